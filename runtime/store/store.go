@@ -43,8 +43,8 @@ var (
 	ErrUnknown = errors.New("it is not known whether it was stored")
 )
 
-// answers are the errors with which a store has decided.
-var answers = []error{
+// decided are the errors by which a store refuses a call: it has decided, and nothing changed.
+var decided = []error{
 	ErrNotFound, ErrExists, ErrConflict, ErrEnded, ErrFull, ErrTooLarge, ErrCursor, ErrTrimmed, ErrUnfit, ErrLost, ErrNoSpace,
 	ErrTicket, ErrPushes,
 }
@@ -55,7 +55,7 @@ func Unsure(err error) bool {
 	if _, again := errors.AsType[*Repeated](err); err == nil || again {
 		return false
 	}
-	for _, known := range answers {
+	for _, known := range decided {
 		if errors.Is(err, known) {
 			return false
 		}

@@ -68,13 +68,13 @@ type Limits struct {
 
 // Effects say what an update does, beside the new State.
 type Effects struct {
-	Again bool  // it was made before: nothing changes, the answer is the task as it is
-	Begin int64 // number of the call that the caller is to begin now; 0: none
-	Call  int64 // number of the call that the update brings; 0: none
-	Moved bool  // by a status update, or because the task rests or does no longer: lists and indexes change
-	Tear  bool  // all tickets of the task go; its own, if it brings one, stays
-	Held  int   // bytes that the task takes afterwards
-	Must  bool  // they have room in any case; others are still evicted where that helps
+	Again       bool  // it was made before: nothing changes, the answer is the task as it is
+	Begin       int64 // number of the call that the caller is to begin now; 0: none
+	Call        int64 // number of the call that the update brings; 0: none
+	Moved       bool  // by a status update, or because the task rests or does no longer: lists and indexes change
+	DropTickets bool  // all tickets of the task go; its own, if it brings one, stays
+	Held        int   // bytes that the task takes afterwards
+	Must        bool  // they have room in any case; others are still evicted where that helps
 }
 
 // Ends reports whether the update ends the task. It then keeps neither its input nor what was saved, and Private does
@@ -201,7 +201,7 @@ func (s *State) advance(was *State, u *Update, events []Event, now int64, l *Lim
 	s.work(u, &e)
 	s.settle(was, status, now)
 	e.Moved = status || s.Rested != was.Rested
-	e.Tear = s.Ticketed && (u.Redeem || s.Status.Terminal())
+	e.DropTickets = s.Ticketed && (u.Redeem || s.Status.Terminal())
 	s.Ticketed = !s.Status.Terminal() && (u.Ticket || s.Ticketed && !u.Redeem)
 	e.Must = was.Version != 0 && s.Status.Terminal() && added.Held() <= LastWords
 	content := s.Content.Held() + u.Private

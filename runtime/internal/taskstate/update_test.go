@@ -173,7 +173,7 @@ func TestTheEndOfATaskEndsItsCalls(t *testing.T) {
 	var next State
 	u := Update{By: other, Expect: 2, Ticket: true, Events: []Event{status(runtime.StateCanceled)}}
 	e, err := s.Apply(&next, &u, noon, &limits)
-	if err != nil || next.Open() || next.Done != 2 || next.Runner != 0 || next.Epoch != 2 || !e.Tear || next.Ticketed {
+	if err != nil || next.Open() || next.Done != 2 || next.Runner != 0 || next.Epoch != 2 || !e.DropTickets || next.Ticketed {
 		t.Errorf("%+v, %+v, %v", next, e, err)
 	}
 }

@@ -12,7 +12,7 @@ type account struct {
 	taskstate.Account
 	ended  queue // ended tasks, the longest ended first
 	parked queue // interrupted tasks without work, the longest waiting first
-	place  int   // among the heaviest; -1: nothing may be evicted
+	index  int   // among the heaviest; -1: nothing may be evicted
 	pushes int   // push notification configurations
 	noted  noted // notes, whose bytes are in Held
 }
@@ -24,30 +24,30 @@ func (m *Store) account(principal string) *account {
 	}
 	return &account{
 		principal: principal, Account: taskstate.Account{Limit: m.limits.share(principal)},
-		ended: queue{slot: restSlot}, parked: queue{slot: restSlot}, place: -1,
+		ended: queue{slot: restSlot}, parked: queue{slot: restSlot}, index: -1,
 	}
 }
 
-// hold adds to what an account holds, and to what of it may be evicted.
-func (m *Store) hold(a *account, held, rested taskstate.Holding) {
+// add adds to what an account holds, and to what of it may be evicted.
+func (m *Store) add(a *account, held, rested taskstate.Holding) {
 	for _, sum := range []*taskstate.Account{&a.Account, &m.all} {
 		sum.Held, sum.Rested = sum.Held.Plus(held), sum.Rested.Plus(rested)
 	}
 	m.weigh(a)
 }
 
-// charge adds to what r holds. The caller holds both locks, or r is new.
+// charge adds to what r holds. Callers must hold both locks, unless r is new.
 func (m *Store) charge(r *row, more taskstate.Holding) {
 	r.charged += int(more.Bytes)
 	var rested taskstate.Holding
 	if r.resting != nil {
 		rested = more
 	}
-	m.hold(r.account, more, rested)
+	m.add(r.account, more, rested)
 }
 
-// rest queues a task that rests for eviction. The caller holds both locks, or the row is new.
-func (m *Store) rest(r *row) {
+// enqueue puts a task that rests into its queue for eviction. Callers must hold both locks, unless the row is new.
+func (m *Store) enqueue(r *row) {
 	switch a := r.account; r.st.Rest() {
 	case taskstate.Active:
 		return
@@ -58,20 +58,20 @@ func (m *Store) rest(r *row) {
 	}
 	r.rested = r.st.Rested
 	r.resting.insertByRest(r)
-	m.hold(r.account, taskstate.Holding{}, taskstate.Holding{Tasks: 1, Bytes: int64(r.charged)})
+	m.add(r.account, taskstate.Holding{}, taskstate.Holding{Tasks: 1, Bytes: int64(r.charged)})
 }
 
-// rouse takes a task out of its queue for eviction.
-func (m *Store) rouse(r *row) {
+// unqueue takes a task out of its queue for eviction.
+func (m *Store) unqueue(r *row) {
 	if r.resting == nil {
 		return
 	}
 	r.resting.remove(r)
 	r.resting = nil
-	m.hold(r.account, taskstate.Holding{}, taskstate.Holding{Tasks: -1, Bytes: -int64(r.charged)})
+	m.add(r.account, taskstate.Holding{}, taskstate.Holding{Tasks: -1, Bytes: -int64(r.charged)})
 }
 
-// grow charges r for the bytes that it is going to take, if there is room, or it can be made, or it must be.
+// grow charges r for the bytes that it is going to take, if there is room, or room can be made, or it must be charged.
 func (m *Store) grow(r *row, bytes int, must bool) bool {
 	more := taskstate.Holding{Bytes: int64(bytes - r.charged)}
 	if !m.makeRoom(r.account, r, more) && !must {
@@ -108,7 +108,7 @@ func (m *Store) makeRoom(a *account, r *row, more taskstate.Holding) bool {
 }
 
 // evict drops the task of an account that has been ended for longest, else the one that has waited for longest. It
-// passes over tasks that somebody is at work on.
+// skips tasks that are locked.
 func (m *Store) evict(a *account) bool {
 	for _, q := range []*queue{&a.ended, &a.parked} {
 		for r := q.front; r != nil; r = q.next(r) {
@@ -120,14 +120,14 @@ func (m *Store) evict(a *account) bool {
 	return false
 }
 
-// evictOfHeaviest drops a task of the account that holds most of those that have one to drop.
+// evictOfHeaviest drops a task of the heaviest account that has one to drop.
 func (m *Store) evictOfHeaviest() bool {
 	var busy []*account
 	done := false
 	for !done && len(m.heaviest) > 0 {
 		a := m.heaviest[0]
 		if done = m.evict(a); !done {
-			heap.Remove(&m.heaviest, a.place)
+			heap.Remove(&m.heaviest, a.index)
 			busy = append(busy, a)
 		}
 	}
@@ -137,17 +137,17 @@ func (m *Store) evictOfHeaviest() bool {
 	return done
 }
 
-// weigh puts an account in its place among the heaviest, and forgets one that is empty.
+// weigh moves an account to its position among the heaviest, and forgets one that is empty.
 func (m *Store) weigh(a *account) {
 	switch yields := a.Rested.Tasks > 0; {
-	case yields && a.place < 0:
+	case yields && a.index < 0:
 		heap.Push(&m.heaviest, a)
 	case yields:
-		heap.Fix(&m.heaviest, a.place)
-	case a.place >= 0:
-		heap.Remove(&m.heaviest, a.place)
+		heap.Fix(&m.heaviest, a.index)
+	case a.index >= 0:
+		heap.Remove(&m.heaviest, a.index)
 	}
-	if a.Held.Tasks == 0 && a.noted.place == 0 {
+	if a.Held.Tasks == 0 && a.noted.index == 0 {
 		delete(m.accounts, a.principal)
 	}
 }
@@ -164,12 +164,12 @@ func (h heaviest) Less(i, j int) bool { return h[i].weight() > h[j].weight() }
 
 func (h heaviest) Swap(i, j int) {
 	h[i], h[j] = h[j], h[i]
-	h[i].place, h[j].place = i, j
+	h[i].index, h[j].index = i, j
 }
 
 func (h *heaviest) Push(x any) {
 	a := x.(*account)
-	a.place = len(*h)
+	a.index = len(*h)
 	*h = append(*h, a)
 }
 
@@ -178,6 +178,6 @@ func (h *heaviest) Pop() any {
 	a := (*h)[last]
 	(*h)[last] = nil
 	*h = (*h)[:last]
-	a.place = -1
+	a.index = -1
 	return a
 }

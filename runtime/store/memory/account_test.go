@@ -87,8 +87,8 @@ func (m *Store) audit(t interface{ Errorf(string, ...any) }) {
 	var sum, yields taskstate.Holding
 	for name, a := range m.accounts {
 		sum, yields = sum.Plus(a.Held), yields.Plus(a.Rested)
-		if a.Held.Tasks == 0 || (a.place >= 0) != (a.Rested.Tasks > 0) || a.place >= 0 && m.heaviest[a.place] != a {
-			t.Errorf("account %s holds %v, of it %v rested, at %d", name, a.Held, a.Rested, a.place)
+		if a.Held.Tasks == 0 || (a.index >= 0) != (a.Rested.Tasks > 0) || a.index >= 0 && m.heaviest[a.index] != a {
+			t.Errorf("account %s holds %v, of it %v rested, at %d", name, a.Held, a.Rested, a.index)
 		}
 	}
 	if held != m.all.Held || held != sum || rested != m.all.Rested || rested != yields {
@@ -174,7 +174,7 @@ func TestAccountsAddUpWhenManyWorkOnAFullStore(t *testing.T) {
 	}
 }
 
-// A task is locked for as long as somebody reads or changes it: a new one takes the place of the next.
+// A task is locked for as long as somebody reads or changes it: a new one takes the index of the next.
 func TestRoomIsMadePastATaskThatIsLocked(t *testing.T) {
 	for _, state := range []runtime.State{runtime.StateCompleted, runtime.StateInputRequired} {
 		t.Run(state.String(), func(t *testing.T) {

@@ -79,7 +79,7 @@ func (m *Store) insertNew(by *holder, key store.Key, r *row, n *store.New, t *ta
 		t.Facts.Repeated = m.repeats.find(key, n.Repeat, m.clock)
 	}
 	if n.Push != nil {
-		t.Push = m.comes(r, n.Push)
+		t.Push = m.pushFacts(r, n.Push)
 	}
 	now := m.clock()
 	if e, err = taskstate.Create(&r.st, t, now.UnixNano(), &m.task); err != nil {
@@ -96,7 +96,7 @@ func (m *Store) insertNew(by *holder, key store.Key, r *row, n *store.New, t *ta
 		}
 	}
 	m.insert(key.Owner, r, e.Held)
-	r.pass(n.Call, &e)
+	r.moveCalls(n.Call, &e)
 	if m.shared {
 		m.runs(r, 0, by)
 	}

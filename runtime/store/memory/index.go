@@ -44,7 +44,7 @@ func (q *queue) insertBefore(r, at *row) {
 	}
 }
 
-// insertByRest puts r where it is to go by its time of rest. That is nearly always the latest.
+// insertByRest inserts r in the order of eviction. Its time of rest is nearly always the latest.
 func (q *queue) insertByRest(r *row) {
 	var at *row
 	for p := q.back; p != nil && r.rests().Compare(p.rests()) < 0; p = p.links[q.slot].prev {
@@ -102,7 +102,7 @@ type group struct {
 // counts are numbers of tasks by state.
 type counts [runtime.StateAuthRequired + 1]int
 
-// add puts r in its place. New times are nearly always the newest: the place is found from the front.
+// add inserts r. New times are nearly always the newest: the search begins at the front.
 func (g *group) add(r *row) {
 	at := g.front
 	for at != nil && before(at.at, at.id, r.at, r.id) {
@@ -172,7 +172,7 @@ func (m *Store) context(k groupKey) *group {
 	return g
 }
 
-// insert takes a new row in, with the bytes that it takes.
+// insert adds a new row that takes some bytes. Callers must hold both locks.
 func (m *Store) insert(owner store.Owner, r *row, bytes int) {
 	o := m.ownedBy(owner)
 	r.owner = o
@@ -193,7 +193,7 @@ func (m *Store) insert(owner store.Owner, r *row, bytes int) {
 	}
 }
 
-// move puts a task of another status, or that rests or does no longer, into its place. The caller holds both locks.
+// move sorts a task into all lists anew: it has another status, or begins or ceases to rest. Callers must hold both locks.
 func (m *Store) move(r *row) {
 	m.detach(r)
 	r.state, r.at = r.st.Status, r.task.TaskInfo().At.UnixNano()
@@ -208,7 +208,7 @@ func (m *Store) attach(r *row) {
 	if r.group != nil {
 		r.group.add(r)
 	}
-	m.rest(r)
+	m.enqueue(r)
 }
 
 // detach takes r out of all lists. An empty list stays: discard drops it.
@@ -217,16 +217,16 @@ func (m *Store) detach(r *row) {
 	if r.group != nil {
 		r.group.drop(r)
 	}
-	m.rouse(r)
+	m.unqueue(r)
 }
 
-// sweep evicts at most max tasks from the front of q that have rested since before deadline, and passes over those that
-// somebody is at work on, and those whose events are still to be sent.
+// sweep evicts at most max tasks from the front of q that have rested since before deadline, and skips those that are locked,
+// and those with notifications to be sent.
 func (m *Store) sweep(q *queue, deadline time.Time, max int) int {
 	n := 0
 	for r := q.front; r != nil && r.rested < deadline.UnixNano() && n < max; {
 		next := q.next(r)
-		if !m.outbox.waits(r.pushes()) && m.discard(r) {
+		if !m.outbox.pending(r.pushes()) && m.discard(r) {
 			n++
 		}
 		r = next
@@ -234,18 +234,18 @@ func (m *Store) sweep(q *queue, deadline time.Time, max int) int {
 	return n
 }
 
-// discard evicts r, with what is still to be sent of it, unless somebody is at work on it: receivers that are away must
-// not keep the store full. Who still knows the row keeps nothing of the task.
+// discard drops r, with the notifications that were not sent: receivers that are away must not keep the store full. It
+// reports false if the row is locked. Whoever still has the row keeps nothing of the task by it.
 func (m *Store) discard(r *row) bool {
 	if !r.mu.TryLock() {
 		return false
 	}
 	defer r.mu.Unlock()
 	m.outbox.remove(r.pushes())
-	m.tear(r)
+	m.dropTickets(r)
 	m.detach(r)
 	m.charge(r, taskstate.Holding{Tasks: -1, Bytes: -int64(r.charged)})
-	r.gone, r.beside, r.call = true, nil, nil
+	r.gone, r.extra, r.call = true, nil, nil
 	r.task, r.packed, r.log, r.input, r.saved, r.trace = nil, nil, nil, nil, nil, ""
 	delete(m.rows, rowKey{r.owner, r.id})
 	if r.group != nil && r.group.n == 0 {
@@ -257,5 +257,5 @@ func (m *Store) discard(r *row) bool {
 	return true
 }
 
-// rests is when the row is to go, of those in its queue.
+// rests is the position of the row in its queue for eviction.
 func (r *row) rests() taskstate.Resting { return taskstate.Resting{Rested: r.rested, Number: r.number} }

@@ -15,14 +15,14 @@ type sharing struct {
 	lives    map[int32]*holder // by number
 	last     int32             // number
 	watchers map[store.Key]map[*watcher]struct{}
-	given    map[*row]struct{} // given back: nobody runs them
+	returned map[*row]struct{} // given back: nobody runs them
 }
 
-// holder is one life of an instance: it ends when its lease does, and the instance begins anew.
+// holder is an instance for as long as its lease lasts: one that was late has another.
 type holder struct {
 	number int32 // from 1
 	until  time.Time
-	over   bool // the instance has another
+	over   bool // the instance has another one by now
 	runs   map[*row]struct{}
 	lost   []store.Key
 }
@@ -38,7 +38,7 @@ func (m *Store) Instance(lease time.Duration) store.Store {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if !m.shared {
-		m.shared, m.lives, m.given = true, map[int32]*holder{}, map[*row]struct{}{}
+		m.shared, m.lives, m.returned = true, map[int32]*holder{}, map[*row]struct{}{}
 	}
 	i := &instance{Store: m, lease: lease}
 	i.begin()
@@ -52,7 +52,7 @@ type instance struct {
 	life  *holder // guarded by the lock of the index
 }
 
-// begin starts a new life. The caller holds the lock of the index.
+// begin starts a new lease. Callers must hold the lock of the index.
 func (i *instance) begin() {
 	if i.life != nil {
 		i.life.over = true
@@ -68,9 +68,9 @@ func (i *instance) holder() *holder {
 	return i.life
 }
 
-// runs notes which instance runs a task after a change by one of them, and which did before. The caller holds both locks.
+// runs notes which instance runs a task after a change by one of them, and which did before. Callers must hold both locks.
 func (m *Store) runs(r *row, was int32, by *holder) {
-	delete(m.given, r)
+	delete(m.returned, r)
 	if h := m.lives[was]; h != nil && was != r.st.Runner {
 		delete(h.runs, r)
 		if h != by {
@@ -81,11 +81,11 @@ func (m *Store) runs(r *row, was int32, by *holder) {
 	case h != nil:
 		h.runs[r] = struct{}{}
 	case r.st.Open():
-		m.given[r] = struct{}{}
+		m.returned[r] = struct{}{}
 	}
 }
 
-// wake tells the instances that a task was changed by one of them. The caller holds the lock of the index.
+// wake tells the instances that a task was changed by one of them. Callers must hold the lock of the index.
 func (m *Store) wake(key store.Key, by *holder) {
 	for w := range m.watchers[key] {
 		if w.by.life != by {
@@ -157,7 +157,7 @@ func (i *instance) Claim(_ context.Context, skills []string, max int) (runs []st
 func (i *instance) orphans() []*row {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	rows := slices.Collect(maps.Keys(i.given))
+	rows := slices.Collect(maps.Keys(i.returned))
 	now := i.clock()
 	maps.DeleteFunc(i.lives, func(_ int32, h *holder) bool { return h.over && len(h.runs) == 0 })
 	for _, h := range i.lives {

@@ -1,3 +1,4 @@
+// Package memory is a store of tasks in memory.
 package memory
 
 import (
@@ -10,7 +11,7 @@ import (
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// Store is a [store.Store] in memory, for one instance; [Store.Instance] makes others for tests. Tasks are changed in place:
+// Store is a [store.Store] in memory, for one instance; [Store.Instance] makes others for tests. Tasks are changed in index:
 // an update costs the same however large the task has grown.
 //
 // The lock of a row guards its task; the lock of the index guards everything else and may be taken while a row is
@@ -124,7 +125,7 @@ func (r *row) Events(_ context.Context, after int64, max int) ([]*store.Record, 
 	return records, nil
 }
 
-// sweepAtOnce is how many tasks a sweep drops: nobody else has the index meanwhile.
+// sweepAtOnce is how many tasks a sweep drops at most: the index is locked meanwhile.
 const sweepAtOnce = 1000
 
 // Sweep implements [store.Store].
@@ -161,7 +162,7 @@ func (m *Store) lookup(key store.Key) *row {
 	return m.row(key)
 }
 
-// keepLog notes that r ended with a log, and drops the log of the one that did so longest ago.
+// keepLog keeps the log of r, which has ended, and drops the log of the task that ended longest ago if there are too many.
 func (m *Store) keepLog(r *row) {
 	if len(m.logs) < m.limits.Logs {
 		m.logs = append(m.logs, r)
@@ -169,7 +170,7 @@ func (m *Store) keepLog(r *row) {
 	}
 	old := m.logs[m.oldest]
 	if old.mu.TryLock() {
-		if !old.gone && !m.outbox.waits(old.pushes()) {
+		if !old.gone && !m.outbox.pending(old.pushes()) {
 			old.log = nil
 			m.charge(old, taskstate.Holding{Bytes: int64(old.held() - old.charged)})
 		}

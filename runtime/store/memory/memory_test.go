@@ -48,71 +48,12 @@ func apply(t testing.TB, m store.Store, key store.Key, version int64, u store.Up
 	}
 }
 
-func TestALostRaceIsAnErrorAndChangesNothing(t *testing.T) {
-	m := memory.New(memory.Limits{})
-	key := create(t, m, store.Owner{}, "t", "c", start)
-	apply(t, m, key, 1, chunk("t", "a"))
-	if _, err := m.Apply(ctx, key, 1, chunk("t", "b"), nil); !errors.Is(err, store.ErrConflict) {
-		t.Errorf("the loser gets %v", err)
-	}
-	snap, err := m.Get(ctx, key, store.Full)
-	if err != nil || snap.Version != 2 || texts(snap.Task) != "a" {
-		t.Errorf("task is at %d with %q: %v", snap.Version, texts(snap.Task), err)
-	}
-}
-
 func texts(task runtime.Task) string {
 	var b strings.Builder
 	for _, a := range task.Generated().(*a2a.Task).Artifacts {
 		b.WriteString(a.Text())
 	}
 	return strings.ReplaceAll(b.String(), "\n", "")
-}
-
-func TestErrorsOfAStore(t *testing.T) {
-	m := memory.New(memory.Limits{})
-	key := create(t, m, store.Owner{Tenant: "blue", Principal: "ann"}, "t", "c", start)
-	if _, err := m.Create(ctx, key, store.New{Task: proto.NewTask("t", "c", start)}, nil); !errors.Is(err, store.ErrExists) {
-		t.Errorf("a second task of the id: %v", err)
-	}
-	for _, owner := range []store.Owner{{}, {Tenant: "blue"}, {Principal: "ann"}, {Tenant: "ann", Principal: "blue"}} {
-		if _, err := m.Get(ctx, store.Key{Owner: owner, Task: "t"}, store.Full); !errors.Is(err, store.ErrNotFound) {
-			t.Errorf("owner %v sees the task: %v", owner, err)
-		}
-		if p, err := m.List(ctx, owner, store.Query{Size: 10}); err != nil || p.Total != 0 {
-			t.Errorf("owner %v lists %d tasks: %v", owner, p.Total, err)
-		}
-	}
-	apply(t, m, key, 1, status("t", runtime.StateCompleted, start))
-	if _, err := m.Apply(ctx, key, 2, chunk("t", "x"), nil); !errors.Is(err, store.ErrEnded) {
-		t.Errorf("an ended task changes: %v", err)
-	}
-}
-
-func TestPrivateStateIsKeptAndReplacedMemberByMember(t *testing.T) {
-	m := memory.New(memory.Limits{})
-	key := store.Key{Task: "t"}
-	if _, err := m.Create(ctx, key, store.New{Task: proto.NewTask("t", "c", start), Private: store.Private{Skill: "s", Input: []byte("in"), Asked: true}}, nil); err != nil {
-		t.Fatal(err)
-	}
-	saved, input, asked := []byte("1"), []byte("more"), false
-	for i, c := range []struct{ input, saved, want string }{
-		{want: "in,,true"}, {saved: "1", want: "in,1,true"}, {input: "more", want: "more,1,false"}, {want: "more,1,false"},
-	} {
-		u := chunk("t", "a")
-		if c.saved != "" {
-			u.Saved = &saved
-		}
-		if c.input != "" {
-			u.Input, u.Asked = &input, &asked
-		}
-		apply(t, m, key, int64(i)+1, u)
-		snap, _ := m.Get(ctx, key, store.Full)
-		p := snap.Private
-		if got := fmt.Sprintf("%s,%s,%t", p.Input, p.Saved, p.Asked); got != c.want || p.Skill != "s" {
-			t.Errorf("after update %d the private state is %s, want %s", i, got, c.want)
-		}
-	}
 }
 
 func TestTheLogIsTrimmedFromItsStart(t *testing.T) {

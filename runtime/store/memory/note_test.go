@@ -38,7 +38,7 @@ func TestAccountsOfAMemoryHoldTheBytesOfTheirNotes(t *testing.T) {
 			most += n.bytes
 		}
 		for principal, a := range m.accounts {
-			if int(a.Held.Bytes) != sum[principal] || a.noted.bytes != sum[principal] || int64(a.noted.bytes) > a.Limit.Bytes/8 || m.notes.most[a.noted.place-1] != a {
+			if int(a.Held.Bytes) != sum[principal] || a.noted.bytes != sum[principal] || int64(a.noted.bytes) > a.Limit.Bytes/8 || m.notes.most[a.noted.index-1] != a {
 				t.Fatalf("after %d: %s holds %+v of %d", i, principal, a.Held, sum[principal])
 			}
 		}

@@ -37,7 +37,7 @@ type note struct {
 type noted struct {
 	list  list.List
 	bytes int
-	place int // in the heap, from 1; 0: there are none
+	index int // in the heap, from 1; 0: there are none
 }
 
 // Note implements [store.Store].
@@ -72,7 +72,7 @@ func (m *Store) SetNote(_ context.Context, owner store.Owner, context string, va
 	return n.Version, nil
 }
 
-// roomForNote makes room for a note and drops the one in whose place it comes, or says why there is no room.
+// roomForNote makes room for a note and drops the one that it replaces, or says why there is no room.
 func (m *Store) roomForNote(n, old *note) error {
 	share, all := int(store.NotesOfOwner(n.account.Limit.Bytes)), int(store.NotesOfAll(int64(m.limits.Bytes)))
 	if len(n.Value) > store.MaxNote || n.bytes > min(share, all) {
@@ -125,15 +125,15 @@ func (m *Store) weighNotes(n *note, bytes int) {
 	a := n.account
 	a.noted.bytes += bytes
 	m.notes.bytes += bytes
-	switch place, some := a.noted.place-1, a.noted.list.Len() > 0; {
-	case place < 0:
+	switch index, some := a.noted.index-1, a.noted.list.Len() > 0; {
+	case index < 0:
 		heap.Push(&m.notes.most, a)
 	case some:
-		heap.Fix(&m.notes.most, place)
+		heap.Fix(&m.notes.most, index)
 	default:
-		heap.Remove(&m.notes.most, place)
+		heap.Remove(&m.notes.most, index)
 	}
-	m.hold(a, taskstate.Holding{Bytes: int64(bytes)}, taskstate.Holding{})
+	m.add(a, taskstate.Holding{Bytes: int64(bytes)}, taskstate.Holding{})
 }
 
 // sweepNotes drops at most max notes that were written before a time, and returns how many.
@@ -158,13 +158,13 @@ func (h mostNotes) Less(i, j int) bool { return h[i].noted.bytes > h[j].noted.by
 
 func (h mostNotes) Swap(i, j int) {
 	h[i], h[j] = h[j], h[i]
-	h[i].noted.place, h[j].noted.place = i+1, j+1
+	h[i].noted.index, h[j].noted.index = i+1, j+1
 }
 
 func (h *mostNotes) Push(x any) {
 	a := x.(*account)
 	*h = append(*h, a)
-	a.noted.place = len(*h)
+	a.noted.index = len(*h)
 }
 
 func (h *mostNotes) Pop() any {
@@ -172,6 +172,6 @@ func (h *mostNotes) Pop() any {
 	a := (*h)[last]
 	(*h)[last] = nil
 	*h = (*h)[:last]
-	a.noted.place = 0
+	a.noted.index = 0
 	return a
 }

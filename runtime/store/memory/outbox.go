@@ -17,7 +17,7 @@ type push struct {
 	store.Push
 	taskstate.Cursor
 	row   *row
-	place int // in the heap; -1: it sleeps
+	index int // in the heap; -1: it sleeps
 	// base is the task before Next, for a configuration whose notifications show it; nil when that is not known. The
 	// lock of the row guards it, too.
 	base runtime.Task
@@ -39,21 +39,21 @@ func (o *outbox) due(pushes []*push, now time.Time) {
 	}
 }
 
-// waits reports whether one of them is due, or claimed.
-func (o *outbox) waits(pushes []*push) bool {
-	return slices.ContainsFunc(pushes, func(p *push) bool { return p.place >= 0 })
+// pending reports whether one of them is due, or claimed.
+func (o *outbox) pending(pushes []*push) bool {
+	return slices.ContainsFunc(pushes, func(p *push) bool { return p.index >= 0 })
 }
 
-// sort puts one into the heap that is due or claimed.
-func (o *outbox) sort(p *push) {
+// schedule adds a configuration to the heap that is due or claimed.
+func (o *outbox) schedule(p *push) {
 	if p.Due != 0 {
 		heap.Push(&o.heap, p)
 	}
 }
 
 func (o *outbox) sleep(p *push) {
-	if p.place >= 0 {
-		heap.Remove(&o.heap, p.place)
+	if p.index >= 0 {
+		heap.Remove(&o.heap, p.index)
 	}
 }
 
@@ -74,22 +74,22 @@ func (r *row) find(id string) (*push, int) {
 	return r.pushes()[i], i
 }
 
-// comes is what the rules need to know of a configuration that comes to a task. The caller holds both locks.
-func (m *Store) comes(r *row, p *store.Push) *taskstate.Push {
+// pushFacts are what the rules need to know of a configuration that comes to a task. Callers must hold both locks.
+func (m *Store) pushFacts(r *row, p *store.Push) *taskstate.Push {
 	old, _ := r.find(p.ID)
 	room := taskstate.PushRoom(r.account.pushes, m.outbox.n, m.limits.Pushes, r.account.principal != "")
 	return &taskstate.Push{Bad: p.Check(), New: old == nil, Max: p.Max, Full: !room}
 }
 
-// addPush adds a configuration that the rules have taken, or replaces the one with its id. The caller holds both locks.
+// addPush adds a configuration that the rules have taken, or replaces the one with its id. Callers must hold both locks.
 func (m *Store) addPush(r *row, p store.Push, now time.Time) {
 	o, version := &m.outbox, r.st.Version
 	p.Max = 0
 	old, i := r.find(p.ID)
 	if old == nil {
-		added := &push{Push: p, Cursor: taskstate.NewCursor(version), row: r, place: -1}
+		added := &push{Push: p, Cursor: taskstate.NewCursor(version), row: r, index: -1}
 		added.rebase(version)
-		has := r.also()
+		has := r.more()
 		has.pushes = slices.Insert(has.pushes, i, added)
 		o.n++
 		r.account.pushes++
@@ -99,10 +99,10 @@ func (m *Store) addPush(r *row, p store.Push, now time.Time) {
 	old.Push = p
 	old.rebase(old.Next - 1)
 	old.Replace(version, now.UnixNano())
-	o.sort(old)
+	o.schedule(old)
 }
 
-// rebase brings the base to a version, if that can be done. The caller holds both locks, or the row is new.
+// rebase brings the base to a version, if that can be done. Callers must hold both locks, unless the row is new.
 func (p *push) rebase(version int64) {
 	r := p.row
 	switch {
@@ -137,7 +137,7 @@ func (r *row) replay(task runtime.Task, from, to int64) bool {
 	return true
 }
 
-// past is a view of the task as it was at a version, which a configuration still has to show. The caller holds the lock
+// past is a view of the task as it was at a version, which a configuration still has to show. Callers must hold the lock
 // of the row.
 func (r *row) past(view store.View) (store.Snapshot, error) {
 	for _, p := range r.pushes() {
@@ -176,7 +176,7 @@ func (m *Store) SetPush(_ context.Context, key store.Key, p store.Push) error {
 		return store.ErrNotFound
 	}
 	defer unlock()
-	if err := r.st.AddPush(m.comes(r, &p)); err != nil {
+	if err := r.st.AddPush(m.pushFacts(r, &p)); err != nil {
 		return err
 	}
 	m.addPush(r, p, m.clock())
@@ -206,7 +206,7 @@ func (m *Store) DeletePush(_ context.Context, key store.Key, id string) error {
 	defer unlock()
 	if p, i := r.find(id); p != nil {
 		m.outbox.remove([]*push{p})
-		r.beside.pushes = slices.Delete(r.beside.pushes, i, i+1)
+		r.extra.pushes = slices.Delete(r.extra.pushes, i, i+1)
 		r.st.Pushes--
 	}
 	return nil
@@ -254,7 +254,7 @@ func (m *Store) Settle(_ context.Context, d store.Delivery, out store.Outcome) e
 		p.rebase(next.Next - 1)
 	}
 	p.Cursor = next
-	m.outbox.sort(p)
+	m.outbox.schedule(p)
 	return nil
 }
 
@@ -272,12 +272,12 @@ func (h pushHeap) Less(i, j int) bool {
 
 func (h pushHeap) Swap(i, j int) {
 	h[i], h[j] = h[j], h[i]
-	h[i].place, h[j].place = i, j
+	h[i].index, h[j].index = i, j
 }
 
 func (h *pushHeap) Push(x any) {
 	p := x.(*push)
-	p.place = len(*h)
+	p.index = len(*h)
 	*h = append(*h, p)
 }
 
@@ -286,6 +286,6 @@ func (h *pushHeap) Pop() any {
 	p := (*h)[last]
 	(*h)[last] = nil
 	*h = (*h)[:last]
-	p.place = -1
+	p.index = -1
 	return p
 }

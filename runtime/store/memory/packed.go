@@ -29,7 +29,7 @@ const (
 // packs hold what is being packed.
 var packs = sync.Pool{New: func() any { b := make([]byte, 0, packBytes); return &b }}
 
-// pack keeps an ended task as bytes, if it is small. The caller holds the row's lock.
+// pack keeps an ended task as bytes, if it is small. Callers must hold the row's lock.
 func (r *row) pack() {
 	c := r.store().coding.Load()
 	if c == nil || r.json(store.Full) > packBytes {
@@ -44,7 +44,7 @@ func (r *row) pack() {
 	r.packed, r.task = bytes.Clone(b), nil
 }
 
-// whole returns the row's task, which is not the row's own when it was packed. The caller holds the row's lock.
+// whole returns the row's task, which is not the row's own when it was packed. Callers must hold the row's lock.
 func (r *row) whole() (runtime.Task, error) {
 	if r.packed == nil {
 		return r.task, nil

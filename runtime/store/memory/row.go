@@ -17,7 +17,7 @@ type row struct {
 
 	mu       sync.Mutex // guards the fields up to the blank line
 	task     runtime.Task
-	packed   []byte // in place of task; nil: it is not packed
+	packed   []byte // in index of task; nil: it is not packed
 	st       taskstate.State
 	input    []byte // with the next three: of Private
 	saved    []byte
@@ -36,14 +36,14 @@ type row struct {
 	group   *group // of its context; nil if that is ""
 	links   [3]link
 	account *account
-	charged int     // bytes that the account holds for it: at most slack less than it takes
-	resting *queue  // the queue the row is in, nil while active
-	rested  int64   // since when
-	beside  *beside // nil: there is nothing
+	charged int    // bytes that the account holds for it: at most slack less than it takes
+	resting *queue // the queue the row is in, nil while active
+	rested  int64  // since when
+	extra   *extra // nil: there is nothing
 }
 
-// beside is what few tasks have.
-type beside struct {
+// extra is what few tasks have.
+type extra struct {
 	pushes  []*push // by id
 	tickets []*ticket
 	calls   []*store.Call // that wait for the one at work; guarded by the lock of the row
@@ -54,30 +54,30 @@ type beside struct {
 // key is the task's, once it is in the index.
 func (r *row) key() store.Key { return store.Key{Owner: r.owner.owner, Task: r.id} }
 
-// store is where the row is, once it is in the index.
+// store is the store of the row, once it is in the index.
 func (r *row) store() *Store { return r.owner.store }
 
 // pushes are the configurations of push notifications.
 func (r *row) pushes() []*push {
-	if r.beside == nil {
+	if r.extra == nil {
 		return nil
 	}
-	return r.beside.pushes
+	return r.extra.pushes
 }
 
 func (r *row) tickets() []*ticket {
-	if r.beside == nil {
+	if r.extra == nil {
 		return nil
 	}
-	return r.beside.tickets
+	return r.extra.tickets
 }
 
-// also returns what the task has beside, to put something there.
-func (r *row) also() *beside {
-	if r.beside == nil {
-		r.beside = new(beside)
+// more returns what few tasks have, to add something to it.
+func (r *row) more() *extra {
+	if r.extra == nil {
+		r.extra = new(extra)
 	}
-	return r.beside
+	return r.extra
 }
 
 func (r *row) private() store.Private {
@@ -120,7 +120,7 @@ func (r *row) json(v store.View) int {
 }
 
 // settle charges the account for the encoded events that the readers of the task keep, or drops those when there is no
-// room. The caller holds its lock.
+// room. Callers must hold its lock.
 func (r *row) settle() {
 	now := r.held()
 	if now-r.charged < slack {

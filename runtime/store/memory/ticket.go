@@ -26,16 +26,16 @@ func (m *Store) Ticket(_ context.Context, hash [32]byte) (store.Key, store.Ticke
 	return store.Key{}, store.Ticket{}, store.ErrTicket
 }
 
-// admits reports whether a ticket is one of the task, and good. The caller holds the lock of the index.
+// admits reports whether a ticket is one of the task, and good. Callers must hold the lock of the index.
 func (m *Store) admits(r *row, hash [32]byte) bool {
 	t := m.tickets[hash]
 	return t != nil && t.row == r && m.clock().Before(t.until)
 }
 
-// changeTickets does with the tickets of a task what an update says. The caller holds both locks.
+// changeTickets does with the tickets of a task what an update says. Callers must hold both locks.
 func (m *Store) changeTickets(r *row, u *store.Update, e *taskstate.Effects, now time.Time) {
-	if e.Tear {
-		m.tear(r)
+	if e.DropTickets {
+		m.dropTickets(r)
 	}
 	if u.Ticket == nil || !r.st.Ticketed {
 		return
@@ -45,27 +45,27 @@ func (m *Store) changeTickets(r *row, u *store.Update, e *taskstate.Effects, now
 	}
 	added := &ticket{*u.Ticket, r, now.Add(u.Ticket.For)}
 	m.tickets[added.Hash] = added // the later one has it
-	has := r.also()
+	has := r.more()
 	has.tickets = append(has.tickets, added)
 	slices.SortStableFunc(has.tickets, func(a, b *ticket) int { return a.until.Compare(b.until) })
 	if len(has.tickets) > store.MaxTickets {
-		m.forgetTicket(has.tickets[0])
+		m.dropTicket(has.tickets[0])
 		has.tickets = slices.Delete(has.tickets, 0, 1)
 	}
 }
 
-// tear makes all tickets of a task worthless. The caller holds both locks.
-func (m *Store) tear(r *row) {
+// dropTickets makes all tickets of a task invalid. Callers must hold both locks.
+func (m *Store) dropTickets(r *row) {
 	for _, t := range r.tickets() {
-		m.forgetTicket(t)
+		m.dropTicket(t)
 	}
-	if r.beside != nil {
-		r.beside.tickets = nil
+	if r.extra != nil {
+		r.extra.tickets = nil
 	}
 }
 
-// forgetTicket makes one worthless, unless a later one has its hash. The caller holds the lock of the index.
-func (m *Store) forgetTicket(t *ticket) {
+// dropTicket makes one invalid, unless a later one has its hash. Callers must hold the lock of the index.
+func (m *Store) dropTicket(t *ticket) {
 	if m.tickets[t.Hash] == t {
 		delete(m.tickets, t.Hash)
 	}

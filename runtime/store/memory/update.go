@@ -174,7 +174,7 @@ func (r *row) after(u *store.Update, ends bool) (input, saved []byte, asked bool
 	return input, saved, asked
 }
 
-// facts are those of the index. The caller holds both locks.
+// facts are those of the index. Callers must hold both locks.
 func (m *Store) facts(r *row, u *store.Update, t *taskstate.Update) {
 	if u.Repeat != nil {
 		t.Facts.Repeated = m.repeats.find(r.key(), u.Repeat, m.clock)
@@ -183,11 +183,11 @@ func (m *Store) facts(r *row, u *store.Update, t *taskstate.Update) {
 		t.Facts.NoTicket = store.ErrTicket
 	}
 	if u.Push != nil {
-		t.Push = m.comes(r, u.Push)
+		t.Push = m.pushFacts(r, u.Push)
 	}
 }
 
-// take makes room for an update and makes it, with all that the index has of it. The caller holds both locks.
+// take makes room for an update and makes it, with all that the index has of it. Callers must hold both locks.
 func (m *Store) take(r *row, next *taskstate.State, c *change, e *taskstate.Effects, now time.Time) error {
 	if e.Charge(r.charged, &m.task) && !m.grow(r, e.Held, e.Must) {
 		return store.ErrFull
@@ -210,7 +210,7 @@ func (m *Store) take(r *row, next *taskstate.State, c *change, e *taskstate.Effe
 	return nil
 }
 
-// keep makes an update that the rules have taken. The caller holds the lock of the row.
+// keep makes an update that the rules have taken. Callers must hold the lock of the row.
 func (r *row) keep(next *taskstate.State, c *change, e *taskstate.Effects) {
 	r.input, r.saved, r.asked = r.after(c.Update, next.Status.Terminal())
 	if c.log != continued {
@@ -224,7 +224,7 @@ func (r *row) keep(next *taskstate.State, c *change, e *taskstate.Effects) {
 		}
 	}
 	r.st = *next
-	r.pass(c.Call, e)
+	r.moveCalls(c.Call, e)
 }
 
 // fold changes the task by an event that fits it.
@@ -245,35 +245,35 @@ func (r *row) record(version int64, e runtime.Event, messages []runtime.Message,
 	r.log.append(e, messages, keep)
 }
 
-// pass brings the calls to where the rules see them. The caller holds the lock of the row.
-func (r *row) pass(brought *store.Call, e *taskstate.Effects) {
+// moveCalls has the calls follow the state: it adds the one that came, and makes another the one at work. Callers must hold the lock of the row.
+func (r *row) moveCalls(brought *store.Call, e *taskstate.Effects) {
 	if brought != nil {
 		brought.N, brought.Attempt, brought.Made = e.Call, 0, 0
 		if e.Begin != e.Call {
-			has := r.also()
+			has := r.more()
 			has.calls = append(has.calls, brought)
 		}
 	}
 	switch {
 	case !r.st.Open():
 		r.call = nil
-		if r.beside != nil {
-			r.beside.calls = nil
+		if r.extra != nil {
+			r.extra.calls = nil
 		}
 	case e.Begin != 0:
 		if e.Begin == e.Call {
 			r.call = brought
 		} else {
-			r.call, r.beside.calls = r.beside.calls[0], r.beside.calls[1:]
+			r.call, r.extra.calls = r.extra.calls[0], r.extra.calls[1:]
 		}
 		r.call.Attempt, r.call.Made = int(r.st.Attempt), int(r.st.Made)
 	}
 }
 
 // recount is the size of the artifacts, some of which may have been replaced. It is counted once for each
-// version. The caller holds both locks.
+// version. Callers must hold both locks.
 func (r *row) recount() taskstate.Size {
-	has := r.also()
+	has := r.more()
 	if has.counted != r.st.Version {
 		has.counted, has.actual = r.st.Version, taskstate.Size{}
 		for _, a := range r.task.ArtifactList() {

@@ -37,7 +37,7 @@ func (w *writer) admits(task int64, hash [32]byte) error {
 // writeTickets drops the tickets that are used up or too many, and keeps the new one.
 func (c *change) writeTickets(w *writer) error {
 	n := c.r.n
-	if c.effects.Tear {
+	if c.effects.DropTickets {
 		if _, err := w.exec("DELETE FROM ticket WHERE task=?", n); err != nil {
 			return err
 		}

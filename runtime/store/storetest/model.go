@@ -294,7 +294,7 @@ func (m *model) keep(t *modeled, u *store.Update, e *taskstate.Effects) {
 	if t.st.Status.Terminal() {
 		t.input, t.saved = 0, 0
 	}
-	if e.Tear {
+	if e.DropTickets {
 		m.tickets = slices.DeleteFunc(m.tickets, func(k modelTicket) bool { return k.of == t })
 	}
 	if u.Ticket != nil && t.st.Ticketed {
