@@ -62,20 +62,20 @@ func (c *Client) callLink(
 // conn is one open stream: the connection of one request.
 type conn struct {
 	Stream
-	link   *link
-	op     *runtime.Operation
-	opened time.Time
-	items  int      // events decoded
-	news   bool     // one of them was new
-	seen   *attempt // by observers, to the end of the stream
-	quiet  quiet
-	limit  int // bytes in a row that are no event that is known
+	link    *link
+	op      *runtime.Operation
+	opened  time.Time
+	items   int      // events decoded
+	news    bool     // one of them was new
+	seen    *attempt // by observers, to the end of the stream
+	timeout eventTimeout
+	limit   int // bytes in a row that are no event that is known
 }
 
 // Close ends the request.
 func (s *conn) Close() {
 	s.Stream.Close()
-	s.quiet.cancel(nil)
+	s.timeout.cancel(nil)
 }
 
 // open sends a streaming request.
@@ -94,7 +94,7 @@ func (c *Client) open(ctx context.Context, m Method, request any, cl *call) (s *
 			return err
 		}
 		s = &conn{Stream: stream, link: l, op: op, opened: time.Now(), seen: a, limit: between(c.maxEvent)}
-		s.quiet = quiet{time: c.quiet, ctx: ctx, cancel: cancel}
+		s.timeout = eventTimeout{time: c.quiet, ctx: ctx, cancel: cancel}
 		return nil
 	})
 	return s, err
@@ -131,12 +131,12 @@ type item struct {
 // next returns the next item. io.EOF is the end the agent made, *LinkError a broken connection or one that brings no event that is
 // known; any other error is final.
 func (s *conn) next() (item, error) {
-	s.quiet.start()
-	defer s.quiet.stop()
+	s.timeout.start()
+	defer s.timeout.stop()
 	for unknown := 0; unknown <= s.limit; {
 		i, err := s.Next()
 		if err != nil {
-			return item{}, s.quiet.cause(err)
+			return item{}, s.timeout.cause(err)
 		}
 		e, err := s.decode(i.Data)
 		if errors.Is(err, runtime.ErrUnknownEvent) {

@@ -44,7 +44,7 @@ func New(ctx context.Context, p *runtime.Protocol, url string, opts ...Option) (
 	c.atHTTPS, c.host = strings.HasPrefix(strings.ToLower(url), "https:"), hostOf(url)
 	card, err := c.fetchCard(ctx, url)
 	if err == nil {
-		err = c.choose(card)
+		err = c.selectLinks(card)
 	}
 	if err != nil {
 		c.Close()
@@ -56,7 +56,7 @@ func New(ctx context.Context, p *runtime.Protocol, url string, opts ...Option) (
 // FromCard returns a client of the best interface of the card that it speaks, without any request.
 func FromCard(p *runtime.Protocol, card runtime.Card, opts ...Option) (*Client, error) {
 	c := configure(p, opts)
-	if err := c.choose(card); err != nil {
+	if err := c.selectLinks(card); err != nil {
 		c.Close()
 		return nil, err
 	}

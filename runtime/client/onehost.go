@@ -13,8 +13,9 @@ import (
 // redirect is followed. It is for credentials that are meant for that host alone.
 func OneHost() Option { return func(c *Client) { c.oneHost = true } }
 
-// strays reports whether a link leads to where a client with [OneHost] does not go.
-func (c *Client) strays(l *link) bool {
+// otherHost reports whether a client with [OneHost] must not use a link: it is to another host, or in clear text though
+// the card came over https.
+func (c *Client) otherHost(l *link) bool {
 	if !c.oneHost {
 		return false
 	}
@@ -25,8 +26,8 @@ func (c *Client) strays(l *link) bool {
 	return host != c.host || c.atHTTPS && !l.conn.Secure()
 }
 
-// elsewhere is the error of a card all of whose interfaces stray.
-func (c *Client) elsewhere(url string) error {
+// errOtherHost is the error of a card with interfaces on other hosts alone.
+func (c *Client) errOtherHost(url string) error {
 	if hostOf(url) == c.host {
 		return fmt.Errorf("the card sends calls to %s in clear text, and is at https itself", printable([]byte(url)))
 	}

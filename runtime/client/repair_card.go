@@ -13,10 +13,10 @@ import (
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
-// maxMends is how many faults of a card are overlooked.
-const maxMends = 100
+// maxRepairs is how many faults of a card are repaired at most.
+const maxRepairs = 100
 
-// decodeCard reads a card. A call needs its interfaces; what is wrong with anything else is left out or filled in, and said in a warning.
+// decodeCard reads a card. A call needs its interfaces; anything else that is wrong is left out or filled in, with a warning.
 func (c *Client) decodeCard(src []byte) (runtime.Card, error) {
 	card, first := c.protocol.DecodeCard(src)
 	if first == nil {
@@ -31,10 +31,10 @@ func (c *Client) decodeCard(src []byte) (runtime.Card, error) {
 	var warnings []string
 	for err := first; err != nil; {
 		var fault *wire.Error
-		if !errors.As(err, &fault) || len(warnings) == maxMends {
+		if !errors.As(err, &fault) || len(warnings) == maxRepairs {
 			return nil, first
 		}
-		how, ok := mend(root, pointer(fault.Pointer))
+		how, ok := repair(root, pointer(fault.Pointer))
 		if !ok {
 			return nil, first
 		}
@@ -67,9 +67,9 @@ var fillers = map[string]func() any{
 func noText() any { return "" }
 func noList() any { return []any{} }
 
-// mend changes a card so that the fault at a place is gone: it fills in a required member, or leaves out the smallest thing that can be
+// repair changes a card so that the fault at a place is gone: it fills in a required member, or leaves out the smallest thing that can be
 // left out. It says which, and reports false where a call needs what is there.
-func mend(root any, at []string) (how string, ok bool) {
+func repair(root any, at []string) (how string, ok bool) {
 	if n := len(at); n > 0 && (n == 1 || at[0] == "skills") {
 		last := at[n-1]
 		holder, isMap := find(root, at[:n-1]).(map[string]any)
@@ -101,7 +101,7 @@ func requirement(at []string) []string {
 	return at
 }
 
-// find returns what is at a place, nil if there is nothing.
+// find returns the value at a place; nil if there is none.
 func find(v any, at []string) any {
 	for _, token := range at {
 		switch in := v.(type) {
@@ -120,7 +120,7 @@ func find(v any, at []string) any {
 	return v
 }
 
-// remove takes what is at a place out of the card, and reports whether it was there.
+// remove removes the value at a place of the card, and reports whether there was one.
 func remove(root any, at []string) bool {
 	last := at[len(at)-1]
 	switch in := find(root, at[:len(at)-1]).(type) {

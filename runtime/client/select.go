@@ -25,10 +25,10 @@ type link struct {
 	until atomic.Int64 // time in Unix nanoseconds to which it is tried after the others
 }
 
-// choose selects the interfaces to call, in order: the first one that this client speaks, as the card or [Prefer] orders
+// selectLinks selects the interfaces to call, in order: the first one that this client speaks, as the card or [Prefer] orders
 // them (R125), is called, and others of its version stand in for it where it cannot be reached. They have its tenant,
 // because requests name that, and its protection: what is encrypted is never sent in clear text instead.
-func (c *Client) choose(card runtime.Card) error {
+func (c *Client) selectLinks(card runtime.Card) error {
 	c.card, c.info = card, card.CardInfo()
 	var failed error
 	for _, i := range c.ordered() {
@@ -39,9 +39,9 @@ func (c *Client) choose(card runtime.Card) error {
 		l, err := c.link(i, v)
 		failed = cmp.Or(failed, err)
 		switch {
-		case l != nil && c.strays(l):
+		case l != nil && c.otherHost(l):
 			l.conn.Close()
-			failed = cmp.Or(failed, c.elsewhere(i.URL))
+			failed = cmp.Or(failed, c.errOtherHost(i.URL))
 		case l != nil && c.fits(l):
 			c.version, c.links = v, append(c.links, l)
 		case l != nil:

@@ -16,10 +16,10 @@ import (
 
 // conn calls one interface.
 type conn struct {
-	cc     *grpc.ClientConn
-	target client.Target
-	secure bool
-	heard  *ear
+	cc       *grpc.ClientConn
+	target   client.Target
+	secure   bool
+	received *traffic
 
 	mu     sync.Mutex
 	calls  int // under way
@@ -97,7 +97,7 @@ func (c *conn) begin(ctx context.Context, r *client.Request) *call {
 	call := &call{conn: c, caller: ctx, opens: r.Operation.Stream, role: r.Operation.Role}
 	call.ctx, call.cancel = context.WithCancelCause(context.WithValue(ctx, progressKey{}, &call.progress))
 	call.ctx = metadata.NewOutgoingContext(call.ctx, metadataOf(r))
-	call.watch = &watchdog{idle: c.target.Idle, lives: call.opens, heard: c.heard, cancel: call.cancel}
+	call.watch = &watchdog{idle: c.target.Idle, lives: call.opens, received: c.received, cancel: call.cancel}
 	return call
 }
 

@@ -78,9 +78,9 @@ func (b *binding) Connect(t client.Target) (client.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	heard := new(ear)
+	received := new(traffic)
 	opts := []grpc.DialOption{
-		grpc.WithTransportCredentials(listening{b.credentials(at), heard}),
+		grpc.WithTransportCredentials(counting{b.credentials(at), received}),
 		grpc.WithDefaultCallOptions(append([]grpc.CallOption{grpc.ForceCodecV2(codec{})}, b.calls...)...),
 		grpc.WithStatsHandler(notes{}),
 		grpc.WithMaxHeaderListSize(maxHeader),
@@ -94,7 +94,7 @@ func (b *binding) Connect(t client.Target) (client.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &conn{cc: cc, target: t, secure: at.secure, heard: heard}, nil
+	return &conn{cc: cc, target: t, secure: at.secure, received: received}, nil
 }
 
 func (b *binding) credentials(at address) credentials.TransportCredentials {

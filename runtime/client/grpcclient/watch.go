@@ -13,44 +13,44 @@ import (
 	"github.com/a2agen/a2agen/runtime/client"
 )
 
-// ear counts what comes in over the connections to an agent.
-type ear struct {
+// traffic counts what is received over the connections to an agent.
+type traffic struct {
 	data atomic.Int64 // bytes of messages
 	// pings are those of the agent: the heartbeats of gRPC. Answers to ours say nothing, because grpc-go asks whenever
 	// data come.
 	pings atomic.Int64
 }
 
-// listening are credentials whose connections are listened to.
-type listening struct {
+// counting are credentials that count what is received over their connections.
+type counting struct {
 	credentials.TransportCredentials
-	heard *ear
+	received *traffic
 }
 
 // ClientHandshake wraps the connection that was made.
-func (l listening) ClientHandshake(
+func (l counting) ClientHandshake(
 	ctx context.Context, authority string, raw net.Conn,
 ) (net.Conn, credentials.AuthInfo, error) {
 	c, info, err := l.TransportCredentials.ClientHandshake(ctx, authority, raw)
 	if err != nil {
 		return nil, nil, err
 	}
-	return &heardConn{Conn: c, heard: l.heard}, info, nil
+	return &countingConn{Conn: c, received: l.received}, info, nil
 }
 
-// Clone keeps the ear.
-func (l listening) Clone() credentials.TransportCredentials {
-	return listening{l.TransportCredentials.Clone(), l.heard}
+// Clone keeps the counter.
+func (l counting) Clone() credentials.TransportCredentials {
+	return counting{l.TransportCredentials.Clone(), l.received}
 }
 
-// heardConn follows the frames of HTTP/2 that are read (RFC 9113 §4.1).
-type heardConn struct {
+// countingConn follows the frames of HTTP/2 that are read (RFC 9113 §4.1).
+type countingConn struct {
 	net.Conn
-	heard *ear
-	head  [9]byte // of the next frame: length, type, flags, stream
-	have  int     // bytes of it
-	left  int     // bytes of the frame under way
-	data  bool    // which is one of data
+	received *traffic
+	head     [9]byte // of the next frame: length, type, flags, stream
+	have     int     // bytes of it
+	left     int     // bytes of the frame under way
+	data     bool    // which is one of data
 }
 
 // Types and flags of frames.
@@ -61,13 +61,13 @@ const (
 )
 
 // Read reads and counts.
-func (c *heardConn) Read(p []byte) (int, error) {
+func (c *countingConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
-	c.hear(p[:n])
+	c.count(p[:n])
 	return n, err
 }
 
-func (c *heardConn) hear(p []byte) {
+func (c *countingConn) count(p []byte) {
 	for len(p) > 0 {
 		if c.left == 0 {
 			n := copy(c.head[c.have:], p)
@@ -80,16 +80,16 @@ func (c *heardConn) hear(p []byte) {
 		n := min(c.left, len(p))
 		p, c.left = p[n:], c.left-n
 		if c.data {
-			c.heard.data.Add(int64(n))
+			c.received.data.Add(int64(n))
 		}
 	}
 }
 
-func (c *heardConn) begin() {
+func (c *countingConn) begin() {
 	c.have, c.left = 0, int(c.head[0])<<16|int(c.head[1])<<8|int(c.head[2])
 	c.data = c.head[3] == frameData
 	if c.head[3] == framePing && c.head[4]&flagAck == 0 {
-		c.heard.pings.Add(1)
+		c.received.pings.Add(1)
 	}
 }
 
@@ -102,7 +102,7 @@ type progress struct {
 
 type progressKey struct{}
 
-// notes takes notes of calls in their progress.
+// notes records the progress of calls.
 type notes struct{}
 
 func (notes) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context   { return ctx }
@@ -125,17 +125,17 @@ func (notes) HandleRPC(ctx context.Context, step stats.RPCStats) {
 	}
 }
 
-// watchdog cancels a call on whose connection nothing arrives while it is waited for.
+// watchdog cancels a call when nothing arrives on its connection for the idle time, while the call waits.
 type watchdog struct {
-	idle   time.Duration // ≤ 0: never
-	lives  bool          // a ping gives the whole time again; else only data count
-	heard  *ear
-	cancel context.CancelCauseFunc
+	idle     time.Duration // ≤ 0: never
+	lives    bool          // a ping gives the whole time again; else only data count
+	received *traffic
+	cancel   context.CancelCauseFunc
 
 	mu          sync.Mutex
 	timer       *time.Timer
 	running     bool
-	data, pings int64 // that were heard when the time began
+	data, pings int64 // that had been received when the time began
 }
 
 // start begins a wait, if none is under way.
@@ -145,7 +145,7 @@ func (w *watchdog) start() {
 	if w.idle <= 0 || w.running {
 		return
 	}
-	w.running, w.data, w.pings = true, w.heard.data.Load(), w.heard.pings.Load()
+	w.running, w.data, w.pings = true, w.received.data.Load(), w.received.pings.Load()
 	if w.timer == nil {
 		w.timer = time.AfterFunc(w.idle, w.look)
 	} else {
@@ -163,14 +163,14 @@ func (w *watchdog) stop() {
 	}
 }
 
-// look gives as much time again as what came is worth.
+// look extends the time by what the received bytes are worth, or cancels the call.
 func (w *watchdog) look() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.running {
 		return
 	}
-	data, pings := w.heard.data.Load(), w.heard.pings.Load()
+	data, pings := w.received.data.Load(), w.received.pings.Load()
 	worth := time.Duration(data-w.data) * client.PerByte
 	if w.lives && pings > w.pings {
 		worth = w.idle

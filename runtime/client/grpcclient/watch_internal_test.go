@@ -24,16 +24,16 @@ func TestFramesAreFollowedHoweverTheyAreCut(t *testing.T) {
 				pings++
 			}
 		}
-		c := &heardConn{heard: new(ear)}
+		c := &countingConn{received: new(traffic)}
 		for len(stream) > 0 {
 			n := min(len(stream), rapid.IntRange(1, 30_000).Draw(t, "read"))
-			c.hear(stream[:n])
+			c.count(stream[:n])
 			stream = stream[n:]
 		}
-		if got := c.heard.data.Load(); got != data {
+		if got := c.received.data.Load(); got != data {
 			t.Errorf("%d bytes of data, want %d", got, data)
 		}
-		if got := c.heard.pings.Load(); got != pings {
+		if got := c.received.pings.Load(); got != pings {
 			t.Errorf("%d pings, want %d", got, pings)
 		}
 	})
