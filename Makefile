@@ -56,9 +56,14 @@ bench: ## the comparison table: bare net/http, the peers, a2agen
 figures: ## what a message enters, the types with the most methods, and the names that users see
 	@$(GO) run ./internal/measure
 
-seeds: ## a minute of random runs of instances that share a store, and one of the two stores beside each other
-	A2A_SEEDS=60s $(GO) test -count=1 -run '^TestNothingIsLostOrDoubled$$' -v ./runtime/internal/engine
-	A2A_SEEDS=15s $(GO) test -count=1 -run '^TestSQLiteIsAStore$$/^Differential$$' -v ./runtime/store/sqlite
+seeds: ## a minute of random runs of instances that share a store, and beside them of the two stores, which do the same steps
+	@$(MAKE) --no-print-directory -j2 --output-sync=target seeds-of-runs seeds-of-stores
+
+seeds-of-runs:
+	A2A_SEEDS=60s $(GO) test -count=1 -vet=off -run '^TestNothingIsLostOrDoubled$$' -v ./runtime/internal/engine
+
+seeds-of-stores: # four modes of 15 seconds
+	A2A_SEEDS=15s $(GO) test -count=1 -vet=off -run '^TestSQLiteIsAStore$$/^Differential$$' -v ./runtime/store/sqlite
 
 kill: KILLS ?= 1000
 kill: ## kill an agent under load KILLS times, and see what its clients and webhooks were told (SEED repeats the choices)
