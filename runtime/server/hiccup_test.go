@@ -221,7 +221,7 @@ func TestAPieceThatIsRefusedLaterIsNotForgotten(t *testing.T) {
 				if c.Op != "apply" || c.Event.EventInfo().Kind != runtime.EventArtifact {
 					return f
 				}
-				if n++; n == 2 {
+				if n++; n == 1 { // the second piece: the first is stored with the task
 					f.Refuse = store.ErrTooLarge
 				}
 				return f

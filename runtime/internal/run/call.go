@@ -18,7 +18,6 @@ type call struct {
 	r          *Runner
 	skill      *skill
 	state      state
-	view       view
 	forHandler task.Task // what the handler has
 	sender
 	handling
@@ -34,8 +33,8 @@ type call struct {
 
 func (r *Runner) newCall(from sender) *call {
 	c := &call{r: r, sender: from}
-	c.view.c, c.task.c, c.conclusion.c = c, c, c
-	c.forHandler = task.New(&c.view)
+	c.task.c, c.conclusion.c = c, c
+	c.forHandler = task.New(c.view())
 	return c
 }
 

@@ -73,17 +73,17 @@ func (e *conclusion) explain(err error) string {
 	case public != nil:
 		return cmp.Or(public.Note, public.Message)
 	case errors.Is(cause, task.ErrTimeout):
-		e.c.view.Logger().Warn("skill took longer than allowed", "error", err)
+		e.c.view().Logger().Warn("skill took longer than allowed", "error", err)
 		return "The work took longer than allowed."
 	case errors.Is(cause, task.ErrShutdown):
-		e.c.view.Logger().Info("skill stopped by the shutdown")
+		e.c.view().Logger().Info("skill stopped by the shutdown")
 		return "The agent was shut down before the work was done."
 	case errors.Is(err, store.ErrTooLarge), errors.Is(err, store.ErrFull):
-		e.c.view.Logger().Warn("answer not kept", "error", err)
+		e.c.view().Logger().Warn("answer not kept", "error", err)
 		return unkept
 	}
 	if !errors.Is(err, errPanic) && !errors.Is(err, errExit) {
-		e.c.view.Logger().Error("skill failed", "error", err)
+		e.c.view().Logger().Error("skill failed", "error", err)
 	}
 	return "The skill failed unexpectedly."
 }

@@ -142,7 +142,7 @@ func (c *call) execute() {
 	err := errExit
 	defer func() {
 		if err == errExit {
-			c.view.Logger().Error("skill ended its goroutine")
+			c.view().Logger().Error("skill ended its goroutine")
 		}
 		next := c.returned(out, err)
 		c.unwatch(err)
@@ -157,7 +157,7 @@ func (c *call) execute() {
 func (c *call) call() (out []byte, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			c.view.Logger().Error("skill panicked", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			c.view().Logger().Error("skill panicked", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 			err = errPanic
 		}
 	}()

@@ -24,7 +24,7 @@ func (c *call) watch(ctx context.Context) context.Context {
 		return ctx
 	}
 	w := &watched{}
-	w.Kind, w.Begun, w.Attempt = observe.Run, time.Now(), c.view.Attempt()
+	w.Kind, w.Begun, w.Attempt = observe.Run, time.Now(), c.view().Attempt()
 	w.Skill, w.Context, w.Caller, w.Tenant = c.skill.ID, c.context(), c.base.caller, c.owner.Tenant
 	c.handle.mu.Lock()
 	w.Task, w.Carrier = c.task.made(), observe.ReadTrace(c.task.private.Trace).Fixed()

@@ -194,7 +194,7 @@ func (r *Runner) resume(run *store.Run) {
 	}
 	go func() {
 		reason := c.takeUp(snap)
-		c.view.Logger().Info("interrupted task taken over", "attempt", c.attempt, "again", reason == "")
+		c.view().Logger().Info("interrupted task taken over", "attempt", c.attempt, "again", reason == "")
 		if reason != "" {
 			c.abort(c.forHandler.Fail(reason))
 			return

@@ -19,25 +19,29 @@ import (
 )
 
 // view is a call as its handler's [task.Task] sees it. Package task says what the methods do.
-type view struct{ c *call }
+type view call
 
-func (v *view) TaskID() string                { return v.c.taskID() }
-func (v *view) ContextID() string             { return v.c.context() }
-func (v *view) Request() *runtime.SendRequest { return v.c.req }
-func (v *view) Parts() []runtime.Part         { return v.c.parts }
-func (v *view) Text() string                  { return route.TextOf(v.c.parts) }
-func (v *view) Resumed() bool                 { return v.c.resumed }
-func (v *view) Attempt() int                  { return max(v.c.attempt, 1) }
+func (v *view) call() *call { return (*call)(v) }
+
+func (c *call) view() *view { return (*view)(c) }
+
+func (v *view) TaskID() string                { return v.call().taskID() }
+func (v *view) ContextID() string             { return v.call().context() }
+func (v *view) Request() *runtime.SendRequest { return v.call().req }
+func (v *view) Parts() []runtime.Part         { return v.call().parts }
+func (v *view) Text() string                  { return route.TextOf(v.call().parts) }
+func (v *view) Resumed() bool                 { return v.call().resumed }
+func (v *view) Attempt() int                  { return max(v.call().attempt, 1) }
 
 func (v *view) IdempotencyKey() string {
-	c := v.c
+	c := v.call()
 	n := strconv.FormatInt(max(c.nth, 1), 10)
 	sum := sha256.Sum256([]byte(strings.Join([]string{c.owner.Tenant, c.owner.Principal, c.taskID(), n}, "\x00")))
 	return hex.EncodeToString(sum[:16])
 }
 
 func (v *view) Snapshot() runtime.Task {
-	c := v.c
+	c := v.call()
 	c.handle.mu.Lock()
 	defer c.handle.mu.Unlock()
 	if c.handle.version == 0 {
@@ -54,11 +58,11 @@ func (v *view) Snapshot() runtime.Task {
 }
 
 func (v *view) Logger() *slog.Logger {
-	return v.c.r.Log(v.c.skill.ID, v.c.taskID(), v.c.owner.Principal)
+	return v.call().r.Log(v.call().skill.ID, v.call().taskID(), v.call().owner.Principal)
 }
 
 func (v *view) Begin() error {
-	c := v.c
+	c := v.call()
 	c.handle.mu.Lock()
 	defer c.handle.mu.Unlock()
 	if !c.decided.armed() || c.handle.version != 0 {
@@ -69,7 +73,7 @@ func (v *view) Begin() error {
 }
 
 func (v *view) Progress(text string) error {
-	c := v.c
+	c := v.call()
 	c.handle.mu.Lock()
 	defer c.handle.mu.Unlock()
 	one := lendPart()
@@ -79,7 +83,7 @@ func (v *view) Progress(text string) error {
 }
 
 func (v *view) Report(m runtime.MessageData) error {
-	c := v.c
+	c := v.call()
 	if err := c.r.content.checkMessage(&m); err != nil {
 		return err
 	}
@@ -89,7 +93,7 @@ func (v *view) Report(m runtime.MessageData) error {
 }
 
 func (v *view) Emit(a runtime.ArtifactData) error {
-	c := v.c
+	c := v.call()
 	if err := c.r.content.checkMetadata(a.Metadata); err != nil {
 		return err
 	}
@@ -97,7 +101,7 @@ func (v *view) Emit(a runtime.ArtifactData) error {
 }
 
 func (v *view) Answer(m runtime.MessageData) error {
-	c := v.c
+	c := v.call()
 	if err := c.r.content.checkMessage(&m); err != nil {
 		return err
 	}
@@ -105,7 +109,7 @@ func (v *view) Answer(m runtime.MessageData) error {
 }
 
 func (v *view) End(state runtime.State, m runtime.MessageData) error {
-	c := v.c
+	c := v.call()
 	if !state.Terminal() && !state.Interrupted() || state == runtime.StateCanceled {
 		return fmt.Errorf("a handler cannot end its call as %s", state)
 	}
@@ -134,21 +138,21 @@ func (v *view) End(state runtime.State, m runtime.MessageData) error {
 func (v *view) Handle(good time.Duration) (handle string, expires time.Time) {
 	var b [32]byte
 	_, _ = rand.Read(b[:]) // it never fails
-	return base64.RawURLEncoding.EncodeToString(b[:]), v.c.r.Now().Add(good).Truncate(time.Second)
+	return base64.RawURLEncoding.EncodeToString(b[:]), v.call().r.Now().Add(good).Truncate(time.Second)
 }
 
 func (v *view) Suspend(m runtime.MessageData, handle string, good time.Duration) error {
 	err := v.End(runtime.StateAuthRequired, m)
 	if end, ok := err.(*verdict); ok && handle != "" {
-		end.ticket = &store.Ticket{Hash: sha256.Sum256([]byte(handle)), For: good, Request: v.c.req}
+		end.ticket = &store.Ticket{Hash: sha256.Sum256([]byte(handle)), For: good, Request: v.call().req}
 	}
 	return err
 }
 
-func (v *view) Redeemed() []byte { return v.c.value }
+func (v *view) Redeemed() []byte { return v.call().value }
 
 func (v *view) SetSaved(value []byte) error {
-	c := v.c
+	c := v.call()
 	if len(value) > c.r.Limits.Event {
 		return task.ErrTooLarge
 	}
@@ -160,13 +164,13 @@ func (v *view) SetSaved(value []byte) error {
 }
 
 func (v *view) Saved() []byte {
-	v.c.task.notes.mu.Lock()
-	defer v.c.task.notes.mu.Unlock()
-	return v.c.task.saved
+	v.call().task.notes.mu.Lock()
+	defer v.call().task.notes.mu.Unlock()
+	return v.call().task.saved
 }
 
 func (v *view) Conversation(ctx context.Context, n int) ([]task.Exchange, error) {
-	return v.c.conversation(ctx, n)
+	return v.call().conversation(ctx, n)
 }
 
 // verdict is a handler's decision, returned as an error: to wait for the client, to decline, to fail.
