@@ -110,8 +110,11 @@ func scanLog(v []value) ([]logged, error) {
 		return []logged{last}, nil
 	}
 	var docs []json.RawMessage
-	if err := json.Unmarshal(last.doc, &docs); err != nil || 2*len(docs) != len(run) {
-		return nil, fmt.Errorf("the row of event %d has no %d events: %w", last.seq, len(run)/2, err)
+	if err := json.Unmarshal(last.doc, &docs); err != nil {
+		return nil, fmt.Errorf("the events up to %d: %w", last.seq, err)
+	}
+	if 2*len(docs) != len(run) {
+		return nil, fmt.Errorf("the row of event %d has %d events, and says what %d are", last.seq, len(docs), len(run)/2)
 	}
 	list := make([]logged, len(docs))
 	for i, doc := range docs {

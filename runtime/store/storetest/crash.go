@@ -17,6 +17,7 @@ type story struct {
 	events  []string // acknowledged, of the task
 	asked   []string // one that was not
 	created bool
+	whole   bool  // a task that came with its end
 	calls   int64 // taken on
 	pushed  bool
 }
@@ -31,6 +32,10 @@ func (t *story) tell(in store.Store) {
 		return
 	}
 	t.created, t.calls = true, 1
+	if _, err := in.Create(ctx, wholeKey, t.answered("whole"), nil); err != nil {
+		return
+	}
+	t.whole = true
 	if err := in.SetPush(ctx, key("t"), store.Push{ID: "p"}); err != nil {
 		return
 	}
@@ -57,6 +62,22 @@ func (t *story) tell(in store.Store) {
 	_ = in.Settle(ctx, due[0], store.Outcome{Sent: 3})
 }
 
+// wholeKey is that of a task that comes with its end.
+var wholeKey = store.Key{Owner: store.Owner{Principal: "p"}, Task: "whole"}
+
+// checkWhole finds the task that came with its end, all of it, or nothing unless it was acknowledged.
+func (t *story) checkWhole(left store.Store) {
+	h, err := left.Head(ctx, wholeKey)
+	if errors.Is(err, store.ErrNotFound) && !t.whole {
+		return
+	}
+	if err != nil || h.Version != 4 || h.State != runtime.StateCompleted || h.Calls != 1 || h.Done != 1 {
+		t.Errorf("the task that came with its end is %+v, %v", h, err)
+	} else if n := len(t.suite.events(left, wholeKey, 1)); n != 3 {
+		t.Errorf("it has %d events", n)
+	}
+}
+
 // says makes the next update.
 func (t *story) says(i int, u store.Update) bool {
 	expect := int64(0)
@@ -76,6 +97,7 @@ func (t *story) says(i int, u store.Update) bool {
 
 // check compares what is left with what was acknowledged.
 func (t *story) check(left store.Store) {
+	t.checkWhole(left)
 	h, err := left.Head(ctx, key("t"))
 	if errors.Is(err, store.ErrNotFound) && !t.created {
 		t.create(left, t.working("t"), key("t"))
