@@ -18,24 +18,24 @@ import (
 	"github.com/a2agen/a2agen/runtime/internal/engine"
 )
 
-// The services that gRPC itself has are answered within the limits of calls: what they receive has a budget and a time,
-// who takes nothing of their answers is dropped, and their streams count as streams.
+// The built-in services of gRPC, health and reflection, are answered within the limits of calls: what they receive has
+// a budget and a deadline, clients that do not read are dropped, and their streams count as streams.
 
-// Bounds of calls that are no operations of the protocol's.
+// Limits of calls of built-in services.
 const (
-	asideMessage = 16 << 10 // bytes of a request
-	asidesOfConn = 8        // open streams of a connection
-	asideShare   = 8        // of all open streams, one in so many
+	builtinMessage = 16 << 10 // bytes of a request
+	builtinsOfConn = 8        // open streams of a connection
+	builtinShare   = 8        // of all open streams, one in so many
 )
 
-// lastWords is how long a stream that its client keeps open may take to say what it has to say of the end.
-const lastWords = 50 * time.Millisecond
+// closingTime is how long a stream that its client keeps open may take to send its last message.
+const closingTime = 50 * time.Millisecond
 
-// asideOperation stands for what is none of the protocol's.
-var asideOperation = &runtime.Operation{Stream: true}
+// builtinOperation stands for the operations of built-in services.
+var builtinOperation = &runtime.Operation{Stream: true}
 
-// within has a service answered within the limits. An open one is for everybody; another one is for those who meet what
-// the card demands.
+// within makes the handlers of a service keep to the limits. An open service answers everybody; any other answers
+// callers that meet what the card demands.
 func (t *transport) within(desc grpc.ServiceDesc, open bool) *grpc.ServiceDesc {
 	streams, methods := slices.Clone(desc.Streams), desc.Methods
 	desc.Streams, desc.Methods = nil, nil
@@ -43,13 +43,13 @@ func (t *transport) within(desc grpc.ServiceDesc, open bool) *grpc.ServiceDesc {
 		streams = append(streams, grpc.StreamDesc{StreamName: m.MethodName, Handler: unary(m)})
 	}
 	for _, s := range streams {
-		s.Handler = t.aside(s, open)
+		s.Handler = t.builtin(s, open)
 		desc.Streams = append(desc.Streams, s)
 	}
 	return &desc
 }
 
-// unary is a method of one answer as the handler of a stream of one, as grpc-go serves it itself.
+// unary makes a method with one answer the handler of a stream with one message, as grpc-go does itself.
 func unary(m grpc.MethodDesc) grpc.StreamHandler {
 	return func(service any, stream grpc.ServerStream) error {
 		answer, err := m.Handler(service, stream.Context(), stream.RecvMsg, nil)
@@ -60,8 +60,8 @@ func unary(m grpc.MethodDesc) grpc.StreamHandler {
 	}
 }
 
-// aside is the handler of a method.
-func (t *transport) aside(s grpc.StreamDesc, open bool) grpc.StreamHandler {
+// builtin is the handler of a method of a built-in service.
+func (t *transport) builtin(s grpc.StreamDesc, open bool) grpc.StreamHandler {
 	return func(service any, stream grpc.ServerStream) error {
 		c := t.newAside(stream)
 		defer c.end()
@@ -75,7 +75,7 @@ func (t *transport) aside(s grpc.StreamDesc, open bool) grpc.StreamHandler {
 			return c.status(err)
 		}
 		if s.ServerStreams {
-			release, err := t.asides.begin(c)
+			release, err := t.builtins.begin(c)
 			if err != nil {
 				return c.status(err)
 			}
@@ -84,20 +84,20 @@ func (t *transport) aside(s grpc.StreamDesc, open bool) grpc.StreamHandler {
 			defer c.endWith(c.Context, errOver)()
 			defer c.endWith(t.closing, errClosing)()
 		}
-		return s.Handler(service, asideStream{stream, c})
+		return s.Handler(service, builtinStream{stream, c})
 	}
 }
 
 func (t *transport) newAside(stream grpc.ServerStream) *call {
 	ctx := stream.Context()
 	c := &call{Request: t.agent.Unobserved(ctx, runtime.BindingGRPC), t: t, stream: stream, metadata: metadataOf(ctx)}
-	c.Op = asideOperation
+	c.Op = builtinOperation
 	c.full, _ = grpc.MethodFromServerStream(stream)
 	c.peer, _ = peer.FromContext(ctx)
 	return c
 }
 
-// admit lets in who may call the agent.
+// admit refuses callers that may not call the agent.
 func (c *call) admit() error {
 	if err := c.allowed(); err != nil {
 		return err
@@ -105,20 +105,19 @@ func (c *call) admit() error {
 	return c.Identify("", func(*engine.Version) bool { return true }, c.request)
 }
 
-// What a stream ends with that its client would keep open.
+// Errors that end streams which their clients would keep open.
 var (
 	errClosing = status.Error(codes.Unavailable, "the agent is shutting down")
 	errOver    = status.Error(codes.Unauthenticated, "the credential has expired")
 )
 
-// endWith ends the call with an error when ctx ends, after its last words. The function that it returns takes that
-// back.
+// endWith ends the call with an error when ctx ends, after closingTime. The function that it returns stops that.
 func (c *call) endWith(ctx context.Context, err error) (forget func()) {
 	ended := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		select {
 		case <-ended:
-		case <-time.After(lastWords):
+		case <-time.After(closingTime):
 			c.abort(err)
 		}
 	})
@@ -128,23 +127,23 @@ func (c *call) endWith(ctx context.Context, err error) (forget func()) {
 	}
 }
 
-// asideStream is the stream of a call whose messages protobuf's own library reads and writes.
-type asideStream struct {
+// builtinStream is the stream of a call whose messages protobuf's own library reads and writes.
+type builtinStream struct {
 	grpc.ServerStream
 	c *call
 }
 
 // RecvMsg receives a message within the limits.
-func (s asideStream) RecvMsg(m any) error {
-	switch err := s.c.receive(asideMessage); {
+func (s builtinStream) RecvMsg(m any) error {
+	switch err := s.c.receive(builtinMessage); {
 	case errors.Is(err, io.EOF): // the client has no more messages
 		return err
 	case err != nil:
 		return s.c.status(err)
 	}
 	defer s.c.in.free()
-	if n := len(s.c.in.bytes()); n > asideMessage {
-		return status.Errorf(codes.ResourceExhausted, "the message has %d bytes, more than %d", n, asideMessage)
+	if n := len(s.c.in.bytes()); n > builtinMessage {
+		return status.Errorf(codes.ResourceExhausted, "the message has %d bytes, more than %d", n, builtinMessage)
 	}
 	if err := proto.Unmarshal(s.c.in.bytes(), m.(proto.Message)); err != nil {
 		return status.Errorf(codes.InvalidArgument, "the message cannot be read: %v", err)
@@ -153,7 +152,7 @@ func (s asideStream) RecvMsg(m any) error {
 }
 
 // SendMsg sends a message within the limits.
-func (s asideStream) SendMsg(m any) error {
+func (s builtinStream) SendMsg(m any) error {
 	err := s.c.send("answer", func(b []byte) ([]byte, error) { return proto.MarshalOptions{}.MarshalAppend(b, m.(proto.Message)) })
 	if err != nil {
 		return s.c.status(err)
@@ -161,9 +160,9 @@ func (s asideStream) SendMsg(m any) error {
 	return nil
 }
 
-// asides counts the open streams of gRPC's own services, which are few of a connection and a share of all: they are not
-// to keep out those of tasks.
-type asides struct {
+// builtins counts the open streams of built-in services. A connection may have few of them, and all together a share of
+// the streams, so that there is room for those of tasks.
+type builtins struct {
 	most int
 
 	mu  sync.Mutex
@@ -171,16 +170,16 @@ type asides struct {
 	of  map[any]int // by connection: its link, or where it comes from
 }
 
-// begin counts a stream, or refuses one too many. release counts it out.
-func (a *asides) begin(c *call) (release func(), err error) {
+// begin counts a stream, or refuses one too many. release ends the count.
+func (a *builtins) begin(c *call) (release func(), err error) {
 	key := c.connection()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch {
-	case a.of[key] >= asidesOfConn:
-		return nil, status.Errorf(codes.ResourceExhausted, "a connection has %d of these streams at most", asidesOfConn)
+	case a.of[key] >= builtinsOfConn:
+		return nil, status.Errorf(codes.ResourceExhausted, "a connection has %d of these streams at most", builtinsOfConn)
 	case a.all >= a.most:
-		return nil, errAsides
+		return nil, errBuiltins
 	}
 	counted, err := c.t.agent.AdmitStream()
 	if err != nil {
@@ -202,10 +201,10 @@ func (a *asides) begin(c *call) (release func(), err error) {
 	}, nil
 }
 
-// errAsides refuses a stream.
-var errAsides = engine.ErrBusy.With("too many open streams that are not of tasks, try again later")
+// errBuiltins refuses a stream.
+var errBuiltins = engine.ErrBusy.With("too many open streams that are not of tasks, try again later")
 
-// connection tells the call's connection from others.
+// connection identifies the call's connection.
 func (c *call) connection() any {
 	switch {
 	case c.link != nil:

@@ -32,7 +32,7 @@ const (
 	keyTenant       = "a2a-tenant" // ours: for clients that cannot say it in a request
 )
 
-// keyChallenge is the metadata that say what a refused caller would have to bring.
+// keyChallenge is the metadata with the challenge for a caller that is denied.
 const keyChallenge = "www-authenticate"
 
 // call is one call being answered.
@@ -48,9 +48,9 @@ type call struct {
 	metadata metadata.MD
 	peer     *peer.Peer // nil: not known
 
-	link   *link     // nil: net/http brings the call
+	link   *link     // nil: net/http serves the call
 	upload *upload   // nil: it does not
-	out    *outgoing // of the connection, or of the call that net/http brings
+	out    *outgoing // of the connection, or of the call that net/http serves
 
 	next, previous *call        // that are watched
 	since          atomic.Int64 // tick at which it began to wait for its client; 0: it does not
@@ -61,8 +61,8 @@ type call struct {
 // usualStack is how much of its stack most calls use, in bytes.
 const usualStack = 8 << 10
 
-// growStack gives a call, which has a goroutine of its own, the stack that it is going to need while there is little on
-// it to copy: growing step by step takes a tenth of the time of a short call.
+// growStack grows the stack of a call's goroutine at once, while there is little on it to copy: growing it step by step
+// takes a tenth of the time of a short call.
 //
 //go:noinline
 func growStack(i int) byte {
@@ -70,7 +70,7 @@ func growStack(i int) byte {
 	return room[i]
 }
 
-// serve answers a call. What it returns is the call's status.
+// serve answers a call, and returns its status.
 func (m *method) serve(_ any, stream grpc.ServerStream) (err error) {
 	growStack(0)
 	ctx := stream.Context()
@@ -81,7 +81,7 @@ func (m *method) serve(_ any, stream grpc.ServerStream) (err error) {
 	c.peer, _ = peer.FromContext(ctx)
 	defer c.end()
 	failed := c.Contain(func() { err = c.answer() }, func() {
-		_ = stream.SendMsg(&answer{err: c.status(c.Exited())}) // for want of somebody who could return it
+		_ = stream.SendMsg(&answer{err: c.status(c.Exited())}) // because the goroutine ends and nothing can be returned
 	})
 	if failed != nil {
 		err = failed
@@ -313,7 +313,7 @@ func (c *call) write(b []byte) error {
 	return c.drop(p.gone(c.Context, stall))
 }
 
-// writeOver writes a message of a call that net/http brings. grpc-go gives its pieces back when all of them are
+// writeOver writes a message of a call that net/http serves. grpc-go gives its pieces back when all of them are
 // written, which net/http ends when the client takes nothing.
 func (c *call) writeOver(b []byte) error {
 	p, buffers := c.out.pack(b)

@@ -9,7 +9,7 @@ import (
 	"google.golang.org/grpc/credentials"
 )
 
-// handshaken are the credentials of connections that are ready: TLS, if it is spoken, has begun before they come here.
+// handshaken are the credentials of connections whose TLS handshake, if there is one, is over already.
 type handshaken struct{}
 
 var errNoClient = errors.New("grpcserver: these credentials are a server's")

@@ -74,20 +74,20 @@ func Serve(opts ...Option) server.Option {
 
 // transport is grpc-go's server as a [listen.Transport].
 type transport struct {
-	agent   *binding.Agent
-	policy  *origin.Policy
-	grpc    *grpc.Server
-	health  *health.Server
-	watch   *watch
-	asides  asides
-	closing context.Context // ends when the server shuts down
-	close   func()
+	agent    *binding.Agent
+	policy   *origin.Policy
+	grpc     *grpc.Server
+	health   *health.Server
+	watch    *watch
+	builtins builtins
+	closing  context.Context // ends when the server shuts down
+	close    func()
 }
 
 func newTransport(a *binding.Agent, p *origin.Policy, o options) (*transport, error) {
 	t := &transport{agent: a, policy: p}
 	t.closing, t.close = context.WithCancel(context.Background())
-	t.asides.most = max(1, a.Limits.Streams/asideShare)
+	t.builtins.most = max(1, a.Limits.Streams/builtinShare)
 	t.watch = newWatch(t)
 	limits, buffers := a.Limits, &pool{a, t.watch.crowded}
 	t.grpc = grpc.NewServer(
@@ -156,7 +156,7 @@ func (t *transport) Calls(r *http.Request) bool {
 	return r.ProtoMajor == 2 && isGRPC(r.Header.Get("Content-Type"))
 }
 
-// ServeHTTP answers a call that net/http brings.
+// ServeHTTP answers a call that net/http serves.
 func (t *transport) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	u := newUpload(t, r.Body)
 	defer u.close()

@@ -15,18 +15,18 @@ import (
 	"github.com/a2agen/a2agen/runtime/server/internal/binding"
 )
 
-// Compressed messages (decision 036). grpc-go inflates a message as soon as it has come, whatever that takes in memory.
-// So it is given a decompressor that leaves the message as it is, and the call inflates it: within the budget of all
-// bodies, and knowing who called.
+// Compressed messages (decision 036). grpc-go would inflate a message as soon as it is received, whatever memory that
+// takes. So its decompressor here leaves the message as it is, and the call inflates it, within the budget of all
+// bodies and when the caller is known.
 
 // packed begins what the decompressor returns. No message of protobuf begins so, since fields have numbers from 1.
 const packed = 0x07
 
-// unpacker is the decompressor that does nothing: it marks a message that is compressed. A server's own decompressor
-// goes before that of the process, which other code with grpc-go may use, and which stays as it is.
+// unpacker is a decompressor that only marks a message as compressed. As the server's own it has precedence over that
+// of the process, which other code with grpc-go may use.
 type unpacker struct{}
 
-// Type is the name of what it takes for clients.
+// Type is the name of the encoding for clients.
 func (unpacker) Type() string { return "gzip" }
 
 // Do returns the message, marked.
@@ -50,13 +50,13 @@ func (unpacker) Do(r io.Reader) ([]byte, error) {
 	}
 }
 
-// Ways in which a message cannot be received.
+// Errors of receiving a message.
 var (
 	errTooLarge  = &coded{runtime.ErrInvalidRequest.With("the message is too large when it is inflated"), codes.ResourceExhausted}
 	errMalformed = &coded{runtime.ErrInvalidRequest.With("the message is no gzip"), codes.InvalidArgument}
 )
 
-// errCrowded refuses a message that there is no room for.
+// errCrowded refuses a message for which the budget has no room.
 var errCrowded error = &coded{binding.ErrTooMany, codes.ResourceExhausted}
 
 // Sizes of messages that are inflated, in bytes.
@@ -70,8 +70,8 @@ const (
 // inflaters read gzip.
 var inflaters = sync.Pool{New: func() any { return new(gzip.Reader) }}
 
-// inflate replaces a compressed message by what it holds, of which there may be so much, in bytes. What that takes is
-// taken from the budget before it is there.
+// inflate replaces a compressed message by its content, of at most so many bytes. Memory is taken from the budget
+// before it is allocated.
 func (m *message) inflate(most int) error {
 	from := m.bytes()
 	if len(from) == 0 || from[0] != packed {
@@ -97,8 +97,8 @@ func (m *message) inflate(most int) error {
 	return nil
 }
 
-// inflatedSize is how large a message says that it is. One of several parts is larger, and a lie is no larger than it
-// could be.
+// inflatedSize is the size that a compressed message declares, limited to what its length allows. A message of several
+// parts is larger.
 func inflatedSize(from []byte) int {
 	if len(from) < gzipFrame {
 		return 0
@@ -106,7 +106,7 @@ func inflatedSize(from []byte) int {
 	return int(min(int64(binary.LittleEndian.Uint32(from[len(from)-4:])), int64(len(from))*bestRatio))
 }
 
-// read reads a message of about a size, and counts in the budget what it takes.
+// read reads a message of about a size, and takes its memory from the budget.
 func (m *message) read(r io.Reader, size, most int) (b []byte, err error) {
 	for room := size + 1; ; room = 2 * cap(b) { // one more, to see that there is nothing else
 		room = min(max(room, leastRoom), most+1)
@@ -130,8 +130,8 @@ func (m *message) read(r io.Reader, size, most int) (b []byte, err error) {
 	}
 }
 
-// reserve takes more from the budget. It is one share with what the message has: a large message is let in when nobody
-// else has any. A small one always is.
+// reserve takes more from the budget, as one share with what the message has taken: a large message is accepted when
+// nothing else is, a small one always.
 func (m *message) reserve(more int64) bool {
 	all := m.counted + more
 	m.agent.Bodies.Release(m.counted)

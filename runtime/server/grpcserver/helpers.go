@@ -38,8 +38,8 @@ func (t *transport) addReflection() {
 	t.grpc.RegisterService(t.within(reflectionalphapb.ServerReflection_ServiceDesc, false), reflection.NewServer(o))
 }
 
-// definitions finds descriptors in the definitions of the spoken versions, and in those of gRPC's own services. They
-// are read when somebody asks.
+// definitions finds descriptors in the definitions of the spoken versions, and in those of built-in services. They are
+// read at the first request.
 type definitions struct {
 	t    *transport
 	once sync.Once

@@ -2,17 +2,17 @@ package grpcserver
 
 import "encoding/binary"
 
-// deepest is how deep messages are looked into: what is deeper is text or metadata, which are kept as they came.
+// deepest is to which depth messages are counted: what is deeper is text or metadata, which are not decoded.
 const deepest = 6
 
-// objectsIn counts what may be messages in parameters, from above: without their definition a text that reads as a
-// message counts as one.
+// objectsIn is an upper bound of the messages in parameters: without their definition, a text that could be a message
+// counts as one.
 func objectsIn(params []byte) int {
 	n, _ := countIn(params, deepest)
 	return n
 }
 
-// countIn counts the fields of a message that may be messages. It is false where that is no message any more.
+// countIn counts the fields of a message that may be messages. It is false for bytes that are no message.
 func countIn(b []byte, depth int) (n int, ok bool) {
 	for len(b) > 0 {
 		tag, m := binary.Uvarint(b)

@@ -10,54 +10,55 @@ import (
 	"google.golang.org/grpc/mem"
 )
 
-// link is a connection of gRPC that is the transport's own. It knows how much came in, and how much is to go out.
+// link is a connection that the transport serves itself. It counts what was received and what is still to be sent.
 type link struct {
-	replayed
+	peekedConn
 	outgoing
 	came atomic.Int64 // bytes
 }
 
-// outgoing is what was handed to grpc-go of a connection, or of a call that net/http brings, and what the client has
-// not taken yet: grpc-go itself takes whole messages, as many as there are calls.
+// outgoing limits what is passed to grpc-go and not sent yet, for a connection, or for a call that net/http serves:
+// grpc-go itself accepts whole messages from all calls.
 type outgoing struct {
-	held atomic.Int64 // bytes; small messages do not count
+	pending atomic.Int64 // bytes not sent yet; small messages do not count
 
 	mu   sync.Mutex
-	news chan struct{} // closed when some of them have gone out; nil: nobody waits for that
+	news chan struct{} // closed when some of them are sent; nil: nobody waits for that
 }
 
-// Read counts what comes.
+// Read counts what is received.
 func (l *link) Read(b []byte) (int, error) {
-	n, err := l.replayed.Read(b)
+	n, err := l.peekedConn.Read(b)
 	l.came.Add(int64(n))
 	return n, err
 }
 
-// Bounds of what is handed to grpc-go.
+// Limits of what is passed to grpc-go.
 const (
-	mostHeld = 1 << 20  // of a connection, before the next message waits
-	piece    = 64 << 10 // of a large message, which is given back when it has gone out
+	mostPending = 1 << 20  // of a connection, before the next message waits
+	piece       = 64 << 10 // of a large message, which is given back when it has gone out
 )
 
-// parcel is a message on its way out: the pool to which its pieces come back.
-type parcel struct {
+// pendingMessage is a message being sent. It is the pool to which grpc-go returns the pieces that are sent.
+type pendingMessage struct {
 	to   *outgoing
 	left atomic.Int32 // pieces
 	copy bool         // the one piece is from the pool of all
 }
 
-// pack makes a message of bytes. Those of a large one are not copied: they stay as they are until they have gone out.
-func (o *outgoing) pack(b []byte) (*parcel, mem.BufferSlice) {
+// pack makes a message of bytes. Those of a large one are not copied: the caller must not change them until all is
+// sent.
+func (o *outgoing) pack(b []byte) (*pendingMessage, mem.BufferSlice) {
 	switch {
 	case mem.IsBelowBufferPoolingThreshold(len(b)):
 		return nil, mem.BufferSlice{append(make(mem.SliceBuffer, 0, len(b)), b...)}
 	case len(b) <= piece:
 		part := mem.DefaultBufferPool().Get(len(b))
 		copy(*part, b)
-		p := &parcel{to: o, copy: true}
+		p := &pendingMessage{to: o, copy: true}
 		return p, mem.BufferSlice{p.add(part)}
 	}
-	p := &parcel{to: o}
+	p := &pendingMessage{to: o}
 	var all mem.BufferSlice
 	for len(b) > 0 {
 		n := min(len(b), piece)
@@ -71,19 +72,19 @@ func (o *outgoing) pack(b []byte) (*parcel, mem.BufferSlice) {
 	return p, all
 }
 
-func (p *parcel) add(part *[]byte) mem.Buffer {
+func (p *pendingMessage) add(part *[]byte) mem.Buffer {
 	p.left.Add(1)
-	p.to.held.Add(int64(len(*part)))
+	p.to.pending.Add(int64(len(*part)))
 	return mem.NewBuffer(part, p)
 }
 
-// Get is for who takes buffers from a pool, which nobody does here.
-func (p *parcel) Get(length int) *[]byte { return mem.DefaultBufferPool().Get(length) }
+// Get makes pendingMessage a pool. It is not called.
+func (p *pendingMessage) Get(length int) *[]byte { return mem.DefaultBufferPool().Get(length) }
 
-// Put takes a piece back that has gone out.
-func (p *parcel) Put(b *[]byte) {
+// Put counts a piece that is sent.
+func (p *pendingMessage) Put(b *[]byte) {
 	p.left.Add(-1)
-	p.to.held.Add(-int64(len(*b)))
+	p.to.pending.Add(-int64(len(*b)))
 	if p.copy {
 		mem.DefaultBufferPool().Put(b)
 	}
@@ -98,20 +99,20 @@ func (p *parcel) Put(b *[]byte) {
 // never is how long nobody waits.
 const never = time.Duration(math.MaxInt64)
 
-// room waits until the connection takes another message.
+// room waits until the connection accepts another message.
 func (o *outgoing) room(ctx context.Context, stall time.Duration) error {
-	if o.held.Load() < mostHeld {
+	if o.pending.Load() < mostPending {
 		return nil
 	}
-	return o.wait(ctx, stall, o.held.Load, mostHeld)
+	return o.wait(ctx, stall, o.pending.Load, mostPending)
 }
 
-// gone waits until all of a message has gone out.
-func (p *parcel) gone(ctx context.Context, stall time.Duration) error {
+// gone waits until all of a message is sent.
+func (p *pendingMessage) gone(ctx context.Context, stall time.Duration) error {
 	return p.to.wait(ctx, stall, func() int64 { return int64(p.left.Load()) }, 1)
 }
 
-// wait waits until fewer are left than so many. A client that takes nothing of them for too long is not waited for.
+// wait waits until fewer than enough are left. It fails when the client reads none of them for the stall limit.
 func (o *outgoing) wait(ctx context.Context, stall time.Duration, left func() int64, enough int64) error {
 	timer := time.NewTimer(stall)
 	defer timer.Stop()

@@ -137,7 +137,7 @@ func TestALargeAnswerThatNobodyTakesIsDropped(t *testing.T) {
 	}
 }
 
-// The same holds for a call that net/http brings, whose connection may be of use to others.
+// The same holds for a call that net/http serves, whose connection may be of use to others.
 func TestAnAnswerOverNetHTTPThatNobodyTakesIsDropped(t *testing.T) {
 	t.Parallel()
 	a := mounted(t, testCard, []server.Skill{large()}, server.WithLimits(server.Limits{Stall: 300 * time.Millisecond}))

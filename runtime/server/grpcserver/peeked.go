@@ -7,14 +7,14 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// replayed is a connection some of which has been read.
-type replayed struct {
+// peekedConn is a connection whose first bytes were read. It reads them again.
+type peekedConn struct {
 	net.Conn
 	first []byte
 }
 
-// Read reads what has been read once more.
-func (c *replayed) Read(b []byte) (int, error) {
+// Read reads the first bytes again, then the connection.
+func (c *peekedConn) Read(b []byte) (int, error) {
 	if len(c.first) == 0 {
 		return c.Conn.Read(b)
 	}
@@ -26,17 +26,18 @@ func (c *replayed) Read(b []byte) (int, error) {
 }
 
 // CloseWrite lets net/http end an answer while the client still sends.
-func (c *replayed) CloseWrite() error {
+func (c *peekedConn) CloseWrite() error {
 	if h, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return h.CloseWrite()
 	}
 	return nil
 }
 
-// unacknowledged is a connection of HTTP/2 without the first frame that acknowledges settings, which were ours:
-// net/http ends a connection on which more is acknowledged than it has sent. grpc-go takes no notice.
+// unacknowledged removes from a connection of HTTP/2 the first frame that acknowledges settings, which are those that
+// Claim sent: net/http ends a connection on which more settings are acknowledged than it has sent. grpc-go does not
+// mind.
 type unacknowledged struct {
-	replayed
+	peekedConn
 	head [frameHeader]byte
 	have int    // of head: what has been read of a frame's header
 	out  []byte // of head: what is to be passed on
@@ -44,7 +45,7 @@ type unacknowledged struct {
 	done bool   // the frame has come
 }
 
-// Read passes everything on but the one frame.
+// Read reads everything but that frame.
 func (c *unacknowledged) Read(b []byte) (int, error) {
 	for {
 		switch {
@@ -53,11 +54,11 @@ func (c *unacknowledged) Read(b []byte) (int, error) {
 			c.out = c.out[n:]
 			return n, nil
 		case c.left > 0:
-			n, err := c.replayed.Read(b[:min(len(b), c.left)])
+			n, err := c.peekedConn.Read(b[:min(len(b), c.left)])
 			c.left -= n
 			return n, err
 		case c.done:
-			return c.replayed.Read(b)
+			return c.peekedConn.Read(b)
 		}
 		if err := c.header(); err != nil {
 			return 0, err
@@ -67,7 +68,7 @@ func (c *unacknowledged) Read(b []byte) (int, error) {
 
 // header reads on in a frame's header.
 func (c *unacknowledged) header() error {
-	n, err := c.replayed.Read(c.head[c.have:])
+	n, err := c.peekedConn.Read(c.head[c.have:])
 	switch c.have += n; {
 	case err != nil && c.have == 0:
 		return err

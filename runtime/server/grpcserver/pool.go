@@ -8,9 +8,8 @@ import (
 	"github.com/a2agen/a2agen/runtime/server/internal/binding"
 )
 
-// pool hands out the buffers of messages that are being received, and counts them in the server's budget. grpc-go does
-// not give all of them back: those of calls that are cut short are left to the garbage collector, which counts them out
-// then.
+// pool has the buffers of messages that are being received, and counts them in the server's budget. grpc-go does not
+// return those of calls that are cut short: a finalizer gives their bytes back.
 type pool struct {
 	agent   *binding.Agent
 	crowded func() // called when the budget is used up
@@ -24,14 +23,14 @@ func (p *pool) Get(length int) *[]byte {
 	return b
 }
 
-// count counts bytes that are there already. When they do not fit, some of what is being received has to go.
+// count counts bytes that are received already. When they are over the budget, some calls that are receiving are ended.
 func (p *pool) count(n int64) {
 	if !p.agent.Bodies.Add(n) {
 		p.crowded()
 	}
 }
 
-// Put takes a buffer back.
+// Put returns a buffer.
 func (p *pool) Put(b *[]byte) {
 	runtime.SetFinalizer(b, nil)
 	p.agent.Bodies.Release(int64(cap(*b)))

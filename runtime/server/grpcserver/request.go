@@ -25,7 +25,7 @@ func metadataOf(ctx context.Context) metadata.MD {
 	if md, ok := ctx.Value(metadataKey{}).(metadata.MD); ok {
 		return md
 	}
-	md, _ := metadata.FromIncomingContext(ctx) // of a call that net/http brings
+	md, _ := metadata.FromIncomingContext(ctx) // of a call that net/http serves
 	return md
 }
 
@@ -75,7 +75,7 @@ func stateOf(info credentials.AuthInfo) *tls.ConnectionState {
 	return nil
 }
 
-// linkOf is the connection of a call; nil for one that net/http brings.
+// linkOf is the connection of a call; nil for one that net/http serves.
 func (c *call) linkOf() *link {
 	if c.peer == nil {
 		return nil

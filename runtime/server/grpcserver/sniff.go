@@ -18,27 +18,28 @@ import (
 // nothing else has come. What the server behind says of settings comes later, which HTTP/2 allows. Who acknowledges
 // them and has no call yet keeps a connection ready for one, as clients of gRPC do.
 
-// mostRead is how much of a connection is looked at, in bytes: the preface, settings, and the headers of a first call.
-const mostRead = 4<<10 + listen.MaxHeader
+// mostPeeked is how much of a connection is read to decide, in bytes: the preface, settings, and the headers of a first
+// call.
+const mostPeeked = 4<<10 + listen.MaxHeader
 
-// Claim says whether a connection is one of gRPC.
+// Claim reports whether a connection is one of gRPC.
 func (t *transport) Claim(c net.Conn) (net.Conn, bool, error) {
 	o := opening{conn: c}
 	mine, err := o.isGRPC()
 	if err != nil {
 		return nil, false, err
 	}
-	again := replayed{Conn: c, first: o.read}
+	again := peekedConn{Conn: c, first: o.read}
 	switch {
 	case mine:
-		return &link{replayed: again}, true, nil
+		return &link{peekedConn: again}, true, nil
 	case o.prompted:
-		return &unacknowledged{replayed: again, left: len(http2.ClientPreface)}, false, nil
+		return &unacknowledged{peekedConn: again, left: len(http2.ClientPreface)}, false, nil
 	}
 	return &again, false, nil
 }
 
-// opening is the beginning of a connection, being read.
+// opening reads the first frames of a connection.
 type opening struct {
 	conn     io.ReadWriter
 	read     []byte // so far
@@ -46,9 +47,9 @@ type opening struct {
 	answered bool   // and acknowledged
 }
 
-// more reads on, until there are n bytes. It is false for more than is looked at.
+// more reads until there are n bytes. It is false beyond mostPeeked.
 func (o *opening) more(n int) (bool, error) {
-	if n > mostRead {
+	if n > mostPeeked {
 		return false, nil
 	}
 	for len(o.read) < n {
@@ -157,7 +158,7 @@ func callsGRPC(headers []byte) bool {
 	d := hpack.NewDecoder(4<<10, func(f hpack.HeaderField) { // the size that clients begin with (RFC 9113 §6.5.2)
 		found = found || f.Name == "content-type" && isGRPC(f.Value)
 	})
-	d.SetMaxStringLength(mostRead)
+	d.SetMaxStringLength(mostPeeked)
 	_, _ = d.Write(headers)
 	return found
 }

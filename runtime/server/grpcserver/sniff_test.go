@@ -93,7 +93,7 @@ func TestWhatAConnectionSaysFirstDecides(t *testing.T) {
 			frameOf(http2.FrameContinuation, http2.FlagContinuationEndHeaders, grpcHeaders[5:]), true},
 		"data first":       {http2.ClientPreface + settingsFrame + frameOf(http2.FrameData, 0, "x"), false},
 		"a frame too long": {http2.ClientPreface + "\xff\xff\xff\x04\x00\x00\x00\x00\x00", false},
-		"too many frames":  {http2.ClientPreface + strings.Repeat(settingsFrame, mostRead/len(settingsFrame)+1), false},
+		"too many frames":  {http2.ClientPreface + strings.Repeat(settingsFrame, mostPeeked/len(settingsFrame)+1), false},
 		"broken headers":   {http2.ClientPreface + settingsFrame + frameOf(http2.FrameHeaders, endHeaders, "\xff\xff\xff\xff\xff"), false},
 		"gRPC-web": {http2.ClientPreface + settingsFrame +
 			frameOf(http2.FrameHeaders, endHeaders, headersOf("content-type", "application/grpc-web")), false},
@@ -149,7 +149,7 @@ func TestLookingIsLinear(t *testing.T) {
 		_, _, _ = new(transport).Claim(w)
 		return w.reads
 	}
-	if n := reads(100); reads(200) > 3*n || reads(100_000) > 2*mostRead {
+	if n := reads(100); reads(200) > 3*n || reads(100_000) > 2*mostPeeked {
 		t.Errorf("100 frames take %d reads, 200 %d, very many %d", n, reads(200), reads(100_000))
 	}
 }
@@ -170,7 +170,7 @@ func FuzzOpening(f *testing.F) {
 		} else if filtered && (len(again) > len(says) || len(says)-len(again) > 2*frameHeader) {
 			t.Errorf("%d bytes of %d are said again", len(again), len(says))
 		}
-		if n := len(says) - len(w.says); n > mostRead && c == nil {
+		if n := len(says) - len(w.says); n > mostPeeked && c == nil {
 			t.Errorf("%d bytes were read", n)
 		}
 	})

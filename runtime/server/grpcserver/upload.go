@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// upload is the body of a call that net/http brings. grpc-go would read all that comes, for as long as the call takes:
+// upload is the body of a call that net/http serves. grpc-go would read all that comes, for as long as the call takes:
 // so a message is read when the call asks for it, in the time and the budget that it has.
 type upload struct {
 	io.ReadCloser

@@ -51,7 +51,7 @@ func (a *agent) upload(t *testing.T, web http.RoundTripper, method string, b *bo
 	return ended
 }
 
-// Messages that net/http brings have the budget of all: those beyond it are refused while they come.
+// Messages that net/http serves have the budget of all: those beyond it are refused while they come.
 func TestUploadsOverNetHTTPHaveTheBudgetOfMessages(t *testing.T) {
 	const size, n = 1 << 20, 20
 	a := mounted(t, testCard, []server.Skill{brief()}, server.WithLimits(server.Limits{Bodies: 4 * size}))

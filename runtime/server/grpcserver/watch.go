@@ -11,8 +11,8 @@ import (
 	"github.com/a2agen/a2agen/runtime/internal/engine"
 )
 
-// watch ends calls whose clients keep the server waiting: for a message that does not come, or to take one. It looks at
-// them now and then, so that a wait costs next to nothing. net/http does that for the calls that it brings.
+// watch ends calls that wait too long for their clients: to send a message, or to read one. It checks all of them at
+// each tick, so that a wait costs nearly nothing. net/http does that for the calls that it serves.
 type watch struct {
 	t     *transport
 	tick  time.Duration
@@ -24,7 +24,7 @@ type watch struct {
 	first *call
 }
 
-// slowestTick is how often the watch looks at most.
+// slowestTick is the longest time between two checks.
 const slowestTick = time.Second
 
 func newWatch(t *transport) *watch {
@@ -35,7 +35,7 @@ func newWatch(t *transport) *watch {
 	return w
 }
 
-// run looks until there is nothing to look at any more.
+// run checks at each tick until ended.
 func (w *watch) run(ended <-chan struct{}) {
 	ticker := time.NewTicker(w.tick)
 	defer ticker.Stop()
@@ -54,7 +54,7 @@ func (w *watch) run(ended <-chan struct{}) {
 	}
 }
 
-// crowded asks for room.
+// crowded has calls ended that are receiving a message, because the budget is used up.
 func (w *watch) crowded() {
 	select {
 	case w.alarm <- struct{}{}:
@@ -62,13 +62,13 @@ func (w *watch) crowded() {
 	}
 }
 
-// What a call ends with whose client keeps the server waiting.
+// Errors of calls that waited too long for their clients.
 var (
 	errSlow    = &coded{runtime.ErrInvalidRequest.With("the message came too slowly"), codes.DeadlineExceeded}
 	errStalled = &coded{engine.ErrBusy.With("nothing is taken of the answer"), codes.DeadlineExceeded}
 )
 
-// end ends the calls of which refused says with what.
+// end ends the calls for which refused returns an error.
 func (w *watch) end(refused func(*call) error) {
 	type ending struct {
 		c   *call
@@ -123,7 +123,7 @@ func (w *watch) receiving(c *call) error {
 	return errCrowded
 }
 
-// add begins to watch a call.
+// add adds a call.
 func (w *watch) add(c *call) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -133,7 +133,7 @@ func (w *watch) add(c *call) {
 	w.first = c
 }
 
-// remove ends that.
+// remove removes a call.
 func (w *watch) remove(c *call) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
