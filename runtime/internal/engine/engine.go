@@ -1,7 +1,9 @@
-// Package engine does what an agent does, whatever its clients speak: it finds the skill for a message, runs its
-// handler, keeps its task, tells its readers, and holds the limits. It knows no transport. A binding reads a request
-// from its wire and decodes it, has a [Request] served, and writes the [Answer], which is a value or a [Stream] to be
-// read at the client's pace; no rule of the protocol is a binding's.
+// Package engine turns a request into its answer, whatever its client speaks: it decides on tenants, versions, access
+// and hooks, and carries the operation out. What handlers do is run by package run, streams are read from package feed.
+//
+// It knows no transport, and bindings know no rule of the protocol: a binding reads a request from its wire and decodes
+// it, calls [Request.Serve], and writes the [Answer], which is a value or a [Stream] that is read at the client's
+// speed.
 package engine
 
 import (

@@ -85,9 +85,9 @@ func (t *terms) Spoken(asked string) *Version {
 	return nil
 }
 
-// Choose finds the version of a request: the one that it asks for or, unless the engine is strict, one that has what it
-// asks for (§3.6.2, R72, R73, T27). An error is VersionNotSupported.
-func (t *terms) Choose(asked string, has func(*Version) bool) (*Version, *runtime.Error) {
+// Negotiate finds the version of a request: the one that it asks for or, unless the engine is strict, one that has what
+// it asks for (§3.6.2, R72, R73, T27). An error is VersionNotSupported.
+func (t *terms) Negotiate(asked string, has func(*Version) bool) (*Version, *runtime.Error) {
 	if asked == "" {
 		return t.unasked(has)
 	}

@@ -52,7 +52,7 @@ func (r *Request) stream(sent run.Sent) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	st.Begin(sent.Opening())
+	st.Begin(sent.First())
 	return Answer{Stream: st}, nil
 }
 

@@ -74,9 +74,9 @@ func (s Sent) AwaitDecision() {
 	}
 }
 
-// Opening returns the task that a stream begins with and its version, and forgets it: the stream may be open for
+// First returns the task that a stream begins with and its version, and forgets it: the stream may be open for
 // long.
-func (s Sent) Opening() (runtime.Task, int64) {
+func (s Sent) First() (runtime.Task, int64) {
 	c := s.c
 	c.handle.mu.Lock()
 	defer c.handle.mu.Unlock()

@@ -128,7 +128,7 @@ func (c *call) answer() error {
 
 // resolve finds version and operation, and reads what else the metadata say.
 func (c *call) resolve(asked string, has func(*engine.Version) bool) error {
-	v, err := c.m.t.agent.Choose(asked, has)
+	v, err := c.m.t.agent.Negotiate(asked, has)
 	if err != nil {
 		return err
 	}

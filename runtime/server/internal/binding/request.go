@@ -18,7 +18,7 @@ import (
 // Request is a request being answered, whatever brought it. A binding reads its frame, goes through these steps, and
 // writes its frame:
 //
-//	q.Identify, fill in Version (engine.Engine.Choose) and Op, q.Activate, fill in Repeat, After and Coding,
+//	q.Identify, fill in Version (engine.Engine.Negotiate) and Op, q.Activate, fill in Repeat, After and Coding,
 //	read the message, q.Run, and q.Told for what went wrong. At last q.End.
 type Request struct {
 	engine.Request
@@ -50,7 +50,7 @@ func (q *Request) Identify(asked string, has func(*engine.Version) bool, request
 	case asked != "" && q.Agent.Spoken(asked) == nil:
 		return q.Agent.NotSpoken(asked)
 	}
-	if v, err := q.Agent.Choose(asked, has); err == nil {
+	if v, err := q.Agent.Negotiate(asked, has); err == nil {
 		q.Version = v
 	}
 	return denial

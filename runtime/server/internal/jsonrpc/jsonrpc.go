@@ -84,7 +84,7 @@ func unread(*engine.Version) bool { return false }
 func (q *request) resolve(env envelope, fault *runtime.Error) *runtime.Error {
 	asked := httpbinding.AskedVersion(q.R)
 	has := func(v *engine.Version) bool { return q.b.methods[v.Index][string(env.method)] != nil }
-	v, err := q.Agent.Choose(asked, has)
+	v, err := q.Agent.Negotiate(asked, has)
 	if err != nil {
 		return err
 	}

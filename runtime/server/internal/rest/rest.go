@@ -98,7 +98,7 @@ func (q *request) has(v *engine.Version) bool { return q.b.tables[v.Index].has(q
 // answered with 405.
 func (q *request) resolve() *runtime.Error {
 	asked := httpbinding.AskedVersion(q.R)
-	v, err := q.Agent.Choose(asked, q.has)
+	v, err := q.Agent.Negotiate(asked, q.has)
 	if err != nil {
 		return err
 	}
