@@ -32,7 +32,7 @@ func (s *Store) Apply(ctx context.Context, key store.Key, expect int64, u store.
 	after := r.task.View(new(int), false)
 	r.mu.Unlock()
 	c.prepare(s, after)
-	return given(&c.snap, s.write(ctx, c.apply))
+	return result(&c.snap, s.write(ctx, c.apply))
 }
 
 // apply makes an update. It runs on the writer's goroutine.
@@ -52,9 +52,9 @@ func (c *change) apply(w *writer) (err error) {
 	if c.effects.Again {
 		return w.repeat(c.r, c.effects, c.view, &c.snap)
 	}
-	w.touched[c.r.n] = struct{}{} // before room is made: the task itself must not go for it
+	w.changed[c.r.n] = struct{}{} // before room is made: the task itself must not go for it
 	if err := c.charge(w); err != nil {
-		delete(w.touched, c.r.n)
+		delete(w.changed, c.r.n)
 		return err
 	}
 	if err := c.write(w, owner); err != nil {

@@ -83,7 +83,7 @@ type orphan struct{ task, call int64 }
 func (w *writer) claim(skills string, max int) (runs []store.Run, err error) {
 	var orphans []orphan
 	err = w.query(orphansSQL, func(v []value) error {
-		if _, ok := w.touched[num(v[0])]; !ok {
+		if _, ok := w.changed[num(v[0])]; !ok {
 			orphans = append(orphans, orphan{num(v[0]), num(v[1])})
 		}
 		if len(orphans) == max {
@@ -131,7 +131,7 @@ func (w *writer) takeOver(o orphan, run *store.Run) error {
 	if err != nil {
 		return err
 	}
-	w.touched[r.n] = struct{}{}
+	w.changed[r.n] = struct{}{}
 	w.then(func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()

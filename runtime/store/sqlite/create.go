@@ -20,7 +20,7 @@ func (s *Store) Create(ctx context.Context, key store.Key, n store.New, view *st
 		context: info.ContextID, skill: p.Skill, clientID: p.ClientID, trace: p.Trace, asked: p.Asked, input: p.Input, saved: p.Saved,
 	}
 	c.prepare(s, n.Task.View(new(int), false))
-	return given(&c.snap, s.write(ctx, c.create))
+	return result(&c.snap, s.write(ctx, c.create))
 }
 
 // create makes a new task.
@@ -47,7 +47,7 @@ func (c *change) create(w *writer) error {
 		return err
 	}
 	w.nextN++
-	w.touched[c.r.n] = struct{}{}
+	w.changed[c.r.n] = struct{}{}
 	if err := w.insertTask(c.r.n, owner, c.key.Task, &c.next, c.head); err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func (w *writer) row(key store.Key, n int64, read *row) (*row, error) {
 		}
 		w.s.cache.put(r, r.meta.cost())
 	}
-	if _, ok := w.touched[r.n]; ok {
+	if _, ok := w.changed[r.n]; ok {
 		return nil, errLater
 	}
 	return r, nil
@@ -128,7 +128,7 @@ func (w *writer) fetch(key store.Key, n int64, read *row) (*row, error) {
 			return nil, orNotFound(err)
 		}
 	}
-	if _, ok := w.touched[n]; ok {
+	if _, ok := w.changed[n]; ok {
 		return nil, errLater
 	}
 	m, found, err := w.meta(n, w.s.me)

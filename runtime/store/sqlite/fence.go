@@ -10,21 +10,21 @@ import (
 // Before an instance writes, it checks that the file is still its own. If not, it never writes again: every update fails
 // with ErrLost, which stops its handlers.
 
-// mine returns why this instance must not write, as far as that can be seen without reading the file. [File] has no
+// mayWrite returns why this instance must not write, as far as that can be seen without reading the file. [File] has no
 // instance number and may always write.
-func (s *Store) mine() error {
+func (s *Store) mayWrite() error {
 	if s.me == 0 || s.lost != nil {
 		return s.lost
 	}
-	if s.look() != nil {
-		s.lose("the file of the tasks was replaced by another")
+	if s.checkPath() != nil {
+		s.stopWriting("the file of the tasks was replaced by another")
 	}
 	return s.lost
 }
 
-// look returns an error if another file is in the place of the one that is open. One that was deleted stays usable, but
+// checkPath returns an error if another file is in the place of the one that is open. One that was deleted stays usable, but
 // is gone with this process. Both are logged once.
-func (s *Store) look() error {
+func (s *Store) checkPath() error {
 	info, err := os.Stat(s.real)
 	replaced := err == nil && !os.SameFile(info, s.file)
 	if (err != nil || replaced) && !s.gone.Swap(true) {
@@ -36,22 +36,22 @@ func (s *Store) look() error {
 	return nil
 }
 
-// last returns an error unless this instance is the last one that opened the file. It is called within a transaction,
+// checkLast returns an error unless this instance is the last one that opened the file. It is called within a transaction,
 // when another process has written.
-func (w *writer) last() error {
+func (w *writer) checkLast() error {
 	if w.s.me == 0 {
 		return nil
 	}
 	n, _, err := w.one("SELECT max(n) FROM instance")
 	if err == nil && n != w.s.me {
-		w.s.lose("another process has opened the file of the tasks and works on it")
+		w.s.stopWriting("another process has opened the file of the tasks and works on it")
 		err = w.s.lost
 	}
 	return err
 }
 
-// lose stops this instance from writing, and clears the cache, so that readers read the file.
-func (s *Store) lose(why string) {
+// stopWriting stops this instance from writing, and clears the cache, so that readers read the file.
+func (s *Store) stopWriting(why string) {
 	s.lost = fmt.Errorf("%w: %s", store.ErrLost, why)
 	s.options.Logger.Error(why+": this process writes nothing any more, end it", "path", s.path)
 	s.cache.clear()

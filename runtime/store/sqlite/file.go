@@ -278,7 +278,7 @@ func (f *File) Replay(task, id string) (n int, err error) {
 // change makes one transaction, as the store's own writer does. An agent that runs notices.
 func (f *File) change(do func(w *writer) error) error {
 	s := &Store{options: Options{}.withDefaults(), cache: newCache(0)}
-	w := &writer{s: s, conn: f.c, touched: map[int64]struct{}{}}
+	w := &writer{s: s, conn: f.c, changed: map[int64]struct{}{}}
 	j := &job{do: do, done: make(chan struct{})}
 	if _, err := w.transaction([]*job{j}); err != nil {
 		return err

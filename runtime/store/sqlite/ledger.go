@@ -232,9 +232,9 @@ func (w *writer) makeRoom(principal string, from *meta, more taskstate.Holding) 
 	if verdict := taskstate.Room(&a.Account, &all.Account, stays, more); verdict != taskstate.Evict {
 		return verdict == taskstate.Fits, nil
 	}
-	others := len(w.touched)
+	others := len(w.changed)
 	if from.Version != 0 {
-		others-- // it has touched itself
+		others-- // the task itself is among them
 	}
 	for !a.Fits(more) {
 		if ok, err := w.evict(a); !ok {
@@ -304,7 +304,7 @@ func (w *writer) evictOfHeaviest() (ok bool, err error) {
 // first returns the first task that a query finds and that the transaction has not changed; 0: there is none.
 func (w *writer) first(sql string, args ...any) (n int64, err error) {
 	err = w.query(sql, func(v []value) error {
-		if _, ok := w.touched[num(v[0])]; ok {
+		if _, ok := w.changed[num(v[0])]; ok {
 			return nil
 		}
 		n = num(v[0])
@@ -342,7 +342,7 @@ func (w *writer) drop(n int64) error {
 	if err != nil {
 		return err
 	}
-	w.touched[n] = struct{}{}
+	w.changed[n] = struct{}{}
 	pushes, err := deleteTask(w.conn, n)
 	if err != nil {
 		return err

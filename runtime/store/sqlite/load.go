@@ -9,7 +9,7 @@ import (
 )
 
 // taskColumns are the columns of a task in the order of scanTask. The last ones are of other tables: the number of the
-// last event, whether there are push configurations and tickets, and what the body has.
+// checkLast event, whether there are push configurations and tickets, and what the body has.
 const taskColumns = `n, context, skill, clientid, state, at, version, oldest, epoch, runner, calls, done, said, status, made, log,
 	charged, rested, asked, input, saved, trace, length(head),
 	(SELECT max(seq) FROM event WHERE task=n), (SELECT count(*) FROM push WHERE task=n), EXISTS(SELECT 1 FROM ticket WHERE task=n),

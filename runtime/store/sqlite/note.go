@@ -30,7 +30,7 @@ func (s *Store) SetNote(
 	ctx context.Context, owner store.Owner, context string, value []byte, expect int64,
 ) (version int64, err error) {
 	var made int64
-	return given(&made, s.write(ctx, func(w *writer) (err error) {
+	return result(&made, s.write(ctx, func(w *writer) (err error) {
 		made, err = w.setNote(owner, context, value, expect)
 		return err
 	}))

@@ -9,12 +9,13 @@ import (
 	"github.com/a2agen/a2agen/runtime/internal/taskstate"
 )
 
-// Options say what a [Store] keeps and how. A zero field means the default in brackets. Bytes are those of the file.
-// Owners are counted by their principals: a tenant is a name that any client may choose.
+// Options say what a [Store] keeps and how. A zero field means the default in brackets. Bytes are those of the
+// content, as JSON, and of what a task, a message, an event and a part need beside it, or those of the file where these are
+// more. Owners are counted by their principals: a tenant is a name that any client may choose.
 //
-// What is full makes room for something new, as the store in memory does: an owner who is over a limit of his own loses
-// his own tasks, and when the store is full, the owner who holds most loses some. It is the longest ended task that
-// goes, else the one that has waited longest for its client, never one that is being worked on.
+// When something new has no room, tasks are evicted for it, as in memory: those of its owner if he is over a limit of his
+// own, and when the store is full those of the owner who holds most. The task that ended longest ago goes first, then the
+// one that has waited longest for its client, never one that is worked on.
 type Options struct {
 	Tasks      int           // tasks [10,000,000]
 	Bytes      int64         // all tasks together [64 GiB]
@@ -34,7 +35,7 @@ type Options struct {
 	Cache int64
 	// Clock is the time that rules what is due and what is dropped [time.Now].
 	Clock func() time.Time
-	// Logger hears of what goes wrong beside the calls [slog.Default].
+	// Logger gets errors that no caller is told of [slog.Default].
 	Logger *slog.Logger
 }
 

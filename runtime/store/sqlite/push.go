@@ -115,7 +115,7 @@ func (s *Store) SetPush(ctx context.Context, key store.Key, p store.Push) error 
 
 // become publishes a task that has no new event.
 func (w *writer) become(r *row, next meta) {
-	w.touched[r.n] = struct{}{}
+	w.changed[r.n] = struct{}{}
 	w.then(func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -187,7 +187,7 @@ func (s *Store) Due(ctx context.Context, max int, hold time.Duration) (due []sto
 		return nil, next, err
 	}
 	var claimed []store.Delivery
-	due, err = given(&claimed, s.write(ctx, func(w *writer) (err error) {
+	due, err = result(&claimed, s.write(ctx, func(w *writer) (err error) {
 		claimed, err = w.claimDue(max, hold)
 		return err
 	}))

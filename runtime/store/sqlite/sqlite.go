@@ -34,7 +34,7 @@ type Store struct {
 	claims  int64 // deliveries claimed, of the writer
 	lock    lock
 	readers chan *conn // those that are free
-	lent    int        // number of connections for readers, free or not
+	opened  int        // number of those that are open, free or not
 	stopped chan struct{}
 	writer  *writer
 	real    string      // the path without symbolic links
@@ -113,7 +113,7 @@ func (s *Store) open(p *runtime.Protocol) (err error) {
 	if err != nil {
 		return err
 	}
-	s.writer = &writer{s: s, conn: c, touched: map[int64]struct{}{}}
+	s.writer = &writer{s: s, conn: c, changed: map[int64]struct{}{}}
 	if err := migrate(c, steps); err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func (s *Store) open(p *runtime.Protocol) (err error) {
 			return err
 		}
 		s.readers <- c
-		s.lent++
+		s.opened++
 	}
 	return nil
 }
@@ -165,7 +165,7 @@ func (s *Store) Close(left ...store.Key) error {
 
 // release closes what is open.
 func (s *Store) release() {
-	for range s.lent {
+	for range s.opened {
 		_ = (<-s.readers).close() // when its reader is done
 	}
 	if s.writer != nil {

@@ -18,7 +18,7 @@ const dueForSweep = "SELECT n FROM task INDEXED BY task_rest WHERE rest=? AND re
 
 // Sweep implements [store.Store].
 func (s *Store) Sweep(ctx context.Context) (dropped int, more bool, err error) {
-	_ = s.look() // logs a file that is gone; the writer acts on it
+	_ = s.checkPath() // logs a file that is gone; the writer acts on it
 	some := false
 	o, now := &s.options, s.options.Clock()
 	err = s.reading(ctx, func(c *conn) error {
@@ -43,7 +43,7 @@ func (s *Store) Sweep(ctx context.Context) (dropped int, more bool, err error) {
 		return 0, false, err
 	}
 	var gone struct{ tasks, others int }
-	did, err := given(&gone, s.write(ctx, func(w *writer) (err error) {
+	did, err := result(&gone, s.write(ctx, func(w *writer) (err error) {
 		gone.tasks, gone.others, err = w.sweep()
 		return err
 	}))
@@ -77,7 +77,7 @@ func (w *writer) sweep() (dropped, forgotten int, err error) {
 func (w *writer) dropAll(sql string, args ...any) (dropped int, err error) {
 	var tasks []int64
 	err = w.query(sql, func(v []value) error {
-		if _, ok := w.touched[num(v[0])]; !ok {
+		if _, ok := w.changed[num(v[0])]; !ok {
 			tasks = append(tasks, num(v[0]))
 		}
 		return nil

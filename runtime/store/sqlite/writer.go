@@ -66,8 +66,8 @@ func (s *Store) write(ctx context.Context, do func(*writer) error) error {
 	return fmt.Errorf("%w: %w", store.ErrUnknown, context.Cause(ctx))
 }
 
-// given returns what a job has made, unless its outcome is unknown: then the writer may still be writing to it.
-func given[T any](made *T, err error) (T, error) {
+// result returns what a job has made, unless its outcome is unknown: then the writer may still be writing to it.
+func result[T any](made *T, err error) (T, error) {
 	if errors.Is(err, store.ErrUnknown) {
 		var nothing T
 		return nothing, err
@@ -111,7 +111,7 @@ type writer struct {
 	s *Store
 	*conn
 	now     time.Time
-	touched map[int64]struct{} // tasks that the batch has changed
+	changed map[int64]struct{} // tasks that the batch has changed
 	after   []func()           // what publishes it, in order: only when it is in the file may readers see it
 	ledger  ledger
 	foreign int64 // how often somebody else has changed the file
@@ -217,7 +217,7 @@ func (w *writer) transaction(jobs []*job) (later []*job, err error) {
 // begin starts a transaction. What was remembered is forgotten when another process has changed the file.
 func (w *writer) begin() error {
 	w.failed = nil
-	if err := w.s.mine(); err != nil {
+	if err := w.s.mayWrite(); err != nil {
 		return err
 	}
 	if _, err := w.exec("BEGIN IMMEDIATE"); err != nil {
@@ -230,14 +230,14 @@ func (w *writer) begin() error {
 		}
 	}
 	w.now = w.s.options.Clock()
-	clear(w.touched)
+	clear(w.changed)
 	w.after = w.after[:0]
 	version, _, err := w.one("PRAGMA data_version")
 	if err != nil {
 		return w.rollback(err)
 	}
 	if version != w.foreign {
-		if err := w.last(); err != nil {
+		if err := w.checkLast(); err != nil {
 			return w.rollback(err)
 		}
 		w.s.cache.clear()
