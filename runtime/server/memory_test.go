@@ -165,7 +165,7 @@ func TestTasksEndInAFullStore(t *testing.T) {
 		t.Errorf("a new task: %v", e)
 	}
 	close(hold)
-	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 		task := a.ok("GetTask", `{"id":"`+id+`"}`)
 		if str(task, "status", "state") == "TASK_STATE_FAILED" {
 			break
@@ -278,7 +278,7 @@ func TestTheInputsOfQueuedMessagesHaveALimit(t *testing.T) {
 	for range 2 {
 		<-started
 	}
-	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 		task := a.ok("GetTask", `{"id":"`+id+`"}`)
 		if str(task, "status", "state") == "TASK_STATE_INPUT_REQUIRED" {
 			break
