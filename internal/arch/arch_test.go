@@ -25,7 +25,7 @@ var rows = map[string]string{
 	"runtime/wire/proto":         "runtime/wire",
 	"runtime/sse":                "",
 	"runtime":                    "runtime/wire",
-	"runtime/observe":            "runtime runtime/wire",
+	"runtime/observe":            "runtime",
 	"runtime/internal/budget":    "runtime",
 	"runtime/internal/keyset":    "",
 	"runtime/internal/news":      "runtime",
@@ -40,15 +40,19 @@ var rows = map[string]string{
 	"runtime/store/storetest":    "runtime runtime/internal/seeds runtime/internal/taskstate runtime/store runtime/store/memory",
 	"runtime/internal/invalid":   "runtime runtime/check runtime/wire",
 	"runtime/internal/route":     "runtime runtime/check runtime/internal/invalid runtime/wire",
-	"runtime/internal/deliver":   "runtime runtime/internal/budget runtime/observe runtime/store",
+	"runtime/internal/deliver":   "runtime runtime/internal/budget runtime/internal/observing runtime/observe runtime/store",
 	"runtime/internal/feed":      "runtime runtime/internal/budget runtime/store runtime/wire",
-	"runtime/internal/run":       "runtime runtime/internal/budget runtime/internal/deliver runtime/internal/feed runtime/internal/invalid runtime/internal/route runtime/internal/taskstate runtime/observe runtime/store runtime/task runtime/wire",
-	"runtime/task":               "runtime runtime/store runtime/wire",
-	"runtime/internal/engine":    "runtime runtime/internal/run runtime/internal/budget runtime/observe runtime/store runtime/wire runtime/internal/invalid runtime/internal/route runtime/internal/deliver runtime/internal/feed runtime/store/memory",
-	"runtime/audit":              "runtime runtime/observe runtime/wire",
-	"runtime/auth":               "runtime",
-	"runtime/auth/authtest":      "runtime runtime/auth runtime/client runtime/server",
-	"runtime/auth/token":         "runtime/auth runtime/internal/keyset runtime/wire",
+	"runtime/internal/run": "runtime runtime/internal/budget runtime/internal/deliver runtime/internal/feed " +
+		"runtime/internal/invalid runtime/internal/observing runtime/internal/route runtime/internal/taskstate " +
+		"runtime/observe runtime/store runtime/task runtime/wire",
+	"runtime/task": "runtime runtime/store runtime/wire",
+	"runtime/internal/engine": "runtime runtime/internal/budget runtime/internal/deliver runtime/internal/feed " +
+		"runtime/internal/invalid runtime/internal/observing runtime/internal/route runtime/internal/run " +
+		"runtime/observe runtime/store runtime/store/memory runtime/wire",
+	"runtime/audit":         "runtime runtime/observe runtime/wire",
+	"runtime/auth":          "runtime",
+	"runtime/auth/authtest": "runtime runtime/auth runtime/client runtime/server",
+	"runtime/auth/token":    "runtime/auth runtime/internal/keyset runtime/wire",
 	"runtime/server": "runtime runtime/audit runtime/auth runtime/internal/deliver runtime/internal/engine runtime/store/memory " +
 		"runtime/internal/invalid runtime/observe runtime/server/internal/binding runtime/server/internal/card " +
 		"runtime/server/internal/httpbinding runtime/server/internal/jsonrpc runtime/server/internal/listen " +
@@ -63,7 +67,7 @@ var rows = map[string]string{
 		"runtime/server/internal/binding runtime/server/internal/listen runtime/server/internal/origin " +
 		"runtime/wire/proto",
 	"runtime/server/internal/binding": "runtime runtime/auth runtime/internal/budget runtime/internal/engine runtime/internal/errorformat " +
-		"runtime/observe runtime/server/internal/card",
+		"runtime/internal/observing runtime/observe runtime/server/internal/card",
 	"runtime/server/internal/card": "runtime runtime/auth runtime/internal/engine runtime/server/internal/origin runtime/wire",
 	"runtime/server/internal/httpbinding": "runtime runtime/internal/engine runtime/internal/errorformat runtime/internal/invalid " +
 		"runtime/internal/route runtime/server/internal/binding runtime/server/internal/card " +
@@ -71,12 +75,14 @@ var rows = map[string]string{
 	"runtime/server/internal/jsonrpc": "runtime runtime/internal/engine runtime/internal/errorformat runtime/server/internal/binding " +
 		"runtime/server/internal/httpbinding runtime/sse runtime/wire",
 	"runtime/internal/errorformat": "runtime",
+	"runtime/internal/observing":   "runtime/observe runtime/wire",
 	"runtime/server/webhooks":      "runtime/internal/webhook runtime/server",
-	"runtime/client":               "runtime runtime/check runtime/internal/news runtime/observe runtime/sse runtime/wire",
-	"runtime/client/grpcclient":    "runtime runtime/client runtime/internal/errorformat runtime/wire",
-	"runtime/otel":                 "runtime runtime/observe",
-	"runtime/push":                 "runtime runtime/internal/budget runtime/internal/news",
-	"runtime/push/verify":          "runtime runtime/internal/keyset runtime/push runtime/wire",
+	"runtime/client": "runtime runtime/check runtime/internal/news runtime/internal/observing runtime/observe runtime/sse " +
+		"runtime/wire",
+	"runtime/client/grpcclient": "runtime runtime/client runtime/internal/errorformat runtime/wire",
+	"runtime/otel":              "runtime runtime/observe",
+	"runtime/push":              "runtime runtime/internal/budget runtime/internal/news",
+	"runtime/push/verify":       "runtime runtime/internal/keyset runtime/push runtime/wire",
 
 	// What is generated and kept in this module.
 	"a2a":                            "runtime runtime/wire",

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/observe"
+	"github.com/a2agen/a2agen/runtime/internal/observing"
 )
 
 // Client calls one agent through an interface of its card. It is safe for concurrent use.
@@ -24,7 +24,7 @@ type Client struct {
 	bindings []Binding
 	prefer   []string
 
-	observers             observe.Group
+	observers             observing.Group
 	http                  *http.Client
 	ownHTTP               bool
 	header                http.Header

@@ -9,15 +9,16 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/observing"
 	"github.com/a2agen/a2agen/runtime/observe"
 )
 
 // attempt is a request over one link as observers see it. Its methods do nothing for nil, which is what nobody sees.
 type attempt struct {
 	observe.Activity
-	observers *observe.Group
+	observers *observing.Group
 	ctx       context.Context // which they made
-	sent      observe.Trace
+	sent      observing.Trace
 }
 
 // observed tells the observers that an operation is called over a link, and returns the context of the request.
@@ -39,7 +40,7 @@ func (a *attempt) marked(request any) any {
 	if a == nil {
 		return request
 	}
-	return observe.Mark(request, &a.sent)
+	return observing.Mark(request, &a.sent)
 }
 
 // send writes the trace context into the headers of a request.

@@ -15,6 +15,7 @@ import (
 	"github.com/a2agen/a2agen/internal/test/observed"
 	"github.com/a2agen/a2agen/runtime"
 	rpc "github.com/a2agen/a2agen/runtime/client"
+	"github.com/a2agen/a2agen/runtime/internal/observing"
 	"github.com/a2agen/a2agen/runtime/observe"
 	"github.com/a2agen/a2agen/runtime/server"
 )
@@ -154,21 +155,21 @@ func TestAMessageThatComesAgainMayHaveAnotherTrace(t *testing.T) {
 
 // TestMarkingLeavesTheRequestAlone: of every version's own types, and of what has no message.
 func TestMarkingLeavesTheRequestAlone(t *testing.T) {
-	trace := &observe.Trace{Parent: "p", State: "s"}
+	trace := &observing.Trace{Parent: "p", State: "s"}
 	request := hello()
 	request.Message.Metadata = []byte(`{"a":1}`)
-	marked := observe.Mark(request, trace).(*a2a.SendMessageRequest)
+	marked := observing.Mark(request, trace).(*a2a.SendMessageRequest)
 	if got := string(marked.Message.Metadata); got != `{"a":1,"traceparent":"p","tracestate":"s"}` {
 		t.Errorf("marked: %s", got)
 	}
 	if string(request.Message.Metadata) != `{"a":1}` {
 		t.Errorf("the request became %s", request.Message.Metadata)
 	}
-	if got := observe.Unmark(marked).(*a2a.SendMessageRequest).Message.Metadata; string(got) != `{"a":1}` {
+	if got := observing.Unmark(marked).(*a2a.SendMessageRequest).Message.Metadata; string(got) != `{"a":1}` {
 		t.Errorf("unmarked: %s", got)
 	}
 	for _, other := range []any{nil, 5, (*a2a.SendMessageRequest)(nil), &a2a.SendMessageRequest{}, &a2awires.GetTaskRequest{ID: "x"}} {
-		if got := observe.Mark(other, trace); got != other {
+		if got := observing.Mark(other, trace); got != other {
 			t.Errorf("%v became %v", other, got)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/observing"
 	"github.com/a2agen/a2agen/runtime/observe"
 )
 
@@ -76,7 +77,7 @@ func Prefer(bindings ...string) Option { return func(c *Client) { c.prefer = bin
 
 // WithObserver has observers told of every call. Given more than once they add up.
 func WithObserver(list ...observe.Observer) Option {
-	return func(c *Client) { c.observers = observe.Together(append(c.observers.List(), list...), nil) }
+	return func(c *Client) { c.observers = observing.Together(append(c.observers.List(), list...), nil) }
 }
 
 // CallOption configures one call. Options that shape the message (InTask to ReturnImmediately) concern calls of skills; a call

@@ -66,6 +66,12 @@ type Activity struct {
 	Carrier Carrier
 }
 
+// Names of the trace context (W3C Trace Context), the keys of a [Carrier].
+const (
+	TraceParent = "traceparent"
+	TraceState  = "tracestate"
+)
+
 // Carrier carries a trace context. Keys are those of W3C, in lower case: "traceparent", "tracestate". Others are
 // neither kept nor sent. Get of what is not there is "".
 type Carrier interface {

@@ -8,6 +8,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	"go.opentelemetry.io/otel/trace/noop"
 
+	"github.com/a2agen/a2agen/runtime/internal/observing"
 	"github.com/a2agen/a2agen/runtime/observe"
 	"github.com/a2agen/a2agen/runtime/otel"
 )
@@ -19,7 +20,7 @@ const (
 )
 
 // from is a carrier with what a peer sent or a task keeps.
-func from(parent string) *observe.Trace { return &observe.Trace{Parent: parent, State: "vendor=1"} }
+func from(parent string) *observing.Trace { return &observing.Trace{Parent: parent, State: "vendor=1"} }
 
 func TestASpanStandsWhereItBelongs(t *testing.T) {
 	c := newCollector()
@@ -89,7 +90,7 @@ func TestWithoutAnSDKTheTraceGoesOn(t *testing.T) {
 	for name, o := range map[string]observe.Observer{"global": otel.Observer(), "noop": otel.Observer(otel.TracerProvider(noop.NewTracerProvider()))} {
 		serve := &observe.Activity{Kind: observe.Serve, Carrier: from(incoming)}
 		ctx := o.Begin(t.Context(), serve)
-		var kept, sent observe.Trace
+		var kept, sent observing.Trace
 		o.(observe.Injector).Inject(ctx, &kept)
 		happen(ctx, o, observe.Activity{Kind: observe.Call, Carrier: &sent}, nil)
 		o.End(ctx, serve)
@@ -102,7 +103,7 @@ func TestWithoutAnSDKTheTraceGoesOn(t *testing.T) {
 // TestObserversEndTheirOwnSpans: of two that report to different places, and of activities within another.
 func TestObserversEndTheirOwnSpans(t *testing.T) {
 	one, other := newCollector(), newCollector()
-	var both observe.Group = observe.Together([]observe.Observer{one.observer(), other.observer()}, func(p any) { t.Error(p) })
+	var both observing.Group = observing.Together([]observe.Observer{one.observer(), other.observer()}, func(p any) { t.Error(p) })
 	serve, run := &observe.Activity{Kind: observe.Serve, Operation: "SendMessage"}, &observe.Activity{Kind: observe.Run, Skill: "forecast"}
 	ctx := both.Begin(t.Context(), serve)
 	inner := both.Begin(ctx, run)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/observing"
 	"github.com/a2agen/a2agen/runtime/observe"
 	"github.com/a2agen/a2agen/runtime/store"
 )
@@ -86,7 +87,7 @@ func (w *Worker) push(j *job, n *runtime.Notification) error {
 		return w.Sender.Push(w.ctx, n)
 	}
 	h := w.head(j)
-	c := &carrier{kept: *observe.ReadTrace(h.Trace)}
+	c := &carrier{kept: *observing.ReadTrace(h.Trace)}
 	a := &observe.Activity{
 		Kind: observe.Deliver, Begun: time.Now(), Attempt: j.Attempt + 1, Peer: j.host.name, Carrier: c,
 		Skill: h.Skill, Task: j.Key.Task, Context: h.Context, Caller: j.Key.Owner.Caller(), Tenant: j.Key.Owner.Tenant,
@@ -100,7 +101,7 @@ func (w *Worker) push(j *job, n *runtime.Notification) error {
 }
 
 // carrier holds the trace that is kept with the task, and the one to be sent.
-type carrier struct{ kept, sent observe.Trace }
+type carrier struct{ kept, sent observing.Trace }
 
 func (c *carrier) Get(key string) string { return c.kept.Get(key) }
 func (c *carrier) Set(key, value string) { c.sent.Set(key, value) }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/budget"
-	"github.com/a2agen/a2agen/runtime/observe"
+	"github.com/a2agen/a2agen/runtime/internal/observing"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
@@ -32,7 +32,7 @@ type Sender interface {
 type Config struct {
 	Store     store.Store
 	Sender    Sender
-	Observers *observe.Group
+	Observers *observing.Group
 	// Logger returns the logger for one delivery; all are "" for what concerns none.
 	Logger func(skill, task, caller string) *slog.Logger
 	// Encode writes the body of a notification in the words of a version. task is nil where the version does not want

@@ -20,7 +20,7 @@ import (
 	"github.com/a2agen/a2agen/a2a"
 	"github.com/a2agen/a2agen/internal/test/faultstore"
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/observe"
+	"github.com/a2agen/a2agen/runtime/internal/observing"
 	"github.com/a2agen/a2agen/runtime/store"
 	"github.com/a2agen/a2agen/runtime/store/memory"
 )
@@ -112,7 +112,7 @@ func newDesk(t *testing.T, s store.Store, p Sender) *desk {
 	t.Helper()
 	protocol := a2a.Protocol()
 	w := New(Config{
-		Store: s, Sender: p, Observers: &observe.Group{}, StoreTime: 10 * time.Second, Grace: grace, Join: protocol.NewArtifact,
+		Store: s, Sender: p, Observers: &observing.Group{}, StoreTime: 10 * time.Second, Grace: grace, Join: protocol.NewArtifact,
 		Logger: func(_, _, _ string) *slog.Logger { return slog.New(slog.DiscardHandler) },
 		Encode: func(version string, task runtime.Task, e runtime.Event) (Encoded, error) {
 			body, err := protocol.AppendPush(nil, protocol.Versions[0], task, e)

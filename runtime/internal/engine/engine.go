@@ -17,6 +17,7 @@ import (
 	"github.com/a2agen/a2agen/runtime/internal/budget"
 	"github.com/a2agen/a2agen/runtime/internal/deliver"
 	"github.com/a2agen/a2agen/runtime/internal/feed"
+	"github.com/a2agen/a2agen/runtime/internal/observing"
 	"github.com/a2agen/a2agen/runtime/internal/run"
 	"github.com/a2agen/a2agen/runtime/observe"
 	"github.com/a2agen/a2agen/runtime/store"
@@ -36,7 +37,7 @@ type Engine struct {
 	protocol   *runtime.Protocol
 	operations map[string]Operation // those that the runtime does not know
 	nesting    int                  // how deep data may be, as [wire.Portable] counts; 0: as deep as is read
-	observers  observe.Group
+	observers  observing.Group
 	skills     *run.Skills
 
 	runner     *run.Runner // of the skills' handlers
@@ -75,7 +76,7 @@ func New(cfg Config, o Options) (*Engine, error) {
 		terms: newTerms(cfg, o), protocol: cfg.Protocol, operations: cfg.Operations,
 		nesting: nestingOf(cfg.Protocol.Versions), skills: skills,
 	}
-	e.observers = observe.Together(o.Observers, func(p any) { e.logger.Error("an observer panicked", "panic", fmt.Sprint(p)) })
+	e.observers = observing.Together(o.Observers, func(p any) { e.logger.Error("an observer panicked", "panic", fmt.Sprint(p)) })
 	e.repeats.Window = cmp.Or(e.repeats.Window, defaultWindow)
 	e.responses.Limit = e.limits.Answers
 	if e.store == nil {

@@ -8,9 +8,9 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/invalid"
+	"github.com/a2agen/a2agen/runtime/internal/observing"
 	"github.com/a2agen/a2agen/runtime/internal/route"
 	"github.com/a2agen/a2agen/runtime/internal/run"
-	"github.com/a2agen/a2agen/runtime/observe"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
@@ -77,8 +77,8 @@ func (e *Engine) digest(p *runtime.SendRequest) (sum [sha256.Size]byte, err erro
 	for _, op := range e.protocol.Versions[0].Operations {
 		if op.Role == runtime.RoleSend {
 			request := e.protocol.NewSend(*p)
-			if observe.InMessage(p.Message.MessageInfo().Metadata).Parent != "" {
-				request = observe.Unmark(request)
+			if observing.InMessage(p.Message.MessageInfo().Metadata).Parent != "" {
+				request = observing.Unmark(request)
 			}
 			b, err := op.AppendRequest(nil, request)
 			return sha256.Sum256(b), err

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/observe"
+	"github.com/a2agen/a2agen/runtime/internal/observing"
 )
 
 // Subject is what a request is about, as far as that is known: for the log and for observers.
@@ -15,7 +15,7 @@ type Subject struct {
 }
 
 // Observers are those of the engine.
-func (e *Engine) Observers() *observe.Group { return &e.observers }
+func (e *Engine) Observers() *observing.Group { return &e.observers }
 
 // Operation is what the newest version calls the operation; "" when it is not known.
 func (r *Request) Operation() string {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/observing"
 	"github.com/a2agen/a2agen/runtime/observe"
 	"github.com/a2agen/a2agen/runtime/task"
 )
@@ -27,7 +28,7 @@ func (c *call) watch(ctx context.Context) context.Context {
 	w.Kind, w.Begun, w.Attempt = observe.Run, time.Now(), c.view().Attempt()
 	w.Skill, w.Context, w.Caller, w.Tenant = c.skill.ID, c.context(), c.base.caller, c.owner.Tenant
 	c.handle.mu.Lock()
-	w.Task, w.Carrier = c.task.made(), observe.ReadTrace(c.task.private.Trace).Fixed()
+	w.Task, w.Carrier = c.task.made(), observing.ReadTrace(c.task.private.Trace).Fixed()
 	c.handle.mu.Unlock()
 	w.ctx = c.r.Observers.Begin(ctx, &w.Activity)
 	c.watched = w

@@ -13,7 +13,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/deliver"
 	"github.com/a2agen/a2agen/runtime/internal/feed"
-	"github.com/a2agen/a2agen/runtime/observe"
+	"github.com/a2agen/a2agen/runtime/internal/observing"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
@@ -24,7 +24,7 @@ type Config struct {
 	Skills     *Skills
 	Feed       *feed.Feed      // of the readers; its ticker drives the upkeep
 	Deliveries *deliver.Worker // of push notifications; nil: there are none
-	Observers  *observe.Group
+	Observers  *observing.Group
 	Limits     Limits
 	Now        func() time.Time
 	Router     func(context.Context, runtime.Message) (skill string, err error) // nil: there is none

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/observing"
 	"github.com/a2agen/a2agen/runtime/observe"
 )
 
@@ -94,8 +95,8 @@ func (q *Request) Fault(err error) {
 }
 
 // trace is the trace context of a call: what its headers say, else its message.
-func (a *served) trace(request any) *observe.Trace {
-	var t observe.Trace
+func (a *served) trace(request any) *observing.Trace {
+	var t observing.Trace
 	for _, key := range []string{observe.TraceParent, observe.TraceState} {
 		for _, name := range []string{http.CanonicalHeaderKey(key), key} { // those of gRPC are in lower case
 			if values := a.header[name]; len(values) > 0 {
@@ -107,7 +108,7 @@ func (a *served) trace(request any) *observe.Trace {
 	if t.Parent != "" || !ok || p.Message == nil {
 		return &t
 	}
-	return observe.InMessage(p.Message.MessageInfo().Metadata)
+	return observing.InMessage(p.Message.MessageInfo().Metadata)
 }
 
 // refused logs that a caller was denied, unless that happens all the time (R225).

@@ -1,11 +1,9 @@
-package observe
+package observing
 
-import "strings"
+import (
+	"strings"
 
-// Names of the trace context (W3C Trace Context).
-const (
-	TraceParent = "traceparent"
-	TraceState  = "tracestate"
+	"github.com/a2agen/a2agen/runtime/observe"
 )
 
 // Longest values that are kept and sent, in bytes: what W3C asks everybody to pass on, and room for what a later
@@ -15,15 +13,15 @@ const (
 	maxState  = 512
 )
 
-// Trace is a trace context on its own, as it is kept with a task: a [Carrier].
+// Trace is a trace context on its own, as it is kept with a task: a [observe.Carrier].
 type Trace struct{ Parent, State string }
 
 // Get returns what was set.
 func (t *Trace) Get(key string) string {
 	switch key {
-	case TraceParent:
+	case observe.TraceParent:
 		return t.Parent
-	case TraceState:
+	case observe.TraceState:
 		return t.State
 	}
 	return ""
@@ -35,15 +33,15 @@ func (t *Trace) Set(key, value string) {
 		return
 	}
 	switch {
-	case key == TraceParent && len(value) <= maxParent:
+	case key == observe.TraceParent && len(value) <= maxParent:
 		t.Parent = value
-	case key == TraceState && len(value) <= maxState:
+	case key == observe.TraceState && len(value) <= maxState:
 		t.State = value
 	}
 }
 
 // Fixed returns a carrier of the trace context to which nothing can be set.
-func (t *Trace) Fixed() Carrier { return fixed{t} }
+func (t *Trace) Fixed() observe.Carrier { return fixed{t} }
 
 type fixed struct{ t *Trace }
 

@@ -1,4 +1,4 @@
-package observe_test
+package observing_test
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/observing"
 	"github.com/a2agen/a2agen/runtime/observe"
 )
 
@@ -46,7 +47,7 @@ func (r recorder) Inject(_ context.Context, c observe.Carrier) {
 
 func TestObserversNestAndOneThatPanicsHarmsNobody(t *testing.T) {
 	var notes, panics []string
-	group := observe.Together([]observe.Observer{
+	group := observing.Together([]observe.Observer{
 		recorder{name: "a", notes: &notes}, recorder{name: "x", panics: true}, recorder{name: "b", notes: &notes},
 	}, func(p any) { panics = append(panics, fmt.Sprint(p)) })
 	a := &observe.Activity{Kind: observe.Run}
@@ -63,18 +64,18 @@ func TestObserversNestAndOneThatPanicsHarmsNobody(t *testing.T) {
 }
 
 func TestATraceIsKeptAsItWas(t *testing.T) {
-	for name, want := range map[string]observe.Trace{
+	for name, want := range map[string]observing.Trace{
 		"nothing": {}, "parent": {Parent: "00-1-2-01"}, "both": {Parent: "00-1-2-01", State: "a=1,b=2"},
 	} {
-		if got := observe.ReadTrace(want.String()); *got != want {
+		if got := observing.ReadTrace(want.String()); *got != want {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
-	var trace observe.Trace
+	var trace observing.Trace
 	trace.Set("baggage", "secret")
 	trace.Set(observe.TraceParent, "00\n01")
 	trace.Set(observe.TraceState, strings.Repeat("x", 513))
-	if trace.String() != "" || trace != (observe.Trace{}) {
+	if trace.String() != "" || trace != (observing.Trace{}) {
 		t.Errorf("%+v was taken", trace)
 	}
 }

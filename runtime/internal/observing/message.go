@@ -1,8 +1,9 @@
-package observe
+package observing
 
 import (
 	"reflect"
 
+	"github.com/a2agen/a2agen/runtime/observe"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
@@ -14,7 +15,7 @@ func InMessage(metadata wire.Object) *Trace {
 	var t Trace
 	for key, value := range metadata.All() {
 		var text string
-		if (key == TraceParent || key == TraceState) && value.Kind() == wire.KindString && value.Decode(&text) == nil {
+		if (key == observe.TraceParent || key == observe.TraceState) && value.Kind() == wire.KindString && value.Decode(&text) == nil {
 			t.Set(key, text)
 		}
 	}
@@ -29,9 +30,9 @@ func Mark(request any, t *Trace) any {
 	}
 	return withMetadata(request, func(o *wire.Object) {
 		unmark(o)
-		for _, key := range []string{TraceParent, TraceState} {
+		for _, key := range []string{observe.TraceParent, observe.TraceState} {
 			if value := t.Get(key); value != "" {
-				_ = o.Set(key, value) // of what is no object its encoder tells
+				_ = o.Set(key, value) // the encoder refuses metadata that are no object
 			}
 		}
 	})
@@ -42,8 +43,8 @@ func Mark(request any, t *Trace) any {
 func Unmark(request any) any { return withMetadata(request, unmark) }
 
 func unmark(o *wire.Object) {
-	o.Delete(TraceParent)
-	o.Delete(TraceState)
+	o.Delete(observe.TraceParent)
+	o.Delete(observe.TraceState)
 }
 
 // withMetadata changes the metadata of a request's message, in a copy.
