@@ -22,8 +22,8 @@ type Message struct {
 	Wait bool
 	// Named: an unknown task id is the client's for a new task (0.1).
 	Named bool
-	// Stored: the sender is told nothing but that the message was taken on (a notification), so that there must be a task
-	// first.
+	// Stored: the sender is told nothing but that the message was taken on (a notification), so that there must be a
+	// task first.
 	Stored bool
 	Push   *store.Push   // a configuration for the task; nil: none
 	Repeat *store.Repeat // by what the message is known when it comes again; nil: by nothing
@@ -108,7 +108,7 @@ func (a *arrival) begin(m *Message) (answer runtime.Message, err error) {
 	if answer, called, err = a.place(m); !called || err != nil {
 		return answer, err
 	}
-	// The engine's word, a client's name and a message that may come again are for a task that is there.
+	// There must be a task at once when the sender gets no answer, has named it, or may send the message again.
 	if m.Stored || m.Repeat != nil || m.Named && c.named() != "" {
 		if err := a.found(); err != nil {
 			called = false

@@ -7,16 +7,17 @@ import (
 	"github.com/a2agen/a2agen/runtime/task"
 )
 
-// artifactWriter sends the pieces of one artifact for a [task.ArtifactWriter], which is in it. c.handle.mu guards the rest.
+// artifactWriter sends the pieces of one artifact for a [task.ArtifactWriter], which is in it. c.handle.mu guards the
+// rest.
 type artifactWriter struct {
 	writer task.ArtifactWriter
 	c      *call
 
 	data    runtime.ArtifactData // what the next event says beside its parts
 	part    [1]runtime.Part      // the chunk being sent; nobody keeps it
-	held    runtime.Part         // the piece that is held back; of kind PartUnknown: none
-	event   sized                // of held, when the store has failed to take it
-	fresh   bool                 // it is held back since the last tick
+	unsent  runtime.Part         // the piece that waits for the next one; of kind PartUnknown: none
+	event   sized                // of unsent, when the store has failed to take it
+	fresh   bool                 // it is not older than the last tick
 	sending bool                 // somebody waits for the store to take held
 	started bool
 	closed  bool
@@ -32,7 +33,7 @@ func (v *view) OpenArtifact(a runtime.ArtifactData) *task.ArtifactWriter {
 	return &w.writer
 }
 
-// Part sends a piece; but for the first it is held back until the next.
+// Part sends a piece; but for the first it waits for the next.
 func (w *artifactWriter) Part(p runtime.Part) error {
 	c := w.c
 	c.handle.mu.Lock()
@@ -46,8 +47,8 @@ func (w *artifactWriter) Part(p runtime.Part) error {
 	if err := w.flush(false); err != nil {
 		return err
 	}
-	w.held, w.fresh = p, true
-	c.task.hold(w)
+	w.unsent, w.fresh = p, true
+	c.task.flushLater(w)
 	return nil
 }
 
@@ -65,7 +66,7 @@ func (w *artifactWriter) Last(p runtime.Part) error {
 	return w.send(p, true)
 }
 
-// Close ends the artifact. If its last piece is still held back, that one says so.
+// Close ends the artifact. If its last piece still waits, that one says so.
 func (w *artifactWriter) Close() error {
 	w.c.handle.mu.Lock()
 	defer w.c.handle.mu.Unlock()
@@ -81,11 +82,11 @@ func (w *artifactWriter) Close() error {
 
 // told is why nothing can be written, for the handler, which may go on without.
 func (w *artifactWriter) told() error {
-	w.c.task.lost = nil
+	w.c.task.pieceErr = nil
 	return w.err
 }
 
-// ready reports why a piece cannot be sent. The caller holds the lock of c.handle, here and below.
+// ready reports why a piece cannot be sent. Callers must hold the lock of c.handle, here and below.
 func (w *artifactWriter) ready(p runtime.Part) error {
 	switch {
 	case w.closed:
@@ -100,8 +101,8 @@ func (w *artifactWriter) ready(p runtime.Part) error {
 	return w.c.task.check(w.part[:])
 }
 
-// flush sends the piece that is held back. One that the store fails to take stays, for the next try; when it refuses
-// one, nothing more can be written.
+// flush sends the piece that waits for the next one. One that the store fails to take stays, for the next try; when it
+// refuses one, nothing more can be written.
 func (w *artifactWriter) flush(last bool) error {
 	t := &w.c.task
 	switch ripe := w.ripe(last); {
@@ -125,26 +126,26 @@ func (w *artifactWriter) flush(last bool) error {
 
 // ripe reports whether there is a piece to send, and makes its event.
 func (w *artifactWriter) ripe(last bool) bool {
-	if w.held.Kind == runtime.PartUnknown || w.sending {
+	if w.unsent.Kind == runtime.PartUnknown || w.sending {
 		return false
 	}
 	if w.event.Event == nil {
-		w.event = w.update(w.held, last)
+		w.event = w.update(w.unsent, last)
 	}
 	return true
 }
 
-// take takes the piece that is held back.
+// take takes the piece that waits for the next one.
 func (w *artifactWriter) take() piece {
 	p := piece{w.event, w}
-	w.held, w.event = runtime.Part{}, sized{}
+	w.unsent, w.event = runtime.Part{}, sized{}
 	return p
 }
 
-// answered lets go of the piece that is held back, unless the store has not answered.
+// answered lets go of the piece that waits for the next one, unless the store has not answered.
 func (w *artifactWriter) answered(out *write) {
 	if out.outcome != unconfirmed {
-		w.held, w.event, w.err = runtime.Part{}, sized{}, out.err
+		w.unsent, w.event, w.err = runtime.Part{}, sized{}, out.err
 	}
 }
 

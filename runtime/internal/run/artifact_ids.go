@@ -8,19 +8,19 @@ import (
 	"github.com/a2agen/a2agen/runtime/task"
 )
 
-// shelf is what a call knows of its task's artifacts. An artifact's id is unique within the task (R305), which other
-// calls have given artifacts to: those are looked up when this call gives its first, which is never before its turn.
-// What an earlier attempt of the same call has given is not on the shelf: the call gives the same ids again, and the
-// first that it says of one replaces what there was.
-type shelf struct {
+// artifactIDs are the ids of a task's artifacts that a call knows. An artifact's id is unique within the task (R305),
+// which other calls have given artifacts to: those are looked up when this call gives its first, which is never before
+// its turn. What an earlier attempt of the same call has given is not among them: the call gives the same ids again,
+// and the first that it says of one replaces what there was.
+type artifactIDs struct {
 	filled bool
 	made   int             // ids made by number
 	others map[string]bool // ids of earlier calls' artifacts, and those that the handler chose
 }
 
-// fill looks up what is there already. The caller holds c.handle.mu.
+// fill looks up what is there already. Callers must hold c.handle.mu.
 func (t *taskWriter) fill() error {
-	if t.shelf.filled {
+	if t.artifactIDs.filled {
 		return nil
 	}
 	if t.work.Made > 0 {
@@ -30,14 +30,14 @@ func (t *taskWriter) fill() error {
 		}
 		list := snap.Task.ArtifactList()
 		for _, a := range list[:min(t.work.Made, len(list))] {
-			t.shelf.add(a.ID)
+			t.artifactIDs.add(a.ID)
 		}
 	}
-	t.shelf.filled = true
+	t.artifactIDs.filled = true
 	return nil
 }
 
-func (s *shelf) add(id string) {
+func (s *artifactIDs) add(id string) {
 	if s.others == nil {
 		s.others = map[string]bool{}
 	}
@@ -45,7 +45,7 @@ func (s *shelf) add(id string) {
 }
 
 // next makes an id that no artifact of the task has.
-func (s *shelf) next() string {
+func (s *artifactIDs) next() string {
 	for {
 		s.made++
 		if id := numbered(s.made); !s.others[id] {
@@ -54,7 +54,7 @@ func (s *shelf) next() string {
 	}
 }
 
-func (s *shelf) has(id string) bool {
+func (s *artifactIDs) has(id string) bool {
 	if s.others[id] {
 		return true
 	}
@@ -73,15 +73,15 @@ func (t *taskWriter) place(a *runtime.ArtifactData) error {
 		return err
 	}
 	switch {
-	case a.ID != "" && t.shelf.has(a.ID):
+	case a.ID != "" && t.artifactIDs.has(a.ID):
 		return nil
-	case t.shelf.made+len(t.shelf.others) >= runtime.MaxArtifacts-1: // the last is for the result
+	case t.artifactIDs.made+len(t.artifactIDs.others) >= runtime.MaxArtifacts-1: // the last is for the result
 		return task.ErrTooManyArtifacts
 	case a.ID == "":
-		a.ID, a.Append = t.shelf.next(), false
+		a.ID, a.Append = t.artifactIDs.next(), false
 	default:
 		a.Append = false
-		t.shelf.add(a.ID)
+		t.artifactIDs.add(a.ID)
 	}
 	return nil
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/a2agen/a2agen/runtime/task"
 )
 
-// A task that waits for an authorization goes on by the next message, or by a handle: a text that nobody can guess, that
-// is good once, and that says nothing. Whoever gets the authorization, such as the callback of OAuth, redeems it. The
-// store finds its task by the hash, so that any instance, and the next process, know it. What is made of it for a person is
-// in the task, as everything that is said.
+// A task that waits for an authorization goes on by the next message, or by a handle: a text that nobody can guess,
+// that is good once, and that says nothing. Whoever gets the authorization, such as the callback of OAuth, redeems it.
+// The store finds its task by the hash, so that any instance, and the next process, know it. What is made of it for a
+// person is in the task, as everything that is said.
 
 // maxValue is how long what a handle is redeemed with may be as JSON.
 const maxValue = 64 << 10
@@ -23,9 +23,9 @@ const maxValue = 64 << 10
 // ErrHandle: a handle is used, too old, one whose task has ended, or was never given. Nobody is told which.
 var ErrHandle = errors.New("the handle is not good")
 
-// Redeem has the handler that gave out a handle called again, with a value that is kept as JSON until that call is over.
-// Then the handle is used up, and every other one of its task. [ErrHandle] says that it is not good; after any other
-// error it may be tried again. Redeem does not wait for the handler.
+// Redeem has the handler that gave out a handle called again, with a value that is kept as JSON until that call is
+// over. Then the handle is used up, and every other one of its task. [ErrHandle] says that it is not good; after any
+// other error it may be tried again. Redeem does not wait for the handler.
 func (r *Runner) Redeem(ctx context.Context, handle string, value any) error {
 	b, err := json.Marshal(value)
 	switch {
@@ -42,12 +42,12 @@ func (r *Runner) Redeem(ctx context.Context, handle string, value any) error {
 	hash := sha256.Sum256([]byte(handle))
 	key, ticket, err := r.Store.Ticket(r.Soon(), hash)
 	if err == nil {
-		l := r.tasks.use(key)
-		defer r.tasks.drop(l)
-		l.mu.Lock()
-		defer l.mu.Unlock()
+		h := r.tasks.use(key)
+		defer r.tasks.drop(h)
+		h.mu.Lock()
+		defer h.mu.Unlock()
 		work := store.Call{Request: ticket.Request, Value: b}
-		err = decide(func() error { return c.redeem(ctx, l, hash, work) })
+		err = decide(func() error { return c.redeem(ctx, h, hash, work) })
 	}
 	switch {
 	case errors.Is(err, store.ErrTicket), errors.Is(err, store.ErrEnded), errors.Is(err, store.ErrNotFound):
@@ -58,10 +58,10 @@ func (r *Runner) Redeem(ctx context.Context, handle string, value any) error {
 	return nil
 }
 
-// redeem takes the call of a ticket on, if the task is as it stands now. The caller holds l.mu.
-func (c *call) redeem(ctx context.Context, l *handle, hash [sha256.Size]byte, work store.Call) error {
+// redeem takes the call of a ticket on, if the task is as it stands now. Callers must hold h.mu.
+func (c *call) redeem(ctx context.Context, h *handle, hash [sha256.Size]byte, work store.Call) error {
 	r := c.r
-	snap, err := l.load(r, store.View{History: new(int)})
+	snap, err := h.load(r, store.View{History: new(int)})
 	if err != nil {
 		return err
 	}
@@ -74,14 +74,14 @@ func (c *call) redeem(ctx context.Context, l *handle, hash [sha256.Size]byte, wo
 		Event: r.make.newStatus(ctx, info.ID, info.ContextID, runtime.StateWorking, nil, r.Now()),
 		Call:  &work, Redeem: &hash, Stamp: newStamp(),
 	}}
-	switch l.commit(r, context.Background(), &w) {
+	switch h.commit(r, context.Background(), &w) {
 	case unconfirmed:
 		if w.perhaps {
-			c.task.retryUnconfirmed(l.key, w.copy())
+			c.task.retryUnconfirmed(h.key, w.copy())
 		}
 	case committed:
 		if w.snap.Run != nil {
-			r.begin(l, &w.snap)
+			r.begin(h, &w.snap)
 		}
 	}
 	return w.err

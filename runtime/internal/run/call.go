@@ -26,9 +26,9 @@ type call struct {
 	conclusion conclusion
 	answered
 
-	// live is the task that the call works on. Its lock guards the call's state, task and conclusion.
+	// handle is of the task that the call works on. Its lock guards the call's state, task and conclusion.
 	handle    *handle
-	ownHandle handle // live of a new task
+	ownHandle handle // of a new task
 }
 
 func (r *Runner) newCall(from sender) *call {

@@ -11,23 +11,23 @@ import (
 )
 
 // Cancel ends a task for its client (A2A 1.0 §3.1.5). The task is canceled at once; a handler at work on it is told
-// through its context, with the cause task.ErrCanceled, and nothing it still says counts. An ended task cannot be canceled,
-// not even a canceled one (T17).
+// through its context, with the cause task.ErrCanceled, and nothing it still says counts. An ended task cannot be
+// canceled, not even a canceled one (T17).
 func (r *Runner) Cancel(ctx context.Context, key store.Key) (task runtime.Task, err error) {
-	l := r.tasks.use(key)
-	defer r.tasks.drop(l)
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	h := r.tasks.use(key)
+	defer r.tasks.drop(h)
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	err = decide(func() error {
-		task, err = r.cancelOnce(ctx, l)
+		task, err = r.cancelOnce(ctx, h)
 		return err
 	})
 	return task, err
 }
 
-// cancelOnce decides on the task as it stands. The caller holds l.mu.
-func (r *Runner) cancelOnce(ctx context.Context, l *handle) (runtime.Task, error) {
-	snap, err := l.load(r, store.View{History: new(int)})
+// cancelOnce decides on the task as it stands. Callers must hold h.mu.
+func (r *Runner) cancelOnce(ctx context.Context, h *handle) (runtime.Task, error) {
+	snap, err := h.load(r, store.View{History: new(int)})
 	if err != nil {
 		return nil, err
 	}
@@ -39,10 +39,10 @@ func (r *Runner) cancelOnce(ctx context.Context, l *handle) (runtime.Task, error
 	w := write{expect: snap.Version, view: &store.Full, update: store.Update{
 		Event: r.make.newStatus(ctx, info.ID, info.ContextID, runtime.StateCanceled, nil, r.Now()), Stamp: newStamp(),
 	}}
-	if l.commit(r, context.Background(), &w) != committed {
+	if h.commit(r, context.Background(), &w) != committed {
 		return nil, w.err // unconfirmed, too: the client asks again
 	}
-	l.revoke(task.ErrCanceled)
+	h.revoke(task.ErrCanceled)
 	return w.snap.Task, nil
 }
 

@@ -13,9 +13,9 @@ import (
 // Every write to a task in the store is made here. The store's answer is one of four outcomes, and each has one place
 // where it is handled: for what a handler says that is [Task.answered], for what a client sends its caller.
 //
-// A store that does not answer in time may have made the write all the same. Then the work may be this instance's, which
-// goes on renewing its lease, and nobody else takes it over. So whoever asked is told that it failed, and the write is
-// repeated, with the same stamp, until the store answers.
+// A store that does not answer in time may have made the write all the same. Then the work may be this instance's,
+// which goes on renewing its lease, and nobody else takes it over. So whoever asked is told that it failed, and the
+// write is repeated, with the same stamp, until the store answers.
 
 // outcome is what became of a write.
 type outcome uint8
@@ -78,16 +78,16 @@ func (w *write) answer(err error) {
 	}
 }
 
-// try has the store make a write, once. Callers must hold l.mu.
-func (l *handle) try(r *Runner, w *write) outcome {
+// try has the store make a write, once. Callers must hold h.mu.
+func (h *handle) try(r *Runner, w *write) outcome {
 	var err error
 	switch {
 	case w.note != nil:
 		err = w.note.try(r, w.perhaps)
 	case w.creates:
-		w.snap, err = r.Store.Create(r.Soon(), l.key, w.create, w.view)
+		w.snap, err = r.Store.Create(r.Soon(), h.key, w.create, w.view)
 	default:
-		err = l.apply(r, w)
+		err = h.apply(r, w)
 	}
 	w.answer(err)
 	return w.outcome
@@ -95,22 +95,22 @@ func (l *handle) try(r *Runner, w *write) outcome {
 
 // apply makes an update and wakes the task's readers. A client that went away does not undo anything, which is why no
 // request's context is involved.
-func (l *handle) apply(r *Runner, w *write) (err error) {
-	w.update.Unread = !l.WasRead()
-	if w.snap, err = l.ref(r).Apply(r.Soon(), w.expect, w.update, w.view); err != nil {
+func (h *handle) apply(r *Runner, w *write) (err error) {
+	w.update.Unread = !h.WasRead()
+	if w.snap, err = h.ref(r).Apply(r.Soon(), w.expect, w.update, w.view); err != nil {
 		return err
 	}
-	l.applied(r, w)
+	h.applied(r, w)
 	return nil
 }
 
-// applied notes the task as it is after an update. Callers must hold l.mu.
-func (l *handle) applied(r *Runner, w *write) {
-	l.note(w.snap.Version)
+// applied notes the task as it is after an update. Callers must hold h.mu.
+func (h *handle) applied(r *Runner, w *write) {
+	h.note(w.snap.Version)
 	if last, _ := w.update.At(len(w.update.Then)); last.EventInfo().State.Terminal() {
-		l.ended = true
+		h.ended = true
 	}
-	l.Wake()
+	h.Wake()
 	if w.snap.Pushed {
 		r.Deliveries.Wake()
 	}
@@ -126,22 +126,22 @@ const (
 	answerIn = 10 * time.Second
 )
 
-// commit has the store make a write, and repeats it while there is no answer, as retry does. Callers must hold l.mu.
-func (l *handle) commit(r *Runner, ctx context.Context, w *write) outcome {
-	if l.try(r, w) == unconfirmed {
-		l.retry(r, ctx, w)
+// commit has the store make a write, and repeats it while there is no answer, as retry does. Callers must hold h.mu.
+func (h *handle) commit(r *Runner, ctx context.Context, w *write) outcome {
+	if h.try(r, w) == unconfirmed {
+		h.retry(r, ctx, w)
 	}
 	return w.outcome
 }
 
-// retry repeats an unconfirmed write for a while, or until ctx ends. Callers must hold l.mu, which is free during the
+// retry repeats an unconfirmed write for a while, or until ctx ends. Callers must hold h.mu, which is free during the
 // pauses: the write may be answered to somebody else meanwhile.
-func (l *handle) retry(r *Runner, ctx context.Context, w *write) {
+func (h *handle) retry(r *Runner, ctx context.Context, w *write) {
 	for pause := firstRetry; pause < retryFor; pause *= 2 {
-		l.mu.Unlock()
+		h.mu.Unlock()
 		r.admission.pause(pause, ctx.Done())
-		l.mu.Lock()
-		if w.outcome != unconfirmed || ctx.Err() != nil || l.try(r, w) != unconfirmed {
+		h.mu.Lock()
+		if w.outcome != unconfirmed || ctx.Err() != nil || h.try(r, w) != unconfirmed {
 			return
 		}
 	}
@@ -168,7 +168,8 @@ func (t *taskWriter) commit(w *write) error {
 }
 
 // confirm has the call's unconfirmed write answered, if there is one. It fails if the store does not answer, and if the
-// task is lost; that a write is refused which the handler was told has failed is no error. Callers must hold c.handle.mu.
+// task is lost; that a write is refused which the handler was told has failed is no error. Callers must hold
+// c.handle.mu.
 func (t *taskWriter) confirm() error {
 	t.awaitUnderWay()
 	w := t.unconfirmed
@@ -196,9 +197,9 @@ func (t *taskWriter) try(w *write) (answered bool) {
 	return false
 }
 
-// wait repeats the call's unconfirmed write for as long as a handler waits for the store, so that a short outage does not fail
-// its work. What the end of a call writes is tried once, persist does the rest. A write that cannot have been made is
-// given up.
+// wait repeats the call's unconfirmed write for as long as a handler waits for the store, so that a short outage does
+// not fail its work. What the end of a call writes is tried once, persist does the rest. A write that cannot have been
+// made is given up.
 func (t *taskWriter) wait(w *write) {
 	if t.c.state >= ending {
 		return
@@ -240,11 +241,12 @@ func (t *taskWriter) answered(w *write) {
 // refused tells the artifacts whose pieces will never be stored.
 func (t *taskWriter) refused(w *write) {
 	for i := range w.pieces {
-		w.pieces[i].w.err, t.lost = w.err, w.err
+		w.pieces[i].w.err, t.pieceErr = w.err, w.err
 	}
 }
 
-// mayExist reports whether the task may have been made although the store has not said so. Callers must hold c.handle.mu.
+// mayExist reports whether the task may have been made although the store has not said so. Callers must hold
+// c.handle.mu.
 func (t *taskWriter) mayExist() bool {
 	return t.c.handle.version == 0 && t.unconfirmed != nil && t.unconfirmed.creates
 }
@@ -268,8 +270,8 @@ func (r *Runner) newBackgroundCall() *call {
 	return c
 }
 
-// retryUnconfirmed repeats a write in the background until the store answers, and runs the call that it brings up, whose
-// sender has left. When the shutdown begins, or the lease cannot be renewed, it is left to others with the rest.
+// retryUnconfirmed repeats a write in the background until the store answers, and runs the call that it brings up,
+// whose sender has left. When the shutdown begins, or the lease cannot be renewed, it is left to others with the rest.
 func (t *taskWriter) retryUnconfirmed(key store.Key, w *write) {
 	r, h := t.c.r, t.c.r.tasks.use(key)
 	w.view = &store.View{History: new(int)}
@@ -311,19 +313,19 @@ func (r *Runner) inBackground(c *call, stop <-chan struct{}, try func(inTime boo
 	}()
 }
 
-// begin runs a call that was taken on without a sender, or whose sender has left. Callers must hold l.mu.
-func (r *Runner) begin(l *handle, snap *store.Snapshot) {
+// begin runs a call that was taken on without a sender, or whose sender has left. Callers must hold h.mu.
+func (r *Runner) begin(h *handle, snap *store.Snapshot) {
 	if r.admission.isDraining() {
 		return // it is given back
 	}
-	l.revoke(task.ErrLost) // it went on here without the store's consent
-	c, err := r.revive(l.key, snap)
+	h.revoke(task.ErrLost) // it went on here without the store's consent
+	c, err := r.revive(h.key, snap)
 	if err != nil {
-		r.giveUp(l.key, snap, cannotGoOn)
+		r.giveUp(h.key, snap, cannotGoOn)
 		return
 	}
 	now := snap.Task.TaskInfo().State
-	l.run, l.ended, c.seen = c, false, now == runtime.StateWorking
+	h.run, h.ended, c.seen = c, false, now == runtime.StateWorking
 	c.promote(snap, now)
 	c.launch(false)
 }

@@ -20,7 +20,7 @@ type conclusion struct {
 }
 
 // conclude decides what the handler's return comes to: the events that [Task.write] stores, or an answer without a
-// task. The caller holds c.handle.mu.
+// task. Callers must hold c.handle.mu.
 func (e *conclusion) conclude(out []byte, err error) {
 	switch {
 	case err != nil:

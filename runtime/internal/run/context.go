@@ -85,7 +85,7 @@ func (n *noteWrite) try(r *Runner, perhaps bool) error {
 	return err
 }
 
-// has reports whether the store has this value, and takes note of its version then.
+// has reports whether the store has this value, and notes its version then.
 func (x *contextNote) has(value []byte) bool {
 	note, err := x.c.r.Store.Note(x.c.r.Soon(), x.c.owner, x.c.context())
 	if err != nil || !bytes.Equal(note.Value, value) {

@@ -8,27 +8,27 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 )
 
-// heldFor is how often the pieces of artifacts that are held back are looked at: a piece goes out at the second look.
-const heldFor = 20 * time.Millisecond
+// flushEvery is how often the pieces of artifacts that wait are looked at: a piece goes out at the second look.
+const flushEvery = 20 * time.Millisecond
 
-// flusher is the one timer for all pieces of artifacts that are held back. It runs while there are some.
+// flusher is the one timer for all pieces of artifacts that wait. It runs while there are some.
 type flusher struct {
 	mu    sync.Mutex
 	tasks map[*call]struct{}
 }
 
-// hold notes that w holds a piece back. The caller holds c.handle.mu.
-func (t *taskWriter) hold(w *artifactWriter) {
+// flushLater notes that w has a piece that waits for the next one. Callers must hold c.handle.mu.
+func (t *taskWriter) flushLater(w *artifactWriter) {
 	if !slices.Contains(t.writers, w) {
 		t.writers = append(t.writers, w)
 	}
-	t.lookLater()
+	t.scheduleFlush()
 }
 
-// lookLater has the flusher look at the pieces. Callers must hold c.handle.mu.
-func (t *taskWriter) lookLater() {
-	if !t.isHeld {
-		t.isHeld = true
+// scheduleFlush has the flusher look at the pieces. Callers must hold c.handle.mu.
+func (t *taskWriter) scheduleFlush() {
+	if !t.inFlusher {
+		t.inFlusher = true
 		t.c.r.flusher.add(t.c)
 	}
 }
@@ -41,7 +41,7 @@ func (t *taskWriter) flush() error {
 	return t.writePending()
 }
 
-// collect sends all pieces that are held back, or has them be pending.
+// collect sends all pieces that wait for the next one, or adds them to the pending ones.
 func (t *taskWriter) collect() error {
 	for i := 0; i < len(t.writers); i++ { // there may be others after a wait for the store
 		if err := t.writers[i].flush(false); err != nil {
@@ -51,12 +51,12 @@ func (t *taskWriter) collect() error {
 	return nil
 }
 
-// look sends the pieces that were there at the last look, and reports whether there are others. It does not wait for a
-// store that fails: the next look, write, Close or the end tries again.
-func (t *taskWriter) look() (more bool) {
+// flushOld sends the pieces that waited at the last tick already, and reports whether there are others. It does not wait
+// for a store that fails: the next look, write, Close or the end tries again.
+func (t *taskWriter) flushOld() (more bool) {
 	t.c.handle.mu.Lock()
 	defer t.c.handle.mu.Unlock()
-	if t.isHeld = false; t.open() != nil {
+	if t.inFlusher = false; t.open() != nil {
 		return false
 	}
 	for _, w := range t.writers {
@@ -66,7 +66,7 @@ func (t *taskWriter) look() (more bool) {
 		}
 		if t.c.r.durable.Load() {
 			if err := t.enqueue(w.take()); err != nil {
-				t.lost = err
+				t.pieceErr = err
 			}
 			continue
 		}
@@ -78,13 +78,13 @@ func (t *taskWriter) look() (more bool) {
 			out.outcome, out.err = p.outcome, p.err
 		}
 		if w.answered(&out); out.err != nil && out.outcome != unconfirmed {
-			t.lost = out.err
+			t.pieceErr = out.err
 		}
 	}
-	t.writers = slices.DeleteFunc(t.writers, func(w *artifactWriter) bool { return w.held.Kind == runtime.PartUnknown })
+	t.writers = slices.DeleteFunc(t.writers, func(w *artifactWriter) bool { return w.unsent.Kind == runtime.PartUnknown })
 	t.startFlush()
-	more = len(t.writers) > 0 && !t.isHeld
-	t.isHeld = t.isHeld || more
+	more = len(t.writers) > 0 && !t.inFlusher
+	t.inFlusher = t.inFlusher || more
 	return more
 }
 
@@ -95,7 +95,7 @@ func (h *flusher) add(c *call) {
 		h.tasks = map[*call]struct{}{}
 	}
 	if h.tasks[c] = struct{}{}; len(h.tasks) == 1 {
-		time.AfterFunc(heldFor, h.tick)
+		time.AfterFunc(flushEvery, h.tick)
 	}
 }
 
@@ -105,12 +105,12 @@ func (h *flusher) tick() {
 	defer h.mu.Unlock()
 	for c := range h.tasks {
 		delete(h.tasks, c)
-		go h.look(c)
+		go h.flush(c)
 	}
 }
 
-func (h *flusher) look(c *call) {
-	if c.task.look() {
+func (h *flusher) flush(c *call) {
+	if c.task.flushOld() {
 		h.add(c)
 	}
 }

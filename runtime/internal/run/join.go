@@ -27,8 +27,8 @@ func (a *arrival) follow(m *Message) error {
 	if err := r.admission.admit(c); err != nil {
 		return err
 	}
-	l := r.tasks.use(store.Key{Owner: m.Owner, Task: a.info.TaskID})
-	c.handle, c.resumed = l, true
+	h := r.tasks.use(store.Key{Owner: m.Owner, Task: a.info.TaskID})
+	c.handle, c.resumed = h, true
 	c.set(a.info.TaskID, "")
 	when, err := a.join(m)
 	switch when {
@@ -36,7 +36,7 @@ func (a *arrival) follow(m *Message) error {
 		c.launch(m.Wait)
 	case noTurn, withOthers:
 		c.refuse()
-		r.tasks.drop(l)
+		r.tasks.drop(h)
 	}
 	return err
 }
@@ -56,7 +56,7 @@ func (a *arrival) join(m *Message) (when turn, err error) {
 	return when, err
 }
 
-// joinOnce decides on the task as it stands. The caller holds the lock of c.handle.
+// joinOnce decides on the task as it stands. Callers must hold the lock of c.handle.
 func (a *arrival) joinOnce(m *Message) (turn, error) {
 	r, c, info := a.r, a.c, &a.info
 	snap, err := c.handle.load(r, store.View{History: new(int)})
@@ -108,16 +108,16 @@ func (a *arrival) takeTurn(m *Message, version int64) (turn, error) {
 	c.task.private.Asked = false
 	c.task.work = store.Call{Input: c.input.Raw, Request: c.req}
 	snap, err := a.addMessage(m, version, runtime.StateWorking, nil, &c.task.work)
-	l := c.handle
+	h := c.handle
 	switch {
 	case err != nil:
 		return noTurn, err
 	case snap.Run != nil:
-		l.revoke(task.ErrLost) // it went on here without the store's consent
-		l.run = c
+		h.revoke(task.ErrLost) // it went on here without the store's consent
+		h.run = c
 		c.begins(&snap)
 		return atOnce, nil
-	case l.run != nil && l.run.task.epoch == snap.Epoch && l.run.task.work.N < c.task.work.N:
+	case h.run != nil && h.run.task.epoch == snap.Epoch && h.run.task.work.N < c.task.work.N:
 		return inLine, nil
 	}
 	c.task.elsewhere = true

@@ -9,8 +9,8 @@ import (
 	"github.com/a2agen/a2agen/runtime/task"
 )
 
-// lease renews this instance's lease on the tasks that it runs, in rounds: one at the start and, where instances share a
-// store, several within each lease. With each round it takes over tasks that nobody runs. An instance that could not
+// lease renews this instance's lease on the tasks that it runs, in rounds: one at the start and, where instances share
+// a store, several within each lease. With each round it takes over tasks that nobody runs. An instance that could not
 // renew for too long stops its handlers before another takes their tasks over.
 type lease struct {
 	r    *Runner

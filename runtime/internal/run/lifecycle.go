@@ -34,13 +34,13 @@ import (
 //	   revive ───────┘ takeUp, promote
 //
 // Who does it: the sender admits, launches, queues, asks and refuses. The call's own goroutine, which is the sender's
-// if that waits for the end, has its turn and returns. A timer, or the ticker, lets it expire; the shutdown cuts it off
-// in the same way. The call before it in the task promotes or abandons it; the keeper revives and takes up. A goroutine
-// of its own persists an end that the store does not take. A client's cancel changes no state, nor does the loss of the
-// task to somebody else (hands.go): the task is no longer the call's, its context is canceled and the senders go; the
-// handler's return does the rest.
+// if that waits for the end, has its turn and returns. A timer, or the ticker, ends a call whose time is up; the
+// shutdown does the same to all. The call before it in the task promotes or abandons it. A takeover revives it and
+// takes it up. A goroutine of its own persists an end that the store does not take. A client's cancel changes no state,
+// nor does the loss of the task to another instance (takeover.go): the task is no longer the call's, its context is
+// canceled and its sender is answered; the handler's return does the rest.
 //
-// The lock of the task's live entry guards the state; until a call is launched or queued only its sender knows it.
+// The lock of the task's handle guards the state; until a call is launched or queued only its sender knows it.
 
 // state is where a call is in its life.
 type state uint8
@@ -67,7 +67,7 @@ type signal struct {
 func (s *signal) arm()        { s.c = make(chan struct{}) }
 func (s *signal) armed() bool { return s.c != nil }
 
-// fire wants the lock of the live entry.
+// fire tells the sender. Callers must hold the lock of the task.
 func (s *signal) fire() {
 	if s.armed() && !s.fired {
 		s.fired = true
@@ -75,7 +75,7 @@ func (s *signal) fire() {
 	}
 }
 
-// refuse counts out a call whose message leads to no handler.
+// refuse ends a call that will never run and releases its slot.
 func (c *call) refuse() {
 	c.state = over
 	c.r.admission.dismiss(c)
@@ -101,7 +101,7 @@ func (c *call) launch(wait bool) {
 	}
 }
 
-// enqueue puts a call behind the one that is at work on its task. The caller holds c.handle.mu.
+// enqueue puts a call behind the one that is at work on its task. Callers must hold c.handle.mu.
 func (c *call) enqueue(wait bool) {
 	c.state, c.input.Value, c.permit = queued, nil, nil // it may wait for long
 	if wait {
@@ -257,7 +257,7 @@ func (c *call) expired() (next *call) {
 }
 
 // settle decides what the call comes to, the end of its task, a question, or an answer without a task, and stores it.
-// An end that the store does not take is tried again in the background. The caller holds c.handle.mu.
+// An end that the store does not take is tried again in the background. Callers must hold c.handle.mu.
 func (c *call) settle(out []byte, err error) (next *call) {
 	c.state = ending
 	c.conclusion.conclude(out, err)
@@ -268,8 +268,8 @@ func (c *call) settle(out []byte, err error) (next *call) {
 	return c.leave()
 }
 
-// persist goes on trying to store the ending in the background, until the store takes it or the engine shuts down. A
-// client that waits for the end is answered with an error after a while. The caller holds c.handle.mu.
+// persist goes on trying to store the ending in the background, until the store takes it or the agent shuts down. A
+// client that waits for the end is answered with an error after a while. Callers must hold c.handle.mu.
 func (c *call) persist(err error) {
 	c.log().Warn("the end of a task could not be stored, trying again",
 		"state", c.conclusion.ending.status.EventInfo().State.String(), "error", err)
@@ -286,8 +286,8 @@ func (c *call) persist(err error) {
 	})
 }
 
-// rewrite tries once more to store the ending. The last try is when the engine has no more time; what it does not store
-// is in the log.
+// rewrite tries once more to store the ending. The last try is when the shutdown has no more time; what it does not
+// store is in the log.
 func (c *call) rewrite(inTime, late bool) (next *call, done bool) {
 	c.handle.mu.Lock()
 	defer c.handle.mu.Unlock()
@@ -310,30 +310,30 @@ func (c *call) rewrite(inTime, late bool) (next *call, done bool) {
 	return c.leave(), true
 }
 
-// leave lets go of the task when the call is over, and returns the next call. The caller holds c.handle.mu.
+// leave lets go of the task when the call is over, and returns the next call. Callers must hold c.handle.mu.
 func (c *call) leave() (next *call) {
 	c.state = over
 	c.decided.fire()
 	c.done.fire()
-	l := c.handle
-	if l.version == 0 {
+	h := c.handle
+	if h.version == 0 {
 		c.task.runsHere.Store(c.task.mayExist() && c.began) // it is not to be tried again as if nothing had happened
 		return nil
 	}
-	defer c.r.tasks.drop(l)
+	defer c.r.tasks.drop(h)
 	c.task.runsHere.Store(c.err == errUnwritten || errors.Is(context.Cause(c.ctx), task.ErrLost)) // in the store, maybe
-	if l.run != c {                                                                               // somebody else has the task
+	if h.run != c {                                                                               // somebody else has the task
 		return nil
 	}
-	if l.run = nil; c.task.next != nil {
-		l.run = l.succeed(c.r, c.task.next, c.conclusion.ending.status.state())
-		return l.run
+	if h.run = nil; c.task.next != nil {
+		h.run = h.succeed(c.r, c.task.next, c.conclusion.ending.status.state())
+		return h.run
 	}
-	for _, q := range l.queue { // the task has ended; or nobody knows, and the store says what becomes of them
-		q.task.elsewhere = !l.ended
+	for _, q := range h.queue { // the task has ended; or nobody knows, and the store says what becomes of them
+		q.task.elsewhere = !h.ended
 		q.abandon()
 	}
-	l.queue = nil
+	h.queue = nil
 	return nil
 }
 
@@ -359,14 +359,14 @@ func (c *call) promote(snap *store.Snapshot, now runtime.State) {
 	}
 }
 
-// begins takes note of what the store says to who is to begin the call, before its handler does.
+// begins notes what the store has kept for the call, before its handler is called.
 func (c *call) begins(snap *store.Snapshot) {
 	c.holds(snap)
 	c.task.private, c.nth, c.attempt, c.value = snap.Private, c.task.work.N, c.task.work.Attempt, c.task.work.Value
 	c.task.have(snap.Private.Saved)
 }
 
-// holds takes note that the call is this instance's. Its handler may be at work already.
+// holds notes that this instance runs the call. Its handler may be at work already.
 func (c *call) holds(snap *store.Snapshot) {
 	if snap.Run != &c.task.work {
 		c.task.work = *snap.Run

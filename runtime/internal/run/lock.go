@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// lock is a mutex under which the store may be waited for. Who waits for it does so on a channel: in the order of
-// coming, and so that a test with a clock of its own sees that he waits.
+// lock is a mutex under which the store may be waited for. Waiting for it is on a channel: in the order of
+// arrival, and so that a test with a clock of its own sees the waiting.
 type lock struct {
 	state   atomic.Int32
 	mu      sync.Mutex // held for moments only

@@ -24,7 +24,7 @@ func (n *notes) unstored() *[]byte {
 	return &saved
 }
 
-// kept takes note of what the store has by now.
+// kept notes what the store has by now.
 func (n *notes) kept(saved *[]byte) {
 	if saved == nil {
 		return

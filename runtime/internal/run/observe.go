@@ -35,7 +35,7 @@ func (c *call) watch(ctx context.Context) context.Context {
 	return w.ctx
 }
 
-// made is the id of the task if there is one. The caller holds c.handle.mu.
+// made is the id of the task if there is one. Callers must hold c.handle.mu.
 func (t *taskWriter) made() string {
 	if t.c.handle.version == 0 {
 		return ""
@@ -56,7 +56,7 @@ func (c *call) unwatch(err error) {
 	c.r.Observers.End(w.ctx, &w.Activity)
 }
 
-// came is what the handler's return came to. The caller holds c.handle.mu.
+// came is what the handler's return came to. Callers must hold c.handle.mu.
 func (c *call) came(err error) (state runtime.State, reason string) {
 	state = c.conclusion.ending.status.state()
 	if c.reply != nil && c.handle.version != 0 {

@@ -62,7 +62,7 @@ func (t *taskWriter) flushPending() {
 	}
 	t.queue.flushing = false
 	if t.hasPending() { // the store does not answer
-		t.lookLater()
+		t.scheduleFlush()
 	}
 }
 

@@ -1,6 +1,7 @@
-// Package run is the life of tasks: it takes messages on, calls the handlers of skills, and has the store keep what they
-// say. It holds the lease on what this instance runs, takes over what others have left, and retries what the store has
-// not answered. Which skill a message is for is decided by package route; readers get what is stored from package feed.
+// Package run is the life of tasks: it takes messages on, calls the handlers of skills, and has the store keep what
+// they say. It holds the lease on what this instance runs, takes over what others have left, and retries what the store
+// has not answered. Which skill a message is for is decided by package route; readers get what is stored from package
+// feed.
 package run
 
 import (

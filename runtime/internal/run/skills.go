@@ -21,8 +21,9 @@ type Skill struct {
 	InputSchema, OutputSchema string
 	// TextField is the input property that plain text fills; "" when there is none.
 	TextField string
-	// Timeout bounds one call of the handler; 0 means the time limit of all handlers. With one of its own a skill runs beside the
-	// request's goroutine, so that a waiting client is answered in time by a handler that ignores its context, too.
+	// Timeout bounds one call of the handler; 0 means the time limit of all handlers. With one of its own a skill runs
+	// beside the request's goroutine, so that a waiting client is answered in time by a handler that ignores its
+	// context, too.
 	Timeout time.Duration
 	// MaxConcurrent bounds the handlers running at once; further calls wait. 0 means no bound but that of all.
 	MaxConcurrent int
@@ -34,9 +35,9 @@ type Skill struct {
 	OnCrash OnCrash
 	// Decode reads and validates an input. An error is a *check.Error or *wire.Error. Nil without an input schema.
 	Decode func(input []byte) (any, error)
-	// Run calls [task.Task.Begin] if the skill has an output schema, then the handler, and encodes the output: JSON with an
-	// output schema, else text, empty when the handler answered through its call. in is what Decode made of the input;
-	// without Decode it is the input's JSON as []byte, nil for a skill without an input schema.
+	// Run calls [task.Task.Begin] if the skill has an output schema, then the handler, and encodes the output: JSON
+	// with an output schema, else text, empty when the handler answered through its call. in is what Decode made of the
+	// input; without Decode it is the input's JSON as []byte, nil for a skill without an input schema.
 	Run func(ctx context.Context, t *task.Task, in any) (output []byte, err error)
 }
 

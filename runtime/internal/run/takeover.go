@@ -12,7 +12,8 @@ import (
 )
 
 // This file is about tasks that begin to be run by another instance than before: taken from a handler here, by another
-// instance or a client's cancel, or taken over here, with the work that another instance, or a process before, has left.
+// instance or a client's cancel, or taken over here, with the work that another instance, or a process before, has
+// left.
 
 // takeAtOnce is how many tasks are taken over at a time.
 const takeAtOnce = 100
@@ -24,7 +25,7 @@ const (
 	cannotGoOn = "The agent can no longer work on this."
 )
 
-// lose takes note that the store no longer takes what the handler says, and returns why. The caller holds c.handle.mu.
+// lose notes that the task is no longer the call's, and returns why. Callers must hold c.handle.mu.
 func (t *taskWriter) lose() error {
 	h, failed := t.c.r.Store.Head(t.c.r.Soon(), t.c.handle.key)
 	if failed != nil {
@@ -51,19 +52,19 @@ func causeOf(h store.Head) error {
 }
 
 // revoke takes the task from the call at work on it, and leaves those that wait for their turn to whoever has the task.
-// Callers must hold l.mu.
-func (l *handle) revoke(cause error) {
-	if l.run != nil {
-		l.run.cancel(cause)
-		l.run.task.elsewhere = true
-		l.run.done.fire()
-		l.run = nil
+// Callers must hold h.mu.
+func (h *handle) revoke(cause error) {
+	if h.run != nil {
+		h.run.cancel(cause)
+		h.run.task.elsewhere = true
+		h.run.done.fire()
+		h.run = nil
 	}
-	for _, q := range l.queue {
+	for _, q := range h.queue {
 		q.task.elsewhere = true
 		q.abandon()
 	}
-	l.queue = nil
+	h.queue = nil
 }
 
 func (c *call) isElsewhere() bool {
@@ -98,12 +99,12 @@ func (c *call) awaitElsewhere(client context.Context) error {
 	return c.r.AwaitCall(client, c.handle.key, c.task.work.N)
 }
 
-// succeed brings up the call that the store names: one that waits here, or one that was taken on elsewhere. The caller
-// holds l.mu.
-func (l *handle) succeed(r *Runner, snap *store.Snapshot, state runtime.State) *call {
-	for i, c := range l.queue {
+// succeed brings up the call that the store names: one that waits here, or one that was taken on elsewhere. Callers
+// must hold h.mu.
+func (h *handle) succeed(r *Runner, snap *store.Snapshot, state runtime.State) *call {
+	for i, c := range h.queue {
 		if c.task.work.N == snap.Run.N {
-			l.queue = slices.Delete(l.queue, i, i+1)
+			h.queue = slices.Delete(h.queue, i, i+1)
 			c.task.have(snap.Private.Saved)
 			c.promote(snap, state)
 			return c
@@ -112,9 +113,9 @@ func (l *handle) succeed(r *Runner, snap *store.Snapshot, state runtime.State) *
 	if r.admission.isDraining() {
 		return nil // it is given back
 	}
-	c, err := r.revive(l.key, snap)
+	c, err := r.revive(h.key, snap)
 	if err != nil {
-		r.giveUp(l.key, snap, cannotGoOn)
+		r.giveUp(h.key, snap, cannotGoOn)
 		return nil
 	}
 	c.promote(snap, state)
@@ -206,12 +207,12 @@ func (r *Runner) resume(run *store.Run) {
 // takeUp makes the call the one at work on its task, which was interrupted, and says why it is not tried again; "" that
 // it is.
 func (c *call) takeUp(snap *store.Snapshot) (reason string) {
-	l, now := c.handle, snap.Task.TaskInfo()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.revoke(task.ErrLost)
-	l.note(snap.Version)
-	l.run, l.ended = c, false
+	h, now := c.handle, snap.Task.TaskInfo()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.revoke(task.ErrLost)
+	h.note(snap.Version)
+	h.run, h.ended = c, false
 	c.set(now.ID, now.ContextID)
 	c.begins(snap)
 	switch taskstate.AfterCrash(c.attempt, c.skill.OnCrash == CrashRetry) {

@@ -8,8 +8,8 @@ import (
 	"github.com/a2agen/a2agen/runtime/task"
 )
 
-// A shutdown that waits no longer gives back what has not begun. What gets its turn at that very moment must not begin, or
-// whoever takes it over would run it a second time.
+// A shutdown that waits no longer gives back what has not begun. What gets its turn at that very moment must not begin,
+// or whoever takes it over would run it a second time.
 func TestWhatWasGivenBackDoesNotBegin(t *testing.T) {
 	c := &call{skill: &skill{}, state: ending}
 	c.handle = &handle{}

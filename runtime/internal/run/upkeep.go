@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// upkeep is what a runner does now and then: it ends calls whose time is up, has the store drop old tasks, and looks for
-// push notifications that another instance has left.
+// upkeep is what a runner does now and then: it ends calls whose time is up, has the store drop old tasks, and looks
+// for push notifications that another instance has left.
 type upkeep struct {
 	swept    time.Time
 	sweeping atomic.Bool // on a goroutine of its own, since that may take long

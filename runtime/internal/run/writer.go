@@ -18,20 +18,19 @@ type taskWriter struct {
 	private     store.Private // but for what was saved
 	queue       *pending      // pieces of artifacts; nil: there were none
 	unconfirmed *write        // that the store has not answered: nothing else is written before it does; nil: none
-	// work is the call as the store has it, epoch that under which it is run. elsewhere: it is somebody else's, what it
-	// comes to is found in the store.
-	work      store.Call
-	epoch     int64
-	elsewhere bool
+
+	work      store.Call      // the call as the store has it
+	epoch     int64           // under which it is run
+	elsewhere bool            // another instance runs it, and its outcome is read from the store
 	runsHere  atomic.Bool     // this instance runs the call: it must stop when the lease is lost
 	auto      bool            // the task was created for the client's sake, not by the handler
 	bound     bool            // the message knows its task
-	isHeld    bool            // the engine's timer looks after them
+	inFlusher bool            // the flusher looks after the writers
 	next      *store.Snapshot // of the task, with the call that comes up when this one is over
 
-	shelf   shelf
-	writers []*artifactWriter // those that may hold a piece back
-	lost    error             // why a piece that was held back will never be there, until the handler knows
+	artifactIDs artifactIDs
+	writers     []*artifactWriter // those that may have a piece that was not sent yet
+	pieceErr    error             // why a piece was not stored, until the handler knows
 
 	// The task as the sender gets it.
 	wanted       store.View
@@ -53,7 +52,8 @@ func (t *taskWriter) ensure(first runtime.State) error {
 	return t.create(first)
 }
 
-// ready makes sure that the task may still be changed by the handler, and stores the pieces of artifacts that go before.
+// ready makes sure that the task may still be changed by the handler, and stores the pieces of artifacts that go
+// before.
 func (t *taskWriter) ready() error {
 	if err := t.open(); err != nil {
 		return err
@@ -64,8 +64,8 @@ func (t *taskWriter) ready() error {
 	return t.flush()
 }
 
-// sayFirst is say, once ready, also where it is the first thing that the handler says: then the task is made with it, in
-// one write unless the sender or a webhook is to be told of both.
+// sayFirst is say, once ready, also where it is the first thing that the handler says: then the task is made with it,
+// in one write unless the sender or a webhook is to be told of both.
 func (t *taskWriter) sayFirst(first runtime.State, e sized) error {
 	if t.c.handle.version == 0 && (t.c.decided.armed() || t.c.push != nil) {
 		if err := t.create(first); err != nil {
@@ -170,7 +170,7 @@ func (t *taskWriter) bind() {
 	}
 }
 
-// view is how the sender of the message wants to see the task.
+// view is the view of the task that the sender asked for.
 func (t *taskWriter) view() *store.View {
 	t.wanted = store.View{History: t.c.req.HistoryLength, Artifacts: true}
 	return &t.wanted
@@ -184,7 +184,8 @@ func (t *taskWriter) status(state runtime.State, said runtime.MessageData, view 
 	return t.say(t.newStatus(state, said), view)
 }
 
-// sized is an event with what it adds to its task. Its stamp stays the same however often the store is asked to take it.
+// sized is an event with what it adds to its task. Its stamp stays the same however often the store is asked to take
+// it.
 type sized struct {
 	runtime.Event
 	size  store.Size
@@ -274,7 +275,7 @@ func (t *taskWriter) check(parts []runtime.Part) error {
 	return t.c.r.content.checkParts(parts)
 }
 
-// onePart is the part being sent, when it is one of the engine's: nobody keeps it.
+// onePart is the only part of what is being sent: the store does not keep it.
 type onePart [1]runtime.Part
 
 var partsLent = sync.Pool{New: func() any { return new(onePart) }}

@@ -62,7 +62,7 @@ func (e *conclusion) writeAll() error {
 		err = t.confirm()
 	}
 	if err == nil {
-		err, t.lost = t.lost, nil
+		err, t.pieceErr = t.pieceErr, nil
 	}
 	if err != nil {
 		return err
@@ -106,8 +106,8 @@ func (c *changes) giveBack(t *taskWriter) {
 	}
 }
 
-// create makes the task of a call that ends without one, with its end in the same transaction. It is made before its end
-// for a sender or a webhook that is to be told of both, with a ticket, and when there is no room for all of it.
+// create makes the task of a call that ends without one, with its end in the same transaction. It is made before its
+// end for a sender or a webhook that is to be told of both, with a ticket, and when there is no room for all of it.
 func (e *conclusion) create() error {
 	t, end := &e.c.task, &e.ending
 	if e.c.decided.armed() || e.c.push != nil || end.status.ticket != nil {
