@@ -81,7 +81,8 @@ func (t *taskWriter) flushOld() (more bool) {
 			t.pieceErr = out.err
 		}
 	}
-	t.writers = slices.DeleteFunc(t.writers, func(w *artifactWriter) bool { return w.unsent.Kind == runtime.PartUnknown })
+	sent := func(w *artifactWriter) bool { return w.unsent.Kind == runtime.PartUnknown }
+	t.writers = slices.DeleteFunc(t.writers, sent)
 	t.startFlush()
 	more = len(t.writers) > 0 && !t.inFlusher
 	t.inFlusher = t.inFlusher || more

@@ -322,7 +322,7 @@ func (c *call) leave() (next *call) {
 	}
 	defer c.r.tasks.drop(h)
 	c.task.runsHere.Store(c.err == errUnwritten || errors.Is(context.Cause(c.ctx), task.ErrLost)) // in the store, maybe
-	if h.run != c {                                                                               // somebody else has the task
+	if h.run != c {                                                                               // another call, or instance, has the task
 		return nil
 	}
 	if h.run = nil; c.task.next != nil {

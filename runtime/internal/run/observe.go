@@ -67,7 +67,8 @@ func (c *call) came(err error) (state runtime.State, reason string) {
 	switch {
 	case errors.Is(cause, task.ErrCanceled):
 		return runtime.StateCanceled, observe.ReasonCanceled
-	case err == nil && state == runtime.StateFailed && !errors.Is(cause, task.ErrTimeout): // its answer could not be kept or sent
+	case err == nil && state == runtime.StateFailed && !errors.Is(cause, task.ErrTimeout):
+		// Its answer could not be kept or sent.
 		return state, runtime.ErrInternal.Reason
 	case err == nil && !state.Terminal() || state == runtime.StateCompleted:
 		return state, ""
