@@ -89,7 +89,7 @@ func Read(file string, src []byte, open func(string) ([]byte, error)) (*Card, di
 	return card, c.List
 }
 
-// fill copies what the tree says into a Card. What has the wrong type is left empty: it was reported.
+// fill copies the tree into a Card. Values of a wrong type, which are reported, stay empty.
 func fill(c *shape.Checker, root *yaml.Node) *Card {
 	card := &Card{
 		File: c.File, Root: root,
@@ -133,8 +133,8 @@ func interfacesOf(root *yaml.Node) (list []runtime.Interface) {
 	return list
 }
 
-// Public returns a copy of the card's tree as A2A 1.0 publishes it, with the skills that it lists: keys in a fixed order,
-// without the contracts and settings that agent.yaml adds. Defaults are not filled in. The caller owns the copy.
+// Public returns a copy of the card's tree as A2A 1.0 publishes it, with the skills that it lists: keys in a fixed
+// order, without the contracts and settings that only agent.yaml has, and without defaults. The caller owns the copy.
 func (card *Card) Public() (n *yaml.Node, skills []*Skill) {
 	n, skills = card.whole()
 	yamlx.Take(n, "extended")
@@ -151,7 +151,7 @@ func (card *Card) Public() (n *yaml.Node, skills []*Skill) {
 	return n, skills
 }
 
-// Private is Public for callers who say who they are: with all skills, and with what the card says to them alone.
+// Private is Public for authenticated callers: with all skills, and with the texts that only they see.
 func (card *Card) Private() (n *yaml.Node, skills []*Skill) {
 	n, skills = card.whole()
 	_, more := yamlx.Take(n, "extended")
@@ -163,7 +163,7 @@ func (card *Card) Private() (n *yaml.Node, skills []*Skill) {
 	return shape.Ordered(n, agentCard), skills
 }
 
-// whole is a copy of the tree without the contracts and settings of the skills, and the skills.
+// whole returns a copy of the tree without the contracts and settings of the skills, and the skills.
 func (card *Card) whole() (*yaml.Node, []*Skill) {
 	n := shape.Ordered(yamlx.Copy(card.Root), agentCard)
 	for _, s := range yamlx.Items(yamlx.Get(n, "skills")) {
@@ -172,7 +172,7 @@ func (card *Card) whole() (*yaml.Node, []*Skill) {
 	return n, card.Skills
 }
 
-// Order returns a copy of a tree that [Card.Public] gave, and that has got more keys since, with its keys in the fixed order.
+// Order returns a copy of a tree of [Card.Public], to which keys were added, with its keys in the fixed order.
 func (card *Card) Order(n *yaml.Node) *yaml.Node { return shape.Ordered(n, agentCard) }
 
 func fillSkill(n *yaml.Node, id string) *Skill {

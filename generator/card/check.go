@@ -14,7 +14,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 )
 
-// checkCard finds what one place of the card contradicts in another. It tolerates a tree that is wrong elsewhere.
+// checkCard reports contradictions between places of the card. It tolerates a tree with other mistakes.
 func checkCard(c *shape.Checker, root *yaml.Node) {
 	checkSkillIDs(c, root)
 	checkSecurity(c, root)
@@ -90,9 +90,8 @@ func checkSecurity(c *shape.Checker, root *yaml.Node) {
 	}
 }
 
-// checkExtended reports what an extended card cannot be: one that the card denies, or promises without having it; one
-// that nobody could ask for, since it is for authenticated callers only (A2A 1.0 §3.1.11, R22); one of skills that are not
-// there.
+// checkExtended reports an extended card that the card denies, or promises without having it; that nobody can get,
+// because only authenticated callers may (A2A 1.0 §3.1.11, R22); or that lists unknown skills.
 func checkExtended(c *shape.Checker, root *yaml.Node) {
 	says := yamlx.Get(yamlx.Get(root, "capabilities"), extendedCapability)
 	key, more := yamlx.Pair(root, "extended")
@@ -127,10 +126,10 @@ func checkExtended(c *shape.Checker, root *yaml.Node) {
 	checkTwice(c, list, "skill", yamlx.Text)
 }
 
-// extendedCapability is the capability that says that there is an extended card.
+// extendedCapability is the capability of an extended card.
 const extendedCapability = "extendedAgentCard"
 
-// checkDefault reports a second skill that takes what fits none.
+// checkDefault reports a second default skill.
 func checkDefault(c *shape.Checker, root *yaml.Node) {
 	var first *yaml.Node
 	for _, s := range yamlx.Items(yamlx.Get(root, "skills")) {
@@ -144,7 +143,7 @@ func checkDefault(c *shape.Checker, root *yaml.Node) {
 	}
 }
 
-// checkTwice reports elements of a list that say the same.
+// checkTwice reports equal elements of a list.
 func checkTwice(c *shape.Checker, list *yaml.Node, what string, key func(*yaml.Node) string) {
 	seen := map[string]*yaml.Node{}
 	for _, n := range yamlx.Items(list) {
@@ -160,7 +159,7 @@ func checkTwice(c *shape.Checker, list *yaml.Node, what string, key func(*yaml.N
 	}
 }
 
-// checkExtension refuses what a2agen writes itself.
+// checkExtension rejects what a2agen writes itself.
 func checkExtension(c *shape.Checker, n *yaml.Node) {
 	if params := yamlx.Get(n, "params"); params != nil && runtime.IsSkillsExtension(yamlx.Text(yamlx.Get(n, "uri"))) {
 		c.Errorf(params, "contradiction", "remove it: a2agen publishes each skill's input and output here", "the params of this extension are made from the skills")

@@ -9,8 +9,8 @@ import (
 	"github.com/a2agen/a2agen/generator/yamlx"
 )
 
-// compile compiles the schemas of all skills together: what they refer to is read once, and limited as a whole.
-// Foreign: somebody else wrote the card.
+// compile compiles the schemas of all skills together: shared references are read once, and limits hold for all.
+// foreign is true for somebody else's card.
 func (card *Card) compile(c *shape.Checker, open func(string) ([]byte, error), foreign bool) {
 	var reqs []schema.Request
 	var slots []**schema.Root
@@ -37,13 +37,13 @@ func (card *Card) compile(c *shape.Checker, open func(string) ([]byte, error), f
 	}
 }
 
-// isSchema reports whether n may be compiled; anything else was reported as a wrong type.
+// isSchema reports whether n may be compiled. A wrong type was reported before.
 func isSchema(n *yaml.Node) bool {
 	return n != nil && (n.Kind == yaml.MappingNode || n.Tag == "!!bool" || yamlx.Text(n) != "")
 }
 
-// importContracts compiles the schemas that somebody else's card publishes, one skill at a time at first: a schema that
-// cannot be compiled costs its skill the types, not the user the card.
+// importContracts compiles the schemas of somebody else's card, one skill at a time: a schema that cannot be compiled
+// leaves its skill without types, and the card usable.
 func (card *Card) importContracts(c *shape.Checker) {
 	for _, s := range card.Skills {
 		probe := &Card{File: card.File, Skills: []*Skill{s}}

@@ -162,7 +162,7 @@ var extension = &shape.Object{
 	Check: checkExtension,
 }
 
-// oneLine refuses line breaks and invisible characters in what is printed inside a line.
+// oneLine rejects line breaks and invisible characters in what is printed within a line.
 func oneLine(c *shape.Checker, n *yaml.Node) {
 	if i := strings.IndexFunc(n.Value, func(r rune) bool { return !unicode.IsPrint(r) }); i >= 0 {
 		r := []rune(n.Value[i:])[0]
@@ -170,7 +170,7 @@ func oneLine(c *shape.Checker, n *yaml.Node) {
 	}
 }
 
-// usableID refuses ids of which no Go name can be made.
+// usableID rejects ids of which no Go name can be made.
 func usableID(c *shape.Checker, n *yaml.Node) {
 	oneLine(c, n)
 	if !named(n.Value) {
@@ -181,12 +181,12 @@ func usableID(c *shape.Checker, n *yaml.Node) {
 	}
 }
 
-// named reports whether an id has something to make a Go name of.
+// named reports whether a Go name can be made of an id.
 func named(id string) bool {
 	return strings.ContainsFunc(id, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }
 
-// onlyHTTPS refuses plain http, where the specification demands TLS (R311).
+// onlyHTTPS rejects plain http, where the specification requires TLS (R311).
 func onlyHTTPS(c *shape.Checker, n *yaml.Node) {
 	if u, err := url.Parse(n.Value); err == nil && u.Scheme != "https" {
 		c.Errorf(n, "bad-url", "", "this URL must begin with https://")

@@ -42,7 +42,7 @@ func Import(file string, src []byte) (*Card, diag.List) {
 	return card, m.List
 }
 
-// JSON returns a card as JSON that may be written in YAML; nil when it cannot be read.
+// JSON returns a card, which may be YAML, as JSON; nil if it cannot be read.
 func JSON(file string, src []byte) []byte {
 	root, list := yamlx.Parse(file, src)
 	if root == nil || list.HasErrors() {
@@ -87,7 +87,7 @@ func (m *importer) convert() {
 	}
 }
 
-// note says what became of something that 1.0 writes differently or not at all.
+// note reports what became of something that 1.0 writes differently or not at all.
 func (m *importer) note(n *yaml.Node, format string, args ...any) {
 	m.Warnf(n, "converted", "", format, args...)
 }
@@ -140,7 +140,7 @@ func (m *importer) later() bool {
 	return false
 }
 
-// texts makes text of a version that YAML read as a number, and gives every text the form that agent.yaml demands.
+// texts turns a version that YAML read as a number into text, and gives every text the form that agent.yaml needs.
 func (m *importer) texts() {
 	if v := yamlx.Get(m.root, "version"); v != nil && (v.Tag == "!!float" || v.Tag == "!!int") {
 		v.Tag = "!!str"
@@ -155,14 +155,14 @@ func (m *importer) texts() {
 	m.cut(yamlx.Get(m.root, "description"))
 }
 
-// oneLine makes one line of a name.
+// oneLine joins the lines of a name.
 func (m *importer) oneLine(n *yaml.Node) {
 	if yamlx.IsText(n) {
 		n.Value = strings.Join(strings.FieldsFunc(n.Value, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }), " ")
 	}
 }
 
-// cut shortens a description that is longer than agent.yaml takes.
+// cut shortens a description that is longer than agent.yaml allows.
 func (m *importer) cut(n *yaml.Node) {
 	if !yamlx.IsText(n) {
 		return
@@ -254,7 +254,7 @@ func (m *importer) capabilities() {
 	}
 }
 
-// modes makes media types of the short names of 0.1 (T48); an empty list is as good as none.
+// modes converts the short names of 0.1 to media types (T48) and removes an empty list.
 func (m *importer) modes(n *yaml.Node, keys ...string) {
 	for _, key := range keys {
 		list := yamlx.Get(n, key)

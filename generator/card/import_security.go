@@ -10,8 +10,8 @@ import (
 	"github.com/a2agen/a2agen/runtime/auth"
 )
 
-// authentication makes security schemes of 0.1's list of scheme names, as far as a name says enough. Credentials that
-// the card holds are never carried over (R247).
+// authentication converts 0.1's list of scheme names to security schemes, as far as a name is enough. Credentials in
+// the card are never copied (R247).
 func (m *importer) authentication() {
 	k, old := yamlx.Take(m.root, "authentication")
 	if k == nil || yamlx.Get(m.root, "securitySchemes") != nil {
@@ -86,7 +86,7 @@ func (m *importer) schemes(schemes *yaml.Node) map[string][]string {
 	return split
 }
 
-// knownFlows are the keys of a scheme's OAuth flows, as written.
+// knownFlows returns the keys of a scheme's OAuth flows, as written.
 func knownFlows(scheme *yaml.Node) (keys []*yaml.Node) {
 	for k := range yamlx.Pairs(yamlx.Get(yamlx.Get(scheme, string(OAuth2)), "flows")) {
 		if oauthFlows.Field(k.Value) != nil {
@@ -116,8 +116,8 @@ func (m *importer) scheme(n *yaml.Node) *yaml.Node {
 	return outer
 }
 
-// requirements converts security and securityRequirements of a card or a skill. A requirement on a scheme that was split
-// becomes one alternative a flow.
+// requirements converts security and securityRequirements of a card or a skill. A requirement of a scheme that was
+// split becomes one alternative for each flow.
 func (m *importer) requirements(n *yaml.Node, split map[string][]string) {
 	k, old := yamlx.Take(n, "security")
 	list := yamlx.Get(n, "securityRequirements")
@@ -161,7 +161,7 @@ func (m *importer) wrapRequirement(r *yaml.Node) *yaml.Node {
 	return wrapped
 }
 
-// wrapScopes is the list of scopes of the scheme at k as 1.0 has it.
+// wrapScopes returns the scopes of the scheme at k in the form of 1.0.
 func wrapScopes(k, scopes *yaml.Node) *yaml.Node {
 	list := yamlx.NewMap(k)
 	switch {
@@ -174,7 +174,7 @@ func wrapScopes(k, scopes *yaml.Node) *yaml.Node {
 	return list
 }
 
-// maxAlternatives bounds what one requirement on several split schemes may become.
+// maxAlternatives limits the alternatives of one requirement of several split schemes.
 const maxAlternatives = 16
 
 func alternatives(r *yaml.Node, split map[string][]string) []*yaml.Node {

@@ -12,7 +12,8 @@ import (
 	"github.com/a2agen/a2agen/generator/yamlx"
 )
 
-// skills gives every skill what 1.0 requires of it; tags and descriptions were optional in 0.1, and peers drop them.
+// skills adds what 1.0 requires of every skill: tags and descriptions were optional in 0.1, and some agents leave
+// them out.
 func (m *importer) skills() {
 	list := yamlx.Get(m.root, "skills")
 	if list == nil || yamlx.IsNull(list) {
@@ -39,7 +40,7 @@ func (m *importer) skills() {
 	}
 }
 
-// identify makes skills of those that the card gives as texts, and gives an id to those that have but a name.
+// identify turns texts into skills, and adds an id to skills with a name only.
 func (m *importer) identify(list *yaml.Node) {
 	taken := map[string]bool{}
 	for _, s := range yamlx.Items(list) {
@@ -64,7 +65,7 @@ func (m *importer) identify(list *yaml.Node) {
 	}
 }
 
-// newID makes an id of a name that none of the others has.
+// newID makes a unique id from a name.
 func newID(name string, taken map[string]bool) string {
 	base := strings.ReplaceAll(names.FileBase(name), "_", "-")
 	id := base
@@ -82,8 +83,7 @@ func dropEmpty(n *yaml.Node, key string) {
 	}
 }
 
-// prune removes what contradicts the rest of the card: repeated skill ids and defaults, interfaces and extensions, and requirements
-// that name no scheme.
+// prune removes repeated skill ids, defaults, interfaces and extensions, and requirements of unknown schemes.
 func (m *importer) prune() {
 	ids, hasDefault := map[string]bool{}, false
 	m.keep(yamlx.Get(m.root, "skills"), func(s *yaml.Node) bool {
@@ -129,7 +129,7 @@ func (m *importer) prune() {
 	}
 }
 
-// keep removes the elements of a list that want refuses.
+// keep removes the elements of a list for which want is false.
 func (m *importer) keep(list *yaml.Node, want func(*yaml.Node) bool) {
 	if list != nil && list.Kind == yaml.SequenceNode {
 		list.Content = slices.DeleteFunc(list.Content, func(n *yaml.Node) bool { return !want(n) })

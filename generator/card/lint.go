@@ -15,7 +15,7 @@ type Served struct {
 	Lists    bool     // its requirements are as a2a-go reads them
 }
 
-// Published is how an imported card is served.
+// Published returns how an imported card is served.
 func (c *Card) Published() (s Served) {
 	s.Lists = c.Origin != "1.0" || c.lists
 	for _, i := range yamlx.Items(yamlx.Get(c.Root, "supportedInterfaces")) {
@@ -26,7 +26,7 @@ func (c *Card) Published() (s Served) {
 	return s
 }
 
-// Lint says what callers with the official SDKs cannot do with the card, one warning for each demand and SDK.
+// Lint reports what callers with the official SDKs cannot do with the card, one warning for each requirement and SDK.
 func (c *Card) Lint(served Served) (list diag.List) {
 	l := linter{schemes: map[string]Scheme{}}
 	for _, s := range c.Schemes() {
@@ -78,7 +78,7 @@ func (l *linter) form(demands []Demand) {
 	}
 }
 
-// byHand reports what no SDK does by itself, as far as all alternatives need it.
+// byHand reports what no SDK does by itself, if all alternatives need it.
 func (l *linter) byHand(own Demand) {
 	all := func(needs func(Scheme) bool) bool {
 		return len(own.Alternatives) > 0 && !slices.ContainsFunc(own.Alternatives, func(names []string) bool {
@@ -97,10 +97,10 @@ func (l *linter) byHand(own Demand) {
 	}
 }
 
-// issued reports whether the scheme's credential is a token that an issuer gives.
+// issued reports whether the scheme's credential is a token of an issuer.
 func (s Scheme) issued() bool { return s.Kind == OAuth2 || s.Kind == OpenIDConnect }
 
-// brought are the alternatives of a demand that a client meets.
+// brought returns the alternatives of a demand that a client satisfies.
 func (l *linter) brought(client sdk, d Demand) (met [][]string) {
 	for _, names := range d.Alternatives {
 		if l.reason(client, names) == "" {
@@ -110,7 +110,7 @@ func (l *linter) brought(client sdk, d Demand) (met [][]string) {
 	return met
 }
 
-// reasons say why a client meets none of the alternatives.
+// reasons says why a client satisfies none of the alternatives.
 func (l *linter) reasons(client sdk, d Demand) string {
 	why := make([]string, len(d.Alternatives))
 	for i, names := range d.Alternatives {
@@ -119,7 +119,7 @@ func (l *linter) reasons(client sdk, d Demand) string {
 	return strings.Join(slices.Compact(why), "; ")
 }
 
-// reason says why a client cannot meet an alternative; "" if it can.
+// reason says why a client cannot satisfy an alternative; "" if it can.
 func (l *linter) reason(client sdk, names []string) string {
 	var credentials []string
 	for _, name := range names {
@@ -138,7 +138,7 @@ func (l *linter) reason(client sdk, names []string) string {
 	return ""
 }
 
-// skills reports what skills demand and a client does not bring for what the card itself does.
+// skills reports what skills require and a client does not send for the requirements of the card itself.
 func (l *linter) skills(client string, demands []Demand, brought [][]string) {
 	for _, d := range demands {
 		if slices.ContainsFunc(d.Alternatives, func(names []string) bool { return l.within(names, brought) }) {
@@ -151,7 +151,7 @@ func (l *linter) skills(client string, demands []Demand, brought [][]string) {
 	}
 }
 
-// within reports whether one of the brought alternatives has what an alternative wants.
+// within reports whether one of the alternatives that are sent includes this one.
 func (l *linter) within(names []string, brought [][]string) bool {
 	has := func(own []string) bool {
 		return !slices.ContainsFunc(names, func(name string) bool {

@@ -14,9 +14,9 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 )
 
-// Scaffold renders a fresh, commented agent.yaml for the card. It ends with the list of skills, two blanks deep, so that
-// adding a skill is appending lines. Everything that the new agent can keep is kept; the list says what was changed or left
-// out, because only the old deployment could promise it. The agent is served as offers say.
+// Scaffold renders a fresh, commented agent.yaml for the card. It ends with the list of skills, indented by two
+// blanks, so that a skill can be appended. It keeps everything that the new agent can do; the list reports what was
+// changed or left out because only the old deployment does it. The agent is served as offers say.
 func Scaffold(c *Card, offers []Offer) ([]byte, diag.List) {
 	s := &scaffolder{file: c.File, offers: offers, root: shape.Ordered(yamlx.Copy(c.Root), agentCard)}
 	_, interfaces := yamlx.Take(s.root, "supportedInterfaces")
@@ -57,7 +57,7 @@ type Offer struct {
 	Bindings []string
 }
 
-// scaffolder writes one agent.yaml and notes what became of the card.
+// scaffolder writes one agent.yaml and reports what it changed.
 type scaffolder struct {
 	file   string
 	offers []Offer // what the agent speaks
@@ -94,7 +94,7 @@ func move(from, to *yaml.Node, keys ...string) {
 	}
 }
 
-// capabilities renders the capabilities, turning off what the generated server does not do.
+// capabilities renders the capabilities, without those that the generated server does not have.
 func (s *scaffolder) capabilities() string {
 	caps := yamlx.NewMap(s.root)
 	if old := yamlx.Get(s.root, "capabilities"); old != nil {
@@ -112,8 +112,8 @@ func (s *scaffolder) capabilities() string {
 	return "capabilities:\n" + yamlx.Block(shape.Ordered(caps, capabilities), 2)
 }
 
-// interfaces keeps the path of the first JSON-RPC interface: the host is that of another deployment, and where the new agent runs,
-// its card says. A path is completed with that address.
+// interfaces keeps the path of the first JSON-RPC interface, and leaves out its host, which is that of another
+// deployment: the server's card completes a path with its own address.
 func (s *scaffolder) interfaces(list *yaml.Node) string {
 	kept := ""
 	for _, n := range yamlx.Items(list) {
@@ -150,7 +150,7 @@ func (s *scaffolder) interfaces(list *yaml.Node) string {
 	return lines
 }
 
-// versions are those that the agent speaks.
+// versions returns the versions that the agent speaks.
 func (s *scaffolder) versions() (list []string) {
 	for _, o := range s.offers {
 		list = append(list, o.Version)
@@ -158,12 +158,12 @@ func (s *scaffolder) versions() (list []string) {
 	return list
 }
 
-// serves reports whether the agent is reached by a binding.
+// serves reports whether the agent is served over a binding.
 func (s *scaffolder) serves(binding string) bool {
 	return slices.ContainsFunc(s.offers, func(o Offer) bool { return slices.Contains(o.Bindings, binding) })
 }
 
-// security renders how callers prove who they are, and what the card demands of them. The skills keep what they demand.
+// security renders the security schemes and requirements of the card. Those of skills stay with the skills.
 func (s *scaffolder) security(auth, skills *yaml.Node) string {
 	lines := yamlx.Block(auth, 0)
 	demands := yamlx.Get(auth, "securityRequirements")
@@ -181,8 +181,8 @@ func (s *scaffolder) security(auth, skills *yaml.Node) string {
 	return "\n# How callers prove who they are. The server checks it; which credentials are good is not for the card to say.\n" + lines
 }
 
-// Fresh renders agent.yaml for a new agent with the given skill ids, each with a contract to start from, and the given ids of
-// skills that take text and give text. auth says what it demands of callers: the name of one of [FreshSchemes], or "" for nothing.
+// Fresh renders agent.yaml for a new agent: skillIDs have sample contracts, textIDs take and return text, and auth is
+// the name of one of [FreshSchemes], or "" for no requirements.
 func Fresh(agentName, description string, skillIDs, textIDs []string, auth string) []byte {
 	root := yamlx.NewMap(&yaml.Node{})
 	yamlx.Set(root, "name", yamlx.NewText(root, agentName))
@@ -204,8 +204,8 @@ func Fresh(agentName, description string, skillIDs, textIDs []string, auth strin
 	return text
 }
 
-// freshContracts are the made-up inputs and outputs of new skills, in turn: two skills of an agent seldom take the same. Plain text from any
-// chat client fits each.
+// freshContracts are sample inputs and outputs of new skills, used in turn. Plain text from any chat client fits
+// each.
 var freshContracts = []string{`
 input:
   type: object
@@ -251,7 +251,7 @@ output:
     note: {type: string, description: What there is to say of it.}
 `}
 
-// freshSkill is a skill with a contract.
+// freshSkill returns a skill with a contract.
 func freshSkill(at *yaml.Node, id, contract string) *yaml.Node {
 	s := bareSkill(at, id)
 	made, _ := yamlx.Parse("", []byte(contract))
@@ -259,7 +259,7 @@ func freshSkill(at *yaml.Node, id, contract string) *yaml.Node {
 	return s
 }
 
-// textSkill is a skill that takes plain text and gives plain text, with no schemas.
+// textSkill returns a skill that takes and returns plain text, without schemas.
 func textSkill(at *yaml.Node, id string) *yaml.Node {
 	s := bareSkill(at, id)
 	yamlx.Set(s, "inputModes", yamlx.NewTexts(at, []string{"text/plain"}))

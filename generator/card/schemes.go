@@ -113,10 +113,10 @@ func schemeObject(kinds []schemeKind) *shape.Object {
 // securityScheme is the declaration of all kinds.
 var securityScheme = schemeObject(schemeKinds)
 
-// Schemes are the security schemes of the card.
+// Schemes returns the security schemes of the card.
 func (c *Card) Schemes() []Scheme { return schemes(c.File, c.Root) }
 
-// SchemesOf reads the security schemes of a card whose other parts do not matter.
+// SchemesOf reads the security schemes of a card, and nothing else.
 func SchemesOf(file string, src []byte) []Scheme {
 	root, _ := yamlx.Parse(file, src)
 	return schemes(file, root)
@@ -142,20 +142,20 @@ func schemes(file string, root *yaml.Node) (list []Scheme) {
 	return list
 }
 
-// Demand is what the card demands of the callers of all or of one of its skills: one of the alternatives, each of
-// which names schemes.
+// Demand is what the card requires of the callers of all its skills, or of one: one of the alternatives, each a list
+// of schemes.
 type Demand struct {
 	Skill        string // its id; "" for all
 	Alternatives [][]string
 	Pos          diag.Pos
 }
 
-// Open reports whether who brings nothing meets it, too.
+// Open reports whether a request without credentials satisfies it, too.
 func (d *Demand) Open() bool {
 	return slices.ContainsFunc(d.Alternatives, func(names []string) bool { return len(names) == 0 })
 }
 
-// Demands are those of the card, then those of its skills.
+// Demands returns those of the card, then those of its skills.
 func (c *Card) Demands() (list []Demand) {
 	for _, n := range append([]*yaml.Node{c.Root}, yamlx.Items(yamlx.Get(c.Root, "skills"))...) {
 		key, demands := yamlx.Pair(n, "securityRequirements")

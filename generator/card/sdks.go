@@ -2,7 +2,7 @@ package card
 
 import "strings"
 
-// sdk is an official client library: what it does for callers of a card that demands credentials.
+// sdk is an official client library, and what it sends for the requirements of a card.
 type sdk struct {
 	name     string
 	releases map[string]string // those that were tried, by the version of the protocol that they call by
@@ -13,8 +13,8 @@ type sdk struct {
 	ownAlone bool
 }
 
-// sdks are those that bring credentials by what a card demands, one for each requirement. That for JavaScript leaves
-// the headers to its callers, whatever the card says. `make interop` tries them.
+// sdks are those that send credentials as a card requires. The one for JavaScript leaves that to its callers. `make
+// interop` tries them.
 var sdks = []sdk{
 	{
 		name: "a2a-go", releases: map[string]string{"1.0": "2.4.0", "0.3": "0.3.15"}, ownAlone: true,
@@ -43,7 +43,7 @@ var sdks = []sdk{
 	},
 }
 
-// keyAsHeader is what SDKs send that do not look where an API key belongs.
+// keyAsHeader is what SDKs send that ignore the place of an API key.
 func keyAsHeader(s Scheme) string {
 	if s.Kind == APIKey && s.In != "header" {
 		return "the key as a header"
@@ -59,7 +59,7 @@ func bearerOnly(s Scheme) string {
 	return ""
 }
 
-// in names the SDK with those of its releases that call by the versions; "" if there is none.
+// in returns the SDK with its releases for some versions; "" if there is none.
 func (s *sdk) in(versions []string) string {
 	name := ""
 	for _, v := range versions {
@@ -73,5 +73,5 @@ func (s *sdk) in(versions []string) string {
 	return s.name + strings.TrimPrefix(name, " and")
 }
 
-// goOfOne is the release of a2a-go for callers by 1.0.
+// goOfOne is the release of a2a-go that speaks 1.0.
 var goOfOne = sdks[0].in([]string{"1.0"})

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// inWords makes a title of an id: "get_forecast" gives "Get forecast".
+// inWords returns a title for an id: "get_forecast" gives "Get forecast".
 func inWords(id string) string {
 	words := strings.FieldsFunc(id, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	if len(words) == 0 {

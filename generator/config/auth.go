@@ -14,17 +14,18 @@ import (
 	"github.com/a2agen/a2agen/generator/yamlx"
 )
 
-// Verifier is an entry of "auth": which credentials of a scheme are good.
+// Verifier is an entry of "auth": which credentials of a scheme are valid.
 type Verifier struct {
 	ir.Verifier
 	Own bool // a function of the user's says it, and there is nothing else here
 	Pos diag.Pos
 }
 
-// ownVerifier is an entry for a scheme that a function of the user's checks.
+// ownVerifier is the entry of a scheme that a function of the user checks.
 const ownVerifier = "own"
 
-// verifier declares an entry of "auth". Its keys say what it checks; which of that a scheme takes is for the card to say.
+// verifier declares an entry of "auth". Its keys decide what kind of verifier it is; whether that fits the scheme is
+// checked against the card.
 var verifier = &shape.Object{
 	Name: "verifier", Doc: "Which credentials of a security scheme are good. Secrets do not stand here: their hashes do, or the environment has them.",
 	Fields: []*shape.Field{
@@ -91,7 +92,7 @@ var introspection = &shape.Object{
 
 var callerName = &shape.Type{Kind: shape.Text, Min: 1, Max: 200}
 
-// rights are what the holder of a credential may do.
+// rights are the scopes and tenants of a credential.
 var rights = []*shape.Field{
 	{Key: "scopes", Type: texts, Doc: "What the caller may do, as the card's requirements have it.", Default: "none"},
 	{Key: "tenants", Type: texts, Doc: "Tenants that the caller may act for.", Default: "any"},
@@ -101,7 +102,7 @@ func listOf(o *shape.Object) *shape.Type {
 	return &shape.Type{Kind: shape.List, Min: 1, Max: 200, Elem: &shape.Type{Kind: shape.Struct, Object: o}}
 }
 
-// checkHash refuses what is no hash, and does not repeat it: it may be the secret.
+// checkHash rejects what is not a hash, without repeating it: it may be the secret itself.
 func checkHash(pattern, says, hint string) func(*shape.Checker, *yaml.Node) {
 	form := regexp.MustCompile(pattern)
 	return func(c *shape.Checker, n *yaml.Node) {
@@ -118,10 +119,10 @@ func checkNetwork(c *shape.Checker, n *yaml.Node) {
 	}
 }
 
-// kinds are what the keys of a verifier make of it.
+// kinds are the kinds of verifiers, by the keys of an entry.
 var kinds = map[string]ir.VerifierKind{"keys": ir.Keys, "passwords": ir.Passwords, "ca": ir.Certificates, "proxies": ir.Certificates, "callers": ir.Certificates}
 
-// kindOf is what a key of a verifier makes of it: most are of tokens.
+// kindOf returns the kind of verifier that a key belongs to: most keys are of tokens.
 func kindOf(key string) ir.VerifierKind {
 	if kind, ok := kinds[key]; ok {
 		return kind
@@ -129,7 +130,7 @@ func kindOf(key string) ir.VerifierKind {
 	return ir.JWT
 }
 
-// checkVerifier refuses what checks nothing, or two things. It looks at the keys alone, whatever is wrong with their values.
+// checkVerifier rejects an entry without keys, or with keys of two kinds. It ignores their values.
 func checkVerifier(c *shape.Checker, n *yaml.Node) bool {
 	if len(n.Content) == 0 {
 		c.Errorf(n, "empty", "leave it out for what the environment says", "the verifier says nothing")
@@ -145,7 +146,7 @@ func checkVerifier(c *shape.Checker, n *yaml.Node) bool {
 	return true
 }
 
-// fillAuth reads "auth": that anybody may come in, or who.
+// fillAuth reads "auth": that the agent is open to everyone, or which credentials are valid.
 func (cfg *Config) fillAuth(c *shape.Checker, n *yaml.Node) {
 	if yamlx.Text(n) != "" {
 		cfg.Open = yamlx.Pos(c.File, n)

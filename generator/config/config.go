@@ -23,7 +23,7 @@ import (
 // File is the name of the configuration in a project.
 const File = "a2agen.yaml"
 
-// Misspelt is a name that people give the configuration and that is not read.
+// Misspelt is a wrong name of the configuration that people use; it is not read.
 const Misspelt = "a2agen.yml"
 
 // SchemaPath is where the JSON Schema of a2agen.yaml lies in a project, slash-separated and relative to it.
@@ -61,25 +61,26 @@ type Config struct {
 	Clients []Client
 }
 
-// requirementLists is what "requirements" of "cards" says for [Config.RequirementLists].
+// requirementLists is the value of "requirements" under "cards" for [Config.RequirementLists].
 const requirementLists = "list"
 
-// TelemetryOTel has agent and clients report to OpenTelemetry.
+// TelemetryOTel makes agent and clients report to OpenTelemetry.
 const TelemetryOTel = "otel"
 
-// Binding is a way to reach the agent, by the name that cards have for it: "JSONRPC".
+// Binding is a binding over which the agent is served, by its name on cards: "JSONRPC".
 type Binding struct {
 	Name string
 	Pos  diag.Pos
 }
 
-// Encoding is how versions are written beside the JSON of their JSON-RPC: "proto" or "protojson".
+// Encoding is an encoding of versions beside the JSON of their JSON-RPC: "proto" or "protojson".
 type Encoding struct {
 	Name string
 	Pos  diag.Pos
 }
 
-// Repeats are known by their ids, or only by their keys, and for how long (0: as the runtime has it).
+// Repeats say how repeated messages are recognized, by their ids or only by their keys, and for how long (0: the
+// runtime's default).
 type Repeats struct {
 	ByMessage bool
 	Window    time.Duration
@@ -93,7 +94,7 @@ type Protocol struct {
 	Pos       diag.Pos
 }
 
-// Kept returns the paths of which one holds the definition that was fetched; none when it is not fetched.
+// Kept returns the possible paths of a fetched definition; none for one that is not fetched.
 func (p Protocol) Kept() []string {
 	if p.URL == "" {
 		return nil
@@ -101,7 +102,7 @@ func (p Protocol) Kept() []string {
 	return []string{keptFolder + p.Version + ".proto", keptFolder + p.Version + ".json"}
 }
 
-// ReadKept reads the definition that was fetched, by a function that opens a file of the project.
+// ReadKept reads the fetched definition, with a function that opens a file of the project.
 func (p Protocol) ReadKept(open func(path string) ([]byte, error)) (file string, src []byte, err error) {
 	for _, file = range p.Kept() {
 		if src, err = open(file); !errors.Is(err, fs.ErrNotExist) {
@@ -115,7 +116,7 @@ const keptFolder = "protocol/"
 
 var kept = regexp.MustCompile("^" + keptFolder + strings.Trim(versionPattern, "^$") + `\.(proto|json)$`)
 
-// IsKept reports whether a path is one where a definition is kept that was fetched.
+// IsKept reports whether a path is that of a fetched definition.
 func IsKept(path string) bool { return kept.MatchString(path) }
 
 // Packages are the folders of the packages in the project; the last element is the package name.
@@ -138,10 +139,10 @@ type Client struct {
 	Pos      diag.Pos
 }
 
-// KeptCard is the name, in a client's folder, of a card that the tool keeps.
+// KeptCard is the name of a fetched card in a client's folder.
 const KeptCard = "card.json"
 
-// Card is the path of the card that the client is made from, and whether the tool keeps it.
+// Card returns the path of the card that the client is made from, and whether the tool stores it there.
 func (c Client) Card() (file string, kept bool) {
 	file = path.Join(c.Out, KeptCard)
 	if c.URL != "" || c.Path == file {
@@ -167,10 +168,10 @@ func namesOf(wanted func(*runtime.Binding) bool) (names []string) {
 	return names
 }
 
-// Supported are the protocol versions this tool generates, newest first.
+// Supported returns the protocol versions this tool generates, newest first.
 func Supported() []string { return spec.Versions() }
 
-// Default is the configuration of a project without a2agen.yaml.
+// Default returns the configuration of a project without a2agen.yaml.
 func Default() *Config {
 	c := &Config{File: File, Card: "agent.yaml", Store: Stores[0].Word, Packages: Packages{Protocol: "a2a", Agent: "agent", Client: "client", Skills: "skills"}}
 	c.Protocol = []Protocol{{Version: spec.Default}}
@@ -180,7 +181,7 @@ func Default() *Config {
 	return c
 }
 
-// BindingNames are the names of the bindings, the preferred one first.
+// BindingNames returns the names of the bindings, the preferred one first.
 func (c *Config) BindingNames() []string {
 	names := make([]string, len(c.Bindings))
 	for i, b := range c.Bindings {
@@ -189,7 +190,7 @@ func (c *Config) BindingNames() []string {
 	return names
 }
 
-// ListsBindings reports whether a2agen.yaml says the bindings.
+// ListsBindings reports whether a2agen.yaml lists bindings.
 func (c *Config) ListsBindings() bool {
 	return slices.ContainsFunc(c.Bindings, func(b Binding) bool { return b.Pos.Line > 0 })
 }
@@ -211,7 +212,7 @@ func (c *Config) Versions() []string {
 	return vs
 }
 
-// With returns the configuration with more of the shipped versions and of the encodings, as far as it does not list them.
+// With returns the configuration with more shipped versions and encodings, without repetitions.
 func (c *Config) With(versions, encodings []string) *Config {
 	more := *c
 	more.Protocol, more.Encodings = slices.Clone(c.Protocol), slices.Clone(c.Encodings)
@@ -229,12 +230,12 @@ func (c *Config) With(versions, encodings []string) *Config {
 	return &more
 }
 
-// HasOwnDefinition reports whether a definition is listed that does not ship.
+// HasOwnDefinition reports whether a definition is listed that does not ship with the tool.
 func (c *Config) HasOwnDefinition() bool {
 	return slices.ContainsFunc(c.Protocol, func(p Protocol) bool { return p.File != "" || p.URL != "" })
 }
 
-// order puts definitions of the user's own first, as they are listed, then the shipped ones, newest first.
+// order puts the user's own definitions first, in their order, then the shipped ones, newest first.
 func (c *Config) order() {
 	known := Supported() // the index of what is not among them is -1
 	slices.SortStableFunc(c.Protocol, func(a, b Protocol) int { return slices.Index(known, a.Version) - slices.Index(known, b.Version) })

@@ -142,7 +142,7 @@ func fileLike(pattern, says string) *shape.Type {
 	}}
 }
 
-// checkKeyword refuses folders whose last element cannot be a package name, or that the go tool ignores or hides.
+// checkKeyword rejects folders whose last element cannot be a package name, or that the go tool ignores or hides.
 func checkKeyword(c *shape.Checker, n *yaml.Node) {
 	base := path.Base(n.Value)
 	switch {
@@ -157,7 +157,8 @@ func checkKeyword(c *shape.Checker, n *yaml.Node) {
 	}
 }
 
-// checkOwnVersion refuses the name of a shipped version: its alignment is with the shipped definition, and clients mean that.
+// checkOwnVersion rejects the name of a shipped version for a definition of the user: clients would expect the
+// shipped one.
 func checkOwnVersion(c *shape.Checker, n *yaml.Node) {
 	if slices.Contains(Supported(), n.Value) {
 		c.Errorf(n, "bad-value", "write "+strconv.Quote(n.Value)+" alone for the one that ships, or name yours otherwise, such as "+strconv.Quote(n.Value+"-mine"),
@@ -165,7 +166,7 @@ func checkOwnVersion(c *shape.Checker, n *yaml.Node) {
 	}
 }
 
-// checkDefinitionURL refuses http, but for a server on this machine.
+// checkDefinitionURL rejects http, except to this machine.
 func checkDefinitionURL(c *shape.Checker, n *yaml.Node) {
 	u, err := url.Parse(n.Value)
 	if err != nil || u.Scheme == "https" {
@@ -176,7 +177,7 @@ func checkDefinitionURL(c *shape.Checker, n *yaml.Node) {
 	}
 }
 
-// checkKept refuses a file of the user's where the definition of another version is kept.
+// checkKept rejects a file of the user's at the path of a fetched definition of another version.
 func checkKept(c *shape.Checker, versions []*yaml.Node, cfg *Config) {
 	for _, n := range versions {
 		file := yamlx.Get(n, "file")
@@ -250,7 +251,7 @@ func checkFolders(c *shape.Checker, root *yaml.Node, cfg *Config) {
 	}
 }
 
-// versionOf is the version that an entry of "protocol" names.
+// versionOf returns the version that an entry of "protocol" names.
 func versionOf(n *yaml.Node) string {
 	if n.Kind == yaml.MappingNode {
 		return yamlx.Text(yamlx.Get(n, "version"))
@@ -260,7 +261,7 @@ func versionOf(n *yaml.Node) string {
 
 func quoted(ss []string) string { return joined(ss, ", ") }
 
-// anyOf lists versions of which one will do.
+// anyOf lists alternatives.
 func anyOf(ss []string) string { return joined(ss, " or ") }
 
 func joined(ss []string, by string) string {
@@ -271,7 +272,7 @@ func joined(ss []string, by string) string {
 	return strings.Join(out, by)
 }
 
-// defaultAlone is the list of versions of a project that does not say.
+// defaultAlone is the default list of versions.
 const defaultAlone = `["` + spec.Default + `"]`
 
 func orNode(n, otherwise *yaml.Node) *yaml.Node {

@@ -12,7 +12,7 @@ import (
 	"github.com/a2agen/a2agen/generator/yamlx"
 )
 
-// Checker collects what is wrong with one file.
+// Checker collects the mistakes of one file.
 type Checker struct {
 	File string
 	List diag.List
@@ -23,10 +23,10 @@ type Checker struct {
 	errs int // errors found and not forgiven
 }
 
-// maxReports is how many mistakes are reported: nobody reads more, and a hostile file has many.
+// maxReports limits the mistakes that are reported: nobody reads more, and a hostile file has many.
 const maxReports = 500
 
-// Check reports everything in which the mapping n differs from o.
+// Check reports all differences of the mapping n from o.
 func (c *Checker) Check(n *yaml.Node, o *Object) {
 	c.value(n, &Type{Kind: Struct, Object: o}, o.Name)
 }
@@ -36,7 +36,7 @@ func (c *Checker) Errorf(n *yaml.Node, code, hint, format string, args ...any) {
 	c.Add(diag.Diagnostic{Code: code, Severity: diag.Error, Pos: yamlx.Pos(c.File, n), Hint: hint, Message: fmt.Sprintf(format, args...)})
 }
 
-// Add reports a mistake that has more to say than Errorf takes.
+// Add reports a mistake with more detail than Errorf takes.
 func (c *Checker) Add(d diag.Diagnostic) {
 	if !c.Full() || c.errs == 0 { // the first error counts, however many warnings there are
 		c.List.Add(d)
@@ -44,17 +44,17 @@ func (c *Checker) Add(d diag.Diagnostic) {
 	c.errs++
 }
 
-// Full reports whether so much was found that nothing more is recorded, and no remedy needs to be looked for.
+// Full reports whether the limit of reports is reached, so that no hint needs to be computed.
 func (c *Checker) Full() bool { return len(c.List) >= maxReports }
 
-// Warnf reports something that is legal but probably not meant.
+// Warnf reports something that is allowed but probably a mistake.
 func (c *Checker) Warnf(n *yaml.Node, code, hint, format string, args ...any) {
 	if !c.Full() {
 		c.List.Warnf(yamlx.Pos(c.File, n), code, hint, format, args...)
 	}
 }
 
-// mark remembers how far the list and the count of errors had come.
+// mark is a position in the list of reports.
 type mark struct{ list, errs int }
 
 func (c *Checker) mark() mark { return mark{len(c.List), c.errs} }
@@ -62,7 +62,7 @@ func (c *Checker) mark() mark { return mark{len(c.List), c.errs} }
 // failed reports whether errors were found since m.
 func (c *Checker) failed(m mark) bool { return c.errs > m.errs }
 
-// forgive turns the errors since m into warnings that say the value is left out.
+// forgive turns the errors since m into warnings that say that the value is left out.
 func (c *Checker) forgive(m mark) {
 	for i := m.list; i < len(c.List); i++ {
 		if d := &c.List[i]; d.Severity == diag.Error {
@@ -184,8 +184,7 @@ func (c *Checker) pair(k, v *yaml.Node, o *Object) bool {
 	return false
 }
 
-// required reports the keys that are missing, pointing at the map they are missing from. A key that is there under a
-// misspelt name was reported as that.
+// required reports missing keys, at the map that lacks them. A misspelt key was reported as such.
 func (c *Checker) required(n *yaml.Node, o *Object, label string) {
 	misspelt := map[string]bool{}
 	tries := 100 // enough for a user; a hostile map has any number of keys
@@ -306,7 +305,7 @@ func (c *Checker) schema(n *yaml.Node, label string) {
 	}
 }
 
-// plainText is s as it is written in YAML where text is wanted: in quotes when it would be a number without them.
+// plainText returns s as YAML writes a text: in quotes if it would be a number without them.
 func plainText(s string) string {
 	if _, err := strconv.ParseFloat(s, 64); err == nil {
 		return strconv.Quote(s)
@@ -314,7 +313,7 @@ func plainText(s string) string {
 	return Short(s)
 }
 
-// Short cuts a text from a file to what fits into a message.
+// Short shortens a text from a file for a message.
 func Short(s string) string {
 	if rs := []rune(s); len(rs) > 60 {
 		return string(rs[:59]) + "…"

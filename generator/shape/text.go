@@ -46,7 +46,7 @@ func (c *Checker) text(n *yaml.Node, t *Type, label string) {
 	}
 }
 
-// choiceHint names the choice that was meant, else all of them as they are written in YAML.
+// choiceHint names the choice that was probably meant, else all of them as YAML writes them.
 func choiceHint(s string, choices []string) string {
 	if suggest.Nearest(s, choices) != "" {
 		return suggest.Key(s, choices)
