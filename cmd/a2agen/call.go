@@ -81,10 +81,10 @@ the agent cannot be reached or understood; 3 the task waits for an answer or an 
 	return cmd
 }
 
-// envToken is the environment variable with a bearer token for the agent that is called.
+// envToken is the environment variable with a bearer token for the agent.
 const envToken = "A2A_TOKEN"
 
-// token is that of the environment, unless a header says who calls.
+// token returns that of the environment, unless a header has credentials.
 func token(headers []string) string {
 	for _, h := range headers {
 		if name, _, _ := strings.Cut(h, ":"); strings.EqualFold(name, "Authorization") {
@@ -94,8 +94,8 @@ func token(headers []string) string {
 	return strings.TrimSpace(os.Getenv(envToken))
 }
 
-// sameCall is the command that calls the same agent in the same way. Credentials are secret: it has their names, and a "…" where they stand, which
-// is for the caller to fill in.
+// sameCall returns the command that calls the same agent in the same way. Credentials are secret: it has a "…" in
+// their place.
 func sameCall(o talk.Options) string {
 	words := []string{"a2agen", "call", shell.Word(o.Target)}
 	if o.Token == "" && token(o.Headers) != "" {

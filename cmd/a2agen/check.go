@@ -66,12 +66,12 @@ are any.`,
 	return cmd
 }
 
-// withoutStubs leaves out the handlers that nobody has written yet.
+// withoutStubs removes the findings about stubs.
 func withoutStubs(fs []scaffold.Finding) []scaffold.Finding {
 	return slices.DeleteFunc(fs, func(f scaffold.Finding) bool { return f.Code == scaffold.Unwritten })
 }
 
-// failed is the error of a project with any drift, or with handlers that are not what they have to be.
+// failed returns the error of a project with drift, or with handlers that do not fit.
 func failed(r project.CheckReport, stubs bool) error {
 	bad := func(f scaffold.Finding) bool { return f.Breaks() || stubs && f.Code == scaffold.Unwritten }
 	if len(r.Drift) > 0 || slices.ContainsFunc(r.Handlers, bad) {

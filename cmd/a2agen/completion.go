@@ -11,12 +11,12 @@ import (
 	"github.com/a2agen/a2agen/internal/talk"
 )
 
-// oneOf lets shells complete a flag that takes one of a few words.
+// oneOf completes a flag that takes one of a few words.
 func oneOf(cmd *cobra.Command, flag string, words ...string) {
 	must(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)))
 }
 
-// someOf lets shells complete a flag that takes some of a few words, with commas between them.
+// someOf completes a flag that takes some of a few words, separated by commas.
 func someOf(cmd *cobra.Command, flag string, words ...string) {
 	must(cmd.RegisterFlagCompletionFunc(flag, func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		before := typed[:strings.LastIndexByte(typed, ',')+1]
@@ -31,28 +31,28 @@ func someOf(cmd *cobra.Command, flag string, words ...string) {
 	}))
 }
 
-// anyWord lets shells offer no files for flags that take none.
+// anyWord turns off the completion of file names for flags that take none.
 func anyWord(cmd *cobra.Command, flags ...string) {
 	for _, flag := range flags {
 		must(cmd.RegisterFlagCompletionFunc(flag, cobra.NoFileCompletions))
 	}
 }
 
-// takesFolder lets shells complete a flag that takes a folder.
+// takesFolder completes a flag that takes a folder.
 func takesFolder(cmd *cobra.Command, flags ...string) {
 	for _, flag := range flags {
 		must(cmd.MarkFlagDirname(flag))
 	}
 }
 
-// must is for what fails only when a command is declared wrong, which its first run tells.
+// must panics on an error in the declaration of a command, which its first run would find.
 func must(err error) {
 	if err != nil {
 		panic(err)
 	}
 }
 
-// skillsWithin is how long a completion may ask an agent for its card.
+// skillsWithin is how long a completion may take to fetch an agent's card.
 const skillsWithin = 2 * time.Second
 
 // skillsOf completes the id of a skill of the agent that the first argument names.

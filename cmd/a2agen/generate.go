@@ -59,7 +59,7 @@ is given. a2agen.lock says which files are generated. When nothing has changed, 
 	return cmd
 }
 
-// present prints what a run did in the format that was asked for. A diff is not clean.
+// present prints what a run did in the requested format. A diff that is not empty is an error.
 func present(cmd *cobra.Command, o project.Options, format formatName, r project.Report, err error) error {
 	switch {
 	case format == formatJSON:
@@ -82,7 +82,7 @@ func present(cmd *cobra.Command, o project.Options, format formatName, r project
 	return nil
 }
 
-// reportJSON prints what a run did as one JSON object on stdout, also when it failed.
+// reportJSON prints what a run did as one JSON object on stdout, also if it failed.
 func reportJSON(cmd *cobra.Command, dry bool, r project.Report, err error) error {
 	if e := printJSON(cmd, newJSONReport(dry, r, err)); e != nil || err != nil {
 		return cmp.Or(e, err)
@@ -116,7 +116,7 @@ type jsonReport struct {
 	Error string `json:"error,omitempty"`
 }
 
-// list makes an empty list of none, which JSON tells apart.
+// list returns an empty list for nil, so that JSON has [].
 func list[S ~[]E, E any](s S) S {
 	if s == nil {
 		return S{}
@@ -157,7 +157,7 @@ func report(cmd *cobra.Command, dryRun bool, r project.Report, err error) error 
 	return nil
 }
 
-// unpacked reports whether a file is one of the runtime's source, which is told in a line.
+// unpacked reports whether a file is part of the runtime's source, which is reported in one line.
 func unpacked(c disk.Change) bool { return strings.HasPrefix(c.Path, scaffold.Unpacked+"/") }
 
 func listChanges(w io.Writer, r project.Report) {

@@ -92,7 +92,7 @@ each thing that was changed or left out.`,
 	return cmd
 }
 
-// ask fills in what flags left open. An empty answer takes the default in brackets.
+// ask asks for what the flags leave open. An empty answer is the default in brackets.
 func ask(cmd *cobra.Command, o *project.InitOptions) error {
 	in := bufio.NewReader(cmd.InOrStdin())
 	question := func(what, otherwise string) (string, error) {
@@ -129,7 +129,7 @@ func ask(cmd *cobra.Command, o *project.InitOptions) error {
 	return err
 }
 
-// nextSteps says what a newcomer does now.
+// nextSteps prints what to do next.
 func nextSteps(cmd *cobra.Command, dir, auth string) {
 	out := cmd.OutOrStdout()
 	fmt.Fprintln(out, "\nNext:")

@@ -44,7 +44,7 @@ func inspectCommand() *cobra.Command {
 	return cmd
 }
 
-// inspector is a command that prints one part of what was generated in memory, as JSON.
+// inspector is a command that prints one part of what is generated in memory, as JSON.
 func inspector(name, short string, part func(generator.Output) (any, error)) *cobra.Command {
 	return inspecting(name, short, func(cmd *cobra.Command, out generator.Output) error {
 		v, err := part(out)
@@ -55,7 +55,7 @@ func inspector(name, short string, part func(generator.Output) (any, error)) *co
 	})
 }
 
-// inspectBindingsCommand prints where the agent is served, a line each.
+// inspectBindingsCommand prints the interfaces of the agent, one on each line.
 func inspectBindingsCommand() *cobra.Command {
 	return inspecting("bindings", "Print which version is served where, and over what", func(cmd *cobra.Command, out generator.Output) error {
 		if out.Model.Agent == nil {
@@ -73,7 +73,7 @@ func inspectBindingsCommand() *cobra.Command {
 
 var errNoCard = errors.New("the project has no agent card")
 
-// inspecting is a command that generates in memory and prints something of that.
+// inspecting is a command that generates in memory and prints something of the result.
 func inspecting(name, short string, do func(*cobra.Command, generator.Output) error) *cobra.Command {
 	var o project.Options
 	cmd := &cobra.Command{

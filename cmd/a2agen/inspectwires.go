@@ -54,7 +54,7 @@ those that ship.`,
 	return cmd
 }
 
-// relations are the reports on the versions, by default all of those that the project has, or else of those that ship.
+// relations returns the reports on some versions, by default on all of the project, or else on those that ship.
 func relations(cmd *cobra.Command, o project.Options, versions []string) ([]*lower.Alignment, error) {
 	own, err := ownRelations(cmd, o)
 	if err != nil || len(versions) == 0 && len(own) > 0 {
@@ -79,7 +79,7 @@ func relations(cmd *cobra.Command, o project.Options, versions []string) ([]*low
 	return reports, nil
 }
 
-// ownRelations are the reports of a project with definitions of its own. Outside one there are none.
+// ownRelations returns the reports of a project with definitions of its own. Outside of one there are none.
 func ownRelations(cmd *cobra.Command, o project.Options) ([]*lower.Alignment, error) {
 	o.Tool = project.ThisTool()
 	out, list, err := project.Inspect(cmd.Context(), o)
@@ -126,7 +126,7 @@ func printAlignment(w io.Writer, r *lower.Alignment, all bool) error {
 	return err
 }
 
-// losses are what does not survive reading or writing, in words.
+// losses says what is lost in reading or writing.
 func losses(r *lower.Alignment, reading bool) []string {
 	var lost []string
 	for _, loss := range r.Losses {

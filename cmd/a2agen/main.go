@@ -43,7 +43,7 @@ func main() {
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// errInvalid ends a command that has already said what is wrong.
+// errInvalid is the error of a command that has printed what is wrong.
 var errInvalid = errors.New("invalid")
 
 // run is the program without its process.
@@ -100,7 +100,7 @@ A2A protocol, and somebody else's card into a typed Go client.`,
 	return root
 }
 
-// refuseStrangers makes errors of arguments for which cobra's own two commands print their usage and succeed.
+// refuseStrangers rejects unknown arguments, for which cobra's own two commands print their usage and succeed.
 func refuseStrangers(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
@@ -120,7 +120,7 @@ func refuseStrangers(root *cobra.Command) {
 	}
 }
 
-// exactly takes that many arguments, and says what they are for when there are others.
+// exactly takes a number of arguments, and says what they are if the number is wrong.
 func exactly(n int, usage string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != n {

@@ -151,12 +151,12 @@ func printTask(w io.Writer, r sqlite.TaskRow) {
 		r.Version, plain(owner))
 }
 
-// plain is text of clients that shows what it is on a terminal, and no more.
+// plain returns foreign text without characters that control a terminal.
 func plain(s string) string {
 	return strings.Trim(strconv.Quote(s), `"`)
 }
 
-// longestDoc is how much of an event a line has, in characters.
+// longestDoc is how much of an event is printed, in characters.
 const longestDoc = 400
 
 // cut shortens JSON, which has no control characters.
@@ -212,7 +212,7 @@ run "VACUUM" in the sqlite3 program while no agent runs.`,
 	})
 }
 
-// count is a number with its noun.
+// count returns a number with its noun.
 func count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun

@@ -54,7 +54,7 @@ have a task with the same id; choose one with --principal and --tenant.`,
 	})
 }
 
-// moment is how a person reads a time.
+// moment returns a time for people.
 const moment = "2006-01-02 15:04:05 MST"
 
 func printTaskPage(out io.Writer, p sqlite.TaskPage, now time.Time) {
@@ -93,7 +93,7 @@ func printTaskPage(out io.Writer, p sqlite.TaskPage, now time.Time) {
 	}
 }
 
-// caller is whose a task is.
+// caller returns the owner of a task.
 func caller(principal, tenant string) string {
 	who := cmp.Or(plain(principal), "anybody")
 	if tenant != "" {
@@ -102,7 +102,7 @@ func caller(principal, tenant string) string {
 	return who
 }
 
-// ago is a time that went by, of which the largest unit is enough; "" for none.
+// ago returns a duration in its largest unit; "" for none.
 func ago(d time.Duration) string {
 	for _, unit := range []struct {
 		name string
@@ -115,7 +115,7 @@ func ago(d time.Duration) string {
 	return ""
 }
 
-// size is a number of bytes as a person reads it.
+// size returns a number of bytes for people.
 func size(bytes int64) string {
 	n, unit := float64(bytes), "B"
 	for _, larger := range []string{"kB", "MB", "GB"} {

@@ -15,7 +15,7 @@ import (
 	"github.com/a2agen/a2agen/runtime/store/sqlite"
 )
 
-// onStore makes a command one that works on the file of an agent.
+// onStore makes a command work on the file of an agent.
 func onStore(cmd *cobra.Command, do func(cmd *cobra.Command, f *sqlite.File, args []string,
 	asJSON bool) error) *cobra.Command {
 	var path, dir string
@@ -43,8 +43,8 @@ func onStore(cmd *cobra.Command, do func(cmd *cobra.Command, f *sqlite.File, arg
 var errNoStore = errors.New("--store FILE is missing: the agent says at its start where it keeps its tasks; in the folder of its project, or with -C, " +
 	"it is known")
 
-// storeFile is the file of tasks that is meant: the one that is named, that of the environment, or where the agent of the project in a folder keeps
-// its own when it is started there.
+// storeFile returns the file of tasks: the named one, that of the environment, or that of the agent of the project in
+// a folder.
 func storeFile(ctx context.Context, named, dir string) (string, error) {
 	if named == "" {
 		named = os.Getenv(server.EnvStore)

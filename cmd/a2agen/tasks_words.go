@@ -11,8 +11,8 @@ import (
 	"github.com/a2agen/a2agen/runtime/store/sqlite"
 )
 
-// told is when an event of a log was and what was said with it: "user: hello", "artifact map: …". An event of a protocol that is not known here is
-// shown as it is kept.
+// told returns the time of an event of a log, and its content in words: "user: hello", "artifact map: …". An event of
+// an unknown protocol is returned as it is stored.
 func told(row sqlite.EventRow) (at time.Time, words string) {
 	var all []string
 	for _, doc := range append(events(row.Messages), row.Event) {
@@ -37,7 +37,7 @@ func events(list json.RawMessage) (docs []json.RawMessage) {
 	return docs
 }
 
-// readEvent reads an event as a version of the protocol has it; nil where that is not known here.
+// readEvent reads an event of some version of the protocol; nil if it is of none.
 func readEvent(version string, doc []byte) any {
 	for _, v := range a2awires.Protocol().Versions {
 		if v.Name != version {
@@ -50,7 +50,7 @@ func readEvent(version string, doc []byte) any {
 	return nil
 }
 
-// sayings is the time of an event, if it has one, and its words.
+// sayings returns the time of an event, if it has one, and its content.
 func sayings(e any) (at time.Time, words string) {
 	switch e := e.(type) {
 	case *a2awires.Task:
@@ -80,7 +80,7 @@ func status(s *a2awires.TaskStatus) (at time.Time, words string) {
 	return s.Timestamp, said(s.Message)
 }
 
-// said is a message with who says it.
+// said returns a message with its sender.
 func said(m *a2awires.Message) string {
 	if m == nil {
 		return ""
@@ -92,7 +92,7 @@ func said(m *a2awires.Message) string {
 	return who + parts(m.Parts)
 }
 
-// made is an artifact, or a piece of one.
+// made returns an artifact, or a chunk of one.
 func made(a *a2awires.Artifact) string {
 	if a == nil {
 		return ""
@@ -104,7 +104,7 @@ func made(a *a2awires.Artifact) string {
 	return "artifact " + plain(name) + ": " + parts(a.Parts)
 }
 
-// parts are the contents of a message or an artifact in a line.
+// parts returns the content of a message or an artifact in one line.
 func parts(list []*a2awires.Part) string {
 	var all []string
 	for _, p := range list {
@@ -129,7 +129,7 @@ func parts(list []*a2awires.Part) string {
 	return strings.Join(all, " ")
 }
 
-// joined puts together what is not empty.
+// joined joins texts that are not empty.
 func joined(all []string) string {
 	var some []string
 	for _, s := range all {

@@ -21,7 +21,7 @@ func isTerminal(stream any) bool {
 // patience is how long a command may take before it says what it is doing.
 const patience = time.Second
 
-// announce tells a person what takes long. A pipe hears nothing. The returned function ends the announcement.
+// announce prints what takes long, on a terminal only. The returned function ends the announcement.
 func announce(cmd *cobra.Command, what string) (done func()) {
 	if !isTerminal(cmd.ErrOrStderr()) {
 		return func() {}
@@ -30,7 +30,7 @@ func announce(cmd *cobra.Command, what string) (done func()) {
 	return func() { timer.Stop() }
 }
 
-// printDiagnostics writes what was found in the inputs, one problem a line.
+// printDiagnostics prints problems of the inputs, one on each line.
 func printDiagnostics(w io.Writer, list diag.List) error {
 	list.Sort()
 	return list.WriteText(w)

@@ -26,7 +26,7 @@ func versionCommand() *cobra.Command {
 	}
 }
 
-// revision is the commit that an unreleased tool was built from, where the build says so.
+// revision returns the commit that an unreleased tool was built from, if the build has it.
 func revision(t project.Tool) string {
 	if t.Info == nil {
 		return ""

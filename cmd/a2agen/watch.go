@@ -35,7 +35,7 @@ func printRound(cmd *cobra.Command, r project.Report, err error) {
 	enc.Encode(newJSONReport(false, r, err)) // a reader that went away does not end the watch
 }
 
-// roundLine is one line: the summary, or the first problem and how many more there are.
+// roundLine returns one line: the summary, or the first problem and how many more there are.
 func roundLine(r project.Report, err error) string {
 	var invalid *project.InvalidError
 	switch {

@@ -11,9 +11,9 @@ import (
 	"github.com/a2agen/a2agen/generator/schema"
 )
 
-// Agent lowers a card that was read without errors: it names methods, types and files and makes the card to publish.
-// spoken are the protocol versions that the generated server speaks, newest first; they do not matter for an imported
-// card, which is published by somebody else and stays as it is. When the list holds an error the agent is nil.
+// Agent lowers a card that was read without errors: it chooses the names of methods, types and files, and makes the
+// card to publish. spoken are the protocol versions that the generated server speaks, newest first; they do not
+// matter for an imported card, which stays as it is. If the list has an error, the agent is nil.
 func Agent(c *card.Card, spoken []Spoken) (*ir.Agent, diag.List) {
 	p := publisher{card: c, spoken: spoken}
 	agent := &ir.Agent{Name: c.Name, Card: p.publish(c.Public())}
@@ -65,7 +65,7 @@ func agentSkill(s *card.Skill) *ir.Skill {
 
 const jsonMode = "application/json"
 
-// withJSON adds application/json to the modes of a side that has a schema: its data travels as JSON.
+// withJSON adds application/json to the modes of a side that has a schema: its data is sent as JSON.
 func withJSON(modes []string, contract *schema.Root) []string {
 	if contract == nil || slices.ContainsFunc(modes, takesJSON) {
 		return modes

@@ -13,7 +13,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 )
 
-// publisher makes the card that an agent serves of the card that its user wrote.
+// publisher makes the card that an agent serves from the one that its user wrote.
 type publisher struct {
 	card     *card.Card
 	skills   []*card.Skill // that the card lists
@@ -23,8 +23,8 @@ type publisher struct {
 	problems diag.List
 }
 
-// publish returns the card, whose skills are given, as 1.0 JSON: what the user wrote, the defaults of what A2A requires and the user left out, and
-// the a2agen extension with the schemas of the skills. Nothing is promised that the generated server does not do.
+// publish returns the card with the given skills as 1.0 JSON: what the user wrote, defaults for what A2A requires,
+// and the a2agen extension with the schemas of the skills. It promises nothing that the generated server does not do.
 func (p *publisher) publish(n *yaml.Node, skills []*card.Skill) json.RawMessage {
 	p.skills = skills
 	if yamlx.Get(n, "version") == nil {
@@ -43,9 +43,9 @@ func (p *publisher) publish(n *yaml.Node, skills []*card.Skill) json.RawMessage 
 	return yamlx.JSON(p.card.Order(n))
 }
 
-// interfaces keeps the interfaces that the card lists, all of which must be served (R124); without any there is one for
-// each version in each of its bindings, where the agent runs. A path in the place of a URL is completed by the server with
-// the address it is reached at.
+// interfaces keeps the interfaces that the card lists, all of which must be served (R124). Without any there is one
+// for each version in each of its bindings, at the root. The server completes a path with the address at which it is
+// reached.
 func (p *publisher) interfaces(n *yaml.Node) {
 	if list := yamlx.Get(n, "supportedInterfaces"); list != nil {
 		for _, i := range list.Content {
@@ -68,7 +68,7 @@ func (p *publisher) interfaces(n *yaml.Node) {
 	yamlx.Set(n, "supportedInterfaces", list)
 }
 
-// offer notes a binding.
+// offer records a binding.
 func (p *publisher) offer(binding string) {
 	if !slices.Contains(p.offered, binding) {
 		p.offered = append(p.offered, binding)
@@ -98,7 +98,7 @@ func (p *publisher) served(i *yaml.Node) {
 	}
 }
 
-// capabilities fills in streaming, turns off what the server does not do, and declares the a2agen extension.
+// capabilities adds streaming, turns off what the server does not do, and declares the a2agen extension.
 func (p *publisher) capabilities(n *yaml.Node) {
 	caps := yamlx.Get(n, "capabilities")
 	if caps == nil {
@@ -119,7 +119,7 @@ func (p *publisher) capabilities(n *yaml.Node) {
 	}
 }
 
-// extension adds the schemas of the skills to the a2agen extension, which the user may have declared to describe it or to
+// extension adds the schemas of the skills to the a2agen extension, which the user may have declared to describe or
 // require it.
 func (p *publisher) extension(caps *yaml.Node) {
 	skills := yamlx.NewMap(caps)
@@ -154,7 +154,7 @@ func (p *publisher) extension(caps *yaml.Node) {
 	list.Content = append(list.Content, ext)
 }
 
-// fillSkills fills in what A2A requires of a skill, and the modes of skills whose schemas add one.
+// fillSkills adds what A2A requires of a skill, and the modes of skills whose schemas add one.
 func (p *publisher) fillSkills(n *yaml.Node) {
 	nodes := yamlx.Items(yamlx.Get(n, "skills"))
 	for i, s := range p.skills {

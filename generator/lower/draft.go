@@ -58,7 +58,7 @@ func draftOf(doc, base *spec.Document) (*draft, diag.List) {
 	return d, nil
 }
 
-// rpcOf returns the method that stands for an operation of 1.0.
+// rpcOf returns the method for an operation of 1.0.
 func (a *alignment) rpcOf(hub string) string {
 	for _, o := range a.operations {
 		if o.hub == hub {
@@ -77,7 +77,7 @@ func operationCalled(doc *spec.Document, rpc string) *spec.Operation {
 	return nil
 }
 
-// version lowers the draft by its table, which is complete by now.
+// version lowers the draft by its completed table.
 func (d *draft) version(l *protocolLowering, hub *ir.Version) *ir.Version {
 	a := &aligner{alignment: d.table, l: l, base: d.base, old: d.doc, layouts: map[[2]string]*ir.Layout{}}
 	a.wire = newWire(d.doc.Version, ir.JSON)
@@ -114,7 +114,7 @@ func (d *draft) operation(l *protocolLowering, a *aligner, o *spec.Operation) *i
 	}
 }
 
-// checkOperations finds the operations that are new, drops those that are gone, and refuses those that are not what they were.
+// checkOperations adds new operations, drops missing ones, and rejects those that have changed.
 func (d *draft) checkOperations() {
 	for _, o := range d.doc.Operations {
 		was := operationCalled(d.was, o.RPC)
@@ -130,7 +130,7 @@ func (d *draft) checkOperations() {
 	})
 }
 
-// suits reports whether a new operation can take or answer something of type t, and says so if not.
+// suits reports whether a new operation can take or answer type t, and reports a mistake if not.
 func (d *draft) suits(o *spec.Operation, t spec.Type) bool {
 	if t.Kind == spec.MessageOf {
 		if known := d.table.message(t.Name, ""); known != nil && known.kind == "message" && known.hub != "" {
@@ -150,7 +150,7 @@ func (d *draft) errorf(pos diag.Pos, code, hint, format string, args ...any) {
 	}
 }
 
-// needs reports whether the runtime cannot do without field name of hub message msg.
+// needs reports whether the runtime needs field name of hub message msg.
 func (d *draft) needs(msg, name string) bool {
 	outer, inner, deeper := strings.Cut(name, ".")
 	if deeper {
@@ -161,7 +161,7 @@ func (d *draft) needs(msg, name string) bool {
 	return slices.ContainsFunc(neededFields(), func(f [2]string) bool { return f == [2]string{msg, name} })
 }
 
-// neededFields are the fields that the runtime cannot do without, behind their messages.
+// neededFields returns the fields that the runtime needs, by message.
 func neededFields() [][2]string {
 	var list [][2]string
 	for _, p := range parts {
@@ -174,7 +174,7 @@ func neededFields() [][2]string {
 	return append(list, [2]string{"SendMessageRequest", "message"}, [2]string{"GetTaskRequest", "id"}, [2]string{"CancelTaskRequest", "id"}, [2]string{"SubscribeToTaskRequest", "id"})
 }
 
-// hubNameOf is the 1.0 name of a part.
+// hubNameOf returns the 1.0 name of a part.
 func hubNameOf(meaning string) string {
 	switch meaning {
 	case "SendResult":

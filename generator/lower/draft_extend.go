@@ -11,8 +11,8 @@ import (
 	"github.com/a2agen/a2agen/spec"
 )
 
-// extend adds what is new in the draft to the hub and to its table, takes what is gone out of the table, and refuses what is
-// not what it was: how to convert it is not known.
+// extend adds what is new in the draft to the hub and to its table, removes what is gone from the table, and rejects
+// what has changed: how to convert it is not known.
 func (d *draft) extend(hub *spec.Document, extra extras) diag.List {
 	d.hub, d.extra = hub, extra
 	d.rename()
@@ -69,13 +69,13 @@ func (d *draft) rename() {
 // interfacesHook is the hook whose argument is a version.
 const interfacesHook = "Interfaces"
 
-// spoken reports whether the table speaks of a name as a whole, without its members.
+// spoken reports whether the table has a line for a name as a whole, without its members.
 func (d *draft) spoken(name string) bool {
 	g := gapFinder{alignment: d.table}
 	return g.whole(name)
 }
 
-// dropTypes takes the types out of the table that are gone.
+// dropTypes removes missing types from the table.
 func (d *draft) dropTypes() {
 	d.table.types = slices.DeleteFunc(d.table.types, func(t *alignedType) bool {
 		if t.old == "" || !declares(d.was, t.old) || declares(d.doc, t.old) {
@@ -160,7 +160,7 @@ func (d *draft) newMessage(m *spec.Message) {
 	}
 }
 
-// checkSpoken refuses new members of what the runtime reads and writes as a whole: they would be lost.
+// checkSpoken rejects new members of what the runtime converts as a whole, because they would be lost.
 func (d *draft) checkSpoken(m *spec.Message) {
 	was := messageOf(d.was, m.Name)
 	if slices.Contains(d.table.envelopes, m.Name) || was == nil {
@@ -174,7 +174,7 @@ func (d *draft) checkSpoken(m *spec.Message) {
 	}
 }
 
-// knownMessage compares a message with that of the model, for one of the hub messages that it stands for.
+// knownMessage compares a message with that of the model, for one of its hub messages.
 func (d *draft) knownMessage(t *alignedType, m *spec.Message) {
 	was := messageOf(d.was, m.Name)
 	if was == nil {
@@ -202,7 +202,7 @@ func (d *draft) knownMessage(t *alignedType, m *spec.Message) {
 	})
 }
 
-// hubPath is the field of the hub that a line is about.
+// hubPath returns the field of the hub of a line.
 func (d *draft) hubPath(t *alignedType, line *alignedLine) string {
 	if line.class != "same" {
 		return line.target
@@ -247,7 +247,7 @@ func (d *draft) newField(t *alignedType, f *spec.Field, added bool) {
 	t.lines = append(t.lines, line)
 }
 
-// memberName is a name for a new member of m that no member of it has, on any wire.
+// memberName returns a name for a new member of m that is unique on every wire.
 func (d *draft) memberName(m *spec.Message, name string) string {
 	taken := func(name string) bool {
 		return slices.ContainsFunc(m.Fields, func(f *spec.Field) bool { return f.Name == name || f.JSON == name }) ||
@@ -260,7 +260,7 @@ func (d *draft) memberName(m *spec.Message, name string) string {
 	return free
 }
 
-// constantWord returns a constant as the table has it. Constants that are no strings are fields like others.
+// constantWord returns a constant as the table writes it. Constants that are not strings are fields like others.
 func constantWord(value string) (string, bool) {
 	var word string
 	if value == "" || json.Unmarshal([]byte(value), &word) != nil || word == "true" || word == "false" {
@@ -269,7 +269,7 @@ func constantWord(value string) (string, bool) {
 	return word, true
 }
 
-// hasEmpty reports whether a required member of kind k can be written although nothing was set.
+// hasEmpty reports whether a required member of kind k can be written if nothing was set.
 func hasEmpty(k spec.Kind) bool {
 	switch k {
 	case spec.String, spec.Bool, spec.Int32, spec.Int64, spec.Uint32, spec.Float, spec.Double, spec.List, spec.Map:
@@ -278,7 +278,7 @@ func hasEmpty(k spec.Kind) bool {
 	return false
 }
 
-// hubType is the hub's type of a new field. What has none, such as a choice that is new, is any JSON: it is kept as it is.
+// hubType returns the hub's type of a new field. A field without one, such as a new choice, is any JSON.
 func (d *draft) hubType(f *spec.Field, line *alignedLine) spec.Type {
 	t, ok := d.element(f.Type, line, true)
 	if !ok {
@@ -304,7 +304,7 @@ func (d *draft) element(t spec.Type, line *alignedLine, whole bool) (spec.Type, 
 	return t, true
 }
 
-// named is the hub's type for a type of the draft that has a name.
+// named returns the hub's type for a named type of the draft.
 func (d *draft) named(t spec.Type, line *alignedLine) (spec.Type, bool) {
 	if slices.Contains(d.table.open, t.Name) {
 		return spec.Type{Kind: spec.String}, true

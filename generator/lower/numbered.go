@@ -14,7 +14,8 @@ import (
 // Two proto definitions need no table: what has the same name is the same, and what has another name but the same number
 // was renamed. So a definition that nobody here has seen can be the hub, and 1.0 stands behind it.
 
-// counterpart finds what the hub calls field f of message msg in another proto definition; nil if it has none.
+// counterpart returns the field of the hub for field f of message msg of another proto definition; nil if there is
+// none.
 func (l *protocolLowering) counterpart(msg string, f *spec.Field, in *spec.Message) *spec.Field {
 	m := l.messages[msg]
 	if m == nil {
@@ -44,7 +45,8 @@ func counterpartValue(t *ir.Type, v *spec.EnumValue, in *spec.Enum) *ir.Value {
 	return nil
 }
 
-// hubName is what the hub calls the field that 1.0 calls name; name itself if 1.0 has no such field, "" if the hub has none.
+// hubName returns the hub's name of the field that 1.0 calls name; name itself if 1.0 has no such field, "" if the
+// hub has none.
 func (l *protocolLowering) hubName(msg, name string) string {
 	if l.base == nil {
 		return name
@@ -186,7 +188,7 @@ func sameType(a, b spec.Type) bool {
 	return a.Elem == nil || sameType(*a.Elem, *b.Elem)
 }
 
-// keyKind is the kind of the keys of a map.
+// keyKind returns the kind of the keys of a map.
 func keyKind(t spec.Type) spec.Kind {
 	if t.Key == nil {
 		return spec.String
@@ -194,8 +196,7 @@ func keyKind(t spec.Type) spec.Kind {
 	return t.Key.Kind
 }
 
-// numberedOperations lowers the operations of an older proto definition. One that means something to the runtime needs the
-// hub to have it too.
+// numberedOperations lowers the operations of an older proto definition. The hub must have those with a role, too.
 func (l *protocolLowering) numberedOperations(old *spec.Document) []*ir.Operation {
 	var ops []*ir.Operation
 	scope := names.NewScope()

@@ -87,7 +87,7 @@ func (l *protocolLowering) drafts(p *ir.Protocol, in *prepared) {
 	}
 }
 
-// clone copies a document as deep as drafts change it.
+// clone copies a document as deeply as drafts change it.
 func clone(doc *spec.Document) *spec.Document {
 	c := *doc
 	c.Messages, c.Enums = nil, nil

@@ -12,8 +12,9 @@ import (
 	"github.com/a2agen/a2agen/spec"
 )
 
-// Protocol lowers protocol definitions, newest first, to one set of Go types and the wires that read and write it. The
-// types are those of the newest definition; an older one must have an alignment. When the list holds an error the protocol is nil.
+// Protocol lowers protocol definitions, newest first, to one set of Go types and the wires that read and write them.
+// The types are those of the newest definition; an older one needs an alignment. If the list has an error, the
+// protocol is nil.
 func Protocol(docs []*spec.Document) (*ir.Protocol, diag.List) {
 	var problems diag.List
 	if len(docs) == 0 {
@@ -75,7 +76,7 @@ func (l *protocolLowering) older(p *ir.Protocol, docs []*spec.Document) {
 	}
 }
 
-// hubVersion is the version that alignments name the hub by.
+// hubVersion is the name of the hub in alignments.
 const hubVersion = "1.0"
 
 // protocolLowering is the state of one call of [Protocol].
@@ -166,7 +167,7 @@ func (l *protocolLowering) message(m *spec.Message) {
 // codecMethods are emitted on messages, those of protobuf when it is asked for: a field has the same name with and without them.
 var codecMethods = []string{"AppendJSON", "MarshalJSON", "UnmarshalJSON", "AppendProto", "UnmarshalProto"}
 
-// methodsOf returns the methods that emission puts on the message called name.
+// methodsOf returns the methods that are emitted on the message called name.
 func methodsOf(name string) []string {
 	for _, p := range parts {
 		if cmp.Or(typeNames[p.meaning], p.meaning) == name {
@@ -188,7 +189,7 @@ func (l *protocolLowering) field(f *spec.Field) *ir.Field {
 	return field
 }
 
-// hasZero reports whether a scalar of kind k has a zero value that can be meant, so that presence makes a difference.
+// hasZero reports whether a scalar of kind k has a zero value with a meaning, so that presence makes a difference.
 func hasZero(k ir.Kind) bool {
 	switch k {
 	case ir.KindString, ir.KindBool, ir.KindInt32, ir.KindInt64, ir.KindUint32, ir.KindUint64, ir.KindFloat, ir.KindDouble, ir.KindEnum, ir.KindBytes, ir.KindNullValue:
@@ -275,7 +276,7 @@ func (l *protocolLowering) enum(e *spec.Enum) {
 	}
 }
 
-// screaming renders a type's name as the prefix of its values: "TaskState" gives "TASK_STATE".
+// screaming returns the prefix of the values of a type: "TaskState" gives "TASK_STATE".
 func screaming(name string) string { return strings.ToUpper(names.FileBase(name)) }
 
 // operations lowers the operations, in the order of the definition.
@@ -314,7 +315,7 @@ func (l *protocolLowering) operations() []*ir.Operation {
 // unserved reports whether no binding can carry an operation.
 func unserved(o *spec.Operation) bool { return o.RequestStream || o.Foreign != "" }
 
-// deprecation adds the paragraph by which Go marks what is deprecated.
+// deprecation adds the paragraph that marks something as deprecated in Go.
 func deprecation(comment string, deprecated bool) string {
 	if !deprecated || strings.Contains(comment, "Deprecated:") {
 		return comment

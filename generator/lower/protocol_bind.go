@@ -17,7 +17,8 @@ type binder struct {
 	bindings map[string]**ir.Type // where the type of a meaning goes
 }
 
-// bind finds everything that plays a part, and reports what is missing or has another type, at the message in question.
+// bind finds all types and fields that the runtime needs, and reports what is missing or has another type, at the
+// message in question.
 func (l *protocolLowering) bind(ops []*ir.Operation) ir.Bindings {
 	x := &binder{protocolLowering: l, byRole: map[ir.Role]*ir.Operation{}}
 	x.b.Fields, x.b.Cases, x.b.Values = map[string]*ir.Field{}, map[string]*ir.Case{}, map[string]*ir.Value{}
@@ -54,7 +55,7 @@ func (l *protocolLowering) bind(ops []*ir.Operation) ir.Bindings {
 	return x.b
 }
 
-// operationTypes finds the results of the two operations that no agent can do without.
+// operationTypes finds the results of the two operations that every agent needs.
 func (x *binder) operationTypes() bool {
 	for _, want := range []struct {
 		role    ir.Role
@@ -101,7 +102,7 @@ func (x *binder) namedTypes() bool {
 	return ok
 }
 
-// keepIt is the remedy where something is gone. A schema has names only.
+// keepIt is the hint for something that is missing. A schema has names only.
 const keepIt = "keep it, under the name or the number that it has in 1.0"
 
 // part finds the fields of one message.

@@ -23,8 +23,8 @@ var valueAliases = map[string][]string{
 	"TASK_STATE_CANCELED": {"TASK_STATE_CANCELLED"},
 }
 
-// bareToo are messages of one list that are also read as the list itself: the official Go servers write the scopes of a security
-// requirement so.
+// bareToo are messages of one list that are also read as the list itself: the official Go servers write the scopes of
+// a security requirement so.
 var bareToo = map[string]string{"StringList": "list"}
 
 // orBare reports whether a message is read as the value of its only field too.
@@ -32,7 +32,7 @@ func orBare(l *ir.Layout) bool {
 	return len(l.Fields) == 1 && l.Fields[0].Case == nil && l.Fields[0].Field.Name == bareToo[l.Name] && l.Fields[0].Field.Type.Kind == ir.KindList
 }
 
-// need says how much the runtime depends on a field.
+// need says whether the runtime needs a field.
 type need bool
 
 const (
@@ -50,7 +50,7 @@ type field struct {
 	member string
 }
 
-// part is a message that plays a part in the runtime's interfaces.
+// part is a message that the runtime's interfaces need.
 type part struct {
 	meaning string
 	fields  []field
@@ -58,7 +58,8 @@ type part struct {
 	methods []string
 }
 
-// parts are all of them, but for requests. A type is found through the field of an earlier one that refers to it, else by name.
+// parts are all of them, except requests. A type is found through the field of an earlier one that refers to it, else
+// by name.
 var parts = []part{
 	{"Task", []field{
 		{"id", "string", needed, ""}, {"context_id", "string", needed, ""}, {"status", "TaskStatus", needed, ""},
@@ -150,7 +151,7 @@ var listsAndPushes = []part{
 	{"pushDelete", []field{{"tenant", "string", optional, ""}, {"task_id", "string", optional, ""}, {"id", "string", optional, ""}}, nil},
 }
 
-// typeNames are the 1.0 names of the parts that are not called what they mean.
+// typeNames are the 1.0 names of parts that have another name in this table.
 var typeNames = map[string]string{
 	"MessageRole": "Role", "StatusUpdate": "TaskStatusUpdateEvent", "ArtifactUpdate": "TaskArtifactUpdateEvent",
 	"Interface": "AgentInterface", "Capabilities": "AgentCapabilities", "Extension": "AgentExtension", "SendConfig": "SendMessageConfiguration",

@@ -9,7 +9,8 @@ import (
 	"github.com/a2agen/a2agen/spec"
 )
 
-// jsonWire lays the types out as ProtoJSON has them: camel case names, the definition's own names read as well (A2A 1.0 §5.5, §5.7).
+// jsonWire lays the types out as ProtoJSON does: camel case names; the definition's own names are read, too (A2A 1.0
+// §5.5, §5.7).
 func (l *protocolLowering) jsonWire(types []*ir.Type) *ir.Wire {
 	w := newWire(l.doc.Version, ir.JSON)
 	for _, t := range types {
@@ -18,7 +19,7 @@ func (l *protocolLowering) jsonWire(types []*ir.Type) *ir.Wire {
 	return w
 }
 
-// newWire is a wire of a version. How its functions are called is decided by [nameWires].
+// newWire returns a wire of a version. [nameWires] chooses the names of its functions.
 func newWire(version string, e ir.Encoding) *ir.Wire {
 	return &ir.Wire{
 		Name: version + "/" + string(e), File: names.FileBase("codec_v" + version + "_" + string(e)), Encoding: e,
@@ -66,7 +67,7 @@ func (l *protocolLowering) layout(t *ir.Type) *ir.Layout {
 	return layout
 }
 
-// addValue adds a value of an enum to a layout. Another name for a value that is there already is read as that one.
+// addValue adds a value of an enum to a layout. Another name for a value is read as that value.
 func addValue(layout *ir.Layout, v *ir.ValueLayout) {
 	v.Value = cmp.Or(v.Value.Alias, v.Value)
 	at := slices.IndexFunc(layout.Values, func(has *ir.ValueLayout) bool { return has.Value == v.Value })
@@ -81,7 +82,7 @@ func addValue(layout *ir.Layout, v *ir.ValueLayout) {
 	}
 }
 
-// distinctValues drops what is read as one value and is the name of another.
+// distinctValues drops other names of values that are values themselves.
 func distinctValues(layout *ir.Layout) {
 	taken := map[string]bool{}
 	for _, v := range layout.Values {
@@ -131,7 +132,7 @@ func memberOf(m *spec.Message, name string) *spec.Field {
 	return nil
 }
 
-// distinctMembers reports fields of m whose names or other spellings meet on the wire.
+// distinctMembers reports fields of m that have the same name or other spelling on the wire.
 func (l *protocolLowering) distinctMembers(m *spec.Message) {
 	owner := map[string]*spec.Field{}
 	for _, f := range m.Fields {

@@ -35,7 +35,7 @@ func oneName(doc *spec.Document) *spec.Document {
 	return &c
 }
 
-// mainService is the service that sends messages, empty where there is none.
+// mainService is the service that sends messages; "" if there is none.
 func mainService(doc *spec.Document) string {
 	for _, o := range doc.Operations {
 		if o.Name == "SendMessage" {
@@ -51,8 +51,8 @@ func serviceOf(o *spec.Operation) string {
 	return service
 }
 
-// missingRoles warns of operations of 1.0 that the runtime knows and the definition does not have, most of all of one that only
-// has another name now: its clients would be told that there is none.
+// missingRoles warns of operations of 1.0 with a role that the definition does not have, above all of one that was
+// only renamed: clients would be told that it is not supported.
 func (l *protocolLowering) missingRoles() {
 	if l.base == nil {
 		return

@@ -9,7 +9,7 @@ import (
 	"github.com/a2agen/a2agen/generator/schema"
 )
 
-// constraints are the checks on one value, from its place and from its type. Nil entries say nothing.
+// constraints are the checks of a value, those of its field and those of its type. Nil entries are no checks.
 type constraints []*ir.Checks
 
 // each calls f for every set of checks.
@@ -21,7 +21,7 @@ func (cs constraints) each(f func(c *ir.Checks)) {
 	}
 }
 
-// pick returns the index-th of the only valid values, if there are such.
+// pick returns the index-th of the allowed values, if they are listed.
 func (cs constraints) pick(index int) (string, bool) {
 	var got string
 	cs.each(func(c *ir.Checks) {
@@ -32,19 +32,19 @@ func (cs constraints) pick(index int) (string, bool) {
 	return got, got != ""
 }
 
-// limits are those of all checks.
+// limits returns the limits of all checks.
 func (cs constraints) limits() []ir.Limit {
 	var list []ir.Limit
 	cs.each(func(c *ir.Checks) { list = append(list, c.Limits...) })
 	return list
 }
 
-// number finds the index-th number, from zero or the smallest valid one upwards.
+// number returns the index-th allowed number, from zero or the smallest one upwards.
 func (cs constraints) number(unsigned bool, index int) (string, error) {
 	return (&schema.Draft{Index: index, Unsigned: unsigned}).NumberText(cs.limits())
 }
 
-// text finds the index-th string: the property's name, unless the limits want another one.
+// text returns the index-th allowed string: the property's name, unless the limits rule it out.
 func (cs constraints) text(name string, index int) (string, error) {
 	d := schema.Draft{Text: "sample " + name}
 	if index > 0 {
@@ -56,7 +56,7 @@ func (cs constraints) text(name string, index int) (string, error) {
 	return d.Text, nil
 }
 
-// size moves a number of elements or properties to what is allowed.
+// size returns the nearest allowed number of elements or properties.
 func (cs constraints) size(name string, n int) (int, error) {
 	d := schema.Draft{Size: n}
 	if !d.Keep(cs.limits()) || d.Size > maxElements {
@@ -65,7 +65,8 @@ func (cs constraints) size(name string, n int) (int, error) {
 	return d.Size, nil
 }
 
-// keys are the properties that checks demand beyond what fields say of themselves: of each group the first choice.
+// keys returns the properties that checks require in addition to those that fields require: the first choice of each
+// group.
 func (cs constraints) keys() map[string]bool {
 	keys := map[string]bool{}
 	cs.each(func(c *ir.Checks) {
@@ -83,7 +84,7 @@ func (cs constraints) keys() map[string]bool {
 	return keys
 }
 
-// depend adds the keys that the wanted ones demand. It reports whether there were any.
+// depend adds the keys that the given ones require. It reports whether there were any.
 func (cs constraints) depend(wanted map[string]bool) (changed bool) {
 	cs.each(func(c *ir.Checks) {
 		for _, d := range c.DependentRequired {
@@ -97,7 +98,7 @@ func (cs constraints) depend(wanted map[string]bool) (changed bool) {
 	return changed
 }
 
-// mapKeys are the keys of a map, in a fixed order: the demanded ones, then as many as are needed.
+// mapKeys returns keys of a map in a fixed order: the required ones, then as many as are needed.
 func (cs constraints) mapKeys() ([]string, error) {
 	var keys []string
 	cs.each(func(c *ir.Checks) { keys = append(keys, c.Required...) })
@@ -108,7 +109,7 @@ func (cs constraints) mapKeys() ([]string, error) {
 	return keys, err
 }
 
-// sure reports whether a sample that was moved to the limits satisfies the constraints.
+// sure reports whether a sample that was changed to fit the limits satisfies the constraints.
 func (cs constraints) sure() bool {
 	sure := true
 	cs.each(func(c *ir.Checks) {

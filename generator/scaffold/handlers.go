@@ -17,8 +17,8 @@ import (
 	"github.com/a2agen/a2agen/generator/ir"
 )
 
-// Handlers is what package skills of a project says about handlers. It is read to report and to decide which stubs
-// are missing; user files are never changed.
+// Handlers is what package skills of a project says about handlers. It is read for reports, and to find missing
+// stubs; user files are never changed.
 type Handlers struct {
 	self     string // import path of the package
 	hasAgent bool
@@ -36,11 +36,11 @@ type handler struct {
 	has   signature
 }
 
-// stubMark stands in every stub until somebody writes the handler.
+// stubMark is in every stub until somebody writes the handler.
 const stubMark = "a2agen:stub"
 
-// ReadHandlers reads the Go files of package skills by path. A file that does not parse counts as far as it does. self is the
-// import path of the package.
+// ReadHandlers reads the Go files of package skills by path. Of a file that does not parse it uses the part that
+// does. self is the import path of the package.
 func ReadHandlers(self string, files map[string][]byte) Handlers {
 	h := Handlers{self: self, methods: map[string][]handler{}, files: files}
 	fset := token.NewFileSet()
@@ -68,7 +68,7 @@ func ReadHandlers(self string, files map[string][]byte) Handlers {
 	return h
 }
 
-// scopes are what names mean in each file, and what types the package declares.
+// scopes returns what names mean in each file, and which types the package declares.
 func (h *Handlers) scopes(self string, parsed map[string]*ast.File) map[string]*scope {
 	scopes := map[string]*scope{}
 	aliases, declared := map[string]alias{}, map[string]bool{}
@@ -107,7 +107,7 @@ func (h *Handlers) method(fset *token.FileSet, file string, d *ast.FuncDecl, s *
 	})
 }
 
-// receiver is the name of a method's type.
+// receiver returns the name of a method's type.
 func receiver(d *ast.FuncDecl) string {
 	t := d.Recv.List[0].Type
 	if star, ok := t.(*ast.StarExpr); ok {
@@ -119,7 +119,7 @@ func receiver(d *ast.FuncDecl) string {
 	return ""
 }
 
-// takesTask reports whether a parameter is a *agent.Task, whatever the package is called where it is imported.
+// takesTask reports whether a parameter is a *agent.Task, under whatever name the package is imported.
 func takesTask(f *ast.FuncType) bool {
 	for _, p := range f.Params.List {
 		star, ok := p.Type.(*ast.StarExpr)
@@ -133,8 +133,8 @@ func takesTask(f *ast.FuncType) bool {
 	return false
 }
 
-// HasAgent reports whether the package declares the type Agent that stubs are methods of. Without it the handlers live in
-// a way of the user's own.
+// HasAgent reports whether the package declares the type Agent, of which stubs are methods. Without it, the user
+// organizes handlers in another way.
 func (h Handlers) HasAgent() bool { return h.hasAgent }
 
 // Empty reports whether there is no Go code at all.
@@ -156,7 +156,7 @@ func (h Handlers) Edited(untouched []string) bool {
 	return false
 }
 
-// Missing are the Go names of the skills that have no method yet, in the card's order.
+// Missing returns the Go names of the skills without a method, in the card's order.
 func (h Handlers) Missing(skills []*ir.Skill) []string {
 	var names []string
 	for _, s := range skills {
@@ -167,7 +167,7 @@ func (h Handlers) Missing(skills []*ir.Skill) []string {
 	return names
 }
 
-// Serves reports whether a file has the handler of one of the skills, or code that is no handler.
+// Serves reports whether a file has the handler of one of the skills, or code that is not a handler.
 func (h Handlers) Serves(file string, skills []*ir.Skill) bool {
 	for name, methods := range h.methods {
 		wanted := slices.ContainsFunc(skills, func(s *ir.Skill) bool { return s.Go == name })
@@ -201,7 +201,7 @@ const (
 	Elsewhere FindingCode = "elsewhere" // the handlers are in another folder than the configuration says
 )
 
-// Where is the place as file:line.
+// Where returns the position as file:line.
 func (f Finding) Where() string {
 	if f.Line == 0 {
 		return f.File
@@ -230,8 +230,8 @@ func broken(file string, err error) Finding {
 	return f
 }
 
-// Findings are what there is to say about the handlers, by file and line: files that do not parse, signatures that do not fit, methods
-// that belong to no skill any more, and stubs that nobody has written yet.
+// Findings returns what is to be reported about the handlers, by file and line: files that do not parse, signatures
+// that do not fit, methods without a skill, and stubs.
 func (h Handlers) Findings(wanted []Method) []Finding {
 	fs := slices.Clone(h.broken)
 	known := map[string]bool{}
@@ -257,7 +257,8 @@ func SortFindings(fs []Finding) {
 	})
 }
 
-// remedy says what to do with an orphan, and names the test beside it, which does not compile without the skill.
+// remedy says what to do with a method without a skill, and names the test beside it, which does not compile without
+// the skill.
 func (h Handlers) remedy(file string) string {
 	test := strings.TrimSuffix(file, ".go") + "_test.go"
 	if _, ok := h.files[test]; ok {
@@ -266,8 +267,8 @@ func (h Handlers) remedy(file string) string {
 	return "delete it when you do not need it"
 }
 
-// judge looks at the methods with the name of a skill's handler. Those of other types than Agent count only if they look like
-// handlers.
+// judge checks the methods with the name of a skill's handler. Those of other types than Agent count only if they
+// look like handlers.
 func (h Handlers) judge(m Method) (fs []Finding) {
 	for _, got := range h.methods[m.Name] {
 		f := Finding{File: got.file, Line: got.line, Method: m.Name}

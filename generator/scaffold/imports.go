@@ -10,8 +10,8 @@ import (
 	"strconv"
 )
 
-// goFile formats a rendered Go file and leaves out the imports that its code has no use for: a template lists all that it
-// may need. What does not parse is an error, and never reaches a disk.
+// goFile formats a rendered Go file and removes unused imports: a template lists all that it may need. A file that
+// does not parse is an error, and is never written.
 func goFile(src []byte) ([]byte, error) {
 	fset := token.NewFileSet()
 	f, err := parser.ParseFile(fset, "", src, parser.SkipObjectResolution)
@@ -29,7 +29,7 @@ func goFile(src []byte) ([]byte, error) {
 	return format.Source(src)
 }
 
-// packagesUsed are the names in front of a dot. No file of the scaffold has a variable with the name of a package.
+// packagesUsed returns the names before a dot. No file of the scaffold has a variable with the name of a package.
 func packagesUsed(f *ast.File) map[string]bool {
 	used := map[string]bool{}
 	ast.Inspect(f, func(n ast.Node) bool {
@@ -43,7 +43,7 @@ func packagesUsed(f *ast.File) map[string]bool {
 	return used
 }
 
-// importedAs is the name that a file knows a package by.
+// importedAs returns the name of an imported package in a file.
 func importedAs(i *ast.ImportSpec) string {
 	if i.Name != nil {
 		return i.Name.Name

@@ -13,7 +13,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 )
 
-// Modules are what a project needs beside the runtime, at the versions that the runtime is tested with.
+// Modules are what a project requires in addition to the runtime, at the versions that the runtime is tested with.
 type Modules []module.Version
 
 // Packages of the runtime that a project links that accepts tokens, or that reports to OpenTelemetry. Those of stores and
@@ -23,13 +23,13 @@ const (
 	otelPackage  = "runtime/otel"
 )
 
-// Links are what decides beside a2agen.yaml which modules a project needs.
+// Links are what decides, in addition to a2agen.yaml, which modules a project requires.
 type Links struct {
 	Tokens bool     // its agent accepts tokens of an issuer
 	Calls  []string // bindings over which clients call other agents, beside those that a2agen.yaml says
 }
 
-// ModulesOf are the modules of a project with that configuration.
+// ModulesOf returns the modules of a project with a configuration.
 func ModulesOf(c *config.Config, links Links) (ms Modules) {
 	var paths []string
 	link := func(pkg string) {
@@ -76,7 +76,7 @@ func required(goMod []byte) (list Modules) {
 	return list
 }
 
-// Lacking are those that a go.mod does not name, in whatever version.
+// Lacking returns those that a go.mod does not name, in whatever version.
 func (ms Modules) Lacking(goMod []byte) Modules {
 	have := required(goMod)
 	return slices.DeleteFunc(slices.Clone(ms), func(m module.Version) bool {
@@ -84,7 +84,7 @@ func (ms Modules) Lacking(goMod []byte) Modules {
 	})
 }
 
-// Requirement are their lines of go.mod. All are indirect: it is the runtime that imports the first of them.
+// Requirement returns their lines of go.mod. All are indirect: the runtime imports them, not the project.
 func (ms Modules) Requirement() string {
 	var b strings.Builder
 	b.WriteString("require (\n")
@@ -94,7 +94,7 @@ func (ms Modules) Requirement() string {
 	return b.String() + ")\n"
 }
 
-// Sums are their lines of go.sum.
+// Sums returns their lines of go.sum.
 func (ms Modules) Sums() (lines []byte) {
 	for line := range strings.Lines(string(a2agen.GoSum())) {
 		path, rest, _ := strings.Cut(line, " ")
@@ -106,7 +106,7 @@ func (ms Modules) Sums() (lines []byte) {
 	return lines
 }
 
-// EditFlags are the flags of "go mod edit" that add them.
+// EditFlags returns the flags of "go mod edit" that add them.
 func (ms Modules) EditFlags() (flags []string) {
 	for _, m := range ms {
 		flags = append(flags, "-require="+m.Path+"@"+m.Version)

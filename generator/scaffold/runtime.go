@@ -18,26 +18,26 @@ import (
 	"github.com/a2agen/a2agen/generator/output"
 )
 
-// unreleased is the version that a requirement carries when a replacement stands for the module.
+// unreleased is the required version of the runtime where a replacement is used.
 const unreleased = "v0.0.0-00010101000000-000000000000"
 
-// Unpacked is the folder of a project that holds the runtime's source when there is no other way to get it.
+// Unpacked is the folder of a project with the runtime's source, where there is no other way to get it.
 const Unpacked = "third_party/a2agen"
 
-// GoVersion is what go.mod of a project says: the runtime's own.
+// GoVersion returns the Go version for go.mod of a project: that of the runtime.
 const GoVersion = "1.26.0"
 
 // OlderGo reports whether a Go version is too old for the runtime: a module cannot be older than what it requires.
 func OlderGo(version string) bool { return goversion.Compare("go"+version, "go"+GoVersion) < 0 }
 
-// Runtime says where a project's go.mod finds the runtime. With the zero value the source comes along in the project.
+// Runtime says where a project's go.mod finds the runtime. The zero value copies the source into the project.
 type Runtime struct {
 	Version  string // of a released tool: "v1.2.3"
 	Sum      string // its content's hash, for go.sum
 	Checkout string // folder to build against, as go.mod is to name it
 }
 
-// Released is the runtime of a released tool, as its build information tells; false for a tool built from a checkout.
+// Released returns the runtime of a released tool, by its build information; false for a tool built from a checkout.
 func Released(info *debug.BuildInfo) (Runtime, bool) {
 	if info == nil || info.Main.Path != a2agen.Module || info.Main.Sum == "" || info.Main.Replace != nil || module.IsPseudoVersion(info.Main.Version) {
 		return Runtime{}, false
@@ -45,7 +45,7 @@ func Released(info *debug.BuildInfo) (Runtime, bool) {
 	return Runtime{Version: info.Main.Version, Sum: info.Main.Sum}, true
 }
 
-// files are go.mod and, where it has lines, go.sum, complete: there is nothing to tidy. Unpacked sources are added.
+// files returns a complete go.mod and, if it has lines, go.sum; and unpacked sources.
 func (rt Runtime) files(modulePath string, ms Modules) []output.File {
 	fs := []output.File{{Path: "go.mod", Kind: output.Scaffold, Data: rt.goMod(modulePath, ms)}}
 	if sums := append(rt.Sums(), ms.Sums()...); len(sums) > 0 {
@@ -62,21 +62,21 @@ func (rt Runtime) goMod(modulePath string, ms Modules) []byte {
 	return b
 }
 
-// Unpacks reports whether the source comes along in the project.
+// Unpacks reports whether the source is copied into the project.
 func (rt Runtime) Unpacks() bool { return rt == Runtime{} }
 
-// Module is the module path of the runtime.
+// Module returns the module path of the runtime.
 func (Runtime) Module() string { return a2agen.Module }
 
-// RequireLine is the line of go.mod that names the runtime.
+// RequireLine returns the line of go.mod that requires the runtime.
 func (rt Runtime) RequireLine() string {
 	return fmt.Sprintf("require %s %s\n", a2agen.Module, cmp.Or(rt.Version, unreleased))
 }
 
-// folder is what stands for an unreleased runtime, as go.mod is to name it.
+// folder returns the folder that replaces an unreleased runtime, as go.mod names it.
 func (rt Runtime) folder() string { return cmp.Or(rt.Checkout, "./"+Unpacked) }
 
-// EditFlags are the flags of "go mod edit" that add the runtime.
+// EditFlags returns the flags of "go mod edit" that add the runtime.
 func (rt Runtime) EditFlags() []string {
 	flags := []string{"-require=" + a2agen.Module + "@" + cmp.Or(rt.Version, unreleased)}
 	if rt.Version == "" {
@@ -85,7 +85,7 @@ func (rt Runtime) EditFlags() []string {
 	return flags
 }
 
-// Sums are the lines of go.sum that the runtime needs.
+// Sums returns the lines of go.sum that the runtime needs.
 func (rt Runtime) Sums() []byte {
 	if rt.Version == "" {
 		return nil
@@ -93,7 +93,7 @@ func (rt Runtime) Sums() []byte {
 	return rt.goSum()
 }
 
-// Requirement are the lines of go.mod that make the runtime available.
+// Requirement returns the lines of go.mod that add the runtime.
 func (rt Runtime) Requirement() string {
 	if rt.Version != "" {
 		return rt.RequireLine()
@@ -101,7 +101,7 @@ func (rt Runtime) Requirement() string {
 	return rt.RequireLine() + fmt.Sprintf("\nreplace %s => %s\n", a2agen.Module, modfile.AutoQuote(rt.folder()))
 }
 
-// goSum are the runtime's own two lines: it depends on nothing but the standard library, and what the tool needs is no
+// goSum returns the runtime's own two lines: it depends on the standard library only, and what the tool needs is not
 // part of a project's build.
 func (rt Runtime) goSum() []byte {
 	sum, err := dirhash.Hash1([]string{"go.mod"}, func(string) (io.ReadCloser, error) {
@@ -144,7 +144,7 @@ func unpackedGoMod() []byte {
 	return text
 }
 
-// Requires reports whether a go.mod has the runtime.
+// Requires reports whether a go.mod requires the runtime.
 func Requires(goMod []byte) bool {
 	f, err := modfile.ParseLax("go.mod", goMod, nil)
 	return err == nil && (f.Module != nil && f.Module.Mod.Path == a2agen.Module ||
@@ -165,7 +165,7 @@ func UsesUnpacked(goMod []byte) bool {
 	return false
 }
 
-// Replacement is the folder that a go.mod replaces the runtime by; "" when it does not.
+// Replacement returns the folder with which a go.mod replaces the runtime; "" if it does not.
 func Replacement(goMod []byte) string {
 	f, err := modfile.Parse("go.mod", goMod, nil)
 	if err != nil {
@@ -179,7 +179,7 @@ func Replacement(goMod []byte) string {
 	return ""
 }
 
-// CheckModule reports why text cannot be the path of a project's module.
+// CheckModule reports why a text cannot be the path of a project's module.
 func CheckModule(path string) error {
 	if err := module.CheckImportPath(path); err != nil {
 		return fmt.Errorf("module path %q: %w", path, err)

@@ -22,11 +22,11 @@ const (
 	maxDepth = 32
 )
 
-// maxElements is the size of the largest list or map that a sample has.
+// maxElements is the largest number of elements of a list or map in a sample.
 const maxElements = 100
 
-// sampler makes values that satisfy a contract's types. It tries what is plausible, not everything: whether a value
-// satisfies the schema is for the caller to check.
+// sampler makes values for a contract's types. It tries plausible values only: callers must check that a value
+// satisfies the schema.
 type sampler struct {
 	pkg string // name of the package that declares the types
 	// copies are Go expressions by property name that may stand for a plain value of that kind: {"location": "in.Location"}.
@@ -38,7 +38,7 @@ type sampler struct {
 	doubt bool
 }
 
-// copyable is an expression that is worth repeating in an answer: what was asked.
+// copyable is an expression of the request that an answer may repeat.
 type copyable struct {
 	kind ir.DataKind
 	code string
@@ -67,7 +67,7 @@ func (s *sampler) value(ref *ir.DataRef, name string, index int) (sample, error)
 	return s.constrained(ref, constraints{ref.Checks}, name, index)
 }
 
-// constrained makes a value under the constraints cs, which include the reference's own.
+// constrained makes a value under the constraints cs, which include those of the reference.
 func (s *sampler) constrained(ref *ir.DataRef, cs constraints, name string, index int) (sample, error) {
 	s.depth++
 	defer func() { s.depth-- }()
@@ -94,7 +94,7 @@ func nilable(k ir.DataKind) bool {
 	return k == ir.DataAny || k == ir.DataBytes || k == ir.DataList || k == ir.DataMap
 }
 
-// plain makes a value, never null, of the type without its pointer.
+// plain makes a value of a type without its pointer. It is never null.
 func (s *sampler) plain(ref *ir.DataRef, cs constraints, name string, index int) (sample, error) {
 	s.doubt = s.doubt || ref.Kind == ir.DataAny || len(ref.Prefix) > 0 || !cs.sure()
 	if v, ok := cs.pick(index); ok && ref.Kind == ir.DataAny {
@@ -192,7 +192,7 @@ func (s *sampler) union(t *ir.DataType, name string, index int) (sample, error) 
 	return sample{}, err
 }
 
-// structure fills what is required; at the top, where nothing is, everything.
+// structure sets what is required; at the top, if nothing is required, everything.
 func (s *sampler) structure(t *ir.DataType, cs constraints) (sample, error) {
 	wanted := cs.keys()
 	for _, f := range t.Fields {
@@ -248,7 +248,7 @@ func (s *sampler) field(f *ir.DataField) (sample, error) {
 	return v, nil
 }
 
-// list makes as few elements as are allowed, but one where nesting is shallow: an empty list tells a reader nothing.
+// list makes as few elements as are allowed, but one if nesting is shallow: an empty list shows nothing to a reader.
 func (s *sampler) list(ref *ir.DataRef, cs constraints, name string) (sample, error) {
 	least, err := cs.size(name, 0)
 	if err != nil {
@@ -278,7 +278,7 @@ func (s *sampler) list(ref *ir.DataRef, cs constraints, name string) (sample, er
 	return sample{"[" + strings.Join(js, ",") + "]", "[]" + s.goType(ref.Elem) + "{" + lines(code) + "}"}, nil
 }
 
-// element leaves out the type of a literal where the list's or map's literal says it already, as gofmt -s would.
+// element leaves out the type of a literal if that of the list or map has it, as gofmt -s would.
 func (s *sampler) element(ref *ir.DataRef, code string) string {
 	typ := s.goType(ref)
 	if lit, ok := strings.CutPrefix(code, typ+"{"); ok {
@@ -290,7 +290,7 @@ func (s *sampler) element(ref *ir.DataRef, code string) string {
 	return code
 }
 
-// mapping makes the keys that are demanded.
+// mapping makes the keys that are required.
 func (s *sampler) mapping(ref *ir.DataRef, cs constraints) (sample, error) {
 	keys, err := cs.mapKeys()
 	if err != nil {
@@ -308,7 +308,7 @@ func (s *sampler) mapping(ref *ir.DataRef, cs constraints) (sample, error) {
 	return sample{"{" + strings.Join(js, ",") + "}", "map[string]" + s.goType(ref.Elem) + "{" + lines(code) + "}"}, nil
 }
 
-// goType is the Go type of a reference, as another package writes it.
+// goType returns the Go type of a reference, as another package writes it.
 func (s *sampler) goType(ref *ir.DataRef) string {
 	star := ""
 	if ref.Null {
@@ -336,7 +336,7 @@ func (s *sampler) goType(ref *ir.DataRef) string {
 	return star + string(ref.Kind) // bool, int32, …, string
 }
 
-// scalar gives a JSON scalar its Go expression.
+// scalar returns the Go expression of a JSON scalar.
 func scalar(kind ir.DataKind, js string) (sample, error) {
 	switch kind {
 	case ir.DataString:

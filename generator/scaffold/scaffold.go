@@ -24,7 +24,7 @@ import (
 	"github.com/a2agen/a2agen/templates"
 )
 
-// Project is what the scaffold of an agent is made from.
+// Project is the input of the scaffold of an agent.
 type Project struct {
 	Protocol    *ir.Protocol
 	Agent       *ir.Agent
@@ -37,7 +37,7 @@ type Project struct {
 	Modules        Modules // beside the runtime's
 }
 
-// Files renders the files of a fresh project that are there once, whatever its skills: all but the two YAML files and the
+// Files renders the files of a fresh project that do not depend on single skills: all but the two YAML files and the
 // handlers, which [Stubs] renders.
 func Files(p Project) ([]output.File, error) {
 	v := newView(p)
@@ -61,8 +61,8 @@ func Files(p Project) ([]output.File, error) {
 	return append(r.files, tests...), cmp.Or(r.err, err)
 }
 
-// SharedTests renders the tests that are there once, whatever the skills: how a test reaches the agent, and, where it speaks JSON-RPC, one
-// that does so without a client.
+// SharedTests renders the tests that do not depend on single skills: how a test connects to the agent and, if it
+// speaks JSON-RPC, one that does so without a client.
 func SharedTests(p Project) ([]output.File, error) {
 	v := &view{packages: newPackages(p), HTTP2: served(p.Agent, func(b *runtime.Binding) bool { return b.HTTP2 })}
 	var r renderer
@@ -83,7 +83,7 @@ func served(a *ir.Agent, is func(*runtime.Binding) bool) *runtime.Binding {
 	return nil
 }
 
-// StubFiles are the paths of the handlers and tests that [Stubs] renders of a skill, in a folder of handlers.
+// StubFiles returns the paths of the handler and test that [Stubs] renders for a skill, in a folder of handlers.
 func StubFiles(folder string, s *ir.Skill) []string {
 	return []string{folder + "/" + s.File + ".go", folder + "/" + s.File + "_test.go"}
 }
@@ -107,7 +107,7 @@ func Stubs(p Project, goNames []string) ([]output.File, error) {
 	return files, errors.Join(errs...)
 }
 
-// view is what templates print.
+// view is the input of the templates.
 type view struct {
 	packages
 	Command, Title, About string
@@ -178,7 +178,7 @@ func over(bindings []string) string {
 	return strings.Join(list, "")
 }
 
-// rpcPath is the path on the server at which the agent takes JSON-RPC; "" if it does not.
+// rpcPath returns the path at which the agent serves JSON-RPC; "" if it does not.
 func rpcPath(a *ir.Agent) string {
 	var card struct {
 		SupportedInterfaces []struct {
@@ -223,12 +223,12 @@ func newPackages(p Project) packages {
 	return ps
 }
 
-// Command is the name of the program for an agent's name: lower-case letters, digits and hyphens.
+// Command returns the name of the program for an agent's name: lower-case letters, digits and hyphens.
 func Command(name string) string {
 	return strings.ReplaceAll(names.FileBase(name), "_", "-")
 }
 
-// oneLine makes foreign text safe to stand in a Markdown paragraph: one line, no markup, at most most runes.
+// oneLine makes foreign text safe for a Markdown paragraph: one line, no markup, at most most runes.
 func oneLine(text string, most int) string {
 	text = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, "\uFFFD"), func(r rune) bool {
 		return r <= ' ' || r == 0x7f || r == 0x85 || r == 0x2028 || r == 0x2029

@@ -17,8 +17,8 @@ type signature struct{ in, out []string }
 
 const unknown = "?"
 
-// fits reports whether a method with this signature may be the wanted one. Only what differs for certain does not fit: a type
-// of a package that is not known may be another name for the right one.
+// fits reports whether a method with this signature may be the wanted one. Only a certain difference counts: a type
+// of an unknown package may be an alias of the right one.
 func (s signature) fits(want signature, known func(pkg string) bool) bool {
 	same := func(got, want []string) bool {
 		differs := func(t string, wanted string) bool {
@@ -34,7 +34,7 @@ func (s signature) fits(want signature, known func(pkg string) bool) bool {
 	return same(s.in, want.in) && same(s.out, want.out)
 }
 
-// packageOf is the import path of a type's package; "" for a type of the language.
+// packageOf returns the import path of a type's package; "" for a predeclared type.
 func packageOf(t string) string {
 	t = strings.TrimLeft(t, "*")
 	return t[:max(0, strings.LastIndexByte(t, '.'))]
@@ -88,7 +88,7 @@ func newScope(self string, f *ast.File) *scope {
 	return s
 }
 
-// maxAliases bounds how long an alias is followed.
+// maxAliases limits how many aliases are followed.
 const maxAliases = 10
 
 func (s *scope) signature(f *ast.FuncType) signature {
@@ -181,7 +181,7 @@ func Wanted(self string, src []byte) ([]Method, error) {
 	return methods, nil
 }
 
-// ownTypes are the names in an interface that its own package declares: the exported ones.
+// ownTypes returns the names in an interface that its own package declares: the exported ones.
 func ownTypes(i *ast.InterfaceType) map[string]bool {
 	own := map[string]bool{}
 	ast.Inspect(i, func(n ast.Node) bool {

@@ -11,7 +11,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 )
 
-// skillView is what the templates of a handler and its test print.
+// skillView is the input of the templates of a handler and its test.
 type skillView struct {
 	packages
 	ID, Go string
@@ -44,7 +44,7 @@ func newSkillView(ps packages, s *ir.Skill) *skillView {
 	return v
 }
 
-// quoted caps and quotes an id, which may hold anything.
+// quoted shortens and quotes an id, which may be any text.
 func quoted(id string) string {
 	if rs := []rune(id); len(rs) > 80 {
 		id = string(rs[:80]) + "…"
@@ -52,7 +52,7 @@ func quoted(id string) string {
 	return strconv.QuoteToASCII(id)
 }
 
-// sampleInput chooses what the tests ask.
+// sampleInput chooses the input in tests.
 func (v *skillView) sampleInput(s *ir.Skill) {
 	if !v.Input {
 		v.text = "hello"
@@ -72,8 +72,8 @@ func (v *skillView) sampleInput(s *ir.Skill) {
 	v.InputCode = v.input.code
 }
 
-// sampleOutput chooses what the handler answers: a value of its output type that repeats what was asked where types
-// agree, or, without an output schema, an echo.
+// sampleOutput chooses what the handler answers: a value of its output type that repeats values of the input where
+// types agree or, without an output schema, an echo.
 func (v *skillView) sampleOutput(s *ir.Skill) {
 	switch {
 	case v.Output:
@@ -87,7 +87,7 @@ func (v *skillView) sampleOutput(s *ir.Skill) {
 	}
 }
 
-// copies are the input's plain required fields.
+// copies returns the input's plain required fields.
 func copies(input *ir.DataRef) map[string]copyable {
 	m := map[string]copyable{}
 	if input == nil || input.Type.Kind != ir.DataStruct {
@@ -109,7 +109,7 @@ func plainKind(k ir.DataKind) bool {
 	return true
 }
 
-// checked makes a sample that the schema accepts, which knows more than the sampler: with what is optional, else
+// checked makes a sample that the schema accepts, which may be stricter than the sampler: with optional values, else
 // without.
 func checked(s *sampler, ref *ir.DataRef, contract json.RawMessage) (sample, error) {
 	v, err := accepted(s, ref, contract)
@@ -123,7 +123,7 @@ func checked(s *sampler, ref *ir.DataRef, contract json.RawMessage) (sample, err
 	return v, err
 }
 
-// accepted makes a sample and holds it against the schema.
+// accepted makes a sample and checks it against the schema.
 func accepted(s *sampler, ref *ir.DataRef, contract json.RawMessage) (sample, error) {
 	v, err := s.root(ref)
 	if err != nil {
@@ -135,7 +135,7 @@ func accepted(s *sampler, ref *ir.DataRef, contract json.RawMessage) (sample, er
 	return v, holds(v, contract)
 }
 
-// holds holds a sample against the schema.
+// holds checks a sample against the schema.
 func holds(v sample, contract json.RawMessage) error {
 	e, err := schema.NewEvaluator(contract)
 	if err != nil {
@@ -148,10 +148,10 @@ func holds(v sample, contract json.RawMessage) error {
 	return err
 }
 
-// Fails reports whether calling the skill as its test does is an error.
+// Fails reports whether the test of the skill must expect an error.
 func (v *skillView) Fails() bool { return v.NoAnswer || v.NoInput }
 
-// rpc is a JSON-RPC call of SendMessage, in the order in which people read one.
+// rpc returns a JSON-RPC call of SendMessage, with its members in the usual order.
 type rpc struct {
 	JSONRPC string `json:"jsonrpc"`
 	ID      string `json:"id"`
@@ -175,7 +175,7 @@ type part struct {
 	MediaType string          `json:"mediaType,omitempty"`
 }
 
-// request is a call of the skill by name with its input, compact.
+// request returns a call of the skill by name with its input, as compact JSON.
 func (v *skillView) request() string {
 	m := message{
 		Parts:      []part{{Text: v.text}},
@@ -188,7 +188,7 @@ func (v *skillView) request() string {
 	return send(m)
 }
 
-// send is a request that sends a message, as JSON.
+// send returns a request that sends a message, as JSON.
 func send(m message) string {
 	m.ID, m.Role = "m1", "ROLE_USER"
 	r := rpc{JSONRPC: "2.0", ID: "1", Method: "SendMessage"}

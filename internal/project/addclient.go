@@ -19,7 +19,7 @@ import (
 	"github.com/a2agen/a2agen/internal/project/remote"
 )
 
-// ClientOptions say which agent's client to make.
+// ClientOptions say of which agent to make a client.
 type ClientOptions struct {
 	Options
 	Target       string   // the agent's URL, its card's URL, or a file
@@ -29,8 +29,8 @@ type ClientOptions struct {
 	Bindings     []string // that the client uses, the preferred one first; those of the project
 }
 
-// AddClient fetches a card, keeps it beside the client, records the client in a2agen.yaml and generates the project.
-// Called again for a client that is there, it takes over the card as it is now.
+// AddClient fetches a card, stores it beside the client, records the client in a2agen.yaml and generates the project.
+// For a client that exists, it fetches the card anew.
 func AddClient(ctx context.Context, o ClientOptions) (config.Client, Report, error) {
 	if err := o.check(); err != nil {
 		return config.Client{}, Report{}, err
@@ -99,7 +99,7 @@ func (p *project) addClient(ctx context.Context, o ClientOptions, src []byte, ag
 	return c, r, err
 }
 
-// client finds the entry of a2agen.yaml that the command is about, or makes one.
+// client finds or makes the entry of a2agen.yaml for the command.
 func (p *project) client(o ClientOptions, cfg *config.Config, agentName string) (c config.Client, known bool, err error) {
 	c = config.Client{Name: o.Name, Out: o.Out, Bindings: o.Bindings}
 	if strings.Contains(o.Target, "://") {
@@ -138,7 +138,7 @@ func emptyIf(empty bool, s string) string {
 	return s
 }
 
-// inside is the path of a file relative to the project, if it is in there and can be named by a2agen.yaml.
+// inside returns the path of a file relative to the project, if it is inside and a2agen.yaml can name it.
 func (p *project) inside(file string) string {
 	dir, err1 := filepath.Abs(p.Dir())
 	abs, err2 := filepath.Abs(file)
@@ -152,7 +152,7 @@ func (p *project) inside(file string) string {
 	return filepath.ToSlash(rel)
 }
 
-// applyClient generates with the new entry and the new card in place of what is on disk, and only then writes anything.
+// applyClient generates with the new entry and the new card, and writes only if that succeeds.
 func (p *project) applyClient(ctx context.Context, o ClientOptions, c config.Client, old, edited, src []byte) (Report, error) {
 	over := map[string][]byte{config.File: edited}
 	file, kept := c.Card()

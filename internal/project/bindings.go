@@ -17,7 +17,8 @@ import (
 	"github.com/a2agen/a2agen/generator/emit"
 )
 
-// bindingPin is what the lock says of the bindings, so that a newer tool with another default does not open what nobody asked for.
+// bindingPin is what the lock records of the bindings, so that a newer tool with other defaults does not serve
+// bindings that nobody asked for.
 func bindingPin(out generator.Output) string {
 	switch {
 	case out.Model.Agent == nil:
@@ -28,8 +29,9 @@ func bindingPin(out generator.Output) string {
 	return strings.Join(out.Config.BindingNames(), ", ")
 }
 
-// keptBindings are the bindings in which the agent was served before, where neither a2agen.yaml nor the card says them; none: they say
-// it, or the project is new. A tool that did not write them into the lock has left the card that it published.
+// keptBindings returns the bindings over which the agent was served before, if neither a2agen.yaml nor the card lists
+// any; none if they do, or the project is new. Where an older tool did not record them in the lock, they are read
+// from the published card.
 func (p *project) keptBindings(open func(string) ([]byte, error)) (kept []string, list diag.List) {
 	src, _ := open(config.File) // without one the defaults count
 	c, problems := config.Read(config.File, src)
@@ -54,12 +56,12 @@ func (p *project) keptBindings(open func(string) ([]byte, error)) (kept []string
 	return kept, list
 }
 
-// known leaves out what is no binding of this tool.
+// known removes unknown bindings.
 func known(names []string) []string {
 	return slices.DeleteFunc(names, func(n string) bool { return !slices.Contains(config.Bindings(), n) })
 }
 
-// publishedBindings reads the bindings of the card in a generated file, each once.
+// publishedBindings returns the bindings of the card in a generated file, without repetitions.
 func publishedBindings(src []byte) (names []string) {
 	f, err := parser.ParseFile(token.NewFileSet(), "", src, parser.SkipObjectResolution)
 	if err != nil {
@@ -86,7 +88,7 @@ func publishedBindings(src []byte) (names []string) {
 	return names
 }
 
-// constant is the text of a sum of string literals. The schemas that stand for names in it are null.
+// constant returns the text of a sum of string literals. The names of schemas in it are replaced by null.
 func constant(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.BinaryExpr:

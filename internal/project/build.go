@@ -19,12 +19,11 @@ import (
 	"github.com/a2agen/a2agen/generator/scaffold"
 )
 
-// buildTime is how long the go command may take to compile a project; where nothing was ever compiled, that is the runtime, too.
+// buildTime is how long the go command may take to compile a project; the first time that includes the runtime.
 const buildTime = 5 * time.Minute
 
-// build compiles the packages of the project and their tests, and says what keeps them from it. Nothing is linked or run, the
-// network is not used, and files that overlay has (nil: deleted) count instead of those on the disk. why says why nothing was
-// compiled; then nothing is known.
+// build compiles the packages of the project and their tests, and returns the errors. Nothing is linked or run, the
+// network is not used, and overlay replaces files (nil: deleted). If nothing was compiled, why says so.
 func (p *project) build(ctx context.Context, overlay map[string][]byte) (found []scaffold.Finding, why string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, buildTime)
 	defer cancel()
@@ -45,13 +44,13 @@ func (p *project) build(ctx context.Context, overlay map[string][]byte) (found [
 	return compileErrors(failures), "", nil
 }
 
-// saying is what the go command says beside its output.
+// saying returns what the go command prints beside its output.
 type saying struct {
 	Text   string
 	Failed bool
 }
 
-// goList has the go command compile all packages and tests, and list those that failed.
+// goList compiles all packages and tests, and returns those that failed.
 func (p *project) goList(ctx context.Context, overlay map[string][]byte) (out io.Reader, said saying, why string, err error) {
 	goTool, err := exec.LookPath("go")
 	if err != nil {
@@ -92,7 +91,7 @@ func (p *project) goList(ctx context.Context, overlay map[string][]byte) (out io
 	return &result, saying{text.String(), exit != nil}, "", nil
 }
 
-// lacking are the modules that the go command would have fetched.
+// lacking returns the modules that the go command would have fetched.
 func lacking(said string) string {
 	var modules []string
 	for line := range strings.Lines(said) {
@@ -106,7 +105,7 @@ func lacking(said string) string {
 	return strings.Join(modules, ", ")
 }
 
-// firstLine is what a failure without a place says, below the name of the package.
+// firstLine returns the text of a failure without a position, without the name of the package.
 func firstLine(failure string) string {
 	for line := range strings.Lines(failure) {
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "# ") {
@@ -116,7 +115,7 @@ func firstLine(failure string) string {
 	return "the go command fails"
 }
 
-// writeOverlay keeps files in a folder and writes the list that the go command reads them by.
+// writeOverlay writes files to a folder, and the list by which the go command finds them.
 func writeOverlay(temp, dir string, files map[string][]byte) (list string, err error) {
 	replace := map[string]string{}
 	for name, data := range files {
@@ -137,7 +136,7 @@ func writeOverlay(temp, dir string, files map[string][]byte) (list string, err e
 	return list, os.WriteFile(list, text, 0o600)
 }
 
-// packageError is what keeps a package from compiling, as "go list" tells it.
+// packageError is an error of a package, as "go list" prints it.
 type packageError struct{ Pos, Err string }
 
 // readFailures reads the errors of packages, and of what they import, from the output of "go list".
@@ -164,10 +163,10 @@ func readFailures(r io.Reader) (failures []string, err error) {
 	}
 }
 
-// compileError is a line of the compiler: file, line, perhaps the column, and what is wrong.
+// compileError matches a line of the compiler: file, line, perhaps the column, and the message.
 var compileError = regexp.MustCompile(`^(?:\./|\.\\)?([^:\s][^:]*\.go):(\d+):(?:(\d+):)? (.*)$`)
 
-// compileErrors are the errors by file and line, each once: a package is compiled again with its tests.
+// compileErrors returns the errors by file and line, without repetitions: a package is compiled again with its tests.
 func compileErrors(failures []string) (found []scaffold.Finding) {
 	seen := map[scaffold.Finding]bool{}
 	for _, failure := range failures {
@@ -191,8 +190,8 @@ func compileErrors(failures []string) (found []scaffold.Finding) {
 	return found
 }
 
-// withBuild adds what the compiler found to what is known of the handlers. What follows from a signature that does not fit is not said
-// twice.
+// withBuild adds errors of the compiler to the findings about handlers, except those that follow from a wrong
+// signature.
 func withBuild(handlers, built []scaffold.Finding) []scaffold.Finding {
 	unfit := slices.ContainsFunc(handlers, func(f scaffold.Finding) bool { return f.Code == scaffold.Signature })
 	all := slices.Clone(handlers)

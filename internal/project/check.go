@@ -14,7 +14,7 @@ import (
 	"github.com/a2agen/a2agen/internal/project/disk"
 )
 
-// Drift is one way in which a project is not what a run would leave.
+// Drift is one difference between a project and the result of a run.
 type Drift struct {
 	Path  string `json:"path,omitempty"` // "" when it concerns the project as a whole
 	State string `json:"state"`          // "missing", "hand-edited", "inputs changed", "tool changed", "protocol changed", …
@@ -43,7 +43,7 @@ func (d Drift) String() string {
 	return s
 }
 
-// CheckReport is what a check found.
+// CheckReport is the result of a check.
 type CheckReport struct {
 	Drift       []Drift            `json:"drift"`
 	Handlers    []scaffold.Finding `json:"handlers"`
@@ -52,8 +52,9 @@ type CheckReport struct {
 	NotBuilt string `json:"notBuilt,omitempty"`
 }
 
-// Check reports how the project differs from what a run would leave: first why, then file by file. It writes nothing.
-// Diagnostics that would stop a run are an *[InvalidError]; a definition that is not the pinned one is a drift.
+// Check reports how the project differs from the result of a run: the causes first, then file by file. It writes
+// nothing. Diagnostics that would stop a run are an *[InvalidError]; a definition that is not the pinned one is a
+// drift.
 func Check(ctx context.Context, o Options) (CheckReport, error) {
 	p, err := openProject(o.Tool, o.Dir)
 	if err != nil {
@@ -96,7 +97,7 @@ const (
 	protocolChanged = "protocol changed"
 )
 
-// causes compares the lock with what a run would write there now.
+// causes compares the lock with the one that a run would write.
 func (p *project) causes(out generator.Output) []Drift {
 	var ds []Drift
 	lock := p.Lock()
@@ -124,7 +125,7 @@ func (p *project) causes(out generator.Output) []Drift {
 	return ds
 }
 
-// reasons are the causes in one phrase each: "inputs changed: agent.yaml, go.mod".
+// reasons returns a phrase for each cause: "inputs changed: agent.yaml, go.mod".
 func reasons(causes []Drift) []string {
 	var inputs, rs []string
 	for _, c := range causes {
@@ -159,7 +160,7 @@ func differing(a, b map[string]string) []string {
 	return keys
 }
 
-// files names the cause and the remedy for every file that is not as it should be.
+// files adds the cause and the remedy to every file that differs.
 func (p *project) files(pl *disk.Plan, causes []Drift) []Drift {
 	why := reasons(causes)
 	if why == nil {

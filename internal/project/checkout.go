@@ -11,8 +11,8 @@ import (
 	"github.com/a2agen/a2agen/generator/scaffold"
 )
 
-// findCheckout looks for the checkout that a tool was built from: in the folders above each of the given ones, such as
-// that of the executable and the working folder. It returns "" when there is none.
+// findCheckout looks for the checkout that a tool was built from, in the folders above each of the given ones, such
+// as those of the executable and the working folder. It returns "" if there is none.
 func findCheckout(from ...string) string {
 	for _, dir := range from {
 		if resolved, err := filepath.EvalSymlinks(dir); err == nil {
@@ -42,8 +42,8 @@ func isCheckout(dir string) bool {
 	return err == nil
 }
 
-// inCheckout is the runtime in the folder checkout. The path is written relative to the project when one holds the
-// other, so that they can move together; else it is absolute.
+// inCheckout returns the runtime in the folder checkout. The path is relative to the project if one of them contains
+// the other, so that they can move together; else it is absolute.
 func inCheckout(checkout, project string) (scaffold.Runtime, error) {
 	checkout, err := filepath.Abs(checkout)
 	if err != nil {

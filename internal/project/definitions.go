@@ -18,7 +18,7 @@ import (
 	"github.com/a2agen/a2agen/spec"
 )
 
-// Fetched is a definition that an update fetched and that is not the one that was kept before.
+// Fetched is a definition that an update fetched and that differs from the stored one.
 type Fetched struct {
 	Protocol string `json:"protocol"` // version
 	URL      string `json:"url"`
@@ -35,8 +35,8 @@ type definitions struct {
 	problems diag.List
 }
 
-// fetchDefinitions fetches the definitions that the configuration names by URL, and compares them with the kept ones.
-// It writes nothing. A configuration with mistakes names none: generating reports them.
+// fetchDefinitions fetches the definitions that the configuration names by URL, and compares them with the stored
+// ones. It writes nothing. An invalid configuration names none: generating reports its mistakes.
 func (p *project) fetchDefinitions(ctx context.Context, allowPrivate bool) (definitions, error) {
 	d := definitions{over: map[string][]byte{}}
 	src, err := p.ReadFile(config.File)
@@ -62,7 +62,7 @@ func (p *project) fetchDefinitions(ctx context.Context, allowPrivate bool) (defi
 	return d, nil
 }
 
-// compareDefinition reads what was fetched and says how it differs from what is kept.
+// compareDefinition reads a fetched definition and says how it differs from the stored one.
 func (p *project) compareDefinition(v config.Protocol, src []byte, d *definitions) error {
 	file := keptAs(v, src)
 	doc, list := generator.ReadFetched(file, v, src)
@@ -94,7 +94,7 @@ func (p *project) compareDefinition(v config.Protocol, src []byte, d *definition
 	return nil
 }
 
-// keptAs is the path under which a fetched definition is kept: its ending is that of the URL, or fits the content.
+// keptAs returns the path of a fetched definition: its ending is that of the URL, or fits the content.
 func keptAs(v config.Protocol, src []byte) string {
 	proto, schema := v.Kept()[0], v.Kept()[1]
 	if u, err := url.Parse(v.URL); err == nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/a2agen/a2agen/generator/diag"
 )
 
-// InvalidError is the error of a run that diagnostics stopped.
+// InvalidError is the error of a run that was stopped by diagnostics.
 type InvalidError struct{ List diag.List }
 
 // Error counts the problems; the list itself is printed apart.
@@ -23,7 +23,7 @@ func (e *InvalidError) Error() string {
 	return fmt.Sprintf("%d errors; nothing was written", n)
 }
 
-// NotEmptyError says that a folder holds something that a new project might get mixed up with.
+// NotEmptyError says that the folder of a new project is not empty.
 type NotEmptyError struct{ Dir string }
 
 // Error names the folder and the way out.
@@ -31,7 +31,7 @@ func (e *NotEmptyError) Error() string {
 	return fmt.Sprintf("%s is not empty (give another folder, or --force to add the missing files; existing ones stay as they are)", e.Dir)
 }
 
-// ArgumentError says that an argument of a command is not usable.
+// ArgumentError is an invalid argument of a command.
 type ArgumentError struct{ Err error }
 
 // Error is the reason.

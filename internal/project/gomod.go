@@ -19,7 +19,7 @@ import (
 	"github.com/a2agen/a2agen/generator/scaffold"
 )
 
-// goMod is the go.mod that a project builds by.
+// goMod is the go.mod of a project.
 type goMod struct {
 	dir  string // its folder, absolute
 	rel  string // the project's path from there; "" when it is the same folder
@@ -51,7 +51,7 @@ func findGoMod(dir string) (goMod, error) {
 	}
 }
 
-// workspace is the go.work in force above a folder; "" when there is none.
+// workspace returns the go.work in effect above a folder; "" if there is none.
 func workspace(dir string) string {
 	if env := os.Getenv("GOWORK"); env != "" {
 		return strings.TrimPrefix(env, "off")
@@ -95,7 +95,7 @@ func (m goMod) hasRuntime() bool {
 	return work != "" && workspaceHas(work)
 }
 
-// untouchable is why the tool leaves a go.mod alone that lacks the runtime; "" when it may add the lines.
+// untouchable says why the tool must not change a go.mod that lacks the runtime; "" if it may.
 func (m goMod) untouchable() string {
 	_, err := os.Stat(filepath.Join(m.dir, "vendor", "modules.txt"))
 	switch {
@@ -109,7 +109,7 @@ func (m goMod) untouchable() string {
 	return ""
 }
 
-// commands are what to run in the folder of a go.mod to add the runtime, or only what else is needed.
+// commands returns the commands to run in the folder of a go.mod to add the runtime, or only the modules.
 func (m goMod) commands(rt scaffold.Runtime, ms scaffold.Modules) string {
 	if m.hasRuntime() {
 		return "go mod edit " + strings.Join(ms.EditFlags(), " ") + " && go mod tidy"
@@ -131,7 +131,7 @@ func (m goMod) commands(rt scaffold.Runtime, ms scaffold.Modules) string {
 	return edit
 }
 
-// olderGo is the Go version that a go.mod names, if it is too old for the runtime.
+// olderGo returns the Go version of a go.mod if it is too old for the runtime.
 func olderGo(data []byte) string {
 	f, err := modfile.ParseLax("go.mod", data, nil)
 	if err != nil || f.Go == nil || !scaffold.OlderGo(f.Go.Version) {
@@ -140,7 +140,7 @@ func olderGo(data []byte) string {
 	return f.Go.Version
 }
 
-// addRuntime is requireRuntime with the runtime that the tool takes by itself.
+// addRuntime is requireRuntime with the default runtime of the tool.
 func (p *project) addRuntime() (files []output.File, note string, err error) {
 	if p.goMod.hasRuntime() && len(p.lacking()) == 0 {
 		return nil, "", nil
@@ -152,9 +152,8 @@ func (p *project) addRuntime() (files []output.File, note string, err error) {
 	return p.requireRuntime(rt)
 }
 
-// requireRuntime gives go.mod, and go.sum, the lines that generated code needs, where they are the project's own; it
-// says on the terminal what that is. Everything else in them stays byte for byte. Where go.mod is not the tool's to
-// touch, it says what to run.
+// requireRuntime adds the lines that generated code needs to the project's own go.mod and go.sum, and reports them.
+// The rest of the files stays byte for byte. If go.mod must not be changed, it reports the commands to run.
 func (p *project) requireRuntime(rt scaffold.Runtime) (files []output.File, note string, err error) {
 	has, ms := p.goMod.hasRuntime(), p.lacking()
 	if has && len(ms) == 0 {
@@ -191,7 +190,7 @@ func (p *project) requireRuntime(rt scaffold.Runtime) (files []output.File, note
 	return files, "go.mod: added what generated code needs: " + strings.Join(added, "; "), nil
 }
 
-// lacking are the modules that go.mod does not name although a2agen.yaml or the card asks for what needs them.
+// lacking returns the modules that a2agen.yaml or the card needs and go.mod does not name.
 func (p *project) lacking() scaffold.Modules {
 	src := p.config
 	if src == nil {
@@ -224,7 +223,7 @@ func splicedModules(data []byte, ms scaffold.Modules) ([]byte, error) {
 	return edited, nil
 }
 
-// goSum is go.sum with the lines that it lacks.
+// goSum returns go.sum with the lines that it lacks.
 func (p *project) goSum(lines []byte) output.File {
 	f := output.File{Path: "go.sum", Kind: output.Merged, NoBase: true, Data: lines}
 	old, err := p.ReadFile("go.sum")
@@ -236,7 +235,7 @@ func (p *project) goSum(lines []byte) output.File {
 	return f
 }
 
-// splicedGoMod adds the requirement to the text of a go.mod, and raises its Go version where that is too old.
+// splicedGoMod adds the requirement to the text of a go.mod, and raises its Go version if that is too old.
 func splicedGoMod(data []byte, rt scaffold.Runtime) (edited []byte, added []string, err error) {
 	f, err := modfile.Parse("go.mod", data, nil)
 	if err != nil {

@@ -27,7 +27,7 @@ func (p *project) handlers(c *config.Config, stubs ...output.File) (scaffold.Han
 	return scaffold.ReadHandlers(path.Join(p.module, c.Packages.Skills), src), err
 }
 
-// findings holds the handlers against what was generated.
+// findings checks the handlers against what was generated.
 func (p *project) findings(h scaffold.Handlers, out generator.Output) ([]scaffold.Finding, error) {
 	if out.Model.Agent == nil {
 		return nil, nil
@@ -40,8 +40,8 @@ func (p *project) findings(h scaffold.Handlers, out generator.Output) ([]scaffol
 	return p.judge(h, out.Config, out.Files[i].Data)
 }
 
-// freshFindings holds the handlers against the files that are there, when nothing has to be generated: with no more
-// than the text of the two packages.
+// freshFindings checks the handlers against the existing files if nothing needs to be generated, by the text of the
+// two packages alone.
 func (p *project) freshFindings() ([]scaffold.Finding, error) {
 	src, err := p.ReadFile(config.File)
 	if err != nil {
@@ -71,7 +71,7 @@ func (p *project) judge(h scaffold.Handlers, c *config.Config, skills []byte) ([
 	return append(p.elsewhere(h, c), h.Findings(wanted)...), nil
 }
 
-// elsewhere says when the configuration names a folder for handlers, and they were written to another.
+// elsewhere reports handlers outside the folder that the configuration names.
 func (p *project) elsewhere(h scaffold.Handlers, c *config.Config) []scaffold.Finding {
 	if !h.Empty() {
 		return nil

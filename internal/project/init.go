@@ -22,7 +22,7 @@ import (
 	"github.com/a2agen/a2agen/internal/project/remote"
 )
 
-// InitOptions say what a new project is to be. Empty fields have defaults.
+// InitOptions describe a new project. Empty fields have defaults.
 type InitOptions struct {
 	Options
 	Name     string   // of the agent; the folder's name
@@ -40,7 +40,7 @@ type InitOptions struct {
 	Protocol     []string // versions that it speaks, of [config.Supported]; [spec.Fresh]
 }
 
-// DefaultSkill is the skill of an agent that was not told any.
+// DefaultSkill is the skill of an agent without others.
 const DefaultSkill = "echo"
 
 // Init makes a new project. Everything is rendered before the first file is written; an error leaves nothing behind.
@@ -69,7 +69,7 @@ func Init(ctx context.Context, o InitOptions) (Report, error) {
 	return r, err
 }
 
-// check refuses arguments and folders before anything is done.
+// check rejects invalid arguments and folders before anything is done.
 func (o *InitOptions) check() error {
 	if o.CardFile != "" && (o.Name != "" || len(o.Skills)+len(o.Texts) > 0) {
 		return badArgument("--card brings its own name and skills: leave out --name, --skill and --text")
@@ -110,7 +110,7 @@ func (o *InitOptions) check() error {
 	return checkEmpty(o.Dir)
 }
 
-// checkAuth refuses what --auth cannot be.
+// checkAuth rejects invalid values of --auth.
 func (o *InitOptions) checkAuth() error {
 	switch choices := card.FreshSchemeNames(); {
 	case o.Auth != "" && !slices.Contains(choices, o.Auth):
@@ -121,7 +121,7 @@ func (o *InitOptions) checkAuth() error {
 	return nil
 }
 
-// checkBindings refuses what --bindings cannot be.
+// checkBindings rejects invalid values of --bindings.
 func checkBindings(list []string) error {
 	for i, b := range list {
 		if !slices.Contains(config.Bindings(), b) || slices.Contains(list[:i], b) {
@@ -131,7 +131,7 @@ func checkBindings(list []string) error {
 	return nil
 }
 
-// checkEmpty refuses a folder with files, but for those of git and of a killed init.
+// checkEmpty rejects a folder with files, except those of git and of an init that was killed.
 func checkEmpty(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -151,7 +151,7 @@ func checkEmpty(dir string) error {
 	return nil
 }
 
-// makeFolders makes a folder and its parents and returns those that were not there.
+// makeFolders makes a folder and its parents and returns those that did not exist.
 func makeFolders(dir string) (made []string, err error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -203,7 +203,7 @@ func (o *InitOptions) card(ctx context.Context) ([]byte, diag.List, error) {
 	return text, append(list, notes...), nil
 }
 
-// bindings are those of the new agent.
+// bindings returns those of the new agent.
 func (o *InitOptions) bindings() []string {
 	if len(o.Bindings) > 0 {
 		return o.Bindings
@@ -211,7 +211,7 @@ func (o *InitOptions) bindings() []string {
 	return config.Default().BindingNames()
 }
 
-// folderName is the name of the folder, as an agent's name.
+// folderName returns the name of the folder, as the default of the agent's name.
 func folderName(dir string) string {
 	abs, err := filepath.Abs(dir)
 	if err != nil || filepath.Dir(abs) == abs {
@@ -278,7 +278,7 @@ func (o *InitOptions) write(ctx context.Context, rt scaffold.Runtime, agentYAML 
 	return pr.apply(opts, out, withFurther(files, further), r)
 }
 
-// adopt takes the go.mod that is there, which says what is built against, and adds the runtime if it lacks that.
+// adopt uses an existing go.mod, and adds the runtime if it lacks that.
 func (p *project) adopt(data []byte, rt scaffold.Runtime) (further []output.File, notes []string, err error) {
 	p.unpacked = scaffold.UsesUnpacked(data)
 	abs, err := filepath.Abs(p.Dir())
@@ -293,7 +293,7 @@ func (p *project) adopt(data []byte, rt scaffold.Runtime) (further []output.File
 	return further, notes, err
 }
 
-// withFurther puts files in the place of those with the same paths.
+// withFurther replaces files with the same paths.
 func withFurther(files, further []output.File) []output.File {
 	files = slices.DeleteFunc(files, func(f output.File) bool {
 		return slices.ContainsFunc(further, func(g output.File) bool { return g.Path == f.Path })
@@ -317,10 +317,10 @@ func (p *project) freshFiles(out generator.Output, rt scaffold.Runtime) ([]outpu
 	return slices.Concat(out.Files, files, stubs), err
 }
 
-// DefaultModule is the module path of an agent with the given name when nobody says another.
+// DefaultModule returns the default module path of an agent.
 func DefaultModule(name string) string { return "example.com/" + scaffold.Command(name) }
 
-// projectName is what the module is called when nobody says: the agent's name.
+// projectName returns the default name of the module: the agent's name.
 func (o *InitOptions) projectName(agentYAML []byte) string {
 	if o.CardFile == "" {
 		return cmp.Or(o.Name, folderName(o.Dir))

@@ -14,14 +14,14 @@ import (
 	"github.com/a2agen/a2agen/internal/project/remote"
 )
 
-// LintOptions say which card to look at.
+// LintOptions say which card to check.
 type LintOptions struct {
 	Dir          string // the project with the card, if there is no target
 	Target       string // an agent's URL, its card's URL, or a file: a project's card, or one that was published
 	AllowPrivate bool   // fetch from private addresses too
 }
 
-// Lint says what callers with the official SDKs cannot do with a card. What is wrong with the card itself are errors.
+// Lint reports what callers with the official SDKs cannot do with a card. Mistakes in the card itself are errors.
 func Lint(ctx context.Context, o LintOptions) (diag.List, error) {
 	if o.Target == "" {
 		list, _, err := lintProject(o.Dir, "")
@@ -43,7 +43,8 @@ func Lint(ctx context.Context, o LintOptions) (diag.List, error) {
 	return c.Lint(c.Published()), nil // what was converted does not matter here
 }
 
-// lintProject looks at the card of the project in a folder, which has this name; "" is any. is: there is one.
+// lintProject checks the card of the project in a folder, which has this name; "" is any. is reports whether there is
+// one.
 func lintProject(dir, name string) (list diag.List, is bool, err error) {
 	p, err := disk.Open(dir)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 )
 
 // OpenDefinition reads the definition that ref names: a shipped one such as "0.3" or "0.3/proto", else the file of
-// that name. What a file imports is read from its folder and below, and from nowhere outside. The error says that
-// there is none; the list says what is wrong with it, and when that holds an error the document is nil.
+// that name. Imports are read from its folder and below only. The error says that it does not exist; the list has its
+// mistakes, and if one is an error the document is nil.
 func OpenDefinition(ref string) (*spec.Document, diag.List, error) {
 	if slices.Contains(spec.References(), ref) {
 		doc, err := spec.Named(ref)

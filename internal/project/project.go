@@ -26,7 +26,7 @@ import (
 	"github.com/a2agen/a2agen/internal/project/disk"
 )
 
-// project is an opened project with what generating needs to know of it.
+// project is an opened project.
 type project struct {
 	*disk.Project
 	tool     Tool
@@ -55,7 +55,7 @@ func openProject(tool Tool, dir string) (*project, error) {
 	return pr, nil
 }
 
-// headerless tells the generated files that have no header: what is copied as it is.
+// headerless reports the generated files without a header: those that are copied.
 func (p *project) headerless(name string) bool {
 	switch {
 	case name == card.SchemaPath, name == config.SchemaPath, config.IsKept(name):
@@ -80,8 +80,7 @@ func (p *project) readModule(dir string) (err error) {
 	return nil
 }
 
-// generate runs the pipeline on the project. over gives contents that count instead of those on disk; nil
-// stands for no file.
+// generate runs the pipeline on the project. over replaces files on disk; nil means that there is no file.
 func (p *project) generate(ctx context.Context, over map[string][]byte, pins map[string]output.ClientPin) (generator.Output, diag.List) {
 	open := func(name string) ([]byte, error) {
 		data, ok := over[name]
@@ -105,7 +104,7 @@ func (p *project) generate(ctx context.Context, over map[string][]byte, pins map
 	return out, list
 }
 
-// Options are what the commands have in common.
+// Options are those that the commands have in common.
 type Options struct {
 	Tool   Tool
 	Dir    string
@@ -115,7 +114,7 @@ type Options struct {
 	Build  bool // compile what is there afterwards, where that may tell something new
 }
 
-// dry reports whether nothing is to be written.
+// dry reports whether nothing must be written.
 func (o Options) dry() bool { return o.DryRun || o.Diff }
 
 // Report is what a run did, or would do.
@@ -169,7 +168,7 @@ func (p *project) fresh() bool {
 	return p.tool.released() || p.tool.stampOf(p.Dir(), p.Lock().Bytes()).matches()
 }
 
-// finish plans and applies what was generated, with the stubs of new skills.
+// finish plans and writes what was generated, with the stubs of new skills.
 func (p *project) finish(ctx context.Context, o Options, out generator.Output, list diag.List, further []output.File, notes ...string) (Report, error) {
 	r := Report{Diagnostics: list, Clients: out.Reaches, inputs: slices.Sorted(maps.Keys(out.Read))}
 	r.Notes = slices.DeleteFunc(notes, func(s string) bool { return s == "" })
@@ -179,7 +178,7 @@ func (p *project) finish(ctx context.Context, o Options, out generator.Output, l
 	return p.write(ctx, o, out, further, r)
 }
 
-// write plans and applies the generated files, the stubs of new skills and further files.
+// write plans and writes the generated files, the stubs of new skills and further files.
 func (p *project) write(ctx context.Context, o Options, out generator.Output, further []output.File, r Report) (Report, error) {
 	h, stubs, err := p.followed(out)
 	if err != nil {
@@ -200,7 +199,7 @@ func (p *project) write(ctx context.Context, o Options, out generator.Output, fu
 	return r, err
 }
 
-// mayNotFit reports whether a run changed generated code and there are handlers or tests that did not follow, as somebody edited them.
+// mayNotFit reports whether a run changed generated code while there are edited handlers or tests.
 func (p *project) mayNotFit(r Report, h scaffold.Handlers, folder string) bool {
 	changed := func(c disk.Change) bool { return c.Kind == output.Owned && strings.HasSuffix(c.Path, ".go") }
 	if len(r.Written)+len(r.Deleted) == 0 || !slices.ContainsFunc(slices.Concat(r.Written, r.Deleted), changed) {
@@ -231,7 +230,7 @@ func (p *project) apply(o Options, out generator.Output, files []output.File, r 
 	return r, nil
 }
 
-// lock is what the lock says of a run, beside the files.
+// lock returns the lock of a run, without the files.
 func (p *project) lock(out generator.Output) disk.Lock {
 	return disk.Lock{Tool: p.tool.Version, Module: p.module, Bindings: bindingPin(out), Protocols: out.Protocols, Clients: out.Clients,
 		Inputs: out.Read}
@@ -246,13 +245,13 @@ func (r *Report) describe(pl *disk.Plan) {
 	r.Written, r.Deleted, r.Left, r.Refused = pl.Writes(), pl.Deletes(), pl.Left(), pl.Refused()
 }
 
-// scaffold describes the project to the scaffold's templates.
+// scaffold describes the project for the scaffold's templates.
 func (p *project) scaffold(out generator.Output) scaffold.Project {
 	return scaffold.Project{Protocol: out.Model.Protocol, Agent: out.Model.Agent, Description: out.Card.Description,
 		Module: p.module, Packages: out.Config.Packages, ProtocolImport: out.Config.ProtocolImport, Modules: scaffold.ModulesOf(out.Config, scaffold.Links{Tokens: out.Model.Agent.Tokens(), Calls: generator.CalledOver(out.Reaches)})}
 }
 
-// Inspect generates in memory and returns everything, also when diagnostics would stop a run: then without files.
+// Inspect generates in memory and returns everything, even if diagnostics would stop a run: then without files.
 func Inspect(ctx context.Context, o Options) (generator.Output, diag.List, error) {
 	p, err := openProject(o.Tool, o.Dir)
 	if err != nil {

@@ -13,17 +13,17 @@ import (
 	"github.com/a2agen/a2agen/generator/diag"
 )
 
-// wideAddress is an address in a Dockerfile that other machines reach: -addr :8080.
+// wideAddress matches an address in a Dockerfile that other machines can reach: -addr :8080.
 var wideAddress = regexp.MustCompile(`-addr"?[\s=,]+"?(0\.0\.0\.0|\[::\])?:\d+`)
 
-// saidInDockerfile: who wrote that knows that the agent starts only once somebody has decided.
+// saidInDockerfile matches what a Dockerfile says if its author knows that the agent needs a decision to start.
 var saidInDockerfile = regexp.MustCompile(`auth: none|A2A_AUTH`)
 
-// decidesAccess are the options of package server by which main.go says who may come in.
+// decidesAccess are the options of package server by which main.go decides who may call the agent.
 var decidesAccess = []string{"WithAuth", "WithProxyIdentity", "WithoutAuth"}
 
-// startsNowhere warns of an agent that ends at its start where it is deployed: it demands nothing of its callers, nobody has said that anybody
-// may use it, and it listens where other machines reach it. A project of a tool that did not know this rule may well do so.
+// startsNowhere warns of an agent that will not start where it is deployed: it requires no credentials, is not
+// declared open to everyone, and listens where other machines can reach it. Older tools did not check this.
 func (p *project) startsNowhere(out generator.Output) (list diag.List) {
 	if out.Model == nil || out.Model.Agent == nil || out.Model.Agent.Secured || out.Model.Agent.Open || p.mainDecides() {
 		return nil
@@ -42,7 +42,7 @@ func (p *project) startsNowhere(out generator.Output) (list diag.List) {
 	return list
 }
 
-// mainDecides reports whether main.go has an option that says who may come in.
+// mainDecides reports whether main.go has an option that decides who may call the agent.
 func (p *project) mainDecides() bool {
 	src, err := p.ReadFile("main.go")
 	if err != nil {

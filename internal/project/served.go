@@ -7,13 +7,13 @@ import (
 	"github.com/a2agen/a2agen/generator"
 )
 
-// ServedVersion is a version of the protocol and where the agent is served in it.
+// ServedVersion is a version of the protocol and its interfaces.
 type ServedVersion struct {
 	Version    string
 	Interfaces []ServedInterface
 }
 
-// ServedInterface is one of the card's interfaces. A path is below wherever the agent runs.
+// ServedInterface is one of the card's interfaces. A path is relative to the agent's address.
 type ServedInterface struct{ Binding, URL string }
 
 // Over lists the bindings: "JSONRPC, HTTP+JSON and GRPC".
@@ -33,7 +33,7 @@ func (v ServedVersion) Over() string {
 	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
-// Served is what the agent's card says of where it is, by version in the card's order; nothing without an agent.
+// Served returns the interfaces of the agent's card by version, in the card's order; none without an agent.
 func Served(out generator.Output) (list []ServedVersion) {
 	if out.Model == nil || out.Model.Agent == nil {
 		return nil

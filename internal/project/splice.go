@@ -15,11 +15,10 @@ import (
 	"github.com/a2agen/a2agen/generator/diag"
 )
 
-// errSplice says that a file is written in a way in which no entry can be added safely.
+// errSplice says that the style of a file does not allow to add an entry safely.
 var errSplice = errors.New("the list cannot be extended automatically")
 
-// addClient adds a client to the text of a2agen.yaml and changes nothing else of it: comments, order and style are the
-// user's.
+// addClient adds a client to the text of a2agen.yaml, and keeps the user's comments, order and style.
 func addClient(src []byte, c config.Client) ([]byte, error) {
 	entry := clientEntry(c)
 	edited, err := splice(src, entry)
@@ -32,7 +31,7 @@ func addClient(src []byte, c config.Client) ([]byte, error) {
 	return edited, nil
 }
 
-// clientEntry is the client as a YAML flow mapping on one line.
+// clientEntry returns the client as a YAML flow mapping on one line.
 func clientEntry(c config.Client) string {
 	key, value := "url", c.URL
 	if c.URL == "" {
@@ -121,7 +120,7 @@ func insertLine(src []byte, line int, text string) ([]byte, error) {
 	return slices.Concat(head, []byte(text+"\n"), src[at:]), nil
 }
 
-// offset is where a line begins; the end of the text for a line behind the last.
+// offset returns where a line begins; the end of the text for a line behind the last.
 func offset(src []byte, line int) int {
 	at := 0
 	for n := 1; n < line; n++ {
@@ -139,7 +138,7 @@ func lineAt(src []byte, line int) string {
 	return string(text)
 }
 
-// verifyClient reads both texts and makes sure that the entry is the only difference.
+// verifyClient reads both texts and checks that the entry is the only difference.
 func verifyClient(before, after []byte, c config.Client) error {
 	old, _ := config.Read(config.File, before)
 	now, list := config.Read(config.File, after)

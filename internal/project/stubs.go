@@ -12,7 +12,7 @@ import (
 	"github.com/a2agen/a2agen/generator/scaffold"
 )
 
-// followed are the handlers of a project as a run leaves them, and the files that it writes to that end.
+// followed are the handlers of a project after a run, and the files that it writes for that.
 func (p *project) followed(out generator.Output) (h scaffold.Handlers, stubs []output.File, err error) {
 	h, err = p.handlers(out.Config)
 	if err != nil || out.Model.Agent == nil || !h.HasAgent() {
@@ -25,9 +25,8 @@ func (p *project) followed(out generator.Output) (h scaffold.Handlers, stubs []o
 	return h, stubs, err
 }
 
-// stubs are the handlers and tests that a run writes: those of skills that have no handler yet; those that are as the tool wrote them,
-// where they would be written otherwise now; and those to be deleted, because nobody edited them and their skill is gone. What somebody
-// edited is not among them.
+// stubs returns the handlers and tests that a run writes: for skills without a handler; unedited ones that would be
+// rendered differently now; and, to be deleted, unedited ones without a skill. Edited files are not among them.
 func (p *project) stubs(out generator.Output, h scaffold.Handlers) ([]output.File, error) {
 	skills, folder := out.Model.Agent.Skills, out.Config.Packages.Skills
 	missing, untouched, current := set(h.Missing(skills)), set(p.Untouched(folder)), map[string]bool{folder + "/agent.go": true}
@@ -70,7 +69,7 @@ func (p *project) stubs(out generator.Output, h scaffold.Handlers) ([]output.Fil
 	return files, nil
 }
 
-// handlerOf is the file of the handler that a test is for, or the file itself.
+// handlerOf returns the file of the handler of a test, or the file itself.
 func handlerOf(name string) string {
 	if handler, ok := strings.CutSuffix(name, "_test.go"); ok {
 		return handler + ".go"

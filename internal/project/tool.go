@@ -28,11 +28,11 @@ func ThisTool() Tool {
 	return t
 }
 
-// released reports whether the version says all about the program.
+// released reports whether the version identifies the program.
 func (t Tool) released() bool { return t.Version != "devel" }
 
-// runtime is what a project in dir builds against when nobody says: the tool's own release, the checkout that it was
-// built from, else the source that it carries.
+// runtime returns the default runtime of a project in dir: that of the released tool, the checkout that the tool was
+// built from, else the source in the tool.
 func (t Tool) runtime(dir string) (scaffold.Runtime, error) {
 	if rt, ok := scaffold.Released(t.Info); ok {
 		return rt, nil
@@ -54,7 +54,7 @@ func (t Tool) runtime(dir string) (scaffold.Runtime, error) {
 // compiled, in front.
 const headSize = 64 << 10 // bytes
 
-// build identifies the build of the running program; "" when that cannot be told.
+// build returns an id of the build of the running program; "" if it is not known.
 func (t Tool) build() string {
 	exe, err := os.Executable()
 	if err != nil {
@@ -72,12 +72,11 @@ func (t Tool) build() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// stamp remembers, outside the project, which build of an unreleased tool last generated it and which lock it left.
-// With a released tool the lock alone says that.
+// stamp records, outside the project, which build of an unreleased tool last generated it, and the lock it left. With
+// a released tool the lock alone is enough.
 type stamp struct{ path, text string }
 
-// stampOf is the stamp that the tool would leave now on a project with the given lock; its path is "" where there is no
-// place to keep one.
+// stampOf returns the stamp for a project with the given lock; its path is "" if there is no folder for it.
 func (t Tool) stampOf(dir string, lock []byte) stamp {
 	cache, err := os.UserCacheDir()
 	build := t.build()
@@ -101,7 +100,7 @@ func (s stamp) matches() bool {
 	return err == nil && string(data) == s.text
 }
 
-// write keeps the stamp. Without it the next run is slower, and nothing else.
+// write writes the stamp. Without it the next run is slower, and nothing else.
 func (s stamp) write() {
 	if s.path == "" || s.matches() {
 		return

@@ -15,7 +15,7 @@ import (
 	"github.com/a2agen/a2agen/internal/project/merge"
 )
 
-// UpdateOptions say what an update moves. Everything else is generated as [Run] does.
+// UpdateOptions say what to update. The rest is generated as by [Run].
 type UpdateOptions struct {
 	Options
 	Protocol bool // pin the protocol definitions as they are now, also those at URLs
@@ -24,7 +24,7 @@ type UpdateOptions struct {
 	AllowPrivate bool
 }
 
-// Move is a pin that an update moved.
+// Move is a pin that an update changed.
 type Move struct {
 	Protocol string `json:"protocol"` // version
 	From     string `json:"from"`     // digest
@@ -40,7 +40,7 @@ type ScaffoldUpdate struct {
 	Reason    string `json:"reason,omitempty"` // why a file was left
 }
 
-// UpdateOutcome says how a file of the user's came out of an update.
+// UpdateOutcome is the result of an update of a file.
 type UpdateOutcome string
 
 // The outcomes.
@@ -53,12 +53,12 @@ const (
 	Unresolved UpdateOutcome = "unresolved" // it has conflict markers of an earlier update
 )
 
-// Undecided reports whether somebody has to decide about a file before it is of use.
+// Undecided reports whether the user must decide about a file.
 func (r Report) Undecided() bool {
 	return slices.ContainsFunc(r.Updates, func(u ScaffoldUpdate) bool { return u.Outcome == InConflict || u.Outcome == Unresolved })
 }
 
-// Update moves pins, or brings the user's files up to this tool, and generates the project.
+// Update moves pins, or updates the user's files to this tool, and generates the project.
 func Update(ctx context.Context, o UpdateOptions) (Report, error) {
 	p, err := openProject(o.Tool, o.Dir)
 	if err != nil {
@@ -93,7 +93,7 @@ func Update(ctx context.Context, o UpdateOptions) (Report, error) {
 	return p.write(ctx, o.Options, out, merged, r)
 }
 
-// again generates once more, if a2agen.yaml is among the merged files: what is written has to be of that.
+// again generates once more if a2agen.yaml is among the merged files.
 func (p *project) again(ctx context.Context, out generator.Output, over map[string][]byte, merged []output.File) (generator.Output, error) {
 	i := slices.IndexFunc(merged, func(f output.File) bool { return f.Path == config.File })
 	if i < 0 {
@@ -111,7 +111,7 @@ func (p *project) again(ctx context.Context, out generator.Output, over map[stri
 	return out, nil
 }
 
-// moves are the versions that are pinned at another definition than the present one.
+// moves returns the versions that are pinned at another definition than the present one.
 func moves(pinned, now map[string]string) []Move {
 	var ms []Move
 	for _, v := range slices.Sorted(maps.Keys(now)) {
@@ -190,8 +190,8 @@ func (p *project) renderScaffold(out generator.Output) (once, stubs []output.Fil
 	return once, stubs, err
 }
 
-// mergeFile brings one file up to what would be written now; nil when there is nothing to write. A stub is made to be
-// replaced by the user's own code: it is never put in conflict with that.
+// mergeFile updates one file; nil if there is nothing to write. A stub never gets a conflict, because the user is
+// meant to replace it.
 func (p *project) mergeFile(f output.File, stub, addMissing bool) (*output.File, ScaffoldUpdate, error) {
 	left := func(reason string) (*output.File, ScaffoldUpdate, error) {
 		return nil, ScaffoldUpdate{Outcome: LeftAlone, Reason: reason}, nil
@@ -236,7 +236,7 @@ func (p *project) mergeFile(f output.File, stub, addMissing bool) (*output.File,
 	return to, ScaffoldUpdate{Outcome: MergedIn}, nil
 }
 
-// union adds the lines that a go.sum lacks: it is a set.
+// union adds the lines that a go.sum lacks.
 func union(have, add []byte) []byte {
 	out := slices.Clone(have)
 	if len(out) > 0 && out[len(out)-1] != '\n' {

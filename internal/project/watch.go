@@ -19,9 +19,9 @@ import (
 // many files.
 const debounce = 100 * time.Millisecond
 
-// Watch runs [Run] now and again whenever an input has changed, until the context ends, which is no error. round is
-// called after each run; one that fails does not end the watch, as the next save may mend it. Folders are watched
-// rather than files, since editors replace the files that they save.
+// Watch runs [Run] now and whenever an input has changed, until the context ends, which is no error. It calls round
+// after each run; one that fails does not end the watch. It watches folders, because editors replace the files that
+// they save.
 func Watch(ctx context.Context, o Options, round func(Report, error)) error {
 	w, err := newWatcher(o.Dir)
 	if err != nil {
@@ -73,8 +73,8 @@ func newWatcher(dir string) (*watcher, error) {
 	return w, nil
 }
 
-// follow takes the inputs of a run and reports whether it watches a folder that was not watched. A run that failed
-// early does not know all its inputs, so what was one stays one.
+// follow adds the inputs of a run, and reports whether it watches a new folder. A run that failed early does not know
+// all its inputs, so none is removed.
 func (w *watcher) follow(inputs []string) (grown bool) {
 	w.inputs = append(w.inputs, "go.mod", config.File, config.Default().Card)
 	w.inputs = append(w.inputs, inputs...)
@@ -93,7 +93,7 @@ func (w *watcher) follow(inputs []string) (grown bool) {
 	return grown
 }
 
-// wait returns when inputs have changed and are quiet again. done reports that the context ended.
+// wait returns when inputs have changed and then were quiet. done reports that the context ended.
 func (w *watcher) wait(ctx context.Context) (done bool, err error) {
 	var quiet <-chan time.Time
 	for {

@@ -12,10 +12,10 @@ import (
 	"github.com/a2agen/a2agen/runtime/server"
 )
 
-// projectFile is what makes a folder a project.
+// projectFile is the file that makes a folder a project.
 const projectFile = "agent.yaml"
 
-// address is the URL of the agent that target means: target itself, or where the agent of a project's folder runs.
+// address returns the URL for target: itself, or that of the agent of the project in a folder.
 func address(target string) (string, error) {
 	if strings.Contains(target, "://") {
 		return target, nil
@@ -29,7 +29,7 @@ func address(target string) (string, error) {
 	return "", usage("%s is neither a URL nor a project's folder: for an agent on the network write https://%[1]s", target)
 }
 
-// nameIn is the name that the project in a folder gives its agent, "" if target is none.
+// nameIn returns the name of the agent of the project in a folder; "" if there is none.
 func nameIn(target string) string {
 	file := filepath.Join(target, projectFile)
 	src, err := os.ReadFile(file)
@@ -40,7 +40,8 @@ func nameIn(target string) string {
 	return yamlx.Text(yamlx.Get(root, "name"))
 }
 
-// runs is where the environment says that an agent started on this machine is: what [server.Main] reads, too.
+// runs returns the address of an agent that was started on this machine with the same environment, as [server.Main]
+// reads it.
 func runs() string {
 	if u := os.Getenv(server.EnvURL); u != "" {
 		return u

@@ -9,10 +9,10 @@ import (
 	rpc "github.com/a2agen/a2agen/runtime/client"
 )
 
-// bearerToken is what can be one (RFC 6750 §2.1).
+// bearerToken matches the syntax of bearer tokens (RFC 6750 §2.1).
 var bearerToken = regexp.MustCompile(`^[A-Za-z0-9._~+/-]+=*$`)
 
-// credentials are the headers and the token that go to the agent at a URL. What is wrong with them is said without them.
+// credentials returns the headers and the token for the agent at a URL. Its errors do not contain them.
 func (t *talk) credentials(at string) (opts []rpc.Option, err error) {
 	named := map[string]bool{}
 	for i, h := range t.Headers {
@@ -37,7 +37,7 @@ func (t *talk) credentials(at string) (opts []rpc.Option, err error) {
 	return append(opts, rpc.DefaultHeader("Authorization", "Bearer "+t.Token), rpc.OneHost()), nil
 }
 
-// encrypted reports whether what is sent to a URL is, or does not leave this machine.
+// encrypted reports whether requests to a URL are encrypted, or stay on this machine.
 func encrypted(at string) bool {
 	u, err := url.Parse(at)
 	if err != nil || u.Scheme == "https" {
@@ -47,10 +47,10 @@ func encrypted(at string) bool {
 	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// known reports whether the agent is told who calls.
+// known reports whether requests have credentials.
 func (t *talk) known() bool { return len(t.Headers) > 0 || t.Token != "" }
 
-// hide takes the token out of a text: an agent may repeat what it got.
+// hide removes the token from a text: an agent may repeat it.
 func (t *talk) hide(text string) string {
 	if t.Token == "" {
 		return text

@@ -26,7 +26,7 @@ const (
 	notToYou = "these credentials do not allow it: call with others"
 )
 
-// Error is why a conversation did not come to an answer, in words for a person.
+// Error is why a conversation has no answer, in a text for a person.
 type Error struct {
 	Code int // exit code
 	Err  error
@@ -38,12 +38,12 @@ func (e *Error) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// usage is the error of arguments that cannot be meant.
+// usage returns the error of invalid arguments.
 func usage(format string, args ...any) error {
 	return &Error{ExitUnreached, fmt.Errorf(format, args...)}
 }
 
-// unreached is the error of an agent whose card could not be had.
+// unreached returns the error of an agent whose card cannot be fetched.
 func unreached(url, target string, err error) error {
 	var noAnswer *net.OpError
 	if !strings.Contains(target, "://") && errors.As(err, &noAnswer) {
@@ -52,7 +52,7 @@ func unreached(url, target string, err error) error {
 	return err
 }
 
-// failed puts an error into words and gives it an exit code.
+// failed turns an error into a text with an exit code.
 func (t *talk) failed(ctx context.Context, err error) error {
 	var (
 		known  *Error
@@ -90,7 +90,7 @@ func (t *talk) failed(ctx context.Context, err error) error {
 	return say(ExitUnreached, "%v", err)
 }
 
-// answered is the status or the error that an agent answered with, without what we were doing.
+// answered returns the status or the error of the agent, without the context that was added to it.
 func answered(err error) error {
 	var status *rpc.HTTPError
 	var other *grpcclient.StatusError
@@ -106,7 +106,7 @@ func answered(err error) error {
 	return err
 }
 
-// interrupted says what becomes of the task that nobody waits for any more.
+// interrupted says what becomes of the task after an interruption.
 func (t *talk) interrupted() string {
 	if t.taskID == "" {
 		return "interrupted before the agent named a task"
@@ -114,7 +114,7 @@ func (t *talk) interrupted() string {
 	return fmt.Sprintf("interrupted; task %s goes on\nwait for it:  %s\ncancel it:    %s", t.taskID, t.again(""), t.again(" --cancel"))
 }
 
-// asked says what a task waits for and how to go on.
+// asked says what a task waits for and how to continue it.
 func (t *talk) asked(ask *rpc.InputRequiredError) string {
 	t.taskID = ask.TaskID
 	if ask.Auth != nil {
@@ -130,7 +130,7 @@ func (t *talk) asked(ask *rpc.InputRequiredError) string {
 	return fmt.Sprintf("%s\nanswer with:  %s%s", s, t.again(""), answer)
 }
 
-// choices is what a question has beside its words: data, such as what there is to choose from, and the schema of the answer.
+// choices returns what a question has in addition to its text: data, such as choices, and the schema of the answer.
 func choices(ask *rpc.InputRequiredError) string {
 	s := ""
 	if ask.Data != nil {

@@ -36,7 +36,7 @@ func (p *printer) event(e any) error {
 	return err
 }
 
-// result prints what a call came to as one line of JSON, and saves its files.
+// result prints the result of a call as one line of JSON, and saves its files.
 func (p *printer) result(r *rpc.Result) error {
 	if p.Output != "" {
 		for _, f := range r.Files() {
@@ -54,8 +54,8 @@ func (p *printer) result(r *rpc.Result) error {
 	return p.event(r.Message)
 }
 
-// answer prints an answer and its files unless they were printed as they came. What the agent made beside the answer comes first. It goes to
-// Err where the answer is data for another program, which then gets that alone.
+// answer prints an answer and its files, unless they were printed as they came. Other artifacts come first; they go
+// to Err if the answer is data, so that another program reads only that.
 func (p *printer) answer(r *rpc.Result) error {
 	defer p.closing(r)
 	if p.shown {
@@ -99,7 +99,7 @@ func (p *printer) words(parts []runtime.Part) error {
 	return nil
 }
 
-// closing says on Err what the agent said at the end of a task that has artifacts, which are the answer, unless that says the same.
+// closing prints the agent's last message on Err if the answer is in artifacts and the message differs from it.
 func (p *printer) closing(r *rpc.Result) {
 	m, ok := r.Message.(*a2awires.Message)
 	if !ok || m == nil || len(r.Artifacts) == 0 {
@@ -141,7 +141,7 @@ func (p *printer) part(part runtime.Part) error {
 	return nil
 }
 
-// indented is data as a person reads it.
+// indented returns data as indented JSON.
 func indented(data []byte) string {
 	var b bytes.Buffer
 	if json.Indent(&b, data, "", "  ") != nil {
@@ -150,7 +150,7 @@ func indented(data []byte) string {
 	return b.String()
 }
 
-// file saves a file, or says that it is there. A file that is elsewhere is named by its URL.
+// file saves a file, or prints its name. A file elsewhere is named by its URL.
 func (p *printer) file(f rpc.File) error {
 	p.shown = true
 	switch {
@@ -167,7 +167,7 @@ func (p *printer) file(f rpc.File) error {
 	return p.text(path + "\n")
 }
 
-// text prints text as it is, but never lets it control a terminal.
+// text prints text without sequences that control a terminal.
 func (p *printer) text(s string) error {
 	if s == "" {
 		return nil
@@ -181,7 +181,7 @@ func (p *printer) text(s string) error {
 	return err
 }
 
-// endLine ends a line that is open.
+// endLine ends a line that was begun.
 func (p *printer) endLine() {
 	if p.open {
 		p.open = false
@@ -189,7 +189,7 @@ func (p *printer) endLine() {
 	}
 }
 
-// clean makes text of another party fit for a terminal: no control characters but tabs and line ends.
+// clean removes control characters from foreign text, except tabs and line ends.
 func clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' || unicode.IsGraphic(r) {

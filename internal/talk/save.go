@@ -15,7 +15,7 @@ const (
 	maxSameName = 1000 // files of one name
 )
 
-// save writes a file of an answer into dir under its own name, or one like it where that is taken, and returns its path.
+// save writes a file of an answer into dir under its own name, or a similar one if that exists, and returns its path.
 func save(dir, name string, content []byte) (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", usage("--output: %w", err)
@@ -45,7 +45,7 @@ func save(dir, name string, content []byte) (string, error) {
 	return "", usage("--output: there are %d files like %s in %s", maxSameName, name, dir)
 }
 
-// fileName makes a name for a file of the one that an agent gave it: no folders, nothing hidden, nothing that a shell or system minds.
+// fileName makes a safe file name from the one that an agent sent: no folders, nothing hidden, no special characters.
 func fileName(given string) string {
 	if i := strings.LastIndexAny(given, `/\`); i >= 0 {
 		given = given[i+1:]

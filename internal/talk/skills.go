@@ -12,11 +12,12 @@ import (
 	rpc "github.com/a2agen/a2agen/runtime/client"
 )
 
-// plainID is an id that a shell takes as it stands: a completion goes into a command line, and may be somebody else's word.
+// plainID matches ids that a shell does not interpret: they are completed in a command line, and may come from a
+// stranger.
 var plainID = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._:@+/-]{0,99}$`)
 
-// Skills are the ids of the skills of an agent, for completion: as agent.yaml of the folder has them, or the public card at a URL. There are none where
-// they cannot be had.
+// Skills returns the ids of the skills of an agent for completion: from agent.yaml in the folder, or the public card
+// at a URL; none if that cannot be read.
 func Skills(ctx context.Context, target string) []string {
 	ids := skillsIn(target)
 	if strings.Contains(target, "://") {

@@ -22,7 +22,7 @@ import (
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
-// Options say whom to talk to, what to say, and how to show what comes back.
+// Options say which agent to talk to, what to send, and how to print the answer.
 type Options struct {
 	Target   string // URL of the agent or of its card, or a project's folder
 	Protocol string // the version to speak; "" is what the card prefers
@@ -82,7 +82,7 @@ func Run(ctx context.Context, o Options) error {
 	return t.failed(ctx, err)
 }
 
-// message makes the parts of the first message. Without any, the task that was named is waited for.
+// message returns the parts of the first message. Without any, the conversation waits for the given task.
 func (t *talk) message() ([]runtime.Part, error) {
 	var parts []runtime.Part
 	if text, err := t.text(); err != nil {
@@ -176,7 +176,7 @@ func (t *talk) dial(ctx context.Context) (*rpc.Client, error) {
 	return c, nil
 }
 
-// remark says what a person should know of the agent that was found.
+// remark prints notes about the agent that was found.
 func (t *talk) remark(url string, c *rpc.Client) {
 	name, i := c.Card().CardInfo().Name, c.Interface()
 	t.verbose("%s speaks A2A %s over %s at %s", name, i.Version, i.Binding, i.URL)
@@ -193,7 +193,7 @@ func (t *talk) remark(url string, c *rpc.Client) {
 	}
 }
 
-// speaking is the protocol of all versions, or of the one that is asked for.
+// speaking returns the protocol of all versions, or of the one that is asked for.
 func speaking(version string) (*runtime.Protocol, error) {
 	p := a2awires.Protocol()
 	if version == "" {
@@ -208,7 +208,7 @@ func speaking(version string) (*runtime.Protocol, error) {
 	return &one, nil
 }
 
-// Versions lists the protocol versions that can be spoken, newest first.
+// Versions returns the protocol versions that can be spoken, newest first.
 func Versions() []string {
 	var names []string
 	for _, v := range a2awires.Protocol().Versions {
@@ -217,7 +217,7 @@ func Versions() []string {
 	return names
 }
 
-// Bindings lists the bindings that can be spoken.
+// Bindings returns the bindings that can be spoken.
 func Bindings() (names []string) {
 	for _, b := range runtime.Bindings {
 		names = append(names, b.Name)
@@ -225,7 +225,7 @@ func Bindings() (names []string) {
 	return names
 }
 
-// card is what the agent says of itself: with credentials, to those who have them (R23).
+// card returns the agent's card: the extended one for callers with credentials (R23).
 func (t *talk) card(ctx context.Context, c *rpc.Client) *a2awires.AgentCard {
 	public, _ := c.Card().Generated().(*a2awires.AgentCard)
 	if !c.Card().CardInfo().Extended || !t.known() {
@@ -240,7 +240,7 @@ func (t *talk) card(ctx context.Context, c *rpc.Client) *a2awires.AgentCard {
 	return extended
 }
 
-// knowsSkill refuses a skill that the card does not list.
+// knowsSkill rejects a skill that the card does not list.
 func (t *talk) knowsSkill(ctx context.Context, client *rpc.Client) error {
 	if t.Skill == "" {
 		return nil
@@ -260,12 +260,12 @@ func (t *talk) knowsSkill(ctx context.Context, client *rpc.Client) error {
 	return usage("the agent has no skill %q; it has %s", t.Skill, clean(strings.Join(ids, ", ")))
 }
 
-// skill is the skill to call. What goes in and comes out is not looked at here: the agent checks it.
+// skill is the skill to call. Its input and output are not checked here: the agent does that.
 func (t *talk) skill() *rpc.Skill[[]runtime.Part, *rpc.Result] {
 	return &rpc.Skill[[]runtime.Part, *rpc.Result]{ID: t.Skill, In: rpc.PlainInput, Out: rpc.PlainOutput}
 }
 
-// converse sends a message, and the answers to what the agent asks.
+// converse sends a message, and answers the agent's questions.
 func (t *talk) converse(ctx context.Context, parts []runtime.Part) error {
 	opts := []rpc.CallOption{rpc.InTask(t.Task), rpc.InContext(t.Context)}
 	for {
@@ -286,7 +286,7 @@ func (t *talk) converse(ctx context.Context, parts []runtime.Part) error {
 	}
 }
 
-// say sends one message and waits for what it comes to.
+// say sends one message and waits for its result.
 func (t *talk) say(ctx context.Context, parts []runtime.Part, opts []rpc.CallOption) (*rpc.Result, error) {
 	if t.OneGo {
 		return t.skill().Call(ctx, t.client, parts, opts...)
@@ -311,7 +311,7 @@ func (t *talk) say(ctx context.Context, parts []runtime.Part, opts []rpc.CallOpt
 	return result, nil
 }
 
-// step shows one step of a stream.
+// step prints one step of a stream.
 func (t *talk) step(e rpc.Event[*rpc.Result]) error {
 	switch {
 	case t.JSON && t.Live && e.Raw != nil:
@@ -330,7 +330,7 @@ func (t *talk) step(e rpc.Event[*rpc.Result]) error {
 	return nil
 }
 
-// ask puts the agent's question to the person. It reports false when there is no answer.
+// ask asks the person the agent's question. It reports false if there is no answer.
 func (t *talk) ask(ctx context.Context, ask *rpc.InputRequiredError) (runtime.Part, bool) {
 	t.print.endLine()
 	t.note("? %s%s", ask.Prompt, choices(ask))
@@ -346,7 +346,7 @@ func (t *talk) ask(ctx context.Context, ask *rpc.InputRequiredError) (runtime.Pa
 	return runtime.Text(line), true
 }
 
-// done shows a result that has not been shown yet.
+// done prints a result that was not printed yet.
 func (t *talk) done(r *rpc.Result, err error) error {
 	var failed *rpc.TaskError
 	if errors.As(err, &failed) {
@@ -367,7 +367,7 @@ func (t *talk) done(r *rpc.Result, err error) error {
 	return errors.Join(err, e)
 }
 
-// wait waits for a task that is under way.
+// wait waits for a running task.
 func (t *talk) wait(ctx context.Context) error {
 	r, err := t.client.Await(ctx, t.Task)
 	var ask *rpc.InputRequiredError
@@ -380,7 +380,7 @@ func (t *talk) wait(ctx context.Context) error {
 	return t.done(ask.Result, err)
 }
 
-// answer is what the person says to a question, if there is a person.
+// answer returns the person's answer to a question, if there is a person.
 func (t *talk) answer(ctx context.Context, ask *rpc.InputRequiredError) (runtime.Part, bool) {
 	if ask.Auth != nil || !t.Asks {
 		return runtime.Part{}, false
@@ -402,12 +402,12 @@ func (t *talk) cancel(ctx context.Context) error {
 	return nil
 }
 
-// again is the command that goes on with the task that is under way.
+// again returns the command that continues the task.
 func (t *talk) again(more string) string {
 	return t.Again + " --task " + shell.Word(clean(t.taskID)) + more
 }
 
-// note tells a person something, in the agent's words or ours.
+// note prints a line for a person, which may contain text of the agent.
 func (t *talk) note(format string, args ...any) {
 	fmt.Fprintln(t.Err, t.hide(clean(fmt.Sprintf(format, args...))))
 }
