@@ -47,17 +47,17 @@ var agentCard = &shape.Object{
 		{Key: "name", Type: name, Required: true, Doc: "What people call the agent."},
 		{Key: "description", Type: description, Required: true, Doc: "What the agent does, for people and for models that choose an agent."},
 		{Key: "version", Type: &shape.Type{Kind: shape.Text, Min: 1, Max: 100, Check: oneLine}, Doc: "The version of the agent, in quotes.", Default: `"0.1.0"`},
-		{Key: "supportedInterfaces", Type: &shape.Type{Kind: shape.List, Min: 1, Max: 20, Elem: object(agentInterface)}, Doc: "Where and how the agent is reached, the preferred way first.", Default: "JSON-RPC of every protocol version in a2agen.yaml, at the address where the server runs"},
+		{Key: "supportedInterfaces", Type: &shape.Type{Kind: shape.List, Min: 1, Max: 20, Elem: object(agentInterface)}, Doc: "Where and how the agent is served, the preferred interface first.", Default: "JSON-RPC of every protocol version in a2agen.yaml, at the address where the server runs"},
 		{Key: "provider", Type: object(provider), Doc: "Who runs the agent."},
 		{Key: "documentationUrl", Type: link, Doc: "Where the agent is documented."},
 		{Key: "iconUrl", Type: link, Doc: "A picture of the agent."},
 		{Key: "capabilities", Type: object(capabilities), Doc: "What the agent can do beyond answering.", Default: "streaming"},
-		{Key: "securitySchemes", Type: &shape.Type{Kind: shape.Map, Max: 50, Elem: object(securityScheme)}, Doc: "How a caller may prove who it is, by a name of your choice."},
-		{Key: "securityRequirements", Type: list(securityRequirement, 50), Doc: "The schemes that a caller must satisfy: one of the list is enough."},
+		{Key: "securitySchemes", Type: &shape.Type{Kind: shape.Map, Max: 50, Elem: object(securityScheme)}, Doc: "How callers may authenticate, by a name of your choice."},
+		{Key: "securityRequirements", Type: list(securityRequirement, 50), Doc: "Alternatives of schemes: a caller must satisfy one of the list."},
 		{Key: "defaultInputModes", Type: modes, Doc: "Media types that every skill takes unless it says otherwise.", Default: "text/plain, application/json"},
 		{Key: "defaultOutputModes", Type: modes, Doc: "Media types that every skill answers with unless it says otherwise.", Default: "text/plain, application/json"},
 		{Key: "skills", Type: &shape.Type{Kind: shape.List, Min: 1, Max: maxSkills, Elem: object(skill)}, Required: true, Doc: "What the agent can be asked to do; each becomes one handler."},
-		{Key: "extended", Type: object(extended), Doc: "The card for callers who say who they are, as far as it says more than this one. Not published itself: it sets capabilities.extendedAgentCard.", Default: "there is one card"},
+		{Key: "extended", Type: object(extended), Doc: "What the card for authenticated callers says in addition. Not published itself: it sets capabilities.extendedAgentCard.", Default: "there is one card"},
 	},
 	Foreign: map[string]string{
 		"url":                               "write supportedInterfaces: [{url: …, protocolBinding: JSONRPC, protocolVersion: \"1.0\"}], or leave it out",
@@ -83,12 +83,12 @@ var skill = &shape.Object{
 		{Key: "examples", Type: &shape.Type{Kind: shape.List, Max: 50, Elem: needed}, Doc: "Messages that the skill answers.", Default: "none"},
 		{Key: "inputModes", Type: modes, Doc: "Media types that the skill takes.", Default: "those of the card; application/json is added where there is an input schema"},
 		{Key: "outputModes", Type: modes, Doc: "Media types that the skill answers with.", Default: "those of the card; application/json is added where there is an output schema"},
-		{Key: "securityRequirements", Type: list(securityRequirement, 50), Doc: "What the skill demands of a caller, on top of what the card demands: one of each has to be met."},
+		{Key: "securityRequirements", Type: list(securityRequirement, 50), Doc: "What the skill requires of a caller in addition to the card: one of each must be satisfied."},
 		{Key: "input", Type: jsonSchema, Doc: "What goes in: a JSON Schema, or the name of a file that holds one. Not part of A2A; published under the a2agen extension.", Default: "any message"},
 		{Key: "output", Type: jsonSchema, Doc: "What comes out: a JSON Schema, or the name of a file that holds one. Not part of A2A; published under the a2agen extension.", Default: "text"},
 		{Key: "timeout", Type: &shape.Type{Kind: shape.Duration, Max: 50}, Doc: "How long one call may run. Not published.", Default: "the server's"},
 		{Key: "maxConcurrent", Type: &shape.Type{Kind: shape.Int, Min: 1, Max: 1_000_000}, Doc: "How many calls of the skill run at a time. Not published.", Default: "no limit"},
-		{Key: "onCrash", Type: &shape.Type{Kind: shape.Text, Choices: []string{"fail", "retry"}}, Doc: "What becomes of a call that a crash or a shutdown interrupts: the task fails, or the handler is called again. Not published.", Default: "fail"},
+		{Key: "onCrash", Type: &shape.Type{Kind: shape.Text, Choices: []string{"fail", "retry"}}, Doc: "What happens to a call that a crash or a shutdown interrupts: the task fails, or the handler is called again. Not published.", Default: "fail"},
 		{Key: "default", Type: boolean, Doc: "The skill takes plain text that fits none. At most one skill does. Not published.", Default: "false: such a text is answered with a list of the skills"},
 	},
 	Foreign: map[string]string{
@@ -113,11 +113,11 @@ var agentInterface = &shape.Object{
 
 // extended declares what only identified callers see (A2A 1.0 §3.1.11).
 var extended = &shape.Object{
-	Name: "extended", Doc: "What the card for identified callers says beside, or in the place of, what all may read.",
+	Name: "extended", Doc: "What the card for authenticated callers says in addition to, or instead of, the public one.",
 	Fields: []*shape.Field{
-		{Key: "skills", Type: &shape.Type{Kind: shape.List, Min: 1, Max: maxSkills, Elem: needed}, Doc: "Ids of skills that other callers neither see nor can call."},
-		{Key: "scopes", Type: &shape.Type{Kind: shape.List, Min: 1, Max: 50, Elem: needed}, Doc: "Scopes of the callers who may see it: each of them has all of these.", Default: "none: callers who say who they are may see it"},
-		{Key: "description", Type: description, Doc: "What the agent does, in the place of what all may read."},
+		{Key: "skills", Type: &shape.Type{Kind: shape.List, Min: 1, Max: maxSkills, Elem: needed}, Doc: "Ids of hidden skills: they and their tasks are reported to other callers as not found."},
+		{Key: "scopes", Type: &shape.Type{Kind: shape.List, Min: 1, Max: 50, Elem: needed}, Doc: "Scopes that a caller needs to see it: all of these.", Default: "none: every authenticated caller may see it"},
+		{Key: "description", Type: description, Doc: "What the agent does, instead of the public description."},
 		{Key: "provider", Type: object(provider), Doc: "Who runs the agent."},
 		{Key: "documentationUrl", Type: link, Doc: "Where the agent is documented."},
 		{Key: "iconUrl", Type: link, Doc: "A picture of the agent."},
@@ -142,7 +142,7 @@ var capabilities = &shape.Object{
 	Fields: []*shape.Field{
 		{Key: "streaming", Type: boolean, Doc: "Progress and results are streamed while a task runs.", Default: "true"},
 		{Key: "pushNotifications", Type: boolean, Doc: "Updates are posted to a caller's webhook.", Default: "false"},
-		{Key: "extendedAgentCard", Type: boolean, Doc: "Identified callers get a card that says more.", Default: "true with extended, else false"},
+		{Key: "extendedAgentCard", Type: boolean, Doc: "Authenticated callers get a card that says more.", Default: "true with extended, else false"},
 		{Key: "extensions", Type: list(extension, 100), Doc: "Extensions of the protocol that the agent supports. The one for skill schemas is added."},
 	},
 	Foreign: map[string]string{
@@ -156,7 +156,7 @@ var extension = &shape.Object{
 	Fields: []*shape.Field{
 		{Key: "uri", Type: needed, Required: true, Doc: "Names the extension and its version."},
 		{Key: "description", Type: &shape.Type{Kind: shape.Text, Max: maxDescription}, Doc: "How the agent uses it."},
-		{Key: "required", Type: boolean, Doc: "Callers that do not know it are turned away.", Default: "false"},
+		{Key: "required", Type: boolean, Doc: "Callers that do not activate it are rejected.", Default: "false"},
 		{Key: "params", Type: free, Doc: "Whatever the extension defines."},
 	},
 	Check: checkExtension,

@@ -87,7 +87,7 @@ func (s Scheme) Verifiers() []ir.VerifierKind {
 // schemeObject declares one way to authenticate (A2A 1.0 §4.5; a oneof on the wire).
 func schemeObject(kinds []schemeKind) *shape.Object {
 	o := &shape.Object{
-		Name: "security scheme", Doc: "One way for a caller to prove who it is.", OneOf: true,
+		Name: "security scheme", Doc: "One way for a caller to authenticate.", OneOf: true,
 		OneOfHint: "a scheme has one kind: make two schemes", Foreign: map[string]string{},
 	}
 	var keys []string

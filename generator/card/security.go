@@ -78,7 +78,7 @@ func optional(f *shape.Field) *shape.Field {
 }
 
 var securityRequirement = &shape.Object{
-	Name: "security requirement", Doc: "Schemes that must be satisfied together; an empty one lets anybody in.",
+	Name: "security requirement", Doc: "Schemes that must all be satisfied; an empty requirement admits everyone.",
 	Fields: []*shape.Field{
 		{Key: "schemes", Type: &shape.Type{Kind: shape.Map, Max: 50, Elem: object(scopeList)}, Doc: "The names of schemes, each with the scopes it needs."},
 	},

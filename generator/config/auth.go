@@ -27,21 +27,21 @@ const ownVerifier = "own"
 // verifier declares an entry of "auth". Its keys decide what kind of verifier it is; whether that fits the scheme is
 // checked against the card.
 var verifier = &shape.Object{
-	Name: "verifier", Doc: "Which credentials of a security scheme are good. Secrets do not stand here: their hashes do, or the environment has them.",
+	Name: "verifier", Doc: "Which credentials of a security scheme are valid. Write hashes of secrets, never the secrets; or set them in the environment.",
 	Fields: []*shape.Field{
-		{Key: "keys", Type: listOf(key), Doc: "API keys, or bearer tokens that are known as a whole."},
+		{Key: "keys", Type: listOf(key), Doc: "API keys, or opaque bearer tokens."},
 		{Key: "passwords", Type: listOf(password), Doc: "Passwords of HTTP Basic."},
-		{Key: "ca", Type: &shape.Type{Kind: shape.Text, Min: 1, Max: 1000}, Doc: "The file, where the agent runs, with the authorities of client certificates in PEM.", Default: "A2A_TLS_CLIENT_CA"},
-		{Key: "proxies", Type: &shape.Type{Kind: shape.List, Max: 100, Elem: &shape.Type{Kind: shape.Text, Min: 1, Check: checkNetwork}}, Doc: "Networks of proxies that end TLS and name the client's certificate.", Default: "none"},
-		{Key: "callers", Type: listOf(certificate), Doc: "Who may come in with a certificate.", Default: "whoever has one"},
-		{Key: "issuer", Type: &shape.Type{Kind: shape.URL}, Doc: "Who makes the tokens, letter for letter as they have it.", Default: "what the card's scheme says"},
-		{Key: "audience", Type: texts, Doc: "For whom tokens have to be: one of these.", Default: "the agent's public URL"},
-		{Key: "types", Type: texts, Doc: "What the header of a token says of its type.", Default: "[at+jwt]"},
-		{Key: "algorithms", Type: &shape.Type{Kind: shape.List, Min: 1, Max: 10, Elem: &shape.Type{Kind: shape.Text, Choices: algorithms}}, Doc: "Algorithms of signatures that are taken.", Default: "all of these"},
+		{Key: "ca", Type: &shape.Type{Kind: shape.Text, Min: 1, Max: 1000}, Doc: "The PEM file, on the machine of the agent, with the authorities of client certificates.", Default: "A2A_TLS_CLIENT_CA"},
+		{Key: "proxies", Type: &shape.Type{Kind: shape.List, Max: 100, Elem: &shape.Type{Kind: shape.Text, Min: 1, Check: checkNetwork}}, Doc: "Networks of proxies that end TLS and pass on the client's certificate.", Default: "none"},
+		{Key: "callers", Type: listOf(certificate), Doc: "Who may call with a certificate.", Default: "everyone with one"},
+		{Key: "issuer", Type: &shape.Type{Kind: shape.URL}, Doc: "The issuer of the tokens, exactly as they name it.", Default: "that of the card's scheme"},
+		{Key: "audience", Type: texts, Doc: "The audience that tokens must have: one of these.", Default: "the agent's public URL"},
+		{Key: "types", Type: texts, Doc: "The types that the header of a token may have.", Default: "[at+jwt]"},
+		{Key: "algorithms", Type: &shape.Type{Kind: shape.List, Min: 1, Max: 10, Elem: &shape.Type{Kind: shape.Text, Choices: algorithms}}, Doc: "Signature algorithms that are accepted.", Default: "all of these"},
 		{Key: "skew", Type: &shape.Type{Kind: shape.Duration, Max: 50}, Doc: "By how much clocks may differ.", Default: "30s"},
-		{Key: "tenantsClaim", Type: &shape.Type{Kind: shape.Text, Min: 1, Max: 200}, Doc: "The claim with the tenants that a caller may act for.", Default: "any tenant"},
-		{Key: "jwks", Type: &shape.Type{Kind: shape.URL}, Doc: "Where the issuer's keys are.", Default: "where it says"},
-		{Key: "introspection", Type: &shape.Type{Kind: shape.Struct, Object: introspection}, Doc: "Tokens say nothing themselves: the issuer is asked about each (RFC 7662).", Default: "tokens are JWTs"},
+		{Key: "tenantsClaim", Type: &shape.Type{Kind: shape.Text, Min: 1, Max: 200}, Doc: "The claim with the tenants for which the caller may act.", Default: "any tenant"},
+		{Key: "jwks", Type: &shape.Type{Kind: shape.URL}, Doc: "The URL of the issuer's keys.", Default: "that of the issuer's metadata"},
+		{Key: "introspection", Type: &shape.Type{Kind: shape.Struct, Object: introspection}, Doc: "Tokens are opaque: the issuer is asked about each (RFC 7662).", Default: "tokens are JWTs"},
 	},
 	Foreign: map[string]string{
 		"aud": "write audience", "typ": "write types", "scopes": "what is demanded stands in the card; what a caller may do, with the key, password or certificate",
@@ -62,7 +62,7 @@ const (
 
 var key = &shape.Object{
 	Name: "key entry", Fields: append([]*shape.Field{
-		{Key: "caller", Type: callerName, Required: true, Doc: "Whose it is."},
+		{Key: "caller", Type: callerName, Required: true, Doc: "Who holds it."},
 		{Key: "sha256", Type: &shape.Type{Kind: shape.Text, Min: 1, NotScalar: hashKey, Check: checkHash(`^[0-9A-Fa-f]{64}$`, "64 hexadecimal digits", hashKey)}, Required: true, Doc: "The SHA-256 of the key."},
 	}, rights...),
 	Foreign: map[string]string{"key": hashKey, "value": hashKey, "secret": hashKey, "hash": "write sha256", "name": "write caller", "user": "write caller"},
@@ -70,7 +70,7 @@ var key = &shape.Object{
 
 var password = &shape.Object{
 	Name: "password entry", Fields: append([]*shape.Field{
-		{Key: "user", Type: callerName, Required: true, Doc: "Whose it is."},
+		{Key: "user", Type: callerName, Required: true, Doc: "Who holds it."},
 		{Key: "hash", Type: &shape.Type{Kind: shape.Text, Min: 1, NotScalar: hashPassword, Check: checkHash(`^pbkdf2-sha256\$[0-9]+\$[A-Za-z0-9+/]+\$[A-Za-z0-9+/]{43}$`, "of the form pbkdf2-sha256$iterations$salt$hash", hashPassword)}, Required: true, Doc: "The PBKDF2 hash of the password."},
 	}, rights...),
 	Foreign: map[string]string{"password": hashPassword, "secret": hashPassword, "caller": "write user", "name": "write user"},
@@ -84,8 +84,8 @@ var certificate = &shape.Object{
 
 var introspection = &shape.Object{
 	Name: "introspection", Fields: []*shape.Field{
-		{Key: "endpoint", Type: &shape.Type{Kind: shape.URL}, Doc: "Where to ask.", Default: "where the issuer says"},
-		{Key: "clientId", Type: &shape.Type{Kind: shape.Text, Min: 1, Max: 500}, Doc: "The agent's own client at the issuer. Its secret is in the environment.", Default: "what the environment says"},
+		{Key: "endpoint", Type: &shape.Type{Kind: shape.URL}, Doc: "The URL to ask.", Default: "that of the issuer's metadata"},
+		{Key: "clientId", Type: &shape.Type{Kind: shape.Text, Min: 1, Max: 500}, Doc: "The agent's own client at the issuer. Set its secret in the environment.", Default: "that of the environment"},
 	},
 	Foreign: map[string]string{"clientSecret": "a secret does not stand here: the environment has it in A2A_AUTH_ and the scheme's name and _CLIENT_SECRET"},
 }
@@ -94,8 +94,8 @@ var callerName = &shape.Type{Kind: shape.Text, Min: 1, Max: 200}
 
 // rights are the scopes and tenants of a credential.
 var rights = []*shape.Field{
-	{Key: "scopes", Type: texts, Doc: "What the caller may do, as the card's requirements have it.", Default: "none"},
-	{Key: "tenants", Type: texts, Doc: "Tenants that the caller may act for.", Default: "any"},
+	{Key: "scopes", Type: texts, Doc: "The scopes of the caller, as the card's requirements name them.", Default: "none"},
+	{Key: "tenants", Type: texts, Doc: "Tenants for which the caller may act.", Default: "any"},
 }
 
 func listOf(o *shape.Object) *shape.Type {

@@ -38,14 +38,14 @@ func project() *shape.Object {
 		Fields: []*shape.Field{
 			{Key: "protocol", Type: &shape.Type{Kind: shape.List, Min: 1, Max: 20, Elem: &shape.Type{Kind: shape.Text, Choices: Supported(), NotScalar: "write " + quoted(Supported()) + ", the versions this tool has, or {version: \"1.1-preview\", file: protocol/a2a.proto}", Or: &shape.Type{Kind: shape.Struct, Object: definition}}}, Doc: "Versions of the A2A protocol that the agent speaks, in quotes, or definitions of your own. The generated types are those of " + anyOf(spec.Hubs()) + " or of a definition of your own, whether the agent speaks it or not. Versions that only clients of other agents need are not listed: their cards say it.", Default: defaultAlone + "; a2agen init writes [" + quoted(spec.Fresh()) + "]"},
 			{Key: "protocol_import", Type: &shape.Type{Kind: shape.Text, Min: 1, Max: 500, Check: checkImport}, Doc: "The import path of a protocol package already generated, to share it between agents and clients of one code base.", Default: "one is generated"},
-			{Key: "bindings", Type: bindingList(), Doc: "How clients reach the agent, the preferred way first. Each version of the protocol is served in those that it has: GRPC needs a proto, HTTP+JSON a definition with routes.", Default: "[" + strings.Join(defaultBindings(), ", ") + "]"},
+			{Key: "bindings", Type: bindingList(), Doc: "Bindings over which the agent is served, the preferred one first. Each version of the protocol is served over those that it has: GRPC needs a proto, HTTP+JSON a definition with routes.", Default: "[" + strings.Join(defaultBindings(), ", ") + "]"},
 			{Key: "encodings", Type: &shape.Type{Kind: shape.List, Max: 2, Elem: &shape.Type{Kind: shape.Text, Choices: []string{"proto", "protojson"}}}, Doc: "Codecs of the protocol package beside those that the bindings need: proto is protobuf, of the versions that have it; protojson is the JSON of 0.3's proto, which its HTTP+JSON peers speak.", Default: "none"},
-			{Key: "idempotency", Type: &shape.Type{Kind: shape.Text, Choices: []string{"messageId"}, Or: &shape.Type{Kind: shape.Struct, Object: idempotency}}, Doc: "How the agent knows a message that comes again, so that it is not worked on twice; messageId: by its id. A request with an Idempotency-Key is known in any case, for a day.", Default: "not at all"},
+			{Key: "idempotency", Type: &shape.Type{Kind: shape.Text, Choices: []string{"messageId"}, Or: &shape.Type{Kind: shape.Struct, Object: idempotency}}, Doc: "How the agent recognizes a repeated message, so that it is not handled twice; messageId: by its id. A request with an Idempotency-Key is always recognized, for a day.", Default: "not at all"},
 			{Key: "card", Type: file("the path of a file inside the project"), Doc: "The agent's card.", Default: "agent.yaml"},
 			{Key: "cards", Type: &shape.Type{Kind: shape.Struct, Object: cards}, Doc: "How callers get the card."},
 			{Key: "store", Type: &shape.Type{Kind: shape.Text, Choices: StoreWords()}, Doc: "Where the agent keeps its tasks: " + StoresInWords("") + ".", Default: Stores[0].Word},
-			{Key: "telemetry", Type: &shape.Type{Kind: shape.Text, Choices: []string{TelemetryOTel}}, Doc: "otel: agent and clients tell OpenTelemetry of every call, run and delivery, in traces and metrics, and hand on the trace. What becomes of it is for the SDK that the program sets up.", Default: "nothing but logs"},
-			{Key: "auth", Type: &shape.Type{Kind: shape.Text, Choices: []string{"none"}, Or: &shape.Type{Kind: shape.Map, Min: 1, Max: 50, Elem: &shape.Type{Kind: shape.Text, Choices: []string{ownVerifier}, NotScalar: "write " + ownVerifier + ", or which credentials are good", Or: &shape.Type{Kind: shape.Struct, Object: verifier}}}}, Doc: "Which credentials are good: an entry for each security scheme of the card, by its name; own: a verifier in main.go says it. Or none: anybody who reaches the agent may use it. An agent that demands nothing otherwise answers only on its own machine.", Default: "what the environment says"},
+			{Key: "telemetry", Type: &shape.Type{Kind: shape.Text, Choices: []string{TelemetryOTel}}, Doc: "otel: agent and clients report every call, run and delivery to OpenTelemetry, as traces and metrics, and propagate the trace. The program sets up the SDK that exports them.", Default: "logs only"},
+			{Key: "auth", Type: &shape.Type{Kind: shape.Text, Choices: []string{"none"}, Or: &shape.Type{Kind: shape.Map, Min: 1, Max: 50, Elem: &shape.Type{Kind: shape.Text, Choices: []string{ownVerifier}, NotScalar: "write " + ownVerifier + ", or which credentials are good", Or: &shape.Type{Kind: shape.Struct, Object: verifier}}}}, Doc: "Which credentials are valid: an entry for each security scheme of the card, by its name; own: a verifier in main.go checks them. Or none: anybody who reaches the agent may use it. Otherwise an agent that requires nothing listens on its own machine only.", Default: "read from the environment"},
 			{Key: "packages", Type: &shape.Type{Kind: shape.Struct, Object: packages}, Doc: "Folders of the packages. The last element is the package name."},
 			{Key: "clients", Type: &shape.Type{Kind: shape.List, Max: 200, Elem: &shape.Type{Kind: shape.Struct, Object: client()}}, Doc: "Typed clients for other agents; a2agen client adds them.", Default: "none"},
 		},
@@ -66,15 +66,15 @@ func bindingList() *shape.Type {
 var cards = &shape.Object{
 	Name: "cards", Doc: "How callers get the card.",
 	Fields: []*shape.Field{
-		{Key: "requirements", Type: &shape.Type{Kind: shape.Text, Choices: []string{"specified", requirementLists}}, Doc: "How security requirements stand in cards of 1.0: as it is specified, or with scopes as plain lists, which a2a-go 2.4.0 needs to read a card at all, and the SDKs for Python and JavaScript read, too.", Default: "specified"},
+		{Key: "requirements", Type: &shape.Type{Kind: shape.Text, Choices: []string{"specified", requirementLists}}, Doc: "How security requirements are written in cards of 1.0: as specified, or with scopes as plain lists, which a2a-go 2.4.0 needs to read a card at all, and the SDKs for Python and JavaScript also read.", Default: "specified"},
 	},
 }
 
 var idempotency = &shape.Object{
-	Name: "idempotency", Doc: "How messages are known that come again.",
+	Name: "idempotency", Doc: "How repeated messages are recognized.",
 	Fields: []*shape.Field{
-		{Key: "by", Type: &shape.Type{Kind: shape.Text, Choices: []string{"messageId"}}, Doc: "What makes two messages of a caller one; left out, only an Idempotency-Key does.", Default: "Idempotency-Key"},
-		{Key: "window", Type: &shape.Type{Kind: shape.Duration, Max: 50}, Doc: "How long messages are known.", Default: "24h"},
+		{Key: "by", Type: &shape.Type{Kind: shape.Text, Choices: []string{"messageId"}}, Doc: "What two messages of a caller have in common if one repeats the other; by default only an Idempotency-Key.", Default: "Idempotency-Key"},
+		{Key: "window", Type: &shape.Type{Kind: shape.Duration, Max: 50}, Doc: "For how long messages are recognized.", Default: "24h"},
 	},
 }
 
