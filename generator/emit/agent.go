@@ -94,7 +94,7 @@ func (a *agentPackage) hub(t *ir.Type) *jen.Statement {
 	return jen.Op("*").Qual(a.paths.Protocol, t.Go)
 }
 
-// SkillsFile is the name of the file that says what the handlers must be.
+// SkillsFile is the name of the file with the interface that handlers implement.
 const SkillsFile = "skills.gen.go"
 
 // skills is the file of that name: what the user implements and works through.
@@ -159,7 +159,7 @@ func (a *agentPackage) task() jen.Code {
 	return s
 }
 
-// caller is the function by which handlers learn who calls.
+// caller is the function that returns the caller of a handler.
 func caller() jen.Code {
 	return jen.Add(doc("Caller returns who sent the request that a handler works on; the zero value is nobody who is known.")).
 		Func().Id("Caller").Params(ctxParam()).Add(rt("Caller")).Block(jen.Return(jen.Qual(serverPath, "CallerFrom").Call(jen.Id("ctx")))).Line()
@@ -343,7 +343,7 @@ func (a *agentPackage) serverOptions() (list []jen.Code) {
 	return list
 }
 
-// observer tells OpenTelemetry of an agent, or of the calls to it.
+// observer is the observer that reports an agent, or the calls to it, to OpenTelemetry.
 func observer(a *ir.Agent) jen.Code {
 	return jen.Qual(otelPath, "Observer").Call(jen.Qual(otelPath, "Agent").Call(jen.Lit(a.Name)))
 }
@@ -356,7 +356,7 @@ func decodeCard(name, constant string) []jen.Code {
 	}
 }
 
-// repeats are the fields of what says how messages are known that come again.
+// repeats are the fields of the options by which repeated messages are recognized.
 func repeats(r *ir.Repeats) []jen.Code {
 	var fields []jen.Code
 	if r.ByMessage {

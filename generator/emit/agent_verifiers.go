@@ -42,7 +42,7 @@ func verifier(v *ir.Verifier) jen.Code {
 	return jen.Qual(authPath, "Keys").Call(holders(v.Holders, "Key", "Caller", "SHA256")...)
 }
 
-// tokenConfig is what a verifier of tokens is told.
+// tokenConfig is the configuration of a verifier of tokens.
 func tokenConfig(v *ir.Verifier) settings {
 	config := settings{pairs: members()}
 	config.text("Issuer", v.Issuer)
@@ -79,7 +79,7 @@ func holders(list []ir.Holder, typ, name, hash string) []jen.Code {
 	return multiline(values)
 }
 
-// settings are members of a literal, of which those stand there that say something.
+// settings are members of a literal; those that are zero are left out.
 type settings struct{ pairs *literal }
 
 func (s settings) text(name, value string) {

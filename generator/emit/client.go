@@ -57,7 +57,7 @@ func RemoteClient(p *ir.Protocol, a *ir.Agent, paths Paths, dir string) ([]outpu
 	return []output.File{file, types}, err
 }
 
-// reached says in the comment of a client's package how it calls the agent.
+// reached is the sentence in the comment of a client's package about how it calls the agent.
 func reached(a *ir.Agent) string {
 	if a.Calls.Reach == "" {
 		return ""

@@ -111,7 +111,7 @@ func (c *codec) functions(l *ir.Layout) []jen.Code {
 	return []jen.Code{c.appendMessage(l), c.readMessage(l)}
 }
 
-// check refuses what no function here prints.
+// check reports what no function here can print.
 func (c *codec) check() error {
 	if c.wire.Encoding != ir.JSON && c.wire.Encoding != ir.ProtoJSON {
 		return fmt.Errorf("encoding %q is not JSON", c.wire.Encoding)
@@ -148,7 +148,7 @@ func (c *codec) checkMember(l *ir.Layout, m *ir.FieldLayout) error {
 	return checkKind(t, m.Case != nil)
 }
 
-// checkKind refuses types that cannot be a member of a JSON object here.
+// checkKind reports types that cannot be a member of a JSON object here.
 func checkKind(t ir.TypeRef, inUnion bool) error {
 	switch t.Kind {
 	case ir.KindList, ir.KindMap:

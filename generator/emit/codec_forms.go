@@ -167,10 +167,10 @@ func (c *codec) readTagged(l *ir.Layout) jen.Code {
 	cases = append(cases, jen.Default().Block(
 		jen.Id("x").Dot(f.Go).Op("=").Add(unknownCase(f.Union, jen.Id("tag"), jen.Id("r").Dot("Value").Call())),
 	))
-	code := jen.Var().Id(table).Op("=").Index().Add(hook("Choice")).Values(choices...).Line().Line()
+	code := jen.Var().Id(table).Op("=").Index().Add(hook("Case")).Values(choices...).Line().Line()
 	args := append([]jen.Code{jen.Id("r"), jen.Id(table), jen.Lit(l.Tag)}, lits(l.TagAliases)...)
 	return code.Add(c.readFunc(l,
-		jen.List(jen.Id("i"), jen.Id("tag")).Op(":=").Add(hook("Choose")).Call(args...),
+		jen.List(jen.Id("i"), jen.Id("tag")).Op(":=").Add(hook("FindCase")).Call(args...),
 		jen.Switch(jen.Id("i")).Block(cases...),
 	))
 }
@@ -181,7 +181,7 @@ func ifCase(content *ir.Field, goType, do jen.Code) jen.Code {
 	return jen.If(is, jen.Id("ok")).Block(do)
 }
 
-// appendHooked prints the function that hands a part to its hook, but for the kinds that the hook does not know.
+// appendHooked prints the function that appends a part by its hook, but for the kinds that the hook does not know.
 func (c *codec) appendHooked(l *ir.Layout) jen.Code {
 	content := c.hub.Fields["Part.content"]
 	part := jen.Id("partOf").Call(jen.Id("x"))
@@ -226,7 +226,7 @@ func setPart(hub *bound) []jen.Code {
 	}
 }
 
-// setPair prints the reading of two fields by a hook. What a member of its own says counts before.
+// setPair prints the reading of two fields by a hook. A member of its own counts before it.
 func setPair(m *ir.FieldLayout, read jen.Code) []jen.Code {
 	body := []jen.Code{jen.List(jen.Id("v"), jen.Id("w")).Op(":=").Add(read).Call(jen.Id("r"))}
 	for _, f := range []struct {

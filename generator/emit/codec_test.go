@@ -48,7 +48,7 @@ func sinkType() *ir.Type {
 	add("last", ir.TypeRef{Kind: ir.KindTimestamp}, ir.Required)
 	leaf := ir.TypeRef{Kind: ir.KindMessage, Name: "Leaf", Type: leafType}
 	t.Fields = append(t.Fields,
-		&ir.Field{Name: "choice", Go: "Choice", Type: ir.TypeRef{Kind: ir.KindUnion}, Presence: ir.Implicit, Union: &ir.Union{
+		&ir.Field{Name: "choice", Go: "Case", Type: ir.TypeRef{Kind: ir.KindUnion}, Presence: ir.Implicit, Union: &ir.Union{
 			Go: "SinkChoice", Marker: "isSinkChoice", Unknown: "SinkChoiceUnknown", Cases: []*ir.Case{
 				{Name: "one", Go: "SinkOne", Type: leaf}, {Name: "two", Go: "SinkTwo", Type: leaf},
 				{Name: "hue", Go: "SinkHue", Type: ir.TypeRef{Kind: ir.KindEnum, Name: "Color", Type: colorType}},

@@ -204,7 +204,7 @@ func present(t *ir.DataType) jen.Code {
 	return jen.Index().Bool().Values(list...)
 }
 
-// written prints the function writtenT, which tells which known properties are written.
+// written prints the function writtenT, which returns which known properties are written.
 func written(t *ir.DataType) jen.Code {
 	if !writesNulls(t) {
 		return jen.Null()
@@ -224,7 +224,7 @@ func otherKeys(t *ir.DataType, none jen.Code) (number, has jen.Code) {
 	return jen.Len(extra), chk("Has").Call(extra)
 }
 
-// presence tells whether a property will be written.
+// presence is the condition that a property will be written.
 func presence(f *ir.DataField) jen.Code {
 	switch {
 	case f.Const != nil:
@@ -235,7 +235,7 @@ func presence(f *ir.DataField) jen.Code {
 	return isSet(f)
 }
 
-// isSet tells whether the field of an optional property is not at what means absent.
+// isSet is the condition that the field of an optional property has a value other than the one that means absent.
 func isSet(f *ir.DataField) *jen.Statement {
 	x := jen.Id("v").Dot(f.Go)
 	if !f.OmitZero {

@@ -98,7 +98,7 @@ func (c *protoCodec) functions(l *ir.Layout) []jen.Code {
 	return code
 }
 
-// check refuses what no function here prints.
+// check reports what no function here can print.
 func (c *protoCodec) check() error {
 	if c.wire.Encoding != ir.Proto {
 		return fmt.Errorf("encoding %q is not protobuf", c.wire.Encoding)

@@ -6,7 +6,7 @@ import (
 	"github.com/a2agen/a2agen/generator/ir"
 )
 
-// writeHooked prints the function that hands a part to its hook.
+// writeHooked prints the function that writes a part by its hook.
 func (c *protoCodec) writeHooked(l *ir.Layout) jen.Code {
 	content := c.hub.Fields["Part.content"]
 	part := jen.Id("partOf").Call(jen.Id("x"))
@@ -18,7 +18,7 @@ func (c *protoCodec) writeHooked(l *ir.Layout) jen.Code {
 	)
 }
 
-// readHooked prints the function that takes a part from its hook.
+// readHooked prints the function that reads a part by its hook.
 func (c *protoCodec) readHooked(l *ir.Layout) jen.Code {
 	read := jen.List(jen.Id("part"), jen.Id("name"), jen.Id("value")).Op(":=").Add(hook("Take" + l.Hook)).Call(jen.Id("r"))
 	return c.readFunc(l, append([]jen.Code{read}, setPart(c.hub)...)...)

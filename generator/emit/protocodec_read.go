@@ -342,7 +342,7 @@ func (c *protoCodec) missing(l *ir.Layout) []jen.Code {
 	return code
 }
 
-// lacks prints what is done about a member that is not there.
+// lacks prints the reaction to a missing member.
 func (c *protoCodec) lacks(m *ir.FieldLayout) []jen.Code {
 	t, x := m.Field.Type, jen.Id("x").Dot(m.Field.Go)
 	if m.Filled {

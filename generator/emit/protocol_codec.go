@@ -66,7 +66,7 @@ func (t *versionTable) readUnion(name string, result jen.Code, payload string, o
 		t.decode(outer),
 		failed(),
 		jen.Switch(jen.Id("v").Op(":=").Id("x").Dot(t.Fields[payload].Go).Assert(jen.Type())).Block(cases...),
-		jen.Return(jen.Nil(), refusal(reason)),
+		jen.Return(jen.Nil(), invalid(reason)),
 	).Line()
 }
 
@@ -79,8 +79,8 @@ func (t *versionTable) decode(typ *ir.Type) jen.Code {
 	return jen.List(jen.Id("x"), jen.Err()).Op(":=").Add(decode).Call(jen.Id("src"), t.readFn(typ))
 }
 
-// refusal is the error of a document that says what cannot be.
-func refusal(reason string) *jen.Statement {
+// invalid is the error of a document that cannot be read, with the reason.
+func invalid(reason string) *jen.Statement {
 	return jen.Op("&").Qual(wirePath, "Error").Values(*members("Reason", jen.Lit(reason))...)
 }
 
@@ -170,10 +170,10 @@ func (t *versionTable) decodeRequest(op *ir.Operation) jen.Code {
 		Call(append([]jen.Code{t.requestFn(readerOf(t.wire), op), jen.Id(name)}, t.guards(op)...)...)
 }
 
-// guards refuse requests that the neutral form cannot express: a message that is not there, a filter by a state that is not known.
+// guards are the checks of requests that the neutral form cannot express: a missing message, a filter by an unknown state.
 func (t *versionTable) guards(op *ir.Operation) []jen.Code {
 	refuse := func(meaning, reason string, condition jen.Code) []jen.Code {
-		err := jen.Qual(wirePath, "In").Call(refusal(reason), jen.Lit(t.member(op.Request.Type, t.Fields[meaning])))
+		err := jen.Qual(wirePath, "In").Call(invalid(reason), jen.Lit(t.member(op.Request.Type, t.Fields[meaning])))
 		return []jen.Code{jen.Func().Params(jen.Id("x").Add(ptr(op.Request.Type))).Error().Block(
 			jen.If(condition).Block(jen.Return(err)),
 			jen.Return(jen.Nil()),

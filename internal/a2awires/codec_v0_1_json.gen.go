@@ -393,10 +393,10 @@ func writableSecuritySchemeV01JSON(x *SecurityScheme) bool {
 	return false
 }
 
-var choicesSecuritySchemeV01JSON = []legacy.Choice{{Tag: "apiKey"}, {Tag: "http"}, {Tag: "oauth2"}, {Tag: "openIdConnect"}, {Tag: "mutualTLS"}}
+var choicesSecuritySchemeV01JSON = []legacy.Case{{Tag: "apiKey"}, {Tag: "http"}, {Tag: "oauth2"}, {Tag: "openIdConnect"}, {Tag: "mutualTLS"}}
 
 func readSecuritySchemeV01JSON(r *wire.Reader, x *SecurityScheme) {
-	i, tag := legacy.Choose(r, choicesSecuritySchemeV01JSON, "type", "kind")
+	i, tag := legacy.FindCase(r, choicesSecuritySchemeV01JSON, "type", "kind")
 	switch i {
 	case 0:
 		x.Scheme = wire.ReadNew(r, readAPIKeySecuritySchemeV01JSON)
@@ -472,10 +472,10 @@ func appendSendMessageResponseV01JSON(b []byte, x *SendMessageResponse) ([]byte,
 	return b, wire.NoCase("task", "message")
 }
 
-var choicesSendMessageResponseV01JSON = []legacy.Choice{{Tag: "task", Shape: []string{"status", "id"}}, {}}
+var choicesSendMessageResponseV01JSON = []legacy.Case{{Tag: "task", Shape: []string{"status", "id"}}, {}}
 
 func readSendMessageResponseV01JSON(r *wire.Reader, x *SendMessageResponse) {
-	i, tag := legacy.Choose(r, choicesSendMessageResponseV01JSON, "kind", "type")
+	i, tag := legacy.FindCase(r, choicesSendMessageResponseV01JSON, "kind", "type")
 	switch i {
 	case 0:
 		x.Payload = wire.ReadNew(r, readTaskV01JSON)
@@ -507,10 +507,10 @@ func appendStreamResponseV01JSON(b []byte, x *StreamResponse) ([]byte, error) {
 	return b, wire.NoCase("status_update", "artifact_update", "task", "message")
 }
 
-var choicesStreamResponseV01JSON = []legacy.Choice{{Tag: "status-update", Shape: []string{"status", "id"}}, {Tag: "artifact-update", Shape: []string{"artifact", "id"}}, {}, {}}
+var choicesStreamResponseV01JSON = []legacy.Case{{Tag: "status-update", Shape: []string{"status", "id"}}, {Tag: "artifact-update", Shape: []string{"artifact", "id"}}, {}, {}}
 
 func readStreamResponseV01JSON(r *wire.Reader, x *StreamResponse) {
-	i, tag := legacy.Choose(r, choicesStreamResponseV01JSON, "kind", "type")
+	i, tag := legacy.FindCase(r, choicesStreamResponseV01JSON, "kind", "type")
 	switch i {
 	case 0:
 		x.Payload = wire.ReadNew(r, readTaskStatusUpdateEventV01JSON)

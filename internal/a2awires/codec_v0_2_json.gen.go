@@ -563,10 +563,10 @@ func writableSecuritySchemeV02JSON(x *SecurityScheme) bool {
 	return false
 }
 
-var choicesSecuritySchemeV02JSON = []legacy.Choice{{Tag: "apiKey"}, {Tag: "http"}, {Tag: "oauth2"}, {Tag: "openIdConnect"}}
+var choicesSecuritySchemeV02JSON = []legacy.Case{{Tag: "apiKey"}, {Tag: "http"}, {Tag: "oauth2"}, {Tag: "openIdConnect"}}
 
 func readSecuritySchemeV02JSON(r *wire.Reader, x *SecurityScheme) {
-	i, tag := legacy.Choose(r, choicesSecuritySchemeV02JSON, "type", "kind")
+	i, tag := legacy.FindCase(r, choicesSecuritySchemeV02JSON, "type", "kind")
 	switch i {
 	case 0:
 		x.Scheme = wire.ReadNew(r, readAPIKeySecuritySchemeV02JSON)
@@ -642,10 +642,10 @@ func appendSendMessageResponseV02JSON(b []byte, x *SendMessageResponse) ([]byte,
 	return b, wire.NoCase("task", "message")
 }
 
-var choicesSendMessageResponseV02JSON = []legacy.Choice{{Tag: "task", Shape: []string{"status", "id"}}, {Tag: "message", Shape: []string{"parts"}}}
+var choicesSendMessageResponseV02JSON = []legacy.Case{{Tag: "task", Shape: []string{"status", "id"}}, {Tag: "message", Shape: []string{"parts"}}}
 
 func readSendMessageResponseV02JSON(r *wire.Reader, x *SendMessageResponse) {
-	i, tag := legacy.Choose(r, choicesSendMessageResponseV02JSON, "kind", "type")
+	i, tag := legacy.FindCase(r, choicesSendMessageResponseV02JSON, "kind", "type")
 	switch i {
 	case 0:
 		x.Payload = wire.ReadNew(r, readTaskV02JSON)
@@ -677,10 +677,10 @@ func appendStreamResponseV02JSON(b []byte, x *StreamResponse) ([]byte, error) {
 	return b, wire.NoCase("task", "message", "status_update", "artifact_update")
 }
 
-var choicesStreamResponseV02JSON = []legacy.Choice{{Tag: "task", Shape: []string{"status", "id"}}, {Tag: "message", Shape: []string{"parts"}}, {Tag: "status-update", Shape: []string{"status", "taskId"}}, {Tag: "artifact-update", Shape: []string{"artifact", "taskId"}}}
+var choicesStreamResponseV02JSON = []legacy.Case{{Tag: "task", Shape: []string{"status", "id"}}, {Tag: "message", Shape: []string{"parts"}}, {Tag: "status-update", Shape: []string{"status", "taskId"}}, {Tag: "artifact-update", Shape: []string{"artifact", "taskId"}}}
 
 func readStreamResponseV02JSON(r *wire.Reader, x *StreamResponse) {
-	i, tag := legacy.Choose(r, choicesStreamResponseV02JSON, "kind", "type")
+	i, tag := legacy.FindCase(r, choicesStreamResponseV02JSON, "kind", "type")
 	switch i {
 	case 0:
 		x.Payload = wire.ReadNew(r, readTaskV02JSON)

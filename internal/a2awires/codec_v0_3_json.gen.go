@@ -616,10 +616,10 @@ func writableSecuritySchemeV03JSON(x *SecurityScheme) bool {
 	return false
 }
 
-var choicesSecuritySchemeV03JSON = []legacy.Choice{{Tag: "apiKey"}, {Tag: "http"}, {Tag: "oauth2"}, {Tag: "openIdConnect"}, {Tag: "mutualTLS"}}
+var choicesSecuritySchemeV03JSON = []legacy.Case{{Tag: "apiKey"}, {Tag: "http"}, {Tag: "oauth2"}, {Tag: "openIdConnect"}, {Tag: "mutualTLS"}}
 
 func readSecuritySchemeV03JSON(r *wire.Reader, x *SecurityScheme) {
-	i, tag := legacy.Choose(r, choicesSecuritySchemeV03JSON, "type", "kind")
+	i, tag := legacy.FindCase(r, choicesSecuritySchemeV03JSON, "type", "kind")
 	switch i {
 	case 0:
 		x.Scheme = wire.ReadNew(r, readAPIKeySecuritySchemeV03JSON)
@@ -697,10 +697,10 @@ func appendSendMessageResponseV03JSON(b []byte, x *SendMessageResponse) ([]byte,
 	return b, wire.NoCase("task", "message")
 }
 
-var choicesSendMessageResponseV03JSON = []legacy.Choice{{Tag: "task", Shape: []string{"status", "id"}}, {Tag: "message", Shape: []string{"parts"}}}
+var choicesSendMessageResponseV03JSON = []legacy.Case{{Tag: "task", Shape: []string{"status", "id"}}, {Tag: "message", Shape: []string{"parts"}}}
 
 func readSendMessageResponseV03JSON(r *wire.Reader, x *SendMessageResponse) {
-	i, tag := legacy.Choose(r, choicesSendMessageResponseV03JSON, "kind", "type")
+	i, tag := legacy.FindCase(r, choicesSendMessageResponseV03JSON, "kind", "type")
 	switch i {
 	case 0:
 		x.Payload = wire.ReadNew(r, readTaskV03JSON)
@@ -732,10 +732,10 @@ func appendStreamResponseV03JSON(b []byte, x *StreamResponse) ([]byte, error) {
 	return b, wire.NoCase("task", "message", "status_update", "artifact_update")
 }
 
-var choicesStreamResponseV03JSON = []legacy.Choice{{Tag: "task", Shape: []string{"status", "id"}}, {Tag: "message", Shape: []string{"parts"}}, {Tag: "status-update", Shape: []string{"status", "taskId"}}, {Tag: "artifact-update", Shape: []string{"artifact", "taskId"}}}
+var choicesStreamResponseV03JSON = []legacy.Case{{Tag: "task", Shape: []string{"status", "id"}}, {Tag: "message", Shape: []string{"parts"}}, {Tag: "status-update", Shape: []string{"status", "taskId"}}, {Tag: "artifact-update", Shape: []string{"artifact", "taskId"}}}
 
 func readStreamResponseV03JSON(r *wire.Reader, x *StreamResponse) {
-	i, tag := legacy.Choose(r, choicesStreamResponseV03JSON, "kind", "type")
+	i, tag := legacy.FindCase(r, choicesStreamResponseV03JSON, "kind", "type")
 	switch i {
 	case 0:
 		x.Payload = wire.ReadNew(r, readTaskV03JSON)

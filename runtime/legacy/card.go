@@ -9,10 +9,10 @@ import (
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
-// fullVersions are what cards of a version call it (T37). Those of others say its name.
+// fullVersions are the values of protocolVersion in cards of a version (T37); cards of other versions have its name.
 var fullVersions = map[string]string{"0.3": "0.3.0", "0.2": "0.2.6"}
 
-// plainVersion begins the names of versions whose cards do not say which transport and version they are of.
+// plainVersion begins the names of versions whose cards have no members for transport and version.
 const plainVersion = "0.1"
 
 // defaultTransport is the transport of a card that names none.

@@ -1,8 +1,8 @@
 // Package legacy is what the codecs of A2A 0.1, 0.2 and 0.3 call where those versions differ from 1.0 in more than names:
 // small hooks on neutral values, and the parts of reading that do not depend on the types.
 //
-// Reading is tolerant, writing is strict (protocol notes 6.2): what a peer of that time leaves out is inferred, what we
-// write is valid by the version's published schema. No hook knows a generated type.
+// Reading is tolerant and writing is strict: what a peer of that time leaves out is inferred, and what is written is valid
+// by the version's published schema. No hook knows a generated type.
 package legacy
 
 import (
@@ -10,22 +10,22 @@ import (
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
-// Choice is one case of a union: the value of its tag, and the members that give it away when the tag is missing.
-type Choice struct {
+// Case is one case of a union: the value of its tag, and the members by which it is known when the tag is missing.
+type Case struct {
 	Tag   string
 	Shape []string
 }
 
-// Choose finds which of choices the next value is, without reading it: by the member called one of names (the first that
+// FindCase finds which of cases the next value is, without reading it: by the member called one of names (the first that
 // is there wins), or if there is none by its shape. i is -1 if it is none of them; tag is then the tag that was found. A
 // value that is no object is a failure.
-func Choose(r *wire.Reader, choices []Choice, names ...string) (i int, tag string) {
+func FindCase(r *wire.Reader, cases []Case, names ...string) (i int, tag string) {
 	start, mark := r.Offset(), r.Mark()
 	members := make([]string, 0, 8)
 	for key, ok := r.Object(); ok; key, ok = r.Next() {
 		if isOneOf(string(key), names) && r.Kind() == wire.KindString {
 			if tag = r.String(); tag != "" {
-				break // whatever follows is read by whom it concerns
+				break // the codec of the case reads the rest
 			}
 			continue
 		}
@@ -38,7 +38,7 @@ func Choose(r *wire.Reader, choices []Choice, names ...string) (i int, tag strin
 		return -1, ""
 	}
 	r.Rewind(mark)
-	for i, c := range choices {
+	for i, c := range cases {
 		if tag != "" && c.Tag == tag || tag == "" && len(c.Shape) > 0 && isSubset(c.Shape, members) {
 			return i, tag
 		}
@@ -105,7 +105,7 @@ func DecodeCard(src []byte, versions []*runtime.Version) (runtime.Card, error) {
 	}
 	for _, v := range versions {
 		switch {
-		case v.Name >= "1": // whatever the card says that it is of, its shape is an older one's
+		case v.Name >= "1": // the shape of the card is that of an older version, whatever version it names
 		case v.Name == want:
 			return v.ReadCard(src)
 		case known == versions[0]:

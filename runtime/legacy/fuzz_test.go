@@ -122,13 +122,13 @@ func FuzzLookers(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	choices := []Choice{{"task", []string{"id", "status"}}, {"message", []string{"parts", "role"}}, {"x", nil}}
+	cases := []Case{{"task", []string{"id", "status"}}, {"message", []string{"parts", "role"}}, {"x", nil}}
 	f.Fuzz(func(t *testing.T, src []byte) {
 		var r wire.Reader
 		r.Reset(src)
-		i, tag := Choose(&r, choices, "kind", "type")
+		i, tag := FindCase(&r, cases, "kind", "type")
 		if r.Err() == nil {
-			if i >= len(choices) || i >= 0 && tag != "" && choices[i].Tag != tag {
+			if i >= len(cases) || i >= 0 && tag != "" && cases[i].Tag != tag {
 				t.Errorf("%q chooses %d by %q", src, i, tag)
 			}
 			r.Skip() // it is still to be read

@@ -223,7 +223,7 @@ func TestSmallHooks(t *testing.T) {
 }
 
 func TestChoose(t *testing.T) {
-	choices := []Choice{{Tag: "a"}, {Tag: "b", Shape: []string{"x", "y"}}, {Shape: []string{"x"}}}
+	cases := []Case{{Tag: "a"}, {Tag: "b", Shape: []string{"x", "y"}}, {Shape: []string{"x"}}}
 	tests := []struct {
 		src  string
 		i    int
@@ -236,7 +236,7 @@ func TestChoose(t *testing.T) {
 	for _, tt := range tests {
 		var r wire.Reader
 		r.Reset([]byte(tt.src))
-		i, tag := Choose(&r, choices, "kind", "type")
+		i, tag := FindCase(&r, cases, "kind", "type")
 		if i != tt.i || tag != tt.tag || (r.Err() != nil) != tt.fail {
 			t.Errorf("%s: %d %q %v", tt.src, i, tag, r.Err())
 		}

@@ -69,7 +69,7 @@ func configOf(name string) (taskID, id string) {
 	return strings.TrimSuffix(name, configCollection), ""
 }
 
-// HasBlockingFlag reports whether blocking is true: a proto of 0.3 does not tell false from nothing.
+// HasBlockingFlag reports whether blocking is true: the proto of 0.3 has no presence for it, so that false is left out.
 func HasBlockingFlag(returnImmediately bool) bool { return !returnImmediately }
 
 // AppendBlockingFlag appends the value of blocking.

@@ -62,7 +62,7 @@ func PutSchemes(w *proto.Writer, tag uint32, scheme string) {
 	}
 }
 
-// TakeSchemes reads an element of the list of schemes. The first that says something counts.
+// TakeSchemes reads an element of the list of schemes. The first that is not empty counts.
 func TakeSchemes(r *proto.Reader, old string) string { return cmp.Or(old, r.String()) }
 
 // Fields of messages that hooks read and write whole, as tags of delimited fields.
@@ -215,7 +215,7 @@ func TakeWrappedPart(r *proto.Reader) (p runtime.Part, name string, value wire.V
 }
 
 // fileText is what stands for the content of a file in the proto's field of bytes, also in its ProtoJSON: base64, as the
-// official SDKs for Go, Python and Java have it, who fail on anything else. That for JavaScript has the content itself.
+// official SDKs for Go, Python and Java have it, which fail on anything else. The SDK for JavaScript has the content itself.
 func fileText(content []byte) []byte {
 	return base64.StdEncoding.AppendEncode(make([]byte, 0, base64.StdEncoding.EncodedLen(len(content))), content)
 }

@@ -148,8 +148,8 @@ func appendFloat(b []byte, x float64, size int) []byte {
 	return strconv.AppendFloat(b, x, 'f', -1, size)
 }
 
-// AppendEnum appends an enum value that is in no table: a number if it is one, else a string.
-func AppendEnum(b []byte, name string) []byte {
+// appendEnum appends an enum value that is in no table: a number if it is one, else a string.
+func appendEnum(b []byte, name string) []byte {
 	if _, ok := EnumNumber(name); ok {
 		return append(b, name...)
 	}

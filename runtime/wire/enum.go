@@ -2,8 +2,8 @@ package wire
 
 import "strconv"
 
-// EnumValue is a value of an enum on one wire, as generated code describes it.
-type EnumValue[E ~string] struct {
+// enumValue is a value of an enum on one wire, as generated code describes it.
+type enumValue[E ~string] struct {
 	Value   E
 	Name    string
 	Aliases []string // also read
@@ -13,7 +13,7 @@ type EnumValue[E ~string] struct {
 }
 
 // Enum are the values of an enum on one wire.
-type Enum[E ~string] []EnumValue[E]
+type Enum[E ~string] []enumValue[E]
 
 // Append appends x by its name. A value that is in no table is written as it was read.
 func (e Enum[E]) Append(b []byte, x E) []byte {
@@ -22,7 +22,7 @@ func (e Enum[E]) Append(b []byte, x E) []byte {
 			return AppendString(b, e[i].Name)
 		}
 	}
-	return AppendEnum(b, string(x))
+	return appendEnum(b, string(x))
 }
 
 // AppendOr is Append, with a name for values that are in no table.

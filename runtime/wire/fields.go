@@ -8,19 +8,19 @@ type Field[P any] struct {
 	// Required: an object without the member is refused.
 	Required bool
 	// Null says what null means in the member's place.
-	Null NullMeans
+	Null nullMeans
 	// Absent is what an object without a value for the member means; nil: nothing.
 	Absent func(x P)
 	// Oneof is the number of the oneof that the member is a case of, from 1 up.
 	Oneof uint8
 }
 
-// NullMeans is what null stands for in the place of a member.
-type NullMeans uint8
+// nullMeans is what null stands for in the place of a member.
+type nullMeans uint8
 
 // What null stands for: no member at all, an empty list or map that is there, or a value as any other.
 const (
-	NullAbsent NullMeans = iota
+	nullAbsent nullMeans = iota
 	NullEmpty
 	NullValue
 )
@@ -192,7 +192,7 @@ func ReadList[T any](r *Reader, read func(*Reader, *T)) []*T {
 func ReadSome[T any](r *Reader, least int, read func(*Reader, *T)) []*T {
 	at := r.Offset()
 	list := ReadList(r, read)
-	r.MinItems(at, len(list), least)
+	r.minItems(at, len(list), least)
 	return list
 }
 
@@ -200,7 +200,7 @@ func ReadSome[T any](r *Reader, least int, read func(*Reader, *T)) []*T {
 func ReadAtLeast[T any](r *Reader, least int, read func(*Reader) []T) []T {
 	at := r.Offset()
 	list := read(r)
-	r.MinItems(at, len(list), least)
+	r.minItems(at, len(list), least)
 	return list
 }
 
@@ -223,19 +223,19 @@ func ReadPlainMap[T any](r *Reader, nulls bool, read func(*Reader) T) map[string
 }
 
 // ReadKeyedMap is ReadMap for keys that are not strings.
-func ReadKeyedMap[K MapKey, T any](r *Reader, nulls bool, read func(*Reader, *T)) map[K]*T {
+func ReadKeyedMap[K mapKey, T any](r *Reader, nulls bool, read func(*Reader, *T)) map[K]*T {
 	return readMap(r, nulls, ReadKey[K], func(r *Reader) *T { return ReadNew(r, read) })
 }
 
 // ReadPlainKeyedMap is ReadPlainMap for keys that are not strings.
-func ReadPlainKeyedMap[K MapKey, T any](r *Reader, nulls bool, read func(*Reader) T) map[K]T {
+func ReadPlainKeyedMap[K mapKey, T any](r *Reader, nulls bool, read func(*Reader) T) map[K]T {
 	return readMap(r, nulls, ReadKey[K], read)
 }
 
 // readMap reads a map; an empty one is nil. A name met twice is refused.
 func readMap[K comparable, V any](r *Reader, nulls bool, key func(*Reader, []byte) K, value func(*Reader) V) (m map[K]V) {
 	for name, ok := r.Object(); ok; name, ok = r.Next() {
-		if nulls && !r.EntryOrNull(name) || !nulls && !r.Entry(name) {
+		if nulls && !r.entryOrNull(name) || !nulls && !r.entry(name) {
 			continue
 		}
 		if m == nil {

@@ -7,13 +7,13 @@ import (
 	"strconv"
 )
 
-// MapKey is what the keys of a map are besides strings. JSON has them as strings.
-type MapKey interface {
+// mapKey is what the keys of a map are besides strings. JSON has them as strings.
+type mapKey interface {
 	bool | int32 | int64 | uint32 | uint64
 }
 
 // SortedKeys returns the keys of a map in the order they are written: numbers by size, false before true.
-func SortedKeys[K MapKey, T any](m map[K]T) []K {
+func SortedKeys[K mapKey, T any](m map[K]T) []K {
 	return slices.SortedFunc(maps.Keys(m), func(a, b K) int {
 		switch a := any(a).(type) {
 		case bool:
@@ -32,7 +32,7 @@ func SortedKeys[K MapKey, T any](m map[K]T) []K {
 }
 
 // KeyName is a key as JSON and errors have it, without quotes.
-func KeyName[K MapKey](k K) string {
+func KeyName[K mapKey](k K) string {
 	switch k := any(k).(type) {
 	case bool:
 		return strconv.FormatBool(k)
@@ -49,7 +49,7 @@ func KeyName[K MapKey](k K) string {
 }
 
 // ReadKey returns the key that a member's name stands for. Anything but the one way to write it is a failure.
-func ReadKey[K MapKey](r *Reader, name []byte) (k K) {
+func ReadKey[K mapKey](r *Reader, name []byte) (k K) {
 	text, ok := string(name), false
 	switch p := any(&k).(type) {
 	case *bool:
@@ -72,7 +72,7 @@ func ReadKey[K MapKey](r *Reader, name []byte) (k K) {
 }
 
 // AppendKeyedMap is [AppendMap] for keys that are not strings.
-func AppendKeyedMap[K MapKey, T any](b []byte, m map[K]T, value func([]byte, T) ([]byte, error)) ([]byte, error) {
+func AppendKeyedMap[K mapKey, T any](b []byte, m map[K]T, value func([]byte, T) ([]byte, error)) ([]byte, error) {
 	start := len(b)
 	var err error
 	for _, k := range SortedKeys(m) {
@@ -84,7 +84,7 @@ func AppendKeyedMap[K MapKey, T any](b []byte, m map[K]T, value func([]byte, T) 
 }
 
 // AppendPlainKeyedMap is AppendKeyedMap for values that can always be written.
-func AppendPlainKeyedMap[K MapKey, T any](b []byte, m map[K]T, value func([]byte, T) []byte) []byte {
+func AppendPlainKeyedMap[K mapKey, T any](b []byte, m map[K]T, value func([]byte, T) []byte) []byte {
 	start := len(b)
 	for _, k := range SortedKeys(m) {
 		b = value(AppendKey(b, KeyName(k)), m[k])

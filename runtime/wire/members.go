@@ -1,11 +1,11 @@
 package wire
 
-// What follows appends a member behind its key, which is a comma, the name and a colon, unless it is not to be written.
-// An error is handed through: after the first nothing is written, so that generated code says a member a line and looks
-// at the error at the end.
+// These functions append a member: its key, which is a comma, the name and a colon, then its value, unless the member is to
+// be left out. They take the error so far and return it: after the first error nothing is written, so that generated code
+// has one line a member and checks the error at the end.
 
-// Appender appends a value that may be one that cannot be written.
-type Appender[T any] = func(b []byte, x T) ([]byte, error)
+// appender appends a value that may be one that cannot be written.
+type appender[T any] = func(b []byte, x T) ([]byte, error)
 
 // AppendText appends a string unless it is empty.
 func AppendText(b []byte, key, x string) []byte {
@@ -32,12 +32,12 @@ func AppendSet[T any](b []byte, key string, x *T, value func([]byte, T) []byte) 
 }
 
 // AppendRequired appends a value that is always written.
-func AppendRequired[T any](b []byte, err error, key string, x T, value Appender[T]) ([]byte, error) {
+func AppendRequired[T any](b []byte, err error, key string, x T, value appender[T]) ([]byte, error) {
 	return AppendMember(b, err, key, true, x, value)
 }
 
 // AppendMember appends a value if it is set.
-func AppendMember[T any](b []byte, err error, key string, set bool, x T, value Appender[T]) ([]byte, error) {
+func AppendMember[T any](b []byte, err error, key string, set bool, x T, value appender[T]) ([]byte, error) {
 	if err != nil || !set {
 		return b, err
 	}
@@ -48,7 +48,7 @@ func AppendMember[T any](b []byte, err error, key string, set bool, x T, value A
 }
 
 // AppendMemberSet appends what x points to, if anything.
-func AppendMemberSet[T any](b []byte, err error, key string, x *T, value Appender[T]) ([]byte, error) {
+func AppendMemberSet[T any](b []byte, err error, key string, x *T, value appender[T]) ([]byte, error) {
 	if x == nil {
 		return b, err
 	}
@@ -56,7 +56,7 @@ func AppendMemberSet[T any](b []byte, err error, key string, x *T, value Appende
 }
 
 // AppendMemberList appends a list if it is set.
-func AppendMemberList[T any](b []byte, err error, key string, set bool, x []T, elem Appender[T]) ([]byte, error) {
+func AppendMemberList[T any](b []byte, err error, key string, set bool, x []T, elem appender[T]) ([]byte, error) {
 	if err != nil || !set {
 		return b, err
 	}
@@ -67,7 +67,7 @@ func AppendMemberList[T any](b []byte, err error, key string, set bool, x []T, e
 }
 
 // AppendNonEmpty appends a value unless it is written as an empty object.
-func AppendNonEmpty[T any](b []byte, err error, key string, x T, value Appender[T]) ([]byte, error) {
+func AppendNonEmpty[T any](b []byte, err error, key string, x T, value appender[T]) ([]byte, error) {
 	start := len(b)
 	b, err = AppendRequired(b, err, key, x, value)
 	if err == nil && string(b[start+len(key):]) == "{}" {
@@ -78,7 +78,7 @@ func AppendNonEmpty[T any](b []byte, err error, key string, x T, value Appender[
 
 // AppendMemberMap appends a map if it is set.
 func AppendMemberMap[T any](
-	b []byte, err error, key string, set bool, x map[string]T, value Appender[T],
+	b []byte, err error, key string, set bool, x map[string]T, value appender[T],
 ) ([]byte, error) {
 	return AppendMember(b, err, key, set, x, func(b []byte, x map[string]T) ([]byte, error) {
 		return AppendMap(b, x, value)
@@ -86,8 +86,8 @@ func AppendMemberMap[T any](
 }
 
 // AppendMemberKeyedMap is AppendMemberMap for keys that are not strings.
-func AppendMemberKeyedMap[K MapKey, T any](
-	b []byte, err error, key string, set bool, x map[K]T, value Appender[T],
+func AppendMemberKeyedMap[K mapKey, T any](
+	b []byte, err error, key string, set bool, x map[K]T, value appender[T],
 ) ([]byte, error) {
 	return AppendMember(b, err, key, set, x, func(b []byte, x map[K]T) ([]byte, error) {
 		return AppendKeyedMap(b, x, value)

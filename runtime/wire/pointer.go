@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// place is one open container on the way to an offset.
-type place struct {
+// container is one open container on the way to an offset.
+type container struct {
 	array bool
 	// inside: a member's value or an element is being scanned, so that key or index is part of the pointer.
 	inside bool
@@ -17,12 +17,12 @@ type place struct {
 // pointerAt returns the JSON pointer of the value that starts at offset, or else of the innermost object or array
 // around it. It scans src again from the start, which only failures pay for; src need not be valid from offset on.
 func pointerAt(src []byte, offset int) string {
-	var open []place
+	var open []container
 	for i := 0; i < offset && i < len(src); {
 		top := len(open) - 1
 		switch c := src[i]; c {
 		case '{', '[':
-			open = append(open, place{array: c == '[', inside: c == '['})
+			open = append(open, container{array: c == '[', inside: c == '['})
 			i++
 		case '}', ']':
 			if top >= 0 {
@@ -69,7 +69,7 @@ func pointerAt(src []byte, offset int) string {
 }
 
 // leave notes that a value of the innermost open container ended.
-func leave(open []place) {
+func leave(open []container) {
 	if n := len(open); n > 0 {
 		open[n-1].inside = false
 	}
@@ -85,7 +85,7 @@ func stringEnd(src []byte, i int) int {
 	return i
 }
 
-func render(open []place) string {
+func render(open []container) string {
 	var b strings.Builder
 	for _, p := range open {
 		if !p.inside {

@@ -319,24 +319,24 @@ func (r *Reader) once(s *Seen, bit uint) bool {
 	return r.err == nil
 }
 
-// MinItems records a failure of the list that starts at offset if it has fewer than least elements.
-func (r *Reader) MinItems(offset, n, least int) {
+// minItems records a failure of the list that starts at offset if it has fewer than least elements.
+func (r *Reader) minItems(offset, n, least int) {
 	if n < least {
 		r.fail(offset, tooFew(least))
 	}
 }
 
-// Entry notes the name of a map's entry and reports whether there is a value to read: a name may come once, and null is
+// entry notes the name of a map's entry and reports whether there is a value to read: a name may come once, and null is
 // no value here.
-func (r *Reader) Entry(name []byte) bool {
-	if r.EntryOrNull(name) && r.token() == 'n' {
+func (r *Reader) entry(name []byte) bool {
+	if r.entryOrNull(name) && r.token() == 'n' {
 		r.fail(r.pos, "null in a map")
 	}
 	return r.err == nil
 }
 
-// EntryOrNull is Entry for a map whose values may be null.
-func (r *Reader) EntryOrNull(name []byte) bool { return r.addKey(name) }
+// entryOrNull is Entry for a map whose values may be null.
+func (r *Reader) entryOrNull(name []byte) bool { return r.addKey(name) }
 
 // BlockSize is how many messages to allocate at once for a list that has n already: one for short lists, then more.
 func BlockSize(n int) int { return min(max(n, 1), 16) }

@@ -132,7 +132,7 @@ func TestEnumIsReadByNameOrNumber(t *testing.T) {
 			}
 		})
 	}
-	if got := string(AppendEnum(AppendEnum(AppendEnum(nil, "NEW"), "17"), "017")); got != `"NEW"17"017"` {
+	if got := string(appendEnum(appendEnum(appendEnum(nil, "NEW"), "17"), "017")); got != `"NEW"17"017"` {
 		t.Errorf("written as %s", got)
 	}
 }

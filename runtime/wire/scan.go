@@ -113,7 +113,7 @@ func (r *Reader) text() (raw []byte, escaped, ok bool) {
 	return r.textSlow(start, end, high)
 }
 
-// textSlow goes on from a first span of the token.
+// textSlow continues behind the first span of the token.
 func (r *Reader) textSlow(start, end int, high uint64) (raw []byte, escaped, ok bool) {
 	for {
 		if end >= len(r.src) {

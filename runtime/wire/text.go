@@ -30,7 +30,7 @@ func (r *Reader) String() string {
 	return r.stringSlow(start, end, high)
 }
 
-// stringSlow goes on from a first span of a string that has escapes, is not ASCII, or is not valid.
+// stringSlow continues behind the first span of a string that has escapes, is not ASCII, or is not valid.
 func (r *Reader) stringSlow(start, end int, high uint64) string {
 	close := quoted(r.src, start)
 	if close < 0 || end >= close-1 {

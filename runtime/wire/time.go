@@ -25,8 +25,8 @@ func (r *Reader) Timestamp() time.Time {
 // was not: the two differ in their location.
 var FirstMoment = time.Time{}.In(time.FixedZone("UTC", 0))
 
-// Told returns t, which is in UTC, as a time that was given.
-func Told(t time.Time) time.Time {
+// Moment returns t, which is in UTC, as a time that was given.
+func Moment(t time.Time) time.Time {
 	if t == (time.Time{}) {
 		return FirstMoment
 	}
@@ -55,7 +55,7 @@ func parseTime(s []byte) (time.Time, bool) {
 	if !ok {
 		return time.Time{}, false
 	}
-	t := Told(time.Date(year, time.Month(month), day, hour, minute, second-offset, nanos, time.UTC))
+	t := Moment(time.Date(year, time.Month(month), day, hour, minute, second-offset, nanos, time.UTC))
 	return t, t.Year() >= 1 && t.Year() <= 9999
 }
 

@@ -27,8 +27,8 @@ type anyMessage interface {
 	UnmarshalProto([]byte) error
 }
 
-// Resolver makes a new message of the definition of the given full name, or nil.
-type Resolver func(name string) any
+// resolver makes a new message of the definition of the given full name, or nil.
+type resolver func(name string) any
 
 // ReadAny reads a google.protobuf.Any as ProtoJSON has it.
 func ReadAny(r *wire.Reader) *Any {
@@ -52,7 +52,7 @@ func ReadAny(r *wire.Reader) *Any {
 }
 
 // AppendAny appends x as ProtoJSON has it.
-func AppendAny(b []byte, x *Any, resolve Resolver) ([]byte, error) {
+func AppendAny(b []byte, x *Any, resolve resolver) ([]byte, error) {
 	switch {
 	case x == nil:
 		return b, wire.NotSet()
@@ -101,7 +101,7 @@ func AppendAny(b []byte, x *Any, resolve Resolver) ([]byte, error) {
 }
 
 // Any writes a google.protobuf.Any.
-func (w *Writer) Any(tag uint32, x *Any, resolve Resolver) error {
+func (w *Writer) Any(tag uint32, x *Any, resolve resolver) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -121,7 +121,7 @@ func (w *Writer) Any(tag uint32, x *Any, resolve Resolver) error {
 }
 
 // content is the message as protobuf.
-func (x *Any) content(resolve Resolver) ([]byte, error) {
+func (x *Any) content(resolve resolver) ([]byte, error) {
 	if x.Proto != nil || x.TypeURL == "" || typeName(x.TypeURL) == emptyName {
 		return x.Proto, nil
 	}
@@ -170,7 +170,7 @@ func (r *Reader) Any(old *Any) *Any {
 	return x
 }
 
-// emptyName is the message that has nothing to say; some writers give it a "value" all the same.
+// emptyName is the message without fields; some writers give it a member "value" all the same.
 const emptyName = "google.protobuf.Empty"
 
 // typeName is the full name at the end of a type's URL.

@@ -57,7 +57,7 @@ func (r *Reader) In(name string) {
 }
 
 // Incomplete notes that something required is missing. Because a later piece of the same message may bring it, this is
-// no failure: after everything is read, Complete says whether another look is needed.
+// no failure: after everything is read, Complete reports whether what was missing has to be checked again.
 func (r *Reader) Incomplete() {
 	if r.incomplete++; r.incomplete > maxIncomplete {
 		r.fail("required members are missing in many places")
@@ -142,16 +142,16 @@ func (r *Reader) next(n uint64) []byte {
 // delimited returns the bytes of a string, of bytes or of a message, which refer to the source.
 func (r *Reader) delimited() []byte { return r.next(r.varint()) }
 
-// Mark is what Enter leaves behind.
-type Mark struct {
+// mark is what Enter leaves behind.
+type mark struct {
 	end, depth int
 	group      uint32
 }
 
 // Enter enters the message, or packed list, whose length is next. levels is how many objects and arrays JSON nests there:
 // both wires have the limit [wire.MaxDepth], so that what one can read the other can write.
-func (r *Reader) Enter(levels int) Mark {
-	m := Mark{end: r.end, depth: r.depth, group: r.group}
+func (r *Reader) Enter(levels int) mark {
+	m := mark{end: r.end, depth: r.depth, group: r.group}
 	n := r.varint()
 	switch {
 	case r.err != nil:
@@ -171,8 +171,8 @@ func (r *Reader) Enter(levels int) Mark {
 }
 
 // EnterGroup is Enter for a message that is a group: it ends with the tag behind the one that began it.
-func (r *Reader) EnterGroup(tag uint32, levels int) Mark {
-	m := Mark{end: r.end, depth: r.depth, group: r.group}
+func (r *Reader) EnterGroup(tag uint32, levels int) mark {
+	m := mark{end: r.end, depth: r.depth, group: r.group}
 	switch {
 	case r.err != nil:
 	case r.depth+levels >= wire.MaxDepth:
@@ -188,7 +188,7 @@ func (r *Reader) EnterGroup(tag uint32, levels int) Mark {
 }
 
 // Leave goes back to the message around the one that was entered.
-func (r *Reader) Leave(m Mark) {
+func (r *Reader) Leave(m mark) {
 	if r.group != 0 && r.err == nil {
 		r.fail(cutShort) // no tag ended the group
 	}
@@ -205,9 +205,9 @@ func (r *Reader) Group(tag uint32, read func()) {
 		return
 	}
 	content := r.src[start:end]
-	place := r.open(append(binary.AppendUvarint(nil, uint64(len(content))), content...))
+	frame := r.open(append(binary.AppendUvarint(nil, uint64(len(content))), content...))
 	read()
-	r.close(place)
+	r.close(frame)
 }
 
 // More reports whether a packed list has another element.
@@ -356,7 +356,7 @@ func (r *Reader) Timestamp(old time.Time) time.Time {
 		r.fail("not a time within the years 1 to 9999")
 		return time.Time{}
 	}
-	return wire.Told(time.Unix(seconds, nanos).UTC())
+	return wire.Moment(time.Unix(seconds, nanos).UTC())
 }
 
 // pair reads a message whose fields 1 and 2 are varints, the second of 32 bits.

@@ -65,21 +65,21 @@ func (r *Reader) merge(old, src []byte, write func(*Writer, *wire.Reader)) []byt
 	return append(b, src...)
 }
 
-// place is where reading goes on after a message that is read by itself.
-type place struct {
+// frame is the state of the reader around a message that is read on its own, to be restored after it.
+type frame struct {
 	src      []byte
 	pos, end int
 	group    uint32
 }
 
 // open makes src the message being read.
-func (r *Reader) open(src []byte) place {
-	p := place{r.src, r.pos, r.end, r.group}
+func (r *Reader) open(src []byte) frame {
+	p := frame{r.src, r.pos, r.end, r.group}
 	r.src, r.pos, r.end, r.group = src, 0, len(src), 0
 	return p
 }
 
-func (r *Reader) close(p place) {
+func (r *Reader) close(p frame) {
 	r.src, r.pos, r.end, r.group = p.src, p.pos, p.end, p.group
 	if r.err != nil {
 		r.end = 0
@@ -88,7 +88,7 @@ func (r *Reader) close(p place) {
 
 // valueOf appends the JSON of src, the content of a Value.
 func (r *Reader) valueOf(b, src []byte) []byte {
-	place, start := r.open(src), len(b)
+	frame, start := r.open(src), len(b)
 	var last uint32 // the tag that holds the value so far
 	var raw []byte  // of a list or object
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
@@ -124,7 +124,7 @@ func (r *Reader) valueOf(b, src []byte) []byte {
 	default:
 		b = r.collected(b, start, last, raw)
 	}
-	r.close(place)
+	r.close(frame)
 	return b
 }
 
@@ -170,7 +170,7 @@ func (r *Reader) listOf(b, src []byte) []byte {
 	if !r.nest() {
 		return b
 	}
-	place, start := r.open(src), len(b)
+	frame, start := r.open(src), len(b)
 	for i, tag := 0, r.Tag(); tag != 0; tag = r.Tag() {
 		if tag != oneTag {
 			r.Skip(tag)
@@ -181,7 +181,7 @@ func (r *Reader) listOf(b, src []byte) []byte {
 		r.Elem(i)
 		i++
 	}
-	r.close(place)
+	r.close(frame)
 	r.depth--
 	return wire.EndArray(b, start)
 }
@@ -203,7 +203,7 @@ func (r *Reader) structOf(b, src []byte) []byte {
 	if !r.nest() {
 		return b
 	}
-	place, start, base := r.open(src), len(b), len(r.entries)
+	frame, start, base := r.open(src), len(b), len(r.entries)
 	var index map[string]int
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		if tag != oneTag {
@@ -232,7 +232,7 @@ func (r *Reader) structOf(b, src []byte) []byte {
 		}
 	}
 	r.entries = r.entries[:base]
-	r.close(place)
+	r.close(frame)
 	r.depth--
 	return wire.EndObject(b, start)
 }
@@ -266,7 +266,7 @@ func findEntry(entries []structEntry, index map[string]int, key []byte) int {
 
 // entry reads an entry of a Struct. Keys and values given several times in one entry are merged.
 func (r *Reader) entry() (e structEntry) {
-	place := r.open(r.delimited())
+	frame := r.open(r.delimited())
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case oneTag:
@@ -283,6 +283,6 @@ func (r *Reader) entry() (e structEntry) {
 			r.Skip(tag)
 		}
 	}
-	r.close(place)
+	r.close(frame)
 	return e
 }

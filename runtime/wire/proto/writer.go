@@ -24,7 +24,7 @@ type Writer struct {
 	b []byte
 	// extra is how many bytes the patches add to b.
 	extra int
-	// The patches, in order of place. The first few live with the writer, which spares most documents an allocation.
+	// The patches, in order of position. The first few live with the writer, which spares most documents an allocation.
 	n     int
 	first [12]patch
 	more  []patch
