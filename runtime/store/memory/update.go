@@ -78,11 +78,10 @@ func (r *row) change(by *holder, expect int64, u *store.Update) (taskstate.Effec
 	var space [mostEvents]taskstate.Event
 	var facts taskstate.Facts
 	var next taskstate.State
-	t := taskstate.Update{
-		By: by.number, Expect: expect, Epoch: u.Epoch, Stamp: u.Stamp, Call: u.Call != nil, Done: u.Done,
-		Redeem: u.Redeem != nil, Ticket: u.Ticket != nil, Facts: &facts,
-	}
-	t.Events = space[:0]
+	var t taskstate.Update // one by one: a literal is copied
+	t.By, t.Expect, t.Epoch, t.Stamp, t.Done = by.number, expect, u.Epoch, u.Stamp, u.Done
+	t.Call, t.Redeem, t.Ticket = u.Call != nil, u.Redeem != nil, u.Ticket != nil
+	t.Facts, t.Events = &facts, space[:0]
 	for i := range u.Len() {
 		event, _ := u.At(i)
 		t.Events = append(t.Events, rule(r.task, event, u.SizeAt(i), &facts))
