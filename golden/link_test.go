@@ -14,7 +14,7 @@ import (
 
 // What a hello agent may weigh, linked as its Dockerfile links it, in bytes.
 const (
-	maxAgent     = 9_300_000 // 0.3 beside 1.0 is 0.4 MB of it
+	maxAgent     = 9_350_000 // 0.3 beside 1.0 is 0.4 MB of it
 	maxGRPCAgent = 15_000_000
 )
 
