@@ -27,7 +27,7 @@ const (
 type Error struct {
 	Code    int      // JSON-RPC code: -32001
 	Reason  string   // of the ErrorInfo: "TASK_NOT_FOUND"
-	Message string   // what any error of the code says, in the words of the specification, which peers match on: "Task not found"
+	Message string   // the same for all errors of the code, in the words of the specification, which peers match on: "Task not found"
 	Note    string   // what is wrong this time, "" when the message says it; set it with [Error.With]
 	Details []Detail // beyond the ErrorInfo that Reason and Note stand for
 
@@ -72,8 +72,8 @@ var (
 	ErrVersionNotSupported            = &Error{Code: -32009, Reason: "VERSION_NOT_SUPPORTED", Message: "Version not supported"}
 )
 
-// What callers are told who may not come in. A2A leaves that to the transport, so that it always comes with a status of
-// HTTP or gRPC; the codes are those of a2a-go.
+// Errors for callers without credentials or permission. A2A leaves these to the transport, so that they always have a
+// status of HTTP or gRPC; the codes are those of a2a-go.
 var (
 	ErrUnauthenticated  = &Error{Code: -31401, Reason: "UNAUTHENTICATED", Message: "Valid credentials are needed"}
 	ErrPermissionDenied = &Error{Code: -31403, Reason: "PERMISSION_DENIED", Message: "The caller may not do that"}

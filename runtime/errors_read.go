@@ -149,7 +149,7 @@ func named(name string) *Error {
 	return nil
 }
 
-// plainName leaves of a name what all ways of writing it have.
+// plainName normalizes a name: peers write it in several ways.
 func plainName(name string) string {
 	return strings.TrimSuffix(strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(name)), "error")
 }

@@ -1,11 +1,10 @@
 // Package audit writes down who did what with an agent: a line of JSON for every call, run and delivery when it is
-// over, appended to a file. Nothing of what was said is in it, and no secrets.
+// over, appended to a file, without contents of messages and without secrets.
 //
 // A [Log] is an observer, which server.WithAudit gives to a server and client.WithObserver to a client. A line is one
-// write: several processes may share a file. It is written when what it tells of is over and has been answered, so that
-// a crash leaves no line of what was under way; and it is the operating system's then, so that only a machine that
-// stops at once can lose it. What cannot be written waits in memory, and calls are refused until it can be (see
-// [KeepServing]).
+// write: several processes may share a file. It is written after the answer, so that a crash leaves no lines of calls
+// in flight, and it is not synced, so that a machine that stops at once may lose the last lines. Lines that cannot be
+// written wait in memory, and calls are refused until they are written (see [KeepServing]).
 package audit
 
 import (
@@ -25,7 +24,7 @@ import (
 // Limits of a log.
 const (
 	maxWaiting = 1 << 20 // bytes of lines that could not be written yet
-	// Calls of nobody who is known: so many lines in a while, so that wrong credentials do not fill the disk.
+	// How many lines of unknown callers are written in which time, so that wrong credentials do not fill the disk.
 	strangers       = 600
 	strangersWithin = time.Minute
 )
@@ -33,11 +32,10 @@ const (
 // Option changes a log.
 type Option func(*Log)
 
-// KeepServing has calls answered although they cannot be written down. Without it they are refused until that can be
-// done again.
+// KeepServing answers calls also while lines cannot be written. Without it they are refused meanwhile.
 func KeepServing() Option { return func(l *Log) { l.lenient = true } }
 
-// WithLogger sets who is told when the file cannot be written; the default is slog.Default().
+// WithLogger sets the logger for errors of the file; the default is slog.Default().
 func WithLogger(logger *slog.Logger) Option { return func(l *Log) { l.logger = logger } }
 
 // Log is a file to which lines are appended. It is safe for concurrent use.
@@ -46,7 +44,7 @@ type Log struct {
 	lenient bool
 	logger  *slog.Logger
 	hangups chan os.Signal
-	every   time.Duration // how often it is looked whether the file was moved, or can be written again
+	every   time.Duration // how often to check whether the file was moved, or can be written again
 	failing atomic.Bool   // lines wait
 
 	mu      sync.Mutex
@@ -57,7 +55,7 @@ type Log struct {
 	written int    // bytes of them that are in the file: part of a line when the disk was full
 	omitted int    // lines that are missing before the next one
 
-	since time.Time // for strangers
+	since time.Time // of unknown callers
 	n     int
 }
 
@@ -74,7 +72,7 @@ func Open(path string, opts ...Option) (*Log, error) {
 	return l, nil
 }
 
-// Ready reports whether calls may be answered: what happens can be written down, or need not be.
+// Ready reports whether calls may be answered: lines can be written, or need not be.
 func (l *Log) Ready() bool {
 	if l.lenient || !l.failing.Load() {
 		return true
@@ -101,7 +99,7 @@ func (l *Log) End(_ context.Context, a *observe.Activity) {
 	l.flush()
 }
 
-// another reports whether one more call of a stranger is written down.
+// another reports whether one more call of an unknown caller is written.
 func (l *Log) another(now time.Time) bool {
 	if now.Sub(l.since) >= strangersWithin {
 		l.since, l.n = now, 0
@@ -110,7 +108,7 @@ func (l *Log) another(now time.Time) bool {
 	return l.n <= strangers
 }
 
-// Close writes what waits and closes the file. What comes later opens it again.
+// Close writes the waiting lines and closes the file. A later line opens it again.
 func (l *Log) Close() error {
 	signal.Stop(l.hangups)
 	l.mu.Lock()

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// What keeps the lines of a log in its file. Every function here wants the lock.
+// Writing to the file. Callers of the functions here must hold Log.mu.
 
 // keepBuffer is up to which size the memory of lines is kept.
 const keepBuffer = 64 << 10
 
-// flush writes what waits, if it is time to try.
+// flush writes the waiting lines, if it is time to try.
 func (l *Log) flush() {
 	if !l.due() {
 		return
@@ -26,8 +26,8 @@ func (l *Log) flush() {
 	}
 }
 
-// due reports whether to write now: always, unless that has failed a moment ago. Now and then, and when the process was
-// told to (SIGHUP), it looks whether the file is still there under its name.
+// due reports whether to write now: always, unless that failed a moment ago. From time to time, and after SIGHUP, it
+// checks whether the file still has its name.
 func (l *Log) due() bool {
 	now := time.Now()
 	look := now.Sub(l.looked) >= l.every
@@ -46,7 +46,7 @@ func (l *Log) due() bool {
 	return look || !l.failing.Load()
 }
 
-// write writes what waits.
+// write writes the waiting lines.
 func (l *Log) write() error {
 	if l.file == nil {
 		if err := l.open(); err != nil {
@@ -81,7 +81,7 @@ func (l *Log) open() error {
 	return nil
 }
 
-// shut closes a file that was moved away. A line of which it has a part is written anew, as a whole, to the next one.
+// shut closes a file that was moved away. A line that it has in part is written to the next one as a whole.
 func (l *Log) shut() {
 	if l.file != nil {
 		_ = l.file.Close() // what was written is the system's

@@ -8,5 +8,5 @@ import (
 	"syscall"
 )
 
-// notify has hangups told of the signal that a file was moved.
+// notify sends SIGHUP to hangups, the signal that a file was moved.
 func notify(hangups chan os.Signal) { signal.Notify(hangups, syscall.SIGHUP) }

@@ -12,11 +12,11 @@ import (
 // Outcomes, as lines have them.
 const (
 	ok     = "ok"
-	denied = "denied" // the caller may not do that, or is not known
+	denied = "denied" // the caller has no permission, or is not known
 	failed = "failed"
 )
 
-// appendLine appends the line of an activity that took a while. omitted lines before it are missing.
+// appendLine appends the line of an activity. took is its duration; omitted lines before it are missing.
 func appendLine(b []byte, a *observe.Activity, took time.Duration, omitted int) []byte {
 	b = append(b, `{"time":"`...)
 	b = a.Begun.UTC().AppendFormat(b, "2006-01-02T15:04:05.000Z")

@@ -1,9 +1,9 @@
-// Package observe is what logs, audit, traces and metrics see of an agent: every call that a client makes, every run of
-// a skill, every call to another agent and every push notification, as an [Activity] that begins and ends.
+// Package observe is the interface of logs, audit, traces and metrics: every call that a client makes, every run of a
+// skill, every call to another agent and every push notification is an [Activity] that begins and ends.
 //
-// An [Observer] is given to a server (server.WithObserver) or a client (client.WithObserver). Without one nothing is
-// made for it. It is called on the goroutine of what it observes, which waits meanwhile: it has to be quick and safe
-// for concurrent use. One that panics harms nobody.
+// An [Observer] is given to a server (server.WithObserver) or a client (client.WithObserver). Without one, observing
+// costs nothing. It is called on the goroutine of what it observes, which waits meanwhile: it must be quick and safe
+// for concurrent use. Its panics are logged and go no further.
 package observe
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 )
 
-// Kind is what is going on.
+// Kind is the kind of an activity.
 type Kind uint8
 
 // The kinds.
@@ -39,9 +39,9 @@ func (k Kind) String() string {
 	return "unknown"
 }
 
-// Activity is something that is going on. What is not known yet when it begins is zero; at its end everything is there
-// that ever will be. No field has contents of messages, or secrets. Task, Context and Version may be what a client
-// wrote: of what is refused they need not be true.
+// Activity is a call, run or delivery. Fields that are not known when it begins are zero; at its end all are set. No
+// field has contents of messages, or secrets. Task, Context and Version may be what a client wrote: where it is refused
+// they need not be true.
 type Activity struct {
 	Kind      Kind
 	Operation string // the name in the newest version that is spoken here: "SendMessage"; "" for Run and Deliver, and of a call that names none
@@ -51,10 +51,10 @@ type Activity struct {
 	Skill     string // its id; "" when that is not known, as of most Calls
 	Task      string // "" when there is none
 	Context   string // the conversation's id
-	// Caller is who called: of Run and Deliver who sent the message, without scopes and claims after a crash. Nil:
-	// nobody who is known. It is not to be changed.
+	// Caller is the caller: of Run and Deliver the sender of the message, without scopes and claims after a crash. Nil
+	// if it is not known. It must not be changed.
 	Caller  *runtime.Caller
-	Tenant  string        // whose task it is; "": nobody's in particular
+	Tenant  string        // of the task; "": none
 	Peer    string        // host:port of Call and Deliver, never a URL: that may hold secrets
 	Attempt int           // of Run and Deliver, from 1
 	State   runtime.State // of the task at the end of Run; unspecified when the answer was no task
@@ -79,7 +79,7 @@ type Carrier interface {
 	Set(key, value string)
 }
 
-// Observer hears of what begins and ends. Activities are the engine's: they must not be kept after End.
+// Observer is called when activities begin and end. They must not be kept after End.
 type Observer interface {
 	// Begin is called before the work. What follows runs under the context it returns, which is made of ctx: the
 	// handler of a Run, the request of a Call. That of a Run comes from that of the Serve which brought the message,

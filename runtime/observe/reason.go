@@ -10,13 +10,13 @@ import (
 // Reasons beside those of A2A's errors ([runtime.Errors]), of [runtime.ErrUnauthenticated] and
 // [runtime.ErrPermissionDenied].
 const (
-	ReasonBusy     = "RESOURCE_EXHAUSTED" // a limit is reached, or what is needed is not there: it passes
-	ReasonCanceled = "CANCELED"           // nobody wanted it any more
+	ReasonBusy     = "RESOURCE_EXHAUSTED" // a limit is reached, or something is not available for now
+	ReasonCanceled = "CANCELED"           // the client canceled it
 	ReasonTimeout  = "DEADLINE_EXCEEDED"  // it took too long
-	ReasonAway     = "UNAVAILABLE"        // the peer could not be reached, or broke off
-	ReasonLost     = "ABORTED"            // somebody else has the task
-	ReasonFailed   = "FAILED"             // the handler said that it failed, or the receiver does not take the notification
-	ReasonRejected = "REJECTED"           // the handler declined the work, or the receiver wants no more notifications
+	ReasonAway     = "UNAVAILABLE"        // the peer could not be reached, or closed the connection
+	ReasonLost     = "ABORTED"            // another instance runs the task
+	ReasonFailed   = "FAILED"             // the handler failed, or the receiver refused the notification
+	ReasonRejected = "REJECTED"           // the handler rejected the work, or the receiver ended the notifications
 	ReasonUnknown  = "UNKNOWN"            // a peer's error that is none of A2A's
 )
 
@@ -25,7 +25,7 @@ var own = []string{
 	ReasonBusy, ReasonCanceled, ReasonTimeout, ReasonAway, ReasonLost, ReasonFailed, ReasonRejected, ReasonUnknown,
 }
 
-// Reasons are all that there are, but "".
+// Reasons returns all reasons but "".
 func Reasons() []string {
 	var all []string
 	for _, e := range known() {
@@ -38,7 +38,7 @@ func known() []*runtime.Error {
 	return append(runtime.Errors(), runtime.ErrUnauthenticated, runtime.ErrPermissionDenied)
 }
 
-// byReason and byCode are the errors that everybody knows.
+// byReason and byCode are the errors of the protocol.
 var byReason, byCode = func() (map[string]bool, map[int]string) {
 	reasons, codes := map[string]bool{ReasonBusy: true}, map[int]string{}
 	for _, e := range known() {
@@ -63,7 +63,7 @@ func ReasonOf(err error) string {
 	return runtime.ErrInternal.Reason
 }
 
-// reasonOf goes by an error's code where its reason is its maker's own.
+// reasonOf returns the reason of an error or, where that is not one of the protocol's, of its code.
 func reasonOf(e *runtime.Error) string {
 	if byReason[e.Reason] {
 		return e.Reason

@@ -65,7 +65,7 @@ func endingIn(text string) *runtime.Error {
 	return nil
 }
 
-// plainWords leaves of a text what is said in it by those who leave words out.
+// plainWords normalizes a text: some peers leave words out.
 func plainWords(text string) string {
 	return strings.ReplaceAll(strings.ToLower(strings.TrimSpace(text)), " is ", " ")
 }

@@ -34,8 +34,8 @@ func (c Code) String() string {
 	return "UNKNOWN"
 }
 
-// Status is how the bindings that are no JSON-RPC class an error. The statuses of HTTP are numbers here, because who
-// speaks no HTTP does not link net/http.
+// Status is how HTTP+JSON and gRPC class an error. The statuses of HTTP are numbers, so that net/http is not linked for
+// them.
 type Status struct {
 	HTTP int
 	Code Code
@@ -73,7 +73,7 @@ var statuses = map[string][statusTables]Status{
 	runtime.ErrUnauthenticated.Reason:  {{401, CodeUnauthenticated}, {401, CodeUnauthenticated}, {401, CodeUnauthenticated}},
 	runtime.ErrPermissionDenied.Reason: {{403, CodePermissionDenied}, {403, CodePermissionDenied}, {403, CodePermissionDenied}},
 
-	// The agent is busy: it passes.
+	// The agent is busy for now.
 	"RESOURCE_EXHAUSTED": {{503, CodeUnavailable}, {503, CodeUnavailable}, {503, CodeUnavailable}},
 }
 

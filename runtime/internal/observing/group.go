@@ -1,5 +1,5 @@
-// Package observing is what observed code needs of observers: it calls them as a group, keeps trace contexts, and passes
-// them on in messages.
+// Package observing is what observed code needs of observers: it calls them as a group, keeps trace contexts, and
+// passes them on in messages.
 package observing
 
 import (
