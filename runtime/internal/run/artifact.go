@@ -48,7 +48,7 @@ func (w *artifactWriter) Part(p runtime.Part) error {
 		return err
 	}
 	w.unsent, w.fresh = p, true
-	c.task.flushLater(w)
+	w.flushLater()
 	return nil
 }
 
@@ -98,7 +98,7 @@ func (w *artifactWriter) ready(p runtime.Part) error {
 		return err
 	}
 	w.part[0] = p
-	return w.c.task.check(w.part[:])
+	return w.c.r.content.check(w.part[:])
 }
 
 // flush sends the piece that waits for the next one. One that the store fails to take stays, for the next try; when it
@@ -158,7 +158,7 @@ func (w *artifactWriter) send(p runtime.Part, last bool) error {
 		}
 	}
 	if !w.started {
-		if err := t.place(&w.data); err != nil {
+		if err := t.artifactIDs.assign(t, &w.data); err != nil {
 			return err
 		}
 	}

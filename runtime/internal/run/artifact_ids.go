@@ -18,9 +18,9 @@ type artifactIDs struct {
 	others map[string]bool // ids of earlier calls' artifacts, and those that the handler chose
 }
 
-// fill looks up what is there already. Callers must hold c.handle.mu.
-func (t *taskWriter) fill() error {
-	if t.artifactIDs.filled {
+// fill looks up what is there already.
+func (s *artifactIDs) fill(t *taskWriter) error {
+	if s.filled {
 		return nil
 	}
 	if t.work.Made > 0 {
@@ -30,10 +30,10 @@ func (t *taskWriter) fill() error {
 		}
 		list := snap.Task.ArtifactList()
 		for _, a := range list[:min(t.work.Made, len(list))] {
-			t.artifactIDs.add(a.ID)
+			s.add(a.ID)
 		}
 	}
-	t.artifactIDs.filled = true
+	s.filled = true
 	return nil
 }
 
@@ -66,22 +66,22 @@ const madeID = "artifact-"
 
 func numbered(n int) string { return madeID + strconv.Itoa(n) }
 
-// place gives an artifact its id. One that goes on with an artifact that is not there begins it. The caller holds
-// c.handle.mu.
-func (t *taskWriter) place(a *runtime.ArtifactData) error {
-	if err := t.fill(); err != nil {
+// assign gives an artifact of the task its id. One that goes on with an artifact that is not there begins it. Callers
+// must hold the lock of the task.
+func (s *artifactIDs) assign(t *taskWriter, a *runtime.ArtifactData) error {
+	if err := s.fill(t); err != nil {
 		return err
 	}
 	switch {
-	case a.ID != "" && t.artifactIDs.has(a.ID):
+	case a.ID != "" && s.has(a.ID):
 		return nil
-	case t.artifactIDs.made+len(t.artifactIDs.others) >= runtime.MaxArtifacts-1: // the last is for the result
+	case s.made+len(s.others) >= runtime.MaxArtifacts-1: // the last is for the result
 		return task.ErrTooManyArtifacts
 	case a.ID == "":
-		a.ID, a.Append = t.artifactIDs.next(), false
+		a.ID, a.Append = s.next(), false
 	default:
 		a.Append = false
-		t.artifactIDs.add(a.ID)
+		s.add(a.ID)
 	}
 	return nil
 }
@@ -96,10 +96,10 @@ func (t *taskWriter) emit(a runtime.ArtifactData) error {
 	if err := t.ready(); err != nil {
 		return err
 	}
-	if err := t.check(a.Parts); err != nil {
+	if err := t.c.r.content.check(a.Parts); err != nil {
 		return err
 	}
-	if err := t.place(&a); err != nil {
+	if err := t.artifactIDs.assign(t, &a); err != nil {
 		return err
 	}
 	return t.sayFirst(runtime.StateWorking, t.newArtifact(&a))

@@ -171,7 +171,7 @@ func (t *taskWriter) commit(w *write) error {
 // task is lost; that a write is refused which the handler was told has failed is no error. Callers must hold
 // c.handle.mu.
 func (t *taskWriter) confirm() error {
-	t.awaitUnderWay()
+	t.queue.await(&t.c.handle.mu)
 	w := t.unconfirmed
 	if w == nil {
 		return nil
@@ -211,7 +211,7 @@ func (t *taskWriter) wait(w *write) {
 		t.answered(w)
 	case !w.perhaps && t.c.state < ending:
 		t.unconfirmed = nil
-		t.putBack(w)
+		t.queue.putBack(w.pieces)
 	}
 }
 
@@ -227,7 +227,9 @@ func (t *taskWriter) answered(w *write) {
 	case w.outcome == lost:
 		w.err = t.lose()
 	case w.outcome == refused:
-		t.refused(w)
+		if err := w.refusePieces(); err != nil {
+			t.pieceErr = err
+		}
 	case w.note != nil:
 	case w.creates:
 		t.kept(w.saved)
@@ -238,11 +240,12 @@ func (t *taskWriter) answered(w *write) {
 	}
 }
 
-// refused tells the artifacts whose pieces will never be stored.
-func (t *taskWriter) refused(w *write) {
+// refusePieces tells the artifacts whose pieces will never be stored why; nil: there are none.
+func (w *write) refusePieces() (err error) {
 	for i := range w.pieces {
-		w.pieces[i].w.err, t.pieceErr = w.err, w.err
+		w.pieces[i].w.err, err = w.err, w.err
 	}
+	return err
 }
 
 // mayExist reports whether the task may have been made although the store has not said so. Callers must hold

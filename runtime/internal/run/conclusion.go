@@ -90,7 +90,7 @@ func (e *conclusion) explain(err error) string {
 
 // end decides on the status with which the call ends, with a message unless there is nothing in it.
 func (e *conclusion) end(state runtime.State, said runtime.MessageData) {
-	if err := e.c.task.check(said.Parts); err != nil {
+	if err := e.c.r.content.check(said.Parts); err != nil {
 		e.c.log().Error("answer refused", "error", err)
 		e.fail("The skill's answer could not be sent.")
 		return
@@ -111,7 +111,7 @@ func (e *conclusion) finish(out []byte) {
 		one := lendPart()
 		defer one.giveBack()
 		data := e.result(out, one)
-		if err := e.c.task.check(data.Parts); err != nil {
+		if err := e.c.r.content.check(data.Parts); err != nil {
 			e.fail(e.explain(err))
 			return
 		}

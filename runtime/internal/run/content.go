@@ -5,17 +5,32 @@ import (
 	"fmt"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/task"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
 // content checks what a handler says: it must be sayable in every version and every binding (decision 038), so that no
 // reader of a task fails on it later.
 type content struct {
+	most    int // bytes of one message or artifact chunk
 	nesting int // how deep data may be, as [wire.Portable] counts; 0: as deep as is read
 }
 
 // errEmpty: what A2A sends has content (R35, R305).
 var errEmpty = errors.New("a message or an artifact has at least one part")
+
+// check refuses parts that cannot be sent.
+func (k content) check(parts []runtime.Part) error {
+	size := 0
+	for i := range parts {
+		p := &parts[i]
+		size += len(p.Text) + len(p.Raw) + len(p.URL) + len(p.Data)
+	}
+	if size > k.most {
+		return task.ErrTooLarge
+	}
+	return k.checkParts(parts)
+}
 
 // checkParts refuses parts of a handler that could be stored, but not said in every binding.
 func (k content) checkParts(parts []runtime.Part) error {

@@ -17,8 +17,9 @@ type flusher struct {
 	tasks map[*call]struct{}
 }
 
-// flushLater notes that w has a piece that waits for the next one. Callers must hold c.handle.mu.
-func (t *taskWriter) flushLater(w *artifactWriter) {
+// flushLater notes that w has a piece that waits for the next one. Callers must hold the lock of the task.
+func (w *artifactWriter) flushLater() {
+	t := &w.c.task
 	if !slices.Contains(t.writers, w) {
 		t.writers = append(t.writers, w)
 	}

@@ -90,13 +90,13 @@ func (t *taskWriter) takePending() *write {
 }
 
 // putBack has the pieces of a write that was given up be pending again.
-func (t *taskWriter) putBack(w *write) {
-	if len(w.pieces) == 0 {
+func (q *pending) putBack(pieces []piece) {
+	if len(pieces) == 0 {
 		return
 	}
-	t.queue.pieces = slices.Concat(w.pieces, t.queue.pieces)
-	for i := range w.pieces {
-		t.queue.bytes += w.pieces[i].size.Bytes
+	q.pieces = slices.Concat(pieces, q.pieces)
+	for i := range pieces {
+		q.bytes += pieces[i].size.Bytes
 	}
 }
 
@@ -130,12 +130,12 @@ func (t *taskWriter) writeApart(w *write) {
 	t.answered(w)
 }
 
-// awaitUnderWay waits until the store has answered to the write that is under way. The lock is free meanwhile.
-func (t *taskWriter) awaitUnderWay() {
-	for t.queue != nil && t.queue.underWay != nil {
-		done := t.queue.underWay
-		t.c.handle.mu.Unlock()
+// await waits until the store has answered to the write that is under way. The lock of the task, mu, is free meanwhile.
+func (q *pending) await(mu *lock) {
+	for q != nil && q.underWay != nil {
+		done := q.underWay
+		mu.Unlock()
 		<-done
-		t.c.handle.mu.Lock()
+		mu.Lock()
 	}
 }

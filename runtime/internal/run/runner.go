@@ -66,7 +66,7 @@ type Runner struct {
 // New makes a runner.
 func New(c Config) *Runner {
 	r := &Runner{
-		Config: c, make: factory{c.Protocol, c.Made}, content: content{c.Nesting},
+		Config: c, make: factory{c.Protocol, c.Made}, content: content{c.Limits.Event, c.Nesting},
 		admission: newAdmission(c.Limits.Running, c.Limits.Work),
 		tasks:     registry{store: c.Store, handles: map[store.Key]*handle{}},
 	}

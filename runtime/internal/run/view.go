@@ -69,7 +69,10 @@ func (v *view) Begin() error {
 		return nil
 	}
 	c.task.auto = true
-	return c.task.ensure(runtime.StateWorking)
+	if err := c.task.open(); err != nil {
+		return err
+	}
+	return c.task.create(runtime.StateWorking)
 }
 
 func (v *view) Progress(text string) error {
@@ -127,7 +130,7 @@ func (v *view) End(state runtime.State, m runtime.MessageData) error {
 	if err := c.task.open(); err != nil {
 		return err
 	}
-	if err := c.task.check(m.Parts); err != nil {
+	if err := c.r.content.check(m.Parts); err != nil {
 		return err
 	}
 	c.conclusion.closing = &m

@@ -40,18 +40,6 @@ type taskWriter struct {
 	bytes        int          // about how long the later of first and last is as JSON
 }
 
-// ensure makes sure that the task exists and may still be changed by the handler. A task made now begins as create
-// says.
-func (t *taskWriter) ensure(first runtime.State) error {
-	if err := t.open(); err != nil {
-		return err
-	}
-	if t.c.handle.version != 0 {
-		return t.flush()
-	}
-	return t.create(first)
-}
-
 // ready makes sure that the task may still be changed by the handler, and stores the pieces of artifacts that go
 // before.
 func (t *taskWriter) ready() error {
@@ -178,7 +166,7 @@ func (t *taskWriter) view() *store.View {
 
 // status commits a status update, with a message unless there is nothing in it.
 func (t *taskWriter) status(state runtime.State, said runtime.MessageData, view *store.View) error {
-	if err := t.check(said.Parts); err != nil {
+	if err := t.c.r.content.check(said.Parts); err != nil {
 		return err
 	}
 	return t.say(t.newStatus(state, said), view)
@@ -262,19 +250,6 @@ func (t *taskWriter) messageOrNone(said runtime.MessageData) runtime.Message {
 	return t.message(said, true)
 }
 
-// check refuses parts that cannot be sent.
-func (t *taskWriter) check(parts []runtime.Part) error {
-	size := 0
-	for i := range parts {
-		p := &parts[i]
-		size += len(p.Text) + len(p.Raw) + len(p.URL) + len(p.Data)
-	}
-	if size > t.c.r.Limits.Event {
-		return task.ErrTooLarge
-	}
-	return t.c.r.content.checkParts(parts)
-}
-
 // onePart is the only part of what is being sent: the store does not keep it.
 type onePart [1]runtime.Part
 
@@ -292,7 +267,7 @@ func (t *taskWriter) report(m runtime.MessageData) error {
 	if err := t.ready(); err != nil {
 		return err
 	}
-	if err := t.check(m.Parts); err != nil {
+	if err := t.c.r.content.check(m.Parts); err != nil {
 		return err
 	}
 	return t.sayFirst(runtime.StateSubmitted, t.newStatus(runtime.StateWorking, m))
@@ -308,7 +283,7 @@ func (t *taskWriter) respond(m runtime.MessageData) error {
 	if err := t.open(); err != nil {
 		return err
 	}
-	if err := t.check(m.Parts); err != nil {
+	if err := t.c.r.content.check(m.Parts); err != nil {
 		return err
 	}
 	if t.c.handle.version == 0 && t.private.ClientID || t.mayExist() { // 0.1 has no answers but tasks
