@@ -1,12 +1,14 @@
-// Package store keeps tasks with their event logs.
+// Package store is the interface of a store of tasks, and its values. Packages memory and sqlite are stores; the rules that
+// all of them keep to are those of runtime/internal/taskstate.
 //
-// A store owns the tasks it holds. One update changes a task and appends the event to the task's log as one
-// transaction. A client's update names the version it expects; a lost race is an error, never a silent overwrite. Every
-// key names its owner, so that there is no read without one.
+// A store has tasks with their event logs. An [Update] changes a task and appends its events to the log, as one
+// transaction. A client's update names the version that it expects: when another was faster, it is refused and changes
+// nothing. Every [Key] names its owner, so that nobody reads a task without one.
 //
-// Several instances of an agent may share a store. A message that was taken on for a handler is a [Call] in the store,
-// and a task with calls is run by one instance, under an epoch that grows with each change of hands: what a handler
-// says is fenced by it. An instance holds what it runs for as long as its [Lease] is renewed; then another may claim it.
+// Several instances of an agent may share a store. A message for a handler is kept as a [Call] until it is done. A task
+// with calls is run by one instance, under an epoch that grows whenever another runs it, or nobody any more: an update of a
+// handler is refused when its epoch is over. An instance keeps what it runs for as long as its [Lease] is renewed; then
+// another may claim it.
 package store
 
 import (
@@ -21,7 +23,7 @@ import (
 	"github.com/a2agen/a2agen/runtime/internal/taskstate"
 )
 
-// Errors of a store.
+// Errors of a store. Those that the rules find are declared with them.
 var (
 	ErrNotFound = errors.New("no such task")
 	ErrExists   = errors.New("the task exists already")
@@ -103,8 +105,8 @@ type Key struct {
 }
 
 // Private is what the agent keeps with a task and never shows: the skill it belongs to, the input so far as JSON and
-// what the handler saved. The slices are not changed after they were handed over. An ended task needs neither input nor
-// what was saved: the store may drop both.
+// what the handler saved. Nobody changes the slices any more. An ended task needs neither its input nor what was saved:
+// the store drops both.
 type Private struct {
 	Skill string
 	Input []byte
@@ -123,26 +125,26 @@ type Size struct {
 	Parts int // of which it consists: each needs memory of its own
 }
 
-// Call is a message that was taken on for a handler: work, kept until it is done. The store fills N, Attempt and Made
-// in, in the caller's or in another one, and may keep the caller's.
+// Call is a message for a handler: work, kept until it is done. The store sets N, Attempt and Made, in the caller's or in a
+// copy, and may keep the caller's.
 type Call struct {
 	N       int64 // number in the task, from 1
-	Attempt int   // how often a handler was begun for it, this time included: from 1
-	Made    int   // artifacts that the task had when its first handler began: what comes after them is the call's own
+	Attempt int   // how often a handler has begun it, this time included: from 1
+	Made    int   // artifacts that the task had when its first handler began; those after them are of this call
 	Input   []byte
 	Request *runtime.SendRequest // what the handler may ask for of its request; not changed any more
 	Value   []byte               // what came with a ticket; nil without
 }
 
-// Ticket lets somebody have a call taken on who is not the task's owner: whoever knows what its hash was made of. It is
-// good once, for a while, and as long as the task goes on. Of two with one hash the later one counts.
+// Ticket lets somebody add a call to a task who is not its owner: whoever knows what the hash was made of. It is good once,
+// for a while, and as long as the task goes on. Of two with one hash the later one counts.
 type Ticket struct {
 	Hash    [32]byte
 	For     time.Duration        // how long it is good
 	Request *runtime.SendRequest // of the call
 }
 
-// MaxTickets is how many a task has: of more, the one that is good for the shortest time is forgotten.
+// MaxTickets is how many a task has: of more, the one that ends first is dropped, of equal ones the one made first.
 const MaxTickets = 4
 
 // Change is an event of a task, with the messages that it brings: they are appended to the history, after it.
@@ -172,9 +174,8 @@ const LastWords = taskstate.LastWords
 
 // Update is one transaction on a task. Each of its events makes the next version of it; all of them are stored, or none.
 //
-// Work is handed over with it: a Call is taken on, or done, and [Snapshot.Run] says which one the caller is to begin
-// now. A call waits while the task is run, by whomever: the end of the one before brings it up. What ends the task ends
-// all its calls.
+// It may also add a Call, or end one, and [Snapshot.Run] is the call that the caller must begin now. One call of a task is
+// at work; the others wait, and the end of one begins the next. What ends the task ends all its calls.
 type Update struct {
 	Event    runtime.Event     // status or artifact update: applied to the task and appended to its log
 	Messages []runtime.Message // then appended to the history
@@ -183,8 +184,9 @@ type Update struct {
 	// work write at the same time, so that nobody replaces all of it.
 	Input, Saved *[]byte
 	Asked        *bool
-	// Stamp is the writer's. The same stamp twice is one update: the second time nothing changes, and what is returned
-	// is the task as it is by then, or as it was after the first, with the Run that the first had.
+	// Stamp is the writer's. The same stamp twice is one update, for the last eight updates and the one that began the call
+	// at work: the second time nothing changes, and what is returned is the task as it is by then, or as it was after the
+	// first, with the Run that the first had.
 	Stamp  uint64
 	Epoch  int64   // of the handler that says this, and need not know the version; 0: not a handler
 	Call   *Call   // a message for a handler; not with Done, nor in an update that ends the task
@@ -269,7 +271,7 @@ type Snapshot struct {
 	Version int64 // number of the task's last event; 1 after creation
 	Private Private
 	Bytes   int   // about how long Task is as JSON, rather more; 0 when nobody asked for a view
-	Epoch   int64 // of whoever runs the task; grows with each change of hands: claim, cancel, end
+	Epoch   int64 // grows whenever another instance runs the task, or none any more: claim, cancel, end
 	Run     *Call // to begin now, by the caller, under Epoch; nil: none
 	Pushed  bool  // there are push configurations: whoever delivers is to look at Due
 }
@@ -280,7 +282,7 @@ type Head struct {
 	State       runtime.State
 	Version     int64
 	Epoch       int64
-	Calls, Done int64 // calls taken on, calls that are over (all of them, when the task has ended)
+	Calls, Done int64 // calls in all, calls that are over (all of them, when the task has ended)
 	Running     bool  // an instance works on it
 	Skill       string
 	ClientID    bool
