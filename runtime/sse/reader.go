@@ -89,10 +89,6 @@ func (r *Reader) Resume(lastID string) {
 	r.id, r.lastID = []byte(lastID), []byte(lastID)
 }
 
-// LastID returns the id to send as Last-Event-ID when reconnecting: that of the last event delivered, or of an id field
-// closed by a blank line without data. It is empty when there was none.
-func (r *Reader) LastID() string { return string(r.lastID) }
-
 // Retry returns the reconnection time the server asked for, zero when it did not.
 func (r *Reader) Retry() time.Duration { return r.retry }
 

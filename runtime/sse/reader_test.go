@@ -90,8 +90,8 @@ func TestReaderFollowsTheStandard(t *testing.T) {
 				if diff := cmp.Diff(tt.want, events); diff != "" {
 					t.Errorf("events (-want +got):\n%s", diff)
 				}
-				if r.LastID() != tt.lastID {
-					t.Errorf("last id %q, want %q", r.LastID(), tt.lastID)
+				if string(r.lastID) != tt.lastID {
+					t.Errorf("last id %q, want %q", r.lastID, tt.lastID)
 				}
 				if r.Retry() != tt.retry {
 					t.Errorf("retry %v, want %v", r.Retry(), tt.retry)
@@ -242,7 +242,7 @@ func TestReaderDoesNotAllocatePerEvent(t *testing.T) {
 }
 
 func BenchmarkReader(b *testing.B) {
-	in := bytes.Repeat(AppendSeq(nil, 1234, bytes.Repeat([]byte("x"), 300)), 1000)
+	in := bytes.Repeat(End(append(BeginSeq(nil, 1234), bytes.Repeat([]byte("x"), 300)...)), 1000)
 	b.SetBytes(int64(len(in)))
 	b.ReportAllocs()
 	for b.Loop() {

@@ -3,7 +3,6 @@ package sse
 import (
 	"bytes"
 	"strconv"
-	"time"
 )
 
 // ContentType is the media type of an event stream.
@@ -18,14 +17,6 @@ func AppendEvent(dst []byte, id string, data []byte) []byte {
 		dst = append(dst, id...)
 		dst = append(dst, '\n')
 	}
-	return append(appendData(dst, data), '\n')
-}
-
-// AppendSeq is [AppendEvent] with a sequence number as the id.
-func AppendSeq(dst []byte, seq uint64, data []byte) []byte {
-	dst = append(dst, "id: "...)
-	dst = strconv.AppendUint(dst, seq, 10)
-	dst = append(dst, '\n')
 	return append(appendData(dst, data), '\n')
 }
 
@@ -57,13 +48,6 @@ func AppendComment(dst []byte, text string) []byte {
 		}
 		text = string(rest)
 	}
-}
-
-// AppendRetry appends the time after which a receiver should reconnect, in whole milliseconds.
-func AppendRetry(dst []byte, after time.Duration) []byte {
-	dst = append(dst, "retry: "...)
-	dst = strconv.AppendInt(dst, max(0, after.Milliseconds()), 10)
-	return append(dst, "\n\n"...)
 }
 
 func appendData(dst, data []byte) []byte {
