@@ -11,11 +11,12 @@ import (
 )
 
 // Every write to a task in the store is made here. The store's answer is one of four outcomes, and each has one place
-// where it is handled: for what a handler says that is [Task.answered], for what a client sends its caller.
+// where it is handled: for what a handler says in taskWriter.answered, for what a client sends in the function that
+// commits it.
 //
-// A store that does not answer in time may have made the write all the same. Then the work may be this instance's,
-// which goes on renewing its lease, and nobody else takes it over. So whoever asked is told that it failed, and the
-// write is repeated, with the same stamp, until the store answers.
+// A store that does not answer in time may have made the write all the same. Then this instance may hold the work
+// without running it, and no other takes it over as long as the lease is renewed. So the sender is told that it failed,
+// and the write is repeated, with the same stamp, until the store answers.
 
 // outcome is what became of a write.
 type outcome uint8
@@ -135,7 +136,7 @@ func (h *handle) commit(r *Runner, ctx context.Context, w *write) outcome {
 }
 
 // retry repeats an unconfirmed write for a while, or until ctx ends. Callers must hold h.mu, which is free during the
-// pauses: the write may be answered to somebody else meanwhile.
+// pauses: another goroutine may get the answer meanwhile.
 func (h *handle) retry(r *Runner, ctx context.Context, w *write) {
 	for pause := firstRetry; pause < retryFor; pause *= 2 {
 		h.mu.Unlock()
@@ -168,7 +169,7 @@ func (t *taskWriter) commit(w *write) error {
 }
 
 // confirm has the call's unconfirmed write answered, if there is one. It fails if the store does not answer, and if the
-// task is lost; that a write is refused which the handler was told has failed is no error. Callers must hold
+// task is lost. It is no error that the write is refused: the handler was told already that it failed. Callers must hold
 // c.handle.mu.
 func (t *taskWriter) confirm() error {
 	t.queue.await(&t.c.handle.mu)
