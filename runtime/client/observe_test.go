@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/a2agen/a2agen/internal/a2awires"
 	a2a "github.com/a2agen/a2agen/internal/a2awires"
 	"github.com/a2agen/a2agen/internal/a2awires/a2aclient"
 	"github.com/a2agen/a2agen/internal/test/observed"
@@ -168,7 +167,7 @@ func TestMarkingLeavesTheRequestAlone(t *testing.T) {
 	if got := observing.Unmark(marked).(*a2a.SendMessageRequest).Message.Metadata; string(got) != `{"a":1}` {
 		t.Errorf("unmarked: %s", got)
 	}
-	for _, other := range []any{nil, 5, (*a2a.SendMessageRequest)(nil), &a2a.SendMessageRequest{}, &a2awires.GetTaskRequest{ID: "x"}} {
+	for _, other := range []any{nil, 5, (*a2a.SendMessageRequest)(nil), &a2a.SendMessageRequest{}, &a2a.GetTaskRequest{ID: "x"}} {
 		if got := observing.Mark(other, trace); got != other {
 			t.Errorf("%v became %v", other, got)
 		}

@@ -21,10 +21,8 @@ import (
 // Values of headers. They are shared: nobody changes a slice of a header map.
 var (
 	jsonType   = []string{"application/json"}
-	textType   = []string{"text/plain; charset=utf-8"}
 	streamType = []string{sse.ContentType}
 	noCache    = []string{"no-cache"}
-	noStore    = []string{"no-store"}
 	unbuffered = []string{"no"} // tells nginx to pass events on as they come
 	closing    = []string{"close"}
 	retryAfter = []string{"1"}
