@@ -63,6 +63,7 @@ type mode struct {
 	states  []runtime.State
 	weights map[operation]int
 	calls   int // of a hundred steps, how many have to do with a call
+	tickets int // of a hundred steps, how many bring a ticket, and about how many use one up
 	beside  int // of a hundred steps, how many bring a configuration, a ticket, a repeat, or something else beside
 }
 
@@ -82,7 +83,7 @@ var allStates = []runtime.State{
 var modes = []mode{
 	{
 		name: "counts", limits: memory.Limits{Tasks: 7, OwnerTasks: 3, Pushes: 3, Ended: time.Hour, Parked: 2 * time.Hour},
-		sizes: []int{0}, states: allStates, calls: 50, beside: 20, weights: map[operation]int{
+		sizes: []int{0}, states: allStates, calls: 50, beside: 20, tickets: 20, weights: map[operation]int{
 			opCreate: 6, opStatus: 8, opChunk: 3, opWhole: 1, opUnfit: 1, opAgain: 2, opWait: 2, opSweep: 1, opReopen: 1,
 		},
 	},
@@ -105,6 +106,15 @@ var modes = []mode{
 		sizes: []int{0}, states: allStates, calls: 50, beside: 30, weights: map[operation]int{
 			opCreate: 4, opStatus: 6, opChunk: 4, opAgain: 1, opSetPush: 4, opDelPush: 1, opDue: 3, opSettle: 4, opWait: 3, opSweep: 1,
 			opReopen: 1,
+		},
+	},
+	{
+		name: "tickets", sizes: []int{0}, calls: 20, beside: 2, tickets: 40,
+		states: []runtime.State{
+			runtime.StateWorking, runtime.StateAuthRequired, runtime.StateAuthRequired, runtime.StateAuthRequired, runtime.StateCompleted,
+		},
+		weights: map[operation]int{
+			opCreate: 8, opStatus: 14, opChunk: 2, opAgain: 1, opWait: 1, opReopen: 1,
 		},
 	},
 }
@@ -143,6 +153,12 @@ func (m *mode) step(r *rand.Rand, op operation) step {
 		}
 		return 1 + r.IntN(3)
 	}
+	ticket := func() int {
+		if r.IntN(100) < m.tickets {
+			return 1 + r.IntN(3)
+		}
+		return 0
+	}
 	switch op {
 	case opCreate:
 		s.Call, s.Push, s.Repeat, s.Saves = r.IntN(100) < m.calls, number(), number(), some()
@@ -154,7 +170,8 @@ func (m *mode) step(r *rand.Rand, op operation) step {
 			s.Size = min(s.Size, 10)
 		}
 		s.State = m.states[r.IntN(len(m.states))]
-		s.Push, s.Repeat, s.Ticket, s.Saves = number(), number(), number(), some()
+		s.Push, s.Repeat, s.Saves = number(), number(), some()
+		s.Ticket = ticket()
 		if r.IntN(6) == 0 {
 			s.More = 1 + r.IntN(3)
 		}
@@ -166,7 +183,9 @@ func (m *mode) step(r *rand.Rand, op operation) step {
 		} else {
 			s.Call = r.IntN(100) < m.calls && !(op == opStatus && s.State.Terminal()) // else it is unfit
 		}
-		s.Redeem = number()
+		if s.Ticket == 0 || r.IntN(4) == 0 {
+			s.Redeem = ticket()
+		}
 	case opSetPush, opDelPush:
 		s.Push = 1 + r.IntN(3)
 	case opSettle:
