@@ -116,7 +116,7 @@ type cardScheme struct {
 func ReadCard(card []byte) (*Demands, error) {
 	var c struct {
 		cardRequirements
-		SecuritySchemes map[string]map[string]json.RawMessage
+		SecuritySchemes map[string]json.RawMessage
 		Authentication  struct{ Schemes []string } // 0.1
 		Skills          []struct {
 			ID string
@@ -149,7 +149,7 @@ func ReadCard(card []byte) (*Demands, error) {
 }
 
 // readScheme reads a scheme: under the key of its kind, or by its type.
-func readScheme(name string, written map[string]json.RawMessage) (Scheme, error) {
+func readScheme(name string, written json.RawMessage) (Scheme, error) {
 	s := Scheme{Name: name}
 	kind, text, err := kindOf(written)
 	if err != nil {
@@ -159,36 +159,34 @@ func readScheme(name string, written map[string]json.RawMessage) (Scheme, error)
 		return s, fmt.Errorf("the card's security scheme %q is of no known kind", name)
 	}
 	s.Kind = kind.Kind
-	kind.read(&s, text)
-	if _, known := keyPlaces[s.In]; s.Kind == APIKey && (s.Key == "" || !known) {
+	kind.read(&s, &text)
+	if s.Kind == APIKey && (s.Key == "" || s.place() == nil) {
 		return s, fmt.Errorf("the card's security scheme %q does not say where its key is", name)
 	}
 	return s, nil
 }
 
 // kindOf finds the kind of a scheme and reads what the card says of it; nil if it is of no known kind.
-func kindOf(written map[string]json.RawMessage) (*KindInfo, *cardScheme, error) {
-	text := &cardScheme{}
+func kindOf(written json.RawMessage) (kind *KindInfo, text cardScheme, err error) {
+	var keys map[string]json.RawMessage
+	if err := json.Unmarshal(written, &keys); err != nil {
+		return nil, text, err
+	}
 	for i := range Kinds {
-		if body, ok := written[Kinds[i].Key]; ok && string(body) != "null" {
-			return &Kinds[i], text, json.Unmarshal(body, text)
+		if body := keys[Kinds[i].Key]; body != nil && string(body) != "null" {
+			err := json.Unmarshal(body, &text)
+			return &Kinds[i], text, err
 		}
 	}
-	for key, to := range map[string]*string{
-		"type": &text.Type, "in": &text.In, "name": &text.Name, "scheme": &text.Scheme,
-		"openIdConnectUrl": &text.OpenIDConnectURL, "oauth2MetadataUrl": &text.OAuth2MetadataURL,
-	} {
-		if body, ok := written[key]; ok {
-			if err := json.Unmarshal(body, to); err != nil {
-				return nil, nil, err
-			}
+	if err := json.Unmarshal(written, &text); err != nil {
+		return nil, text, err
+	}
+	for i := range Kinds {
+		if Kinds[i].Type == text.Type {
+			return &Kinds[i], text, nil
 		}
 	}
-	i := slices.IndexFunc(Kinds, func(k KindInfo) bool { return k.Type == text.Type })
-	if i < 0 {
-		return nil, nil, nil
-	}
-	return &Kinds[i], text, nil
+	return nil, text, nil
 }
 
 // requirements reads requirements. The first need of each is the one that names the caller.

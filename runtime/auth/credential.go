@@ -31,7 +31,7 @@ func takeCertificates(_ *Guard, _ *Scheme, r *http.Request) (c Credential, err e
 
 // takeKey takes an API key from its place, and from nowhere else.
 func takeKey(g *Guard, s *Scheme, r *http.Request) (c Credential, err error) {
-	values, err := keyPlaces[s.In].values(g, s.Key, r)
+	values, err := s.place().values(g, s.Key, r)
 	switch {
 	case err != nil:
 		return c, err
@@ -42,6 +42,10 @@ func takeKey(g *Guard, s *Scheme, r *http.Request) (c Credential, err error) {
 	}
 	c.Value = values[0]
 	return c, nil
+}
+
+func headerKeys(_ *Guard, key string, r *http.Request) ([]string, error) {
+	return r.Header[key], nil // in canonical form
 }
 
 func queryKeys(_ *Guard, key string, r *http.Request) ([]string, error) {

@@ -97,7 +97,7 @@ var credentialKinds = []*credentialKind{
 		challenge: func(g *Guard, s *Scheme, _ []string, _ string) string {
 			return challenge("ApiKey", "realm", g.realm, "in", s.In, "name", s.Key)
 		},
-		curl: func(s *Scheme, quote func(string) string) string { return keyPlaces[s.In].curl(s, quote) },
+		curl: func(s *Scheme, quote func(string) string) string { return s.place().curl(s, quote) },
 	},
 }
 
@@ -128,22 +128,24 @@ func (s *Scheme) Query() string {
 
 // keyPlace is where a request has an API key.
 type keyPlace struct {
+	name   string // on cards: "header"
 	values func(g *Guard, key string, r *http.Request) ([]string, error)
 	curl   func(s *Scheme, quote func(string) string) string
 }
 
-// keyPlaces are all places, by what cards call them.
-var keyPlaces = map[string]keyPlace{
-	"header": {
-		values: func(_ *Guard, key string, r *http.Request) ([]string, error) { return r.Header[key], nil }, // in canonical form
-		curl:   func(s *Scheme, quote func(string) string) string { return " -H " + quote(s.Key+": YOUR_KEY") },
-	},
-	"query": {
-		values: queryKeys,
-		curl:   func(*Scheme, func(string) string) string { return "" },
-	},
-	"cookie": {
-		values: cookieKeys,
-		curl:   func(s *Scheme, quote func(string) string) string { return " -H " + quote("Cookie: "+s.Key+"=YOUR_KEY") },
-	},
+// keyPlaces are all places.
+var keyPlaces = []*keyPlace{
+	{"header", headerKeys, func(s *Scheme, quote func(string) string) string { return " -H " + quote(s.Key+": YOUR_KEY") }},
+	{"query", queryKeys, func(*Scheme, func(string) string) string { return "" }},
+	{"cookie", cookieKeys, func(s *Scheme, quote func(string) string) string { return " -H " + quote("Cookie: "+s.Key+"=YOUR_KEY") }},
+}
+
+// place returns where the scheme's API key is; nil if the card does not say.
+func (s *Scheme) place() *keyPlace {
+	for _, p := range keyPlaces {
+		if p.name == s.In {
+			return p
+		}
+	}
+	return nil
 }
