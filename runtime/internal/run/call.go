@@ -48,7 +48,6 @@ type sender struct {
 	// repeat is by what the message is known when it comes again; nil: by nothing.
 	repeat *store.Repeat
 	permit Permit
-	sees   *route.Catalog // the skills that there are for the sender
 	// decided: it is clear what the call comes to, a task, a message or an error. Armed unless the sender waits for the
 	// end.
 	decided signal
