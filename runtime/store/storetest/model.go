@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -66,7 +67,7 @@ type modelTicket struct {
 const slackOfModel = 4 << 10
 
 func newModel(l memory.Limits) *model {
-	l.Tasks, l.Bytes = cmp.Or(l.Tasks, 1<<30), cmp.Or(l.Bytes, 1<<40)
+	l.Tasks, l.Bytes = cmp.Or(l.Tasks, 1<<30), cmp.Or(l.Bytes, math.MaxInt)
 	l.TaskBytes, l.Pushes = cmp.Or(l.TaskBytes, l.Bytes/4), cmp.Or(l.Pushes, 1<<30)
 	l.Ended, l.Parked = cmp.Or(l.Ended, 1000*time.Hour), cmp.Or(l.Parked, 1000*time.Hour)
 	return &model{limits: l, task: taskstate.Limits{Task: l.TaskBytes, Slack: slackOfModel}}
