@@ -2,6 +2,7 @@ package memory_test
 
 import (
 	"fmt"
+	"math"
 	"testing"
 	"time"
 
@@ -11,7 +12,7 @@ import (
 )
 
 func BenchmarkAppendAChunk(b *testing.B) {
-	m := memory.New(memory.Limits{Bytes: 8 << 30})
+	m := memory.New(memory.Limits{Bytes: math.MaxInt})
 	u := chunk("t", "one more word")
 	u.Unread, u.Size = true, store.Size{Bytes: 45, Parts: 1}
 	for i := range b.N {
