@@ -19,7 +19,7 @@ func BenchmarkAppendAChunk(b *testing.B) {
 		version := int64(i % 10_000)
 		if version == 0 { // a task only grows so far
 			b.StopTimer()
-			m = memory.New(memory.Limits{Bytes: 8 << 30})
+			m = memory.New(memory.Limits{Bytes: math.MaxInt})
 			if _, err := m.Create(ctx, store.Key{Task: "t"}, store.New{Task: proto.NewTask("t", "c", start)}, nil); err != nil {
 				b.Fatal(err)
 			}
