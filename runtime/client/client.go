@@ -35,7 +35,8 @@ type Client struct {
 	maxEvents             int
 	endpoint              string
 	oneHost               bool
-	host                  string // at which it stays with oneHost
+	host                  string                // at which it stays with oneHost
+	given                 map[string]credential // by the scheme's name
 }
 
 // New fetches the agent's card (see [FetchCard] for what url may be) and returns a client of the best interface that it speaks: see [Prefer].
@@ -75,6 +76,7 @@ func configure(p *runtime.Protocol, opts []Option) *Client {
 	if c.http == nil {
 		c.http, c.ownHTTP = newHTTPClient(), true
 	}
+	c.oneHost = c.oneHost || len(c.given) > 0
 	return c
 }
 

@@ -1,0 +1,194 @@
+package client
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"strings"
+)
+
+// TokenSource gets access tokens for a scheme that takes bearer tokens: HTTP bearer, OAuth 2, OpenID Connect. Package oauth
+// has one for OAuth 2 and OpenID Connect; [StaticToken] and [TokenFile] are for tokens that come from elsewhere. It must be
+// safe for concurrent use, and keep the tokens that it gets: it is asked before every request.
+type TokenSource interface {
+	// Token returns a token for the need. An error ends the call before anything is sent; its text must not contain
+	// secrets. A [*CredentialError] reaches the caller as it is, any other error as the cause of one.
+	Token(ctx context.Context, need TokenNeed) (string, error)
+}
+
+// TokenNeed says what a token is for.
+type TokenNeed struct {
+	Scheme   string   // its key in the card
+	Scopes   []string // that the card's requirements name for it; none: whatever the source gets by default
+	Resource string   // URL of the agent's interface (RFC 8707)
+	// Rejected is the token that the agent has just answered with 401; "" the first time. The source must not return it
+	// again.
+	Rejected string
+	// Card is what the card says of the scheme. It is a hint from somebody who may be hostile: secrets go only to an issuer or
+	// token URL that the user named.
+	Card SchemeInfo
+}
+
+// SchemeKind is what a security scheme is, by the word that OpenAPI has for it.
+type SchemeKind string
+
+// The kinds of schemes (A2A 1.0 §4.5).
+const (
+	SchemeAPIKey        SchemeKind = "apiKey"
+	SchemeHTTP          SchemeKind = "http" // an Authorization header: bearer, basic, others
+	SchemeOAuth2        SchemeKind = "oauth2"
+	SchemeOpenIDConnect SchemeKind = "openIdConnect"
+	SchemeMutualTLS     SchemeKind = "mutualTLS"
+)
+
+// SchemeInfo is what a card says of a security scheme. All of it is the word of the agent.
+type SchemeInfo struct {
+	Name        string // its key in the card
+	Kind        SchemeKind
+	Description string
+
+	In, Key string // of an API key: "header", "query" or "cookie", and the name there
+
+	HTTP         string // of HTTP authentication: the name of its scheme, in lower case: "bearer"
+	BearerFormat string // of HTTP bearer: "JWT"
+
+	Flows            []OAuthFlow // of OAuth 2
+	MetadataURL      string      // of OAuth 2: its authorization server's metadata (RFC 8414)
+	OpenIDConnectURL string      // of OpenID Connect: its discovery document
+}
+
+// Tokens reports whether the scheme takes bearer tokens, for which a [TokenSource] is given.
+func (s SchemeInfo) Tokens() bool {
+	return s.Kind == SchemeOAuth2 || s.Kind == SchemeOpenIDConnect || s.Kind == SchemeHTTP && s.HTTP == "bearer"
+}
+
+// OAuthFlow is one flow of an OAuth 2 scheme (A2A 1.0 §4.5.5).
+type OAuthFlow struct {
+	// Name is the flow's key in cards: "clientCredentials", "authorizationCode", "deviceCode", "implicit", "password".
+	Name                                              string
+	AuthorizationURL, DeviceURL, TokenURL, RefreshURL string            // "" for none
+	Scopes                                            map[string]string // names → what they are for
+	PKCE                                              bool              // the card says that PKCE is required
+}
+
+// credential is what the user gave for a scheme. Exactly one of its members is set, and only a scheme of that kind gets it.
+type credential struct {
+	token         TokenSource
+	key           string
+	user          string // of HTTP Basic, with password
+	password      string
+	authorization string // what follows the name of another HTTP scheme
+	certificate   func() (*tls.Certificate, error)
+}
+
+// give remembers the credential for a scheme. A later one replaces an earlier one.
+func give(scheme string, given credential) Option {
+	return func(c *Client) {
+		if c.given == nil {
+			c.given = map[string]credential{}
+		}
+		c.given[scheme] = given
+	}
+}
+
+// WithToken gives the source of tokens for the card's scheme of that name. With this, or any other credential, the client keeps to [OneHost],
+// and to https except on this machine.
+func WithToken(scheme string, source TokenSource) Option {
+	return give(scheme, credential{token: source})
+}
+
+// WithAPIKey gives the key for the card's scheme of that name. It is sent where the card says: in a header, a cookie, or the query of the URL.
+func WithAPIKey(scheme, key string) Option { return give(scheme, credential{key: key}) }
+
+// WithBasic gives user and password for the card's scheme of that name (HTTP Basic, RFC 7617).
+func WithBasic(scheme, user, password string) Option {
+	return give(scheme, credential{user: user, password: password})
+}
+
+// WithAuthorization gives what follows the name of the HTTP authentication scheme in the header Authorization, for schemes that are neither
+// bearer nor basic.
+func WithAuthorization(scheme, value string) Option {
+	return give(scheme, credential{authorization: value})
+}
+
+// WithCertificate gives the client certificate for the card's scheme of that name (mutual TLS), over every binding.
+func WithCertificate(scheme string, certificate tls.Certificate) Option {
+	return give(scheme, credential{certificate: func() (*tls.Certificate, error) { return &certificate, nil }})
+}
+
+// CredentialError is a call that lacks a credential. Nothing was sent.
+type CredentialError struct {
+	Scheme SchemeInfo // for which there is none, of the alternative of the card that needs the least more
+	Scopes []string   // that the card demands of it
+	Skill  string     // the id of the skill that demands it; "" when the agent does
+	Option string     // of Go code that gives it: "rpc.WithAPIKey("key", …)"
+	Env    []string   // the environment variables that give it, if the client reads any; each of them does
+	Err    error      // why the credential that was given does not do, or why its source has none; nil if there is none
+}
+
+// Error says which credential is missing, where to get it and how to give it.
+func (e *CredentialError) Error() string {
+	var b strings.Builder
+	who := "the agent"
+	if e.Skill != "" {
+		who = fmt.Sprintf("the agent's skill %q", e.Skill)
+	}
+	fmt.Fprintf(&b, "%s demands %s (security scheme %q)", who, e.Scheme.what(), Printable(e.Scheme.Name))
+	if len(e.Scopes) > 0 {
+		fmt.Fprintf(&b, " with the scopes %s", Printable(strings.Join(e.Scopes, ", ")))
+	}
+	if e.Err != nil {
+		fmt.Fprintf(&b, ": %v", e.Err)
+	} else {
+		b.WriteString(", and none was given")
+	}
+	if from := e.Scheme.from(); from != "" {
+		fmt.Fprintf(&b, "; the card says that %s gives it out", Printable(from))
+	}
+	if e.Option != "" {
+		fmt.Fprintf(&b, "; give it by %s", e.Option)
+	}
+	if len(e.Env) > 0 {
+		fmt.Fprintf(&b, "; or set %s", strings.Join(e.Env, " or "))
+	}
+	return b.String()
+}
+
+// Unwrap returns the cause.
+func (e *CredentialError) Unwrap() error { return e.Err }
+
+// what names the credential of the scheme.
+func (s SchemeInfo) what() string {
+	switch s.Kind {
+	case SchemeAPIKey:
+		return fmt.Sprintf("an API key (in the %s %s)", s.In, Printable(s.Key))
+	case SchemeHTTP:
+		switch s.HTTP {
+		case "bearer":
+			return "a bearer token"
+		case "basic":
+			return "a user and password"
+		}
+		return "HTTP authentication " + Printable(s.HTTP)
+	case SchemeOAuth2:
+		return "a token of OAuth 2"
+	case SchemeOpenIDConnect:
+		return "a token of OpenID Connect"
+	case SchemeMutualTLS:
+		return "a client certificate"
+	}
+	return "a credential of a kind that is not known"
+}
+
+// from is who gives out tokens of the scheme, as the card has it; "" if it does not say.
+func (s SchemeInfo) from() string {
+	if s.OpenIDConnectURL != "" {
+		return s.OpenIDConnectURL
+	}
+	for _, f := range s.Flows {
+		if f.TokenURL != "" {
+			return f.TokenURL
+		}
+	}
+	return s.MetadataURL
+}
