@@ -53,7 +53,7 @@ interop: ## a2agen and other implementations call each other, over every binding
 bench: ## the comparison table: bare net/http, the peers, a2agen
 	bench/run.sh
 
-figures: ## what a message enters, the types with the most methods, and the names that users see
+figures: ## what a message enters, the types with the most methods, the names that users see, and what agents link (this alone: go run ./internal/measure -linked)
 	@$(GO) run ./internal/measure
 
 seeds: ## a minute of random runs of instances that share a store, and beside them of the two stores, which do the same steps

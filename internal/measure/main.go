@@ -1,5 +1,5 @@
-// Command measure prints how much of the runtime somebody has to know: what one message enters, the types with the most
-// methods, and the names that users can see. Run it in the repository's root: make figures.
+// Command measure prints how much of the runtime somebody has to know, what one message enters, the types with the most
+// methods, and the names that users can see, and how much of it agents link. Run it in the repository's root: make figures.
 package main
 
 import (
@@ -12,22 +12,29 @@ func main() {
 	dir := flag.String("message", "", "handle one message and write its coverage here (the command calls itself so)")
 	root := flag.String("C", ".", "the `folder` of the repository")
 	list := flag.Bool("v", false, "list the packages, files and names, too")
+	links := flag.Bool("linked", false, "print only what agents link")
 	flag.Parse()
-	if err := run(*root, *dir, *list); err != nil {
+	if err := run(*root, *dir, *list, *links); err != nil {
 		fmt.Fprintln(os.Stderr, "measure:", err)
 		os.Exit(1)
 	}
 }
 
-func run(root, dir string, list bool) error {
+func run(root, dir string, list, links bool) error {
 	if dir != "" {
 		return handleMessage(dir)
 	}
 	if err := os.Chdir(root); err != nil {
 		return err
 	}
+	if links {
+		return printLinked(list)
+	}
 	if err := printEntered(list); err != nil {
 		return err
 	}
-	return printDeclared(list)
+	if err := printDeclared(list); err != nil {
+		return err
+	}
+	return printLinked(list)
 }
