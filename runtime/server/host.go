@@ -39,8 +39,9 @@ const (
 //
 // The address comes from the flag -addr, else from A2A_ADDR, else from PORT (on all interfaces), else it is
 // [DefaultAddr]. With a certificate and its key, in the files that the flags -tls-cert and -tls-key name, or
-// A2A_TLS_CERT and A2A_TLS_KEY, the agent speaks TLS.
+// A2A_TLS_CERT and A2A_TLS_KEY, the agent speaks TLS. The process gets [Headroom].
 func Main(s *Server, err error) int {
+	Headroom()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once

@@ -1,5 +1,5 @@
 // Command a2agen is our own contestant: the runtime's server with the emitted protocol package, its in-memory store, or one
-// in the file that -store names, and its defaults, without logging. With -grpc it answers gRPC, too, on the same port; with -auth it demands
+// in the file that -store names, and the defaults of a generated program, without logging. With -grpc it answers gRPC, too, on the same port; with -auth it demands
 // credentials. It has one skill that takes
 // messages as they are, so that it does what its peers do.
 package main
@@ -40,6 +40,7 @@ func main() {
 }
 
 func newAgent(addr, token string) (child.Served, error) {
+	server.Headroom() // as server.Main does
 	protocol, overGRPC := a2a.Protocol(), ""
 	options := []server.Option{server.WithLogger(slog.New(slog.DiscardHandler))}
 	if *withGRPC {
