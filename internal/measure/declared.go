@@ -12,18 +12,27 @@ import (
 
 // declared counts what the packages of the runtime declare.
 type declared struct {
-	methods  map[string]int // by type
-	exported map[string]int // names that users can see, by package: functions, types, methods of theirs, values
+	methods   map[string]int  // by type
+	exported  map[string]int  // names outside internal packages, by package: functions, types, methods of theirs, values
+	generated map[string]bool // packages that only generated code calls, as their comments say
 }
 
-// printDeclared prints the types with the most methods, and the number of exported names outside internal packages.
+func newDeclared() declared {
+	return declared{map[string]int{}, map[string]int{}, map[string]bool{}}
+}
+
+// forGenerated is what the comment of a package says of which users need to know nothing, or next to nothing.
+const forGenerated = "It is for generated code"
+
+// printDeclared prints the types with the most methods, and the numbers of exported names outside internal packages:
+// those that users meet, and those of packages that only generated code calls.
 func printDeclared(list bool) error {
-	d := declared{map[string]int{}, map[string]int{}}
+	d := newDeclared()
 	err := filepath.WalkDir("runtime", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 			return err
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution|parser.ParseComments)
 		if err == nil {
 			d.add(filepath.ToSlash(filepath.Dir(path)), file)
 		}
@@ -32,24 +41,44 @@ func printDeclared(list bool) error {
 	if err != nil {
 		return err
 	}
-	total := 0
-	for folder, n := range d.exported {
-		if strings.Contains(folder+"/", "/internal/") {
-			delete(d.exported, folder)
-			continue
-		}
-		total += n
-	}
+	users, generated := d.sorted()
 	fmt.Println("methods of the largest types of runtime")
 	printCounts(d.methods, 8)
-	fmt.Printf("exported names of runtime, without internal packages\n\t%d\n", total)
+	fmt.Println("exported names of runtime, without internal packages")
+	fmt.Printf("\t%5d  that users meet\n\t%5d  of packages for generated code\n", sum(users), sum(generated))
 	if list {
-		printCounts(d.exported, len(d.exported))
+		printCounts(users, len(users))
+		fmt.Println("for generated code")
+		printCounts(generated, len(generated))
 	}
 	return nil
 }
 
+// sorted are the numbers of exported names by package: of those that users meet, and of those for generated code.
+func (d *declared) sorted() (users, generated map[string]int) {
+	users, generated = map[string]int{}, map[string]int{}
+	for folder, n := range d.exported {
+		switch {
+		case strings.Contains(folder+"/", "/internal/"):
+		case d.generated[folder]:
+			generated[folder] = n
+		default:
+			users[folder] = n
+		}
+	}
+	return users, generated
+}
+
+func sum(counts map[string]int) (total int) {
+	for _, n := range counts {
+		total += n
+	}
+	return total
+}
+
 func (d *declared) add(folder string, file *ast.File) {
+	comment := strings.Join(strings.Fields(file.Doc.Text()), " ")
+	d.generated[folder] = d.generated[folder] || strings.Contains(comment, forGenerated)
 	for _, decl := range file.Decls {
 		switch x := decl.(type) {
 		case *ast.FuncDecl:

@@ -26,7 +26,7 @@ type Generic[T any] struct{}
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := declared{map[string]int{}, map[string]int{}}
+	d := newDeclared()
 	d.add("p", file)
 	if n := d.exported["p"]; n != 7 { // Shown, Seen, Too, Make, A, C, Generic
 		t.Errorf("%d exported names", n)
@@ -35,5 +35,23 @@ type Generic[T any] struct{}
 		if n := d.methods[of]; n != want {
 			t.Errorf("%s has %d methods", of, n)
 		}
+	}
+}
+
+func TestPackagesForGeneratedCodeAreCountedApart(t *testing.T) {
+	d := newDeclared()
+	for folder, source := range map[string]string{
+		"users":    "// Package users is for people.\npackage users\nfunc A() {}",
+		"codecs":   "// Package codecs reads. It is for\n// generated code.\npackage codecs\nfunc A() {}\nfunc B() {}",
+		"internal": "package internal\nfunc A() {}",
+	} {
+		file, err := parser.ParseFile(token.NewFileSet(), "p.go", source, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.add("runtime/"+folder, file)
+	}
+	if users, generated := d.sorted(); sum(users) != 1 || sum(generated) != 2 || generated["runtime/codecs"] != 2 {
+		t.Errorf("users meet %v, generated code %v", users, generated)
 	}
 }

@@ -1,5 +1,6 @@
 // Package check is what emitted skill types decode and validate with: a [Reader] and a [Checker] that collect the
 // violations of a JSON Schema, each with the JSON pointer of the value that has it, instead of stopping at the first.
+// It is for generated code; users meet its [Error].
 package check
 
 import "strings"

@@ -1,5 +1,5 @@
 // Package legacy is what the codecs of A2A 0.1, 0.2 and 0.3 call where those versions differ from 1.0 in more than names:
-// small hooks on neutral values, and the parts of reading that do not depend on the types.
+// small hooks on neutral values, and the parts of reading that do not depend on the types. It is for generated code.
 //
 // Reading is tolerant and writing is strict: what a peer of that time leaves out is inferred, and what is written is valid
 // by the version's published schema. No hook knows a generated type.

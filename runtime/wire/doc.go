@@ -1,5 +1,6 @@
 // Package wire reads and writes the JSON of agents: a strict one-pass reader, appending writers and raw values.
-// Package proto does the same for protobuf, for codecs that speak it.
+// Package proto does the same for protobuf, for codecs that speak it. It is for generated code; users meet its raw
+// values.
 //
 // Reading is strict about JSON (RFC 8259: one value, valid UTF-8, no lone surrogates, no repeated member at any level,
 // nesting of at most [MaxDepth]) and tolerant about its meaning (ProtoJSON: numbers as strings, either base64 alphabet,
