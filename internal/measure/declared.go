@@ -69,13 +69,6 @@ func (d *declared) sorted() (users, generated map[string]int) {
 	return users, generated
 }
 
-func sum(counts map[string]int) (total int) {
-	for _, n := range counts {
-		total += n
-	}
-	return total
-}
-
 func (d *declared) add(folder string, file *ast.File) {
 	comment := strings.Join(strings.Fields(file.Doc.Text()), " ")
 	d.generated[folder] = d.generated[folder] || strings.Contains(comment, forGenerated)
