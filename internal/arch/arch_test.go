@@ -29,6 +29,7 @@ var rows = map[string]string{
 	"runtime/internal/budget":    "runtime",
 	"runtime/internal/keyset":    "",
 	"runtime/internal/news":      "runtime",
+	"runtime/internal/security":  "",
 	"runtime/internal/seeds":     "",
 	"runtime/internal/taskstate": "runtime",
 	"runtime/internal/webhook":   "runtime",
@@ -50,7 +51,7 @@ var rows = map[string]string{
 		"runtime/internal/invalid runtime/internal/observing runtime/internal/route runtime/internal/run " +
 		"runtime/observe runtime/store runtime/store/memory runtime/wire",
 	"runtime/audit":         "runtime runtime/observe runtime/wire",
-	"runtime/auth":          "runtime",
+	"runtime/auth":          "runtime runtime/internal/security",
 	"runtime/auth/authtest": "runtime runtime/auth runtime/client runtime/server",
 	"runtime/auth/token":    "runtime/auth runtime/internal/keyset runtime/wire",
 	"runtime/server": "runtime runtime/audit runtime/auth runtime/internal/deliver runtime/internal/engine runtime/store/memory " +

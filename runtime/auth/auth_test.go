@@ -71,7 +71,7 @@ const (
 
 // TestCardsOfAllVersionsSayTheSame: what is demanded does not depend on how a version writes it.
 func TestCardsOfAllVersionsSayTheSame(t *testing.T) {
-	const want = `[{api 4 query k  } {basic 2   basic } {cert 3    } {id 0    https://i/.well-known/openid-configuration} {o 1    https://o}] ` +
+	const want = `[{api 4 query k <nil>} {basic 2 basic <nil>} {cert 3 <nil>} {id 0 https://i/.well-known/openid-configuration <nil>} {o 1 https://o <nil>}] ` +
 		`[[{id [a b]} {cert []}] [{api []}] []] map[x:[[{o [c]}]]]`
 	for version, card := range map[string]string{
 		"1.0": `{"securitySchemes":{"api":{"apiKeySecurityScheme":{"location":"query","name":"k"}},"basic":{"httpAuthSecurityScheme":{"scheme":"Basic"}},

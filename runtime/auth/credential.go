@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/a2agen/a2agen/runtime/internal/security"
 )
 
 // longest is the size of the longest credential that is checked, in bytes.
@@ -13,7 +15,7 @@ const longest = 16 << 10
 
 // credential takes what a request brings for a scheme. An error is [ErrNone] or an errMalformed.
 func (g *Guard) credential(s *Scheme, r *http.Request) (c Credential, err error) {
-	c, err = s.way().take(g, s, r)
+	c, err = wayOf(s).take(g, s, r)
 	if err == nil && len(c.Value) > longest {
 		err = malformed("it is too long")
 	}
@@ -31,7 +33,7 @@ func takeCertificates(_ *Guard, _ *Scheme, r *http.Request) (c Credential, err e
 
 // takeKey takes an API key from its place, and from nowhere else.
 func takeKey(g *Guard, s *Scheme, r *http.Request) (c Credential, err error) {
-	values, err := s.place().values(g, s.Key, r)
+	values, err := placeOf(s).values(g, s.Key, r)
 	switch {
 	case err != nil:
 		return c, err
@@ -124,7 +126,7 @@ func takeBearer(_ *Guard, _ *Scheme, r *http.Request) (c Credential, err error) 
 			return c, malformed("a token does not belong into a URL")
 		}
 	}
-	c.Value, err = authorization(r, schemeBearer)
+	c.Value, err = authorization(r, security.Bearer)
 	if err == nil && !token68(c.Value) {
 		return c, malformed("it is no bearer token")
 	}

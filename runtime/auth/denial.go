@@ -60,7 +60,7 @@ func (d *Denial) SetHeader(h http.Header) {
 // challenge writes what a scheme demands (RFC 9110 §11.3). failure is what was wrong with a token, in the words of RFC
 // 6750 §3.1; "" when there was none.
 func (g *Guard) challenge(s *Scheme, scopes []string, failure string) string {
-	return s.way().challenge(g, s, scopes, failure)
+	return wayOf(s).challenge(g, s, scopes, failure)
 }
 
 // challengeBearer writes a challenge for a bearer token (RFC 6750 §3).

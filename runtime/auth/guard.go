@@ -55,7 +55,7 @@ func New(d *Demands, vs Verifiers, o Options) (*Guard, error) {
 	g := &Guard{
 		demands: d, skills: map[string][]requirement{}, realm: o.Realm, metadata: o.Metadata, origins: o.Origins,
 	}
-	if err := d.checkEnv(); err != nil {
+	if err := checkEnv(d); err != nil {
 		return nil, err
 	}
 	for i, s := range d.Schemes {
@@ -79,11 +79,11 @@ func New(d *Demands, vs Verifiers, o Options) (*Guard, error) {
 		g.ranked = append(g.ranked, i)
 	}
 	for name := range vs {
-		if d.index(name) < 0 {
+		if d.Index(name) < 0 {
 			return nil, fmt.Errorf("there is a verifier for %q, which is none of the card's security schemes", name)
 		}
 	}
-	slices.SortStableFunc(g.ranked, func(a, b int) int { return g.schemes[a].rank() - g.schemes[b].rank() })
+	slices.SortStableFunc(g.ranked, func(a, b int) int { return g.schemes[a].Rank() - g.schemes[b].Rank() })
 	g.agent = g.requirements(d.Agent)
 	for id, rs := range d.Skills {
 		g.skills[id] = g.requirements(rs)
@@ -95,7 +95,7 @@ func (g *Guard) requirements(rs []Requirement) (out []requirement) {
 	for _, r := range rs {
 		all := requirement{}
 		for _, n := range r {
-			all = append(all, need{g.demands.index(n.Scheme), n.Scopes})
+			all = append(all, need{g.demands.Index(n.Scheme), n.Scopes})
 		}
 		out = append(out, all)
 	}
@@ -148,7 +148,7 @@ func (g *Guard) Certificates() (wanted bool, of *x509.CertPool) {
 
 // Tokens reports whether a scheme uses bearer tokens.
 func (g *Guard) Tokens() bool {
-	return slices.ContainsFunc(g.schemes, func(s guarded) bool { return s.token() })
+	return slices.ContainsFunc(g.schemes, func(s guarded) bool { return s.Tokens() })
 }
 
 // Scopes returns all scopes that the public card's requirements name, of schemes with tokens, sorted.
@@ -156,7 +156,7 @@ func (g *Guard) Scopes() (scopes []string) {
 	add := func(rs []requirement) {
 		for _, r := range rs {
 			for _, n := range r {
-				if g.schemes[n.scheme].token() {
+				if g.schemes[n.scheme].Tokens() {
 					scopes = union(scopes, n.scopes)
 				}
 			}
@@ -316,7 +316,7 @@ const (
 
 // Lacks rejects a caller for missing scopes.
 func (t *Grant) Lacks(scopes []string) *Denial {
-	return t.deny([]requirement{{{scheme: t.g.demands.index(t.Caller.Scheme), scopes: scopes}}})
+	return t.deny([]requirement{{{scheme: t.g.demands.Index(t.Caller.Scheme), scopes: scopes}}})
 }
 
 // meets checks all needs of a requirement, and returns the worst outcome.

@@ -6,15 +6,17 @@ import (
 	"net/http/httptest"
 	"slices"
 	"testing"
+
+	"github.com/a2agen/a2agen/runtime/internal/security"
 )
 
 // TestAKindOfSchemeIsARow: a row of how cards write it, and one of how requests bring it, are all that a guard needs of a
 // new kind.
 func TestAKindOfSchemeIsARow(t *testing.T) {
 	const ticket = APIKey + 1
-	kinds, ways := Kinds, credentialKinds
-	defer func() { Kinds, credentialKinds = kinds, ways }()
-	Kinds = append(slices.Clip(kinds), KindInfo{ticket, "ticketSecurityScheme", "ticket", func(s *Scheme, c *cardScheme) { s.Key = c.Name }})
+	kinds, ways := security.Kinds, credentialKinds
+	defer func() { security.Kinds, credentialKinds = kinds, ways }()
+	security.Kinds = append(slices.Clip(kinds), KindInfo{Kind: ticket, Key: "ticketSecurityScheme", Type: "ticket", Read: func(s *Scheme, c *security.CardScheme) { s.Key = c.Name }})
 	credentialKinds = append(slices.Clip(ways), &credentialKind{
 		kind: ticket,
 		take: func(_ *Guard, s *Scheme, r *http.Request) (c Credential, err error) {
@@ -48,7 +50,7 @@ func TestAKindOfSchemeIsARow(t *testing.T) {
 			if grant, denial := g.Check(r); denial != nil || grant.Caller.ID != "ann" {
 				t.Errorf("with a ticket: %v", denial)
 			}
-			if got := d.Schemes[0].Curl(nil); got != " --ticket" {
+			if got := Curl(&d.Schemes[0], nil); got != " --ticket" {
 				t.Errorf("curl has %q", got)
 			}
 		})
@@ -58,7 +60,7 @@ func TestAKindOfSchemeIsARow(t *testing.T) {
 // TestEveryKindHasItsRows: cards can have no scheme whose credential nobody takes.
 func TestEveryKindHasItsRows(t *testing.T) {
 	for _, k := range Kinds {
-		if s := (Scheme{Kind: k.Kind}); s.way() == nil || k.Kind.CardKey() != k.Key {
+		if s := (Scheme{Kind: k.Kind}); wayOf(&s) == nil || k.Kind.CardKey() != k.Key {
 			t.Errorf("%+v", k)
 		}
 	}

@@ -1,4 +1,5 @@
-package auth
+// Package security reads what a card demands of callers: its security schemes and requirements.
+package security
 
 import (
 	"cmp"
@@ -17,11 +18,32 @@ type Scheme struct {
 	Key  string // the name of that header, parameter or cookie
 	HTTP string // the name of the HTTP authentication scheme, in lower case
 	URL  string // where OpenID Connect or OAuth 2 describes itself
+
+	About *About // what else the card says of it, which is for those who get credentials; nil for nothing
 }
 
-// rank orders schemes by how well they identify a caller, the best first.
-func (s *Scheme) rank() int {
-	if s.token() {
+// About is what a card says of a scheme for those who get credentials of it.
+type About struct {
+	Description  string
+	BearerFormat string
+	Flows        map[string]Flow // of OAuth 2, by their keys in cards: "clientCredentials"
+}
+
+// Flow is a flow of OAuth 2, as cards have it.
+type Flow struct {
+	AuthorizationURL, DeviceAuthorizationURL, TokenURL, RefreshURL string
+	Scopes                                                         map[string]string
+	PKCERequired                                                   bool
+}
+
+// Tokens reports whether the scheme's credential is a bearer token.
+func (s *Scheme) Tokens() bool {
+	return s.Kind == OpenIDConnect || s.Kind == OAuth2 || s.Kind == HTTP && s.HTTP == Bearer
+}
+
+// Rank orders schemes by how well they identify a caller, the best first.
+func (s *Scheme) Rank() int {
+	if s.Tokens() {
 		return 0
 	}
 	return 1 + int(s.Kind)
@@ -62,7 +84,7 @@ func (d *Demands) Needed(skill string) (schemes []Scheme) {
 			continue
 		}
 		for _, n := range rs[0] {
-			if s := d.Schemes[d.index(n.Scheme)]; !slices.Contains(schemes, s) {
+			if s := d.Schemes[d.Index(n.Scheme)]; !slices.Contains(schemes, s) {
 				schemes = append(schemes, s)
 			}
 		}
@@ -87,7 +109,7 @@ func (d *Demands) With(extended *Demands) *Demands {
 		Schemes: slices.Clone(d.Schemes), Agent: d.Agent, Skills: maps.Clone(d.Skills), Hidden: map[string]bool{},
 	}
 	for _, s := range extended.Schemes {
-		if d.index(s.Name) < 0 {
+		if d.Index(s.Name) < 0 {
 			all.Schemes = append(all.Schemes, s)
 		}
 	}
@@ -106,14 +128,27 @@ type cardRequirements struct {
 	Security []map[string][]string
 }
 
-// cardScheme is what cards of any version say of a scheme. Since 1.0 it stands under the key of the kind.
-type cardScheme struct {
+// CardScheme is what cards of any version say of a scheme. Since 1.0 it stands under the key of the kind.
+type CardScheme struct {
 	Type, In, Location, Name, Scheme    string
 	OpenIDConnectURL, OAuth2MetadataURL string
+	About
 }
 
-// ReadCard reads what a card of any version requires.
+// ReadCard reads what a card of any version requires. A fault in it is an error.
 func ReadCard(card []byte) (*Demands, error) {
+	d, faults, err := Read(card)
+	if err == nil && len(faults) > 0 {
+		err = faults[0]
+	}
+	if err != nil {
+		return nil, err
+	}
+	return d, d.check()
+}
+
+// Read is [ReadCard] for somebody else's card: a scheme with a fault is left out, and requirements may name such.
+func Read(card []byte) (d *Demands, faults []error, err error) {
 	var c struct {
 		cardRequirements
 		SecuritySchemes map[string]json.RawMessage
@@ -124,13 +159,14 @@ func ReadCard(card []byte) (*Demands, error) {
 		}
 	}
 	if err := json.Unmarshal(card, &c); err != nil {
-		return nil, fmt.Errorf("read the card's security: %w", err)
+		return nil, nil, fmt.Errorf("read the card's security: %w", err)
 	}
-	d := &Demands{Skills: map[string][]Requirement{}}
+	d = &Demands{Skills: map[string][]Requirement{}}
 	for _, name := range slices.Sorted(maps.Keys(c.SecuritySchemes)) {
 		s, err := readScheme(name, c.SecuritySchemes[name])
 		if err != nil {
-			return nil, err
+			faults = append(faults, err)
+			continue
 		}
 		d.Schemes = append(d.Schemes, s)
 	}
@@ -145,7 +181,7 @@ func ReadCard(card []byte) (*Demands, error) {
 			d.Skills[skill.ID] = rs
 		}
 	}
-	return d, d.check()
+	return d, faults, nil
 }
 
 // readScheme reads a scheme: under the key of its kind, or by its type.
@@ -159,15 +195,18 @@ func readScheme(name string, written json.RawMessage) (Scheme, error) {
 		return s, fmt.Errorf("the card's security scheme %q is of no known kind", name)
 	}
 	s.Kind = kind.Kind
-	kind.read(&s, &text)
-	if s.Kind == APIKey && (s.Key == "" || s.place() == nil) {
+	kind.Read(&s, &text)
+	if a := &text.About; a.Description != "" || a.BearerFormat != "" || len(a.Flows) > 0 {
+		s.About = a
+	}
+	if s.Kind == APIKey && (s.Key == "" || !slices.Contains(Places, s.In)) {
 		return s, fmt.Errorf("the card's security scheme %q does not say where its key is", name)
 	}
 	return s, nil
 }
 
 // kindOf finds the kind of a scheme and reads what the card says of it; nil if it is of no known kind.
-func kindOf(written json.RawMessage) (kind *KindInfo, text cardScheme, err error) {
+func kindOf(written json.RawMessage) (kind *KindInfo, text CardScheme, err error) {
 	var keys map[string]json.RawMessage
 	if err := json.Unmarshal(written, &keys); err != nil {
 		return nil, text, err
@@ -216,27 +255,15 @@ func (d *Demands) compare(a, b string) int {
 }
 
 func (d *Demands) rank(name string) int {
-	if i := d.index(name); i >= 0 {
-		return d.Schemes[i].rank()
+	if i := d.Index(name); i >= 0 {
+		return d.Schemes[i].Rank()
 	}
 	return -1
 }
 
-// index returns the index of a scheme by its name; -1 if there is none.
-func (d *Demands) index(name string) int {
+// Index returns the index of a scheme by its name; -1 if there is none.
+func (d *Demands) Index(name string) int {
 	return slices.IndexFunc(d.Schemes, func(s Scheme) bool { return s.Name == name })
-}
-
-// checkEnv rejects schemes that would share an environment variable.
-func (d *Demands) checkEnv() error {
-	names := make([]string, len(d.Schemes))
-	for i, s := range d.Schemes {
-		names[i] = s.Name
-	}
-	if first, second, variable := SharedEnv(names); variable != "" {
-		return fmt.Errorf("%s belongs to both security schemes %q and %q: name one of them otherwise", variable, first, second)
-	}
-	return nil
 }
 
 // check rejects requirements of schemes that the card does not declare.
@@ -244,7 +271,7 @@ func (d *Demands) check() error {
 	known := func(of string, rs []Requirement) error {
 		for _, r := range rs {
 			for _, n := range r {
-				if d.index(n.Scheme) < 0 {
+				if d.Index(n.Scheme) < 0 {
 					return fmt.Errorf("%s demands %q, which is none of the card's security schemes", of, n.Scheme)
 				}
 			}

@@ -18,7 +18,7 @@ func (all showing) curl(at string, v *engine.Version, body string) string {
 	b := strings.Builder{}
 	b.WriteString("curl " + shellQuote(all.url(at)) + " -H 'Content-Type: application/json' -H 'A2A-Version: " + v.Name + "'")
 	for i := range all {
-		b.WriteString(all[i].Curl(shellQuote))
+		b.WriteString(auth.Curl(&all[i], shellQuote))
 	}
 	return b.String() + " -d " + shellQuote(body)
 }
@@ -27,7 +27,7 @@ func (all showing) curl(at string, v *engine.Version, body string) string {
 func (all showing) url(at string) string {
 	separator := "?"
 	for i := range all {
-		if key := all[i].Query(); key != "" {
+		if key := auth.Query(&all[i]); key != "" {
 			at += separator + key
 			separator = "&"
 		}
