@@ -383,3 +383,27 @@ func TestAnAnswerAndTheEndAreOneWrite(t *testing.T) {
 		})
 	}
 }
+
+// A handler and the runner, for a sender that does not wait, make the task at the same time while the store refuses, and
+// a shutdown ends both tries at once. Whichever returns first, the sender is told that the agent is busy, and not that a
+// task is not found for which it never asked.
+func TestATaskThatCouldNotBeMadeIsNotReportedAsNotFound(t *testing.T) {
+	for shutdown := 205 * time.Millisecond; shutdown < time.Second; shutdown += 10 * time.Millisecond {
+		synctest.Test(t, func(t *testing.T) {
+			refusing := faultstore.New(memory.New(memory.Limits{}), func(c faultstore.Call) faultstore.Fault {
+				if c.Op == "create" {
+					return faultstore.Fault{Refuse: store.ErrUnavailable}
+				}
+				return faultstore.Fault{}
+			})
+			a := newAgent(t, Options{Store: refusing}, skillOf("work", func(_ context.Context, c *task.Task) (string, error) {
+				return "", c.Progress("working")
+			}))
+			time.AfterFunc(shutdown, func() { _ = a.Close() })
+			_, err := a.serve("SendMessage", message(early))
+			if e, _ := ToError(err); err == nil || e.Code != ErrBusy.Code {
+				t.Errorf("with a shutdown after %v the sender is told: %v", shutdown, err)
+			}
+		})
+	}
+}

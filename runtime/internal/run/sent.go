@@ -70,6 +70,7 @@ func (s Sent) AwaitDecision() {
 	}
 	c.task.auto = true
 	if err := c.task.create(runtime.StateWorking); err != nil {
+		c.err = err // the handler may be making the task, too, and has not noted yet that it could not
 		c.cancel(err)
 	}
 }
