@@ -14,12 +14,14 @@ import (
 	"github.com/a2agen/a2agen/generator/ir"
 	"github.com/a2agen/a2agen/generator/lower"
 	"github.com/a2agen/a2agen/generator/output"
+	"github.com/a2agen/a2agen/generator/scaffold"
 )
 
 // remoteClient is a client of another agent, ready to be emitted.
 type remoteClient struct {
 	config.Client
 	card  []byte // as it came, or as JSON where it is YAML
+	about string // what the card says that the agent does
 	agent *ir.Agent
 	pin   output.ClientPin
 	reach Reach
@@ -84,7 +86,7 @@ func (g *generation) readClient(cfg *config.Config, c config.Client) (*remoteCli
 	if known && old.Digest == pin.Digest && !list.HasErrors() {
 		list = nil // somebody else's card: its author does not read this, and its user did when it came
 	}
-	r := &remoteClient{Client: c, agent: agent, pin: pin, reach: way, card: src}
+	r := &remoteClient{Client: c, agent: agent, pin: pin, reach: way, card: src, about: imported.Description}
 	if !json.Valid(src) {
 		r.card = card.JSON(file, src)
 	}
@@ -112,5 +114,21 @@ func reaches(clients []remoteClient) (list []Reach) {
 func (g *generation) emitRemote(p *ir.Protocol, c remoteClient, paths emit.Paths) ([]output.File, error) {
 	paths.Client, paths.Agent, paths.Card = path.Join(g.Module, c.Out), "", config.KeptCard
 	files, err := emit.RemoteClient(p, c.agent, paths, c.Out)
-	return append(files, output.File{Path: path.Join(c.Out, config.KeptCard), Data: c.card}), err
+	if err != nil {
+		return nil, err
+	}
+	example, err := scaffold.Example(c.shown(g.Module))
+	return append(files, example, output.File{Path: path.Join(c.Out, config.KeptCard), Data: c.card}), err
+}
+
+// shown is the client as files show it that call it.
+func (c remoteClient) shown(module string) scaffold.Client {
+	return scaffold.Client{Client: c.Client, Agent: c.agent, Description: c.about, Module: module, Version: c.reach.Version, Binding: c.reach.Binding}
+}
+
+func shown(clients []remoteClient, module string) (list []scaffold.Client) {
+	for _, c := range clients {
+		list = append(list, c.shown(module))
+	}
+	return list
 }

@@ -60,6 +60,8 @@ type Output struct {
 	Clients map[string]output.ClientPin
 	// Reaches say how each of them calls its agent, in the order of a2agen.yaml.
 	Reaches []Reach
+	// Shown are the clients as the files show them that are written once.
+	Shown []scaffold.Client
 }
 
 // Generate reads the inputs and emits all owned files in memory. When the list holds an error there are no files, and
@@ -131,6 +133,7 @@ func (g *generation) run(ctx context.Context) (Output, diag.List) {
 		list.Errorf(diag.Pos{}, "canceled", "", "%v", err)
 		return out, list
 	}
+	out.Shown = shown(clients, g.Module)
 	files, err := g.emit(&out, clients, p)
 	if err != nil {
 		list.Errorf(diag.Pos{}, "internal", "this is a defect of a2agen: please report it with your input", "%v", err)

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"path"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,10 +21,14 @@ func clientCommand() *cobra.Command {
 digest in a2agen.lock, adds the client to a2agen.yaml and generates a package with one method for each skill. From then on generate
 works without the network. Run client again to take over a changed card.
 
+--module makes a Go module for the client in the folder, which builds, has tests and a program that calls the agent. Other clients
+that are added there later, without --module, share its protocol package. Without --module the folder, or one above, needs a go.mod.
+
 The client speaks what the card offers: versions of the protocol that a2agen.yaml does not list are generated for it alone, so that
-your own agent speaks no more than before, and gRPC is linked where the card has nothing else. Skills whose card publishes schemas get typed methods; the others take text, data or files. The folder needs a go.mod.
+your own agent speaks no more than before, and gRPC is linked where the card has nothing else. Skills whose card publishes schemas get typed methods; the others take text, data or files.
 Private addresses, loopback included, are refused unless --allow-private-network is given.`,
 		Example: `  a2agen client https://agent.example.com --name travel
+  a2agen client https://agent.example.com -C travelclient --module example.com/travelclient
   a2agen client card.json --name travel --out internal/travel
   a2agen client https://agent.example.com --bindings GRPC,JSONRPC
   a2agen client http://127.0.0.1:8080 --allow-private-network`,
@@ -36,7 +42,7 @@ Private addresses, loopback included, are refused unless --allow-private-network
 				return err
 			}
 			if !o.DryRun {
-				fmt.Fprintf(cmd.OutOrStdout(), "client %s is in %s\n", c.Name, c.Out)
+				fmt.Fprintf(cmd.OutOrStdout(), "client %s is in %s\n", c.Name, path.Join(filepath.ToSlash(o.Dir), c.Out))
 			}
 			for _, reach := range r.Clients {
 				if reach.Client == c.Name && reach.Version != "" {
@@ -47,6 +53,7 @@ Private addresses, loopback included, are refused unless --allow-private-network
 		},
 	}
 	dirFlag(cmd, &o.Dir)
+	cmd.Flags().StringVar(&o.Module, "module", "", "make a Go module for the client, with this `path`: example.com/travelclient")
 	cmd.Flags().StringVar(&o.Name, "name", "", "the client's package `name`; default: made from the card's name")
 	cmd.Flags().StringVar(&o.Out, "out", "", "the package's `folder` in the project; default: client/NAME")
 	cmd.Flags().StringSliceVar(&o.Bindings, "bindings", nil, "what the client speaks, the preferred binding first: `"+strings.Join(config.Bindings(), ",")+"` or some of them; default: those of the project")
@@ -55,6 +62,6 @@ Private addresses, loopback included, are refused unless --allow-private-network
 	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "say what would be written, and write nothing")
 	someOf(cmd, "bindings", config.Bindings()...)
 	takesFolder(cmd, "out")
-	anyWord(cmd, "name")
+	anyWord(cmd, "name", "module")
 	return cmd
 }

@@ -39,7 +39,7 @@ var enumerated = map[string][]string{
 
 // free are the flags that take a word of the user's own, and files those that take a file. A name without a command is of all commands.
 var (
-	free = []string{"init --name", "init --module", "init --skill", "init --text", "client --name", "call --context", "call --task", "call --header", "call --token",
+	free = []string{"init --name", "init --module", "init --skill", "init --text", "client --module", "client --name", "call --context", "call --task", "call --header", "call --token",
 		"--context", "--principal", "--tenant"}
 	files = []string{"init --card", "call --data", "call --file", "--store"}
 )

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/a2agen/a2agen/internal/test/gotool"
 )
 
@@ -62,6 +64,48 @@ func TestKilledProcessLeavesWholeFiles(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d runs were killed while they wrote", interrupted, moments)
+}
+
+// TestKilledMakingOfAClientIsFinishedByTheNext, and nothing of the user's is lost.
+func TestKilledMakingOfAClientIsFinishedByTheNext(t *testing.T) {
+	whole := clientFolder(t)
+	command := []string{"client", "card.json", "--module", "example.com/travel"}
+	whole.must("a2agen", command...)
+	after := whole.files()
+	interrupted := 0
+	for i := range 6 {
+		s := clientFolder(t)
+		cmd := exec.Command(filepath.Join(s.bin(), "a2agen"), command...)
+		cmd.Dir, cmd.Env = s.dir, s.env
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait() }()
+		s.awaitStaged(ended)
+		time.Sleep(time.Duration(i) * 400 * time.Microsecond)
+		cmd.Process.Kill()
+		<-ended
+		if _, err := os.Stat(filepath.Join(s.dir, "a2agen.lock.new")); err == nil {
+			interrupted++
+		}
+		s.must("a2agen", command...)
+		if diff := cmp.Diff(after, s.files()); diff != "" {
+			t.Errorf("killed in moment %d, the next run leaves another module (- whole, + this):\n%s", i, diff)
+		}
+	}
+	t.Logf("%d of 6 runs were killed while they wrote", interrupted)
+}
+
+// clientFolder is a folder with a card and a file of the user's.
+func clientFolder(t *testing.T) *story {
+	s := &story{t: t, dir: t.TempDir(), env: storyEnv(t)}
+	s.write("card.json", `{"name": "Travel", "description": "Travels.", "version": "1", "capabilities": {},
+		"supportedInterfaces": [{"url": "https://travel.example/a2a", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}],
+		"defaultInputModes": ["text/plain"], "defaultOutputModes": ["text/plain"],
+		"skills": [{"id": "talk", "name": "Talk", "description": "Talks.", "tags": ["t"]}]}`)
+	s.write(".gitattributes", "*.mine\n")
+	return s
 }
 
 // awaitStaged waits until a run begins to write, or ends.

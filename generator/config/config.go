@@ -341,3 +341,10 @@ store: ` + cmp.Or(store, Stores[0].Word) + `
 packages: {protocol: a2a, agent: agent, client: client, skills: skills}
 `)
 }
+
+// ScaffoldClients renders a fresh, commented a2agen.yaml of a module that has clients and no agent.
+func ScaffoldClients() []byte {
+	return []byte(`# yaml-language-server: $schema=` + SchemaPath + `
+# What a2agen generates here: a typed client for each of these agents. "a2agen client URL" adds one.
+`)
+}

@@ -1,6 +1,7 @@
 package scaffold
 
 import (
+	"bytes"
 	"go/ast"
 	"go/format"
 	"go/parser"
@@ -10,7 +11,7 @@ import (
 	"strconv"
 )
 
-// goFile formats a rendered Go file and removes unused imports: a template lists all that it may need. A file that
+// goFile formats a rendered Go file and removes unused imports: a template lists all that it may need, each on a line. A file that
 // does not parse is an error, and is never written.
 func goFile(src []byte) ([]byte, error) {
 	fset := token.NewFileSet()
@@ -24,6 +25,10 @@ func goFile(src []byte) ([]byte, error) {
 			continue
 		}
 		start, end := fset.Position(i.Pos()).Offset, fset.Position(i.End()).Offset
+		start = bytes.LastIndexByte(src[:start], '\n') + 1
+		if line := bytes.IndexByte(src[end:], '\n'); line >= 0 {
+			end += line + 1
+		}
 		src = slices.Concat(src[:start], src[end:])
 	}
 	return format.Source(src)

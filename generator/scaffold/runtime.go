@@ -54,6 +54,9 @@ func (rt Runtime) files(modulePath string, ms Modules) []output.File {
 	return fs
 }
 
+// GoMod returns the go.mod of a module that requires nothing else.
+func (rt Runtime) GoMod(modulePath string) []byte { return rt.goMod(modulePath, nil) }
+
 func (rt Runtime) goMod(modulePath string, ms Modules) []byte {
 	b := fmt.Appendf(nil, "module %s\n\ngo %s\n\n%s", modfile.AutoQuote(modulePath), GoVersion, rt.Requirement())
 	if len(ms) > 0 {

@@ -1,5 +1,5 @@
 // Package scaffold renders the files that are the user's from the moment they are written: main.go, handlers and
-// their tests, go.mod, Dockerfile and the like.
+// their tests, go.mod, Dockerfile and the like; and the example of a client, which shows and tests what is generated.
 package scaffold
 
 import (

@@ -55,10 +55,7 @@ func quoted(id string) string {
 // sampleInput chooses the input in tests.
 func (v *skillView) sampleInput(s *ir.Skill) {
 	if !v.Input {
-		v.text = "hello"
-		if len(s.Examples) > 0 && len(s.Examples[0]) <= 200 {
-			v.text = s.Examples[0]
-		}
+		v.text = sampleText(s)
 		v.InputCode = "[]runtime.Part{runtime.Text(" + strconv.Quote(v.text) + ")}"
 		return
 	}

@@ -11,11 +11,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/a2agen/a2agen/generator"
 	"github.com/a2agen/a2agen/generator/card"
 	"github.com/a2agen/a2agen/generator/config"
 	"github.com/a2agen/a2agen/generator/names"
 	"github.com/a2agen/a2agen/generator/output"
-	"github.com/a2agen/a2agen/internal/project/disk"
 	"github.com/a2agen/a2agen/internal/project/remote"
 )
 
@@ -23,6 +23,7 @@ import (
 type ClientOptions struct {
 	Options
 	Target       string   // the agent's URL, its card's URL, or a file
+	Module       string   // path of the module to make for the client; "" adds it to the module that is there
 	Name         string   // package name; made from the card's name
 	Out          string   // folder of the package; client/NAME
 	AllowPrivate bool     // fetch from private addresses too
@@ -32,7 +33,7 @@ type ClientOptions struct {
 // AddClient fetches a card, stores it beside the client, records the client in a2agen.yaml and generates the project.
 // For a client that exists, it fetches the card anew.
 func AddClient(ctx context.Context, o ClientOptions) (config.Client, Report, error) {
-	if err := o.check(); err != nil {
+	if err := cmp.Or(o.check(), o.checkModule()); err != nil {
 		return config.Client{}, Report{}, err
 	}
 	src, info, err := remote.Fetch(ctx, o.Target, remote.Options{AllowPrivate: o.AllowPrivate})
@@ -43,12 +44,22 @@ func AddClient(ctx context.Context, o ClientOptions) (config.Client, Report, err
 	if imported == nil || list.HasErrors() {
 		return config.Client{}, Report{Diagnostics: list}, &InvalidError{list}
 	}
-	p, err := openProject(o.Tool, o.Dir)
+	c, r, made, err := o.add(ctx, src, imported.Name)
+	if err != nil || o.DryRun {
+		removeFolders(made)
+	}
+	return c, r, err
+}
+
+// add opens the folder and adds the client of the card src. made are the folders that did not exist.
+func (o *ClientOptions) add(ctx context.Context, src []byte, agentName string) (config.Client, Report, []string, error) {
+	p, made, err := o.open()
 	if err != nil {
-		return config.Client{}, Report{}, err
+		return config.Client{}, Report{}, made, err
 	}
 	defer p.Close()
-	return p.addClient(ctx, o, src, imported.Name)
+	c, r, err := p.addClient(ctx, *o, src, agentName)
+	return c, r, made, err
 }
 
 func (o *ClientOptions) check() error {
@@ -91,7 +102,11 @@ func (p *project) addClient(ctx context.Context, o ClientOptions, src []byte, ag
 	}
 	edited := old
 	if !known {
-		if edited, err = addClient(old, c); err != nil {
+		base := old
+		if old == nil && o.Module != "" {
+			base = config.ScaffoldClients()
+		}
+		if edited, err = addClient(base, c); err != nil {
 			return c, Report{}, err
 		}
 	}
@@ -152,7 +167,7 @@ func (p *project) inside(file string) string {
 	return filepath.ToSlash(rel)
 }
 
-// applyClient generates with the new entry and the new card, and writes only if that succeeds.
+// applyClient generates with the new entry and the new card, and writes all of it at once, only if that succeeds.
 func (p *project) applyClient(ctx context.Context, o ClientOptions, c config.Client, old, edited, src []byte) (Report, error) {
 	over := map[string][]byte{config.File: edited}
 	file, kept := c.Card()
@@ -163,29 +178,36 @@ func (p *project) applyClient(ctx context.Context, o ClientOptions, c config.Cli
 		p.Replace(file) // fetching it again is what takes over another card
 	}
 	p.config = edited
-	further, note, err := p.addRuntime()
-	if err != nil {
-		return Report{}, err
-	}
 	out, list := p.generate(ctx, over, pins)
 	if list.HasErrors() {
 		return Report{Diagnostics: list}, &InvalidError{list}
 	}
-	dry := o.Options
-	dry.DryRun = true
-	r, err := p.finish(ctx, dry, out, list, further, note)
-	if err != nil || o.DryRun {
-		return r, err
-	}
-	if len(r.Refused) > 0 {
-		return r, &disk.RefusedError{Files: r.Refused}
+	further, note, err := p.besideClient(out, o, c)
+	if err != nil {
+		return Report{}, err
 	}
 	if string(old) != string(edited) {
-		if err := p.Edit(config.File, old, edited); err != nil {
-			return r, err
-		}
+		further = append(further, output.File{Path: config.File, Kind: output.Merged, NoBase: true, Data: edited})
 	}
 	return p.finish(ctx, o.Options, out, list, further, note)
+}
+
+// besideClient returns what is written with a new client beside generated files: lines of go.mod, and in a module of clients
+// its user's files.
+func (p *project) besideClient(out generator.Output, o ClientOptions, c config.Client) (files []output.File, note string, err error) {
+	switch {
+	case o.Module == "" && (out.Model.Agent != nil || !p.holdsClients()):
+		return p.addRuntime()
+	case out.Model.Agent != nil:
+		return nil, "", badArgument("--module makes a module of clients alone, and there is %s: use a2agen init --force to make the module of that agent", out.Config.Card)
+	}
+	if !p.created {
+		if files, note, err = p.addRuntime(); err != nil {
+			return nil, "", err
+		}
+	}
+	beside, err := p.moduleFiles(out, c, o.Module != "")
+	return withFurther(beside, files), note, err
 }
 
 func without(m map[string]output.ClientPin, name string) map[string]output.ClientPin {

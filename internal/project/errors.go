@@ -43,3 +43,11 @@ func (e *ArgumentError) Unwrap() error { return e.Err }
 func badArgument(format string, args ...any) error {
 	return &ArgumentError{fmt.Errorf(format, args...)}
 }
+
+// NoModuleError says that neither a folder nor one above has a go.mod.
+type NoModuleError struct{ Dir string }
+
+// Error names the folder and the ways out.
+func (e *NoModuleError) Error() string {
+	return fmt.Sprintf(`there is no go.mod in %s or above ("a2agen init" makes a new project; "go mod init PATH" makes this folder a module)`, e.Dir)
+}

@@ -46,7 +46,7 @@ func findGoMod(dir string) (goMod, error) {
 			return goMod{}, err
 		}
 		if filepath.Dir(at) == at {
-			return goMod{}, fmt.Errorf(`there is no go.mod in %s or above ("a2agen init" makes a new project; "go mod init PATH" makes this folder a module)`, abs)
+			return goMod{}, &NoModuleError{abs}
 		}
 	}
 }

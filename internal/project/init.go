@@ -62,9 +62,7 @@ func Init(ctx context.Context, o InitOptions) (Report, error) {
 	}
 	r, err := o.write(ctx, rt, agentYAML, list)
 	if err != nil || o.DryRun {
-		for _, dir := range slices.Backward(made) {
-			os.Remove(dir) // works only while it is empty
-		}
+		removeFolders(made)
 	}
 	return r, err
 }

@@ -60,6 +60,10 @@ func lintProject(dir, name string) (list diag.List, is bool, err error) {
 		return nil, false, nil
 	}
 	src, err := p.ReadFile(cfg.Card)
+	if errors.Is(err, fs.ErrNotExist) && name == "" && len(cfg.Clients) > 0 {
+		kept, _ := cfg.Clients[0].Card()
+		return nil, true, badArgument(`there are only clients of other agents here: name one of their cards, "a2agen card lint %s"`, kept)
+	}
 	if err != nil {
 		return nil, true, err
 	}

@@ -32,7 +32,8 @@ type project struct {
 	tool     Tool
 	module   string // import path of the project's folder
 	goMod    goMod
-	unpacked bool              // go.mod takes the runtime from the project itself
+	created  bool              // go.mod is not on the disk yet
+	unpacked bool              // it takes the runtime from the project itself
 	config   []byte            // a2agen.yaml, when that is not on the disk yet
 	card     []byte            // the card, likewise
 	remotes  map[string][]byte // cards of other agents by their files, likewise

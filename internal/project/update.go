@@ -82,7 +82,7 @@ func Update(ctx context.Context, o UpdateOptions) (Report, error) {
 	}
 	r.Moved = moves(p.Lock().Protocols, out.Protocols)
 	var merged []output.File
-	if o.Scaffold && out.Model.Agent != nil {
+	if o.Scaffold && (out.Model.Agent != nil || p.holdsClients()) {
 		if merged, r.Updates, err = p.mergeScaffold(out); err != nil {
 			return r, err
 		}
@@ -162,25 +162,18 @@ func (p *project) mergeScaffold(out generator.Output) ([]output.File, []Scaffold
 // renderScaffold renders the files that are there once, and the stubs of all skills. go.mod and go.sum are among
 // them only if this tool knows what the project builds against.
 func (p *project) renderScaffold(out generator.Output) (once, stubs []output.File, err error) {
-	goMod, err := p.ReadFile("go.mod")
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, err
+	if out.Model.Agent == nil {
+		return p.renderClientModule(out)
 	}
 	sp := p.scaffold(out)
-	rt, known := scaffold.Runtime{}, true
-	if !p.unpacked {
-		rt, known = scaffold.Released(p.tool.Info)
-	}
-	if !known {
-		rt.Checkout = scaffold.Replacement(goMod)
-	}
+	rt, known := p.runtimeNow()
 	sp.Runtime = rt
 	if once, err = scaffold.Files(sp); err != nil {
 		return nil, nil, err
 	}
 	once = append(once, output.File{Path: config.File, Kind: output.Scaffold, Data: config.Scaffold(out.Config.Store, out.Config.BindingNames(), out.Config.Versions())})
 	if !known {
-		once = slices.DeleteFunc(once, func(f output.File) bool { return f.Path == "go.mod" || f.Path == "go.sum" })
+		once = withoutGoMod(once)
 	}
 	var all []string
 	for _, s := range out.Model.Agent.Skills {
@@ -188,6 +181,23 @@ func (p *project) renderScaffold(out generator.Output) (once, stubs []output.Fil
 	}
 	stubs, err = scaffold.Stubs(sp, all)
 	return once, stubs, err
+}
+
+// renderClientModule is renderScaffold for a module of clients: its stubs are the programs that call the agents.
+func (p *project) renderClientModule(out generator.Output) (once, stubs []output.File, err error) {
+	m, known := p.clientModule(out)
+	if once, err = m.Files(); err != nil {
+		return nil, nil, err
+	}
+	if !known {
+		once = withoutGoMod(once)
+	}
+	stubs, err = m.Commands()
+	return once, stubs, err
+}
+
+func withoutGoMod(files []output.File) []output.File {
+	return slices.DeleteFunc(files, func(f output.File) bool { return f.Path == "go.mod" || f.Path == "go.sum" })
 }
 
 // mergeFile updates one file; nil if there is nothing to write. A stub never gets a conflict, because the user is

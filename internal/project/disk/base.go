@@ -191,7 +191,8 @@ func (p *Project) stillTheUsers(pl *Plan) error {
 		if c.Kind != output.Merged && c.Kind != output.Dropped {
 			continue
 		}
-		if now, err := p.disk.ReadFile(c.Path); err != nil || !bytes.Equal(now, c.old) {
+		now, err := p.disk.ReadFile(c.Path)
+		if err != nil && !(c.State == Missing && errors.Is(err, fs.ErrNotExist)) || !bytes.Equal(now, c.old) {
 			return fmt.Errorf("%s changed while it was being read; run the command again", c.Path)
 		}
 	}
