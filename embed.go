@@ -21,6 +21,7 @@ var Chosen = map[string]string{
 	"runtime/otel":              "go.opentelemetry.io/otel",
 	"runtime/auth/token":        "github.com/go-jose/go-jose/v4",
 	"runtime/push/verify":       "github.com/go-jose/go-jose/v4",
+	"runtime/signedcard":        "github.com/go-jose/go-jose/v4",
 	"runtime/server/grpcserver": "google.golang.org/grpc",
 	"runtime/store/sqlite":      "modernc.org/sqlite",
 }

@@ -100,6 +100,9 @@ func Get(ctx context.Context, target string, o Options) ([]byte, Info, error) {
 	return data, info, err
 }
 
+// Client returns an HTTP client that connects only where the options allow it. The caller closes its idle connections.
+func Client(o Options) *http.Client { return newHTTPClient(o.filled()) }
+
 // filled returns the options with the defaults in place.
 func (o Options) filled() Options {
 	if o.MaxBytes <= 0 {

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/a2agen/a2agen/internal/project"
+	"github.com/a2agen/a2agen/runtime"
+)
+
+func cardVerifyCommand() *cobra.Command {
+	var o project.VerifyOptions
+	var out string
+	cmd := &cobra.Command{
+		Use:   "verify --jwks FILE CARD",
+		Short: "Verify the signatures of an agent card",
+		Long: `verify tries the signatures of a card of A2A 1.0, at most eight, with keys that you trust: those in a file, or at URLs that
+you name. CARD is a file, an agent's URL, or its card's URL. It never uses a key that the card brings, or fetches one from an address that
+only the card names.
+
+It says by which key, and which form was signed: presence, the specification's, which covers the whole card; clean, without empty values,
+which the SDKs sign; or raw, the card as it was written. With --strict only presence counts. What a signature does not cover, do not
+use: --out writes the card that it does cover.
+
+It exits with 0 when the card is verified, 1 when it is not, and 2 when that could not be tried.`,
+		Example: `  a2agen card verify --jwks jwks.json agent-card.json
+  a2agen card verify --jwks jwks.json --strict https://agent.example.com
+  a2agen card verify --jwks-url https://example.com/jwks.json https://agent.example.com --out card.json`,
+		Args: exactly(1, "a file with a card, or an agent's URL"),
+	}
+	cmd.Flags().StringVar(&o.Keys, "jwks", "", "`file` with the public keys, a JSON Web Key Set")
+	cmd.Flags().StringArrayVar(&o.URLs, "jwks-url", nil, "`URL` of a key set, https unless on this machine; can be given several times. Only these are fetched, whatever a signature names")
+	cmd.Flags().BoolVar(&o.Strict, "strict", false, "take signatures over the form of the specification alone")
+	cmd.Flags().BoolVar(&o.AllowPrivate, "allow-private-network", false, "fetch card and keys from private and loopback addresses too")
+	cmd.Flags().StringVarP(&out, "out", "o", "", "write the card that is covered to this `file`")
+	format := formatFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := format.check(); err != nil {
+			return err
+		}
+		if o.Keys == "" && len(o.URLs) == 0 {
+			return fmt.Errorf("--jwks names the file with the public keys, or --jwks-url where they are (see %s --help)", cmd.CommandPath())
+		}
+		o.Target = args[0]
+		done := announce(cmd, "fetching the card")
+		verified, err := project.VerifyCard(cmd.Context(), o)
+		done()
+		if untrusted, ok := errors.AsType[*project.UntrustedError](err); ok {
+			fmt.Fprintf(cmd.ErrOrStderr(), "a2agen: %v\n", untrusted)
+			return errInvalid
+		}
+		if err != nil {
+			return err
+		}
+		if out != "" {
+			if err := project.WriteCard(cmd.OutOrStdout(), out, append(verified.Card, '\n')); err != nil {
+				return err
+			}
+		}
+		return printVerified(cmd, *format, verified)
+	}
+	return cmd
+}
+
+func printVerified(cmd *cobra.Command, format formatName, v *runtime.VerifiedCard) error {
+	w := cmd.OutOrStdout()
+	if format == formatJSON {
+		enc := json.NewEncoder(w)
+		enc.SetIndent("", "  ")
+		return enc.Encode(map[string]string{"form": v.Form, "kid": v.KeyID, "thumbprint": v.Thumbprint, "algorithm": v.Algorithm})
+	}
+	_, err := fmt.Fprintf(w, "verified: %s form, by the key %q (%s, thumbprint %s)\n", v.Form, v.KeyID, v.Algorithm, v.Thumbprint)
+	return err
+}
