@@ -49,10 +49,13 @@ func (c *Client) callLink(
 	if err != nil {
 		return nil, err
 	}
-	result, err := op.Read(body)
+	result, err := c.readResult(ctx, op, body)
+	var untrusted *CardError
 	switch {
 	case err == nil:
 		return result, nil
+	case errors.As(err, &untrusted):
+		return nil, err
 	case ctx.Err() != nil: // then an answer may be cut off, and that is nothing to blame the agent for
 		return nil, context.Cause(ctx)
 	}

@@ -17,7 +17,7 @@ var wellKnown = []string{"/.well-known/agent-card.json", "/.well-known/agent.jso
 
 // FetchCard fetches and decodes an agent's card. url is the agent's base URL, below which the card is at
 // /.well-known/agent-card.json, or the URL of the card itself when its path ends in ".json". Faults of the card that calls can do without
-// are overlooked (see [Client.Warnings]).
+// are overlooked (see [Client.Warnings]). With [VerifyCard] it is the card that a signature covers.
 func FetchCard(ctx context.Context, p *runtime.Protocol, url string, opts ...Option) (runtime.Card, error) {
 	c := configure(p, opts)
 	defer c.Close()
@@ -91,10 +91,15 @@ func (c *Client) fetchCardAt(ctx context.Context, url string) (runtime.Card, int
 	if err != nil {
 		return nil, 0, err
 	}
-	card, err := c.decodeCard(body)
+	covered, verified, err := c.covered(ctx, url, body)
 	if err != nil {
-		return nil, 0, c.notACard(body, err)
+		return nil, 0, err
 	}
+	card, err := c.decodeCard(covered)
+	if err != nil {
+		return nil, 0, c.notACard(covered, err)
+	}
+	c.verifiedBy(verified)
 	return card, 0, nil
 }
 

@@ -20,6 +20,8 @@ type Client struct {
 	links    []*link // of the version, the first one is the best
 	atHTTPS  bool    // the card was
 	warnings []string
+	verifier CardVerifier          // nil: cards are not verified
+	verified *runtime.VerifiedCard // what it said of the card
 
 	bindings []Binding
 	prefer   []string
@@ -54,10 +56,14 @@ func New(ctx context.Context, p *runtime.Protocol, url string, opts ...Option) (
 	return c, nil
 }
 
-// FromCard returns a client of the best interface of the card that it speaks, without any request.
+// FromCard returns a client of the best interface of the card that it speaks, without any request but for keys, with [VerifyCard].
 func FromCard(p *runtime.Protocol, card runtime.Card, opts ...Option) (*Client, error) {
 	c := configure(p, opts)
-	if err := c.selectLinks(card); err != nil {
+	card, err := c.verifyGiven(card)
+	if err == nil {
+		err = c.selectLinks(card)
+	}
+	if err != nil {
 		c.Close()
 		return nil, err
 	}
