@@ -26,11 +26,15 @@ func (x *APIKeySecurityScheme) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readAPIKeySecuritySchemeJSON)
 }
 
-var readAPIKeySecuritySchemeJSON = wire.Fields[*APIKeySecurityScheme]{
+var fieldsAPIKeySecuritySchemeJSON = wire.Fields[*APIKeySecurityScheme]{
 	{Name: "description", Read: func(r *wire.Reader, x *APIKeySecurityScheme) { x.Description = r.String() }},
 	{Name: "location", Required: true, Read: func(r *wire.Reader, x *APIKeySecurityScheme) { x.Location = r.String() }},
 	{Name: "name", Required: true, Read: func(r *wire.Reader, x *APIKeySecurityScheme) { x.Name = r.String() }},
-}.Read
+}
+
+func readAPIKeySecuritySchemeJSON(r *wire.Reader, x *APIKeySecurityScheme) {
+	fieldsAPIKeySecuritySchemeJSON.Read(r, x)
+}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentCapabilities) AppendJSON(b []byte) ([]byte, error) {
@@ -52,12 +56,16 @@ func (x *AgentCapabilities) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readAgentCapabilitiesJSON)
 }
 
-var readAgentCapabilitiesJSON = wire.Fields[*AgentCapabilities]{
+var fieldsAgentCapabilitiesJSON = wire.Fields[*AgentCapabilities]{
 	{Name: "streaming", Read: func(r *wire.Reader, x *AgentCapabilities) { x.Streaming = new(r.Bool()) }},
 	{Name: "pushNotifications", Aliases: []string{"push_notifications"}, Read: func(r *wire.Reader, x *AgentCapabilities) { x.PushNotifications = new(r.Bool()) }},
 	{Name: "extensions", Read: func(r *wire.Reader, x *AgentCapabilities) { x.Extensions = wire.ReadList(r, readAgentExtensionJSON) }},
 	{Name: "extendedAgentCard", Aliases: []string{"extended_agent_card"}, Read: func(r *wire.Reader, x *AgentCapabilities) { x.ExtendedAgentCard = new(r.Bool()) }},
-}.Read
+}
+
+func readAgentCapabilitiesJSON(r *wire.Reader, x *AgentCapabilities) {
+	fieldsAgentCapabilitiesJSON.Read(r, x)
+}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentCard) AppendJSON(b []byte) ([]byte, error) {
@@ -88,7 +96,7 @@ func (x AgentCard) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *AgentCard) UnmarshalJSON(src []byte) error { return wire.Unmarshal(src, x, readAgentCardJSON) }
 
-var readAgentCardJSON = wire.Fields[*AgentCard]{
+var fieldsAgentCardJSON = wire.Fields[*AgentCard]{
 	{Name: "name", Required: true, Read: func(r *wire.Reader, x *AgentCard) { x.Name = r.String() }},
 	{Name: "description", Required: true, Read: func(r *wire.Reader, x *AgentCard) { x.Description = r.String() }},
 	{Name: "supportedInterfaces", Aliases: []string{"supported_interfaces"}, Required: true, Read: func(r *wire.Reader, x *AgentCard) {
@@ -107,7 +115,9 @@ var readAgentCardJSON = wire.Fields[*AgentCard]{
 	{Name: "skills", Required: true, Null: wire.NullEmpty, Read: func(r *wire.Reader, x *AgentCard) { x.Skills = wire.ReadList(r, readAgentSkillJSON) }},
 	{Name: "signatures", Read: func(r *wire.Reader, x *AgentCard) { x.Signatures = wire.ReadList(r, readAgentCardSignatureJSON) }},
 	{Name: "iconUrl", Aliases: []string{"icon_url"}, Read: func(r *wire.Reader, x *AgentCard) { x.IconURL = new(r.String()) }},
-}.Read
+}
+
+func readAgentCardJSON(r *wire.Reader, x *AgentCard) { fieldsAgentCardJSON.Read(r, x) }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentCardSignature) AppendJSON(b []byte) ([]byte, error) {
@@ -128,11 +138,15 @@ func (x *AgentCardSignature) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readAgentCardSignatureJSON)
 }
 
-var readAgentCardSignatureJSON = wire.Fields[*AgentCardSignature]{
+var fieldsAgentCardSignatureJSON = wire.Fields[*AgentCardSignature]{
 	{Name: "protected", Required: true, Read: func(r *wire.Reader, x *AgentCardSignature) { x.Protected = r.String() }},
 	{Name: "signature", Required: true, Read: func(r *wire.Reader, x *AgentCardSignature) { x.Signature = r.String() }},
 	{Name: "header", Read: func(r *wire.Reader, x *AgentCardSignature) { x.Header = r.Struct() }},
-}.Read
+}
+
+func readAgentCardSignatureJSON(r *wire.Reader, x *AgentCardSignature) {
+	fieldsAgentCardSignatureJSON.Read(r, x)
+}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentExtension) AppendJSON(b []byte) ([]byte, error) {
@@ -154,12 +168,14 @@ func (x *AgentExtension) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readAgentExtensionJSON)
 }
 
-var readAgentExtensionJSON = wire.Fields[*AgentExtension]{
+var fieldsAgentExtensionJSON = wire.Fields[*AgentExtension]{
 	{Name: "uri", Read: func(r *wire.Reader, x *AgentExtension) { x.URI = r.String() }},
 	{Name: "description", Read: func(r *wire.Reader, x *AgentExtension) { x.Description = r.String() }},
 	{Name: "required", Read: func(r *wire.Reader, x *AgentExtension) { x.Required = r.Bool() }},
 	{Name: "params", Read: func(r *wire.Reader, x *AgentExtension) { x.Params = r.Struct() }},
-}.Read
+}
+
+func readAgentExtensionJSON(r *wire.Reader, x *AgentExtension) { fieldsAgentExtensionJSON.Read(r, x) }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentInterface) AppendJSON(b []byte) ([]byte, error) {
@@ -180,12 +196,14 @@ func (x *AgentInterface) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readAgentInterfaceJSON)
 }
 
-var readAgentInterfaceJSON = wire.Fields[*AgentInterface]{
+var fieldsAgentInterfaceJSON = wire.Fields[*AgentInterface]{
 	{Name: "url", Required: true, Read: func(r *wire.Reader, x *AgentInterface) { x.URL = r.String() }},
 	{Name: "protocolBinding", Aliases: []string{"protocol_binding"}, Required: true, Read: func(r *wire.Reader, x *AgentInterface) { x.ProtocolBinding = r.String() }},
 	{Name: "tenant", Read: func(r *wire.Reader, x *AgentInterface) { x.Tenant = r.String() }},
 	{Name: "protocolVersion", Aliases: []string{"protocol_version"}, Required: true, Read: func(r *wire.Reader, x *AgentInterface) { x.ProtocolVersion = r.String() }},
-}.Read
+}
+
+func readAgentInterfaceJSON(r *wire.Reader, x *AgentInterface) { fieldsAgentInterfaceJSON.Read(r, x) }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentProvider) AppendJSON(b []byte) ([]byte, error) {
@@ -204,10 +222,12 @@ func (x *AgentProvider) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readAgentProviderJSON)
 }
 
-var readAgentProviderJSON = wire.Fields[*AgentProvider]{
+var fieldsAgentProviderJSON = wire.Fields[*AgentProvider]{
 	{Name: "url", Required: true, Read: func(r *wire.Reader, x *AgentProvider) { x.URL = r.String() }},
 	{Name: "organization", Required: true, Read: func(r *wire.Reader, x *AgentProvider) { x.Organization = r.String() }},
-}.Read
+}
+
+func readAgentProviderJSON(r *wire.Reader, x *AgentProvider) { fieldsAgentProviderJSON.Read(r, x) }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentSkill) AppendJSON(b []byte) ([]byte, error) {
@@ -239,7 +259,7 @@ func (x *AgentSkill) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readAgentSkillJSON)
 }
 
-var readAgentSkillJSON = wire.Fields[*AgentSkill]{
+var fieldsAgentSkillJSON = wire.Fields[*AgentSkill]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *AgentSkill) { x.ID = r.String() }},
 	{Name: "name", Required: true, Read: func(r *wire.Reader, x *AgentSkill) { x.Name = r.String() }},
 	{Name: "description", Required: true, Read: func(r *wire.Reader, x *AgentSkill) { x.Description = r.String() }},
@@ -250,7 +270,9 @@ var readAgentSkillJSON = wire.Fields[*AgentSkill]{
 	{Name: "securityRequirements", Aliases: []string{"security_requirements"}, Read: func(r *wire.Reader, x *AgentSkill) {
 		x.SecurityRequirements = wire.ReadList(r, readSecurityRequirementJSON)
 	}},
-}.Read
+}
+
+func readAgentSkillJSON(r *wire.Reader, x *AgentSkill) { fieldsAgentSkillJSON.Read(r, x) }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *Artifact) AppendJSON(b []byte) ([]byte, error) {
@@ -275,14 +297,16 @@ func (x Artifact) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *Artifact) UnmarshalJSON(src []byte) error { return wire.Unmarshal(src, x, readArtifactJSON) }
 
-var readArtifactJSON = wire.Fields[*Artifact]{
+var fieldsArtifactJSON = wire.Fields[*Artifact]{
 	{Name: "artifactId", Aliases: []string{"artifact_id"}, Required: true, Read: func(r *wire.Reader, x *Artifact) { x.ArtifactID = r.String() }},
 	{Name: "name", Read: func(r *wire.Reader, x *Artifact) { x.Name = r.String() }},
 	{Name: "description", Read: func(r *wire.Reader, x *Artifact) { x.Description = r.String() }},
 	{Name: "parts", Required: true, Read: func(r *wire.Reader, x *Artifact) { x.Parts = wire.ReadSome(r, 1, readPartJSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *Artifact) { x.Metadata = r.Struct() }},
 	{Name: "extensions", Read: func(r *wire.Reader, x *Artifact) { x.Extensions = r.Strings() }},
-}.Read
+}
+
+func readArtifactJSON(r *wire.Reader, x *Artifact) { fieldsArtifactJSON.Read(r, x) }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AuthenticationInfo) AppendJSON(b []byte) ([]byte, error) {
@@ -301,10 +325,14 @@ func (x *AuthenticationInfo) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readAuthenticationInfoJSON)
 }
 
-var readAuthenticationInfoJSON = wire.Fields[*AuthenticationInfo]{
+var fieldsAuthenticationInfoJSON = wire.Fields[*AuthenticationInfo]{
 	{Name: "scheme", Required: true, Read: func(r *wire.Reader, x *AuthenticationInfo) { x.Scheme = r.String() }},
 	{Name: "credentials", Read: func(r *wire.Reader, x *AuthenticationInfo) { x.Credentials = r.String() }},
-}.Read
+}
+
+func readAuthenticationInfoJSON(r *wire.Reader, x *AuthenticationInfo) {
+	fieldsAuthenticationInfoJSON.Read(r, x)
+}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AuthorizationCodeOAuthFlow) AppendJSON(b []byte) ([]byte, error) {
@@ -326,7 +354,7 @@ func (x *AuthorizationCodeOAuthFlow) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readAuthorizationCodeOAuthFlowJSON)
 }
 
-var readAuthorizationCodeOAuthFlowJSON = wire.Fields[*AuthorizationCodeOAuthFlow]{
+var fieldsAuthorizationCodeOAuthFlowJSON = wire.Fields[*AuthorizationCodeOAuthFlow]{
 	{Name: "authorizationUrl", Aliases: []string{"authorization_url"}, Required: true, Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.AuthorizationURL = r.String() }},
 	{Name: "tokenUrl", Aliases: []string{"token_url"}, Required: true, Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.TokenURL = r.String() }},
 	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.RefreshURL = r.String() }},
@@ -334,7 +362,11 @@ var readAuthorizationCodeOAuthFlowJSON = wire.Fields[*AuthorizationCodeOAuthFlow
 		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 	}},
 	{Name: "pkceRequired", Aliases: []string{"pkce_required"}, Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.PKCERequired = r.Bool() }},
-}.Read
+}
+
+func readAuthorizationCodeOAuthFlowJSON(r *wire.Reader, x *AuthorizationCodeOAuthFlow) {
+	fieldsAuthorizationCodeOAuthFlowJSON.Read(r, x)
+}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *CancelTaskRequest) AppendJSON(b []byte) ([]byte, error) {
@@ -355,11 +387,15 @@ func (x *CancelTaskRequest) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readCancelTaskRequestJSON)
 }
 
-var readCancelTaskRequestJSON = wire.Fields[*CancelTaskRequest]{
+var fieldsCancelTaskRequestJSON = wire.Fields[*CancelTaskRequest]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *CancelTaskRequest) { x.Tenant = r.String() }},
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *CancelTaskRequest) { x.ID = r.String() }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *CancelTaskRequest) { x.Metadata = r.Struct() }},
-}.Read
+}
+
+func readCancelTaskRequestJSON(r *wire.Reader, x *CancelTaskRequest) {
+	fieldsCancelTaskRequestJSON.Read(r, x)
+}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *ClientCredentialsOAuthFlow) AppendJSON(b []byte) ([]byte, error) {
@@ -379,13 +415,17 @@ func (x *ClientCredentialsOAuthFlow) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readClientCredentialsOAuthFlowJSON)
 }
 
-var readClientCredentialsOAuthFlowJSON = wire.Fields[*ClientCredentialsOAuthFlow]{
+var fieldsClientCredentialsOAuthFlowJSON = wire.Fields[*ClientCredentialsOAuthFlow]{
 	{Name: "tokenUrl", Aliases: []string{"token_url"}, Required: true, Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) { x.TokenURL = r.String() }},
 	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) { x.RefreshURL = r.String() }},
 	{Name: "scopes", Required: true, Null: wire.NullEmpty, Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) {
 		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 	}},
-}.Read
+}
+
+func readClientCredentialsOAuthFlowJSON(r *wire.Reader, x *ClientCredentialsOAuthFlow) {
+	fieldsClientCredentialsOAuthFlowJSON.Read(r, x)
+}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *DeleteTaskPushNotificationConfigRequest) AppendJSON(b []byte) ([]byte, error) {
@@ -407,11 +447,15 @@ func (x *DeleteTaskPushNotificationConfigRequest) UnmarshalJSON(src []byte) erro
 	return wire.Unmarshal(src, x, readDeleteTaskPushNotificationConfigRequestJSON)
 }
 
-var readDeleteTaskPushNotificationConfigRequestJSON = wire.Fields[*DeleteTaskPushNotificationConfigRequest]{
+var fieldsDeleteTaskPushNotificationConfigRequestJSON = wire.Fields[*DeleteTaskPushNotificationConfigRequest]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) { x.Tenant = r.String() }},
 	{Name: "taskId", Aliases: []string{"task_id"}, Required: true, Read: func(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) { x.TaskID = r.String() }},
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) { x.ID = r.String() }},
-}.Read
+}
+
+func readDeleteTaskPushNotificationConfigRequestJSON(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) {
+	fieldsDeleteTaskPushNotificationConfigRequestJSON.Read(r, x)
+}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *DeviceCodeOAuthFlow) AppendJSON(b []byte) ([]byte, error) {
@@ -432,14 +476,18 @@ func (x *DeviceCodeOAuthFlow) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readDeviceCodeOAuthFlowJSON)
 }
 
-var readDeviceCodeOAuthFlowJSON = wire.Fields[*DeviceCodeOAuthFlow]{
+var fieldsDeviceCodeOAuthFlowJSON = wire.Fields[*DeviceCodeOAuthFlow]{
 	{Name: "deviceAuthorizationUrl", Aliases: []string{"device_authorization_url"}, Required: true, Read: func(r *wire.Reader, x *DeviceCodeOAuthFlow) { x.DeviceAuthorizationURL = r.String() }},
 	{Name: "tokenUrl", Aliases: []string{"token_url"}, Required: true, Read: func(r *wire.Reader, x *DeviceCodeOAuthFlow) { x.TokenURL = r.String() }},
 	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, Read: func(r *wire.Reader, x *DeviceCodeOAuthFlow) { x.RefreshURL = r.String() }},
 	{Name: "scopes", Required: true, Null: wire.NullEmpty, Read: func(r *wire.Reader, x *DeviceCodeOAuthFlow) {
 		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 	}},
-}.Read
+}
+
+func readDeviceCodeOAuthFlowJSON(r *wire.Reader, x *DeviceCodeOAuthFlow) {
+	fieldsDeviceCodeOAuthFlowJSON.Read(r, x)
+}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *GetExtendedAgentCardRequest) AppendJSON(b []byte) ([]byte, error) {
@@ -457,9 +505,13 @@ func (x *GetExtendedAgentCardRequest) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readGetExtendedAgentCardRequestJSON)
 }
 
-var readGetExtendedAgentCardRequestJSON = wire.Fields[*GetExtendedAgentCardRequest]{
+var fieldsGetExtendedAgentCardRequestJSON = wire.Fields[*GetExtendedAgentCardRequest]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *GetExtendedAgentCardRequest) { x.Tenant = r.String() }},
-}.Read
+}
+
+func readGetExtendedAgentCardRequestJSON(r *wire.Reader, x *GetExtendedAgentCardRequest) {
+	fieldsGetExtendedAgentCardRequestJSON.Read(r, x)
+}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *GetTaskPushNotificationConfigRequest) AppendJSON(b []byte) ([]byte, error) {
@@ -479,11 +531,15 @@ func (x *GetTaskPushNotificationConfigRequest) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readGetTaskPushNotificationConfigRequestJSON)
 }
 
-var readGetTaskPushNotificationConfigRequestJSON = wire.Fields[*GetTaskPushNotificationConfigRequest]{
+var fieldsGetTaskPushNotificationConfigRequestJSON = wire.Fields[*GetTaskPushNotificationConfigRequest]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.Tenant = r.String() }},
 	{Name: "taskId", Aliases: []string{"task_id"}, Required: true, Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.TaskID = r.String() }},
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.ID = r.String() }},
-}.Read
+}
+
+func readGetTaskPushNotificationConfigRequestJSON(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) {
+	fieldsGetTaskPushNotificationConfigRequestJSON.Read(r, x)
+}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *GetTaskRequest) AppendJSON(b []byte) ([]byte, error) {
@@ -503,11 +559,13 @@ func (x *GetTaskRequest) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readGetTaskRequestJSON)
 }
 
-var readGetTaskRequestJSON = wire.Fields[*GetTaskRequest]{
+var fieldsGetTaskRequestJSON = wire.Fields[*GetTaskRequest]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *GetTaskRequest) { x.Tenant = r.String() }},
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *GetTaskRequest) { x.ID = r.String() }},
 	{Name: "historyLength", Aliases: []string{"history_length"}, Read: func(r *wire.Reader, x *GetTaskRequest) { x.HistoryLength = new(r.Int32()) }},
-}.Read
+}
+
+func readGetTaskRequestJSON(r *wire.Reader, x *GetTaskRequest) { fieldsGetTaskRequestJSON.Read(r, x) }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *HTTPAuthSecurityScheme) AppendJSON(b []byte) ([]byte, error) {
@@ -527,11 +585,15 @@ func (x *HTTPAuthSecurityScheme) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readHTTPAuthSecuritySchemeJSON)
 }
 
-var readHTTPAuthSecuritySchemeJSON = wire.Fields[*HTTPAuthSecurityScheme]{
+var fieldsHTTPAuthSecuritySchemeJSON = wire.Fields[*HTTPAuthSecurityScheme]{
 	{Name: "description", Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.Description = r.String() }},
 	{Name: "scheme", Required: true, Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.Scheme = r.String() }},
 	{Name: "bearerFormat", Aliases: []string{"bearer_format"}, Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.BearerFormat = r.String() }},
-}.Read
+}
+
+func readHTTPAuthSecuritySchemeJSON(r *wire.Reader, x *HTTPAuthSecurityScheme) {
+	fieldsHTTPAuthSecuritySchemeJSON.Read(r, x)
+}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *ImplicitOAuthFlow) AppendJSON(b []byte) ([]byte, error) {
@@ -553,13 +615,17 @@ func (x *ImplicitOAuthFlow) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readImplicitOAuthFlowJSON)
 }
 
-var readImplicitOAuthFlowJSON = wire.Fields[*ImplicitOAuthFlow]{
+var fieldsImplicitOAuthFlowJSON = wire.Fields[*ImplicitOAuthFlow]{
 	{Name: "authorizationUrl", Aliases: []string{"authorization_url"}, Read: func(r *wire.Reader, x *ImplicitOAuthFlow) { x.AuthorizationURL = r.String() }},
 	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, Read: func(r *wire.Reader, x *ImplicitOAuthFlow) { x.RefreshURL = r.String() }},
 	{Name: "scopes", Read: func(r *wire.Reader, x *ImplicitOAuthFlow) {
 		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 	}},
-}.Read
+}
+
+func readImplicitOAuthFlowJSON(r *wire.Reader, x *ImplicitOAuthFlow) {
+	fieldsImplicitOAuthFlowJSON.Read(r, x)
+}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *ListTaskPushNotificationConfigsRequest) AppendJSON(b []byte) ([]byte, error) {
@@ -582,12 +648,16 @@ func (x *ListTaskPushNotificationConfigsRequest) UnmarshalJSON(src []byte) error
 	return wire.Unmarshal(src, x, readListTaskPushNotificationConfigsRequestJSON)
 }
 
-var readListTaskPushNotificationConfigsRequestJSON = wire.Fields[*ListTaskPushNotificationConfigsRequest]{
+var fieldsListTaskPushNotificationConfigsRequestJSON = wire.Fields[*ListTaskPushNotificationConfigsRequest]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.Tenant = r.String() }},
 	{Name: "taskId", Aliases: []string{"task_id"}, Required: true, Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.TaskID = r.String() }},
 	{Name: "pageSize", Aliases: []string{"page_size"}, Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.PageSize = r.Int32() }},
 	{Name: "pageToken", Aliases: []string{"page_token"}, Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.PageToken = r.String() }},
-}.Read
+}
+
+func readListTaskPushNotificationConfigsRequestJSON(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) {
+	fieldsListTaskPushNotificationConfigsRequestJSON.Read(r, x)
+}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *ListTaskPushNotificationConfigsResponse) AppendJSON(b []byte) ([]byte, error) {
@@ -609,12 +679,16 @@ func (x *ListTaskPushNotificationConfigsResponse) UnmarshalJSON(src []byte) erro
 	return wire.Unmarshal(src, x, readListTaskPushNotificationConfigsResponseJSON)
 }
 
-var readListTaskPushNotificationConfigsResponseJSON = wire.Fields[*ListTaskPushNotificationConfigsResponse]{
+var fieldsListTaskPushNotificationConfigsResponseJSON = wire.Fields[*ListTaskPushNotificationConfigsResponse]{
 	{Name: "configs", Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsResponse) {
 		x.Configs = wire.ReadList(r, readTaskPushNotificationConfigJSON)
 	}},
 	{Name: "nextPageToken", Aliases: []string{"next_page_token"}, Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsResponse) { x.NextPageToken = r.String() }},
-}.Read
+}
+
+func readListTaskPushNotificationConfigsResponseJSON(r *wire.Reader, x *ListTaskPushNotificationConfigsResponse) {
+	fieldsListTaskPushNotificationConfigsResponseJSON.Read(r, x)
+}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *ListTasksRequest) AppendJSON(b []byte) ([]byte, error) {
@@ -640,7 +714,7 @@ func (x *ListTasksRequest) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readListTasksRequestJSON)
 }
 
-var readListTasksRequestJSON = wire.Fields[*ListTasksRequest]{
+var fieldsListTasksRequestJSON = wire.Fields[*ListTasksRequest]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *ListTasksRequest) { x.Tenant = r.String() }},
 	{Name: "contextId", Aliases: []string{"context_id"}, Read: func(r *wire.Reader, x *ListTasksRequest) { x.ContextID = r.String() }},
 	{Name: "status", Read: func(r *wire.Reader, x *ListTasksRequest) { x.Status = readTaskStateJSON(r) }},
@@ -649,7 +723,11 @@ var readListTasksRequestJSON = wire.Fields[*ListTasksRequest]{
 	{Name: "historyLength", Aliases: []string{"history_length"}, Read: func(r *wire.Reader, x *ListTasksRequest) { x.HistoryLength = new(r.Int32()) }},
 	{Name: "statusTimestampAfter", Aliases: []string{"status_timestamp_after"}, Read: func(r *wire.Reader, x *ListTasksRequest) { x.StatusTimestampAfter = r.Timestamp() }},
 	{Name: "includeArtifacts", Aliases: []string{"include_artifacts"}, Read: func(r *wire.Reader, x *ListTasksRequest) { x.IncludeArtifacts = new(r.Bool()) }},
-}.Read
+}
+
+func readListTasksRequestJSON(r *wire.Reader, x *ListTasksRequest) {
+	fieldsListTasksRequestJSON.Read(r, x)
+}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *ListTasksResponse) AppendJSON(b []byte) ([]byte, error) {
@@ -671,12 +749,16 @@ func (x *ListTasksResponse) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readListTasksResponseJSON)
 }
 
-var readListTasksResponseJSON = wire.Fields[*ListTasksResponse]{
+var fieldsListTasksResponseJSON = wire.Fields[*ListTasksResponse]{
 	{Name: "tasks", Required: true, Null: wire.NullEmpty, Read: func(r *wire.Reader, x *ListTasksResponse) { x.Tasks = wire.ReadList(r, readTaskJSON) }},
 	{Name: "nextPageToken", Aliases: []string{"next_page_token"}, Required: true, Read: func(r *wire.Reader, x *ListTasksResponse) { x.NextPageToken = r.String() }},
 	{Name: "pageSize", Aliases: []string{"page_size"}, Required: true, Read: func(r *wire.Reader, x *ListTasksResponse) { x.PageSize = r.Int32() }},
 	{Name: "totalSize", Aliases: []string{"total_size"}, Required: true, Read: func(r *wire.Reader, x *ListTasksResponse) { x.TotalSize = r.Int32() }},
-}.Read
+}
+
+func readListTasksResponseJSON(r *wire.Reader, x *ListTasksResponse) {
+	fieldsListTasksResponseJSON.Read(r, x)
+}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *Message) AppendJSON(b []byte) ([]byte, error) {
@@ -706,7 +788,7 @@ func (x Message) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *Message) UnmarshalJSON(src []byte) error { return wire.Unmarshal(src, x, readMessageJSON) }
 
-var readMessageJSON = wire.Fields[*Message]{
+var fieldsMessageJSON = wire.Fields[*Message]{
 	{Name: "messageId", Aliases: []string{"message_id"}, Required: true, Read: func(r *wire.Reader, x *Message) { x.MessageID = r.String() }},
 	{Name: "contextId", Aliases: []string{"context_id"}, Read: func(r *wire.Reader, x *Message) { x.ContextID = r.String() }},
 	{Name: "taskId", Aliases: []string{"task_id"}, Read: func(r *wire.Reader, x *Message) { x.TaskID = r.String() }},
@@ -715,7 +797,9 @@ var readMessageJSON = wire.Fields[*Message]{
 	{Name: "metadata", Read: func(r *wire.Reader, x *Message) { x.Metadata = r.Struct() }},
 	{Name: "extensions", Read: func(r *wire.Reader, x *Message) { x.Extensions = r.Strings() }},
 	{Name: "referenceTaskIds", Aliases: []string{"reference_task_ids"}, Read: func(r *wire.Reader, x *Message) { x.ReferenceTaskIDs = r.Strings() }},
-}.Read
+}
+
+func readMessageJSON(r *wire.Reader, x *Message) { fieldsMessageJSON.Read(r, x) }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *MutualTLSSecurityScheme) AppendJSON(b []byte) ([]byte, error) {
@@ -733,9 +817,13 @@ func (x *MutualTLSSecurityScheme) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readMutualTLSSecuritySchemeJSON)
 }
 
-var readMutualTLSSecuritySchemeJSON = wire.Fields[*MutualTLSSecurityScheme]{
+var fieldsMutualTLSSecuritySchemeJSON = wire.Fields[*MutualTLSSecurityScheme]{
 	{Name: "description", Read: func(r *wire.Reader, x *MutualTLSSecurityScheme) { x.Description = r.String() }},
-}.Read
+}
+
+func readMutualTLSSecuritySchemeJSON(r *wire.Reader, x *MutualTLSSecurityScheme) {
+	fieldsMutualTLSSecuritySchemeJSON.Read(r, x)
+}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *OAuth2SecurityScheme) AppendJSON(b []byte) ([]byte, error) {
@@ -756,11 +844,15 @@ func (x *OAuth2SecurityScheme) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readOAuth2SecuritySchemeJSON)
 }
 
-var readOAuth2SecuritySchemeJSON = wire.Fields[*OAuth2SecurityScheme]{
+var fieldsOAuth2SecuritySchemeJSON = wire.Fields[*OAuth2SecurityScheme]{
 	{Name: "description", Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.Description = r.String() }},
 	{Name: "flows", Required: true, Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.Flows = wire.ReadNew(r, readOAuthFlowsJSON) }},
 	{Name: "oauth2MetadataUrl", Aliases: []string{"oauth2_metadata_url"}, Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.OAuth2MetadataURL = r.String() }},
-}.Read
+}
+
+func readOAuth2SecuritySchemeJSON(r *wire.Reader, x *OAuth2SecurityScheme) {
+	fieldsOAuth2SecuritySchemeJSON.Read(r, x)
+}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *OAuthFlows) AppendJSON(b []byte) ([]byte, error) {
@@ -830,10 +922,14 @@ func (x *OpenIDConnectSecurityScheme) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readOpenIDConnectSecuritySchemeJSON)
 }
 
-var readOpenIDConnectSecuritySchemeJSON = wire.Fields[*OpenIDConnectSecurityScheme]{
+var fieldsOpenIDConnectSecuritySchemeJSON = wire.Fields[*OpenIDConnectSecurityScheme]{
 	{Name: "description", Read: func(r *wire.Reader, x *OpenIDConnectSecurityScheme) { x.Description = r.String() }},
 	{Name: "openIdConnectUrl", Aliases: []string{"open_id_connect_url"}, Required: true, Read: func(r *wire.Reader, x *OpenIDConnectSecurityScheme) { x.OpenIDConnectURL = r.String() }},
-}.Read
+}
+
+func readOpenIDConnectSecuritySchemeJSON(r *wire.Reader, x *OpenIDConnectSecurityScheme) {
+	fieldsOpenIDConnectSecuritySchemeJSON.Read(r, x)
+}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *Part) AppendJSON(b []byte) ([]byte, error) {
@@ -907,13 +1003,17 @@ func (x *PasswordOAuthFlow) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readPasswordOAuthFlowJSON)
 }
 
-var readPasswordOAuthFlowJSON = wire.Fields[*PasswordOAuthFlow]{
+var fieldsPasswordOAuthFlowJSON = wire.Fields[*PasswordOAuthFlow]{
 	{Name: "tokenUrl", Aliases: []string{"token_url"}, Read: func(r *wire.Reader, x *PasswordOAuthFlow) { x.TokenURL = r.String() }},
 	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, Read: func(r *wire.Reader, x *PasswordOAuthFlow) { x.RefreshURL = r.String() }},
 	{Name: "scopes", Read: func(r *wire.Reader, x *PasswordOAuthFlow) {
 		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 	}},
-}.Read
+}
+
+func readPasswordOAuthFlowJSON(r *wire.Reader, x *PasswordOAuthFlow) {
+	fieldsPasswordOAuthFlowJSON.Read(r, x)
+}
 
 var valuesRoleJSON = wire.Enum[Role]{
 	{Value: RoleUnspecified, Name: "ROLE_UNSPECIFIED", Number: 0},
@@ -942,9 +1042,13 @@ func (x *SecurityRequirement) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readSecurityRequirementJSON)
 }
 
-var readSecurityRequirementJSON = wire.Fields[*SecurityRequirement]{
+var fieldsSecurityRequirementJSON = wire.Fields[*SecurityRequirement]{
 	{Name: "schemes", Read: func(r *wire.Reader, x *SecurityRequirement) { x.Schemes = wire.ReadMap(r, true, readStringListJSON) }},
-}.Read
+}
+
+func readSecurityRequirementJSON(r *wire.Reader, x *SecurityRequirement) {
+	fieldsSecurityRequirementJSON.Read(r, x)
+}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *SecurityScheme) AppendJSON(b []byte) ([]byte, error) {
@@ -1021,14 +1125,18 @@ func (x *SendMessageConfiguration) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readSendMessageConfigurationJSON)
 }
 
-var readSendMessageConfigurationJSON = wire.Fields[*SendMessageConfiguration]{
+var fieldsSendMessageConfigurationJSON = wire.Fields[*SendMessageConfiguration]{
 	{Name: "acceptedOutputModes", Aliases: []string{"accepted_output_modes"}, Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.AcceptedOutputModes = r.Strings() }},
 	{Name: "taskPushNotificationConfig", Aliases: []string{"task_push_notification_config"}, Read: func(r *wire.Reader, x *SendMessageConfiguration) {
 		x.TaskPushNotificationConfig = wire.ReadNew(r, readTaskPushNotificationConfigJSON)
 	}},
 	{Name: "historyLength", Aliases: []string{"history_length"}, Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.HistoryLength = new(r.Int32()) }},
 	{Name: "returnImmediately", Aliases: []string{"return_immediately"}, Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.ReturnImmediately = r.Bool() }},
-}.Read
+}
+
+func readSendMessageConfigurationJSON(r *wire.Reader, x *SendMessageConfiguration) {
+	fieldsSendMessageConfigurationJSON.Read(r, x)
+}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *SendMessageRequest) AppendJSON(b []byte) ([]byte, error) {
@@ -1050,14 +1158,18 @@ func (x *SendMessageRequest) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readSendMessageRequestJSON)
 }
 
-var readSendMessageRequestJSON = wire.Fields[*SendMessageRequest]{
+var fieldsSendMessageRequestJSON = wire.Fields[*SendMessageRequest]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *SendMessageRequest) { x.Tenant = r.String() }},
 	{Name: "message", Required: true, Read: func(r *wire.Reader, x *SendMessageRequest) { x.Message = wire.ReadNew(r, readMessageJSON) }},
 	{Name: "configuration", Read: func(r *wire.Reader, x *SendMessageRequest) {
 		x.Configuration = wire.ReadNew(r, readSendMessageConfigurationJSON)
 	}},
 	{Name: "metadata", Read: func(r *wire.Reader, x *SendMessageRequest) { x.Metadata = r.Struct() }},
-}.Read
+}
+
+func readSendMessageRequestJSON(r *wire.Reader, x *SendMessageRequest) {
+	fieldsSendMessageRequestJSON.Read(r, x)
+}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *SendMessageResponse) AppendJSON(b []byte) ([]byte, error) {
@@ -1200,10 +1312,14 @@ func (x *SubscribeToTaskRequest) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readSubscribeToTaskRequestJSON)
 }
 
-var readSubscribeToTaskRequestJSON = wire.Fields[*SubscribeToTaskRequest]{
+var fieldsSubscribeToTaskRequestJSON = wire.Fields[*SubscribeToTaskRequest]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *SubscribeToTaskRequest) { x.Tenant = r.String() }},
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *SubscribeToTaskRequest) { x.ID = r.String() }},
-}.Read
+}
+
+func readSubscribeToTaskRequestJSON(r *wire.Reader, x *SubscribeToTaskRequest) {
+	fieldsSubscribeToTaskRequestJSON.Read(r, x)
+}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *Task) AppendJSON(b []byte) ([]byte, error) {
@@ -1225,14 +1341,16 @@ func (x Task) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *Task) UnmarshalJSON(src []byte) error { return wire.Unmarshal(src, x, readTaskJSON) }
 
-var readTaskJSON = wire.Fields[*Task]{
+var fieldsTaskJSON = wire.Fields[*Task]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *Task) { x.ID = r.String() }},
 	{Name: "contextId", Aliases: []string{"context_id"}, Read: func(r *wire.Reader, x *Task) { x.ContextID = r.String() }},
 	{Name: "status", Required: true, Read: func(r *wire.Reader, x *Task) { x.Status = wire.ReadNew(r, readTaskStatusJSON) }},
 	{Name: "artifacts", Read: func(r *wire.Reader, x *Task) { x.Artifacts = wire.ReadList(r, readArtifactJSON) }},
 	{Name: "history", Read: func(r *wire.Reader, x *Task) { x.History = wire.ReadList(r, readMessageJSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *Task) { x.Metadata = r.Struct() }},
-}.Read
+}
+
+func readTaskJSON(r *wire.Reader, x *Task) { fieldsTaskJSON.Read(r, x) }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *TaskArtifactUpdateEvent) AppendJSON(b []byte) ([]byte, error) {
@@ -1256,14 +1374,18 @@ func (x *TaskArtifactUpdateEvent) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readTaskArtifactUpdateEventJSON)
 }
 
-var readTaskArtifactUpdateEventJSON = wire.Fields[*TaskArtifactUpdateEvent]{
+var fieldsTaskArtifactUpdateEventJSON = wire.Fields[*TaskArtifactUpdateEvent]{
 	{Name: "taskId", Aliases: []string{"task_id"}, Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.TaskID = r.String() }},
 	{Name: "contextId", Aliases: []string{"context_id"}, Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.ContextID = r.String() }},
 	{Name: "artifact", Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Artifact = wire.ReadNew(r, readArtifactJSON) }},
 	{Name: "append", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Append = r.Bool() }},
 	{Name: "lastChunk", Aliases: []string{"last_chunk"}, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.LastChunk = r.Bool() }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Metadata = r.Struct() }},
-}.Read
+}
+
+func readTaskArtifactUpdateEventJSON(r *wire.Reader, x *TaskArtifactUpdateEvent) {
+	fieldsTaskArtifactUpdateEventJSON.Read(r, x)
+}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *TaskPushNotificationConfig) AppendJSON(b []byte) ([]byte, error) {
@@ -1287,7 +1409,7 @@ func (x *TaskPushNotificationConfig) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readTaskPushNotificationConfigJSON)
 }
 
-var readTaskPushNotificationConfigJSON = wire.Fields[*TaskPushNotificationConfig]{
+var fieldsTaskPushNotificationConfigJSON = wire.Fields[*TaskPushNotificationConfig]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.Tenant = r.String() }},
 	{Name: "id", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.ID = r.String() }},
 	{Name: "taskId", Aliases: []string{"task_id"}, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.TaskID = r.String() }},
@@ -1296,7 +1418,11 @@ var readTaskPushNotificationConfigJSON = wire.Fields[*TaskPushNotificationConfig
 	{Name: "authentication", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) {
 		x.Authentication = wire.ReadNew(r, readAuthenticationInfoJSON)
 	}},
-}.Read
+}
+
+func readTaskPushNotificationConfigJSON(r *wire.Reader, x *TaskPushNotificationConfig) {
+	fieldsTaskPushNotificationConfigJSON.Read(r, x)
+}
 
 var valuesTaskStateJSON = wire.Enum[TaskState]{
 	{Value: TaskStateUnspecified, Name: "TASK_STATE_UNSPECIFIED", Number: 0},
@@ -1334,11 +1460,13 @@ func (x *TaskStatus) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readTaskStatusJSON)
 }
 
-var readTaskStatusJSON = wire.Fields[*TaskStatus]{
+var fieldsTaskStatusJSON = wire.Fields[*TaskStatus]{
 	{Name: "state", Required: true, Read: func(r *wire.Reader, x *TaskStatus) { x.State = wire.ReadSpecified(r, readTaskStateJSON) }},
 	{Name: "message", Read: func(r *wire.Reader, x *TaskStatus) { x.Message = wire.ReadNew(r, readMessageJSON) }},
 	{Name: "timestamp", Read: func(r *wire.Reader, x *TaskStatus) { x.Timestamp = r.Timestamp() }},
-}.Read
+}
+
+func readTaskStatusJSON(r *wire.Reader, x *TaskStatus) { fieldsTaskStatusJSON.Read(r, x) }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *TaskStatusUpdateEvent) AppendJSON(b []byte) ([]byte, error) {
@@ -1360,9 +1488,13 @@ func (x *TaskStatusUpdateEvent) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readTaskStatusUpdateEventJSON)
 }
 
-var readTaskStatusUpdateEventJSON = wire.Fields[*TaskStatusUpdateEvent]{
+var fieldsTaskStatusUpdateEventJSON = wire.Fields[*TaskStatusUpdateEvent]{
 	{Name: "taskId", Aliases: []string{"task_id"}, Required: true, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.TaskID = r.String() }},
 	{Name: "contextId", Aliases: []string{"context_id"}, Required: true, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.ContextID = r.String() }},
 	{Name: "status", Required: true, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Status = wire.ReadNew(r, readTaskStatusJSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Metadata = r.Struct() }},
-}.Read
+}
+
+func readTaskStatusUpdateEventJSON(r *wire.Reader, x *TaskStatusUpdateEvent) {
+	fieldsTaskStatusUpdateEventJSON.Read(r, x)
+}

@@ -8,8 +8,9 @@ import (
 	"github.com/a2agen/a2agen/generator/ir"
 )
 
-// readMessage prints the table of members and the function that reads one message by it, which is a method of the table
-// where there is nothing else to do. Members of a group share a variable, so that their table is made in the function.
+// readMessage prints the table of members and the function that reads one message by it. It is no method value of the
+// table, which a variable would hold: that is made when the program starts, and linked whether it is called or not.
+// Members of a group share a variable, so that their table is made in the function.
 func (c *codec) readMessage(l *ir.Layout) jen.Code {
 	name, group := c.fn("fields", l), groupOf(l)
 	if group != nil {
@@ -48,9 +49,6 @@ func (c *codec) readMessage(l *ir.Layout) jen.Code {
 	if group != nil {
 		list := jen.Id("group").Dot("List").Call(jen.Lit(group.Arg))
 		body = append(body, jen.Id("x").Dot(group.Field.Go).Op("=").Id("interfacesFrom"+c.wire.Suffix).Call(list))
-	}
-	if len(body) == 1 && open == nil && !c.recurs(l) {
-		return jen.Var().Id(c.fn("read", l)).Op("=").Add(table).Dot("Read").Line()
 	}
 	return s.Add(c.readFunc(l, body...))
 }

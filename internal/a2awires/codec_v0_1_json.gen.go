@@ -17,7 +17,11 @@ func appendAPIKeySecuritySchemeV01JSON(b []byte, x *APIKeySecurityScheme) ([]byt
 	return wire.EndObject(b, start), nil
 }
 
-var readAPIKeySecuritySchemeV01JSON = wire.Fields[*APIKeySecurityScheme]{}.Read
+var fieldsAPIKeySecuritySchemeV01JSON = wire.Fields[*APIKeySecurityScheme]{}
+
+func readAPIKeySecuritySchemeV01JSON(r *wire.Reader, x *APIKeySecurityScheme) {
+	fieldsAPIKeySecuritySchemeV01JSON.Read(r, x)
+}
 
 func appendAgentCapabilitiesV01JSON(b []byte, x *AgentCapabilities) ([]byte, error) {
 	if x == nil {
@@ -29,10 +33,14 @@ func appendAgentCapabilitiesV01JSON(b []byte, x *AgentCapabilities) ([]byte, err
 	return wire.EndObject(b, start), nil
 }
 
-var readAgentCapabilitiesV01JSON = wire.Fields[*AgentCapabilities]{
+var fieldsAgentCapabilitiesV01JSON = wire.Fields[*AgentCapabilities]{
 	{Name: "streaming", Read: func(r *wire.Reader, x *AgentCapabilities) { x.Streaming = new(r.Bool()) }},
 	{Name: "pushNotifications", Read: func(r *wire.Reader, x *AgentCapabilities) { x.PushNotifications = new(r.Bool()) }},
-}.Read
+}
+
+func readAgentCapabilitiesV01JSON(r *wire.Reader, x *AgentCapabilities) {
+	fieldsAgentCapabilitiesV01JSON.Read(r, x)
+}
 
 func appendAgentCardV01JSON(b []byte, x *AgentCard) ([]byte, error) {
 	if x == nil {
@@ -85,10 +93,14 @@ func appendAgentProviderV01JSON(b []byte, x *AgentProvider) ([]byte, error) {
 	return wire.EndObject(b, start), nil
 }
 
-var readAgentProviderV01JSON = wire.Fields[*AgentProvider]{
+var fieldsAgentProviderV01JSON = wire.Fields[*AgentProvider]{
 	{Name: "organization", Read: func(r *wire.Reader, x *AgentProvider) { x.Organization = r.String() }},
 	{Name: "url", Read: func(r *wire.Reader, x *AgentProvider) { x.URL = r.String() }},
-}.Read
+}
+
+func readAgentProviderV01JSON(r *wire.Reader, x *AgentProvider) {
+	fieldsAgentProviderV01JSON.Read(r, x)
+}
 
 func appendAgentSkillV01JSON(b []byte, x *AgentSkill) ([]byte, error) {
 	if x == nil {
@@ -110,7 +122,7 @@ func appendAgentSkillV01JSON(b []byte, x *AgentSkill) ([]byte, error) {
 	return wire.EndObject(b, start), err
 }
 
-var readAgentSkillV01JSON = wire.Fields[*AgentSkill]{
+var fieldsAgentSkillV01JSON = wire.Fields[*AgentSkill]{
 	{Name: "id", Read: func(r *wire.Reader, x *AgentSkill) { x.ID = r.String() }},
 	{Name: "name", Read: func(r *wire.Reader, x *AgentSkill) { x.Name = r.String() }},
 	{Name: "description", Read: func(r *wire.Reader, x *AgentSkill) { x.Description = r.String() }},
@@ -118,7 +130,9 @@ var readAgentSkillV01JSON = wire.Fields[*AgentSkill]{
 	{Name: "examples", Read: func(r *wire.Reader, x *AgentSkill) { x.Examples = r.Strings() }},
 	{Name: "inputModes", Read: func(r *wire.Reader, x *AgentSkill) { x.InputModes = legacy.ReadModes(r) }},
 	{Name: "outputModes", Read: func(r *wire.Reader, x *AgentSkill) { x.OutputModes = legacy.ReadModes(r) }},
-}.Read
+}
+
+func readAgentSkillV01JSON(r *wire.Reader, x *AgentSkill) { fieldsAgentSkillV01JSON.Read(r, x) }
 
 func appendArtifactV01JSON(b []byte, x *Artifact) ([]byte, error) {
 	if x == nil {
@@ -135,13 +149,15 @@ func appendArtifactV01JSON(b []byte, x *Artifact) ([]byte, error) {
 	return wire.EndObject(b, start), err
 }
 
-var readArtifactV01JSON = wire.Fields[*Artifact]{
+var fieldsArtifactV01JSON = wire.Fields[*Artifact]{
 	{Name: "name", Read: func(r *wire.Reader, x *Artifact) { x.Name = r.String() }},
 	{Name: "description", Read: func(r *wire.Reader, x *Artifact) { x.Description = r.String() }},
 	{Name: "parts", Required: true, Read: func(r *wire.Reader, x *Artifact) { x.Parts = wire.ReadSome(r, 1, readPartV01JSON) }},
 	{Name: "index", Read: func(r *wire.Reader, x *Artifact) { x.ArtifactID = legacy.ReadIndex(r) }, Absent: func(x *Artifact) { x.ArtifactID = legacy.AbsentIndex() }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *Artifact) { x.Metadata = r.Struct() }},
-}.Read
+}
+
+func readArtifactV01JSON(r *wire.Reader, x *Artifact) { fieldsArtifactV01JSON.Read(r, x) }
 
 func appendAuthenticationInfoV01JSON(b []byte, x *AuthenticationInfo) ([]byte, error) {
 	if x == nil {
@@ -154,10 +170,14 @@ func appendAuthenticationInfoV01JSON(b []byte, x *AuthenticationInfo) ([]byte, e
 	return wire.EndObject(b, start), err
 }
 
-var readAuthenticationInfoV01JSON = wire.Fields[*AuthenticationInfo]{
+var fieldsAuthenticationInfoV01JSON = wire.Fields[*AuthenticationInfo]{
 	{Name: "schemes", Read: func(r *wire.Reader, x *AuthenticationInfo) { x.Scheme = legacy.ReadSchemes(r) }},
 	{Name: "credentials", Read: func(r *wire.Reader, x *AuthenticationInfo) { x.Credentials = r.String() }},
-}.Read
+}
+
+func readAuthenticationInfoV01JSON(r *wire.Reader, x *AuthenticationInfo) {
+	fieldsAuthenticationInfoV01JSON.Read(r, x)
+}
 
 func appendCancelTaskRequestV01JSON(b []byte, x *CancelTaskRequest) ([]byte, error) {
 	if x == nil {
@@ -170,10 +190,14 @@ func appendCancelTaskRequestV01JSON(b []byte, x *CancelTaskRequest) ([]byte, err
 	return wire.EndObject(b, start), err
 }
 
-var readCancelTaskRequestV01JSON = wire.Fields[*CancelTaskRequest]{
+var fieldsCancelTaskRequestV01JSON = wire.Fields[*CancelTaskRequest]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *CancelTaskRequest) { x.ID = r.String() }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *CancelTaskRequest) { x.Metadata = r.Struct() }},
-}.Read
+}
+
+func readCancelTaskRequestV01JSON(r *wire.Reader, x *CancelTaskRequest) {
+	fieldsCancelTaskRequestV01JSON.Read(r, x)
+}
 
 func appendGetExtendedAgentCardRequestV01JSON(b []byte, x *GetExtendedAgentCardRequest) ([]byte, error) {
 	if x == nil {
@@ -183,7 +207,11 @@ func appendGetExtendedAgentCardRequestV01JSON(b []byte, x *GetExtendedAgentCardR
 	return wire.EndObject(b, start), nil
 }
 
-var readGetExtendedAgentCardRequestV01JSON = wire.Fields[*GetExtendedAgentCardRequest]{}.Read
+var fieldsGetExtendedAgentCardRequestV01JSON = wire.Fields[*GetExtendedAgentCardRequest]{}
+
+func readGetExtendedAgentCardRequestV01JSON(r *wire.Reader, x *GetExtendedAgentCardRequest) {
+	fieldsGetExtendedAgentCardRequestV01JSON.Read(r, x)
+}
 
 func appendGetTaskPushNotificationConfigRequestV01JSON(b []byte, x *GetTaskPushNotificationConfigRequest) ([]byte, error) {
 	if x == nil {
@@ -194,9 +222,13 @@ func appendGetTaskPushNotificationConfigRequestV01JSON(b []byte, x *GetTaskPushN
 	return wire.EndObject(b, start), nil
 }
 
-var readGetTaskPushNotificationConfigRequestV01JSON = wire.Fields[*GetTaskPushNotificationConfigRequest]{
+var fieldsGetTaskPushNotificationConfigRequestV01JSON = wire.Fields[*GetTaskPushNotificationConfigRequest]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.TaskID = r.String() }},
-}.Read
+}
+
+func readGetTaskPushNotificationConfigRequestV01JSON(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) {
+	fieldsGetTaskPushNotificationConfigRequestV01JSON.Read(r, x)
+}
 
 func appendGetTaskRequestV01JSON(b []byte, x *GetTaskRequest) ([]byte, error) {
 	if x == nil {
@@ -208,10 +240,14 @@ func appendGetTaskRequestV01JSON(b []byte, x *GetTaskRequest) ([]byte, error) {
 	return wire.EndObject(b, start), nil
 }
 
-var readGetTaskRequestV01JSON = wire.Fields[*GetTaskRequest]{
+var fieldsGetTaskRequestV01JSON = wire.Fields[*GetTaskRequest]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *GetTaskRequest) { x.ID = r.String() }},
 	{Name: "historyLength", Read: func(r *wire.Reader, x *GetTaskRequest) { x.HistoryLength = new(r.Int32()) }},
-}.Read
+}
+
+func readGetTaskRequestV01JSON(r *wire.Reader, x *GetTaskRequest) {
+	fieldsGetTaskRequestV01JSON.Read(r, x)
+}
 
 func appendHTTPAuthSecuritySchemeV01JSON(b []byte, x *HTTPAuthSecurityScheme) ([]byte, error) {
 	if x == nil {
@@ -223,9 +259,13 @@ func appendHTTPAuthSecuritySchemeV01JSON(b []byte, x *HTTPAuthSecurityScheme) ([
 	return wire.EndObject(b, start), nil
 }
 
-var readHTTPAuthSecuritySchemeV01JSON = wire.Fields[*HTTPAuthSecurityScheme]{
+var fieldsHTTPAuthSecuritySchemeV01JSON = wire.Fields[*HTTPAuthSecurityScheme]{
 	{Name: "scheme", Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.Scheme = r.String() }},
-}.Read
+}
+
+func readHTTPAuthSecuritySchemeV01JSON(r *wire.Reader, x *HTTPAuthSecurityScheme) {
+	fieldsHTTPAuthSecuritySchemeV01JSON.Read(r, x)
+}
 
 func appendMessageV01JSON(b []byte, x *Message) ([]byte, error) {
 	if x == nil {
@@ -240,11 +280,13 @@ func appendMessageV01JSON(b []byte, x *Message) ([]byte, error) {
 	return wire.EndObject(b, start), err
 }
 
-var readMessageV01JSON = wire.Fields[*Message]{
+var fieldsMessageV01JSON = wire.Fields[*Message]{
 	{Name: "role", Read: func(r *wire.Reader, x *Message) { x.Role = readRoleV01JSON(r) }, Absent: func(x *Message) { x.Role = RoleUser }},
 	{Name: "parts", Required: true, Read: func(r *wire.Reader, x *Message) { x.Parts = wire.ReadSome(r, 1, readPartV01JSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *Message) { x.Metadata = r.Struct() }},
-}.Read
+}
+
+func readMessageV01JSON(r *wire.Reader, x *Message) { fieldsMessageV01JSON.Read(r, x) }
 
 func appendMessageV01JSONAnsweredTask(b []byte, x *Message) ([]byte, error) {
 	if x == nil {
@@ -258,11 +300,15 @@ func appendMessageV01JSONAnsweredTask(b []byte, x *Message) ([]byte, error) {
 	return wire.EndObject(b, start), err
 }
 
-var readMessageV01JSONAnsweredTask = wire.Fields[*Message]{
+var fieldsMessageV01JSONAnsweredTask = wire.Fields[*Message]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *Message) { x.TaskID = r.String() }},
 	{Name: "sessionId", Read: func(r *wire.Reader, x *Message) { x.ContextID = r.String() }},
 	{Name: "status", Required: true, Read: func(r *wire.Reader, x *Message) { readMessageV01JSONAnsweredStatus(r, x) }},
-}.Read
+}
+
+func readMessageV01JSONAnsweredTask(r *wire.Reader, x *Message) {
+	fieldsMessageV01JSONAnsweredTask.Read(r, x)
+}
 
 func appendMessageV01JSONAnsweredUpdate(b []byte, x *Message) ([]byte, error) {
 	if x == nil {
@@ -276,10 +322,14 @@ func appendMessageV01JSONAnsweredUpdate(b []byte, x *Message) ([]byte, error) {
 	return wire.EndObject(b, start), err
 }
 
-var readMessageV01JSONAnsweredUpdate = wire.Fields[*Message]{
+var fieldsMessageV01JSONAnsweredUpdate = wire.Fields[*Message]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *Message) { x.TaskID = r.String() }},
 	{Name: "status", Required: true, Read: func(r *wire.Reader, x *Message) { readMessageV01JSONAnsweredStatus(r, x) }},
-}.Read
+}
+
+func readMessageV01JSONAnsweredUpdate(r *wire.Reader, x *Message) {
+	fieldsMessageV01JSONAnsweredUpdate.Read(r, x)
+}
 
 func appendMessageV01JSONAnsweredStatus(b []byte, x *Message) ([]byte, error) {
 	if x == nil {
@@ -292,9 +342,13 @@ func appendMessageV01JSONAnsweredStatus(b []byte, x *Message) ([]byte, error) {
 	return wire.EndObject(b, start), err
 }
 
-var readMessageV01JSONAnsweredStatus = wire.Fields[*Message]{
+var fieldsMessageV01JSONAnsweredStatus = wire.Fields[*Message]{
 	{Name: "message", Required: true, Read: func(r *wire.Reader, x *Message) { readMessageV01JSON(r, x) }},
-}.Read
+}
+
+func readMessageV01JSONAnsweredStatus(r *wire.Reader, x *Message) {
+	fieldsMessageV01JSONAnsweredStatus.Read(r, x)
+}
 
 func appendMutualTLSSecuritySchemeV01JSON(b []byte, x *MutualTLSSecurityScheme) ([]byte, error) {
 	if x == nil {
@@ -305,7 +359,11 @@ func appendMutualTLSSecuritySchemeV01JSON(b []byte, x *MutualTLSSecurityScheme) 
 	return wire.EndObject(b, start), nil
 }
 
-var readMutualTLSSecuritySchemeV01JSON = wire.Fields[*MutualTLSSecurityScheme]{}.Read
+var fieldsMutualTLSSecuritySchemeV01JSON = wire.Fields[*MutualTLSSecurityScheme]{}
+
+func readMutualTLSSecuritySchemeV01JSON(r *wire.Reader, x *MutualTLSSecurityScheme) {
+	fieldsMutualTLSSecuritySchemeV01JSON.Read(r, x)
+}
 
 func appendOAuth2SecuritySchemeV01JSON(b []byte, x *OAuth2SecurityScheme) ([]byte, error) {
 	if x == nil {
@@ -316,7 +374,11 @@ func appendOAuth2SecuritySchemeV01JSON(b []byte, x *OAuth2SecurityScheme) ([]byt
 	return wire.EndObject(b, start), nil
 }
 
-var readOAuth2SecuritySchemeV01JSON = wire.Fields[*OAuth2SecurityScheme]{}.Read
+var fieldsOAuth2SecuritySchemeV01JSON = wire.Fields[*OAuth2SecurityScheme]{}
+
+func readOAuth2SecuritySchemeV01JSON(r *wire.Reader, x *OAuth2SecurityScheme) {
+	fieldsOAuth2SecuritySchemeV01JSON.Read(r, x)
+}
 
 func appendOpenIDConnectSecuritySchemeV01JSON(b []byte, x *OpenIDConnectSecurityScheme) ([]byte, error) {
 	if x == nil {
@@ -327,7 +389,11 @@ func appendOpenIDConnectSecuritySchemeV01JSON(b []byte, x *OpenIDConnectSecurity
 	return wire.EndObject(b, start), nil
 }
 
-var readOpenIDConnectSecuritySchemeV01JSON = wire.Fields[*OpenIDConnectSecurityScheme]{}.Read
+var fieldsOpenIDConnectSecuritySchemeV01JSON = wire.Fields[*OpenIDConnectSecurityScheme]{}
+
+func readOpenIDConnectSecuritySchemeV01JSON(r *wire.Reader, x *OpenIDConnectSecurityScheme) {
+	fieldsOpenIDConnectSecuritySchemeV01JSON.Read(r, x)
+}
 
 func appendPartV01JSON(b []byte, x *Part) ([]byte, error) {
 	if x == nil {
@@ -439,7 +505,7 @@ func appendSendMessageRequestV01JSON(b []byte, x *SendMessageRequest) ([]byte, e
 	return wire.EndObject(b, start), err
 }
 
-var readSendMessageRequestV01JSON = wire.Fields[*SendMessageRequest]{
+var fieldsSendMessageRequestV01JSON = wire.Fields[*SendMessageRequest]{
 	{Name: "id", Read: func(r *wire.Reader, x *SendMessageRequest) { wire.Made(&x.Message).TaskID = r.String() }},
 	{Name: "sessionId", Read: func(r *wire.Reader, x *SendMessageRequest) { wire.Made(&x.Message).ContextID = r.String() }},
 	{Name: "message", Required: true, Read: func(r *wire.Reader, x *SendMessageRequest) { readMessageV01JSON(r, wire.Made(&x.Message)) }},
@@ -453,7 +519,11 @@ var readSendMessageRequestV01JSON = wire.Fields[*SendMessageRequest]{
 		wire.Made(&x.Configuration).AcceptedOutputModes = r.Strings()
 	}},
 	{Name: "metadata", Read: func(r *wire.Reader, x *SendMessageRequest) { x.Metadata = r.Struct() }},
-}.Read
+}
+
+func readSendMessageRequestV01JSON(r *wire.Reader, x *SendMessageRequest) {
+	fieldsSendMessageRequestV01JSON.Read(r, x)
+}
 
 func appendSendMessageResponseV01JSON(b []byte, x *SendMessageResponse) ([]byte, error) {
 	if x == nil {
@@ -534,9 +604,13 @@ func appendSubscribeToTaskRequestV01JSON(b []byte, x *SubscribeToTaskRequest) ([
 	return wire.EndObject(b, start), nil
 }
 
-var readSubscribeToTaskRequestV01JSON = wire.Fields[*SubscribeToTaskRequest]{
+var fieldsSubscribeToTaskRequestV01JSON = wire.Fields[*SubscribeToTaskRequest]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *SubscribeToTaskRequest) { x.ID = r.String() }},
-}.Read
+}
+
+func readSubscribeToTaskRequestV01JSON(r *wire.Reader, x *SubscribeToTaskRequest) {
+	fieldsSubscribeToTaskRequestV01JSON.Read(r, x)
+}
 
 func appendTaskV01JSON(b []byte, x *Task) ([]byte, error) {
 	if x == nil {
@@ -553,14 +627,16 @@ func appendTaskV01JSON(b []byte, x *Task) ([]byte, error) {
 	return wire.EndObject(b, start), err
 }
 
-var readTaskV01JSON = wire.Fields[*Task]{
+var fieldsTaskV01JSON = wire.Fields[*Task]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *Task) { x.ID = r.String() }},
 	{Name: "sessionId", Read: func(r *wire.Reader, x *Task) { x.ContextID = r.String() }},
 	{Name: "status", Required: true, Read: func(r *wire.Reader, x *Task) { x.Status = wire.ReadNew(r, readTaskStatusV01JSON) }},
 	{Name: "artifacts", Read: func(r *wire.Reader, x *Task) { x.Artifacts = wire.ReadList(r, readArtifactV01JSON) }},
 	{Name: "history", Read: func(r *wire.Reader, x *Task) { x.History = wire.ReadList(r, readMessageV01JSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *Task) { x.Metadata = r.Struct() }},
-}.Read
+}
+
+func readTaskV01JSON(r *wire.Reader, x *Task) { fieldsTaskV01JSON.Read(r, x) }
 
 func appendTaskV01JSONUpdate(b []byte, x *Task) ([]byte, error) {
 	if x == nil {
@@ -575,11 +651,13 @@ func appendTaskV01JSONUpdate(b []byte, x *Task) ([]byte, error) {
 	return wire.EndObject(b, start), err
 }
 
-var readTaskV01JSONUpdate = wire.Fields[*Task]{
+var fieldsTaskV01JSONUpdate = wire.Fields[*Task]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *Task) { x.ID = r.String() }},
 	{Name: "status", Required: true, Read: func(r *wire.Reader, x *Task) { x.Status = wire.ReadNew(r, readTaskStatusV01JSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *Task) { x.Metadata = r.Struct() }},
-}.Read
+}
+
+func readTaskV01JSONUpdate(r *wire.Reader, x *Task) { fieldsTaskV01JSONUpdate.Read(r, x) }
 
 func appendTaskArtifactUpdateEventV01JSON(b []byte, x *TaskArtifactUpdateEvent) ([]byte, error) {
 	if x == nil {
@@ -593,13 +671,17 @@ func appendTaskArtifactUpdateEventV01JSON(b []byte, x *TaskArtifactUpdateEvent) 
 	return wire.EndObject(b, start), err
 }
 
-var readTaskArtifactUpdateEventV01JSON = wire.Fields[*TaskArtifactUpdateEvent]{
+var fieldsTaskArtifactUpdateEventV01JSON = wire.Fields[*TaskArtifactUpdateEvent]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.TaskID = r.String() }},
 	{Name: "artifact", Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) {
 		readTaskArtifactUpdateEventV01JSONArtifactChunk(r, x)
 	}},
 	{Name: "metadata", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Metadata = r.Struct() }},
-}.Read
+}
+
+func readTaskArtifactUpdateEventV01JSON(r *wire.Reader, x *TaskArtifactUpdateEvent) {
+	fieldsTaskArtifactUpdateEventV01JSON.Read(r, x)
+}
 
 func appendTaskArtifactUpdateEventV01JSONArtifactChunk(b []byte, x *TaskArtifactUpdateEvent) ([]byte, error) {
 	if x == nil {
@@ -626,7 +708,7 @@ func appendTaskArtifactUpdateEventV01JSONArtifactChunk(b []byte, x *TaskArtifact
 	return wire.EndObject(b, start), err
 }
 
-var readTaskArtifactUpdateEventV01JSONArtifactChunk = wire.Fields[*TaskArtifactUpdateEvent]{
+var fieldsTaskArtifactUpdateEventV01JSONArtifactChunk = wire.Fields[*TaskArtifactUpdateEvent]{
 	{Name: "name", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { wire.Made(&x.Artifact).Name = r.String() }},
 	{Name: "description", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { wire.Made(&x.Artifact).Description = r.String() }},
 	{Name: "parts", Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) {
@@ -638,7 +720,11 @@ var readTaskArtifactUpdateEventV01JSONArtifactChunk = wire.Fields[*TaskArtifactU
 	{Name: "append", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Append = r.Bool() }},
 	{Name: "lastChunk", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.LastChunk = r.Bool() }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { wire.Made(&x.Artifact).Metadata = r.Struct() }},
-}.Read
+}
+
+func readTaskArtifactUpdateEventV01JSONArtifactChunk(r *wire.Reader, x *TaskArtifactUpdateEvent) {
+	fieldsTaskArtifactUpdateEventV01JSONArtifactChunk.Read(r, x)
+}
 
 func appendTaskPushNotificationConfigV01JSON(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {
 	if x == nil {
@@ -651,12 +737,16 @@ func appendTaskPushNotificationConfigV01JSON(b []byte, x *TaskPushNotificationCo
 	return wire.EndObject(b, start), err
 }
 
-var readTaskPushNotificationConfigV01JSON = wire.Fields[*TaskPushNotificationConfig]{
+var fieldsTaskPushNotificationConfigV01JSON = wire.Fields[*TaskPushNotificationConfig]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.TaskID = r.String() }},
 	{Name: "pushNotificationConfig", Required: true, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) {
 		readTaskPushNotificationConfigV01JSONPushNotificationConfig(r, x)
 	}},
-}.Read
+}
+
+func readTaskPushNotificationConfigV01JSON(r *wire.Reader, x *TaskPushNotificationConfig) {
+	fieldsTaskPushNotificationConfigV01JSON.Read(r, x)
+}
 
 func appendTaskPushNotificationConfigV01JSONPushNotificationConfig(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {
 	if x == nil {
@@ -670,13 +760,17 @@ func appendTaskPushNotificationConfigV01JSONPushNotificationConfig(b []byte, x *
 	return wire.EndObject(b, start), err
 }
 
-var readTaskPushNotificationConfigV01JSONPushNotificationConfig = wire.Fields[*TaskPushNotificationConfig]{
+var fieldsTaskPushNotificationConfigV01JSONPushNotificationConfig = wire.Fields[*TaskPushNotificationConfig]{
 	{Name: "url", Required: true, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.URL = r.String() }},
 	{Name: "token", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.Token = r.String() }},
 	{Name: "authentication", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) {
 		x.Authentication = wire.ReadNew(r, readAuthenticationInfoV01JSON)
 	}},
-}.Read
+}
+
+func readTaskPushNotificationConfigV01JSONPushNotificationConfig(r *wire.Reader, x *TaskPushNotificationConfig) {
+	fieldsTaskPushNotificationConfigV01JSONPushNotificationConfig.Read(r, x)
+}
 
 var valuesTaskStateV01JSON = wire.Enum[TaskState]{
 	{Value: TaskStateSubmitted, Name: "submitted", Aliases: []string{"created"}},
@@ -708,11 +802,13 @@ func appendTaskStatusV01JSON(b []byte, x *TaskStatus) ([]byte, error) {
 	return wire.EndObject(b, start), err
 }
 
-var readTaskStatusV01JSON = wire.Fields[*TaskStatus]{
+var fieldsTaskStatusV01JSON = wire.Fields[*TaskStatus]{
 	{Name: "state", Required: true, Read: func(r *wire.Reader, x *TaskStatus) { x.State = readTaskStateV01JSON(r) }},
 	{Name: "message", Read: func(r *wire.Reader, x *TaskStatus) { x.Message = wire.ReadNew(r, readMessageV01JSON) }},
 	{Name: "timestamp", Read: func(r *wire.Reader, x *TaskStatus) { x.Timestamp = legacy.ReadTimestamp(r) }},
-}.Read
+}
+
+func readTaskStatusV01JSON(r *wire.Reader, x *TaskStatus) { fieldsTaskStatusV01JSON.Read(r, x) }
 
 func appendTaskStatusUpdateEventV01JSON(b []byte, x *TaskStatusUpdateEvent) ([]byte, error) {
 	if x == nil {
@@ -727,11 +823,15 @@ func appendTaskStatusUpdateEventV01JSON(b []byte, x *TaskStatusUpdateEvent) ([]b
 	return wire.EndObject(b, start), err
 }
 
-var readTaskStatusUpdateEventV01JSON = wire.Fields[*TaskStatusUpdateEvent]{
+var fieldsTaskStatusUpdateEventV01JSON = wire.Fields[*TaskStatusUpdateEvent]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.TaskID = r.String() }},
 	{Name: "status", Required: true, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Status = wire.ReadNew(r, readTaskStatusV01JSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Metadata = r.Struct() }},
-}.Read
+}
+
+func readTaskStatusUpdateEventV01JSON(r *wire.Reader, x *TaskStatusUpdateEvent) {
+	fieldsTaskStatusUpdateEventV01JSON.Read(r, x)
+}
 
 func interfacesOfV01JSON(list []*AgentInterface) []runtime.Interface {
 	out := make([]runtime.Interface, len(list))

@@ -20,11 +20,15 @@ func appendAPIKeySecuritySchemeV02JSON(b []byte, x *APIKeySecurityScheme) ([]byt
 	return wire.EndObject(b, start), nil
 }
 
-var readAPIKeySecuritySchemeV02JSON = wire.Fields[*APIKeySecurityScheme]{
+var fieldsAPIKeySecuritySchemeV02JSON = wire.Fields[*APIKeySecurityScheme]{
 	{Name: "in", Read: func(r *wire.Reader, x *APIKeySecurityScheme) { x.Location = r.String() }},
 	{Name: "name", Read: func(r *wire.Reader, x *APIKeySecurityScheme) { x.Name = r.String() }},
 	{Name: "description", Read: func(r *wire.Reader, x *APIKeySecurityScheme) { x.Description = r.String() }},
-}.Read
+}
+
+func readAPIKeySecuritySchemeV02JSON(r *wire.Reader, x *APIKeySecurityScheme) {
+	fieldsAPIKeySecuritySchemeV02JSON.Read(r, x)
+}
 
 func appendAgentCapabilitiesV02JSON(b []byte, x *AgentCapabilities) ([]byte, error) {
 	if x == nil {
@@ -38,11 +42,15 @@ func appendAgentCapabilitiesV02JSON(b []byte, x *AgentCapabilities) ([]byte, err
 	return wire.EndObject(b, start), err
 }
 
-var readAgentCapabilitiesV02JSON = wire.Fields[*AgentCapabilities]{
+var fieldsAgentCapabilitiesV02JSON = wire.Fields[*AgentCapabilities]{
 	{Name: "streaming", Read: func(r *wire.Reader, x *AgentCapabilities) { x.Streaming = new(r.Bool()) }},
 	{Name: "pushNotifications", Read: func(r *wire.Reader, x *AgentCapabilities) { x.PushNotifications = new(r.Bool()) }},
 	{Name: "extensions", Read: func(r *wire.Reader, x *AgentCapabilities) { x.Extensions = wire.ReadList(r, readAgentExtensionV02JSON) }},
-}.Read
+}
+
+func readAgentCapabilitiesV02JSON(r *wire.Reader, x *AgentCapabilities) {
+	fieldsAgentCapabilitiesV02JSON.Read(r, x)
+}
 
 func appendAgentCardV02JSON(b []byte, x *AgentCard) ([]byte, error) {
 	if x == nil {
@@ -111,12 +119,16 @@ func appendAgentExtensionV02JSON(b []byte, x *AgentExtension) ([]byte, error) {
 	return wire.EndObject(b, start), err
 }
 
-var readAgentExtensionV02JSON = wire.Fields[*AgentExtension]{
+var fieldsAgentExtensionV02JSON = wire.Fields[*AgentExtension]{
 	{Name: "uri", Read: func(r *wire.Reader, x *AgentExtension) { x.URI = r.String() }},
 	{Name: "description", Read: func(r *wire.Reader, x *AgentExtension) { x.Description = r.String() }},
 	{Name: "required", Read: func(r *wire.Reader, x *AgentExtension) { x.Required = r.Bool() }},
 	{Name: "params", Read: func(r *wire.Reader, x *AgentExtension) { x.Params = r.Struct() }},
-}.Read
+}
+
+func readAgentExtensionV02JSON(r *wire.Reader, x *AgentExtension) {
+	fieldsAgentExtensionV02JSON.Read(r, x)
+}
 
 func appendAgentProviderV02JSON(b []byte, x *AgentProvider) ([]byte, error) {
 	if x == nil {
@@ -128,10 +140,14 @@ func appendAgentProviderV02JSON(b []byte, x *AgentProvider) ([]byte, error) {
 	return wire.EndObject(b, start), nil
 }
 
-var readAgentProviderV02JSON = wire.Fields[*AgentProvider]{
+var fieldsAgentProviderV02JSON = wire.Fields[*AgentProvider]{
 	{Name: "organization", Read: func(r *wire.Reader, x *AgentProvider) { x.Organization = r.String() }},
 	{Name: "url", Read: func(r *wire.Reader, x *AgentProvider) { x.URL = r.String() }},
-}.Read
+}
+
+func readAgentProviderV02JSON(r *wire.Reader, x *AgentProvider) {
+	fieldsAgentProviderV02JSON.Read(r, x)
+}
 
 func appendAgentSkillV02JSON(b []byte, x *AgentSkill) ([]byte, error) {
 	if x == nil {
@@ -154,7 +170,7 @@ func appendAgentSkillV02JSON(b []byte, x *AgentSkill) ([]byte, error) {
 	return wire.EndObject(b, start), nil
 }
 
-var readAgentSkillV02JSON = wire.Fields[*AgentSkill]{
+var fieldsAgentSkillV02JSON = wire.Fields[*AgentSkill]{
 	{Name: "id", Read: func(r *wire.Reader, x *AgentSkill) { x.ID = r.String() }},
 	{Name: "name", Read: func(r *wire.Reader, x *AgentSkill) { x.Name = r.String() }},
 	{Name: "description", Read: func(r *wire.Reader, x *AgentSkill) { x.Description = r.String() }},
@@ -162,7 +178,9 @@ var readAgentSkillV02JSON = wire.Fields[*AgentSkill]{
 	{Name: "examples", Read: func(r *wire.Reader, x *AgentSkill) { x.Examples = r.Strings() }},
 	{Name: "inputModes", Read: func(r *wire.Reader, x *AgentSkill) { x.InputModes = r.Strings() }},
 	{Name: "outputModes", Read: func(r *wire.Reader, x *AgentSkill) { x.OutputModes = r.Strings() }},
-}.Read
+}
+
+func readAgentSkillV02JSON(r *wire.Reader, x *AgentSkill) { fieldsAgentSkillV02JSON.Read(r, x) }
 
 func appendArtifactV02JSON(b []byte, x *Artifact) ([]byte, error) {
 	if x == nil {
@@ -182,14 +200,16 @@ func appendArtifactV02JSON(b []byte, x *Artifact) ([]byte, error) {
 	return wire.EndObject(b, start), err
 }
 
-var readArtifactV02JSON = wire.Fields[*Artifact]{
+var fieldsArtifactV02JSON = wire.Fields[*Artifact]{
 	{Name: "artifactId", Required: true, Read: func(r *wire.Reader, x *Artifact) { x.ArtifactID = r.String() }},
 	{Name: "name", Read: func(r *wire.Reader, x *Artifact) { x.Name = r.String() }},
 	{Name: "description", Read: func(r *wire.Reader, x *Artifact) { x.Description = r.String() }},
 	{Name: "parts", Required: true, Read: func(r *wire.Reader, x *Artifact) { x.Parts = wire.ReadSome(r, 1, readPartV02JSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *Artifact) { x.Metadata = r.Struct() }},
 	{Name: "extensions", Read: func(r *wire.Reader, x *Artifact) { x.Extensions = r.Strings() }},
-}.Read
+}
+
+func readArtifactV02JSON(r *wire.Reader, x *Artifact) { fieldsArtifactV02JSON.Read(r, x) }
 
 func appendAuthenticationInfoV02JSON(b []byte, x *AuthenticationInfo) ([]byte, error) {
 	if x == nil {
@@ -202,10 +222,14 @@ func appendAuthenticationInfoV02JSON(b []byte, x *AuthenticationInfo) ([]byte, e
 	return wire.EndObject(b, start), err
 }
 
-var readAuthenticationInfoV02JSON = wire.Fields[*AuthenticationInfo]{
+var fieldsAuthenticationInfoV02JSON = wire.Fields[*AuthenticationInfo]{
 	{Name: "schemes", Read: func(r *wire.Reader, x *AuthenticationInfo) { x.Scheme = legacy.ReadSchemes(r) }},
 	{Name: "credentials", Read: func(r *wire.Reader, x *AuthenticationInfo) { x.Credentials = r.String() }},
-}.Read
+}
+
+func readAuthenticationInfoV02JSON(r *wire.Reader, x *AuthenticationInfo) {
+	fieldsAuthenticationInfoV02JSON.Read(r, x)
+}
 
 func appendAuthorizationCodeOAuthFlowV02JSON(b []byte, x *AuthorizationCodeOAuthFlow) ([]byte, error) {
 	if x == nil {
@@ -219,14 +243,18 @@ func appendAuthorizationCodeOAuthFlowV02JSON(b []byte, x *AuthorizationCodeOAuth
 	return wire.EndObject(b, start), nil
 }
 
-var readAuthorizationCodeOAuthFlowV02JSON = wire.Fields[*AuthorizationCodeOAuthFlow]{
+var fieldsAuthorizationCodeOAuthFlowV02JSON = wire.Fields[*AuthorizationCodeOAuthFlow]{
 	{Name: "authorizationUrl", Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.AuthorizationURL = r.String() }},
 	{Name: "tokenUrl", Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.TokenURL = r.String() }},
 	{Name: "refreshUrl", Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.RefreshURL = r.String() }},
 	{Name: "scopes", Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) {
 		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 	}},
-}.Read
+}
+
+func readAuthorizationCodeOAuthFlowV02JSON(r *wire.Reader, x *AuthorizationCodeOAuthFlow) {
+	fieldsAuthorizationCodeOAuthFlowV02JSON.Read(r, x)
+}
 
 func appendCancelTaskRequestV02JSON(b []byte, x *CancelTaskRequest) ([]byte, error) {
 	if x == nil {
@@ -239,10 +267,14 @@ func appendCancelTaskRequestV02JSON(b []byte, x *CancelTaskRequest) ([]byte, err
 	return wire.EndObject(b, start), err
 }
 
-var readCancelTaskRequestV02JSON = wire.Fields[*CancelTaskRequest]{
+var fieldsCancelTaskRequestV02JSON = wire.Fields[*CancelTaskRequest]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *CancelTaskRequest) { x.ID = r.String() }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *CancelTaskRequest) { x.Metadata = r.Struct() }},
-}.Read
+}
+
+func readCancelTaskRequestV02JSON(r *wire.Reader, x *CancelTaskRequest) {
+	fieldsCancelTaskRequestV02JSON.Read(r, x)
+}
 
 func appendClientCredentialsOAuthFlowV02JSON(b []byte, x *ClientCredentialsOAuthFlow) ([]byte, error) {
 	if x == nil {
@@ -255,13 +287,17 @@ func appendClientCredentialsOAuthFlowV02JSON(b []byte, x *ClientCredentialsOAuth
 	return wire.EndObject(b, start), nil
 }
 
-var readClientCredentialsOAuthFlowV02JSON = wire.Fields[*ClientCredentialsOAuthFlow]{
+var fieldsClientCredentialsOAuthFlowV02JSON = wire.Fields[*ClientCredentialsOAuthFlow]{
 	{Name: "tokenUrl", Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) { x.TokenURL = r.String() }},
 	{Name: "refreshUrl", Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) { x.RefreshURL = r.String() }},
 	{Name: "scopes", Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) {
 		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 	}},
-}.Read
+}
+
+func readClientCredentialsOAuthFlowV02JSON(r *wire.Reader, x *ClientCredentialsOAuthFlow) {
+	fieldsClientCredentialsOAuthFlowV02JSON.Read(r, x)
+}
 
 func appendDeleteTaskPushNotificationConfigRequestV02JSON(b []byte, x *DeleteTaskPushNotificationConfigRequest) ([]byte, error) {
 	if x == nil {
@@ -273,10 +309,14 @@ func appendDeleteTaskPushNotificationConfigRequestV02JSON(b []byte, x *DeleteTas
 	return wire.EndObject(b, start), nil
 }
 
-var readDeleteTaskPushNotificationConfigRequestV02JSON = wire.Fields[*DeleteTaskPushNotificationConfigRequest]{
+var fieldsDeleteTaskPushNotificationConfigRequestV02JSON = wire.Fields[*DeleteTaskPushNotificationConfigRequest]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) { x.TaskID = r.String() }},
 	{Name: "pushNotificationConfigId", Required: true, Read: func(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) { x.ID = r.String() }},
-}.Read
+}
+
+func readDeleteTaskPushNotificationConfigRequestV02JSON(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) {
+	fieldsDeleteTaskPushNotificationConfigRequestV02JSON.Read(r, x)
+}
 
 func appendGetTaskPushNotificationConfigRequestV02JSON(b []byte, x *GetTaskPushNotificationConfigRequest) ([]byte, error) {
 	if x == nil {
@@ -288,10 +328,14 @@ func appendGetTaskPushNotificationConfigRequestV02JSON(b []byte, x *GetTaskPushN
 	return wire.EndObject(b, start), nil
 }
 
-var readGetTaskPushNotificationConfigRequestV02JSON = wire.Fields[*GetTaskPushNotificationConfigRequest]{
+var fieldsGetTaskPushNotificationConfigRequestV02JSON = wire.Fields[*GetTaskPushNotificationConfigRequest]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.TaskID = r.String() }},
 	{Name: "pushNotificationConfigId", Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.ID = r.String() }},
-}.Read
+}
+
+func readGetTaskPushNotificationConfigRequestV02JSON(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) {
+	fieldsGetTaskPushNotificationConfigRequestV02JSON.Read(r, x)
+}
 
 func appendGetTaskRequestV02JSON(b []byte, x *GetTaskRequest) ([]byte, error) {
 	if x == nil {
@@ -303,10 +347,14 @@ func appendGetTaskRequestV02JSON(b []byte, x *GetTaskRequest) ([]byte, error) {
 	return wire.EndObject(b, start), nil
 }
 
-var readGetTaskRequestV02JSON = wire.Fields[*GetTaskRequest]{
+var fieldsGetTaskRequestV02JSON = wire.Fields[*GetTaskRequest]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *GetTaskRequest) { x.ID = r.String() }},
 	{Name: "historyLength", Read: func(r *wire.Reader, x *GetTaskRequest) { x.HistoryLength = new(r.Int32()) }},
-}.Read
+}
+
+func readGetTaskRequestV02JSON(r *wire.Reader, x *GetTaskRequest) {
+	fieldsGetTaskRequestV02JSON.Read(r, x)
+}
 
 func appendHTTPAuthSecuritySchemeV02JSON(b []byte, x *HTTPAuthSecurityScheme) ([]byte, error) {
 	if x == nil {
@@ -320,11 +368,15 @@ func appendHTTPAuthSecuritySchemeV02JSON(b []byte, x *HTTPAuthSecurityScheme) ([
 	return wire.EndObject(b, start), nil
 }
 
-var readHTTPAuthSecuritySchemeV02JSON = wire.Fields[*HTTPAuthSecurityScheme]{
+var fieldsHTTPAuthSecuritySchemeV02JSON = wire.Fields[*HTTPAuthSecurityScheme]{
 	{Name: "scheme", Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.Scheme = r.String() }},
 	{Name: "bearerFormat", Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.BearerFormat = r.String() }},
 	{Name: "description", Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.Description = r.String() }},
-}.Read
+}
+
+func readHTTPAuthSecuritySchemeV02JSON(r *wire.Reader, x *HTTPAuthSecurityScheme) {
+	fieldsHTTPAuthSecuritySchemeV02JSON.Read(r, x)
+}
 
 func appendImplicitOAuthFlowV02JSON(b []byte, x *ImplicitOAuthFlow) ([]byte, error) {
 	if x == nil {
@@ -337,13 +389,17 @@ func appendImplicitOAuthFlowV02JSON(b []byte, x *ImplicitOAuthFlow) ([]byte, err
 	return wire.EndObject(b, start), nil
 }
 
-var readImplicitOAuthFlowV02JSON = wire.Fields[*ImplicitOAuthFlow]{
+var fieldsImplicitOAuthFlowV02JSON = wire.Fields[*ImplicitOAuthFlow]{
 	{Name: "authorizationUrl", Read: func(r *wire.Reader, x *ImplicitOAuthFlow) { x.AuthorizationURL = r.String() }},
 	{Name: "refreshUrl", Read: func(r *wire.Reader, x *ImplicitOAuthFlow) { x.RefreshURL = r.String() }},
 	{Name: "scopes", Read: func(r *wire.Reader, x *ImplicitOAuthFlow) {
 		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 	}},
-}.Read
+}
+
+func readImplicitOAuthFlowV02JSON(r *wire.Reader, x *ImplicitOAuthFlow) {
+	fieldsImplicitOAuthFlowV02JSON.Read(r, x)
+}
 
 func appendListTaskPushNotificationConfigsRequestV02JSON(b []byte, x *ListTaskPushNotificationConfigsRequest) ([]byte, error) {
 	if x == nil {
@@ -354,9 +410,13 @@ func appendListTaskPushNotificationConfigsRequestV02JSON(b []byte, x *ListTaskPu
 	return wire.EndObject(b, start), nil
 }
 
-var readListTaskPushNotificationConfigsRequestV02JSON = wire.Fields[*ListTaskPushNotificationConfigsRequest]{
+var fieldsListTaskPushNotificationConfigsRequestV02JSON = wire.Fields[*ListTaskPushNotificationConfigsRequest]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.TaskID = r.String() }},
-}.Read
+}
+
+func readListTaskPushNotificationConfigsRequestV02JSON(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) {
+	fieldsListTaskPushNotificationConfigsRequestV02JSON.Read(r, x)
+}
 
 func appendListTaskPushNotificationConfigsResponseV02JSON(b []byte, x *ListTaskPushNotificationConfigsResponse) ([]byte, error) {
 	if x == nil {
@@ -392,7 +452,7 @@ func appendMessageV02JSON(b []byte, x *Message) ([]byte, error) {
 	return wire.EndObject(b, start), err
 }
 
-var readMessageV02JSON = wire.Fields[*Message]{
+var fieldsMessageV02JSON = wire.Fields[*Message]{
 	{Name: "messageId", Read: func(r *wire.Reader, x *Message) { x.MessageID = r.String() }},
 	{Name: "contextId", Read: func(r *wire.Reader, x *Message) { x.ContextID = r.String() }},
 	{Name: "taskId", Read: func(r *wire.Reader, x *Message) { x.TaskID = r.String() }},
@@ -401,7 +461,9 @@ var readMessageV02JSON = wire.Fields[*Message]{
 	{Name: "metadata", Read: func(r *wire.Reader, x *Message) { x.Metadata = r.Struct() }},
 	{Name: "extensions", Read: func(r *wire.Reader, x *Message) { x.Extensions = r.Strings() }},
 	{Name: "referenceTaskIds", Read: func(r *wire.Reader, x *Message) { x.ReferenceTaskIDs = r.Strings() }},
-}.Read
+}
+
+func readMessageV02JSON(r *wire.Reader, x *Message) { fieldsMessageV02JSON.Read(r, x) }
 
 func appendOAuth2SecuritySchemeV02JSON(b []byte, x *OAuth2SecurityScheme) ([]byte, error) {
 	if x == nil {
@@ -415,10 +477,14 @@ func appendOAuth2SecuritySchemeV02JSON(b []byte, x *OAuth2SecurityScheme) ([]byt
 	return wire.EndObject(b, start), err
 }
 
-var readOAuth2SecuritySchemeV02JSON = wire.Fields[*OAuth2SecurityScheme]{
+var fieldsOAuth2SecuritySchemeV02JSON = wire.Fields[*OAuth2SecurityScheme]{
 	{Name: "flows", Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.Flows = wire.ReadNew(r, readOAuthFlowsV02JSON) }},
 	{Name: "description", Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.Description = r.String() }},
-}.Read
+}
+
+func readOAuth2SecuritySchemeV02JSON(r *wire.Reader, x *OAuth2SecurityScheme) {
+	fieldsOAuth2SecuritySchemeV02JSON.Read(r, x)
+}
 
 func appendOAuthFlowsV02JSON(b []byte, x *OAuthFlows) ([]byte, error) {
 	if x == nil {
@@ -466,10 +532,14 @@ func appendOpenIDConnectSecuritySchemeV02JSON(b []byte, x *OpenIDConnectSecurity
 	return wire.EndObject(b, start), nil
 }
 
-var readOpenIDConnectSecuritySchemeV02JSON = wire.Fields[*OpenIDConnectSecurityScheme]{
+var fieldsOpenIDConnectSecuritySchemeV02JSON = wire.Fields[*OpenIDConnectSecurityScheme]{
 	{Name: "openIdConnectUrl", Read: func(r *wire.Reader, x *OpenIDConnectSecurityScheme) { x.OpenIDConnectURL = r.String() }},
 	{Name: "description", Read: func(r *wire.Reader, x *OpenIDConnectSecurityScheme) { x.Description = r.String() }},
-}.Read
+}
+
+func readOpenIDConnectSecuritySchemeV02JSON(r *wire.Reader, x *OpenIDConnectSecurityScheme) {
+	fieldsOpenIDConnectSecuritySchemeV02JSON.Read(r, x)
+}
 
 func appendPartV02JSON(b []byte, x *Part) ([]byte, error) {
 	if x == nil {
@@ -500,13 +570,17 @@ func appendPasswordOAuthFlowV02JSON(b []byte, x *PasswordOAuthFlow) ([]byte, err
 	return wire.EndObject(b, start), nil
 }
 
-var readPasswordOAuthFlowV02JSON = wire.Fields[*PasswordOAuthFlow]{
+var fieldsPasswordOAuthFlowV02JSON = wire.Fields[*PasswordOAuthFlow]{
 	{Name: "tokenUrl", Read: func(r *wire.Reader, x *PasswordOAuthFlow) { x.TokenURL = r.String() }},
 	{Name: "refreshUrl", Read: func(r *wire.Reader, x *PasswordOAuthFlow) { x.RefreshURL = r.String() }},
 	{Name: "scopes", Read: func(r *wire.Reader, x *PasswordOAuthFlow) {
 		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 	}},
-}.Read
+}
+
+func readPasswordOAuthFlowV02JSON(r *wire.Reader, x *PasswordOAuthFlow) {
+	fieldsPasswordOAuthFlowV02JSON.Read(r, x)
+}
 
 var valuesRoleV02JSON = wire.Enum[Role]{
 	{Value: RoleUser, Name: "user"},
@@ -596,14 +670,18 @@ func appendSendMessageConfigurationV02JSON(b []byte, x *SendMessageConfiguration
 	return wire.EndObject(b, start), err
 }
 
-var readSendMessageConfigurationV02JSON = wire.Fields[*SendMessageConfiguration]{
+var fieldsSendMessageConfigurationV02JSON = wire.Fields[*SendMessageConfiguration]{
 	{Name: "acceptedOutputModes", Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.AcceptedOutputModes = r.Strings() }},
 	{Name: "historyLength", Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.HistoryLength = new(r.Int32()) }},
 	{Name: "pushNotificationConfig", Read: func(r *wire.Reader, x *SendMessageConfiguration) {
 		x.TaskPushNotificationConfig = wire.ReadNew(r, readTaskPushNotificationConfigV02JSONPushNotificationConfig)
 	}},
 	{Name: "blocking", Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.ReturnImmediately = legacy.ReadBlocking(r) }, Absent: func(x *SendMessageConfiguration) { x.ReturnImmediately = legacy.AbsentBlocking() }},
-}.Read
+}
+
+func readSendMessageConfigurationV02JSON(r *wire.Reader, x *SendMessageConfiguration) {
+	fieldsSendMessageConfigurationV02JSON.Read(r, x)
+}
 
 func appendSendMessageRequestV02JSON(b []byte, x *SendMessageRequest) ([]byte, error) {
 	if x == nil {
@@ -617,13 +695,17 @@ func appendSendMessageRequestV02JSON(b []byte, x *SendMessageRequest) ([]byte, e
 	return wire.EndObject(b, start), err
 }
 
-var readSendMessageRequestV02JSON = wire.Fields[*SendMessageRequest]{
+var fieldsSendMessageRequestV02JSON = wire.Fields[*SendMessageRequest]{
 	{Name: "message", Required: true, Read: func(r *wire.Reader, x *SendMessageRequest) { x.Message = wire.ReadNew(r, readMessageV02JSON) }},
 	{Name: "configuration", Read: func(r *wire.Reader, x *SendMessageRequest) {
 		x.Configuration = wire.ReadNew(r, readSendMessageConfigurationV02JSON)
 	}, Absent: func(x *SendMessageRequest) { x.Configuration = wire.ReadEmpty(readSendMessageConfigurationV02JSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *SendMessageRequest) { x.Metadata = r.Struct() }},
-}.Read
+}
+
+func readSendMessageRequestV02JSON(r *wire.Reader, x *SendMessageRequest) {
+	fieldsSendMessageRequestV02JSON.Read(r, x)
+}
 
 func appendSendMessageResponseV02JSON(b []byte, x *SendMessageResponse) ([]byte, error) {
 	if x == nil {
@@ -713,9 +795,13 @@ func appendSubscribeToTaskRequestV02JSON(b []byte, x *SubscribeToTaskRequest) ([
 	return wire.EndObject(b, start), nil
 }
 
-var readSubscribeToTaskRequestV02JSON = wire.Fields[*SubscribeToTaskRequest]{
+var fieldsSubscribeToTaskRequestV02JSON = wire.Fields[*SubscribeToTaskRequest]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *SubscribeToTaskRequest) { x.ID = r.String() }},
-}.Read
+}
+
+func readSubscribeToTaskRequestV02JSON(r *wire.Reader, x *SubscribeToTaskRequest) {
+	fieldsSubscribeToTaskRequestV02JSON.Read(r, x)
+}
 
 func appendTaskV02JSON(b []byte, x *Task) ([]byte, error) {
 	if x == nil {
@@ -733,14 +819,16 @@ func appendTaskV02JSON(b []byte, x *Task) ([]byte, error) {
 	return wire.EndObject(b, start), err
 }
 
-var readTaskV02JSON = wire.Fields[*Task]{
+var fieldsTaskV02JSON = wire.Fields[*Task]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *Task) { x.ID = r.String() }},
 	{Name: "contextId", Read: func(r *wire.Reader, x *Task) { x.ContextID = r.String() }},
 	{Name: "status", Required: true, Read: func(r *wire.Reader, x *Task) { x.Status = wire.ReadNew(r, readTaskStatusV02JSON) }},
 	{Name: "artifacts", Read: func(r *wire.Reader, x *Task) { x.Artifacts = wire.ReadList(r, readArtifactV02JSON) }},
 	{Name: "history", Read: func(r *wire.Reader, x *Task) { x.History = wire.ReadList(r, readMessageV02JSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *Task) { x.Metadata = r.Struct() }},
-}.Read
+}
+
+func readTaskV02JSON(r *wire.Reader, x *Task) { fieldsTaskV02JSON.Read(r, x) }
 
 func appendTaskArtifactUpdateEventV02JSON(b []byte, x *TaskArtifactUpdateEvent) ([]byte, error) {
 	if x == nil {
@@ -758,14 +846,18 @@ func appendTaskArtifactUpdateEventV02JSON(b []byte, x *TaskArtifactUpdateEvent) 
 	return wire.EndObject(b, start), err
 }
 
-var readTaskArtifactUpdateEventV02JSON = wire.Fields[*TaskArtifactUpdateEvent]{
+var fieldsTaskArtifactUpdateEventV02JSON = wire.Fields[*TaskArtifactUpdateEvent]{
 	{Name: "taskId", Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.TaskID = r.String() }},
 	{Name: "contextId", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.ContextID = r.String() }},
 	{Name: "artifact", Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Artifact = wire.ReadNew(r, readArtifactV02JSON) }},
 	{Name: "append", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Append = r.Bool() }},
 	{Name: "lastChunk", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.LastChunk = r.Bool() }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Metadata = r.Struct() }},
-}.Read
+}
+
+func readTaskArtifactUpdateEventV02JSON(r *wire.Reader, x *TaskArtifactUpdateEvent) {
+	fieldsTaskArtifactUpdateEventV02JSON.Read(r, x)
+}
 
 func appendTaskPushNotificationConfigV02JSON(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {
 	if x == nil {
@@ -778,12 +870,16 @@ func appendTaskPushNotificationConfigV02JSON(b []byte, x *TaskPushNotificationCo
 	return wire.EndObject(b, start), err
 }
 
-var readTaskPushNotificationConfigV02JSON = wire.Fields[*TaskPushNotificationConfig]{
+var fieldsTaskPushNotificationConfigV02JSON = wire.Fields[*TaskPushNotificationConfig]{
 	{Name: "taskId", Required: true, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.TaskID = r.String() }},
 	{Name: "pushNotificationConfig", Required: true, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) {
 		readTaskPushNotificationConfigV02JSONPushNotificationConfig(r, x)
 	}},
-}.Read
+}
+
+func readTaskPushNotificationConfigV02JSON(r *wire.Reader, x *TaskPushNotificationConfig) {
+	fieldsTaskPushNotificationConfigV02JSON.Read(r, x)
+}
 
 func appendTaskPushNotificationConfigV02JSONPushNotificationConfig(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {
 	if x == nil {
@@ -798,14 +894,18 @@ func appendTaskPushNotificationConfigV02JSONPushNotificationConfig(b []byte, x *
 	return wire.EndObject(b, start), err
 }
 
-var readTaskPushNotificationConfigV02JSONPushNotificationConfig = wire.Fields[*TaskPushNotificationConfig]{
+var fieldsTaskPushNotificationConfigV02JSONPushNotificationConfig = wire.Fields[*TaskPushNotificationConfig]{
 	{Name: "id", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.ID = r.String() }},
 	{Name: "url", Required: true, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.URL = r.String() }},
 	{Name: "token", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.Token = r.String() }},
 	{Name: "authentication", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) {
 		x.Authentication = wire.ReadNew(r, readAuthenticationInfoV02JSON)
 	}},
-}.Read
+}
+
+func readTaskPushNotificationConfigV02JSONPushNotificationConfig(r *wire.Reader, x *TaskPushNotificationConfig) {
+	fieldsTaskPushNotificationConfigV02JSONPushNotificationConfig.Read(r, x)
+}
 
 var valuesTaskStateV02JSON = wire.Enum[TaskState]{
 	{Value: TaskStateSubmitted, Name: "submitted"},
@@ -837,11 +937,13 @@ func appendTaskStatusV02JSON(b []byte, x *TaskStatus) ([]byte, error) {
 	return wire.EndObject(b, start), err
 }
 
-var readTaskStatusV02JSON = wire.Fields[*TaskStatus]{
+var fieldsTaskStatusV02JSON = wire.Fields[*TaskStatus]{
 	{Name: "state", Required: true, Read: func(r *wire.Reader, x *TaskStatus) { x.State = readTaskStateV02JSON(r) }},
 	{Name: "message", Read: func(r *wire.Reader, x *TaskStatus) { x.Message = wire.ReadNew(r, readMessageV02JSON) }},
 	{Name: "timestamp", Read: func(r *wire.Reader, x *TaskStatus) { x.Timestamp = legacy.ReadTimestamp(r) }},
-}.Read
+}
+
+func readTaskStatusV02JSON(r *wire.Reader, x *TaskStatus) { fieldsTaskStatusV02JSON.Read(r, x) }
 
 func appendTaskStatusUpdateEventV02JSON(b []byte, x *TaskStatusUpdateEvent) ([]byte, error) {
 	if x == nil {
@@ -858,12 +960,16 @@ func appendTaskStatusUpdateEventV02JSON(b []byte, x *TaskStatusUpdateEvent) ([]b
 	return wire.EndObject(b, start), err
 }
 
-var readTaskStatusUpdateEventV02JSON = wire.Fields[*TaskStatusUpdateEvent]{
+var fieldsTaskStatusUpdateEventV02JSON = wire.Fields[*TaskStatusUpdateEvent]{
 	{Name: "taskId", Required: true, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.TaskID = r.String() }},
 	{Name: "contextId", Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.ContextID = r.String() }},
 	{Name: "status", Required: true, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Status = wire.ReadNew(r, readTaskStatusV02JSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Metadata = r.Struct() }},
-}.Read
+}
+
+func readTaskStatusUpdateEventV02JSON(r *wire.Reader, x *TaskStatusUpdateEvent) {
+	fieldsTaskStatusUpdateEventV02JSON.Read(r, x)
+}
 
 func interfacesOfV02JSON(list []*AgentInterface) []runtime.Interface {
 	out := make([]runtime.Interface, len(list))

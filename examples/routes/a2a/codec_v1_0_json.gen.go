@@ -26,11 +26,15 @@ func (x *APIKeySecurityScheme) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readAPIKeySecuritySchemeV10JSON)
 }
 
-var readAPIKeySecuritySchemeV10JSON = wire.Fields[*APIKeySecurityScheme]{
+var fieldsAPIKeySecuritySchemeV10JSON = wire.Fields[*APIKeySecurityScheme]{
 	{Name: "description", Read: func(r *wire.Reader, x *APIKeySecurityScheme) { x.Description = r.String() }},
 	{Name: "location", Required: true, Read: func(r *wire.Reader, x *APIKeySecurityScheme) { x.Location = r.String() }},
 	{Name: "name", Required: true, Read: func(r *wire.Reader, x *APIKeySecurityScheme) { x.Name = r.String() }},
-}.Read
+}
+
+func readAPIKeySecuritySchemeV10JSON(r *wire.Reader, x *APIKeySecurityScheme) {
+	fieldsAPIKeySecuritySchemeV10JSON.Read(r, x)
+}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentCapabilities) AppendJSON(b []byte) ([]byte, error) {
@@ -52,12 +56,16 @@ func (x *AgentCapabilities) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readAgentCapabilitiesV10JSON)
 }
 
-var readAgentCapabilitiesV10JSON = wire.Fields[*AgentCapabilities]{
+var fieldsAgentCapabilitiesV10JSON = wire.Fields[*AgentCapabilities]{
 	{Name: "streaming", Read: func(r *wire.Reader, x *AgentCapabilities) { x.Streaming = new(r.Bool()) }},
 	{Name: "pushNotifications", Aliases: []string{"push_notifications"}, Read: func(r *wire.Reader, x *AgentCapabilities) { x.PushNotifications = new(r.Bool()) }},
 	{Name: "extensions", Read: func(r *wire.Reader, x *AgentCapabilities) { x.Extensions = wire.ReadList(r, readAgentExtensionV10JSON) }},
 	{Name: "extendedAgentCard", Aliases: []string{"extended_agent_card"}, Read: func(r *wire.Reader, x *AgentCapabilities) { x.ExtendedAgentCard = new(r.Bool()) }},
-}.Read
+}
+
+func readAgentCapabilitiesV10JSON(r *wire.Reader, x *AgentCapabilities) {
+	fieldsAgentCapabilitiesV10JSON.Read(r, x)
+}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentCard) AppendJSON(b []byte) ([]byte, error) {
@@ -90,7 +98,7 @@ func (x *AgentCard) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readAgentCardV10JSON)
 }
 
-var readAgentCardV10JSON = wire.Fields[*AgentCard]{
+var fieldsAgentCardV10JSON = wire.Fields[*AgentCard]{
 	{Name: "name", Required: true, Read: func(r *wire.Reader, x *AgentCard) { x.Name = r.String() }},
 	{Name: "description", Required: true, Read: func(r *wire.Reader, x *AgentCard) { x.Description = r.String() }},
 	{Name: "supportedInterfaces", Aliases: []string{"supported_interfaces"}, Required: true, Read: func(r *wire.Reader, x *AgentCard) {
@@ -111,7 +119,9 @@ var readAgentCardV10JSON = wire.Fields[*AgentCard]{
 	{Name: "skills", Required: true, Null: wire.NullEmpty, Read: func(r *wire.Reader, x *AgentCard) { x.Skills = wire.ReadList(r, readAgentSkillV10JSON) }},
 	{Name: "signatures", Read: func(r *wire.Reader, x *AgentCard) { x.Signatures = wire.ReadList(r, readAgentCardSignatureV10JSON) }},
 	{Name: "iconUrl", Aliases: []string{"icon_url"}, Read: func(r *wire.Reader, x *AgentCard) { x.IconURL = new(r.String()) }},
-}.Read
+}
+
+func readAgentCardV10JSON(r *wire.Reader, x *AgentCard) { fieldsAgentCardV10JSON.Read(r, x) }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentCardSignature) AppendJSON(b []byte) ([]byte, error) {
@@ -132,11 +142,15 @@ func (x *AgentCardSignature) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readAgentCardSignatureV10JSON)
 }
 
-var readAgentCardSignatureV10JSON = wire.Fields[*AgentCardSignature]{
+var fieldsAgentCardSignatureV10JSON = wire.Fields[*AgentCardSignature]{
 	{Name: "protected", Required: true, Read: func(r *wire.Reader, x *AgentCardSignature) { x.Protected = r.String() }},
 	{Name: "signature", Required: true, Read: func(r *wire.Reader, x *AgentCardSignature) { x.Signature = r.String() }},
 	{Name: "header", Read: func(r *wire.Reader, x *AgentCardSignature) { x.Header = r.Struct() }},
-}.Read
+}
+
+func readAgentCardSignatureV10JSON(r *wire.Reader, x *AgentCardSignature) {
+	fieldsAgentCardSignatureV10JSON.Read(r, x)
+}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentExtension) AppendJSON(b []byte) ([]byte, error) {
@@ -158,12 +172,16 @@ func (x *AgentExtension) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readAgentExtensionV10JSON)
 }
 
-var readAgentExtensionV10JSON = wire.Fields[*AgentExtension]{
+var fieldsAgentExtensionV10JSON = wire.Fields[*AgentExtension]{
 	{Name: "uri", Read: func(r *wire.Reader, x *AgentExtension) { x.URI = r.String() }},
 	{Name: "description", Read: func(r *wire.Reader, x *AgentExtension) { x.Description = r.String() }},
 	{Name: "required", Read: func(r *wire.Reader, x *AgentExtension) { x.Required = r.Bool() }},
 	{Name: "params", Read: func(r *wire.Reader, x *AgentExtension) { x.Params = r.Struct() }},
-}.Read
+}
+
+func readAgentExtensionV10JSON(r *wire.Reader, x *AgentExtension) {
+	fieldsAgentExtensionV10JSON.Read(r, x)
+}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentInterface) AppendJSON(b []byte) ([]byte, error) {
@@ -184,12 +202,16 @@ func (x *AgentInterface) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readAgentInterfaceV10JSON)
 }
 
-var readAgentInterfaceV10JSON = wire.Fields[*AgentInterface]{
+var fieldsAgentInterfaceV10JSON = wire.Fields[*AgentInterface]{
 	{Name: "url", Required: true, Read: func(r *wire.Reader, x *AgentInterface) { x.URL = r.String() }},
 	{Name: "protocolBinding", Aliases: []string{"protocol_binding"}, Required: true, Read: func(r *wire.Reader, x *AgentInterface) { x.ProtocolBinding = r.String() }},
 	{Name: "tenant", Read: func(r *wire.Reader, x *AgentInterface) { x.Tenant = r.String() }},
 	{Name: "protocolVersion", Aliases: []string{"protocol_version"}, Required: true, Read: func(r *wire.Reader, x *AgentInterface) { x.ProtocolVersion = r.String() }},
-}.Read
+}
+
+func readAgentInterfaceV10JSON(r *wire.Reader, x *AgentInterface) {
+	fieldsAgentInterfaceV10JSON.Read(r, x)
+}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentProvider) AppendJSON(b []byte) ([]byte, error) {
@@ -208,10 +230,14 @@ func (x *AgentProvider) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readAgentProviderV10JSON)
 }
 
-var readAgentProviderV10JSON = wire.Fields[*AgentProvider]{
+var fieldsAgentProviderV10JSON = wire.Fields[*AgentProvider]{
 	{Name: "url", Required: true, Read: func(r *wire.Reader, x *AgentProvider) { x.URL = r.String() }},
 	{Name: "organization", Required: true, Read: func(r *wire.Reader, x *AgentProvider) { x.Organization = r.String() }},
-}.Read
+}
+
+func readAgentProviderV10JSON(r *wire.Reader, x *AgentProvider) {
+	fieldsAgentProviderV10JSON.Read(r, x)
+}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentSkill) AppendJSON(b []byte) ([]byte, error) {
@@ -243,7 +269,7 @@ func (x *AgentSkill) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readAgentSkillV10JSON)
 }
 
-var readAgentSkillV10JSON = wire.Fields[*AgentSkill]{
+var fieldsAgentSkillV10JSON = wire.Fields[*AgentSkill]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *AgentSkill) { x.ID = r.String() }},
 	{Name: "name", Required: true, Read: func(r *wire.Reader, x *AgentSkill) { x.Name = r.String() }},
 	{Name: "description", Required: true, Read: func(r *wire.Reader, x *AgentSkill) { x.Description = r.String() }},
@@ -254,7 +280,9 @@ var readAgentSkillV10JSON = wire.Fields[*AgentSkill]{
 	{Name: "securityRequirements", Aliases: []string{"security_requirements"}, Read: func(r *wire.Reader, x *AgentSkill) {
 		x.SecurityRequirements = wire.ReadList(r, readSecurityRequirementV10JSON)
 	}},
-}.Read
+}
+
+func readAgentSkillV10JSON(r *wire.Reader, x *AgentSkill) { fieldsAgentSkillV10JSON.Read(r, x) }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *Artifact) AppendJSON(b []byte) ([]byte, error) {
@@ -281,14 +309,16 @@ func (x *Artifact) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readArtifactV10JSON)
 }
 
-var readArtifactV10JSON = wire.Fields[*Artifact]{
+var fieldsArtifactV10JSON = wire.Fields[*Artifact]{
 	{Name: "artifactId", Aliases: []string{"artifact_id"}, Required: true, Read: func(r *wire.Reader, x *Artifact) { x.ArtifactID = r.String() }},
 	{Name: "name", Read: func(r *wire.Reader, x *Artifact) { x.Name = r.String() }},
 	{Name: "description", Read: func(r *wire.Reader, x *Artifact) { x.Description = r.String() }},
 	{Name: "parts", Required: true, Read: func(r *wire.Reader, x *Artifact) { x.Parts = wire.ReadSome(r, 1, readPartV10JSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *Artifact) { x.Metadata = r.Struct() }},
 	{Name: "extensions", Read: func(r *wire.Reader, x *Artifact) { x.Extensions = r.Strings() }},
-}.Read
+}
+
+func readArtifactV10JSON(r *wire.Reader, x *Artifact) { fieldsArtifactV10JSON.Read(r, x) }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AuthenticationInfo) AppendJSON(b []byte) ([]byte, error) {
@@ -307,10 +337,14 @@ func (x *AuthenticationInfo) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readAuthenticationInfoV10JSON)
 }
 
-var readAuthenticationInfoV10JSON = wire.Fields[*AuthenticationInfo]{
+var fieldsAuthenticationInfoV10JSON = wire.Fields[*AuthenticationInfo]{
 	{Name: "scheme", Required: true, Read: func(r *wire.Reader, x *AuthenticationInfo) { x.Scheme = r.String() }},
 	{Name: "credentials", Read: func(r *wire.Reader, x *AuthenticationInfo) { x.Credentials = r.String() }},
-}.Read
+}
+
+func readAuthenticationInfoV10JSON(r *wire.Reader, x *AuthenticationInfo) {
+	fieldsAuthenticationInfoV10JSON.Read(r, x)
+}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AuthorizationCodeOAuthFlow) AppendJSON(b []byte) ([]byte, error) {
@@ -332,7 +366,7 @@ func (x *AuthorizationCodeOAuthFlow) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readAuthorizationCodeOAuthFlowV10JSON)
 }
 
-var readAuthorizationCodeOAuthFlowV10JSON = wire.Fields[*AuthorizationCodeOAuthFlow]{
+var fieldsAuthorizationCodeOAuthFlowV10JSON = wire.Fields[*AuthorizationCodeOAuthFlow]{
 	{Name: "authorizationUrl", Aliases: []string{"authorization_url"}, Required: true, Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.AuthorizationURL = r.String() }},
 	{Name: "tokenUrl", Aliases: []string{"token_url"}, Required: true, Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.TokenURL = r.String() }},
 	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.RefreshURL = r.String() }},
@@ -340,7 +374,11 @@ var readAuthorizationCodeOAuthFlowV10JSON = wire.Fields[*AuthorizationCodeOAuthF
 		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 	}},
 	{Name: "pkceRequired", Aliases: []string{"pkce_required"}, Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.PKCERequired = r.Bool() }},
-}.Read
+}
+
+func readAuthorizationCodeOAuthFlowV10JSON(r *wire.Reader, x *AuthorizationCodeOAuthFlow) {
+	fieldsAuthorizationCodeOAuthFlowV10JSON.Read(r, x)
+}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *CancelTaskRequest) AppendJSON(b []byte) ([]byte, error) {
@@ -361,11 +399,15 @@ func (x *CancelTaskRequest) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readCancelTaskRequestV10JSON)
 }
 
-var readCancelTaskRequestV10JSON = wire.Fields[*CancelTaskRequest]{
+var fieldsCancelTaskRequestV10JSON = wire.Fields[*CancelTaskRequest]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *CancelTaskRequest) { x.Tenant = r.String() }},
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *CancelTaskRequest) { x.ID = r.String() }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *CancelTaskRequest) { x.Metadata = r.Struct() }},
-}.Read
+}
+
+func readCancelTaskRequestV10JSON(r *wire.Reader, x *CancelTaskRequest) {
+	fieldsCancelTaskRequestV10JSON.Read(r, x)
+}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *ClientCredentialsOAuthFlow) AppendJSON(b []byte) ([]byte, error) {
@@ -385,13 +427,17 @@ func (x *ClientCredentialsOAuthFlow) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readClientCredentialsOAuthFlowV10JSON)
 }
 
-var readClientCredentialsOAuthFlowV10JSON = wire.Fields[*ClientCredentialsOAuthFlow]{
+var fieldsClientCredentialsOAuthFlowV10JSON = wire.Fields[*ClientCredentialsOAuthFlow]{
 	{Name: "tokenUrl", Aliases: []string{"token_url"}, Required: true, Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) { x.TokenURL = r.String() }},
 	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) { x.RefreshURL = r.String() }},
 	{Name: "scopes", Required: true, Null: wire.NullEmpty, Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) {
 		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 	}},
-}.Read
+}
+
+func readClientCredentialsOAuthFlowV10JSON(r *wire.Reader, x *ClientCredentialsOAuthFlow) {
+	fieldsClientCredentialsOAuthFlowV10JSON.Read(r, x)
+}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *DeleteTaskPushNotificationConfigRequest) AppendJSON(b []byte) ([]byte, error) {
@@ -413,11 +459,15 @@ func (x *DeleteTaskPushNotificationConfigRequest) UnmarshalJSON(src []byte) erro
 	return wire.Unmarshal(src, x, readDeleteTaskPushNotificationConfigRequestV10JSON)
 }
 
-var readDeleteTaskPushNotificationConfigRequestV10JSON = wire.Fields[*DeleteTaskPushNotificationConfigRequest]{
+var fieldsDeleteTaskPushNotificationConfigRequestV10JSON = wire.Fields[*DeleteTaskPushNotificationConfigRequest]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) { x.Tenant = r.String() }},
 	{Name: "taskId", Aliases: []string{"task_id"}, Required: true, Read: func(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) { x.TaskID = r.String() }},
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) { x.ID = r.String() }},
-}.Read
+}
+
+func readDeleteTaskPushNotificationConfigRequestV10JSON(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) {
+	fieldsDeleteTaskPushNotificationConfigRequestV10JSON.Read(r, x)
+}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *DeviceCodeOAuthFlow) AppendJSON(b []byte) ([]byte, error) {
@@ -438,14 +488,18 @@ func (x *DeviceCodeOAuthFlow) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readDeviceCodeOAuthFlowV10JSON)
 }
 
-var readDeviceCodeOAuthFlowV10JSON = wire.Fields[*DeviceCodeOAuthFlow]{
+var fieldsDeviceCodeOAuthFlowV10JSON = wire.Fields[*DeviceCodeOAuthFlow]{
 	{Name: "deviceAuthorizationUrl", Aliases: []string{"device_authorization_url"}, Required: true, Read: func(r *wire.Reader, x *DeviceCodeOAuthFlow) { x.DeviceAuthorizationURL = r.String() }},
 	{Name: "tokenUrl", Aliases: []string{"token_url"}, Required: true, Read: func(r *wire.Reader, x *DeviceCodeOAuthFlow) { x.TokenURL = r.String() }},
 	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, Read: func(r *wire.Reader, x *DeviceCodeOAuthFlow) { x.RefreshURL = r.String() }},
 	{Name: "scopes", Required: true, Null: wire.NullEmpty, Read: func(r *wire.Reader, x *DeviceCodeOAuthFlow) {
 		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 	}},
-}.Read
+}
+
+func readDeviceCodeOAuthFlowV10JSON(r *wire.Reader, x *DeviceCodeOAuthFlow) {
+	fieldsDeviceCodeOAuthFlowV10JSON.Read(r, x)
+}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *GetExtendedAgentCardRequest) AppendJSON(b []byte) ([]byte, error) {
@@ -463,9 +517,13 @@ func (x *GetExtendedAgentCardRequest) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readGetExtendedAgentCardRequestV10JSON)
 }
 
-var readGetExtendedAgentCardRequestV10JSON = wire.Fields[*GetExtendedAgentCardRequest]{
+var fieldsGetExtendedAgentCardRequestV10JSON = wire.Fields[*GetExtendedAgentCardRequest]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *GetExtendedAgentCardRequest) { x.Tenant = r.String() }},
-}.Read
+}
+
+func readGetExtendedAgentCardRequestV10JSON(r *wire.Reader, x *GetExtendedAgentCardRequest) {
+	fieldsGetExtendedAgentCardRequestV10JSON.Read(r, x)
+}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *GetTaskPushNotificationConfigRequest) AppendJSON(b []byte) ([]byte, error) {
@@ -485,11 +543,15 @@ func (x *GetTaskPushNotificationConfigRequest) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readGetTaskPushNotificationConfigRequestV10JSON)
 }
 
-var readGetTaskPushNotificationConfigRequestV10JSON = wire.Fields[*GetTaskPushNotificationConfigRequest]{
+var fieldsGetTaskPushNotificationConfigRequestV10JSON = wire.Fields[*GetTaskPushNotificationConfigRequest]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.Tenant = r.String() }},
 	{Name: "taskId", Aliases: []string{"task_id"}, Required: true, Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.TaskID = r.String() }},
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.ID = r.String() }},
-}.Read
+}
+
+func readGetTaskPushNotificationConfigRequestV10JSON(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) {
+	fieldsGetTaskPushNotificationConfigRequestV10JSON.Read(r, x)
+}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *GetTaskRequest) AppendJSON(b []byte) ([]byte, error) {
@@ -509,11 +571,15 @@ func (x *GetTaskRequest) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readGetTaskRequestV10JSON)
 }
 
-var readGetTaskRequestV10JSON = wire.Fields[*GetTaskRequest]{
+var fieldsGetTaskRequestV10JSON = wire.Fields[*GetTaskRequest]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *GetTaskRequest) { x.Tenant = r.String() }},
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *GetTaskRequest) { x.ID = r.String() }},
 	{Name: "historyLength", Aliases: []string{"history_length"}, Read: func(r *wire.Reader, x *GetTaskRequest) { x.HistoryLength = new(r.Int32()) }},
-}.Read
+}
+
+func readGetTaskRequestV10JSON(r *wire.Reader, x *GetTaskRequest) {
+	fieldsGetTaskRequestV10JSON.Read(r, x)
+}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *HTTPAuthSecurityScheme) AppendJSON(b []byte) ([]byte, error) {
@@ -533,11 +599,15 @@ func (x *HTTPAuthSecurityScheme) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readHTTPAuthSecuritySchemeV10JSON)
 }
 
-var readHTTPAuthSecuritySchemeV10JSON = wire.Fields[*HTTPAuthSecurityScheme]{
+var fieldsHTTPAuthSecuritySchemeV10JSON = wire.Fields[*HTTPAuthSecurityScheme]{
 	{Name: "description", Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.Description = r.String() }},
 	{Name: "scheme", Required: true, Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.Scheme = r.String() }},
 	{Name: "bearerFormat", Aliases: []string{"bearer_format"}, Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.BearerFormat = r.String() }},
-}.Read
+}
+
+func readHTTPAuthSecuritySchemeV10JSON(r *wire.Reader, x *HTTPAuthSecurityScheme) {
+	fieldsHTTPAuthSecuritySchemeV10JSON.Read(r, x)
+}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *ImplicitOAuthFlow) AppendJSON(b []byte) ([]byte, error) {
@@ -559,13 +629,17 @@ func (x *ImplicitOAuthFlow) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readImplicitOAuthFlowV10JSON)
 }
 
-var readImplicitOAuthFlowV10JSON = wire.Fields[*ImplicitOAuthFlow]{
+var fieldsImplicitOAuthFlowV10JSON = wire.Fields[*ImplicitOAuthFlow]{
 	{Name: "authorizationUrl", Aliases: []string{"authorization_url"}, Read: func(r *wire.Reader, x *ImplicitOAuthFlow) { x.AuthorizationURL = r.String() }},
 	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, Read: func(r *wire.Reader, x *ImplicitOAuthFlow) { x.RefreshURL = r.String() }},
 	{Name: "scopes", Read: func(r *wire.Reader, x *ImplicitOAuthFlow) {
 		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 	}},
-}.Read
+}
+
+func readImplicitOAuthFlowV10JSON(r *wire.Reader, x *ImplicitOAuthFlow) {
+	fieldsImplicitOAuthFlowV10JSON.Read(r, x)
+}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *ListTaskPushNotificationConfigsRequest) AppendJSON(b []byte) ([]byte, error) {
@@ -588,12 +662,16 @@ func (x *ListTaskPushNotificationConfigsRequest) UnmarshalJSON(src []byte) error
 	return wire.Unmarshal(src, x, readListTaskPushNotificationConfigsRequestV10JSON)
 }
 
-var readListTaskPushNotificationConfigsRequestV10JSON = wire.Fields[*ListTaskPushNotificationConfigsRequest]{
+var fieldsListTaskPushNotificationConfigsRequestV10JSON = wire.Fields[*ListTaskPushNotificationConfigsRequest]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.Tenant = r.String() }},
 	{Name: "taskId", Aliases: []string{"task_id"}, Required: true, Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.TaskID = r.String() }},
 	{Name: "pageSize", Aliases: []string{"page_size"}, Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.PageSize = r.Int32() }},
 	{Name: "pageToken", Aliases: []string{"page_token"}, Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.PageToken = r.String() }},
-}.Read
+}
+
+func readListTaskPushNotificationConfigsRequestV10JSON(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) {
+	fieldsListTaskPushNotificationConfigsRequestV10JSON.Read(r, x)
+}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *ListTaskPushNotificationConfigsResponse) AppendJSON(b []byte) ([]byte, error) {
@@ -615,12 +693,16 @@ func (x *ListTaskPushNotificationConfigsResponse) UnmarshalJSON(src []byte) erro
 	return wire.Unmarshal(src, x, readListTaskPushNotificationConfigsResponseV10JSON)
 }
 
-var readListTaskPushNotificationConfigsResponseV10JSON = wire.Fields[*ListTaskPushNotificationConfigsResponse]{
+var fieldsListTaskPushNotificationConfigsResponseV10JSON = wire.Fields[*ListTaskPushNotificationConfigsResponse]{
 	{Name: "configs", Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsResponse) {
 		x.Configs = wire.ReadList(r, readTaskPushNotificationConfigV10JSON)
 	}},
 	{Name: "nextPageToken", Aliases: []string{"next_page_token"}, Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsResponse) { x.NextPageToken = r.String() }},
-}.Read
+}
+
+func readListTaskPushNotificationConfigsResponseV10JSON(r *wire.Reader, x *ListTaskPushNotificationConfigsResponse) {
+	fieldsListTaskPushNotificationConfigsResponseV10JSON.Read(r, x)
+}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *ListTasksRequest) AppendJSON(b []byte) ([]byte, error) {
@@ -646,7 +728,7 @@ func (x *ListTasksRequest) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readListTasksRequestV10JSON)
 }
 
-var readListTasksRequestV10JSON = wire.Fields[*ListTasksRequest]{
+var fieldsListTasksRequestV10JSON = wire.Fields[*ListTasksRequest]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *ListTasksRequest) { x.Tenant = r.String() }},
 	{Name: "contextId", Aliases: []string{"context_id"}, Read: func(r *wire.Reader, x *ListTasksRequest) { x.ContextID = r.String() }},
 	{Name: "status", Read: func(r *wire.Reader, x *ListTasksRequest) { x.Status = readTaskStateV10JSON(r) }},
@@ -655,7 +737,11 @@ var readListTasksRequestV10JSON = wire.Fields[*ListTasksRequest]{
 	{Name: "historyLength", Aliases: []string{"history_length"}, Read: func(r *wire.Reader, x *ListTasksRequest) { x.HistoryLength = new(r.Int32()) }},
 	{Name: "statusTimestampAfter", Aliases: []string{"status_timestamp_after"}, Read: func(r *wire.Reader, x *ListTasksRequest) { x.StatusTimestampAfter = r.Timestamp() }},
 	{Name: "includeArtifacts", Aliases: []string{"include_artifacts"}, Read: func(r *wire.Reader, x *ListTasksRequest) { x.IncludeArtifacts = new(r.Bool()) }},
-}.Read
+}
+
+func readListTasksRequestV10JSON(r *wire.Reader, x *ListTasksRequest) {
+	fieldsListTasksRequestV10JSON.Read(r, x)
+}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *ListTasksResponse) AppendJSON(b []byte) ([]byte, error) {
@@ -677,12 +763,16 @@ func (x *ListTasksResponse) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readListTasksResponseV10JSON)
 }
 
-var readListTasksResponseV10JSON = wire.Fields[*ListTasksResponse]{
+var fieldsListTasksResponseV10JSON = wire.Fields[*ListTasksResponse]{
 	{Name: "tasks", Required: true, Null: wire.NullEmpty, Read: func(r *wire.Reader, x *ListTasksResponse) { x.Tasks = wire.ReadList(r, readTaskV10JSON) }},
 	{Name: "nextPageToken", Aliases: []string{"next_page_token"}, Required: true, Read: func(r *wire.Reader, x *ListTasksResponse) { x.NextPageToken = r.String() }},
 	{Name: "pageSize", Aliases: []string{"page_size"}, Required: true, Read: func(r *wire.Reader, x *ListTasksResponse) { x.PageSize = r.Int32() }},
 	{Name: "totalSize", Aliases: []string{"total_size"}, Required: true, Read: func(r *wire.Reader, x *ListTasksResponse) { x.TotalSize = r.Int32() }},
-}.Read
+}
+
+func readListTasksResponseV10JSON(r *wire.Reader, x *ListTasksResponse) {
+	fieldsListTasksResponseV10JSON.Read(r, x)
+}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *Message) AppendJSON(b []byte) ([]byte, error) {
@@ -712,7 +802,7 @@ func (x Message) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *Message) UnmarshalJSON(src []byte) error { return wire.Unmarshal(src, x, readMessageV10JSON) }
 
-var readMessageV10JSON = wire.Fields[*Message]{
+var fieldsMessageV10JSON = wire.Fields[*Message]{
 	{Name: "messageId", Aliases: []string{"message_id"}, Required: true, Read: func(r *wire.Reader, x *Message) { x.MessageID = r.String() }},
 	{Name: "contextId", Aliases: []string{"context_id"}, Read: func(r *wire.Reader, x *Message) { x.ContextID = r.String() }},
 	{Name: "taskId", Aliases: []string{"task_id"}, Read: func(r *wire.Reader, x *Message) { x.TaskID = r.String() }},
@@ -721,7 +811,9 @@ var readMessageV10JSON = wire.Fields[*Message]{
 	{Name: "metadata", Read: func(r *wire.Reader, x *Message) { x.Metadata = r.Struct() }},
 	{Name: "extensions", Read: func(r *wire.Reader, x *Message) { x.Extensions = r.Strings() }},
 	{Name: "referenceTaskIds", Aliases: []string{"reference_task_ids"}, Read: func(r *wire.Reader, x *Message) { x.ReferenceTaskIDs = r.Strings() }},
-}.Read
+}
+
+func readMessageV10JSON(r *wire.Reader, x *Message) { fieldsMessageV10JSON.Read(r, x) }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *MutualTLSSecurityScheme) AppendJSON(b []byte) ([]byte, error) {
@@ -739,9 +831,13 @@ func (x *MutualTLSSecurityScheme) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readMutualTLSSecuritySchemeV10JSON)
 }
 
-var readMutualTLSSecuritySchemeV10JSON = wire.Fields[*MutualTLSSecurityScheme]{
+var fieldsMutualTLSSecuritySchemeV10JSON = wire.Fields[*MutualTLSSecurityScheme]{
 	{Name: "description", Read: func(r *wire.Reader, x *MutualTLSSecurityScheme) { x.Description = r.String() }},
-}.Read
+}
+
+func readMutualTLSSecuritySchemeV10JSON(r *wire.Reader, x *MutualTLSSecurityScheme) {
+	fieldsMutualTLSSecuritySchemeV10JSON.Read(r, x)
+}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *OAuth2SecurityScheme) AppendJSON(b []byte) ([]byte, error) {
@@ -762,11 +858,15 @@ func (x *OAuth2SecurityScheme) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readOAuth2SecuritySchemeV10JSON)
 }
 
-var readOAuth2SecuritySchemeV10JSON = wire.Fields[*OAuth2SecurityScheme]{
+var fieldsOAuth2SecuritySchemeV10JSON = wire.Fields[*OAuth2SecurityScheme]{
 	{Name: "description", Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.Description = r.String() }},
 	{Name: "flows", Required: true, Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.Flows = wire.ReadNew(r, readOAuthFlowsV10JSON) }},
 	{Name: "oauth2MetadataUrl", Aliases: []string{"oauth2_metadata_url"}, Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.OAuth2MetadataURL = r.String() }},
-}.Read
+}
+
+func readOAuth2SecuritySchemeV10JSON(r *wire.Reader, x *OAuth2SecurityScheme) {
+	fieldsOAuth2SecuritySchemeV10JSON.Read(r, x)
+}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *OAuthFlows) AppendJSON(b []byte) ([]byte, error) {
@@ -836,10 +936,14 @@ func (x *OpenIDConnectSecurityScheme) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readOpenIDConnectSecuritySchemeV10JSON)
 }
 
-var readOpenIDConnectSecuritySchemeV10JSON = wire.Fields[*OpenIDConnectSecurityScheme]{
+var fieldsOpenIDConnectSecuritySchemeV10JSON = wire.Fields[*OpenIDConnectSecurityScheme]{
 	{Name: "description", Read: func(r *wire.Reader, x *OpenIDConnectSecurityScheme) { x.Description = r.String() }},
 	{Name: "openIdConnectUrl", Aliases: []string{"open_id_connect_url"}, Required: true, Read: func(r *wire.Reader, x *OpenIDConnectSecurityScheme) { x.OpenIDConnectURL = r.String() }},
-}.Read
+}
+
+func readOpenIDConnectSecuritySchemeV10JSON(r *wire.Reader, x *OpenIDConnectSecurityScheme) {
+	fieldsOpenIDConnectSecuritySchemeV10JSON.Read(r, x)
+}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *Part) AppendJSON(b []byte) ([]byte, error) {
@@ -913,13 +1017,17 @@ func (x *PasswordOAuthFlow) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readPasswordOAuthFlowV10JSON)
 }
 
-var readPasswordOAuthFlowV10JSON = wire.Fields[*PasswordOAuthFlow]{
+var fieldsPasswordOAuthFlowV10JSON = wire.Fields[*PasswordOAuthFlow]{
 	{Name: "tokenUrl", Aliases: []string{"token_url"}, Read: func(r *wire.Reader, x *PasswordOAuthFlow) { x.TokenURL = r.String() }},
 	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, Read: func(r *wire.Reader, x *PasswordOAuthFlow) { x.RefreshURL = r.String() }},
 	{Name: "scopes", Read: func(r *wire.Reader, x *PasswordOAuthFlow) {
 		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 	}},
-}.Read
+}
+
+func readPasswordOAuthFlowV10JSON(r *wire.Reader, x *PasswordOAuthFlow) {
+	fieldsPasswordOAuthFlowV10JSON.Read(r, x)
+}
 
 var valuesRoleV10JSON = wire.Enum[Role]{
 	{Value: RoleUnspecified, Name: "ROLE_UNSPECIFIED", Number: 0},
@@ -948,9 +1056,13 @@ func (x *SecurityRequirement) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readSecurityRequirementV10JSON)
 }
 
-var readSecurityRequirementV10JSON = wire.Fields[*SecurityRequirement]{
+var fieldsSecurityRequirementV10JSON = wire.Fields[*SecurityRequirement]{
 	{Name: "schemes", Read: func(r *wire.Reader, x *SecurityRequirement) { x.Schemes = wire.ReadMap(r, true, readStringListV10JSON) }},
-}.Read
+}
+
+func readSecurityRequirementV10JSON(r *wire.Reader, x *SecurityRequirement) {
+	fieldsSecurityRequirementV10JSON.Read(r, x)
+}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *SecurityScheme) AppendJSON(b []byte) ([]byte, error) {
@@ -1029,14 +1141,18 @@ func (x *SendMessageConfiguration) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readSendMessageConfigurationV10JSON)
 }
 
-var readSendMessageConfigurationV10JSON = wire.Fields[*SendMessageConfiguration]{
+var fieldsSendMessageConfigurationV10JSON = wire.Fields[*SendMessageConfiguration]{
 	{Name: "acceptedOutputModes", Aliases: []string{"accepted_output_modes"}, Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.AcceptedOutputModes = r.Strings() }},
 	{Name: "taskPushNotificationConfig", Aliases: []string{"task_push_notification_config"}, Read: func(r *wire.Reader, x *SendMessageConfiguration) {
 		x.TaskPushNotificationConfig = wire.ReadNew(r, readTaskPushNotificationConfigV10JSON)
 	}},
 	{Name: "historyLength", Aliases: []string{"history_length"}, Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.HistoryLength = new(r.Int32()) }},
 	{Name: "returnImmediately", Aliases: []string{"return_immediately"}, Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.ReturnImmediately = r.Bool() }},
-}.Read
+}
+
+func readSendMessageConfigurationV10JSON(r *wire.Reader, x *SendMessageConfiguration) {
+	fieldsSendMessageConfigurationV10JSON.Read(r, x)
+}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *SendMessageRequest) AppendJSON(b []byte) ([]byte, error) {
@@ -1058,14 +1174,18 @@ func (x *SendMessageRequest) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readSendMessageRequestV10JSON)
 }
 
-var readSendMessageRequestV10JSON = wire.Fields[*SendMessageRequest]{
+var fieldsSendMessageRequestV10JSON = wire.Fields[*SendMessageRequest]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *SendMessageRequest) { x.Tenant = r.String() }},
 	{Name: "message", Required: true, Read: func(r *wire.Reader, x *SendMessageRequest) { x.Message = wire.ReadNew(r, readMessageV10JSON) }},
 	{Name: "configuration", Read: func(r *wire.Reader, x *SendMessageRequest) {
 		x.Configuration = wire.ReadNew(r, readSendMessageConfigurationV10JSON)
 	}},
 	{Name: "metadata", Read: func(r *wire.Reader, x *SendMessageRequest) { x.Metadata = r.Struct() }},
-}.Read
+}
+
+func readSendMessageRequestV10JSON(r *wire.Reader, x *SendMessageRequest) {
+	fieldsSendMessageRequestV10JSON.Read(r, x)
+}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *SendMessageResponse) AppendJSON(b []byte) ([]byte, error) {
@@ -1210,10 +1330,14 @@ func (x *SubscribeToTaskRequest) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readSubscribeToTaskRequestV10JSON)
 }
 
-var readSubscribeToTaskRequestV10JSON = wire.Fields[*SubscribeToTaskRequest]{
+var fieldsSubscribeToTaskRequestV10JSON = wire.Fields[*SubscribeToTaskRequest]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *SubscribeToTaskRequest) { x.Tenant = r.String() }},
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *SubscribeToTaskRequest) { x.ID = r.String() }},
-}.Read
+}
+
+func readSubscribeToTaskRequestV10JSON(r *wire.Reader, x *SubscribeToTaskRequest) {
+	fieldsSubscribeToTaskRequestV10JSON.Read(r, x)
+}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *Task) AppendJSON(b []byte) ([]byte, error) {
@@ -1235,14 +1359,16 @@ func (x Task) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *Task) UnmarshalJSON(src []byte) error { return wire.Unmarshal(src, x, readTaskV10JSON) }
 
-var readTaskV10JSON = wire.Fields[*Task]{
+var fieldsTaskV10JSON = wire.Fields[*Task]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *Task) { x.ID = r.String() }},
 	{Name: "contextId", Aliases: []string{"context_id"}, Read: func(r *wire.Reader, x *Task) { x.ContextID = r.String() }},
 	{Name: "status", Required: true, Read: func(r *wire.Reader, x *Task) { x.Status = wire.ReadNew(r, readTaskStatusV10JSON) }},
 	{Name: "artifacts", Read: func(r *wire.Reader, x *Task) { x.Artifacts = wire.ReadList(r, readArtifactV10JSON) }},
 	{Name: "history", Read: func(r *wire.Reader, x *Task) { x.History = wire.ReadList(r, readMessageV10JSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *Task) { x.Metadata = r.Struct() }},
-}.Read
+}
+
+func readTaskV10JSON(r *wire.Reader, x *Task) { fieldsTaskV10JSON.Read(r, x) }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *TaskArtifactUpdateEvent) AppendJSON(b []byte) ([]byte, error) {
@@ -1266,14 +1392,18 @@ func (x *TaskArtifactUpdateEvent) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readTaskArtifactUpdateEventV10JSON)
 }
 
-var readTaskArtifactUpdateEventV10JSON = wire.Fields[*TaskArtifactUpdateEvent]{
+var fieldsTaskArtifactUpdateEventV10JSON = wire.Fields[*TaskArtifactUpdateEvent]{
 	{Name: "taskId", Aliases: []string{"task_id"}, Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.TaskID = r.String() }},
 	{Name: "contextId", Aliases: []string{"context_id"}, Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.ContextID = r.String() }},
 	{Name: "artifact", Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Artifact = wire.ReadNew(r, readArtifactV10JSON) }},
 	{Name: "append", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Append = r.Bool() }},
 	{Name: "lastChunk", Aliases: []string{"last_chunk"}, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.LastChunk = r.Bool() }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Metadata = r.Struct() }},
-}.Read
+}
+
+func readTaskArtifactUpdateEventV10JSON(r *wire.Reader, x *TaskArtifactUpdateEvent) {
+	fieldsTaskArtifactUpdateEventV10JSON.Read(r, x)
+}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *TaskPushNotificationConfig) AppendJSON(b []byte) ([]byte, error) {
@@ -1297,7 +1427,7 @@ func (x *TaskPushNotificationConfig) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readTaskPushNotificationConfigV10JSON)
 }
 
-var readTaskPushNotificationConfigV10JSON = wire.Fields[*TaskPushNotificationConfig]{
+var fieldsTaskPushNotificationConfigV10JSON = wire.Fields[*TaskPushNotificationConfig]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.Tenant = r.String() }},
 	{Name: "id", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.ID = r.String() }},
 	{Name: "taskId", Aliases: []string{"task_id"}, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.TaskID = r.String() }},
@@ -1306,7 +1436,11 @@ var readTaskPushNotificationConfigV10JSON = wire.Fields[*TaskPushNotificationCon
 	{Name: "authentication", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) {
 		x.Authentication = wire.ReadNew(r, readAuthenticationInfoV10JSON)
 	}},
-}.Read
+}
+
+func readTaskPushNotificationConfigV10JSON(r *wire.Reader, x *TaskPushNotificationConfig) {
+	fieldsTaskPushNotificationConfigV10JSON.Read(r, x)
+}
 
 var valuesTaskStateV10JSON = wire.Enum[TaskState]{
 	{Value: TaskStateUnspecified, Name: "TASK_STATE_UNSPECIFIED", Number: 0},
@@ -1344,11 +1478,13 @@ func (x *TaskStatus) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readTaskStatusV10JSON)
 }
 
-var readTaskStatusV10JSON = wire.Fields[*TaskStatus]{
+var fieldsTaskStatusV10JSON = wire.Fields[*TaskStatus]{
 	{Name: "state", Required: true, Read: func(r *wire.Reader, x *TaskStatus) { x.State = wire.ReadSpecified(r, readTaskStateV10JSON) }},
 	{Name: "message", Read: func(r *wire.Reader, x *TaskStatus) { x.Message = wire.ReadNew(r, readMessageV10JSON) }},
 	{Name: "timestamp", Read: func(r *wire.Reader, x *TaskStatus) { x.Timestamp = r.Timestamp() }},
-}.Read
+}
+
+func readTaskStatusV10JSON(r *wire.Reader, x *TaskStatus) { fieldsTaskStatusV10JSON.Read(r, x) }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *TaskStatusUpdateEvent) AppendJSON(b []byte) ([]byte, error) {
@@ -1370,9 +1506,13 @@ func (x *TaskStatusUpdateEvent) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readTaskStatusUpdateEventV10JSON)
 }
 
-var readTaskStatusUpdateEventV10JSON = wire.Fields[*TaskStatusUpdateEvent]{
+var fieldsTaskStatusUpdateEventV10JSON = wire.Fields[*TaskStatusUpdateEvent]{
 	{Name: "taskId", Aliases: []string{"task_id"}, Required: true, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.TaskID = r.String() }},
 	{Name: "contextId", Aliases: []string{"context_id"}, Required: true, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.ContextID = r.String() }},
 	{Name: "status", Required: true, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Status = wire.ReadNew(r, readTaskStatusV10JSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Metadata = r.Struct() }},
-}.Read
+}
+
+func readTaskStatusUpdateEventV10JSON(r *wire.Reader, x *TaskStatusUpdateEvent) {
+	fieldsTaskStatusUpdateEventV10JSON.Read(r, x)
+}

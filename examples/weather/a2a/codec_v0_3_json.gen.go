@@ -20,11 +20,15 @@ func appendAPIKeySecuritySchemeV03JSON(b []byte, x *APIKeySecurityScheme) ([]byt
 	return wire.EndObject(b, start), nil
 }
 
-var readAPIKeySecuritySchemeV03JSON = wire.Fields[*APIKeySecurityScheme]{
+var fieldsAPIKeySecuritySchemeV03JSON = wire.Fields[*APIKeySecurityScheme]{
 	{Name: "in", Read: func(r *wire.Reader, x *APIKeySecurityScheme) { x.Location = r.String() }},
 	{Name: "name", Read: func(r *wire.Reader, x *APIKeySecurityScheme) { x.Name = r.String() }},
 	{Name: "description", Read: func(r *wire.Reader, x *APIKeySecurityScheme) { x.Description = r.String() }},
-}.Read
+}
+
+func readAPIKeySecuritySchemeV03JSON(r *wire.Reader, x *APIKeySecurityScheme) {
+	fieldsAPIKeySecuritySchemeV03JSON.Read(r, x)
+}
 
 func appendAgentCapabilitiesV03JSON(b []byte, x *AgentCapabilities) ([]byte, error) {
 	if x == nil {
@@ -38,11 +42,15 @@ func appendAgentCapabilitiesV03JSON(b []byte, x *AgentCapabilities) ([]byte, err
 	return wire.EndObject(b, start), err
 }
 
-var readAgentCapabilitiesV03JSON = wire.Fields[*AgentCapabilities]{
+var fieldsAgentCapabilitiesV03JSON = wire.Fields[*AgentCapabilities]{
 	{Name: "streaming", Read: func(r *wire.Reader, x *AgentCapabilities) { x.Streaming = new(r.Bool()) }},
 	{Name: "pushNotifications", Read: func(r *wire.Reader, x *AgentCapabilities) { x.PushNotifications = new(r.Bool()) }},
 	{Name: "extensions", Read: func(r *wire.Reader, x *AgentCapabilities) { x.Extensions = wire.ReadList(r, readAgentExtensionV03JSON) }},
-}.Read
+}
+
+func readAgentCapabilitiesV03JSON(r *wire.Reader, x *AgentCapabilities) {
+	fieldsAgentCapabilitiesV03JSON.Read(r, x)
+}
 
 func appendAgentCardV03JSON(b []byte, x *AgentCard) ([]byte, error) {
 	if x == nil {
@@ -112,11 +120,15 @@ func appendAgentCardSignatureV03JSON(b []byte, x *AgentCardSignature) ([]byte, e
 	return wire.EndObject(b, start), err
 }
 
-var readAgentCardSignatureV03JSON = wire.Fields[*AgentCardSignature]{
+var fieldsAgentCardSignatureV03JSON = wire.Fields[*AgentCardSignature]{
 	{Name: "protected", Read: func(r *wire.Reader, x *AgentCardSignature) { x.Protected = r.String() }},
 	{Name: "signature", Read: func(r *wire.Reader, x *AgentCardSignature) { x.Signature = r.String() }},
 	{Name: "header", Read: func(r *wire.Reader, x *AgentCardSignature) { x.Header = r.Struct() }},
-}.Read
+}
+
+func readAgentCardSignatureV03JSON(r *wire.Reader, x *AgentCardSignature) {
+	fieldsAgentCardSignatureV03JSON.Read(r, x)
+}
 
 func appendAgentExtensionV03JSON(b []byte, x *AgentExtension) ([]byte, error) {
 	if x == nil {
@@ -131,12 +143,16 @@ func appendAgentExtensionV03JSON(b []byte, x *AgentExtension) ([]byte, error) {
 	return wire.EndObject(b, start), err
 }
 
-var readAgentExtensionV03JSON = wire.Fields[*AgentExtension]{
+var fieldsAgentExtensionV03JSON = wire.Fields[*AgentExtension]{
 	{Name: "uri", Read: func(r *wire.Reader, x *AgentExtension) { x.URI = r.String() }},
 	{Name: "description", Read: func(r *wire.Reader, x *AgentExtension) { x.Description = r.String() }},
 	{Name: "required", Read: func(r *wire.Reader, x *AgentExtension) { x.Required = r.Bool() }},
 	{Name: "params", Read: func(r *wire.Reader, x *AgentExtension) { x.Params = r.Struct() }},
-}.Read
+}
+
+func readAgentExtensionV03JSON(r *wire.Reader, x *AgentExtension) {
+	fieldsAgentExtensionV03JSON.Read(r, x)
+}
 
 func appendAgentProviderV03JSON(b []byte, x *AgentProvider) ([]byte, error) {
 	if x == nil {
@@ -148,10 +164,14 @@ func appendAgentProviderV03JSON(b []byte, x *AgentProvider) ([]byte, error) {
 	return wire.EndObject(b, start), nil
 }
 
-var readAgentProviderV03JSON = wire.Fields[*AgentProvider]{
+var fieldsAgentProviderV03JSON = wire.Fields[*AgentProvider]{
 	{Name: "organization", Read: func(r *wire.Reader, x *AgentProvider) { x.Organization = r.String() }},
 	{Name: "url", Read: func(r *wire.Reader, x *AgentProvider) { x.URL = r.String() }},
-}.Read
+}
+
+func readAgentProviderV03JSON(r *wire.Reader, x *AgentProvider) {
+	fieldsAgentProviderV03JSON.Read(r, x)
+}
 
 func appendAgentSkillV03JSON(b []byte, x *AgentSkill) ([]byte, error) {
 	if x == nil {
@@ -176,7 +196,7 @@ func appendAgentSkillV03JSON(b []byte, x *AgentSkill) ([]byte, error) {
 	return wire.EndObject(b, start), err
 }
 
-var readAgentSkillV03JSON = wire.Fields[*AgentSkill]{
+var fieldsAgentSkillV03JSON = wire.Fields[*AgentSkill]{
 	{Name: "id", Read: func(r *wire.Reader, x *AgentSkill) { x.ID = r.String() }},
 	{Name: "name", Read: func(r *wire.Reader, x *AgentSkill) { x.Name = r.String() }},
 	{Name: "description", Read: func(r *wire.Reader, x *AgentSkill) { x.Description = r.String() }},
@@ -187,7 +207,9 @@ var readAgentSkillV03JSON = wire.Fields[*AgentSkill]{
 	{Name: "security", Read: func(r *wire.Reader, x *AgentSkill) {
 		x.SecurityRequirements = wire.ReadList(r, readSecurityRequirementV03JSON)
 	}},
-}.Read
+}
+
+func readAgentSkillV03JSON(r *wire.Reader, x *AgentSkill) { fieldsAgentSkillV03JSON.Read(r, x) }
 
 func appendArtifactV03JSON(b []byte, x *Artifact) ([]byte, error) {
 	if x == nil {
@@ -207,14 +229,16 @@ func appendArtifactV03JSON(b []byte, x *Artifact) ([]byte, error) {
 	return wire.EndObject(b, start), err
 }
 
-var readArtifactV03JSON = wire.Fields[*Artifact]{
+var fieldsArtifactV03JSON = wire.Fields[*Artifact]{
 	{Name: "artifactId", Required: true, Read: func(r *wire.Reader, x *Artifact) { x.ArtifactID = r.String() }},
 	{Name: "name", Read: func(r *wire.Reader, x *Artifact) { x.Name = r.String() }},
 	{Name: "description", Read: func(r *wire.Reader, x *Artifact) { x.Description = r.String() }},
 	{Name: "parts", Required: true, Read: func(r *wire.Reader, x *Artifact) { x.Parts = wire.ReadSome(r, 1, readPartV03JSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *Artifact) { x.Metadata = r.Struct() }},
 	{Name: "extensions", Read: func(r *wire.Reader, x *Artifact) { x.Extensions = r.Strings() }},
-}.Read
+}
+
+func readArtifactV03JSON(r *wire.Reader, x *Artifact) { fieldsArtifactV03JSON.Read(r, x) }
 
 func appendAuthenticationInfoV03JSON(b []byte, x *AuthenticationInfo) ([]byte, error) {
 	if x == nil {
@@ -227,10 +251,14 @@ func appendAuthenticationInfoV03JSON(b []byte, x *AuthenticationInfo) ([]byte, e
 	return wire.EndObject(b, start), err
 }
 
-var readAuthenticationInfoV03JSON = wire.Fields[*AuthenticationInfo]{
+var fieldsAuthenticationInfoV03JSON = wire.Fields[*AuthenticationInfo]{
 	{Name: "schemes", Read: func(r *wire.Reader, x *AuthenticationInfo) { x.Scheme = legacy.ReadSchemes(r) }},
 	{Name: "credentials", Read: func(r *wire.Reader, x *AuthenticationInfo) { x.Credentials = r.String() }},
-}.Read
+}
+
+func readAuthenticationInfoV03JSON(r *wire.Reader, x *AuthenticationInfo) {
+	fieldsAuthenticationInfoV03JSON.Read(r, x)
+}
 
 func appendAuthorizationCodeOAuthFlowV03JSON(b []byte, x *AuthorizationCodeOAuthFlow) ([]byte, error) {
 	if x == nil {
@@ -244,14 +272,18 @@ func appendAuthorizationCodeOAuthFlowV03JSON(b []byte, x *AuthorizationCodeOAuth
 	return wire.EndObject(b, start), nil
 }
 
-var readAuthorizationCodeOAuthFlowV03JSON = wire.Fields[*AuthorizationCodeOAuthFlow]{
+var fieldsAuthorizationCodeOAuthFlowV03JSON = wire.Fields[*AuthorizationCodeOAuthFlow]{
 	{Name: "authorizationUrl", Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.AuthorizationURL = r.String() }},
 	{Name: "tokenUrl", Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.TokenURL = r.String() }},
 	{Name: "refreshUrl", Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.RefreshURL = r.String() }},
 	{Name: "scopes", Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) {
 		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 	}},
-}.Read
+}
+
+func readAuthorizationCodeOAuthFlowV03JSON(r *wire.Reader, x *AuthorizationCodeOAuthFlow) {
+	fieldsAuthorizationCodeOAuthFlowV03JSON.Read(r, x)
+}
 
 func appendCancelTaskRequestV03JSON(b []byte, x *CancelTaskRequest) ([]byte, error) {
 	if x == nil {
@@ -264,10 +296,14 @@ func appendCancelTaskRequestV03JSON(b []byte, x *CancelTaskRequest) ([]byte, err
 	return wire.EndObject(b, start), err
 }
 
-var readCancelTaskRequestV03JSON = wire.Fields[*CancelTaskRequest]{
+var fieldsCancelTaskRequestV03JSON = wire.Fields[*CancelTaskRequest]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *CancelTaskRequest) { x.ID = r.String() }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *CancelTaskRequest) { x.Metadata = r.Struct() }},
-}.Read
+}
+
+func readCancelTaskRequestV03JSON(r *wire.Reader, x *CancelTaskRequest) {
+	fieldsCancelTaskRequestV03JSON.Read(r, x)
+}
 
 func appendClientCredentialsOAuthFlowV03JSON(b []byte, x *ClientCredentialsOAuthFlow) ([]byte, error) {
 	if x == nil {
@@ -280,13 +316,17 @@ func appendClientCredentialsOAuthFlowV03JSON(b []byte, x *ClientCredentialsOAuth
 	return wire.EndObject(b, start), nil
 }
 
-var readClientCredentialsOAuthFlowV03JSON = wire.Fields[*ClientCredentialsOAuthFlow]{
+var fieldsClientCredentialsOAuthFlowV03JSON = wire.Fields[*ClientCredentialsOAuthFlow]{
 	{Name: "tokenUrl", Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) { x.TokenURL = r.String() }},
 	{Name: "refreshUrl", Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) { x.RefreshURL = r.String() }},
 	{Name: "scopes", Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) {
 		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 	}},
-}.Read
+}
+
+func readClientCredentialsOAuthFlowV03JSON(r *wire.Reader, x *ClientCredentialsOAuthFlow) {
+	fieldsClientCredentialsOAuthFlowV03JSON.Read(r, x)
+}
 
 func appendDeleteTaskPushNotificationConfigRequestV03JSON(b []byte, x *DeleteTaskPushNotificationConfigRequest) ([]byte, error) {
 	if x == nil {
@@ -298,10 +338,14 @@ func appendDeleteTaskPushNotificationConfigRequestV03JSON(b []byte, x *DeleteTas
 	return wire.EndObject(b, start), nil
 }
 
-var readDeleteTaskPushNotificationConfigRequestV03JSON = wire.Fields[*DeleteTaskPushNotificationConfigRequest]{
+var fieldsDeleteTaskPushNotificationConfigRequestV03JSON = wire.Fields[*DeleteTaskPushNotificationConfigRequest]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) { x.TaskID = r.String() }},
 	{Name: "pushNotificationConfigId", Required: true, Read: func(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) { x.ID = r.String() }},
-}.Read
+}
+
+func readDeleteTaskPushNotificationConfigRequestV03JSON(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) {
+	fieldsDeleteTaskPushNotificationConfigRequestV03JSON.Read(r, x)
+}
 
 func appendGetExtendedAgentCardRequestV03JSON(b []byte, x *GetExtendedAgentCardRequest) ([]byte, error) {
 	if x == nil {
@@ -311,7 +355,11 @@ func appendGetExtendedAgentCardRequestV03JSON(b []byte, x *GetExtendedAgentCardR
 	return wire.EndObject(b, start), nil
 }
 
-var readGetExtendedAgentCardRequestV03JSON = wire.Fields[*GetExtendedAgentCardRequest]{}.Read
+var fieldsGetExtendedAgentCardRequestV03JSON = wire.Fields[*GetExtendedAgentCardRequest]{}
+
+func readGetExtendedAgentCardRequestV03JSON(r *wire.Reader, x *GetExtendedAgentCardRequest) {
+	fieldsGetExtendedAgentCardRequestV03JSON.Read(r, x)
+}
 
 func appendGetTaskPushNotificationConfigRequestV03JSON(b []byte, x *GetTaskPushNotificationConfigRequest) ([]byte, error) {
 	if x == nil {
@@ -323,10 +371,14 @@ func appendGetTaskPushNotificationConfigRequestV03JSON(b []byte, x *GetTaskPushN
 	return wire.EndObject(b, start), nil
 }
 
-var readGetTaskPushNotificationConfigRequestV03JSON = wire.Fields[*GetTaskPushNotificationConfigRequest]{
+var fieldsGetTaskPushNotificationConfigRequestV03JSON = wire.Fields[*GetTaskPushNotificationConfigRequest]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.TaskID = r.String() }},
 	{Name: "pushNotificationConfigId", Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.ID = r.String() }},
-}.Read
+}
+
+func readGetTaskPushNotificationConfigRequestV03JSON(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) {
+	fieldsGetTaskPushNotificationConfigRequestV03JSON.Read(r, x)
+}
 
 func appendGetTaskRequestV03JSON(b []byte, x *GetTaskRequest) ([]byte, error) {
 	if x == nil {
@@ -338,10 +390,14 @@ func appendGetTaskRequestV03JSON(b []byte, x *GetTaskRequest) ([]byte, error) {
 	return wire.EndObject(b, start), nil
 }
 
-var readGetTaskRequestV03JSON = wire.Fields[*GetTaskRequest]{
+var fieldsGetTaskRequestV03JSON = wire.Fields[*GetTaskRequest]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *GetTaskRequest) { x.ID = r.String() }},
 	{Name: "historyLength", Read: func(r *wire.Reader, x *GetTaskRequest) { x.HistoryLength = new(r.Int32()) }},
-}.Read
+}
+
+func readGetTaskRequestV03JSON(r *wire.Reader, x *GetTaskRequest) {
+	fieldsGetTaskRequestV03JSON.Read(r, x)
+}
 
 func appendHTTPAuthSecuritySchemeV03JSON(b []byte, x *HTTPAuthSecurityScheme) ([]byte, error) {
 	if x == nil {
@@ -355,11 +411,15 @@ func appendHTTPAuthSecuritySchemeV03JSON(b []byte, x *HTTPAuthSecurityScheme) ([
 	return wire.EndObject(b, start), nil
 }
 
-var readHTTPAuthSecuritySchemeV03JSON = wire.Fields[*HTTPAuthSecurityScheme]{
+var fieldsHTTPAuthSecuritySchemeV03JSON = wire.Fields[*HTTPAuthSecurityScheme]{
 	{Name: "scheme", Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.Scheme = r.String() }},
 	{Name: "bearerFormat", Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.BearerFormat = r.String() }},
 	{Name: "description", Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.Description = r.String() }},
-}.Read
+}
+
+func readHTTPAuthSecuritySchemeV03JSON(r *wire.Reader, x *HTTPAuthSecurityScheme) {
+	fieldsHTTPAuthSecuritySchemeV03JSON.Read(r, x)
+}
 
 func appendImplicitOAuthFlowV03JSON(b []byte, x *ImplicitOAuthFlow) ([]byte, error) {
 	if x == nil {
@@ -372,13 +432,17 @@ func appendImplicitOAuthFlowV03JSON(b []byte, x *ImplicitOAuthFlow) ([]byte, err
 	return wire.EndObject(b, start), nil
 }
 
-var readImplicitOAuthFlowV03JSON = wire.Fields[*ImplicitOAuthFlow]{
+var fieldsImplicitOAuthFlowV03JSON = wire.Fields[*ImplicitOAuthFlow]{
 	{Name: "authorizationUrl", Read: func(r *wire.Reader, x *ImplicitOAuthFlow) { x.AuthorizationURL = r.String() }},
 	{Name: "refreshUrl", Read: func(r *wire.Reader, x *ImplicitOAuthFlow) { x.RefreshURL = r.String() }},
 	{Name: "scopes", Read: func(r *wire.Reader, x *ImplicitOAuthFlow) {
 		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 	}},
-}.Read
+}
+
+func readImplicitOAuthFlowV03JSON(r *wire.Reader, x *ImplicitOAuthFlow) {
+	fieldsImplicitOAuthFlowV03JSON.Read(r, x)
+}
 
 func appendListTaskPushNotificationConfigsRequestV03JSON(b []byte, x *ListTaskPushNotificationConfigsRequest) ([]byte, error) {
 	if x == nil {
@@ -389,9 +453,13 @@ func appendListTaskPushNotificationConfigsRequestV03JSON(b []byte, x *ListTaskPu
 	return wire.EndObject(b, start), nil
 }
 
-var readListTaskPushNotificationConfigsRequestV03JSON = wire.Fields[*ListTaskPushNotificationConfigsRequest]{
+var fieldsListTaskPushNotificationConfigsRequestV03JSON = wire.Fields[*ListTaskPushNotificationConfigsRequest]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.TaskID = r.String() }},
-}.Read
+}
+
+func readListTaskPushNotificationConfigsRequestV03JSON(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) {
+	fieldsListTaskPushNotificationConfigsRequestV03JSON.Read(r, x)
+}
 
 func appendListTaskPushNotificationConfigsResponseV03JSON(b []byte, x *ListTaskPushNotificationConfigsResponse) ([]byte, error) {
 	if x == nil {
@@ -427,7 +495,7 @@ func appendMessageV03JSON(b []byte, x *Message) ([]byte, error) {
 	return wire.EndObject(b, start), err
 }
 
-var readMessageV03JSON = wire.Fields[*Message]{
+var fieldsMessageV03JSON = wire.Fields[*Message]{
 	{Name: "messageId", Read: func(r *wire.Reader, x *Message) { x.MessageID = r.String() }},
 	{Name: "contextId", Read: func(r *wire.Reader, x *Message) { x.ContextID = r.String() }},
 	{Name: "taskId", Read: func(r *wire.Reader, x *Message) { x.TaskID = r.String() }},
@@ -436,7 +504,9 @@ var readMessageV03JSON = wire.Fields[*Message]{
 	{Name: "metadata", Read: func(r *wire.Reader, x *Message) { x.Metadata = r.Struct() }},
 	{Name: "extensions", Read: func(r *wire.Reader, x *Message) { x.Extensions = r.Strings() }},
 	{Name: "referenceTaskIds", Read: func(r *wire.Reader, x *Message) { x.ReferenceTaskIDs = r.Strings() }},
-}.Read
+}
+
+func readMessageV03JSON(r *wire.Reader, x *Message) { fieldsMessageV03JSON.Read(r, x) }
 
 func appendMutualTLSSecuritySchemeV03JSON(b []byte, x *MutualTLSSecurityScheme) ([]byte, error) {
 	if x == nil {
@@ -448,9 +518,13 @@ func appendMutualTLSSecuritySchemeV03JSON(b []byte, x *MutualTLSSecurityScheme) 
 	return wire.EndObject(b, start), nil
 }
 
-var readMutualTLSSecuritySchemeV03JSON = wire.Fields[*MutualTLSSecurityScheme]{
+var fieldsMutualTLSSecuritySchemeV03JSON = wire.Fields[*MutualTLSSecurityScheme]{
 	{Name: "description", Read: func(r *wire.Reader, x *MutualTLSSecurityScheme) { x.Description = r.String() }},
-}.Read
+}
+
+func readMutualTLSSecuritySchemeV03JSON(r *wire.Reader, x *MutualTLSSecurityScheme) {
+	fieldsMutualTLSSecuritySchemeV03JSON.Read(r, x)
+}
 
 func appendOAuth2SecuritySchemeV03JSON(b []byte, x *OAuth2SecurityScheme) ([]byte, error) {
 	if x == nil {
@@ -465,11 +539,15 @@ func appendOAuth2SecuritySchemeV03JSON(b []byte, x *OAuth2SecurityScheme) ([]byt
 	return wire.EndObject(b, start), err
 }
 
-var readOAuth2SecuritySchemeV03JSON = wire.Fields[*OAuth2SecurityScheme]{
+var fieldsOAuth2SecuritySchemeV03JSON = wire.Fields[*OAuth2SecurityScheme]{
 	{Name: "flows", Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.Flows = wire.ReadNew(r, readOAuthFlowsV03JSON) }},
 	{Name: "oauth2MetadataUrl", Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.OAuth2MetadataURL = r.String() }},
 	{Name: "description", Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.Description = r.String() }},
-}.Read
+}
+
+func readOAuth2SecuritySchemeV03JSON(r *wire.Reader, x *OAuth2SecurityScheme) {
+	fieldsOAuth2SecuritySchemeV03JSON.Read(r, x)
+}
 
 func appendOAuthFlowsV03JSON(b []byte, x *OAuthFlows) ([]byte, error) {
 	if x == nil {
@@ -517,10 +595,14 @@ func appendOpenIDConnectSecuritySchemeV03JSON(b []byte, x *OpenIDConnectSecurity
 	return wire.EndObject(b, start), nil
 }
 
-var readOpenIDConnectSecuritySchemeV03JSON = wire.Fields[*OpenIDConnectSecurityScheme]{
+var fieldsOpenIDConnectSecuritySchemeV03JSON = wire.Fields[*OpenIDConnectSecurityScheme]{
 	{Name: "openIdConnectUrl", Read: func(r *wire.Reader, x *OpenIDConnectSecurityScheme) { x.OpenIDConnectURL = r.String() }},
 	{Name: "description", Read: func(r *wire.Reader, x *OpenIDConnectSecurityScheme) { x.Description = r.String() }},
-}.Read
+}
+
+func readOpenIDConnectSecuritySchemeV03JSON(r *wire.Reader, x *OpenIDConnectSecurityScheme) {
+	fieldsOpenIDConnectSecuritySchemeV03JSON.Read(r, x)
+}
 
 func appendPartV03JSON(b []byte, x *Part) ([]byte, error) {
 	if x == nil {
@@ -551,13 +633,17 @@ func appendPasswordOAuthFlowV03JSON(b []byte, x *PasswordOAuthFlow) ([]byte, err
 	return wire.EndObject(b, start), nil
 }
 
-var readPasswordOAuthFlowV03JSON = wire.Fields[*PasswordOAuthFlow]{
+var fieldsPasswordOAuthFlowV03JSON = wire.Fields[*PasswordOAuthFlow]{
 	{Name: "tokenUrl", Read: func(r *wire.Reader, x *PasswordOAuthFlow) { x.TokenURL = r.String() }},
 	{Name: "refreshUrl", Read: func(r *wire.Reader, x *PasswordOAuthFlow) { x.RefreshURL = r.String() }},
 	{Name: "scopes", Read: func(r *wire.Reader, x *PasswordOAuthFlow) {
 		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 	}},
-}.Read
+}
+
+func readPasswordOAuthFlowV03JSON(r *wire.Reader, x *PasswordOAuthFlow) {
+	fieldsPasswordOAuthFlowV03JSON.Read(r, x)
+}
 
 var valuesRoleV03JSON = wire.Enum[Role]{
 	{Value: RoleUser, Name: "user"},
@@ -651,14 +737,18 @@ func appendSendMessageConfigurationV03JSON(b []byte, x *SendMessageConfiguration
 	return wire.EndObject(b, start), err
 }
 
-var readSendMessageConfigurationV03JSON = wire.Fields[*SendMessageConfiguration]{
+var fieldsSendMessageConfigurationV03JSON = wire.Fields[*SendMessageConfiguration]{
 	{Name: "acceptedOutputModes", Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.AcceptedOutputModes = r.Strings() }},
 	{Name: "historyLength", Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.HistoryLength = new(r.Int32()) }},
 	{Name: "pushNotificationConfig", Read: func(r *wire.Reader, x *SendMessageConfiguration) {
 		x.TaskPushNotificationConfig = wire.ReadNew(r, readTaskPushNotificationConfigV03JSONPushNotificationConfig)
 	}},
 	{Name: "blocking", Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.ReturnImmediately = legacy.ReadBlocking(r) }, Absent: func(x *SendMessageConfiguration) { x.ReturnImmediately = legacy.AbsentBlocking() }},
-}.Read
+}
+
+func readSendMessageConfigurationV03JSON(r *wire.Reader, x *SendMessageConfiguration) {
+	fieldsSendMessageConfigurationV03JSON.Read(r, x)
+}
 
 func appendSendMessageRequestV03JSON(b []byte, x *SendMessageRequest) ([]byte, error) {
 	if x == nil {
@@ -672,13 +762,17 @@ func appendSendMessageRequestV03JSON(b []byte, x *SendMessageRequest) ([]byte, e
 	return wire.EndObject(b, start), err
 }
 
-var readSendMessageRequestV03JSON = wire.Fields[*SendMessageRequest]{
+var fieldsSendMessageRequestV03JSON = wire.Fields[*SendMessageRequest]{
 	{Name: "message", Required: true, Read: func(r *wire.Reader, x *SendMessageRequest) { x.Message = wire.ReadNew(r, readMessageV03JSON) }},
 	{Name: "configuration", Read: func(r *wire.Reader, x *SendMessageRequest) {
 		x.Configuration = wire.ReadNew(r, readSendMessageConfigurationV03JSON)
 	}, Absent: func(x *SendMessageRequest) { x.Configuration = wire.ReadEmpty(readSendMessageConfigurationV03JSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *SendMessageRequest) { x.Metadata = r.Struct() }},
-}.Read
+}
+
+func readSendMessageRequestV03JSON(r *wire.Reader, x *SendMessageRequest) {
+	fieldsSendMessageRequestV03JSON.Read(r, x)
+}
 
 func appendSendMessageResponseV03JSON(b []byte, x *SendMessageResponse) ([]byte, error) {
 	if x == nil {
@@ -768,9 +862,13 @@ func appendSubscribeToTaskRequestV03JSON(b []byte, x *SubscribeToTaskRequest) ([
 	return wire.EndObject(b, start), nil
 }
 
-var readSubscribeToTaskRequestV03JSON = wire.Fields[*SubscribeToTaskRequest]{
+var fieldsSubscribeToTaskRequestV03JSON = wire.Fields[*SubscribeToTaskRequest]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *SubscribeToTaskRequest) { x.ID = r.String() }},
-}.Read
+}
+
+func readSubscribeToTaskRequestV03JSON(r *wire.Reader, x *SubscribeToTaskRequest) {
+	fieldsSubscribeToTaskRequestV03JSON.Read(r, x)
+}
 
 func appendTaskV03JSON(b []byte, x *Task) ([]byte, error) {
 	if x == nil {
@@ -788,14 +886,16 @@ func appendTaskV03JSON(b []byte, x *Task) ([]byte, error) {
 	return wire.EndObject(b, start), err
 }
 
-var readTaskV03JSON = wire.Fields[*Task]{
+var fieldsTaskV03JSON = wire.Fields[*Task]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *Task) { x.ID = r.String() }},
 	{Name: "contextId", Read: func(r *wire.Reader, x *Task) { x.ContextID = r.String() }},
 	{Name: "status", Required: true, Read: func(r *wire.Reader, x *Task) { x.Status = wire.ReadNew(r, readTaskStatusV03JSON) }},
 	{Name: "artifacts", Read: func(r *wire.Reader, x *Task) { x.Artifacts = wire.ReadList(r, readArtifactV03JSON) }},
 	{Name: "history", Read: func(r *wire.Reader, x *Task) { x.History = wire.ReadList(r, readMessageV03JSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *Task) { x.Metadata = r.Struct() }},
-}.Read
+}
+
+func readTaskV03JSON(r *wire.Reader, x *Task) { fieldsTaskV03JSON.Read(r, x) }
 
 func appendTaskArtifactUpdateEventV03JSON(b []byte, x *TaskArtifactUpdateEvent) ([]byte, error) {
 	if x == nil {
@@ -813,14 +913,18 @@ func appendTaskArtifactUpdateEventV03JSON(b []byte, x *TaskArtifactUpdateEvent) 
 	return wire.EndObject(b, start), err
 }
 
-var readTaskArtifactUpdateEventV03JSON = wire.Fields[*TaskArtifactUpdateEvent]{
+var fieldsTaskArtifactUpdateEventV03JSON = wire.Fields[*TaskArtifactUpdateEvent]{
 	{Name: "taskId", Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.TaskID = r.String() }},
 	{Name: "contextId", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.ContextID = r.String() }},
 	{Name: "artifact", Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Artifact = wire.ReadNew(r, readArtifactV03JSON) }},
 	{Name: "append", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Append = r.Bool() }},
 	{Name: "lastChunk", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.LastChunk = r.Bool() }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Metadata = r.Struct() }},
-}.Read
+}
+
+func readTaskArtifactUpdateEventV03JSON(r *wire.Reader, x *TaskArtifactUpdateEvent) {
+	fieldsTaskArtifactUpdateEventV03JSON.Read(r, x)
+}
 
 func appendTaskPushNotificationConfigV03JSON(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {
 	if x == nil {
@@ -833,12 +937,16 @@ func appendTaskPushNotificationConfigV03JSON(b []byte, x *TaskPushNotificationCo
 	return wire.EndObject(b, start), err
 }
 
-var readTaskPushNotificationConfigV03JSON = wire.Fields[*TaskPushNotificationConfig]{
+var fieldsTaskPushNotificationConfigV03JSON = wire.Fields[*TaskPushNotificationConfig]{
 	{Name: "taskId", Required: true, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.TaskID = r.String() }},
 	{Name: "pushNotificationConfig", Required: true, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) {
 		readTaskPushNotificationConfigV03JSONPushNotificationConfig(r, x)
 	}},
-}.Read
+}
+
+func readTaskPushNotificationConfigV03JSON(r *wire.Reader, x *TaskPushNotificationConfig) {
+	fieldsTaskPushNotificationConfigV03JSON.Read(r, x)
+}
 
 func appendTaskPushNotificationConfigV03JSONPushNotificationConfig(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {
 	if x == nil {
@@ -853,14 +961,18 @@ func appendTaskPushNotificationConfigV03JSONPushNotificationConfig(b []byte, x *
 	return wire.EndObject(b, start), err
 }
 
-var readTaskPushNotificationConfigV03JSONPushNotificationConfig = wire.Fields[*TaskPushNotificationConfig]{
+var fieldsTaskPushNotificationConfigV03JSONPushNotificationConfig = wire.Fields[*TaskPushNotificationConfig]{
 	{Name: "id", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.ID = r.String() }},
 	{Name: "url", Required: true, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.URL = r.String() }},
 	{Name: "token", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.Token = r.String() }},
 	{Name: "authentication", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) {
 		x.Authentication = wire.ReadNew(r, readAuthenticationInfoV03JSON)
 	}},
-}.Read
+}
+
+func readTaskPushNotificationConfigV03JSONPushNotificationConfig(r *wire.Reader, x *TaskPushNotificationConfig) {
+	fieldsTaskPushNotificationConfigV03JSONPushNotificationConfig.Read(r, x)
+}
 
 var valuesTaskStateV03JSON = wire.Enum[TaskState]{
 	{Value: TaskStateSubmitted, Name: "submitted"},
@@ -892,11 +1004,13 @@ func appendTaskStatusV03JSON(b []byte, x *TaskStatus) ([]byte, error) {
 	return wire.EndObject(b, start), err
 }
 
-var readTaskStatusV03JSON = wire.Fields[*TaskStatus]{
+var fieldsTaskStatusV03JSON = wire.Fields[*TaskStatus]{
 	{Name: "state", Required: true, Read: func(r *wire.Reader, x *TaskStatus) { x.State = readTaskStateV03JSON(r) }},
 	{Name: "message", Read: func(r *wire.Reader, x *TaskStatus) { x.Message = wire.ReadNew(r, readMessageV03JSON) }},
 	{Name: "timestamp", Read: func(r *wire.Reader, x *TaskStatus) { x.Timestamp = legacy.ReadTimestamp(r) }},
-}.Read
+}
+
+func readTaskStatusV03JSON(r *wire.Reader, x *TaskStatus) { fieldsTaskStatusV03JSON.Read(r, x) }
 
 func appendTaskStatusUpdateEventV03JSON(b []byte, x *TaskStatusUpdateEvent) ([]byte, error) {
 	if x == nil {
@@ -913,12 +1027,16 @@ func appendTaskStatusUpdateEventV03JSON(b []byte, x *TaskStatusUpdateEvent) ([]b
 	return wire.EndObject(b, start), err
 }
 
-var readTaskStatusUpdateEventV03JSON = wire.Fields[*TaskStatusUpdateEvent]{
+var fieldsTaskStatusUpdateEventV03JSON = wire.Fields[*TaskStatusUpdateEvent]{
 	{Name: "taskId", Required: true, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.TaskID = r.String() }},
 	{Name: "contextId", Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.ContextID = r.String() }},
 	{Name: "status", Required: true, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Status = wire.ReadNew(r, readTaskStatusV03JSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Metadata = r.Struct() }},
-}.Read
+}
+
+func readTaskStatusUpdateEventV03JSON(r *wire.Reader, x *TaskStatusUpdateEvent) {
+	fieldsTaskStatusUpdateEventV03JSON.Read(r, x)
+}
 
 func interfacesOfV03JSON(list []*AgentInterface) []runtime.Interface {
 	out := make([]runtime.Interface, len(list))

@@ -21,11 +21,15 @@ func appendAPIKeySecuritySchemeV03ProtoJSON(b []byte, x *APIKeySecurityScheme) (
 	return wire.EndObject(b, start), nil
 }
 
-var readAPIKeySecuritySchemeV03ProtoJSON = wire.Fields[*APIKeySecurityScheme]{
+var fieldsAPIKeySecuritySchemeV03ProtoJSON = wire.Fields[*APIKeySecurityScheme]{
 	{Name: "description", Read: func(r *wire.Reader, x *APIKeySecurityScheme) { x.Description = r.String() }},
 	{Name: "location", Read: func(r *wire.Reader, x *APIKeySecurityScheme) { x.Location = r.String() }},
 	{Name: "name", Read: func(r *wire.Reader, x *APIKeySecurityScheme) { x.Name = r.String() }},
-}.Read
+}
+
+func readAPIKeySecuritySchemeV03ProtoJSON(r *wire.Reader, x *APIKeySecurityScheme) {
+	fieldsAPIKeySecuritySchemeV03ProtoJSON.Read(r, x)
+}
 
 func appendAgentCapabilitiesV03ProtoJSON(b []byte, x *AgentCapabilities) ([]byte, error) {
 	if x == nil {
@@ -43,13 +47,17 @@ func appendAgentCapabilitiesV03ProtoJSON(b []byte, x *AgentCapabilities) ([]byte
 	return wire.EndObject(b, start), err
 }
 
-var readAgentCapabilitiesV03ProtoJSON = wire.Fields[*AgentCapabilities]{
+var fieldsAgentCapabilitiesV03ProtoJSON = wire.Fields[*AgentCapabilities]{
 	{Name: "streaming", Read: func(r *wire.Reader, x *AgentCapabilities) { x.Streaming = wire.NonZero(r.Bool()) }},
 	{Name: "pushNotifications", Aliases: []string{"push_notifications"}, Read: func(r *wire.Reader, x *AgentCapabilities) { x.PushNotifications = wire.NonZero(r.Bool()) }},
 	{Name: "extensions", Read: func(r *wire.Reader, x *AgentCapabilities) {
 		x.Extensions = wire.ReadList(r, readAgentExtensionV03ProtoJSON)
 	}},
-}.Read
+}
+
+func readAgentCapabilitiesV03ProtoJSON(r *wire.Reader, x *AgentCapabilities) {
+	fieldsAgentCapabilitiesV03ProtoJSON.Read(r, x)
+}
 
 func appendAgentCardV03ProtoJSON(b []byte, x *AgentCard) ([]byte, error) {
 	if x == nil {
@@ -129,11 +137,15 @@ func appendAgentCardSignatureV03ProtoJSON(b []byte, x *AgentCardSignature) ([]by
 	return wire.EndObject(b, start), err
 }
 
-var readAgentCardSignatureV03ProtoJSON = wire.Fields[*AgentCardSignature]{
+var fieldsAgentCardSignatureV03ProtoJSON = wire.Fields[*AgentCardSignature]{
 	{Name: "protected", Read: func(r *wire.Reader, x *AgentCardSignature) { x.Protected = r.String() }},
 	{Name: "signature", Read: func(r *wire.Reader, x *AgentCardSignature) { x.Signature = r.String() }},
 	{Name: "header", Read: func(r *wire.Reader, x *AgentCardSignature) { x.Header = r.Struct() }},
-}.Read
+}
+
+func readAgentCardSignatureV03ProtoJSON(r *wire.Reader, x *AgentCardSignature) {
+	fieldsAgentCardSignatureV03ProtoJSON.Read(r, x)
+}
 
 func appendAgentExtensionV03ProtoJSON(b []byte, x *AgentExtension) ([]byte, error) {
 	if x == nil {
@@ -148,12 +160,16 @@ func appendAgentExtensionV03ProtoJSON(b []byte, x *AgentExtension) ([]byte, erro
 	return wire.EndObject(b, start), err
 }
 
-var readAgentExtensionV03ProtoJSON = wire.Fields[*AgentExtension]{
+var fieldsAgentExtensionV03ProtoJSON = wire.Fields[*AgentExtension]{
 	{Name: "uri", Read: func(r *wire.Reader, x *AgentExtension) { x.URI = r.String() }},
 	{Name: "description", Read: func(r *wire.Reader, x *AgentExtension) { x.Description = r.String() }},
 	{Name: "required", Read: func(r *wire.Reader, x *AgentExtension) { x.Required = r.Bool() }},
 	{Name: "params", Read: func(r *wire.Reader, x *AgentExtension) { x.Params = r.Struct() }},
-}.Read
+}
+
+func readAgentExtensionV03ProtoJSON(r *wire.Reader, x *AgentExtension) {
+	fieldsAgentExtensionV03ProtoJSON.Read(r, x)
+}
 
 func appendAgentProviderV03ProtoJSON(b []byte, x *AgentProvider) ([]byte, error) {
 	if x == nil {
@@ -165,10 +181,14 @@ func appendAgentProviderV03ProtoJSON(b []byte, x *AgentProvider) ([]byte, error)
 	return wire.EndObject(b, start), nil
 }
 
-var readAgentProviderV03ProtoJSON = wire.Fields[*AgentProvider]{
+var fieldsAgentProviderV03ProtoJSON = wire.Fields[*AgentProvider]{
 	{Name: "url", Read: func(r *wire.Reader, x *AgentProvider) { x.URL = r.String() }},
 	{Name: "organization", Read: func(r *wire.Reader, x *AgentProvider) { x.Organization = r.String() }},
-}.Read
+}
+
+func readAgentProviderV03ProtoJSON(r *wire.Reader, x *AgentProvider) {
+	fieldsAgentProviderV03ProtoJSON.Read(r, x)
+}
 
 func appendAgentSkillV03ProtoJSON(b []byte, x *AgentSkill) ([]byte, error) {
 	if x == nil {
@@ -195,7 +215,7 @@ func appendAgentSkillV03ProtoJSON(b []byte, x *AgentSkill) ([]byte, error) {
 	return wire.EndObject(b, start), err
 }
 
-var readAgentSkillV03ProtoJSON = wire.Fields[*AgentSkill]{
+var fieldsAgentSkillV03ProtoJSON = wire.Fields[*AgentSkill]{
 	{Name: "id", Read: func(r *wire.Reader, x *AgentSkill) { x.ID = r.String() }},
 	{Name: "name", Read: func(r *wire.Reader, x *AgentSkill) { x.Name = r.String() }},
 	{Name: "description", Read: func(r *wire.Reader, x *AgentSkill) { x.Description = r.String() }},
@@ -206,7 +226,11 @@ var readAgentSkillV03ProtoJSON = wire.Fields[*AgentSkill]{
 	{Name: "security", Read: func(r *wire.Reader, x *AgentSkill) {
 		x.SecurityRequirements = wire.ReadList(r, readSecurityRequirementV03ProtoJSON)
 	}},
-}.Read
+}
+
+func readAgentSkillV03ProtoJSON(r *wire.Reader, x *AgentSkill) {
+	fieldsAgentSkillV03ProtoJSON.Read(r, x)
+}
 
 func appendArtifactV03ProtoJSON(b []byte, x *Artifact) ([]byte, error) {
 	if x == nil {
@@ -226,14 +250,16 @@ func appendArtifactV03ProtoJSON(b []byte, x *Artifact) ([]byte, error) {
 	return wire.EndObject(b, start), err
 }
 
-var readArtifactV03ProtoJSON = wire.Fields[*Artifact]{
+var fieldsArtifactV03ProtoJSON = wire.Fields[*Artifact]{
 	{Name: "artifactId", Aliases: []string{"artifact_id"}, Read: func(r *wire.Reader, x *Artifact) { x.ArtifactID = r.String() }},
 	{Name: "name", Read: func(r *wire.Reader, x *Artifact) { x.Name = r.String() }},
 	{Name: "description", Read: func(r *wire.Reader, x *Artifact) { x.Description = r.String() }},
 	{Name: "parts", Required: true, Read: func(r *wire.Reader, x *Artifact) { x.Parts = wire.ReadSome(r, 1, readPartV03ProtoJSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *Artifact) { x.Metadata = r.Struct() }},
 	{Name: "extensions", Read: func(r *wire.Reader, x *Artifact) { x.Extensions = r.Strings() }},
-}.Read
+}
+
+func readArtifactV03ProtoJSON(r *wire.Reader, x *Artifact) { fieldsArtifactV03ProtoJSON.Read(r, x) }
 
 func appendAuthenticationInfoV03ProtoJSON(b []byte, x *AuthenticationInfo) ([]byte, error) {
 	if x == nil {
@@ -246,10 +272,14 @@ func appendAuthenticationInfoV03ProtoJSON(b []byte, x *AuthenticationInfo) ([]by
 	return wire.EndObject(b, start), err
 }
 
-var readAuthenticationInfoV03ProtoJSON = wire.Fields[*AuthenticationInfo]{
+var fieldsAuthenticationInfoV03ProtoJSON = wire.Fields[*AuthenticationInfo]{
 	{Name: "schemes", Read: func(r *wire.Reader, x *AuthenticationInfo) { x.Scheme = legacy.ReadSchemes(r) }},
 	{Name: "credentials", Read: func(r *wire.Reader, x *AuthenticationInfo) { x.Credentials = r.String() }},
-}.Read
+}
+
+func readAuthenticationInfoV03ProtoJSON(r *wire.Reader, x *AuthenticationInfo) {
+	fieldsAuthenticationInfoV03ProtoJSON.Read(r, x)
+}
 
 func appendAuthorizationCodeOAuthFlowV03ProtoJSON(b []byte, x *AuthorizationCodeOAuthFlow) ([]byte, error) {
 	if x == nil {
@@ -265,14 +295,18 @@ func appendAuthorizationCodeOAuthFlowV03ProtoJSON(b []byte, x *AuthorizationCode
 	return wire.EndObject(b, start), nil
 }
 
-var readAuthorizationCodeOAuthFlowV03ProtoJSON = wire.Fields[*AuthorizationCodeOAuthFlow]{
+var fieldsAuthorizationCodeOAuthFlowV03ProtoJSON = wire.Fields[*AuthorizationCodeOAuthFlow]{
 	{Name: "authorizationUrl", Aliases: []string{"authorization_url"}, Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.AuthorizationURL = r.String() }},
 	{Name: "tokenUrl", Aliases: []string{"token_url"}, Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.TokenURL = r.String() }},
 	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.RefreshURL = r.String() }},
 	{Name: "scopes", Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) {
 		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 	}},
-}.Read
+}
+
+func readAuthorizationCodeOAuthFlowV03ProtoJSON(r *wire.Reader, x *AuthorizationCodeOAuthFlow) {
+	fieldsAuthorizationCodeOAuthFlowV03ProtoJSON.Read(r, x)
+}
 
 func appendCancelTaskRequestV03ProtoJSON(b []byte, x *CancelTaskRequest) ([]byte, error) {
 	if x == nil {
@@ -284,9 +318,13 @@ func appendCancelTaskRequestV03ProtoJSON(b []byte, x *CancelTaskRequest) ([]byte
 	return wire.EndObject(b, start), err
 }
 
-var readCancelTaskRequestV03ProtoJSON = wire.Fields[*CancelTaskRequest]{
+var fieldsCancelTaskRequestV03ProtoJSON = wire.Fields[*CancelTaskRequest]{
 	{Name: "name", Read: func(r *wire.Reader, x *CancelTaskRequest) { x.ID = legacy.ReadTaskName(r) }},
-}.Read
+}
+
+func readCancelTaskRequestV03ProtoJSON(r *wire.Reader, x *CancelTaskRequest) {
+	fieldsCancelTaskRequestV03ProtoJSON.Read(r, x)
+}
 
 func appendClientCredentialsOAuthFlowV03ProtoJSON(b []byte, x *ClientCredentialsOAuthFlow) ([]byte, error) {
 	if x == nil {
@@ -301,13 +339,17 @@ func appendClientCredentialsOAuthFlowV03ProtoJSON(b []byte, x *ClientCredentials
 	return wire.EndObject(b, start), nil
 }
 
-var readClientCredentialsOAuthFlowV03ProtoJSON = wire.Fields[*ClientCredentialsOAuthFlow]{
+var fieldsClientCredentialsOAuthFlowV03ProtoJSON = wire.Fields[*ClientCredentialsOAuthFlow]{
 	{Name: "tokenUrl", Aliases: []string{"token_url"}, Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) { x.TokenURL = r.String() }},
 	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) { x.RefreshURL = r.String() }},
 	{Name: "scopes", Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) {
 		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 	}},
-}.Read
+}
+
+func readClientCredentialsOAuthFlowV03ProtoJSON(r *wire.Reader, x *ClientCredentialsOAuthFlow) {
+	fieldsClientCredentialsOAuthFlowV03ProtoJSON.Read(r, x)
+}
 
 func appendDeleteTaskPushNotificationConfigRequestV03ProtoJSON(b []byte, x *DeleteTaskPushNotificationConfigRequest) ([]byte, error) {
 	if x == nil {
@@ -320,7 +362,7 @@ func appendDeleteTaskPushNotificationConfigRequestV03ProtoJSON(b []byte, x *Dele
 	return wire.EndObject(b, start), nil
 }
 
-var readDeleteTaskPushNotificationConfigRequestV03ProtoJSON = wire.Fields[*DeleteTaskPushNotificationConfigRequest]{
+var fieldsDeleteTaskPushNotificationConfigRequestV03ProtoJSON = wire.Fields[*DeleteTaskPushNotificationConfigRequest]{
 	{Name: "name", Read: func(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) {
 		v, w := legacy.ReadConfigName(r)
 		if x.TaskID == "" {
@@ -330,7 +372,11 @@ var readDeleteTaskPushNotificationConfigRequestV03ProtoJSON = wire.Fields[*Delet
 			x.ID = w
 		}
 	}},
-}.Read
+}
+
+func readDeleteTaskPushNotificationConfigRequestV03ProtoJSON(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) {
+	fieldsDeleteTaskPushNotificationConfigRequestV03ProtoJSON.Read(r, x)
+}
 
 func appendGetExtendedAgentCardRequestV03ProtoJSON(b []byte, x *GetExtendedAgentCardRequest) ([]byte, error) {
 	if x == nil {
@@ -340,7 +386,11 @@ func appendGetExtendedAgentCardRequestV03ProtoJSON(b []byte, x *GetExtendedAgent
 	return wire.EndObject(b, start), nil
 }
 
-var readGetExtendedAgentCardRequestV03ProtoJSON = wire.Fields[*GetExtendedAgentCardRequest]{}.Read
+var fieldsGetExtendedAgentCardRequestV03ProtoJSON = wire.Fields[*GetExtendedAgentCardRequest]{}
+
+func readGetExtendedAgentCardRequestV03ProtoJSON(r *wire.Reader, x *GetExtendedAgentCardRequest) {
+	fieldsGetExtendedAgentCardRequestV03ProtoJSON.Read(r, x)
+}
 
 func appendGetTaskPushNotificationConfigRequestV03ProtoJSON(b []byte, x *GetTaskPushNotificationConfigRequest) ([]byte, error) {
 	if x == nil {
@@ -353,7 +403,7 @@ func appendGetTaskPushNotificationConfigRequestV03ProtoJSON(b []byte, x *GetTask
 	return wire.EndObject(b, start), nil
 }
 
-var readGetTaskPushNotificationConfigRequestV03ProtoJSON = wire.Fields[*GetTaskPushNotificationConfigRequest]{
+var fieldsGetTaskPushNotificationConfigRequestV03ProtoJSON = wire.Fields[*GetTaskPushNotificationConfigRequest]{
 	{Name: "name", Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) {
 		v, w := legacy.ReadConfigName(r)
 		if x.TaskID == "" {
@@ -363,7 +413,11 @@ var readGetTaskPushNotificationConfigRequestV03ProtoJSON = wire.Fields[*GetTaskP
 			x.ID = w
 		}
 	}},
-}.Read
+}
+
+func readGetTaskPushNotificationConfigRequestV03ProtoJSON(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) {
+	fieldsGetTaskPushNotificationConfigRequestV03ProtoJSON.Read(r, x)
+}
 
 func appendGetTaskRequestV03ProtoJSON(b []byte, x *GetTaskRequest) ([]byte, error) {
 	if x == nil {
@@ -378,10 +432,14 @@ func appendGetTaskRequestV03ProtoJSON(b []byte, x *GetTaskRequest) ([]byte, erro
 	return wire.EndObject(b, start), err
 }
 
-var readGetTaskRequestV03ProtoJSON = wire.Fields[*GetTaskRequest]{
+var fieldsGetTaskRequestV03ProtoJSON = wire.Fields[*GetTaskRequest]{
 	{Name: "name", Read: func(r *wire.Reader, x *GetTaskRequest) { x.ID = legacy.ReadTaskName(r) }},
 	{Name: "historyLength", Aliases: []string{"history_length"}, Read: func(r *wire.Reader, x *GetTaskRequest) { x.HistoryLength = wire.NonZero(r.Int32()) }},
-}.Read
+}
+
+func readGetTaskRequestV03ProtoJSON(r *wire.Reader, x *GetTaskRequest) {
+	fieldsGetTaskRequestV03ProtoJSON.Read(r, x)
+}
 
 func appendHTTPAuthSecuritySchemeV03ProtoJSON(b []byte, x *HTTPAuthSecurityScheme) ([]byte, error) {
 	if x == nil {
@@ -394,11 +452,15 @@ func appendHTTPAuthSecuritySchemeV03ProtoJSON(b []byte, x *HTTPAuthSecuritySchem
 	return wire.EndObject(b, start), nil
 }
 
-var readHTTPAuthSecuritySchemeV03ProtoJSON = wire.Fields[*HTTPAuthSecurityScheme]{
+var fieldsHTTPAuthSecuritySchemeV03ProtoJSON = wire.Fields[*HTTPAuthSecurityScheme]{
 	{Name: "description", Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.Description = r.String() }},
 	{Name: "scheme", Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.Scheme = r.String() }},
 	{Name: "bearerFormat", Aliases: []string{"bearer_format"}, Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.BearerFormat = r.String() }},
-}.Read
+}
+
+func readHTTPAuthSecuritySchemeV03ProtoJSON(r *wire.Reader, x *HTTPAuthSecurityScheme) {
+	fieldsHTTPAuthSecuritySchemeV03ProtoJSON.Read(r, x)
+}
 
 func appendImplicitOAuthFlowV03ProtoJSON(b []byte, x *ImplicitOAuthFlow) ([]byte, error) {
 	if x == nil {
@@ -413,13 +475,17 @@ func appendImplicitOAuthFlowV03ProtoJSON(b []byte, x *ImplicitOAuthFlow) ([]byte
 	return wire.EndObject(b, start), nil
 }
 
-var readImplicitOAuthFlowV03ProtoJSON = wire.Fields[*ImplicitOAuthFlow]{
+var fieldsImplicitOAuthFlowV03ProtoJSON = wire.Fields[*ImplicitOAuthFlow]{
 	{Name: "authorizationUrl", Aliases: []string{"authorization_url"}, Read: func(r *wire.Reader, x *ImplicitOAuthFlow) { x.AuthorizationURL = r.String() }},
 	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, Read: func(r *wire.Reader, x *ImplicitOAuthFlow) { x.RefreshURL = r.String() }},
 	{Name: "scopes", Read: func(r *wire.Reader, x *ImplicitOAuthFlow) {
 		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 	}},
-}.Read
+}
+
+func readImplicitOAuthFlowV03ProtoJSON(r *wire.Reader, x *ImplicitOAuthFlow) {
+	fieldsImplicitOAuthFlowV03ProtoJSON.Read(r, x)
+}
 
 func appendListTaskPushNotificationConfigsRequestV03ProtoJSON(b []byte, x *ListTaskPushNotificationConfigsRequest) ([]byte, error) {
 	if x == nil {
@@ -433,11 +499,15 @@ func appendListTaskPushNotificationConfigsRequestV03ProtoJSON(b []byte, x *ListT
 	return wire.EndObject(b, start), err
 }
 
-var readListTaskPushNotificationConfigsRequestV03ProtoJSON = wire.Fields[*ListTaskPushNotificationConfigsRequest]{
+var fieldsListTaskPushNotificationConfigsRequestV03ProtoJSON = wire.Fields[*ListTaskPushNotificationConfigsRequest]{
 	{Name: "parent", Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.TaskID = legacy.ReadTaskName(r) }},
 	{Name: "pageSize", Aliases: []string{"page_size"}, Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.PageSize = r.Int32() }},
 	{Name: "pageToken", Aliases: []string{"page_token"}, Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.PageToken = r.String() }},
-}.Read
+}
+
+func readListTaskPushNotificationConfigsRequestV03ProtoJSON(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) {
+	fieldsListTaskPushNotificationConfigsRequestV03ProtoJSON.Read(r, x)
+}
 
 func appendListTaskPushNotificationConfigsResponseV03ProtoJSON(b []byte, x *ListTaskPushNotificationConfigsResponse) ([]byte, error) {
 	if x == nil {
@@ -450,12 +520,16 @@ func appendListTaskPushNotificationConfigsResponseV03ProtoJSON(b []byte, x *List
 	return wire.EndObject(b, start), err
 }
 
-var readListTaskPushNotificationConfigsResponseV03ProtoJSON = wire.Fields[*ListTaskPushNotificationConfigsResponse]{
+var fieldsListTaskPushNotificationConfigsResponseV03ProtoJSON = wire.Fields[*ListTaskPushNotificationConfigsResponse]{
 	{Name: "configs", Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsResponse) {
 		x.Configs = wire.ReadList(r, readTaskPushNotificationConfigV03ProtoJSON)
 	}},
 	{Name: "nextPageToken", Aliases: []string{"next_page_token"}, Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsResponse) { x.NextPageToken = r.String() }},
-}.Read
+}
+
+func readListTaskPushNotificationConfigsResponseV03ProtoJSON(r *wire.Reader, x *ListTaskPushNotificationConfigsResponse) {
+	fieldsListTaskPushNotificationConfigsResponseV03ProtoJSON.Read(r, x)
+}
 
 func appendListTasksRequestV03ProtoJSON(b []byte, x *ListTasksRequest) ([]byte, error) {
 	if x == nil {
@@ -473,7 +547,7 @@ func appendListTasksRequestV03ProtoJSON(b []byte, x *ListTasksRequest) ([]byte, 
 	return wire.EndObject(b, start), err
 }
 
-var readListTasksRequestV03ProtoJSON = wire.Fields[*ListTasksRequest]{
+var fieldsListTasksRequestV03ProtoJSON = wire.Fields[*ListTasksRequest]{
 	{Name: "contextId", Read: func(r *wire.Reader, x *ListTasksRequest) { x.ContextID = r.String() }},
 	{Name: "status", Read: func(r *wire.Reader, x *ListTasksRequest) { x.Status = readTaskStateV03ProtoJSON(r) }},
 	{Name: "pageSize", Read: func(r *wire.Reader, x *ListTasksRequest) { x.PageSize = new(r.Int32()) }},
@@ -481,7 +555,11 @@ var readListTasksRequestV03ProtoJSON = wire.Fields[*ListTasksRequest]{
 	{Name: "historyLength", Read: func(r *wire.Reader, x *ListTasksRequest) { x.HistoryLength = new(r.Int32()) }},
 	{Name: "statusTimestampAfter", Read: func(r *wire.Reader, x *ListTasksRequest) { x.StatusTimestampAfter = r.Timestamp() }},
 	{Name: "includeArtifacts", Read: func(r *wire.Reader, x *ListTasksRequest) { x.IncludeArtifacts = new(r.Bool()) }},
-}.Read
+}
+
+func readListTasksRequestV03ProtoJSON(r *wire.Reader, x *ListTasksRequest) {
+	fieldsListTasksRequestV03ProtoJSON.Read(r, x)
+}
 
 func appendListTasksResponseV03ProtoJSON(b []byte, x *ListTasksResponse) ([]byte, error) {
 	if x == nil {
@@ -513,7 +591,7 @@ func appendMessageV03ProtoJSON(b []byte, x *Message) ([]byte, error) {
 	return wire.EndObject(b, start), err
 }
 
-var readMessageV03ProtoJSON = wire.Fields[*Message]{
+var fieldsMessageV03ProtoJSON = wire.Fields[*Message]{
 	{Name: "messageId", Aliases: []string{"message_id"}, Read: func(r *wire.Reader, x *Message) { x.MessageID = r.String() }},
 	{Name: "contextId", Aliases: []string{"context_id"}, Read: func(r *wire.Reader, x *Message) { x.ContextID = r.String() }},
 	{Name: "taskId", Aliases: []string{"task_id"}, Read: func(r *wire.Reader, x *Message) { x.TaskID = r.String() }},
@@ -521,7 +599,9 @@ var readMessageV03ProtoJSON = wire.Fields[*Message]{
 	{Name: "content", Aliases: []string{"parts"}, Required: true, Read: func(r *wire.Reader, x *Message) { x.Parts = wire.ReadSome(r, 1, readPartV03ProtoJSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *Message) { x.Metadata = r.Struct() }},
 	{Name: "extensions", Read: func(r *wire.Reader, x *Message) { x.Extensions = r.Strings() }},
-}.Read
+}
+
+func readMessageV03ProtoJSON(r *wire.Reader, x *Message) { fieldsMessageV03ProtoJSON.Read(r, x) }
 
 func appendMutualTLSSecuritySchemeV03ProtoJSON(b []byte, x *MutualTLSSecurityScheme) ([]byte, error) {
 	if x == nil {
@@ -532,9 +612,13 @@ func appendMutualTLSSecuritySchemeV03ProtoJSON(b []byte, x *MutualTLSSecuritySch
 	return wire.EndObject(b, start), nil
 }
 
-var readMutualTLSSecuritySchemeV03ProtoJSON = wire.Fields[*MutualTLSSecurityScheme]{
+var fieldsMutualTLSSecuritySchemeV03ProtoJSON = wire.Fields[*MutualTLSSecurityScheme]{
 	{Name: "description", Read: func(r *wire.Reader, x *MutualTLSSecurityScheme) { x.Description = r.String() }},
-}.Read
+}
+
+func readMutualTLSSecuritySchemeV03ProtoJSON(r *wire.Reader, x *MutualTLSSecurityScheme) {
+	fieldsMutualTLSSecuritySchemeV03ProtoJSON.Read(r, x)
+}
 
 func appendOAuth2SecuritySchemeV03ProtoJSON(b []byte, x *OAuth2SecurityScheme) ([]byte, error) {
 	if x == nil {
@@ -548,11 +632,15 @@ func appendOAuth2SecuritySchemeV03ProtoJSON(b []byte, x *OAuth2SecurityScheme) (
 	return wire.EndObject(b, start), err
 }
 
-var readOAuth2SecuritySchemeV03ProtoJSON = wire.Fields[*OAuth2SecurityScheme]{
+var fieldsOAuth2SecuritySchemeV03ProtoJSON = wire.Fields[*OAuth2SecurityScheme]{
 	{Name: "description", Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.Description = r.String() }},
 	{Name: "flows", Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.Flows = wire.ReadNew(r, readOAuthFlowsV03ProtoJSON) }},
 	{Name: "oauth2MetadataUrl", Aliases: []string{"oauth2_metadata_url"}, Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.OAuth2MetadataURL = r.String() }},
-}.Read
+}
+
+func readOAuth2SecuritySchemeV03ProtoJSON(r *wire.Reader, x *OAuth2SecurityScheme) {
+	fieldsOAuth2SecuritySchemeV03ProtoJSON.Read(r, x)
+}
 
 func appendOAuthFlowsV03ProtoJSON(b []byte, x *OAuthFlows) ([]byte, error) {
 	if x == nil {
@@ -603,10 +691,14 @@ func appendOpenIDConnectSecuritySchemeV03ProtoJSON(b []byte, x *OpenIDConnectSec
 	return wire.EndObject(b, start), nil
 }
 
-var readOpenIDConnectSecuritySchemeV03ProtoJSON = wire.Fields[*OpenIDConnectSecurityScheme]{
+var fieldsOpenIDConnectSecuritySchemeV03ProtoJSON = wire.Fields[*OpenIDConnectSecurityScheme]{
 	{Name: "description", Read: func(r *wire.Reader, x *OpenIDConnectSecurityScheme) { x.Description = r.String() }},
 	{Name: "openIdConnectUrl", Aliases: []string{"open_id_connect_url"}, Read: func(r *wire.Reader, x *OpenIDConnectSecurityScheme) { x.OpenIDConnectURL = r.String() }},
-}.Read
+}
+
+func readOpenIDConnectSecuritySchemeV03ProtoJSON(r *wire.Reader, x *OpenIDConnectSecurityScheme) {
+	fieldsOpenIDConnectSecuritySchemeV03ProtoJSON.Read(r, x)
+}
 
 func appendPartV03ProtoJSON(b []byte, x *Part) ([]byte, error) {
 	if x == nil {
@@ -639,13 +731,17 @@ func appendPasswordOAuthFlowV03ProtoJSON(b []byte, x *PasswordOAuthFlow) ([]byte
 	return wire.EndObject(b, start), nil
 }
 
-var readPasswordOAuthFlowV03ProtoJSON = wire.Fields[*PasswordOAuthFlow]{
+var fieldsPasswordOAuthFlowV03ProtoJSON = wire.Fields[*PasswordOAuthFlow]{
 	{Name: "tokenUrl", Aliases: []string{"token_url"}, Read: func(r *wire.Reader, x *PasswordOAuthFlow) { x.TokenURL = r.String() }},
 	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, Read: func(r *wire.Reader, x *PasswordOAuthFlow) { x.RefreshURL = r.String() }},
 	{Name: "scopes", Read: func(r *wire.Reader, x *PasswordOAuthFlow) {
 		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 	}},
-}.Read
+}
+
+func readPasswordOAuthFlowV03ProtoJSON(r *wire.Reader, x *PasswordOAuthFlow) {
+	fieldsPasswordOAuthFlowV03ProtoJSON.Read(r, x)
+}
 
 var valuesRoleV03ProtoJSON = wire.Enum[Role]{
 	{Value: RoleUnspecified, Name: "ROLE_UNSPECIFIED", Number: 0},
@@ -667,11 +763,15 @@ func appendSecurityRequirementV03ProtoJSON(b []byte, x *SecurityRequirement) ([]
 	return wire.EndObject(b, start), err
 }
 
-var readSecurityRequirementV03ProtoJSON = wire.Fields[*SecurityRequirement]{
+var fieldsSecurityRequirementV03ProtoJSON = wire.Fields[*SecurityRequirement]{
 	{Name: "schemes", Read: func(r *wire.Reader, x *SecurityRequirement) {
 		x.Schemes = wire.ReadMap(r, false, readStringListV03ProtoJSON)
 	}},
-}.Read
+}
+
+func readSecurityRequirementV03ProtoJSON(r *wire.Reader, x *SecurityRequirement) {
+	fieldsSecurityRequirementV03ProtoJSON.Read(r, x)
+}
 
 func appendSecuritySchemeV03ProtoJSON(b []byte, x *SecurityScheme) ([]byte, error) {
 	if x == nil {
@@ -738,14 +838,18 @@ func appendSendMessageConfigurationV03ProtoJSON(b []byte, x *SendMessageConfigur
 	return wire.EndObject(b, start), err
 }
 
-var readSendMessageConfigurationV03ProtoJSON = wire.Fields[*SendMessageConfiguration]{
+var fieldsSendMessageConfigurationV03ProtoJSON = wire.Fields[*SendMessageConfiguration]{
 	{Name: "acceptedOutputModes", Aliases: []string{"accepted_output_modes"}, Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.AcceptedOutputModes = r.Strings() }},
 	{Name: "pushNotification", Aliases: []string{"push_notification", "pushNotificationConfig", "push_notification_config"}, Read: func(r *wire.Reader, x *SendMessageConfiguration) {
 		x.TaskPushNotificationConfig = wire.ReadNew(r, readTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig)
 	}},
 	{Name: "historyLength", Aliases: []string{"history_length"}, Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.HistoryLength = wire.NonZero(r.Int32()) }},
 	{Name: "blocking", Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.ReturnImmediately = legacy.ReadBlockingFlag(r) }, Absent: func(x *SendMessageConfiguration) { x.ReturnImmediately = legacy.AbsentBlockingFlag() }},
-}.Read
+}
+
+func readSendMessageConfigurationV03ProtoJSON(r *wire.Reader, x *SendMessageConfiguration) {
+	fieldsSendMessageConfigurationV03ProtoJSON.Read(r, x)
+}
 
 func appendSendMessageRequestV03ProtoJSON(b []byte, x *SendMessageRequest) ([]byte, error) {
 	if x == nil {
@@ -759,13 +863,17 @@ func appendSendMessageRequestV03ProtoJSON(b []byte, x *SendMessageRequest) ([]by
 	return wire.EndObject(b, start), err
 }
 
-var readSendMessageRequestV03ProtoJSON = wire.Fields[*SendMessageRequest]{
+var fieldsSendMessageRequestV03ProtoJSON = wire.Fields[*SendMessageRequest]{
 	{Name: "message", Aliases: []string{"request"}, Required: true, Read: func(r *wire.Reader, x *SendMessageRequest) { x.Message = wire.ReadNew(r, readMessageV03ProtoJSON) }},
 	{Name: "configuration", Read: func(r *wire.Reader, x *SendMessageRequest) {
 		x.Configuration = wire.ReadNew(r, readSendMessageConfigurationV03ProtoJSON)
 	}},
 	{Name: "metadata", Read: func(r *wire.Reader, x *SendMessageRequest) { x.Metadata = r.Struct() }},
-}.Read
+}
+
+func readSendMessageRequestV03ProtoJSON(r *wire.Reader, x *SendMessageRequest) {
+	fieldsSendMessageRequestV03ProtoJSON.Read(r, x)
+}
 
 func appendSendMessageResponseV03ProtoJSON(b []byte, x *SendMessageResponse) ([]byte, error) {
 	if x == nil {
@@ -846,9 +954,13 @@ func appendStringListV03ProtoJSON(b []byte, x *StringList) ([]byte, error) {
 	return wire.EndObject(b, start), nil
 }
 
-var readStringListV03ProtoJSON = wire.Fields[*StringList]{
+var fieldsStringListV03ProtoJSON = wire.Fields[*StringList]{
 	{Name: "list", Read: func(r *wire.Reader, x *StringList) { x.List = r.Strings() }},
-}.Read
+}
+
+func readStringListV03ProtoJSON(r *wire.Reader, x *StringList) {
+	fieldsStringListV03ProtoJSON.Read(r, x)
+}
 
 func appendSubscribeToTaskRequestV03ProtoJSON(b []byte, x *SubscribeToTaskRequest) ([]byte, error) {
 	if x == nil {
@@ -860,9 +972,13 @@ func appendSubscribeToTaskRequestV03ProtoJSON(b []byte, x *SubscribeToTaskReques
 	return wire.EndObject(b, start), err
 }
 
-var readSubscribeToTaskRequestV03ProtoJSON = wire.Fields[*SubscribeToTaskRequest]{
+var fieldsSubscribeToTaskRequestV03ProtoJSON = wire.Fields[*SubscribeToTaskRequest]{
 	{Name: "name", Read: func(r *wire.Reader, x *SubscribeToTaskRequest) { x.ID = legacy.ReadTaskName(r) }},
-}.Read
+}
+
+func readSubscribeToTaskRequestV03ProtoJSON(r *wire.Reader, x *SubscribeToTaskRequest) {
+	fieldsSubscribeToTaskRequestV03ProtoJSON.Read(r, x)
+}
 
 func appendTaskV03ProtoJSON(b []byte, x *Task) ([]byte, error) {
 	if x == nil {
@@ -879,14 +995,16 @@ func appendTaskV03ProtoJSON(b []byte, x *Task) ([]byte, error) {
 	return wire.EndObject(b, start), err
 }
 
-var readTaskV03ProtoJSON = wire.Fields[*Task]{
+var fieldsTaskV03ProtoJSON = wire.Fields[*Task]{
 	{Name: "id", Read: func(r *wire.Reader, x *Task) { x.ID = r.String() }},
 	{Name: "contextId", Aliases: []string{"context_id"}, Read: func(r *wire.Reader, x *Task) { x.ContextID = r.String() }},
 	{Name: "status", Required: true, Read: func(r *wire.Reader, x *Task) { x.Status = wire.ReadNew(r, readTaskStatusV03ProtoJSON) }},
 	{Name: "artifacts", Read: func(r *wire.Reader, x *Task) { x.Artifacts = wire.ReadList(r, readArtifactV03ProtoJSON) }},
 	{Name: "history", Read: func(r *wire.Reader, x *Task) { x.History = wire.ReadList(r, readMessageV03ProtoJSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *Task) { x.Metadata = r.Struct() }},
-}.Read
+}
+
+func readTaskV03ProtoJSON(r *wire.Reader, x *Task) { fieldsTaskV03ProtoJSON.Read(r, x) }
 
 func appendTaskArtifactUpdateEventV03ProtoJSON(b []byte, x *TaskArtifactUpdateEvent) ([]byte, error) {
 	if x == nil {
@@ -903,7 +1021,7 @@ func appendTaskArtifactUpdateEventV03ProtoJSON(b []byte, x *TaskArtifactUpdateEv
 	return wire.EndObject(b, start), err
 }
 
-var readTaskArtifactUpdateEventV03ProtoJSON = wire.Fields[*TaskArtifactUpdateEvent]{
+var fieldsTaskArtifactUpdateEventV03ProtoJSON = wire.Fields[*TaskArtifactUpdateEvent]{
 	{Name: "taskId", Aliases: []string{"task_id"}, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.TaskID = r.String() }},
 	{Name: "contextId", Aliases: []string{"context_id"}, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.ContextID = r.String() }},
 	{Name: "artifact", Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) {
@@ -912,7 +1030,11 @@ var readTaskArtifactUpdateEventV03ProtoJSON = wire.Fields[*TaskArtifactUpdateEve
 	{Name: "append", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Append = r.Bool() }},
 	{Name: "lastChunk", Aliases: []string{"last_chunk"}, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.LastChunk = r.Bool() }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Metadata = r.Struct() }},
-}.Read
+}
+
+func readTaskArtifactUpdateEventV03ProtoJSON(r *wire.Reader, x *TaskArtifactUpdateEvent) {
+	fieldsTaskArtifactUpdateEventV03ProtoJSON.Read(r, x)
+}
 
 func appendTaskPushNotificationConfigV03ProtoJSON(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {
 	if x == nil {
@@ -927,7 +1049,7 @@ func appendTaskPushNotificationConfigV03ProtoJSON(b []byte, x *TaskPushNotificat
 	return wire.EndObject(b, start), err
 }
 
-var readTaskPushNotificationConfigV03ProtoJSON = wire.Fields[*TaskPushNotificationConfig]{
+var fieldsTaskPushNotificationConfigV03ProtoJSON = wire.Fields[*TaskPushNotificationConfig]{
 	{Name: "name", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) {
 		v, w := legacy.ReadConfigName(r)
 		if x.TaskID == "" {
@@ -940,7 +1062,11 @@ var readTaskPushNotificationConfigV03ProtoJSON = wire.Fields[*TaskPushNotificati
 	{Name: "pushNotificationConfig", Aliases: []string{"push_notification_config"}, Required: true, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) {
 		readTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig(r, x)
 	}},
-}.Read
+}
+
+func readTaskPushNotificationConfigV03ProtoJSON(r *wire.Reader, x *TaskPushNotificationConfig) {
+	fieldsTaskPushNotificationConfigV03ProtoJSON.Read(r, x)
+}
 
 func appendTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {
 	if x == nil {
@@ -955,14 +1081,18 @@ func appendTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig(b []byte
 	return wire.EndObject(b, start), err
 }
 
-var readTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig = wire.Fields[*TaskPushNotificationConfig]{
+var fieldsTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig = wire.Fields[*TaskPushNotificationConfig]{
 	{Name: "id", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.ID = r.String() }},
 	{Name: "url", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.URL = r.String() }},
 	{Name: "token", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.Token = r.String() }},
 	{Name: "authentication", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) {
 		x.Authentication = wire.ReadNew(r, readAuthenticationInfoV03ProtoJSON)
 	}},
-}.Read
+}
+
+func readTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig(r *wire.Reader, x *TaskPushNotificationConfig) {
+	fieldsTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig.Read(r, x)
+}
 
 func appendTaskPushNotificationConfigV03ProtoJSONCreateRequest(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {
 	if x == nil {
@@ -976,11 +1106,15 @@ func appendTaskPushNotificationConfigV03ProtoJSONCreateRequest(b []byte, x *Task
 	return wire.EndObject(b, start), err
 }
 
-var readTaskPushNotificationConfigV03ProtoJSONCreateRequest = wire.Fields[*TaskPushNotificationConfig]{
+var fieldsTaskPushNotificationConfigV03ProtoJSONCreateRequest = wire.Fields[*TaskPushNotificationConfig]{
 	{Name: "parent", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.TaskID = legacy.ReadConfigParent(r) }},
 	{Name: "configId", Aliases: []string{"config_id"}, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.ID = r.String() }},
 	{Name: "config", Required: true, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { readTaskPushNotificationConfigV03ProtoJSON(r, x) }},
-}.Read
+}
+
+func readTaskPushNotificationConfigV03ProtoJSONCreateRequest(r *wire.Reader, x *TaskPushNotificationConfig) {
+	fieldsTaskPushNotificationConfigV03ProtoJSONCreateRequest.Read(r, x)
+}
 
 var valuesTaskStateV03ProtoJSON = wire.Enum[TaskState]{
 	{Value: TaskStateUnspecified, Name: "TASK_STATE_UNSPECIFIED", Number: 0},
@@ -1012,11 +1146,15 @@ func appendTaskStatusV03ProtoJSON(b []byte, x *TaskStatus) ([]byte, error) {
 	return wire.EndObject(b, start), err
 }
 
-var readTaskStatusV03ProtoJSON = wire.Fields[*TaskStatus]{
+var fieldsTaskStatusV03ProtoJSON = wire.Fields[*TaskStatus]{
 	{Name: "state", Read: func(r *wire.Reader, x *TaskStatus) { x.State = readTaskStateV03ProtoJSON(r) }},
 	{Name: "message", Aliases: []string{"update"}, Read: func(r *wire.Reader, x *TaskStatus) { x.Message = wire.ReadNew(r, readMessageV03ProtoJSON) }},
 	{Name: "timestamp", Read: func(r *wire.Reader, x *TaskStatus) { x.Timestamp = r.Timestamp() }},
-}.Read
+}
+
+func readTaskStatusV03ProtoJSON(r *wire.Reader, x *TaskStatus) {
+	fieldsTaskStatusV03ProtoJSON.Read(r, x)
+}
 
 func appendTaskStatusUpdateEventV03ProtoJSON(b []byte, x *TaskStatusUpdateEvent) ([]byte, error) {
 	if x == nil {
@@ -1032,12 +1170,16 @@ func appendTaskStatusUpdateEventV03ProtoJSON(b []byte, x *TaskStatusUpdateEvent)
 	return wire.EndObject(b, start), err
 }
 
-var readTaskStatusUpdateEventV03ProtoJSON = wire.Fields[*TaskStatusUpdateEvent]{
+var fieldsTaskStatusUpdateEventV03ProtoJSON = wire.Fields[*TaskStatusUpdateEvent]{
 	{Name: "taskId", Aliases: []string{"task_id"}, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.TaskID = r.String() }},
 	{Name: "contextId", Aliases: []string{"context_id"}, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.ContextID = r.String() }},
 	{Name: "status", Required: true, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Status = wire.ReadNew(r, readTaskStatusV03ProtoJSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Metadata = r.Struct() }},
-}.Read
+}
+
+func readTaskStatusUpdateEventV03ProtoJSON(r *wire.Reader, x *TaskStatusUpdateEvent) {
+	fieldsTaskStatusUpdateEventV03ProtoJSON.Read(r, x)
+}
 
 func interfacesOfV03ProtoJSON(list []*AgentInterface) []runtime.Interface {
 	out := make([]runtime.Interface, len(list))
