@@ -63,15 +63,16 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // serveRPC answers a request where JSON-RPC is: a POST is one of JSON-RPC.
 func (s *Server) serveRPC(w http.ResponseWriter, r *http.Request) {
-	switch wanted := page.Wanted(r); {
+	wanted := r.Method != http.MethodPost && page.Wanted(r)
+	switch {
 	case !s.policy.Allow(w, r, http.MethodPost, wanted):
+	case r.Method == http.MethodPost:
+		s.rpc.ServeHTTP(w, r)
 	case wanted:
 		s.page.ServeHTTP(w, r)
-	case r.Method != http.MethodPost:
+	default:
 		w.Header().Set("Allow", "POST, OPTIONS")
 		http.Error(w, "A POST is wanted here. "+s.page.Directions(r), http.StatusMethodNotAllowed)
-	default:
-		s.rpc.ServeHTTP(w, r)
 	}
 }
 

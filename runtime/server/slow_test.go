@@ -17,6 +17,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/a2agen/a2agen/runtime/internal/engine"
 	"google.golang.org/grpc/test/bufconn"
 )
 
@@ -241,10 +242,12 @@ func TestStalledAnswersStayWithinTheBudget(t *testing.T) {
 		t.Errorf("a small answer: status %d: %s", status, got)
 	}
 	waitFor(t, "everything is given back", func() bool { return s.engine.Load().Answers == 0 })
-	full, give := s.engine.NewRequest(t.Context()), make(chan struct{})
+	var full engine.Request
+	full.Begin(t.Context(), s.engine)
+	give := make(chan struct{})
 	var held sync.WaitGroup
 	held.Go(func() {
-		_ = full.Pass(func([]byte) ([]byte, error) { return make([]byte, limit), nil }, func([]byte) { <-give })
+		_ = full.Response.Pass(t.Context(), func([]byte) ([]byte, error) { return make([]byte, limit), nil }, func([]byte) { <-give })
 	})
 	waitFor(t, "the budget is used up", func() bool { return s.engine.Load().Answers == limit })
 	if status, _, got := post(t, addr, get(id)); status != http.StatusOK || !strings.Contains(got, "RESOURCE_EXHAUSTED") {

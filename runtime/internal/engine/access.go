@@ -13,7 +13,7 @@ import (
 // Who may do what: whose tasks a request means, and which skills there are for its caller.
 
 // ActsFor returns the tenant for which the caller acts, for a Permit.
-func (r *Request) ActsFor() string { return r.tenant }
+func (r *Request) ActsFor() string { return r.Subject.Tenant }
 
 // owner returns whose tasks the request means. The tenants that its frame and its parameters name must be the same.
 func (r *Request) owner(tenant string) (store.Owner, error) {
@@ -29,10 +29,10 @@ func (r *Request) owner(tenant string) (store.Owner, error) {
 	if r.Caller != nil && !r.Caller.MayActFor(tenant) {
 		return store.Owner{}, runtime.ErrPermissionDenied.With("the caller may not act for this tenant")
 	}
-	if err := checkName("tenant", tenant); err != nil {
-		return store.Owner{}, err
+	if len(tenant) > maxName {
+		return store.Owner{}, checkName("tenant", tenant)
 	}
-	r.tenant, r.Subject.Tenant = tenant, tenant
+	r.Subject.Tenant = tenant
 	return store.Owner{Tenant: tenant, Principal: r.Caller.Principal()}, nil
 }
 
@@ -47,7 +47,7 @@ func (r *Request) sees() *route.Catalog {
 // permit returns what says why the caller may not use a skill; nil: the caller may use all. Hidden skills and their
 // tasks, which a caller may have from when the skill was not hidden, are reported as not found.
 func (r *Request) permit() Permit {
-	if r.sees().Len() == r.e.skills.All.Len() {
+	if r.sees() == r.e.skills.All {
 		return r.Permit
 	}
 	return func(skill string) error {

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
@@ -22,6 +23,7 @@ import (
 	"github.com/a2agen/a2agen/runtime/observe"
 	"github.com/a2agen/a2agen/runtime/store"
 	"github.com/a2agen/a2agen/runtime/store/memory"
+	"github.com/a2agen/a2agen/runtime/wire"
 )
 
 // Engine is an agent without a transport. It starts no goroutine until there is work, and none outlives
@@ -30,7 +32,7 @@ type Engine struct {
 	logger  *slog.Logger
 	store   store.Store
 	limits  Limits
-	hooks   Hooks
+	hooks   *Hooks // nil: there are none
 	repeats Repeats
 	terms   // what the card and the protocol say
 
@@ -72,7 +74,7 @@ func New(cfg Config, o Options) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{
-		logger: o.Logger, store: o.Store, limits: o.Limits.WithDefaults(), hooks: o.Hooks, repeats: cfg.Repeats,
+		logger: o.Logger, store: o.Store, limits: o.Limits.WithDefaults(), hooks: o.Hooks.orNil(), repeats: cfg.Repeats,
 		terms: newTerms(cfg, o), protocol: cfg.Protocol, operations: cfg.Operations,
 		nesting: nestingOf(cfg.Protocol.Versions), skills: skills,
 	}
@@ -96,6 +98,9 @@ func New(cfg Config, o Options) (*Engine, error) {
 // Limits returns the limits with the defaults filled in.
 func (e *Engine) Limits() Limits { return e.limits }
 
+// Observers are those of the engine.
+func (e *Engine) Observers() *observing.Group { return &e.observers }
+
 // Load is what an engine is busy with.
 type Load struct {
 	Tasks   int   // that somebody works on or reads
@@ -115,4 +120,15 @@ func (e *Engine) Load() Load {
 // log returns the logger with what a run or a delivery is known by. It is for rare events: attributes cost time.
 func (e *Engine) log(skill, task, caller string) *slog.Logger {
 	return e.logger.With(attributes("skill", skill, "task", task, "caller", caller)...)
+}
+
+// nestingOf returns how deep data may nest in an agent of these versions: as deep as readers of protobuf go if one of
+// them is spoken over gRPC. 0: as deep as the JSON reader goes.
+func nestingOf(versions []*runtime.Version) int {
+	for _, v := range versions {
+		if slices.ContainsFunc(v.Wires, func(w *runtime.Wire) bool { return w.Encoding == runtime.EncodingProto }) {
+			return wire.MaxNesting
+		}
+	}
+	return 0
 }

@@ -64,7 +64,8 @@ func skillOf(id string, f func(ctx context.Context, c *task.Task) (string, error
 
 // request makes a request to an operation of the newest version.
 func (a *agent) request(rpc string) *Request {
-	r := a.NewRequest(a.t.Context())
+	r := new(Request)
+	r.Begin(a.t.Context(), a.Engine)
 	r.Version = a.Versions()[0]
 	r.Coding = Coding{Append: r.Version.AppendEvent}
 	for _, op := range r.Version.Operations {
@@ -75,7 +76,7 @@ func (a *agent) request(rpc string) *Request {
 	if err := r.Allowed(); err != nil {
 		a.t.Fatal(err)
 	}
-	return &r
+	return r
 }
 
 // serve serves a request, in whose parameters ' stands for ".

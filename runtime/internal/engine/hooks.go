@@ -15,13 +15,16 @@ type Hooks struct {
 	Answers  []func(context.Context, any)
 }
 
-func (h *Hooks) any() bool { return len(h.Made)+len(h.Requests)+len(h.Answers) > 0 }
-
-// hooked shows the request to the hooks. params are what Decode made of it.
-func (r *Request) hooked(params any) error {
-	if !r.e.hooks.any() {
+// orNil are the hooks, nil if there are none.
+func (h Hooks) orNil() *Hooks {
+	if len(h.Made)+len(h.Requests)+len(h.Answers) == 0 {
 		return nil
 	}
+	return &h
+}
+
+// hooked shows the request to the hooks, if there are any. params are what Decode made of it.
+func (r *Request) hooked(params any) error {
 	var source any
 	var tenant string
 	switch p := params.(type) {
@@ -50,12 +53,9 @@ func (r *Request) hooked(params any) error {
 	return nil
 }
 
-// answered is a task as the hooks want it answered.
-func (r *Request) answered(task runtime.Task) runtime.Task { return r.e.showTask(r.Context, task) }
-
 // showTask returns a task as the hooks want it shown.
 func (e *Engine) showTask(ctx context.Context, task runtime.Task) runtime.Task {
-	if len(e.hooks.Answers) == 0 || task == nil {
+	if e.hooks == nil || len(e.hooks.Answers) == 0 || task == nil {
 		return task
 	}
 	task = task.View(nil, true) // others may read it at the same time

@@ -43,7 +43,7 @@ func (r *Request) list(p *runtime.ListRequest) (any, error) {
 		return nil, err
 	}
 	for i, task := range page.Tasks {
-		page.Tasks[i] = r.answered(task)
+		page.Tasks[i] = r.e.showTask(r.Context, task)
 	}
 	r.listed = &listed{tasks: page.Tasks, next: page.Next, size: size, total: page.Total}
 	return r.listed.page(r.e.protocol), nil
@@ -56,7 +56,7 @@ func (r *Request) page(owner store.Owner, query store.Query) (store.Page, error)
 		return page, err
 	}
 	page.Tasks = nil
-	if err := r.response.Reserve(r.Context, int64(page.Bytes)); err != nil {
+	if err := r.Response.Reserve(r.Context, int64(page.Bytes)); err != nil {
 		return page, err
 	}
 	return r.e.store.List(r.e.soon(), owner, query)
@@ -71,19 +71,6 @@ type listed struct {
 
 func (l *listed) page(p *runtime.Protocol) any {
 	return p.NewTaskPage(l.tasks, l.next, l.size, l.total)
-}
-
-// AppendResult appends the result of the operation as its Append does. A task of a page that cannot be written is there
-// with its id, its context and its state alone; any other result that cannot be written is an error for the peer.
-func (r *Request) AppendResult(dst []byte, result any) ([]byte, error) {
-	b, err := r.Op.Append(dst, result)
-	if err == nil {
-		return b, nil
-	}
-	if r.listed != nil && r.listed.bare(r) {
-		return r.Op.Append(b[:len(dst)], r.listed.page(r.e.protocol))
-	}
-	return b[:len(dst)], feed.Unwritable(err)
 }
 
 // bare replaces the tasks that cannot be written by their id, context and state. It reports whether there are any.

@@ -14,12 +14,15 @@ import (
 
 // send carries out send and stream.
 func (r *Request) send(p *runtime.SendRequest) (Answer, error) {
-	r.Subject.ofMessage(p.Message)
+	var m run.Message
+	if p.Message != nil {
+		m.Info = p.Message.MessageInfo()
+		r.Subject.Task, r.Subject.Context = limit(m.Info.TaskID, maxName), limit(m.Info.ContextID, maxName)
+	}
 	owner, err := r.owner(p.Tenant)
 	if err != nil {
 		return Answer{}, err
 	}
-	var m run.Message
 	if err := r.message(&m, p, owner); err != nil {
 		return Answer{}, err
 	}
@@ -48,12 +51,10 @@ func (r *Request) send(p *runtime.SendRequest) (Answer, error) {
 	}
 	r.Subject.ofResult(result)
 	if _, ok := result.(runtime.Task); ok && r.Op.Role == runtime.RoleStream {
+		r.Subject.State = runtime.StateUnspecified
 		return r.stream(sent)
 	}
-	if task, ok := result.(runtime.Task); ok {
-		r.Subject.State = task.TaskInfo().State
-	}
-	if err := r.response.Reserve(r.Context, int64(bytes)); err != nil {
+	if err := r.Response.Reserve(r.Context, int64(bytes)); err != nil {
 		return Answer{}, err
 	}
 	return r.value(result, nil)
@@ -61,14 +62,21 @@ func (r *Request) send(p *runtime.SendRequest) (Answer, error) {
 
 // message checks a message, as far as that needs no task, and says how it is sent.
 func (r *Request) message(m *run.Message, p *runtime.SendRequest, owner store.Owner) (err error) {
-	if m.Repeat, err = r.repeat(p); err != nil {
+	if p.Message == nil {
+		return invalid.Field("message", "is required")
+	}
+	if m.Repeat, err = r.repeat(p, &m.Info); err != nil {
 		return err
 	}
-	r.Version.adapt(p, r.e)
-	if m.Push, err = r.inline(p); err != nil {
-		return err
+	if r.Version.Unnamed() {
+		r.Version.adapt(p, &m.Info, r.e)
 	}
-	if m.Info, err = r.e.checkSend(p, r.Op); err != nil {
+	if p.Push != nil {
+		if m.Push, err = r.inline(p, &m.Info); err != nil {
+			return err
+		}
+	}
+	if err := r.e.checkSend(p, &m.Info, r.Op); err != nil {
 		return err
 	}
 	m.Request, m.Parts = p, p.Message.Contents()
@@ -94,26 +102,25 @@ func checkName(field, id string) error {
 }
 
 // checkSend validates what the codec does not (R35, R36).
-func (e *Engine) checkSend(req *runtime.SendRequest, op *runtime.Operation) (info runtime.MessageInfo, err error) {
-	if req.Message == nil {
-		return info, invalid.Field("message", "is required")
-	}
-	info = req.Message.MessageInfo()
+func (e *Engine) checkSend(req *runtime.SendRequest, info *runtime.MessageInfo, op *runtime.Operation) error {
 	switch {
 	case info.ID == "":
-		return info, invalid.Field("message.messageId", "is required")
+		return invalid.Field("message.messageId", "is required")
 	case !info.User:
-		return info, invalid.Field("message.role",
+		return invalid.Field("message.role",
 			"must be "+e.roleOfUser(op)+": agents do not send messages to agents as themselves")
 	case req.HistoryLength != nil && *req.HistoryLength < 0:
-		return info, invalid.Field("configuration.historyLength", "must not be negative")
+		return invalid.Field("configuration.historyLength", "must not be negative")
 	}
 	for i, id := range info.References {
 		if err := checkName("message.referenceTaskIds["+strconv.Itoa(i)+"]", id); err != nil {
-			return info, err
+			return err
 		}
 	}
-	return info, cmp.Or(
+	if max(len(info.ID), len(info.ContextID), len(info.TaskID)) <= maxName {
+		return nil
+	}
+	return cmp.Or(
 		checkName("message.messageId", info.ID),
 		checkName("message.contextId", info.ContextID),
 		checkName("message.taskId", info.TaskID),
@@ -132,4 +139,40 @@ func (e *Engine) roleOfUser(op *runtime.Operation) string {
 		}
 	}
 	return "the user's"
+}
+
+// A task holds only what every version and every binding can express (decision 038), so that no reader fails on it.
+// What a client sends is checked here, what a handler emits by package run.
+
+// checkContent refuses a message that cannot be expressed in every binding, or that most clients cannot read. Its JSON
+// is valid: a codec has read it.
+func (e *Engine) checkContent(req *runtime.SendRequest, metadata wire.Object, parts []runtime.Part) error {
+	for i := range parts {
+		if err := e.checkPart(&parts[i]); err != nil {
+			return invalid.Below("message.parts["+strconv.Itoa(i)+"]", err)
+		}
+	}
+	if err := wire.Portable(metadata, e.nesting); err != nil {
+		return invalid.Below("message.metadata", err)
+	}
+	if err := wire.Portable(req.Metadata, e.nesting); err != nil {
+		return invalid.Below("metadata", err)
+	}
+	return nil
+}
+
+// errNoContent refuses a part of an unknown kind.
+var errNoContent = &wire.Error{Reason: "has no content that is known here: a text, a file's bytes, a URL or data"}
+
+func (e *Engine) checkPart(p *runtime.Part) error {
+	if p.Kind == runtime.PartUnknown {
+		return errNoContent
+	}
+	if err := wire.Portable(p.Data, e.nesting); err != nil {
+		return wire.In(err, "data")
+	}
+	if err := wire.Portable(p.Metadata, e.nesting); err != nil {
+		return wire.In(err, "metadata")
+	}
+	return nil
 }

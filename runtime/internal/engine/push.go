@@ -24,7 +24,7 @@ func (e *Engine) newDeliveries(sender deliver.Sender) *deliver.Worker {
 		Store: e.store, Sender: sender, Observers: &e.observers, Logger: e.log, Encode: e.encodePush,
 		Join: e.protocol.NewArtifact, StoreTime: run.StoreTime, Grace: run.LastGrace,
 	}
-	if e.hooks.any() { // they may have put something into an event that would be lost
+	if e.hooks != nil { // they may have put something into an event that would be lost
 		c.Join = nil
 	}
 	return deliver.New(c)
@@ -123,19 +123,17 @@ func (r *Request) configured(field string, config runtime.PushConfig) (*store.Pu
 	return &store.Push{ID: config.ID, Version: r.Version.Name, Config: config, Tasks: r.Version.Rules.PushTask}, nil
 }
 
-// inline returns the configuration that comes with a message; nil for none (R46). It is for the message's task: one
-// that names another task or tenant is refused.
-func (r *Request) inline(p *runtime.SendRequest) (*store.Push, error) {
+// inline returns the configuration that comes with a message (R46). It is for the message's task: one that names another
+// task or tenant is refused.
+func (r *Request) inline(p *runtime.SendRequest, info *runtime.MessageInfo) (*store.Push, error) {
 	const field = "configuration.taskPushNotificationConfig."
 	config := p.Push
 	switch {
-	case config == nil:
-		return nil, nil
 	case !r.e.pushes():
 		return nil, runtime.ErrPushNotificationNotSupported
-	case config.TaskID != "" && (p.Message == nil || config.TaskID != p.Message.MessageInfo().TaskID):
+	case config.TaskID != "" && config.TaskID != info.TaskID:
 		return nil, invalid.Field(field+"taskId", "is not the task of the message")
-	case config.Tenant != "" && config.Tenant != r.tenant:
+	case config.Tenant != "" && config.Tenant != r.Subject.Tenant:
 		return nil, invalid.Field(field+"tenant", "is not the tenant of the message")
 	}
 	if err := checkName(field+"id", config.ID); err != nil {

@@ -35,11 +35,7 @@ const (
 )
 
 // repeat returns the key by which the request is recognized when it is sent again; nil: there is none.
-func (r *Request) repeat(p *runtime.SendRequest) (*store.Repeat, error) {
-	if p.Message == nil {
-		return nil, nil
-	}
-	info := p.Message.MessageInfo()
+func (r *Request) repeat(p *runtime.SendRequest, info *runtime.MessageInfo) (*store.Repeat, error) {
 	key, err := route.IdempotencyKey(info.Metadata)
 	if r.Repeat != "" && err == nil {
 		if key != "" && key != r.Repeat {

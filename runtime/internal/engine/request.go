@@ -2,13 +2,16 @@ package engine
 
 import (
 	"context"
+	"log/slog"
+	"strings"
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/budget"
+	"github.com/a2agen/a2agen/runtime/internal/feed"
 )
 
 // Request is one request, as a binding has read it. The binding fills what is exported in, asks [Request.Allowed],
-// decodes the parameters, calls Serve, and calls Done when the answer is written.
+// decodes the parameters, calls Serve, and calls Response.Done when the answer is written.
 type Request struct {
 	Context context.Context // ends when nobody waits for the answer any more
 	Binding string          // that the request came over
@@ -24,18 +27,22 @@ type Request struct {
 	Coding  Coding  // of events, for operations that are streams
 	Subject Subject // what it is about, filled in as it is served
 
-	e        *Engine
-	response budget.Response // what the answer takes of the budget
-	tenant   string          // for which the caller acts, when that is known
-	listed   *listed
+	Response budget.Response // what the answer takes of the budget
+
+	e      *Engine
+	listed *listed
 }
 
-// NewRequest makes a request to be filled in. Until its caller is known it may see what is public, and no more.
-func (e *Engine) NewRequest(ctx context.Context) Request {
-	return Request{
-		Context: ctx, Barred: ErrUnidentified, e: e,
-		response: budget.Response{Budget: &e.responses, Stall: e.limits.Stall},
-	}
+// Begin begins a request, which is to be filled in. Until its caller is known it may see what is public, and no more.
+func (r *Request) Begin(ctx context.Context, e *Engine) {
+	r.Context, r.Barred, r.e = ctx, ErrUnidentified, e
+	r.Response.Budget, r.Response.Stall = &e.responses, e.limits.Stall
+}
+
+// Subject is what a request is about, as far as that is known: for the log and for observers.
+type Subject struct {
+	Skill, Task, Context, Tenant string
+	State                        runtime.State // of the task that a message is answered with; of a stream it is not known
 }
 
 // Answer is the result of a request: a value, or a stream where the operation is one. A stream may also be answered
@@ -48,19 +55,13 @@ type Answer struct {
 	Sequence *Sequence
 }
 
-// Pass makes bytes of the answer by encode and passes them to write: see [budget.Response.Pass].
-func (r *Request) Pass(encode func(dst []byte) ([]byte, error), write func(b []byte)) error {
-	return r.response.Pass(r.Context, encode, write)
-}
-
-// Done gives back what the answer holds.
-func (r *Request) Done() { r.response.Done() }
-
 // Serve carries the operation out, unless [Request.Allowed] has refused it. params are what its Decode returned. For an
 // error ask [ToError].
 func (r *Request) Serve(params any) (Answer, error) {
-	if err := r.hooked(params); err != nil {
-		return Answer{}, err
+	if r.e.hooks != nil {
+		if err := r.hooked(params); err != nil {
+			return Answer{}, err
+		}
 	}
 	switch p := params.(type) {
 	case *runtime.SendRequest:
@@ -84,10 +85,30 @@ func (r *Request) value(result any, err error) (Answer, error) {
 	if err != nil || r.Silent {
 		return Answer{}, err
 	}
-	if task, ok := result.(runtime.Task); ok {
-		result, err = r.shown(task)
+	task, ok := result.(runtime.Task)
+	switch {
+	case !ok:
+		return Answer{Result: result}, nil
+	case r.e.hooks != nil:
+		task = r.e.showTask(r.Context, task)
 	}
-	return Answer{Result: result}, err
+	if r.Version.Rules.Places {
+		task, err = r.e.protocol.Placed(task)
+	}
+	return Answer{Result: task}, err
+}
+
+// AppendResult appends the result of the operation as its Append does. A task of a page that cannot be written is there
+// with its id, its context and its state alone; any other result that cannot be written is an error for the peer.
+func (r *Request) AppendResult(dst []byte, result any) ([]byte, error) {
+	b, err := r.Op.Append(dst, result)
+	if err == nil {
+		return b, nil
+	}
+	if r.listed != nil && r.listed.bare(r) {
+		return r.Op.Append(b[:len(dst)], r.listed.page(r.e.protocol))
+	}
+	return b[:len(dst)], feed.Unwritable(err)
 }
 
 // Allowed refuses operations that the card does not offer (§3.3.4, R45–R48), and those that nobody carries out.
@@ -132,11 +153,45 @@ func (r *Request) card() (runtime.Card, error) {
 	return r.e.extended, nil
 }
 
-// shown is a task as the hooks want it answered and the request's version shows it.
-func (r *Request) shown(task runtime.Task) (runtime.Task, error) {
-	task = r.answered(task)
-	if r.Version.Rules.Places {
-		return r.e.protocol.Placed(task)
+// Operation is what the newest version calls the operation; "" when it is not known.
+func (r *Request) Operation() string {
+	if r.Op == nil {
+		return ""
 	}
-	return task, nil
+	return r.e.protocol.NameOf(r.Op)
+}
+
+// Logger returns the logger with what is known of the request. It is for rare events: attributes cost time.
+func (r *Request) Logger() *slog.Logger {
+	return r.e.logger.With(attributes("operation", r.Operation(), "skill", r.Subject.Skill, "task", r.Subject.Task,
+		"caller", r.Caller.Principal())...)
+}
+
+// attributes are those of names and values that are not "".
+func attributes(all ...string) (list []any) {
+	for i := 0; i < len(all); i += 2 {
+		if all[i+1] != "" {
+			list = append(list, all[i], all[i+1])
+		}
+	}
+	return list
+}
+
+// ofResult notes what a message is answered with.
+func (s *Subject) ofResult(result any) {
+	switch v := result.(type) {
+	case runtime.Task:
+		info := v.TaskInfo()
+		s.Task, s.Context, s.State = info.ID, info.ContextID, info.State
+	case runtime.Message:
+		s.Context = v.MessageInfo().ContextID
+	}
+}
+
+// limit cuts a text of the client after n bytes.
+func limit(s string, n int) string {
+	if len(s) > n {
+		return strings.ToValidUTF8(s[:n], "") + "…"
+	}
+	return s
 }

@@ -55,7 +55,7 @@ func (r *Request) get(key store.Key, view store.View) (any, error) {
 		return snap.Task, err
 	}
 	snap.Task = nil
-	if err := r.response.Reserve(r.Context, int64(snap.Bytes)); err != nil {
+	if err := r.Response.Reserve(r.Context, int64(snap.Bytes)); err != nil {
 		return nil, err
 	}
 	snap, err = r.e.store.Get(r.e.soon(), key, view)

@@ -59,8 +59,11 @@ func (k *Catalog) add(s *Skill) {
 	k.byID[s.ID] = s
 }
 
-// Public returns the catalog of the skills that are not hidden.
+// Public returns the catalog of the skills that are not hidden: the same one if none is.
 func (k *Catalog) Public() *Catalog {
+	if !slices.ContainsFunc(k.skills, func(s *Skill) bool { return s.Hidden }) {
+		return k
+	}
 	public := &Catalog{byID: map[string]*Skill{}}
 	for _, s := range k.skills {
 		if !s.Hidden {
@@ -69,9 +72,6 @@ func (k *Catalog) Public() *Catalog {
 	}
 	return public
 }
-
-// Len returns how many skills there are.
-func (k *Catalog) Len() int { return len(k.skills) }
 
 // Skill returns the skill with the id, nil if there is none.
 func (k *Catalog) Skill(id string) *Skill { return k.byID[id] }

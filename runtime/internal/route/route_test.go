@@ -183,7 +183,7 @@ func TestASkillsNameAndItsPlaceAreItsOwn(t *testing.T) {
 func TestHiddenSkillsAreNotPublic(t *testing.T) {
 	k := travel(t, Skill{ID: "secret", Name: "Secret", Hidden: true})
 	public := k.Public()
-	if public.Len() != 3 || public.Skill("secret") != nil || k.Skill("secret") == nil || strings.Contains(public.Help(), "secret") {
+	if len(public.skills) != 3 || public.Skill("secret") != nil || k.Skill("secret") == nil || strings.Contains(public.Help(), "secret") {
 		t.Errorf("public: %s", public.Help())
 	}
 	m := Message{Metadata: wire.Object(`{"skillId":"secret"}`)}

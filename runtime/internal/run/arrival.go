@@ -49,32 +49,29 @@ func (r *Runner) Send(ctx context.Context, m *Message) (sent Sent, answer runtim
 }
 
 func (r *Runner) take(ctx context.Context, m *Message) (sent Sent, answer runtime.Message, err error) {
-	c := r.newCall(sender{
-		req: m.Request, parts: m.Parts, owner: m.Owner, base: values{ctx, m.Request.Source, m.Caller},
-		push: m.Push, repeat: m.Repeat,
-	})
+	c := r.newCall()
+	c.req, c.parts, c.owner, c.push, c.repeat = m.Request, m.Parts, m.Owner, m.Push, m.Repeat
+	c.base = values{ctx, m.Request.Source, m.Caller}
 	if !m.Wait {
 		c.decided.arm()
 	}
 	c.ctx, c.cancel = context.WithCancelCause(&c.base)
 	a := arrival{r, c, m.Info}
-	if answer, err = a.take(m); err != nil || answer != nil {
+	if m.Named {
+		err = a.nameTask(m)
+	}
+	switch {
+	case err != nil:
+	case a.info.TaskID != "":
+		err = a.follow(m)
+	default:
+		answer, err = a.begin(m)
+	}
+	if err != nil || answer != nil {
 		c.cancel(nil)
 		return Sent{}, answer, err
 	}
 	return Sent{c}, nil, nil
-}
-
-func (a *arrival) take(m *Message) (answer runtime.Message, err error) {
-	if m.Named {
-		if err := a.nameTask(m); err != nil {
-			return nil, err
-		}
-	}
-	if a.info.TaskID != "" {
-		return nil, a.follow(m)
-	}
-	return a.begin(m)
 }
 
 // nameTask takes the task id of a 0.1 message as that of a new task, unless there is such a task.
@@ -125,11 +122,16 @@ func (a *arrival) begin(m *Message) (answer runtime.Message, err error) {
 // place finds the skill for the first message of a task, and its input. Without either there is no call: the answer is
 // a message or, in the task, a question. A call with an error goes on without its sender.
 func (a *arrival) place(m *Message) (answer runtime.Message, called bool, err error) {
-	target, err := a.route(m)
+	c := a.c
+	message := route.Message{Metadata: a.info.Metadata, Parts: m.Parts, Permit: m.Permit}
+	if router := a.r.Router; router != nil {
+		said := m.Request.Message // m itself would have to be kept
+		message.Router = func() (string, error) { return router(c.ctx, said) }
+	}
+	target, err := m.Sees.Route(c.base.ctx, &message)
 	if err != nil {
 		return nil, false, err
 	}
-	c := a.c
 	if target.Skill == nil {
 		help := runtime.MessageData{Parts: []runtime.Part{runtime.Text(m.Sees.Help())}}
 		return c.task.message(help, c.task.private.ClientID), false, nil
@@ -144,16 +146,6 @@ func (a *arrival) place(m *Message) (answer runtime.Message, called bool, err er
 	}
 	c.input = target.Input
 	return nil, true, nil
-}
-
-// route finds the skill for the first message of a task, and its input.
-func (a *arrival) route(m *Message) (route.Target, error) {
-	message := route.Message{Metadata: a.info.Metadata, Parts: m.Parts, Permit: m.Permit}
-	if router := a.r.Router; router != nil {
-		ctx, said := a.c.ctx, m.Request.Message
-		message.Router = func() (string, error) { return router(ctx, said) }
-	}
-	return m.Sees.Route(a.c.base.ctx, &message)
 }
 
 // found makes the task of a new call before its handler runs. Input that the handler could only refuse makes none.

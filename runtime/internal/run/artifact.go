@@ -25,7 +25,7 @@ type artifactWriter struct {
 }
 
 func (v *view) OpenArtifact(a runtime.ArtifactData) *task.ArtifactWriter {
-	w := &artifactWriter{c: v.call(), data: a, err: v.call().r.content.checkMetadata(a.Metadata)}
+	w := &artifactWriter{c: (*call)(v), data: a, err: (*call)(v).r.content.checkMetadata(a.Metadata)}
 	if len(a.Parts) > 0 {
 		w.err = fmt.Errorf("artifact %q is to be written, but has parts already", a.Name)
 	}

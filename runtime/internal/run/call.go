@@ -31,10 +31,11 @@ type call struct {
 	ownHandle handle // of a new task
 }
 
-func (r *Runner) newCall(from sender) *call {
-	c := &call{r: r, sender: from}
+// newCall returns a call whose sender is to be filled in.
+func (r *Runner) newCall() *call {
+	c := &call{r: r}
 	c.task.c, c.conclusion.c = c, c
-	c.forHandler = task.New(c.view())
+	c.forHandler = task.New((*view)(c))
 	return c
 }
 

@@ -172,7 +172,9 @@ func (t *taskWriter) commit(w *write) error {
 // task is lost. It is no error that the write is refused: the handler was told already that it failed. Callers must hold
 // c.handle.mu.
 func (t *taskWriter) confirm() error {
-	t.queue.await(&t.c.handle.mu)
+	if t.queue != nil {
+		t.queue.await(&t.c.handle.mu)
+	}
 	w := t.unconfirmed
 	if w == nil {
 		return nil
@@ -221,6 +223,9 @@ func (t *taskWriter) answered(w *write) {
 	if t.unconfirmed == w {
 		t.unconfirmed = nil
 	}
+	if w.outcome == committed && w.saved != nil {
+		t.kept(w.saved)
+	}
 	if w.outcome == committed && w.ends {
 		t.c.conclusion.ending.stored = true
 	}
@@ -233,10 +238,8 @@ func (t *taskWriter) answered(w *write) {
 		}
 	case w.note != nil:
 	case w.creates:
-		t.kept(w.saved)
 		w.err = t.created(w)
 	default:
-		t.kept(w.saved)
 		t.updated(w)
 	}
 }
@@ -268,7 +271,7 @@ func (t *taskWriter) updated(w *write) {
 
 // newBackgroundCall returns a call without a handler, for what is done in the background. It has yet to be admitted.
 func (r *Runner) newBackgroundCall() *call {
-	c := r.newCall(sender{})
+	c := r.newCall()
 	c.state, c.handle = over, &c.ownHandle
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
 	return c

@@ -12,22 +12,11 @@ import (
 	"github.com/a2agen/a2agen/runtime/task"
 )
 
-// conclusion is what a handler's return comes to. Callers of its functions must hold the lock of the task.
+// conclusion is what a handler's return comes to: the events that write stores, or an answer without a task. Callers of its functions must hold the lock of the task.
 type conclusion struct {
 	c       *call
 	closing *runtime.MessageData // what the task is to be completed with
 	ending  endEvents
-}
-
-// conclude decides what the handler's return comes to: the events that [Task.write] stores, or an answer without a
-// task. Callers must hold c.handle.mu.
-func (e *conclusion) conclude(out []byte, err error) {
-	switch {
-	case err != nil:
-		e.giveUp(err)
-	case e.c.reply == nil && !errors.Is(context.Cause(e.c.ctx), task.ErrCanceled):
-		e.finish(out)
-	}
 }
 
 // giveUp decides what a handler's error comes to. An A2A error is the answer as long as there is no task, if the agent
@@ -73,17 +62,17 @@ func (e *conclusion) explain(err error) string {
 	case public != nil:
 		return cmp.Or(public.Note, public.Message)
 	case errors.Is(cause, task.ErrTimeout):
-		e.c.view().Logger().Warn("skill took longer than allowed", "error", err)
+		(*view)(e.c).Logger().Warn("skill took longer than allowed", "error", err)
 		return "The work took longer than allowed."
 	case errors.Is(cause, task.ErrShutdown):
-		e.c.view().Logger().Info("skill stopped by the shutdown")
+		(*view)(e.c).Logger().Info("skill stopped by the shutdown")
 		return "The agent was shut down before the work was done."
 	case errors.Is(err, store.ErrTooLarge), errors.Is(err, store.ErrFull):
-		e.c.view().Logger().Warn("answer not kept", "error", err)
+		(*view)(e.c).Logger().Warn("answer not kept", "error", err)
 		return unkept
 	}
 	if !errors.Is(err, errPanic) && !errors.Is(err, errExit) {
-		e.c.view().Logger().Error("skill failed", "error", err)
+		(*view)(e.c).Logger().Error("skill failed", "error", err)
 	}
 	return "The skill failed unexpectedly."
 }

@@ -30,7 +30,7 @@ func (c *call) contextNote() *contextNote {
 }
 
 func (v *view) ContextValue() ([]byte, error) {
-	x := v.call().contextNote()
+	x := (*call)(v).contextNote()
 	note, err := x.c.r.Store.Note(x.c.r.Soon(), x.c.owner, x.c.context())
 	if err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func (v *view) ContextValue() ([]byte, error) {
 }
 
 func (v *view) SetContextValue(value []byte) error {
-	err := v.call().contextNote().save(value)
+	err := (*call)(v).contextNote().save(value)
 	switch {
 	case err == nil:
 		return nil

@@ -142,10 +142,12 @@ func (c *call) execute() {
 	err := errExit
 	defer func() {
 		if err == errExit {
-			c.view().Logger().Error("skill ended its goroutine")
+			(*view)(c).Logger().Error("skill ended its goroutine")
 		}
 		next := c.returned(out, err)
-		c.unwatch(err)
+		if c.watched != nil {
+			c.unwatch(err)
+		}
 		if next != nil {
 			go next.execute()
 		}
@@ -157,7 +159,7 @@ func (c *call) execute() {
 func (c *call) call() (out []byte, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			c.view().Logger().Error("skill panicked", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			(*view)(c).Logger().Error("skill panicked", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 			err = errPanic
 		}
 	}()
@@ -182,7 +184,10 @@ func (c *call) call() (out []byte, err error) {
 	if err := c.decode(); err != nil {
 		return nil, err
 	}
-	ctx := c.watch(&c.run)
+	ctx := context.Context(&c.run)
+	if !c.r.Observers.None() {
+		ctx = c.watch(ctx)
+	}
 	if c.skill.Decode == nil {
 		return c.skill.Run(ctx, &c.forHandler, c.input.Raw)
 	}
@@ -192,9 +197,11 @@ func (c *call) call() (out []byte, err error) {
 // decode reads the input, unless that was done to find out whether it fits.
 func (c *call) decode() (err error) {
 	if c.skill.Decode != nil && c.input.Value == nil {
-		c.input.Value, err = c.skill.Decode(c.input.Raw)
+		if c.input.Value, err = c.skill.Decode(c.input.Raw); err != nil {
+			return invalid.Input(err)
+		}
 	}
-	return invalid.Input(err)
+	return nil
 }
 
 var (
@@ -242,25 +249,21 @@ func (c *call) returned(out []byte, err error) (next *call) {
 // What it still says is refused. The handler is told before somebody waits for the store.
 func (c *call) expire() {
 	c.cancel(task.ErrTimeout)
-	if next := c.expired(); next != nil {
+	if next := c.returned(nil, task.ErrTimeout); next != nil {
 		go next.execute()
 	}
-}
-
-func (c *call) expired() (next *call) {
-	c.handle.mu.Lock()
-	defer c.handle.mu.Unlock()
-	if c.state >= ending {
-		return nil
-	}
-	return c.settle(nil, task.ErrTimeout)
 }
 
 // settle decides what the call comes to, the end of its task, a question, or an answer without a task, and stores it.
 // An end that the store does not take is tried again in the background. Callers must hold c.handle.mu.
 func (c *call) settle(out []byte, err error) (next *call) {
 	c.state = ending
-	c.conclusion.conclude(out, err)
+	switch {
+	case err != nil:
+		c.conclusion.giveUp(err)
+	case c.reply == nil && !errors.Is(context.Cause(c.ctx), task.ErrCanceled):
+		c.conclusion.finish(out)
+	}
 	if err := c.conclusion.write(); c.task.unconfirmed != nil && err != nil {
 		c.persist(err)
 		return nil

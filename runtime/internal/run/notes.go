@@ -26,9 +26,6 @@ func (n *notes) unstored() *[]byte {
 
 // kept notes what the store has by now.
 func (n *notes) kept(saved *[]byte) {
-	if saved == nil {
-		return
-	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if &(*saved)[0] == &n.saved[0] {

@@ -21,11 +21,8 @@ type watched struct {
 
 // watch tells the observers that the handler is called, and returns its context.
 func (c *call) watch(ctx context.Context) context.Context {
-	if c.r.Observers.None() {
-		return ctx
-	}
 	w := &watched{}
-	w.Kind, w.Begun, w.Attempt = observe.Run, time.Now(), c.view().Attempt()
+	w.Kind, w.Begun, w.Attempt = observe.Run, time.Now(), (*view)(c).Attempt()
 	w.Skill, w.Context, w.Caller, w.Tenant = c.skill.ID, c.context(), c.base.caller, c.owner.Tenant
 	c.handle.mu.Lock()
 	w.Task, w.Carrier = c.task.made(), observing.ReadTrace(c.task.private.Trace).Fixed()
@@ -46,9 +43,6 @@ func (t *taskWriter) made() string {
 // unwatch tells the observers that the handler has returned, with this error, and what that came to.
 func (c *call) unwatch(err error) {
 	w := c.watched
-	if w == nil {
-		return
-	}
 	c.handle.mu.Lock()
 	w.Task = c.task.made()
 	w.State, w.Reason = c.came(err)

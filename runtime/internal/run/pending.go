@@ -132,7 +132,7 @@ func (t *taskWriter) writeApart(w *write) {
 
 // await waits until the store has answered to the write that is under way. The lock of the task, mu, is free meanwhile.
 func (q *pending) await(mu *lock) {
-	for q != nil && q.underWay != nil {
+	for q.underWay != nil {
 		done := q.underWay
 		mu.Unlock()
 		<-done

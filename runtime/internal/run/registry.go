@@ -58,11 +58,11 @@ func (g *registry) watchAll() {
 	}
 }
 
-// drop gives a handle back.
+// drop gives a handle back. One that was never registered stays out.
 func (g *registry) drop(h *handle) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if h.refs--; h.refs > 0 {
+	if h.refs--; h.refs != 0 {
 		return
 	}
 	if h.unwatch != nil {

@@ -41,7 +41,10 @@ func (s Sent) Await(client context.Context) error {
 			return budget.ErrBusy.With("the agent is shutting down")
 		}
 	}
-	if c.isElsewhere() {
+	c.handle.mu.Lock()
+	elsewhere := c.task.elsewhere
+	c.handle.mu.Unlock()
+	if elsewhere {
 		return c.awaitElsewhere(client)
 	}
 	return nil

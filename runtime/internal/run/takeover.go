@@ -67,12 +67,6 @@ func (h *handle) revoke(cause error) {
 	h.queue = nil
 }
 
-func (c *call) isElsewhere() bool {
-	c.handle.mu.Lock()
-	defer c.handle.mu.Unlock()
-	return c.task.elsewhere
-}
-
 // checkEpoch finds out whether a task that is run here still is, and stops its handler if not. It does not wait for the
 // store.
 func (r *Runner) checkEpoch(l *handle) {
@@ -128,12 +122,9 @@ func (r *Runner) revive(key store.Key, snap *store.Snapshot) (*call, error) {
 	if skill == nil || work.Request == nil || work.Request.Message == nil {
 		return nil, errors.New("its skill or its request is not there")
 	}
-	from := sender{
-		req: work.Request, parts: work.Request.Message.Contents(), owner: key.Owner,
-		base: values{context.Background(), work.Request.Source, key.Owner.Caller()},
-	}
-	c := r.newCall(from)
-	c.skill = skill
+	c := r.newCall()
+	c.req, c.parts, c.owner, c.skill = work.Request, work.Request.Message.Contents(), key.Owner, skill
+	c.base = values{context.Background(), work.Request.Source, key.Owner.Caller()}
 	c.ctx, c.cancel = context.WithCancelCause(&c.base)
 	c.handle = r.tasks.use(key)
 	c.set(key.Task, work.Request.Message.MessageInfo().ContextID) // bound to the task, it has that
@@ -195,7 +186,7 @@ func (r *Runner) resume(run *store.Run) {
 	}
 	go func() {
 		reason := c.takeUp(snap)
-		c.view().Logger().Info("interrupted task taken over", "attempt", c.attempt, "again", reason == "")
+		(*view)(c).Logger().Info("interrupted task taken over", "attempt", c.attempt, "again", reason == "")
 		if reason != "" {
 			c.abort(c.forHandler.Fail(reason))
 			return

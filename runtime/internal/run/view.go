@@ -21,27 +21,23 @@ import (
 // view is a call as its handler's [task.Task] sees it. Package task says what the methods do.
 type view call
 
-func (v *view) call() *call { return (*call)(v) }
-
-func (c *call) view() *view { return (*view)(c) }
-
-func (v *view) TaskID() string                { return v.call().taskID() }
-func (v *view) ContextID() string             { return v.call().context() }
-func (v *view) Request() *runtime.SendRequest { return v.call().req }
-func (v *view) Parts() []runtime.Part         { return v.call().parts }
-func (v *view) Text() string                  { return route.TextOf(v.call().parts) }
-func (v *view) Resumed() bool                 { return v.call().resumed }
-func (v *view) Attempt() int                  { return max(v.call().attempt, 1) }
+func (v *view) TaskID() string                { return (*call)(v).taskID() }
+func (v *view) ContextID() string             { return (*call)(v).context() }
+func (v *view) Request() *runtime.SendRequest { return (*call)(v).req }
+func (v *view) Parts() []runtime.Part         { return (*call)(v).parts }
+func (v *view) Text() string                  { return route.TextOf((*call)(v).parts) }
+func (v *view) Resumed() bool                 { return (*call)(v).resumed }
+func (v *view) Attempt() int                  { return max((*call)(v).attempt, 1) }
 
 func (v *view) IdempotencyKey() string {
-	c := v.call()
+	c := (*call)(v)
 	n := strconv.FormatInt(max(c.nth, 1), 10)
 	sum := sha256.Sum256([]byte(strings.Join([]string{c.owner.Tenant, c.owner.Principal, c.taskID(), n}, "\x00")))
 	return hex.EncodeToString(sum[:16])
 }
 
 func (v *view) Snapshot() runtime.Task {
-	c := v.call()
+	c := (*call)(v)
 	c.handle.mu.Lock()
 	defer c.handle.mu.Unlock()
 	if c.handle.version == 0 {
@@ -58,11 +54,11 @@ func (v *view) Snapshot() runtime.Task {
 }
 
 func (v *view) Logger() *slog.Logger {
-	return v.call().r.Log(v.call().skill.ID, v.call().taskID(), v.call().owner.Principal)
+	return (*call)(v).r.Log((*call)(v).skill.ID, (*call)(v).taskID(), (*call)(v).owner.Principal)
 }
 
 func (v *view) Begin() error {
-	c := v.call()
+	c := (*call)(v)
 	c.handle.mu.Lock()
 	defer c.handle.mu.Unlock()
 	if !c.decided.armed() || c.handle.version != 0 {
@@ -76,7 +72,7 @@ func (v *view) Begin() error {
 }
 
 func (v *view) Progress(text string) error {
-	c := v.call()
+	c := (*call)(v)
 	c.handle.mu.Lock()
 	defer c.handle.mu.Unlock()
 	one := lendPart()
@@ -86,7 +82,7 @@ func (v *view) Progress(text string) error {
 }
 
 func (v *view) Report(m runtime.MessageData) error {
-	c := v.call()
+	c := (*call)(v)
 	if err := c.r.content.checkMessage(&m); err != nil {
 		return err
 	}
@@ -96,7 +92,7 @@ func (v *view) Report(m runtime.MessageData) error {
 }
 
 func (v *view) Emit(a runtime.ArtifactData) error {
-	c := v.call()
+	c := (*call)(v)
 	if err := c.r.content.checkMetadata(a.Metadata); err != nil {
 		return err
 	}
@@ -104,7 +100,7 @@ func (v *view) Emit(a runtime.ArtifactData) error {
 }
 
 func (v *view) Answer(m runtime.MessageData) error {
-	c := v.call()
+	c := (*call)(v)
 	if err := c.r.content.checkMessage(&m); err != nil {
 		return err
 	}
@@ -112,7 +108,7 @@ func (v *view) Answer(m runtime.MessageData) error {
 }
 
 func (v *view) End(state runtime.State, m runtime.MessageData) error {
-	c := v.call()
+	c := (*call)(v)
 	if !state.Terminal() && !state.Interrupted() || state == runtime.StateCanceled {
 		return fmt.Errorf("a handler cannot end its call as %s", state)
 	}
@@ -141,21 +137,21 @@ func (v *view) End(state runtime.State, m runtime.MessageData) error {
 func (v *view) Handle(good time.Duration) (handle string, expires time.Time) {
 	var b [32]byte
 	_, _ = rand.Read(b[:]) // it never fails
-	return base64.RawURLEncoding.EncodeToString(b[:]), v.call().r.Now().Add(good).Truncate(time.Second)
+	return base64.RawURLEncoding.EncodeToString(b[:]), (*call)(v).r.Now().Add(good).Truncate(time.Second)
 }
 
 func (v *view) Suspend(m runtime.MessageData, handle string, good time.Duration) error {
 	err := v.End(runtime.StateAuthRequired, m)
 	if end, ok := err.(*verdict); ok && handle != "" {
-		end.ticket = &store.Ticket{Hash: sha256.Sum256([]byte(handle)), For: good, Request: v.call().req}
+		end.ticket = &store.Ticket{Hash: sha256.Sum256([]byte(handle)), For: good, Request: (*call)(v).req}
 	}
 	return err
 }
 
-func (v *view) Redeemed() []byte { return v.call().value }
+func (v *view) Redeemed() []byte { return (*call)(v).value }
 
 func (v *view) SetSaved(value []byte) error {
-	c := v.call()
+	c := (*call)(v)
 	if len(value) > c.r.Limits.Event {
 		return task.ErrTooLarge
 	}
@@ -167,13 +163,13 @@ func (v *view) SetSaved(value []byte) error {
 }
 
 func (v *view) Saved() []byte {
-	v.call().task.notes.mu.Lock()
-	defer v.call().task.notes.mu.Unlock()
-	return v.call().task.saved
+	(*call)(v).task.notes.mu.Lock()
+	defer (*call)(v).task.notes.mu.Unlock()
+	return (*call)(v).task.saved
 }
 
 func (v *view) Conversation(ctx context.Context, n int) ([]task.Exchange, error) {
-	return v.call().conversation(ctx, n)
+	return (*call)(v).conversation(ctx, n)
 }
 
 // verdict is a handler's decision, returned as an error: to wait for the client, to decline, to fail.

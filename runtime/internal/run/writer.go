@@ -134,13 +134,13 @@ func (t *taskWriter) createWith(first runtime.State, then []store.Change, ends b
 func (t *taskWriter) created(w *write) error {
 	snap := &w.snap
 	t.c.handle.version = snap.Version
-	t.c.r.tasks.register(t.c.handle)
 	t.c.r.Feed.Ticker.Start()
 	t.first, t.firstVersion, t.bytes = snap.Task, snap.Version, snap.Bytes
-	if w.ends {
+	if w.ends { // then nobody here has to know that it was at work
 		t.c.err, t.last, t.c.handle.ended = nil, snap.Task, t.c.conclusion.ending.status.state().Terminal()
 		return nil
 	}
+	t.c.r.tasks.register(t.c.handle)
 	if snap.Run == nil {
 		return t.lose()
 	}
@@ -201,8 +201,9 @@ func stamped(e runtime.Event, size store.Size) sized {
 // newStatus makes a status update, with a message unless there is nothing in it.
 func (t *taskWriter) newStatus(state runtime.State, said runtime.MessageData) sized {
 	var size store.Size
-	m := t.messageOrNone(said)
-	if m != nil {
+	var m runtime.Message // untyped nil when nothing is said
+	if len(said.Parts) > 0 {
+		m = t.message(said, true)
 		size = store.SizeOfMessage(m, said.Parts)
 	}
 	return stamped(t.c.r.make.newStatus(t.c.ctx, t.c.taskID(), t.c.context(), state, m, t.c.r.Now()), size)
@@ -240,14 +241,6 @@ func (t *taskWriter) message(said runtime.MessageData, ofTask bool) runtime.Mess
 		said.TaskID = t.c.taskID()
 	}
 	return t.c.r.make.newMessage(t.c.ctx, said)
-}
-
-// messageOrNone makes the message of a status, an untyped nil when nothing is said.
-func (t *taskWriter) messageOrNone(said runtime.MessageData) runtime.Message {
-	if len(said.Parts) == 0 {
-		return nil
-	}
-	return t.message(said, true)
 }
 
 // onePart is the only part of what is being sent: the store does not keep it.

@@ -90,7 +90,8 @@ func (t *transport) builtin(s grpc.StreamDesc, open bool) grpc.StreamHandler {
 
 func (t *transport) newAside(stream grpc.ServerStream) *call {
 	ctx := stream.Context()
-	c := &call{Request: t.agent.Unobserved(ctx, runtime.BindingGRPC), t: t, stream: stream, metadata: metadataOf(ctx)}
+	c := &call{t: t, stream: stream, metadata: metadataOf(ctx)}
+	c.Begin(ctx, t.agent, runtime.BindingGRPC)
 	c.Op = builtinOperation
 	c.full, _ = grpc.MethodFromServerStream(stream)
 	c.peer, _ = peer.FromContext(ctx)

@@ -75,7 +75,9 @@ func (m *method) serve(_ any, stream grpc.ServerStream) (err error) {
 	growStack(0)
 	ctx := stream.Context()
 	md := metadataOf(ctx)
-	c := &call{Request: m.t.agent.Request(ctx, runtime.BindingGRPC, md), t: m.t, m: m, stream: stream, metadata: md}
+	c := &call{t: m.t, m: m, stream: stream, metadata: md}
+	c.Begin(ctx, m.t.agent, runtime.BindingGRPC)
+	c.Observe(md)
 	c.Op = m.rows[0].op // until the version is known
 	c.full = c.Op.GRPC
 	c.peer, _ = peer.FromContext(ctx)
@@ -152,7 +154,7 @@ func (c *call) resolve(asked string, has func(*engine.Version) bool) error {
 
 // activate echoes the requested extensions that the agent has.
 func (c *call) activate() error {
-	active, err := c.Activate(slices.Concat(c.values(keyExtensions), c.values(keyExtensionsV0)))
+	active, err := c.Agent.Activate(slices.Concat(c.values(keyExtensions), c.values(keyExtensionsV0)))
 	if active != "" {
 		echo := metadata.Pairs(keyExtensions, active)
 		if c.Version.Unnamed() {
@@ -227,7 +229,7 @@ func (c *call) sequence(q *engine.Sequence) error {
 // send encodes and writes a message.
 func (c *call) send(what string, encode func([]byte) ([]byte, error)) error {
 	var sent error
-	if err := c.Pass(encode, func(b []byte) { sent = c.write(b) }); err != nil {
+	if err := c.Response.Pass(c.Context, encode, func(b []byte) { sent = c.write(b) }); err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
 	return sent

@@ -4,7 +4,6 @@
 package binding
 
 import (
-	"context"
 	"crypto/x509"
 	"log/slog"
 	"net/http"
@@ -50,23 +49,6 @@ type Access struct {
 
 // Identifies reports whether the agent finds out who callers are.
 func (a *Access) Identifies() bool { return a.Proxied != nil || len(a.Verifiers) > 0 }
-
-// Request begins a request over a binding, which ends with ctx. header are its headers or metadata, which stay as they
-// are.
-func (a *Agent) Request(ctx context.Context, binding string, header map[string][]string) Request {
-	q := a.Unobserved(ctx, binding)
-	if !a.Observers().None() || q.logs() {
-		q.served = newServed(ctx, header)
-	}
-	return q
-}
-
-// Unobserved begins a request that is no operation of the protocol's: neither observers nor the log learn of it.
-func (a *Agent) Unobserved(ctx context.Context, binding string) Request {
-	q := Request{Request: a.NewRequest(ctx), Agent: a}
-	q.Binding = binding
-	return q
-}
 
 // FreeBody is up to which size a message is not counted, in bytes: a connection costs as much anyway.
 const FreeBody = 16 << 10

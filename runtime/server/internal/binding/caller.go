@@ -128,11 +128,8 @@ func (l *streamLimit) stop() {
 	}
 }
 
-// release stops the timer and ends the request's Context; l may be nil.
+// release stops the timer and ends the request's Context.
 func (l *streamLimit) release() {
-	if l == nil {
-		return
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.stop()

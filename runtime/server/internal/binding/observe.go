@@ -22,15 +22,19 @@ type served struct {
 	refused bool
 }
 
-func newServed(ctx context.Context, header map[string][]string) *served {
-	a := &served{client: ctx, header: header}
-	a.Kind, a.Begun = observe.Serve, time.Now()
-	return a
+// Observe has observers and the log told of a request that has begun, if there are any. It is for operations of the
+// protocol. header are its headers or metadata, which stay as they are.
+func (q *Request) Observe(header map[string][]string) {
+	if q.Agent.Observers().None() && !q.logs() {
+		return
+	}
+	q.served = &served{client: q.Context, header: header}
+	q.served.Kind, q.served.Begun = observe.Serve, time.Now()
 }
 
 // begin calls the observers' Begin, once. request is the decoded request; nil if none was read.
 func (q *Request) begin(request any) {
-	if q.served == nil || q.served.ctx != nil {
+	if q.served.ctx != nil {
 		return
 	}
 	if q.Agent.Observers().None() {
@@ -46,9 +50,6 @@ func (q *Request) begin(request any) {
 // finish calls the observers' End and logs the call.
 func (q *Request) finish() {
 	a := q.served
-	if a == nil {
-		return
-	}
 	if a.Reason == "" && a.answer != nil && !a.answer.Complete() {
 		a.Reason = observe.ReasonAway
 		if err := q.ended(); err != nil {

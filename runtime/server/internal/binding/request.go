@@ -18,7 +18,7 @@ import (
 // Request is a request being answered, whatever brought it. A binding reads its frame, goes through these steps, and
 // writes its frame:
 //
-//	q.Identify, fill in Version (engine.Engine.Negotiate) and Op, q.Activate, fill in Repeat, After and Coding,
+//	q.Begin, q.Identify, fill in Version (engine.Engine.Negotiate) and Op, q.Activate, fill in Repeat, After and Coding,
 //	read the message, q.Run, and q.Told for what went wrong. At last q.End.
 type Request struct {
 	engine.Request
@@ -27,6 +27,12 @@ type Request struct {
 	Grant   *auth.Grant  // nil: nothing was demanded
 	limit   *streamLimit // nil: none
 	served  *served      // for observers and the log; nil: nobody is told
+}
+
+// Begin begins a request over a binding, which ends with ctx. q must be new.
+func (q *Request) Begin(ctx context.Context, a *Agent, binding string) {
+	q.Request.Begin(ctx, a.Engine)
+	q.Agent, q.Binding = a, binding
 }
 
 // ErrUnaudited tells the client to come back later.
@@ -54,13 +60,6 @@ func (q *Request) Identify(asked string, has func(*engine.Version) bool, request
 		q.Version = v
 	}
 	return denial
-}
-
-// Activate returns those of the requested extensions that the agent has, as the answer lists them, and checks the
-// required ones. A line holds several with commas between them.
-func (q *Request) Activate(lines []string) (active string, err *runtime.Error) {
-	uris, err := q.Agent.Activate(lines)
-	return strings.Join(uris, ", "), err
 }
 
 // TakeRepeatKey reads the service parameter Idempotency-Key, of which there may be one at most. Quotes around it are
@@ -108,7 +107,9 @@ func (q *Request) Run(params []byte, objects func([]byte) int, read func()) (eng
 		return engine.Answer{}, err
 	}
 	read()
-	q.begin(request)
+	if q.served != nil {
+		q.begin(request)
+	}
 	a, err := q.Serve(request)
 	switch {
 	case q.served == nil:
@@ -178,9 +179,13 @@ func (q *Request) GiveBack() {
 // End releases what the request holds when the answer is written.
 func (q *Request) End() {
 	q.GiveBack()
-	q.Done()
-	q.finish()
-	q.limit.release()
+	q.Response.Done()
+	if q.served != nil {
+		q.finish()
+	}
+	if q.limit != nil {
+		q.limit.release()
+	}
 }
 
 // Located is a result as the client of a request may have it: a card is set under the agent's address.

@@ -81,7 +81,9 @@ func (q *Request) readBody() error {
 		case err != nil:
 			return err
 		}
-		until.extend(len(b) + n)
+		if len(b)+n < most {
+			until.extend(len(b) + n)
+		}
 	}
 	if length < 0 {
 		return errLarge

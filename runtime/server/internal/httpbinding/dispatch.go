@@ -103,12 +103,15 @@ func (q *Request) UnlessParse(err *runtime.Error) *runtime.Error {
 
 // reply answers with a result.
 func (q *Request) reply(f Binding, result any) {
-	result = q.Located(result, func() *http.Request { return q.R })
-	if _, card := result.(runtime.Card); card && q.Op.Role == runtime.RoleExtendedCard {
-		q.W.Header()["Cache-Control"] = privateCard
+	appendTo := q.AppendResult
+	if _, ok := result.(runtime.Card); ok {
+		result, appendTo = q.Located(result, func() *http.Request { return q.R }), q.appendCard
+		if q.Op.Role == runtime.RoleExtendedCard {
+			q.W.Header()["Cache-Control"] = privateCard
+		}
 	}
-	err := q.Pass(func(b []byte) ([]byte, error) {
-		b, err := q.appendResult(f.BeginFrame(b), result)
+	err := q.Response.Pass(q.Context, func(b []byte) ([]byte, error) {
+		b, err := appendTo(f.BeginFrame(b), result)
 		return f.EndFrame(b), err
 	}, func(b []byte) { q.Write(http.StatusOK, b) })
 	if err != nil {
@@ -154,7 +157,7 @@ func (q *Request) sequence(b Binding, items *engine.Sequence) {
 
 // single answers with a stream of one event.
 func (q *Request) single(f Binding, event any) {
-	err := q.Pass(func(b []byte) ([]byte, error) {
+	err := q.Response.Pass(q.Context, func(b []byte) ([]byte, error) {
 		e, ok := event.(runtime.Event)
 		if !ok {
 			return b, runtime.Unexpected(event, "an event")
@@ -195,14 +198,10 @@ func (q *Request) exited(b Binding) {
 	_ = http.NewResponseController(q.W).Flush() // without one the client sees the connection end
 }
 
-// appendResult appends the result of the operation as JSON.
-func (q *Request) appendResult(dst []byte, result any) ([]byte, error) {
-	c, ok := result.(runtime.Card)
-	if !ok {
-		return q.AppendResult(dst, result)
-	}
+// appendCard is AppendResult for a card.
+func (q *Request) appendCard(dst []byte, result any) ([]byte, error) {
 	body, err := q.AppendResult(nil, result)
-	if err == nil && q.Binding == runtime.BindingHTTP && q.Version.Unnamed() {
+	if c, ok := result.(runtime.Card); ok && err == nil && q.Binding == runtime.BindingHTTP && q.Version.Unnamed() {
 		body, err = card.WithProtoSchemes(q.Version.Version, c, body)
 	}
 	return append(dst, q.Agent.Cards.Shown(body)...), err

@@ -92,7 +92,7 @@ const maxFlush = 32 << 10
 func (w *eventWriter) records(st *engine.Stream) (ok bool) {
 	for st.Len() > 0 {
 		n := 0
-		err := w.q.Pass(func(b []byte) (_ []byte, err error) {
+		err := w.q.Response.Pass(w.q.Context, func(b []byte) (_ []byte, err error) {
 			for n = 0; n < st.Len() && len(b) < maxFlush; n++ {
 				b = w.framing.BeginFrame(sse.BeginSeq(b, uint64(st.Seq(n))))
 				if b, err = st.Append(b, n); err != nil {
@@ -148,7 +148,7 @@ func (w *eventWriter) item(q *engine.Sequence) (sent bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	err = w.q.Pass(func(b []byte) ([]byte, error) {
+	err = w.q.Response.Pass(w.q.Context, func(b []byte) ([]byte, error) {
 		b = w.framing.BeginFrame(sse.Begin(b))
 		start := len(b)
 		b, err := w.q.Op.Append(b, item)

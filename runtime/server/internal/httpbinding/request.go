@@ -44,13 +44,16 @@ type Request struct {
 	R      *http.Request
 	Body   *[]byte // nil: given back
 	Params []byte  // of the operation, as JSON; they may be a slice of Body
+	Asked  string  // the version that it names, as it stands there; "": none
 
 	detaching *detaching // nil: the connection stays with net/http
 }
 
 // Begin begins a request over a binding. The caller must call Finish when it is answered.
 func (q *Request) Begin(a *binding.Agent, w http.ResponseWriter, r *http.Request, name string) {
-	q.Request, q.W, q.R = a.Request(r.Context(), name, r.Header), w, r
+	q.Request.Begin(r.Context(), a, name)
+	q.Observe(r.Header)
+	q.W, q.R, q.Asked = w, r, AskedVersion(r)
 	if h := r.Header[headerTenant]; len(h) > 0 {
 		q.Tenant = strings.Join(h, ", ")
 	}
@@ -99,7 +102,7 @@ func (q *Request) finish() {
 
 // Identify finds the caller. has reports whether a version has what the request names.
 func (q *Request) Identify(has func(*engine.Version) bool) error {
-	err := q.Request.Identify(AskedVersion(q.R), has, func() *http.Request { return q.R })
+	err := q.Request.Identify(q.Asked, has, func() *http.Request { return q.R })
 	switch {
 	case err != nil:
 		q.HangUp()
@@ -137,7 +140,7 @@ func (q *Request) Activate() *runtime.Error {
 	if old := q.R.Header[headerExtensionsV0]; len(old) > 0 {
 		lines = append(lines[:len(lines):len(lines)], old...)
 	}
-	active, err := q.Request.Activate(lines)
+	active, err := q.Agent.Activate(lines)
 	if active != "" {
 		echo := []string{active}
 		q.W.Header()[headerExtensions] = echo
@@ -161,9 +164,6 @@ func JSONContent(header []string) bool {
 func (q *Request) TakeHeaders(events *engine.Coding) *runtime.Error {
 	if err := q.TakeRepeatKey(q.R.Header["Idempotency-Key"]); err != nil {
 		return err
-	}
-	if h := q.R.Header[headerTenant]; len(h) > 0 {
-		q.Tenant = strings.Join(h, ", ")
 	}
 	if q.Op.Stream {
 		q.Coding, q.After = *events, lastEventID(q.R)

@@ -82,9 +82,8 @@ func unread(*engine.Version) bool { return false }
 
 // resolve finds version and operation, and checks the required extensions.
 func (q *request) resolve(env envelope, fault *runtime.Error) *runtime.Error {
-	asked := httpbinding.AskedVersion(q.R)
 	has := func(v *engine.Version) bool { return q.b.methods[v.Index][string(env.method)] != nil }
-	v, err := q.Agent.Negotiate(asked, has)
+	v, err := q.Agent.Negotiate(q.Asked, has)
 	if err != nil {
 		return err
 	}
@@ -94,7 +93,7 @@ func (q *request) resolve(env envelope, fault *runtime.Error) *runtime.Error {
 	}
 	q.Params = env.params
 	if q.Op = q.b.methods[v.Index][string(env.method)]; q.Op == nil {
-		return q.UnlessParse(q.unknownMethod(env.method, asked))
+		return q.UnlessParse(q.unknownMethod(env.method, q.Asked))
 	}
 	if err := q.Activate(); err != nil {
 		return q.UnlessParse(err)
@@ -102,7 +101,7 @@ func (q *request) resolve(env envelope, fault *runtime.Error) *runtime.Error {
 	if q.Params == nil {
 		q.Params = []byte("{}")
 	}
-	if asked == "" {
+	if q.Asked == "" {
 		q.recognise()
 	}
 	if err := q.TakeHeaders(&q.b.codings[q.Version.Index]); err != nil {

@@ -97,7 +97,7 @@ func (q *request) has(v *engine.Version) bool { return q.b.tables[v.Index].has(q
 // resolve finds version and operation, and checks the required extensions. A path that is there under another method is
 // answered with 405.
 func (q *request) resolve() *runtime.Error {
-	asked := httpbinding.AskedVersion(q.R)
+	asked := q.Asked
 	v, err := q.Agent.Negotiate(asked, q.has)
 	if err != nil {
 		return err
