@@ -178,11 +178,24 @@ type skillCode struct {
 
 // variable describes the skill to the runtime.
 func (k *skillCode) variable() jen.Code {
-	return jen.Var().Id(k.name()).Op("=").Qual(clientPath, "Skill").Types(k.in(), k.out()).Values(members(
+	list := []any{
 		"ID", jen.Lit(k.skill.ID),
-		"In", k.codec("DataInput", "PlainInput", k.skill.Input),
+		"In", k.codec("DataInput", "TextInput", k.skill.Input),
 		"Out", k.codec("DataOutput", "PlainOutput", k.skill.Output),
-	).lines()...).Line().Line()
+	}
+	if k.skill.Convention.Func != "" {
+		list = append(list, "By", k.convention())
+	}
+	return jen.Var().Id(k.name()).Op("=").Qual(clientPath, "Skill").Types(k.in(), k.out()).Values(members(list...).lines()...).Line().Line()
+}
+
+// convention is how the skill is called: a function of the runtime, or a call of one.
+func (k *skillCode) convention() jen.Code {
+	f := jen.Qual(clientPath, k.skill.Convention.Func)
+	if args := k.skill.Convention.Args; len(args) > 0 {
+		f = f.Call(lits(args)...)
+	}
+	return f
 }
 
 func (k *skillCode) name() string { return "skill" + k.Call }
@@ -195,10 +208,18 @@ func (k *skillCode) codec(typed, plain string, ref *ir.DataRef) jen.Code {
 	return jen.Qual(clientPath, typed).Types(jen.Qual(k.types, ref.Name))
 }
 
+// input is the name of the parameter.
+func (k *skillCode) input() string {
+	if k.skill.Input == nil {
+		return "text"
+	}
+	return "in"
+}
+
 // in is the Go type of the input.
 func (k *skillCode) in() jen.Code {
 	if k.skill.Input == nil {
-		return jen.Index().Qual(runtimePath, "Part")
+		return jen.String()
 	}
 	return jen.Op("*").Qual(k.types, k.skill.Input.Name)
 }
@@ -213,16 +234,16 @@ func (k *skillCode) out() jen.Code {
 
 func (k *skillCode) callMethod() jen.Code {
 	s := jen.Add(doc(fmt.Sprintf("%s calls the skill %q and waits for its output.\n\n%s", k.Call, k.skill.ID, k.skill.Description)))
-	return s.Func().Params(receiver()).Id(k.Call).Params(ctxParam(), jen.Id("in").Add(k.in()), callOptionsParam()).Params(k.out(), jen.Error()).Block(
-		jen.Return(jen.Id(k.name()).Dot("Call").Call(jen.Id("ctx"), untyped(), jen.Id("in"), jen.Id("opts").Op("..."))),
+	return s.Func().Params(receiver()).Id(k.Call).Params(ctxParam(), jen.Id(k.input()).Add(k.in()), callOptionsParam()).Params(k.out(), jen.Error()).Block(
+		jen.Return(jen.Id(k.name()).Dot("Call").Call(jen.Id("ctx"), untyped(), jen.Id(k.input()), jen.Id("opts").Op("..."))),
 	).Line().Line()
 }
 
 func (k *skillCode) streamMethod() jen.Code {
 	s := jen.Add(doc(fmt.Sprintf("%s calls the skill %q and yields its steps; the last one has the output.", k.Stream, k.skill.ID)))
-	return s.Func().Params(receiver()).Id(k.Stream).Params(ctxParam(), jen.Id("in").Add(k.in()), callOptionsParam()).
+	return s.Func().Params(receiver()).Id(k.Stream).Params(ctxParam(), jen.Id(k.input()).Add(k.in()), callOptionsParam()).
 		Qual("iter", "Seq2").Types(jen.Qual(clientPath, "Event").Types(k.out()), jen.Error()).Block(
-		jen.Return(jen.Id(k.name()).Dot("Stream").Call(jen.Id("ctx"), untyped(), jen.Id("in"), jen.Id("opts").Op("..."))),
+		jen.Return(jen.Id(k.name()).Dot("Stream").Call(jen.Id("ctx"), untyped(), jen.Id(k.input()), jen.Id("opts").Op("..."))),
 	).Line().Line()
 }
 

@@ -123,6 +123,12 @@ type SkillMethods struct {
 	AnswerStream string `json:"answerStream"`
 }
 
+// Convention is how a message calls a skill: a function of the runtime's client, and the arguments with which it makes one.
+type Convention struct {
+	Func string   `json:"func"` // "ByParameters", "ByContract"
+	Args []string `json:"args,omitempty"`
+}
+
 // Skill is one skill and its contract.
 type Skill struct {
 	ID          string   `json:"id"`
@@ -136,6 +142,8 @@ type Skill struct {
 	// Client has a number behind a name that the client has itself: "Close2".
 	Client SkillMethods `json:"client"`
 	File   string       `json:"file"` // base name of the handler's file, safe for Go: "forecast"
+	// Convention is how a client of somebody else's agent calls the skill; zero: as the runtime finds it on the card.
+	Convention Convention `json:"convention,omitzero"`
 	// Input and Output are nil when the card gives no schema: the handler then takes a *a2a.Message, or answers text.
 	Input  *DataRef `json:"input,omitempty"`
 	Output *DataRef `json:"output,omitempty"`

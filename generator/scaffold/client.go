@@ -148,13 +148,13 @@ func newClientView(c Client) *clientView {
 }
 
 // takenInExamples are the names that the templates use themselves.
-var takenInExamples = []string{"c", "context", "ctx", "err", "flag", "fmt", "json", "log", "os", "out", "rpc", "runtime", "signal", "step", "stop",
+var takenInExamples = []string{"c", "context", "ctx", "err", "flag", "fmt", "json", "log", "os", "out", "runtime", "signal", "step", "stop",
 	"strings", "t", "testing", "time", "url", "wire"}
 
 func newCallView(pkg string, s *ir.Skill) *callView {
 	v := &callView{ID: quoted(s.ID), Call: s.Client.Call, Stream: s.Client.Stream, Input: s.Input != nil, Output: s.Output != nil}
 	if s.Input == nil {
-		v.Code = "rpc.Say(" + strconv.Quote(sampleText(s)) + ")"
+		v.Code = strconv.Quote(sampleText(s))
 		return v
 	}
 	in, err := checked(&sampler{pkg: pkg}, s.Input, s.InputSchema)

@@ -56,7 +56,7 @@ func quoted(id string) string {
 func (v *skillView) sampleInput(s *ir.Skill) {
 	if !v.Input {
 		v.text = sampleText(s)
-		v.InputCode = "[]runtime.Part{runtime.Text(" + strconv.Quote(v.text) + ")}"
+		v.InputCode = strconv.Quote(v.text)
 		return
 	}
 	v.InType = "agent." + s.Input.Name

@@ -95,6 +95,8 @@ type call struct {
 	taskID      string // of the task that the stream has to be of; "" is that of its first event
 	notices     Notices
 	skill       string // its id, where the call is one of a skill
+	convention  Convention
+	parts       []runtime.Part // behind the input
 
 	data        runtime.SendRequest
 	message     runtime.MessageInfo

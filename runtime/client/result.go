@@ -20,6 +20,7 @@ type Result struct {
 	Message           any // the answer, or the message of the task's status (*a2a.Message); nil without
 	Artifacts         []runtime.ArtifactData
 	message           runtime.Message // Message, as the runtime sees it
+	skill             string          // that was called, by its id
 	lenient           bool            // what can be decoded of the output counts, although it breaks its schema
 }
 
@@ -102,17 +103,54 @@ func (r *Result) Data(v any) error {
 	return json.Unmarshal(raw, v)
 }
 
-// JSON returns the answer's data: the first data part, or else the text if that is JSON.
+// JSON returns the answer's data: the first data part, or else the text if that is JSON, or has one fenced block of it.
 func (r *Result) JSON() (wire.Value, error) {
 	for _, p := range r.Parts() {
 		if p.Kind == runtime.PartData {
 			return p.Data, nil
 		}
 	}
-	if s := r.Text(); json.Valid([]byte(s)) {
+	s := r.Text()
+	if json.Valid([]byte(s)) {
 		return wire.Value(s), nil
 	}
+	if raw := fenced(s); raw != nil {
+		return raw, nil
+	}
 	return nil, errors.New("the answer holds no data")
+}
+
+// fenced returns the JSON in the one fenced block of a text, where language models put it; nil without.
+func fenced(text string) wire.Value {
+	parts := strings.Split(text, "```")
+	if len(parts) != 3 {
+		return nil
+	}
+	if inside := strings.TrimPrefix(strings.TrimSpace(parts[1]), "json"); json.Valid([]byte(inside)) {
+		return wire.Value(strings.TrimSpace(inside))
+	}
+	return nil
+}
+
+// Decode gives a skill's result the type T, by its JSON: the first data part, else the text if that is JSON, or a block of JSON in
+// it. It takes both results of a call, for skills whose card says nothing of their output:
+//
+//	trip, err := client.Decode[Trip](c.PlanTrip(ctx, "two days in Rome"))
+//
+// A result that holds no such JSON is an [*OutputError], which has the result.
+func Decode[T any](r *Result, err error) (T, error) {
+	var v T
+	if err != nil {
+		return v, err
+	}
+	raw, err := r.JSON()
+	if err == nil {
+		err = json.Unmarshal(raw, &v)
+	}
+	if err != nil {
+		return v, &OutputError{Skill: r.skill, Result: r, Err: err}
+	}
+	return v, nil
 }
 
 // Files returns the files of all artifacts and of the message.

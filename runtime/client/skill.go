@@ -19,10 +19,12 @@ import (
 // input and output.
 type Skill[In, Out any] struct {
 	ID string // "" leaves the choice of the skill to the agent
-	// In makes the parts of the message from the input: [DataInput], or [PlainInput] for a skill without schema.
+	// In makes the parts of the message from the input: [DataInput], or [TextInput] or [PlainInput] for a skill without schema.
 	In func(In) ([]runtime.Part, error)
 	// Out takes the output from the result: [DataOutput], or [PlainOutput] for a skill without schema.
 	Out func(*Result) (Out, error)
+	// By is how a message calls the skill; nil: as the agent's card has it. An answer to a question needs no convention.
+	By Convention
 }
 
 // Encoder is a generated input type: AppendJSON validates and appends.
@@ -72,7 +74,7 @@ func decoded(err error, v any) bool {
 	return errors.As(err, &broken) && !reflect.ValueOf(v).IsZero()
 }
 
-// PlainInput is [Skill].In for a skill without input schema.
+// PlainInput is [Skill].In for a skill without input schema that is called with any parts.
 func PlainInput(parts []runtime.Part) ([]runtime.Part, error) {
 	if len(parts) == 0 {
 		return nil, errors.New("a message needs at least one part")
@@ -98,6 +100,7 @@ func (s *Skill[In, Out]) Call(ctx context.Context, c *Client, in In, opts ...Cal
 		return none, fmt.Errorf("input of skill %q: %w", s.ID, err)
 	}
 	cl := c.newCall(opts)
+	cl.convention = s.By
 	r, err := c.send(ctx, s.ID, parts, cl)
 	if err != nil {
 		return none, s.failed(err)
@@ -133,6 +136,7 @@ func (s *Skill[In, Out]) AnswerStream(ctx context.Context, c *Client, ask *Input
 // output decodes the output of a completed call.
 func (s *Skill[In, Out]) output(r *Result, cl *call) (Out, error) {
 	var none Out
+	r.skill = s.ID
 	if err := r.err(); err != nil {
 		return none, err
 	}
@@ -165,10 +169,13 @@ func (c *Client) send(ctx context.Context, skill string, parts []runtime.Part, c
 	return taskResult(task), nil
 }
 
-// sendRequest makes the generated request that calls a skill. With an agent that declares the skills extension the skill is named by
-// it (message metadata, message.extensions, A2A-Extensions: R152), else by the widespread metadata member skillId.
+// sendRequest makes the generated request that calls a skill, by the convention of the call.
 func (c *Client) sendRequest(skill string, parts []runtime.Part, cl *call) (any, error) {
-	for _, p := range parts {
+	k, err := c.calling(skill, parts, cl)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range k.Parts {
 		if p.Kind == runtime.PartUnknown {
 			return nil, fmt.Errorf("a part of the message cannot be sent: %s", p.Text)
 		}
@@ -182,22 +189,15 @@ func (c *Client) sendRequest(skill string, parts []runtime.Part, cl *call) (any,
 	if message.TaskID == "" && c.version.Rules.ClientIDs {
 		message.TaskID = rand.Text()
 	}
-	var marks []member
-	if uri := c.skillsURI(); uri != "" {
-		if skill != "" {
-			marks = append(marks, member{uri, extension{Skill: skill}})
-		}
-		message.Extensions = append(slices.Clone(message.Extensions), uri)
-		cl.extensions = append(cl.extensions, uri)
-	} else if skill != "" {
-		marks = append(marks, member{"skillId", skill})
+	if len(k.extensions) > 0 {
+		message.Extensions = slices.Concat(message.Extensions, k.extensions)
+		cl.extensions = append(cl.extensions, k.extensions...)
 	}
-	var err error
-	if message.Metadata, err = object(append(marks, cl.metadata...)); err != nil {
+	if message.Metadata, err = object(append(k.metadata, cl.metadata...)); err != nil {
 		return nil, fmt.Errorf("message metadata: %w", err)
 	}
 	data := cl.data
-	if data.Metadata, err = object(cl.reqMetadata); err != nil {
+	if data.Metadata, err = object(append(k.request, cl.reqMetadata...)); err != nil {
 		return nil, fmt.Errorf("request metadata: %w", err)
 	}
 	data.Tenant = c.Tenant()
@@ -205,7 +205,7 @@ func (c *Client) sendRequest(skill string, parts []runtime.Part, cl *call) (any,
 	if data.Push != nil && !c.info.Push {
 		return nil, runtime.ErrPushNotificationNotSupported.AsReceived().With("the agent's card declares none")
 	}
-	data.Message = c.protocol.NewMessage(runtime.MessageData{MessageInfo: message, Parts: parts})
+	data.Message = c.protocol.NewMessage(runtime.MessageData{MessageInfo: message, Parts: k.Parts})
 	return c.protocol.NewSend(data), nil
 }
 

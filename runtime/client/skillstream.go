@@ -46,7 +46,9 @@ func (s *Skill[In, Out]) Stream(ctx context.Context, c *Client, in In, opts ...C
 			yield(Event[Out]{}, fmt.Errorf("input of skill %q: %w", s.ID, err))
 			return
 		}
-		s.stream(ctx, c, parts, c.newCall(opts), yield)
+		cl := c.newCall(opts)
+		cl.convention = s.By
+		s.stream(ctx, c, parts, cl, yield)
 	}
 }
 
