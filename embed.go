@@ -18,6 +18,7 @@ const Module = "github.com/a2agen/a2agen"
 // else of this module does.
 var Chosen = map[string]string{
 	"runtime/client/grpcclient": "google.golang.org/grpc",
+	"runtime/client/oauth":      "golang.org/x/oauth2",
 	"runtime/otel":              "go.opentelemetry.io/otel",
 	"runtime/auth/token":        "github.com/go-jose/go-jose/v4",
 	"runtime/push/verify":       "github.com/go-jose/go-jose/v4",

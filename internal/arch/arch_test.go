@@ -80,6 +80,7 @@ var rows = map[string]string{
 	"runtime/server/webhooks":      "runtime/internal/webhook runtime/server",
 	"runtime/client": "runtime runtime/check runtime/internal/news runtime/internal/observing runtime/observe runtime/sse " +
 		"runtime/wire",
+	"runtime/client/oauth":      "runtime/client runtime/internal/keyset runtime/wire",
 	"runtime/client/grpcclient": "runtime runtime/client runtime/internal/errorformat runtime/wire",
 	"runtime/otel":              "runtime runtime/observe",
 	"runtime/push":              "runtime runtime/internal/budget runtime/internal/news",

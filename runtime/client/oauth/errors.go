@@ -1,0 +1,154 @@
+package oauth
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"golang.org/x/oauth2"
+
+	rpc "github.com/a2agen/a2agen/runtime/client"
+)
+
+// Kinds of errors, for errors.Is.
+var (
+	ErrConfig      = errors.New("the configuration is incomplete or contradicts itself")
+	ErrLogin       = errors.New("somebody must log in")
+	ErrRefused     = errors.New("the issuer refused")
+	ErrUntrusted   = errors.New("the issuer must not be trusted with secrets") // redirects, mix-ups, no S256, answers that are none
+	ErrUnavailable = errors.New("the issuer cannot be reached")                // a later attempt may succeed
+	ErrCache       = errors.New("the cache of tokens cannot be used")
+)
+
+// Error is why there is no token. Its text holds no secret.
+type Error struct {
+	Server string // the issuer or token URL that was configured
+	Kind   error  // one of the kinds above
+	Code   string // the issuer's (RFC 6749 §5.2): invalid_client, …; "" without
+	Err    error  // what went wrong
+	Remedy string // what to do; "" where Err says it
+}
+
+// Error renders it: what, why, what to do.
+func (e *Error) Error() string {
+	s := "no token"
+	if e.Server != "" {
+		s += " of " + e.Server
+	}
+	s += ": " + e.Err.Error()
+	if e.Remedy != "" {
+		s += "; " + e.Remedy
+	}
+	return s
+}
+
+// Unwrap returns the kind and the cause.
+func (e *Error) Unwrap() []error { return []error{e.Kind, e.Err} }
+
+// TryLater reports whether the same request may succeed later.
+func (e *Error) TryLater() bool { return e.Kind == ErrUnavailable }
+
+// remedies are what to do about an error code of the issuer (RFC 6749 §4.1.2.1 and §5.2, RFC 8628 §3.5, RFC 8707 §2).
+var remedies = map[string]string{
+	"invalid_client":         "check the client id and its secret, and how the client is registered to authenticate itself",
+	"unauthorized_client":    "register the client for this flow at the issuer",
+	"unsupported_grant_type": "the issuer does not have this flow: choose another",
+	"invalid_scope":          "ask for scopes that the client may have",
+	"invalid_target":         "name a resource that the issuer knows, or none (resource \"-\")",
+	"invalid_grant":          "log in again",
+	"access_denied":          "log in again, and agree, or ask for fewer scopes",
+	"expired_token":          "log in again, and enter the code in time",
+	"interaction_required":   "log in again",
+	"login_required":         "log in again",
+}
+
+// needsLogin is the error of a source that asks nobody.
+func (s *source) needsLogin() error {
+	return &Error{
+		Server: s.server(), Kind: ErrLogin, Err: errors.New("nobody is logged in, or the login has expired"),
+		Remedy: "log in with a2agen login, or with Config.Login",
+	}
+}
+
+// refused is the error of an answer with an error code. What the issuer says of it is shown without the secrets.
+func (s *source) refused(code, description string, secrets ...string) error {
+	code = clean(code, secrets)
+	text := cmp.Or(code, "an error without a code")
+	if d := clean(description, secrets); d != "" {
+		text += ": " + d
+	}
+	kind := ErrRefused
+	switch code {
+	case "temporarily_unavailable", "server_error", "slow_down":
+		kind = ErrUnavailable
+	}
+	return &Error{Server: s.server(), Kind: kind, Code: code, Err: errors.New(text), Remedy: remedies[code]}
+}
+
+// untrusted is the error of an issuer that does not do as it must.
+func (s *source) untrusted(format string, args ...any) error {
+	return &Error{Server: s.server(), Kind: ErrUntrusted, Err: fmt.Errorf(format, args...)}
+}
+
+// failed turns the error of a request into one of ours.
+func (s *source) failed(err error, secrets ...string) error {
+	var answer *oauth2.RetrieveError
+	var known *Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &known):
+		return known
+	case errors.As(err, &answer):
+		return s.answered(answer, secrets)
+	case errors.Is(err, errTooLarge), errors.Is(err, errRedirect):
+		return s.untrusted("%s", clean(err.Error(), secrets))
+	case errors.Is(err, context.Canceled):
+		return err
+	case isAnswer(err):
+		return s.untrusted("its answer cannot be read: %s", clean(err.Error(), secrets))
+	}
+	return &Error{
+		Server: s.server(), Kind: ErrUnavailable, Err: errors.New(clean(err.Error(), secrets)), Remedy: "try again later",
+	}
+}
+
+// isAnswer reports whether an error is about an answer that came.
+func isAnswer(err error) bool { return strings.HasPrefix(err.Error(), "oauth2: ") }
+
+// answered is the error of an answer whose status is not 2xx, or that has an error code.
+func (s *source) answered(e *oauth2.RetrieveError, secrets []string) error {
+	status := e.Response.StatusCode
+	switch {
+	case e.ErrorCode != "" && status < 500:
+		return s.refused(e.ErrorCode, e.ErrorDescription, secrets...)
+	case status/100 == 3:
+		return s.untrusted("it redirects, which is not followed with credentials: use the address that it redirects to if that is right")
+	case status >= 500 || status == 429 || status == 408:
+		return &Error{
+			Server: s.server(), Kind: ErrUnavailable, Err: fmt.Errorf("it answers with HTTP %d", status), Remedy: "try again later",
+		}
+	}
+	return &Error{
+		Server: s.server(), Kind: ErrRefused, Err: fmt.Errorf("it answers with HTTP %d and no error code", status),
+		Remedy: "check its address",
+	}
+}
+
+// isCode reports whether an error is the issuer's of this code.
+func isCode(err error, code string) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Code == code
+}
+
+// clean makes text of an issuer fit to show: one line, printable, without secrets.
+func clean(text string, secrets []string) string {
+	for _, secret := range secrets {
+		if len(secret) > 3 { // a shorter one hides nothing and would make the text unreadable
+			text = strings.ReplaceAll(text, secret, "…")
+		}
+	}
+	return rpc.Printable(text)
+}

@@ -1,0 +1,124 @@
+package oauth
+
+import (
+	"context"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/oauth2"
+	"golang.org/x/oauth2/clientcredentials"
+)
+
+// byCredentials gets a token for the client itself.
+func (s *source) byCredentials(ctx context.Context, t target) (entry, error) {
+	e, err := s.endpoints(ctx)
+	if err != nil {
+		return entry{}, err
+	}
+	return s.grant(ctx, e, s.params(t, url.Values{"grant_type": {"client_credentials"}, "scope": list(t.scopes)}))
+}
+
+// refresh gets a token by the refresh token of an old one. The answer may have a new refresh token; else the old one goes on being good.
+func (s *source) refresh(ctx context.Context, t target, old entry) (entry, error) {
+	e, err := s.endpoints(ctx)
+	if err != nil {
+		return entry{}, err
+	}
+	return s.grant(ctx, e, s.params(t, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {old.Refresh}}))
+}
+
+// params adds for whom the token is to be.
+func (s *source) params(t target, v url.Values) url.Values {
+	for name, value := range map[string]string{"resource": t.resource, "audience": s.Audience} {
+		if value != "" {
+			v.Set(name, value)
+		}
+	}
+	return v
+}
+
+// list is a parameter that is left out when it is empty.
+func list(value string) []string {
+	if value == "" {
+		return nil
+	}
+	return []string{value}
+}
+
+// grant asks the token endpoint. It is not broken off when the caller leaves, for what it asks with may be good once only.
+func (s *source) grant(ctx context.Context, e *endpoints, params url.Values) (entry, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestTime)
+	defer cancel()
+	request := clientcredentials.Config{ // which takes the parameters of any grant
+		ClientID: s.ClientID, ClientSecret: s.Secret, TokenURL: e.token, EndpointParams: params,
+		AuthStyle: s.authStyle(e),
+	}
+	now := time.Now()
+	token, err := request.Token(context.WithValue(ctx, oauth2.HTTPClient, s.http))
+	if err != nil {
+		return entry{}, s.failed(err, s.secrets(params)...)
+	}
+	return s.accept(token, now)
+}
+
+// authStyle is how the client authenticates itself. A public one names itself in the body.
+func (s *source) authStyle(e *endpoints) oauth2.AuthStyle {
+	if s.Secret == "" || s.SecretInBody || e.secretInBody() {
+		return oauth2.AuthStyleInParams
+	}
+	return oauth2.AuthStyleInHeader
+}
+
+// secrets are what must not be in an error.
+func (s *source) secrets(params url.Values) []string {
+	all := []string{s.Secret, url.QueryEscape(s.Secret)}
+	for _, name := range []string{"refresh_token", "code", "code_verifier", "device_code"} {
+		all = append(all, params.Get(name))
+	}
+	slices.SortFunc(all, func(a, b string) int { return len(b) - len(a) })
+	return all
+}
+
+// accept checks an answer of the token endpoint.
+func (s *source) accept(t *oauth2.Token, asked time.Time) (entry, error) {
+	switch {
+	case !strings.EqualFold(t.TokenType, "Bearer"):
+		return entry{}, s.untrusted("its token is of type %q, where only Bearer can be used", clean(t.TokenType, nil))
+	case !fit(t.AccessToken):
+		return entry{}, s.untrusted("its token is none: it has characters that a header cannot have, or is too long")
+	}
+	e := entry{Access: t.AccessToken, Refresh: t.RefreshToken, Obtained: asked}
+	if !t.Expiry.IsZero() {
+		e.Expires = asked.Add(t.Expiry.Sub(asked).Round(0))
+		if !e.Expires.After(asked) {
+			return entry{}, s.untrusted("its token has expired already")
+		}
+	}
+	return e, nil
+}
+
+// mostToken is the longest token that is used, in bytes.
+const mostToken = 32 << 10
+
+// fit reports whether a token can stand in a header.
+func fit(token string) bool {
+	return len(token) <= mostToken && !strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' })
+}
+
+// entry is a token with what is known of it.
+type entry struct {
+	Access   string    `json:"access_token,omitzero"`
+	Refresh  string    `json:"refresh_token,omitzero"`
+	Obtained time.Time `json:"obtained,omitzero"`
+	Expires  time.Time `json:"expires,omitzero"` // zero: the issuer does not say
+}
+
+// earliest is how long before its end a token of a usual lifetime is renewed.
+const earliest = time.Minute
+
+// renewal is when the token is renewed: a minute before it expires, or in the last quarter of a shorter life.
+func (e *entry) renewal() time.Time {
+	return e.Expires.Add(-min(earliest, e.Expires.Sub(e.Obtained)/4))
+}
