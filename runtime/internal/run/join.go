@@ -138,12 +138,15 @@ func (a *arrival) addMessage(
 	if c.decided.armed() {
 		c.handle.ExpectReader() // by the stream that is about to begin
 	}
+	if c.push != nil {
+		c.setConfiguration()
+	}
 	w := write{expect: version, view: c.task.view(), update: store.Update{
 		Event:    c.r.make.newStatus(c.ctx, c.taskID(), c.context(), state, question, c.r.Now()),
 		Messages: []runtime.Message{c.req.Message},
 		Input:    &c.task.private.Input,
 		Asked:    &c.task.private.Asked,
-		Push:     c.configuration(),
+		Push:     c.push,
 		Repeat:   m.Repeat,
 		Stamp:    newStamp(),
 		Call:     work,

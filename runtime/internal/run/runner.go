@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -147,4 +148,42 @@ func (r *Runner) States(key store.Key) (now string, queued []string) {
 		queued = append(queued, c.state.String())
 	}
 	return h.run.state.String(), queued
+}
+
+// StoreTime is how long a call of the store may take at least before it is given up, and half of what it may take at
+// most.
+const StoreTime = 10 * time.Second
+
+// deadlines gives the calls of the store their context. A context with a timer for each would cost more than a call of
+// a store in memory: those of a while share one.
+type deadlines struct {
+	current atomic.Pointer[context.Context]
+	mu      sync.Mutex
+}
+
+// Soon returns a context for a call of the store that begins now.
+func (d *deadlines) Soon() context.Context {
+	if ctx := d.current.Load(); ctx != nil {
+		return *ctx
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if ctx := d.current.Load(); ctx != nil {
+		return *ctx
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*StoreTime)
+	context.AfterFunc(ctx, cancel)
+	d.current.Store(&ctx)
+	time.AfterFunc(StoreTime, func() { d.current.Store(nil) })
+	return ctx
+}
+
+// SetPush adds a configuration to a task, or puts it in the place of the one with its id.
+func (r *Runner) SetPush(ctx context.Context, key store.Key, config *store.Push) error {
+	config.Max = r.Limits.Pushes
+	if err := r.Store.SetPush(ctx, key, *config); err != nil {
+		return err
+	}
+	r.Deliveries.Wake() // the one before may have waited for its next try
+	return nil
 }

@@ -114,10 +114,13 @@ func (t *taskWriter) createWith(first runtime.State, then []store.Change, ends b
 	if t.private.Saved = nil; saved != nil {
 		t.private.Saved = *saved
 	}
+	if t.c.push != nil {
+		t.c.setConfiguration()
+	}
 	t.work = store.Call{Input: t.c.input.Raw, Request: t.c.req}
 	w := write{creates: true, ends: ends, view: view, saved: saved, create: store.New{
 		Task: task, Then: then, Done: ends, Unread: !t.c.handle.WasRead(), Private: t.private, Size: store.SizeOfMessage(t.c.req.Message, t.c.parts), Stamp: newStamp(), Call: &t.work,
-		Push: t.c.configuration(), Repeat: t.c.repeat,
+		Push: t.c.push, Repeat: t.c.repeat,
 	}}
 	err := t.commit(&w)
 	if err != nil {

@@ -5,11 +5,9 @@ import (
 	"time"
 )
 
-// takes says why a push configuration cannot be added; nil for none.
+// takes says why a push configuration cannot be added.
 func (s *State) takes(p *Push) error {
 	switch {
-	case p == nil:
-		return nil
 	case p.Bad != nil:
 		return p.Bad
 	case p.New && p.Max != 0 && int(s.Pushes) >= p.Max:

@@ -99,8 +99,10 @@ func Create(next *State, u *Update, now int64, l *Limits) (e Effects, err error)
 	if err := next.fits(u.Events[1:], false); err != nil {
 		return e, err
 	}
-	if err := next.takes(u.Push); err != nil {
-		return e, err
+	if u.Push != nil {
+		if err := next.takes(u.Push); err != nil {
+			return e, err
+		}
 	}
 	return next.advance(&State{}, u, u.Events[1:], now, l)
 }
@@ -159,7 +161,10 @@ func (s *State) refuses(u *Update) error {
 	if u.Redeem && facts.NoTicket != nil {
 		return facts.NoTicket
 	}
-	return s.takes(u.Push)
+	if u.Push != nil {
+		return s.takes(u.Push)
+	}
+	return nil
 }
 
 // fits refuses events that are no updates, those that come after the end, and states that a handler cannot give a task.

@@ -100,7 +100,9 @@ func (m *Store) insertNew(by *holder, key store.Key, r *row, n *store.New, t *ta
 	if m.shared {
 		m.runs(r, 0, by)
 	}
-	m.repeats.add(key, n.Repeat, n.Call, now)
+	if n.Repeat != nil {
+		m.repeats.add(key, n.Repeat, n.Call, now)
+	}
 	if n.Push != nil {
 		m.addPush(r, *n.Push, now)
 	}

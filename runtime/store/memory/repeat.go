@@ -21,9 +21,6 @@ type repeated struct {
 
 // find returns a *Repeated if a message was sent before.
 func (rs *repeats) find(key store.Key, r *store.Repeat, now func() time.Time) error {
-	if r == nil {
-		return nil
-	}
 	if found, ok := rs.known[store.Key{Owner: key.Owner, Task: r.Key}]; ok && now().Before(found.until) {
 		return &store.Repeated{Task: found.task, Call: found.call, Same: found.digest == r.Digest}
 	}
@@ -32,9 +29,6 @@ func (rs *repeats) find(key store.Key, r *store.Repeat, now func() time.Time) er
 
 // add notes a message that was taken on, with its call if it has one.
 func (rs *repeats) add(key store.Key, r *store.Repeat, c *store.Call, now time.Time) {
-	if r == nil {
-		return
-	}
 	if rs.known == nil {
 		rs.known, rs.order = map[store.Key]repeated{}, map[string][]store.Key{}
 	}

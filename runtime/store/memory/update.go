@@ -197,7 +197,9 @@ func (m *Store) take(r *row, next *taskstate.State, c *change, e *taskstate.Effe
 		m.move(r)
 	}
 	m.changeTickets(r, c.Update, e, now)
-	m.repeats.add(r.key(), c.Repeat, c.Call, now)
+	if c.Repeat != nil {
+		m.repeats.add(r.key(), c.Repeat, c.Call, now)
+	}
 	m.outbox.due(r.pushes(), now)
 	if c.Push != nil {
 		m.addPush(r, *c.Push, now)

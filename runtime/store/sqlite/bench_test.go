@@ -224,7 +224,8 @@ func throughEngine(b *testing.B, s store.Store, what string, callers int) {
 	e := talking(b, s, handlers[what])
 	params := []byte(`{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"What is the weather like in Berlin?"}]}}`)
 	measure(b, callers, func(_ int64, took func(time.Duration)) {
-		r := e.NewRequest(ctx)
+		var r engine.Request
+		r.Begin(ctx, e)
 		r.Version = e.Versions()[0]
 		r.Coding = engine.Coding{Append: r.Version.AppendEvent}
 		r.Op = send(proto.Versions[0])

@@ -3,7 +3,9 @@ package binding
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
@@ -126,4 +128,71 @@ func (q *Request) refused(err error, status int) {
 		log = log.With("left_out", leftOut)
 	}
 	log.Info("request refused")
+}
+
+// logs reports whether calls are logged.
+func (q *Request) logs() bool {
+	return !q.Agent.NoCallLog && q.Agent.Logger.Enabled(q.Context, slog.LevelInfo)
+}
+
+// log writes the line of a call that is over, unless its denial was logged.
+func (q *Request) log(a *served) {
+	if a.refused {
+		return
+	}
+	attrs := make([]slog.Attr, 0, 10)
+	add := func(name, value string) {
+		if value != "" {
+			attrs = append(attrs, slog.String(name, value))
+		}
+	}
+	add("operation", a.Operation)
+	add("skill", a.Skill)
+	add("task", a.Task)
+	add("caller", a.Caller.Principal())
+	if q.Subject.State != runtime.StateUnspecified {
+		add("state", q.Subject.State.String())
+	}
+	if a.Reason == "" {
+		add("outcome", "ok")
+	} else {
+		add("outcome", a.Reason)
+	}
+	attrs = append(attrs, slog.Duration("took", time.Since(a.Begun)))
+	if q.Agent.Logger.Enabled(q.Context, slog.LevelDebug) {
+		add("binding", a.Binding)
+		add("version", a.Version)
+		add("context", a.Context)
+	}
+	q.Agent.Logger.LogAttrs(q.Context, slog.LevelInfo, "request", attrs...)
+}
+
+// How many denials are logged in which time: a client that sends wrong credentials all the time must not fill the log
+// (R225).
+const (
+	denialsLogged = 60
+	denialsWithin = time.Minute
+)
+
+// denialLog decides which denials are logged.
+type denialLog struct {
+	mu      sync.Mutex
+	since   time.Time
+	n       int // since then
+	leftOut int // since the last one that was logged
+}
+
+// another reports whether one more is to be logged, and how many before it were not.
+func (l *denialLog) another(now time.Time) (ok bool, leftOut int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if d := now.Sub(l.since); d >= denialsWithin || d < 0 {
+		l.since, l.n = now, 0
+	}
+	if l.n++; l.n > denialsLogged {
+		l.leftOut++
+		return false, 0
+	}
+	leftOut, l.leftOut = l.leftOut, 0
+	return true, leftOut
 }

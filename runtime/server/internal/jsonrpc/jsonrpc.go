@@ -4,11 +4,14 @@ package jsonrpc
 import (
 	"bytes"
 	"net/http"
+	"strings"
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/engine"
+	"github.com/a2agen/a2agen/runtime/internal/errorformat"
 	"github.com/a2agen/a2agen/runtime/server/internal/binding"
 	"github.com/a2agen/a2agen/runtime/server/internal/httpbinding"
+	"github.com/a2agen/a2agen/runtime/sse"
 )
 
 // Binding answers JSON-RPC for an agent.
@@ -141,4 +144,95 @@ func (q *request) recognise() {
 	if p, ok := params.(*runtime.TaskRequest); ok && err == nil && q.Foreign(p) {
 		q.Version, q.Op = named, op
 	}
+}
+
+// unknownMethod returns the error for a method that the request's version does not have. It names the versions that
+// have it, and those that are spoken here. A request without a version, and with a method of before 1.0, is one of a
+// version that is not spoken here (R72, R73).
+func (q *request) unknownMethod(method []byte, asked string) *runtime.Error {
+	if age := methodAges[string(method)]; age != "" && asked == "" && !q.Version.Unnamed() {
+		return q.Agent.NotSpoken(engine.ImpliedVersion).With("%s is a method of A2A %s, and the request names no version; this agent speaks %s",
+			method, age, q.Agent.SpokenNames())
+	}
+	if age := methodAges[string(method)]; age != "" {
+		return runtime.ErrMethodNotFound.With("%s is a method of A2A %s, the request is one of %s; this agent speaks %s",
+			method, age, q.Version.Name, q.Agent.SpokenNames())
+	}
+	return runtime.ErrMethodNotFound.With("there is no %.100q in A2A %s", method, q.Version.Name)
+}
+
+// methodsOf are the operations of a version by method.
+func methodsOf(v *engine.Version) map[string]*runtime.Operation {
+	methods := make(map[string]*runtime.Operation, len(v.Operations))
+	for _, op := range v.Operations {
+		methods[op.RPC] = op
+	}
+	return methods
+}
+
+// Pieces of a JSON-RPC response.
+const (
+	responseHead   = `{"jsonrpc":"2.0","id":`
+	responseResult = `,"result":`
+	responseError  = `,"error":`
+)
+
+// BeginFrame appends the head of a response: every event of a stream is one, too (A2A 1.0 §9.4.2).
+func (q *request) BeginFrame(b []byte) []byte {
+	b = append(b, responseHead...)
+	b = append(b, q.id...)
+	return append(b, responseResult...)
+}
+
+func (q *request) EndFrame(b []byte) []byte { return append(b, '}') }
+
+// Fail answers with an error. A client of a stream that takes event streams gets it as the only event: some see nothing
+// in a plain body.
+func (q *request) Fail(err error) {
+	e, refused := q.ToldHTTP(err)
+	if refused != 0 {
+		q.Refuse(refused, e)
+		return
+	}
+	if q.Silent {
+		q.W.WriteHeader(http.StatusNoContent)
+		return
+	}
+	body := q.AppendError(nil, e)
+	if q.Op != nil && q.Op.Stream && strings.Contains(q.R.Header.Get("Accept"), sse.ContentType) {
+		q.StreamHeader()
+		_, _ = q.W.Write(sse.AppendEvent(nil, "", body))
+		return
+	}
+	q.Write(http.StatusOK, body)
+}
+
+// Reject answers what is wrong before the operation begins: to a client that gave no id, too, because it may have
+// forgotten it.
+func (q *request) Reject(e *runtime.Error) {
+	q.Silent = false
+	if e.Code == runtime.ErrParse.Code {
+		q.id = noID
+	}
+	q.Fail(e)
+}
+
+func (q *request) ErrorEvent() string { return "" }
+
+func (q *request) HTTPStatus(*runtime.Error) int { return http.StatusOK }
+
+// Refuse answers what is not a JSON-RPC request with an HTTP status, and a JSON-RPC error as the body.
+func (q *request) Refuse(status int, e *runtime.Error) {
+	q.Fault(e)
+	q.Write(status, q.AppendError(nil, e))
+}
+
+func (q *request) AppendError(dst []byte, e *runtime.Error) []byte {
+	dst = append(dst, responseHead...)
+	dst = append(dst, q.id...)
+	dst = append(dst, responseError...)
+	if q.Version != nil && q.Version.Rules.PlainErrors {
+		return append(errorformat.AppendPlain(dst, e), '}')
+	}
+	return append(errorformat.AppendJSON(dst, e), '}')
 }
