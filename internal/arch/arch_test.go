@@ -43,7 +43,7 @@ var rows = map[string]string{
 	"runtime/internal/route":     "runtime runtime/check runtime/internal/invalid runtime/wire",
 	"runtime/internal/deliver":   "runtime runtime/internal/budget runtime/internal/observing runtime/observe runtime/store",
 	"runtime/internal/feed":      "runtime runtime/internal/budget runtime/store runtime/wire",
-	"runtime/internal/run": "runtime runtime/internal/budget runtime/internal/deliver runtime/internal/feed " +
+	"runtime/internal/run": "runtime runtime/internal/budget runtime/internal/feed " +
 		"runtime/internal/invalid runtime/internal/observing runtime/internal/route runtime/internal/taskstate " +
 		"runtime/observe runtime/store runtime/task runtime/wire",
 	"runtime/task": "runtime runtime/store runtime/wire",

@@ -14,6 +14,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/auth"
 	"github.com/a2agen/a2agen/runtime/internal/engine"
+	"github.com/a2agen/a2agen/runtime/server/internal/binding"
 	"github.com/a2agen/a2agen/runtime/server/internal/card"
 	"github.com/a2agen/a2agen/runtime/server/internal/origin"
 )
@@ -56,6 +57,7 @@ func WithAuth(v auth.Verifiers) Option {
 		if o.access.Verifiers == nil {
 			o.access.Verifiers = auth.Verifiers{}
 		}
+		o.newGuard, o.curl = (*Server).initGuard, auth.Curl
 		for name, verifier := range v {
 			o.access.Verifiers[name] = verifier
 		}
@@ -67,7 +69,7 @@ func WithAuth(v auth.Verifiers) Option {
 // not exist for another. An error answers 401, its text goes to the log. f is asked before the body is read, which it
 // has to leave alone.
 func WithProxyIdentity(f func(*http.Request) (principal string, err error)) Option {
-	return func(o *options) { o.access.Proxied = f }
+	return func(o *options) { o.access.Proxied, o.curl = f, auth.Curl }
 }
 
 // WithoutAuth lets an agent that demands nothing of its callers answer everybody who reaches it. Without it such an
@@ -113,7 +115,13 @@ func (s *Server) protect(cfg Config) (err error) {
 	case a.Verifiers == nil:
 		return nil
 	}
-	a.Guard, err = auth.New(a.Demands, a.Verifiers, auth.Options{
+	return s.newGuard(s)
+}
+
+// initGuard makes what checks callers by verifiers. [WithAuth] alone refers to it, so that no other agent links it.
+func (s *Server) initGuard() error {
+	a := &s.access
+	guard, err := auth.New(a.Demands, a.Verifiers, auth.Options{
 		Realm: s.engine.Info().Name, URL: s.cards.URL, Metadata: s.cards.ResourceURL(),
 		Origins: func(o string) bool { return slices.Contains(s.origins, o) },
 		Getenv:  os.Getenv, Now: s.core.Now,
@@ -121,14 +129,23 @@ func (s *Server) protect(cfg Config) (err error) {
 	if err != nil {
 		return err
 	}
+	a.Guard = binding.NewGuard(guard)
 	if a.Demands.Any() {
 		s.policy.Open()
 	}
-	if asks, authorities := a.Guard.Certificates(); asks {
+	if asks, authorities := guard.Certificates(); asks {
 		a.AsksCertificates, a.Authorities = true, cmp.Or(authorities, a.Authorities)
 	}
-	s.resource, err = card.NewResource(s.cards, a.Guard)
+	s.resource, err = card.NewResource(s.cards, guard)
 	return err
+}
+
+// keyHeaders are the names of the headers that hold API keys.
+func (s *Server) keyHeaders() []string {
+	if s.access.Guard == nil {
+		return nil
+	}
+	return s.access.Guard.KeyHeaders
 }
 
 // demands are what the card demands, as the newest version has it. What the skills demand that only the extended one

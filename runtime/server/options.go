@@ -11,6 +11,7 @@ import (
 	"github.com/a2agen/a2agen/runtime/server/internal/binding"
 	"github.com/a2agen/a2agen/runtime/server/internal/listen"
 	"github.com/a2agen/a2agen/runtime/server/internal/origin"
+	"github.com/a2agen/a2agen/runtime/server/internal/page"
 	"github.com/a2agen/a2agen/runtime/store"
 	"github.com/a2agen/a2agen/runtime/store/memory"
 )
@@ -24,13 +25,16 @@ type options struct {
 	forwarded  bool
 	hosts      []string
 	access     binding.Access
-	open       bool // anybody may use an agent that demands nothing
+	newGuard   func(*Server) error // makes what checks callers; nil: nothing does
+	curl       page.Curl           // shows what callers need; nil: they need nothing
+	open       bool                // anybody may use an agent that demands nothing
 	origins    []string
 	cardMaxAge time.Duration
 	compat     Compat
 	pushTo     []string
 	signer     PushSigner
 	newSender  func(targets []string, s PushSigner) (PushSender, error)
+	pushing    func(PushSender) engine.Pusher     // with newSender
 	handler    func(context.Context, *Task) error // in the place of the skills'; nil: theirs
 
 	transport func(*binding.Agent, *origin.Policy) (listen.Transport, error)

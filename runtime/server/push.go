@@ -9,6 +9,7 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/deliver"
+	"github.com/a2agen/a2agen/runtime/internal/engine"
 )
 
 // EnvPushTargets is the environment variable whose networks are added to those of [WithPushTargets], separated by
@@ -40,7 +41,7 @@ type PushSender = deliver.Sender
 // WithPushSender has push notifications sent: an agent whose card has the capability needs it. make gets the networks
 // and addresses of [WithPushTargets] and of the environment, and the signer; nil: there is none.
 func WithPushSender(make func(targets []string, s PushSigner) (PushSender, error)) Option {
-	return func(o *options) { o.newSender = make }
+	return func(o *options) { o.newSender, o.pushing = make, engine.Pushing }
 }
 
 // initPush makes the sender of push notifications.
@@ -51,7 +52,7 @@ func (s *Server) initPush() (err error) {
 	if s.sender, err = s.newSender(slices.Concat(s.pushTo, strings.Split(os.Getenv(EnvPushTargets), ",")), s.signer); err != nil {
 		return fmt.Errorf("push targets, of WithPushTargets and %s: %w", EnvPushTargets, err)
 	}
-	s.core.Pusher = s.sender
+	s.core.Pusher = s.pushing(s.sender)
 	return nil
 }
 

@@ -122,7 +122,7 @@ func (s *Server) init(cfg Config) (err error) {
 		cardHosts = append(cardHosts, u.Host)
 	}
 	hosts := slices.Concat(strings.Split(os.Getenv(EnvHosts), ","), s.hosts, cardHosts)
-	if s.policy, err = origin.New(s.origins, hosts, s.forwarded, func() []string { return s.access.Guard.KeyHeaders() }); err != nil {
+	if s.policy, err = origin.New(s.origins, hosts, s.forwarded, s.keyHeaders); err != nil {
 		return err
 	}
 	if err := s.initTLS("", ""); err != nil {
@@ -145,7 +145,7 @@ func (s *Server) bind() (err error) {
 		s.agent.Audited = s.audit.Ready
 	}
 	s.rpc, s.rest = jsonrpc.New(s.agent), rest.New(s.agent)
-	s.page = page.New(s.engine, s.cards, s.access.Demands, len(s.paths.rpc) > 0, s.logger)
+	s.page = page.New(s.engine, s.cards, page.Credentials{Demands: s.access.Demands, Curl: s.curl}, len(s.paths.rpc) > 0, s.logger)
 	if s.transport != nil {
 		s.beside, err = s.transport(s.agent, s.policy)
 	}

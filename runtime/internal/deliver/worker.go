@@ -88,11 +88,8 @@ func New(c Config) *Worker {
 	}
 }
 
-// Wake has the worker look what is due. A nil worker has nothing to do.
+// Wake has the worker look what is due.
 func (w *Worker) Wake() {
-	if w == nil {
-		return
-	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.startClaiming()
@@ -284,9 +281,6 @@ func (w *Worker) log(j *job) *slog.Logger {
 // Close lets what is in flight arrive until ctx is done, for [Config.Grace] at most, and sends nothing more. What is
 // claimed is given back to the store, for the next instance.
 func (w *Worker) Close(ctx context.Context) {
-	if w == nil {
-		return
-	}
 	w.mu.Lock()
 	w.stopped = true
 	if w.timer != nil {

@@ -16,7 +16,6 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/budget"
-	"github.com/a2agen/a2agen/runtime/internal/deliver"
 	"github.com/a2agen/a2agen/runtime/internal/feed"
 	"github.com/a2agen/a2agen/runtime/internal/observing"
 	"github.com/a2agen/a2agen/runtime/internal/run"
@@ -42,10 +41,10 @@ type Engine struct {
 	observers  observing.Group
 	skills     *run.Skills
 
-	runner     *run.Runner // of the skills' handlers
-	feed       feed.Feed
-	deliveries *deliver.Worker // of push notifications; nil: there are none
-	responses  budget.Budget   // bytes of the responses that are being written
+	runner    *run.Runner // of the skills' handlers
+	feed      feed.Feed
+	pushing   pushing       // nil: no push notifications are sent
+	responses budget.Budget // bytes of the responses that are being written
 }
 
 // Options are what a host may choose. Logger and Now are required.
@@ -59,7 +58,7 @@ type Options struct {
 	Hooks  Hooks
 	// Identifies: the host finds out who callers are. Without that there is no extended card for anybody.
 	Identifies bool
-	Pusher     deliver.Sender // sends push notifications; nil: there are none, whatever the card says
+	Pusher     Pusher // [Pushing] with a sender; nil: no push notifications are sent, whatever the card says
 	Observers  []observe.Observer
 }
 
@@ -88,10 +87,12 @@ func New(cfg Config, o Options) (*Engine, error) {
 	if m, ok := e.store.(*memory.Store); ok && newest.Rules == (runtime.Rules{}) { // older ones do not write all of a task
 		m.Pack(memory.Coding{Append: newest.AppendEvent, Read: newest.ReadEvent})
 	}
-	e.deliveries = e.newDeliveries(o.Pusher)
+	e.pushing = e.newPushing(o.Pusher)
 	e.runner = e.newRunner(o)
 	e.newFeed()
-	e.deliveries.Wake() // for what an instance before left
+	if e.pushes() {
+		e.pushing.Wake() // for what an instance before left
+	}
 	return e, nil
 }
 

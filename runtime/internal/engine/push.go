@@ -14,12 +14,43 @@ import (
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// newDeliveries makes the worker that sends push notifications; nil if the card does not declare them, the host has no
-// sender, or the protocol has no configurations.
-func (e *Engine) newDeliveries(sender deliver.Sender) *deliver.Worker {
-	if !e.info.Push || sender == nil || e.protocol.NewPushConfig == nil {
+// pushing is what an engine has for push notifications.
+type pushing interface {
+	run.Deliveries
+	// check says what is wrong with a configuration; nil: nothing.
+	check(config *runtime.PushConfig) *runtime.Violation
+	// serve carries out an operation on configurations.
+	serve(r *Request, p *runtime.PushRequest) (Answer, error)
+}
+
+// Pusher makes what an engine has for push notifications: see [Pushing].
+type Pusher func(e *Engine) pushing
+
+// Pushing has an engine whose card declares push notifications send them. It is what a host without a sender never
+// refers to, so that only agents with one link the worker and the operations.
+func Pushing(sender deliver.Sender) Pusher {
+	return func(e *Engine) pushing { return &deliveries{e.newWorker(sender)} }
+}
+
+// deliveries is a worker with the operations on configurations.
+type deliveries struct{ *deliver.Worker }
+
+func (d *deliveries) check(config *runtime.PushConfig) *runtime.Violation {
+	return d.Sender.Check(config)
+}
+
+func (d *deliveries) serve(r *Request, p *runtime.PushRequest) (Answer, error) { return r.push(p) }
+
+// newPushing makes it; nil if the card does not declare push notifications, the host has no sender, or the protocol has
+// no configurations.
+func (e *Engine) newPushing(makes Pusher) pushing {
+	if !e.info.Push || makes == nil || e.protocol.NewPushConfig == nil {
 		return nil
 	}
+	return makes(e)
+}
+
+func (e *Engine) newWorker(sender deliver.Sender) *deliver.Worker {
 	c := deliver.Config{
 		Store: e.store, Sender: sender, Observers: &e.observers, Logger: e.log, Encode: e.encodePush,
 		Join: e.protocol.NewArtifact, StoreTime: run.StoreTime, Grace: run.LastGrace,
@@ -50,7 +81,7 @@ func (e *Engine) encodePush(version string, task runtime.Task, event runtime.Eve
 }
 
 // pushes reports whether the agent sends push notifications.
-func (e *Engine) pushes() bool { return e.deliveries != nil }
+func (e *Engine) pushes() bool { return e.pushing != nil }
 
 // push carries out the operations on push configurations (A2A 1.0 §3.1.7 to §3.1.10). They belong
 // to the owner of their task: for others there is no such task (R187).
@@ -113,7 +144,7 @@ func (q pushRequest) create() (any, error) {
 
 // configured checks a configuration, and gives it an id unless that is to be its task's.
 func (r *Request) configured(field string, config runtime.PushConfig) (*store.Push, error) {
-	if v := r.e.deliveries.Sender.Check(&config); v != nil {
+	if v := r.e.pushing.check(&config); v != nil {
 		return nil, invalid.Field(field+v.Field, v.Description)
 	}
 	if config.ID == "" && !r.Version.Unnamed() {

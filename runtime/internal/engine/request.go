@@ -71,7 +71,10 @@ func (r *Request) Serve(params any) (Answer, error) {
 	case *runtime.ListRequest:
 		return r.value(r.list(p))
 	case *runtime.PushRequest:
-		return r.push(p)
+		if !r.e.pushes() {
+			return Answer{}, runtime.ErrPushNotificationNotSupported
+		}
+		return r.e.pushing.serve(r, p)
 	}
 	if r.Op.Role == runtime.RoleExtendedCard {
 		card, err := r.card()

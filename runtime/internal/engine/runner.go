@@ -37,7 +37,7 @@ func Source(ctx context.Context) any { return run.Source(ctx) }
 // newRunner makes the runner of the skills' handlers.
 func (e *Engine) newRunner(o Options) *run.Runner {
 	c := run.Config{
-		Store: e.store, Protocol: e.protocol, Skills: e.skills, Feed: &e.feed, Deliveries: e.deliveries,
+		Store: e.store, Protocol: e.protocol, Skills: e.skills, Feed: &e.feed, Deliveries: e.pushing,
 		Observers: &e.observers, Nesting: e.nesting, Log: e.log, Logger: e.logger,
 		Now: func() time.Time { return o.Now().UTC().Truncate(time.Millisecond) }, // R96, R98, T60
 		Limits: run.Limits{

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/internal/deliver"
 	"github.com/a2agen/a2agen/runtime/internal/feed"
 	"github.com/a2agen/a2agen/runtime/internal/observing"
 	"github.com/a2agen/a2agen/runtime/store"
@@ -24,8 +23,8 @@ type Config struct {
 	Store      store.Store
 	Protocol   *runtime.Protocol
 	Skills     *Skills
-	Feed       *feed.Feed      // of the readers; its ticker drives the upkeep
-	Deliveries *deliver.Worker // of push notifications; nil: there are none
+	Feed       *feed.Feed // of the readers; its ticker drives the upkeep
+	Deliveries Deliveries // of push notifications; nil: there are none
 	Observers  *observing.Group
 	Limits     Limits
 	Now        func() time.Time
@@ -35,6 +34,20 @@ type Config struct {
 	Log        func(skill, task, caller string) *slog.Logger                    // of a run
 	Logger     *slog.Logger
 }
+
+// Deliveries send push notifications in the background: a worker of package deliver.
+type Deliveries interface {
+	// Wake has them look what is due.
+	Wake()
+	// Close sends nothing more; what is in flight may arrive until ctx is done.
+	Close(ctx context.Context)
+}
+
+// noDeliveries are those of an agent that sends no push notifications.
+type noDeliveries struct{}
+
+func (noDeliveries) Wake()                 {}
+func (noDeliveries) Close(context.Context) {}
 
 // Limits bound what a runner takes on.
 type Limits struct {
@@ -70,6 +83,9 @@ func New(c Config) *Runner {
 		Config: c, make: factory{c.Protocol, c.Made}, content: content{c.Limits.Event, c.Nesting},
 		admission: newAdmission(c.Limits.Running, c.Limits.Work),
 		tasks:     registry{store: c.Store, handles: map[store.Key]*handle{}},
+	}
+	if r.Deliveries == nil {
+		r.Deliveries = noDeliveries{}
 	}
 	r.tasks.changed, r.lease.r, r.lease.turn = r.checkEpoch, r, make(chan struct{}, 1)
 	return r

@@ -38,13 +38,32 @@ type Agent struct {
 type Access struct {
 	Verifiers auth.Verifiers                      // nil: what the card demands is not checked
 	Proxied   func(*http.Request) (string, error) // who calls, by what a proxy says; nil: no proxy does
-	Guard     *auth.Guard                         // checks what the card demands; nil: nothing is checked
+	Guard     *Guard                              // checks what the card demands; nil: nothing is checked
 	Demands   *auth.Demands                       // of the cards
 	Extended  []string                            // scopes of who may see the extended card
 	Grace     time.Duration                       // how long streams outlive their callers' credentials
 
 	AsksCertificates bool           // clients are asked for one
 	Authorities      *x509.CertPool // whose certificates pass; nil: whatever TLS is shown
+}
+
+// Guard is what is asked of an [auth.Guard], as functions: an agent links them only where it is given verifiers. Methods of
+// an interface would not do: the linker keeps those of every type that requests lead to.
+type Guard struct {
+	Check        func(r *http.Request) (*auth.Grant, *auth.Denial)
+	Skill        func(t *auth.Grant, id, tenant string) *auth.Denial
+	Lacks        func(t *auth.Grant, scopes []string) *auth.Denial
+	Unidentified func(reason error) *auth.Denial
+	Skills       bool     // some skill has requirements of its own
+	KeyHeaders   []string // names of the headers that hold API keys
+}
+
+// NewGuard makes what is asked of a guard.
+func NewGuard(g *auth.Guard) *Guard {
+	return &Guard{
+		Check: g.Check, Skill: (*auth.Grant).Skill, Lacks: (*auth.Grant).Lacks, Unidentified: g.Unidentified,
+		Skills: g.GuardsSkills(), KeyHeaders: g.KeyHeaders(),
+	}
 }
 
 // Identifies reports whether the agent finds out who callers are.

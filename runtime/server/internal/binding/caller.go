@@ -38,7 +38,7 @@ func (q *Request) authenticate(r *http.Request) *auth.Denial {
 	default:
 		q.Barred = errUnscoped
 	}
-	if q.Agent.Access.Guard.GuardsSkills() {
+	if q.Agent.Access.Guard.Skills {
 		q.Permit = q.permit
 	}
 	return nil
@@ -46,7 +46,7 @@ func (q *Request) authenticate(r *http.Request) *auth.Denial {
 
 // permit returns why the caller may not use a skill; nil: it may.
 func (q *Request) permit(skill string) error {
-	if denial := q.Grant.Skill(skill, q.ActsFor()); denial != nil {
+	if denial := q.Agent.Access.Guard.Skill(q.Grant, skill, q.ActsFor()); denial != nil {
 		return &barred{denial, skill}
 	}
 	q.limit.by(q.Grant.Until)

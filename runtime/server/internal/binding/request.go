@@ -227,7 +227,7 @@ func (q *Request) Told(err error) (e *runtime.Error, denial *auth.Denial) {
 	case errors.Is(err, engine.ErrUnidentified):
 		err = q.unidentified(err)
 	case errors.Is(err, errUnscoped):
-		err = q.Grant.Lacks(q.Agent.Access.Extended)
+		err = q.Agent.Access.Guard.Lacks(q.Grant, q.Agent.Access.Extended)
 	}
 	if b, ok := errors.AsType[*barred](err); ok {
 		q.Subject.Skill = b.skill

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/auth"
 	"github.com/a2agen/a2agen/runtime/internal/engine"
 	"github.com/a2agen/a2agen/runtime/server/internal/card"
 )
@@ -28,16 +27,16 @@ var pagePolicy = func() string {
 
 // Page shows an agent.
 type Page struct {
-	engine  *engine.Engine
-	cards   *card.Cards
-	demands *auth.Demands
-	rpc     bool // JSON-RPC is served
-	logger  *slog.Logger
+	engine *engine.Engine
+	cards  *card.Cards
+	needs  Credentials
+	rpc    bool // JSON-RPC is served
+	logger *slog.Logger
 }
 
-// New makes the page of an agent whose card makes demands of its callers. rpc says that it answers JSON-RPC.
-func New(e *engine.Engine, cards *card.Cards, demands *auth.Demands, rpc bool, logger *slog.Logger) *Page {
-	return &Page{e, cards, demands, rpc, logger}
+// New makes the page of an agent whose callers need credentials. rpc says that it answers JSON-RPC.
+func New(e *engine.Engine, cards *card.Cards, needs Credentials, rpc bool, logger *slog.Logger) *Page {
+	return &Page{e, cards, needs, rpc, logger}
 }
 
 // Wanted reports whether a browser asks.
@@ -104,7 +103,7 @@ func (p *Page) write(page *described, r *http.Request) string {
 		write(`</ul>`)
 	}
 	write(`<h2>Talk to it</h2>`)
-	if len(p.demands.Needed(skill)) > 0 {
+	if len(p.needs.Demands.Needed(skill)) > 0 {
 		write(`<p>To call it, `, placeholders, `.</p>`)
 	}
 	write(`<pre>`, p.curl(r, example, skill), `</pre></body></html>`, "")
@@ -114,7 +113,7 @@ func (p *Page) write(page *described, r *http.Request) string {
 // Directions says in a sentence or two how to talk to the agent, for somebody who asked for something else.
 func (p *Page) Directions(r *http.Request) string {
 	hint := ""
-	if len(p.demands.Needed("")) > 0 {
+	if len(p.needs.Demands.Needed("")) > 0 {
 		hint = " (" + placeholders + ")"
 	}
 	return "This is an agent of the A2A protocol: its card is at " + p.cards.BaseOf(r) + card.Path + ", and it is talked to like this" + hint + ":\n\n" + p.curl(r, "hello", "")
@@ -122,7 +121,7 @@ func (p *Page) Directions(r *http.Request) string {
 
 // curl is a command that sends a text in the newest version, to a skill if it is not "".
 func (p *Page) curl(r *http.Request, text, skill string) string {
-	shown := showing(p.demands.Needed(skill))
+	shown := showing{p.needs.Demands.Needed(skill), p.needs.Curl}
 	v, at := p.engine.Versions()[0], p.cards.BaseOf(r)
 	quoted, _ := json.Marshal(text)
 	interfaces := p.cards.For(r, p.engine.Card()).CardInfo().Interfaces
