@@ -264,7 +264,7 @@ func lowerAgent(out *Output, spoken []lower.Spoken) (*ir.Agent, diag.List) {
 	if agent.OpenStore = store.Package; store.File != "" {
 		agent.Store = scaffold.Command(agent.Name) + store.File
 	}
-	agent.RequirementLists = out.Config.RequirementLists
+	agent.RequirementLists, agent.SignCards = out.Config.RequirementLists, out.Config.SignCards
 	agent.Telemetry = out.Config.Telemetry == config.TelemetryOTel
 	agent.Calls.Telemetry = agent.Telemetry
 	agent.Calls.Links = lower.ClientPackages(agent.Bindings)

@@ -16,7 +16,8 @@ func cardSignCommand() *cobra.Command {
 		Long: `sign adds a signature to the card of A2A 1.0 in the file CARD, and prints the card. Where the form that the specification signs
 differs from the one that the SDKs for Python and JavaScript verify, it adds a signature of the same key over each.
 
-The card has to say in full where the agent is, as callers reach it.
+The card has to say in full where the agent is, as callers reach it. The card of an agent that a2agen made has no addresses before it is
+served: with "cards: {sign: true}" in a2agen.yaml it signs its card itself, when it starts with A2A_CARD_KEY and A2A_PUBLIC_URL.
 
 Signatures of other keys stay. A signature does not say when it was made: old cards of yours verify for as long as their key is trusted.`,
 		Example: `  a2agen card sign --key card-key.json agent-card.json > signed.json

@@ -41,16 +41,17 @@ func TestScripts(t *testing.T) {
 			return gotool.IsLong(), nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"exits":     exits,
-			"snapshot":  snapshot,
-			"untouched": untouched,
-			"serve":     serve,
-			"agent":     agent,
-			"agentOf":   agentOf,
-			"running":   running,
-			"taskID":    taskID,
-			"interrupt": interrupt,
-			"taskFile":  taskFile, "sql": sqlOn,
+			"exits":       exits,
+			"snapshot":    snapshot,
+			"untouched":   untouched,
+			"serve":       serve,
+			"agent":       agent,
+			"agentOf":     agentOf,
+			"running":     running,
+			"taskID":      taskID,
+			"interrupt":   interrupt,
+			"freeAddress": freeAddressCmd, "answers": answers,
+			"taskFile": taskFile, "sql": sqlOn,
 		},
 		Setup: func(e *testscript.Env) error {
 			e.Vars = append(e.Vars, append(slices.Clone(gotool.Places()), "REPO="+repo, "HOME="+e.WorkDir, "GOPROXY=off", "GOFLAGS="+gotool.Flags, "GOWORK=off", "GOTOOLCHAIN=local", "XDG_CACHE_HOME="+e.WorkDir+"/.cache")...)

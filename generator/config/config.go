@@ -52,6 +52,8 @@ type Config struct {
 	Store string
 	// RequirementLists: cards are served with security requirements as a2a-go reads them.
 	RequirementLists bool
+	// SignCards: the agent links what signs its cards, with the key that the environment names.
+	SignCards bool
 	// Telemetry is what agent and clients tell of what they do: [TelemetryOTel], or "" for nothing but logs.
 	Telemetry string
 	// Open is where a2agen.yaml says that anybody who reaches the agent may use it; zero: it does not.
@@ -289,6 +291,7 @@ func (cfg *Config) fill(c *shape.Checker, root *yaml.Node) {
 	set(&cfg.ProtocolImport, yamlx.Get(root, "protocol_import"))
 	set(&cfg.Store, yamlx.Get(root, "store"))
 	cfg.RequirementLists = yamlx.Text(yamlx.Get(yamlx.Get(root, "cards"), "requirements")) == requirementLists
+	cfg.SignCards = isTrue(yamlx.Get(yamlx.Get(root, "cards"), "sign"))
 	set(&cfg.Telemetry, yamlx.Get(root, "telemetry"))
 	cfg.fillAuth(c, yamlx.Get(root, "auth"))
 	if list := yamlx.Items(yamlx.Get(root, "bindings")); len(list) > 0 {
@@ -315,6 +318,11 @@ func (cfg *Config) fill(c *shape.Checker, root *yaml.Node) {
 		cl.Bindings = yamlx.Texts(yamlx.Get(n, "bindings"))
 		cfg.Clients = append(cfg.Clients, cl)
 	}
+}
+
+// isTrue reports whether a key is there and true. YAML 1.2 spells that in three ways.
+func isTrue(n *yaml.Node) bool {
+	return n != nil && n.Tag == "!!bool" && strings.EqualFold(n.Value, "true")
 }
 
 // Scaffold renders a fresh, commented a2agen.yaml, with one-line entries, for an agent with that store, those

@@ -67,6 +67,12 @@ var cards = &shape.Object{
 	Name: "cards", Doc: "How callers get the card.",
 	Fields: []*shape.Field{
 		{Key: "requirements", Type: &shape.Type{Kind: shape.Text, Choices: []string{"specified", requirementLists}}, Doc: "How security requirements are written in cards of 1.0: as specified, or with scopes as plain lists, which a2a-go 2.4.0 needs to read a card at all, and the SDKs for Python and JavaScript also read.", Default: "specified"},
+		{Key: "sign", Type: &shape.Type{Kind: shape.Bool}, Doc: "true: the agent signs its cards when it starts, with the private key in the file that A2A_CARD_KEY names, for the public URL in A2A_PUBLIC_URL. a2agen card keygen makes a key.", Default: "false"},
+	},
+	Check: func(c *shape.Checker, n *yaml.Node) {
+		if sign := yamlx.Get(n, "sign"); isTrue(sign) && yamlx.Text(yamlx.Get(n, "requirements")) == requirementLists {
+			c.Errorf(sign, "one-of", "leave out one of the two", `"sign: true" is for cards as specified, and "requirements: %s" writes others`, requirementLists)
+		}
 	},
 }
 

@@ -337,6 +337,9 @@ func (a *agentPackage) serverOptions() (list []jen.Code) {
 	if a.agent.RequirementLists {
 		list = append(list, jen.Qual(serverPath, "WithCompat").Call(jen.Qual(serverPath, "Compat").Values(jen.Dict{jen.Id("RequirementLists"): jen.True()})))
 	}
+	if a.agent.SignCards {
+		list = append(list, jen.Qual(serverPath, "SignCards").Call(jen.Qual(signedPath, "ReadKey")))
+	}
 	if a.agent.Open {
 		list = append(list, jen.Qual(serverPath, "WithoutAuth").Call())
 	}

@@ -33,6 +33,7 @@ const (
 	authPath     = runtimePath + "/auth"
 	tokenPath    = authPath + "/token"
 	otelPath     = runtimePath + "/otel"
+	signedPath   = runtimePath + "/signedcard"
 	authtestPath = authPath + "/authtest"
 	checkPath    = runtimePath + "/check"
 )
@@ -72,6 +73,7 @@ func newFile(path, name string) *jen.File {
 	f.ImportName(webhooksPath, "webhooks")
 	f.ImportName(authPath, "auth")
 	f.ImportName(tokenPath, "token")
+	f.ImportName(signedPath, "signedcard")
 	f.ImportAlias(clientPath, "rpc")
 	f.ImportName(checkPath, "check")
 	f.ImportName(legacyPath, "legacy")

@@ -33,6 +33,8 @@ type Agent struct {
 	Pushes bool `json:"pushes,omitempty"`
 	// RequirementLists: cards are served with security requirements as a2a-go reads them.
 	RequirementLists bool `json:"requirementLists,omitempty"`
+	// SignCards: the server signs its cards, with the key that the environment names.
+	SignCards bool `json:"signCards,omitempty"`
 	// Telemetry: the server tells OpenTelemetry of what it does.
 	Telemetry bool `json:"telemetry,omitempty"`
 	// Open: anybody who reaches the agent may use it.

@@ -16,11 +16,12 @@ import (
 // Modules are what a project requires in addition to the runtime, at the versions that the runtime is tested with.
 type Modules []module.Version
 
-// Packages of the runtime that a project links that accepts tokens, or that reports to OpenTelemetry. Those of stores and
-// bindings stand in their tables.
+// Packages of the runtime that a project links that accepts tokens, reports to OpenTelemetry, or signs or verifies cards. Those
+// of stores and bindings stand in their tables.
 const (
-	tokenPackage = "runtime/auth/token"
-	otelPackage  = "runtime/otel"
+	tokenPackage  = "runtime/auth/token"
+	otelPackage   = "runtime/otel"
+	signedPackage = "runtime/signedcard"
 )
 
 // Links are what decides, in addition to a2agen.yaml, which modules a project requires.
@@ -55,6 +56,9 @@ func ModulesOf(c *config.Config, links Links) (ms Modules) {
 	}
 	if c.Telemetry == config.TelemetryOTel {
 		link(otelPackage)
+	}
+	if c.SignCards {
+		link(signedPackage)
 	}
 	for _, r := range required(a2agen.GoMod()) {
 		if slices.Contains(paths, r.Path) {

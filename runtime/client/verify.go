@@ -98,5 +98,5 @@ func (c *Client) readResult(ctx context.Context, op *runtime.Operation, body []b
 	if err != nil {
 		return nil, err
 	}
-	return c.version.ReadCard(covered)
+	return c.protocol.DecodeCard(covered)
 }

@@ -84,6 +84,9 @@ func host(ctx context.Context, s *Server, err error, args []string, stderr io.Wr
 	if s.engine.Info().Extended && !s.access.Identifies() {
 		log.Warn("nobody gets the extended card: server.WithAuth or server.WithProxyIdentity says who callers are")
 	}
+	if s.cardKey.missing() {
+		log.Warn("the card is not signed: " + EnvCardKey + " names no file with a key")
+	}
 	for scheme, issuer := range exampleIssuers(s.access.Verifiers) {
 		log.Warn("tokens of an example's issuer are good: nobody has one; put your own into a2agen.yaml and agent.yaml", "scheme", scheme, "issuer", issuer)
 	}

@@ -95,7 +95,7 @@ func FuzzHostAndForwarded(f *testing.F) {
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || u.Opaque != "" || u.String() != base {
 			t.Fatalf("the base URL is %q: %v", base, err)
 		}
-		if at := s.cards.For(r, s.engine.Card()).CardInfo().Interfaces[0].URL; !strings.HasPrefix(at, base) {
+		if at := s.cards.For(r, s.engine.Card(), s.engine.Versions()[0]).CardInfo().Interfaces[0].URL; !strings.HasPrefix(at, base) {
 			t.Fatalf("the card's URL is %q, of %q", at, base)
 		}
 		name, ok := origin.HostName(host)

@@ -36,6 +36,7 @@ type options struct {
 	newSender  func(targets []string, s PushSigner) (PushSender, error)
 	pushing    func(PushSender) engine.Pusher     // with newSender
 	handler    func(context.Context, *Task) error // in the place of the skills'; nil: theirs
+	cardKey    cardKey
 
 	transport func(*binding.Agent, *origin.Policy) (listen.Transport, error)
 	cert, key string // files

@@ -108,9 +108,13 @@ func (s *Server) handled(skills []Skill) []Skill {
 // init makes what answers requests.
 func (s *Server) init(cfg Config) (err error) {
 	s.logger, s.limits = s.core.Logger, s.engine.Limits()
+	signer, err := s.cardSigner()
+	if err != nil {
+		return err
+	}
 	if s.cards, err = card.New(s.engine, card.Options{
 		URL: cmp.Or(s.url, os.Getenv(EnvURL)), Forwarded: s.forwarded, GRPCURL: s.compat.GRPCURL, Lists: s.compat.RequirementLists,
-		MaxAge: s.cardMaxAge, Since: s.core.Now(), Logger: s.logger,
+		MaxAge: s.cardMaxAge, Since: s.core.Now(), Logger: s.logger, Signer: signer, Decode: cfg.Protocol.DecodeCard,
 	}); err != nil {
 		return err
 	}

@@ -65,6 +65,9 @@ func (t *terms) ByClient() *Version { return t.byClient }
 // Card returns the agent's card.
 func (t *terms) Card() runtime.Card { return t.card }
 
+// Extended returns the card for identified callers; nil if there is none, or nobody is identified.
+func (t *terms) Extended() runtime.Card { return t.extended }
+
 // Info returns what the runtime knows of the card.
 func (t *terms) Info() *runtime.CardInfo { return &t.info }
 

@@ -191,7 +191,7 @@ func (q *Request) End() {
 // Located is a result as the client of a request may have it: a card is set under the agent's address.
 func (q *Request) Located(result any, request func() *http.Request) any {
 	if card, ok := result.(runtime.Card); ok {
-		return q.Agent.Cards.For(request(), card)
+		return q.Agent.Cards.For(request(), card, q.Version)
 	}
 	return result
 }

@@ -33,6 +33,8 @@ type Options struct {
 	Lists     bool   // requirements have plain lists: see [RequirementLists]
 	MaxAge    time.Duration
 	Since     time.Time // when the agent began to have this card
+	Signer    Signer    // nil: cards are not signed
+	Decode    func(card []byte) (runtime.Card, error)
 	Logger    *slog.Logger
 }
 
@@ -46,6 +48,8 @@ type Cards struct {
 	base    string            // path of the public URL without a slash at the end
 	control []string          // Cache-Control
 	dated   []string          // Last-Modified
+
+	signed map[runtime.Card]runtime.Card // by the card without signatures; nil: there are none
 
 	mu    sync.Mutex
 	cache map[cacheKey]*cached
@@ -74,7 +78,7 @@ const maxBases = 64
 func New(e *engine.Engine, o Options) (*Cards, error) {
 	c := &Cards{Options: o, engine: e, cache: map[cacheKey]*cached{}}
 	for _, v := range e.Versions() {
-		c.shapes = append(c.shapes, &Shape{v.Version})
+		c.shapes = append(c.shapes, &Shape{v})
 	}
 	shapes := c.shapesByPath()
 	c.Since = c.Since.UTC().Truncate(time.Second)
@@ -82,6 +86,9 @@ func New(e *engine.Engine, o Options) (*Cards, error) {
 	c.control = []string{"public, max-age=" + strconv.Itoa(int(c.MaxAge.Seconds()))}
 	if c.URL == "" {
 		c.paths = shapes
+		if err := c.sign(); err != nil {
+			return nil, err
+		}
 		return c, c.try("http://localhost")
 	}
 	u, err := url.Parse(c.URL)
@@ -94,6 +101,9 @@ func New(e *engine.Engine, o Options) (*Cards, error) {
 	for at, shape := range shapes {
 		c.paths[c.base+at] = shape
 	}
+	if err := c.sign(); err != nil {
+		return nil, err
+	}
 	return c, c.try(c.URL)
 }
 
@@ -102,11 +112,6 @@ func (c *Cards) Base() string { return c.base }
 
 // At returns the shape that a path has for clients that name no version; nil if the card is not there.
 func (c *Cards) At(path string) *Shape { return c.paths[path] }
-
-// For is a card whose interfaces are those of the agent as the client of r reaches it.
-func (c *Cards) For(r *http.Request, card runtime.Card) runtime.Card {
-	return c.under(c.BaseOf(r), card)
-}
 
 // under is a card whose interfaces are those of the agent under a base URL.
 func (c *Cards) under(base string, card runtime.Card) runtime.Card {
@@ -137,7 +142,13 @@ func (c *Cards) written(shape *Shape, base string) (*cached, error) {
 	if b := c.cache[key]; b != nil {
 		return b, nil
 	}
-	body, err := shape.write(c.under(base, c.engine.Card()))
+	plain := c.under(base, c.engine.Card())
+	body, err := shape.write(func(v *engine.Version) runtime.Card {
+		if signed := c.signed[c.engine.Card()]; signed != nil && !v.Unnamed() {
+			return signed
+		}
+		return plain
+	})
 	if err != nil {
 		return nil, fmt.Errorf("card: %w", err)
 	}

@@ -7,12 +7,13 @@ import (
 	"errors"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/engine"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
 // Shape is how a card is written: as the versions have it, newest first. What several have is one card for readers of
 // each.
-type Shape []*runtime.Version
+type Shape []*engine.Version
 
 // shapesByPath finds the shapes of the card by where it is for clients that do not say what they speak. They are those
 // of the versions that look there; clients of other versions get the card at either path, because some know only the
@@ -25,7 +26,7 @@ func (c *Cards) shapesByPath() map[string]*Shape {
 		if shapes[at] == nil {
 			shapes[at] = new(Shape)
 		}
-		*shapes[at] = append(*shapes[at], v.Version)
+		*shapes[at] = append(*shapes[at], v)
 	}
 	if shapes[Path] == nil {
 		shapes[Path] = shapes[OldPath]
@@ -52,11 +53,11 @@ func (c *Cards) try(base string) error {
 }
 
 // write writes a card. Of several versions the result has the members of all; what differs under one name is as the
-// newest has it.
-func (shape *Shape) write(card runtime.Card) ([]byte, error) {
+// newest has it. card is the card for a version.
+func (shape *Shape) write(card func(*engine.Version) runtime.Card) ([]byte, error) {
 	var whole []byte
 	for _, v := range *shape {
-		one, err := v.AppendCard(nil, card)
+		one, err := v.AppendCard(nil, card(v))
 		if err != nil {
 			return nil, err
 		}

@@ -63,7 +63,7 @@ func (q *Request) extendedCard() ([]byte, error) {
 	if !ok {
 		return nil, runtime.Unexpected(a.Result, "a card")
 	}
-	body, err := q.Version.AppendCard(nil, q.Agent.Cards.For(q.R, card))
+	body, err := q.Version.AppendCard(nil, q.Agent.Cards.For(q.R, card, q.Version))
 	if err != nil {
 		return nil, err
 	}

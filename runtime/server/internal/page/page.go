@@ -124,7 +124,7 @@ func (p *Page) curl(r *http.Request, text, skill string) string {
 	shown := showing{p.needs.Demands.Needed(skill), p.needs.Curl}
 	v, at := p.engine.Versions()[0], p.cards.BaseOf(r)
 	quoted, _ := json.Marshal(text)
-	interfaces := p.cards.For(r, p.engine.Card()).CardInfo().Interfaces
+	interfaces := p.cards.For(r, p.engine.Card(), v).CardInfo().Interfaces
 	urlOf := func(binding string) string {
 		for _, i := range interfaces {
 			if i.Binding == binding {
