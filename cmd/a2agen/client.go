@@ -25,7 +25,9 @@ works without the network. Run client again to take over a changed card.
 that are added there later, without --module, share its protocol package. Without --module the folder, or one above, needs a go.mod.
 
 The client speaks what the card offers: versions of the protocol that a2agen.yaml does not list are generated for it alone, so that
-your own agent speaks no more than before, and gRPC is linked where the card has nothing else. Skills whose card publishes schemas get typed methods; the others take text, data or files.
+your own agent speaks no more than before, and gRPC is linked where the card has nothing else. Skills whose card publishes schemas get typed methods; the others take text and files. What you
+know of them and the card does not say — input, output, how they are called — is written under skills in the client's entry of a2agen.yaml, or in
+contract.yaml beside the client: then they are typed, too.
 Private addresses, loopback included, are refused unless --allow-private-network is given.`,
 		Example: `  a2agen client https://agent.example.com --name travel
   a2agen client https://agent.example.com -C travelclient --module example.com/travelclient
@@ -58,6 +60,7 @@ Private addresses, loopback included, are refused unless --allow-private-network
 	cmd.Flags().StringVar(&o.Out, "out", "", "the package's `folder` in the project; default: client/NAME")
 	cmd.Flags().StringSliceVar(&o.Bindings, "bindings", nil, "what the client speaks, the preferred binding first: `"+strings.Join(config.Bindings(), ",")+"` or some of them; default: those of the project")
 	cmd.Flags().BoolVar(&o.AllowPrivate, "allow-private-network", false, "fetch the card from private and loopback addresses too")
+	cmd.Flags().BoolVar(&o.InferExamples, "infer-examples", false, "write what the card's examples in JSON say of inputs to contract.yaml beside the client, for you to correct")
 	cmd.Flags().BoolVar(&o.Force, "force", false, "overwrite generated files that were edited by hand")
 	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "say what would be written, and write nothing")
 	someOf(cmd, "bindings", config.Bindings()...)

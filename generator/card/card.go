@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/a2agen/a2agen/generator/diag"
+	"github.com/a2agen/a2agen/generator/ir"
 	"github.com/a2agen/a2agen/generator/schema"
 	"github.com/a2agen/a2agen/generator/shape"
 	"github.com/a2agen/a2agen/generator/yamlx"
@@ -59,7 +60,9 @@ type Skill struct {
 	Default                 bool // it takes plain text that fits no skill
 	Hidden                  bool // from callers who do not say who they are
 	Pos                     diag.Pos
-	node                    *yaml.Node
+	// Convention is how an imported card, or its user, says that the skill is called; zero: as the runtime finds it.
+	Convention ir.Convention
+	node       *yaml.Node
 }
 
 // DefaultVersion is the version of a card that names none.

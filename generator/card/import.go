@@ -8,6 +8,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/a2agen/a2agen/generator/diag"
+	"github.com/a2agen/a2agen/generator/ir"
 	"github.com/a2agen/a2agen/generator/shape"
 	"github.com/a2agen/a2agen/generator/yamlx"
 	"github.com/a2agen/a2agen/runtime"
@@ -15,8 +16,8 @@ import (
 
 // Import reads an agent card of the 1.0, 0.3, 0.2 or 0.1 shape, YAML or JSON, also a union of several (T68) or one with
 // snake case names, and converts it to 1.0. Warnings say what was converted and what was lost. Errors remain only where
-// there is nothing to work with: text that cannot be parsed, no map, no name. Schemas that the card publishes under the
-// a2agen extension become the contract of its skills.
+// there is nothing to work with: text that cannot be parsed, no map, no name. Schemas that the card publishes become the
+// contract of its skills.
 func Import(file string, src []byte) (*Card, diag.List) {
 	root, list := yamlx.Parse(file, src)
 	if root == nil || list.HasErrors() {
@@ -37,7 +38,8 @@ func Import(file string, src []byte) (*Card, diag.List) {
 	card := fill(m.Checker, root)
 	card.Interfaces = interfaces
 	card.Origin, card.Extended, card.lists = m.dialect, m.extended, m.lists
-	card.importContracts(m.Checker)
+	dropped := card.importContracts(m.Checker)
+	m.conventions(card, dropped)
 	m.List.Sort()
 	return card, m.List
 }
@@ -62,6 +64,7 @@ type importer struct {
 	extended bool
 	// lists: scopes stand as plain lists under schemes.
 	lists bool
+	calls map[string]ir.Convention // by which the card says that skills are called, by id
 }
 
 func (m *importer) convert() {
@@ -294,30 +297,5 @@ func (m *importer) provider() {
 	if yamlx.Text(yamlx.Get(p, "url")) == "" {
 		k, _ := yamlx.Take(m.root, "provider")
 		m.note(k, "the provider is left out: 1.0 requires its url")
-	}
-}
-
-// contracts moves the schemas that the a2agen extension publishes to the skills they belong to.
-func (m *importer) contracts() {
-	exts := yamlx.Get(yamlx.Get(m.root, "capabilities"), "extensions")
-	kept := []*yaml.Node{}
-	for _, ext := range yamlx.Items(exts) {
-		if !runtime.IsSkillsExtension(yamlx.Text(yamlx.Get(ext, "uri"))) {
-			kept = append(kept, ext)
-			continue
-		}
-		m.extended = true
-		published := yamlx.Get(yamlx.Get(ext, "params"), "skills")
-		for _, s := range yamlx.Items(yamlx.Get(m.root, "skills")) {
-			contract := yamlx.Get(published, yamlx.Text(yamlx.Get(s, "id")))
-			for _, side := range []string{"input", "output"} {
-				if sch := yamlx.Get(contract, side); sch != nil && s.Kind == yaml.MappingNode && yamlx.Get(s, side) == nil {
-					yamlx.Set(s, side, sch)
-				}
-			}
-		}
-	}
-	if yamlx.Items(exts) != nil {
-		exts.Content = kept
 	}
 }

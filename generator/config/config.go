@@ -138,8 +138,13 @@ type Client struct {
 	// Bindings are those that the client uses, the preferred one first; none: all that the project has, as the card orders
 	// them.
 	Bindings []string
+	// Contract is what the user says of the agent's skills.
+	Contract Contract
 	Pos      diag.Pos
 }
+
+// ContractFile returns the path of the file beside the client's code that says more of the skills.
+func (c Client) ContractFile() string { return path.Join(c.Out, ContractFile) }
 
 // KeptCard is the name of a fetched card in a client's folder.
 const KeptCard = "card.json"
@@ -316,6 +321,7 @@ func (cfg *Config) fill(c *shape.Checker, root *yaml.Node) {
 		cl.Out = "client/" + cl.Name
 		set(&cl.Out, yamlx.Get(n, "out"))
 		cl.Bindings = yamlx.Texts(yamlx.Get(n, "bindings"))
+		cl.Contract = contractOf(c, n)
 		cfg.Clients = append(cfg.Clients, cl)
 	}
 }

@@ -115,13 +115,13 @@ var packages = &shape.Object{
 func client() *shape.Object {
 	return &shape.Object{
 		Name: "client", Doc: "A typed client for another agent. It has either a url or a file.",
-		Fields: []*shape.Field{
+		Fields: append([]*shape.Field{
 			{Key: "name", Type: &shape.Type{Kind: shape.Text, Min: 1, Max: 64, Pattern: namePattern, PatternSays: "a Go package name", Check: checkKeyword}, Required: true, Doc: "The name of the client's package."},
 			{Key: "url", Type: &shape.Type{Kind: shape.URL}, Doc: "Where the card was fetched."},
 			{Key: "file", Type: file("the path of a file inside the project"), Doc: "The file that holds the card."},
 			{Key: "out", Type: folder, Doc: "The folder of the client's package.", Default: "client/NAME"},
 			{Key: "bindings", Type: bindingList(), Doc: "The bindings that the client uses, the preferred one first.", Default: "those of the project, as the card orders them"},
-		},
+		}, contractFields()...),
 		Check: func(c *shape.Checker, n *yaml.Node) {
 			url, file := yamlx.Get(n, "url"), yamlx.Get(n, "file")
 			switch {

@@ -27,7 +27,9 @@ func Agent(c *card.Card, spoken []Spoken) (*ir.Agent, diag.List) {
 		return nil, p.problems
 	}
 	for _, s := range c.Skills {
-		agent.Skills = append(agent.Skills, agentSkill(s))
+		skill := agentSkill(s)
+		skill.Convention = convention(c, s)
+		agent.Skills = append(agent.Skills, skill)
 	}
 	names.Skills(agent.Skills)
 	var contracts []names.Contract
@@ -45,6 +47,14 @@ func Agent(c *card.Card, spoken []Spoken) (*ir.Agent, diag.List) {
 	}
 	agent.Types = names.Contracts(names.OfSkills(), contracts)
 	return agent, p.problems
+}
+
+// convention is how a client calls a skill of somebody else's agent. An agent that takes no JSON gets its input as text.
+func convention(c *card.Card, s *card.Skill) ir.Convention {
+	if s.Convention.Func == "" && c.Origin != "" && !c.Extended && s.Input != nil && !slices.ContainsFunc(s.InputModes, takesJSON) {
+		return ir.Convention{Func: "ByJSONText"}
+	}
+	return s.Convention
 }
 
 func agentSkill(s *card.Skill) *ir.Skill {

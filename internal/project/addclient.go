@@ -28,6 +28,8 @@ type ClientOptions struct {
 	Out          string   // folder of the package; client/NAME
 	AllowPrivate bool     // fetch from private addresses too
 	Bindings     []string // that the client uses, the preferred one first; those of the project
+	// InferExamples writes what the examples in the card say of inputs to the client's contract.yaml, if there is none.
+	InferExamples bool
 }
 
 // AddClient fetches a card, stores it beside the client, records the client in a2agen.yaml and generates the project.
@@ -44,7 +46,7 @@ func AddClient(ctx context.Context, o ClientOptions) (config.Client, Report, err
 	if imported == nil || list.HasErrors() {
 		return config.Client{}, Report{Diagnostics: list}, &InvalidError{list}
 	}
-	c, r, made, err := o.add(ctx, src, imported.Name)
+	c, r, made, err := o.add(ctx, src, imported)
 	if err != nil || o.DryRun {
 		removeFolders(made)
 	}
@@ -52,13 +54,13 @@ func AddClient(ctx context.Context, o ClientOptions) (config.Client, Report, err
 }
 
 // add opens the folder and adds the client of the card src. made are the folders that did not exist.
-func (o *ClientOptions) add(ctx context.Context, src []byte, agentName string) (config.Client, Report, []string, error) {
+func (o *ClientOptions) add(ctx context.Context, src []byte, imported *card.Card) (config.Client, Report, []string, error) {
 	p, made, err := o.open()
 	if err != nil {
 		return config.Client{}, Report{}, made, err
 	}
 	defer p.Close()
-	c, r, err := p.addClient(ctx, *o, src, agentName)
+	c, r, err := p.addClient(ctx, *o, src, imported)
 	return c, r, made, err
 }
 
@@ -87,7 +89,7 @@ func (o *ClientOptions) check() error {
 	return nil
 }
 
-func (p *project) addClient(ctx context.Context, o ClientOptions, src []byte, agentName string) (config.Client, Report, error) {
+func (p *project) addClient(ctx context.Context, o ClientOptions, src []byte, imported *card.Card) (config.Client, Report, error) {
 	old, err := p.ReadFile(config.File)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return config.Client{}, Report{}, err
@@ -96,7 +98,7 @@ func (p *project) addClient(ctx context.Context, o ClientOptions, src []byte, ag
 	if list.HasErrors() {
 		return config.Client{}, Report{Diagnostics: list}, &InvalidError{list}
 	}
-	c, known, err := p.client(o, cfg, agentName)
+	c, known, err := p.client(o, cfg, imported.Name)
 	if err != nil {
 		return c, Report{}, err
 	}
@@ -110,7 +112,7 @@ func (p *project) addClient(ctx context.Context, o ClientOptions, src []byte, ag
 			return c, Report{}, err
 		}
 	}
-	r, err := p.applyClient(ctx, o, c, old, edited, src)
+	r, err := p.applyClient(ctx, o, c, old, edited, src, imported)
 	return c, r, err
 }
 
@@ -168,7 +170,9 @@ func (p *project) inside(file string) string {
 }
 
 // applyClient generates with the new entry and the new card, and writes all of it at once, only if that succeeds.
-func (p *project) applyClient(ctx context.Context, o ClientOptions, c config.Client, old, edited, src []byte) (Report, error) {
+func (p *project) applyClient(
+	ctx context.Context, o ClientOptions, c config.Client, old, edited, src []byte, imported *card.Card,
+) (Report, error) {
 	over := map[string][]byte{config.File: edited}
 	file, kept := c.Card()
 	pins := p.Lock().Clients
@@ -178,6 +182,10 @@ func (p *project) applyClient(ctx context.Context, o ClientOptions, c config.Cli
 		p.Replace(file) // fetching it again is what takes over another card
 	}
 	p.config = edited
+	contract, notes := p.inferContract(o, c, imported)
+	if contract != nil {
+		over[contract.Path] = contract.Data
+	}
 	out, list := p.generate(ctx, over, pins)
 	if list.HasErrors() {
 		return Report{Diagnostics: list}, &InvalidError{list}
@@ -186,10 +194,39 @@ func (p *project) applyClient(ctx context.Context, o ClientOptions, c config.Cli
 	if err != nil {
 		return Report{}, err
 	}
+	if contract != nil {
+		further = append(further, *contract)
+	}
 	if string(old) != string(edited) {
 		further = append(further, output.File{Path: config.File, Kind: output.Merged, NoBase: true, Data: edited})
 	}
-	return p.finish(ctx, o.Options, out, list, further, note)
+	return p.finish(ctx, o.Options, out, list, further, append(notes, note)...)
+}
+
+// inferContract makes the client's contract file of the examples in the card, where that is asked for and there is none, and says
+// what it found.
+func (p *project) inferContract(o ClientOptions, c config.Client, imported *card.Card) (f *output.File, notes []string) {
+	file := c.ContractFile()
+	if !o.InferExamples {
+		return nil, nil
+	}
+	if _, err := p.ReadFile(file); err == nil {
+		return nil, []string{file + " is there already, so nothing is inferred from examples"}
+	}
+	list := slices.DeleteFunc(imported.Infer(), func(i card.Inferred) bool {
+		return slices.ContainsFunc(c.Contract.Skills, func(s config.SkillContract) bool { return s.ID == i.Skill && s.Input != nil })
+	})
+	for _, i := range list {
+		if i.Input != nil {
+			notes = append(notes, fmt.Sprintf("%s: the input of skill %q is inferred from examples in the card (%d): check it", file, i.Skill, i.Examples))
+		} else {
+			notes = append(notes, fmt.Sprintf("nothing is inferred for skill %q: %s", i.Skill, i.Why))
+		}
+	}
+	if text := card.InferredContract(imported.Name, list); text != nil {
+		return &output.File{Path: file, Kind: output.Scaffold, NoBase: true, Data: text}, notes
+	}
+	return nil, append(notes, "no example in the card says what an input is: only those in JSON do, of skills without a schema")
 }
 
 // besideClient returns what is written with a new client beside generated files: lines of go.mod, and in a module of clients

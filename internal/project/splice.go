@@ -172,6 +172,7 @@ func withoutPositions(c *config.Config) config.Config {
 	}
 	for i := range n.Clients {
 		n.Clients[i].Pos.Line, n.Clients[i].Pos.Col = 0, 0
+		n.Clients[i].Contract = n.Clients[i].Contract.WithoutPositions()
 	}
 	if len(n.Clients) == 0 {
 		n.Clients = nil

@@ -111,7 +111,7 @@ func ByContract(uri, contract, input, output string) Convention {
 		if input != "" {
 			in := k.data()
 			if in == nil {
-				return errNoInput
+				in = &k.Parts[0] // there is one
 			}
 			selection["inputRepresentationId"] = input
 			var err error
