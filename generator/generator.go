@@ -6,6 +6,7 @@
 package generator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,6 +25,7 @@ import (
 	"github.com/a2agen/a2agen/generator/names"
 	"github.com/a2agen/a2agen/generator/output"
 	"github.com/a2agen/a2agen/generator/scaffold"
+	"github.com/a2agen/a2agen/runtime"
 )
 
 // Inputs are everything that generated files depend on, beside the tool itself.
@@ -252,6 +254,7 @@ func lowerAgent(out *Output, spoken []lower.Spoken) (*ir.Agent, diag.List) {
 	if out.Card == nil {
 		return nil, nil
 	}
+	out.Card.Repeats = cmp.Or(out.Config.Repeats.Window, runtime.RepeatWindow)
 	agent, list := lower.Agent(out.Card, spoken)
 	if agent == nil {
 		return nil, list

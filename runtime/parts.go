@@ -3,6 +3,7 @@ package runtime
 import (
 	"bytes"
 	"encoding/json"
+	"time"
 
 	"github.com/a2agen/a2agen/runtime/wire"
 )
@@ -14,6 +15,9 @@ const SkillsExtension = "https://github.com/a2agen/a2agen/extensions/skills/v1"
 // FormerSkillsExtension is the URI that the same extension had first. It is read wherever SkillsExtension is, and
 // written only to an agent whose card declares no other.
 const FormerSkillsExtension = "https://a2agen.dev/extensions/skills/v1"
+
+// RepeatWindow is how long an agent knows a message by its idempotency key, unless it is told otherwise.
+const RepeatWindow = 24 * time.Hour
 
 // IsSkillsExtension reports whether uri is the present or the former URI of the skills extension.
 func IsSkillsExtension(uri string) bool {

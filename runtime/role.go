@@ -40,6 +40,7 @@ type RoleInfo struct {
 	Needs   string // NeedsStreaming, …; "" for an operation that every agent has
 	Waits   bool   // its answer may wait for a handler's work
 	Ends    bool   // it ends or deletes what it names
+	Reads   bool   // it changes nothing, so that it may be made again
 }
 
 // Roles are all roles, at the index that is the role's number. Only tests change it.
@@ -47,15 +48,15 @@ var Roles = []RoleInfo{
 	RoleOther:        {Name: "other", Waits: true},
 	RoleSend:         {Name: "send", RPC: "SendMessage", Request: (*SendRequest)(nil), Waits: true},
 	RoleStream:       {Name: "stream", RPC: "SendStreamingMessage", Request: (*SendRequest)(nil), Needs: NeedsStreaming},
-	RoleGet:          {Name: "get", RPC: "GetTask", Request: (*TaskRequest)(nil)},
-	RoleList:         {Name: "list", RPC: "ListTasks", Request: (*ListRequest)(nil)},
+	RoleGet:          {Name: "get", RPC: "GetTask", Request: (*TaskRequest)(nil), Reads: true},
+	RoleList:         {Name: "list", RPC: "ListTasks", Request: (*ListRequest)(nil), Reads: true},
 	RoleCancel:       {Name: "cancel", RPC: "CancelTask", Request: (*TaskRequest)(nil), Ends: true},
 	RoleSubscribe:    {Name: "subscribe", RPC: "SubscribeToTask", Request: (*TaskRequest)(nil), Needs: NeedsStreaming},
 	RolePushCreate:   {Name: "pushCreate", RPC: "CreateTaskPushNotificationConfig", Request: (*PushRequest)(nil), Needs: NeedsPush},
-	RolePushGet:      {Name: "pushGet", RPC: "GetTaskPushNotificationConfig", Request: (*PushRequest)(nil), Needs: NeedsPush},
-	RolePushList:     {Name: "pushList", RPC: "ListTaskPushNotificationConfigs", Request: (*PushRequest)(nil), Needs: NeedsPush},
+	RolePushGet:      {Name: "pushGet", RPC: "GetTaskPushNotificationConfig", Request: (*PushRequest)(nil), Needs: NeedsPush, Reads: true},
+	RolePushList:     {Name: "pushList", RPC: "ListTaskPushNotificationConfigs", Request: (*PushRequest)(nil), Needs: NeedsPush, Reads: true},
 	RolePushDelete:   {Name: "pushDelete", RPC: "DeleteTaskPushNotificationConfig", Request: (*PushRequest)(nil), Needs: NeedsPush, Ends: true},
-	RoleExtendedCard: {Name: "extendedCard", RPC: "GetExtendedAgentCard", Needs: NeedsExtendedCard},
+	RoleExtendedCard: {Name: "extendedCard", RPC: "GetExtendedAgentCard", Needs: NeedsExtendedCard, Reads: true},
 }
 
 // Info returns what is known of a role; of one that is not in [Roles], what is known of RoleOther.

@@ -43,6 +43,8 @@ type Card struct {
 	Interfaces []runtime.Interface
 	// lists: an imported card has security requirements as a2a-go reads them.
 	lists bool
+	// Repeats is how long the agent knows a message by its idempotency key; of an imported card zero.
+	Repeats time.Duration
 	// Hides: callers who say who they are get a card that says more, if they have the ExtendedScopes.
 	Hides          bool
 	ExtendedScopes []string

@@ -2,6 +2,7 @@ package lower
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -135,6 +136,9 @@ func (p *publisher) extension(caps *yaml.Node) {
 	}
 	params := yamlx.NewMap(caps)
 	yamlx.Set(params, "skills", skills)
+	if s := int64(p.card.Repeats.Seconds()); s > 0 {
+		yamlx.Set(params, "idempotency", yamlx.NewRaw(caps, fmt.Appendf(nil, `{"window":%d}`, s)))
+	}
 	list := yamlx.Get(caps, "extensions")
 	if list == nil {
 		list = yamlx.NewList(caps)
@@ -142,6 +146,9 @@ func (p *publisher) extension(caps *yaml.Node) {
 	}
 	for _, ext := range list.Content {
 		if runtime.IsSkillsExtension(yamlx.Text(yamlx.Get(ext, "uri"))) {
+			if promised := yamlx.Get(yamlx.Get(ext, "params"), "idempotency"); promised != nil && p.card.Origin != "" {
+				yamlx.Set(params, "idempotency", promised)
+			}
 			yamlx.Set(ext, "uri", yamlx.NewText(ext, runtime.SkillsExtension))
 			yamlx.Set(ext, "params", params)
 			return

@@ -12,7 +12,10 @@ import (
 // Await waits until a task ends or waits for its client, and returns its result. It follows the task's stream where the agent
 // has streams, else it asks for the task from time to time. Errors: as of a skill's call.
 func (c *Client) Await(ctx context.Context, taskID string, opts ...CallOption) (*Result, error) {
-	task, err := c.await(ctx, taskID, c.newCall(opts))
+	cl := c.newCall(opts)
+	ctx, done := cl.policy.limit(ctx)
+	defer done()
+	task, err := c.await(ctx, taskID, cl)
 	if err != nil {
 		return nil, err
 	}
@@ -25,18 +28,30 @@ func (c *Client) await(ctx context.Context, taskID string, cl *call) (runtime.Ta
 		return c.awaitNotice(ctx, taskID, cl)
 	}
 	if c.info.Streaming {
-		task, err := c.follow(ctx, taskID, cl)
+		task, err := c.followed(ctx, taskID, cl)
 		if !c.refused(err) {
 			return task, err
 		}
 	}
 	for attempt := 1; ; attempt++ {
-		task, err := c.task(ctx, taskID, cl)
+		task, err := c.patientTask(ctx, taskID, cl)
 		if err != nil || settled(task.TaskInfo().State) {
 			return task, err
 		}
 		if err := pause(ctx, backoff(attempt)); err != nil {
 			return nil, err
+		}
+	}
+}
+
+// followed follows a task by its stream, and begins again where the stream cannot be opened for now.
+func (c *Client) followed(ctx context.Context, taskID string, cl *call) (runtime.Task, error) {
+	t := tries{policy: &cl.policy}
+	for {
+		task, err := c.follow(ctx, taskID, cl)
+		var ended *StreamError // which was taken up again as often as may be
+		if err == nil || errors.As(err, &ended) || !faultOf(ctx, err).passes() || !t.again(ctx, err) {
+			return task, err
 		}
 	}
 }
@@ -105,7 +120,7 @@ func (c *Client) follow(ctx context.Context, taskID string, cl *call) (runtime.T
 		}
 	}
 	if c.version.Rules.Final { // the subscription need not have begun with the task
-		return c.task(ctx, taskID, cl)
+		return c.patientTask(ctx, taskID, cl)
 	}
 	if t.task == nil {
 		return nil, invalid("stream", errors.New("it held no task"))
@@ -119,10 +134,24 @@ func (c *Client) refused(err error) bool {
 	return errors.Is(err, runtime.ErrUnsupportedOperation) || c.version.Rules.Final && errors.As(err, &rpc)
 }
 
-// task gets a task as it stands.
+// task gets a task as it stands, by one attempt.
 func (c *Client) task(ctx context.Context, id string, cl *call) (runtime.Task, error) {
-	request := c.protocol.NewTaskRequest(runtime.RoleGet, runtime.TaskRequest{Tenant: c.Tenant(), ID: id, HistoryLength: cl.data.HistoryLength})
-	v, err := c.call(ctx, Method{Role: runtime.RoleGet}, request, cl)
+	v, err := c.call(ctx, Method{Role: runtime.RoleGet}, c.taskRequest(id, cl), cl)
+	return asTask(v, err, id)
+}
+
+// patientTask is task, by as many attempts as the policy of the call allows.
+func (c *Client) patientTask(ctx context.Context, id string, cl *call) (runtime.Task, error) {
+	v, err := c.persist(ctx, Method{Role: runtime.RoleGet}, c.taskRequest(id, cl), cl)
+	return asTask(v, err, id)
+}
+
+func (c *Client) taskRequest(id string, cl *call) any {
+	return c.protocol.NewTaskRequest(runtime.RoleGet, runtime.TaskRequest{Tenant: c.Tenant(), ID: id, HistoryLength: cl.data.HistoryLength})
+}
+
+// asTask is the result of a request for the task with an id.
+func asTask(v any, err error, id string) (runtime.Task, error) {
 	if err != nil {
 		return nil, err
 	}

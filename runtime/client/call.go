@@ -16,7 +16,11 @@ import (
 // tenant gets that of the interface. Errors: *runtime.Error from the agent, *HTTPError, or those of transport and
 // context.
 func (c *Client) Call(ctx context.Context, m Method, request any, opts ...CallOption) (any, error) {
-	result, err := c.call(ctx, m, c.complete(request), c.newCall(opts))
+	cl := c.newCall(opts)
+	cl.safe = c.keys && cl.key != ""
+	ctx, done := cl.policy.limit(ctx)
+	defer done()
+	result, err := c.persist(ctx, m, c.complete(request), cl)
 	if err != nil {
 		return nil, err
 	}
@@ -25,8 +29,14 @@ func (c *Client) Call(ctx context.Context, m Method, request any, opts ...CallOp
 
 func (c *Client) call(ctx context.Context, m Method, request any, cl *call) (result any, err error) {
 	err = c.try(m, func(l *link, op *runtime.Operation) error {
-		ctx, a := c.observed(ctx, l, op, cl)
-		result, err = c.callLink(ctx, l, op, a, request, cl)
+		cl.via = l
+		attempt, done := cl.policy.one(ctx)
+		defer done()
+		attempt, a := c.observed(attempt, l, op, cl)
+		result, err = c.callLink(attempt, l, op, a, request, cl)
+		if cl.policy.AttemptTimeout > 0 && errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+			err = &LinkError{Err: &overtime{"one attempt of the call", cl.policy.AttemptTimeout}}
+		}
 		a.got(result)
 		a.end(err)
 		return err
@@ -84,6 +94,7 @@ func (s *conn) Close() {
 // open sends a streaming request.
 func (c *Client) open(ctx context.Context, m Method, request any, cl *call) (s *conn, err error) {
 	err = c.try(m, func(l *link, op *runtime.Operation) error {
+		cl.via = l
 		ctx, a := c.observed(ctx, l, op, cl)
 		ctx, cancel := context.WithCancelCause(ctx)
 		r, err := c.request(l, op, a, request, cl)
@@ -116,6 +127,9 @@ func (c *Client) request(l *link, op *runtime.Operation, a *attempt, request any
 		if c.version.Rules.PlainErrors { // what 0.2 and 0.3 call it
 			r.Header.Set("X-A2A-Extensions", strings.Join(uris, ", "))
 		}
+	}
+	if cl.key != "" && op.Role.Sends() {
+		markRepeat(r.Header, cl)
 	}
 	if cl.lastLink == nil || cl.lastLink == l {
 		r.LastEventID = cl.lastEventID

@@ -187,7 +187,7 @@ func TestHTTPErrorsKeepWhatHelps(t *testing.T) {
 		for _, tt := range tests {
 			t.Run(tt.name, func(t *testing.T) {
 				f := newFake(t, binding, map[string][]reply{"GetTask": {tt.reply}, "SendStreamingMessage": {tt.reply}})
-				c := f.typed()
+				c := f.typed(rpc.Policy(rpc.CallPolicy{Attempts: 1}))
 				_, err := c.GetTask(t.Context(), &a2a.GetTaskRequest{ID: "t1"})
 				var e *rpc.HTTPError
 				if !errors.As(err, &e) || *e != tt.want {

@@ -22,6 +22,7 @@ type Client struct {
 	warnings []string
 	verifier CardVerifier          // nil: cards are not verified
 	verified *runtime.VerifiedCard // what it said of the card
+	keys     bool                  // the card promises that a message with an idempotency key is worked on once
 
 	bindings []Binding
 	prefer   []string
@@ -33,6 +34,7 @@ type Client struct {
 	extensions            []string
 	idle, quiet           time.Duration
 	reattach              int
+	policy                CallPolicy
 	maxResponse, maxEvent int // bytes
 	maxEvents             int
 	endpoint              string

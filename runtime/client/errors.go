@@ -78,6 +78,9 @@ func (e *HTTPError) TryLater() bool {
 	return e.Err == nil && e.Status >= 500 && e.Status != http.StatusNotImplemented
 }
 
+// TryAfter is the pause that the agent wishes before the next request; 0 without a wish.
+func (e *HTTPError) TryAfter() time.Duration { return e.RetryAfter }
+
 // missing reports whether the agent has no such method at this place.
 func (e *HTTPError) missing() bool {
 	switch e.Status {

@@ -166,7 +166,7 @@ func TestAHostileAgentIsSurvived(t *testing.T) {
 			for how, call := range calls {
 				t.Run(how+"/"+name, func(t *testing.T) {
 					f := newFake(t, binding, map[string][]reply{"SendMessage": {attack}, "SendStreamingMessage": {attack}, "SubscribeToTask": {attack}, "GetTask": {attack}})
-					c := f.dial(limits...)
+					c := f.dial(append(limits, rpc.Policy(rpc.CallPolicy{Attempts: 1}))...)
 					var err error
 					used := allocated(func() { within(t, func() { err = call(t.Context(), c) }) })
 					if err == nil {

@@ -97,6 +97,14 @@ type call struct {
 	skill       string // its id, where the call is one of a skill
 	convention  Convention
 	parts       []runtime.Part // behind the input
+	policy      CallPolicy
+	key         string    // idempotency key of a message; "": none
+	safe        bool      // the agent promises that a message with the key is worked on once
+	via         *link     // that the last attempt was made over
+	begun       time.Time // when the last attempt began
+	first       time.Time // when the message was first sent, where that may have reached the agent
+	ownTask     bool      // the client chose the id of the message's task
+	lost        bool      // it may have taken the message on without an answer that arrived
 
 	data        runtime.SendRequest
 	message     runtime.MessageInfo
@@ -136,8 +144,12 @@ func MessageID(id string) CallOption { return func(c *call) { c.message.ID = id 
 
 // IdempotencyKey lets the call be made again without the work being done twice: with the same key and content the agent
 // answers with the task of the first call, for as long as it remembers (a day, unless it says otherwise). It is a header,
-// which agents of a2agen know.
-func IdempotencyKey(key string) CallOption { return Header("Idempotency-Key", key) }
+// which agents of a2agen know. An agent whose card promises that it knows keys gets one with every call of a skill: see [CallPolicy].
+func IdempotencyKey(key string) CallOption { return func(c *call) { c.key = key } }
+
+// SentBefore says that the message of a call was sent before, first at t, and it is not known what became of it: see [LostCallError]. An
+// agent that may have forgotten messages of that time does not take it on.
+func SentBefore(t time.Time) CallOption { return func(c *call) { c.first = t } }
 
 // References names tasks that the message refers to.
 func References(taskIDs ...string) CallOption {
@@ -195,7 +207,7 @@ func ByPush(n Notices) CallOption { return func(c *call) { c.notices = n } }
 
 // newCall applies the options over the client's defaults.
 func (c *Client) newCall(opts []CallOption) *call {
-	cl := &call{header: c.header.Clone(), extensions: slices.Clone(c.extensions), reattach: c.reattach}
+	cl := &call{header: c.header.Clone(), extensions: slices.Clone(c.extensions), reattach: c.reattach, policy: c.policy}
 	for _, o := range opts {
 		o(cl)
 	}

@@ -15,13 +15,23 @@ func (c *Client) guarded(card bool) *http.Client {
 	h := c.http
 	g := *h
 	g.CheckRedirect = func(req *http.Request, via []*http.Request) error {
-		if err := c.checkRedirect(req, via, card); err != nil || h.CheckRedirect == nil {
+		err := c.checkRedirect(req, via, card)
+		if err == nil && h.CheckRedirect != nil {
+			err = h.CheckRedirect(req, via)
+		}
+		if err == nil || err == http.ErrUseLastResponse {
 			return err
 		}
-		return h.CheckRedirect(req, via)
+		return &redirectError{err}
 	}
 	return &g
 }
+
+// redirectError is the error of a redirect that is not followed.
+type redirectError struct{ error }
+
+// Unwrap returns why.
+func (e *redirectError) Unwrap() error { return e.error }
 
 // checkRedirect refuses redirects to another host, because what was meant for one (the message, credentials in headers) is not for the
 // other. Only a card may be fetched by https instead of http, and then without the headers of [DefaultHeader].

@@ -90,12 +90,21 @@ func (r *reply) read(limit int) ([]byte, error) {
 		b.Grow(int(min(r.resp.ContentLength, 1<<20)) + bytes.MinRead) // what is announced need not come
 	}
 	if _, err := b.ReadFrom(io.LimitReader(r.body, int64(limit)+1)); err != nil {
-		return nil, fmt.Errorf("read the answer: %w", err)
+		return nil, r.cut(err)
 	}
 	if b.Len() > limit {
 		return nil, tooLarge(limit, "bytes")
 	}
 	return b.Bytes(), nil
+}
+
+// cut is the error of an answer that could not be read to its end.
+func (r *reply) cut(err error) error {
+	err = fmt.Errorf("read the answer: %w", err)
+	if r.body.ctx.Err() == nil {
+		return &LinkError{Err: err}
+	}
+	return err
 }
 
 // start returns at most limit bytes of the body, as far as they can be read.

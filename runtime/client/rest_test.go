@@ -125,7 +125,7 @@ func TestHeadersHaveALimit(t *testing.T) {
 			result(taskT1)(w, r, q)
 		}
 		f := newFake(t, binding, map[string][]reply{"GetTask": {long}})
-		if _, err := f.typed().GetTask(t.Context(), &a2a.GetTaskRequest{ID: "t1"}); err == nil {
+		if _, err := f.typed(rpc.Policy(rpc.CallPolicy{Attempts: 1})).GetTask(t.Context(), &a2a.GetTaskRequest{ID: "t1"}); err == nil {
 			t.Error("it was read")
 		}
 	}, overHTTP...)

@@ -14,8 +14,8 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 )
 
-// avoid is how long an interface that could not be reached is tried after the others.
-const avoid = 30 * time.Second
+// avoidFor is how long an interface that could not be reached, or lost a request, is tried after the others.
+const avoidFor = 30 * time.Second
 
 // link is an interface that the client can call.
 type link struct {
@@ -30,6 +30,7 @@ type link struct {
 // because requests name that, and its protection: what is encrypted is never sent in clear text instead.
 func (c *Client) selectLinks(card runtime.Card) error {
 	c.card, c.info = card, card.CardInfo()
+	c.keys = knowsKeys(c.info.Extensions)
 	var failed error
 	for _, i := range c.ordered() {
 		v := c.versionOf(i)
@@ -208,7 +209,7 @@ func (c *Client) try(m Method, call func(*link, *runtime.Operation) error) error
 		if !unsent(err) {
 			return err
 		}
-		l.until.Store(time.Now().Add(avoid).UnixNano())
+		l.avoid()
 		unreached = append(unreached, err)
 	}
 	if len(unreached) > 0 {
@@ -217,6 +218,9 @@ func (c *Client) try(m Method, call func(*link, *runtime.Operation) error) error
 	return runtime.ErrUnsupportedOperation.AsReceived().
 		With("protocol version %s has no operation %s here", c.version.Name, m.RPC)
 }
+
+// avoid has a link tried after the others for a while.
+func (l *link) avoid() { l.until.Store(time.Now().Add(avoidFor).UnixNano()) }
 
 // inOrder are the links, those that could not be reached of late last.
 func (c *Client) inOrder() []*link {

@@ -152,8 +152,8 @@ func TestNothingStandsInWhereItMustNot(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := &network{down: map[string]bool{"a": true}, drop: map[string]bool{"drops": true}}
-			c := n.dial(t, interfaces...)
-			if _, err := c.GetTask(t.Context(), &a2a.GetTaskRequest{ID: "t1"}); err == nil || slices.Contains(n.asked, "b") {
+			c, once := n.dial(t, interfaces...), rpc.PolicyCall(rpc.CallPolicy{Attempts: 1})
+			if _, err := c.GetTask(t.Context(), &a2a.GetTaskRequest{ID: "t1"}, once); err == nil || slices.Contains(n.asked, "b") {
 				t.Errorf("%v, asked %v", err, n.asked)
 			}
 		})

@@ -92,7 +92,8 @@ func Say(text string, more ...runtime.Part) []runtime.Part {
 
 // Call calls the skill and waits for its output. Errors: *check.Error (wrapped) when the input breaks its schema, before
 // anything is sent; *[OutputError] when the output breaks its own, unless the call is [Lenient]; *[TaskError],
-// *[InputRequiredError], *[PendingError] by the state of the task; otherwise those of [Client.Call].
+// *[InputRequiredError], *[PendingError] by the state of the task; *[LostCallError] when it is not known what became of it; otherwise those
+// of [Client.Call].
 func (s *Skill[In, Out]) Call(ctx context.Context, c *Client, in In, opts ...CallOption) (Out, error) {
 	var none Out
 	parts, err := s.In(in)
@@ -101,8 +102,16 @@ func (s *Skill[In, Out]) Call(ctx context.Context, c *Client, in In, opts ...Cal
 	}
 	cl := c.newCall(opts)
 	cl.convention = s.By
+	return s.run(ctx, c, parts, cl)
+}
+
+// run sends parts and waits for the output.
+func (s *Skill[In, Out]) run(ctx context.Context, c *Client, parts []runtime.Part, cl *call) (Out, error) {
+	ctx, done := cl.policy.limit(ctx)
+	defer done()
 	r, err := c.send(ctx, s.ID, parts, cl)
 	if err != nil {
+		var none Out
 		return none, s.failed(err)
 	}
 	return s.output(r, cl)
@@ -119,13 +128,7 @@ func (s *Skill[In, Out]) failed(err error) error {
 // Answer sends parts to the task that asked and waits for the output of the skill: text, or data that is merged over the input given so
 // far. Options of the call go with the question: [InputRequiredError.With].
 func (s *Skill[In, Out]) Answer(ctx context.Context, c *Client, ask *InputRequiredError, parts ...runtime.Part) (Out, error) {
-	cl := c.newCall(ask.options())
-	r, err := c.send(ctx, s.ID, parts, cl)
-	if err != nil {
-		var none Out
-		return none, s.failed(err)
-	}
-	return s.output(r, cl)
+	return s.run(ctx, c, parts, c.newCall(ask.options()))
 }
 
 // AnswerStream is [Skill.Answer] as a stream: it yields the steps that follow, as [Skill.Stream] does.
@@ -154,17 +157,13 @@ func (c *Client) send(ctx context.Context, skill string, parts []runtime.Part, c
 	if err != nil {
 		return nil, err
 	}
-	v, err := c.call(ctx, Method{Role: runtime.RoleSend}, request, cl)
-	if err != nil {
-		return nil, err
-	}
-	r, err := outcome(v)
+	r, err := c.deliver(ctx, request, cl)
 	if err != nil || settled(r.State) || cl.data.ReturnImmediately {
 		return r, err
 	}
 	task, err := c.await(ctx, r.TaskID, cl) // an agent may answer before the task settles, although it was not asked to
 	if err != nil {
-		return nil, err
+		return nil, cl.awaited(ctx, r.TaskID, err)
 	}
 	return taskResult(task), nil
 }
@@ -184,11 +183,19 @@ func (c *Client) sendRequest(skill string, parts []runtime.Part, cl *call) (any,
 	message := cl.message
 	message.User = true
 	if message.ID == "" {
+		message.ID = cl.key // what is sent again by its key must have the same content
+	}
+	if message.ID == "" {
 		message.ID = rand.Text()
 	}
-	if message.TaskID == "" && c.version.Rules.ClientIDs {
-		message.TaskID = rand.Text()
+	cl.lost = !cl.first.IsZero()
+	if cl.safe = c.keys; cl.safe && cl.key == "" {
+		cl.key = rand.Text()
 	}
+	if message.TaskID == "" && c.version.Rules.ClientIDs {
+		message.TaskID, cl.ownTask = rand.Text(), true
+	}
+	cl.message.ID, cl.message.TaskID = message.ID, message.TaskID
 	if len(k.extensions) > 0 {
 		message.Extensions = slices.Concat(message.Extensions, k.extensions)
 		cl.extensions = append(cl.extensions, k.extensions...)

@@ -54,6 +54,8 @@ func (s *Skill[In, Out]) Stream(ctx context.Context, c *Client, in In, opts ...C
 
 // stream calls the skill with the parts of a message and yields the steps.
 func (s *Skill[In, Out]) stream(ctx context.Context, c *Client, parts []runtime.Part, cl *call, yield func(Event[Out], error) bool) {
+	ctx, done := cl.policy.limit(ctx)
+	defer done()
 	run := streaming[In, Out]{skill: s, client: c, yield: yield, tracker: tracker{protocol: c.protocol}}
 	r, err := run.steps(ctx, parts, cl)
 	if err == errStopped {
@@ -91,13 +93,19 @@ func (r *streaming[In, Out]) steps(ctx context.Context, parts []runtime.Part, cl
 	if err != nil {
 		return nil, err
 	}
-	r.resumes, cl.whole = cl.message.TaskID != "", true
+	r.resumes, cl.whole = cl.message.TaskID != "" && !cl.ownTask, true
 	for e, err := range r.client.stream(ctx, Method{Role: runtime.RoleStream}, request, cl) {
 		if err == nil {
 			err = r.pass(e)
 		}
-		if err != nil {
+		if err == errStopped {
 			return nil, err
+		}
+		if err != nil {
+			if faultOf(ctx, err) == faultLost {
+				cl.note(faultLost)
+			}
+			return nil, cl.awaited(ctx, r.taskID(), err)
 		}
 		if r.asks() {
 			break // an agent may keep the stream open, but nothing comes before the answer
@@ -110,6 +118,14 @@ func (r *streaming[In, Out]) steps(ctx context.Context, parts []runtime.Part, cl
 		return nil, invalid("stream", errors.New("it held neither task nor message"))
 	}
 	return taskResult(r.tracker.task), nil
+}
+
+// taskID is the id of the task, "" as long as it is not known.
+func (r *streaming[In, Out]) taskID() string {
+	if r.tracker.task == nil {
+		return ""
+	}
+	return r.tracker.task.TaskInfo().ID
 }
 
 // asks reports whether the event just passed on left the task waiting for input. A task that this message continues may begin the

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"time"
 
 	"github.com/a2agen/a2agen/runtime"
 )
@@ -19,7 +20,11 @@ import (
 // keep none, with the task as it stands now. Errors: *runtime.Error, *HTTPError, *StreamError.
 func (c *Client) Stream(ctx context.Context, m Method, request any, opts ...CallOption) iter.Seq2[any, error] {
 	return func(yield func(any, error) bool) {
-		for e, err := range c.stream(ctx, m, c.complete(request), c.newCall(opts)) {
+		cl := c.newCall(opts)
+		cl.safe = c.keys && cl.key != ""
+		ctx, done := cl.policy.limit(ctx)
+		defer done()
+		for e, err := range c.stream(ctx, m, c.complete(request), cl) {
 			if !yield(runtime.Generated(e), err) {
 				return
 			}
@@ -42,10 +47,11 @@ var errStopped = errors.New("stopped")
 
 // stream is one iteration of a stream, over any number of connections.
 type stream struct {
-	client *Client
-	method Method
-	call   *call
-	yield  func(runtime.Event, error) bool
+	client  *Client
+	method  Method
+	request any
+	call    *call
+	yield   func(runtime.Event, error) bool
 
 	taskID, lastID string
 	lastLink       *link // that lastID is from
@@ -56,7 +62,8 @@ type stream struct {
 }
 
 func (s *stream) run(ctx context.Context, request any) error {
-	conn, err := s.client.open(ctx, s.method, request, s.call)
+	s.request = request
+	conn, err := s.begin(ctx)
 	if err != nil {
 		return err
 	}
@@ -64,7 +71,7 @@ func (s *stream) run(ctx context.Context, request any) error {
 	for {
 		err := s.pump(ctx, conn)
 		var broken *LinkError
-		mute := cause != nil && conn.items == 0
+		mute := cause != nil && conn.items == 0 && s.taskID != ""
 		switch {
 		case mute && s.client.refused(err):
 			return s.finish(ctx, cause)
@@ -85,6 +92,24 @@ func (s *stream) run(ctx context.Context, request any) error {
 		s.retries.ended(conn)
 		if conn, err = s.resume(ctx, cause); err != nil || conn == nil {
 			return err
+		}
+	}
+}
+
+// begin opens the stream, and tries again where that is safe.
+func (s *stream) begin(ctx context.Context) (*conn, error) {
+	safe := s.call.safe || !s.method.Role.Sends()
+	t := tries{policy: &s.call.policy}
+	for {
+		s.call.begun = time.Now()
+		conn, err := s.client.open(ctx, s.method, s.request, s.call)
+		if err == nil {
+			return conn, nil
+		}
+		f := faultOf(ctx, err)
+		s.call.note(f)
+		if f != faultUnsent && !(safe && f.passes()) || s.method.Role == runtime.RoleOther || !t.again(ctx, err) {
+			return nil, err
 		}
 	}
 }
@@ -160,10 +185,15 @@ func (s *stream) count(size int, kind runtime.EventKind) error {
 
 // resume takes up the stream after cause. It returns neither connection nor error when the task turned out to be over.
 func (s *stream) resume(ctx context.Context, cause error) (*conn, error) {
-	if s.taskID == "" || s.method.Role == runtime.RoleOther {
+	s.call.note(faultLost)
+	if s.taskID == "" && !s.call.safe || s.method.Role == runtime.RoleOther {
 		return nil, s.broken(cause)
 	}
-	request := s.client.protocol.NewTaskRequest(runtime.RoleSubscribe, runtime.TaskRequest{Tenant: s.client.Tenant(), ID: s.taskID})
+	method, request := s.method, s.request // by its key the agent knows a message of which nothing came back
+	if s.taskID != "" {
+		method = Method{Role: runtime.RoleSubscribe}
+		request = s.client.protocol.NewTaskRequest(runtime.RoleSubscribe, runtime.TaskRequest{Tenant: s.client.Tenant(), ID: s.taskID})
+	}
 	for {
 		again, err := s.retries.next(ctx)
 		if err != nil {
@@ -173,13 +203,13 @@ func (s *stream) resume(ctx context.Context, cause error) (*conn, error) {
 			return nil, s.broken(s.retries.why(cause))
 		}
 		s.call.lastEventID, s.call.lastLink = s.lastID, s.lastLink
-		conn, err := s.client.open(ctx, Method{Role: runtime.RoleSubscribe}, request, s.call)
+		conn, err := s.client.open(ctx, method, request, s.call)
 		switch {
 		case err == nil:
 			return conn, nil
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
-		case s.client.refused(err):
+		case s.taskID != "" && s.client.refused(err):
 			return nil, s.finish(ctx, cause)
 		case !s.again(err):
 			return nil, err
@@ -189,10 +219,7 @@ func (s *stream) resume(ctx context.Context, cause error) (*conn, error) {
 
 // again reports whether it makes sense to try once more after err.
 func (s *stream) again(err error) bool {
-	var status *HTTPError
-	if errors.As(err, &status) {
-		s.retries.wish = max(s.retries.wish, status.RetryAfter)
-	}
+	s.retries.wish = max(s.retries.wish, pauseWished(err))
 	return temporary(err)
 }
 

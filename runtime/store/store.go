@@ -39,6 +39,8 @@ var (
 	ErrTicket   = taskstate.ErrTicket                       // used, too old, or never given
 	// ErrPushes: the configuration would be one more than [Push.Max].
 	ErrPushes = taskstate.ErrPushes
+	// ErrForgotten: the message may have come before, see [Repeat.Since].
+	ErrForgotten = errors.New("it is no longer known whether the message came before")
 	// ErrUnavailable: nothing happened, the call can be tried again.
 	ErrUnavailable = errors.New("the store cannot be reached")
 	// ErrUnknown: it may have happened. The call is to be made again with the same stamp until there is an answer.
@@ -48,7 +50,7 @@ var (
 // decided are the errors by which a store refuses a call: it has decided, and nothing changed.
 var decided = []error{
 	ErrNotFound, ErrExists, ErrConflict, ErrEnded, ErrFull, ErrTooLarge, ErrCursor, ErrTrimmed, ErrUnfit, ErrLost, ErrNoSpace,
-	ErrTicket, ErrPushes,
+	ErrTicket, ErrPushes, ErrForgotten,
 }
 
 // Unsure reports whether a call failed without an answer: it can be made again, with the same stamp, since it may have
@@ -79,6 +81,15 @@ type Repeat struct {
 	Key    string        // unique by owner
 	Digest [32]byte      // of the request
 	For    time.Duration // how long it counts, among the last [MaxRepeats] of the principal
+	// Since is when the message was first sent, where it may have been sent before; zero: it was not. A store that does not know the key,
+	// and may have forgotten one of that time, answers [ErrForgotten].
+	Since time.Time
+}
+
+// MayForget reports whether a store may have forgotten a key that came at the time since: it has the number of keys of the principal, the oldest
+// of which came at the time oldest.
+func MayForget(since time.Time, keys int, oldest time.Time) bool {
+	return keys >= MaxRepeats-MaxRepeats/10 && since.Before(oldest)
 }
 
 // MaxRepeats is how many messages of one principal a store knows at most by their [Repeat], and nine tenths of it at

@@ -17,7 +17,7 @@ const CardJSON = `{"name":"GeoSpatial Route Planner Agent","description":"Provid
 	`"iconUrl":"https://georoute-agent.example.com/icon.png","capabilities":{"streaming":true,` +
 	`"pushNotifications":true,"extensions":[{"uri":"https://github.com/a2agen/a2agen/extensions/skills/v1` +
 	`","description":"Skills can be called by id, with typed input and output.",` +
-	`"params":{"skills":{"route-optimizer-traffic":{"input":` + schemaRouteOptimizerTrafficInput + `,"output":` + schemaRouteOptimizerTrafficOutput + `},"custom-map-generator":{"input":` + schemaCustomMapGeneratorInput + `,"output":` + schemaCustomMapGeneratorOutput + `}}}}]},"defaultInputModes":["application/json","text/plain"],` +
+	`"params":{"skills":{"route-optimizer-traffic":{"input":` + schemaRouteOptimizerTrafficInput + `,"output":` + schemaRouteOptimizerTrafficOutput + `},"custom-map-generator":{"input":` + schemaCustomMapGeneratorInput + `,"output":` + schemaCustomMapGeneratorOutput + `}},"idempotency":{"window":86400}}}]},"defaultInputModes":["application/json","text/plain"],` +
 	`"defaultOutputModes":["application/json","text/plain"],"skills":[{"id":"route-optimizer-traffic",` +
 	`"name":"Traffic-Aware Route Optimizer","description":"Calculates the optimal driving route between ` +
 	`two or more locations, taking into account real-time traffic conditions, road closures, and user ` +

@@ -12,7 +12,7 @@ const CardJSON = `{"name":"WeatherBot","description":"Provides accurate weather 
 	`"protocolBinding":"HTTP+JSON","protocolVersion":"0.3"}],"capabilities":{"streaming":true,` +
 	`"extensions":[{"uri":"https://github.com/a2agen/a2agen/extensions/skills/v1","description":"Skills ` +
 	`can be called by id, with typed input and output.","params":{"skills":{"get_current_weather":{"input` +
-	`":` + schemaGetCurrentWeatherInput + `,"output":` + schemaGetCurrentWeatherOutput + `},"get_forecast":{"input":` + schemaGetForecastInput + `,"output":` + schemaGetForecastOutput + `}}}}]},"defaultInputModes":["application/json","text/plain"],` +
+	`":` + schemaGetCurrentWeatherInput + `,"output":` + schemaGetCurrentWeatherOutput + `},"get_forecast":{"input":` + schemaGetForecastInput + `,"output":` + schemaGetForecastOutput + `}},"idempotency":{"window":86400}}}]},"defaultInputModes":["application/json","text/plain"],` +
 	`"defaultOutputModes":["application/json","text/plain"],"skills":[{"id":"get_current_weather",` +
 	`"name":"Get Current Weather","description":"Retrieve real-time weather for any location.",` +
 	`"tags":["weather","current","real-time"],"examples":["What's the weather in Paris?","Current ` +

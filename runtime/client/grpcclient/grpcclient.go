@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/encoding/gzip" // agents may compress
@@ -28,6 +29,12 @@ const (
 	answersWithin    = 20 * time.Second
 	maxHeader        = 1 << 20 // bytes
 )
+
+// reconnect has a connection that could not be made tried again about as often as package client tries a call again.
+var reconnect = grpc.ConnectParams{
+	Backoff:           backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 10 * time.Second},
+	MinConnectTimeout: 20 * time.Second,
+}
 
 // Option changes how agents are called.
 type Option func(*binding)
@@ -84,6 +91,7 @@ func (b *binding) Connect(t client.Target) (client.Conn, error) {
 		grpc.WithDefaultCallOptions(append([]grpc.CallOption{grpc.ForceCodecV2(codec{})}, b.calls...)...),
 		grpc.WithStatsHandler(notes{}),
 		grpc.WithMaxHeaderListSize(maxHeader),
+		grpc.WithConnectParams(reconnect),
 		// Nothing is sent twice but by package client, which knows what may be.
 		grpc.WithDisableRetry(), grpc.WithDisableServiceConfig(),
 	}

@@ -78,7 +78,7 @@ func New(cfg Config, o Options) (*Engine, error) {
 		nesting: nestingOf(cfg.Protocol.Versions), skills: skills,
 	}
 	e.observers = observing.Together(o.Observers, func(p any) { e.logger.Error("an observer panicked", "panic", fmt.Sprint(p)) })
-	e.repeats.Window = cmp.Or(e.repeats.Window, defaultWindow)
+	e.repeats.Window = cmp.Or(e.repeats.Window, runtime.RepeatWindow)
 	e.responses.Limit = e.limits.Answers
 	if e.store == nil {
 		e.store = memory.New(memory.Limits{})

@@ -50,6 +50,8 @@ func ToError(err error) (e *runtime.Error, known bool) {
 		return e, true
 	case errors.Is(err, store.ErrNotFound):
 		return runtime.ErrTaskNotFound, true
+	case errors.Is(err, store.ErrForgotten):
+		return errForgotten, true
 	case errors.Is(err, store.ErrEnded):
 		return runtime.ErrUnsupportedOperation.With("the task has ended"), true
 	case errors.Is(err, store.ErrCursor):

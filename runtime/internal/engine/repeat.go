@@ -22,16 +22,14 @@ type Repeats struct {
 	// ByMessage: the id of the message is the key of a request without one. Clients that use an id for several
 	// messages, as some do, get an error for the second.
 	ByMessage bool
-	Window    time.Duration // how long a key is remembered [24 h]
+	Window    time.Duration // how long a key is remembered [runtime.RepeatWindow]
 }
-
-// defaultWindow is [Repeats.Window] when it is zero.
-const defaultWindow = 24 * time.Hour
 
 // Where the key of a message comes from, as errors name the field; the kind of a key is its prefix in the store.
 const (
 	keyField, keyKind         = "Idempotency-Key", "key:"
 	messageField, messageKind = "message.messageId", "message:"
+	ageField                  = "Idempotency-Age"
 )
 
 // repeat returns the key by which the request is recognized when it is sent again; nil: there is none.
@@ -57,8 +55,18 @@ func (r *Request) repeat(p *runtime.SendRequest, info *runtime.MessageInfo) (*st
 		return nil, err
 	}
 	digest, err := r.e.digest(p)
-	return &store.Repeat{Key: key, Digest: digest, For: r.e.repeats.Window}, err
+	repeat := &store.Repeat{Key: key, Digest: digest, For: r.e.repeats.Window}
+	if r.Age > 0 {
+		repeat.Since = time.Now().Add(-r.Age)
+	}
+	if r.Age > repeat.For {
+		err = errForgotten
+	}
+	return repeat, err
 }
+
+// errForgotten refuses a message that was sent before, and of which it is not known whether it came.
+var errForgotten = invalid.Field(ageField, "the agent no longer knows whether a message of that age came: the work may have been done")
 
 // fieldOf returns the field of a request that its key comes from.
 func fieldOf(r *store.Repeat) string {

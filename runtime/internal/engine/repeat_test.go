@@ -33,7 +33,7 @@ func repeating(t *testing.T, r Repeats) (a *agent, runs *atomic.Int32, proceed c
 	})
 	a = newAgent(t, Options{}, work)
 	a.repeats = r
-	a.repeats.Window = defaultWindow
+	a.repeats.Window = runtime.RepeatWindow
 	return a, runs, proceed
 }
 

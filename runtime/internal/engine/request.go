@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"strings"
+	"time"
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/budget"
@@ -20,12 +21,13 @@ type Request struct {
 	Barred  error           // why the extended card, and what only it has, is not for the caller; nil: it is
 	Version *Version
 	Op      *runtime.Operation
-	Silent  bool    // nobody waits for an answer: a message is accepted, and that is all
-	After   int64   // of a subscription: the last event that its client has; 0: none
-	Repeat  string  // idempotency key of a message, as its frame says; "": none
-	Tenant  string  // that the frame names beside the parameters; "": none
-	Coding  Coding  // of events, for operations that are streams
-	Subject Subject // what it is about, filled in as it is served
+	Silent  bool          // nobody waits for an answer: a message is accepted, and that is all
+	After   int64         // of a subscription: the last event that its client has; 0: none
+	Repeat  string        // idempotency key of a message, as its frame says; "": none
+	Age     time.Duration // since the message with the key was first sent; 0: it was not sent before
+	Tenant  string        // that the frame names beside the parameters; "": none
+	Coding  Coding        // of events, for operations that are streams
+	Subject Subject       // what it is about, filled in as it is served
 
 	Response budget.Response // what the answer takes of the budget
 

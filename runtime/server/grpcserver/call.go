@@ -28,6 +28,7 @@ const (
 	keyExtensions   = "a2a-extensions"
 	keyExtensionsV0 = "x-a2a-extensions"
 	keyRepeat       = "idempotency-key"
+	keyRepeatAge    = "idempotency-age"
 	keyAfter        = "last-event-id"
 	keyTenant       = "a2a-tenant" // ours: for clients that cannot say it in a request
 )
@@ -142,7 +143,7 @@ func (c *call) resolve(asked string, has func(*engine.Version) bool) error {
 	if err := c.activate(); err != nil {
 		return err
 	}
-	if err := c.TakeRepeatKey(c.values(keyRepeat)); err != nil {
+	if err := c.TakeRepeatKey(c.values(keyRepeat), c.values(keyRepeatAge)); err != nil {
 		return err
 	}
 	c.Tenant = strings.Join(c.values(keyTenant), ", ")

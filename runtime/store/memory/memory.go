@@ -50,7 +50,7 @@ func NewAt(l Limits, clock func() time.Time) *Store {
 	return &Store{
 		limits: l, clock: clock, self: holder{number: 1}, task: taskstate.Limits{Task: l.TaskBytes, Slack: slack},
 		owners: map[store.Owner]*owned{}, rows: map[rowKey]*row{}, contexts: map[groupKey]*group{}, accounts: map[string]*account{},
-		all: taskstate.Account{Limit: l.all()},
+		all: taskstate.Account{Limit: l.all()}, repeats: repeats{since: clock()},
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 // repeats are the messages that may be sent again, by owner and key. The lock of the index guards them.
 type repeats struct {
+	since time.Time // when the store was made
 	known map[store.Key]repeated
 	order map[string][]store.Key // by principal, those that were there first go first
 }
@@ -16,15 +17,26 @@ type repeated struct {
 	task   string
 	call   int64
 	digest [32]byte
+	at     time.Time // when it came
 	until  time.Time
 }
 
-// find returns a *Repeated if a message was sent before.
+// find returns a *Repeated if a message was sent before, and ErrForgotten if it may have been.
 func (rs *repeats) find(key store.Key, r *store.Repeat, now func() time.Time) error {
 	if found, ok := rs.known[store.Key{Owner: key.Owner, Task: r.Key}]; ok && now().Before(found.until) {
 		return &store.Repeated{Task: found.task, Call: found.call, Same: found.digest == r.Digest}
 	}
+	if !r.Since.IsZero() && rs.mayForget(key.Owner.Principal, r.Since) {
+		return store.ErrForgotten
+	}
 	return nil
+}
+
+// mayForget reports whether a key of a principal may have come after the time since and is not known: it came before there was this store, or was
+// one of too many.
+func (rs *repeats) mayForget(principal string, since time.Time) bool {
+	order := rs.order[principal]
+	return since.Before(rs.since) || len(order) > 0 && store.MayForget(since, len(order), rs.known[order[0]].at)
 }
 
 // add notes a message that was taken on, with its call if it has one.
@@ -38,7 +50,7 @@ func (rs *repeats) add(key store.Key, r *store.Repeat, c *store.Call, now time.T
 		delete(rs.known, order[0])
 		order = order[1:]
 	}
-	noted := repeated{task: key.Task, digest: r.Digest, until: now.Add(r.For)}
+	noted := repeated{task: key.Task, digest: r.Digest, at: now, until: now.Add(r.For)}
 	if c != nil {
 		noted.call = c.N
 	}

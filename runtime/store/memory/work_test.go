@@ -165,3 +165,21 @@ func TestAStampBeginsOnlyOwnWork(t *testing.T) {
 		}
 	})
 }
+
+// A store in memory knows nothing of what came before it: a message that may have come then is not taken for a new one.
+func TestAMessageFromBeforeTheStoreIsNotTakenForNew(t *testing.T) {
+	opened := time.Now()
+	m := memory.NewAt(memory.Limits{}, func() time.Time { return opened })
+	send := func(task string, since time.Time) error {
+		n := store.New{Task: proto.NewTask(task, "c", start), Private: store.Private{Skill: "s"}, Stamp: 1}
+		n.Repeat = &store.Repeat{Key: task, For: time.Hour, Since: since}
+		_, err := m.Create(ctx, store.Key{Task: task}, n, nil)
+		return err
+	}
+	if err := send("before", opened.Add(-time.Second)); !errors.Is(err, store.ErrForgotten) {
+		t.Errorf("from before: %v", err)
+	}
+	if err := errors.Join(send("first", time.Time{}), send("since", opened)); err != nil {
+		t.Errorf("one that is new, and one that would be known: %v", err)
+	}
+}

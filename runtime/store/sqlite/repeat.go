@@ -2,11 +2,12 @@ package sqlite
 
 import (
 	"bytes"
+	"time"
 
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// repeated returns a *store.Repeated if a message was sent before.
+// repeated returns a *store.Repeated if a message was sent before, and ErrForgotten if it may have been.
 func (w *writer) repeated(o *owner, r *store.Repeat) error {
 	if r == nil {
 		return nil
@@ -19,7 +20,20 @@ func (w *writer) repeated(o *owner, r *store.Repeat) error {
 	if err == nil && found != nil {
 		return found
 	}
+	if err == nil && !r.Since.IsZero() {
+		return w.mayForget(o.account, r)
+	}
 	return err
+}
+
+// mayForget returns ErrForgotten if a message that is not known may have been one of too many.
+func (w *writer) mayForget(a *account, r *store.Repeat) error {
+	return w.query("SELECT count(*), min(until) "+repeatsOf, func(v []value) error {
+		if store.MayForget(r.Since, int(num(v[0])), time.Unix(0, num(v[1])).Add(-r.For)) {
+			return store.ErrForgotten
+		}
+		return nil
+	}, a.n)
 }
 
 // addRepeat notes a message that was taken on, with its call if it has one.

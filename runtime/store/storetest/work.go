@@ -415,13 +415,15 @@ func repeats(s *suite) {
 // repeatsAreBounded: a client may choose as many keys as it likes, in as many tenants; the store knows the last ones.
 func repeatsAreBounded(s *suite) {
 	in := s.Open(s.T, memory.Limits{Tasks: 100_000})
-	send := func(principal string, i int, task string) error {
+	sent := func(principal string, i int, task string, since time.Time) error {
 		k := store.Key{Owner: store.Owner{Tenant: fmt.Sprint(i % 3), Principal: principal}, Task: task}
 		n := s.task(task)
-		n.Repeat = &store.Repeat{Key: name(i), For: time.Hour}
+		n.Repeat = &store.Repeat{Key: name(i), For: time.Hour, Since: since}
 		_, err := in.Create(ctx, k, n, nil)
 		return err
 	}
+	send := func(principal string, i int, task string) error { return sent(principal, i, task, time.Time{}) }
+	opened := time.Now()
 	first := func(principal string, i int) {
 		if err := send(principal, i, name(i)); err != nil {
 			s.Errorf("message %d: %v", i, err)
@@ -447,6 +449,12 @@ func repeatsAreBounded(s *suite) {
 	}
 	if err := send("q", 0, "again"); !errors.As(err, &r) {
 		s.Errorf("another principal's again: %v", err)
+	}
+	if err := sent("p", 0, "again", opened); !errors.Is(err, store.ErrForgotten) || store.Unsure(err) {
+		s.Errorf("the first one again, which it must not take for new: %v", err)
+	}
+	if err := sent("q", 1, "another", opened); err != nil {
+		s.Errorf("one that never came, of a principal with few: %v", err)
 	}
 	if err := send("p", 0, "again"); err != nil {
 		s.Errorf("the first one again: %v", err)

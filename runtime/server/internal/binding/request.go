@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/auth"
@@ -62,16 +63,24 @@ func (q *Request) Identify(asked string, has func(*engine.Version) bool, request
 	return denial
 }
 
-// TakeRepeatKey reads the service parameter Idempotency-Key, of which there may be one at most. Quotes around it are
-// those of the header's draft standard.
-func (q *Request) TakeRepeatKey(values []string) *runtime.Error {
-	switch len(values) {
-	case 0:
-	case 1:
-		q.Repeat = strings.Trim(values[0], `"`)
-	default:
+// TakeRepeatKey reads the service parameters Idempotency-Key, of which there may be one at most, and Idempotency-Age. Quotes
+// around a key are those of the header's draft standard.
+func (q *Request) TakeRepeatKey(keys, ages []string) *runtime.Error {
+	if len(keys) == 0 {
+		return nil
+	}
+	if len(keys) > 1 {
 		return runtime.ErrInvalidParams.With("Idempotency-Key is given more than once")
 	}
+	q.Repeat = strings.Trim(keys[0], `"`)
+	if len(ages) == 0 {
+		return nil
+	}
+	seconds, err := strconv.ParseUint(ages[0], 10, 31)
+	if err != nil || len(ages) > 1 {
+		return runtime.ErrInvalidParams.With("Idempotency-Age must be one whole number of seconds")
+	}
+	q.Age = time.Duration(seconds) * time.Second
 	return nil
 }
 

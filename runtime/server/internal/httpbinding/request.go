@@ -162,7 +162,7 @@ func JSONContent(header []string) bool {
 
 // TakeHeaders reads the remaining service parameters of the operation. events is the coding of its stream.
 func (q *Request) TakeHeaders(events *engine.Coding) *runtime.Error {
-	if err := q.TakeRepeatKey(q.R.Header["Idempotency-Key"]); err != nil {
+	if err := q.TakeRepeatKey(q.R.Header["Idempotency-Key"], q.R.Header["Idempotency-Age"]); err != nil {
 		return err
 	}
 	if q.Op.Stream {

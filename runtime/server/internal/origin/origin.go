@@ -76,7 +76,8 @@ func (p *Policy) AllowAddr(w http.ResponseWriter, r *http.Request) bool {
 
 // requestHeaders are those of requests that web pages may set, beside those with an API key.
 var requestHeaders = []string{
-	"Content-Type", "Authorization", "A2A-Version", "A2A-Extensions", "A2A-Tenant", "Idempotency-Key", "Last-Event-ID",
+	"Content-Type", "Authorization", "A2A-Version", "A2A-Extensions", "A2A-Tenant", "Idempotency-Key", "Idempotency-Age",
+	"Last-Event-ID",
 }
 
 // ErrCross refuses a request that a web page of another origin has a browser send.
