@@ -11,12 +11,12 @@ import (
 func cardCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "card",
-		Short: "Check, sign and verify agent cards",
+		Short: "Check, compare, sign and verify agent cards",
 		Long:  `card works on the card of a project, and on cards that were published.`,
 		Args:  none,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(cardLintCommand(), cardKeygenCommand(), cardSignCommand(), cardVerifyCommand())
+	cmd.AddCommand(cardLintCommand(), cardDiffCommand(), cardKeygenCommand(), cardSignCommand(), cardVerifyCommand())
 	return cmd
 }
 

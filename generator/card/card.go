@@ -6,6 +6,7 @@
 package card
 
 import (
+	"encoding/json"
 	"slices"
 	"time"
 
@@ -64,8 +65,13 @@ type Skill struct {
 	Pos                     diag.Pos
 	// Convention is how an imported card, or its user, says that the skill is called; zero: as the runtime finds it.
 	Convention ir.Convention
-	node       *yaml.Node
+	// Published are the schemas of an imported card as it has them, also those that cannot be compiled; nil for none.
+	Published Contract
+	node      *yaml.Node
 }
+
+// Contract is the schemas of a skill's input and output.
+type Contract struct{ Input, Output json.RawMessage }
 
 // DefaultVersion is the version of a card that names none.
 const DefaultVersion = "0.1.0"

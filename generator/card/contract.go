@@ -51,6 +51,7 @@ func isSchema(n *yaml.Node) bool {
 func (card *Card) importContracts(c *shape.Checker) (dropped map[*Skill]bool) {
 	dropped = map[*Skill]bool{}
 	for _, s := range card.Skills {
+		s.Published = Contract{schemaText(s.node, "input"), schemaText(s.node, "output")}
 		probe := &Card{File: card.File, Skills: []*Skill{s}}
 		alone := &shape.Checker{File: c.File}
 		probe.compile(alone, noFiles, true)
@@ -128,4 +129,12 @@ type slot struct {
 func sameJSON(a, b []byte) bool {
 	var x, y any
 	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
+}
+
+// schemaText is a schema of a skill as JSON; nil if there is none.
+func schemaText(skill *yaml.Node, key string) json.RawMessage {
+	if n := yamlx.Get(skill, key); n != nil && isSchema(n) {
+		return yamlx.JSON(n)
+	}
+	return nil
 }

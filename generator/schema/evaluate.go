@@ -57,8 +57,13 @@ func NewEvaluator(contract []byte) (*Evaluator, error) {
 }
 
 // Problem says why a JSON text is not valid by the schema at a JSON pointer of the contract, "" if it is. The error
-// tells that the contract cannot be evaluated.
-func (e *Evaluator) Problem(pointer string, value []byte) (string, error) {
+// tells that the contract cannot be evaluated, which the library tells by a panic where its author did not print it.
+func (e *Evaluator) Problem(pointer string, value []byte) (problem string, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			problem, err = "", fmt.Errorf("the contract cannot be evaluated: %v", r)
+		}
+	}()
 	v, err := decode(value)
 	if err != nil {
 		return "", err
@@ -92,7 +97,7 @@ func decode(text []byte) (any, error) {
 func inRange(v any) bool {
 	switch v := v.(type) {
 	case json.Number:
-		_, ok := parseRat(v.String())
+		_, ok := ParseNumber(v.String())
 		return ok
 	case []any:
 		return !slices.ContainsFunc(v, func(e any) bool { return !inRange(e) })

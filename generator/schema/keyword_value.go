@@ -101,7 +101,7 @@ func readConst(c *compiler, s *schema, k, v *yaml.Node) {
 // addValue adds one value of enum or const; listed are those before it.
 func (c *compiler) addValue(s *schema, n *yaml.Node, listed map[string]bool) {
 	if n.Tag == "!!int" || n.Tag == "!!float" {
-		if _, ok := parseRat(n.Value); !ok {
+		if _, ok := ParseNumber(n.Value); !ok {
 			c.failf(s, n, "bad-value", "", "number %s is out of range", short(n.Value))
 			return
 		}
@@ -125,7 +125,7 @@ func canonical(n *yaml.Node) string {
 
 // numberText spells a number in its shortest way, when it is whole without a fraction or exponent.
 func numberText(text string) string {
-	r, ok := parseRat(text)
+	r, ok := ParseNumber(text)
 	if !ok {
 		return text
 	}

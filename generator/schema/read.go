@@ -85,13 +85,13 @@ func (c *compiler) rawRefs(s *schema, n *yaml.Node) {
 
 // rat is the value of a JSON number that was checked when it was read.
 func rat(text string) *big.Rat {
-	r, _ := parseRat(text)
+	r, _ := ParseNumber(text)
 	return r
 }
 
-// parseRat reads a JSON number exactly, refusing what no float64 can hold, which emitted code could not name, and
+// ParseNumber reads a JSON number exactly, refusing what no float64 can hold, which emitted code could not name, and
 // exponents whose expansion would fill the memory.
-func parseRat(text string) (*big.Rat, bool) {
+func ParseNumber(text string) (*big.Rat, bool) {
 	if i := strings.IndexAny(text, "eE"); i >= 0 {
 		if exp, err := strconv.Atoi(text[i+1:]); err != nil || exp > 400 || exp < -400 {
 			return new(big.Rat), false
@@ -116,7 +116,7 @@ func number(c *compiler, s *schema, k, v *yaml.Node) string {
 		c.failf(s, v, "bad-keyword", "", "%s must be a number, got %s", k.Value, yamlx.Describe(v))
 		return ""
 	}
-	if _, ok := parseRat(v.Value); !ok {
+	if _, ok := ParseNumber(v.Value); !ok {
 		c.failf(s, v, "bad-keyword", "", "%s is out of range: %s", k.Value, short(v.Value))
 		return ""
 	}
@@ -126,7 +126,7 @@ func number(c *compiler, s *schema, k, v *yaml.Node) string {
 // count reads a size for a keyword; "" after an error, and when every value has it.
 func count(c *compiler, s *schema, k, v *yaml.Node) string {
 	if v.Tag == "!!int" || v.Tag == "!!float" {
-		if r, ok := parseRat(v.Value); ok && r.IsInt() && r.Sign() >= 0 && r.Num().IsInt64() &&
+		if r, ok := ParseNumber(v.Value); ok && r.IsInt() && r.Sign() >= 0 && r.Num().IsInt64() &&
 			r.Num().Int64() < 1<<31 {
 			if n := r.Num().String(); n != "0" || table[k.Value].limit.sign < 0 {
 				return n

@@ -113,6 +113,10 @@ var rows = map[string]string{
 	"generator/schema": "generator/diag generator/ir generator/names generator/suggest generator/yamlx runtime/check runtime/wire",
 	"generator/card":   "generator/diag generator/ir generator/names generator/schema generator/shape generator/suggest generator/yamlx runtime runtime/auth",
 
+	// Comparing what others publish.
+	"generator/schemadiff": "generator/schema runtime/check runtime/wire",
+	"generator/carddiff":   "generator/card generator/diag generator/schema generator/schemadiff generator/suggest generator/yamlx runtime",
+
 	// Deciding, and printing what was decided.
 	"generator/lower":    "generator/card generator/diag generator/ir generator/names generator/schema generator/yamlx runtime spec",
 	"generator/emit":     "generator/ir generator/names generator/output runtime runtime/wire",
@@ -124,13 +128,13 @@ var rows = map[string]string{
 	"internal/project/disk":   "generator/output",
 	"internal/project/merge":  "",
 	"internal/project/remote": "spec",
-	"internal/project": ". generator generator/card generator/config generator/diag generator/emit generator/names generator/output " +
+	"internal/project": ". generator generator/card generator/carddiff generator/config generator/diag generator/emit generator/names generator/output " +
 		"generator/scaffold internal/project/disk internal/project/merge internal/project/remote runtime runtime/signedcard spec",
 
 	// The command.
 	"internal/shell": "",
 	"internal/talk":  "generator/yamlx internal/a2awires internal/shell runtime runtime/client runtime/client/grpcclient runtime/server runtime/wire",
-	"cmd/a2agen": "generator generator/card generator/config generator/diag generator/lower generator/scaffold internal/a2awires internal/project " +
+	"cmd/a2agen": "generator generator/card generator/carddiff generator/config generator/diag generator/lower generator/scaffold internal/a2awires internal/project " +
 		"internal/project/disk internal/shell internal/talk runtime runtime/server runtime/signedcard runtime/store/sqlite spec",
 
 	// Tools and helpers of this repository alone.
