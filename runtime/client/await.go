@@ -20,7 +20,7 @@ func (c *Client) Await(ctx context.Context, taskID string, opts ...CallOption) (
 		return nil, err
 	}
 	r := taskResult(task)
-	return r, r.err()
+	return r, c.asks(r.err(), r)
 }
 
 func (c *Client) await(ctx context.Context, taskID string, cl *call) (runtime.Task, error) {

@@ -164,7 +164,10 @@ type InputRequiredError struct {
 	// a message.
 	Auth *runtime.Authorization
 
-	opts []CallOption // of the answer
+	opts     []CallOption // of the answer
+	skill    string       // that asked; "" if that is not known
+	question string       // id of the message that asks
+	from     asker
 }
 
 // With returns the question with options of the call that answers it: ask.With(client.Header("X-Trace", id)).

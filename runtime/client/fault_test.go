@@ -85,7 +85,7 @@ type faulty struct {
 
 // startFaulty starts an agent that has run for a minute. The caller stops it.
 func startFaulty(t *testing.T, binding, version string) *faulty {
-	f := newFaulty(t, binding, version, memstore.New(memstore.Limits{}))
+	f := newFaulty(t, binding, version, memstore.New(memstore.Limits{Parked: 100 * time.Hour}))
 	time.Sleep(time.Minute)
 	return f
 }
@@ -103,9 +103,15 @@ func (f *faulty) start() {
 	chat := server.Skill{ID: "chat", Name: "chat", Run: func(ctx context.Context, t *server.Task, _ any) ([]byte, error) {
 		f.runs.Add(1)
 		time.Sleep(f.work)
+		switch {
+		case t.Resumed():
+			return []byte("you said " + t.Text()), nil
+		case t.Text() == "ask":
+			return nil, t.Ask("which one?")
+		}
 		return []byte("done"), nil
 	}}
-	s, err := server.New(server.Config{Protocol: p, Card: decodeCard(f.t, f.card(keyed)), Skills: []server.Skill{chat}},
+	s, err := server.New(server.Config{Protocol: p, Card: decodeCard(f.t, f.everywhere()), Skills: []server.Skill{chat}},
 		server.WithLogger(slog.New(slog.DiscardHandler)), server.WithStore(f.store), grpcserver.Serve())
 	if err != nil {
 		f.t.Fatal(err)
@@ -170,6 +176,17 @@ func (f *faulty) card(capabilities string) string {
 	return `{"name":"weather","description":"d","version":"1","supportedInterfaces":[{"url":"` + url + `","protocolBinding":"` + f.binding +
 		`","protocolVersion":"` + f.version + `"}],"capabilities":{` + streams + capabilities + `"pushNotifications":false},
 		"defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"],"skills":[{"id":"chat","name":"chat","description":"d","tags":[]}]}`
+}
+
+// everywhere is the card with an interface of each binding.
+func (f *faulty) everywhere() string {
+	var list []string
+	for _, b := range bindings {
+		list = append(list, iface("http://agent/rpc", b, f.version, ""))
+	}
+	head, rest, _ := strings.Cut(f.card(keyed), `"supportedInterfaces":[`)
+	_, rest, _ = strings.Cut(rest, "]")
+	return head + `"supportedInterfaces":[` + strings.Join(list, ",") + "]" + rest
 }
 
 // dial returns a client of the card.

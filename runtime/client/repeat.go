@@ -106,8 +106,11 @@ func (c *Client) taken(ctx context.Context, cl *call) (runtime.Task, bool) {
 
 // awaited is the error of a call whose task is known, and could not be followed to its end.
 func (cl *call) awaited(ctx context.Context, taskID string, err error) error {
-	var gone *runtime.Error
-	if taskID != "" && errors.As(err, &gone) && !faultOf(ctx, err).passes() {
+	var agent *runtime.Error
+	denied := errors.Is(err, runtime.ErrUnauthenticated) || errors.Is(err, runtime.ErrPermissionDenied)
+	if taskID != "" && denied { // the credentials ended before the task, which goes on
+		cl.lost = true
+	} else if taskID != "" && errors.As(err, &agent) && !faultOf(ctx, err).passes() {
 		return err
 	}
 	return cl.lostCall(ctx, taskID, err)

@@ -114,7 +114,7 @@ func (s *Skill[In, Out]) run(ctx context.Context, c *Client, parts []runtime.Par
 		var none Out
 		return none, s.failed(err)
 	}
-	return s.output(r, cl)
+	return s.output(c, r, cl)
 }
 
 // failed names the skill in the error of a call.
@@ -128,20 +128,30 @@ func (s *Skill[In, Out]) failed(err error) error {
 // Answer sends parts to the task that asked and waits for the output of the skill: text, or data that is merged over the input given so
 // far. Options of the call go with the question: [InputRequiredError.With].
 func (s *Skill[In, Out]) Answer(ctx context.Context, c *Client, ask *InputRequiredError, parts ...runtime.Part) (Out, error) {
+	if err := ask.ofSkill(s.ID); err != nil {
+		var none Out
+		return none, err
+	}
 	return s.run(ctx, c, parts, c.newCall(ask.options()))
 }
 
 // AnswerStream is [Skill.Answer] as a stream: it yields the steps that follow, as [Skill.Stream] does.
 func (s *Skill[In, Out]) AnswerStream(ctx context.Context, c *Client, ask *InputRequiredError, parts ...runtime.Part) iter.Seq2[Event[Out], error] {
-	return func(yield func(Event[Out], error) bool) { s.stream(ctx, c, parts, c.newCall(ask.options()), yield) }
+	return func(yield func(Event[Out], error) bool) {
+		if err := ask.ofSkill(s.ID); err != nil {
+			yield(Event[Out]{}, err)
+			return
+		}
+		s.stream(ctx, c, parts, c.newCall(ask.options()), yield)
+	}
 }
 
 // output decodes the output of a completed call.
-func (s *Skill[In, Out]) output(r *Result, cl *call) (Out, error) {
+func (s *Skill[In, Out]) output(c *Client, r *Result, cl *call) (Out, error) {
 	var none Out
 	r.skill = s.ID
 	if err := r.err(); err != nil {
-		return none, err
+		return none, c.asks(err, r)
 	}
 	r.lenient = cl.lenient
 	out, err := s.Out(r)

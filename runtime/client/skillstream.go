@@ -65,7 +65,7 @@ func (s *Skill[In, Out]) stream(ctx context.Context, c *Client, parts []runtime.
 		yield(Event[Out]{}, s.failed(err))
 		return
 	}
-	out, err := s.output(r, cl)
+	out, err := s.output(c, r, cl)
 	last := Event[Out]{TaskID: r.TaskID, ContextID: r.ContextID, State: r.State, Result: r}
 	if err == nil {
 		last.Done, last.Output = true, out

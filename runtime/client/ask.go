@@ -1,0 +1,221 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/a2agen/a2agen/runtime"
+)
+
+// Limits of a question's text, in bytes.
+const (
+	maxToken = 4 << 10
+	maxAskID = 512 // of each id in it
+)
+
+// tokenVersion begins every token. A new form of tokens gets another number.
+const tokenVersion = "ask1."
+
+// asker is who asked: what a question is compared with when it comes back as text.
+type asker struct {
+	name   string // on the card
+	at     string // digest of the interface's URL, for an agent that was renamed
+	tenant string
+}
+
+// kept is a question as a token has it. Its members are part of the format.
+type kept struct {
+	Agent    string `json:"a,omitempty"`
+	At       string `json:"u,omitempty"`
+	Tenant   string `json:"n,omitempty"`
+	Skill    string `json:"s,omitempty"`
+	Task     string `json:"t"`
+	Context  string `json:"c,omitempty"`
+	Question string `json:"q,omitempty"` // id of the message that asks
+}
+
+// Token returns the question as a text of at most 4 KiB, in letters, digits, "-", "_" and ".", which a database can keep: [Client.Ask] makes a
+// question of it again, days later and in another process, whatever binding that uses. It has ids, and neither the question's words nor
+// credentials: to answer, one needs the same access to the agent. It is "" if an id is longer than 512 bytes, which is not for agents to have.
+func (e *InputRequiredError) Token() string {
+	k := kept{
+		Agent: e.from.name, At: e.from.at, Tenant: e.from.tenant, Skill: e.skill, Task: e.TaskID, Context: e.ContextID, Question: e.question,
+	}
+	for _, id := range []string{k.Tenant, k.Skill, k.Task, k.Context, k.Question} {
+		if len(id) > maxAskID {
+			return ""
+		}
+	}
+	src, err := json.Marshal(k)
+	if err != nil || k.Task == "" {
+		return ""
+	}
+	return tokenVersion + base64.RawURLEncoding.EncodeToString(src)
+}
+
+// readToken reads a token, strictly.
+func readToken(token string) (k kept, err error) {
+	if len(token) > maxToken {
+		return k, fmt.Errorf("it has %d bytes, more than %d", len(token), maxToken)
+	}
+	text, ok := strings.CutPrefix(strings.TrimSpace(token), tokenVersion)
+	if !ok {
+		return k, fmt.Errorf("it does not begin with %q: it was made by a newer version, or is none", tokenVersion)
+	}
+	src, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	if err != nil {
+		return k, errors.New("it is cut or changed")
+	}
+	d := json.NewDecoder(bytes.NewReader(src))
+	d.DisallowUnknownFields()
+	if d.Decode(&k) != nil || k.Task == "" {
+		return kept{}, errors.New("it is cut or changed")
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return kept{}, errors.New("it is cut or changed")
+	}
+	return k, nil
+}
+
+// AskFault is why a question cannot be answered any more, or not here.
+type AskFault string
+
+// The faults.
+const (
+	AskMalformed  AskFault = "malformed"   // the text is no token
+	AskOtherAgent AskFault = "other agent" // it is of another agent, or another tenant, than the client's
+	AskOtherSkill AskFault = "other skill" // it is of another skill than the one that was to be answered
+	AskGone       AskFault = "gone"        // the agent no longer has the task, or not for this caller
+	AskEnded      AskFault = "ended"       // the task has ended: Result has what it came to
+	AskAnswered   AskFault = "answered"    // the task goes on: Client.Await waits for it
+	AskChanged    AskFault = "changed"     // the task asks something else by now: Now
+)
+
+// AskError is a question that cannot be answered. Nothing was sent to the task.
+type AskError struct {
+	Fault  AskFault
+	TaskID string              // "" if the text is malformed
+	Agent  string              // that asked, by the name on its card; "" if that is not known
+	Skill  string              // that asked; "" if that is not known
+	Result *Result             // the task as it stands, where the agent has it
+	Now    *InputRequiredError // what the task asks by now, with AskChanged
+	Err    error               // what is behind it; nil without
+}
+
+// Error says why, and what to do.
+func (e *AskError) Error() string {
+	task := printable([]byte(e.TaskID))
+	switch e.Fault {
+	case AskMalformed:
+		return fmt.Sprintf("the text is no question: %v", e.Err)
+	case AskOtherAgent:
+		return fmt.Sprintf("the question of task %s is of agent %q: use a client of that one, for the same tenant", task, printable([]byte(e.Agent)))
+	case AskOtherSkill:
+		return fmt.Sprintf("the question of task %s is of skill %q: answer it by that skill's method", task, printable([]byte(e.Skill)))
+	case AskGone:
+		return fmt.Sprintf("the agent no longer has task %s, or not for this caller: call the skill again", task)
+	case AskEnded:
+		return fmt.Sprintf("task %s has ended (%s), and takes no answer: its result is there", task, e.Result.State)
+	case AskAnswered:
+		return fmt.Sprintf("task %s goes on (%s), and waits for no answer: wait for it", task, e.Result.State)
+	}
+	return fmt.Sprintf("task %s asks something else by now: answer that", task)
+}
+
+// Unwrap returns what is behind it.
+func (e *AskError) Unwrap() error { return e.Err }
+
+// Ask makes a question of the text that [InputRequiredError.Token] returned: as the task stands now, with its words, to be given to the
+// Answer method of the skill that asked. Errors: *[AskError] when it cannot be answered any more, or not by this client; otherwise those of
+// [Client.Await].
+func (c *Client) Ask(ctx context.Context, token string, opts ...CallOption) (*InputRequiredError, error) {
+	k, err := readToken(token)
+	if err != nil {
+		return nil, &AskError{Fault: AskMalformed, Err: err}
+	}
+	fault := &AskError{TaskID: k.Task, Agent: k.Agent, Skill: k.Skill}
+	if !c.asked(k) {
+		fault.Fault = AskOtherAgent
+		return nil, fault
+	}
+	cl := c.newCall(opts)
+	ctx, done := cl.policy.limit(ctx)
+	defer done()
+	task, err := c.patientTask(ctx, k.Task, cl)
+	if errors.Is(err, runtime.ErrTaskNotFound) {
+		fault.Fault, fault.Err = AskGone, err
+		return nil, fault
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c.reopen(fault, k, taskResult(task))
+}
+
+// reopen returns the question of a task if it is the one that was kept.
+func (c *Client) reopen(fault *AskError, k kept, r *Result) (*InputRequiredError, error) {
+	var ask *InputRequiredError
+	r.skill = k.Skill
+	fault.Result = r
+	switch err := c.asks(r.err(), r); {
+	case errors.As(err, &ask) && (k.Question == "" || ask.question == "" || k.Question == ask.question):
+		return ask, nil
+	case ask != nil:
+		fault.Fault, fault.Now = AskChanged, ask
+	case r.State.Terminal():
+		fault.Fault = AskEnded
+	default:
+		fault.Fault = AskAnswered
+	}
+	return nil, fault
+}
+
+// asks notes who asked, in the error of a task that waits.
+func (c *Client) asks(err error, r *Result) error {
+	ask, ok := err.(*InputRequiredError)
+	if !ok {
+		return err
+	}
+	ask.skill, ask.from = r.skill, asker{name: c.agentName(), at: digestOf(c.links[0].iface.URL), tenant: c.Tenant()}
+	if r.message != nil {
+		ask.question = r.message.MessageInfo().ID
+	}
+	return ask
+}
+
+// asked reports whether a question was asked by the client's agent: it has the name, or an interface, of the one that asked.
+func (c *Client) asked(k kept) bool {
+	if k.Tenant != c.Tenant() {
+		return false
+	}
+	same := func(i runtime.Interface) bool { return digestOf(i.URL) == k.At }
+	return k.Agent == "" && k.At == "" || k.Agent != "" && k.Agent == c.agentName() ||
+		slices.ContainsFunc(c.info.Interfaces, same) || same(c.links[0].iface)
+}
+
+// agentName is the start of the agent's name, as a token has it.
+func (c *Client) agentName() string {
+	return printable([]byte(c.info.Name[:min(len(c.info.Name), maxAskID/2)]))
+}
+
+// digestOf is a short digest of a URL, which may have secrets in it.
+func digestOf(url string) string {
+	sum := sha256.Sum256([]byte(url))
+	return base64.RawURLEncoding.EncodeToString(sum[:9])
+}
+
+// ofSkill checks that a question is answered by the skill that asked.
+func (e *InputRequiredError) ofSkill(id string) error {
+	if e.skill == "" || id == "" || e.skill == id {
+		return nil
+	}
+	return &AskError{Fault: AskOtherSkill, TaskID: e.TaskID, Agent: e.from.name, Skill: e.skill, Result: e.Result}
+}
