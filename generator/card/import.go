@@ -108,7 +108,7 @@ func (m *importer) detect() {
 	switch {
 	case len(yamlx.Items(yamlx.Get(m.root, "supportedInterfaces"))) > 0 || !has("url"):
 		m.dialect = "1.0"
-	case has("authentication") || m.bareModes() && !m.later():
+	case mapping(yamlx.Get(m.root, "authentication")) != nil || m.bareModes() && !m.later():
 		m.dialect = "0.1"
 	case m.spoken == "0.2" && !has("signatures"):
 		m.dialect = "0.2"
@@ -126,7 +126,7 @@ func (m *importer) detect() {
 // bareModes reports whether the card names modes as 0.1 did: "text" (T48).
 func (m *importer) bareModes() bool {
 	for _, mode := range yamlx.Texts(yamlx.Get(m.root, "defaultInputModes")) {
-		if shape.MediaTypes[mode] != "" {
+		if !strings.Contains(mode, "/") {
 			return true
 		}
 	}

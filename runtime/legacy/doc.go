@@ -6,6 +6,9 @@
 package legacy
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
@@ -133,8 +136,19 @@ func CardVersion(src []byte) string {
 		return ""
 	case has["protocolVersion"].Decode(&version) == nil && version != "":
 		return minor(version)
-	case has["authentication"] != nil:
+	case has["authentication"].Kind() == wire.KindObject || shortModes(has):
 		return "0.1"
 	}
 	return "0.3"
+}
+
+// shortModes reports whether a card names modes as 0.1 does, "text" (T48), and has no member that came later.
+func shortModes(has map[string]wire.Value) bool {
+	for _, later := range []string{"protocolVersion", "preferredTransport", "additionalInterfaces", "securitySchemes", "security"} {
+		if has[later] != nil {
+			return false
+		}
+	}
+	var modes []string
+	return has["defaultInputModes"].Decode(&modes) == nil && slices.ContainsFunc(modes, func(m string) bool { return !strings.Contains(m, "/") })
 }

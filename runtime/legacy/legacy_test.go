@@ -250,7 +250,8 @@ func TestChoose(t *testing.T) {
 func TestCardVersion(t *testing.T) {
 	for src, want := range map[string]string{
 		`{"url":"u","protocolVersion":"0.3.0"}`: "0.3", `{"url":"u","protocolVersion":"0.2"}`: "0.2", `{"url":"u"}`: "0.3", `{"url":"u","protocolVersion":7}`: "0.3",
-		`{"url":"u","authentication":{}}`: "0.1", `{"url":"u","supportedInterfaces":[]}`: "", `{"url":null}`: "", `[`: "",
+		`{"url":"u","authentication":"none"}`: "0.3", `{"url":"u","defaultInputModes":["text"]}`: "0.1", `{"url":"u","defaultInputModes":["text"],"security":[]}`: "0.3",
+		`{"url":"u","defaultInputModes":["text/plain"]}`: "0.3", `{"url":"u","authentication":{}}`: "0.1", `{"url":"u","supportedInterfaces":[]}`: "", `{"url":null}`: "", `[`: "",
 	} {
 		if got := CardVersion([]byte(src)); got != want {
 			t.Errorf("%s: %q, want %q", src, got, want)
