@@ -45,7 +45,7 @@ func (r *Request) send(p *runtime.SendRequest) (Answer, error) {
 	case !m.Wait:
 		sent.AwaitDecision()
 	}
-	result, bytes, err := sent.Result(m.Wait)
+	result, bytes, err := sent.Result(r.Context, m.Wait)
 	if err != nil {
 		return Answer{}, err
 	}

@@ -18,7 +18,7 @@ type admission struct {
 	work    budget.Budget // of the messages of admitted calls
 
 	mu       sync.Mutex
-	running  map[*call]int // admitted calls, with the number of goroutines at work on each
+	running  inFlight // admitted calls
 	draining bool
 	lost     []store.Key   // tasks of calls that are over here, but maybe not in the store
 	idle     chan struct{} // closed when draining and nothing runs
@@ -28,8 +28,45 @@ func newAdmission(limit int, work int64) admission {
 	return admission{
 		limit: limit, work: budget.Budget{Limit: work},
 		closing: make(chan struct{}), hurry: make(chan struct{}), idle: make(chan struct{}),
-		running: map[*call]int{},
 	}
+}
+
+// inFlight is a list of calls through their flight, so that adding one takes no memory.
+type inFlight struct {
+	first *call
+	n     int
+}
+
+// flight is what a list has in a call of its own.
+type flight struct {
+	previous, next *call
+	goroutines     int // at work on the call
+}
+
+func (l *inFlight) add(c *call) {
+	c.flight = flight{next: l.first, goroutines: 1}
+	if l.first != nil {
+		l.first.flight.previous = c
+	}
+	l.first = c
+	l.n++
+}
+
+// remove removes a call, if it is there.
+func (l *inFlight) remove(c *call) {
+	if c.flight.goroutines == 0 {
+		return
+	}
+	if c.flight.previous == nil {
+		l.first = c.flight.next
+	} else {
+		c.flight.previous.flight.next = c.flight.next
+	}
+	if c.flight.next != nil {
+		c.flight.next.flight.previous = c.flight.previous
+	}
+	c.flight = flight{}
+	l.n--
 }
 
 // drain lets no more calls in and waits for those at work until ctx is done; then it cancels them, and gives them a
@@ -38,7 +75,7 @@ func (a *admission) drain(ctx context.Context) (returned bool) {
 	a.mu.Lock()
 	if !a.draining {
 		a.draining = true
-		if len(a.running) == 0 {
+		if a.running.n == 0 {
 			close(a.idle)
 		}
 	}
@@ -67,9 +104,9 @@ func (a *admission) drain(ctx context.Context) (returned bool) {
 func (a *admission) cancelAll(cause error, which func(*call) bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for c := range a.running {
+	for c := a.running.first; c != nil; c = c.flight.next {
 		if which(c) {
-			c.cancel(cause)
+			c.ctx.cancel(cause)
 		}
 	}
 }
@@ -79,7 +116,7 @@ func (a *admission) cancelAll(cause error, which func(*call) bool) {
 func (a *admission) cutOff() {
 	a.mu.Lock()
 	var all sync.WaitGroup
-	for c := range a.running {
+	for c := a.running.first; c != nil; c = c.flight.next {
 		all.Go(func() { _ = c.returned(nil, task.ErrShutdown) })
 	}
 	a.mu.Unlock()
@@ -112,7 +149,7 @@ func (a *admission) isDraining() bool {
 func (a *admission) len() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return len(a.running)
+	return a.running.n
 }
 
 // free returns how many more calls may be admitted.
@@ -122,7 +159,7 @@ func (a *admission) free() int {
 	if a.draining {
 		return 0
 	}
-	return a.limit - len(a.running)
+	return a.limit - a.running.n
 }
 
 // forget forgets what this instance ran before its lease was over.
@@ -137,7 +174,7 @@ func (a *admission) forget() {
 func (a *admission) unstored() (keys []store.Key) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for c := range a.running {
+	for c := a.running.first; c != nil; c = c.flight.next {
 		if c.task.runsHere.Load() {
 			keys = append(keys, c.handle.key)
 		}
@@ -166,13 +203,13 @@ func (a *admission) admit(c *call) error {
 	if a.draining {
 		return budget.ErrBusy.With("the agent is shutting down")
 	}
-	if len(a.running) >= a.limit {
+	if a.running.n >= a.limit {
 		return budget.ErrBusy
 	}
 	if c.weight = c.weigh(); c.weight > 0 && !a.work.Try(c.weight) {
 		return budget.ErrBusy.With("too many large messages are being worked on, try again later")
 	}
-	a.running[c] = 1
+	a.running.add(c)
 	return nil
 }
 
@@ -183,7 +220,7 @@ func (a *admission) adopt(c *call) {
 	if c.weight = c.weigh(); c.weight > 0 {
 		a.work.Add(c.weight)
 	}
-	a.running[c] = 1
+	a.running.add(c)
 }
 
 // partWeight is about what a part of a message takes in memory beside its content, in bytes.
@@ -198,28 +235,33 @@ func (c *call) weigh() int64 {
 	return 0
 }
 
-// hold keeps an admitted call counted in until it is dismissed once more.
+// hold keeps a call counted in, or counts it in again, until it is dismissed once more.
 func (a *admission) hold(c *call) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.running[c]++
+	if c.flight.goroutines == 0 {
+		a.running.add(c)
+		return
+	}
+	c.flight.goroutines++
 }
 
 // dismiss counts a call out.
 func (a *admission) dismiss(c *call) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.running[c]--; a.running[c] > 0 {
+	if c.flight.goroutines > 1 {
+		c.flight.goroutines--
 		return
 	}
-	delete(a.running, c)
+	a.running.remove(c)
 	if c.task.runsHere.Load() {
 		a.lost = append(a.lost, c.handle.key)
 	}
 	if c.weight > 0 {
 		a.work.Release(c.weight)
 	}
-	if a.draining && len(a.running) == 0 {
+	if a.draining && a.running.n == 0 {
 		closeOnce(a.idle)
 	}
 }
@@ -228,7 +270,7 @@ func (a *admission) dismiss(c *call) {
 func (a *admission) due(now time.Time) (calls []*call) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for c := range a.running {
+	for c := a.running.first; c != nil; c = c.flight.next {
 		if at := c.overdue.Load(); at != 0 && at <= now.UnixNano() {
 			calls = append(calls, c)
 		}

@@ -51,11 +51,10 @@ func (r *Runner) Send(ctx context.Context, m *Message) (sent Sent, answer runtim
 func (r *Runner) take(ctx context.Context, m *Message) (sent Sent, answer runtime.Message, err error) {
 	c := r.newCall()
 	c.req, c.parts, c.owner, c.push, c.repeat = m.Request, m.Parts, m.Owner, m.Push, m.Repeat
-	c.base = values{ctx, m.Request.Source, m.Caller}
+	c.ctx.values = values{ctx, m.Request, m.Caller}
 	if !m.Wait {
 		c.decided.arm()
 	}
-	c.ctx, c.cancel = context.WithCancelCause(&c.base)
 	a := arrival{r, c, m.Info}
 	if m.Named {
 		err = a.nameTask(m)
@@ -68,7 +67,7 @@ func (r *Runner) take(ctx context.Context, m *Message) (sent Sent, answer runtim
 		answer, err = a.begin(m)
 	}
 	if err != nil || answer != nil {
-		c.cancel(nil)
+		c.ctx.cancel(nil)
 		return Sent{}, answer, err
 	}
 	return Sent{c}, nil, nil
@@ -126,9 +125,9 @@ func (a *arrival) place(m *Message) (answer runtime.Message, called bool, err er
 	message := route.Message{Metadata: a.info.Metadata, Parts: m.Parts, Permit: m.Permit}
 	if router := a.r.Router; router != nil {
 		said := m.Request.Message // m itself would have to be kept
-		message.Router = func() (string, error) { return router(c.ctx, said) }
+		message.Router = func() (string, error) { return router(&c.ctx, said) }
 	}
-	target, err := m.Sees.Route(c.base.ctx, &message)
+	target, err := m.Sees.Route(c.ctx.request, &message)
 	if err != nil {
 		return nil, false, err
 	}

@@ -1,11 +1,9 @@
 package run
 
 import (
-	"context"
 	"log/slog"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/route"
@@ -18,6 +16,9 @@ type call struct {
 	r          *Runner
 	skill      *skill
 	state      state
+	resumed    bool      // the message continues the task
+	began      bool      // the handler was called
+	seen       bool      // the task shows that it is being worked on
 	forHandler task.Task // what the handler has
 	sender
 	handling
@@ -44,7 +45,6 @@ type sender struct {
 	req   *runtime.SendRequest
 	parts []runtime.Part // of the message
 	owner store.Owner
-	base  values // the request's values
 	push  *store.Push
 	// repeat is by what the message is known when it comes again; nil: by nothing.
 	repeat *store.Repeat
@@ -58,18 +58,15 @@ type sender struct {
 
 // handling is what the handler works with.
 type handling struct {
-	ctx     context.Context // canceled by cancel
-	cancel  context.CancelCauseFunc
+	ctx     callContext
 	run     runContext   // ctx as the handler sees it
+	flight  flight       // among the admitted calls; guarded by admission.mu
 	weight  int64        // bytes of the message that are taken from the budget of all work
 	overdue atomic.Int64 // when the ticker is to cancel the call, Unix nanoseconds; 0: a timer does, or nobody
 	input   route.Input
-	resumed bool     // the message continues the task
-	began   bool     // the handler was called
-	seen    bool     // the task shows that it is being worked on
-	watched *watched // the handler's run; nil: nobody observes, or it was not called
-	nth     int64    // number of the call in its task and
 	attempt int      // how often a handler was called for it, when the call began
+	nth     int64    // number of the call in its task, by then
+	watched *watched // the handler's run; nil: nobody observes, or it was not called
 	value   []byte   // what the handle was redeemed with that brought the call; nil: none
 }
 
@@ -143,60 +140,3 @@ func (c *call) setConfiguration() {
 
 // log is the logger for what is said of the call, perhaps of a message that comes to no task.
 func (c *call) log() *slog.Logger { return c.r.Log(c.skill.ID, c.named(), c.owner.Principal) }
-
-// runContext is a handler's context: canceled with a cause, never by the client's disconnect, and with the deadline of
-// the skill's timeout, which a timer or the ticker enforces.
-type runContext struct {
-	context.Context
-	deadline time.Time
-}
-
-// exactTimeout is up to which timeout a call gets a timer of its own; longer ones are left to the ticker.
-const exactTimeout = time.Minute
-
-func (c *runContext) Deadline() (time.Time, bool) { return c.deadline, true }
-
-type callerKey struct{}
-
-// CallerFrom returns who sent the request that is being served, for a context of a hook, a handler or an operation of
-// the agent's own; nil for nobody who is known.
-func CallerFrom(ctx context.Context) *runtime.Caller {
-	c, _ := ctx.Value(callerKey{}).(*runtime.Caller)
-	return c
-}
-
-// WithCaller returns a context in which [CallerFrom] finds the caller.
-func WithCaller(ctx context.Context, c *runtime.Caller) context.Context {
-	return context.WithValue(ctx, callerKey{}, c)
-}
-
-type requestKey struct{}
-
-// Source returns the generated request that is being served, for a context of a hook or a handler.
-func Source(ctx context.Context) any { return ctx.Value(requestKey{}) }
-
-// WithSource returns a context in which [Source] finds the generated request.
-func WithSource(ctx context.Context, request any) context.Context {
-	return context.WithValue(ctx, requestKey{}, request)
-}
-
-// values is a request's context without its end: a disconnect cancels nothing (R69, §3.5.2).
-type values struct {
-	ctx    context.Context
-	source any // the generated request
-	caller *runtime.Caller
-}
-
-func (v *values) Deadline() (time.Time, bool) { return time.Time{}, false }
-func (v *values) Done() <-chan struct{}       { return nil }
-func (v *values) Err() error                  { return nil }
-
-func (v *values) Value(key any) any {
-	switch key {
-	case requestKey{}:
-		return v.source
-	case callerKey{}:
-		return v.caller
-	}
-	return v.ctx.Value(key)
-}

@@ -207,7 +207,7 @@ func (t *taskWriter) wait(w *write) {
 	if t.c.state >= ending {
 		return
 	}
-	t.c.handle.retry(t.c.r, t.c.ctx, w)
+	t.c.handle.retry(t.c.r, &t.c.ctx, w)
 	switch {
 	case t.unconfirmed != w: // answered to another goroutine of the handler, or given up there
 	case w.outcome != unconfirmed:
@@ -273,7 +273,7 @@ func (t *taskWriter) updated(w *write) {
 func (r *Runner) newBackgroundCall() *call {
 	c := r.newCall()
 	c.state, c.handle = over, &c.ownHandle
-	c.ctx, c.cancel = context.WithCancelCause(context.Background())
+	c.ctx.request = context.Background()
 	return c
 }
 

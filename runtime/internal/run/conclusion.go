@@ -2,7 +2,6 @@ package run
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"sync"
 
@@ -25,7 +24,7 @@ type conclusion struct {
 // made it: what it received from another agent fails the task as any other error does.
 func (e *conclusion) giveUp(err error) {
 	var o *verdict
-	cause := context.Cause(e.c.ctx)
+	cause := e.c.ctx.Cause()
 	switch {
 	case e.c.reply != nil:
 		e.c.log().Warn("skill failed after its answer", "error", err)
@@ -59,7 +58,7 @@ func (e *conclusion) givesBack() bool {
 
 // explain finds the text for the client: nothing of an error that is not meant for it.
 func (e *conclusion) explain(err error) string {
-	cause := context.Cause(e.c.ctx)
+	cause := e.c.ctx.Cause()
 	switch public := runtime.Made(err); {
 	case public != nil:
 		return cmp.Or(public.Note, public.Message)

@@ -2,7 +2,6 @@ package run
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -56,7 +55,7 @@ func (x *contextNote) save(value []byte) error {
 	c := x.c
 	c.handle.mu.Lock()
 	defer c.handle.mu.Unlock()
-	switch cause := context.Cause(c.ctx); {
+	switch cause := c.ctx.Cause(); {
 	case c.state >= ending:
 		return task.ErrAnswered
 	case cause != nil && !errors.Is(cause, task.ErrShutdown):

@@ -87,7 +87,7 @@ func (a *arrival) joinOnce(m *Message) (turn, error) {
 	if err := c.skill.routed.CheckModes(m.Parts, m.Request.AcceptedOutputModes); err != nil {
 		return noTurn, err
 	}
-	in, missing, err := c.skill.routed.FollowUp(c.base.ctx, snap.Private.Input, snap.Private.Asked, m.Parts)
+	in, missing, err := c.skill.routed.FollowUp(c.ctx.request, snap.Private.Input, snap.Private.Asked, m.Parts)
 	if err != nil {
 		return noTurn, err
 	}
@@ -142,7 +142,7 @@ func (a *arrival) addMessage(
 		c.setConfiguration()
 	}
 	w := write{expect: version, view: c.task.view(), update: store.Update{
-		Event:    c.r.make.newStatus(c.ctx, c.taskID(), c.context(), state, question, c.r.Now()),
+		Event:    c.r.make.newStatus(&c.ctx, c.taskID(), c.context(), state, question, c.r.Now()),
 		Messages: []runtime.Message{c.req.Message},
 		Input:    &c.task.private.Input,
 		Asked:    &c.task.private.Asked,
@@ -151,7 +151,7 @@ func (a *arrival) addMessage(
 		Stamp:    newStamp(),
 		Call:     work,
 	}}
-	switch c.handle.commit(c.r, c.ctx, &w) {
+	switch c.handle.commit(c.r, &c.ctx, &w) {
 	case unconfirmed:
 		if work != nil && w.perhaps {
 			c.task.retryUnconfirmed(c.handle.key, w.copy())

@@ -137,7 +137,7 @@ func (c *call) asked(target *route.Target) (left bool, err error) {
 // for the end, else on one of its own. A handler that ends its goroutine has failed.
 func (c *call) execute() {
 	defer c.r.admission.dismiss(c)
-	defer c.cancel(nil)
+	defer c.ctx.cancel(nil)
 	var out []byte
 	err := errExit
 	defer func() {
@@ -173,7 +173,7 @@ func (c *call) call() (out []byte, err error) {
 	if timeout <= 0 {
 		timeout = c.r.Limits.Timeout
 	}
-	c.run = runContext{c.ctx, time.Now().Add(timeout)}
+	c.run = runContext{&c.ctx, time.Now().Add(timeout)}
 	if timeout <= exactTimeout {
 		timer := time.AfterFunc(timeout, c.expire)
 		defer timer.Stop()
@@ -218,14 +218,14 @@ func (c *call) turn() error {
 			select {
 			case c.skill.slots <- struct{}{}:
 			case <-c.ctx.Done():
-				return context.Cause(c.ctx)
+				return c.ctx.Cause()
 			}
 		}
 	}
 	c.handle.mu.Lock()
 	defer c.handle.mu.Unlock()
 	if c.state >= ending { // a shutdown has given it back meanwhile
-		return context.Cause(c.ctx)
+		return c.ctx.Cause()
 	}
 	c.state, c.began = running, true
 	if c.handle.version != 0 && !c.resumed && !c.seen { // it was created while it waited
@@ -248,7 +248,7 @@ func (c *call) returned(out []byte, err error) (next *call) {
 // expire ends a call whose time is up, as if the handler had returned: nobody waits for one that ignores its context.
 // What it still says is refused. The handler is told before somebody waits for the store.
 func (c *call) expire() {
-	c.cancel(task.ErrTimeout)
+	c.ctx.cancel(task.ErrTimeout)
 	if next := c.returned(nil, task.ErrTimeout); next != nil {
 		go next.execute()
 	}
@@ -261,7 +261,7 @@ func (c *call) settle(out []byte, err error) (next *call) {
 	switch {
 	case err != nil:
 		c.conclusion.giveUp(err)
-	case c.reply == nil && !errors.Is(context.Cause(c.ctx), task.ErrCanceled):
+	case c.reply == nil && !errors.Is(c.ctx.Cause(), task.ErrCanceled):
 		c.conclusion.finish(out)
 	}
 	if err := c.conclusion.write(); c.task.unconfirmed != nil && err != nil {
@@ -324,8 +324,8 @@ func (c *call) leave() (next *call) {
 		return nil
 	}
 	defer c.r.tasks.drop(h)
-	c.task.runsHere.Store(c.err == errUnwritten || errors.Is(context.Cause(c.ctx), task.ErrLost)) // in the store, maybe
-	if h.run != c {                                                                               // another call, or instance, has the task
+	c.task.runsHere.Store(c.err == errUnwritten || errors.Is(c.ctx.Cause(), task.ErrLost)) // in the store, maybe
+	if h.run != c {                                                                        // another call, or instance, has the task
 		return nil
 	}
 	if h.run = nil; c.task.next != nil {
@@ -344,7 +344,7 @@ func (c *call) leave() (next *call) {
 // stays in the history.
 func (c *call) abandon() {
 	c.state = over
-	c.cancel(nil)
+	c.ctx.cancel(nil)
 	c.done.fire()
 	c.r.admission.dismiss(c)
 	c.r.tasks.drop(c.handle)

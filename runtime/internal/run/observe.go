@@ -23,7 +23,7 @@ type watched struct {
 func (c *call) watch(ctx context.Context) context.Context {
 	w := &watched{}
 	w.Kind, w.Begun, w.Attempt = observe.Run, time.Now(), (*view)(c).Attempt()
-	w.Skill, w.Context, w.Caller, w.Tenant = c.skill.ID, c.context(), c.base.caller, c.owner.Tenant
+	w.Skill, w.Context, w.Caller, w.Tenant = c.skill.ID, c.context(), c.ctx.caller, c.owner.Tenant
 	c.handle.mu.Lock()
 	w.Task, w.Carrier = c.task.made(), observing.ReadTrace(c.task.private.Trace).Fixed()
 	c.handle.mu.Unlock()
@@ -57,7 +57,7 @@ func (c *call) came(err error) (state runtime.State, reason string) {
 		state = runtime.StateCompleted
 	}
 	var o *verdict
-	cause := context.Cause(c.ctx)
+	cause := c.ctx.Cause()
 	switch {
 	case errors.Is(cause, task.ErrCanceled):
 		return runtime.StateCanceled, observe.ReasonCanceled

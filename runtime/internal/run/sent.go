@@ -28,7 +28,7 @@ func (s Sent) Skill() string {
 // when the handler has not decided between a task and a plain Message.
 const patience = 200 * time.Millisecond
 
-// Await waits until the call is over, or canceled, or its outcome cannot be told for now. A client that goes away, or
+// Await waits until the call is over here, or canceled, or its outcome cannot be told for now. A client that goes away, or
 // the shutdown, ends the waiting; the call goes on.
 func (s Sent) Await(client context.Context) error {
 	c := s.c
@@ -40,12 +40,6 @@ func (s Sent) Await(client context.Context) error {
 		case <-c.r.admission.closing:
 			return budget.ErrBusy.With("the agent is shutting down")
 		}
-	}
-	c.handle.mu.Lock()
-	elsewhere := c.task.elsewhere
-	c.handle.mu.Unlock()
-	if elsewhere {
-		return c.awaitElsewhere(client)
 	}
 	return nil
 }
@@ -74,7 +68,7 @@ func (s Sent) AwaitDecision() {
 	c.task.auto = true
 	if err := c.task.create(runtime.StateWorking); err != nil {
 		c.err = err // the handler may be making the task, too, and has not noted yet that it could not
-		c.cancel(err)
+		c.ctx.cancel(err)
 	}
 }
 
@@ -90,10 +84,17 @@ func (s Sent) First() (runtime.Task, int64) {
 }
 
 // Result returns what the sender of the message gets: a Message or a Task, and about how long a Task is. The call is
-// over, or its sender does not wait.
-func (s Sent) Result(ended bool) (result any, bytes int, err error) {
+// over, where it went on elsewhere after some waiting, or its sender does not wait.
+func (s Sent) Result(client context.Context, ended bool) (result any, bytes int, err error) {
 	c := s.c
 	c.handle.mu.Lock()
+	if ended && c.task.elsewhere {
+		c.handle.mu.Unlock()
+		if err := c.awaitElsewhere(client); err != nil {
+			return nil, 0, err
+		}
+		c.handle.mu.Lock()
+	}
 	defer c.handle.mu.Unlock()
 	switch {
 	case c.err != nil && (c.handle.version == 0 || c.err == errUnwritten):

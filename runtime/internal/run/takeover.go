@@ -38,7 +38,7 @@ func (t *taskWriter) lose() error {
 	if t.c.handle.run == t.c {
 		t.c.handle.revoke(cause)
 	}
-	t.c.cancel(cause)
+	t.c.ctx.cancel(cause)
 	t.elsewhere = true
 	return cause
 }
@@ -55,7 +55,7 @@ func causeOf(h store.Head) error {
 // Callers must hold h.mu.
 func (h *handle) revoke(cause error) {
 	if h.run != nil {
-		h.run.cancel(cause)
+		h.run.ctx.cancel(cause)
 		h.run.task.elsewhere = true
 		h.run.done.fire()
 		h.run = nil
@@ -124,8 +124,7 @@ func (r *Runner) revive(key store.Key, snap *store.Snapshot) (*call, error) {
 	}
 	c := r.newCall()
 	c.req, c.parts, c.owner, c.skill = work.Request, work.Request.Message.Contents(), key.Owner, skill
-	c.base = values{context.Background(), work.Request.Source, key.Owner.Caller()}
-	c.ctx, c.cancel = context.WithCancelCause(&c.base)
+	c.ctx.values = values{context.Background(), work.Request, key.Owner.Caller()}
 	c.handle = r.tasks.use(key)
 	c.set(key.Task, work.Request.Message.MessageInfo().ContextID) // bound to the task, it has that
 	c.task.have(snap.Private.Saved)
@@ -220,7 +219,7 @@ func (c *call) takeUp(snap *store.Snapshot) (reason string) {
 // abort ends a call without its handler.
 func (c *call) abort(err error) {
 	defer c.r.admission.dismiss(c)
-	defer c.cancel(nil)
+	defer c.ctx.cancel(nil)
 	if next := c.returned(nil, err); next != nil {
 		go next.execute()
 	}

@@ -1,7 +1,6 @@
 package run
 
 import (
-	"context"
 	"errors"
 	"testing"
 
@@ -13,8 +12,7 @@ import (
 func TestWhatWasGivenBackDoesNotBegin(t *testing.T) {
 	c := &call{skill: &skill{}, state: ending}
 	c.handle = &handle{}
-	c.ctx, c.cancel = context.WithCancelCause(t.Context())
-	c.cancel(task.ErrShutdown)
+	c.ctx.cancel(task.ErrShutdown)
 	if err := c.turn(); !errors.Is(err, task.ErrShutdown) || c.began || c.state != ending {
 		t.Errorf("it began: %v, %v, %v", err, c.began, c.state)
 	}

@@ -1,7 +1,6 @@
 package run
 
 import (
-	"context"
 	"sync"
 	"sync/atomic"
 
@@ -75,7 +74,7 @@ func (t *taskWriter) open() error {
 	case t.c.state >= ending || t.c.reply != nil:
 		return task.ErrAnswered
 	case t.c.ctx.Err() != nil:
-		return context.Cause(t.c.ctx)
+		return t.c.ctx.Cause()
 	}
 	return nil
 }
@@ -90,11 +89,11 @@ func (t *taskWriter) createWith(first runtime.State, then []store.Change, ends b
 		return err
 	}
 	now, id, contextID := t.c.r.Now(), t.c.taskID(), t.c.context()
-	task := t.c.r.make.newTask(t.c.ctx, id, contextID, now)
+	task := t.c.r.make.newTask(&t.c.ctx, id, contextID, now)
 	t.bind()
 	task.AddMessage(t.c.req.Message)
 	if t.c.state == running && first == runtime.StateWorking {
-		if err := task.Apply(t.c.r.make.newStatus(t.c.ctx, id, contextID, runtime.StateWorking, nil, now)); err != nil {
+		if err := task.Apply(t.c.r.make.newStatus(&t.c.ctx, id, contextID, runtime.StateWorking, nil, now)); err != nil {
 			return err
 		}
 	}
@@ -108,7 +107,7 @@ func (t *taskWriter) createWith(first runtime.State, then []store.Change, ends b
 	t.c.handle.key = store.Key{Owner: t.c.owner, Task: id}
 	t.private.Skill, t.private.Input = t.c.skill.ID, t.c.input.Raw
 	if !t.c.r.Observers.None() && t.private.Trace == "" {
-		t.private.Trace = t.c.r.Observers.Inject(t.c.base.ctx)
+		t.private.Trace = t.c.r.Observers.Inject(t.c.ctx.request)
 	}
 	saved := t.unstored()
 	if t.private.Saved = nil; saved != nil {
@@ -209,12 +208,12 @@ func (t *taskWriter) newStatus(state runtime.State, said runtime.MessageData) si
 		m = t.message(said, true)
 		size = store.SizeOfMessage(m, said.Parts)
 	}
-	return stamped(t.c.r.make.newStatus(t.c.ctx, t.c.taskID(), t.c.context(), state, m, t.c.r.Now()), size)
+	return stamped(t.c.r.make.newStatus(&t.c.ctx, t.c.taskID(), t.c.context(), state, m, t.c.r.Now()), size)
 }
 
 // newArtifact makes an artifact update.
 func (t *taskWriter) newArtifact(data *runtime.ArtifactData) sized {
-	return stamped(t.c.r.make.newArtifact(t.c.ctx, t.c.taskID(), t.c.context(), *data), store.SizeOfArtifact(data))
+	return stamped(t.c.r.make.newArtifact(&t.c.ctx, t.c.taskID(), t.c.context(), *data), store.SizeOfArtifact(data))
 }
 
 // say stores an event of the handler's, with what it saved meanwhile.
@@ -243,7 +242,7 @@ func (t *taskWriter) message(said runtime.MessageData, ofTask bool) runtime.Mess
 	if ofTask {
 		said.TaskID = t.c.taskID()
 	}
-	return t.c.r.make.newMessage(t.c.ctx, said)
+	return t.c.r.make.newMessage(&t.c.ctx, said)
 }
 
 // onePart is the only part of what is being sent: the store does not keep it.
@@ -293,7 +292,7 @@ func (t *taskWriter) respond(m runtime.MessageData) error {
 			return task.ErrTaskExists
 		}
 		said := t.message(m, true)
-		e := t.c.r.make.newStatus(t.c.ctx, t.c.taskID(), t.c.context(), runtime.StateCompleted, said, t.c.r.Now())
+		e := t.c.r.make.newStatus(&t.c.ctx, t.c.taskID(), t.c.context(), runtime.StateCompleted, said, t.c.r.Now())
 		if err := t.say(stamped(e, store.SizeOfMessage(said, m.Parts)), nil); err != nil {
 			return err
 		}
