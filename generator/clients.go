@@ -24,6 +24,7 @@ type remoteClient struct {
 	config.Client
 	card  []byte // as it came, or as JSON where it is YAML
 	about string // what the card says that the agent does
+	keys  []byte // by which the card is verified, for the client to embed; nil: there are none
 	agent *ir.Agent
 	pin   output.ClientPin
 	reach Reach
@@ -41,7 +42,7 @@ func (g *generation) readClients(cfg *config.Config) (clients []remoteClient, li
 		if r.agent != nil {
 			r.agent.Calls = ir.Calls{
 				Links:  lower.ClientPackages(append(cfg.BindingsOf(c), r.reach.Binding)),
-				Prefer: c.Bindings, Telemetry: cfg.Telemetry == config.TelemetryOTel,
+				Prefer: c.Bindings, Telemetry: cfg.Telemetry == config.TelemetryOTel, Verify: cardKeys(c.Verify),
 			}
 			if r.reach.Version != "" {
 				r.agent.Calls.Reach = r.reach.String()
@@ -90,11 +91,44 @@ func (g *generation) readClient(cfg *config.Config, c config.Client) (*remoteCli
 		list = nil // somebody else's card: its author does not read this, and its user did when it came
 	}
 	list.Add(stated...)
+	pin.Version = imported.Version
+	if known && old.Digest == pin.Digest {
+		pin.Key, pin.Form = old.Key, old.Form
+	}
 	r := &remoteClient{Client: c, agent: agent, pin: pin, reach: way, card: src, about: imported.Description}
 	if !json.Valid(src) {
 		r.card = card.JSON(file, src)
 	}
-	return r, list
+	r.keys, problems = g.readKeys(c)
+	return r, append(list, problems...)
+}
+
+// readKeys reads the file with the keys of a client; nil if it has none.
+func (g *generation) readKeys(c config.Client) (keys []byte, list diag.List) {
+	if c.Verify == nil || c.Verify.Keys == "" {
+		return nil, nil
+	}
+	if c.Verify.Keys == path.Join(c.Out, config.KeptKeys) {
+		list.Errorf(c.Verify.Pos, "no-keys", "put them elsewhere, such as "+c.Name+"-keys.json", "the keys of client %q cannot be in %s, where a2agen writes the copy that the client embeds", c.Name, c.Verify.Keys)
+		return nil, list
+	}
+	keys, err := g.open(c.Verify.Keys)
+	if err != nil {
+		list.Errorf(c.Verify.Pos, "no-keys", "put the JSON Web Key Set of the agent's publisher there", "the keys of client %q cannot be read: %s: %v", c.Name, c.Verify.Keys, reason(err))
+	}
+	return keys, list
+}
+
+// cardKeys are the keys as emitted code has them.
+func cardKeys(v *config.Verify) *ir.CardKeys {
+	if v == nil {
+		return nil
+	}
+	keys := &ir.CardKeys{URLs: v.URLs, Strict: v.Strict}
+	if v.Keys != "" {
+		keys.File = config.KeptKeys
+	}
+	return keys
 }
 
 // state adds to a card what its user says of the skills, in a2agen.yaml and in the file beside the client.
@@ -172,7 +206,11 @@ func (g *generation) emitRemote(p *ir.Protocol, c remoteClient, paths emit.Paths
 		return nil, err
 	}
 	example, err := scaffold.Example(c.shown(g.Module))
-	return append(files, example, output.File{Path: path.Join(c.Out, config.KeptCard), Data: c.card}), err
+	files = append(files, example, output.File{Path: path.Join(c.Out, config.KeptCard), Data: c.card})
+	if c.keys != nil {
+		files = append(files, output.File{Path: path.Join(c.Out, config.KeptKeys), Data: c.keys})
+	}
+	return files, err
 }
 
 // shown is the client as files show it that call it.

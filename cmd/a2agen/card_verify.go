@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -33,6 +32,7 @@ It exits with 0 when the card is verified, 1 when it is not, and 2 when that cou
 	}
 	cmd.Flags().StringVar(&o.Keys, "jwks", "", "`file` with the public keys, a JSON Web Key Set")
 	cmd.Flags().StringArrayVar(&o.URLs, "jwks-url", nil, "`URL` of a key set, https unless on this machine; can be given several times. Only these are fetched, whatever a signature names")
+	anyWord(cmd, "jwks-url")
 	cmd.Flags().BoolVar(&o.Strict, "strict", false, "take signatures over the form of the specification alone")
 	cmd.Flags().BoolVar(&o.AllowPrivate, "allow-private-network", false, "fetch card and keys from private and loopback addresses too")
 	cmd.Flags().StringVarP(&out, "out", "o", "", "write the card that is covered to this `file`")
@@ -48,10 +48,6 @@ It exits with 0 when the card is verified, 1 when it is not, and 2 when that cou
 		done := announce(cmd, "fetching the card")
 		verified, err := project.VerifyCard(cmd.Context(), o)
 		done()
-		if untrusted, ok := errors.AsType[*project.UntrustedError](err); ok {
-			fmt.Fprintf(cmd.ErrOrStderr(), "a2agen: %v\n", untrusted)
-			return errInvalid
-		}
 		if err != nil {
 			return err
 		}

@@ -28,11 +28,14 @@ The client speaks what the card offers: versions of the protocol that a2agen.yam
 your own agent speaks no more than before, and gRPC is linked where the card has nothing else. Skills whose card publishes schemas get typed methods; the others take text and files. What you
 know of them and the card does not say — input, output, how they are called — is written under skills in the client's entry of a2agen.yaml, or in
 contract.yaml beside the client: then they are typed, too.
+With --jwks or --jwks-url the card's signature is verified before anything is made of it, and by the client before it calls anything. a2agen.lock remembers
+the card's version and by which key it was verified: client says when they change, and refuses a verified card of an older version.
 Private addresses, loopback included, are refused unless --allow-private-network is given.`,
 		Example: `  a2agen client https://agent.example.com --name travel
   a2agen client https://agent.example.com -C travelclient --module example.com/travelclient
   a2agen client card.json --name travel --out internal/travel
   a2agen client https://agent.example.com --bindings GRPC,JSONRPC
+  a2agen client https://agent.example.com --jwks travel-jwks.json --strict
   a2agen client http://127.0.0.1:8080 --allow-private-network`,
 		Args: exactly(1, "the agent's URL, or a file with its card"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -59,6 +62,7 @@ Private addresses, loopback included, are refused unless --allow-private-network
 	cmd.Flags().StringVar(&o.Name, "name", "", "the client's package `name`; default: made from the card's name")
 	cmd.Flags().StringVar(&o.Out, "out", "", "the package's `folder` in the project; default: client/NAME")
 	cmd.Flags().StringSliceVar(&o.Bindings, "bindings", nil, "what the client speaks, the preferred binding first: `"+strings.Join(config.Bindings(), ",")+"` or some of them; default: those of the project")
+	trustFlags(cmd, &o.Trust)
 	cmd.Flags().BoolVar(&o.AllowPrivate, "allow-private-network", false, "fetch the card from private and loopback addresses too")
 	cmd.Flags().BoolVar(&o.InferExamples, "infer-examples", false, "write what the card's examples in JSON say of inputs to contract.yaml beside the client, for you to correct")
 	cmd.Flags().BoolVar(&o.Force, "force", false, "overwrite generated files that were edited by hand")

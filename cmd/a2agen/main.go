@@ -66,7 +66,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}
 	var invalid *project.InvalidError
 	var refused *disk.RefusedError
-	if errors.Is(err, errInvalid) || errors.As(err, &invalid) || errors.As(err, &refused) {
+	var untrusted *project.UntrustedError
+	if errors.Is(err, errInvalid) || errors.As(err, &invalid) || errors.As(err, &refused) || errors.As(err, &untrusted) {
 		return exitInvalid
 	}
 	return exitFailed

@@ -138,6 +138,7 @@ type Client struct {
 	// Bindings are those that the client uses, the preferred one first; none: all that the project has, as the card orders
 	// them.
 	Bindings []string
+	Verify   *Verify // nil: the card is not verified
 	// Contract is what the user says of the agent's skills.
 	Contract Contract
 	Pos      diag.Pos
@@ -145,6 +146,17 @@ type Client struct {
 
 // ContractFile returns the path of the file beside the client's code that says more of the skills.
 func (c Client) ContractFile() string { return path.Join(c.Out, ContractFile) }
+
+// Verify says by which keys a client verifies its agent's card. There are Keys, URLs, or both.
+type Verify struct {
+	Keys   string   // file with a JSON Web Key Set
+	URLs   []string // of key sets
+	Strict bool     // the specification's form alone
+	Pos    diag.Pos
+}
+
+// KeptKeys is the name of the copy of a client's keys in its folder, which its code embeds.
+const KeptKeys = "keys.json"
 
 // KeptCard is the name of a fetched card in a client's folder.
 const KeptCard = "card.json"
@@ -322,6 +334,9 @@ func (cfg *Config) fill(c *shape.Checker, root *yaml.Node) {
 		set(&cl.Out, yamlx.Get(n, "out"))
 		cl.Bindings = yamlx.Texts(yamlx.Get(n, "bindings"))
 		cl.Contract = contractOf(c, n)
+		if v := yamlx.Get(n, "verify"); v != nil {
+			cl.Verify = &Verify{Keys: yamlx.Text(yamlx.Get(v, "keys")), URLs: yamlx.Texts(yamlx.Get(v, "urls")), Strict: isTrue(yamlx.Get(v, "strict")), Pos: yamlx.Pos(c.File, v)}
+		}
 		cfg.Clients = append(cfg.Clients, cl)
 	}
 }

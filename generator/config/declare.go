@@ -120,6 +120,7 @@ func client() *shape.Object {
 			{Key: "url", Type: &shape.Type{Kind: shape.URL}, Doc: "Where the card was fetched."},
 			{Key: "file", Type: file("the path of a file inside the project"), Doc: "The file that holds the card."},
 			{Key: "out", Type: folder, Doc: "The folder of the client's package.", Default: "client/NAME"},
+			{Key: "verify", Type: &shape.Type{Kind: shape.Struct, Object: verifyCard}, Doc: "The client verifies the signatures of the agent's card before it calls anything, and so does a2agen client. It has keys, urls, or both.", Default: "cards are not verified"},
 			{Key: "bindings", Type: bindingList(), Doc: "The bindings that the client uses, the preferred one first.", Default: "those of the project, as the card orders them"},
 		}, contractFields()...),
 		Check: func(c *shape.Checker, n *yaml.Node) {
@@ -133,6 +134,23 @@ func client() *shape.Object {
 		},
 	}
 }
+
+var verifyCard = &shape.Object{
+	Name: "verify", Doc: "By which keys a client verifies the card of its agent.",
+	Fields: []*shape.Field{
+		{Key: "keys", Type: file("the path of a file inside the project"), Doc: "A file with the public keys, a JSON Web Key Set, as the agent's publisher gave it to you. The client embeds it."},
+		{Key: "urls", Type: &shape.Type{Kind: shape.List, Min: 1, Max: 20, Elem: &shape.Type{Kind: shape.URL, Check: checkKeysURL}}, Doc: "URLs of key sets, https unless on this machine, which are fetched when they are needed. The jku of a signature counts if it is one of them."},
+		{Key: "strict", Type: &shape.Type{Kind: shape.Bool}, Doc: "true: only signatures over the specification's form count, which cover the whole card. The SDKs of today make others.", Default: "false"},
+	},
+	Check: func(c *shape.Checker, n *yaml.Node) {
+		if yamlx.Get(n, "keys") == nil && yamlx.Get(n, "urls") == nil {
+			c.Errorf(n, "missing-key", "", `verify needs the key "keys" or "urls"`)
+		}
+	},
+}
+
+// checkKeysURL rejects http, except to this machine: whoever can change what travels there chooses the keys.
+func checkKeysURL(c *shape.Checker, n *yaml.Node) { checkFetched(c, n, "keys are") }
 
 var folder = &shape.Type{Kind: shape.Text, Min: 1, Max: 200, Pattern: folderPattern, PatternSays: "a folder inside the project that ends in a Go package name", Check: checkKeyword}
 
@@ -173,13 +191,16 @@ func checkOwnVersion(c *shape.Checker, n *yaml.Node) {
 }
 
 // checkDefinitionURL rejects http, except to this machine.
-func checkDefinitionURL(c *shape.Checker, n *yaml.Node) {
+func checkDefinitionURL(c *shape.Checker, n *yaml.Node) { checkFetched(c, n, "a definition is") }
+
+// checkFetched rejects http, except to this machine, for what is fetched.
+func checkFetched(c *shape.Checker, n *yaml.Node, what string) {
 	u, err := url.Parse(n.Value)
 	if err != nil || u.Scheme == "https" {
 		return
 	}
 	if addr, err := netip.ParseAddr(u.Hostname()); u.Hostname() != "localhost" && (err != nil || !addr.IsLoopback()) {
-		c.Errorf(n, "bad-value", "", "a definition is fetched over https, not from %q", shape.Short(n.Value))
+		c.Errorf(n, "bad-value", "", "%s fetched over https, not from %q", what, shape.Short(n.Value))
 	}
 }
 

@@ -92,7 +92,7 @@ func (c *skillClient) declaration() jen.Code {
 	s := jen.Add(doc(fmt.Sprintf("Client calls the skills of the agent %q; the embedded client calls the protocol's operations. It is safe for concurrent use.", c.agent.Name)))
 	s.Type().Id("Client").Struct(jen.Op("*").Qual(protocolClientPath(c.paths), "Client")).Line().Line()
 	if c.pinned {
-		s.Add(c.pinnedCard())
+		s.Add(c.pinnedCard(), c.trusted())
 		s.Add(doc("New fetches the card of the agent at the URL and returns a client of it. An empty URL takes [Card], without any request."))
 	} else {
 		s.Add(doc("New fetches the card of the agent at the URL and returns a client of it."))
@@ -113,6 +113,9 @@ func (c *skillClient) declaration() jen.Code {
 
 // options are those that a2agen.yaml asks for: what is linked by choice, and the preferred bindings.
 func (c *skillClient) options() (list []jen.Code) {
+	if c.agent.Calls.Verify != nil {
+		list = append(list, jen.Qual(clientPath, "VerifyCard").Call(jen.Id("trusted")))
+	}
 	for _, pkg := range c.agent.Calls.Links {
 		list = append(list, jen.Qual(clientPath, "Use").Call(jen.Qual(modulePath+pkg, "Binding").Call()))
 	}
@@ -144,6 +147,25 @@ func (c *skillClient) constructor(name string, params, args []jen.Code) jen.Code
 		jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Nil(), jen.Err())),
 		jen.Return(jen.Op("&").Id("Client").Values(jen.Id("Client").Op(":").Id("c")), jen.Nil()),
 	)...).Line().Line()
+}
+
+// trusted is what verifies the agent's card, where a2agen.yaml asks for it.
+func (c *skillClient) trusted() jen.Code {
+	v := c.agent.Calls.Verify
+	if v == nil {
+		return jen.Null()
+	}
+	s, config := jen.Null(), settings{pairs: members()}
+	if v.File != "" {
+		s.Comment("//go:embed " + v.File).Line().Var().Id("keysJSON").Index().Byte().Line().Line()
+		config.pairs.set("Keys", jen.Id("keysJSON"))
+	}
+	config.texts("URLs", v.URLs)
+	if v.Strict {
+		config.pairs.set("Strict", jen.True())
+	}
+	s.Add(doc("trusted verifies the agent's card before anything is called. A card that it does not verify is a *rpc.CardError."))
+	return s.Var().Id("trusted").Op("=").Qual(signedPath, "Trust").Call(jen.Qual(signedPath, "Config").Values(config.code()...)).Line().Line()
 }
 
 // pinnedCard is the card from which the client was made, and the function that returns it.

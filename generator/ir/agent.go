@@ -94,6 +94,13 @@ const (
 // Tokens reports whether what is checked are tokens of an issuer.
 func (k VerifierKind) Tokens() bool { return k == JWT || k == Introspection }
 
+// CardKeys are the keys by which a client verifies its agent's card.
+type CardKeys struct {
+	File   string   `json:"file,omitempty"` // beside the client, which embeds it; "": none
+	URLs   []string `json:"urls,omitempty"`
+	Strict bool     `json:"strict,omitempty"`
+}
+
 // Calls are how a client calls an agent.
 type Calls struct {
 	Links  []string `json:"links,omitempty"`  // packages of bindings, in the runtime's module: "runtime/client/grpcclient"
@@ -101,6 +108,8 @@ type Calls struct {
 	Reach  string   `json:"reach,omitempty"`  // how the agent of a card is called, in words: "over JSONRPC, in version 0.3 …"
 	// Telemetry: the client tells OpenTelemetry of its calls.
 	Telemetry bool `json:"telemetry,omitempty"`
+	// Verify says by which keys the client verifies the agent's card; nil: it does not.
+	Verify *CardKeys `json:"verify,omitempty"`
 }
 
 // Repeats are known by their messages' ids, for a time (0: as the runtime has it).

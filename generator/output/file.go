@@ -67,4 +67,9 @@ type ClientPin struct {
 	Out    string `yaml:"out"`           // the client's folder, slash-separated, relative to the project
 	Card   string `yaml:"card"`          // the kept card
 	Digest string `yaml:"digest"`
+	// Version is that of the agent, as the card says it. Key and Form say how the card was verified when it was pinned: by the
+	// key with this thumbprint (RFC 7638), in this form; "": it was not.
+	Version string `yaml:"version,omitempty"`
+	Key     string `yaml:"key,omitempty"`
+	Form    string `yaml:"form,omitempty"`
 }

@@ -41,6 +41,9 @@ func ModulesOf(c *config.Config, links Links) (ms Modules) {
 	link(config.StoreOf(c.Store).Package)
 	called := links.Calls
 	for _, cl := range c.Clients {
+		if cl.Verify != nil {
+			link(signedPackage)
+		}
 		called = append(called, c.BindingsOf(cl)...)
 	}
 	for _, b := range runtime.Bindings {

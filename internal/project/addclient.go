@@ -30,6 +30,7 @@ type ClientOptions struct {
 	Bindings     []string // that the client uses, the preferred one first; those of the project
 	// InferExamples writes what the examples in the card say of inputs to the client's contract.yaml, if there is none.
 	InferExamples bool
+	Trust         TrustOptions
 }
 
 // AddClient fetches a card, stores it beside the client, records the client in a2agen.yaml and generates the project.
@@ -102,6 +103,10 @@ func (p *project) addClient(ctx context.Context, o ClientOptions, src []byte, im
 	if err != nil {
 		return c, Report{}, err
 	}
+	seen, err := p.trustCard(ctx, o, &c, known, src, imported)
+	if err != nil {
+		return c, Report{}, err
+	}
 	edited := old
 	if !known {
 		base := old
@@ -112,7 +117,7 @@ func (p *project) addClient(ctx context.Context, o ClientOptions, src []byte, im
 			return c, Report{}, err
 		}
 	}
-	r, err := p.applyClient(ctx, o, c, old, edited, src, imported)
+	r, err := p.applyClient(ctx, o, c, old, edited, seen)
 	return c, r, err
 }
 
@@ -170,19 +175,17 @@ func (p *project) inside(file string) string {
 }
 
 // applyClient generates with the new entry and the new card, and writes all of it at once, only if that succeeds.
-func (p *project) applyClient(
-	ctx context.Context, o ClientOptions, c config.Client, old, edited, src []byte, imported *card.Card,
-) (Report, error) {
+func (p *project) applyClient(ctx context.Context, o ClientOptions, c config.Client, old, edited []byte, seen *seenCard) (Report, error) {
 	over := map[string][]byte{config.File: edited}
 	file, kept := c.Card()
 	pins := p.Lock().Clients
 	if kept {
-		over[file], p.remotes = src, map[string][]byte{file: src}
+		over[file], p.remotes = seen.card, map[string][]byte{file: seen.card}
 		pins = without(pins, c.Name)
 		p.Replace(file) // fetching it again is what takes over another card
 	}
 	p.config = edited
-	contract, notes := p.inferContract(o, c, imported)
+	contract, notes := p.inferContract(o, c, seen.imported)
 	if contract != nil {
 		over[contract.Path] = contract.Data
 	}
@@ -190,6 +193,8 @@ func (p *project) applyClient(
 	if list.HasErrors() {
 		return Report{Diagnostics: list}, &InvalidError{list}
 	}
+	seen.remember(out.Clients, c.Name)
+	list.Add(seen.notes...)
 	further, note, err := p.besideClient(out, o, c)
 	if err != nil {
 		return Report{}, err

@@ -61,7 +61,7 @@ func (p *project) headerless(name string) bool {
 	switch {
 	case name == card.SchemaPath, name == config.SchemaPath, config.IsKept(name):
 		return true
-	case path.Base(name) == config.KeptCard:
+	case path.Base(name) == config.KeptCard, path.Base(name) == config.KeptKeys:
 		code, err := p.ReadFile(path.Join(path.Dir(name), emit.ClientFile))
 		return err == nil && output.Headed(code)
 	}

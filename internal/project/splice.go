@@ -44,7 +44,29 @@ func clientEntry(c config.Client) string {
 	if len(c.Bindings) > 0 {
 		entry += ", bindings: [" + strings.Join(c.Bindings, ", ") + "]"
 	}
+	if v := c.Verify; v != nil {
+		entry += ", verify: " + verifyEntry(v)
+	}
 	return entry + "}"
+}
+
+// verifyEntry returns what is said of the keys of a client, on one line.
+func verifyEntry(v *config.Verify) string {
+	var parts []string
+	if v.Keys != "" {
+		parts = append(parts, "keys: "+strconv.QuoteToASCII(v.Keys))
+	}
+	if len(v.URLs) > 0 {
+		quoted := make([]string, len(v.URLs))
+		for i, u := range v.URLs {
+			quoted[i] = strconv.QuoteToASCII(u)
+		}
+		parts = append(parts, "urls: ["+strings.Join(quoted, ", ")+"]")
+	}
+	if v.Strict {
+		parts = append(parts, "strict: true")
+	}
+	return "{" + strings.Join(parts, ", ") + "}"
 }
 
 // splice inserts the entry at the head of the list clients, or a new list at the end.
@@ -146,7 +168,8 @@ func verifyClient(before, after []byte, c config.Client) error {
 		return errors.New(list[0].Message)
 	}
 	found := slices.IndexFunc(now.Clients, func(n config.Client) bool { return n.Name == c.Name })
-	if found < 0 || now.Clients[found].URL != c.URL || now.Clients[found].Path != c.Path || now.Clients[found].Out != c.Out {
+	if found < 0 || now.Clients[found].URL != c.URL || now.Clients[found].Path != c.Path || now.Clients[found].Out != c.Out ||
+		!sameKeys(now.Clients[found].Verify, c.Verify) {
 		return errSplice
 	}
 	now.Clients = slices.Delete(now.Clients, found, found+1)
@@ -173,6 +196,11 @@ func withoutPositions(c *config.Config) config.Config {
 	for i := range n.Clients {
 		n.Clients[i].Pos.Line, n.Clients[i].Pos.Col = 0, 0
 		n.Clients[i].Contract = n.Clients[i].Contract.WithoutPositions()
+		if v := n.Clients[i].Verify; v != nil {
+			elsewhere := *v
+			elsewhere.Pos = diag.Pos{}
+			n.Clients[i].Verify = &elsewhere
+		}
 	}
 	if len(n.Clients) == 0 {
 		n.Clients = nil

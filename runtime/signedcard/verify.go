@@ -38,10 +38,30 @@ type Verifier struct {
 	urls   []string
 	sets   map[string]*keyset.Set[*publicKey] // by URL
 	strict bool
+
+	unusable error // why the configuration cannot be used; nil: it can
 }
 
 // NewVerifier makes a verifier. It fetches nothing yet. An error is [ErrNoKeys].
 func NewVerifier(c Config) (*Verifier, error) {
+	v := Trust(c)
+	if v.unusable != nil {
+		return nil, v.unusable
+	}
+	return v, nil
+}
+
+// Trust is [NewVerifier] for a variable of a package: with a configuration that cannot be used it verifies nothing, and says why each
+// time.
+func Trust(c Config) *Verifier {
+	v, err := newVerifier(c)
+	if err != nil {
+		return &Verifier{unusable: err}
+	}
+	return v
+}
+
+func newVerifier(c Config) (*Verifier, error) {
 	v := &Verifier{urls: slices.Clone(c.URLs), sets: map[string]*keyset.Set[*publicKey]{}, strict: c.Strict}
 	if len(c.Keys) == 0 && len(c.URLs) == 0 {
 		return nil, noKeys(errors.New("verifying a card needs keys, or URLs of key sets"))
@@ -72,6 +92,9 @@ func NewVerifier(c Config) (*Verifier, error) {
 // Verify tries the signatures of a card and returns the card that one of them covers. Errors are [ErrUnsigned],
 // [ErrNotVerified], [ErrInvalid] and [ErrNoKeys].
 func (v *Verifier) Verify(ctx context.Context, card []byte) (*runtime.VerifiedCard, error) {
+	if v.unusable != nil {
+		return nil, v.unusable
+	}
 	root, err := parseCard(card)
 	if err != nil {
 		return nil, err

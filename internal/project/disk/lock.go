@@ -107,7 +107,7 @@ func (l *Lock) Bytes() []byte {
 		for _, name := range slices.Sorted(maps.Keys(l.Clients)) {
 			c := l.Clients[name]
 			fmt.Fprintf(&b, "  %s:\n", scalar(name))
-			for _, kv := range [][2]string{{"url", c.URL}, {"out", c.Out}, {"card", c.Card}, {"digest", c.Digest}} {
+			for _, kv := range [][2]string{{"url", c.URL}, {"out", c.Out}, {"card", c.Card}, {"digest", c.Digest}, {"version", c.Version}, {"key", c.Key}, {"form", c.Form}} {
 				if kv[1] != "" {
 					fmt.Fprintf(&b, "    %s: %s\n", kv[0], scalar(kv[1]))
 				}
