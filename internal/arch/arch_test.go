@@ -78,7 +78,7 @@ var rows = map[string]string{
 	"runtime/internal/errorformat": "runtime",
 	"runtime/internal/observing":   "runtime/observe runtime/wire",
 	"runtime/server/webhooks":      "runtime/internal/webhook runtime/server",
-	"runtime/client": "runtime runtime/check runtime/internal/news runtime/internal/observing runtime/observe runtime/sse " +
+	"runtime/client": "runtime runtime/check runtime/internal/news runtime/internal/observing runtime/internal/security runtime/observe runtime/sse " +
 		"runtime/wire",
 	"runtime/client/oauth":      "runtime/client runtime/internal/keyset runtime/wire",
 	"runtime/client/grpcclient": "runtime runtime/client runtime/internal/errorformat runtime/wire",

@@ -60,6 +60,7 @@ func (t *talk) failed(ctx context.Context, err error) error {
 		failed *rpc.TaskError
 		agent  *runtime.Error
 		broken *rpc.StreamError
+		none   *rpc.CredentialError
 	)
 	say := func(code int, format string, args ...any) error {
 		return &Error{code, errors.New(t.hide(clean(fmt.Sprintf(format, args...))))}
@@ -75,6 +76,8 @@ func (t *talk) failed(ctx context.Context, err error) error {
 		return say(ExitAsks, "%s", t.asked(ask))
 	case errors.As(err, &failed):
 		return say(ExitFailed, "%v", failed)
+	case errors.As(err, &none):
+		return say(ExitFailed, "%v\n%s", none, proveIt)
 	case errors.Is(err, runtime.ErrUnauthenticated):
 		return say(ExitFailed, "the agent refused: %v\n%s", answered(err), proveIt)
 	case errors.Is(err, runtime.ErrPermissionDenied) && t.known():

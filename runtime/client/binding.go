@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net/http"
@@ -27,6 +28,8 @@ type Target struct {
 	Secure bool
 	// HTTP is for bindings over HTTP: the user's transport with the client's rules for redirects.
 	HTTP *http.Client
+	// Certificate returns the client certificate for a connection, as [tls.Config.GetClientCertificate] has it; nil without. HTTP has it, too.
+	Certificate func(*tls.CertificateRequestInfo) (*tls.Certificate, error)
 	// Idle is how long nothing may arrive ([IdleTimeout]); zero or less: for ever.
 	Idle time.Duration
 	// MaxResponse and MaxEvent are the largest answer and the largest event of a stream, in bytes.
@@ -55,6 +58,9 @@ type Request struct {
 	Body      []byte
 	// Header are the service parameters (A2A 1.0 §3.2.6) and the user's headers, under their names in HTTP.
 	Header http.Header
+	// Query is what the URL must have in its query in addition: an API key, encoded; "" for nothing. Bindings that have no place for keys in
+	// a query (runtime.Binding.Keys) get none. It must not be in an error.
+	Query string
 	// LastEventID is the event after which a stream goes on, where the binding has ids; "" for none.
 	LastEventID string
 }

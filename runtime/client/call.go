@@ -33,7 +33,10 @@ func (c *Client) call(ctx context.Context, m Method, request any, cl *call) (res
 		attempt, done := cl.policy.one(ctx)
 		defer done()
 		attempt, a := c.observed(attempt, l, op, cl)
-		result, err = c.callLink(attempt, l, op, a, request, cl)
+		err = c.authorized(attempt, cl, func() error {
+			result, err = c.callLink(attempt, l, op, a, request, cl)
+			return err
+		})
 		if cl.policy.AttemptTimeout > 0 && errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 			err = &LinkError{Err: &overtime{"one attempt of the call", cl.policy.AttemptTimeout}}
 		}
@@ -51,7 +54,7 @@ func (c *Client) call(ctx context.Context, m Method, request any, cl *call) (res
 func (c *Client) callLink(
 	ctx context.Context, l *link, op *runtime.Operation, a *attempt, request any, cl *call,
 ) (any, error) {
-	r, err := c.request(l, op, a, request, cl)
+	r, err := c.request(ctx, l, op, a, request, cl)
 	if err != nil {
 		return nil, err
 	}
@@ -97,11 +100,14 @@ func (c *Client) open(ctx context.Context, m Method, request any, cl *call) (s *
 		cl.via = l
 		ctx, a := c.observed(ctx, l, op, cl)
 		ctx, cancel := context.WithCancelCause(ctx)
-		r, err := c.request(l, op, a, request, cl)
 		var stream Stream
-		if err == nil {
-			stream, err = l.conn.Open(ctx, r)
-		}
+		err := c.authorized(ctx, cl, func() error {
+			r, err := c.request(ctx, l, op, a, request, cl)
+			if err == nil {
+				stream, err = l.conn.Open(ctx, r)
+			}
+			return err
+		})
 		if err != nil {
 			cancel(nil)
 			a.end(err)
@@ -115,7 +121,9 @@ func (c *Client) open(ctx context.Context, m Method, request any, cl *call) (s *
 }
 
 // request encodes a request for a link.
-func (c *Client) request(l *link, op *runtime.Operation, a *attempt, request any, cl *call) (*Request, error) {
+func (c *Client) request(
+	ctx context.Context, l *link, op *runtime.Operation, a *attempt, request any, cl *call,
+) (*Request, error) {
 	body, err := op.AppendRequest(nil, a.marked(request))
 	if err != nil {
 		return nil, fmt.Errorf("encode request: %w", err)
@@ -135,7 +143,10 @@ func (c *Client) request(l *link, op *runtime.Operation, a *attempt, request any
 		r.LastEventID = cl.lastEventID
 	}
 	a.send(r)
-	return r, nil
+	if c.authorizer != nil {
+		err = c.authorizer.authorize(ctx, l, r, cl)
+	}
+	return r, err
 }
 
 // item is an event of a stream.

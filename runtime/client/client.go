@@ -1,7 +1,9 @@
 package client
 
 import (
+	"cmp"
 	"context"
+	"crypto/tls"
 	"net/http"
 	"slices"
 	"strings"
@@ -40,13 +42,22 @@ type Client struct {
 	endpoint              string
 	oneHost               bool
 	host                  string                // at which it stays with oneHost
+	from                  string                // where New got the card; "" for FromCard
+	fault                 error                 // of the options
 	given                 map[string]credential // by the scheme's name
+	env                   *environment          // nil: nothing is read from there
+	certificate           func(*tls.CertificateRequestInfo) (*tls.Certificate, error)
+	anyway                bool        // calls that lack a credential are sent without
+	authorizer            *authorizer // nil: the card demands nothing
 }
 
 // New fetches the agent's card (see [FetchCard] for what url may be) and returns a client of the best interface that it speaks: see [Prefer].
 func New(ctx context.Context, p *runtime.Protocol, url string, opts ...Option) (*Client, error) {
 	c := configure(p, opts)
-	c.atHTTPS, c.host = strings.HasPrefix(strings.ToLower(url), "https:"), hostOf(url)
+	c.from, c.atHTTPS, c.host = url, strings.HasPrefix(strings.ToLower(url), "https:"), cmp.Or(c.host, hostOf(url))
+	if err := c.checkSafe(); err != nil {
+		return nil, err
+	}
 	card, err := c.fetchCard(ctx, url)
 	if err == nil {
 		err = c.selectLinks(card)
@@ -84,7 +95,10 @@ func configure(p *runtime.Protocol, opts []Option) *Client {
 	if c.http == nil {
 		c.http, c.ownHTTP = newHTTPClient(), true
 	}
-	c.oneHost = c.oneHost || len(c.given) > 0
+	if c.endpoint != "" {
+		c.host = hostOf(c.endpoint)
+	}
+	c.oneHost, c.fault = c.oneHost || len(c.given) > 0, c.certify()
 	return c
 }
 

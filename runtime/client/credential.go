@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -71,15 +72,24 @@ type OAuthFlow struct {
 	PKCE                                              bool              // the card says that PKCE is required
 }
 
-// credential is what the user gave for a scheme. Exactly one of its members is set, and only a scheme of that kind gets it.
+// credential is what the user gave for a scheme. Only schemes that take its form get it.
 type credential struct {
-	token         TokenSource
-	key           string
-	user          string // of HTTP Basic, with password
-	password      string
-	authorization string // what follows the name of another HTTP scheme
-	certificate   func() (*tls.Certificate, error)
+	form   form
+	secret TokenSource // nil for a certificate
+	// certificate is called for each connection.
+	certificate func() (*tls.Certificate, error)
 }
+
+// form is what a credential consists of.
+type form uint8
+
+const (
+	formToken         form = iota // a bearer token
+	formKey                       // an API key
+	formBasic                     // user:password
+	formAuthorization             // what follows the name of another HTTP scheme
+	formCertificate
+)
 
 // give remembers the credential for a scheme. A later one replaces an earlier one.
 func give(scheme string, given credential) Option {
@@ -94,27 +104,37 @@ func give(scheme string, given credential) Option {
 // WithToken gives the source of tokens for the card's scheme of that name. With this, or any other credential, the client keeps to [OneHost],
 // and to https except on this machine.
 func WithToken(scheme string, source TokenSource) Option {
-	return give(scheme, credential{token: source})
+	return give(scheme, credential{form: formToken, secret: source})
 }
 
 // WithAPIKey gives the key for the card's scheme of that name. It is sent where the card says: in a header, a cookie, or the query of the URL.
-func WithAPIKey(scheme, key string) Option { return give(scheme, credential{key: key}) }
+func WithAPIKey(scheme, key string) Option {
+	return give(scheme, credential{form: formKey, secret: StaticToken(key)})
+}
 
 // WithBasic gives user and password for the card's scheme of that name (HTTP Basic, RFC 7617).
 func WithBasic(scheme, user, password string) Option {
-	return give(scheme, credential{user: user, password: password})
+	if strings.Contains(user, ":") {
+		user = "" // which is refused: the password would begin in it
+	}
+	return give(scheme, credential{form: formBasic, secret: StaticToken(user + ":" + password)})
 }
 
 // WithAuthorization gives what follows the name of the HTTP authentication scheme in the header Authorization, for schemes that are neither
 // bearer nor basic.
 func WithAuthorization(scheme, value string) Option {
-	return give(scheme, credential{authorization: value})
+	return give(scheme, credential{form: formAuthorization, secret: StaticToken(value)})
 }
 
 // WithCertificate gives the client certificate for the card's scheme of that name (mutual TLS), over every binding.
 func WithCertificate(scheme string, certificate tls.Certificate) Option {
-	return give(scheme, credential{certificate: func() (*tls.Certificate, error) { return &certificate, nil }})
+	return give(scheme, credential{
+		form: formCertificate, certificate: func() (*tls.Certificate, error) { return &certificate, nil },
+	})
 }
+
+// SendAnyway sends calls for which the card demands a credential that was not given, without it: for agents whose cards demand more than they check.
+func SendAnyway() Option { return func(c *Client) { c.anyway = true } }
 
 // CredentialError is a call that lacks a credential. Nothing was sent.
 type CredentialError struct {
@@ -157,31 +177,28 @@ func (e *CredentialError) Error() string {
 // Unwrap returns the cause.
 func (e *CredentialError) Unwrap() error { return e.Err }
 
+// TryLater reports whether the source may have a credential later, as its error says.
+func (e *CredentialError) TryLater() bool {
+	var says interface{ TryLater() bool }
+	return errors.As(e.Err, &says) && says.TryLater()
+}
+
 // what names the credential of the scheme.
-func (s SchemeInfo) what() string {
-	switch s.Kind {
-	case SchemeAPIKey:
-		return fmt.Sprintf("an API key (in the %s %s)", s.In, Printable(s.Key))
-	case SchemeHTTP:
-		switch s.HTTP {
-		case "bearer":
-			return "a bearer token"
-		case "basic":
-			return "a user and password"
-		}
-		return "HTTP authentication " + Printable(s.HTTP)
-	case SchemeOAuth2:
-		return "a token of OAuth 2"
-	case SchemeOpenIDConnect:
-		return "a token of OpenID Connect"
-	case SchemeMutualTLS:
-		return "a client certificate"
+func (s *SchemeInfo) what() string {
+	kind := kindOf(s)
+	switch {
+	case kind == nil:
+		return "a credential"
+	case s.Kind == SchemeAPIKey:
+		return fmt.Sprintf("an API key in the %s %s", s.In, Printable(s.Key))
+	case kind.http == "" && s.Kind == SchemeHTTP:
+		return kind.title + " of the kind " + Printable(s.HTTP)
 	}
-	return "a credential of a kind that is not known"
+	return kind.title
 }
 
 // from is who gives out tokens of the scheme, as the card has it; "" if it does not say.
-func (s SchemeInfo) from() string {
+func (s *SchemeInfo) from() string {
 	if s.OpenIDConnectURL != "" {
 		return s.OpenIDConnectURL
 	}

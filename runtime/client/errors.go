@@ -58,6 +58,9 @@ func (e *HTTPError) Error() string {
 // Unwrap returns the A2A error in the body, if there was one.
 func (e *HTTPError) Unwrap() error { return e.Err }
 
+// AuthenticateChallenge returns the challenge of a 401.
+func (e *HTTPError) AuthenticateChallenge() string { return e.Challenge }
+
 // Is matches the statuses 401 and 403 with the errors that they stand for, also when the body does not say so.
 func (e *HTTPError) Is(target error) bool {
 	switch e.Status {

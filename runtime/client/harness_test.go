@@ -34,6 +34,7 @@ type request struct {
 	Method string
 	Params json.RawMessage
 	Header http.Header
+	Query  string // of the URL
 	id     string
 }
 
@@ -80,7 +81,7 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := json.Unmarshal(body, &in); err != nil || in.JSONRPC != "2.0" || len(in.ID) == 0 {
 		f.t.Errorf("not a JSON-RPC 2.0 request: %s", body)
 	}
-	q := request{in.Method, in.Params, r.Header, string(in.ID)}
+	q := request{in.Method, in.Params, r.Header, r.URL.RawQuery, string(in.ID)}
 	f.mu.Lock()
 	f.got = append(f.got, q)
 	list := f.replies[in.Method]

@@ -23,16 +23,19 @@ func (c *Client) otherHost(l *link) bool {
 	if c.host == "" {
 		c.host = host
 	}
-	return host != c.host || c.atHTTPS && !l.conn.Secure()
+	return host != c.host || !l.conn.Secure() && (c.atHTTPS || len(c.given) > 0 && !loopback(host))
 }
 
 // errOtherHost is the error of a card with interfaces on other hosts alone.
 func (c *Client) errOtherHost(url string) error {
 	if hostOf(url) == c.host {
-		return fmt.Errorf("the card sends calls to %s in clear text, and is at https itself", printable([]byte(url)))
+		if c.atHTTPS {
+			return fmt.Errorf("the card sends calls to %s in clear text, and is at https itself", printable([]byte(url)))
+		}
+		return fmt.Errorf("the card sends calls to %s in clear text, and credentials go there: use https", printable([]byte(url)))
 	}
 	return fmt.Errorf("the card sends calls to %s, and what is sent is for %s alone: "+
-		"if it is right, use the URL of the agent there", printable([]byte(url)), c.host)
+		"if it is right, use the URL of the agent there (in Go, or rpc.Endpoint)", printable([]byte(url)), c.host)
 }
 
 // hostOf is the host of a URL, or of an address without a scheme. What names a resolver of its own is no host.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/observing"
+	"github.com/a2agen/a2agen/runtime/internal/security"
 	"github.com/a2agen/a2agen/runtime/observe"
 )
 
@@ -105,6 +106,9 @@ type call struct {
 	first       time.Time // when the message was first sent, where that may have reached the agent
 	ownTask     bool      // the client chose the id of the message's task
 	lost        bool      // it may have taken the message on without an answer that arrived
+
+	grant     security.Requirement // what a task asked for beside what the card demands
+	presented []presented          // with the last request
 
 	data        runtime.SendRequest
 	message     runtime.MessageInfo

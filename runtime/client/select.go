@@ -31,6 +31,9 @@ type link struct {
 func (c *Client) selectLinks(card runtime.Card) error {
 	c.card, c.info = card, card.CardInfo()
 	c.keys = knowsKeys(c.info.Extensions)
+	if err := c.secure(card); err != nil {
+		return err
+	}
 	var failed error
 	for _, i := range c.ordered() {
 		v := c.versionOf(i)
@@ -116,7 +119,7 @@ func (c *Client) link(i runtime.Interface, v *runtime.Version) (*link, error) {
 // target is what a binding has to know of the client.
 func (c *Client) target(url string) Target {
 	return Target{
-		URL: url, Secure: c.atHTTPS || c.hasHTTPS(url), HTTP: c.guarded(false),
+		URL: url, Secure: c.atHTTPS || c.hasHTTPS(url), HTTP: c.guarded(false), Certificate: c.certificate,
 		Idle: c.idle, MaxResponse: c.maxResponse, MaxEvent: c.maxEvent,
 	}
 }

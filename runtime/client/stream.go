@@ -70,6 +70,9 @@ func (s *stream) run(ctx context.Context, request any) error {
 	var cause error // of the break that conn is to mend
 	for {
 		err := s.pump(ctx, conn)
+		if s.taskID != "" && s.call.renew(err) { // the credentials ended while the stream was open
+			err = &LinkError{Err: err}
+		}
 		var broken *LinkError
 		mute := cause != nil && conn.items == 0 && s.taskID != ""
 		switch {

@@ -125,7 +125,8 @@ func (c *webConn) send(ctx context.Context, r *Request, f frame) (*reply, error)
 		if err != nil {
 			return nil, err
 		}
-		answer, err := c.do(req, r.AtOnce())
+		w := web{keyed(c.http, r.Query), c.idle}
+		answer, err := w.do(req, r.AtOnce())
 		if err != nil {
 			return nil, err
 		}

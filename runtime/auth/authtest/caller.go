@@ -41,7 +41,7 @@ func (h *host) dial(f face, shown proof, more ...client.Option) (*client.Client,
 	config := h.people.configTLS(shown.certificate)
 	w := &wire{Transport: http.Transport{TLSClientConfig: config}, query: shown.query}
 	opts := append([]client.Option{
-		client.Prefer(f.binding.Name), client.Reattach(0), client.HTTPClient(&http.Client{Transport: w}),
+		client.Prefer(f.binding.Name), client.Reattach(0), client.SendAnyway(), client.HTTPClient(&http.Client{Transport: w}),
 	}, more...)
 	if h.Bindings != nil {
 		for _, b := range h.Bindings(config) {

@@ -2,6 +2,7 @@ package grpcclient
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"strings"
 	"sync"
@@ -18,6 +19,7 @@ import (
 type conn struct {
 	cc       *grpc.ClientConn
 	target   client.Target
+	binding  *binding
 	secure   bool
 	received *traffic
 
@@ -28,6 +30,23 @@ type conn struct {
 
 // Secure reports whether connections are encrypted.
 func (c *conn) Secure() bool { return c.secure }
+
+// OwnCredentials reports what [TLS] and [DialOptions] may add to calls: a certificate, or anything.
+func (c *conn) OwnCredentials() (certificate, others bool) {
+	config := c.binding.tls
+	return config != nil && (len(config.Certificates) > 0 || config.GetClientCertificate != nil), len(c.binding.dial) > 0
+}
+
+// CanSend reports why a header cannot be sent as metadata.
+func (c *conn) CanSend(header string) error {
+	switch key := strings.ToLower(header); {
+	case notOverHTTP2[key], strings.HasPrefix(key, "grpc-"), strings.Trim(key, "abcdefghijklmnopqrstuvwxyz0123456789-_.") != "":
+		return fmt.Errorf("gRPC has no metadata %s", client.Printable(key))
+	case strings.HasSuffix(key, "-bin"):
+		return fmt.Errorf("gRPC takes metadata whose names end in -bin for binary, and sends %s otherwise than HTTP does", client.Printable(key))
+	}
+	return nil
+}
 
 // Close ends the connections, after the last call that is under way.
 func (c *conn) Close() { c.count(0, true) }

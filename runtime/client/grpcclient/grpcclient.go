@@ -87,7 +87,7 @@ func (b *binding) Connect(t client.Target) (client.Conn, error) {
 	}
 	received := new(traffic)
 	opts := []grpc.DialOption{
-		grpc.WithTransportCredentials(counting{b.credentials(at), received}),
+		grpc.WithTransportCredentials(counting{b.credentials(at, t), received}),
 		grpc.WithDefaultCallOptions(append([]grpc.CallOption{grpc.ForceCodecV2(codec{})}, b.calls...)...),
 		grpc.WithStatsHandler(notes{}),
 		grpc.WithMaxHeaderListSize(maxHeader),
@@ -102,12 +102,20 @@ func (b *binding) Connect(t client.Target) (client.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &conn{cc: cc, target: t, secure: at.secure, received: received}, nil
+	return &conn{cc: cc, target: t, binding: b, secure: at.secure, received: received}, nil
 }
 
-func (b *binding) credentials(at address) credentials.TransportCredentials {
+// credentials are those of connections. A certificate of the client's goes before those of [TLS].
+func (b *binding) credentials(at address, t client.Target) credentials.TransportCredentials {
 	if !at.secure {
 		return insecure.NewCredentials()
 	}
-	return credentials.NewTLS(b.tls)
+	config := b.tls
+	if t.Certificate != nil {
+		if config = config.Clone(); config == nil {
+			config = &tls.Config{}
+		}
+		config.GetClientCertificate = t.Certificate
+	}
+	return credentials.NewTLS(config)
 }

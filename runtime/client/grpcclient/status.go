@@ -21,9 +21,16 @@ import (
 
 // StatusError is an answer with another status than OK. When it was an A2A error, Err is that error.
 type StatusError struct {
-	Status *status.Status
-	Err    error // *runtime.Error or nil
+	Status    *status.Status
+	Challenge string // of the metadata www-authenticate, with Unauthenticated
+	Err       error  // *runtime.Error or nil
 }
+
+// keyChallenge is the metadata with what an agent wants of a caller whom it does not know.
+const keyChallenge = "www-authenticate"
+
+// AuthenticateChallenge returns the challenge.
+func (e *StatusError) AuthenticateChallenge() string { return e.Challenge }
 
 // Error renders the code and what explains it.
 func (e *StatusError) Error() string {
@@ -108,6 +115,9 @@ func broken(err error) error {
 // status is the error that an agent answered. A stream that it cannot go on with for now can be taken up again.
 func (c *call) status(s *status.Status) error {
 	e := &StatusError{Status: s}
+	if s.Code() == codes.Unauthenticated {
+		e.Challenge = client.Printable(c.wanted)
+	}
 	if known := errorOf(s, c.role); known != nil {
 		e.Err = known
 	}

@@ -3,6 +3,7 @@ package grpcclient
 import (
 	"context"
 	"net"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -97,6 +98,7 @@ func (c *countingConn) begin() {
 type progress struct {
 	sent     atomic.Bool // its headers, so that the agent may have got it
 	answered atomic.Bool // its status came, so that it is the agent's and not the transport's
+	wanted   string      // the challenges with the status, to be read after answered
 	watch    *watchdog
 }
 
@@ -115,12 +117,13 @@ func (notes) HandleRPC(ctx context.Context, step stats.RPCStats) {
 	if !ok {
 		return
 	}
-	switch step.(type) {
+	switch step := step.(type) {
 	case *stats.OutHeader:
 		p.sent.Store(true)
 	case *stats.InHeader:
 		p.watch.start()
 	case *stats.InTrailer:
+		p.wanted = strings.Join(step.Trailer[keyChallenge], ", ")
 		p.answered.Store(true)
 	}
 }

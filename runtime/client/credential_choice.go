@@ -1,0 +1,299 @@
+package client
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/security"
+)
+
+// maxAlternatives is how many alternatives of a card are looked at, of the agent's and of a skill's.
+const maxAlternatives = 32
+
+// authorizer adds to requests what the card demands. A client of a card that demands nothing has none.
+type authorizer struct {
+	schemes map[string]*scheme
+	agent   []security.Requirement
+	skills  map[string][]security.Requirement // by id
+	anyway  bool                              // requests that lack a credential are sent without
+}
+
+// scheme is a security scheme of the card, with what was given for it.
+type scheme struct {
+	SchemeInfo
+	kind  *credentialKind
+	place place
+	given *credential // nil: nothing
+	fault error       // why what was given is not used
+	env   []string    // the environment variables that would give it
+}
+
+// need is a scheme whose credential a request must have.
+type need struct {
+	name   string
+	scheme *scheme // nil: the card does not declare it
+	scopes []string
+}
+
+// secure reads what the card demands, and takes what the environment has for it.
+func (c *Client) secure(card runtime.Card) error {
+	if c.fault != nil {
+		return c.fault
+	}
+	demands := c.demands(card)
+	if demands == nil {
+		return nil
+	}
+	a := &authorizer{schemes: map[string]*scheme{}, agent: demands.Agent, skills: demands.Skills, anyway: c.anyway}
+	for i := range demands.Schemes {
+		a.add(schemeInfo(&demands.Schemes[i]))
+	}
+	for _, name := range sortedKeys(a.schemes) {
+		c.give(a.schemes[name])
+	}
+	for _, name := range sortedKeys(c.given) {
+		if a.schemes[name] == nil {
+			c.warn("a credential was given for the security scheme %q, which the card does not declare", name)
+		}
+	}
+	if len(a.agent) > 0 || len(a.skills) > 0 {
+		c.authorizer = a
+	}
+	c.oneHost = c.oneHost || len(c.given) > 0
+	return cmp.Or(c.certify(), c.checkSafe())
+}
+
+// demands reads what the card demands; nil for nothing, or if it cannot be read.
+func (c *Client) demands(card runtime.Card) *security.Demands {
+	text, err := c.protocol.Versions[0].AppendCard(nil, card)
+	if err != nil {
+		c.warn("the card's security cannot be read: %v", err)
+		return nil
+	}
+	demands, faults, err := security.Read(text)
+	if err != nil {
+		c.warn("%v", err)
+		return nil
+	}
+	for _, fault := range faults {
+		c.warn("%v", fault)
+	}
+	return demands
+}
+
+// give gives a scheme what an option, or else the environment, has for it.
+func (c *Client) give(s *scheme) {
+	s.env = c.env.variables(s)
+	if given, ok := c.given[s.Name]; ok {
+		s.give(&given)
+		return
+	}
+	given, err := c.env.read(s)
+	switch {
+	case err != nil:
+		s.fault = cmp.Or(s.fault, err)
+	case given != nil:
+		give(s.Name, *given)(c)
+		s.give(given)
+	}
+}
+
+func (c *Client) warn(format string, args ...any) {
+	c.warnings = append(c.warnings, Printable(fmt.Sprintf(format, args...)))
+}
+
+// add adds a scheme of the card, of a kind that a client can meet.
+func (a *authorizer) add(info SchemeInfo) {
+	s := &scheme{SchemeInfo: info}
+	if s.kind = kindOf(&s.SchemeInfo); s.kind == nil {
+		return
+	}
+	s.place, s.fault = s.kind.place(&s.SchemeInfo)
+	a.schemes[info.Name] = s
+}
+
+// give takes what the user gave for the scheme. It is not used for a scheme of another form: a password is no API key because the card says
+// so by now.
+func (s *scheme) give(given *credential) {
+	if s.given = given; given.form != s.kind.form && s.fault == nil {
+		s.fault = fmt.Errorf("what was given is for another kind of scheme; the card has %s now", s.what())
+	}
+}
+
+// choose returns what a request over a link must have: the first alternative of the agent, with the first one of the skill, for which everything
+// was given. An alternative without any need comes last, wherever it stands: what was given is used. What the user has put into a header
+// counts, and is not replaced.
+func (a *authorizer) choose(l *link, cl *call) ([]need, error) {
+	var first *CredentialError
+	fewest := 0
+	agents, skills := alternatives(a.agent), alternatives(a.skills[cl.skill])
+	for _, agent := range agents {
+		for _, skill := range skills {
+			needs := a.join(agent, skill, cl.grant)
+			missing, why := lacking(l, needs, cl.header)
+			if why == nil {
+				return needs, nil
+			}
+			if first == nil || missing < fewest {
+				if first, fewest = why, missing; len(skill) > 0 && !names(agent, why.Scheme.Name) {
+					first.Skill = cl.skill
+				}
+			}
+		}
+	}
+	if a.anyway || brings(l).others { // what the card demands may be in the user's transport
+		return nil, nil
+	}
+	return nil, first
+}
+
+// alternatives are requirements in the order in which they are tried. None are one without needs.
+func alternatives(all []security.Requirement) []security.Requirement {
+	if len(all) == 0 {
+		return []security.Requirement{nil}
+	}
+	all = slices.Clone(all[:min(len(all), maxAlternatives)])
+	slices.SortStableFunc(all, func(a, b security.Requirement) int {
+		switch {
+		case len(a) == 0 && len(b) > 0:
+			return 1
+		case len(a) > 0 && len(b) == 0:
+			return -1
+		}
+		return 0
+	})
+	return all
+}
+
+func names(r security.Requirement, scheme string) bool {
+	return slices.ContainsFunc(r, func(n security.Need) bool { return n.Scheme == scheme })
+}
+
+// join returns the needs of two requirements, and of what the user grants a task. A scheme that is in several needs the scopes of each.
+func (a *authorizer) join(agent, skill, grant security.Requirement) (needs []need) {
+	for _, r := range []security.Requirement{agent, skill, grant} {
+		for _, n := range r {
+			i := slices.IndexFunc(needs, func(have need) bool { return have.name == n.Scheme })
+			if i < 0 {
+				i = len(needs)
+				needs = append(needs, need{name: n.Scheme, scheme: a.schemes[n.Scheme]})
+			}
+			for _, scope := range n.Scopes {
+				if !slices.Contains(needs[i].scopes, scope) {
+					needs[i].scopes = append(needs[i].scopes, scope)
+				}
+			}
+		}
+	}
+	return needs
+}
+
+// lacking returns how many of the needs cannot be met over a link, and why not the first one; nil if all can.
+func lacking(l *link, needs []need, header http.Header) (missing int, first *CredentialError) {
+	var taken []place
+	for _, n := range needs {
+		err := n.lacks(l, header)
+		if err == nil && slices.Contains(taken, n.scheme.place) {
+			err = n.error(errors.New("a request has room for one credential there, and the card demands two"))
+		}
+		if err == nil {
+			taken = append(taken, n.scheme.place)
+			continue
+		}
+		if missing++; first == nil {
+			first = err
+		}
+	}
+	return missing, first
+}
+
+// lacks returns why the need cannot be met over a link; nil if it can.
+func (n *need) lacks(l *link, header http.Header) *CredentialError {
+	s := n.scheme
+	switch {
+	case s == nil:
+		return &CredentialError{
+			Scheme: SchemeInfo{Name: n.name}, Scopes: n.scopes, Err: errors.New("the card does not say what that is"),
+		}
+	case n.inHeader(header):
+		return nil
+	case s.place == placeConnection && s.given == nil && brings(l).certificate:
+		return nil
+	case s.fault != nil:
+		return n.error(s.fault)
+	case s.given == nil:
+		return n.error(nil)
+	}
+	if err := carries(l, s.place); err != nil {
+		return n.error(err)
+	}
+	return nil
+}
+
+// inHeader reports whether the user has put the credential into a header.
+func (n *need) inHeader(header http.Header) bool {
+	if n.scheme == nil || n.scheme.fault != nil && n.scheme.place.in == "" {
+		return false
+	}
+	switch p := n.scheme.place; p.in {
+	case "header":
+		return len(header[p.name]) > 0
+	case "cookie":
+		cookies, _ := http.ParseCookie(header.Get("Cookie")) // what cannot be read has none
+		return slices.ContainsFunc(cookies, func(c *http.Cookie) bool { return c.Name == p.name })
+	}
+	return false
+}
+
+// error is the error of a call that lacks the credential.
+func (n *need) error(why error) *CredentialError {
+	e := &CredentialError{Scheme: n.scheme.SchemeInfo, Scopes: n.scopes, Env: n.scheme.env, Err: why}
+	if n.scheme.given == nil || why != nil {
+		e.Option = fmt.Sprintf(n.scheme.kind.option, n.name)
+	}
+	return e
+}
+
+// secretOf gets the secret of a need. rejected is the one that the agent has just refused; "" the first time.
+func (n *need) secretOf(ctx context.Context, l *link, rejected string) (string, error) {
+	secret, err := n.scheme.given.secret.Token(ctx, TokenNeed{
+		Scheme: n.name, Scopes: n.scopes, Resource: l.iface.URL, Rejected: rejected, Card: n.scheme.SchemeInfo,
+	})
+	if err == nil {
+		err = n.scheme.kind.check(&n.scheme.SchemeInfo, secret)
+	}
+	if err == nil && rejected != "" && secret == rejected {
+		err = errRejectedToken
+	}
+	switch missing := (*CredentialError)(nil); {
+	case err == nil:
+		return secret, nil
+	case ctx.Err() != nil:
+		return "", context.Cause(ctx)
+	case errors.As(err, &missing):
+		return "", err
+	}
+	return "", n.error(err)
+}
+
+// own says which credentials a connection may have of its own, which the client does not see.
+type own struct{ certificate, others bool }
+
+// brings says what a link's connection may have of its own. Nothing is known of bindings from elsewhere.
+func brings(l *link) own {
+	if c, ok := l.conn.(interface {
+		OwnCredentials() (certificate, others bool)
+	}); ok {
+		certificate, others := c.OwnCredentials()
+		return own{certificate || others, others}
+	}
+	return own{true, true}
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,184 @@
+package client
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/a2agen/a2agen/runtime"
+)
+
+// RejectedError is an agent that did not accept the credentials of a call. A token was replaced by a new one before, if its source had one.
+type RejectedError struct {
+	Schemes   []string // whose credentials were sent, by their names in the card
+	Challenge string   // of the agent, if it sent one: what it wants. It is the word of the agent: no URL in it was opened
+	Err       error    // *HTTPError, *runtime.Error, or what the binding has
+	Renewal   error    // why the source of a token has no new one; nil if it had one, or if nothing can be renewed
+}
+
+// Error says which credentials were not accepted.
+func (e *RejectedError) Error() string {
+	s := fmt.Sprintf("the agent does not accept the credentials for %s: %v", Printable(strings.Join(e.Schemes, ", ")), e.Err)
+	if e.Renewal != nil {
+		s += fmt.Sprintf(" (no other token: %v)", e.Renewal)
+	}
+	return s
+}
+
+// Unwrap returns the agent's error.
+func (e *RejectedError) Unwrap() error { return e.Err }
+
+// presented is a credential that the last request of a call had.
+type presented struct {
+	scheme, secret string
+	rejected       bool // by the agent, so that the next request of the call must have another one
+}
+
+// authorize adds to a request what the card demands.
+func (a *authorizer) authorize(ctx context.Context, l *link, r *Request, cl *call) error {
+	before := cl.presented
+	cl.presented = nil
+	needs, err := a.choose(l, cl)
+	if err != nil {
+		return err
+	}
+	for i := range needs {
+		n := &needs[i]
+		if n.inHeader(cl.header) || n.scheme.place == placeConnection {
+			continue
+		}
+		rejected := ""
+		if j := slices.IndexFunc(before, func(p presented) bool { return p.scheme == n.name && p.rejected }); j >= 0 {
+			rejected = before[j].secret
+		}
+		secret, err := n.secretOf(ctx, l, rejected)
+		if err != nil {
+			return err
+		}
+		n.scheme.kind.put(&n.scheme.SchemeInfo, r, secret)
+		cl.presented = append(cl.presented, presented{scheme: n.name, secret: secret})
+	}
+	return nil
+}
+
+// renew reports whether a request that failed with err is to be sent once more, with other secrets.
+func (cl *call) renew(err error) bool {
+	if len(cl.presented) == 0 || !errors.Is(err, runtime.ErrUnauthenticated) {
+		return false
+	}
+	for i := range cl.presented {
+		cl.presented[i].rejected = true
+	}
+	return true
+}
+
+// authorized carries out a request over a link, and once more with other secrets if the agent rejects those of the first.
+func (c *Client) authorized(ctx context.Context, cl *call, send func() error) error {
+	err := send()
+	if c.authorizer == nil || !cl.renew(err) {
+		return cl.judged(err, nil)
+	}
+	first, sent := err, cl.presented
+	if err = send(); err == nil || ctx.Err() != nil || len(cl.presented) == len(sent) {
+		return cl.judged(err, nil)
+	}
+	cl.presented = sent // there is no other secret: nothing was sent the second time
+	var none *CredentialError
+	if errors.As(err, &none) && none.Err != nil {
+		err = none.Err
+	}
+	if err == errRejectedToken {
+		err = nil
+	}
+	return cl.judged(first, err)
+}
+
+// judged makes the error of a request, without the secrets that the agent may repeat in it.
+func (cl *call) judged(err, renewal error) error {
+	if err == nil || len(cl.presented) == 0 {
+		return err
+	}
+	var status *HTTPError
+	if errors.As(err, &status) {
+		status.Body, status.Challenge = cl.hide(status.Body), cl.hide(status.Challenge)
+	}
+	if errors.Is(err, runtime.ErrUnauthenticated) {
+		rejected := &RejectedError{Err: err, Renewal: renewal}
+		for _, p := range cl.presented {
+			rejected.Schemes = append(rejected.Schemes, p.scheme)
+		}
+		var says interface{ AuthenticateChallenge() string }
+		if errors.As(err, &says) {
+			rejected.Challenge = cl.hide(says.AuthenticateChallenge())
+		}
+		err = rejected
+	}
+	if text := err.Error(); cl.hide(text) != text {
+		return &quietError{text: cl.hide(text), err: err}
+	}
+	return err
+}
+
+// hide takes the secrets of the last request out of a text.
+func (cl *call) hide(text string) string {
+	for _, p := range cl.presented {
+		_, password, _ := strings.Cut(p.secret, ":")
+		for _, form := range []string{
+			p.secret, url.QueryEscape(p.secret), base64.StdEncoding.EncodeToString([]byte(p.secret)), password,
+		} {
+			if len(form) >= shortestSecret {
+				text = strings.ReplaceAll(text, form, "…")
+			}
+		}
+	}
+	return text
+}
+
+// shortestSecret is the length of the shortest secret that is taken out of texts, in bytes: what is shorter is in them by chance.
+const shortestSecret = 6
+
+// quietError is an error whose text had secrets.
+type quietError struct {
+	text string
+	err  error
+}
+
+func (e *quietError) Error() string { return e.text }
+
+func (e *quietError) Unwrap() error { return e.err }
+
+// withQuery is a transport that adds an API key to the query of each request. Nothing above it sees the key: no error has it.
+type withQuery struct {
+	base  http.RoundTripper
+	query string
+}
+
+func (t withQuery) RoundTrip(r *http.Request) (*http.Response, error) {
+	keyed := r.WithContext(r.Context()) // a shallow copy: a transport must not change the request
+	at := *r.URL
+	if at.RawQuery != "" {
+		at.RawQuery += "&"
+	}
+	at.RawQuery += t.query
+	keyed.URL = &at
+	return t.base.RoundTrip(keyed)
+}
+
+// keyed returns an HTTP client whose requests have more in their query.
+func keyed(h *http.Client, query string) *http.Client {
+	if query == "" {
+		return h
+	}
+	with := *h
+	base := h.Transport
+	if base == nil {
+		base = http.DefaultTransport
+	}
+	with.Transport = withQuery{base, query}
+	return &with
+}
