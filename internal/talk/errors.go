@@ -77,6 +77,7 @@ func (t *talk) failed(ctx context.Context, err error) error {
 	case errors.As(err, &failed):
 		return say(ExitFailed, "%v", failed)
 	case errors.As(err, &none):
+		none.Option = "" // which is for Go code
 		return say(ExitFailed, "%v\n%s", none, proveIt)
 	case errors.Is(err, runtime.ErrUnauthenticated):
 		return say(ExitFailed, "the agent refused: %v\n%s", answered(err), proveIt)

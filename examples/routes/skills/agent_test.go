@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	rpc "github.com/a2agen/a2agen/runtime/client"
 	"github.com/a2agen/a2agen/runtime/server"
 
 	"example.com/routes/agent"
@@ -24,10 +25,10 @@ func newServer(t *testing.T) *httptest.Server {
 	return ts
 }
 
-// newClient calls an agent that runs in this process.
+// newClient calls an agent that runs in this process, without credentials.
 func newClient(t *testing.T) *client.Client {
 	t.Helper()
-	c, err := client.New(t.Context(), newServer(t).URL)
+	c, err := client.New(t.Context(), newServer(t).URL, rpc.SendAnyway())
 	if err != nil {
 		t.Fatal(err)
 	}
