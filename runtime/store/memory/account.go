@@ -17,37 +17,45 @@ type account struct {
 	noted  noted // notes, whose bytes are in Held
 }
 
+// ledger has the accounts of all principals. The lock of the index guards it.
+type ledger struct {
+	limits   *Limits
+	accounts map[string]*account // by principal
+	heaviest heaviest
+	all      taskstate.Account // the sum of all accounts
+}
+
 // account returns what the principal holds. One that holds nothing yet is not kept before its first task is there.
-func (m *Store) account(principal string) *account {
-	if a := m.accounts[principal]; a != nil {
+func (l *ledger) account(principal string) *account {
+	if a := l.accounts[principal]; a != nil {
 		return a
 	}
 	return &account{
-		principal: principal, Account: taskstate.Account{Limit: m.limits.share(principal)},
+		principal: principal, Account: taskstate.Account{Limit: l.limits.share(principal)},
 		ended: queue{slot: restSlot}, parked: queue{slot: restSlot}, index: -1,
 	}
 }
 
 // add adds to what an account holds, and to what of it may be evicted.
-func (m *Store) add(a *account, held, rested taskstate.Holding) {
-	for _, sum := range []*taskstate.Account{&a.Account, &m.all} {
+func (l *ledger) add(a *account, held, rested taskstate.Holding) {
+	for _, sum := range []*taskstate.Account{&a.Account, &l.all} {
 		sum.Held, sum.Rested = sum.Held.Plus(held), sum.Rested.Plus(rested)
 	}
-	m.weigh(a)
+	l.weigh(a)
 }
 
 // charge adds to what r holds. Callers must hold both locks, unless r is new.
-func (m *Store) charge(r *row, more taskstate.Holding) {
+func (l *ledger) charge(r *row, more taskstate.Holding) {
 	r.charged += int(more.Bytes)
 	var rested taskstate.Holding
 	if r.resting != nil {
 		rested = more
 	}
-	m.add(r.account, more, rested)
+	l.add(r.account, more, rested)
 }
 
 // enqueue puts a task that rests into its queue for eviction. Callers must hold both locks, unless the row is new.
-func (m *Store) enqueue(r *row) {
+func (l *ledger) enqueue(r *row) {
 	switch a := r.account; r.st.Rest() {
 	case taskstate.Active:
 		return
@@ -58,49 +66,49 @@ func (m *Store) enqueue(r *row) {
 	}
 	r.rested = r.st.Rested
 	r.resting.insertByRest(r)
-	m.add(r.account, taskstate.Holding{}, taskstate.Holding{Tasks: 1, Bytes: int64(r.charged)})
+	l.add(r.account, taskstate.Holding{}, taskstate.Holding{Tasks: 1, Bytes: int64(r.charged)})
 }
 
 // unqueue takes a task out of its queue for eviction.
-func (m *Store) unqueue(r *row) {
+func (l *ledger) unqueue(r *row) {
 	if r.resting == nil {
 		return
 	}
 	r.resting.remove(r)
 	r.resting = nil
-	m.add(r.account, taskstate.Holding{}, taskstate.Holding{Tasks: -1, Bytes: -int64(r.charged)})
+	l.add(r.account, taskstate.Holding{}, taskstate.Holding{Tasks: -1, Bytes: -int64(r.charged)})
 }
 
 // grow charges r for the bytes that it is going to take, if there is room, or room can be made, or it must be charged.
-func (m *Store) grow(r *row, bytes int, must bool) bool {
+func (x *index) grow(r *row, bytes int, must bool) bool {
 	more := taskstate.Holding{Bytes: int64(bytes - r.charged)}
-	if !m.makeRoom(r.account, r, more) && !must {
+	if !x.makeRoom(r.account, r, more) && !must {
 		return false
 	}
-	m.charge(r, more)
+	x.ledger.charge(r, more)
 	return true
 }
 
 // makeRoom evicts tasks until a may hold more. It evicts nothing when that cannot be enough. The row that wants more,
 // nil if it is new, cannot go.
-func (m *Store) makeRoom(a *account, r *row, more taskstate.Holding) bool {
+func (x *index) makeRoom(a *account, r *row, more taskstate.Holding) bool {
 	var stays taskstate.Holding
 	if r != nil && r.resting != nil {
 		stays = taskstate.Holding{Tasks: 1, Bytes: int64(r.charged)}
 	}
-	switch taskstate.Room(&a.Account, &m.all, stays, more) {
+	switch taskstate.Room(&a.Account, &x.ledger.all, stays, more) {
 	case taskstate.Fits:
 		return true
 	case taskstate.Full:
 		return false
 	}
 	for !a.Fits(more) {
-		if !m.evict(a) {
+		if !x.evict(a) {
 			return false
 		}
 	}
-	for !m.all.Fits(more) {
-		if !m.evictOfHeaviest() {
+	for !x.ledger.all.Fits(more) {
+		if !x.evictOfHeaviest() {
 			return false
 		}
 	}
@@ -109,10 +117,10 @@ func (m *Store) makeRoom(a *account, r *row, more taskstate.Holding) bool {
 
 // evict drops the task of an account that has been ended for longest, else the one that has waited for longest. It
 // skips tasks that are locked.
-func (m *Store) evict(a *account) bool {
+func (x *index) evict(a *account) bool {
 	for _, q := range []*queue{&a.ended, &a.parked} {
 		for r := q.front; r != nil; r = q.next(r) {
-			if m.discard(r) {
+			if x.discard(r) {
 				return true
 			}
 		}
@@ -121,34 +129,34 @@ func (m *Store) evict(a *account) bool {
 }
 
 // evictOfHeaviest drops a task of the heaviest account that has one to drop.
-func (m *Store) evictOfHeaviest() bool {
+func (x *index) evictOfHeaviest() bool {
 	var busy []*account
 	done := false
-	for !done && len(m.heaviest) > 0 {
-		a := m.heaviest[0]
-		if done = m.evict(a); !done {
-			heap.Remove(&m.heaviest, a.index)
+	for !done && len(x.ledger.heaviest) > 0 {
+		a := x.ledger.heaviest[0]
+		if done = x.evict(a); !done {
+			heap.Remove(&x.ledger.heaviest, a.index)
 			busy = append(busy, a)
 		}
 	}
 	for _, a := range busy {
-		m.weigh(a)
+		x.ledger.weigh(a)
 	}
 	return done
 }
 
 // weigh moves an account to its position among the heaviest, and forgets one that is empty.
-func (m *Store) weigh(a *account) {
+func (l *ledger) weigh(a *account) {
 	switch yields := a.Rested.Tasks > 0; {
 	case yields && a.index < 0:
-		heap.Push(&m.heaviest, a)
+		heap.Push(&l.heaviest, a)
 	case yields:
-		heap.Fix(&m.heaviest, a.index)
+		heap.Fix(&l.heaviest, a.index)
 	case a.index >= 0:
-		heap.Remove(&m.heaviest, a.index)
+		heap.Remove(&l.heaviest, a.index)
 	}
 	if a.Held.Tasks == 0 && a.noted.index == 0 {
-		delete(m.accounts, a.principal)
+		delete(l.accounts, a.principal)
 	}
 }
 

@@ -85,17 +85,17 @@ func (m *Store) audit(t interface{ Errorf(string, ...any) }) {
 		t.Errorf("%d tasks are in %d rows of %d owners in %d contexts", tasks, len(m.rows), len(m.owners), len(m.contexts))
 	}
 	var sum, yields taskstate.Holding
-	for name, a := range m.accounts {
+	for name, a := range m.ledger.accounts {
 		sum, yields = sum.Plus(a.Held), yields.Plus(a.Rested)
-		if a.Held.Tasks == 0 || (a.index >= 0) != (a.Rested.Tasks > 0) || a.index >= 0 && m.heaviest[a.index] != a {
+		if a.Held.Tasks == 0 || (a.index >= 0) != (a.Rested.Tasks > 0) || a.index >= 0 && m.ledger.heaviest[a.index] != a {
 			t.Errorf("account %s holds %v, of it %v rested, at %d", name, a.Held, a.Rested, a.index)
 		}
 	}
-	if held != m.all.Held || held != sum || rested != m.all.Rested || rested != yields {
-		t.Errorf("counted %v and %v, the accounts say %v and %v, the store %v and %v", held, rested, sum, yields, m.all.Held, m.all.Rested)
+	if held != m.ledger.all.Held || held != sum || rested != m.ledger.all.Rested || rested != yields {
+		t.Errorf("counted %v and %v, the accounts say %v and %v, the store %v and %v", held, rested, sum, yields, m.ledger.all.Held, m.ledger.all.Rested)
 	}
-	for i, a := range m.heaviest {
-		if i > 0 && m.heaviest[(i-1)/2].weight() < a.weight() {
+	for i, a := range m.ledger.heaviest {
+		if i > 0 && m.ledger.heaviest[(i-1)/2].weight() < a.weight() {
 			t.Errorf("account %s is below a lighter one", a.principal)
 		}
 	}
@@ -169,8 +169,8 @@ func TestAccountsAddUpWhenManyWorkOnAFullStore(t *testing.T) {
 	}
 	all.Wait()
 	m.audit(t)
-	if m.all.Held.Tasks > 100 || m.all.Held.Bytes > 2<<20 {
-		t.Errorf("the store holds %v", m.all.Held)
+	if m.ledger.all.Held.Tasks > 100 || m.ledger.all.Held.Bytes > 2<<20 {
+		t.Errorf("the store holds %v", m.ledger.all.Held)
 	}
 }
 

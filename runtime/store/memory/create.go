@@ -74,7 +74,7 @@ func (m *Store) insertNew(by *holder, key store.Key, r *row, n *store.New, t *ta
 	if !unread {
 		t.Log = len(n.Then) * taskstate.EventFrame
 	}
-	r.account = m.account(key.Owner.Principal)
+	r.account = m.ledger.account(key.Owner.Principal)
 	if n.Repeat != nil {
 		t.Facts.Repeated = m.repeats.find(key, n.Repeat, m.clock)
 	}

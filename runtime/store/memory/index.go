@@ -12,6 +12,28 @@ import (
 // The index keeps rows in intrusive lists: every move is O(1), and a page costs what it shows, not what the store
 // holds.
 
+// index is what a [Store] knows of all tasks together. Its lock is the store's mu, which callers of the methods must hold;
+// the first four fields never change.
+type index struct {
+	store  *Store // whose it is
+	limits Limits
+	task   taskstate.Limits
+	clock  func() time.Time
+
+	owners   map[store.Owner]*owned
+	rows     map[rowKey]*row
+	contexts map[groupKey]*group
+	ledger   ledger
+	made     int64  // tasks, so far
+	logs     []*row // the last ended tasks with logs, a ring
+	oldest   int    // index in logs of the one to go next
+	repeats  repeats
+	outbox   outbox
+	tickets  tickets
+	notes    notes
+	sharing
+}
+
 // Slots of row.links.
 const (
 	ownerSlot = iota
@@ -132,101 +154,119 @@ func before(at int64, id string, than int64, thanID string) bool {
 }
 
 // row returns the task of that key; nil if there is none.
-func (m *Store) row(key store.Key) *row {
-	if o := m.owners[key.Owner]; o != nil {
-		return m.rows[rowKey{o, key.Task}]
+func (x *index) row(key store.Key) *row {
+	if o := x.owners[key.Owner]; o != nil {
+		return x.rows[rowKey{o, key.Task}]
 	}
 	return nil
 }
 
 // group returns the list of an owner's context, or with "" that of all the owner's tasks; nil if there are none.
-func (m *Store) group(owner store.Owner, context string) *group {
-	o := m.owners[owner]
+func (x *index) group(owner store.Owner, context string) *group {
+	o := x.owners[owner]
 	switch {
 	case o == nil:
 		return nil
 	case context == "":
 		return &o.all
 	}
-	return m.contexts[groupKey{o, context}]
+	return x.contexts[groupKey{o, context}]
 }
 
 // ownedBy returns what an owner has, and makes it if needed.
-func (m *Store) ownedBy(owner store.Owner) *owned {
-	o := m.owners[owner]
+func (x *index) ownedBy(owner store.Owner) *owned {
+	o := x.owners[owner]
 	if o == nil {
-		o = &owned{owner: owner, store: m}
+		o = &owned{owner: owner, store: x.store}
 		o.all = group{queue: queue{slot: ownerSlot}, counts: &o.tally}
-		m.owners[owner] = o
+		x.owners[owner] = o
 	}
 	return o
 }
 
 // context returns the list of a context, and makes it if needed.
-func (m *Store) context(k groupKey) *group {
-	g := m.contexts[k]
+func (x *index) context(k groupKey) *group {
+	g := x.contexts[k]
 	if g == nil {
 		g = &group{queue: queue{slot: contextSlot}}
-		m.contexts[k] = g
+		x.contexts[k] = g
 	}
 	return g
 }
 
 // insert adds a new row that takes some bytes. Callers must hold both locks.
-func (m *Store) insert(owner store.Owner, r *row, bytes int) {
-	o := m.ownedBy(owner)
+func (x *index) insert(owner store.Owner, r *row, bytes int) {
+	o := x.ownedBy(owner)
 	r.owner = o
-	m.rows[rowKey{o, r.id}] = r
-	m.made++
-	r.number = m.made
+	x.rows[rowKey{o, r.id}] = r
+	x.made++
+	r.number = x.made
 	r.state, r.at = r.st.Status, r.task.TaskInfo().At.UnixNano()
 	if r.account.Held.Tasks == 0 { // nobody knew it, or its last task has just made room
-		m.accounts[r.account.principal] = r.account
+		x.ledger.accounts[r.account.principal] = r.account
 	}
-	m.charge(r, taskstate.Holding{Tasks: 1, Bytes: int64(bytes)})
+	x.ledger.charge(r, taskstate.Holding{Tasks: 1, Bytes: int64(bytes)})
 	if r.context != "" {
-		r.group = m.context(groupKey{o, r.context})
+		r.group = x.context(groupKey{o, r.context})
 	}
-	m.attach(r)
+	x.attach(r)
 	if r.log != nil && r.st.Status.Terminal() {
-		m.keepLog(r)
+		x.keepLog(r)
 	}
 }
 
 // move sorts a task into all lists anew: it has another status, or begins or ceases to rest. Callers must hold both locks.
-func (m *Store) move(r *row) {
-	m.detach(r)
+func (x *index) move(r *row) {
+	x.detach(r)
 	r.state, r.at = r.st.Status, r.task.TaskInfo().At.UnixNano()
-	m.attach(r)
+	x.attach(r)
 	if r.log != nil && r.state.Terminal() {
-		m.keepLog(r)
+		x.keepLog(r)
 	}
 }
 
-func (m *Store) attach(r *row) {
+// keepLog keeps the log of r, which has ended, and drops the log of the task that ended longest ago if there are too many.
+func (x *index) keepLog(r *row) {
+	if len(x.logs) < x.limits.Logs {
+		x.logs = append(x.logs, r)
+		return
+	}
+	old := x.logs[x.oldest]
+	if old.mu.TryLock() {
+		if !old.gone && !x.outbox.pending(old.pushes()) {
+			old.log = nil
+			x.ledger.charge(old, taskstate.Holding{Bytes: int64(old.held() - old.charged)})
+		}
+		old.mu.Unlock()
+	}
+	x.logs[x.oldest] = r
+	x.oldest = (x.oldest + 1) % len(x.logs)
+}
+
+func (x *index) attach(r *row) {
 	r.owner.all.add(r)
 	if r.group != nil {
 		r.group.add(r)
 	}
-	m.enqueue(r)
+	x.ledger.enqueue(r)
 }
 
 // detach takes r out of all lists. An empty list stays: discard drops it.
-func (m *Store) detach(r *row) {
+func (x *index) detach(r *row) {
 	r.owner.all.drop(r)
 	if r.group != nil {
 		r.group.drop(r)
 	}
-	m.unqueue(r)
+	x.ledger.unqueue(r)
 }
 
 // sweep evicts at most max tasks from the front of q that have rested since before deadline, and skips those that are locked,
 // and those with notifications to be sent.
-func (m *Store) sweep(q *queue, deadline time.Time, max int) int {
+func (x *index) sweep(q *queue, deadline time.Time, max int) int {
 	n := 0
 	for r := q.front; r != nil && r.rested < deadline.UnixNano() && n < max; {
 		next := q.next(r)
-		if !m.outbox.pending(r.pushes()) && m.discard(r) {
+		if !x.outbox.pending(r.pushes()) && x.discard(r) {
 			n++
 		}
 		r = next
@@ -236,23 +276,23 @@ func (m *Store) sweep(q *queue, deadline time.Time, max int) int {
 
 // discard drops r, with the notifications that were not sent: receivers that are away must not keep the store full. It
 // reports false if the row is locked. Whoever still has the row keeps nothing of the task by it.
-func (m *Store) discard(r *row) bool {
+func (x *index) discard(r *row) bool {
 	if !r.mu.TryLock() {
 		return false
 	}
 	defer r.mu.Unlock()
-	m.outbox.remove(r.pushes())
-	m.dropTickets(r)
-	m.detach(r)
-	m.charge(r, taskstate.Holding{Tasks: -1, Bytes: -int64(r.charged)})
+	x.outbox.remove(r.pushes())
+	x.tickets.dropAll(r)
+	x.detach(r)
+	x.ledger.charge(r, taskstate.Holding{Tasks: -1, Bytes: -int64(r.charged)})
 	r.gone, r.extra, r.call = true, nil, nil
 	r.task, r.packed, r.log, r.input, r.saved, r.trace = nil, nil, nil, nil, nil, ""
-	delete(m.rows, rowKey{r.owner, r.id})
+	delete(x.rows, rowKey{r.owner, r.id})
 	if r.group != nil && r.group.n == 0 {
-		delete(m.contexts, groupKey{r.owner, r.context})
+		delete(x.contexts, groupKey{r.owner, r.context})
 	}
 	if r.owner.all.n == 0 {
-		delete(m.owners, r.owner.owner)
+		delete(x.owners, r.owner.owner)
 	}
 	return true
 }

@@ -12,6 +12,7 @@ import (
 
 // sharing is what a [Store] knows of its instances. The lock of the index guards it.
 type sharing struct {
+	shared   bool              // there are several
 	lives    map[int32]*holder // by number
 	last     int32             // number
 	watchers map[store.Key]map[*watcher]struct{}
@@ -69,25 +70,25 @@ func (i *instance) holder() *holder {
 }
 
 // runs notes which instance runs a task after a change by one of them, and which did before. Callers must hold both locks.
-func (m *Store) runs(r *row, was int32, by *holder) {
-	delete(m.returned, r)
-	if h := m.lives[was]; h != nil && was != r.st.Runner {
+func (sh *sharing) runs(r *row, was int32, by *holder) {
+	delete(sh.returned, r)
+	if h := sh.lives[was]; h != nil && was != r.st.Runner {
 		delete(h.runs, r)
 		if h != by {
 			h.lost = append(h.lost, r.key())
 		}
 	}
-	switch h := m.lives[r.st.Runner]; {
+	switch h := sh.lives[r.st.Runner]; {
 	case h != nil:
 		h.runs[r] = struct{}{}
 	case r.st.Open():
-		m.returned[r] = struct{}{}
+		sh.returned[r] = struct{}{}
 	}
 }
 
 // wake tells the instances that a task was changed by one of them. Callers must hold the lock of the index.
-func (m *Store) wake(key store.Key, by *holder) {
-	for w := range m.watchers[key] {
+func (sh *sharing) wake(key store.Key, by *holder) {
+	for w := range sh.watchers[key] {
 		if w.by.life != by {
 			go w.wake()
 		}

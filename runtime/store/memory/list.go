@@ -110,8 +110,8 @@ func (g *group) total(q store.Query) (n int, known bool) {
 }
 
 // seek returns a row from which everything behind the cursor follows: the row of the cursor itself if it has not moved.
-func (m *Store) seek(g *group, owner store.Owner, cur store.Cursor) *row {
-	if r := m.row(store.Key{Owner: owner, Task: cur.ID}); r != nil && r.at == cur.At.UnixNano() && (g == &r.owner.all || g == r.group) {
+func (x *index) seek(g *group, owner store.Owner, cur store.Cursor) *row {
+	if r := x.row(store.Key{Owner: owner, Task: cur.ID}); r != nil && r.at == cur.At.UnixNano() && (g == &r.owner.all || g == r.group) {
 		return r
 	}
 	return g.front

@@ -14,31 +14,15 @@ import (
 // Store is a [store.Store] in memory, for one instance; [Store.Instance] makes others for tests. Tasks are changed in index:
 // an update costs the same however large the task has grown.
 //
-// The lock of a row guards its task; the lock of the index guards everything else and may be taken while a row is
-// locked, never the other way round (eviction, which needs both, only tries the row).
+// The lock of a row guards its task; mu, the lock of the index, guards everything else and may be taken while a row is
+// locked, never the other way round (eviction, which needs both, only tries the row). Methods of Store take the locks,
+// those of the index and of what it has do not.
 type Store struct {
-	limits Limits
-	task   taskstate.Limits
-	clock  func() time.Time
-	shared bool   // there are several instances
 	self   holder // the only instance
 	coding atomic.Pointer[Coding]
 
-	mu       sync.Mutex
-	owners   map[store.Owner]*owned
-	rows     map[rowKey]*row
-	contexts map[groupKey]*group
-	accounts map[string]*account // by principal
-	heaviest heaviest
-	all      taskstate.Account // the sum of all accounts
-	made     int64             // tasks, so far
-	logs     []*row            // the last ended tasks with logs, a ring
-	oldest   int               // index in logs of the one to go next
-	repeats  repeats
-	outbox   outbox
-	tickets  map[[32]byte]*ticket // by hash
-	notes    notes
-	sharing
+	mu sync.Mutex
+	index
 }
 
 // New makes an empty store.
@@ -47,11 +31,15 @@ func New(l Limits) *Store { return NewAt(l, time.Now) }
 // NewAt is New with a clock: the time that rules what is due and what is dropped.
 func NewAt(l Limits, clock func() time.Time) *Store {
 	l = l.withDefaults()
-	return &Store{
-		limits: l, clock: clock, self: holder{number: 1}, task: taskstate.Limits{Task: l.TaskBytes, Slack: slack},
-		owners: map[store.Owner]*owned{}, rows: map[rowKey]*row{}, contexts: map[groupKey]*group{}, accounts: map[string]*account{},
-		all: taskstate.Account{Limit: l.all()}, repeats: repeats{since: clock()},
+	m := &Store{self: holder{number: 1}}
+	m.index = index{
+		store: m, limits: l, clock: clock, task: taskstate.Limits{Task: l.TaskBytes, Slack: slack},
+		owners: map[store.Owner]*owned{}, rows: map[rowKey]*row{}, contexts: map[groupKey]*group{},
+		repeats: repeats{since: clock()}, tickets: tickets{clock: clock},
 	}
+	m.ledger = ledger{limits: &m.limits, accounts: map[string]*account{}, all: taskstate.Account{Limit: l.all()}}
+	m.notes.ledger = &m.ledger
+	return m
 }
 
 // Get implements [store.Store].
@@ -134,11 +122,11 @@ func (m *Store) Sweep(context.Context) (dropped int, more bool, err error) {
 	defer m.mu.Unlock()
 	now := m.clock()
 	m.repeats.sweepAll(now)
-	for _, a := range m.accounts {
+	for _, a := range m.ledger.accounts {
 		dropped += m.sweep(&a.ended, now.Add(-m.limits.Ended), sweepAtOnce-dropped)
 		dropped += m.sweep(&a.parked, now.Add(-m.limits.Parked), sweepAtOnce-dropped)
 	}
-	notes := m.sweepNotes(now.Add(-m.limits.Parked), sweepAtOnce)
+	notes := m.notes.sweep(now.Add(-m.limits.Parked), sweepAtOnce)
 	return dropped, dropped == sweepAtOnce || notes == sweepAtOnce, nil
 }
 
@@ -153,29 +141,11 @@ func (m *Store) Len() int {
 func (m *Store) Bytes() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return int(m.all.Held.Bytes)
+	return int(m.ledger.all.Held.Bytes)
 }
 
 func (m *Store) lookup(key store.Key) *row {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.row(key)
-}
-
-// keepLog keeps the log of r, which has ended, and drops the log of the task that ended longest ago if there are too many.
-func (m *Store) keepLog(r *row) {
-	if len(m.logs) < m.limits.Logs {
-		m.logs = append(m.logs, r)
-		return
-	}
-	old := m.logs[m.oldest]
-	if old.mu.TryLock() {
-		if !old.gone && !m.outbox.pending(old.pushes()) {
-			old.log = nil
-			m.charge(old, taskstate.Holding{Bytes: int64(old.held() - old.charged)})
-		}
-		old.mu.Unlock()
-	}
-	m.logs[m.oldest] = r
-	m.oldest = (m.oldest + 1) % len(m.logs)
 }

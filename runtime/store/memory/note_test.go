@@ -37,13 +37,13 @@ func TestAccountsOfAMemoryHoldTheBytesOfTheirNotes(t *testing.T) {
 			sum[n.key.owner.Principal] += n.bytes
 			most += n.bytes
 		}
-		for principal, a := range m.accounts {
+		for principal, a := range m.ledger.accounts {
 			if int(a.Held.Bytes) != sum[principal] || a.noted.bytes != sum[principal] || int64(a.noted.bytes) > a.Limit.Bytes/8 || m.notes.most[a.noted.index-1] != a {
 				t.Fatalf("after %d: %s holds %+v of %d", i, principal, a.Held, sum[principal])
 			}
 		}
-		if int(m.all.Held.Bytes) != most || m.notes.bytes != most || most > 150_000 || len(m.accounts) != len(sum) || len(m.notes.most) != len(sum) {
-			t.Fatalf("after %d: all hold %d, %d accounts of %d", i, m.all.Held.Bytes, len(m.accounts), len(sum))
+		if int(m.ledger.all.Held.Bytes) != most || m.notes.bytes != most || most > 150_000 || len(m.ledger.accounts) != len(sum) || len(m.notes.most) != len(sum) {
+			t.Fatalf("after %d: all hold %d, %d accounts of %d", i, m.ledger.all.Held.Bytes, len(m.ledger.accounts), len(sum))
 		}
 	}
 }

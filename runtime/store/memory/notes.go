@@ -13,9 +13,10 @@ import (
 
 // notes are those of a [Store]. The lock of the index guards them.
 type notes struct {
-	byKey map[noteKey]*note
-	bytes int
-	most  mostNotes
+	ledger *ledger
+	byKey  map[noteKey]*note
+	bytes  int
+	most   mostNotes
 }
 
 type noteKey struct {
@@ -60,21 +61,21 @@ func (m *Store) SetNote(_ context.Context, owner store.Owner, context string, va
 		return 0, store.ErrConflict
 	}
 	if value == nil {
-		m.dropNote(old)
+		m.notes.drop(old)
 		return 0, nil
 	}
-	n := &note{key: key, account: m.account(owner.Principal), at: m.clock(), bytes: store.NoteBytes(owner, context, value)}
+	n := &note{key: key, account: m.ledger.account(owner.Principal), at: m.clock(), bytes: store.NoteBytes(owner, context, value)}
 	n.Note = store.Note{Value: value, Version: store.NextVersion(old.Version, n.at)}
 	if err := m.roomForNote(n, old); err != nil {
 		return 0, err
 	}
-	m.addNote(n)
+	m.notes.add(n)
 	return n.Version, nil
 }
 
 // roomForNote makes room for a note and drops the one that it replaces, or says why there is no room.
-func (m *Store) roomForNote(n, old *note) error {
-	share, all := int(store.NotesOfOwner(n.account.Limit.Bytes)), int(store.NotesOfAll(int64(m.limits.Bytes)))
+func (x *index) roomForNote(n, old *note) error {
+	share, all := int(store.NotesOfOwner(n.account.Limit.Bytes)), int(store.NotesOfAll(int64(x.limits.Bytes)))
 	if len(n.Value) > store.MaxNote || n.bytes > min(share, all) {
 		return store.ErrTooLarge
 	}
@@ -85,63 +86,63 @@ func (m *Store) roomForNote(n, old *note) error {
 			goes, has = append(goes, one), has-one.bytes
 		}
 	}
-	if more := has + n.bytes - n.account.noted.bytes; more > 0 && !m.makeRoom(n.account, nil, taskstate.Holding{Bytes: int64(more)}) {
+	if more := has + n.bytes - n.account.noted.bytes; more > 0 && !x.makeRoom(n.account, nil, taskstate.Holding{Bytes: int64(more)}) {
 		return store.ErrFull
 	}
-	m.dropNote(old)
+	x.notes.drop(old)
 	for _, one := range goes {
-		m.dropNote(one)
+		x.notes.drop(one)
 	}
-	for m.notes.bytes+n.bytes > all {
-		m.dropNote(m.notes.most[0].noted.list.Front().Value.(*note))
+	for x.notes.bytes+n.bytes > all {
+		x.notes.drop(x.notes.most[0].noted.list.Front().Value.(*note))
 	}
 	return nil
 }
 
-func (m *Store) addNote(n *note) {
-	if m.notes.byKey == nil {
-		m.notes.byKey = map[noteKey]*note{}
+func (ns *notes) add(n *note) {
+	if ns.byKey == nil {
+		ns.byKey = map[noteKey]*note{}
 	}
 	a := n.account
-	m.accounts[a.principal] = a // its last task may have made room
-	m.notes.byKey[n.key] = n
+	ns.ledger.accounts[a.principal] = a // its last task may have made room
+	ns.byKey[n.key] = n
 	n.element = a.noted.list.PushBack(n)
-	m.weighNotes(n, n.bytes)
+	ns.weigh(n, n.bytes)
 }
 
-// dropNote drops a note, if it is there.
-func (m *Store) dropNote(n *note) {
+// drop drops a note, if it is there.
+func (ns *notes) drop(n *note) {
 	if n.element == nil {
 		return
 	}
-	delete(m.notes.byKey, n.key)
+	delete(ns.byKey, n.key)
 	n.account.noted.list.Remove(n.element)
 	n.element = nil
-	m.weighNotes(n, -n.bytes)
+	ns.weigh(n, -n.bytes)
 }
 
-// weighNotes counts a note that came or went.
-func (m *Store) weighNotes(n *note, bytes int) {
+// weigh counts a note that came or went.
+func (ns *notes) weigh(n *note, bytes int) {
 	a := n.account
 	a.noted.bytes += bytes
-	m.notes.bytes += bytes
+	ns.bytes += bytes
 	switch index, some := a.noted.index-1, a.noted.list.Len() > 0; {
 	case index < 0:
-		heap.Push(&m.notes.most, a)
+		heap.Push(&ns.most, a)
 	case some:
-		heap.Fix(&m.notes.most, index)
+		heap.Fix(&ns.most, index)
 	default:
-		heap.Remove(&m.notes.most, index)
+		heap.Remove(&ns.most, index)
 	}
-	m.add(a, taskstate.Holding{Bytes: int64(bytes)}, taskstate.Holding{})
+	ns.ledger.add(a, taskstate.Holding{Bytes: int64(bytes)}, taskstate.Holding{})
 }
 
-// sweepNotes drops at most max notes that were written before a time, and returns how many.
-func (m *Store) sweepNotes(before time.Time, max int) (dropped int) {
-	for _, a := range m.accounts {
+// sweep drops at most max notes that were written before a time, and returns how many.
+func (ns *notes) sweep(before time.Time, max int) (dropped int) {
+	for _, a := range ns.ledger.accounts {
 		for e := a.noted.list.Front(); e != nil && dropped < max && e.Value.(*note).at.Before(before); dropped++ {
 			next := e.Next()
-			m.dropNote(e.Value.(*note))
+			ns.drop(e.Value.(*note))
 			e = next
 		}
 	}

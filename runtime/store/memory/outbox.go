@@ -75,15 +75,15 @@ func (r *row) find(id string) (*push, int) {
 }
 
 // pushFacts are what the rules need to know of a configuration that comes to a task. Callers must hold both locks.
-func (m *Store) pushFacts(r *row, p *store.Push) *taskstate.Push {
+func (x *index) pushFacts(r *row, p *store.Push) *taskstate.Push {
 	old, _ := r.find(p.ID)
-	room := taskstate.PushRoom(r.account.pushes, m.outbox.n, m.limits.Pushes, r.account.principal != "")
+	room := taskstate.PushRoom(r.account.pushes, x.outbox.n, x.limits.Pushes, r.account.principal != "")
 	return &taskstate.Push{Bad: p.Check(), New: old == nil, Max: p.Max, Full: !room}
 }
 
 // addPush adds a configuration that the rules have taken, or replaces the one with its id. Callers must hold both locks.
-func (m *Store) addPush(r *row, p store.Push, now time.Time) {
-	o, version := &m.outbox, r.st.Version
+func (x *index) addPush(r *row, p store.Push, now time.Time) {
+	o, version := &x.outbox, r.st.Version
 	p.Max = 0
 	old, i := r.find(p.ID)
 	if old == nil {

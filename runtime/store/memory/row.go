@@ -133,7 +133,7 @@ func (r *row) settle() {
 	defer m.mu.Unlock()
 	if now > m.limits.TaskBytes || !m.grow(r, now, false) {
 		r.log.forget()
-		m.charge(r, taskstate.Holding{Bytes: int64(r.held() - r.charged)})
+		m.ledger.charge(r, taskstate.Holding{Bytes: int64(r.held() - r.charged)})
 	}
 }
 

@@ -16,57 +16,63 @@ type ticket struct {
 	until time.Time
 }
 
+// tickets are those of a [Store], by their hashes. The lock of the index guards them.
+type tickets struct {
+	clock  func() time.Time
+	byHash map[[32]byte]*ticket
+}
+
 // Ticket implements [store.Store].
 func (m *Store) Ticket(_ context.Context, hash [32]byte) (store.Key, store.Ticket, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if t := m.tickets[hash]; t != nil && m.clock().Before(t.until) {
+	if t := m.tickets.byHash[hash]; t != nil && m.clock().Before(t.until) {
 		return t.row.key(), t.Ticket, nil
 	}
 	return store.Key{}, store.Ticket{}, store.ErrTicket
 }
 
 // admits reports whether a ticket is one of the task, and good. Callers must hold the lock of the index.
-func (m *Store) admits(r *row, hash [32]byte) bool {
-	t := m.tickets[hash]
-	return t != nil && t.row == r && m.clock().Before(t.until)
+func (ts *tickets) admits(r *row, hash [32]byte) bool {
+	t := ts.byHash[hash]
+	return t != nil && t.row == r && ts.clock().Before(t.until)
 }
 
-// changeTickets does with the tickets of a task what an update says. Callers must hold both locks.
-func (m *Store) changeTickets(r *row, u *store.Update, e *taskstate.Effects, now time.Time) {
+// change does with the tickets of a task what an update says. Callers must hold both locks.
+func (ts *tickets) change(r *row, u *store.Update, e *taskstate.Effects, now time.Time) {
 	if e.DropTickets {
-		m.dropTickets(r)
+		ts.dropAll(r)
 	}
 	if u.Ticket == nil || !r.st.Ticketed {
 		return
 	}
-	if m.tickets == nil {
-		m.tickets = map[[32]byte]*ticket{}
+	if ts.byHash == nil {
+		ts.byHash = map[[32]byte]*ticket{}
 	}
 	added := &ticket{*u.Ticket, r, now.Add(u.Ticket.For)}
-	m.tickets[added.Hash] = added // the later one has it
+	ts.byHash[added.Hash] = added // the later one has it
 	has := r.more()
 	has.tickets = append(has.tickets, added)
 	slices.SortStableFunc(has.tickets, func(a, b *ticket) int { return a.until.Compare(b.until) })
 	if len(has.tickets) > store.MaxTickets {
-		m.dropTicket(has.tickets[0])
+		ts.drop(has.tickets[0])
 		has.tickets = slices.Delete(has.tickets, 0, 1)
 	}
 }
 
-// dropTickets makes all tickets of a task invalid. Callers must hold both locks.
-func (m *Store) dropTickets(r *row) {
+// dropAll makes all tickets of a task invalid. Callers must hold both locks.
+func (ts *tickets) dropAll(r *row) {
 	for _, t := range r.tickets() {
-		m.dropTicket(t)
+		ts.drop(t)
 	}
 	if r.extra != nil {
 		r.extra.tickets = nil
 	}
 }
 
-// dropTicket makes one invalid, unless a later one has its hash. Callers must hold the lock of the index.
-func (m *Store) dropTicket(t *ticket) {
-	if m.tickets[t.Hash] == t {
-		delete(m.tickets, t.Hash)
+// drop makes one invalid, unless a later one has its hash. Callers must hold the lock of the index.
+func (ts *tickets) drop(t *ticket) {
+	if ts.byHash[t.Hash] == t {
+		delete(ts.byHash, t.Hash)
 	}
 }

@@ -174,39 +174,39 @@ func (r *row) after(u *store.Update, ends bool) (input, saved []byte, asked bool
 }
 
 // facts are those of the index. Callers must hold both locks.
-func (m *Store) facts(r *row, u *store.Update, t *taskstate.Update) {
+func (x *index) facts(r *row, u *store.Update, t *taskstate.Update) {
 	if u.Repeat != nil {
-		t.Facts.Repeated = m.repeats.find(r.key(), u.Repeat, m.clock)
+		t.Facts.Repeated = x.repeats.find(r.key(), u.Repeat, x.clock)
 	}
-	if u.Redeem != nil && !m.admits(r, *u.Redeem) {
+	if u.Redeem != nil && !x.tickets.admits(r, *u.Redeem) {
 		t.Facts.NoTicket = store.ErrTicket
 	}
 	if u.Push != nil {
-		t.Push = m.pushFacts(r, u.Push)
+		t.Push = x.pushFacts(r, u.Push)
 	}
 }
 
 // take makes room for an update and makes it, with all that the index has of it. Callers must hold both locks.
-func (m *Store) take(r *row, next *taskstate.State, c *change, e *taskstate.Effects, now time.Time) error {
-	if e.Charge(r.charged, &m.task) && !m.grow(r, e.Held, e.Must) {
+func (x *index) take(r *row, next *taskstate.State, c *change, e *taskstate.Effects, now time.Time) error {
+	if e.Charge(r.charged, &x.task) && !x.grow(r, e.Held, e.Must) {
 		return store.ErrFull
 	}
 	was := r.st.Runner
 	r.keep(next, c, e)
 	if e.Moved {
-		m.move(r)
+		x.move(r)
 	}
-	m.changeTickets(r, c.Update, e, now)
+	x.tickets.change(r, c.Update, e, now)
 	if c.Repeat != nil {
-		m.repeats.add(r.key(), c.Repeat, c.Call, now)
+		x.repeats.add(r.key(), c.Repeat, c.Call, now)
 	}
-	m.outbox.due(r.pushes(), now)
+	x.outbox.due(r.pushes(), now)
 	if c.Push != nil {
-		m.addPush(r, *c.Push, now)
+		x.addPush(r, *c.Push, now)
 	}
-	if m.shared {
-		m.runs(r, was, c.by)
-		m.wake(r.key(), c.by)
+	if x.shared {
+		x.runs(r, was, c.by)
+		x.wake(r.key(), c.by)
 	}
 	return nil
 }
