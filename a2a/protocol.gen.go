@@ -31,12 +31,28 @@ func Protocol() *runtime.Protocol {
 	}
 }
 
+// ServerProtocol is [Protocol] for a server that sends no push notifications: it lacks their codecs, and all that is
+// for clients.
+func ServerProtocol() *runtime.Protocol {
+	return &runtime.Protocol{
+		Versions:    []*runtime.Version{servedVersion()},
+		NewTask:     newTask,
+		NewMessage:  newMessage,
+		NewStatus:   newStatus,
+		NewArtifact: newArtifact,
+		NewTaskPage: newTaskPage,
+		DecodeCard:  runtime.ReadCard(readAgentCardJSON, asCard),
+		Card:        runtime.CardOf(asCard),
+		NewSend:     newSend,
+	}
+}
+
 // ClientProtocol is [Protocol] for what calls other agents: it has the versions that their cards demand, too.
 func ClientProtocol() *runtime.Protocol {
 	return Protocol()
 }
 
-func newVersion() *runtime.Version {
+func servedVersion() *runtime.Version {
 	return &runtime.Version{
 		Name: "1.0",
 		Table: runtime.Table{
@@ -52,7 +68,6 @@ func newVersion() *runtime.Version {
 					Decode:        runtime.RequestOf(readSendMessageRequestJSON, neutralSendMessageRequest),
 					Append:        encodeResultJSON,
 					AppendRequest: runtime.AppendOf(wire.AppendMessage[*SendMessageRequest]),
-					Read:          parseResultJSON,
 				},
 				{
 					Role: runtime.RoleStream,
@@ -66,7 +81,6 @@ func newVersion() *runtime.Version {
 					Decode:        runtime.RequestOf(readSendMessageRequestJSON, neutralSendMessageRequest),
 					Append:        runtime.AppendItem(encodeEventJSON),
 					AppendRequest: runtime.AppendOf(wire.AppendMessage[*SendMessageRequest]),
-					Read:          runtime.ReadItem(parseEventJSON),
 				},
 				{
 					Role: runtime.RoleGet,
@@ -76,10 +90,8 @@ func newVersion() *runtime.Version {
 						{Verb: "GET", Path: "/tasks/{id=*}"},
 						{Verb: "GET", Path: "/{tenant}/tasks/{id=*}"},
 					},
-					Decode:        runtime.RequestOf(readGetTaskRequestJSON, neutralGetTaskRequest),
-					Append:        runtime.AppendOf(wire.AppendMessage[*Task]),
-					AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetTaskRequest]),
-					Read:          runtime.ReadTask(readTaskJSON, asTask),
+					Decode: runtime.RequestOf(readGetTaskRequestJSON, neutralGetTaskRequest),
+					Append: runtime.AppendOf(wire.AppendMessage[*Task]),
 				},
 				{
 					Role: runtime.RoleList,
@@ -96,9 +108,7 @@ func newVersion() *runtime.Version {
 						}
 						return nil
 					}),
-					Append:        runtime.AppendOf(wire.AppendMessage[*ListTasksResponse]),
-					AppendRequest: runtime.AppendOf(wire.AppendMessage[*ListTasksRequest]),
-					Read:          runtime.ReadOf(readListTasksResponseJSON),
+					Append: runtime.AppendOf(wire.AppendMessage[*ListTasksResponse]),
 				},
 				{
 					Role: runtime.RoleCancel,
@@ -108,10 +118,8 @@ func newVersion() *runtime.Version {
 						{Verb: "POST", Path: "/tasks/{id=*}:cancel", Body: "*"},
 						{Verb: "POST", Path: "/{tenant}/tasks/{id=*}:cancel", Body: "*"},
 					},
-					Decode:        runtime.RequestOf(readCancelTaskRequestJSON, neutralCancelTaskRequest),
-					Append:        runtime.AppendOf(wire.AppendMessage[*Task]),
-					AppendRequest: runtime.AppendOf(wire.AppendMessage[*CancelTaskRequest]),
-					Read:          runtime.ReadTask(readTaskJSON, asTask),
+					Decode: runtime.RequestOf(readCancelTaskRequestJSON, neutralCancelTaskRequest),
+					Append: runtime.AppendOf(wire.AppendMessage[*Task]),
 				},
 				{
 					Role: runtime.RoleSubscribe,
@@ -121,11 +129,9 @@ func newVersion() *runtime.Version {
 						{Verb: "GET", Path: "/tasks/{id=*}:subscribe"},
 						{Verb: "GET", Path: "/{tenant}/tasks/{id=*}:subscribe"},
 					},
-					Stream:        true,
-					Decode:        runtime.RequestOf(readSubscribeToTaskRequestJSON, neutralSubscribeToTaskRequest),
-					Append:        runtime.AppendItem(encodeEventJSON),
-					AppendRequest: runtime.AppendOf(wire.AppendMessage[*SubscribeToTaskRequest]),
-					Read:          runtime.ReadItem(parseEventJSON),
+					Stream: true,
+					Decode: runtime.RequestOf(readSubscribeToTaskRequestJSON, neutralSubscribeToTaskRequest),
+					Append: runtime.AppendItem(encodeEventJSON),
 				},
 				{
 					Role: runtime.RolePushCreate,
@@ -135,10 +141,6 @@ func newVersion() *runtime.Version {
 						{Verb: "POST", Path: "/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"},
 						{Verb: "POST", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"},
 					},
-					Decode:        runtime.RequestOf(readTaskPushNotificationConfigJSON, neutralTaskPushNotificationConfig),
-					Append:        runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
-					AppendRequest: runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
-					Read:          runtime.ReadOf(readTaskPushNotificationConfigJSON),
 				},
 				{
 					Role: runtime.RolePushGet,
@@ -148,10 +150,6 @@ func newVersion() *runtime.Version {
 						{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
 						{Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
 					},
-					Decode:        runtime.RequestOf(readGetTaskPushNotificationConfigRequestJSON, neutralGetTaskPushNotificationConfigRequest),
-					Append:        runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
-					AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetTaskPushNotificationConfigRequest]),
-					Read:          runtime.ReadOf(readTaskPushNotificationConfigJSON),
 				},
 				{
 					Role: runtime.RolePushList,
@@ -161,10 +159,6 @@ func newVersion() *runtime.Version {
 						{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs"},
 						{Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs"},
 					},
-					Decode:        runtime.RequestOf(readListTaskPushNotificationConfigsRequestJSON, neutralListTaskPushNotificationConfigsRequest),
-					Append:        runtime.AppendOf(wire.AppendMessage[*ListTaskPushNotificationConfigsResponse]),
-					AppendRequest: runtime.AppendOf(wire.AppendMessage[*ListTaskPushNotificationConfigsRequest]),
-					Read:          runtime.ReadOf(readListTaskPushNotificationConfigsResponseJSON),
 				},
 				{
 					Role: runtime.RoleExtendedCard,
@@ -174,10 +168,8 @@ func newVersion() *runtime.Version {
 						{Verb: "GET", Path: "/extendedAgentCard"},
 						{Verb: "GET", Path: "/{tenant}/extendedAgentCard"},
 					},
-					Decode:        runtime.ParamsOf(readGetExtendedAgentCardRequestJSON),
-					Append:        runtime.AppendOf(wire.AppendMessage[*AgentCard]),
-					AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetExtendedAgentCardRequest]),
-					Read:          runtime.ReadOf(readAgentCardJSON),
+					Decode: runtime.ParamsOf(readGetExtendedAgentCardRequestJSON),
+					Append: runtime.AppendOf(wire.AppendMessage[*AgentCard]),
 				},
 				{
 					Role: runtime.RolePushDelete,
@@ -187,10 +179,6 @@ func newVersion() *runtime.Version {
 						{Verb: "DELETE", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
 						{Verb: "DELETE", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
 					},
-					Decode:        runtime.RequestOf(readDeleteTaskPushNotificationConfigRequestJSON, neutralDeleteTaskPushNotificationConfigRequest),
-					Append:        runtime.AppendNothing("{}"),
-					AppendRequest: runtime.AppendOf(wire.AppendMessage[*DeleteTaskPushNotificationConfigRequest]),
-					Read:          runtime.ReadNothing,
 				},
 			},
 			AppendEvent: encodeEventJSON,
@@ -198,6 +186,63 @@ func newVersion() *runtime.Version {
 		},
 		AppendCard: runtime.AppendCard(wire.AppendMessage[*AgentCard]),
 	}
+}
+
+func newVersion() *runtime.Version {
+	v := servedVersion()
+	runtime.Complete(v.Operations, []runtime.Operation{
+		{
+			Read: parseResultJSON,
+		},
+		{
+			Read: runtime.ReadItem(parseEventJSON),
+		},
+		{
+			AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetTaskRequest]),
+			Read:          runtime.ReadTask(readTaskJSON, asTask),
+		},
+		{
+			AppendRequest: runtime.AppendOf(wire.AppendMessage[*ListTasksRequest]),
+			Read:          runtime.ReadOf(readListTasksResponseJSON),
+		},
+		{
+			AppendRequest: runtime.AppendOf(wire.AppendMessage[*CancelTaskRequest]),
+			Read:          runtime.ReadTask(readTaskJSON, asTask),
+		},
+		{
+			AppendRequest: runtime.AppendOf(wire.AppendMessage[*SubscribeToTaskRequest]),
+			Read:          runtime.ReadItem(parseEventJSON),
+		},
+		{
+			Decode:        runtime.RequestOf(readTaskPushNotificationConfigJSON, neutralTaskPushNotificationConfig),
+			Append:        runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
+			AppendRequest: runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
+			Read:          runtime.ReadOf(readTaskPushNotificationConfigJSON),
+		},
+		{
+			Decode:        runtime.RequestOf(readGetTaskPushNotificationConfigRequestJSON, neutralGetTaskPushNotificationConfigRequest),
+			Append:        runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
+			AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetTaskPushNotificationConfigRequest]),
+			Read:          runtime.ReadOf(readTaskPushNotificationConfigJSON),
+		},
+		{
+			Decode:        runtime.RequestOf(readListTaskPushNotificationConfigsRequestJSON, neutralListTaskPushNotificationConfigsRequest),
+			Append:        runtime.AppendOf(wire.AppendMessage[*ListTaskPushNotificationConfigsResponse]),
+			AppendRequest: runtime.AppendOf(wire.AppendMessage[*ListTaskPushNotificationConfigsRequest]),
+			Read:          runtime.ReadOf(readListTaskPushNotificationConfigsResponseJSON),
+		},
+		{
+			AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetExtendedAgentCardRequest]),
+			Read:          runtime.ReadOf(readAgentCardJSON),
+		},
+		{
+			Decode:        runtime.RequestOf(readDeleteTaskPushNotificationConfigRequestJSON, neutralDeleteTaskPushNotificationConfigRequest),
+			Append:        runtime.AppendNothing("{}"),
+			AppendRequest: runtime.AppendOf(wire.AppendMessage[*DeleteTaskPushNotificationConfigRequest]),
+			Read:          runtime.ReadNothing,
+		},
+	})
+	return v
 }
 
 func encodeEventJSON(dst []byte, v runtime.Event) ([]byte, error) {

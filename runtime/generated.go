@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // What follows is called by generated protocol code, so that logic which does not depend on the protocol is written
@@ -87,6 +88,28 @@ func Params(src []byte) []byte {
 		return []byte("{}")
 	}
 	return src
+}
+
+// Complete sets in the rows of a table what the rest, in the same order, has beside them: what only some programs need.
+func Complete(rows []*Operation, rest []Operation) {
+	for i := range rest {
+		row, more := rows[i], &rest[i]
+		if more.Decode != nil {
+			row.Decode, row.Append = more.Decode, more.Append
+		}
+		if more.AppendRequest != nil {
+			row.AppendRequest = more.AppendRequest
+		}
+		row.Read = more.Read
+	}
+}
+
+// IsComplete reports whether all operations have their codecs. A generated ServerProtocol has what servers without push
+// notifications need, and no more.
+func (p *Protocol) IsComplete() bool {
+	return !slices.ContainsFunc(p.Versions, func(v *Version) bool {
+		return slices.ContainsFunc(v.Operations, func(op *Operation) bool { return op.Decode == nil || op.Read == nil })
+	})
 }
 
 // Alias is a copy of a row of the route table under another JSON-RPC method name.

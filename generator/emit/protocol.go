@@ -9,6 +9,7 @@ import (
 
 	"github.com/a2agen/a2agen/generator/ir"
 	"github.com/a2agen/a2agen/generator/output"
+	"github.com/a2agen/a2agen/runtime"
 )
 
 // Protocol prints what the runtime needs to work with the types: events.gen.go, where they implement its interfaces, and
@@ -48,13 +49,15 @@ func jsonWire(v *ir.Version) *ir.Wire {
 	return nil
 }
 
-// protocolFuncs print func Protocol and func ClientProtocol: the versions of the agent, and those of clients. A program links the
-// codecs of what it calls.
+// protocolFuncs print func Protocol, func ServerProtocol and func ClientProtocol: the versions of the agent, as much of them as most
+// agents need, and those of clients. A program links the codecs of what it calls.
 func (b *bound) protocolFuncs(p *ir.Protocol) jen.Code {
 	served := p.Served()
 	s := jen.Add(doc("Protocol is what the runtime needs to know of this package, with the versions that the agent speaks. Every call makes a new table; the caller may change it."))
-	s.Func().Id("Protocol").Params().Op("*").Add(rt("Protocol")).Block(b.protocolTable(p, served)...).Line().Line()
-	all := b.protocolTable(p, p.Versions)
+	s.Func().Id("Protocol").Params().Op("*").Add(rt("Protocol")).Block(b.protocolTable(p, served, true)...).Line().Line()
+	s.Add(doc(serverProtocol + " is [Protocol] for a server that sends no push notifications: it lacks their codecs, and all that is for clients."))
+	s.Func().Id(serverProtocol).Params().Op("*").Add(rt("Protocol")).Block(b.protocolTable(p, served, false)...).Line().Line()
+	all := b.protocolTable(p, p.Versions, true)
 	if len(served) == len(p.Versions) {
 		all = []jen.Code{jen.Return(jen.Id("Protocol").Call())}
 	}
@@ -62,16 +65,23 @@ func (b *bound) protocolFuncs(p *ir.Protocol) jen.Code {
 	return s.Func().Id(clientProtocol).Params().Op("*").Add(rt("Protocol")).Block(all...).Line()
 }
 
-// clientProtocol is the function with the versions of clients.
-const clientProtocol = "ClientProtocol"
+// The functions with the versions of clients, and with what an agent's server needs.
+const (
+	clientProtocol = "ClientProtocol"
+	serverProtocol = "ServerProtocol"
+)
 
-// protocolTable returns the runtime's table with some of the versions. Tasks are kept as the first version of the package has them,
-// whether that is spoken or not, and cards are read as it has them.
-func (b *bound) protocolTable(p *ir.Protocol, spoken []*ir.Version) []jen.Code {
+// protocolTable returns the runtime's table with some of the versions, complete or as most servers need them. Tasks are kept as the first
+// version of the package has them, whether that is spoken or not, and cards are read as it has them.
+func (b *bound) protocolTable(p *ir.Protocol, spoken []*ir.Version, complete bool) []jen.Code {
+	function := servedFunc
+	if complete {
+		function = versionFunc
+	}
 	list := func(versions []*ir.Version) jen.Code {
 		return jen.Index().Op("*").Add(rt("Version")).ValuesFunc(func(g *jen.Group) {
 			for _, v := range versions {
-				g.Id(versionFunc(v)).Call()
+				g.Id(function(v)).Call()
 			}
 		})
 	}
@@ -97,11 +107,14 @@ func (b *bound) protocolTable(p *ir.Protocol, spoken []*ir.Version) []jen.Code {
 	}
 	table.set("DecodeCard", readCard)
 	table.set("Card", rt("CardOf").Call(jen.Id(asCard)))
-	for _, name := range append([]string{"NewSend", "NewTaskRequest"}, b.pushConstructors(p)...) {
-		table.set(name, jen.Id(unexported(name)))
-	}
+	table.set("NewSend", jen.Id("newSend"))
 	if whole != nil {
-		table.set("Whole", jen.Id(versionFunc(whole)).Call())
+		table.set("Whole", jen.Id(function(whole)).Call())
+	}
+	if complete {
+		for _, name := range append([]string{"NewTaskRequest"}, b.pushConstructors(p)...) {
+			table.set(name, jen.Id(unexported(name)))
+		}
 	}
 	return append(body, jen.Return(jen.Op("&").Add(rt("Protocol")).Values(table.code()...)))
 }
@@ -126,9 +139,12 @@ func (b *bound) as(name string, v view) jen.Code {
 	return jen.Func().Id(name).Params(jen.Id("x").Add(ptr(v.t))).Add(rt(v.iface)).Add(oneLine(jen.Return(show(v.t, jen.Id("x"))))).Line()
 }
 
-func versionFunc(v *ir.Version) string {
-	return "newVersion" + strings.TrimSuffix(jsonWire(v).Suffix, "JSON")
-}
+// versionFunc and servedFunc are the functions that make a version: complete, and as most servers need it.
+func versionFunc(v *ir.Version) string { return "newVersion" + versionSuffix(v) }
+
+func servedFunc(v *ir.Version) string { return "servedVersion" + versionSuffix(v) }
+
+func versionSuffix(v *ir.Version) string { return strings.TrimSuffix(jsonWire(v).Suffix, "JSON") }
 
 func readFunc(w *ir.Wire, t *ir.Type) string { return "read" + t.Go + w.Suffix }
 
@@ -200,7 +216,7 @@ func (t *versionTable) code(function jen.Code) jen.Code {
 	return s
 }
 
-// versionFunc prints the function that makes the version.
+// versionFunc prints the functions that make the version.
 func (t *versionTable) versionFunc() jen.Code {
 	operations, body := t.operations(), []jen.Code{}
 	if aliases := t.aliases(); len(aliases) > 0 {
@@ -221,12 +237,31 @@ func (t *versionTable) versionFunc() jen.Code {
 	if others := otherWires(t.v); len(others) > 0 {
 		version.set("Wires", jen.Index().Op("*").Add(rt("Wire")).ValuesFunc(func(g *jen.Group) {
 			for _, w := range others {
-				g.Id(wireFunc(w)).Call()
+				g.Id(servedWireFunc(w)).Call()
 			}
 		}))
 	}
-	return jen.Func().Id(versionFunc(t.v)).Params().Op("*").Add(rt("Version")).Block(
-		append(body, jen.Return(jen.Op("&").Add(rt("Version")).Values(version.lines()...)))...).Line()
+	s := jen.Func().Id(servedFunc(t.v)).Params().Op("*").Add(rt("Version")).Block(
+		append(body, jen.Return(jen.Op("&").Add(rt("Version")).Values(version.lines()...)))...).Line().Line()
+	complete := []jen.Code{jen.Id("v").Op(":=").Id(servedFunc(t.v)).Call(), t.complete(jen.Id("v"))}
+	for i, w := range otherWires(t.v) {
+		complete = append(complete, jen.Id("v").Dot("Wires").Index(jen.Lit(i)).Op("=").Id(wireFunc(w)).Call())
+	}
+	return s.Func().Id(versionFunc(t.v)).Params().Op("*").Add(rt("Version")).Block(append(complete, jen.Return(jen.Id("v")))...).Line()
+}
+
+// complete adds to the table x what most servers do not need: of each row, and of those of other names.
+func (t *versionTable) complete(x *jen.Statement) jen.Code {
+	var rows, others []jen.Code
+	for _, op := range t.ops {
+		rest := jen.Values(t.rest(op).lines()...)
+		rows = append(rows, rest)
+		for range op.Aliases {
+			others = append(others, rest)
+		}
+	}
+	list := jen.Index().Add(rt("Operation")).Values(multiline(append(rows, others...))...)
+	return rt("Complete").Call(x.Dot("Operations"), list)
 }
 
 // table is the version in the encoding of the wire.
@@ -270,7 +305,7 @@ func (t *versionTable) rules() *literal {
 	return rules
 }
 
-// row is one operation.
+// row is one operation, as far as most servers need it.
 func (t *versionTable) row(op *ir.Operation) *literal {
 	row := members("Role", rt(roleConstant(op.Role)), "RPC", jen.Lit(op.RPC))
 	if op.GRPC != "" {
@@ -285,12 +320,38 @@ func (t *versionTable) row(op *ir.Operation) *literal {
 	if op.Stream {
 		row.set("Stream", jen.True())
 	}
-	row.set("Decode", t.decodeRequest(op))
-	row.set("Append", t.appendResult(op))
-	row.set("AppendRequest", t.appendRequest(op))
-	row.set("Read", t.readResult(op))
+	if !ofPush(op) {
+		t.setServerSide(row, op)
+	}
+	if sends(op) {
+		row.set("AppendRequest", t.appendRequest(op))
+	}
 	return row
 }
+
+// rest is what an operation has beside its row: the codecs of push configurations, and what is for clients.
+func (t *versionTable) rest(op *ir.Operation) *literal {
+	rest := members()
+	if ofPush(op) {
+		t.setServerSide(rest, op)
+	}
+	if !sends(op) {
+		rest.set("AppendRequest", t.appendRequest(op))
+	}
+	rest.set("Read", t.readResult(op))
+	return rest
+}
+
+func (t *versionTable) setServerSide(row *literal, op *ir.Operation) {
+	row.set("Decode", t.decodeRequest(op))
+	row.set("Append", t.appendResult(op))
+}
+
+// ofPush reports whether only agents that send push notifications carry the operation out.
+func ofPush(op *ir.Operation) bool { return runtime.RoleNamed(string(op.Role)).OfPush() }
+
+// sends reports whether servers, too, write the request: by it they keep messages, and know them again.
+func sends(op *ir.Operation) bool { return runtime.RoleNamed(string(op.Role)).Sends() }
 
 // routes are the HTTP bindings of an operation, each on a line.
 func routes(op *ir.Operation) (list []jen.Code) {

@@ -50,21 +50,29 @@ func fullName(pkg, name string) string {
 	return pkg + "." + name
 }
 
+// wireFunc and servedWireFunc are the functions that make a wire: complete, and as most servers need it.
 func wireFunc(w *ir.Wire) string { return "wire" + w.Suffix }
 
-// wireFunc prints the function that makes a wire: its table, and its codecs behind two functions that take any message.
+func servedWireFunc(w *ir.Wire) string { return "servedWire" + w.Suffix }
+
+// wireFunc prints the functions that make a wire: its table, and its codecs behind two functions that take any message.
 func (t *versionTable) wireFunc() jen.Code {
 	wire := members("Encoding", rt(encodingNames[t.wire.Encoding]))
 	if len(t.ops) > 0 {
 		wire.set("Table", t.table(t.operations()))
 	}
 	wire.set("Append", t.appendAny())
-	wire.set("Read", t.readAny())
 	if len(t.wire.Descriptor) > 0 {
 		wire.set("Descriptor", jen.Id(descriptorConst(t.wire)))
 	}
-	return jen.Func().Id(wireFunc(t.wire)).Params().Op("*").Add(rt("Wire")).Block(
-		jen.Return(jen.Op("&").Add(rt("Wire")).Values(wire.lines()...))).Line()
+	s := jen.Func().Id(servedWireFunc(t.wire)).Params().Op("*").Add(rt("Wire")).Block(
+		jen.Return(jen.Op("&").Add(rt("Wire")).Values(wire.lines()...))).Line().Line()
+	complete := []jen.Code{jen.Id("w").Op(":=").Id(servedWireFunc(t.wire)).Call()}
+	if len(t.ops) > 0 {
+		complete = append(complete, t.complete(jen.Id("w")))
+	}
+	return s.Func().Id(wireFunc(t.wire)).Params().Op("*").Add(rt("Wire")).Block(
+		append(complete, jen.Id("w").Dot("Read").Op("=").Add(t.readAny()), jen.Return(jen.Id("w")))...).Line()
 }
 
 // encodingNames are the runtime's constants for the encodings beside JSON.

@@ -35,12 +35,31 @@ func Protocol() *runtime.Protocol {
 	}
 }
 
+// ServerProtocol is [Protocol] for a server that sends no push notifications: it lacks their codecs, and all that is
+// for clients.
+func ServerProtocol() *runtime.Protocol {
+	versions := []*runtime.Version{servedVersionV10(), servedVersionV03(), servedVersionV02(), servedVersionV01()}
+	return &runtime.Protocol{
+		Versions:    versions,
+		NewTask:     newTask,
+		NewMessage:  newMessage,
+		NewStatus:   newStatus,
+		NewArtifact: newArtifact,
+		NewTaskPage: newTaskPage,
+		DecodeCard: func(src []byte) (runtime.Card, error) {
+			return legacy.DecodeCard(src, versions)
+		},
+		Card:    runtime.CardOf(asCard),
+		NewSend: newSend,
+	}
+}
+
 // ClientProtocol is [Protocol] for what calls other agents: it has the versions that their cards demand, too.
 func ClientProtocol() *runtime.Protocol {
 	return Protocol()
 }
 
-func newVersionV10() *runtime.Version {
+func servedVersionV10() *runtime.Version {
 	return &runtime.Version{
 		Name: "1.0",
 		Table: runtime.Table{
@@ -56,7 +75,6 @@ func newVersionV10() *runtime.Version {
 					Decode:        runtime.RequestOf(readSendMessageRequestV10JSON, neutralSendMessageRequest),
 					Append:        encodeResultV10JSON,
 					AppendRequest: runtime.AppendOf(wire.AppendMessage[*SendMessageRequest]),
-					Read:          parseResultV10JSON,
 				},
 				{
 					Role: runtime.RoleStream,
@@ -70,7 +88,6 @@ func newVersionV10() *runtime.Version {
 					Decode:        runtime.RequestOf(readSendMessageRequestV10JSON, neutralSendMessageRequest),
 					Append:        runtime.AppendItem(encodeEventV10JSON),
 					AppendRequest: runtime.AppendOf(wire.AppendMessage[*SendMessageRequest]),
-					Read:          runtime.ReadItem(parseEventV10JSON),
 				},
 				{
 					Role: runtime.RoleGet,
@@ -80,10 +97,8 @@ func newVersionV10() *runtime.Version {
 						{Verb: "GET", Path: "/tasks/{id=*}"},
 						{Verb: "GET", Path: "/{tenant}/tasks/{id=*}"},
 					},
-					Decode:        runtime.RequestOf(readGetTaskRequestV10JSON, neutralGetTaskRequest),
-					Append:        runtime.AppendOf(wire.AppendMessage[*Task]),
-					AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetTaskRequest]),
-					Read:          runtime.ReadTask(readTaskV10JSON, asTask),
+					Decode: runtime.RequestOf(readGetTaskRequestV10JSON, neutralGetTaskRequest),
+					Append: runtime.AppendOf(wire.AppendMessage[*Task]),
 				},
 				{
 					Role: runtime.RoleList,
@@ -100,9 +115,7 @@ func newVersionV10() *runtime.Version {
 						}
 						return nil
 					}),
-					Append:        runtime.AppendOf(wire.AppendMessage[*ListTasksResponse]),
-					AppendRequest: runtime.AppendOf(wire.AppendMessage[*ListTasksRequest]),
-					Read:          runtime.ReadOf(readListTasksResponseV10JSON),
+					Append: runtime.AppendOf(wire.AppendMessage[*ListTasksResponse]),
 				},
 				{
 					Role: runtime.RoleCancel,
@@ -112,10 +125,8 @@ func newVersionV10() *runtime.Version {
 						{Verb: "POST", Path: "/tasks/{id=*}:cancel", Body: "*"},
 						{Verb: "POST", Path: "/{tenant}/tasks/{id=*}:cancel", Body: "*"},
 					},
-					Decode:        runtime.RequestOf(readCancelTaskRequestV10JSON, neutralCancelTaskRequest),
-					Append:        runtime.AppendOf(wire.AppendMessage[*Task]),
-					AppendRequest: runtime.AppendOf(wire.AppendMessage[*CancelTaskRequest]),
-					Read:          runtime.ReadTask(readTaskV10JSON, asTask),
+					Decode: runtime.RequestOf(readCancelTaskRequestV10JSON, neutralCancelTaskRequest),
+					Append: runtime.AppendOf(wire.AppendMessage[*Task]),
 				},
 				{
 					Role: runtime.RoleSubscribe,
@@ -125,11 +136,9 @@ func newVersionV10() *runtime.Version {
 						{Verb: "GET", Path: "/tasks/{id=*}:subscribe"},
 						{Verb: "GET", Path: "/{tenant}/tasks/{id=*}:subscribe"},
 					},
-					Stream:        true,
-					Decode:        runtime.RequestOf(readSubscribeToTaskRequestV10JSON, neutralSubscribeToTaskRequest),
-					Append:        runtime.AppendItem(encodeEventV10JSON),
-					AppendRequest: runtime.AppendOf(wire.AppendMessage[*SubscribeToTaskRequest]),
-					Read:          runtime.ReadItem(parseEventV10JSON),
+					Stream: true,
+					Decode: runtime.RequestOf(readSubscribeToTaskRequestV10JSON, neutralSubscribeToTaskRequest),
+					Append: runtime.AppendItem(encodeEventV10JSON),
 				},
 				{
 					Role: runtime.RolePushCreate,
@@ -139,10 +148,6 @@ func newVersionV10() *runtime.Version {
 						{Verb: "POST", Path: "/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"},
 						{Verb: "POST", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"},
 					},
-					Decode:        runtime.RequestOf(readTaskPushNotificationConfigV10JSON, neutralTaskPushNotificationConfig),
-					Append:        runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
-					AppendRequest: runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
-					Read:          runtime.ReadOf(readTaskPushNotificationConfigV10JSON),
 				},
 				{
 					Role: runtime.RolePushGet,
@@ -152,10 +157,6 @@ func newVersionV10() *runtime.Version {
 						{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
 						{Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
 					},
-					Decode:        runtime.RequestOf(readGetTaskPushNotificationConfigRequestV10JSON, neutralGetTaskPushNotificationConfigRequest),
-					Append:        runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
-					AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetTaskPushNotificationConfigRequest]),
-					Read:          runtime.ReadOf(readTaskPushNotificationConfigV10JSON),
 				},
 				{
 					Role: runtime.RolePushList,
@@ -165,10 +166,6 @@ func newVersionV10() *runtime.Version {
 						{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs"},
 						{Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs"},
 					},
-					Decode:        runtime.RequestOf(readListTaskPushNotificationConfigsRequestV10JSON, neutralListTaskPushNotificationConfigsRequest),
-					Append:        runtime.AppendOf(wire.AppendMessage[*ListTaskPushNotificationConfigsResponse]),
-					AppendRequest: runtime.AppendOf(wire.AppendMessage[*ListTaskPushNotificationConfigsRequest]),
-					Read:          runtime.ReadOf(readListTaskPushNotificationConfigsResponseV10JSON),
 				},
 				{
 					Role: runtime.RoleExtendedCard,
@@ -178,10 +175,8 @@ func newVersionV10() *runtime.Version {
 						{Verb: "GET", Path: "/extendedAgentCard"},
 						{Verb: "GET", Path: "/{tenant}/extendedAgentCard"},
 					},
-					Decode:        runtime.ParamsOf(readGetExtendedAgentCardRequestV10JSON),
-					Append:        runtime.AppendOf(wire.AppendMessage[*AgentCard]),
-					AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetExtendedAgentCardRequest]),
-					Read:          runtime.ReadOf(readAgentCardV10JSON),
+					Decode: runtime.ParamsOf(readGetExtendedAgentCardRequestV10JSON),
+					Append: runtime.AppendOf(wire.AppendMessage[*AgentCard]),
 				},
 				{
 					Role: runtime.RolePushDelete,
@@ -191,10 +186,6 @@ func newVersionV10() *runtime.Version {
 						{Verb: "DELETE", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
 						{Verb: "DELETE", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
 					},
-					Decode:        runtime.RequestOf(readDeleteTaskPushNotificationConfigRequestV10JSON, neutralDeleteTaskPushNotificationConfigRequest),
-					Append:        runtime.AppendNothing("{}"),
-					AppendRequest: runtime.AppendOf(wire.AppendMessage[*DeleteTaskPushNotificationConfigRequest]),
-					Read:          runtime.ReadNothing,
 				},
 			},
 			AppendEvent: encodeEventV10JSON,
@@ -202,8 +193,66 @@ func newVersionV10() *runtime.Version {
 		},
 		AppendCard: runtime.AppendCard(wire.AppendMessage[*AgentCard]),
 		ReadCard:   runtime.ReadCard(readAgentCardV10JSON, asCard),
-		Wires:      []*runtime.Wire{wireV10Proto()},
+		Wires:      []*runtime.Wire{servedWireV10Proto()},
 	}
+}
+
+func newVersionV10() *runtime.Version {
+	v := servedVersionV10()
+	runtime.Complete(v.Operations, []runtime.Operation{
+		{
+			Read: parseResultV10JSON,
+		},
+		{
+			Read: runtime.ReadItem(parseEventV10JSON),
+		},
+		{
+			AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetTaskRequest]),
+			Read:          runtime.ReadTask(readTaskV10JSON, asTask),
+		},
+		{
+			AppendRequest: runtime.AppendOf(wire.AppendMessage[*ListTasksRequest]),
+			Read:          runtime.ReadOf(readListTasksResponseV10JSON),
+		},
+		{
+			AppendRequest: runtime.AppendOf(wire.AppendMessage[*CancelTaskRequest]),
+			Read:          runtime.ReadTask(readTaskV10JSON, asTask),
+		},
+		{
+			AppendRequest: runtime.AppendOf(wire.AppendMessage[*SubscribeToTaskRequest]),
+			Read:          runtime.ReadItem(parseEventV10JSON),
+		},
+		{
+			Decode:        runtime.RequestOf(readTaskPushNotificationConfigV10JSON, neutralTaskPushNotificationConfig),
+			Append:        runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
+			AppendRequest: runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
+			Read:          runtime.ReadOf(readTaskPushNotificationConfigV10JSON),
+		},
+		{
+			Decode:        runtime.RequestOf(readGetTaskPushNotificationConfigRequestV10JSON, neutralGetTaskPushNotificationConfigRequest),
+			Append:        runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
+			AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetTaskPushNotificationConfigRequest]),
+			Read:          runtime.ReadOf(readTaskPushNotificationConfigV10JSON),
+		},
+		{
+			Decode:        runtime.RequestOf(readListTaskPushNotificationConfigsRequestV10JSON, neutralListTaskPushNotificationConfigsRequest),
+			Append:        runtime.AppendOf(wire.AppendMessage[*ListTaskPushNotificationConfigsResponse]),
+			AppendRequest: runtime.AppendOf(wire.AppendMessage[*ListTaskPushNotificationConfigsRequest]),
+			Read:          runtime.ReadOf(readListTaskPushNotificationConfigsResponseV10JSON),
+		},
+		{
+			AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetExtendedAgentCardRequest]),
+			Read:          runtime.ReadOf(readAgentCardV10JSON),
+		},
+		{
+			Decode:        runtime.RequestOf(readDeleteTaskPushNotificationConfigRequestV10JSON, neutralDeleteTaskPushNotificationConfigRequest),
+			Append:        runtime.AppendNothing("{}"),
+			AppendRequest: runtime.AppendOf(wire.AppendMessage[*DeleteTaskPushNotificationConfigRequest]),
+			Read:          runtime.ReadNothing,
+		},
+	})
+	v.Wires[0] = wireV10Proto()
+	return v
 }
 
 func encodeEventV10JSON(dst []byte, v runtime.Event) ([]byte, error) {
@@ -345,7 +394,7 @@ func neutralDeleteTaskPushNotificationConfigRequest(x *DeleteTaskPushNotificatio
 	}
 }
 
-func wireV10Proto() *runtime.Wire {
+func servedWireV10Proto() *runtime.Wire {
 	return &runtime.Wire{
 		Encoding: runtime.EncodingProto,
 		Table: runtime.Table{
@@ -357,7 +406,6 @@ func wireV10Proto() *runtime.Wire {
 					Decode:        runtime.ProtoRequest(decodeSendMessageRequestV10Proto, neutralSendMessageRequest),
 					Append:        encodeResultV10Proto,
 					AppendRequest: runtime.AppendOf(appendSendMessageRequestV10Proto),
-					Read:          parseResultV10Proto,
 				},
 				{
 					Role:          runtime.RoleStream,
@@ -367,16 +415,13 @@ func wireV10Proto() *runtime.Wire {
 					Decode:        runtime.ProtoRequest(decodeSendMessageRequestV10Proto, neutralSendMessageRequest),
 					Append:        runtime.AppendItem(encodeEventV10Proto),
 					AppendRequest: runtime.AppendOf(appendSendMessageRequestV10Proto),
-					Read:          runtime.ReadItem(parseEventV10Proto),
 				},
 				{
-					Role:          runtime.RoleGet,
-					RPC:           "GetTask",
-					GRPC:          "/lf.a2a.v1.A2AService/GetTask",
-					Decode:        runtime.ProtoRequest(decodeGetTaskRequestV10Proto, neutralGetTaskRequest),
-					Append:        runtime.AppendOf(appendTaskV10Proto),
-					AppendRequest: runtime.AppendOf(appendGetTaskRequestV10Proto),
-					Read:          runtime.ProtoTask(decodeTaskV10Proto, asTask),
+					Role:   runtime.RoleGet,
+					RPC:    "GetTask",
+					GRPC:   "/lf.a2a.v1.A2AService/GetTask",
+					Decode: runtime.ProtoRequest(decodeGetTaskRequestV10Proto, neutralGetTaskRequest),
+					Append: runtime.AppendOf(appendTaskV10Proto),
 				},
 				{
 					Role: runtime.RoleList,
@@ -388,73 +433,49 @@ func wireV10Proto() *runtime.Wire {
 						}
 						return nil
 					}),
-					Append:        runtime.AppendOf(appendListTasksResponseV10Proto),
-					AppendRequest: runtime.AppendOf(appendListTasksRequestV10Proto),
-					Read:          runtime.ProtoOf(decodeListTasksResponseV10Proto),
+					Append: runtime.AppendOf(appendListTasksResponseV10Proto),
 				},
 				{
-					Role:          runtime.RoleCancel,
-					RPC:           "CancelTask",
-					GRPC:          "/lf.a2a.v1.A2AService/CancelTask",
-					Decode:        runtime.ProtoRequest(decodeCancelTaskRequestV10Proto, neutralCancelTaskRequest),
-					Append:        runtime.AppendOf(appendTaskV10Proto),
-					AppendRequest: runtime.AppendOf(appendCancelTaskRequestV10Proto),
-					Read:          runtime.ProtoTask(decodeTaskV10Proto, asTask),
+					Role:   runtime.RoleCancel,
+					RPC:    "CancelTask",
+					GRPC:   "/lf.a2a.v1.A2AService/CancelTask",
+					Decode: runtime.ProtoRequest(decodeCancelTaskRequestV10Proto, neutralCancelTaskRequest),
+					Append: runtime.AppendOf(appendTaskV10Proto),
 				},
 				{
-					Role:          runtime.RoleSubscribe,
-					RPC:           "SubscribeToTask",
-					GRPC:          "/lf.a2a.v1.A2AService/SubscribeToTask",
-					Stream:        true,
-					Decode:        runtime.ProtoRequest(decodeSubscribeToTaskRequestV10Proto, neutralSubscribeToTaskRequest),
-					Append:        runtime.AppendItem(encodeEventV10Proto),
-					AppendRequest: runtime.AppendOf(appendSubscribeToTaskRequestV10Proto),
-					Read:          runtime.ReadItem(parseEventV10Proto),
+					Role:   runtime.RoleSubscribe,
+					RPC:    "SubscribeToTask",
+					GRPC:   "/lf.a2a.v1.A2AService/SubscribeToTask",
+					Stream: true,
+					Decode: runtime.ProtoRequest(decodeSubscribeToTaskRequestV10Proto, neutralSubscribeToTaskRequest),
+					Append: runtime.AppendItem(encodeEventV10Proto),
 				},
 				{
-					Role:          runtime.RolePushCreate,
-					RPC:           "CreateTaskPushNotificationConfig",
-					GRPC:          "/lf.a2a.v1.A2AService/CreateTaskPushNotificationConfig",
-					Decode:        runtime.ProtoRequest(decodeTaskPushNotificationConfigV10Proto, neutralTaskPushNotificationConfig),
-					Append:        runtime.AppendOf(appendTaskPushNotificationConfigV10Proto),
-					AppendRequest: runtime.AppendOf(appendTaskPushNotificationConfigV10Proto),
-					Read:          runtime.ProtoOf(decodeTaskPushNotificationConfigV10Proto),
+					Role: runtime.RolePushCreate,
+					RPC:  "CreateTaskPushNotificationConfig",
+					GRPC: "/lf.a2a.v1.A2AService/CreateTaskPushNotificationConfig",
 				},
 				{
-					Role:          runtime.RolePushGet,
-					RPC:           "GetTaskPushNotificationConfig",
-					GRPC:          "/lf.a2a.v1.A2AService/GetTaskPushNotificationConfig",
-					Decode:        runtime.ProtoRequest(decodeGetTaskPushNotificationConfigRequestV10Proto, neutralGetTaskPushNotificationConfigRequest),
-					Append:        runtime.AppendOf(appendTaskPushNotificationConfigV10Proto),
-					AppendRequest: runtime.AppendOf(appendGetTaskPushNotificationConfigRequestV10Proto),
-					Read:          runtime.ProtoOf(decodeTaskPushNotificationConfigV10Proto),
+					Role: runtime.RolePushGet,
+					RPC:  "GetTaskPushNotificationConfig",
+					GRPC: "/lf.a2a.v1.A2AService/GetTaskPushNotificationConfig",
 				},
 				{
-					Role:          runtime.RolePushList,
-					RPC:           "ListTaskPushNotificationConfigs",
-					GRPC:          "/lf.a2a.v1.A2AService/ListTaskPushNotificationConfigs",
-					Decode:        runtime.ProtoRequest(decodeListTaskPushNotificationConfigsRequestV10Proto, neutralListTaskPushNotificationConfigsRequest),
-					Append:        runtime.AppendOf(appendListTaskPushNotificationConfigsResponseV10Proto),
-					AppendRequest: runtime.AppendOf(appendListTaskPushNotificationConfigsRequestV10Proto),
-					Read:          runtime.ProtoOf(decodeListTaskPushNotificationConfigsResponseV10Proto),
+					Role: runtime.RolePushList,
+					RPC:  "ListTaskPushNotificationConfigs",
+					GRPC: "/lf.a2a.v1.A2AService/ListTaskPushNotificationConfigs",
 				},
 				{
-					Role:          runtime.RoleExtendedCard,
-					RPC:           "GetExtendedAgentCard",
-					GRPC:          "/lf.a2a.v1.A2AService/GetExtendedAgentCard",
-					Decode:        runtime.ProtoOf(decodeGetExtendedAgentCardRequestV10Proto),
-					Append:        runtime.AppendOf(appendAgentCardV10Proto),
-					AppendRequest: runtime.AppendOf(appendGetExtendedAgentCardRequestV10Proto),
-					Read:          runtime.ProtoOf(decodeAgentCardV10Proto),
+					Role:   runtime.RoleExtendedCard,
+					RPC:    "GetExtendedAgentCard",
+					GRPC:   "/lf.a2a.v1.A2AService/GetExtendedAgentCard",
+					Decode: runtime.ProtoOf(decodeGetExtendedAgentCardRequestV10Proto),
+					Append: runtime.AppendOf(appendAgentCardV10Proto),
 				},
 				{
-					Role:          runtime.RolePushDelete,
-					RPC:           "DeleteTaskPushNotificationConfig",
-					GRPC:          "/lf.a2a.v1.A2AService/DeleteTaskPushNotificationConfig",
-					Decode:        runtime.ProtoRequest(decodeDeleteTaskPushNotificationConfigRequestV10Proto, neutralDeleteTaskPushNotificationConfigRequest),
-					Append:        runtime.AppendNothing(""),
-					AppendRequest: runtime.AppendOf(appendDeleteTaskPushNotificationConfigRequestV10Proto),
-					Read:          runtime.ReadNothing,
+					Role: runtime.RolePushDelete,
+					RPC:  "DeleteTaskPushNotificationConfig",
+					GRPC: "/lf.a2a.v1.A2AService/DeleteTaskPushNotificationConfig",
 				},
 			},
 			AppendEvent: encodeEventV10Proto,
@@ -554,102 +575,159 @@ func wireV10Proto() *runtime.Wire {
 				return dst, runtime.Unexpected(v, "a message of 1.0/proto")
 			}
 		},
-		Read: func(src []byte, v any) error {
-			switch v := v.(type) {
-			case *APIKeySecurityScheme:
-				return decodeAPIKeySecuritySchemeV10Proto(src, v)
-			case *AgentCapabilities:
-				return decodeAgentCapabilitiesV10Proto(src, v)
-			case *AgentCard:
-				return decodeAgentCardV10Proto(src, v)
-			case *AgentCardSignature:
-				return decodeAgentCardSignatureV10Proto(src, v)
-			case *AgentExtension:
-				return decodeAgentExtensionV10Proto(src, v)
-			case *AgentInterface:
-				return decodeAgentInterfaceV10Proto(src, v)
-			case *AgentProvider:
-				return decodeAgentProviderV10Proto(src, v)
-			case *AgentSkill:
-				return decodeAgentSkillV10Proto(src, v)
-			case *Artifact:
-				return decodeArtifactV10Proto(src, v)
-			case *AuthenticationInfo:
-				return decodeAuthenticationInfoV10Proto(src, v)
-			case *AuthorizationCodeOAuthFlow:
-				return decodeAuthorizationCodeOAuthFlowV10Proto(src, v)
-			case *CancelTaskRequest:
-				return decodeCancelTaskRequestV10Proto(src, v)
-			case *ClientCredentialsOAuthFlow:
-				return decodeClientCredentialsOAuthFlowV10Proto(src, v)
-			case *DeleteTaskPushNotificationConfigRequest:
-				return decodeDeleteTaskPushNotificationConfigRequestV10Proto(src, v)
-			case *DeviceCodeOAuthFlow:
-				return decodeDeviceCodeOAuthFlowV10Proto(src, v)
-			case *GetExtendedAgentCardRequest:
-				return decodeGetExtendedAgentCardRequestV10Proto(src, v)
-			case *GetTaskPushNotificationConfigRequest:
-				return decodeGetTaskPushNotificationConfigRequestV10Proto(src, v)
-			case *GetTaskRequest:
-				return decodeGetTaskRequestV10Proto(src, v)
-			case *HTTPAuthSecurityScheme:
-				return decodeHTTPAuthSecuritySchemeV10Proto(src, v)
-			case *ImplicitOAuthFlow:
-				return decodeImplicitOAuthFlowV10Proto(src, v)
-			case *ListTaskPushNotificationConfigsRequest:
-				return decodeListTaskPushNotificationConfigsRequestV10Proto(src, v)
-			case *ListTaskPushNotificationConfigsResponse:
-				return decodeListTaskPushNotificationConfigsResponseV10Proto(src, v)
-			case *ListTasksRequest:
-				return decodeListTasksRequestV10Proto(src, v)
-			case *ListTasksResponse:
-				return decodeListTasksResponseV10Proto(src, v)
-			case *Message:
-				return decodeMessageV10Proto(src, v)
-			case *MutualTLSSecurityScheme:
-				return decodeMutualTLSSecuritySchemeV10Proto(src, v)
-			case *OAuth2SecurityScheme:
-				return decodeOAuth2SecuritySchemeV10Proto(src, v)
-			case *OAuthFlows:
-				return decodeOAuthFlowsV10Proto(src, v)
-			case *OpenIDConnectSecurityScheme:
-				return decodeOpenIDConnectSecuritySchemeV10Proto(src, v)
-			case *Part:
-				return decodePartV10Proto(src, v)
-			case *PasswordOAuthFlow:
-				return decodePasswordOAuthFlowV10Proto(src, v)
-			case *SecurityRequirement:
-				return decodeSecurityRequirementV10Proto(src, v)
-			case *SecurityScheme:
-				return decodeSecuritySchemeV10Proto(src, v)
-			case *SendMessageConfiguration:
-				return decodeSendMessageConfigurationV10Proto(src, v)
-			case *SendMessageRequest:
-				return decodeSendMessageRequestV10Proto(src, v)
-			case *SendMessageResponse:
-				return decodeSendMessageResponseV10Proto(src, v)
-			case *StreamResponse:
-				return decodeStreamResponseV10Proto(src, v)
-			case *StringList:
-				return decodeStringListV10Proto(src, v)
-			case *SubscribeToTaskRequest:
-				return decodeSubscribeToTaskRequestV10Proto(src, v)
-			case *Task:
-				return decodeTaskV10Proto(src, v)
-			case *TaskArtifactUpdateEvent:
-				return decodeTaskArtifactUpdateEventV10Proto(src, v)
-			case *TaskPushNotificationConfig:
-				return decodeTaskPushNotificationConfigV10Proto(src, v)
-			case *TaskStatus:
-				return decodeTaskStatusV10Proto(src, v)
-			case *TaskStatusUpdateEvent:
-				return decodeTaskStatusUpdateEventV10Proto(src, v)
-			default:
-				return runtime.Unexpected(v, "a message of 1.0/proto")
-			}
-		},
 		Descriptor: descriptorV10Proto,
 	}
+}
+
+func wireV10Proto() *runtime.Wire {
+	w := servedWireV10Proto()
+	runtime.Complete(w.Operations, []runtime.Operation{
+		{
+			Read: parseResultV10Proto,
+		},
+		{
+			Read: runtime.ReadItem(parseEventV10Proto),
+		},
+		{
+			AppendRequest: runtime.AppendOf(appendGetTaskRequestV10Proto),
+			Read:          runtime.ProtoTask(decodeTaskV10Proto, asTask),
+		},
+		{
+			AppendRequest: runtime.AppendOf(appendListTasksRequestV10Proto),
+			Read:          runtime.ProtoOf(decodeListTasksResponseV10Proto),
+		},
+		{
+			AppendRequest: runtime.AppendOf(appendCancelTaskRequestV10Proto),
+			Read:          runtime.ProtoTask(decodeTaskV10Proto, asTask),
+		},
+		{
+			AppendRequest: runtime.AppendOf(appendSubscribeToTaskRequestV10Proto),
+			Read:          runtime.ReadItem(parseEventV10Proto),
+		},
+		{
+			Decode:        runtime.ProtoRequest(decodeTaskPushNotificationConfigV10Proto, neutralTaskPushNotificationConfig),
+			Append:        runtime.AppendOf(appendTaskPushNotificationConfigV10Proto),
+			AppendRequest: runtime.AppendOf(appendTaskPushNotificationConfigV10Proto),
+			Read:          runtime.ProtoOf(decodeTaskPushNotificationConfigV10Proto),
+		},
+		{
+			Decode:        runtime.ProtoRequest(decodeGetTaskPushNotificationConfigRequestV10Proto, neutralGetTaskPushNotificationConfigRequest),
+			Append:        runtime.AppendOf(appendTaskPushNotificationConfigV10Proto),
+			AppendRequest: runtime.AppendOf(appendGetTaskPushNotificationConfigRequestV10Proto),
+			Read:          runtime.ProtoOf(decodeTaskPushNotificationConfigV10Proto),
+		},
+		{
+			Decode:        runtime.ProtoRequest(decodeListTaskPushNotificationConfigsRequestV10Proto, neutralListTaskPushNotificationConfigsRequest),
+			Append:        runtime.AppendOf(appendListTaskPushNotificationConfigsResponseV10Proto),
+			AppendRequest: runtime.AppendOf(appendListTaskPushNotificationConfigsRequestV10Proto),
+			Read:          runtime.ProtoOf(decodeListTaskPushNotificationConfigsResponseV10Proto),
+		},
+		{
+			AppendRequest: runtime.AppendOf(appendGetExtendedAgentCardRequestV10Proto),
+			Read:          runtime.ProtoOf(decodeAgentCardV10Proto),
+		},
+		{
+			Decode:        runtime.ProtoRequest(decodeDeleteTaskPushNotificationConfigRequestV10Proto, neutralDeleteTaskPushNotificationConfigRequest),
+			Append:        runtime.AppendNothing(""),
+			AppendRequest: runtime.AppendOf(appendDeleteTaskPushNotificationConfigRequestV10Proto),
+			Read:          runtime.ReadNothing,
+		},
+	})
+	w.Read = func(src []byte, v any) error {
+		switch v := v.(type) {
+		case *APIKeySecurityScheme:
+			return decodeAPIKeySecuritySchemeV10Proto(src, v)
+		case *AgentCapabilities:
+			return decodeAgentCapabilitiesV10Proto(src, v)
+		case *AgentCard:
+			return decodeAgentCardV10Proto(src, v)
+		case *AgentCardSignature:
+			return decodeAgentCardSignatureV10Proto(src, v)
+		case *AgentExtension:
+			return decodeAgentExtensionV10Proto(src, v)
+		case *AgentInterface:
+			return decodeAgentInterfaceV10Proto(src, v)
+		case *AgentProvider:
+			return decodeAgentProviderV10Proto(src, v)
+		case *AgentSkill:
+			return decodeAgentSkillV10Proto(src, v)
+		case *Artifact:
+			return decodeArtifactV10Proto(src, v)
+		case *AuthenticationInfo:
+			return decodeAuthenticationInfoV10Proto(src, v)
+		case *AuthorizationCodeOAuthFlow:
+			return decodeAuthorizationCodeOAuthFlowV10Proto(src, v)
+		case *CancelTaskRequest:
+			return decodeCancelTaskRequestV10Proto(src, v)
+		case *ClientCredentialsOAuthFlow:
+			return decodeClientCredentialsOAuthFlowV10Proto(src, v)
+		case *DeleteTaskPushNotificationConfigRequest:
+			return decodeDeleteTaskPushNotificationConfigRequestV10Proto(src, v)
+		case *DeviceCodeOAuthFlow:
+			return decodeDeviceCodeOAuthFlowV10Proto(src, v)
+		case *GetExtendedAgentCardRequest:
+			return decodeGetExtendedAgentCardRequestV10Proto(src, v)
+		case *GetTaskPushNotificationConfigRequest:
+			return decodeGetTaskPushNotificationConfigRequestV10Proto(src, v)
+		case *GetTaskRequest:
+			return decodeGetTaskRequestV10Proto(src, v)
+		case *HTTPAuthSecurityScheme:
+			return decodeHTTPAuthSecuritySchemeV10Proto(src, v)
+		case *ImplicitOAuthFlow:
+			return decodeImplicitOAuthFlowV10Proto(src, v)
+		case *ListTaskPushNotificationConfigsRequest:
+			return decodeListTaskPushNotificationConfigsRequestV10Proto(src, v)
+		case *ListTaskPushNotificationConfigsResponse:
+			return decodeListTaskPushNotificationConfigsResponseV10Proto(src, v)
+		case *ListTasksRequest:
+			return decodeListTasksRequestV10Proto(src, v)
+		case *ListTasksResponse:
+			return decodeListTasksResponseV10Proto(src, v)
+		case *Message:
+			return decodeMessageV10Proto(src, v)
+		case *MutualTLSSecurityScheme:
+			return decodeMutualTLSSecuritySchemeV10Proto(src, v)
+		case *OAuth2SecurityScheme:
+			return decodeOAuth2SecuritySchemeV10Proto(src, v)
+		case *OAuthFlows:
+			return decodeOAuthFlowsV10Proto(src, v)
+		case *OpenIDConnectSecurityScheme:
+			return decodeOpenIDConnectSecuritySchemeV10Proto(src, v)
+		case *Part:
+			return decodePartV10Proto(src, v)
+		case *PasswordOAuthFlow:
+			return decodePasswordOAuthFlowV10Proto(src, v)
+		case *SecurityRequirement:
+			return decodeSecurityRequirementV10Proto(src, v)
+		case *SecurityScheme:
+			return decodeSecuritySchemeV10Proto(src, v)
+		case *SendMessageConfiguration:
+			return decodeSendMessageConfigurationV10Proto(src, v)
+		case *SendMessageRequest:
+			return decodeSendMessageRequestV10Proto(src, v)
+		case *SendMessageResponse:
+			return decodeSendMessageResponseV10Proto(src, v)
+		case *StreamResponse:
+			return decodeStreamResponseV10Proto(src, v)
+		case *StringList:
+			return decodeStringListV10Proto(src, v)
+		case *SubscribeToTaskRequest:
+			return decodeSubscribeToTaskRequestV10Proto(src, v)
+		case *Task:
+			return decodeTaskV10Proto(src, v)
+		case *TaskArtifactUpdateEvent:
+			return decodeTaskArtifactUpdateEventV10Proto(src, v)
+		case *TaskPushNotificationConfig:
+			return decodeTaskPushNotificationConfigV10Proto(src, v)
+		case *TaskStatus:
+			return decodeTaskStatusV10Proto(src, v)
+		case *TaskStatusUpdateEvent:
+			return decodeTaskStatusUpdateEventV10Proto(src, v)
+		default:
+			return runtime.Unexpected(v, "a message of 1.0/proto")
+		}
+	}
+	return w
 }
 
 func encodeEventV10Proto(dst []byte, v runtime.Event) ([]byte, error) {
@@ -702,7 +780,7 @@ func parseResultV10Proto(src []byte) (any, error) {
 	return nil, &wire.Error{Reason: "neither a task nor a message"}
 }
 
-func newVersionV03() *runtime.Version {
+func servedVersionV03() *runtime.Version {
 	return &runtime.Version{
 		Name: "0.3",
 		Table: runtime.Table{
@@ -713,7 +791,6 @@ func newVersionV03() *runtime.Version {
 					Decode:        runtime.RequestOf(readSendMessageRequestV03JSON, neutralSendMessageRequest),
 					Append:        encodeResultV03JSON,
 					AppendRequest: runtime.AppendOf(appendSendMessageRequestV03JSON),
-					Read:          parseResultV03JSON,
 				},
 				{
 					Role:          runtime.RoleStream,
@@ -722,72 +799,47 @@ func newVersionV03() *runtime.Version {
 					Decode:        runtime.RequestOf(readSendMessageRequestV03JSON, neutralSendMessageRequest),
 					Append:        runtime.AppendItem(encodeEventV03JSON),
 					AppendRequest: runtime.AppendOf(appendSendMessageRequestV03JSON),
-					Read:          runtime.ReadItem(parseEventV03JSON),
 				},
 				{
-					Role:          runtime.RoleGet,
-					RPC:           "tasks/get",
-					Decode:        runtime.RequestOf(readGetTaskRequestV03JSON, neutralGetTaskRequest),
-					Append:        runtime.AppendOf(appendTaskV03JSON),
-					AppendRequest: runtime.AppendOf(appendGetTaskRequestV03JSON),
-					Read:          runtime.ReadTask(readTaskV03JSON, asTask),
+					Role:   runtime.RoleGet,
+					RPC:    "tasks/get",
+					Decode: runtime.RequestOf(readGetTaskRequestV03JSON, neutralGetTaskRequest),
+					Append: runtime.AppendOf(appendTaskV03JSON),
 				},
 				{
-					Role:          runtime.RoleCancel,
-					RPC:           "tasks/cancel",
-					Decode:        runtime.RequestOf(readCancelTaskRequestV03JSON, neutralCancelTaskRequest),
-					Append:        runtime.AppendOf(appendTaskV03JSON),
-					AppendRequest: runtime.AppendOf(appendCancelTaskRequestV03JSON),
-					Read:          runtime.ReadTask(readTaskV03JSON, asTask),
+					Role:   runtime.RoleCancel,
+					RPC:    "tasks/cancel",
+					Decode: runtime.RequestOf(readCancelTaskRequestV03JSON, neutralCancelTaskRequest),
+					Append: runtime.AppendOf(appendTaskV03JSON),
 				},
 				{
-					Role:          runtime.RoleSubscribe,
-					RPC:           "tasks/resubscribe",
-					Stream:        true,
-					Decode:        runtime.RequestOf(readSubscribeToTaskRequestV03JSON, neutralSubscribeToTaskRequest),
-					Append:        runtime.AppendItem(encodeEventV03JSON),
-					AppendRequest: runtime.AppendOf(appendSubscribeToTaskRequestV03JSON),
-					Read:          runtime.ReadItem(parseEventV03JSON),
+					Role:   runtime.RoleSubscribe,
+					RPC:    "tasks/resubscribe",
+					Stream: true,
+					Decode: runtime.RequestOf(readSubscribeToTaskRequestV03JSON, neutralSubscribeToTaskRequest),
+					Append: runtime.AppendItem(encodeEventV03JSON),
 				},
 				{
-					Role:          runtime.RolePushCreate,
-					RPC:           "tasks/pushNotificationConfig/set",
-					Decode:        runtime.RequestOf(readTaskPushNotificationConfigV03JSON, neutralTaskPushNotificationConfig),
-					Append:        runtime.AppendOf(appendTaskPushNotificationConfigV03JSON),
-					AppendRequest: runtime.AppendOf(appendTaskPushNotificationConfigV03JSON),
-					Read:          runtime.ReadOf(readTaskPushNotificationConfigV03JSON),
+					Role: runtime.RolePushCreate,
+					RPC:  "tasks/pushNotificationConfig/set",
 				},
 				{
-					Role:          runtime.RolePushGet,
-					RPC:           "tasks/pushNotificationConfig/get",
-					Decode:        runtime.RequestOf(readGetTaskPushNotificationConfigRequestV03JSON, neutralGetTaskPushNotificationConfigRequest),
-					Append:        runtime.AppendOf(appendTaskPushNotificationConfigV03JSON),
-					AppendRequest: runtime.AppendOf(appendGetTaskPushNotificationConfigRequestV03JSON),
-					Read:          runtime.ReadOf(readTaskPushNotificationConfigV03JSON),
+					Role: runtime.RolePushGet,
+					RPC:  "tasks/pushNotificationConfig/get",
 				},
 				{
-					Role:          runtime.RolePushList,
-					RPC:           "tasks/pushNotificationConfig/list",
-					Decode:        runtime.RequestOf(readListTaskPushNotificationConfigsRequestV03JSON, neutralListTaskPushNotificationConfigsRequest),
-					Append:        runtime.AppendOf(appendListTaskPushNotificationConfigsResponseV03JSON),
-					AppendRequest: runtime.AppendOf(appendListTaskPushNotificationConfigsRequestV03JSON),
-					Read:          runtime.ReadOf(readListTaskPushNotificationConfigsResponseV03JSON),
+					Role: runtime.RolePushList,
+					RPC:  "tasks/pushNotificationConfig/list",
 				},
 				{
-					Role:          runtime.RolePushDelete,
-					RPC:           "tasks/pushNotificationConfig/delete",
-					Decode:        runtime.RequestOf(readDeleteTaskPushNotificationConfigRequestV03JSON, neutralDeleteTaskPushNotificationConfigRequest),
-					Append:        runtime.AppendNothing("null"),
-					AppendRequest: runtime.AppendOf(appendDeleteTaskPushNotificationConfigRequestV03JSON),
-					Read:          runtime.ReadNothing,
+					Role: runtime.RolePushDelete,
+					RPC:  "tasks/pushNotificationConfig/delete",
 				},
 				{
-					Role:          runtime.RoleExtendedCard,
-					RPC:           "agent/getAuthenticatedExtendedCard",
-					Decode:        runtime.ParamsOf(readGetExtendedAgentCardRequestV03JSON),
-					Append:        runtime.AppendOf(appendAgentCardV03JSON),
-					AppendRequest: runtime.AppendOf(appendGetExtendedAgentCardRequestV03JSON),
-					Read:          runtime.ReadOf(readAgentCardV03JSON),
+					Role:   runtime.RoleExtendedCard,
+					RPC:    "agent/getAuthenticatedExtendedCard",
+					Decode: runtime.ParamsOf(readGetExtendedAgentCardRequestV03JSON),
+					Append: runtime.AppendOf(appendAgentCardV03JSON),
 				},
 			},
 			AppendEvent: encodeEventV03JSON,
@@ -796,8 +848,63 @@ func newVersionV03() *runtime.Version {
 		AppendCard: runtime.AppendCard(appendAgentCardV03JSON),
 		ReadCard:   runtime.ReadCard(readAgentCardV03JSON, asCard),
 		Rules:      runtime.Rules{Final: true, PushTask: true, PlainErrors: true},
-		Wires:      []*runtime.Wire{wireV03ProtoJSON(), wireV03Proto()},
+		Wires:      []*runtime.Wire{servedWireV03ProtoJSON(), servedWireV03Proto()},
 	}
+}
+
+func newVersionV03() *runtime.Version {
+	v := servedVersionV03()
+	runtime.Complete(v.Operations, []runtime.Operation{
+		{
+			Read: parseResultV03JSON,
+		},
+		{
+			Read: runtime.ReadItem(parseEventV03JSON),
+		},
+		{
+			AppendRequest: runtime.AppendOf(appendGetTaskRequestV03JSON),
+			Read:          runtime.ReadTask(readTaskV03JSON, asTask),
+		},
+		{
+			AppendRequest: runtime.AppendOf(appendCancelTaskRequestV03JSON),
+			Read:          runtime.ReadTask(readTaskV03JSON, asTask),
+		},
+		{
+			AppendRequest: runtime.AppendOf(appendSubscribeToTaskRequestV03JSON),
+			Read:          runtime.ReadItem(parseEventV03JSON),
+		},
+		{
+			Decode:        runtime.RequestOf(readTaskPushNotificationConfigV03JSON, neutralTaskPushNotificationConfig),
+			Append:        runtime.AppendOf(appendTaskPushNotificationConfigV03JSON),
+			AppendRequest: runtime.AppendOf(appendTaskPushNotificationConfigV03JSON),
+			Read:          runtime.ReadOf(readTaskPushNotificationConfigV03JSON),
+		},
+		{
+			Decode:        runtime.RequestOf(readGetTaskPushNotificationConfigRequestV03JSON, neutralGetTaskPushNotificationConfigRequest),
+			Append:        runtime.AppendOf(appendTaskPushNotificationConfigV03JSON),
+			AppendRequest: runtime.AppendOf(appendGetTaskPushNotificationConfigRequestV03JSON),
+			Read:          runtime.ReadOf(readTaskPushNotificationConfigV03JSON),
+		},
+		{
+			Decode:        runtime.RequestOf(readListTaskPushNotificationConfigsRequestV03JSON, neutralListTaskPushNotificationConfigsRequest),
+			Append:        runtime.AppendOf(appendListTaskPushNotificationConfigsResponseV03JSON),
+			AppendRequest: runtime.AppendOf(appendListTaskPushNotificationConfigsRequestV03JSON),
+			Read:          runtime.ReadOf(readListTaskPushNotificationConfigsResponseV03JSON),
+		},
+		{
+			Decode:        runtime.RequestOf(readDeleteTaskPushNotificationConfigRequestV03JSON, neutralDeleteTaskPushNotificationConfigRequest),
+			Append:        runtime.AppendNothing("null"),
+			AppendRequest: runtime.AppendOf(appendDeleteTaskPushNotificationConfigRequestV03JSON),
+			Read:          runtime.ReadNothing,
+		},
+		{
+			AppendRequest: runtime.AppendOf(appendGetExtendedAgentCardRequestV03JSON),
+			Read:          runtime.ReadOf(readAgentCardV03JSON),
+		},
+	})
+	v.Wires[0] = wireV03ProtoJSON()
+	v.Wires[1] = wireV03Proto()
+	return v
 }
 
 func encodeEventV03JSON(dst []byte, v runtime.Event) ([]byte, error) {
@@ -850,7 +957,7 @@ func parseResultV03JSON(src []byte) (any, error) {
 	return nil, &wire.Error{Reason: "neither a task nor a message"}
 }
 
-func wireV03ProtoJSON() *runtime.Wire {
+func servedWireV03ProtoJSON() *runtime.Wire {
 	return &runtime.Wire{
 		Encoding: runtime.EncodingProtoJSON,
 		Table: runtime.Table{
@@ -864,7 +971,6 @@ func wireV03ProtoJSON() *runtime.Wire {
 					Decode:        runtime.RequestOf(readSendMessageRequestV03ProtoJSON, neutralSendMessageRequest),
 					Append:        encodeResultV03ProtoJSON,
 					AppendRequest: runtime.AppendOf(appendSendMessageRequestV03ProtoJSON),
-					Read:          parseResultV03ProtoJSON,
 				},
 				{
 					Role: runtime.RoleStream,
@@ -876,7 +982,6 @@ func wireV03ProtoJSON() *runtime.Wire {
 					Decode:        runtime.RequestOf(readSendMessageRequestV03ProtoJSON, neutralSendMessageRequest),
 					Append:        runtime.AppendItem(encodeEventV03ProtoJSON),
 					AppendRequest: runtime.AppendOf(appendSendMessageRequestV03ProtoJSON),
-					Read:          runtime.ReadItem(parseEventV03ProtoJSON),
 				},
 				{
 					Role: runtime.RoleGet,
@@ -884,10 +989,8 @@ func wireV03ProtoJSON() *runtime.Wire {
 					HTTP: []runtime.Route{
 						{Verb: "GET", Path: "/v1/{name=tasks/*}"},
 					},
-					Decode:        runtime.RequestOf(readGetTaskRequestV03ProtoJSON, neutralGetTaskRequest),
-					Append:        runtime.AppendOf(appendTaskV03ProtoJSON),
-					AppendRequest: runtime.AppendOf(appendGetTaskRequestV03ProtoJSON),
-					Read:          runtime.ReadTask(readTaskV03ProtoJSON, asTask),
+					Decode: runtime.RequestOf(readGetTaskRequestV03ProtoJSON, neutralGetTaskRequest),
+					Append: runtime.AppendOf(appendTaskV03ProtoJSON),
 				},
 				{
 					Role: runtime.RoleCancel,
@@ -895,10 +998,8 @@ func wireV03ProtoJSON() *runtime.Wire {
 					HTTP: []runtime.Route{
 						{Verb: "POST", Path: "/v1/{name=tasks/*}:cancel", Body: "*"},
 					},
-					Decode:        runtime.RequestOf(readCancelTaskRequestV03ProtoJSON, neutralCancelTaskRequest),
-					Append:        runtime.AppendOf(appendTaskV03ProtoJSON),
-					AppendRequest: runtime.AppendOf(appendCancelTaskRequestV03ProtoJSON),
-					Read:          runtime.ReadTask(readTaskV03ProtoJSON, asTask),
+					Decode: runtime.RequestOf(readCancelTaskRequestV03ProtoJSON, neutralCancelTaskRequest),
+					Append: runtime.AppendOf(appendTaskV03ProtoJSON),
 				},
 				{
 					Role: runtime.RoleSubscribe,
@@ -906,11 +1007,9 @@ func wireV03ProtoJSON() *runtime.Wire {
 					HTTP: []runtime.Route{
 						{Verb: "GET", Path: "/v1/{name=tasks/*}:subscribe"},
 					},
-					Stream:        true,
-					Decode:        runtime.RequestOf(readSubscribeToTaskRequestV03ProtoJSON, neutralSubscribeToTaskRequest),
-					Append:        runtime.AppendItem(encodeEventV03ProtoJSON),
-					AppendRequest: runtime.AppendOf(appendSubscribeToTaskRequestV03ProtoJSON),
-					Read:          runtime.ReadItem(parseEventV03ProtoJSON),
+					Stream: true,
+					Decode: runtime.RequestOf(readSubscribeToTaskRequestV03ProtoJSON, neutralSubscribeToTaskRequest),
+					Append: runtime.AppendItem(encodeEventV03ProtoJSON),
 				},
 				{
 					Role: runtime.RolePushCreate,
@@ -919,10 +1018,6 @@ func wireV03ProtoJSON() *runtime.Wire {
 						{Verb: "POST", Path: "/v1/{parent=task/*/pushNotificationConfigs}", Body: "config"},
 						{Verb: "POST", Path: "/v1/{parent=tasks/*}/pushNotificationConfigs", Body: "*"},
 					},
-					Decode:        runtime.RequestOf(readTaskPushNotificationConfigV03ProtoJSONCreateRequest, neutralTaskPushNotificationConfig),
-					Append:        runtime.AppendOf(appendTaskPushNotificationConfigV03ProtoJSON),
-					AppendRequest: runtime.AppendOf(appendTaskPushNotificationConfigV03ProtoJSONCreateRequest),
-					Read:          runtime.ReadOf(readTaskPushNotificationConfigV03ProtoJSON),
 				},
 				{
 					Role: runtime.RolePushGet,
@@ -930,10 +1025,6 @@ func wireV03ProtoJSON() *runtime.Wire {
 					HTTP: []runtime.Route{
 						{Verb: "GET", Path: "/v1/{name=tasks/*/pushNotificationConfigs/*}"},
 					},
-					Decode:        runtime.RequestOf(readGetTaskPushNotificationConfigRequestV03ProtoJSON, neutralGetTaskPushNotificationConfigRequest),
-					Append:        runtime.AppendOf(appendTaskPushNotificationConfigV03ProtoJSON),
-					AppendRequest: runtime.AppendOf(appendGetTaskPushNotificationConfigRequestV03ProtoJSON),
-					Read:          runtime.ReadOf(readTaskPushNotificationConfigV03ProtoJSON),
 				},
 				{
 					Role: runtime.RolePushList,
@@ -941,10 +1032,6 @@ func wireV03ProtoJSON() *runtime.Wire {
 					HTTP: []runtime.Route{
 						{Verb: "GET", Path: "/v1/{parent=tasks/*}/pushNotificationConfigs"},
 					},
-					Decode:        runtime.RequestOf(readListTaskPushNotificationConfigsRequestV03ProtoJSON, neutralListTaskPushNotificationConfigsRequest),
-					Append:        runtime.AppendOf(appendListTaskPushNotificationConfigsResponseV03ProtoJSON),
-					AppendRequest: runtime.AppendOf(appendListTaskPushNotificationConfigsRequestV03ProtoJSON),
-					Read:          runtime.ReadOf(readListTaskPushNotificationConfigsResponseV03ProtoJSON),
 				},
 				{
 					Role: runtime.RolePushDelete,
@@ -952,10 +1039,6 @@ func wireV03ProtoJSON() *runtime.Wire {
 					HTTP: []runtime.Route{
 						{Verb: "DELETE", Path: "/v1/{name=tasks/*/pushNotificationConfigs/*}"},
 					},
-					Decode:        runtime.RequestOf(readDeleteTaskPushNotificationConfigRequestV03ProtoJSON, neutralDeleteTaskPushNotificationConfigRequest),
-					Append:        runtime.AppendNothing("{}"),
-					AppendRequest: runtime.AppendOf(appendDeleteTaskPushNotificationConfigRequestV03ProtoJSON),
-					Read:          runtime.ReadNothing,
 				},
 				{
 					Role: runtime.RoleExtendedCard,
@@ -963,10 +1046,8 @@ func wireV03ProtoJSON() *runtime.Wire {
 					HTTP: []runtime.Route{
 						{Verb: "GET", Path: "/v1/card"},
 					},
-					Decode:        runtime.ParamsOf(readGetExtendedAgentCardRequestV03ProtoJSON),
-					Append:        runtime.AppendOf(appendAgentCardV03JSON),
-					AppendRequest: runtime.AppendOf(appendGetExtendedAgentCardRequestV03ProtoJSON),
-					Read:          runtime.ReadTypedCard(readAgentCardV03ProtoJSON, readAgentCardV03JSON),
+					Decode: runtime.ParamsOf(readGetExtendedAgentCardRequestV03ProtoJSON),
+					Append: runtime.AppendOf(appendAgentCardV03JSON),
 				},
 				{
 					Role: runtime.RoleList,
@@ -981,9 +1062,7 @@ func wireV03ProtoJSON() *runtime.Wire {
 						}
 						return nil
 					}),
-					Append:        runtime.AppendOf(appendListTasksResponseV03ProtoJSON),
-					AppendRequest: runtime.AppendOf(appendListTasksRequestV03ProtoJSON),
-					Read:          runtime.ReadOf(readListTasksResponseV03ProtoJSON),
+					Append: runtime.AppendOf(appendListTasksResponseV03ProtoJSON),
 				},
 			},
 			AppendEvent: encodeEventV03ProtoJSON,
@@ -1079,100 +1158,157 @@ func wireV03ProtoJSON() *runtime.Wire {
 				return dst, runtime.Unexpected(v, "a message of 0.3/protojson")
 			}
 		},
-		Read: func(src []byte, v any) error {
-			var r wire.Reader
-			r.Reset(src)
-			switch v := v.(type) {
-			case *APIKeySecurityScheme:
-				readAPIKeySecuritySchemeV03ProtoJSON(&r, v)
-			case *AgentCapabilities:
-				readAgentCapabilitiesV03ProtoJSON(&r, v)
-			case *AgentCard:
-				readAgentCardV03ProtoJSON(&r, v)
-			case *AgentCardSignature:
-				readAgentCardSignatureV03ProtoJSON(&r, v)
-			case *AgentExtension:
-				readAgentExtensionV03ProtoJSON(&r, v)
-			case *AgentProvider:
-				readAgentProviderV03ProtoJSON(&r, v)
-			case *AgentSkill:
-				readAgentSkillV03ProtoJSON(&r, v)
-			case *Artifact:
-				readArtifactV03ProtoJSON(&r, v)
-			case *AuthenticationInfo:
-				readAuthenticationInfoV03ProtoJSON(&r, v)
-			case *AuthorizationCodeOAuthFlow:
-				readAuthorizationCodeOAuthFlowV03ProtoJSON(&r, v)
-			case *CancelTaskRequest:
-				readCancelTaskRequestV03ProtoJSON(&r, v)
-			case *ClientCredentialsOAuthFlow:
-				readClientCredentialsOAuthFlowV03ProtoJSON(&r, v)
-			case *DeleteTaskPushNotificationConfigRequest:
-				readDeleteTaskPushNotificationConfigRequestV03ProtoJSON(&r, v)
-			case *GetExtendedAgentCardRequest:
-				readGetExtendedAgentCardRequestV03ProtoJSON(&r, v)
-			case *GetTaskPushNotificationConfigRequest:
-				readGetTaskPushNotificationConfigRequestV03ProtoJSON(&r, v)
-			case *GetTaskRequest:
-				readGetTaskRequestV03ProtoJSON(&r, v)
-			case *HTTPAuthSecurityScheme:
-				readHTTPAuthSecuritySchemeV03ProtoJSON(&r, v)
-			case *ImplicitOAuthFlow:
-				readImplicitOAuthFlowV03ProtoJSON(&r, v)
-			case *ListTaskPushNotificationConfigsRequest:
-				readListTaskPushNotificationConfigsRequestV03ProtoJSON(&r, v)
-			case *ListTaskPushNotificationConfigsResponse:
-				readListTaskPushNotificationConfigsResponseV03ProtoJSON(&r, v)
-			case *ListTasksRequest:
-				readListTasksRequestV03ProtoJSON(&r, v)
-			case *ListTasksResponse:
-				readListTasksResponseV03ProtoJSON(&r, v)
-			case *Message:
-				readMessageV03ProtoJSON(&r, v)
-			case *MutualTLSSecurityScheme:
-				readMutualTLSSecuritySchemeV03ProtoJSON(&r, v)
-			case *OAuth2SecurityScheme:
-				readOAuth2SecuritySchemeV03ProtoJSON(&r, v)
-			case *OAuthFlows:
-				readOAuthFlowsV03ProtoJSON(&r, v)
-			case *OpenIDConnectSecurityScheme:
-				readOpenIDConnectSecuritySchemeV03ProtoJSON(&r, v)
-			case *Part:
-				readPartV03ProtoJSON(&r, v)
-			case *PasswordOAuthFlow:
-				readPasswordOAuthFlowV03ProtoJSON(&r, v)
-			case *SecurityRequirement:
-				readSecurityRequirementV03ProtoJSON(&r, v)
-			case *SecurityScheme:
-				readSecuritySchemeV03ProtoJSON(&r, v)
-			case *SendMessageConfiguration:
-				readSendMessageConfigurationV03ProtoJSON(&r, v)
-			case *SendMessageRequest:
-				readSendMessageRequestV03ProtoJSON(&r, v)
-			case *SendMessageResponse:
-				readSendMessageResponseV03ProtoJSON(&r, v)
-			case *StreamResponse:
-				readStreamResponseV03ProtoJSON(&r, v)
-			case *StringList:
-				readStringListV03ProtoJSON(&r, v)
-			case *SubscribeToTaskRequest:
-				readSubscribeToTaskRequestV03ProtoJSON(&r, v)
-			case *Task:
-				readTaskV03ProtoJSON(&r, v)
-			case *TaskArtifactUpdateEvent:
-				readTaskArtifactUpdateEventV03ProtoJSON(&r, v)
-			case *TaskPushNotificationConfig:
-				readTaskPushNotificationConfigV03ProtoJSON(&r, v)
-			case *TaskStatus:
-				readTaskStatusV03ProtoJSON(&r, v)
-			case *TaskStatusUpdateEvent:
-				readTaskStatusUpdateEventV03ProtoJSON(&r, v)
-			default:
-				return runtime.Unexpected(v, "a message of 0.3/protojson")
-			}
-			return r.Done()
-		},
 	}
+}
+
+func wireV03ProtoJSON() *runtime.Wire {
+	w := servedWireV03ProtoJSON()
+	runtime.Complete(w.Operations, []runtime.Operation{
+		{
+			Read: parseResultV03ProtoJSON,
+		},
+		{
+			Read: runtime.ReadItem(parseEventV03ProtoJSON),
+		},
+		{
+			AppendRequest: runtime.AppendOf(appendGetTaskRequestV03ProtoJSON),
+			Read:          runtime.ReadTask(readTaskV03ProtoJSON, asTask),
+		},
+		{
+			AppendRequest: runtime.AppendOf(appendCancelTaskRequestV03ProtoJSON),
+			Read:          runtime.ReadTask(readTaskV03ProtoJSON, asTask),
+		},
+		{
+			AppendRequest: runtime.AppendOf(appendSubscribeToTaskRequestV03ProtoJSON),
+			Read:          runtime.ReadItem(parseEventV03ProtoJSON),
+		},
+		{
+			Decode:        runtime.RequestOf(readTaskPushNotificationConfigV03ProtoJSONCreateRequest, neutralTaskPushNotificationConfig),
+			Append:        runtime.AppendOf(appendTaskPushNotificationConfigV03ProtoJSON),
+			AppendRequest: runtime.AppendOf(appendTaskPushNotificationConfigV03ProtoJSONCreateRequest),
+			Read:          runtime.ReadOf(readTaskPushNotificationConfigV03ProtoJSON),
+		},
+		{
+			Decode:        runtime.RequestOf(readGetTaskPushNotificationConfigRequestV03ProtoJSON, neutralGetTaskPushNotificationConfigRequest),
+			Append:        runtime.AppendOf(appendTaskPushNotificationConfigV03ProtoJSON),
+			AppendRequest: runtime.AppendOf(appendGetTaskPushNotificationConfigRequestV03ProtoJSON),
+			Read:          runtime.ReadOf(readTaskPushNotificationConfigV03ProtoJSON),
+		},
+		{
+			Decode:        runtime.RequestOf(readListTaskPushNotificationConfigsRequestV03ProtoJSON, neutralListTaskPushNotificationConfigsRequest),
+			Append:        runtime.AppendOf(appendListTaskPushNotificationConfigsResponseV03ProtoJSON),
+			AppendRequest: runtime.AppendOf(appendListTaskPushNotificationConfigsRequestV03ProtoJSON),
+			Read:          runtime.ReadOf(readListTaskPushNotificationConfigsResponseV03ProtoJSON),
+		},
+		{
+			Decode:        runtime.RequestOf(readDeleteTaskPushNotificationConfigRequestV03ProtoJSON, neutralDeleteTaskPushNotificationConfigRequest),
+			Append:        runtime.AppendNothing("{}"),
+			AppendRequest: runtime.AppendOf(appendDeleteTaskPushNotificationConfigRequestV03ProtoJSON),
+			Read:          runtime.ReadNothing,
+		},
+		{
+			AppendRequest: runtime.AppendOf(appendGetExtendedAgentCardRequestV03ProtoJSON),
+			Read:          runtime.ReadTypedCard(readAgentCardV03ProtoJSON, readAgentCardV03JSON),
+		},
+		{
+			AppendRequest: runtime.AppendOf(appendListTasksRequestV03ProtoJSON),
+			Read:          runtime.ReadOf(readListTasksResponseV03ProtoJSON),
+		},
+	})
+	w.Read = func(src []byte, v any) error {
+		var r wire.Reader
+		r.Reset(src)
+		switch v := v.(type) {
+		case *APIKeySecurityScheme:
+			readAPIKeySecuritySchemeV03ProtoJSON(&r, v)
+		case *AgentCapabilities:
+			readAgentCapabilitiesV03ProtoJSON(&r, v)
+		case *AgentCard:
+			readAgentCardV03ProtoJSON(&r, v)
+		case *AgentCardSignature:
+			readAgentCardSignatureV03ProtoJSON(&r, v)
+		case *AgentExtension:
+			readAgentExtensionV03ProtoJSON(&r, v)
+		case *AgentProvider:
+			readAgentProviderV03ProtoJSON(&r, v)
+		case *AgentSkill:
+			readAgentSkillV03ProtoJSON(&r, v)
+		case *Artifact:
+			readArtifactV03ProtoJSON(&r, v)
+		case *AuthenticationInfo:
+			readAuthenticationInfoV03ProtoJSON(&r, v)
+		case *AuthorizationCodeOAuthFlow:
+			readAuthorizationCodeOAuthFlowV03ProtoJSON(&r, v)
+		case *CancelTaskRequest:
+			readCancelTaskRequestV03ProtoJSON(&r, v)
+		case *ClientCredentialsOAuthFlow:
+			readClientCredentialsOAuthFlowV03ProtoJSON(&r, v)
+		case *DeleteTaskPushNotificationConfigRequest:
+			readDeleteTaskPushNotificationConfigRequestV03ProtoJSON(&r, v)
+		case *GetExtendedAgentCardRequest:
+			readGetExtendedAgentCardRequestV03ProtoJSON(&r, v)
+		case *GetTaskPushNotificationConfigRequest:
+			readGetTaskPushNotificationConfigRequestV03ProtoJSON(&r, v)
+		case *GetTaskRequest:
+			readGetTaskRequestV03ProtoJSON(&r, v)
+		case *HTTPAuthSecurityScheme:
+			readHTTPAuthSecuritySchemeV03ProtoJSON(&r, v)
+		case *ImplicitOAuthFlow:
+			readImplicitOAuthFlowV03ProtoJSON(&r, v)
+		case *ListTaskPushNotificationConfigsRequest:
+			readListTaskPushNotificationConfigsRequestV03ProtoJSON(&r, v)
+		case *ListTaskPushNotificationConfigsResponse:
+			readListTaskPushNotificationConfigsResponseV03ProtoJSON(&r, v)
+		case *ListTasksRequest:
+			readListTasksRequestV03ProtoJSON(&r, v)
+		case *ListTasksResponse:
+			readListTasksResponseV03ProtoJSON(&r, v)
+		case *Message:
+			readMessageV03ProtoJSON(&r, v)
+		case *MutualTLSSecurityScheme:
+			readMutualTLSSecuritySchemeV03ProtoJSON(&r, v)
+		case *OAuth2SecurityScheme:
+			readOAuth2SecuritySchemeV03ProtoJSON(&r, v)
+		case *OAuthFlows:
+			readOAuthFlowsV03ProtoJSON(&r, v)
+		case *OpenIDConnectSecurityScheme:
+			readOpenIDConnectSecuritySchemeV03ProtoJSON(&r, v)
+		case *Part:
+			readPartV03ProtoJSON(&r, v)
+		case *PasswordOAuthFlow:
+			readPasswordOAuthFlowV03ProtoJSON(&r, v)
+		case *SecurityRequirement:
+			readSecurityRequirementV03ProtoJSON(&r, v)
+		case *SecurityScheme:
+			readSecuritySchemeV03ProtoJSON(&r, v)
+		case *SendMessageConfiguration:
+			readSendMessageConfigurationV03ProtoJSON(&r, v)
+		case *SendMessageRequest:
+			readSendMessageRequestV03ProtoJSON(&r, v)
+		case *SendMessageResponse:
+			readSendMessageResponseV03ProtoJSON(&r, v)
+		case *StreamResponse:
+			readStreamResponseV03ProtoJSON(&r, v)
+		case *StringList:
+			readStringListV03ProtoJSON(&r, v)
+		case *SubscribeToTaskRequest:
+			readSubscribeToTaskRequestV03ProtoJSON(&r, v)
+		case *Task:
+			readTaskV03ProtoJSON(&r, v)
+		case *TaskArtifactUpdateEvent:
+			readTaskArtifactUpdateEventV03ProtoJSON(&r, v)
+		case *TaskPushNotificationConfig:
+			readTaskPushNotificationConfigV03ProtoJSON(&r, v)
+		case *TaskStatus:
+			readTaskStatusV03ProtoJSON(&r, v)
+		case *TaskStatusUpdateEvent:
+			readTaskStatusUpdateEventV03ProtoJSON(&r, v)
+		default:
+			return runtime.Unexpected(v, "a message of 0.3/protojson")
+		}
+		return r.Done()
+	}
+	return w
 }
 
 func encodeEventV03ProtoJSON(dst []byte, v runtime.Event) ([]byte, error) {
@@ -1225,7 +1361,7 @@ func parseResultV03ProtoJSON(src []byte) (any, error) {
 	return nil, &wire.Error{Reason: "neither a task nor a message"}
 }
 
-func wireV03Proto() *runtime.Wire {
+func servedWireV03Proto() *runtime.Wire {
 	return &runtime.Wire{
 		Encoding: runtime.EncodingProto,
 		Table: runtime.Table{
@@ -1237,7 +1373,6 @@ func wireV03Proto() *runtime.Wire {
 					Decode:        runtime.ProtoRequest(decodeSendMessageRequestV03Proto, neutralSendMessageRequest),
 					Append:        encodeResultV03Proto,
 					AppendRequest: runtime.AppendOf(appendSendMessageRequestV03Proto),
-					Read:          parseResultV03Proto,
 				},
 				{
 					Role:          runtime.RoleStream,
@@ -1247,80 +1382,55 @@ func wireV03Proto() *runtime.Wire {
 					Decode:        runtime.ProtoRequest(decodeSendMessageRequestV03Proto, neutralSendMessageRequest),
 					Append:        runtime.AppendItem(encodeEventV03Proto),
 					AppendRequest: runtime.AppendOf(appendSendMessageRequestV03Proto),
-					Read:          runtime.ReadItem(parseEventV03Proto),
 				},
 				{
-					Role:          runtime.RoleGet,
-					RPC:           "tasks/get",
-					GRPC:          "/a2a.v1.A2AService/GetTask",
-					Decode:        runtime.ProtoRequest(decodeGetTaskRequestV03Proto, neutralGetTaskRequest),
-					Append:        runtime.AppendOf(appendTaskV03Proto),
-					AppendRequest: runtime.AppendOf(appendGetTaskRequestV03Proto),
-					Read:          runtime.ProtoTask(decodeTaskV03Proto, asTask),
+					Role:   runtime.RoleGet,
+					RPC:    "tasks/get",
+					GRPC:   "/a2a.v1.A2AService/GetTask",
+					Decode: runtime.ProtoRequest(decodeGetTaskRequestV03Proto, neutralGetTaskRequest),
+					Append: runtime.AppendOf(appendTaskV03Proto),
 				},
 				{
-					Role:          runtime.RoleCancel,
-					RPC:           "tasks/cancel",
-					GRPC:          "/a2a.v1.A2AService/CancelTask",
-					Decode:        runtime.ProtoRequest(decodeCancelTaskRequestV03Proto, neutralCancelTaskRequest),
-					Append:        runtime.AppendOf(appendTaskV03Proto),
-					AppendRequest: runtime.AppendOf(appendCancelTaskRequestV03Proto),
-					Read:          runtime.ProtoTask(decodeTaskV03Proto, asTask),
+					Role:   runtime.RoleCancel,
+					RPC:    "tasks/cancel",
+					GRPC:   "/a2a.v1.A2AService/CancelTask",
+					Decode: runtime.ProtoRequest(decodeCancelTaskRequestV03Proto, neutralCancelTaskRequest),
+					Append: runtime.AppendOf(appendTaskV03Proto),
 				},
 				{
-					Role:          runtime.RoleSubscribe,
-					RPC:           "tasks/resubscribe",
-					GRPC:          "/a2a.v1.A2AService/TaskSubscription",
-					Stream:        true,
-					Decode:        runtime.ProtoRequest(decodeSubscribeToTaskRequestV03Proto, neutralSubscribeToTaskRequest),
-					Append:        runtime.AppendItem(encodeEventV03Proto),
-					AppendRequest: runtime.AppendOf(appendSubscribeToTaskRequestV03Proto),
-					Read:          runtime.ReadItem(parseEventV03Proto),
+					Role:   runtime.RoleSubscribe,
+					RPC:    "tasks/resubscribe",
+					GRPC:   "/a2a.v1.A2AService/TaskSubscription",
+					Stream: true,
+					Decode: runtime.ProtoRequest(decodeSubscribeToTaskRequestV03Proto, neutralSubscribeToTaskRequest),
+					Append: runtime.AppendItem(encodeEventV03Proto),
 				},
 				{
-					Role:          runtime.RolePushCreate,
-					RPC:           "tasks/pushNotificationConfig/set",
-					GRPC:          "/a2a.v1.A2AService/CreateTaskPushNotificationConfig",
-					Decode:        runtime.ProtoRequest(decodeTaskPushNotificationConfigV03ProtoCreateRequest, neutralTaskPushNotificationConfig),
-					Append:        runtime.AppendOf(appendTaskPushNotificationConfigV03Proto),
-					AppendRequest: runtime.AppendOf(appendTaskPushNotificationConfigV03ProtoCreateRequest),
-					Read:          runtime.ProtoOf(decodeTaskPushNotificationConfigV03Proto),
+					Role: runtime.RolePushCreate,
+					RPC:  "tasks/pushNotificationConfig/set",
+					GRPC: "/a2a.v1.A2AService/CreateTaskPushNotificationConfig",
 				},
 				{
-					Role:          runtime.RolePushGet,
-					RPC:           "tasks/pushNotificationConfig/get",
-					GRPC:          "/a2a.v1.A2AService/GetTaskPushNotificationConfig",
-					Decode:        runtime.ProtoRequest(decodeGetTaskPushNotificationConfigRequestV03Proto, neutralGetTaskPushNotificationConfigRequest),
-					Append:        runtime.AppendOf(appendTaskPushNotificationConfigV03Proto),
-					AppendRequest: runtime.AppendOf(appendGetTaskPushNotificationConfigRequestV03Proto),
-					Read:          runtime.ProtoOf(decodeTaskPushNotificationConfigV03Proto),
+					Role: runtime.RolePushGet,
+					RPC:  "tasks/pushNotificationConfig/get",
+					GRPC: "/a2a.v1.A2AService/GetTaskPushNotificationConfig",
 				},
 				{
-					Role:          runtime.RolePushList,
-					RPC:           "tasks/pushNotificationConfig/list",
-					GRPC:          "/a2a.v1.A2AService/ListTaskPushNotificationConfig",
-					Decode:        runtime.ProtoRequest(decodeListTaskPushNotificationConfigsRequestV03Proto, neutralListTaskPushNotificationConfigsRequest),
-					Append:        runtime.AppendOf(appendListTaskPushNotificationConfigsResponseV03Proto),
-					AppendRequest: runtime.AppendOf(appendListTaskPushNotificationConfigsRequestV03Proto),
-					Read:          runtime.ProtoOf(decodeListTaskPushNotificationConfigsResponseV03Proto),
+					Role: runtime.RolePushList,
+					RPC:  "tasks/pushNotificationConfig/list",
+					GRPC: "/a2a.v1.A2AService/ListTaskPushNotificationConfig",
 				},
 				{
-					Role:          runtime.RolePushDelete,
-					RPC:           "tasks/pushNotificationConfig/delete",
-					GRPC:          "/a2a.v1.A2AService/DeleteTaskPushNotificationConfig",
-					Decode:        runtime.ProtoRequest(decodeDeleteTaskPushNotificationConfigRequestV03Proto, neutralDeleteTaskPushNotificationConfigRequest),
-					Append:        runtime.AppendNothing(""),
-					AppendRequest: runtime.AppendOf(appendDeleteTaskPushNotificationConfigRequestV03Proto),
-					Read:          runtime.ReadNothing,
+					Role: runtime.RolePushDelete,
+					RPC:  "tasks/pushNotificationConfig/delete",
+					GRPC: "/a2a.v1.A2AService/DeleteTaskPushNotificationConfig",
 				},
 				{
-					Role:          runtime.RoleExtendedCard,
-					RPC:           "agent/getAuthenticatedExtendedCard",
-					GRPC:          "/a2a.v1.A2AService/GetAgentCard",
-					Decode:        runtime.ProtoOf(decodeGetExtendedAgentCardRequestV03Proto),
-					Append:        runtime.AppendOf(appendAgentCardV03Proto),
-					AppendRequest: runtime.AppendOf(appendGetExtendedAgentCardRequestV03Proto),
-					Read:          runtime.ProtoOf(decodeAgentCardV03Proto),
+					Role:   runtime.RoleExtendedCard,
+					RPC:    "agent/getAuthenticatedExtendedCard",
+					GRPC:   "/a2a.v1.A2AService/GetAgentCard",
+					Decode: runtime.ProtoOf(decodeGetExtendedAgentCardRequestV03Proto),
+					Append: runtime.AppendOf(appendAgentCardV03Proto),
 				},
 			},
 			AppendEvent: encodeEventV03Proto,
@@ -1412,94 +1522,147 @@ func wireV03Proto() *runtime.Wire {
 				return dst, runtime.Unexpected(v, "a message of 0.3/proto")
 			}
 		},
-		Read: func(src []byte, v any) error {
-			switch v := v.(type) {
-			case *APIKeySecurityScheme:
-				return decodeAPIKeySecuritySchemeV03Proto(src, v)
-			case *AgentCapabilities:
-				return decodeAgentCapabilitiesV03Proto(src, v)
-			case *AgentCard:
-				return decodeAgentCardV03Proto(src, v)
-			case *AgentCardSignature:
-				return decodeAgentCardSignatureV03Proto(src, v)
-			case *AgentExtension:
-				return decodeAgentExtensionV03Proto(src, v)
-			case *AgentProvider:
-				return decodeAgentProviderV03Proto(src, v)
-			case *AgentSkill:
-				return decodeAgentSkillV03Proto(src, v)
-			case *Artifact:
-				return decodeArtifactV03Proto(src, v)
-			case *AuthenticationInfo:
-				return decodeAuthenticationInfoV03Proto(src, v)
-			case *AuthorizationCodeOAuthFlow:
-				return decodeAuthorizationCodeOAuthFlowV03Proto(src, v)
-			case *CancelTaskRequest:
-				return decodeCancelTaskRequestV03Proto(src, v)
-			case *ClientCredentialsOAuthFlow:
-				return decodeClientCredentialsOAuthFlowV03Proto(src, v)
-			case *DeleteTaskPushNotificationConfigRequest:
-				return decodeDeleteTaskPushNotificationConfigRequestV03Proto(src, v)
-			case *GetExtendedAgentCardRequest:
-				return decodeGetExtendedAgentCardRequestV03Proto(src, v)
-			case *GetTaskPushNotificationConfigRequest:
-				return decodeGetTaskPushNotificationConfigRequestV03Proto(src, v)
-			case *GetTaskRequest:
-				return decodeGetTaskRequestV03Proto(src, v)
-			case *HTTPAuthSecurityScheme:
-				return decodeHTTPAuthSecuritySchemeV03Proto(src, v)
-			case *ImplicitOAuthFlow:
-				return decodeImplicitOAuthFlowV03Proto(src, v)
-			case *ListTaskPushNotificationConfigsRequest:
-				return decodeListTaskPushNotificationConfigsRequestV03Proto(src, v)
-			case *ListTaskPushNotificationConfigsResponse:
-				return decodeListTaskPushNotificationConfigsResponseV03Proto(src, v)
-			case *Message:
-				return decodeMessageV03Proto(src, v)
-			case *MutualTLSSecurityScheme:
-				return decodeMutualTLSSecuritySchemeV03Proto(src, v)
-			case *OAuth2SecurityScheme:
-				return decodeOAuth2SecuritySchemeV03Proto(src, v)
-			case *OAuthFlows:
-				return decodeOAuthFlowsV03Proto(src, v)
-			case *OpenIDConnectSecurityScheme:
-				return decodeOpenIDConnectSecuritySchemeV03Proto(src, v)
-			case *Part:
-				return decodePartV03Proto(src, v)
-			case *PasswordOAuthFlow:
-				return decodePasswordOAuthFlowV03Proto(src, v)
-			case *SecurityRequirement:
-				return decodeSecurityRequirementV03Proto(src, v)
-			case *SecurityScheme:
-				return decodeSecuritySchemeV03Proto(src, v)
-			case *SendMessageConfiguration:
-				return decodeSendMessageConfigurationV03Proto(src, v)
-			case *SendMessageRequest:
-				return decodeSendMessageRequestV03Proto(src, v)
-			case *SendMessageResponse:
-				return decodeSendMessageResponseV03Proto(src, v)
-			case *StreamResponse:
-				return decodeStreamResponseV03Proto(src, v)
-			case *StringList:
-				return decodeStringListV03Proto(src, v)
-			case *SubscribeToTaskRequest:
-				return decodeSubscribeToTaskRequestV03Proto(src, v)
-			case *Task:
-				return decodeTaskV03Proto(src, v)
-			case *TaskArtifactUpdateEvent:
-				return decodeTaskArtifactUpdateEventV03Proto(src, v)
-			case *TaskPushNotificationConfig:
-				return decodeTaskPushNotificationConfigV03Proto(src, v)
-			case *TaskStatus:
-				return decodeTaskStatusV03Proto(src, v)
-			case *TaskStatusUpdateEvent:
-				return decodeTaskStatusUpdateEventV03Proto(src, v)
-			default:
-				return runtime.Unexpected(v, "a message of 0.3/proto")
-			}
-		},
 		Descriptor: descriptorV03Proto,
 	}
+}
+
+func wireV03Proto() *runtime.Wire {
+	w := servedWireV03Proto()
+	runtime.Complete(w.Operations, []runtime.Operation{
+		{
+			Read: parseResultV03Proto,
+		},
+		{
+			Read: runtime.ReadItem(parseEventV03Proto),
+		},
+		{
+			AppendRequest: runtime.AppendOf(appendGetTaskRequestV03Proto),
+			Read:          runtime.ProtoTask(decodeTaskV03Proto, asTask),
+		},
+		{
+			AppendRequest: runtime.AppendOf(appendCancelTaskRequestV03Proto),
+			Read:          runtime.ProtoTask(decodeTaskV03Proto, asTask),
+		},
+		{
+			AppendRequest: runtime.AppendOf(appendSubscribeToTaskRequestV03Proto),
+			Read:          runtime.ReadItem(parseEventV03Proto),
+		},
+		{
+			Decode:        runtime.ProtoRequest(decodeTaskPushNotificationConfigV03ProtoCreateRequest, neutralTaskPushNotificationConfig),
+			Append:        runtime.AppendOf(appendTaskPushNotificationConfigV03Proto),
+			AppendRequest: runtime.AppendOf(appendTaskPushNotificationConfigV03ProtoCreateRequest),
+			Read:          runtime.ProtoOf(decodeTaskPushNotificationConfigV03Proto),
+		},
+		{
+			Decode:        runtime.ProtoRequest(decodeGetTaskPushNotificationConfigRequestV03Proto, neutralGetTaskPushNotificationConfigRequest),
+			Append:        runtime.AppendOf(appendTaskPushNotificationConfigV03Proto),
+			AppendRequest: runtime.AppendOf(appendGetTaskPushNotificationConfigRequestV03Proto),
+			Read:          runtime.ProtoOf(decodeTaskPushNotificationConfigV03Proto),
+		},
+		{
+			Decode:        runtime.ProtoRequest(decodeListTaskPushNotificationConfigsRequestV03Proto, neutralListTaskPushNotificationConfigsRequest),
+			Append:        runtime.AppendOf(appendListTaskPushNotificationConfigsResponseV03Proto),
+			AppendRequest: runtime.AppendOf(appendListTaskPushNotificationConfigsRequestV03Proto),
+			Read:          runtime.ProtoOf(decodeListTaskPushNotificationConfigsResponseV03Proto),
+		},
+		{
+			Decode:        runtime.ProtoRequest(decodeDeleteTaskPushNotificationConfigRequestV03Proto, neutralDeleteTaskPushNotificationConfigRequest),
+			Append:        runtime.AppendNothing(""),
+			AppendRequest: runtime.AppendOf(appendDeleteTaskPushNotificationConfigRequestV03Proto),
+			Read:          runtime.ReadNothing,
+		},
+		{
+			AppendRequest: runtime.AppendOf(appendGetExtendedAgentCardRequestV03Proto),
+			Read:          runtime.ProtoOf(decodeAgentCardV03Proto),
+		},
+	})
+	w.Read = func(src []byte, v any) error {
+		switch v := v.(type) {
+		case *APIKeySecurityScheme:
+			return decodeAPIKeySecuritySchemeV03Proto(src, v)
+		case *AgentCapabilities:
+			return decodeAgentCapabilitiesV03Proto(src, v)
+		case *AgentCard:
+			return decodeAgentCardV03Proto(src, v)
+		case *AgentCardSignature:
+			return decodeAgentCardSignatureV03Proto(src, v)
+		case *AgentExtension:
+			return decodeAgentExtensionV03Proto(src, v)
+		case *AgentProvider:
+			return decodeAgentProviderV03Proto(src, v)
+		case *AgentSkill:
+			return decodeAgentSkillV03Proto(src, v)
+		case *Artifact:
+			return decodeArtifactV03Proto(src, v)
+		case *AuthenticationInfo:
+			return decodeAuthenticationInfoV03Proto(src, v)
+		case *AuthorizationCodeOAuthFlow:
+			return decodeAuthorizationCodeOAuthFlowV03Proto(src, v)
+		case *CancelTaskRequest:
+			return decodeCancelTaskRequestV03Proto(src, v)
+		case *ClientCredentialsOAuthFlow:
+			return decodeClientCredentialsOAuthFlowV03Proto(src, v)
+		case *DeleteTaskPushNotificationConfigRequest:
+			return decodeDeleteTaskPushNotificationConfigRequestV03Proto(src, v)
+		case *GetExtendedAgentCardRequest:
+			return decodeGetExtendedAgentCardRequestV03Proto(src, v)
+		case *GetTaskPushNotificationConfigRequest:
+			return decodeGetTaskPushNotificationConfigRequestV03Proto(src, v)
+		case *GetTaskRequest:
+			return decodeGetTaskRequestV03Proto(src, v)
+		case *HTTPAuthSecurityScheme:
+			return decodeHTTPAuthSecuritySchemeV03Proto(src, v)
+		case *ImplicitOAuthFlow:
+			return decodeImplicitOAuthFlowV03Proto(src, v)
+		case *ListTaskPushNotificationConfigsRequest:
+			return decodeListTaskPushNotificationConfigsRequestV03Proto(src, v)
+		case *ListTaskPushNotificationConfigsResponse:
+			return decodeListTaskPushNotificationConfigsResponseV03Proto(src, v)
+		case *Message:
+			return decodeMessageV03Proto(src, v)
+		case *MutualTLSSecurityScheme:
+			return decodeMutualTLSSecuritySchemeV03Proto(src, v)
+		case *OAuth2SecurityScheme:
+			return decodeOAuth2SecuritySchemeV03Proto(src, v)
+		case *OAuthFlows:
+			return decodeOAuthFlowsV03Proto(src, v)
+		case *OpenIDConnectSecurityScheme:
+			return decodeOpenIDConnectSecuritySchemeV03Proto(src, v)
+		case *Part:
+			return decodePartV03Proto(src, v)
+		case *PasswordOAuthFlow:
+			return decodePasswordOAuthFlowV03Proto(src, v)
+		case *SecurityRequirement:
+			return decodeSecurityRequirementV03Proto(src, v)
+		case *SecurityScheme:
+			return decodeSecuritySchemeV03Proto(src, v)
+		case *SendMessageConfiguration:
+			return decodeSendMessageConfigurationV03Proto(src, v)
+		case *SendMessageRequest:
+			return decodeSendMessageRequestV03Proto(src, v)
+		case *SendMessageResponse:
+			return decodeSendMessageResponseV03Proto(src, v)
+		case *StreamResponse:
+			return decodeStreamResponseV03Proto(src, v)
+		case *StringList:
+			return decodeStringListV03Proto(src, v)
+		case *SubscribeToTaskRequest:
+			return decodeSubscribeToTaskRequestV03Proto(src, v)
+		case *Task:
+			return decodeTaskV03Proto(src, v)
+		case *TaskArtifactUpdateEvent:
+			return decodeTaskArtifactUpdateEventV03Proto(src, v)
+		case *TaskPushNotificationConfig:
+			return decodeTaskPushNotificationConfigV03Proto(src, v)
+		case *TaskStatus:
+			return decodeTaskStatusV03Proto(src, v)
+		case *TaskStatusUpdateEvent:
+			return decodeTaskStatusUpdateEventV03Proto(src, v)
+		default:
+			return runtime.Unexpected(v, "a message of 0.3/proto")
+		}
+	}
+	return w
 }
 
 func encodeEventV03Proto(dst []byte, v runtime.Event) ([]byte, error) {
@@ -1552,7 +1715,7 @@ func parseResultV03Proto(src []byte) (any, error) {
 	return nil, &wire.Error{Reason: "neither a task nor a message"}
 }
 
-func newVersionV02() *runtime.Version {
+func servedVersionV02() *runtime.Version {
 	return &runtime.Version{
 		Name: "0.2",
 		Table: runtime.Table{
@@ -1563,7 +1726,6 @@ func newVersionV02() *runtime.Version {
 					Decode:        runtime.RequestOf(readSendMessageRequestV02JSON, neutralSendMessageRequest),
 					Append:        encodeResultV02JSON,
 					AppendRequest: runtime.AppendOf(appendSendMessageRequestV02JSON),
-					Read:          parseResultV02JSON,
 				},
 				{
 					Role:          runtime.RoleStream,
@@ -1572,64 +1734,41 @@ func newVersionV02() *runtime.Version {
 					Decode:        runtime.RequestOf(readSendMessageRequestV02JSON, neutralSendMessageRequest),
 					Append:        runtime.AppendItem(encodeEventV02JSON),
 					AppendRequest: runtime.AppendOf(appendSendMessageRequestV02JSON),
-					Read:          runtime.ReadItem(parseEventV02JSON),
 				},
 				{
-					Role:          runtime.RoleGet,
-					RPC:           "tasks/get",
-					Decode:        runtime.RequestOf(readGetTaskRequestV02JSON, neutralGetTaskRequest),
-					Append:        runtime.AppendOf(appendTaskV02JSON),
-					AppendRequest: runtime.AppendOf(appendGetTaskRequestV02JSON),
-					Read:          runtime.ReadTask(readTaskV02JSON, asTask),
+					Role:   runtime.RoleGet,
+					RPC:    "tasks/get",
+					Decode: runtime.RequestOf(readGetTaskRequestV02JSON, neutralGetTaskRequest),
+					Append: runtime.AppendOf(appendTaskV02JSON),
 				},
 				{
-					Role:          runtime.RoleCancel,
-					RPC:           "tasks/cancel",
-					Decode:        runtime.RequestOf(readCancelTaskRequestV02JSON, neutralCancelTaskRequest),
-					Append:        runtime.AppendOf(appendTaskV02JSON),
-					AppendRequest: runtime.AppendOf(appendCancelTaskRequestV02JSON),
-					Read:          runtime.ReadTask(readTaskV02JSON, asTask),
+					Role:   runtime.RoleCancel,
+					RPC:    "tasks/cancel",
+					Decode: runtime.RequestOf(readCancelTaskRequestV02JSON, neutralCancelTaskRequest),
+					Append: runtime.AppendOf(appendTaskV02JSON),
 				},
 				{
-					Role:          runtime.RoleSubscribe,
-					RPC:           "tasks/resubscribe",
-					Stream:        true,
-					Decode:        runtime.RequestOf(readSubscribeToTaskRequestV02JSON, neutralSubscribeToTaskRequest),
-					Append:        runtime.AppendItem(encodeEventV02JSON),
-					AppendRequest: runtime.AppendOf(appendSubscribeToTaskRequestV02JSON),
-					Read:          runtime.ReadItem(parseEventV02JSON),
+					Role:   runtime.RoleSubscribe,
+					RPC:    "tasks/resubscribe",
+					Stream: true,
+					Decode: runtime.RequestOf(readSubscribeToTaskRequestV02JSON, neutralSubscribeToTaskRequest),
+					Append: runtime.AppendItem(encodeEventV02JSON),
 				},
 				{
-					Role:          runtime.RolePushCreate,
-					RPC:           "tasks/pushNotificationConfig/set",
-					Decode:        runtime.RequestOf(readTaskPushNotificationConfigV02JSON, neutralTaskPushNotificationConfig),
-					Append:        runtime.AppendOf(appendTaskPushNotificationConfigV02JSON),
-					AppendRequest: runtime.AppendOf(appendTaskPushNotificationConfigV02JSON),
-					Read:          runtime.ReadOf(readTaskPushNotificationConfigV02JSON),
+					Role: runtime.RolePushCreate,
+					RPC:  "tasks/pushNotificationConfig/set",
 				},
 				{
-					Role:          runtime.RolePushGet,
-					RPC:           "tasks/pushNotificationConfig/get",
-					Decode:        runtime.RequestOf(readGetTaskPushNotificationConfigRequestV02JSON, neutralGetTaskPushNotificationConfigRequest),
-					Append:        runtime.AppendOf(appendTaskPushNotificationConfigV02JSON),
-					AppendRequest: runtime.AppendOf(appendGetTaskPushNotificationConfigRequestV02JSON),
-					Read:          runtime.ReadOf(readTaskPushNotificationConfigV02JSON),
+					Role: runtime.RolePushGet,
+					RPC:  "tasks/pushNotificationConfig/get",
 				},
 				{
-					Role:          runtime.RolePushList,
-					RPC:           "tasks/pushNotificationConfig/list",
-					Decode:        runtime.RequestOf(readListTaskPushNotificationConfigsRequestV02JSON, neutralListTaskPushNotificationConfigsRequest),
-					Append:        runtime.AppendOf(appendListTaskPushNotificationConfigsResponseV02JSON),
-					AppendRequest: runtime.AppendOf(appendListTaskPushNotificationConfigsRequestV02JSON),
-					Read:          runtime.ReadOf(readListTaskPushNotificationConfigsResponseV02JSON),
+					Role: runtime.RolePushList,
+					RPC:  "tasks/pushNotificationConfig/list",
 				},
 				{
-					Role:          runtime.RolePushDelete,
-					RPC:           "tasks/pushNotificationConfig/delete",
-					Decode:        runtime.RequestOf(readDeleteTaskPushNotificationConfigRequestV02JSON, neutralDeleteTaskPushNotificationConfigRequest),
-					Append:        runtime.AppendNothing("null"),
-					AppendRequest: runtime.AppendOf(appendDeleteTaskPushNotificationConfigRequestV02JSON),
-					Read:          runtime.ReadNothing,
+					Role: runtime.RolePushDelete,
+					RPC:  "tasks/pushNotificationConfig/delete",
 				},
 			},
 			AppendEvent: encodeEventV02JSON,
@@ -1646,6 +1785,55 @@ func newVersionV02() *runtime.Version {
 			ExtendedPath: "/agent/authenticatedExtendedCard",
 		},
 	}
+}
+
+func newVersionV02() *runtime.Version {
+	v := servedVersionV02()
+	runtime.Complete(v.Operations, []runtime.Operation{
+		{
+			Read: parseResultV02JSON,
+		},
+		{
+			Read: runtime.ReadItem(parseEventV02JSON),
+		},
+		{
+			AppendRequest: runtime.AppendOf(appendGetTaskRequestV02JSON),
+			Read:          runtime.ReadTask(readTaskV02JSON, asTask),
+		},
+		{
+			AppendRequest: runtime.AppendOf(appendCancelTaskRequestV02JSON),
+			Read:          runtime.ReadTask(readTaskV02JSON, asTask),
+		},
+		{
+			AppendRequest: runtime.AppendOf(appendSubscribeToTaskRequestV02JSON),
+			Read:          runtime.ReadItem(parseEventV02JSON),
+		},
+		{
+			Decode:        runtime.RequestOf(readTaskPushNotificationConfigV02JSON, neutralTaskPushNotificationConfig),
+			Append:        runtime.AppendOf(appendTaskPushNotificationConfigV02JSON),
+			AppendRequest: runtime.AppendOf(appendTaskPushNotificationConfigV02JSON),
+			Read:          runtime.ReadOf(readTaskPushNotificationConfigV02JSON),
+		},
+		{
+			Decode:        runtime.RequestOf(readGetTaskPushNotificationConfigRequestV02JSON, neutralGetTaskPushNotificationConfigRequest),
+			Append:        runtime.AppendOf(appendTaskPushNotificationConfigV02JSON),
+			AppendRequest: runtime.AppendOf(appendGetTaskPushNotificationConfigRequestV02JSON),
+			Read:          runtime.ReadOf(readTaskPushNotificationConfigV02JSON),
+		},
+		{
+			Decode:        runtime.RequestOf(readListTaskPushNotificationConfigsRequestV02JSON, neutralListTaskPushNotificationConfigsRequest),
+			Append:        runtime.AppendOf(appendListTaskPushNotificationConfigsResponseV02JSON),
+			AppendRequest: runtime.AppendOf(appendListTaskPushNotificationConfigsRequestV02JSON),
+			Read:          runtime.ReadOf(readListTaskPushNotificationConfigsResponseV02JSON),
+		},
+		{
+			Decode:        runtime.RequestOf(readDeleteTaskPushNotificationConfigRequestV02JSON, neutralDeleteTaskPushNotificationConfigRequest),
+			Append:        runtime.AppendNothing("null"),
+			AppendRequest: runtime.AppendOf(appendDeleteTaskPushNotificationConfigRequestV02JSON),
+			Read:          runtime.ReadNothing,
+		},
+	})
+	return v
 }
 
 func encodeEventV02JSON(dst []byte, v runtime.Event) ([]byte, error) {
@@ -1698,7 +1886,7 @@ func parseResultV02JSON(src []byte) (any, error) {
 	return nil, &wire.Error{Reason: "neither a task nor a message"}
 }
 
-func newVersionV01() *runtime.Version {
+func servedVersionV01() *runtime.Version {
 	operations := []*runtime.Operation{
 		{
 			Role:          runtime.RoleSend,
@@ -1706,7 +1894,6 @@ func newVersionV01() *runtime.Version {
 			Decode:        runtime.RequestOf(readSendMessageRequestV01JSON, neutralSendMessageRequest),
 			Append:        encodeResultV01JSON,
 			AppendRequest: runtime.AppendOf(appendSendMessageRequestV01JSON),
-			Read:          parseResultV01JSON,
 		},
 		{
 			Role:          runtime.RoleStream,
@@ -1715,56 +1902,39 @@ func newVersionV01() *runtime.Version {
 			Decode:        runtime.RequestOf(readSendMessageRequestV01JSON, neutralSendMessageRequest),
 			Append:        runtime.AppendItem(encodeEventV01JSON),
 			AppendRequest: runtime.AppendOf(appendSendMessageRequestV01JSON),
-			Read:          runtime.ReadItem(parseEventV01JSON),
 		},
 		{
-			Role:          runtime.RoleGet,
-			RPC:           "tasks/get",
-			Decode:        runtime.RequestOf(readGetTaskRequestV01JSON, neutralGetTaskRequest),
-			Append:        runtime.AppendOf(appendTaskV01JSON),
-			AppendRequest: runtime.AppendOf(appendGetTaskRequestV01JSON),
-			Read:          runtime.ReadTask(readTaskV01JSON, asTask),
+			Role:   runtime.RoleGet,
+			RPC:    "tasks/get",
+			Decode: runtime.RequestOf(readGetTaskRequestV01JSON, neutralGetTaskRequest),
+			Append: runtime.AppendOf(appendTaskV01JSON),
 		},
 		{
-			Role:          runtime.RoleCancel,
-			RPC:           "tasks/cancel",
-			Decode:        runtime.RequestOf(readCancelTaskRequestV01JSON, neutralCancelTaskRequest),
-			Append:        runtime.AppendOf(appendTaskV01JSON),
-			AppendRequest: runtime.AppendOf(appendCancelTaskRequestV01JSON),
-			Read:          runtime.ReadTask(readTaskV01JSON, asTask),
+			Role:   runtime.RoleCancel,
+			RPC:    "tasks/cancel",
+			Decode: runtime.RequestOf(readCancelTaskRequestV01JSON, neutralCancelTaskRequest),
+			Append: runtime.AppendOf(appendTaskV01JSON),
 		},
 		{
-			Role:          runtime.RoleSubscribe,
-			RPC:           "tasks/resubscribe",
-			Stream:        true,
-			Decode:        runtime.RequestOf(readSubscribeToTaskRequestV01JSON, neutralSubscribeToTaskRequest),
-			Append:        runtime.AppendItem(encodeEventV01JSON),
-			AppendRequest: runtime.AppendOf(appendSubscribeToTaskRequestV01JSON),
-			Read:          runtime.ReadItem(parseEventV01JSON),
+			Role:   runtime.RoleSubscribe,
+			RPC:    "tasks/resubscribe",
+			Stream: true,
+			Decode: runtime.RequestOf(readSubscribeToTaskRequestV01JSON, neutralSubscribeToTaskRequest),
+			Append: runtime.AppendItem(encodeEventV01JSON),
 		},
 		{
-			Role:          runtime.RolePushCreate,
-			RPC:           "tasks/pushNotification/set",
-			Decode:        runtime.RequestOf(readTaskPushNotificationConfigV01JSON, neutralTaskPushNotificationConfig),
-			Append:        runtime.AppendOf(appendTaskPushNotificationConfigV01JSON),
-			AppendRequest: runtime.AppendOf(appendTaskPushNotificationConfigV01JSON),
-			Read:          runtime.ReadOf(readTaskPushNotificationConfigV01JSON),
+			Role: runtime.RolePushCreate,
+			RPC:  "tasks/pushNotification/set",
 		},
 		{
-			Role:          runtime.RolePushGet,
-			RPC:           "tasks/pushNotification/get",
-			Decode:        runtime.RequestOf(readGetTaskPushNotificationConfigRequestV01JSON, neutralGetTaskPushNotificationConfigRequest),
-			Append:        runtime.AppendOf(appendTaskPushNotificationConfigV01JSON),
-			AppendRequest: runtime.AppendOf(appendGetTaskPushNotificationConfigRequestV01JSON),
-			Read:          runtime.ReadOf(readTaskPushNotificationConfigV01JSON),
+			Role: runtime.RolePushGet,
+			RPC:  "tasks/pushNotification/get",
 		},
 		{
-			Role:          runtime.RoleExtendedCard,
-			RPC:           "agent/getCard",
-			Decode:        runtime.ParamsOf(readGetExtendedAgentCardRequestV01JSON),
-			Append:        runtime.AppendOf(appendAgentCardV01JSON),
-			AppendRequest: runtime.AppendOf(appendGetExtendedAgentCardRequestV01JSON),
-			Read:          runtime.ReadOf(readAgentCardV01JSON),
+			Role:   runtime.RoleExtendedCard,
+			RPC:    "agent/getCard",
+			Decode: runtime.ParamsOf(readGetExtendedAgentCardRequestV01JSON),
+			Append: runtime.AppendOf(appendAgentCardV01JSON),
 		},
 	}
 	return &runtime.Version{
@@ -1791,6 +1961,53 @@ func newVersionV01() *runtime.Version {
 			CardPath:    "/.well-known/agent.json",
 		},
 	}
+}
+
+func newVersionV01() *runtime.Version {
+	v := servedVersionV01()
+	runtime.Complete(v.Operations, []runtime.Operation{
+		{
+			Read: parseResultV01JSON,
+		},
+		{
+			Read: runtime.ReadItem(parseEventV01JSON),
+		},
+		{
+			AppendRequest: runtime.AppendOf(appendGetTaskRequestV01JSON),
+			Read:          runtime.ReadTask(readTaskV01JSON, asTask),
+		},
+		{
+			AppendRequest: runtime.AppendOf(appendCancelTaskRequestV01JSON),
+			Read:          runtime.ReadTask(readTaskV01JSON, asTask),
+		},
+		{
+			AppendRequest: runtime.AppendOf(appendSubscribeToTaskRequestV01JSON),
+			Read:          runtime.ReadItem(parseEventV01JSON),
+		},
+		{
+			Decode:        runtime.RequestOf(readTaskPushNotificationConfigV01JSON, neutralTaskPushNotificationConfig),
+			Append:        runtime.AppendOf(appendTaskPushNotificationConfigV01JSON),
+			AppendRequest: runtime.AppendOf(appendTaskPushNotificationConfigV01JSON),
+			Read:          runtime.ReadOf(readTaskPushNotificationConfigV01JSON),
+		},
+		{
+			Decode:        runtime.RequestOf(readGetTaskPushNotificationConfigRequestV01JSON, neutralGetTaskPushNotificationConfigRequest),
+			Append:        runtime.AppendOf(appendTaskPushNotificationConfigV01JSON),
+			AppendRequest: runtime.AppendOf(appendGetTaskPushNotificationConfigRequestV01JSON),
+			Read:          runtime.ReadOf(readTaskPushNotificationConfigV01JSON),
+		},
+		{
+			AppendRequest: runtime.AppendOf(appendGetExtendedAgentCardRequestV01JSON),
+			Read:          runtime.ReadOf(readAgentCardV01JSON),
+		},
+		{
+			Read: parseResultV01JSON,
+		},
+		{
+			Read: runtime.ReadItem(parseEventV01JSON),
+		},
+	})
+	return v
 }
 
 func encodeEventV01JSON(dst []byte, v runtime.Event) ([]byte, error) {

@@ -29,6 +29,9 @@ type link struct {
 // them (R125), is called, and others of its version stand in for it where it cannot be reached. They have its tenant,
 // because requests name that, and its protection: what is encrypted is never sent in clear text instead.
 func (c *Client) selectLinks(card runtime.Card) error {
+	if !c.protocol.IsComplete() {
+		return errors.New("the protocol is one for servers: give the client a2a.ClientProtocol()")
+	}
 	c.card, c.info = card, card.CardInfo()
 	c.keys = knowsKeys(c.info.Extensions)
 	if err := c.secure(card); err != nil {

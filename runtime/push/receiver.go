@@ -149,6 +149,8 @@ func NewReceiver(p *runtime.Protocol, opts ...Option) (*Receiver, error) {
 	switch {
 	case p == nil:
 		return nil, errors.New("a receiver of push notifications needs a protocol: a2a.Protocol()")
+	case !p.IsComplete():
+		return nil, errors.New("the protocol is one for servers: give the receiver of push notifications a2a.ClientProtocol()")
 	case guarded == r.anyone:
 		return nil, errors.New("a receiver of push notifications needs a Token, Tokens, Authorization or Verify; " +
 			"or Anyone, and none of them")

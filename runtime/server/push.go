@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -53,6 +54,18 @@ func (s *Server) initPush() (err error) {
 		return fmt.Errorf("push targets, of WithPushTargets and %s: %w", EnvPushTargets, err)
 	}
 	s.core.Pusher = s.pushing(s.sender)
+	return nil
+}
+
+// checkPush says what an agent lacks whose card has push notifications.
+func (s *Server) checkPush(p *runtime.Protocol) error {
+	const promised = "the card says that the agent sends push notifications: "
+	switch {
+	case s.sender == nil:
+		return errors.New(promised + "give the server webhooks.Send()")
+	case !p.IsComplete():
+		return errors.New(promised + "give the server a2a.Protocol(), not a2a.ServerProtocol()")
+	}
 	return nil
 }
 

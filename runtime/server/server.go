@@ -84,8 +84,8 @@ func (s *Server) start(cfg Config) (err error) {
 	}
 	cfg.Skills = s.handled(cfg.Skills)
 	s.engine, err = engine.New(cfg, s.core)
-	if err == nil && s.engine.Info().Push && s.sender == nil {
-		return errors.New("the card says that the agent sends push notifications: give the server webhooks.Send()")
+	if err == nil && s.engine.Info().Push {
+		err = s.checkPush(cfg.Protocol)
 	}
 	return err
 }

@@ -35,12 +35,31 @@ func Protocol() *runtime.Protocol {
 	}
 }
 
+// ServerProtocol is [Protocol] for a server that sends no push notifications: it lacks their codecs, and all that is
+// for clients.
+func ServerProtocol() *runtime.Protocol {
+	versions := []*runtime.Version{servedVersionV10(), servedVersionV03()}
+	return &runtime.Protocol{
+		Versions:    versions,
+		NewTask:     newTask,
+		NewMessage:  newMessage,
+		NewStatus:   newStatus,
+		NewArtifact: newArtifact,
+		NewTaskPage: newTaskPage,
+		DecodeCard: func(src []byte) (runtime.Card, error) {
+			return legacy.DecodeCard(src, versions)
+		},
+		Card:    runtime.CardOf(asCard),
+		NewSend: newSend,
+	}
+}
+
 // ClientProtocol is [Protocol] for what calls other agents: it has the versions that their cards demand, too.
 func ClientProtocol() *runtime.Protocol {
 	return Protocol()
 }
 
-func newVersionV10() *runtime.Version {
+func servedVersionV10() *runtime.Version {
 	return &runtime.Version{
 		Name: "1.0",
 		Table: runtime.Table{
@@ -56,7 +75,6 @@ func newVersionV10() *runtime.Version {
 					Decode:        runtime.RequestOf(readSendMessageRequestV10JSON, neutralSendMessageRequest),
 					Append:        encodeResultV10JSON,
 					AppendRequest: runtime.AppendOf(wire.AppendMessage[*SendMessageRequest]),
-					Read:          parseResultV10JSON,
 				},
 				{
 					Role: runtime.RoleStream,
@@ -70,7 +88,6 @@ func newVersionV10() *runtime.Version {
 					Decode:        runtime.RequestOf(readSendMessageRequestV10JSON, neutralSendMessageRequest),
 					Append:        runtime.AppendItem(encodeEventV10JSON),
 					AppendRequest: runtime.AppendOf(wire.AppendMessage[*SendMessageRequest]),
-					Read:          runtime.ReadItem(parseEventV10JSON),
 				},
 				{
 					Role: runtime.RoleGet,
@@ -80,10 +97,8 @@ func newVersionV10() *runtime.Version {
 						{Verb: "GET", Path: "/tasks/{id=*}"},
 						{Verb: "GET", Path: "/{tenant}/tasks/{id=*}"},
 					},
-					Decode:        runtime.RequestOf(readGetTaskRequestV10JSON, neutralGetTaskRequest),
-					Append:        runtime.AppendOf(wire.AppendMessage[*Task]),
-					AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetTaskRequest]),
-					Read:          runtime.ReadTask(readTaskV10JSON, asTask),
+					Decode: runtime.RequestOf(readGetTaskRequestV10JSON, neutralGetTaskRequest),
+					Append: runtime.AppendOf(wire.AppendMessage[*Task]),
 				},
 				{
 					Role: runtime.RoleList,
@@ -100,9 +115,7 @@ func newVersionV10() *runtime.Version {
 						}
 						return nil
 					}),
-					Append:        runtime.AppendOf(wire.AppendMessage[*ListTasksResponse]),
-					AppendRequest: runtime.AppendOf(wire.AppendMessage[*ListTasksRequest]),
-					Read:          runtime.ReadOf(readListTasksResponseV10JSON),
+					Append: runtime.AppendOf(wire.AppendMessage[*ListTasksResponse]),
 				},
 				{
 					Role: runtime.RoleCancel,
@@ -112,10 +125,8 @@ func newVersionV10() *runtime.Version {
 						{Verb: "POST", Path: "/tasks/{id=*}:cancel", Body: "*"},
 						{Verb: "POST", Path: "/{tenant}/tasks/{id=*}:cancel", Body: "*"},
 					},
-					Decode:        runtime.RequestOf(readCancelTaskRequestV10JSON, neutralCancelTaskRequest),
-					Append:        runtime.AppendOf(wire.AppendMessage[*Task]),
-					AppendRequest: runtime.AppendOf(wire.AppendMessage[*CancelTaskRequest]),
-					Read:          runtime.ReadTask(readTaskV10JSON, asTask),
+					Decode: runtime.RequestOf(readCancelTaskRequestV10JSON, neutralCancelTaskRequest),
+					Append: runtime.AppendOf(wire.AppendMessage[*Task]),
 				},
 				{
 					Role: runtime.RoleSubscribe,
@@ -125,11 +136,9 @@ func newVersionV10() *runtime.Version {
 						{Verb: "GET", Path: "/tasks/{id=*}:subscribe"},
 						{Verb: "GET", Path: "/{tenant}/tasks/{id=*}:subscribe"},
 					},
-					Stream:        true,
-					Decode:        runtime.RequestOf(readSubscribeToTaskRequestV10JSON, neutralSubscribeToTaskRequest),
-					Append:        runtime.AppendItem(encodeEventV10JSON),
-					AppendRequest: runtime.AppendOf(wire.AppendMessage[*SubscribeToTaskRequest]),
-					Read:          runtime.ReadItem(parseEventV10JSON),
+					Stream: true,
+					Decode: runtime.RequestOf(readSubscribeToTaskRequestV10JSON, neutralSubscribeToTaskRequest),
+					Append: runtime.AppendItem(encodeEventV10JSON),
 				},
 				{
 					Role: runtime.RolePushCreate,
@@ -139,10 +148,6 @@ func newVersionV10() *runtime.Version {
 						{Verb: "POST", Path: "/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"},
 						{Verb: "POST", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"},
 					},
-					Decode:        runtime.RequestOf(readTaskPushNotificationConfigV10JSON, neutralTaskPushNotificationConfig),
-					Append:        runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
-					AppendRequest: runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
-					Read:          runtime.ReadOf(readTaskPushNotificationConfigV10JSON),
 				},
 				{
 					Role: runtime.RolePushGet,
@@ -152,10 +157,6 @@ func newVersionV10() *runtime.Version {
 						{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
 						{Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
 					},
-					Decode:        runtime.RequestOf(readGetTaskPushNotificationConfigRequestV10JSON, neutralGetTaskPushNotificationConfigRequest),
-					Append:        runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
-					AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetTaskPushNotificationConfigRequest]),
-					Read:          runtime.ReadOf(readTaskPushNotificationConfigV10JSON),
 				},
 				{
 					Role: runtime.RolePushList,
@@ -165,10 +166,6 @@ func newVersionV10() *runtime.Version {
 						{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs"},
 						{Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs"},
 					},
-					Decode:        runtime.RequestOf(readListTaskPushNotificationConfigsRequestV10JSON, neutralListTaskPushNotificationConfigsRequest),
-					Append:        runtime.AppendOf(wire.AppendMessage[*ListTaskPushNotificationConfigsResponse]),
-					AppendRequest: runtime.AppendOf(wire.AppendMessage[*ListTaskPushNotificationConfigsRequest]),
-					Read:          runtime.ReadOf(readListTaskPushNotificationConfigsResponseV10JSON),
 				},
 				{
 					Role: runtime.RoleExtendedCard,
@@ -178,10 +175,8 @@ func newVersionV10() *runtime.Version {
 						{Verb: "GET", Path: "/extendedAgentCard"},
 						{Verb: "GET", Path: "/{tenant}/extendedAgentCard"},
 					},
-					Decode:        runtime.ParamsOf(readGetExtendedAgentCardRequestV10JSON),
-					Append:        runtime.AppendOf(wire.AppendMessage[*AgentCard]),
-					AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetExtendedAgentCardRequest]),
-					Read:          runtime.ReadOf(readAgentCardV10JSON),
+					Decode: runtime.ParamsOf(readGetExtendedAgentCardRequestV10JSON),
+					Append: runtime.AppendOf(wire.AppendMessage[*AgentCard]),
 				},
 				{
 					Role: runtime.RolePushDelete,
@@ -191,10 +186,6 @@ func newVersionV10() *runtime.Version {
 						{Verb: "DELETE", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
 						{Verb: "DELETE", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
 					},
-					Decode:        runtime.RequestOf(readDeleteTaskPushNotificationConfigRequestV10JSON, neutralDeleteTaskPushNotificationConfigRequest),
-					Append:        runtime.AppendNothing("{}"),
-					AppendRequest: runtime.AppendOf(wire.AppendMessage[*DeleteTaskPushNotificationConfigRequest]),
-					Read:          runtime.ReadNothing,
 				},
 			},
 			AppendEvent: encodeEventV10JSON,
@@ -203,6 +194,63 @@ func newVersionV10() *runtime.Version {
 		AppendCard: runtime.AppendCard(wire.AppendMessage[*AgentCard]),
 		ReadCard:   runtime.ReadCard(readAgentCardV10JSON, asCard),
 	}
+}
+
+func newVersionV10() *runtime.Version {
+	v := servedVersionV10()
+	runtime.Complete(v.Operations, []runtime.Operation{
+		{
+			Read: parseResultV10JSON,
+		},
+		{
+			Read: runtime.ReadItem(parseEventV10JSON),
+		},
+		{
+			AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetTaskRequest]),
+			Read:          runtime.ReadTask(readTaskV10JSON, asTask),
+		},
+		{
+			AppendRequest: runtime.AppendOf(wire.AppendMessage[*ListTasksRequest]),
+			Read:          runtime.ReadOf(readListTasksResponseV10JSON),
+		},
+		{
+			AppendRequest: runtime.AppendOf(wire.AppendMessage[*CancelTaskRequest]),
+			Read:          runtime.ReadTask(readTaskV10JSON, asTask),
+		},
+		{
+			AppendRequest: runtime.AppendOf(wire.AppendMessage[*SubscribeToTaskRequest]),
+			Read:          runtime.ReadItem(parseEventV10JSON),
+		},
+		{
+			Decode:        runtime.RequestOf(readTaskPushNotificationConfigV10JSON, neutralTaskPushNotificationConfig),
+			Append:        runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
+			AppendRequest: runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
+			Read:          runtime.ReadOf(readTaskPushNotificationConfigV10JSON),
+		},
+		{
+			Decode:        runtime.RequestOf(readGetTaskPushNotificationConfigRequestV10JSON, neutralGetTaskPushNotificationConfigRequest),
+			Append:        runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
+			AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetTaskPushNotificationConfigRequest]),
+			Read:          runtime.ReadOf(readTaskPushNotificationConfigV10JSON),
+		},
+		{
+			Decode:        runtime.RequestOf(readListTaskPushNotificationConfigsRequestV10JSON, neutralListTaskPushNotificationConfigsRequest),
+			Append:        runtime.AppendOf(wire.AppendMessage[*ListTaskPushNotificationConfigsResponse]),
+			AppendRequest: runtime.AppendOf(wire.AppendMessage[*ListTaskPushNotificationConfigsRequest]),
+			Read:          runtime.ReadOf(readListTaskPushNotificationConfigsResponseV10JSON),
+		},
+		{
+			AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetExtendedAgentCardRequest]),
+			Read:          runtime.ReadOf(readAgentCardV10JSON),
+		},
+		{
+			Decode:        runtime.RequestOf(readDeleteTaskPushNotificationConfigRequestV10JSON, neutralDeleteTaskPushNotificationConfigRequest),
+			Append:        runtime.AppendNothing("{}"),
+			AppendRequest: runtime.AppendOf(wire.AppendMessage[*DeleteTaskPushNotificationConfigRequest]),
+			Read:          runtime.ReadNothing,
+		},
+	})
+	return v
 }
 
 func encodeEventV10JSON(dst []byte, v runtime.Event) ([]byte, error) {
@@ -344,7 +392,7 @@ func neutralDeleteTaskPushNotificationConfigRequest(x *DeleteTaskPushNotificatio
 	}
 }
 
-func newVersionV03() *runtime.Version {
+func servedVersionV03() *runtime.Version {
 	return &runtime.Version{
 		Name: "0.3",
 		Table: runtime.Table{
@@ -355,7 +403,6 @@ func newVersionV03() *runtime.Version {
 					Decode:        runtime.RequestOf(readSendMessageRequestV03JSON, neutralSendMessageRequest),
 					Append:        encodeResultV03JSON,
 					AppendRequest: runtime.AppendOf(appendSendMessageRequestV03JSON),
-					Read:          parseResultV03JSON,
 				},
 				{
 					Role:          runtime.RoleStream,
@@ -364,72 +411,47 @@ func newVersionV03() *runtime.Version {
 					Decode:        runtime.RequestOf(readSendMessageRequestV03JSON, neutralSendMessageRequest),
 					Append:        runtime.AppendItem(encodeEventV03JSON),
 					AppendRequest: runtime.AppendOf(appendSendMessageRequestV03JSON),
-					Read:          runtime.ReadItem(parseEventV03JSON),
 				},
 				{
-					Role:          runtime.RoleGet,
-					RPC:           "tasks/get",
-					Decode:        runtime.RequestOf(readGetTaskRequestV03JSON, neutralGetTaskRequest),
-					Append:        runtime.AppendOf(appendTaskV03JSON),
-					AppendRequest: runtime.AppendOf(appendGetTaskRequestV03JSON),
-					Read:          runtime.ReadTask(readTaskV03JSON, asTask),
+					Role:   runtime.RoleGet,
+					RPC:    "tasks/get",
+					Decode: runtime.RequestOf(readGetTaskRequestV03JSON, neutralGetTaskRequest),
+					Append: runtime.AppendOf(appendTaskV03JSON),
 				},
 				{
-					Role:          runtime.RoleCancel,
-					RPC:           "tasks/cancel",
-					Decode:        runtime.RequestOf(readCancelTaskRequestV03JSON, neutralCancelTaskRequest),
-					Append:        runtime.AppendOf(appendTaskV03JSON),
-					AppendRequest: runtime.AppendOf(appendCancelTaskRequestV03JSON),
-					Read:          runtime.ReadTask(readTaskV03JSON, asTask),
+					Role:   runtime.RoleCancel,
+					RPC:    "tasks/cancel",
+					Decode: runtime.RequestOf(readCancelTaskRequestV03JSON, neutralCancelTaskRequest),
+					Append: runtime.AppendOf(appendTaskV03JSON),
 				},
 				{
-					Role:          runtime.RoleSubscribe,
-					RPC:           "tasks/resubscribe",
-					Stream:        true,
-					Decode:        runtime.RequestOf(readSubscribeToTaskRequestV03JSON, neutralSubscribeToTaskRequest),
-					Append:        runtime.AppendItem(encodeEventV03JSON),
-					AppendRequest: runtime.AppendOf(appendSubscribeToTaskRequestV03JSON),
-					Read:          runtime.ReadItem(parseEventV03JSON),
+					Role:   runtime.RoleSubscribe,
+					RPC:    "tasks/resubscribe",
+					Stream: true,
+					Decode: runtime.RequestOf(readSubscribeToTaskRequestV03JSON, neutralSubscribeToTaskRequest),
+					Append: runtime.AppendItem(encodeEventV03JSON),
 				},
 				{
-					Role:          runtime.RolePushCreate,
-					RPC:           "tasks/pushNotificationConfig/set",
-					Decode:        runtime.RequestOf(readTaskPushNotificationConfigV03JSON, neutralTaskPushNotificationConfig),
-					Append:        runtime.AppendOf(appendTaskPushNotificationConfigV03JSON),
-					AppendRequest: runtime.AppendOf(appendTaskPushNotificationConfigV03JSON),
-					Read:          runtime.ReadOf(readTaskPushNotificationConfigV03JSON),
+					Role: runtime.RolePushCreate,
+					RPC:  "tasks/pushNotificationConfig/set",
 				},
 				{
-					Role:          runtime.RolePushGet,
-					RPC:           "tasks/pushNotificationConfig/get",
-					Decode:        runtime.RequestOf(readGetTaskPushNotificationConfigRequestV03JSON, neutralGetTaskPushNotificationConfigRequest),
-					Append:        runtime.AppendOf(appendTaskPushNotificationConfigV03JSON),
-					AppendRequest: runtime.AppendOf(appendGetTaskPushNotificationConfigRequestV03JSON),
-					Read:          runtime.ReadOf(readTaskPushNotificationConfigV03JSON),
+					Role: runtime.RolePushGet,
+					RPC:  "tasks/pushNotificationConfig/get",
 				},
 				{
-					Role:          runtime.RolePushList,
-					RPC:           "tasks/pushNotificationConfig/list",
-					Decode:        runtime.RequestOf(readListTaskPushNotificationConfigsRequestV03JSON, neutralListTaskPushNotificationConfigsRequest),
-					Append:        runtime.AppendOf(appendListTaskPushNotificationConfigsResponseV03JSON),
-					AppendRequest: runtime.AppendOf(appendListTaskPushNotificationConfigsRequestV03JSON),
-					Read:          runtime.ReadOf(readListTaskPushNotificationConfigsResponseV03JSON),
+					Role: runtime.RolePushList,
+					RPC:  "tasks/pushNotificationConfig/list",
 				},
 				{
-					Role:          runtime.RolePushDelete,
-					RPC:           "tasks/pushNotificationConfig/delete",
-					Decode:        runtime.RequestOf(readDeleteTaskPushNotificationConfigRequestV03JSON, neutralDeleteTaskPushNotificationConfigRequest),
-					Append:        runtime.AppendNothing("null"),
-					AppendRequest: runtime.AppendOf(appendDeleteTaskPushNotificationConfigRequestV03JSON),
-					Read:          runtime.ReadNothing,
+					Role: runtime.RolePushDelete,
+					RPC:  "tasks/pushNotificationConfig/delete",
 				},
 				{
-					Role:          runtime.RoleExtendedCard,
-					RPC:           "agent/getAuthenticatedExtendedCard",
-					Decode:        runtime.ParamsOf(readGetExtendedAgentCardRequestV03JSON),
-					Append:        runtime.AppendOf(appendAgentCardV03JSON),
-					AppendRequest: runtime.AppendOf(appendGetExtendedAgentCardRequestV03JSON),
-					Read:          runtime.ReadOf(readAgentCardV03JSON),
+					Role:   runtime.RoleExtendedCard,
+					RPC:    "agent/getAuthenticatedExtendedCard",
+					Decode: runtime.ParamsOf(readGetExtendedAgentCardRequestV03JSON),
+					Append: runtime.AppendOf(appendAgentCardV03JSON),
 				},
 			},
 			AppendEvent: encodeEventV03JSON,
@@ -438,8 +460,62 @@ func newVersionV03() *runtime.Version {
 		AppendCard: runtime.AppendCard(appendAgentCardV03JSON),
 		ReadCard:   runtime.ReadCard(readAgentCardV03JSON, asCard),
 		Rules:      runtime.Rules{Final: true, PushTask: true, PlainErrors: true},
-		Wires:      []*runtime.Wire{wireV03ProtoJSON()},
+		Wires:      []*runtime.Wire{servedWireV03ProtoJSON()},
 	}
+}
+
+func newVersionV03() *runtime.Version {
+	v := servedVersionV03()
+	runtime.Complete(v.Operations, []runtime.Operation{
+		{
+			Read: parseResultV03JSON,
+		},
+		{
+			Read: runtime.ReadItem(parseEventV03JSON),
+		},
+		{
+			AppendRequest: runtime.AppendOf(appendGetTaskRequestV03JSON),
+			Read:          runtime.ReadTask(readTaskV03JSON, asTask),
+		},
+		{
+			AppendRequest: runtime.AppendOf(appendCancelTaskRequestV03JSON),
+			Read:          runtime.ReadTask(readTaskV03JSON, asTask),
+		},
+		{
+			AppendRequest: runtime.AppendOf(appendSubscribeToTaskRequestV03JSON),
+			Read:          runtime.ReadItem(parseEventV03JSON),
+		},
+		{
+			Decode:        runtime.RequestOf(readTaskPushNotificationConfigV03JSON, neutralTaskPushNotificationConfig),
+			Append:        runtime.AppendOf(appendTaskPushNotificationConfigV03JSON),
+			AppendRequest: runtime.AppendOf(appendTaskPushNotificationConfigV03JSON),
+			Read:          runtime.ReadOf(readTaskPushNotificationConfigV03JSON),
+		},
+		{
+			Decode:        runtime.RequestOf(readGetTaskPushNotificationConfigRequestV03JSON, neutralGetTaskPushNotificationConfigRequest),
+			Append:        runtime.AppendOf(appendTaskPushNotificationConfigV03JSON),
+			AppendRequest: runtime.AppendOf(appendGetTaskPushNotificationConfigRequestV03JSON),
+			Read:          runtime.ReadOf(readTaskPushNotificationConfigV03JSON),
+		},
+		{
+			Decode:        runtime.RequestOf(readListTaskPushNotificationConfigsRequestV03JSON, neutralListTaskPushNotificationConfigsRequest),
+			Append:        runtime.AppendOf(appendListTaskPushNotificationConfigsResponseV03JSON),
+			AppendRequest: runtime.AppendOf(appendListTaskPushNotificationConfigsRequestV03JSON),
+			Read:          runtime.ReadOf(readListTaskPushNotificationConfigsResponseV03JSON),
+		},
+		{
+			Decode:        runtime.RequestOf(readDeleteTaskPushNotificationConfigRequestV03JSON, neutralDeleteTaskPushNotificationConfigRequest),
+			Append:        runtime.AppendNothing("null"),
+			AppendRequest: runtime.AppendOf(appendDeleteTaskPushNotificationConfigRequestV03JSON),
+			Read:          runtime.ReadNothing,
+		},
+		{
+			AppendRequest: runtime.AppendOf(appendGetExtendedAgentCardRequestV03JSON),
+			Read:          runtime.ReadOf(readAgentCardV03JSON),
+		},
+	})
+	v.Wires[0] = wireV03ProtoJSON()
+	return v
 }
 
 func encodeEventV03JSON(dst []byte, v runtime.Event) ([]byte, error) {
@@ -492,7 +568,7 @@ func parseResultV03JSON(src []byte) (any, error) {
 	return nil, &wire.Error{Reason: "neither a task nor a message"}
 }
 
-func wireV03ProtoJSON() *runtime.Wire {
+func servedWireV03ProtoJSON() *runtime.Wire {
 	return &runtime.Wire{
 		Encoding: runtime.EncodingProtoJSON,
 		Table: runtime.Table{
@@ -506,7 +582,6 @@ func wireV03ProtoJSON() *runtime.Wire {
 					Decode:        runtime.RequestOf(readSendMessageRequestV03ProtoJSON, neutralSendMessageRequest),
 					Append:        encodeResultV03ProtoJSON,
 					AppendRequest: runtime.AppendOf(appendSendMessageRequestV03ProtoJSON),
-					Read:          parseResultV03ProtoJSON,
 				},
 				{
 					Role: runtime.RoleStream,
@@ -518,7 +593,6 @@ func wireV03ProtoJSON() *runtime.Wire {
 					Decode:        runtime.RequestOf(readSendMessageRequestV03ProtoJSON, neutralSendMessageRequest),
 					Append:        runtime.AppendItem(encodeEventV03ProtoJSON),
 					AppendRequest: runtime.AppendOf(appendSendMessageRequestV03ProtoJSON),
-					Read:          runtime.ReadItem(parseEventV03ProtoJSON),
 				},
 				{
 					Role: runtime.RoleGet,
@@ -526,10 +600,8 @@ func wireV03ProtoJSON() *runtime.Wire {
 					HTTP: []runtime.Route{
 						{Verb: "GET", Path: "/v1/{name=tasks/*}"},
 					},
-					Decode:        runtime.RequestOf(readGetTaskRequestV03ProtoJSON, neutralGetTaskRequest),
-					Append:        runtime.AppendOf(appendTaskV03ProtoJSON),
-					AppendRequest: runtime.AppendOf(appendGetTaskRequestV03ProtoJSON),
-					Read:          runtime.ReadTask(readTaskV03ProtoJSON, asTask),
+					Decode: runtime.RequestOf(readGetTaskRequestV03ProtoJSON, neutralGetTaskRequest),
+					Append: runtime.AppendOf(appendTaskV03ProtoJSON),
 				},
 				{
 					Role: runtime.RoleCancel,
@@ -537,10 +609,8 @@ func wireV03ProtoJSON() *runtime.Wire {
 					HTTP: []runtime.Route{
 						{Verb: "POST", Path: "/v1/{name=tasks/*}:cancel", Body: "*"},
 					},
-					Decode:        runtime.RequestOf(readCancelTaskRequestV03ProtoJSON, neutralCancelTaskRequest),
-					Append:        runtime.AppendOf(appendTaskV03ProtoJSON),
-					AppendRequest: runtime.AppendOf(appendCancelTaskRequestV03ProtoJSON),
-					Read:          runtime.ReadTask(readTaskV03ProtoJSON, asTask),
+					Decode: runtime.RequestOf(readCancelTaskRequestV03ProtoJSON, neutralCancelTaskRequest),
+					Append: runtime.AppendOf(appendTaskV03ProtoJSON),
 				},
 				{
 					Role: runtime.RoleSubscribe,
@@ -548,11 +618,9 @@ func wireV03ProtoJSON() *runtime.Wire {
 					HTTP: []runtime.Route{
 						{Verb: "GET", Path: "/v1/{name=tasks/*}:subscribe"},
 					},
-					Stream:        true,
-					Decode:        runtime.RequestOf(readSubscribeToTaskRequestV03ProtoJSON, neutralSubscribeToTaskRequest),
-					Append:        runtime.AppendItem(encodeEventV03ProtoJSON),
-					AppendRequest: runtime.AppendOf(appendSubscribeToTaskRequestV03ProtoJSON),
-					Read:          runtime.ReadItem(parseEventV03ProtoJSON),
+					Stream: true,
+					Decode: runtime.RequestOf(readSubscribeToTaskRequestV03ProtoJSON, neutralSubscribeToTaskRequest),
+					Append: runtime.AppendItem(encodeEventV03ProtoJSON),
 				},
 				{
 					Role: runtime.RolePushCreate,
@@ -561,10 +629,6 @@ func wireV03ProtoJSON() *runtime.Wire {
 						{Verb: "POST", Path: "/v1/{parent=task/*/pushNotificationConfigs}", Body: "config"},
 						{Verb: "POST", Path: "/v1/{parent=tasks/*}/pushNotificationConfigs", Body: "*"},
 					},
-					Decode:        runtime.RequestOf(readTaskPushNotificationConfigV03ProtoJSONCreateRequest, neutralTaskPushNotificationConfig),
-					Append:        runtime.AppendOf(appendTaskPushNotificationConfigV03ProtoJSON),
-					AppendRequest: runtime.AppendOf(appendTaskPushNotificationConfigV03ProtoJSONCreateRequest),
-					Read:          runtime.ReadOf(readTaskPushNotificationConfigV03ProtoJSON),
 				},
 				{
 					Role: runtime.RolePushGet,
@@ -572,10 +636,6 @@ func wireV03ProtoJSON() *runtime.Wire {
 					HTTP: []runtime.Route{
 						{Verb: "GET", Path: "/v1/{name=tasks/*/pushNotificationConfigs/*}"},
 					},
-					Decode:        runtime.RequestOf(readGetTaskPushNotificationConfigRequestV03ProtoJSON, neutralGetTaskPushNotificationConfigRequest),
-					Append:        runtime.AppendOf(appendTaskPushNotificationConfigV03ProtoJSON),
-					AppendRequest: runtime.AppendOf(appendGetTaskPushNotificationConfigRequestV03ProtoJSON),
-					Read:          runtime.ReadOf(readTaskPushNotificationConfigV03ProtoJSON),
 				},
 				{
 					Role: runtime.RolePushList,
@@ -583,10 +643,6 @@ func wireV03ProtoJSON() *runtime.Wire {
 					HTTP: []runtime.Route{
 						{Verb: "GET", Path: "/v1/{parent=tasks/*}/pushNotificationConfigs"},
 					},
-					Decode:        runtime.RequestOf(readListTaskPushNotificationConfigsRequestV03ProtoJSON, neutralListTaskPushNotificationConfigsRequest),
-					Append:        runtime.AppendOf(appendListTaskPushNotificationConfigsResponseV03ProtoJSON),
-					AppendRequest: runtime.AppendOf(appendListTaskPushNotificationConfigsRequestV03ProtoJSON),
-					Read:          runtime.ReadOf(readListTaskPushNotificationConfigsResponseV03ProtoJSON),
 				},
 				{
 					Role: runtime.RolePushDelete,
@@ -594,10 +650,6 @@ func wireV03ProtoJSON() *runtime.Wire {
 					HTTP: []runtime.Route{
 						{Verb: "DELETE", Path: "/v1/{name=tasks/*/pushNotificationConfigs/*}"},
 					},
-					Decode:        runtime.RequestOf(readDeleteTaskPushNotificationConfigRequestV03ProtoJSON, neutralDeleteTaskPushNotificationConfigRequest),
-					Append:        runtime.AppendNothing("{}"),
-					AppendRequest: runtime.AppendOf(appendDeleteTaskPushNotificationConfigRequestV03ProtoJSON),
-					Read:          runtime.ReadNothing,
 				},
 				{
 					Role: runtime.RoleExtendedCard,
@@ -605,10 +657,8 @@ func wireV03ProtoJSON() *runtime.Wire {
 					HTTP: []runtime.Route{
 						{Verb: "GET", Path: "/v1/card"},
 					},
-					Decode:        runtime.ParamsOf(readGetExtendedAgentCardRequestV03ProtoJSON),
-					Append:        runtime.AppendOf(appendAgentCardV03JSON),
-					AppendRequest: runtime.AppendOf(appendGetExtendedAgentCardRequestV03ProtoJSON),
-					Read:          runtime.ReadTypedCard(readAgentCardV03ProtoJSON, readAgentCardV03JSON),
+					Decode: runtime.ParamsOf(readGetExtendedAgentCardRequestV03ProtoJSON),
+					Append: runtime.AppendOf(appendAgentCardV03JSON),
 				},
 				{
 					Role: runtime.RoleList,
@@ -623,9 +673,7 @@ func wireV03ProtoJSON() *runtime.Wire {
 						}
 						return nil
 					}),
-					Append:        runtime.AppendOf(appendListTasksResponseV03ProtoJSON),
-					AppendRequest: runtime.AppendOf(appendListTasksRequestV03ProtoJSON),
-					Read:          runtime.ReadOf(readListTasksResponseV03ProtoJSON),
+					Append: runtime.AppendOf(appendListTasksResponseV03ProtoJSON),
 				},
 			},
 			AppendEvent: encodeEventV03ProtoJSON,
@@ -721,100 +769,157 @@ func wireV03ProtoJSON() *runtime.Wire {
 				return dst, runtime.Unexpected(v, "a message of 0.3/protojson")
 			}
 		},
-		Read: func(src []byte, v any) error {
-			var r wire.Reader
-			r.Reset(src)
-			switch v := v.(type) {
-			case *APIKeySecurityScheme:
-				readAPIKeySecuritySchemeV03ProtoJSON(&r, v)
-			case *AgentCapabilities:
-				readAgentCapabilitiesV03ProtoJSON(&r, v)
-			case *AgentCard:
-				readAgentCardV03ProtoJSON(&r, v)
-			case *AgentCardSignature:
-				readAgentCardSignatureV03ProtoJSON(&r, v)
-			case *AgentExtension:
-				readAgentExtensionV03ProtoJSON(&r, v)
-			case *AgentProvider:
-				readAgentProviderV03ProtoJSON(&r, v)
-			case *AgentSkill:
-				readAgentSkillV03ProtoJSON(&r, v)
-			case *Artifact:
-				readArtifactV03ProtoJSON(&r, v)
-			case *AuthenticationInfo:
-				readAuthenticationInfoV03ProtoJSON(&r, v)
-			case *AuthorizationCodeOAuthFlow:
-				readAuthorizationCodeOAuthFlowV03ProtoJSON(&r, v)
-			case *CancelTaskRequest:
-				readCancelTaskRequestV03ProtoJSON(&r, v)
-			case *ClientCredentialsOAuthFlow:
-				readClientCredentialsOAuthFlowV03ProtoJSON(&r, v)
-			case *DeleteTaskPushNotificationConfigRequest:
-				readDeleteTaskPushNotificationConfigRequestV03ProtoJSON(&r, v)
-			case *GetExtendedAgentCardRequest:
-				readGetExtendedAgentCardRequestV03ProtoJSON(&r, v)
-			case *GetTaskPushNotificationConfigRequest:
-				readGetTaskPushNotificationConfigRequestV03ProtoJSON(&r, v)
-			case *GetTaskRequest:
-				readGetTaskRequestV03ProtoJSON(&r, v)
-			case *HTTPAuthSecurityScheme:
-				readHTTPAuthSecuritySchemeV03ProtoJSON(&r, v)
-			case *ImplicitOAuthFlow:
-				readImplicitOAuthFlowV03ProtoJSON(&r, v)
-			case *ListTaskPushNotificationConfigsRequest:
-				readListTaskPushNotificationConfigsRequestV03ProtoJSON(&r, v)
-			case *ListTaskPushNotificationConfigsResponse:
-				readListTaskPushNotificationConfigsResponseV03ProtoJSON(&r, v)
-			case *ListTasksRequest:
-				readListTasksRequestV03ProtoJSON(&r, v)
-			case *ListTasksResponse:
-				readListTasksResponseV03ProtoJSON(&r, v)
-			case *Message:
-				readMessageV03ProtoJSON(&r, v)
-			case *MutualTLSSecurityScheme:
-				readMutualTLSSecuritySchemeV03ProtoJSON(&r, v)
-			case *OAuth2SecurityScheme:
-				readOAuth2SecuritySchemeV03ProtoJSON(&r, v)
-			case *OAuthFlows:
-				readOAuthFlowsV03ProtoJSON(&r, v)
-			case *OpenIDConnectSecurityScheme:
-				readOpenIDConnectSecuritySchemeV03ProtoJSON(&r, v)
-			case *Part:
-				readPartV03ProtoJSON(&r, v)
-			case *PasswordOAuthFlow:
-				readPasswordOAuthFlowV03ProtoJSON(&r, v)
-			case *SecurityRequirement:
-				readSecurityRequirementV03ProtoJSON(&r, v)
-			case *SecurityScheme:
-				readSecuritySchemeV03ProtoJSON(&r, v)
-			case *SendMessageConfiguration:
-				readSendMessageConfigurationV03ProtoJSON(&r, v)
-			case *SendMessageRequest:
-				readSendMessageRequestV03ProtoJSON(&r, v)
-			case *SendMessageResponse:
-				readSendMessageResponseV03ProtoJSON(&r, v)
-			case *StreamResponse:
-				readStreamResponseV03ProtoJSON(&r, v)
-			case *StringList:
-				readStringListV03ProtoJSON(&r, v)
-			case *SubscribeToTaskRequest:
-				readSubscribeToTaskRequestV03ProtoJSON(&r, v)
-			case *Task:
-				readTaskV03ProtoJSON(&r, v)
-			case *TaskArtifactUpdateEvent:
-				readTaskArtifactUpdateEventV03ProtoJSON(&r, v)
-			case *TaskPushNotificationConfig:
-				readTaskPushNotificationConfigV03ProtoJSON(&r, v)
-			case *TaskStatus:
-				readTaskStatusV03ProtoJSON(&r, v)
-			case *TaskStatusUpdateEvent:
-				readTaskStatusUpdateEventV03ProtoJSON(&r, v)
-			default:
-				return runtime.Unexpected(v, "a message of 0.3/protojson")
-			}
-			return r.Done()
-		},
 	}
+}
+
+func wireV03ProtoJSON() *runtime.Wire {
+	w := servedWireV03ProtoJSON()
+	runtime.Complete(w.Operations, []runtime.Operation{
+		{
+			Read: parseResultV03ProtoJSON,
+		},
+		{
+			Read: runtime.ReadItem(parseEventV03ProtoJSON),
+		},
+		{
+			AppendRequest: runtime.AppendOf(appendGetTaskRequestV03ProtoJSON),
+			Read:          runtime.ReadTask(readTaskV03ProtoJSON, asTask),
+		},
+		{
+			AppendRequest: runtime.AppendOf(appendCancelTaskRequestV03ProtoJSON),
+			Read:          runtime.ReadTask(readTaskV03ProtoJSON, asTask),
+		},
+		{
+			AppendRequest: runtime.AppendOf(appendSubscribeToTaskRequestV03ProtoJSON),
+			Read:          runtime.ReadItem(parseEventV03ProtoJSON),
+		},
+		{
+			Decode:        runtime.RequestOf(readTaskPushNotificationConfigV03ProtoJSONCreateRequest, neutralTaskPushNotificationConfig),
+			Append:        runtime.AppendOf(appendTaskPushNotificationConfigV03ProtoJSON),
+			AppendRequest: runtime.AppendOf(appendTaskPushNotificationConfigV03ProtoJSONCreateRequest),
+			Read:          runtime.ReadOf(readTaskPushNotificationConfigV03ProtoJSON),
+		},
+		{
+			Decode:        runtime.RequestOf(readGetTaskPushNotificationConfigRequestV03ProtoJSON, neutralGetTaskPushNotificationConfigRequest),
+			Append:        runtime.AppendOf(appendTaskPushNotificationConfigV03ProtoJSON),
+			AppendRequest: runtime.AppendOf(appendGetTaskPushNotificationConfigRequestV03ProtoJSON),
+			Read:          runtime.ReadOf(readTaskPushNotificationConfigV03ProtoJSON),
+		},
+		{
+			Decode:        runtime.RequestOf(readListTaskPushNotificationConfigsRequestV03ProtoJSON, neutralListTaskPushNotificationConfigsRequest),
+			Append:        runtime.AppendOf(appendListTaskPushNotificationConfigsResponseV03ProtoJSON),
+			AppendRequest: runtime.AppendOf(appendListTaskPushNotificationConfigsRequestV03ProtoJSON),
+			Read:          runtime.ReadOf(readListTaskPushNotificationConfigsResponseV03ProtoJSON),
+		},
+		{
+			Decode:        runtime.RequestOf(readDeleteTaskPushNotificationConfigRequestV03ProtoJSON, neutralDeleteTaskPushNotificationConfigRequest),
+			Append:        runtime.AppendNothing("{}"),
+			AppendRequest: runtime.AppendOf(appendDeleteTaskPushNotificationConfigRequestV03ProtoJSON),
+			Read:          runtime.ReadNothing,
+		},
+		{
+			AppendRequest: runtime.AppendOf(appendGetExtendedAgentCardRequestV03ProtoJSON),
+			Read:          runtime.ReadTypedCard(readAgentCardV03ProtoJSON, readAgentCardV03JSON),
+		},
+		{
+			AppendRequest: runtime.AppendOf(appendListTasksRequestV03ProtoJSON),
+			Read:          runtime.ReadOf(readListTasksResponseV03ProtoJSON),
+		},
+	})
+	w.Read = func(src []byte, v any) error {
+		var r wire.Reader
+		r.Reset(src)
+		switch v := v.(type) {
+		case *APIKeySecurityScheme:
+			readAPIKeySecuritySchemeV03ProtoJSON(&r, v)
+		case *AgentCapabilities:
+			readAgentCapabilitiesV03ProtoJSON(&r, v)
+		case *AgentCard:
+			readAgentCardV03ProtoJSON(&r, v)
+		case *AgentCardSignature:
+			readAgentCardSignatureV03ProtoJSON(&r, v)
+		case *AgentExtension:
+			readAgentExtensionV03ProtoJSON(&r, v)
+		case *AgentProvider:
+			readAgentProviderV03ProtoJSON(&r, v)
+		case *AgentSkill:
+			readAgentSkillV03ProtoJSON(&r, v)
+		case *Artifact:
+			readArtifactV03ProtoJSON(&r, v)
+		case *AuthenticationInfo:
+			readAuthenticationInfoV03ProtoJSON(&r, v)
+		case *AuthorizationCodeOAuthFlow:
+			readAuthorizationCodeOAuthFlowV03ProtoJSON(&r, v)
+		case *CancelTaskRequest:
+			readCancelTaskRequestV03ProtoJSON(&r, v)
+		case *ClientCredentialsOAuthFlow:
+			readClientCredentialsOAuthFlowV03ProtoJSON(&r, v)
+		case *DeleteTaskPushNotificationConfigRequest:
+			readDeleteTaskPushNotificationConfigRequestV03ProtoJSON(&r, v)
+		case *GetExtendedAgentCardRequest:
+			readGetExtendedAgentCardRequestV03ProtoJSON(&r, v)
+		case *GetTaskPushNotificationConfigRequest:
+			readGetTaskPushNotificationConfigRequestV03ProtoJSON(&r, v)
+		case *GetTaskRequest:
+			readGetTaskRequestV03ProtoJSON(&r, v)
+		case *HTTPAuthSecurityScheme:
+			readHTTPAuthSecuritySchemeV03ProtoJSON(&r, v)
+		case *ImplicitOAuthFlow:
+			readImplicitOAuthFlowV03ProtoJSON(&r, v)
+		case *ListTaskPushNotificationConfigsRequest:
+			readListTaskPushNotificationConfigsRequestV03ProtoJSON(&r, v)
+		case *ListTaskPushNotificationConfigsResponse:
+			readListTaskPushNotificationConfigsResponseV03ProtoJSON(&r, v)
+		case *ListTasksRequest:
+			readListTasksRequestV03ProtoJSON(&r, v)
+		case *ListTasksResponse:
+			readListTasksResponseV03ProtoJSON(&r, v)
+		case *Message:
+			readMessageV03ProtoJSON(&r, v)
+		case *MutualTLSSecurityScheme:
+			readMutualTLSSecuritySchemeV03ProtoJSON(&r, v)
+		case *OAuth2SecurityScheme:
+			readOAuth2SecuritySchemeV03ProtoJSON(&r, v)
+		case *OAuthFlows:
+			readOAuthFlowsV03ProtoJSON(&r, v)
+		case *OpenIDConnectSecurityScheme:
+			readOpenIDConnectSecuritySchemeV03ProtoJSON(&r, v)
+		case *Part:
+			readPartV03ProtoJSON(&r, v)
+		case *PasswordOAuthFlow:
+			readPasswordOAuthFlowV03ProtoJSON(&r, v)
+		case *SecurityRequirement:
+			readSecurityRequirementV03ProtoJSON(&r, v)
+		case *SecurityScheme:
+			readSecuritySchemeV03ProtoJSON(&r, v)
+		case *SendMessageConfiguration:
+			readSendMessageConfigurationV03ProtoJSON(&r, v)
+		case *SendMessageRequest:
+			readSendMessageRequestV03ProtoJSON(&r, v)
+		case *SendMessageResponse:
+			readSendMessageResponseV03ProtoJSON(&r, v)
+		case *StreamResponse:
+			readStreamResponseV03ProtoJSON(&r, v)
+		case *StringList:
+			readStringListV03ProtoJSON(&r, v)
+		case *SubscribeToTaskRequest:
+			readSubscribeToTaskRequestV03ProtoJSON(&r, v)
+		case *Task:
+			readTaskV03ProtoJSON(&r, v)
+		case *TaskArtifactUpdateEvent:
+			readTaskArtifactUpdateEventV03ProtoJSON(&r, v)
+		case *TaskPushNotificationConfig:
+			readTaskPushNotificationConfigV03ProtoJSON(&r, v)
+		case *TaskStatus:
+			readTaskStatusV03ProtoJSON(&r, v)
+		case *TaskStatusUpdateEvent:
+			readTaskStatusUpdateEventV03ProtoJSON(&r, v)
+		default:
+			return runtime.Unexpected(v, "a message of 0.3/protojson")
+		}
+		return r.Done()
+	}
+	return w
 }
 
 func encodeEventV03ProtoJSON(dst []byte, v runtime.Event) ([]byte, error) {

@@ -31,12 +31,28 @@ func Protocol() *runtime.Protocol {
 	}
 }
 
+// ServerProtocol is [Protocol] for a server that sends no push notifications: it lacks their codecs, and all that is
+// for clients.
+func ServerProtocol() *runtime.Protocol {
+	return &runtime.Protocol{
+		Versions:    []*runtime.Version{servedVersionV10()},
+		NewTask:     newTask,
+		NewMessage:  newMessage,
+		NewStatus:   newStatus,
+		NewArtifact: newArtifact,
+		NewTaskPage: newTaskPage,
+		DecodeCard:  runtime.ReadCard(readAgentCardV10JSON, asCard),
+		Card:        runtime.CardOf(asCard),
+		NewSend:     newSend,
+	}
+}
+
 // ClientProtocol is [Protocol] for what calls other agents: it has the versions that their cards demand, too.
 func ClientProtocol() *runtime.Protocol {
 	return Protocol()
 }
 
-func newVersionV10() *runtime.Version {
+func servedVersionV10() *runtime.Version {
 	return &runtime.Version{
 		Name: "1.0",
 		Table: runtime.Table{
@@ -52,7 +68,6 @@ func newVersionV10() *runtime.Version {
 					Decode:        runtime.RequestOf(readSendMessageRequestV10JSON, neutralSendMessageRequest),
 					Append:        encodeResultV10JSON,
 					AppendRequest: runtime.AppendOf(wire.AppendMessage[*SendMessageRequest]),
-					Read:          parseResultV10JSON,
 				},
 				{
 					Role: runtime.RoleStream,
@@ -66,7 +81,6 @@ func newVersionV10() *runtime.Version {
 					Decode:        runtime.RequestOf(readSendMessageRequestV10JSON, neutralSendMessageRequest),
 					Append:        runtime.AppendItem(encodeEventV10JSON),
 					AppendRequest: runtime.AppendOf(wire.AppendMessage[*SendMessageRequest]),
-					Read:          runtime.ReadItem(parseEventV10JSON),
 				},
 				{
 					Role: runtime.RoleGet,
@@ -76,10 +90,8 @@ func newVersionV10() *runtime.Version {
 						{Verb: "GET", Path: "/tasks/{id=*}"},
 						{Verb: "GET", Path: "/{tenant}/tasks/{id=*}"},
 					},
-					Decode:        runtime.RequestOf(readGetTaskRequestV10JSON, neutralGetTaskRequest),
-					Append:        runtime.AppendOf(wire.AppendMessage[*Task]),
-					AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetTaskRequest]),
-					Read:          runtime.ReadTask(readTaskV10JSON, asTask),
+					Decode: runtime.RequestOf(readGetTaskRequestV10JSON, neutralGetTaskRequest),
+					Append: runtime.AppendOf(wire.AppendMessage[*Task]),
 				},
 				{
 					Role: runtime.RoleList,
@@ -96,9 +108,7 @@ func newVersionV10() *runtime.Version {
 						}
 						return nil
 					}),
-					Append:        runtime.AppendOf(wire.AppendMessage[*ListTasksResponse]),
-					AppendRequest: runtime.AppendOf(wire.AppendMessage[*ListTasksRequest]),
-					Read:          runtime.ReadOf(readListTasksResponseV10JSON),
+					Append: runtime.AppendOf(wire.AppendMessage[*ListTasksResponse]),
 				},
 				{
 					Role: runtime.RoleCancel,
@@ -108,10 +118,8 @@ func newVersionV10() *runtime.Version {
 						{Verb: "POST", Path: "/tasks/{id=*}:cancel", Body: "*"},
 						{Verb: "POST", Path: "/{tenant}/tasks/{id=*}:cancel", Body: "*"},
 					},
-					Decode:        runtime.RequestOf(readCancelTaskRequestV10JSON, neutralCancelTaskRequest),
-					Append:        runtime.AppendOf(wire.AppendMessage[*Task]),
-					AppendRequest: runtime.AppendOf(wire.AppendMessage[*CancelTaskRequest]),
-					Read:          runtime.ReadTask(readTaskV10JSON, asTask),
+					Decode: runtime.RequestOf(readCancelTaskRequestV10JSON, neutralCancelTaskRequest),
+					Append: runtime.AppendOf(wire.AppendMessage[*Task]),
 				},
 				{
 					Role: runtime.RoleSubscribe,
@@ -121,11 +129,9 @@ func newVersionV10() *runtime.Version {
 						{Verb: "GET", Path: "/tasks/{id=*}:subscribe"},
 						{Verb: "GET", Path: "/{tenant}/tasks/{id=*}:subscribe"},
 					},
-					Stream:        true,
-					Decode:        runtime.RequestOf(readSubscribeToTaskRequestV10JSON, neutralSubscribeToTaskRequest),
-					Append:        runtime.AppendItem(encodeEventV10JSON),
-					AppendRequest: runtime.AppendOf(wire.AppendMessage[*SubscribeToTaskRequest]),
-					Read:          runtime.ReadItem(parseEventV10JSON),
+					Stream: true,
+					Decode: runtime.RequestOf(readSubscribeToTaskRequestV10JSON, neutralSubscribeToTaskRequest),
+					Append: runtime.AppendItem(encodeEventV10JSON),
 				},
 				{
 					Role: runtime.RolePushCreate,
@@ -135,10 +141,6 @@ func newVersionV10() *runtime.Version {
 						{Verb: "POST", Path: "/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"},
 						{Verb: "POST", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"},
 					},
-					Decode:        runtime.RequestOf(readTaskPushNotificationConfigV10JSON, neutralTaskPushNotificationConfig),
-					Append:        runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
-					AppendRequest: runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
-					Read:          runtime.ReadOf(readTaskPushNotificationConfigV10JSON),
 				},
 				{
 					Role: runtime.RolePushGet,
@@ -148,10 +150,6 @@ func newVersionV10() *runtime.Version {
 						{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
 						{Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
 					},
-					Decode:        runtime.RequestOf(readGetTaskPushNotificationConfigRequestV10JSON, neutralGetTaskPushNotificationConfigRequest),
-					Append:        runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
-					AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetTaskPushNotificationConfigRequest]),
-					Read:          runtime.ReadOf(readTaskPushNotificationConfigV10JSON),
 				},
 				{
 					Role: runtime.RolePushList,
@@ -161,10 +159,6 @@ func newVersionV10() *runtime.Version {
 						{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs"},
 						{Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs"},
 					},
-					Decode:        runtime.RequestOf(readListTaskPushNotificationConfigsRequestV10JSON, neutralListTaskPushNotificationConfigsRequest),
-					Append:        runtime.AppendOf(wire.AppendMessage[*ListTaskPushNotificationConfigsResponse]),
-					AppendRequest: runtime.AppendOf(wire.AppendMessage[*ListTaskPushNotificationConfigsRequest]),
-					Read:          runtime.ReadOf(readListTaskPushNotificationConfigsResponseV10JSON),
 				},
 				{
 					Role: runtime.RoleOther,
@@ -175,11 +169,9 @@ func newVersionV10() *runtime.Version {
 						{Verb: "POST", Path: "/inspections/{id=*}", Body: "*"},
 						{Verb: "PUT", Path: "/{tenant}/inspections/{id=*}/nested", Body: "nested"},
 					},
-					Query:         []runtime.QueryField{{Name: "flag", JSON: true}, {Name: "nested.isDone", JSON: true}, {Name: "nested.labels", List: true}, {Name: "labels", List: true}, {Name: "counts", List: true}, {Name: "flags", JSON: true, List: true}, {Name: "tastes", List: true}},
-					Decode:        runtime.ParamsOf(readSampleV10JSON),
-					Append:        runtime.AppendOf(wire.AppendMessage[*Sample]),
-					AppendRequest: runtime.AppendOf(wire.AppendMessage[*Sample]),
-					Read:          runtime.ReadOf(readSampleV10JSON),
+					Query:  []runtime.QueryField{{Name: "flag", JSON: true}, {Name: "nested.isDone", JSON: true}, {Name: "nested.labels", List: true}, {Name: "labels", List: true}, {Name: "counts", List: true}, {Name: "flags", JSON: true, List: true}, {Name: "tastes", List: true}},
+					Decode: runtime.ParamsOf(readSampleV10JSON),
+					Append: runtime.AppendOf(wire.AppendMessage[*Sample]),
 				},
 				{
 					Role: runtime.RoleOther,
@@ -188,12 +180,10 @@ func newVersionV10() *runtime.Version {
 					HTTP: []runtime.Route{
 						{Verb: "GET", Path: "/inspections/{id=*}:watch"},
 					},
-					Query:         []runtime.QueryField{{Name: "flag", JSON: true}, {Name: "nested.isDone", JSON: true}, {Name: "nested.labels", List: true}, {Name: "labels", List: true}, {Name: "counts", List: true}, {Name: "flags", JSON: true, List: true}, {Name: "tastes", List: true}},
-					Stream:        true,
-					Decode:        runtime.ParamsOf(readSampleV10JSON),
-					Append:        runtime.AppendOf(wire.AppendMessage[*Sample]),
-					AppendRequest: runtime.AppendOf(wire.AppendMessage[*Sample]),
-					Read:          runtime.ReadOf(readSampleV10JSON),
+					Query:  []runtime.QueryField{{Name: "flag", JSON: true}, {Name: "nested.isDone", JSON: true}, {Name: "nested.labels", List: true}, {Name: "labels", List: true}, {Name: "counts", List: true}, {Name: "flags", JSON: true, List: true}, {Name: "tastes", List: true}},
+					Stream: true,
+					Decode: runtime.ParamsOf(readSampleV10JSON),
+					Append: runtime.AppendOf(wire.AppendMessage[*Sample]),
 				},
 				{
 					Role: runtime.RoleOther,
@@ -202,11 +192,9 @@ func newVersionV10() *runtime.Version {
 					HTTP: []runtime.Route{
 						{Verb: "DELETE", Path: "/inspections/{id=*}"},
 					},
-					Query:         []runtime.QueryField{{Name: "flag", JSON: true}, {Name: "nested.isDone", JSON: true}, {Name: "nested.labels", List: true}, {Name: "labels", List: true}, {Name: "counts", List: true}, {Name: "flags", JSON: true, List: true}, {Name: "tastes", List: true}},
-					Decode:        runtime.ParamsOf(readSampleV10JSON),
-					Append:        runtime.AppendOf(wire.AppendMessage[*Sample]),
-					AppendRequest: runtime.AppendOf(wire.AppendMessage[*Sample]),
-					Read:          runtime.ReadOf(readSampleV10JSON),
+					Query:  []runtime.QueryField{{Name: "flag", JSON: true}, {Name: "nested.isDone", JSON: true}, {Name: "nested.labels", List: true}, {Name: "labels", List: true}, {Name: "counts", List: true}, {Name: "flags", JSON: true, List: true}, {Name: "tastes", List: true}},
+					Decode: runtime.ParamsOf(readSampleV10JSON),
+					Append: runtime.AppendOf(wire.AppendMessage[*Sample]),
 				},
 				{
 					Role: runtime.RoleExtendedCard,
@@ -216,10 +204,8 @@ func newVersionV10() *runtime.Version {
 						{Verb: "GET", Path: "/extendedAgentCard"},
 						{Verb: "GET", Path: "/{tenant}/extendedAgentCard"},
 					},
-					Decode:        runtime.ParamsOf(readGetExtendedAgentCardRequestV10JSON),
-					Append:        runtime.AppendOf(wire.AppendMessage[*AgentCard]),
-					AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetExtendedAgentCardRequest]),
-					Read:          runtime.ReadOf(readAgentCardV10JSON),
+					Decode: runtime.ParamsOf(readGetExtendedAgentCardRequestV10JSON),
+					Append: runtime.AppendOf(wire.AppendMessage[*AgentCard]),
 				},
 				{
 					Role: runtime.RolePushDelete,
@@ -229,18 +215,84 @@ func newVersionV10() *runtime.Version {
 						{Verb: "DELETE", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
 						{Verb: "DELETE", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
 					},
-					Decode:        runtime.RequestOf(readDeleteTaskPushNotificationConfigRequestV10JSON, neutralDeleteTaskPushNotificationConfigRequest),
-					Append:        runtime.AppendNothing("{}"),
-					AppendRequest: runtime.AppendOf(wire.AppendMessage[*DeleteTaskPushNotificationConfigRequest]),
-					Read:          runtime.ReadNothing,
 				},
 			},
 			AppendEvent: encodeEventV10JSON,
 			ReadEvent:   parseEventV10JSON,
 		},
 		AppendCard: runtime.AppendCard(wire.AppendMessage[*AgentCard]),
-		Wires:      []*runtime.Wire{wireV10Proto()},
+		Wires:      []*runtime.Wire{servedWireV10Proto()},
 	}
+}
+
+func newVersionV10() *runtime.Version {
+	v := servedVersionV10()
+	runtime.Complete(v.Operations, []runtime.Operation{
+		{
+			Read: parseResultV10JSON,
+		},
+		{
+			Read: runtime.ReadItem(parseEventV10JSON),
+		},
+		{
+			AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetTaskRequest]),
+			Read:          runtime.ReadTask(readTaskV10JSON, asTask),
+		},
+		{
+			AppendRequest: runtime.AppendOf(wire.AppendMessage[*ListTasksRequest]),
+			Read:          runtime.ReadOf(readListTasksResponseV10JSON),
+		},
+		{
+			AppendRequest: runtime.AppendOf(wire.AppendMessage[*CancelTaskRequest]),
+			Read:          runtime.ReadTask(readTaskV10JSON, asTask),
+		},
+		{
+			AppendRequest: runtime.AppendOf(wire.AppendMessage[*SubscribeToTaskRequest]),
+			Read:          runtime.ReadItem(parseEventV10JSON),
+		},
+		{
+			Decode:        runtime.RequestOf(readTaskPushNotificationConfigV10JSON, neutralTaskPushNotificationConfig),
+			Append:        runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
+			AppendRequest: runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
+			Read:          runtime.ReadOf(readTaskPushNotificationConfigV10JSON),
+		},
+		{
+			Decode:        runtime.RequestOf(readGetTaskPushNotificationConfigRequestV10JSON, neutralGetTaskPushNotificationConfigRequest),
+			Append:        runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
+			AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetTaskPushNotificationConfigRequest]),
+			Read:          runtime.ReadOf(readTaskPushNotificationConfigV10JSON),
+		},
+		{
+			Decode:        runtime.RequestOf(readListTaskPushNotificationConfigsRequestV10JSON, neutralListTaskPushNotificationConfigsRequest),
+			Append:        runtime.AppendOf(wire.AppendMessage[*ListTaskPushNotificationConfigsResponse]),
+			AppendRequest: runtime.AppendOf(wire.AppendMessage[*ListTaskPushNotificationConfigsRequest]),
+			Read:          runtime.ReadOf(readListTaskPushNotificationConfigsResponseV10JSON),
+		},
+		{
+			AppendRequest: runtime.AppendOf(wire.AppendMessage[*Sample]),
+			Read:          runtime.ReadOf(readSampleV10JSON),
+		},
+		{
+			AppendRequest: runtime.AppendOf(wire.AppendMessage[*Sample]),
+			Read:          runtime.ReadOf(readSampleV10JSON),
+		},
+		{
+			AppendRequest: runtime.AppendOf(wire.AppendMessage[*Sample]),
+			Read:          runtime.ReadOf(readSampleV10JSON),
+		},
+		{
+			AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetExtendedAgentCardRequest]),
+			Read:          runtime.ReadOf(readAgentCardV10JSON),
+		},
+		{
+			Decode:        runtime.RequestOf(readDeleteTaskPushNotificationConfigRequestV10JSON, neutralDeleteTaskPushNotificationConfigRequest),
+			Append:        runtime.AppendNothing("{}"),
+			AppendRequest: runtime.AppendOf(wire.AppendMessage[*DeleteTaskPushNotificationConfigRequest]),
+			Read:          runtime.ReadNothing,
+		},
+	})
+	v.Wires[0] = wireV10Proto()
+	return v
 }
 
 func encodeEventV10JSON(dst []byte, v runtime.Event) ([]byte, error) {
@@ -382,7 +434,7 @@ func neutralDeleteTaskPushNotificationConfigRequest(x *DeleteTaskPushNotificatio
 	}
 }
 
-func wireV10Proto() *runtime.Wire {
+func servedWireV10Proto() *runtime.Wire {
 	return &runtime.Wire{
 		Encoding: runtime.EncodingProto,
 		Table: runtime.Table{
@@ -394,7 +446,6 @@ func wireV10Proto() *runtime.Wire {
 					Decode:        runtime.ProtoRequest(decodeSendMessageRequestV10Proto, neutralSendMessageRequest),
 					Append:        encodeResultV10Proto,
 					AppendRequest: runtime.AppendOf(appendSendMessageRequestV10Proto),
-					Read:          parseResultV10Proto,
 				},
 				{
 					Role:          runtime.RoleStream,
@@ -404,16 +455,13 @@ func wireV10Proto() *runtime.Wire {
 					Decode:        runtime.ProtoRequest(decodeSendMessageRequestV10Proto, neutralSendMessageRequest),
 					Append:        runtime.AppendItem(encodeEventV10Proto),
 					AppendRequest: runtime.AppendOf(appendSendMessageRequestV10Proto),
-					Read:          runtime.ReadItem(parseEventV10Proto),
 				},
 				{
-					Role:          runtime.RoleGet,
-					RPC:           "GetTask",
-					GRPC:          "/lf.a2a.v1.A2AService/GetTask",
-					Decode:        runtime.ProtoRequest(decodeGetTaskRequestV10Proto, neutralGetTaskRequest),
-					Append:        runtime.AppendOf(appendTaskV10Proto),
-					AppendRequest: runtime.AppendOf(appendGetTaskRequestV10Proto),
-					Read:          runtime.ProtoTask(decodeTaskV10Proto, asTask),
+					Role:   runtime.RoleGet,
+					RPC:    "GetTask",
+					GRPC:   "/lf.a2a.v1.A2AService/GetTask",
+					Decode: runtime.ProtoRequest(decodeGetTaskRequestV10Proto, neutralGetTaskRequest),
+					Append: runtime.AppendOf(appendTaskV10Proto),
 				},
 				{
 					Role: runtime.RoleList,
@@ -425,101 +473,71 @@ func wireV10Proto() *runtime.Wire {
 						}
 						return nil
 					}),
-					Append:        runtime.AppendOf(appendListTasksResponseV10Proto),
-					AppendRequest: runtime.AppendOf(appendListTasksRequestV10Proto),
-					Read:          runtime.ProtoOf(decodeListTasksResponseV10Proto),
+					Append: runtime.AppendOf(appendListTasksResponseV10Proto),
 				},
 				{
-					Role:          runtime.RoleCancel,
-					RPC:           "CancelTask",
-					GRPC:          "/lf.a2a.v1.A2AService/CancelTask",
-					Decode:        runtime.ProtoRequest(decodeCancelTaskRequestV10Proto, neutralCancelTaskRequest),
-					Append:        runtime.AppendOf(appendTaskV10Proto),
-					AppendRequest: runtime.AppendOf(appendCancelTaskRequestV10Proto),
-					Read:          runtime.ProtoTask(decodeTaskV10Proto, asTask),
+					Role:   runtime.RoleCancel,
+					RPC:    "CancelTask",
+					GRPC:   "/lf.a2a.v1.A2AService/CancelTask",
+					Decode: runtime.ProtoRequest(decodeCancelTaskRequestV10Proto, neutralCancelTaskRequest),
+					Append: runtime.AppendOf(appendTaskV10Proto),
 				},
 				{
-					Role:          runtime.RoleSubscribe,
-					RPC:           "SubscribeToTask",
-					GRPC:          "/lf.a2a.v1.A2AService/SubscribeToTask",
-					Stream:        true,
-					Decode:        runtime.ProtoRequest(decodeSubscribeToTaskRequestV10Proto, neutralSubscribeToTaskRequest),
-					Append:        runtime.AppendItem(encodeEventV10Proto),
-					AppendRequest: runtime.AppendOf(appendSubscribeToTaskRequestV10Proto),
-					Read:          runtime.ReadItem(parseEventV10Proto),
+					Role:   runtime.RoleSubscribe,
+					RPC:    "SubscribeToTask",
+					GRPC:   "/lf.a2a.v1.A2AService/SubscribeToTask",
+					Stream: true,
+					Decode: runtime.ProtoRequest(decodeSubscribeToTaskRequestV10Proto, neutralSubscribeToTaskRequest),
+					Append: runtime.AppendItem(encodeEventV10Proto),
 				},
 				{
-					Role:          runtime.RolePushCreate,
-					RPC:           "CreateTaskPushNotificationConfig",
-					GRPC:          "/lf.a2a.v1.A2AService/CreateTaskPushNotificationConfig",
-					Decode:        runtime.ProtoRequest(decodeTaskPushNotificationConfigV10Proto, neutralTaskPushNotificationConfig),
-					Append:        runtime.AppendOf(appendTaskPushNotificationConfigV10Proto),
-					AppendRequest: runtime.AppendOf(appendTaskPushNotificationConfigV10Proto),
-					Read:          runtime.ProtoOf(decodeTaskPushNotificationConfigV10Proto),
+					Role: runtime.RolePushCreate,
+					RPC:  "CreateTaskPushNotificationConfig",
+					GRPC: "/lf.a2a.v1.A2AService/CreateTaskPushNotificationConfig",
 				},
 				{
-					Role:          runtime.RolePushGet,
-					RPC:           "GetTaskPushNotificationConfig",
-					GRPC:          "/lf.a2a.v1.A2AService/GetTaskPushNotificationConfig",
-					Decode:        runtime.ProtoRequest(decodeGetTaskPushNotificationConfigRequestV10Proto, neutralGetTaskPushNotificationConfigRequest),
-					Append:        runtime.AppendOf(appendTaskPushNotificationConfigV10Proto),
-					AppendRequest: runtime.AppendOf(appendGetTaskPushNotificationConfigRequestV10Proto),
-					Read:          runtime.ProtoOf(decodeTaskPushNotificationConfigV10Proto),
+					Role: runtime.RolePushGet,
+					RPC:  "GetTaskPushNotificationConfig",
+					GRPC: "/lf.a2a.v1.A2AService/GetTaskPushNotificationConfig",
 				},
 				{
-					Role:          runtime.RolePushList,
-					RPC:           "ListTaskPushNotificationConfigs",
-					GRPC:          "/lf.a2a.v1.A2AService/ListTaskPushNotificationConfigs",
-					Decode:        runtime.ProtoRequest(decodeListTaskPushNotificationConfigsRequestV10Proto, neutralListTaskPushNotificationConfigsRequest),
-					Append:        runtime.AppendOf(appendListTaskPushNotificationConfigsResponseV10Proto),
-					AppendRequest: runtime.AppendOf(appendListTaskPushNotificationConfigsRequestV10Proto),
-					Read:          runtime.ProtoOf(decodeListTaskPushNotificationConfigsResponseV10Proto),
+					Role: runtime.RolePushList,
+					RPC:  "ListTaskPushNotificationConfigs",
+					GRPC: "/lf.a2a.v1.A2AService/ListTaskPushNotificationConfigs",
 				},
 				{
-					Role:          runtime.RoleOther,
-					RPC:           "Inspect",
-					GRPC:          "/lf.a2a.v1.A2AService/Inspect",
-					Decode:        runtime.ProtoOf(decodeSampleV10Proto),
-					Append:        runtime.AppendOf(appendSampleV10Proto),
-					AppendRequest: runtime.AppendOf(appendSampleV10Proto),
-					Read:          runtime.ProtoOf(decodeSampleV10Proto),
+					Role:   runtime.RoleOther,
+					RPC:    "Inspect",
+					GRPC:   "/lf.a2a.v1.A2AService/Inspect",
+					Decode: runtime.ProtoOf(decodeSampleV10Proto),
+					Append: runtime.AppendOf(appendSampleV10Proto),
 				},
 				{
-					Role:          runtime.RoleOther,
-					RPC:           "Watch",
-					GRPC:          "/lf.a2a.v1.A2AService/Watch",
-					Stream:        true,
-					Decode:        runtime.ProtoOf(decodeSampleV10Proto),
-					Append:        runtime.AppendOf(appendSampleV10Proto),
-					AppendRequest: runtime.AppendOf(appendSampleV10Proto),
-					Read:          runtime.ProtoOf(decodeSampleV10Proto),
+					Role:   runtime.RoleOther,
+					RPC:    "Watch",
+					GRPC:   "/lf.a2a.v1.A2AService/Watch",
+					Stream: true,
+					Decode: runtime.ProtoOf(decodeSampleV10Proto),
+					Append: runtime.AppendOf(appendSampleV10Proto),
 				},
 				{
-					Role:          runtime.RoleOther,
-					RPC:           "Abandoned",
-					GRPC:          "/lf.a2a.v1.A2AService/Abandoned",
-					Decode:        runtime.ProtoOf(decodeSampleV10Proto),
-					Append:        runtime.AppendOf(appendSampleV10Proto),
-					AppendRequest: runtime.AppendOf(appendSampleV10Proto),
-					Read:          runtime.ProtoOf(decodeSampleV10Proto),
+					Role:   runtime.RoleOther,
+					RPC:    "Abandoned",
+					GRPC:   "/lf.a2a.v1.A2AService/Abandoned",
+					Decode: runtime.ProtoOf(decodeSampleV10Proto),
+					Append: runtime.AppendOf(appendSampleV10Proto),
 				},
 				{
-					Role:          runtime.RoleExtendedCard,
-					RPC:           "GetExtendedAgentCard",
-					GRPC:          "/lf.a2a.v1.A2AService/GetExtendedAgentCard",
-					Decode:        runtime.ProtoOf(decodeGetExtendedAgentCardRequestV10Proto),
-					Append:        runtime.AppendOf(appendAgentCardV10Proto),
-					AppendRequest: runtime.AppendOf(appendGetExtendedAgentCardRequestV10Proto),
-					Read:          runtime.ProtoOf(decodeAgentCardV10Proto),
+					Role:   runtime.RoleExtendedCard,
+					RPC:    "GetExtendedAgentCard",
+					GRPC:   "/lf.a2a.v1.A2AService/GetExtendedAgentCard",
+					Decode: runtime.ProtoOf(decodeGetExtendedAgentCardRequestV10Proto),
+					Append: runtime.AppendOf(appendAgentCardV10Proto),
 				},
 				{
-					Role:          runtime.RolePushDelete,
-					RPC:           "DeleteTaskPushNotificationConfig",
-					GRPC:          "/lf.a2a.v1.A2AService/DeleteTaskPushNotificationConfig",
-					Decode:        runtime.ProtoRequest(decodeDeleteTaskPushNotificationConfigRequestV10Proto, neutralDeleteTaskPushNotificationConfigRequest),
-					Append:        runtime.AppendNothing(""),
-					AppendRequest: runtime.AppendOf(appendDeleteTaskPushNotificationConfigRequestV10Proto),
-					Read:          runtime.ReadNothing,
+					Role: runtime.RolePushDelete,
+					RPC:  "DeleteTaskPushNotificationConfig",
+					GRPC: "/lf.a2a.v1.A2AService/DeleteTaskPushNotificationConfig",
 				},
 			},
 			AppendEvent: encodeEventV10Proto,
@@ -623,106 +641,175 @@ func wireV10Proto() *runtime.Wire {
 				return dst, runtime.Unexpected(v, "a message of 1.0/proto")
 			}
 		},
-		Read: func(src []byte, v any) error {
-			switch v := v.(type) {
-			case *APIKeySecurityScheme:
-				return decodeAPIKeySecuritySchemeV10Proto(src, v)
-			case *AgentCapabilities:
-				return decodeAgentCapabilitiesV10Proto(src, v)
-			case *AgentCard:
-				return decodeAgentCardV10Proto(src, v)
-			case *AgentCardSignature:
-				return decodeAgentCardSignatureV10Proto(src, v)
-			case *AgentExtension:
-				return decodeAgentExtensionV10Proto(src, v)
-			case *AgentInterface:
-				return decodeAgentInterfaceV10Proto(src, v)
-			case *AgentProvider:
-				return decodeAgentProviderV10Proto(src, v)
-			case *AgentSkill:
-				return decodeAgentSkillV10Proto(src, v)
-			case *Artifact:
-				return decodeArtifactV10Proto(src, v)
-			case *AuthenticationInfo:
-				return decodeAuthenticationInfoV10Proto(src, v)
-			case *AuthorizationCodeOAuthFlow:
-				return decodeAuthorizationCodeOAuthFlowV10Proto(src, v)
-			case *CancelTaskRequest:
-				return decodeCancelTaskRequestV10Proto(src, v)
-			case *ClientCredentialsOAuthFlow:
-				return decodeClientCredentialsOAuthFlowV10Proto(src, v)
-			case *DeleteTaskPushNotificationConfigRequest:
-				return decodeDeleteTaskPushNotificationConfigRequestV10Proto(src, v)
-			case *DeviceCodeOAuthFlow:
-				return decodeDeviceCodeOAuthFlowV10Proto(src, v)
-			case *GetExtendedAgentCardRequest:
-				return decodeGetExtendedAgentCardRequestV10Proto(src, v)
-			case *GetTaskPushNotificationConfigRequest:
-				return decodeGetTaskPushNotificationConfigRequestV10Proto(src, v)
-			case *GetTaskRequest:
-				return decodeGetTaskRequestV10Proto(src, v)
-			case *HTTPAuthSecurityScheme:
-				return decodeHTTPAuthSecuritySchemeV10Proto(src, v)
-			case *ImplicitOAuthFlow:
-				return decodeImplicitOAuthFlowV10Proto(src, v)
-			case *ListTaskPushNotificationConfigsRequest:
-				return decodeListTaskPushNotificationConfigsRequestV10Proto(src, v)
-			case *ListTaskPushNotificationConfigsResponse:
-				return decodeListTaskPushNotificationConfigsResponseV10Proto(src, v)
-			case *ListTasksRequest:
-				return decodeListTasksRequestV10Proto(src, v)
-			case *ListTasksResponse:
-				return decodeListTasksResponseV10Proto(src, v)
-			case *Message:
-				return decodeMessageV10Proto(src, v)
-			case *MutualTLSSecurityScheme:
-				return decodeMutualTLSSecuritySchemeV10Proto(src, v)
-			case *OAuth2SecurityScheme:
-				return decodeOAuth2SecuritySchemeV10Proto(src, v)
-			case *OAuthFlows:
-				return decodeOAuthFlowsV10Proto(src, v)
-			case *OpenIDConnectSecurityScheme:
-				return decodeOpenIDConnectSecuritySchemeV10Proto(src, v)
-			case *Part:
-				return decodePartV10Proto(src, v)
-			case *PasswordOAuthFlow:
-				return decodePasswordOAuthFlowV10Proto(src, v)
-			case *Sample:
-				return decodeSampleV10Proto(src, v)
-			case *SampleNested:
-				return decodeSampleNestedV10Proto(src, v)
-			case *SecurityRequirement:
-				return decodeSecurityRequirementV10Proto(src, v)
-			case *SecurityScheme:
-				return decodeSecuritySchemeV10Proto(src, v)
-			case *SendMessageConfiguration:
-				return decodeSendMessageConfigurationV10Proto(src, v)
-			case *SendMessageRequest:
-				return decodeSendMessageRequestV10Proto(src, v)
-			case *SendMessageResponse:
-				return decodeSendMessageResponseV10Proto(src, v)
-			case *StreamResponse:
-				return decodeStreamResponseV10Proto(src, v)
-			case *StringList:
-				return decodeStringListV10Proto(src, v)
-			case *SubscribeToTaskRequest:
-				return decodeSubscribeToTaskRequestV10Proto(src, v)
-			case *Task:
-				return decodeTaskV10Proto(src, v)
-			case *TaskArtifactUpdateEvent:
-				return decodeTaskArtifactUpdateEventV10Proto(src, v)
-			case *TaskPushNotificationConfig:
-				return decodeTaskPushNotificationConfigV10Proto(src, v)
-			case *TaskStatus:
-				return decodeTaskStatusV10Proto(src, v)
-			case *TaskStatusUpdateEvent:
-				return decodeTaskStatusUpdateEventV10Proto(src, v)
-			default:
-				return runtime.Unexpected(v, "a message of 1.0/proto")
-			}
-		},
 		Descriptor: descriptorV10Proto,
 	}
+}
+
+func wireV10Proto() *runtime.Wire {
+	w := servedWireV10Proto()
+	runtime.Complete(w.Operations, []runtime.Operation{
+		{
+			Read: parseResultV10Proto,
+		},
+		{
+			Read: runtime.ReadItem(parseEventV10Proto),
+		},
+		{
+			AppendRequest: runtime.AppendOf(appendGetTaskRequestV10Proto),
+			Read:          runtime.ProtoTask(decodeTaskV10Proto, asTask),
+		},
+		{
+			AppendRequest: runtime.AppendOf(appendListTasksRequestV10Proto),
+			Read:          runtime.ProtoOf(decodeListTasksResponseV10Proto),
+		},
+		{
+			AppendRequest: runtime.AppendOf(appendCancelTaskRequestV10Proto),
+			Read:          runtime.ProtoTask(decodeTaskV10Proto, asTask),
+		},
+		{
+			AppendRequest: runtime.AppendOf(appendSubscribeToTaskRequestV10Proto),
+			Read:          runtime.ReadItem(parseEventV10Proto),
+		},
+		{
+			Decode:        runtime.ProtoRequest(decodeTaskPushNotificationConfigV10Proto, neutralTaskPushNotificationConfig),
+			Append:        runtime.AppendOf(appendTaskPushNotificationConfigV10Proto),
+			AppendRequest: runtime.AppendOf(appendTaskPushNotificationConfigV10Proto),
+			Read:          runtime.ProtoOf(decodeTaskPushNotificationConfigV10Proto),
+		},
+		{
+			Decode:        runtime.ProtoRequest(decodeGetTaskPushNotificationConfigRequestV10Proto, neutralGetTaskPushNotificationConfigRequest),
+			Append:        runtime.AppendOf(appendTaskPushNotificationConfigV10Proto),
+			AppendRequest: runtime.AppendOf(appendGetTaskPushNotificationConfigRequestV10Proto),
+			Read:          runtime.ProtoOf(decodeTaskPushNotificationConfigV10Proto),
+		},
+		{
+			Decode:        runtime.ProtoRequest(decodeListTaskPushNotificationConfigsRequestV10Proto, neutralListTaskPushNotificationConfigsRequest),
+			Append:        runtime.AppendOf(appendListTaskPushNotificationConfigsResponseV10Proto),
+			AppendRequest: runtime.AppendOf(appendListTaskPushNotificationConfigsRequestV10Proto),
+			Read:          runtime.ProtoOf(decodeListTaskPushNotificationConfigsResponseV10Proto),
+		},
+		{
+			AppendRequest: runtime.AppendOf(appendSampleV10Proto),
+			Read:          runtime.ProtoOf(decodeSampleV10Proto),
+		},
+		{
+			AppendRequest: runtime.AppendOf(appendSampleV10Proto),
+			Read:          runtime.ProtoOf(decodeSampleV10Proto),
+		},
+		{
+			AppendRequest: runtime.AppendOf(appendSampleV10Proto),
+			Read:          runtime.ProtoOf(decodeSampleV10Proto),
+		},
+		{
+			AppendRequest: runtime.AppendOf(appendGetExtendedAgentCardRequestV10Proto),
+			Read:          runtime.ProtoOf(decodeAgentCardV10Proto),
+		},
+		{
+			Decode:        runtime.ProtoRequest(decodeDeleteTaskPushNotificationConfigRequestV10Proto, neutralDeleteTaskPushNotificationConfigRequest),
+			Append:        runtime.AppendNothing(""),
+			AppendRequest: runtime.AppendOf(appendDeleteTaskPushNotificationConfigRequestV10Proto),
+			Read:          runtime.ReadNothing,
+		},
+	})
+	w.Read = func(src []byte, v any) error {
+		switch v := v.(type) {
+		case *APIKeySecurityScheme:
+			return decodeAPIKeySecuritySchemeV10Proto(src, v)
+		case *AgentCapabilities:
+			return decodeAgentCapabilitiesV10Proto(src, v)
+		case *AgentCard:
+			return decodeAgentCardV10Proto(src, v)
+		case *AgentCardSignature:
+			return decodeAgentCardSignatureV10Proto(src, v)
+		case *AgentExtension:
+			return decodeAgentExtensionV10Proto(src, v)
+		case *AgentInterface:
+			return decodeAgentInterfaceV10Proto(src, v)
+		case *AgentProvider:
+			return decodeAgentProviderV10Proto(src, v)
+		case *AgentSkill:
+			return decodeAgentSkillV10Proto(src, v)
+		case *Artifact:
+			return decodeArtifactV10Proto(src, v)
+		case *AuthenticationInfo:
+			return decodeAuthenticationInfoV10Proto(src, v)
+		case *AuthorizationCodeOAuthFlow:
+			return decodeAuthorizationCodeOAuthFlowV10Proto(src, v)
+		case *CancelTaskRequest:
+			return decodeCancelTaskRequestV10Proto(src, v)
+		case *ClientCredentialsOAuthFlow:
+			return decodeClientCredentialsOAuthFlowV10Proto(src, v)
+		case *DeleteTaskPushNotificationConfigRequest:
+			return decodeDeleteTaskPushNotificationConfigRequestV10Proto(src, v)
+		case *DeviceCodeOAuthFlow:
+			return decodeDeviceCodeOAuthFlowV10Proto(src, v)
+		case *GetExtendedAgentCardRequest:
+			return decodeGetExtendedAgentCardRequestV10Proto(src, v)
+		case *GetTaskPushNotificationConfigRequest:
+			return decodeGetTaskPushNotificationConfigRequestV10Proto(src, v)
+		case *GetTaskRequest:
+			return decodeGetTaskRequestV10Proto(src, v)
+		case *HTTPAuthSecurityScheme:
+			return decodeHTTPAuthSecuritySchemeV10Proto(src, v)
+		case *ImplicitOAuthFlow:
+			return decodeImplicitOAuthFlowV10Proto(src, v)
+		case *ListTaskPushNotificationConfigsRequest:
+			return decodeListTaskPushNotificationConfigsRequestV10Proto(src, v)
+		case *ListTaskPushNotificationConfigsResponse:
+			return decodeListTaskPushNotificationConfigsResponseV10Proto(src, v)
+		case *ListTasksRequest:
+			return decodeListTasksRequestV10Proto(src, v)
+		case *ListTasksResponse:
+			return decodeListTasksResponseV10Proto(src, v)
+		case *Message:
+			return decodeMessageV10Proto(src, v)
+		case *MutualTLSSecurityScheme:
+			return decodeMutualTLSSecuritySchemeV10Proto(src, v)
+		case *OAuth2SecurityScheme:
+			return decodeOAuth2SecuritySchemeV10Proto(src, v)
+		case *OAuthFlows:
+			return decodeOAuthFlowsV10Proto(src, v)
+		case *OpenIDConnectSecurityScheme:
+			return decodeOpenIDConnectSecuritySchemeV10Proto(src, v)
+		case *Part:
+			return decodePartV10Proto(src, v)
+		case *PasswordOAuthFlow:
+			return decodePasswordOAuthFlowV10Proto(src, v)
+		case *Sample:
+			return decodeSampleV10Proto(src, v)
+		case *SampleNested:
+			return decodeSampleNestedV10Proto(src, v)
+		case *SecurityRequirement:
+			return decodeSecurityRequirementV10Proto(src, v)
+		case *SecurityScheme:
+			return decodeSecuritySchemeV10Proto(src, v)
+		case *SendMessageConfiguration:
+			return decodeSendMessageConfigurationV10Proto(src, v)
+		case *SendMessageRequest:
+			return decodeSendMessageRequestV10Proto(src, v)
+		case *SendMessageResponse:
+			return decodeSendMessageResponseV10Proto(src, v)
+		case *StreamResponse:
+			return decodeStreamResponseV10Proto(src, v)
+		case *StringList:
+			return decodeStringListV10Proto(src, v)
+		case *SubscribeToTaskRequest:
+			return decodeSubscribeToTaskRequestV10Proto(src, v)
+		case *Task:
+			return decodeTaskV10Proto(src, v)
+		case *TaskArtifactUpdateEvent:
+			return decodeTaskArtifactUpdateEventV10Proto(src, v)
+		case *TaskPushNotificationConfig:
+			return decodeTaskPushNotificationConfigV10Proto(src, v)
+		case *TaskStatus:
+			return decodeTaskStatusV10Proto(src, v)
+		case *TaskStatusUpdateEvent:
+			return decodeTaskStatusUpdateEventV10Proto(src, v)
+		default:
+			return runtime.Unexpected(v, "a message of 1.0/proto")
+		}
+	}
+	return w
 }
 
 func encodeEventV10Proto(dst []byte, v runtime.Event) ([]byte, error) {
