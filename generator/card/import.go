@@ -83,12 +83,15 @@ func (m *importer) convert() {
 		m.note(k, "extended is left out: no published card has it")
 	}
 	if k, _ := yamlx.Take(m.root, "signatures"); k != nil {
-		m.note(k, "the signatures are left out: they hold for the card as it was published")
+		m.Warnf(k, SignaturesLeftOut, "", "the signatures are left out: they hold for the card as it was published")
 	}
 	for _, key := range []string{"protocolVersion", "preferredTransport", "additionalInterfaces", "url"} {
 		yamlx.Take(m.root, key)
 	}
 }
+
+// SignaturesLeftOut is the code of what is said of a card that is signed.
+const SignaturesLeftOut = "signatures"
 
 // note reports what became of something that 1.0 writes differently or not at all.
 func (m *importer) note(n *yaml.Node, format string, args ...any) {

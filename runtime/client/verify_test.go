@@ -72,7 +72,7 @@ func serveCard(t *testing.T, card string) *cardServer {
 	return s
 }
 
-// TestACardIsVerifiedBeforeAnythingIsCalled: what is called is the address that was signed, whatever else the card says, and a card
+// R249: what is called is the address that was signed, whatever else the card says, and a card
 // that changes after it was verified changes nothing.
 func TestACardIsVerifiedBeforeAnythingIsCalled(t *testing.T) {
 	p, good := newPublisher(t), newFake(t, runtime.BindingJSONRPC, map[string][]reply{"SendMessage": {result(`{"message":{"messageId":"m","role":"ROLE_AGENT","parts":[{"text":"hi"}]}}`)}})
@@ -172,7 +172,7 @@ func TestAGivenCardIsVerified(t *testing.T) {
 	}
 }
 
-// TestTheExtendedCardIsVerifiedOverEveryBinding.
+// R249: so is the extended card, over every binding.
 func TestTheExtendedCardIsVerifiedOverEveryBinding(t *testing.T) {
 	p := newPublisher(t)
 	for _, binding := range []string{runtime.BindingJSONRPC, runtime.BindingHTTP, runtime.BindingGRPC} {

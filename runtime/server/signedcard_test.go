@@ -53,7 +53,7 @@ func (c counted) Sign(card []byte) ([]byte, error) {
 	return c.CardSigner.Sign(card)
 }
 
-// TestCardsAreSignedOnceForThePublicURL: that of 1.0, and the one for 1.0 and older versions at once; not those of older versions alone.
+// R126: that of 1.0, and the one for 1.0 and older versions at once; not those of older versions alone.
 // The Host header of a request is not in them.
 func TestCardsAreSignedOnceForThePublicURL(t *testing.T) {
 	v, signings := keyFile(t), new(atomic.Int64)

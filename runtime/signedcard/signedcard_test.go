@@ -77,7 +77,7 @@ func TestASignedCardVerifiesWithEveryAlgorithm(t *testing.T) {
 	}
 }
 
-// TestTwoSignaturesWhereTheFormsDiffer: the SDKs verify the second one.
+// R126: the first signature is over the specification's form; the SDKs verify the second one.
 func TestTwoSignaturesWhereTheFormsDiffer(t *testing.T) {
 	key := newKey(t, "ES256")
 	for card, want := range map[string]int{plain: 1, guarded: 2} {
@@ -110,7 +110,7 @@ func TestTwoSignaturesWhereTheFormsDiffer(t *testing.T) {
 	}
 }
 
-// TestOnlyWhatIsSignedIsHandedOut: the card that comes back has nothing of what a signature does not cover, and stays what it was
+// R141: the card that comes back has nothing of what a signature does not cover, and stays what it was
 // when the received bytes change: what was verified is what is used.
 func TestOnlyWhatIsSignedIsHandedOut(t *testing.T) {
 	key := newKey(t, "ES256")
@@ -195,7 +195,7 @@ func TestHostileCardsAreRefused(t *testing.T) {
 	}
 }
 
-// TestAtMostEightSignaturesAreTried: the ninth is good, and counts for nothing.
+// R142: one of the first eight has to verify; the ninth is good, and counts for nothing.
 func TestAtMostEightSignaturesAreTried(t *testing.T) {
 	key := newKey(t, "ES256")
 	v := verifier(t, signedcard.Config{Keys: public(t, key)})

@@ -47,7 +47,7 @@ func read(t testing.TB, file string, to any) {
 // removed from it was empty, so that the presence form of the card as it is now has the very bytes that were signed.
 const sameBytes = "negative/mtls-scheme-removed.json"
 
-// TestEveryVectorGetsItsVerdicts tries the cards that the SDKs for Python and JavaScript signed, and altered ones, with and without
+// R141, R142: TestEveryVectorGetsItsVerdicts tries the cards that the SDKs for Python and JavaScript signed, and altered ones, with and without
 // strict. "policy" is a name of an algorithm that only RFC 9864 has: it is refused.
 func TestEveryVectorGetsItsVerdicts(t *testing.T) {
 	folder := official.Folder(t, "samples", "signatures")
@@ -106,6 +106,7 @@ func errorKind(err error) string {
 	return "?"
 }
 
+// R126: the bytes that are signed are those of the SDKs, and of the specification.
 func TestPayloadsAreThoseOfTheVectors(t *testing.T) {
 	folder := official.Folder(t, "samples", "signatures", "canonical")
 	files, err := filepath.Glob(filepath.Join(folder, "*.json"))
