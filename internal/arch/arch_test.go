@@ -133,9 +133,10 @@ var rows = map[string]string{
 
 	// The command.
 	"internal/shell": "",
-	"internal/talk":  "generator/yamlx internal/a2awires internal/shell runtime runtime/client runtime/client/grpcclient runtime/server runtime/wire",
+	"internal/login": "internal/a2awires internal/shell runtime/auth runtime/client runtime/client/grpcclient runtime/client/oauth",
+	"internal/talk":  "generator/yamlx internal/a2awires internal/login internal/shell runtime runtime/client runtime/client/grpcclient runtime/client/oauth runtime/server runtime/wire",
 	"cmd/a2agen": "generator generator/card generator/carddiff generator/config generator/diag generator/lower generator/scaffold internal/a2awires internal/project " +
-		"internal/project/disk internal/shell internal/talk runtime runtime/server runtime/signedcard runtime/store/sqlite spec",
+		"internal/project/disk internal/login internal/shell internal/talk runtime runtime/client/oauth runtime/server runtime/signedcard runtime/store/sqlite spec",
 
 	// Tools and helpers of this repository alone.
 	"golden":                    "",
@@ -311,7 +312,7 @@ func TestAgentsLinkLittle(t *testing.T) {
 			}
 		}
 	}
-	tool := []string{"cmd/a2agen", "internal/project", "internal/talk"} // is no agent
+	tool := []string{"cmd/a2agen", "internal/login", "internal/project", "internal/talk"} // is no agent
 	for _, p := range list(t, "./...") {
 		from, _ := ours(p.ImportPath)
 		for _, imp := range p.Imports {

@@ -15,8 +15,8 @@ import (
 // projectFile is the file that makes a folder a project.
 const projectFile = "agent.yaml"
 
-// address returns the URL for target: itself, or that of the agent of the project in a folder.
-func address(target string) (string, error) {
+// Address returns the URL for target: itself, or that of the agent of the project in a folder.
+func Address(target string) (string, error) {
 	if strings.Contains(target, "://") {
 		return target, nil
 	}

@@ -22,7 +22,7 @@ const (
 
 // What a caller does whom the agent does not know, or knows and does not let.
 const (
-	proveIt  = "prove who you are with --token, or by A2A_TOKEN, or with --header 'Name: value', as the agent demands"
+	proveIt  = "prove who you are with a2agen login, with --token, or by A2A_TOKEN, or with --header 'Name: value', as the agent demands"
 	notToYou = "these credentials do not allow it: call with others"
 )
 
@@ -77,8 +77,7 @@ func (t *talk) failed(ctx context.Context, err error) error {
 	case errors.As(err, &failed):
 		return say(ExitFailed, "%v", failed)
 	case errors.As(err, &none):
-		none.Option = "" // which is for Go code
-		return say(ExitFailed, "%v\n%s", none, proveIt)
+		return say(ExitFailed, "%s", t.lacks(none))
 	case errors.Is(err, runtime.ErrUnauthenticated):
 		return say(ExitFailed, "the agent refused: %v\n%s", answered(err), proveIt)
 	case errors.Is(err, runtime.ErrPermissionDenied) && t.known():

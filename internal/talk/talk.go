@@ -57,6 +57,8 @@ type talk struct {
 	print  *printer
 	lines  *lines
 	taskID string // of the task that is under way; "" before there is one
+
+	loggedIn bool // there is a login for the agent
 }
 
 // Run carries out a conversation. An error that is not nil is an *[Error].
@@ -144,7 +146,7 @@ func (t *talk) data() ([]byte, error) {
 
 // dial fetches the agent's card and makes a client.
 func (t *talk) dial(ctx context.Context) (*rpc.Client, error) {
-	url, err := address(t.Target)
+	url, err := Address(t.Target)
 	if err != nil {
 		return nil, err
 	}

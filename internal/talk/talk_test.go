@@ -156,7 +156,7 @@ func TestWhereAnAgentOfThisMachineRuns(t *testing.T) {
 		t.Setenv("A2A_PUBLIC_URL", tt.public)
 		t.Setenv("A2A_ADDR", tt.addr)
 		t.Setenv("PORT", tt.port)
-		if got, err := address(dir); err != nil || got != tt.want {
+		if got, err := Address(dir); err != nil || got != tt.want {
 			t.Errorf("%+v: %s, %v", tt, got, err)
 		}
 	}

@@ -142,7 +142,7 @@ func (c *Cache) lock(ctx context.Context, key string) (release func(), err error
 			return func() { f.Close() }, nil // closing unlocks
 		}
 		if err == nil {
-			err = pause(ctx, lockPause)
+			err = wait(ctx, lockPause)
 		}
 		if err != nil {
 			f.Close()
@@ -151,8 +151,8 @@ func (c *Cache) lock(ctx context.Context, key string) (release func(), err error
 	}
 }
 
-// pause waits, but not longer than the context.
-func pause(ctx context.Context, d time.Duration) error {
+// wait waits, but not longer than the context.
+func wait(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

@@ -122,13 +122,10 @@ func devicePrompt(d *oauth2.DeviceAuthResponse) (p Prompt, err error) {
 
 // poll asks until the person has logged in, or the code has expired.
 func (s *source) poll(ctx context.Context, e *endpoints, params url.Values, pause time.Duration) (entry, error) {
+	ended := errors.New("nobody has entered the code in time")
 	for {
-		timer := time.NewTimer(pause)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return entry{}, s.deviceEnded(ctx)
+		if err := wait(ctx, pause); err != nil {
+			return entry{}, s.deviceEnded(err, ended)
 		}
 		got, err := s.grant(ctx, e, params)
 		var failed *Error
@@ -141,20 +138,17 @@ func (s *source) poll(ctx context.Context, e *endpoints, params url.Values, paus
 		case failed.Code == "slow_down":
 			pause += usualPause
 		case failed.Kind == ErrUnavailable:
-			pause = min(2*pause, max(pause, longestPause))
+			pause, ended = min(2*pause, max(pause, longestPause)), failed.Err
 		default:
 			return entry{}, err
 		}
 	}
 }
 
-// deviceEnded is the error of a code that nobody has entered.
-func (s *source) deviceEnded(ctx context.Context) error {
-	if err := context.Cause(ctx); !errors.Is(err, context.DeadlineExceeded) {
+// deviceEnded is the error of a code that has expired, for what is known of the reason.
+func (s *source) deviceEnded(err, why error) error {
+	if !errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	return &Error{
-		Server: s.server(), Kind: ErrLogin, Code: "expired_token", Err: errors.New("nobody has entered the code in time"),
-		Remedy: remedies["expired_token"],
-	}
+	return &Error{Server: s.server(), Kind: ErrLogin, Code: "expired_token", Err: why, Remedy: remedies["expired_token"]}
 }

@@ -81,7 +81,7 @@ func (s *source) refused(code, description string, secrets ...string) error {
 	}
 	kind := ErrRefused
 	switch code {
-	case "temporarily_unavailable", "server_error", "slow_down":
+	case "temporarily_unavailable", "slow_down":
 		kind = ErrUnavailable
 	}
 	return &Error{Server: s.server(), Kind: kind, Code: code, Err: errors.New(text), Remedy: remedies[code]}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+
+	"github.com/spf13/cobra"
+
+	"github.com/a2agen/a2agen/internal/login"
+	"github.com/a2agen/a2agen/internal/talk"
+	"github.com/a2agen/a2agen/runtime/client/oauth"
+)
+
+func loginCommand() *cobra.Command {
+	var o login.Options
+	var browser bool
+	cmd := &cobra.Command{
+		Use:   "login URL|DIR",
+		Short: "Log in for calls of an agent, in the browser or by a device code",
+		Long: `login reads the agent's card, shows which security scheme takes tokens, and logs you in at the issuer that you name: in the browser of
+this machine, or with --device on any other one. The token is kept for you alone, in a2agen/tokens of your cache folder, and renewed by
+"a2agen call" of the same URL until the issuer ends the login.
+
+The issuer that the card names is shown, but never used by itself: whoever wrote the card could have your login sent anywhere. On a terminal you are
+asked for the issuer and the client id; in a pipe both must be given. A client with a secret has it in A2A_CLIENT_<SCHEME>_SECRET.`,
+		Example: `  a2agen login https://agent.example.com --issuer https://id.example.com --client-id cli
+  a2agen login https://agent.example.com --issuer https://id.example.com --client-id cli --device    # no browser on this machine
+  a2agen call https://agent.example.com "hello"                                # uses the login
+  a2agen logout https://agent.example.com`,
+		Args: exactly(1, "the agent's URL, or the folder of its project"),
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if o.Target, err = talk.Address(args[0]); err != nil {
+				return err
+			}
+			o.In, o.Out, o.Err = cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()
+			o.Asks = isTerminal(o.In) && isTerminal(o.Err)
+			if browser && isTerminal(o.Err) {
+				o.Open = oauth.OpenBrowser
+			}
+			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
+			defer stop()
+			context.AfterFunc(ctx, stop) // a second signal ends the process at once
+			return login.Run(ctx, o)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.Issuer, "issuer", "", "the `URL` of who issues the tokens, exactly as the issuer writes it")
+	f.StringVar(&o.ClientID, "client-id", "", "the `id` of the client to log in as, as it is registered at the issuer")
+	f.BoolVar(&o.Device, "device", false, "show a code to enter on any device, instead of a page for this one")
+	f.StringArrayVar(&o.Scopes, "scope", nil, "ask for this `scope`; may be given several times; default: those that the card names")
+	f.StringVar(&o.Scheme, "scheme", "", "the `name` of the security scheme in the card; default: the only one that takes tokens of an issuer")
+	f.StringVar(&o.Resource, "resource", "", "ask for tokens for this `URL` (RFC 8707); - for none; default: the agent's interface")
+	f.StringVar(&o.Audience, "audience", "", "ask for tokens for this `audience`, at issuers that have it in place of a resource")
+	f.StringVar(&o.TokenURL, "token-url", "", "the token endpoint's `URL`, for issuers without metadata; with --auth-url or --device-url")
+	f.StringVar(&o.AuthURL, "auth-url", "", "the authorization endpoint's `URL`, with --token-url")
+	f.StringVar(&o.DeviceURL, "device-url", "", "the device authorization endpoint's `URL`, with --token-url")
+	f.StringVar(&o.Redirect, "redirect", "", "the redirect `URI` that is registered, if its port is fixed; default: http://127.0.0.1:<free port>/callback")
+	f.BoolVar(&browser, "browser", true, "open the page in the browser; --browser=false only prints it")
+	anyWord(cmd, "issuer", "client-id", "scope", "scheme", "resource", "audience", "token-url", "auth-url", "device-url", "redirect")
+	return cmd
+}
