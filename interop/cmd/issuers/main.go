@@ -1,4 +1,4 @@
-// Command issuers has agents check tokens of real issuers: of oidc-provider from npm, JWTs by its keys and others by asking it, and
+// Command issuers has agents check tokens of real issuers, and clients get them there by every flow: of oidc-provider from npm, JWTs by its keys and others by asking it, and
 // of the example server of zitadel/oidc, which runs in this process.
 package main
 
@@ -40,6 +40,9 @@ func run(ctx context.Context) error {
 		return fmt.Errorf("%s: %w", zitadel, err)
 	}
 	fmt.Println(zitadel, "tokens: as they must be")
+	if err := tryZitadelFlows(ctx); err != nil {
+		return fmt.Errorf("%s: %w", zitadel, err)
+	}
 	for _, needed := range []string{"npm", "node", "bash", "curl", "jq"} {
 		if _, err := exec.LookPath(needed); err != nil {
 			fmt.Printf("%s: left out: %s is not on this machine\n", provider, needed)
@@ -61,6 +64,9 @@ func run(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", kind, err)
 		}
 		fmt.Println(provider, kind, "tokens: as they must be")
+	}
+	if err := tryProviderFlows(ctx, issuer); err != nil {
+		return fmt.Errorf("%s: %w", provider, err)
 	}
 	if err := tryOutage(ctx, p); err != nil {
 		return fmt.Errorf("%s stops: %w", provider, err)

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/zitadel/oidc/v3/example/server/exampleop"
@@ -142,11 +143,14 @@ const (
 	strangeClient = "strange" // its tokens are for itself, as the example has them
 	opaqueClient  = "opaque"
 	webClient     = "web" // people log in there
+	nativeClient  = "native"
+	deviceClient  = "device"
 )
 
 // startZitadel serves the example server, which by itself listens on all addresses, on this client alone.
 func startZitadel() (issuer string, stop func(), err error) {
-	storage.RegisterClients(storage.WebClient("api", "secret"), storage.WebClient(webClient, "secret"))
+	storage.RegisterClients(storage.WebClient("api", "secret"), storage.WebClient(webClient, "secret"), storage.NativeClient(nativeClient),
+		storage.DeviceClient(deviceClient, "secret"))
 	web := httptest.NewUnstartedServer(nil)
 	issuer = "http://" + web.Listener.Addr().String() + "/"
 	kept := &clients{storage.NewStorage(storage.NewUserStore(issuer))}
@@ -194,7 +198,7 @@ func (r *tokenRequest) GetScopes() []string   { return r.scopes }
 
 // GetPrivateClaimsFromScopes adds to a JWT.
 func (c *clients) GetPrivateClaimsFromScopes(_ context.Context, _, id string, scopes []string) (map[string]any, error) {
-	if id != jwtClient && id != webClient {
+	if !slices.Contains([]string{jwtClient, webClient, nativeClient, deviceClient}, id) {
 		return nil, nil
 	}
 	return map[string]any{"scope": strings.Join(scopes, " ")}, nil
