@@ -118,7 +118,7 @@ func (m *importer) detect() {
 	default:
 		m.dialect = "0.3"
 	}
-	if m.spoken == "" || m.spoken < m.dialect && m.dialect != "1.0" {
+	if m.spoken == "" { // else the number counts, as it does for the client that is made (T37)
 		m.spoken = m.dialect
 	}
 	if m.dialect != "1.0" {
