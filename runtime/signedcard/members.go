@@ -2,6 +2,8 @@ package signedcard
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -99,7 +101,8 @@ var flows = message{
 // present is a message with the members that are written: the presence form. at is where it is, a JSON pointer.
 func (m message) present(in object, at string) (object, error) {
 	out := object{}
-	for name, f := range m {
+	for _, name := range slices.Sorted(maps.Keys(m)) { // so that of two mistakes it is always the same that is told
+		f := m[name]
 		v, err := in.get(name, at)
 		if err != nil {
 			return nil, err
@@ -208,8 +211,8 @@ func (f member) values(v any, at string, present func(any, string) (any, error))
 		return nil, err
 	}
 	out := object{}
-	for name, e := range in {
-		if out[name], err = present(e, at+"/"+name); err != nil {
+	for _, name := range slices.Sorted(maps.Keys(in)) {
+		if out[name], err = present(in[name], at+"/"+name); err != nil {
 			return nil, err
 		}
 	}
