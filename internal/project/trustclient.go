@@ -51,10 +51,15 @@ func (p *project) trustCard(ctx context.Context, o ClientOptions, c *config.Clie
 	if err := p.addKeys(o.Trust, c, known); err != nil {
 		return nil, err
 	}
+	return p.see(ctx, *c, o.AllowPrivate, o.Trust.Older, src, imported)
+}
+
+// see is trustCard for a client whose keys are known.
+func (p *project) see(ctx context.Context, c config.Client, allowPrivate, older bool, src []byte, imported *card.Card) (*seenCard, error) {
 	seen := &seenCard{card: src, imported: imported}
 	if c.Verify != nil {
 		var err error
-		if seen.verified, err = p.verifyFor(ctx, *c.Verify, o.AllowPrivate, src); err != nil {
+		if seen.verified, err = p.verifyFor(ctx, *c.Verify, allowPrivate, src); err != nil {
 			return nil, fmt.Errorf("client %q: %w", c.Name, err)
 		}
 		if seen.card, err = keptCard(src, seen.verified); err != nil {
@@ -69,7 +74,7 @@ func (p *project) trustCard(ctx context.Context, o ClientOptions, c *config.Clie
 	if !pinned {
 		return seen, nil
 	}
-	return seen, seen.compare(*c, old, seen.imported.Version, o.Trust.Older)
+	return seen, seen.compare(c, old, seen.imported.Version, older)
 }
 
 // addKeys puts what the command says of keys into a new client.

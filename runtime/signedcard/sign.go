@@ -2,8 +2,13 @@ package signedcard
 
 import (
 	"bytes"
+	"crypto"
+	"crypto/ecdsa"
+	_ "crypto/sha512" // of the larger curves
+	"encoding/asn1"
 	"errors"
 	"fmt"
+	"math/big"
 	"net/url"
 	"strings"
 
@@ -56,6 +61,9 @@ func (k *Key) Sign(card []byte) ([]byte, error) {
 // sign makes a signature of bytes (A2A 1.0 §8.4.2).
 func (k *Key) sign(signed []byte) (object, error) {
 	key := jose.SigningKey{Algorithm: jose.SignatureAlgorithm(k.Algorithm()), Key: jose.JSONWebKey{Key: k.jwk.Key, KeyID: k.ID()}}
+	if _, ok := k.jwk.Key.(*ecdsa.PrivateKey); ok {
+		key.Key = repeatable{k}
+	}
 	signer, err := jose.NewSigner(key, (&jose.SignerOptions{}).WithType("JOSE"))
 	if err != nil {
 		return nil, fmt.Errorf("sign the card: %w", err)
@@ -70,6 +78,41 @@ func (k *Key) sign(signed []byte) (object, error) {
 	}
 	protected, signature, _ := strings.Cut(compact, "..")
 	return object{"protected": protected, "signature": signature}, nil
+}
+
+// repeatable signs with an ECDSA key so that equal cards have equal signatures (RFC 6979): those of every replica, after every start.
+type repeatable struct{ *Key }
+
+// Public returns the key by which signatures are named.
+func (r repeatable) Public() *jose.JSONWebKey {
+	public := r.jwk.Public()
+	return &public
+}
+
+// Algs returns the one algorithm of the key.
+func (r repeatable) Algs() []jose.SignatureAlgorithm {
+	return []jose.SignatureAlgorithm{jose.SignatureAlgorithm(r.Algorithm())}
+}
+
+// SignPayload returns r and s of a signature, in as many bytes as the curve has (RFC 7518 §3.4).
+func (r repeatable) SignPayload(payload []byte, _ jose.SignatureAlgorithm) ([]byte, error) {
+	key, _ := r.jwk.Key.(*ecdsa.PrivateKey)
+	hash := map[int]crypto.Hash{256: crypto.SHA256, 384: crypto.SHA384, 521: crypto.SHA512}[key.Curve.Params().BitSize]
+	digest := hash.New()
+	digest.Write(payload)
+	der, err := key.Sign(nil, digest.Sum(nil), hash)
+	if err != nil {
+		return nil, err
+	}
+	var signature struct{ R, S *big.Int }
+	if _, err := asn1.Unmarshal(der, &signature); err != nil {
+		return nil, err
+	}
+	size := (key.Curve.Params().BitSize + 7) / 8
+	out := make([]byte, 2*size)
+	signature.R.FillBytes(out[:size])
+	signature.S.FillBytes(out[size:])
+	return out, nil
 }
 
 // others are the signatures that the card has of other keys.
