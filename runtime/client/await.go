@@ -15,9 +15,16 @@ func (c *Client) Await(ctx context.Context, taskID string, opts ...CallOption) (
 	cl := c.newCall(opts)
 	ctx, done := cl.policy.limit(ctx)
 	defer done()
+	c = c.current(ctx)
 	task, err := c.await(ctx, taskID, cl)
 	if err != nil {
-		return nil, err
+		next, changed := c.noticed(ctx, "", cl, err)
+		if next == nil {
+			return nil, changed
+		}
+		if task, err = next.await(ctx, taskID, cl); err != nil {
+			return nil, err
+		}
 	}
 	r := taskResult(task)
 	return r, c.asks(r.err(), r)

@@ -20,9 +20,16 @@ func (c *Client) Call(ctx context.Context, m Method, request any, opts ...CallOp
 	cl.safe = c.keys && cl.key != ""
 	ctx, done := cl.policy.limit(ctx)
 	defer done()
+	c = c.current(ctx)
 	result, err := c.persist(ctx, m, c.complete(request), cl)
 	if err != nil {
-		return nil, err
+		next, changed := c.noticed(ctx, "", cl, err)
+		if next == nil {
+			return nil, changed
+		}
+		if result, err = next.persist(ctx, m, next.complete(request), cl); err != nil {
+			return nil, err
+		}
 	}
 	return runtime.Generated(result), nil
 }

@@ -78,6 +78,9 @@ func (c *Client) fetchCardAt(ctx context.Context, url string) (runtime.Card, int
 	req.Header = c.header.Clone()
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("A2A-Version", c.protocol.Versions[0].Name)
+	if c.cards.etag != "" && c.cards.from == url {
+		req.Header.Set("If-None-Match", c.cards.etag)
+	}
 	w := web{http: c.guarded(true), idle: c.idle}
 	r, err := w.do(req, true)
 	if err != nil {
@@ -100,6 +103,7 @@ func (c *Client) fetchCardAt(ctx context.Context, url string) (runtime.Card, int
 		return nil, 0, c.notACard(covered, err)
 	}
 	c.verifiedBy(verified)
+	c.cards.from, c.cards.etag = url, validator(r.resp.Header)
 	return card, 0, nil
 }
 

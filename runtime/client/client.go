@@ -49,16 +49,18 @@ type Client struct {
 	certificate           func(*tls.CertificateRequestInfo) (*tls.Certificate, error)
 	anyway                bool        // calls that lack a credential are sent without
 	authorizer            *authorizer // nil: the card demands nothing
+	cards                 *cards
 }
 
 // New fetches the agent's card (see [FetchCard] for what url may be) and returns a client of the best interface that it speaks: see [Prefer].
 func New(ctx context.Context, p *runtime.Protocol, url string, opts ...Option) (*Client, error) {
 	c := configure(p, opts)
-	c.from, c.atHTTPS, c.host = url, strings.HasPrefix(strings.ToLower(url), "https:"), cmp.Or(c.host, hostOf(url))
+	c.from, c.cards.base, c.atHTTPS, c.host = url, url, strings.HasPrefix(strings.ToLower(url), "https:"), cmp.Or(c.host, hostOf(url))
 	if err := c.checkSafe(); err != nil {
 		return nil, err
 	}
 	card, err := c.fetchCard(ctx, url)
+	c.cards.looked(0)
 	if err == nil {
 		err = c.selectLinks(card)
 	}
@@ -87,7 +89,7 @@ func configure(p *runtime.Protocol, opts []Option) *Client {
 	c := &Client{
 		protocol: p, header: http.Header{}, idle: DefaultIdleTimeout, quiet: DefaultQuietTimeout, reattach: DefaultReattach,
 		maxResponse: DefaultMaxResponse, maxEvent: DefaultMaxEvent, maxEvents: DefaultMaxEvents,
-		bindings: []Binding{jsonRPC{}, httpJSON{}},
+		bindings: []Binding{jsonRPC{}, httpJSON{}}, cards: new(cards),
 	}
 	for _, o := range opts {
 		o(c)
@@ -112,24 +114,33 @@ func newHTTPClient() *http.Client {
 
 // Close lets go of idle connections. Calls under way are not touched; they end with their contexts.
 func (c *Client) Close() {
-	for _, l := range c.links {
-		l.conn.Close()
-	}
+	c.closeLinks()
+	c.cards.close()
 	if c.ownHTTP {
 		c.http.CloseIdleConnections()
 	}
 }
 
-// Card returns the agent's card.
-func (c *Client) Card() runtime.Card { return c.card }
+func (c *Client) closeLinks() {
+	for _, l := range c.links {
+		l.conn.Close()
+	}
+}
+
+// Card returns the agent's card: the newest one that the client follows.
+func (c *Client) Card() runtime.Card { return c.newest().card }
 
 // Warnings says what was wrong with the card that [New] fetched and was overlooked, because calls can do without: an odd security
-// scheme, no capabilities, … There are none for a card that is as it should be.
-func (c *Client) Warnings() []string { return slices.Clone(c.warnings) }
+// scheme, no capabilities, … There are none for a card that is as it should be. Later it says, too, how the card changed since: see [CardChange].
+func (c *Client) Warnings() []string {
+	c.cards.mu.Lock()
+	defer c.cards.mu.Unlock()
+	return slices.Concat(c.warnings, c.cards.warnings)
+}
 
 // Interface returns the interface in use: the best one that the client speaks, or the one that stands in for it while it
 // cannot be reached.
-func (c *Client) Interface() runtime.Interface { return c.inOrder()[0].iface }
+func (c *Client) Interface() runtime.Interface { return c.newest().inOrder()[0].iface }
 
 // Tenant returns the tenant that every request must name, "" when it must name none (R125).
 func (c *Client) Tenant() string { return c.links[0].iface.Tenant }

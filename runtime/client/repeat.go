@@ -107,7 +107,8 @@ func (c *Client) taken(ctx context.Context, cl *call) (runtime.Task, bool) {
 // awaited is the error of a call whose task is known, and could not be followed to its end.
 func (cl *call) awaited(ctx context.Context, taskID string, err error) error {
 	var agent *runtime.Error
-	denied := errors.Is(err, runtime.ErrUnauthenticated) || errors.Is(err, runtime.ErrPermissionDenied)
+	var lacks *CredentialError
+	denied := errors.Is(err, runtime.ErrUnauthenticated) || errors.Is(err, runtime.ErrPermissionDenied) || errors.As(err, &lacks)
 	if taskID != "" && denied { // the credentials ended before the task, which goes on
 		cl.lost = true
 	} else if taskID != "" && errors.As(err, &agent) && !faultOf(ctx, err).passes() {

@@ -109,6 +109,20 @@ func (s *Skill[In, Out]) Call(ctx context.Context, c *Client, in In, opts ...Cal
 func (s *Skill[In, Out]) run(ctx context.Context, c *Client, parts []runtime.Part, cl *call) (Out, error) {
 	ctx, done := cl.policy.limit(ctx)
 	defer done()
+	c = c.current(ctx)
+	out, err := s.attempt(ctx, c, parts, cl)
+	if err == nil {
+		return out, nil
+	}
+	next, err := c.noticed(ctx, s.ID, cl, err)
+	if next != nil {
+		return s.attempt(ctx, next, parts, cl)
+	}
+	return out, err
+}
+
+// attempt is run by the card that the client has.
+func (s *Skill[In, Out]) attempt(ctx context.Context, c *Client, parts []runtime.Part, cl *call) (Out, error) {
 	r, err := c.send(ctx, s.ID, parts, cl)
 	if err != nil {
 		var none Out
@@ -119,7 +133,7 @@ func (s *Skill[In, Out]) run(ctx context.Context, c *Client, parts []runtime.Par
 
 // failed names the skill in the error of a call.
 func (s *Skill[In, Out]) failed(err error) error {
-	if s.ID == "" {
+	if s.ID == "" || err == nil {
 		return err
 	}
 	return fmt.Errorf("skill %q: %w", s.ID, err)

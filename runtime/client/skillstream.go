@@ -56,21 +56,43 @@ func (s *Skill[In, Out]) Stream(ctx context.Context, c *Client, in In, opts ...C
 func (s *Skill[In, Out]) stream(ctx context.Context, c *Client, parts []runtime.Part, cl *call, yield func(Event[Out], error) bool) {
 	ctx, done := cl.policy.limit(ctx)
 	defer done()
-	run := streaming[In, Out]{skill: s, client: c, yield: yield, tracker: tracker{protocol: c.protocol}}
-	r, err := run.steps(ctx, parts, cl)
+	c = c.current(ctx)
+	r, passed, err := s.steps(ctx, c, parts, cl, yield)
 	if err == errStopped {
 		return
 	}
 	if err != nil {
-		yield(Event[Out]{}, s.failed(err))
+		next, changed := c.noticed(ctx, s.ID, cl, s.failed(err))
+		if err = changed; next != nil && passed == 0 {
+			c = next
+			if r, _, err = s.steps(ctx, c, parts, cl, yield); err == errStopped {
+				return
+			}
+			err = s.failed(err)
+		}
+	}
+	if err != nil {
+		yield(Event[Out]{}, err)
 		return
 	}
 	out, err := s.output(c, r, cl)
+	if err != nil {
+		_, err = c.noticed(ctx, s.ID, cl, err)
+	}
 	last := Event[Out]{TaskID: r.TaskID, ContextID: r.ContextID, State: r.State, Result: r}
 	if err == nil {
 		last.Done, last.Output = true, out
 	}
 	yield(last, err)
+}
+
+// steps yields the steps of a call by the card that the client has, and returns the result they come to and how many events there were.
+func (s *Skill[In, Out]) steps(
+	ctx context.Context, c *Client, parts []runtime.Part, cl *call, yield func(Event[Out], error) bool,
+) (*Result, int, error) {
+	run := streaming[In, Out]{skill: s, client: c, yield: yield, tracker: tracker{protocol: c.protocol}}
+	r, err := run.steps(ctx, parts, cl)
+	return r, run.passed, err
 }
 
 // streaming is one iteration of a streamed call.

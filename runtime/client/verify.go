@@ -21,6 +21,7 @@ func VerifyCard(v CardVerifier) Option { return func(c *Client) { c.verifier = v
 
 // Verified says by which key the client's card was verified, and how; nil without [VerifyCard].
 func (c *Client) Verified() *runtime.VerifiedCard {
+	c = c.newest()
 	if c.verified == nil {
 		return nil
 	}

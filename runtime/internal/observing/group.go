@@ -53,6 +53,15 @@ func (g *Group) Inject(ctx context.Context) string {
 	return t.String()
 }
 
+// CardChanged tells the observers that watch cards.
+func (g *Group) CardChanged(ctx context.Context, c *observe.CardChange) {
+	for _, o := range g.list {
+		if watcher, ok := o.(observe.CardWatcher); ok {
+			g.contain(func() { watcher.CardChanged(ctx, c) })
+		}
+	}
+}
+
 // contain calls an observer.
 func (g *Group) contain(call func()) {
 	defer func() {

@@ -1,0 +1,502 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/observe"
+)
+
+// A card may change while a client runs. The client looks when an answer suggests it, and when it is asked to ([CheckCards]): it has no
+// goroutine for it. A client is made for one card and stays as it is; where the card changed so that other interfaces are to be called, another
+// client takes the place of it for the calls that begin from then on.
+
+const (
+	// betweenChecks is how often at most a card is looked at because of an answer.
+	betweenChecks = time.Minute
+	// checkTime is how long a look may take.
+	checkTime = 10 * time.Second
+	// maxTold is how many changes observers are told of at once.
+	maxTold = 100
+	// maxValidator is the largest ETag that is kept, in bytes.
+	maxValidator = 1 << 10
+)
+
+// ChangeKind is what changed in a card.
+type ChangeKind string
+
+// The kinds of changes.
+const (
+	ChangeSkillGone     ChangeKind = "skill gone"
+	ChangeSkillNew      ChangeKind = "skill added"
+	ChangeInput         ChangeKind = "input of a skill changed"
+	ChangeOutput        ChangeKind = "output of a skill changed"
+	ChangeSkill         ChangeKind = "skill changed otherwise" // its modes or requirements, say
+	ChangeInterfaceGone ChangeKind = "interface gone"
+	ChangeInterfaceNew  ChangeKind = "interface added"
+	ChangeSecurity      ChangeKind = "security changed"
+	ChangeOffers        ChangeKind = "capabilities changed"
+)
+
+// CardChange is one change of a card that matters to callers.
+type CardChange struct {
+	Kind  ChangeKind
+	Skill string // its id; "" where it is about none
+	What  string // of an interface: binding, version and URL
+}
+
+// String says it in words.
+func (c CardChange) String() string {
+	switch {
+	case c.Skill != "":
+		return fmt.Sprintf("%s: %q", c.Kind, printable([]byte(c.Skill)))
+	case c.What != "":
+		return fmt.Sprintf("%s: %s", c.Kind, printable([]byte(c.What)))
+	}
+	return string(c.Kind)
+}
+
+// CardChangedError is a call that failed, of an agent whose card is no longer the one that the client was made for. The call may succeed with
+// a client that is generated for the present card.
+type CardChangedError struct {
+	Agent   string // its name
+	Changes []CardChange
+	// Refused is why the client does not follow the new card: a *[CardError] of one that [VerifyCard] does not trust, for one. Nil: it does.
+	Refused error
+	Err     error // of the call
+}
+
+// Error says what changed and what to do.
+func (e *CardChangedError) Error() string {
+	s := fmt.Sprintf("the card of agent %q changed%s", printable([]byte(e.Agent)), listed(e.Changes))
+	if e.Refused != nil {
+		s += fmt.Sprintf(", and is not followed: %v", e.Refused)
+	}
+	return s + ": update the client (a2agen update clients) and build again: " + e.Err.Error()
+}
+
+// Unwrap returns the error of the call and why the card is not followed.
+func (e *CardChangedError) Unwrap() []error {
+	if e.Refused == nil {
+		return []error{e.Err}
+	}
+	return []error{e.Err, e.Refused}
+}
+
+// listed are the first of some changes in words, in parentheses.
+func listed(list []CardChange) string {
+	if len(list) == 0 {
+		return ""
+	}
+	var all []string
+	for _, c := range list[:min(len(list), 8)] {
+		all = append(all, c.String())
+	}
+	if more := len(list) - len(all); more > 0 {
+		all = append(all, fmt.Sprintf("and %d more", more))
+	}
+	return " (" + strings.Join(all, ", ") + ")"
+}
+
+// CardAt says where the card is of which [FromCard] makes a client, so that the client notices when it changes. [New] knows it.
+func CardAt(url string) Option { return func(c *Client) { c.cards.base = url } }
+
+// CheckCards has a client look whether the card changed before the first call after every d, by a conditional request. Without it the client looks
+// when an answer suggests it, once a minute at most.
+func CheckCards(d time.Duration) Option { return func(c *Client) { c.cards.every = d } }
+
+// CheckCard looks now whether the agent's card is still the one that the client was made for, and returns what is different. The client goes
+// on by the new card if it can. Errors: those of the request; *[CardError].
+func (c *Client) CheckCard(ctx context.Context) ([]CardChange, error) {
+	w := c.cards
+	if w.base == "" {
+		return nil, errors.New("the client was made of a card and does not know where that is: use CardAt")
+	}
+	err := c.inspect(ctx, nil)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.changes), err
+}
+
+// cards is what is known of an agent's card since a client was made. The clients that take the place of one another share it.
+type cards struct {
+	base   string // URL of agent or card; "": not known
+	every  time.Duration
+	latest atomic.Pointer[Client] // for the newest card; nil: the first
+	// Before these times, in Unix nanoseconds, nothing is looked at: because of an answer, and without one.
+	next, due atomic.Int64
+
+	mu       sync.Mutex // of a look, and of all that follows
+	from     string     // URL that the card was fetched from, with the ETag that it had; "" for none
+	etag     string
+	first    *shape // of the card that the client was made for
+	changes  []CardChange
+	refused  error
+	old      []*Client // that were replaced, with connections of their own
+	warnings []string
+}
+
+// current is the client for the newest card, after a look at that if it is time for one.
+func (c *Client) current(ctx context.Context) *Client {
+	w := c.cards
+	if w.every > 0 && w.base != "" && past(&w.due) {
+		_ = c.inspect(ctx, &w.due) // a card that cannot be had now is had later
+	}
+	return c.newest()
+}
+
+// newest is the client for the newest card.
+func (c *Client) newest() *Client {
+	if newer := c.cards.latest.Load(); newer != nil {
+		return newer
+	}
+	return c
+}
+
+// past reports whether a time in Unix nanoseconds is over.
+func past(at *atomic.Int64) bool { return time.Now().UnixNano() >= at.Load() }
+
+// inspect looks at the card if the time for it has come (nil: in any case), and tells the observers what changed. Who comes while another call looks waits
+// for that, [checkTime] at most.
+func (c *Client) inspect(ctx context.Context, due *atomic.Int64) error {
+	c.cards.mu.Lock()
+	var told *observe.CardChange
+	var err error
+	if due == nil || past(due) {
+		told, err = c.look(ctx)
+	}
+	c.cards.mu.Unlock()
+	if told != nil {
+		c.observers.CardChanged(ctx, told)
+	}
+	return err
+}
+
+// looked notes that the card was looked at, because of an answer or, with 0, in the beginning.
+func (w *cards) looked(pause time.Duration) {
+	now := time.Now()
+	w.next.Store(now.Add(pause).UnixNano())
+	w.due.Store(now.Add(w.every).UnixNano())
+}
+
+// look fetches the card and follows it if it changed. It returns what observers are to be told, nil for nothing. Callers must hold c.cards.mu.
+func (c *Client) look(ctx context.Context) (*observe.CardChange, error) {
+	w, now := c.cards, c.newest()
+	w.looked(betweenChecks)
+	ctx, done := context.WithTimeout(ctx, checkTime)
+	defer done()
+	next := now.fork()
+	card, err := next.fetchCard(ctx, w.base)
+	var status *HTTPError
+	var untrusted *CardError
+	switch {
+	case errors.As(err, &status) && status.Status == http.StatusNotModified:
+		return nil, nil
+	case errors.As(err, &untrusted):
+		return w.tell(now, nil, err), err
+	case err != nil:
+		return nil, err
+	}
+	if w.first == nil {
+		w.first = now.shapeOf(now.card)
+	}
+	shape := now.shapeOf(card)
+	if reflect.DeepEqual(now.shapeOf(now.card), shape) {
+		w.refused = nil
+		return nil, nil
+	}
+	if err = next.selectLinks(card); err == nil {
+		err = now.mayBeFollowedBy(next)
+	}
+	if err != nil || slices.Equal(now.interfaces(), next.interfaces()) {
+		next.closeLinks()
+		next.links = now.links
+	}
+	if err == nil {
+		w.replace(now, next)
+	}
+	return w.tell(now, w.first.changes(shape), err), nil
+}
+
+// interfaces are those that the client calls.
+func (c *Client) interfaces() (all []runtime.Interface) {
+	for _, l := range c.links {
+		all = append(all, l.iface)
+	}
+	return all
+}
+
+// keptClients is how many clients for earlier cards keep their connections, for calls that began with them.
+const keptClients = 4
+
+// replace has calls that begin from now on made by the next client. Callers must hold w.mu.
+func (w *cards) replace(now, next *Client) {
+	w.latest.Store(next)
+	if &now.links[0] == &next.links[0] {
+		return
+	}
+	if w.old = append(w.old, now); len(w.old) > keptClients {
+		w.old[0].closeLinks()
+		w.old = w.old[1:]
+	}
+}
+
+// close lets go of the connections of all clients but the first.
+func (w *cards) close() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, c := range w.old {
+		c.closeLinks()
+	}
+	if newer := w.latest.Load(); newer != nil {
+		newer.closeLinks()
+	}
+}
+
+// fork is a client with the same options and no card.
+func (c *Client) fork() *Client {
+	n := *c
+	n.version, n.card, n.info, n.links, n.warnings, n.verified, n.ownHTTP = nil, nil, runtime.CardInfo{}, nil, nil, nil, false
+	n.authorizer, n.given = nil, maps.Clone(c.given)
+	return &n
+}
+
+// mayBeFollowedBy reports why calls must not go where a new card says: in clear text instead of encrypted, for another tenant, or to another
+// host by a card that anybody on the way could have written.
+func (c *Client) mayBeFollowedBy(next *Client) error {
+	hosts := func(c *Client) (all []string) {
+		for _, l := range c.links {
+			all = append(all, hostOf(l.iface.URL))
+		}
+		return all
+	}
+	switch known := hosts(c); {
+	case c.links[0].conn.Secure() && !next.links[0].conn.Secure():
+		return errors.New("it has calls in clear text, which were encrypted")
+	case c.Tenant() != next.Tenant():
+		return errors.New("it is for another tenant")
+	case !c.atHTTPS && c.verifier == nil && slices.ContainsFunc(hosts(next), func(h string) bool { return !slices.Contains(known, h) }):
+		return errors.New("it has calls at another host, and came neither over https nor with a signature that is verified")
+	}
+	return nil
+}
+
+// tell warns of changes, and returns them for the observers, once each; nil when all was told. Callers must hold w.mu.
+func (w *cards) tell(c *Client, changes []CardChange, refused error) *observe.CardChange {
+	known := make(map[CardChange]bool, len(w.changes))
+	for _, change := range w.changes {
+		known[change] = true
+	}
+	var fresh []CardChange
+	for _, change := range changes {
+		if !known[change] {
+			fresh = append(fresh, change)
+		}
+	}
+	again := refused == nil || w.refused != nil && w.refused.Error() == refused.Error()
+	if changes != nil || refused == nil {
+		w.changes = changes
+	}
+	w.refused = refused
+	if len(fresh) == 0 && again {
+		return nil
+	}
+	warning := "the agent's card changed since the client was made" + listed(fresh)
+	if refused != nil {
+		warning += ", and is not followed: " + refused.Error()
+	}
+	w.warnings = append(w.warnings[max(0, len(w.warnings)-50):], warning)
+	told := &observe.CardChange{Agent: printable([]byte(c.info.Name)), Peer: peerOf(c.links[0].iface.URL), Followed: refused == nil}
+	for _, change := range fresh[:min(len(fresh), maxTold)] {
+		told.Changes = append(told.Changes, change.String())
+	}
+	return told
+}
+
+// noticed is what becomes of a call that failed with err, if that may come of a card that changed. It returns the client with which the call is
+// made again, where nothing of it was carried out and the new card has other interfaces; else the error, with the changes that it may come of.
+func (c *Client) noticed(ctx context.Context, skill string, cl *call, err error) (*Client, error) {
+	w := c.cards
+	if w.base == "" || ctx.Err() != nil || !suspicious(err) {
+		return nil, err
+	}
+	_ = c.inspect(ctx, &w.next) // whether or not the card can be had, the call failed
+	next := w.latest.Load()
+	if next != nil && next != c && !cl.lost && undone(err) && !reflect.DeepEqual(next.info.Interfaces, c.info.Interfaces) {
+		cl.reset()
+		return next, nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var relevant []CardChange
+	for _, change := range w.changes {
+		if change.matters(skill, err, w.refused) {
+			relevant = append(relevant, change)
+		}
+	}
+	if len(relevant) == 0 && (w.refused == nil || !undone(err)) {
+		return nil, err
+	}
+	return nil, &CardChangedError{Agent: c.info.Name, Changes: relevant, Refused: w.refused, Err: err}
+}
+
+// matters reports whether the failure of a call of a skill may come of the change. refused is why the card is not followed.
+func (c CardChange) matters(skill string, err, refused error) bool {
+	switch {
+	case c.Skill != "":
+		return c.Skill == skill
+	case c.Kind == ChangeSecurity:
+		return errors.Is(err, runtime.ErrUnauthenticated)
+	}
+	return c.Kind == ChangeInterfaceGone && refused != nil && undone(err)
+}
+
+// reset takes back what a call took from the version that it was to be made in.
+func (cl *call) reset() {
+	if cl.ownTask {
+		cl.ownTask, cl.message.TaskID = false, ""
+	}
+	cl.lastLink, cl.lastEventID = nil, ""
+}
+
+// suspicious reports whether an error may come of a card that changed.
+func suspicious(err error) bool {
+	var output *OutputError
+	return undone(err) || errors.As(err, &output) || errors.Is(err, runtime.ErrInvalidParams) ||
+		errors.Is(err, runtime.ErrContentTypeNotSupported) || errors.Is(err, runtime.ErrUnauthenticated)
+}
+
+// undone reports whether an error says that there is nothing, or nothing of that version, where a request was sent: it was not carried out.
+func undone(err error) bool {
+	var status *HTTPError
+	return unsent(err) || errors.As(err, &status) && status.missing() ||
+		errors.Is(err, runtime.ErrMethodNotFound) || errors.Is(err, runtime.ErrVersionNotSupported) ||
+		errors.Is(err, runtime.ErrUnsupportedOperation) || errors.Is(err, runtime.ErrExtensionSupportRequired)
+}
+
+// validator is the ETag by which a card is asked for again; "" for none.
+func validator(h http.Header) string {
+	if tag := h.Get("ETag"); len(tag) <= maxValidator {
+		return tag
+	}
+	return ""
+}
+
+// shape is what callers depend on in a card.
+type shape struct {
+	skills     map[string]skillShape
+	interfaces []string
+	security   []any
+	offers     [4]bool // streaming, push notifications, an extended card, to know keys
+}
+
+// skillShape is what callers depend on in a skill.
+type skillShape struct{ input, output, rest any }
+
+// shapeOf reads the card as the newest version writes it. What cannot be read is empty.
+func (c *Client) shapeOf(card runtime.Card) *shape {
+	s := &shape{skills: map[string]skillShape{}}
+	src, err := c.protocol.Versions[0].AppendCard(nil, card)
+	var doc struct {
+		Skills                                []map[string]any
+		SecuritySchemes, SecurityRequirements any
+		DefaultInputModes, DefaultOutputModes any
+		Security                              any
+	}
+	if err != nil || json.Unmarshal(src, &doc) != nil {
+		return s
+	}
+	s.security = []any{doc.SecuritySchemes, doc.SecurityRequirements, doc.Security}
+	info := card.CardInfo()
+	s.offers = [4]bool{info.Streaming, info.Push, info.Extended, knowsKeys(info.Extensions)}
+	for _, i := range info.Interfaces {
+		s.interfaces = append(s.interfaces, i.Binding+" "+i.Version+" at "+i.URL)
+	}
+	contracts := contractsOf(info.Extensions)
+	for _, skill := range doc.Skills {
+		id, _ := skill["id"].(string)
+		for _, cosmetic := range []string{"id", "name", "description", "tags", "examples"} {
+			delete(skill, cosmetic)
+		}
+		contract := contracts[id]
+		s.skills[id] = skillShape{contract.Input, contract.Output, []any{skill, doc.DefaultInputModes, doc.DefaultOutputModes}}
+	}
+	return s
+}
+
+type contract struct{ Input, Output any }
+
+// contractsOf are the schemas that the skills extension has.
+func contractsOf(list []runtime.Extension) map[string]contract {
+	var all map[string]contract
+	for _, e := range list {
+		if !runtime.IsSkillsExtension(e.URI) {
+			continue
+		}
+		if raw, ok := e.Params.Get("skills"); ok && json.NewDecoder(bytes.NewReader(raw)).Decode(&all) == nil {
+			return all
+		}
+	}
+	return nil
+}
+
+// changes lists what is different in another shape.
+func (s *shape) changes(now *shape) (list []CardChange) {
+	for id, old := range s.skills {
+		skill, ok := now.skills[id]
+		switch {
+		case !ok:
+			list = append(list, CardChange{Kind: ChangeSkillGone, Skill: id})
+			continue
+		case !reflect.DeepEqual(old.input, skill.input):
+			list = append(list, CardChange{Kind: ChangeInput, Skill: id})
+		}
+		if !reflect.DeepEqual(old.output, skill.output) {
+			list = append(list, CardChange{Kind: ChangeOutput, Skill: id})
+		}
+		if !reflect.DeepEqual(old.rest, skill.rest) {
+			list = append(list, CardChange{Kind: ChangeSkill, Skill: id})
+		}
+	}
+	for id := range now.skills {
+		if _, ok := s.skills[id]; !ok {
+			list = append(list, CardChange{Kind: ChangeSkillNew, Skill: id})
+		}
+	}
+	list = append(list, missing(ChangeInterfaceGone, s.interfaces, now.interfaces)...)
+	list = append(list, missing(ChangeInterfaceNew, now.interfaces, s.interfaces)...)
+	if !reflect.DeepEqual(s.security, now.security) {
+		list = append(list, CardChange{Kind: ChangeSecurity})
+	}
+	if s.offers != now.offers {
+		list = append(list, CardChange{Kind: ChangeOffers})
+	}
+	slices.SortFunc(list, func(a, b CardChange) int { return strings.Compare(a.String(), b.String()) })
+	return list
+}
+
+// missing are the interfaces of one list that another does not have.
+func missing(kind ChangeKind, from, in []string) (list []CardChange) {
+	has := make(map[string]bool, len(in))
+	for _, i := range in {
+		has[i] = true
+	}
+	for _, i := range from {
+		if !has[i] {
+			list = append(list, CardChange{Kind: kind, What: i})
+		}
+	}
+	return list
+}
