@@ -28,11 +28,16 @@ empty line leaves the question open. In a pipe the answer goes to stdout: all te
 data, that alone, and the text to stderr. A question ends the command with exit code 3 and the command that answers it. Ctrl-C stops
 waiting, not the task: it says how to wait for the task again, and how to cancel it.
 
+Who calls is said by --token, A2A_TOKEN or --header; else by the environment, A2A_CLIENT_<SCHEME> for the card's security scheme of that name (a token, an API key
+or user:password; with _FILE a file that has it, with _CERT and _KEY a client certificate, with _ISSUER, _ID and _SECRET client credentials of OAuth 2); else by
+"a2agen login". A call that the agent would refuse for want of a credential is not sent: the error says how to give it.
+
 Exit codes: 0 answered; 1 the task failed, was rejected or canceled, or the agent refused the call (401 and 403, too); 2 wrong arguments, or
 the agent cannot be reached or understood; 3 the task waits for an answer or an authorization; 130 interrupted.`,
 		Example: `  a2agen call . "How will the weather be in Rome?"             # the agent of this project, started by go run .
   a2agen call . --skill forecast --data '{"city": "Rome"}'     # what goes in is checked by the skill's schema
-  A2A_TOKEN=… a2agen call https://agent.example.com "Plan a trip"      # who calls; --header 'X-API-Key: …' for other schemes
+  A2A_TOKEN=… a2agen call https://agent.example.com "Plan a trip"      # who calls; after a2agen login nothing is needed
+  A2A_CLIENT_KEY=… a2agen call https://agent.example.com "Plan a trip" # for the scheme "key" of the card
   a2agen call . "hello" --binding GRPC                         # over gRPC, which the card offers beside others
   a2agen call . --task 7d1c "Friday"                           # answer the question of a task
   a2agen call . --task 7d1c                                    # wait for a task; --cancel cancels it

@@ -67,7 +67,7 @@ func Run(ctx context.Context, o Options) error {
 	if err := c.Login(ctx, l.Resource); err != nil {
 		return err
 	}
-	if err := l.keep(); err != nil {
+	if err := l.replace(); err != nil {
 		return err
 	}
 	fmt.Fprintf(o.Out, "logged in: a2agen call %s uses it\n", l.Agent)

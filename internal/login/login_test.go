@@ -220,6 +220,28 @@ func TestAnExpiredLoginSaysHowToLogInAgain(t *testing.T) {
 	}
 }
 
+// TestALoginReplacesTheOneBefore, with its token, when it differs.
+func TestALoginReplacesTheOneBefore(t *testing.T) {
+	at, _ := issuer(t)
+	o, _, _ := person(t, agent(t, openID, demanded, at), "")
+	o.Issuer, o.ClientID = at, "cli"
+	for _, o.ClientID = range []string{"cli", "cli", "other"} {
+		if err := login.Run(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+		if got := kept(t); len(got) != 2 {
+			t.Errorf("%v", got)
+		}
+		s, err := login.Of(o.Target)[0].Source()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Token(t.Context(), rpc.TokenNeed{}); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // TestALogoutLeavesNothing of the login, and the others as they are.
 func TestALogoutLeavesNothing(t *testing.T) {
 	at, _ := issuer(t)

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"strings"
 
@@ -147,6 +148,20 @@ func (l *Login) file() (string, error) {
 	dir, err := folder()
 	sum := sha256.Sum256([]byte(l.Agent + "\n" + l.Scheme))
 	return filepath.Join(dir, hex.EncodeToString(sum[:16])+".json"), err
+}
+
+// replace keeps the login in place of an earlier one for the agent and the scheme, whose token is removed if it is another.
+func (l *Login) replace() error {
+	path, err := l.file()
+	if err != nil {
+		return err
+	}
+	if old, ok := read(path); ok && !reflect.DeepEqual(old, *l) {
+		if err := old.remove(); err != nil {
+			return err
+		}
+	}
+	return l.keep()
 }
 
 // keep writes the login down, for its owner's eyes alone.

@@ -68,6 +68,10 @@ func run(ctx context.Context) error {
 	if err := tryProviderFlows(ctx, issuer); err != nil {
 		return fmt.Errorf("%s: %w", provider, err)
 	}
+	if err := tryLogin(ctx, issuer); err != nil {
+		return fmt.Errorf("the commands of %s: %w", loginPage, err)
+	}
+	fmt.Println(provider, "as", loginPage, "has it: as it must be")
 	if err := tryOutage(ctx, p); err != nil {
 		return fmt.Errorf("%s stops: %w", provider, err)
 	}
@@ -116,8 +120,16 @@ func try(ctx context.Context, issuer, kind string) error {
 	return nil
 }
 
-// newAgent is one that has one caller.
+// newAgent is one that has one caller, on this machine.
 func newAgent(issuer, principal string, verifier auth.Verifier) (*httptest.Server, error) {
+	handler, err := newHandler(issuer, principal, verifier)
+	if err != nil {
+		return nil, err
+	}
+	return httptest.NewServer(handler), nil
+}
+
+func newHandler(issuer, principal string, verifier auth.Verifier) (http.Handler, error) {
 	p := a2a.Protocol()
 	c, err := p.DecodeCard([]byte(strings.ReplaceAll(card, "ISSUER", strings.TrimSuffix(issuer, "/"))))
 	if err != nil {
@@ -130,12 +142,8 @@ func newAgent(issuer, principal string, verifier auth.Verifier) (*httptest.Serve
 		}
 		return []byte("done"), nil
 	}}
-	s, err := server.New(server.Config{Protocol: p, Card: c, Skills: []server.Skill{says}}, server.WithAuth(auth.Verifiers{"idp": verifier}),
+	return server.New(server.Config{Protocol: p, Card: c, Skills: []server.Skill{says}}, server.WithAuth(auth.Verifiers{"idp": verifier}),
 		server.WithLogger(slog.New(slog.DiscardHandler)))
-	if err != nil {
-		return nil, err
-	}
-	return httptest.NewServer(s), nil
 }
 
 // obtain gets a token by client credentials. The secret of a client is its name and "-secret".

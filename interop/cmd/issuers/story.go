@@ -29,10 +29,8 @@ func tryStory(ctx context.Context, issuer string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	build := exec.CommandContext(ctx, "go", "build", "-o", dir, "./cmd/a2agen")
-	build.Dir = ".."
-	if out, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("build a2agen: %w: %s", err, out)
+	if err := buildTool(ctx, dir); err != nil {
+		return err
 	}
 	commands, err := readStory()
 	if err != nil {
@@ -54,6 +52,16 @@ func tryStory(ctx context.Context, issuer string) error {
 	bash.Stdout, bash.Stderr = &told, &told
 	_ = bash.Run() // its calls fail on purpose
 	return checkStory(told.String())
+}
+
+// buildTool builds a2agen into a folder.
+func buildTool(ctx context.Context, dir string) error {
+	build := exec.CommandContext(ctx, "go", "build", "-o", dir, "./cmd/a2agen")
+	build.Dir = ".."
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("build a2agen: %w: %s", err, out)
+	}
+	return nil
 }
 
 func readStory() (string, error) {
