@@ -1,10 +1,11 @@
 package golden
 
 import (
+	"bytes"
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,51 +15,60 @@ import (
 
 // What a hello agent may weigh, linked as its Dockerfile links it, in bytes.
 const (
-	maxAgent     = 9_350_000 // 0.3 beside 1.0 is 0.4 MB of it
-	maxGRPCAgent = 15_000_000
+	maxAgent     = 9_120_000 // 0.3 beside 1.0 is 0.3 MB of it
+	maxOldAgent  = 8_800_000 // of 1.0 alone
+	maxGRPCAgent = 13_400_000
 )
 
-// TestAgentsLinkWhatTheyAreReachedBy builds agents of one skill: only one that is reached over gRPC links it, and neither
-// links an HTTP client, or is large.
-func TestAgentsLinkWhatTheyAreReachedBy(t *testing.T) {
+// parts are functions of what only some agents link, by what asks for them.
+var parts = map[string]string{
+	"gRPC":      "google.golang.org/grpc.NewServer",
+	"HTTP+JSON": "github.com/a2agen/a2agen/runtime/server/internal/rest.(*Binding).Serve",
+	"auth":      "github.com/a2agen/a2agen/runtime/auth.New",
+	"push":      "github.com/a2agen/a2agen/runtime/internal/deliver.(*Worker).claim",
+	"webhooks":  "github.com/a2agen/a2agen/runtime/internal/webhook.",
+	"SQLite":    "modernc.org/sqlite.",
+	"0.3":       "github.com/a2agen/a2agen/runtime/legacy.",
+	"clients":   "example.com/hello/a2a.parseResult",
+	"configs":   "example.com/hello/a2a.newPushPage",
+}
+
+// TestAnAgentLinksWhatItUses builds agents of one skill, and looks for each part in the functions of the program: it is
+// there if the card or a2agen.yaml asks for it, and otherwise not.
+func TestAnAgentLinksWhatItUses(t *testing.T) {
 	if testing.Short() {
 		t.Skip("links programs")
 	}
-	root, err := filepath.Abs("..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, test := range []struct {
-		bindings []string
-		tags     string
-		links    bool
-		maximum  int64
+	both := []string{"JSONRPC", "HTTP+JSON"}
+	for name, test := range map[string]struct {
+		options project.InitOptions
+		push    bool
+		parts   []string
+		maximum int64
 	}{
-		{nil, "", false, maxAgent},
-		{[]string{"JSONRPC", "HTTP+JSON", "GRPC"}, "grpcnotrace", true, maxGRPCAgent},
+		"as init makes it":  {parts: []string{"HTTP+JSON", "0.3"}, maximum: maxAgent},
+		"1.0":               {options: project.InitOptions{Protocol: []string{"1.0"}}, parts: []string{"HTTP+JSON"}, maximum: maxOldAgent},
+		"JSON-RPC alone":    {options: project.InitOptions{Protocol: []string{"1.0"}, Bindings: both[:1]}, maximum: maxOldAgent - 50_000},
+		"gRPC":              {options: project.InitOptions{Bindings: append(both, "GRPC")}, parts: []string{"HTTP+JSON", "gRPC", "0.3"}, maximum: maxGRPCAgent},
+		"callers need keys": {options: project.InitOptions{Auth: "apikey"}, parts: []string{"HTTP+JSON", "0.3", "auth"}, maximum: maxAgent + 120_000},
+		"push notifications in a file": {
+			options: project.InitOptions{Store: "sqlite"}, push: true,
+			parts: []string{"HTTP+JSON", "0.3", "push", "webhooks", "SQLite", "clients", "configs"}, maximum: 14_600_000,
+		},
 	} {
-		t.Run(fmt.Sprint(test.bindings), func(t *testing.T) {
-			dir := filepath.Join(t.TempDir(), "hello")
-			o := project.InitOptions{Options: project.Options{Dir: dir}, Runtime: root, Bindings: test.bindings}
-			if _, err := project.Init(context.Background(), o); err != nil {
+		t.Run(name, func(t *testing.T) {
+			dir := newAgent(t, test.options, test.push)
+			program := buildAgent(t, dir)
+			functions, err := gotool.Command(dir, "tool", "nm", program).Output()
+			if err != nil {
 				t.Fatal(err)
 			}
-			deps, err := gotool.Command(dir, "list", "-deps", "./...").CombinedOutput()
-			if err != nil {
-				t.Fatalf("%v\n%s", err, deps)
+			for part, function := range parts {
+				if got, want := strings.Contains(string(functions), " "+function), slices.Contains(test.parts, part); got != want {
+					t.Errorf("it links %s: %v", part, got)
+				}
 			}
-			if got := strings.Contains(string(deps), "google.golang.org/grpc"); got != test.links {
-				t.Errorf("it links grpc-go: %v", got)
-			}
-			if strings.Contains(string(deps), "runtime/internal/webhook") {
-				t.Error("its card has no push notifications, and it links what sends them")
-			}
-			build := gotool.Command(dir, "build", "-trimpath", "-ldflags=-s -w", "-tags="+test.tags, "-o", "hello", ".")
-			build.Env = append(build.Environ(), "CGO_ENABLED=0")
-			if out, err := build.CombinedOutput(); err != nil {
-				t.Fatalf("%v\n%s", err, out)
-			}
-			info, err := os.Stat(filepath.Join(dir, "hello"))
+			info, err := os.Stat(buildAgent(t, dir, "-ldflags=-s -w"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -68,6 +78,48 @@ func TestAgentsLinkWhatTheyAreReachedBy(t *testing.T) {
 			}
 		})
 	}
+}
+
+// newAgent makes an agent, with push notifications on its card if it is to send some.
+func newAgent(t *testing.T, o project.InitOptions, push bool) (dir string) {
+	t.Helper()
+	root, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir = filepath.Join(t.TempDir(), "hello")
+	o.Options, o.Runtime = project.Options{Dir: dir}, root
+	if _, err := project.Init(context.Background(), o); err != nil {
+		t.Fatal(err)
+	}
+	if !push {
+		return dir
+	}
+	card := filepath.Join(dir, "agent.yaml")
+	text, err := os.ReadFile(card)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = bytes.Replace(text, []byte("streaming: true"), []byte("streaming: true\n  pushNotifications: true"), 1)
+	if err := os.WriteFile(card, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := project.Run(context.Background(), o.Options); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// buildAgent links an agent as its Dockerfile does.
+func buildAgent(t *testing.T, dir string, flags ...string) (program string) {
+	t.Helper()
+	program = filepath.Join(dir, "program")
+	build := gotool.Command(dir, append([]string{"build", "-tags=grpcnotrace", "-o", program}, append(flags, ".")...)...)
+	build.Env = append(build.Environ(), "CGO_ENABLED=0", "GOFLAGS=-mod=mod -trimpath")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return program
 }
 
 // TestAClientLinksNoServer lists what the clients of agents link that keep tasks in SQLite, are reached over gRPC, check tokens and send push

@@ -314,7 +314,11 @@ func (a *agentPackage) server() (output.File, error) {
 		list := jen.Index().Qual(serverPath, "Option").Values(options...)
 		body = append(body, jen.Id("opts").Op("=").Append(list, jen.Id("opts").Op("...")))
 	}
-	body = append(body, jen.Return(jen.Qual(serverPath, "New").Call(jen.Qual(serverPath, "Config").Values(config.lines()...), jen.Id("opts").Op("..."))))
+	constructor := "New"
+	if !slices.Contains(a.agent.Bindings, runtime.BindingHTTP) {
+		constructor = "NewWithoutREST"
+	}
+	body = append(body, jen.Return(jen.Qual(serverPath, constructor).Call(jen.Qual(serverPath, "Config").Values(config.lines()...), jen.Id("opts").Op("..."))))
 	f.Add(doc("NewServer makes the agent's server. Host it with server.Main, or mount it: it is an http.Handler.")).Func().Id("NewServer").Params(jen.Id("s").Id("Skills"), jen.Id("opts").Op("...").Qual(serverPath, "Option")).Params(jen.Op("*").Qual(serverPath, "Server"), jen.Error()).Block(body...).Line()
 	for _, s := range a.agent.Skills {
 		f.Add(a.glue(s))

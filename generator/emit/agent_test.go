@@ -82,6 +82,28 @@ func TestAgentPackageGlueHandsTheRuntimeInputHandlerAndOutput(t *testing.T) {
 	}
 }
 
+// What the card does not offer is not in the program: the linker keeps what generated code names.
+func TestAServerNamesWhatItsCardOffers(t *testing.T) {
+	for name, test := range map[string]struct {
+		bindings []string
+		pushes   bool
+		want     []string
+	}{
+		"JSON-RPC alone":     {[]string{"JSONRPC"}, false, []string{"a2a.ServerProtocol()", "server.NewWithoutREST("}},
+		"HTTP+JSON":          {[]string{"JSONRPC", "HTTP+JSON"}, false, []string{"a2a.ServerProtocol()", "server.New("}},
+		"push notifications": {[]string{"JSONRPC"}, true, []string{"a2a.Protocol()", "server.NewWithoutREST(", "webhooks.Send()"}},
+	} {
+		m := agentModel()
+		m.Agent.Bindings, m.Agent.Pushes = test.bindings, test.pushes
+		src := emitAgent(t, m)["agent/server.gen.go"]
+		for _, want := range test.want {
+			if !strings.Contains(src, want) {
+				t.Errorf("%s: server.gen.go lacks %q:\n%s", name, want, src)
+			}
+		}
+	}
+}
+
 func TestAgentPackageKeepsTheCardByteForByte(t *testing.T) {
 	m := agentModel()
 	f, err := parser.ParseFile(token.NewFileSet(), "card.gen.go", emitAgent(t, m)["agent/card.gen.go"], 0)

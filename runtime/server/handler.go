@@ -81,12 +81,12 @@ func (s *Server) serveREST(w http.ResponseWriter, r *http.Request) {
 	rest, ok := s.paths.below(r)
 	if ok && r.Method != http.MethodOptions {
 		if s.policy.Allow(w, r, "", page.Wanted(r)) {
-			s.rest.Serve(w, r, rest)
+			s.http.Serve(w, r, rest)
 		}
 		return
 	}
 	if ok {
-		if methods := s.rest.Methods(rest); methods != nil {
+		if methods := s.http.Methods(rest); methods != nil {
 			s.policy.Allow(w, r, strings.Join(methods, ", "), page.Wanted(r))
 			return
 		}

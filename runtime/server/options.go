@@ -38,6 +38,7 @@ type options struct {
 	handler    func(context.Context, *Task) error // in the place of the skills'; nil: theirs
 	cardKey    cardKey
 
+	newHTTP   func(*binding.Agent) routes // makes HTTP+JSON; nil: it is not served
 	transport func(*binding.Agent, *origin.Policy) (listen.Transport, error)
 	cert, key string // files
 	auditPath string

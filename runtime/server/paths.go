@@ -20,18 +20,24 @@ type paths struct {
 	extended map[string]*engine.Version // where a version has the extended card that has no operation for it
 }
 
+// served says which bindings there are beside JSON-RPC.
+type served struct {
+	http   bool // HTTP+JSON
+	beside bool // another transport
+}
+
 // read takes from the interfaces of the card where they are served and under which hosts. base is the path of the
-// public URL: a proxy may pass it on or strip it. beside says that there is another transport.
-func (p *paths) read(e *engine.Engine, base string, beside bool) (hosts []string, err error) {
+// public URL: a proxy may pass it on or strip it.
+func (p *paths) read(e *engine.Engine, base string, by served) (hosts []string, err error) {
 	p.rpc, p.extended = map[string]bool{}, map[string]*engine.Version{}
 	for _, i := range e.Info().Interfaces {
-		host, err := p.readInterface(e, i, beside)
+		host, err := p.readInterface(e, i, by)
 		if err != nil {
 			return nil, err
 		}
 		hosts = append(hosts, host)
 	}
-	if len(p.rpc)+len(p.rest) == 0 && !beside {
+	if len(p.rpc)+len(p.rest) == 0 && !by.beside {
 		p.addRPC(e, "/")
 	}
 	if base != "" {
@@ -47,7 +53,7 @@ func (p *paths) read(e *engine.Engine, base string, beside bool) (hosts []string
 
 // readInterface takes from an interface of the card where it is served, and under which host. One that is not served is
 // an error, unless it may be somebody else's, since its URL has a host.
-func (p *paths) readInterface(e *engine.Engine, i runtime.Interface, beside bool) (host string, err error) {
+func (p *paths) readInterface(e *engine.Engine, i runtime.Interface, by served) (host string, err error) {
 	b := runtime.BindingNamed(i.Binding)
 	switch {
 	case b == nil:
@@ -67,13 +73,15 @@ func (p *paths) readInterface(e *engine.Engine, i runtime.Interface, beside bool
 	case u.Host == "" && v != nil && v.Over(i.Binding) == nil:
 		return "", fmt.Errorf("the card offers version %s over %s at %q, for which the protocol package "+
 			"has no codec: list it under \"bindings\" where that package is generated", i.Version, i.Binding, i.URL)
-	case u.Host == "" && b.Server != "" && !beside:
+	case u.Host == "" && b.Server != "" && !by.beside:
 		return "", fmt.Errorf("the card offers %s at %q: give the server %s.Serve()", i.Binding, i.URL, path.Base(b.Server))
+	case u.Host == "" && b.Name == runtime.BindingHTTP && !by.http:
+		return "", fmt.Errorf("the card offers %s at %q: make the server by server.New, not NewWithoutREST", i.Binding, i.URL)
 	}
-	switch i.Binding {
-	case runtime.BindingHTTP:
+	switch {
+	case b.Name == runtime.BindingHTTP && by.http:
 		p.addREST(u.EscapedPath())
-	case runtime.BindingJSONRPC:
+	case b.Name == runtime.BindingJSONRPC:
 		p.addRPC(e, u.Path)
 	}
 	return u.Host, nil

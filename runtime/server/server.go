@@ -24,7 +24,6 @@ import (
 	"github.com/a2agen/a2agen/runtime/server/internal/listen"
 	"github.com/a2agen/a2agen/runtime/server/internal/origin"
 	"github.com/a2agen/a2agen/runtime/server/internal/page"
-	"github.com/a2agen/a2agen/runtime/server/internal/rest"
 )
 
 // Server is an agent as an [http.Handler]. It starts no goroutines until there is work, and none outlives
@@ -37,7 +36,7 @@ type Server struct {
 
 	agent    *binding.Agent // what bindings see of the server
 	rpc      *jsonrpc.Binding
-	rest     *rest.Binding
+	http     routes           // HTTP+JSON; nil: it is not served
 	beside   listen.Transport // nil: there is none
 	paths    paths            // where they are served
 	policy   *origin.Policy   // which requests are answered, by where they come from
@@ -55,6 +54,11 @@ type Server struct {
 // New makes a server. It fails on a configuration that cannot work: no protocol, no card, skills without ids or twice
 // the same.
 func New(cfg Config, opts ...Option) (*Server, error) {
+	return NewWithoutREST(cfg, append([]Option{withREST}, opts...)...)
+}
+
+// NewWithoutREST is [New] for an agent whose card does not offer HTTP+JSON, which it does not link then.
+func NewWithoutREST(cfg Config, opts ...Option) (*Server, error) {
 	s := &Server{options: defaultOptions()}
 	for _, o := range opts {
 		o(&s.options)
@@ -118,7 +122,7 @@ func (s *Server) init(cfg Config) (err error) {
 	}); err != nil {
 		return err
 	}
-	cardHosts, err := s.paths.read(s.engine, s.cards.Base(), s.transport != nil)
+	cardHosts, err := s.paths.read(s.engine, s.cards.Base(), served{http: s.newHTTP != nil, beside: s.transport != nil})
 	if err != nil {
 		return err
 	}
@@ -148,7 +152,10 @@ func (s *Server) bind() (err error) {
 	if s.audit != nil {
 		s.agent.Audited = s.audit.Ready
 	}
-	s.rpc, s.rest = jsonrpc.New(s.agent), rest.New(s.agent)
+	s.rpc = jsonrpc.New(s.agent)
+	if s.newHTTP != nil {
+		s.http = s.newHTTP(s.agent)
+	}
 	s.page = page.New(s.engine, s.cards, page.Credentials{Demands: s.access.Demands, Curl: s.curl}, len(s.paths.rpc) > 0, s.logger)
 	if s.transport != nil {
 		s.beside, err = s.transport(s.agent, s.policy)
