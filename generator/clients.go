@@ -98,6 +98,9 @@ func (g *generation) readClient(cfg *config.Config, c config.Client) (*remoteCli
 	if known && old.Digest == pin.Digest {
 		pin.Key, pin.Form = old.Key, old.Form
 	}
+	if known && c.Verify != nil && pin.Key == "" {
+		list.Warnf(c.Verify.Pos, "not-verified", "run "+fetch, "the card of client %q was not verified when the client was made from it", c.Name)
+	}
 	r := &remoteClient{Client: c, agent: agent, pin: pin, reach: way, card: src, about: imported.Description}
 	if !json.Valid(src) {
 		r.card = card.JSON(file, src)

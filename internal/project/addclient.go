@@ -178,10 +178,9 @@ func (p *project) inside(file string) string {
 func (p *project) applyClient(ctx context.Context, o ClientOptions, c config.Client, old, edited []byte, seen *seenCard) (Report, error) {
 	over := map[string][]byte{config.File: edited}
 	file, kept := c.Card()
-	pins := p.Lock().Clients
+	pins := without(p.Lock().Clients, c.Name)
 	if kept {
 		over[file], p.remotes = seen.card, map[string][]byte{file: seen.card}
-		pins = without(pins, c.Name)
 		p.Replace(file) // fetching it again is what takes over another card
 	}
 	p.config = edited
