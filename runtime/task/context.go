@@ -12,10 +12,10 @@ import (
 // Context is what handlers keep with the context of their message, for the tasks that come later in it. It is the
 // caller's own, as the caller's tasks are: another caller who names the same context has another. It is in the store,
 // beside the tasks; [store.Note] says for how long. Methods are safe for concurrent use while the handler runs.
-type Context struct{ run run }
+type Context Task
 
 // Context returns what is kept with the context. In one call it is always the same.
-func (t *Task) Context() *Context { return &t.context }
+func (t *Task) Context() *Context { return (*Context)(t) }
 
 // ID is the context's id.
 func (x *Context) ID() string { return x.run.ContextID() }

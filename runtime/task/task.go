@@ -13,13 +13,10 @@ import (
 // Task is one call of a handler: the message, and the task it belongs to. The task comes into being with the first
 // thing that needs one; a handler that only calls [Task.Reply] answers with a plain Message. Methods are safe for
 // concurrent use while the handler runs.
-type Task struct {
-	run     run
-	context Context
-}
+type Task struct{ run run }
 
 // New makes the Task of a run. The server calls it.
-func New(r run) Task { return Task{r, Context{r}} }
+func New(r run) Task { return Task{r} }
 
 // ID returns the task's id. Before the task exists it is the id that it will have.
 func (t *Task) ID() string { return t.run.TaskID() }
