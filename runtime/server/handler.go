@@ -33,7 +33,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.serveHealth(w)
 		return
 	}
-	if !s.policy.AllowAddr(w, r) || !s.policy.AllowHost(w, r) {
+	if !s.policy.AllowTarget(w, r) {
 		return
 	}
 	if s.beside != nil && s.beside.Calls(r) {

@@ -34,7 +34,11 @@ const (
 
 // repeat returns the key by which the request is recognized when it is sent again; nil: there is none.
 func (r *Request) repeat(p *runtime.SendRequest, info *runtime.MessageInfo) (*store.Repeat, error) {
-	key, err := route.IdempotencyKey(info.Metadata)
+	var key string
+	var err error
+	if len(info.Metadata) > 0 {
+		key, err = route.IdempotencyKey(info.Metadata)
+	}
 	if r.Repeat != "" && err == nil {
 		if key != "" && key != r.Repeat {
 			err = invalid.Field("message.metadata", "idempotencyKey is not what Idempotency-Key says")

@@ -8,14 +8,7 @@ import (
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
-// named finds the skill that the message's metadata name: under our extension, or as skillId.
-func (k *Catalog) named(metadata wire.Object) (*Skill, error) {
-	if len(metadata) == 0 {
-		return nil, nil
-	}
-	return k.namedIn(metadata)
-}
-
+// namedIn finds the skill that the message's metadata name: under our extension, or as skillId.
 func (k *Catalog) namedIn(metadata wire.Object) (*Skill, error) {
 	var ours, former, other wire.Value
 	for name, v := range metadata.All() {
@@ -59,9 +52,6 @@ func (k *Catalog) existing(field, id string) (*Skill, error) {
 // IdempotencyKey returns the key in a message's metadata, under our extension, for clients that cannot set headers; ""
 // for none. One that is no text is an error: its sender relies on it.
 func IdempotencyKey(metadata wire.Object) (key string, err error) {
-	if len(metadata) == 0 {
-		return "", nil
-	}
 	ours, ok := metadata.Get(runtime.SkillsExtension)
 	if !ok || ours.Kind() != wire.KindObject {
 		return "", nil
@@ -76,15 +66,8 @@ func IdempotencyKey(metadata wire.Object) (key string, err error) {
 	return key, nil
 }
 
-// callIn reads an object as {"skill" or "skillId", "parameters" or "input" or "arguments" or "args"}: what callers made
+// callOf reads an object as {"skill" or "skillId", "parameters" or "input" or "arguments" or "args"}: what callers made
 // up before there was a convention. The skill is nil unless the object names one that exists.
-func (k *Catalog) callIn(object []byte) (s *Skill, input []byte) {
-	if len(object) == 0 || object[0] != '{' {
-		return nil, nil
-	}
-	return k.callOf(object)
-}
-
 func (k *Catalog) callOf(object []byte) (s *Skill, input []byte) {
 	const inputs = 2 // the members from here on hold the input
 	var members [6]wire.Value

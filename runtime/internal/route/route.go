@@ -40,21 +40,26 @@ type Target struct {
 // Naming a skill that does not exist is an error, as is data that fits no skill. Plain text that fits none has no
 // target: it comes from a person, who is helped by an answer. ctx ends the reading of a text.
 func (k *Catalog) Route(ctx context.Context, m *Message) (Target, error) {
-	s, err := k.named(m.Metadata)
-	if err != nil {
-		return Target{}, err
+	var s *Skill
+	var err error
+	if len(m.Metadata) > 0 {
+		if s, err = k.namedIn(m.Metadata); err != nil {
+			return Target{}, err
+		}
 	}
 	data, text := dataOf(m.Parts), TextOf(m.Parts)
 	object := data // text that is a JSON object is looked at as data is; it stays text, since a person may have written it
 	if len(data) == 0 {
 		object = jsonText(text)
 	}
-	if id, input := k.callIn(object); id != nil && (s == nil || s == id) {
-		s = id
-		if len(data) > 0 {
-			data = input
-		} else {
-			text = string(input)
+	if len(object) > 0 && object[0] == '{' {
+		if id, input := k.callOf(object); id != nil && (s == nil || s == id) {
+			s = id
+			if len(data) > 0 {
+				data = input
+			} else {
+				text = string(input)
+			}
 		}
 	}
 	var value any // of data, where a rule has decoded it

@@ -49,6 +49,9 @@ func (k content) checkParts(parts []runtime.Part) error {
 				return fmt.Errorf("part %d cannot be sent: data: %w", i, err)
 			}
 		}
+		if len(p.Metadata) == 0 {
+			continue
+		}
 		if err := k.checkMetadata(p.Metadata); err != nil {
 			return fmt.Errorf("part %d cannot be sent: %w", i, err)
 		}

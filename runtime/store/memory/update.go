@@ -250,7 +250,7 @@ func (r *row) record(version int64, e runtime.Event, messages []runtime.Message,
 func (r *row) moveCalls(brought *store.Call, e *taskstate.Effects) {
 	if brought != nil {
 		brought.N, brought.Attempt, brought.Made = e.Call, 0, 0
-		if e.Begin != e.Call {
+		if e.Begin != e.Call && r.st.Open() {
 			has := r.more()
 			has.calls = append(has.calls, brought)
 		}

@@ -135,8 +135,10 @@ func (q *Request) decode(params []byte, objects func([]byte) int) (any, error) {
 	if err := q.Allowed(); err != nil {
 		return nil, &Rejection{Cause: err}
 	}
-	if err := q.weigh(params, objects); err != nil {
-		return nil, err
+	if len(params) > FreeBody {
+		if err := q.weigh(params, objects); err != nil {
+			return nil, err
+		}
 	}
 	request, err := q.Version.Decode(q.Op, params)
 	if err != nil {
@@ -151,9 +153,6 @@ const objectWeight = 256
 // weigh takes from the budget what decoding the parameters is going to need: small objects need many times the bytes
 // that they came in.
 func (q *Request) weigh(params []byte, objects func([]byte) int) error {
-	if len(params) <= FreeBody {
-		return nil
-	}
 	n := objectWeight * int64(objects(params))
 	switch {
 	case n > q.Agent.Limits.Bodies/2:

@@ -91,7 +91,13 @@ func (q *request) resolve(env envelope, fault *runtime.Error) *runtime.Error {
 		return err
 	}
 	q.Version = v
-	if fault = q.tolerate(env, fault); fault != nil {
+	switch {
+	case v.Rules.ClientIDs: // 0.1 allows requests without jsonrpc, and its schema those without an id, which are answered
+		q.Silent = false
+	case fault == nil && env.bare:
+		fault = runtime.ErrInvalidRequest.With(`jsonrpc must be "2.0"`)
+	}
+	if fault != nil {
 		return fault
 	}
 	q.Params = env.params
@@ -111,19 +117,6 @@ func (q *request) resolve(env envelope, fault *runtime.Error) *runtime.Error {
 		return q.UnlessParse(err)
 	}
 	return nil
-}
-
-// tolerate accepts requests of 0.1 without jsonrpc, and answers those without an id, as its schema allows. It returns
-// what is wrong with the envelope.
-func (q *request) tolerate(env envelope, fault *runtime.Error) *runtime.Error {
-	if q.Version.Rules.ClientIDs {
-		q.Silent = false
-		return fault
-	}
-	if fault == nil && env.bare {
-		return runtime.ErrInvalidRequest.With(`jsonrpc must be "2.0"`)
-	}
-	return fault
 }
 
 // recognise corrects the version of a request that names none, where several versions have the method: tasks/get is one

@@ -59,21 +59,6 @@ func ErrOpen(addr net.Addr) error {
 		"or %s=none", addr, EnvAuth)
 }
 
-// AllowAddr refuses requests to an address that the policy withholds, and reports whether the request may go on.
-// Servers of the user's own come this way; the agent's own do not even listen.
-func (p *Policy) AllowAddr(w http.ResponseWriter, r *http.Request) bool {
-	if p.open {
-		return true
-	}
-	addr, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	if addr == nil || !p.Withholds(addr) {
-		return true
-	}
-	http.Error(w, "This agent demands nothing of its callers, so that it answers on its own machine alone.\n"+
-		"Whoever runs it can say otherwise: "+EnvAuth+"=none.", http.StatusForbidden)
-	return false
-}
-
 // requestHeaders are those of requests that web pages may set, beside those with an API key.
 var requestHeaders = []string{
 	"Content-Type", "Authorization", "A2A-Version", "A2A-Extensions", "A2A-Tenant", "Idempotency-Key", "Idempotency-Age",
@@ -150,9 +135,16 @@ func names(hosts []string) map[string]bool {
 	return names
 }
 
-// AllowHost refuses requests under a name that [Policy.CheckHost] refuses, and reports whether the request may go on.
-func (p *Policy) AllowHost(w http.ResponseWriter, r *http.Request) bool {
+// AllowTarget refuses requests to an address that the policy withholds, or under a name that [Policy.CheckHost] refuses,
+// and reports whether the request may go on. Servers of the user's own come this way; the agent's own do not even
+// listen on such an address.
+func (p *Policy) AllowTarget(w http.ResponseWriter, r *http.Request) bool {
 	addr, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	if addr != nil && p.Withholds(addr) {
+		http.Error(w, "This agent demands nothing of its callers, so that it answers on its own machine alone.\n"+
+			"Whoever runs it can say otherwise: "+EnvAuth+"=none.", http.StatusForbidden)
+		return false
+	}
 	err := p.CheckHost(r.Host, addr)
 	switch {
 	case err == nil:
