@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -92,4 +93,38 @@ func verdict(list []carddiff.Finding) error {
 }
 
 // errUnknown is the error of a command that could not decide something which it has printed.
-var errUnknown = errors.New("something could not be compared: see the findings that are unknown")
+var errUnknown = errors.New("something could not be compared: see above")
+
+// writeRemote prints what is different in the cards of agents that run. Those that could not be compared go to stderr.
+func writeRemote(cmd *cobra.Command, list []project.RemoteCard) error {
+	for _, r := range list {
+		if r.Problem != "" {
+			fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", r.Title(), r.Problem)
+			continue
+		}
+		if len(r.Findings) == 0 {
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", r.Title(), carddiff.Count(nil))
+			continue
+		}
+		fmt.Fprintf(cmd.OutOrStdout(), "%s:\n", r.Title())
+		if err := carddiff.WriteText(cmd.OutOrStdout(), r.Findings); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// remoteVerdict is the error for cards of agents that run: that callers break, or that this is not known.
+func remoteVerdict(list []project.RemoteCard) error {
+	var all error
+	for _, r := range list {
+		err := verdict(r.Findings)
+		if err == nil && r.Problem != "" {
+			err = errUnknown
+		}
+		if all == nil || errors.Is(err, errInvalid) {
+			all = cmp.Or(err, all)
+		}
+	}
+	return all
+}

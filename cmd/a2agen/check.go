@@ -3,17 +3,19 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/a2agen/a2agen/generator/scaffold"
 	"github.com/a2agen/a2agen/internal/project"
+	"github.com/a2agen/a2agen/runtime/server"
 )
 
 func checkCommand() *cobra.Command {
 	var o project.Options
-	var stubs, unbuilt bool
+	var stubs, unbuilt, remote, private bool
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Report whether generated files are up to date",
@@ -23,15 +25,23 @@ no longer generated. Then it compiles the project and its tests, as they would b
 not compile, each handler whose signature does not fit its skill, and each handler without a skill. It exits with 1 if
 there is any drift or anything does not compile: put it in CI. The network is not used: where modules are not in the module
 cache it says so and compiles nothing. --no-build leaves the compiler out. With --handlers it also lists the handlers that are still the stubs that a2agen wrote, and exits with 1 when there
-are any.`,
+are any.
+
+With --remote it also fetches the card of each agent that the project has a client of, and says what is different from the one that the client
+was made from: breaking, unknown, compatible or cosmetic for callers, and what to do. If it is known where the project's own agent runs, by
+A2A_PUBLIC_URL or the supportedInterfaces of agent.yaml, it says the same of the published card and the one that the project has now: what would
+a deployment break? It exits with 1 for a breaking difference, and with 2 if there is none but something could not be compared.`,
 		Example: `  a2agen check
   a2agen check --handlers               # is every handler written?
-  a2agen check -C agents/weather --format json`,
+  a2agen check -C agents/weather --format json
+  a2agen check --remote                 # have the agents that it calls changed?`,
 		Args: none,
 	}
 	dirFlag(cmd, &o.Dir)
 	cmd.Flags().BoolVar(&stubs, "handlers", false, "also fail on handlers that are still stubs")
 	cmd.Flags().BoolVar(&unbuilt, "no-build", false, "do not compile: compare files and read handlers only")
+	cmd.Flags().BoolVar(&remote, "remote", false, "also compare the cards of agents that run with those that the project has")
+	cmd.Flags().BoolVar(&private, "allow-private-network", false, "with --remote, fetch cards from private and loopback addresses too")
 	format := formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := format.check(); err != nil {
@@ -43,6 +53,10 @@ are any.`,
 		r, err := project.Check(cmd.Context(), o)
 		if !stubs {
 			r.Handlers = withoutStubs(r.Handlers)
+		}
+		if remote && err == nil {
+			at := project.RemoteOptions{Options: o, AllowPrivate: private, Deployed: os.Getenv(server.EnvURL)}
+			r.Remote, err = project.CheckRemote(cmd.Context(), at)
 		}
 		if *format == formatJSON {
 			r.Diagnostics.Sort()
@@ -61,6 +75,12 @@ are any.`,
 		for _, h := range r.Handlers {
 			fmt.Fprintln(cmd.OutOrStdout(), h)
 		}
+		if remote && len(r.Remote) == 0 {
+			fmt.Fprintln(cmd.ErrOrStderr(), "no client has a url, and it is not known where the agent runs: there is no card to compare with")
+		}
+		if err := writeRemote(cmd, r.Remote); err != nil {
+			return err
+		}
 		return failed(r, stubs)
 	}
 	return cmd
@@ -71,11 +91,11 @@ func withoutStubs(fs []scaffold.Finding) []scaffold.Finding {
 	return slices.DeleteFunc(fs, func(f scaffold.Finding) bool { return f.Code == scaffold.Unwritten })
 }
 
-// failed returns the error of a project with drift, or with handlers that do not fit.
+// failed returns the error of a project with drift, with handlers that do not fit, or with agents elsewhere that changed.
 func failed(r project.CheckReport, stubs bool) error {
 	bad := func(f scaffold.Finding) bool { return f.Breaks() || stubs && f.Code == scaffold.Unwritten }
 	if len(r.Drift) > 0 || slices.ContainsFunc(r.Handlers, bad) {
 		return errInvalid
 	}
-	return nil
+	return remoteVerdict(r.Remote)
 }

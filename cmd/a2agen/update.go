@@ -12,24 +12,34 @@ import (
 
 func updateCommand() *cobra.Command {
 	var o project.UpdateOptions
+	var older bool
 	cmd := &cobra.Command{
-		Use:   "update [protocol|scaffold]",
-		Short: "Update what generate does not touch: protocol pins, and your files",
-		Long: `update applies what a newer a2agen does differently, prints what changed, and generates; without an argument, it updates both:
+		Use:   "update [protocol|scaffold|clients [NAME...]]",
+		Short: "Update what generate does not touch: protocol pins, your files, and the cards of clients",
+		Long: `update applies what a newer a2agen does differently, prints what changed, and generates; without an argument, it updates protocol and
+scaffold:
 
   protocol   pins the protocol definitions as this a2agen has them, and fetches those that a2agen.yaml names by url; what
              changed in them is printed. generate never moves a pin and never uses the network. Private addresses
              are rejected unless --allow-private-network is given.
   scaffold   merges into main.go, Makefile, tests and the other files that were written once what this a2agen would write
              there now: three ways, from the text as it was first written. Where you changed the same lines, both stand
-             in the file between conflict markers.`,
+             in the file between conflict markers.
+  clients    fetches the cards of the agents that the project has clients of, of all that have a url in a2agen.yaml or of those
+             that are named, prints what is different and what callers have to do, and pins them. Only with this word does
+             update change a client.`,
 		Example: `  a2agen update scaffold --diff         # what would change
   a2agen update scaffold
-  a2agen update protocol`,
-		ValidArgs: []string{"protocol", "scaffold"},
+  a2agen update protocol
+  a2agen update clients --dry-run       # have the cards of others changed, and what does it mean?
+  a2agen update clients travel`,
+		ValidArgs: []string{"protocol", "scaffold", "clients"},
 		Args: func(cmd *cobra.Command, args []string) error {
+			if ofClients(args) {
+				return nil
+			}
 			if len(args) > 1 || len(args) == 1 && args[0] != "protocol" && args[0] != "scaffold" {
-				return fmt.Errorf("%q: write protocol or scaffold, or nothing for both (see %s --help)", args, cmd.CommandPath())
+				return fmt.Errorf("%q: write protocol, scaffold or clients, or nothing for the first two (see %s --help)", args, cmd.CommandPath())
 			}
 			return nil
 		},
@@ -38,7 +48,8 @@ func updateCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&o.Force, "force", false, "overwrite generated files that were edited by hand")
 	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "say what would be written, and write nothing")
 	cmd.Flags().BoolVar(&o.Diff, "diff", false, "print what would change as a unified diff, and write nothing")
-	cmd.Flags().BoolVar(&o.AllowPrivate, "allow-private-network", false, "fetch definitions from private and loopback addresses too, and over http")
+	cmd.Flags().BoolVar(&o.AllowPrivate, "allow-private-network", false, "fetch definitions and cards from private and loopback addresses too, and definitions over http")
+	cmd.Flags().BoolVar(&older, "older", false, "with clients, take over a card of an older version than the pinned one")
 	format := formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := format.check(); err != nil {
@@ -48,6 +59,9 @@ func updateCommand() *cobra.Command {
 		o.Protocol = len(args) == 0 || args[0] == "protocol"
 		o.Scaffold = len(args) == 0 || args[0] == "scaffold"
 		o.Build = true
+		if ofClients(args) {
+			return updateClients(cmd, project.ClientUpdate{Options: o.Options, Names: args[1:], AllowPrivate: o.AllowPrivate, Older: older}, *format)
+		}
 		r, err := project.Update(cmd.Context(), o)
 		if err == nil && *format == formatText && !o.Diff {
 			if err := listUpdates(cmd.OutOrStdout(), r); err != nil {
@@ -63,6 +77,24 @@ func updateCommand() *cobra.Command {
 		return nil
 	}
 	return cmd
+}
+
+// ofClients reports whether the arguments ask for clients.
+func ofClients(args []string) bool { return len(args) > 0 && args[0] == "clients" }
+
+// updateClients takes over the cards of clients, and prints what is different in them first.
+func updateClients(cmd *cobra.Command, o project.ClientUpdate, format formatName) error {
+	done := announce(cmd, "fetching the cards")
+	defer done()
+	o.Show = func(list []project.RemoteCard) error {
+		done()
+		if format == formatJSON || o.Diff {
+			return nil
+		}
+		return writeRemote(cmd, list)
+	}
+	r, err := project.UpdateClients(cmd.Context(), o)
+	return present(cmd, o.Options, format, r, err)
 }
 
 // listUpdates prints what an update moved, fetched and did to the user's files.

@@ -30,7 +30,13 @@ func TestTheWorkflowChecksWithTheToolThatTheLockNames(t *testing.T) {
 				t.Fatal(r.err)
 			}
 			var workflow struct {
-				Jobs map[string]struct{ Steps []struct{ Run string } }
+				On struct {
+					Schedule []struct{ Cron string }
+				}
+				Jobs map[string]struct {
+					If    string
+					Steps []struct{ Run string }
+				}
 			}
 			if err := yaml.Unmarshal(r.files[0].Data, &workflow); err != nil {
 				t.Fatal(err)
@@ -40,6 +46,10 @@ func TestTheWorkflowChecksWithTheToolThatTheLockNames(t *testing.T) {
 				if s.Run != "" {
 					runs = append(runs, strings.TrimSpace(s.Run))
 				}
+			}
+			cards, timed := workflow.Jobs["cards"], len(workflow.On.Schedule) == 1
+			if timed != tt.view.Released || timed && (!strings.Contains(cards.If, "schedule") || strings.TrimSpace(cards.Steps[2].Run) != check+" --remote --no-build") {
+				t.Errorf("%+v in\n%s", cards, r.files[0].Data)
 			}
 			if !slices.Equal(runs, tt.want) || strings.Contains(string(r.files[0].Data), "go mod vendor") != tt.vendors {
 				t.Errorf("%q in\n%s", runs, r.files[0].Data)

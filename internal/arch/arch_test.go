@@ -129,7 +129,7 @@ var rows = map[string]string{
 	"internal/project/merge":  "",
 	"internal/project/remote": "spec",
 	"internal/project": ". generator generator/card generator/carddiff generator/config generator/diag generator/emit generator/names generator/output " +
-		"generator/scaffold internal/project/disk internal/project/merge internal/project/remote runtime runtime/signedcard runtime/wire spec",
+		"generator/scaffold generator/suggest internal/project/disk internal/project/merge internal/project/remote runtime runtime/signedcard runtime/wire spec",
 
 	// The command.
 	"internal/shell": "",

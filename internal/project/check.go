@@ -50,6 +50,8 @@ type CheckReport struct {
 	Diagnostics diag.List          `json:"diagnostics"`
 	// NotBuilt is why nothing was compiled, so that nobody knows whether the project builds; "" when it was.
 	NotBuilt string `json:"notBuilt,omitempty"`
+	// Remote are the cards of agents that run, compared with what the project has, if [CheckRemote] was asked for.
+	Remote []RemoteCard `json:"remote,omitempty"`
 }
 
 // Check reports how the project differs from the result of a run: the causes first, then file by file. It writes

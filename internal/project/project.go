@@ -133,6 +133,7 @@ type Report struct {
 	Moved    []Move             `json:"moved,omitempty"`   // pins, by an update
 	Fetched  []Fetched          `json:"fetched,omitempty"` // definitions, by an update
 	Updates  []ScaffoldUpdate   `json:"updates,omitempty"` // the user's files, by an update
+	Cards    []RemoteCard       `json:"cards,omitempty"`   // of clients, by an update: what is different
 	Clients  []generator.Reach  `json:"clients,omitempty"` // how clients of other agents call these
 	// Diff is the unified diff of what would change, when that was asked for.
 	Diff string `json:"diff,omitempty"`
