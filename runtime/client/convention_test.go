@@ -1,15 +1,21 @@
 package client_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/a2agen/a2agen/internal/a2awires"
+	"github.com/a2agen/a2agen/internal/a2awires/a2aclient"
 	"github.com/a2agen/a2agen/runtime"
 	rpc "github.com/a2agen/a2agen/runtime/client"
+	"github.com/a2agen/a2agen/runtime/server"
 )
 
 // talk is a skill without schemas, as emitted clients have it.
@@ -144,5 +150,40 @@ func TestAResultIsDecodedIntoATypeOfTheCallers(t *testing.T) {
 	}
 	if _, err := rpc.Decode[weather](nil, errors.ErrUnsupported); err != errors.ErrUnsupported {
 		t.Errorf("the call's error became %v", err)
+	}
+}
+
+// TestOurAgentsUnderstandTheConventions that name a skill: the one that is called answers, whatever its place among the others.
+func TestOurAgentsUnderstandTheConventions(t *testing.T) {
+	protocol := a2awires.Protocol()
+	card, err := protocol.DecodeCard([]byte(cardJSON("http://localhost/rpc", "", "")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var skills []server.Skill
+	for _, id := range []string{"first", "forecast", "last"} {
+		skills = append(skills, server.Skill{ID: id, Name: id, InputSchema: `{"type":"object","required":["city"],"properties":{"city":{"type":"string"}}}`, OutputSchema: `{"type":"object"}`,
+			Run: func(_ context.Context, _ *server.Task, in any) ([]byte, error) {
+				var v input
+				err := json.Unmarshal(in.([]byte), &v)
+				return []byte(`{"sky":"` + id + " in " + v.City + `"}`), err
+			}})
+	}
+	s, err := server.New(server.Config{Protocol: protocol, Card: card, Skills: skills}, server.WithLogger(slog.New(slog.DiscardHandler)), server.WithoutAuth())
+	if err != nil {
+		t.Fatal(err)
+	}
+	web := httptest.NewServer(s)
+	t.Cleanup(func() { web.Close(); s.Close() })
+	c, err := a2aclient.New(t.Context(), web.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, by := range map[string]rpc.Convention{"as the card has it": nil, "extension": rpc.ByExtension, "skillId": rpc.BySkillID, "parameters": rpc.ByParameters, "json-text": rpc.ByJSONText} {
+		skill := forecast
+		skill.By = by
+		if out, err := skill.Call(t.Context(), c.RPC(), &input{"Rome"}); err != nil || out.Sky != "forecast in Rome" {
+			t.Errorf("%s: %+v, %v", name, out, err)
+		}
 	}
 }
