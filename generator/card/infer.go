@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -77,6 +78,7 @@ func parameters(skill string, objects []*yaml.Node) (inner []*yaml.Node) {
 
 // inferred returns a schema that the values satisfy. path names them in the error, which says that their types differ.
 func inferred(values []*yaml.Node, path string, depth int) (*yaml.Node, error) {
+	all := len(values)
 	values = slices.DeleteFunc(slices.Clone(values), yamlx.IsNull)
 	if len(values) == 0 || depth > maxInferred {
 		return newMap(), nil // it may be anything
@@ -93,6 +95,9 @@ func inferred(values []*yaml.Node, path string, depth int) (*yaml.Node, error) {
 	}
 	schema := newMap()
 	yamlx.Set(schema, "type", yamlx.NewText(schema, kind))
+	if len(values) < all {
+		yamlx.Set(schema, "type", yamlx.NewTexts(schema, []string{kind, "null"}))
+	}
 	switch kind {
 	case "array":
 		var items []*yaml.Node
@@ -157,6 +162,9 @@ func jsonType(n *yaml.Node) string {
 	case "!!bool":
 		return "boolean"
 	case "!!int":
+		if _, err := strconv.ParseInt(n.Value, 10, 64); err != nil {
+			return "number" // too large for a whole number of Go's
+		}
 		return "integer"
 	case "!!float":
 		return "number"

@@ -86,7 +86,7 @@ func ByJSONText(k *Calling) error {
 func Unnamed(*Calling) error { return nil }
 
 // ByInvocation puts the skill and its input into the metadata of the message, under the extension's URI: {"skillId": id, "arguments": input},
-// as A2A#2178 proposes. The message has the input as a data part, too.
+// as A2A#2178 has it in mind, whose form may still change. The message has the input as a data part, too.
 func ByInvocation(uri string) Convention {
 	return func(k *Calling) error {
 		in := k.data()
