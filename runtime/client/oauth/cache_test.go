@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -78,9 +79,9 @@ func TestFilesOfTokensAreTheirOwners(t *testing.T) {
 	c := i.client()
 	c.Cache = cache(t)
 	token(t, sourceOf(t, c), rpc.TokenNeed{})
-	err := filepath.WalkDir(c.Cache.Dir(), func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(c.Cache.Dir(), func(path string, d fs.DirEntry, fault error) error {
 		info, err := d.Info()
-		if err != nil || info.Mode().Perm()&0o077 != 0 {
+		if err = errors.Join(fault, err); err != nil || info.Mode().Perm()&0o077 != 0 {
 			t.Errorf("%s has mode %v, %v", path, info.Mode(), err)
 		}
 		return err

@@ -134,10 +134,10 @@ func redirectOf(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil:
-		return nil, errors.New("Redirect is no URL")
+		return nil, errors.New("the redirect URI is no URL")
 	case u.Scheme != "http" || u.Hostname() != "127.0.0.1" && u.Hostname() != "localhost" || u.Port() == "" || u.User != nil ||
 		u.RawQuery != "" || u.Fragment != "":
-		return nil, errors.New("Redirect must be of the form http://127.0.0.1:PORT/PATH or http://localhost:PORT/PATH")
+		return nil, errors.New("the redirect URI must be of the form http://127.0.0.1:PORT/PATH or http://localhost:PORT/PATH")
 	}
 	return u, nil
 }

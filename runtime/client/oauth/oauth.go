@@ -152,7 +152,7 @@ func (c *Config) check() error {
 	case c.Issuer == "" && c.TokenURL == "":
 		return fmt.Errorf("there is neither Issuer nor TokenURL: say who issues tokens")
 	case c.Issuer != "" && c.TokenURL+c.AuthURL+c.DeviceURL != "":
-		return fmt.Errorf("Issuer and TokenURL, AuthURL or DeviceURL exclude each other: the issuer says where they are")
+		return fmt.Errorf("both Issuer and TokenURL, AuthURL or DeviceURL are set: the issuer says where they are")
 	case c.ClientID == "":
 		return fmt.Errorf("there is no ClientID: register a client at the issuer")
 	case !slices.Contains([]Flow{ClientCredentials, AuthorizationCode, DeviceCode}, c.Flow):
