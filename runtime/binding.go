@@ -32,7 +32,7 @@ type Binding struct {
 	HostPort bool
 	// Base: operations are paths below the URL, which does not end with a slash.
 	Base bool
-	// Keys are the places that the binding has for API keys: "header", "query", "cookie".
+	// Keys are those of [KeyPlaces] that the binding has.
 	Keys []string
 	// HTTP2: the server must speak HTTP/2, also without TLS.
 	HTTP2 bool
@@ -47,16 +47,19 @@ type Binding struct {
 	System string
 }
 
+// KeyPlaces are where a request may have an API key, as cards name the places (A2A 1.0 §4.5.2).
+var KeyPlaces = []string{"header", "query", "cookie"}
+
 // Bindings are all bindings, the one that every version has first. Only tests change it.
 var Bindings = []*Binding{
 	{
 		Name: BindingJSONRPC, Title: "JSON-RPC", JSON: true,
-		Keys: []string{"header", "query", "cookie"}, System: "jsonrpc",
+		Keys: KeyPlaces, System: "jsonrpc",
 	},
 	{
 		Name: BindingHTTP, Title: "HTTP+JSON", Aliases: []string{"REST", "HTTP", "HTTPJSON", "JSON"},
 		Encoding: EncodingProtoJSON, JSON: true, Routed: true, Definitions: "with google.api.http options",
-		Base: true, Keys: []string{"header", "query", "cookie"},
+		Base: true, Keys: KeyPlaces,
 	},
 	{
 		Name: BindingGRPC, Title: "gRPC", Encoding: EncodingProto, Definitions: "in .proto files",

@@ -18,7 +18,7 @@ import (
 type Scheme struct {
 	Name string
 	Kind SchemeKind
-	In   string // where an API key is: "header", "query" or "cookie"
+	In   string // where an API key is, of [runtime.KeyPlaces]
 	HTTP string // the name of the HTTP authentication scheme, in lower case
 	// Issuer: the scheme says who makes its tokens.
 	Issuer bool

@@ -2,6 +2,7 @@ package card
 
 import (
 	"github.com/a2agen/a2agen/generator/shape"
+	"github.com/a2agen/a2agen/runtime"
 )
 
 var about = &shape.Field{Key: "description", Type: &shape.Type{Kind: shape.Text, Max: maxDescription}, Doc: "For people."}
@@ -9,7 +10,7 @@ var about = &shape.Field{Key: "description", Type: &shape.Type{Kind: shape.Text,
 var apiKey = &shape.Object{
 	Name: "API key scheme",
 	Fields: []*shape.Field{
-		{Key: "location", Type: &shape.Type{Kind: shape.Text, Choices: []string{"header", "query", "cookie"}}, Required: true, Doc: "Where the key travels."},
+		{Key: "location", Type: &shape.Type{Kind: shape.Text, Choices: runtime.KeyPlaces}, Required: true, Doc: "Where the key travels."},
 		{Key: "name", Type: name, Required: true, Doc: "The name of the header, parameter or cookie."},
 		about,
 	},

@@ -29,7 +29,7 @@ var rows = map[string]string{
 	"runtime/internal/budget":    "runtime",
 	"runtime/internal/keyset":    "",
 	"runtime/internal/news":      "runtime",
-	"runtime/internal/security":  "",
+	"runtime/internal/security":  "runtime",
 	"runtime/internal/seeds":     "",
 	"runtime/internal/taskstate": "runtime",
 	"runtime/internal/webhook":   "runtime",

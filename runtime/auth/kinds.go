@@ -109,12 +109,12 @@ func Query(s *Scheme) string {
 
 // keyPlace is where a request has an API key.
 type keyPlace struct {
-	name   string // on cards: "header"
+	name   string // of [runtime.KeyPlaces]
 	values func(g *Guard, key string, r *http.Request) ([]string, error)
 	curl   func(s *Scheme, quote func(string) string) string
 }
 
-// keyPlaces are all places.
+// keyPlaces are all of [runtime.KeyPlaces].
 var keyPlaces = []*keyPlace{
 	{"header", headerKeys, func(s *Scheme, quote func(string) string) string { return " -H " + quote(s.Key+": YOUR_KEY") }},
 	{"query", queryKeys, func(*Scheme, func(string) string) string { return "" }},

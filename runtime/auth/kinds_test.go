@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/security"
 )
 
@@ -63,5 +64,28 @@ func TestEveryKindHasItsRows(t *testing.T) {
 		if s := (Scheme{Kind: k.Kind}); wayOf(&s) == nil || k.Kind.CardKey() != k.Key {
 			t.Errorf("%+v", k)
 		}
+	}
+}
+
+func TestAKeyIsTakenFromEveryPlaceThatCardsMayName(t *testing.T) {
+	for _, place := range runtime.KeyPlaces {
+		d, err := ReadCard([]byte(`{"securitySchemes":{"k":{"apiKeySecurityScheme":{"location":"` + place + `","name":"key"}}},"security":[{"k":[]}]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := New(d, Verifiers{"k": Func(func(_ context.Context, c Credential) (Caller, error) { return Caller{ID: c.Value}, nil })}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := httptest.NewRequest("GET", "/?key=ofquery", nil)
+		r.Header.Set("Key", "ofheader")
+		r.Header.Set("Sec-Fetch-Site", "same-origin")
+		r.AddCookie(&http.Cookie{Name: "key", Value: "ofcookie"})
+		if grant, denial := g.Check(r); denial != nil || grant.Caller == nil || grant.Caller.ID != "of"+place {
+			t.Errorf("%s: %+v", place, denial)
+		}
+	}
+	if len(keyPlaces) != len(runtime.KeyPlaces) {
+		t.Errorf("%d places are read, and cards name %d", len(keyPlaces), len(runtime.KeyPlaces))
 	}
 }

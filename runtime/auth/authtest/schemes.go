@@ -88,7 +88,7 @@ func listKey(who person, secret string) (credential, entry string) {
 	return secret, who.principal + "=" + auth.HashKey(secret)
 }
 
-// keyProofs show an API key in its place, by what cards call that.
+// keyProofs show an API key in each of [runtime.KeyPlaces].
 var keyProofs = map[string]func(name, key string) proof{
 	"header": inHeader,
 	"query":  func(name, key string) proof { return proof{query: url.Values{name: {key}}} },

@@ -8,13 +8,15 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/a2agen/a2agen/runtime"
 )
 
 // Scheme is a security scheme of a card.
 type Scheme struct {
 	Name string // in the card
 	Kind Kind
-	In   string // where an API key is: "header", "query" or "cookie"
+	In   string // where an API key is, of [runtime.KeyPlaces]
 	Key  string // the name of that header, parameter or cookie
 	HTTP string // the name of the HTTP authentication scheme, in lower case
 	URL  string // where OpenID Connect or OAuth 2 describes itself
@@ -199,7 +201,7 @@ func readScheme(name string, written json.RawMessage) (Scheme, error) {
 	if a := &text.About; a.Description != "" || a.BearerFormat != "" || len(a.Flows) > 0 {
 		s.About = a
 	}
-	if s.Kind == APIKey && (s.Key == "" || !slices.Contains(Places, s.In)) {
+	if s.Kind == APIKey && (s.Key == "" || !slices.Contains(runtime.KeyPlaces, s.In)) {
 		return s, fmt.Errorf("the card's security scheme %q does not say where its key is", name)
 	}
 	return s, nil

@@ -51,6 +51,3 @@ const (
 	Bearer = "bearer"
 	Basic  = "basic"
 )
-
-// Places are where an API key may be, as cards have it.
-var Places = []string{"header", "query", "cookie"}
