@@ -88,8 +88,8 @@ type VerifyOptions struct {
 	AllowPrivate bool // fetch from private addresses too
 }
 
-// VerifyCard fetches a card and verifies its signatures. An error of the card itself is an [UntrustedError]; any other says that it
-// could not be tried.
+// VerifyCard fetches a card and verifies its signatures. An error of the card itself is an [UntrustedError]; any
+// other says that it could not be tried.
 func VerifyCard(ctx context.Context, o VerifyOptions) (*runtime.VerifiedCard, error) {
 	c := signedcard.Config{URLs: o.URLs, Strict: o.Strict, HTTP: remote.Client(remote.Options{AllowPrivate: o.AllowPrivate})}
 	defer c.HTTP.CloseIdleConnections()

@@ -18,8 +18,8 @@ import (
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
-// TrustOptions say by which keys the card of a new client is verified: it is not if there are neither Keys nor URLs. For a client
-// that exists, a2agen.yaml says it.
+// TrustOptions say by which keys the card of a new client is verified: it is not if there are neither Keys nor URLs.
+// For a client that exists, a2agen.yaml says it.
 type TrustOptions struct {
 	Keys   string // file with a JSON Web Key Set, inside the project
 	URLs   []string
@@ -45,8 +45,8 @@ func (s *seenCard) remember(pins map[string]output.ClientPin, name string) {
 	pins[name] = pin
 }
 
-// trustCard verifies a card that was fetched for a client, if that is asked for, and compares it with the one that is pinned. For a new
-// client it adds to c what the command says of keys.
+// trustCard verifies a card that was fetched for a client, if that is asked for, and compares it with the one that is
+// pinned. For a new client it adds to c what the command says of keys.
 func (p *project) trustCard(ctx context.Context, o ClientOptions, c *config.Client, known bool, src []byte, imported *card.Card) (*seenCard, error) {
 	if err := p.addKeys(o.Trust, c, known); err != nil {
 		return nil, err
@@ -92,7 +92,8 @@ func (p *project) addKeys(o TrustOptions, c *config.Client, known bool) error {
 		}
 	}
 	if known && !sameKeys(c.Verify, v) {
-		return badArgument("client %q is verified otherwise by %s: write \"verify: %s\" there", c.Name, c.Pos, verifyEntry(v))
+		return badArgument("client %q is verified otherwise by %s: write \"verify: %s\" "+
+			"there", c.Name, c.Pos, verifyEntry(v))
 	}
 	c.Verify = v
 	return nil
@@ -123,8 +124,9 @@ func (p *project) verifyFor(ctx context.Context, v config.Verify, allowPrivate b
 	return trusted(verifier.Verify(ctx, src))
 }
 
-// keptCard is what is kept of a verified card: nothing that the signature does not cover, but the signatures, by which clients verify
-// it again. A card in raw form is kept as it came, because another spelling of it has other bytes.
+// keptCard is what is kept of a verified card: nothing that the signature does not cover, but the signatures, by
+// which clients verify it again. A card in raw form is kept as it came, because another spelling of it has other
+// bytes.
 func keptCard(src []byte, v *runtime.VerifiedCard) ([]byte, error) {
 	if v.Form == string(signedcard.Raw) {
 		return src, nil
@@ -139,18 +141,21 @@ func keptCard(src []byte, v *runtime.VerifiedCard) ([]byte, error) {
 	return kept, err
 }
 
-// compare says what is otherwise than it was pinned. A verified card of an older version is refused unless that is allowed: signatures
-// do not expire, so that whoever has an old card can serve it again. Of a card that is not verified, the version says whatever
-// its server likes.
+// compare says what is otherwise than it was pinned. A verified card of an older version is refused unless that is
+// allowed: signatures do not expire, so that whoever has an old card can serve it again. Of a card that is not
+// verified, the version says whatever its server likes.
 func (s *seenCard) compare(c config.Client, old output.ClientPin, version string, older bool) error {
 	note := func(code, hint, format string, args ...any) {
 		s.notes.Warnf(diag.Pos{File: config.File, Line: c.Pos.Line, Col: c.Pos.Col}, code, hint, format, args...)
 	}
 	if old.Version != "" && old.Version != version {
 		if s.verified != nil && isOlder(version, old.Version) && !older {
-			return &UntrustedError{fmt.Errorf("client %q: the card is of version %.40q, and the pinned one of version %.40q: it went back. Somebody may serve an old card again; if its publisher took the newer one back, add --older", c.Name, version, old.Version)}
+			return &UntrustedError{fmt.Errorf("client %q: the card is of version %.40q, and the pinned one of "+
+				"version %.40q: it went back. Somebody may serve an old card again; if its publisher took the "+
+				"newer one back, add --older", c.Name, version, old.Version)}
 		}
-		note("card-version", "", "client %q: the card's version was %.40q and is %.40q now", c.Name, old.Version, version)
+		note("card-version", "", "client %q: the card's version was %.40q and is %.40q "+
+			"now", c.Name, old.Version, version)
 	}
 	var key, form string
 	if s.verified != nil {
@@ -158,17 +163,20 @@ func (s *seenCard) compare(c config.Client, old output.ClientPin, version string
 	}
 	switch {
 	case old.Key != "" && key == "":
-		note("card-key", "put verify back", "client %q: the card was verified when it was pinned, and is not verified now", c.Name)
+		note("card-key", "put verify back", "client %q: the card was verified when it was pinned, and is not "+
+			"verified now", c.Name)
 	case old.Key != "" && key != old.Key:
-		note("card-key", "ask its publisher whether it changed its key", "client %q: the card was signed by the key %s, and is signed by %s now", c.Name, old.Key, key)
+		note("card-key", "ask its publisher whether it changed its key", "client %q: the card was signed by the "+
+			"key %s, and is signed by %s now", c.Name, old.Key, key)
 	case old.Form == string(signedcard.Presence) && form != old.Form:
-		note("card-form", "strict: true refuses it", "client %q: the signature covers less of the card than when it was pinned: the %s form, not the %s form", c.Name, form, old.Form)
+		note("card-form", "strict: true refuses it", "client %q: the signature covers less of the card than when "+
+			"it was pinned: the %s form, not the %s form", c.Name, form, old.Form)
 	}
 	return nil
 }
 
-// isOlder reports whether a version is older than another, as far as both are numbers with dots between them and what follows them
-// ("1.2.3-beta") is equal. Of others nothing is known.
+// isOlder reports whether a version is older than another, as far as both are numbers with dots between them and what
+// follows them ("1.2.3-beta") is equal. Of others nothing is known.
 func isOlder(version, than string) bool {
 	a, restA := numbers(version)
 	b, restB := numbers(than)

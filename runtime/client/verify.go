@@ -14,9 +14,9 @@ type CardVerifier interface {
 	Verify(ctx context.Context, card []byte) (*runtime.VerifiedCard, error)
 }
 
-// VerifyCard has the agent's card verified before anything is called, and the extended card before it is returned (A2A 1.0
-// §8.4). The client uses and returns only what the signature covers. A card that is not verified is a [*CardError], and
-// then there is no client, or no extended card.
+// VerifyCard has the agent's card verified before anything is called, and the extended card before it is returned
+// (A2A 1.0 §8.4). The client uses and returns only what the signature covers. A card that is not verified is a
+// [*CardError], and then there is no client, or no extended card.
 func VerifyCard(v CardVerifier) Option { return func(c *Client) { c.verifier = v } }
 
 // Verified says by which key the client's card was verified, and how; nil without [VerifyCard].
@@ -30,8 +30,8 @@ func (c *Client) Verified() *runtime.VerifiedCard {
 	return &v
 }
 
-// CardError is a card that [VerifyCard] did not verify. Err is one of package signedcard: ErrUnsigned, ErrNotVerified, ErrInvalid
-// or, when the keys could not be had, ErrNoKeys.
+// CardError is a card that [VerifyCard] did not verify. Err is one of package signedcard: ErrUnsigned,
+// ErrNotVerified, ErrInvalid or, when the keys could not be had, ErrNoKeys.
 type CardError struct {
 	Card string // where it is from: its URL, or "the extended card"
 	Err  error
@@ -76,7 +76,8 @@ func (c *Client) verifyGiven(card runtime.Card) (runtime.Card, error) {
 func (c *Client) verifiedBy(v *runtime.VerifiedCard) {
 	c.verified = v
 	if v != nil && v.Form == "clean" {
-		c.warnings = append(c.warnings, "the signature of the card does not cover what is empty in it, such as a requirement without scopes: a strict verifier refuses it")
+		c.warnings = append(c.warnings, "the signature of the card does not cover what is empty in it, such as a "+
+			"requirement without scopes: a strict verifier refuses it")
 	}
 }
 

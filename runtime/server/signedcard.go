@@ -12,8 +12,8 @@ import (
 // EnvCardKey names the file with the private key by which the agent signs its cards: see [SignCards].
 const EnvCardKey = "A2A_CARD_KEY"
 
-// CardSigner returns a card of A2A 1.0, in JSON, with signatures (A2A 1.0 §8.4): a *signedcard.Key, or what has a key that is
-// in no file.
+// CardSigner returns a card of A2A 1.0, in JSON, with signatures (A2A 1.0 §8.4): a *signedcard.Key, or what has a key
+// that is in no file.
 type CardSigner interface {
 	Sign(card []byte) ([]byte, error)
 }
@@ -29,9 +29,10 @@ func (k *cardKey) missing() bool {
 	return k.signer == nil && k.read != nil && os.Getenv(EnvCardKey) == ""
 }
 
-// SignCards has the server sign its card and its extended card, once at its start, with the key in the file that A2A_CARD_KEY
-// names; without that they are not signed. The server must know its public URL then, by A2A_PUBLIC_URL or [WithURL]: the card is
-// signed under that. read is signedcard.ReadKey. Generated code has this option for "cards: {sign: true}" in a2agen.yaml.
+// SignCards has the server sign its card and its extended card, once at its start, with the key in the file that
+// A2A_CARD_KEY names; without that they are not signed. The server must know its public URL then, by A2A_PUBLIC_URL
+// or [WithURL]: the card is signed under that. read is signedcard.ReadKey. Generated code has this option for "cards:
+// {sign: true}" in a2agen.yaml.
 func SignCards[K CardSigner](read func(file []byte) (K, error)) Option {
 	return func(o *options) {
 		o.cardKey.read = func(file []byte) (CardSigner, error) { return read(file) }
@@ -54,7 +55,8 @@ func (s *Server) cardSigner() (card.Signer, error) {
 		return nil, nil
 	}
 	if s.cardKey.read == nil {
-		return nil, errors.New(EnvCardKey + ` is set, and this agent cannot sign cards: write "cards: {sign: true}" in a2agen.yaml and run "a2agen generate", or unset it`)
+		return nil, errors.New(EnvCardKey + ` is set, and this agent cannot sign cards: write "cards: {sign: ` +
+			`true}" in a2agen.yaml and run "a2agen generate", or unset it`)
 	}
 	f, err := os.Open(name)
 	if err != nil {

@@ -29,7 +29,8 @@ func noKeys(err error) error {
 }
 
 func unsigned() error {
-	return &problem{kind: ErrUnsigned, text: `signatures are demanded here: ask its publisher to sign it ("a2agen card sign"), or do not demand them`}
+	return &problem{kind: ErrUnsigned, text: `signatures are demanded here: ask its publisher to sign it ("a2agen ` +
+		`card sign"), or do not demand them`}
 }
 
 // notVerified is the error of a card whose signatures were all refused, each for a reason.
@@ -44,7 +45,8 @@ func notVerified(strict bool, reasons []error, more int) error {
 	if more > 0 {
 		fmt.Fprintf(&b, "; %d more were not tried", more)
 	}
-	b.WriteString(". The card was changed after it was signed, or its keys are not the ones given: get them from the publisher by a way that you trust")
+	b.WriteString(". The card was changed after it was signed, or its keys are not the ones given: get them from " +
+		"the publisher by a way that you trust")
 	if strict {
 		b.WriteString("; without strict, the forms that the SDKs sign are tried too")
 	}

@@ -27,8 +27,8 @@ func signaturesOf(root object) (list, error) {
 	return nil, invalid(errors.New("its signatures are not a list"))
 }
 
-// forbidden are the members of a header that are refused: what changes how a signature is to be read, and keys that come with
-// the card.
+// forbidden are the members of a header that are refused: what changes how a signature is to be read, and keys that
+// come with the card.
 var forbidden = []string{"crit", "b64", "jwk", "x5c", "x5u"}
 
 // readSignature reads a signature. It is strict, because readers that differ could be told different things.
@@ -63,7 +63,8 @@ func readSignature(v any) (*signature, error) {
 	return s, s.read(header)
 }
 
-// unprotected is the header that is not signed, of which nothing is used. It has no name that the protected one has (RFC 7515 §7.2.1).
+// unprotected is the header that is not signed, of which nothing is used. It has no name that the protected one has
+// (RFC 7515 §7.2.1).
 func unprotected(in, protected object) (object, error) {
 	if in["header"] == nil {
 		return nil, nil

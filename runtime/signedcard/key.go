@@ -50,8 +50,8 @@ func NewKey(algorithm string) (*Key, error) {
 	return keyOf(jose.JSONWebKey{Key: key, Algorithm: algorithm})
 }
 
-// ReadKey reads a private key: a JSON Web Key, as [Key.Private] writes it, or PKCS #8 in PEM, as OpenSSL does. Without an id it
-// goes by its thumbprint.
+// ReadKey reads a private key: a JSON Web Key, as [Key.Private] writes it, or PKCS #8 in PEM, as OpenSSL does.
+// Without an id it goes by its thumbprint.
 func ReadKey(src []byte) (*Key, error) {
 	if len(src) > maxKeyFile {
 		return nil, fmt.Errorf("a key of more than %d bytes is none", maxKeyFile)
@@ -59,7 +59,8 @@ func ReadKey(src []byte) (*Key, error) {
 	if block, _ := pem.Decode(src); block != nil {
 		key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 		if err != nil { // whose text could tell of the key
-			return nil, errors.New(`the PEM is not an unencrypted "PRIVATE KEY" (PKCS #8): make one with "a2agen card keygen"`)
+			return nil, errors.New(`the PEM is not an unencrypted "PRIVATE KEY" (PKCS #8): make one with "a2agen ` +
+				`card keygen"`)
 		}
 		return keyOf(jose.JSONWebKey{Key: key})
 	}

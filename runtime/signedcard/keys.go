@@ -19,7 +19,8 @@ import (
 
 // algorithms that sign cards (RFC 7518 §3.1, RFC 8037). The names of RFC 9864 are not among them: a key has one name.
 var algorithms = []jose.SignatureAlgorithm{
-	jose.ES256, jose.ES384, jose.ES512, jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512, jose.EdDSA,
+	jose.ES256, jose.ES384, jose.ES512, jose.RS256, jose.RS384, jose.RS512,
+	jose.PS256, jose.PS384, jose.PS512, jose.EdDSA,
 }
 
 // Algorithms lists the algorithms that are taken; ES256, the default, is the first.
@@ -38,7 +39,8 @@ type publicKey struct {
 	thumbprint string
 }
 
-// publicOf is a JSON Web Key as it verifies cards. Without "alg" it is for the algorithm that its kind is mostly used with.
+// publicOf is a JSON Web Key as it verifies cards. Without "alg" it is for the algorithm that its kind is mostly used
+// with.
 func publicOf(k jose.JSONWebKey) (*publicKey, error) {
 	fits := fitting(k.Key)
 	switch {
@@ -72,8 +74,8 @@ func thumbprintOf(k jose.JSONWebKey) (string, error) {
 	return base64url.EncodeToString(sum), err
 }
 
-// readKeys reads a JSON Web Key Set, or one JSON Web Key. Keys for encryption and of unknown kinds are for others. A key
-// without an id goes by its thumbprint.
+// readKeys reads a JSON Web Key Set, or one JSON Web Key. Keys for encryption and of unknown kinds are for others. A
+// key without an id goes by its thumbprint.
 func readKeys(src []byte) (map[string]*publicKey, error) {
 	if len(src) > maxKeyFile {
 		return nil, fmt.Errorf("the key set has more than %d bytes", maxKeyFile)
@@ -90,7 +92,8 @@ func readKeys(src []byte) (map[string]*publicKey, error) {
 		}
 		switch k.Key.(type) {
 		case []byte, *ecdsa.PrivateKey, *rsa.PrivateKey, ed25519.PrivateKey:
-			return nil, fmt.Errorf("key %d of the set is secret, and verifying takes public ones: replace it by what \"a2agen card keygen\" prints, and do not use it again if others saw this file", i+1)
+			return nil, fmt.Errorf("key %d of the set is secret, and verifying takes public ones: replace it by "+
+				"what \"a2agen card keygen\" prints, and do not use it again if others saw this file", i+1)
 		}
 		key, err := publicOf(k)
 		if err != nil {

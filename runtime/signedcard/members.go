@@ -66,12 +66,17 @@ var agentInterface = message{
 
 var capabilities = message{
 	"streaming": {kind: truth, rule: optional}, "pushNotifications": {kind: truth, rule: optional},
-	"extensions":        {kind: several, of: message{"uri": {}, "description": {}, "required": {kind: truth}, "params": {kind: anything}}},
+	"extensions":        {kind: several, of: extension},
 	"extendedAgentCard": {kind: truth, rule: optional},
 }
 
+var extension = message{
+	"uri": {}, "description": {}, "required": {kind: truth}, "params": {kind: anything},
+}
+
 var skill = message{
-	"id": {rule: required}, "name": {rule: required}, "description": {rule: required}, "tags": {kind: texts, rule: required},
+	"id": {rule: required}, "name": {rule: required}, "description": {rule: required},
+	"tags":     {kind: texts, rule: required},
 	"examples": {kind: texts}, "inputModes": {kind: texts}, "outputModes": {kind: texts},
 	"securityRequirements": {kind: several, of: securityRequirement},
 }
@@ -79,22 +84,33 @@ var skill = message{
 var securityRequirement = message{"schemes": {kind: named, of: message{"list": {kind: texts}}}}
 
 var securityScheme = message{
-	"apiKeySecurityScheme":        {kind: one, of: message{"description": {}, "location": {rule: required}, "name": {rule: required}}},
-	"httpAuthSecurityScheme":      {kind: one, of: message{"description": {}, "scheme": {rule: required}, "bearerFormat": {}}},
-	"oauth2SecurityScheme":        {kind: one, of: message{"description": {}, "flows": {kind: one, rule: required, of: flows}, "oauth2MetadataUrl": {}}},
-	"openIdConnectSecurityScheme": {kind: one, of: message{"description": {}, "openIdConnectUrl": {rule: required}}},
+	"apiKeySecurityScheme":        {kind: one, of: apiKey},
+	"httpAuthSecurityScheme":      {kind: one, of: httpAuth},
+	"oauth2SecurityScheme":        {kind: one, of: oauth2},
+	"openIdConnectSecurityScheme": {kind: one, of: openIDConnect},
 	"mtlsSecurityScheme":          {kind: one, of: message{"description": {}}},
 }
 
+var (
+	apiKey        = message{"description": {}, "location": {rule: required}, "name": {rule: required}}
+	httpAuth      = message{"description": {}, "scheme": {rule: required}, "bearerFormat": {}}
+	oauth2        = message{"description": {}, "flows": {kind: one, rule: required, of: flows}, "oauth2MetadataUrl": {}}
+	openIDConnect = message{"description": {}, "openIdConnectUrl": {rule: required}}
+)
+
 var flows = message{
 	"authorizationCode": {kind: one, of: message{
-		"authorizationUrl": {rule: required}, "tokenUrl": {rule: required}, "refreshUrl": {}, "scopes": {kind: textMap, rule: required}, "pkceRequired": {kind: truth},
+		"authorizationUrl": {rule: required}, "tokenUrl": {rule: required}, "refreshUrl": {},
+		"scopes": {kind: textMap, rule: required}, "pkceRequired": {kind: truth},
 	}},
-	"clientCredentials": {kind: one, of: message{"tokenUrl": {rule: required}, "refreshUrl": {}, "scopes": {kind: textMap, rule: required}}},
-	"implicit":          {kind: one, of: message{"authorizationUrl": {}, "refreshUrl": {}, "scopes": {kind: textMap}}},
-	"password":          {kind: one, of: message{"tokenUrl": {}, "refreshUrl": {}, "scopes": {kind: textMap}}},
+	"clientCredentials": {kind: one, of: message{
+		"tokenUrl": {rule: required}, "refreshUrl": {}, "scopes": {kind: textMap, rule: required},
+	}},
+	"implicit": {kind: one, of: message{"authorizationUrl": {}, "refreshUrl": {}, "scopes": {kind: textMap}}},
+	"password": {kind: one, of: message{"tokenUrl": {}, "refreshUrl": {}, "scopes": {kind: textMap}}},
 	"deviceCode": {kind: one, of: message{
-		"deviceAuthorizationUrl": {rule: required}, "tokenUrl": {rule: required}, "refreshUrl": {}, "scopes": {kind: textMap, rule: required},
+		"deviceAuthorizationUrl": {rule: required}, "tokenUrl": {rule: required}, "refreshUrl": {},
+		"scopes": {kind: textMap, rule: required},
 	}},
 }
 
@@ -123,8 +139,8 @@ func (m message) present(in object, at string) (object, error) {
 	return out, nil
 }
 
-// get is the value of a member under its name in JSON or in the definition, which may not both be there; nil if it is not
-// set. null is not set.
+// get is the value of a member under its name in JSON or in the definition, which may not both be there; nil if it is
+// not set. null is not set.
 func (o object) get(name, at string) (any, error) {
 	v, there := o[name]
 	snake := snakeCase(name)

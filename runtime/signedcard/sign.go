@@ -17,9 +17,10 @@ import (
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
-// Sign returns the card with a signature of the key over its presence form, and a second one over its clean form where that
-// differs: the one is the specification's, the other is what its SDKs verify. Signatures of other keys stay; those of this key are
-// replaced. Otherwise the card is as it was. It refuses a card without addresses that callers can use.
+// Sign returns the card with a signature of the key over its presence form, and a second one over its clean form
+// where that differs: the one is the specification's, the other is what its SDKs verify. Signatures of other keys
+// stay; those of this key are replaced. Otherwise the card is as it was. It refuses a card without addresses that
+// callers can use.
 func (k *Key) Sign(card []byte) ([]byte, error) {
 	root, err := parseCard(card)
 	if err != nil {
@@ -48,7 +49,8 @@ func (k *Key) Sign(card []byte) ([]byte, error) {
 		signatures, last = append(signatures, one), signed
 	}
 	if len(signatures) > MaxSignatures {
-		return nil, fmt.Errorf("the card would have %d signatures, and at most %d are tried: take out those of old keys", len(signatures), MaxSignatures)
+		return nil, fmt.Errorf("the card would have %d signatures, and at most %d are tried: take out those of old "+
+			"keys", len(signatures), MaxSignatures)
 	}
 	out, err := wire.ParseObject(card)
 	if err != nil {
@@ -60,7 +62,8 @@ func (k *Key) Sign(card []byte) ([]byte, error) {
 
 // sign makes a signature of bytes (A2A 1.0 §8.4.2).
 func (k *Key) sign(signed []byte) (object, error) {
-	key := jose.SigningKey{Algorithm: jose.SignatureAlgorithm(k.Algorithm()), Key: jose.JSONWebKey{Key: k.jwk.Key, KeyID: k.ID()}}
+	key := jose.SigningKey{Algorithm: jose.SignatureAlgorithm(k.Algorithm())}
+	key.Key = jose.JSONWebKey{Key: k.jwk.Key, KeyID: k.ID()}
 	if _, ok := k.jwk.Key.(*ecdsa.PrivateKey); ok {
 		key.Key = repeatable{k}
 	}
@@ -80,7 +83,8 @@ func (k *Key) sign(signed []byte) (object, error) {
 	return object{"protected": protected, "signature": signature}, nil
 }
 
-// repeatable signs with an ECDSA key so that equal cards have equal signatures (RFC 6979): those of every replica, after every start.
+// repeatable signs with an ECDSA key so that equal cards have equal signatures (RFC 6979): those of every replica,
+// after every start.
 type repeatable struct{ *Key }
 
 // Public returns the key by which signatures are named.
@@ -137,8 +141,8 @@ func (k *Key) others(root object) (list, error) {
 	return rest, nil
 }
 
-// checkAddresses refuses a card that does not say where the agent is: a signature would vouch for nothing, or for what a
-// server fills in.
+// checkAddresses refuses a card that does not say where the agent is: a signature would vouch for nothing, or for
+// what a server fills in.
 func checkAddresses(root object) error {
 	v, err := root.get("supportedInterfaces", "")
 	if err != nil {
@@ -146,13 +150,15 @@ func checkAddresses(root object) error {
 	}
 	interfaces, ok := v.(list)
 	if !ok || len(interfaces) == 0 {
-		return invalid(errors.New("it has no supportedInterfaces, which cards of A2A 1.0 have: those of older versions cannot be signed"))
+		return invalid(errors.New("it has no supportedInterfaces, which cards of A2A 1.0 have: those of older " +
+			"versions cannot be signed"))
 	}
 	for i, one := range interfaces {
 		o, _ := one.(object)
 		address, _ := o["url"].(string)
 		if !absolute(address) {
-			return invalid(fmt.Errorf("/supportedInterfaces/%d/url %.200q is no address that callers can use: write the public one in full", i, address))
+			return invalid(fmt.Errorf("/supportedInterfaces/%d/url %.200q is no address that callers can use: "+
+				"write the public one in full", i, address))
 		}
 	}
 	return nil

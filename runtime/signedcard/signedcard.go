@@ -1,10 +1,10 @@
-// Package signedcard signs agent cards, and verifies the signatures of cards before they are used (A2A 1.0 §8.4). It is a
-// package of its own because only those who sign or verify link its library.
+// Package signedcard signs agent cards, and verifies the signatures of cards before they are used (A2A 1.0 §8.4). It
+// is a package of its own because only those who sign or verify link its library.
 //
-// A signature covers bytes that are made of a card, in one of three forms. The specification's is the presence form, which
-// no SDK of today makes: those for Python and JavaScript drop what is empty. [Key.Sign] signs both, and [Verifier.Verify]
-// tries them, so that either side can be of any maker. A card that was verified is the one that the signed bytes say, not
-// the one that came: what a signature does not cover is not in it.
+// A signature covers bytes that are made of a card, in one of three forms. The specification's is the presence form,
+// which no SDK of today makes: those for Python and JavaScript drop what is empty. [Key.Sign] signs both, and
+// [Verifier.Verify] tries them, so that either side can be of any maker. A card that was verified is the one that the
+// signed bytes say, not the one that came: what a signature does not cover is not in it.
 package signedcard
 
 import "errors"
@@ -14,8 +14,8 @@ type Form string
 
 // The forms, in the order in which they are tried.
 const (
-	// Presence has the members that A2A 1.0 knows: required ones always, optional ones where they are set, others unless
-	// they have their default (A2A 1.0 §8.4.1).
+	// Presence has the members that A2A 1.0 knows: required ones always, optional ones where they are set, others
+	// unless they have their default (A2A 1.0 §8.4.1).
 	Presence Form = "presence"
 	// Clean is Presence without empty strings, lists and objects at any depth: what the SDKs sign. It does not cover a
 	// security scheme or requirement that says nothing beyond its name.

@@ -17,8 +17,8 @@ import (
 // Config says which keys are trusted. Keys, URLs or both are given.
 type Config struct {
 	Keys []byte // JSON Web Key Set, or one JSON Web Key
-	// URLs are where key sets may be fetched, https unless on this machine. The jku of a signature counts if it is one of
-	// them; a signature without is tried with the keys of each. Nothing is ever fetched from another address.
+	// URLs are where key sets may be fetched, https unless on this machine. The jku of a signature counts if it is
+	// one of them; a signature without is tried with the keys of each. Nothing is ever fetched from another address.
 	URLs []string
 	// Strict takes signatures over the presence form alone, which covers the whole card. The SDKs of today make others.
 	Strict bool
@@ -51,8 +51,8 @@ func NewVerifier(c Config) (*Verifier, error) {
 	return v, nil
 }
 
-// Trust is [NewVerifier] for a variable of a package: with a configuration that cannot be used it verifies nothing, and says why each
-// time.
+// Trust is [NewVerifier] for a variable of a package: with a configuration that cannot be used it verifies nothing,
+// and says why each time.
 func Trust(c Config) *Verifier {
 	v, err := newVerifier(c)
 	if err != nil {
@@ -116,7 +116,8 @@ func (v *Verifier) Verify(ctx context.Context, card []byte) (*runtime.VerifiedCa
 		return verified, err
 	}
 	for _, reason := range reasons {
-		if unavailable, ok := errors.AsType[*keyset.Unavailable](reason); ok && !errors.Is(unavailable, keyset.ErrUnknown) {
+		_, unavailable := errors.AsType[*keyset.Unavailable](reason)
+		if unavailable && !errors.Is(reason, keyset.ErrUnknown) {
 			return nil, noKeys(reason)
 		}
 	}
@@ -129,7 +130,8 @@ type candidate struct {
 	key *publicKey
 }
 
-// open reads signatures and finds their keys. reasons has why each is not good; for a candidate, that it does not match.
+// open reads signatures and finds their keys. reasons has why each is not good; for a candidate, that it does not
+// match.
 func (v *Verifier) open(ctx context.Context, given list) (candidates []candidate, reasons []error) {
 	for _, raw := range given {
 		s, err := readSignature(raw)
@@ -158,7 +160,8 @@ func (v *Verifier) key(ctx context.Context, s *signature) (*publicKey, error) {
 	urls := v.urls
 	if s.jku != "" {
 		if v.sets[s.jku] == nil {
-			return nil, fmt.Errorf("its key is at %.200q, which is not a URL that is trusted here; nothing was fetched", s.jku)
+			return nil, fmt.Errorf("its key is at %.200q, which is not a URL that is trusted here; nothing was "+
+				"fetched", s.jku)
 		}
 		urls = []string{s.jku}
 	}
@@ -214,5 +217,7 @@ func (c candidate) verified(form Form, signed []byte) (*runtime.VerifiedCard, er
 	if err != nil {
 		return nil, err
 	}
-	return &runtime.VerifiedCard{Card: card, Form: string(form), KeyID: c.kid, Thumbprint: c.key.thumbprint, Algorithm: c.alg}, nil
+	return &runtime.VerifiedCard{
+		Card: card, Form: string(form), KeyID: c.kid, Thumbprint: c.key.thumbprint, Algorithm: c.alg,
+	}, nil
 }

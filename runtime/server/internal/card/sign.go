@@ -14,16 +14,18 @@ type Signer interface {
 	Sign(card []byte) ([]byte, error)
 }
 
-// sign signs the cards, once. Their addresses must be known for that: a signature over what a request says of them would be one over
-// whatever a caller likes.
+// sign signs the cards, once. Their addresses must be known for that: a signature over what a request says of them
+// would be one over whatever a caller likes.
 func (c *Cards) sign() error {
 	switch {
 	case c.Signer == nil:
 		return nil
 	case c.URL == "":
-		return errors.New("a card is signed for a fixed address only, and this one's would come from requests: set A2A_PUBLIC_URL, or WithURL, to the agent's public URL")
+		return errors.New("a card is signed for a fixed address only, and this one's would come from requests: set " +
+			"A2A_PUBLIC_URL, or WithURL, to the agent's public URL")
 	case c.Lists:
-		return errors.New(`a card with requirements as plain lists ("cards: {requirements: list}") cannot be signed: leave out one of the two`)
+		return errors.New(`a card with requirements as plain lists ("cards: {requirements: list}") cannot be ` +
+			`signed: leave out one of the two`)
 	}
 	c.signed = map[runtime.Card]runtime.Card{}
 	for _, one := range []runtime.Card{c.engine.Card(), c.engine.Extended()} {
@@ -52,8 +54,8 @@ func (c *Cards) signOne(plain runtime.Card) (runtime.Card, error) {
 	return c.Decode(body)
 }
 
-// For is a card whose interfaces are those of the agent as the client of r reaches it. Clients of 1.0 and later get it with its
-// signatures; in older shapes nobody could verify them.
+// For is a card whose interfaces are those of the agent as the client of r reaches it. Clients of 1.0 and later get
+// it with its signatures; in older shapes nobody could verify them.
 func (c *Cards) For(r *http.Request, card runtime.Card, v *engine.Version) runtime.Card {
 	if signed := c.signed[card]; signed != nil && !v.Unnamed() {
 		return signed
