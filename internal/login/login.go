@@ -64,7 +64,9 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	c.Prompt = o.prompt
-	if err := c.Login(ctx, l.Resource); err != nil {
+	if err := c.Login(ctx, l.Resource); ctx.Err() != nil {
+		return errors.New("interrupted: nobody is logged in anew")
+	} else if err != nil {
 		return err
 	}
 	if err := l.replace(); err != nil {

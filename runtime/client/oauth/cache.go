@@ -118,9 +118,6 @@ func (c *Cache) create() error {
 
 // remove deletes the entry of a key.
 func (c *Cache) remove(key string) error {
-	if c == nil {
-		return nil
-	}
 	if err := os.Remove(c.path(key)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove the token: %w", err)
 	}

@@ -43,9 +43,9 @@ func (s *source) byDevice(ctx context.Context, t target) (entry, error) {
 	if err := s.Prompt(ctx, p); err != nil {
 		return entry{}, &Error{Server: s.server(), Kind: ErrLogin, Err: err}
 	}
-	pause := min(max(usualPause, time.Duration(d.Interval)*time.Second), longestPause)
+	pause := usualPause
 	if d.Interval > 0 {
-		pause = min(time.Duration(min(d.Interval, 3600))*time.Second, longestPause)
+		pause = time.Duration(min(d.Interval, int64(longestPause/time.Second))) * time.Second
 	}
 	return s.poll(ctx, e, s.params(t, url.Values{"grant_type": {deviceGrant}, "device_code": {d.DeviceCode}}), pause)
 }

@@ -97,13 +97,21 @@ func (c Config) Login(ctx context.Context, resource string, scopes ...string) er
 	return err
 }
 
-// Logout removes what the cache has for the resource and the scopes. The issuer is not told.
+// Logout removes what the cache has for the resource and the scopes, after a renewal that is under way. The issuer is not told.
 func (c Config) Logout(resource string, scopes ...string) error {
 	s, err := c.source()
-	if err != nil {
+	if err != nil || c.Cache == nil {
 		return err
 	}
-	return s.Cache.remove(s.keyOf(s.targetOf(resource, scopes)))
+	ctx, cancel := context.WithTimeout(context.Background(), 2*requestTime)
+	defer cancel()
+	key := s.keyOf(s.targetOf(resource, scopes))
+	release, err := c.Cache.lock(ctx, key)
+	if err != nil {
+		return &Error{Server: s.server(), Kind: ErrCache, Err: err, Remedy: "end the login that is under way"}
+	}
+	defer release()
+	return c.Cache.remove(key)
 }
 
 // source is the source of a config.
@@ -241,13 +249,15 @@ func (s *source) remember(t target, e entry) {
 // mostTargets is how many tokens a source keeps in memory.
 const mostTargets = 256
 
-// renew finds a token in the cache, or gets one from the issuer, while no other process does.
+// renew finds a token in the cache, or gets one from the issuer, while no other process does. Who has the lock may be a person who
+// logs in: a good token in the cache is used without it.
 func (s *source) renew(ctx context.Context, t target) (entry, error) {
+	if e, good := s.find(t); good {
+		s.remember(t, e)
+		return e, nil
+	}
 	return s.locked(ctx, t, func() (entry, error) {
-		e := s.load(t)
-		s.mu.Lock()
-		good := s.usable(e, time.Now())
-		s.mu.Unlock()
+		e, good := s.find(t)
 		if good {
 			return e, nil
 		}
@@ -269,6 +279,14 @@ func (s *source) renew(ctx context.Context, t target) (entry, error) {
 		}
 		return entry{}, err
 	})
+}
+
+// find returns what is kept for a target, and whether its token can be used without asking the issuer.
+func (s *source) find(t target) (entry, bool) {
+	e := s.load(t)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return e, s.usable(e, time.Now())
 }
 
 // obtainUnlessGood gets a token by the flow. Where that fails, one that has not expired yet will do.

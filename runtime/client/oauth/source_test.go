@@ -285,3 +285,26 @@ func TestLogout(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestAGoodTokenIsUsedWhileSomebodyLogsIn anew, in whatever process: the call does not wait for the person.
+func TestAGoodTokenIsUsedWhileSomebodyLogsIn(t *testing.T) {
+	i := newIssuer()
+	c := i.person()
+	c.Cache = cache(t)
+	if err := c.Login(t.Context(), ""); err != nil {
+		t.Fatal(err)
+	}
+	asked, ended := make(chan bool), make(chan error)
+	ctx, leave := context.WithCancel(t.Context())
+	again := c
+	again.Prompt = func(context.Context, oauth.Prompt) error { close(asked); return nil }
+	go func() { ended <- again.Login(ctx, "") }()
+	<-asked
+	if got := token(t, sourceOf(t, c), rpc.TokenNeed{}); got != "access-1" {
+		t.Error(got)
+	}
+	leave()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
