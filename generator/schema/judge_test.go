@@ -32,3 +32,14 @@ func TestRawSchemasDoNotKeepDefaultsFromBeingJudged(t *testing.T) {
 		})
 	}
 }
+
+// The evaluator's library panics where a pointer leads to what is no schema: contracts of others come to it as they are.
+func TestWhatCannotBeEvaluatedIsAnError(t *testing.T) {
+	e, err := schema.NewEvaluator([]byte(`{"prefixItems":[{"type":"string"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if problem, err := e.Problem("/items", []byte(`"a"`)); err == nil || problem != "" {
+		t.Errorf("%q, %v", problem, err)
+	}
+}
