@@ -85,7 +85,7 @@ func (g *generation) readClient(cfg *config.Config, c config.Client) (*remoteCli
 	if c.Verify != nil {
 		list = slices.DeleteFunc(list, func(d diag.Diagnostic) bool { return d.Code == card.SignaturesLeftOut })
 	}
-	stated := g.state(c, imported)
+	stated := State(c, imported, g.open)
 	agent, problems := lower.Agent(imported, nil)
 	list.Add(problems...)
 	way, problems := reach(cfg, c, imported)
@@ -137,10 +137,10 @@ func cardKeys(v *config.Verify) *ir.CardKeys {
 	return keys
 }
 
-// state adds to a card what its user says of the skills, in a2agen.yaml and in the file beside the client.
-func (g *generation) state(c config.Client, imported *card.Card) (list diag.List) {
+// State adds to a card what its user says of the skills, in a2agen.yaml and in the file beside the client, which open reads.
+func State(c config.Client, imported *card.Card, open func(string) ([]byte, error)) (list diag.List) {
 	contract, file := c.Contract, c.ContractFile()
-	src, err := g.open(file)
+	src, err := open(file)
 	switch {
 	case err == nil:
 		beside, problems := config.ReadContract(file, src)
@@ -162,7 +162,7 @@ func (g *generation) state(c config.Client, imported *card.Card) (list diag.List
 	for _, s := range contract.Skills {
 		stated = append(stated, card.Stated{ID: s.ID, Input: s.Input, Output: s.Output, File: s.File, Pos: s.Pos})
 	}
-	list.Add(imported.State(stated, g.open)...)
+	list.Add(imported.State(stated, open)...)
 	list.Add(callBy(contract, imported)...)
 	return list
 }

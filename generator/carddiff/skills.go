@@ -1,12 +1,14 @@
 package carddiff
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
 
 	"github.com/a2agen/a2agen/generator/card"
+	"github.com/a2agen/a2agen/generator/schema"
 	"github.com/a2agen/a2agen/generator/suggest"
 	"github.com/a2agen/a2agen/generator/yamlx"
 )
@@ -102,8 +104,8 @@ func (d *differ) gone(s, successor *card.Skill) {
 // skill compares a skill that both cards have.
 func (d *differ) skill(old, now *card.Skill) {
 	path := "skills." + old.ID
-	d.schemas(path+".input", old.Published.Input, now.Published.Input, forInput)
-	d.schemas(path+".output", old.Published.Output, now.Published.Output, forOutput)
+	d.schemas(path+".input", known(old.Published.Input, old.Input), known(now.Published.Input, now.Input), forInput)
+	d.schemas(path+".output", known(old.Published.Output, old.Output), known(now.Published.Output, now.Output), forOutput)
 	if d.ownModes(old.ID, "inputModes") {
 		d.inputModes(path+".inputModes", old.InputModes, now.InputModes)
 	}
@@ -114,6 +116,14 @@ func (d *differ) skill(old, now *card.Skill) {
 	d.text(path+".description", old.Description, now.Description)
 	d.list(path+".tags", old.Tags, now.Tags)
 	d.list(path+".examples", old.Examples, now.Examples)
+}
+
+// known is the schema that a card publishes, else the one that its user states.
+func known(published json.RawMessage, stated *schema.Root) json.RawMessage {
+	if published == nil && stated != nil {
+		return stated.Bundle
+	}
+	return published
 }
 
 // list compares a list for people.

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/a2agen/a2agen/generator"
 	"github.com/a2agen/a2agen/generator/carddiff"
 	"github.com/a2agen/a2agen/generator/config"
 	"github.com/a2agen/a2agen/generator/diag"
@@ -51,13 +52,30 @@ func DiffCards(ctx context.Context, o DiffOptions) (CardChanges, error) {
 	if err != nil {
 		return CardChanges{}, err
 	}
+	for _, side := range []publishedCard{old, now} {
+		if side.client != nil { // what is wrong with the contract is for generating to say
+			generator.State(*side.client, old.Card, o.open)
+			generator.State(*side.client, now.Card, o.open)
+		}
+	}
 	return compareCards(old, now), nil
+}
+
+// open reads a file of the project.
+func (o DiffOptions) open(name string) ([]byte, error) {
+	p, err := disk.Open(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close()
+	return p.ReadFile(name)
 }
 
 // publishedCard is a card, and where it was read.
 type publishedCard struct {
 	*carddiff.Published
-	from string
+	from   string
+	client *config.Client // for which the project keeps it; its user may state what the card does not say
 }
 
 func compareCards(old, now publishedCard) CardChanges {
@@ -93,7 +111,7 @@ func readPublished(from string, src []byte) (publishedCard, error) {
 	if c == nil {
 		return publishedCard{}, &InvalidError{list}
 	}
-	return publishedCard{c, from}, nil
+	return publishedCard{Published: c, from: from}, nil
 }
 
 // keptCard reads the card that the project keeps of a client; is is false if no client has the name.
@@ -121,6 +139,7 @@ func (o DiffOptions) keptCard(name string) (c publishedCard, is bool, err error)
 		return c, true, fmt.Errorf("read the card of client %s: %w", name, err)
 	}
 	c, err = readPublished(filepath.Join(o.Dir, filepath.FromSlash(file)), src)
+	c.client = &cfg.Clients[i]
 	return c, true, err
 }
 

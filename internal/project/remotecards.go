@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/a2agen/a2agen/generator"
 	"github.com/a2agen/a2agen/generator/card"
 	"github.com/a2agen/a2agen/generator/carddiff"
 	"github.com/a2agen/a2agen/generator/config"
@@ -146,6 +147,9 @@ func (r *RemoteCard) compare(ctx context.Context, p *project, c config.Client, o
 	old, err := readPublished(file, kept)
 	if err != nil {
 		return err
+	}
+	for _, side := range []publishedCard{old, now} {
+		generator.State(c, side.Card, p.ReadFile) // what is wrong with the contract is for generating to say
 	}
 	r.CardChanges = compareCards(old, now)
 	return nil
