@@ -149,8 +149,11 @@ func State(c config.Client, imported *card.Card, open func(string) ([]byte, erro
 		}
 		for _, s := range beside.Skills {
 			if i := slices.IndexFunc(contract.Skills, func(o config.SkillContract) bool { return o.ID == s.ID }); i >= 0 {
-				list.Add(diag.Diagnostic{Code: "duplicate", Severity: diag.Error, Pos: s.Pos, Message: fmt.Sprintf("the contract of skill %q is stated twice", s.ID),
-					Related: []diag.Related{{Pos: contract.Skills[i].Pos, Message: "first here"}}})
+				list.Add(diag.Diagnostic{
+					Code: "duplicate", Severity: diag.Error, Pos: s.Pos,
+					Message: fmt.Sprintf("the contract of skill %q is stated twice", s.ID),
+					Related: []diag.Related{{Pos: contract.Skills[i].Pos, Message: "first here"}},
+				})
 			}
 		}
 		contract.Call = cmp.Or(contract.Call, beside.Call)
@@ -221,7 +224,10 @@ func (g *generation) emitRemote(p *ir.Protocol, c remoteClient, paths emit.Paths
 
 // shown is the client as files show it that call it.
 func (c remoteClient) shown(module string) scaffold.Client {
-	return scaffold.Client{Client: c.Client, Agent: c.agent, Description: c.about, Module: module, Version: c.reach.Version, Binding: c.reach.Binding}
+	return scaffold.Client{
+		Client: c.Client, Agent: c.agent, Description: c.about, Module: module,
+		Version: c.reach.Version, Binding: c.reach.Binding,
+	}
 }
 
 func shown(clients []remoteClient, module string) (list []scaffold.Client) {

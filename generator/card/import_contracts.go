@@ -150,7 +150,8 @@ func (m *importer) catalog(ext *yaml.Node, uri string, catalog *yaml.Node) {
 		case 1:
 			m.contract(id, s, uri, contracts[0])
 		default:
-			m.note(contracts[1], "skill %s has %d contracts, and the card does not say which one is meant: they are left out", quote(id), len(contracts))
+			m.note(contracts[1], "skill %s has %d contracts, and the card does not say which one is meant: they are left out",
+				quote(id), len(contracts))
 		}
 	})
 }

@@ -188,5 +188,6 @@ func InferredContract(agent string, list []Inferred) []byte {
 	if b.Len() == 0 {
 		return nil
 	}
-	return []byte(fmt.Sprintf("# What the examples in the card of %q say of its skills. They do not say what is optional, or what else there may be: correct it.\nskills:\n", agent) + b.String())
+	return []byte(fmt.Sprintf("# What the examples in the card of %q say of its skills. They do not say what is optional, "+
+		"or what else there may be: correct it.\nskills:\n", agent) + b.String())
 }

@@ -81,15 +81,19 @@ func contractFields() []*shape.Field {
 	skill := &shape.Object{
 		Name: "skill contract", Doc: "What the user of another agent knows of one of its skills.",
 		Fields: []*shape.Field{
-			{Key: "input", Type: &shape.Type{Kind: shape.Schema}, Doc: "What goes in: a JSON Schema, or the name of a file that holds one.", Default: "that of the card; else text"},
-			{Key: "output", Type: &shape.Type{Kind: shape.Schema}, Doc: "What comes out: a JSON Schema, or the name of a file that holds one.", Default: "that of the card; else whatever comes"},
+			{Key: "input", Type: &shape.Type{Kind: shape.Schema}, Default: "that of the card; else text",
+				Doc: "What goes in: a JSON Schema, or the name of a file that holds one."},
+			{Key: "output", Type: &shape.Type{Kind: shape.Schema}, Default: "that of the card; else whatever comes",
+				Doc: "What comes out: a JSON Schema, or the name of a file that holds one."},
 			{Key: "call", Type: call, Doc: "How a message calls the skill.", Default: "that of the client"},
 		},
 		Foreign: map[string]string{"inputSchema": "write input", "outputSchema": "write output", "parameters": "write input"},
 	}
 	return []*shape.Field{
-		{Key: "call", Type: call, Doc: "How a message calls a skill. " + conventionsInWords() + ".", Default: "what the card says: the extension if it declares it, else skillId; json-text for an agent that takes no JSON"},
-		{Key: "skills", Type: &shape.Type{Kind: shape.Map, Max: 500, Elem: &shape.Type{Kind: shape.Struct, Object: skill}}, Doc: "What the card does not say of its skills, by their ids.", Default: "the card says all"},
+		{Key: "call", Type: call, Doc: "How a message calls a skill. " + conventionsInWords() + ".",
+			Default: "what the card says: the extension if it declares it, else skillId; json-text for an agent that takes no JSON"},
+		{Key: "skills", Default: "the card says all", Doc: "What the card does not say of its skills, by their ids.",
+			Type: &shape.Type{Kind: shape.Map, Max: 500, Elem: &shape.Type{Kind: shape.Struct, Object: skill}}},
 	}
 }
 
@@ -118,7 +122,7 @@ func ReadContract(file string, src []byte) (Contract, diag.List) {
 	return contractOf(c, root), c.List
 }
 
-// without returns the contract without positions, for comparisons.
+// WithoutPositions returns a copy for comparisons.
 func (c Contract) WithoutPositions() Contract {
 	c.Skills = slices.Clone(c.Skills)
 	for i := range c.Skills {

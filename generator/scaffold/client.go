@@ -85,7 +85,10 @@ type moduleView struct {
 
 func newModuleView(m ClientModule) *moduleView {
 	base := path.Base(m.Module)
-	v := &moduleView{Title: oneLine(base, 100), Package: names.Package(base), Protocol: m.Folder, Replaced: m.Runtime.Checkout != ""}
+	v := &moduleView{
+		Title: oneLine(base, 100), Package: names.Package(base),
+		Protocol: m.Folder, Replaced: m.Runtime.Checkout != "",
+	}
 	if m.Runtime.Unpacks() {
 		v.Unpacked = Unpacked
 	}
@@ -148,8 +151,8 @@ func newClientView(c Client) *clientView {
 }
 
 // takenInExamples are the names that the templates use themselves.
-var takenInExamples = []string{"c", "context", "ctx", "err", "flag", "fmt", "json", "log", "os", "out", "runtime", "signal", "step", "stop",
-	"strings", "t", "testing", "time", "url", "wire"}
+var takenInExamples = []string{"c", "context", "ctx", "err", "flag", "fmt", "json", "log", "os", "out", "runtime",
+	"signal", "step", "stop", "strings", "t", "testing", "time", "url", "wire"}
 
 func newCallView(pkg string, s *ir.Skill) *callView {
 	v := &callView{ID: quoted(s.ID), Call: s.Client.Call, Stream: s.Client.Stream, Input: s.Input != nil, Output: s.Output != nil}

@@ -218,11 +218,14 @@ func (p *project) inferContract(o ClientOptions, c config.Client, imported *card
 		return nil, []string{file + " is there already, so nothing is inferred from examples"}
 	}
 	list := slices.DeleteFunc(imported.Infer(), func(i card.Inferred) bool {
-		return slices.ContainsFunc(c.Contract.Skills, func(s config.SkillContract) bool { return s.ID == i.Skill && s.Input != nil })
+		return slices.ContainsFunc(c.Contract.Skills, func(s config.SkillContract) bool {
+			return s.ID == i.Skill && s.Input != nil
+		})
 	})
 	for _, i := range list {
 		if i.Input != nil {
-			notes = append(notes, fmt.Sprintf("%s: the input of skill %q is inferred from examples in the card (%d): check it", file, i.Skill, i.Examples))
+			notes = append(notes, fmt.Sprintf("%s: the input of skill %q is inferred from examples in the card (%d): check it",
+				file, i.Skill, i.Examples))
 		} else {
 			notes = append(notes, fmt.Sprintf("nothing is inferred for skill %q: %s", i.Skill, i.Why))
 		}
@@ -240,7 +243,8 @@ func (p *project) besideClient(out generator.Output, o ClientOptions, c config.C
 	case o.Module == "" && (out.Model.Agent != nil || !p.holdsClients()):
 		return p.addRuntime()
 	case out.Model.Agent != nil:
-		return nil, "", badArgument("--module makes a module of clients alone, and there is %s: use a2agen init --force to make the module of that agent", out.Config.Card)
+		return nil, "", badArgument("--module makes a module of clients alone, and there is %s: "+
+			"use a2agen init --force to make the module of that agent", out.Config.Card)
 	}
 	if !p.created {
 		if files, note, err = p.addRuntime(); err != nil {

@@ -22,7 +22,8 @@ func (o *ClientOptions) checkModule() error {
 	if o.Module == "" {
 		_, err := findGoMod(o.Dir)
 		if none := (*NoModuleError)(nil); errors.As(err, &none) {
-			return badArgument(`there is no go.mod in %s or above: add "--module example.com/NAME" to make a module for the client there, or make the folder a module of yours with "go mod init PATH" first`, none.Dir)
+			return badArgument(`there is no go.mod in %s or above: add "--module example.com/NAME" to make a module for the `+
+				`client there, or make the folder a module of yours with "go mod init PATH" first`, none.Dir)
 		}
 		return err
 	}
@@ -70,7 +71,10 @@ func (o *ClientOptions) newModule() (*project, error) {
 	if err != nil {
 		return nil, err
 	}
-	pr := &project{Project: p, tool: o.Tool, module: o.Module, created: true, unpacked: rt.Unpacks(), goMod: goMod{dir: abs, data: rt.GoMod(o.Module)}}
+	pr := &project{
+		Project: p, tool: o.Tool, module: o.Module, created: true, unpacked: rt.Unpacks(),
+		goMod: goMod{dir: abs, data: rt.GoMod(o.Module)},
+	}
 	p.AllowHeaderless(pr.headerless)
 	return pr, nil
 }
