@@ -12,6 +12,7 @@ import (
 
 	"github.com/a2agen/a2agen/generator/card"
 	"github.com/a2agen/a2agen/generator/diag"
+	"github.com/a2agen/a2agen/generator/schemadiff"
 	"github.com/a2agen/a2agen/generator/yamlx"
 	"github.com/a2agen/a2agen/runtime"
 )
@@ -100,6 +101,7 @@ type differ struct {
 	old, new           *card.Card
 	oldNodes, newNodes map[string]*yaml.Node // the skills in the trees of the cards, by id
 	findings           []Finding
+	budget             schemadiff.Budget // for the schemas of all skills
 }
 
 // skillNodes are the skills in the tree of a card, by id.

@@ -49,8 +49,8 @@ func (d *differ) schemas(path string, was, is json.RawMessage, s side) {
 		return
 	}
 	was, is = comparable(was, is)
-	lost, err := schemadiff.Narrowed(was, is)
-	gained, err2 := schemadiff.Narrowed(is, was)
+	lost, err := d.budget.Narrowed(was, is)
+	gained, err2 := d.budget.Narrowed(is, was)
 	if err != nil || err2 != nil {
 		d.add(Finding{Effect: Unknown, Kind: s.name + "-not-compared", Path: path, Text: "the schemas cannot be compared: " + first(err, err2).Error(),
 			Do: "read both schemas"})

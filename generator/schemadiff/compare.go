@@ -16,6 +16,7 @@ type comparer struct {
 	stack int               // pairs in progress
 	low   int               // the lowest pair in progress whose result was assumed
 	steps int
+	most  int // steps that may be made
 }
 
 // pair is a comparison of values with a schema, done or in progress.
@@ -27,7 +28,13 @@ type pair struct {
 }
 
 func (c *comparer) step()      { c.steps++ }
-func (c *comparer) full() bool { return c.steps > maxSteps }
+func (c *comparer) full() bool { return c.steps > c.most }
+
+// atomsOfStep is how many schemas whose values are compared make one step more.
+const atomsOfStep = 16
+
+// look is a step that looks at all schemas of some values.
+func (c *comparer) look(v values) { c.steps += 1 + len(v.atoms)/atomsOfStep }
 
 // compareReasons orders reasons for readers.
 func compareReasons(a, b Reason) int {
@@ -69,7 +76,7 @@ func joined(way, path string) string {
 // Schemas refer to themselves, so that the same question comes again. Asked of a deeper part of the value its answer may be assumed
 // to be the one that is looked for: values are finite. What was found with such an assumption is kept only once that pair is done.
 func (c *comparer) narrowed(v values, n *node, depth int) []Reason {
-	if c.step(); c.full() {
+	if c.look(v); c.full() {
 		return []Reason{{}}
 	}
 	key := v.key() + "|" + n.ptr

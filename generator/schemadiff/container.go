@@ -99,6 +99,9 @@ func (v values) dependencies(n *node) (rs []Reason) {
 
 // member compares the values of one property.
 func (c *comparer) member(v values, n *node, name string, depth int) (rs []Reason) {
+	if c.look(v); c.full() {
+		return []Reason{{}}
+	}
 	m, declared := v.member(name)
 	list, named, known := n.member(name)
 	switch {

@@ -264,7 +264,7 @@ const seed = 65
 func TestWithoutAReasonEveryValueStillFits(t *testing.T) {
 	r := random{rand.New(rand.NewPCG(seed, 1))}
 	var compared, proven, undeclared, judged int
-	for range 3000 {
+	for range 2000 {
 		a := r.document()
 		var b object
 		for b = a; len(b) > 0 && (r.IntN(3) > 0 || reflect.DeepEqual(a, b)); {
@@ -315,7 +315,7 @@ func TestWithoutAReasonEveryValueStillFits(t *testing.T) {
 		}
 	}
 	t.Logf("%d pairs, %d without a reason, %d with undeclared properties only, %d values", compared, proven, undeclared, judged)
-	if proven < 1000 || undeclared < 100 || judged < 20_000 {
+	if proven < 700 || undeclared < 80 || judged < 15_000 {
 		t.Errorf("%d pairs, %d without a reason, %d with undeclared properties only, %d values", compared, proven, undeclared, judged)
 	}
 }

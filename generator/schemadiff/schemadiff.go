@@ -32,24 +32,32 @@ const (
 	maxDepth   = 200     // of what is nested in a schema
 	maxNodes   = 20_000  // schemas that one document holds
 	maxSteps   = 100_000 // pairs of schemas that are compared
+	maxSpent   = 200_000 // of all comparisons with a budget
 	maxReasons = 100     // that are kept
 )
 
 // Narrowed returns the reasons why a value that fits from may not fit to, in the order of their paths. The error tells that
 // one of them is no schema.
-func Narrowed(from, to []byte) ([]Reason, error) {
-	a, err := read(from)
+func Narrowed(from, to []byte) ([]Reason, error) { return new(Budget).Narrowed(from, to) }
+
+// Budget limits what several comparisons cost together: beyond it nothing is decided any more. The zero value is ready for use.
+type Budget struct{ spent int }
+
+// Narrowed is [Narrowed] within the budget.
+func (b *Budget) Narrowed(from, to []byte) ([]Reason, error) {
+	first, err := read(from)
 	if err != nil {
 		return nil, fmt.Errorf("read the first schema: %w", err)
 	}
-	b, err := read(to)
+	second, err := read(to)
 	if err != nil {
 		return nil, fmt.Errorf("read the second schema: %w", err)
 	}
-	c := &comparer{to: b, pairs: map[string]*pair{}, same: map[[2]*node]bool{}}
-	rs := c.narrowed(newValues(a.start), b.start, 0)
+	c := &comparer{to: second, pairs: map[string]*pair{}, same: map[[2]*node]bool{}, most: min(maxSteps, maxSpent-b.spent)}
+	rs := c.narrowed(newValues(first.start), second.start, 0)
+	b.spent += c.steps
 	if c.full() {
-		rs = append(rs, Reason{Keyword: "$schema", From: fmt.Sprintf("more than %d comparisons are needed", maxSteps)})
+		rs = append(rs, Reason{Keyword: "$schema", From: "too much is to be compared"})
 	}
 	return tidy(rs), nil
 }
