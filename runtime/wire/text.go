@@ -83,13 +83,14 @@ func appendUnescaped(dst, raw []byte, clean int) ([]byte, bool) {
 var simpleEscapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
 // room returns an empty slice with space for n bytes: the rest of the shared slab or, for much, memory of its own. Slabs
-// double in size, so that a small document has a small one.
+// double in size, and are no larger than what is left to be read, so that a small document has a small one.
 func (r *Reader) room(n int) []byte {
 	if n >= ownString {
 		return make([]byte, 0, n)
 	}
 	if cap(r.slab)-len(r.slab) < n {
-		r.slab = make([]byte, 0, min(max(firstSlab, 2*cap(r.slab)), slabSize))
+		size := min(max(firstSlab, 2*cap(r.slab)), slabSize)
+		r.slab = make([]byte, 0, min(size, n+len(r.src)-r.pos))
 	}
 	return r.slab[len(r.slab):]
 }
