@@ -86,10 +86,10 @@ func freeAddress() (string, error) {
 	return ln.Addr().String(), ln.Close()
 }
 
-// checkStory: the first caller is not known, the second one may not, the third is answered.
+// checkStory: the first caller has no token, the second one may not, the third is answered.
 func checkStory(told string) error {
 	rest := told
-	for _, want := range []string{"401", "403", "You said: hello"} {
+	for _, want := range []string{"none was given", "403", "You said: hello"} {
 		_, after, found := strings.Cut(rest, want)
 		if !found {
 			return errors.New("no " + want + " in what was told:\n" + told)

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -159,15 +160,19 @@ func anotherProcess() int {
 func TestTwoProcessesRefreshOnce(t *testing.T) {
 	i := newIssuer()
 	i.lifetime = 1
-	both := make(chan bool, 2)
+	var refreshes atomic.Int32
+	second := make(chan bool)
 	i.before = func(_ http.ResponseWriter, r *http.Request) bool {
-		if r.PostForm.Get("grant_type") == "refresh_token" {
-			i.lifetime = 3600
-			both <- true
-			select { // for the other, which would come if nothing kept it
-			case <-time.After(300 * time.Millisecond):
-			case both <- true:
-			}
+		if r.PostForm.Get("grant_type") != "refresh_token" {
+			return false
+		}
+		i.lifetime = 3600
+		if refreshes.Add(1) == 2 {
+			close(second)
+		}
+		select { // for the other process, which would come if nothing kept it
+		case <-time.After(300 * time.Millisecond):
+		case <-second:
 		}
 		return false
 	}
