@@ -44,7 +44,7 @@ type Card struct {
 	Interfaces []runtime.Interface
 	// lists: an imported card has security requirements as a2a-go reads them.
 	lists bool
-	// Repeats is how long the agent knows a message by its idempotency key; of an imported card zero.
+	// Repeats is for how long the agent promises to know a message by its idempotency key; 0: it promises nothing.
 	Repeats time.Duration
 	// Hides: callers who say who they are get a card that says more, if they have the ExtendedScopes.
 	Hides          bool

@@ -3,6 +3,7 @@ package card
 import (
 	"regexp"
 	"strings"
+	"time"
 	"unicode"
 
 	"go.yaml.in/yaml/v4"
@@ -37,7 +38,7 @@ func Import(file string, src []byte) (*Card, diag.List) {
 	m.prune()
 	card := fill(m.Checker, root)
 	card.Interfaces = interfaces
-	card.Origin, card.Extended, card.lists = m.dialect, m.extended, m.lists
+	card.Origin, card.Extended, card.Repeats, card.lists = m.dialect, m.extended, m.repeats, m.lists
 	dropped := card.importContracts(m.Checker)
 	m.conventions(card, dropped)
 	m.List.Sort()
@@ -62,6 +63,7 @@ type importer struct {
 	renamed map[string]bool // short mode names already reported
 	// extended: the card declares the a2agen extension.
 	extended bool
+	repeats  time.Duration // that it promises there
 	// lists: scopes stand as plain lists under schemes.
 	lists bool
 	calls map[string]ir.Convention // by which the card says that skills are called, by id

@@ -1,7 +1,9 @@
 package card
 
 import (
+	"strconv"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v4"
 
@@ -32,6 +34,7 @@ func (m *importer) contracts() {
 		case runtime.IsSkillsExtension(uri):
 			m.extended = true
 			m.ownContracts(yamlx.Get(params, "skills"))
+			m.repeats = repeatsOf(yamlx.Get(params, "idempotency"))
 			continue
 		case strings.HasPrefix(uri, schemaContracts):
 			m.catalog(ext, uri, yamlx.Get(params, "catalog"))
@@ -67,6 +70,19 @@ func give(s *yaml.Node, side string, schema *yaml.Node) bool {
 	}
 	yamlx.Set(s, side, schema)
 	return true
+}
+
+// repeatsOf is for how long an agent promises to know a message by its idempotency key; 0 without a promise.
+func repeatsOf(promise *yaml.Node) time.Duration {
+	window := yamlx.Get(promise, "window")
+	if window == nil {
+		return 0
+	}
+	seconds, err := strconv.ParseUint(window.Value, 10, 31)
+	if err != nil {
+		return 0
+	}
+	return time.Duration(seconds) * time.Second
 }
 
 // ownContracts takes what the a2agen extension publishes.

@@ -146,9 +146,6 @@ func (p *publisher) extension(caps *yaml.Node) {
 	}
 	for _, ext := range list.Content {
 		if runtime.IsSkillsExtension(yamlx.Text(yamlx.Get(ext, "uri"))) {
-			if promised := yamlx.Get(yamlx.Get(ext, "params"), "idempotency"); promised != nil && p.card.Origin != "" {
-				yamlx.Set(params, "idempotency", promised)
-			}
 			yamlx.Set(ext, "uri", yamlx.NewText(ext, runtime.SkillsExtension))
 			yamlx.Set(ext, "params", params)
 			return

@@ -302,6 +302,24 @@ skills:
 	}
 }
 
+// TestACardPromisesForHowLongMessagesAreKnown: what a2agen.yaml says. A card of somebody else promises what it did before.
+func TestACardPromisesForHowLongMessagesAreKnown(t *testing.T) {
+	c, _ := card.Read("agent.yaml", []byte(least), noFiles)
+	c.Repeats = 90 * time.Minute
+	agent, _ := lower.Agent(c, spoken("1.0"))
+	const promise = `"idempotency":{"window":5400}`
+	if !strings.Contains(string(agent.Card), promise) {
+		t.Errorf("the card is %s", agent.Card)
+	}
+	imported, list := card.Import("card.json", agent.Card)
+	if list.HasErrors() {
+		t.Fatal(list)
+	}
+	if again, _ := lower.Agent(imported, nil); !strings.Contains(string(again.Card), promise) {
+		t.Errorf("the imported card is %s", again.Card)
+	}
+}
+
 // TestAnImportedCardStaysWhatItWas lowers cards that are somebody else's: nothing is turned off or added.
 func TestAnImportedCardStaysWhatItWas(t *testing.T) {
 	src, err := os.ReadFile("../card/testdata/routeplanner.json")

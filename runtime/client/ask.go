@@ -42,12 +42,14 @@ type kept struct {
 	Question string `json:"q,omitempty"` // id of the message that asks
 }
 
-// Token returns the question as a text of at most 4 KiB, in letters, digits, "-", "_" and ".", which a database can keep: [Client.Ask] makes a
-// question of it again, days later and in another process, whatever binding that uses. It has ids, and neither the question's words nor
-// credentials: to answer, one needs the same access to the agent. It is "" if an id is longer than 512 bytes, which is not for agents to have.
+// Token returns the question as a text of at most 4 KiB, in letters, digits, "-", "_" and ".", which a database can
+// keep: [Client.Ask] makes a question of it again, days later and in another process, whatever binding that uses. It
+// has ids, and neither the question's words nor credentials: to answer, one needs the same access to the agent. It is
+// "" if an id is longer than 512 bytes, which is not for agents to have.
 func (e *InputRequiredError) Token() string {
 	k := kept{
-		Agent: e.from.name, At: e.from.at, Tenant: e.from.tenant, Skill: e.skill, Task: e.TaskID, Context: e.ContextID, Question: e.question,
+		Agent: e.from.name, At: e.from.at, Tenant: e.from.tenant,
+		Skill: e.skill, Task: e.TaskID, Context: e.ContextID, Question: e.question,
 	}
 	for _, id := range []string{k.Tenant, k.Skill, k.Task, k.Context, k.Question} {
 		if len(id) > maxAskID {
@@ -112,14 +114,14 @@ type AskError struct {
 
 // Error says why, and what to do.
 func (e *AskError) Error() string {
-	task := printable([]byte(e.TaskID))
+	task, agent, skill := printable([]byte(e.TaskID)), printable([]byte(e.Agent)), printable([]byte(e.Skill))
 	switch e.Fault {
 	case AskMalformed:
 		return fmt.Sprintf("the text is no question: %v", e.Err)
 	case AskOtherAgent:
-		return fmt.Sprintf("the question of task %s is of agent %q: use a client of that one, for the same tenant", task, printable([]byte(e.Agent)))
+		return fmt.Sprintf("the question of task %s is of agent %q: use a client of that one, for the same tenant", task, agent)
 	case AskOtherSkill:
-		return fmt.Sprintf("the question of task %s is of skill %q: answer it by that skill's method", task, printable([]byte(e.Skill)))
+		return fmt.Sprintf("the question of task %s is of skill %q: answer it by that skill's method", task, skill)
 	case AskGone:
 		return fmt.Sprintf("the agent no longer has task %s, or not for this caller: call the skill again", task)
 	case AskEnded:
@@ -133,9 +135,9 @@ func (e *AskError) Error() string {
 // Unwrap returns what is behind it.
 func (e *AskError) Unwrap() error { return e.Err }
 
-// Ask makes a question of the text that [InputRequiredError.Token] returned: as the task stands now, with its words, to be given to the
-// Answer method of the skill that asked. Errors: *[AskError] when it cannot be answered any more, or not by this client; otherwise those of
-// [Client.Await].
+// Ask makes a question of the text that [InputRequiredError.Token] returned: as the task stands now, with its words, to
+// be given to the Answer method of the skill that asked. Errors: *[AskError] when it cannot be answered any more, or
+// not by this client; otherwise those of [Client.Await].
 func (c *Client) Ask(ctx context.Context, token string, opts ...CallOption) (*InputRequiredError, error) {
 	k, err := readToken(token)
 	if err != nil {
@@ -191,7 +193,8 @@ func (c *Client) asks(err error, r *Result) error {
 	return ask
 }
 
-// asked reports whether a question was asked by the client's agent: it has the name, or an interface, of the one that asked.
+// asked reports whether a question was asked by the client's agent: it has the name, or an interface, of the one that
+// asked.
 func (c *Client) asked(k kept) bool {
 	if k.Tenant != c.Tenant() {
 		return false

@@ -19,9 +19,10 @@ import (
 	"github.com/a2agen/a2agen/runtime/observe"
 )
 
-// A card may change while a client runs. The client looks when an answer suggests it, and when it is asked to ([CheckCards]): it has no
-// goroutine for it. A client is made for one card and stays as it is; where the card changed so that other interfaces are to be called, another
-// client takes the place of it for the calls that begin from then on.
+// A card may change while a client runs. The client looks when an answer suggests it, and when it is asked to
+// ([CheckCards]): it has no goroutine for it. A client is made for one card and stays as it is; where the card changed
+// so that other interfaces are to be called, another client takes the place of it for the calls that begin from then
+// on.
 
 const (
 	// betweenChecks is how often at most a card is looked at because of an answer.
@@ -68,12 +69,13 @@ func (c CardChange) String() string {
 	return string(c.Kind)
 }
 
-// CardChangedError is a call that failed, of an agent whose card is no longer the one that the client was made for. The call may succeed with
-// a client that is generated for the present card.
+// CardChangedError is a call that failed, of an agent whose card is no longer the one that the client was made for. The
+// call may succeed with a client that is generated for the present card.
 type CardChangedError struct {
 	Agent   string // its name
 	Changes []CardChange
-	// Refused is why the client does not follow the new card: a *[CardError] of one that [VerifyCard] does not trust, for one. Nil: it does.
+	// Refused is why the client does not follow the new card: a *[CardError] of one that [VerifyCard] does not trust,
+	// for one. Nil: it does.
 	Refused error
 	Err     error // of the call
 }
@@ -110,15 +112,16 @@ func listed(list []CardChange) string {
 	return " (" + strings.Join(all, ", ") + ")"
 }
 
-// CardAt says where the card is of which [FromCard] makes a client, so that the client notices when it changes. [New] knows it.
+// CardAt says where the card is of which [FromCard] makes a client, so that the client notices when it changes. [New]
+// knows it.
 func CardAt(url string) Option { return func(c *Client) { c.cards.base = url } }
 
-// CheckCards has a client look whether the card changed before the first call after every d, by a conditional request. Without it the client looks
-// when an answer suggests it, once a minute at most.
+// CheckCards has a client look whether the card changed before the first call after every d, by a conditional request.
+// Without it the client looks when an answer suggests it, once a minute at most.
 func CheckCards(d time.Duration) Option { return func(c *Client) { c.cards.every = d } }
 
-// CheckCard looks now whether the agent's card is still the one that the client was made for, and returns what is different. The client goes
-// on by the new card if it can. Errors: those of the request; *[CardError].
+// CheckCard looks now whether the agent's card is still the one that the client was made for, and returns what is
+// different. The client goes on by the new card if it can. Errors: those of the request; *[CardError].
 func (c *Client) CheckCard(ctx context.Context) ([]CardChange, error) {
 	w := c.cards
 	if w.base == "" {
@@ -130,7 +133,8 @@ func (c *Client) CheckCard(ctx context.Context) ([]CardChange, error) {
 	return slices.Clone(w.changes), err
 }
 
-// cards is what is known of an agent's card since a client was made. The clients that take the place of one another share it.
+// cards is what is known of an agent's card since a client was made. The clients that take the place of one another
+// share it.
 type cards struct {
 	base   string // URL of agent or card; "": not known
 	every  time.Duration
@@ -168,8 +172,8 @@ func (c *Client) newest() *Client {
 // past reports whether a time in Unix nanoseconds is over.
 func past(at *atomic.Int64) bool { return time.Now().UnixNano() >= at.Load() }
 
-// inspect looks at the card if the time for it has come (nil: in any case), and tells the observers what changed. Who comes while another call looks waits
-// for that, [checkTime] at most.
+// inspect looks at the card if the time for it has come (nil: in any case), and tells the observers what changed. Who
+// comes while another call looks waits for that, [checkTime] at most.
 func (c *Client) inspect(ctx context.Context, due *atomic.Int64) error {
 	c.cards.mu.Lock()
 	var told *observe.CardChange
@@ -191,7 +195,8 @@ func (w *cards) looked(pause time.Duration) {
 	w.due.Store(now.Add(w.every).UnixNano())
 }
 
-// look fetches the card and follows it if it changed. It returns what observers are to be told, nil for nothing. Callers must hold c.cards.mu.
+// look fetches the card and follows it if it changed. It returns what observers are to be told, nil for nothing.
+// Callers must hold c.cards.mu.
 func (c *Client) look(ctx context.Context) (*observe.CardChange, error) {
 	w, now := c.cards, c.newest()
 	w.looked(betweenChecks)
@@ -268,27 +273,31 @@ func (w *cards) close() {
 // fork is a client with the same options and no card.
 func (c *Client) fork() *Client {
 	n := *c
-	n.version, n.card, n.info, n.links, n.warnings, n.verified, n.ownHTTP = nil, nil, runtime.CardInfo{}, nil, nil, nil, false
+	n.version, n.card, n.info, n.links, n.verified = nil, nil, runtime.CardInfo{}, nil, nil
 	n.authorizer, n.given = nil, maps.Clone(c.given)
+	n.warnings, n.ownHTTP = nil, false
 	return &n
 }
 
-// mayBeFollowedBy reports why calls must not go where a new card says: in clear text instead of encrypted, for another tenant, or to another
-// host by a card that anybody on the way could have written.
+// mayBeFollowedBy reports why calls must not go where a new card says: in clear text instead of encrypted, for another
+// tenant, or to another host by a card that anybody on the way could have written.
 func (c *Client) mayBeFollowedBy(next *Client) error {
-	hosts := func(c *Client) (all []string) {
-		for _, l := range c.links {
-			all = append(all, hostOf(l.iface.URL))
-		}
-		return all
-	}
-	switch known := hosts(c); {
+	switch {
 	case c.links[0].conn.Secure() && !next.links[0].conn.Secure():
 		return errors.New("it has calls in clear text, which were encrypted")
 	case c.Tenant() != next.Tenant():
 		return errors.New("it is for another tenant")
-	case !c.atHTTPS && c.verifier == nil && slices.ContainsFunc(hosts(next), func(h string) bool { return !slices.Contains(known, h) }):
-		return errors.New("it has calls at another host, and came neither over https nor with a signature that is verified")
+	case c.atHTTPS || c.verifier != nil:
+		return nil
+	}
+	known := map[string]bool{}
+	for _, l := range c.links {
+		known[hostOf(l.iface.URL)] = true
+	}
+	for _, l := range next.links {
+		if !known[hostOf(l.iface.URL)] {
+			return errors.New("it has calls at another host, and came neither over https nor with a signature that is verified")
+		}
 	}
 	return nil
 }
@@ -318,15 +327,18 @@ func (w *cards) tell(c *Client, changes []CardChange, refused error) *observe.Ca
 		warning += ", and is not followed: " + refused.Error()
 	}
 	w.warnings = append(w.warnings[max(0, len(w.warnings)-50):], warning)
-	told := &observe.CardChange{Agent: printable([]byte(c.info.Name)), Peer: peerOf(c.links[0].iface.URL), Followed: refused == nil}
+	told := &observe.CardChange{
+		Agent: printable([]byte(c.info.Name)), Peer: peerOf(c.links[0].iface.URL), Followed: refused == nil,
+	}
 	for _, change := range fresh[:min(len(fresh), maxTold)] {
 		told.Changes = append(told.Changes, change.String())
 	}
 	return told
 }
 
-// noticed is what becomes of a call that failed with err, if that may come of a card that changed. It returns the client with which the call is
-// made again, where nothing of it was carried out and the new card has other interfaces; else the error, with the changes that it may come of.
+// noticed is what becomes of a call that failed with err, if that may come of a card that changed. It returns the
+// client with which the call is made again, where nothing of it was carried out and the new card has other interfaces;
+// else the error, with the changes that it may come of.
 func (c *Client) noticed(ctx context.Context, skill string, cl *call, err error) (*Client, error) {
 	w := c.cards
 	if w.base == "" || ctx.Err() != nil || !suspicious(err) {
@@ -334,7 +346,8 @@ func (c *Client) noticed(ctx context.Context, skill string, cl *call, err error)
 	}
 	_ = c.inspect(ctx, &w.next) // whether or not the card can be had, the call failed
 	next := w.latest.Load()
-	if next != nil && next != c && !cl.lost && undone(err) && !reflect.DeepEqual(next.info.Interfaces, c.info.Interfaces) {
+	moved := next != nil && next != c && !slices.Equal(next.info.Interfaces, c.info.Interfaces)
+	if moved && !cl.lost && undone(err) {
 		cl.reset()
 		return next, nil
 	}
@@ -352,7 +365,8 @@ func (c *Client) noticed(ctx context.Context, skill string, cl *call, err error)
 	return nil, &CardChangedError{Agent: c.info.Name, Changes: relevant, Refused: w.refused, Err: err}
 }
 
-// matters reports whether the failure of a call of a skill may come of the change. refused is why the card is not followed.
+// matters reports whether the failure of a call of a skill may come of the change. refused is why the card is not
+// followed.
 func (c CardChange) matters(skill string, err, refused error) bool {
 	switch {
 	case c.Skill != "":
@@ -378,7 +392,8 @@ func suspicious(err error) bool {
 		errors.Is(err, runtime.ErrContentTypeNotSupported) || errors.Is(err, runtime.ErrUnauthenticated)
 }
 
-// undone reports whether an error says that there is nothing, or nothing of that version, where a request was sent: it was not carried out.
+// undone reports whether an error says that there is nothing, or nothing of that version, where a request was sent: it
+// was not carried out.
 func undone(err error) bool {
 	var status *HTTPError
 	return unsent(err) || errors.As(err, &status) && status.missing() ||
@@ -431,7 +446,8 @@ func (c *Client) shapeOf(card runtime.Card) *shape {
 			delete(skill, cosmetic)
 		}
 		contract := contracts[id]
-		s.skills[id] = skillShape{contract.Input, contract.Output, []any{skill, doc.DefaultInputModes, doc.DefaultOutputModes}}
+		rest := []any{skill, doc.DefaultInputModes, doc.DefaultOutputModes}
+		s.skills[id] = skillShape{contract.Input, contract.Output, rest}
 	}
 	return s
 }

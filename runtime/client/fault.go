@@ -58,8 +58,8 @@ func refusedForNow(err error) bool {
 	return errors.As(err, &status) && status.Status == http.StatusTooManyRequests
 }
 
-// broke reports whether err is of a connection that ended before the answer did. Certificates that do not fit and redirects that are not
-// followed are no such.
+// broke reports whether err is of a connection that ended before the answer did. Certificates that do not fit and
+// redirects that are not followed are no such.
 func broke(err error) bool {
 	var link *LinkError
 	var at *url.Error

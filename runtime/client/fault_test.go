@@ -273,7 +273,8 @@ var faults = map[string]func(http.Handler, http.ResponseWriter, *http.Request){
 	"before the first byte": cutBefore, "after the work": cutAfter, "within the answer": cutWithin, "during the work": cutDuring, "503 with Retry-After": notNow,
 }
 
-// TestAFaultIsOnePieceOfWork: over each binding, in two versions, whatever breaks, once or twice, the caller gets the result of work that was done once.
+// TestAFaultIsOnePieceOfWork: over each binding, in two versions, whatever breaks, once or twice, the caller gets the
+// result of work that was done once.
 func TestAFaultIsOnePieceOfWork(t *testing.T) {
 	calls := map[string]func(ctx context.Context, c *rpc.Client) (*rpc.Result, error){
 		"call": func(ctx context.Context, c *rpc.Client) (*rpc.Result, error) { return chat.Call(ctx, c, rpc.Say("hi")) },
@@ -511,6 +512,31 @@ func TestAPolicyLimitsACall(t *testing.T) {
 					}
 				})
 			})
+		}
+	})
+}
+
+// TestCredentialsThatEndBeforeTheTaskLoseNothing: the task goes on, and can be awaited with new ones.
+func TestCredentialsThatEndBeforeTheTaskLoseNothing(t *testing.T) {
+	over(t, func(t *testing.T, binding string) {
+		expired := body(http.StatusUnauthorized, "text/plain", "the token is over")
+		f := newFake(t, binding, map[string][]reply{
+			"SendStreamingMessage": {stream(drop, taskWorking)}, "SendMessage": {result(taskWorking)},
+			"SubscribeToTask": {expired, expired, events(taskWorking, chunk1, completed)}, "GetTask": {expired},
+		})
+		c := f.dial(rpc.DefaultHeader("Authorization", "Bearer secret-1"))
+		for _, call := range []func() error{
+			func() error { _, _, err := steps(chat.Stream(t.Context(), c, rpc.Say("hi"))); return err },
+			func() error { _, err := chat.Call(t.Context(), c, rpc.Say("hi")); return err },
+		} {
+			err := call()
+			lost := lostBy(t, err)
+			if lost.TaskID != "t1" || !errors.Is(err, runtime.ErrUnauthenticated) || strings.Contains(err.Error(), "secret-1") {
+				t.Errorf("got %v", err)
+			}
+		}
+		if r, err := c.Await(t.Context(), "t1"); err != nil || r.Text() != "sun" {
+			t.Errorf("awaited: %+v, %v", r, err)
 		}
 	})
 }

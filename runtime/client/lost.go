@@ -8,11 +8,13 @@ import (
 	"time"
 )
 
-// LostCallError is a call of a skill of which it is not known what became: its connection broke, or its time was over, after the message was
-// sent and before there was a result. The work may be done, under way, or never begun; nothing was tried that might do it twice.
+// LostCallError is a call of a skill of which it is not known what became: its connection broke, or its time was over,
+// after the message was sent and before there was a result. The work may be done, under way, or never begun; nothing
+// was tried that might do it twice.
 //
-// With a TaskID, [Client.Await] asks for the result, from any process. Otherwise, where [LostCallError.Again] has options, the same call with
-// them gives the result of the same work. Without either, ask the agent's operator for the MessageID before the call is made again.
+// With a TaskID, [Client.Await] asks for the result, from any process. Otherwise, where [LostCallError.Again] has
+// options, the same call with them gives the result of the same work. Without either, ask the agent's operator for the
+// MessageID before the call is made again.
 type LostCallError struct {
 	Skill             string // its id
 	MessageID         string
@@ -41,9 +43,9 @@ func (e *LostCallError) Error() string {
 // Unwrap returns what ended the last attempt.
 func (e *LostCallError) Unwrap() error { return e.Err }
 
-// Again returns options with which the same call, of the same input, is recognized by the agent: it gives the result of the work that was
-// lost, or does it if it was never begun. They are nil if the agent does not promise that. Across processes keep MessageID, Key and Sent, for
-// the options [MessageID], [IdempotencyKey] and [SentBefore].
+// Again returns options with which the same call, of the same input, is recognized by the agent: it gives the result of
+// the work that was lost, or does it if it was never begun. They are nil if the agent does not promise that. Across
+// processes keep MessageID, Key and Sent, for the options [MessageID], [IdempotencyKey] and [SentBefore].
 func (e *LostCallError) Again() []CallOption {
 	if e.Key == "" {
 		return nil
@@ -73,7 +75,8 @@ func (cl *call) lostCall(ctx context.Context, taskID string, err error) error {
 		return err
 	}
 	e := &LostCallError{
-		Skill: cl.skill, MessageID: cl.message.ID, TaskID: cmp.Or(taskID, cl.message.TaskID), ContextID: cl.message.ContextID, Sent: cl.first, Err: err, inTask: cl.message.TaskID,
+		Skill: cl.skill, MessageID: cl.message.ID, TaskID: cmp.Or(taskID, cl.message.TaskID),
+		ContextID: cl.message.ContextID, Sent: cl.first, Err: err, inTask: cl.message.TaskID,
 	}
 	if cl.safe {
 		e.Key = cl.key

@@ -6,24 +6,28 @@ import (
 	"time"
 )
 
-// CallPolicy says how often a request is made and how long a call may take. A zero field has its default, so that CallPolicy{} is what a
-// client does unasked: six attempts, and no other time limit than the context's.
+// CallPolicy says how often a request is made and how long a call may take. A zero field has its default, so that
+// CallPolicy{} is what a client does unasked: six attempts, and no other time limit than the context's.
 //
-// Only what cannot be done twice is tried again: a request of which nothing was sent, an operation that only reads, and a message to an agent
-// whose card says that it recognizes one that it got before. Streams that broke are taken up again as [Reattach] says.
+// Only what cannot be done twice is tried again: a request of which nothing was sent, an operation that only reads, and
+// a message to an agent whose card says that it recognizes one that it got before. Streams that broke are taken up
+// again as [Reattach] says.
 type CallPolicy struct {
 	// Attempts is how many times in a row a request is made; 1 is once. [DefaultAttempts]
 	Attempts int
-	// Timeout limits a call with all its attempts, pauses and steps of a stream. It ends as by a deadline of its context. 0: no limit.
+	// Timeout limits a call with all its attempts, pauses and steps of a stream. It ends as by a deadline of its
+	// context. 0: no limit.
 	Timeout time.Duration
-	// AttemptTimeout limits how long one request may take; it then counts as lost. It should be longer than the skill works, unless the
-	// agent recognizes messages. Streams have [IdleTimeout] and [QuietTimeout] instead. 0: no limit.
+	// AttemptTimeout limits how long one request may take; it then counts as lost. It should be longer than the skill
+	// works, unless the agent recognizes messages. Streams have [IdleTimeout] and [QuietTimeout] instead. 0: no limit.
 	AttemptTimeout time.Duration
-	// Retry reports whether a request that failed with err is made again, where that is safe and another attempt is left. Nil: always.
+	// Retry reports whether a request that failed with err is made again, where that is safe and another attempt is
+	// left. Nil: always.
 	Retry func(err error) bool
 }
 
-// DefaultAttempts is [CallPolicy.Attempts] when it is zero. The pauses between them come to two or three seconds, unless the agent wishes longer ones.
+// DefaultAttempts is [CallPolicy.Attempts] when it is zero. The pauses between them come to two or three seconds,
+// unless the agent wishes longer ones.
 const DefaultAttempts = 1 + DefaultReattach
 
 // Policy sets how calls are tried again and how long they may take.
@@ -76,8 +80,8 @@ type tries struct {
 	failed int
 }
 
-// again pauses before the next attempt after one that failed with err. It reports false when there is none: none is left, or the context ends
-// before the pause does.
+// again pauses before the next attempt after one that failed with err. It reports false when there is none: none is
+// left, or the context ends before the pause does.
 func (t *tries) again(ctx context.Context, err error) bool {
 	t.failed++
 	most := t.policy.Attempts

@@ -11,8 +11,8 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 )
 
-// The service parameters by which an agent recognizes a message that is sent again. They are written as HTTP/2 has them: net/http would send a
-// request with an Idempotency-Key in its usual case again by itself, and without the age.
+// The service parameters by which an agent recognizes a message that is sent again. They are written as HTTP/2 has
+// them: net/http would send a request with an Idempotency-Key in its usual case again by itself, and without the age.
 const (
 	headerKey = "idempotency-key"
 	headerAge = "idempotency-age" // whole seconds since the message was first sent
@@ -28,7 +28,8 @@ func markRepeat(h http.Header, cl *call) {
 	}
 }
 
-// knowsKeys reports whether the skills extension of a card promises that a message with an idempotency key is worked on once.
+// knowsKeys reports whether the skills extension of a card promises that a message with an idempotency key is worked on
+// once.
 func knowsKeys(list []runtime.Extension) bool {
 	for _, e := range list {
 		if !runtime.IsSkillsExtension(e.URI) {
@@ -67,8 +68,8 @@ func (c *Client) persist(ctx context.Context, m Method, request any, cl *call) (
 	}
 }
 
-// deliver sends the message of a skill's call and returns the result, or the task as the agent answered it. A message that was lost, and
-// must not be sent again, is looked for in the task that it named.
+// deliver sends the message of a skill's call and returns the result, or the task as the agent answered it. A message
+// that was lost, and must not be sent again, is looked for in the task that it named.
 func (c *Client) deliver(ctx context.Context, request any, cl *call) (*Result, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
@@ -85,7 +86,8 @@ func (c *Client) deliver(ctx context.Context, request any, cl *call) (*Result, e
 	return nil, cl.lostCall(ctx, "", err)
 }
 
-// taken looks for a message in the task that it named. It is there if the client chose the task's id, or if the history has the message.
+// taken looks for a message in the task that it named. It is there if the client chose the task's id, or if the history
+// has the message.
 func (c *Client) taken(ctx context.Context, cl *call) (runtime.Task, bool) {
 	all := *cl
 	all.data.HistoryLength = nil
@@ -108,7 +110,8 @@ func (c *Client) taken(ctx context.Context, cl *call) (runtime.Task, bool) {
 func (cl *call) awaited(ctx context.Context, taskID string, err error) error {
 	var agent *runtime.Error
 	var lacks *CredentialError
-	denied := errors.Is(err, runtime.ErrUnauthenticated) || errors.Is(err, runtime.ErrPermissionDenied) || errors.As(err, &lacks)
+	denied := errors.Is(err, runtime.ErrUnauthenticated) || errors.Is(err, runtime.ErrPermissionDenied) ||
+		errors.As(err, &lacks)
 	if taskID != "" && denied { // the credentials ended before the task, which goes on
 		cl.lost = true
 	} else if taskID != "" && errors.As(err, &agent) && !faultOf(ctx, err).passes() {

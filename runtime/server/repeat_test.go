@@ -71,6 +71,24 @@ func TestTwoIdempotencyKeysAreOneTooMany(t *testing.T) {
 	}
 }
 
+// TestTheAgeOfAMessageIsANumberOfSeconds within the time for which keys are known.
+func TestTheAgeOfAMessageIsANumberOfSeconds(t *testing.T) {
+	a := start(t, testCard, []server.Skill{echo()})
+	for _, age := range []string{"-1", "1.5", "x", "4294967296"} {
+		_, err := a.call("SendMessage", message("hello"), "Idempotency-Key: k", "Idempotency-Age: "+age)
+		if err == nil || err.Code != runtime.ErrInvalidParams.Code || !strings.Contains(err.Error(), "Idempotency-Age") {
+			t.Errorf("%q: %v", age, err)
+		}
+	}
+	if _, err := a.call("SendMessage", message("hello"), "Idempotency-Age: x"); err != nil {
+		t.Errorf("without a key, which an age is of: %v", err)
+	}
+	_, err := a.call("SendMessage", message("hello"), "Idempotency-Key: k", "Idempotency-Age: 90000")
+	if err == nil || !strings.Contains(err.Error(), "no longer knows") {
+		t.Errorf("older than any key: %v", err)
+	}
+}
+
 // A sender that names a key relies on it: a key that cannot be one is an error, not a message without a key.
 func TestAnIdempotencyKeyThatIsNoneIsAnError(t *testing.T) {
 	a := start(t, testCard, []server.Skill{run("count", func(context.Context, *server.Task) (string, error) { return "counted", nil })})
