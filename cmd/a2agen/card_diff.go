@@ -33,7 +33,8 @@ compared and nothing else breaks callers.`,
 		Args: exactly(2, "two cards: URLs, files, folders of projects, or names of clients"),
 	}
 	dirFlag(cmd, &o.Dir)
-	cmd.Flags().BoolVar(&o.AllowPrivate, "allow-private-network", false, "fetch cards from private and loopback addresses too")
+	cmd.Flags().BoolVar(&o.AllowPrivate, "allow-private-network", false,
+		"fetch cards from private and loopback addresses too")
 	format := formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := format.check(); err != nil {
@@ -73,7 +74,8 @@ func writeChanges(w io.Writer, c project.CardChanges) error {
 		name string
 		card project.ComparedCard
 	}{{"old", c.Old}, {"new", c.New}} {
-		_, err := fmt.Fprintf(w, "%s: %s (%q version %q, A2A %s)\n", side.name, side.card.From, side.card.Name, side.card.Version, side.card.Protocol)
+		_, err := fmt.Fprintf(w, "%s: %s (%q version %q, A2A %s)\n", side.name, side.card.From, side.card.Name,
+			side.card.Version, side.card.Protocol)
 		if err != nil {
 			return err
 		}

@@ -13,7 +13,8 @@ import (
 var options = []struct{ key, name, without string }{
 	{"streaming", "streaming", "send messages without streaming, and ask for the task until it is done"},
 	{"pushNotifications", "push notifications", "ask for the task instead, or subscribe to it"},
-	{"extendedAgentCard", "the extended card", "go by the public card; what only the extended card said is not known any more"},
+	{"extendedAgentCard", "the extended card",
+		"go by the public card; what only the extended card said is not known any more"},
 }
 
 // capabilities compares what the agent offers beside skills.
@@ -23,9 +24,11 @@ func (d *differ) capabilities() {
 		path := "capabilities." + o.key
 		switch had, has := yamlx.IsTrue(yamlx.Get(was, o.key)), yamlx.IsTrue(yamlx.Get(is, o.key)); {
 		case had && !has:
-			d.add(Finding{Effect: Breaking, Kind: "capability-removed", Path: path, Was: "true", Is: "false", Text: o.name + ": no longer offered", Do: o.without})
+			d.add(Finding{Effect: Breaking, Kind: "capability-removed", Path: path, Was: "true", Is: "false",
+				Text: o.name + ": no longer offered", Do: o.without})
 		case !had && has:
-			d.add(Finding{Effect: Compatible, Kind: "capability-added", Path: path, Was: "false", Is: "true", Text: o.name + ": offered now"})
+			d.add(Finding{Effect: Compatible, Kind: "capability-added", Path: path, Was: "false", Is: "true",
+				Text: o.name + ": offered now"})
 		}
 	}
 	if d.old.Extended && !d.new.Extended {
@@ -34,7 +37,8 @@ func (d *differ) capabilities() {
 			Do:   "write what you want as text; the contracts of the skills are not published any more"})
 	}
 	if !d.old.Extended && d.new.Extended {
-		d.add(Finding{Effect: Compatible, Kind: "skills-extension-added", Path: "capabilities.extensions", Text: "skills can be called by name with data"})
+		d.add(Finding{Effect: Compatible, Kind: "skills-extension-added", Path: "capabilities.extensions",
+			Text: "skills can be called by name with data"})
 	}
 	d.extensions(extensions(was), extensions(is))
 }

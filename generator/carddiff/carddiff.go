@@ -1,5 +1,5 @@
-// Package carddiff says what a card's changes do to those who call its agent: what breaks, what does not, and what a caller has
-// to do. Cards may be of different versions of A2A.
+// Package carddiff says what a card's changes do to those who call its agent: what breaks, what does not, and what a
+// caller has to do. Cards may be of different versions of A2A.
 package carddiff
 
 import (
@@ -60,8 +60,9 @@ func Read(file string, src []byte) (*Published, diag.List) {
 	return &Published{imported, signersOf(raw)}, nil
 }
 
-// Diff returns what is different in the new card, the worst first. It never calls compatible what it did not compare. Interfaces
-// of one card that do not say at which host they are, as a project does not know its own, are at that of the other one.
+// Diff returns what is different in the new card, the worst first. It never calls compatible what it did not compare.
+// Interfaces of one card that do not say at which host they are, as a project does not know its own, are at that of
+// the other one.
 func Diff(old, new *Published) []Finding {
 	old.settle(new)
 	new.settle(old)
@@ -81,7 +82,9 @@ func Diff(old, new *Published) []Finding {
 
 // settle gives interfaces without a host that of another card.
 func (p *Published) settle(other *Published) {
-	i := slices.IndexFunc(other.Card.Interfaces, func(i runtime.Interface) bool { return strings.Contains(i.URL, "://") })
+	i := slices.IndexFunc(other.Card.Interfaces, func(i runtime.Interface) bool {
+		return strings.Contains(i.URL, "://")
+	})
 	if i < 0 {
 		return
 	}
@@ -151,7 +154,8 @@ func (d *differ) text(path, was, is string) {
 	if was == is {
 		return
 	}
-	d.add(Finding{Effect: Cosmetic, Kind: "text-changed", Path: path, Was: was, Is: is, Text: "was " + shown(was) + ", is " + shown(is)})
+	d.add(Finding{Effect: Cosmetic, Kind: "text-changed", Path: path, Was: was, Is: is,
+		Text: "was " + shown(was) + ", is " + shown(is)})
 }
 
 // missing are the elements of a list that another one does not have.

@@ -40,7 +40,8 @@ func (d *differ) interfaces() {
 			d.moved(old[w], by[w], moved)
 		case !slices.ContainsFunc(now, func(n way) bool { return n.version == w.version }):
 			if !gone[w.version] {
-				d.add(Finding{Effect: Breaking, Kind: "version-removed", Path: path, Was: w.version, Is: versionsOf(now),
+				d.add(Finding{Effect: Breaking, Kind: "version-removed", Path: path,
+					Was: w.version, Is: versionsOf(now),
 					Text: "A2A " + w.version + " is no longer spoken", Do: d.speak(now)})
 			}
 			gone[w.version] = true
@@ -51,11 +52,13 @@ func (d *differ) interfaces() {
 	}
 	for _, w := range now {
 		if old[w] == nil {
-			d.add(Finding{Effect: Compatible, Kind: "interface-added", Path: path, Is: w.String(), Text: w.String() + " is new"})
+			d.add(Finding{Effect: Compatible, Kind: "interface-added", Path: path, Is: w.String(),
+				Text: w.String() + " is new"})
 		}
 	}
 	if len(order) > 0 && len(now) > 0 && order[0] != now[0] && old[now[0]] != nil && by[order[0]] != nil {
-		d.add(Finding{Effect: Compatible, Kind: "preferred-changed", Path: path, Was: order[0].String(), Is: now[0].String(),
+		d.add(Finding{Effect: Compatible, Kind: "preferred-changed", Path: path,
+			Was: order[0].String(), Is: now[0].String(),
 			Text: "the preferred interface was " + order[0].String() + ", is " + now[0].String()})
 	}
 }
@@ -87,8 +90,10 @@ func (d *differ) moved(old, now []runtime.Interface, said map[string]bool) {
 			continue
 		}
 		if n := now[i]; n.Tenant != o.Tenant && !slices.Contains(now, o) {
-			d.add(Finding{Effect: Breaking, Kind: "tenant-changed", Path: "supportedInterfaces", Was: o.Tenant, Is: n.Tenant,
-				Text: fmt.Sprintf("the tenant at %s was %s, is %s", o.URL, shown(o.Tenant), shown(n.Tenant)), Do: "name the new tenant in every request"})
+			d.add(Finding{Effect: Breaking, Kind: "tenant-changed", Path: "supportedInterfaces",
+				Was: o.Tenant, Is: n.Tenant,
+				Text: fmt.Sprintf("the tenant at %s was %s, is %s", o.URL, shown(o.Tenant), shown(n.Tenant)),
+				Do:   "name the new tenant in every request"})
 		}
 	}
 }
@@ -105,10 +110,12 @@ func (d *differ) movedTo(o, n runtime.Interface, said map[string]bool) {
 	switch {
 	case err != nil || err2 != nil:
 	case from.Scheme == "https" && to.Scheme == "http":
-		f.Kind, f.Do = "encryption-removed", "do not call it: what you send, credentials included, could be read and changed on the way"
+		f.Kind = "encryption-removed"
+		f.Do = "do not call it: what you send, credentials included, could be read and changed on the way"
 	case from.Host != to.Host:
 		f.Kind = "host-changed"
-		f.Do = "make sure that " + shown(to.Host) + " is the same agent's: your messages and credentials go there from now on"
+		f.Do = "make sure that " + shown(to.Host) +
+			" is the same agent's: your messages and credentials go there from now on"
 	}
 	d.add(f)
 }

@@ -27,11 +27,13 @@ type change struct {
 
 var (
 	forInput = side{"input",
-		change{Breaking, "input-narrowed", "no longer accepted", "read both schemas, and send only what fits the new one"},
+		change{Breaking, "input-narrowed", "no longer accepted",
+			"read both schemas, and send only what fits the new one"},
 		change{Compatible, "input-widened", "accepted, too", ""}}
 	forOutput = side{"output",
 		change{Compatible, "output-narrowed", "no longer in answers", ""},
-		change{Breaking, "output-widened", "possible in answers now", "read both schemas, and be ready for what did not come before"}}
+		change{Breaking, "output-widened", "possible in answers now",
+			"read both schemas, and be ready for what did not come before"}}
 )
 
 // schemas compares the schemas of an input or an output.
@@ -40,20 +42,23 @@ func (d *differ) schemas(path string, was, is json.RawMessage, s side) {
 	case was == nil && is == nil:
 		return
 	case was == nil:
-		d.add(Finding{Effect: Unknown, Kind: s.name + "-schema-added", Path: path, Text: "a schema says now what the " + s.name + " is: nothing did before",
-			Do: "see whether what you send and expect fits it"})
+		d.add(Finding{Effect: Unknown, Kind: s.name + "-schema-added", Path: path,
+			Text: "a schema says now what the " + s.name + " is: nothing did before",
+			Do:   "see whether what you send and expect fits it"})
 		return
 	case is == nil:
-		d.add(Finding{Effect: Unknown, Kind: s.name + "-schema-removed", Path: path, Text: "no schema says any more what the " + s.name + " is",
-			Do: "ask who runs the agent whether the old schema still holds"})
+		d.add(Finding{Effect: Unknown, Kind: s.name + "-schema-removed", Path: path,
+			Text: "no schema says any more what the " + s.name + " is",
+			Do:   "ask who runs the agent whether the old schema still holds"})
 		return
 	}
 	was, is = comparable(was, is)
 	lost, err := d.budget.Narrowed(was, is)
 	gained, err2 := d.budget.Narrowed(is, was)
 	if err != nil || err2 != nil {
-		d.add(Finding{Effect: Unknown, Kind: s.name + "-not-compared", Path: path, Text: "the schemas cannot be compared: " + first(err, err2).Error(),
-			Do: "read both schemas"})
+		d.add(Finding{Effect: Unknown, Kind: s.name + "-not-compared", Path: path,
+			Text: "the schemas cannot be compared: " + first(err, err2).Error(),
+			Do:   "read both schemas"})
 		return
 	}
 	for _, r := range lost {
@@ -70,7 +75,9 @@ func (d *differ) schemas(path string, was, is json.RawMessage, s side) {
 
 // said reports whether a change is also one for the worse, which says it.
 func said(r schemadiff.Reason, worse []schemadiff.Reason) bool {
-	return slices.ContainsFunc(worse, func(o schemadiff.Reason) bool { return o.Path == r.Path && (o.Keyword == r.Keyword || !o.Sure) })
+	return slices.ContainsFunc(worse, func(o schemadiff.Reason) bool {
+		return o.Path == r.Path && (o.Keyword == r.Keyword || !o.Sure)
+	})
 }
 
 func first(errs ...error) error {
@@ -78,7 +85,8 @@ func first(errs ...error) error {
 	return errs[i]
 }
 
-// comparable returns two schemas in the words of draft 2020-12, as they are enforced, where both can be compiled; else as they are.
+// comparable returns two schemas in the words of draft 2020-12, as they are enforced, where both can be compiled;
+// else as they are.
 func comparable(was, is json.RawMessage) (old, now json.RawMessage) {
 	bundles := [2]json.RawMessage{was, is}
 	for i, text := range bundles {
@@ -104,8 +112,10 @@ func (d *differ) lost(path string, r schemadiff.Reason, s side) {
 // gained reports values that did not fit the old schema and fit the new one.
 func (d *differ) gained(path string, r schemadiff.Reason, s side) {
 	if r.Undeclared || r.Keyword == "required" && r.From == "" {
-		d.add(Finding{Effect: Breaking, Kind: s.name + "-property-removed", Path: at(path, r), Was: r.To, Text: "the property is gone",
-			Do: presence(s, "leave it out: nobody reads it any more", "do without it") + "; code that uses it does not compile once the client is updated"})
+		d.add(Finding{Effect: Breaking, Kind: s.name + "-property-removed", Path: at(path, r), Was: r.To,
+			Text: "the property is gone",
+			Do: presence(s, "leave it out: nobody reads it any more", "do without it") +
+				"; code that uses it does not compile once the client is updated"})
 		return
 	}
 	d.reason(path, r, s, s.gain, r.To, r.From)
@@ -129,7 +139,8 @@ func at(path string, r schemadiff.Reason) string {
 
 // reason reports one reason, with what the old and the new schema say.
 func (d *differ) reason(path string, r schemadiff.Reason, s side, c change, was, is string) {
-	f := Finding{Effect: c.effect, Kind: c.kind, Path: at(path, r), Was: was, Is: is, Text: r.Keyword + " was " + orNone(was) + ", is " + orNone(is)}
+	f := Finding{Effect: c.effect, Kind: c.kind, Path: at(path, r), Was: was, Is: is,
+		Text: r.Keyword + " was " + orNone(was) + ", is " + orNone(is)}
 	switch r.Keyword {
 	case "enum":
 		f.Text = r.From + " " + isAre(r.From) + " " + c.values
@@ -191,29 +202,30 @@ func orNot(s string) string {
 
 // remedies are what callers do about a keyword whose argument is %: who sends, and who receives.
 var remedies = map[string][2]string{
-	"type":                 {"send %", "handle it as %"},
-	"enum":                 {"do not send it", "handle it"},
-	"required":             {"give it in every call", "handle answers without it"},
-	"minimum":              {"send at least %", "handle smaller numbers"},
-	"exclusiveMinimum":     {"send more than %", "handle smaller numbers"},
-	"maximum":              {"send at most %", "handle larger numbers"},
-	"exclusiveMaximum":     {"send less than %", "handle larger numbers"},
-	"multipleOf":           {"send multiples of %", "handle numbers that are none"},
-	"minLength":            {"send at least % characters", "handle shorter texts"},
-	"maxLength":            {"send at most % characters", "handle longer texts"},
-	"pattern":              {"send only what matches %", "handle other texts"},
-	"format":               {"send only what is a valid %", "handle other values"},
-	"minItems":             {"send at least % items", "handle shorter lists"},
-	"maxItems":             {"send at most % items", "handle longer lists"},
-	"uniqueItems":          {"send no item twice", "handle equal items"},
-	"minProperties":        {"send at least % properties", "handle fewer properties"},
-	"maxProperties":        {"send at most % properties", "handle more properties"},
-	"additionalProperties": {"leave out what the schema does not name", "handle properties that the old schema does not name"},
-	"propertyNames":        {"send only names that fit", "handle other names"},
-	"dependentRequired":    {"give it, too", "handle answers without it"},
-	"oneOf":                {"send one of the other alternatives", "handle the new alternative"},
-	"anyOf":                {"send one of the other alternatives", "handle the new alternative"},
-	"false":                {"leave it out", "handle it"},
+	"type":             {"send %", "handle it as %"},
+	"enum":             {"do not send it", "handle it"},
+	"required":         {"give it in every call", "handle answers without it"},
+	"minimum":          {"send at least %", "handle smaller numbers"},
+	"exclusiveMinimum": {"send more than %", "handle smaller numbers"},
+	"maximum":          {"send at most %", "handle larger numbers"},
+	"exclusiveMaximum": {"send less than %", "handle larger numbers"},
+	"multipleOf":       {"send multiples of %", "handle numbers that are none"},
+	"minLength":        {"send at least % characters", "handle shorter texts"},
+	"maxLength":        {"send at most % characters", "handle longer texts"},
+	"pattern":          {"send only what matches %", "handle other texts"},
+	"format":           {"send only what is a valid %", "handle other values"},
+	"minItems":         {"send at least % items", "handle shorter lists"},
+	"maxItems":         {"send at most % items", "handle longer lists"},
+	"uniqueItems":      {"send no item twice", "handle equal items"},
+	"minProperties":    {"send at least % properties", "handle fewer properties"},
+	"maxProperties":    {"send at most % properties", "handle more properties"},
+	"additionalProperties": {"leave out what the schema does not name",
+		"handle properties that the old schema does not name"},
+	"propertyNames":     {"send only names that fit", "handle other names"},
+	"dependentRequired": {"give it, too", "handle answers without it"},
+	"oneOf":             {"send one of the other alternatives", "handle the new alternative"},
+	"anyOf":             {"send one of the other alternatives", "handle the new alternative"},
+	"false":             {"leave it out", "handle it"},
 }
 
 // remedy is what a caller does about a reason.

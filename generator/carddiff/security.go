@@ -128,7 +128,8 @@ func (d *differ) renamed(old, now map[string]scheme) map[string]string {
 		for _, was := range slices.Sorted(maps.Keys(old)) {
 			if now[was] == nil && maps.Equal(old[was], now[name]) {
 				renamed[name] = was
-				d.add(Finding{Effect: Compatible, Kind: "scheme-renamed", Path: "securitySchemes." + name, Was: was, Is: name,
+				d.add(Finding{Effect: Compatible, Kind: "scheme-renamed", Path: "securitySchemes." + name,
+					Was: was, Is: name,
 					Text: "the security scheme " + shown(was) + " is called " + shown(name),
 					Do:   "once the client is updated, its option and its environment variable have the new name, too"})
 				break
@@ -149,7 +150,8 @@ func (d *differ) schemeChanged(name string, was, is scheme, needed bool) {
 		if _, inner := firstBelow(all, at); inner {
 			continue // what is below says it
 		}
-		f := Finding{Effect: Compatible, Kind: "scheme-changed", Path: "securitySchemes." + name + "." + at, Was: was[at], Is: is[at],
+		f := Finding{Effect: Compatible, Kind: "scheme-changed", Path: "securitySchemes." + name + "." + at,
+			Was: was[at], Is: is[at],
 			Text: "was " + shown(was[at]) + ", is " + shown(is[at])}
 		if needed {
 			f.Effect, f.Do = Breaking, "bring the credential as the card demands now"
@@ -188,7 +190,8 @@ func (d *differ) demands(path string, old, now []alternative, renamed map[string
 			continue
 		}
 		d.add(Finding{Effect: Breaking, Kind: "auth-tightened", Path: path, Was: inWords(old), Is: inWords(now),
-			Text: "who brings " + o.String() + " is refused: the agent demands " + inWords(now), Do: "bring " + inWords(now)})
+			Text: "who brings " + o.String() + " is refused: the agent demands " + inWords(now),
+			Do:   "bring " + inWords(now)})
 	}
 	for i, n := range same {
 		if !slices.ContainsFunc(old, func(o alternative) bool { return o.within(n) }) {

@@ -89,7 +89,8 @@ func (f *successors) of(s *card.Skill) *card.Skill {
 
 // gone reports a skill that is not there any more.
 func (d *differ) gone(s, successor *card.Skill) {
-	f := Finding{Effect: Breaking, Kind: "skill-removed", Path: "skills." + s.ID, Was: s.ID, Text: "the skill is gone", Do: "stop calling it"}
+	f := Finding{Effect: Breaking, Kind: "skill-removed", Path: "skills." + s.ID, Was: s.ID,
+		Text: "the skill is gone", Do: "stop calling it"}
 	switch {
 	case successor != nil:
 		f.Kind, f.Is = "skill-renamed", successor.ID
@@ -105,7 +106,8 @@ func (d *differ) gone(s, successor *card.Skill) {
 func (d *differ) skill(old, now *card.Skill) {
 	path := "skills." + old.ID
 	d.schemas(path+".input", known(old.Published.Input, old.Input), known(now.Published.Input, now.Input), forInput)
-	d.schemas(path+".output", known(old.Published.Output, old.Output), known(now.Published.Output, now.Output), forOutput)
+	d.schemas(path+".output", known(old.Published.Output, old.Output), known(now.Published.Output, now.Output),
+		forOutput)
 	if d.ownModes(old.ID, "inputModes") {
 		d.inputModes(path+".inputModes", old.InputModes, now.InputModes)
 	}
@@ -129,7 +131,8 @@ func known(published json.RawMessage, stated *schema.Root) json.RawMessage {
 // list compares a list for people.
 func (d *differ) list(path string, was, is []string) {
 	if !slices.Equal(was, is) {
-		d.add(Finding{Effect: Cosmetic, Kind: "text-changed", Path: path, Was: strings.Join(was, ", "), Is: strings.Join(is, ", "),
+		d.add(Finding{Effect: Cosmetic, Kind: "text-changed", Path: path,
+			Was: strings.Join(was, ", "), Is: strings.Join(is, ", "),
 			Text: "was " + shown(strings.Join(was, ", ")) + ", is " + shown(strings.Join(is, ", "))})
 	}
 }
@@ -141,8 +144,9 @@ func (d *differ) ownModes(id, key string) bool {
 
 // modes compares the media types of all skills that name none.
 func (d *differ) modes() {
-	d.inputModes("defaultInputModes", modesOf(d.old.Root, "defaultInputModes"), modesOf(d.new.Root, "defaultInputModes"))
-	d.outputModes("defaultOutputModes", modesOf(d.old.Root, "defaultOutputModes"), modesOf(d.new.Root, "defaultOutputModes"))
+	const in, out = "defaultInputModes", "defaultOutputModes"
+	d.inputModes(in, modesOf(d.old.Root, in), modesOf(d.new.Root, in))
+	d.outputModes(out, modesOf(d.old.Root, out), modesOf(d.new.Root, out))
 }
 
 func modesOf(root *yaml.Node, key string) []string {
@@ -155,8 +159,9 @@ func modesOf(root *yaml.Node, key string) []string {
 func (d *differ) inputModes(path string, was, is []string) {
 	for _, mode := range was {
 		if !accepts(is, mode) {
-			d.add(Finding{Effect: Breaking, Kind: "input-mode-removed", Path: path, Was: mode, Text: mode + " is no longer accepted",
-				Do: "send " + strings.Join(is, " or ")})
+			d.add(Finding{Effect: Breaking, Kind: "input-mode-removed", Path: path, Was: mode,
+				Text: mode + " is no longer accepted",
+				Do:   "send " + strings.Join(is, " or ")})
 		}
 	}
 	d.modesAdded(path, "input-mode-added", "is accepted, too", was, is)
@@ -165,8 +170,9 @@ func (d *differ) inputModes(path string, was, is []string) {
 func (d *differ) outputModes(path string, was, is []string) {
 	for _, mode := range was {
 		if !accepts(is, mode) {
-			d.add(Finding{Effect: Breaking, Kind: "output-mode-removed", Path: path, Was: mode, Text: "answers are no longer in " + mode,
-				Do: "accept " + strings.Join(is, " or ")})
+			d.add(Finding{Effect: Breaking, Kind: "output-mode-removed", Path: path, Was: mode,
+				Text: "answers are no longer in " + mode,
+				Do:   "accept " + strings.Join(is, " or ")})
 		}
 	}
 	d.modesAdded(path, "output-mode-added", "may be in answers to callers who do not say what they accept", was, is)
@@ -184,6 +190,7 @@ func (d *differ) modesAdded(path, kind, text string, was, is []string) {
 func accepts(list []string, mode string) bool {
 	return slices.ContainsFunc(list, func(m string) bool {
 		family, any := strings.CutSuffix(m, "*")
-		return strings.EqualFold(m, mode) || any && (family == "*/" || strings.HasPrefix(strings.ToLower(mode), strings.ToLower(family)))
+		within := family == "*/" || strings.HasPrefix(strings.ToLower(mode), strings.ToLower(family))
+		return strings.EqualFold(m, mode) || any && within
 	})
 }

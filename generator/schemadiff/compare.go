@@ -73,8 +73,9 @@ func joined(way, path string) string {
 
 // narrowed returns reasons why some of the values may not fit n; depth is how deep they are in the value as a whole.
 //
-// Schemas refer to themselves, so that the same question comes again. Asked of a deeper part of the value its answer may be assumed
-// to be the one that is looked for: values are finite. What was found with such an assumption is kept only once that pair is done.
+// Schemas refer to themselves, so that the same question comes again. Asked of a deeper part of the value its answer
+// may be assumed to be the one that is looked for: values are finite. What was found with such an assumption is kept
+// only once that pair is done.
 func (c *comparer) narrowed(v values, n *node, depth int) []Reason {
 	if c.look(v); c.full() {
 		return []Reason{{}}

@@ -32,7 +32,8 @@ func (c *comparer) objects(v values, n *node, depth int) []Reason {
 	rs := sizeReasons(n, "minProperties", "maxProperties", least, most, known)
 	for _, name := range sortedKeys(n.required) {
 		if !v.requires(name) {
-			rs = append(rs, Reason{Path: member(name), Keyword: "required", From: v.presence(name), To: "required", Sure: true})
+			rs = append(rs, Reason{Path: member(name), Keyword: "required", From: v.presence(name), To: "required",
+				Sure: true})
 		}
 	}
 	rs = append(rs, v.dependencies(n)...)
@@ -91,7 +92,8 @@ func (v values) dependencies(n *node) (rs []Reason) {
 			if v.requires(needed) || v.any(func(a *node) bool { return slices.Contains(a.depends[name], needed) }) {
 				continue
 			}
-			rs = append(rs, Reason{Path: member(needed), Keyword: "dependentRequired", To: "required beside " + member(name), Sure: true})
+			rs = append(rs, Reason{Path: member(needed), Keyword: "dependentRequired",
+				To: "required beside " + member(name), Sure: true})
 		}
 	}
 	return rs
@@ -111,13 +113,15 @@ func (c *comparer) member(v values, n *node, name string, depth int) (rs []Reaso
 		if n.required[name] {
 			return nil // which is said
 		}
-		return []Reason{{Path: member(name), Keyword: "properties", To: describe(newValues(list...)), Sure: true, Undeclared: true}}
+		return []Reason{{Path: member(name), Keyword: "properties", To: describe(newValues(list...)), Sure: true,
+			Undeclared: true}}
 	case !known:
 		rs = append(rs, Reason{Path: member(name), Keyword: "patternProperties", From: describe(m)})
 	}
 	for _, to := range list {
 		if to.never && !named {
-			rs = append(rs, Reason{Path: member(name), Keyword: "additionalProperties", From: describe(m), To: "false", Sure: true})
+			rs = append(rs, Reason{Path: member(name), Keyword: "additionalProperties", From: describe(m),
+				To: "false", Sure: true})
 			continue
 		}
 		rs = append(rs, below(member(name), c.narrowed(m, to, depth+1))...)
@@ -163,7 +167,10 @@ func (c *comparer) names(v values, n *node, declared []string, depth int) []Reas
 	names.only = tString
 	var rs []Reason
 	if v.rest().none {
-		list := slices.DeleteFunc(slices.Clone(declared), func(name string) bool { m, _ := v.member(name); return m.none })
+		list := slices.DeleteFunc(slices.Clone(declared), func(name string) bool {
+			m, _ := v.member(name)
+			return m.none
+		})
 		var quoted []string
 		for _, name := range list {
 			quoted = append(quoted, canonical(name))
@@ -183,8 +190,8 @@ func (c *comparer) names(v values, n *node, declared []string, depth int) []Reas
 
 // member is the step of a path to a property.
 func member(name string) string {
-	plain := name != "" && len(name) <= maxName && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == ""
-	if plain {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
+	if name != "" && len(name) <= maxName && strings.Trim(name, plain) == "" {
 		return name
 	}
 	return "[" + strconv.QuoteToASCII(short(name, maxName)) + "]"

@@ -14,7 +14,8 @@ import (
 // reader reads the keyword k of the schema m into n. It is false for a value that cannot be compared.
 type reader func(n *node, k string, m map[string]any) (ok bool, err error)
 
-// keywords are those that say something about values. It is filled when the program starts, because readers look others up.
+// keywords are those that say something about values. It is filled when the program starts, because readers look
+// others up.
 var keywords map[string]reader
 
 func init() {

@@ -47,7 +47,8 @@ func read(text []byte) (*document, error) {
 	d := &document{root: root, text: text, nodes: map[string]*node{}}
 	if m, ok := root.(map[string]any); ok {
 		dialect, _ := m["$schema"].(string)
-		d.refAlone = strings.Contains(dialect, "/draft-04/") || strings.Contains(dialect, "/draft-06/") || strings.Contains(dialect, "/draft-07/")
+		d.refAlone = strings.Contains(dialect, "/draft-04/") || strings.Contains(dialect, "/draft-06/") ||
+			strings.Contains(dialect, "/draft-07/")
 	}
 	var err error
 	d.start, err = d.node("", root)
@@ -83,7 +84,8 @@ func (d *document) node(ptr string, v any) (*node, error) {
 	if len(d.nodes) >= maxNodes {
 		return nil, fmt.Errorf("it holds more than %d schemas", maxNodes)
 	}
-	n := &node{id: len(d.nodes), doc: d, ptr: ptr, types: tAll, own: map[string]string{}, kids: map[string]*node{}, sizes: map[string]int{}}
+	n := &node{id: len(d.nodes), doc: d, ptr: ptr, types: tAll, own: map[string]string{}, kids: map[string]*node{},
+		sizes: map[string]int{}}
 	d.nodes[ptr] = n
 	switch v := v.(type) {
 	case bool:

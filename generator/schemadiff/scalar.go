@@ -47,7 +47,8 @@ func (b *bound) text() string {
 // steps reports whether all numbers among the values are multiples of a number.
 func (v values) steps(of *big.Rat) bool {
 	divides := func(step *big.Rat) bool { return new(big.Rat).Quo(step, of).IsInt() }
-	return v.types()&tFraction == 0 && divides(big.NewRat(1, 1)) || v.any(func(a *node) bool { return a.step != nil && divides(a.step) })
+	return v.types()&tFraction == 0 && divides(big.NewRat(1, 1)) ||
+		v.any(func(a *node) bool { return a.step != nil && divides(a.step) })
 }
 
 // sizeReasons compares a size with its limits in a schema. least and most are those of the values.
@@ -90,8 +91,8 @@ func within(format, other string) bool {
 	return format == other || format == "uri" && other == "uri-reference"
 }
 
-// otherPattern is the reason for a pattern that the values need not match. Whether one expression matches all that another one
-// does is not decided, but that a sample of the one does not match the other.
+// otherPattern is the reason for a pattern that the values need not match. Whether one expression matches all that
+// another one does is not decided, but that a sample of the one does not match the other.
 func (v values) otherPattern(to string) Reason {
 	r := Reason{Keyword: "pattern", To: to, Sure: true}
 	least, sample := v.least("minLength"), ""

@@ -1,11 +1,12 @@
 // Package schemadiff says why values that fit one JSON Schema may not fit another one.
 //
-// [Narrowed] finds reasons in one direction. Whoever sends values is concerned by those from the old schema to the new one, whoever
-// receives values by those from the new schema to the old one. No reason means that every value of the first schema is one
-// of the second, which is proven, not guessed: what cannot be decided is a reason that is not [Reason.Sure].
+// [Narrowed] finds reasons in one direction. Whoever sends values is concerned by those from the old schema to the
+// new one, whoever receives values by those from the new schema to the old one. No reason means that every value of
+// the first schema is one of the second, which is proven, not guessed: what cannot be decided is a reason that is not
+// [Reason.Sure].
 //
-// Schemas are those of draft 2020-12, as package schema prints them, and of drafts 4 to 2019-09 and OpenAPI. What values
-// mean is what the evaluator of package schema says: formats are checked, and integers are of 64 bits.
+// Schemas are those of draft 2020-12, as package schema prints them, and of drafts 4 to 2019-09 and OpenAPI. What
+// values mean is what the evaluator of package schema says: formats are checked, and integers are of 64 bits.
 package schemadiff
 
 import (
@@ -22,8 +23,8 @@ type Reason struct {
 	From, To string
 	// Sure is false where it could not be decided whether all values still fit.
 	Sure bool
-	// Undeclared: only values that have a property which the first schema neither names nor forbids may not fit. Nobody who
-	// goes by the first schema sends such a value.
+	// Undeclared: only values that have a property which the first schema neither names nor forbids may not fit.
+	// Nobody who goes by the first schema sends such a value.
 	Undeclared bool
 }
 
@@ -36,11 +37,12 @@ const (
 	maxReasons = 100     // that are kept
 )
 
-// Narrowed returns the reasons why a value that fits from may not fit to, in the order of their paths. The error tells that
-// one of them is no schema.
+// Narrowed returns the reasons why a value that fits from may not fit to, in the order of their paths. The error
+// tells that one of them is no schema.
 func Narrowed(from, to []byte) ([]Reason, error) { return new(Budget).Narrowed(from, to) }
 
-// Budget limits what several comparisons cost together: beyond it nothing is decided any more. The zero value is ready for use.
+// Budget limits what several comparisons cost together: beyond it nothing is decided any more. The zero value is
+// ready for use.
 type Budget struct{ spent int }
 
 // Narrowed is [Narrowed] within the budget.
@@ -53,7 +55,8 @@ func (b *Budget) Narrowed(from, to []byte) ([]Reason, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the second schema: %w", err)
 	}
-	c := &comparer{to: second, pairs: map[string]*pair{}, same: map[[2]*node]bool{}, most: min(maxSteps, maxSpent-b.spent)}
+	most := min(maxSteps, maxSpent-b.spent)
+	c := &comparer{to: second, pairs: map[string]*pair{}, same: map[[2]*node]bool{}, most: most}
 	rs := c.narrowed(newValues(first.start), second.start, 0)
 	b.spent += c.steps
 	if c.full() {

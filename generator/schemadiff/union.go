@@ -2,12 +2,12 @@ package schemadiff
 
 import "slices"
 
-// manyBranches is how many alternatives are all tried for some values. Of more only those are that look right: all of them for
-// all values would be the square of their number.
+// manyBranches is how many alternatives are all tried for some values. Of more only those are that look right: all of
+// them for all values would be the square of their number.
 const manyBranches = 32
 
-// union compares values with the alternatives of anyOf or oneOf. All values of an alternative have to be in one alternative of
-// the other side: that several have them together is not found.
+// union compares values with the alternatives of anyOf or oneOf. All values of an alternative have to be in one
+// alternative of the other side: that several have them together is not found.
 func (c *comparer) union(v values, n *node, u *union, depth int) []Reason {
 	c.index(u)
 	if v.any(func(a *node) bool { return c.equalUnion(a, u) }) {
@@ -24,7 +24,8 @@ func (c *comparer) union(v values, n *node, u *union, depth int) []Reason {
 	for _, i := range candidates {
 		rs := c.narrowed(v, u.branches[i], depth)
 		if u.keyword == "oneOf" && !u.disjoint && !c.alone(v, u, i) {
-			rs = append(rs, Reason{Keyword: u.keyword, From: describe(v), To: "perhaps more than one of the alternatives"})
+			rs = append(rs, Reason{Keyword: u.keyword, From: describe(v),
+				To: "perhaps more than one of the alternatives"})
 		}
 		switch {
 		case len(rs) == 0:
@@ -58,7 +59,8 @@ func (c *comparer) equalUnion(a *node, u *union) bool {
 	})
 }
 
-// candidates are the alternatives that may take the values, those first that look like them. Sure: no other one takes any.
+// candidates are the alternatives that may take the values, those first that look like them. Sure: no other one takes
+// any.
 func (c *comparer) candidates(v values, u *union) (list []int, sure bool) {
 	if u.tag != "" {
 		if values, ok := v.tagValues(u.tag); ok {

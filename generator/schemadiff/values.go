@@ -15,8 +15,8 @@ type values struct {
 	none  bool // nothing fits
 }
 
-// atom is a schema without what it pulls in by reference and allOf. Of its unions the first ones were replaced by one of
-// their alternatives.
+// atom is a schema without what it pulls in by reference and allOf. Of its unions the first ones were replaced by one
+// of their alternatives.
 type atom struct {
 	*node
 	chosen int

@@ -19,8 +19,8 @@ import (
 	"github.com/a2agen/a2agen/internal/project/remote"
 )
 
-// DiffOptions say which cards to compare: each the URL of an agent or its card, a file, the folder of a project, or the name
-// of a client whose card the project keeps.
+// DiffOptions say which cards to compare: each the URL of an agent or its card, a file, the folder of a project, or
+// the name of a client whose card the project keeps.
 type DiffOptions struct {
 	Options
 	Old, New     string
@@ -79,7 +79,8 @@ type publishedCard struct {
 }
 
 func compareCards(old, now publishedCard) CardChanges {
-	return CardChanges{old.describe(), now.describe(), append([]carddiff.Finding{}, carddiff.Diff(old.Published, now.Published)...)}
+	findings := carddiff.Diff(old.Published, now.Published)
+	return CardChanges{old.describe(), now.describe(), append([]carddiff.Finding{}, findings...)} // never null
 }
 
 func (c publishedCard) describe() ComparedCard {
@@ -150,7 +151,8 @@ func ownCard(ctx context.Context, o Options) (publishedCard, error) {
 	case err != nil:
 		return publishedCard{}, err
 	case list.HasErrors():
-		return publishedCard{}, &InvalidError{slices.DeleteFunc(list, func(d diag.Diagnostic) bool { return d.Severity != diag.Error })}
+		return publishedCard{}, &InvalidError{slices.DeleteFunc(list,
+			func(d diag.Diagnostic) bool { return d.Severity != diag.Error })}
 	case out.Model == nil || out.Model.Agent == nil:
 		return publishedCard{}, fmt.Errorf("the project in %s has no agent card", o.Dir)
 	}

@@ -28,8 +28,8 @@ type RemoteOptions struct {
 
 // RemoteCard is the card of an agent that runs, compared with what the project has.
 type RemoteCard struct {
-	// Client is the client of the agent, whose card the project keeps; "" is the project's own agent, whose card is compared
-	// with the one that it would publish now.
+	// Client is the client of the agent, whose card the project keeps; "" is the project's own agent, whose card is
+	// compared with the one that it would publish now.
 	Client string `json:"client,omitempty"`
 	URL    string `json:"url"`
 	CardChanges
@@ -50,9 +50,9 @@ func (r *RemoteCard) Title() string {
 // remoteFetches is how many cards are fetched at a time.
 const remoteFetches = 4
 
-// CheckRemote fetches the cards of the agents that the project has clients of, and that of its own agent where it is known where that
-// is, and compares them: what would callers meet who go by the cards that the project keeps, and what those who go by the published one
-// if the project were deployed? It writes nothing.
+// CheckRemote fetches the cards of the agents that the project has clients of, and that of its own agent where it is
+// known where that is, and compares them: what would callers meet who go by the cards that the project keeps, and
+// what those who go by the published one if the project were deployed? It writes nothing.
 func CheckRemote(ctx context.Context, o RemoteOptions) ([]RemoteCard, error) {
 	list, own, err := checkClients(ctx, o)
 	if err != nil || own == "" {
@@ -118,7 +118,8 @@ func (p *project) fetchClients(ctx context.Context, clients []config.Client, o C
 	return list
 }
 
-// compare fetches the card of a client's agent, verifies it if the client does, and compares it with the one that is kept.
+// compare fetches the card of a client's agent, verifies it if the client does, and compares it with the one that is
+// kept.
 func (r *RemoteCard) compare(ctx context.Context, p *project, c config.Client, o ClientOptions) error {
 	src, info, err := remote.Fetch(ctx, c.URL, remote.Options{AllowPrivate: o.AllowPrivate})
 	if err != nil {
@@ -173,15 +174,17 @@ func (r *RemoteCard) distrust(err error) error {
 	if !errors.As(err, &untrusted) {
 		return err
 	}
-	r.Findings = []carddiff.Finding{{Effect: carddiff.Breaking, Kind: "card-not-trusted", Path: "signatures", Text: untrusted.Error(),
-		Do: "do not take the card over before who runs the agent says why; clients that verify it refuse it"}}
+	r.Findings = []carddiff.Finding{{Effect: carddiff.Breaking, Kind: "card-not-trusted", Path: "signatures",
+		Text: untrusted.Error(),
+		Do:   "do not take the card over before who runs the agent says why; clients that verify it refuse it"}}
 	return nil
 }
 
 // changed reports whether the card is another one than that which the client was made from, or was verified otherwise.
 func (r *RemoteCard) changed(pin output.ClientPin) bool {
 	v := r.seen.verified
-	return pin.Digest != output.Digest(r.seen.card) || pin.URL != r.URL || v != nil && (pin.Key != v.Thumbprint || pin.Form != v.Form)
+	return pin.Digest != output.Digest(r.seen.card) || pin.URL != r.URL ||
+		v != nil && (pin.Key != v.Thumbprint || pin.Form != v.Form)
 }
 
 // deployed returns where the project's agent runs, "" if nobody says.
@@ -210,7 +213,8 @@ func (p *project) deployed(o RemoteOptions, cfg *config.Config) (string, error) 
 // checkOwn compares the card that the project's agent publishes with the one that it would publish now.
 func checkOwn(ctx context.Context, o RemoteOptions, at string) RemoteCard {
 	r := RemoteCard{URL: at, CardChanges: noChanges()}
-	changes, err := DiffCards(ctx, DiffOptions{Options: o.Options, Old: at, New: cmp.Or(o.Dir, "."), AllowPrivate: o.AllowPrivate})
+	changes, err := DiffCards(ctx, DiffOptions{Options: o.Options, Old: at, New: cmp.Or(o.Dir, "."),
+		AllowPrivate: o.AllowPrivate})
 	if err != nil {
 		r.Problem = reasonOf(err)
 		return r

@@ -20,8 +20,8 @@ type ClientUpdate struct {
 	Show func([]RemoteCard) error
 }
 
-// UpdateClients fetches the cards of clients, shows what is different, pins them, and generates the project. If one of them cannot be
-// fetched, nothing is written.
+// UpdateClients fetches the cards of clients, shows what is different, pins them, and generates the project. If one
+// of them cannot be fetched, nothing is written.
 func UpdateClients(ctx context.Context, o ClientUpdate) (Report, error) {
 	p, err := openProject(o.Tool, o.Dir)
 	if err != nil {
@@ -36,7 +36,8 @@ func UpdateClients(ctx context.Context, o ClientUpdate) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	cards := p.fetchClients(ctx, clients, ClientOptions{AllowPrivate: o.AllowPrivate, Trust: TrustOptions{Older: o.Older}})
+	cards := p.fetchClients(ctx, clients, ClientOptions{AllowPrivate: o.AllowPrivate,
+		Trust: TrustOptions{Older: o.Older}})
 	r := Report{Cards: cards}
 	if err := o.Show(cards); err != nil {
 		return r, err
@@ -46,7 +47,8 @@ func UpdateClients(ctx context.Context, o ClientUpdate) (Report, error) {
 	for i, c := range clients {
 		switch {
 		case cards[i].seen == nil && cards[i].Problem == "":
-			return r, &UntrustedError{fmt.Errorf("the card of client %s is not to be trusted; nothing was written", c.Name)}
+			err := fmt.Errorf("the card of client %s is not to be trusted; nothing was written", c.Name)
+			return r, &UntrustedError{err}
 		case cards[i].seen == nil:
 			return r, errors.New("not all cards can be taken over; nothing was written")
 		}
@@ -89,7 +91,8 @@ func (o ClientUpdate) choose(cfg *config.Config) ([]config.Client, error) {
 	for _, name := range o.Names {
 		i := slices.Index(known, name)
 		if i < 0 {
-			return nil, badArgument("no client %.40q with a url is in %s (%s)", name, config.File, suggest.Key(name, known))
+			hint := suggest.Key(name, known)
+			return nil, badArgument("no client %.40q with a url is in %s (%s)", name, config.File, hint)
 		}
 		if !slices.ContainsFunc(list, func(c config.Client) bool { return c.Name == name }) {
 			list = append(list, all[i])
