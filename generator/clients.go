@@ -14,6 +14,7 @@ import (
 	"github.com/a2agen/a2agen/generator/emit"
 	"github.com/a2agen/a2agen/generator/ir"
 	"github.com/a2agen/a2agen/generator/lower"
+	"github.com/a2agen/a2agen/generator/names"
 	"github.com/a2agen/a2agen/generator/output"
 	"github.com/a2agen/a2agen/generator/scaffold"
 )
@@ -42,7 +43,9 @@ func (g *generation) readClients(cfg *config.Config) (clients []remoteClient, li
 			r.agent.Calls = ir.Calls{
 				Links:  lower.ClientPackages(append(cfg.BindingsOf(c), r.reach.Binding)),
 				Prefer: c.Bindings, Telemetry: cfg.Telemetry == config.TelemetryOTel, Verify: cardKeys(c.Verify),
+				Credentials: credentials(r.agent.Card), Environment: c.Name,
 			}
+			names.ClientOptions(r.agent)
 			if r.reach.Version != "" {
 				r.agent.Calls.Reach = r.reach.String()
 			}

@@ -271,6 +271,8 @@ func lowerAgent(out *Output, spoken []lower.Spoken) (*ir.Agent, diag.List) {
 	agent.Telemetry = out.Config.Telemetry == config.TelemetryOTel
 	agent.Calls.Telemetry = agent.Telemetry
 	agent.Calls.Links = lower.ClientPackages(agent.Bindings)
+	agent.Calls.Credentials = credentials(widest(agent))
+	names.ClientOptions(agent)
 	list.Add(unserved(out.Config, spoken, agent)...)
 	schemes := out.Card.Schemes()
 	agent.Secured = len(schemes) > 0
@@ -281,6 +283,14 @@ func lowerAgent(out *Output, spoken []lower.Spoken) (*ir.Agent, diag.List) {
 		list.Add(openAlthough(out.Config, out.Card)...)
 	}
 	return agent, list
+}
+
+// widest is the card that has all schemes: the extended one, if there is one.
+func widest(a *ir.Agent) []byte {
+	if len(a.Extended) > 0 {
+		return a.Extended
+	}
+	return a.Card
 }
 
 // maxCard is how long a card is that clients read, in bytes: see the package client of the runtime.

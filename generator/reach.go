@@ -25,6 +25,8 @@ type Reach struct {
 	Binding string `json:"binding"`
 	// Added: a2agen.yaml does not list the version, so that the protocol package has it for clients alone.
 	Added bool `json:"added,omitempty"`
+	// OAuth: the card has schemes whose tokens the client gets by OAuth 2.
+	OAuth bool `json:"oauth,omitempty"`
 	// reads is a version with which the card is read, where no other one reads its shape.
 	reads string
 }
@@ -37,7 +39,7 @@ func (r Reach) String() string {
 // reach finds the interface of a card that its client calls: one that the project speaks anyway, else of those that it can
 // speak one that links no module, in the newest version.
 func reach(cfg *config.Config, c config.Client, remote *card.Card) (r Reach, list diag.List) {
-	r.Client = c.Name
+	r.Client, r.OAuth = c.Name, getsTokens(remote.Schemes())
 	offered := remote.Interfaces
 	at := slices.IndexFunc(offered, func(i runtime.Interface) bool { return spoken(cfg, c, i) })
 	if at < 0 {

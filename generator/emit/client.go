@@ -108,6 +108,7 @@ func (c *skillClient) declaration() jen.Code {
 			jen.Return(jen.Append(jen.Index().Qual(clientPath, "Option").Values(c.options()...), jen.Id("opts").Op("..."))),
 		).Line().Line()
 	}
+	s.Add(c.credentialFuncs())
 	return s
 }
 
@@ -121,6 +122,9 @@ func (c *skillClient) options() (list []jen.Code) {
 	}
 	if c.agent.Calls.Telemetry {
 		list = append(list, jen.Qual(clientPath, "WithObserver").Call(observer(c.agent)))
+	}
+	if len(c.agent.Calls.Credentials) > 0 {
+		list = append(list, c.fromEnvironment())
 	}
 	if p := c.agent.Calls.Prefer; len(p) > 0 {
 		list = append(list, jen.Qual(clientPath, "Prefer").Call(lits(p)...))

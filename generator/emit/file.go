@@ -33,6 +33,7 @@ const (
 	authPath     = runtimePath + "/auth"
 	tokenPath    = authPath + "/token"
 	otelPath     = runtimePath + "/otel"
+	oauthPath    = clientPath + "/oauth"
 	signedPath   = runtimePath + "/signedcard"
 	authtestPath = authPath + "/authtest"
 	checkPath    = runtimePath + "/check"
@@ -75,6 +76,7 @@ func newFile(path, name string) *jen.File {
 	f.ImportName(tokenPath, "token")
 	f.ImportName(signedPath, "signedcard")
 	f.ImportAlias(clientPath, "rpc")
+	f.ImportName(oauthPath, "oauth")
 	f.ImportName(checkPath, "check")
 	f.ImportName(legacyPath, "legacy")
 	return f

@@ -110,6 +110,30 @@ type Calls struct {
 	Telemetry bool `json:"telemetry,omitempty"`
 	// Verify says by which keys the client verifies the agent's card; nil: it does not.
 	Verify *CardKeys `json:"verify,omitempty"`
+	// Credentials are those for which the client has an option, one for each security scheme of the card.
+	Credentials []*Credential `json:"credentials,omitempty"`
+	// Environment is the client's name in the environment variables of credentials; "" for the agent's own client.
+	Environment string `json:"environment,omitempty"`
+}
+
+// Credential is what a client gives for a security scheme of the card, and what the card says of that.
+type Credential struct {
+	Scheme      string      `json:"scheme"` // its name in the card
+	Go          string      `json:"go"`     // of the option: "WithCorp"
+	Kind        string      `json:"kind"`   // the key of its kind in cards: "apiKeySecurityScheme"
+	HTTP        string      `json:"http,omitempty"`
+	In          string      `json:"in,omitempty"`
+	Key         string      `json:"key,omitempty"`
+	URL         string      `json:"url,omitempty"` // where OpenID Connect or OAuth 2 describes itself
+	Description string      `json:"description,omitempty"`
+	Flows       []OAuthFlow `json:"flows,omitempty"`
+}
+
+// OAuthFlow is a flow of OAuth 2 that a card names.
+type OAuthFlow struct {
+	Name     string            `json:"name"`
+	TokenURL string            `json:"tokenUrl,omitempty"`
+	Scopes   map[string]string `json:"scopes,omitempty"`
 }
 
 // Repeats are known by their messages' ids, for a time (0: as the runtime has it).

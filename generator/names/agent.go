@@ -98,3 +98,17 @@ func nameOwnOperations(p *ir.Protocol, a *ir.Agent) {
 		}
 	}
 }
+
+// ClientOptions names the options of an agent's client that give credentials, by the schemes of the card: "WithCorp".
+func ClientOptions(a *ir.Agent) {
+	scope := OfSkills()
+	for _, t := range a.Types {
+		scope.Take(t.Go)
+		for _, v := range t.Values {
+			scope.Take(v.Go)
+		}
+	}
+	for _, c := range a.Calls.Credentials {
+		c.Go = scope.Take("With" + Go(c.Scheme))
+	}
+}

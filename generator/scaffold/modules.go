@@ -22,12 +22,14 @@ const (
 	tokenPackage  = "runtime/auth/token"
 	otelPackage   = "runtime/otel"
 	signedPackage = "runtime/signedcard"
+	oauthPackage  = "runtime/client/oauth"
 )
 
 // Links are what decides, in addition to a2agen.yaml, which modules a project requires.
 type Links struct {
 	Tokens bool     // its agent accepts tokens of an issuer
 	Calls  []string // bindings over which clients call other agents, beside those that a2agen.yaml says
+	OAuth  bool     // clients get tokens by OAuth 2
 }
 
 // ModulesOf returns the modules of a project with a configuration.
@@ -56,6 +58,9 @@ func ModulesOf(c *config.Config, links Links) (ms Modules) {
 	}
 	if links.Tokens {
 		link(tokenPackage)
+	}
+	if links.OAuth {
+		link(oauthPackage)
 	}
 	if c.Telemetry == config.TelemetryOTel {
 		link(otelPackage)

@@ -95,7 +95,7 @@ func (p *project) holdsClients() bool {
 // builds against.
 func (p *project) clientModule(out generator.Output) (m scaffold.ClientModule, known bool) {
 	m = scaffold.ClientModule{Module: p.module, Folder: out.Config.Packages.Protocol, Clients: out.Shown,
-		Modules: scaffold.ModulesOf(out.Config, scaffold.Links{Calls: generator.CalledOver(out.Reaches)})}
+		Modules: scaffold.ModulesOf(out.Config, scaffold.Links{Calls: generator.CalledOver(out.Reaches), OAuth: generator.GetTokens(out.Reaches)})}
 	m.Runtime, known = p.runtimeNow()
 	return m, known
 }

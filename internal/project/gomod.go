@@ -207,7 +207,7 @@ func (p *project) lacking() scaffold.Modules {
 		}
 		return p.ReadFile(name)
 	})
-	links := scaffold.Links{Tokens: generator.TakesTokens(c, agent), Calls: generator.CalledOver(reaches)}
+	links := scaffold.Links{Tokens: generator.TakesTokens(c, agent), Calls: generator.CalledOver(reaches), OAuth: generator.GetTokens(reaches) || generator.GetsTokens(agent)}
 	return scaffold.ModulesOf(c, links).Lacking(p.goMod.data)
 }
 

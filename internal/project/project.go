@@ -250,7 +250,8 @@ func (r *Report) describe(pl *disk.Plan) {
 // scaffold describes the project for the scaffold's templates.
 func (p *project) scaffold(out generator.Output) scaffold.Project {
 	return scaffold.Project{Protocol: out.Model.Protocol, Agent: out.Model.Agent, Description: out.Card.Description,
-		Module: p.module, Packages: out.Config.Packages, ProtocolImport: out.Config.ProtocolImport, Modules: scaffold.ModulesOf(out.Config, scaffold.Links{Tokens: out.Model.Agent.Tokens(), Calls: generator.CalledOver(out.Reaches)})}
+		Module: p.module, Packages: out.Config.Packages, ProtocolImport: out.Config.ProtocolImport, Modules: scaffold.ModulesOf(out.Config, scaffold.Links{Tokens: out.Model.Agent.Tokens(), Calls: generator.CalledOver(out.Reaches),
+			OAuth: generator.GetTokens(out.Reaches) || generator.GetsTokens(out.Model.Agent.Card)})}
 }
 
 // Inspect generates in memory and returns everything, even if diagnostics would stop a run: then without files.

@@ -39,6 +39,15 @@ var Kinds = security.Kinds
 // ReadCard reads what a card of any version requires.
 func ReadCard(card []byte) (*Demands, error) { return security.ReadCard(card) }
 
+// ReadSchemes reads the security schemes of somebody else's card of any version, by name. Those with a fault are left out.
+func ReadSchemes(card []byte) ([]Scheme, error) {
+	d, _, err := security.Read(card)
+	if err != nil {
+		return nil, err
+	}
+	return d.Schemes, nil
+}
+
 // credentialKind is how a request brings the credential of some schemes. It is a row of credentialKinds.
 type credentialKind struct {
 	kind Kind

@@ -47,8 +47,9 @@ type Client struct {
 	given                 map[string]credential // by the scheme's name
 	env                   *environment          // nil: nothing is read from there
 	certificate           func(*tls.CertificateRequestInfo) (*tls.Certificate, error)
-	anyway                bool        // calls that lack a credential are sent without
-	authorizer            *authorizer // nil: the card demands nothing
+	grants                map[string][]string // scopes that tasks may ask for, by the scheme's name
+	anyway                bool                // calls that lack a credential are sent without
+	authorizer            *authorizer         // nil: the card demands nothing
 	cards                 *cards
 }
 
@@ -56,7 +57,8 @@ type Client struct {
 func New(ctx context.Context, p *runtime.Protocol, url string, opts ...Option) (*Client, error) {
 	c := configure(p, opts)
 	c.from, c.cards.base, c.atHTTPS, c.host = url, url, strings.HasPrefix(strings.ToLower(url), "https:"), cmp.Or(c.host, hostOf(url))
-	if err := c.checkSafe(); err != nil {
+	if err := cmp.Or(c.fault, c.checkSafe()); err != nil {
+		c.Close()
 		return nil, err
 	}
 	card, err := c.fetchCard(ctx, url)
@@ -100,7 +102,7 @@ func configure(p *runtime.Protocol, opts []Option) *Client {
 	if c.endpoint != "" {
 		c.host = hostOf(c.endpoint)
 	}
-	c.oneHost, c.fault = c.oneHost || len(c.given) > 0, c.certify()
+	c.oneHost, c.fault = c.oneHost || len(c.given) > 0, cmp.Or(c.fault, c.certify())
 	return c
 }
 

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -105,6 +106,18 @@ func give(scheme string, given credential) Option {
 // and to https except on this machine.
 func WithToken(scheme string, source TokenSource) Option {
 	return give(scheme, credential{form: formToken, secret: source})
+}
+
+// WithTokensOf is [WithToken] with a source that is made by open: oauth.Config.Source, for one. Its error is that of [New].
+func WithTokensOf(scheme string, open func() (TokenSource, error)) Option {
+	return func(c *Client) {
+		source, err := open()
+		if err != nil {
+			c.fault = cmp.Or(c.fault, fmt.Errorf("the credential for the security scheme %q: %w", scheme, err))
+			return
+		}
+		WithToken(scheme, source)(c)
+	}
 }
 
 // WithAPIKey gives the key for the card's scheme of that name. It is sent where the card says: in a header, a cookie, or the query of the URL.

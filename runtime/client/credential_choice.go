@@ -46,6 +46,7 @@ func (c *Client) secure(card runtime.Card) error {
 	if c.fault != nil {
 		return c.fault
 	}
+	c.authorizer, c.given = nil, maps.Clone(c.given)
 	demands := c.demands(card)
 	if demands == nil {
 		return nil
@@ -62,7 +63,7 @@ func (c *Client) secure(card runtime.Card) error {
 			c.warn("a credential was given for the security scheme %q, which the card does not declare", name)
 		}
 	}
-	if len(a.agent) > 0 || len(a.skills) > 0 {
+	if len(a.agent) > 0 || len(a.skills) > 0 || len(c.grants) > 0 {
 		c.authorizer = a
 	}
 	c.oneHost = c.oneHost || len(c.given) > 0

@@ -108,6 +108,7 @@ type call struct {
 	lost        bool      // it may have taken the message on without an answer that arrived
 
 	grant     security.Requirement // what a task asked for beside what the card demands
+	grants    int                  // how many authorizations were answered
 	presented []presented          // with the last request
 
 	data        runtime.SendRequest

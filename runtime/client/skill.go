@@ -124,6 +124,10 @@ func (s *Skill[In, Out]) run(ctx context.Context, c *Client, parts []runtime.Par
 // attempt is run by the card that the client has.
 func (s *Skill[In, Out]) attempt(ctx context.Context, c *Client, parts []runtime.Part, cl *call) (Out, error) {
 	r, err := c.send(ctx, s.ID, parts, cl)
+	for next := c.goOn(r, err, cl); next != nil; next = c.goOn(r, err, cl) {
+		cl = next
+		r, err = c.send(ctx, s.ID, authorizedParts(), cl)
+	}
 	if err != nil {
 		var none Out
 		return none, s.failed(err)

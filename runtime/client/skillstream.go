@@ -92,7 +92,13 @@ func (s *Skill[In, Out]) steps(
 ) (*Result, int, error) {
 	run := streaming[In, Out]{skill: s, client: c, yield: yield, tracker: tracker{protocol: c.protocol}}
 	r, err := run.steps(ctx, parts, cl)
-	return r, run.passed, err
+	passed := run.passed
+	for next := c.goOn(r, err, cl); next != nil; next = c.goOn(r, err, cl) {
+		cl, run.tracker, run.passed = next, tracker{protocol: c.protocol}, 0
+		r, err = run.steps(ctx, authorizedParts(), cl)
+		passed += run.passed
+	}
+	return r, passed, err
 }
 
 // streaming is one iteration of a streamed call.
@@ -129,7 +135,7 @@ func (r *streaming[In, Out]) steps(ctx context.Context, parts []runtime.Part, cl
 			}
 			return nil, cl.awaited(ctx, r.taskID(), err)
 		}
-		if r.asks() {
+		if r.asks() || r.resumable(cl) {
 			break // an agent may keep the stream open, but nothing comes before the answer
 		}
 	}
@@ -155,6 +161,12 @@ func (r *streaming[In, Out]) taskID() string {
 func (r *streaming[In, Out]) asks() bool {
 	first := r.resumes && r.passed == 1
 	return !first && r.tracker.task != nil && r.tracker.task.TaskInfo().State == runtime.StateInputRequired
+}
+
+// resumable reports whether the event just passed on left the task waiting for an authorization that the client answers by itself.
+func (r *streaming[In, Out]) resumable(cl *call) bool {
+	first := r.resumes && r.passed == 1
+	return !first && len(r.client.grants) > 0 && r.tracker.task != nil && r.client.goOn(taskResult(r.tracker.task), nil, cl) != nil
 }
 
 // pass turns an event into steps.
