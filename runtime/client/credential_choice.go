@@ -46,7 +46,6 @@ func (c *Client) secure(card runtime.Card) error {
 	if c.fault != nil {
 		return c.fault
 	}
-	c.authorizer, c.given = nil, maps.Clone(c.given)
 	demands := c.demands(card)
 	if demands == nil {
 		return nil
