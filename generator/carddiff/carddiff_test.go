@@ -83,6 +83,7 @@ func TestEachChangeHasItsEffect(t *testing.T) {
 			"breaking input-mode-removed defaultInputModes\ncompatible input-mode-added defaultInputModes"},
 		{"all texts for one", plain, edited(t, `"defaultOutputModes":["text/plain"]`, `"defaultOutputModes":["text/*"]`), "compatible output-mode-added defaultOutputModes"},
 		{"a misspelt id", edited(t, `"id":"s"`, `"id":"forcast"`), edited(t, `"id":"s"`, `"id":"forecast"`, `"name":"S"`, `"name":"Forecast"`), "breaking skill-renamed skills.forcast"},
+		{"what could not be decided and stays", contractOf(t, `{"$ref":"https://b.example/s.json"}`), contractOf(t, `{"$ref":"https://b.example/s.json"}`), ""},
 		{"schemas that cannot be compared", contractOf(t, `{"type":"string"}`), contractOf(t, `{"properties":{"a":3}}`), "unknown input-not-compared skills.s.input"},
 		{"what only one side cannot compile", contractOf(t, `{"type":"string"}`), contractOf(t, `{"type":"string","if":{"const":"a"},"then":false}`), "unknown input-narrowed skills.s.input\nunknown input-narrowed skills.s.input"},
 	} {

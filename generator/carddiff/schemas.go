@@ -1,6 +1,7 @@
 package carddiff
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -39,7 +40,7 @@ var (
 // schemas compares the schemas of an input or an output.
 func (d *differ) schemas(path string, was, is json.RawMessage, s side) {
 	switch {
-	case was == nil && is == nil:
+	case bytes.Equal(was, is): // also where that could not be proven
 		return
 	case was == nil:
 		d.add(Finding{Effect: Unknown, Kind: s.name + "-schema-added", Path: path,
