@@ -181,8 +181,8 @@ func TestClientHasFourMethodsASkill(t *testing.T) {
 		// The second skill has the name ForecastStream, so that the first one's stream yields.
 		"ForecastStream":  "(ctx context.Context, in *client.ForecastInput, opts ...rpc.CallOption) (*rpc.Result, error)",
 		"ForecastStream2": "(ctx context.Context, in *client.ForecastInput, opts ...rpc.CallOption) iter.Seq2[rpc.Event[*client.ForecastOutput], error]",
-		"Client2":         "(ctx context.Context, in []runtime.Part, opts ...rpc.CallOption) (*client.ForecastOutput, error)",
-		"Client3":         "(ctx context.Context, in []runtime.Part, opts ...rpc.CallOption) (*rpc.Result, error)",
+		"Client2":         "(ctx context.Context, text string, opts ...rpc.CallOption) (*client.ForecastOutput, error)",
+		"Client3":         "(ctx context.Context, text string, opts ...rpc.CallOption) (*rpc.Result, error)",
 	}
 	for name, signature := range want {
 		if got[name] != signature {
@@ -239,7 +239,7 @@ func TestRemoteClientIsSelfContained(t *testing.T) {
 		t.Fatalf("files %v, %v", files, err)
 	}
 	pkg := emittedPackage(t, "client/weather")
-	if got, want := methodsOf(pkg)["Forecast"], "(ctx context.Context, in []runtime.Part, opts ...rpc.CallOption) (*rpc.Result, error)"; got != want || pkg.Name() != "weather" {
+	if got, want := methodsOf(pkg)["Forecast"], "(ctx context.Context, text string, opts ...rpc.CallOption) (*rpc.Result, error)"; got != want || pkg.Name() != "weather" {
 		t.Errorf("package %s: Forecast is %s", pkg.Name(), got)
 	}
 }
