@@ -80,6 +80,9 @@ func repair(root any, at []string) (how string, ok bool) {
 			}
 		}
 	}
+	if wrapScopes(root, at) {
+		return "read as a list of scopes", true
+	}
 	for at = requirement(at); len(at) > 0; at = at[:len(at)-1] {
 		if len(at) == 1 && slices.Contains([]string{"url", "supportedInterfaces", "supported_interfaces"}, at[0]) {
 			return "", false
@@ -89,6 +92,20 @@ func repair(root any, at []string) (how string, ok bool) {
 		}
 	}
 	return "", false
+}
+
+// wrapScopes gives the scopes at a place of a requirement the shape that they have, {"list": […]}: a2a-go 2.4.0 writes the list itself.
+func wrapScopes(root any, at []string) bool {
+	n := len(at)
+	if n < 4 || at[n-2] != "schemes" || at[n-4] != "securityRequirements" {
+		return false
+	}
+	holder, isMap := find(root, at[:n-1]).(map[string]any)
+	if list, isList := holder[at[n-1]].([]any); isMap && isList {
+		holder[at[n-1]] = map[string]any{"list": list}
+		return true
+	}
+	return false
 }
 
 // requirement shortens a place in a security requirement to the whole of it: one without the odd part would demand less.
