@@ -61,6 +61,7 @@ func (t *talk) failed(ctx context.Context, err error) error {
 		agent  *runtime.Error
 		broken *rpc.StreamError
 		none   *rpc.CredentialError
+		lost   *rpc.LostCallError
 	)
 	say := func(code int, format string, args ...any) error {
 		return &Error{code, errors.New(t.hide(clean(fmt.Sprintf(format, args...))))}
@@ -76,6 +77,14 @@ func (t *talk) failed(ctx context.Context, err error) error {
 		return say(ExitAsks, "%s", t.asked(ask))
 	case errors.As(err, &failed):
 		return say(ExitFailed, "%v", failed)
+	case errors.As(err, &broken) && broken.TaskID != "":
+		t.taskID = broken.TaskID
+		return say(ExitUnreached, "%v\nwait for the task with: %s", broken, t.again(""))
+	case errors.As(err, &lost) && lost.TaskID != "":
+		t.taskID = lost.TaskID
+		return say(ExitUnreached, "%v\nwait for the task with: %s", lost, t.again(""))
+	case errors.As(err, &lost): // whatever the last attempt was answered, it is not what became of the first
+		return say(ExitUnreached, "%v", lost)
 	case errors.As(err, &none):
 		return say(ExitFailed, "%s", t.lacks(none))
 	case errors.Is(err, runtime.ErrUnauthenticated):
@@ -86,9 +95,6 @@ func (t *talk) failed(ctx context.Context, err error) error {
 		return say(ExitFailed, "the agent refused: %v\n%s", answered(err), proveIt)
 	case errors.As(err, &agent) && !errors.Is(err, runtime.ErrInvalidAgentResponse):
 		return say(ExitFailed, "the agent refused: %v", agent)
-	case errors.As(err, &broken) && broken.TaskID != "":
-		t.taskID = broken.TaskID
-		return say(ExitUnreached, "%v\nwait for the task with: %s", broken, t.again(""))
 	}
 	return say(ExitUnreached, "%v", err)
 }

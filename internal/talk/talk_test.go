@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/a2agen/a2agen/internal/test/talktest"
+	"github.com/a2agen/a2agen/runtime"
 	rpc "github.com/a2agen/a2agen/runtime/client"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
@@ -158,6 +159,22 @@ func TestWhereAnAgentOfThisMachineRuns(t *testing.T) {
 		t.Setenv("PORT", tt.port)
 		if got, err := Address(dir); err != nil || got != tt.want {
 			t.Errorf("%+v: %s, %v", tt, got, err)
+		}
+	}
+}
+
+// TestALostCallIsNoRefusal: whatever the last attempt was answered, it says what is known of the task and how to wait for it.
+func TestALostCallIsNoRefusal(t *testing.T) {
+	denied := runtime.ErrUnauthenticated.AsReceived()
+	for want, err := range map[string]error{
+		"wait for the task with: again --task t1":              &rpc.LostCallError{MessageID: "m1", TaskID: "t1", Err: denied},
+		"it is not known what became of message m1":            &rpc.LostCallError{MessageID: "m1", Err: denied},
+		"the stream of task t1 broke: nothing arrived for too": &rpc.LostCallError{Err: &rpc.StreamError{TaskID: "t1", Err: rpc.ErrIdle}},
+	} {
+		var e *Error
+		got := (&talk{Options: Options{Again: "again"}}).failed(t.Context(), err)
+		if !errors.As(got, &e) || e.Code != ExitUnreached || !strings.Contains(got.Error(), want) || strings.Contains(got.Error(), "refused") {
+			t.Errorf("got %v, want %s", got, want)
 		}
 	}
 }
