@@ -42,7 +42,8 @@ var enumerated = map[string][]string{
 // free are the flags that take a word of the user's own, and files those that take a file. A name without a command is of all commands.
 var (
 	free = []string{"init --name", "init --module", "init --skill", "init --text", "client --module", "client --name", "call --context", "call --task", "call --header", "call --token",
-		"--context", "--principal", "--tenant", "--jwks-url"}
+		"--context", "--principal", "--tenant", "--jwks-url", "login --issuer", "login --client-id", "login --scope", "login --scheme",
+		"login --resource", "login --audience", "login --token-url", "login --auth-url", "login --device-url", "login --redirect"}
 	files = []string{"init --card", "call --data", "call --file", "--store", "--jwks", "card sign --key", "card sign --out", "card verify --out"}
 )
 
