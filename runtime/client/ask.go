@@ -186,7 +186,7 @@ func (c *Client) asks(err error, r *Result) error {
 	if !ok {
 		return err
 	}
-	ask.skill, ask.from = r.skill, asker{name: c.agentName(), at: digestOf(c.links[0].iface.URL), tenant: c.Tenant()}
+	ask.skill, ask.from = r.skill, asker{name: c.agent.name(), at: digestOf(c.links.all[0].iface.URL), tenant: c.Tenant()}
 	if r.message != nil {
 		ask.question = r.message.MessageInfo().ID
 	}
@@ -200,13 +200,13 @@ func (c *Client) asked(k kept) bool {
 		return false
 	}
 	same := func(i runtime.Interface) bool { return digestOf(i.URL) == k.At }
-	return k.Agent == "" && k.At == "" || k.Agent != "" && k.Agent == c.agentName() ||
-		slices.ContainsFunc(c.info.Interfaces, same) || same(c.links[0].iface)
+	return k.Agent == "" && k.At == "" || k.Agent != "" && k.Agent == c.agent.name() ||
+		slices.ContainsFunc(c.agent.info.Interfaces, same) || same(c.links.all[0].iface)
 }
 
-// agentName is the start of the agent's name, as a token has it.
-func (c *Client) agentName() string {
-	return printable([]byte(c.info.Name[:min(len(c.info.Name), maxAskID/2)]))
+// name is the start of the agent's name, as a token has it.
+func (a *agentCard) name() string {
+	return printable([]byte(a.info.Name[:min(len(a.info.Name), maxAskID/2)]))
 }
 
 // digestOf is a short digest of a URL, which may have secrets in it.

@@ -15,10 +15,10 @@ func (c *Client) Await(ctx context.Context, taskID string, opts ...CallOption) (
 	cl := c.newCall(opts)
 	ctx, done := cl.policy.limit(ctx)
 	defer done()
-	c = c.current(ctx)
+	c = c.cards.current(ctx, c)
 	task, err := c.await(ctx, taskID, cl)
 	if err != nil {
-		next, changed := c.noticed(ctx, "", cl, err)
+		next, changed := c.cards.noticed(ctx, c, "", cl, err)
 		if next == nil {
 			return nil, changed
 		}
@@ -34,9 +34,9 @@ func (c *Client) await(ctx context.Context, taskID string, cl *call) (runtime.Ta
 	if cl.notices != nil {
 		return c.awaitNotice(ctx, taskID, cl)
 	}
-	if c.info.Streaming {
+	if c.agent.info.Streaming {
 		task, err := c.followed(ctx, taskID, cl)
-		if !c.refused(err) {
+		if !c.links.refused(err) {
 			return task, err
 		}
 	}
@@ -126,7 +126,7 @@ func (c *Client) follow(ctx context.Context, taskID string, cl *call) (runtime.T
 			break
 		}
 	}
-	if c.version.Rules.Final { // the subscription need not have begun with the task
+	if c.links.version.Rules.Final { // the subscription need not have begun with the task
 		return c.patientTask(ctx, taskID, cl)
 	}
 	if t.task == nil {
@@ -136,9 +136,9 @@ func (c *Client) follow(ctx context.Context, taskID string, cl *call) (runtime.T
 }
 
 // refused reports whether err says that a task cannot be subscribed to, which leaves it to be asked for. Before 1.0 no code is named for that.
-func (c *Client) refused(err error) bool {
+func (s *linkSet) refused(err error) bool {
 	var rpc *runtime.Error
-	return errors.Is(err, runtime.ErrUnsupportedOperation) || c.version.Rules.Final && errors.As(err, &rpc)
+	return errors.Is(err, runtime.ErrUnsupportedOperation) || s.version.Rules.Final && errors.As(err, &rpc)
 }
 
 // task gets a task as it stands, by one attempt.

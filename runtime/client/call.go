@@ -17,13 +17,13 @@ import (
 // context.
 func (c *Client) Call(ctx context.Context, m Method, request any, opts ...CallOption) (any, error) {
 	cl := c.newCall(opts)
-	cl.safe = c.keys && cl.key != ""
+	cl.safe = c.agent.keys && cl.key != ""
 	ctx, done := cl.policy.limit(ctx)
 	defer done()
-	c = c.current(ctx)
+	c = c.cards.current(ctx, c)
 	result, err := c.persist(ctx, m, c.complete(request), cl)
 	if err != nil {
-		next, changed := c.noticed(ctx, "", cl, err)
+		next, changed := c.cards.noticed(ctx, c, "", cl, err)
 		if next == nil {
 			return nil, changed
 		}
@@ -35,12 +35,12 @@ func (c *Client) Call(ctx context.Context, m Method, request any, opts ...CallOp
 }
 
 func (c *Client) call(ctx context.Context, m Method, request any, cl *call) (result any, err error) {
-	err = c.try(m, func(l *link, op *runtime.Operation) error {
+	err = c.links.try(m, func(l *link, op *runtime.Operation) error {
 		cl.via = l
 		attempt, done := cl.policy.one(ctx)
 		defer done()
 		attempt, a := c.observed(attempt, l, op, cl)
-		err = c.authorized(attempt, cl, func() error {
+		err = c.credentials.authorized(attempt, cl, func() error {
 			result, err = c.callLink(attempt, l, op, a, request, cl)
 			return err
 		})
@@ -52,7 +52,7 @@ func (c *Client) call(ctx context.Context, m Method, request any, cl *call) (res
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", c.name(m), err)
+		return nil, fmt.Errorf("%s: %w", c.links.name(m), err)
 	}
 	return result, nil
 }
@@ -69,7 +69,7 @@ func (c *Client) callLink(
 	if err != nil {
 		return nil, err
 	}
-	result, err := c.readResult(ctx, op, body)
+	result, err := c.agent.readResult(ctx, c.links.version, op, body)
 	var untrusted *CardError
 	switch {
 	case err == nil:
@@ -103,12 +103,12 @@ func (s *conn) Close() {
 
 // open sends a streaming request.
 func (c *Client) open(ctx context.Context, m Method, request any, cl *call) (s *conn, err error) {
-	err = c.try(m, func(l *link, op *runtime.Operation) error {
+	err = c.links.try(m, func(l *link, op *runtime.Operation) error {
 		cl.via = l
 		ctx, a := c.observed(ctx, l, op, cl)
 		ctx, cancel := context.WithCancelCause(ctx)
 		var stream Stream
-		err := c.authorized(ctx, cl, func() error {
+		err := c.credentials.authorized(ctx, cl, func() error {
 			r, err := c.request(ctx, l, op, a, request, cl)
 			if err == nil {
 				stream, err = l.conn.Open(ctx, r)
@@ -136,10 +136,10 @@ func (c *Client) request(
 		return nil, fmt.Errorf("encode request: %w", err)
 	}
 	r := &Request{Operation: op, Body: body, Header: cl.header.Clone()}
-	r.Header.Set("A2A-Version", c.version.Name) // R150
+	r.Header.Set("A2A-Version", c.links.version.Name) // R150
 	if uris := distinct(cl.extensions); len(uris) > 0 {
 		r.Header.Set("A2A-Extensions", strings.Join(uris, ", "))
-		if c.version.Rules.PlainErrors { // what 0.2 and 0.3 call it
+		if c.links.version.Rules.PlainErrors { // what 0.2 and 0.3 call it
 			r.Header.Set("X-A2A-Extensions", strings.Join(uris, ", "))
 		}
 	}
@@ -150,8 +150,8 @@ func (c *Client) request(
 		r.LastEventID = cl.lastEventID
 	}
 	a.send(r)
-	if c.authorizer != nil {
-		err = c.authorizer.authorize(ctx, l, r, cl)
+	if c.credentials.authorizer != nil {
+		err = c.credentials.authorizer.authorize(ctx, l, r, cl)
 	}
 	return r, err
 }

@@ -21,26 +21,44 @@ var wellKnown = []string{"/.well-known/agent-card.json", "/.well-known/agent.jso
 func FetchCard(ctx context.Context, p *runtime.Protocol, url string, opts ...Option) (runtime.Card, error) {
 	c := configure(p, opts)
 	defer c.Close()
-	return c.fetchCard(ctx, url)
+	return c.agent.fetch(ctx, &c.network, url, c.cards)
 }
 
 // ParseCard decodes a card that is at hand, with the same indulgence.
 func ParseCard(p *runtime.Protocol, src []byte) (runtime.Card, error) {
-	c := &Client{protocol: p}
-	card, err := c.decodeCard(src)
+	a := agentCard{protocol: p}
+	card, err := a.decode(src)
 	if err != nil {
-		return nil, c.notACard(src, err)
+		return nil, a.notACard(src, err)
 	}
 	return card, nil
 }
 
-func (c *Client) fetchCard(ctx context.Context, base string) (runtime.Card, error) {
+// agentCard is the agent's card as the client has it. It fetches, verifies and reads the card.
+type agentCard struct {
+	protocol *runtime.Protocol // that it is read by
+	card     runtime.Card
+	info     runtime.CardInfo
+	keys     bool // the card promises that a message with an idempotency key is worked on once
+	warnings []string
+	verifier CardVerifier          // nil: cards are not verified
+	verified *runtime.VerifiedCard // what it said of the card
+}
+
+// use makes a card the one that the client has.
+func (a *agentCard) use(card runtime.Card) {
+	a.card, a.info = card, card.CardInfo()
+	a.keys = knowsKeys(a.info.Extensions)
+}
+
+// fetch gets the card of base. known is what was fetched before, and takes note of what is fetched now.
+func (a *agentCard) fetch(ctx context.Context, n *network, base string, known *cards) (runtime.Card, error) {
 	if _, err := webURL(base); err != nil {
 		return nil, err
 	}
 	var first error
 	for _, u := range cardURLs(base) {
-		card, status, err := c.fetchCardAt(ctx, u)
+		card, status, err := a.fetchAt(ctx, n, u, known)
 		if err == nil {
 			return card, nil
 		}
@@ -69,19 +87,19 @@ func cardURLs(base string) []string {
 	return urls
 }
 
-// fetchCardAt returns the HTTP status with an error, 0 when there was none.
-func (c *Client) fetchCardAt(ctx context.Context, url string) (runtime.Card, int, error) {
+// fetchAt returns the HTTP status with an error, 0 when there was none.
+func (a *agentCard) fetchAt(ctx context.Context, n *network, url string, known *cards) (runtime.Card, int, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return nil, 0, err
 	}
-	req.Header = c.header.Clone()
+	req.Header = n.header.Clone()
 	req.Header.Set("Accept", "application/json")
-	req.Header.Set("A2A-Version", c.protocol.Versions[0].Name)
-	if c.cards.etag != "" && c.cards.from == url {
-		req.Header.Set("If-None-Match", c.cards.etag)
+	req.Header.Set("A2A-Version", a.protocol.Versions[0].Name)
+	if known.etag != "" && known.from == url {
+		req.Header.Set("If-None-Match", known.etag)
 	}
-	w := web{http: c.guarded(true), idle: c.idle}
+	w := web{http: n.guarded(true), idle: n.idle}
 	r, err := w.do(req, true)
 	if err != nil {
 		return nil, 0, err
@@ -94,21 +112,21 @@ func (c *Client) fetchCardAt(ctx context.Context, url string) (runtime.Card, int
 	if err != nil {
 		return nil, 0, err
 	}
-	covered, verified, err := c.covered(ctx, url, body)
+	covered, verified, err := a.covered(ctx, url, body)
 	if err != nil {
 		return nil, 0, err
 	}
-	card, err := c.decodeCard(covered)
+	card, err := a.decode(covered)
 	if err != nil {
-		return nil, 0, c.notACard(covered, err)
+		return nil, 0, a.notACard(covered, err)
 	}
-	c.verifiedBy(verified)
-	c.cards.from, c.cards.etag = url, validator(r.resp.Header)
+	a.verifiedBy(verified)
+	known.from, known.etag = url, validator(r.resp.Header)
 	return card, 0, nil
 }
 
 // notACard tells a card of an old protocol, which has url instead of supportedInterfaces (A2A 0.3 §5.5), from no card.
-func (c *Client) notACard(body []byte, err error) error {
+func (a *agentCard) notACard(body []byte, err error) error {
 	var old struct {
 		URL             string            `json:"url"`
 		ProtocolVersion string            `json:"protocolVersion"`
@@ -117,5 +135,6 @@ func (c *Client) notACard(body []byte, err error) error {
 	if json.Unmarshal(body, &old) != nil || old.URL == "" || len(old.Interfaces) > 0 {
 		return fmt.Errorf("not a valid card: %w", err)
 	}
-	return fmt.Errorf("the card was made for an older protocol version (%s) than %s", cmp.Or(printable([]byte(old.ProtocolVersion)), "unnamed"), c.spoken())
+	version := cmp.Or(printable([]byte(old.ProtocolVersion)), "unnamed")
+	return fmt.Errorf("the card was made for an older protocol version (%s) than %s", version, spoken(a.protocol))
 }

@@ -127,14 +127,14 @@ func (c *Client) CheckCard(ctx context.Context) ([]CardChange, error) {
 	if w.base == "" {
 		return nil, errors.New("the client was made of a card and does not know where that is: use CardAt")
 	}
-	err := c.inspect(ctx, nil)
+	err := w.inspect(ctx, c, nil)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.changes), err
 }
 
-// cards is what is known of an agent's card since a client was made. The clients that take the place of one another
-// share it.
+// cards is what is known of an agent's card since a client was made. It looks whether the card changed, and has calls
+// made by a client for the newest one. The clients that take the place of one another share it.
 type cards struct {
 	base   string // URL of agent or card; "": not known
 	every  time.Duration
@@ -152,18 +152,17 @@ type cards struct {
 	warnings []string
 }
 
-// current is the client for the newest card, after a look at that if it is time for one.
-func (c *Client) current(ctx context.Context) *Client {
-	w := c.cards
+// current is the client for the newest card, after a look at that if it is time for one; c where there is no newer one.
+func (w *cards) current(ctx context.Context, c *Client) *Client {
 	if w.every > 0 && w.base != "" && past(&w.due) {
-		_ = c.inspect(ctx, &w.due) // a card that cannot be had now is had later
+		_ = w.inspect(ctx, c, &w.due) // a card that cannot be had now is had later
 	}
-	return c.newest()
+	return w.newest(c)
 }
 
-// newest is the client for the newest card.
-func (c *Client) newest() *Client {
-	if newer := c.cards.latest.Load(); newer != nil {
+// newest is the client for the newest card; c where there is none but that.
+func (w *cards) newest(c *Client) *Client {
+	if newer := w.latest.Load(); newer != nil {
 		return newer
 	}
 	return c
@@ -174,14 +173,14 @@ func past(at *atomic.Int64) bool { return time.Now().UnixNano() >= at.Load() }
 
 // inspect looks at the card if the time for it has come (nil: in any case), and tells the observers what changed. Who
 // comes while another call looks waits for that, [checkTime] at most.
-func (c *Client) inspect(ctx context.Context, due *atomic.Int64) error {
-	c.cards.mu.Lock()
+func (w *cards) inspect(ctx context.Context, c *Client, due *atomic.Int64) error {
+	w.mu.Lock()
 	var told *observe.CardChange
 	var err error
 	if due == nil || past(due) {
-		told, err = c.look(ctx)
+		told, err = w.look(ctx, w.newest(c))
 	}
-	c.cards.mu.Unlock()
+	w.mu.Unlock()
 	if told != nil {
 		c.observers.CardChanged(ctx, told)
 	}
@@ -195,15 +194,14 @@ func (w *cards) looked(pause time.Duration) {
 	w.due.Store(now.Add(w.every).UnixNano())
 }
 
-// look fetches the card and follows it if it changed. It returns what observers are to be told, nil for nothing.
-// Callers must hold c.cards.mu.
-func (c *Client) look(ctx context.Context) (*observe.CardChange, error) {
-	w, now := c.cards, c.newest()
+// look fetches the card and follows it if it changed. now is the client for the newest card. It returns what observers
+// are to be told, nil for nothing. Callers must hold w.mu.
+func (w *cards) look(ctx context.Context, now *Client) (*observe.CardChange, error) {
 	w.looked(betweenChecks)
 	ctx, done := context.WithTimeout(ctx, checkTime)
 	defer done()
 	next := now.fork()
-	card, err := next.fetchCard(ctx, w.base)
+	card, err := next.agent.fetch(ctx, &next.network, w.base, w)
 	var status *HTTPError
 	var untrusted *CardError
 	switch {
@@ -215,32 +213,24 @@ func (c *Client) look(ctx context.Context) (*observe.CardChange, error) {
 		return nil, err
 	}
 	if w.first == nil {
-		w.first = now.shapeOf(now.card)
+		w.first = shapeOf(now.protocol, now.agent.card)
 	}
-	shape := now.shapeOf(card)
-	if reflect.DeepEqual(now.shapeOf(now.card), shape) {
+	shape := shapeOf(now.protocol, card)
+	if reflect.DeepEqual(shapeOf(now.protocol, now.agent.card), shape) {
 		w.refused = nil
 		return nil, nil
 	}
-	if err = next.selectLinks(card); err == nil {
+	if err = next.useCard(card); err == nil {
 		err = now.mayBeFollowedBy(next)
 	}
-	if err != nil || slices.Equal(now.interfaces(), next.interfaces()) {
-		next.closeLinks()
-		next.links = now.links
+	if err != nil || slices.Equal(now.links.interfaces(), next.links.interfaces()) {
+		next.links.close()
+		next.links.all = now.links.all
 	}
 	if err == nil {
 		w.replace(now, next)
 	}
 	return w.tell(now, w.first.changes(shape), err), nil
-}
-
-// interfaces are those that the client calls.
-func (c *Client) interfaces() (all []runtime.Interface) {
-	for _, l := range c.links {
-		all = append(all, l.iface)
-	}
-	return all
 }
 
 // keptClients is how many clients for earlier cards keep their connections, for calls that began with them.
@@ -249,11 +239,11 @@ const keptClients = 4
 // replace has calls that begin from now on made by the next client. Callers must hold w.mu.
 func (w *cards) replace(now, next *Client) {
 	w.latest.Store(next)
-	if &now.links[0] == &next.links[0] {
+	if &now.links.all[0] == &next.links.all[0] {
 		return
 	}
 	if w.old = append(w.old, now); len(w.old) > keptClients {
-		w.old[0].closeLinks()
+		w.old[0].links.close()
 		w.old = w.old[1:]
 	}
 }
@@ -263,19 +253,20 @@ func (w *cards) close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, c := range w.old {
-		c.closeLinks()
+		c.links.close()
 	}
 	if newer := w.latest.Load(); newer != nil {
-		newer.closeLinks()
+		newer.links.close()
 	}
 }
 
 // fork is a client with the same options and no card.
 func (c *Client) fork() *Client {
 	n := *c
-	n.version, n.card, n.info, n.links, n.verified = nil, nil, runtime.CardInfo{}, nil, nil
-	n.authorizer, n.given = nil, maps.Clone(c.given)
-	n.warnings, n.ownHTTP = nil, false
+	n.agent = agentCard{protocol: c.protocol, verifier: c.agent.verifier}
+	n.links.version, n.links.all = nil, nil
+	n.credentials.authorizer, n.credentials.given = nil, maps.Clone(c.credentials.given)
+	n.network.ownHTTP = false
 	return &n
 }
 
@@ -283,18 +274,18 @@ func (c *Client) fork() *Client {
 // tenant, or to another host by a card that anybody on the way could have written.
 func (c *Client) mayBeFollowedBy(next *Client) error {
 	switch {
-	case c.links[0].conn.Secure() && !next.links[0].conn.Secure():
+	case c.links.all[0].conn.Secure() && !next.links.all[0].conn.Secure():
 		return errors.New("it has calls in clear text, which were encrypted")
 	case c.Tenant() != next.Tenant():
 		return errors.New("it is for another tenant")
-	case c.atHTTPS || c.verifier != nil:
+	case c.network.atHTTPS || c.agent.verifier != nil:
 		return nil
 	}
 	known := map[string]bool{}
-	for _, l := range c.links {
+	for _, l := range c.links.all {
 		known[hostOf(l.iface.URL)] = true
 	}
-	for _, l := range next.links {
+	for _, l := range next.links.all {
 		if !known[hostOf(l.iface.URL)] {
 			return errors.New("it has calls at another host, and came neither over https nor with a signature that is verified")
 		}
@@ -328,7 +319,7 @@ func (w *cards) tell(c *Client, changes []CardChange, refused error) *observe.Ca
 	}
 	w.warnings = append(w.warnings[max(0, len(w.warnings)-50):], warning)
 	told := &observe.CardChange{
-		Agent: printable([]byte(c.info.Name)), Peer: peerOf(c.links[0].iface.URL), Followed: refused == nil,
+		Agent: printable([]byte(c.agent.info.Name)), Peer: peerOf(c.links.all[0].iface.URL), Followed: refused == nil,
 	}
 	for _, change := range fresh[:min(len(fresh), maxTold)] {
 		told.Changes = append(told.Changes, change.String())
@@ -339,14 +330,13 @@ func (w *cards) tell(c *Client, changes []CardChange, refused error) *observe.Ca
 // noticed is what becomes of a call that failed with err, if that may come of a card that changed. It returns the
 // client with which the call is made again, where nothing of it was carried out and the new card has other interfaces;
 // else the error, with the changes that it may come of.
-func (c *Client) noticed(ctx context.Context, skill string, cl *call, err error) (*Client, error) {
-	w := c.cards
+func (w *cards) noticed(ctx context.Context, c *Client, skill string, cl *call, err error) (*Client, error) {
 	if w.base == "" || ctx.Err() != nil || !suspicious(err) {
 		return nil, err
 	}
-	_ = c.inspect(ctx, &w.next) // whether or not the card can be had, the call failed
+	_ = w.inspect(ctx, c, &w.next) // whether or not the card can be had, the call failed
 	next := w.latest.Load()
-	moved := next != nil && next != c && !slices.Equal(next.info.Interfaces, c.info.Interfaces)
+	moved := next != nil && next != c && !slices.Equal(next.agent.info.Interfaces, c.agent.info.Interfaces)
 	if moved && !cl.lost && undone(err) {
 		cl.reset()
 		return next, nil
@@ -362,7 +352,7 @@ func (c *Client) noticed(ctx context.Context, skill string, cl *call, err error)
 	if len(relevant) == 0 && (w.refused == nil || !undone(err)) {
 		return nil, err
 	}
-	return nil, &CardChangedError{Agent: c.info.Name, Changes: relevant, Refused: w.refused, Err: err}
+	return nil, &CardChangedError{Agent: c.agent.info.Name, Changes: relevant, Refused: w.refused, Err: err}
 }
 
 // matters reports whether the failure of a call of a skill may come of the change. refused is why the card is not
@@ -421,9 +411,9 @@ type shape struct {
 type skillShape struct{ input, output, rest any }
 
 // shapeOf reads the card as the newest version writes it. What cannot be read is empty.
-func (c *Client) shapeOf(card runtime.Card) *shape {
+func shapeOf(p *runtime.Protocol, card runtime.Card) *shape {
 	s := &shape{skills: map[string]skillShape{}}
-	src, err := c.protocol.Versions[0].AppendCard(nil, card)
+	src, err := p.Versions[0].AppendCard(nil, card)
 	var doc struct {
 		Skills                                []map[string]any
 		SecuritySchemes, SecurityRequirements any

@@ -21,7 +21,7 @@ func TestComparingCardsTakesLinearTime(t *testing.T) {
 	growth.Linear(t, 2000, func(n int) func() {
 		old, now := card(n, "a"), card(n, "b")
 		return func() {
-			w, c := new(cards), &Client{links: []*link{{}}}
+			w, c := new(cards), &Client{links: linkSet{all: []*link{{}}}}
 			w.tell(c, old.changes(now), nil)
 			w.tell(c, old.changes(now), nil)
 		}

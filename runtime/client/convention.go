@@ -132,7 +132,7 @@ func (c *Client) calling(skill string, parts []runtime.Part, cl *call) (*Calling
 	if len(k.Parts) == 0 {
 		return nil, errors.New("a message needs at least one part")
 	}
-	switch uri := c.skillsURI(); {
+	switch uri := c.agent.skillsURI(); {
 	case cl.convention != nil:
 		return k, cl.convention(k)
 	case uri != "":

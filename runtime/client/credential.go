@@ -94,12 +94,14 @@ const (
 
 // give remembers the credential for a scheme. A later one replaces an earlier one.
 func give(scheme string, given credential) Option {
-	return func(c *Client) {
-		if c.given == nil {
-			c.given = map[string]credential{}
-		}
-		c.given[scheme] = given
+	return func(c *Client) { c.credentials.set(scheme, given) }
+}
+
+func (g *credentials) set(scheme string, given credential) {
+	if g.given == nil {
+		g.given = map[string]credential{}
 	}
+	g.given[scheme] = given
 }
 
 // WithToken gives the source of tokens for the card's scheme of that name. With this, or any other credential, the client keeps to [OneHost],
@@ -147,7 +149,7 @@ func WithCertificate(scheme string, certificate tls.Certificate) Option {
 }
 
 // SendAnyway sends calls for which the card demands a credential that was not given, without it: for agents whose cards demand more than they check.
-func SendAnyway() Option { return func(c *Client) { c.anyway = true } }
+func SendAnyway() Option { return func(c *Client) { c.credentials.anyway = true } }
 
 // CredentialError is a call that lacks a credential. Nothing was sent.
 type CredentialError struct {

@@ -9,12 +9,20 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/security"
 )
 
 // maxAlternatives is how many alternatives of a card are looked at, of the agent's and of a skill's.
 const maxAlternatives = 32
+
+// credentials is what was given for the agent: by options, and by the environment for the schemes of its card.
+type credentials struct {
+	given      map[string]credential // by the scheme's name
+	env        *environment          // nil: nothing is read from there
+	grants     map[string][]string   // scopes that tasks may ask for, by the scheme's name
+	anyway     bool                  // calls that lack a credential are sent without
+	authorizer *authorizer           // nil: the card demands nothing
+}
 
 // authorizer adds to requests what the card demands. A client of a card that demands nothing has none.
 type authorizer struct {
@@ -41,71 +49,68 @@ type need struct {
 	scopes []string
 }
 
-// secure reads what the card demands, and takes what the environment has for it.
-func (c *Client) secure(card runtime.Card) error {
-	if c.fault != nil {
-		return c.fault
-	}
-	demands := c.demands(card)
+// secure takes what the environment has for the schemes of a card, and begins to add to requests what the card demands.
+func (g *credentials) secure(agent *agentCard, n *network) error {
+	demands := agent.demands()
 	if demands == nil {
 		return nil
 	}
-	a := &authorizer{schemes: map[string]*scheme{}, agent: demands.Agent, skills: demands.Skills, anyway: c.anyway}
+	a := &authorizer{schemes: map[string]*scheme{}, agent: demands.Agent, skills: demands.Skills, anyway: g.anyway}
 	for i := range demands.Schemes {
 		a.add(schemeInfo(&demands.Schemes[i]))
 	}
 	for _, name := range sortedKeys(a.schemes) {
-		c.give(a.schemes[name])
+		g.give(a.schemes[name])
 	}
-	for _, name := range sortedKeys(c.given) {
+	for _, name := range sortedKeys(g.given) {
 		if a.schemes[name] == nil {
-			c.warn("a credential was given for the security scheme %q, which the card does not declare", name)
+			agent.warn("a credential was given for the security scheme %q, which the card does not declare", name)
 		}
 	}
-	if len(a.agent) > 0 || len(a.skills) > 0 || len(c.grants) > 0 {
-		c.authorizer = a
+	if len(a.agent) > 0 || len(a.skills) > 0 || len(g.grants) > 0 {
+		g.authorizer = a
 	}
-	c.oneHost = c.oneHost || len(c.given) > 0
-	return cmp.Or(c.certify(), c.checkSafe())
+	n.protect(len(g.given) > 0)
+	return cmp.Or(g.certify(n), n.checkSafe())
 }
 
 // demands reads what the card demands; nil for nothing, or if it cannot be read.
-func (c *Client) demands(card runtime.Card) *security.Demands {
-	text, err := c.protocol.Versions[0].AppendCard(nil, card)
+func (a *agentCard) demands() *security.Demands {
+	text, err := a.protocol.Versions[0].AppendCard(nil, a.card)
 	if err != nil {
-		c.warn("the card's security cannot be read: %v", err)
+		a.warn("the card's security cannot be read: %v", err)
 		return nil
 	}
 	demands, faults, err := security.Read(text)
 	if err != nil {
-		c.warn("%v", err)
+		a.warn("%v", err)
 		return nil
 	}
 	for _, fault := range faults {
-		c.warn("%v", fault)
+		a.warn("%v", fault)
 	}
 	return demands
 }
 
 // give gives a scheme what an option, or else the environment, has for it.
-func (c *Client) give(s *scheme) {
-	s.env = c.env.variables(s)
-	if given, ok := c.given[s.Name]; ok {
+func (g *credentials) give(s *scheme) {
+	s.env = g.env.variables(s)
+	if given, ok := g.given[s.Name]; ok {
 		s.give(&given)
 		return
 	}
-	given, err := c.env.read(s)
+	given, err := g.env.read(s)
 	switch {
 	case err != nil:
 		s.fault = cmp.Or(s.fault, err)
 	case given != nil:
-		give(s.Name, *given)(c)
+		g.set(s.Name, *given)
 		s.give(given)
 	}
 }
 
-func (c *Client) warn(format string, args ...any) {
-	c.warnings = append(c.warnings, Printable(fmt.Sprintf(format, args...)))
+func (a *agentCard) warn(format string, args ...any) {
+	a.warnings = append(a.warnings, Printable(fmt.Sprintf(format, args...)))
 }
 
 // add adds a scheme of the card, of a kind that a client can meet.

@@ -39,7 +39,7 @@ type EnvTokens func(scheme SchemeInfo, env func(suffix string) string) (TokenSou
 //
 // The name of the client keeps what is meant for one agent from another one, whose card may name its schemes as it likes.
 func FromEnvironment(client string, tokens EnvTokens) Option {
-	return func(c *Client) { c.env = &environment{client: client, tokens: tokens} }
+	return func(c *Client) { c.credentials.env = &environment{client: client, tokens: tokens} }
 }
 
 // environment is where credentials are read that nobody gave by an option.

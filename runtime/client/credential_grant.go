@@ -15,10 +15,11 @@ import (
 // The agent that asks gets the token, and may use it for what its scopes allow. List what it may do for you, and no more.
 func AnswerAuth(scheme string, scopes ...string) Option {
 	return func(c *Client) {
-		if c.grants == nil {
-			c.grants = map[string][]string{}
+		g := &c.credentials
+		if g.grants == nil {
+			g.grants = map[string][]string{}
 		}
-		c.grants[scheme] = append(c.grants[scheme], scopes...)
+		g.grants[scheme] = append(g.grants[scheme], scopes...)
 	}
 }
 
@@ -26,12 +27,12 @@ func AnswerAuth(scheme string, scopes ...string) Option {
 const maxGrants = 4
 
 // wanted returns what an authorization demands, if the user lets the client answer it; nil if not.
-func (c *Client) wanted(auth *runtime.Authorization, cl *call) security.Requirement {
-	if auth == nil || c.authorizer == nil || cl.grants >= maxGrants {
+func (g *credentials) wanted(auth *runtime.Authorization, cl *call) security.Requirement {
+	if auth == nil || g.authorizer == nil || cl.grants >= maxGrants {
 		return nil
 	}
-	allowed, ok := c.grants[auth.Scheme]
-	s := c.authorizer.schemes[auth.Scheme]
+	allowed, ok := g.grants[auth.Scheme]
+	s := g.authorizer.schemes[auth.Scheme]
 	if !ok || s == nil || s.given == nil || s.fault != nil {
 		return nil
 	}
@@ -51,11 +52,11 @@ func (c *Client) wanted(auth *runtime.Authorization, cl *call) security.Requirem
 }
 
 // goOn returns the call that continues a task which waits for an authorization that the client may answer; nil for any other result.
-func (c *Client) goOn(r *Result, err error, cl *call) *call {
-	if err != nil || len(c.grants) == 0 || r.State != runtime.StateAuthRequired {
+func (g *credentials) goOn(r *Result, err error, cl *call) *call {
+	if err != nil || len(g.grants) == 0 || r.State != runtime.StateAuthRequired {
 		return nil
 	}
-	grant := c.wanted(r.question().Auth, cl)
+	grant := g.wanted(r.question().Auth, cl)
 	if grant == nil {
 		return nil
 	}

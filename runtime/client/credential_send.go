@@ -78,9 +78,9 @@ func (cl *call) renew(err error) bool {
 }
 
 // authorized carries out a request over a link, and once more with other secrets if the agent rejects those of the first.
-func (c *Client) authorized(ctx context.Context, cl *call, send func() error) error {
+func (g *credentials) authorized(ctx context.Context, cl *call, send func() error) error {
 	err := send()
-	if c.authorizer == nil || !cl.renew(err) {
+	if g.authorizer == nil || !cl.renew(err) {
 		return cl.judged(err, nil)
 	}
 	first, sent := err, cl.presented

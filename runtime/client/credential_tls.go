@@ -10,11 +10,11 @@ import (
 )
 
 // certify has connections show the client certificate that was given, if one was.
-func (c *Client) certify() error {
+func (g *credentials) certify(n *network) error {
 	var scheme string
 	var given *credential
-	for _, name := range sortedKeys(c.given) {
-		one := c.given[name]
+	for _, name := range sortedKeys(g.given) {
+		one := g.given[name]
 		if one.form != formCertificate {
 			continue
 		}
@@ -23,10 +23,15 @@ func (c *Client) certify() error {
 		}
 		scheme, given = name, &one
 	}
-	if given == nil || c.certificate != nil {
+	if given == nil || n.certificate != nil {
 		return nil
 	}
-	base := c.http.Transport
+	return n.show(given.certificate)
+}
+
+// show has connections show a client certificate.
+func (n *network) show(certificate func() (*tls.Certificate, error)) error {
+	base := n.http.Transport
 	if base == nil {
 		base = http.DefaultTransport
 	}
@@ -34,19 +39,24 @@ func (c *Client) certify() error {
 	if !ok {
 		return errors.New("a client certificate cannot be given to a transport of your own: put it there (rpc.HTTPClient)")
 	}
-	c.certificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return given.certificate() }
+	n.certificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return certificate() }
 	transport = transport.Clone()
 	if transport.TLSClientConfig == nil {
 		transport.TLSClientConfig = &tls.Config{}
 	}
-	transport.TLSClientConfig.GetClientCertificate = c.certificate
-	if c.ownHTTP {
-		c.http.CloseIdleConnections() // they have no certificate
-	}
-	own := *c.http
+	transport.TLSClientConfig.GetClientCertificate = n.certificate
+	n.closeIdle() // they have no certificate
+	own := *n.http
 	own.Transport = transport
-	c.http, c.ownHTTP = &own, true
+	n.http, n.ownHTTP = &own, true
 	return nil
+}
+
+// closeIdle closes idle connections, unless the HTTP client is the user's.
+func (n *network) closeIdle() {
+	if n.ownHTTP {
+		n.http.CloseIdleConnections()
+	}
 }
 
 // safe reports whether credentials may go to an address: it is encrypted, or this machine.
@@ -62,11 +72,11 @@ func loopback(host string) bool {
 }
 
 // checkSafe reports a client with credentials whose card comes in clear text: whoever changes it on the way chooses what is sent.
-func (c *Client) checkSafe() error {
-	if len(c.given) == 0 || c.from == "" || safe(c.from) {
+func (n *network) checkSafe() error {
+	if !n.secrets || n.from == "" || safe(n.from) {
 		return nil
 	}
-	return fmt.Errorf("the card of %s comes in clear text, and credentials were given for the agent: use https", Printable(c.from))
+	return fmt.Errorf("the card of %s comes in clear text, and credentials were given for the agent: use https", Printable(n.from))
 }
 
 // OwnCredentials reports what the HTTP client that the user gave may add to requests: a certificate, or anything.

@@ -29,7 +29,7 @@ func (c *Client) observed(ctx context.Context, l *link, op *runtime.Operation, c
 	a := &attempt{observers: &c.observers}
 	a.Kind, a.Begun, a.Carrier = observe.Call, time.Now(), &a.sent
 	a.Operation, a.Stream = c.protocol.NameOf(op), op.Stream
-	a.Binding, a.Version, a.Peer = l.iface.Binding, c.version.Name, peerOf(l.iface.URL)
+	a.Binding, a.Version, a.Peer = l.iface.Binding, c.links.version.Name, peerOf(l.iface.URL)
 	a.Skill, a.Task, a.Context, a.Tenant = cl.skill, cl.message.TaskID, cl.message.ContextID, c.Tenant()
 	a.ctx = c.observers.Begin(ctx, &a.Activity)
 	return a.ctx, a

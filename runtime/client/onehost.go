@@ -11,31 +11,38 @@ import (
 // OneHost keeps what is sent at one host: that of the URL that [New] was given, for [FromCard] that of the first
 // interface. Interfaces that the card has elsewhere are not called, nor is one in clear text of a card at https, and no
 // redirect is followed. It is for credentials that are meant for that host alone.
-func OneHost() Option { return func(c *Client) { c.oneHost = true } }
+func OneHost() Option { return func(c *Client) { c.network.oneHost = true } }
+
+// protect keeps requests at one host, and encrypted, if credentials were given.
+func (n *network) protect(given bool) {
+	if given {
+		n.oneHost, n.secrets = true, true
+	}
+}
 
 // otherHost reports whether a client with [OneHost] must not use a link: it is to another host, or in clear text though
 // the card came over https.
-func (c *Client) otherHost(l *link) bool {
-	if !c.oneHost {
+func (n *network) otherHost(l *link) bool {
+	if !n.oneHost {
 		return false
 	}
 	host := hostOf(l.iface.URL)
-	if c.host == "" {
-		c.host = host
+	if n.host == "" {
+		n.host = host
 	}
-	return host != c.host || !l.conn.Secure() && (c.atHTTPS || len(c.given) > 0 && !loopback(host))
+	return host != n.host || !l.conn.Secure() && (n.atHTTPS || n.secrets && !loopback(host))
 }
 
 // errOtherHost is the error of a card with interfaces on other hosts alone.
-func (c *Client) errOtherHost(url string) error {
-	if hostOf(url) == c.host {
-		if c.atHTTPS {
+func (n *network) errOtherHost(url string) error {
+	if hostOf(url) == n.host {
+		if n.atHTTPS {
 			return fmt.Errorf("the card sends calls to %s in clear text, and is at https itself", printable([]byte(url)))
 		}
 		return fmt.Errorf("the card sends calls to %s in clear text, and credentials go there: use https", printable([]byte(url)))
 	}
 	return fmt.Errorf("the card sends calls to %s, and what is sent is for %s alone: "+
-		"if it is right, use the URL of the agent there (in Go, or rpc.Endpoint)", printable([]byte(url)), c.host)
+		"if it is right, use the URL of the agent there (in Go, or rpc.Endpoint)", printable([]byte(url)), n.host)
 }
 
 // hostOf is the host of a URL, or of an address without a scheme. What names a resolver of its own is no host.

@@ -29,10 +29,14 @@ type Option func(*Client)
 
 // HTTPClient makes the client use h, for instance for its own transport, proxy or certificates. h.Timeout should be zero: it
 // would end live streams. The client never closes h, and asks it to follow fewer redirects than it might.
-func HTTPClient(h *http.Client) Option { return func(c *Client) { c.http, c.ownHTTP = h, false } }
+func HTTPClient(h *http.Client) Option {
+	return func(c *Client) { c.network.http, c.network.ownHTTP = h, false }
+}
 
 // DefaultHeader sends a header with every request, the fetch of the card included.
-func DefaultHeader(name, value string) Option { return func(c *Client) { c.header.Add(name, value) } }
+func DefaultHeader(name, value string) Option {
+	return func(c *Client) { c.network.header.Add(name, value) }
+}
 
 // DefaultExtensions activates extensions on every request (A2A-Extensions, R152).
 func DefaultExtensions(uris ...string) Option {
@@ -41,7 +45,7 @@ func DefaultExtensions(uris ...string) Option {
 
 // IdleTimeout sets how long nothing may arrive before a request counts as lost: of a stream not even a heartbeat, of another answer not
 // a kilobyte a second. The answer to a send may begin as late as its context allows. Zero or less: for ever.
-func IdleTimeout(d time.Duration) Option { return func(c *Client) { c.idle = d } }
+func IdleTimeout(d time.Duration) Option { return func(c *Client) { c.network.idle = d } }
 
 // QuietTimeout sets how long a stream may bring heartbeats, or events of unknown kinds, but no event that is known, before it counts as broken and is
 // taken up again. Zero or less: for ever.
@@ -62,19 +66,20 @@ func MaxEvents(n int) Option { return func(c *Client) { c.maxEvents = n } }
 
 // Endpoint calls the agent at url instead of the URL of the interface that its card declares, for a card that does not
 // know where it is deployed. Version and tenant stay those of the declared interface.
-func Endpoint(url string) Option { return func(c *Client) { c.endpoint = url } }
+func Endpoint(url string) Option { return func(c *Client) { c.links.endpoint = url } }
 
 // Use lets the client speak a binding that it does not have in itself: that of package grpcclient, for one.
 func Use(b Binding) Option {
 	return func(c *Client) {
-		c.bindings = slices.DeleteFunc(c.bindings, func(old Binding) bool { return strings.EqualFold(old.Name(), b.Name()) })
-		c.bindings = append(c.bindings, b)
+		s := &c.links
+		s.bindings = slices.DeleteFunc(s.bindings, func(old Binding) bool { return strings.EqualFold(old.Name(), b.Name()) })
+		s.bindings = append(s.bindings, b)
 	}
 }
 
 // Prefer says which bindings to use, the best first, by their names on cards: "GRPC", "JSONRPC", "HTTP+JSON". Without it
 // all that the client speaks are used, in the order of the card. A newer protocol version comes first in any case.
-func Prefer(bindings ...string) Option { return func(c *Client) { c.prefer = bindings } }
+func Prefer(bindings ...string) Option { return func(c *Client) { c.links.prefer = bindings } }
 
 // WithObserver has observers told of every call. Given more than once they add up.
 func WithObserver(list ...observe.Observer) Option {
@@ -212,7 +217,9 @@ func ByPush(n Notices) CallOption { return func(c *call) { c.notices = n } }
 
 // newCall applies the options over the client's defaults.
 func (c *Client) newCall(opts []CallOption) *call {
-	cl := &call{header: c.header.Clone(), extensions: slices.Clone(c.extensions), reattach: c.reattach, policy: c.policy}
+	cl := &call{
+		header: c.network.header.Clone(), extensions: slices.Clone(c.extensions), reattach: c.reattach, policy: c.policy,
+	}
 	for _, o := range opts {
 		o(cl)
 	}

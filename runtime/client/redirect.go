@@ -1,21 +1,43 @@
 package client
 
 import (
+	"cmp"
+	"crypto/tls"
 	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 )
 
 // maxRedirects is how many redirects of one request are followed.
 const maxRedirects = 5
 
+// network is what requests go over: the HTTP client, what each request has, and the hosts to which it may go.
+type network struct {
+	http        *http.Client
+	ownHTTP     bool
+	header      http.Header // of every request
+	idle        time.Duration
+	certificate func(*tls.CertificateRequestInfo) (*tls.Certificate, error)
+	from        string // where New got the card; "" for FromCard
+	atHTTPS     bool   // the card was
+	oneHost     bool
+	host        string // at which it stays with oneHost
+	secrets     bool   // credentials were given: they go over https, except to this machine
+}
+
+// startAt notes where the card is got.
+func (n *network) startAt(url string) {
+	n.from, n.atHTTPS, n.host = url, strings.HasPrefix(strings.ToLower(url), "https:"), cmp.Or(n.host, hostOf(url))
+}
+
 // guarded returns the HTTP client with our rules for redirects before its own: for calls, or for the fetch of a card.
-func (c *Client) guarded(card bool) *http.Client {
-	h := c.http
+func (n *network) guarded(card bool) *http.Client {
+	h := n.http
 	g := *h
 	g.CheckRedirect = func(req *http.Request, via []*http.Request) error {
-		err := c.checkRedirect(req, via, card)
+		err := n.checkRedirect(req, via, card)
 		if err == nil && h.CheckRedirect != nil {
 			err = h.CheckRedirect(req, via)
 		}
@@ -35,10 +57,10 @@ func (e *redirectError) Unwrap() error { return e.error }
 
 // checkRedirect refuses redirects to another host, because what was meant for one (the message, credentials in headers) is not for the
 // other. Only a card may be fetched by https instead of http, and then without the headers of [DefaultHeader].
-func (c *Client) checkRedirect(req *http.Request, via []*http.Request, card bool) error {
+func (n *network) checkRedirect(req *http.Request, via []*http.Request, card bool) error {
 	first, last := via[0], via[len(via)-1]
 	switch {
-	case c.oneHost:
+	case n.oneHost:
 		return fmt.Errorf("a redirect is not followed with credentials: if it is right, use %s", printable([]byte(req.URL.Redacted())))
 	case len(via) > maxRedirects:
 		return fmt.Errorf("more than %d redirects", maxRedirects)
@@ -49,7 +71,7 @@ func (c *Client) checkRedirect(req *http.Request, via []*http.Request, card bool
 	case sameOrigin(first.URL, req.URL):
 		return nil
 	}
-	for name := range c.header {
+	for name := range n.header {
 		req.Header.Del(name)
 	}
 	return nil

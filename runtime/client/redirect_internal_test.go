@@ -25,8 +25,8 @@ func TestOnlyACardIsFetchedByHTTPSInstead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := &Client{header: http.Header{"X-Key": {"k"}}}
-		if err := c.checkRedirect(to, []*http.Request{from}, tt.card); (err == nil) != tt.ok {
+		n := &network{header: http.Header{"X-Key": {"k"}}}
+		if err := n.checkRedirect(to, []*http.Request{from}, tt.card); (err == nil) != tt.ok {
 			t.Errorf("%s to %s, card %v: %v", tt.from, tt.to, tt.card, err)
 		}
 	}

@@ -16,9 +16,9 @@ import (
 // maxRepairs is how many faults of a card are repaired at most.
 const maxRepairs = 100
 
-// decodeCard reads a card. A call needs its interfaces; anything else that is wrong is left out or filled in, with a warning.
-func (c *Client) decodeCard(src []byte) (runtime.Card, error) {
-	card, first := c.protocol.DecodeCard(src)
+// decode reads a card. A call needs its interfaces; anything else that is wrong is left out or filled in, with a warning.
+func (a *agentCard) decode(src []byte) (runtime.Card, error) {
+	card, first := a.protocol.DecodeCard(src)
 	if first == nil {
 		return card, nil
 	}
@@ -42,9 +42,9 @@ func (c *Client) decodeCard(src []byte) (runtime.Card, error) {
 		if src, err = json.Marshal(root); err != nil {
 			return nil, first
 		}
-		card, err = c.protocol.DecodeCard(src)
+		card, err = a.protocol.DecodeCard(src)
 	}
-	c.warnings = append(c.warnings, warnings...)
+	a.warnings = append(a.warnings, warnings...)
 	return card, nil
 }
 

@@ -25,45 +25,77 @@ type link struct {
 	until atomic.Int64 // time in Unix nanoseconds to which it is tried after the others
 }
 
-// selectLinks selects the interfaces to call, in order: the first one that this client speaks, as the card or [Prefer] orders
-// them (R125), is called, and others of its version stand in for it where it cannot be reached. They have its tenant,
-// because requests name that, and its protection: what is encrypted is never sent in clear text instead.
-func (c *Client) selectLinks(card runtime.Card) error {
+// linkSet is the interfaces in use. They are all of one version.
+type linkSet struct {
+	all      []*link // the first one is the best
+	version  *runtime.Version
+	bindings []Binding // that the client speaks
+	prefer   []string  // bindings, by name
+	endpoint string    // to call instead of the interface's URL; "": that
+}
+
+// useCard takes a card, with what it demands and the interfaces to call.
+func (c *Client) useCard(card runtime.Card) error {
 	if !c.protocol.IsComplete() {
 		return errors.New("the protocol is one for servers: give the client a2a.ClientProtocol()")
 	}
-	c.card, c.info = card, card.CardInfo()
-	c.keys = knowsKeys(c.info.Extensions)
-	if err := c.secure(card); err != nil {
+	c.agent.use(card)
+	if c.fault != nil {
+		return c.fault
+	}
+	if err := c.credentials.secure(&c.agent, &c.network); err != nil {
 		return err
 	}
+	return c.links.choose(&c.agent, &c.network, c.target)
+}
+
+// choose selects the interfaces to call, in order: the first one that this client speaks, as the card or [Prefer] orders
+// them (R125), is called, and others of its version stand in for it where it cannot be reached. They have its tenant,
+// because requests name that, and its protection: what is encrypted is never sent in clear text instead.
+func (s *linkSet) choose(agent *agentCard, n *network, target func(url string) Target) error {
 	var failed error
-	for _, i := range c.ordered() {
-		v := c.versionOf(i)
-		if v == nil || c.version != nil && v != c.version {
+	for _, i := range s.ordered(agent.info.Interfaces) {
+		v := versionOf(agent.protocol, i)
+		if v == nil || s.version != nil && v != s.version {
 			continue
 		}
-		l, err := c.link(i, v)
+		l, err := s.link(i, v, target)
 		failed = cmp.Or(failed, err)
 		switch {
-		case l != nil && c.otherHost(l):
+		case l != nil && n.otherHost(l):
 			l.conn.Close()
-			failed = cmp.Or(failed, c.errOtherHost(i.URL))
-		case l != nil && c.fits(l):
-			c.version, c.links = v, append(c.links, l)
+			failed = cmp.Or(failed, n.errOtherHost(i.URL))
+		case l != nil && s.fits(l):
+			s.version, s.all = v, append(s.all, l)
 		case l != nil:
 			l.conn.Close()
 		}
 	}
-	if len(c.links) > 0 {
+	if len(s.all) > 0 {
 		return nil
 	}
-	return cmp.Or(failed, c.nothingSpoken())
+	return cmp.Or(failed, s.nothingSpoken(agent))
 }
 
-// versionOf is the version of an interface, nil if the client does not speak it. Only Major.Minor counts (A2A 1.0 §3.6).
-func (c *Client) versionOf(i runtime.Interface) *runtime.Version {
-	for _, v := range c.protocol.Versions {
+// close closes the connections.
+func (s *linkSet) close() {
+	for _, l := range s.all {
+		l.conn.Close()
+	}
+}
+
+// interfaces are those that are called.
+func (s *linkSet) interfaces() (all []runtime.Interface) {
+	for _, l := range s.all {
+		all = append(all, l.iface)
+	}
+	return all
+}
+
+// versionOf is the version of an interface, nil if the protocol does not have that. Only Major.Minor counts
+// (A2A 1.0 §3.6).
+func versionOf(p *runtime.Protocol, i runtime.Interface) *runtime.Version {
+	for _, v := range p.Versions {
 		if majorMinor(v.Name) == majorMinor(i.Version) {
 			return v
 		}
@@ -72,47 +104,47 @@ func (c *Client) versionOf(i runtime.Interface) *runtime.Version {
 }
 
 // fits reports whether a link can stand in for those before it.
-func (c *Client) fits(l *link) bool {
-	if len(c.links) == 0 {
+func (s *linkSet) fits(l *link) bool {
+	if len(s.all) == 0 {
 		return true
 	}
-	first := c.links[0]
-	secure := slices.ContainsFunc(c.links, func(l *link) bool { return l.conn.Secure() })
-	return c.endpoint == "" && l.iface.Tenant == first.iface.Tenant && (l.conn.Secure() || !secure)
+	first := s.all[0]
+	secure := slices.ContainsFunc(s.all, func(l *link) bool { return l.conn.Secure() })
+	return s.endpoint == "" && l.iface.Tenant == first.iface.Tenant && (l.conn.Secure() || !secure)
 }
 
-// ordered are the interfaces of the card whose bindings are wanted, the most wanted first.
-func (c *Client) ordered() []runtime.Interface {
-	list := slices.Clone(c.info.Interfaces)
-	if len(c.prefer) == 0 {
+// ordered are the interfaces of a card whose bindings are wanted, the most wanted first.
+func (s *linkSet) ordered(list []runtime.Interface) []runtime.Interface {
+	list = slices.Clone(list)
+	if len(s.prefer) == 0 {
 		return list
 	}
-	list = slices.DeleteFunc(list, func(i runtime.Interface) bool { return c.rank(i.Binding) < 0 })
+	list = slices.DeleteFunc(list, func(i runtime.Interface) bool { return s.rank(i.Binding) < 0 })
 	slices.SortStableFunc(list, func(a, b runtime.Interface) int {
-		return cmp.Compare(c.rank(a.Binding), c.rank(b.Binding))
+		return cmp.Compare(s.rank(a.Binding), s.rank(b.Binding))
 	})
 	return list
 }
 
 // rank is the place of a binding among the wanted ones, -1 if it is none of them.
-func (c *Client) rank(binding string) int {
-	return slices.IndexFunc(c.prefer, func(name string) bool { return strings.EqualFold(name, binding) })
+func (s *linkSet) rank(binding string) int {
+	return slices.IndexFunc(s.prefer, func(name string) bool { return strings.EqualFold(name, binding) })
 }
 
 // link makes a link of an interface of the version, nil if the client does not speak that over its binding.
-func (c *Client) link(i runtime.Interface, v *runtime.Version) (*link, error) {
-	n := slices.IndexFunc(c.bindings, func(b Binding) bool { return strings.EqualFold(b.Name(), i.Binding) })
+func (s *linkSet) link(i runtime.Interface, v *runtime.Version, target func(url string) Target) (*link, error) {
+	n := slices.IndexFunc(s.bindings, func(b Binding) bool { return strings.EqualFold(b.Name(), i.Binding) })
 	if n < 0 {
 		return nil, nil
 	}
-	table := v.Over(c.bindings[n].Name())
+	table := v.Over(s.bindings[n].Name())
 	if table == nil {
 		return nil, nil
 	}
-	if c.endpoint != "" {
-		i.URL = c.endpoint
+	if s.endpoint != "" {
+		i.URL = s.endpoint
 	}
-	conn, err := c.bindings[n].Connect(c.target(i.URL))
+	conn, err := s.bindings[n].Connect(target(i.URL))
 	if err != nil {
 		return nil, err
 	}
@@ -122,57 +154,58 @@ func (c *Client) link(i runtime.Interface, v *runtime.Version) (*link, error) {
 // target is what a binding has to know of the client.
 func (c *Client) target(url string) Target {
 	return Target{
-		URL: url, Secure: c.atHTTPS || c.hasHTTPS(url), HTTP: c.guarded(false), Certificate: c.certificate,
-		Idle: c.idle, MaxResponse: c.maxResponse, MaxEvent: c.maxEvent,
+		URL: url, Secure: c.network.atHTTPS || c.agent.hasHTTPS(url), HTTP: c.network.guarded(false),
+		Certificate: c.network.certificate, Idle: c.network.idle, MaxResponse: c.maxResponse, MaxEvent: c.maxEvent,
 	}
 }
 
 // hasHTTPS reports whether the card has an interface at https on the host and port of an address without a scheme.
-func (c *Client) hasHTTPS(address string) bool {
+func (a *agentCard) hasHTTPS(address string) bool {
 	host, _, _ := strings.Cut(address, "/")
 	if _, _, err := net.SplitHostPort(host); err != nil {
 		host = net.JoinHostPort(strings.Trim(host, "[]"), "443")
 	}
-	return slices.ContainsFunc(c.info.Interfaces, func(i runtime.Interface) bool {
+	return slices.ContainsFunc(a.info.Interfaces, func(i runtime.Interface) bool {
 		u, err := url.Parse(i.URL)
 		return err == nil && u.Scheme == "https" && strings.EqualFold(net.JoinHostPort(u.Hostname(), port(u)), host)
 	})
 }
 
 // nothingSpoken is the error of a card without an interface for this client.
-func (c *Client) nothingSpoken() error {
-	name := printable([]byte(c.info.Name))
-	if len(c.info.Interfaces) == 0 {
+func (s *linkSet) nothingSpoken(agent *agentCard) error {
+	name := printable([]byte(agent.info.Name))
+	if len(agent.info.Interfaces) == 0 {
 		return fmt.Errorf("the card of agent %q declares no supportedInterfaces: "+
-			"it was made for another protocol version than %s", name, c.spoken())
+			"it was made for another protocol version than %s", name, spoken(agent.protocol))
 	}
 	var offers []string
-	for _, i := range c.info.Interfaces {
+	for _, i := range agent.info.Interfaces {
 		offers = append(offers, i.Binding+" "+i.Version+" at "+i.URL)
 	}
 	return fmt.Errorf("agent %q has no interface that this client speaks (%s); it offers %s",
-		name, c.speaks(), printable([]byte(strings.Join(offers, ", "))))
+		name, s.speaks(agent.protocol), printable([]byte(strings.Join(offers, ", "))))
 }
 
 // speaks lists bindings and versions: "JSONRPC 1.0, 0.3, HTTP+JSON 1.0".
-func (c *Client) speaks() string {
+func (s *linkSet) speaks(p *runtime.Protocol) string {
 	var all []string
-	for _, b := range c.bindings {
-		if len(c.prefer) > 0 && c.rank(b.Name()) < 0 {
+	for _, b := range s.bindings {
+		if len(s.prefer) > 0 && s.rank(b.Name()) < 0 {
 			continue
 		}
-		for _, v := range c.protocol.Versions {
+		for _, v := range p.Versions {
 			if v.Over(b.Name()) != nil {
 				all = append(all, b.Name()+" "+v.Name)
 			}
 		}
 	}
-	return cmp.Or(strings.Join(all, ", "), "none of "+strings.Join(c.prefer, ", "))
+	return cmp.Or(strings.Join(all, ", "), "none of "+strings.Join(s.prefer, ", "))
 }
 
-func (c *Client) spoken() string {
+// spoken lists versions.
+func spoken(p *runtime.Protocol) string {
 	var names []string
-	for _, v := range c.protocol.Versions {
+	for _, v := range p.Versions {
 		names = append(names, v.Name)
 	}
 	return strings.Join(names, ", ")
@@ -204,9 +237,9 @@ type Method struct {
 }
 
 // try calls a function with links that have an operation, one after the other, until one could be reached.
-func (c *Client) try(m Method, call func(*link, *runtime.Operation) error) error {
+func (s *linkSet) try(m Method, call func(*link, *runtime.Operation) error) error {
 	var unreached []error
-	for _, l := range c.inOrder() {
+	for _, l := range s.inOrder() {
 		op := l.operation(m)
 		if op == nil {
 			continue
@@ -222,19 +255,19 @@ func (c *Client) try(m Method, call func(*link, *runtime.Operation) error) error
 		return errors.Join(unreached...)
 	}
 	return runtime.ErrUnsupportedOperation.AsReceived().
-		With("protocol version %s has no operation %s here", c.version.Name, m.RPC)
+		With("protocol version %s has no operation %s here", s.version.Name, m.RPC)
 }
 
 // avoid has a link tried after the others for a while.
 func (l *link) avoid() { l.until.Store(time.Now().Add(avoidFor).UnixNano()) }
 
 // inOrder are the links, those that could not be reached of late last.
-func (c *Client) inOrder() []*link {
+func (s *linkSet) inOrder() []*link {
 	now := time.Now().UnixNano()
-	if c.links[0].until.Load() <= now {
-		return c.links
+	if s.all[0].until.Load() <= now {
+		return s.all
 	}
-	links := slices.Clone(c.links)
+	links := slices.Clone(s.all)
 	slices.SortStableFunc(links, func(a, b *link) int {
 		return cmp.Compare(max(0, a.until.Load()-now), max(0, b.until.Load()-now))
 	})
@@ -252,8 +285,8 @@ func (l *link) operation(m Method) *runtime.Operation {
 }
 
 // name is what the version calls a method.
-func (c *Client) name(m Method) string {
-	for _, l := range c.links {
+func (s *linkSet) name(m Method) string {
+	for _, l := range s.all {
 		if op := l.operation(m); op != nil {
 			return op.RPC
 		}

@@ -109,12 +109,12 @@ func (s *Skill[In, Out]) Call(ctx context.Context, c *Client, in In, opts ...Cal
 func (s *Skill[In, Out]) run(ctx context.Context, c *Client, parts []runtime.Part, cl *call) (Out, error) {
 	ctx, done := cl.policy.limit(ctx)
 	defer done()
-	c = c.current(ctx)
+	c = c.cards.current(ctx, c)
 	out, err := s.attempt(ctx, c, parts, cl)
 	if err == nil {
 		return out, nil
 	}
-	next, err := c.noticed(ctx, s.ID, cl, err)
+	next, err := c.cards.noticed(ctx, c, s.ID, cl, err)
 	if next != nil {
 		return s.attempt(ctx, next, parts, cl)
 	}
@@ -124,7 +124,7 @@ func (s *Skill[In, Out]) run(ctx context.Context, c *Client, parts []runtime.Par
 // attempt is run by the card that the client has.
 func (s *Skill[In, Out]) attempt(ctx context.Context, c *Client, parts []runtime.Part, cl *call) (Out, error) {
 	r, err := c.send(ctx, s.ID, parts, cl)
-	for next := c.goOn(r, err, cl); next != nil; next = c.goOn(r, err, cl) {
+	for next := c.credentials.goOn(r, err, cl); next != nil; next = c.credentials.goOn(r, err, cl) {
 		cl = next
 		r, err = c.send(ctx, s.ID, authorizedParts(), cl)
 	}
@@ -217,10 +217,10 @@ func (c *Client) sendRequest(skill string, parts []runtime.Part, cl *call) (any,
 		message.ID = rand.Text()
 	}
 	cl.lost = !cl.first.IsZero()
-	if cl.safe = c.keys; cl.safe && cl.key == "" {
+	if cl.safe = c.agent.keys; cl.safe && cl.key == "" {
 		cl.key = rand.Text()
 	}
-	if message.TaskID == "" && c.version.Rules.ClientIDs {
+	if message.TaskID == "" && c.links.version.Rules.ClientIDs {
 		message.TaskID, cl.ownTask = rand.Text(), true
 	}
 	cl.message.ID, cl.message.TaskID = message.ID, message.TaskID
@@ -237,7 +237,7 @@ func (c *Client) sendRequest(skill string, parts []runtime.Part, cl *call) (any,
 	}
 	data.Tenant = c.Tenant()
 	data.ReturnImmediately = data.ReturnImmediately || cl.notices != nil
-	if data.Push != nil && !c.info.Push {
+	if data.Push != nil && !c.agent.info.Push {
 		return nil, runtime.ErrPushNotificationNotSupported.AsReceived().With("the agent's card declares none")
 	}
 	data.Message = c.protocol.NewMessage(runtime.MessageData{MessageInfo: message, Parts: k.Parts})

@@ -56,13 +56,13 @@ func (s *Skill[In, Out]) Stream(ctx context.Context, c *Client, in In, opts ...C
 func (s *Skill[In, Out]) stream(ctx context.Context, c *Client, parts []runtime.Part, cl *call, yield func(Event[Out], error) bool) {
 	ctx, done := cl.policy.limit(ctx)
 	defer done()
-	c = c.current(ctx)
+	c = c.cards.current(ctx, c)
 	r, passed, err := s.steps(ctx, c, parts, cl, yield)
 	if err == errStopped {
 		return
 	}
 	if err != nil {
-		next, changed := c.noticed(ctx, s.ID, cl, s.failed(err))
+		next, changed := c.cards.noticed(ctx, c, s.ID, cl, s.failed(err))
 		if err = changed; next != nil && passed == 0 {
 			c = next
 			if r, _, err = s.steps(ctx, c, parts, cl, yield); err == errStopped {
@@ -77,7 +77,7 @@ func (s *Skill[In, Out]) stream(ctx context.Context, c *Client, parts []runtime.
 	}
 	out, err := s.output(c, r, cl)
 	if err != nil {
-		_, err = c.noticed(ctx, s.ID, cl, err)
+		_, err = c.cards.noticed(ctx, c, s.ID, cl, err)
 	}
 	last := Event[Out]{TaskID: r.TaskID, ContextID: r.ContextID, State: r.State, Result: r}
 	if err == nil {
@@ -93,7 +93,7 @@ func (s *Skill[In, Out]) steps(
 	run := streaming[In, Out]{skill: s, client: c, yield: yield, tracker: tracker{protocol: c.protocol}}
 	r, err := run.steps(ctx, parts, cl)
 	passed := run.passed
-	for next := c.goOn(r, err, cl); next != nil; next = c.goOn(r, err, cl) {
+	for next := c.credentials.goOn(r, err, cl); next != nil; next = c.credentials.goOn(r, err, cl) {
 		cl, run.tracker, run.passed = next, tracker{protocol: c.protocol}, 0
 		r, err = run.steps(ctx, authorizedParts(), cl)
 		passed += run.passed
@@ -114,7 +114,7 @@ type streaming[In, Out any] struct {
 
 // steps yields the steps and returns the result they come to.
 func (r *streaming[In, Out]) steps(ctx context.Context, parts []runtime.Part, cl *call) (*Result, error) {
-	if !r.client.info.Streaming {
+	if !r.client.agent.info.Streaming {
 		return r.client.send(ctx, r.skill.ID, parts, cl)
 	}
 	request, err := r.client.sendRequest(r.skill.ID, parts, cl)
@@ -165,8 +165,8 @@ func (r *streaming[In, Out]) asks() bool {
 
 // resumable reports whether the event just passed on left the task waiting for an authorization that the client answers by itself.
 func (r *streaming[In, Out]) resumable(cl *call) bool {
-	first := r.resumes && r.passed == 1
-	return !first && len(r.client.grants) > 0 && r.tracker.task != nil && r.client.goOn(taskResult(r.tracker.task), nil, cl) != nil
+	first, g := r.resumes && r.passed == 1, &r.client.credentials
+	return !first && len(g.grants) > 0 && r.tracker.task != nil && g.goOn(taskResult(r.tracker.task), nil, cl) != nil
 }
 
 // pass turns an event into steps.

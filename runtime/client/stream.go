@@ -21,7 +21,7 @@ import (
 func (c *Client) Stream(ctx context.Context, m Method, request any, opts ...CallOption) iter.Seq2[any, error] {
 	return func(yield func(any, error) bool) {
 		cl := c.newCall(opts)
-		cl.safe = c.keys && cl.key != ""
+		cl.safe = c.agent.keys && cl.key != ""
 		ctx, done := cl.policy.limit(ctx)
 		defer done()
 		for e, err := range c.stream(ctx, m, c.complete(request), cl) {
@@ -37,7 +37,7 @@ func (c *Client) stream(ctx context.Context, m Method, request any, cl *call) it
 		s := &stream{client: c, method: m, call: cl, yield: yield, taskID: cl.taskID, lastID: cl.lastEventID}
 		s.retries.limit = cl.reattach
 		if err := s.run(ctx, request); err != nil && err != errStopped {
-			yield(nil, fmt.Errorf("%s: %w", c.name(m), err))
+			yield(nil, fmt.Errorf("%s: %w", c.links.name(m), err))
 		}
 	}
 }
@@ -76,7 +76,7 @@ func (s *stream) run(ctx context.Context, request any) error {
 		var broken *LinkError
 		mute := cause != nil && conn.items == 0 && s.taskID != ""
 		switch {
-		case mute && s.client.refused(err):
+		case mute && s.client.links.refused(err):
 			return s.finish(ctx, cause)
 		case err != nil && !errors.As(err, &broken):
 			return err
@@ -87,7 +87,7 @@ func (s *stream) run(ctx context.Context, request any) error {
 		default:
 			cause = broken.Err
 		}
-		if mute && s.client.version.Rules.Final { // a subscription need not begin with the task
+		if mute && s.client.links.version.Rules.Final { // a subscription need not begin with the task
 			if over, err := s.look(ctx, conn); err != nil || over {
 				return err
 			}
@@ -212,7 +212,7 @@ func (s *stream) resume(ctx context.Context, cause error) (*conn, error) {
 			return conn, nil
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
-		case s.taskID != "" && s.client.refused(err):
+		case s.taskID != "" && s.client.links.refused(err):
 			return nil, s.finish(ctx, cause)
 		case !s.again(err):
 			return nil, err

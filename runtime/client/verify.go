@@ -17,15 +17,15 @@ type CardVerifier interface {
 // VerifyCard has the agent's card verified before anything is called, and the extended card before it is returned
 // (A2A 1.0 §8.4). The client uses and returns only what the signature covers. A card that is not verified is a
 // [*CardError], and then there is no client, or no extended card.
-func VerifyCard(v CardVerifier) Option { return func(c *Client) { c.verifier = v } }
+func VerifyCard(v CardVerifier) Option { return func(c *Client) { c.agent.verifier = v } }
 
 // Verified says by which key the client's card was verified, and how; nil without [VerifyCard].
 func (c *Client) Verified() *runtime.VerifiedCard {
-	c = c.newest()
-	if c.verified == nil {
+	agent := &c.cards.newest(c).agent
+	if agent.verified == nil {
 		return nil
 	}
-	v := *c.verified
+	v := *agent.verified
 	v.Card = bytes.Clone(v.Card)
 	return &v
 }
@@ -44,11 +44,11 @@ func (e *CardError) Error() string { return fmt.Sprintf("%s cannot be trusted: %
 func (e *CardError) Unwrap() error { return e.Err }
 
 // covered returns the card that a trusted signature of src covers, or src where nothing is to be verified.
-func (c *Client) covered(ctx context.Context, from string, src []byte) ([]byte, *runtime.VerifiedCard, error) {
-	if c.verifier == nil {
+func (a *agentCard) covered(ctx context.Context, from string, src []byte) ([]byte, *runtime.VerifiedCard, error) {
+	if a.verifier == nil {
 		return src, nil, nil
 	}
-	verified, err := c.verifier.Verify(ctx, src)
+	verified, err := a.verifier.Verify(ctx, src)
 	if err != nil {
 		return nil, nil, &CardError{Card: from, Err: err}
 	}
@@ -56,49 +56,51 @@ func (c *Client) covered(ctx context.Context, from string, src []byte) ([]byte, 
 }
 
 // verifyGiven verifies a card that the caller has: as this version writes it, signatures included.
-func (c *Client) verifyGiven(card runtime.Card) (runtime.Card, error) {
-	if c.verifier == nil {
+func (a *agentCard) verifyGiven(card runtime.Card) (runtime.Card, error) {
+	if a.verifier == nil {
 		return card, nil
 	}
-	src, err := c.protocol.Versions[0].AppendCard(nil, card)
+	src, err := a.protocol.Versions[0].AppendCard(nil, card)
 	if err != nil {
 		return nil, fmt.Errorf("write the card: %w", err)
 	}
-	covered, verified, err := c.covered(context.Background(), "the card", src)
+	covered, verified, err := a.covered(context.Background(), "the card", src)
 	if err != nil {
 		return nil, err
 	}
-	c.verifiedBy(verified)
-	return c.decodeCard(covered)
+	a.verifiedBy(verified)
+	return a.decode(covered)
 }
 
 // verifiedBy notes how the client's card was verified; nil: it was not asked for.
-func (c *Client) verifiedBy(v *runtime.VerifiedCard) {
-	c.verified = v
+func (a *agentCard) verifiedBy(v *runtime.VerifiedCard) {
+	a.verified = v
 	if v != nil && v.Form == "clean" {
-		c.warnings = append(c.warnings, "the signature of the card does not cover what is empty in it, such as a "+
+		a.warnings = append(a.warnings, "the signature of the card does not cover what is empty in it, such as a "+
 			"requirement without scopes: a strict verifier refuses it")
 	}
 }
 
-// readResult reads the result of an operation. An extended card is the one that a signature covers.
-func (c *Client) readResult(ctx context.Context, op *runtime.Operation, body []byte) (any, error) {
+// readResult reads the result of an operation of a version. An extended card is the one that a signature covers.
+func (a *agentCard) readResult(
+	ctx context.Context, v *runtime.Version, op *runtime.Operation, body []byte,
+) (any, error) {
 	result, err := op.Read(body)
-	if err != nil || c.verifier == nil || op.Role != runtime.RoleExtendedCard {
+	if err != nil || a.verifier == nil || op.Role != runtime.RoleExtendedCard {
 		return result, err
 	}
-	card := c.protocol.Card(runtime.Generated(result))
+	card := a.protocol.Card(runtime.Generated(result))
 	if card == nil {
 		return nil, fmt.Errorf("a %T instead of a card", runtime.Generated(result))
 	}
 	if !bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")) { // protobuf, which never begins so
-		if body, err = c.version.AppendCard(nil, card); err != nil {
+		if body, err = v.AppendCard(nil, card); err != nil {
 			return nil, err
 		}
 	}
-	covered, _, err := c.covered(ctx, "the extended card", body)
+	covered, _, err := a.covered(ctx, "the extended card", body)
 	if err != nil {
 		return nil, err
 	}
-	return c.protocol.DecodeCard(covered)
+	return a.protocol.DecodeCard(covered)
 }
