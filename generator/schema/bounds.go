@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/a2agen/a2agen/generator/ir"
+	"github.com/a2agen/a2agen/generator/jsontype"
 )
 
 // checkBounds reports bounds that no value satisfies.
@@ -18,7 +19,7 @@ func (f *flat) checkBounds() {
 			if cmp := rat(low.Arg).Cmp(rat(high.Arg)); cmp < 0 || cmp == 0 && !a.limit.open && !b.limit.open {
 				continue
 			}
-			if a.on != tNumber {
+			if a.on != jsontype.Number {
 				f.errorf(f.at, nil, "conflict", "", "no value is at least %s and at most %s long", low.Arg, high.Arg)
 				continue
 			}
@@ -39,7 +40,7 @@ func says(r ir.Limit, closed, open string) string {
 
 // numberLimits are the limits for numbers, of two lower or two upper bounds only the stricter.
 func (f *flat) numberLimits() []ir.Limit {
-	limits := f.limitsOn(tNumber)
+	limits := f.limitsOn(jsontype.Number)
 	return slices.DeleteFunc(slices.Clone(limits), func(r ir.Limit) bool {
 		row := table[r.Keyword].limit
 		return row.sign != 0 && slices.ContainsFunc(limits, func(o ir.Limit) bool {
@@ -65,7 +66,7 @@ var intRange = map[ir.DataKind][2]*big.Int{
 func (f *flat) integerLimits(kind ir.DataKind) []ir.Limit {
 	low, high := intRange[kind][0], intRange[kind][1]
 	var limits, bounds []ir.Limit
-	for _, r := range f.limitsOn(tNumber) {
+	for _, r := range f.limitsOn(jsontype.Number) {
 		row := table[r.Keyword].limit
 		switch {
 		case row.sign > 0:

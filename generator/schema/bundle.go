@@ -7,6 +7,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"github.com/a2agen/a2agen/generator/jsontype"
 	"github.com/a2agen/a2agen/generator/yamlx"
 )
 
@@ -171,8 +172,8 @@ func (w *bundler) nullable(s *schema) {
 	w.b = append(w.b, `},{"type":"null"}]`...)
 }
 
-func (w *bundler) types(t typeSet) {
-	names := t.names()
+func (w *bundler) types(t jsontype.Set) {
+	names := t.Names()
 	if len(names) == 1 {
 		w.b = append(w.b, quote(names[0])...)
 		return
@@ -208,7 +209,7 @@ func publishType(w *bundler, s *schema, k string, _ *yaml.Node) {
 	w.key(k)
 	t := s.types
 	if s.nullable {
-		t |= tNull
+		t |= jsontype.Null
 	}
 	w.types(t)
 }

@@ -8,6 +8,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/a2agen/a2agen/generator/ir"
+	"github.com/a2agen/a2agen/generator/jsontype"
 	"github.com/a2agen/a2agen/generator/names"
 	"github.com/a2agen/a2agen/generator/yamlx"
 )
@@ -37,12 +38,14 @@ func (b *branch) text() string {
 // plain reports whether an alternative takes every scalar of its types.
 func (b *branch) plain() bool {
 	f := b.f
-	return f.types != 0 && f.types&(tObject|tArray) == 0 && !f.hasEnum && f.format == nil && !f.base64 &&
+	return f.types != 0 && f.types&(jsontype.Object|jsontype.Array) == 0 && !f.hasEnum && f.format == nil && !f.base64 &&
 		checksOrNil(f.checks) == nil
 }
 
 // all reports whether an alternative takes anything.
-func (b *branch) all() bool { return b.f.types == tAll&^tNull && b.f.uses == 0 && !b.f.hasEnum }
+func (b *branch) all() bool {
+	return b.f.types == jsontype.All&^jsontype.Null && b.f.uses == 0 && !b.f.hasEnum
+}
 
 // union lowers anyOf and oneOf.
 func (l *lowerer) union(f *flat, parts []*schema, h hint, self *named) ir.DataRef {
@@ -181,14 +184,14 @@ func absorb(branches []*branch) []*branch {
 			return []*branch{b}
 		}
 	}
-	plain := map[typeSet]int{} // those left that take every value of their types
+	plain := map[jsontype.Set]int{} // those left that take every value of their types
 	for _, b := range branches {
 		if b.plain() {
 			plain[b.f.types]++
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(branches), func(b *branch) bool {
-		if b.f.hasEnum && b.f.types&tBool == 0 {
+		if b.f.hasEnum && b.f.types&jsontype.Bool == 0 {
 			return false
 		}
 		own := 0
@@ -237,11 +240,11 @@ func (l *lowerer) byFamily(b *branch) []*branch {
 	if families(b.f.types) == 0 {
 		return nil // null
 	}
-	if families(b.f.types) == 1 || b.f.types == tAll&^tNull {
+	if families(b.f.types) == 1 || b.f.types == jsontype.All&^jsontype.Null {
 		return []*branch{b}
 	}
 	var out []*branch
-	for _, set := range []typeSet{tObject, tArray, tString, tNumber, tBool} {
+	for _, set := range []jsontype.Set{jsontype.Object, jsontype.Array, jsontype.String, jsontype.Number, jsontype.Bool} {
 		if t := b.f.types & set; t != 0 {
 			parts := append(slices.Clone(b.parts), l.typeSchema(b.from, t))
 			out = append(out, &branch{parts: parts, from: b.from, f: l.flatten(parts)})
@@ -251,7 +254,7 @@ func (l *lowerer) byFamily(b *branch) []*branch {
 }
 
 // typeSchema is a schema that says nothing but its type.
-func (l *lowerer) typeSchema(at *schema, t typeSet) *schema {
+func (l *lowerer) typeSchema(at *schema, t jsontype.Set) *schema {
 	s := made(at, fmt.Sprintf("t%d", t))
 	s.types = t
 	return s
@@ -275,7 +278,7 @@ func (l *lowerer) enumUnion(f *flat, branches []*branch, parts []*schema, h hint
 	seen := map[string]bool{}
 	for _, b := range branches {
 		merged.types |= b.f.types
-		if families(merged.types) != 1 || merged.types&tBool != 0 || b.one && !b.f.hasEnum || !b.plain() &&
+		if families(merged.types) != 1 || merged.types&jsontype.Bool != 0 || b.one && !b.f.hasEnum || !b.plain() &&
 			(!b.f.hasEnum || checksOrNil(b.f.checks) != nil || b.f.format != nil) {
 			return ir.DataRef{}, false
 		}
@@ -296,7 +299,7 @@ func (l *lowerer) enumUnion(f *flat, branches []*branch, parts []*schema, h hint
 		}
 	}
 	merged.hasEnum = true
-	if merged.types&tString != 0 {
+	if merged.types&jsontype.String != 0 {
 		return l.text(&merged, parts, h, self), true
 	}
 	return l.number(&merged, parts, h, self), true
@@ -310,7 +313,7 @@ func (l *lowerer) cases(n *named, f *flat, branches []*branch) {
 	for _, b := range branches {
 		suffix := caseName(b, branches)
 		ref := l.lower(b.parts, hint{owner: n, suffix: suffix})
-		c := &ir.DataCase{Doc: docOf([]*schema{b.from}), Keys: b.keys, Types: b.f.types.names()}
+		c := &ir.DataCase{Doc: docOf([]*schema{b.from}), Keys: b.keys, Types: b.f.types.Names()}
 		if ref.Kind == ir.DataNamed && ref.Checks == nil {
 			c.Type = ref.Type
 		} else {
@@ -324,13 +327,13 @@ func (l *lowerer) cases(n *named, f *flat, branches []*branch) {
 // caseName is how a case is called behind its union: by its constant, by the property that it alone requires, by its
 // format, else by its type.
 func caseName(b *branch, branches []*branch) string {
-	if len(b.keys) > 0 && b.f.types == tObject {
+	if len(b.keys) > 0 && b.f.types == jsontype.Object {
 		return names.Value(b.keys[0])
 	}
 	for _, r := range b.f.required {
 		if !slices.ContainsFunc(branches, func(o *branch) bool {
 			return o != b && slices.ContainsFunc(o.f.required, func(n *yaml.Node) bool { return n.Value == r.Value })
-		}) && slices.ContainsFunc(branches, func(o *branch) bool { return o != b && o.f.types == tObject }) {
+		}) && slices.ContainsFunc(branches, func(o *branch) bool { return o != b && o.f.types == jsontype.Object }) {
 			return names.Go(r.Value)
 		}
 	}

@@ -9,12 +9,13 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/a2agen/a2agen/generator/diag"
+	"github.com/a2agen/a2agen/generator/jsontype"
 )
 
 // discriminate makes the discriminating property of an alternative a required constant.
 func (l *lowerer) discriminate(f *flat, b *branch) {
 	d := f.union.discriminator
-	if d == nil || b.f.types != tObject {
+	if d == nil || b.f.types != jsontype.Object {
 		return
 	}
 	for _, key := range l.mappingOf(d, b.from, b.from.resolve()) {
@@ -75,7 +76,7 @@ func keySchema(at *schema, prop string, keys []json.RawMessage) *schema {
 	}
 	values.key = key + "v"
 	s := made(at, key)
-	s.derived, s.uses, s.types = true, tObject, tObject
+	s.derived, s.uses, s.types = true, jsontype.Object, jsontype.Object
 	s.members = members{required: []*yaml.Node{name}, props: []*property{{name: prop, key: name, schema: values}}}
 	return s
 }
@@ -107,7 +108,7 @@ func (l *lowerer) constants(f *flat, name string, strict bool) []json.RawMessage
 func (l *lowerer) tellApart(n *named, f *flat, branches []*branch) bool {
 	var objects []*branch
 	for _, b := range branches {
-		if b.f.types&tObject != 0 { // one that takes any type included: it has no key
+		if b.f.types&jsontype.Object != 0 { // one that takes any type included: it has no key
 			objects = append(objects, b)
 		}
 	}
@@ -145,7 +146,7 @@ func (l *lowerer) mayBeAlone(f *flat, branches []*branch) bool {
 			continue
 		}
 		for _, o := range branches {
-			if o.f.types&^b.f.types != 0 && b.f.types&tAll != tAll&^tNull {
+			if o.f.types&^b.f.types != 0 && b.f.types&jsontype.All != jsontype.All&^jsontype.Null {
 				l.ambiguous(f, o, b, "without type this alternative takes every value of the other one too", "add type")
 				return false
 			}

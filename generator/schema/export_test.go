@@ -6,6 +6,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/a2agen/a2agen/generator/ir"
+	"github.com/a2agen/a2agen/generator/jsontype"
 )
 
 // Limits are the keywords that set a limit.
@@ -48,7 +49,7 @@ func Formats() (checked, others []string) {
 // It is one row.
 func AddEven(t *testing.T) {
 	row := keyword{
-		name: "even", on: tNumber,
+		name: "even", on: jsontype.Number,
 		publish: func(w *bundler, _ *schema, _ string, _ *yaml.Node) { w.key("multipleOf"); w.b = append(w.b, '2') },
 		limit: &limit{check: "MultipleOf", form: ir.ArgText, move: multipleOf,
 			arg: func(c *compiler, s *schema, k, v *yaml.Node) string {

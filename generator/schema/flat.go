@@ -8,6 +8,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/a2agen/a2agen/generator/ir"
+	"github.com/a2agen/a2agen/generator/jsontype"
 	"github.com/a2agen/a2agen/generator/suggest"
 )
 
@@ -31,10 +32,10 @@ type flat struct {
 
 // flatTypes are the types of a value.
 type flatTypes struct {
-	types typeSet // without null
-	typed bool    // some schema names its types, or enumerates its values
+	types jsontype.Set // without null
+	typed bool         // some schema names its types, or enumerates its values
 	null  bool
-	uses  typeSet
+	uses  jsontype.Set
 }
 
 // flatEnum are the only values.
@@ -66,7 +67,7 @@ type flatProperty struct {
 
 // flatten merges the schemas of parts with what they refer to and with their allOf.
 func (c *compiler) flatten(parts []*schema) *flat {
-	f := &flat{c: c, at: parts[0], flatTypes: flatTypes{types: tAll}}
+	f := &flat{c: c, at: parts[0], flatTypes: flatTypes{types: jsontype.All}}
 	open, seen := map[*schema]bool{}, map[*schema]bool{}
 	for _, s := range parts {
 		f.expand(s, open, seen)
@@ -137,7 +138,7 @@ func (f *flat) merge(a *schema) {
 	if a.types != 0 {
 		types := a.types
 		if a.nullable {
-			types |= tNull
+			types |= jsontype.Null
 		}
 		f.typed = true
 		if f.types &= types; f.types == 0 {
@@ -279,14 +280,14 @@ func (f *flat) settleTypes() {
 				f.uses)
 		}
 	}
-	f.null = f.types&tNull != 0
-	f.types &^= tNull
+	f.null = f.types&jsontype.Null != 0
+	f.types &^= jsontype.Null
 }
 
 // families counts the Go-distinguishable types of a set: integers and fractions are one.
-func families(t typeSet) int {
+func families(t jsontype.Set) int {
 	n := 0
-	for _, set := range []typeSet{tBool, tObject, tArray, tString, tNumber} {
+	for _, set := range []jsontype.Set{jsontype.Bool, jsontype.Object, jsontype.Array, jsontype.String, jsontype.Number} {
 		if t&set != 0 {
 			n++
 		}
@@ -299,14 +300,14 @@ func (f *flat) settleEnum() {
 	if !f.hasEnum {
 		return
 	}
-	f.rawEnum = slices.ContainsFunc(f.enum, func(v enumValue) bool { return jsonType(v.json)&(tObject|tArray) != 0 })
+	f.rawEnum = slices.ContainsFunc(f.enum, func(v enumValue) bool { return jsonType(v.json)&(jsontype.Object|jsontype.Array) != 0 })
 	var left []enumValue
-	var types typeSet
+	var types jsontype.Set
 	null := false
 	for _, v := range f.enum {
 		t := jsonType(v.json)
 		switch {
-		case t == tNull && (f.null || !f.typed):
+		case t == jsontype.Null && (f.null || !f.typed):
 			null = true
 		case t&f.types != 0:
 			left = append(left, v)
@@ -326,28 +327,28 @@ func (f *flat) settleEnum() {
 			"an enumeration of objects or lists cannot have other keywords beside it")
 	}
 	f.types &= types
-	if types&tFraction != 0 {
-		f.types |= tNumber
+	if types&jsontype.Fraction != 0 {
+		f.types |= jsontype.Number
 	}
 }
 
 // jsonType is the type of a scalar's canonical JSON text.
-func jsonType(text string) typeSet {
+func jsonType(text string) jsontype.Set {
 	switch {
 	case text == "null":
-		return tNull
+		return jsontype.Null
 	case text == "true", text == "false":
-		return tBool
+		return jsontype.Bool
 	case text[0] == '"':
-		return tString
+		return jsontype.String
 	case text[0] == '{':
-		return tObject
+		return jsontype.Object
 	case text[0] == '[':
-		return tArray
+		return jsontype.Array
 	case strings.ContainsAny(text, ".eE"):
-		return tFraction
+		return jsontype.Fraction
 	}
-	return tInteger
+	return jsontype.Integer
 }
 
 // checkRequired reports required names that no property has, which most often are misspelt.

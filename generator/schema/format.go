@@ -7,13 +7,14 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/a2agen/a2agen/generator/ir"
+	"github.com/a2agen/a2agen/generator/jsontype"
 	"github.com/a2agen/a2agen/generator/suggest"
 	"github.com/a2agen/a2agen/generator/yamlx"
 )
 
 // formatInfo is what a format means to the types.
 type formatInfo struct {
-	types typeSet
+	types jsontype.Set
 	// kind is the Go kind that the format chooses; "" leaves it as it is.
 	kind ir.DataKind
 	// sample is a text of a format that has a check of that name in runtime/check, when the type stays a string.
@@ -22,30 +23,30 @@ type formatInfo struct {
 
 // formats are the known ones. Those that are neither a kind nor checked are annotations.
 var formats = map[string]formatInfo{
-	"date-time":     {types: tString, kind: ir.DataTime, sample: "2026-01-02T03:04:05Z"},
-	"date":          {types: tString, kind: ir.DataDate, sample: "2026-01-02"},
-	"byte":          {types: tString, kind: ir.DataBytes, sample: "c2FtcGxl"},
-	"int32":         {types: tInteger, kind: ir.DataInt32},
-	"int64":         {types: tInteger, kind: ir.DataInt64},
-	"uint32":        {types: tInteger, kind: ir.DataUint32},
-	"uint64":        {types: tInteger, kind: ir.DataUint64},
-	"time":          {types: tString, sample: "12:00:00Z"},
-	"duration":      {types: tString, sample: "PT1M"},
-	"uuid":          {types: tString, sample: "123e4567-e89b-42d3-a456-426614174000"},
-	"uri":           {types: tString, sample: "https://example.com/"},
-	"uri-reference": {types: tString, sample: "/sample"},
-	"email":         {types: tString, sample: "user@example.com"},
-	"hostname":      {types: tString, sample: "example.com"},
-	"ipv4":          {types: tString, sample: "192.0.2.1"},
-	"ipv6":          {types: tString, sample: "2001:db8::1"},
-	"json-pointer":  {types: tString, sample: "/sample"},
-	"regex":         {types: tString, sample: "^sample$"},
-	"float":         {types: tNumber}, "double": {types: tNumber}, "decimal": {types: tNumber | tString},
-	"password": {types: tString}, "binary": {types: tString}, "text": {types: tString},
-	"html": {types: tString}, "markdown": {types: tString},
-	"iri": {types: tString}, "iri-reference": {types: tString}, "idn-email": {types: tString},
-	"idn-hostname": {types: tString},
-	"uri-template": {types: tString}, "relative-json-pointer": {types: tString},
+	"date-time":     {types: jsontype.String, kind: ir.DataTime, sample: "2026-01-02T03:04:05Z"},
+	"date":          {types: jsontype.String, kind: ir.DataDate, sample: "2026-01-02"},
+	"byte":          {types: jsontype.String, kind: ir.DataBytes, sample: "c2FtcGxl"},
+	"int32":         {types: jsontype.Integer, kind: ir.DataInt32},
+	"int64":         {types: jsontype.Integer, kind: ir.DataInt64},
+	"uint32":        {types: jsontype.Integer, kind: ir.DataUint32},
+	"uint64":        {types: jsontype.Integer, kind: ir.DataUint64},
+	"time":          {types: jsontype.String, sample: "12:00:00Z"},
+	"duration":      {types: jsontype.String, sample: "PT1M"},
+	"uuid":          {types: jsontype.String, sample: "123e4567-e89b-42d3-a456-426614174000"},
+	"uri":           {types: jsontype.String, sample: "https://example.com/"},
+	"uri-reference": {types: jsontype.String, sample: "/sample"},
+	"email":         {types: jsontype.String, sample: "user@example.com"},
+	"hostname":      {types: jsontype.String, sample: "example.com"},
+	"ipv4":          {types: jsontype.String, sample: "192.0.2.1"},
+	"ipv6":          {types: jsontype.String, sample: "2001:db8::1"},
+	"json-pointer":  {types: jsontype.String, sample: "/sample"},
+	"regex":         {types: jsontype.String, sample: "^sample$"},
+	"float":         {types: jsontype.Number}, "double": {types: jsontype.Number}, "decimal": {types: jsontype.Number | jsontype.String},
+	"password": {types: jsontype.String}, "binary": {types: jsontype.String}, "text": {types: jsontype.String},
+	"html": {types: jsontype.String}, "markdown": {types: jsontype.String},
+	"iri": {types: jsontype.String}, "iri-reference": {types: jsontype.String}, "idn-email": {types: jsontype.String},
+	"idn-hostname": {types: jsontype.String},
+	"uri-template": {types: jsontype.String}, "relative-json-pointer": {types: jsontype.String},
 }
 
 // publishFormat prints the format that is checked.
@@ -77,8 +78,8 @@ func readFormat(c *compiler, s *schema, _, v *yaml.Node) {
 		return
 	}
 	s.uses |= info.types
-	if info.types == tNumber|tString { // says nothing about the type
-		s.uses &^= tNumber | tString
+	if info.types == jsontype.Number|jsontype.String { // says nothing about the type
+		s.uses &^= jsontype.Number | jsontype.String
 	}
 	s.format = &yaml.Node{Kind: v.Kind, Tag: v.Tag, Value: name, Line: v.Line, Column: v.Column}
 	if info.kind == "" && info.sample != "" {

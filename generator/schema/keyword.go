@@ -6,6 +6,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"github.com/a2agen/a2agen/generator/jsontype"
 	"github.com/a2agen/a2agen/generator/suggest"
 	"github.com/a2agen/a2agen/generator/yamlx"
 )
@@ -72,7 +73,7 @@ func (c *compiler) warnIdle(s *schema, k *yaml.Node) {
 	if s.uses == 0 || s.bad || typ == nil || k.Value == "format" {
 		return
 	}
-	var types typeSet
+	var types jsontype.Set
 	for _, n := range append(yamlx.Items(typ), typ) {
 		types |= typeOf(n)
 	}

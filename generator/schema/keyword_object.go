@@ -6,6 +6,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/a2agen/a2agen/generator/ir"
+	"github.com/a2agen/a2agen/generator/jsontype"
 	"github.com/a2agen/a2agen/generator/yamlx"
 )
 
@@ -47,9 +48,9 @@ func readDependent(c *compiler, s *schema, k, v *yaml.Node) {
 // onlyRequired reports whether every branch of a combination says nothing but which properties must be there.
 func onlyRequired(branches []*schema) bool {
 	return !slices.ContainsFunc(branches, func(b *schema) bool {
-		bare := b.always == nil && b.ref == nil && b.types&^tObject == 0 && !b.hasEnum && !b.nullable &&
+		bare := b.always == nil && b.ref == nil && b.types&^jsontype.Object == 0 && !b.hasEnum && !b.nullable &&
 			b.props == nil && b.additional == nil && b.names == nil &&
-			b.uses == tObject && len(b.allOf)+len(b.anyOf)+len(b.oneOf) == 0 && b.format == nil &&
+			b.uses == jsontype.Object && len(b.allOf)+len(b.anyOf)+len(b.oneOf) == 0 && b.format == nil &&
 			len(b.checks.Limits)+len(b.checks.DependentRequired)+len(b.checks.Groups) == 0
 		return !bare || len(b.required) == 0
 	})
@@ -65,6 +66,6 @@ func (s *schema) addGroup(branches []*schema, one bool) {
 		}
 		group.Sets = append(group.Sets, set)
 	}
-	s.uses |= tObject
+	s.uses |= jsontype.Object
 	s.checks.Groups = append(s.checks.Groups, group)
 }

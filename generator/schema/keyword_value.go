@@ -8,6 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"github.com/a2agen/a2agen/generator/jsontype"
 	"github.com/a2agen/a2agen/generator/suggest"
 	"github.com/a2agen/a2agen/generator/yamlx"
 )
@@ -46,7 +47,7 @@ func readType(c *compiler, s *schema, k, v *yaml.Node) {
 	for _, n := range items {
 		set := typeOf(n)
 		if set == 0 {
-			c.failf(s, n, "unknown-type", suggest.Key(n.Value, typeWords()), "%s is no JSON type", yamlx.Describe(n))
+			c.failf(s, n, "unknown-type", suggest.Key(n.Value, jsontype.Words()), "%s is no JSON type", yamlx.Describe(n))
 		}
 		s.types |= set
 	}
@@ -56,16 +57,11 @@ func readType(c *compiler, s *schema, k, v *yaml.Node) {
 }
 
 // typeOf returns the type that n names. An unquoted null in YAML means the type null.
-func typeOf(n *yaml.Node) typeSet {
+func typeOf(n *yaml.Node) jsontype.Set {
 	if yamlx.IsNull(n) {
-		return tNull
+		return jsontype.Null
 	}
-	for _, t := range typeNames {
-		if yamlx.Text(n) == t.name {
-			return t.set
-		}
-	}
-	return 0
+	return jsontype.Of(yamlx.Text(n))
 }
 
 func readEnum(c *compiler, s *schema, k, v *yaml.Node) {

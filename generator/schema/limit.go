@@ -9,6 +9,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/a2agen/a2agen/generator/ir"
+	"github.com/a2agen/a2agen/generator/jsontype"
 	"github.com/a2agen/a2agen/generator/yamlx"
 )
 
@@ -97,7 +98,7 @@ func tighten(limits, by []ir.Limit) []ir.Limit {
 }
 
 // limitsOn are the limits of f about values of a type.
-func (f *flat) limitsOn(t typeSet) []ir.Limit {
+func (f *flat) limitsOn(t jsontype.Set) []ir.Limit {
 	return slices.DeleteFunc(slices.Clone(f.checks.Limits), func(r ir.Limit) bool { return table[r.Keyword].on != t })
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/a2agen/a2agen/generator/ir"
+	"github.com/a2agen/a2agen/generator/jsontype"
 	"github.com/a2agen/a2agen/generator/names"
 )
 
@@ -179,7 +180,7 @@ func (l *lowerer) plain(f *flat, parts []*schema, h hint, self *named) ir.DataRe
 	switch n := families(f.types); {
 	case f.rawEnum:
 		return listed(f.enum, f.null)
-	case f.types == tAll&^tNull && f.uses == 0:
+	case f.types == jsontype.All&^jsontype.Null && f.uses == 0:
 		l.warnAny(f, parts)
 		return ir.DataRef{Kind: ir.DataAny}
 	case n == 0 && f.null:
@@ -191,13 +192,13 @@ func (l *lowerer) plain(f *flat, parts []*schema, h hint, self *named) ir.DataRe
 		return l.typeUnion(f, parts, h)
 	}
 	switch {
-	case f.types&tObject != 0:
+	case f.types&jsontype.Object != 0:
 		return l.object(f, parts, h, self)
-	case f.types&tArray != 0:
+	case f.types&jsontype.Array != 0:
 		return l.collection(parts, h, func(h hint) ir.DataRef { return l.array(f, h) })
-	case f.types&tString != 0:
+	case f.types&jsontype.String != 0:
 		return l.text(f, parts, h, self)
-	case f.types&tNumber != 0:
+	case f.types&jsontype.Number != 0:
 		return l.number(f, parts, h, self)
 	}
 	ref := ir.DataRef{Kind: ir.DataBool}
@@ -253,7 +254,7 @@ func (l *lowerer) collection(parts []*schema, h hint, lower func(hint) ir.DataRe
 }
 
 func (l *lowerer) array(f *flat, h hint) ir.DataRef {
-	ref := ir.DataRef{Kind: ir.DataList, Checks: checksOrNil(ir.Checks{Limits: f.limitsOn(tArray)})}
+	ref := ir.DataRef{Kind: ir.DataList, Checks: checksOrNil(ir.Checks{Limits: f.limitsOn(jsontype.Array)})}
 	elem := ir.DataRef{Kind: ir.DataAny}
 	switch {
 	case f.prefix != nil:
@@ -269,7 +270,7 @@ func (l *lowerer) array(f *flat, h hint) ir.DataRef {
 
 // atMostItems are the checks of a list that has no more than n elements because no other is valid.
 func (f *flat) atMostItems(n int) *ir.Checks {
-	return &ir.Checks{Limits: tighten(f.limitsOn(tArray), []ir.Limit{table["maxItems"].with(strconv.Itoa(n))})}
+	return &ir.Checks{Limits: tighten(f.limitsOn(jsontype.Array), []ir.Limit{table["maxItems"].with(strconv.Itoa(n))})}
 }
 
 // slot is where a named type for parts is found. The root's own place is taken: what it wraps has another.

@@ -7,6 +7,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/a2agen/a2agen/generator/ir"
+	"github.com/a2agen/a2agen/generator/jsontype"
 	"github.com/a2agen/a2agen/generator/names"
 )
 
@@ -28,7 +29,7 @@ func (l *lowerer) object(f *flat, parts []*schema, h hint, self *named) ir.DataR
 // keyChecks are the constraints on which keys an object has. What structs require is on their fields.
 func (l *lowerer) keyChecks(f *flat) ir.Checks {
 	return ir.Checks{
-		Limits: f.limitsOn(tObject), DependentRequired: f.checks.DependentRequired, Groups: f.checks.Groups,
+		Limits: f.limitsOn(jsontype.Object), DependentRequired: f.checks.DependentRequired, Groups: f.checks.Groups,
 	}
 }
 
@@ -65,17 +66,17 @@ func (l *lowerer) nameChecks(f *flat) *ir.Checks {
 	if len(f.names) == 0 {
 		return nil
 	}
-	nf := l.flatten(append(slices.Clone(f.names), l.typeSchema(f.at, tString)))
+	nf := l.flatten(append(slices.Clone(f.names), l.typeSchema(f.at, jsontype.String)))
 	if nf.bad {
 		f.bad = true
 		return nil
 	}
-	if nf.union != nil || nf.types != tString {
+	if nf.union != nil || nf.types != jsontype.String {
 		f.errorf(f.names[0], nil, "unsupported-keyword", "describe the names by pattern, enum or length",
 			"propertyNames must describe strings")
 		return nil
 	}
-	checks := ir.Checks{Limits: nf.limitsOn(tString)}
+	checks := ir.Checks{Limits: nf.limitsOn(jsontype.String)}
 	if nf.format != nil && formats[nf.format.Value].kind != "" {
 		checks.Limits = append(checks.Limits, table["format"].with(nf.format.Value))
 	}

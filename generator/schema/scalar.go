@@ -6,18 +6,19 @@ import (
 	"slices"
 
 	"github.com/a2agen/a2agen/generator/ir"
+	"github.com/a2agen/a2agen/generator/jsontype"
 )
 
 // text lowers strings.
 func (l *lowerer) text(f *flat, parts []*schema, h hint, self *named) ir.DataRef {
 	kind := ir.DataString
-	if f.format != nil && formats[f.format.Value].types&tString != 0 && formats[f.format.Value].kind != "" {
+	if f.format != nil && formats[f.format.Value].types&jsontype.String != 0 && formats[f.format.Value].kind != "" {
 		kind = formats[f.format.Value].kind
 	}
 	if f.base64 {
 		kind = ir.DataBytes
 	}
-	checks := ir.Checks{Limits: f.limitsOn(tString)}
+	checks := ir.Checks{Limits: f.limitsOn(jsontype.String)}
 	if n, ok := checks.Size("minLength"); ok && n <= leastText[kind] { // every such text is as long
 		checks.Limits = slices.DeleteFunc(checks.Limits, func(r ir.Limit) bool { return r.Keyword == "minLength" })
 	}
@@ -43,9 +44,9 @@ var leastText = map[ir.DataKind]int{ir.DataTime: len("2006-01-02T15:04:05Z"), ir
 // number lowers integers and numbers.
 func (l *lowerer) number(f *flat, parts []*schema, h hint, self *named) ir.DataRef {
 	kind, limits := ir.DataNumber, []ir.Limit(nil)
-	if f.types&tFraction == 0 {
+	if f.types&jsontype.Fraction == 0 {
 		kind = ir.DataInt64
-		if f.format != nil && formats[f.format.Value].types == tInteger {
+		if f.format != nil && formats[f.format.Value].types == jsontype.Integer {
 			kind = formats[f.format.Value].kind
 		}
 		limits = f.integerLimits(kind)
@@ -88,19 +89,19 @@ func (l *lowerer) enum(f *flat, base ir.DataKind, checks *ir.Checks, parts []*sc
 }
 
 // typeName names a JSON type behind a union's name.
-func typeName(t typeSet) string {
+func typeName(t jsontype.Set) string {
 	switch {
-	case t&tObject != 0:
+	case t&jsontype.Object != 0:
 		return "Object"
-	case t&tArray != 0:
+	case t&jsontype.Array != 0:
 		return "List"
-	case t&tString != 0:
+	case t&jsontype.String != 0:
 		return "String"
-	case t&tBool != 0:
+	case t&jsontype.Bool != 0:
 		return "Bool"
-	case t&tFraction != 0:
+	case t&jsontype.Fraction != 0:
 		return "Number"
-	case t&tInteger != 0:
+	case t&jsontype.Integer != 0:
 		return "Integer"
 	}
 	return fmt.Sprintf("Type%d", t)

@@ -2,12 +2,12 @@ package schema
 
 import (
 	"slices"
-	"strings"
 
 	"go.yaml.in/yaml/v4"
 
 	"github.com/a2agen/a2agen/generator/diag"
 	"github.com/a2agen/a2agen/generator/ir"
+	"github.com/a2agen/a2agen/generator/jsontype"
 	"github.com/a2agen/a2agen/generator/yamlx"
 )
 
@@ -52,50 +52,6 @@ func (d *document) pos(n *yaml.Node) diag.Pos {
 	return yamlx.Pos(d.file, n)
 }
 
-// typeSet is a set of JSON types. A number is an integer or a fraction, so that integer is part of number.
-type typeSet uint8
-
-const (
-	tNull typeSet = 1 << iota
-	tBool
-	tObject
-	tArray
-	tString
-	tInteger
-	tFraction
-
-	tNumber = tInteger | tFraction
-	tAll    = tNull | tBool | tObject | tArray | tString | tNumber
-)
-
-var typeNames = []struct {
-	name string
-	set  typeSet
-}{{"null", tNull}, {"boolean", tBool}, {"object", tObject}, {"array", tArray}, {"string", tString}, {"number",
-	tNumber}, {"integer", tInteger}}
-
-// typeWords are the names of all types.
-func typeWords() []string {
-	var words []string
-	for _, n := range typeNames {
-		words = append(words, n.name)
-	}
-	return words
-}
-
-// names lists the types of the set as a schema would.
-func (t typeSet) names() []string {
-	var names []string
-	for _, n := range typeNames {
-		if t&n.set == n.set && (n.name != "integer" || t&tFraction == 0) {
-			names = append(names, n.name)
-		}
-	}
-	return names
-}
-
-func (t typeSet) String() string { return strings.Join(t.names(), " or ") }
-
 // schema is one schema object as written, its keywords read but nothing merged yet.
 type schema struct {
 	origin
@@ -133,15 +89,15 @@ type annotations struct {
 
 // anyValue is what a schema says of values of any type.
 type anyValue struct {
-	types    typeSet // as written; 0: no "type"
-	nullable bool    // OpenAPI
+	types    jsontype.Set // as written; 0: no "type"
+	nullable bool         // OpenAPI
 	enum     []enumValue
 	isConst  bool
 	hasEnum  bool
 	format   *yaml.Node
-	base64   bool      // contentEncoding
-	checks   ir.Checks // of the value itself, names excluded
-	uses     typeSet   // JSON types that the assertion keywords speak of
+	base64   bool         // contentEncoding
+	checks   ir.Checks    // of the value itself, names excluded
+	uses     jsontype.Set // JSON types that the assertion keywords speak of
 }
 
 // members is what a schema says of the properties of an object.
@@ -240,7 +196,7 @@ func (s *schema) forbidsNull() bool {
 	if s.nullable {
 		return false
 	}
-	return s.types != 0 && s.types&tNull == 0 || s.hasEnum &&
+	return s.types != 0 && s.types&jsontype.Null == 0 || s.hasEnum &&
 		!slices.ContainsFunc(s.enum, func(v enumValue) bool { return v.json == "null" })
 }
 

@@ -6,6 +6,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/a2agen/a2agen/generator/ir"
+	"github.com/a2agen/a2agen/generator/jsontype"
 )
 
 // keyword is one row of the table. The passes that read, merge, lower, publish and judge are driven by it. Of a keyword
@@ -14,8 +15,8 @@ import (
 // at once, so that a column for it would hold the code of one keyword in every row.
 type keyword struct {
 	name string
-	on   typeSet // the types of values that it speaks of; 0: of any
-	read reader  // nil for one with a limit
+	on   jsontype.Set // the types of values that it speaks of; 0: of any
+	read reader       // nil for one with a limit
 	// publish prints the keyword in the words of draft 2020-12; nil prints it as written.
 	publish func(w *bundler, s *schema, k string, v *yaml.Node)
 	holds   holding // the schemas in its value
@@ -115,14 +116,14 @@ var generalKeywords = []keyword{
 
 // The keywords about strings.
 var stringKeywords = []keyword{
-	{name: "minLength", on: tString, limit: &limit{check: "c.MinLength", arg: count, sign: 1, move: longer},
+	{name: "minLength", on: jsontype.String, limit: &limit{check: "c.MinLength", arg: count, sign: 1, move: longer},
 		says: "must be at least %v long", unit: "character"},
-	{name: "maxLength", on: tString, limit: &limit{check: "c.MaxLength", arg: count, sign: -1, move: shorter},
+	{name: "maxLength", on: jsontype.String, limit: &limit{check: "c.MaxLength", arg: count, sign: -1, move: shorter},
 		says: "must be at most %v long", unit: "character"},
-	{name: "pattern", on: tString,
+	{name: "pattern", on: jsontype.String,
 		limit: &limit{check: "c.Pattern", form: ir.ArgPattern, arg: pattern, move: matchingText},
 		says:  "must match the pattern %v"},
-	{name: "format", on: tString, read: readFormat, publish: publishFormat,
+	{name: "format", on: jsontype.String, read: readFormat, publish: publishFormat,
 		limit: &limit{check: "c.Format", form: ir.ArgText, move: formattedText},
 		says:  "must be a valid %v"},
 	{name: "contentEncoding", read: readEncoding},
@@ -132,53 +133,53 @@ var stringKeywords = []keyword{
 
 // The keywords about numbers.
 var numberKeywords = []keyword{
-	{name: "minimum", on: tNumber, publish: publishBound,
+	{name: "minimum", on: jsontype.Number, publish: publishBound,
 		limit: &limit{check: "Minimum", arg: number, sign: 1, move: atLeast},
 		says:  "must be at least %v"},
-	{name: "exclusiveMinimum", on: tNumber, publish: publishBound,
+	{name: "exclusiveMinimum", on: jsontype.Number, publish: publishBound,
 		limit: &limit{check: "ExclusiveMinimum", arg: exclusive, sign: 1, open: true, move: greaterThan},
 		says:  "must be greater than %v"},
-	{name: "maximum", on: tNumber, publish: publishBound,
+	{name: "maximum", on: jsontype.Number, publish: publishBound,
 		limit: &limit{check: "Maximum", arg: number, sign: -1, move: atMost},
 		says:  "must be at most %v"},
-	{name: "exclusiveMaximum", on: tNumber, publish: publishBound,
+	{name: "exclusiveMaximum", on: jsontype.Number, publish: publishBound,
 		limit: &limit{check: "ExclusiveMaximum", arg: exclusive, sign: -1, open: true, move: lessThan},
 		says:  "must be less than %v"},
-	{name: "multipleOf", on: tNumber,
+	{name: "multipleOf", on: jsontype.Number,
 		limit: &limit{check: "MultipleOf", form: ir.ArgText, arg: divisor, move: multipleOf},
 		says:  "must be a multiple of %v"},
 }
 
 // The keywords about arrays.
 var arrayKeywords = []keyword{
-	{name: "prefixItems", on: tArray, read: list(inPrefix), publish: publishPrefix, holds: holdsList},
-	{name: "items", on: tArray, read: readItems, publish: publishItems, holds: holdsOne},
-	{name: "additionalItems", on: tArray, read: readAdditionalItems, publish: publishAdditionalItems, holds: holdsOne,
+	{name: "prefixItems", on: jsontype.Array, read: list(inPrefix), publish: publishPrefix, holds: holdsList},
+	{name: "items", on: jsontype.Array, read: readItems, publish: publishItems, holds: holdsOne},
+	{name: "additionalItems", on: jsontype.Array, read: readAdditionalItems, publish: publishAdditionalItems, holds: holdsOne,
 		says: "has more items than are described"},
-	{name: "minItems", on: tArray, limit: &limit{check: "c.MinItems", arg: count, sign: 1, move: atLeastSo},
+	{name: "minItems", on: jsontype.Array, limit: &limit{check: "c.MinItems", arg: count, sign: 1, move: atLeastSo},
 		says: "must have at least %v", unit: "item"},
-	{name: "maxItems", on: tArray, limit: &limit{check: "c.MaxItems", arg: count, sign: -1, move: atMostSo},
+	{name: "maxItems", on: jsontype.Array, limit: &limit{check: "c.MaxItems", arg: count, sign: -1, move: atMostSo},
 		says: "must have at most %v", unit: "item"},
-	{name: "uniqueItems", on: tArray, limit: &limit{check: "Unique", form: ir.ArgElements, arg: flag},
+	{name: "uniqueItems", on: jsontype.Array, limit: &limit{check: "Unique", form: ir.ArgElements, arg: flag},
 		says: "has two equal items"},
 }
 
 // The keywords about objects.
 var objectKeywords = []keyword{
-	{name: "properties", on: tObject, read: readProperties, publish: publishProperties, holds: holdsByName},
-	{name: "required", on: tObject, read: readRequired, explain: requiredProblem},
-	{name: "additionalProperties", on: tObject, read: one(inAdditional), publish: publishAdditional, holds: holdsOne,
+	{name: "properties", on: jsontype.Object, read: readProperties, publish: publishProperties, holds: holdsByName},
+	{name: "required", on: jsontype.Object, read: readRequired, explain: requiredProblem},
+	{name: "additionalProperties", on: jsontype.Object, read: one(inAdditional), publish: publishAdditional, holds: holdsOne,
 		says: "has a property that is not listed"},
-	{name: "propertyNames", on: tObject, read: one(inNames), publish: publishNames, holds: holdsOne},
-	{name: "minProperties", on: tObject,
+	{name: "propertyNames", on: jsontype.Object, read: one(inNames), publish: publishNames, holds: holdsOne},
+	{name: "minProperties", on: jsontype.Object,
 		limit: &limit{check: "Min", form: ir.ArgKeys, arg: count, sign: 1, move: atLeastSo},
 		says:  "must have at least %v properties"},
-	{name: "maxProperties", on: tObject,
+	{name: "maxProperties", on: jsontype.Object,
 		limit: &limit{check: "Max", form: ir.ArgKeys, arg: count, sign: -1, move: atMostSo},
 		says:  "must have at most %v properties"},
-	{name: "dependentRequired", on: tObject, read: readDependent,
+	{name: "dependentRequired", on: jsontype.Object, read: readDependent,
 		says: "lacks a property that another one requires"},
-	{name: "dependencies", on: tObject, read: readDependent, publish: publishDependencies},
+	{name: "dependencies", on: jsontype.Object, read: readDependent, publish: publishDependencies},
 }
 
 // The keywords of JSON Schema that Go types cannot express.

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/a2agen/a2agen/generator/jsontype"
 )
 
 // comparer finds reasons, with what it has found so far.
@@ -125,7 +127,7 @@ func (c *comparer) find(v values, n *node, depth int) []Reason {
 		return rs
 	}
 	parts := v.split()
-	if types := v.types().each(); parts == nil && len(types) > 1 && slices.ContainsFunc(rs, ofUnion) {
+	if types := v.types().Each(); parts == nil && len(types) > 1 && slices.ContainsFunc(rs, ofUnion) {
 		for _, t := range types {
 			parts = append(parts, v.ofTypes(t))
 		}
@@ -166,20 +168,20 @@ func (c *comparer) apart(v values, n *node, depth int) (rs []Reason) {
 		rs = append(rs, Reason{Keyword: "type", From: types.String(), To: n.types.String(), Sure: true})
 	}
 	v = v.ofTypes(n.types)
-	if types &= n.types; types&tNumber != 0 {
-		for _, r := range numberReasons(v.ofTypes(tNumber), n) {
-			if r.Keyword != "format" || refused&tFraction == 0 { // what integers can hold goes without saying
+	if types &= n.types; types&jsontype.Number != 0 {
+		for _, r := range numberReasons(v.ofTypes(jsontype.Number), n) {
+			if r.Keyword != "format" || refused&jsontype.Fraction == 0 { // what integers can hold goes without saying
 				rs = append(rs, r)
 			}
 		}
 	}
-	if types&tString != 0 {
+	if types&jsontype.String != 0 {
 		rs = append(rs, stringReasons(v, n)...)
 	}
-	if types&tArray != 0 {
+	if types&jsontype.Array != 0 {
 		rs = append(rs, c.arrays(v, n, depth)...)
 	}
-	if types&tObject != 0 {
+	if types&jsontype.Object != 0 {
 		rs = append(rs, c.objects(v, n, depth)...)
 	}
 	for _, u := range n.unions {
@@ -192,7 +194,7 @@ func (c *comparer) apart(v values, n *node, depth int) (rs []Reason) {
 func (c *comparer) finite(list []string, n *node) []Reason {
 	all := newValues(n)
 	choice, isList := all.listed()
-	only := isList && !all.any(func(a *node) bool { return len(a.kids) > 0 || len(a.own) > 1 || a.types != tAll })
+	only := isList && !all.any(func(a *node) bool { return len(a.kids) > 0 || len(a.own) > 1 || a.types != jsontype.All })
 	allowed := newChoice(choice).set
 	var refused []string
 	unknown := false

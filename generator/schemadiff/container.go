@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/a2agen/a2agen/generator/jsontype"
 )
 
 // arrays compares lists with what a schema says of them.
@@ -164,7 +166,7 @@ func (c *comparer) names(v values, n *node, declared []string, depth int) []Reas
 		}
 	}
 	names := newValues(own...)
-	names.only = tString
+	names.only = jsontype.String
 	var rs []Reason
 	if v.rest().none {
 		list := slices.DeleteFunc(slices.Clone(declared), func(name string) bool {

@@ -3,6 +3,8 @@ package schemadiff
 import (
 	"slices"
 	"strings"
+
+	"github.com/a2agen/a2agen/generator/jsontype"
 )
 
 // describe says in a few words what values are.
@@ -16,11 +18,11 @@ func describe(v values) string {
 	types := v.types()
 	text := types.String()
 	for _, a := range v.atoms {
-		if a.format != "" && types == tString {
+		if a.format != "" && types == jsontype.String {
 			return text + " (" + a.format + ")"
 		}
 	}
-	if types != tObject {
+	if types != jsontype.Object {
 		return text
 	}
 	return text + v.describeMembers()

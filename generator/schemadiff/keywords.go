@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/a2agen/a2agen/generator/jsontype"
 	"github.com/a2agen/a2agen/generator/schema"
 )
 
@@ -85,17 +86,18 @@ func readType(n *node, k string, m map[string]any) (bool, error) {
 	}
 	n.types = 0
 	for _, name := range names {
-		t := typeOf(name)
+		word, _ := name.(string)
+		t := jsontype.Of(word)
 		if t == 0 {
 			return false, nil
 		}
 		n.types |= t
 	}
-	if n.types&tNumber == tInteger {
+	if n.types&jsontype.Number == jsontype.Integer {
 		n.integers(m["format"])
 	}
 	if m["nullable"] == true { // OpenAPI
-		n.types |= tNull
+		n.types |= jsontype.Null
 	}
 	n.own[k] = n.types.String()
 	return true, nil

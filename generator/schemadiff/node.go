@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"regexp"
 
+	"github.com/a2agen/a2agen/generator/jsontype"
 	"github.com/a2agen/a2agen/generator/schema"
 )
 
@@ -18,7 +19,7 @@ type node struct {
 	never  bool              // false as a schema
 	own    map[string]string // the keywords that hold no schemas, canonical
 	kids   map[string]*node  // the schemas in it, by keyword and name: "properties/city", "anyOf/0"
-	types  typeSet           // tAll without "type"
+	types  jsontype.Set      // jsontype.All without "type"
 	values *choice           // of enum and const; nil without
 	lower  *bound
 	upper  *bound
@@ -73,8 +74,8 @@ type union struct {
 	tagged   map[string]int
 	texts    map[[sha256.Size]byte]int // the branches by their texts
 	indexed  bool
-	types    typeSet // of all branches
-	disjoint bool    // no value fits two branches
+	types    jsontype.Set // of all branches
+	disjoint bool         // no value fits two branches
 }
 
 func newChoice(list []string) *choice {

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/a2agen/a2agen/generator/jsontype"
 	"github.com/a2agen/a2agen/generator/schema"
 	"github.com/a2agen/a2agen/runtime/check"
 	"github.com/a2agen/a2agen/runtime/wire"
@@ -84,7 +85,7 @@ func (d *document) node(ptr string, v any) (*node, error) {
 	if len(d.nodes) >= maxNodes {
 		return nil, fmt.Errorf("it holds more than %d schemas", maxNodes)
 	}
-	n := &node{id: len(d.nodes), doc: d, ptr: ptr, types: tAll, own: map[string]string{}, kids: map[string]*node{},
+	n := &node{id: len(d.nodes), doc: d, ptr: ptr, types: jsontype.All, own: map[string]string{}, kids: map[string]*node{},
 		sizes: map[string]int{}}
 	d.nodes[ptr] = n
 	switch v := v.(type) {

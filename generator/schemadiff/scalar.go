@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 
+	"github.com/a2agen/a2agen/generator/jsontype"
 	"github.com/a2agen/a2agen/generator/schema"
 )
 
@@ -47,7 +48,7 @@ func (b *bound) text() string {
 // steps reports whether all numbers among the values are multiples of a number.
 func (v values) steps(of *big.Rat) bool {
 	divides := func(step *big.Rat) bool { return new(big.Rat).Quo(step, of).IsInt() }
-	return v.types()&tFraction == 0 && divides(big.NewRat(1, 1)) ||
+	return v.types()&jsontype.Fraction == 0 && divides(big.NewRat(1, 1)) ||
 		v.any(func(a *node) bool { return a.step != nil && divides(a.step) })
 }
 

@@ -1,5 +1,7 @@
 package schemadiff
 
+import "github.com/a2agen/a2agen/generator/jsontype"
+
 import "slices"
 
 // manyBranches is how many alternatives are all tried for some values. Of more only those are that look right: all of
@@ -93,7 +95,7 @@ func (c *comparer) candidates(v values, u *union) (list []int, sure bool) {
 
 // tagValues are the values of a property that must be there, where they are listed.
 func (v values) tagValues(tag string) ([]string, bool) {
-	if v.types() != tObject || !v.requires(tag) {
+	if v.types() != jsontype.Object || !v.requires(tag) {
 		return nil, false
 	}
 	m, _ := v.member(tag)
@@ -165,9 +167,9 @@ func apart(v, w values) bool {
 	switch both := v.types() & w.types(); {
 	case v.none || w.none || both == 0:
 		return true
-	case both&^tNumber == 0:
+	case both&^jsontype.Number == 0:
 		return v.ofTypes(both).and(nodesOf(w)...).none
-	case both != tObject:
+	case both != jsontype.Object:
 		return apartListed(v, w)
 	}
 	required := map[string]bool{}

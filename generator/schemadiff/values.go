@@ -6,12 +6,14 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+
+	"github.com/a2agen/a2agen/generator/jsontype"
 )
 
 // values are those that fit several schemas at once.
 type values struct {
 	atoms []atom // sorted by their nodes
-	only  typeSet
+	only  jsontype.Set
 	none  bool // nothing fits
 }
 
@@ -24,7 +26,7 @@ type atom struct {
 
 // newValues returns the values that fit all of some schemas.
 func newValues(nodes ...*node) values {
-	v := values{only: tAll}
+	v := values{only: jsontype.All}
 	return v.and(nodes...)
 }
 
@@ -66,7 +68,7 @@ func (n *node) onlyPulls() bool {
 }
 
 // ofTypes returns the values of some types.
-func (v values) ofTypes(t typeSet) values {
+func (v values) ofTypes(t jsontype.Set) values {
 	v.only &= t
 	v.none = v.none || v.types() == 0
 	return v
@@ -100,13 +102,13 @@ func (v values) split() []values {
 }
 
 // types are the types that the values can have.
-func (v values) types() typeSet {
+func (v values) types() jsontype.Set {
 	t := v.only
 	for _, a := range v.atoms {
 		t &= a.types
 	}
 	if list, ok := v.listed(); ok {
-		var have typeSet
+		var have jsontype.Set
 		for _, text := range list {
 			have |= typeOfText(text)
 		}
@@ -116,23 +118,23 @@ func (v values) types() typeSet {
 }
 
 // typeOfText is the type of a canonical JSON text.
-func typeOfText(text string) typeSet {
+func typeOfText(text string) jsontype.Set {
 	switch text[0] {
 	case '"':
-		return tString
+		return jsontype.String
 	case '{':
-		return tObject
+		return jsontype.Object
 	case '[':
-		return tArray
+		return jsontype.Array
 	case 't', 'f':
-		return tBool
+		return jsontype.Bool
 	case 'n':
-		return tNull
+		return jsontype.Null
 	}
 	if rat(text).IsInt() {
-		return tInteger
+		return jsontype.Integer
 	}
-	return tFraction
+	return jsontype.Fraction
 }
 
 // listed are the values where enum or const lists them.
@@ -155,13 +157,13 @@ func (v values) finite() (list []string, ok bool) {
 	if list, ok = v.listed(); ok {
 		return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return typeOfText(s)&t == 0 }), true
 	}
-	if t&^(tNull|tBool) != 0 {
+	if t&^(jsontype.Null|jsontype.Bool) != 0 {
 		return nil, false
 	}
-	if t&tNull != 0 {
+	if t&jsontype.Null != 0 {
 		list = append(list, "null")
 	}
-	if t&tBool != 0 {
+	if t&jsontype.Bool != 0 {
 		list = append(list, "false", "true")
 	}
 	return list, true
@@ -173,7 +175,7 @@ func (v values) empty() bool {
 	if t == 0 {
 		return true
 	}
-	if t&^tNumber != 0 {
+	if t&^jsontype.Number != 0 {
 		return false
 	}
 	low, high := v.bound(true), v.bound(false)
@@ -195,7 +197,7 @@ func (v values) bound(lower bool) (b *bound) {
 			b = own
 		}
 	}
-	if b == nil || v.types()&tFraction != 0 {
+	if b == nil || v.types()&jsontype.Fraction != 0 {
 		return b
 	}
 	whole := new(big.Rat).SetInt(floor(b.at))

@@ -97,24 +97,25 @@ var rows = map[string]string{
 	"internal/a2awires":              "runtime runtime/legacy runtime/wire runtime/wire/proto",
 
 	// Values that every stage of generating speaks in.
-	"generator/diag":    "",
-	"generator/suggest": "",
-	"generator/ir":      "",
-	"generator/names":   "generator/ir",
-	"generator/output":  "",
-	"templates":         "",
-	".":                 "", // the source that the tool carries
+	"generator/diag":     "",
+	"generator/suggest":  "",
+	"generator/jsontype": "",
+	"generator/ir":       "",
+	"generator/names":    "generator/ir",
+	"generator/output":   "",
+	"templates":          "",
+	".":                  "", // the source that the tool carries
 
 	// Reading what people write.
 	"spec":             "generator/diag generator/schema generator/suggest generator/yamlx",
 	"generator/yamlx":  "generator/diag",
 	"generator/shape":  "generator/diag generator/suggest generator/yamlx",
 	"generator/config": "generator/diag generator/ir generator/shape generator/yamlx runtime spec",
-	"generator/schema": "generator/diag generator/ir generator/names generator/suggest generator/yamlx runtime/check runtime/wire",
+	"generator/schema": "generator/diag generator/ir generator/jsontype generator/names generator/suggest generator/yamlx runtime/check runtime/wire",
 	"generator/card":   "generator/diag generator/ir generator/names generator/schema generator/shape generator/suggest generator/yamlx runtime runtime/auth",
 
 	// Comparing what others publish.
-	"generator/schemadiff": "generator/schema runtime/check runtime/wire",
+	"generator/schemadiff": "generator/jsontype generator/schema runtime/check runtime/wire",
 	"generator/carddiff":   "generator/card generator/diag generator/schema generator/schemadiff generator/suggest generator/yamlx runtime",
 
 	// Deciding, and printing what was decided.
