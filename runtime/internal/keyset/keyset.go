@@ -57,6 +57,10 @@ func (s *Set[K]) Key(ctx context.Context, id string) (key K, err error) {
 			s.mu.Unlock()
 			return key, err
 		}
+		if ctx.Err() != nil { // asked first: a select picks either way when both are over
+			s.mu.Unlock()
+			return key, &Unavailable{After: time.Second, Err: context.Cause(ctx)}
+		}
 		pending := s.refresh()
 		s.mu.Unlock()
 		select {
