@@ -533,21 +533,23 @@ func TestThePlaceOfACredentialFollowsNoWish(t *testing.T) {
 	}
 }
 
-// TestRequirementsAsOtherServersWriteThem: a2a-go 2.4.0 writes the scopes without the object around them, and null for none.
+// TestRequirementsAsOtherServersWriteThem: a2a-go 2.4.0 writes the scopes without the object around them, and null for none; the
+// sample card of A2A 1.0 (§8.5) has them as in 0.3.
 func TestRequirementsAsOtherServersWriteThem(t *testing.T) {
-	f := newFake(t, runtime.BindingJSONRPC, map[string][]reply{"SendMessage": {result(answered)}})
-	text := strings.Replace(securedCard(f.url, allSchemes, "key", "-"), needs("key"), `"securityRequirements":[{"schemes":{"corp":["ask"],"key":null}}]`, 1)
-	card, err := rpc.ParseCard(a2a.Protocol(), []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	source := &tokens{}
-	c, err := rpc.FromCard(a2a.Protocol(), card, rpc.WithToken("corp", source), rpc.WithAPIKey("key", "k-123"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	if err := askForecast(t, c); err != nil || shown(f.call(0)) != "Authorization: Bearer token-1; X-Api-Key: k-123" || !slices.Equal(source.asked[0].Scopes, []string{"ask"}) {
-		t.Errorf("sent %q, %v", shown(f.call(0)), err)
+	for _, written := range []string{`"securityRequirements":[{"schemes":{"corp":["ask"],"key":null}}]`, `"security":[{"corp":["ask"],"key":[]}]`} {
+		f := newFake(t, runtime.BindingJSONRPC, map[string][]reply{"SendMessage": {result(answered)}})
+		card, err := rpc.ParseCard(a2a.Protocol(), []byte(strings.Replace(securedCard(f.url, allSchemes, "key", "-"), needs("key"), written, 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		source := &tokens{}
+		c, err := rpc.FromCard(a2a.Protocol(), card, rpc.WithToken("corp", source), rpc.WithAPIKey("key", "k-123"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if err := askForecast(t, c); err != nil || shown(f.call(0)) != "Authorization: Bearer token-1; X-Api-Key: k-123" || !slices.Equal(source.asked[0].Scopes, []string{"ask"}) {
+			t.Errorf("%s: sent %q, %v", written, shown(f.call(0)), err)
+		}
 	}
 }

@@ -18,6 +18,10 @@ const maxRepairs = 100
 
 // decode reads a card. A call needs its interfaces; anything else that is wrong is left out or filled in, with a warning.
 func (a *agentCard) decode(src []byte) (runtime.Card, error) {
+	src, renamed := readSecurity(src)
+	for _, how := range renamed {
+		a.warnings = append(a.warnings, "the card is not as it should be: "+how)
+	}
 	card, first := a.protocol.DecodeCard(src)
 	if first == nil {
 		return card, nil
