@@ -185,14 +185,17 @@ func (c *skillClient) pinnedCard() jen.Code {
 	).Line().Line()
 }
 
-// skills is what there is for each skill: its description for the runtime and its methods.
+// skills is what there is for each skill, its description for the runtime and its methods, and the interface of all methods.
 func (c *skillClient) skills() jen.Code {
 	all := jen.Null()
 	for _, s := range c.agent.Skills {
 		k := skillCode{skillClient: c, skill: s, SkillMethods: s.Client}
-		all.Add(k.variable(), k.callMethod(), k.streamMethod(), k.answerMethod())
+		all.Add(k.variable())
+		for _, m := range k.methods() {
+			all.Add(k.code(m))
+		}
 	}
-	return all
+	return all.Add(c.api())
 }
 
 // skillCode prints one skill.
@@ -258,32 +261,68 @@ func (k *skillCode) out() jen.Code {
 	return jen.Op("*").Qual(k.types, k.skill.Output.Name)
 }
 
-func (k *skillCode) callMethod() jen.Code {
-	s := jen.Add(doc(fmt.Sprintf("%s calls the skill %q and waits for its output.\n\n%s", k.Call, k.skill.ID, k.skill.Description)))
-	return s.Func().Params(receiver()).Id(k.Call).Params(ctxParam(), jen.Id(k.input()).Add(k.in()), callOptionsParam()).Params(k.out(), jen.Error()).Block(
-		jen.Return(jen.Id(k.name()).Dot("Call").Call(jen.Id("ctx"), untyped(), jen.Id(k.input()), jen.Id("opts").Op("..."))),
+// skillMethod is one of the client's methods for a skill.
+type skillMethod struct {
+	name, doc string
+	params    []jen.Code
+	result    []jen.Code
+	through   string // the method of the runtime's skill that it calls
+	args      []jen.Code
+}
+
+// methods are those of the client for the skill.
+func (k *skillCode) methods() []skillMethod {
+	call := []jen.Code{ctxParam(), jen.Id(k.input()).Add(k.in()), callOptionsParam()}
+	callArgs := []jen.Code{jen.Id(k.input()), jen.Id("opts").Op("...")}
+	answerArgs := []jen.Code{jen.Id("ask"), jen.Id("parts").Op("...")}
+	one := []jen.Code{k.out(), jen.Error()}
+	steps := []jen.Code{jen.Qual("iter", "Seq2").Types(jen.Qual(clientPath, "Event").Types(k.out()), jen.Error())}
+	id := k.skill.ID
+	return []skillMethod{
+		{k.Call, fmt.Sprintf("%s calls the skill %q and waits for its output.\n\n%s", k.Call, id, k.skill.Description), call, one, "Call", callArgs},
+		{k.Stream, fmt.Sprintf("%s calls the skill %q and yields its steps; the last one has the output.", k.Stream, id), call, steps, "Stream", callArgs},
+		{
+			k.Answer, fmt.Sprintf("%s answers what the skill %q asked in the middle of a task, and waits for its output. Get the question with errors.As; options of the call go with it: ask.With(…).", k.Answer, id),
+			answerParams(), one, "Answer", answerArgs,
+		},
+		{
+			k.AnswerStream, fmt.Sprintf("%s is [Client.%s] as a stream: it yields the steps that follow; the last one has the output.", k.AnswerStream, k.Answer),
+			answerParams(), steps, "AnswerStream", answerArgs,
+		},
+	}
+}
+
+// code is the method of the client.
+func (k *skillCode) code(m skillMethod) jen.Code {
+	s := jen.Add(doc(m.doc))
+	return s.Func().Params(receiver()).Id(m.name).Params(m.params...).Add(m.results()).Block(
+		jen.Return(jen.Id(k.name()).Dot(m.through).Call(append([]jen.Code{jen.Id("ctx"), untyped()}, m.args...)...)),
 	).Line().Line()
 }
 
-func (k *skillCode) streamMethod() jen.Code {
-	s := jen.Add(doc(fmt.Sprintf("%s calls the skill %q and yields its steps; the last one has the output.", k.Stream, k.skill.ID)))
-	return s.Func().Params(receiver()).Id(k.Stream).Params(ctxParam(), jen.Id(k.input()).Add(k.in()), callOptionsParam()).
-		Qual("iter", "Seq2").Types(jen.Qual(clientPath, "Event").Types(k.out()), jen.Error()).Block(
-		jen.Return(jen.Id(k.name()).Dot("Stream").Call(jen.Id("ctx"), untyped(), jen.Id(k.input()), jen.Id("opts").Op("..."))),
-	).Line().Line()
+// results are the types that a method returns, in parentheses if there are two.
+func (m skillMethod) results() jen.Code {
+	if len(m.result) == 1 {
+		return m.result[0]
+	}
+	return jen.Params(m.result...)
 }
 
-func (k *skillCode) answerMethod() jen.Code {
-	text := "%s answers what the skill %q asked in the middle of a task, and waits for its output. Get the question with errors.As; options of the call go with it: ask.With(…)."
-	s := jen.Add(doc(fmt.Sprintf(text, k.Answer, k.skill.ID)))
-	s.Func().Params(receiver()).Id(k.Answer).Params(answerParams()...).Params(k.out(), jen.Error()).Block(
-		jen.Return(jen.Id(k.name()).Dot("Answer").Call(jen.Id("ctx"), untyped(), jen.Id("ask"), jen.Id("parts").Op("..."))),
-	).Line().Line()
-	s.Add(doc(fmt.Sprintf("%s is [Client.%s] as a stream: it yields the steps that follow; the last one has the output.", k.AnswerStream, k.Answer)))
-	return s.Func().Params(receiver()).Id(k.AnswerStream).Params(answerParams()...).
-		Qual("iter", "Seq2").Types(jen.Qual(clientPath, "Event").Types(k.out()), jen.Error()).Block(
-		jen.Return(jen.Id(k.name()).Dot("AnswerStream").Call(jen.Id("ctx"), untyped(), jen.Id("ask"), jen.Id("parts").Op("..."))),
-	).Line().Line()
+// api is the interface that the client implements: its methods for all skills.
+func (c *skillClient) api() jen.Code {
+	if len(c.agent.Skills) == 0 {
+		return jen.Null()
+	}
+	var list []jen.Code
+	for _, s := range c.agent.Skills {
+		k := skillCode{skillClient: c, skill: s, SkillMethods: s.Client}
+		for _, m := range k.methods() {
+			list = append(list, jen.Id(m.name).Params(m.params...).Add(m.results()))
+		}
+	}
+	s := jen.Add(doc("Skills are the methods of a [Client] that call the agent's skills. Code that takes this interface can be given something else in their place."))
+	s.Type().Id("Skills").Interface(list...).Line().Line()
+	return s.Var().Id("_").Id("Skills").Op("=").Parens(jen.Op("*").Id("Client")).Parens(jen.Nil()).Line().Line()
 }
 
 func answerParams() []jen.Code {

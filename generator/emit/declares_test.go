@@ -52,7 +52,7 @@ func TestWhatIsDeclaredWhateverIsReadIsReserved(t *testing.T) {
 	}{
 		{"protocol", func() ([]output.File, error) { return ProtocolPackage(p, clientPaths) }, slices.Concat(names.ProtocolDeclares, names.Sentinels, names.ClientDeclares)},
 		{"agent", func() ([]output.File, error) { return Agent(m, clientPaths) }, names.AgentDeclares},
-		{"client", func() ([]output.File, error) { return Client(m, clientPaths) }, names.ClientDeclares},
+		{"client", func() ([]output.File, error) { return Client(m, clientPaths) }, slices.Concat(names.ClientDeclares, names.SkillClientDeclares)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			files, err := tt.emit()

@@ -13,11 +13,15 @@ var (
 	AgentDeclares = []string{"Skills", "Task", "NewServer", "CardJSON", "Card", "Caller"}
 	// ClientDeclares are of the package of a client, of skills or of the protocol.
 	ClientDeclares = []string{"Client", "New", "FromCard"}
+	// SkillClientDeclares are of the package of a client of skills, beside [ClientDeclares].
+	SkillClientDeclares = []string{"Skills"}
 )
 
 // OfSkills is the scope of what is declared for the contracts of skills. The agent package and the client package have
 // their types.
-func OfSkills() *Scope { return NewScope(slices.Concat(AgentDeclares, ClientDeclares)...) }
+func OfSkills() *Scope {
+	return NewScope(slices.Concat(AgentDeclares, ClientDeclares, SkillClientDeclares)...)
+}
 
 // dataMethods are the methods of the types of contracts, whose fields cannot have their names.
 var dataMethods = []string{"Validate", "AppendJSON", "MarshalJSON", "UnmarshalJSON"}

@@ -108,6 +108,21 @@ func (c *Client) CustomMapGeneratorAnswerStream(ctx context.Context, ask *rpc.In
 	return skillCustomMapGenerator.AnswerStream(ctx, c.Client.RPC(), ask, parts...)
 }
 
+// Skills are the methods of a [Client] that call the agent's skills. Code that takes this interface can be given
+// something else in their place.
+type Skills interface {
+	RouteOptimizerTraffic(ctx context.Context, in *RouteOptimizerTrafficInput, opts ...rpc.CallOption) (*RouteOptimizerTrafficOutput, error)
+	RouteOptimizerTrafficStream(ctx context.Context, in *RouteOptimizerTrafficInput, opts ...rpc.CallOption) iter.Seq2[rpc.Event[*RouteOptimizerTrafficOutput], error]
+	RouteOptimizerTrafficAnswer(ctx context.Context, ask *rpc.InputRequiredError, parts ...runtime.Part) (*RouteOptimizerTrafficOutput, error)
+	RouteOptimizerTrafficAnswerStream(ctx context.Context, ask *rpc.InputRequiredError, parts ...runtime.Part) iter.Seq2[rpc.Event[*RouteOptimizerTrafficOutput], error]
+	CustomMapGenerator(ctx context.Context, in *CustomMapGeneratorInput, opts ...rpc.CallOption) (*CustomMapGeneratorOutput, error)
+	CustomMapGeneratorStream(ctx context.Context, in *CustomMapGeneratorInput, opts ...rpc.CallOption) iter.Seq2[rpc.Event[*CustomMapGeneratorOutput], error]
+	CustomMapGeneratorAnswer(ctx context.Context, ask *rpc.InputRequiredError, parts ...runtime.Part) (*CustomMapGeneratorOutput, error)
+	CustomMapGeneratorAnswerStream(ctx context.Context, ask *rpc.InputRequiredError, parts ...runtime.Part) iter.Seq2[rpc.Event[*CustomMapGeneratorOutput], error]
+}
+
+var _ Skills = (*Client)(nil)
+
 // The types of the skills.
 type (
 	Coordinates                               = types.Coordinates

@@ -105,6 +105,21 @@ func (c *Client) GetForecastAnswerStream(ctx context.Context, ask *rpc.InputRequ
 	return skillGetForecast.AnswerStream(ctx, c.Client.RPC(), ask, parts...)
 }
 
+// Skills are the methods of a [Client] that call the agent's skills. Code that takes this interface can be given
+// something else in their place.
+type Skills interface {
+	GetCurrentWeather(ctx context.Context, in *GetCurrentWeatherInput, opts ...rpc.CallOption) (*GetCurrentWeatherOutput, error)
+	GetCurrentWeatherStream(ctx context.Context, in *GetCurrentWeatherInput, opts ...rpc.CallOption) iter.Seq2[rpc.Event[*GetCurrentWeatherOutput], error]
+	GetCurrentWeatherAnswer(ctx context.Context, ask *rpc.InputRequiredError, parts ...runtime.Part) (*GetCurrentWeatherOutput, error)
+	GetCurrentWeatherAnswerStream(ctx context.Context, ask *rpc.InputRequiredError, parts ...runtime.Part) iter.Seq2[rpc.Event[*GetCurrentWeatherOutput], error]
+	GetForecast(ctx context.Context, in *GetForecastInput, opts ...rpc.CallOption) (*GetForecastOutput, error)
+	GetForecastStream(ctx context.Context, in *GetForecastInput, opts ...rpc.CallOption) iter.Seq2[rpc.Event[*GetForecastOutput], error]
+	GetForecastAnswer(ctx context.Context, ask *rpc.InputRequiredError, parts ...runtime.Part) (*GetForecastOutput, error)
+	GetForecastAnswerStream(ctx context.Context, ask *rpc.InputRequiredError, parts ...runtime.Part) iter.Seq2[rpc.Event[*GetForecastOutput], error]
+}
+
+var _ Skills = (*Client)(nil)
+
 // The types of the skills.
 type (
 	Conditions              = types.Conditions
