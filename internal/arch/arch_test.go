@@ -87,6 +87,9 @@ var rows = map[string]string{
 	"runtime/push/verify":       "runtime runtime/internal/keyset runtime/push runtime/wire",
 	"runtime/signedcard":        "runtime runtime/internal/keyset runtime/wire",
 
+	// What users' tests link, and no agent.
+	"runtime/a2atest": "runtime runtime/client runtime/server runtime/task runtime/wire",
+
 	// What is generated and kept in this module.
 	"a2a":                            "runtime runtime/wire",
 	"a2a/a2aclient":                  "a2a runtime runtime/client",

@@ -1,0 +1,197 @@
+package a2atest
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	rpc "github.com/a2agen/a2agen/runtime/client"
+	"github.com/a2agen/a2agen/runtime/server"
+)
+
+// Agent is an agent that is served in this process, without a socket, until its test ends. Its URL is answered by its
+// own HTTP client alone, which reaches nothing else.
+//
+// All that it does it does inside the bubble of testing/synctest in which it was made.
+type Agent struct {
+	t    testing.TB
+	name string
+	host string // "weather.test"
+
+	handler http.Handler
+	open    func() // makes the handler, with the first connection; nil: it is there
+	client  *http.Client
+	ln      *listener
+	start   sync.Once // the first connection starts the server
+	stop    func()    // nil until then
+	closed  bool
+	mu      sync.Mutex // of stop and closed
+}
+
+// Option changes an [Agent] or a [Fake].
+type Option func(*settings)
+
+type settings struct {
+	name     string
+	versions []string
+	bindings []string
+	server   []server.Option
+}
+
+func settingsOf(name string, opts []Option) *settings {
+	s := &settings{name: name}
+	for _, o := range opts {
+		o(s)
+	}
+	return s
+}
+
+// Name names the agent, whose URL is made from that: "weather" is at http://weather.test. It is for tests with several
+// agents.
+func Name(name string) Option { return func(s *settings) { s.name = name } }
+
+// Serve hosts an agent, or any other handler, in this process until the test ends. A *server.Server is closed then:
+// handlers that still work are canceled.
+//
+//	srv, err := agent.NewServer(skills.New(), a2atest.ServerOptions()...)
+//	if err != nil {
+//		t.Fatal(err)
+//	}
+//	c, err := client.New(t.Context(), a.URL(), a2atest.Serve(t, srv).Options()...)
+func Serve(t testing.TB, h http.Handler, opts ...Option) *Agent {
+	t.Helper()
+	a := newAgent(t, settingsOf("agent", opts).name)
+	a.handler = h
+	return a
+}
+
+// ServerOptions are for the server of an agent in a test: it keeps its tasks in memory, and each call is the tester's,
+// whatever credentials the card demands. Further options go behind them.
+func ServerOptions(more ...server.Option) []server.Option {
+	tester := func(*http.Request) (string, error) { return Tester, nil }
+	return append([]server.Option{server.InMemory(), server.WithProxyIdentity(tester)}, more...)
+}
+
+// Tester is the principal of all calls to an agent that has [ServerOptions].
+const Tester = "tester"
+
+// newAgent makes an agent without a handler.
+func newAgent(t testing.TB, name string) *Agent {
+	t.Helper()
+	a := &Agent{t: t, name: name, host: hostOf(name)}
+	a.ln = newListener(address(a.host))
+	a.client = &http.Client{Transport: &http.Transport{DialContext: a.Dial}}
+	t.Cleanup(a.close)
+	return a
+}
+
+// hostOf makes a host name of an agent's name: letters, digits and hyphens of it, in lower case.
+func hostOf(name string) string {
+	host := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+			return r
+		}
+		return '-'
+	}, strings.ToLower(name))
+	if host = strings.Trim(host, "-"); host == "" {
+		host = "agent"
+	}
+	return host[:min(len(host), 63)] + ".test"
+}
+
+// URL returns the agent's URL, such as "http://weather.test". Only [Agent.HTTPClient] and [Agent.Dial] reach it.
+func (a *Agent) URL() string { return "http://" + a.host }
+
+// HTTPClient returns the HTTP client that reaches the agent, and nothing else.
+func (a *Agent) HTTPClient() *http.Client { return a.client }
+
+// Options are what a generated client needs to reach the agent: its HTTP client, and that calls are sent without the
+// credentials that the card may demand.
+func (a *Agent) Options() []rpc.Option {
+	return []rpc.Option{rpc.HTTPClient(a.client), rpc.SendAnyway()}
+}
+
+// Dial connects to the agent: for clients that make connections of their own, such as those of gRPC. The address is the
+// agent's host, with any port.
+func (a *Agent) Dial(ctx context.Context, _, to string) (net.Conn, error) {
+	if host, _, err := net.SplitHostPort(to); err != nil || !strings.EqualFold(host, a.host) {
+		return nil, fmt.Errorf("a2atest: %s is not the agent %q, which is at %s, and nothing else is reached from here", to, a.name, a.URL())
+	}
+	a.start.Do(a.serve)
+	if a.handler == nil {
+		return nil, fmt.Errorf("a2atest: the agent %q cannot serve", a.name)
+	}
+	client, srv := newPipe(address("client"), address(a.host))
+	select {
+	case a.ln.next <- srv:
+		return client, nil
+	case <-a.ln.done:
+		return nil, fmt.Errorf("a2atest: the agent %q has ended with its test", a.name)
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// serve starts the server. One that is closed starts no more.
+func (a *Agent) serve() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.closed {
+		return
+	}
+	if a.open != nil {
+		a.open()
+	}
+	if a.handler == nil {
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	web := &http.Server{
+		Handler: a.handler, Protocols: new(http.Protocols),
+		BaseContext: func(net.Listener) context.Context { return ctx },
+		ErrorLog:    slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug),
+	}
+	web.Protocols.SetHTTP1(true)
+	web.Protocols.SetUnencryptedHTTP2(true)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = web.Serve(a.ln)
+	}()
+	a.stop = func() {
+		cancel()
+		within, done := context.WithTimeout(context.Background(), stopWithin)
+		defer done()
+		_ = web.Shutdown(within)
+		_ = web.Close()
+		<-ended
+	}
+}
+
+// stopWithin is how long handlers may take to return at the end of the test, when their contexts have ended.
+const stopWithin = 5 * time.Second
+
+// close ends what serves the agent, and the connections to it.
+func (a *Agent) close() {
+	a.mu.Lock()
+	stop := a.stop
+	a.stop, a.closed = nil, true
+	a.mu.Unlock()
+	_ = a.ln.Close()
+	if srv, ok := a.handler.(*server.Server); ok {
+		if err := srv.Close(); err != nil {
+			a.t.Logf("a2atest: closing the agent %q: %v", a.name, err)
+		}
+	}
+	a.client.CloseIdleConnections()
+	if stop != nil {
+		stop()
+	}
+}

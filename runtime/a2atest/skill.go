@@ -1,0 +1,256 @@
+package a2atest
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/a2agen/a2agen/runtime/server"
+	"github.com/a2agen/a2agen/runtime/task"
+	"github.com/a2agen/a2agen/runtime/wire"
+)
+
+// Task is what a fake's own function sees of a call, as the handler of an agent does: see [Skill.On].
+type Task = task.Task
+
+// Skill is a skill of a [Fake]: what it answers, and how it was called. In and Out are the generated types of its input
+// and output; text is a string. Answers that are not said to be for a number of calls ([Answer.Once], [Answer.Times])
+// are for all that come; of several the last one counts. Those for a number of calls are used before it, in order.
+type Skill[In, Out any] struct {
+	id, field string
+	fake      *Fake
+
+	mu      sync.Mutex
+	answers []*Answer[In, Out]
+	playing map[string]*play[In, Out] // by task
+	calls   []*Call[In]
+}
+
+// Call is how a skill was called.
+type Call[In any] struct {
+	Input             In
+	TaskID, ContextID string
+	Text              string      // of the message
+	Metadata          wire.Object // likewise
+	Answers           []string    // texts of the messages that answered what the task asked, in order
+}
+
+// AnySkill is a [Skill] of any types.
+type AnySkill interface {
+	skillID() string
+	join(f *Fake) error
+	serve(c cardSkill) server.Skill
+	unused() []string
+}
+
+// NewSkill makes a skill by its id. field is what the generated fake calls it: "GetForecast".
+func NewSkill[In, Out any](id, field string) *Skill[In, Out] {
+	return &Skill[In, Out]{id: id, field: field, playing: map[string]*play[In, Out]{}}
+}
+
+// Calls returns the inputs with which the skill was called, in order. What answers a question is no call.
+func (s *Skill[In, Out]) Calls() []In {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	inputs := make([]In, len(s.calls))
+	for i, c := range s.calls {
+		inputs[i] = c.Input
+	}
+	return inputs
+}
+
+// Received returns the calls of the skill, in order, with what came beside their inputs.
+func (s *Skill[In, Out]) Received() []Call[In] {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := make([]Call[In], len(s.calls))
+	for i, c := range s.calls {
+		list[i] = *c
+		list[i].Answers = slices.Clone(c.Answers)
+	}
+	return list
+}
+
+func (s *Skill[In, Out]) skillID() string { return s.id }
+
+func (s *Skill[In, Out]) join(f *Fake) error {
+	s.fake = f
+	if !isText[In]() && !canDecode[In]() {
+		return fmt.Errorf("skill %q: the input type %v is neither a string nor a pointer to a generated type", s.id, reflect.TypeFor[In]())
+	}
+	if !isText[Out]() && !canEncode[Out]() {
+		return fmt.Errorf("skill %q: the output type %v is neither a string nor a pointer to a generated type", s.id, reflect.TypeFor[Out]())
+	}
+	return nil
+}
+
+// serve is the skill as a server has it.
+func (s *Skill[In, Out]) serve(c cardSkill) server.Skill {
+	sk := server.Skill{
+		ID: s.id, Name: cmp.Or(c.Name, s.id), Description: c.Description, Tags: c.Tags, Examples: c.Examples,
+		InputModes: c.InputModes, OutputModes: c.OutputModes, Run: s.run,
+	}
+	if !isText[In]() {
+		sk.InputSchema, sk.Decode = cmp.Or(c.input, "{}"), func(raw []byte) (any, error) { return decode[In](raw) }
+	}
+	if !isText[Out]() {
+		sk.OutputSchema = cmp.Or(c.output, "{}")
+	}
+	return sk
+}
+
+// run answers a message to the skill.
+func (s *Skill[In, Out]) run(ctx context.Context, t *Task, value any) ([]byte, error) {
+	if !isText[Out]() {
+		if err := t.Begin(); err != nil {
+			return nil, err
+		}
+	}
+	in, ok := value.(In)
+	if !ok {
+		in, _ = any(t.Text()).(In)
+	}
+	if p := s.playOf(t, in); p != nil {
+		return p.goOn(ctx, in, t)
+	}
+	if output, ok := s.fake.sample(s.id); ok {
+		return []byte(output), nil
+	}
+	return nil, t.Fail("%s", s.unexpected(in))
+}
+
+// playOf records a message, and returns what answers it; nil: nothing.
+func (s *Skill[In, Out]) playOf(t *Task, in In) *play[In, Out] {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p := s.playing[t.ID()]; p != nil {
+		if t.Resumed() && p.call != nil {
+			p.call.Answers = append(p.call.Answers, t.Text())
+		}
+		return p
+	}
+	c := &Call[In]{Input: in, TaskID: t.ID(), ContextID: t.ContextID(), Text: t.Text(), Metadata: t.Message().MessageInfo().Metadata}
+	if !t.Resumed() {
+		s.calls = append(s.calls, c)
+	}
+	a := s.next()
+	if a == nil {
+		return nil
+	}
+	a.used++
+	p := &play[In, Out]{answer: a, steps: slices.Clone(a.steps), call: c}
+	s.playing[t.ID()] = p
+	return p
+}
+
+// next is the answer to the next call; nil: there is none. Callers must hold mu.
+func (s *Skill[In, Out]) next() (found *Answer[In, Out]) {
+	for _, a := range s.answers {
+		if a.limit == 0 {
+			found = a
+		} else if a.used < a.limit {
+			return a
+		}
+	}
+	return found
+}
+
+// unexpected reports a call that there is no answer for, and says what to write.
+func (s *Skill[In, Out]) unexpected(in In) string {
+	what := "nobody expected it"
+	s.mu.Lock()
+	for _, a := range s.answers {
+		what = fmt.Sprintf("the answer of %s was for %s", a.at, times(a.limit))
+	}
+	s.mu.Unlock()
+	if s.fake.isSampled() {
+		what = "no value could be made up from its schema"
+	}
+	s.fake.fail("a2atest: %s: the fake %q got a call of skill %q, and %s; its input: %s\n"+
+		"Say before the call what it answers, by f.%[6]s.Returns(…) or f.%[6]s.On(func…), or f.Samples() for all skills.",
+		s.fake.at, s.fake.name, s.id, what, shown(in), s.field)
+	return fmt.Sprintf("a2atest: the fake %q has no answer for this call of skill %q: %s", s.fake.name, s.id, what)
+}
+
+// unused describes the answers that were for a number of calls and were used less often.
+func (s *Skill[In, Out]) unused() (list []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, a := range s.answers {
+		if a.used < a.limit {
+			list = append(list, fmt.Sprintf("a2atest: %s: skill %q of the fake %q was to be called %s with this answer, and was called %s",
+				a.at, s.id, s.fake.name, times(a.limit), times(a.used)))
+		}
+	}
+	return list
+}
+
+// times is a number of calls in words.
+func times(n int) string {
+	switch n {
+	case 0:
+		return "never"
+	case 1:
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+func isText[T any]() bool { return reflect.TypeFor[T]().Kind() == reflect.String }
+
+// decoder and encoder are what generated types do: they validate, too.
+type (
+	decoder interface{ UnmarshalJSON([]byte) error }
+	encoder interface {
+		AppendJSON([]byte) ([]byte, error)
+	}
+)
+
+func canDecode[T any]() bool {
+	t := reflect.TypeFor[T]()
+	return t.Kind() == reflect.Pointer && t.Implements(reflect.TypeFor[decoder]())
+}
+
+func canEncode[T any]() bool {
+	t := reflect.TypeFor[T]()
+	return t.Kind() == reflect.Pointer && t.Implements(reflect.TypeFor[encoder]())
+}
+
+// decode reads and validates a generated type.
+func decode[T any](raw []byte) (T, error) {
+	v, _ := reflect.New(reflect.TypeFor[T]().Elem()).Interface().(T)
+	d, _ := any(v).(decoder)
+	return v, d.UnmarshalJSON(raw)
+}
+
+// errNil is the error of an output that is not there.
+var errNil = errors.New("it is nil")
+
+// encode writes an output, and validates it.
+func encode[T any](v T) ([]byte, error) {
+	switch x := any(v).(type) {
+	case string:
+		return []byte(x), nil
+	case encoder:
+		if reflect.ValueOf(x).IsNil() {
+			return nil, errNil
+		}
+		return x.AppendJSON(nil)
+	}
+	return nil, fmt.Errorf("a %T", v)
+}
+
+// shown is an input in a report.
+func shown[In any](in In) string {
+	b, err := json.Marshal(in)
+	if err != nil {
+		return strings.TrimSpace(fmt.Sprintf("%+v", in))
+	}
+	return shortened(b)
+}
