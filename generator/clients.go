@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"path"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"github.com/a2agen/a2agen/generator/names"
 	"github.com/a2agen/a2agen/generator/output"
 	"github.com/a2agen/a2agen/generator/scaffold"
+	rpc "github.com/a2agen/a2agen/runtime/client"
 )
 
 // remoteClient is a client of another agent, ready to be emitted.
@@ -33,6 +35,7 @@ type remoteClient struct {
 // readClients reads the kept cards of other agents; there is no network here. A kept card that is not the pinned one is
 // refused: generating never moves a pin.
 func (g *generation) readClients(cfg *config.Config) (clients []remoteClient, list diag.List) {
+	list = sameVariables(cfg.Clients)
 	for _, c := range cfg.Clients {
 		r, problems := g.readClient(cfg, c)
 		list.Add(problems...)
@@ -53,6 +56,36 @@ func (g *generation) readClients(cfg *config.Config) (clients []remoteClient, li
 		clients = append(clients, *r)
 	}
 	return clients, list
+}
+
+// sameVariables refuses clients whose names are the same in environment variables: each would get the other one's credentials.
+func sameVariables(clients []config.Client) (list diag.List) {
+	seen := map[string]config.Client{}
+	for _, c := range clients {
+		variable := rpc.EnvURL(c.Name)
+		first, known := seen[variable]
+		if !known {
+			seen[variable] = c
+		} else if first.Name != c.Name { // two of one name are refused as such
+			list.Add(diag.Diagnostic{
+				Code: "duplicate", Severity: diag.Error, Pos: c.Pos, Hint: "rename one of them",
+				Message: fmt.Sprintf("the clients %q and %q have the same environment variables (%s, …)", first.Name, c.Name, variable),
+				Related: []diag.Related{{Pos: first.Pos, Message: "first here"}},
+			})
+		}
+	}
+	return list
+}
+
+// remotes are the agents that handlers call, by the names of their clients: those that these can call by themselves.
+func remotes(clients []remoteClient, module string) (list []*ir.Remote) {
+	for _, c := range clients {
+		if c.agent != nil && c.reach.Version != "" {
+			list = append(list, &ir.Remote{Client: c.Name, Agent: c.agent.Name, Import: path.Join(module, c.Out), URL: c.URL})
+		}
+	}
+	slices.SortFunc(list, func(a, b *ir.Remote) int { return cmp.Compare(a.Client, b.Client) })
+	return list
 }
 
 func (g *generation) readClient(cfg *config.Config, c config.Client) (*remoteClient, diag.List) {
@@ -148,10 +181,17 @@ func pins(clients []remoteClient) map[string]output.ClientPin {
 	return m
 }
 
-// reaches say how the clients call their agents.
-func reaches(clients []remoteClient) (list []Reach) {
+// reaches say how the clients call their agents, and how handlers get at them.
+func reaches(clients []remoteClient, agent *ir.Agent) (list []Reach) {
 	for _, c := range clients {
-		list = append(list, c.reach)
+		r := c.reach
+		if agent != nil {
+			i := slices.IndexFunc(agent.Remotes, func(remote *ir.Remote) bool { return remote.Client == c.Name })
+			if i >= 0 {
+				r.Field = agent.Remotes[i].Go
+			}
+		}
+		list = append(list, r)
 	}
 	return list
 }

@@ -127,7 +127,7 @@ func (g *generation) run(ctx context.Context) (Output, diag.List) {
 	list.Add(problems...)
 	out.Model = &ir.Model{Protocol: p.protocol, Agent: agent}
 	g.join(p.protocol, agent, clients)
-	out.Protocols, out.Clients, out.Relations, out.Reaches = p.digests, pins(clients), p.relations, reaches(clients)
+	out.Protocols, out.Clients, out.Relations, out.Reaches = p.digests, pins(clients), p.relations, reaches(clients, agent)
 	if list.HasErrors() {
 		return out, list
 	}
@@ -173,6 +173,7 @@ func (g *generation) join(p *ir.Protocol, agent *ir.Agent, clients []remoteClien
 		return
 	}
 	if agent != nil {
+		agent.Remotes = remotes(clients, g.Module)
 		names.Join(p, agent)
 	}
 	for _, c := range clients {

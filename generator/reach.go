@@ -27,6 +27,8 @@ type Reach struct {
 	Added bool `json:"added,omitempty"`
 	// OAuth: the card has schemes whose tokens the client gets by OAuth 2.
 	OAuth bool `json:"oauth,omitempty"`
+	// Field is that of the type that handlers embed, with the client: "Weather"; "" where there is none.
+	Field string `json:"field,omitempty"`
 	// reads is a version with which the card is read, where no other one reads its shape.
 	reads string
 }

@@ -28,6 +28,7 @@ The client speaks what the card offers: versions of the protocol that a2agen.yam
 your own agent speaks no more than before, and gRPC is linked where the card has nothing else. Skills whose card publishes schemas get typed methods; the others take text and files. What you
 know of them and the card does not say — input, output, how they are called — is written under skills in the client's entry of a2agen.yaml, or in
 contract.yaml beside the client: then they are typed, too.
+In the project of an agent its handlers have the client as a field of agent.Clients, which the type that has them embeds.
 With --jwks or --jwks-url the card's signature is verified before anything is made of it, and by the client before it calls anything. a2agen.lock remembers
 the card's version and by which key it was verified: client says when they change, and refuses a verified card of an older version.
 Private addresses, loopback included, are refused unless --allow-private-network is given.`,
@@ -52,6 +53,9 @@ Private addresses, loopback included, are refused unless --allow-private-network
 			for _, reach := range r.Clients {
 				if reach.Client == c.Name && reach.Version != "" {
 					fmt.Fprintf(cmd.OutOrStdout(), "it calls the agent %s\n", reach)
+					if reach.Field != "" {
+						fmt.Fprintf(cmd.OutOrStdout(), "handlers have it as a.%s: see docs/agents-calling-agents.md\n", reach.Field)
+					}
 				}
 			}
 			return nil

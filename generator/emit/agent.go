@@ -28,6 +28,9 @@ func Agent(m *ir.Model, paths Paths) ([]output.File, error) {
 	if a.agent.Secured {
 		jobs = append(jobs, one(a.verifiers), one(a.credentials))
 	}
+	if len(a.agent.Remotes) > 0 {
+		jobs = append(jobs, one(a.clients))
+	}
 	if len(m.Agent.Types) > 0 {
 		jobs = append(jobs, one(a.types))
 	}
@@ -309,6 +312,9 @@ func (a *agentPackage) server() (output.File, error) {
 		if scopes := a.agent.ExtendedScopes; len(scopes) > 0 {
 			config.set("ExtendedScopes", stringList(scopes))
 		}
+	}
+	if len(a.agent.Remotes) > 0 {
+		body = append(body, withClients())
 	}
 	if options := a.serverOptions(); len(options) > 0 {
 		list := jen.Index().Qual(serverPath, "Option").Values(options...)

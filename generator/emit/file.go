@@ -33,6 +33,7 @@ const (
 	authPath     = runtimePath + "/auth"
 	tokenPath    = authPath + "/token"
 	otelPath     = runtimePath + "/otel"
+	observePath  = runtimePath + "/observe"
 	oauthPath    = clientPath + "/oauth"
 	signedPath   = runtimePath + "/signedcard"
 	authtestPath = authPath + "/authtest"
@@ -71,6 +72,7 @@ func newFile(path, name string) *jen.File {
 	f.ImportName(wirePath, "wire")
 	f.ImportName(protoPath, "proto")
 	f.ImportName(serverPath, "server")
+	f.ImportName(observePath, "observe")
 	f.ImportName(webhooksPath, "webhooks")
 	f.ImportName(authPath, "auth")
 	f.ImportName(tokenPath, "token")

@@ -21,6 +21,9 @@ type Agent struct {
 	Skills []*Skill `json:"skills"`
 	// Types are the Go types of all skill inputs and outputs, sorted by Go name.
 	Types []*DataType `json:"types"`
+	// Remotes are the agents that handlers call, and RemotesType is the type with a client of each: "Clients".
+	Remotes     []*Remote `json:"remotes,omitempty"`
+	RemotesType string    `json:"remotesType,omitempty"`
 	// Operations are those of the protocol that the runtime does not know, and that the handlers may implement.
 	Operations []*OwnOperation `json:"operations,omitempty"`
 	// Repeats say how messages are known that come again; nil: as the runtime has it.
@@ -140,6 +143,15 @@ type OAuthFlow struct {
 type Repeats struct {
 	ByMessage bool          `json:"byMessage"`
 	Window    time.Duration `json:"window"`
+}
+
+// Remote is somebody else's agent that handlers call.
+type Remote struct {
+	Client string `json:"client"` // its name in a2agen.yaml
+	Go     string `json:"go"`     // of the field with its client: "Weather"
+	Agent  string `json:"agent"`  // the name on its card
+	Import string `json:"import"` // path of the client's package
+	URL    string `json:"url,omitempty"`
 }
 
 // OwnOperation is an operation that the runtime does not know, with the names of what implements it.

@@ -56,7 +56,9 @@ func called(p *ir.Protocol) []*ir.Operation {
 // handlers may implement beside the skills.
 func Join(p *ir.Protocol, a *ir.Agent) {
 	nameSkillMethods(p, a)
-	nameOwnOperations(p, a)
+	types, methods := takenInAgent(a)
+	nameOwnOperations(p, a, types, methods)
+	nameRemotes(a, types, methods)
 }
 
 // nameSkillMethods names the client's methods of all skills so that none collide with each other, with the embedded
@@ -77,18 +79,7 @@ func nameSkillMethods(p *ir.Protocol, a *ir.Agent) {
 
 // nameOwnOperations lists the operations that the runtime does not know. Their names avoid those of the package, and
 // of the methods that the user writes.
-func nameOwnOperations(p *ir.Protocol, a *ir.Agent) {
-	types := OfSkills()
-	for _, t := range a.Types {
-		types.Take(t.Go)
-		for _, v := range t.Values {
-			types.Take(v.Go)
-		}
-	}
-	methods := NewScope()
-	for _, s := range a.Skills {
-		methods.Take(s.Go)
-	}
+func nameOwnOperations(p *ir.Protocol, a *ir.Agent, types, methods *Scope) {
 	a.Operations = nil
 	for _, op := range p.Called() {
 		if op.Role == ir.RoleOther && !(op.Stream && op.Response.Type == nil) { // a stream of nothing is none
@@ -97,6 +88,38 @@ func nameOwnOperations(p *ir.Protocol, a *ir.Agent) {
 			})
 		}
 	}
+}
+
+// nameRemotes names the fields with the clients of other agents, and the type that has them. The user's agent embeds it, so
+// that a field must not be called as a handler is.
+func nameRemotes(a *ir.Agent, types, methods *Scope) {
+	if len(a.Remotes) == 0 {
+		return
+	}
+	a.RemotesType = types.Take("Clients")
+	methods.Take(a.RemotesType) // the name of what is embedded
+	for _, r := range a.Remotes {
+		name := Go(r.Client)
+		if methods.Has(name) {
+			name += "Client"
+		}
+		r.Go = methods.Take(name)
+	}
+}
+
+// takenInAgent are the names of what the agent's package declares, and of the handlers.
+func takenInAgent(a *ir.Agent) (types, methods *Scope) {
+	types, methods = OfSkills(), NewScope()
+	for _, t := range a.Types {
+		types.Take(t.Go)
+		for _, v := range t.Values {
+			types.Take(v.Go)
+		}
+	}
+	for _, s := range a.Skills {
+		methods.Take(s.Go)
+	}
+	return types, methods
 }
 
 // ClientOptions names the options of an agent's client that give credentials, by the schemes of the card: "WithCorp".

@@ -22,6 +22,7 @@ import (
 type Handlers struct {
 	self     string // import path of the package
 	hasAgent bool
+	embedded []string             // types of other packages, by the type Agent
 	methods  map[string][]handler // exported methods of any type by name
 	broken   []Finding            // files that do not parse
 	files    map[string][]byte
@@ -84,6 +85,9 @@ func (h *Handlers) scopes(self string, parsed map[string]*ast.File) map[string]*
 			for _, spec := range g.Specs {
 				t := spec.(*ast.TypeSpec)
 				declared[t.Name.Name] = true
+				if t.Name.Name == "Agent" {
+					h.embedded = embedded(t.Type)
+				}
 				if t.Assign.IsValid() {
 					aliases[t.Name.Name] = alias{t.Type, s}
 				}
@@ -92,6 +96,20 @@ func (h *Handlers) scopes(self string, parsed map[string]*ast.File) map[string]*
 	}
 	h.hasAgent = declared["Agent"]
 	return scopes
+}
+
+// embedded are the types of other packages that a struct embeds.
+func embedded(typ ast.Expr) (types []string) {
+	s, ok := typ.(*ast.StructType)
+	if !ok {
+		return nil
+	}
+	for _, f := range s.Fields.List {
+		if sel, ok := f.Type.(*ast.SelectorExpr); ok && len(f.Names) == 0 {
+			types = append(types, sel.Sel.Name)
+		}
+	}
+	return types
 }
 
 func (h *Handlers) method(fset *token.FileSet, file string, d *ast.FuncDecl, s *scope) {
@@ -136,6 +154,9 @@ func takesTask(f *ast.FuncType) bool {
 // HasAgent reports whether the package declares the type Agent, of which stubs are methods. Without it, the user
 // organizes handlers in another way.
 func (h Handlers) HasAgent() bool { return h.hasAgent }
+
+// Embeds reports whether the type Agent embeds a type of that name of another package.
+func (h Handlers) Embeds(name string) bool { return slices.Contains(h.embedded, name) }
 
 // Empty reports whether there is no Go code at all.
 func (h Handlers) Empty() bool {

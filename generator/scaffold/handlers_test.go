@@ -121,3 +121,19 @@ func TestFindings(t *testing.T) {
 		})
 	}
 }
+
+func TestWhatTheAgentEmbeds(t *testing.T) {
+	for text, want := range map[string]bool{
+		"type Agent struct{ agent.Clients }":           true,
+		"type Agent struct {\n\tn int\n\tx.Clients\n}": true,
+		"type Agent struct{ Clients agent.Clients }":   false,
+		"type Agent struct{ agent.Others }":            false,
+		"type Other struct{ agent.Clients }":           false,
+		"type Agent int":                               false,
+	} {
+		h := ReadHandlers("example.com/w/skills", map[string][]byte{"skills/agent.go": []byte("package skills\n" + text + "\n")})
+		if h.Embeds("Clients") != want {
+			t.Errorf("%s: %v", text, !want)
+		}
+	}
+}

@@ -44,7 +44,6 @@ func Files(p Project) ([]output.File, error) {
 	var r renderer
 	files := []struct{ path, template string }{
 		{"main.go", "main.go.tmpl"},
-		{p.Packages.Skills + "/agent.go", "agent.go.tmpl"},
 		{"Dockerfile", "Dockerfile.tmpl"},
 		{".dockerignore", "dockerignore.tmpl"},
 		{"Makefile", "Makefile.tmpl"},
@@ -57,15 +56,19 @@ func Files(p Project) ([]output.File, error) {
 		r.add(f.path, f.template, v)
 	}
 	r.files = append(r.files, p.Runtime.files(p.Module, p.Modules)...)
-	tests, err := SharedTests(p)
-	return append(r.files, tests...), cmp.Or(r.err, err)
+	shared, err := Shared(p)
+	return append(r.files, shared...), cmp.Or(r.err, err)
 }
 
-// SharedTests renders the tests that do not depend on single skills: how a test connects to the agent and, if it
-// speaks JSON-RPC, one that does so without a client.
-func SharedTests(p Project) ([]output.File, error) {
-	v := &view{packages: newPackages(p), HTTP2: served(p.Agent, func(b *runtime.Binding) bool { return b.HTTP2 })}
+// Shared renders the files in the folder of the handlers that do not depend on single skills: the type of the agent, how a
+// test connects to it and, if it speaks JSON-RPC, one that does so without a client.
+func Shared(p Project) ([]output.File, error) {
+	v := &view{
+		packages: newPackages(p), Clients: p.Agent.RemotesType,
+		HTTP2: served(p.Agent, func(b *runtime.Binding) bool { return b.HTTP2 }),
+	}
 	var r renderer
+	r.add(p.Packages.Skills+"/agent.go", "agent.go.tmpl", v)
 	r.add(p.Packages.Skills+"/agent_test.go", "agent_test.go.tmpl", v)
 	if rpcPath(p.Agent) != "" {
 		r.add(p.Packages.Skills+"/rpc_test.go", "rpc_test.go.tmpl", v)
@@ -120,6 +123,7 @@ type view struct {
 	Replaced              bool   // the runtime is a folder of this machine
 	Unpacked              string // the runtime is in this folder of the project
 	Store                 string // file in which tasks are kept; "": in memory
+	Clients               string // type of the clients with which handlers call other agents; "": there are none
 	// HTTP2 is a binding that needs HTTP/2, and Tagged one for which programs are built with a tag; nil: there is none.
 	HTTP2, Tagged *runtime.Binding
 	Secured       bool   // callers have to bring credentials

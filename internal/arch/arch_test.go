@@ -126,7 +126,7 @@ var rows = map[string]string{
 	"generator/emit":     "generator/ir generator/names generator/output runtime runtime/client runtime/wire",
 	"generator/scaffold": ". generator/config generator/ir generator/names generator/output generator/schema runtime templates",
 	"generator": ". generator/card generator/config generator/diag generator/emit generator/ir generator/lower generator/names generator/output " +
-		"generator/scaffold generator/suggest runtime runtime/auth spec",
+		"generator/scaffold generator/suggest runtime runtime/auth runtime/client spec",
 
 	// What surrounds generating.
 	"internal/project/disk":   "generator/output",

@@ -198,13 +198,17 @@ func (p *project) applyClient(ctx context.Context, o ClientOptions, c config.Cli
 	if err != nil {
 		return Report{}, err
 	}
+	embed, err := p.embedNote(out, c)
+	if err != nil {
+		return Report{}, err
+	}
 	if contract != nil {
 		further = append(further, *contract)
 	}
 	if string(old) != string(edited) {
 		further = append(further, output.File{Path: config.File, Kind: output.Merged, NoBase: true, Data: edited})
 	}
-	return p.finish(ctx, o.Options, out, list, further, append(notes, note)...)
+	return p.finish(ctx, o.Options, out, list, further, append(notes, note, embed)...)
 }
 
 // inferContract makes the client's contract file of the examples in the card, where that is asked for and there is none, and says
@@ -253,6 +257,21 @@ func (p *project) besideClient(out generator.Output, o ClientOptions, c config.C
 	}
 	beside, err := p.moduleFiles(out, c, o.Module != "")
 	return withFurther(beside, files), note, err
+}
+
+// embedNote says how handlers get at the clients, where the type of the agent does not embed them; "" where it does.
+func (p *project) embedNote(out generator.Output, c config.Client) (string, error) {
+	i := slices.IndexFunc(out.Reaches, func(r generator.Reach) bool { return r.Client == c.Name && r.Field != "" })
+	if i < 0 {
+		return "", nil
+	}
+	h, _, err := p.followed(out)
+	clients := path.Base(out.Config.Packages.Agent) + "." + out.Model.Agent.RemotesType
+	if err != nil || h.Empty() || h.Embeds(out.Model.Agent.RemotesType) {
+		return "", err
+	}
+	return fmt.Sprintf("so that handlers can call it, embed %s in the type that has them, in %s/agent.go: type Agent struct { %s }; then it is a.%s",
+		clients, out.Config.Packages.Skills, clients, out.Reaches[i].Field), nil
 }
 
 func without(m map[string]output.ClientPin, name string) map[string]output.ClientPin {

@@ -29,7 +29,7 @@ func (p *project) followed(out generator.Output) (h scaffold.Handlers, stubs []o
 // rendered differently now; and, to be deleted, unedited ones without a skill. Edited files are not among them.
 func (p *project) stubs(out generator.Output, h scaffold.Handlers) ([]output.File, error) {
 	skills, folder := out.Model.Agent.Skills, out.Config.Packages.Skills
-	missing, untouched, current := set(h.Missing(skills)), set(p.Untouched(folder)), map[string]bool{folder + "/agent.go": true}
+	missing, untouched, current := set(h.Missing(skills)), set(p.Untouched(folder)), map[string]bool{}
 	var names []string
 	fresh := map[string]bool{} // files of skills without a handler
 	for _, s := range skills {
@@ -45,12 +45,12 @@ func (p *project) stubs(out generator.Output, h scaffold.Handlers) ([]output.Fil
 	if err != nil {
 		return nil, err
 	}
-	tests, err := scaffold.SharedTests(p.scaffold(out))
+	shared, err := scaffold.Shared(p.scaffold(out))
 	if err != nil {
 		return nil, err
 	}
 	var files []output.File
-	for _, f := range append(rendered, tests...) {
+	for _, f := range append(rendered, shared...) {
 		current[f.Path] = true
 		old, err := p.ReadFile(f.Path)
 		switch {

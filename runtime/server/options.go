@@ -37,6 +37,8 @@ type options struct {
 	pushing    func(PushSender) engine.Pusher     // with newSender
 	handler    func(context.Context, *Task) error // in the place of the skills'; nil: theirs
 	cardKey    cardKey
+	// openClients makes the clients of the handlers; nil: there are none.
+	openClients func(*options) (closeClients func(), err error)
 
 	newHTTP   func(*binding.Agent) routes // makes HTTP+JSON; nil: it is not served
 	transport func(*binding.Agent, *origin.Policy) (listen.Transport, error)

@@ -49,6 +49,7 @@ type Server struct {
 	audit       *audit.Log          // nil: there is none
 	pages       *http.ServeMux      // of the user's own; nil: there are none
 	certificate *listen.Certificate // nil: clear text
+	disconnect  func()              // closes the clients of the handlers; nil: there are none
 }
 
 // New makes a server. It fails on a configuration that cannot work: no protocol, no card, skills without ids or twice
@@ -66,6 +67,7 @@ func NewWithoutREST(cfg Config, opts ...Option) (*Server, error) {
 	if err := s.start(cfg); err != nil {
 		_ = s.tasks.close()
 		s.closeAudit()
+		s.closeClients()
 		return nil, fmt.Errorf("server: %w", err)
 	}
 	if err := s.init(cfg); err != nil {
@@ -76,6 +78,9 @@ func NewWithoutREST(cfg Config, opts ...Option) (*Server, error) {
 
 // start opens what the engine needs, and makes the engine.
 func (s *Server) start(cfg Config) (err error) {
+	if err := s.connect(); err != nil {
+		return err
+	}
 	if err := s.initPush(); err != nil {
 		return err
 	}
@@ -177,6 +182,7 @@ func (s *Server) Redeem(ctx context.Context, handle string, value any) error {
 func (s *Server) Shutdown(ctx context.Context) error {
 	defer s.closeAudit()
 	defer s.closePush()
+	defer s.closeClients()
 	s.drain()
 	return s.engine.Shutdown(ctx)
 }
@@ -191,6 +197,7 @@ func (s *Server) drain() {
 func (s *Server) Close() error {
 	defer s.closeAudit()
 	defer s.closePush()
+	defer s.closeClients()
 	s.drain()
 	return s.engine.Close()
 }
