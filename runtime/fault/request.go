@@ -1,0 +1,210 @@
+package fault
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Limits of the faults of requests.
+const (
+	maxDouble = 4 << 20     // bytes of a body that is sent twice
+	maxHold   = time.Second // that a request waits to be overtaken
+)
+
+func delayRequest(d time.Duration) requestFault {
+	return func(x *exchange, _ *hit, r *http.Request, next send) (*http.Response, error) {
+		if err := x.wait(d); err != nil {
+			return nil, unsent(r, err)
+		}
+		return next(r)
+	}
+}
+
+// unsent closes the body of a request that is not sent.
+func unsent(r *http.Request, err error) error {
+	if r.Body != nil {
+		_ = r.Body.Close()
+	}
+	return err
+}
+
+func dropRequest(_ *exchange, h *hit, r *http.Request, _ send) (*http.Response, error) {
+	return nil, unsent(r, &Error{h.fault.name})
+}
+
+func dropReply(x *exchange, h *hit, r *http.Request, next send) (*http.Response, error) {
+	resp, err := next(r)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if _, err := io.Copy(io.Discard, resp.Body); err != nil {
+		return nil, err
+	}
+	return nil, &Error{h.fault.name}
+}
+
+func stallRequest(x *exchange, _ *hit, r *http.Request, next send) (*http.Response, error) {
+	resp, err := next(r)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	return nil, x.until(nil)
+}
+
+// answerStatus answers in the agent's place. What it says is text, as proxies have it.
+func answerStatus(code int) requestFault {
+	return func(_ *exchange, h *hit, r *http.Request, _ send) (*http.Response, error) {
+		_ = unsent(r, nil)
+		text := fmt.Sprintf("fault.%s: the agent was not asked\n", h.fault.name)
+		resp := &http.Response{
+			StatusCode: code, Status: strings.TrimSpace(strconv.Itoa(code) + " " + http.StatusText(code)), Request: r,
+			Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: http.Header{"Content-Type": {"text/plain; charset=utf-8"}},
+			Body: io.NopCloser(strings.NewReader(text)), ContentLength: int64(len(text)),
+		}
+		if d := h.fault.retryAfter; d > 0 {
+			resp.Header.Set("Retry-After", strconv.FormatInt(int64((d+time.Second-1)/time.Second), 10))
+		}
+		return resp, nil
+	}
+}
+
+func doubleRequest(x *exchange, h *hit, r *http.Request, next send) (*http.Response, error) {
+	body, err := keepBody(r)
+	if err != nil {
+		x.problem(h.fault.name, err)
+		return next(r)
+	}
+	resp, err := next(withBody(r, body))
+	if err != nil {
+		return nil, err
+	}
+	second := withBody(r, body) // its context ends when the caller leaves
+	over := make(chan time.Time)
+	x.in.drains.Go(func() {
+		defer close(over)
+		if again, err := next(second); err == nil {
+			_, _ = io.Copy(io.Discard, again.Body)
+			_ = again.Body.Close()
+		}
+	})
+	if !x.streams(resp) {
+		_ = x.until(over)
+	}
+	return resp, nil
+}
+
+// withBody copies a request, with a body of its own if it has one.
+func withBody(r *http.Request, body []byte) *http.Request {
+	c := r.Clone(r.Context())
+	if r.Body != nil && r.Body != http.NoBody {
+		c.Body = io.NopCloser(bytes.NewReader(body))
+	}
+	return c
+}
+
+// keepBody reads the body of a request that is sent more than once. If it is too large the request can still be sent.
+func keepBody(r *http.Request) ([]byte, error) {
+	if r.Body == nil {
+		return nil, nil
+	}
+	src := r.Body
+	body, err := io.ReadAll(io.LimitReader(src, maxDouble+1))
+	if err != nil || len(body) > maxDouble {
+		r.Body = &replayed{Reader: io.MultiReader(bytes.NewReader(body), src), Closer: src}
+		if err == nil {
+			err = fmt.Errorf("its body is over %d bytes", maxDouble)
+		}
+		return nil, err
+	}
+	return body, src.Close()
+}
+
+// holdRequest has a request wait until another one overtook it, or sends on one that overtakes.
+func holdRequest(x *exchange, h *hit, r *http.Request, next send) (*http.Response, error) {
+	if h.overtakes != nil {
+		defer close(h.overtakes)
+		return next(r)
+	}
+	t := time.NewTimer(maxHold)
+	defer t.Stop()
+	var late bool
+	select {
+	case <-h.held:
+	case <-t.C:
+		late = true
+	case <-x.caller.Done():
+	case <-x.in.ctx.Done():
+	}
+	if x.leave(h) && late {
+		x.problem(h.fault.name, fmt.Errorf("no request came within %v that could overtake it", maxHold))
+	} else if late {
+		<-h.held
+	}
+	if err := r.Context().Err(); err != nil {
+		return nil, unsent(r, err)
+	}
+	return next(r)
+}
+
+// leave has a request wait no more. It reports whether none was about to overtake it.
+func (x *exchange) leave(h *hit) bool {
+	x.in.mu.Lock()
+	defer x.in.mu.Unlock()
+	alone := h.count.held == h.held
+	if alone {
+		h.count.held = nil
+	}
+	return alone
+}
+
+// halfCloseRequest leaves the request to the agent, which is not told that its caller is gone.
+func halfCloseRequest(x *exchange, h *hit, r *http.Request, next send) (*http.Response, error) {
+	x.detach()
+	sent := make(chan time.Time)
+	done := sync.OnceFunc(func() { close(sent) })
+	r = r.WithContext(r.Context())
+	if r.Body != nil && r.Body != http.NoBody {
+		r.Body = &sentBody{ReadCloser: r.Body, left: r.ContentLength, done: done}
+	}
+	x.in.drains.Go(func() {
+		defer x.finish()
+		defer done()
+		resp, err := next(r)
+		if err != nil {
+			return
+		}
+		done()
+		_, _ = io.Copy(io.Discard, resp.Body)
+		_ = resp.Body.Close()
+	})
+	if err := x.until(sent); err != nil {
+		return nil, err
+	}
+	return nil, &Error{h.fault.name}
+}
+
+// sentBody tells when a body was read to its end.
+type sentBody struct {
+	io.ReadCloser
+	left int64 // negative: not known
+	done func()
+}
+
+func (b *sentBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	known := b.left >= 0
+	b.left -= int64(n)
+	if errors.Is(err, io.EOF) || known && b.left <= 0 {
+		b.done()
+	}
+	return n, err
+}
