@@ -88,6 +88,7 @@ var rows = map[string]string{
 	"runtime/signedcard":        "runtime runtime/internal/keyset runtime/wire",
 
 	// What users' tests link, and no agent.
+	"runtime/fault":   "runtime",
 	"runtime/a2atest": "runtime runtime/client runtime/server runtime/task runtime/wire",
 
 	// What is generated and kept in this module.
