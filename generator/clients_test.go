@@ -1,10 +1,13 @@
 package generator
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/a2agen/a2agen/generator/diag"
+	"github.com/a2agen/a2agen/generator/output"
+	"github.com/a2agen/a2agen/internal/test/projecttest"
 )
 
 // TestClientsDoNotShareVariables: the secret of one agent must not go to another.
@@ -29,6 +32,23 @@ func TestClientsDoNotShareVariables(t *testing.T) {
 		}
 		if got, _, _ := strings.Cut(strings.Join(errs, "\n"), "\n"); got != want {
 			t.Errorf("%s: got %q, want %q", names, got, want)
+		}
+	}
+}
+
+// TestHandlersHaveTheClientsThatCallByThemselves: one that needs a binding of the user's own would keep the agent from starting.
+func TestHandlersHaveTheClientsThatCallByThemselves(t *testing.T) {
+	for binding, want := range map[string]bool{"JSONRPC": true, "QUIC": false} {
+		out, list := Generate(t.Context(), inputs(map[string]string{
+			"agent.yaml": projecttest.Skills(1), "other.json": cardOf("1.0/" + binding),
+			"a2agen.yaml": "protocol: [\"1.0\"]\nclients: [{name: other, file: other.json}]\n",
+		}))
+		if list.HasErrors() {
+			t.Fatal(list)
+		}
+		made := slices.ContainsFunc(out.Files, func(f output.File) bool { return f.Path == "agent/clients.gen.go" })
+		if made != want {
+			t.Errorf("%s: handlers have the client: %v", binding, made)
 		}
 	}
 }

@@ -62,7 +62,7 @@ func TestAClientSpeaksWhatTheCardOffers(t *testing.T) {
 			if list.HasErrors() {
 				t.Fatal(list)
 			}
-			tt.want.Client = "other"
+			tt.want.Client, tt.want.Field = "other", "Other"
 			if diff := cmp.Diff([]Reach{tt.want}, out.Reaches, cmpopts.IgnoreUnexported(Reach{})); diff != "" {
 				t.Error(diff)
 			}
