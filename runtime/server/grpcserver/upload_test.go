@@ -45,8 +45,8 @@ func (a *agent) upload(t *testing.T, web http.RoundTripper, method string, b *bo
 			return
 		}
 		_, _ = io.Copy(io.Discard, resp.Body)
-		_ = resp.Body.Close()
 		ended <- resp.Header.Get("Grpc-Status") + resp.Trailer.Get("Grpc-Status")
+		_ = resp.Body.Close() // waits for a read of b that has begun
 	}()
 	return ended
 }
