@@ -2,6 +2,7 @@ package a2atest
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"log/slog"
 	"net"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	rpc "github.com/a2agen/a2agen/runtime/client"
+	"github.com/a2agen/a2agen/runtime/fault"
 	"github.com/a2agen/a2agen/runtime/server"
 )
 
@@ -24,14 +26,17 @@ type Agent struct {
 	name string
 	host string // "weather.test"
 
+	seed    int64
 	handler http.Handler
 	open    func() // makes the handler, with the first connection; nil: it is there
 	client  *http.Client
 	ln      *listener
 	start   sync.Once // the first connection starts the server
-	stop    func()    // nil until then
-	closed  bool
-	mu      sync.Mutex // of stop and closed
+
+	mu     sync.Mutex
+	faults []*fault.Injector // each in front of those before it
+	stop   func()            // nil until the server starts
+	closed bool
 }
 
 // Option changes an [Agent] or a [Fake].
@@ -39,6 +44,7 @@ type Option func(*settings)
 
 type settings struct {
 	name     string
+	seed     int64
 	versions []string
 	bindings []string
 	server   []server.Option
@@ -52,9 +58,12 @@ func settingsOf(name string, opts []Option) *settings {
 	return s
 }
 
-// Name names the agent, whose URL is made from that: "weather" is at http://weather.test. It is for tests with several
+// Name names the agent, whose URL is made from that: "weather" is at https://weather.test. It is for tests with several
 // agents.
 func Name(name string) Option { return func(s *settings) { s.name = name } }
+
+// Seed sets what is random about faults: see [Agent.Fault].
+func Seed(n int64) Option { return func(s *settings) { s.seed = n } }
 
 // Serve hosts an agent, or any other handler, in this process until the test ends. A *server.Server is closed then:
 // handlers that still work are canceled.
@@ -66,7 +75,7 @@ func Name(name string) Option { return func(s *settings) { s.name = name } }
 //	c, err := client.New(t.Context(), a.URL(), a2atest.Serve(t, srv).Options()...)
 func Serve(t testing.TB, h http.Handler, opts ...Option) *Agent {
 	t.Helper()
-	a := newAgent(t, settingsOf("agent", opts).name)
+	a := newAgent(t, settingsOf("agent", opts))
 	a.handler = h
 	return a
 }
@@ -82,11 +91,11 @@ func ServerOptions(more ...server.Option) []server.Option {
 const Tester = "tester"
 
 // newAgent makes an agent without a handler.
-func newAgent(t testing.TB, name string) *Agent {
+func newAgent(t testing.TB, s *settings) *Agent {
 	t.Helper()
-	a := &Agent{t: t, name: name, host: hostOf(name)}
+	a := &Agent{t: t, name: s.name, host: hostOf(s.name), seed: s.seed}
 	a.ln = newListener(address(a.host))
-	a.client = &http.Client{Transport: &http.Transport{DialContext: a.Dial}}
+	a.client = &http.Client{Transport: &http.Transport{DialContext: a.Dial, DialTLSContext: a.Dial}}
 	t.Cleanup(a.close)
 	return a
 }
@@ -106,16 +115,17 @@ func hostOf(name string) string {
 	return host[:min(len(host), 63)] + ".test"
 }
 
-// URL returns the agent's URL, such as "http://weather.test". Only [Agent.HTTPClient] and [Agent.Dial] reach it.
-func (a *Agent) URL() string { return "http://" + a.host }
+// URL returns the agent's URL, such as "https://weather.test". Only [Agent.HTTPClient] and [Agent.Dial] reach it. Nothing
+// is encrypted, but both sides take the connection for a safe one, so that clients send credentials.
+func (a *Agent) URL() string { return "https://" + a.host }
 
 // HTTPClient returns the HTTP client that reaches the agent, and nothing else.
 func (a *Agent) HTTPClient() *http.Client { return a.client }
 
-// Options are what a generated client needs to reach the agent: its HTTP client, and that calls are sent without the
-// credentials that the card may demand.
+// Options are what a generated client needs to reach the agent: its HTTP client, that calls are sent without the
+// credentials that the card may demand, and that the card need not be signed.
 func (a *Agent) Options() []rpc.Option {
-	return []rpc.Option{rpc.HTTPClient(a.client), rpc.SendAnyway()}
+	return []rpc.Option{rpc.HTTPClient(a.client), rpc.SendAnyway(), rpc.VerifyCard(nil)}
 }
 
 // Dial connects to the agent: for clients that make connections of their own, such as those of gRPC. The address is the
@@ -154,7 +164,7 @@ func (a *Agent) serve() {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	web := &http.Server{
-		Handler: a.handler, Protocols: new(http.Protocols),
+		Handler: http.HandlerFunc(a.answer), Protocols: new(http.Protocols),
 		BaseContext: func(net.Listener) context.Context { return ctx },
 		ErrorLog:    slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug),
 	}
@@ -173,6 +183,41 @@ func (a *Agent) serve() {
 		_ = web.Close()
 		<-ended
 	}
+}
+
+// answer has the handler answer a request, through the faults that there are now.
+func (a *Agent) answer(w http.ResponseWriter, r *http.Request) {
+	r.TLS = &tls.ConnectionState{Version: tls.VersionTLS13, HandshakeComplete: true} // what never left the process is as safe
+	a.mu.Lock()
+	h := a.handler
+	for _, in := range a.faults {
+		h = in.Handler(h)
+	}
+	a.mu.Unlock()
+	h.ServeHTTP(w, r)
+}
+
+// Fault has requests to the agent that come from now on meet faults, in their order: see package fault. Given again they
+// add up. A fault that could not be applied fails the test, as does one that hit nothing by the end of the test.
+func (a *Agent) Fault(faults ...fault.Fault) {
+	a.t.Helper()
+	in, err := fault.New(a.seed, faults...)
+	if err != nil {
+		a.t.Fatalf("a2atest: %v", err)
+	}
+	at := place()
+	a.mu.Lock()
+	a.faults = append(a.faults, in)
+	a.mu.Unlock()
+	a.t.Cleanup(func() {
+		in.Close()
+		if err := in.Err(); err != nil {
+			a.t.Errorf("a2atest: %s: a fault could not be applied: %v", at, err)
+		}
+		for _, f := range in.Unused() {
+			a.t.Errorf("a2atest: %s: the fault %v hit no request to the agent %q", at, f, a.name)
+		}
+	})
 }
 
 // stopWithin is how long handlers may take to return at the end of the test, when their contexts have ended.

@@ -3,7 +3,7 @@ package a2atest
 import (
 	"context"
 	"errors"
-	"fmt"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -147,25 +147,15 @@ func (a *Answer[In, Out]) On(f func(ctx context.Context, in In, t *Task) (Out, e
 	}})
 }
 
-// errExited is the error of a function that did not return.
-var errExited = errors.New("the function ended its goroutine, as FailNow does")
-
-// handle calls a function of the test on a goroutine of its own, so that a panic or FailNow ends the call alone.
+// handle calls a function of the test. A panic fails the test and the call; the server survives FailNow.
 func (a *Answer[In, Out]) handle(ctx context.Context, f func(context.Context, In, *Task) (Out, error), in In, t *Task) (out Out, err error) {
-	err = errExited
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		defer func() {
-			if p := recover(); p != nil {
-				err = fmt.Errorf("panic: %v", p)
-				a.skill.fake.fail("a2atest: %s: the function of skill %q panicked: %v", a.at, a.skill.id, p)
-			}
-		}()
-		out, err = f(ctx, in, t)
+	defer func() {
+		if p := recover(); p != nil {
+			a.skill.fake.fail("a2atest: %s: the function of skill %q panicked: %v\n%s", a.at, a.skill.id, p, debug.Stack())
+			err = t.Fail("a2atest: the function of the fake panicked: %v", p)
+		}
 	}()
-	<-done
-	return out, err
+	return f(ctx, in, t)
 }
 
 // Asks has the task ask the client for input. What follows happens when the client has answered. more are parts to send

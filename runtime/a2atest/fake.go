@@ -1,6 +1,7 @@
 package a2atest
 
 import (
+	"bytes"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -52,7 +53,7 @@ type Fake struct {
 func NewFake(t testing.TB, c FakeConfig, opts ...Option) *Fake {
 	t.Helper()
 	s := settingsOf(c.Name, opts)
-	f := &Fake{Agent: newAgent(t, s.name), config: c, at: place()}
+	f := &Fake{Agent: newAgent(t, s), config: c, at: place()}
 	for _, sk := range c.Skills {
 		if err := sk.join(f); err != nil {
 			t.Fatalf("a2atest: the fake %q: %v", s.name, err)
@@ -182,11 +183,11 @@ func (f *Fake) newServer(more []server.Option) (*server.Server, error) {
 		return nil, err
 	}
 	opts := ServerOptions(
-		server.WithURL(f.URL()), server.WithLogger(slog.New(slog.DiscardHandler)), server.WithLimits(server.Limits{Timeout: longest}),
+		server.WithURL(f.URL()), server.WithLogger(slog.New(slog.NewTextHandler(logger{f}, &slog.HandlerOptions{Level: slog.LevelWarn}))), server.WithLimits(server.Limits{Timeout: longest}),
 		server.WithRouter(f.route),
 	)
 	for _, b := range f.config.Bindings {
-		if b.Server != nil {
+		if b.Server != nil && plan.offered(b.Name) {
 			opts = append(opts, b.Server)
 		}
 	}
@@ -205,7 +206,7 @@ func (f *Fake) verify() {
 	f.t.Helper()
 	for _, sk := range f.config.Skills {
 		for _, missing := range sk.unused() {
-			f.fail("%s", missing)
+			f.t.Errorf("%s", missing)
 		}
 	}
 	f.mu.Lock()
@@ -217,11 +218,23 @@ func (f *Fake) verify() {
 func (f *Fake) fail(format string, args ...any) {
 	f.t.Helper()
 	f.mu.Lock()
-	over := f.over
-	f.mu.Unlock()
-	if !over {
+	defer f.mu.Unlock()
+	if !f.over {
 		f.t.Errorf(format, args...)
 	}
+}
+
+// logger writes what the server of a fake warns of to the log of the test: such as the error of a function of the test,
+// whose text no client gets.
+type logger struct{ fake *Fake }
+
+func (l logger) Write(line []byte) (int, error) {
+	l.fake.mu.Lock()
+	defer l.fake.mu.Unlock()
+	if !l.fake.over {
+		l.fake.t.Logf("a2atest: the fake %q: %s", l.fake.name, bytes.TrimSpace(line))
+	}
+	return len(line), nil
 }
 
 // sample returns the made-up output of a skill, if it is to be used.

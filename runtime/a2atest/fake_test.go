@@ -1,22 +1,223 @@
 package a2atest_test
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/a2atest"
+	rpc "github.com/a2agen/a2agen/runtime/client"
 )
+
+var rome = &forecastInput{City: "Rome"}
 
 func TestAnAgentOfThirtyMinutesTakesNoTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake(t)
 		f.Forecast.After(30 * time.Minute).Returns(sunny(3))
-		began := time.Now()
-		out, err := forecast.Call(t.Context(), f.Client(t).RPC(), &forecastInput{City: "Rome"})
-		if err != nil || *out != *sunny(3) || time.Since(began) < 30*time.Minute {
-			t.Errorf("%+v, %v after %v", out, err, time.Since(began))
+		c := f.Client(t)
+		for name, call := range map[string]func() (*forecastOutput, error){
+			"a call":   func() (*forecastOutput, error) { return forecast.Call(t.Context(), c.RPC(), rome) },
+			"a stream": func() (*forecastOutput, error) { return lastOf(forecast.Stream(t.Context(), c.RPC(), rome)) },
+		} {
+			began := time.Now()
+			out, err := call()
+			if took := time.Since(began); err != nil || *out != *sunny(3) || took < 30*time.Minute || took > 31*time.Minute {
+				t.Errorf("%s: %+v, %v after %v", name, out, err, took)
+			}
 		}
-		if calls := f.Forecast.Calls(); len(calls) != 1 || calls[0].City != "Rome" {
-			t.Errorf("calls: %v", calls)
+	})
+}
+
+func TestCallsAreKeptInOrderWithTheirInputs(t *testing.T) {
+	f := newFake(t)
+	f.Forecast.Returns(sunny(1))
+	f.Chat.Returns("Hello.")
+	c := f.Client(t).RPC()
+	for _, city := range []string{"Rome", "Paris"} {
+		if _, err := forecast.Call(t.Context(), c, &forecastInput{City: city}, rpc.InContext("trip"), rpc.WithMetadata("m", 1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := chat.Call(t.Context(), c, "Good morning")
+	if err != nil || r.Text() != "Hello." {
+		t.Fatalf("%v, %v", r, err)
+	}
+	if got := f.Forecast.Calls(); len(got) != 2 || got[0].City != "Rome" || got[1].City != "Paris" {
+		t.Errorf("forecast: %v", got)
+	}
+	if got := f.Chat.Calls(); len(got) != 1 || got[0] != "Good morning" {
+		t.Errorf("chat: %v", got)
+	}
+	for _, got := range f.Forecast.Received() {
+		if m, _ := got.Metadata.Get("m"); got.ContextID != "trip" || got.TaskID == "" || string(m) != "1" {
+			t.Errorf("%+v", got)
+		}
+	}
+}
+
+func TestAnswersForANumberOfCallsComeBeforeTheOneForTheRest(t *testing.T) {
+	f := newFake(t)
+	f.Chat.Returns("never, because there is a later one")
+	f.Chat.Returns("the rest")
+	f.Chat.Returns("one").Once()
+	f.Chat.Returns("two").Times(2)
+	c := f.Client(t).RPC()
+	for i, want := range []string{"one", "two", "two", "the rest", "the rest"} {
+		if r, err := chat.Call(t.Context(), c, "hello"); err != nil || r.Text() != want {
+			t.Errorf("call %d: %v, %v, want %s", i, r, err, want)
+		}
+	}
+}
+
+func TestEachEndOfATaskIsWhatItsClientGets(t *testing.T) {
+	f := newFake(t)
+	f.Forecast.Fails("No sky: 100% fog.").Once()
+	f.Forecast.Rejects("Not there.").Once()
+	f.Forecast.On(func(context.Context, *forecastInput, *a2atest.Task) (*forecastOutput, error) {
+		return nil, runtime.ErrUnsupportedOperation
+	}).Once()
+	c := f.Client(t).RPC()
+	for _, want := range []struct {
+		state runtime.State
+		text  string
+	}{{runtime.StateFailed, "No sky: 100% fog."}, {runtime.StateRejected, "Not there."}} {
+		_, err := forecast.Call(t.Context(), c, rome)
+		var ended *rpc.TaskError
+		if !errors.As(err, &ended) || ended.State != want.state || ended.Message != want.text {
+			t.Errorf("%v, want %v", err, want)
+		}
+	}
+	if _, err := forecast.Call(t.Context(), c, rome); !errors.Is(err, runtime.ErrUnsupportedOperation) {
+		t.Errorf("an error of the protocol: %v", err)
+	}
+}
+
+func TestAQuestionIsAnsweredByWhatFollowsIt(t *testing.T) {
+	f := newFake(t)
+	f.Forecast.Asks("Which %s?", "Springfield").Asks("Sure?").Returns(sunny(2))
+	c := f.Client(t).RPC()
+	_, err := forecast.Call(t.Context(), c, &forecastInput{City: "Springfield"})
+	for i, prompt := range []string{"Which Springfield?", "Sure?"} {
+		var ask *rpc.InputRequiredError
+		if !errors.As(err, &ask) || ask.Prompt != prompt {
+			t.Fatalf("question %d: %v", i, err)
+		}
+		var out *forecastOutput
+		if out, err = forecast.Answer(t.Context(), c, ask, runtime.Text([]string{"Oregon", "yes"}[i])); err == nil && *out != *sunny(2) {
+			t.Errorf("%+v", out)
+		}
+	}
+	if got := f.Forecast.Received(); err != nil || len(got) != 1 || len(got[0].Answers) != 2 || got[0].Answers[0] != "Oregon" {
+		t.Errorf("%v, %+v", err, got)
+	}
+}
+
+func TestAFunctionMayAskAndIsCalledAgain(t *testing.T) {
+	f := newFake(t)
+	f.Chat.On(func(_ context.Context, in string, task *a2atest.Task) (string, error) {
+		if !task.Resumed() {
+			return "", task.Ask("Your name?")
+		}
+		return "Hello, " + in, nil
+	})
+	c := f.Client(t).RPC()
+	_, err := chat.Call(t.Context(), c, "hello")
+	var ask *rpc.InputRequiredError
+	if !errors.As(err, &ask) {
+		t.Fatal(err)
+	}
+	if r, err := chat.Answer(t.Context(), c, ask, runtime.Text("Ann")); err != nil || r.Text() != "Hello, Ann" {
+		t.Errorf("%v, %v", r, err)
+	}
+}
+
+func TestAnAuthorizationIsWaitedFor(t *testing.T) {
+	f := newFake(t)
+	f.Forecast.RequiresAuth("calendar", "read").Returns(sunny(1))
+	c := f.Client(t).RPC()
+	_, err := forecast.Call(t.Context(), c, rome)
+	var ask *rpc.InputRequiredError
+	if !errors.As(err, &ask) || ask.Auth == nil || ask.Auth.Scheme != "calendar" || len(ask.Auth.Scopes) != 1 {
+		t.Fatalf("%v", err)
+	}
+	if out, err := forecast.Answer(t.Context(), c, ask, runtime.Data(map[string]any{})); err != nil || out.Days != 1 {
+		t.Errorf("%+v, %v", out, err)
+	}
+}
+
+func TestChunksOfAnAnswerAreOfOneArtifact(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(t)
+		f.Forecast.Progress("Looking at 100% of it.").Streams("Sun", "day").After(time.Hour).Streams(" and Monday").Returns(sunny(2))
+		f.Chat.Streams("Hel", "lo.")
+		c := f.Client(t).RPC()
+		var told, progress string
+		for step, err := range forecast.Stream(t.Context(), c, rome) {
+			switch {
+			case err != nil:
+				t.Fatal(err)
+			case step.Done:
+				if *step.Output != *sunny(2) {
+					t.Errorf("%+v", step.Output)
+				}
+			case step.Artifact != nil:
+				told += step.Text()
+			default:
+				progress += step.Text()
+			}
+		}
+		if told != "Sunday and Monday" || progress != "Looking at 100% of it." {
+			t.Errorf("%q, %q", told, progress)
+		}
+		if r, err := chat.Call(t.Context(), c, "hello"); err != nil || r.Text() != "Hello." || len(r.Artifacts) != 1 {
+			t.Errorf("%+v, %v", r, err)
+		}
+	})
+}
+
+func TestSamplesAnswerWhatNoAnswerIsSetFor(t *testing.T) {
+	f := newFake(t)
+	f.Samples()
+	f.Forecast.Returns(sunny(4)).Once()
+	c := f.Client(t).RPC()
+	for i, want := range []int{4, 1, 1} {
+		if out, err := forecast.Call(t.Context(), c, rome); err != nil || out.Days != want {
+			t.Errorf("call %d: %+v, %v", i, out, err)
+		}
+	}
+	if got := f.Forecast.Calls(); len(got) != 3 {
+		t.Errorf("%v", got)
+	}
+}
+
+// A call ends with its client's patience, and what works on it is told.
+func TestACallIsCanceledByItsClient(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(t)
+		ended := make(chan error, 1)
+		f.Chat.On(func(ctx context.Context, _ string, task *a2atest.Task) (string, error) {
+			if err := task.Progress("at work"); err != nil {
+				return "", err
+			}
+			<-ctx.Done()
+			ended <- context.Cause(ctx)
+			return "", ctx.Err()
+		})
+		c := f.Client(t)
+		for step, err := range chat.Stream(t.Context(), c.RPC(), "hello") {
+			if err != nil || step.Progress != "at work" {
+				continue
+			}
+			if _, err := c.CancelTask(t.Context(), cancelRequest(step.TaskID)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := <-ended; err == nil {
+			t.Error("no cause")
 		}
 	})
 }

@@ -3,6 +3,7 @@ package a2atest_test
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -104,3 +105,18 @@ var (
 func sunny(days int) *forecastOutput {
 	return &forecastOutput{Text: fmt.Sprintf("%d days of sun", days), Days: days}
 }
+
+// lastOf returns the output of a stream.
+func lastOf[Out any](steps iter.Seq2[rpc.Event[Out], error]) (out Out, err error) {
+	for step, err := range steps {
+		if err != nil {
+			return out, err
+		}
+		if step.Done {
+			out = step.Output
+		}
+	}
+	return out, nil
+}
+
+func cancelRequest(id string) *a2a.CancelTaskRequest { return &a2a.CancelTaskRequest{ID: id} }

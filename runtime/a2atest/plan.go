@@ -14,6 +14,7 @@ import (
 // in this process, and what the card says of the skills.
 type plan struct {
 	protocol *runtime.Protocol
+	offers   []offer
 	card     runtime.Card
 	skills   map[string]cardSkill
 }
@@ -55,9 +56,17 @@ func (f *Fake) plan() (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	made := &plan{protocol: spoken(p, offers), skills: cardSkills(members, given)}
+	made := &plan{protocol: spoken(p, offers), offers: offers, skills: cardSkills(members, given)}
+	if allShort(made.protocol) {
+		members["defaultInputModes"], members["defaultOutputModes"] = shortModes, shortModes
+	}
 	made.card, err = offering(p, members, offers)
 	return made, err
+}
+
+// offered reports whether the fake is reached over a binding.
+func (p *plan) offered(binding string) bool {
+	return slices.ContainsFunc(p.offers, func(o offer) bool { return o.Binding == binding })
 }
 
 // givenCard is the card of the configuration, or one that is made of the skills.
@@ -141,6 +150,14 @@ func spoken(p *runtime.Protocol, offers []offer) *runtime.Protocol {
 		only.Whole = p.Versions[0]
 	}
 	return &only
+}
+
+// shortModes are modes as cards of 0.1 name them: a card that names no version is known by them (T48).
+var shortModes = json.RawMessage(`["text"]`)
+
+// allShort reports whether all versions are such that a card does not name.
+func allShort(p *runtime.Protocol) bool {
+	return !slices.ContainsFunc(p.Versions, func(v *runtime.Version) bool { return !v.Rules.ClientIDs })
 }
 
 // cardMembers are the members of a card as a version has it.

@@ -166,7 +166,7 @@ func (s *Skill[In, Out]) unexpected(in In) string {
 	what := "nobody expected it"
 	s.mu.Lock()
 	for _, a := range s.answers {
-		what = fmt.Sprintf("the answer of %s was for %s", a.at, times(a.limit))
+		what = fmt.Sprintf("the answer of %s was to be used %s", a.at, times(a.limit))
 	}
 	s.mu.Unlock()
 	if s.fake.isSampled() {
@@ -184,7 +184,7 @@ func (s *Skill[In, Out]) unused() (list []string) {
 	defer s.mu.Unlock()
 	for _, a := range s.answers {
 		if a.used < a.limit {
-			list = append(list, fmt.Sprintf("a2atest: %s: skill %q of the fake %q was to be called %s with this answer, and was called %s",
+			list = append(list, fmt.Sprintf("a2atest: %s: this answer of skill %q of the fake %q was to be used %s, and was used %s",
 				a.at, s.id, s.fake.name, times(a.limit), times(a.used)))
 		}
 	}
@@ -193,10 +193,7 @@ func (s *Skill[In, Out]) unused() (list []string) {
 
 // times is a number of calls in words.
 func times(n int) string {
-	switch n {
-	case 0:
-		return "never"
-	case 1:
+	if n == 1 {
 		return "once"
 	}
 	return fmt.Sprintf("%d times", n)

@@ -73,12 +73,12 @@ func (in *Injector) Err() error {
 }
 
 // Unused returns the faults that hit nothing so far: in a test that is over, a mistake in a limit, or a fault of events
-// where nothing streams.
+// where nothing streams. Those with a [Fault.Probability] are not among them: they may well hit nothing.
 func (in *Injector) Unused() (unused []Fault) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	for i, c := range in.counts {
-		if c.hits == 0 {
+		if c.hits == 0 && in.faults[i].chance == 0 {
 			unused = append(unused, in.faults[i])
 		}
 	}

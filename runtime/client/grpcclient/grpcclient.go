@@ -8,7 +8,10 @@
 package grpcclient
 
 import (
+	"context"
 	"crypto/tls"
+	"net"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc"
@@ -59,6 +62,12 @@ func DialOptions(opts ...grpc.DialOption) Option {
 	return func(b *binding) { b.dial = append(b.dial, opts...) }
 }
 
+// Dialer makes connections by dial, which gets "tcp" and the host and port of an address, instead of over the network.
+// Nothing is encrypted on them: that is for dial to do where an address asks for it. Package a2atest has one.
+func Dialer(dial func(ctx context.Context, network, address string) (net.Conn, error)) Option {
+	return func(b *binding) { b.dialer = dial }
+}
+
 // Binding is the binding GRPC, for [client.Use].
 func Binding(opts ...Option) client.Binding {
 	b := &binding{keepAlive: DefaultKeepAlive}
@@ -74,6 +83,7 @@ type binding struct {
 	keepAlive time.Duration
 	calls     []grpc.CallOption
 	dial      []grpc.DialOption
+	dialer    func(ctx context.Context, network, address string) (net.Conn, error) // nil: over the network
 }
 
 // Name is GRPC.
@@ -98,6 +108,12 @@ func (b *binding) Connect(t client.Target) (client.Conn, error) {
 	if b.keepAlive > 0 {
 		opts = append(opts, grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: b.keepAlive, Timeout: answersWithin}))
 	}
+	if b.dialer != nil {
+		at.target = "passthrough:///" + strings.TrimPrefix(at.target, "dns:///")
+		opts = append(opts, grpc.WithContextDialer(func(ctx context.Context, to string) (net.Conn, error) {
+			return b.dialer(ctx, "tcp", to)
+		}))
+	}
 	cc, err := grpc.NewClient(at.target, append(opts, b.dial...)...)
 	if err != nil {
 		return nil, err
@@ -107,7 +123,7 @@ func (b *binding) Connect(t client.Target) (client.Conn, error) {
 
 // credentials are those of connections. A certificate of the client's goes before those of [TLS].
 func (b *binding) credentials(at address, t client.Target) credentials.TransportCredentials {
-	if !at.secure {
+	if !at.secure || b.dialer != nil {
 		return insecure.NewCredentials()
 	}
 	config := b.tls

@@ -1,0 +1,159 @@
+package a2atest_test
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/a2agen/a2agen/internal/a2awires"
+	wires "github.com/a2agen/a2agen/internal/a2awires/a2aclient"
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/a2atest"
+	rpc "github.com/a2agen/a2agen/runtime/client"
+	"github.com/a2agen/a2agen/runtime/client/grpcclient"
+	"github.com/a2agen/a2agen/runtime/fault"
+	"github.com/a2agen/a2agen/runtime/server/grpcserver"
+)
+
+// newWires makes a fake of all versions and bindings, of an agent whose card is given.
+func newWires(t testing.TB, card any, opts ...a2atest.Option) *fake {
+	t.Helper()
+	f := &fake{
+		Forecast: a2atest.NewSkill[*forecastInput, *forecastOutput]("forecast", "Forecast"),
+		Chat:     a2atest.NewSkill[string, string]("chat", "Chat"),
+	}
+	f.Fake = a2atest.NewFake(t, a2atest.FakeConfig{
+		Name: "Old Weather", Protocol: a2awires.ClientProtocol(), Card: card, Skills: []a2atest.AnySkill{f.Forecast, f.Chat},
+		Bindings: []a2atest.Binding{{Name: runtime.BindingGRPC, Server: grpcserver.Serve(), Client: func(a *a2atest.Agent) rpc.Option {
+			return rpc.Use(grpcclient.Binding(grpcclient.Dialer(a.Dial)))
+		}}},
+	}, opts...)
+	return f
+}
+
+func dialWires(t testing.TB, f *fake, opts ...rpc.Option) *wires.Client {
+	t.Helper()
+	c, err := wires.New(t.Context(), f.URL(), append(f.Options(), opts...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// Each version over each binding that has it: a call, a stream and a question, of an agent that takes its time.
+func TestAFakeIsAnOldPeerOverEachBinding(t *testing.T) {
+	for _, v := range a2awires.ClientProtocol().Versions {
+		for _, b := range runtime.Bindings {
+			if v.Over(b.Name) == nil {
+				continue
+			}
+			t.Run(v.Name+" "+b.Name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					f := newWires(t, nil, a2atest.Versions(v.Name), a2atest.Over(b.Name))
+					f.Forecast.After(time.Hour).Streams("a", "b").Returns(sunny(1)).Times(2)
+					f.Forecast.Asks("Which one?").Returns(sunny(2))
+					c := dialWires(t, f).RPC()
+					if i := c.Interface(); i.Version != v.Name || i.Binding != b.Name {
+						t.Fatalf("%+v", i)
+					}
+					if out, err := forecast.Call(t.Context(), c, rome); err != nil || out.Days != 1 {
+						t.Errorf("a call: %+v, %v", out, err)
+					}
+					if out, err := lastOf(forecast.Stream(t.Context(), c, rome)); err != nil || out.Days != 1 {
+						t.Errorf("a stream: %+v, %v", out, err)
+					}
+					_, err := forecast.Call(t.Context(), c, rome)
+					var ask *rpc.InputRequiredError
+					if !errors.As(err, &ask) {
+						t.Fatalf("a question: %v", err)
+					}
+					if out, err := forecast.Answer(t.Context(), c, ask, runtime.Text("this one")); err != nil || out.Days != 2 {
+						t.Errorf("an answer: %+v, %v", out, err)
+					}
+				})
+			})
+		}
+	}
+}
+
+// A stranger's card, of an old shape, with interfaces elsewhere, demands, a signature and promises that a fake does not keep.
+const stranger = `{
+	"name": "Stranger", "description": "x", "version": "7", "protocolVersion": "0.3.0", "url": "https://stranger.example/a2a/v1",
+	"preferredTransport": "JSONRPC", "additionalInterfaces": [{"url": "grpc.stranger.example:443", "transport": "GRPC"}],
+	"capabilities": {"streaming": true, "pushNotifications": true}, "supportsAuthenticatedExtendedCard": true,
+	"securitySchemes": {"key": {"type": "apiKey", "in": "header", "name": "X-Key"}}, "security": [{"key": []}],
+	"signatures": [{"protected": "eyJhbGciOiJFUzI1NiJ9", "signature": "AAAA"}],
+	"defaultInputModes": ["text/plain"], "defaultOutputModes": ["text/plain"],
+	"skills": [{"id": "forecast", "name": "F", "description": "f", "tags": ["f"]}, {"id": "chat", "name": "C", "description": "c", "tags": ["c"]}]
+}`
+
+func TestAFakeOfAStrangerSpeaksWhatItsCardOffers(t *testing.T) {
+	read, err := rpc.ParseCard(a2awires.ClientProtocol(), []byte(stranger))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{runtime.BindingJSONRPC, runtime.BindingGRPC} {
+		f := newWires(t, read.Generated())
+		f.Chat.Returns("Hello.")
+		c := dialWires(t, f, rpc.Prefer(want), rpc.WithAPIKey("key", "secret"))
+		if i := c.RPC().Interface(); i.Version != "0.3" || i.Binding != want {
+			t.Errorf("%+v", i)
+		}
+		if r, err := chat.Call(t.Context(), c.RPC(), "hi"); err != nil || r.Text() != "Hello." {
+			t.Errorf("%s: %v, %v", want, r, err)
+		}
+	}
+}
+
+func TestAStreamThatIsCutGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(t)
+		f.Chat.Streams("a", "b", "c").After(time.Hour).Streams("d", "e").Once()
+		f.Fault(fault.CutAfter(3).Times(4), fault.Delay(time.Minute))
+		var told string
+		for step, err := range chat.Stream(t.Context(), f.Client(t).RPC(), "hi") {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if step.Artifact != nil {
+				told += step.Text()
+			}
+		}
+		if told != "abcde" || len(f.Chat.Calls()) != 1 {
+			t.Errorf("%q in %d calls", told, len(f.Chat.Calls()))
+		}
+	})
+}
+
+func TestFaultsThatCannotBeAreReportedWhereTheyAre(t *testing.T) {
+	var wrong, idle string
+	got := record(t, func(tb testing.TB) {
+		f := newFake(tb)
+		idle = here(1)
+		f.Fault(fault.CutAfter(3).On("SubscribeToTask"), fault.Status(503).Probability(0.000001))
+		wrong = here(1)
+		f.Fault(fault.CutAfter(-1))
+	})
+	wantReports(t, got, []string{wrong + ": a2atest: ", "CutAfter(-1)"}, []string{idle, "CutAfter(3)", `hit no request to the agent "weather"`})
+}
+
+// An agent's client reaches it, and nothing else: no test goes to the network by a mistake in a card.
+func TestAnAgentsClientReachesNothingElse(t *testing.T) {
+	a := a2atest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Host+r.URL.Path) }), a2atest.Name("My Agent!"))
+	resp, err := a.HTTPClient().Get(a.URL() + "/x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if b, _ := io.ReadAll(resp.Body); string(b) != "my-agent.test/x" || a.URL() != "https://my-agent.test" {
+		t.Errorf("%s, %s", b, a.URL())
+	}
+	if _, err := a.HTTPClient().Get("https://example.com"); err == nil || !strings.Contains(err.Error(), `example.com:443 is not the agent "My Agent!"`) {
+		t.Errorf("%v", err)
+	}
+}
