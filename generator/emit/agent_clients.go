@@ -32,15 +32,17 @@ func (a *agentPackage) clientsType() jen.Code {
 		text := fmt.Sprintf("%s calls the agent %q. The environment variable %s is its URL, where it is not that of the card.", r.Go, r.Agent, rpc.EnvURL(r.Client))
 		fields = append(fields, jen.Add(doc(text)).Id(r.Go).Op("*").Qual(r.Import, "Client"))
 	}
+	const options = "Options are those of the clients that NewServer makes, such as how often calls are tried: rpc.Policy(…)."
+	fields = append(fields, jen.Line().Add(doc(options)).Id("Options").Index().Qual(clientPath, "Option"))
 	text := name + " are the agents that handlers call. The type that has the handlers embeds them.\n\n" +
 		"NewServer makes those that are nil, of the cards that a2agen.lock pins and without a request, gives them the observers of the server, and closes them when it has shut down. " +
-		"What is set before is used as it is: a client with options of your own, or that of a fake in a test."
+		"What is set before is used as it is, such as the client of a fake in a test."
 	return jen.Add(doc(text)).Type().Id(name).Struct(fields...).Line()
 }
 
 // openMethod is the method that makes the clients which are nil.
 func (a *agentPackage) openMethod() jen.Code {
-	body := []jen.Code{jen.Id("o").Op(":=").Qual(clientPath, "NewOpener").Call(jen.Id("observers"))}
+	body := []jen.Code{jen.Id("o").Op(":=").Qual(clientPath, "NewOpener").Call(jen.Id("observers"), jen.Id("c").Dot("Options").Op("..."))}
 	for _, r := range a.agent.Remotes {
 		body = append(body, openClient(r))
 	}

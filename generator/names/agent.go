@@ -98,6 +98,7 @@ func nameRemotes(a *ir.Agent, types, methods *Scope) {
 	}
 	a.RemotesType = types.Take("Clients")
 	methods.Take(a.RemotesType) // the name of what is embedded
+	methods.Take("Options")     // its other field
 	for _, r := range a.Remotes {
 		name := Go(r.Client)
 		if methods.Has(name) {

@@ -20,13 +20,15 @@ func EnvURL(client string) string { return "A2A_AGENT_" + envWord(client) }
 // Opener opens the clients with which the handlers of an agent call other agents, and closes them together. Generated code uses
 // it.
 type Opener struct {
-	observers []observe.Observer
-	opened    []func()
-	err       error
+	opts   []Option
+	opened []func()
+	err    error
 }
 
-// NewOpener returns an opener of clients that have the observers.
-func NewOpener(observers []observe.Observer) *Opener { return &Opener{observers: observers} }
+// NewOpener returns an opener of clients that have the observers and the options.
+func NewOpener(observers []observe.Observer, opts ...Option) *Opener {
+	return &Opener{opts: append([]Option{WithObserver(observers...)}, opts...)}
+}
 
 // Open sets *to, unless it is set, to the client of that name, which open makes of the card that it was generated from, without a
 // request. card is the URL of that card, by which the client notices that the card changed; "" for none. If the environment says
@@ -46,7 +48,7 @@ func Open[T any, C interface {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), openTime)
 	defer cancel()
-	c, err := open(ctx, "", append(opts, WithObserver(o.observers...))...)
+	c, err := open(ctx, "", append(opts, o.opts...)...)
 	if err != nil {
 		o.err = fmt.Errorf("the client %s: %w (%s says where its agent is)", name, err, EnvURL(name))
 		return
