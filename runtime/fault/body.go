@@ -99,11 +99,15 @@ func (b *body) cut(fault string) error {
 // halfClose ends the answer, and takes from the agent what it still writes.
 func (b *body) halfClose() error {
 	b.x.detach()
-	b.x.in.drains.Go(func() {
+	reads := b.x.in.background(func() {
 		defer b.x.finish()
 		_, _ = io.Copy(io.Discard, b.src)
 		_ = b.src.Close()
 	})
+	if !reads {
+		b.x.finish()
+		_ = b.src.Close()
+	}
 	return io.EOF
 }
 

@@ -75,8 +75,9 @@ type handled struct{ handler http.Handler }
 // RoundTrip implements [http.RoundTripper].
 func (h handled) RoundTrip(r *http.Request) (*http.Response, error) {
 	src, dst := io.Pipe()
-	resp := &http.Response{Request: r, Proto: r.Proto, ProtoMajor: r.ProtoMajor, ProtoMinor: r.ProtoMinor, Body: src, ContentLength: -1}
+	resp := &http.Response{Request: r, Proto: r.Proto, ProtoMajor: r.ProtoMajor, ProtoMinor: r.ProtoMinor, ContentLength: -1}
 	w := &pipeWriter{header: http.Header{}, body: dst, resp: resp, begun: make(chan struct{})}
+	resp.Body = &pipeBody{src, w}
 	in := r.WithContext(r.Context())
 	in.RequestURI = r.URL.RequestURI()
 	if in.Body == nil {
@@ -103,6 +104,21 @@ type pipeWriter struct {
 	begun  chan struct{}  // closed when the head is complete
 	resp   *http.Response // its head belongs to the reader when it is complete
 	failed error          // in place of an answer
+	after  http.Header    // the trailer; complete when the body is closed
+}
+
+// pipeBody is the body of the answer. As with those of net/http the trailer is there when its end was read.
+type pipeBody struct {
+	*io.PipeReader
+	from *pipeWriter
+}
+
+func (b *pipeBody) Read(p []byte) (int, error) {
+	n, err := b.PipeReader.Read(p)
+	if err == io.EOF {
+		b.from.resp.Trailer = b.from.after
+	}
+	return n, err
 }
 
 // Header implements [http.ResponseWriter].
@@ -147,7 +163,7 @@ func (w *pipeWriter) finish(panicked any) {
 		return
 	}
 	w.WriteHeader(http.StatusOK)
-	w.resp.Trailer = w.trailers() // before the reader sees the end
+	w.after = w.trailers()
 	_ = w.body.Close()
 }
 

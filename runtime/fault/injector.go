@@ -25,6 +25,7 @@ type Injector struct {
 	watch    func(Exchange)
 
 	mu       sync.Mutex
+	closed   bool
 	counts   []count // of faults
 	requests int
 	problems []error // the first ones
@@ -57,8 +58,22 @@ func New(seed int64, faults ...Fault) (*Injector, error) {
 // Close ends what faults still hold: stalled answers and requests that wait break, and the answers that nobody gets are
 // not read any more. It returns when all that is over.
 func (in *Injector) Close() {
+	in.mu.Lock()
+	in.closed = true
+	in.mu.Unlock()
 	in.cancel()
 	in.drains.Wait()
+}
+
+// background does what nobody waits for, in a goroutine of its own. It reports whether it does: not when the injector is
+// closed.
+func (in *Injector) background(work func()) bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if !in.closed {
+		in.drains.Go(work)
+	}
+	return !in.closed
 }
 
 // Watch has f called with each request when its answer ended, one at a time. It must be called before the first request.

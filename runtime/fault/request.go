@@ -89,14 +89,14 @@ func doubleRequest(x *exchange, h *hit, r *http.Request, next send) (*http.Respo
 	}
 	second := withBody(r, body) // its context ends when the caller leaves
 	over := make(chan time.Time)
-	x.in.drains.Go(func() {
+	goes := x.in.background(func() {
 		defer close(over)
 		if again, err := next(second); err == nil {
 			_, _ = io.Copy(io.Discard, again.Body)
 			_ = again.Body.Close()
 		}
 	})
-	if !x.streams(resp) {
+	if goes && !x.streams(resp) {
 		_ = x.until(over)
 	}
 	return resp, nil
@@ -175,7 +175,7 @@ func halfCloseRequest(x *exchange, h *hit, r *http.Request, next send) (*http.Re
 	if r.Body != nil && r.Body != http.NoBody {
 		r.Body = &sentBody{ReadCloser: r.Body, left: r.ContentLength, done: done}
 	}
-	x.in.drains.Go(func() {
+	goes := x.in.background(func() {
 		defer x.finish()
 		defer done()
 		resp, err := next(r)
@@ -186,6 +186,10 @@ func halfCloseRequest(x *exchange, h *hit, r *http.Request, next send) (*http.Re
 		_, _ = io.Copy(io.Discard, resp.Body)
 		_ = resp.Body.Close()
 	})
+	if !goes {
+		x.finish()
+		return nil, unsent(r, errInjector)
+	}
 	if err := x.until(sent); err != nil {
 		return nil, err
 	}
