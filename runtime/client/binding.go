@@ -87,6 +87,9 @@ type Stream interface {
 type Item struct {
 	Data []byte // what the version reads
 	ID   string // by which the stream can be taken up again; "" without
+	// Number is that of the event in its task: 1 more than that of the event before, or any larger one for a whole task. 0 is
+	// an agent that does not number events.
+	Number int64
 	// Read is how many bytes were read for it, heartbeats before it and framing included; 0 is the length of Data.
 	Read int
 	// Cut: the stream ended with this event, and perhaps within it.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -92,7 +93,8 @@ type conn struct {
 	news    bool     // one of them was new
 	seen    *attempt // by observers, to the end of the stream
 	timeout eventTimeout
-	limit   int // bytes in a row that are no event that is known
+	limit   int   // bytes in a row that are no event that is known
+	last    int64 // number of the last event that is known to the caller, on a connection before this one at first; 0: none
 }
 
 // Close ends the request.
@@ -121,6 +123,9 @@ func (c *Client) open(ctx context.Context, m Method, request any, cl *call) (s *
 			return err
 		}
 		s = &conn{Stream: stream, link: l, op: op, opened: time.Now(), seen: a, limit: between(c.maxEvent)}
+		if cl.lastLink == nil || cl.lastLink == l {
+			s.last = eventNumber(cl.lastEventID)
+		}
 		s.timeout = eventTimeout{time: c.quiet, ctx: ctx, cancel: cancel}
 		return nil
 	})
@@ -184,10 +189,42 @@ func (s *conn) next() (item, error) {
 		if err != nil {
 			return item{}, err
 		}
+		if i.Number > 0 && i.Number <= s.last && e.EventInfo().Kind != runtime.EventTask { // it came twice
+			unknown += max(i.Read, len(i.Data), leastItem)
+			continue
+		}
+		if err := s.inOrder(i.Number, e.EventInfo().Kind); err != nil {
+			return item{}, err
+		}
 		s.items++
 		return item{e, i.ID, i.Data}, nil
 	}
 	return item{}, overdue(s.limit)
+}
+
+// inOrder takes note of the number of an event, 0 for none. An error is a broken connection: what is missing comes again on the next one.
+func (s *conn) inOrder(number int64, kind runtime.EventKind) error {
+	switch {
+	case number == 0:
+	case kind == runtime.EventTask && number >= s.last, kind == runtime.EventMessage:
+		s.last = number
+	case number == s.last+1 && s.last > 0:
+		s.last = number
+	case s.last == 0:
+		return &LinkError{Err: fmt.Errorf("event %d came before the task", number)}
+	default:
+		return &LinkError{Err: fmt.Errorf("event %d came after event %d", number, s.last)}
+	}
+	return nil
+}
+
+// eventNumber reads the id of an event that is numbered; 0 if it is no number.
+func eventNumber(id string) int64 {
+	n, err := strconv.ParseInt(id, 10, 64)
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n
 }
 
 // decode reads an item.

@@ -228,7 +228,7 @@ func (s *stream) again(err error) bool {
 
 // finish ends a stream whose task cannot be subscribed to: it is over or waits, which the task itself tells.
 func (s *stream) finish(ctx context.Context, cause error) error {
-	over, err := s.settle(ctx)
+	over, err := s.settle(ctx, s.client.patientTask)
 	if err == nil && !over {
 		return s.broken(s.retries.why(cause))
 	}
@@ -237,7 +237,7 @@ func (s *stream) finish(ctx context.Context, cause error) error {
 
 // look asks for the task where a connection brought nothing, which is as good as an event of it.
 func (s *stream) look(ctx context.Context, conn *conn) (over bool, err error) {
-	over, err = s.settle(ctx)
+	over, err = s.settle(ctx, s.client.task)
 	switch {
 	case err == nil:
 		conn.items++
@@ -248,8 +248,10 @@ func (s *stream) look(ctx context.Context, conn *conn) (over bool, err error) {
 }
 
 // settle gets the task and, if it ended or waits, passes it on.
-func (s *stream) settle(ctx context.Context) (over bool, err error) {
-	task, err := s.client.task(ctx, s.taskID, s.call)
+func (s *stream) settle(
+	ctx context.Context, get func(ctx context.Context, id string, cl *call) (runtime.Task, error),
+) (over bool, err error) {
+	task, err := get(ctx, s.taskID, s.call)
 	if err != nil || !settled(task.TaskInfo().State) {
 		return false, err
 	}

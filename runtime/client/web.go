@@ -94,6 +94,7 @@ func (c *webConn) Open(ctx context.Context, r *Request) (Stream, error) {
 		answer.watch.lines = true
 		s.reader = sse.NewReader(answer.body, c.target.MaxEvent)
 		s.reader.Resume(r.LastEventID)
+		s.numbered = answer.resp.Header.Get(sse.NumberedHeader) == sse.Numbered
 		return s, nil
 	}
 	s.single, err = answer.result(f, c.target.MaxEvent)
@@ -180,6 +181,8 @@ type events struct {
 	reader *sse.Reader // nil when a JSON body came instead
 	single []byte      // what that held, until it is read
 	limit  int         // bytes in a row without an event
+	// numbered: the ids of the events are consecutive numbers.
+	numbered bool
 }
 
 // Next reads on to the next event that is no heartbeat.
@@ -214,8 +217,16 @@ func (s *events) Next() (Item, error) {
 		case err != nil && e.Unfinished && errors.Is(err, runtime.ErrInvalidAgentResponse):
 			err = &LinkError{Err: io.ErrUnexpectedEOF} // cut in the middle of it
 		}
-		return Item{Data: data, ID: string(e.ID), Read: read, Cut: e.Unfinished}, err
+		return Item{Data: data, ID: string(e.ID), Number: s.number(e.ID), Read: read, Cut: e.Unfinished}, err
 	}
+}
+
+// number is that of an event with an id; 0 without one.
+func (s *events) number(id []byte) int64 {
+	if !s.numbered {
+		return 0
+	}
+	return eventNumber(string(id))
 }
 
 // Retry is what the field of that name says.

@@ -8,6 +8,14 @@ import (
 // ContentType is the media type of an event stream.
 const ContentType = "text/event-stream"
 
+// NumberedHeader is the header of a stream whose events are numbered: with the value [Numbered] each id is that of the
+// event before it and 1, but that of a task as a whole, which may be any larger one. A reader sees by it that an event is
+// missing, came twice, or came out of order.
+const (
+	NumberedHeader = "A2agen-Event-Ids"
+	Numbered       = "consecutive"
+)
+
 // AppendEvent appends one event with the given id and data. An empty id writes no id field, so that the receiver's
 // last event id stays as it was. Every line break in data (LF, CR or CRLF) starts a new data line and reaches the
 // receiver as LF. An id that the format cannot carry (one with a line break or NUL) is left out.

@@ -24,6 +24,7 @@ var (
 	streamType = []string{sse.ContentType}
 	noCache    = []string{"no-cache"}
 	unbuffered = []string{"no"} // tells nginx to pass events on as they come
+	numbered   = []string{sse.Numbered}
 	closing    = []string{"close"}
 	retryAfter = []string{"1"}
 	identity   = []string{"identity"}
@@ -201,6 +202,7 @@ func (q *Request) StreamHeader() {
 	h["Content-Type"] = streamType
 	h["Cache-Control"] = noCache
 	h["X-Accel-Buffering"] = unbuffered
+	h[sse.NumberedHeader] = numbered
 }
 
 // put writes b in pieces. The caller has set the deadline of the first one. Writers without deadlines are those of
