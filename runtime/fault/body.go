@@ -16,6 +16,7 @@ type body struct {
 	out      io.Reader     // the last fault
 	length   int64         // in bytes; negative: not known
 	split    func() splitter
+	messages bool // of gRPC
 	events   *countedEvents
 	trailers func() // are the caller's when the body is over
 }
@@ -28,7 +29,7 @@ func (x *exchange) answer(from *http.Response) *http.Response {
 	x.in.mu.Lock()
 	hits := x.plan(func(f Fault) bool { return f.answer != nil && (stream || !f.events) })
 	x.in.mu.Unlock()
-	b := &body{x: x, src: from.Body, out: from.Body, length: from.ContentLength, split: splitterOf(from)}
+	b := &body{x: x, src: from.Body, out: from.Body, length: from.ContentLength, split: splitterOf(from), messages: isGRPC(from.Header)}
 	b.trailers = func() { resp.Trailer = maps.Clone(from.Trailer) }
 	for _, h := range hits {
 		h.fault.answer(x, b)
@@ -209,61 +210,91 @@ func (e *eachEvent) Read(p []byte) (int, error) {
 	return copy(p, piece), err
 }
 
-// maxSwapped is the largest event that is passed on after the next one, in bytes.
-const maxSwapped = 1 << 20
+// maxKept is the largest event that is kept to be passed on later, in bytes.
+const maxKept = 1 << 20
 
-var errSwapped = errors.New("the event is over 1 MiB")
+var (
+	errKept   = errors.New("the event is over 1 MiB")
+	errNumber = errors.New("messages of gRPC have no number by which a client could see that; they are passed on as they come")
+)
 
-// swappedEvents passes on event n after event n+1.
-type swappedEvents struct {
-	*frames
-	n, at   int // at: events that are over
-	held    []byte
-	ready   []byte // of what was held, to be passed on
-	problem func(error)
-	err     error // after what is ready
-	gave    bool
+// edit is what becomes of one event of a stream.
+type edit uint8
+
+const (
+	editDrop edit = iota + 1
+	editDouble
+	editSwap // with the event that follows
+)
+
+// editEvent has an edit made of event n.
+func (b *body) editEvent(fault string, n int, what edit) {
+	if b.messages {
+		b.x.problem(fault, errNumber)
+		return
+	}
+	b.out = &editedEvents{frames: b.frames(), n: n, edit: what, problem: func(err error) { b.x.problem(fault, err) }}
 }
 
-func (s *swappedEvents) Read(p []byte) (int, error) {
+// editedEvents passes on all events but for event n.
+type editedEvents struct {
+	*frames
+	n       int
+	edit    edit
+	problem func(error)
+	over    int    // events that have ended
+	kept    []byte // of event n
+	large   bool   // event n is, and passes as it is
+	ready   []byte // to be passed on before anything else
+	err     error  // after that
+}
+
+func (e *editedEvents) Read(p []byte) (int, error) {
 	for {
-		if len(s.ready) > 0 {
-			n := copy(p, s.ready)
-			s.ready = s.ready[n:]
+		if len(e.ready) > 0 {
+			n := copy(p, e.ready)
+			e.ready = e.ready[n:]
 			return n, nil
 		}
-		if s.err != nil {
-			return 0, s.err
+		if e.err != nil {
+			return 0, e.err
 		}
-		piece, ends, err := s.next(len(p))
-		holds := s.at == s.n-1 && !s.gave
+		piece, ends, err := e.next(len(p))
+		edited := e.over == e.n-1
 		if ends {
-			s.at++
+			e.over++
 		}
-		s.err = err
-		switch {
-		case holds && len(s.held)+len(piece) <= maxSwapped:
-			s.held = append(s.held, piece...)
-			if err != nil {
-				s.release()
-			}
-			continue
-		case holds: // too large
-			s.gave = true
-			s.problem(errSwapped)
-			s.ready = append(s.held, piece...)
-			s.held = nil
-			continue
+		e.err = err
+		e.ready = append(e.ready[:0], piece...)
+		if edited {
+			e.keep(ends)
 		}
-		n := copy(p, piece)
-		if err != nil || ends && s.at == s.n+1 {
-			s.release()
-		}
-		if n > 0 || len(s.ready) == 0 && err != nil {
-			return n, nil
+		if err != nil || e.edit == editSwap && ends && e.over == e.n+1 {
+			e.ready = append(e.ready, e.kept...)
+			e.kept = nil
 		}
 	}
 }
 
-// release passes on what was held.
-func (s *swappedEvents) release() { s.ready, s.held = s.held, nil }
+// keep does with the piece of event n that is ready what the edit says.
+func (e *editedEvents) keep(ends bool) {
+	switch {
+	case e.large:
+	case e.edit == editDrop:
+		e.ready = e.ready[:0]
+	case len(e.kept)+len(e.ready) > maxKept:
+		e.problem(errKept)
+		if e.large = true; e.edit == editSwap {
+			e.ready = append(e.kept, e.ready...)
+		}
+		e.kept = nil
+	default:
+		e.kept = append(e.kept, e.ready...)
+		if e.edit == editSwap {
+			e.ready = e.ready[:0]
+		} else if ends {
+			e.ready = append(e.ready, e.kept...)
+			e.kept = nil
+		}
+	}
+}

@@ -83,12 +83,19 @@ func ReorderRequests() Fault {
 }
 
 // ReorderEvents has event n of a stream, counted from 1, come after event n+1. If no such event comes it is the last one of
-// the stream. An event over 1 MiB is passed on in its order, which [Injector.Err] reports.
-func ReorderEvents(n int) Fault {
-	f := Fault{name: fmt.Sprintf("ReorderEvents(%d)", n), events: true}
-	f.answer = func(x *exchange, b *body) {
-		b.out = &swappedEvents{frames: b.frames(), n: n, problem: func(err error) { x.problem(f.name, err) }}
-	}
+// the stream. An event over 1 MiB passes as it is, which [Injector.Err] reports, as it reports a stream over gRPC: there a
+// client has nothing by which it could see the order of events.
+func ReorderEvents(n int) Fault { return editing("ReorderEvents", n, editSwap) }
+
+// DropEvent leaves event n of a stream, counted from 1, out. For gRPC see [ReorderEvents].
+func DropEvent(n int) Fault { return editing("DropEvent", n, editDrop) }
+
+// DoubleEvent has event n of a stream, counted from 1, come twice. For gRPC and large events see [ReorderEvents].
+func DoubleEvent(n int) Fault { return editing("DoubleEvent", n, editDouble) }
+
+func editing(name string, n int, what edit) Fault {
+	f := Fault{name: fmt.Sprintf("%s(%d)", name, n), events: true}
+	f.answer = func(_ *exchange, b *body) { b.editEvent(f.name, n, what) }
 	return f.positive(n > 0, "the number of the event")
 }
 
