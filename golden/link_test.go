@@ -31,6 +31,7 @@ var parts = map[string]string{
 	"0.3":       "github.com/a2agen/a2agen/runtime/legacy.",
 	"clients":   "example.com/hello/a2a.parseResult",
 	"configs":   "example.com/hello/a2a.newPushPage",
+	"test kit":  "github.com/a2agen/a2agen/runtime/a2atest.",
 }
 
 // TestAnAgentLinksWhatItUses builds agents of one skill, and looks for each part in the functions of the program: it is

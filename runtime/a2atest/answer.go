@@ -183,7 +183,9 @@ func (a *Answer[In, Out]) Streams(chunks ...string) *Answer[In, Out] {
 	first := !slices.ContainsFunc(a.steps, isPour)
 	at := len(a.steps)
 	return a.add(step[In]{pour: true, run: func(_ context.Context, _ In, t *Task) ([]byte, error) {
+		a.skill.mu.Lock()
 		last := !slices.ContainsFunc(a.steps[at+1:], isPour)
+		a.skill.mu.Unlock()
 		for i, chunk := range chunks {
 			err := t.Emit(runtime.ArtifactData{
 				ID: "stream", Name: "stream", Parts: []runtime.Part{runtime.Text(chunk)},

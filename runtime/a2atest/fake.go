@@ -21,7 +21,7 @@ type FakeConfig struct {
 	Protocol *runtime.Protocol // that of clients, made for this fake
 	Card     any               // the generated card, an *a2a.AgentCard; nil: one is made of the skills
 	Skills   []AnySkill
-	Samples  map[string]string // made-up outputs by skill id: JSON by the output's schema, or a text; see [Fake.Samples]
+	Samples  map[string]string // made-up outputs by skill id, JSON by the output's schema: see [Fake.Samples]
 	Bindings []Binding         // beside JSON-RPC and HTTP+JSON
 }
 
@@ -103,7 +103,8 @@ func (f *Fake) Over(bindings ...string) {
 // Over is [Fake.Over] as an option of a generated NewFake.
 func Over(bindings ...string) Option { return func(s *settings) { s.bindings = bindings } }
 
-// With adds options to the server of a fake.
+// With adds options to the server of a fake: one of server.WithProxyIdentity decides who callers are, and may refuse
+// those without a credential.
 func With(opts ...server.Option) Option {
 	return func(s *settings) { s.server = append(s.server, opts...) }
 }
@@ -237,17 +238,7 @@ func (l logger) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// sample returns the made-up output of a skill, if it is to be used.
-func (f *Fake) sample(id string) (output string, ok bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if !f.sampled {
-		return "", false
-	}
-	output, ok = f.config.Samples[id]
-	return output, ok
-}
-
+// isSampled reports whether [Fake.Samples] was called.
 func (f *Fake) isSampled() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

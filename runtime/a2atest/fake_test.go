@@ -3,6 +3,7 @@ package a2atest_test
 import (
 	"context"
 	"errors"
+	"net/http"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/a2atest"
 	rpc "github.com/a2agen/a2agen/runtime/client"
+	"github.com/a2agen/a2agen/runtime/server"
 )
 
 var rome = &forecastInput{City: "Rome"}
@@ -191,6 +193,30 @@ func TestSamplesAnswerWhatNoAnswerIsSetFor(t *testing.T) {
 	}
 	if got := f.Forecast.Calls(); len(got) != 3 {
 		t.Errorf("%v", got)
+	}
+	if r, err := chat.Call(t.Context(), c, "hello"); err != nil || r.Text() == "" {
+		t.Errorf("a skill of text: %v, %v", r, err)
+	}
+}
+
+func TestWhoCallsIsKnown(t *testing.T) {
+	identity := server.WithProxyIdentity(func(r *http.Request) (string, error) {
+		if r.Header.Get("X-Key") != "secret" {
+			return "", errors.New("no key")
+		}
+		return "alice", nil
+	})
+	f := newFake(t, a2atest.With(identity))
+	f.Chat.Returns("Hello.")
+	c := f.Client(t).RPC()
+	if _, err := chat.Call(t.Context(), c, "hi"); !errors.Is(err, runtime.ErrUnauthenticated) {
+		t.Errorf("without a key: %v", err)
+	}
+	if _, err := chat.Call(t.Context(), c, "hi", rpc.Header("X-Key", "secret")); err != nil {
+		t.Error(err)
+	}
+	if got := f.Chat.Received(); len(got) != 1 || got[0].Caller.ID != "alice" {
+		t.Errorf("%+v", got)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/auth"
 )
 
 // plan is what the server of a fake is made of: a protocol with the versions that it speaks, the card that offers them
@@ -133,7 +134,7 @@ func (f *Fake) offers(given []runtime.Interface) (list []offer) {
 }
 
 // or is a list, or another one if it is empty.
-func or(list, other []string) []string {
+func or[T any](list, other []T) []T {
 	if len(list) == 0 {
 		return other
 	}
@@ -216,7 +217,7 @@ func offering(p *runtime.Protocol, members map[string]json.RawMessage, offers []
 	if members["capabilities"], err = json.Marshal(can); err != nil {
 		return nil, err
 	}
-	text, err := json.Marshal(members)
+	text, err := readable(members)
 	if err != nil {
 		return nil, err
 	}
@@ -228,6 +229,31 @@ func offering(p *runtime.Protocol, members map[string]json.RawMessage, offers []
 		return nil, fmt.Errorf("the card has %d interfaces instead of %d: a fake needs a protocol whose cards have supportedInterfaces", got, len(offers))
 	}
 	return card, nil
+}
+
+// readable is a card without what it demands of callers if a server cannot read that: nobody checks it in a fake, and a
+// stranger's card is as it is.
+func readable(members map[string]json.RawMessage) ([]byte, error) {
+	text, err := json.Marshal(members)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := auth.ReadCard(text); err == nil {
+		return text, nil
+	}
+	var skills []map[string]json.RawMessage
+	if err := json.Unmarshal(or(members["skills"], []byte("[]")), &skills); err != nil {
+		return nil, fmt.Errorf("the card: skills: %w", err)
+	}
+	for _, m := range append(skills, members) {
+		for _, demand := range []string{"securitySchemes", "securityRequirements", "security"} {
+			delete(m, demand)
+		}
+	}
+	if members["skills"], err = json.Marshal(skills); err != nil {
+		return nil, err
+	}
+	return json.Marshal(members)
 }
 
 // route finds the skill of a message that does not name one as the server knows it: by an extension in whose metadata it

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/server"
 	"github.com/a2agen/a2agen/runtime/task"
 	"github.com/a2agen/a2agen/runtime/wire"
@@ -39,6 +40,8 @@ type Call[In any] struct {
 	Text              string      // of the message
 	Metadata          wire.Object // likewise
 	Answers           []string    // texts of the messages that answered what the task asked, in order
+	// Caller is [Tester], unless an option of [With] says otherwise.
+	Caller runtime.Caller
 }
 
 // AnySkill is a [Skill] of any types.
@@ -116,17 +119,17 @@ func (s *Skill[In, Out]) run(ctx context.Context, t *Task, value any) ([]byte, e
 	if !ok {
 		in, _ = any(t.Text()).(In)
 	}
-	if p := s.playOf(t, in); p != nil {
+	if p := s.playOf(ctx, t, in); p != nil {
 		return p.goOn(ctx, in, t)
 	}
-	if output, ok := s.fake.sample(s.id); ok {
+	if output, ok := s.sample(); ok {
 		return []byte(output), nil
 	}
 	return nil, t.Fail("%s", s.unexpected(in))
 }
 
 // playOf records a message, and returns what answers it; nil: nothing.
-func (s *Skill[In, Out]) playOf(t *Task, in In) *play[In, Out] {
+func (s *Skill[In, Out]) playOf(ctx context.Context, t *Task, in In) *play[In, Out] {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if p := s.playing[t.ID()]; p != nil {
@@ -135,7 +138,10 @@ func (s *Skill[In, Out]) playOf(t *Task, in In) *play[In, Out] {
 		}
 		return p
 	}
-	c := &Call[In]{Input: in, TaskID: t.ID(), ContextID: t.ContextID(), Text: t.Text(), Metadata: t.Message().MessageInfo().Metadata}
+	c := &Call[In]{
+		Input: in, TaskID: t.ID(), ContextID: t.ContextID(), Text: t.Text(), Metadata: t.Message().MessageInfo().Metadata,
+		Caller: server.CallerFrom(ctx),
+	}
 	if !t.Resumed() {
 		s.calls = append(s.calls, c)
 	}
@@ -147,6 +153,17 @@ func (s *Skill[In, Out]) playOf(t *Task, in In) *play[In, Out] {
 	p := &play[In, Out]{answer: a, steps: slices.Clone(a.steps), call: c}
 	s.playing[t.ID()] = p
 	return p
+}
+
+// sample is the made-up output of the skill, if it is to be used and there is one.
+func (s *Skill[In, Out]) sample() (output string, ok bool) {
+	if !s.fake.isSampled() {
+		return "", false
+	}
+	if output, ok = s.fake.config.Samples[s.id]; !ok && isText[Out]() {
+		return fmt.Sprintf("A sample of what %s answers.", s.id), true
+	}
+	return output, ok
 }
 
 // next is the answer to the next call; nil: there is none. Callers must hold mu.

@@ -157,3 +157,50 @@ func TestAnAgentsClientReachesNothingElse(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// However a client's card has it that a message calls a skill, the fake finds the skill.
+func TestEachConventionFindsItsSkill(t *testing.T) {
+	for name, by := range map[string]rpc.Convention{
+		"the card's": nil, "extension": rpc.ByExtension, "skillId": rpc.BySkillID, "parameters": rpc.ByParameters, "json-text": rpc.ByJSONText,
+		"unnamed": rpc.Unnamed, "invocation": rpc.ByInvocation("https://example.com/skill-direct-invoke/v1"), "contract": rpc.ByContract("https://w3id.org/a2a-schema-contract/v1", "c", "in", "out"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFake(t)
+			f.Forecast.Returns(sunny(1))
+			sk := forecast
+			sk.By = by
+			if out, err := sk.Call(t.Context(), f.Client(t).RPC(), rome); err != nil || out.Days != 1 {
+				t.Errorf("%+v, %v", out, err)
+			}
+		})
+	}
+}
+
+// Cards of strangers are as they are: a client reads them, and so does a fake.
+func TestAFakeIsMadeOfAnOddCard(t *testing.T) {
+	const one = `"url":"https://s.example/a","protocolBinding":"JSONRPC","protocolVersion":"1.0"`
+	for name, card := range map[string]string{
+		"nothing but a name":      `{"name":"s","supportedInterfaces":[{` + one + `}]}`,
+		"an odd scheme":           `{"name":"s","supportedInterfaces":[{` + one + `}],"securitySchemes":{"x":{"magicSecurityScheme":{}}},"securityRequirements":[{"schemes":{"x":{}}}]}`,
+		"a scheme that is not":    `{"name":"s","supportedInterfaces":[{` + one + `}],"securityRequirements":[{"schemes":{"x":{"list":[]}}}]}`,
+		"an odd schema":           `{"name":"s","supportedInterfaces":[{` + one + `}],"capabilities":{"extensions":[{"uri":"` + runtime.SkillsExtension + `","params":{"skills":{"forecast":{"input":{"type":7}}}}}]}}`,
+		"a tenant":                `{"name":"s","supportedInterfaces":[{` + one + `,"tenant":"t"}],"capabilities":{"streaming":true}}`,
+		"a version nobody speaks": `{"name":"s","supportedInterfaces":[{"url":"https://s.example/a","protocolBinding":"JSONRPC","protocolVersion":"9.0"}]}`,
+		"an unknown binding":      `{"name":"s","supportedInterfaces":[{"url":"https://s.example/a","protocolBinding":"SMOKE","protocolVersion":"1.0"}]}`,
+		"twice the same skill":    `{"name":"s","supportedInterfaces":[{` + one + `}],"skills":[{"id":"chat"},{"id":"chat","name":"x"},{"id":""}]}`,
+		"a required extension":    `{"name":"s","supportedInterfaces":[{` + one + `}],"capabilities":{"extensions":[{"uri":"https://e.example","required":true}]}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			read, err := rpc.ParseCard(a2awires.ClientProtocol(), []byte(card))
+			if err != nil {
+				t.Fatal(err)
+			}
+			f := newWires(t, read.Generated())
+			f.Chat.Returns("Hello.")
+			c := dialWires(t, f, rpc.DefaultExtensions("https://e.example"))
+			if r, err := chat.Call(t.Context(), c.RPC(), "hi"); err != nil || r.Text() != "Hello." {
+				t.Errorf("%v, %v", r, err)
+			}
+		})
+	}
+}
