@@ -28,6 +28,7 @@ var rows = map[string]string{
 	"runtime/observe":            "runtime",
 	"runtime/internal/budget":    "runtime",
 	"runtime/internal/keyset":    "",
+	"runtime/internal/nested":    "runtime",
 	"runtime/internal/news":      "runtime",
 	"runtime/internal/security":  "runtime",
 	"runtime/internal/seeds":     "",
@@ -44,7 +45,7 @@ var rows = map[string]string{
 	"runtime/internal/deliver":   "runtime runtime/internal/budget runtime/internal/observing runtime/observe runtime/store",
 	"runtime/internal/feed":      "runtime runtime/internal/budget runtime/store runtime/wire",
 	"runtime/internal/run": "runtime runtime/internal/budget runtime/internal/feed " +
-		"runtime/internal/invalid runtime/internal/observing runtime/internal/route runtime/internal/taskstate " +
+		"runtime/internal/invalid runtime/internal/nested runtime/internal/observing runtime/internal/route runtime/internal/taskstate " +
 		"runtime/observe runtime/store runtime/task runtime/wire",
 	"runtime/task": "runtime runtime/store runtime/wire",
 	"runtime/internal/engine": "runtime runtime/internal/budget runtime/internal/deliver runtime/internal/feed " +
@@ -78,7 +79,7 @@ var rows = map[string]string{
 	"runtime/internal/errorformat": "runtime",
 	"runtime/internal/observing":   "runtime/observe runtime/wire",
 	"runtime/server/webhooks":      "runtime/internal/webhook runtime/server",
-	"runtime/client": "runtime runtime/check runtime/internal/news runtime/internal/observing runtime/internal/security runtime/observe runtime/sse " +
+	"runtime/client": "runtime runtime/check runtime/internal/nested runtime/internal/news runtime/internal/observing runtime/internal/security runtime/observe runtime/sse " +
 		"runtime/wire",
 	"runtime/client/oauth":      "runtime/client runtime/internal/keyset runtime/wire",
 	"runtime/client/grpcclient": "runtime runtime/client runtime/internal/errorformat runtime/wire",

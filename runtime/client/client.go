@@ -22,6 +22,7 @@ type Client struct {
 
 	observers             observing.Group
 	extensions            []string
+	called                string // by the user; "": see identity
 	quiet                 time.Duration
 	reattach              int
 	policy                CallPolicy

@@ -225,7 +225,7 @@ func writePEM(t *testing.T, dir, kind string, der []byte) string {
 
 // TestATokenOfTheCallerIsNotPassedOn: an agent that calls another one sends what was given for that one, whoever called it.
 func TestATokenOfTheCallerIsNotPassedOn(t *testing.T) {
-	f := newFake(t, runtime.BindingJSONRPC, map[string][]reply{"SendMessage": {result(answered)}})
+	f := newFake(t, runtime.BindingJSONRPC, map[string][]reply{"SendMessage": {result(answered)}, "SendStreamingMessage": {events(answered)}})
 	open := f.dialCard(cardJSON(f.url, "", declared))
 	closed := f.dialCard(securedCard(f.url, oauthScheme, "corp", "-"), rpc.WithToken("corp", rpc.StaticToken("mine")))
 	web := startSecured(t, securedCard("http://localhost/rpc", oauthScheme, "corp:run", "-"), byScopes, func(ctx context.Context, _ *server.Task) (string, error) {

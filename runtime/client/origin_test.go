@@ -48,10 +48,10 @@ var asking = map[string]struct {
 		}
 		return nil
 	}},
-	"a task that failed":               {map[string][]reply{"SendMessage": {result(finished("FAILED", `{"text":"secret of the other"}`, ""))}}, ofSkill},
-	"a question":                       {map[string][]reply{"SendMessage": {result(finished("INPUT_REQUIRED", `{"text":"secret of the other"}`, ""))}}, ofSkill},
-	"an output that breaks its schema": {map[string][]reply{"SendMessage": {result(finished("COMPLETED", "", artifact(`{"data":{"secret of the other":1}}`, "")))}}, ofSkill},
-	"no A2A":                           {map[string][]reply{"SendMessage": {result(`{"task":{"id":"t1","contextId":"c1","status":{"state":"TASK_STATE_COMPLETED"},"history":"secret of the other"}}`)}}, ofSkill},
+	"a task that failed":               {map[string][]reply{"SendStreamingMessage": {events(finished("FAILED", `{"text":"secret of the other"}`, ""))}}, ofSkill},
+	"a question":                       {map[string][]reply{"SendStreamingMessage": {events(finished("INPUT_REQUIRED", `{"text":"secret of the other"}`, ""))}}, ofSkill},
+	"an output that breaks its schema": {map[string][]reply{"SendStreamingMessage": {events(finished("COMPLETED", "", artifact(`{"data":{"secret of the other":1}}`, "")))}}, ofSkill},
+	"no A2A":                           {map[string][]reply{"SendStreamingMessage": {events(`{"task":{"id":"t1","contextId":"c1","status":{"state":"TASK_STATE_COMPLETED"},"history":"secret of the other"}}`)}}, ofSkill},
 	"a deadline of its own": {nil, func(ctx context.Context, f *fake) error {
 		ctx, cancel := context.WithDeadline(ctx, time.Unix(0, 0))
 		defer cancel()

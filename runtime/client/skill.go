@@ -110,6 +110,11 @@ func (s *Skill[In, Out]) run(ctx context.Context, c *Client, parts []runtime.Par
 	ctx, done := cl.policy.limit(ctx)
 	defer done()
 	c = c.cards.current(ctx, c)
+	if err := c.nest(ctx, s.ID, parts, cl); err != nil {
+		var none Out
+		return none, s.failed(err)
+	}
+	defer cl.left(ctx)
 	out, err := s.attempt(ctx, c, parts, cl)
 	if err == nil {
 		return out, nil
@@ -123,6 +128,14 @@ func (s *Skill[In, Out]) run(ctx context.Context, c *Client, parts []runtime.Par
 
 // attempt is run by the card that the client has.
 func (s *Skill[In, Out]) attempt(ctx context.Context, c *Client, parts []runtime.Part, cl *call) (Out, error) {
+	if cl.nested != nil {
+		r, _, err := s.steps(ctx, c, parts, cl, func(Event[Out], error) bool { return true })
+		if err != nil {
+			var none Out
+			return none, s.failed(err)
+		}
+		return s.output(c, r, cl)
+	}
 	r, err := c.send(ctx, s.ID, parts, cl)
 	for next := c.credentials.goOn(r, err, cl); next != nil; next = c.credentials.goOn(r, err, cl) {
 		cl = next
@@ -186,6 +199,9 @@ func (c *Client) send(ctx context.Context, skill string, parts []runtime.Part, c
 		return nil, err
 	}
 	r, err := c.deliver(ctx, request, cl)
+	if err == nil {
+		err = cl.noted(c, r)
+	}
 	if err != nil || settled(r.State) || cl.data.ReturnImmediately {
 		return r, err
 	}
@@ -193,7 +209,8 @@ func (c *Client) send(ctx context.Context, skill string, parts []runtime.Part, c
 	if err != nil {
 		return nil, cl.awaited(ctx, r.TaskID, err)
 	}
-	return taskResult(task), nil
+	r = taskResult(task)
+	return r, cl.noted(c, r)
 }
 
 // sendRequest makes the generated request that calls a skill, by the convention of the call.
@@ -236,7 +253,7 @@ func (c *Client) sendRequest(skill string, parts []runtime.Part, cl *call) (any,
 		return nil, fmt.Errorf("request metadata: %w", err)
 	}
 	data.Tenant = c.Tenant()
-	data.ReturnImmediately = data.ReturnImmediately || cl.notices != nil
+	data.ReturnImmediately = data.ReturnImmediately || cl.notices != nil || cl.nested != nil && !c.agent.info.Streaming
 	if data.Push != nil && !c.agent.info.Push {
 		return nil, runtime.ErrPushNotificationNotSupported.AsReceived().With("the agent's card declares none")
 	}

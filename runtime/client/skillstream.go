@@ -24,6 +24,8 @@ type Event[Out any] struct {
 	Done   bool
 	Output Out
 	Result *Result
+
+	said runtime.Message // the message whose text is Progress; nil without
 }
 
 // Text returns the step's words: progress, or the text of the artifact's chunk.
@@ -57,6 +59,11 @@ func (s *Skill[In, Out]) stream(ctx context.Context, c *Client, parts []runtime.
 	ctx, done := cl.policy.limit(ctx)
 	defer done()
 	c = c.cards.current(ctx, c)
+	if err := c.nest(ctx, s.ID, parts, cl); err != nil {
+		yield(Event[Out]{}, s.failed(err))
+		return
+	}
+	defer cl.left(ctx)
 	r, passed, err := s.steps(ctx, c, parts, cl, yield)
 	if err == errStopped {
 		return
@@ -90,12 +97,12 @@ func (s *Skill[In, Out]) stream(ctx context.Context, c *Client, parts []runtime.
 func (s *Skill[In, Out]) steps(
 	ctx context.Context, c *Client, parts []runtime.Part, cl *call, yield func(Event[Out], error) bool,
 ) (*Result, int, error) {
-	run := streaming[In, Out]{skill: s, client: c, yield: yield, tracker: tracker{protocol: c.protocol}}
-	r, err := run.steps(ctx, parts, cl)
+	run := streaming[In, Out]{skill: s, client: c, call: cl, yield: yield, tracker: tracker{protocol: c.protocol}}
+	r, err := run.steps(ctx, parts)
 	passed := run.passed
 	for next := c.credentials.goOn(r, err, cl); next != nil; next = c.credentials.goOn(r, err, cl) {
-		cl, run.tracker, run.passed = next, tracker{protocol: c.protocol}, 0
-		r, err = run.steps(ctx, authorizedParts(), cl)
+		cl, run.call, run.tracker, run.passed = next, next, tracker{protocol: c.protocol}, 0
+		r, err = run.steps(ctx, authorizedParts())
 		passed += run.passed
 	}
 	return r, passed, err
@@ -105,6 +112,7 @@ func (s *Skill[In, Out]) steps(
 type streaming[In, Out any] struct {
 	skill   *Skill[In, Out]
 	client  *Client
+	call    *call
 	yield   func(Event[Out], error) bool
 	tracker tracker
 	passed  int    // events
@@ -113,8 +121,16 @@ type streaming[In, Out any] struct {
 }
 
 // steps yields the steps and returns the result they come to.
-func (r *streaming[In, Out]) steps(ctx context.Context, parts []runtime.Part, cl *call) (*Result, error) {
-	if !r.client.agent.info.Streaming {
+func (r *streaming[In, Out]) steps(ctx context.Context, parts []runtime.Part) (*Result, error) {
+	cl := r.call
+	if cl.nested != nil {
+		result, known, send, err := r.again(ctx, parts, cl)
+		if known {
+			return result, err
+		}
+		parts = send
+	}
+	if !r.client.agent.info.Streaming || cl.nested != nil && (cl.notices != nil || cl.data.ReturnImmediately) {
 		return r.client.send(ctx, r.skill.ID, parts, cl)
 	}
 	request, err := r.client.sendRequest(r.skill.ID, parts, cl)
@@ -122,7 +138,12 @@ func (r *streaming[In, Out]) steps(ctx context.Context, parts []runtime.Part, cl
 		return nil, err
 	}
 	r.resumes, cl.whole = cl.message.TaskID != "" && !cl.ownTask, true
-	for e, err := range r.client.stream(ctx, Method{Role: runtime.RoleStream}, request, cl) {
+	return r.collect(ctx, Method{Role: runtime.RoleStream}, request, cl)
+}
+
+// collect yields the steps of a stream and returns the result they come to.
+func (r *streaming[In, Out]) collect(ctx context.Context, m Method, request any, cl *call) (*Result, error) {
+	for e, err := range r.client.stream(ctx, m, request, cl) {
 		if err == nil {
 			err = r.pass(e)
 		}
@@ -156,11 +177,14 @@ func (r *streaming[In, Out]) taskID() string {
 	return r.tracker.task.TaskInfo().ID
 }
 
-// asks reports whether the event just passed on left the task waiting for input. A task that this message continues may begin the
-// stream as it was before the message.
+// asks reports whether the event just passed on left the task waiting for input or, in a call of a handler's, for an authorization: the
+// handler may pass that on. A task that this message continues may begin the stream as it was before the message.
 func (r *streaming[In, Out]) asks() bool {
-	first := r.resumes && r.passed == 1
-	return !first && r.tracker.task != nil && r.tracker.task.TaskInfo().State == runtime.StateInputRequired
+	if r.tracker.task == nil || r.resumes && r.passed == 1 {
+		return false
+	}
+	state := r.tracker.task.TaskInfo().State
+	return state == runtime.StateInputRequired || r.call.nested != nil && state.Interrupted()
 }
 
 // resumable reports whether the event just passed on left the task waiting for an authorization that the client answers by itself.
@@ -180,6 +204,9 @@ func (r *streaming[In, Out]) pass(e runtime.Event) error {
 		return err
 	}
 	r.passed++
+	if err := r.learned(); err != nil {
+		return err
+	}
 	step := Event[Out]{Raw: e.Generated(), TaskID: info.TaskID, ContextID: info.ContextID, State: info.State}
 	if t := r.tracker.task; t != nil {
 		step.State = t.TaskInfo().State
@@ -187,7 +214,9 @@ func (r *streaming[In, Out]) pass(e runtime.Event) error {
 	switch e := e.(type) {
 	case runtime.Message:
 	case runtime.StatusUpdate: // a task too
-		step.Progress = r.progress(e.StatusMessage())
+		if step.said = r.fresh(e.StatusMessage()); step.said != nil {
+			step.Progress = messageText(step.said)
+		}
 	case runtime.ArtifactUpdate:
 		a := e.ArtifactUpdate()
 		step.Artifact = &a
@@ -195,7 +224,7 @@ func (r *streaming[In, Out]) pass(e runtime.Event) error {
 	if !r.yield(step, nil) {
 		return errStopped
 	}
-	step.Raw, step.Progress = nil, ""
+	step.Raw, step.Progress, step.said = nil, "", nil
 	for i := range more {
 		step.Artifact = &more[i]
 		if !r.yield(step, nil) {
@@ -205,17 +234,26 @@ func (r *streaming[In, Out]) pass(e runtime.Event) error {
 	return nil
 }
 
-// progress returns the text of a status message that was not there before.
-func (r *streaming[In, Out]) progress(m runtime.Message) string {
+// learned tells the handler's task, if the call is one of a handler's, what the agent made of the message.
+func (r *streaming[In, Out]) learned() error {
+	if r.tracker.task == nil {
+		return r.call.learned(r.client, "", runtime.StateUnspecified, r.tracker.message)
+	}
+	info := r.tracker.task.TaskInfo()
+	return r.call.learned(r.client, info.ID, info.State, nil)
+}
+
+// fresh returns a status message if it was not there before; nil else.
+func (r *streaming[In, Out]) fresh(m runtime.Message) runtime.Message {
 	if m == nil {
-		return ""
+		return nil
 	}
 	id := m.MessageInfo().ID
 	if id != "" && id == r.said {
-		return ""
+		return nil
 	}
 	r.said = id
-	return messageText(m)
+	return m
 }
 
 // news returns what the artifacts of a task have more than those of the events before it.

@@ -29,6 +29,8 @@ type run interface {
 	Answer(m runtime.MessageData) error
 	// End makes the error that ends the call, or keeps the message of a completed task and returns nil.
 	End(state runtime.State, m runtime.MessageData) error
+	// PassOn is End with the question of another agent's task.
+	PassOn(state runtime.State, m runtime.MessageData, task, token string) error
 	// Handle makes a handle that is good for a while from now; Suspend is End with it, to wait for an authorization.
 	Handle(good time.Duration) (handle string, expires time.Time)
 	Suspend(m runtime.MessageData, handle string, good time.Duration) error

@@ -64,6 +64,10 @@ func (r *record) Suspend(m runtime.MessageData, handle string, good time.Duratio
 	return fmt.Errorf("%s %s %v %s", words(m.Parts), handle, good, m.Metadata)
 }
 
+func (r *record) PassOn(state runtime.State, m runtime.MessageData, task, token string) error {
+	return fmt.Errorf("%s: %s of %s as %s", state, words(m.Parts), task, token)
+}
+
 func (r *record) Redeemed() []byte                                      { return r.value }
 func (r *record) SetSaved(value []byte) error                           { r.saved = value; return nil }
 func (r *record) Saved() []byte                                         { return r.saved }

@@ -43,6 +43,7 @@ func (r *Runner) cancelOnce(ctx context.Context, h *handle) (runtime.Task, error
 		return nil, w.err // unconfirmed, too: the client asks again
 	}
 	h.revoke(task.ErrCanceled)
+	r.cancelParked(h.key)
 	return w.snap.Task, nil
 }
 

@@ -40,6 +40,7 @@ func (e *conclusion) giveUp(err error) {
 		e.end(o.state, o.said)
 		if !e.ending.failed {
 			e.ending.status.ticket = o.ticket
+			e.passOn(o.asked)
 		}
 	case e.c.handle.version == 0 && !e.c.task.mayExist() && runtime.Made(err) != nil:
 		e.c.err = runtime.Made(err)

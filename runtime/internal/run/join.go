@@ -6,6 +6,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/budget"
 	"github.com/a2agen/a2agen/runtime/internal/invalid"
+	"github.com/a2agen/a2agen/runtime/internal/route"
 	"github.com/a2agen/a2agen/runtime/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime/store"
 	"github.com/a2agen/a2agen/runtime/task"
@@ -87,7 +88,10 @@ func (a *arrival) joinOnce(m *Message) (turn, error) {
 	if err := c.skill.routed.CheckModes(m.Parts, m.Request.AcceptedOutputModes); err != nil {
 		return noTurn, err
 	}
-	in, missing, err := c.skill.routed.FollowUp(c.ctx.request, snap.Private.Input, snap.Private.Asked, m.Parts)
+	in, missing := route.Input{Raw: snap.Private.Input}, []runtime.Part(nil)
+	if !now.State.Interrupted() || !passedOn(snap.Private.Saved) { // else the message is for the agent that asked
+		in, missing, err = c.skill.routed.FollowUp(c.ctx.request, snap.Private.Input, snap.Private.Asked, m.Parts)
+	}
 	if err != nil {
 		return noTurn, err
 	}

@@ -62,6 +62,13 @@ func (l *lease) round() {
 	}
 }
 
+// granted reports whether there was a lease, so that it is known whether the store is durable.
+func (l *lease) granted() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return !l.renewed.IsZero()
+}
+
 // renew renews the lease and reports whether it did.
 func (l *lease) renew() bool {
 	if l.lapsing() {

@@ -173,7 +173,7 @@ func (c *call) call() (out []byte, err error) {
 	if timeout <= 0 {
 		timeout = c.r.Limits.Timeout
 	}
-	c.run = runContext{&c.ctx, time.Now().Add(timeout)}
+	c.run = runContext{&c.ctx, time.Now().Add(timeout), (*chain)(c)}
 	if timeout <= exactTimeout {
 		timer := time.AfterFunc(timeout, c.expire)
 		defer timer.Stop()
@@ -258,6 +258,7 @@ func (c *call) expire() {
 // An end that the store does not take is tried again in the background. Callers must hold c.handle.mu.
 func (c *call) settle(out []byte, err error) (next *call) {
 	c.state = ending
+	defer c.cancelNested()
 	switch {
 	case err != nil:
 		c.conclusion.giveUp(err)
@@ -365,6 +366,7 @@ func (c *call) promote(snap *store.Snapshot, now runtime.State) {
 // begins notes what the store has kept for the call, before its handler is called.
 func (c *call) begins(snap *store.Snapshot) {
 	c.holds(snap)
+	c.r.parked.take(c.handle.key)
 	c.task.private, c.nth, c.attempt, c.value = snap.Private, c.task.work.N, c.task.work.Attempt, c.task.work.Value
 	c.task.have(snap.Private.Saved)
 }

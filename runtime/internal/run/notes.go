@@ -5,12 +5,20 @@ import (
 	"sync/atomic"
 )
 
-// notes are what the handler saved.
+// notes are what the handler saved, and the calls of other agents that it made.
 type notes struct {
 	mu      sync.Mutex
 	saved   []byte
-	unsaved atomic.Bool  // the store does not have it
+	nesting *nesting     // nil: no other agent was called
+	private []byte       // both as the store keeps them; nil: they have changed since
+	unsaved atomic.Bool  // the store does not have them
 	context *contextNote // what is kept with the context; nil: nobody has asked
+}
+
+// change notes that there is something new to store. Callers must hold n.mu.
+func (n *notes) change() {
+	n.private = nil
+	n.unsaved.Store(true)
 }
 
 // unstored returns what is to be stored; nil for nothing.
@@ -20,23 +28,26 @@ func (n *notes) unstored() *[]byte {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	saved := n.saved
-	return &saved
+	if n.private == nil {
+		n.private = joinPrivate(n.nesting, n.saved)
+	}
+	private := n.private
+	return &private
 }
 
 // kept notes what the store has by now.
-func (n *notes) kept(saved *[]byte) {
+func (n *notes) kept(stored *[]byte) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if &(*saved)[0] == &n.saved[0] {
+	if len(n.private) > 0 && &(*stored)[0] == &n.private[0] {
 		n.unsaved.Store(false)
 	}
 }
 
 // have takes over what the store has.
-func (n *notes) have(saved []byte) {
+func (n *notes) have(stored []byte) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.saved = saved
+	n.nesting, n.saved = splitPrivate(stored)
 	n.unsaved.Store(false)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/nested"
 )
 
 // callContext is the context of a call: it has the values of the request, and is canceled with a cause. What the standard
@@ -84,12 +85,21 @@ func (c *callContext) standard() *stdContext {
 type runContext struct {
 	*callContext
 	deadline time.Time
+	handler  *chain
 }
 
 // exactTimeout is up to which timeout a call gets a timer of its own; longer ones are left to the ticker.
 const exactTimeout = time.Minute
 
 func (c *runContext) Deadline() (time.Time, bool) { return c.deadline, true }
+
+// Value finds the call itself here, for the clients that its handler uses.
+func (c *runContext) Value(key any) any {
+	if key == (nested.Key{}) {
+		return c.handler
+	}
+	return c.callContext.Value(key)
+}
 
 type callerKey struct{}
 

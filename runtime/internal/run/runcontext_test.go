@@ -14,7 +14,7 @@ type keyOfRequest struct{}
 func newCallContext() (*callContext, *runContext) {
 	c := new(call)
 	c.ctx.values = values{context.WithValue(context.Background(), keyOfRequest{}, "there"), &runtime.SendRequest{Source: "the request"}, &runtime.Caller{ID: "ann"}}
-	c.run = runContext{&c.ctx, time.Now().Add(time.Hour)}
+	c.run = runContext{&c.ctx, time.Now().Add(time.Hour), (*chain)(c)}
 	return &c.ctx, &c.run
 }
 

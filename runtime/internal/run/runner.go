@@ -74,6 +74,7 @@ type Runner struct {
 	lease     lease     // on what this instance runs
 	flusher   flusher   // of pieces of artifacts that are kept back
 	upkeep    upkeep
+	parked    parked
 	durable   atomic.Bool // what is given back to the store is taken up again
 }
 

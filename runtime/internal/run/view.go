@@ -158,7 +158,7 @@ func (v *view) SetSaved(value []byte) error {
 	c.task.notes.mu.Lock()
 	defer c.task.notes.mu.Unlock()
 	c.task.saved = value
-	c.task.unsaved.Store(true)
+	c.task.notes.change()
 	return nil
 }
 
@@ -177,6 +177,7 @@ type verdict struct {
 	state  runtime.State
 	said   runtime.MessageData
 	ticket *store.Ticket // with which the task can be continued; nil: none
+	asked  *askedCall    // whose question it is; nil: the handler's own
 }
 
 func (o *verdict) Error() string {
