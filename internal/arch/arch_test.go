@@ -85,6 +85,7 @@ var rows = map[string]string{
 	"runtime/client/grpcclient": "runtime runtime/client runtime/internal/errorformat runtime/wire",
 	"runtime/otel":              "runtime runtime/observe",
 	"runtime/push":              "runtime runtime/internal/budget runtime/internal/news",
+	"runtime/conform":           "",
 	"runtime/push/verify":       "runtime runtime/internal/keyset runtime/push runtime/wire",
 	"runtime/signedcard":        "runtime runtime/internal/keyset runtime/wire",
 

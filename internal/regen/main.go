@@ -75,7 +75,11 @@ func generate() ([]output.File, error) {
 		return nil, err
 	}
 	ages, err := methodAges(p)
-	return append(all, ages), err
+	if err != nil {
+		return nil, err
+	}
+	table, err := definitionTable()
+	return append(all, ages, table), err
 }
 
 // protocolPackage is a protocol package of this repository.

@@ -1,0 +1,81 @@
+package conform
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Level is how much the specification demands something.
+type Level string
+
+// The levels.
+const (
+	Must   Level = "MUST"
+	Should Level = "SHOULD"
+)
+
+// Scope is what a check is run on.
+type Scope string
+
+// The scopes.
+const (
+	OnCard      Scope = "card"      // once, on the card
+	OnInterface Scope = "interface" // on each interface that the card lists
+	OnAnswers   Scope = "answers"   // on every answer that comes over an interface while the others run
+	OnAgent     Scope = "agent"     // once, on all interfaces together
+)
+
+// Check is one thing that an agent is held to.
+type Check struct {
+	ID           string
+	Requirements []string // numbers of docs/requirements.md
+	Section      string   // of the specification: "§3.2.2", for an older version "0.3 §6.1"
+	Level        Level
+	Sentence     string // what is asked for
+	Scope        Scope
+	Versions     []string // for which; empty: all
+	Bindings     []string // over which; empty: all
+	// Needs is what the agent has to do for it beyond answering a text; empty: nothing.
+	Needs string
+	// Differ says how official releases differ among themselves; empty: they do not, as far as is known.
+	Differ string
+
+	run func(*trial)
+}
+
+// Checks returns all checks, in the order in which they run.
+func Checks() []Check {
+	all := make([]Check, 0, len(checks()))
+	for _, c := range checks() {
+		all = append(all, *c)
+	}
+	return all
+}
+
+// checks are the tables of all files, those of the card first.
+func checks() []*Check {
+	return slices.Concat(cardChecks, sendChecks, taskChecks, listChecks, streamChecks, negotiationChecks, inputChecks,
+		jsonrpcChecks, restChecks, authChecks, answerChecks, agentChecks)
+}
+
+func (c *Check) applies(version, binding string) bool {
+	return (len(c.Versions) == 0 || slices.Contains(c.Versions, version)) && (len(c.Bindings) == 0 || slices.Contains(c.Bindings, binding))
+}
+
+// chosen reports whether a check is among those to run: see [Config.Only].
+func (c *Check) chosen(only []string) bool {
+	return len(only) == 0 || slices.ContainsFunc(only, func(word string) bool {
+		return c.ID == word || strings.HasPrefix(c.ID, strings.TrimSuffix(word, ".")+".") || slices.Contains(c.Requirements, word)
+	})
+}
+
+// unknownChecks is the error of a word that no check has.
+func unknownChecks(only []string) error {
+	for _, word := range only {
+		if !slices.ContainsFunc(checks(), func(c *Check) bool { return c.chosen([]string{word}) }) {
+			return fmt.Errorf("there is no check %q: name one, the beginning of several (\"send\"), or a requirement (\"R24\"); a2agen conform --list has them", word)
+		}
+	}
+	return nil
+}

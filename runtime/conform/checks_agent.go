@@ -1,0 +1,194 @@
+package conform
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+)
+
+var authChecks = []*Check{
+	{ID: "auth.missing", Requirements: []string{"R29", "R107", "R181", "R182", "Q34"}, Section: "1.0 §3.3.2, §7.4; 0.3 §4.4", Level: Must, Scope: OnInterface,
+		Sentence: "A request without the credentials that the card demands is refused, whatever the operation.", Needs: "credentials", run: authMissing},
+	{ID: "auth.wrong", Requirements: []string{"R29", "R107"}, Section: "1.0 §3.3.2, §7.4; 0.3 §4.4", Level: Must, Scope: OnInterface,
+		Sentence: "Credentials that are wrong are refused.", Needs: "credentials", run: authWrong},
+	{ID: "auth.challenge", Requirements: []string{"R30", "R31", "R108", "R109"}, Section: "1.0 §3.3.2, §7.4; 0.3 §4.4", Level: Should, Scope: OnInterface, Bindings: overHTTP,
+		Sentence: "A refusal for want of credentials is a 401 with a challenge that names the scheme.", Needs: "credentials", run: authChallenge},
+	{ID: "auth.hides", Requirements: []string{"R34", "R39", "R188"}, Section: "1.0 §3.3.2, §13.1", Level: Must, Scope: OnInterface,
+		Sentence: "A caller without credentials is not told which tasks exist.", Needs: "credentials", run: authHides},
+	{ID: "extended.card", Requirements: []string{"R204", "R250", "R22"}, Section: "1.0 §3.1.11, §13.3; 0.3 §7.10", Level: Must, Scope: OnInterface, Versions: []string{"0.3", "1.0"},
+		Sentence: "The extended card that the card offers is an agent card, for authenticated callers alone.", Needs: "an extended card", run: extendedCard},
+	{ID: "extended.caching", Requirements: []string{"R206"}, Section: "1.0 §13.3", Level: Should, Scope: OnInterface, Versions: only10, Bindings: overREST,
+		Sentence: "An extended card has caching headers.", Needs: "an extended card", run: extendedCaching},
+}
+
+// demands reports whether the card demands credentials of every caller.
+func (t *trial) demands() bool {
+	for _, name := range []string{"securityRequirements", "security"} {
+		list := objects(t.value[name])
+		if len(list) > 0 && !slices.ContainsFunc(list, isAnonymous) {
+			return true
+		}
+	}
+	return member(t.value, "authentication", "schemes") != nil
+}
+
+// isAnonymous reports whether a requirement is met by anybody.
+func isAnonymous(requirement object) bool {
+	schemes, ok := requirement["schemes"].(object)
+	return len(requirement) == 0 || ok && len(schemes) == 0
+}
+
+func (t *trial) needsCredentials() {
+	if !t.demands() {
+		t.skip("the card demands no credentials")
+	}
+	if len(t.config.Header) == 0 {
+		t.skip("no credentials are given")
+	}
+}
+
+// bare calls operations without the credentials, and wrong ones in their place if there are any.
+func (t *trial) bare(wrong http.Header) {
+	for _, o := range []op{opSend, opGet, opCancel, opList, opStream} {
+		of := t.dialect.operation(o)
+		if of == nil || t.Binding == bindingHTTP && len(of.routes) == 0 || o == opStream && !t.capability("streaming") {
+			continue
+		}
+		params := t.dialect.ofTask(freshID(), nil)
+		switch o {
+		case opSend, opStream:
+			params = t.dialect.send(message{step: t.contract.Text, id: freshID()})
+		case opList:
+			params = object{}
+			put(params, "tenant", t.dialect.tenant)
+		}
+		x := t.call(o, params, options{bare: true, header: wrong})
+		t.want(x.error().refused(), x, "%s is answered without credentials that will do", o)
+	}
+}
+
+func authMissing(t *trial) {
+	t.needsCredentials()
+	t.bare(nil)
+}
+
+func authWrong(t *trial) {
+	t.needsCredentials()
+	wrong := http.Header{}
+	for name, values := range t.config.Header {
+		for _, v := range values {
+			wrong.Add(name, spoiled(v))
+		}
+	}
+	t.bare(wrong)
+}
+
+// spoiled keeps the scheme and changes the rest.
+func spoiled(value string) string {
+	for i := range value {
+		if value[i] == ' ' {
+			return value[:i+1] + "conform-wrong"
+		}
+	}
+	return "conform-wrong"
+}
+
+func authChallenge(t *trial) {
+	t.needsCredentials()
+	x := t.call(opGet, t.dialect.ofTask(freshID(), nil), options{bare: true})
+	t.want(x.status == http.StatusUnauthorized, x, "the status is %d", x.status)
+	t.want(x.header.Get("WWW-Authenticate") != "", x, "there is no WWW-Authenticate")
+}
+
+func authHides(t *trial) {
+	t.needsCredentials()
+	known := t.call(opGet, t.dialect.ofTask(t.ended().task(), nil), options{bare: true})
+	unknown := t.call(opGet, t.dialect.ofTask(freshID(), nil), options{bare: true})
+	a, b := known.error(), unknown.error()
+	t.want(a != nil, known, "the task is read without credentials")
+	t.want(a == nil || b == nil || a.http == b.http && a.code == b.code && a.status == b.status, known, "a task that exists is answered %s, one that does not %s", a, b)
+}
+
+// offersExtended ends a check if the card has no extended one.
+func (t *trial) offersExtended() {
+	if !t.capability("extendedAgentCard") && t.value["supportsAuthenticatedExtendedCard"] != true {
+		t.skip("the card offers no extended card")
+	}
+}
+
+func extendedCard(t *trial) {
+	t.offersExtended()
+	params := object{}
+	put(params, "tenant", t.dialect.tenant)
+	bare := t.call(opCard, params, options{bare: true})
+	t.want(bare.error() != nil, bare, "it is answered to a caller without credentials")
+	if len(t.config.Header) == 0 {
+		return
+	}
+	x := t.call(opCard, params)
+	if f := x.error(); f != nil {
+		if f.is(errNoCard, t.version()) {
+			t.skip("the agent has not configured one")
+		}
+		t.fatal(x, "it is not answered: %s", f)
+	}
+	t.want(text(x.result, "name") != "", x, "the answer is no agent card")
+}
+
+func extendedCaching(t *trial) {
+	t.offersExtended()
+	if len(t.config.Header) == 0 {
+		t.skip("no credentials are given")
+	}
+	params := object{}
+	put(params, "tenant", t.dialect.tenant)
+	x := t.call(opCard, params)
+	t.want(x.error() != nil || x.header.Get("Cache-Control") != "", x, "there is no Cache-Control")
+}
+
+var agentChecks = []*Check{
+	{ID: "agent.same-task", Requirements: []string{"R88", "Q9"}, Section: "1.0 §5.1; 0.3 §3.4.1", Level: Must, Scope: OnAgent,
+		Sentence: "A task that was made over one interface is the same over all others.", Needs: "more than one interface", run: agentSameTask},
+	{ID: "agent.speaks-declared", Requirements: []string{"R89", "R122"}, Section: "1.0 §5.2, §8.3; 0.3 §11.1", Level: Must, Scope: OnAgent,
+		Sentence: "At least one of the interfaces of the card can be called.", run: agentSpeaks},
+}
+
+// tryTogether runs what is about all interfaces.
+func (r *runner) tryTogether() {
+	p := &probe{runner: r}
+	for _, c := range agentChecks {
+		r.runCheck(c, "agent", p)
+	}
+}
+
+func agentSpeaks(t *trial) {
+	t.want(slices.ContainsFunc(t.probes, func(p *probe) bool { return p.first != nil && p.first.error() == nil }), nil,
+		"no interface answers its text")
+}
+
+func agentSameTask(t *trial) {
+	var from *probe
+	compared := 0
+	for _, p := range t.probes {
+		switch {
+		case p.done == nil || p.dead != "":
+		case from == nil || from.Tenant != p.Tenant:
+			from = p
+		default:
+			other := &trial{probe: p, check: t.check, result: t.result}
+			other.sameAs(*from.done, fmt.Sprint(from.Interface))
+			compared++
+		}
+	}
+	if compared == 0 {
+		t.skip("there are no two interfaces over which a task could be made")
+	}
+}
+
+// sameAs reads a task of another interface.
+func (t *trial) sameAs(e event, where string) {
+	x := t.get(e.task(), nil)
+	got := t.taken(x)
+	t.want(got.state() == e.state(), x, "over %s the task is %s, over %s %s", t.Interface, got.state(), where, e.state())
+	t.want(words(objects(got.value["artifacts"])...) == words(objects(e.value["artifacts"])...), x, "over %s the task has other artifacts than over %s", t.Interface, where)
+}

@@ -1,0 +1,93 @@
+// Package conform holds any agent to what the specification of A2A asks for, over the wire: every interface that its card lists,
+// in every version and binding. It knows no codec of this module: it reads and writes the JSON of the published definitions by a
+// table of its own, so that a mistake of a codec is found too.
+//
+// It is safe for an agent in production: calls are made one after another, within a number of requests, a deadline each, and a
+// bound on what is read.
+package conform
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"net/http"
+	"time"
+)
+
+// Config says which agent is tried, and how.
+type Config struct {
+	// URL is where the agent is: its root, the URL of its card, or a URL below which /.well-known/agent-card.json is.
+	URL string
+	// Header is sent with every request. Its values are secret: reports have "…" for them.
+	Header http.Header
+	// Contract says what makes the agent do more than answer a text; nil: what its card says.
+	Contract *Contract
+	// Only are checks to run: identifiers or their beginnings ("send", "list.order") or requirements ("R24"). Empty: all.
+	Only []string
+	// Timeout is how long a call may take, 10 seconds if 0.
+	Timeout time.Duration
+	// Requests is how many requests are made at most, 3000 if 0.
+	Requests int
+	// Webhooks: an agent that is not on this machine is given the address of a webhook on this machine, too. Without, push
+	// notifications are tried with agents on a loopback address alone.
+	Webhooks bool
+	// Dial connects to the agent, for https, too, without TLS; nil: over the network. Tests in one process have one.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// TLS is used for https; nil: the defaults.
+	TLS *tls.Config
+	// Progress is told of each result as it is there.
+	Progress func(Result)
+}
+
+// Option sets something in a configuration: see package a2atest.
+type Option func(*Config)
+
+// WithHeader sends a header with every request.
+func WithHeader(name, value string) Option {
+	return func(c *Config) {
+		c.Header = c.Header.Clone()
+		if c.Header == nil {
+			c.Header = http.Header{}
+		}
+		c.Header.Add(name, value)
+	}
+}
+
+// WithContract says what makes the agent do more than answer a text.
+func WithContract(contract Contract) Option { return func(c *Config) { c.Contract = &contract } }
+
+// WithOnly runs some checks alone: see [Config.Only].
+func WithOnly(checks ...string) Option { return func(c *Config) { c.Only = checks } }
+
+// WithDial connects to the agent by a function.
+func WithDial(dial func(ctx context.Context, network, address string) (net.Conn, error)) Option {
+	return func(c *Config) { c.Dial = dial }
+}
+
+const (
+	defaultTimeout  = 10 * time.Second
+	defaultRequests = 3000
+)
+
+// Run tries an agent. The error says why nothing could be tried: no agent answers at the URL, or what is there is none. What an
+// agent does wrong is in the report.
+func Run(ctx context.Context, c Config) (*Report, error) {
+	if err := unknownChecks(c.Only); err != nil {
+		return nil, err
+	}
+	r, err := newRunner(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	defer r.close()
+	if err := r.readCard(); err != nil {
+		return nil, err
+	}
+	r.tryCard()
+	for _, p := range r.probes {
+		p.try()
+	}
+	r.tryTogether()
+	r.report.Requests = r.requests
+	return r.report, r.ctx.Err()
+}

@@ -1,0 +1,111 @@
+package conform
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Contract says which messages make an agent do what not every agent does. What is nil is not tried, or taken from the card: a skill
+// with the tag "conform:ask" does it for its first example, and is answered by its second.
+type Contract struct {
+	Text   *Step `json:"text,omitempty"`   // answers and is done. Without it: the first example of a skill, else "hello"
+	Ask    *Step `json:"ask,omitempty"`    // asks back, and is done when it has the answer
+	Long   *Step `json:"long,omitempty"`   // works until it is canceled
+	Stream *Step `json:"stream,omitempty"` // makes an artifact in more than one event
+	Reply  *Step `json:"reply,omitempty"`  // answers with a message, without a task
+	Auth   *Step `json:"auth,omitempty"`   // waits for an authorization
+}
+
+// Step is a message. In JSON it may be a string, the text.
+type Step struct {
+	Text     string         `json:"text,omitempty"`
+	Data     map[string]any `json:"data,omitempty"`     // is sent as a second part, or as the only one
+	Metadata map[string]any `json:"metadata,omitempty"` // of the message
+	Answer   string         `json:"answer,omitempty"`   // the text that answers a question
+}
+
+// UnmarshalJSON reads a step.
+func (s *Step) UnmarshalJSON(src []byte) error {
+	if bytes.HasPrefix(src, []byte(`"`)) {
+		return json.Unmarshal(src, &s.Text)
+	}
+	type plain Step
+	d := json.NewDecoder(bytes.NewReader(src))
+	d.DisallowUnknownFields()
+	return d.Decode((*plain)(s))
+}
+
+// ParseContract reads a contract from JSON.
+func ParseContract(src []byte) (*Contract, error) {
+	var c Contract
+	d := json.NewDecoder(bytes.NewReader(src))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&c); err != nil {
+		return nil, fmt.Errorf("read the contract: %s; it has the members text, ask, long, stream, reply and auth, each a text or an object "+
+			"with text, data, metadata and answer", strings.TrimPrefix(err.Error(), "json: "))
+	}
+	for name, s := range c.steps() {
+		switch {
+		case *s == nil:
+		case (*s).Text == "" && (*s).Data == nil:
+			return nil, fmt.Errorf("read the contract: %s has neither a text nor data", name)
+		case name == "ask" && (*s).Answer == "":
+			return nil, errors.New("read the contract: ask has no answer: write what ends the question")
+		}
+	}
+	return &c, nil
+}
+
+// steps are the members by their names.
+func (c *Contract) steps() map[string]**Step {
+	return map[string]**Step{"text": &c.Text, "ask": &c.Ask, "long": &c.Long, "stream": &c.Stream, "reply": &c.Reply, "auth": &c.Auth}
+}
+
+// contractTag begins the tags by which a skill says what it can be used for.
+const contractTag = "conform:"
+
+// withCard returns the contract completed by what the card says.
+func (c *Contract) withCard(card object) *Contract {
+	full := Contract{}
+	if c != nil {
+		full = *c
+	}
+	steps := full.steps()
+	for _, skill := range objects(card["skills"]) {
+		examples := texts(skill["examples"])
+		for _, tag := range texts(skill["tags"]) {
+			name, ok := strings.CutPrefix(tag, contractTag)
+			if s := steps[name]; ok && s != nil && *s == nil && len(examples) > 0 {
+				*s = &Step{Text: examples[0], Answer: second(examples)}
+			}
+		}
+	}
+	if full.Ask != nil && full.Ask.Answer == "" {
+		full.Ask = nil
+	}
+	if full.Text == nil {
+		full.Text = &Step{Text: firstExample(card)}
+	}
+	return &full
+}
+
+func firstExample(card object) string {
+	for _, skill := range objects(card["skills"]) {
+		for _, text := range texts(skill["examples"]) {
+			if len(text) > 0 && len(text) <= 500 {
+				return text
+			}
+		}
+	}
+	return "hello"
+}
+
+func second(texts []string) string {
+	if len(texts) > 1 {
+		return texts[1]
+	}
+	return ""
+}

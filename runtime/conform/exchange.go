@@ -1,0 +1,208 @@
+package conform
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// exchange is a request and what came back.
+type exchange struct {
+	op      op
+	sent    string // the request for people, without secrets
+	status  int    // of HTTP
+	header  http.Header
+	body    []byte // of a stream what was read of it
+	err     error  // no whole answer came
+	result  any    // of the operation; nil for an error and for a stream
+	failure *failure
+	events  []streamed
+	closed  bool // the agent ended the stream
+	framing []string
+	// problems are what is wrong with the answer by the binding alone, by the check that they belong to.
+	problems map[string][]string
+	// dialect is that of the result.
+	dialect *dialect
+}
+
+// streamed is an element of a stream.
+type streamed struct {
+	event
+	raw     any      // what the stream has, without an envelope
+	failure *failure // an error in the place of an event
+}
+
+// failure is an error that the agent answers with.
+type failure struct {
+	code    int64  // of JSON-RPC; 0 if there is none
+	http    int    // over HTTP+JSON; 0 over others
+	status  string // google.rpc: "NOT_FOUND"; "" if there is none
+	message string
+	reason  string // of its ErrorInfo: "TASK_NOT_FOUND"
+	details []any
+	typed   bool // details is a list of objects that have a type, or there are none
+}
+
+func (f *failure) String() string {
+	s := strings.TrimSpace(fmt.Sprintf("%s %s", f.status, f.reason))
+	if f.code != 0 {
+		s = strings.TrimSpace(fmt.Sprintf("%d %s", f.code, f.reason))
+	}
+	if f.http != 0 {
+		s = strings.TrimSpace(fmt.Sprintf("%d %s", f.http, s))
+	}
+	return fmt.Sprintf("%s %q", s, clean(f.message, 120))
+}
+
+// options are what is different in one call.
+type options struct {
+	version *string              // in the place of the interface's; "" for none
+	header  http.Header          // more headers, or others
+	bare    bool                 // without the headers of the configuration
+	id      any                  // of a JSON-RPC request
+	verb    string               // of HTTP, in the place of the definition's
+	until   func(*exchange) bool // ends the reading of a stream
+	timeout time.Duration
+}
+
+// The bounds of an answer. An event counts into the bytes of its stream.
+const (
+	maxBody   = 4 << 20
+	maxEvents = 2000
+	maxShown  = 1500 // bytes of a request or an answer in a finding
+)
+
+var errTooLong = fmt.Errorf("the answer is longer than %d bytes", maxBody)
+
+// roundTrip sends a request and reads what comes: events while read takes them, else the body.
+func (r *runner) roundTrip(x *exchange, method, target string, header http.Header, body []byte, o options) {
+	x.sent = r.shown(method, target, header, body)
+	if err := r.spend(); err != nil {
+		x.err = err
+		return
+	}
+	timeout := o.timeout
+	if timeout == 0 {
+		timeout = r.config.Timeout
+	}
+	ctx, cancel := context.WithTimeout(r.ctx, timeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, method, target, bytes.NewReader(body))
+	if err != nil {
+		x.err = err
+		return
+	}
+	req.Header = header
+	if !o.bare {
+		for name, values := range r.config.Header {
+			req.Header[name] = values
+		}
+	}
+	resp, err := r.client.Do(req)
+	if err != nil {
+		x.err = r.failed(err, timeout)
+		return
+	}
+	defer resp.Body.Close()
+	x.status, x.header = resp.StatusCode, resp.Header
+	if mediaType(resp.Header) == "text/event-stream" {
+		x.readEvents(resp.Body, o.until)
+	} else {
+		x.body, x.err = io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
+		if len(x.body) > maxBody {
+			x.body, x.err = x.body[:maxBody], errTooLong
+		}
+	}
+	x.err = r.failed(x.err, timeout)
+}
+
+// failed says in few words why no answer came, without the URL, which may have secrets.
+func (r *runner) failed(err error, timeout time.Duration) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		err = u.Err
+	}
+	switch {
+	case err == nil:
+		return nil
+	case r.ctx.Err() != nil:
+		return r.ctx.Err()
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("no whole answer within %s", timeout)
+	}
+	return errors.New(r.mask(err.Error()))
+}
+
+// mediaType returns that of an answer without its parameters.
+func mediaType(h http.Header) string {
+	t, _, err := mime.ParseMediaType(h.Get("Content-Type"))
+	if err != nil {
+		return strings.ToLower(strings.TrimSpace(h.Get("Content-Type")))
+	}
+	return t
+}
+
+// isJSON reports whether a media type is one of JSON.
+func isJSON(t string) bool { return t == "application/json" || strings.HasSuffix(t, "+json") }
+
+// shown is a request for people.
+func (r *runner) shown(method, target string, header http.Header, body []byte) string {
+	var b strings.Builder
+	if u, err := url.Parse(target); err == nil {
+		target = u.Redacted()
+	}
+	fmt.Fprintf(&b, "%s %s\n", method, target)
+	var names []string
+	for name := range header {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		fmt.Fprintf(&b, "%s: %s\n", name, strings.Join(header[name], ", "))
+	}
+	b.Write(body)
+	return clean(r.mask(b.String()), maxShown)
+}
+
+// came is an answer for people.
+func (r *runner) came(x *exchange) string {
+	if x.status == 0 {
+		return clean(fmt.Sprint(x.err), maxShown)
+	}
+	head := fmt.Sprintf("%d %s", x.status, x.header.Get("Content-Type"))
+	if x.err != nil {
+		head += fmt.Sprintf(" (%v)", x.err)
+	}
+	return clean(r.mask(head+"\n"+string(x.body)), maxShown)
+}
+
+// mask takes the values of the configuration's headers out of a text.
+func (r *runner) mask(s string) string {
+	for _, secret := range r.secrets {
+		s = strings.ReplaceAll(s, secret, "…")
+	}
+	return s
+}
+
+// secretsOf are the values of headers, and what follows a scheme in them.
+func secretsOf(h http.Header) (all []string) {
+	for _, values := range h {
+		for _, v := range values {
+			all = append(all, v)
+			if _, after, ok := strings.Cut(v, " "); ok {
+				all = append(all, after)
+			}
+		}
+	}
+	all = slices.DeleteFunc(all, func(s string) bool { return len(s) < 3 })
+	slices.SortFunc(all, func(a, b string) int { return len(b) - len(a) })
+	return all
+}

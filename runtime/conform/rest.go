@@ -1,0 +1,170 @@
+package conform
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// restWire is HTTP+JSON: operations are paths below the URL of the interface.
+type restWire struct{}
+
+func (restWire) call(p *probe, x *exchange, of *operation, params object, o options) {
+	path, body, verb := p.dialect.route(of, params)
+	verbs := []string{verb}
+	if o.verb != "" {
+		verbs = []string{o.verb}
+	} else if x.op == opSubscribe { // the documents differ on the verb (T2, T35)
+		verbs = []string{http.MethodGet, http.MethodPost}
+	}
+	for _, verb := range verbs {
+		h := p.headers(o)
+		var content []byte
+		if body != nil && verb != http.MethodGet {
+			content = encode(body)
+			set(h, "Content-Type", "application/json")
+		}
+		if of.stream {
+			set(h, "Accept", "text/event-stream")
+		}
+		*x = exchange{op: x.op, dialect: x.dialect}
+		p.roundTrip(x, verb, strings.TrimRight(p.URL, "/")+path, h, content, o)
+		if !slices.Contains([]int{http.StatusMethodNotAllowed, http.StatusNotImplemented}, x.status) {
+			break
+		}
+	}
+	x.readREST(p)
+}
+
+var pathVariable = regexp.MustCompile(`\{(\w+)(=[^}]*)?\}`)
+
+// route returns the path with its query, the body (nil for none) and the verb of an operation.
+func (d *dialect) route(of *operation, params object) (path string, body any, verb string) {
+	r := d.chooseRoute(of)
+	rest := object{}
+	for name, v := range params {
+		rest[name] = v
+	}
+	path = pathVariable.ReplaceAllStringFunc(r.path, func(variable string) string {
+		name := camelCase(pathVariable.FindStringSubmatch(variable)[1])
+		value := fmt.Sprint(rest[name])
+		delete(rest, name)
+		segments := []string{value}
+		if d.legacyProto() {
+			segments = strings.Split(value, "/")
+		}
+		for i := range segments {
+			// A colon begins the verb of a path.
+			segments[i] = strings.ReplaceAll(url.PathEscape(segments[i]), ":", "%3A")
+		}
+		return strings.Join(segments, "/")
+	})
+	switch r.body {
+	case "*":
+		return path, rest, r.verb
+	case "":
+		return path + query(rest), nil, r.verb
+	}
+	return path, rest[r.body], r.verb
+}
+
+// chooseRoute returns the route of an operation, below the tenant if there is one. The proto of 0.2 and 0.3 has a mistake in that of a
+// new webhook (T33).
+func (d *dialect) chooseRoute(of *operation) route {
+	if d.legacyProto() && slices.Contains(opNames[opPushCreate], of.name) {
+		return route{http.MethodPost, "/v1/{parent=tasks/*}/pushNotificationConfigs", "*"}
+	}
+	for _, r := range of.routes {
+		if strings.Contains(r.path, "{tenant}") == (d.tenant != "") {
+			return r
+		}
+	}
+	return of.routes[0]
+}
+
+func query(params object) string {
+	q := url.Values{}
+	for name, v := range params {
+		q.Set(name, fmt.Sprint(v))
+	}
+	if len(q) == 0 {
+		return ""
+	}
+	return "?" + strings.ReplaceAll(q.Encode(), "+", "%20")
+}
+
+// rawREST sends a request as it is and reads the answer.
+func (p *probe) rawREST(verb, path, body string, o options) *exchange {
+	x := p.newExchange("")
+	h := p.headers(o)
+	if body != "" {
+		set(h, "Content-Type", "application/json")
+	}
+	p.roundTrip(x, verb, strings.TrimRight(p.URL, "/")+path, h, []byte(body), o)
+	x.readREST(p)
+	p.inspect(x, nil)
+	return x
+}
+
+// readREST reads an answer.
+func (x *exchange) readREST(p *probe) {
+	if x.status == 0 {
+		return
+	}
+	if x.isStream() {
+		for i := range x.events {
+			s := &x.events[i]
+			if e := member(s.raw, "error"); e != nil {
+				s.failure = readStatus(e, 0)
+				continue
+			}
+			s.event, _ = p.dialect.event(x.op, s.raw)
+		}
+		return
+	}
+	ok := x.status >= 200 && x.status < 300
+	if len(x.body) > 0 && (ok || p.version() == "1.0") {
+		x.check("answer.media-type", isJSON(mediaType(x.header)), "the answer has the media type %q", x.header.Get("Content-Type"))
+	}
+	v, decoded := x.decoded()
+	if ok {
+		x.result = v
+		if v == nil {
+			x.result = object{}
+		}
+		if !decoded {
+			x.failure = x.httpFailure()
+		}
+		return
+	}
+	if x.failure = readStatus(v, x.status); p.version() == "1.0" && x.status != http.StatusUnauthorized && x.status != http.StatusForbidden {
+		e, wrapped := member(v, "error").(object)
+		code, _ := number(e["code"])
+		x.check("answer.error", wrapped && text(e, "message") != "" && text(e, "status") != "" && code == int64(x.status),
+			"an error is {\"error\": {\"code\": %d, \"status\": …, \"message\": …, \"details\": […]}}", x.status)
+	}
+}
+
+// readStatus reads an error: {"error": {code, status, message, details}} of 1.0, or what agents of 0.3 write, {code, message, data}.
+func readStatus(v any, status int) *failure {
+	f := &failure{http: status, typed: true}
+	o, _ := v.(object)
+	if inner, ok := o["error"].(object); ok {
+		o = inner
+	}
+	f.message, f.status = text(o, "message"), text(o, "status")
+	if code, ok := number(o["code"]); ok && code < 0 {
+		f.code = code
+	}
+	for _, name := range []string{"details", "data"} {
+		if v, there := o[name]; there && v != nil {
+			var ok bool
+			f.details, ok = v.([]any)
+			f.readDetails(ok)
+		}
+	}
+	return f
+}

@@ -1,0 +1,305 @@
+package conform
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+)
+
+// runner tries one agent: what its checks share.
+type runner struct {
+	ctx      context.Context
+	config   Config
+	client   *http.Client
+	secrets  []string
+	requests int
+	report   *Report
+	base     string // the URL below which the card is
+	local    bool   // the agent is on a loopback address
+	card     *exchange
+	value    object // the card
+	contract *Contract
+	probes   []*probe
+}
+
+func newRunner(ctx context.Context, c Config) (*runner, error) {
+	if c.Timeout <= 0 {
+		c.Timeout = defaultTimeout
+	}
+	if c.Requests <= 0 {
+		c.Requests = defaultRequests
+	}
+	base, local, err := baseURL(c.URL)
+	if err != nil {
+		return nil, err
+	}
+	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: c.TLS, DialContext: c.Dial, MaxResponseHeaderBytes: 64 << 10}
+	if c.Dial != nil {
+		transport.Proxy, transport.DialTLSContext = nil, c.Dial
+	}
+	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &runner{ctx: ctx, config: c, base: base, local: local, client: &http.Client{Transport: transport, CheckRedirect: stay},
+		secrets: secretsOf(c.Header), report: &Report{URL: base}}, nil
+}
+
+func (r *runner) close() { r.client.CloseIdleConnections() }
+
+var errBudget = errors.New("the number of requests is used up")
+
+// spend takes a request off the budget.
+func (r *runner) spend() error {
+	if err := r.ctx.Err(); err != nil {
+		return err
+	}
+	if r.requests >= r.config.Requests {
+		return errBudget
+	}
+	r.requests++
+	return nil
+}
+
+// probe tries one interface.
+type probe struct {
+	*runner
+	Interface
+	dialect *dialect
+	wire    wire
+	ids     int
+	silent  int // calls in a row that got no answer
+	dead    string
+	// answers are the results of the checks that every answer is held to.
+	answers map[string]*Result
+	// What several checks look at: the answer to the text, the task that came of it, the text's stream, and a context with its tasks.
+	first, flow *exchange
+	done        *event
+	talk        *talk
+}
+
+func (p *probe) version() string { return p.dialect.version() }
+
+// on names an interface in results.
+func (p *probe) on() string { return p.Interface.String() }
+
+// try runs the checks of an interface. The first finds out whether it answers; without an answer the others are not tried.
+func (p *probe) try() {
+	p.answers = map[string]*Result{}
+	if p.NotTried == "" {
+		p.NotTried = p.dead
+	}
+	for _, c := range checks() {
+		if c.Scope == OnInterface && c.applies(p.dialect.version(), p.Binding) {
+			p.runCheck(c, p.on(), p)
+		}
+	}
+	for _, c := range answerChecks {
+		if !c.applies(p.dialect.version(), p.Binding) {
+			continue
+		}
+		result, tried := p.answers[c.ID]
+		if !tried {
+			result = c.result(p.on())
+			result.Outcome, result.Reason = NotTried, "no answer came that it is about"
+			if p.dead != "" {
+				result.Reason = p.dead
+			}
+		}
+		p.add(c, *result)
+	}
+	for i := range p.report.Interfaces {
+		if p.report.Interfaces[i].String() == p.on() && p.report.Interfaces[i].URL == p.URL {
+			p.report.Interfaces[i].NotTried = p.NotTried
+		}
+	}
+}
+
+// add puts a result into the report.
+func (r *runner) add(c *Check, result Result) {
+	if !c.chosen(r.config.Only) {
+		return
+	}
+	r.report.Results = append(r.report.Results, result)
+	if r.config.Progress != nil {
+		r.config.Progress(result)
+	}
+}
+
+// stop ends a check from within.
+type stop struct{}
+
+// trial is one run of a check. Its methods make calls and note what is wrong; those that cannot go on end the run.
+type trial struct {
+	*probe
+	check  *Check
+	result *Result
+	tried  bool
+}
+
+func (c *Check) result(on string) *Result {
+	return &Result{Check: c.ID, On: on, Outcome: Passed, Level: c.Level, Requirements: c.Requirements, Section: c.Section,
+		Sentence: c.Sentence, Differ: c.Differ}
+}
+
+// runCheck runs a check on an interface, or on the card or the agent.
+func (r *runner) runCheck(c *Check, on string, p *probe) {
+	t := &trial{probe: p, check: c, result: c.result(on)}
+	if p.dead != "" {
+		t.result.Outcome, t.result.Reason = NotTried, p.dead
+	} else {
+		t.run()
+	}
+	r.add(c, *t.result)
+}
+
+// run runs the check until it ends, or stops from within.
+func (t *trial) run() {
+	defer func() {
+		if e := recover(); e != nil {
+			if _, ok := e.(stop); !ok {
+				panic(e)
+			}
+		}
+	}()
+	t.check.run(t)
+}
+
+// skip ends a check that cannot be tried.
+func (t *trial) skip(format string, args ...any) {
+	if t.result.Outcome == Passed {
+		t.result.Outcome, t.result.Reason = NotTried, fmt.Sprintf(format, args...)
+	}
+	panic(stop{})
+}
+
+// fail notes what is wrong. x is what shows it, nil if nothing does.
+func (t *trial) fail(x *exchange, format string, args ...any) {
+	t.result.fail(t.runner, x, fmt.Sprintf(format, args...))
+}
+
+// fatal notes what is wrong and ends the check.
+func (t *trial) fatal(x *exchange, format string, args ...any) {
+	t.fail(x, format, args...)
+	panic(stop{})
+}
+
+// want notes what is wrong if ok is false.
+func (t *trial) want(ok bool, x *exchange, format string, args ...any) {
+	if !ok {
+		t.fail(x, format, args...)
+	}
+}
+
+// maxFindings is how many of a result are kept.
+const maxFindings = 3
+
+func (res *Result) fail(r *runner, x *exchange, problem string) {
+	res.Outcome, res.Reason = Failed, ""
+	if len(res.Findings) == maxFindings {
+		res.More++
+		return
+	}
+	f := Finding{Problem: clean(r.mask(problem), maxShown)}
+	if x != nil {
+		f.Sent, f.Came = x.sent, r.came(x)
+	}
+	res.Findings = append(res.Findings, f)
+}
+
+// newExchange begins an exchange of an operation.
+func (p *probe) newExchange(o op) *exchange { return &exchange{op: o, dialect: p.dialect} }
+
+// headers are those that say the version of a request.
+func (p *probe) headers(o options) http.Header {
+	h := http.Header{}
+	for name, values := range o.header {
+		h[name] = values
+	}
+	version := ""
+	if p.version() == "1.0" {
+		version = "1.0"
+	}
+	if o.version != nil {
+		version = *o.version
+	}
+	if version != "" && h["a2a-version"] == nil {
+		h.Set("A2A-Version", version)
+	}
+	if required := p.requiredExtensions(); len(required) > 0 {
+		set(h, extensionsHeader, p.withExtensions())
+		set(h, "X-"+extensionsHeader, p.withExtensions())
+	}
+	return h
+}
+
+// extensionsHeader names the extensions that a request uses; before 1.0 it has an X- in front.
+const extensionsHeader = "A2A-Extensions"
+
+// call makes a call of an operation and holds what comes to all checks of answers. It ends the check if the version does not have the
+// operation, or if no answer comes.
+func (t *trial) call(o op, params object, opts ...options) *exchange {
+	x := t.attempt(o, params, opts...)
+	if x.err != nil && !(x.isStream() && len(x.events) > 0) {
+		t.unanswered(x)
+	}
+	return x
+}
+
+// attempt is call for checks that can do without an answer.
+func (t *trial) attempt(o op, params object, opts ...options) *exchange {
+	of := t.dialect.operation(o)
+	if of == nil {
+		t.skip("A2A %s has no such operation over %s", t.Version, t.Binding)
+	}
+	if _, rest := t.wire.(restWire); rest && len(of.routes) == 0 {
+		t.skip("the definition of A2A %s has no path for it", t.Version)
+	}
+	x := t.newExchange(o)
+	var choice options
+	if len(opts) > 0 {
+		choice = opts[0]
+	}
+	t.wire.call(t.probe, x, of, params, choice)
+	t.inspect(x, of)
+	return x
+}
+
+// unanswered ends a check that got no answer. After the second in a row the interface is given up.
+func (t *trial) unanswered(x *exchange) {
+	if errors.Is(x.err, errBudget) || t.ctx.Err() != nil {
+		t.dead = x.err.Error()
+		t.skip("%v", x.err)
+	}
+	if t.silent++; t.silent >= 2 {
+		t.dead = fmt.Sprintf("the agent no longer answers: %v", x.err)
+	}
+	t.fatal(x, "no answer: %v", x.err)
+}
+
+// wantError holds an answer to one of several errors.
+func (t *trial) wantError(x *exchange, kinds ...errorKind) {
+	f := x.error()
+	if f == nil {
+		t.fail(x, "%s is expected, but the answer is no error", kinds[0].name)
+		return
+	}
+	if f.refused() {
+		t.skip("the agent refuses the caller: give it credentials")
+	}
+	if !slices.ContainsFunc(kinds, func(k errorKind) bool { return f.is(k, t.version()) }) {
+		t.fail(x, "%s is expected, but the error is %s", kinds[0].name, f)
+	}
+}
+
+// error returns the error of an answer, of a stream that in it.
+func (x *exchange) error() *failure {
+	if x.failure != nil {
+		return x.failure
+	}
+	for _, s := range x.events {
+		if s.failure != nil {
+			return s.failure
+		}
+	}
+	return nil
+}

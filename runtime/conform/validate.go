@@ -1,0 +1,377 @@
+package conform
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// problem is something in a document that its definition does not have so.
+type problem struct {
+	kind problemKind
+	path string // "task.status.state"
+	text string
+}
+
+func (p problem) String() string {
+	if p.path == "" {
+		return p.text
+	}
+	return p.path + " " + p.text
+}
+
+// problemKind is the check that a problem belongs to.
+type problemKind string
+
+const (
+	badType   problemKind = "answer.types"
+	badName   problemKind = "answer.names"
+	badEnum   problemKind = "answer.enums"
+	badUnion  problemKind = "answer.unions"
+	badTime   problemKind = "answer.times"
+	badDigits problemKind = "answer.milliseconds"
+	missing   problemKind = "answer.required"
+	unknown   problemKind = "answer.members"
+)
+
+// validator compares documents with a definition. It stops at maxProblems.
+type validator struct {
+	def      *definition
+	problems []problem
+	// zeros: a required scalar or list may be missing, as protobuf writes none that is zero or empty.
+	zeros bool
+}
+
+const maxProblems = 20
+
+// validate returns what of a value is not as its type has it.
+func (d *definition) validate(typ string, v any) []problem {
+	c := validator{def: d}
+	c.value(typ, v, "")
+	return c.problems
+}
+
+func (c *validator) add(kind problemKind, path, format string, args ...any) {
+	if len(c.problems) < maxProblems {
+		c.problems = append(c.problems, problem{kind, path, fmt.Sprintf(format, args...)})
+	}
+}
+
+func (c *validator) value(typ string, v any, path string) {
+	if len(c.problems) >= maxProblems {
+		return
+	}
+	if elem, ok := list(typ); ok {
+		c.list(elem, v, path)
+		return
+	}
+	if elem, ok := dict(typ); ok {
+		c.dict(elem, v, path)
+		return
+	}
+	if t := c.def.named(typ); t != nil {
+		c.named(t, v, path)
+		return
+	}
+	c.scalar(typ, v, path)
+}
+
+func (c *validator) list(elem string, v any, path string) {
+	l, ok := v.([]any)
+	if !ok {
+		c.add(badType, path, "must be a list, not %s", kindOf(v))
+		return
+	}
+	for i, e := range l {
+		c.value(elem, e, fmt.Sprintf("%s[%d]", path, i))
+	}
+}
+
+func (c *validator) dict(elem string, v any, path string) {
+	o, ok := v.(object)
+	if !ok {
+		c.add(badType, path, "must be an object, not %s", kindOf(v))
+		return
+	}
+	for _, key := range slices.Sorted(maps.Keys(o)) {
+		c.value(elem, o[key], join(path, key))
+	}
+}
+
+func (c *validator) named(t *typeOf, v any, path string) {
+	switch {
+	case t.values != nil:
+		c.enum(t, v, path)
+	case t.anyOf != nil:
+		c.choice(t, v, path)
+	default:
+		o, ok := v.(object)
+		if !ok {
+			c.add(badType, path, "must be an object (%s), not %s", t.name, kindOf(v))
+			return
+		}
+		c.message(t, o, path)
+	}
+}
+
+func (c *validator) enum(t *typeOf, v any, path string) {
+	s, ok := v.(string)
+	if !ok {
+		c.add(badEnum, path, "must be the name of a value of %s, not %s", t.name, kindOf(v))
+		return
+	}
+	var names []string
+	for _, x := range t.values {
+		if x.name == s && (!c.def.proto || x.number != 0) || s == "TASK_STATE_CANCELED" && x.name == "TASK_STATE_CANCELLED" { // T43
+			return
+		}
+		if !c.def.proto || x.number != 0 {
+			names = append(names, x.name)
+		}
+	}
+	c.add(badEnum, path, "is %q: %s has %s", s, t.name, strings.Join(names, ", "))
+}
+
+// choice judges a value by the alternative that its tag names, else by the one that it fits best.
+func (c *validator) choice(t *typeOf, v any, path string) {
+	if t.tag != "" {
+		if o, ok := v.(object); ok && o[t.tag] == nil {
+			c.add(missing, join(path, t.tag), "is missing: it tells what the object is")
+			return
+		}
+	}
+	best := []problem(nil)
+	for i, alternative := range t.anyOf {
+		one := validator{def: c.def, zeros: c.zeros}
+		one.value(alternative, v, path)
+		if m := c.def.named(alternative); m != nil && t.tag != "" && len(one.problems) > 0 {
+			if f := m.field(t.tag); f != nil && f.constant == string(encode(member(v, t.tag))) {
+				c.problems = append(c.problems, one.problems...)
+				return
+			}
+		}
+		if i == 0 || len(one.problems) < len(best) {
+			best = one.problems
+		}
+	}
+	c.problems = append(c.problems, best...)
+}
+
+func (c *validator) message(t *typeOf, o object, path string) {
+	set := map[string][]string{}
+	for _, name := range slices.Sorted(maps.Keys(o)) {
+		f, at := t.field(name), join(path, name)
+		switch {
+		case f == nil:
+			c.unlisted(t, name, at)
+			continue
+		case o[name] == nil && f.nullable:
+			continue
+		case o[name] == nil && f.typ != "value" && f.typ != "nullvalue":
+			c.add(badType, at, "is null: leave it out")
+			continue
+		}
+		if f.union != "" {
+			set[f.union] = append(set[f.union], name)
+		}
+		if f.constant != "" && string(encode(o[name])) != f.constant {
+			c.add(badEnum, at, "must be %s, not %s", f.constant, clean(string(encode(o[name])), 60))
+			continue
+		}
+		c.value(f.typ, o[name], at)
+	}
+	c.required(t, o, path)
+	c.unions(t, set, path)
+}
+
+// required holds a message to its required members. A list of parts has an element, and an id is not empty (T20).
+func (c *validator) required(t *typeOf, o object, path string) {
+	for _, f := range t.fields {
+		v, there := o[f.json]
+		switch {
+		case !there && f.required && !(c.zeros && isScalar(f.typ) && !isID(f.json) && f.typ != "[]Part"):
+			c.add(missing, join(path, f.json), "is missing: %s requires it", t.name)
+		case there && f.required && v == "" && isID(f.json):
+			c.add(missing, join(path, f.json), "is empty: %s requires it", t.name)
+		case there && f.typ == "[]Part" && emptyList(v):
+			c.add(missing, join(path, f.json), "is empty: it must have at least one part")
+		}
+	}
+}
+
+func isID(name string) bool { return name == "id" || strings.HasSuffix(name, "Id") }
+
+func emptyList(v any) bool {
+	l, ok := v.([]any)
+	return ok && len(l) == 0
+}
+
+func (c *validator) unions(t *typeOf, set map[string][]string, path string) {
+	seen := map[string]bool{"": true}
+	for _, f := range t.fields {
+		if seen[f.union] {
+			continue
+		}
+		seen[f.union] = true
+		switch names := set[f.union]; {
+		case len(names) > 1:
+			c.add(badUnion, path, "(%s) has %s: one of them may be set", t.name, strings.Join(names, " and "))
+		case len(names) == 0:
+			c.add(badUnion, path, "(%s) has nothing of %s: exactly one member must be set", t.name, f.union)
+		}
+	}
+}
+
+// unlisted says of a member that the definition does not have whether it is one in another spelling.
+func (c *validator) unlisted(t *typeOf, name, at string) {
+	if t.open {
+		return
+	}
+	if camel := camelCase(name); camel != name && t.field(camel) != nil {
+		c.add(badName, at, "must be written %s", camel)
+		return
+	}
+	c.add(unknown, at, "is no member of %s in A2A %s", t.name, c.def.version)
+}
+
+func (c *validator) scalar(kind string, v any, path string) {
+	ok := true
+	switch kind {
+	case "string":
+		_, ok = v.(string)
+	case "bool":
+		_, ok = v.(bool)
+	case "int32", "int64", "uint32", "uint64":
+		_, ok = number(v)
+	case "float", "double":
+		_, ok = v.(json.Number)
+	case "struct", "any":
+		_, ok = v.(object)
+	case "listvalue":
+		_, ok = v.([]any)
+	case "nullvalue":
+		ok = v == nil
+	case "empty":
+		o, isObject := v.(object)
+		ok = v == nil || isObject && len(o) == 0
+	case "bytes":
+		var s string
+		if s, ok = v.(string); ok && !isBase64(s) {
+			c.add(badType, path, "is not base64")
+		}
+	case "timestamp":
+		c.timestamp(v, path)
+	}
+	if !ok {
+		c.add(badType, path, "must be %s, not %s", article(kind), kindOf(v))
+	}
+}
+
+func isBase64(s string) bool {
+	_, err := base64.StdEncoding.DecodeString(s)
+	return err == nil
+}
+
+var rfc3339 = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$`)
+
+// timestamp holds a time to ISO 8601, and in 1.0 to UTC and milliseconds (R95 to R98).
+func (c *validator) timestamp(v any, path string) {
+	s, ok := v.(string)
+	if !ok {
+		c.add(badType, path, "must be a time as a string, not %s", kindOf(v))
+		return
+	}
+	m := rfc3339.FindStringSubmatch(s)
+	if _, err := time.Parse(time.RFC3339, s); err != nil || m == nil {
+		if c.def.proto || !isISO8601(s) {
+			c.add(badTime, path, "is %q: write a time as 2025-10-28T10:30:00.000Z", clean(s, 60))
+		}
+		return
+	}
+	if c.def.version != "1.0" {
+		return
+	}
+	if m[2] != "Z" {
+		c.add(badTime, path, "is %q: a time has the offset Z", s)
+	}
+	if digits := len(m[1]); digits > 4 {
+		c.add(badDigits, path, "is %q: a time has milliseconds", s)
+	}
+}
+
+// isISO8601: old versions have times without an offset, too.
+func isISO8601(s string) bool {
+	for _, layout := range []string{"2006-01-02T15:04:05.999999999", "2006-01-02"} {
+		if _, err := time.Parse(layout, s); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+func isScalar(typ string) bool {
+	return slices.Contains([]string{"string", "bool", "int32", "int64", "uint32", "uint64", "float", "double", "bytes"}, typ) || strings.HasPrefix(typ, "[]")
+}
+
+func article(kind string) string {
+	switch kind {
+	case "struct", "any":
+		return "an object"
+	case "listvalue":
+		return "a list"
+	case "empty":
+		return "an empty object"
+	case "int32", "int64", "uint32", "uint64":
+		return "an integer"
+	case "float", "double":
+		return "a number"
+	}
+	return "a " + kind
+}
+
+func kindOf(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case string:
+		return fmt.Sprintf("the string %q", clean(v, 40))
+	case bool:
+		return fmt.Sprintf("the bool %v", v)
+	case json.Number:
+		return "the number " + clean(v.String(), 40)
+	case []any:
+		return "a list"
+	}
+	return "an object"
+}
+
+func join(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}
+
+// camelCase turns the name of a proto's field into that of JSON: "context_id" to "contextId".
+func camelCase(name string) string {
+	var b strings.Builder
+	up := false
+	for _, r := range name {
+		switch {
+		case r == '_':
+			up = true
+		case up:
+			b.WriteRune(unicode.ToUpper(r))
+			up = false
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
