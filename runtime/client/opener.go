@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,14 +42,14 @@ func Open[T any, C interface {
 	if o.err != nil || *to != nil {
 		return
 	}
-	opts, err := located(name, card)
+	where, err := located(name, card)
 	if err != nil {
 		o.err = err
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), openTime)
 	defer cancel()
-	c, err := open(ctx, "", append(opts, o.opts...)...)
+	c, err := open(ctx, "", slices.Concat(where, []Option{Name(name)}, o.opts)...)
 	if err != nil {
 		o.err = fmt.Errorf("the client %s: %w (%s says where its agent is)", name, err, EnvURL(name))
 		return

@@ -64,6 +64,7 @@ func skillGetForecast(s Skills) server.Skill {
 		InputSchema:  schemaGetForecastInput,
 		Decode:       server.Decode[GetForecastInput],
 		OutputSchema: schemaGetForecastOutput,
+		OnCrash:      server.CrashRetry,
 		Run: server.OutputJSON(func(ctx context.Context, t *server.Task, in *GetForecastInput) (*GetForecastOutput, error) {
 			return s.GetForecast(ctx, in, &Task{t})
 		}),

@@ -33,7 +33,7 @@ func TestNothingIsLostByKills(t *testing.T) {
 	}
 	seed, kills := number(t, "SEED", uint64(time.Now().UnixNano())), int(number(t, "KILLS", 4))
 	t.Logf("SEED=%d KILLS=%d", seed, kills)
-	v := newVictim(t)
+	v := newVictim(t, build(t))
 	if err := v.start(); err != nil {
 		t.Fatal(err)
 	}

@@ -19,9 +19,10 @@ import (
 	"time"
 )
 
-// victim is the agent: one process after the other, at one address and on one file.
+// victim is an agent: one process after the other, at one address and on one file.
 type victim struct {
 	binary, address, file string
+	env                   []string     // more of the environment
 	kills, terms          atomic.Int64 // kill -9s and SIGTERMs so far
 	counts                map[string]int
 
@@ -30,13 +31,13 @@ type victim struct {
 	done chan error       // closed log, then the exit
 }
 
-func newVictim(t *testing.T) *victim {
+func newVictim(t *testing.T, binary string) *victim {
 	t.Helper()
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := &victim{binary: build(t), address: free.Addr().String(), counts: map[string]int{}}
+	v := &victim{binary: binary, address: free.Addr().String(), counts: map[string]int{}}
 	v.file = filepath.Join(t.TempDir(), "tasks.db")
 	_ = free.Close() // the agent listens there from now on
 	t.Cleanup(func() {
@@ -52,6 +53,7 @@ func newVictim(t *testing.T) *victim {
 func (v *victim) launch() (ready chan struct{}, err error) {
 	v.cmd = exec.Command(v.binary, "-addr", v.address)
 	v.cmd.Env = append(os.Environ(), "A2A_PUSH_TARGETS=127.0.0.0/8", "A2A_STORE="+v.file)
+	v.cmd.Env = append(v.cmd.Env, v.env...)
 	stderr, err := v.cmd.StderrPipe()
 	if err != nil {
 		return nil, err
