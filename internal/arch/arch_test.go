@@ -91,7 +91,7 @@ var rows = map[string]string{
 
 	// What users' tests link, and no agent.
 	"runtime/fault":   "runtime",
-	"runtime/a2atest": "runtime runtime/auth runtime/client runtime/fault runtime/server runtime/task runtime/wire",
+	"runtime/a2atest": "runtime runtime/auth runtime/client runtime/fault runtime/server runtime/store/memory runtime/task runtime/wire",
 
 	// What is generated and kept in this module.
 	"a2a":                            "runtime runtime/wire",

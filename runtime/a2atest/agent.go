@@ -15,6 +15,7 @@ import (
 	rpc "github.com/a2agen/a2agen/runtime/client"
 	"github.com/a2agen/a2agen/runtime/fault"
 	"github.com/a2agen/a2agen/runtime/server"
+	"github.com/a2agen/a2agen/runtime/store/memory"
 )
 
 // Agent is an agent that is served in this process, without a socket, until its test ends. Its URL is answered by its
@@ -27,6 +28,7 @@ type Agent struct {
 	host string // "weather.test"
 
 	seed    int64
+	made    time.Time
 	handler http.Handler
 	open    func() // makes the handler, with the first connection; nil: it is there
 	client  *http.Client
@@ -68,7 +70,7 @@ func Seed(n int64) Option { return func(s *settings) { s.seed = n } }
 // Serve hosts an agent, or any other handler, in this process until the test ends. A *server.Server is closed then:
 // handlers that still work are canceled.
 //
-//	srv, err := agent.NewServer(skills.New(), a2atest.ServerOptions()...)
+//	srv, err := agent.NewServer(skills.New(), a2atest.ServerOptions(t)...)
 //	if err != nil {
 //		t.Fatal(err)
 //	}
@@ -80,11 +82,44 @@ func Serve(t testing.TB, h http.Handler, opts ...Option) *Agent {
 	return a
 }
 
-// ServerOptions are for the server of an agent in a test: it keeps its tasks in memory, and each call is the tester's,
-// whatever credentials the card demands. Further options go behind them.
-func ServerOptions(more ...server.Option) []server.Option {
+// ServerOptions are for the server of an agent in a test: it keeps its tasks in memory, each call is the tester's, whatever
+// credentials the card demands, and its log is the test's. Further options go behind them.
+func ServerOptions(t testing.TB, more ...server.Option) []server.Option {
+	return append(serverOptions(newLogger(t, slog.LevelInfo)), more...)
+}
+
+func serverOptions(log *slog.Logger) []server.Option {
 	tester := func(*http.Request) (string, error) { return Tester, nil }
-	return append([]server.Option{server.InMemory(), server.WithProxyIdentity(tester)}, more...)
+	return []server.Option{server.WithStore(memory.NewFirst(memory.Limits{})), server.WithProxyIdentity(tester), server.WithLogger(log)}
+}
+
+// newLogger logs to a test, until that ends.
+func newLogger(t testing.TB, level slog.Level) *slog.Logger {
+	out := &output{t: t}
+	t.Cleanup(out.end)
+	return slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{Level: level}))
+}
+
+// output is the output of a test, until that ends.
+type output struct {
+	t    testing.TB
+	mu   sync.Mutex
+	over bool
+}
+
+func (o *output) Write(line []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.over {
+		return len(line), nil
+	}
+	return o.t.Output().Write(line)
+}
+
+func (o *output) end() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.over = true
 }
 
 // Tester is the principal of all calls to an agent that has [ServerOptions].
@@ -93,7 +128,7 @@ const Tester = "tester"
 // newAgent makes an agent without a handler.
 func newAgent(t testing.TB, s *settings) *Agent {
 	t.Helper()
-	a := &Agent{t: t, name: s.name, host: hostOf(s.name), seed: s.seed}
+	a := &Agent{t: t, name: s.name, host: hostOf(s.name), seed: s.seed, made: time.Now()}
 	a.ln = newListener(address(a.host))
 	a.client = &http.Client{Transport: &http.Transport{DialContext: a.Dial, DialTLSContext: a.Dial}}
 	t.Cleanup(a.close)
@@ -133,6 +168,9 @@ func (a *Agent) Options() []rpc.Option {
 func (a *Agent) Dial(ctx context.Context, _, to string) (net.Conn, error) {
 	if host, _, err := net.SplitHostPort(to); err != nil || !strings.EqualFold(host, a.host) {
 		return nil, fmt.Errorf("a2atest: %s is not the agent %q, which is at %s, and nothing else is reached from here", to, a.name, a.URL())
+	}
+	if time.Now().Unix() < a.made.Unix() { // clocks of bubbles begin in the year 2000
+		return nil, fmt.Errorf("a2atest: the agent %q was made outside of the bubble of testing/synctest that calls it: make it inside", a.name)
 	}
 	a.start.Do(a.serve)
 	if a.handler == nil {

@@ -3,7 +3,6 @@ package a2atest_test
 import (
 	"context"
 	"io"
-	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
@@ -43,7 +42,7 @@ func TestAnAgentOfOnesOwnIsServedInItsTest(t *testing.T) {
 		srv, err := newServer(func(ctx context.Context, _ *server.Task) (string, error) {
 			time.Sleep(30 * time.Minute)
 			return "Hello, " + server.CallerFrom(ctx).ID, nil
-		}, a2atest.ServerOptions()...)
+		}, a2atest.ServerOptions(t)...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +70,7 @@ func TestAHandlerAtWorkIsCanceledAtTheEnd(t *testing.T) {
 			<-ctx.Done()
 			ended <- context.Cause(ctx)
 			return "", ctx.Err()
-		}, a2atest.ServerOptions(server.WithLogger(slog.New(slog.DiscardHandler)))...)
+		}, a2atest.ServerOptions(tb)...)
 		if err != nil {
 			t.Fatal(err)
 		}

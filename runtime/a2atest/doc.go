@@ -2,7 +2,7 @@
 //
 // [Serve] runs an agent in the process of its test, without a socket:
 //
-//	srv, err := agent.NewServer(skills.New(), a2atest.ServerOptions()...)
+//	srv, err := agent.NewServer(skills.New(), a2atest.ServerOptions(t)...)
 //	if err != nil {
 //		t.Fatal(err)
 //	}

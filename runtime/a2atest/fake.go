@@ -1,7 +1,6 @@
 package a2atest
 
 import (
-	"bytes"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -37,7 +36,8 @@ type Binding struct {
 type Fake struct {
 	*Agent
 	config FakeConfig
-	at     string // the line of the test that made it
+	at     string       // the line of the test that made it
+	log    *slog.Logger // to which the server says, for example, which error a function of the test returned
 
 	versions []string // that it speaks; nil: those of the card
 	bindings []string // nil: those of the card
@@ -53,7 +53,7 @@ type Fake struct {
 func NewFake(t testing.TB, c FakeConfig, opts ...Option) *Fake {
 	t.Helper()
 	s := settingsOf(c.Name, opts)
-	f := &Fake{Agent: newAgent(t, s), config: c, at: place()}
+	f := &Fake{Agent: newAgent(t, s), config: c, at: place(), log: newLogger(t, slog.LevelWarn)}
 	for _, sk := range c.Skills {
 		if err := sk.join(f); err != nil {
 			t.Fatalf("a2atest: the fake %q: %v", s.name, err)
@@ -183,10 +183,8 @@ func (f *Fake) newServer(more []server.Option) (*server.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	opts := ServerOptions(
-		server.WithURL(f.URL()), server.WithLogger(slog.New(slog.NewTextHandler(logger{f}, &slog.HandlerOptions{Level: slog.LevelWarn}))), server.WithLimits(server.Limits{Timeout: longest}),
-		server.WithRouter(f.route),
-	)
+	opts := append(serverOptions(f.log),
+		server.WithURL(f.URL()), server.WithLimits(server.Limits{Timeout: longest}), server.WithRouter(f.route))
 	for _, b := range f.config.Bindings {
 		if b.Server != nil && plan.offered(b.Name) {
 			opts = append(opts, b.Server)
@@ -223,19 +221,6 @@ func (f *Fake) fail(format string, args ...any) {
 	if !f.over {
 		f.t.Errorf(format, args...)
 	}
-}
-
-// logger writes what the server of a fake warns of to the log of the test: such as the error of a function of the test,
-// whose text no client gets.
-type logger struct{ fake *Fake }
-
-func (l logger) Write(line []byte) (int, error) {
-	l.fake.mu.Lock()
-	defer l.fake.mu.Unlock()
-	if !l.fake.over {
-		l.fake.t.Logf("a2atest: the fake %q: %s", l.fake.name, bytes.TrimSpace(line))
-	}
-	return len(line), nil
 }
 
 // isSampled reports whether [Fake.Samples] was called.

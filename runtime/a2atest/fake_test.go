@@ -3,11 +3,16 @@ package a2atest_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/a2agen/a2agen/a2a/a2aclient"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/a2atest"
 	rpc "github.com/a2agen/a2agen/runtime/client"
@@ -79,9 +84,6 @@ func TestEachEndOfATaskIsWhatItsClientGets(t *testing.T) {
 	f := newFake(t)
 	f.Forecast.Fails("No sky: 100% fog.").Once()
 	f.Forecast.Rejects("Not there.").Once()
-	f.Forecast.On(func(context.Context, *forecastInput, *a2atest.Task) (*forecastOutput, error) {
-		return nil, runtime.ErrUnsupportedOperation
-	}).Once()
 	c := f.Client(t).RPC()
 	for _, want := range []struct {
 		state runtime.State
@@ -92,9 +94,6 @@ func TestEachEndOfATaskIsWhatItsClientGets(t *testing.T) {
 		if !errors.As(err, &ended) || ended.State != want.state || ended.Message != want.text {
 			t.Errorf("%v, want %v", err, want)
 		}
-	}
-	if _, err := forecast.Call(t.Context(), c, rome); !errors.Is(err, runtime.ErrUnsupportedOperation) {
-		t.Errorf("an error of the protocol: %v", err)
 	}
 }
 
@@ -244,6 +243,47 @@ func TestACallIsCanceledByItsClient(t *testing.T) {
 		}
 		if err := <-ended; err == nil {
 			t.Error("no cause")
+		}
+	})
+}
+
+func TestManyCallAtOnce(t *testing.T) {
+	f := newFake(t)
+	f.Forecast.On(func(_ context.Context, in *forecastInput, _ *a2atest.Task) (*forecastOutput, error) {
+		return &forecastOutput{Text: in.City, Days: 1}, nil
+	})
+	f.Forecast.Asks("Which?").Returns(sunny(5)).Times(20)
+	c := f.Client(t).RPC()
+	var asked, answered atomic.Int32
+	var all sync.WaitGroup
+	for i := range 40 {
+		all.Go(func() {
+			city := fmt.Sprint("city ", i)
+			out, err := forecast.Call(t.Context(), c, &forecastInput{City: city})
+			var ask *rpc.InputRequiredError
+			switch {
+			case errors.As(err, &ask):
+				asked.Add(1)
+				out, err = forecast.Answer(t.Context(), c, ask, runtime.Text("that"))
+			case err == nil && out.Text == city:
+				answered.Add(1)
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if asked.Load() != 20 || answered.Load() != 20 || len(f.Forecast.Calls()) != 40 {
+		t.Errorf("%d asked, %d answered, %d calls", asked.Load(), answered.Load(), len(f.Forecast.Calls()))
+	}
+}
+
+func TestAFakeOutsideTheBubbleThatCallsItIsReported(t *testing.T) {
+	f := newFake(t)
+	synctest.Test(t, func(t *testing.T) {
+		if _, err := a2aclient.New(t.Context(), f.URL(), f.Options()...); err == nil || !strings.Contains(err.Error(), "outside of the bubble of testing/synctest that calls it: make it inside") {
+			t.Errorf("%v", err)
 		}
 	})
 }

@@ -86,7 +86,9 @@ func (f *Fake) givenCard() (runtime.Card, error) {
 	}
 	text, err := json.Marshal(map[string]any{
 		"name": f.name, "description": "A fake.", "version": "1", "capabilities": map[string]any{
-			"streaming": true, "extensions": []any{map[string]any{"uri": runtime.SkillsExtension}},
+			"streaming": true, "extensions": []any{map[string]any{
+				"uri": runtime.SkillsExtension, "params": map[string]any{"idempotency": map[string]any{"window": runtime.RepeatWindow.Seconds()}},
+			}},
 		},
 		"supportedInterfaces": []offer{{"/", runtime.BindingJSONRPC, p.Versions[0].Name, ""}},
 		"defaultInputModes":   []string{runtime.MediaJSON, runtime.MediaText},

@@ -42,8 +42,13 @@ func record(t *testing.T, f func(t testing.TB)) []string {
 }
 
 func (r *recorder) Context() context.Context { return r.ctx }
-func (r *recorder) Cleanup(f func())         { r.cleanups = append(r.cleanups, f) }
 func (r *recorder) Logf(string, ...any)      {}
+
+func (r *recorder) Cleanup(f func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.cleanups = append(r.cleanups, f)
+}
 
 func (r *recorder) Helper() {
 	var pc [1]uintptr

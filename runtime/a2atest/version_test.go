@@ -130,6 +130,22 @@ func TestAStreamThatIsCutGoesOn(t *testing.T) {
 	})
 }
 
+func TestFaultsHitEachBinding(t *testing.T) {
+	for _, b := range runtime.Bindings {
+		t.Run(b.Name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newWires(t, nil, a2atest.Over(b.Name), a2atest.Versions("1.0"))
+				f.Chat.Streams("a", "b").After(time.Hour).Streams("c").Once()
+				f.Fault(fault.CutAfter(2).Times(1), fault.Status(503).Times(1).On("SendStreamingMessage"))
+				r, err := lastOf(chat.Stream(t.Context(), dialWires(t, f).RPC(), "hi"))
+				if err != nil || r.Text() != "abc" {
+					t.Errorf("%v, %v", r, err)
+				}
+			})
+		})
+	}
+}
+
 func TestFaultsThatCannotBeAreReportedWhereTheyAre(t *testing.T) {
 	var wrong, idle string
 	got := record(t, func(tb testing.TB) {

@@ -3,6 +3,8 @@ package memory
 import (
 	"context"
 	"time"
+
+	"github.com/a2agen/a2agen/runtime/store"
 )
 
 // SweepAt is Sweep, to its end, at a time.
@@ -17,3 +19,6 @@ func (m *Store) SweepAt(now time.Time) (dropped int, err error) {
 	}
 	return dropped, err
 }
+
+// Repeated asks for a message that may have come before.
+func (m *Store) Repeated(r *store.Repeat) error { return m.repeats.find(store.Key{}, r, time.Now) }

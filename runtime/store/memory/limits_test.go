@@ -375,3 +375,14 @@ func TestTheStoreGrowsLinearly(t *testing.T) {
 		})
 	}
 }
+
+// A store of an agent that was never there before takes a message that is sent again although it was made after the first attempt.
+func TestAFirstStoreKnowsEachMessageThatCame(t *testing.T) {
+	again := &store.Repeat{Key: "k", For: time.Hour, Since: time.Now().Add(-time.Minute)}
+	if err := memory.New(memory.Limits{}).Repeated(again); !errors.Is(err, store.ErrForgotten) {
+		t.Errorf("New: %v", err)
+	}
+	if err := memory.NewFirst(memory.Limits{}).Repeated(again); err != nil {
+		t.Errorf("NewFirst: %v", err)
+	}
+}

@@ -28,6 +28,14 @@ type Store struct {
 // New makes an empty store.
 func New(l Limits) *Store { return NewAt(l, time.Now) }
 
+// NewFirst is New for an agent that was never there before, as in a test: it knows each message that ever came. One that New
+// makes takes no message that may have come before it was made (decision 069).
+func NewFirst(l Limits) *Store {
+	m := New(l)
+	m.repeats.since = time.Time{}
+	return m
+}
+
 // NewAt is New with a clock: the time that rules what is due and what is dropped.
 func NewAt(l Limits, clock func() time.Time) *Store {
 	l = l.withDefaults()

@@ -202,7 +202,9 @@ func (q *Request) StreamHeader() {
 	h["Content-Type"] = streamType
 	h["Cache-Control"] = noCache
 	h["X-Accel-Buffering"] = unbuffered
-	h[sse.NumberedHeader] = numbered
+	if !q.Version.Rules.UpdatesOnly { // there a task is several events of one number
+		h[sse.NumberedHeader] = numbered
+	}
 }
 
 // put writes b in pieces. The caller has set the deadline of the first one. Writers without deadlines are those of
