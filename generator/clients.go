@@ -203,7 +203,13 @@ func (g *generation) emitRemote(p *ir.Protocol, c remoteClient, paths emit.Paths
 	if err != nil {
 		return nil, err
 	}
+	paths.Fake = path.Join(g.Module, fakeOf(c.Client))
+	fake, err := emit.Fake(p, c.agent, paths, fakeOf(c.Client), samples(c.agent))
+	if err != nil {
+		return nil, err
+	}
 	example, err := scaffold.Example(c.shown(g.Module))
+	files = append(files, fake...)
 	files = append(files, example, output.File{Path: path.Join(c.Out, config.KeptCard), Data: c.card})
 	if c.keys != nil {
 		files = append(files, output.File{Path: path.Join(c.Out, config.KeptKeys), Data: c.keys})
@@ -214,7 +220,7 @@ func (g *generation) emitRemote(p *ir.Protocol, c remoteClient, paths emit.Paths
 // shown is the client as files show it that call it.
 func (c remoteClient) shown(module string) scaffold.Client {
 	return scaffold.Client{
-		Client: c.Client, Agent: c.agent, Description: c.about, Module: module,
+		Client: c.Client, Agent: c.agent, Description: c.about, Module: module, Fake: fakeOf(c.Client),
 		Version: c.reach.Version, Binding: c.reach.Binding,
 	}
 }

@@ -125,6 +125,7 @@ func (g *generation) run(ctx context.Context) (Output, diag.List) {
 	list.Add(g.movedPins(p.digests)...)
 	clients, problems := remotes()
 	list.Add(problems...)
+	list.Add(g.checkFakes(out.Config, agent != nil)...)
 	out.Model = &ir.Model{Protocol: p.protocol, Agent: agent}
 	g.join(p.protocol, agent, clients)
 	out.Protocols, out.Clients, out.Relations, out.Reaches = p.digests, pins(clients), p.relations, reaches(clients, agent)
@@ -386,6 +387,7 @@ func (g *generation) emitters(out *Output, clients []remoteClient, carried strin
 			into(pkgs.Agent, func() ([]output.File, error) { return emit.Agent(model, paths) }),
 			into(pkgs.Types(), func() ([]output.File, error) { return emit.SkillTypes(model, paths) }),
 			into(pkgs.Client, func() ([]output.File, error) { return emit.Client(model, paths) }),
+			func() ([]output.File, error) { return g.emitOwnFake(model, out.Config, paths) },
 		)
 	}
 	for _, c := range clients {

@@ -6,6 +6,7 @@
 //	warnings                     likewise for a case that generates
 //	want/PATH                    the exact content of a generated file
 //	run/main.go, run.out         a program against the generated packages, and what it prints
+//	fake_test.go                 tests that use the generated fakes
 //
 // Cases in agents are agents as people want them: what is generated, and how it behaves. Cases in clients have clients of
 // other agents. Cases in hostile are cards that mean harm. Everything that generates is checked for its format, compiled
@@ -129,12 +130,17 @@ func TestGolden(t *testing.T) {
 	dir := t.TempDir()
 	writeModule(t, dir)
 	var runs []*golden
+	test := []string{"test", "-vet=off"}
 	for _, g := range load(t) {
 		t.Run(g.name, func(t *testing.T) {
-			if generate(t, g, dir) {
-				if _, ok := g.file("run/main.go"); ok {
-					runs = append(runs, g)
-				}
+			if !generate(t, g, dir) {
+				return
+			}
+			if _, ok := g.file("run/main.go"); ok {
+				runs = append(runs, g)
+			}
+			if _, ok := g.file("fake_test.go"); ok {
+				test = append(test, "./"+g.name+"/...")
 			}
 		})
 	}
@@ -149,6 +155,11 @@ func TestGolden(t *testing.T) {
 			g.expect(t, "run.out", run(t, dir, g))
 		})
 	}
+	t.Run("fakes", func(t *testing.T) {
+		if out, err := gotool.Command(dir, test...).CombinedOutput(); err != nil {
+			t.Errorf("%v\n%s", err, out)
+		}
+	})
 }
 
 // generate checks what comes of the case and puts it into the module. It reports whether the case generated.

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"github.com/a2agen/a2agen/generator/lower"
 	"github.com/a2agen/a2agen/generator/names"
 	"github.com/a2agen/a2agen/generator/output"
+	"github.com/a2agen/a2agen/runtime/a2atest"
 	"github.com/a2agen/a2agen/spec"
 )
 
@@ -198,4 +200,19 @@ func membersOf(t *testing.T, files []output.File) (methods, fields map[string][]
 		})
 	}
 	return methods, fields
+}
+
+// TestNoSkillHasTheNameOfWhatAFakeHas holds the list that skills avoid to what every fake has from the kit.
+func TestNoSkillHasTheNameOfWhatAFakeHas(t *testing.T) {
+	fake := reflect.TypeFor[struct{ *a2atest.Fake }]()
+	for m := range fake.Methods() {
+		if !slices.Contains(names.FakeOwn, m.Name) {
+			t.Errorf("names.FakeOwn lacks the method %s", m.Name)
+		}
+	}
+	for _, f := range reflect.VisibleFields(fake) {
+		if f.IsExported() && !slices.Contains(names.FakeOwn, f.Name) {
+			t.Errorf("names.FakeOwn lacks the field %s", f.Name)
+		}
+	}
 }

@@ -38,6 +38,7 @@ const (
 	signedPath   = runtimePath + "/signedcard"
 	authtestPath = authPath + "/authtest"
 	checkPath    = runtimePath + "/check"
+	a2atestPath  = runtimePath + "/a2atest"
 )
 
 // Paths are the import paths of the packages being emitted. The last element of each is also its folder and, where it is an
@@ -47,6 +48,7 @@ type Paths struct {
 	Agent    string // "example.com/weather/agent"
 	Types    string // "example.com/weather/agent/types"
 	Client   string // "example.com/weather/client"
+	Fake     string // "example.com/weather/client/weathertest"
 	// Card is the file, beside a client of somebody else's agent, with the card from which it was made: "card.json".
 	Card string
 }

@@ -161,6 +161,12 @@ type OwnOperation struct {
 	Handler   string `json:"handler"`   // its method
 }
 
+// SkillFake are the names of a skill in the agent's fake.
+type SkillFake struct {
+	Field string `json:"field"` // what the fake of the skill is set up by: "Forecast"
+	On    string `json:"on"`    // the method that gives it a handler: "OnForecast"
+}
+
 // SkillMethods are the names of a skill's methods in the agent's client.
 type SkillMethods struct {
 	Call   string `json:"call"`   // "Forecast"
@@ -188,6 +194,7 @@ type Skill struct {
 	Go          string   `json:"go"`                    // method name: "Forecast"
 	// Client has a number behind a name that the client has itself: "Close2".
 	Client SkillMethods `json:"client"`
+	Fake   SkillFake    `json:"fake"`
 	File   string       `json:"file"` // base name of the handler's file, safe for Go: "forecast"
 	// Convention is how a client of somebody else's agent calls the skill; zero: as the runtime finds it on the card.
 	Convention Convention `json:"convention,omitzero"`

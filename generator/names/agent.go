@@ -56,6 +56,7 @@ func called(p *ir.Protocol) []*ir.Operation {
 // handlers may implement beside the skills.
 func Join(p *ir.Protocol, a *ir.Agent) {
 	nameSkillMethods(p, a)
+	nameFakes(a)
 	types, methods := takenInAgent(a)
 	nameOwnOperations(p, a, types, methods)
 	nameRemotes(a, types, methods)
@@ -74,6 +75,18 @@ func nameSkillMethods(p *ir.Protocol, a *ir.Agent) {
 	}
 	for _, s := range a.Skills { // after the others, whose names do not move
 		s.Client.AnswerStream = scope.Take(s.Client.Call + "AnswerStream")
+	}
+}
+
+// nameFakes names what the agent's fake has for each skill, apart from what every fake has. A skill is called as in the client,
+// if it can be.
+func nameFakes(a *ir.Agent) {
+	scope := NewScope(FakeOwn...)
+	for _, s := range a.Skills {
+		s.Fake.Field = scope.Take(s.Client.Call)
+	}
+	for _, s := range a.Skills {
+		s.Fake.On = scope.Take("On" + s.Fake.Field)
 	}
 }
 

@@ -9,6 +9,8 @@ var (
 	ProtocolDeclares = []string{"Protocol", "ServerProtocol", "ClientProtocol", "NewMessage", "Text", "Data"}
 	// ClientOwn are the methods of the protocol's client that are no operations.
 	ClientOwn = []string{"Card", "Close", "RPC"}
+	// FakeOwn are the fields and methods of every agent's fake.
+	FakeOwn = []string{"Fake", "Agent", "Client", "URL", "HTTPClient", "Dial", "Options", "Fault", "Conform", "Versions", "Over", "Samples"}
 	// AgentDeclares are of the agent package.
 	AgentDeclares = []string{"Skills", "Task", "NewServer", "CardJSON", "Card", "Caller"}
 	// ClientDeclares are of the package of a client, of skills or of the protocol.

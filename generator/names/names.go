@@ -50,6 +50,9 @@ func Package(s string) string {
 	return capped(name, s)
 }
 
+// FakePackage returns the name of the package with the fake of what s names: "weather" gives "weathertest".
+func FakePackage(s string) string { return Package(s + "test") }
+
 // exportedWord renders one word inside an identifier: an initialism in its usual spelling, else with its first letter
 // upper. In text without lower case ("TASK_STATE") the rest of the word is lowered, unless it is a code ("EMEA_SOUTH");
 // otherwise it is kept ("JSONSchema").

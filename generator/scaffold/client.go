@@ -19,6 +19,7 @@ type Client struct {
 	Agent       *ir.Agent
 	Description string // of the agent, any text
 	Module      string // of the project
+	Fake        string // folder of the package with the agent's fake
 	// Version and Binding are those of the interface that the client calls; "" when it calls none by itself.
 	Version, Binding string
 }
@@ -111,6 +112,8 @@ type clientView struct {
 	URL              string // of the agent, as a quoted string; "" when the card came from a file
 	Version, Binding string // quoted; "" when the client calls no interface by itself
 	Methods          []string
+	FakeImport       string    // a line of an import declaration
+	FakePkg          string    // the name of the package with the fake
 	First            *callView // the skill that is shown; nil without skills
 }
 
@@ -124,6 +127,8 @@ type callView struct {
 	Code   string // the argument
 	// NoInput: no valid input could be made up.
 	NoInput bool
+	Field   string // of the agent's fake
+	Sample  bool   // an output could be made up
 }
 
 func newClientView(c Client) *clientView {
@@ -135,6 +140,7 @@ func newClientView(c Client) *clientView {
 		imp = v.Pkg + " " + imp
 	}
 	v.Import = imp
+	v.FakePkg, v.FakeImport = path.Base(c.Fake), strconv.Quote(path.Join(c.Module, c.Fake))
 	if c.URL != "" {
 		v.URL = strconv.Quote(c.URL)
 	}
@@ -151,11 +157,12 @@ func newClientView(c Client) *clientView {
 }
 
 // takenInExamples are the names that the templates use themselves.
-var takenInExamples = []string{"c", "context", "ctx", "err", "flag", "fmt", "json", "log", "os", "out", "runtime",
+var takenInExamples = []string{"c", "context", "ctx", "err", "f", "flag", "fmt", "json", "log", "os", "out", "runtime",
 	"signal", "step", "stop", "strings", "t", "testing", "time", "url", "wire"}
 
 func newCallView(pkg string, s *ir.Skill) *callView {
-	v := &callView{ID: quoted(s.ID), Call: s.Client.Call, Stream: s.Client.Stream, Input: s.Input != nil, Output: s.Output != nil}
+	v := &callView{ID: quoted(s.ID), Call: s.Client.Call, Stream: s.Client.Stream, Input: s.Input != nil, Output: s.Output != nil, Field: s.Fake.Field}
+	v.Sample = s.Output == nil || SampleOutput(s) != nil
 	if s.Input == nil {
 		v.Code = strconv.Quote(sampleText(s))
 		return v

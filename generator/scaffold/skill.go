@@ -44,6 +44,19 @@ func newSkillView(ps packages, s *ir.Skill) *skillView {
 	return v
 }
 
+// SampleOutput returns a made-up output of a skill as JSON; nil for a skill without an output schema, or where none could be made
+// up that is valid.
+func SampleOutput(s *ir.Skill) json.RawMessage {
+	if s.Output == nil {
+		return nil
+	}
+	out, err := checked(&sampler{}, s.Output, s.OutputSchema)
+	if err != nil {
+		return nil
+	}
+	return json.RawMessage(out.json)
+}
+
 // quoted shortens and quotes an id, which may be any text.
 func quoted(id string) string {
 	if rs := []rune(id); len(rs) > 80 {

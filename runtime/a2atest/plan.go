@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/a2agen/a2agen/runtime"
@@ -74,7 +75,7 @@ func (p *plan) offered(binding string) bool {
 func (f *Fake) givenCard() (runtime.Card, error) {
 	p := f.config.Protocol
 	if f.config.Card != nil {
-		card := p.Card(f.config.Card)
+		card := p.Card(withCapabilities(f.config.Card))
 		if card == nil {
 			return nil, fmt.Errorf("a %T is no card of the protocol package", f.config.Card)
 		}
@@ -99,6 +100,23 @@ func (f *Fake) givenCard() (runtime.Card, error) {
 		return nil, err
 	}
 	return p.DecodeCard(text)
+}
+
+// withCapabilities returns a generated card that has capabilities, if only empty ones: clients take cards without, but no
+// server has one.
+func withCapabilities(card any) any {
+	v := reflect.ValueOf(card)
+	if v.Kind() != reflect.Pointer || v.IsNil() || v.Elem().Kind() != reflect.Struct {
+		return card
+	}
+	field := v.Elem().FieldByName("Capabilities")
+	if !field.IsValid() || field.Kind() != reflect.Pointer || !field.IsNil() {
+		return card
+	}
+	whole := reflect.New(v.Elem().Type())
+	whole.Elem().Set(v.Elem())
+	whole.Elem().FieldByName("Capabilities").Set(reflect.New(field.Type().Elem()))
+	return whole.Interface()
 }
 
 // offers are the interfaces of the fake: those that were asked for, else those of the card, as far as they can be served
