@@ -2,6 +2,7 @@ package emit
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/dave/jennifer/jen"
 
@@ -14,11 +15,18 @@ import (
 // linker leaves the clients out of an agent whose handlers do not.
 const openClients = "openClients"
 
+// takenByOpening are the names in [agentPackage.openMethod] that the package of a client may have.
+var takenByOpening = []string{"c", "o", "observers", "err"}
+
 // clients is clients.gen.go: the agents that handlers call, as a struct that the user's agent embeds.
 func (a *agentPackage) clients() (output.File, error) {
 	f := a.newFile()
 	for _, r := range a.agent.Remotes {
-		f.ImportName(r.Import, pkgName(r.Import))
+		if name := pkgName(r.Import); slices.Contains(takenByOpening, name) {
+			f.ImportAlias(r.Import, name+"client")
+		} else {
+			f.ImportName(r.Import, name)
+		}
 	}
 	addAll(f, a.clientsType(), a.openMethod(), callsAgents())
 	return render(f, pkgFile(a.paths.Agent, "clients.gen.go"))
