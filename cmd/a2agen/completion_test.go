@@ -14,6 +14,7 @@ import (
 
 	"github.com/a2agen/a2agen/internal/talk"
 	"github.com/a2agen/a2agen/internal/test/talktest"
+	"github.com/a2agen/a2agen/runtime/conform"
 	"github.com/a2agen/a2agen/runtime/signedcard"
 )
 
@@ -36,15 +37,22 @@ var enumerated = map[string][]string{
 	"init --auth": {"apikey", "bearer", "mtls", "oidc", "none"}, "init --store": {"memory", "sqlite"}, "init --bindings": {"JSONRPC", "HTTP+JSON", "GRPC"}, "init --protocol": {"1.0", "0.3", "0.2", "0.1"},
 	"client --bindings": {"JSONRPC", "HTTP+JSON", "GRPC"}, "call --binding": {"JSONRPC", "HTTP+JSON", "GRPC"}, "call --protocol": talk.Versions(),
 	"tasks list --state": states, "tasks prune --state": states, "spec diff --fail-on": {"breaking", "none"}, "--format": {"text", "json"},
-	"card keygen --algorithm": signedcard.Algorithms(),
+	"card keygen --algorithm": signedcard.Algorithms(), "conform --format": {"text", "json", "junit"}, "conform --only": checkIDs(),
+}
+
+func checkIDs() (ids []string) {
+	for _, c := range conform.Checks() {
+		ids = append(ids, c.ID)
+	}
+	return ids
 }
 
 // free are the flags that take a word of the user's own, and files those that take a file. A name without a command is of all commands.
 var (
-	free = []string{"init --name", "init --module", "init --skill", "init --text", "client --module", "client --name", "call --context", "call --task", "call --header", "call --token",
+	free = []string{"init --name", "init --module", "init --skill", "init --text", "client --module", "client --name", "call --context", "call --task", "call --header", "call --token", "conform --header", "conform --host",
 		"--context", "--principal", "--tenant", "--jwks-url", "login --issuer", "login --client-id", "login --scope", "login --scheme",
 		"login --resource", "login --audience", "login --token-url", "login --auth-url", "login --device-url", "login --redirect"}
-	files = []string{"init --card", "call --data", "call --file", "--store", "--jwks", "card sign --key", "card sign --out", "card verify --out"}
+	files = []string{"init --card", "conform --contract", "call --data", "call --file", "--store", "--jwks", "card sign --key", "card sign --out", "card verify --out"}
 )
 
 // TestEveryFlagIsCompleted: by its words, by folders, by files, or by nothing. A new flag has to say by what.

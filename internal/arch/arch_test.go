@@ -91,7 +91,7 @@ var rows = map[string]string{
 
 	// What users' tests link, and no agent.
 	"runtime/fault":   "runtime",
-	"runtime/a2atest": "runtime runtime/auth runtime/client runtime/fault runtime/server runtime/store/memory runtime/task runtime/wire",
+	"runtime/a2atest": "runtime runtime/auth runtime/client runtime/conform runtime/fault runtime/server runtime/store/memory runtime/task runtime/wire",
 
 	// What is generated and kept in this module.
 	"a2a":                            "runtime runtime/wire",
@@ -142,8 +142,8 @@ var rows = map[string]string{
 	"internal/shell": "",
 	"internal/login": "internal/a2awires internal/shell runtime/auth runtime/client runtime/client/grpcclient runtime/client/oauth",
 	"internal/talk":  "generator/yamlx internal/a2awires internal/login internal/shell runtime runtime/client runtime/client/grpcclient runtime/client/oauth runtime/server runtime/wire",
-	"cmd/a2agen": "generator generator/card generator/carddiff generator/config generator/diag generator/lower generator/scaffold internal/a2awires internal/project " +
-		"internal/project/disk internal/login internal/shell internal/talk runtime runtime/client/oauth runtime/server runtime/signedcard runtime/store/sqlite spec",
+	"cmd/a2agen": "generator generator/card generator/carddiff generator/config generator/diag generator/lower generator/scaffold generator/yamlx internal/a2awires internal/project " +
+		"internal/project/disk internal/login internal/shell internal/talk runtime runtime/client/oauth runtime/conform runtime/server runtime/signedcard runtime/store/sqlite spec",
 
 	// Tools and helpers of this repository alone.
 	"golden":                    "",

@@ -162,6 +162,8 @@ func (r *runner) listOne(i Interface) {
 		p.NotTried = fmt.Sprintf("there is no definition of A2A %s over %s here", clean(i.Version, 20), i.Binding)
 	case i.Binding != bindingGRPC && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https"):
 		p.NotTried = fmt.Sprintf("%q is no absolute URL", clean(i.URL, 200))
+	default:
+		p.NotTried = r.foreign(i)
 	}
 	r.report.Interfaces = append(r.report.Interfaces, i)
 	r.report.Interfaces[len(r.report.Interfaces)-1].NotTried = p.NotTried
@@ -169,6 +171,34 @@ func (r *runner) listOne(i Interface) {
 		p.dialect = &dialect{def: def, tenant: i.Tenant}
 		r.probes = append(r.probes, p)
 	}
+}
+
+// foreign says why an interface is not called: it is on a host that nobody named, or would send credentials in clear text; "" if it is
+// called.
+func (r *runner) foreign(i Interface) string {
+	at := i.URL
+	if !strings.Contains(at, "//") { // host:port
+		at = "//" + at
+	}
+	base, _ := url.Parse(r.base)
+	u, err := url.Parse(at)
+	switch {
+	case err != nil:
+		return fmt.Sprintf("%q is no address", clean(i.URL, 200))
+	case hostName(u) != hostName(base) && !slices.Contains(r.config.Hosts, u.Hostname()):
+		return fmt.Sprintf("it is on %s, which is another host than that of the card: name it with --host", clean(u.Hostname(), 200))
+	case u.Scheme == "http" && base.Scheme == "https" && len(r.config.Header) > 0:
+		return "it has no TLS, and the credentials are given for an agent that has"
+	}
+	return ""
+}
+
+// hostName returns the host of a URL, one name for this machine.
+func hostName(u *url.URL) string {
+	if name := strings.ToLower(u.Hostname()); name != "localhost" && !net.ParseIP(name).IsLoopback() {
+		return name
+	}
+	return "localhost"
 }
 
 // maxInterfaces is how many of a card are looked at.

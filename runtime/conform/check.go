@@ -28,18 +28,18 @@ const (
 
 // Check is one thing that an agent is held to.
 type Check struct {
-	ID           string
-	Requirements []string // numbers of docs/requirements.md
-	Section      string   // of the specification: "§3.2.2", for an older version "0.3 §6.1"
-	Level        Level
-	Sentence     string // what is asked for
-	Scope        Scope
-	Versions     []string // for which; empty: all
-	Bindings     []string // over which; empty: all
+	ID           string   `json:"id"`
+	Requirements []string `json:"requirements"` // numbers of docs/requirements.md
+	Section      string   `json:"section"`      // of the specification: "1.0 §3.2.2; 0.3 §6.1"
+	Level        Level    `json:"level"`
+	Sentence     string   `json:"sentence"` // what is asked for
+	Scope        Scope    `json:"scope"`
+	Versions     []string `json:"versions,omitempty"` // for which; empty: all
+	Bindings     []string `json:"bindings,omitempty"` // over which; empty: all
 	// Needs is what the agent has to do for it beyond answering a text; empty: nothing.
-	Needs string
+	Needs string `json:"needs,omitempty"`
 	// Differ says how official releases differ among themselves; empty: they do not, as far as is known.
-	Differ string
+	Differ string `json:"officialReleases,omitempty"`
 
 	run func(*trial)
 }

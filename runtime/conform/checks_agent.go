@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 )
 
 var authChecks = []*Check{
@@ -11,6 +12,8 @@ var authChecks = []*Check{
 		Sentence: "A request without the credentials that the card demands is refused, whatever the operation.", Needs: "credentials", run: authMissing},
 	{ID: "auth.wrong", Requirements: []string{"R29", "R107"}, Section: "1.0 §3.3.2, §7.4; 0.3 §4.4", Level: Must, Scope: OnInterface,
 		Sentence: "Credentials that are wrong are refused.", Needs: "credentials", run: authWrong},
+	{ID: "auth.scheme-case", Requirements: []string{"R312"}, Section: "1.0 §4.3.2; RFC 9110 §11.1", Level: Should, Scope: OnInterface,
+		Sentence: "The scheme of Authorization is compared without regard to case.", Needs: "credentials", run: authSchemeCase},
 	{ID: "auth.challenge", Requirements: []string{"R30", "R31", "R108", "R109"}, Section: "1.0 §3.3.2, §7.4; 0.3 §4.4", Level: Should, Scope: OnInterface, Bindings: overHTTP,
 		Sentence: "A refusal for want of credentials is a 401 with a challenge that names the scheme.", Needs: "credentials", run: authChallenge},
 	{ID: "auth.hides", Requirements: []string{"R34", "R39", "R188"}, Section: "1.0 §3.3.2, §13.1", Level: Must, Scope: OnInterface,
@@ -91,6 +94,21 @@ func spoiled(value string) string {
 		}
 	}
 	return "conform-wrong"
+}
+
+func authSchemeCase(t *trial) {
+	t.needsCredentials()
+	scheme, secret, ok := strings.Cut(t.config.Header.Get("Authorization"), " ")
+	if !ok {
+		t.skip("the credentials are none of Authorization")
+	}
+	other := t.config.Header.Clone()
+	other.Set("Authorization", strings.ToLower(scheme)+" "+secret)
+	if strings.ToLower(scheme) == scheme {
+		other.Set("Authorization", strings.ToUpper(scheme)+" "+secret)
+	}
+	x := t.call(opGet, t.dialect.ofTask(freshID(), nil), options{bare: true, header: other})
+	t.want(!x.error().refused(), x, "the credentials are refused when their scheme is written otherwise")
 }
 
 func authChallenge(t *trial) {

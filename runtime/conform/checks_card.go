@@ -25,7 +25,7 @@ var cardChecks = []*Check{
 		Sentence: "The card is at /.well-known/agent-card.json, as JSON.", run: cardServed},
 	{ID: "card.served-old", Requirements: []string{"R121"}, Section: "0.2 §5.3", Level: Must, Scope: OnCard, Versions: []string{"0.2", "0.1"},
 		Sentence: "For callers of 0.1 and 0.2 the card is at /.well-known/agent.json.", run: cardServedOld},
-	{ID: "card.shape", Requirements: []string{"R100", "R122", "Q10"}, Section: "1.0 §4.4, §5.7; 0.3 §5.5", Level: Must, Scope: OnCard,
+	{ID: "card.shape", Requirements: []string{"R100", "R122", "R313", "Q10"}, Section: "1.0 §4.4, §5.7; 0.3 §5.5", Level: Must, Scope: OnCard,
 		Sentence: "The card has the members that every version requires which it lists, with their types.",
 		Differ:   "a2a-go 2.3 and 2.4 write the scopes of security requirements as a list where the definition has an object with a list; the SDKs for JavaScript and Python keep to the definition.",
 		run:      cardShape},

@@ -11,7 +11,7 @@ var negotiationChecks = []*Check{
 	{ID: "version.unsupported", Requirements: []string{"R72"}, Section: "1.0 §3.6.2", Level: Must, Scope: OnInterface, Versions: only10,
 		Sentence: "A request of a version that the agent does not speak is answered VersionNotSupported.",
 		Differ:   "a2a-go does not look at the version; the SDKs for Python, JavaScript and Java do.", run: versionUnsupported},
-	{ID: "version.header-case", Requirements: []string{"R151", "R163", "R150", "R162", "R155"}, Section: "1.0 §9.2, §10.2, §11.2", Level: Must, Scope: OnInterface, Versions: only10,
+	{ID: "version.header-case", Requirements: []string{"R150", "R151", "R155", "R162"}, Section: "1.0 §9.2, §10.2, §11.2", Level: Must, Scope: OnInterface, Versions: only10,
 		Sentence: "Service parameters are headers, whose names are compared without regard to case.",
 		Differ:   "a2a-go does not look at the version.", run: versionHeaderCase},
 	{ID: "version.patch", Requirements: []string{"R70"}, Section: "1.0 §3.6", Level: Must, Scope: OnInterface, Versions: only10,
@@ -175,7 +175,7 @@ func inputUnknownMembers(t *trial) {
 
 func inputText(t *trial) {
 	const said = "naïve 日本語 Ω \U0001F680 \u2028 \"\\\" </script>"
-	x := t.send(message{step: &Step{Text: said}})
+	x := t.send(message{step: t.contract.Text.saying(said)})
 	if x.error() != nil {
 		t.skip("the agent does not take the text: %s", x.error())
 	}
@@ -196,7 +196,7 @@ func inputText(t *trial) {
 }
 
 func inputNotUTF8(t *trial) {
-	params := t.dialect.send(message{step: &Step{Text: "TEXT"}, id: freshID()})
+	params := t.dialect.send(message{step: t.contract.Text.saying("TEXT"), id: freshID()})
 	var body any = params
 	if t.Binding == bindingJSONRPC {
 		body = object{"jsonrpc": "2.0", "id": "conform-utf8", "method": rpcMethod(t.dialect.operation(opSend)), "params": params}

@@ -138,14 +138,14 @@ func (t *trial) asked() (*exchange, event, *Step) {
 
 func sendForeignContext(t *trial) {
 	_, e, s := t.asked()
-	x := t.send(message{step: &Step{Text: s.Answer}, task: e.task(), context: freshID()})
+	x := t.send(message{step: s.saying(s.Answer), task: e.task(), context: freshID()})
 	t.want(x.error() != nil, x, "a message with another context is taken")
 	t.cleanup(e.task())
 }
 
 func sendInfersContext(t *trial) {
 	_, e, s := t.asked()
-	x, next := t.mustSend(message{step: &Step{Text: s.Answer}, task: e.task()})
+	x, next := t.mustSend(message{step: s.saying(s.Answer), task: e.task()})
 	if next.kind != isTask {
 		return
 	}

@@ -28,6 +28,9 @@ type Config struct {
 	Timeout time.Duration
 	// Requests is how many requests are made at most, 3000 if 0.
 	Requests int
+	// Hosts are others than that of URL on which interfaces may be. Interfaces on hosts that nobody named are not tried: a card could
+	// lead requests and their credentials anywhere.
+	Hosts []string
 	// Webhooks: an agent that is not on this machine is given the address of a webhook on this machine, too. Without, push
 	// notifications are tried with agents on a loopback address alone.
 	Webhooks bool
@@ -64,10 +67,10 @@ func WithDial(dial func(ctx context.Context, network, address string) (net.Conn,
 	return func(c *Config) { c.Dial = dial }
 }
 
-const (
-	defaultTimeout  = 10 * time.Second
-	defaultRequests = 3000
-)
+// DefaultRequests is how many requests are made at most if nobody says.
+const DefaultRequests = 3000
+
+const defaultTimeout = 10 * time.Second
 
 // Run tries an agent. The error says why nothing could be tried: no agent answers at the URL, or what is there is none. What an
 // agent does wrong is in the report.

@@ -3,8 +3,9 @@ package conform
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -27,6 +28,9 @@ type Step struct {
 	Answer   string         `json:"answer,omitempty"`   // the text that answers a question
 }
 
+// saying returns the step with another text, and without data.
+func (s *Step) saying(text string) *Step { return &Step{Text: text, Metadata: s.Metadata} }
+
 // UnmarshalJSON reads a step.
 func (s *Step) UnmarshalJSON(src []byte) error {
 	if bytes.HasPrefix(src, []byte(`"`)) {
@@ -38,25 +42,42 @@ func (s *Step) UnmarshalJSON(src []byte) error {
 	return d.Decode((*plain)(s))
 }
 
-// ParseContract reads a contract from JSON.
+// ContractError is a mistake in a contract.
+type ContractError struct {
+	Step   string // the member of the contract: "ask"
+	Member string // that of the step; "" for the step itself
+	Text   string
+}
+
+func (e *ContractError) Error() string { return "the contract: " + e.Text }
+
+// ParseContract reads a contract from JSON. The error is a [ContractError].
 func ParseContract(src []byte) (*Contract, error) {
-	var c Contract
-	d := json.NewDecoder(bytes.NewReader(src))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&c); err != nil {
-		return nil, fmt.Errorf("read the contract: %s; it has the members text, ask, long, stream, reply and auth, each a text or an object "+
-			"with text, data, metadata and answer", strings.TrimPrefix(err.Error(), "json: "))
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(src, &members); err != nil {
+		return nil, &ContractError{Text: "it is no object: write text, ask, long, stream, reply or auth, each with a text"}
 	}
-	for name, s := range c.steps() {
-		switch {
-		case *s == nil:
-		case (*s).Text == "" && (*s).Data == nil:
-			return nil, fmt.Errorf("read the contract: %s has neither a text nor data", name)
-		case name == "ask" && (*s).Answer == "":
-			return nil, errors.New("read the contract: ask has no answer: write what ends the question")
+	c := &Contract{}
+	steps := c.steps()
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		if steps[name] == nil {
+			return nil, &ContractError{Step: name, Text: fmt.Sprintf("%q is no member: there are text, ask, long, stream, reply and auth", name)}
 		}
+		s := &Step{}
+		if err := json.Unmarshal(members[name], s); err != nil {
+			_, member, _ := strings.Cut(err.Error(), "unknown field ")
+			return nil, &ContractError{name, strings.Trim(member, `"`), fmt.Sprintf("%s is a text or an object with text, data, metadata and answer: %s",
+				name, strings.TrimPrefix(err.Error(), "json: "))}
+		}
+		switch {
+		case s.Text == "" && s.Data == nil:
+			return nil, &ContractError{Step: name, Text: name + " has neither a text nor data"}
+		case name == "ask" && s.Answer == "":
+			return nil, &ContractError{Step: name, Text: "ask has no answer: write what ends the question"}
+		}
+		*steps[name] = s
 	}
-	return &c, nil
+	return c, nil
 }
 
 // steps are the members by their names.

@@ -91,7 +91,7 @@ func (d *dialect) send(m message) object {
 	case m.immediate:
 		config["returnImmediately"] = true
 	}
-	if d.version() == "0.2" { // required within a configuration (T51)
+	if d.version() == "0.2" { // required within a configuration
 		config["acceptedOutputModes"] = []any{"text/plain", "application/json"}
 	}
 	if m.history != nil {
@@ -115,14 +115,15 @@ func (d *definition) sendMember() string {
 
 // send01 is for 0.1, where a client makes the id of the task.
 func (d *dialect) send01(m message) object {
-	params := object{"id": m.id, "message": object{"role": "user", "parts": d.parts(m.step)}}
+	msg := object{"role": "user", "parts": d.parts(m.step)}
+	params := object{"id": m.id, "message": msg}
 	put(params, "id", m.task)
 	put(params, "sessionId", m.context)
 	if m.history != nil {
 		params["historyLength"] = *m.history
 	}
 	if m.step.Metadata != nil {
-		params["metadata"] = m.step.Metadata
+		msg["metadata"] = m.step.Metadata
 	}
 	return changed(params, m.change)
 }

@@ -29,7 +29,7 @@ func newRunner(ctx context.Context, c Config) (*runner, error) {
 		c.Timeout = defaultTimeout
 	}
 	if c.Requests <= 0 {
-		c.Requests = defaultRequests
+		c.Requests = DefaultRequests
 	}
 	base, local, err := baseURL(c.URL)
 	if err != nil {

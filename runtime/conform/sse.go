@@ -77,8 +77,6 @@ func (x *exchange) decoded() (any, bool) {
 		return nil, true
 	}
 	v, err := decode(x.body)
-	if err != nil {
-		x.problem("answer.json", "%v", err)
-	}
+	x.check("answer.json", err == nil, "%v", err)
 	return v, err == nil
 }

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/signal"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/a2agen/a2agen/generator/yamlx"
+	"github.com/a2agen/a2agen/runtime/conform"
+)
+
+// formatJUnit is a format of conform alone.
+const formatJUnit formatName = "junit"
+
+func conformCommand() *cobra.Command {
+	var c conform.Config
+	var headers []string
+	var contract string
+	var all bool
+	format := formatText
+	cmd := &cobra.Command{
+		Use:   "conform URL",
+		Short: "Hold an agent in any language to the specification, over every binding and version of its card",
+		Long: `conform reads the card of an agent and tries every interface that it lists: a finding says what was sent, what came, which sentence of
+the specification that breaks, whether it is a MUST or a SHOULD, and whether official releases differ among themselves.
+
+It needs nothing of the agent but a skill that answers a text, by default the first example of a skill. What wants more, such as a question or a task
+that works long, is tried when a skill says that it does (the tag conform:ask) or when a contract says so. What could not be tried is said, and never
+counts as passed. The agent gets calls one after another, and no webhook but one on this machine, if it is on this machine itself.
+
+Exit codes: 0 every MUST that was tried is kept; 1 one is not; 2 nothing could be tried: no agent, wrong arguments, no credentials.`,
+		Example: `  a2agen conform http://127.0.0.1:8080
+  a2agen conform https://agent.example.com --header "Authorization: Bearer $TOKEN"
+  a2agen conform https://agent.example.com --contract conform.yaml --format junit > report.xml
+  a2agen conform http://127.0.0.1:8080 --only list,stream.ends,R24
+  a2agen conform --list                                # all checks, with their requirements`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if all {
+				return none(cmd, args)
+			}
+			return exactly(1, "the URL of an agent")(cmd, args)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar((*string)(&format), "format", string(formatText), "`text`, json or junit")
+	f.StringArrayVarP(&headers, "header", "H", nil, "send this `'Name: value'` with every request, as credentials, which reports do not have; may be given several times")
+	f.StringVar(&contract, "contract", "", "a `file`, YAML or JSON, that says which texts make the agent ask, work long, stream …")
+	f.StringSliceVar(&c.Only, "only", nil, "run these `checks` alone: ids or their beginnings (send), or requirements (R24)")
+	f.StringSliceVar(&c.Hosts, "host", nil, "also try interfaces on this other `host`, and send it the headers")
+	f.DurationVar(&c.Timeout, "timeout", 10*time.Second, "how long one call may take")
+	f.IntVar(&c.Requests, "requests", conform.DefaultRequests, "how many requests are made at most")
+	f.BoolVar(&c.Webhooks, "webhooks", false, "try push notifications with an agent that is not on this machine, too")
+	f.BoolVar(&all, "list", false, "list the checks, and try nothing")
+	oneOf(cmd, "format", string(formatText), string(formatJSON), string(formatJUnit))
+	var ids []string
+	for _, check := range conform.Checks() {
+		ids = append(ids, check.ID)
+	}
+	someOf(cmd, "only", ids...)
+	anyWord(cmd, "header", "host", "timeout", "requests")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if format != formatJUnit && format.check() != nil {
+			return fmt.Errorf("--format %q: write text, json or junit", string(format))
+		}
+		if all {
+			return listChecks(cmd, format)
+		}
+		var err error
+		if c.Header, err = headersOf(headers); err != nil {
+			return err
+		}
+		if c.Contract, err = readContract(contract); err != nil {
+			return err
+		}
+		c.URL = args[0]
+		return runConform(cmd, c, format)
+	}
+	return cmd
+}
+
+func runConform(cmd *cobra.Command, c conform.Config, format formatName) error {
+	if isTerminal(cmd.ErrOrStderr()) {
+		c.Progress = progressTo(cmd.ErrOrStderr())
+	}
+	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	r, err := conform.Run(ctx, c)
+	if err != nil {
+		return err
+	}
+	write := map[formatName]func(io.Writer) error{formatText: r.WriteText, formatJSON: r.WriteJSON, formatJUnit: r.WriteJUnit}[format]
+	switch err := write(cmd.OutOrStdout()); {
+	case err != nil:
+		return err
+	case !r.Tried():
+		return fmt.Errorf("nothing of the agent could be tried: %s", r.Interfaces[0].NotTried)
+	case r.Count(conform.Failed, conform.Must) > 0:
+		return errInvalid
+	}
+	return nil
+}
+
+// progressTo prints which interface is tried, and each finding as it is there.
+func progressTo(w io.Writer) func(conform.Result) {
+	on := ""
+	return func(x conform.Result) {
+		if x.On != on {
+			on = x.On
+			fmt.Fprintf(w, "%s …\n", on)
+		}
+		if x.Outcome == conform.Failed {
+			fmt.Fprintf(w, "  %s %s\n", x.Level, x.Check)
+		}
+	}
+}
+
+// headersOf reads "Name: value". An error does not have the value, which is secret.
+func headersOf(lines []string) (http.Header, error) {
+	h := http.Header{}
+	for i, line := range lines {
+		name, value, ok := strings.Cut(line, ":")
+		if name, value = strings.TrimSpace(name), strings.TrimSpace(value); !ok || name == "" || value == "" || strings.ContainsAny(line, "\r\n") {
+			return nil, fmt.Errorf("--header number %d is not 'Name: value'", i+1)
+		}
+		h.Add(name, value)
+	}
+	if secret := token(lines); secret != "" {
+		h.Set("Authorization", "Bearer "+secret)
+	}
+	return h, nil
+}
+
+// maxContract is how long a contract may be, in bytes.
+const maxContract = 1 << 20
+
+// readContract reads a contract from YAML or JSON; nil for no file.
+func readContract(file string) (*conform.Contract, error) {
+	if file == "" {
+		return nil, nil
+	}
+	open, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer open.Close()
+	src, err := io.ReadAll(io.LimitReader(open, maxContract+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(src) > maxContract {
+		return nil, fmt.Errorf("%s is longer than %d bytes", file, maxContract)
+	}
+	root, problems := yamlx.Parse(file, src)
+	if problems.HasErrors() {
+		return nil, errors.New(problems[0].String())
+	}
+	c, err := conform.ParseContract(yamlx.JSON(root))
+	var wrong *conform.ContractError
+	if errors.As(err, &wrong) {
+		at := root
+		if key, value := yamlx.Pair(root, wrong.Step); key != nil {
+			if at = key; wrong.Member != "" {
+				if inner, _ := yamlx.Pair(value, wrong.Member); inner != nil {
+					at = inner
+				}
+			}
+		}
+		return nil, fmt.Errorf("%s: %w", yamlx.Pos(file, at), err)
+	}
+	return c, err
+}
+
+func listChecks(cmd *cobra.Command, format formatName) error {
+	if format == formatJSON {
+		return printJSON(cmd, struct {
+			Checks       []conform.Check       `json:"checks"`
+			Requirements []conform.Requirement `json:"requirements"`
+		}{conform.Checks(), conform.Coverage()})
+	}
+	for _, c := range conform.Checks() {
+		needs := ""
+		if c.Needs != "" {
+			needs = " (needs: " + c.Needs + ")"
+		}
+		_, err := fmt.Fprintf(cmd.OutOrStdout(), "%-24s %-6s %-28s %s%s\n", c.ID, c.Level, strings.Join(c.Requirements, ","), c.Sentence, needs)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
