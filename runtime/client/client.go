@@ -83,8 +83,10 @@ func configure(p *runtime.Protocol, opts []Option) *Client {
 	if c.links.endpoint != "" {
 		c.network.host = hostOf(c.links.endpoint)
 	}
-	c.network.protect(len(c.credentials.given) > 0)
-	c.fault = cmp.Or(c.fault, c.credentials.certify(&c.network))
+	if !c.credentials.none {
+		c.network.protect(len(c.credentials.given) > 0)
+		c.fault = cmp.Or(c.fault, c.credentials.fault, c.credentials.certify(&c.network))
+	}
 	return c
 }
 

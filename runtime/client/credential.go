@@ -115,7 +115,7 @@ func WithTokensOf(scheme string, open func() (TokenSource, error)) Option {
 	return func(c *Client) {
 		source, err := open()
 		if err != nil {
-			c.fault = cmp.Or(c.fault, fmt.Errorf("the credential for the security scheme %q: %w", scheme, err))
+			c.credentials.fault = cmp.Or(c.credentials.fault, fmt.Errorf("the credential for the security scheme %q: %w", scheme, err))
 			return
 		}
 		WithToken(scheme, source)(c)
@@ -150,6 +150,10 @@ func WithCertificate(scheme string, certificate tls.Certificate) Option {
 
 // SendAnyway sends calls for which the card demands a credential that was not given, without it: for agents whose cards demand more than they check.
 func SendAnyway() Option { return func(c *Client) { c.credentials.anyway = true } }
+
+// WithoutCredentials keeps the client from using credentials that options and the environment give. Where the card demands one, a placeholder
+// is sent. It is for a client that reaches no agent, such as one in a test that plays a recording.
+func WithoutCredentials() Option { return func(c *Client) { c.credentials.none = true } }
 
 // CredentialError is a call that lacks a credential. Nothing was sent.
 type CredentialError struct {

@@ -21,6 +21,8 @@ type credentials struct {
 	env        *environment          // nil: nothing is read from there
 	grants     map[string][]string   // scopes that tasks may ask for, by the scheme's name
 	anyway     bool                  // calls that lack a credential are sent without
+	none       bool                  // placeholders are sent instead
+	fault      error                 // of a source that could not be opened
 	authorizer *authorizer           // nil: the card demands nothing
 }
 
@@ -60,6 +62,10 @@ func (g *credentials) secure(agent *agentCard, n *network) error {
 		a.add(schemeInfo(&demands.Schemes[i]))
 	}
 	for _, name := range sortedKeys(a.schemes) {
+		if g.none {
+			a.schemes[name].give(g.placeholder(a.schemes[name]))
+			continue
+		}
 		g.give(a.schemes[name])
 	}
 	for _, name := range sortedKeys(g.given) {
@@ -70,8 +76,17 @@ func (g *credentials) secure(agent *agentCard, n *network) error {
 	if len(a.agent) > 0 || len(a.skills) > 0 || len(g.grants) > 0 {
 		g.authorizer = a
 	}
+	if g.none {
+		return nil
+	}
 	n.protect(len(g.given) > 0)
 	return cmp.Or(g.certify(n), n.checkSafe())
+}
+
+// placeholder is what [WithoutCredentials] sends for a scheme. It can be renewed unless what it stands for cannot.
+func (g *credentials) placeholder(s *scheme) *credential {
+	_, static := g.given[s.Name].secret.(staticToken)
+	return &credential{form: s.kind.form, secret: placeholder{renews: !static}}
 }
 
 // demands reads what the card demands; nil for nothing, or if it cannot be read.

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/a2agen/a2agen/runtime/internal/security"
 )
 
 // StaticToken is the source of one token that does not change. It is an error when the agent rejects it.
@@ -27,6 +29,21 @@ func (t staticToken) Token(_ context.Context, need TokenNeed) (string, error) {
 		return "", errRejectedToken
 	}
 	return string(t), nil
+}
+
+// placeholder is the source of secrets that are none.
+type placeholder struct{ renews bool }
+
+func (p placeholder) Token(_ context.Context, need TokenNeed) (string, error) {
+	switch {
+	case need.Rejected != "" && !p.renews:
+		return "", errRejectedToken
+	case need.Rejected != "":
+		return need.Rejected + "0", nil
+	case need.Card.Kind == SchemeHTTP && need.Card.HTTP == security.Basic:
+		return "placeholder:placeholder", nil
+	}
+	return "placeholder", nil
 }
 
 const (
