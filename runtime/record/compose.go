@@ -1,0 +1,301 @@
+package record
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/a2agen/a2agen/runtime/sse"
+)
+
+// requestHeaders and responseHeaders are the headers that are written down. No other is, so that no secret is.
+var (
+	requestHeaders  = []string{"A2A-Version", "Last-Event-ID"}
+	responseHeaders = []string{"Content-Type", "Retry-After", "WWW-Authenticate", "ETag", "Location", "A2A-Extensions"}
+)
+
+// timed is a frame with its time on the recorder's clock.
+type timed struct {
+	frame
+	at   int
+	card bool // it has a card, of which only secrets are changed
+}
+
+// Save writes the recording to a file, whole or not at all, for everybody to read: it has no secrets. The file's folder is made if it is not there.
+func (r *Recorder) Save(file string) error {
+	text, err := r.Lines()
+	if err == nil {
+		err = writeFile(file, text)
+	}
+	if err != nil {
+		return fmt.Errorf("record %s: %w", file, err)
+	}
+	return nil
+}
+
+// writeFile replaces a file in one step.
+func writeFile(file string, text []byte) error {
+	folder := filepath.Dir(file)
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(folder, ".recording-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // nothing is there after the rename
+	_, err = f.Write(text)
+	err = cmp.Or(err, f.Chmod(0o644), f.Close())
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), file)
+}
+
+// Lines returns the recording: what was said so far. It is an error if nothing was, or more than [MaxBytes].
+func (r *Recorder) Lines() ([]byte, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.fault != nil:
+		return nil, r.fault
+	case len(r.exchanges) == 0:
+		return nil, errors.New("nothing was recorded: no request was made with the recorder (gRPC cannot be recorded: rpc.Prefer(\"JSONRPC\", \"HTTP+JSON\"))")
+	}
+	m := newMasker(r.config)
+	m.origin = r.exchanges[0].request.URL.Scheme + "://" + r.exchanges[0].request.URL.Host
+	var frames []*timed
+	for i, x := range r.exchanges {
+		frames = append(frames, x.frames(i+1)...)
+	}
+	slices.SortStableFunc(frames, func(a, b *timed) int { return cmp.Compare(a.at, b.at) })
+	for _, f := range frames {
+		m.readSchemes(f)
+	}
+	for _, x := range r.exchanges {
+		m.findIn(x.request.URL, x.request.Header)
+		for _, v := range x.headers().Values("Set-Cookie") {
+			m.findHeader("Set-Cookie", v)
+		}
+	}
+	for _, f := range frames {
+		if !f.card {
+			walk(f.Body, place{}, m.findText)
+		}
+	}
+	m.ready()
+	for _, f := range frames {
+		m.clean(f)
+	}
+	rename(frames)
+	return lines(frames), nil
+}
+
+// headers are those of the answer.
+func (x *exchange) headers() http.Header {
+	if x.head == nil {
+		return http.Header{}
+	}
+	return x.head.Header
+}
+
+// frames are those of the n-th exchange.
+func (x *exchange) frames(n int) []*timed {
+	u := x.request.URL
+	card := isCard(x.request.Method, u.Path)
+	request := frame{Type: typeRequest, N: n, Method: x.request.Method, Path: u.EscapedPath(), Query: u.Query().Encode(), content: contentOf(x.sent)}
+	request.Header = pick(x.request.Header, requestHeaders)
+	id := ""
+	if isRPC(request.Body) {
+		id = takeID(request.Body)
+		request.Operation, _ = object(request.Body)["method"].(string)
+	}
+	frames := []*timed{{frame: request, at: x.begun}}
+	if x.head != nil {
+		head := frame{Type: typeResponse, N: n, Status: x.head.StatusCode, Header: pick(x.head.Header, responseHeaders)}
+		stream := isEvents(x.head.Header.Get("Content-Type"))
+		if !stream {
+			head.content = contentOf(x.body)
+			dropID(head.Body, id)
+		}
+		at := x.answered
+		if n := len(x.chunks); n > 0 && !stream {
+			at = x.chunks[n-1].at
+		}
+		frames = append(frames, &timed{frame: head, at: at, card: card})
+		if stream {
+			frames = append(frames, x.events(n, id)...)
+		}
+		if !stream && x.ended > 0 && x.how == "" {
+			return frames
+		}
+	}
+	end := frame{Type: typeEnd, N: n, How: x.how}
+	at := x.ended
+	if at == 0 {
+		end.How, at = endLeft, 1<<62
+	}
+	return append(frames, &timed{frame: end, at: at})
+}
+
+// events are the frames of the events of a stream. id is that of the JSON-RPC request.
+func (x *exchange) events(n int, id string) (frames []*timed) {
+	r := sse.NewReader(bytes.NewReader(x.body), len(x.body)+1)
+	at, read := 0, 0
+	lastID, retry := "", int64(0)
+	for {
+		e, err := r.Next()
+		if err == io.EOF || err != nil {
+			return frames
+		}
+		for read += e.Size; x.chunks[at].end < read && at < len(x.chunks)-1; {
+			at++
+		}
+		if e.Unfinished && x.how != "" {
+			return frames // the client has not seen it
+		}
+		f := frame{Type: typeEvent, N: n, Name: string(e.Name), Unfinished: e.Unfinished, content: contentOf(e.Data)}
+		if string(e.ID) != lastID {
+			f.ID = string(e.ID)
+			lastID = f.ID
+		}
+		if ms := r.Retry().Milliseconds(); ms != retry {
+			f.Retry, retry = ms, ms
+		}
+		dropID(f.Body, id)
+		frames = append(frames, &timed{frame: f, at: x.chunks[at].at})
+	}
+}
+
+// pick returns those of the headers that are named.
+func pick(h http.Header, names []string) map[string]string {
+	picked := map[string]string{}
+	for _, name := range names {
+		if v := strings.Join(h.Values(name), ", "); v != "" {
+			picked[name] = v
+		}
+	}
+	return picked
+}
+
+// takeID takes the id out of a JSON-RPC request.
+func takeID(body any) string {
+	id, ok := object(body)["id"]
+	if !ok {
+		return ""
+	}
+	delete(object(body), "id")
+	return string(encode(id))
+}
+
+// dropID takes the id out of a JSON-RPC response, if it is that of its request. The player puts in that of the request it answers.
+func dropID(body any, id string) {
+	if got, ok := object(body)["id"]; ok && id != "" && isRPC(body) && string(encode(got)) == id {
+		delete(object(body), "id")
+	}
+}
+
+// clean masks the secrets of a frame.
+func (m *masker) clean(f *timed) {
+	if f.Type == typeRequest {
+		f.Path, f.Query = m.text.Replace(f.Path), m.query(parseQuery(f.Query)).Encode()
+	}
+	for name, v := range f.Header {
+		f.Header[name] = m.plain(v)
+	}
+	f.ID, f.Name, f.Text = m.plain(f.ID), m.plain(f.Name), m.plain(f.Text)
+	if m.text.Replace(string(f.Bytes)) != string(f.Bytes) {
+		f.Bytes = []byte(m.text.Replace(string(f.Bytes)))
+	}
+	visit := m.member
+	if f.card {
+		visit = func(_ place, s string) string { return m.plain(s) }
+	}
+	f.Body = m.keys(walk(f.Body, place{}, visit))
+}
+
+// readSchemes takes note of the names of the API keys of a card.
+func (m *masker) readSchemes(f *timed) {
+	if !f.card {
+		return
+	}
+	schemes := object(object(f.Body)["securitySchemes"])
+	for _, s := range schemes {
+		for _, s := range []map[string]any{object(s), object(object(s)["apiKeySecurityScheme"])} {
+			if name, ok := s["name"].(string); ok && name != "" {
+				m.keyNames[plainName(name)] = true
+			}
+		}
+	}
+}
+
+// rename gives names to the ids of a recording, and its own time to the times.
+func rename(frames []*timed) {
+	n := newNames()
+	for _, f := range frames {
+		if f.card {
+			continue
+		}
+		if f.Type == typeRequest {
+			n.seePath(f.Path)
+			n.seeQuery(parseQuery(f.Query))
+		}
+		if f.ID != "" {
+			n.see(kindEvent, f.ID)
+		}
+		walk(f.Body, place{}, n.seeText)
+	}
+	n.give()
+	for _, f := range frames {
+		if f.card {
+			continue
+		}
+		if f.Type == typeRequest {
+			f.Path, f.Query = n.path(f.Path), n.query(parseQuery(f.Query)).Encode()
+		}
+		for name, v := range f.Header {
+			f.Header[name] = n.text(v)
+		}
+		f.ID, f.Text = n.text(f.ID), n.text(f.Text)
+		f.Body = walk(f.Body, place{}, n.rewrite)
+	}
+}
+
+// bindingOf is the binding of a call.
+func bindingOf(body any) string {
+	if isRPC(body) {
+		return "JSONRPC"
+	}
+	return "HTTP+JSON"
+}
+
+// parseQuery reads what can be read of a query.
+func parseQuery(query string) url.Values {
+	q, _ := url.ParseQuery(query)
+	return q
+}
+
+// lines writes the frames, behind the header.
+func lines(frames []*timed) []byte {
+	head := frame{Type: typeRecording, Format: Format, Tool: "a2agen"}
+	for _, f := range frames {
+		if f.Type == typeRequest && !isCard(f.Method, f.Path) {
+			head.Protocol, head.Binding = f.Header["A2A-Version"], bindingOf(f.Body)
+			break
+		}
+	}
+	var b bytes.Buffer
+	for _, f := range append([]*timed{{frame: head}}, frames...) {
+		b.Write(encode(f.frame))
+		b.WriteByte('\n')
+	}
+	return b.Bytes()
+}

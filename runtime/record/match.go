@@ -1,0 +1,281 @@
+package record
+
+import (
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// asked is a request of this run, as recordings have requests.
+type asked struct {
+	frame
+	id any // of JSON-RPC; nil: none
+}
+
+// ask reads a request. Callers must hold p.mu.
+func (p *Player) ask(req *http.Request, sent []byte) *asked {
+	if p.origin == "" {
+		p.origin = req.URL.Scheme + "://" + req.URL.Host
+		p.masker.origin = p.origin
+	}
+	m := p.masker
+	m.findIn(req.URL, req.Header)
+	a := &asked{frame: frame{
+		Type: typeRequest, Method: req.Method, Path: req.URL.EscapedPath(), Query: req.URL.Query().Encode(), content: contentOf(sent),
+	}}
+	a.Header = pick(req.Header, requestHeaders)
+	walk(a.Body, place{}, m.findText)
+	if isRPC(a.Body) {
+		a.id = object(a.Body)["id"]
+		delete(object(a.Body), "id")
+		a.Operation, _ = object(a.Body)["method"].(string)
+	}
+	a.clean(m)
+	return a
+}
+
+// clean masks the secrets that are known by now.
+func (a *asked) clean(m *masker) {
+	t := timed{frame: a.frame}
+	m.clean(&t)
+	a.frame = t.frame
+}
+
+// match finds the recorded exchange for a request, and marks it as used.
+func (p *Player) match(req *http.Request, sent []byte) (int, *asked, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	a := p.ask(req, sent)
+	for i := p.first; i < len(p.rec.exchanges); i++ {
+		if p.used[i] {
+			continue
+		}
+		m := matcher{player: p, new: map[string]string{}}
+		if m.request(&p.rec.exchanges[i].request, &a.frame) {
+			m.commit()
+			p.use(i)
+			return i, a, nil
+		}
+	}
+	if i := p.lastCard(a); i >= 0 {
+		return i, a, nil
+	}
+	return 0, nil, p.mismatch(a)
+}
+
+// use marks an exchange as used.
+func (p *Player) use(i int) {
+	p.used[i] = true
+	for p.first < len(p.used) && p.used[p.first] {
+		p.first++
+	}
+	close(p.changed)
+	p.changed = make(chan struct{})
+}
+
+// lastCard is the last exchange in which the card was fetched that a request fetches; -1 without. A card may be fetched more often than it was.
+func (p *Player) lastCard(a *asked) int {
+	for i := len(p.rec.exchanges) - 1; i >= 0 && isCard(a.Method, a.Path); i-- {
+		x := p.rec.exchanges[i]
+		if x.request.Method == a.Method && x.request.Path == a.Path && x.answer != nil && x.answer.Status == http.StatusOK {
+			return i
+		}
+	}
+	return -1
+}
+
+// matcher compares a request with a recorded one.
+type matcher struct {
+	player *Player
+	new    map[string]string // names → ids that they stand for if the requests are the same
+	whole  bool              // goes on after a difference, to find all names
+	failed bool
+}
+
+// commit has the names stand for the ids from now on.
+func (m *matcher) commit() {
+	for name, id := range m.new {
+		m.player.bind(name, id)
+	}
+}
+
+// differ notes a difference. It reports whether to go on.
+func (m *matcher) differ() bool {
+	m.failed = true
+	return m.whole
+}
+
+// request reports whether a request is the recorded one.
+func (m *matcher) request(rec, got *frame) bool {
+	ok := rec.Method == got.Method && rec.Operation == got.Operation || m.differ()
+	ok = ok && m.path(rec.Path, got.Path)
+	ok = ok && m.query(parseQuery(rec.Query), parseQuery(got.Query))
+	ok = ok && m.text(rec.Header["Last-Event-ID"], got.Header["Last-Event-ID"], place{member: "lastEventId"})
+	ok = ok && m.value(rec.Body, got.Body, place{})
+	ok = ok && (rec.Text == got.Text && string(rec.Bytes) == string(got.Bytes) || m.differ())
+	return ok && !m.failed
+}
+
+// path compares paths: an id may be in each segment.
+func (m *matcher) path(rec, got string) bool {
+	a, b := strings.Split(rec, "/"), strings.Split(got, "/")
+	if len(a) != len(b) {
+		return m.differ()
+	}
+	for i := range a {
+		id, verb, _ := strings.Cut(a[i], ":")
+		gotID, gotVerb, _ := strings.Cut(b[i], ":")
+		at := place{}
+		if i > 0 && collections[a[i-1]] != "" {
+			at.member = "taskId"
+		}
+		if !m.text(unescaped(id), unescaped(gotID), at) || verb != gotVerb && !m.differ() {
+			return false
+		}
+	}
+	return true
+}
+
+// query compares queries. Parameters that are masked do not count.
+func (m *matcher) query(rec, got url.Values) bool {
+	secret := func(_ string, v []string) bool { return slices.Contains(v, masked) }
+	maps.DeleteFunc(rec, secret)
+	maps.DeleteFunc(got, secret)
+	if len(rec) != len(got) && !m.differ() {
+		return false
+	}
+	for name, values := range rec {
+		if len(values) != len(got[name]) {
+			if !m.differ() {
+				return false
+			}
+			continue
+		}
+		for i, v := range values {
+			if !m.text(v, got[name][i], place{member: name}) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// value compares JSON.
+func (m *matcher) value(rec, got any, at place) bool {
+	switch rec := rec.(type) {
+	case map[string]any:
+		other, ok := got.(map[string]any)
+		if !ok {
+			return m.differ()
+		}
+		return m.members(rec, other, at)
+	case []any:
+		other, ok := got.([]any)
+		if (!ok || len(rec) != len(other)) && !m.differ() {
+			return false
+		}
+		for i := range min(len(rec), len(other)) {
+			if !m.value(rec[i], other[i], at) {
+				return false
+			}
+		}
+		return true
+	case string:
+		other, ok := got.(string)
+		if !ok {
+			return m.differ()
+		}
+		return m.text(rec, other, at)
+	}
+	return rec == got || m.differ()
+}
+
+// members compares objects.
+func (m *matcher) members(rec, got map[string]any, at place) bool {
+	for _, name := range slices.Sorted(maps.Keys(rec)) {
+		other, ok := got[name]
+		if m.ignored(name) {
+			continue
+		}
+		if !ok && !m.differ() || ok && !m.value(rec[name], other, at.in(name, rec)) {
+			return false
+		}
+	}
+	for name := range got {
+		if _, ok := rec[name]; !ok && !m.ignored(name) {
+			return m.differ()
+		}
+	}
+	return true
+}
+
+// ignored reports whether the member of this name does not count.
+func (m *matcher) ignored(name string) bool {
+	plain := plainName(name)
+	return m.player.config.ignored[plain] || traceMembers[plain]
+}
+
+// text compares strings. What was masked is not known, times go on, and an id that a program made stands for the name that the recording has
+// for it, from then on.
+func (m *matcher) text(rec, got string, at place) bool {
+	switch {
+	case rec == got, strings.Contains(rec, masked):
+		return true
+	case timeMembers[plainName(at.member)] && !at.payload:
+		return true
+	case m.named(got) == rec:
+		return true
+	case isName(rec) && idKind(at) != "" && machineMade(got) && m.free(rec, got):
+		m.new[rec] = got
+		return true
+	}
+	return m.differ()
+}
+
+// free reports whether neither a name nor an id stands for another one.
+func (m *matcher) free(name, id string) bool {
+	_, known := m.player.names[id]
+	return m.player.bound[name] == "" && m.new[name] == "" && !known
+}
+
+// named is a text of this run with the names of the recording in the place of ids.
+func (m *matcher) named(s string) string {
+	for name, id := range m.new {
+		if s == id {
+			return name
+		}
+	}
+	return m.player.named(s)
+}
+
+// isIDByte reports whether a byte can be part of an id within a text.
+func isIDByte(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '-' || c == '_'
+}
+
+// named is a text of this run with the names of the recording in the place of ids: of the text, or of words in it. Callers must hold p.mu.
+func (p *Player) named(s string) string {
+	if name := p.names[s]; name != "" {
+		return name
+	}
+	var b strings.Builder
+	for from := 0; from < len(s); {
+		to := from
+		for to < len(s) && isIDByte(s[to]) {
+			to++
+		}
+		if name := p.names[s[from:to]]; name != "" {
+			b.WriteString(name)
+		} else {
+			b.WriteString(s[from:to])
+		}
+		if to < len(s) {
+			b.WriteByte(s[to])
+			to++
+		}
+		from = to
+	}
+	return b.String()
+}
