@@ -91,7 +91,8 @@ var rows = map[string]string{
 
 	// What users' tests link, and no agent.
 	"runtime/fault":   "runtime",
-	"runtime/a2atest": "runtime runtime/auth runtime/client runtime/conform runtime/fault runtime/server runtime/store/memory runtime/task runtime/wire",
+	"runtime/record":  "runtime/sse",
+	"runtime/a2atest": "runtime runtime/auth runtime/client runtime/conform runtime/fault runtime/record runtime/server runtime/store/memory runtime/task runtime/wire",
 
 	// What is generated and kept in this module.
 	"a2a":                            "runtime runtime/wire",

@@ -76,7 +76,7 @@ func (r *Recorder) Lines() ([]byte, error) {
 	for i, x := range r.exchanges {
 		frames = append(frames, x.frames(i+1)...)
 	}
-	slices.SortStableFunc(frames, func(a, b *timed) int { return cmp.Compare(a.at, b.at) })
+	order(frames)
 	for _, f := range frames {
 		m.readSchemes(f)
 	}
@@ -99,6 +99,19 @@ func (r *Recorder) Lines() ([]byte, error) {
 	return lines(frames), nil
 }
 
+// order puts frames in the order of time. What came between two requests is ordered by exchange: its time is chance, and differs in each recording.
+func order(frames []*timed) {
+	slices.SortStableFunc(frames, func(a, b *timed) int { return cmp.Compare(a.at, b.at) })
+	for from := 0; from < len(frames); {
+		to := from + 1
+		for to < len(frames) && frames[to].Type != typeRequest {
+			to++
+		}
+		slices.SortStableFunc(frames[from+1:to], func(a, b *timed) int { return cmp.Compare(a.N, b.N) })
+		from = to
+	}
+}
+
 // headers are those of the answer.
 func (x *exchange) headers() http.Header {
 	if x.head == nil {
@@ -111,7 +124,7 @@ func (x *exchange) headers() http.Header {
 func (x *exchange) frames(n int) []*timed {
 	u := x.request.URL
 	card := isCard(x.request.Method, u.Path)
-	request := frame{Type: typeRequest, N: n, Method: x.request.Method, Path: u.EscapedPath(), Query: u.Query().Encode(), content: contentOf(x.sent)}
+	request := frame{Type: typeRequest, N: n, Method: x.request.Method, Path: pathOf(u), Query: u.Query().Encode(), content: contentOf(x.sent)}
 	request.Header = pick(x.request.Header, requestHeaders)
 	id := ""
 	if isRPC(request.Body) {
@@ -121,6 +134,9 @@ func (x *exchange) frames(n int) []*timed {
 	frames := []*timed{{frame: request, at: x.begun}}
 	if x.head != nil {
 		head := frame{Type: typeResponse, N: n, Status: x.head.StatusCode, Header: pick(x.head.Header, responseHeaders)}
+		if head.Header["ETag"] != "" {
+			head.Header["ETag"] = `"recorded"` // what answers If-None-Match is recorded, too
+		}
 		stream := isEvents(x.head.Header.Get("Content-Type"))
 		if !stream {
 			head.content = contentOf(x.body)
@@ -143,7 +159,29 @@ func (x *exchange) frames(n int) []*timed {
 	if at == 0 {
 		end.How, at = endLeft, 1<<62
 	}
+	if last := frames[len(frames)-1]; end.How == endLeft && last.Type == typeEvent && settles(last.Body) {
+		end.How = "" // whether the client saw the end that the agent makes then is chance
+	}
 	return append(frames, &timed{frame: end, at: at})
+}
+
+// settles reports whether an event is one after which a stream ends: a message, or a task that ended or waits for its client, in any version.
+func settles(body any) bool {
+	item := object(body)
+	if isRPC(body) {
+		item = object(item["result"])
+	}
+	for _, wrapper := range []string{"task", "statusUpdate"} {
+		if inner := object(item[wrapper]); inner != nil {
+			item = inner
+		}
+	}
+	state, _ := object(item["status"])["state"].(string)
+	switch strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(state, "TASK_STATE_")), "_", "-") {
+	case "completed", "failed", "canceled", "rejected", "input-required", "auth-required":
+		return true
+	}
+	return item["kind"] == "message" || object(item["message"]) != nil
 }
 
 // events are the frames of the events of a stream. id is that of the JSON-RPC request.
@@ -276,6 +314,9 @@ func bindingOf(body any) string {
 	}
 	return "HTTP+JSON"
 }
+
+// pathOf is the path of a URL, escaped.
+func pathOf(u *url.URL) string { return cmp.Or(u.EscapedPath(), "/") }
 
 // parseQuery reads what can be read of a query.
 func parseQuery(query string) url.Values {

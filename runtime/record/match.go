@@ -23,7 +23,7 @@ func (p *Player) ask(req *http.Request, sent []byte) *asked {
 	m := p.masker
 	m.findIn(req.URL, req.Header)
 	a := &asked{frame: frame{
-		Type: typeRequest, Method: req.Method, Path: req.URL.EscapedPath(), Query: req.URL.Query().Encode(), content: contentOf(sent),
+		Type: typeRequest, Method: req.Method, Path: pathOf(req.URL), Query: req.URL.Query().Encode(), content: contentOf(sent),
 	}}
 	a.Header = pick(req.Header, requestHeaders)
 	walk(a.Body, place{}, m.findText)
@@ -52,7 +52,7 @@ func (p *Player) match(req *http.Request, sent []byte) (int, *asked, error) {
 		if p.used[i] {
 			continue
 		}
-		m := matcher{player: p, new: map[string]string{}}
+		m := p.matcher()
 		if m.request(&p.rec.exchanges[i].request, &a.frame) {
 			m.commit()
 			p.use(i)
@@ -90,8 +90,13 @@ func (p *Player) lastCard(a *asked) int {
 type matcher struct {
 	player *Player
 	new    map[string]string // names → ids that they stand for if the requests are the same
+	ids    map[string]string // the other way round
 	whole  bool              // goes on after a difference, to find all names
 	failed bool
+}
+
+func (p *Player) matcher() *matcher {
+	return &matcher{player: p, new: map[string]string{}, ids: map[string]string{}}
 }
 
 // commit has the names stand for the ids from now on.
@@ -217,18 +222,35 @@ func (m *matcher) ignored(name string) bool {
 	return m.player.config.ignored[plain] || traceMembers[plain]
 }
 
+// sameButMasked reports whether a text is a recorded one with anything in the place of what was masked in that.
+func sameButMasked(rec, got string) bool {
+	first, rest, found := strings.Cut(rec, masked)
+	if !found {
+		return false
+	}
+	got, ok := strings.CutPrefix(got, first)
+	for ok && found {
+		first, rest, found = strings.Cut(rest, masked)
+		if !found {
+			break
+		}
+		_, got, ok = strings.Cut(got, first)
+	}
+	return ok && strings.HasSuffix(got, first)
+}
+
 // text compares strings. What was masked is not known, times go on, and an id that a program made stands for the name that the recording has
 // for it, from then on.
 func (m *matcher) text(rec, got string, at place) bool {
 	switch {
-	case rec == got, strings.Contains(rec, masked):
+	case rec == got, sameButMasked(rec, got), sameButMasked(rec, m.named(got)):
 		return true
 	case timeMembers[plainName(at.member)] && !at.payload:
 		return true
 	case m.named(got) == rec:
 		return true
 	case isName(rec) && idKind(at) != "" && machineMade(got) && m.free(rec, got):
-		m.new[rec] = got
+		m.new[rec], m.ids[got] = got, rec
 		return true
 	}
 	return m.differ()
@@ -236,28 +258,22 @@ func (m *matcher) text(rec, got string, at place) bool {
 
 // free reports whether neither a name nor an id stands for another one.
 func (m *matcher) free(name, id string) bool {
-	_, known := m.player.names[id]
-	return m.player.bound[name] == "" && m.new[name] == "" && !known
+	return m.player.bound[name] == "" && m.new[name] == "" && m.player.names[id] == "" && m.ids[id] == ""
 }
 
 // named is a text of this run with the names of the recording in the place of ids.
 func (m *matcher) named(s string) string {
-	for name, id := range m.new {
-		if s == id {
+	return renamed(s, func(id string) string {
+		if name := m.ids[id]; name != "" {
 			return name
 		}
-	}
-	return m.player.named(s)
+		return m.player.names[id]
+	})
 }
 
-// isIDByte reports whether a byte can be part of an id within a text.
-func isIDByte(c byte) bool {
-	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '-' || c == '_'
-}
-
-// named is a text of this run with the names of the recording in the place of ids: of the text, or of words in it. Callers must hold p.mu.
-func (p *Player) named(s string) string {
-	if name := p.names[s]; name != "" {
+// renamed is a text with names in the place of ids: of the text, or of words in it.
+func renamed(s string, nameOf func(id string) string) string {
+	if name := nameOf(s); name != "" {
 		return name
 	}
 	var b strings.Builder
@@ -266,7 +282,7 @@ func (p *Player) named(s string) string {
 		for to < len(s) && isIDByte(s[to]) {
 			to++
 		}
-		if name := p.names[s[from:to]]; name != "" {
+		if name := nameOf(s[from:to]); name != "" {
 			b.WriteString(name)
 		} else {
 			b.WriteString(s[from:to])
@@ -278,4 +294,9 @@ func (p *Player) named(s string) string {
 		from = to
 	}
 	return b.String()
+}
+
+// isIDByte reports whether a byte can be part of an id within a text.
+func isIDByte(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '-' || c == '_'
 }

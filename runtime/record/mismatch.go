@@ -60,7 +60,8 @@ func (p *Player) mismatch(a *asked) *MismatchError {
 	a.clean(p.masker)
 	e := &MismatchError{File: p.file, Request: title(&a.frame), Caller: caller(), again: p.again(), Reason: p.reason(a)}
 	if x := p.nearest(a); x != nil {
-		m := matcher{player: p, new: map[string]string{}, whole: true}
+		m := p.matcher()
+		m.whole = true
 		m.request(&x.request, &a.frame)
 		e.Line, e.Diff = x.line, diff(shown(&x.request, nil), shown(&a.frame, m.named))
 		if same := !m.failed; same {
@@ -90,7 +91,7 @@ func (p *Player) reason(a *asked) string {
 		r := &x.request
 		has = has || r.Header["A2A-Version"] == version
 		speaks = speaks || bindingOf(r.Body) == binding
-		m := matcher{player: p, new: map[string]string{}}
+		m := p.matcher()
 		if m.request(r, &a.frame) {
 			times++
 		}
@@ -112,7 +113,7 @@ func (p *Player) nearest(a *asked) *recorded {
 	var best *recorded
 	most, looked := -1, 0
 	lines := map[string]int{}
-	for _, l := range shown(&a.frame, p.named) {
+	for _, l := range shown(&a.frame, p.matcher().named) {
 		lines[l]++
 	}
 	for i, x := range p.rec.exchanges {

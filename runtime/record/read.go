@@ -108,7 +108,7 @@ func readFrame(text []byte) (*frame, error) {
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("no line of a recording (column %d): %s", d.InputOffset()+1, strings.TrimPrefix(err.Error(), "json: "))
+		return nil, fmt.Errorf("no line of a recording: %s", strings.TrimPrefix(err.Error(), "json: "))
 	}
 	return f, nil
 }

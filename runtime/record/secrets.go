@@ -106,15 +106,16 @@ func (m *masker) findHeader(name, value string) {
 			m.find(password)
 		}
 	case plainHeaders[http.CanonicalHeaderKey(name)]:
-	case m.secretName(plain), machineMade(value):
+	case !m.kept[plain]:
 		m.find(value)
 	}
 }
 
-// plainHeaders are those of requests that carry no secret, though they look like it.
+// plainHeaders are those of requests that carry no secret. Any other one may.
 var plainHeaders = map[string]bool{
-	"Accept": true, "Accept-Encoding": true, "Content-Type": true, "Content-Length": true, "Idempotency-Key": true, "Traceparent": true,
-	"Tracestate": true, "Last-Event-Id": true, "User-Agent": true, "A2a-Version": true, "A2a-Extensions": true, "X-A2a-Extensions": true,
+	"Accept": true, "Accept-Encoding": true, "Accept-Language": true, "Cache-Control": true, "Content-Type": true, "Content-Length": true,
+	"Host": true, "Idempotency-Key": true, "Idempotency-Age": true, "If-None-Match": true, "Last-Event-Id": true, "Traceparent": true,
+	"Tracestate": true, "User-Agent": true, "A2a-Version": true, "A2a-Extensions": true, "X-A2a-Extensions": true,
 }
 
 // secretName reports whether what has this name, as plainName has it, is a secret.
@@ -142,7 +143,25 @@ func (m *masker) findText(at place, s string) string {
 	if m.secretMember(at) {
 		m.find(s)
 	}
+	if strings.Contains(s, "://") {
+		m.findInURLs(s)
+	}
 	return s
+}
+
+// findInURLs takes note of the secrets in the URLs of a text.
+func (m *masker) findInURLs(s string) {
+	for _, u := range userInfo.FindAllString(s, -1) {
+		if _, password, ok := strings.Cut(u[len("://"):len(u)-1], ":"); ok {
+			m.find(unescaped(password))
+		}
+	}
+	for _, p := range parameter.FindAllString(s, -1) {
+		name, value, _ := strings.Cut(p[1:], "=")
+		if plain, err := url.QueryUnescape(name); err == nil && m.secretParameter(plain) {
+			m.find(unescaped(value))
+		}
+	}
 }
 
 // ready makes the masker mask all that was found.
@@ -220,7 +239,7 @@ func (m *masker) keys(v any) any {
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			value := m.keys(v[name])
 			delete(v, name)
-			v[m.text.Replace(name)] = value
+			v[m.plain(name)] = value
 		}
 	}
 	return v
