@@ -78,19 +78,24 @@ func Seed(n int64) Option { return func(s *settings) { s.seed = n } }
 func Serve(t testing.TB, h http.Handler, opts ...Option) *Agent {
 	t.Helper()
 	a := newAgent(t, settingsOf("agent", opts))
+	if srv, ok := h.(*server.Server); h == nil || ok && srv == nil {
+		t.Fatalf("a2atest: the handler of the agent %q is nil: look at the error that NewServer returned", a.name)
+	}
 	a.handler = h
 	return a
 }
 
-// ServerOptions are for the server of an agent in a test: it keeps its tasks in memory, each call is the tester's, whatever
-// credentials the card demands, and its log is the test's. Further options go behind them.
+// ServerOptions are for the server of an agent in a test: it keeps its tasks in memory, each call is the tester's,
+// whatever credentials the card demands, and its log is the test's. Further options go behind them.
 func ServerOptions(t testing.TB, more ...server.Option) []server.Option {
 	return append(serverOptions(newLogger(t, slog.LevelInfo)), more...)
 }
 
 func serverOptions(log *slog.Logger) []server.Option {
 	tester := func(*http.Request) (string, error) { return Tester, nil }
-	return []server.Option{server.WithStore(memory.NewFirst(memory.Limits{})), server.WithProxyIdentity(tester), server.WithLogger(log)}
+	return []server.Option{
+		server.WithStore(memory.NewFirst(memory.Limits{})), server.WithProxyIdentity(tester), server.WithLogger(log),
+	}
 }
 
 // newLogger logs to a test, until that ends.
@@ -150,8 +155,8 @@ func hostOf(name string) string {
 	return host[:min(len(host), 63)] + ".test"
 }
 
-// URL returns the agent's URL, such as "https://weather.test". Only [Agent.HTTPClient] and [Agent.Dial] reach it. Nothing
-// is encrypted, but both sides take the connection for a safe one, so that clients send credentials.
+// URL returns the agent's URL, such as "https://weather.test". Only [Agent.HTTPClient] and [Agent.Dial] reach it.
+// Nothing is encrypted, but both sides take the connection for a safe one, so that clients send credentials.
 func (a *Agent) URL() string { return "https://" + a.host }
 
 // HTTPClient returns the HTTP client that reaches the agent, and nothing else.
@@ -167,10 +172,12 @@ func (a *Agent) Options() []rpc.Option {
 // agent's host, with any port.
 func (a *Agent) Dial(ctx context.Context, _, to string) (net.Conn, error) {
 	if host, _, err := net.SplitHostPort(to); err != nil || !strings.EqualFold(host, a.host) {
-		return nil, fmt.Errorf("a2atest: %s is not the agent %q, which is at %s, and nothing else is reached from here", to, a.name, a.URL())
+		return nil, fmt.Errorf("a2atest: %s is not the agent %q, which is at %s, and nothing else is reached from here",
+			to, a.name, a.URL())
 	}
 	if time.Now().Unix() < a.made.Unix() { // clocks of bubbles begin in the year 2000
-		return nil, fmt.Errorf("a2atest: the agent %q was made outside of the bubble of testing/synctest that calls it: make it inside", a.name)
+		return nil, fmt.Errorf("a2atest: the agent %q was made outside of the bubble of testing/synctest that calls it: "+
+			"make it inside", a.name)
 	}
 	a.start.Do(a.serve)
 	if a.handler == nil {
@@ -225,7 +232,7 @@ func (a *Agent) serve() {
 
 // answer has the handler answer a request, through the faults that there are now.
 func (a *Agent) answer(w http.ResponseWriter, r *http.Request) {
-	r.TLS = &tls.ConnectionState{Version: tls.VersionTLS13, HandshakeComplete: true} // what never left the process is as safe
+	r.TLS = &tls.ConnectionState{Version: tls.VersionTLS13, HandshakeComplete: true} // it is as safe: it left no process
 	a.mu.Lock()
 	h := a.handler
 	for _, in := range a.faults {
@@ -235,8 +242,8 @@ func (a *Agent) answer(w http.ResponseWriter, r *http.Request) {
 	h.ServeHTTP(w, r)
 }
 
-// Fault has requests to the agent that come from now on meet faults, in their order: see package fault. Given again they
-// add up. A fault that could not be applied fails the test, as does one that hit nothing by the end of the test.
+// Fault has requests to the agent that come from now on meet faults, in their order: see package fault. Given again
+// they add up. A fault that could not be applied fails the test, as does one that hit nothing by the end of the test.
 func (a *Agent) Fault(faults ...fault.Fault) {
 	a.t.Helper()
 	in, err := fault.New(a.seed, faults...)

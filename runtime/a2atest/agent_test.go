@@ -97,6 +97,16 @@ func TestAnAgentThatHasEndedIsNotReached(t *testing.T) {
 	}
 }
 
+func TestAServerThatWasNotMadeIsReported(t *testing.T) {
+	var said string
+	got := record(t, func(tb testing.TB) {
+		var srv *server.Server
+		said = here(1)
+		a2atest.Serve(tb, srv)
+	})
+	wantReports(t, got, []string{said + ": a2atest: ", `the handler of the agent "agent" is nil`})
+}
+
 func TestAnAgentSpeaksHTTP2InClearText(t *testing.T) {
 	a := a2atest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Proto) }))
 	transport := &http.Transport{DialContext: a.Dial, Protocols: new(http.Protocols)}

@@ -18,82 +18,10 @@ import (
 //	f.GetForecast.Asks("Which Springfield?").Returns(sunny) // after the client's answer
 type Answer[In, Out any] struct {
 	skill *Skill[In, Out]
-	at    string // in the test
+	at    string // the line of the test that began it
 	limit int    // of calls; 0: none
-	used  int
+	used  int    // by calls
 	steps []step[In]
-}
-
-// step is one thing that an answer does.
-type step[In any] struct {
-	run  func(ctx context.Context, in In, t *Task) (output []byte, err error)
-	then what
-	pour bool // it sends chunks
-}
-
-// what comes after a step.
-type what uint8
-
-const (
-	atOnce  what = iota // the next one, if the step had no error
-	waits               // the next one, when the client has answered
-	ended               // nothing
-	repeats             // the same one, when the client has answered what it asked
-)
-
-// play is an answer to one task.
-type play[In, Out any] struct {
-	answer *Answer[In, Out]
-	steps  []step[In] // those of the answer when the call came
-	call   *Call[In]
-	next   int // step
-}
-
-// goOn does the next steps. The server has one message at a time handled in a task.
-func (p *play[In, Out]) goOn(ctx context.Context, in In, t *Task) ([]byte, error) {
-	for p.next < len(p.steps) {
-		s := &p.steps[p.next]
-		if s.then != repeats {
-			p.next++
-		}
-		output, err := s.run(ctx, in, t)
-		if err != nil || s.then != atOnce {
-			return output, err
-		}
-	}
-	return p.atEnd(t)
-}
-
-// atEnd answers when there are no more steps and none has ended the answer.
-func (p *play[In, Out]) atEnd(t *Task) ([]byte, error) {
-	a := p.answer
-	if n := len(p.steps); n > 0 && p.steps[n-1].pour && isText[Out]() {
-		return nil, nil // the chunks are the answer
-	}
-	a.skill.fake.fail("a2atest: %s: this answer of skill %q does not say how it ends: let it end with Returns, Fails, Rejects or On", a.at, a.skill.id)
-	return nil, t.Fail("a2atest: the answer of the fake %q does not say how it ends", a.skill.fake.name)
-}
-
-// begin makes an answer without steps.
-func (s *Skill[In, Out]) begin() *Answer[In, Out] {
-	a := &Answer[In, Out]{skill: s, at: place()}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.answers = append(s.answers, a)
-	return a
-}
-
-// add adds a step.
-func (a *Answer[In, Out]) add(s step[In]) *Answer[In, Out] {
-	a.skill.fake.t.Helper()
-	a.skill.mu.Lock()
-	defer a.skill.mu.Unlock()
-	if n := len(a.steps); n > 0 && a.steps[n-1].then >= ended {
-		a.skill.fake.t.Fatalf("a2atest: this answer of skill %[1]q has ended already: for the next call begin with f.%[2]s again, and say of this one "+
-			"for how many calls it is: Once() or Times(n)", a.skill.id, a.skill.field)
-	}
-	a.steps = append(a.steps, s)
-	return a
 }
 
 // Returns has the task completed with an output. One that breaks the output's schema fails the test here.
@@ -115,96 +43,73 @@ func (a *Answer[In, Out]) Returns(out Out) *Answer[In, Out] {
 // Fails has the task fail, with words for the client.
 func (a *Answer[In, Out]) Fails(reason string) *Answer[In, Out] {
 	a.skill.fake.t.Helper()
-	return a.add(step[In]{then: ended, run: func(_ context.Context, _ In, t *Task) ([]byte, error) { return nil, t.Fail("%s", reason) }})
+	return a.do(ended, func(t *Task) error { return t.Fail("%s", reason) })
 }
 
 // Rejects has the task rejected, with words for the client.
 func (a *Answer[In, Out]) Rejects(reason string) *Answer[In, Out] {
 	a.skill.fake.t.Helper()
-	return a.add(step[In]{then: ended, run: func(_ context.Context, _ In, t *Task) ([]byte, error) { return nil, t.Reject("%s", reason) }})
+	return a.do(ended, func(t *Task) error { return t.Reject("%s", reason) })
 }
 
 // On has a function handle the call, as the handler of an agent does. It is called again for what answers a question
-// that it asked: see Task.Resumed. It may report by Error and Log of its test. An output that breaks its schema fails the
-// test; nil without an error says that the function answered through t.
+// that it asked: see Task.Resumed. It may report by Error and Log of its test. An output that breaks its schema fails
+// the test; nil without an error says that the function answered through t.
 func (a *Answer[In, Out]) On(f func(ctx context.Context, in In, t *Task) (Out, error)) *Answer[In, Out] {
 	a.skill.fake.t.Helper()
-	return a.add(step[In]{then: repeats, run: func(ctx context.Context, in In, t *Task) ([]byte, error) {
-		out, err := a.handle(ctx, f, in, t)
+	return a.add(step[In]{then: repeats, run: func(ctx context.Context, in In, t *Task) (output []byte, err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				a.report("the function of skill %q panicked: %v\n%s", a.skill.id, p, debug.Stack())
+				err = t.Fail("a2atest: the function of the fake panicked: %v", p)
+			}
+		}()
+		out, err := f(ctx, in, t)
 		if err != nil {
 			return nil, err
 		}
-		output, err := encode(out)
+		output, err = encode(out)
 		switch {
 		case errors.Is(err, errNil):
 			return nil, nil
 		case err != nil:
-			a.skill.fake.fail("a2atest: %s: what this function returned breaks the output schema of skill %q: %v\nIts input: %s",
-				a.at, a.skill.id, err, shown(in))
+			a.report("what this function returned breaks the output schema of skill %q: %v\nIts input: %s",
+				a.skill.id, err, shown(in))
 			return nil, t.Fail("a2atest: what the fake returned breaks the output schema: %v", err)
 		}
 		return output, nil
 	}})
 }
 
-// handle calls a function of the test. A panic fails the test and the call; the server survives FailNow.
-func (a *Answer[In, Out]) handle(ctx context.Context, f func(context.Context, In, *Task) (Out, error), in In, t *Task) (out Out, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			a.skill.fake.fail("a2atest: %s: the function of skill %q panicked: %v\n%s", a.at, a.skill.id, p, debug.Stack())
-			err = t.Fail("a2atest: the function of the fake panicked: %v", p)
-		}
-	}()
-	return f(ctx, in, t)
-}
-
 // Asks has the task ask the client for input. What follows happens when the client has answered. more are parts to send
 // along: values that are no parts are data.
 func (a *Answer[In, Out]) Asks(prompt string, more ...any) *Answer[In, Out] {
 	a.skill.fake.t.Helper()
-	return a.add(step[In]{then: waits, run: func(_ context.Context, _ In, t *Task) ([]byte, error) { return nil, t.Ask(prompt, more...) }})
+	return a.do(waits, func(t *Task) error { return t.Ask(prompt, more...) })
 }
 
-// RequiresAuth has the task wait for an authorization: what follows happens with the client's next message. The texts are
-// the name of a security scheme and scopes of it, if they are to be said.
+// RequiresAuth has the task wait for an authorization: what follows happens with the client's next message. The texts
+// are the name of a security scheme and scopes of it, if they are to be said.
 func (a *Answer[In, Out]) RequiresAuth(schemeAndScopes ...string) *Answer[In, Out] {
 	a.skill.fake.t.Helper()
 	request := task.AuthRequest{Prompt: "Authorization is required."}
 	if len(schemeAndScopes) > 0 {
 		request.Scheme, request.Scopes = schemeAndScopes[0], slices.Clone(schemeAndScopes[1:])
 	}
-	return a.add(step[In]{then: waits, run: func(_ context.Context, _ In, t *Task) ([]byte, error) { return nil, t.RequireAuth(request) }})
+	return a.do(waits, func(t *Task) error { return t.RequireAuth(request) })
 }
 
 // Streams sends an artifact in chunks of text. Chunks of one answer are of one artifact, whatever comes between them. A
 // skill that answers text may end with them.
 func (a *Answer[In, Out]) Streams(chunks ...string) *Answer[In, Out] {
 	a.skill.fake.t.Helper()
-	first := !slices.ContainsFunc(a.steps, isPour)
-	at := len(a.steps)
-	return a.add(step[In]{pour: true, run: func(_ context.Context, _ In, t *Task) ([]byte, error) {
-		a.skill.mu.Lock()
-		last := !slices.ContainsFunc(a.steps[at+1:], isPour)
-		a.skill.mu.Unlock()
-		for i, chunk := range chunks {
-			err := t.Emit(runtime.ArtifactData{
-				ID: "stream", Name: "stream", Parts: []runtime.Part{runtime.Text(chunk)},
-				Append: !first || i > 0, LastChunk: last && i == len(chunks)-1,
-			})
-			if err != nil {
-				return nil, err
-			}
-		}
-		return nil, nil
-	}})
+	return a.add(step[In]{chunks: chunks})
 }
-
-func isPour[In any](s step[In]) bool { return s.pour }
 
 // Progress reports progress to the client.
 func (a *Answer[In, Out]) Progress(text string) *Answer[In, Out] {
 	a.skill.fake.t.Helper()
-	return a.add(step[In]{run: func(_ context.Context, _ In, t *Task) ([]byte, error) { return nil, t.Progress("%s", text) }})
+	return a.do(goesOn, func(t *Task) error { return t.Progress("%s", text) })
 }
 
 // After lets time pass: in a bubble of testing/synctest that takes none.
@@ -240,58 +145,100 @@ func (a *Answer[In, Out]) Times(n int) *Answer[In, Out] {
 	return a
 }
 
-// The beginnings of an answer.
-
-// Returns has calls answered by an output: see [Answer.Returns].
-func (s *Skill[In, Out]) Returns(out Out) *Answer[In, Out] {
-	s.fake.t.Helper()
-	return s.begin().Returns(out)
+// do adds a step without an output.
+func (a *Answer[In, Out]) do(then what, f func(t *Task) error) *Answer[In, Out] {
+	a.skill.fake.t.Helper()
+	return a.add(step[In]{then: then, run: func(_ context.Context, _ In, t *Task) ([]byte, error) { return nil, f(t) }})
 }
 
-// Fails has calls fail: see [Answer.Fails].
-func (s *Skill[In, Out]) Fails(reason string) *Answer[In, Out] {
-	s.fake.t.Helper()
-	return s.begin().Fails(reason)
+// add adds a step.
+func (a *Answer[In, Out]) add(s step[In]) *Answer[In, Out] {
+	a.skill.fake.t.Helper()
+	a.skill.mu.Lock()
+	defer a.skill.mu.Unlock()
+	if n := len(a.steps); n > 0 && a.steps[n-1].then >= ended {
+		a.skill.fake.t.Fatalf("a2atest: this answer of skill %[1]q has ended already: for the next call begin with f.%[2]s "+
+			"again, and say of this one for how many calls it is: Once() or Times(n)", a.skill.id, a.skill.field)
+	}
+	a.steps = append(a.steps, s)
+	return a
 }
 
-// Rejects has calls rejected: see [Answer.Rejects].
-func (s *Skill[In, Out]) Rejects(reason string) *Answer[In, Out] {
-	s.fake.t.Helper()
-	return s.begin().Rejects(reason)
+// report fails the test, and names the line where the answer began.
+func (a *Answer[In, Out]) report(format string, args ...any) {
+	a.skill.fake.t.Helper()
+	a.skill.fake.fail("a2atest: %s: "+format, append([]any{a.at}, args...)...)
 }
 
-// On has a function handle calls: see [Answer.On].
-func (s *Skill[In, Out]) On(f func(ctx context.Context, in In, t *Task) (Out, error)) *Answer[In, Out] {
-	s.fake.t.Helper()
-	return s.begin().On(f)
+// step is one thing that an answer does: a function, or chunks of an artifact.
+type step[In any] struct {
+	run    func(ctx context.Context, in In, t *Task) (output []byte, err error)
+	chunks []string // where run is nil
+	then   what
 }
 
-// Asks has calls ask for input first: see [Answer.Asks].
-func (s *Skill[In, Out]) Asks(prompt string, more ...any) *Answer[In, Out] {
-	s.fake.t.Helper()
-	return s.begin().Asks(prompt, more...)
+// what comes after a step.
+type what uint8
+
+const (
+	goesOn  what = iota // the next one, unless the step had an error
+	waits               // the next one, when the client has answered
+	ended               // nothing
+	repeats             // the same one, when the client has answered what it asked
+)
+
+// play is an answer to the messages of one task.
+type play[In, Out any] struct {
+	answer *Answer[In, Out]
+	steps  []step[In] // those of the answer when the call came
+	call   *Call[In]
+	next   int // step
 }
 
-// RequiresAuth has calls wait for an authorization first: see [Answer.RequiresAuth].
-func (s *Skill[In, Out]) RequiresAuth(schemeAndScopes ...string) *Answer[In, Out] {
-	s.fake.t.Helper()
-	return s.begin().RequiresAuth(schemeAndScopes...)
+// goOn does the next steps. The server has one message at a time handled in a task.
+func (p *play[In, Out]) goOn(ctx context.Context, in In, t *Task) ([]byte, error) {
+	for p.next < len(p.steps) {
+		s, at := p.steps[p.next], p.next
+		if s.then != repeats {
+			p.next++
+		}
+		if s.run == nil {
+			if err := p.stream(at, t); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		output, err := s.run(ctx, in, t)
+		if err != nil || s.then != goesOn {
+			return output, err
+		}
+	}
+	return p.atEnd(t)
 }
 
-// Streams has calls send chunks first: see [Answer.Streams].
-func (s *Skill[In, Out]) Streams(chunks ...string) *Answer[In, Out] {
-	s.fake.t.Helper()
-	return s.begin().Streams(chunks...)
+// stream sends the chunks of a step.
+func (p *play[In, Out]) stream(at int, t *Task) error {
+	streams := func(s step[In]) bool { return s.run == nil }
+	first, last := !slices.ContainsFunc(p.steps[:at], streams), !slices.ContainsFunc(p.steps[at+1:], streams)
+	chunks := p.steps[at].chunks
+	for i, chunk := range chunks {
+		err := t.Emit(runtime.ArtifactData{
+			ID: "stream", Name: "stream", Parts: []runtime.Part{runtime.Text(chunk)},
+			Append: !first || i > 0, LastChunk: last && i == len(chunks)-1,
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// Progress has calls report progress first: see [Answer.Progress].
-func (s *Skill[In, Out]) Progress(text string) *Answer[In, Out] {
-	s.fake.t.Helper()
-	return s.begin().Progress(text)
-}
-
-// After has calls take time first: see [Answer.After].
-func (s *Skill[In, Out]) After(d time.Duration) *Answer[In, Out] {
-	s.fake.t.Helper()
-	return s.begin().After(d)
+// atEnd answers when there are no more steps and none has ended the answer.
+func (p *play[In, Out]) atEnd(t *Task) ([]byte, error) {
+	a := p.answer
+	if n := len(p.steps); n > 0 && p.steps[n-1].run == nil && isText[Out]() {
+		return nil, nil // the chunks are the answer
+	}
+	a.report("this answer of skill %q does not say how it ends: let it end with Returns, Fails, Rejects or On", a.skill.id)
+	return nil, t.Fail("a2atest: the answer of the fake %q does not say how it ends", a.skill.fake.name)
 }

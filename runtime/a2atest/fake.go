@@ -77,8 +77,8 @@ func (f *Fake) Versions(names ...string) {
 	f.beforeRequests("Versions")
 	for _, name := range names {
 		if f.version(name) == nil {
-			f.t.Fatalf("a2atest: the fake %q cannot speak version %q of the protocol: its protocol package has %s; list the version under "+
-				"\"protocol\" in a2agen.yaml", f.name, name, f.versionNames())
+			f.t.Fatalf("a2atest: the fake %q cannot speak version %q of the protocol: its protocol package has %s; "+
+				"list the version under \"protocol\" in a2agen.yaml", f.name, name, f.versionNames())
 		}
 	}
 	f.versions = names
@@ -133,7 +133,8 @@ func (f *Fake) beforeRequests(method string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.begun {
-		f.t.Fatalf("a2atest: %s of the fake %q must be called before the first request to it, and before its client is made", method, f.name)
+		f.t.Fatalf("a2atest: %s of the fake %q must be called before the first request to it, and before its client is made",
+			method, f.name)
 	}
 }
 

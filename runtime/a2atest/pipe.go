@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// maxBuffered is how much one side of a connection may write before the other side reads, in bytes: as a socket has room
-// for it, and no more.
+// maxBuffered is how much one side of a connection may write before the other side reads, in bytes.
 const maxBuffered = 64 << 10
 
 // listener accepts connections that are made in this process.

@@ -83,12 +83,14 @@ func (f *Fake) givenCard() (runtime.Card, error) {
 	}
 	var skills []cardSkill
 	for _, sk := range f.config.Skills {
-		skills = append(skills, cardSkill{ID: sk.skillID(), Name: sk.skillID(), Description: "A fake.", Tags: []string{"fake"}})
+		id := sk.skillID()
+		skills = append(skills, cardSkill{ID: id, Name: id, Description: "A fake.", Tags: []string{"fake"}})
 	}
 	text, err := json.Marshal(map[string]any{
 		"name": f.name, "description": "A fake.", "version": "1", "capabilities": map[string]any{
 			"streaming": true, "extensions": []any{map[string]any{
-				"uri": runtime.SkillsExtension, "params": map[string]any{"idempotency": map[string]any{"window": runtime.RepeatWindow.Seconds()}},
+				"uri":    runtime.SkillsExtension,
+				"params": map[string]any{"idempotency": map[string]any{"window": runtime.RepeatWindow.Seconds()}},
 			}},
 		},
 		"supportedInterfaces": []offer{{"/", runtime.BindingJSONRPC, p.Versions[0].Name, ""}},
@@ -119,8 +121,8 @@ func withCapabilities(card any) any {
 	return whole.Interface()
 }
 
-// offers are the interfaces of the fake: those that were asked for, else those of the card, as far as they can be served
-// here; else the newest version over JSON-RPC.
+// offers are the interfaces of the fake: those that were asked for, else those of the card, as far as they can be
+// served here; else the newest version over JSON-RPC.
 func (f *Fake) offers(given []runtime.Interface) (list []offer) {
 	add := func(version, binding, tenant string) {
 		v := f.version(version)
@@ -246,7 +248,8 @@ func offering(p *runtime.Protocol, members map[string]json.RawMessage, offers []
 		return nil, fmt.Errorf("the card: %w", err)
 	}
 	if got := len(card.CardInfo().Interfaces); got != len(offers) {
-		return nil, fmt.Errorf("the card has %d interfaces instead of %d: a fake needs a protocol whose cards have supportedInterfaces", got, len(offers))
+		return nil, fmt.Errorf("the card has %d interfaces instead of %d: a fake needs a protocol whose cards have "+
+			"supportedInterfaces", got, len(offers))
 	}
 	return card, nil
 }
@@ -276,8 +279,8 @@ func readable(members map[string]json.RawMessage) ([]byte, error) {
 	return json.Marshal(members)
 }
 
-// route finds the skill of a message that does not name one as the server knows it: by an extension in whose metadata it
-// is named. What it does not find either is a call that nobody expected.
+// route finds the skill of a message that does not name one as the server knows it: by an extension in whose metadata
+// it is named. What it does not find either is a call that nobody expected.
 func (f *Fake) route(_ context.Context, m runtime.Message) (string, error) {
 	info := m.MessageInfo()
 	var metadata map[string]struct{ SkillID string }
@@ -288,7 +291,8 @@ func (f *Fake) route(_ context.Context, m runtime.Message) (string, error) {
 		}
 	}
 	parts, _ := json.Marshal(texts(m.Contents()))
-	f.fail("a2atest: a message came to the fake %q that names no skill, and fits none or several: %s", f.name, shortened(parts))
+	f.fail("a2atest: %s: a message came to the fake %q that names no skill, and fits none or several: %s",
+		f.at, f.name, shortened(parts))
 	return "", nil
 }
 

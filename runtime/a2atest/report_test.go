@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/a2agen/a2agen/a2a"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/a2atest"
 	rpc "github.com/a2agen/a2agen/runtime/client"
@@ -185,4 +186,18 @@ func TestMistakesInAFakesMakingAreReportedWhereTheyAre(t *testing.T) {
 			wantReports(t, got, []string{"report_test.go:", c.want})
 		})
 	}
+}
+
+// What the generator makes up is held to the schema as all else is.
+func TestAMadeUpValueCannotLie(t *testing.T) {
+	skill := a2atest.NewSkill[*forecastInput, *forecastOutput]("forecast", "Forecast")
+	got := record(t, func(tb testing.TB) {
+		f := a2atest.NewFake(tb, a2atest.FakeConfig{
+			Name: "weather", Protocol: a2a.ClientProtocol(), Skills: []a2atest.AnySkill{skill}, Samples: map[string]string{"forecast": `{"days":0}`},
+		})
+		f.Samples()
+		_, err := forecast.Call(tb.Context(), (&fake{Fake: f}).Client(tb).RPC(), rome)
+		_ = failed(t, err)
+	})
+	wantReports(t, got, []string{`the value made up for skill "forecast" breaks its output schema: /days`, "f.Forecast.Returns(…)"})
 }

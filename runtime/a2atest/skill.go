@@ -85,10 +85,12 @@ func (s *Skill[In, Out]) skillID() string { return s.id }
 func (s *Skill[In, Out]) join(f *Fake) error {
 	s.fake = f
 	if !isText[In]() && !canDecode[In]() {
-		return fmt.Errorf("skill %q: the input type %v is neither a string nor a pointer to a generated type", s.id, reflect.TypeFor[In]())
+		return fmt.Errorf("skill %q: its input, %v, is neither a string nor a pointer to a generated type",
+			s.id, reflect.TypeFor[In]())
 	}
 	if !isText[Out]() && !canEncode[Out]() {
-		return fmt.Errorf("skill %q: the output type %v is neither a string nor a pointer to a generated type", s.id, reflect.TypeFor[Out]())
+		return fmt.Errorf("skill %q: its output, %v, is neither a string nor a pointer to a generated type",
+			s.id, reflect.TypeFor[Out]())
 	}
 	return nil
 }
@@ -123,7 +125,7 @@ func (s *Skill[In, Out]) run(ctx context.Context, t *Task, value any) ([]byte, e
 		return p.goOn(ctx, in, t)
 	}
 	if output, ok := s.sample(); ok {
-		return []byte(output), nil
+		return s.checked(output, t)
 	}
 	return nil, t.Fail("%s", s.unexpected(in))
 }
@@ -166,6 +168,19 @@ func (s *Skill[In, Out]) sample() (output string, ok bool) {
 	return output, ok
 }
 
+// checked is a made-up output, if it keeps to its schema.
+func (s *Skill[In, Out]) checked(output string, t *Task) ([]byte, error) {
+	if canDecode[Out]() {
+		if _, err := decode[Out]([]byte(output)); err != nil {
+			s.fake.fail("a2atest: %s: the value made up for skill %q breaks its output schema: %v\n"+
+				"Say f.%s.Returns(…) instead.",
+				s.fake.at, s.id, err, s.field)
+			return nil, t.Fail("a2atest: the value that was made up breaks the output schema: %v", err)
+		}
+	}
+	return []byte(output), nil
+}
+
 // next is the answer to the next call; nil: there is none. Callers must hold mu.
 func (s *Skill[In, Out]) next() (found *Answer[In, Out]) {
 	for _, a := range s.answers {
@@ -201,7 +216,8 @@ func (s *Skill[In, Out]) unused() (list []string) {
 	defer s.mu.Unlock()
 	for _, a := range s.answers {
 		if a.used < a.limit {
-			list = append(list, fmt.Sprintf("a2atest: %s: this answer of skill %q of the fake %q was to be used %s, and was used %s",
+			list = append(list, fmt.Sprintf(
+				"a2atest: %s: this answer of skill %q of the fake %q was to be used %s, and was used %s",
 				a.at, s.id, s.fake.name, times(a.limit), times(a.used)))
 		}
 	}
