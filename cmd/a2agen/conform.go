@@ -22,7 +22,7 @@ const formatJUnit formatName = "junit"
 
 func conformCommand() *cobra.Command {
 	var c conform.Config
-	var headers []string
+	var headers, others []string
 	var contract string
 	var all bool
 	format := formatText
@@ -52,6 +52,7 @@ Exit codes: 0 every MUST that was tried is kept; 1 one is not; 2 nothing could b
 	f := cmd.Flags()
 	f.StringVar((*string)(&format), "format", string(formatText), "`text`, json or junit")
 	f.StringArrayVarP(&headers, "header", "H", nil, "send this `'Name: value'` with every request, as credentials, which reports do not have; may be given several times")
+	f.StringArrayVar(&others, "other-header", nil, "credentials of a second caller, who may not see the first one's tasks: `'Name: value'`")
 	f.StringVar(&contract, "contract", "", "a `file`, YAML or JSON, that says which texts make the agent ask, work long, stream …")
 	f.StringSliceVar(&c.Only, "only", nil, "run these `checks` alone: ids or their beginnings (send), or requirements (R24)")
 	f.StringSliceVar(&c.Hosts, "host", nil, "also try interfaces on this other `host`, and send it the headers")
@@ -65,7 +66,7 @@ Exit codes: 0 every MUST that was tried is kept; 1 one is not; 2 nothing could b
 		ids = append(ids, check.ID)
 	}
 	someOf(cmd, "only", ids...)
-	anyWord(cmd, "header", "host", "timeout", "requests")
+	anyWord(cmd, "header", "other-header", "host", "timeout", "requests")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if format != formatJUnit && format.check() != nil {
 			return fmt.Errorf("--format %q: write text, json or junit", string(format))
@@ -75,6 +76,9 @@ Exit codes: 0 every MUST that was tried is kept; 1 one is not; 2 nothing could b
 		}
 		var err error
 		if c.Header, err = headersOf(headers); err != nil {
+			return err
+		}
+		if c.Other, err = headersIn("--other-header", others); err != nil {
 			return err
 		}
 		if c.Contract, err = readContract(contract); err != nil {
@@ -101,10 +105,10 @@ func runConform(cmd *cobra.Command, c conform.Config, format formatName) error {
 	switch err := write(cmd.OutOrStdout()); {
 	case err != nil:
 		return err
-	case !r.Tried():
-		return fmt.Errorf("nothing of the agent could be tried: %s", r.Interfaces[0].NotTried)
 	case r.Count(conform.Failed, conform.Must) > 0:
 		return errInvalid
+	case !r.Tried():
+		return fmt.Errorf("nothing of the agent could be tried: %s", r.Interfaces[0].NotTried)
 	}
 	return nil
 }
@@ -123,18 +127,24 @@ func progressTo(w io.Writer) func(conform.Result) {
 	}
 }
 
-// headersOf reads "Name: value". An error does not have the value, which is secret.
+// headersOf are the credentials of --header, and of the environment if there are none of Authorization.
 func headersOf(lines []string) (http.Header, error) {
+	h, err := headersIn("--header", lines)
+	if secret := token(lines); secret != "" && err == nil {
+		h.Set("Authorization", "Bearer "+secret)
+	}
+	return h, err
+}
+
+// headersIn reads "Name: value". An error does not have the value, which is secret.
+func headersIn(flag string, lines []string) (http.Header, error) {
 	h := http.Header{}
 	for i, line := range lines {
 		name, value, ok := strings.Cut(line, ":")
 		if name, value = strings.TrimSpace(name), strings.TrimSpace(value); !ok || name == "" || value == "" || strings.ContainsAny(line, "\r\n") {
-			return nil, fmt.Errorf("--header number %d is not 'Name: value'", i+1)
+			return nil, fmt.Errorf("%s number %d is not 'Name: value'", flag, i+1)
 		}
 		h.Add(name, value)
-	}
-	if secret := token(lines); secret != "" {
-		h.Set("Authorization", "Bearer "+secret)
 	}
 	return h, nil
 }

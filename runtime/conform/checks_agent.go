@@ -18,6 +18,8 @@ var authChecks = []*Check{
 		Sentence: "A refusal for want of credentials is a 401 with a challenge that names the scheme.", Needs: "credentials", run: authChallenge},
 	{ID: "auth.hides", Requirements: []string{"R34", "R39", "R188"}, Section: "1.0 §3.3.2, §13.1", Level: Must, Scope: OnInterface,
 		Sentence: "A caller without credentials is not told which tasks exist.", Needs: "credentials", run: authHides},
+	{ID: "auth.callers-apart", Requirements: []string{"R34", "R39", "R183", "R185", "R186", "R187"}, Section: "1.0 §13.1, §3.3.2", Level: Must, Scope: OnInterface,
+		Sentence: "To another caller a task does not exist: it is not listed, read or canceled.", Needs: "credentials of a second caller", run: authCallersApart},
 	{ID: "extended.card", Requirements: []string{"R204", "R250", "R22"}, Section: "1.0 §3.1.11, §13.3; 0.3 §7.10", Level: Must, Scope: OnInterface, Versions: []string{"0.3", "1.0"},
 		Sentence: "The extended card that the card offers is an agent card, for authenticated callers alone.", Needs: "an extended card", run: extendedCard},
 	{ID: "extended.caching", Requirements: []string{"R206"}, Section: "1.0 §13.3", Level: Should, Scope: OnInterface, Versions: only10, Bindings: overREST,
@@ -127,6 +129,25 @@ func authHides(t *trial) {
 	t.want(a == nil || b == nil || a.http == b.http && a.code == b.code && a.status == b.status, known, "a task that exists is answered %s, one that does not %s", a, b)
 }
 
+func authCallersApart(t *trial) {
+	if len(t.config.Other) == 0 {
+		t.skip("no credentials of a second caller are given")
+	}
+	e, other := t.ended(), options{bare: true, header: t.config.Other}
+	if f := t.send(message{}, other).error(); f != nil {
+		t.skip("the agent does not answer the second caller: %s", f)
+	}
+	t.wantError(t.call(opGet, t.dialect.ofTask(e.task(), nil), other), errTaskNotFound)
+	t.wantError(t.call(opCancel, t.dialect.ofTask(e.task(), nil), other), errTaskNotFound)
+	if t.version() != "1.0" {
+		return
+	}
+	params := object{"contextId": e.context()}
+	put(params, "tenant", t.dialect.tenant)
+	x := t.call(opList, params, other)
+	t.want(len(objects(member(x.result, "tasks"))) == 0, x, "the second caller's list has tasks of the first one's context")
+}
+
 // offersExtended ends a check if the card has no extended one.
 func (t *trial) offersExtended() {
 	if !t.capability("extendedAgentCard") && t.value["supportsAuthenticatedExtendedCard"] != true {
@@ -167,8 +188,6 @@ func extendedCaching(t *trial) {
 var agentChecks = []*Check{
 	{ID: "agent.same-task", Requirements: []string{"R88", "Q9"}, Section: "1.0 §5.1; 0.3 §3.4.1", Level: Must, Scope: OnAgent,
 		Sentence: "A task that was made over one interface is the same over all others.", Needs: "more than one interface", run: agentSameTask},
-	{ID: "agent.speaks-declared", Requirements: []string{"R89", "R122"}, Section: "1.0 §5.2, §8.3; 0.3 §11.1", Level: Must, Scope: OnAgent,
-		Sentence: "At least one of the interfaces of the card can be called.", run: agentSpeaks},
 }
 
 // tryTogether runs what is about all interfaces.
@@ -177,11 +196,6 @@ func (r *runner) tryTogether() {
 	for _, c := range agentChecks {
 		r.runCheck(c, "agent", p)
 	}
-}
-
-func agentSpeaks(t *trial) {
-	t.want(slices.ContainsFunc(t.probes, func(p *probe) bool { return p.first != nil && p.first.error() == nil }), nil,
-		"no interface answers its text")
 }
 
 func agentSameTask(t *trial) {

@@ -20,6 +20,8 @@ type Config struct {
 	URL string
 	// Header is sent with every request. Its values are secret: reports have "…" for them.
 	Header http.Header
+	// Other has the credentials of a second caller, who may not see the tasks of the first. nil: that is not tried.
+	Other http.Header
 	// Contract says what makes the agent do more than answer a text; nil: what its card says.
 	Contract *Contract
 	// Only are checks to run: identifiers or their beginnings ("send", "list.order") or requirements ("R24"). Empty: all.
@@ -47,13 +49,20 @@ type Option func(*Config)
 
 // WithHeader sends a header with every request.
 func WithHeader(name, value string) Option {
-	return func(c *Config) {
-		c.Header = c.Header.Clone()
-		if c.Header == nil {
-			c.Header = http.Header{}
-		}
-		c.Header.Add(name, value)
+	return func(c *Config) { c.Header = with(c.Header, name, value) }
+}
+
+// WithOther sends a header as a second caller, who may not see the tasks of the first.
+func WithOther(name, value string) Option {
+	return func(c *Config) { c.Other = with(c.Other, name, value) }
+}
+
+func with(h http.Header, name, value string) http.Header {
+	if h = h.Clone(); h == nil {
+		h = http.Header{}
 	}
+	h.Add(name, value)
+	return h
 }
 
 // WithContract says what makes the agent do more than answer a text.

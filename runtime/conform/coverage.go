@@ -17,7 +17,6 @@ var unchecked = []struct{ numbers, why string }{
 	{"R86", "a rule for authors of extensions"},
 	{"R37 R40 R64 R65 R75 R76 R77 R113 R301", "up to what the agent's work means, which only its author knows"},
 	{"R32 R33", "it needs a caller with credentials of less scope"},
-	{"R183 R185", "it needs two callers"},
 	{"R219 R220 R230 R231", "it needs load, or what is larger than an agent should take"},
 }
 

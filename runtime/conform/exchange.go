@@ -193,12 +193,14 @@ func (r *runner) mask(s string) string {
 }
 
 // secretsOf are the values of headers, and what follows a scheme in them.
-func secretsOf(h http.Header) (all []string) {
-	for _, values := range h {
-		for _, v := range values {
-			all = append(all, v)
-			if _, after, ok := strings.Cut(v, " "); ok {
-				all = append(all, after)
+func secretsOf(headers ...http.Header) (all []string) {
+	for _, h := range headers {
+		for _, values := range h {
+			for _, v := range values {
+				all = append(all, v)
+				if _, after, ok := strings.Cut(v, " "); ok {
+					all = append(all, after)
+				}
 			}
 		}
 	}

@@ -41,7 +41,7 @@ func newRunner(ctx context.Context, c Config) (*runner, error) {
 	}
 	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &runner{ctx: ctx, config: c, base: base, local: local, client: &http.Client{Transport: transport, CheckRedirect: stay},
-		secrets: secretsOf(c.Header), report: &Report{URL: base}}, nil
+		secrets: secretsOf(c.Header, c.Other), report: &Report{URL: base}}, nil
 }
 
 func (r *runner) close() { r.client.CloseIdleConnections() }
@@ -85,9 +85,6 @@ func (p *probe) on() string { return p.Interface.String() }
 // try runs the checks of an interface. The first finds out whether it answers; without an answer the others are not tried.
 func (p *probe) try() {
 	p.answers = map[string]*Result{}
-	if p.NotTried == "" {
-		p.NotTried = p.dead
-	}
 	for _, c := range checks() {
 		if c.Scope == OnInterface && c.applies(p.dialect.version(), p.Binding) {
 			p.runCheck(c, p.on(), p)
@@ -106,6 +103,9 @@ func (p *probe) try() {
 			}
 		}
 		p.add(c, *result)
+	}
+	if p.first == nil {
+		p.NotTried = p.dead
 	}
 	for i := range p.report.Interfaces {
 		if p.report.Interfaces[i].String() == p.on() && p.report.Interfaces[i].URL == p.URL {
