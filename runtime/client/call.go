@@ -94,6 +94,7 @@ type conn struct {
 	seen    *attempt // by observers, to the end of the stream
 	timeout eventTimeout
 	limit   int   // bytes in a row that are no event that is known
+	numbers bool  // of events say what is missing
 	last    int64 // number of the last event that is known to the caller, on a connection before this one at first; 0: none
 }
 
@@ -123,6 +124,7 @@ func (c *Client) open(ctx context.Context, m Method, request any, cl *call) (s *
 			return err
 		}
 		s = &conn{Stream: stream, link: l, op: op, opened: time.Now(), seen: a, limit: between(c.maxEvent)}
+		s.numbers = !c.links.version.Rules.UpdatesOnly // there a task that skips numbers looks like any update
 		if cl.lastLink == nil || cl.lastLink == l {
 			s.last = eventNumber(cl.lastEventID)
 		}
@@ -189,12 +191,13 @@ func (s *conn) next() (item, error) {
 		if err != nil {
 			return item{}, err
 		}
-		if i.Number > 0 && i.Number <= s.last && e.EventInfo().Kind != runtime.EventTask { // it came twice
+		twice, err := s.inOrder(i.Number, e.EventInfo().Kind)
+		if err != nil {
+			return item{}, err
+		}
+		if twice {
 			unknown += max(i.Read, len(i.Data), leastItem)
 			continue
-		}
-		if err := s.inOrder(i.Number, e.EventInfo().Kind); err != nil {
-			return item{}, err
 		}
 		s.items++
 		return item{e, i.ID, i.Data}, nil
@@ -202,20 +205,21 @@ func (s *conn) next() (item, error) {
 	return item{}, overdue(s.limit)
 }
 
-// inOrder takes note of the number of an event, 0 for none. An error is a broken connection: what is missing comes again on the next one.
-func (s *conn) inOrder(number int64, kind runtime.EventKind) error {
+// inOrder takes note of the number of an event, 0 for none, and reports whether it came before. An error is a broken connection: what is
+// missing comes on the next one.
+func (s *conn) inOrder(number int64, kind runtime.EventKind) (twice bool, err error) {
 	switch {
-	case number == 0:
-	case kind == runtime.EventTask && number >= s.last, kind == runtime.EventMessage:
+	case number == 0 || !s.numbers:
+		return false, nil
+	case kind == runtime.EventTask && number >= s.last, kind == runtime.EventMessage, s.last > 0 && number == s.last+1:
 		s.last = number
-	case number == s.last+1 && s.last > 0:
-		s.last = number
+		return false, nil
+	case kind != runtime.EventTask && number <= s.last:
+		return true, nil
 	case s.last == 0:
-		return &LinkError{Err: fmt.Errorf("event %d came before the task", number)}
-	default:
-		return &LinkError{Err: fmt.Errorf("event %d came after event %d", number, s.last)}
+		return false, &LinkError{Err: fmt.Errorf("event %d came before the task", number)}
 	}
-	return nil
+	return false, &LinkError{Err: fmt.Errorf("event %d came after event %d", number, s.last)}
 }
 
 // eventNumber reads the id of an event that is numbered; 0 if it is no number.

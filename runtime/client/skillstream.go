@@ -200,6 +200,7 @@ func (r *streaming[In, Out]) pass(e runtime.Event) error {
 	if info.Kind == runtime.EventTask {
 		more = r.news(e)
 	}
+	artifact := r.artifact(e)
 	if err := r.tracker.add(e); err != nil {
 		return err
 	}
@@ -218,8 +219,7 @@ func (r *streaming[In, Out]) pass(e runtime.Event) error {
 			step.Progress = messageText(step.said)
 		}
 	case runtime.ArtifactUpdate:
-		a := e.ArtifactUpdate()
-		step.Artifact = &a
+		step.Artifact = artifact
 	}
 	if !r.yield(step, nil) {
 		return errStopped
@@ -254,6 +254,24 @@ func (r *streaming[In, Out]) fresh(m runtime.Message) runtime.Message {
 	}
 	r.said = id
 	return m
+}
+
+// artifact returns the artifact of an update; nil if there is none, or nothing new in it. Where streams have updates only, a task that is
+// subscribed to again begins with its artifacts as they stand.
+func (r *streaming[In, Out]) artifact(e runtime.Event) *runtime.ArtifactData {
+	u, ok := e.(runtime.ArtifactUpdate)
+	if !ok {
+		return nil
+	}
+	a := u.ArtifactUpdate()
+	if a.Append || r.tracker.task == nil || !r.client.links.version.Rules.UpdatesOnly {
+		return &a
+	}
+	fresh := news.Artifacts(r.tracker.task.ArtifactList(), []runtime.ArtifactData{a})
+	if len(fresh) == 0 {
+		return nil
+	}
+	return &fresh[0]
 }
 
 // news returns what the artifacts of a task have more than those of the events before it.

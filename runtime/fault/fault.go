@@ -100,8 +100,7 @@ func editing(name string, n int, what edit) Fault {
 }
 
 // CutAfter breaks the connection after n events of a stream, in the middle of the answer. The agent is told: the context of
-// its request ends. 0 is before the first event, but after the answer has begun. [Fault.Skip] breaks connections after n
-// requests.
+// its request ends. 0 is before the first event. [Fault.Skip] breaks connections after n requests.
 func CutAfter(n int) Fault {
 	f := Fault{name: fmt.Sprintf("CutAfter(%d)", n), events: true}
 	f.answer = func(_ *exchange, b *body) { b.afterEvents(n, func() error { return b.cut(f.name) }) }

@@ -140,7 +140,7 @@ func (in *Injector) begin(r *http.Request) *exchange {
 	x.unhook = context.AfterFunc(r.Context(), func() { cancel(context.Cause(r.Context())) })
 	x.unclose = context.AfterFunc(in.ctx, func() { cancel(errInjector) })
 	x.request = r.WithContext(ctx)
-	x.seen.Operation, x.seen.Binding = called(x.request)
+	x.seen.Operation, x.seen.Binding = Called(x.request)
 	x.seen.Method, x.seen.Path = r.Method, r.URL.Path
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -215,7 +215,7 @@ type Exchange struct {
 	Duration     time.Duration
 	// Err is how the answer ended for the caller; nil when it was complete.
 	Err error
-	// Problems are the faults that hit it and could not be applied.
+	// Problems are the faults that hit it and could not be applied. Each wraps the reason.
 	Problems []error
 }
 

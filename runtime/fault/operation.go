@@ -68,8 +68,9 @@ func (w where) matches(operation, path string) bool {
 	return operation != Card
 }
 
-// called is what a request calls: the operation as 1.0 names it, Card, or "", and the binding.
-func called(r *http.Request) (operation, binding string) {
+// Called returns what a request calls: the operation as A2A 1.0 names it, or [Card], and its binding as cards name it. Either
+// is "" if it is not known. Of a body up to 1 MiB is read, and put back.
+func Called(r *http.Request) (operation, binding string) {
 	base := path.Base(r.URL.Path)
 	switch {
 	case strings.Contains(r.URL.Path, "/.well-known/agent") && strings.HasSuffix(base, ".json"):

@@ -47,7 +47,7 @@ func TestTheOperationOfARequestIsKnown(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.Header.Set("Content-Type", tt.kind)
-		operation, binding := called(r)
+		operation, binding := Called(r)
 		if operation != tt.operation || binding != tt.binding {
 			t.Errorf("%s %s %s: %q over %q", tt.verb, tt.path, tt.body, operation, binding)
 		}
@@ -82,7 +82,7 @@ func TestNoMoreThanTheBudgetIsReadOfABody(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.Header.Set("Content-Type", "application/json")
-		if operation, _ := called(r); operation != "" || src.read > maxPeek {
+		if operation, _ := Called(r); operation != "" || src.read > maxPeek {
 			t.Errorf("%q: %q after %d bytes", head, operation, src.read)
 		}
 	}

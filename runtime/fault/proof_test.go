@@ -310,3 +310,17 @@ func inDocs(t *testing.T, head, lines string) {
 		t.Errorf("the table of %s is not this one (A2A_LONG=1 go test ./runtime/fault -run %s -update writes it):\n%s%s", page, t.Name(), head, table)
 	}
 }
+
+// In the versions before 0.3, whose streams need not begin with a task, broken streams go on, too.
+func TestOldVersionsGoOn(t *testing.T) {
+	for _, version := range []string{"0.2", "0.1"} {
+		for _, f := range []fault.Fault{fault.Delay(time.Second), fault.CutAfter(3), fault.HalfClose(4), fault.Drop(fault.Reply).Times(2)} {
+			t.Run(version+"/"+f.String(), func(t *testing.T) {
+				got := cell(t, version, runtime.BindingJSONRPC, row{faults: list(f)}, 4, 1)
+				if wrong := got.wrong(); wrong != "" || len(got.reported) > 0 || got.events != 4*chunks {
+					t.Errorf("%d events, %s, %v", got.events, wrong, got.reported)
+				}
+			})
+		}
+	}
+}
