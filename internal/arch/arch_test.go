@@ -143,8 +143,9 @@ var rows = map[string]string{
 	"internal/shell": "",
 	"internal/login": "internal/a2awires internal/shell runtime/auth runtime/client runtime/client/grpcclient runtime/client/oauth",
 	"internal/talk":  "generator/yamlx internal/a2awires internal/login internal/shell runtime runtime/client runtime/client/grpcclient runtime/client/oauth runtime/server runtime/wire",
-	"cmd/a2agen": "generator generator/card generator/carddiff generator/config generator/diag generator/lower generator/scaffold generator/yamlx internal/a2awires internal/project " +
-		"internal/project/disk internal/login internal/shell internal/talk runtime runtime/client/oauth runtime/conform runtime/server runtime/signedcard runtime/store/sqlite spec",
+	"cmd/a2agen": "generator generator/card generator/carddiff generator/config generator/diag generator/lower generator/scaffold generator/yamlx internal/a2awires internal/faultproxy internal/project " +
+		"internal/project/disk internal/login internal/shell internal/talk runtime runtime/client/oauth runtime/conform runtime/fault runtime/server runtime/signedcard runtime/store/sqlite spec",
+	"internal/faultproxy": "runtime runtime/fault",
 
 	// Tools and helpers of this repository alone.
 	"golden":                    "",
