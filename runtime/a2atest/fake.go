@@ -46,6 +46,7 @@ type Fake struct {
 	sampled bool
 	begun   bool // what it speaks can be changed no more
 	over    bool // the test has ended: nothing is reported
+	reports int
 }
 
 // NewFake makes a fake, which is there until the test ends. Generated code calls it. A call that no answer was set for
@@ -214,13 +215,22 @@ func (f *Fake) verify() {
 	f.over = true
 }
 
+// maxReports is how many failures a fake reports: a client that tries again and again must not fill the log.
+const maxReports = 50
+
 // fail fails the test, from any goroutine.
 func (f *Fake) fail(format string, args ...any) {
 	f.t.Helper()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !f.over {
+	if f.over {
+		return
+	}
+	switch f.reports++; {
+	case f.reports < maxReports:
 		f.t.Errorf(format, args...)
+	case f.reports == maxReports:
+		f.t.Errorf("a2atest: %s: the fake %q reports no more failures", f.at, f.name)
 	}
 }
 

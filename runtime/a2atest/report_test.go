@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/a2agen/a2agen/a2a"
+	"github.com/a2agen/a2agen/a2a/a2aclient"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/a2atest"
 	rpc "github.com/a2agen/a2agen/runtime/client"
@@ -200,4 +201,29 @@ func TestAMadeUpValueCannotLie(t *testing.T) {
 		_ = failed(t, err)
 	})
 	wantReports(t, got, []string{`the value made up for skill "forecast" breaks its output schema: /days`, "f.Forecast.Returns(…)"})
+}
+
+func TestReportsOfOneFakeAreBounded(t *testing.T) {
+	got := record(t, func(tb testing.TB) {
+		f := newFake(tb)
+		c := f.Client(tb).RPC()
+		for range 60 {
+			_, _ = chat.Call(tb.Context(), c, "hi")
+		}
+	})
+	if len(got) != 50 || !strings.Contains(got[49], "reports no more failures") {
+		t.Errorf("%d reports, at last %s", len(got), got[len(got)-1])
+	}
+}
+
+func TestNothingIsReportedAfterTheEndOfATest(t *testing.T) {
+	var f *fake
+	got := record(t, func(tb testing.TB) {
+		f = newFake(tb)
+		tb.Cleanup(func() { _, _ = chat.Call(t.Context(), f.Client(t).RPC(), "hi") }) // while the fake is still there
+	})
+	wantReports(t, got, []string{`got a call of skill "chat"`})
+	if _, err := a2aclient.New(t.Context(), f.URL(), f.Options()...); err == nil || !strings.Contains(err.Error(), "has ended with its test") {
+		t.Errorf("%v", err)
+	}
 }

@@ -220,3 +220,16 @@ func TestAFakeIsMadeOfAnOddCard(t *testing.T) {
 		})
 	}
 }
+
+// A project that speaks 0.3 alone has the types of 1.0.
+func TestAFakeOfAProjectThatSpeaksAnOldVersionAlone(t *testing.T) {
+	p := a2awires.ClientProtocol()
+	p.Whole, p.Versions = p.Versions[0], p.Versions[1:2]
+	skill := a2atest.NewSkill[string, string]("chat", "Chat")
+	f := &fake{Chat: skill, Fake: a2atest.NewFake(t, a2atest.FakeConfig{Name: "old", Protocol: p, Skills: []a2atest.AnySkill{skill}})}
+	f.Chat.Returns("Hello.")
+	c := dialWires(t, f).RPC()
+	if r, err := chat.Call(t.Context(), c, "hi"); err != nil || r.Text() != "Hello." || c.Interface().Version != "0.3" {
+		t.Errorf("%v, %v over %v", r, err, c.Interface())
+	}
+}
