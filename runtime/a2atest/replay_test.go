@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	onlya2a "github.com/a2agen/a2agen/a2a/a2aclient"
 	"github.com/a2agen/a2agen/internal/a2awires"
 	"github.com/a2agen/a2agen/internal/a2awires/a2aclient"
 	a2aruntime "github.com/a2agen/a2agen/runtime"
@@ -25,19 +26,25 @@ import (
 type trial struct {
 	testing.TB
 	name    string
-	said    []string // errors
+	said    []string  // errors
+	log     *[]string // what is logged; nil: it does not matter
 	cleanup []func()
 }
 
 func (t *trial) Name() string                   { return t.name }
 func (t *trial) Helper()                        {}
-func (t *trial) Logf(string, ...any)            {}
 func (t *trial) Failed() bool                   { return len(t.said) > 0 }
 func (t *trial) Skipped() bool                  { return false }
 func (t *trial) Cleanup(f func())               { t.cleanup = append(t.cleanup, f) }
 func (t *trial) Errorf(format string, a ...any) { t.said = append(t.said, fmt.Sprintf(format, a...)) }
 func (t *trial) Fatalf(format string, a ...any) { t.Errorf(format, a...); runtime.Goexit() }
 func (t *trial) Fatal(a ...any)                 { t.Fatalf("%s", fmt.Sprint(a...)) }
+
+func (t *trial) Logf(format string, a ...any) {
+	if t.log != nil {
+		*t.log = append(*t.log, fmt.Sprintf(format, a...))
+	}
+}
 
 // try runs a test within a test, and returns its errors.
 func try(t *testing.T, test func(t *trial)) string {
@@ -292,6 +299,36 @@ func TestWithoutARecordingTheCommandIsSaid(t *testing.T) {
 func TestAMissingRecordingIsReportedForTheLineThatNamesIt(t *testing.T) {
 	line := here(1)
 	wantReports(t, record(t, func(t testing.TB) { a2atest.Replay(t, "testdata/none.jsonl") }), []string{line + ": a2atest: there is no recording testdata/none.jsonl yet"})
+}
+
+// TestARecordingOfAVersionThatIsNotSpokenIsNamed.
+func TestARecordingOfAVersionThatIsNotSpokenIsNamed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		file := filepath.Join(t.TempDir(), "quote.jsonl")
+		if said := recordIt(t, newRecordedFake(t, "0.3", "JSONRPC"), file, askFor("Rome")); said != "" {
+			t.Fatal(said)
+		}
+		var logged []string
+		said := try(t, func(t *trial) {
+			t.log = &logged
+			if _, err := onlya2a.New(t.Context(), "http://weather.test", a2atest.Replay(t, file)); err != nil {
+				t.Fatal(err)
+			}
+		})
+		want := "a2atest: nothing of " + file + " was asked for, which is of version 0.3 of the protocol, over JSONRPC: if the client does not speak that any more, record again: go test "
+		if !strings.Contains(said, "the card was made for an older protocol version (0.3.0) than 1.0") || len(logged) != 1 || !strings.HasPrefix(logged[0], want) {
+			t.Errorf("said %s\nlogged %q", said, logged)
+		}
+	})
+}
+
+// askFor is a conversation of one call.
+func askFor(city string) conversation {
+	return func(t *trial, c *a2aclient.Client) {
+		if _, err := forecast.Call(t.Context(), c.RPC(), &forecastInput{City: city}); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // TestTwoTestsDoNotRecordOneFile.

@@ -102,7 +102,7 @@ func (p *Player) matcher() *matcher {
 // commit has the names stand for the ids from now on.
 func (m *matcher) commit() {
 	for name, id := range m.new {
-		m.player.bind(name, id)
+		m.player.bound[name], m.player.names[id] = id, name
 	}
 }
 
@@ -133,8 +133,8 @@ func (m *matcher) path(rec, got string) bool {
 		id, verb, _ := strings.Cut(a[i], ":")
 		gotID, gotVerb, _ := strings.Cut(b[i], ":")
 		at := place{}
-		if i > 0 && collections[a[i-1]] != "" {
-			at.member = "taskId"
+		if i > 0 {
+			at.member = memberBehind(a[i-1])
 		}
 		if !m.text(unescaped(id), unescaped(gotID), at) || verb != gotVerb && !m.differ() {
 			return false
@@ -256,9 +256,9 @@ func (m *matcher) text(rec, got string, at place) bool {
 	return m.differ()
 }
 
-// free reports whether neither a name nor an id stands for another one.
+// free reports whether a name can stand for an id of the client's: neither stands for another one.
 func (m *matcher) free(name, id string) bool {
-	return m.player.bound[name] == "" && m.new[name] == "" && m.player.names[id] == "" && m.ids[id] == ""
+	return m.player.rec.seen[name] && m.player.bound[name] == "" && m.new[name] == "" && m.player.names[id] == "" && m.ids[id] == ""
 }
 
 // named is a text of this run with the names of the recording in the place of ids.

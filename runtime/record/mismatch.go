@@ -51,6 +51,9 @@ func (e *MismatchError) Details() string {
 // TryLater is false: the request has no answer however often it is made.
 func (e *MismatchError) TryLater() bool { return false }
 
+// maxMistakes is how many requests are reported that do not match.
+const maxMistakes = 20
+
 // candidates is how many recorded requests are looked at for the nearest one.
 const candidates = 200
 
@@ -68,12 +71,9 @@ func (p *Player) mismatch(a *asked) *MismatchError {
 			e.Diff = ""
 		}
 	}
-	for _, other := range p.mistakes {
-		if *other == *e {
-			return other
-		}
+	if !slices.ContainsFunc(p.mistakes, func(other *MismatchError) bool { return *other == *e }) && len(p.mistakes) < maxMistakes {
+		p.mistakes = append(p.mistakes, e)
 	}
-	p.mistakes = append(p.mistakes, e)
 	return e
 }
 

@@ -65,6 +65,27 @@ func TestFreshIDsMatch(t *testing.T) {
 	}
 }
 
+// TestOnlyIDsOfTheClientMatchOthers: that of a task, which the agent makes, must be the recorded one. What the agent says that is like a name of an id is none.
+func TestOnlyIDsOfTheClientMatchOthers(t *testing.T) {
+	answered := `{"type":"response","n":%d,"status":200,"body":{"text":"message-2 waits","task":{"id":"task-1","status":{}}}}` + "\n"
+	p := open(t, write(t, headLine+`{"type":"request","n":1,"method":"POST","path":"/","body":{"messageId":"message-1"}}`+"\n"+fmt.Sprintf(answered, 1)+
+		`{"type":"request","n":2,"method":"POST","path":"/","body":{"messageId":"message-2","taskId":"task-1"}}`+"\n"+fmt.Sprintf(answered, 2)+
+		`{"type":"request","n":3,"method":"GET","path":"/tasks/task-2"}`+"\n"+fmt.Sprintf(answered, 3)))
+	const third = "01ARZ3NDEKTSV4RRFFQ69G5FBB"
+	if got, err := post(t, p, "/", `{"messageId":"`+fresh1+`"}`); err != nil || !strings.Contains(got, "message-2 waits") {
+		t.Error(got, err)
+	}
+	if _, err := post(t, p, "/", `{"messageId":"`+fresh2+`","taskId":"`+third+`"}`); err == nil {
+		t.Error("another task matches")
+	}
+	if got, err := post(t, p, "/", `{"messageId":"`+fresh2+`","taskId":"task-1"}`); err != nil || !strings.Contains(got, fresh2+" waits") {
+		t.Error(got, err)
+	}
+	if _, err := p.RoundTrip(must(http.NewRequest(http.MethodGet, agentURL+"/tasks/"+third, nil))); err != nil {
+		t.Errorf("a task that the client knew before the recording: %v", err)
+	}
+}
+
 // TestEqualRequestsAreAnsweredInOrder, and those that are made at once are answered each by its own.
 func TestEqualRequestsAreAnsweredInOrder(t *testing.T) {
 	file := save(t, echo(), func(over http.RoundTripper) {

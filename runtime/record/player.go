@@ -104,21 +104,18 @@ func (p *Player) response(req *http.Request, x *recorded, body *playedBody) *htt
 	return resp
 }
 
-// played is a text of the recording with the ids of this run. A name that no request of this run has brought stands for itself.
+// played is a text of the recording with the ids of this run. The names of the agent's ids are their ids.
 func (p *Player) played(text []byte) []byte {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	text = named.ReplaceAllFunc(text, func(name []byte) []byte {
-		if p.bound[string(name)] == "" {
-			p.bind(string(name), string(name))
+		if id := p.bound[string(name)]; id != "" {
+			return []byte(id)
 		}
-		return []byte(p.bound[string(name)])
+		return name
 	})
 	return bytes.ReplaceAll(text, []byte(agentOrigin), []byte(p.origin))
 }
-
-// bind has a name stand for an id. Callers must hold p.mu.
-func (p *Player) bind(name, id string) { p.bound[name], p.names[id] = id, name }
 
 // withID is content, with the id of the request if it is a JSON-RPC response without its own.
 func withID(c content, id any) []byte {
@@ -285,6 +282,18 @@ func (p *Player) again() string {
 		return "record again: " + p.config.command
 	}
 	return "record again"
+}
+
+// Silent reports whether no request but for a card was answered, and of which version of the protocol, and over which binding, those of the recording are.
+func (p *Player) Silent() (silent bool, version, binding string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i, x := range p.rec.exchanges {
+		if p.used[i] && !isCard(x.request.Method, x.request.Path) {
+			return false, "", ""
+		}
+	}
+	return true, p.rec.head.Protocol, p.rec.head.Binding
 }
 
 // Mismatches are the requests that the recording does not have, each once.

@@ -48,6 +48,32 @@ type part struct {
 type recording struct {
 	head      frame
 	exchanges []*recorded
+	seen      map[string]bool // names of ids → whether the client brought them up, rather than the agent
+}
+
+// note takes note of who brings up an id.
+func (rec *recording) note(f *frame) {
+	byClient := f.Type == typeRequest
+	visit := func(at place, s string) string {
+		if _, known := rec.seen[s]; !known && idKind(at) != "" && isName(s) {
+			rec.seen[s] = byClient
+		}
+		return s
+	}
+	walk(f.Body, place{}, visit)
+	if !byClient {
+		return
+	}
+	for name, values := range parseQuery(f.Query) {
+		for _, v := range values {
+			visit(place{member: name}, v)
+		}
+	}
+	segments := strings.Split(f.Path, "/")
+	for i, s := range segments[1:] {
+		id, _, _ := strings.Cut(s, ":")
+		visit(place{member: memberBehind(segments[i])}, id)
+	}
 }
 
 // load reads a file of at most max bytes.
@@ -69,7 +95,7 @@ func load(file string, max int) (*recording, error) {
 
 // parse reads a recording.
 func parse(file string, src []byte) (*recording, error) {
-	rec := &recording{}
+	rec := &recording{seen: map[string]bool{}}
 	for line := 1; len(src) > 0; line++ {
 		var text []byte
 		text, src, _ = bytes.Cut(src, []byte("\n"))
@@ -115,6 +141,10 @@ func readFrame(text []byte) (*frame, error) {
 
 // add takes the frame of a line.
 func (rec *recording) add(f *frame, line int) error {
+	if f.Type == typeRequest && !strings.HasPrefix(f.Path, "/") {
+		return fmt.Errorf("the path %q, which does not begin with a slash", f.Path)
+	}
+	rec.note(f)
 	if (rec.head.Type == "") != (f.Type == typeRecording) {
 		if rec.head.Type == "" {
 			return fmt.Errorf(`it is no recording: the first line is not {"type":"recording",…}`)

@@ -50,6 +50,7 @@ func TestAFileThatCannotBePlayedIsSaidToBeOne(t *testing.T) {
 		{"an unknown member", headLine + `{"type":"request","n":1,"verb":"GET"}`, `:2: no line of a recording: unknown field "verb"`},
 		{"an unknown type", headLine + requestLine + `{"type":"answer","n":1}`, `:3: a frame of the unknown type "answer"`},
 		{"a request out of order", headLine + strings.Replace(requestLine, `"n":1`, `"n":2`, 1), ":2: request 2 where 1 comes"},
+		{"a path that is none", headLine + strings.Replace(requestLine, `"/"`, `"x"`, 1), `:2: the path "x", which does not begin with a slash`},
 		{"an answer of nothing", headLine + responseLine, ":2: a frame of request 1, which is not there"},
 		{"two answers", good + responseLine, ":4: request 1 has ended before"},
 		{"two heads", headLine + requestLine + streamLine + streamLine, ":4: request 1 has an answer already"},

@@ -28,8 +28,8 @@ type Recorder struct {
 
 // exchange is a request and its answer, as they came. The recorder's mu guards it.
 type exchange struct {
-	begun   int // when the request was made, by the recorder's clock
-	request *http.Request
+	begun   int           // when the request was made, by the recorder's clock
+	request *http.Request // without its body
 	sent    []byte
 
 	answered int // when the head came; 0: there was none
@@ -63,8 +63,8 @@ func (r *Recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, fmt.Errorf("record: read the request: %w", err)
 	}
-	x := r.begin(req, sent)
 	out := req.Clone(req.Context())
+	x := r.begin(&http.Request{Method: out.Method, URL: out.URL, Header: out.Header}, sent)
 	if req.Body != nil {
 		out.Body = io.NopCloser(bytes.NewReader(sent))
 	}
