@@ -227,6 +227,37 @@ func TestAShutdownGivesBackWhatIsTriedAgain(t *testing.T) {
 	}
 }
 
+// An agent may be stopped before the store has said whether it is durable.
+func TestAShutdownAtTheStartGivesBackWhatIsTriedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		called := make(chan struct{}, 2)
+		f := newFleet(t, 1, func() []Skill {
+			sk := skillOf("work", func(ctx context.Context, c *task.Task) (string, error) {
+				if called <- struct{}{}; len(called) == 1 {
+					return until(ctx)
+				}
+				return "", nil
+			})
+			sk.OnCrash = CrashRetry
+			return []Skill{sk}
+		})
+		late := f.start()
+		f.stores[1].Plan(func(c faultstore.Call) faultstore.Fault {
+			if c.Op == "renew" {
+				return faultstore.Fault{Refuse: store.ErrUnavailable}
+			}
+			return faultstore.Fault{}
+		})
+		id := late.send(message(early)).TaskInfo().ID
+		synctest.Wait() // until the handler is called
+		_ = late.Close()
+		time.Sleep(2 * lease)
+		if got := f.agents[0].get(id); got.TaskInfo().State != runtime.StateCompleted {
+			t.Errorf("the task is %s: %s", got.TaskInfo().State, said(got))
+		}
+	})
+}
+
 // What is asked of one instance reaches the handler at another.
 func TestATaskIsReachedThroughEveryInstance(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

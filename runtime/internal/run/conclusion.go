@@ -54,7 +54,7 @@ func (e *conclusion) giveUp(err error) {
 // givesBack reports whether the task of a call that the shutdown interrupts is left to whoever comes next: the skill's
 // calls may be tried again, or this one was not.
 func (e *conclusion) givesBack() bool {
-	return e.c.handle.version != 0 && e.c.r.durable.Load() && (e.c.skill.OnCrash == CrashRetry || !e.c.began)
+	return e.c.handle.version != 0 && e.c.r.mayBeDurable() && (e.c.skill.OnCrash == CrashRetry || !e.c.began)
 }
 
 // explain finds the text for the client: nothing of an error that is not meant for it.

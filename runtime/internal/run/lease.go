@@ -62,6 +62,10 @@ func (l *lease) round() {
 	}
 }
 
+// mayBeDurable reports whether what is given back to the store may be taken up again: that is not known until the store has
+// granted a lease, which an agent that is stopped at its start does not wait for.
+func (r *Runner) mayBeDurable() bool { return r.durable.Load() || !r.lease.granted() }
+
 // granted reports whether there was a lease, so that it is known whether the store is durable.
 func (l *lease) granted() bool {
 	l.mu.Lock()

@@ -100,7 +100,7 @@ func (h *chain) Call(n nested.Call) (nested.Known, error) {
 
 // calledAgain reports whether a crash leads to another call of the handler.
 func (c *call) calledAgain() bool {
-	return c.skill.OnCrash == CrashRetry && (c.r.durable.Load() || !c.r.lease.granted())
+	return c.skill.OnCrash == CrashRetry && c.r.mayBeDurable()
 }
 
 // remember names a call and returns what is known of it. store says that the call must be in the store before it is
