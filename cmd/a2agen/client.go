@@ -54,7 +54,7 @@ Private addresses, loopback included, are refused unless --allow-private-network
 				if reach.Client == c.Name && reach.Version != "" {
 					fmt.Fprintf(cmd.OutOrStdout(), "it calls the agent %s\n", reach)
 					if reach.Field != "" {
-						fmt.Fprintf(cmd.OutOrStdout(), "handlers have it as a.%s: see docs/agents-calling-agents.md\n", reach.Field)
+						fmt.Fprintf(cmd.OutOrStdout(), "handlers have it as a.%s\n", reach.Field)
 					}
 				}
 			}

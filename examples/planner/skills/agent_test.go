@@ -1,39 +1,66 @@
 package skills
 
 import (
-	"net/http"
-	"net/http/httptest"
 	"testing"
 
-	rpc "github.com/a2agen/a2agen/runtime/client"
+	"github.com/a2agen/a2agen/runtime/a2atest"
 	"github.com/a2agen/a2agen/runtime/server"
 
 	"example.com/planner/agent"
 	"example.com/planner/client"
+	"example.com/planner/client/routes/routestest"
+	"example.com/planner/client/weather/weathertest"
 )
 
-// newServer runs the agent in this process until the test ends. Every call is the tester's: what the card demands of callers
-// is not asked here.
-func newServer(t *testing.T) *httptest.Server {
-	t.Helper()
-	srv, err := agent.NewServer(New(), server.InMemory(), server.WithProxyIdentity(tester))
-	if err != nil {
-		t.Fatal(err)
-	}
-	ts := httptest.NewServer(srv)
-	t.Cleanup(ts.Close)
-	return ts
+// world is the planner in this process, and fakes of the agents that it calls.
+type world struct {
+	weather *weathertest.Fake
+	routes  *routestest.Fake
+	agent   *Agent
 }
 
-// newClient calls an agent that runs in this process, without credentials.
-func newClient(t *testing.T) *client.Client {
+func newWorld(t *testing.T) *world {
 	t.Helper()
-	c, err := client.New(t.Context(), newServer(t).URL, rpc.SendAnyway())
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := &world{weather: weathertest.NewFake(t), routes: routestest.NewFake(t), agent: New()}
+	w.agent.Weather, w.agent.Routes = w.weather.Client(t), w.routes.Client(t)
+	return w
+}
+
+// planner serves the planner until the test ends, and returns a client of it.
+func (w *world) planner(t *testing.T) *client.Client {
+	t.Helper()
+	c, _ := w.serve(t)
 	return c
 }
 
-// tester is who calls the agent in tests.
-func tester(*http.Request) (string, error) { return "tester", nil }
+// serve is planner with options of the server, and a way to stop it before the test ends.
+func (w *world) serve(t *testing.T, opts ...server.Option) (planner *client.Client, stop func()) {
+	t.Helper()
+	srv, err := agent.NewServer(w.agent, a2atest.ServerOptions(t, opts...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := a2atest.Serve(t, srv)
+	c, err := client.New(t.Context(), a.URL(), a.Options()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c, func() {
+		if err := srv.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestAgent_keepsTheProtocol holds the agent to the specification of A2A. The agents that it calls answer samples.
+func TestAgent_keepsTheProtocol(t *testing.T) {
+	w := newWorld(t)
+	w.weather.Samples()
+	w.routes.Samples()
+	srv, err := agent.NewServer(w.agent, a2atest.ServerOptions(t)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a2atest.Serve(t, srv).Conform(t)
+}

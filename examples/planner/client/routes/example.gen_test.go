@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"example.com/planner/client/routes"
+	"example.com/planner/client/routes/routestest"
 )
 
 // The skill "route-optimizer-traffic", called once.
@@ -73,5 +74,26 @@ func TestCard(t *testing.T) {
 	defer c.Close()
 	if i := c.RPC().Interface(); i.Version != "1.0" || i.Binding != "JSONRPC" {
 		t.Errorf("the client calls the agent over %s in version %s", i.Binding, i.Version)
+	}
+}
+
+// TestFake calls a fake of the agent, as the tests of a program do that calls the agent.
+func TestFake(t *testing.T) {
+	f := routestest.NewFake(t)
+	f.Samples()
+	if _, err := f.Client(t).RouteOptimizerTraffic(t.Context(), &routes.RouteOptimizerTrafficInput{
+		Origin: &routes.Coordinates{
+			Lat: 0,
+			Lng: 0,
+		},
+		Destination: &routes.Coordinates{
+			Lat: 0,
+			Lng: 0,
+		},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if calls := f.RouteOptimizerTraffic.Calls(); len(calls) != 1 {
+		t.Errorf("it was called %d times", len(calls))
 	}
 }

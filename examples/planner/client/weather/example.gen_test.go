@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"example.com/planner/client/weather"
+	"example.com/planner/client/weather/weathertest"
 )
 
 // The skill "get_current_weather", called once.
@@ -59,5 +60,19 @@ func TestCard(t *testing.T) {
 	defer c.Close()
 	if i := c.RPC().Interface(); i.Version != "1.0" || i.Binding != "JSONRPC" {
 		t.Errorf("the client calls the agent over %s in version %s", i.Binding, i.Version)
+	}
+}
+
+// TestFake calls a fake of the agent, as the tests of a program do that calls the agent.
+func TestFake(t *testing.T) {
+	f := weathertest.NewFake(t)
+	f.Samples()
+	if _, err := f.Client(t).GetCurrentWeather(t.Context(), &weather.GetCurrentWeatherInput{
+		Location: "sample location",
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if calls := f.GetCurrentWeather.Calls(); len(calls) != 1 {
+		t.Errorf("it was called %d times", len(calls))
 	}
 }
