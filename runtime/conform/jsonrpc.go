@@ -184,8 +184,8 @@ func (x *exchange) check(id string, ok bool, format string, args ...any) {
 
 func (x *exchange) problem(id, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
-	if !slices.Contains(x.noted()[id], text) {
-		x.problems[id] = append(x.problems[id], text)
+	if known := x.noted()[id]; len(known) < maxProblems && !slices.Contains(known, text) {
+		x.problems[id] = append(known, text)
 	}
 }
 

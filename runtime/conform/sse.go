@@ -26,7 +26,7 @@ func (x *exchange) readEvents(body io.Reader, until func(*exchange) bool) {
 			data = x.readField(line, data)
 		}
 		if ended && data != nil {
-			x.framing = append(x.framing, "the last event has no empty line after it: readers drop it")
+			x.misframed("the last event has no empty line after it: readers drop it")
 		}
 		if data != nil && (line == "" || ended) {
 			x.events = append(x.events, x.element(strings.Join(data, "\n")))
@@ -54,9 +54,16 @@ func (x *exchange) readField(line string, data []string) []string {
 		return append(data, value)
 	case "", "event", "id", "retry":
 	default:
-		x.framing = append(x.framing, "the line "+clean(line, 60)+" is no field of an event: readers ignore it")
+		x.misframed("the line " + clean(line, 60) + " is no field of an event: readers ignore it")
 	}
 	return data
+}
+
+// misframed notes what is wrong with a stream.
+func (x *exchange) misframed(problem string) {
+	if len(x.framing) < maxFindings {
+		x.framing = append(x.framing, problem)
+	}
 }
 
 // element decodes the data of an event.
@@ -64,9 +71,9 @@ func (x *exchange) element(data string) streamed {
 	v, err := decode([]byte(data))
 	switch {
 	case !utf8.ValidString(data):
-		x.framing = append(x.framing, "an event is not UTF-8")
+		x.misframed("an event is not UTF-8")
 	case err != nil:
-		x.framing = append(x.framing, "the data of an event: "+err.Error())
+		x.misframed("the data of an event: " + err.Error())
 	}
 	return streamed{raw: v}
 }

@@ -21,7 +21,10 @@ func decode(src []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(src))
 	d.UseNumber()
 	v, err := decodeValue(d, 0)
-	if err != nil {
+	switch {
+	case errors.Is(err, io.EOF):
+		return nil, errors.New("it is not JSON: it ends too early")
+	case err != nil:
 		return nil, err
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
