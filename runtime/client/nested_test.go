@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -37,21 +39,47 @@ var weathers = map[string]struct{ version, capabilities string }{
 // hosted is an agent whose server is replaced by another one at the same URL when it crashes.
 type hosted struct {
 	t    *testing.T
-	web  *httptest.Server
+	ln   *pipes
 	make func() (*server.Server, store.Store)
 	now  atomic.Pointer[server.Server]
 	kept store.Store
+	saw  func(r *http.Request) // nil: nobody looks
 }
 
 func host(t *testing.T, make func() (*server.Server, store.Store)) *hosted {
 	h := &hosted{t: t, make: make}
 	h.start()
-	h.web = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.now.Load().ServeHTTP(w, r) }))
+	h.ln = newPipes()
+	web := &http.Server{ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
+	web.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if h.saw != nil {
+			h.saw(r)
+		}
+		h.now.Load().ServeHTTP(w, r)
+	})
+	go func() { _ = web.Serve(h.ln) }()
 	t.Cleanup(func() {
 		_ = h.now.Load().Close()
-		h.web.Close()
+		_ = web.Close()
+		_ = h.ln.Close()
 	})
 	return h
+}
+
+// dial returns a client of the agent by a card of that version.
+func (h *hosted) dial(version, capabilities string, opts ...rpc.Option) *rpc.Client {
+	h.t.Helper()
+	transport := &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return h.ln.dial(ctx) }, DisableKeepAlives: true,
+	}
+	card := strings.Replace(cardJSON("http://agent/rpc", "", capabilities), `"protocolVersion":"1.0"`, `"protocolVersion":"`+version+`"`, 1)
+	opts = append([]rpc.Option{rpc.HTTPClient(&http.Client{Transport: transport})}, opts...)
+	c, err := rpc.FromCard(a2a.Protocol(), decodeCard(h.t, card), opts...)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.t.Cleanup(c.Close)
+	return c
 }
 
 func (h *hosted) start() {
@@ -60,7 +88,7 @@ func (h *hosted) start() {
 	h.now.Store(s)
 	// A server that does not listen by itself begins with the first task.
 	const wake = `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"hi"}],"metadata":{"skillId":"wake"}}}}`
-	r := httptest.NewRequest("POST", "http://localhost/rpc", strings.NewReader(wake))
+	r := httptest.NewRequest("POST", "http://agent/rpc", strings.NewReader(wake))
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("A2A-Version", "1.0")
 	answer := httptest.NewRecorder()
@@ -84,14 +112,16 @@ func (h *hosted) crash(task string) {
 	_ = old.Close()
 }
 
+// everyVersion is the card of both agents as they are served.
+var everyVersion = cardJSON("http://agent/rpc", "", streams+declared)
+
 func newServer(t *testing.T, skills []server.Skill, kept store.Store, opts ...server.Option) *server.Server {
 	t.Helper()
-	card := strings.Replace(cardJSON("http://localhost/rpc", "", streams+declared), `"protocolVersion":"1.0"`, `"protocolVersion":"1.0"`, 1)
 	opts = append(opts, server.WithLogger(slog.New(slog.DiscardHandler)))
 	if kept != nil {
 		opts = append(opts, server.WithStore(kept))
 	}
-	s, err := server.New(server.Config{Protocol: a2a.Protocol(), Card: decodeCard(t, card), Skills: append(skills, wake)}, opts...)
+	s, err := server.New(server.Config{Protocol: a2a.Protocol(), Card: decodeCard(t, everyVersion), Skills: append(skills, wake)}, opts...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,15 +133,13 @@ type weather struct {
 	*hosted
 	kind string
 
-	mu       sync.Mutex
-	tasks    []string // inputs of tasks that its handler began
-	answers  []string
-	canceled []string
-	keys     []string
-	headers  []http.Header
-	began    chan string // task, when one begins
-	stopped  chan error  // causes of the end of a slow one
-	next     chan struct{}
+	cancels atomic.Int32 // requests to cancel
+	mu      sync.Mutex
+	tasks   []string // inputs of tasks that its handler began
+	answers []string
+	began   chan string // task, when one begins
+	stopped chan error  // causes of the end of a slow one
+	next    chan struct{}
 }
 
 func newWeather(t *testing.T, kind string) *weather {
@@ -119,6 +147,13 @@ func newWeather(t *testing.T, kind string) *weather {
 	w.hosted = host(t, func() (*server.Server, store.Store) {
 		return newServer(t, []server.Skill{{ID: "weather", Name: "weather", Run: w.run}}, nil), nil
 	})
+	w.saw = func(r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(b))
+		if method := []byte(`"method":"`); bytes.Contains(b, append(method, "CancelTask"...)) || bytes.Contains(b, append(method, "tasks/cancel"...)) {
+			w.cancels.Add(1)
+		}
+	}
 	return w
 }
 
@@ -138,7 +173,9 @@ func (w *weather) run(ctx context.Context, t *server.Task, _ any) ([]byte, error
 	if t.Resumed() {
 		return []byte(city + " in " + t.Text()), nil
 	}
-	city = t.Text()
+	if city = t.Text(); city == "reply" {
+		return nil, t.Reply(runtime.Text("just words"))
+	}
 	if err := errors.Join(t.Save(city), t.Progress("looking at %s", city)); err != nil {
 		return nil, err
 	}
@@ -168,8 +205,6 @@ func (w *weather) run(ctx context.Context, t *server.Task, _ any) ([]byte, error
 		return []byte("sunny"), nil
 	case city == "fail":
 		return nil, t.Fail("no weather today")
-	case city == "reply":
-		return nil, t.Reply(runtime.Text("just words"))
 	}
 	return []byte("sunny in " + city), nil
 }
@@ -185,14 +220,7 @@ func (w *weather) ran() string {
 func (w *weather) client(opts ...rpc.Option) *rpc.Client {
 	w.t.Helper()
 	kind := weathers[w.kind]
-	card := cardJSON(w.web.URL+"/rpc", "", kind.capabilities)
-	card = strings.Replace(card, `"protocolVersion":"1.0"`, `"protocolVersion":"`+kind.version+`"`, 1)
-	c, err := rpc.FromCard(a2a.Protocol(), decodeCard(w.t, card), opts...)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	w.t.Cleanup(c.Close)
-	return c
+	return w.dial(kind.version, kind.capabilities, opts...)
 }
 
 var askWeather = rpc.Skill[string, *rpc.Result]{ID: "weather", In: rpc.TextInput, Out: rpc.PlainOutput}
@@ -243,12 +271,7 @@ func newPlanner(t *testing.T, run func(p *planner) func(ctx context.Context, t *
 
 func (p *planner) client() *rpc.Client {
 	p.t.Helper()
-	c, err := rpc.FromCard(a2a.Protocol(), decodeCard(p.t, cardJSON(p.web.URL+"/rpc", "", streams+declared)))
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	p.t.Cleanup(c.Close)
-	return c
+	return p.dial("1.0", streams+declared)
 }
 
 var plan = rpc.Skill[string, *rpc.Result]{ID: "plan", In: rpc.TextInput, Out: rpc.PlainOutput}
@@ -361,6 +384,55 @@ func TestACrashWhileTheOtherAgentWorksLosesNothing(t *testing.T) {
 		}
 		if got := w.ran(); got != `["slow Rome"] []` || len(w.stopped) > 0 || p.runs.Load() != 2 {
 			t.Errorf("the weather was asked %s, by %d runs, %d stopped", got, p.runs.Load(), len(w.stopped))
+		}
+	})
+}
+
+// TestACrashBetweenAMessageAndItsAnswer: an agent that promises to know messages does the work once; of another one
+// the handler is told that nobody knows.
+func TestACrashBetweenAMessageAndItsAnswer(t *testing.T) {
+	t.Parallel()
+	eachWeather(t, func(t *testing.T, w *weather) {
+		sent, on, again := make(chan struct{}), make(chan struct{}), w.saw
+		var once sync.Once
+		w.saw = func(r *http.Request) {
+			again(r)
+			once.Do(func() { close(sent); <-on })
+		}
+		weather := w.client()
+		lost := make(chan *rpc.LostCallError, 1)
+		p := newPlanner(t, func(*planner) func(ctx context.Context, t *server.Task, in any) ([]byte, error) {
+			return func(ctx context.Context, t *server.Task, _ any) ([]byte, error) {
+				r, err := askWeather.Call(ctx, weather, t.Text())
+				var e *rpc.LostCallError
+				if errors.As(err, &e) && ctx.Err() == nil {
+					lost <- e
+					return []byte("nobody knows"), nil
+				}
+				if err != nil {
+					return nil, err
+				}
+				return []byte(r.Text()), nil
+			}
+		})
+		c := p.client()
+		task := p.begin(c, "Rome")
+		<-sent
+		p.crash(task)
+		close(on)
+		<-w.began
+		r, err := c.Await(t.Context(), task)
+		want := "sunny in Rome"
+		if w.kind != "ours" {
+			want = "nobody knows"
+		}
+		if err != nil || r.Text() != want || w.ran() != `["Rome"] []` {
+			t.Fatalf("got %+v, %v, the weather was asked %s", r, err, w.ran())
+		}
+		if w.kind != "ours" {
+			if e := <-lost; e.TaskID != "" || e.MessageID == "" || e.Key != "" || e.Sent.IsZero() {
+				t.Errorf("got %+v", e)
+			}
 		}
 	})
 }

@@ -72,12 +72,12 @@ func TestOneTraceFromEndToEnd(t *testing.T) {
 				say(t, ctx, near, streaming, client.WithPush(hook.URL, "token"))
 				root.End()
 				spans := c.wait(t, "internal root", "client "+op+" near", "server "+op+" near", "internal run chat near",
-					"client SendMessage far", "server SendMessage far", "internal run chat far", "client deliver near")
+					"client SendStreamingMessage far", "server SendStreamingMessage far", "internal run chat far", "client deliver near")
 				call := below(t, c, spans["internal root"][0], spans["client "+op+" near"][0])
 				serve := below(t, c, call, spans["server "+op+" near"][0])
 				run := below(t, c, serve, spans["internal run chat near"][0])
-				onward := below(t, c, run, spans["client SendMessage far"][0])
-				below(t, c, below(t, c, onward, spans["server SendMessage far"][0]), spans["internal run chat far"][0])
+				onward := below(t, c, run, spans["client SendStreamingMessage far"][0])
+				below(t, c, below(t, c, onward, spans["server SendStreamingMessage far"][0]), spans["internal run chat far"][0])
 				if told(serve.Attributes)["a2a.protocol.version"] != w.version || told(serve.Attributes)["a2a.binding"] != w.binding {
 					t.Errorf("the call is %v", told(serve.Attributes))
 				}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -18,7 +19,7 @@ import (
 
 	"github.com/a2agen/a2agen/a2a"
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/client"
+	rpc "github.com/a2agen/a2agen/runtime/client"
 	"github.com/a2agen/a2agen/runtime/server"
 )
 
@@ -297,15 +298,15 @@ func ExampleServer_Redeem() {
 	web.Config.Handler = srv
 
 	ctx := context.Background()
-	c, err := client.New(ctx, a2a.Protocol(), web.URL)
+	c, err := rpc.New(ctx, a2a.Protocol(), web.URL)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	defer c.Close()
-	ask := &client.Skill[[]runtime.Part, *client.Result]{ID: "example", In: client.PlainInput, Out: client.PlainOutput}
-	_, err = ask.Call(ctx, c, client.Say("what is on today?"))
-	var q *client.InputRequiredError
+	ask := &rpc.Skill[[]runtime.Part, *rpc.Result]{ID: "example", In: rpc.PlainInput, Out: rpc.PlainOutput}
+	_, err = ask.Call(ctx, c, rpc.Say("what is on today?"))
+	var q *rpc.InputRequiredError
 	if !errors.As(err, &q) || q.Auth == nil {
 		fmt.Println(err)
 		return
@@ -415,6 +416,87 @@ func Example_anotherAgent() {
 	// Output:
 	// failed {"parts":[{"text":"The skill failed unexpectedly."}]}
 	// error -32602 Invalid parameters
+}
+
+// An agent with a client of another one, whose typed methods are like these.
+type callers struct{ Weather weatherClient }
+
+type weatherClient struct{ rpc *rpc.Client }
+
+var forecast = rpc.Skill[string, *rpc.Result]{ID: "example", In: rpc.TextInput, Out: rpc.PlainOutput}
+
+func (c weatherClient) Forecast(ctx context.Context, city string) (*rpc.Result, error) {
+	return forecast.Call(ctx, c.rpc, city)
+}
+
+func (c weatherClient) ForecastStream(ctx context.Context, city string) iter.Seq2[rpc.Event[*rpc.Result], error] {
+	return forecast.Stream(ctx, c.rpc, city)
+}
+
+// calling makes an agent that calls another one, which has the handler.
+func calling(h handler) (a *callers, closeAll func()) {
+	s := exampleServer(h)
+	web := httptest.NewServer(s)
+	c, err := rpc.New(context.Background(), a2a.ClientProtocol(), web.URL, rpc.Endpoint(web.URL+"/rpc"))
+	if err != nil {
+		fmt.Println(err)
+	}
+	return &callers{weatherClient{c}}, func() {
+		c.Close()
+		_ = s.Close()
+		web.Close()
+	}
+}
+
+// A question of another agent is passed on, and the answer goes to it by the same call.
+func ExampleTask_AskFrom() {
+	a, closeAll := calling(func(_ context.Context, t *server.Task) (string, error) {
+		if !t.Resumed() {
+			return "", t.Ask("In which country?")
+		}
+		return "blue in " + t.Text(), nil
+	})
+	defer closeAll()
+	talk(func(ctx context.Context, t *server.Task) (string, error) {
+		sky, err := a.Weather.Forecast(ctx, t.Text())
+		var ask *rpc.InputRequiredError
+		if errors.As(err, &ask) {
+			return "", t.AskFrom(ask)
+		}
+		if err != nil {
+			return "", err
+		}
+		return "The sky is " + sky.Text() + ".", nil
+	}, "Rome", "Georgia")
+	// Output:
+	// input_required {"parts":[{"text":"In which country?"}]}
+	// artifact {"artifactId":"result","extensions":["https://github.com/a2agen/a2agen/extensions/skills/v1"],"metadata":{"https://github.com/a2agen/a2agen/extensions/skills/v1":{"skill":"example"}},"parts":[{"text":"The sky is blue in Georgia."}]}
+	// completed
+}
+
+// The progress and the artifacts of another agent are one's own.
+func Example_forward() {
+	a, closeAll := calling(func(_ context.Context, t *server.Task) (string, error) {
+		if err := t.Progress("Looking out of the window."); err != nil {
+			return "", err
+		}
+		return "blue", t.Artifact("picture", runtime.Text("~~~ o ~~~"))
+	})
+	defer closeAll()
+	contextual(func(ctx context.Context, t *server.Task) (string, error) {
+		sky, err := rpc.Forward(t, a.Weather.ForecastStream(ctx, t.Text()))
+		if err != nil {
+			return "", err
+		}
+		for _, turn := range t.Turns() {
+			fmt.Println(turn.Role() + ": " + turn.Text())
+		}
+		return "", t.Complete(runtime.Text("The sky is " + sky.Text() + "."))
+	}, "Rome")
+	// Output:
+	// user: Rome
+	// agent: ~~~ o ~~~
+	// agent: Looking out of the window.
 }
 
 // The handlers in the docs are those of the examples.

@@ -244,9 +244,10 @@ func (h *chain) Began(id, task string) error {
 
 // Replied implements [nested.Handler]. A long message is not remembered: then it is not known what became of the call.
 func (h *chain) Replied(id string, message []byte) error {
-	return (*call)(h).learn(id, func(made *madeCall, open *openCall) {
+	c := (*call)(h)
+	return c.learn(id, func(made *madeCall, open *openCall) {
 		open.cancel = nil
-		if len(message) <= maxReply {
+		if len(message) <= min(maxReply, maxMade-c.task.nesting.made.Size) {
 			made.Reply = message
 		}
 	})
