@@ -34,7 +34,8 @@ the specification that breaks, whether it is a MUST or a SHOULD, and whether off
 
 It needs nothing of the agent but a skill that answers a text, by default the first example of a skill. What wants more, such as a question or a task
 that works long, is tried when a skill says that it does (the tag conform:ask) or when a contract says so. What could not be tried is said, and never
-counts as passed. The agent gets calls one after another, and no webhook but one on this machine, if it is on this machine itself.
+counts as passed. The agent gets calls one after another, and no webhook but one
+of this command, if it is on this machine itself or --webhook names it.
 
 Exit codes: 0 every MUST that was tried is kept; 1 one is not; 2 nothing could be tried: no agent, wrong arguments, no credentials.`,
 		Example: `  a2agen conform http://127.0.0.1:8080
@@ -58,7 +59,7 @@ Exit codes: 0 every MUST that was tried is kept; 1 one is not; 2 nothing could b
 	f.StringSliceVar(&c.Hosts, "host", nil, "also try interfaces on this other `host`, and send it the headers")
 	f.DurationVar(&c.Timeout, "timeout", 10*time.Second, "how long one call may take")
 	f.IntVar(&c.Requests, "requests", conform.DefaultRequests, "how many requests are made at most")
-	f.BoolVar(&c.Webhooks, "webhooks", false, "try push notifications with an agent that is not on this machine, too")
+	f.StringVar(&c.Webhook, "webhook", "", "the `URL`, http://HOST:PORT, by which an agent elsewhere reaches this machine, to try push notifications, which are listened for at the port")
 	f.BoolVar(&all, "list", false, "list the checks, and try nothing")
 	oneOf(cmd, "format", string(formatText), string(formatJSON), string(formatJUnit))
 	var ids []string
@@ -66,7 +67,7 @@ Exit codes: 0 every MUST that was tried is kept; 1 one is not; 2 nothing could b
 		ids = append(ids, check.ID)
 	}
 	someOf(cmd, "only", ids...)
-	anyWord(cmd, "header", "other-header", "host", "timeout", "requests")
+	anyWord(cmd, "header", "other-header", "host", "timeout", "requests", "webhook")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if format != formatJUnit && format.check() != nil {
 			return fmt.Errorf("--format %q: write text, json or junit", string(format))

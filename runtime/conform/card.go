@@ -143,7 +143,7 @@ func oldVersion(card object) string {
 }
 
 // wires are how the bindings are spoken.
-var wires = map[string]wire{bindingJSONRPC: jsonrpcWire{}, bindingHTTP: restWire{}}
+var wires = map[string]wire{bindingJSONRPC: jsonrpcWire{}, bindingHTTP: restWire{}, bindingGRPC: grpcWire{}}
 
 // protoBindings are those whose messages are of the proto in every version.
 var protoBindings = []string{bindingHTTP, bindingGRPC}
@@ -177,10 +177,13 @@ func (r *runner) listOne(i Interface) {
 // called.
 func (r *runner) foreign(i Interface) string {
 	at := i.URL
-	if !strings.Contains(at, "//") { // host:port
-		at = "//" + at
-	}
 	base, _ := url.Parse(r.base)
+	if i.Binding == bindingGRPC {
+		var err error
+		if at, err = grpcBase(i.URL, base.Scheme == "https"); err != nil {
+			return err.Error()
+		}
+	}
 	u, err := url.Parse(at)
 	switch {
 	case err != nil:

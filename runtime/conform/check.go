@@ -56,7 +56,7 @@ func Checks() []Check {
 // checks are the tables of all files, those of the card first.
 func checks() []*Check {
 	return slices.Concat(cardChecks, sendChecks, taskChecks, listChecks, streamChecks, negotiationChecks, inputChecks,
-		jsonrpcChecks, restChecks, authChecks, answerChecks, agentChecks)
+		jsonrpcChecks, restChecks, pushChecks, authChecks, answerChecks, agentChecks)
 }
 
 func (c *Check) applies(version, binding string) bool {
@@ -67,6 +67,14 @@ func (c *Check) applies(version, binding string) bool {
 func (c *Check) chosen(only []string) bool {
 	return len(only) == 0 || slices.ContainsFunc(only, func(word string) bool {
 		return c.ID == word || strings.HasPrefix(c.ID, strings.TrimSuffix(word, ".")+".") || slices.Contains(c.Requirements, word)
+	})
+}
+
+// needed reports whether a check has to run for those that are chosen: which answers come, and what all interfaces have together,
+// is known when everything was tried.
+func (c *Check) needed(only []string) bool {
+	return c.ID == "interface.answers" || c.chosen(only) || slices.ContainsFunc(checks(), func(other *Check) bool {
+		return (other.Scope == OnAnswers || other.Scope == OnAgent) && other.chosen(only)
 	})
 }
 

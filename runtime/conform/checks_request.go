@@ -19,6 +19,8 @@ var negotiationChecks = []*Check{
 		Differ:   "the SDKs for Python and Java compare the major number alone, that for JavaScript the whole text.", run: versionPatch},
 	{ID: "version.none", Requirements: []string{"R73"}, Section: "1.0 §3.6.2", Level: Must, Scope: OnInterface, Versions: only10, Bindings: overRPC,
 		Sentence: "A request without a version is of 0.3: an agent that does not speak that refuses it.", run: versionNone},
+	{ID: "version.methods", Requirements: []string{"R72"}, Section: "1.0 §3.6.2, §9.4", Level: Must, Scope: OnInterface, Versions: only10, Bindings: overRPC,
+		Sentence: "A request of 1.0 has the methods of 1.0: those of 0.3 are unknown to it.", run: versionMethods},
 	{ID: "extension.required", Requirements: []string{"R49"}, Section: "1.0 §3.3.4", Level: Must, Scope: OnInterface, Versions: only10,
 		Sentence: "A request that does not name an extension which the card requires is answered ExtensionSupportRequired.", run: extensionRequired},
 	{ID: "extension.unknown", Requirements: []string{"R87"}, Section: "1.0 §4.6.3", Level: Should, Scope: OnInterface, Versions: only10,
@@ -54,6 +56,12 @@ func versionNone(t *trial) {
 	x := t.rawRPC(string(encode(request)), "conform-old", options{version: ptr("")})
 	t.answered(x)
 	t.wantError(x, errVersion, errMethod)
+}
+
+func versionMethods(t *trial) {
+	x := t.rawRPC(`{"jsonrpc":"2.0","id":"conform-methods","method":"tasks/get","params":{"id":"`+freshID()+`"}}`, "conform-methods", options{})
+	t.answered(x)
+	t.wantError(x, errMethod, errVersion)
 }
 
 // answered ends a check if nothing came.

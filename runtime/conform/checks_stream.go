@@ -15,14 +15,22 @@ var streamChecks = []*Check{
 	{ID: "stream.ends", Requirements: []string{"R10", "R171"}, Section: "1.0 §3.1.2, §11.7; 0.3 §7.2", Level: Must, Scope: OnInterface,
 		Sentence: "A stream ends when its task has ended, and not before it has ended or waits.",
 		Differ:   "whether a stream stays open while its task waits: §3.1.2 and §11.7 differ, and so do releases.", run: streamEnds},
+	{ID: "stream.over", Requirements: []string{"R10", "R171"}, Section: "1.0 §3.1.2, §11.7; 0.3 §7.2", Level: Must, Scope: OnInterface,
+		Sentence: "Nothing follows the event that ends a task, but the task itself.", run: streamOver},
+	{ID: "stream.reply", Requirements: []string{"R9"}, Section: "1.0 §3.1.2", Level: Must, Scope: OnInterface, Versions: only10, Needs: "reply",
+		Sentence: "A stream of a message has that one event.", run: streamReply},
+	{ID: "stream.live", Requirements: []string{"R11"}, Section: "1.0 §3.1.2", Level: Must, Scope: OnInterface, Versions: since02, Needs: "long",
+		Sentence: "Events come while the task works, and not all at its end.", run: streamLive},
+	{ID: "stream.unknown-task", Requirements: []string{"R60", "R38"}, Section: "1.0 §3.4.2; 0.3 §8.2", Level: Must, Scope: OnInterface, Versions: since02,
+		Sentence: "A streamed message to a task that does not exist is answered TaskNotFound.", run: streamUnknownTask},
 	{ID: "stream.final", Requirements: []string{"T39"}, Section: "0.3 §7.2.2", Level: Should, Scope: OnInterface, Versions: before1,
 		Sentence: "The update that ends a stream has final true.", Differ: "some end a task with final false.", run: streamFinal},
 	{ID: "stream.one-task", Requirements: []string{"R66", "R304"}, Section: "1.0 §4.2; 0.3 §7.2", Level: Must, Scope: OnInterface,
 		Sentence: "All events of a stream are of one task and one context.", run: streamOneTask},
 	{ID: "stream.agrees", Requirements: []string{"R66"}, Section: "1.0 §3.5.2", Level: Must, Scope: OnInterface,
 		Sentence: "What a stream has said of a task is what the task says when it is read.", run: streamAgrees},
-	{ID: "stream.chunks", Requirements: []string{"R11"}, Section: "1.0 §3.1.2", Level: Must, Scope: OnInterface, Needs: "stream",
-		Sentence: "Partial results come as events of their own.", run: streamChunks},
+	{ID: "stream.chunks", Requirements: []string{"R11", "R66"}, Section: "1.0 §3.1.2", Level: Must, Scope: OnInterface, Needs: "stream",
+		Sentence: "Partial results come as events of their own, in the order in which the task has them.", run: streamChunks},
 	{ID: "subscribe.unknown", Requirements: []string{"R38", "R187"}, Section: "1.0 §3.1.6; 0.3 §7.9", Level: Must, Scope: OnInterface,
 		Sentence: "Subscribing to a task that does not exist is answered TaskNotFound.", run: subscribeUnknown},
 	{ID: "subscribe.ended", Requirements: []string{"R310"}, Section: "1.0 §3.1.6", Level: Must, Scope: OnInterface, Versions: only10,
@@ -86,6 +94,42 @@ func streamEnds(t *trial) {
 	}
 	t.want(ended(x.last()) || waits(x.last()), x, "the stream ends in the state %q", x.last())
 	t.want(x.closed || waits(x.last()), x, "the stream was still open after %s, although the task has ended: %v", t.config.Timeout, x.err)
+}
+
+func streamOver(t *trial) {
+	x := t.stream()
+	over := false
+	for i, s := range x.events {
+		t.want(!over || s.kind == isTask, x, "event %d, a %s, comes after the end of the task", i+1, s.kind)
+		over = over || ended(s.state())
+	}
+}
+
+func streamReply(t *trial) {
+	t.needsStreaming()
+	x := t.sendAs(opStream, message{step: t.step("reply")})
+	if len(x.events) == 0 || x.events[0].kind != isMessage {
+		t.skip("the text that the contract calls reply is answered with a task")
+	}
+	t.want(len(x.events) == 1, x, "the stream has %d events", len(x.events))
+}
+
+// streamLive leaves the stream with its first event, and cancels the task.
+func streamLive(t *trial) {
+	t.needsStreaming()
+	x := t.attempt(opStream, t.dialect.send(message{step: t.step("long"), id: freshID()}), options{until: func(*exchange) bool { return true }})
+	if f := x.error(); f != nil {
+		t.fatal(x, "the agent answers an error: %s", f)
+	}
+	t.want(len(x.events) > 0, x, "no event has come after %s: %v", t.config.Timeout, x.err)
+	if id := x.first().task(); id != "" {
+		t.cleanup(id)
+	}
+}
+
+func streamUnknownTask(t *trial) {
+	t.needsStreaming()
+	t.wantError(t.sendAs(opStream, message{task: freshID()}), errTaskNotFound)
 }
 
 func streamFinal(t *trial) {
@@ -162,6 +206,11 @@ func streamChunks(t *trial) {
 		}
 	}
 	t.want(n > 1, x, "the stream has %d artifact updates", n)
+	if id := x.first().task(); id != "" && ended(x.last()) {
+		got := t.get(id, nil)
+		t.want(words(objects(t.taken(got).value["artifacts"])...) == x.assembled(), x, "the events make %q, the task has %q",
+			clean(x.assembled(), 120), clean(words(objects(t.taken(got).value["artifacts"])...), 120))
+	}
 }
 
 func subscribeUnknown(t *trial) {

@@ -209,6 +209,8 @@ func listPages(t *trial) {
 		tasks := objects(page["tasks"])
 		t.want(len(tasks) <= 1, x, "a page of one task has %d", len(tasks))
 		total, _ := number(page["totalSize"])
+		size, _ := number(page["pageSize"])
+		t.want(size == 1, x, "pageSize is %d, and 1 was asked for", size)
 		t.want(total == int64(len(want)), x, "totalSize is %d, and there are %d tasks", total, len(want))
 		for _, task := range tasks {
 			t.want(!slices.Contains(got, text(task, "id")), x, "the task %q is on two pages", clean(text(task, "id"), 80))

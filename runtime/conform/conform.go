@@ -33,9 +33,9 @@ type Config struct {
 	// Hosts are others than that of URL on which interfaces may be. Interfaces on hosts that nobody named are not tried: a card could
 	// lead requests and their credentials anywhere.
 	Hosts []string
-	// Webhooks: an agent that is not on this machine is given the address of a webhook on this machine, too. Without, push
-	// notifications are tried with agents on a loopback address alone.
-	Webhooks bool
+	// Webhook is the URL, http://HOST:PORT, under which an agent on another machine reaches this one: push notifications are
+	// listened for at the port. Without it they are tried with agents on a loopback address alone.
+	Webhook string
 	// Dial connects to the agent, for https, too, without TLS; nil: over the network. Tests in one process have one.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// TLS is used for https; nil: the defaults.

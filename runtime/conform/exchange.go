@@ -25,6 +25,7 @@ type exchange struct {
 	result  any    // of the operation; nil for an error and for a stream
 	failure *failure
 	events  []streamed
+	streams bool // over gRPC: the answer is a stream
 	closed  bool // the agent ended the stream
 	framing []string
 	// problems are what is wrong with the answer by the binding alone, by the check that they belong to.

@@ -77,6 +77,9 @@ func (p *probe) inspectError(x *exchange, f *failure) {
 	info := f.detail(errorInfoType)
 	x.check(id, info != nil && text(info, "reason") == kind.reason && text(info, "domain") == "a2a-protocol.org",
 		"%s must have an ErrorInfo with the reason %s and the domain a2a-protocol.org", kind.name, kind.reason)
+	if p.Binding == bindingJSONRPC && f.code != 0 {
+		x.check("answer.code", f.code == kind.code, "%s has the code %d, not %d", kind.name, kind.code, f.code)
+	}
 	if f.http != 0 {
 		x.check("answer.status", slices.Contains(kind.http, f.http) && slices.Contains(kind.status, f.status),
 			"%s has the status %d %s, not %d %s", kind.name, kind.http[0], kind.status[0], f.http, f.status)
@@ -228,9 +231,13 @@ var answerChecks = []*Check{
 	{ID: "answer.error-info-rpc", Requirements: []string{"R154"}, Section: "1.0 §9.5", Level: Should, Scope: OnAnswers, Versions: only10, Bindings: overRPC,
 		Sentence: "Over JSON-RPC, too, an error of A2A carries an ErrorInfo.",
 		Differ:   "1.0.0 demands what 1.0.1 recommends."},
+	{ID: "answer.code", Requirements: []string{"R91"}, Section: "1.0 §5.4, §9.5", Level: Must, Scope: OnAnswers, Versions: only10, Bindings: overRPC,
+		Sentence: "An error of A2A has the code that its reason stands for."},
 	{ID: "answer.status", Requirements: []string{"R91"}, Section: "1.0 §5.4", Level: Must, Scope: OnAnswers, Versions: only10, Bindings: []string{bindingHTTP, bindingGRPC},
 		Sentence: "Errors have the status of the specification's table; that of 1.0.0 will do, too.",
 		Differ:   "1.0.0 and 1.0.1 have different tables and are both called 1.0; the SDK for Java keeps to the former."},
+	{ID: "answer.grpc", Requirements: []string{"R42", "R160"}, Section: "1.0 §3.3.2, §10.6; 0.3 §3.2.2", Level: Must, Scope: OnAnswers, Bindings: overGRPC,
+		Sentence: "Over gRPC, answers are messages of the proto and a call ends with a grpc-status; an error has a message, and details that are a google.rpc.Status of the same code."},
 	{ID: "answer.agent-message", Requirements: []string{"R304"}, Section: "1.0 §4.1.4", Level: Must, Scope: OnAnswers,
 		Sentence: "A message that the agent answers with has the role of the agent and, in 1.0, its context."},
 	{ID: "answer.artifact-ids", Requirements: []string{"R305"}, Section: "1.0 §4.1.7", Level: Must, Scope: OnAnswers,
@@ -242,5 +249,6 @@ var (
 	only10   = []string{"1.0"}
 	overRPC  = []string{bindingJSONRPC}
 	overREST = []string{bindingHTTP}
+	overGRPC = []string{bindingGRPC}
 	overHTTP = []string{bindingJSONRPC, bindingHTTP}
 )

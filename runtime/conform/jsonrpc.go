@@ -197,7 +197,7 @@ func (x *exchange) noted() map[string][]string {
 }
 
 func (x *exchange) isStream() bool {
-	return x.header != nil && mediaType(x.header) == "text/event-stream"
+	return x.streams || x.header != nil && mediaType(x.header) == "text/event-stream"
 }
 
 // newID makes the id of a request.

@@ -22,6 +22,8 @@ type runner struct {
 	value    object // the card
 	contract *Contract
 	probes   []*probe
+	grpc     map[bool]*http.Client // clients for gRPC, with TLS and without
+	webhook  *webhook              // nil: it was not needed yet
 }
 
 func newRunner(ctx context.Context, c Config) (*runner, error) {
@@ -44,7 +46,15 @@ func newRunner(ctx context.Context, c Config) (*runner, error) {
 		secrets: secretsOf(c.Header, c.Other), report: &Report{URL: base}}, nil
 }
 
-func (r *runner) close() { r.client.CloseIdleConnections() }
+func (r *runner) close() {
+	r.client.CloseIdleConnections()
+	for _, c := range r.grpc {
+		c.CloseIdleConnections()
+	}
+	if r.webhook != nil {
+		r.webhook.close()
+	}
+}
 
 var errBudget = errors.New("the number of requests is used up")
 
@@ -75,6 +85,8 @@ type probe struct {
 	first, flow *exchange
 	done        *event
 	talk        *talk
+	// told is what a webhook was told of a task; nil: it was not tried yet.
+	told []delivery
 }
 
 func (p *probe) version() string { return p.dialect.version() }
@@ -86,7 +98,7 @@ func (p *probe) on() string { return p.Interface.String() }
 func (p *probe) try() {
 	p.answers = map[string]*Result{}
 	for _, c := range checks() {
-		if c.Scope == OnInterface && c.applies(p.dialect.version(), p.Binding) {
+		if c.Scope == OnInterface && c.applies(p.dialect.version(), p.Binding) && c.needed(p.config.Only) {
 			p.runCheck(c, p.on(), p)
 		}
 	}
@@ -260,6 +272,9 @@ func (t *trial) attempt(o op, params object, opts ...options) *exchange {
 		choice = opts[0]
 	}
 	t.wire.call(t.probe, x, of, params, choice)
+	if errors.Is(x.err, errUnsayable) {
+		t.skip("%v", x.err)
+	}
 	t.inspect(x, of)
 	return x
 }
@@ -286,8 +301,13 @@ func (t *trial) wantError(x *exchange, kinds ...errorKind) {
 	if f.refused() {
 		t.skip("the agent refuses the caller: give it credentials")
 	}
-	if !slices.ContainsFunc(kinds, func(k errorKind) bool { return f.is(k, t.version()) }) {
+	i := slices.IndexFunc(kinds, func(k errorKind) bool { return f.is(k, t.version()) })
+	if i < 0 {
 		t.fail(x, "%s is expected, but the error is %s", kinds[0].name, f)
+		return
+	}
+	if t.version() == "1.0" && kinds[i].reason != "" && f.reason == "" { // what it is could be told from the request alone
+		t.note("answer.error-info", x, fmt.Sprintf("%s must have an ErrorInfo with the reason %s and the domain a2a-protocol.org", kinds[i].name, kinds[i].reason))
 	}
 }
 

@@ -1,0 +1,129 @@
+package conform
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// maxGRPCMessage is how long a message of an agent may be, in bytes.
+const maxGRPCMessage = maxBody
+
+// grpcBase is the scheme and authority under which the address of an interface is called: "host:port", "dns:///host:port" or a
+// URL. An address that does not say it is called with TLS if secure is set.
+func grpcBase(address string, secure bool) (string, error) {
+	rest := strings.TrimPrefix(address, "dns:///")
+	switch u, err := url.Parse(rest); {
+	case err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "grpcs"):
+		rest, secure = u.Host, true
+	case err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "grpc"):
+		rest, secure = u.Host, false
+	}
+	if rest == "" || strings.ContainsAny(rest, "/?#@ ") {
+		return "", fmt.Errorf("%q is not the address of a gRPC server, host:port", clean(address, 200))
+	}
+	if secure {
+		return "https://" + rest, nil
+	}
+	return "http://" + rest, nil
+}
+
+// grpcFrame is a message as it is sent: one byte for "not compressed", its length, and itself.
+func grpcFrame(message []byte) []byte {
+	return append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(message))), message...)
+}
+
+// readFrame reads the next message of an answer: io.EOF says that there is none.
+func readFrame(body io.Reader) ([]byte, error) {
+	var head [5]byte
+	switch _, err := io.ReadFull(body, head[:]); {
+	case err == io.EOF:
+		return nil, io.EOF
+	case err != nil:
+		return nil, fmt.Errorf("read a message: %w", err)
+	}
+	size := binary.BigEndian.Uint32(head[1:])
+	switch {
+	case head[0] != 0:
+		return nil, errors.New("a message is compressed, which was not asked for")
+	case size > maxGRPCMessage:
+		return nil, errTooLong
+	}
+	var message bytes.Buffer // grows with what comes, not with what is announced
+	if _, err := io.CopyN(&message, body, int64(size)); err != nil {
+		return nil, fmt.Errorf("read a message of %d bytes: %w", size, err)
+	}
+	return message.Bytes(), nil
+}
+
+// grpcCodes are the names of the codes by their numbers.
+var grpcCodes = []string{"OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND", "ALREADY_EXISTS", "PERMISSION_DENIED",
+	"RESOURCE_EXHAUSTED", "FAILED_PRECONDITION", "ABORTED", "OUT_OF_RANGE", "UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS", "UNAUTHENTICATED"}
+
+// readGRPCStatus reads how a call ended; nil is well. What is wrong with how that is written is in faults.
+func readGRPCStatus(h http.Header) (f *failure, faults []string) {
+	code, err := strconv.Atoi(h.Get("Grpc-Status"))
+	switch {
+	case err != nil || code < 0 || code >= len(grpcCodes):
+		return &failure{status: "UNKNOWN", typed: true}, []string{fmt.Sprintf("the call ended with the grpc-status %q", clean(h.Get("Grpc-Status"), 60))}
+	case code == 0:
+		return nil, nil
+	}
+	f = &failure{status: grpcCodes[code], message: h.Get("Grpc-Message"), typed: true}
+	if text, err := url.PathUnescape(f.message); err == nil {
+		f.message = text
+	}
+	if f.message == "" {
+		faults = append(faults, fmt.Sprintf("the error %s has no message", f.status))
+	}
+	bin := strings.TrimRight(h.Get("Grpc-Status-Details-Bin"), "=")
+	if bin == "" {
+		return f, faults
+	}
+	raw, err := base64.RawStdEncoding.DecodeString(bin)
+	if err != nil {
+		return f, append(faults, "grpc-status-details-bin is not base64")
+	}
+	status, err := rpcErrors.decode("Status", raw)
+	if err != nil {
+		return f, append(faults, "grpc-status-details-bin is no google.rpc.Status: "+err.Error())
+	}
+	if n, ok := number(status["code"]); !ok || n != int64(code) {
+		faults = append(faults, fmt.Sprintf("the google.rpc.Status in grpc-status-details-bin has the code %d, grpc-status is %d", n, code))
+	}
+	for _, detail := range objects(status["details"]) {
+		f.details = append(f.details, readDetail(detail))
+	}
+	f.readDetails(true)
+	return f, faults
+}
+
+// readDetail reads a google.protobuf.Any as JSON has it. Of a type that it does not know it keeps the name.
+func readDetail(wrapped object) object {
+	kind := text(wrapped, "typeUrl")
+	detail := object{}
+	raw, err := base64.StdEncoding.DecodeString(text(wrapped, "value"))
+	if name := kind[strings.LastIndexByte(kind, '.')+1:]; err == nil && rpcErrors.named(name) != nil {
+		if read, err := rpcErrors.decode(name, raw); err == nil {
+			detail = read
+		}
+	}
+	detail["@type"] = kind
+	return detail
+}
+
+// rpcErrors is what errors of gRPC are made of.
+var rpcErrors = &definition{types: []typeOf{
+	{name: "Status", fields: []field{{json: "code", typ: "int32", number: 1, required: true}, {json: "message", typ: "string", number: 2}, {json: "details", typ: "[]Any", number: 3}}},
+	{name: "Any", fields: []field{{json: "typeUrl", typ: "string", number: 1, required: true}, {json: "value", typ: "bytes", number: 2, required: true}}},
+	{name: "ErrorInfo", fields: []field{{json: "reason", typ: "string", number: 1}, {json: "domain", typ: "string", number: 2}, {json: "metadata", typ: "{}string", number: 3}}},
+	{name: "BadRequest", fields: []field{{json: "fieldViolations", typ: "[]FieldViolation", number: 1}}},
+	{name: "FieldViolation", fields: []field{{json: "field", typ: "string", number: 1}, {json: "description", typ: "string", number: 2}}},
+}}
