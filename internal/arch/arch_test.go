@@ -155,6 +155,7 @@ var rows = map[string]string{
 	"internal/regen":            ". generator generator/emit generator/ir generator/lower generator/output spec",
 	"internal/requirements":     "",
 	"internal/test/a2aown":      "internal/a2awires runtime runtime/wire runtime/wire/proto",
+	"internal/test/broken":      "",
 	"internal/test/bundletest":  "spec",
 	"internal/test/equivalence": "",
 	"internal/test/faultstore":  "runtime runtime/store",

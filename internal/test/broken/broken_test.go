@@ -1,0 +1,120 @@
+package broken
+
+import (
+	"flag"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/a2agen/a2agen/runtime/conform"
+)
+
+var table = flag.Bool("table", false, "print what was found, in Markdown")
+
+// contract is what makes the good agent do things: see desk.
+var contract = &conform.Contract{
+	Text: &conform.Step{Text: "hello"}, Ask: &conform.Step{Text: "ask", Answer: "Monday"}, Long: &conform.Step{Text: "wait"},
+	Stream: &conform.Step{Text: "stream"}, Reply: &conform.Step{Text: "message"},
+}
+
+// TestTheAgentAsItIsHasNoFindings holds the agent to every check over every interface, and the proxy to changing nothing.
+func TestTheAgentAsItIsHasNoFindings(t *testing.T) {
+	t.Parallel()
+	for _, r := range try(t, startAgent(t), nil, 0) {
+		t.Error(r)
+	}
+	for _, version := range []string{"1.0", "0.3"} {
+		for _, r := range try(t, startAgent(t, version), &row{version: version, binding: "all"}, 0) {
+			t.Errorf("A2A %s through the proxy: %s", version, r)
+		}
+	}
+}
+
+// TestEveryBrokenAgentIsFound: a row breaks one requirement, and a check that cites it fails.
+func TestEveryBrokenAgentIsFound(t *testing.T) {
+	agents := map[string]string{"1.0": startAgent(t, "1.0"), "0.3": startAgent(t, "0.3")}
+	all := rows()
+	found := make([][]string, len(all))
+	var done sync.WaitGroup
+	turn := make(chan struct{}, 16) // some rows wait for what never comes
+	for i, r := range all {
+		done.Go(func() {
+			turn <- struct{}{}
+			for _, timeout := range []time.Duration{time.Second, 10 * time.Second} { // the second for a machine that is busy
+				if found[i] = citing(try(t, agents[r.version], r, timeout), r.requirement); len(found[i]) > 0 {
+					break
+				}
+			}
+			<-turn
+		})
+	}
+	done.Wait()
+	for i, r := range all {
+		if len(found[i]) == 0 {
+			t.Errorf("%s, %s over %s: nothing is found that breaks %s", r.name, r.version, r.binding, r.requirement)
+		}
+	}
+	if *table {
+		printTable(all, found)
+	}
+}
+
+// try runs the suite on the agent behind a row, or as it is, and returns what failed. Behind a row only the checks of its
+// requirement run. A call may take the timeout, that of the suite if it is 0.
+func try(t *testing.T, agent string, r *row, timeout time.Duration) (failed []conform.Result) {
+	t.Helper()
+	c := conform.Config{URL: agent, Contract: contract, Timeout: timeout}
+	if r != nil {
+		base, stop, err := startProxy(agent, r)
+		if err != nil {
+			t.Error(err)
+			return nil
+		}
+		defer stop()
+		c.URL = base
+		if r.header != "" {
+			c.Header = http.Header{r.header: {"Bearer conform"}}
+		}
+	}
+	if r != nil && r.requirement != "" {
+		c.Only = []string{r.requirement}
+	}
+	report, err := conform.Run(t.Context(), c)
+	if err != nil {
+		t.Error(err)
+		return nil
+	}
+	for _, result := range report.Results {
+		if result.Outcome == conform.Failed {
+			failed = append(failed, result)
+		}
+	}
+	return failed
+}
+
+// citing are the checks among results that cite a requirement.
+func citing(results []conform.Result, requirement string) (ids []string) {
+	for _, r := range results {
+		if slices.Contains(r.Requirements, requirement) && !slices.Contains(ids, r.Check) {
+			ids = append(ids, r.Check)
+		}
+	}
+	return ids
+}
+
+// printTable prints the rows with the checks that found them, for docs/conformance.md.
+func printTable(all []*row, found [][]string) {
+	n := 0
+	fmt.Println("| broken on purpose | version | binding | requirement | found by |\n|---|---|---|---|---|")
+	for i, r := range all {
+		if len(found[i]) > 0 {
+			n++
+		}
+		fmt.Printf("| %s | %s | %s | %s | %s |\n", r.name, r.version, r.binding, r.requirement, strings.Join(found[i], ", "))
+	}
+	fmt.Printf("\n%d agents are broken on purpose: %d are found, %d are missed.\n", len(all), n, len(all)-n)
+}

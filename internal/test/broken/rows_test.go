@@ -1,0 +1,198 @@
+package broken
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/a2agen/a2agen/runtime"
+)
+
+// row breaks one requirement of the agent, in one version over one binding. It has one of the functions, seldom two.
+type row struct {
+	name        string
+	requirement string
+	version     string // "1.0" if empty
+	binding     string // JSON-RPC if empty; "all": the card has every binding of the version
+	ops         string // the operations that are broken, by their names in 1.0; empty: all requests
+
+	card     func(card map[string]any)
+	request  func(p *proxy, x *exchange)                                 // what the agent is asked instead
+	instead  func(p *proxy, x *exchange) any                             // a result, or a failure, in place of the agent's; nil: that of the agent
+	result   func(p *proxy, x *exchange, result any) any                 // of answers and of events
+	failure  func(x *exchange, e map[string]any)                         // the error object of an answer
+	document func(x *exchange, doc map[string]any)                       // the whole answer: of JSON-RPC with its envelope
+	event    func(x *exchange, n int, doc any) []any                     // what comes in place of the n-th event of a stream
+	response func(x *exchange, r *http.Response)                         // status and headers
+	hook     func(r *http.Request, body map[string]any) (passOn bool)    // a push notification
+	message  func(x *exchange, n int, message []byte) (instead [][]byte) // of gRPC
+	trailer  func(x *exchange, h http.Header)                            // of gRPC
+	header   string                                                      // that the suite has credentials for
+	bare     bool                                                        // events have no "data:"
+}
+
+// failure is an error that a row answers in place of the agent.
+type failure map[string]any
+
+// concerns reports whether a row breaks an exchange.
+func (r *row) concerns(x *exchange) bool {
+	return r.ops == "" || slices.Contains(strings.Fields(r.ops), x.op)
+}
+
+// rows are all tables, with what they leave out filled in.
+func rows() []*row {
+	all := slices.Concat(cardRows, sendRows, errorRows, envelopeRows, listRows, cancelRows, streamRows, versionRows, capabilityRows,
+		pushRows, restRows, oldRows, grpcRows)
+	for _, r := range all {
+		if r.version == "" {
+			r.version = "1.0"
+		}
+		if r.binding == "" {
+			r.binding = runtime.BindingJSONRPC
+		}
+	}
+	return all
+}
+
+// Changes of results.
+
+// inTasks changes every whole task in a result.
+func inTasks(f func(x *exchange, task map[string]any)) func(*proxy, *exchange, any) any {
+	return func(_ *proxy, x *exchange, result any) any {
+		for _, t := range append(wholeTasks(result), elements(asMap(result)["tasks"])...) {
+			f(x, t)
+		}
+		return result
+	}
+}
+
+// inUpdates changes what a status or artifact update holds.
+func inUpdates(name string, f func(update map[string]any)) func(*proxy, *exchange, any) any {
+	return func(_ *proxy, _ *exchange, result any) any {
+		if u := asMap(asMap(result)[name]); u != nil {
+			f(u)
+		}
+		return result
+	}
+}
+
+// drop leaves a member of tasks out, on the way of names.
+func drop(path ...string) func(*proxy, *exchange, any) any {
+	return inTasks(func(_ *exchange, t map[string]any) { remove(t, path) })
+}
+
+// set gives a member of tasks a value, on the way of names.
+func set(value any, path ...string) func(*proxy, *exchange, any) any {
+	return inTasks(func(_ *exchange, t map[string]any) { put(t, value, path) })
+}
+
+// remove takes a member out. On its way, a list means all of its elements.
+func remove(doc any, path []string) {
+	each(doc, path, func(m map[string]any, name string) { delete(m, name) })
+}
+
+// put sets a member that is there.
+func put(doc, value any, path []string) {
+	each(doc, path, func(m map[string]any, name string) {
+		if _, ok := m[name]; ok {
+			m[name] = value
+		}
+	})
+}
+
+func each(doc any, path []string, f func(m map[string]any, name string)) {
+	switch v := doc.(type) {
+	case []any:
+		for _, e := range v {
+			each(e, path, f)
+		}
+	case map[string]any:
+		if len(path) == 1 {
+			f(v, path[0])
+			return
+		}
+		each(v[path[0]], path[1:], f)
+	}
+}
+
+// member leaves a member of a result itself out.
+func member(path ...string) func(*proxy, *exchange, any) any {
+	return func(_ *proxy, _ *exchange, result any) any {
+		remove(result, path)
+		return result
+	}
+}
+
+// asked reports whether a parameter was sent.
+func (x *exchange) asked(name string) (any, bool) {
+	if v, ok := x.params[name]; ok {
+		return v, true
+	}
+	if q := x.request.URL.Query(); q.Has(name) {
+		return q.Get(name), true
+	}
+	return nil, false
+}
+
+// sent is the message of a request.
+func (x *exchange) sent() map[string]any { return asMap(x.params["message"]) }
+
+// configuration is that of a request that sends a message; it makes one.
+func (x *exchange) configuration() map[string]any {
+	c := asMap(x.params["configuration"])
+	if c == nil && x.params != nil {
+		c = map[string]any{}
+		x.params["configuration"] = c
+	}
+	return c
+}
+
+// without drops parameters before the agent sees them.
+func unasked(names ...string) func(*proxy, *exchange) {
+	return func(_ *proxy, x *exchange) {
+		q := x.request.URL.Query()
+		for _, name := range names {
+			delete(x.params, name)
+			delete(asMap(x.params["configuration"]), name)
+			q.Del(name)
+		}
+		x.request.URL.RawQuery = q.Encode()
+	}
+}
+
+// known is the last state of a task that the request names, or of any.
+func known(p *proxy, x *exchange) any {
+	if t := p.remember.task(x.task()); t != nil {
+		return t
+	}
+	return p.remember.any()
+}
+
+// sentTask is a task in the form that SendMessage answers with.
+func sentTask(p *proxy, x *exchange) any {
+	if t := known(p, x); t != nil && x.version != "0.3" {
+		return map[string]any{"task": t}
+	}
+	return known(p, x)
+}
+
+// unknownTask reports whether a request names a task that no answer had.
+func unknownTask(p *proxy, x *exchange) bool {
+	return x.task() != "" && p.remember.task(x.task()) == nil
+}
+
+// ended reports whether the task of a request has ended, as far as answers said.
+func ended(p *proxy, x *exchange) bool {
+	state := text(asMap(asMap(p.remember.task(x.task()))["status"])["state"])
+	return slices.Contains([]string{"TASK_STATE_COMPLETED", "TASK_STATE_CANCELED", "completed", "canceled"}, state)
+}
+
+// when answers by f if a condition holds.
+func when(cond func(*proxy, *exchange) bool, f func(*proxy, *exchange) any) func(*proxy, *exchange) any {
+	return func(p *proxy, x *exchange) any {
+		if cond(p, x) {
+			return f(p, x)
+		}
+		return nil
+	}
+}
