@@ -83,11 +83,25 @@ const (
 
 var errTooLong = fmt.Errorf("the answer is longer than %d bytes", maxBody)
 
-// roundTrip sends a request and reads what comes: events while read takes them, else the body.
+// roundTrip sends a request and reads what comes: events while until lets them come, else the body.
 func (r *runner) roundTrip(x *exchange, method, target string, header http.Header, body []byte, o options) {
 	x.sent = r.shown(method, target, header, body)
-	if err := r.spend(); err != nil {
-		x.err = err
+	r.do(x, r.client, method, target, header, body, o, func(resp *http.Response) (err error) {
+		if mediaType(resp.Header) == "text/event-stream" {
+			x.readEvents(resp.Body, o.until)
+			return x.err
+		}
+		x.body, err = io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
+		if len(x.body) > maxBody {
+			x.body, err = x.body[:maxBody], errTooLong
+		}
+		return err
+	})
+}
+
+// do sends a request with the headers of the configuration, within the budget and the timeout, and has its answer read.
+func (r *runner) do(x *exchange, client *http.Client, method, target string, header http.Header, body []byte, o options, read func(*http.Response) error) {
+	if x.err = r.spend(); x.err != nil {
 		return
 	}
 	timeout := o.timeout
@@ -107,22 +121,14 @@ func (r *runner) roundTrip(x *exchange, method, target string, header http.Heade
 			req.Header[name] = values
 		}
 	}
-	resp, err := r.client.Do(req)
+	resp, err := client.Do(req)
 	if err != nil {
 		x.err = r.failed(err, timeout)
 		return
 	}
 	defer resp.Body.Close()
 	x.status, x.header = resp.StatusCode, resp.Header
-	if mediaType(resp.Header) == "text/event-stream" {
-		x.readEvents(resp.Body, o.until)
-	} else {
-		x.body, x.err = io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
-		if len(x.body) > maxBody {
-			x.body, x.err = x.body[:maxBody], errTooLong
-		}
-	}
-	x.err = r.failed(x.err, timeout)
+	x.err = r.failed(read(resp), timeout)
 }
 
 // failed says in few words why no answer came, without the URL, which may have secrets.

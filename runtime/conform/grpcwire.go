@@ -1,8 +1,6 @@
 package conform
 
 import (
-	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -27,42 +25,20 @@ func (grpcWire) call(p *probe, x *exchange, of *operation, params object, o opti
 		x.err = err
 		return
 	}
+	if p.config.Dial != nil { // its connections are without TLS, so that HTTP/2 cannot be negotiated
+		base = strings.Replace(base, "https:", "http:", 1)
+	}
 	h := p.headers(o)
 	h.Set("Content-Type", "application/grpc")
 	h.Set("Te", "trailers")
 	x.sent = p.shown("gRPC", of.grpc, h, encode(params))
-	if x.err = p.spend(); x.err != nil {
-		return
-	}
-	timeout := o.timeout
-	if timeout == 0 {
-		timeout = p.config.Timeout
-	}
-	ctx, cancel := context.WithTimeout(p.ctx, timeout)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, base+of.grpc, bytes.NewReader(grpcFrame(request)))
-	if err != nil {
-		x.err = err
-		return
-	}
-	req.Header = h
-	if !o.bare {
-		for name, values := range p.config.Header {
-			req.Header[name] = values
+	client := p.http2(strings.HasPrefix(base, "https:"))
+	p.do(x, client, http.MethodPost, base+of.grpc, h, grpcFrame(request), o, func(resp *http.Response) error {
+		if kind := mediaType(resp.Header); kind != "application/grpc" && kind != "application/grpc+proto" {
+			return fmt.Errorf("the answer is not gRPC: it has the status %d of HTTP and the media type %q", resp.StatusCode, clean(kind, 60))
 		}
-	}
-	resp, err := p.http2(req.URL.Scheme == "https").Do(req)
-	if err != nil {
-		x.err = p.failed(err, timeout)
-		return
-	}
-	defer func() { _ = resp.Body.Close() }()
-	x.status, x.header = resp.StatusCode, resp.Header
-	if kind := mediaType(resp.Header); kind != "application/grpc" && kind != "application/grpc+proto" {
-		x.err = fmt.Errorf("the answer is not gRPC: it has the status %d of HTTP and the media type %q", resp.StatusCode, clean(kind, 60))
-		return
-	}
-	x.err = p.failed(x.readGRPC(resp, of, o.until), timeout)
+		return x.readGRPC(resp, of, o.until)
+	})
 }
 
 // http2 is the client for gRPC. Without TLS it speaks HTTP/2 from the first byte.

@@ -36,8 +36,24 @@ func startAgent(t *testing.T, versions ...string) (base string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s := newServer(t, ln.Addr().String(), versions...)
+	ctx, cancel := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(ctx, ln) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-served; err != nil {
+			t.Errorf("serve: %v", err)
+		}
+	})
+	return "http://" + ln.Addr().String()
+}
+
+// newServer makes the good agent, which is at an address.
+func newServer(t *testing.T, addr string, versions ...string) *server.Server {
+	t.Helper()
 	p := a2awires.Protocol()
-	card, err := p.DecodeCard([]byte(cardText(ln.Addr().String(), versions)))
+	card, err := p.DecodeCard([]byte(cardText(addr, versions)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,16 +65,7 @@ func startAgent(t *testing.T, versions ...string) (base string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	served := make(chan error, 1)
-	go func() { served <- s.Serve(ctx, ln) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-served; err != nil {
-			t.Errorf("serve: %v", err)
-		}
-	})
-	return "http://" + ln.Addr().String()
+	return s
 }
 
 // cardText is the card of the good agent, with every interface.
