@@ -88,7 +88,7 @@ func (k *fakePackage) constructor() jen.Code {
 		made = append(made, jen.Id(s.Fake.Field).Op(":").Add(k.newSkill(s)))
 		skills = append(skills, jen.Id("f").Dot(s.Fake.Field))
 	}
-	config := members("Name", jen.Lit(k.agent.Name), "Protocol", jen.Qual(k.paths.Protocol, "Protocol").Call(), "Card", jen.Id("card"))
+	config := members("Name", jen.Lit(k.agent.Name), "Protocol", jen.Qual(k.paths.Protocol, clientProtocol).Call(), "Card", jen.Id("card"))
 	config.set("Skills", jen.Index().Qual(a2atestPath, "AnySkill").Values(multiline(skills)...))
 	if list := k.sampleOutputs(); len(list) > 0 {
 		config.set("Samples", jen.Map(jen.String()).String().Values(multiline(list)...))
