@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -20,11 +21,12 @@ import (
 )
 
 func main() {
+	store := flag.String("store", "trip-planner.db", "file in which the planner keeps its plans")
 	port := flag.Int("port", 8080, "port of the planner; the others have the next two")
 	flag.Parse()
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	if err := up(*port, signals); err != nil {
+	if err := up(*port, *store, signals); err != nil {
 		fmt.Fprintln(os.Stderr, "up:", err)
 		os.Exit(1)
 	}
@@ -32,12 +34,14 @@ func main() {
 
 // up runs the agents until a signal comes or one of them ends. The planner is started last, so that it is there when all are;
 // it would start without the others, too.
-func up(port int, signals <-chan os.Signal) error {
+func up(port int, store string, signals <-chan os.Signal) error {
 	url := func(n int) string { return "http://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(port+n)) }
 	agents := []*agent{
 		{name: "weather", dir: filepath.Join("..", "weather"), port: port + 1},
 		{name: "routes", dir: filepath.Join("..", "routes"), port: port + 2},
-		{name: "planner", dir: ".", port: port, env: []string{"A2A_AGENT_WEATHER=" + url(1), "A2A_AGENT_ROUTES=" + url(2)}},
+		{name: "planner", dir: ".", port: port, env: []string{
+			"A2A_STORE=" + store, "A2A_AGENT_WEATHER=" + url(1), "A2A_AGENT_ROUTES=" + url(2),
+		}},
 	}
 	fmt.Println("building three agents; the first time that takes a minute")
 	for _, a := range agents {
@@ -101,7 +105,7 @@ func (a *agent) start(ended chan<- error) error {
 		return err
 	}
 	cmd := exec.Command(program, "-addr", net.JoinHostPort("127.0.0.1", strconv.Itoa(a.port)))
-	cmd.Env = append(os.Environ(), a.env...)
+	cmd.Env = append(slices.DeleteFunc(os.Environ(), isOfAgents), a.env...)
 	cmd.Stdout, cmd.Stderr = &prefixed{name: a.name}, &prefixed{name: a.name}
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start %s: %w", a.name, err)
@@ -113,6 +117,11 @@ func (a *agent) start(ended chan<- error) error {
 		ended <- fmt.Errorf("%s has ended (%v): what it wrote is above", a.name, err)
 	}()
 	return nil
+}
+
+// isOfAgents reports whether a variable of this process is a setting of agents that is not meant for all three.
+func isOfAgents(variable string) bool {
+	return strings.HasPrefix(variable, "A2A_") && !strings.HasPrefix(variable, "A2A_LOG=")
 }
 
 // ready waits until the agent answers.
