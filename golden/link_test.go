@@ -143,7 +143,7 @@ func TestAClientLinksNoServer(t *testing.T) {
 			t.Fatalf("%v\n%s", err, deps)
 		}
 		for _, pkg := range strings.Fields(string(deps)) {
-			for _, serves := range []string{"/runtime/server", "/runtime/internal/engine", "/runtime/store", "/runtime/auth/token", "/runtime/a2atest", "modernc.org/sqlite", "/agent", "testing"} {
+			for _, serves := range []string{"/runtime/server", "/runtime/internal/engine", "/runtime/store", "/runtime/auth/token", "/runtime/a2atest", "/runtime/fault", "modernc.org/sqlite", "/agent", "testing"} {
 				if strings.HasPrefix(strings.TrimPrefix(pkg, "github.com/a2agen/a2agen"), serves) || strings.HasSuffix(pkg, serves) {
 					t.Errorf("%s: the client links %s", filepath.Base(dir), pkg)
 				}

@@ -240,7 +240,7 @@ func integers(text string) (list []int) {
 // Under every fault, over each binding, in two versions, the client brings each event once and in its order, or says
 // by an error that it cannot. The table in docs/faults.md is what came of it.
 func TestTheClientLosesNothing(t *testing.T) {
-	each := 2 // streams of a cell
+	each := 1 // streams of a cell
 	table := rows()
 	if gotool.IsLong() {
 		each = 100_000/(chunks*len(table)*len(runtime.Bindings)*len(versions)) + 2
