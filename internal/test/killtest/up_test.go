@@ -4,6 +4,7 @@ package killtest
 
 import (
 	"bufio"
+	"fmt"
 	"net"
 	"os/exec"
 	"path/filepath"
@@ -44,7 +45,16 @@ func TestOneCommandStartsAndEndsTheThree(t *testing.T) {
 	stuck := time.AfterFunc(3*time.Minute, func() { _ = up.Process.Kill() })
 	defer stuck.Stop()
 	lines := bufio.NewScanner(stdout)
+	process := 0
 	for lines.Scan() && !strings.Contains(lines.Text(), "Ctrl-C ends all three") {
+		_, _ = fmt.Sscanf(lines.Text(), "planner http://127.0.0.1:"+strconv.Itoa(port)+", process %d", &process)
+	}
+	if err := syscall.Kill(process, syscall.SIGKILL); err != nil || process == 0 {
+		t.Fatal(process, err)
+	}
+	for lines.Scan() && !strings.HasPrefix(lines.Text(), "planner ") { // it is there again
+	}
+	for lines.Scan() && !strings.HasPrefix(lines.Text(), "planner ") {
 	}
 	plan := exec.Command(filepath.Join(programs, "plan"), "-url", "http://127.0.0.1:"+strconv.Itoa(port), "Oslo", "Springfield")
 	plan.Stdin = strings.NewReader("Springfield, Oregon\n")

@@ -1,6 +1,6 @@
 // Command up builds and starts three agents, the planner and the two that it calls, each as a process of its own. It says how
-// to call the planner, shows what the three write to their logs, and ends them all on Ctrl-C. Run it in the folder of
-// the planner: go run ./cmd/up
+// to call the planner, shows what the three write to their logs, starts one again that was killed, and ends them all on
+// Ctrl-C. Run it in the folder of the planner: go run ./cmd/up
 package main
 
 import (
@@ -32,8 +32,8 @@ func main() {
 	}
 }
 
-// up runs the agents until a signal comes or one of them ends. The planner is started last, so that it is there when all are;
-// it would start without the others, too.
+// up runs the agents until a signal comes or one of them does not start. The planner is started last, so that it is
+// there when all are; it would start without the others, too.
 func up(port int, store string, signals <-chan os.Signal) error {
 	url := func(n int) string { return "http://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(port+n)) }
 	agents := []*agent{
@@ -49,25 +49,26 @@ func up(port int, store string, signals <-chan os.Signal) error {
 			return err
 		}
 	}
-	ended := make(chan error, len(agents))
+	ended := make(chan *agent, len(agents))
 	defer func() { stop(agents, false) }()
 	for _, a := range agents {
-		if err := a.start(ended); err != nil {
+		if err := a.start(ended, signals); err != nil {
 			return err
 		}
-		if err := a.ready(ended, signals); err != nil {
-			return err
-		}
-		fmt.Printf("%-8s %s\n", a.name, url(a.port-port))
 	}
 	fmt.Printf("\nAsk the planner in another terminal, in this folder:\n\n    go run ./cmd/plan -url %s Oslo Paris\n    go run ./cmd/plan -url %[1]s Oslo Springfield\n\n"+
 		"Ctrl-C ends all three.\n\n", url(0))
-	select {
-	case err := <-ended:
-		return err
-	case s := <-signals:
-		stop(agents, s == os.Interrupt)
-		return nil
+	for {
+		select {
+		case a := <-ended:
+			fmt.Printf("%v; it is started again\n", a.fault())
+			if err := a.start(ended, signals); err != nil {
+				return err
+			}
+		case s := <-signals:
+			stop(agents, s == os.Interrupt)
+			return nil
+		}
 	}
 }
 
@@ -76,8 +77,14 @@ type agent struct {
 	name, dir string
 	port      int
 	env       []string
-	cmd       *exec.Cmd
-	done      chan struct{} // closed when the process has ended
+
+	cmd  *exec.Cmd
+	done chan struct{} // closed when the process has ended
+}
+
+// fault says that the process has ended.
+func (a *agent) fault() error {
+	return fmt.Errorf("%s has ended (%v): what it wrote is above", a.name, a.cmd.ProcessState)
 }
 
 // program is where the agent is built.
@@ -98,8 +105,8 @@ func (a *agent) build() error {
 	return nil
 }
 
-// start starts the process. It is told to ended when that ends.
-func (a *agent) start(ended chan<- error) error {
+// start starts the process, and waits until it answers. Ended is told when it ends.
+func (a *agent) start(ended chan *agent, signals <-chan os.Signal) error {
 	program, err := a.program()
 	if err != nil {
 		return err
@@ -112,10 +119,14 @@ func (a *agent) start(ended chan<- error) error {
 	}
 	a.cmd, a.done = cmd, make(chan struct{})
 	go func() {
-		err := cmd.Wait()
+		_ = cmd.Wait()
 		close(a.done)
-		ended <- fmt.Errorf("%s has ended (%v): what it wrote is above", a.name, err)
+		ended <- a
 	}()
+	if err := a.ready(ended, signals); err != nil {
+		return err
+	}
+	fmt.Printf("%-8s http://127.0.0.1:%d, process %d\n", a.name, a.port, cmd.Process.Pid)
 	return nil
 }
 
@@ -125,7 +136,7 @@ func isOfAgents(variable string) bool {
 }
 
 // ready waits until the agent answers.
-func (a *agent) ready(ended <-chan error, signals <-chan os.Signal) error {
+func (a *agent) ready(ended <-chan *agent, signals <-chan os.Signal) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	for {
@@ -135,8 +146,8 @@ func (a *agent) ready(ended <-chan error, signals <-chan os.Signal) error {
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("%s does not answer at port %d", a.name, a.port)
-		case err := <-ended:
-			return err
+		case other := <-ended:
+			return other.fault()
 		case s := <-signals:
 			return fmt.Errorf("ended by a signal: %v", s)
 		case <-time.After(50 * time.Millisecond):
