@@ -17,15 +17,15 @@ import (
 	"github.com/a2agen/a2agen/runtime/record"
 )
 
-// RecordEnv is the environment variable that has [Replay] record, as the flag -record has. It also reaches packages whose tests do not link
-// this one, and do not know the flag: A2A_RECORD=1 go test ./...
+// RecordEnv is the environment variable that has [Replay] record, as the flag -record has. It also reaches packages
+// whose tests do not link this one, and do not know the flag: A2A_RECORD=1 go test ./...
 const RecordEnv = "A2A_RECORD"
 
 const recordFlag = "record"
 
 func init() {
 	if flag.Lookup(recordFlag) == nil {
-		flag.Bool(recordFlag, false, "call the real agents and record what they say, where tests play recordings (a2atest.Replay)")
+		flag.Bool(recordFlag, false, "call agents where tests play recordings (a2atest.Replay), and record them anew")
 	}
 }
 
@@ -33,12 +33,13 @@ func init() {
 //
 //	c, err := weather.New(t.Context(), "https://weather.example", a2atest.Replay(t, "testdata/quote.jsonl"))
 //
-// The recording is made by running the test once with the flag -record, or with A2A_RECORD=1 in the environment: the client then calls the
-// agent, and what is said is written to the file at the end of the test, with secrets masked, if the test passes. Without the flag no network
-// is used, and credentials are not needed.
+// The recording is made by running the test once with the flag -record, or with A2A_RECORD=1 in the environment: the
+// client then calls the agent, and what is said is written to the file at the end of the test, with secrets masked,
+// if the test passes. Without the flag no network is used, and credentials are not needed.
 //
-// A call that the recording does not have fails the test, and the difference to the nearest one is shown. So do recorded calls that are not
-// made, unless record.Lenient() is given. Put the option behind those that set an HTTP client or a binding, which it replaces; gRPC is not recorded.
+// A call that the recording does not have fails the test, and the difference to the nearest one is shown. So do
+// recorded calls that are not made, unless record.Lenient() is given. Put the option behind those that set an HTTP
+// client or a binding, which it replaces; gRPC is not recorded.
 func Replay(t testing.TB, file string, opts ...record.Option) rpc.Option {
 	t.Helper()
 	command := "go test -run '" + pattern(t.Name()) + "' . -" + recordFlag
@@ -110,7 +111,8 @@ func startPlaying(t testing.TB, file, command string, opts []record.Option) http
 	p, err := record.Open(file, opts...)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		t.Fatalf("a2atest: there is no recording %s yet: make it with the agent running, in the folder of this test: %s", file, command)
+		t.Fatalf("a2atest: there is no recording %s yet: make it with the agent running, in the folder of this test: %s",
+			file, command)
 	case err != nil:
 		t.Fatalf("a2atest: %v; to make it anew: %s", err, command)
 	}
@@ -122,8 +124,8 @@ func startPlaying(t testing.TB, file, command string, opts []record.Option) http
 		}
 		if t.Failed() { // it did not come to what is left
 			if silent, version, binding := p.Silent(); silent && len(mismatches) == 0 {
-				t.Logf("a2atest: nothing of %s was asked for, which is of version %s of the protocol, over %s: if the client does not speak that any more, record again: %s",
-					file, version, binding, command)
+				t.Logf("a2atest: nothing of %s was asked for, which is of version %s of the protocol, over %s: "+
+					"if the client does not speak that any more, record again: %s", file, version, binding, command)
 			}
 			return
 		}
@@ -151,5 +153,6 @@ func (noGRPC) Name() string { return "GRPC" }
 
 // Connect says what to do instead.
 func (noGRPC) Connect(rpc.Target) (rpc.Conn, error) {
-	return nil, errors.New(`calls over gRPC are not recorded: test with rpc.Prefer("JSONRPC", "HTTP+JSON"), and an agent that has one of them`)
+	return nil, errors.New("calls over gRPC are not recorded: " +
+		`test with rpc.Prefer("JSONRPC", "HTTP+JSON"), and an agent that has one of them`)
 }

@@ -211,7 +211,8 @@ func read1(t *testing.T, file string) string {
 	return string(text)
 }
 
-// linesOnlyIn are the lines of a that b does not have, without those of the last task, whose stream and cancelation are at the same time.
+// linesOnlyIn are the lines of a that b does not have, without those of the last task, whose stream and cancelation
+// are at the same time.
 func linesOnlyIn(a, b string) (more string) {
 	there := map[string]bool{}
 	for l := range strings.Lines(b) {
@@ -225,7 +226,8 @@ func linesOnlyIn(a, b string) (more string) {
 	return more
 }
 
-// TestACallThatIsNotRecordedFailsTheTest, also where the code that is tested does not say so, and names the line of the test.
+// TestACallThatIsNotRecordedFailsTheTest, also where the code that is tested does not say so, and names the line of
+// the test.
 func TestACallThatIsNotRecordedFailsTheTest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "quote.jsonl")

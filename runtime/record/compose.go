@@ -29,7 +29,8 @@ type timed struct {
 	card bool // it has a card, of which only secrets are changed
 }
 
-// Save writes the recording to a file, whole or not at all, for everybody to read: it has no secrets. The file's folder is made if it is not there.
+// Save writes the recording to a file, whole or not at all, for everybody to read: it has no secrets. The file's
+// folder is made if it is not there.
 func (r *Recorder) Save(file string) error {
 	text, err := r.Lines()
 	if err == nil {
@@ -60,6 +61,9 @@ func writeFile(file string, text []byte) error {
 	return os.Rename(f.Name(), file)
 }
 
+var errNothing = errors.New("nothing was recorded: no request was made with the recorder " +
+	`(gRPC cannot be recorded: rpc.Prefer("JSONRPC", "HTTP+JSON"))`)
+
 // Lines returns the recording: what was said so far. It is an error if nothing was, or more than [MaxBytes].
 func (r *Recorder) Lines() ([]byte, error) {
 	r.mu.Lock()
@@ -68,7 +72,7 @@ func (r *Recorder) Lines() ([]byte, error) {
 	case r.fault != nil:
 		return nil, r.fault
 	case len(r.exchanges) == 0:
-		return nil, errors.New("nothing was recorded: no request was made with the recorder (gRPC cannot be recorded: rpc.Prefer(\"JSONRPC\", \"HTTP+JSON\"))")
+		return nil, errNothing
 	}
 	m := newMasker(r.config)
 	m.origin = r.exchanges[0].request.URL.Scheme + "://" + r.exchanges[0].request.URL.Host
@@ -99,7 +103,8 @@ func (r *Recorder) Lines() ([]byte, error) {
 	return lines(frames), nil
 }
 
-// order puts frames in the order of time. What came between two requests is ordered by exchange: its time is chance, and differs in each recording.
+// order puts frames in the order of time. What came between two requests is ordered by exchange: its time is chance,
+// and differs in each recording.
 func order(frames []*timed) {
 	slices.SortStableFunc(frames, func(a, b *timed) int { return cmp.Compare(a.at, b.at) })
 	for from := 0; from < len(frames); {
@@ -124,8 +129,8 @@ func (x *exchange) headers() http.Header {
 func (x *exchange) frames(n int) []*timed {
 	u := x.request.URL
 	card := isCard(x.request.Method, u.Path)
-	request := frame{Type: typeRequest, N: n, Method: x.request.Method, Path: pathOf(u), Query: u.Query().Encode(), content: contentOf(x.sent)}
-	request.Header = pick(x.request.Header, requestHeaders)
+	request := requestFrame(x.request, x.sent)
+	request.N = n
 	id := ""
 	if isRPC(request.Body) {
 		id = takeID(request.Body)
@@ -165,7 +170,8 @@ func (x *exchange) frames(n int) []*timed {
 	return append(frames, &timed{frame: end, at: at})
 }
 
-// settles reports whether an event is one after which a stream ends: a message, or a task that ended or waits for its client, in any version.
+// settles reports whether an event is one after which a stream ends: a message, or a task that ended or waits for its
+// client, in any version.
 func settles(body any) bool {
 	item := object(body)
 	if isRPC(body) {
@@ -182,6 +188,14 @@ func settles(body any) bool {
 		return true
 	}
 	return item["kind"] == "message" || object(item["message"]) != nil
+}
+
+// requestFrame is the frame of a request.
+func requestFrame(r *http.Request, sent []byte) frame {
+	return frame{
+		Type: typeRequest, Method: r.Method, Path: pathOf(r.URL), Query: r.URL.Query().Encode(),
+		Header: pick(r.Header, requestHeaders), content: contentOf(sent),
+	}
 }
 
 // events are the frames of the events of a stream. id is that of the JSON-RPC request.
@@ -234,7 +248,8 @@ func takeID(body any) string {
 	return string(encode(id))
 }
 
-// dropID takes the id out of a JSON-RPC response, if it is that of its request. The player puts in that of the request it answers.
+// dropID takes the id out of a JSON-RPC response, if it is that of its request. The player puts in that of the
+// request it answers.
 func dropID(body any, id string) {
 	if got, ok := object(body)["id"]; ok && id != "" && isRPC(body) && string(encode(got)) == id {
 		delete(object(body), "id")

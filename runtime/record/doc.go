@@ -1,4 +1,5 @@
-// Package record writes down what a client and an agent say to each other over HTTP, and plays it back without a network.
+// Package record writes down what a client and an agent say to each other over HTTP, and plays it back without a
+// network.
 //
 // A [Recorder] and a [Player] are HTTP transports. In tests both are behind a2atest.Replay; a program uses them so:
 //
@@ -7,7 +8,7 @@
 //	…
 //	err = r.Save("quote.jsonl")
 //
-// A recording is a file of JSON Lines, one frame a line in the order of time: a header, and of each exchange its request, the head of the
-// answer, the events of a stream, and its end. Ids and times are replaced by names and a fixed time, so that the next recording
-// differs little; secrets are masked. docs/recordings.md describes the format.
+// A recording is a file of JSON Lines, one frame a line in the order of time: a header, and of each exchange its
+// request, the head of the answer, the events of a stream, and its end. Ids and times are replaced by names and a
+// fixed time, so that the next recording differs little; secrets are masked. docs/recordings.md describes the format.
 package record

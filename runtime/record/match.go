@@ -22,10 +22,7 @@ func (p *Player) ask(req *http.Request, sent []byte) *asked {
 	}
 	m := p.masker
 	m.findIn(req.URL, req.Header)
-	a := &asked{frame: frame{
-		Type: typeRequest, Method: req.Method, Path: pathOf(req.URL), Query: req.URL.Query().Encode(), content: contentOf(sent),
-	}}
-	a.Header = pick(req.Header, requestHeaders)
+	a := &asked{frame: requestFrame(req, sent)}
 	walk(a.Body, place{}, m.findText)
 	if isRPC(a.Body) {
 		a.id = object(a.Body)["id"]
@@ -75,11 +72,13 @@ func (p *Player) use(i int) {
 	p.changed = make(chan struct{})
 }
 
-// lastCard is the last exchange in which the card was fetched that a request fetches; -1 without. A card may be fetched more often than it was.
+// lastCard is the last exchange in which the card was fetched that a request fetches; -1 without. A card may be
+// fetched more often than it was.
 func (p *Player) lastCard(a *asked) int {
 	for i := len(p.rec.exchanges) - 1; i >= 0 && isCard(a.Method, a.Path); i-- {
 		x := p.rec.exchanges[i]
-		if x.request.Method == a.Method && x.request.Path == a.Path && x.answer != nil && x.answer.Status == http.StatusOK {
+		same := x.request.Method == a.Method && x.request.Path == a.Path
+		if same && x.answer != nil && x.answer.Status == http.StatusOK {
 			return i
 		}
 	}
@@ -239,8 +238,8 @@ func sameButMasked(rec, got string) bool {
 	return ok && strings.HasSuffix(got, first)
 }
 
-// text compares strings. What was masked is not known, times go on, and an id that a program made stands for the name that the recording has
-// for it, from then on.
+// text compares strings. What was masked is not known, times go on, and an id that a program made stands for the name
+// that the recording has for it, from then on.
 func (m *matcher) text(rec, got string, at place) bool {
 	switch {
 	case rec == got, sameButMasked(rec, got), sameButMasked(rec, m.named(got)):
@@ -258,7 +257,8 @@ func (m *matcher) text(rec, got string, at place) bool {
 
 // free reports whether a name can stand for an id of the client's: neither stands for another one.
 func (m *matcher) free(name, id string) bool {
-	return m.player.rec.seen[name] && m.player.bound[name] == "" && m.new[name] == "" && m.player.names[id] == "" && m.ids[id] == ""
+	p := m.player
+	return p.rec.seen[name] && p.bound[name] == "" && m.new[name] == "" && p.names[id] == "" && m.ids[id] == ""
 }
 
 // named is a text of this run with the names of the recording in the place of ids.

@@ -71,7 +71,8 @@ func (p *Player) mismatch(a *asked) *MismatchError {
 			e.Diff = ""
 		}
 	}
-	if !slices.ContainsFunc(p.mistakes, func(other *MismatchError) bool { return *other == *e }) && len(p.mistakes) < maxMistakes {
+	known := slices.ContainsFunc(p.mistakes, func(other *MismatchError) bool { return *other == *e })
+	if !known && len(p.mistakes) < maxMistakes {
 		p.mistakes = append(p.mistakes, e)
 	}
 	return e
@@ -79,7 +80,7 @@ func (p *Player) mismatch(a *asked) *MismatchError {
 
 // reason says what a request has that none of the recording can have.
 func (p *Player) reason(a *asked) string {
-	calls := slices.DeleteFunc(slices.Clone(p.rec.exchanges), func(x *recorded) bool { return isCard(x.request.Method, x.request.Path) })
+	calls := slices.DeleteFunc(slices.Clone(p.rec.exchanges), (*recorded).ofCard)
 	if len(calls) == 0 || isCard(a.Method, a.Path) {
 		return ""
 	}
@@ -101,14 +102,16 @@ func (p *Player) reason(a *asked) string {
 	case version != "" && head.Protocol != "" && !has:
 		return fmt.Sprintf("it is of version %s of the protocol, and the recording of %s", version, head.Protocol)
 	case !speaks:
-		return fmt.Sprintf("it is made over %s, and the recording over %s; rpc.Prefer(%q) may help", binding, head.Binding, head.Binding)
+		return fmt.Sprintf("it is made over %s, and the recording over %[2]s; rpc.Prefer(%[2]q) may help",
+			binding, head.Binding)
 	case times > 0:
 		return fmt.Sprintf("it was recorded %d×, and is made once more", times)
 	}
 	return ""
 }
 
-// nearest is the recorded request that has the most lines in common with another one: one that was not made yet, of the same operation, if there is one.
+// nearest is the recorded request that has the most lines in common with another one: one that was not made yet, of
+// the same operation, if there is one.
 func (p *Player) nearest(a *asked) *recorded {
 	var best *recorded
 	most, looked := -1, 0
@@ -118,7 +121,7 @@ func (p *Player) nearest(a *asked) *recorded {
 	}
 	for i, x := range p.rec.exchanges {
 		r := &x.request
-		if isCard(r.Method, r.Path) != isCard(a.Method, a.Path) || looked > candidates {
+		if x.ofCard() != isCard(a.Method, a.Path) || looked > candidates {
 			continue
 		}
 		looked++
@@ -153,7 +156,8 @@ func title(f *frame) string {
 	return strings.TrimSpace(f.Method + " " + f.Path + " " + f.Operation)
 }
 
-// shown is a request as lines that people read. name is the text that stands for one of this run; nil for a recorded one.
+// shown is a request as lines that people read. name is the text that stands for one of this run; nil for a recorded
+// one.
 func shown(f *frame, name func(string) string) []string {
 	if name == nil {
 		name = func(s string) string { return s }

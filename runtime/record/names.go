@@ -1,6 +1,7 @@
 package record
 
 import (
+	"maps"
 	"net/url"
 	"regexp"
 	"slices"
@@ -22,13 +23,15 @@ const (
 
 // idMembers are the members that have ids, as plainName has them, in all versions of the protocol.
 var idMembers = map[string]string{
-	"messageid": kindMessage, "taskid": kindTask, "referencetaskids": kindTask, "contextid": kindContext, "sessionid": kindContext,
-	"artifactid": kindArtifact, "pushnotificationconfigid": kindConfig, "configid": kindConfig, "pagetoken": kindPage, "nextpagetoken": kindPage,
+	"messageid": kindMessage, "taskid": kindTask, "referencetaskids": kindTask, "contextid": kindContext,
+	"sessionid": kindContext, "artifactid": kindArtifact, "pushnotificationconfigid": kindConfig, "configid": kindConfig,
+	"pagetoken": kindPage, "nextpagetoken": kindPage,
 }
 
 // timeMembers are the members that have times.
 var timeMembers = map[string]bool{
-	"timestamp": true, "createdat": true, "lastmodified": true, "updatedat": true, "statustimestampafter": true, "lastupdatedafter": true,
+	"timestamp": true, "createdat": true, "lastmodified": true, "updatedat": true, "statustimestampafter": true,
+	"lastupdatedafter": true,
 }
 
 // traceMembers are those of a trace context, which is another each time.
@@ -52,13 +55,7 @@ func memberBehind(segment string) string {
 var named = regexp.MustCompile(`\b(?:message|task|context|artifact|config|page|event)-[0-9]+\b`)
 
 // isName reports whether a text is such a name.
-func isName(s string) bool {
-	kind, n, ok := strings.Cut(s, "-")
-	if _, err := strconv.ParseUint(n, 10, 32); err != nil || !ok {
-		return false
-	}
-	return slices.Contains([]string{kindMessage, kindTask, kindContext, kindArtifact, kindConfig, kindPage, kindEvent}, kind)
-}
+func isName(s string) bool { return s != "" && named.FindString(s) == s }
 
 // idKind is the kind of id that is at a place; "" for none.
 func idKind(at place) string {
@@ -78,8 +75,8 @@ func idKind(at place) string {
 	return ""
 }
 
-// machineMade reports whether an id was made by a program rather than thought of by a person: a UUID, another long row of letters and digits,
-// or a long number.
+// machineMade reports whether an id was made by a program rather than thought of by a person: a UUID, another long
+// row of letters and digits, or a long number.
 func machineMade(id string) bool {
 	digits, upper, run := 0, 0, 0
 	for i := range len(id) {
@@ -104,6 +101,9 @@ func machineMade(id string) bool {
 func isUUID(s string) bool { return uuid.MatchString(s) }
 
 var uuid = regexp.MustCompile(`[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}`)
+
+// longestID is the length of the longest id that is looked for within texts, in bytes.
+const longestID = 256
 
 // base is the first time of a recording.
 var base = time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)
@@ -157,8 +157,8 @@ func (n *names) seePath(path string) {
 
 // seeQuery takes note of the ids in a query.
 func (n *names) seeQuery(query url.Values) {
-	for name, values := range query {
-		for _, v := range values {
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		for _, v := range query[name] {
 			n.seeText(place{member: name}, v)
 		}
 	}
@@ -175,7 +175,7 @@ func (n *names) give() {
 			name = kind + "-" + strconv.Itoa(n.last[kind])
 		}
 		n.of[id] = name
-		if len(id) >= 16 {
+		if len(id) >= 16 && len(id) <= longestID {
 			pairs = append(pairs, id, name)
 		}
 	}
@@ -225,7 +225,8 @@ func (n *names) rewrite(at place, s string) string {
 	return n.text(s)
 }
 
-// time is a time in whole seconds since that of the first, so that it differs from one recording to the next only if the agent took another time.
+// time is a time in whole seconds since that of the first, so that it differs from one recording to the next only if
+// the agent took another time.
 func (n *names) time(s string) string {
 	t, err := time.Parse(time.RFC3339Nano, s)
 	if err != nil {

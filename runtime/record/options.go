@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// DefaultMaxBytes is the size of the largest recording that is written or read, unless [MaxBytes] says otherwise: 32 MiB.
+// DefaultMaxBytes is the size of the largest recording that is written or read, unless [MaxBytes] says otherwise: 32
+// MiB.
 const DefaultMaxBytes = 32 << 20
 
 // Option configures a [Recorder] and the [Player] of what it recorded. Give both the same.
@@ -32,7 +33,8 @@ func configure(opts []Option) *config {
 	return c
 }
 
-// Over has a recorder send its requests by t: one with a client certificate or a proxy, or that of an agent in the same process.
+// Over has a recorder send its requests by t: one with a client certificate or a proxy, or that of an agent in the
+// same process.
 func Over(t http.RoundTripper) Option { return func(c *config) { c.base = t } }
 
 // MaxBytes limits the size of a recording in bytes.
@@ -41,17 +43,18 @@ func MaxBytes(n int) Option { return func(c *config) { c.maxBytes = n } }
 // Lenient allows that requests of the recording are never made.
 func Lenient() Option { return func(c *config) { c.lenient = true } }
 
-// Secret masks texts wherever they are, beside the credentials that requests carry. A text of less than six bytes is not masked.
+// Secret masks texts wherever they are, beside the credentials that requests carry. A text of less than six bytes is
+// not masked.
 func Secret(texts ...string) Option {
 	return func(c *config) { c.secrets = append(c.secrets, texts...) }
 }
 
-// Mask masks the values of JSON members and query parameters with these names, and what headers with these names carry, beside those whose
-// names say that they are secret: "token", "credentials", "password", …
+// Mask masks the values of JSON members and query parameters with these names, and what headers with these names
+// carry, beside those whose names say that they are secret: "token", "credentials", "password", …
 func Mask(names ...string) Option { return func(c *config) { add(c.masked, names) } }
 
-// Keep does not mask the values of JSON members and query parameters with these names: such as look like secrets and are none, and
-// query parameters that the protocol does not have.
+// Keep does not mask the values of JSON members and query parameters with these names: such as look like secrets and
+// are none, and query parameters that the protocol does not have.
 func Keep(names ...string) Option { return func(c *config) { add(c.kept, names) } }
 
 // Ignore matches requests whatever they have in JSON members with these names: values that differ each time.
@@ -67,6 +70,6 @@ func add(set map[string]bool, names []string) {
 }
 
 // plainName is a name without what spellings of it differ in: "Api-Key", "api_key" and "apiKey" are "apikey".
-func plainName(name string) string {
-	return strings.ToLower(strings.NewReplacer("-", "", "_", "", " ", "").Replace(name))
-}
+func plainName(name string) string { return strings.ToLower(separators.Replace(name)) }
+
+var separators = strings.NewReplacer("-", "", "_", "", " ", "")

@@ -37,8 +37,8 @@ func request(id int, method, params string) string {
 
 const fresh1, fresh2 = "8a7c04f0-5b7e-4c8e-9e0f-7b0f5cf5d001", "01ARZ3NDEKTSV4RRFFQ69G5FAV"
 
-// TestFreshIDsMatch: an id that the client makes anew stands for the recorded one, in what it says later and in what it is answered. One that a person has
-// thought of does not.
+// TestFreshIDsMatch: an id that the client makes anew stands for the recorded one, in what it says later and in what
+// it is answered. One that a person has thought of does not.
 func TestFreshIDsMatch(t *testing.T) {
 	file := save(t, echo(), func(over http.RoundTripper) {
 		for _, params := range []string{`{"message":{"messageId":"` + fresh1 + `","text":"re ` + fresh1 + `"}}`, `{"message":{"messageId":"m-1","taskId":"` + fresh1 + `"}}`} {
@@ -65,7 +65,8 @@ func TestFreshIDsMatch(t *testing.T) {
 	}
 }
 
-// TestOnlyIDsOfTheClientMatchOthers: that of a task, which the agent makes, must be the recorded one. What the agent says that is like a name of an id is none.
+// TestOnlyIDsOfTheClientMatchOthers: that of a task, which the agent makes, must be the recorded one. What the agent
+// says that is like a name of an id is none.
 func TestOnlyIDsOfTheClientMatchOthers(t *testing.T) {
 	answered := `{"type":"response","n":%d,"status":200,"body":{"text":"message-2 waits","task":{"id":"task-1","status":{}}}}` + "\n"
 	p := open(t, write(t, headLine+`{"type":"request","n":1,"method":"POST","path":"/","body":{"messageId":"message-1"}}`+"\n"+fmt.Sprintf(answered, 1)+

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// patience is how long a part of an answer waits for requests that were recorded before it; one that does not come is not waited for
-// again. In a bubble of testing/synctest, whose clock begins in the year 2000, a day costs nothing.
+// patience is how long a part of an answer waits for requests that were recorded before it; one that does not come is
+// not waited for again. In a bubble of testing/synctest, whose clock begins in the year 2000, a day costs nothing.
 func patience() time.Duration {
 	if time.Now().Year() < 2020 {
 		return 24 * time.Hour
@@ -23,8 +23,8 @@ func patience() time.Duration {
 	return 5 * time.Second
 }
 
-// Player is an HTTP transport that answers from a recording, and never uses a network. Answers come at once, without the pauses of the
-// recording. It is safe for concurrent use.
+// Player is an HTTP transport that answers from a recording, and never uses a network. Answers come at once, without
+// the pauses of the recording. It is safe for concurrent use.
 type Player struct {
 	config *config
 	file   string
@@ -57,7 +57,8 @@ func Open(file string, opts ...Option) (*Player, error) {
 	return p, nil
 }
 
-// RoundTrip answers a request as the first recorded one like it was answered that was not made yet. A request without one is a [*MismatchError].
+// RoundTrip answers a request as the first recorded one like it was answered that was not made yet. A request without
+// one is a [*MismatchError].
 func (p *Player) RoundTrip(req *http.Request) (*http.Response, error) {
 	if isForTokens(req) {
 		return nil, fmt.Errorf("%s: requests for tokens are not recorded: give the client rpc.WithoutCredentials()", p.file)
@@ -89,8 +90,9 @@ func (p *Player) RoundTrip(req *http.Request) (*http.Response, error) {
 // response is the head of an answer. A body that is no stream is there at once.
 func (p *Player) response(req *http.Request, x *recorded, body *playedBody) *http.Response {
 	resp := &http.Response{
-		Status: strconv.Itoa(x.answer.Status) + " " + http.StatusText(x.answer.Status), StatusCode: x.answer.Status,
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: http.Header{}, ContentLength: -1, Request: req, Body: body,
+		Status:     strconv.Itoa(x.answer.Status) + " " + http.StatusText(x.answer.Status),
+		StatusCode: x.answer.Status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: http.Header{}, ContentLength: -1, Request: req, Body: body,
 	}
 	for name, v := range x.answer.Header {
 		resp.Header.Set(name, string(p.played([]byte(v))))
@@ -191,12 +193,14 @@ func (b *playedBody) event(e part) []byte {
 func (b *playedBody) failure() error {
 	switch b.parts[len(b.parts)-1].How {
 	case endUnreached:
-		return &net.OpError{Op: "dial", Net: "tcp", Err: fmt.Errorf("%s:%d: there was no connection", b.player.file, b.exchange.line)}
+		err := fmt.Errorf("%s:%d: there was no connection", b.player.file, b.exchange.line)
+		return &net.OpError{Op: "dial", Net: "tcp", Err: err}
 	case endCut:
 		return io.ErrUnexpectedEOF
 	case endLeft:
 		if a := b.exchange.answer; a != nil && !b.exchange.stream() {
-			return fmt.Errorf("%s:%d: the client read no more of this answer when it was recorded", b.player.file, b.exchange.line)
+			return fmt.Errorf("%s:%d: the client read no more of this answer when it was recorded",
+				b.player.file, b.exchange.line)
 		}
 		select {
 		case <-b.ctx.Done():
@@ -236,8 +240,8 @@ func (b *playedBody) await(next part) error {
 	}
 }
 
-// missing reports whether a request behind the n-th, and among the first ones, has not been made, and what is closed when one is. With skip it is not
-// waited for again.
+// missing reports whether a request behind the n-th, and among the first ones, has not been made, and what is closed
+// when one is. With skip it is not waited for again.
 func (p *Player) missing(n, among int, skip bool) (bool, <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -256,13 +260,14 @@ func (b *playedBody) Close() error {
 	return nil
 }
 
-// Unused is the error of requests of the recording that were never made; nil if all were, or with [Lenient]. That of a card may be left out.
+// Unused is the error of requests of the recording that were never made; nil if all were, or with [Lenient]. That of
+// a card may be left out.
 func (p *Player) Unused() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var left []string
 	for i, x := range p.rec.exchanges {
-		if !p.used[i] && !isCard(x.request.Method, x.request.Path) {
+		if !p.used[i] && !x.ofCard() {
 			left = append(left, fmt.Sprintf("%s:%d: %s", p.file, x.line, title(&x.request)))
 		}
 	}
@@ -273,7 +278,8 @@ func (p *Player) Unused() error {
 	if len(left) > 10 {
 		text += fmt.Sprintf("\n\tand %d more", len(left)-10)
 	}
-	return fmt.Errorf("%d recorded requests were not made; %s, or allow it by record.Lenient():\n\t%s", len(left), p.again(), text)
+	return fmt.Errorf("%d recorded requests were not made; %s, or allow it by record.Lenient():\n\t%s",
+		len(left), p.again(), text)
 }
 
 // again says how to record again.
@@ -284,12 +290,13 @@ func (p *Player) again() string {
 	return "record again"
 }
 
-// Silent reports whether no request but for a card was answered, and of which version of the protocol, and over which binding, those of the recording are.
+// Silent reports whether no request but for a card was answered, and of which version of the protocol, and over which
+// binding, those of the recording are.
 func (p *Player) Silent() (silent bool, version, binding string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i, x := range p.rec.exchanges {
-		if p.used[i] && !isCard(x.request.Method, x.request.Path) {
+		if p.used[i] && !x.ofCard() {
 			return false, "", ""
 		}
 	}

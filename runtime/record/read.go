@@ -88,7 +88,8 @@ func load(file string, max int) (*recording, error) {
 		return nil, err
 	}
 	if len(src) > max {
-		return nil, &FormatError{File: file, Err: fmt.Errorf("it has more than %d bytes: allow more by record.MaxBytes", max)}
+		err := fmt.Errorf("it has more than %d bytes: allow more by record.MaxBytes", max)
+		return nil, &FormatError{File: file, Err: err}
 	}
 	return parse(file, src)
 }
@@ -115,7 +116,8 @@ func parse(file string, src []byte) (*recording, error) {
 	}
 	for _, x := range rec.exchanges {
 		if !x.complete() {
-			return nil, &FormatError{File: file, Line: x.line, Err: fmt.Errorf("request %d has no end: the file was cut", x.request.N)}
+			err := fmt.Errorf("request %d has no end: the file was cut", x.request.N)
+			return nil, &FormatError{File: file, Line: x.line, Err: err}
 		}
 	}
 	return rec, nil
@@ -154,7 +156,8 @@ func (rec *recording) add(f *frame, line int) error {
 	switch f.Type {
 	case typeRecording:
 		if f.Format != Format {
-			return fmt.Errorf("the recording has format %d, and this version of a2agen plays format %d: record again", f.Format, Format)
+			return fmt.Errorf("the recording has format %d, and this version of a2agen plays format %d: record again",
+				f.Format, Format)
 		}
 		rec.head = *f
 		return nil
@@ -206,6 +209,9 @@ func validEnd(how string, answered bool) bool {
 	}
 	return how == "" && answered
 }
+
+// ofCard reports whether the request fetches a card.
+func (x *recorded) ofCard() bool { return isCard(x.request.Method, x.request.Path) }
 
 // stream reports whether the answer is one.
 func (x *recorded) stream() bool { return isEvents(x.answer.Header["Content-Type"]) }

@@ -190,7 +190,8 @@ func TestRecordingsTakeLinearTime(t *testing.T) {
 	}
 }
 
-// FuzzRecording: whatever a file has, reading it ends, and so does playing it; and what is played can be recorded and played again.
+// FuzzRecording: whatever a file has, reading it ends, and so does playing it; and what is played can be recorded and
+// played again.
 func FuzzRecording(f *testing.F) {
 	for _, s := range []string{
 		headLine + requestLine + responseLine, headLine + requestLine + streamLine + eventLine + endLine, conversation(2, 2),

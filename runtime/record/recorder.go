@@ -12,8 +12,8 @@ import (
 	"sync"
 )
 
-// Recorder is an HTTP transport that writes down what passes. Requests for tokens pass, too, and are not written down. It is safe for
-// concurrent use.
+// Recorder is an HTTP transport that writes down what passes. Requests for tokens pass, too, and are not written
+// down. It is safe for concurrent use.
 type Recorder struct {
 	config *config
 	base   http.RoundTripper
@@ -89,7 +89,8 @@ func (r *Recorder) CloseIdleConnections() {
 func isForTokens(req *http.Request) bool {
 	path := req.URL.Path
 	return strings.HasPrefix(req.Header.Get("Content-Type"), "application/x-www-form-urlencoded") ||
-		strings.Contains(path, "/.well-known/oauth-") || strings.Contains(path, "/.well-known/openid-") || strings.Contains(path, "jwks")
+		strings.Contains(path, "/.well-known/oauth-") || strings.Contains(path, "/.well-known/openid-") ||
+		strings.Contains(path, "jwks")
 }
 
 // bodyOf reads the body of a request to its end.
@@ -123,7 +124,8 @@ func (r *Recorder) tick() int {
 func (r *Recorder) take(n int) bool {
 	r.size += n
 	if r.size > r.config.maxBytes && r.fault == nil {
-		r.fault = fmt.Errorf("the recording is larger than %d bytes: record less, or allow more by record.MaxBytes", r.config.maxBytes)
+		r.fault = fmt.Errorf("the recording is larger than %d bytes: record less, or allow more by record.MaxBytes",
+			r.config.maxBytes)
 		r.exchanges = nil
 	}
 	return r.fault == nil
@@ -144,7 +146,8 @@ func (r *Recorder) answer(x *exchange, resp *http.Response) {
 	defer r.mu.Unlock()
 	x.answered, x.head = r.tick(), &http.Response{StatusCode: resp.StatusCode, Header: resp.Header.Clone()}
 	if e := resp.Header.Get("Content-Encoding"); e != "" && e != "identity" && r.fault == nil {
-		r.fault = fmt.Errorf("the agent compresses its answers (%s), so that secrets in them cannot be masked: have it send plain ones", e)
+		r.fault = fmt.Errorf("the agent compresses its answers (%s), so that secrets in them cannot be masked: "+
+			"have it send plain ones", e)
 	}
 }
 

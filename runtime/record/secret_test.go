@@ -54,7 +54,8 @@ func parrot(scheme string) handler {
 	}
 }
 
-// TestNoSecretIsWritten: neither where the client sent it, nor where the agent repeats it, nor in the error of a request that does not match.
+// TestNoSecretIsWritten: neither where the client sent it, nor where the agent repeats it, nor in the error of a
+// request that does not match.
 func TestNoSecretIsWritten(t *testing.T) {
 	for _, scheme := range []string{"basic", "bearer", "hoba"} {
 		t.Run(scheme, func(t *testing.T) {
@@ -152,11 +153,18 @@ func must(r *http.Request, err error) *http.Request {
 func TestAPlainValueIsKeptWhenAsked(t *testing.T) {
 	agent := handler(func(w http.ResponseWriter, _ *http.Request) { answer(w, "", `{"token":"day one"}`) })
 	talk := func(over http.RoundTripper) {
-		_, _ = post(t, over, "/plans?filter=open&historyLength=2&key=abcdefgh", `{"password":"on paper"}`)
+		body := strings.NewReader(`{"password":"on paper","team":"acme-corp"}`)
+		req := must(http.NewRequest(http.MethodPost, agentURL+"/plans?filter=open&historyLength=2&key=abcdefgh", body))
+		req.Header.Set("X-Tenant", "acme-corp")
+		resp, err := over.RoundTrip(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.Copy(io.Discard, resp.Body)
 	}
 	masked := text(t, save(t, agent, talk))
-	kept := text(t, save(t, agent, talk, record.Keep("token", "password", "filter", "key")))
-	for plain, hidden := range map[string]string{`"token":"day one"`: `"token":"[masked]"`, `"password":"on paper"`: `"password":"[masked]"`, "filter=open": "filter=%5Bmasked%5D", "key=abcdefgh": "key=%5Bmasked%5D"} {
+	kept := text(t, save(t, agent, talk, record.Keep("token", "password", "filter", "key", "x-tenant")))
+	for plain, hidden := range map[string]string{`"token":"day one"`: `"token":"[masked]"`, `"password":"on paper"`: `"password":"[masked]"`, `"acme-corp"`: `"team":"[masked]"`, "filter=open": "filter=%5Bmasked%5D", "key=abcdefgh": "key=%5Bmasked%5D"} {
 		if !strings.Contains(kept, plain) || strings.Contains(masked, plain) || !strings.Contains(masked, hidden) {
 			t.Errorf("%s: kept:\n%s\nmasked:\n%s", plain, kept, masked)
 		}

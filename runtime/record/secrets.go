@@ -13,26 +13,33 @@ import (
 // masked stands in the place of a secret.
 const masked = "[masked]"
 
-// shortest is the length of the shortest secret that is masked within texts, in bytes: what is shorter is in them by chance.
-const shortest = 6
+// shortest and longest are the lengths of the secrets that are masked within texts, in bytes. What is shorter is in
+// them by chance; looking for what is longer would take long, and is something that agents can make up.
+const (
+	shortest = 6
+	longest  = 4 << 10
+)
 
 // secretMembers are the members of JSON whose strings are secret, as plainName has them.
 var secretMembers = map[string]bool{
-	"token": true, "accesstoken": true, "refreshtoken": true, "idtoken": true, "authtoken": true, "bearertoken": true, "apikey": true,
-	"secret": true, "clientsecret": true, "password": true, "passwd": true, "credentials": true, "authorization": true, "privatekey": true,
-	"cookie": true, "jwt": true,
+	"token": true, "accesstoken": true, "refreshtoken": true, "idtoken": true, "authtoken": true, "bearertoken": true,
+	"apikey": true, "secret": true, "clientsecret": true, "password": true, "passwd": true, "credentials": true,
+	"authorization": true, "privatekey": true, "cookie": true, "jwt": true,
 }
 
 // secretWords are parts of the names of headers and query parameters that carry secrets.
-var secretWords = []string{"token", "secret", "password", "passwd", "apikey", "credential", "signature", "auth", "cookie", "session", "jwt"}
+var secretWords = []string{
+	"token", "secret", "password", "passwd", "credential", "signature", "auth", "cookie", "session", "jwt",
+}
 
 // secretParameters are whole names of query parameters that carry secrets.
-var secretParameters = map[string]bool{"key": true, "sig": true, "code": true, "state": true, "pwd": true, "subscriptionkey": true}
+var secretParameters = map[string]bool{"sig": true, "code": true, "state": true, "pwd": true}
 
 // plainParameters are the query parameters of the protocol, in all versions.
 var plainParameters = map[string]bool{
-	"tenant": true, "contextid": true, "status": true, "pagesize": true, "pagetoken": true, "historylength": true, "includeartifacts": true,
-	"statustimestampafter": true, "lastupdatedafter": true, "taskid": true, "id": true, "metadata": true, "limit": true, "offset": true,
+	"tenant": true, "contextid": true, "status": true, "pagesize": true, "pagetoken": true, "historylength": true,
+	"includeartifacts": true, "statustimestampafter": true, "lastupdatedafter": true, "taskid": true, "id": true,
+	"metadata": true, "limit": true, "offset": true,
 }
 
 // masker masks secrets: by the names of what carries them, and wherever they are said again.
@@ -44,7 +51,8 @@ type masker struct {
 	text     *strings.Replacer // masks them
 }
 
-// agentOrigin is written in the place of the agent's scheme, host and port, so that a recording does not depend on where the agent ran.
+// agentOrigin is written in the place of the agent's scheme, host and port, so that a recording does not depend on
+// where the agent ran.
 const agentOrigin = "http://agent.test"
 
 func newMasker(c *config) *masker {
@@ -57,10 +65,11 @@ func newMasker(c *config) *masker {
 
 // find takes note of a secret, in the forms in which it may be said again.
 func (m *masker) find(secret string) {
-	if len(secret) < shortest || secret == masked {
+	if len(secret) < shortest || len(secret) > longest || secret == masked {
 		return
 	}
-	for _, form := range []string{secret, url.QueryEscape(secret), url.PathEscape(secret), base64.StdEncoding.EncodeToString([]byte(secret))} {
+	inBase64 := base64.StdEncoding.EncodeToString([]byte(secret))
+	for _, form := range []string{secret, url.QueryEscape(secret), url.PathEscape(secret), inBase64} {
 		m.found[form] = true
 	}
 }
@@ -113,9 +122,10 @@ func (m *masker) findHeader(name, value string) {
 
 // plainHeaders are those of requests that carry no secret. Any other one may.
 var plainHeaders = map[string]bool{
-	"Accept": true, "Accept-Encoding": true, "Accept-Language": true, "Cache-Control": true, "Content-Type": true, "Content-Length": true,
-	"Host": true, "Idempotency-Key": true, "Idempotency-Age": true, "If-None-Match": true, "Last-Event-Id": true, "Traceparent": true,
-	"Tracestate": true, "User-Agent": true, "A2a-Version": true, "A2a-Extensions": true, "X-A2a-Extensions": true,
+	"Accept": true, "Accept-Encoding": true, "Accept-Language": true, "Cache-Control": true, "Content-Type": true,
+	"Content-Length": true, "Host": true, "Idempotency-Key": true, "Idempotency-Age": true, "If-None-Match": true,
+	"Last-Event-Id": true, "Traceparent": true, "Tracestate": true, "User-Agent": true, "A2a-Version": true,
+	"A2a-Extensions": true, "X-A2a-Extensions": true,
 }
 
 // secretName reports whether what has this name, as plainName has it, is a secret.
@@ -123,7 +133,9 @@ func (m *masker) secretName(plain string) bool {
 	if m.kept[plain] {
 		return false
 	}
-	return m.masked[plain] || m.keyNames[plain] || slices.ContainsFunc(secretWords, func(w string) bool { return strings.Contains(plain, w) }) || strings.HasSuffix(plain, "key")
+	said := func(word string) bool { return strings.Contains(plain, word) }
+	return m.masked[plain] || m.keyNames[plain] || strings.HasSuffix(plain, "key") ||
+		slices.ContainsFunc(secretWords, said)
 }
 
 // secretParameter reports whether the query parameter of this name is a secret.
@@ -170,7 +182,7 @@ func (m *masker) ready() {
 	for s := range m.found {
 		secrets = append(secrets, s)
 	}
-	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) }) // the longest first: one may begin with another
+	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) }) // one may begin with another
 	var pairs []string
 	for _, s := range secrets {
 		pairs = append(pairs, s, masked)
@@ -245,7 +257,8 @@ func (m *masker) keys(v any) any {
 	return v
 }
 
-// replaceOrigin writes agentOrigin in the place of an origin, where that ends: not in "http://a.example:80" within "http://a.example:8080".
+// replaceOrigin writes agentOrigin in the place of an origin, where that ends: not in "http://a.example:80" within
+// "http://a.example:8080".
 func replaceOrigin(s, origin string) string {
 	if origin == "" {
 		return s

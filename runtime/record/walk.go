@@ -35,5 +35,7 @@ func walk(v any, at place, visit func(place, string) string) any {
 
 // in is the place of a member of an object that is at p.
 func (p place) in(member string, parent map[string]any) place {
-	return place{member: member, parent: parent, payload: p.payload || opaque[member], params: p.member == "params" && isRPC(p.parent)}
+	return place{
+		member: member, parent: parent, payload: p.payload || opaque[member], params: p.member == "params" && isRPC(p.parent),
+	}
 }
