@@ -250,7 +250,7 @@ func (a *Agent) Fault(faults ...fault.Fault) {
 	if err != nil {
 		a.t.Fatalf("a2atest: %v", err)
 	}
-	at := place()
+	at := testLine()
 	a.mu.Lock()
 	a.faults = append(a.faults, in)
 	a.mu.Unlock()

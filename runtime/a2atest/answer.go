@@ -187,8 +187,8 @@ const (
 	repeats             // the same one, when the client has answered what it asked
 )
 
-// play is an answer to the messages of one task.
-type play[In, Out any] struct {
+// script is an answer to the messages of one task.
+type script[In, Out any] struct {
 	answer *Answer[In, Out]
 	steps  []step[In] // those of the answer when the call came
 	call   *Call[In]
@@ -196,7 +196,7 @@ type play[In, Out any] struct {
 }
 
 // goOn does the next steps. The server has one message at a time handled in a task.
-func (p *play[In, Out]) goOn(ctx context.Context, in In, t *Task) ([]byte, error) {
+func (p *script[In, Out]) goOn(ctx context.Context, in In, t *Task) ([]byte, error) {
 	for p.next < len(p.steps) {
 		s, at := p.steps[p.next], p.next
 		if s.then != repeats {
@@ -217,7 +217,7 @@ func (p *play[In, Out]) goOn(ctx context.Context, in In, t *Task) ([]byte, error
 }
 
 // stream sends the chunks of a step.
-func (p *play[In, Out]) stream(at int, t *Task) error {
+func (p *script[In, Out]) stream(at int, t *Task) error {
 	streams := func(s step[In]) bool { return s.run == nil }
 	first, last := !slices.ContainsFunc(p.steps[:at], streams), !slices.ContainsFunc(p.steps[at+1:], streams)
 	chunks := p.steps[at].chunks
@@ -234,7 +234,7 @@ func (p *play[In, Out]) stream(at int, t *Task) error {
 }
 
 // atEnd answers when there are no more steps and none has ended the answer.
-func (p *play[In, Out]) atEnd(t *Task) ([]byte, error) {
+func (p *script[In, Out]) atEnd(t *Task) ([]byte, error) {
 	a := p.answer
 	if n := len(p.steps); n > 0 && p.steps[n-1].run == nil && isText[Out]() {
 		return nil, nil // the chunks are the answer

@@ -54,7 +54,7 @@ type Fake struct {
 func NewFake(t testing.TB, c FakeConfig, opts ...Option) *Fake {
 	t.Helper()
 	s := settingsOf(c.Name, opts)
-	f := &Fake{Agent: newAgent(t, s), config: c, at: place(), log: newLogger(t, slog.LevelWarn)}
+	f := &Fake{Agent: newAgent(t, s), config: c, at: testLine(), log: newLogger(t, slog.LevelWarn)}
 	for _, sk := range c.Skills {
 		if err := sk.join(f); err != nil {
 			t.Fatalf("a2atest: the fake %q: %v", s.name, err)

@@ -112,8 +112,26 @@ func TestAQuestionIsAnsweredByWhatFollowsIt(t *testing.T) {
 			t.Errorf("%+v", out)
 		}
 	}
-	if got := f.Forecast.Received(); err != nil || len(got) != 1 || len(got[0].Answers) != 2 || got[0].Answers[0] != "Oregon" {
+	if got := f.Forecast.Received(); err != nil || len(got) != 1 || len(got[0].Answers) != 2 || got[0].Answers[0].Text != "Oregon" {
 		t.Errorf("%v, %+v", err, got)
+	}
+}
+
+func TestDataThatAnswersAQuestionIsInTheInput(t *testing.T) {
+	f := newFake(t)
+	f.Forecast.Asks("Which?").Returns(sunny(2))
+	c := f.Client(t).RPC()
+	_, err := forecast.Call(t.Context(), c, &forecastInput{City: "Springfield"})
+	var ask *rpc.InputRequiredError
+	if !errors.As(err, &ask) {
+		t.Fatal(err)
+	}
+	if _, err := forecast.Answer(t.Context(), c, ask, runtime.Data(map[string]any{"city": "Eugene"})); err != nil {
+		t.Fatal(err)
+	}
+	got := f.Forecast.Received()[0]
+	if got.Input.City != "Springfield" || len(got.Answers) != 1 || got.Answers[0].Input.City != "Eugene" || len(got.Answers[0].Parts) != 1 {
+		t.Errorf("%+v", got)
 	}
 }
 

@@ -29,7 +29,7 @@ type Skill[In, Out any] struct {
 
 	mu      sync.Mutex
 	answers []*Answer[In, Out]
-	playing map[string]*play[In, Out] // by task
+	scripts map[string]*script[In, Out] // by task
 	calls   []*Call[In]
 }
 
@@ -39,9 +39,16 @@ type Call[In any] struct {
 	TaskID, ContextID string
 	Text              string      // of the message
 	Metadata          wire.Object // likewise
-	Answers           []string    // texts of the messages that answered what the task asked, in order
+	Answers           []Reply[In] // to what the task asked, in order
 	// Caller is [Tester], unless an option of [With] says otherwise.
 	Caller runtime.Caller
+}
+
+// Reply is a message that answered what a task asked.
+type Reply[In any] struct {
+	Input In // the input so far, with what the message has of it
+	Text  string
+	Parts []runtime.Part
 }
 
 // AnySkill is a [Skill] of any types.
@@ -54,7 +61,7 @@ type AnySkill interface {
 
 // NewSkill makes a skill by its id. field is what the generated fake calls it: "GetForecast".
 func NewSkill[In, Out any](id, field string) *Skill[In, Out] {
-	return &Skill[In, Out]{id: id, field: field, playing: map[string]*play[In, Out]{}}
+	return &Skill[In, Out]{id: id, field: field, scripts: map[string]*script[In, Out]{}}
 }
 
 // Calls returns the inputs with which the skill was called, in order. What answers a question is no call.
@@ -121,7 +128,7 @@ func (s *Skill[In, Out]) run(ctx context.Context, t *Task, value any) ([]byte, e
 	if !ok {
 		in, _ = any(t.Text()).(In)
 	}
-	if p := s.playOf(ctx, t, in); p != nil {
+	if p := s.scriptOf(ctx, t, in); p != nil {
 		return p.goOn(ctx, in, t)
 	}
 	if output, ok := s.sample(); ok {
@@ -130,13 +137,13 @@ func (s *Skill[In, Out]) run(ctx context.Context, t *Task, value any) ([]byte, e
 	return nil, t.Fail("%s", s.unexpected(in))
 }
 
-// playOf records a message, and returns what answers it; nil: nothing.
-func (s *Skill[In, Out]) playOf(ctx context.Context, t *Task, in In) *play[In, Out] {
+// scriptOf records a message, and returns what answers it; nil: nothing.
+func (s *Skill[In, Out]) scriptOf(ctx context.Context, t *Task, in In) *script[In, Out] {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if p := s.playing[t.ID()]; p != nil {
+	if p := s.scripts[t.ID()]; p != nil {
 		if t.Resumed() && p.call != nil {
-			p.call.Answers = append(p.call.Answers, t.Text())
+			p.call.Answers = append(p.call.Answers, Reply[In]{in, t.Text(), t.Parts()})
 		}
 		return p
 	}
@@ -152,8 +159,8 @@ func (s *Skill[In, Out]) playOf(ctx context.Context, t *Task, in In) *play[In, O
 		return nil
 	}
 	a.used++
-	p := &play[In, Out]{answer: a, steps: slices.Clone(a.steps), call: c}
-	s.playing[t.ID()] = p
+	p := &script[In, Out]{answer: a, steps: slices.Clone(a.steps), call: c}
+	s.scripts[t.ID()] = p
 	return p
 }
 
@@ -173,8 +180,7 @@ func (s *Skill[In, Out]) checked(output string, t *Task) ([]byte, error) {
 	if canDecode[Out]() {
 		if _, err := decode[Out]([]byte(output)); err != nil {
 			s.fake.fail("a2atest: %s: the value made up for skill %q breaks its output schema: %v\n"+
-				"Say f.%s.Returns(…) instead.",
-				s.fake.at, s.id, err, s.field)
+				"Say f.%s.Returns(…) instead.", s.fake.at, s.id, err, s.field)
 			return nil, t.Fail("a2atest: the value that was made up breaks the output schema: %v", err)
 		}
 	}
@@ -232,7 +238,7 @@ func times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-func isText[T any]() bool { return reflect.TypeFor[T]().Kind() == reflect.String }
+func isText[T any]() bool { return reflect.TypeFor[T]() == reflect.TypeFor[string]() }
 
 // decoder and encoder are what generated types do: they validate, too.
 type (
