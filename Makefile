@@ -66,7 +66,7 @@ seeds-of-stores: # four modes of 15 seconds
 	A2A_SEEDS=15s $(GO) test -count=1 -vet=off -run '^TestSQLiteIsAStore$$/^Differential$$' -v ./runtime/store/sqlite
 
 kill: KILLS ?= 1000
-kill: ## kill an agent under load KILLS times, and see what its clients and webhooks were told (SEED repeats the choices)
+kill: ## kill an agent under load KILLS times, and see what its clients and webhooks were told; then agents that call agents, a quarter as often (SEED repeats the choices)
 	KILLS=$(KILLS) $(GO) test -count=1 -v -timeout 2h ./internal/test/killtest
 
 fuzz: ## ten seconds for every fuzz target
