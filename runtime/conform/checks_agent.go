@@ -194,7 +194,9 @@ var agentChecks = []*Check{
 func (r *runner) tryTogether() {
 	p := &probe{runner: r}
 	for _, c := range agentChecks {
-		r.runCheck(c, "agent", p)
+		if c.chosen(r.config.Only) {
+			r.runCheck(c, "agent", p)
+		}
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 func (r *runner) tryCard() {
 	p := &probe{runner: r}
 	for _, c := range cardChecks {
-		if len(c.Versions) == 0 || slices.ContainsFunc(c.Versions, r.speaks) {
+		if c.chosen(r.config.Only) && (len(c.Versions) == 0 || slices.ContainsFunc(c.Versions, r.speaks)) {
 			r.runCheck(c, "card", p)
 		}
 	}

@@ -212,8 +212,7 @@ func inputNotUTF8(t *trial) {
 	src := strings.Replace(string(encode(body)), "TEXT", "a\xff\xfeb", 1)
 	var x *exchange
 	if t.Binding == bindingJSONRPC {
-		x = t.rawRPC(src, nil, options{})
-		x.problems = nil
+		x = t.rawRPC(src, anyID, options{})
 	} else {
 		path, _, verb := t.dialect.route(t.dialect.operation(opSend), params)
 		x = t.rawREST(verb, path, src, options{})
@@ -235,6 +234,8 @@ var jsonrpcChecks = []*Check{
 		Sentence: "What is no JSON is answered -32700, with the id null.", run: jsonrpcParseError},
 	{ID: "jsonrpc.invalid-request", Requirements: []string{"R153", "Q35"}, Section: "1.0 §9.5; 0.3 §8.1", Level: Must, Scope: OnInterface, Bindings: overRPC,
 		Sentence: "What is JSON and no request is answered -32600.", run: jsonrpcInvalidRequest},
+	{ID: "jsonrpc.version", Requirements: []string{"R153", "Q35"}, Section: "1.0 §9.3; 0.3 §6.11.1", Level: Should, Scope: OnInterface, Versions: since02, Bindings: overRPC,
+		Sentence: "A request of another version of JSON-RPC is answered -32600.", run: jsonrpcVersion},
 	{ID: "jsonrpc.unknown-method", Requirements: []string{"R153", "Q35", "Q13"}, Section: "1.0 §9.5; 0.3 §8.1", Level: Must, Scope: OnInterface, Bindings: overRPC,
 		Sentence: "A method that does not exist is answered -32601.", run: jsonrpcUnknownMethod},
 	{ID: "jsonrpc.params", Requirements: []string{"R153", "R35"}, Section: "1.0 §9.5; 0.3 §8.1", Level: Must, Scope: OnInterface, Bindings: overRPC,
@@ -264,6 +265,11 @@ func jsonrpcParseError(t *trial) { t.wantCode(`{"jsonrpc":"2.0","id":"x","method
 
 func jsonrpcInvalidRequest(t *trial) {
 	t.wantCode(`{"jsonrpc":"2.0","id":"conform-r"}`, "conform-r", errRequest)
+}
+
+func jsonrpcVersion(t *trial) {
+	method := rpcMethod(t.dialect.operation(opGet))
+	t.wantCode(fmt.Sprintf(`{"jsonrpc":"1.0","id":"conform-v","method":%q,"params":{"id":"conform"}}`, method), "conform-v", errRequest)
 }
 
 func jsonrpcUnknownMethod(t *trial) {

@@ -81,6 +81,9 @@ const (
 	maxShown  = 1500 // bytes of a request or an answer in a finding
 )
 
+// errLate is that of a call whose time is over.
+var errLate = errors.New("no whole answer")
+
 var errTooLong = fmt.Errorf("the answer is longer than %d bytes", maxBody)
 
 // roundTrip sends a request and reads what comes: events while until lets them come, else the body.
@@ -143,7 +146,7 @@ func (r *runner) failed(err error, timeout time.Duration) error {
 	case r.ctx.Err() != nil:
 		return r.ctx.Err()
 	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("no whole answer within %s", timeout)
+		return fmt.Errorf("%w within %s, which can be set", errLate, timeout)
 	}
 	return errors.New(r.mask(err.Error()))
 }

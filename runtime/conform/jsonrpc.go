@@ -127,7 +127,10 @@ func (x *exchange) envelope(v any, id any) (result any, f *failure) {
 }
 
 // sameID compares ids by their JSON. nil is what a request that cannot be read is answered with.
-func sameID(want, got any) bool { return bytes.Equal(encode(want), encode(got)) }
+func sameID(want, got any) bool { return want == anyID || bytes.Equal(encode(want), encode(got)) }
+
+// anyID is for a request whose id an agent may or may not be able to read.
+const anyID = "any id"
 
 // rpcError reads the error of a response.
 func (x *exchange) rpcError(e any) *failure {

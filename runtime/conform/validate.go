@@ -171,7 +171,7 @@ func (c *validator) message(t *typeOf, o object, path string) {
 		case f == nil:
 			c.unlisted(t, name, at)
 			continue
-		case o[name] == nil && f.nullable:
+		case o[name] == nil && (f.nullable || c.def.version == "0.1"): // of which an early schema had null everywhere
 			continue
 		case o[name] == nil && f.typ != "value" && f.typ != "nullvalue":
 			c.add(badType, at, "is null: leave it out")
