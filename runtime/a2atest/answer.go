@@ -40,6 +40,17 @@ func (a *Answer[In, Out]) Returns(out Out) *Answer[In, Out] {
 	}})
 }
 
+// Replies answers with a plain message instead of a task, which it ends where there is one already: for a message with an
+// idempotency key. It is for skills that answer text.
+func (a *Answer[In, Out]) Replies(parts ...runtime.Part) *Answer[In, Out] {
+	t := a.skill.fake.t
+	t.Helper()
+	if !isText[Out]() {
+		t.Fatalf("a2atest: skill %q has an output schema: let it answer by Returns instead of Replies", a.skill.id)
+	}
+	return a.do(ended, func(t *Task) error { return t.Reply(parts...) })
+}
+
 // Fails has the task fail, with words for the client.
 func (a *Answer[In, Out]) Fails(reason string) *Answer[In, Out] {
 	a.skill.fake.t.Helper()
@@ -103,7 +114,15 @@ func (a *Answer[In, Out]) RequiresAuth(schemeAndScopes ...string) *Answer[In, Ou
 // skill that answers text may end with them.
 func (a *Answer[In, Out]) Streams(chunks ...string) *Answer[In, Out] {
 	a.skill.fake.t.Helper()
-	return a.add(step[In]{chunks: chunks})
+	return a.add(step[In]{chunks: chunks, says: true})
+}
+
+// Artifact sends an artifact. A skill that answers text may end with it.
+func (a *Answer[In, Out]) Artifact(name string, parts ...runtime.Part) *Answer[In, Out] {
+	a.skill.fake.t.Helper()
+	return a.add(step[In]{says: true, run: func(_ context.Context, _ In, t *Task) ([]byte, error) {
+		return nil, t.Artifact(name, parts...)
+	}})
 }
 
 // Progress reports progress to the client.
@@ -175,6 +194,7 @@ type step[In any] struct {
 	run    func(ctx context.Context, in In, t *Task) (output []byte, err error)
 	chunks []string // where run is nil
 	then   what
+	says   bool // it sends some of an artifact, with which a skill that answers text may end
 }
 
 // what comes after a step.
@@ -236,8 +256,8 @@ func (p *script[In, Out]) stream(at int, t *Task) error {
 // atEnd answers when there are no more steps and none has ended the answer.
 func (p *script[In, Out]) atEnd(t *Task) ([]byte, error) {
 	a := p.answer
-	if n := len(p.steps); n > 0 && p.steps[n-1].run == nil && isText[Out]() {
-		return nil, nil // the chunks are the answer
+	if n := len(p.steps); n > 0 && p.steps[n-1].says && isText[Out]() {
+		return nil, nil
 	}
 	a.report("this answer of skill %q does not say how it ends: let it end with Returns, Fails, Rejects or On", a.skill.id)
 	return nil, t.Fail("a2atest: the answer of the fake %q does not say how it ends", a.skill.fake.name)

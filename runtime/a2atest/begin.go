@@ -3,6 +3,8 @@ package a2atest
 import (
 	"context"
 	"time"
+
+	"github.com/a2agen/a2agen/runtime"
 )
 
 // The beginnings of an answer: methods of a skill, each as that of [Answer] with its name.
@@ -20,6 +22,12 @@ func (s *Skill[In, Out]) begin() *Answer[In, Out] {
 func (s *Skill[In, Out]) Returns(out Out) *Answer[In, Out] {
 	s.fake.t.Helper()
 	return s.begin().Returns(out)
+}
+
+// Replies has calls answered by a plain message: see [Answer.Replies].
+func (s *Skill[In, Out]) Replies(parts ...runtime.Part) *Answer[In, Out] {
+	s.fake.t.Helper()
+	return s.begin().Replies(parts...)
 }
 
 // Fails has calls fail: see [Answer.Fails].
@@ -56,6 +64,12 @@ func (s *Skill[In, Out]) RequiresAuth(schemeAndScopes ...string) *Answer[In, Out
 func (s *Skill[In, Out]) Streams(chunks ...string) *Answer[In, Out] {
 	s.fake.t.Helper()
 	return s.begin().Streams(chunks...)
+}
+
+// Artifact has calls send an artifact first: see [Answer.Artifact].
+func (s *Skill[In, Out]) Artifact(name string, parts ...runtime.Part) *Answer[In, Out] {
+	s.fake.t.Helper()
+	return s.begin().Artifact(name, parts...)
 }
 
 // Progress has calls report progress first: see [Answer.Progress].

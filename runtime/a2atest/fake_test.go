@@ -198,6 +198,24 @@ func TestChunksOfAnAnswerAreOfOneArtifact(t *testing.T) {
 	})
 }
 
+func TestAnAnswerHasFilesOrIsAMessage(t *testing.T) {
+	f := newFake(t)
+	f.Chat.Artifact("report", runtime.File("a.csv", "text/csv", []byte("a,b"))).Once()
+	f.Chat.Replies(runtime.Text("As last week."))
+	f.Forecast.Artifact("map", runtime.Link("m.png", "image/png", "https://example.com/m.png")).Returns(sunny(1))
+	c := f.Client(t).RPC()
+	r, err := chat.Call(t.Context(), c, "hi")
+	if err != nil || len(r.Artifacts) != 1 || r.Artifacts[0].Name != "report" || string(r.Artifacts[0].Parts[0].Raw) != "a,b" {
+		t.Errorf("a file: %+v, %v", r, err)
+	}
+	if r, err := chat.Call(t.Context(), c, "hi"); err != nil || r.Text() != "As last week." {
+		t.Errorf("a message: %+v, %v", r, err)
+	}
+	if out, err := forecast.Call(t.Context(), c, rome); err != nil || out.Days != 1 {
+		t.Errorf("beside the output: %+v, %v", out, err)
+	}
+}
+
 func TestSamplesAnswerWhatNoAnswerIsSetFor(t *testing.T) {
 	f := newFake(t)
 	f.Samples()

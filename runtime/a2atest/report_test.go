@@ -180,6 +180,7 @@ func TestMistakesInAFakesMakingAreReportedWhereTheyAre(t *testing.T) {
 		"a version that is not there": {func(f *fake, _ testing.TB) { f.Versions("0.3") }, `cannot speak version "0.3" of the protocol: its protocol package has 1.0; list the version`},
 		"a binding that is not there": {func(f *fake, _ testing.TB) { f.Over("GRPC") }, `cannot speak "GRPC": it speaks JSONRPC, HTTP+JSON`},
 		"too late":                    {func(f *fake, tb testing.TB) { f.Client(tb); f.Over("JSONRPC") }, "must be called before the first request"},
+		"a message of a type":         {func(f *fake, _ testing.TB) { f.Forecast.Replies() }, `skill "forecast" has an output schema: let it answer by Returns instead`},
 		"for no call":                 {func(f *fake, _ testing.TB) { f.Chat.Returns("x").Times(0) }, "an answer is for one call at least"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -99,12 +99,12 @@ func TestAFakeOfAStrangerSpeaksWhatItsCardOffers(t *testing.T) {
 	}
 	for _, want := range []string{runtime.BindingJSONRPC, runtime.BindingGRPC} {
 		f := newWires(t, read.Generated())
-		f.Chat.Returns("Hello.")
+		f.Chat.Replies(runtime.Text("Hello."))
 		c := dialWires(t, f, rpc.Prefer(want), rpc.WithAPIKey("key", "secret"))
 		if i := c.RPC().Interface(); i.Version != "0.3" || i.Binding != want {
 			t.Errorf("%+v", i)
 		}
-		if r, err := chat.Call(t.Context(), c.RPC(), "hi"); err != nil || r.Text() != "Hello." {
+		if r, err := chat.Call(t.Context(), c.RPC(), "hi"); err != nil || r.Text() != "Hello." || r.Task != nil {
 			t.Errorf("%s: %v, %v", want, r, err)
 		}
 	}
