@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/a2agen/a2agen/internal/a2awires"
 	"github.com/a2agen/a2agen/runtime"
@@ -107,4 +108,9 @@ func TestAnAgentOfOursHasNoFinding(t *testing.T) {
 		t.Errorf("%d checks passed", n)
 	}
 	t.Logf("%d requests", r.Requests)
+}
+
+// TestAnAgentIsTriedInABubble: with virtual time, and nothing that is left running.
+func TestAnAgentIsTriedInABubble(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { desk(t, nil).Conform(t, conform.WithContract(contract)) })
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -95,9 +96,9 @@ func TestWhatIsNoAgentIsAnError(t *testing.T) {
 // TestAnAgentThatStopsAnsweringIsGivenUp after two calls, in the time of these.
 func TestAnAgentThatStopsAnsweringIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		calls := 0
+		var calls atomic.Int32
 		a := stranger(t, "https://agent.test/", func(w http.ResponseWriter, r *http.Request) {
-			if calls++; calls > 1 {
+			if calls.Add(1) > 1 {
 				<-r.Context().Done()
 				return
 			}
@@ -109,8 +110,8 @@ func TestAnAgentThatStopsAnsweringIsGivenUp(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if took := time.Since(began); calls != 3 || took != 20*time.Second {
-			t.Errorf("%d calls in %s", calls, took)
+		if took := time.Since(began); calls.Load() != 3 || took != 20*time.Second {
+			t.Errorf("%d calls in %s", calls.Load(), took)
 		}
 		if x := find(r, "jsonrpc.parse-error"); x.Outcome != conform.NotTried || !strings.Contains(x.Reason, "no longer answers") {
 			t.Errorf("%+v", x)
