@@ -27,10 +27,10 @@ func faultCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fault URL",
 		Short: "Put a proxy with faults before an agent, to see what its callers make of them",
-		Long: `fault starts a proxy before an agent, in whatever language it is written, and has the requests and events that pass
-it meet faults: answers that get lost after the work, streams that end after three events. Call the address that it prints in
-place of the agent's. It serves the agent's card with its own addresses, so that clients stay with it, over JSON-RPC, HTTP+JSON
-and gRPC, on one port. Each request is a line of the output. An interrupt (Ctrl-C) ends it.
+		Long: `fault starts a proxy before an agent, in whatever language it is written, and has the requests and events
+that pass it meet faults: answers that get lost after the work, streams that end after three events. Call the address
+that it prints in place of the agent's. It serves the agent's card with its own addresses, so that clients stay with it,
+over JSON-RPC, HTTP+JSON and gRPC, on one port. Each request is a line of the output. An interrupt (Ctrl-C) ends it.
 
 A fault is a flag and a value, VALUE[:TIMES][+SKIP][%PERCENT][@OPERATION,...]:
 
@@ -40,8 +40,8 @@ A fault is a flag and a value, VALUE[:TIMES][+SKIP][%PERCENT][@OPERATION,...]:
   --drop reply%20                  every fifth answer, at random: --seed says which
   --status 503:2@SendMessage       the first two requests of SendMessage, as any version names it
 
-Faults are applied in their order. Requests for the card meet none unless a fault says @card. Events are those of a stream: a plain
-answer does not meet their faults.`,
+Faults are applied in their order. Requests for the card meet none unless a fault says @card. Events are those of a
+stream: a plain answer does not meet their faults.`,
 		Example: `  a2agen fault http://localhost:8080 --cut 3                  # every stream ends after three events
   a2agen fault http://localhost:8080 --drop reply:1@SendMessage --delay 200ms
   a2agen fault http://localhost:8080 --status 503:2 --retry-after 3s
@@ -161,13 +161,14 @@ func exchangeLine(e fault.Exchange) string {
 	if len(e.Faults) > 0 {
 		how = "  " + strings.Join(e.Faults, " ")
 	}
-	if e.Err != nil && (len(e.Faults) == 0 || e.Status == 0 && !errors.As(e.Err, new(*fault.Error))) {
+	if e.Err != nil && !errors.As(e.Err, new(*fault.Error)) {
 		how += "  (" + visible(oneLine(e.Err.Error())) + ")"
 	}
 	for _, err := range e.Problems {
 		how += "  (not applied: " + visible(errors.Unwrap(err).Error()) + ")"
 	}
-	return fmt.Sprintf("%d %s %s: %s in %v%s", e.Number, called, cmp.Or(e.Binding, "HTTP"), status, e.Duration.Round(time.Millisecond), how)
+	took := e.Duration.Round(time.Millisecond)
+	return fmt.Sprintf("%d %s %s: %s in %v%s", e.Number, called, cmp.Or(e.Binding, "HTTP"), status, took, how)
 }
 
 // visible is a text of somebody else's without what a terminal would obey.

@@ -98,7 +98,8 @@ type address struct {
 	binding string
 }
 
-// shapes are the members of a card that list interfaces, and those that name an interface's binding: 1.0 and, behind it, 0.3.
+// shapes are the members of a card that list interfaces, and those that name an interface's binding: 1.0 and, behind
+// it, 0.3.
 var shapes = []struct{ list, binding string }{
 	{"supportedInterfaces", "protocolBinding"}, {"supported_interfaces", "protocol_binding"},
 	{"additionalInterfaces", "transport"}, {"additional_interfaces", "transport"},
@@ -124,14 +125,15 @@ func addressesIn(card map[string]any) (list []address) {
 	return list
 }
 
-// rewrite gives a card the addresses of the proxy, which its caller knows by host, and takes the signatures away, which do
-// not cover that.
+// rewrite gives a card the addresses of the proxy, which its caller knows by host, and takes the signatures away,
+// which do not cover that.
 func (p *Proxy) rewrite(card map[string]any, host string) {
 	for _, a := range addressesIn(card) {
 		a.in["url"] = p.address(a.in["url"].(string), a.binding, host)
 	}
 	if list, ok := card["signatures"].([]any); ok && len(list) > 0 {
-		p.tell("the card is signed, which does not cover the addresses of this proxy: it is served without its signatures, and clients that demand one refuse it")
+		p.tell("the card is signed, which does not cover the addresses of this proxy: it is served without its signatures, " +
+			"and clients that demand one refuse it")
 	}
 	delete(card, "signatures")
 }
@@ -197,8 +199,8 @@ func (p *Proxy) grpcAddress(old, host string) string {
 	return host
 }
 
-// grpcURL reads an address of gRPC: host:port, dns:///host:port, or a URL. Without a scheme it has TLS at port 443, and
-// where the agent's card comes by https. It is nil for any other address.
+// grpcURL reads an address of gRPC: host:port, dns:///host:port, or a URL. Without a scheme it has TLS at port 443,
+// and where the agent's card comes by https. It is nil for any other address.
 func (p *Proxy) grpcURL(old string) *url.URL {
 	if scheme, rest, ok := strings.Cut(old, "://"); ok && scheme != "dns" {
 		secure := map[string]string{"http": "http", "grpc": "http", "https": "https", "grpcs": "https"}[scheme]

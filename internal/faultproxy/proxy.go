@@ -1,6 +1,6 @@
-// Package faultproxy is the reverse proxy of "a2agen fault": it goes before an agent in any language, serves the agent's
-// card with its own addresses, and passes requests on over each HTTP binding and gRPC. What goes wrong on the way is an
-// injector's of package fault.
+// Package faultproxy is the reverse proxy of "a2agen fault": it goes before an agent in any language, serves the
+// agent's card with its own addresses, and passes requests on over each HTTP binding and gRPC. What goes wrong on the
+// way is an injector's of package fault.
 package faultproxy
 
 import (
@@ -42,8 +42,8 @@ type Proxy struct {
 	warned  map[string]bool
 }
 
-// New fetches the card of the agent at base, which is its URL or that of its card, and returns a proxy before it. warn is
-// told, once each, what does not go through the proxy as it would go to the agent.
+// New fetches the card of the agent at base, which is its URL or that of its card, and returns a proxy before it. warn
+// is told, once each, what does not go through the proxy as it would go to the agent.
 func New(ctx context.Context, base string, warn func(string)) (*Proxy, error) {
 	p, err := newProxy(base, warn)
 	if err != nil {
@@ -66,7 +66,9 @@ func newProxy(base string, warn func(string)) (*Proxy, error) {
 	plain := &http.Transport{DialContext: dialer.DialContext, ForceAttemptHTTP2: true, DisableCompression: true}
 	clear := &http.Transport{DialContext: dialer.DialContext, Protocols: new(http.Protocols), DisableCompression: true}
 	clear.Protocols.SetUnencryptedHTTP2(true)
-	return &Proxy{base: u, warn: warn, plain: plain, clear: clear, origins: []*url.URL{originOf(u)}, warned: map[string]bool{}}, nil
+	return &Proxy{
+		base: u, warn: warn, plain: plain, clear: clear, origins: []*url.URL{originOf(u)}, warned: map[string]bool{},
+	}, nil
 }
 
 // originOf is the scheme and host of a URL.

@@ -15,7 +15,7 @@ type body struct {
 	src      io.ReadCloser // from the agent
 	out      io.Reader     // the last fault
 	length   int64         // in bytes; negative: not known
-	split    func() splitter
+	scan     func() scanner
 	messages bool // of gRPC
 	events   *countedEvents
 	trailers func() // are the caller's when the body is over
@@ -29,7 +29,10 @@ func (x *exchange) answer(from *http.Response) *http.Response {
 	x.in.mu.Lock()
 	hits := x.plan(func(f Fault) bool { return f.answer != nil && (stream || !f.events) })
 	x.in.mu.Unlock()
-	b := &body{x: x, src: from.Body, out: from.Body, length: from.ContentLength, split: splitterOf(from), messages: isGRPC(from.Header)}
+	b := &body{
+		x: x, src: from.Body, out: from.Body, length: from.ContentLength,
+		scan: scannerOf(from), messages: isGRPC(from.Header),
+	}
 	b.trailers = func() { resp.Trailer = maps.Clone(from.Trailer) }
 	for _, h := range hits {
 		h.fault.answer(x, b)
@@ -42,8 +45,8 @@ func (x *exchange) answer(from *http.Response) *http.Response {
 	return &resp
 }
 
-// streams reports whether an answer is a stream of events. Over gRPC the operation says it; of one that is not known it may
-// be one.
+// streams reports whether an answer is a stream of events. Over gRPC the operation says it; of one that is not known
+// it may be one.
 func (x *exchange) streams(resp *http.Response) bool {
 	role := runtime.RoleOf(x.seen.Operation)
 	known := role == runtime.RoleStream || role == runtime.RoleSubscribe
@@ -215,7 +218,7 @@ const maxKept = 1 << 20
 
 var (
 	errKept   = errors.New("the event is over 1 MiB")
-	errNumber = errors.New("messages of gRPC have no number by which a client could see that; they are passed on as they come")
+	errNumber = errors.New("messages of gRPC have no number by which a client could see that; they pass as they come")
 )
 
 // edit is what becomes of one event of a stream.

@@ -10,9 +10,9 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 )
 
-// Fault is something that goes wrong: made by a function such as [CutAfter], and limited by methods, each of which returns
-// a changed copy. Without limits it hits every request that it can hit, but those for the agent's card. What is wrong with
-// a fault, such as a negative number, is an error of [New].
+// Fault is something that goes wrong: made by a function such as [CutAfter], and limited by methods, each of which
+// returns a changed copy. Without limits it hits every request that it can hit, but those for the agent's card. What
+// is wrong with a fault, such as a negative number, is an error of [New].
 type Fault struct {
 	name string // as it is written: "CutAfter(3)"
 	err  error  // it cannot be made
@@ -58,8 +58,8 @@ func DelayEvents(d time.Duration) Fault {
 	return f.positive(d > 0, "the time")
 }
 
-// Drop breaks the connection without a byte of an answer: of a [Request], before the agent sees it; of a [Reply], when the
-// agent has answered to the end, of which nothing is passed on.
+// Drop breaks the connection without a byte of an answer: of a [Request], before the agent sees it; of a [Reply], when
+// the agent has answered to the end, of which nothing is passed on.
 func Drop(p Part) Fault {
 	switch p {
 	case Request:
@@ -71,20 +71,21 @@ func Drop(p Part) Fault {
 	return f.wrong("it drops Request or Reply")
 }
 
-// Double sends a request twice. The second one goes out when the agent has begun to answer the first, as by a proxy that
-// believes the first one lost; its answer is thrown away. A body over 4 MiB is not sent twice, which [Injector.Err] reports.
+// Double sends a request twice. The second one goes out when the agent has begun to answer the first, as by a proxy
+// that believes the first one lost; its answer is thrown away. A body over 4 MiB is not sent twice, which
+// [Injector.Err] reports.
 func Double() Fault { return Fault{name: "Double()", request: doubleRequest} }
 
-// ReorderRequests has a request wait until another one overtook it: until the next one that the fault may hit was passed
-// on and its answer began. If none comes within a second it goes on, and [Injector.Err] reports that. Times counts the
-// requests that are overtaken.
+// ReorderRequests has a request wait until another one overtook it: until the next one that the fault may hit was
+// passed on and its answer began. If none comes within a second it goes on, and [Injector.Err] reports that. Times
+// counts the requests that are overtaken.
 func ReorderRequests() Fault {
-	return Fault{name: "ReorderRequests()", request: holdRequest, pairs: true}
+	return Fault{name: "ReorderRequests()", request: waitToBeOvertaken, pairs: true}
 }
 
-// ReorderEvents has event n of a stream, counted from 1, come after event n+1. If no such event comes it is the last one of
-// the stream. An event over 1 MiB passes as it is, which [Injector.Err] reports, as it reports a stream over gRPC: there a
-// client has nothing by which it could see the order of events.
+// ReorderEvents has event n of a stream, counted from 1, come after event n+1. If no such event comes it is the last
+// one of the stream. An event over 1 MiB passes as it is, which [Injector.Err] reports, as it reports a stream over
+// gRPC: there a client has nothing by which it could see the order of events.
 func ReorderEvents(n int) Fault { return editing("ReorderEvents", n, editSwap) }
 
 // DropEvent leaves event n of a stream, counted from 1, out. For gRPC see [ReorderEvents].
@@ -99,8 +100,8 @@ func editing(name string, n int, what edit) Fault {
 	return f.positive(n > 0, "the number of the event")
 }
 
-// CutAfter breaks the connection after n events of a stream, in the middle of the answer. The agent is told: the context of
-// its request ends. 0 is before the first event. [Fault.Skip] breaks connections after n requests.
+// CutAfter breaks the connection after n events of a stream, in the middle of the answer. The agent is told: the
+// context of its request ends. 0 is before the first event. [Fault.Skip] breaks connections after n requests.
 func CutAfter(n int) Fault {
 	f := Fault{name: fmt.Sprintf("CutAfter(%d)", n), events: true}
 	f.answer = func(_ *exchange, b *body) { b.afterEvents(n, func() error { return b.cut(f.name) }) }
@@ -116,9 +117,9 @@ func Truncate(n int) Fault {
 	return f.natural(n)
 }
 
-// HalfClose ends the direction from the agent to the caller alone, after n events of a stream: the caller sees the answer
-// end as if it were complete, and the agent goes on writing, and is not told. HalfClose(0) hits plain answers, too, before
-// they begin and as soon as the agent has the whole request: there the caller sees the connection end.
+// HalfClose ends the direction from the agent to the caller alone, after n events of a stream: the caller sees the
+// answer end as if it were complete, and the agent goes on writing, and is not told. HalfClose(0) hits plain answers,
+// too, before they begin and as soon as the agent has the whole request: there the caller sees the connection end.
 func HalfClose(n int) Fault {
 	f := Fault{name: fmt.Sprintf("HalfClose(%d)", n)}
 	if n == 0 {
@@ -130,7 +131,8 @@ func HalfClose(n int) Fault {
 	return f.natural(n)
 }
 
-// Stall has the answer never begin. The agent gets the request, and the connection stays open until the caller gives up.
+// Stall has the answer never begin. The agent gets the request, and the connection stays open until the caller gives
+// up.
 func Stall() Fault { return Fault{name: "Stall()", request: stallRequest} }
 
 // StallAfter has nothing more come after n events of a stream. The connection stays open until the caller gives up.
@@ -147,8 +149,8 @@ func Slow(bytesPerSecond int) Fault {
 	return f.positive(bytesPerSecond > 0, "the number of bytes in a second")
 }
 
-// Status answers with an HTTP status from 400 to 599, as a proxy does that passes nothing on: 503, 429. The agent does not
-// see the request.
+// Status answers with an HTTP status from 400 to 599, as a proxy does that passes nothing on: 503, 429. The agent does
+// not see the request.
 func Status(code int) Fault {
 	f := Fault{name: fmt.Sprintf("Status(%d)", code), request: answerStatus(code)}
 	if code < 400 || code > 599 {
@@ -178,7 +180,8 @@ func (f Fault) Skip(n int) Fault {
 	return f.natural(n)
 }
 
-// Probability has a fault hit a request with probability p, more than 0 and at most 1, as the seed of the injector says.
+// Probability has a fault hit a request with probability p, more than 0 and at most 1, as the seed of the injector
+// says.
 func (f Fault) Probability(p float64) Fault {
 	f.chance = p
 	if !(p > 0 && p <= 1) {
@@ -187,8 +190,8 @@ func (f Fault) Probability(p float64) Fault {
 	return f
 }
 
-// On limits a fault to operations, as A2A 1.0 calls them ("SendMessage") or another version ("message/send"), and to the
-// agent's card by [Card]. It hits them over each version and binding.
+// On limits a fault to operations, as A2A 1.0 calls them ("SendMessage") or another version ("message/send"), and to
+// the agent's card by [Card]. It hits them over each version and binding.
 func (f Fault) On(operations ...string) Fault {
 	f.where.operations = slices.Clone(f.where.operations)
 	for _, name := range operations {

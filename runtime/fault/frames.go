@@ -10,11 +10,11 @@ import (
 
 // frames cuts what it reads into pieces, none of which is of two events.
 type frames struct {
-	src   io.Reader
-	split splitter
-	buf   []byte
-	rest  []byte // read, and not cut yet
-	err   error  // after rest
+	src  io.Reader
+	scan scanner
+	buf  []byte
+	rest []byte // read, and not cut yet
+	err  error  // after rest
 }
 
 // sizeOfPiece is how much is read at once, in bytes.
@@ -22,11 +22,11 @@ const sizeOfPiece = 4 << 10
 
 // frames cuts what comes out of a body so far.
 func (b *body) frames() *frames {
-	return &frames{src: b.out, split: b.split(), buf: make([]byte, sizeOfPiece)}
+	return &frames{src: b.out, scan: b.scan(), buf: make([]byte, sizeOfPiece)}
 }
 
-// next returns the next piece, of most bytes at most, and whether an event ends with it. The piece is valid until the next
-// call. An error comes with the last piece or after it.
+// next returns the next piece, of most bytes at most, and whether an event ends with it. The piece is valid until the
+// next call. An error comes with the last piece or after it.
 func (f *frames) next(most int) (piece []byte, ends bool, err error) {
 	if len(f.rest) == 0 {
 		if f.err != nil {
@@ -37,7 +37,7 @@ func (f *frames) next(most int) (piece []byte, ends bool, err error) {
 	}
 	if len(f.rest) > 0 {
 		var n int
-		n, ends = f.split.split(f.rest[:min(len(f.rest), most)])
+		n, ends = f.scan.scan(f.rest[:min(len(f.rest), most)])
 		piece, f.rest = f.rest[:n], f.rest[n:]
 	}
 	if len(f.rest) == 0 {
@@ -46,23 +46,23 @@ func (f *frames) next(most int) (piece []byte, ends bool, err error) {
 	return piece, ends, err
 }
 
-// splitter knows where events end.
-type splitter interface {
-	// split returns how many bytes of b belong to the event that they begin or go on with, and whether it ends with them.
+// scanner knows where events end.
+type scanner interface {
+	// scan returns how many bytes of b belong to the event that they begin or go on with, and whether it ends with them.
 	// At least one byte does.
-	split(b []byte) (n int, ends bool)
+	scan(b []byte) (n int, ends bool)
 }
 
-// splitterOf returns what makes a splitter for an answer's body.
-func splitterOf(resp *http.Response) func() splitter {
+// scannerOf returns what makes a scanner for an answer's body.
+func scannerOf(resp *http.Response) func() scanner {
 	if isGRPC(resp.Header) {
-		return func() splitter { return &messages{} }
+		return func() scanner { return &messages{} }
 	}
-	return func() splitter { return &serverSent{} }
+	return func() scanner { return &serverSent{} }
 }
 
-// serverSent splits server-sent events: what ends with a blank line and has a line of data. What comes between two events,
-// such as comments, belongs to the later one.
+// serverSent splits server-sent events: what ends with a blank line and has a line of data. What comes between two
+// events, such as comments, belongs to the later one.
 type serverSent struct {
 	line int  // bytes of the line so far
 	data bool // the event has a line of data
@@ -70,7 +70,7 @@ type serverSent struct {
 	cr   bool // the last byte ended a line, and an LF may belong to it
 }
 
-func (s *serverSent) split(b []byte) (int, bool) {
+func (s *serverSent) scan(b []byte) (int, bool) {
 	for i, c := range b {
 		if c == '\n' && s.cr {
 			s.cr = false
@@ -116,7 +116,7 @@ type messages struct {
 
 const messageHead = 5
 
-func (m *messages) split(b []byte) (n int, ends bool) {
+func (m *messages) scan(b []byte) (n int, ends bool) {
 	if m.head.Len() < messageHead {
 		n = min(messageHead-m.head.Len(), len(b))
 		m.head.Write(b[:n])

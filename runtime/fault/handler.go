@@ -20,9 +20,9 @@ func (in *Injector) Handler(next http.Handler) http.Handler {
 	return in.proxy(func(*httputil.ProxyRequest) {}, handled{next})
 }
 
-// Proxy returns a handler that passes requests on to the agent at target, of which scheme, host and a path before that of
-// each request are used, by rt ([http.DefaultTransport] if nil), with the injector's faults. It does not change what
-// passes: not the addresses in an agent's card, either.
+// Proxy returns a handler that passes requests on to the agent at target, of which scheme, host and a path before that
+// of each request are used, by rt ([http.DefaultTransport] if nil), with the injector's faults. It does not change
+// what passes: not the addresses in an agent's card, either.
 func (in *Injector) Proxy(target *url.URL, rt http.RoundTripper) http.Handler {
 	if rt == nil {
 		rt = http.DefaultTransport
@@ -57,7 +57,8 @@ func (in *Injector) proxy(rewrite func(*httputil.ProxyRequest), rt http.RoundTri
 	})
 }
 
-// unanswered answers a request that got no answer: by breaking the connection if that is the fault, or if the caller left.
+// unanswered answers a request that got no answer: by breaking the connection if that is the fault, or if the caller
+// left.
 func unanswered(w http.ResponseWriter, r *http.Request, err error) {
 	var broken *Error
 	if errors.As(err, &broken) || errors.Is(err, errInjector) || errors.Is(err, errAborted) || r.Context().Err() != nil {
@@ -75,7 +76,9 @@ type handled struct{ handler http.Handler }
 // RoundTrip implements [http.RoundTripper].
 func (h handled) RoundTrip(r *http.Request) (*http.Response, error) {
 	src, dst := io.Pipe()
-	resp := &http.Response{Request: r, Proto: r.Proto, ProtoMajor: r.ProtoMajor, ProtoMinor: r.ProtoMinor, ContentLength: -1}
+	resp := &http.Response{
+		Request: r, Proto: r.Proto, ProtoMajor: r.ProtoMajor, ProtoMinor: r.ProtoMinor, ContentLength: -1,
+	}
 	w := &pipeWriter{header: http.Header{}, body: dst, resp: resp, begun: make(chan struct{})}
 	resp.Body = &pipeBody{src, w}
 	in := r.WithContext(r.Context())

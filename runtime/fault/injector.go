@@ -34,14 +34,14 @@ type Injector struct {
 // count says how often a fault could have hit, and did.
 type count struct {
 	seen, hits int
-	held       chan struct{} // of a request that waits to be overtaken; nil: none does
+	waiting    chan struct{} // of a request that waits to be overtaken; nil: none does
 }
 
 // maxProblems is how many problems are kept.
 const maxProblems = 20
 
-// New returns an injector that applies the faults to each request in their order. A status or a dropped request keeps it
-// from the faults behind. seed decides what is random. An error says which fault cannot be, and why.
+// New returns an injector that applies the faults to each request in their order. A status or a dropped request keeps
+// it from the faults behind. seed decides what is random. An error says which fault cannot be, and why.
 func New(seed int64, faults ...Fault) (*Injector, error) {
 	in := &Injector{seed: uint64(seed), faults: slices.Clone(faults), counts: make([]count, len(faults))}
 	var wrong []error
@@ -55,8 +55,8 @@ func New(seed int64, faults ...Fault) (*Injector, error) {
 	return in, nil
 }
 
-// Close ends what faults still hold: stalled answers and requests that wait break, and the answers that nobody gets are
-// not read any more. It returns when all that is over.
+// Close ends what faults still hold: stalled answers and requests that wait break, and the answers that nobody gets
+// are not read any more. It returns when all that is over.
 func (in *Injector) Close() {
 	in.mu.Lock()
 	in.closed = true
@@ -65,8 +65,8 @@ func (in *Injector) Close() {
 	in.drains.Wait()
 }
 
-// background does what nobody waits for, in a goroutine of its own. It reports whether it does: not when the injector is
-// closed.
+// background does what nobody waits for, in a goroutine of its own. It reports whether it does: not when the injector
+// is closed.
 func (in *Injector) background(work func()) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -76,19 +76,20 @@ func (in *Injector) background(work func()) bool {
 	return !in.closed
 }
 
-// Watch has f called with each request when its answer ended, one at a time. It must be called before the first request.
+// Watch has f called with each request when its answer ended, one at a time. It must be called before the first
+// request.
 func (in *Injector) Watch(f func(Exchange)) { in.watch = f }
 
-// Err returns the faults that hit a request and could not be applied, each with the reason; nil if there were none. The
-// first twenty are kept.
+// Err returns the faults that hit a request and could not be applied, each with the reason; nil if there were none.
+// The first twenty are kept.
 func (in *Injector) Err() error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return errors.Join(in.problems...)
 }
 
-// Unused returns the faults that hit nothing so far: in a test that is over, a mistake in a limit, or a fault of events
-// where nothing streams. Those with a [Fault.Probability] are not among them: they may well hit nothing.
+// Unused returns the faults that hit nothing so far: in a test that is over, a mistake in a limit, or a fault of
+// events where nothing streams. Those with a [Fault.Probability] are not among them: they may well hit nothing.
 func (in *Injector) Unused() (unused []Fault) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -168,9 +169,9 @@ func (x *exchange) plan(some func(Fault) bool) (hits []*hit) {
 // decide decides whether a fault hits a request that it could hit; nil if it does not. Callers must hold in.mu.
 func (in *Injector) decide(i int, f Fault) *hit {
 	c := &in.counts[i]
-	if c.held != nil {
-		h := &hit{fault: f, count: c, overtakes: c.held}
-		c.held = nil
+	if c.waiting != nil {
+		h := &hit{fault: f, count: c, overtakes: c.waiting}
+		c.waiting = nil
 		return h
 	}
 	c.seen++
@@ -183,8 +184,8 @@ func (in *Injector) decide(i int, f Fault) *hit {
 	c.hits++
 	h := &hit{fault: f, count: c}
 	if f.pairs {
-		c.held = make(chan struct{})
-		h.held = c.held
+		c.waiting = make(chan struct{})
+		h.overtaken = c.waiting
 	}
 	return h
 }
@@ -198,7 +199,7 @@ func (in *Injector) draw(fault, request int) float64 {
 type hit struct {
 	fault     Fault
 	count     *count
-	held      chan struct{} // closed when this request was overtaken
+	overtaken chan struct{} // closed when this request was overtaken
 	overtakes chan struct{} // of the request that this one overtakes
 }
 

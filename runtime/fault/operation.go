@@ -20,15 +20,25 @@ const maxPeek = 1 << 20
 
 // otherNames are what other versions and bindings call the operations of 1.0.
 var otherNames = map[string]string{
-	"message/send": "SendMessage", "tasks/send": "SendMessage",
-	"message/stream": "SendStreamingMessage", "tasks/sendSubscribe": "SendStreamingMessage",
-	"tasks/get": "GetTask", "tasks/list": "ListTasks", "tasks/cancel": "CancelTask",
-	"tasks/resubscribe": "SubscribeToTask", "TaskSubscription": "SubscribeToTask",
-	"tasks/pushNotificationConfig/set": "CreateTaskPushNotificationConfig", "tasks/pushNotification/set": "CreateTaskPushNotificationConfig",
-	"tasks/pushNotificationConfig/get": "GetTaskPushNotificationConfig", "tasks/pushNotification/get": "GetTaskPushNotificationConfig",
-	"tasks/pushNotificationConfig/list": "ListTaskPushNotificationConfigs", "ListTaskPushNotificationConfig": "ListTaskPushNotificationConfigs",
+	"message/send":                        "SendMessage",
+	"tasks/send":                          "SendMessage",
+	"message/stream":                      "SendStreamingMessage",
+	"tasks/sendSubscribe":                 "SendStreamingMessage",
+	"tasks/get":                           "GetTask",
+	"tasks/list":                          "ListTasks",
+	"tasks/cancel":                        "CancelTask",
+	"tasks/resubscribe":                   "SubscribeToTask",
+	"TaskSubscription":                    "SubscribeToTask",
+	"tasks/pushNotification/set":          "CreateTaskPushNotificationConfig",
+	"tasks/pushNotificationConfig/set":    "CreateTaskPushNotificationConfig",
+	"tasks/pushNotification/get":          "GetTaskPushNotificationConfig",
+	"tasks/pushNotificationConfig/get":    "GetTaskPushNotificationConfig",
+	"tasks/pushNotificationConfig/list":   "ListTaskPushNotificationConfigs",
+	"ListTaskPushNotificationConfig":      "ListTaskPushNotificationConfigs",
 	"tasks/pushNotificationConfig/delete": "DeleteTaskPushNotificationConfig",
-	"agent/getAuthenticatedExtendedCard":  "GetExtendedAgentCard", "agent/getCard": "GetExtendedAgentCard", "GetAgentCard": "GetExtendedAgentCard",
+	"agent/getAuthenticatedExtendedCard":  "GetExtendedAgentCard",
+	"agent/getCard":                       "GetExtendedAgentCard",
+	"GetAgentCard":                        "GetExtendedAgentCard",
 }
 
 // operationNames are the operations of 1.0.
@@ -68,8 +78,8 @@ func (w where) matches(operation, path string) bool {
 	return operation != Card
 }
 
-// Called returns what a request calls: the operation as A2A 1.0 names it, or [Card], and its binding as cards name it. Either
-// is "" if it is not known. Of a body up to 1 MiB is read, and put back.
+// Called returns what a request calls: the operation as A2A 1.0 names it, or [Card], and its binding as cards name it.
+// Either is "" if it is not known. Of a body up to 1 MiB is read, and put back.
 func Called(r *http.Request) (operation, binding string) {
 	base := path.Base(r.URL.Path)
 	switch {
@@ -109,10 +119,14 @@ func routed(verb, at string) string {
 		return "CancelTask"
 	case before == "tasks" && id != "" && action == "subscribe":
 		return "SubscribeToTask"
-	case last == "pushNotificationConfigs":
-		return map[string]string{http.MethodPost: "CreateTaskPushNotificationConfig", http.MethodGet: "ListTaskPushNotificationConfigs"}[verb]
-	case before == "pushNotificationConfigs":
-		return map[string]string{http.MethodGet: "GetTaskPushNotificationConfig", http.MethodDelete: "DeleteTaskPushNotificationConfig"}[verb]
+	case last == "pushNotificationConfigs" && verb == http.MethodPost:
+		return "CreateTaskPushNotificationConfig"
+	case last == "pushNotificationConfigs" && verb == http.MethodGet:
+		return "ListTaskPushNotificationConfigs"
+	case before == "pushNotificationConfigs" && verb == http.MethodGet:
+		return "GetTaskPushNotificationConfig"
+	case before == "pushNotificationConfigs" && verb == http.MethodDelete:
+		return "DeleteTaskPushNotificationConfig"
 	case verb == http.MethodGet && last == "tasks":
 		return "ListTasks"
 	case verb == http.MethodGet && before == "tasks":

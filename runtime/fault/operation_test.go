@@ -106,7 +106,7 @@ func TestReadingGrowsLinearly(t *testing.T) {
 
 // eventsIn cuts a stream that is read in pieces.
 func eventsIn(stream string, most int) (events []string) {
-	f := &frames{src: strings.NewReader(stream), split: &serverSent{}, buf: make([]byte, sizeOfPiece)}
+	f := &frames{src: strings.NewReader(stream), scan: &serverSent{}, buf: make([]byte, sizeOfPiece)}
 	var event []byte
 	for {
 		piece, ends, err := f.next(most)
@@ -156,7 +156,7 @@ func FuzzEvents(f *testing.F) {
 func TestMessagesAreCutWhereTheyEnd(t *testing.T) {
 	const stream = "\x00\x00\x00\x00\x03abc" + "\x01\x00\x00\x00\x00" + "\x00\x00\x00\x00\x01d" + "\x00\x00"
 	for most := 1; most < 20; most++ {
-		f := &frames{src: strings.NewReader(stream), split: &messages{}, buf: make([]byte, sizeOfPiece)}
+		f := &frames{src: strings.NewReader(stream), scan: &messages{}, buf: make([]byte, sizeOfPiece)}
 		var got strings.Builder
 		for {
 			piece, ends, err := f.next(most)

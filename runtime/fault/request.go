@@ -15,7 +15,7 @@ import (
 // Limits of the faults of requests.
 const (
 	maxDouble = 4 << 20     // bytes of a body that is sent twice
-	maxHold   = time.Second // that a request waits to be overtaken
+	maxWait   = time.Second // that a request waits to be overtaken
 )
 
 func delayRequest(d time.Duration) requestFault {
@@ -128,26 +128,26 @@ func keepBody(r *http.Request) ([]byte, error) {
 	return body, src.Close()
 }
 
-// holdRequest has a request wait until another one overtook it, or sends on one that overtakes.
-func holdRequest(x *exchange, h *hit, r *http.Request, next send) (*http.Response, error) {
+// waitToBeOvertaken has a request wait until another one overtook it, or sends on one that overtakes.
+func waitToBeOvertaken(x *exchange, h *hit, r *http.Request, next send) (*http.Response, error) {
 	if h.overtakes != nil {
 		defer close(h.overtakes)
 		return next(r)
 	}
-	t := time.NewTimer(maxHold)
+	t := time.NewTimer(maxWait)
 	defer t.Stop()
 	var late bool
 	select {
-	case <-h.held:
+	case <-h.overtaken:
 	case <-t.C:
 		late = true
 	case <-x.caller.Done():
 	case <-x.in.ctx.Done():
 	}
 	if x.leave(h) && late {
-		x.problem(h.fault.name, fmt.Errorf("no request came within %v that could overtake it", maxHold))
+		x.problem(h.fault.name, fmt.Errorf("no request came within %v that could overtake it", maxWait))
 	} else if late {
-		<-h.held
+		<-h.overtaken
 	}
 	if err := r.Context().Err(); err != nil {
 		return nil, unsent(r, err)
@@ -159,9 +159,9 @@ func holdRequest(x *exchange, h *hit, r *http.Request, next send) (*http.Respons
 func (x *exchange) leave(h *hit) bool {
 	x.in.mu.Lock()
 	defer x.in.mu.Unlock()
-	alone := h.count.held == h.held
+	alone := h.count.waiting == h.overtaken
 	if alone {
-		h.count.held = nil
+		h.count.waiting = nil
 	}
 	return alone
 }
