@@ -94,6 +94,9 @@ func TestNoSecretIsWritten(t *testing.T) {
 			if n := strings.Count(written, "hello"); n < 4 || !strings.Contains(written, "be wrong") {
 				t.Fatalf("the conversation is not in the file (%d):\n%s", n, written)
 			}
+			if !strings.Contains(written, "http://masked@db.test/x") {
+				t.Errorf("a URL with a password is not there without it:\n%s", written)
+			}
 			expectNone(t, "the file", written)
 			expectNone(t, "the error", p.Mismatches()[0].Details())
 			open(t, file, opts...)

@@ -230,7 +230,7 @@ var (
 
 // urls masks what is secret in the URLs of a text: user and password, and parameters by their names.
 func (m *masker) urls(s string) string {
-	s = userInfo.ReplaceAllLiteralString(s, "://"+masked+"@")
+	s = userInfo.ReplaceAllLiteralString(s, "://masked@") // a URL with brackets there would be none
 	return parameter.ReplaceAllStringFunc(s, func(p string) string {
 		name, _, _ := strings.Cut(p, "=")
 		if plain, err := url.QueryUnescape(name[1:]); err != nil || m.secretParameter(plain) {
