@@ -150,6 +150,9 @@ func everything(t *trial, c *a2aclient.Client) {
 	}
 	t.check(answer.Text(), "for Sunday in "+ask.TaskID)
 
+	if c.RPC().Interface().Version == "0.1" {
+		return // which has no call that returns before its task ends
+	}
 	var pending *rpc.PendingError
 	if _, err = chat.Call(ctx, c.RPC(), "wait", rpc.ReturnImmediately()); !errors.As(err, &pending) {
 		t.Fatal(err)
@@ -174,7 +177,7 @@ func (t *trial) check(got, want string) {
 // TestARecordedConversationIsPlayed over each binding in each version, and recorded again it is the same file.
 func TestARecordedConversationIsPlayed(t *testing.T) {
 	for _, v := range []struct{ version, binding string }{
-		{"1.0", "JSONRPC"}, {"1.0", "HTTP+JSON"}, {"0.3", "JSONRPC"}, {"0.3", "HTTP+JSON"}, {"0.2", "JSONRPC"},
+		{"1.0", "JSONRPC"}, {"1.0", "HTTP+JSON"}, {"0.3", "JSONRPC"}, {"0.3", "HTTP+JSON"}, {"0.2", "JSONRPC"}, {"0.1", "JSONRPC"},
 	} {
 		t.Run(v.version+" "+v.binding, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
