@@ -221,3 +221,22 @@ func TestAQuestionOfNoCallOfOnesOwnIsNotPassedOn(t *testing.T) {
 		}
 	})
 }
+
+// TestAnAnswerIsNoMessageOfOldTimes: an agent refuses messages that it may have forgotten, and the answer to its question
+// is none, however long it took.
+func TestAnAnswerIsNoMessageOfOldTimes(t *testing.T) {
+	t.Parallel()
+	withEachWeather(t, func(t *testing.T, w *weather) {
+		p := inMemory(t, 0, calling(w.client()))
+		c := p.client()
+		_, err := plan.Call(t.Context(), c, "ask Rome")
+		var ask *rpc.InputRequiredError
+		if !errors.As(err, &ask) {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * remembered)
+		if r, err := plan.Answer(t.Context(), c, ask, runtime.Text("celsius")); err != nil || r.Text() != "ask Rome in celsius" {
+			t.Errorf("got %+v, %v", r, err)
+		}
+	})
+}

@@ -115,13 +115,19 @@ func (h *hosted) crash(task string) {
 // everyVersion is the card of both agents as they are served.
 var everyVersion = cardJSON("http://agent/rpc", "", streams+declared)
 
+// remembered is how long an agent knows messages.
+const remembered = time.Hour
+
 func newServer(t *testing.T, skills []server.Skill, kept store.Store, opts ...server.Option) *server.Server {
 	t.Helper()
 	opts = append(opts, server.WithLogger(slog.New(slog.DiscardHandler)))
 	if kept != nil {
 		opts = append(opts, server.WithStore(kept))
 	}
-	s, err := server.New(server.Config{Protocol: a2a.Protocol(), Card: decodeCard(t, everyVersion), Skills: append(skills, wake)}, opts...)
+	s, err := server.New(server.Config{
+		Protocol: a2a.Protocol(), Card: decodeCard(t, everyVersion), Skills: append(skills, wake),
+		Repeats: server.Repeats{Window: remembered},
+	}, opts...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -357,7 +357,7 @@ func (r *Runner) cancelOther(ctx context.Context, c *call, cancel func(context.C
 func (v *view) PassOn(state runtime.State, m runtime.MessageData, of, token string) error {
 	c := (*call)(v)
 	id, skill := c.task.notes.callOf(of)
-	if id == "" {
+	if id == "" || token == "" {
 		return errors.New("the question is of a call that was not made with the context of this handler, or cannot be " +
 			"remembered: ask with Ask, and keep its token with Save")
 	}
@@ -376,7 +376,7 @@ func (n *notes) callOf(task string) (id, of string) {
 		return "", ""
 	}
 	for id, open := range n.nesting.open {
-		if made := n.nesting.made.Calls[id]; made != nil && open.task == task {
+		if made := n.nesting.made.Calls[id]; made != nil && made.Task == task {
 			return id, open.of
 		}
 	}
