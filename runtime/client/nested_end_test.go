@@ -240,3 +240,36 @@ func TestAnAnswerIsNoMessageOfOldTimes(t *testing.T) {
 		}
 	})
 }
+
+// TestNothingIsLeftOfACanceledTaskElsewhere: neither by a handler that has the other agent's question in hand, nor by one
+// that does not return.
+func TestNothingIsLeftOfACanceledTaskElsewhere(t *testing.T) {
+	t.Parallel()
+	withEachWeather(t, func(t *testing.T, w *weather) {
+		weather, on := w.client(), make(chan struct{})
+		p := inMemory(t, 0, func(ctx context.Context, k *server.Task, _ any) ([]byte, error) {
+			_, err := askWeather.Call(ctx, weather, k.Text())
+			var ask *rpc.InputRequiredError
+			if errors.As(err, &ask) {
+				<-ctx.Done()
+				return nil, k.AskFrom(ask)
+			}
+			<-on
+			return nil, err
+		})
+		c := p.client()
+		for _, text := range []string{"ask Rome", "slow Rome"} {
+			task := p.begin(c, text)
+			other := <-w.began
+			synctest.Wait()
+			time.Sleep(time.Minute)
+			p.cancel(c, task)
+			synctest.Wait()
+			var ended *rpc.TaskError
+			if _, err := weather.Await(t.Context(), other); !errors.As(err, &ended) || ended.State != runtime.StateCanceled {
+				t.Errorf("%s: the weather's task came to %v", text, err)
+			}
+		}
+		close(on)
+	})
+}
