@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -238,5 +239,21 @@ func TestURLsThatAreNone(t *testing.T) {
 		if err == nil || errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "is no URL of an agent") || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v", url, err)
 		}
+	}
+}
+
+// TestACardNamesSoManyHosts: those beyond the limit are left as they are, and said; nothing grows with a hostile card.
+func TestACardNamesSoManyHosts(t *testing.T) {
+	var list []string
+	for i := range 500 {
+		list = append(list, fmt.Sprintf(`{"url":"http://host%d.test/","protocolBinding":"JSONRPC"}`, i))
+	}
+	url, warned := startProxy(t, cardAt(`{"supportedInterfaces":[`+strings.Join(list, ",")+`]}`))
+	_, body := get(t, url+"/.well-known/agent-card.json")
+	if n := strings.Count(body, url+"/~"); n != maxOrigins-1 || !strings.Contains(body, "http://host499.test/") {
+		t.Errorf("%d addresses of the proxy", n)
+	}
+	if n := len(warned()); n < 100 || n > 101 {
+		t.Errorf("%d warnings", n)
 	}
 }

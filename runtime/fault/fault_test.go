@@ -391,3 +391,43 @@ func TestTheWatcherSeesWhatEachRequestMet(t *testing.T) {
 		}
 	})
 }
+
+// TestProblemsAreCounted: the first ones are kept.
+func TestProblemsAreCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newThrough(t, &agent{}, ReorderRequests())
+		defer a.over()
+		for range maxProblems + 5 {
+			if _, err := a.call(get); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := len(strings.Split(a.Err().Error(), "\n")); n != maxProblems {
+			t.Errorf("%d problems", n)
+		}
+	})
+}
+
+// TestALargeEventPasses as it is, and that is said.
+func TestALargeEventPasses(t *testing.T) {
+	big := "data: " + strings.Repeat("x", maxKept) + "\n\n"
+	for _, f := range []Fault{ReorderEvents(1), DoubleEvent(1)} {
+		in, err := New(1, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			_, _ = io.WriteString(w, big+"data: 2\n\n")
+		})
+		resp, err := (&http.Client{Transport: in.Wrap(handled{h})}).Get("http://agent/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(resp.Body)
+		if string(body) != big+"data: 2\n\n" || err != nil || !errors.Is(in.Err(), errKept) {
+			t.Errorf("%s: %d bytes, %v, %v", f, len(body), err, in.Err())
+		}
+		in.Close()
+	}
+}
