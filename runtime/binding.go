@@ -34,8 +34,6 @@ type Binding struct {
 	Base bool
 	// Keys are those of [KeyPlaces] that the binding has.
 	Keys []string
-	// HTTP2: the server must speak HTTP/2, also without TLS.
-	HTTP2 bool
 
 	// Server and Client are the packages of this module that serve the binding (by Serve, a server.Option) and call it
 	// (by Binding, a client.Binding that takes an Option named TLS): "runtime/server/grpcserver". "" is package server and
@@ -63,7 +61,7 @@ var Bindings = []*Binding{
 	},
 	{
 		Name: BindingGRPC, Title: "gRPC", Encoding: EncodingProto, Definitions: "in .proto files",
-		HostPort: true, Keys: []string{"header"}, HTTP2: true,
+		HostPort: true, Keys: []string{"header"},
 		Server: "runtime/server/grpcserver", Client: "runtime/client/grpcclient",
 		BuildTag: "grpcnotrace", BuildNote: "The tag leaves grpc-go's debug pages out, which are a fifth of the binary.",
 		System: "grpc",

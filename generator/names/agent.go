@@ -14,7 +14,7 @@ func Skills(skills []*ir.Skill) {
 	}
 }
 
-// scaffoldFiles are the files of the skills package that are no handlers.
+// scaffoldFiles are the files of the skills package that are no handlers; "rpc" is the test of one that older tools wrote.
 var scaffoldFiles = []string{"agent", "rpc", "doc"}
 
 // handlerFile is the base name of a handler's file. One that is taken gets a word, not a number, where the word says

@@ -126,7 +126,7 @@ func TestUnpackedRuntimeBuildsWithoutDownloads(t *testing.T) {
 		t.Skip("compiles a program")
 	}
 	dir := t.TempDir()
-	src, err := Source(map[string]bool{"runtime/server": true, "runtime/client": true, "runtime/auth/authtest": true})
+	src, err := Source(map[string]bool{"runtime/server": true, "runtime/client": true, "runtime/auth/authtest": true, "runtime/a2atest": true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,6 +155,10 @@ func TestUnpackedRuntimeBuildsWithoutDownloads(t *testing.T) {
 func TestUnpackedRuntimeIsWhatIsImported(t *testing.T) {
 	for folder, wants := range map[string]struct{ has, lacks []string }{
 		"runtime/client": {[]string{"runtime", "runtime/wire", "runtime/sse"}, []string{"runtime/server", "runtime/store", "runtime/auth/authtest"}},
+		"runtime/a2atest": {
+			[]string{"runtime/server", "runtime/client", "runtime/conform", "runtime/fault"},
+			[]string{"runtime/store/sqlite", "runtime/client/oauth", "runtime/client/grpcclient", "runtime/server/grpcserver", "runtime/auth/authtest"},
+		},
 		"runtime/server": {[]string{"runtime/store"}, []string{"runtime/client", "runtime/store/sqlite", "runtime/store/storetest", "runtime/push", "runtime/otel"}},
 	} {
 		src, err := Source(map[string]bool{folder: true, "runtime/of/nobody": true})

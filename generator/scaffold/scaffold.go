@@ -16,6 +16,7 @@ import (
 	"sync"
 	"text/template"
 
+	"github.com/a2agen/a2agen"
 	"github.com/a2agen/a2agen/generator/config"
 	"github.com/a2agen/a2agen/generator/ir"
 	"github.com/a2agen/a2agen/generator/names"
@@ -60,20 +61,33 @@ func Files(p Project) ([]output.File, error) {
 	return append(r.files, shared...), cmp.Or(r.err, err)
 }
 
-// Shared renders the files in the folder of the handlers that do not depend on single skills: the type of the agent, how a
-// test connects to it and, if it speaks JSON-RPC, one that does so without a client.
+// SharedTest is the file in the folder of the handlers by which their tests connect to the agent.
+const SharedTest = "agent_test.go"
+
+// OldTest is a file there that older tools wrote: its test is one of [SharedTest] now.
+const OldTest = "rpc_test.go"
+
+// Shared renders the files in the folder of the handlers that do not depend on single skills: the type of the agent, and how a
+// test connects to it, with the test of the protocol.
 func Shared(p Project) ([]output.File, error) {
-	v := &view{
-		packages: newPackages(p), Clients: p.Agent.RemotesType,
-		HTTP2: served(p.Agent, func(b *runtime.Binding) bool { return b.HTTP2 }),
-	}
+	v := &view{packages: newPackages(p), Clients: p.Agent.RemotesType, Dialed: dialed(p.Agent), Conforms: conforms(p.Agent)}
 	var r renderer
 	r.add(p.Packages.Skills+"/agent.go", "agent.go.tmpl", v)
-	r.add(p.Packages.Skills+"/agent_test.go", "agent_test.go.tmpl", v)
-	if rpcPath(p.Agent) != "" {
-		r.add(p.Packages.Skills+"/rpc_test.go", "rpc_test.go.tmpl", v)
-	}
+	r.add(p.Packages.Skills+"/"+SharedTest, "agent_test.go.tmpl", v)
 	return r.files, r.err
+}
+
+// dialedBinding is a binding that makes connections of its own: the import path of its client, and the name of that package.
+type dialedBinding struct{ Import, Name string }
+
+// dialed are the bindings of the agent that make connections of their own.
+func dialed(a *ir.Agent) (list []dialedBinding) {
+	for _, b := range runtime.Bindings {
+		if b.Client != "" && slices.Contains(a.Bindings, b.Name) {
+			list = append(list, dialedBinding{strconv.Quote(a2agen.Module + "/" + b.Client), path.Base(b.Client)})
+		}
+	}
+	return list
 }
 
 // served returns a binding of the agent; nil if it has none of the kind that is asked for.
@@ -124,10 +138,13 @@ type view struct {
 	Unpacked              string // the runtime is in this folder of the project
 	Store                 string // file in which tasks are kept; "": in memory
 	Clients               string // type of the clients with which handlers call other agents; "": there are none
-	// HTTP2 is a binding that needs HTTP/2, and Tagged one for which programs are built with a tag; nil: there is none.
-	HTTP2, Tagged *runtime.Binding
-	Secured       bool   // callers have to bring credentials
-	Over          string // how it is reached, in words
+	// Tagged is a binding for which programs are built with a tag; nil: there is none.
+	Tagged *runtime.Binding
+	Dialed []dialedBinding
+	// Conforms: the kit can hold the agent to the specification.
+	Conforms bool
+	Secured  bool   // callers have to bring credentials
+	Over     string // how it is reached, in words
 }
 
 func newView(p Project) *view {
@@ -182,23 +199,39 @@ func over(bindings []string) string {
 	return strings.Join(list, "")
 }
 
-// rpcPath returns the path at which the agent serves JSON-RPC; "" if it does not.
-func rpcPath(a *ir.Agent) string {
+// cardInterface is an interface of the agent's card.
+type cardInterface struct {
+	URL     string `json:"url"`
+	Binding string `json:"protocolBinding"`
+	Version string `json:"protocolVersion"`
+}
+
+func interfaces(a *ir.Agent) []cardInterface {
 	var card struct {
-		SupportedInterfaces []struct {
-			URL     string `json:"url"`
-			Binding string `json:"protocolBinding"`
-		} `json:"supportedInterfaces"`
+		SupportedInterfaces []cardInterface `json:"supportedInterfaces"`
 	}
 	if json.Unmarshal(a.Card, &card) != nil {
-		return "" // it was made by us
+		return nil // it was made by us
 	}
-	for _, i := range card.SupportedInterfaces {
+	return card.SupportedInterfaces
+}
+
+// rpcPath returns the path at which the agent serves JSON-RPC; "" if it does not.
+func rpcPath(a *ir.Agent) string {
+	for _, i := range interfaces(a) {
 		if u, err := url.Parse(i.URL); err == nil && i.Binding == runtime.BindingJSONRPC {
 			return "/" + strings.TrimPrefix(u.EscapedPath(), "/")
 		}
 	}
 	return ""
+}
+
+// conforms reports whether the agent can be held to the specification as it is: it speaks a version that ships with the tool, and not
+// 0.1, in which an answer without a task looks like one of a task that cannot be read again.
+func conforms(a *ir.Agent) bool {
+	all := interfaces(a)
+	return !slices.ContainsFunc(all, func(i cardInterface) bool { return i.Version == "0.1" }) &&
+		slices.ContainsFunc(all, func(i cardInterface) bool { return slices.Contains(config.Supported(), i.Version) })
 }
 
 // packages are the packages of the project, as templates name them.

@@ -29,7 +29,9 @@ func (p *project) followed(out generator.Output) (h scaffold.Handlers, stubs []o
 // rendered differently now; and, to be deleted, unedited ones without a skill. Edited files are not among them.
 func (p *project) stubs(out generator.Output, h scaffold.Handlers) ([]output.File, error) {
 	skills, folder := out.Model.Agent.Skills, out.Config.Packages.Skills
-	missing, untouched, current := set(h.Missing(skills)), set(p.Untouched(folder)), map[string]bool{}
+	missing, untouched, current := set(h.Missing(skills)), set(p.Untouched(folder)), map[string]bool{
+		folder + "/" + scaffold.OldTest: true, // older tools wrote it; it is the user's to delete
+	}
 	var names []string
 	fresh := map[string]bool{} // files of skills without a handler
 	for _, s := range skills {
@@ -55,6 +57,13 @@ func (p *project) stubs(out generator.Output, h scaffold.Handlers) ([]output.Fil
 		old, err := p.ReadFile(f.Path)
 		switch {
 		case err == nil && untouched[f.Path] && !bytes.Equal(output.Normal(old), f.Data):
+			user, _, err := p.stillUsed(f)
+			if err != nil {
+				return nil, err
+			}
+			if user != "" {
+				continue
+			}
 			f.Kind, f.Base = output.Merged, f.Data
 			files = append(files, f)
 		case errors.Is(err, fs.ErrNotExist) && fresh[f.Path]:

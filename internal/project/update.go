@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"slices"
@@ -232,6 +233,12 @@ func (p *project) mergeFile(f output.File, stub, addMissing bool) (*output.File,
 	case f.Path == config.File:
 		to.Data = merge.Keys(base, yours, f.Data)
 		return to, ScaffoldUpdate{Outcome: MergedIn}, nil
+	}
+	if user, function, err := p.stillUsed(f); err != nil || user != "" {
+		if err != nil {
+			return nil, ScaffoldUpdate{}, err
+		}
+		return left(fmt.Sprintf("%s uses %s, which it would declare no more: change or delete that file, and update again", user, function))
 	}
 	data, n := merge.Three(base, yours, f.Data, merge.Labels{Ours: "yours", Theirs: "a2agen " + p.tool.Version})
 	to.Data = data

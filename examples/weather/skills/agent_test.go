@@ -1,39 +1,36 @@
 package skills
 
 import (
-	"net/http"
-	"net/http/httptest"
 	"testing"
 
-	rpc "github.com/a2agen/a2agen/runtime/client"
-	"github.com/a2agen/a2agen/runtime/server"
+	"github.com/a2agen/a2agen/runtime/a2atest"
 
 	"example.com/weather/agent"
 	"example.com/weather/client"
 )
 
-// newServer runs the agent in this process until the test ends. Every call is the tester's: what the card demands of callers
-// is not asked here.
-func newServer(t *testing.T) *httptest.Server {
+// serve runs the agent in this process, without a socket, until the test ends. Every call is the tester's: what the card
+// demands of callers is not asked here.
+func serve(t *testing.T) *a2atest.Agent {
 	t.Helper()
-	srv, err := agent.NewServer(New(), server.InMemory(), server.WithProxyIdentity(tester))
+	srv, err := agent.NewServer(New(), a2atest.ServerOptions(t)...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ts := httptest.NewServer(srv)
-	t.Cleanup(ts.Close)
-	return ts
+	return a2atest.Serve(t, srv)
 }
 
-// newClient calls an agent that runs in this process, without credentials.
+// newClient returns a client of the agent that serve runs.
 func newClient(t *testing.T) *client.Client {
 	t.Helper()
-	c, err := client.New(t.Context(), newServer(t).URL, rpc.SendAnyway())
+	a := serve(t)
+	c, err := client.New(t.Context(), a.URL(), a.Options()...)
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(c.Close)
 	return c
 }
 
-// tester is who calls the agent in tests.
-func tester(*http.Request) (string, error) { return "tester", nil }
+// TestAgent_keepsTheProtocol holds the agent to the specification of A2A, over every binding and version of its card.
+func TestAgent_keepsTheProtocol(t *testing.T) { serve(t).Conform(t) }
