@@ -226,11 +226,12 @@ func rpcPath(a *ir.Agent) string {
 	return ""
 }
 
-// conforms reports whether the agent can be held to the specification as it is: it speaks a version that ships with the tool, and not
-// 0.1, in which an answer without a task looks like one of a task that cannot be read again.
+// conforms reports whether the agent can be held to the specification where each call is a tester's: it speaks a version that ships
+// with the tool. It is not for agents with an extended card, which strangers must not get. Nor is it for 0.1, where an answer without
+// a task looks like one of a task that cannot be read again.
 func conforms(a *ir.Agent) bool {
 	all := interfaces(a)
-	return !slices.ContainsFunc(all, func(i cardInterface) bool { return i.Version == "0.1" }) &&
+	return a.Extended == nil && !slices.ContainsFunc(all, func(i cardInterface) bool { return i.Version == "0.1" }) &&
 		slices.ContainsFunc(all, func(i cardInterface) bool { return slices.Contains(config.Supported(), i.Version) })
 }
 

@@ -46,7 +46,7 @@ func NewFake(t testing.TB, opts ...a2atest.Option) *Fake {
 	}
 	f.Fake = a2atest.NewFake(t, a2atest.FakeConfig{
 		Name:     "GeoSpatial Route Planner Agent",
-		Protocol: a2a.Protocol(),
+		Protocol: a2a.ClientProtocol(),
 		Card:     card,
 		Skills: []a2atest.AnySkill{
 			f.RouteOptimizerTraffic,
