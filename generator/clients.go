@@ -81,7 +81,11 @@ func sameVariables(clients []config.Client) (list diag.List) {
 func remotes(clients []remoteClient, module string) (list []*ir.Remote) {
 	for _, c := range clients {
 		if c.agent != nil && c.reach.Version != "" {
-			list = append(list, &ir.Remote{Client: c.Name, Agent: c.agent.Name, Import: path.Join(module, c.Out), URL: c.URL})
+			r := &ir.Remote{Client: c.Name, Agent: c.agent.Name, Import: path.Join(module, c.Out), URL: c.URL}
+			if len(c.agent.Skills) > 0 {
+				r.Fake = path.Join(module, fakeOf(c.Client))
+			}
+			list = append(list, r)
 		}
 	}
 	slices.SortFunc(list, func(a, b *ir.Remote) int { return cmp.Compare(a.Client, b.Client) })

@@ -151,6 +151,7 @@ type Remote struct {
 	Go     string `json:"go"`     // of the field with its client: "Weather"
 	Agent  string `json:"agent"`  // the name on its card
 	Import string `json:"import"` // path of the client's package
+	Fake   string `json:"fake"`   // path of the package with a fake of the agent; "" without skills
 	URL    string `json:"url,omitempty"`
 }
 

@@ -34,9 +34,30 @@ type Project struct {
 	Packages    config.Packages
 	// ProtocolImport is the import path of a shared protocol package; "" when the project has its own.
 	ProtocolImport string
-	Runtime        Runtime
-	Modules        Modules // beside the runtime's
+	// EmbedsClients: the type of the agent embeds the clients of other agents.
+	EmbedsClients bool
+	Runtime       Runtime
+	Modules       Modules // beside the runtime's
 }
+
+// fakes are the fakes of the agents that the handlers call, for tests.
+func (p Project) fakes() (list []fakeView) {
+	packages := names.NewScope()
+	for _, r := range p.Agent.Remotes {
+		if !p.EmbedsClients || r.Fake == "" {
+			continue
+		}
+		f := fakeView{Field: r.Go, Package: packages.Take(path.Base(r.Fake)), Import: strconv.Quote(r.Fake)}
+		if f.Package != path.Base(r.Fake) {
+			f.Import = f.Package + " " + f.Import
+		}
+		list = append(list, f)
+	}
+	return list
+}
+
+// fakeView is a fake of an agent that the handlers call.
+type fakeView struct{ Field, Package, Import string }
 
 // Files renders the files of a fresh project that do not depend on single skills: all but the two YAML files and the
 // handlers, which [Stubs] renders.
@@ -70,7 +91,9 @@ const OldTest = "rpc_test.go"
 // Shared renders the files in the folder of the handlers that do not depend on single skills: the type of the agent, and how a
 // test connects to it, with the test of the protocol.
 func Shared(p Project) ([]output.File, error) {
-	v := &view{packages: newPackages(p), Clients: p.Agent.RemotesType, Dialed: dialed(p.Agent), Conforms: conforms(p.Agent)}
+	v := &view{
+		packages: newPackages(p), Clients: p.Agent.RemotesType, Fakes: p.fakes(), Dialed: dialed(p.Agent), Conforms: conforms(p.Agent),
+	}
 	var r renderer
 	r.add(p.Packages.Skills+"/agent.go", "agent.go.tmpl", v)
 	r.add(p.Packages.Skills+"/"+SharedTest, "agent_test.go.tmpl", v)
@@ -130,14 +153,15 @@ type view struct {
 	Command, Title, About string
 	Extension             string
 	Skills                []*skillView
-	CurlJSON, Path        string // what to ask with curl, and where
-	Plain                 bool   // CurlJSON is plain text: it needs no extension
-	Module                string // path of the runtime's module, which is the tool's
-	Released              bool   // the runtime is a released one
-	Replaced              bool   // the runtime is a folder of this machine
-	Unpacked              string // the runtime is in this folder of the project
-	Store                 string // file in which tasks are kept; "": in memory
-	Clients               string // type of the clients with which handlers call other agents; "": there are none
+	CurlJSON, Path        string     // what to ask with curl, and where
+	Plain                 bool       // CurlJSON is plain text: it needs no extension
+	Module                string     // path of the runtime's module, which is the tool's
+	Released              bool       // the runtime is a released one
+	Replaced              bool       // the runtime is a folder of this machine
+	Unpacked              string     // the runtime is in this folder of the project
+	Store                 string     // file in which tasks are kept; "": in memory
+	Clients               string     // type of the clients with which handlers call other agents; "": there are none
+	Fakes                 []fakeView // of the agents that handlers call
 	// Tagged is a binding for which programs are built with a tag; nil: there is none.
 	Tagged *runtime.Binding
 	Dialed []dialedBinding

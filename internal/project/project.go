@@ -249,9 +249,19 @@ func (r *Report) describe(pl *disk.Plan) {
 
 // scaffold describes the project for the scaffold's templates.
 func (p *project) scaffold(out generator.Output) scaffold.Project {
-	return scaffold.Project{Protocol: out.Model.Protocol, Agent: out.Model.Agent, Description: out.Card.Description,
+	return scaffold.Project{EmbedsClients: p.embedsClients(out), Protocol: out.Model.Protocol, Agent: out.Model.Agent, Description: out.Card.Description,
 		Module: p.module, Packages: out.Config.Packages, ProtocolImport: out.Config.ProtocolImport, Modules: scaffold.ModulesOf(out.Config, scaffold.Links{Tokens: out.Model.Agent.Tokens(), Calls: generator.CalledOver(out.Reaches),
 			OAuth: generator.GetTokens(out.Reaches) || generator.GetsTokens(out.Model.Agent.Card)})}
+}
+
+// embedsClients reports whether the type of the agent embeds the clients, or is about to: a file that nobody edited follows.
+func (p *project) embedsClients(out generator.Output) bool {
+	if out.Model.Agent == nil || out.Model.Agent.RemotesType == "" {
+		return false
+	}
+	h, err := p.handlers(out.Config)
+	folder := out.Config.Packages.Skills
+	return err == nil && (h.Empty() || h.Embeds(out.Model.Agent.RemotesType) || slices.Contains(p.Untouched(folder), folder+"/agent.go"))
 }
 
 // Inspect generates in memory and returns everything, even if diagnostics would stop a run: then without files.
