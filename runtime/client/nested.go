@@ -149,7 +149,8 @@ func (cl *call) left(ctx context.Context) {
 }
 
 // errCutShort is why it is not known what became of a call.
-var errCutShort = errors.New("the agent was interrupted after it sent the message, and this agent knows none that comes again")
+var errCutShort = errors.New("the handler was interrupted when it may have sent the message, and the other agent " +
+	"does not promise to know it again")
 
 // again goes on with a call that was made before: by an earlier attempt of the handler, or for an earlier message. It
 // reports false if a message is to be sent, and of which parts.
@@ -166,7 +167,7 @@ func (r *streaming[In, Out]) again(
 		}
 		return messageResult(m), true, nil, r.pass(m)
 	case n.Task != "":
-		return r.goOn(ctx, parts, cl)
+		return r.againInTask(ctx, parts, cl)
 	case n.Sent.IsZero() || c.agent.keys:
 		return nil, false, parts, nil
 	}
@@ -185,8 +186,8 @@ func (cl *call) cutShort(ctx context.Context, err error) error {
 	return cl.lostCall(ctx, cl.nested.Task, err)
 }
 
-// goOn is again for a call whose task is known.
-func (r *streaming[In, Out]) goOn(
+// againInTask is again for a call whose task is known.
+func (r *streaming[In, Out]) againInTask(
 	ctx context.Context, parts []runtime.Part, cl *call,
 ) (result *Result, known bool, send []runtime.Part, err error) {
 	n, c := cl.nested, r.client

@@ -172,10 +172,11 @@ func TestAWantedAuthorizationGoesUp(t *testing.T) {
 	withEachWeather(t, func(t *testing.T, w *weather) {
 		p := inMemory(t, 0, calling(w.client()))
 		c := p.client()
+		begin := time.Now()
 		_, err := plan.Call(t.Context(), c, "auth Rome")
 		var ask *rpc.InputRequiredError
-		if !errors.As(err, &ask) || ask.Auth == nil {
-			t.Fatalf("got %v", err)
+		if d := time.Since(begin); !errors.As(err, &ask) || ask.Auth == nil || d > time.Second {
+			t.Fatalf("got %v after %v", err, d)
 		}
 		if a := ask.Auth; ask.Prompt != "Log in." || a.Scheme != "idp" || !slices.Equal(a.Scopes, []string{"read"}) || a.URL != "https://idp.example/login" {
 			t.Errorf("got %q, %+v", ask.Prompt, a)
