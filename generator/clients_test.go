@@ -36,7 +36,8 @@ func TestClientsDoNotShareVariables(t *testing.T) {
 	}
 }
 
-// TestHandlersHaveTheClientsThatCallByThemselves: one that needs a binding of the user's own would keep the agent from starting.
+// TestHandlersHaveTheClientsThatCallByThemselves: one that needs a binding of the user's own would keep the agent
+// from starting.
 func TestHandlersHaveTheClientsThatCallByThemselves(t *testing.T) {
 	for binding, want := range map[string]bool{"JSONRPC": true, "QUIC": false} {
 		out, list := Generate(t.Context(), inputs(map[string]string{

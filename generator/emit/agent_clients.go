@@ -11,8 +11,8 @@ import (
 	rpc "github.com/a2agen/a2agen/runtime/client"
 )
 
-// openClients is the method by which NewServer finds out that handlers call other agents: it is theirs if they embed the clients. The
-// linker leaves the clients out of an agent whose handlers do not.
+// openClients is the method by which NewServer finds out that handlers call other agents: it is theirs if they embed
+// the clients. The linker leaves the clients out of an agent whose handlers do not.
 const openClients = "openClients"
 
 // takenByOpening are the names in [agentPackage.openMethod] that the package of a client may have.

@@ -7,8 +7,8 @@ import (
 	"github.com/a2agen/a2agen/generator/ir"
 )
 
-// TestClientsOfHandlersDoNotReportToTelemetryTwice: each has an observer for that of its own, so that the server's is given before the
-// clients are, which get those that come after them.
+// TestClientsOfHandlersDoNotReportToTelemetryTwice: each has an observer for that of its own, so that the server's
+// is given before the clients are, which get those that come after them.
 func TestClientsOfHandlersDoNotReportToTelemetryTwice(t *testing.T) {
 	m := agentModel()
 	m.Agent.Telemetry = true

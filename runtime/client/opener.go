@@ -14,12 +14,13 @@ import (
 // openTime is how long opening a client may take: it makes no request, unless [VerifyCard] has to get keys.
 const openTime = 10 * time.Second
 
-// EnvURL returns the name of the environment variable that says where the agent of a client is, for clients that an [Opener] opens:
-// A2A_AGENT_WEATHER for the client weather. It is no variable of the credentials of any client: these begin with A2A_CLIENT_.
+// EnvURL returns the name of the environment variable that says where the agent of a client is, for clients that an
+// [Opener] opens: A2A_AGENT_WEATHER for the client weather. It is no variable of the credentials of any client:
+// these begin with A2A_CLIENT_.
 func EnvURL(client string) string { return "A2A_AGENT_" + envWord(client) }
 
-// Opener opens the clients with which the handlers of an agent call other agents, and closes them together. Generated code uses
-// it.
+// Opener opens the clients with which the handlers of an agent call other agents, and closes them together.
+// Generated code uses it.
 type Opener struct {
 	opts   []Option
 	opened []func()
@@ -31,9 +32,9 @@ func NewOpener(observers []observe.Observer, opts ...Option) *Opener {
 	return &Opener{opts: append([]Option{WithObserver(observers...)}, opts...)}
 }
 
-// Open sets *to, unless it is set, to the client of that name, which open makes of the card that it was generated from, without a
-// request. card is the URL of that card, by which the client notices that the card changed; "" for none. If the environment says
-// that the agent is elsewhere ([EnvURL]), it is called there and nowhere else.
+// Open sets *to, unless it is set, to the client of that name, which open makes of the card that it was generated
+// from, without a request. card is the URL of that card, by which the client notices that the card changed; "" for
+// none. If the environment says that the agent is elsewhere ([EnvURL]), it is called there and nowhere else.
 func Open[T any, C interface {
 	*T
 	Close()

@@ -34,7 +34,8 @@ type nobody struct{}
 func (nobody) Begin(ctx context.Context, _ *observe.Activity) context.Context { return ctx }
 func (nobody) End(context.Context, *observe.Activity)                         {}
 
-// TestAnAgentThatMovesKeepsItsName: calls that were made before a restart are found again after it, wherever the agent is by then.
+// TestAnAgentThatMovesKeepsItsName: calls that were made before a restart are found again after it, wherever the
+// agent is by then.
 func TestAnAgentThatMovesKeepsItsName(t *testing.T) {
 	const card = "https://weather.example"
 	open := func() (c *opened) {
@@ -46,7 +47,8 @@ func TestAnAgentThatMovesKeepsItsName(t *testing.T) {
 		return c
 	}
 	before := open()
-	if before.url != "" || before.cards.base != card || before.links.endpoint != "" || before.reattach != 7 || before.observers.None() {
+	switch {
+	case before.url != "", before.cards.base != card, before.links.endpoint != "", before.reattach != 7, before.observers.None():
 		t.Errorf("got %+v, want a client of the pinned card, with observer and option", before)
 	}
 	t.Setenv("A2A_AGENT_WEATHER", " https://elsewhere.example/a2a ")

@@ -8,9 +8,9 @@ import (
 	"github.com/a2agen/a2agen/runtime/observe"
 )
 
-// WithClients has open make the clients with which handlers call other agents: once, before the first handler runs. They are to have the
-// observers, which are those that options after this one add, and one that logs. What open returns is called when the server has
-// shut down; its error is that of [New]. Generated code calls it.
+// WithClients has open make the clients with which handlers call other agents: once, before the first handler runs.
+// They are to have the observers, which are those that options after this one add, and one that logs. What open
+// returns is called when the server has shut down; its error is that of [New]. Generated code calls it.
 func WithClients(open func(observers []observe.Observer) (closeClients func(), err error)) Option {
 	return func(o *options) {
 		before := len(o.core.Observers)
@@ -20,8 +20,8 @@ func WithClients(open func(observers []observe.Observer) (closeClients func(), e
 	}
 }
 
-// callLog logs the calls to other agents: those that fail at level info, because the handler decides what becomes of that, and
-// the others at level debug.
+// callLog logs the calls to other agents: those that fail at level info, because the handler decides what becomes of
+// that, and the others at level debug.
 type callLog struct{ logger *slog.Logger }
 
 func (callLog) Begin(ctx context.Context, _ *observe.Activity) context.Context { return ctx }
@@ -37,8 +37,9 @@ func (l callLog) End(ctx context.Context, a *observe.Activity) {
 
 // CardChanged logs that an agent has another card than the one that its client was made of.
 func (l callLog) CardChanged(ctx context.Context, c *observe.CardChange) {
-	l.logger.LogAttrs(ctx, slog.LevelWarn, "the card of an agent that is called changed: a2agen update clients takes it over",
-		slog.String("agent", c.Agent), slog.String("peer", c.Peer), slog.Any("changes", c.Changes), slog.Bool("followed", c.Followed))
+	const message = "the card of an agent that is called changed: a2agen update clients takes it over"
+	l.logger.LogAttrs(ctx, slog.LevelWarn, message, slog.String("agent", c.Agent), slog.String("peer", c.Peer),
+		slog.Any("changes", c.Changes), slog.Bool("followed", c.Followed))
 }
 
 // connect makes the clients of the handlers.

@@ -46,13 +46,16 @@ func TestClientsHaveTheObserversThatAreAddedAfterThem(t *testing.T) {
 	if log.Len() > 0 {
 		t.Errorf("a call that went well is logged at level info: %s", log.String())
 	}
-	given[1].End(t.Context(), &observe.Activity{Kind: observe.Call, Peer: "weather:80", Skill: "forecast", Reason: "UNAVAILABLE"})
+	given[1].End(t.Context(), &observe.Activity{
+		Kind: observe.Call, Peer: "weather:80", Skill: "forecast", Reason: "UNAVAILABLE",
+	})
 	for _, want := range []string{"level=INFO", "weather:80", "forecast", "UNAVAILABLE"} {
 		if !strings.Contains(log.String(), want) {
 			t.Errorf("the log of a call that failed has no %q: %s", want, log.String())
 		}
 	}
-	given[1].(observe.CardWatcher).CardChanged(t.Context(), &observe.CardChange{Agent: "Weather", Changes: []string{"skill gone"}})
+	change := &observe.CardChange{Agent: "Weather", Changes: []string{"skill gone"}}
+	given[1].(observe.CardWatcher).CardChanged(t.Context(), change)
 	if !strings.Contains(log.String(), "skill gone") {
 		t.Errorf("the log does not say that a card changed: %s", log.String())
 	}
@@ -76,7 +79,8 @@ func TestClientsAreClosedWhenTheServerCannotStart(t *testing.T) {
 
 func TestAnAgentDoesNotStartWithoutItsClients(t *testing.T) {
 	cause := errors.New("no such binding")
-	_, err := server.New(callingConfig(t), server.WithClients(func([]observe.Observer) (func(), error) { return nil, cause }))
+	open := func([]observe.Observer) (func(), error) { return nil, cause }
+	_, err := server.New(callingConfig(t), server.WithClients(open))
 	if !errors.Is(err, cause) {
 		t.Errorf("got %v", err)
 	}

@@ -12,7 +12,8 @@ type Agent struct {
 	agent.Clients // a.Weather, a.Routes
 }
 
-// New makes the agent. NewServer makes its clients. A call is tried for a minute and a half: so long the other agents may be down.
+// New makes the agent. NewServer makes its clients. A call is tried for a minute and a half: so long the other
+// agents may be down.
 func New() *Agent {
 	return &Agent{Clients: agent.Clients{Options: []rpc.Option{rpc.Policy(rpc.CallPolicy{Attempts: 30})}}}
 }

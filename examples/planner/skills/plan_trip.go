@@ -13,9 +13,9 @@ import (
 	"example.com/planner/client/weather"
 )
 
-// PlanTrip asks for the way and for the weather at the same time, and passes on what the two say while they work. If one of
-// them asks something, so does the plan: the answer calls this handler again, and it makes the same calls again, of which the one that
-// asked gets the answer, and the other gives what it gave.
+// PlanTrip asks for the way and for the weather at the same time, and passes on what the two say while they work. If
+// one of them asks something, so does the plan: the answer calls this handler again, and it makes the same calls
+// again, of which the one that asked gets the answer, and the other gives what it gave.
 //
 // So it is after a crash: "onCrash: retry" calls the handler again, and its calls find the tasks that they began.
 func (a *Agent) PlanTrip(ctx context.Context, in *agent.PlanTripInput, t *agent.Task) (*agent.PlanTripOutput, error) {

@@ -13,8 +13,9 @@ import (
 	"github.com/a2agen/a2agen/internal/test/projecttest"
 )
 
-// The three agents of examples/planner as one program: the environment says which one a process is. The two that are called keep their tasks
-// in files here, take a moment for their work, so that there is something to interrupt, and note each run of a handler.
+// The three agents of examples/planner as one program: the environment says which one a process is. The two that are
+// called keep their tasks in files here, take a moment for their work, so that there is something to interrupt, and
+// note each run of a handler.
 const threeAgents = `package main
 
 import (

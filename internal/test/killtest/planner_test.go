@@ -25,9 +25,9 @@ const plansAtOnce = 4
 
 var planTrip = rpc.Skill[string, *rpc.Result]{ID: "plan-trip", In: rpc.TextInput, Out: rpc.PlainOutput}
 
-// TestAgentsThatCallAgentsLoseNothingByKills kills the planner, and the two agents that it calls, in turn, while plans are under
-// way. Each is started again where it was. Each plan comes to its end, with the whole of what the others said, and each of the others has worked
-// on it in one task.
+// TestAgentsThatCallAgentsLoseNothingByKills kills the planner, and the two agents that it calls, in turn, while
+// plans are under way. Each is started again where it was. Each plan comes to its end, with the whole of what the
+// others said, and each of the others has worked on it in one task.
 func TestAgentsThatCallAgentsLoseNothingByKills(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles agents and kills them")
@@ -191,8 +191,8 @@ func (p *plan) isWhole(result *rpc.Result) error {
 	return errors.New("the forecast was not passed on")
 }
 
-// check compares what the agents have in the end: the planner one task for each plan, and each of the others one for it, too. What a handler
-// does by its key it does once for each message.
+// check compares what the agents have in the end: the planner one task for each plan, and each of the others one for
+// it, too. What a handler does by its key it does once for each message.
 func (a *three) check(t *testing.T, plans int) {
 	t.Helper()
 	tasks, keys := map[string]map[string]bool{}, map[string]map[string]bool{}

@@ -1,5 +1,6 @@
-// Command plan asks the planner for a trip, shows what it says on the way, and asks you what it is asked: go run ./cmd/plan
-// Oslo Springfield
+// Command plan asks the planner for a trip, shows what it says on the way, and asks you what it is asked:
+//
+//	go run ./cmd/plan Oslo Springfield
 package main
 
 import (

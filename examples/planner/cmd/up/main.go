@@ -1,6 +1,6 @@
-// Command up builds and starts three agents, the planner and the two that it calls, each as a process of its own. It says how
-// to call the planner, shows what the three write to their logs, starts one again that was killed, and ends them all on
-// Ctrl-C. Run it in the folder of the planner: go run ./cmd/up
+// Command up builds and starts three agents, the planner and the two that it calls, each as a process of its own. It
+// says how to call the planner, shows what the three write to their logs, starts one again that was killed, and ends
+// them all on Ctrl-C. Run it in the folder of the planner: go run ./cmd/up
 package main
 
 import (
@@ -168,8 +168,8 @@ func (a *agent) isWell(ctx context.Context) bool {
 	return res.StatusCode == http.StatusOK
 }
 
-// stop ends the processes: the last one first, so that nobody calls an agent that is gone. told means that the terminal has
-// told them already, as it does with Ctrl-C; a second signal would end them without the time to finish.
+// stop ends the processes: the last one first, so that nobody calls an agent that is gone. told means that the
+// terminal has told them already, as it does with Ctrl-C; a second signal would end them without the time to finish.
 func stop(agents []*agent, told bool) {
 	for i := len(agents) - 1; i >= 0; i-- {
 		a := agents[i]
