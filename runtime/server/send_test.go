@@ -294,7 +294,11 @@ func TestHandlerOutcomes(t *testing.T) {
 		}, "TASK_STATE_FAILED", "The work took longer than allowed."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			a := start(t, testCard, []server.Skill{run("x", c.handler)}, server.WithLimits(server.Limits{Event: 1000, Timeout: 50 * time.Millisecond}))
+			limits := server.Limits{Event: 1000, Timeout: time.Minute}
+			if c.name == "a timeout" {
+				limits.Timeout = 50 * time.Millisecond
+			}
+			a := start(t, testCard, []server.Skill{run("x", c.handler)}, server.WithLimits(limits))
 			task := a.ok("SendMessage", message("hi"))["task"]
 			if got := str(task, "status", "state"); got != c.state {
 				t.Errorf("state is %q, want %q", got, c.state)
