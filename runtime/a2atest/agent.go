@@ -176,7 +176,7 @@ func (a *Agent) Dial(ctx context.Context, _, to string) (net.Conn, error) {
 		return nil, fmt.Errorf("a2atest: %s is not the agent %q, which is at %s, and nothing else is reached from here",
 			to, a.name, a.URL())
 	}
-	if a.made.Round(0).Sub(time.Now()) > 24*time.Hour { // clocks of bubbles begin in the year 2000
+	if time.Until(a.made.Round(0)) > 24*time.Hour { // clocks of bubbles begin in the year 2000
 		return nil, fmt.Errorf("a2atest: the agent %q was made outside of the bubble of testing/synctest that calls it: "+
 			"make it inside", a.name)
 	}

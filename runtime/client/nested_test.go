@@ -460,7 +460,9 @@ func TestAQuestionGoesUpAndItsAnswerDownAlsoOverACrash(t *testing.T) {
 				if !errors.As(err, &ask) || ask.Prompt != "Which units?" || string(ask.Data) != `{"units":["celsius","fahrenheit"]}` || ask.Auth != nil {
 					t.Fatalf("got %v", err)
 				}
-				_, err = plan.Answer(t.Context(), c, ask.With(rpc.ReturnImmediately()), runtime.Text("celsius"))
+				if _, err := plan.Answer(t.Context(), c, ask.With(rpc.ReturnImmediately()), runtime.Text("celsius")); !errors.As(err, new(*rpc.PendingError)) {
+					t.Fatal(err)
+				}
 				if at == "after the answer" {
 					<-p.points
 					p.crash(task)
@@ -516,6 +518,9 @@ func TestTheAnswerToAnotherAgentIsNoInputOfOnesOwn(t *testing.T) {
 				t.Fatalf("got %v", err)
 			}
 			_, err = trip.Answer(t.Context(), c, ask.With(rpc.ReturnImmediately()), runtime.Text("units"), runtime.Data(json.RawMessage(units)))
+			if !errors.As(err, new(*rpc.PendingError)) {
+				t.Fatal(err)
+			}
 			_, err = c.Await(t.Context(), ask.TaskID)
 		}
 		r, err := c.Await(t.Context(), ask.TaskID)

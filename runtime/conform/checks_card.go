@@ -18,8 +18,6 @@ func (r *runner) tryCard() {
 	}
 }
 
-var old = []string{"0.2", "0.3"}
-
 var cardChecks = []*Check{
 	{ID: "card.served", Requirements: []string{"R121", "R246"}, Section: "1.0 §8.1, §14.3; 0.3 §5.1, §5.3", Level: Must, Scope: OnCard, Versions: []string{"1.0", "0.3"},
 		Sentence: "The card is at /.well-known/agent-card.json, as JSON.", run: cardServed},

@@ -128,7 +128,7 @@ func (t *trial) asked() (*exchange, event, *Step) {
 	s := t.step("ask")
 	x, e := t.mustSend(message{step: s})
 	if e.kind == isTask {
-		e = t.settled(x, e)
+		e = t.settled(e)
 	}
 	if e.state() != "input-required" {
 		t.skip("the text that the contract calls ask does not ask back: the answer is %s", e.describe())
@@ -149,7 +149,7 @@ func sendInfersContext(t *trial) {
 	if next.kind != isTask {
 		return
 	}
-	next = t.settled(x, next)
+	next = t.settled(next)
 	t.want(next.task() == e.task(), x, "the answer is about the task %q, not %q", clean(next.task(), 80), e.task())
 	t.want(next.context() == e.context(), x, "the context is %q, not %q", clean(next.context(), 80), e.context())
 	if !ended(next.state()) {

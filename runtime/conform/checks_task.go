@@ -68,7 +68,7 @@ func taskCancelEnded(t *trial) { t.wantError(t.cancel(t.ended().task()), errNotC
 func taskCancel(t *trial) {
 	_, e := t.long()
 	x := t.cancel(e.task())
-	got := t.settled(x, t.taken(x))
+	got := t.settled(t.taken(x))
 	t.want(got.state() == "canceled", x, "the task is %s after it was canceled", got.state())
 }
 
@@ -171,9 +171,9 @@ func (t *trial) conversation() (context string, ids []string) {
 		return t.talk.context, t.talk.ids
 	}
 	first := t.ended()
-	x, second := t.mustSend(message{context: first.context()})
+	_, second := t.mustSend(message{context: first.context()})
 	if second.kind == isTask {
-		second = t.settled(x, second)
+		second = t.settled(second)
 	}
 	if second.kind != isTask || second.context() != first.context() || first.context() == "" {
 		t.skip("the agent does not make a second task in a context")

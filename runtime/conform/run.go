@@ -145,7 +145,6 @@ type trial struct {
 	*probe
 	check  *Check
 	result *Result
-	tried  bool
 }
 
 func (c *Check) result(on string) *Result {
@@ -234,6 +233,7 @@ func (p *probe) headers(o options) http.Header {
 	if o.version != nil {
 		version = *o.version
 	}
+	//lint:ignore SA1008 a check sends the name as HTTP allows it, in lower case
 	if version != "" && h["a2a-version"] == nil {
 		h.Set("A2A-Version", version)
 	}

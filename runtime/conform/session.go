@@ -57,11 +57,11 @@ func (t *trial) ended() event {
 	if t.done != nil {
 		return *t.done
 	}
-	x, e := t.answer()
+	_, e := t.answer()
 	if e.kind == isMessage {
 		t.skip("the agent answers its text with a message and makes no task: a contract can name a text that does")
 	}
-	e = t.settled(x, e)
+	e = t.settled(e)
 	if waits(e.state()) {
 		t.skip("the agent asks back when it gets %q: a contract can name a text that it answers", clean(t.contract.Text.Text, 60))
 	}
@@ -70,7 +70,7 @@ func (t *trial) ended() event {
 }
 
 // settled waits until a task has ended or waits for its client.
-func (t *trial) settled(x *exchange, e event) event {
+func (t *trial) settled(e event) event {
 	for pause, left := 20*time.Millisecond, t.config.Timeout; !ended(e.state()) && !waits(e.state()); pause = min(2*pause, time.Second) {
 		if left -= pause; left < 0 {
 			t.skip("a task was still %q after %s", e.state(), t.config.Timeout)
@@ -80,8 +80,7 @@ func (t *trial) settled(x *exchange, e event) event {
 			t.skip("%v", t.ctx.Err())
 		case <-time.After(pause):
 		}
-		x = t.get(e.task(), nil)
-		e = t.taken(x)
+		e = t.taken(t.get(e.task(), nil))
 	}
 	return e
 }

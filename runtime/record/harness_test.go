@@ -11,7 +11,6 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/a2agen/a2agen/a2a"
 	"github.com/a2agen/a2agen/a2a/a2aclient"
 	rpc "github.com/a2agen/a2agen/runtime/client"
 	"github.com/a2agen/a2agen/runtime/record"
@@ -96,12 +95,6 @@ func dial(t *testing.T, url string, over http.RoundTripper, opts ...rpc.Option) 
 	}
 	t.Cleanup(c.Close)
 	return c
-}
-
-// say sends a text.
-func say(t *testing.T, c *a2aclient.Client, words string) (a2a.SendMessageResponsePayload, error) {
-	t.Helper()
-	return c.SendMessage(t.Context(), &a2a.SendMessageRequest{Message: a2a.NewMessage(a2a.RoleUser, a2a.Text(words))})
 }
 
 // post makes a request without a client.
