@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net"
 	"net/http"
 	"net/url"
@@ -69,6 +70,9 @@ func (p *Proxy) fetch(ctx context.Context, at string) (card map[string]any, stat
 		return nil, resp.StatusCode, err
 	case !whole:
 		return nil, resp.StatusCode, fmt.Errorf("the card at %s is over %d bytes", at, maxCard)
+	}
+	if kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); kind == "text/html" {
+		return nil, resp.StatusCode, fmt.Errorf("%s is a web page and no agent card", at)
 	}
 	if card, err = object(body); err != nil {
 		return nil, resp.StatusCode, fmt.Errorf("%s is no agent card: %w", at, err)

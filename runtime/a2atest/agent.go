@@ -103,8 +103,38 @@ func serverOptions(log *slog.Logger) []server.Option {
 func newLogger(t testing.TB, level slog.Level) *slog.Logger {
 	out := &output{t: t}
 	t.Cleanup(out.end)
-	return slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{Level: level}))
+	return slog.New(stacks{slog.NewTextHandler(out, &slog.HandlerOptions{Level: level}), out})
 }
+
+// stacks writes the stack of a panic below its line of the log, as a panic of the test itself has it.
+type stacks struct {
+	slog.Handler
+	out *output
+}
+
+func (s stacks) Handle(ctx context.Context, r slog.Record) error {
+	var stack string
+	line := slog.NewRecord(r.Time, r.Level, r.Message, r.PC)
+	r.Attrs(func(a slog.Attr) bool {
+		if a.Key == "stack" && a.Value.Kind() == slog.KindString {
+			stack = a.Value.String()
+			return true
+		}
+		line.AddAttrs(a)
+		return true
+	})
+	if err := s.Handler.Handle(ctx, line); err != nil || stack == "" {
+		return err
+	}
+	_, err := s.out.Write([]byte(strings.TrimRight(stack, "\n") + "\n"))
+	return err
+}
+
+func (s stacks) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return stacks{s.Handler.WithAttrs(attrs), s.out}
+}
+
+func (s stacks) WithGroup(name string) slog.Handler { return stacks{s.Handler.WithGroup(name), s.out} }
 
 // output is the output of a test, until that ends.
 type output struct {

@@ -89,6 +89,30 @@ func TestAHandlerAtWorkIsCanceledAtTheEnd(t *testing.T) {
 	}
 }
 
+func TestTheStackOfAPanicIsReadableInTheLogOfTheTest(t *testing.T) {
+	var log strings.Builder
+	record(t, func(tb testing.TB) {
+		tb.(*recorder).log = &log
+		srv, err := newServer(func(context.Context, *server.Task) (string, error) { panic("oops") }, a2atest.ServerOptions(tb)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := a2atest.Serve(tb, srv)
+		c, err := a2aclient.New(tb.Context(), a.URL(), a.Options()...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := chat.Call(tb.Context(), c.RPC(), "hi"); err == nil {
+			t.Error("a handler that panics answered")
+		}
+	})
+	line, stack, _ := strings.Cut(log.String(), "\ngoroutine ")
+	if !strings.Contains(line, "panic=oops") || strings.Contains(line, "stack=") || !strings.Contains(stack, "\n\t") ||
+		!strings.Contains(stack, "/agent_test.go:") {
+		t.Errorf("the log is:\n%s", log.String())
+	}
+}
+
 func TestAnAgentThatHasEndedIsNotReached(t *testing.T) {
 	var a *a2atest.Agent
 	record(t, func(tb testing.TB) { a = a2atest.Serve(tb, http.NotFoundHandler()) })

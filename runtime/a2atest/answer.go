@@ -68,6 +68,9 @@ func (a *Answer[In, Out]) Rejects(reason string) *Answer[In, Out] {
 // the test; nil without an error says that the function answered through t.
 func (a *Answer[In, Out]) On(f func(ctx context.Context, in In, t *Task) (Out, error)) *Answer[In, Out] {
 	a.skill.fake.t.Helper()
+	if f == nil {
+		a.skill.fake.t.Fatalf("a2atest: %s: the function of skill %q is nil", testLine(), a.skill.id)
+	}
 	return a.add(step[In]{then: repeats, run: func(ctx context.Context, in In, t *Task) (output []byte, err error) {
 		defer func() {
 			if p := recover(); p != nil {

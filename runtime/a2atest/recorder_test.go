@@ -3,6 +3,7 @@ package a2atest_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"path"
 	"runtime"
 	"strings"
@@ -18,6 +19,7 @@ type recorder struct {
 	mu       sync.Mutex
 	helpers  map[string]bool
 	reports  []string // "fake_test.go:12: text"
+	log      io.Writer
 	cleanups []func()
 }
 
@@ -43,6 +45,13 @@ func record(t *testing.T, f func(t testing.TB)) []string {
 
 func (r *recorder) Context() context.Context { return r.ctx }
 func (r *recorder) Logf(string, ...any)      {}
+
+func (r *recorder) Output() io.Writer {
+	if r.log != nil {
+		return r.log
+	}
+	return r.TB.Output()
+}
 
 func (r *recorder) Cleanup(f func()) {
 	r.mu.Lock()

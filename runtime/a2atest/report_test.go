@@ -135,6 +135,16 @@ func TestAPanicOfAFunctionFailsTheTest(t *testing.T) {
 	wantReports(t, got, []string{said, `the function of skill "chat" panicked: oops`, "report_test.go"})
 }
 
+func TestAFunctionThatIsNilIsReportedWhereItIsGiven(t *testing.T) {
+	var said string
+	got := record(t, func(tb testing.TB) {
+		f := newFake(tb)
+		said = here(1)
+		f.Chat.On(nil)
+	})
+	wantReports(t, got, []string{said + ": a2atest: " + said + `: the function of skill "chat" is nil`})
+}
+
 func TestAFunctionThatEndsItsGoroutineEndsTheCallAlone(t *testing.T) {
 	got := record(t, func(tb testing.TB) {
 		f := newFake(tb)

@@ -38,7 +38,10 @@ func redacted(given string) string {
 	if u, err := url.Parse(given); err == nil {
 		return u.Redacted()
 	}
-	return "it"
+	if _, _, err := net.SplitHostPort(given); err == nil && !strings.ContainsAny(given, "@/?#") {
+		return given // host:port, as url.Parse reads no IP address without a scheme
+	}
+	return "…"
 }
 
 // get fetches something that is no operation.

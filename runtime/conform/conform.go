@@ -71,6 +71,9 @@ func WithContract(contract Contract) Option { return func(c *Config) { c.Contrac
 // WithOnly runs some checks alone: see [Config.Only].
 func WithOnly(checks ...string) Option { return func(c *Config) { c.Only = checks } }
 
+// WithTimeout says how long a call may take: see [Config.Timeout].
+func WithTimeout(d time.Duration) Option { return func(c *Config) { c.Timeout = d } }
+
 // WithDial connects to the agent by a function.
 func WithDial(dial func(ctx context.Context, network, address string) (net.Conn, error)) Option {
 	return func(c *Config) { c.Dial = dial }

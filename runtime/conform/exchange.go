@@ -146,7 +146,7 @@ func (r *runner) failed(err error, timeout time.Duration) error {
 	case r.ctx.Err() != nil:
 		return r.ctx.Err()
 	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("%w within %s, which can be set", errLate, timeout)
+		return fmt.Errorf("%w within %s; --timeout, or conform.WithTimeout, gives it more", errLate, timeout)
 	}
 	return errors.New(r.mask(err.Error()))
 }

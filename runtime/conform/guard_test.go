@@ -67,7 +67,7 @@ func TestWhatIsNoAgentIsAnError(t *testing.T) {
 		h    http.HandlerFunc
 		want string
 	}{
-		"never answers":     {never, "no agent answers at https://agent.test: no whole answer within 10s, which can be set"},
+		"never answers":     {never, "no agent answers at https://agent.test: no whole answer within 10s; --timeout, or conform.WithTimeout, gives it more"},
 		"an endless body":   {endless("application/json"), "longer than 4194304 bytes"},
 		"an endless stream": {endless("text/event-stream"), "longer than 4194304 bytes"},
 		"a web page":        {answer(200, "text/html; charset=utf-8", "<html>"), "is a web page and no agent card"},
