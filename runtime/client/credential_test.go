@@ -498,6 +498,10 @@ func TestCredentialsStayWithTheHostThatTheUserNamed(t *testing.T) {
 	if _ = askForecast(t, c); !slices.Equal(got, []string{"k-123"}) {
 		t.Errorf("at the endpoint came %q", got)
 	}
+	_, err = rpc.FromCard(a2a.Protocol(), decodeCard(t, card), key, rpc.Endpoint("http://weather.internal:8080"))
+	if err == nil || !strings.Contains(err.Error(), "calls go to http://weather.internal:8080 in clear text") {
+		t.Errorf("an endpoint in clear text: %v", err)
+	}
 }
 
 // TestAKeyInAQueryIsInNoError: net/http has the URL in its errors.

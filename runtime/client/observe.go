@@ -84,6 +84,7 @@ func (a *attempt) end(err error) {
 // reasonOf is why a request failed; "" if it did not.
 func reasonOf(ctx context.Context, err error) string {
 	var known *runtime.Error
+	var missing *CredentialError
 	var broken *LinkError
 	var transport *url.Error
 	var status interface{ TryLater() bool }
@@ -94,7 +95,7 @@ func reasonOf(ctx context.Context, err error) string {
 		return observe.ReasonOf(ctx.Err())
 	case errors.Is(err, ErrIdle), errors.Is(err, ErrNoEvent):
 		return observe.ReasonTimeout
-	case errors.Is(err, runtime.ErrUnauthenticated):
+	case errors.Is(err, runtime.ErrUnauthenticated), errors.As(err, &missing):
 		return runtime.ErrUnauthenticated.Reason
 	case errors.Is(err, runtime.ErrPermissionDenied):
 		return runtime.ErrPermissionDenied.Reason

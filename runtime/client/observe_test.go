@@ -136,6 +136,22 @@ func TestWhatAnAgentSaysOfItsErrorsIsNoReason(t *testing.T) {
 	}
 }
 
+// TestACallThatLacksACredentialIsUnauthenticated: it is not sent, and no peer's error.
+func TestACallThatLacksACredentialIsUnauthenticated(t *testing.T) {
+	var here observed.Recorder
+	c, err := rpc.FromCard(a2a.Protocol(), decodeCard(t, securedCard("http://127.0.0.1:1", keyScheme, "key", "-")), rpc.WithObserver(&here))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := askForecast(t, c); err == nil {
+		t.Error("no error")
+	}
+	if got := here.Wait(t, 1)[0]; got.Reason != "UNAUTHENTICATED" {
+		t.Errorf("%+v", got)
+	}
+}
+
 // TestAMessageThatComesAgainMayHaveAnotherTrace: its key says that it is the same.
 func TestAMessageThatComesAgainMayHaveAnotherTrace(t *testing.T) {
 	chat := rpc.Skill[[]runtime.Part, *rpc.Result]{ID: "chat", In: rpc.PlainInput, Out: rpc.PlainOutput}

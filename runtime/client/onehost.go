@@ -39,7 +39,7 @@ func (n *network) errOtherHost(url string) error {
 		if n.atHTTPS {
 			return fmt.Errorf("the card sends calls to %s in clear text, and is at https itself", printable([]byte(url)))
 		}
-		return fmt.Errorf("the card sends calls to %s in clear text, and credentials go there: use https", printable([]byte(url)))
+		return fmt.Errorf("calls go to %s in clear text, and credentials go there: use https", printable([]byte(url)))
 	}
 	return fmt.Errorf("the card sends calls to %s, and what is sent is for %s alone: "+
 		"if it is right, use the URL of the agent there (in Go, or rpc.Endpoint)", printable([]byte(url)), n.host)

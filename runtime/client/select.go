@@ -64,7 +64,7 @@ func (s *linkSet) choose(agent *agentCard, n *network, target func(url string) T
 		switch {
 		case l != nil && n.otherHost(l):
 			l.conn.Close()
-			failed = cmp.Or(failed, n.errOtherHost(i.URL))
+			failed = cmp.Or(failed, n.errOtherHost(l.iface.URL))
 		case l != nil && s.fits(l):
 			s.version, s.all = v, append(s.all, l)
 		case l != nil:

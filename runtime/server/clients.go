@@ -31,8 +31,13 @@ func (l callLog) End(ctx context.Context, a *observe.Activity) {
 	if a.Reason != "" {
 		level, message = slog.LevelInfo, "a call to another agent failed"
 	}
-	l.logger.LogAttrs(ctx, level, message, slog.String("peer", a.Peer), slog.String("operation", a.Operation),
-		slog.String("skill", a.Skill), slog.String("task", a.Task), slog.String("reason", a.Reason))
+	attrs := []slog.Attr{slog.String("peer", a.Peer), slog.String("operation", a.Operation)}
+	for _, known := range []slog.Attr{slog.String("skill", a.Skill), slog.String("task", a.Task), slog.String("reason", a.Reason)} {
+		if known.Value.String() != "" {
+			attrs = append(attrs, known)
+		}
+	}
+	l.logger.LogAttrs(ctx, level, message, attrs...)
 }
 
 // CardChanged logs that an agent has another card than the one that its client was made of.

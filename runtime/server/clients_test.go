@@ -54,6 +54,9 @@ func TestClientsHaveTheObserversThatAreAddedAfterThem(t *testing.T) {
 			t.Errorf("the log of a call that failed has no %q: %s", want, log.String())
 		}
 	}
+	if strings.Contains(log.String(), "task=") {
+		t.Errorf("the log has a task, and the call never had one: %s", log.String())
+	}
 	change := &observe.CardChange{Agent: "Weather", Changes: []string{"skill gone"}}
 	given[1].(observe.CardWatcher).CardChanged(t.Context(), change)
 	if !strings.Contains(log.String(), "skill gone") {
