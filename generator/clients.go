@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/a2agen/a2agen/generator/card"
 	"github.com/a2agen/a2agen/generator/config"
@@ -96,6 +97,9 @@ func (g *generation) readClient(cfg *config.Config, c config.Client) (*remoteCli
 	var list diag.List
 	file, kept := c.Card()
 	fetch := "a2agen client " + c.URL + c.Path + " --name " + c.Name
+	if strings.HasPrefix(c.URL, "http://") {
+		fetch += " --allow-private-network"
+	}
 	src, err := g.open(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -42,7 +42,7 @@ type Project struct {
 
 // fakes are the fakes of the agents that the handlers call, for tests.
 func (p Project) fakes() (list []fakeView) {
-	packages := names.NewScope()
+	packages := names.NewScope("a2atest") // the kit, which the test imports, too
 	for _, r := range p.Agent.Remotes {
 		if !p.EmbedsClients || r.Fake == "" {
 			continue

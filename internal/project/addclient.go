@@ -69,7 +69,7 @@ func (o *ClientOptions) check() error {
 	if o.Target == "" {
 		return badArgument("give the URL of an agent, or a file with its card")
 	}
-	if o.Name != "" && names.Package(o.Name) != o.Name {
+	if o.Name != "" && !clientName(o.Name) {
 		return badArgument("--name %.40q cannot be a package name (write %s)", o.Name, names.Package(o.Name))
 	}
 	if err := checkBindings(o.Bindings); err != nil {
@@ -88,6 +88,12 @@ func (o *ClientOptions) check() error {
 	}
 	o.Out = out
 	return nil
+}
+
+// clientName reports whether a2agen.yaml takes the name of a client: that of a package that Go does not take for tests.
+func clientName(name string) bool {
+	bare := strings.ReplaceAll(name, "_", "")
+	return names.Package(bare) == bare && name[0] != '_' && !strings.HasSuffix(name, "_test")
 }
 
 func (p *project) addClient(ctx context.Context, o ClientOptions, src []byte, imported *card.Card) (config.Client, Report, error) {
