@@ -200,7 +200,7 @@ func cell(t *testing.T, version, binding string, r row, streams int, seed int64)
 		all.again = max(0, int(runs.Load())-all.streams-all.calls)
 		if err := in.Err(); err != nil && r.cells[binding] == "cannot be applied" {
 			all.reported[r.cells[binding]]++
-		} else if unused := in.Unused(); err != nil && len(r.faults) == 1 && r.faults[0].String() != "ReorderRequests()" || len(unused) > 0 && gotool.IsLong() {
+		} else if unused := in.Unused(); err != nil && len(r.faults) == 1 && r.faults[0].String() != "ReorderRequests()" || len(unused) > 0 && long {
 			t.Errorf("not applied: %v, hit nothing: %v", err, unused)
 		}
 	})
@@ -237,12 +237,15 @@ func integers(text string) (list []int) {
 	return list
 }
 
+// long: the proof has the hundred thousand events that the docs tell of.
+var long = gotool.IsLong() && !underRace
+
 // Under every fault, over each binding, in two versions, the client brings each event once and in its order, or says
 // by an error that it cannot. The table in docs/faults.md is what came of it.
 func TestTheClientLosesNothing(t *testing.T) {
 	each := 1 // streams of a cell
 	table := rows()
-	if gotool.IsLong() {
+	if long {
 		each = 100_000/(chunks*len(table)*len(runtime.Bindings)*len(versions)) + 2
 	}
 	var lines []string
@@ -306,7 +309,7 @@ func inDocs(t *testing.T, head, lines string) {
 		}
 		return
 	}
-	if _, was, _ := strings.Cut(had, "\n"); was != table || gotool.IsLong() && !strings.HasPrefix(had, head) {
+	if _, was, _ := strings.Cut(had, "\n"); was != table || long && !strings.HasPrefix(had, head) {
 		t.Errorf("the table of %s is not this one (A2A_LONG=1 go test ./runtime/fault -run %s -update writes it):\n%s%s", page, t.Name(), head, table)
 	}
 }
