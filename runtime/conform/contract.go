@@ -3,6 +3,7 @@ package conform
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -65,9 +66,7 @@ func ParseContract(src []byte) (*Contract, error) {
 		}
 		s := &Step{}
 		if err := json.Unmarshal(members[name], s); err != nil {
-			_, member, _ := strings.Cut(err.Error(), "unknown field ")
-			return nil, &ContractError{name, strings.Trim(member, `"`), fmt.Sprintf("%s is a text or an object with text, data, metadata and answer: %s",
-				name, strings.TrimPrefix(err.Error(), "json: "))}
+			return nil, stepError(name, err)
 		}
 		switch {
 		case s.Text == "" && s.Data == nil:
@@ -78,6 +77,25 @@ func ParseContract(src []byte) (*Contract, error) {
 		*steps[name] = s
 	}
 	return c, nil
+}
+
+// stepError says in the words of a contract why a step could not be read.
+func stepError(name string, err error) *ContractError {
+	says := name + " is a text or an object with text, data, metadata and answer"
+	var wrong *json.UnmarshalTypeError
+	if !errors.As(err, &wrong) {
+		_, member, _ := strings.Cut(err.Error(), "unknown field ")
+		return &ContractError{name, strings.Trim(member, `"`), says + ": " + strings.TrimPrefix(err.Error(), "json: ")}
+	}
+	if wrong.Field == "" {
+		return &ContractError{Step: name, Text: says + ": it has the JSON type " + wrong.Value}
+	}
+	must := "an object"
+	if wrong.Field == "text" || wrong.Field == "answer" {
+		must = "a text"
+	}
+	member, _, _ := strings.Cut(wrong.Field, ".")
+	return &ContractError{name, member, fmt.Sprintf("%s of %s must be %s: it has the JSON type %s", member, name, must, wrong.Value)}
 }
 
 // steps are the members by their names.
