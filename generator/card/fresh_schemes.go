@@ -16,6 +16,7 @@ const (
 type FreshScheme struct {
 	Name   string // after "init --auth", and of the scheme in agent.yaml
 	Says   string // what callers need, with its article: "an API key"
+	Since  string // the oldest version of the protocol whose cards can say it; "": all can
 	Card   string // the scheme in agent.yaml; "" demands nothing
 	Config string // what a2agen.yaml says of it, with comments
 	Next   string // what to do before the agent is started, for the report of init: lines that begin with two blanks
@@ -24,7 +25,7 @@ type FreshScheme struct {
 // FreshSchemes are all of them, by name. Only tests change it.
 var FreshSchemes = []FreshScheme{
 	{
-		Name: "apikey", Says: "an API key", Card: `{apiKeySecurityScheme: {location: header, name: X-API-Key}}`,
+		Name: "apikey", Says: "an API key", Since: "0.2", Card: `{apiKeySecurityScheme: {location: header, name: X-API-Key}}`,
 		Config: `# Which keys are good, by their SHA-256: printf %s "$KEY" | sha256sum. Without an entry A2A_AUTH_APIKEY says it: "ci=HASH,bob=HASH".
 # auth:
 #   apikey:
@@ -45,7 +46,7 @@ auth:
 		Next: fmt.Sprintf("  put your issuer and the agent's address into a2agen.yaml, in place of %s and %s\n", PlaceholderIssuer, PlaceholderAudience),
 	},
 	{
-		Name: "mtls", Says: "a client certificate", Card: `{mtlsSecurityScheme: {}}`,
+		Name: "mtls", Says: "a client certificate", Since: "0.3", Card: `{mtlsSecurityScheme: {}}`,
 		Config: `# Whose certificates are good. Without an entry A2A_TLS_CLIENT_CA names the file.
 # auth:
 #   mtls:
@@ -54,7 +55,7 @@ auth:
 		Next: "  say in a2agen.yaml and agent.yaml whose credentials are good: see docs/security.md of a2agen\n",
 	},
 	{
-		Name: "oidc", Says: "a token of an OpenID provider",
+		Name: "oidc", Says: "a token of an OpenID provider", Since: "0.2",
 		Card: `{openIdConnectSecurityScheme: {openIdConnectUrl: "` + PlaceholderIssuer + `/.well-known/openid-configuration"}}`,
 		Config: `# For whom tokens have to be: put yours here. agent.yaml says who makes them. "types: [JWT]" is for issuers that do not write at+jwt.
 auth:

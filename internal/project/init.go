@@ -20,6 +20,7 @@ import (
 	"github.com/a2agen/a2agen/generator/scaffold"
 	"github.com/a2agen/a2agen/internal/project/disk"
 	"github.com/a2agen/a2agen/internal/project/remote"
+	"github.com/a2agen/a2agen/spec"
 )
 
 // InitOptions describe a new project. Empty fields have defaults.
@@ -116,6 +117,12 @@ func (o *InitOptions) checkAuth() error {
 	case o.Auth != "" && o.Auth != "none" && o.CardFile != "":
 		return badArgument("--card brings its own security schemes: leave out --auth")
 	}
+	since := slices.Index(spec.Versions(), card.FreshSchemeOf(o.Auth).Since)
+	knows := func(v string) bool { return slices.Index(spec.Versions(), v) <= since }
+	if since >= 0 && len(o.Protocol) > 0 && !slices.ContainsFunc(o.Protocol, knows) {
+		return badArgument("--auth %s: A2A has it since %s, and --protocol %s is older: add one of %s", o.Auth, spec.Versions()[since],
+			strings.Join(o.Protocol, ","), strings.Join(spec.Versions()[:since+1], ","))
+	}
 	return nil
 }
 
@@ -201,12 +208,16 @@ func (o *InitOptions) card(ctx context.Context) ([]byte, diag.List, error) {
 	return text, append(list, notes...), nil
 }
 
-// bindings returns those of the new agent.
+// bindings returns those of the new agent. Without --bindings they are the usual ones that its versions have.
 func (o *InitOptions) bindings() []string {
 	if len(o.Bindings) > 0 {
 		return o.Bindings
 	}
-	return config.Default().BindingNames()
+	usual := config.Default().BindingNames()
+	offers := generator.Offers(o.Protocol, usual)
+	return slices.DeleteFunc(usual, func(name string) bool {
+		return !slices.ContainsFunc(offers, func(of card.Offer) bool { return slices.Contains(of.Bindings, name) })
+	})
 }
 
 // folderName returns the name of the folder, as the default of the agent's name.
@@ -229,7 +240,7 @@ func (o *InitOptions) write(ctx context.Context, rt scaffold.Runtime, agentYAML 
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return Report{}, err
 	}
-	fresh := map[string][]byte{"agent.yaml": agentYAML, config.File: config.Scaffold(o.Store, o.Bindings, o.Protocol)}
+	fresh := map[string][]byte{"agent.yaml": agentYAML, config.File: config.Scaffold(o.Store, o.bindings(), o.Protocol)}
 	base := fresh[config.File] // what an update renders: what follows is the user's
 	if lines := card.FreshSchemeOf(o.Auth).Config; lines != "" {
 		fresh[config.File] = slices.Concat(base, []byte(lines))
