@@ -3,6 +3,7 @@ package conform_test
 import (
 	"context"
 	"log/slog"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -52,6 +53,21 @@ func desk(t *testing.T, change func(card string) string, opts ...server.Option) 
 		t.Fatal(err)
 	}
 	return a2atest.Serve(t, s)
+}
+
+// TestCallsWithoutAVersionAreNoFindingForAnAgentOfAnOldOne, as callers of 0.2 never say which they speak.
+func TestCallsWithoutAVersionAreNoFindingForAnAgentOfAnOldOne(t *testing.T) {
+	a := desk(t, func(card string) string {
+		return regexp.MustCompile(`,\{[^{}]*"protocolVersion":"0\.[13]"\}`).ReplaceAllString(card, "")
+	})
+	report, err := conform.Run(t.Context(), conform.Config{URL: a.URL(), Dial: a.Dial, Only: []string{"version.none"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(report.Interfaces) != 3 || len(report.Results) != 1 || report.Results[0].Outcome != conform.NotTried ||
+		report.Results[0].Reason != "the agent speaks 0.2, which is tried by itself" {
+		t.Errorf("%+v\n%+v", report.Interfaces, report.Results)
+	}
 }
 
 func work(ctx context.Context, t *server.Task, _ any) ([]byte, error) {
