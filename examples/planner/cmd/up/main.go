@@ -43,6 +43,11 @@ func up(port int, store string, signals <-chan os.Signal) error {
 			"A2A_STORE=" + store, "A2A_AGENT_WEATHER=" + url(1), "A2A_AGENT_ROUTES=" + url(2),
 		}},
 	}
+	for _, a := range agents {
+		if err := a.portFree(); err != nil {
+			return err
+		}
+	}
 	fmt.Println("building three agents; the first time that takes a minute")
 	for _, a := range agents {
 		if err := a.build(); err != nil {
@@ -80,6 +85,15 @@ type agent struct {
 
 	cmd  *exec.Cmd
 	done chan struct{} // closed when the process has ended
+}
+
+// portFree says whose port is taken: what listens there would be mistaken for the agent.
+func (a *agent) portFree() error {
+	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(a.port)))
+	if err != nil {
+		return fmt.Errorf("the port of %s is taken; -port takes others: %w", a.name, err)
+	}
+	return l.Close()
 }
 
 // fault says that the process has ended.
