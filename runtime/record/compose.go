@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/url"
 	"os"
@@ -162,7 +163,7 @@ func (x *exchange) frames(n int) []*timed {
 	end := frame{Type: typeEnd, N: n, How: x.how}
 	at := x.ended
 	if at == 0 {
-		end.How, at = endLeft, 1<<62
+		end.How, at = endLeft, math.MaxInt
 	}
 	if last := frames[len(frames)-1]; end.How == endLeft && last.Type == typeEvent && settles(last.Body) {
 		end.How = "" // whether the client saw the end that the agent makes then is chance
