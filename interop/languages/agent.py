@@ -7,6 +7,7 @@ import threading
 import os
 
 import grpc.aio
+import httpx
 import uvicorn
 
 from starlette.applications import Starlette
@@ -17,7 +18,7 @@ from a2a.helpers import new_task_from_user_message, new_text_message, new_text_p
 from a2a.server.agent_execution import AgentExecutor
 from a2a.server.request_handlers import DefaultRequestHandler, GrpcHandler
 from a2a.server.routes import create_agent_card_routes, create_jsonrpc_routes, create_rest_routes
-from a2a.server.tasks import InMemoryPushNotificationConfigStore, InMemoryTaskStore, TaskUpdater
+from a2a.server.tasks import BasePushNotificationSender, InMemoryPushNotificationConfigStore, InMemoryTaskStore, TaskUpdater
 from a2a.types import AgentCapabilities, AgentCard, AgentInterface, AgentSkill, a2a_pb2_grpc
 
 LINES = [f"line {i}\n" for i in range(5)]
@@ -32,7 +33,7 @@ class Desk(AgentExecutor):
     async def execute(self, context, queue):
         word = context.message.parts[0].text
         if word == "hello":
-            await queue.enqueue_event(new_text_message("Good morning."))
+            await queue.enqueue_event(new_text_message("Good morning.", context_id=context.context_id))
             return
         task = context.current_task
         if not task:
@@ -97,11 +98,13 @@ async def main():
     extended = AgentCard()
     extended.CopyFrom(card)
     extended.skills.append(skill("vip"))
+    hooks = InMemoryPushNotificationConfigStore()
     handler = DefaultRequestHandler(
         agent_executor=Desk(),
         task_store=InMemoryTaskStore(),
         agent_card=card,
-        push_config_store=InMemoryPushNotificationConfigStore(),
+        push_config_store=hooks,
+        push_sender=BasePushNotificationSender(httpx.AsyncClient(), hooks),
         extended_agent_card=extended,
     )
     a2a_pb2_grpc.add_A2AServiceServicer_to_server(GrpcHandler(handler), rpc)

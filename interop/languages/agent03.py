@@ -7,6 +7,7 @@ import sys
 import threading
 
 import grpc.aio
+import httpx
 import uvicorn
 
 from starlette.applications import Starlette
@@ -16,7 +17,7 @@ from a2a.grpc import a2a_pb2_grpc
 from a2a.server.agent_execution import AgentExecutor
 from a2a.server.apps import A2ARESTFastAPIApplication, A2AStarletteApplication
 from a2a.server.request_handlers import DefaultRequestHandler, GrpcHandler
-from a2a.server.tasks import InMemoryPushNotificationConfigStore, InMemoryTaskStore, TaskUpdater
+from a2a.server.tasks import BasePushNotificationSender, InMemoryPushNotificationConfigStore, InMemoryTaskStore, TaskUpdater
 from a2a.types import AgentCapabilities, AgentCard, AgentInterface, AgentSkill, Part, TextPart
 from a2a.utils import new_agent_text_message, new_task
 
@@ -31,7 +32,7 @@ class Desk(AgentExecutor):
     """Does what the first word of a message says."""
 
     async def execute(self, context, queue):
-        word = context.message.parts[0].root.text
+        word = getattr(context.message.parts[0].root, "text", "")
         if word == "hello":
             await queue.enqueue_event(new_agent_text_message("Good morning."))
             return
@@ -91,8 +92,12 @@ async def main():
     port = rpc.add_insecure_port("127.0.0.1:0")
     card = card_of(base, f"127.0.0.1:{port}")
     extended = card.model_copy(update={"skills": [*card.skills, skill("vip")]})
+    hooks = InMemoryPushNotificationConfigStore()
     handler = DefaultRequestHandler(
-        agent_executor=Desk(), task_store=InMemoryTaskStore(), push_config_store=InMemoryPushNotificationConfigStore()
+        agent_executor=Desk(),
+        task_store=InMemoryTaskStore(),
+        push_config_store=hooks,
+        push_sender=BasePushNotificationSender(httpx.AsyncClient(), hooks),
     )
     a2a_pb2_grpc.add_A2AServiceServicer_to_server(GrpcHandler(card, handler), rpc)
     await rpc.start()

@@ -275,6 +275,9 @@ func (t *trial) attempt(o op, params object, opts ...options) *exchange {
 	if errors.Is(x.err, errUnsayable) {
 		t.skip("%v", x.err)
 	}
+	if choice.wrong {
+		of = nil
+	}
 	t.inspect(x, of)
 	return x
 }

@@ -44,12 +44,15 @@ func listenForPushes(public string) (*webhook, error) {
 			return nil, fmt.Errorf("%q is no URL for a webhook: write http://HOST:PORT, where HOST is this machine as the agent knows it", redacted(public))
 		}
 		at, base = ":"+u.Port(), strings.TrimRight(u.String(), "/")
+		if net.ParseIP(u.Hostname()).IsLoopback() {
+			at = u.Host
+		}
 	}
 	ln, err := net.Listen("tcp", at)
 	if err != nil {
 		return nil, fmt.Errorf("listen for push notifications: %w", err)
 	}
-	if base == "" {
+	if base == "" || strings.HasSuffix(at, ":0") { // any port that is free
 		base = "http://" + ln.Addr().String()
 	}
 	w := &webhook{base: base, paths: map[string][]delivery{}, came: make(chan struct{})}

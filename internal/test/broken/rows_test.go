@@ -39,10 +39,31 @@ func (r *row) concerns(x *exchange) bool {
 	return r.ops == "" || slices.Contains(strings.Fields(r.ops), x.op)
 }
 
-// rows are all tables, with what they leave out filled in.
-func rows() []*row {
-	all := slices.Concat(cardRows, sendRows, errorRows, envelopeRows, listRows, cancelRows, streamRows, versionRows, capabilityRows,
-		pushRows, restRows, oldRows, grpcRows)
+// tables are the rows by what they break.
+var tables = []struct {
+	breaks string
+	rows   []*row
+}{
+	{"the card", cardRows},
+	{"messages and tasks", sendRows},
+	{"errors", errorRows},
+	{"the envelope of JSON-RPC", envelopeRows},
+	{"lists", listRows},
+	{"cancel", cancelRows},
+	{"streams and subscriptions", streamRows},
+	{"versions", versionRows},
+	{"capabilities and credentials", capabilityRows},
+	{"push notifications", pushRows},
+	{"HTTP+JSON", restRows},
+	{"0.3", oldRows},
+	{"gRPC of 1.0 and 0.3", grpcRows},
+}
+
+// rows are those of all tables, with what they leave out filled in.
+func rows() (all []*row) {
+	for _, t := range tables {
+		all = append(all, t.rows...)
+	}
 	for _, r := range all {
 		if r.version == "" {
 			r.version = "1.0"

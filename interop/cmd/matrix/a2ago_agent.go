@@ -35,7 +35,7 @@ func startGoDesk(context.Context) (url string, stop func(), err error) {
 	extended.Skills = append(extended.Skills, sdk.AgentSkill{ID: desk.Extended, Name: "Vip", Description: "Answers more.", Tags: []string{"travel"}})
 	owner := func(context.Context) (string, error) { return "everybody", nil } // the SDK lists tasks for known callers only
 	h := a2asrv.NewHandler(goDesk{}, a2asrv.WithLogger(slog.New(slog.DiscardHandler)), a2asrv.WithExtendedAgentCard(extended),
-		a2asrv.WithPushNotifications(push.NewInMemoryStore(), push.NewHTTPPushSender(&push.HTTPSenderConfig{})),
+		a2asrv.WithPushNotifications(push.NewInMemoryStore(), push.NewHTTPPushSender(&push.HTTPSenderConfig{AllowPrivateNetworks: true})),
 		a2asrv.WithTaskStore(taskstore.NewInMemory(&taskstore.InMemoryStoreConfig{Authenticator: owner})))
 	mux.Handle("/rpc", a2asrv.NewJSONRPCHandler(h))
 	mux.Handle("/rest/", http.StripPrefix("/rest", a2asrv.NewRESTHandler(h)))
@@ -89,7 +89,9 @@ func (goDesk) Execute(ctx context.Context, ec *a2asrv.ExecutorContext) iter.Seq2
 		}
 		switch {
 		case word == "hello":
-			say(sdk.NewMessage(sdk.MessageRoleAgent, sdk.NewTextPart(desk.Greeting)))
+			greeting := sdk.NewMessage(sdk.MessageRoleAgent, sdk.NewTextPart(desk.Greeting))
+			greeting.ContextID = ec.ContextID
+			say(greeting)
 			return
 		case ec.StoredTask != nil:
 			completed(sdk.NewTextPart(desk.Booked(word)))
@@ -105,8 +107,6 @@ func (goDesk) Execute(ctx context.Context, ec *a2asrv.ExecutorContext) iter.Seq2
 			say(sdk.NewStatusUpdateEvent(ec, sdk.TaskStateInputRequired, about(desk.Question)))
 		case "wait":
 			<-ctx.Done()
-		case "echo":
-			completed(ec.Message.Parts...)
 		case "tell":
 			first := sdk.NewArtifactEvent(ec, sdk.NewTextPart(desk.Lines[0]))
 			say(first)
@@ -114,6 +114,8 @@ func (goDesk) Execute(ctx context.Context, ec *a2asrv.ExecutorContext) iter.Seq2
 				say(sdk.NewArtifactUpdateEvent(ec, first.Artifact.ID, sdk.NewTextPart(line)))
 			}
 			say(sdk.NewStatusUpdateEvent(ec, sdk.TaskStateCompleted, nil))
+		default: // echo
+			completed(ec.Message.Parts...)
 		}
 	}
 }

@@ -3,8 +3,10 @@
 // agent and the checks). It also calls a typed skill of examples/weather through the official SDKs, and has webhooks made with
 // them and ours told about tasks. Peers are installed into a folder. One that cannot be is left out with a line that says so.
 //
-// What a peer does not do, or does wrong, stands in faults.go with the reason. Anything else that fails ends the run with an
-// error, and so does a fault that is gone.
+// The agents of peers are held to the specification by package conform, too: docs/conformance.md has the tables.
+//
+// What a peer does not do, or does wrong, stands in faults.go with the reason, and what its agents do not keep in findings.go.
+// Anything else that fails ends the run with an error, and so does a fault or a finding that is gone.
 package main
 
 import (
@@ -70,20 +72,21 @@ type row struct {
 }
 
 func main() {
-	write := flag.Bool("write", false, "write the matrix to docs/interop.md")
+	write := flag.Bool("write", false, "write the tables to docs/interop.md and docs/conformance.md")
 	keep := flag.String("keep", "", "folder in which peers stay installed for the next run")
 	which := flag.String("only", "", "regular expression: which peers")
+	conformOnly := flag.Bool("conform", false, "hold the agents of peers to the specification, print what is found, and do nothing else")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, *keep, *which, *write); err != nil {
+	if err := run(ctx, *keep, *which, *write, *conformOnly); err != nil {
 		fmt.Fprintln(os.Stderr, "matrix:", err)
 		stop()
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, keep, which string, write bool) error {
+func run(ctx context.Context, keep, which string, write, conformOnly bool) error {
 	ctx, cancel := context.WithTimeout(ctx, 8*time.Minute)
 	defer cancel()
 	chosen, err := regexp.Compile(which)
@@ -107,7 +110,7 @@ func run(ctx context.Context, keep, which string, write bool) error {
 		return err
 	}
 	defer end()
-	r := &report{}
+	r := &report{conformOnly: conformOnly}
 	var all sync.WaitGroup
 	for _, p := range peers {
 		if chosen.MatchString(p.name) {
@@ -115,11 +118,14 @@ func run(ctx context.Context, keep, which string, write bool) error {
 		}
 	}
 	all.Wait()
-	fmt.Printf("\n%s\n%s\n", r.matrix(), r.admissions())
-	if write {
-		r.errs = append(r.errs, r.write("../docs/interop.md"))
+	fmt.Printf("\n%s\n%s\n%s\n", r.matrix(), r.admissions(), r.conformance())
+	if write && !conformOnly {
+		r.errs = append(r.errs, r.write("../docs/interop.md", map[string]string{matrixPlace: r.matrix(), admissionsPlace: r.admissions()}))
 	}
-	return errors.Join(append(r.errs, r.judge())...)
+	if write {
+		r.errs = append(r.errs, r.write("../docs/conformance.md", map[string]string{conformancePlace: r.conformance()}))
+	}
+	return errors.Join(append(r.errs, r.judge(), r.judgeConformance())...)
 }
 
 // folder is where peers are installed.
@@ -136,10 +142,12 @@ func folder(keep string) (string, error) {
 
 // report gathers what peers did.
 type report struct {
-	mu   sync.Mutex
-	rows []row
-	left []string // why peers were left out
-	errs []error
+	mu          sync.Mutex
+	rows        []row
+	conformed   []conformed
+	conformOnly bool     // nothing but conformance is looked at, and printed whole
+	left        []string // why peers were left out
+	errs        []error
 }
 
 func (r *report) say(format string, args ...any) {
@@ -159,6 +167,16 @@ func (r *report) visit(ctx context.Context, p *peer, dir string, urls map[string
 		return
 	}
 	r.say("%s: installed in %.0f s", p.name, time.Since(began).Seconds())
+	if !r.conformOnly {
+		r.visitClient(ctx, p, dir, urls, secured)
+	}
+	if p.agent != nil {
+		r.visitAgent(ctx, p, dir)
+	}
+}
+
+// visitClient lets a peer call us.
+func (r *report) visitClient(ctx context.Context, p *peer, dir string, urls map[string]string, secured *secured) {
 	for _, s := range p.scripts {
 		said, err := p.script(ctx, dir, s, urls)
 		if err != nil {
@@ -175,15 +193,20 @@ func (r *report) visit(ctx context.Context, p *peer, dir string, urls map[string
 	if p.caller != nil {
 		r.admit(ctx, p, dir, secured)
 	}
-	if p.agent == nil {
-		return
-	}
+}
+
+// visitAgent holds the agent of a peer to the specification and calls it.
+func (r *report) visitAgent(ctx context.Context, p *peer, dir string) {
 	url, stop, err := p.agent(ctx, dir)
 	if err != nil {
 		r.fail(fmt.Errorf("the agent of %s: %w", p.name, err))
 		return
 	}
 	defer stop()
+	r.conform(ctx, p.name, url)
+	if r.conformOnly {
+		return
+	}
 	for _, s := range p.serves {
 		if among(called, s) {
 			r.row(ctx, p.name, ourCalls, s, func() (desk.Client, func(), error) { return newOurClient(ctx, url, s) })

@@ -180,11 +180,11 @@ func known(r *row, check string) int {
 	return slices.IndexFunc(faults, func(f fault) bool { return f.excuses(r, check) })
 }
 
-// Where tables stand in the document.
-const matrixPlace, admissionsPlace = "matrix", "admissions"
+// Where tables stand in documents.
+const matrixPlace, admissionsPlace, conformancePlace = "matrix", "admissions", "findings"
 
-// write puts the tables into the document.
-func (r *report) write(path string) error {
+// write puts tables into a document.
+func (r *report) write(path string, tables map[string]string) error {
 	if len(r.left) > 0 {
 		return fmt.Errorf("%s is not written: %s", path, strings.Join(r.left, "; "))
 	}
@@ -193,7 +193,7 @@ func (r *report) write(path string) error {
 		return err
 	}
 	doc := string(text)
-	for place, table := range map[string]string{matrixPlace: r.matrix(), admissionsPlace: r.admissions()} {
+	for place, table := range tables {
 		begin, end := "<!-- "+place+" -->\n", "<!-- end of the "+place+" -->\n"
 		before, rest, ok := strings.Cut(doc, begin)
 		_, after, ok2 := strings.Cut(rest, end)
