@@ -1,6 +1,7 @@
 package broken
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"net/http"
@@ -28,13 +29,19 @@ var contract = &conform.Contract{
 // TestTheAgentAsItIsHasNoFindings holds the agent to every check over every interface, and the proxy to changing nothing.
 func TestTheAgentAsItIsHasNoFindings(t *testing.T) {
 	t.Parallel()
-	for _, r := range try(t, startAgent(t), nil, 0) {
-		t.Error(r)
-	}
-	for _, version := range []string{"1.0", "0.3"} {
-		for _, r := range try(t, startAgent(t, version), &row{version: version, binding: "all"}, 0) {
-			t.Errorf("A2A %s through the proxy: %s", version, r)
+	clean := func(agent string, r *row) {
+		t.Helper()
+		failed, err := try(t.Context(), agent, r, 0)
+		if err != nil {
+			t.Error(err)
 		}
+		for _, x := range failed {
+			t.Error(x)
+		}
+	}
+	clean(startAgent(t), nil)
+	for _, version := range []string{"1.0", "0.3"} {
+		clean(startAgent(t, version), &row{version: version, binding: "all"}) // through the proxy
 	}
 }
 
@@ -42,14 +49,15 @@ func TestTheAgentAsItIsHasNoFindings(t *testing.T) {
 func TestEveryBrokenAgentIsFound(t *testing.T) {
 	agents := map[string]string{"1.0": startAgent(t, "1.0"), "0.3": startAgent(t, "0.3")}
 	all := rows()
-	found := make([][]string, len(all))
+	found, errs := make([][]string, len(all)), make([]error, len(all))
 	var done sync.WaitGroup
 	turn := make(chan struct{}, 16) // some rows wait for what never comes
 	for i, r := range all {
 		done.Go(func() {
 			turn <- struct{}{}
 			for _, timeout := range []time.Duration{time.Second, 10 * time.Second} { // the second for a machine that is busy
-				if found[i] = citing(try(t, agents[r.version], r, timeout), r.requirement); len(found[i]) > 0 {
+				failed, err := try(t.Context(), agents[r.version], r, timeout)
+				if found[i], errs[i] = citing(failed, r.requirement), err; len(found[i]) > 0 {
 					break
 				}
 			}
@@ -59,7 +67,7 @@ func TestEveryBrokenAgentIsFound(t *testing.T) {
 	done.Wait()
 	for i, r := range all {
 		if len(found[i]) == 0 {
-			t.Errorf("%s, %s over %s: nothing is found that breaks %s", r.name, r.version, r.binding, r.requirement)
+			t.Errorf("%s, %s over %s: nothing is found that breaks %s (error: %v)", r.name, r.version, r.binding, r.requirement, errs[i])
 		}
 	}
 	if *table {
@@ -119,14 +127,12 @@ func numbers(all []*row, found [][]string) string {
 
 // try runs the suite on the agent behind a row, or as it is, and returns what failed. Behind a row only the checks of its
 // requirement run. A call may take the timeout, that of the suite if it is 0.
-func try(t *testing.T, agent string, r *row, timeout time.Duration) (failed []conform.Result) {
-	t.Helper()
+func try(ctx context.Context, agent string, r *row, timeout time.Duration) (failed []conform.Result, err error) {
 	c := conform.Config{URL: agent, Contract: contract, Timeout: timeout}
 	if r != nil {
 		base, stop, err := startProxy(agent, r)
 		if err != nil {
-			t.Error(err)
-			return nil
+			return nil, err
 		}
 		defer stop()
 		c.URL = base
@@ -140,17 +146,16 @@ func try(t *testing.T, agent string, r *row, timeout time.Duration) (failed []co
 	if r != nil && r.requirement != "" {
 		c.Only = []string{r.requirement}
 	}
-	report, err := conform.Run(t.Context(), c)
+	report, err := conform.Run(ctx, c)
 	if err != nil {
-		t.Error(err)
-		return nil
+		return nil, err
 	}
 	for _, result := range report.Results {
 		if result.Outcome == conform.Failed {
 			failed = append(failed, result)
 		}
 	}
-	return failed
+	return failed, nil
 }
 
 // citing are the checks among results that cite a requirement.
