@@ -30,7 +30,7 @@ type nestedCall struct {
 }
 
 // nest notes a call that a handler makes.
-func (c *Client) nest(ctx context.Context, skill string, parts []runtime.Part, cl *call) error {
+func (cl *call) nest(ctx context.Context, c *Client, skill string, parts []runtime.Part) error {
 	h := nested.From(ctx)
 	if h == nil {
 		return nil
@@ -42,7 +42,7 @@ func (c *Client) nest(ctx context.Context, skill string, parts []runtime.Part, c
 	end := &call{header: cl.header, extensions: cl.extensions, policy: cl.policy, skill: skill}
 	known, err := h.Call(nested.Call{
 		Agent: c.identity(), Skill: skill, Content: content, Parts: parts, Keys: c.agent.keys,
-		Cancel: func(ctx context.Context, task string) error { return c.cancelTask(ctx, task, end) },
+		Cancel: func(ctx context.Context, task string) error { return end.cancelTask(ctx, c, task) },
 	})
 	if err != nil {
 		return err
@@ -94,7 +94,7 @@ func contentOf(parts []runtime.Part, cl *call) (sum [sha256.Size]byte, err error
 }
 
 // cancelTask cancels a task. One that has ended needs no canceling.
-func (c *Client) cancelTask(ctx context.Context, task string, cl *call) error {
+func (cl *call) cancelTask(ctx context.Context, c *Client, task string) error {
 	cl.message.TaskID = task
 	request := c.protocol.NewTaskRequest(runtime.RoleCancel, runtime.TaskRequest{Tenant: c.Tenant(), ID: task})
 	_, err := c.cards.newest(c).persist(ctx, Method{Role: runtime.RoleCancel}, request, cl)
@@ -200,7 +200,7 @@ func (r *streaming[In, Out]) againInTask(
 	case err != nil:
 		return nil, true, nil, cl.awaited(ctx, n.Task, err)
 	}
-	if n.Answer == nil || !c.stillAsks(task, n.Answer.Question) {
+	if n.Answer == nil || !stillAsks(task, n.Answer.Question) {
 		if n.Answer != nil { // somebody else has answered, or it goes on by itself
 			n.answering = true
 		}
@@ -218,7 +218,7 @@ func (r *streaming[In, Out]) againInTask(
 }
 
 // stillAsks reports whether a task waits for the answer to a question.
-func (c *Client) stillAsks(task runtime.Task, token string) bool {
+func stillAsks(task runtime.Task, token string) bool {
 	k, err := readToken(token)
 	if err != nil || k.Task != task.TaskInfo().ID || !task.TaskInfo().State.Interrupted() {
 		return false

@@ -110,7 +110,7 @@ func (s *Skill[In, Out]) run(ctx context.Context, c *Client, parts []runtime.Par
 	ctx, done := cl.policy.limit(ctx)
 	defer done()
 	c = c.cards.current(ctx, c)
-	if err := c.nest(ctx, s.ID, parts, cl); err != nil {
+	if err := cl.nest(ctx, c, s.ID, parts); err != nil {
 		var none Out
 		return none, s.failed(err)
 	}

@@ -59,7 +59,7 @@ func (s *Skill[In, Out]) stream(ctx context.Context, c *Client, parts []runtime.
 	ctx, done := cl.policy.limit(ctx)
 	defer done()
 	c = c.cards.current(ctx, c)
-	if err := c.nest(ctx, s.ID, parts, cl); err != nil {
+	if err := cl.nest(ctx, c, s.ID, parts); err != nil {
 		yield(Event[Out]{}, s.failed(err))
 		return
 	}
