@@ -1,0 +1,82 @@
+package postgrestest
+
+import (
+	"crypto/rand"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"testing"
+)
+
+// password is that of the superuser of all clusters of this test binary: other users of the machine can reach the port.
+var password = rand.Text()
+
+// Binaries is the folder of PostgreSQL's programs: A2A_POSTGRES_BIN, the newest of Debian's, or that of the postgres on PATH; "": there is none.
+var Binaries = sync.OnceValue(func() string {
+	if dir := os.Getenv("A2A_POSTGRES_BIN"); dir != "" || !canStart {
+		return dir
+	}
+	newest, found := 0, ""
+	dirs, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
+	for _, path := range dirs {
+		dir := filepath.Dir(path)
+		if v, err := strconv.Atoi(filepath.Base(filepath.Dir(dir))); err == nil && v > newest {
+			newest, found = v, dir
+		}
+	}
+	if found != "" {
+		return found
+	}
+	if path, err := exec.LookPath("initdb"); err == nil {
+		return filepath.Dir(path)
+	}
+	return ""
+})
+
+func needBinaries(t testing.TB) {
+	t.Helper()
+	if Binaries() == "" {
+		t.Skip(none)
+	}
+}
+
+// atEnd ends what was started when the pipe from the test binary is closed, which is when that has ended in whatever way.
+const atEnd = `read -r _
+for f in "$1"/*/pid; do [ ! -e "$f" ] || kill -QUIT "$(cat "$f")"; done
+for f in "$1"/*/pid; do
+	[ -e "$f" ] || continue
+	n=0
+	while [ $n -lt 100 ] && kill -0 "$(cat "$f")"; do n=$((n+1)); sleep 0.1; done
+done
+rm -rf "$1"
+`
+
+// alive keeps the end of a pipe that the system closes when this process ends.
+var alive []*os.File
+
+// folder is where this test binary has its clusters. A process of its own removes it when the binary has ended.
+var folder = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "a2a-postgres-")
+	if err != nil {
+		return "", err
+	}
+	if err := own(dir); err != nil {
+		return "", err
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return "", err
+	}
+	defer r.Close()
+	watch := exec.Command("/bin/sh", "-c", atEnd, "sh", dir)
+	watch.Stdin = r
+	asOwner(watch)
+	if err := watch.Start(); err != nil {
+		return "", fmt.Errorf("starting what ends the servers: %w", err)
+	}
+	alive = append(alive, w)
+	return dir, nil
+})
