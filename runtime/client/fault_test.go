@@ -426,7 +426,7 @@ func TestARestartIsOnePieceOfWork(t *testing.T) {
 	over(t, func(t *testing.T, binding string) {
 		file := filepath.Join(t.TempDir(), "tasks.db")
 		open := func() store.Store {
-			s, err := sqlite.OpenStore(file, a2a.Protocol())
+			s, err := sqlite.OpenStore(file, "agent", a2a.Protocol())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -263,7 +263,7 @@ func newPlanner(t *testing.T, run func(p *planner) func(ctx context.Context, t *
 	}
 	file := filepath.Join(t.TempDir(), "tasks.db")
 	p.hosted = host(t, func() (*server.Server, store.Store) {
-		kept, err := sqlite.OpenStore(file, a2a.Protocol())
+		kept, err := sqlite.OpenStore(file, "agent", a2a.Protocol())
 		if err != nil {
 			t.Fatal(err)
 		}

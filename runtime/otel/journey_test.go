@@ -155,7 +155,7 @@ func TestWhatRunsAfterARestartBelongsToTheTrace(t *testing.T) {
 	c, w, began := newCollector(), way{runtime.BindingJSONRPC, "1.0"}, make(chan struct{})
 	file := filepath.Join(t.TempDir(), "tasks.db")
 	open := func() server.Option {
-		s, err := sqlite.OpenStore(file, a2a.Protocol())
+		s, err := sqlite.OpenStore(file, "agent", a2a.Protocol())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,8 +10,8 @@ import (
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// EnvStore names the file in which an agent keeps its tasks, if it keeps them in one, or is "memory", the word of
-// a2agen.yaml. A file of that name is "./memory".
+// EnvStore is the address of the store in which an agent keeps its tasks, if it keeps them in one: the path of a file for
+// "store: sqlite" in a2agen.yaml. "memory", the word of a2agen.yaml, keeps them in memory; a file of that name is "./memory".
 const EnvStore = "A2A_STORE"
 
 // Words of [EnvStore] that are no file: SQLite's own is understood, too.
@@ -22,8 +22,7 @@ const (
 
 // tasks is where tasks are kept.
 type tasks struct {
-	path  string      // "" when it is not the server's own
-	own   store.Store // which the server opened
+	own   store.Store // which the server opened; nil when it is not the server's own
 	brief string      // why they end with the process; "" if they do not
 }
 
@@ -49,8 +48,8 @@ func openTasks(cfg Config, o *engine.Options) (t tasks, err error) {
 	case cfg.OpenStore == nil:
 		return tasks{brief: byDefault}, nil
 	}
-	t.path = cmp.Or(path, cfg.StorePath)
-	if t.own, err = cfg.OpenStore(t.path, cfg.Protocol); err != nil {
+	t.own, err = cfg.OpenStore(cmp.Or(path, cfg.StorePath), cfg.Card.CardInfo().Name, cfg.Protocol)
+	if err != nil {
 		return tasks{}, err
 	}
 	o.Store = t.own
@@ -67,10 +66,11 @@ func (t *tasks) close() error {
 
 // announce logs where tasks are kept.
 func (t *tasks) announce(log *slog.Logger) {
-	switch {
-	case t.brief != "":
+	if t.brief != "" {
 		log.Info("tasks are kept in memory and end with this process: " + t.brief)
-	case t.path != "":
-		log.Info("tasks are kept in a file", "path", t.path)
+	}
+	if s, ok := t.own.(store.Located); ok {
+		kind, address := s.Location()
+		log.Info("tasks are kept in "+kind, "address", address)
 	}
 }

@@ -26,9 +26,12 @@ func TestTasksAreKeptWhereItIsSaid(t *testing.T) {
 	var opened *filed
 	cfg := server.Config{Protocol: a2a.Protocol(), Card: readCard(t, testCard), Skills: []server.Skill{run("s", nil)}}
 	cfg.StorePath = "agent.db"
-	cfg.OpenStore = func(path string, p *runtime.Protocol) (store.Store, error) {
+	cfg.OpenStore = func(path, agent string, p *runtime.Protocol) (store.Store, error) {
 		if p != cfg.Protocol {
 			t.Error("it is opened for another protocol")
+		}
+		if agent != cfg.Card.CardInfo().Name {
+			t.Errorf("it is opened for %q", agent)
 		}
 		if path == "broken.db" {
 			return nil, errors.New("it is in use by process 7")

@@ -71,7 +71,7 @@ func newAgent(addr, token string) (child.Served, error) {
 		return child.Served{}, err
 	}
 	if *file != "" {
-		tasks, err := sqlite.OpenStore(*file, protocol)
+		tasks, err := sqlite.OpenStore(*file, "bench", protocol)
 		if err != nil {
 			return child.Served{}, err
 		}

@@ -21,10 +21,10 @@ type Config struct {
 	Operations map[string]Operation
 	// Repeats say how messages that are sent again are recognized.
 	Repeats Repeats
-	// OpenStore opens the file in which the agent keeps its tasks, at StorePath unless the host names another path or
-	// store. Nil for an agent that keeps them in memory.
-	OpenStore func(path string, p *runtime.Protocol) (store.Store, error)
-	StorePath string
+	// OpenStore opens the store in which the agent of that name keeps its tasks, at StorePath unless the host names another
+	// address or store. Nil for an agent that keeps them in memory.
+	OpenStore func(address, agent string, p *runtime.Protocol) (store.Store, error)
+	StorePath string // a file, or "" where the store has an address of its own
 }
 
 // Router picks the skill for a message for which nothing else decides. It returns a skill's id, or "" if it does not

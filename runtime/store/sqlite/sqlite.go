@@ -11,10 +11,12 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -45,7 +47,10 @@ type Store struct {
 	closed  error
 }
 
-var _ store.Store = (*Store)(nil)
+var (
+	_ store.Store   = (*Store)(nil)
+	_ store.Located = (*Store)(nil)
+)
 
 // readers is the number of connections for readers.
 const readers = 4
@@ -67,8 +72,8 @@ func Open(path string, p *runtime.Protocol, o Options) (*Store, error) {
 	return s, nil
 }
 
-// OpenStore is Open with the default options, as generated servers call it.
-func OpenStore(path string, p *runtime.Protocol) (store.Store, error) {
+// OpenStore is Open with the default options, as generated servers call it. One agent has a file, so that its name does not matter.
+func OpenStore(path, _ string, p *runtime.Protocol) (store.Store, error) {
 	s, err := Open(path, p, Options{})
 	if err != nil {
 		return nil, err
@@ -76,8 +81,21 @@ func OpenStore(path string, p *runtime.Protocol) (store.Store, error) {
 	return s, nil
 }
 
+// Location says where the tasks are: see [store.Located].
+func (s *Store) Location() (kind, address string) { return "a file", s.path }
+
+// isServer matches addresses of database servers: URLs, and what libpq takes in their place. A file is no server, and
+// such an address may have a password, which must not become the name of a file.
+var isServer = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]+://|(?:^|\s)(?:host|hostaddr|port|dbname|user|password|service)\s*=`)
+
+var errServer = errors.New(`the address of a database server is no file: this agent keeps its tasks in an SQLite file, such as weather.db; ` +
+	`with "store: postgres" in a2agen.yaml it keeps them in PostgreSQL`)
+
 // parsePath takes the parameter off a path.
 func parsePath(path string, o Options) (string, Options, error) {
+	if isServer.MatchString(path) {
+		return "", o, errServer
+	}
 	path, query, _ := strings.Cut(path, "?")
 	values, err := url.ParseQuery(query)
 	if err != nil || path == "" {

@@ -224,6 +224,16 @@ func TestAFileThatIsNotOursIsRefused(t *testing.T) {
 			t.Errorf("%s: %v, want %q", path, err, want)
 		}
 	}
+	const secret = "hunter2"
+	for _, server := range []string{"postgres://ada:" + secret + "@db/x", "PostgreSQL://ada:" + secret + "@db", "host=db password=" + secret} {
+		_, err := Open(server, proto, Options{})
+		if err == nil || !strings.Contains(err.Error(), "the address of a database server is no file") || strings.Contains(err.Error(), secret) {
+			t.Errorf("%s: %v", server, err)
+		}
+		if exists(server) {
+			t.Errorf("there is a file %s", server)
+		}
+	}
 	if c := script(t, newer, "SELECT 1"); c != nil {
 		t.Error(c)
 	}
