@@ -162,6 +162,7 @@ var rows = map[string]string{
 	"internal/test/gotool":       "",
 	"internal/test/growth":       "",
 	"internal/test/killtest":     "",
+	"internal/test/ledger":       "runtime runtime/push runtime/sse",
 	"internal/test/observed":     "runtime/observe",
 	"internal/test/official":     "",
 	"internal/test/projecttest":  "",

@@ -11,13 +11,6 @@ import (
 	"github.com/a2agen/a2agen/internal/test/projecttest"
 )
 
-// The agent's skills: one that is tried again after a crash, one that fails then, and one that asks.
-const (
-	sturdy  = "sturdy"
-	fragile = "fragile"
-	asking  = "asking"
-)
-
 const agentYAML = `name: victim
 description: Is killed.
 version: "1"

@@ -60,7 +60,7 @@ func TestAgentsThatCallAgentsLoseNothingByKills(t *testing.T) {
 	three.check(t, rounds*plansAtOnce)
 	kills := int64(0)
 	for _, v := range three.agents {
-		kills += v.kills.Load()
+		kills += v.agent.Kills.Load()
 		if err := v.terminate(); err != nil {
 			t.Error(err)
 		}

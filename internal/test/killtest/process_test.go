@@ -13,17 +13,18 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/a2agen/a2agen/internal/test/ledger"
 )
 
 // victim is an agent: one process after the other, at one address and on one file.
 type victim struct {
 	binary, address, file string
-	env                   []string     // more of the environment
-	kills, terms          atomic.Int64 // kill -9s and SIGTERMs so far
+	env                   []string      // more of the environment
+	agent                 *ledger.Agent // as its clients see it
 	counts                map[string]int
 
 	cmd  *exec.Cmd
@@ -37,7 +38,8 @@ func newVictim(t *testing.T, binary string) *victim {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := &victim{binary: binary, address: free.Addr().String(), counts: map[string]int{}}
+	address := free.Addr().String()
+	v := &victim{binary: binary, address: address, agent: &ledger.Agent{Addresses: []string{address}}, counts: map[string]int{}}
 	v.file = filepath.Join(t.TempDir(), "tasks.db")
 	_ = free.Close() // the agent listens there from now on
 	t.Cleanup(func() {
@@ -144,7 +146,7 @@ func (v *victim) kill() error {
 	err := v.cmd.Process.Kill()
 	<-v.done
 	v.cmd = nil
-	v.kills.Add(1)
+	v.agent.Kills.Add(1)
 	if said := v.said.String(); strings.Contains(said, "panic") || strings.Contains(said, "level=ERROR") {
 		err = errors.Join(err, errors.New(said))
 	}
@@ -159,7 +161,7 @@ func (v *victim) terminate() error {
 	select {
 	case err := <-v.done:
 		v.cmd = nil
-		v.terms.Add(1)
+		v.agent.Terms.Add(1)
 		if err != nil {
 			return fmt.Errorf("after SIGTERM: %w\n%s", err, v.said)
 		}

@@ -1,6 +1,4 @@
-//go:build unix
-
-package killtest
+package ledger
 
 import (
 	"bytes"
@@ -8,23 +6,38 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/a2agen/a2agen/runtime/sse"
 )
 
-// caller speaks JSON-RPC of A2A 1.0 with nothing in between, so that what is compared is what was sent.
+// caller speaks JSON-RPC of A2A 1.0 with nothing in between, so that what is compared is what was sent. Each request
+// goes to one of the agent's replicas.
 type caller struct {
-	url  string
-	http *http.Client
+	agent *Agent
+	owner string // who calls; "": nobody says
+	http  *http.Client
+
+	mu  sync.Mutex
+	rnd *rand.Rand // picks replicas
 }
 
-func newCaller(address string) *caller {
-	return &caller{url: "http://" + address + "/", http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
+func newCaller(a *Agent, owner string, rnd *rand.Rand) *caller {
+	return &caller{agent: a, owner: owner, rnd: rnd, http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
+}
+
+// url is that of a replica.
+func (c *caller) url() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return "http://" + c.agent.Addresses[c.rnd.IntN(len(c.agent.Addresses))] + "/"
 }
 
 type part struct {
@@ -133,20 +146,25 @@ func (c *caller) post(ctx context.Context, method string, params any, header ...
 	if err != nil {
 		return nil, err
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url(), bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("A2A-Version", "1.0")
+	if c.owner != "" {
+		r.Header.Set(OwnerHeader, c.owner)
+	}
 	for i := 0; i < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
 	}
 	return c.http.Do(r)
 }
 
-// once asks one time. An error other than a refusal leaves open whether the agent has heard it.
+// once asks one time. An error other than a refusal leaves open whether the agent has received it.
 func (c *caller) once(ctx context.Context, method string, params any, header ...string) (json.RawMessage, error) {
+	ctx, cancel := c.agent.patience(ctx)
+	defer cancel()
 	res, err := c.post(ctx, method, params, header...)
 	if err != nil {
 		return nil, err
@@ -197,6 +215,24 @@ func (c *caller) get(ctx context.Context, id string) (*task, error) {
 // events are those of a task by their numbers, as they were received.
 type events map[int]string
 
+// sums returns their digests: those of many tasks fit in memory.
+func (e events) sums() sums {
+	s := sums{}
+	for n, text := range e {
+		s[n] = sumOf(text)
+	}
+	return s
+}
+
+// sums are the digests of the events of a task by their numbers.
+type sums map[int]uint64
+
+func sumOf(text string) uint64 {
+	h := fnv.New64a()
+	_, _ = io.WriteString(h, text)
+	return h.Sum64()
+}
+
 type update struct {
 	Task   *task `json:"task"`
 	Status *struct {
@@ -215,12 +251,21 @@ func (u *update) state() string {
 	return ""
 }
 
+// said is the text that an event of a stream tells, or "".
+func (u *update) said() string {
+	if u.Status == nil || u.Status.Status.Message == nil || len(u.Status.Status.Message.Parts) == 0 {
+		return ""
+	}
+	return u.Status.Status.Message.Parts[0].Text
+}
+
 // stream is what a client has read of a task, over one connection after the other.
 type stream struct {
 	task  string
 	last  int // number of the last event; -1: none
 	got   events
 	state string // of the task, as far as the events say
+	steps steps
 }
 
 // subscribe goes on after the last event until over says so or the connection ends.
@@ -236,6 +281,8 @@ func (c *caller) subscribe(ctx context.Context, s *stream, over func(state strin
 func (c *caller) stream(
 	ctx context.Context, s *stream, over func(state string) bool, method string, params any, header ...string,
 ) (done bool, err error) {
+	ctx, cancel := c.agent.patience(ctx)
+	defer cancel()
 	res, err := c.post(ctx, method, params, append(header, "Accept", "text/event-stream")...)
 	if err != nil {
 		return false, err
@@ -277,6 +324,9 @@ func (s *stream) take(id string, raw json.RawMessage, first bool) error {
 		s.last, s.got[n] = n, string(raw)
 	default:
 		return &wrong{fmt.Sprintf("event %q of task %s follows %d: %s", id, s.task, s.last, raw)}
+	}
+	if err := s.steps.take(u.said()); err != nil {
+		return err
 	}
 	if state := u.state(); state != "" {
 		s.state = state

@@ -1,8 +1,7 @@
-//go:build unix
-
-package killtest
+package ledger
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -13,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/push"
 )
 
 const secret = "hook-secret"
@@ -20,12 +20,14 @@ const secret = "hook-secret"
 // notification is what a request to the webhook said.
 type notification struct {
 	first, last int
-	body        string
+	body        uint64 // its digest
 }
 
-// hook is a webhook of all tasks. It refuses some notifications and hangs up on others.
-type hook struct {
+// Hook is a webhook of all tasks. It refuses some notifications and hangs up on others.
+type Hook struct {
 	*httptest.Server
+	// Verify checks the signature of a notification; nil: they are not signed.
+	Verify   func(ctx context.Context, token string, body []byte) (push.Signed, error)
 	mu       sync.Mutex
 	rnd      *rand.Rand
 	seen     map[string]notification   // by id, taken or not
@@ -34,20 +36,24 @@ type hook struct {
 	faults   []string
 }
 
-func newHook(rnd *rand.Rand) *hook {
-	h := &hook{rnd: rnd, seen: map[string]notification{}, taken: map[string][]notification{}}
+// NewHook starts a webhook. rnd picks what it refuses.
+func NewHook(rnd *rand.Rand) *Hook {
+	h := &Hook{rnd: rnd, seen: map[string]notification{}, taken: map[string][]notification{}}
 	h.Server = httptest.NewServer(h)
 	return h
 }
 
-func (h *hook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (h *Hook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return // the agent was killed
 	}
+	n, err := read(r.Header, string(body))
+	if err == nil {
+		err = h.verify(r, body)
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	n, err := read(r.Header, string(body))
 	if err != nil {
 		h.faults = append(h.faults, err.Error())
 		return
@@ -68,8 +74,27 @@ func (h *hook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// verify checks the signature, which names the notification as its headers do.
+func (h *Hook) verify(r *http.Request, body []byte) error {
+	if h.Verify == nil {
+		return nil
+	}
+	signed, err := h.Verify(r.Context(), r.Header.Get(runtime.PushSignatureHeader), body)
+	if err != nil {
+		return fmt.Errorf("the signature of notification %s: %w", r.Header.Get(runtime.PushIDHeader), err)
+	}
+	for name, want := range map[string]string{
+		runtime.PushIDHeader: signed.ID, runtime.PushTaskHeader: signed.TaskID, runtime.PushSequenceHeader: signed.Sequence,
+	} {
+		if got := r.Header.Get(name); got != want {
+			return fmt.Errorf("a notification with %s %q is signed for %q", name, got, want)
+		}
+	}
+	return nil
+}
+
 // take adds a notification to those of its task, unless it was taken before.
-func (h *hook) take(task string, n notification) {
+func (h *Hook) take(task string, n notification) {
 	for _, m := range h.taken[task] {
 		if m == n {
 			h.repeated++
@@ -87,7 +112,7 @@ func read(header http.Header, body string) (n notification, err error) {
 	if !two {
 		last = first
 	}
-	n.body = body
+	n.body = sumOf(body)
 	if n.first, err = strconv.Atoi(first); err == nil {
 		n.last, err = strconv.Atoi(last)
 	}
@@ -95,7 +120,7 @@ func read(header http.Header, body string) (n notification, err error) {
 }
 
 // of returns what was taken of a task.
-func (h *hook) of(task string) []notification {
+func (h *Hook) of(task string) []notification {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.taken[task]
@@ -103,7 +128,7 @@ func (h *hook) of(task string) []notification {
 
 // complain checks the notifications of a task against its log, which ends with the event of number last. An empty text
 // says that all is well, and missing that more has to come.
-func complain(taken []notification, log events, last int) (fault string, missing bool) {
+func complain(taken []notification, log sums, last int) (fault string, missing bool) {
 	at := 1 // the first event is the task as it was made, which has no notification
 	if len(taken) > 0 && taken[0].first == 1 {
 		at = 0
@@ -113,7 +138,7 @@ func complain(taken []notification, log events, last int) (fault string, missing
 			return fmt.Sprintf("notification of %d to %d comes after %d", n.first, n.last, at), false
 		}
 		if at = n.last; n.first == n.last && n.first > 1 && n.body != log[n.first] {
-			return fmt.Sprintf("notification %d is %s, the event is %s", n.first, n.body, log[n.first]), false
+			return fmt.Sprintf("notification %d is not as the event", n.first), false
 		}
 	}
 	return "", at < last

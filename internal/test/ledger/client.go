@@ -1,6 +1,4 @@
-//go:build unix
-
-package killtest
+package ledger
 
 import (
 	"context"
@@ -24,7 +22,7 @@ type promise struct {
 	hooked       bool
 	kills, terms int64 // before it was sent
 	seen         events
-	log          events
+	log          sums
 	last         int // number of the last event
 }
 
@@ -32,8 +30,7 @@ type promise struct {
 type client struct {
 	*caller
 	name     string
-	rnd      *rand.Rand
-	v        *victim
+	rnd      *rand.Rand // what it does
 	hookURL  string
 	n        int
 	promises []*promise
@@ -67,11 +64,11 @@ func (c *client) run(ctx context.Context, stop <-chan struct{}) error {
 func (c *client) scenario(ctx context.Context) (*promise, error) {
 	c.n++
 	p := &promise{
-		token: fmt.Sprint(c.name, "-", c.n), skill: sturdy, keyed: true, hooked: c.rnd.IntN(2) == 0, seen: events{},
-		kills: c.v.kills.Load(), terms: c.v.terms.Load(),
+		token: fmt.Sprint(c.name, "-", c.n), skill: Sturdy, keyed: true, hooked: c.rnd.IntN(2) == 0, seen: events{},
+		kills: c.agent.Kills.Load(), terms: c.agent.Terms.Load(),
 	}
 	if c.rnd.IntN(3) == 0 {
-		p.skill = fragile
+		p.skill = Fragile
 	}
 	switch c.rnd.IntN(8) {
 	case 0:
@@ -132,7 +129,7 @@ func (c *client) send(ctx context.Context, p *promise, early bool) error {
 	if t.ended() {
 		p.state = t.Status.State
 	}
-	if !early && !t.ended() && p.skill != asking {
+	if !early && !t.ended() && p.skill != Asking {
 		return &wrong{"a call that waits was answered with " + t.Status.State}
 	}
 	return nil
@@ -161,11 +158,19 @@ func (c *client) watch(ctx context.Context, p *promise) error {
 	return c.resume(ctx, p, &stream{task: p.id, last: -1, got: p.seen})
 }
 
-// resume follows a task until it rests, across connections that break.
+// resume follows a task until it rests, across connections that break. Where there are replicas it leaves one after a
+// few events, and goes on at another.
 func (c *client) resume(ctx context.Context, p *promise, s *stream) error {
 	for {
-		done, err := c.subscribe(ctx, s, rests)
+		events, most := 0, c.rnd.IntN(5)
+		over := func(state string) bool {
+			events++
+			return rests(state) || len(c.agent.Addresses) > 1 && events == most
+		}
+		done, err := c.subscribe(ctx, s, over)
 		switch {
+		case done && !rests(s.state):
+			continue
 		case done:
 			p.last, p.state = s.last, s.state
 			return nil
@@ -215,7 +220,7 @@ const waiting = "TASK_STATE_INPUT_REQUIRED"
 
 // talk is asked, and answers some time later, or never.
 func (c *client) talk(ctx context.Context, p *promise) error {
-	p.skill = asking
+	p.skill = Asking
 	if err := c.send(ctx, p, false); err != nil {
 		return err
 	}

@@ -1,6 +1,4 @@
-//go:build unix
-
-package killtest
+package ledger
 
 import (
 	"context"
@@ -27,11 +25,21 @@ func (c *client) check(ctx context.Context, p *promise) error {
 	if n != 1 {
 		return &wrong{fmt.Sprintf("%d tasks in its context", n)}
 	}
+	now, err := c.get(ctx, p.id)
+	if err != nil {
+		return err
+	}
+	if p.state != "" && now.Status.State != p.state {
+		return &wrong{fmt.Sprintf("it was %s and is %s", p.state, now.Status.State)}
+	}
+	if fault := p.history(now); fault != "" {
+		return &wrong{fault}
+	}
 	t, err := c.rested(ctx, p)
 	if err != nil {
 		return err
 	}
-	for _, fault := range []string{p.outcome(t, c.v.kills.Load()-p.kills, c.v.terms.Load()-p.terms), p.history(t)} {
+	for _, fault := range []string{p.outcome(t, c.agent.Kills.Load()-p.kills, c.agent.Terms.Load()-p.terms), p.history(t)} {
 		if fault != "" {
 			return &wrong{fault}
 		}
@@ -83,20 +91,20 @@ func (p *promise) outcome(t *task, kills, terms int64) string {
 		return fmt.Sprintf("it was %s and is %s", p.state, state)
 	case p.parked && state == waiting, state == "TASK_STATE_CANCELED" && p.canceled:
 		return ""
-	case state == "TASK_STATE_COMPLETED" && p.skill != asking && t.said("log") != "01234":
+	case state == "TASK_STATE_COMPLETED" && p.skill != Asking && t.said("log") != "01234":
 		return fmt.Sprintf("its log is %q", t.said("log"))
 	case state == "TASK_STATE_COMPLETED" && !p.parked:
 		want := "done " + p.token
-		if p.skill == asking {
+		if p.skill == Asking {
 			want += "-answer"
 		}
 		if t.said("result") != want && said != want {
 			return fmt.Sprintf("its result is %q, %q", t.said("result"), said)
 		}
 		return ""
-	case state == "TASK_STATE_FAILED" && said == restarted && p.skill == fragile && kills+terms > 0:
+	case state == "TASK_STATE_FAILED" && said == restarted && p.skill == Fragile && kills+terms > 0:
 		return ""
-	case state == "TASK_STATE_FAILED" && said == tooOften && p.skill != fragile && kills >= 3:
+	case state == "TASK_STATE_FAILED" && said == tooOften && p.skill != Fragile && kills >= 3:
 		return ""
 	}
 	return fmt.Sprintf("it is %s after %d kills: %q", state, kills, said)
@@ -141,7 +149,7 @@ func (c *client) replay(ctx context.Context, p *promise) error {
 			return &wrong{fmt.Sprintf("event %d was %s and is %s", n, e, s.got[n])}
 		}
 	}
-	p.last, p.log, p.seen = s.last, s.got, nil
+	p.last, p.log, p.seen = s.last, s.got.sums(), nil
 	return nil
 }
 
@@ -163,8 +171,8 @@ func (c *client) reread(ctx context.Context, p *promise) (*stream, error) {
 	}
 }
 
-// delivered waits until the webhook has heard everything, and says what is wrong.
-func delivered(h *hook, p *promise, until time.Time) string {
+// delivered waits until the webhook has everything, and says what is wrong.
+func delivered(h *Hook, p *promise, until time.Time) string {
 	for {
 		taken := slices.Clone(h.of(p.id))
 		fault, missing := complain(taken, p.log, p.last)
@@ -179,7 +187,7 @@ func delivered(h *hook, p *promise, until time.Time) string {
 			for _, n := range taken {
 				numbers = append(numbers, fmt.Sprint(n.first, "-", n.last))
 			}
-			return fmt.Sprintf("the webhook has heard of %s of %d events", strings.Join(numbers, " "), p.last)
+			return fmt.Sprintf("the webhook has the events %s of %d", strings.Join(numbers, " "), p.last)
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
