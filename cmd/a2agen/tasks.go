@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/store/sqlite"
+	"github.com/a2agen/a2agen/runtime/store/admin"
 )
 
 func tasksCommand() *cobra.Command {
@@ -57,7 +57,7 @@ func (w *whichFlags) addOwner(cmd *cobra.Command) {
 	anyWord(cmd, "principal", "tenant")
 }
 
-func (w *whichFlags) which(cmd *cobra.Command) (which sqlite.Which, err error) {
+func (w *whichFlags) which(cmd *cobra.Command) (which admin.Which, err error) {
 	which.Context = w.context
 	if cmd.Flags().Changed("principal") {
 		which.Principal = &w.principal
@@ -103,7 +103,7 @@ in brackets is that of its messages without an answer yet.`,
 	}
 	flags.add(cmd)
 	cmd.Flags().IntVar(&limit, "limit", limit, "the largest number of tasks to list; 0: all")
-	return onStore(cmd, func(cmd *cobra.Command, f *sqlite.File, _ []string, asJSON bool) error {
+	return onStore(cmd, func(cmd *cobra.Command, s admin.Store, _ []string, asJSON bool) error {
 		if limit < 0 {
 			return fmt.Errorf("--limit %d: write 0 for all, or how many at most", limit)
 		}
@@ -112,7 +112,7 @@ in brackets is that of its messages without an answer yet.`,
 			return err
 		}
 		which.Limit = limit
-		rows, err := f.Tasks(which)
+		rows, err := s.Tasks(cmd.Context(), which)
 		if err != nil {
 			return err
 		}
@@ -138,7 +138,7 @@ func orEmpty[T any](list []T) []T {
 	return list
 }
 
-func printTask(w io.Writer, r sqlite.TaskRow) {
+func printTask(w io.Writer, r admin.TaskRow) {
 	state := r.State
 	if r.Open > 0 {
 		state += " [" + strconv.FormatInt(r.Open, 10) + "]"
@@ -184,7 +184,7 @@ run "VACUUM" in the sqlite3 program while no agent runs.`,
 	flags.add(cmd)
 	cmd.Flags().DurationVar(&older, "older", 0, "the shortest time without a change, such as 24h")
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "say how many there are, and delete none")
-	return onStore(cmd, func(cmd *cobra.Command, f *sqlite.File, _ []string, asJSON bool) error {
+	return onStore(cmd, func(cmd *cobra.Command, s admin.Store, _ []string, asJSON bool) error {
 		switch {
 		case !cmd.Flags().Changed("older"):
 			return errors.New("--older is missing: say for how long the tasks must not have changed, such as --older 720h; --older 0s is all that do not run")
@@ -195,8 +195,7 @@ run "VACUUM" in the sqlite3 program while no agent runs.`,
 		if err != nil {
 			return err
 		}
-		which.Before = time.Now().Add(-older)
-		n, err := f.Prune(which, dry)
+		n, err := s.Prune(cmd.Context(), which, older, dry)
 		if err != nil {
 			return err
 		}
@@ -232,8 +231,8 @@ often, and why it was given up. "a2agen tasks replay" sends those again.`,
 		Args: none,
 	}
 	cmd.Flags().BoolVar(&dead, "dead", false, "only those that were given up")
-	return onStore(cmd, func(cmd *cobra.Command, f *sqlite.File, _ []string, asJSON bool) error {
-		rows, err := f.Deliveries(dead)
+	return onStore(cmd, func(cmd *cobra.Command, s admin.Store, _ []string, asJSON bool) error {
+		rows, err := s.Deliveries(cmd.Context(), dead)
 		if err != nil {
 			return err
 		}
@@ -247,7 +246,7 @@ often, and why it was given up. "a2agen tasks replay" sends those again.`,
 	})
 }
 
-func printPush(out io.Writer, d sqlite.PushRow) {
+func printPush(out io.Writer, d admin.PushRow) {
 	state := "has all"
 	switch {
 	case d.Dead != "":
@@ -284,9 +283,9 @@ the event that failed. A running agent begins within seconds, otherwise the agen
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "those of all tasks")
-	return onStore(cmd, func(cmd *cobra.Command, f *sqlite.File, args []string, asJSON bool) error {
+	return onStore(cmd, func(cmd *cobra.Command, s admin.Store, args []string, asJSON bool) error {
 		args = append(args, "", "")
-		n, err := f.Replay(args[0], args[1])
+		n, err := s.Replay(cmd.Context(), args[0], args[1])
 		if err != nil {
 			return err
 		}

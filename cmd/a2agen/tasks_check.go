@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/a2agen/a2agen/runtime/store/sqlite"
+	"github.com/a2agen/a2agen/runtime/store/admin"
 )
 
 func tasksCheckCommand() *cobra.Command {
@@ -31,8 +31,8 @@ tasks. It changes nothing, and the agent may run. It cannot see what was lost wi
 			return nil
 		},
 	}
-	return onStore(cmd, func(cmd *cobra.Command, f *sqlite.File, _ []string, asJSON bool) error {
-		tasks, wrong, err := f.Check()
+	return onStore(cmd, func(cmd *cobra.Command, s admin.Store, _ []string, asJSON bool) error {
+		tasks, wrong, err := s.Check(cmd.Context())
 		if err != nil {
 			return err
 		}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/a2agen/a2agen/runtime/store/sqlite"
+	"github.com/a2agen/a2agen/runtime/store/admin"
 )
 
 func tasksShowCommand() *cobra.Command {
@@ -25,22 +25,22 @@ have a task with the same id; choose one with --principal and --tenant.`,
 		Args: exactly(1, "the id of a task"),
 	}
 	flags.addOwner(cmd)
-	return onStore(cmd, func(cmd *cobra.Command, f *sqlite.File, args []string, asJSON bool) error {
+	return onStore(cmd, func(cmd *cobra.Command, s admin.Store, args []string, asJSON bool) error {
 		which, err := flags.which(cmd)
 		if err != nil {
 			return err
 		}
 		which.ID = args[0]
-		rows, err := f.Tasks(which)
+		rows, err := s.Tasks(cmd.Context(), which)
 		if err != nil {
 			return err
 		}
 		if len(rows) == 0 {
 			return fmt.Errorf(`there is no task %q ("a2agen tasks list" lists them)`, args[0])
 		}
-		pages := make([]sqlite.TaskPage, len(rows))
+		pages := make([]admin.TaskPage, len(rows))
 		for i, r := range rows {
-			if pages[i], err = f.Task(r); err != nil {
+			if pages[i], err = s.Task(cmd.Context(), r); err != nil {
 				return err
 			}
 		}
@@ -57,7 +57,7 @@ have a task with the same id; choose one with --principal and --tenant.`,
 // moment returns a time for people.
 const moment = "2006-01-02 15:04:05 MST"
 
-func printTaskPage(out io.Writer, p sqlite.TaskPage, now time.Time) {
+func printTaskPage(out io.Writer, p admin.TaskPage, now time.Time) {
 	fmt.Fprintf(out, "task %s\n", plain(p.ID))
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	line := func(name, format string, args ...any) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,64 +13,102 @@ import (
 
 	"github.com/a2agen/a2agen/internal/project"
 	"github.com/a2agen/a2agen/runtime/server"
+	"github.com/a2agen/a2agen/runtime/store/admin"
 	"github.com/a2agen/a2agen/runtime/store/sqlite"
 )
 
-// onStore makes a command work on the file of an agent.
-func onStore(cmd *cobra.Command, do func(cmd *cobra.Command, f *sqlite.File, args []string,
+// storeKind is a kind of store that "a2agen tasks" works on.
+type storeKind struct {
+	pkg   string // the package by which agents open it
+	takes func(address string) bool
+	open  func(ctx context.Context, address string) (admin.Store, error)
+	// find returns the address in the folder of a project whose agent has the given one.
+	find func(dir, address string) (string, error)
+}
+
+// storeKinds are all of them. An address is that of the first which takes it.
+var storeKinds = []storeKind{
+	{pkg: "runtime/store/sqlite", takes: func(string) bool { return true }, open: openFile, find: findFile},
+}
+
+func openFile(_ context.Context, path string) (admin.Store, error) {
+	path, _, _ = strings.Cut(path, "?") // settings of SQLite
+	f, err := sqlite.OpenFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func findFile(dir, name string) (string, error) {
+	path := filepath.Join(dir, name)
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		return "", fmt.Errorf("%s is not there: the agent of this project makes it when it is started in its folder; where %s named another file, name it with --store", path, server.EnvStore)
+	}
+	return path, nil
+}
+
+// onStore makes a command work on the store of an agent.
+func onStore(cmd *cobra.Command, do func(cmd *cobra.Command, s admin.Store, args []string,
 	asJSON bool) error) *cobra.Command {
-	var path, dir string
-	cmd.Flags().StringVar(&path, "store", "", "the agent's `file`; default: what A2A_STORE names, else that of the project's agent")
+	var address, dir string
+	cmd.Flags().StringVar(&address, "store", "", "the agent's `store`: a file; default: what A2A_STORE names, else that of the project's agent")
 	dirFlag(cmd, &dir)
 	format := formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := format.check(); err != nil {
 			return err
 		}
-		path, err := storeFile(cmd.Context(), path, dir)
+		kind, address, err := findStore(cmd.Context(), address, dir)
 		if err != nil {
 			return err
 		}
-		f, err := sqlite.OpenFile(path)
+		s, err := kind.open(cmd.Context(), address)
 		if err != nil {
 			return err
 		}
-		defer f.Close()
-		return do(cmd, f, args, *format == formatJSON)
+		defer s.Close()
+		return do(cmd, s, args, *format == formatJSON)
 	}
 	return cmd
 }
 
-var errNoStore = errors.New("--store FILE is missing: the agent says at its start where it keeps its tasks; in the folder of its project, or with -C, " +
+var errNoStore = errors.New("--store is missing: the agent says at its start where it keeps its tasks; in the folder of its project, or with -C, " +
 	"it is known")
 
-// storeFile returns the file of tasks: the named one, that of the environment, or that of the agent of the project in
-// a folder.
-func storeFile(ctx context.Context, named, dir string) (string, error) {
-	if named == "" {
-		named = os.Getenv(server.EnvStore)
-		if named == "memory" || named == ":memory:" {
-			return "", fmt.Errorf("%s is %q, which is no file: name one with --store", server.EnvStore, named)
+// findStore returns the store that is named, that of the environment, or that of the agent of the project in a folder.
+func findStore(ctx context.Context, named, dir string) (kind storeKind, address string, err error) {
+	if address = cmp.Or(named, os.Getenv(server.EnvStore)); address == "" {
+		return projectStore(ctx, dir)
+	}
+	if named == "" && (address == "memory" || address == ":memory:") {
+		return kind, "", fmt.Errorf("%s is %q, which no other process can read: name a store with --store", server.EnvStore, address)
+	}
+	for _, kind = range storeKinds {
+		if kind.takes(address) {
+			break
 		}
 	}
-	if path, _, _ := strings.Cut(named, "?"); path != "" { // settings of SQLite may follow
-		return path, nil
-	}
+	return kind, address, nil
+}
+
+// projectStore returns the store of the agent of the project in a folder.
+func projectStore(ctx context.Context, dir string) (kind storeKind, address string, err error) {
 	if _, err := os.Stat(filepath.Join(dir, "agent.yaml")); err != nil {
-		return "", errNoStore
+		return kind, "", errNoStore
 	}
 	out, list, err := project.Inspect(ctx, project.Options{Tool: project.ThisTool(), Dir: dir})
 	switch {
 	case err != nil:
-		return "", err
+		return kind, "", err
 	case out.Model == nil || out.Model.Agent == nil || list.HasErrors():
-		return "", fmt.Errorf(`the project does not say where its agent keeps its tasks ("a2agen validate" says what is wrong): name the file with --store`)
-	case out.Model.Agent.Store == "":
-		return "", errors.New(`the agent of this project keeps its tasks in memory: "store: sqlite" in a2agen.yaml keeps them in a file; --store names another agent's`)
+		return kind, "", fmt.Errorf(`the project does not say where its agent keeps its tasks ("a2agen validate" says what is wrong): name the store with --store`)
 	}
-	path := filepath.Join(dir, out.Model.Agent.Store)
-	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-		return "", fmt.Errorf("%s is not there: the agent of this project makes it when it is started in its folder; where %s named another file, name it with --store", path, server.EnvStore)
+	for _, kind := range storeKinds {
+		if kind.pkg == out.Model.Agent.OpenStore {
+			address, err = kind.find(dir, out.Model.Agent.Store)
+			return kind, address, err
+		}
 	}
-	return path, nil
+	return kind, "", errors.New(`the agent of this project keeps its tasks in memory: "store: sqlite" in a2agen.yaml keeps them in a file; --store names another agent's`)
 }

@@ -8,12 +8,12 @@ import (
 
 	"github.com/a2agen/a2agen/internal/a2awires"
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/store/sqlite"
+	"github.com/a2agen/a2agen/runtime/store/admin"
 )
 
 // told returns the time of an event of a log, and its content in words: "user: hello", "artifact map: …". An event of
 // an unknown protocol is returned as it is stored.
-func told(row sqlite.EventRow) (at time.Time, words string) {
+func told(row admin.EventRow) (at time.Time, words string) {
 	var all []string
 	for _, doc := range append(events(row.Messages), row.Event) {
 		e := readEvent(row.Protocol, doc)

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/a2agen/a2agen/runtime/store/sqlite"
+	"github.com/a2agen/a2agen/runtime/store/admin"
 )
 
 // TestEventsAreToldInWords: what was said and made, by whom, on one line that cannot control a terminal.
@@ -29,7 +29,7 @@ func TestEventsAreToldInWords(t *testing.T) {
 		"a broken event":      {"1.0", `{"task":7}`, `{}`, `{}; {"task":7}`, true},
 		"a long text":         {"1.0", `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"` + strings.Repeat("x", 1000) + `"}]}}`, "", "user: " + strings.Repeat("x", longestDoc-6) + "…", true},
 	} {
-		when, words := told(sqlite.EventRow{Protocol: tt.version, Event: json.RawMessage(tt.event), Messages: json.RawMessage(tt.messages)})
+		when, words := told(admin.EventRow{Protocol: tt.version, Event: json.RawMessage(tt.event), Messages: json.RawMessage(tt.messages)})
 		if words != tt.want || when.IsZero() != tt.untimed {
 			t.Errorf("%s: %q at %v, want %q", name, words, when, tt.want)
 		}

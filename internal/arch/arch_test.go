@@ -38,7 +38,8 @@ var rows = map[string]string{
 	"runtime/legacy":             "runtime runtime/wire runtime/wire/proto",
 	"runtime/store":              "runtime runtime/internal/taskstate",
 	"runtime/store/memory":       "runtime runtime/internal/taskstate runtime/store",
-	"runtime/store/sqlite":       "runtime runtime/internal/taskstate runtime/store",
+	"runtime/store/admin":        "runtime",
+	"runtime/store/sqlite":       "runtime runtime/internal/taskstate runtime/store runtime/store/admin",
 	"runtime/store/storetest":    "runtime runtime/internal/seeds runtime/internal/taskstate runtime/store runtime/store/memory",
 	"runtime/internal/invalid":   "runtime runtime/check runtime/wire",
 	"runtime/internal/route":     "runtime runtime/check runtime/internal/invalid runtime/wire",
@@ -144,7 +145,7 @@ var rows = map[string]string{
 	"internal/login": "internal/a2awires internal/shell runtime/auth runtime/client runtime/client/grpcclient runtime/client/oauth",
 	"internal/talk":  "generator/yamlx internal/a2awires internal/login internal/shell runtime runtime/client runtime/client/grpcclient runtime/client/oauth runtime/server runtime/wire",
 	"cmd/a2agen": "generator generator/card generator/carddiff generator/config generator/diag generator/lower generator/scaffold generator/yamlx internal/a2awires internal/faultproxy internal/project " +
-		"internal/project/disk internal/login internal/shell internal/talk runtime runtime/client/oauth runtime/conform runtime/fault runtime/server runtime/signedcard runtime/store/sqlite spec",
+		"internal/project/disk internal/login internal/shell internal/talk runtime runtime/client/oauth runtime/conform runtime/fault runtime/server runtime/signedcard runtime/store/admin runtime/store/sqlite spec",
 	"internal/faultproxy": "runtime runtime/fault",
 
 	// Tools and helpers of this repository alone.

@@ -1,14 +1,14 @@
 package sqlite
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/a2agen/a2agen/runtime"
 )
 
-// Check reports what is wrong with the file, as it is at one moment, a sentence each; none if it is whole, and how many
-// tasks there are then. It reads the whole file, and changes nothing.
-func (f *File) Check() (tasks int, wrong []string, err error) {
+// Check reports what is wrong with the file: see [admin.Store].
+func (f *File) Check(context.Context) (tasks int, wrong []string, err error) {
 	if err := f.c.script("BEGIN"); err != nil {
 		return 0, nil, err
 	}

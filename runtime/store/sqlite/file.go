@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,10 +9,12 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/store/admin"
 )
 
-// File is the file of a store as people look at it: without an agent, or beside one that runs. It needs no protocol:
-// what tasks say is shown as it is kept.
+var _ admin.Store = (*File)(nil)
+
+// File is the file of a store as people look at it: without an agent, or beside one that runs.
 type File struct {
 	path string
 	c    *conn
@@ -46,18 +49,8 @@ func OpenFile(path string) (*File, error) {
 // Close lets go of the file.
 func (f *File) Close() error { return f.c.close() }
 
-// Which says which tasks are meant. Zero fields mean all.
-type Which struct {
-	Principal *string
-	Tenant    *string
-	ID        string
-	Context   string
-	States    []runtime.State
-	Before    time.Time // since when it rests, by the clock of the store
-	Limit     int
-}
-
-func (w *Which) filter() (where string, args []any) {
+// whichTasks returns the condition of tasks in SQL, and its arguments.
+func whichTasks(w *admin.Which) (where string, args []any) {
 	where = "1=1"
 	add := func(text string, values ...any) { where, args = where+" AND "+text, append(args, values...) }
 	if w.Principal != nil {
@@ -80,41 +73,22 @@ func (w *Which) filter() (where string, args []any) {
 		list, _ := json.Marshal(numbers) // of numbers
 		add("t.state IN (SELECT value FROM json_each(?))", string(list))
 	}
-	if !w.Before.IsZero() {
-		add("t.rest>0 AND t.rested<?", w.Before.UnixNano())
-	}
 	return where, args
 }
 
 const tasksOf = " FROM task t JOIN owner o ON o.n=t.owner JOIN account a ON a.n=t.account WHERE "
 
-// TaskRow is a task in short.
-type TaskRow struct {
-	Tenant    string    `json:"tenant,omitempty"`
-	Principal string    `json:"principal,omitempty"`
-	ID        string    `json:"id"`
-	Context   string    `json:"contextId"`
-	Skill     string    `json:"skill"`
-	State     string    `json:"state"`
-	At        time.Time `json:"at"` // of the status
-	Version   int64     `json:"version"`
-	Open      int64     `json:"openCalls"` // messages that are not worked off
-	Bytes     int64     `json:"bytes"`     // about what it takes in the file
-
-	n int64
-}
-
 // Tasks lists tasks, the most recent status first.
-func (f *File) Tasks(w Which) (rows []TaskRow, err error) {
-	where, args := w.filter()
+func (f *File) Tasks(_ context.Context, w admin.Which) (rows []admin.TaskRow, err error) {
+	where, args := whichTasks(&w)
 	if w.Limit <= 0 {
 		w.Limit = -1
 	}
 	err = f.c.query(`SELECT t.n, o.tenant, a.principal, t.id, t.context, t.skill, t.state, t.at, t.calls-t.done, t.charged,
 		max(t.version, coalesce((SELECT max(seq) FROM event WHERE task=t.n), 0))`+tasksOf+where+" ORDER BY t.at DESC, t.id LIMIT ?",
 		func(v []value) error {
-			rows = append(rows, TaskRow{
-				n: num(v[0]), Tenant: text(v[1]), Principal: text(v[2]), ID: text(v[3]), Context: text(v[4]), Skill: text(v[5]),
+			rows = append(rows, admin.TaskRow{
+				N: num(v[0]), Tenant: text(v[1]), Principal: text(v[2]), ID: text(v[3]), Context: text(v[4]), Skill: text(v[5]),
 				//nolint:gosec
 				State: runtime.State(num(v[6])).String(), At: time.Unix(0, num(v[7])).UTC(), Open: num(v[8]), Bytes: num(v[9]),
 				Version: num(v[10]),
@@ -124,60 +98,14 @@ func (f *File) Tasks(w Which) (rows []TaskRow, err error) {
 	return rows, err
 }
 
-// TaskPage is all that is known of a task.
-type TaskPage struct {
-	TaskRow
-	Head   json.RawMessage `json:"head"`              // the task without history and artifacts
-	Body   json.RawMessage `json:"body,omitempty"`    // the whole task at a version, where the log is long
-	Oldest int64           `json:"trimmed,omitempty"` // events up to this one are gone
-	Events []EventRow      `json:"events"`
-	Calls  []CallRow       `json:"calls,omitempty"` // those that are open
-	Pushes []PushRow       `json:"pushes,omitempty"`
-}
-
-// EventRow is an event as it is kept, with the messages that came with it.
-type EventRow struct {
-	Seq      int64           `json:"seq"`
-	Kind     string          `json:"kind"`
-	State    string          `json:"state"` // of the task, then
-	Protocol string          `json:"protocol"`
-	Event    json.RawMessage `json:"event"`
-	Messages json.RawMessage `json:"messages,omitempty"`
-}
-
-// CallRow is a message that waits for its handler, or whose handler is at work.
-type CallRow struct {
-	N       int64           `json:"n"`
-	Attempt int64           `json:"attempt"`
-	Input   json.RawMessage `json:"input,omitempty"`
-}
-
-// PushRow is a push notification configuration and how far it is.
-type PushRow struct {
-	Task    string     `json:"task"`
-	ID      string     `json:"id"`
-	URL     string     `json:"url"`
-	Version string     `json:"protocol"`
-	Next    int64      `json:"next"`   // first event that was not sent
-	Behind  int64      `json:"behind"` // events that are to be sent
-	Failed  int64      `json:"failedAttempts"`
-	Since   *time.Time `json:"failingSince,omitempty"`
-	Due     *time.Time `json:"due,omitempty"`
-	Dead    string     `json:"dead,omitempty"` // why it was given up
-}
-
-var kinds = map[runtime.EventKind]string{
-	runtime.EventTask: "task", runtime.EventMessage: "message", runtime.EventStatus: "status", runtime.EventArtifact: "artifact",
-}
-
 // Task returns a task with its log.
-func (f *File) Task(row TaskRow) (page TaskPage, err error) {
+func (f *File) Task(_ context.Context, row admin.TaskRow) (page admin.TaskPage, err error) {
 	page.TaskRow = row
 	err = f.c.query("SELECT head, oldest, (SELECT doc FROM body WHERE task=n ORDER BY version DESC LIMIT 1) FROM task WHERE n=?",
 		func(v []value) error {
 			page.Head, page.Oldest, page.Body = blob(v[0]), num(v[1]), blob(v[2])
 			return nil
-		}, row.n)
+		}, row.N)
 	if err != nil {
 		return page, err
 	}
@@ -185,46 +113,46 @@ func (f *File) Task(row TaskRow) (page TaskPage, err error) {
 		ORDER BY seq`, func(v []value) error {
 		list, err := scanLog(v)
 		for _, e := range list {
-			page.Events = append(page.Events, EventRow{
-				Seq: e.seq, Kind: kinds[e.kind], State: e.state.String(), Event: e.doc, Protocol: text(v[6]),
+			page.Events = append(page.Events, admin.EventRow{
+				Seq: e.seq, Kind: admin.KindName(e.kind), State: e.state.String(), Event: e.doc, Protocol: text(v[6]),
 			})
 		}
 		if err == nil {
 			page.Events[len(page.Events)-1].Messages = blob(v[5])
 		}
 		return err
-	}, row.n)
+	}, row.N)
 	if err != nil {
 		return page, err
 	}
 	err = f.c.query("SELECT n, attempt, input FROM call WHERE task=? ORDER BY n", func(v []value) error {
-		page.Calls = append(page.Calls, CallRow{num(v[0]), num(v[1]), blob(v[2])})
+		page.Calls = append(page.Calls, admin.CallRow{N: num(v[0]), Attempt: num(v[1]), Input: blob(v[2])})
 		return nil
-	}, row.n)
+	}, row.N)
 	if err != nil {
 		return page, err
 	}
-	page.Pushes, err = f.pushes("p.task=?", row.n)
+	page.Pushes, err = f.pushes("p.task=?", row.N)
 	return page, err
 }
 
 // Deliveries lists push notification configurations that have something to send or were given up; only the latter if
 // dead.
-func (f *File) Deliveries(dead bool) ([]PushRow, error) {
+func (f *File) Deliveries(_ context.Context, dead bool) ([]admin.PushRow, error) {
 	if dead {
 		return f.pushes("p.dead IS NOT NULL")
 	}
 	return f.pushes("p.dead IS NOT NULL OR p.due IS NOT NULL")
 }
 
-func (f *File) pushes(where string, args ...any) (rows []PushRow, err error) {
+func (f *File) pushes(where string, args ...any) (rows []admin.PushRow, err error) {
 	err = f.c.query(`SELECT t.id, p.id, p.version, p.config, p.next, p.attempt, p.since, p.due, p.dead,
 		max(t.version, coalesce((SELECT max(seq) FROM event WHERE task=t.n), 0)) FROM push p JOIN task t ON t.n=p.task
 		WHERE `+where+" ORDER BY t.id, p.id", func(v []value) error {
-		p := PushRow{Task: text(v[0]), ID: text(v[1]), Version: text(v[2]), Next: num(v[4]), Failed: num(v[5]),
+		p := admin.PushRow{Task: text(v[0]), ID: text(v[1]), Version: text(v[2]), Next: num(v[4]), Failed: num(v[5]),
 			Dead: text(v[8])}
 		p.Behind = num(v[9]) - p.Next + 1
-		p.Since, p.Due = timeAt(num(v[6])), timeAt(num(v[7]))
+		p.Since, p.Due = admin.TimeOf(num(v[6])), admin.TimeOf(num(v[7]))
 		var config runtime.PushConfig // without what is secret
 		err := json.Unmarshal(blob(v[3]), &config)
 		p.URL = config.URL
@@ -234,19 +162,12 @@ func (f *File) pushes(where string, args ...any) (rows []PushRow, err error) {
 	return rows, err
 }
 
-func timeAt(nanos int64) *time.Time {
-	if nanos == 0 {
-		return nil
-	}
-	t := time.Unix(0, nanos).UTC()
-	return &t
-}
-
 // Prune drops tasks that rest, with all that belongs to them; never one that is worked on, or whose notifications are
 // on their way. It returns how many there were; with dry it drops none.
-func (f *File) Prune(which Which, dry bool) (n int, err error) {
-	where, args := which.filter()
-	const resting = "t.rest>0 AND NOT EXISTS(SELECT 1 FROM push WHERE push.task=t.n AND push.due IS NOT NULL) AND "
+func (f *File) Prune(_ context.Context, which admin.Which, rested time.Duration, dry bool) (n int, err error) {
+	where, args := whichTasks(&which)
+	args = append([]any{time.Now().Add(-rested).UnixNano()}, args...)
+	const resting = "t.rest>0 AND t.rested<? AND NOT EXISTS(SELECT 1 FROM push WHERE push.task=t.n AND push.due IS NOT NULL) AND "
 	if dry {
 		count, _, err := f.c.one("SELECT count(*)"+tasksOf+resting+where, args...)
 		return int(count), err
@@ -265,7 +186,7 @@ func (f *File) Prune(which Which, dry bool) (n int, err error) {
 
 // Replay has notifications sent again that were given up: those of a task ("": all), to one of its configurations ("":
 // to all). It returns how many configurations go on. An agent that runs sees it within some seconds.
-func (f *File) Replay(task, id string) (n int, err error) {
+func (f *File) Replay(_ context.Context, task, id string) (n int, err error) {
 	err = f.change(func(w *writer) error {
 		changed, err := w.exec(`UPDATE push SET dead=NULL, attempt=0, since=0, holder=0, due=?1 WHERE dead IS NOT NULL
 			AND (?2='' OR task IN (SELECT n FROM task WHERE id=?2)) AND (?3='' OR id=?3)`, w.now.UnixNano(), task, id)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/admin"
 )
 
 // ran notes what statements run from now on, by their first words.
@@ -61,15 +62,15 @@ func TestEventsStoredTogetherAreOneRow(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = f.Close() }()
-	list, err := f.Tasks(Which{})
+	list, err := f.Tasks(t.Context(), admin.Which{})
 	if err != nil || len(list) != 1 || list[0].Version != 6 {
 		t.Fatalf("%+v, %v", list, err)
 	}
-	page, err := f.Task(list[0])
+	page, err := f.Task(t.Context(), list[0])
 	if err != nil || len(page.Events) != 6 {
 		t.Fatalf("%+v, %v", page, err)
 	}
-	for i, want := range []EventRow{
+	for i, want := range []admin.EventRow{
 		{Kind: "task", State: "submitted"}, {Kind: "artifact", State: "submitted"}, {Kind: "artifact", State: "submitted"},
 		{Kind: "status", State: "input-required"}, {Kind: "artifact", State: "input-required"},
 		{Kind: "artifact", State: "input-required"},

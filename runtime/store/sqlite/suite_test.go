@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -65,7 +66,7 @@ func wrong(s store.Store) ([]string, error) {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	_, list, err := f.Check()
+	_, list, err := f.Check(context.Background())
 	return list, err
 }
 
