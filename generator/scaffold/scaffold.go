@@ -168,6 +168,7 @@ type view struct {
 	// Conforms: the kit can hold the agent to the specification.
 	Conforms bool
 	Secured  bool   // callers have to bring credentials
+	Versions string // of the protocol that it speaks, in words
 	Over     string // how it is reached, in words
 }
 
@@ -184,6 +185,7 @@ func newView(p Project) *view {
 		Path:      rpcPath(p.Agent),
 		Store:     p.Agent.Store,
 		Secured:   p.Agent.Secured,
+		Versions:  versions(p.Agent),
 		Over:      over(p.Agent.Bindings),
 		Tagged:    served(p.Agent, func(b *runtime.Binding) bool { return b.BuildTag != "" }),
 	}
@@ -217,6 +219,22 @@ func over(bindings []string) string {
 		}
 		list = append(list, name)
 	}
+	return enumeration(list)
+}
+
+// versions are those of the interfaces of an agent's card, in its order.
+func versions(a *ir.Agent) string {
+	var list []string
+	for _, i := range interfaces(a) {
+		if !slices.Contains(list, i.Version) {
+			list = append(list, i.Version)
+		}
+	}
+	return enumeration(list)
+}
+
+// enumeration is a list in words: "a, b and c".
+func enumeration(list []string) string {
 	if last := len(list) - 1; last > 0 {
 		return strings.Join(list[:last], ", ") + " and " + list[last]
 	}

@@ -12,7 +12,8 @@ const maxWord = 64
 
 // Nearest returns the known word that word most likely stands for, or "" when none is close. Words that differ only in
 // case or in hyphens and underscores ("default_input_modes") are the same; otherwise about one letter in three may be
-// wrong, missing, doubled or swapped with its neighbour. Of equally close words the first in known wins.
+// wrong, missing, doubled or swapped with its neighbour. Of equally close words the first in known wins. When none is that
+// close it is the only one that begins or ends with word, as "onCrash" does with "crash".
 func Nearest(word string, known []string) string {
 	if word == "" || len(word) > maxWord {
 		return ""
@@ -31,7 +32,28 @@ func Nearest(word string, known []string) string {
 			best, bestDistance = k, d
 		}
 	}
+	if best == "" && len(folded) >= leastPart {
+		best = onlyWith(folded, known)
+	}
 	return best
+}
+
+// leastPart is how long a part of a word must be to stand for the whole, in bytes.
+const leastPart = 4
+
+// onlyWith returns the only known word that begins or ends with a folded one; "" for none or several.
+func onlyWith(part string, known []string) (only string) {
+	for _, k := range known {
+		f := fold(k)
+		if !strings.HasPrefix(f, part) && !strings.HasSuffix(f, part) {
+			continue
+		}
+		if only != "" {
+			return ""
+		}
+		only = k
+	}
+	return only
 }
 
 // Key returns the hint for an unknown key: the nearest known one, else all of them when they are few enough to read.

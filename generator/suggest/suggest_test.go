@@ -19,6 +19,9 @@ func TestNearest(t *testing.T) {
 		{"the empty word", "", ""},
 		{"a word too long to be a slip", strings.Repeat("name", 50), ""},
 		{"the exact word", "url", "url"},
+		{"the end of one known word", "modes", ""},
+		{"the beginning of one known word", "desc", "description"},
+		{"three letters of a known word", "des", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
