@@ -148,6 +148,32 @@ func TestAStoreIsARow(t *testing.T) {
 	}
 }
 
+// TestAStoreThatIsAServerIsARow: generated code has no address of it, and README and init say where the address is from.
+func TestAStoreThatIsAServerIsARow(t *testing.T) {
+	add(t, &config.Stores, config.Store{Word: "barn", Says: "a barn for everybody", Package: "runtime/store/barn", Server: &config.StoreServer{
+		Title: "the barn", Address: "barn://HOST", Otherwise: "what BARNHOST says",
+	}})
+	out, list := Generate(t.Context(), inputs(map[string]string{"agent.yaml": projecttest.Skills(1), "a2agen.yaml": "store: barn\n"}))
+	if list.HasErrors() {
+		t.Fatal(list)
+	}
+	contains(t, out, "agent/server.gen.go", "OpenStore: barn.OpenStore")
+	if bytes.Contains(file(t, out, "agent/server.gen.go"), []byte("StorePath")) {
+		t.Error("it has an address of a server")
+	}
+	files, err := scaffold.Files(scaffold.Project{
+		Protocol: out.Model.Protocol, Agent: out.Model.Agent, Module: "example.com/x", Packages: out.Config.Packages,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if f.Path == "README.md" && !bytes.Contains(f.Data, []byte("Tasks are kept in the barn, which all replicas of the agent share. `A2A_STORE` says where, or what BARNHOST says; ")) {
+			t.Errorf("%s", f.Data)
+		}
+	}
+}
+
 // TestAnOperationIsARow: a row in the table of roles is all that an operation needs in the generator whose request is of
 // one task.
 func TestAnOperationIsARow(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"github.com/a2agen/a2agen/generator/config"
 	"github.com/a2agen/a2agen/internal/project"
 	"github.com/a2agen/a2agen/internal/shell"
+	"github.com/a2agen/a2agen/runtime/server"
 	"github.com/a2agen/a2agen/spec"
 )
 
@@ -61,7 +62,7 @@ each thing that was changed or left out.`,
 				return err
 			}
 			if !o.DryRun {
-				nextSteps(cmd, o.Dir, o.Auth)
+				nextSteps(cmd, o)
 			}
 			return nil
 		},
@@ -130,12 +131,15 @@ func ask(cmd *cobra.Command, o *project.InitOptions) error {
 }
 
 // nextSteps prints what to do next.
-func nextSteps(cmd *cobra.Command, dir, auth string) {
+func nextSteps(cmd *cobra.Command, o project.InitOptions) {
 	out := cmd.OutOrStdout()
 	fmt.Fprintln(out, "\nNext:")
-	if dir != "." {
-		fmt.Fprintf(out, "  cd %s\n", shell.Word(dir))
+	if o.Dir != "." {
+		fmt.Fprintf(out, "  cd %s\n", shell.Word(o.Dir))
 	}
-	fmt.Fprint(out, card.FreshSchemeOf(auth).Next)
+	fmt.Fprint(out, card.FreshSchemeOf(o.Auth).Next)
+	if s := config.StoreOf(o.Store).Server; s != nil {
+		fmt.Fprintf(out, "  export %s=%s   # where %s is; \"memory\" needs none\n", server.EnvStore, s.Address, s.Title)
+	}
 	fmt.Fprintln(out, "  go test ./...     # calls every skill, in process\n  go run .          # http://127.0.0.1:8080\n  a2agen call . \"hello\"    # in another terminal")
 }

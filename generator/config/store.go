@@ -15,6 +15,15 @@ type Store struct {
 	Package string
 	// File is what the name of the file ends with in which it keeps the tasks: ".db". "" is no file.
 	File string
+	// Server is what a new project says of one that is a server; nil: it is none. Generated code has no address of it.
+	Server *StoreServer
+}
+
+// StoreServer is a store to which agents connect.
+type StoreServer struct {
+	Title     string // its name for people: "PostgreSQL"
+	Address   string // what A2A_STORE is like: "postgres://USER@HOST/DATABASE"
+	Otherwise string // where the address is from if that is not set: "libpq's variables (PGHOST, PGSERVICE, …)"
 }
 
 // Stores are all stores, the default one first. Only tests change it.
@@ -33,8 +42,17 @@ func StoreWords() []string {
 }
 
 // StoreOf returns the store of a word; that of a word which is none is the zero value.
-func StoreOf(word string) (s Store) {
-	if i := slices.IndexFunc(Stores, func(s Store) bool { return s.Word == word }); i >= 0 {
+func StoreOf(word string) Store {
+	return storeWhere(func(s Store) bool { return s.Word == word })
+}
+
+// StoreAt returns the store that a package opens; that of a package which opens none is the zero value.
+func StoreAt(pkg string) Store {
+	return storeWhere(func(s Store) bool { return s.Package == pkg && pkg != "" })
+}
+
+func storeWhere(is func(Store) bool) (s Store) {
+	if i := slices.IndexFunc(Stores, is); i >= 0 {
 		s = Stores[i]
 	}
 	return s

@@ -153,15 +153,16 @@ type view struct {
 	Command, Title, About string
 	Extension             string
 	Skills                []*skillView
-	CurlJSON, Path        string     // what to ask with curl, and where
-	Plain                 bool       // CurlJSON is plain text: it needs no extension
-	Module                string     // path of the runtime's module, which is the tool's
-	Released              bool       // the runtime is a released one
-	Replaced              bool       // the runtime is a folder of this machine
-	Unpacked              string     // the runtime is in this folder of the project
-	Store                 string     // file in which tasks are kept; "": in memory
-	Clients               string     // type of the clients with which handlers call other agents; "": there are none
-	Fakes                 []fakeView // of the agents that handlers call
+	CurlJSON, Path        string              // what to ask with curl, and where
+	Plain                 bool                // CurlJSON is plain text: it needs no extension
+	Module                string              // path of the runtime's module, which is the tool's
+	Released              bool                // the runtime is a released one
+	Replaced              bool                // the runtime is a folder of this machine
+	Unpacked              string              // the runtime is in this folder of the project
+	Store                 string              // file in which tasks are kept; "": in none
+	Server                *config.StoreServer // where they are kept instead; nil: nowhere else
+	Clients               string              // type of the clients with which handlers call other agents; "": there are none
+	Fakes                 []fakeView          // of the agents that handlers call
 	// Tagged is a binding for which programs are built with a tag; nil: there is none.
 	Tagged *runtime.Binding
 	Dialed []dialedBinding
@@ -184,6 +185,7 @@ func newView(p Project) *view {
 		Replaced:  p.Runtime.Checkout != "",
 		Path:      rpcPath(p.Agent),
 		Store:     p.Agent.Store,
+		Server:    config.StoreAt(p.Agent.OpenStore).Server,
 		Secured:   p.Agent.Secured,
 		Versions:  versions(p.Agent),
 		Over:      over(p.Agent.Bindings),
