@@ -48,6 +48,8 @@ var rows = map[string]string{
 	"runtime/internal/run": "runtime runtime/internal/budget runtime/internal/feed " +
 		"runtime/internal/invalid runtime/internal/nested runtime/internal/observing runtime/internal/route runtime/internal/taskstate " +
 		"runtime/observe runtime/store runtime/task runtime/wire",
+	"runtime/store/internal/stored": "runtime runtime/internal/taskstate runtime/store",
+
 	"runtime/task": "runtime runtime/store runtime/wire",
 	"runtime/internal/engine": "runtime runtime/internal/budget runtime/internal/deliver runtime/internal/feed " +
 		"runtime/internal/invalid runtime/internal/observing runtime/internal/route runtime/internal/run " +

@@ -228,7 +228,8 @@ func throughEngine(b *testing.B, s store.Store, what string, callers int) {
 		r.Begin(ctx, e)
 		r.Version = e.Versions()[0]
 		r.Coding = engine.Coding{Append: r.Version.AppendEvent}
-		r.Op = send(proto.Versions[0])
+		ops := r.Version.Operations
+		r.Op = ops[slices.IndexFunc(ops, func(op *runtime.Operation) bool { return op.Role == runtime.RoleSend })]
 		begin := time.Now()
 		in, err := r.Op.Decode(params)
 		if err != nil {

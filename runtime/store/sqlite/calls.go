@@ -15,13 +15,13 @@ import (
 
 // writeCalls deletes calls that are over, and stores a new one, unless that is over at once, or begins the next.
 func (c *change) writeCalls(w *writer) (err error) {
-	m, e, n := &c.next, &c.effects, c.r.n
+	m, e, n := &c.Next, &c.Effects, c.r.N
 	if m.Done > c.was.Done && c.was.Open() {
 		if _, err := w.exec("DELETE FROM call WHERE task=? AND n<=?", n, m.Done); err != nil {
 			return err
 		}
 	}
-	switch call := c.u.Call; {
+	switch call := c.U.Call; {
 	case e.Call > m.Done:
 		call.N, call.Attempt, call.Made = e.Call, 0, 0
 		stamp := uint64(0)
@@ -29,7 +29,7 @@ func (c *change) writeCalls(w *writer) (err error) {
 			call.Attempt, call.Made, stamp, c.run = int(m.Attempt), int(m.Made), m.Began, call
 		}
 		_, err = w.exec(`INSERT INTO call(task, n, stamp, attempt, made, wire, request, input, value)
-			VALUES(?,?,?,?,?,?,?,?,?)`, n, call.N, stamp, call.Attempt, call.Made, w.s.codec.wire, c.request, call.Input, call.Value)
+			VALUES(?,?,?,?,?,?,?,?,?)`, n, call.N, stamp, call.Attempt, call.Made, w.s.codec.Wire, c.Request, call.Input, call.Value)
 	case e.Call != 0:
 		call.N = e.Call
 	case e.Begin != 0:
@@ -46,7 +46,7 @@ func (c *change) writeCalls(w *writer) (err error) {
 func (w *writer) call(task, n int64) (call *store.Call, err error) {
 	err = w.query("SELECT attempt, made, input, wire, request, value FROM call WHERE task=? AND n=?", func(v []value) error {
 		call = &store.Call{N: n, Attempt: int(num(v[0])), Made: int(num(v[1])), Input: blob(v[2]), Value: blob(v[5])}
-		call.Request, err = w.s.codec.readRequest(num(v[3]), blob(v[4]))
+		call.Request, err = w.s.codec.ReadRequest(num(v[3]), blob(v[4]))
 		return err
 	}, task, n)
 	return call, err
@@ -120,23 +120,23 @@ func (w *writer) takeOver(o orphan, run *store.Run) error {
 	if err != nil {
 		return err
 	}
-	next := r.meta
-	if !r.meta.Claim(&next.State, int32(w.s.me), true) { //nolint:gosec // instances are few
+	next := r.Meta
+	if !r.Meta.Claim(&next.State, int32(w.s.me), true) { //nolint:gosec // instances are few
 		return fmt.Errorf("task %d has an open call, and cannot be claimed", o.task)
 	}
-	if err := w.writeRunner(r.n, &next.State); err != nil {
+	if err := w.writeRunner(r.N, &next.State); err != nil {
 		return err
 	}
-	call, err := w.call(r.n, o.call)
+	call, err := w.call(r.N, o.call)
 	if err != nil {
 		return err
 	}
-	w.changed[r.n] = struct{}{}
+	w.changed[r.N] = struct{}{}
 	w.then(func() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.meta = next
-		*run = store.Run{Key: key, Snapshot: r.snapshot(&store.View{History: new(int)}), Call: call}
+		r.Mu.Lock()
+		defer r.Mu.Unlock()
+		r.Meta = next
+		*run = store.Run{Key: key, Snapshot: r.Snapshot(&store.View{History: new(int)}), Call: call}
 		run.Run = call
 	})
 	return nil

@@ -51,7 +51,7 @@ func TestWhatWasWrittenInAnotherVersionIsReadInIt(t *testing.T) {
 	_ = s.Close()
 	s = reopen("1.0", "0.3")
 	apply(t, s, "t", 2, said("new"))
-	s.cache.clear()
+	s.cache.Clear()
 	if n := parts(t, s, "t"); n != 2 {
 		t.Errorf("the task has %d parts", n)
 	}
@@ -60,7 +60,7 @@ func TestWhatWasWrittenInAnotherVersionIsReadInIt(t *testing.T) {
 		t.Fatalf("%d records: %v", len(records), err)
 	}
 	for i, want := range []string{`"text":"old"`, `"text":"new"`} {
-		got, err := records[i].Encode(0, s.codec.newest.AppendEvent)
+		got, err := records[i].Encode(0, s.codec.Append)
 		if err != nil || !strings.Contains(string(got), want) || !strings.Contains(string(got), `"artifactUpdate"`) {
 			t.Errorf("event %d is read as %s: %v", i, got, err)
 		}
@@ -84,7 +84,7 @@ func TestUnknownMembersStayInTheFile(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	s.cache.clear()
+	s.cache.Clear()
 	apply(t, s, "t", 2, status("t", runtime.StateCompleted))
 	if snap, err := s.Get(ctx, key("t"), store.Full); err != nil || snap.Task.TaskInfo().Artifacts != 1 {
 		t.Errorf("the task: %v", err)

@@ -5,21 +5,13 @@ import (
 
 	"github.com/a2agen/a2agen/runtime/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/internal/stored"
 )
 
 // Create implements [store.Store].
 func (s *Store) Create(ctx context.Context, key store.Key, n store.New, view *store.View) (store.Snapshot, error) {
-	info, p := n.Task.TaskInfo(), n.Private
-	c := &change{key: key, view: view, new: &n, changes: n.Then, task: n.Task.View(nil, true)}
-	c.u = &store.Update{Stamp: n.Stamp, Call: n.Call, Push: n.Push, Repeat: n.Repeat, Unread: n.Unread}
-	c.rules = taskstate.Update{Stamp: n.Stamp, Call: n.Call != nil}
-	if n.Done {
-		c.rules.Done = 1
-	}
-	c.start = meta{
-		context: info.ContextID, skill: p.Skill, clientID: p.ClientID, trace: p.Trace, asked: p.Asked, input: p.Input, saved: p.Saved,
-	}
-	c.prepare(s, n.Task.View(new(int), false))
+	c := &change{key: key, view: view, task: n.Task.View(nil, true), start: stored.NewMeta(&n)}
+	c.Change = stored.ForNew(s.codec, &n, int32(s.me)) //nolint:gosec // instances are few
 	return result(&c.snap, s.write(ctx, c.create))
 }
 
@@ -32,12 +24,11 @@ func (c *change) create(w *writer) error {
 	if n, found, err := w.one("SELECT n FROM task WHERE owner=? AND id=?", owner.n, c.key.Task); found || err != nil {
 		return c.again(w, n, err)
 	}
-	c.r = &row{n: w.nextN, key: c.key, task: c.task}
+	c.r = &stored.Row{N: w.nextN, Key: c.key, Task: c.task}
 	c.was, c.run = &c.start, nil
 	c.ask(w, owner)
 	limits := w.s.options.limits()
-	c.effects, err = taskstate.Create(&c.next.State, &c.rules, w.now.UnixNano(), &limits)
-	if err != nil {
+	if err := c.Decide(c.was, nil, w.now.UnixNano(), &limits); err != nil {
 		return err
 	}
 	if err := c.charge(w); err != nil {
@@ -47,14 +38,14 @@ func (c *change) create(w *writer) error {
 		return err
 	}
 	w.nextN++
-	w.changed[c.r.n] = struct{}{}
-	if err := w.insertTask(c.r.n, owner, c.key.Task, &c.next, c.head); err != nil {
+	w.changed[c.r.N] = struct{}{}
+	if err := w.insertTask(c.r.N, owner, c.key.Task, &c.Next, c.Head); err != nil {
 		return err
 	}
 	if err := c.write(w, owner); err != nil {
 		return err
 	}
-	w.ledger.move(owner, &none, &c.next)
+	w.ledger.move(owner, &none, &c.Next)
 	w.then(func() { c.publish(w.s) })
 	return nil
 }
@@ -68,20 +59,20 @@ func (c *change) again(w *writer, n int64, err error) error {
 	if err != nil {
 		return err
 	}
-	effects, again := r.meta.Again(c.rules.By, c.rules.Stamp)
+	effects, again := r.Meta.Again(c.Rules.By, c.Rules.Stamp)
 	if !again {
 		return store.ErrExists
 	}
 	return w.repeat(r, effects, c.view, &c.snap)
 }
 
-func (w *writer) insertTask(n int64, o *owner, id string, m *meta, head []byte) error {
+func (w *writer) insertTask(n int64, o *owner, id string, m *stored.Meta, head []byte) error {
 	_, err := w.exec(`INSERT INTO task(n, owner, account, id, context, skill, clientid, state, at, version, oldest, epoch, runner,
 		calls, done, said, status, made, log, charged, rest, rested, asked, input, saved, trace, wire, head)
 		VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
-		n, o.n, o.account.n, id, m.context, m.skill, m.clientID, int64(m.Status), m.at, m.Version, m.oldest, m.Epoch,
-		orNull(int64(m.Runner)), m.Calls, m.Done, m.Messages.Bytes, m.LastStatus.Bytes, m.Artifacts.Bytes, m.log, m.charged,
-		int64(m.Rest()), m.Rested, m.asked, m.input, m.saved, m.trace, w.s.codec.wire, head)
+		n, o.n, o.account.n, id, m.Context, m.Skill, m.ClientID, int64(m.Status), m.At, m.Version, m.Oldest, m.Epoch,
+		orNull(int64(m.Runner)), m.Calls, m.Done, m.Messages.Bytes, m.LastStatus.Bytes, m.Artifacts.Bytes, m.Log, m.Charged,
+		int64(m.Rest()), m.Rested, m.Asked, m.Input, m.Saved, m.Trace, w.s.codec.Wire, head)
 	return err
 }
 
@@ -101,25 +92,25 @@ func orFull(err error) error {
 
 // row returns a task for a change, from the cache if it is there. It fails with errLater for one that the transaction has
 // changed already. read is the row that the caller has read, if any.
-func (w *writer) row(key store.Key, n int64, read *row) (*row, error) {
-	r := w.s.cache.get(key)
+func (w *writer) row(key store.Key, n int64, read *stored.Row) (*stored.Row, error) {
+	r := w.s.cache.Get(key)
 	if r == nil {
 		var err error
 		if r, err = w.fetch(key, n, read); err != nil {
 			return nil, err
 		}
-		w.s.cache.put(r, r.meta.cost())
+		w.s.cache.Put(key, r, r.Meta.Cost())
 	}
-	if _, ok := w.changed[r.n]; ok {
+	if _, ok := w.changed[r.N]; ok {
 		return nil, errLater
 	}
 	return r, nil
 }
 
 // fetch reads a task from the file, without its content if the caller has read that at the same version.
-func (w *writer) fetch(key store.Key, n int64, read *row) (*row, error) {
+func (w *writer) fetch(key store.Key, n int64, read *stored.Row) (*stored.Row, error) {
 	if n == 0 && read != nil {
-		n = read.n
+		n = read.N
 	}
 	if n == 0 {
 		var found bool
@@ -135,27 +126,24 @@ func (w *writer) fetch(key store.Key, n int64, read *row) (*row, error) {
 	if err != nil || !found {
 		return nil, orNotFound(err)
 	}
-	if read == nil || read.n != n || read.meta.Version != m.Version {
-		return w.s.codec.load(w.conn, key, n, w.s.me)
+	if read == nil || read.N != n || read.Meta.Version != m.Version {
+		return w.s.load(w.conn, key, n)
 	}
-	m.since, m.log, m.Content = read.meta.since, read.meta.log, read.meta.Content
-	read.meta = m
-	return read, w.work(n, &read.meta)
+	m.Since, m.Log, m.Content = read.Meta.Since, read.Meta.Log, read.Meta.Content
+	read.Meta = m
+	return read, w.work(n, &read.Meta)
 }
 
-// cost is about how much memory the decoded task takes.
-func (m *meta) cost() int64 { return int64(2 * (m.Held() + m.privateBytes())) }
-
 // repeat answers a change that was made before, with the task as it is now and the call that the caller must begin.
-func (w *writer) repeat(r *row, e taskstate.Effects, view *store.View, snap *store.Snapshot) (err error) {
+func (w *writer) repeat(r *stored.Row, e taskstate.Effects, view *store.View, snap *store.Snapshot) (err error) {
 	var run *store.Call
 	if e.Begin != 0 {
-		if run, err = w.call(r.n, e.Begin); err != nil {
+		if run, err = w.call(r.N, e.Begin); err != nil {
 			return err
 		}
 	}
 	w.then(func() {
-		*snap = r.snapshot(view)
+		*snap = r.Snapshot(view)
 		snap.Run = run
 	})
 	return nil

@@ -54,5 +54,5 @@ func (w *writer) checkLast() error {
 func (s *Store) stopWriting(why string) {
 	s.lost = fmt.Errorf("%w: %s", store.ErrLost, why)
 	s.options.Logger.Error(why+": this process writes nothing any more, end it", "path", s.path)
-	s.cache.clear()
+	s.cache.Clear()
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/a2agen/a2agen/runtime/store/internal/stored"
 	"os"
 	"time"
 
@@ -114,7 +115,7 @@ func (f *File) Task(_ context.Context, row admin.TaskRow) (page admin.TaskPage, 
 		list, err := scanLog(v)
 		for _, e := range list {
 			page.Events = append(page.Events, admin.EventRow{
-				Seq: e.seq, Kind: admin.KindName(e.kind), State: e.state.String(), Event: e.doc, Protocol: text(v[6]),
+				Seq: e.Seq, Kind: admin.KindName(e.Kind), State: e.State.String(), Event: e.Doc, Protocol: text(v[6]),
 			})
 		}
 		if err == nil {
@@ -198,7 +199,7 @@ func (f *File) Replay(_ context.Context, task, id string) (n int, err error) {
 
 // change makes one transaction, as the store's own writer does. An agent that runs notices.
 func (f *File) change(do func(w *writer) error) error {
-	s := &Store{options: Options{}.withDefaults(), cache: newCache(0)}
+	s := &Store{options: Options{}.withDefaults(), cache: stored.NewCache[*stored.Row](0)}
 	w := &writer{s: s, conn: f.c, changed: map[int64]struct{}{}}
 	j := &job{do: do, done: make(chan struct{})}
 	if _, err := w.transaction([]*job{j}); err != nil {

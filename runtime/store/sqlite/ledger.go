@@ -5,6 +5,7 @@ import (
 
 	"github.com/a2agen/a2agen/runtime/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/internal/stored"
 )
 
 // ledger is what principals hold, as far as the writer has read it. Its changes are written once a transaction; when that
@@ -134,11 +135,11 @@ func (l *ledger) open(w *writer, o *owner) (err error) {
 }
 
 // none is a task that is not there.
-var none meta
+var none stored.Meta
 
 // move notes a change of a task in the sums of its owner. none stands for a task that does not exist.
-func (l *ledger) move(o *owner, from, to *meta) {
-	if from.holding() != to.holding() || from.Rest() != to.Rest() {
+func (l *ledger) move(o *owner, from, to *stored.Meta) {
+	if from.Holding() != to.Holding() || from.Rest() != to.Rest() {
 		o.account.carry(from, to)
 		l.all.carry(from, to)
 		l.changed[o.account] = struct{}{}
@@ -146,7 +147,7 @@ func (l *ledger) move(o *owner, from, to *meta) {
 	if from.Status == to.Status && from.Version != 0 && to.Version != 0 {
 		return
 	}
-	count := func(m *meta, by int64) {
+	count := func(m *stored.Meta, by int64) {
 		if m.Version != 0 {
 			o.counts[m.Status&15] += by
 			o.changed[m.Status&15] = true
@@ -158,8 +159,8 @@ func (l *ledger) move(o *owner, from, to *meta) {
 }
 
 // carry notes a change of a task in the sums of an account.
-func (a *account) carry(from, to *meta) {
-	before, after := from.holding(), to.holding()
+func (a *account) carry(from, to *stored.Meta) {
+	before, after := from.Holding(), to.Holding()
 	a.Held = a.Held.Plus(after).Minus(before)
 	if from.Rest() != taskstate.Active {
 		a.Rested = a.Rested.Minus(before)
@@ -183,14 +184,6 @@ func (l *ledger) addNotes(a *account, bytes int64) {
 		sum.Held.Bytes += bytes
 	}
 	l.changed[a] = struct{}{}
-}
-
-// holding is what the account holds for the task.
-func (m *meta) holding() taskstate.Holding {
-	if m.Version == 0 {
-		return taskstate.Holding{}
-	}
-	return taskstate.Holding{Tasks: 1, Bytes: m.charged}
 }
 
 // flush writes what has changed.
@@ -220,14 +213,14 @@ func (l *ledger) flush(w *writer) error {
 
 // makeRoom drops tasks until an account may hold more, or nothing when that cannot be enough. The task that grows, the
 // zero meta if it is new, cannot go for its own sake.
-func (w *writer) makeRoom(principal string, from *meta, more taskstate.Holding) (bool, error) {
+func (w *writer) makeRoom(principal string, from *stored.Meta, more taskstate.Holding) (bool, error) {
 	a, err := w.ledger.account(w, principal)
 	if err != nil {
 		return false, err
 	}
 	all, stays := w.ledger.all, taskstate.Holding{}
 	if from.Rest() != taskstate.Active {
-		stays = from.holding()
+		stays = from.Holding()
 	}
 	if verdict := taskstate.Room(&a.Account, &all.Account, stays, more); verdict != taskstate.Evict {
 		return verdict == taskstate.Fits, nil
@@ -350,11 +343,11 @@ func (w *writer) drop(n int64) error {
 	w.ledger.move(o, &m, &none)
 	w.ledger.addPushes(o.account, -pushes)
 	w.then(func() {
-		if r := w.s.cache.get(key); r != nil {
-			w.s.cache.drop(key)
-			r.mu.Lock()
-			r.gone = true
-			r.mu.Unlock()
+		if r := w.s.cache.Get(key); r != nil {
+			w.s.cache.Drop(key)
+			r.Mu.Lock()
+			r.Gone = true
+			r.Mu.Unlock()
 		}
 	})
 	return nil

@@ -40,7 +40,7 @@ func (s *Store) list(c *conn, of store.Owner, q store.Query, cur store.Cursor) (
 			page.Next = rows[i-1].token(of, q)
 			break
 		}
-		snap, err := s.codec.get(c, store.Key{Owner: of, Task: f.id}, f.n, s.me, &q.View)
+		snap, err := s.get(c, store.Key{Owner: of, Task: f.id}, f.n, &q.View)
 		if err != nil {
 			return page, err
 		}

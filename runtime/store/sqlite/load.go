@@ -6,6 +6,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/internal/stored"
 )
 
 // taskColumns are the columns of a task in the order of scanTask. The last ones are of other tables: the number of the
@@ -16,11 +17,11 @@ const taskColumns = `n, context, skill, clientid, state, at, version, oldest, ep
 	(SELECT max(version) FROM body WHERE task=n), (SELECT length(doc) FROM body WHERE task=n ORDER BY version DESC LIMIT 1)`
 
 // scanTask reads the columns, for the given instance.
-func scanTask(v []value, me int64) (n int64, m meta) {
-	m = meta{
-		context: text(v[1]), skill: text(v[2]), clientID: num(v[3]) != 0, at: num(v[5]), oldest: num(v[7]), log: num(v[15]),
-		charged: num(v[16]), asked: num(v[18]) != 0, input: blob(v[19]), saved: blob(v[20]), trace: text(v[21]), head: num(v[22]),
-		snapshot: num(v[26]), body: num(v[27]),
+func scanTask(v []value, me int64) (n int64, m stored.Meta) {
+	m = stored.Meta{
+		Context: text(v[1]), Skill: text(v[2]), ClientID: num(v[3]) != 0, At: num(v[5]), Oldest: num(v[7]), Log: num(v[15]),
+		Charged: num(v[16]), Asked: num(v[18]) != 0, Input: blob(v[19]), Saved: blob(v[20]), Trace: text(v[21]), Head: num(v[22]),
+		Snapshot: num(v[26]), Body: num(v[27]),
 	}
 	m.State = taskstate.State{
 		Status: runtime.State(num(v[4])), Epoch: num(v[8]), Calls: num(v[10]), Done: num(v[11]), Rested: num(v[17]),
@@ -41,7 +42,7 @@ func (c *conn) number(key store.Key) (n int64, found bool, err error) {
 }
 
 // meta reads a task without its content.
-func (c *conn) meta(n, me int64) (m meta, found bool, err error) {
+func (c *conn) meta(n, me int64) (m stored.Meta, found bool, err error) {
 	err = c.query("SELECT "+taskColumns+" FROM task WHERE n=?", func(v []value) error {
 		_, m = scanTask(v, me)
 		found = true
@@ -52,25 +53,25 @@ func (c *conn) meta(n, me int64) (m meta, found bool, err error) {
 
 // content makes a task from its last body at or before a version, and the events after it. It counts the
 // content into m, and the events that taskColumns do not know.
-func (k *codec) content(c *conn, n, at int64, m *meta) (task runtime.Task, err error) {
+func (s *Store) content(c *conn, n, at int64, m *stored.Meta) (task runtime.Task, err error) {
 	from := int64(0)
 	err = c.query("SELECT version, wire, doc FROM body WHERE task=? AND version<=? ORDER BY version DESC LIMIT 1",
 		func(v []value) (err error) {
 			from = num(v[0])
-			task, err = k.readTask(num(v[1]), blob(v[2]))
+			task, err = s.codec.ReadTask(num(v[1]), blob(v[2]))
 			return err
 		}, n, at)
 	if err != nil {
 		return nil, err
 	}
-	if task == nil && m.oldest > 0 {
+	if task == nil && m.Oldest > 0 {
 		return nil, store.ErrTrimmed
 	}
 	noted, _, err := c.one("SELECT version FROM task WHERE n=?", n)
 	if err != nil {
 		return nil, err
 	}
-	m.since = 0
+	m.Since = 0
 	err = c.query("SELECT "+logColumns+", wire, messages FROM event WHERE task=? AND seq>? ORDER BY seq", func(v []value) error {
 		wire, messages := num(v[5]), blob(v[6])
 		list, err := scanLog(v)
@@ -78,18 +79,18 @@ func (k *codec) content(c *conn, n, at int64, m *meta) (task runtime.Task, err e
 			return err
 		}
 		for i := range list {
-			if list[i].seq > at {
+			if list[i].Seq > at {
 				return errStop
 			}
-			if task, err = k.apply(task, wire, &list[i]); err != nil {
-				return fmt.Errorf("event %d of task %d: %w", list[i].seq, n, err)
+			if task, err = s.codec.Apply(task, wire, &list[i]); err != nil {
+				return fmt.Errorf("event %d of task %d: %w", list[i].Seq, n, err)
 			}
 		}
-		bytes := int64(eventBytes + len(blob(v[4])) + len(messages))
-		if m.since += bytes; num(v[0]) > noted {
-			m.log += bytes
+		bytes := int64(stored.EventBytes + len(blob(v[4])) + len(messages))
+		if m.Since += bytes; num(v[0]) > noted {
+			m.Log += bytes
 		}
-		return k.readMessages(wire, messages, task.AddMessage)
+		return s.codec.ReadMessages(wire, messages, task.AddMessage)
 	}, n, from)
 	err = unlessStopped(err)
 	if err != nil {
@@ -98,37 +99,25 @@ func (k *codec) content(c *conn, n, at int64, m *meta) (task runtime.Task, err e
 	if task == nil {
 		return nil, fmt.Errorf("task %d has neither a body nor a log", n)
 	}
-	m.Content = recount(task)
+	m.Content = stored.Recount(task)
 	return task, nil
 }
 
-// apply applies an event of the log to a task, of which the first event is the task itself.
-func (k *codec) apply(task runtime.Task, wire int64, of *logged) (runtime.Task, error) {
-	if task == nil {
-		return k.readTask(wire, of.doc)
-	}
-	e, err := k.read(wire, of.doc)
-	if err != nil {
-		return nil, err
-	}
-	return task, task.Apply(e)
-}
-
 // load reads a whole task.
-func (k *codec) load(c *conn, key store.Key, n, me int64) (*row, error) {
-	m, found, err := c.meta(n, me)
+func (s *Store) load(c *conn, key store.Key, n int64) (*stored.Row, error) {
+	m, found, err := c.meta(n, s.me)
 	if err != nil || !found {
 		return nil, orNotFound(err)
 	}
-	r := &row{n: n, key: key, meta: m}
-	if r.task, err = k.content(c, n, m.Version, &r.meta); err != nil {
+	r := &stored.Row{N: n, Key: key, Meta: m}
+	if r.Task, err = s.content(c, n, m.Version, &r.Meta); err != nil {
 		return nil, err
 	}
-	return r, c.work(n, &r.meta)
+	return r, c.work(n, &r.Meta)
 }
 
 // work reads what the rules must know of the call at work and of the last updates.
-func (c *conn) work(n int64, m *meta) error {
+func (c *conn) work(n int64, m *stored.Meta) error {
 	err := c.query("SELECT attempt, made, stamp FROM call WHERE task=? AND n=?", func(v []value) error {
 		m.Attempt, m.Made, m.Began = int32(num(v[0])), int32(num(v[1])), uint64(num(v[2])) //nolint:gosec // bits
 		return nil

@@ -93,7 +93,7 @@ func TestALogOfRunsIsTrimmed(t *testing.T) {
 			u.Then = append(u.Then, store.Change{Event: chunk("t", said).Event})
 		}
 		apply(t, s, "t", version, u)
-		s.cache.clear()
+		s.cache.Clear()
 		h, err := s.Head(ctx, key("t"))
 		if err != nil || h.Version != version+7 || parts(t, s, "t") != int(version)+6 {
 			t.Fatalf("the head is %+v, with %d parts: %v", h, parts(t, s, "t"), err)
@@ -119,7 +119,7 @@ func TestUnreadEventsAreInTheFileAlone(t *testing.T) {
 		u.Unread = version < 3
 		apply(t, s, "t", version, u)
 	}
-	if n := len(s.cache.get(key("t")).tail); n != 2 {
+	if n := len(s.cache.Get(key("t")).Tail); n != 2 {
 		t.Errorf("%d events are kept in memory", n)
 	}
 	for after := int64(1); after < 5; after++ {

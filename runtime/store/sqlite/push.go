@@ -3,22 +3,12 @@ package sqlite
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"fmt"
 	"time"
 
 	"github.com/a2agen/a2agen/runtime/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/internal/stored"
 )
-
-// encodePush writes what a configuration says; see decodePush.
-func encodePush(p *store.Push) ([]byte, error) {
-	b, err := json.Marshal(p.Config)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", store.ErrUnfit, err)
-	}
-	return b, nil
-}
 
 // push finds out what the rules have to know of a configuration that comes to a task, which may be new.
 func (w *writer) push(o *owner, n int64, p *store.Push, facts *taskstate.Push) error {
@@ -84,7 +74,7 @@ func (w *writer) putPush(a *account, n int64, p *store.Push, config []byte, vers
 
 // SetPush implements [store.Store].
 func (s *Store) SetPush(ctx context.Context, key store.Key, p store.Push) error {
-	config, err := encodePush(&p)
+	config, err := stored.EncodePush(&p)
 	if err != nil {
 		return err
 	}
@@ -98,14 +88,14 @@ func (s *Store) SetPush(ctx context.Context, key store.Key, p store.Push) error 
 			return err
 		}
 		facts := taskstate.Push{Bad: p.Check(), Max: p.Max}
-		if err := w.push(o, r.n, &p, &facts); err != nil {
+		if err := w.push(o, r.N, &p, &facts); err != nil {
 			return err
 		}
-		next := r.meta
+		next := r.Meta
 		if err := next.AddPush(&facts); err != nil {
 			return err
 		}
-		if err := w.putPush(o.account, r.n, &p, config, next.Version); err != nil {
+		if err := w.putPush(o.account, r.N, &p, config, next.Version); err != nil {
 			return err
 		}
 		w.become(r, next)
@@ -114,12 +104,12 @@ func (s *Store) SetPush(ctx context.Context, key store.Key, p store.Push) error 
 }
 
 // become publishes a task that has no new event.
-func (w *writer) become(r *row, next meta) {
-	w.changed[r.n] = struct{}{}
+func (w *writer) become(r *stored.Row, next stored.Meta) {
+	w.changed[r.N] = struct{}{}
 	w.then(func() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.meta = next
+		r.Mu.Lock()
+		defer r.Mu.Unlock()
+		r.Meta = next
 	})
 }
 
@@ -142,7 +132,7 @@ func (s *Store) Pushes(ctx context.Context, key store.Key) (all []store.Push, er
 
 func decodePush(v []value) (store.Push, error) {
 	p := store.Push{ID: text(v[0]), Version: text(v[1]), Tasks: num(v[3]) != 0}
-	return p, json.Unmarshal(blob(v[2]), &p.Config)
+	return p, stored.DecodePush(blob(v[2]), &p)
 }
 
 // DeletePush implements [store.Store].
@@ -156,12 +146,12 @@ func (s *Store) DeletePush(ctx context.Context, key store.Key, id string) error 
 		if err != nil {
 			return err
 		}
-		n, err := w.exec("DELETE FROM push WHERE task=? AND id=?", r.n, id)
+		n, err := w.exec("DELETE FROM push WHERE task=? AND id=?", r.N, id)
 		if err != nil || n == 0 {
 			return err
 		}
 		w.ledger.addPushes(o.account, -1)
-		next := r.meta
+		next := r.Meta
 		next.Pushes--
 		w.become(r, next)
 		return nil

@@ -23,14 +23,15 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/internal/stored"
 )
 
 // Store is a [store.Store] in a file.
 type Store struct {
 	path    string
 	options Options
-	codec   *codec
-	cache   *cache
+	codec   *stored.Codec
+	cache   *stored.Cache[*stored.Row]
 	queue   queue
 	me      int64 // number of this instance
 	claims  int64 // deliveries claimed, of the writer
@@ -62,7 +63,7 @@ func Open(path string, p *runtime.Protocol, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{path: path, options: o, cache: newCache(o.Cache), stopped: make(chan struct{})}
+	s := &Store{path: path, options: o, cache: stored.NewCache[*stored.Row](o.Cache), stopped: make(chan struct{})}
 	s.queue.wake = make(chan struct{}, 1)
 	if err := s.open(p); err != nil {
 		s.release()
@@ -210,14 +211,14 @@ func (s *Store) reading(ctx context.Context, read func(c *conn) error) error {
 	return read(c)
 }
 
-// load reads a whole task from the file.
-func (s *Store) load(key store.Key) (r *row, err error) {
+// readRow reads a whole task from the file.
+func (s *Store) readRow(key store.Key) (r *stored.Row, err error) {
 	err = s.reading(context.Background(), func(c *conn) error {
 		n, found, err := c.number(key)
 		if err != nil || !found {
 			return orNotFound(err)
 		}
-		r, err = s.codec.load(c, key, n, s.me)
+		r, err = s.load(c, key, n)
 		return err
 	})
 	return r, err
@@ -225,13 +226,13 @@ func (s *Store) load(key store.Key) (r *row, err error) {
 
 // Head implements [store.Store].
 func (s *Store) Head(ctx context.Context, key store.Key) (h store.Head, err error) {
-	if r := s.cache.get(key); r != nil {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		if r.gone {
+	if r := s.cache.Get(key); r != nil {
+		r.Mu.Lock()
+		defer r.Mu.Unlock()
+		if r.Gone {
 			return h, store.ErrNotFound
 		}
-		return r.head(), nil
+		return r.Meta.ToHead(), nil
 	}
 	err = s.reading(ctx, func(c *conn) error {
 		n, found, err := c.number(key)
@@ -239,7 +240,7 @@ func (s *Store) Head(ctx context.Context, key store.Key) (h store.Head, err erro
 			return orNotFound(err)
 		}
 		m, _, err := c.meta(n, s.me)
-		h = (&row{meta: m}).head()
+		h = m.ToHead()
 		return err
 	})
 	return h, err
@@ -247,66 +248,55 @@ func (s *Store) Head(ctx context.Context, key store.Key) (h store.Head, err erro
 
 // Get implements [store.Store].
 func (s *Store) Get(ctx context.Context, key store.Key, view store.View) (snap store.Snapshot, err error) {
-	if r := s.cache.get(key); r != nil {
-		r.mu.Lock()
-		if snap, ok, err := r.get(&view); ok || err != nil {
-			r.mu.Unlock()
+	if r := s.cache.Get(key); r != nil {
+		r.Mu.Lock()
+		if snap, ok, err := r.Get(&view); ok || err != nil {
+			r.Mu.Unlock()
 			return snap, err
 		}
-		r.mu.Unlock()
+		r.Mu.Unlock()
 	}
 	err = s.reading(ctx, func(c *conn) error {
 		n, found, err := c.number(key)
 		if err != nil || !found {
 			return orNotFound(err)
 		}
-		snap, err = s.codec.get(c, key, n, s.me, &view)
+		snap, err = s.get(c, key, n, &view)
 		return err
 	})
 	return snap, err
 }
 
-// get returns the task, unless the view is of another version. Callers must hold r.mu.
-func (r *row) get(view *store.View) (snap store.Snapshot, ok bool, err error) {
-	if r.gone {
-		return snap, false, store.ErrNotFound
-	}
-	if view.At != 0 && view.At != r.meta.Version {
-		return snap, false, nil
-	}
-	return r.snapshot(view), true, nil
-}
-
 // get reads a task as view asks.
-func (k *codec) get(c *conn, key store.Key, n, me int64, view *store.View) (snap store.Snapshot, err error) {
-	r := &row{n: n, key: key}
+func (s *Store) get(c *conn, key store.Key, n int64, view *store.View) (snap store.Snapshot, err error) {
+	r := &stored.Row{N: n, Key: key}
 	var found bool
-	if r.meta, found, err = c.meta(n, me); err != nil || !found {
+	if r.Meta, found, err = c.meta(n, s.me); err != nil || !found {
 		return snap, orNotFound(err)
 	}
-	at := r.meta.Version
+	at := r.Meta.Version
 	if view.At != 0 {
 		at = view.At
 	}
 	switch {
-	case at > r.meta.Version:
+	case at > r.Meta.Version:
 		return snap, store.ErrTrimmed
 	case view.At == 0 && !view.Artifacts && view.History != nil && *view.History <= 0:
-		r.task, err = k.readHead(c, n)
+		r.Task, err = s.readHead(c, n)
 	default:
-		r.task, err = k.content(c, n, at, &r.meta)
+		r.Task, err = s.content(c, n, at, &r.Meta)
 	}
 	if err != nil {
 		return snap, err
 	}
-	r.meta.Version = at
-	return r.snapshot(view), nil
+	r.Meta.Version = at
+	return r.Snapshot(view), nil
 }
 
 // readHead reads the task without its history and artifacts.
-func (k *codec) readHead(c *conn, n int64) (task runtime.Task, err error) {
+func (s *Store) readHead(c *conn, n int64) (task runtime.Task, err error) {
 	err = c.query("SELECT wire, head FROM task WHERE n=?", func(v []value) error {
-		task, err = k.readTask(num(v[0]), blob(v[1]))
+		task, err = s.codec.ReadTask(num(v[0]), blob(v[1]))
 		return err
 	}, n)
 	return task, err
@@ -314,10 +304,10 @@ func (k *codec) readHead(c *conn, n int64) (task runtime.Task, err error) {
 
 // Events implements [store.Store].
 func (s *Store) Events(ctx context.Context, key store.Key, after int64, max int) (records []*store.Record, err error) {
-	if r := s.cache.get(key); r != nil {
-		r.mu.Lock()
-		records, ok, err := r.events(after, max)
-		r.mu.Unlock()
+	if r := s.cache.Get(key); r != nil {
+		r.Mu.Lock()
+		records, ok, err := r.Events(after, max)
+		r.Mu.Unlock()
 		if ok || err != nil {
 			return records, err
 		}
@@ -327,27 +317,21 @@ func (s *Store) Events(ctx context.Context, key store.Key, after int64, max int)
 		if err != nil || !found {
 			return orNotFound(err)
 		}
-		records, err = s.codec.events(c, n, after, max)
+		records, err = s.events(c, n, after, max)
 		return err
 	})
 	return records, err
 }
 
-// events returns records that are in memory; false: they must be read. Callers must hold r.mu.
-func (r *row) events(after int64, max int) (records []*store.Record, ok bool, err error) {
-	switch {
-	case r.gone:
-		return nil, false, store.ErrNotFound
-	case after >= r.meta.Version:
-		return nil, true, nil
-	case after < r.meta.oldest || after < 1:
-		return nil, false, store.ErrTrimmed
-	case len(r.tail) == 0 || after < r.tail[0].Seq-1:
-		return nil, false, nil
+// newCodec gives the newest version its number in the file.
+func newCodec(c *conn, p *runtime.Protocol) (*stored.Codec, error) {
+	k := stored.NewCodec(p)
+	if _, err := c.exec("INSERT INTO wire(name) SELECT ?1 WHERE NOT EXISTS(SELECT 1 FROM wire WHERE name=?1)",
+		k.Newest()); err != nil {
+		return nil, err
 	}
-	records = r.tail[after-r.tail[0].Seq+1:] // they are consecutive
-	if max > 0 && len(records) > max {
-		records = records[:max]
-	}
-	return records[:len(records):len(records)], true, nil
+	return k, c.query("SELECT n, name FROM wire", func(v []value) error {
+		k.Name(num(v[0]), text(v[1]))
+		return nil
+	})
 }

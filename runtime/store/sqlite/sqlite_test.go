@@ -402,7 +402,7 @@ func TestAFullDiskIsSaidAndLeavesNothingHalf(t *testing.T) {
 		}
 	}
 	check()
-	s.cache.clear()
+	s.cache.Clear()
 	check() // as it is in the file
 	limit(1 << 30)
 	for id, n := range made {
@@ -780,7 +780,7 @@ func TestALongTaskCostsWhatItsEventsDo(t *testing.T) {
 			apply(t, s, "t", int64(v)+1, chunk("t", said))
 		}
 		runtimes.ReadMemStats(&after)
-		s.cache.clear()
+		s.cache.Clear()
 		if n := parts(t, s, "t"); n != events {
 			t.Errorf("the task has %d parts", n)
 		}

@@ -15,7 +15,7 @@ func (s *Store) Ticket(ctx context.Context, hash [32]byte) (key store.Key, t sto
 			found = true
 			key = store.Key{Owner: store.Owner{Tenant: text(v[0]), Principal: text(v[1])}, Task: text(v[2])}
 			t.Hash = hash
-			t.Request, err = s.codec.readRequest(num(v[3]), blob(v[4]))
+			t.Request, err = s.codec.ReadRequest(num(v[3]), blob(v[4]))
 			return err
 		}, hash[:], s.options.Clock().UnixNano())
 	})
@@ -36,18 +36,18 @@ func (w *writer) admits(task int64, hash [32]byte) error {
 
 // writeTickets drops the tickets that are used up or too many, and keeps the new one.
 func (c *change) writeTickets(w *writer) error {
-	n := c.r.n
-	if c.effects.DropTickets {
+	n := c.r.N
+	if c.Effects.DropTickets {
 		if _, err := w.exec("DELETE FROM ticket WHERE task=?", n); err != nil {
 			return err
 		}
 	}
-	if c.u.Ticket == nil || !c.next.Ticketed {
+	if c.U.Ticket == nil || !c.Next.Ticketed {
 		return nil
 	}
-	until := w.now.Add(c.u.Ticket.For).UnixNano()
+	until := w.now.Add(c.U.Ticket.For).UnixNano()
 	_, err := w.exec("INSERT OR REPLACE INTO ticket(hash, task, until, made, wire, request) VALUES(?,?,?,?,?,?)",
-		c.u.Ticket.Hash[:], n, until, c.next.Version, w.s.codec.wire, c.ticket)
+		c.U.Ticket.Hash[:], n, until, c.Next.Version, w.s.codec.Wire, c.Ticket)
 	if err != nil {
 		return err
 	}

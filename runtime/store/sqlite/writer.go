@@ -240,7 +240,7 @@ func (w *writer) begin() error {
 		if err := w.checkLast(); err != nil {
 			return w.rollback(err)
 		}
-		w.s.cache.clear()
+		w.s.cache.Clear()
 		w.ledger.forget()
 	} else if len(w.ledger.owners) > mostOwners {
 		w.ledger.shrink()
