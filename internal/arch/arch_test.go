@@ -39,7 +39,7 @@ var rows = map[string]string{
 	"runtime/store":              "runtime runtime/internal/taskstate",
 	"runtime/store/memory":       "runtime runtime/internal/taskstate runtime/store",
 	"runtime/store/admin":        "runtime",
-	"runtime/store/sqlite":       "runtime runtime/internal/taskstate runtime/store runtime/store/admin",
+	"runtime/store/sqlite":       "runtime runtime/internal/taskstate runtime/store runtime/store/admin runtime/store/internal/stored",
 	"runtime/store/storetest":    "runtime runtime/internal/seeds runtime/internal/taskstate runtime/store runtime/store/memory",
 	"runtime/internal/invalid":   "runtime runtime/check runtime/wire",
 	"runtime/internal/route":     "runtime runtime/check runtime/internal/invalid runtime/wire",
