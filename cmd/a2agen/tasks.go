@@ -31,7 +31,7 @@ the file of its agent is used. Elsewhere name it with --store or A2A_STORE; the 
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(tasksListCommand(), tasksShowCommand(), tasksPruneCommand(), tasksDeliveriesCommand(),
-		tasksReplayCommand(), tasksCheckCommand())
+		tasksReplayCommand(), tasksCheckCommand(), tasksCopyCommand())
 	return cmd
 }
 

@@ -13,11 +13,12 @@ import (
 	"github.com/a2agen/a2agen/runtime/store/sqlite"
 )
 
-// taskFile FILE makes the file of an agent, which has it open until the script ends: task "ended" of "ada", with a
+// taskFile FILE [closed] makes the file of an agent, which has it open until the script ends, unless it is closed: task "ended" of "ada", with a
 // notification that was given up; "parked", which waits for its client, and "busy", which is worked on.
 func taskFile(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: taskFile FILE")
+	closed := len(args) == 2 && args[1] == "closed"
+	if neg || len(args) != 1 && !closed {
+		ts.Fatalf("usage: taskFile FILE [closed]")
 	}
 	p := a2awires.Protocol()
 	s, err := sqlite.Open(ts.MkAbs(args[0]), p, sqlite.Options{})
@@ -48,6 +49,9 @@ func taskFile(ts *testscript.TestScript, neg bool, args []string) {
 	create(store.Key{Task: "parked"}, nil)
 	become(store.Key{Task: "parked"}, runtime.StateInputRequired)
 	create(store.Key{Task: "busy"}, &store.Call{Input: []byte(`{"text":"hello"}`)})
+	if closed {
+		ts.Check(s.Close())
+	}
 }
 
 // sqlOn FILE SQL changes a file behind everybody's back.

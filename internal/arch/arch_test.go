@@ -39,7 +39,7 @@ var rows = map[string]string{
 	"runtime/store":              "runtime runtime/internal/taskstate",
 	"runtime/store/memory":       "runtime runtime/internal/taskstate runtime/store",
 	"runtime/store/admin":        "runtime",
-	"runtime/store/sqlite":       "runtime runtime/internal/taskstate runtime/store runtime/store/admin runtime/store/internal/stored",
+	"runtime/store/sqlite":       "runtime runtime/internal/taskstate runtime/store runtime/store/admin runtime/store/internal/stored runtime/store/internal/transfer",
 	"runtime/store/storetest":    "runtime runtime/internal/seeds runtime/internal/taskstate runtime/store runtime/store/memory",
 	"runtime/internal/invalid":   "runtime runtime/check runtime/wire",
 	"runtime/internal/route":     "runtime runtime/check runtime/internal/invalid runtime/wire",
@@ -97,6 +97,10 @@ var rows = map[string]string{
 	"runtime/record":  "runtime/sse",
 	"runtime/a2atest": "runtime runtime/auth runtime/client runtime/conform runtime/fault runtime/record runtime/server runtime/store/memory runtime/task runtime/wire",
 
+	// Stores that are copied, and several that are one.
+	"runtime/store/internal/transfer": "runtime/internal/taskstate runtime/store",
+	"runtime/store/spread":            "runtime/store/internal/transfer",
+
 	// What is generated and kept in this module.
 	"a2a":                            "runtime runtime/wire",
 	"a2a/a2aclient":                  "a2a runtime runtime/client",
@@ -147,7 +151,7 @@ var rows = map[string]string{
 	"internal/login": "internal/a2awires internal/shell runtime/auth runtime/client runtime/client/grpcclient runtime/client/oauth",
 	"internal/talk":  "generator/yamlx internal/a2awires internal/login internal/shell runtime runtime/client runtime/client/grpcclient runtime/client/oauth runtime/server runtime/wire",
 	"cmd/a2agen": "generator generator/card generator/carddiff generator/config generator/diag generator/lower generator/scaffold generator/yamlx internal/a2awires internal/faultproxy internal/project " +
-		"internal/project/disk internal/login internal/shell internal/talk runtime runtime/client/oauth runtime/conform runtime/fault runtime/server runtime/signedcard runtime/store/admin runtime/store/sqlite spec",
+		"internal/project/disk internal/login internal/shell internal/talk runtime runtime/client/oauth runtime/conform runtime/fault runtime/server runtime/signedcard runtime/store/admin runtime/store/spread runtime/store/sqlite spec",
 	"internal/faultproxy": "runtime runtime/fault",
 
 	// Tools and helpers of this repository alone.

@@ -37,14 +37,18 @@ func OpenFile(path string) (*File, error) {
 	case format == 0:
 		err = errors.New("it is empty")
 	case format != len(steps):
-		err = fmt.Errorf("it has format %d, and this program knows format %d: start the agent once with this version, "+
-			"or use the newer program", format, len(steps))
+		err = wrongFormat(format)
 	}
 	if err != nil {
 		_ = f.Close()
 		return nil, cannotOpen(path, err)
 	}
 	return f, nil
+}
+
+func wrongFormat(format int) error {
+	return fmt.Errorf("it has format %d, and this program knows format %d: start the agent once with this version, "+
+		"or use the newer program", format, len(steps))
 }
 
 // Close lets go of the file.

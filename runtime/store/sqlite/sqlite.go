@@ -10,6 +10,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -135,6 +136,9 @@ func (s *Store) open(p *runtime.Protocol) (err error) {
 	s.writer = &writer{s: s, conn: c, changed: map[int64]struct{}{}}
 	if err := migrate(c, steps); err != nil {
 		return err
+	}
+	if from, err := copying(c); err != nil || from != "" {
+		return cmp.Or(err, errCopying(from))
 	}
 	if s.file, err = os.Stat(s.real); err != nil {
 		return err

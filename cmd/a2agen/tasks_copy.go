@@ -1,0 +1,133 @@
+package main
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/a2agen/a2agen/internal/a2awires"
+	"github.com/a2agen/a2agen/runtime/store/spread"
+	"github.com/a2agen/a2agen/runtime/store/sqlite"
+)
+
+func tasksCopyCommand() *cobra.Command {
+	var dry bool
+	cmd := &cobra.Command{
+		Use:   "copy FROM TO",
+		Short: "Copy all tasks of an agent to another store",
+		Long: `copy copies everything that an agent keeps, from one file to another: tasks with every event, messages without an answer yet, push
+notification configurations and how far each has got, notes, and keys of messages that may be sent again. Stop the agent first: a file that is in use is
+refused, and so is a target with tasks of its own. FROM is not changed.
+
+A copy that was interrupted continues when it is run again; until it has finished, no agent opens the target. In the end both sides are read
+and compared, by counts and a digest.`,
+		Example: `  a2agen tasks copy weather.db other.db --dry-run
+  a2agen tasks copy weather.db other.db`,
+		Args: exactly(2, "the store to copy from, and the one to copy to"),
+	}
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "say how much there is to copy, and copy nothing")
+	format := formatFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := format.check(); err != nil {
+			return err
+		}
+		done, err := runCopy(cmd, args[0], args[1], dry)
+		if cmd.Context().Err() != nil {
+			return errors.New("interrupted: the same command continues the copy")
+		}
+		if err != nil {
+			return err
+		}
+		if *format == formatJSON {
+			return printJSON(cmd, copied{
+				Tasks: done.Tasks, Events: done.Events, Callers: done.Accounts, Messages: done.Calls, Configurations: done.Pushes,
+				Tickets: done.Tickets, Notes: done.Notes, Keys: done.Repeats, Digest: hex.EncodeToString(done.Digest[:]),
+			})
+		}
+		if dry {
+			fmt.Fprintf(cmd.OutOrStdout(), "would be copied: %s\n", copyWords(done))
+			return nil
+		}
+		fmt.Fprintf(cmd.OutOrStdout(), "copied and compared: %s, digest %x\n", copyWords(done), done.Digest[:8])
+		return nil
+	}
+	return cmd
+}
+
+// copied is what was copied, as JSON.
+type copied struct {
+	Tasks          int64  `json:"tasks"`
+	Events         int64  `json:"events"`
+	Callers        int64  `json:"callers"`
+	Messages       int64  `json:"openMessages"`
+	Configurations int64  `json:"configurations"`
+	Tickets        int64  `json:"tickets"`
+	Notes          int64  `json:"notes"`
+	Keys           int64  `json:"keys"`
+	Digest         string `json:"digest"`
+}
+
+func copyWords(p spread.Progress) string {
+	return fmt.Sprintf("%s of %s with %s, %s, %s, %s", count(int(p.Tasks), "task"), count(int(p.Accounts), "caller"),
+		count(int(p.Events), "event"), count(int(p.Calls), "open message"), count(int(p.Pushes), "push configuration"), count(int(p.Notes), "note"))
+}
+
+func runCopy(cmd *cobra.Command, from, to string, dry bool) (done spread.Progress, err error) {
+	ctx := cmd.Context()
+	source, err := openWhole(from, false)
+	if err != nil {
+		return done, err
+	}
+	defer func() { _ = source.Close() }()
+	show := progress(cmd.ErrOrStderr())
+	if dry && isMissing(to) {
+		return spread.DryCopy(ctx, source, nil, show)
+	}
+	target, err := openWhole(to, true)
+	if err != nil {
+		return done, err
+	}
+	defer func() { err = errors.Join(err, target.Close()) }()
+	if dry {
+		return spread.DryCopy(ctx, source, target, show)
+	}
+	return spread.Copy(ctx, source, target, show)
+}
+
+// whole is a store that can be copied and filled.
+type whole interface {
+	spread.Empty
+	io.Closer
+}
+
+// openWhole opens a store that no agent uses.
+func openWhole(address string, fresh bool) (whole, error) {
+	return sqlite.OpenWhole(address, a2awires.Protocol(), fresh)
+}
+
+// isMissing reports whether a file is not there.
+func isMissing(address string) bool {
+	path, _, _ := strings.Cut(address, "?")
+	_, err := os.Stat(path)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// progress returns what prints how far a copy is, every few seconds.
+func progress(out io.Writer) func(spread.Progress) {
+	const every = 2 * time.Second
+	last := time.Now()
+	return func(p spread.Progress) {
+		if time.Since(last) < every {
+			return
+		}
+		last = time.Now()
+		fmt.Fprintf(out, "%d tasks, %d events\n", p.Tasks, p.Events)
+	}
+}

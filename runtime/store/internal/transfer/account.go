@@ -1,0 +1,187 @@
+package transfer
+
+import (
+	"context"
+	"fmt"
+)
+
+const (
+	pageBytes = 4 << 20 // of tasks that are read, and written, at once
+	pageNotes = 16      // of at most 1 MiB each
+)
+
+// Account copies what a principal has, and returns what that is on both sides, which is the same: what differs in the end is an error. What an
+// earlier copy has left in the target stays as far as it is what the source has; the rest is dropped. told is called with what was
+// just copied or found.
+func Account(ctx context.Context, from Source, to Target, principal string, told func(Sum)) (Sum, error) {
+	sum, err := copyTasks(ctx, from, to, principal, told)
+	if err != nil {
+		return sum, err
+	}
+	rest, err := copyRest(ctx, from, to, principal)
+	if err != nil {
+		return sum, err
+	}
+	told(rest)
+	sum.Add(&rest)
+	there, err := Count(ctx, to, principal)
+	if err != nil {
+		return sum, fmt.Errorf("compare both sides: %w", err)
+	}
+	if there != sum {
+		return sum, fmt.Errorf("the copy of the tasks of %q is not what the source has: %s, and the source has %s",
+			principal, there.words(), sum.words())
+	}
+	return sum, nil
+}
+
+func (s *Sum) words() string {
+	return fmt.Sprintf("%d tasks with %d events, %d open messages, %d push configurations, %d tickets, %d notes, %d keys (digest %x)",
+		s.Tasks, s.Events, s.Calls, s.Pushes, s.Tickets, s.Notes, s.Repeats, s.Digest[:8])
+}
+
+// pages reads the tasks of an account one after the other.
+type pages struct {
+	of        Source
+	principal string
+	page      []Task
+	last      int64 // number of the last one that was taken
+}
+
+// next returns the next task with its sum; nil at the end.
+func (p *pages) next(ctx context.Context) (t *Task, s Sum, err error) {
+	if len(p.page) == 0 {
+		if p.page, err = p.of.Tasks(ctx, p.principal, p.last, pageBytes); err != nil || len(p.page) == 0 {
+			return nil, s, err
+		}
+	}
+	t, p.page = &p.page[0], p.page[1:]
+	p.last = t.N
+	s, err = t.sumOf()
+	return t, s, err
+}
+
+// copyTasks passes over what both sides have, drops what follows in the target, and copies the rest.
+func copyTasks(ctx context.Context, from Source, to Target, principal string, told func(Sum)) (sum Sum, err error) {
+	source, target := &pages{of: from, principal: principal}, &pages{of: to, principal: principal}
+	same, kept := true, int64(0)
+	var batch []Task
+	var more Sum
+	put := func() error {
+		if len(batch) > 0 {
+			if err := to.Put(ctx, principal, batch); err != nil {
+				return fmt.Errorf("write tasks of %q: %w", principal, err)
+			}
+		}
+		told(more)
+		sum.Add(&more)
+		batch, more = nil, Sum{}
+		return nil
+	}
+	for {
+		t, s, err := source.next(ctx)
+		if err != nil {
+			return sum, fmt.Errorf("read tasks of %q: %w", principal, err)
+		}
+		if same {
+			there, has, err := target.next(ctx)
+			if err != nil {
+				return sum, fmt.Errorf("read what was copied of %q: %w", principal, err)
+			}
+			if same = t != nil && there != nil && s == has; same {
+				kept = there.N
+			} else if err := dropTasks(ctx, to, principal, kept); err != nil {
+				return sum, err
+			}
+		}
+		if t == nil {
+			return sum, put()
+		}
+		if more.Add(&s); !same {
+			batch = append(batch, *t)
+		}
+		if more.Bytes >= pageBytes {
+			if err := put(); err != nil {
+				return sum, err
+			}
+		}
+	}
+}
+
+func dropTasks(ctx context.Context, to Target, principal string, after int64) error {
+	for {
+		n, err := to.Drop(ctx, principal, after)
+		if err != nil {
+			return fmt.Errorf("drop what differs of %q: %w", principal, err)
+		}
+		if n == 0 {
+			return nil
+		}
+	}
+}
+
+// copyRest copies notes and repeats, which are few beside the tasks, anew.
+func copyRest(ctx context.Context, from Source, to Target, principal string) (sum Sum, err error) {
+	if err := to.DropRest(ctx, principal); err != nil {
+		return sum, fmt.Errorf("drop notes of %q: %w", principal, err)
+	}
+	return eachRest(ctx, from, principal, func(notes []Note) error { return to.PutNotes(ctx, principal, notes) },
+		func(list []Repeat) error { return to.PutRepeats(ctx, principal, list) })
+}
+
+// eachRest adds up notes and repeats, and calls what is there for each of them.
+func eachRest(ctx context.Context, from Source, principal string, notes func([]Note) error, repeats func([]Repeat) error) (sum Sum, err error) {
+	for last := int64(0); ; {
+		page, err := from.Notes(ctx, principal, last, pageNotes)
+		if err != nil || len(page) == 0 {
+			if err != nil {
+				return sum, fmt.Errorf("read notes of %q: %w", principal, err)
+			}
+			break
+		}
+		for i := range page {
+			one := Sum{Notes: 1}
+			if one.Digest, err = digest("note", principal, &page[i]); err != nil {
+				return sum, err
+			}
+			sum.Add(&one)
+		}
+		if err := notes(page); err != nil {
+			return sum, fmt.Errorf("write notes of %q: %w", principal, err)
+		}
+		last = page[len(page)-1].N
+	}
+	list, err := from.Repeats(ctx, principal)
+	if err != nil {
+		return sum, fmt.Errorf("read keys of messages of %q: %w", principal, err)
+	}
+	for i := range list {
+		one := Sum{Repeats: 1}
+		if one.Digest, err = digest("repeat", principal, &list[i]); err != nil {
+			return sum, err
+		}
+		sum.Add(&one)
+	}
+	if len(list) == 0 {
+		return sum, nil
+	}
+	return sum, repeats(list)
+}
+
+// Count adds up what a principal has.
+func Count(ctx context.Context, of Source, principal string) (sum Sum, err error) {
+	all := &pages{of: of, principal: principal}
+	for {
+		t, s, err := all.next(ctx)
+		if err != nil {
+			return sum, fmt.Errorf("read tasks of %q: %w", principal, err)
+		}
+		if t == nil {
+			break
+		}
+		sum.Add(&s)
+	}
+	rest, err := eachRest(ctx, of, principal, func([]Note) error { return nil }, func([]Repeat) error { return nil })
+	sum.Add(&rest)
+	return sum, err
+}

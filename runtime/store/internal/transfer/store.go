@@ -1,0 +1,115 @@
+package transfer
+
+import (
+	"context"
+	"fmt"
+)
+
+// Whole is a store that is copied as a whole, or into which one is.
+type Whole interface {
+	Source
+	Name() string // of the store, for people; without a password
+}
+
+// Empty is a store that can be filled. No agent opens it between Fill and Filled.
+type Empty interface {
+	Whole
+	Target
+	// Ready says why the store cannot be filled from the one of that name: it has tasks that do not come from there.
+	Ready(ctx context.Context, from string) error
+	// Fill marks the store, which is ready, as being filled.
+	Fill(ctx context.Context, from string) error
+	Filled(ctx context.Context) error
+}
+
+// Progress is how far a copy is.
+type Progress struct {
+	Accounts int64 // that are copied as a whole
+	Sum
+}
+
+// Copy copies a store into an empty one, or goes on with such a copy.
+func Copy(ctx context.Context, from Whole, to Empty, told func(Progress)) (Progress, error) {
+	var all Progress
+	if err := Check(ctx, from, to); err != nil {
+		return all, err
+	}
+	if err := to.Fill(ctx, from.Name()); err != nil {
+		return all, fmt.Errorf("mark %s: %w", to.Name(), err)
+	}
+	known := map[string]bool{}
+	err := EachAccount(ctx, from, func(principal string) error {
+		running := all
+		sum, err := Account(ctx, from, to, principal, func(more Sum) {
+			running.Add(&more)
+			told(running)
+		})
+		if err != nil {
+			return err
+		}
+		known[principal] = true
+		all.Add(&sum)
+		all.Accounts++
+		return nil
+	})
+	if err == nil {
+		err = dropOthers(ctx, to, known)
+	}
+	if err != nil {
+		return all, err
+	}
+	return all, to.Filled(ctx)
+}
+
+// Check says why a store cannot be copied into another.
+func Check(ctx context.Context, from Whole, to Empty) error {
+	if from.Name() == to.Name() {
+		return fmt.Errorf("%s cannot be copied into itself", from.Name())
+	}
+	return to.Ready(ctx, from.Name())
+}
+
+// dropOthers drops what an earlier run has copied of accounts that the source no longer has: an agent worked on it since.
+func dropOthers(ctx context.Context, to Target, known map[string]bool) error {
+	return EachAccount(ctx, to, func(principal string) error {
+		if known[principal] {
+			return nil
+		}
+		if err := dropTasks(ctx, to, principal, 0); err != nil {
+			return err
+		}
+		return to.DropRest(ctx, principal)
+	})
+}
+
+// Survey counts what a store has.
+func Survey(ctx context.Context, of Source, told func(Progress)) (all Progress, err error) {
+	err = EachAccount(ctx, of, func(principal string) error {
+		sum, err := Count(ctx, of, principal)
+		all.Add(&sum)
+		all.Accounts++
+		told(all)
+		return err
+	})
+	return all, err
+}
+
+// EachAccount calls do with the principal of each account.
+func EachAccount(ctx context.Context, of Source, do func(principal string) error) error {
+	const page = 1000
+	for last := int64(0); ; {
+		list, err := of.Accounts(ctx, last, page)
+		if err != nil {
+			return fmt.Errorf("read accounts: %w", err)
+		}
+		for _, one := range list {
+			if err := do(one.Principal); err != nil {
+				return err
+			}
+			last = one.N
+		}
+		if len(list) < page {
+			return nil
+		}
+	}
+}
