@@ -92,6 +92,15 @@ func (c *Cluster) HostPort() string { return net.JoinHostPort("127.0.0.1", strco
 // Data is the cluster's data directory.
 func (c *Cluster) Data() string { return c.data }
 
+// WriteData puts a file into the data directory, for the server alone to read: a certificate, pg_hba.conf.
+func (c *Cluster) WriteData(t testing.TB, name string, text []byte) {
+	t.Helper()
+	path := filepath.Join(c.data, name)
+	if err := errors.Join(os.WriteFile(path, text, 0o600), own(path)); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Pid is the number of the server's first process, 0 when it is stopped.
 func (c *Cluster) Pid() int {
 	if c.process == nil {
