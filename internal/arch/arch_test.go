@@ -143,16 +143,24 @@ var rows = map[string]string{
 	"internal/project/disk":   "generator/output",
 	"internal/project/merge":  "",
 	"internal/project/remote": "spec",
+	"internal/watch":          "",
 	"internal/project": ". generator generator/card generator/carddiff generator/config generator/diag generator/emit generator/names generator/output " +
-		"generator/scaffold generator/suggest internal/project/disk internal/project/merge internal/project/remote runtime runtime/signedcard runtime/wire spec",
+		"generator/scaffold generator/suggest internal/project/disk internal/project/merge internal/project/remote internal/watch runtime runtime/signedcard runtime/wire spec",
 
 	// The command.
 	"internal/shell": "",
 	"internal/login": "internal/a2awires internal/shell runtime/auth runtime/client runtime/client/grpcclient runtime/client/oauth",
 	"internal/talk":  "generator/yamlx internal/a2awires internal/login internal/shell runtime runtime/client runtime/client/grpcclient runtime/client/oauth runtime/server runtime/wire",
-	"cmd/a2agen": "generator generator/card generator/carddiff generator/config generator/diag generator/lower generator/scaffold generator/yamlx internal/a2awires internal/faultproxy internal/project " +
+	"cmd/a2agen": "generator generator/card generator/carddiff generator/config generator/diag generator/lower generator/scaffold generator/yamlx internal/a2awires internal/dev internal/faultproxy internal/project " +
 		"internal/project/disk internal/login internal/shell internal/talk runtime runtime/client/oauth runtime/conform runtime/fault runtime/server runtime/signedcard runtime/store/admin runtime/store/spread runtime/store/sqlite spec",
 	"internal/faultproxy": "runtime runtime/fault",
+
+	// The loop of development.
+	"internal/dev/status":  "",
+	"internal/dev/events":  "",
+	"internal/dev/program": "internal/dev/status runtime/server",
+	"internal/dev/proxy":   "internal/dev/events runtime/fault runtime/sse",
+	"internal/dev":         "generator/diag generator/scaffold internal/dev/program internal/dev/proxy internal/dev/status internal/project internal/watch runtime/server",
 
 	// Tools and helpers of this repository alone.
 	"golden":                     "",

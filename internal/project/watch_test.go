@@ -6,11 +6,11 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"testing/synctest"
 	"time"
 
-	"github.com/fsnotify/fsnotify"
 	"go.uber.org/goleak"
+
+	"github.com/a2agen/a2agen/internal/watch"
 )
 
 // watched runs Watch on a folder and gives its rounds.
@@ -25,7 +25,7 @@ type watchedRound struct {
 	err error
 }
 
-func watch(t *testing.T, dir string) *watched {
+func watchFolder(t *testing.T, dir string) *watched {
 	t.Helper()
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	w := &watched{t: t, dir: dir, rounds: make(chan watchedRound, 100)}
@@ -82,7 +82,7 @@ func (w *watched) silent() {
 	select {
 	case r := <-w.rounds:
 		w.t.Errorf("a round for nothing: %+v", r)
-	case <-time.After(4 * debounce):
+	case <-time.After(4 * watch.Quiet):
 	}
 }
 
@@ -97,7 +97,7 @@ func newWatched(t *testing.T) *watched {
 	for name, text := range map[string]string{"go.mod": "module example.com/w\n\nrequire github.com/a2agen/a2agen v1.0.0\n", "agent.yaml": watchedCard, "schemas/in.json": schemaOf("x")} {
 		(&watched{t: t, dir: dir}).write(name, text)
 	}
-	w := watch(t, dir)
+	w := watchFolder(t, dir)
 	if r := w.round(); r.err != nil || len(r.Written) == 0 {
 		t.Fatalf("first round: %+v", r)
 	}
@@ -139,30 +139,6 @@ func TestWatchFollowsFilesThatAreReplacedAndFoldersThatComeBack(t *testing.T) {
 	w.until(generated)
 	w.write("schemas/in.json", schemaOf("zz"))
 	w.until(generated)
-}
-
-// TestEventsOfABurstAreOneRound has a clock of its own: a round begins when inputs were quiet for long enough.
-func TestEventsOfABurstAreOneRound(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := &watcher{Watcher: &fsnotify.Watcher{Events: make(chan fsnotify.Event)}, root: "/p", inputs: []string{"agent.yaml", "schemas/in.json"}}
-		start := time.Now()
-		go func() {
-			for _, e := range []fsnotify.Event{
-				{Name: "/p/agent.yaml", Op: fsnotify.Write}, {Name: "/p/schemas", Op: fsnotify.Create}, {Name: "/p/schemas/in.json", Op: fsnotify.Rename},
-				{Name: "/p/agent.yaml", Op: fsnotify.Chmod}, {Name: "/p/other.yaml", Op: fsnotify.Write}, {Name: "/p/a2agen.lock", Op: fsnotify.Create},
-			} {
-				w.Events <- e
-				time.Sleep(debounce / 4)
-			}
-		}()
-		if done, err := w.wait(t.Context()); done || err != nil {
-			t.Fatal(done, err)
-		}
-		if got, want := time.Since(start), 2*debounce/4+debounce; got != want {
-			t.Errorf("the round began after %v, want %v: the last three events are no input", got, want)
-		}
-		close(w.Events)
-	})
 }
 
 func TestWatchOfNoFolderIsAnError(t *testing.T) {

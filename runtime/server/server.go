@@ -91,6 +91,9 @@ func (s *Server) start(cfg Config) (err error) {
 	if s.tasks, err = openTasks(cfg, &s.core); err != nil {
 		return err
 	}
+	if err := shortenGrace(&s.core.Limits); err != nil {
+		return err
+	}
 	cfg.Skills = s.handled(cfg.Skills)
 	s.engine, err = engine.New(cfg, s.core)
 	if err == nil && s.engine.Info().Push {

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/a2agen/a2agen/internal/dev"
+	"github.com/a2agen/a2agen/internal/project"
+)
+
+func devCommand() *cobra.Command {
+	var o dev.Options
+	var dir string
+	var poll bool
+	cmd := &cobra.Command{
+		Use:   "dev [DIR…] [-- ARGUMENT…]",
+		Short: "Run an agent while you write it: save a file, and it goes on",
+		Long: `dev holds the address of an agent, and makes the agent again whenever a file changes: it generates, builds, starts the
+new program, waits until it is healthy, and has its callers go to it. No call fails meanwhile: requests wait, and streams
+are taken up on the new program after the event that their reader has. When a step fails, the agent that answered goes
+on, and the errors are printed with file and line.
+
+With "store: sqlite" tasks stay: during development they are in .a2agen/dev, which is never in git. Handlers have one
+second to finish when their program is replaced.
+
+Watched are agent.yaml, a2agen.yaml and the schemas they name, the Go files of the module's packages, embedded files and
+go.mod; --poll looks at them every second where there are no file events (containers, network drives).
+
+Several folders are several agents, the first at --addr, each further one at the next port. Arguments after "--" are the
+agents'. On a terminal r makes the agent again, p stops watching and goes on, c deletes all tasks, q ends.`,
+		Example: `  a2agen dev                                  # the agent of this folder, at http://127.0.0.1:8080
+  a2agen dev weather routes                   # two agents, at ports 8080 and 8081
+  a2agen dev --exec 'make build OUT=$A2A_DEV_OUT'  # a build of your own, to the file that it is told
+  a2agen dev --debug                          # for a debugger: dlv attach PID
+  a2agen dev -- -model small                  # arguments for the agent`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if n := cmd.ArgsLenAtDash(); n >= 0 {
+				args, o.Args = args[:n], args[n:]
+			}
+			if o.Dirs = args; len(args) == 0 {
+				o.Dirs = []string{dir}
+			} else if cmd.Flags().Changed("dir") {
+				return errors.New("give folders, or -C, not both (see a2agen dev --help)")
+			}
+			if poll {
+				o.Poll = time.Second
+			}
+			debug.SetGCPercent(100) // it stays; main has settings for what ends soon
+			o.Tool, o.Out = project.ThisTool(), cmd.ErrOrStderr()
+			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			context.AfterFunc(ctx, stop) // a second signal ends the process at once
+			defer withKeys(cmd, &o)()
+			return dev.Run(ctx, o)
+		},
+		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
+	}
+	dirFlag(cmd, &dir)
+	f := cmd.Flags()
+	f.StringVar(&o.Addr, "addr", "127.0.0.1:8080", "the agent's `address`, of this machine; port 0 is a free one")
+	f.BoolVar(&poll, "poll", false, "look at the files every second, where there are no file events")
+	f.StringVar(&o.Exec, "exec", "", "build by this `command` of the shell, which writes the program to the file that $A2A_DEV_OUT names")
+	f.BoolVar(&o.Debug, "debug", false, "build without optimizations, and print the process id for a debugger")
+	anyWord(cmd, "addr", "exec")
+	return cmd
+}
+
+// withKeys has single keys read, if a person sits at a terminal. The returned function gives the terminal back.
+func withKeys(cmd *cobra.Command, o *dev.Options) (restore func()) {
+	in, ok := cmd.InOrStdin().(*os.File)
+	if !ok || !isTerminal(in) || !isTerminal(cmd.ErrOrStderr()) {
+		return func() {}
+	}
+	was, err := term.MakeRaw(int(in.Fd()))
+	if err != nil {
+		return func() {}
+	}
+	o.Keys, o.Raw = in, true
+	return func() { _ = term.Restore(int(in.Fd()), was) } // the process ends
+}

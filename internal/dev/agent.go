@@ -1,0 +1,248 @@
+package dev
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/a2agen/a2agen/internal/dev/program"
+	"github.com/a2agen/a2agen/internal/dev/proxy"
+	"github.com/a2agen/a2agen/internal/dev/status"
+	"github.com/a2agen/a2agen/internal/watch"
+)
+
+// Command is what a person asks of an agent's loop.
+type Command string
+
+// The commands.
+const (
+	Rebuild Command = "rebuild" // a round now
+	Pause   Command = "pause"   // stop watching files, or go on
+	Clear   Command = "clear"   // delete all tasks, and start the agent again
+)
+
+// folder of everything that the loop writes, in the agent's folder; tasks are there in the file of this name.
+const (
+	folder    = ".a2agen/dev"
+	tasksFile = "tasks.db"
+)
+
+// shortLived is how long a process must have answered to be started again when it ends by itself.
+const shortLived = 3 * time.Second
+
+// agent is the loop of an agent that is built here.
+type agent struct {
+	*Options
+	dir      string // absolute
+	front    *proxy.Front
+	watcher  *watch.Watcher
+	commands chan Command
+	console  *console
+	changed  func() // called after a change of now
+
+	mu  sync.Mutex
+	now status.Agent
+
+	// These are the loop's own.
+	exclusive bool // one process at a time can have the store
+	process   *program.Process
+	binary    string // of process
+	built     int    // binaries
+	grown     bool   // folders are watched that were not before this round
+}
+
+// status returns what the agent does.
+func (a *agent) status() status.Agent {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	s := a.now
+	s.Problems, s.Notes = slices.Clone(s.Problems), slices.Clone(s.Notes)
+	return s
+}
+
+// set changes what is told of the agent.
+func (a *agent) set(change func(*status.Agent)) {
+	a.mu.Lock()
+	change(&a.now)
+	a.mu.Unlock()
+	a.changed()
+}
+
+func (a *agent) phase(p status.Phase) { a.set(func(s *status.Agent) { s.Phase = p }) }
+
+// path returns the name of a file of the loop.
+func (a *agent) path(name string) string {
+	return filepath.Join(a.dir, filepath.FromSlash(folder), name)
+}
+
+// binaries is the folder of the programs of this loop.
+func (a *agent) binaries() string { return a.path(fmt.Sprintf("bin-%d", os.Getpid())) }
+
+// prepare makes the folder of the loop, which is never in git, and begins to watch.
+func (a *agent) prepare() error {
+	if err := os.MkdirAll(a.binaries(), 0o700); err != nil {
+		return fmt.Errorf("make the folder for what is built: %w", err)
+	}
+	if err := os.WriteFile(a.path(".gitignore"), []byte("*\n"), 0o600); err != nil {
+		return fmt.Errorf("keep %s out of git: %w", folder, err)
+	}
+	a.removeOld()
+	var err error
+	a.watcher, err = watch.New(a.dir, a.Poll)
+	return err
+}
+
+// removeOld removes the programs of loops that did not end well.
+func (a *agent) removeOld() {
+	old, _ := filepath.Glob(a.path("bin-*")) // the pattern is a good one
+	for _, dir := range old {
+		if info, err := os.Stat(dir); err == nil && dir != a.binaries() && time.Since(info.ModTime()) > 24*time.Hour {
+			_ = os.RemoveAll(dir) // what cannot be removed harms nobody
+		}
+	}
+}
+
+// run is the loop, until the context ends.
+func (a *agent) run(ctx context.Context) error {
+	defer a.close()
+	for {
+		if a.round(ctx) && ctx.Err() == nil {
+			continue
+		}
+		if err := a.wait(ctx); err != nil || ctx.Err() != nil {
+			return err
+		}
+	}
+}
+
+func (a *agent) close() {
+	a.front.Fail("a2agen dev has ended")
+	if a.process != nil {
+		a.process.Stop()
+	}
+	_ = a.watcher.Close()
+	_ = os.RemoveAll(a.binaries()) // what cannot be removed is removed tomorrow
+}
+
+// wait returns when a round must begin, or the context ends.
+func (a *agent) wait(ctx context.Context) error {
+	watching, stop := context.WithCancel(ctx)
+	changes := make(chan error, 1)
+	go func() {
+		_, err := a.watcher.Wait(watching)
+		changes <- err
+	}()
+	defer func() { // one that was paused has taken its result
+		stop()
+		if changes != nil {
+			<-changes
+		}
+	}()
+	for {
+		var ended <-chan struct{}
+		if a.process != nil {
+			ended = a.process.Done()
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case err := <-changes:
+			changes = nil
+			if err != nil || !a.status().Paused {
+				return err
+			}
+			// What changed during a pause is for the round after it.
+		case <-ended:
+			a.restart(ctx)
+		case c := <-a.commands:
+			if a.obey(ctx, c) {
+				return nil
+			}
+		}
+	}
+}
+
+// obey carries out a command, and reports whether a round must begin.
+func (a *agent) obey(ctx context.Context, c Command) (round bool) {
+	switch c {
+	case Rebuild:
+		return true
+	case Clear:
+		a.clearTasks(ctx)
+		return false
+	case Pause:
+	default:
+		return false
+	}
+	a.set(func(s *status.Agent) { s.Paused = !s.Paused })
+	if a.status().Paused {
+		a.console.say("paused: files are not watched")
+		return false
+	}
+	a.console.say("files are watched again")
+	return true
+}
+
+// restart starts the program again that has ended by itself.
+func (a *agent) restart(ctx context.Context) {
+	a.front.Hold()
+	ended := a.process
+	a.process = nil
+	how := "the agent ended by itself (" + ended.Ended() + ")"
+	if time.Since(ended.Begun) < shortLived {
+		a.down(status.Failed(status.Starting, "%s soon after it was started: it is started again when a file is saved", how))
+		return
+	}
+	a.console.say(how + "; it is started again")
+	if err := a.startReal(ctx); err != nil {
+		a.down(err)
+	}
+}
+
+// down tells that no agent answers.
+func (a *agent) down(err error) {
+	a.fail(err)
+	a.front.Fail(a.refusal())
+}
+
+// refusal is what callers are told when there is no agent.
+func (a *agent) refusal() string {
+	s := a.status()
+	lines := []string{"a2agen dev: there is no agent to answer, because of this:"}
+	for _, p := range s.Problems {
+		lines = append(lines, p.String())
+	}
+	return strings.Join(lines, "\n")
+}
+
+// clearTasks starts the agent anew, with no tasks.
+func (a *agent) clearTasks(ctx context.Context) {
+	if a.process == nil {
+		return
+	}
+	store := a.status().Store
+	if store == status.Own {
+		a.console.say("the tasks are kept where the agent's own configuration says: they are not cleared")
+		return
+	}
+	a.front.Hold()
+	a.front.Drain(ctx, drainTime)
+	a.process.Stop()
+	files, _ := filepath.Glob(a.path(tasksFile + "*")) // the pattern is a good one
+	for _, f := range files {
+		if err := os.Remove(f); err != nil && !errors.Is(err, os.ErrNotExist) {
+			a.console.say("clear the tasks: " + err.Error())
+		}
+	}
+	if err := a.startReal(ctx); err != nil {
+		a.down(err)
+		return
+	}
+	a.console.say("the tasks are cleared")
+}
