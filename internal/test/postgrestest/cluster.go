@@ -86,6 +86,9 @@ func (c *Cluster) Address() string {
 	return fmt.Sprintf("postgres://a2a:%s@%s/postgres?sslmode=disable", password, c.HostPort())
 }
 
+// Password is that of the cluster's superuser, a2a.
+func (c *Cluster) Password() string { return password }
+
 // HostPort is where the cluster listens.
 func (c *Cluster) HostPort() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(c.port)) }
 

@@ -2,6 +2,7 @@ package postgrestest
 
 import (
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -80,3 +81,40 @@ var folder = sync.OnceValues(func() (string, error) {
 	alive = append(alive, w)
 	return dir, nil
 })
+
+// Companion starts a program that belongs to a test's servers, such as a pooler, as the user that runs them, in a folder with the given
+// files. It ends when the test ends, or the test binary.
+func Companion(t testing.TB, files map[string]string, program string, args ...string) {
+	t.Helper()
+	all, err := folder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	home := filepath.Join(all, strconv.FormatInt(clusters.Add(1), 10))
+	if err := errors.Join(os.Mkdir(home, 0o700), own(home)); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range files {
+		path := filepath.Join(home, name)
+		if err := errors.Join(os.WriteFile(path, []byte(text), 0o600), own(path)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.Command(program, args...)
+	asOwner(cmd)
+	cmd.Dir = home
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	pid := filepath.Join(home, "pid")
+	if err := os.WriteFile(pid, []byte(strconv.Itoa(cmd.Process.Pid)), 0o644); err != nil {
+		t.Error(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		if err := os.RemoveAll(home); err != nil {
+			t.Error(err)
+		}
+	})
+}
