@@ -12,16 +12,17 @@ import (
 )
 
 // Paths of the endpoints beside the bindings (A2A 1.0 §8.2, R246): the card, the card as agents before 0.3 have it
-// (T52), whether the agent is well, and what OAuth clients must know of it (RFC 9728).
+// (T52), whether the agent is well, whether requests should come to it, and what OAuth clients must know of it (RFC 9728).
 const (
 	CardPath     = card.Path
 	OldCardPath  = card.OldPath
 	HealthPath   = "/healthz"
+	ReadyPath    = "/readyz"
 	ResourcePath = card.ResourcePath
 )
 
 // ServeHTTP answers JSON-RPC at the paths of the card's interfaces, HTTP+JSON below them, the card at [CardPath] and
-// where older spoken versions have it, and [HealthPath]. A browser gets a page about the agent at "/" and where
+// where older spoken versions have it, [HealthPath] and [ReadyPath]. A browser gets a page about the agent at "/" and where
 // JSON-RPC is.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.ProtoMajor > 1 {
@@ -29,8 +30,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		defer limited.Finish()
 		w = limited
 	}
-	if r.URL.Path == HealthPath {
-		s.serveHealth(w)
+	if path := r.URL.Path; path == HealthPath || path == ReadyPath {
+		s.serveHealth(w, path == ReadyPath)
 		return
 	}
 	if !s.policy.AllowTarget(w, r) {
@@ -94,15 +95,21 @@ func (s *Server) serveREST(w http.ResponseWriter, r *http.Request) {
 	http.Error(w, "There is nothing here. "+s.page.Directions(r), http.StatusNotFound)
 }
 
-func (s *Server) serveHealth(w http.ResponseWriter) {
+// serveHealth answers whether the agent is well or, if ready is set, whether requests should come to it. An agent that
+// does not reach its store is well: to start it again would end the work that goes on, and bring nothing back.
+func (s *Server) serveHealth(w http.ResponseWriter, ready bool) {
 	w.Header()["Content-Type"] = []string{"text/plain; charset=utf-8"}
 	w.Header()["Cache-Control"] = []string{"no-store"}
-	if s.engine.Draining() {
+	why := s.engine.Ready()
+	switch {
+	case why == nil:
+		_, _ = w.Write([]byte("ok\n"))
+	case ready || s.engine.Draining():
 		w.WriteHeader(http.StatusServiceUnavailable)
-		_, _ = w.Write([]byte("shutting down\n"))
-		return
+		_, _ = w.Write([]byte(why.Error() + "\n"))
+	default:
+		_, _ = w.Write([]byte("ok, but not ready: " + why.Error() + "\n"))
 	}
-	_, _ = w.Write([]byte("ok\n"))
 }
 
 // Handle serves a page of your own beside the agent, such as the callback of OAuth. The pattern is one of

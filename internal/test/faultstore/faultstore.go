@@ -4,6 +4,7 @@ package faultstore
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -39,6 +40,14 @@ type Fault struct {
 	After  bool            // does what it is to do, and fails
 	Wait   <-chan struct{} // waits before it does anything
 	Late   <-chan struct{} // waits before it answers
+	Hang   bool            // does nothing until its context ends, and fails as a store does that was not reached
+}
+
+// Away are the ways in which a store is not there: it refuses, it does not answer, its answers are lost.
+var Away = map[string]Fault{
+	"refuses": {Refuse: store.ErrUnavailable},
+	"hangs":   {Hang: true},
+	"forgets": {Refuse: store.ErrUnknown},
 }
 
 // Store fails as Plan says, which is asked before every call, one at a time.
@@ -84,10 +93,17 @@ func (s *Store) fault(c Call) Fault {
 	return f
 }
 
+// Always makes a plan in which every call has the fault.
+func Always(f Fault) func(Call) Fault { return func(Call) Fault { return f } }
+
 // do makes one call.
-func do[T any](s *Store, c Call, call func() (T, error)) (T, error) {
+func do[T any](ctx context.Context, s *Store, c Call, call func() (T, error)) (T, error) {
 	f := s.fault(c)
 	var none T
+	if f.Hang {
+		<-ctx.Done()
+		return none, fmt.Errorf("%w: %w", store.ErrUnavailable, context.Cause(ctx))
+	}
 	if f.Refuse != nil {
 		return none, f.Refuse
 	}
@@ -106,39 +122,49 @@ func do[T any](s *Store, c Call, call func() (T, error)) (T, error) {
 
 // SetNote implements [store.Store]. The key of its call names the owner alone.
 func (s *Store) SetNote(ctx context.Context, owner store.Owner, context string, value []byte, expect int64) (int64, error) {
-	return do(s, Call{Op: "setnote", Key: store.Key{Owner: owner}}, func() (int64, error) {
+	return do(ctx, s, Call{Op: "setnote", Key: store.Key{Owner: owner}}, func() (int64, error) {
 		return s.Store.SetNote(ctx, owner, context, value, expect)
 	})
 }
 
 // Create implements [store.Store].
 func (s *Store) Create(ctx context.Context, key store.Key, n store.New, view *store.View) (store.Snapshot, error) {
-	return do(s, Call{"create", key, last(nil, n.Then)}, func() (store.Snapshot, error) { return s.Store.Create(ctx, key, n, view) })
+	return do(ctx, s, Call{"create", key, last(nil, n.Then)}, func() (store.Snapshot, error) { return s.Store.Create(ctx, key, n, view) })
 }
 
 // Apply implements [store.Store].
 func (s *Store) Apply(ctx context.Context, key store.Key, expect int64, u store.Update, view *store.View) (store.Snapshot, error) {
-	return do(s, Call{"apply", key, last(u.Event, u.Then)}, func() (store.Snapshot, error) { return s.Store.Apply(ctx, key, expect, u, view) })
+	return do(ctx, s, Call{"apply", key, last(u.Event, u.Then)}, func() (store.Snapshot, error) { return s.Store.Apply(ctx, key, expect, u, view) })
 }
 
 // Get implements [store.Store].
 func (s *Store) Get(ctx context.Context, key store.Key, view store.View) (store.Snapshot, error) {
-	return do(s, Call{Op: "get", Key: key}, func() (store.Snapshot, error) { return s.Store.Get(ctx, key, view) })
+	return do(ctx, s, Call{Op: "get", Key: key}, func() (store.Snapshot, error) { return s.Store.Get(ctx, key, view) })
 }
 
 // Head implements [store.Store].
 func (s *Store) Head(ctx context.Context, key store.Key) (store.Head, error) {
-	return do(s, Call{Op: "head", Key: key}, func() (store.Head, error) { return s.Store.Head(ctx, key) })
+	return do(ctx, s, Call{Op: "head", Key: key}, func() (store.Head, error) { return s.Store.Head(ctx, key) })
 }
 
 // Events implements [store.Store].
 func (s *Store) Events(ctx context.Context, key store.Key, after int64, max int) ([]*store.Record, error) {
-	return do(s, Call{Op: "events", Key: key}, func() ([]*store.Record, error) { return s.Store.Events(ctx, key, after, max) })
+	return do(ctx, s, Call{Op: "events", Key: key}, func() ([]*store.Record, error) { return s.Store.Events(ctx, key, after, max) })
+}
+
+// List implements [store.Store]. The key of its call, and of those of Note, names the owner alone.
+func (s *Store) List(ctx context.Context, owner store.Owner, q store.Query) (store.Page, error) {
+	return do(ctx, s, Call{Op: "list", Key: store.Key{Owner: owner}}, func() (store.Page, error) { return s.Store.List(ctx, owner, q) })
+}
+
+// Note implements [store.Store].
+func (s *Store) Note(ctx context.Context, owner store.Owner, context string) (store.Note, error) {
+	return do(ctx, s, Call{Op: "note", Key: store.Key{Owner: owner}}, func() (store.Note, error) { return s.Store.Note(ctx, owner, context) })
 }
 
 // Claim implements [store.Store].
 func (s *Store) Claim(ctx context.Context, skills []string, max int) ([]store.Run, error) {
-	taken, err := do(s, Call{Op: "claim"}, func() ([]store.Run, error) {
+	taken, err := do(ctx, s, Call{Op: "claim"}, func() ([]store.Run, error) {
 		runs, err := s.Store.Claim(ctx, skills, max)
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -158,7 +184,7 @@ func (s *Store) Claim(ctx context.Context, skills []string, max int) ([]store.Ru
 
 // Ticket implements [store.Store].
 func (s *Store) Ticket(ctx context.Context, hash [32]byte) (key store.Key, t store.Ticket, err error) {
-	_, err = do(s, Call{Op: "ticket"}, func() (struct{}, error) {
+	_, err = do(ctx, s, Call{Op: "ticket"}, func() (struct{}, error) {
 		key, t, err = s.Store.Ticket(ctx, hash)
 		return struct{}{}, err
 	})
@@ -167,18 +193,38 @@ func (s *Store) Ticket(ctx context.Context, hash [32]byte) (key store.Key, t sto
 
 // Renew implements [store.Store].
 func (s *Store) Renew(ctx context.Context) (store.Lease, error) {
-	return do(s, Call{Op: "renew"}, func() (store.Lease, error) { return s.Store.Renew(ctx) })
+	return do(ctx, s, Call{Op: "renew"}, func() (store.Lease, error) { return s.Store.Renew(ctx) })
 }
 
 // SetPush implements [store.Store].
 func (s *Store) SetPush(ctx context.Context, key store.Key, p store.Push) error {
-	_, err := do(s, Call{Op: "setpush", Key: key}, func() (struct{}, error) { return struct{}{}, s.Store.SetPush(ctx, key, p) })
+	_, err := do(ctx, s, Call{Op: "setpush", Key: key}, func() (struct{}, error) { return struct{}{}, s.Store.SetPush(ctx, key, p) })
 	return err
+}
+
+// Pushes implements [store.Store].
+func (s *Store) Pushes(ctx context.Context, key store.Key) ([]store.Push, error) {
+	return do(ctx, s, Call{Op: "pushes", Key: key}, func() ([]store.Push, error) { return s.Store.Pushes(ctx, key) })
+}
+
+// DeletePush implements [store.Store].
+func (s *Store) DeletePush(ctx context.Context, key store.Key, id string) error {
+	_, err := do(ctx, s, Call{Op: "deletepush", Key: key}, func() (struct{}, error) { return struct{}{}, s.Store.DeletePush(ctx, key, id) })
+	return err
+}
+
+// Sweep implements [store.Store].
+func (s *Store) Sweep(ctx context.Context) (dropped int, more bool, err error) {
+	dropped, err = do(ctx, s, Call{Op: "sweep"}, func() (dropped int, err error) {
+		dropped, more, err = s.Store.Sweep(ctx)
+		return dropped, err
+	})
+	return dropped, more, err
 }
 
 // Due implements [store.Store].
 func (s *Store) Due(ctx context.Context, max int, hold time.Duration) (due []store.Delivery, next time.Duration, err error) {
-	due, err = do(s, Call{Op: "due"}, func() (due []store.Delivery, err error) {
+	due, err = do(ctx, s, Call{Op: "due"}, func() (due []store.Delivery, err error) {
 		due, next, err = s.Store.Due(ctx, max, hold)
 		return due, err
 	})
@@ -187,12 +233,12 @@ func (s *Store) Due(ctx context.Context, max int, hold time.Duration) (due []sto
 
 // Settle implements [store.Store].
 func (s *Store) Settle(ctx context.Context, d store.Delivery, o store.Outcome) error {
-	_, err := do(s, Call{Op: "settle", Key: d.Key}, func() (struct{}, error) { return struct{}{}, s.Store.Settle(ctx, d, o) })
+	_, err := do(ctx, s, Call{Op: "settle", Key: d.Key}, func() (struct{}, error) { return struct{}{}, s.Store.Settle(ctx, d, o) })
 	return err
 }
 
 // Close implements [store.Store].
 func (s *Store) Close(left ...store.Key) error {
-	_, err := do(s, Call{Op: "close"}, func() (struct{}, error) { return struct{}{}, s.Store.Close(left...) })
+	_, err := do(context.Background(), s, Call{Op: "close"}, func() (struct{}, error) { return struct{}{}, s.Store.Close(left...) })
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/budget"
 	"github.com/a2agen/a2agen/runtime/internal/invalid"
+	"github.com/a2agen/a2agen/runtime/internal/run"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
@@ -17,6 +18,17 @@ var ErrUnidentified = errors.New("the caller has not said who it is")
 
 // ErrBusy is [budget.ErrBusy], for bindings.
 var ErrBusy = budget.ErrBusy
+
+// Away reports whether a request failed because the store cannot be reached or written: nothing that needs it can be
+// answered, whoever asks, until it is back.
+func Away(err error) bool {
+	for _, away := range []error{store.ErrUnavailable, store.ErrUnknown, store.ErrNoSpace} {
+		if errors.Is(err, away) {
+			return true
+		}
+	}
+	return err == run.ErrUnwritten
+}
 
 // Passing reports whether a request failed for a reason that lies with the agent, not with the request, so that the
 // same request may succeed later.

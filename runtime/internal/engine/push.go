@@ -136,7 +136,7 @@ func (q pushRequest) create() (any, error) {
 		config.ID = q.key.Task // as clients of older versions expect, who have one
 		config.Config.ID = q.key.Task
 	}
-	if err := q.e.runner.SetPush(q.Context, q.key, config); err != nil {
+	if err := q.e.runner.SetPush(q.key, config); err != nil {
 		return nil, err
 	}
 	return q.e.protocol.NewPushConfig(q.p.Tenant, q.p.TaskID, config.Config), nil
@@ -179,7 +179,7 @@ func (q pushRequest) get() (any, error) {
 	if q.p.Config.ID == "" && !q.Version.Unnamed() {
 		return nil, invalid.Field("id", "is required")
 	}
-	all, err := q.e.store.Pushes(q.Context, q.key)
+	all, err := q.e.store.Pushes(q.e.soon(), q.key)
 	if err != nil {
 		return nil, err
 	}
@@ -200,7 +200,7 @@ func (q pushRequest) list() (any, error) {
 	if err != nil {
 		return nil, store.ErrCursor
 	}
-	all, err := q.e.store.Pushes(q.Context, q.key)
+	all, err := q.e.store.Pushes(q.e.soon(), q.key)
 	if err != nil {
 		return nil, err
 	}
@@ -224,5 +224,5 @@ func (q pushRequest) delete() error {
 	if q.p.Config.ID == "" {
 		return invalid.Field("id", "is required")
 	}
-	return q.e.store.DeletePush(q.Context, q.key, q.p.Config.ID)
+	return q.e.store.DeletePush(q.e.soon(), q.key, q.p.Config.ID)
 }

@@ -63,6 +63,12 @@ func (e *Engine) soon() context.Context { return e.runner.Soon() }
 // Start has the engine take over what a process before has left. Work that comes in starts it, too.
 func (e *Engine) Start() { e.runner.Start() }
 
+// Ready says why requests should go to another instance; nil: this one answers them.
+func (e *Engine) Ready() error { return e.runner.Ready() }
+
+// WatchReady has f called when the store cannot be reached any more, and when it can again. f must be quick.
+func (e *Engine) WatchReady(f func(ready bool)) { e.runner.WatchReady(f) }
+
 // Draining reports whether new work is refused.
 func (e *Engine) Draining() bool { return e.runner.Draining() }
 

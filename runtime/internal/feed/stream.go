@@ -59,7 +59,7 @@ type Stream struct {
 	records   []*store.Record // what is waiting
 	sparse    int             // for how many takes not to gather
 	seq       int64           // of the last event taken
-	failed    int             // times in a row that the store gave no answer
+	outage    outage          // of the store
 	over      bool            // nothing else is to come
 	last      bool            // the agent is closing: what the log holds by now still goes out
 	positions positions       // of the artifacts, for versions that have them instead of ids; nil: not known yet
@@ -160,9 +160,7 @@ func (st *Stream) Next() Step {
 		}
 		st.last = st.f.isClosing()
 		switch recs, err := st.read(); {
-		case err != nil && store.Unsure(err) && st.failed < maxFailed && !st.last:
-			st.failed++
-			time.AfterFunc(Jitter(PollEvery), st.reader.Signal)
+		case err != nil && store.Unsure(err) && !st.outage.tooLong() && !st.last:
 		case err != nil:
 			return Over
 		case st.first.Task != nil:
@@ -218,9 +216,6 @@ func (st *Stream) gather(recs []*store.Record) []*store.Record {
 	return recs
 }
 
-// maxFailed is how often in a row the log cannot be read before the stream ends: its client may come back.
-const maxFailed = 10
-
 // eventsAtOnce is how many events are read at a time: a slow client holds on to no more.
 const eventsAtOnce = 256
 
@@ -229,14 +224,20 @@ var artifactsOnly = store.View{History: new(int), Artifacts: true}
 
 // read reads what comes next. A client that is too slow for the log begins anew, with the task.
 func (st *Stream) read() (recs []*store.Record, err error) {
+	if st.outage.tries > 0 && !st.last && time.Now().Before(st.outage.next) {
+		return nil, store.ErrUnavailable
+	}
 	recs, err = st.log.Events(st.f.Context(), st.seq, eventsAtOnce)
 	if errors.Is(err, store.ErrTrimmed) {
 		var snap store.Snapshot
 		snap, err = st.f.Store.Get(st.f.Context(), st.Key, store.Full)
 		st.Begin(snap.Task, snap.Version)
 	}
-	if err == nil {
-		st.failed = 0
+	switch {
+	case err != nil && store.Unsure(err):
+		time.AfterFunc(st.outage.retry(), st.reader.Signal)
+	case err == nil:
+		st.outage = outage{}
 	}
 	return recs, err
 }

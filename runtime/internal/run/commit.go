@@ -121,7 +121,8 @@ func (h *handle) applied(r *Runner, w *write) {
 const (
 	firstRetry = 5 * time.Millisecond
 	lastRetry  = 5 * time.Second
-	// retryFor is how long a handler or a client waits in all for the store to answer.
+	// retryFor is how long a client waits for the store to answer after it has failed once, and a handler without a
+	// task. One retry is made in any case: the first try may have taken its time.
 	retryFor = time.Second
 	// answerIn is how long a client that waits for the end waits for the store to take it.
 	answerIn = 10 * time.Second
@@ -130,19 +131,23 @@ const (
 // commit has the store make a write, and repeats it while there is no answer, as retry does. Callers must hold h.mu.
 func (h *handle) commit(r *Runner, ctx context.Context, w *write) outcome {
 	if h.try(r, w) == unconfirmed {
-		h.retry(r, ctx, w)
+		h.retry(r, ctx, w, retryFor)
 	}
 	return w.outcome
 }
 
 // retry repeats an unconfirmed write for a while, or until ctx ends. Callers must hold h.mu, which is free during the
 // pauses: another goroutine may get the answer meanwhile.
-func (h *handle) retry(r *Runner, ctx context.Context, w *write) {
-	for pause := firstRetry; pause < retryFor; pause *= 2 {
+func (h *handle) retry(r *Runner, ctx context.Context, w *write, patience time.Duration) {
+	end := time.Now().Add(patience)
+	for pause := firstRetry; ; pause = min(2*pause, retryFor) {
 		h.mu.Unlock()
-		r.admission.pause(pause, ctx.Done())
+		inTime := r.admission.pause(pause, ctx.Done())
 		h.mu.Lock()
 		if w.outcome != unconfirmed || ctx.Err() != nil || h.try(r, w) != unconfirmed {
+			return
+		}
+		if !inTime || !time.Now().Before(end) {
 			return
 		}
 	}
@@ -200,14 +205,21 @@ func (t *taskWriter) try(w *write) (answered bool) {
 	return false
 }
 
-// wait repeats the call's unconfirmed write for as long as a handler waits for the store, so that a short outage does
-// not fail its work. What the end of a call writes is tried once, persist does the rest. A write that cannot have been
-// made is given up.
+// wait repeats the call's unconfirmed write for as long as a handler waits for the store: on a task that this instance
+// runs as long as its lease allows, so that an outage that ends before fails no work. What the end of a call writes is
+// tried once, persist does the rest. A write that cannot have been made is given up.
 func (t *taskWriter) wait(w *write) {
 	if t.c.state >= ending {
 		return
 	}
-	t.c.handle.retry(t.c.r, &t.c.ctx, w)
+	patience := retryFor
+	if t.runsHere.Load() {
+		patience = max(patience, t.c.r.lease.left())
+	}
+	t.c.handle.retry(t.c.r, &t.c.ctx, w, patience)
+	if cause := t.c.ctx.Cause(); cause != nil && w.outcome == unconfirmed {
+		w.err = cause
+	}
 	switch {
 	case t.unconfirmed != w: // answered to another goroutine of the handler, or given up there
 	case w.outcome != unconfirmed:

@@ -247,5 +247,5 @@ func (e *conclusion) create() error {
 	return err
 }
 
-// errUnwritten is the answer to a client whose task ended while the store does not take it.
-var errUnwritten = budget.ErrBusy.With("the task has ended, but that could not be stored yet: get the task later")
+// ErrUnwritten is the answer to a client whose task ended while the store does not take the end.
+var ErrUnwritten = budget.ErrBusy.With("the task has ended, but that could not be stored yet: get the task later")

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"sync"
 	"time"
 
@@ -24,11 +25,21 @@ type lease struct {
 	renewed  time.Time     // when it was renewed last
 	watchdog *time.Timer   // stops the handlers when it was not renewed
 	until    time.Time     // when the lease that was lost ends; zero: none was
+	away     time.Time     // since when the store cannot be reached; zero: it can, as far as is known
+	watchers []func(ready bool)
 }
 
+// The parts of a lease. It is renewed so often that an instance outlives an outage of the store that is an eighth of the
+// lease, in the worst case: about half of it passes between two renewals, and in finding out that the store hangs and
+// that it is back.
 const (
-	renewals  = 3           // within a lease
-	roundSoon = time.Second // when a round has failed, or there is more to take over
+	renewEvery = 4  // one such part passes between two rounds
+	renewIn    = 6  // one is for the renewal
+	retryEvery = 20 // one passes after a renewal that failed
+	callIn     = 3  // one is for any other call of the store
+
+	leastRenewal = 500 * time.Millisecond // is for a renewal, however short the lease
+	roundSoon    = time.Second            // passes until the next round when there is more to take over, at most
 )
 
 // start begins the rounds.
@@ -49,16 +60,20 @@ func (l *lease) round() {
 		return // the runner is closed
 	}
 	defer func() { <-l.turn }()
+	begin := time.Now()
 	ok := l.renew()
-	more := !ok || l.r.takeOver()
+	more := !ok || l.takeOver()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	next := l.period / renewals
-	if more && (next == 0 || next > roundSoon) {
+	next := l.period / renewEvery
+	switch {
+	case !ok && l.period > 0:
+		next = min(l.period/retryEvery, roundSoon)
+	case more && (next == 0 || next > roundSoon):
 		next = roundSoon
 	}
 	if next > 0 && !l.stopped {
-		l.timer.Reset(feed.Jitter(next))
+		l.timer.Reset(max(feed.Jitter(next)-time.Since(begin), 0))
 	}
 }
 
@@ -73,21 +88,42 @@ func (l *lease) granted() bool {
 	return !l.renewed.IsZero()
 }
 
+// within returns a context for what may take a part of the lease.
+func (l *lease) within(part time.Duration) (context.Context, context.CancelFunc) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.period == 0 {
+		return l.r.Soon(), func() {}
+	}
+	return context.WithTimeout(l.r.Soon(), max(l.period/part, leastRenewal))
+}
+
+// takeOver takes over what there is, and reports whether there may be more.
+func (l *lease) takeOver() (more bool) {
+	ctx, cancel := l.within(renewEvery)
+	defer cancel()
+	return l.r.takeOver(ctx)
+}
+
 // renew renews the lease and reports whether it did.
 func (l *lease) renew() bool {
 	if l.lapsing() {
 		return false
 	}
+	ctx, cancel := l.within(renewIn)
+	defer cancel()
 	r, begin := l.r, time.Now()
-	granted, err := r.Store.Renew(r.Soon())
+	granted, err := r.Store.Renew(ctx)
 	if err != nil {
-		r.Logger.Warn("the store does not answer", "error", err)
+		l.unreachable(begin, err)
 		return false
 	}
+	l.reachable()
 	if !l.note(begin, granted) {
 		return false
 	}
 	r.durable.Store(granted.Durable)
+	r.leased(granted.For)
 	if granted.For > 0 {
 		if !r.tasks.shared.Swap(true) {
 			r.tasks.watchAll()
@@ -136,7 +172,17 @@ func (l *lease) note(begin time.Time, granted store.Lease) bool {
 }
 
 // trusted is for how long a lease is trusted: less than it lasts.
-func (l *lease) trusted() time.Duration { return l.period * 2 / renewals }
+func (l *lease) trusted() time.Duration { return l.period * 2 / 3 }
+
+// left is for how long the lease is still trusted if it is not renewed; 0 where it never ends.
+func (l *lease) left() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.period == 0 {
+		return 0
+	}
+	return time.Until(l.renewed.Add(l.trusted()))
+}
 
 // lose stops all handlers: the lease could not be renewed.
 func (l *lease) lose() {

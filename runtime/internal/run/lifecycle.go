@@ -119,13 +119,14 @@ func (c *call) asked(target *route.Target) (left bool, err error) {
 	if err := c.task.create(runtime.StateSubmitted); err != nil && !c.task.mayExist() {
 		return false, err
 	}
+	begin := time.Now()
 	c.conclusion.end(runtime.StateInputRequired, runtime.MessageData{Parts: target.Missing})
 	err = c.conclusion.write()
 	c.task.first, c.state = c.task.last, ending
 	if c.task.unconfirmed != nil {
-		c.persist(err)
+		c.persist(err, begin)
 		c.r.admission.dismiss(c)
-		return true, errUnwritten
+		return true, ErrUnwritten
 	}
 	if next := c.leave(); next != nil {
 		go next.execute()
@@ -257,6 +258,7 @@ func (c *call) expire() {
 // settle decides what the call comes to, the end of its task, a question, or an answer without a task, and stores it.
 // An end that the store does not take is tried again in the background. Callers must hold c.handle.mu.
 func (c *call) settle(out []byte, err error) (next *call) {
+	begin := time.Now()
 	c.state = ending
 	defer c.cancelNested()
 	switch {
@@ -266,21 +268,21 @@ func (c *call) settle(out []byte, err error) (next *call) {
 		c.conclusion.finish(out)
 	}
 	if err := c.conclusion.write(); c.task.unconfirmed != nil && err != nil {
-		c.persist(err)
+		c.persist(err, begin)
 		return nil
 	}
 	return c.leave()
 }
 
 // persist goes on trying to store the ending in the background, until the store takes it or the agent shuts down. A
-// client that waits for the end is answered with an error after a while. Callers must hold c.handle.mu.
-func (c *call) persist(err error) {
+// client that waits for the end is answered with an error some time after the first try, which was at begin. Callers
+// must hold c.handle.mu.
+func (c *call) persist(err error, begin time.Time) {
 	c.log().Warn("the end of a task could not be stored, trying again",
 		"state", c.conclusion.ending.status.EventInfo().State.String(), "error", err)
 	if !c.done.armed() {
 		c.done.arm() // the sender may be on the handler's goroutine
 	}
-	begin := time.Now()
 	c.r.inBackground(c, nil, func(inTime bool) bool {
 		next, done := c.rewrite(inTime, time.Since(begin) > answerIn)
 		if next != nil {
@@ -295,20 +297,20 @@ func (c *call) persist(err error) {
 func (c *call) rewrite(inTime, late bool) (next *call, done bool) {
 	c.handle.mu.Lock()
 	defer c.handle.mu.Unlock()
+	if late { // the try may take long, too
+		c.err = ErrUnwritten
+		c.decided.fire()
+		c.done.fire()
+	}
 	err := c.conclusion.write()
 	if c.task.unconfirmed != nil && inTime {
-		if late {
-			c.err = errUnwritten
-			c.decided.fire()
-			c.done.fire()
-		}
 		return nil, false
 	}
 	if c.task.unconfirmed != nil {
-		c.err = errUnwritten
+		c.err = ErrUnwritten
 		c.log().Error("the end of a task was not stored",
 			"state", c.conclusion.ending.status.EventInfo().State.String(), "error", err)
-	} else if c.err == errUnwritten {
+	} else if c.err == ErrUnwritten {
 		c.err = nil
 	}
 	return c.leave(), true
@@ -325,7 +327,7 @@ func (c *call) leave() (next *call) {
 		return nil
 	}
 	defer c.r.tasks.drop(h)
-	c.task.runsHere.Store(c.err == errUnwritten || errors.Is(c.ctx.Cause(), task.ErrLost)) // in the store, maybe
+	c.task.runsHere.Store(c.err == ErrUnwritten || errors.Is(c.ctx.Cause(), task.ErrLost)) // in the store, maybe
 	if h.run != c {                                                                        // another call, or instance, has the task
 		return nil
 	}

@@ -139,6 +139,7 @@ func (r *Runner) Shutdown(ctx context.Context) (err error) {
 	r.Feed.Ticker.Stop()
 	r.Deliveries.Close(ctx)
 	r.lease.stop()
+	r.giveUpCalls()
 	return err
 }
 
@@ -168,7 +169,8 @@ func (r *Runner) States(key store.Key) (now string, queued []string) {
 }
 
 // StoreTime is how long a call of the store may take at least before it is given up, and half of what it may take at
-// most.
+// most. Where instances have leases it is a third of one, if that is less, but no less
+// than a second.
 const StoreTime = 10 * time.Second
 
 // deadlines gives the calls of the store their context. A context with a timer for each would cost more than a call of
@@ -176,6 +178,9 @@ const StoreTime = 10 * time.Second
 type deadlines struct {
 	current atomic.Pointer[context.Context]
 	mu      sync.Mutex
+	all     context.Context // of all of them; nil: there were none
+	giveUp  func()          // ends it
+	lease   time.Duration   // 0: there is none, or it is not known
 }
 
 // Soon returns a context for a call of the store that begins now.
@@ -188,17 +193,45 @@ func (d *deadlines) Soon() context.Context {
 	if ctx := d.current.Load(); ctx != nil {
 		return *ctx
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 2*StoreTime)
+	if d.all == nil {
+		d.all, d.giveUp = context.WithCancel(context.Background())
+	}
+	least := StoreTime
+	if d.lease > 0 {
+		least = max(min(least, d.lease/callIn), time.Second)
+	}
+	ctx, cancel := context.WithTimeout(d.all, 2*least)
 	context.AfterFunc(ctx, cancel)
 	d.current.Store(&ctx)
-	time.AfterFunc(StoreTime, func() { d.current.Store(nil) })
+	time.AfterFunc(least, func() { d.current.CompareAndSwap(&ctx, nil) })
 	return ctx
 }
 
+// leased says how long a lease is.
+func (d *deadlines) leased(lease time.Duration) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.lease != lease {
+		d.lease = lease
+		d.current.Store(nil)
+	}
+}
+
+// giveUpCalls ends the calls that are under way: nobody waits for them.
+func (d *deadlines) giveUpCalls() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.all != nil {
+		d.giveUp()
+		d.all = nil
+		d.current.Store(nil)
+	}
+}
+
 // SetPush adds a configuration to a task, or puts it in the place of the one with its id.
-func (r *Runner) SetPush(ctx context.Context, key store.Key, config *store.Push) error {
+func (r *Runner) SetPush(key store.Key, config *store.Push) error {
 	config.Max = r.Limits.Pushes
-	if err := r.Store.SetPush(ctx, key, *config); err != nil {
+	if err := r.Store.SetPush(r.Soon(), key, *config); err != nil {
 		return err
 	}
 	r.Deliveries.Wake() // the one before may have waited for its next try

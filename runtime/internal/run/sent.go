@@ -97,7 +97,7 @@ func (s Sent) Result(client context.Context, ended bool) (result any, bytes int,
 	}
 	defer c.handle.mu.Unlock()
 	switch {
-	case c.err != nil && (c.handle.version == 0 || c.err == errUnwritten):
+	case c.err != nil && (c.handle.version == 0 || c.err == ErrUnwritten):
 		return nil, 0, c.err
 	case c.reply != nil && c.handle.version == 0:
 		return c.reply, 0, nil
@@ -113,19 +113,24 @@ func (s Sent) Result(client context.Context, ended bool) (result any, bytes int,
 	return snap.Task, snap.Bytes, nil
 }
 
-// AwaitCall waits until the store says that a call of a task is over, whoever runs it.
+// AwaitCall waits until the store says that a call of a task is over, whoever runs it. It fails when the store says
+// nothing for too long.
 func (r *Runner) AwaitCall(client context.Context, key store.Key, n int64) error {
 	l := r.tasks.use(key)
 	defer r.tasks.drop(l)
 	reader := feed.NewReader(r.Shared())
 	l.Attach(reader)
 	defer l.Detach(reader)
+	answered := time.Now()
 	for {
+		asked := time.Now()
 		h, err := r.Store.Head(r.Soon(), key)
 		switch {
 		case err == nil && (h.Done >= n || h.State.Terminal()):
 			return nil
-		case err != nil && !unanswered(err):
+		case err == nil:
+			answered = asked
+		case !unanswered(err) || time.Since(answered) > answerIn:
 			return err
 		}
 		if err := r.rest(client, reader); err != nil {

@@ -134,7 +134,7 @@ func (r *Runner) revive(key store.Key, snap *store.Snapshot) (*call, error) {
 }
 
 // takeOver takes over tasks that nobody runs, as many as may be admitted, and reports whether there may be more.
-func (r *Runner) takeOver() (more bool) {
+func (r *Runner) takeOver(ctx context.Context) (more bool) {
 	if !r.durable.Load() || r.admission.isDraining() {
 		return false
 	}
@@ -143,23 +143,23 @@ func (r *Runner) takeOver() (more bool) {
 		if sk.slots == nil {
 			free = append(free, sk.ID)
 		} else if n := min(cap(sk.slots)-len(sk.slots), r.admission.free()); n > 0 {
-			more = r.takeOverOf([]string{sk.ID}, n) || more
+			more = r.takeOverOf(ctx, []string{sk.ID}, n) || more
 		} else {
 			more = true
 		}
 	}
 	if len(free) > 0 {
-		more = r.takeOverOf(free, r.admission.free()) || more
+		more = r.takeOverOf(ctx, free, r.admission.free()) || more
 	}
 	return more
 }
 
-func (r *Runner) takeOverOf(skills []string, places int) (more bool) {
+func (r *Runner) takeOverOf(ctx context.Context, skills []string, places int) (more bool) {
 	n := min(places, takeAtOnce)
 	if n <= 0 {
 		return true
 	}
-	runs, err := r.Store.Claim(r.Soon(), skills, n)
+	runs, err := r.Store.Claim(ctx, skills, n)
 	if err != nil {
 		r.Logger.Warn("tasks could not be taken over", "error", err)
 		return true

@@ -21,12 +21,23 @@ import (
 
 // The services that gRPC itself has for every server.
 
-// addHealth adds the service by which balancers and probes ask whether the agent is there, as a whole or by service.
+// addHealth adds the service by which balancers and probes ask whether the agent is ready, as a whole or by service.
 func (t *transport) addHealth(services []*grpc.ServiceDesc) {
 	t.health = health.NewServer()
-	for _, desc := range services {
-		t.health.SetServingStatus(desc.ServiceName, healthpb.HealthCheckResponse_SERVING)
+	set := func(s healthpb.HealthCheckResponse_ServingStatus) {
+		t.health.SetServingStatus("", s)
+		for _, desc := range services {
+			t.health.SetServingStatus(desc.ServiceName, s)
+		}
 	}
+	set(healthpb.HealthCheckResponse_SERVING)
+	t.agent.WatchReady(func(ready bool) {
+		if ready {
+			set(healthpb.HealthCheckResponse_SERVING)
+		} else {
+			set(healthpb.HealthCheckResponse_NOT_SERVING)
+		}
+	})
 	t.grpc.RegisterService(t.within(healthpb.Health_ServiceDesc, true), t.health)
 }
 

@@ -37,8 +37,14 @@ func (c *call) status(err error) error {
 			s.Details = append(s.Details, detail)
 		}
 	}
+	if codes.Code(s.Code) == codes.Unavailable {
+		s.Details = append(s.Details, comeAgain)
+	}
 	return status.ErrorProto(s)
 }
+
+// comeAgain is a google.rpc.RetryInfo: what Retry-After is over HTTP. It says a second.
+var comeAgain = &anypb.Any{TypeUrl: "type.googleapis.com/google.rpc.RetryInfo", Value: []byte{tag1, 2, 1 << 3, 1}}
 
 // coded is an error for which gRPC has a better code than the table.
 type coded struct {

@@ -81,6 +81,10 @@ func (q *Request) failed(b Binding, err error) {
 	case q.Silent && q.sends() && engine.Passing(err):
 		_, _ = q.Told(err)
 		q.W.WriteHeader(http.StatusServiceUnavailable) // 204 would say that the message was taken on
+	case engine.Away(err):
+		e, _ := q.Told(err)
+		q.W.Header()["Retry-After"] = retryAfter
+		b.Refuse(http.StatusServiceUnavailable, e)
 	default:
 		b.Fail(err)
 	}
