@@ -99,7 +99,7 @@ var rows = map[string]string{
 
 	// Stores that are copied, and several that are one.
 	"runtime/store/internal/transfer": "runtime/internal/taskstate runtime/store",
-	"runtime/store/spread":            "runtime/store/internal/transfer",
+	"runtime/store/spread":            "runtime/store runtime/store/internal/transfer",
 
 	// What is generated and kept in this module.
 	"a2a":                            "runtime runtime/wire",

@@ -309,9 +309,12 @@ type Run struct {
 
 // Lease says how long an instance may go on without renewing.
 type Lease struct {
-	For     time.Duration // 0: for ever, nobody else is there
-	Lost    []Key         // tasks that this instance ran and no longer does, as far as the store knows
-	Durable bool          // what this instance gives back is there for another, or for a process to come
+	For  time.Duration // 0: for ever, nobody else is there
+	Lost []Key         // tasks that this instance ran and no longer does, as far as the store knows
+	// Over tells the tasks that this instance must no longer run, whoever runs them now: a part of the store was not reached for
+	// too long. nil: there are none.
+	Over    func(Key) bool
+	Durable bool // what this instance gives back is there for another, or for a process to come
 }
 
 // View says which copy of a task to make: at most *History most recent messages (nil: all), whether with artifacts, and

@@ -369,6 +369,52 @@ func TestAnInstanceThatIsCutOffStopsItsHandlers(t *testing.T) {
 	})
 }
 
+// partly is a store of which a part was not reached for too long: that of the tasks of some skill.
+type partly struct {
+	store.Store
+	over func(store.Key) bool
+}
+
+func (p *partly) Renew(ctx context.Context) (store.Lease, error) {
+	l, err := p.Store.Renew(ctx)
+	l.Over = p.over
+	return l, err
+}
+
+// An instance that does not reach a part of the store stops the handlers of that part alone.
+func TestHandlersOfAPartThatIsCutOffStop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stopped := make(chan string, 9)
+		f := newFleet(t, 1, func() []Skill {
+			return []Skill{skillOf("work", func(ctx context.Context, c *task.Task) (string, error) {
+				if err := c.Progress("working"); err != nil {
+					return "", err
+				}
+				<-ctx.Done()
+				if errors.Is(context.Cause(ctx), task.ErrLost) {
+					stopped <- c.ID()
+				}
+				return "", ctx.Err()
+			})}
+		})
+		part := &partly{Store: f.shared.Instance(lease)}
+		f.reach = func(*faultstore.Store) store.Store { return part }
+		a := f.start()
+		time.Sleep(time.Second)
+		lost, kept := a.send(message(early)).TaskInfo().ID, a.send(message(early)).TaskInfo().ID
+		time.Sleep(time.Second)
+		part.over = func(key store.Key) bool { return key.Task == lost }
+		time.Sleep(lease)
+		got := ""
+		if len(stopped) > 0 {
+			got = <-stopped
+		}
+		if got != lost || len(stopped) > 0 {
+			t.Errorf("the handler of %q stops, want that of %s and not of %s", got, lost, kept)
+		}
+	})
+}
+
 // A reader who comes back while his task ends, between two looks at the store, gets the end.
 func TestAStreamThatIsResumedAtTheEndHasTheEnd(t *testing.T) {
 	release := make(chan struct{})

@@ -130,6 +130,9 @@ func (l *lease) renew() bool {
 		}
 		r.Deliveries.Wake() // what was due elsewhere may have been given back
 	}
+	if granted.Over != nil {
+		r.admission.cancelAll(task.ErrLost, func(c *call) bool { return c.task.runsHere.Load() && granted.Over(c.handle.key) })
+	}
 	for _, key := range granted.Lost {
 		if h := r.tasks.find(key); h != nil {
 			r.checkEpoch(h)
