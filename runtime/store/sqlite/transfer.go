@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
@@ -99,20 +100,62 @@ func (w *Whole) Accounts(_ context.Context, after int64, max int) (list []transf
 	return list, err
 }
 
-const tasksOfAccount = `SELECT t.n, t.id, o.tenant, t.charged FROM account a JOIN owner o ON o.account=a.n JOIN task t ON t.owner=o.n
-	WHERE a.principal=? AND t.n>? ORDER BY t.n LIMIT 256`
+// pageTasks is how many tasks are read at once, at most.
+const pageTasks = 256
+
+// tenant is one in which a principal has something.
+type tenant struct {
+	n    int64
+	name string
+}
+
+// tenants returns those from one on, in the order of their bytes.
+func (w *Whole) tenants(principal, from string) (list []tenant, err error) {
+	err = w.c.query(`SELECT o.n, o.tenant FROM account a JOIN owner o ON o.account=a.n WHERE a.principal=? AND o.tenant>=? ORDER BY o.tenant`,
+		func(v []value) error {
+			list = append(list, tenant{num(v[0]), text(v[1])})
+			return nil
+		}, principal, from)
+	return list, err
+}
+
+// after calls do for each tenant from a key on, with the id after which things come there, until it returns false.
+func (w *Whole) after(principal string, key *transfer.Key, do func(t tenant, sql string, args []any) (bool, error)) error {
+	from := ""
+	if key != nil {
+		from = key.Tenant
+	}
+	list, err := w.tenants(principal, from)
+	if err != nil {
+		return err
+	}
+	for _, t := range list {
+		sql, args := "owner=?", []any{t.n}
+		if key != nil && t.name == key.Tenant {
+			sql, args = "owner=? AND %s>?", append(args, key.ID)
+		}
+		if more, err := do(t, sql, args); err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
 
 // Tasks implements [transfer.Source].
-func (w *Whole) Tasks(ctx context.Context, principal string, after, bytes int64) (list []transfer.Task, err error) {
-	err = w.c.query(tasksOfAccount, func(v []value) error {
-		if bytes -= num(v[3]); bytes < 0 && len(list) > 0 {
-			return errStop
-		}
-		owner := store.Owner{Tenant: text(v[2]), Principal: principal}
-		list = append(list, transfer.Task{N: num(v[0]), ID: text(v[1]), Owner: owner})
-		return nil
-	}, principal, after)
-	if err := unlessStopped(err); err != nil {
+func (w *Whole) Tasks(ctx context.Context, principal string, after *transfer.Key, bytes int64) (list []transfer.Task, err error) {
+	err = w.after(principal, after, func(in tenant, where string, args []any) (bool, error) {
+		const sql = "SELECT n, id, charged FROM task WHERE "
+		err := w.c.query(sql+strings.Replace(where, "%s", "id", 1)+" ORDER BY id LIMIT ?", func(v []value) error {
+			if bytes -= num(v[2]); bytes < 0 && len(list) > 0 {
+				return errStop
+			}
+			owner := store.Owner{Tenant: in.name, Principal: principal}
+			list = append(list, transfer.Task{N: num(v[0]), ID: text(v[1]), Owner: owner})
+			return nil
+		}, append(args, pageTasks-len(list))...)
+		return bytes > 0 && len(list) < pageTasks, unlessStopped(err)
+	})
+	if err != nil {
 		return nil, err
 	}
 	for i := range list {
@@ -146,11 +189,10 @@ func (w *Whole) read(t *transfer.Task) error {
 		each func(v []value)
 	}{
 		{"SELECT name, head FROM task JOIN wire ON wire.n=task.wire WHERE task.n=?", func(v []value) { t.Head = docOf(v) }},
-		{`SELECT name, doc, seq, kind, state, run, stamp, messages FROM event JOIN wire ON wire.n=event.wire WHERE task=? ORDER BY seq`,
+		{`SELECT name, doc, seq, kind, state, run, messages FROM event JOIN wire ON wire.n=event.wire WHERE task=? ORDER BY seq`,
 			func(v []value) {
 				t.Events = append(t.Events, transfer.Event{
-					Doc: docOf(v), Seq: num(v[2]), Kind: num(v[3]), State: num(v[4]), Run: blob(v[5]),
-					Stamp: uint64(num(v[6])), Messages: blob(v[7]), //nolint:gosec // bits
+					Doc: docOf(v), Seq: num(v[2]), Kind: num(v[3]), State: num(v[4]), Run: blob(v[5]), Messages: blob(v[6]),
 				})
 			}},
 		{"SELECT name, doc, version FROM body JOIN wire ON wire.n=body.wire WHERE task=? ORDER BY version", func(v []value) {
@@ -179,13 +221,15 @@ func (w *Whole) read(t *transfer.Task) error {
 func docOf(v []value) transfer.Doc { return transfer.Doc{Wire: text(v[0]), JSON: blob(v[1])} }
 
 // Notes implements [transfer.Source].
-func (w *Whole) Notes(_ context.Context, principal string, after int64, max int) (list []transfer.Note, err error) {
-	err = w.c.query(`SELECT n.n, o.tenant, n.context, n.version, n.at, n.value FROM account a JOIN note n ON n.account=a.n
-		JOIN owner o ON o.n=n.owner WHERE a.principal=? AND n.n>? ORDER BY n.n LIMIT ?`, func(v []value) error {
-		list = append(list, transfer.Note{N: num(v[0]), Tenant: text(v[1]), Context: text(v[2]), Version: num(v[3]), At: num(v[4]),
-			Value: blob(v[5])})
-		return nil
-	}, principal, after, max)
+func (w *Whole) Notes(_ context.Context, principal string, after *transfer.Key, max int) (list []transfer.Note, err error) {
+	err = w.after(principal, after, func(in tenant, where string, args []any) (bool, error) {
+		const sql = "SELECT context, version, at, value FROM note WHERE "
+		err := w.c.query(sql+strings.Replace(where, "%s", "context", 1)+" ORDER BY context LIMIT ?", func(v []value) error {
+			list = append(list, transfer.Note{Tenant: in.name, Context: text(v[0]), Version: num(v[1]), At: num(v[2]), Value: blob(v[3])})
+			return nil
+		}, append(args, max-len(list))...)
+		return len(list) < max, err
+	})
 	return list, err
 }
 

@@ -126,8 +126,13 @@ func (w *Whole) wire(i *ids, name string) (n int64, err error) {
 }
 
 // Put implements [transfer.Target].
-func (w *Whole) Put(ctx context.Context, principal string, tasks []transfer.Task) error {
+func (w *Whole) Put(ctx context.Context, principal string, drop []int64, tasks []transfer.Task) error {
 	return w.change(func() error {
+		for _, n := range drop {
+			if _, err := deleteTask(w.c, n); err != nil {
+				return err
+			}
+		}
 		i, err := w.ids(principal)
 		if err != nil {
 			return err
@@ -167,9 +172,13 @@ func (w *Whole) put(i *ids, t *transfer.Task) error {
 			_, failed = w.c.exec(sql, append([]any{n}, args...)...)
 		}
 	}
-	for _, e := range t.Events {
+	for k, e := range t.Events {
+		var stamp uint64 // those of the last updates are kept with the last rows
+		if back := len(t.Events) - 1 - k; back < len(s.Stamps) {
+			stamp = s.Stamps[back]
+		}
 		exec("INSERT INTO event(task, seq, kind, state, run, stamp, wire, doc, messages) VALUES(?,?,?,?,?,?,?,?,?)",
-			e.Seq, e.Kind, e.State, e.Run, e.Stamp, wire(e.Doc), e.Doc.JSON, e.Messages)
+			e.Seq, e.Kind, e.State, e.Run, stamp, wire(e.Doc), e.Doc.JSON, e.Messages)
 	}
 	for _, b := range t.Bodies {
 		exec("INSERT INTO body(task, version, wire, doc) VALUES(?,?,?,?)", b.Version, wire(b.Doc), b.Doc.JSON)
@@ -272,21 +281,6 @@ func (w *Whole) PutRepeats(_ context.Context, principal string, repeats []transf
 			}
 		}
 		return nil
-	})
-}
-
-// Drop implements [transfer.Target].
-func (w *Whole) Drop(_ context.Context, principal string, after int64) (n int, err error) {
-	return n, w.change(func() error {
-		var list []int64
-		err := w.c.query(tasksOfAccount, func(v []value) error { list = append(list, num(v[0])); return nil }, principal, after)
-		for _, task := range list {
-			if err == nil {
-				_, err = deleteTask(w.c, task)
-			}
-		}
-		n = len(list)
-		return err
 	})
 }
 

@@ -129,8 +129,9 @@ func (c *cut) write() error {
 	return nil
 }
 
-func (c *cut) Put(ctx context.Context, principal string, tasks []transfer.Task) error {
-	return errors.Join(c.write(), c.Whole.Put(ctx, principal, tasks[:len(tasks)/2+1]), c.write(), c.Whole.Put(ctx, principal, tasks[len(tasks)/2+1:]))
+func (c *cut) Put(ctx context.Context, principal string, drop []int64, tasks []transfer.Task) error {
+	half := len(tasks) / 2
+	return errors.Join(c.write(), c.Whole.Put(ctx, principal, drop, tasks[half:]), c.write(), c.Whole.Put(ctx, principal, nil, tasks[:half]))
 }
 
 func (c *cut) PutNotes(ctx context.Context, principal string, notes []transfer.Note) error {
@@ -234,7 +235,7 @@ func TestACopyThatDiffersIsFound(t *testing.T) {
 
 type forgetful struct{ *Whole }
 
-func (f *forgetful) Put(ctx context.Context, principal string, tasks []transfer.Task) error {
+func (f *forgetful) Put(ctx context.Context, principal string, drop []int64, tasks []transfer.Task) error {
 	tasks[0].Events = tasks[0].Events[:1]
-	return f.Whole.Put(ctx, principal, tasks)
+	return f.Whole.Put(ctx, principal, drop, tasks)
 }

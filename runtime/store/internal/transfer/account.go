@@ -10,9 +10,9 @@ const (
 	pageNotes = 16      // of at most 1 MiB each
 )
 
-// Account copies what a principal has, and returns what that is on both sides, which is the same: what differs in the end is an error. What an
-// earlier copy has left in the target stays as far as it is what the source has; the rest is dropped. told is called with what was
-// just copied or found.
+// Account copies what a principal has, and returns what that is on both sides, which is the same: what differs in the end is an error.
+// What an earlier copy has left in the target stays as far as it is what the source has; the rest is dropped. told is called with what
+// was just copied or found.
 func Account(ctx context.Context, from Source, to Target, principal string, told func(Sum)) (Sum, error) {
 	sum, err := copyTasks(ctx, from, to, principal, told)
 	if err != nil {
@@ -45,7 +45,7 @@ type pages struct {
 	of        Source
 	principal string
 	page      []Task
-	last      int64 // number of the last one that was taken
+	last      *Key // of the last one that was taken
 }
 
 // next returns the next task with its sum; nil at the end.
@@ -56,68 +56,82 @@ func (p *pages) next(ctx context.Context) (t *Task, s Sum, err error) {
 		}
 	}
 	t, p.page = &p.page[0], p.page[1:]
-	p.last = t.N
+	key := t.key()
+	p.last = &key
 	s, err = t.sumOf()
 	return t, s, err
 }
 
-// copyTasks passes over what both sides have, drops what follows in the target, and copies the rest.
-func copyTasks(ctx context.Context, from Source, to Target, principal string, told func(Sum)) (sum Sum, err error) {
-	source, target := &pages{of: from, principal: principal}, &pages{of: to, principal: principal}
-	same, kept := true, int64(0)
-	var batch []Task
-	var more Sum
-	put := func() error {
-		if len(batch) > 0 {
-			if err := to.Put(ctx, principal, batch); err != nil {
-				return fmt.Errorf("write tasks of %q: %w", principal, err)
-			}
-		}
-		told(more)
-		sum.Add(&more)
-		batch, more = nil, Sum{}
-		return nil
-	}
-	for {
-		t, s, err := source.next(ctx)
-		if err != nil {
-			return sum, fmt.Errorf("read tasks of %q: %w", principal, err)
-		}
-		if same {
-			there, has, err := target.next(ctx)
-			if err != nil {
-				return sum, fmt.Errorf("read what was copied of %q: %w", principal, err)
-			}
-			if same = t != nil && there != nil && s == has; same {
-				kept = there.N
-			} else if err := dropTasks(ctx, to, principal, kept); err != nil {
-				return sum, err
-			}
-		}
-		if t == nil {
-			return sum, put()
-		}
-		if more.Add(&s); !same {
-			batch = append(batch, *t)
-		}
-		if more.Bytes >= pageBytes {
-			if err := put(); err != nil {
-				return sum, err
-			}
-		}
-	}
+// merge is the copy of the tasks of an account.
+type merge struct {
+	to        Target
+	principal string
+	told      func(Sum)
+
+	sum   Sum // of what both sides have
+	batch []Task
+	drop  []int64
+	more  Sum // of the batch, and of what was found since the last one
 }
 
-func dropTasks(ctx context.Context, to Target, principal string, after int64) error {
-	for {
-		n, err := to.Drop(ctx, principal, after)
-		if err != nil {
-			return fmt.Errorf("drop what differs of %q: %w", principal, err)
+// copyTasks goes through both sides in the order of keys: what they both have stays, what the target alone has, or has otherwise, is
+// dropped, and the rest is copied.
+func copyTasks(ctx context.Context, from Source, to Target, principal string, told func(Sum)) (Sum, error) {
+	m := &merge{to: to, principal: principal, told: told}
+	source, target := &pages{of: from, principal: principal}, &pages{of: to, principal: principal}
+	there, had, err := target.next(ctx)
+	for err == nil {
+		var t *Task
+		var s Sum
+		if t, s, err = source.next(ctx); err != nil {
+			return m.sum, fmt.Errorf("read tasks of %q: %w", principal, err)
 		}
-		if n == 0 {
-			return nil
+		for err == nil && there != nil && (t == nil || there.key().Compare(t.key()) < 0) {
+			m.drop = append(m.drop, there.N)
+			if err = m.putIf(ctx, pageBytes); err == nil {
+				there, had, err = target.next(ctx)
+			}
+		}
+		if err != nil {
+			break
+		}
+		if t == nil {
+			return m.sum, m.putIf(ctx, 0)
+		}
+		same := false
+		if there != nil && there.key() == t.key() {
+			if same = s == had; !same {
+				m.drop = append(m.drop, there.N)
+			}
+			there, had, err = target.next(ctx)
+		}
+		if m.more.Add(&s); !same {
+			m.batch = append(m.batch, *t)
+		}
+		if err == nil {
+			err = m.putIf(ctx, pageBytes)
 		}
 	}
+	return m.sum, fmt.Errorf("write tasks of %q: %w", principal, err)
+}
+
+// mostDropped is how many tasks are dropped at once.
+const mostDropped = 256
+
+// putIf writes what there is to be written if that has some bytes.
+func (m *merge) putIf(ctx context.Context, bytes int64) error {
+	if m.more.Bytes < bytes && len(m.drop) < mostDropped {
+		return nil
+	}
+	if len(m.batch)+len(m.drop) > 0 {
+		if err := m.to.Put(ctx, m.principal, m.drop, m.batch); err != nil {
+			return err
+		}
+	}
+	m.told(m.more)
+	m.sum.Add(&m.more)
+	m.batch, m.drop, m.more = nil, nil, Sum{}
+	return nil
 }
 
 // copyRest copies notes and repeats, which are few beside the tasks, anew.
@@ -131,7 +145,7 @@ func copyRest(ctx context.Context, from Source, to Target, principal string) (su
 
 // eachRest adds up notes and repeats, and calls what is there for each of them.
 func eachRest(ctx context.Context, from Source, principal string, notes func([]Note) error, repeats func([]Repeat) error) (sum Sum, err error) {
-	for last := int64(0); ; {
+	for last := (*Key)(nil); ; {
 		page, err := from.Notes(ctx, principal, last, pageNotes)
 		if err != nil || len(page) == 0 {
 			if err != nil {
@@ -149,7 +163,8 @@ func eachRest(ctx context.Context, from Source, principal string, notes func([]N
 		if err := notes(page); err != nil {
 			return sum, fmt.Errorf("write notes of %q: %w", principal, err)
 		}
-		last = page[len(page)-1].N
+		key := page[len(page)-1].key()
+		last = &key
 	}
 	list, err := from.Repeats(ctx, principal)
 	if err != nil {

@@ -75,12 +75,18 @@ func dropOthers(ctx context.Context, to Target, known map[string]bool) error {
 		if known[principal] {
 			return nil
 		}
-		if err := dropTasks(ctx, to, principal, 0); err != nil {
-			return err
-		}
-		return to.DropRest(ctx, principal)
+		_, err := Account(ctx, nothing{}, to, principal, func(Sum) {})
+		return err
 	})
 }
+
+// nothing is an empty source.
+type nothing struct{}
+
+func (nothing) Accounts(context.Context, int64, int) ([]Owner, error)      { return nil, nil }
+func (nothing) Tasks(context.Context, string, *Key, int64) ([]Task, error) { return nil, nil }
+func (nothing) Notes(context.Context, string, *Key, int) ([]Note, error)   { return nil, nil }
+func (nothing) Repeats(context.Context, string) ([]Repeat, error)          { return nil, nil }
 
 // Survey counts what a store has.
 func Survey(ctx context.Context, of Source, told func(Progress)) (all Progress, err error) {

@@ -7,10 +7,13 @@
 package transfer
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/json"
+	"slices"
+	"strings"
 
 	"github.com/a2agen/a2agen/runtime/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime/store"
@@ -18,7 +21,7 @@ import (
 
 // Task is a task with all that belongs to it.
 type Task struct {
-	N       int64 `json:"-"` // its number in the store that it was read from, 0 for another store
+	N       int64 `json:"-"` // its number in the store that it was read from
 	Owner   store.Owner
 	ID      string
 	Context string
@@ -53,7 +56,6 @@ type Doc struct {
 type Event struct {
 	Seq, Kind, State int64
 	Run              []byte
-	Stamp            uint64
 	Doc              Doc
 	Messages         []byte
 }
@@ -88,7 +90,6 @@ type Ticket struct {
 
 // Note is a note of a context.
 type Note struct {
-	N           int64 `json:"-"`
 	Tenant      string
 	Context     string
 	Version, At int64
@@ -111,14 +112,25 @@ type Owner struct {
 	Principal string
 }
 
-// Source is a store whose tasks are read. Nobody else changes them meanwhile. Tasks and notes are read in the order of
-// their numbers, those after a number.
+// Key is the place of a task, or of a note, in the order in which they are read: that of the bytes of the tenant, then of the id
+// of the task or the context.
+type Key struct{ Tenant, ID string }
+
+// Compare is negative when k comes before o.
+func (k Key) Compare(o Key) int {
+	return cmp.Or(strings.Compare(k.Tenant, o.Tenant), strings.Compare(k.ID, o.ID))
+}
+
+func (t *Task) key() Key { return Key{t.Owner.Tenant, t.ID} }
+func (n *Note) key() Key { return Key{n.Tenant, n.Context} }
+
+// Source is a store whose tasks are read. Nobody else changes them meanwhile.
 type Source interface {
 	// Accounts returns at most max accounts after a number.
 	Accounts(ctx context.Context, after int64, max int) ([]Owner, error)
-	// Tasks returns tasks of about so many bytes, at least one if there are any.
-	Tasks(ctx context.Context, principal string, after int64, bytes int64) ([]Task, error)
-	Notes(ctx context.Context, principal string, after int64, max int) ([]Note, error)
+	// Tasks returns tasks after a key, nil for the first, of about so many bytes, at least one if there are any.
+	Tasks(ctx context.Context, principal string, after *Key, bytes int64) ([]Task, error)
+	Notes(ctx context.Context, principal string, after *Key, max int) ([]Note, error)
 	// Repeats returns all of them: they are at most [store.MaxRepeats].
 	Repeats(ctx context.Context, principal string) ([]Repeat, error)
 }
@@ -126,12 +138,10 @@ type Source interface {
 // Target is a store into which tasks are written. Each call is one transaction.
 type Target interface {
 	Source
-	// Put appends tasks of one account. Numbers of tasks grow.
-	Put(ctx context.Context, principal string, tasks []Task) error
+	// Put drops tasks by their numbers, and adds others.
+	Put(ctx context.Context, principal string, drop []int64, tasks []Task) error
 	PutNotes(ctx context.Context, principal string, notes []Note) error
 	PutRepeats(ctx context.Context, principal string, repeats []Repeat) error
-	// Drop deletes the tasks of an account after a number. It deletes some of them, and returns how many.
-	Drop(ctx context.Context, principal string, after int64) (int, error)
 	// DropRest deletes notes and repeats.
 	DropRest(ctx context.Context, principal string) error
 }
@@ -162,35 +172,42 @@ func digest(kind, principal string, v any) (sum [sha256.Size]byte, err error) {
 
 // sumOf is the sum of a task.
 func (t *Task) sumOf() (s Sum, err error) {
-	t.normal()
 	s = Sum{
 		Tasks: 1, Calls: int64(len(t.Calls)), Pushes: int64(len(t.Pushes)), Tickets: int64(len(t.Tickets)), Bytes: t.Charged,
 	}
 	for i := range t.Events {
 		s.Events += max(1, int64(len(t.Events[i].Run)/2))
 	}
-	s.Digest, err = digest("task", t.Owner.Principal, t)
+	s.Digest, err = digest("task", t.Owner.Principal, t.said())
 	return s, err
 }
 
-// normal has one form for what stores may return in several: nothing is nil.
-func (t *Task) normal() {
-	fields := []*[]byte{&t.Input, &t.Saved, &t.Head.JSON}
-	for i := range t.Events {
-		fields = append(fields, &t.Events[i].Run, &t.Events[i].Messages)
+// said is what the task says, in one form: some stores return nil where others return nothing, count the content anew, or
+// keep stamps of events that they have trimmed.
+func (t *Task) said() *Task {
+	c := *t
+	c.State.Content, c.State.Ticketed, c.State.Pushes = taskstate.Content{}, false, 0
+	for i := range c.State.Stamps {
+		if i >= len(c.Events) {
+			c.State.Stamps[i] = 0
+		}
 	}
-	for i := range t.Calls {
-		fields = append(fields, &t.Calls[i].Request.JSON, &t.Calls[i].Input, &t.Calls[i].Value)
+	c.Events, c.Bodies, c.Calls = slices.Clone(c.Events), slices.Clone(c.Bodies), slices.Clone(c.Calls)
+	c.Pushes, c.Tickets = slices.Clone(c.Pushes), slices.Clone(c.Tickets)
+	fields := []*[]byte{&c.Input, &c.Saved, &c.Head.JSON}
+	for i := range c.Events {
+		fields = append(fields, &c.Events[i].Run, &c.Events[i].Messages)
 	}
-	for i := range t.Tickets {
-		fields = append(fields, &t.Tickets[i].Request.JSON)
+	for i := range c.Calls {
+		fields = append(fields, &c.Calls[i].Request.JSON, &c.Calls[i].Input, &c.Calls[i].Value)
+	}
+	for i := range c.Tickets {
+		fields = append(fields, &c.Tickets[i].Request.JSON)
 	}
 	for _, f := range fields {
 		if len(*f) == 0 {
 			*f = nil
 		}
 	}
-	if len(t.Events) == 0 {
-		t.Events = nil
-	}
+	return &c
 }
