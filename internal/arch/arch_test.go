@@ -86,7 +86,7 @@ var rows = map[string]string{
 		"runtime/wire",
 	"runtime/client/oauth":      "runtime/client runtime/internal/keyset runtime/wire",
 	"runtime/client/grpcclient": "runtime runtime/client runtime/internal/errorformat runtime/wire",
-	"runtime/otel":              "runtime runtime/observe",
+	"runtime/otel":              "runtime runtime/observe runtime/store",
 	"runtime/push":              "runtime runtime/internal/budget runtime/internal/news",
 	"runtime/conform":           "",
 	"runtime/push/verify":       "runtime runtime/internal/keyset runtime/push runtime/wire",

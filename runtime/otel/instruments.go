@@ -40,7 +40,8 @@ type series struct {
 	operation, binding, skill string
 	stream                    bool
 	state                     runtime.State
-	over                      bool // reason says how it ended
+	over                      bool   // reason says how it ended
+	system, call              string // a database, and what is called of a store
 	reason                    string
 }
 
@@ -80,6 +81,8 @@ func (o *observer) describe(s series) list {
 	l.text(skill, s.skill)
 	l.text(state, stateName(s.state))
 	l.text(errorType, s.reason)
+	l.text(dbSystem, s.system)
+	l.text(dbOperation, s.call)
 	if s.stream {
 		l = append(l, stream.Bool(true))
 	}

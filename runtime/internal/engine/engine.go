@@ -83,6 +83,11 @@ func New(cfg Config, o Options) (*Engine, error) {
 	if e.store == nil {
 		e.store = memory.New(memory.Limits{})
 	}
+	for _, o := range o.Observers {
+		if w, ok := o.(store.Observer); ok {
+			e.store = w.ObserveStore(e.store)
+		}
+	}
 	newest := cfg.Protocol.Versions[0]
 	if m, ok := e.store.(*memory.Store); ok && newest.Rules == (runtime.Rules{}) { // older ones do not write all of a task
 		m.Pack(memory.Coding{Append: newest.AppendEvent, Read: newest.ReadEvent})

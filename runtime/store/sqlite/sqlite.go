@@ -46,6 +46,7 @@ type Store struct {
 	gone    atomic.Bool // the file is no longer at its path, which was logged
 	lost    error       // why this instance must not write any more; of the writer
 	closing sync.Once
+	stats   stats
 	closed  error
 }
 

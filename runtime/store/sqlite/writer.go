@@ -204,6 +204,7 @@ func (w *writer) transaction(jobs []*job) (later []*job, err error) {
 	if _, err := w.exec("COMMIT"); err != nil {
 		return nil, w.rollback(err)
 	}
+	w.s.stats.committed(done, w.ledger.all)
 	for _, then := range w.after {
 		then()
 	}
