@@ -14,12 +14,13 @@ import (
 
 	"github.com/a2agen/a2agen/internal/dev"
 	"github.com/a2agen/a2agen/internal/project"
+	"github.com/a2agen/a2agen/runtime/client/oauth"
 )
 
 func devCommand() *cobra.Command {
 	var o dev.Options
 	var dir string
-	var poll bool
+	var poll, open bool
 	cmd := &cobra.Command{
 		Use:   "dev [DIR…] [-- ARGUMENT…]",
 		Short: "Run an agent while you write it: save a file, and it goes on",
@@ -34,10 +35,16 @@ second to finish when their program is replaced.
 Watched are agent.yaml, a2agen.yaml and the schemas they name, the Go files of the module's packages, embedded files and
 go.mod; --poll looks at them every second where there are no file events (containers, network drives).
 
+Another address, which is printed, has a page that shows every call of every caller with its very bytes, for as long as
+there is room (1,000 calls, 64 MiB). Secrets are masked before they are kept. It is for this machine alone, and for who
+knows its token. --to shows the calls of an agent that somebody else runs, in any language: call the address of --addr
+in place of it.
+
 Several folders are several agents, the first at --addr, each further one at the next port. Arguments after "--" are the
 agents'. On a terminal r makes the agent again, p stops watching and goes on, c deletes all tasks, q ends.`,
 		Example: `  a2agen dev                                  # the agent of this folder, at http://127.0.0.1:8080
   a2agen dev weather routes                   # two agents, at ports 8080 and 8081
+  a2agen dev --to https://agent.example.com   # somebody else's agent
   a2agen dev --exec 'make build OUT=$A2A_DEV_OUT'  # a build of your own, to the file that it is told
   a2agen dev --debug                          # for a debugger: dlv attach PID
   a2agen dev -- -model small                  # arguments for the agent`,
@@ -51,6 +58,16 @@ agents'. On a terminal r makes the agent again, p stops watching and goes on, c 
 			} else if cmd.Flags().Changed("dir") {
 				return errors.New("give folders, or -C, not both (see a2agen dev --help)")
 			}
+			if o.To != "" && (len(args) > 0 || cmd.Flags().Changed("dir")) {
+				return errors.New("--to looks at an agent that runs: give it, or folders (see a2agen dev --help)")
+			}
+			if o.Page == noPage {
+				o.Page = ""
+			}
+			if open {
+				o.Open = oauth.OpenBrowser
+			}
+			o.Other = !cmd.Flags().Changed("page")
 			if poll {
 				o.Poll = time.Second
 			}
@@ -67,12 +84,18 @@ agents'. On a terminal r makes the agent again, p stops watching and goes on, c 
 	dirFlag(cmd, &dir)
 	f := cmd.Flags()
 	f.StringVar(&o.Addr, "addr", "127.0.0.1:8080", "the agent's `address`, of this machine; port 0 is a free one")
+	f.StringVar(&o.Page, "page", "127.0.0.1:8090", "the `address` of the page, of this machine; port 0 is a free one, \"off\" is no page")
+	f.BoolVar(&open, "open", false, "show the page in a browser")
+	f.StringVar(&o.To, "to", "", "look at the agent at this `URL`, which somebody else runs, in place of one that is built here")
 	f.BoolVar(&poll, "poll", false, "look at the files every second, where there are no file events")
 	f.StringVar(&o.Exec, "exec", "", "build by this `command` of the shell, which writes the program to the file that $A2A_DEV_OUT names")
 	f.BoolVar(&o.Debug, "debug", false, "build without optimizations, and print the process id for a debugger")
-	anyWord(cmd, "addr", "exec")
+	anyWord(cmd, "addr", "page", "to", "exec")
 	return cmd
 }
+
+// noPage is the word of --page for none.
+const noPage = "off"
 
 // withKeys has single keys read, if a person sits at a terminal. The returned function gives the terminal back.
 func withKeys(cmd *cobra.Command, o *dev.Options) (restore func()) {

@@ -157,10 +157,14 @@ var rows = map[string]string{
 
 	// The loop of development.
 	"internal/dev/status":  "",
+	"internal/dev/live":    "",
 	"internal/dev/events":  "",
 	"internal/dev/program": "internal/dev/status runtime/server",
 	"internal/dev/proxy":   "internal/dev/events runtime/fault runtime/sse",
-	"internal/dev":         "generator/diag generator/scaffold internal/dev/program internal/dev/proxy internal/dev/status internal/project internal/watch runtime/server",
+	"internal/dev/traffic": "internal/dev/events internal/dev/live runtime runtime/fault runtime/record runtime/sse",
+	"internal/dev/page":    "internal/dev/live internal/dev/status internal/dev/traffic",
+	"internal/dev": "generator/diag generator/scaffold internal/dev/live internal/dev/page internal/dev/program internal/dev/proxy internal/dev/status " +
+		"internal/dev/traffic internal/faultproxy internal/project internal/watch runtime/server spec",
 
 	// Tools and helpers of this repository alone.
 	"golden":                     "",

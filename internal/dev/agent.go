@@ -4,16 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/a2agen/a2agen/internal/dev/page"
 	"github.com/a2agen/a2agen/internal/dev/program"
 	"github.com/a2agen/a2agen/internal/dev/proxy"
 	"github.com/a2agen/a2agen/internal/dev/status"
+	"github.com/a2agen/a2agen/internal/dev/traffic"
 	"github.com/a2agen/a2agen/internal/watch"
 )
 
@@ -45,6 +47,9 @@ type agent struct {
 	commands chan Command
 	console  *console
 	changed  func() // called after a change of now
+	define   func(*traffic.Definitions)
+	recorded http.Handler // of front
+	printed  *lineLog
 
 	mu  sync.Mutex
 	now status.Agent
@@ -61,9 +66,7 @@ type agent struct {
 func (a *agent) status() status.Agent {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	s := a.now
-	s.Problems, s.Notes = slices.Clone(s.Problems), slices.Clone(s.Notes)
-	return s
+	return a.now.Clone()
 }
 
 // set changes what is told of the agent.
@@ -72,6 +75,25 @@ func (a *agent) set(change func(*status.Agent)) {
 	change(&a.now)
 	a.mu.Unlock()
 	a.changed()
+}
+
+// handler is where its callers go.
+func (a *agent) handler() http.Handler { return a.recorded }
+
+// lines are the last ones that it printed.
+func (a *agent) lines() []page.Line { return a.printed.all() }
+
+// obeys has a command carried out, after the one that is being carried out. One more than that is dropped: it asks for
+// what is about to happen.
+func (a *agent) obeys(c Command) bool {
+	if c != Rebuild && c != Pause && c != Clear {
+		return false
+	}
+	select {
+	case a.commands <- c:
+	default:
+	}
+	return true
 }
 
 func (a *agent) phase(p status.Phase) { a.set(func(s *status.Agent) { s.Phase = p }) }

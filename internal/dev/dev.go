@@ -5,6 +5,7 @@ package dev
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -18,19 +19,26 @@ import (
 	"sync"
 	"time"
 
+	"github.com/a2agen/a2agen/internal/dev/live"
+	"github.com/a2agen/a2agen/internal/dev/page"
 	"github.com/a2agen/a2agen/internal/dev/proxy"
 	"github.com/a2agen/a2agen/internal/dev/status"
+	"github.com/a2agen/a2agen/internal/dev/traffic"
 	"github.com/a2agen/a2agen/internal/project"
 )
 
 // Options say what to do.
 type Options struct {
-	Dirs  []string      // folders of agents; the first has the address Addr, the others those after it
-	Addr  string        // host:port; port 0 is a free one
-	Poll  time.Duration // look at files so often, in place of events; 0: events
-	Exec  string        // builds an agent in place of "go build": see program.Build
-	Debug bool          // builds for a debugger
-	Args  []string      // of the agents
+	Dirs  []string           // folders of agents; the first has the address Addr, the others those after it
+	To    string             // URL of an agent that somebody else runs, in place of Dirs
+	Addr  string             // host:port; port 0 is a free one
+	Page  string             // likewise, of the page; "" for none
+	Other bool               // the page may have a free port if Page is taken
+	Open  func(string) error // shows the page's URL in a browser; nil: nobody does
+	Poll  time.Duration      // look at files so often, in place of events; 0: events
+	Exec  string             // builds an agent in place of "go build": see program.Build
+	Debug bool               // builds for a debugger
+	Args  []string           // of the agents
 	Tool  project.Tool
 	Out   io.Writer
 	Keys  io.Reader // keys that a person presses; nil: nobody does
@@ -41,13 +49,19 @@ type Options struct {
 func Run(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s := &session{Options: &o, console: &Console{out: o.Out, raw: o.Raw}, end: cancel}
+	s := &session{Options: &o, console: &Console{out: o.Out, raw: o.Raw}, feed: &live.Feed{}, end: cancel}
+	s.traffic = &traffic.Log{Feed: s.feed}
 	if err := s.open(ctx); err != nil {
 		s.close()
 		return err
 	}
 	defer s.close()
 	s.announce()
+	if o.Open != nil && s.pageURL != "" {
+		if err := o.Open(s.pageURL); err != nil {
+			s.say("--open: " + err.Error())
+		}
+	}
 	if o.Keys != nil {
 		go s.readKeys(ctx)
 	}
@@ -67,17 +81,36 @@ func Run(ctx context.Context, o Options) error {
 type session struct {
 	*Options
 	console *Console
-	agents  []*agent
+	feed    *live.Feed
+	traffic *traffic.Log
+	agents  []runner
 	servers []*http.Server
+	pageURL string // with its token
 	end     func()
+}
+
+// runner is an agent that is looked at: one that is built here, or somebody else's.
+type runner interface {
+	run(ctx context.Context) error
+	status() status.Agent
+	handler() http.Handler // of its callers, recorded
+	lines() []page.Line
+	obeys(c Command) bool // or has it queued
 }
 
 // open takes the addresses, and gets the agents ready to run.
 func (s *session) open(ctx context.Context) error {
+	if s.To != "" {
+		if err := s.openRemote(ctx); err != nil {
+			return err
+		}
+		return s.openPage(ctx)
+	}
 	addr := s.Addr
 	for i, dir := range s.Dirs {
 		front := proxy.New()
-		at, err := s.serve(ctx, addr, "--addr", front)
+		recorded := s.traffic.Record(i, front)
+		at, err := s.serve(ctx, addr, "--addr", recorded)
 		if err != nil {
 			return err
 		}
@@ -85,10 +118,63 @@ func (s *session) open(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		a.recorded = recorded
 		s.agents = append(s.agents, a)
 		if addr, err = following(at, addr); err != nil {
 			return err
 		}
+	}
+	return s.openPage(ctx)
+}
+
+// openPage serves the page, if there is to be one.
+func (s *session) openPage(ctx context.Context) error {
+	if s.Page == "" {
+		return nil
+	}
+	p := &page.Page{
+		Token: rand.Text(), Version: s.Tool.Version, Traffic: s.traffic, Feed: s.feed,
+		Agents: s.statuses, Command: s.obey, Handler: s.handlerOf, Lines: s.linesOf,
+	}
+	at, err := s.serve(ctx, s.Page, "--page", p.Server())
+	if err != nil && s.Other && isLoopback(s.Page) == nil {
+		at, err = s.serve(ctx, "127.0.0.1:0", "--page", p.Server())
+	}
+	s.pageURL = "http://" + at + "/?token=" + p.Token
+	return err
+}
+
+func (s *session) statuses() []status.Agent {
+	list := make([]status.Agent, len(s.agents))
+	for i, a := range s.agents {
+		list[i] = a.status()
+	}
+	return list
+}
+
+// of returns an agent by its number; nil if there is none.
+func (s *session) of(n int) runner {
+	if n < 0 || n >= len(s.agents) {
+		return nil
+	}
+	return s.agents[n]
+}
+
+func (s *session) obey(n int, command string) bool {
+	a := s.of(n)
+	return a != nil && a.obeys(Command(command))
+}
+
+func (s *session) handlerOf(n int) http.Handler {
+	if a := s.of(n); a != nil {
+		return a.handler()
+	}
+	return nil
+}
+
+func (s *session) linesOf(n int) []page.Line {
+	if a := s.of(n); a != nil {
+		return a.lines()
 	}
 	return nil
 }
@@ -112,10 +198,12 @@ func (s *session) newAgent(number int, dir, url string, front *proxy.Front) (*ag
 		Options: s.Options, dir: abs, front: front, commands: make(chan Command, 1),
 		now: status.Agent{Number: number, Name: filepath.Base(abs), Folder: abs, URL: url, Phase: status.Generating, Store: status.Own},
 	}
-	a.changed = func() {}
-	a.console = &console{Console: s.console, log: func(string) {}}
+	a.changed = func() { s.feed.Publish("agent", a.status()) }
+	a.define = s.traffic.Define
+	a.printed = &lineLog{agent: number, feed: s.feed}
+	a.console = &console{Console: s.console, log: a.printed.add}
 	if len(s.Dirs) > 1 {
-		a.console.name = filepath.Base(abs)
+		a.console.name = a.now.Name
 	}
 	return a, a.prepare()
 }
@@ -174,10 +262,17 @@ func (s *session) close() {
 
 // announce prints where everything is.
 func (s *session) announce() {
-	for _, a := range s.agents {
-		a.console.say(fmt.Sprintf("%s is made in %s, and will answer at %s", a.now.Name, a.dir, a.now.URL))
+	for _, a := range s.statuses() {
+		if s.To != "" {
+			s.say(fmt.Sprintf("calls of %s go to %s", a.URL, a.To))
+			continue
+		}
+		s.say(fmt.Sprintf("%s is made in %s, and will answer at %s", a.Name, a.Folder, a.URL))
 	}
-	if s.Keys != nil {
+	if s.pageURL != "" {
+		s.console.write([]byte("page: " + s.pageURL + "\n"))
+	}
+	if s.Keys != nil && s.To == "" {
 		s.console.write([]byte("keys: r rebuild · p pause watching · c clear tasks · q quit\n"))
 	}
 }
@@ -209,12 +304,12 @@ func (s *session) readKeys(ctx context.Context) {
 	}
 }
 
-// command has all agents obey a command. One that has still to obey the last one is not asked again.
+// command has all agents obey a command.
 func (s *session) command(c Command) {
 	for _, a := range s.agents {
-		select {
-		case a.commands <- c:
-		default:
-		}
+		a.obeys(c)
 	}
 }
+
+// say prints a text about the whole session.
+func (s *session) say(text string) { (&console{Console: s.console}).say(text) }

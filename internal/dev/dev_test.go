@@ -56,6 +56,7 @@ type loop struct {
 	t     *testing.T
 	dir   string
 	url   string
+	page  string // with its token; "" without a page
 	lines chan string
 	keys  io.Writer
 	ended chan error
@@ -96,7 +97,10 @@ func startLoop(t *testing.T, answer string, change func(*Options)) *loop {
 			t.Errorf("it left %q", left)
 		}
 	})
-	l.url = regexp.MustCompile(`http://\S+`).FindString(l.until("will answer at"))
+	address := regexp.MustCompile(`http://\S+`)
+	if l.url = address.FindString(l.until("http://")); o.Page != "" {
+		l.page = address.FindString(l.until("page: "))
+	}
 	return l
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,8 +16,10 @@ import (
 	"github.com/a2agen/a2agen/generator/scaffold"
 	"github.com/a2agen/a2agen/internal/dev/program"
 	"github.com/a2agen/a2agen/internal/dev/status"
+	"github.com/a2agen/a2agen/internal/dev/traffic"
 	"github.com/a2agen/a2agen/internal/project"
 	"github.com/a2agen/a2agen/runtime/server"
+	"github.com/a2agen/a2agen/spec"
 )
 
 // drainTime is how long requests that are under way may take before their process is told to end.
@@ -162,6 +165,28 @@ func (a *agent) inspect(ctx context.Context) {
 		store = status.InFile
 	}
 	a.set(func(s *status.Agent) { s.Name, s.Store = out.Model.Agent.Name, store })
+	var sets [][]byte
+	for _, v := range out.Model.Protocol.Versions {
+		sets = append(sets, v.Descriptor)
+		for _, w := range v.Wires {
+			sets = append(sets, w.Descriptor)
+		}
+	}
+	a.define(definitions(sets))
+}
+
+// definitions are those of a project, and those that the tool has.
+func definitions(sets [][]byte) *traffic.Definitions {
+	for _, version := range spec.Versions() {
+		if doc, err := spec.ShippedProto(version); err == nil && doc != nil {
+			sets = append(sets, doc.Descriptor)
+		}
+	}
+	d, err := traffic.NewDefinitions(slices.DeleteFunc(sets, func(set []byte) bool { return len(set) == 0 })...)
+	if err != nil {
+		return nil // messages of gRPC are not read
+	}
+	return d
 }
 
 // build compiles the agent to a file of its own, and meanwhile asks which files that depends on.

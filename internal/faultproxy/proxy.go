@@ -170,5 +170,5 @@ func (p *Proxy) unanswered(w http.ResponseWriter, r *http.Request, err error) {
 		panic(http.ErrAbortHandler)
 	}
 	p.tell("the agent gave no answer: %v", err)
-	http.Error(w, "a2agen fault: the agent gave no answer", http.StatusBadGateway)
+	http.Error(w, "a2agen: the agent behind this proxy gave no answer", http.StatusBadGateway)
 }

@@ -43,6 +43,13 @@ type Agent struct {
 	Notes    []string  `json:"notes"`
 }
 
+// Clone returns a copy whose lists are its own.
+func (a Agent) Clone() Agent {
+	a.Problems = append([]Problem{}, a.Problems...)
+	a.Notes = append([]string{}, a.Notes...)
+	return a
+}
+
 // Store is where an agent keeps its tasks during development.
 type Store string
 
