@@ -14,49 +14,94 @@ import (
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// Codec writes what is kept as JSON of the newest version, and reads what was written in any. A doc keeps the number of
-// the version it is in: the agent may speak a newer one by the time it is read.
+// Codec writes what is kept as JSON of the newest version, and reads what was written in any that this program knows or
+// knew. A doc keeps the number of the version it is in: the agent may speak a newer one by the time it is read, or, while
+// programs of two ages share a store, an older one. What is newer than this program is refused, not guessed.
 type Codec struct {
 	Wire int64 // number of the version in which all is written
 
 	protocol *runtime.Protocol
 	newest   *runtime.Version
 	mu       sync.RWMutex
-	wires    map[int64]*runtime.Version
+	wires    map[int64]wire
+}
+
+// wire is a version in which something is kept.
+type wire struct {
+	name             string
+	*runtime.Version // nil: it is newer than this program
 }
 
 // NewCodec makes the codec of a protocol. It knows the numbers of versions once it is told their names.
 func NewCodec(p *runtime.Protocol) *Codec {
-	return &Codec{protocol: p, newest: cmp.Or(p.Whole, p.Versions[0]), wires: map[int64]*runtime.Version{}}
+	return &Codec{protocol: p, newest: cmp.Or(p.Whole, p.Versions[0]), wires: map[int64]wire{}}
 }
 
 // Newest is the name of the version in which all is written.
 func (k *Codec) Newest() string { return k.newest.Name }
 
-// Name says which version of the protocol a number stands for. Of a version that is no longer spoken the newest knows most.
+// Name says which version of the protocol a number stands for. Of one that is no longer spoken the newest knows most.
 func (k *Codec) Name(n int64, name string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.wires[n] = k.newest
+	w := wire{name: name}
 	for _, known := range append(slices.Clip(k.protocol.Versions), k.newest) {
 		if known.Name == name {
-			k.wires[n] = known
+			w.Version = known
 		}
 	}
+	if w.Version == nil && !newer(name, k.newest.Name) {
+		w.Version = k.newest
+	}
+	k.wires[n] = w
 	if name == k.newest.Name {
 		k.Wire = n
 	}
 }
 
-// version is that of a number; nil: it has no name.
-func (k *Codec) version(wire int64) *runtime.Version {
+// newer reports whether a version comes after another one, by their numbers.
+func newer(a, b string) bool {
+	var of [2][2]int
+	for i, name := range []string{a, b} {
+		_, _ = fmt.Sscanf(name, "%d.%d", &of[i][0], &of[i][1])
+	}
+	return slices.Compare(of[0][:], of[1][:]) > 0
+}
+
+// version is that of a number, or why there is none.
+func (k *Codec) version(n int64) (*runtime.Version, error) {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
-	return k.wires[wire]
+	switch w, named := k.wires[n]; {
+	case !named:
+		return nil, errors.New("an event in a version of the protocol that the store does not name")
+	case w.Version == nil:
+		return nil, fmt.Errorf("%w: a newer program wrote it, in A2A %s, which this one does not know", store.ErrUnavailable, w.name)
+	default:
+		return w.Version, nil
+	}
 }
 
 // Knows reports whether a number has a name.
-func (k *Codec) Knows(wire int64) bool { return k.version(wire) != nil }
+func (k *Codec) Knows(n int64) bool {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	_, named := k.wires[n]
+	return named
+}
+
+// Foreign are the numbers of the versions that are newer than this program, as far as they have names.
+func (k *Codec) Foreign() (ns []int64) {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	for n, w := range k.wires {
+		if w.Version == nil {
+			ns = append(ns, n)
+		}
+	}
+	slices.Sort(ns)
+	return ns
+}
 
 // Append writes an event with its envelope: a task, message, status or artifact.
 func (k *Codec) Append(dst []byte, e runtime.Event) ([]byte, error) {
@@ -109,9 +154,9 @@ func (k *Codec) Messages(list []runtime.Message) (b []byte, err error) {
 
 // Read reads an event.
 func (k *Codec) Read(wire int64, doc []byte) (runtime.Event, error) {
-	v := k.version(wire)
-	if v == nil {
-		return nil, errors.New("an event in a version of the protocol that the store does not name")
+	v, err := k.version(wire)
+	if err != nil {
+		return nil, err
 	}
 	return v.ReadEvent(doc)
 }
@@ -200,11 +245,15 @@ func (k *Codec) ReadRequest(wire int64, doc []byte) (*runtime.SendRequest, error
 	if len(doc) == 0 {
 		return nil, nil
 	}
-	v := k.version(wire)
-	if v == nil || send(v) == nil {
-		return nil, errors.New("a request in a version of the protocol that is not known")
+	v, err := k.version(wire)
+	if err != nil {
+		return nil, err
 	}
-	r, err := send(v).Decode(doc)
+	op := send(v)
+	if op == nil {
+		return nil, errors.New("a request in a version of the protocol that has no operation for it")
+	}
+	r, err := op.Decode(doc)
 	if err != nil {
 		return nil, err
 	}
