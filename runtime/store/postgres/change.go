@@ -1,0 +1,267 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/a2agen/a2agen/runtime/internal/taskstate"
+	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/internal/stored"
+)
+
+// mostRounds is how often a change is decided anew when others are faster.
+const mostRounds = 100
+
+// errBusy: the task changes all the time.
+var errBusy = fmt.Errorf("%w: too many others change the task", store.ErrUnavailable)
+
+// rounds calls do until nobody was faster. again: it is not the first time.
+func rounds(ctx context.Context, do func(again bool) error) error {
+	for i := range mostRounds {
+		if err := do(i > 0); !errors.Is(err, errStale) {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("%w: %w", store.ErrUnavailable, context.Cause(ctx))
+		}
+	}
+	return errBusy
+}
+
+// change changes a task without an event. decide gets the task as it is, whose turn the caller has, puts into w what is to be
+// sent, and makes next what the task becomes. errNothing of it leaves everything as it is.
+func (s *Store) change(ctx context.Context, of ref, decide func(r *row, next *stored.Meta, w *write) error) error {
+	return rounds(ctx, func(bool) error {
+		r, err := s.locked(ctx, of, true)
+		if err != nil {
+			return err
+		}
+		defer r.unlock()
+		next := r.Meta
+		w := s.writeOf(r.N, r.Key, &next.State)
+		if err := decide(r, &next, w); err != nil {
+			if w.settle(err); errors.Is(err, errNothing) {
+				return nil
+			}
+			return err
+		}
+		s.updateTask(w, r, &next, nil)
+		if err := s.send(ctx, w); err != nil {
+			s.failed(r, err)
+			return err
+		}
+		r.Mu.Lock()
+		defer r.Mu.Unlock()
+		r.Meta, r.rev = next, r.rev+1
+		return nil
+	})
+}
+
+// failed takes a row out of use when it is no longer known what its task is.
+func (s *Store) failed(r *row, err error) {
+	if errors.Is(err, store.ErrUnknown) {
+		s.forget(r)
+	}
+}
+
+const (
+	// chunkSQL is for what changes nothing but the content.
+	chunkSQL = `UPDATE a2a.task SET rev=rev+1, version=$3, stamps=$4, artifacts=$5, artifactparts=$6, log=$7, since=$8, charged=$9
+		WHERE n=$1 AND rev=$2`
+	stateSQL = `UPDATE a2a.task SET rev=rev+1, version=$3, stamps=$4, artifacts=$5, artifactparts=$6, log=$7, since=$8, charged=$9,
+		said=$10, saidparts=$11, laststatus=$12, laststatusparts=$13, oldest=$14, snapshot=$15, body=$16, epoch=$17, calls=$18, done=$19,
+		runner=$20, attempt=$21, made=$22, began=$23, pushes=$24, ticketed=$25, asked=$26, input=$27, saved=$28, rest=$29, rested=$30`
+	updateSQL = stateSQL + " WHERE n=$1 AND rev=$2"
+	statusSQL = stateSQL + ", state=$31, at=$32, wire=$33, head=$34 WHERE n=$1 AND rev=$2"
+)
+
+// updateTask sets the statement of a task's row. head is the task without history and artifacts, if there is a new status.
+func (s *Store) updateTask(w *write, r *row, m *stored.Meta, head []byte) {
+	args := []any{
+		r.N, r.rev, m.Version, stampsOf(&m.State), int64(m.Artifacts.Bytes), int32(m.Artifacts.Parts), m.Log, m.Since, m.Charged, //nolint:gosec // few
+	}
+	if onlyContent(&r.Meta, m) && head == nil {
+		w.fence(chunkSQL, args...)
+		return
+	}
+	args = append(args, stateArgs(m)...)
+	if head == nil {
+		w.fence(updateSQL, args...)
+		return
+	}
+	w.fence(statusSQL, append(args, int16(m.Status), m.At, int32(s.codec.Wire), head)...) //nolint:gosec // few
+}
+
+// stateArgs are the arguments of stateSQL from $10 on.
+func stateArgs(m *stored.Meta) []any {
+	return []any{
+		int64(m.Messages.Bytes), int32(m.Messages.Parts), int64(m.LastStatus.Bytes), int32(m.LastStatus.Parts), m.Oldest, m.Snapshot, m.Body, //nolint:gosec // few
+		m.Epoch, m.Calls, m.Done, m.Runner, m.Attempt, m.Made, int64(m.Began), m.Pushes, m.Ticketed, m.Asked, m.Input, m.Saved, //nolint:gosec // bits
+		int16(m.Rest()), m.Rested,
+	}
+}
+
+// onlyContent reports whether a change is that of most chunks of an artifact.
+func onlyContent(was, is *stored.Meta) bool {
+	a, b := was.State, is.State
+	a.Version, a.Stamps, a.Artifacts = b.Version, b.Stamps, b.Artifacts
+	return a == b && was.Oldest == is.Oldest && was.Snapshot == is.Snapshot && was.Asked == is.Asked &&
+		sameBytes(was.Input, is.Input) && sameBytes(was.Saved, is.Saved)
+}
+
+// sameBytes reports whether two slices are one, or both empty.
+func sameBytes(a, b []byte) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
+
+// change is a new task, or an update of one.
+type change struct {
+	*stored.Change
+	s     *Store
+	key   store.Key
+	owner owner
+	n     int64
+	was   *stored.Meta
+	run   *store.Call // to begin now
+	delta delta
+}
+
+// askFacts finds out what the rules must know of other rows.
+func (c *change) askFacts(ctx context.Context) (err error) {
+	u, r := c.U, &c.Rules
+	if u.Repeat != nil {
+		if r.Facts.Repeated = c.s.repeated(ctx, c.owner, u.Repeat); r.Facts.Repeated != nil && store.Unsure(r.Facts.Repeated) {
+			return r.Facts.Repeated
+		}
+	}
+	if u.Redeem != nil {
+		if r.Facts.NoTicket = c.s.admits(ctx, c.n, *u.Redeem); r.Facts.NoTicket != nil && store.Unsure(r.Facts.NoTicket) {
+			return r.Facts.NoTicket
+		}
+	}
+	if u.Push != nil {
+		return c.s.pushFacts(ctx, c.owner, c.n, u.Push, r.Push)
+	}
+	return nil
+}
+
+// reserve makes room for the next version, and counts the change in.
+func (c *change) reserve(ctx context.Context) error {
+	limits := c.s.options.limits()
+	more, ok := c.Charge(c.was, &limits)
+	if ok {
+		c.Next.Charged = int64(c.Effects.Held)
+	}
+	c.delta = delta{owner: c.owner}
+	if c.was.Version != 0 {
+		c.delta.task = c.n
+	}
+	c.delta.move(c.was, &c.Next)
+	if c.Rules.Push != nil && c.Rules.Push.New {
+		c.delta.pushes++
+	}
+	if !ok {
+		c.s.count(&c.delta)
+		return nil
+	}
+	var stays taskstate.Holding
+	if c.was.Rest() != taskstate.Active {
+		stays = c.was.Holding()
+	}
+	return c.s.reserve(ctx, &c.delta, stays, more, c.Effects.Must)
+}
+
+// write puts into w all of the change but the row of its task.
+func (c *change) write(ctx context.Context, w *write) error {
+	w.sums = append(w.sums, &c.delta)
+	for i, line := range c.Lines(c.was.Version, c.was.Status) {
+		e := &c.Log[i]
+		w.add("INSERT INTO a2a.event(task, seq, kind, state, wire, run, doc, messages) VALUES($1,$2,$3,$4,$5,$6,$7,$8)", c.n, line.Seq,
+			int16(line.Kind), int16(line.State), int32(c.s.codec.Wire), line.Run, e.Doc(), e.Messages) //nolint:gosec // few
+	}
+	if err := c.writeCalls(ctx, w); err != nil {
+		return err
+	}
+	u := c.U
+	if c.was.Pushes > 0 {
+		c.s.wakePushes(w, c.n)
+	}
+	if u.Push != nil {
+		c.s.putPush(w, c.n, u.Push, c.Config, c.Next.Version)
+	}
+	if u.Repeat != nil {
+		call := int64(0)
+		if u.Call != nil {
+			call = u.Call.N
+		}
+		c.s.addRepeat(w, c.owner, c.key.Task, u.Repeat, call)
+	}
+	c.writeTickets(w)
+	return nil
+}
+
+// writeTickets drops the tickets that are used up, and keeps the new one.
+func (c *change) writeTickets(w *write) {
+	if c.U.Redeem != nil {
+		w.fenced("DELETE FROM a2a.ticket WHERE hash=$1 AND task=$2", c.U.Redeem[:], c.n)
+	}
+	if c.Effects.DropTickets {
+		c.s.dropTickets(w, c.n)
+	}
+	if c.U.Ticket != nil && c.Next.Ticketed {
+		c.s.addTicket(w, c.n, c.Next.Version, c.U.Ticket, c.Ticket)
+	}
+}
+
+// writeCalls deletes calls that are over, and stores a new one, unless that is over at once, or begins the next.
+func (c *change) writeCalls(ctx context.Context, w *write) (err error) {
+	m, e := &c.Next, &c.Effects
+	if m.Done > c.was.Done && c.was.Open() {
+		w.add("DELETE FROM a2a.call WHERE task=$1 AND n<=$2", c.n, m.Done)
+	}
+	switch call := c.U.Call; {
+	case e.Call > m.Done:
+		if call.N, call.Attempt, call.Made = e.Call, 0, 0; e.Begin == e.Call {
+			call.Attempt, call.Made, c.run = int(m.Attempt), int(m.Made), call
+		}
+		w.add("INSERT INTO a2a.call(task, n, wire, request, input, value) VALUES($1,$2,$3,$4,$5,$6)", c.n, call.N,
+			int32(c.s.codec.Wire), c.Request, call.Input, call.Value) //nolint:gosec // few
+	case e.Call != 0:
+		call.N = e.Call
+	case e.Begin != 0:
+		c.run, err = c.s.began(ctx, c.n, m)
+	}
+	return err
+}
+
+// publish shows the change to readers, and returns the answer. The caller has the turn of the row.
+func (c *change) publish(r *row, view *store.View) store.Snapshot {
+	r.Mu.Lock()
+	defer r.Mu.Unlock()
+	if err := c.Publish(c.s.codec, &r.Row); err != nil { // it fitted when it was prepared
+		c.s.options.Logger.Error("an event does not fit its task", "task", r.Key.Task, "error", err)
+		r.dropped = true
+	}
+	if r.rev++; r.dropped {
+		c.s.cache.Drop(r.Key)
+	} else {
+		c.s.cache.Put(r.Key, r, r.Meta.Cost())
+	}
+	snap := r.Snapshot(view)
+	snap.Run = c.run
+	return snap
+}
+
+// again answers a change that was made before, with the task as it is now and the call that the caller must begin.
+func (s *Store) again(ctx context.Context, r *row, e taskstate.Effects, view *store.View) (snap store.Snapshot, err error) {
+	var run *store.Call
+	if e.Begin != 0 {
+		if run, err = s.began(ctx, r.N, &r.Meta); err != nil {
+			return snap, err
+		}
+	}
+	r.Mu.Lock()
+	defer r.Mu.Unlock()
+	snap = r.Snapshot(view)
+	snap.Run = run
+	return snap, nil
+}

@@ -1,0 +1,110 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+
+	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/internal/stored"
+)
+
+// Create implements [store.Store]. That there is no such task is found out by the write itself, or when it is refused.
+func (s *Store) Create(ctx context.Context, key store.Key, n store.New, view *store.View) (snap store.Snapshot, err error) {
+	err = rounds(ctx, func(again bool) error {
+		snap, err = s.create(ctx, key, &n, view, again)
+		return err
+	})
+	return snap, err
+}
+
+func (s *Store) create(ctx context.Context, key store.Key, n *store.New, view *store.View, again bool) (snap store.Snapshot, err error) {
+	start := stored.NewMeta(n)
+	c := &change{Change: stored.ForNew(s.codec, n, s.me()), s: s, key: key, was: &start}
+	if again {
+		s.forgetOwner(key.Owner) // a sweep may have deleted it
+		if snap, err := s.existing(ctx, c, view); !errors.Is(err, store.ErrNotFound) {
+			return snap, err
+		}
+	}
+	if c.owner, err = s.owner(ctx, key.Owner); err != nil {
+		return snap, err
+	}
+	if err := c.askFacts(ctx); err != nil {
+		return snap, err
+	}
+	c.Ask(c.was, nil)
+	limits := s.options.limits()
+	if err := c.Decide(c.was, nil, s.now().UnixNano(), &limits); err != nil {
+		return s.refused(ctx, c, view, err)
+	}
+	if err := c.reserve(ctx); err != nil {
+		return s.refused(ctx, c, view, err)
+	}
+	return s.insert(ctx, c, view)
+}
+
+// refused says why a task is not made: first, because it is there.
+func (s *Store) refused(ctx context.Context, c *change, view *store.View, why error) (store.Snapshot, error) {
+	if snap, err := s.existing(ctx, c, view); !errors.Is(err, store.ErrNotFound) {
+		return snap, err
+	}
+	return store.Snapshot{}, why
+}
+
+// existing answers the creation of a task that is there already; ErrNotFound: it is not.
+func (s *Store) existing(ctx context.Context, c *change, view *store.View) (snap store.Snapshot, err error) {
+	r, err := s.locked(ctx, ref{key: c.key}, true)
+	if err != nil {
+		return snap, err
+	}
+	defer r.unlock()
+	effects, again := r.Meta.Again(c.Rules.By, c.Rules.Stamp)
+	if !again {
+		return snap, store.ErrExists
+	}
+	return s.again(ctx, r, effects, view)
+}
+
+// insert sends a new task for which room is reserved.
+func (s *Store) insert(ctx context.Context, c *change, view *store.View) (snap store.Snapshot, err error) {
+	if err = s.makeOwner(ctx, &c.owner); err == nil {
+		c.n, err = s.nextNumber(ctx)
+	}
+	if err != nil {
+		s.settled(&c.delta, err)
+		return snap, err
+	}
+	c.delta.owner = c.owner
+	w := s.writeOf(c.n, c.key, &c.Next.State)
+	if err := c.write(ctx, w); err != nil {
+		w.settle(err)
+		return snap, err
+	}
+	s.insertTask(w, c)
+	r := newRow(c.n, c.key)
+	r.Task = c.New.Task.View(nil, true) // a copy, since a caller that gets no answer sends its own again
+	if err := s.send(ctx, w); err != nil {
+		return snap, err
+	}
+	return c.publish(r, view), nil
+}
+
+// insertSQL makes the row of a task, unless there is one of its name or its owner was deleted meanwhile.
+const insertSQL = `INSERT INTO a2a.task(n, rev, owner, account, id, context, skill, clientid, trace, version, stamps, artifacts,
+	artifactparts, log, since, charged, said, saidparts, laststatus, laststatusparts, oldest, snapshot, body, epoch, calls, done, runner,
+	attempt, made, began, pushes, ticketed, asked, input, saved, rest, rested, state, at, wire, head)
+	SELECT $1::bigint, 1, $2::bigint, $3::bigint, $4::text, $5::text, $6::text, $7::bool, $8::text, $9::bigint, $10::bytea, $11::bigint,
+	$12::int, $13::bigint, $14::bigint, $15::bigint, $16::bigint, $17::int, $18::bigint, $19::int, $20::bigint, $21::bigint, $22::bigint,
+	$23::bigint, $24::bigint, $25::bigint, $26::int, $27::int, $28::int, $29::bigint, $30::int, $31::bool, $32::bool, $33::bytea,
+	$34::bytea, $35::smallint, $36::bigint, $37::smallint, $38::bigint, $39::int, $40::bytea
+	WHERE EXISTS(SELECT 1 FROM a2a.owner WHERE n=$2) ON CONFLICT (owner, id) DO NOTHING`
+
+func (s *Store) insertTask(w *write, c *change) {
+	m := &c.Next
+	args := []any{
+		c.n, c.owner.n, c.owner.account, c.key.Task, m.Context, m.Skill, m.ClientID, m.Trace, m.Version, stampsOf(&m.State),
+		int64(m.Artifacts.Bytes), int32(m.Artifacts.Parts), m.Log, m.Since, m.Charged, //nolint:gosec // few
+	}
+	args = append(args, stateArgs(m)...)
+	w.fence(insertSQL, append(args, int16(m.Status), m.At, int32(s.codec.Wire), c.Head)...) //nolint:gosec // few
+}

@@ -1,0 +1,170 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Plan returns the steps that [Migrate] would make.
+func Plan(ctx context.Context, address string) ([]Step, error) {
+	t, err := reach(ctx, address, "")
+	if err != nil {
+		return nil, err
+	}
+	var left []Step
+	err = t.connected(ctx, func(c *pgx.Conn) error {
+		m, err := t.meta(ctx, c)
+		if err == nil {
+			err = m.check("")
+		}
+		for i := m.format; err == nil && i < len(steps); i++ {
+			step := steps[i]
+			step.SQL = t.inSchema(step.SQL)
+			left = append(left, step)
+		}
+		return err
+	})
+	return left, t.failed(err)
+}
+
+// Migrate brings the schema to the format of this program.
+func Migrate(ctx context.Context, address string) error {
+	t, err := reach(ctx, address, "")
+	if err != nil {
+		return err
+	}
+	return t.failed(t.migrate(ctx, ""))
+}
+
+func (t *target) failed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return t.openFailed(err)
+}
+
+func (t *target) inSchema(text string) string {
+	return strings.ReplaceAll(text, defaultSchema+".", t.schema+".")
+}
+
+// connected calls do with a connection of its own.
+func (t *target) connected(ctx context.Context, do func(*pgx.Conn) error) error {
+	conn, err := pgx.ConnectConfig(ctx, t.pool.ConnConfig)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	return do(conn)
+}
+
+// meta is what a schema says of itself. The zero meta is of one that is not there.
+type meta struct {
+	format, least int
+	agent         string
+}
+
+// meta reads it, on a connection or in a transaction of it.
+func (t *target) meta(ctx context.Context, c *pgx.Conn) (m meta, err error) {
+	var there, usable bool
+	const has = `SELECT to_regclass($1) IS NOT NULL`
+	if err := c.QueryRow(ctx, `SELECT to_regnamespace($1) IS NOT NULL, coalesce(has_schema_privilege(to_regnamespace($1)::oid, 'USAGE'), true)`,
+		t.schema).Scan(&there, &usable); err != nil || !there {
+		return m, err
+	}
+	if !usable {
+		return m, &pgconn.PgError{Severity: "ERROR", Code: codeNoRight, Message: "permission denied for schema " + t.schema}
+	}
+	if err := c.QueryRow(ctx, has, t.schema+".meta").Scan(&there); err != nil || !there {
+		return m, err
+	}
+	err = c.QueryRow(ctx, t.inSchema("SELECT format, least, agent FROM a2a.meta")).Scan(&m.format, &m.least, &m.agent)
+	if errors.Is(err, pgx.ErrNoRows) {
+		err = fmt.Errorf("schema %s has a table meta without a row: it is another program's, or damaged", t.schema)
+	}
+	return m, err
+}
+
+// check refuses a schema that this program cannot use for an agent.
+func (m *meta) check(agent string) error {
+	switch {
+	case m.format > len(steps) && m.least > len(steps):
+		return fmt.Errorf("the schema has format %d, and this program knows formats up to %d: use the newer program that changed it",
+			m.format, len(steps))
+	case agent != "" && m.agent != "" && m.agent != agent:
+		return fmt.Errorf("the schema has the tasks of agent %q, and this is agent %q: give each a schema of its own, "+
+			"with a2a_schema=NAME in the address", m.agent, agent)
+	}
+	return nil
+}
+
+// migrate brings the schema to the newest format, one step and one transaction at a time, and notes whose it is.
+func (t *target) migrate(ctx context.Context, agent string) error {
+	return t.connected(ctx, func(c *pgx.Conn) error {
+		for {
+			m, err := t.meta(ctx, c)
+			if err == nil {
+				err = m.check(agent)
+			}
+			if err != nil {
+				return err
+			}
+			if m.format >= len(steps) && (agent == "" || m.agent != "") {
+				return nil
+			}
+			if err := t.step(ctx, c, agent); err != nil {
+				return err
+			}
+		}
+	})
+}
+
+// step makes the next step, or notes the agent, unless somebody else has done so meanwhile.
+func (t *target) step(ctx context.Context, c *pgx.Conn, agent string) error {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte("a2agen " + t.schema))
+	tx, err := c.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
+	if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(h.Sum64())); err != nil { //nolint:gosec // bits
+		return err
+	}
+	m, err := t.meta(ctx, c)
+	if err != nil {
+		return err
+	}
+	if m.format >= len(steps) {
+		if m.agent == "" {
+			_, err = tx.Exec(ctx, t.inSchema("UPDATE a2a.meta SET agent=$1 WHERE agent=''"), agent)
+		}
+	} else {
+		err = t.change(ctx, tx, m, agent)
+	}
+	if err != nil {
+		return err
+	}
+	return tx.Commit(ctx)
+}
+
+// change makes the step after a format.
+func (t *target) change(ctx context.Context, tx pgx.Tx, m meta, agent string) error {
+	step := &steps[m.format]
+	script := t.inSchema(step.SQL)
+	note, args := "UPDATE a2a.meta SET format=$1, least=$2", []any{step.Format, step.Least}
+	if m.format == 0 {
+		script = "CREATE SCHEMA IF NOT EXISTS " + t.schema + ";" + script
+		note, args = "INSERT INTO a2a.meta(format, least, agent) VALUES($1, $2, $3)", append(args, agent)
+	}
+	if _, err := tx.Conn().PgConn().Exec(ctx, script).ReadAll(); err != nil {
+		return fmt.Errorf("change the schema from format %d to %d: %w", m.format, step.Format, err)
+	}
+	_, err := tx.Exec(ctx, t.inSchema(note), args...)
+	return err
+}

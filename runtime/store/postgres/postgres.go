@@ -1,0 +1,312 @@
+// Package postgres keeps tasks in PostgreSQL, for many replicas of an agent: any of them serves any call of any task.
+//
+// A change is decided in the process that is asked for it, by package taskstate, on the task as that process knows it. What it
+// writes names the revision of the row that it was decided on: when another replica was faster, nothing happens, and the task is
+// read and decided on anew. So no transaction ever waits for its client, and a replica that is stopped holds no lock.
+//
+// Reads ask for the revision of a task before they trust the decoded one in memory: what one replica has acknowledged, every other
+// one shows.
+//
+// Programs that do not import the package do not link the driver.
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/taskstate"
+	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/internal/stored"
+)
+
+// Options say what a [Store] keeps and how. A zero field means the default in brackets. Bytes are counted as package sqlite
+// counts them, and limits mean the same; with several instances each knows what the others have written a second later, so that
+// together they may go over a limit by what one second brings.
+type Options struct {
+	Tasks      int           // tasks [1,000,000,000]
+	Bytes      int64         // all tasks together [8 TiB]
+	TaskBytes  int64         // content of one task, with its private state; its log may take as much again [64 MiB]
+	OwnerTasks int           // tasks of one owner [half of all, and all for callers without a principal]
+	OwnerBytes int64         // tasks of one owner together [half of all, and all for callers without a principal]
+	Events     int           // events that the log of one task keeps at least; older ones are trimmed [10,000]
+	Pushes     int           // push notification configurations of all tasks [1,000,000]
+	Ended      time.Duration // how long an ended task is kept [7 days]
+	Parked     time.Duration // how long a task waits for its client before it is dropped [90 days]
+
+	// Agent is the name of the agent. A schema is one agent's: another name is refused. "": none is checked.
+	Agent string
+	// Schema is where the tables are, unless the address says a2a_schema [a2a].
+	Schema string
+	// Lease is for how long an instance is taken to be there when nothing is heard of it [10 s].
+	Lease time.Duration
+	// Cache is how many bytes of tasks are kept decoded [64 MiB].
+	Cache int64
+	// Clock is the time that rules what is due and what is dropped [that of the database].
+	Clock func() time.Time
+	// Logger gets errors that no caller is told of [slog.Default].
+	Logger *slog.Logger
+
+	tracer pgx.QueryTracer // of all connections, in tests
+}
+
+func (o Options) withDefaults() Options {
+	o.Tasks = cmp.Or(o.Tasks, 1_000_000_000)
+	o.Bytes = cmp.Or(o.Bytes, 8<<40)
+	o.TaskBytes = cmp.Or(o.TaskBytes, min(64<<20, o.Bytes/4))
+	o.Events = cmp.Or(o.Events, 10_000)
+	o.Pushes = cmp.Or(o.Pushes, 1_000_000)
+	o.Ended = cmp.Or(o.Ended, 7*24*time.Hour)
+	o.Parked = cmp.Or(o.Parked, 90*24*time.Hour)
+	o.Schema = cmp.Or(o.Schema, defaultSchema)
+	o.Lease = cmp.Or(o.Lease, 10*time.Second)
+	o.Cache = cmp.Or(o.Cache, 64<<20)
+	o.Logger = cmp.Or(o.Logger, slog.Default())
+	return o
+}
+
+// share is what the owner with the given principal may hold.
+func (o *Options) share(principal string) taskstate.Holding {
+	return taskstate.Share(o.all(), taskstate.Holding{Tasks: int64(o.OwnerTasks), Bytes: o.OwnerBytes}, principal != "")
+}
+
+func (o *Options) all() taskstate.Holding {
+	return taskstate.Holding{Tasks: int64(o.Tasks), Bytes: o.Bytes}
+}
+
+// slack is by how much a task may grow by chunks of artifacts before its account is charged.
+const slack = 64 << 10
+
+// limits are those of one task.
+func (o *Options) limits() taskstate.Limits {
+	return taskstate.Limits{Task: int(min(o.TaskBytes, math.MaxInt)), Slack: slack}
+}
+
+// Store is a [store.Store] in a database that it may share with others.
+type Store struct {
+	options Options
+	target  *target
+	schema  string // as statements name it, with a dot
+	texts   texts  // statements, with the schema
+	fences  texts
+	codec   *stored.Codec
+	cache   *stored.Cache[*row]
+	pool    *pgxpool.Pool // for reads
+	senders *pgxpool.Pool // for writers
+	writers [writers]*writer
+	stopped sync.WaitGroup // writers
+	numbers numbers
+	ledger  ledger
+	self    instance
+	claims  atomic.Int64 // of deliveries
+	walked  atomic.Int64 // the owner at which a sweep goes on
+	closing sync.Once
+	closed  error
+}
+
+var _ store.Store = (*Store)(nil)
+
+// errClosed is what a closed store says.
+var errClosed = fmt.Errorf("%w: it is closed", store.ErrUnavailable)
+
+// OpenStore is Open with the default options, as generated servers call it.
+func OpenStore(address, agent string, p *runtime.Protocol) (store.Store, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	s, err := Open(ctx, address, p, Options{Agent: agent})
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Open opens a store, whose tables it makes if they are not there and the role may; what a task says is kept as the protocol has
+// it. The address is a URL or a list of key=value as libpq has them, completed by PGHOST, PGSERVICE, PGPASSFILE and so on; it may
+// also say a2a_schema, and how many connections read: pool_max_conns. Errors say what is wrong and what to do, and no password.
+func Open(ctx context.Context, address string, p *runtime.Protocol, o Options) (*Store, error) {
+	t, err := reach(ctx, address, o.Schema)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{options: o.withDefaults(), target: t, schema: t.schema + "."}
+	s.cache = stored.NewCache[*row](s.options.Cache)
+	s.ledger.init(s.options.all())
+	if o.tracer != nil {
+		t.pool.ConnConfig.Tracer = o.tracer
+	}
+	if err := s.open(ctx, p); err != nil {
+		s.release()
+		return nil, t.openFailed(err)
+	}
+	return s, nil
+}
+
+// reach reads an address and finds a server there that can be used.
+func reach(ctx context.Context, address, schema string) (*target, error) {
+	t, err := parseAddress(address)
+	if err != nil {
+		return nil, err
+	}
+	if schema != "" && t.schema == defaultSchema {
+		if !schemas.MatchString(schema) {
+			return nil, fmt.Errorf("%q is no name of a schema: it begins with a letter, and has a-z, 0-9 and _ alone", schema)
+		}
+		t.schema = schema
+	}
+	return t, t.look(ctx)
+}
+
+func (s *Store) open(ctx context.Context, p *runtime.Protocol) (err error) {
+	if err := s.target.migrate(ctx, s.options.Agent); err != nil {
+		return err
+	}
+	if s.pool, err = pgxpool.NewWithConfig(ctx, s.target.pool.Copy()); err != nil {
+		return err
+	}
+	config := s.target.pool.Copy()
+	config.MaxConns, config.MinConns, config.MinIdleConns = writers, 0, 0
+	if s.senders, err = pgxpool.NewWithConfig(ctx, config); err != nil {
+		return err
+	}
+	if err := s.nameWires(ctx, p); err != nil {
+		return err
+	}
+	for i := range s.writers {
+		w := &writer{s: s, lane: i, pool: s.senders, wake: make(chan struct{}, 1)}
+		s.writers[i] = w
+		s.stopped.Go(w.run)
+	}
+	return s.begin(ctx)
+}
+
+// nameWires gives the newest version of the protocol its number, and reads those of all.
+func (s *Store) nameWires(ctx context.Context, p *runtime.Protocol) error {
+	s.codec = stored.NewCodec(p)
+	if found, err := s.one(ctx, "SELECT n FROM a2a.wire WHERE name=$1", []any{s.codec.Newest()}, new(int64)); err != nil {
+		return err
+	} else if !found {
+		if _, err := s.pool.Exec(ctx, s.sql("INSERT INTO a2a.wire(name) VALUES($1) ON CONFLICT DO NOTHING"), s.codec.Newest()); err != nil {
+			return err
+		}
+	}
+	return s.readWires(ctx)
+}
+
+func (s *Store) readWires(ctx context.Context) error {
+	return s.query(ctx, "SELECT n, name FROM a2a.wire", func(rows pgx.Rows) error {
+		var n int64
+		var name string
+		err := rows.Scan(&n, &name)
+		s.codec.Name(n, name)
+		return err
+	})
+}
+
+// Close implements [store.Store]: it gives back what this instance runs, and ends its connections.
+func (s *Store) Close(left ...store.Key) error {
+	s.closing.Do(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 2*batchTime)
+		defer cancel()
+		s.closed = s.end(ctx, left)
+		s.release()
+	})
+	return s.closed
+}
+
+// release ends what was begun, but for the instance.
+func (s *Store) release() {
+	for _, w := range s.writers {
+		if w != nil {
+			w.close()
+		}
+	}
+	s.stopped.Wait()
+	for _, pool := range []*pgxpool.Pool{s.pool, s.senders} {
+		if pool != nil {
+			pool.Close()
+		}
+	}
+}
+
+// inSchema puts the name of the schema into a statement, which has that of the default one.
+func (s *Store) inSchema(text string) string {
+	if s.schema == defaultSchema+"." {
+		return text
+	}
+	return strings.ReplaceAll(text, defaultSchema+".", s.schema)
+}
+
+// readTime is how long a read may take whose caller has no deadline.
+const readTime = 30 * time.Second
+
+// limited gives a read a deadline.
+func limited(ctx context.Context) (context.Context, context.CancelFunc) {
+	if _, ok := ctx.Deadline(); ok {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, readTime)
+}
+
+// query asks, and calls scan for each row of the answer.
+func (s *Store) query(ctx context.Context, sql string, scan func(pgx.Rows) error, args ...any) error {
+	ctx, cancel := limited(ctx)
+	defer cancel()
+	rows, err := s.pool.Query(ctx, s.sql(sql), args...)
+	if err != nil {
+		return readFailed(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return err
+		}
+	}
+	return readFailed(rows.Err())
+}
+
+// one asks for one row.
+func (s *Store) one(ctx context.Context, sql string, args []any, dest ...any) (found bool, err error) {
+	ctx, cancel := limited(ctx)
+	defer cancel()
+	err = s.pool.QueryRow(ctx, s.sql(sql), args...).Scan(dest...)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, readFailed(err)
+}
+
+// numbers gives new tasks their numbers, which are taken from the database in blocks.
+type numbers struct {
+	mu   sync.Mutex
+	next int64
+	end  int64
+}
+
+// blockOf is how many numbers a block has.
+const blockOf = 1024
+
+func (s *Store) nextNumber(ctx context.Context) (int64, error) {
+	q := &s.numbers
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.next == q.end {
+		var block int64
+		if _, err := s.one(ctx, "SELECT nextval('a2a.block')", nil, &block); err != nil {
+			return 0, err
+		}
+		q.next, q.end = block*blockOf, (block+1)*blockOf
+	}
+	q.next++
+	return q.next - 1, nil
+}

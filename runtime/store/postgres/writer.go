@@ -1,0 +1,322 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/a2agen/a2agen/runtime/internal/taskstate"
+	"github.com/a2agen/a2agen/runtime/store"
+)
+
+// A change is decided on its caller's goroutine. A writer only sends it: all that waits goes together as one batch, which is
+// one transaction in one round trip, and no transaction ever waits for its client. What a change was decided on is part of
+// its statements: one that finds another rev of its task undoes the batch, and the others are sent again without it.
+
+// write is what one change sends.
+type write struct {
+	s     *Store
+	n     int64            // of the task
+	key   store.Key        // of it
+	next  *taskstate.State // what it becomes; nil: the write changes no task
+	task  statement        // of the row of the task. Those of a batch come first, in the order of their numbers
+	rest  []statement
+	sums  []*delta
+	bytes int
+
+	state atomic.Int32
+	done  chan struct{}
+	err   error
+}
+
+type statement struct {
+	sql  string
+	args []any
+}
+
+// States of a write.
+const (
+	waiting   = iota
+	taken     // by the writer
+	abandoned // by its caller
+)
+
+// newWrite makes one that changes no task. n is which writer sends it, of as many as there are.
+func (s *Store) newWrite(n int64) *write { return &write{s: s, n: n, done: make(chan struct{})} }
+
+// writeOf makes one that changes a task, to what next is when it is sent. A task that is dropped becomes the zero State.
+func (s *Store) writeOf(n int64, key store.Key, next *taskstate.State) *write {
+	w := s.newWrite(n)
+	w.key, w.next = key, next
+	return w
+}
+
+// add adds a statement.
+func (w *write) add(sql string, args ...any) {
+	w.rest = append(w.rest, w.measured(w.s.sql(sql), args))
+}
+
+// fenced adds a statement without RETURNING that must change a row: otherwise the write is undone, with errStale.
+func (w *write) fenced(sql string, args ...any) {
+	w.rest = append(w.rest, w.measured(w.s.fenced(sql), args))
+}
+
+// fence sets the statement of the row of the task, as fenced does.
+func (w *write) fence(sql string, args ...any) {
+	w.task = w.measured(w.s.fenced(sql), args)
+}
+
+func (w *write) measured(sql string, args []any) statement {
+	w.bytes += len(args) * 8
+	for _, a := range args {
+		if b, ok := a.([]byte); ok {
+			w.bytes += len(b)
+		}
+	}
+	return statement{sql, args}
+}
+
+// sql puts the name of the schema into a statement.
+func (s *Store) sql(text string) string { return s.texts.get(text, s.inSchema) }
+
+// fenced is sql for a statement that must change a row.
+func (s *Store) fenced(text string) string {
+	return s.fences.get(text, func(text string) string {
+		return s.inSchema("WITH changed AS (" + text + " RETURNING 1) SELECT CASE WHEN count(*)=0 THEN a2a.fence() END FROM changed")
+	})
+}
+
+// texts remembers what statements were made of others.
+type texts struct{ m sync.Map }
+
+func (t *texts) get(text string, make func(string) string) string {
+	if made, ok := t.m.Load(text); ok {
+		return made.(string)
+	}
+	made := make(text)
+	t.m.Store(text, made)
+	return made
+}
+
+// settle ends what was reserved for the write.
+func (w *write) settle(err error) {
+	for _, d := range w.sums {
+		w.s.settled(d, err)
+	}
+}
+
+// writers is how many connections write.
+const writers = 2
+
+// send has a writer send w, and waits. errStale: another was faster. What was reserved for w is settled, whatever comes of it.
+func (s *Store) send(ctx context.Context, w *write) error {
+	if err := s.writers[w.n%writers].put(w); err != nil {
+		w.settle(err)
+		return err
+	}
+	select {
+	case <-w.done:
+		return w.err
+	case <-ctx.Done():
+	}
+	if !w.state.CompareAndSwap(waiting, abandoned) {
+		return fmt.Errorf("%w: %w", store.ErrUnknown, context.Cause(ctx))
+	}
+	err := fmt.Errorf("%w: %w", store.ErrUnavailable, context.Cause(ctx))
+	w.settle(err)
+	return err
+}
+
+// writer sends what waits, one batch after the other.
+type writer struct {
+	s    *Store
+	lane int // among the writers of this instance
+	pool *pgxpool.Pool
+
+	mu     sync.Mutex
+	queue  []*write
+	closed bool
+	wake   chan struct{}
+}
+
+func (w *writer) put(one *write) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return errClosed
+	}
+	w.queue = append(w.queue, one)
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+// take returns what waits, up to a batch, whether there is more, and whether the writer is open.
+func (w *writer) take() (list []*write, more, open bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n, bytes := 0, 0
+	for n < len(w.queue) && n < mostWrites && bytes < mostBytes {
+		bytes += w.queue[n].bytes
+		n++
+	}
+	list = w.queue[:n:n]
+	if w.queue = w.queue[n:]; len(w.queue) == 0 {
+		w.queue = nil
+	}
+	return list, len(w.queue) > 0, !w.closed
+}
+
+func (w *writer) close() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.closed {
+		w.closed = true
+		close(w.wake)
+	}
+}
+
+// What a batch has at most, and how long it may take.
+const (
+	mostWrites = 128
+	mostBytes  = 1 << 20
+	batchTime  = 10 * time.Second
+)
+
+func (w *writer) run() {
+	more := false
+	for {
+		if !more {
+			<-w.wake
+		}
+		var list []*write
+		var open bool
+		list, more, open = w.take()
+		if len(list) == 0 && !open {
+			return
+		}
+		list = slices.DeleteFunc(list, func(one *write) bool { return !one.state.CompareAndSwap(waiting, taken) })
+		if len(list) > 0 {
+			w.batch(list)
+		}
+	}
+}
+
+// mostTries is how often a batch is sent that fails for a reason that passes.
+const mostTries = 3
+
+// batch sends writes as one transaction, and sends the others again when one of them is at fault.
+func (w *writer) batch(list []*write) {
+	slices.SortFunc(list, func(a, b *write) int { return cmp.Compare(a.n, b.n) })
+	for tries := 1; len(list) > 0; {
+		bad, err := w.transaction(list)
+		switch {
+		case err == nil:
+			w.answer(list, nil)
+			return
+		case bad >= 0:
+			w.answer(list[bad:bad+1], err)
+			list = slices.Delete(list, bad, bad+1)
+		case passes(err) && tries < mostTries:
+			tries++
+		default:
+			w.answer(list, err)
+			return
+		}
+	}
+}
+
+func (w *writer) answer(list []*write, err error) {
+	for _, one := range list {
+		for _, d := range one.sums {
+			w.s.settled(d, err)
+		}
+		if one.err = err; err == nil && one.n != 0 {
+			w.s.published(one.key, one.n, one.next)
+		}
+		close(one.done)
+	}
+}
+
+// transaction sends writes. When one of them is at fault it returns which, -1 when none is.
+func (w *writer) transaction(list []*write) (bad int, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), batchTime)
+	defer cancel()
+	conn, err := w.pool.Acquire(ctx)
+	if err != nil {
+		return -1, writeFailed(err, false)
+	}
+	defer conn.Release()
+	b, of := w.assemble(list)
+	results := conn.SendBatch(ctx, b)
+	for i := range b.Len() {
+		if _, err := results.Exec(); err != nil {
+			_ = results.Close()
+			return blame(err, i, of)
+		}
+	}
+	if err := results.Close(); err != nil {
+		return blame(err, len(of), of)
+	}
+	return -1, nil
+}
+
+// assemble puts the statements of writes in the order in which all replicas lock rows. of says whose each one is.
+func (w *writer) assemble(list []*write) (b *pgx.Batch, of []int) {
+	b = &pgx.Batch{}
+	queue := func(i int, st statement) {
+		b.Queue(st.sql, st.args...)
+		of = append(of, i)
+	}
+	var sums []*delta
+	for i, one := range list {
+		if one.task.sql != "" {
+			queue(i, one.task)
+		}
+		sums = append(sums, one.sums...)
+	}
+	for i, one := range list {
+		for _, st := range one.rest {
+			queue(i, st)
+		}
+	}
+	w.s.queueSums(b, w.lane, sums)
+	return b, of
+}
+
+// blame says whose fault an error of the i-th statement is.
+func blame(err error, i int, of []int) (int, error) {
+	var pg *pgconn.PgError
+	switch {
+	case !errors.As(err, &pg) || pg.Severity != "ERROR" || i >= len(of):
+		return -1, writeFailed(err, true)
+	case pg.Code == codeStale:
+		return of[i], errStale
+	case slices.Contains([]string{"40P01", "40001", "55P03"}, pg.Code):
+		return -1, errPasses
+	case ofOne(pg.Code):
+		return of[i], writeFailed(err, true)
+	}
+	return -1, writeFailed(err, true)
+}
+
+// ofOne reports whether an error lies with the data of one statement, by the class of its code.
+func ofOne(code string) bool {
+	return code != "" && slices.Contains([]string{"22", "23", "42", "54"}, code[:2])
+}
+
+// errPasses marks errors of a batch that may be sent again: nothing happened.
+var errPasses = fmt.Errorf("%w: it collided with another transaction", store.ErrUnavailable)
+
+func passes(err error) bool { return errors.Is(err, errPasses) }
