@@ -1,0 +1,207 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/a2agen/a2agen/a2a"
+	"github.com/a2agen/a2agen/internal/test/postgrestest"
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/taskstate"
+	"github.com/a2agen/a2agen/runtime/store"
+)
+
+func TestABatchChangesOneRowOfAnAccountAndOneOfEverybodys(t *testing.T) {
+	s := &Store{schema: "a2a."}
+	a, b := owner{n: 7, account: 3}, owner{n: 9, account: 2}
+	deltas := []*delta{
+		{owner: a, sums: sums{tasks: 1, bytes: 100}, states: [16]int8{1: 1}},
+		{owner: b, sums: sums{bytes: 5}},
+		{owner: a, sums: sums{bytes: 20, restedTasks: 1, restedBytes: 120}, states: [16]int8{1: -1, 3: 1}},
+		{owner: b, sums: sums{bytes: -5}},
+	}
+	var batch pgx.Batch
+	s.queueSums(&batch, 1, deltas)
+	if batch.Len() != 2 {
+		t.Fatalf("%d statements", batch.Len())
+	}
+	want := "[1 [0 3] [1 1] [120 120] [1 1] [120 120] [0 0] [0 0]]"
+	if got := fmt.Sprint(batch.QueuedQueries[0].Arguments); got != want {
+		t.Errorf("the accounts change by %s, want %s", got, want)
+	}
+	if got := fmt.Sprint(batch.QueuedQueries[1].Arguments); got != "[1 [7] [3] [1]]" {
+		t.Errorf("the counts change by %s", got)
+	}
+	var none pgx.Batch
+	if s.queueSums(&none, 0, []*delta{{owner: a}, deltas[1], deltas[3]}); none.Len() != 0 {
+		t.Errorf("%d statements for changes that add up to nothing", none.Len())
+	}
+}
+
+func TestAChangeCountsFromTheDecisionOnAndNoMoreWhenItIsNotWritten(t *testing.T) {
+	s := &Store{}
+	s.ledger.init(taskstate.Holding{Tasks: 10, Bytes: 1000})
+	a := s.account("p")
+	held := func(want sums) {
+		t.Helper()
+		if a.held != want || s.ledger.all.held != want {
+			t.Errorf("held are %+v, by all %+v, want %+v", a.held, s.ledger.all.held, want)
+		}
+	}
+	d := &delta{owner: owner{of: store.Owner{Principal: "p"}}, sums: sums{tasks: 1, bytes: 10}}
+	s.count(d)
+	held(sums{tasks: 1, bytes: 10})
+	s.settled(d, store.ErrConflict)
+	held(sums{})
+	s.count(d)
+	a.since = a.unwritten // it is being read while the change is on its way, and was not in what is read
+	s.settled(d, nil)
+	if held(d.sums); a.since != d.sums || a.unwritten != (sums{}) {
+		t.Errorf("beside what is read come %+v, unwritten are %+v", a.since, a.unwritten)
+	}
+	a.read = time.Now()
+	s.count(d)
+	if s.settled(d, fmt.Errorf("%w: cut", store.ErrUnknown)); !a.read.IsZero() {
+		t.Error("after a change that may be written the sums are not read anew")
+	}
+}
+
+// replicas opens stores on one schema.
+func replicas(t *testing.T, n int, o Options) (list []*Store) {
+	address := postgrestest.Server(t)
+	for range n {
+		list = append(list, mustOpen(t, address, o))
+	}
+	return list
+}
+
+var (
+	beginning = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+	bg        = context.Background()
+)
+
+func keyOf(principal, id string) store.Key {
+	return store.Key{Owner: store.Owner{Principal: principal}, Task: id}
+}
+
+// begin makes a task.
+func begin(s *Store, k store.Key, stamp uint64) error {
+	task := a2a.Protocol().NewTask(k.Task, "c", beginning)
+	_, err := s.Create(bg, k, store.New{Task: task, Private: store.Private{Skill: "skill"}, Stamp: stamp}, nil)
+	return err
+}
+
+// conclude ends a task that has version 1.
+func conclude(s *Store, k store.Key, stamp uint64) error {
+	e := a2a.Protocol().NewStatus(k.Task, "c", runtime.StateCompleted, nil, beginning)
+	_, err := s.Apply(bg, k, 1, store.Update{Event: e, Stamp: stamp}, nil)
+	return err
+}
+
+// wrongSums compares the sums with the rows.
+const wrongSums = `SELECT coalesce(string_agg(format('account %s: %s counted, %s there', account, counted, there), '; '), '') FROM
+	(SELECT account, ARRAY[sum(tasks), sum(bytes), sum(restedtasks), sum(restedbytes), sum(pushes), sum(notes)]::bigint[] AS counted FROM a2a.usage GROUP BY account) c
+	FULL JOIN (SELECT account, ARRAY[count(*), sum(charged)+sum(b), count(*) FILTER (WHERE rest>0), coalesce(sum(charged) FILTER (WHERE rest>0),0), sum(pushes), sum(b)]::bigint[] AS there FROM
+	(SELECT x.account, t.charged, t.rest, t.pushes, 0 AS b FROM a2a.task t, LATERAL (VALUES (t.account), (0)) x(account)) y GROUP BY account) r USING (account)
+	WHERE coalesce(counted, '{0,0,0,0,0,0}')<>coalesce(there, '{0,0,0,0,0,0}')`
+
+const wrongCounts = `SELECT coalesce(string_agg(format('owner %s, state %s: %s counted, %s there', owner, state, counted, there), '; '), '') FROM
+	(SELECT owner, state, sum(tasks)::bigint AS counted FROM a2a.counts GROUP BY owner, state) c
+	FULL JOIN (SELECT owner, state, count(*) AS there FROM a2a.task GROUP BY owner, state) r USING (owner, state) WHERE coalesce(counted, 0)<>coalesce(there, 0)`
+
+// sound holds the sums to the rows. There must be no notes.
+func sound(t *testing.T, s *Store) {
+	t.Helper()
+	for _, sql := range []string{wrongSums, wrongCounts} {
+		var wrong string
+		if _, err := s.one(bg, sql, nil, &wrong); err != nil || wrong != "" {
+			t.Errorf("%s %v", wrong, err)
+		}
+	}
+}
+
+func (s *Store) rows(t *testing.T, table string) (n int64) {
+	t.Helper()
+	if _, err := s.one(bg, "SELECT count(*) FROM a2a."+table, nil, &n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestReplicasThatMakeRoomAtOnceKeepTheLimitAndTheSums(t *testing.T) {
+	const most, each = 40, 100
+	all := replicas(t, 3, Options{Tasks: most, OwnerTasks: most})
+	var wg sync.WaitGroup
+	for i, s := range all {
+		for j := range 2 {
+			wg.Go(func() {
+				for n := range each {
+					k := keyOf(fmt.Sprint("p", n%3), fmt.Sprint("t", i, "-", j, "-", n))
+					stamp := uint64(i*10_000 + j*1000 + n + 1)
+					if err := begin(s, k, stamp); err != nil && !errors.Is(err, store.ErrFull) {
+						t.Errorf("create: %v", err)
+					} else if err == nil {
+						if err := conclude(s, k, stamp+100_000); err != nil && !errors.Is(err, store.ErrNotFound) {
+							t.Errorf("end: %v", err)
+						}
+					}
+				}
+			})
+		}
+	}
+	wg.Wait()
+	sound(t, all[0])
+	for _, s := range all { // what the others did is a second old at most
+		for _, a := range s.ledger.accounts {
+			a.read = time.Time{}
+		}
+		s.ledger.all.read = time.Time{}
+	}
+	if err := begin(all[0], keyOf("p0", "last"), 7_000_000); err != nil {
+		t.Fatal(err)
+	}
+	if n := all[0].rows(t, "task"); n > most {
+		t.Errorf("in the end there are %d tasks, and room for %d", n, most)
+	}
+	sound(t, all[0])
+}
+
+func TestTheSameMessageThroughReplicasIsTakenOnOnce(t *testing.T) {
+	all := replicas(t, 3, Options{})
+	for n := range 20 {
+		var wg sync.WaitGroup
+		made := make([]error, len(all))
+		for i, s := range all {
+			wg.Go(func() {
+				task := a2a.Protocol().NewTask(fmt.Sprint("t", n, "-", i), "c", beginning)
+				_, made[i] = s.Create(bg, keyOf("p", fmt.Sprint("t", n, "-", i)), store.New{
+					Task: task, Private: store.Private{Skill: "skill"}, Stamp: uint64(n*10 + i + 1),
+					Repeat: &store.Repeat{Key: fmt.Sprint("m", n), For: time.Hour},
+				}, nil)
+			})
+		}
+		wg.Wait()
+		took, again := 0, 0
+		for _, err := range made {
+			var r *store.Repeated
+			switch {
+			case err == nil:
+				took++
+			case errors.As(err, &r) && r.Same:
+				again++
+			default:
+				t.Errorf("message %d: %v", n, err)
+			}
+		}
+		if took != 1 || again != len(all)-1 {
+			t.Fatalf("message %d was taken on %d times, and known %d times", n, took, again)
+		}
+	}
+	sound(t, all[0])
+}

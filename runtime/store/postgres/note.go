@@ -1,0 +1,201 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/a2agen/a2agen/runtime/internal/taskstate"
+	"github.com/a2agen/a2agen/runtime/store"
+)
+
+// Notes of contexts, which count in the account of their owner and make room among themselves: see [store.Note].
+
+const noteOf = `FROM a2a.account a JOIN a2a.owner o ON o.account=a.n JOIN a2a.note x ON x.owner=o.n
+	WHERE a.principal=$1 AND o.tenant=$2 AND x.context=$3`
+
+// Note implements [store.Store].
+func (s *Store) Note(ctx context.Context, owner store.Owner, context string) (note store.Note, err error) {
+	_, err = s.one(ctx, "SELECT x.version, x.value "+noteOf, []any{owner.Principal, owner.Tenant, context}, &note.Version, &note.Value)
+	return note, err
+}
+
+// note is the row of a note without its value.
+type note struct{ n, version, bytes int64 }
+
+// SetNote implements [store.Store].
+func (s *Store) SetNote(ctx context.Context, of store.Owner, context string, value []byte, expect int64) (int64, error) {
+	for {
+		version, err := s.setNote(ctx, of, context, value, expect)
+		if !errors.Is(err, errStale) || ctx.Err() != nil {
+			return version, err
+		}
+		s.forgetOwner(of) // it may be that a sweep has deleted it
+	}
+}
+
+func (s *Store) setNote(ctx context.Context, of store.Owner, context string, value []byte, expect int64) (int64, error) {
+	var old note
+	if _, err := s.one(ctx, "SELECT x.n, x.version, x.bytes "+noteOf, []any{of.Principal, of.Tenant, context}, &old.n, &old.version,
+		&old.bytes); err != nil {
+		return 0, err
+	}
+	switch {
+	case expect != store.AnyVersion && expect != old.version:
+		return 0, store.ErrConflict
+	case value == nil && old.n == 0:
+		return 0, nil
+	case len(value) > store.MaxNote:
+		return 0, store.ErrTooLarge
+	}
+	o, err := s.owner(ctx, of)
+	if err != nil {
+		return 0, err
+	}
+	w := s.newWrite(0)
+	d := &delta{owner: o}
+	if value == nil {
+		w.dropNote(d, old)
+		s.count(d)
+		return 0, s.sendNote(ctx, w, d)
+	}
+	bytes := int64(store.NoteBytes(of, context, value))
+	if err := s.roomForNote(ctx, w, d, old, bytes); err != nil {
+		return 0, err
+	}
+	version := store.NextVersion(old.version, s.now())
+	if err := s.makeOwner(ctx, &d.owner); err != nil {
+		s.settled(d, err)
+		return 0, err
+	}
+	w.putNote(&d.owner, context, old, note{version: version, bytes: bytes}, value, s.now())
+	return version, s.sendNote(ctx, w, d)
+}
+
+func (s *Store) sendNote(ctx context.Context, w *write, d *delta) error {
+	w.sums = append(w.sums, d)
+	return s.send(ctx, w)
+}
+
+// putNote writes a note in the place of the old one, if there is one.
+func (w *write) putNote(o *owner, context string, old, is note, value []byte, now time.Time) {
+	if old.n != 0 {
+		w.fenced("UPDATE a2a.note SET version=$3, at=$4, bytes=$5, value=$6 WHERE n=$1 AND version=$2", old.n, old.version, is.version,
+			now.UnixNano(), is.bytes, value)
+		return
+	}
+	w.fenced(`INSERT INTO a2a.note(owner, account, context, version, at, bytes, value)
+		SELECT n, account, $2, $3, $4, $5, $6 FROM a2a.owner WHERE n=$1 ON CONFLICT (owner, context) DO NOTHING`,
+		o.n, context, is.version, now.UnixNano(), is.bytes, value)
+}
+
+// dropNote drops a note, if nobody has changed it.
+func (w *write) dropNote(d *delta, n note) {
+	w.fenced("DELETE FROM a2a.note WHERE n=$1 AND version=$2", n.n, n.version)
+	d.notes -= n.bytes
+	d.bytes -= n.bytes
+}
+
+// roomForNote makes room for a note of so many bytes, drops those without which its owner may have it, and counts it in;
+// or it says why there is no room.
+func (s *Store) roomForNote(ctx context.Context, w *write, d *delta, old note, bytes int64) error {
+	share, all := store.NotesOfOwner(s.options.share(d.owner.of.Principal).Bytes), store.NotesOfAll(s.options.Bytes)
+	if bytes > min(share, all) {
+		return store.ErrTooLarge
+	}
+	d.notes, d.bytes = bytes-old.bytes, bytes-old.bytes // the old one is replaced
+	goes, err := s.oldNotes(ctx, d, old, share)
+	if err != nil {
+		return err
+	}
+	for _, n := range goes {
+		w.dropNote(d, n)
+	}
+	if err := s.reserve(ctx, d, taskstate.Holding{}, taskstate.Holding{Bytes: d.bytes}, false); err != nil {
+		return err
+	}
+	for s.notes() > all {
+		n, err := s.dropNotes(ctx, mostNotesSQL)
+		if err != nil {
+			s.settled(d, errStale)
+			return err
+		}
+		if n == 0 {
+			break
+		}
+	}
+	return nil
+}
+
+// notes is how many bytes of notes there are.
+func (s *Store) notes() int64 {
+	s.ledger.mu.Lock()
+	defer s.ledger.mu.Unlock()
+	return s.ledger.all.held.notes
+}
+
+// oldNotes are those without which an account has so many bytes of notes at most when a change is made: those written
+// longest ago, but not the one that is replaced.
+func (s *Store) oldNotes(ctx context.Context, d *delta, old note, most int64) (goes []note, err error) {
+	a := s.account(d.owner.of.Principal)
+	if err := s.know(ctx, a, d.owner.account, time.Now().Add(-sumsLast)); err != nil {
+		return nil, err
+	}
+	s.ledger.mu.Lock()
+	left := a.held.notes + d.notes
+	s.ledger.mu.Unlock()
+	if left <= most {
+		return nil, nil
+	}
+	const sql = `SELECT n, version, bytes FROM (SELECT n, at, version, bytes, sum(bytes) OVER (ORDER BY at, n) AS before FROM a2a.note
+		WHERE account=$1 AND n<>$2) AS x WHERE before-bytes<$3 ORDER BY at, n`
+	err = s.query(ctx, sql, func(rows pgx.Rows) error {
+		var n note
+		err := rows.Scan(&n.n, &n.version, &n.bytes)
+		goes = append(goes, n)
+		return err
+	}, d.owner.account, old.n, left-most)
+	return goes, err
+}
+
+// droppingNotesSQL drops the notes that a query finds, and what their accounts hold for them, in the lane $1.
+const droppingNotesSQL = `WITH found AS MATERIALIZED (%s),
+	locked AS (SELECT x.n FROM found f JOIN a2a.note x ON x.n=f.n AND x.version=f.version FOR UPDATE OF x SKIP LOCKED),
+	gone AS (DELETE FROM a2a.note x USING locked WHERE x.n=locked.n RETURNING x.account, x.bytes),
+	held AS (INSERT INTO a2a.usage AS l(account, lane, tasks, bytes, restedtasks, restedbytes, pushes, notes)
+		SELECT account, $1, 0, -sum(bytes)::bigint, 0, 0, 0, -sum(bytes)::bigint
+		FROM (SELECT account, bytes FROM gone UNION ALL SELECT 0, bytes FROM gone) AS x GROUP BY account ORDER BY account
+		` + addToUsage + `)
+	SELECT a.principal, g.bytes FROM gone g JOIN a2a.account a ON a.n=g.account`
+
+// mostNotesSQL drops the note that was written longest ago, of the account with the most bytes of notes.
+var mostNotesSQL = fmt.Sprintf(droppingNotesSQL, `SELECT x.n, x.version FROM (SELECT l.account FROM a2a.usage l WHERE l.account IN
+	(SELECT account FROM (SELECT account FROM a2a.usage WHERE noted IS NOT NULL ORDER BY noted DESC LIMIT 64) AS h)
+	GROUP BY l.account ORDER BY sum(l.notes) DESC LIMIT 1) AS m JOIN a2a.note x ON x.account=m.account ORDER BY x.at, x.n LIMIT 1`)
+
+// oldNotesSQL drops notes that were written before a time.
+var oldNotesSQL = fmt.Sprintf(droppingNotesSQL, "SELECT n, version FROM a2a.note WHERE at<$2 ORDER BY at LIMIT $3")
+
+// dropNotes drops notes by a statement made of droppingNotesSQL.
+func (s *Store) dropNotes(ctx context.Context, sql string, args ...any) (dropped int, err error) {
+	var principal string
+	var bytes int64
+	err = s.query(ctx, sql, func(rows pgx.Rows) error {
+		if err := rows.Scan(&principal, &bytes); err != nil {
+			return err
+		}
+		dropped++
+		s.dropped(store.Owner{Principal: principal}, sums{bytes: bytes, notes: bytes})
+		return nil
+	}, append([]any{s.laneOf(0)}, args...)...)
+	return dropped, err
+}
+
+// sweepNotes drops notes that were not written for as long as a task waits.
+func (s *Store) sweepNotes(ctx context.Context, now time.Time) (more bool, err error) {
+	n, err := s.dropNotes(ctx, oldNotesSQL, now.Add(-s.options.Parked).UnixNano(), int64(sweepAtOnce))
+	return n == sweepAtOnce, err
+}

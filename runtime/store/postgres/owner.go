@@ -1,0 +1,77 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/a2agen/a2agen/runtime/store"
+)
+
+// owner is a principal in a tenant, with the numbers of its rows; 0: there is none yet.
+type owner struct {
+	n, account int64
+	of         store.Owner
+	idle       bool // a sweep has found it empty, and may delete it
+}
+
+// knownOwner is an owner as it was read.
+type knownOwner struct {
+	owner
+	read time.Time
+}
+
+// ownersLast is for how long the numbers of an owner are used: a sweep deletes those that were empty for longer.
+const ownersLast = 5 * time.Minute
+
+// owner returns that of a tenant and a principal. It writes nothing.
+func (s *Store) owner(ctx context.Context, of store.Owner) (o owner, err error) {
+	s.ledger.mu.Lock()
+	known, ok := s.ledger.owners[of]
+	s.ledger.mu.Unlock()
+	if ok && time.Since(known.read) < ownersLast {
+		return known.owner, nil
+	}
+	began := time.Now()
+	const sql = `SELECT a.n, coalesce(o.n, 0), coalesce(o.idle<>0, false) FROM a2a.account a
+		LEFT JOIN a2a.owner o ON o.account=a.n AND o.tenant=$2 WHERE a.principal=$1`
+	o.of = of
+	if _, err := s.one(ctx, sql, []any{of.Principal, of.Tenant}, &o.account, &o.n, &o.idle); err != nil {
+		return o, err
+	}
+	if o.n != 0 && !o.idle {
+		s.remember(o, began)
+	}
+	return o, nil
+}
+
+// makeOwner inserts the rows of an owner that has none, and sees to it that they stay.
+func (s *Store) makeOwner(ctx context.Context, o *owner) error {
+	if o.n != 0 && !o.idle {
+		return nil
+	}
+	began := time.Now()
+	const sql = `WITH a AS (INSERT INTO a2a.account(principal) VALUES($1) ON CONFLICT (principal) DO UPDATE SET idle=0 RETURNING n)
+		INSERT INTO a2a.owner(account, tenant) SELECT n, $2 FROM a ON CONFLICT (account, tenant) DO UPDATE SET idle=0 RETURNING account, n`
+	if _, err := s.one(ctx, sql, []any{o.of.Principal, o.of.Tenant}, &o.account, &o.n); err != nil {
+		return err
+	}
+	o.idle = false
+	s.remember(*o, began)
+	return nil
+}
+
+func (s *Store) remember(o owner, read time.Time) {
+	s.ledger.mu.Lock()
+	defer s.ledger.mu.Unlock()
+	if len(s.ledger.owners) >= mostKnown {
+		clear(s.ledger.owners)
+	}
+	s.ledger.owners[o.of] = knownOwner{o, read}
+}
+
+// forgetOwner has an owner read anew.
+func (s *Store) forgetOwner(of store.Owner) {
+	s.ledger.mu.Lock()
+	defer s.ledger.mu.Unlock()
+	delete(s.ledger.owners, of)
+}

@@ -1,0 +1,253 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/a2agen/a2agen/runtime/internal/taskstate"
+	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/internal/stored"
+)
+
+// pushFacts finds out what the rules must know of a configuration that comes to a task, which may be new: number 0.
+func (s *Store) pushFacts(ctx context.Context, o owner, task int64, p *store.Push, facts *taskstate.Push) error {
+	var one int32
+	old, err := s.one(ctx, "SELECT 1 FROM a2a.push WHERE task=$1 AND id=$2", []any{task, p.ID}, &one)
+	if err != nil {
+		return err
+	}
+	a, all, after := s.account(o.of.Principal), s.ledger.all, time.Now().Add(-sumsLast)
+	if err := s.know(ctx, a, o.account, after); err != nil {
+		return err
+	}
+	if err := s.know(ctx, all, everybody, after); err != nil {
+		return err
+	}
+	s.ledger.mu.Lock()
+	defer s.ledger.mu.Unlock()
+	facts.New = !old
+	facts.Full = !taskstate.PushRoom(int(a.held.pushes), int(all.held.pushes), s.options.Pushes, o.of.Principal != "")
+	return nil
+}
+
+// wakePushes makes the configurations of a task due that sleep, as [taskstate.Cursor.Wake] does.
+func (s *Store) wakePushes(w *write, task int64) {
+	w.add("UPDATE a2a.push SET due=$1 WHERE task=$2 AND due IS NULL AND dead IS NULL", s.now().UnixNano(), task)
+}
+
+// replacePushSQL puts a configuration in the place of another, whose events it goes on with, as [taskstate.Cursor.Replace]
+// does. It does so in SQL, since another replica may claim or settle the old one at this moment.
+const replacePushSQL = `INSERT INTO a2a.push AS p(task, id, version, config, tasks, next, until, attempt, since, holder)
+	VALUES($1,$2,$3,$4,$5,$6,0,0,0,0) ON CONFLICT (task, id) DO UPDATE SET version=excluded.version, config=excluded.config,
+	tasks=excluded.tasks, attempt=0, since=0, holder=0, dead=NULL, due=CASE WHEN $7>=p.next THEN $8::bigint END`
+
+// putPush writes a configuration of a task that has a version by then.
+func (s *Store) putPush(w *write, task int64, p *store.Push, config []byte, version int64) {
+	c := taskstate.NewCursor(version)
+	w.add(replacePushSQL, task, p.ID, p.Version, config, p.Tasks, c.Next, version, s.now().UnixNano())
+}
+
+// SetPush implements [store.Store].
+func (s *Store) SetPush(ctx context.Context, key store.Key, p store.Push) error {
+	config, err := stored.EncodePush(&p)
+	if err != nil {
+		return err
+	}
+	return s.change(ctx, ref{key: key}, func(r *row, next *stored.Meta, w *write) error {
+		o, err := s.owner(ctx, key.Owner)
+		if err != nil {
+			return err
+		}
+		facts := taskstate.Push{Bad: p.Check(), Max: p.Max}
+		if err := s.pushFacts(ctx, o, r.N, &p, &facts); err != nil {
+			return err
+		}
+		if err := next.AddPush(&facts); err != nil {
+			return err
+		}
+		s.putPush(w, r.N, &p, config, next.Version)
+		if facts.New {
+			w.sums = append(w.sums, s.pushes(o, 1))
+		}
+		return nil
+	})
+}
+
+// pushes counts push configurations in: whoever sends them must call settled.
+func (s *Store) pushes(o owner, n int64) *delta {
+	d := &delta{owner: o, sums: sums{pushes: n}}
+	s.count(d)
+	return d
+}
+
+// DeletePush implements [store.Store].
+func (s *Store) DeletePush(ctx context.Context, key store.Key, id string) error {
+	return s.change(ctx, ref{key: key}, func(r *row, next *stored.Meta, w *write) error {
+		var one int32
+		if found, err := s.one(ctx, "SELECT 1 FROM a2a.push WHERE task=$1 AND id=$2", []any{r.N, id}, &one); err != nil || !found {
+			return orNothing(err)
+		}
+		o, err := s.owner(ctx, key.Owner)
+		if err != nil {
+			return err
+		}
+		w.fenced("DELETE FROM a2a.push WHERE task=$1 AND id=$2", r.N, id)
+		w.sums = append(w.sums, s.pushes(o, -1))
+		next.Pushes--
+		return nil
+	})
+}
+
+// Pushes implements [store.Store].
+func (s *Store) Pushes(ctx context.Context, key store.Key) ([]store.Push, error) {
+	const sql = `SELECT p.id, p.version, p.config, p.tasks FROM a2a.account a JOIN a2a.owner o ON o.account=a.n JOIN a2a.task t ON t.owner=o.n
+		LEFT JOIN a2a.push p ON p.task=t.n WHERE a.principal=$1 AND o.tenant=$2 AND t.id=$3 ORDER BY p.id`
+	found, all := false, []store.Push{}
+	err := s.query(ctx, sql, func(rows pgx.Rows) error {
+		found = true
+		var id, version *string
+		var config []byte
+		var tasks *bool
+		if err := rows.Scan(&id, &version, &config, &tasks); err != nil || id == nil {
+			return err
+		}
+		p := store.Push{ID: *id, Version: *version, Tasks: *tasks}
+		err := stored.DecodePush(config, &p)
+		all = append(all, p)
+		return err
+	}, key.Owner.Principal, key.Owner.Tenant, key.Task)
+	if err == nil && !found {
+		err = store.ErrNotFound
+	}
+	return all, err
+}
+
+// nextDueSQL says when the next delivery is due, 0: there is none, and whether there are configurations.
+const nextDueSQL = `SELECT coalesce((SELECT due FROM a2a.push WHERE due IS NOT NULL ORDER BY due LIMIT 1), 0), EXISTS(SELECT 1 FROM a2a.push)`
+
+// claimDueSQL claims deliveries that are due, for a holder.
+const claimDueSQL = `WITH f AS (SELECT task, id FROM a2a.push WHERE due IS NOT NULL AND due<=$1 ORDER BY due LIMIT $2 FOR UPDATE SKIP LOCKED)
+	UPDATE a2a.push p SET holder=$3, due=$4 FROM f JOIN a2a.task t ON t.n=f.task JOIN a2a.owner o ON o.n=t.owner JOIN a2a.account a ON a.n=t.account
+	WHERE p.task=f.task AND p.id=f.id
+	RETURNING o.tenant, a.principal, t.id, p.id, p.version, p.config, p.tasks, p.next, p.until, p.attempt, p.since`
+
+// lookAgain is how long it is at most until the next look for what is due, when there are configurations: another replica
+// may change them.
+const lookAgain = 5 * time.Second
+
+// Due implements [store.Store].
+func (s *Store) Due(ctx context.Context, max int, hold time.Duration) (due []store.Delivery, next time.Duration, err error) {
+	next, err = s.nextDue(ctx)
+	if err != nil || next != 0 || max <= 0 {
+		return nil, next, err
+	}
+	now := s.now()
+	holder := int64(s.me())<<32 | s.ledger.claims.Add(1)
+	err = s.query(ctx, claimDueSQL, func(rows pgx.Rows) error {
+		d := store.Delivery{Holder: holder}
+		err := scanDelivery(rows, &d)
+		due = append(due, d)
+		return err
+	}, now.UnixNano(), int64(max), holder, now.Add(hold).UnixNano())
+	if err == nil {
+		next, err = s.nextDue(ctx)
+	}
+	return due, next, err
+}
+
+func scanDelivery(rows pgx.Rows, d *store.Delivery) error {
+	var config []byte
+	var attempt int32
+	var since int64
+	p := &d.Push
+	if err := rows.Scan(&d.Key.Owner.Tenant, &d.Key.Owner.Principal, &d.Key.Task, &p.ID, &p.Version, &config, &p.Tasks,
+		&d.Next, &d.Until, &attempt, &since); err != nil {
+		return err
+	}
+	if d.Attempt = int(attempt); since != 0 {
+		d.Since = time.Unix(0, since)
+	}
+	return stored.DecodePush(config, p)
+}
+
+// nextDue returns how long it is until a delivery is due; -1: there are no configurations.
+func (s *Store) nextDue(ctx context.Context) (time.Duration, error) {
+	var at int64
+	var some bool
+	_, err := s.one(ctx, nextDueSQL, nil, &at, &some)
+	switch {
+	case err != nil:
+		return 0, err
+	case !some:
+		return -1, nil
+	case at == 0:
+		return lookAgain, nil
+	}
+	return min(max(time.Duration(at-s.now().UnixNano()), 0), lookAgain), nil
+}
+
+// lockTaskSQL locks a task against new events while a delivery is settled: an event that comes at the same moment would
+// find the configuration claimed, and not wake it, and the claim would end without having seen the event.
+const lockTaskSQL = "SELECT n, version FROM a2a.task WHERE n=$1 FOR SHARE"
+
+// settleSQL ends the claim of a holder. The cursor is due at one of two times: if there is an event that was not sent, or
+// if there is none.
+const settleSQL = `UPDATE a2a.push SET next=$4, until=$5, attempt=$6, since=$7, holder=0, dead=$8,
+	due=CASE WHEN (SELECT version FROM a2a.task WHERE n=$1)>=$4 THEN $9::bigint ELSE $10::bigint END
+	WHERE task=$1 AND id=$2 AND holder=$3`
+
+// Settle implements [store.Store]. What the delivery says of its cursor is what the cursor is for as long as the claim.
+func (s *Store) Settle(ctx context.Context, d store.Delivery, o store.Outcome) error {
+	n, err := s.number(ctx, d.Key)
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		return store.ErrLost
+	}
+	was := taskstate.Cursor{Next: d.Next, Until: d.Until, Attempt: d.Attempt, Holder: d.Holder}
+	if !d.Since.IsZero() {
+		was.Since = d.Since.UnixNano()
+	}
+	now, behind, sleeps := s.now().UnixNano(), was, was
+	if err := behind.Settle(d.Holder, taskstate.Outcome(o), math.MaxInt64, now); err != nil {
+		return err
+	}
+	if err := sleeps.Settle(d.Holder, taskstate.Outcome(o), 0, now); err != nil {
+		return err
+	}
+	return s.writeSettled(ctx, n, &d, &behind, &sleeps)
+}
+
+func (s *Store) writeSettled(ctx context.Context, n int64, d *store.Delivery, behind, sleeps *taskstate.Cursor) error {
+	var b pgx.Batch
+	b.Queue(s.sql(lockTaskSQL), n)
+	b.Queue(s.sql(settleSQL), n, d.Push.ID, d.Holder, sleeps.Next, sleeps.Until, int32(sleeps.Attempt), sleeps.Since, //nolint:gosec // few
+		orNull(sleeps.Dead), orNull(behind.Due), orNull(sleeps.Due))
+	results := s.pool.SendBatch(ctx, &b)
+	_, err := results.Exec()
+	tag, settled := results.Exec()
+	if err := cmp.Or(err, settled, results.Close()); err != nil {
+		return writeFailed(err, true)
+	}
+	if tag.RowsAffected() == 0 {
+		return store.ErrLost
+	}
+	return nil
+}
+
+// orNull makes NULL of a zero.
+func orNull[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
+}
+
+// orNothing says that there is nothing to change, unless there was an error.
+func orNothing(err error) error { return cmp.Or(err, errNothing) }

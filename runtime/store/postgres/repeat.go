@@ -1,0 +1,103 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"time"
+
+	"github.com/a2agen/a2agen/runtime/store"
+)
+
+// repeats is how many messages of an account may be sent again, about: as they were counted, and what this process has
+// added since. Others add, too, so that it counts anew after a while.
+type repeats struct {
+	known          bool
+	counted, added int
+}
+
+// tenth is how many messages are forgotten when an account has too many, and after how many more they are counted anew.
+// onTheirWay is how many more there may be than were counted.
+const (
+	tenth      = store.MaxRepeats / 10
+	onTheirWay = tenth / 4
+)
+
+// repeated returns a *[store.Repeated] if a message was sent before, and [store.ErrForgotten] if it may have been.
+func (s *Store) repeated(ctx context.Context, o owner, r *store.Repeat) error {
+	if r == nil {
+		return nil
+	}
+	var again store.Repeated
+	var digest []byte
+	found, err := s.one(ctx, "SELECT task, call, digest FROM a2a.repeat WHERE owner=$1 AND key=$2 AND until>$3",
+		[]any{o.n, r.Key, s.now().UnixNano()}, &again.Task, &again.Call, &digest)
+	if err != nil {
+		return err
+	}
+	if found {
+		again.Same = bytes.Equal(digest, r.Digest[:])
+		return &again
+	}
+	if !r.Since.IsZero() {
+		if err := s.mayForget(ctx, o, r); err != nil {
+			return err
+		}
+	}
+	return s.countRepeats(ctx, o)
+}
+
+// mayForget returns [store.ErrForgotten] if a message that is not known may have been one of too many.
+func (s *Store) mayForget(ctx context.Context, o owner, r *store.Repeat) error {
+	var n, until int64
+	const sql = "SELECT count(*), coalesce(min(until), 0) FROM a2a.repeat WHERE account=$1"
+	_, err := s.one(ctx, sql, []any{o.account}, &n, &until)
+	if err == nil && store.MayForget(r.Since, int(n), time.Unix(0, until).Add(-r.For)) {
+		err = store.ErrForgotten
+	}
+	return err
+}
+
+// countRepeats counts those of an account, if that was not done yet, or long ago.
+func (s *Store) countRepeats(ctx context.Context, o owner) error {
+	a := s.account(o.of.Principal)
+	s.ledger.mu.Lock()
+	r := &a.repeats
+	if r.known && r.added < tenth {
+		s.ledger.mu.Unlock()
+		return nil
+	}
+	*r = repeats{known: true, counted: r.counted + r.added} // so that others do not count, too
+	s.ledger.mu.Unlock()
+	var n int64
+	_, err := s.one(ctx, "SELECT count(*) FROM a2a.repeat WHERE account=$1", []any{o.account}, &n)
+	s.ledger.mu.Lock()
+	defer s.ledger.mu.Unlock()
+	if a.repeats.counted = int(n); err != nil {
+		a.repeats.known = false
+	}
+	return err
+}
+
+// addRepeat notes a message that is taken on, with the number of its call if it has one. If another one with its key came
+// at the same time the write is stale. Of an account that may have too many it forgets all but the newest nine tenths.
+func (s *Store) addRepeat(w *write, o owner, task string, r *store.Repeat, call int64) {
+	if r == nil {
+		return
+	}
+	a := s.account(o.of.Principal)
+	s.ledger.mu.Lock()
+	a.repeats.added++
+	full := a.repeats.counted+a.repeats.added > store.MaxRepeats-onTheirWay
+	if full {
+		a.repeats.counted, a.repeats.added = store.MaxRepeats-tenth, 0
+	}
+	s.ledger.mu.Unlock()
+	if full {
+		w.add(`DELETE FROM a2a.repeat WHERE (owner, key) IN
+			(SELECT owner, key FROM a2a.repeat WHERE account=$1 ORDER BY until DESC OFFSET $2)`, o.account, int64(store.MaxRepeats-tenth))
+	}
+	now := s.now()
+	w.fenced(`INSERT INTO a2a.repeat AS r(owner, key, account, task, call, digest, until) VALUES($1,$2,$3,$4,$5,$6,$7)
+		ON CONFLICT (owner, key) DO UPDATE SET account=excluded.account, task=excluded.task, call=excluded.call, digest=excluded.digest,
+		until=excluded.until WHERE r.until<=$8`, o.n, r.Key, o.account, task, call, r.Digest[:], now.Add(r.For).UnixNano(), now.UnixNano())
+}

@@ -1,0 +1,159 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/a2agen/a2agen/runtime/internal/taskstate"
+	"github.com/a2agen/a2agen/runtime/store"
+)
+
+// reserve makes room for a change, drops tasks for it where the rules say so, and counts the change in. Without room it
+// fails with [store.ErrFull] and counts nothing, unless the change must be made. stays is the task that changes, if it
+// rests, and more what the account is to hold more.
+func (s *Store) reserve(ctx context.Context, d *delta, stays, more taskstate.Holding, must bool) error {
+	after := time.Now().Add(-sumsLast)
+	for tries := 0; ; {
+		own, verdict, err := s.verdict(ctx, d, stays, more, after)
+		if err != nil || verdict == taskstate.Fits {
+			return err
+		}
+		if verdict == taskstate.Evict {
+			if err := d.mayEvict(ctx); err != nil {
+				return err
+			}
+			n, err := s.evict(ctx, d, own)
+			if err != nil {
+				return err
+			}
+			if n > 0 {
+				continue
+			}
+			time.Sleep(time.Duration(tries) * time.Millisecond) // those that could go are being changed
+		}
+		// That is only final when it is true of the sums as they are now.
+		if after, tries = time.Now(), tries+1; tries < triesForRoom {
+			continue
+		}
+		if !must {
+			return store.ErrFull
+		}
+		s.count(d)
+		return nil
+	}
+}
+
+func (d *delta) mayEvict(ctx context.Context) (err error) {
+	if d.first != nil {
+		err, d.first = d.first(ctx), nil
+	}
+	return err
+}
+
+// triesForRoom is how often room is looked for when there is none.
+const triesForRoom = 3
+
+// verdict asks the rules, with sums that were read after a time. If there is room it counts the change in. own reports
+// that it is the account of the owner that is full.
+func (s *Store) verdict(ctx context.Context, d *delta, stays, more taskstate.Holding, after time.Time) (own bool,
+	v taskstate.Verdict, err error) {
+	a, all := s.account(d.owner.of.Principal), s.ledger.all
+	if err := s.know(ctx, a, d.owner.account, after); err != nil {
+		return false, v, err
+	}
+	if err := s.know(ctx, all, everybody, after); err != nil {
+		return false, v, err
+	}
+	s.ledger.mu.Lock()
+	defer s.ledger.mu.Unlock()
+	ofOwn, ofAll := a.state(), all.state()
+	if v = taskstate.Room(&ofOwn, &ofAll, stays, more); v == taskstate.Fits {
+		a.add(d.sums)
+		all.add(d.sums)
+	}
+	return !ofOwn.Fits(more), v, nil
+}
+
+// evict drops a task: of the owner, if it is his account that is full, or else of who holds most.
+func (s *Store) evict(ctx context.Context, d *delta, own bool) (dropped int, err error) {
+	accounts := []int64{d.owner.account}
+	if !own {
+		if accounts, err = s.heaviest(ctx); err != nil {
+			return 0, err
+		}
+	}
+	for _, account := range accounts {
+		if dropped, err = s.drop(ctx, evictSQL, account, d.task); dropped > 0 || err != nil {
+			return dropped, err
+		}
+	}
+	return 0, nil
+}
+
+// heaviestSQL finds the accounts that hold most among those that have a task to drop. The index tells in which lanes
+// much is held, about; what an account holds is added up for those alone.
+const heaviestSQL = `SELECT l.account FROM a2a.usage l WHERE l.account IN
+	(SELECT account FROM (SELECT account FROM a2a.usage WHERE heavy IS NOT NULL ORDER BY heavy DESC LIMIT 64) AS h)
+	GROUP BY l.account HAVING sum(l.restedtasks)>0 ORDER BY sum(l.bytes)+sum(l.tasks)*$1 DESC, l.account LIMIT 8`
+
+func (s *Store) heaviest(ctx context.Context) (accounts []int64, err error) {
+	err = s.query(ctx, heaviestSQL, func(rows pgx.Rows) error {
+		var n int64
+		err := rows.Scan(&n)
+		accounts = append(accounts, n)
+		return err
+	}, taskstate.Weigh(taskstate.Holding{Tasks: 1}))
+	return accounts, err
+}
+
+// restingSQL finds the task of an account that goes first, and those after it, for when others are changing it. Tasks with
+// notifications still to be sent are not spared: receivers that do not answer would keep the store full.
+const restingSQL = `SELECT n, rev, rest, rested FROM a2a.task WHERE account=$2 AND rest>0 AND n<>$3 ORDER BY rest, rested, n LIMIT 8`
+
+// evictSQL drops one task of an account.
+var evictSQL = fmt.Sprintf(droppingSQL, restingSQL, "LIMIT 1")
+
+// droppingSQL drops tasks that a query finds, with all their rows and what their accounts hold for them, in the lane $1. It
+// passes over those that somebody is changing, or has changed since the statement began: so no row of theirs is
+// overlooked. The counts come after the accounts, as in the batches of writers.
+const droppingSQL = `WITH found AS MATERIALIZED (%s), locked AS (
+		SELECT t.n FROM found f JOIN a2a.task t ON t.n=f.n AND t.rev=f.rev ORDER BY f.rest, f.rested, f.n %s FOR UPDATE OF t SKIP LOCKED),
+	gone AS (DELETE FROM a2a.task t USING locked WHERE t.n=locked.n RETURNING t.n, t.id, t.owner, t.account, t.state, t.charged, t.pushes),
+	e AS (DELETE FROM a2a.event x USING gone WHERE x.task=gone.n), b AS (DELETE FROM a2a.body x USING gone WHERE x.task=gone.n),
+	c AS (DELETE FROM a2a.call x USING gone WHERE x.task=gone.n), k AS (DELETE FROM a2a.ticket x USING gone WHERE x.task=gone.n),
+	p AS (DELETE FROM a2a.push x USING gone WHERE x.task=gone.n),
+	held AS (INSERT INTO a2a.usage AS l(account, lane, tasks, bytes, restedtasks, restedbytes, pushes, notes)
+		SELECT account, $1, -count(*), -sum(charged)::bigint, -count(*), -sum(charged)::bigint, -sum(pushes)::bigint, 0
+		FROM (SELECT account, charged, pushes FROM gone UNION ALL SELECT 0, charged, pushes FROM gone) AS x GROUP BY account ORDER BY account
+		` + addToUsage + ` RETURNING 1),
+	counts AS (INSERT INTO a2a.counts AS u(owner, state, lane, tasks)
+		SELECT owner, state, $1, -count(*) FROM gone WHERE (SELECT count(*) FROM held)>0 GROUP BY owner, state ORDER BY owner, state
+		` + addToCounts + `)
+	SELECT a.principal, o.tenant, g.id, g.charged, g.pushes FROM gone g JOIN a2a.owner o ON o.n=g.owner JOIN a2a.account a ON a.n=g.account`
+
+// drop drops tasks that rest by a statement made of droppingSQL.
+func (s *Store) drop(ctx context.Context, sql string, args ...any) (dropped int, err error) {
+	var key store.Key
+	var by sums
+	err = s.query(ctx, sql, func(rows pgx.Rows) error {
+		if err := rows.Scan(&key.Owner.Principal, &key.Owner.Tenant, &key.Task, &by.bytes, &by.pushes); err != nil {
+			return err
+		}
+		by.tasks, by.restedTasks, by.restedBytes = 1, 1, by.bytes
+		dropped++
+		s.cache.Drop(key)
+		s.dropped(key.Owner, by)
+		return nil
+	}, append([]any{s.laneOf(0)}, args...)...)
+	return dropped, err
+}
+
+// dropped takes what an owner no longer holds off the sums that this process knows.
+func (s *Store) dropped(of store.Owner, held sums) {
+	d := &delta{owner: owner{of: of}, sums: sums{}.minus(held)}
+	s.count(d)
+	s.settled(d, nil)
+}
