@@ -172,9 +172,9 @@ const droppingNotesSQL = `WITH found AS MATERIALIZED (%s),
 	SELECT a.principal, g.bytes FROM gone g JOIN a2a.account a ON a.n=g.account`
 
 // mostNotesSQL drops the note that was written longest ago, of the account with the most bytes of notes.
-var mostNotesSQL = fmt.Sprintf(droppingNotesSQL, `SELECT x.n, x.version FROM (SELECT l.account FROM a2a.usage l WHERE l.account IN
-	(SELECT account FROM (SELECT account FROM a2a.usage WHERE noted IS NOT NULL ORDER BY noted DESC LIMIT 64) AS h)
-	GROUP BY l.account ORDER BY sum(l.notes) DESC LIMIT 1) AS m JOIN a2a.note x ON x.account=m.account ORDER BY x.at, x.n LIMIT 1`)
+var mostNotesSQL = fmt.Sprintf(droppingNotesSQL, `SELECT n, version FROM a2a.note WHERE account=(SELECT l.account FROM a2a.usage l
+	WHERE l.account IN (SELECT account FROM (SELECT account FROM a2a.usage WHERE noted IS NOT NULL ORDER BY noted DESC LIMIT 64) AS h)
+	GROUP BY l.account ORDER BY sum(l.notes) DESC LIMIT 1) ORDER BY at, n LIMIT 1`)
 
 // oldNotesSQL drops notes that were written before a time.
 var oldNotesSQL = fmt.Sprintf(droppingNotesSQL, "SELECT n, version FROM a2a.note WHERE at<$2 ORDER BY at LIMIT $3")

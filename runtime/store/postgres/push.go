@@ -127,7 +127,8 @@ func (s *Store) Pushes(ctx context.Context, key store.Key) ([]store.Push, error)
 }
 
 // nextDueSQL says when the next delivery is due, 0: there is none, and whether there are configurations.
-const nextDueSQL = `SELECT coalesce((SELECT due FROM a2a.push WHERE due IS NOT NULL ORDER BY due LIMIT 1), 0), EXISTS(SELECT 1 FROM a2a.push)`
+const nextDueSQL = `SELECT coalesce((SELECT due FROM a2a.push WHERE due IS NOT NULL ORDER BY due LIMIT 1), 0),
+	(SELECT task FROM a2a.push ORDER BY task, id LIMIT 1) IS NOT NULL`
 
 // claimDueSQL claims deliveries that are due, for a holder.
 const claimDueSQL = `WITH f AS (SELECT task, id FROM a2a.push WHERE due IS NOT NULL AND due<=$1 ORDER BY due LIMIT $2 FOR UPDATE SKIP LOCKED)
