@@ -1,0 +1,170 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/internal/stored"
+)
+
+// orphansSQL finds tasks with open calls that no instance runs which is there. A lease that is over is never renewed, so that
+// this does not change before they are claimed. The runners are few: the index is looked at once for each.
+const orphansSQL = `WITH RECURSIVE runner(n) AS (
+	SELECT min(runner) FROM a2a.task WHERE done<calls
+	UNION ALL SELECT (SELECT min(t.runner) FROM a2a.task t WHERE t.done<t.calls AND t.runner>runner.n) FROM runner WHERE runner.n IS NOT NULL)
+	SELECT n, runner FROM a2a.task WHERE done<calls AND skill=ANY($1) AND n<>ALL($2) AND runner=ANY(ARRAY(
+		SELECT r.n FROM runner r WHERE NOT EXISTS(SELECT 1 FROM a2a.instance i WHERE i.n=r.n AND i.lease>clock_timestamp())))
+	ORDER BY n LIMIT $3`
+
+// claimers is how many tasks are claimed, or given back, at the same time.
+const claimers = 16
+
+// Claim implements [store.Store]. Each task is decided on by itself: another instance that was faster has it.
+func (s *Store) Claim(ctx context.Context, skills []string, most int) ([]store.Run, error) {
+	if len(skills) == 0 || most <= 0 {
+		return nil, nil
+	}
+	i := &s.self
+	i.claiming.Lock()
+	defer i.claiming.Unlock()
+	runs, err := s.claimed(ctx, most)
+	tried := []int64{} // not NULL
+	for err == nil && len(runs) < most {
+		var orphans map[int64]int32
+		if orphans, err = s.orphans(ctx, skills, tried, most-len(runs)); len(orphans) == 0 {
+			break
+		}
+		tried = slices.AppendSeq(tried, maps.Keys(orphans))
+		each(maps.Keys(orphans), func(n int64) { s.claim(ctx, n, orphans[n]) })
+		var more []store.Run
+		more, err = s.claimed(ctx, most-len(runs))
+		runs = append(runs, more...)
+	}
+	if len(runs) > 0 {
+		return runs, nil // what failed is for the next call
+	}
+	return nil, err
+}
+
+// orphans returns tasks to claim, with who ran them; 0: nobody.
+func (s *Store) orphans(ctx context.Context, skills []string, but []int64, most int) (map[int64]int32, error) {
+	runners := map[int64]int32{}
+	err := s.query(ctx, orphansSQL, func(rows pgx.Rows) error {
+		var n int64
+		var runner int32
+		err := rows.Scan(&n, &runner)
+		runners[n] = runner
+		return err
+	}, skills, but, int64(most))
+	return runners, err
+}
+
+// each does something for tasks, several at a time.
+func each(ns iter.Seq[int64], do func(n int64)) {
+	var work sync.WaitGroup
+	defer work.Wait()
+	slots := make(chan struct{}, claimers)
+	for n := range ns {
+		slots <- struct{}{}
+		work.Go(func() {
+			defer func() { <-slots }()
+			do(n)
+		})
+	}
+}
+
+// claim makes this instance the one that runs a task, if it is still as it was found. It is noted before: whether it was stored may
+// remain unknown.
+func (s *Store) claim(ctx context.Context, n int64, runner int32) {
+	i, me, noted := &s.self, s.me(), false
+	err := s.change(ctx, ref{n: n}, func(r *row, next *stored.Meta, _ *write) error {
+		if r.Meta.Runner != runner || !r.Meta.Claim(&next.State, me, true) {
+			return errNothing
+		}
+		i.mu.Lock()
+		defer i.mu.Unlock()
+		i.taken[n], noted = r.Key, true
+		return nil
+	})
+	if noted && err != nil && !errors.Is(err, store.ErrUnknown) {
+		i.mu.Lock()
+		defer i.mu.Unlock()
+		delete(i.taken, n)
+	}
+}
+
+// claimed returns what was taken over and not returned yet.
+func (s *Store) claimed(ctx context.Context, most int) (runs []store.Run, err error) {
+	i := &s.self
+	i.mu.Lock()
+	ns := slices.Sorted(maps.Keys(i.taken))
+	i.mu.Unlock()
+	for _, n := range ns[:min(len(ns), most)] {
+		run, mine, err := s.runOf(ctx, n)
+		if err != nil {
+			return runs, err
+		}
+		i.mu.Lock()
+		delete(i.taken, n)
+		i.mu.Unlock()
+		if mine {
+			runs = append(runs, run)
+		}
+	}
+	return runs, nil
+}
+
+// runOf reads a task that this instance may have taken over, with its call.
+func (s *Store) runOf(ctx context.Context, n int64) (run store.Run, mine bool, err error) {
+	r, err := s.row(ctx, ref{n: n})
+	if errors.Is(err, store.ErrNotFound) {
+		return run, false, nil
+	}
+	if err != nil {
+		return run, false, err
+	}
+	r.Mu.Lock()
+	state := r.Meta.State
+	run = store.Run{Key: r.Key, Snapshot: r.Snapshot(&store.View{History: new(int)})}
+	r.Mu.Unlock()
+	if !state.Open() || state.Runner != s.me() {
+		return run, false, nil
+	}
+	if run.Call, err = s.call(ctx, n, state.Done+1); err != nil {
+		return run, false, err
+	}
+	run.Call.Attempt, run.Call.Made, run.Run = int(state.Attempt), int(state.Made), run.Call
+	return run, true, nil
+}
+
+// giveBack leaves what this instance runs to others, who count no attempt for it, but for some tasks.
+func (s *Store) giveBack(ctx context.Context, left []store.Key) error {
+	i, me := &s.self, s.me()
+	i.mu.Lock()
+	running := maps.Clone(i.running)
+	i.mu.Unlock()
+	maps.DeleteFunc(running, func(_ int64, r run) bool { return slices.Contains(left, r.key) })
+	var mu sync.Mutex
+	var failed error
+	each(maps.Keys(running), func(n int64) {
+		err := s.change(ctx, ref{n: n}, func(r *row, next *stored.Meta, _ *write) error {
+			if !r.Meta.GiveBack(&next.State, me) {
+				return errNothing
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			mu.Lock()
+			defer mu.Unlock()
+			failed = err
+		}
+	})
+	return failed
+}

@@ -1,0 +1,224 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/a2agen/a2agen/runtime/internal/taskstate"
+	"github.com/a2agen/a2agen/runtime/store"
+)
+
+// instance is this process as one of several that share the database. It has a row with a lease; the tasks that it runs name it. A lease
+// that is over is never renewed: the instance comes back under another number, and what it ran is for anybody to claim.
+type instance struct {
+	number  atomic.Int32
+	clock   atomic.Pointer[reading]
+	alone   atomic.Bool             // no other instance is there, as far as is known
+	others  atomic.Pointer[[]int32] // numbers of those that are there
+	control *pgxpool.Pool           // of its own, so that a lease is renewed however busy the rest is
+	channel string
+
+	mu      sync.Mutex
+	running map[int64]run // by number of the task
+
+	claiming sync.Mutex
+	taken    map[int64]store.Key // claimed, but no call of Claim has returned it
+
+	looks    looks
+	watchers watchers
+	notices  notices
+	stop     context.CancelFunc
+	work     sync.WaitGroup
+}
+
+// run is a task that this instance runs.
+type run struct {
+	key store.Key
+	by  int32 // this instance's number when it began
+}
+
+// beatTime is how long what must be soon may take: a heartbeat, a notification.
+const beatTime = 5 * time.Second
+
+// me is the number of this instance, which changes when a lease was lost.
+func (s *Store) me() int32 { return s.self.number.Load() }
+
+// lease is how long one lasts.
+func (s *Store) lease() time.Duration {
+	if s.target.lease > 0 {
+		return s.target.lease
+	}
+	return s.options.Lease
+}
+
+// begin makes this process an instance.
+func (s *Store) begin(ctx context.Context) error {
+	i := &s.self
+	config := s.target.pool.Copy()
+	config.MaxConns, config.MinConns, config.MinIdleConns = 2, 0, 0
+	var err error
+	if i.control, err = pgxpool.NewWithConfig(ctx, config); err != nil {
+		return err
+	}
+	i.channel, i.running, i.taken = channelOf(s.target.schema), map[int64]run{}, map[int64]store.Key{}
+	i.notices.pending, i.notices.wake = map[uint64]struct{}{}, make(chan struct{}, 1)
+	if err := s.register(ctx); err != nil {
+		return err
+	}
+	listens, err := s.canListen(ctx)
+	if err != nil {
+		return err
+	}
+	running, stop := context.WithCancel(context.Background())
+	i.stop = stop
+	if listens {
+		i.work.Go(func() { s.listen(running) })
+	} else {
+		s.options.Logger.Warn("PostgreSQL's notifications do not arrive, as behind a pooler in transaction mode: changes by other replicas are " +
+			"looked for once a second, and statements are not prepared")
+		i.work.Go(func() { s.poll(running) })
+	}
+	i.work.Go(func() { s.sendNotices(running) })
+	return s.notify(ctx, i.channel, hello)
+}
+
+// register makes a row for this instance, with a lease.
+func (s *Store) register(ctx context.Context) error {
+	const insert = "INSERT INTO a2a.instance(name, agent, began, lease) VALUES($1, $3, clock_timestamp(), " + leaseSQL + ") RETURNING n, " + clockSQL
+	host, _ := os.Hostname()
+	var n int32
+	var db int64
+	begin := time.Now()
+	name := fmt.Sprintf("%s/%d", host, os.Getpid())
+	err := s.self.control.QueryRow(ctx, s.sql(insert), name, s.lease().Microseconds(), s.options.Agent).Scan(&n, &db)
+	if err != nil {
+		return writeFailed(err, true)
+	}
+	s.setClock(begin, db)
+	s.self.number.Store(n)
+	return nil
+}
+
+// clockSQL is the database's clock in nanoseconds, and leaseSQL the end of a lease of $2 microseconds.
+const (
+	clockSQL = "(extract(epoch FROM clock_timestamp())*1000000)::bigint*1000"
+	leaseSQL = "clock_timestamp()+$2::bigint*interval '1 microsecond'"
+)
+
+// beatSQL renews a lease unless it is over, and finds out who else is there.
+const beatSQL = "WITH beat AS (UPDATE a2a.instance SET lease=" + leaseSQL + ` WHERE n=$1 AND lease>clock_timestamp() RETURNING n)
+	SELECT EXISTS(SELECT 1 FROM beat), ` + clockSQL + `, ` + serverSQL + `, ARRAY(SELECT n FROM a2a.instance WHERE n<>$1 AND lease>clock_timestamp())`
+
+// Renew implements [store.Store]: one heartbeat for all that this instance runs.
+func (s *Store) Renew(ctx context.Context) (store.Lease, error) {
+	ctx, cancel := context.WithTimeout(ctx, min(beatTime, s.lease()/2))
+	defer cancel()
+	lease := store.Lease{For: s.lease(), Durable: true}
+	var renewed bool
+	var db int64
+	var server string
+	var others []int32
+	begin := time.Now()
+	err := s.self.control.QueryRow(ctx, s.sql(beatSQL), s.me(), lease.For.Microseconds()).Scan(&renewed, &db, &server, &others)
+	if err != nil {
+		return store.Lease{}, readFailed(err)
+	}
+	s.setClock(begin, db)
+	s.target.isServer(server) // a pooler's connections outlive it
+	s.self.others.Store(&others)
+	s.self.alone.Store(len(others) == 0)
+	if !renewed {
+		if err := s.register(ctx); err != nil {
+			return store.Lease{}, err
+		}
+		s.options.Logger.Warn("this instance's lease was over: what it ran is left to others", "instance", s.me())
+	}
+	lease.Lost = s.lost(ctx)
+	return lease, nil
+}
+
+// lost returns the tasks that this instance ran and that somebody else has taken or ended since.
+func (s *Store) lost(ctx context.Context) (keys []store.Key) {
+	i, me := &s.self, s.me()
+	i.mu.Lock()
+	running := maps.Clone(i.running)
+	i.mu.Unlock()
+	mine := map[int64]struct{}{}
+	ns := slices.Collect(maps.Keys(running))
+	if len(ns) == 0 {
+		return nil
+	}
+	err := s.query(ctx, "SELECT n FROM a2a.task WHERE n=ANY($1) AND runner=$2 AND done<calls", func(rows pgx.Rows) error {
+		var n int64
+		err := rows.Scan(&n)
+		mine[n] = struct{}{}
+		return err
+	}, ns, me)
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for n, r := range running {
+		if _, ok := mine[n]; i.running[n] == r && (r.by != me || err == nil && !ok) {
+			keys = append(keys, r.key)
+			delete(i.running, n)
+		}
+	}
+	return keys
+}
+
+// published is called after each change that is stored: it tells the others, and keeps what this instance runs.
+func (s *Store) published(key store.Key, n int64, next *taskstate.State) {
+	i, me := &s.self, s.me()
+	i.mu.Lock()
+	switch was, ok := i.running[n]; {
+	case next.Open() && next.Runner == me:
+		i.running[n] = run{key, me}
+	case !ok || !next.Open() || next.Runner != was.by: // else it is run under a number whose lease is over: Renew reports it
+		delete(i.running, n)
+	}
+	i.mu.Unlock()
+	s.tell(key)
+}
+
+// runs reports whether an instance is there, as far as is known: one that began after the last heartbeat is taken to be.
+func (s *Store) runs(runner int32) bool {
+	if runner == 0 || runner == s.me() {
+		return runner != 0
+	}
+	others := s.self.others.Load()
+	return others == nil || runner > slices.Max(append(*others, s.me())) || slices.Contains(*others, runner)
+}
+
+// end gives back what this instance runs, but for some tasks, and ends its lease.
+func (s *Store) end(ctx context.Context, left []store.Key) error {
+	i := &s.self
+	if i.control == nil {
+		return nil
+	}
+	defer i.control.Close()
+	ctx, cancel := context.WithTimeout(ctx, beatTime) // else the lease ends by itself
+	defer cancel()
+	err := s.giveBack(ctx, left)
+	if i.stop != nil {
+		i.stop()
+		i.work.Wait()
+	}
+	for text := i.notices.take(s.me()); text != ""; text = i.notices.take(s.me()) {
+		if s.notify(ctx, i.channel, text) != nil {
+			break // they look themselves
+		}
+	}
+	_, failed := i.control.Exec(ctx, s.sql("DELETE FROM a2a.instance WHERE n=$1"), s.me())
+	if err == nil {
+		err = writeFailed(failed, true)
+	}
+	return err
+}

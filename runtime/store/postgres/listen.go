@@ -1,0 +1,251 @@
+package postgres
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+const (
+	// pollEvery is how often the revisions of all watched tasks are asked for where LISTEN does not work.
+	pollEvery = time.Second
+	// quietTime is for how long nothing may be heard before the connection is tried: one that was cut without a word stays silent.
+	quietTime = 5 * time.Second
+	// selfTest is how long a notification of one's own may take.
+	selfTest = 2 * time.Second
+)
+
+// look connects once, finds out what kind of server that is, and refuses one that cannot be used.
+func (t *target) look(ctx context.Context) error {
+	conn, err := pgx.ConnectConfig(ctx, t.pool.ConnConfig)
+	if err != nil {
+		return t.openFailed(err)
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	const ask = "SELECT current_setting('server_version_num'), current_setting('server_encoding'), pg_backend_pid()"
+	answer, err := conn.PgConn().Exec(ctx, ask).ReadAll()
+	if err != nil {
+		return t.openFailed(err)
+	}
+	row := answer[0].Rows[0]
+	version, _ := strconv.Atoi(string(row[0]))
+	encoding := string(row[1])
+	switch {
+	case version < 140000:
+		return t.openFailed(fmt.Errorf("it is version %d.%d; PostgreSQL 14 and newer will do", version/10000, version%10000))
+	case encoding != "UTF8":
+		return t.openFailed(fmt.Errorf("the database's encoding is %s; make one with ENCODING 'UTF8' TEMPLATE template0", encoding))
+	}
+	// A pooler gives its clients keys of its own. In transaction mode each transaction may have another server connection, which knows
+	// none of the statements that were prepared on the one before.
+	if t.pooled = strconv.Itoa(int(conn.PgConn().PID())) != string(row[2]); t.pooled && t.pool.ConnConfig.DefaultQueryExecMode == pgx.QueryExecModeCacheStatement {
+		t.pool.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
+	}
+	// A pool's connections get notifications only where a pooler mixes them up. Nobody would take them.
+	t.pool.ConnConfig.OnNotification = func(*pgconn.PgConn, *pgconn.Notification) {}
+	return nil
+}
+
+// validated looks at each new connection, after another check if there is one: whether it can be written, and whether the server is still the same.
+func (t *target) validated(before pgconn.ValidateConnectFunc) pgconn.ValidateConnectFunc {
+	return func(ctx context.Context, conn *pgconn.PgConn) error {
+		if before != nil {
+			if err := before(ctx, conn); err != nil {
+				return err
+			}
+		}
+		answer, err := conn.Exec(ctx, "SELECT current_setting('transaction_read_only'), "+serverSQL).ReadAll()
+		if err != nil {
+			return err
+		}
+		row := answer[0].Rows[0]
+		if string(row[0]) == "on" {
+			return pgconn.ErrReadOnlyConnection
+		}
+		t.isServer(string(row[1]))
+		return nil
+	}
+}
+
+// serverSQL tells one start of a server from another.
+const serverSQL = "extract(epoch FROM pg_postmaster_start_time())::text"
+
+// isServer notes which server it is that a connection leads to. What is known of another is no longer trusted.
+func (t *target) isServer(began string) {
+	if was := t.began.Swap(&began); was == nil || *was != began {
+		t.server.Add(1)
+	}
+}
+
+// channelOf is the name of the channel on which the instances of a schema notify each other.
+func channelOf(schema string) string {
+	sum := sha256.Sum256([]byte(schema))
+	return fmt.Sprintf("a2a_%x", sum[:12])
+}
+
+// canListen reports whether notifications arrive here. Behind a pooler in transaction mode, LISTEN works, and nothing is ever heard.
+func (s *Store) canListen(ctx context.Context) (bool, error) {
+	if !s.target.pooled {
+		return true, nil
+	}
+	channel := "a2a_test_" + rand.Text() // nobody sends there again: LISTEN may stay with a connection of the pooler's
+	conn, err := s.dialListener(ctx, channel)
+	if err != nil {
+		return false, err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	if err := s.notify(ctx, channel, hello); err != nil {
+		return false, err
+	}
+	wait, cancel := context.WithTimeout(ctx, selfTest)
+	defer cancel()
+	_, err = conn.WaitForNotification(wait)
+	if ctx.Err() == nil && pgconn.Timeout(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// dialListener opens a connection that listens.
+func (s *Store) dialListener(ctx context.Context, channel string) (*pgx.Conn, error) {
+	config := s.target.pool.ConnConfig.Copy()
+	config.OnNotification = nil // it keeps them for WaitForNotification
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	conn, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := conn.Exec(ctx, "LISTEN "+pgx.Identifier{channel}.Sanitize()); err != nil {
+		_ = conn.Close(context.WithoutCancel(ctx))
+		return nil, err
+	}
+	return conn, nil
+}
+
+// listen wakes watchers until ctx ends. Whenever something may have been missed it wakes all of them.
+func (s *Store) listen(ctx context.Context) {
+	wait := 50 * time.Millisecond
+	for ctx.Err() == nil {
+		conn, err := s.dialListener(ctx, s.self.channel)
+		if err == nil {
+			wait = 50 * time.Millisecond
+			s.wakeAll(ctx)
+			err = s.hear(ctx, conn)
+			_ = conn.Close(context.WithoutCancel(ctx))
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		s.options.Logger.Warn("PostgreSQL's notifications are interrupted", "error", err)
+		s.wakeAll(ctx)
+		sleep(ctx, wait)
+		wait = min(2*wait, 5*time.Second)
+	}
+}
+
+// hear wakes watchers until the connection is lost.
+func (s *Store) hear(ctx context.Context, conn *pgx.Conn) error {
+	for {
+		quiet, cancel := context.WithTimeout(ctx, quietTime)
+		n, err := conn.WaitForNotification(quiet)
+		cancel()
+		switch {
+		case err == nil:
+			s.heard(n.Payload)
+		case ctx.Err() != nil || !pgconn.Timeout(err):
+			return err
+		default:
+			if err := s.ping(ctx, conn); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (s *Store) ping(ctx context.Context, conn *pgx.Conn) error {
+	ctx, cancel := context.WithTimeout(ctx, beatTime)
+	defer cancel()
+	return conn.Ping(ctx)
+}
+
+// poll looks at all watched tasks now and then, where LISTEN does not work, and wakes those that have changed.
+func (s *Store) poll(ctx context.Context) {
+	for sleep(ctx, pollEvery) {
+		list := s.self.watchers.list()
+		if len(list) == 0 {
+			continue
+		}
+		changed, err := s.changedOf(ctx, list)
+		if err != nil && !errors.Is(err, context.Canceled) {
+			s.options.Logger.Warn("PostgreSQL could not be asked for changes", "error", err)
+		}
+		for _, w := range changed {
+			w.wake()
+		}
+	}
+}
+
+// changedOf returns the watchers of tasks that have changed since the last look.
+func (s *Store) changedOf(ctx context.Context, list []*watcher) (changed []*watcher, err error) {
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	if err := s.numberWatched(ctx, list); err != nil {
+		return nil, err
+	}
+	byN, ns := map[int64][]*watcher{}, make([]int64, 0, len(list))
+	for _, w := range list {
+		if w.n != 0 {
+			byN[w.n] = append(byN[w.n], w)
+			ns = append(ns, w.n)
+		}
+	}
+	if len(ns) == 0 {
+		return nil, nil
+	}
+	err = s.query(ctx, "SELECT n, rev FROM a2a.task WHERE n=ANY($1)", func(rows pgx.Rows) error {
+		var n, rev int64
+		err := rows.Scan(&n, &rev)
+		for _, w := range byN[n] {
+			if w.rev != rev {
+				w.rev = rev
+				changed = append(changed, w)
+			}
+		}
+		return err
+	}, ns)
+	return changed, err
+}
+
+// numberWatched finds out the numbers of tasks that are not known yet.
+func (s *Store) numberWatched(ctx context.Context, list []*watcher) error {
+	var tenants, principals, tasks []string
+	var missing []*watcher
+	for _, w := range list {
+		if w.n == 0 {
+			tenants, principals = append(tenants, w.key.Owner.Tenant), append(principals, w.key.Owner.Principal)
+			tasks, missing = append(tasks, w.key.Task), append(missing, w)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	const number = `SELECT k.i, t.n FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY k(tenant, principal, id, i)
+		JOIN a2a.account a ON a.principal=k.principal JOIN a2a.owner o ON o.account=a.n AND o.tenant=k.tenant
+		JOIN a2a.task t ON t.owner=o.n AND t.id=k.id`
+	return s.query(ctx, number, func(rows pgx.Rows) error {
+		var i, n int64
+		err := rows.Scan(&i, &n)
+		if err == nil {
+			missing[i-1].n = n
+		}
+		return err
+	}, tenants, principals, tasks)
+}

@@ -1,0 +1,195 @@
+package postgres
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/a2agen/a2agen/runtime/store"
+)
+
+// Instances tell each other which tasks they have changed: after the commit, in one notification for all that were changed meanwhile, so
+// that commits do not wait for each other. A notification names tasks by a hash of their key. It is a hint, and nobody
+// waits until it was sent; who was not told looks a second later.
+
+// watchers are what is woken, by the hash of the task.
+type watchers struct {
+	mu  sync.Mutex
+	all map[uint64]map[*watcher]struct{}
+}
+
+type watcher struct {
+	key  store.Key
+	wake func()
+	n    int64 // number of the task; 0: not known yet. Only poll uses it, and rev.
+	rev  int64
+}
+
+// Watch implements [store.Store].
+func (s *Store) Watch(key store.Key, wake func()) (stop func()) {
+	ws, h, w := &s.self.watchers, hashOf(key), &watcher{key: key, wake: wake}
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	if ws.all == nil {
+		ws.all = map[uint64]map[*watcher]struct{}{}
+	}
+	if ws.all[h] == nil {
+		ws.all[h] = map[*watcher]struct{}{}
+	}
+	ws.all[h][w] = struct{}{}
+	return func() {
+		ws.mu.Lock()
+		defer ws.mu.Unlock()
+		if delete(ws.all[h], w); len(ws.all[h]) == 0 {
+			delete(ws.all, h)
+		}
+	}
+}
+
+// of returns those of a task.
+func (ws *watchers) of(h uint64) (list []*watcher) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	for w := range ws.all[h] {
+		list = append(list, w)
+	}
+	return list
+}
+
+// list returns all of them.
+func (ws *watchers) list() (list []*watcher) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	for _, set := range ws.all {
+		for w := range set {
+			list = append(list, w)
+		}
+	}
+	return list
+}
+
+// wakeAll wakes everybody, as notifications may have been lost: a few at a time, since each looks at the database.
+func (s *Store) wakeAll(ctx context.Context) {
+	for i, w := range s.self.watchers.list() {
+		if w.wake(); i%100 == 99 && !sleep(ctx, 10*time.Millisecond) {
+			return
+		}
+	}
+}
+
+// sleep waits, and reports whether ctx has not ended.
+func sleep(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
+}
+
+// hashOf is FNV-1a of a key: the same in all instances.
+func hashOf(key store.Key) uint64 {
+	h := uint64(14695981039346656037)
+	for _, part := range [...]string{key.Owner.Tenant, key.Owner.Principal, key.Task} {
+		for i := range len(part) {
+			h = (h ^ uint64(part[i])) * 1099511628211
+		}
+		h = (h ^ 0xff) * 1099511628211 // in no UTF-8
+	}
+	return h
+}
+
+// notices are the tasks that the others are still to be told of.
+type notices struct {
+	mu      sync.Mutex
+	pending map[uint64]struct{}
+	wake    chan struct{}
+}
+
+// Limits of a notification: PostgreSQL has 8,000 bytes, a hash is 11 letters.
+const (
+	hashLetters = 11
+	mostHashes  = (8000 - 16) / hashLetters
+	hello       = "hello" // what an instance says when it begins
+)
+
+// tell has the other instances told that a task was changed, if there are any.
+func (s *Store) tell(key store.Key) {
+	if s.self.alone.Load() {
+		return
+	}
+	q := &s.self.notices
+	q.mu.Lock()
+	q.pending[hashOf(key)] = struct{}{}
+	q.mu.Unlock()
+	select {
+	case q.wake <- struct{}{}:
+	default:
+	}
+}
+
+// take makes the text of the next notification of an instance; "": there is nothing to tell.
+func (q *notices) take(me int32) string {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.pending) == 0 {
+		return ""
+	}
+	text := make([]byte, 0, 16+hashLetters*min(len(q.pending), mostHashes))
+	text = append(strconv.AppendInt(text, int64(me), 10), ':')
+	n := 0
+	for h := range q.pending {
+		delete(q.pending, h)
+		text = base64.RawURLEncoding.AppendEncode(text, binary.BigEndian.AppendUint64(nil, h))
+		if n++; n == mostHashes {
+			break
+		}
+	}
+	return string(text)
+}
+
+// sendNotices tells the others until ctx ends.
+func (s *Store) sendNotices(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.self.notices.wake:
+		}
+		for text := s.self.notices.take(s.me()); text != ""; text = s.self.notices.take(s.me()) {
+			if err := s.notify(ctx, s.self.channel, text); err != nil && !sleep(ctx, 100*time.Millisecond) {
+				return
+			}
+		}
+	}
+}
+
+// notify sends a notification.
+func (s *Store) notify(ctx context.Context, channel, text string) error {
+	ctx, cancel := context.WithTimeout(ctx, beatTime)
+	defer cancel()
+	_, err := s.self.control.Exec(ctx, "SELECT pg_notify($1, $2)", channel, text)
+	return err
+}
+
+// heard acts on a notification. Any role of the database may send one: what cannot be read is nothing.
+func (s *Store) heard(text string) {
+	s.self.alone.Store(false) // whoever says something is there
+	by, hashes, ok := strings.Cut(text, ":")
+	if !ok || by == strconv.Itoa(int(s.me())) {
+		return
+	}
+	for ; len(hashes) >= hashLetters; hashes = hashes[hashLetters:] {
+		b, err := base64.RawURLEncoding.DecodeString(hashes[:hashLetters])
+		if err != nil {
+			return
+		}
+		for _, w := range s.self.watchers.of(binary.BigEndian.Uint64(b)) {
+			w.wake()
+		}
+	}
+}
