@@ -7,9 +7,66 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/a2a"
+	"github.com/a2agen/a2agen/internal/test/postgrestest"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
 )
+
+// blocked waits until a statement of the schema waits for a lock, or until what waits for it is over.
+func blocked(t *testing.T, s *Store, over <-chan error) {
+	t.Helper()
+	const waits = `SELECT EXISTS(SELECT 1 FROM pg_stat_activity WHERE wait_event_type='Lock' AND query LIKE '%'||$1||'%')`
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end) && len(over) == 0; time.Sleep(time.Millisecond) {
+		var is bool
+		if _, err := s.one(bg, waits, []any{s.schema}, &is); err != nil {
+			t.Fatal(err)
+		}
+		if is {
+			return
+		}
+	}
+}
+
+func TestAClaimEndsAfterTheEventThatIsBeingWritten(t *testing.T) {
+	address := postgrestest.Server(t)
+	s := mustOpen(t, address, Options{})
+	k := keyOf("p", "t")
+	if err := begin(s, k, 1); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.SetPush(bg, k, store.Push{ID: "p", Version: "1.0"}); err != nil {
+		t.Fatal(err)
+	}
+	e := a2a.Protocol().NewArtifact(k.Task, "c", runtime.ArtifactData{ID: "a", Parts: []runtime.Part{runtime.Text("x")}})
+	if _, err := s.Apply(bg, k, 1, store.Update{Event: e, Stamp: 2}, nil); err != nil {
+		t.Fatal(err)
+	}
+	due, _, err := s.Due(bg, 1, time.Hour)
+	if err != nil || len(due) != 1 {
+		t.Fatalf("due are %v, %v", due, err)
+	}
+	tx, err := postgrestest.Connect(t, address).Begin(bg) // another replica, in the middle of an update
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, sql := range []string{"UPDATE a2a.task SET rev=rev+1, version=version+1", "UPDATE a2a.push SET due=1 WHERE due IS NULL"} {
+		if _, err := tx.Exec(bg, s.sql(sql)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	over := make(chan error, 1)
+	go func() { over <- s.Settle(bg, due[0], store.Outcome{Sent: 2}) }()
+	blocked(t, s, over)
+	if err := tx.Commit(bg); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-over; err != nil {
+		t.Fatal(err)
+	}
+	if due, _, err = s.Due(bg, 1, time.Hour); err != nil || len(due) != 1 || due[0].Next != 3 {
+		t.Errorf("then are due %v, %v", due, err)
+	}
+}
 
 func TestADeliveryThatIsSettledWhileAnEventComesLeavesNothingBehind(t *testing.T) {
 	const events = 60
