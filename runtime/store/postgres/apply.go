@@ -24,7 +24,7 @@ func (s *Store) apply(ctx context.Context, key store.Key, expect int64, u *store
 		return snap, err
 	}
 	defer r.unlock()
-	c := &change{s: s, key: key, n: r.N, was: &r.Meta}
+	c := &change{s: s, key: key, n: r.N, rev: r.rev, was: &r.Meta}
 	c.Change = stored.ForUpdate(s.codec, u, expect, s.me(), r.Task.View(new(int), false))
 	if c.owner, err = s.owner(ctx, key.Owner); err != nil {
 		return snap, err
@@ -51,6 +51,7 @@ func (s *Store) apply(ctx context.Context, key store.Key, expect int64, u *store
 // store sends an update that the rules have decided on.
 func (s *Store) store(ctx context.Context, c *change, r *row, view *store.View) (snap store.Snapshot, err error) {
 	w := s.writeOf(r.N, c.key, &c.Next.State)
+	w.server = r.server
 	if err := c.compact(ctx, w, r); err != nil {
 		return snap, err
 	}

@@ -40,6 +40,7 @@ func (s *Store) change(ctx context.Context, of ref, decide func(r *row, next *st
 		defer r.unlock()
 		next := r.Meta
 		w := s.writeOf(r.N, r.Key, &next.State)
+		w.server = r.server
 		if err := decide(r, &next, w); err != nil {
 			if w.settle(err); errors.Is(err, errNothing) {
 				return nil
@@ -119,7 +120,8 @@ type change struct {
 	s     *Store
 	key   store.Key
 	owner owner
-	n     int64
+	n     int64 // 0: it is new, and has no number yet
+	rev   int64 // that it was decided on
 	was   *stored.Meta
 	run   *store.Call // to begin now
 	delta delta
@@ -144,6 +146,22 @@ func (c *change) askFacts(ctx context.Context) (err error) {
 	return nil
 }
 
+// sure returns an error if the change cannot be made any more: nothing must go for it.
+func (c *change) sure(ctx context.Context) error {
+	if c.was.Version == 0 {
+		n, err := c.s.number(ctx, c.key)
+		if err == nil && n != 0 {
+			err = store.ErrExists
+		}
+		return err
+	}
+	rev, err := c.s.rev(ctx, c.n)
+	if err == nil && rev != c.rev {
+		err = errStale
+	}
+	return err
+}
+
 // reserve makes room for the next version, and counts the change in.
 func (c *change) reserve(ctx context.Context) error {
 	limits := c.s.options.limits()
@@ -151,10 +169,7 @@ func (c *change) reserve(ctx context.Context) error {
 	if ok {
 		c.Next.Charged = int64(c.Effects.Held)
 	}
-	c.delta = delta{owner: c.owner}
-	if c.was.Version != 0 {
-		c.delta.task = c.n
-	}
+	c.delta = delta{owner: c.owner, task: c.n, first: c.sure}
 	c.delta.move(c.was, &c.Next)
 	if c.Rules.Push != nil && c.Rules.Push.New {
 		c.delta.pushes++

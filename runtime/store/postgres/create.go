@@ -81,7 +81,7 @@ func (s *Store) insert(ctx context.Context, c *change, view *store.View) (snap s
 		return snap, err
 	}
 	s.insertTask(w, c)
-	r := newRow(c.n, c.key)
+	r := s.newRow(c.n, c.key)
 	r.Task = c.New.Task.View(nil, true) // a copy, since a caller that gets no answer sends its own again
 	if err := s.send(ctx, w); err != nil {
 		return snap, err

@@ -106,7 +106,7 @@ func (s *Store) ask(ctx context.Context, which string, args []any) (list []*aske
 		(SELECT version, wire, doc FROM a2a.body WHERE task=t.n AND version<=$1 ORDER BY version DESC LIMIT 1) b ON true WHERE `+which),
 		args...).Query(func(rows pgx.Rows) error {
 		for rows.Next() {
-			one, r := &asked{}, newRow(0, store.Key{})
+			one, r := &asked{}, s.newRow(0, store.Key{})
 			if err := scanMeta(rows, &r.N, &r.rev, &r.Meta, &r.Key.Owner.Tenant, &r.Key.Owner.Principal, &r.Key.Task, &one.body.version,
 				&one.body.wire, &one.body.doc); err != nil {
 				return err
@@ -266,7 +266,7 @@ func (s *Store) number(ctx context.Context, key store.Key) (n int64, err error) 
 // bringUp makes a cached row what its task is now. Of one that is gone, or another by now, the key is read anew.
 func (s *Store) bringUp(ctx context.Context, r *row) error {
 	rev, err := s.rev(ctx, r.N)
-	if err != nil || rev != 0 && r.at() >= rev {
+	if err != nil || rev != 0 && r.at() >= rev && s.isFrom(r) {
 		return err
 	}
 	if err := r.lock(ctx); err != nil {
@@ -276,9 +276,12 @@ func (s *Store) bringUp(ctx context.Context, r *row) error {
 	return s.refresh(ctx, r, rev)
 }
 
+// isFrom reports whether a row was read from the server that is there now.
+func (s *Store) isFrom(r *row) bool { return r.server == s.target.server.Load() }
+
 // refresh brings a row up to a revision at least. Callers must have its turn.
 func (s *Store) refresh(ctx context.Context, r *row, rev int64) error {
-	if rev == 0 {
+	if rev == 0 || !s.isFrom(r) {
 		s.forget(r)
 		return store.ErrNotFound
 	}
@@ -290,7 +293,7 @@ func (s *Store) refresh(ctx context.Context, r *row, rev int64) error {
 	var b pgx.Batch
 	b.Queue(s.sql("SELECT "+metaColumns+" FROM a2a.task t WHERE t.n=$1"), r.N).Query(func(rows pgx.Rows) error {
 		for rows.Next() {
-			next = newRow(0, r.Key)
+			next = s.newRow(0, r.Key)
 			if err := scanMeta(rows, &next.N, &next.rev, &next.Meta); err != nil {
 				return err
 			}
@@ -357,7 +360,7 @@ func (s *Store) locked(ctx context.Context, of ref, fresh bool) (*row, error) {
 		if err := r.lock(ctx); err != nil {
 			return nil, err
 		}
-		if !r.isDropped() && fresh && !current {
+		if !r.isDropped() && (fresh && !current || !s.isFrom(r)) {
 			err = s.update(ctx, r)
 		}
 		if err == nil && !r.isDropped() {

@@ -288,9 +288,10 @@ func (s *Store) one(ctx context.Context, sql string, args []any, dest ...any) (f
 
 // numbers gives new tasks their numbers, which are taken from the database in blocks.
 type numbers struct {
-	mu   sync.Mutex
-	next int64
-	end  int64
+	mu     sync.Mutex
+	next   int64
+	end    int64
+	server int32 // after a failover, another may give the same block to somebody else
 }
 
 // blockOf is how many numbers a block has.
@@ -300,7 +301,8 @@ func (s *Store) nextNumber(ctx context.Context) (int64, error) {
 	q := &s.numbers
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.next == q.end {
+	if server := s.target.server.Load(); q.next == q.end || q.server != server {
+		q.server = server
 		var block int64
 		if _, err := s.one(ctx, "SELECT nextval('a2a.block')", nil, &block); err != nil {
 			return 0, err

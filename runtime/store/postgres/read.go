@@ -101,7 +101,7 @@ func (s *Store) heads(ctx context.Context, ns []int64) (list []*row, err error) 
 	}
 	var docs []doc
 	err = s.query(ctx, "SELECT "+metaColumns+", t.wire, t.head FROM a2a.task t WHERE t.n=ANY($1)", func(rows pgx.Rows) error {
-		r, d := newRow(0, store.Key{}), doc{}
+		r, d := s.newRow(0, store.Key{}), doc{}
 		err := scanMeta(rows, &r.N, &r.rev, &r.Meta, &d.wire, &d.head)
 		list, docs = append(list, r), append(docs, d)
 		return err

@@ -16,6 +16,7 @@ type row struct {
 	stored.Row
 	rev     int64 // guarded by Mu
 	dropped bool  // it is no longer the task's: it must be read anew. Guarded by Mu
+	server  int32 // from which it was read: after a failover another knows less, and counts on from there
 	// turn is held by who changes the task, or reads what others have changed, from before the decision until the answer: only
 	// he changes the row.
 	turn chan struct{}
@@ -27,8 +28,8 @@ type ref struct {
 	n   int64
 }
 
-func newRow(n int64, key store.Key) *row {
-	r := &row{turn: make(chan struct{}, 1)}
+func (s *Store) newRow(n int64, key store.Key) *row {
+	r := &row{turn: make(chan struct{}, 1), server: s.target.server.Load()}
 	r.N, r.Key = n, key
 	return r
 }

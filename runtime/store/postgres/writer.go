@@ -24,14 +24,15 @@ import (
 
 // write is what one change sends.
 type write struct {
-	s     *Store
-	n     int64            // of the task
-	key   store.Key        // of it
-	next  *taskstate.State // what it becomes; nil: the write changes no task
-	task  statement        // of the row of the task. Those of a batch come first, in the order of their numbers
-	rest  []statement
-	sums  []*delta
-	bytes int
+	s      *Store
+	n      int64            // of the task
+	key    store.Key        // of it
+	next   *taskstate.State // what it becomes; nil: the write changes no task
+	server int32            // by which it was decided
+	task   statement        // of the row of the task. Those of a batch come first, in the order of their numbers
+	rest   []statement
+	sums   []*delta
+	bytes  int
 
 	state atomic.Int32
 	done  chan struct{}
@@ -51,7 +52,9 @@ const (
 )
 
 // newWrite makes one that changes no task. n is which writer sends it, of as many as there are.
-func (s *Store) newWrite(n int64) *write { return &write{s: s, n: n, done: make(chan struct{})} }
+func (s *Store) newWrite(n int64) *write {
+	return &write{s: s, n: n, server: s.target.server.Load(), done: make(chan struct{})}
+}
 
 // writeOf makes one that changes a task, to what next is when it is sent. A task that is dropped becomes the zero State.
 func (s *Store) writeOf(n int64, key store.Key, next *taskstate.State) *write {
@@ -258,6 +261,11 @@ func (w *writer) transaction(list []*write) (bad int, err error) {
 		return -1, writeFailed(err, false)
 	}
 	defer conn.Release()
+	for i, one := range list {
+		if one.server != w.s.target.server.Load() {
+			return i, errStale
+		}
+	}
 	b, of := w.assemble(list)
 	results := conn.SendBatch(ctx, b)
 	for i := range b.Len() {
