@@ -24,12 +24,16 @@ var Chosen = map[string]string{
 	"runtime/push/verify":       "github.com/go-jose/go-jose/v4",
 	"runtime/signedcard":        "github.com/go-jose/go-jose/v4",
 	"runtime/server/grpcserver": "google.golang.org/grpc",
+	"runtime/store/postgres":    "github.com/jackc/pgx/v5",
 	"runtime/store/sqlite":      "modernc.org/sqlite",
 }
 
 // Behind are the modules that a module of [Chosen] needs itself on some system: go.mod of a project has to name
 // them all.
 var Behind = map[string][]string{
+	"github.com/jackc/pgx/v5": {
+		"github.com/jackc/pgpassfile", "github.com/jackc/pgservicefile", "github.com/jackc/puddle/v2", "golang.org/x/sync", "golang.org/x/text",
+	},
 	"go.opentelemetry.io/otel": {
 		"github.com/cespare/xxhash/v2", "github.com/go-logr/logr", "github.com/go-logr/stdr", "go.opentelemetry.io/auto/sdk",
 		"go.opentelemetry.io/otel/log", "go.opentelemetry.io/otel/metric", "go.opentelemetry.io/otel/trace",
