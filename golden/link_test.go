@@ -22,17 +22,18 @@ const (
 
 // parts are functions of what only some agents link, by what asks for them.
 var parts = map[string]string{
-	"gRPC":      "google.golang.org/grpc.NewServer",
-	"HTTP+JSON": "github.com/a2agen/a2agen/runtime/server/internal/rest.(*Binding).Serve",
-	"auth":      "github.com/a2agen/a2agen/runtime/auth.New",
-	"push":      "github.com/a2agen/a2agen/runtime/internal/deliver.(*Worker).claim",
-	"webhooks":  "github.com/a2agen/a2agen/runtime/internal/webhook.",
-	"SQLite":    "modernc.org/sqlite.",
-	"0.3":       "github.com/a2agen/a2agen/runtime/legacy.",
-	"clients":   "example.com/hello/a2a.parseResult",
-	"configs":   "example.com/hello/a2a.newPushPage",
-	"test kit":  "github.com/a2agen/a2agen/runtime/a2atest.",
-	"conform":   "github.com/a2agen/a2agen/runtime/conform.",
+	"gRPC":       "google.golang.org/grpc.NewServer",
+	"HTTP+JSON":  "github.com/a2agen/a2agen/runtime/server/internal/rest.(*Binding).Serve",
+	"auth":       "github.com/a2agen/a2agen/runtime/auth.New",
+	"push":       "github.com/a2agen/a2agen/runtime/internal/deliver.(*Worker).claim",
+	"webhooks":   "github.com/a2agen/a2agen/runtime/internal/webhook.",
+	"SQLite":     "modernc.org/sqlite.",
+	"PostgreSQL": "github.com/jackc/pgx",
+	"0.3":        "github.com/a2agen/a2agen/runtime/legacy.",
+	"clients":    "example.com/hello/a2a.parseResult",
+	"configs":    "example.com/hello/a2a.newPushPage",
+	"test kit":   "github.com/a2agen/a2agen/runtime/a2atest.",
+	"conform":    "github.com/a2agen/a2agen/runtime/conform.",
 }
 
 // TestAnAgentLinksWhatItUses builds agents of one skill, and looks for each part in the functions of the program: it is

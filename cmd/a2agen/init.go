@@ -37,6 +37,7 @@ each thing that was changed or left out.`,
   a2agen init weather --bindings JSONRPC,HTTP+JSON,GRPC
   a2agen init weather --protocol 1.0    # it speaks 0.3 too unless told otherwise
   a2agen init weather --store sqlite    # tasks are kept in a file and outlive the process
+  a2agen init weather --store postgres  # … in a database, which many replicas share
   a2agen init vault --auth apikey       # callers need a key
   a2agen init routes --card agent-card.json
   a2agen init routes --card https://agent.example.com

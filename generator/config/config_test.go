@@ -142,7 +142,7 @@ func TestMistakes(t *testing.T) {
 		{"an encoding that there is not", "encodings: [xml]\n", `a2agen.yaml:1:13: an element of "encodings" cannot be "xml" (one of proto, protojson)`, false},
 		{"another way to know messages", "idempotency: contextId\n", `a2agen.yaml:1:14: "idempotency" cannot be "contextId" (write messageId)`, false},
 		{"a number where words are to choose from", "idempotency: 3\nstore: 3\n", "a2agen.yaml:1:14: \"idempotency\" must be text, not the number 3 (write messageId)\n" +
-			`a2agen.yaml:2:8: "store" must be text, not the number 3 (one of memory, sqlite)`, false},
+			`a2agen.yaml:2:8: "store" must be text, not the number 3 (one of memory, postgres, sqlite)`, false},
 		{"a window that is none", "idempotency: {window: soon}\n", `a2agen.yaml:1:23: "window" must be a positive duration, not "soon" (such as 30s, 1m30s or 2h)`, false},
 		{"an encoding listed twice", "encodings: [proto, proto]\n", "a2agen.yaml:1:20: encoding \"proto\" is listed twice\n\ta2agen.yaml:1:13: first here", true},
 		{"encodings of an imported package", "protocol_import: example.com/a2a\nencodings: [proto]\n", `a2agen.yaml:2:13: "encodings" are those of a package that is generated, and "protocol_import" takes one that is (list it where that package is generated)`, true},

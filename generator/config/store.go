@@ -30,6 +30,9 @@ type StoreServer struct {
 var Stores = []Store{
 	{Word: "memory", Says: "which ends with the process"},
 	{Word: "sqlite", Says: "a file that outlives it", Package: "runtime/store/sqlite", File: ".db"},
+	{Word: "postgres", Says: "a PostgreSQL database, which replicas of the agent share", Package: "runtime/store/postgres", Server: &StoreServer{
+		Title: "PostgreSQL", Address: "postgres://USER@HOST/DATABASE", Otherwise: "the variables and files of libpq (`PGHOST`, `PGSERVICE`, `PGPASSFILE`, …)",
+	}},
 }
 
 // StoreWords returns the words of all stores, that of the default one first.

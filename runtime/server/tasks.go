@@ -11,10 +11,10 @@ import (
 )
 
 // EnvStore is the address of the store in which an agent keeps its tasks, if it keeps them in one: the path of a file for
-// "store: sqlite" in a2agen.yaml. "memory", the word of a2agen.yaml, keeps them in memory; a file of that name is "./memory".
+// "store: sqlite" in a2agen.yaml, a URL for "store: postgres". "memory", the word of a2agen.yaml, keeps them in memory; a file of that name is "./memory".
 const EnvStore = "A2A_STORE"
 
-// Words of [EnvStore] that are no file: SQLite's own is understood, too.
+// Words of [EnvStore] that are no address: SQLite's own is understood, too.
 const (
 	inMemory       = "memory"
 	inMemorySQLite = ":memory:"
@@ -28,12 +28,12 @@ type tasks struct {
 
 // Why tasks end with the process.
 const (
-	byDefault = `"store: sqlite" in a2agen.yaml keeps them in a file`
+	byDefault = `"store: sqlite" in a2agen.yaml keeps them in a file, "store: postgres" in a database`
 	byWord    = EnvStore + " says so"
 )
 
-var errNoFile = errors.New(EnvStore + " is set, but this agent keeps its tasks in memory: write \"store: sqlite\" in " +
-	"a2agen.yaml and run \"a2agen generate\", or unset it")
+var errNoFile = errors.New(EnvStore + " is set, but this agent keeps its tasks in memory: write \"store: sqlite\", or \"store: " +
+	"postgres\", in a2agen.yaml and run \"a2agen generate\", or unset it")
 
 // openTasks opens what the configuration says, unless an option has said otherwise.
 func openTasks(cfg Config, o *engine.Options) (t tasks, err error) {

@@ -86,7 +86,7 @@ func TestTasksAreKeptWhereItIsSaid(t *testing.T) {
 	if s, err := open("memory"); err != nil || s.Close() != nil {
 		t.Errorf("an agent without a file, in memory: %v", err)
 	}
-	if _, err := open("x.db"); err == nil || !strings.Contains(err.Error(), `write "store: sqlite" in a2agen.yaml`) {
+	if _, err := open("x.db"); err == nil || !strings.Contains(err.Error(), `write "store: sqlite", or "store: postgres", in a2agen.yaml`) {
 		t.Errorf("a file for an agent without: %v", err)
 	}
 }

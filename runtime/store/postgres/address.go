@@ -58,9 +58,18 @@ var ignored = []string{
 	"tcp_user_timeout",
 }
 
+// libpq are the variables of which one says enough for a connection. errNowhere is the error where there is none, and no address.
+var (
+	libpq      = []string{"PGHOST", "PGHOSTADDR", "PGPORT", "PGDATABASE", "PGUSER", "PGSERVICE"}
+	errNowhere = errors.New("it is not said where PostgreSQL is: set A2A_STORE=" + example + "; or PGHOST, PGUSER and PGDATABASE, or PGSERVICE")
+)
+
 // parseAddress reads an address as libpq does: a URL or a list of key=value, completed by PGHOST, PGSERVICE, PGPASSFILE and so on. Its
 // errors name no part of the address that might be a password.
 func parseAddress(address string) (*target, error) {
+	if address == "" && !slices.ContainsFunc(libpq, func(name string) bool { return os.Getenv(name) != "" }) {
+		return nil, errNowhere
+	}
 	if scheme, _, ok := strings.Cut(address, "://"); ok && scheme != "postgres" && scheme != "postgresql" {
 		return nil, fmt.Errorf("the address of the PostgreSQL server does not begin with postgres://; write %s", example)
 	}
@@ -145,7 +154,7 @@ func addressError(err error) error {
 	_, text, _ = strings.Cut(text, "`: ")
 	for _, one := range []struct{ has, say string }{
 		{"failed to parse as URL", "it is not a URL that can be read: " + escapes + "; write " + example},
-		{"failed to parse as keyword/value", "it is no list of key=value, nor a URL: write " + example},
+		{"failed to parse as keyword/value", "it is no list of key=value, nor a URL (a file is for \"store: sqlite\" in a2agen.yaml): write " + example},
 		{"failed to read service file", "the file of its service could not be read: PGSERVICEFILE names it, or it is ~/.pg_service.conf"},
 		{"unable to find service", "its service is not in the file that PGSERVICEFILE names, or ~/.pg_service.conf"},
 		{"failed to read service", "its service could not be read from the file that PGSERVICEFILE names, or ~/.pg_service.conf"},
