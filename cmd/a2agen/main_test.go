@@ -17,6 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/a2agen/a2agen/internal/test/gotool"
+	"github.com/a2agen/a2agen/internal/test/postgrestest"
 )
 
 // TestMain lets scripts run this program under its own name, as a process of its own.
@@ -27,13 +28,23 @@ func TestMain(m *testing.M) {
 // TestScripts runs the conversations in testdata: what a user types and what comes back. Projects that are compiled in them have the module
 // example.com/weather where their name does not matter: what is generated alike is compiled once for all.
 func TestScripts(t *testing.T) {
+	runScripts(t, "testdata")
+}
+
+// TestScriptsOnPostgres runs those that need a server, in a schema of their own, which STORE names.
+func TestScriptsOnPostgres(t *testing.T) {
+	runScripts(t, "testdata/postgres", "STORE="+postgrestest.Server(t))
+}
+
+func runScripts(t *testing.T, folder string, vars ...string) {
+	t.Helper()
 	repo, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
 	gotool.Fetch()
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata",
+		Dir: folder,
 		Condition: func(name string) (bool, error) {
 			if name != "long" {
 				return false, fmt.Errorf("no condition is called %s", name)
@@ -51,10 +62,11 @@ func TestScripts(t *testing.T) {
 			"taskID":      taskID,
 			"interrupt":   interrupt,
 			"freeAddress": freeAddressCmd, "answers": answers,
-			"taskFile": taskFile, "sql": sqlOn,
+			"taskFile": taskFile, "taskServer": taskServer, "sql": sqlOn,
 		},
 		Setup: func(e *testscript.Env) error {
 			e.Vars = append(e.Vars, append(slices.Clone(gotool.Places()), "REPO="+repo, "HOME="+e.WorkDir, "GOPROXY=off", "GOFLAGS="+gotool.Flags, "GOWORK=off", "GOTOOLCHAIN=local", "XDG_CACHE_HOME="+e.WorkDir+"/.cache")...)
+			e.Vars = append(e.Vars, vars...)
 			return nil
 		},
 	})

@@ -18,20 +18,21 @@ import (
 func tasksCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tasks",
-		Short: "Inspect the file in which an agent keeps its tasks",
-		Long: `tasks works on the file of an agent that has "store: sqlite" in a2agen.yaml, whether the agent runs or not: list and show
-read, check verifies the file, prune deletes tasks, deliveries and replay work on push notifications. In the folder of a project
-the file of its agent is used. Elsewhere name it with --store or A2A_STORE; the agent logs where it is when it starts.`,
+		Short: "Inspect the store in which an agent keeps its tasks",
+		Long: `tasks works on the store of an agent that has "store: sqlite" or "store: postgres" in a2agen.yaml, whether the agent runs or not: list and
+show read, check verifies it, prune deletes tasks, deliveries and replay work on push notifications. In the folder of a project the store
+of its agent is used. Elsewhere name it with --store or A2A_STORE, a file or postgres://USER@HOST/DATABASE, which the variables and files
+of libpq complete (PGPASSWORD, PGPASSFILE, PGSERVICE, …); the agent logs where its tasks are when it starts.`,
 		Example: `  a2agen tasks list                          # of this project's agent
   a2agen tasks list --state working --state input-required
   a2agen tasks show 0f8c1d2e
   a2agen tasks prune --store weather.db --older 720h --dry-run
-  a2agen tasks deliveries --store weather.db --dead`,
+  a2agen tasks deliveries --store postgres://db/agents --dead`,
 		Args: none,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(tasksListCommand(), tasksShowCommand(), tasksPruneCommand(), tasksDeliveriesCommand(),
-		tasksReplayCommand(), tasksCheckCommand(), tasksCopyCommand())
+		tasksReplayCommand(), tasksCheckCommand(), tasksCopyCommand(), tasksMigrateCommand())
 	return cmd
 }
 
@@ -175,7 +176,7 @@ func tasksPruneCommand() *cobra.Command {
 		Use:   "prune",
 		Short: "Delete tasks that have not changed for some time",
 		Long: `prune deletes tasks that ended, or began to wait for their client, longer ago than --older, with their logs. It keeps running tasks and
-those with unsent notifications. A running agent does the same after 7 and 90 days. The space is used again; to make the file smaller,
+those with unsent notifications. A running agent does the same after 7 and 90 days. The space is used again; to make a file smaller,
 run "VACUUM" in the sqlite3 program while no agent runs.`,
 		Example: `  a2agen tasks prune --store weather.db --older 720h --dry-run
   a2agen tasks prune --store weather.db --older 24h --state failed --state canceled`,

@@ -11,20 +11,22 @@ import (
 
 func tasksCheckCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "check [FILE]",
-		Short: "Verify the file of tasks",
-		Long: `check reads the whole file, prints a line for each mistake, and exits with 1 if there is one: damaged pages of the database, events
+		Use:   "check [STORE]",
+		Short: "Verify the store of tasks",
+		Long: `check reads the whole store, prints a line for each mistake, and exits with 1 if there is one: damaged pages of a file, events
 that are missing in a task's log or belong to no task, missing messages of running tasks, and totals of callers that differ from their
-tasks. It changes nothing, and the agent may run. It cannot see what was lost with the end of the -wal file.`,
+tasks. It changes nothing, and the agent may run. It cannot see what was lost with the end of a -wal file; damaged pages of PostgreSQL
+are for its extension amcheck to find.`,
 		Example: `  a2agen tasks check
   a2agen tasks check weather.db
-  a2agen tasks check backup/weather.db --format json`,
+  a2agen tasks check backup/weather.db --format json
+  a2agen tasks check postgres://db/agents`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case len(args) > 1:
-				return fmt.Errorf("%d arguments, want at most a file", len(args))
+				return fmt.Errorf("%d arguments, want at most a store", len(args))
 			case len(args) == 1 && cmd.Flags().Changed("store"):
-				return errors.New("the file is named twice: as argument and with --store")
+				return errors.New("the store is named twice: as argument and with --store")
 			case len(args) == 1:
 				return cmd.Flags().Set("store", args[0])
 			}

@@ -14,6 +14,7 @@ import (
 	"github.com/a2agen/a2agen/internal/project"
 	"github.com/a2agen/a2agen/runtime/server"
 	"github.com/a2agen/a2agen/runtime/store/admin"
+	"github.com/a2agen/a2agen/runtime/store/postgres"
 	"github.com/a2agen/a2agen/runtime/store/sqlite"
 )
 
@@ -24,10 +25,17 @@ type storeKind struct {
 	open  func(ctx context.Context, address string) (admin.Store, error)
 	// find returns the address in the folder of a project whose agent has the given one.
 	find func(dir, address string) (string, error)
+	// plan and migrate change the tables; nil: the agent does that alone.
+	plan    func(ctx context.Context, address string) ([]postgres.Step, error)
+	migrate func(ctx context.Context, address string) error
 }
 
 // storeKinds are all of them. An address is that of the first which takes it.
 var storeKinds = []storeKind{
+	{
+		pkg: "runtime/store/postgres", takes: postgres.IsAddress, open: openServer, plan: postgres.Plan, migrate: postgres.Migrate,
+		find: func(_, _ string) (string, error) { return "", nil }, // libpq's variables say it
+	},
 	{pkg: "runtime/store/sqlite", takes: func(string) bool { return true }, open: openFile, find: findFile},
 }
 
@@ -38,6 +46,14 @@ func openFile(_ context.Context, path string) (admin.Store, error) {
 		return nil, err
 	}
 	return f, nil
+}
+
+func openServer(ctx context.Context, address string) (admin.Store, error) {
+	s, err := postgres.OpenAdmin(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 func findFile(dir, name string) (string, error) {
@@ -51,8 +67,20 @@ func findFile(dir, name string) (string, error) {
 // onStore makes a command work on the store of an agent.
 func onStore(cmd *cobra.Command, do func(cmd *cobra.Command, s admin.Store, args []string,
 	asJSON bool) error) *cobra.Command {
+	return onAddress(cmd, func(cmd *cobra.Command, kind storeKind, address string, args []string, asJSON bool) error {
+		s, err := kind.open(cmd.Context(), address)
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		return do(cmd, s, args, asJSON)
+	})
+}
+
+// onAddress makes a command work on the address of an agent's store.
+func onAddress(cmd *cobra.Command, do func(cmd *cobra.Command, kind storeKind, address string, args []string, asJSON bool) error) *cobra.Command {
 	var address, dir string
-	cmd.Flags().StringVar(&address, "store", "", "the agent's `store`: a file; default: what A2A_STORE names, else that of the project's agent")
+	cmd.Flags().StringVar(&address, "store", "", "the agent's `store`: a file, or postgres://…; default: what A2A_STORE names, else that of the project's agent")
 	dirFlag(cmd, &dir)
 	format := formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -63,12 +91,7 @@ func onStore(cmd *cobra.Command, do func(cmd *cobra.Command, s admin.Store, args
 		if err != nil {
 			return err
 		}
-		s, err := kind.open(cmd.Context(), address)
-		if err != nil {
-			return err
-		}
-		defer s.Close()
-		return do(cmd, s, args, *format == formatJSON)
+		return do(cmd, kind, address, args, *format == formatJSON)
 	}
 	return cmd
 }
@@ -110,5 +133,5 @@ func projectStore(ctx context.Context, dir string) (kind storeKind, address stri
 			return kind, address, err
 		}
 	}
-	return kind, "", errors.New(`the agent of this project keeps its tasks in memory: "store: sqlite" in a2agen.yaml keeps them in a file; --store names another agent's`)
+	return kind, "", errors.New(`the agent of this project keeps its tasks in memory: "store: sqlite" in a2agen.yaml keeps them in a file, "store: postgres" in a database; --store names another agent's`)
 }

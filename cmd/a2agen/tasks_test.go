@@ -10,6 +10,7 @@ import (
 	"github.com/a2agen/a2agen/internal/a2awires"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/postgres"
 	"github.com/a2agen/a2agen/runtime/store/sqlite"
 )
 
@@ -20,10 +21,28 @@ func taskFile(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 && !closed {
 		ts.Fatalf("usage: taskFile FILE [closed]")
 	}
-	p := a2awires.Protocol()
-	s, err := sqlite.Open(ts.MkAbs(args[0]), p, sqlite.Options{})
+	s, err := sqlite.Open(ts.MkAbs(args[0]), a2awires.Protocol(), sqlite.Options{})
 	ts.Check(err)
+	fill(ts, s)
+	if closed {
+		ts.Check(s.Close())
+	}
+}
+
+// taskServer makes the same in the schema that STORE names.
+func taskServer(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: taskServer")
+	}
+	s, err := postgres.Open(context.Background(), ts.Getenv("STORE"), a2awires.Protocol(), postgres.Options{Agent: "Storm Watch"})
+	ts.Check(err)
+	fill(ts, s)
+}
+
+// fill makes tasks in a store, which is closed when the script ends.
+func fill(ts *testscript.TestScript, s store.Store) {
 	ts.Defer(func() { _ = s.Close() })
+	p := a2awires.Protocol()
 	ctx, at := context.Background(), time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 	create := func(key store.Key, call *store.Call) {
 		task := p.NewTask(key.Task, "talk", at)
@@ -49,9 +68,6 @@ func taskFile(ts *testscript.TestScript, neg bool, args []string) {
 	create(store.Key{Task: "parked"}, nil)
 	become(store.Key{Task: "parked"}, runtime.StateInputRequired)
 	create(store.Key{Task: "busy"}, &store.Call{Input: []byte(`{"text":"hello"}`)})
-	if closed {
-		ts.Check(s.Close())
-	}
 }
 
 // sqlOn FILE SQL changes a file behind everybody's back.

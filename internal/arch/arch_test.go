@@ -49,7 +49,7 @@ var rows = map[string]string{
 		"runtime/internal/invalid runtime/internal/nested runtime/internal/observing runtime/internal/route runtime/internal/taskstate " +
 		"runtime/observe runtime/store runtime/task runtime/wire",
 	"runtime/store/internal/stored": "runtime runtime/internal/taskstate runtime/store",
-	"runtime/store/postgres":        "runtime runtime/internal/taskstate runtime/store runtime/store/internal/stored",
+	"runtime/store/postgres":        "runtime runtime/internal/taskstate runtime/store runtime/store/admin runtime/store/internal/stored",
 
 	"runtime/task": "runtime runtime/store runtime/wire",
 	"runtime/internal/engine": "runtime runtime/internal/budget runtime/internal/deliver runtime/internal/feed " +
@@ -153,7 +153,7 @@ var rows = map[string]string{
 	"internal/login": "internal/a2awires internal/shell runtime/auth runtime/client runtime/client/grpcclient runtime/client/oauth",
 	"internal/talk":  "generator/yamlx internal/a2awires internal/login internal/shell runtime runtime/client runtime/client/grpcclient runtime/client/oauth runtime/server runtime/wire",
 	"cmd/a2agen": "generator generator/card generator/carddiff generator/config generator/diag generator/lower generator/scaffold generator/yamlx internal/a2awires internal/dev internal/faultproxy internal/project " +
-		"internal/project/disk internal/login internal/shell internal/talk runtime runtime/client/oauth runtime/conform runtime/fault runtime/server runtime/signedcard runtime/store/admin runtime/store/spread runtime/store/sqlite spec",
+		"internal/project/disk internal/login internal/shell internal/talk runtime runtime/client/oauth runtime/conform runtime/fault runtime/server runtime/signedcard runtime/store/admin runtime/store/postgres runtime/store/spread runtime/store/sqlite spec",
 	"internal/faultproxy": "runtime runtime/fault",
 
 	// The loop of development.

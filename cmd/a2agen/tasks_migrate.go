@@ -1,0 +1,53 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+func tasksMigrateCommand() *cobra.Command {
+	var plan bool
+	cmd := &cobra.Command{
+		Use:   "migrate",
+		Short: "Bring the tables of a PostgreSQL store up to date",
+		Long: `migrate makes the schema of an agent with "store: postgres", or brings it to the format of this program, each step in a transaction. An
+agent does so itself when it starts, if its role may: use migrate where agents run with a role that has no such rights. It waits for others who do the
+same, and agents may run: each step says which formats go on beside it.
+
+--plan changes nothing, and prints the SQL that is left to do.`,
+		Example: `  a2agen tasks migrate --plan --store postgres://owner@db/agents
+  a2agen tasks migrate --store "postgres://owner@db/agents?a2a_schema=weather"`,
+		Args: none,
+	}
+	cmd.Flags().BoolVar(&plan, "plan", false, "print the SQL that is left to do, and change nothing")
+	return onAddress(cmd, func(cmd *cobra.Command, kind storeKind, address string, _ []string, asJSON bool) error {
+		if kind.plan == nil {
+			return fmt.Errorf("%s is a file: its agent brings it up to date when it starts", address)
+		}
+		steps, err := kind.plan(cmd.Context(), address)
+		if err != nil {
+			return err
+		}
+		if !plan && len(steps) > 0 {
+			if err := kind.migrate(cmd.Context(), address); err != nil {
+				return err
+			}
+		}
+		out := cmd.OutOrStdout()
+		if asJSON {
+			return printJSON(cmd, orEmpty(steps))
+		}
+		if len(steps) == 0 {
+			fmt.Fprintln(out, "the schema is up to date")
+		}
+		for _, s := range steps {
+			if plan {
+				fmt.Fprintf(out, "-- Format %d: %s. Programs that know format %d may go on beside it.\n%s\n", s.Format, s.What, s.Least, s.SQL)
+			} else {
+				fmt.Fprintf(out, "format %d: %s\n", s.Format, s.What)
+			}
+		}
+		return nil
+	})
+}
