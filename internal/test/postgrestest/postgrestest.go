@@ -73,6 +73,7 @@ func Connect(t testing.TB, address string) *pgx.Conn {
 		delete(config.RuntimeParams, schema)
 		config.RuntimeParams["search_path"] = pgx.Identifier{name}.Sanitize()
 	}
+	config.DefaultQueryExecMode = pgx.QueryExecModeExec // as works through a pooler, too
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	conn, err := pgx.ConnectConfig(ctx, config)

@@ -111,6 +111,7 @@ type Store struct {
 	self    instance
 	claims  atomic.Int64 // of deliveries
 	walked  atomic.Int64 // the owner at which a sweep goes on
+	stats   stats
 	closing sync.Once
 	closed  error
 }
@@ -142,6 +143,7 @@ func Open(ctx context.Context, address string, p *runtime.Protocol, o Options) (
 	s := &Store{options: o.withDefaults(), target: t, schema: t.schema + "."}
 	s.cache = stored.NewCache[*row](s.options.Cache)
 	s.ledger.init(s.options.all())
+	s.stats.began = time.Now()
 	if o.tracer != nil {
 		t.pool.ConnConfig.Tracer = o.tracer
 	}

@@ -172,6 +172,7 @@ func (s *Store) sendNotices(ctx context.Context) {
 func (s *Store) notify(ctx context.Context, channel, text string) error {
 	ctx, cancel := context.WithTimeout(ctx, beatTime)
 	defer cancel()
+	s.stats.notified()
 	_, err := s.self.control.Exec(ctx, "SELECT pg_notify($1, $2)", channel, text)
 	return err
 }
@@ -180,9 +181,14 @@ func (s *Store) notify(ctx context.Context, channel, text string) error {
 func (s *Store) heard(text string) {
 	s.self.alone.Store(false) // whoever says something is there
 	by, hashes, ok := strings.Cut(text, ":")
-	if !ok || by == strconv.Itoa(int(s.me())) {
+	switch {
+	case !ok:
+		return
+	case by == strconv.Itoa(int(s.me())):
+		s.stats.heardOwn()
 		return
 	}
+	s.stats.received.Add(1)
 	for ; len(hashes) >= hashLetters; hashes = hashes[hashLetters:] {
 		b, err := base64.RawURLEncoding.DecodeString(hashes[:hashLetters])
 		if err != nil {

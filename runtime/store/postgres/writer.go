@@ -226,9 +226,14 @@ func (w *writer) batch(list []*write) {
 		bad, err := w.transaction(list)
 		switch {
 		case err == nil:
+			w.s.stats.transactions.Add(1)
+			w.s.stats.writes.Add(int64(len(list)))
 			w.answer(list, nil)
 			return
 		case bad >= 0:
+			if err == errStale {
+				w.s.stats.conflicts.Add(1)
+			}
 			w.answer(list[bad:bad+1], err)
 			list = slices.Delete(list, bad, bad+1)
 		case passes(err) && tries < mostTries:
