@@ -38,6 +38,7 @@ the agent cannot be reached or understood; 3 the task waits for an answer or an 
   a2agen call . --skill forecast --data '{"city": "Rome"}'     # what goes in is checked by the skill's schema
   A2A_TOKEN=… a2agen call https://agent.example.com "Plan a trip"      # who calls; after a2agen login nothing is needed
   A2A_CLIENT_KEY=… a2agen call https://agent.example.com "Plan a trip" # for the scheme "key" of the card
+  a2agen call . "hello" --trace                                # with the very bytes of requests, answers and events
   a2agen call . "hello" --binding GRPC                         # over gRPC, which the card offers beside others
   a2agen call . --task 7d1c "Friday"                           # answer the question of a task
   a2agen call . --task 7d1c                                    # wait for a task; --cancel cancels it
@@ -78,6 +79,7 @@ the agent cannot be reached or understood; 3 the task waits for an answer or an 
 	f.StringVar(&o.Binding, "binding", "", "call over this `binding`: "+strings.Join(talk.Bindings(), ", ")+"; default: what the agent's card prefers")
 	f.BoolVar(&o.JSON, "json", false, "print the task or message as one line of JSON; with --stream every event")
 	f.BoolVarP(&o.Verbose, "verbose", "v", false, "say on stderr what happens")
+	f.BoolVar(&o.Trace, "trace", false, "print on stderr what goes over the wire, with times; secrets are masked")
 	oneOf(cmd, "protocol", talk.Versions()...)
 	oneOf(cmd, "binding", talk.Bindings()...)
 	must(cmd.RegisterFlagCompletionFunc("skill", skillsOf))

@@ -17,11 +17,12 @@ import (
 func inspectCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "inspect",
-		Short: "Print what code is generated from",
+		Short: "Print what code is generated from, and what happened to a task",
 		Example: `  a2agen inspect ir | jq '.agent.skills[].go'   # what the handlers are called
   a2agen inspect wires                         # what older versions of the protocol lose
   a2agen inspect bindings                      # where each version is served, and over which binding
-  a2agen inspect card                          # the card that the agent publishes`,
+  a2agen inspect card                          # the card that the agent publishes
+  a2agen inspect task weather.db 0f8c1d2e      # a task's events on an axis of time`,
 		Args: none,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -40,6 +41,7 @@ func inspectCommand() *cobra.Command {
 		}),
 		inspectBindingsCommand(),
 		inspectWiresCommand(),
+		inspectTaskCommand(),
 	)
 	return cmd
 }

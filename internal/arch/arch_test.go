@@ -151,10 +151,12 @@ var rows = map[string]string{
 	// The command.
 	"internal/shell": "",
 	"internal/login": "internal/a2awires internal/shell runtime/auth runtime/client runtime/client/grpcclient runtime/client/oauth",
-	"internal/talk":  "generator/yamlx internal/a2awires internal/login internal/shell runtime runtime/client runtime/client/grpcclient runtime/client/oauth runtime/server runtime/wire",
+	"internal/talk":  "generator/yamlx internal/a2awires internal/dev/traffic internal/login internal/shell runtime runtime/client runtime/client/grpcclient runtime/client/oauth runtime/server runtime/wire",
 	"cmd/a2agen": "generator generator/card generator/carddiff generator/config generator/diag generator/lower generator/scaffold generator/yamlx internal/a2awires internal/dev internal/faultproxy internal/project " +
-		"internal/project/disk internal/login internal/shell internal/talk runtime runtime/client/oauth runtime/conform runtime/fault runtime/server runtime/signedcard runtime/store/admin runtime/store/postgres runtime/store/spread runtime/store/sqlite spec",
+		"internal/project/disk internal/login internal/shell internal/talk internal/timeline runtime runtime/client/oauth runtime/conform runtime/fault runtime/server runtime/signedcard runtime/store/admin runtime/store/postgres runtime/store/spread runtime/store/sqlite spec",
 	"internal/faultproxy": "runtime runtime/fault",
+
+	"internal/timeline": "",
 
 	// The loop of development.
 	"internal/dev/status":  "",
@@ -162,10 +164,10 @@ var rows = map[string]string{
 	"internal/dev/events":  "",
 	"internal/dev/program": "internal/dev/status runtime/server",
 	"internal/dev/proxy":   "internal/dev/events runtime/fault runtime/sse",
-	"internal/dev/traffic": "internal/dev/events internal/dev/live runtime runtime/fault runtime/record runtime/sse",
+	"internal/dev/traffic": "internal/dev/events internal/dev/live runtime runtime/fault runtime/record runtime/sse spec",
 	"internal/dev/page":    "internal/dev/live internal/dev/status internal/dev/traffic",
 	"internal/dev": "generator/diag generator/scaffold internal/dev/live internal/dev/page internal/dev/program internal/dev/proxy internal/dev/status " +
-		"internal/dev/traffic internal/faultproxy internal/project internal/watch runtime/server spec",
+		"internal/dev/traffic internal/faultproxy internal/project internal/watch runtime/server",
 
 	// Tools and helpers of this repository alone.
 	"golden":                     "",

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/internal/dev/status"
+	"github.com/a2agen/a2agen/internal/dev/traffic"
 )
 
 // Console prints what several agents do, whole lines at a time.
@@ -51,7 +52,7 @@ func (c *console) say(text string) {
 func (c *console) failed(s status.Agent) {
 	var b strings.Builder
 	for _, p := range s.Problems {
-		b.WriteString(c.prefix() + visible(p.String()) + "\n")
+		b.WriteString(c.prefix() + traffic.Visible(p.String()) + "\n")
 	}
 	c.write([]byte(b.String()))
 	if s.Phase == status.Stale {
@@ -101,17 +102,7 @@ func (w *lineWriter) Write(p []byte) (int, error) {
 		}
 		line := string(w.rest[:i])
 		w.rest = w.rest[min(len(w.rest), i+1):]
-		w.write([]byte(w.prefix() + visible(line) + "\n"))
+		w.write([]byte(w.prefix() + traffic.Visible(line) + "\n"))
 		w.log(line)
 	}
-}
-
-// visible is a text without what a terminal would obey. Tabs and line ends stay.
-func visible(s string) string {
-	return strings.Map(func(r rune) rune {
-		if (r < ' ' || r >= 0x7f && r < 0xa0) && r != '\t' && r != '\n' {
-			return '·'
-		}
-		return r
-	}, strings.ToValidUTF8(s, "�"))
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/a2agen/a2agen/internal/dev/page"
 	"github.com/a2agen/a2agen/internal/dev/status"
+	"github.com/a2agen/a2agen/internal/dev/traffic"
 	"github.com/a2agen/a2agen/internal/faultproxy"
 )
 
@@ -44,7 +45,7 @@ func (s *session) openRemote(ctx context.Context) error {
 		return err
 	}
 	r.now = status.Agent{Name: u.Host, URL: "http://" + at, To: s.To, Phase: status.Starting, Store: status.Own}
-	s.traffic.Define(definitions(nil))
+	s.traffic.Define(traffic.Shipped(nil))
 	s.agents = append(s.agents, r)
 	return nil
 }

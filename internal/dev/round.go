@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 
@@ -19,7 +18,6 @@ import (
 	"github.com/a2agen/a2agen/internal/dev/traffic"
 	"github.com/a2agen/a2agen/internal/project"
 	"github.com/a2agen/a2agen/runtime/server"
-	"github.com/a2agen/a2agen/spec"
 )
 
 // drainTime is how long requests that are under way may take before their process is told to end.
@@ -172,21 +170,7 @@ func (a *agent) inspect(ctx context.Context) {
 			sets = append(sets, w.Descriptor)
 		}
 	}
-	a.define(definitions(sets))
-}
-
-// definitions are those of a project, and those that the tool has.
-func definitions(sets [][]byte) *traffic.Definitions {
-	for _, version := range spec.Versions() {
-		if doc, err := spec.ShippedProto(version); err == nil && doc != nil {
-			sets = append(sets, doc.Descriptor)
-		}
-	}
-	d, err := traffic.NewDefinitions(slices.DeleteFunc(sets, func(set []byte) bool { return len(set) == 0 })...)
-	if err != nil {
-		return nil // messages of gRPC are not read
-	}
-	return d
+	a.define(traffic.Shipped(sets))
 }
 
 // build compiles the agent to a file of its own, and meanwhile asks which files that depends on.

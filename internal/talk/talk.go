@@ -9,12 +9,16 @@ import (
 	"fmt"
 	"io"
 	"mime"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"google.golang.org/grpc"
+
 	"github.com/a2agen/a2agen/internal/a2awires"
+	"github.com/a2agen/a2agen/internal/dev/traffic"
 	"github.com/a2agen/a2agen/internal/shell"
 	"github.com/a2agen/a2agen/runtime"
 	rpc "github.com/a2agen/a2agen/runtime/client"
@@ -41,6 +45,7 @@ type Options struct {
 	Live    bool   // print the answer as it comes
 	JSON    bool   // print what came as JSON
 	Verbose bool   // say on Err what happens
+	Trace   bool   // print on Err what goes over the wire
 	Output  string // folder for the files of the answer
 
 	In       io.Reader
@@ -157,7 +162,7 @@ func (t *talk) dial(ctx context.Context) (*rpc.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	opts := []rpc.Option{rpc.Use(grpcclient.Binding())}
+	opts := t.transports()
 	if t.Binding != "" {
 		opts = append(opts, rpc.Prefer(t.Binding))
 	}
@@ -176,6 +181,19 @@ func (t *talk) dial(ctx context.Context) (*rpc.Client, error) {
 		return nil, err
 	}
 	return c, nil
+}
+
+// transports are those over which the agent is called. A trace prints what passes, of the card, too.
+func (t *talk) transports() []rpc.Option {
+	if !t.Trace {
+		return []rpc.Option{rpc.Use(grpcclient.Binding())}
+	}
+	trace := traffic.NewTracer(t.Err)
+	plain := http.DefaultTransport.(*http.Transport).Clone()
+	return []rpc.Option{
+		rpc.HTTPClient(&http.Client{Transport: trace.Transport(plain)}),
+		rpc.Use(grpcclient.Binding(grpcclient.DialOptions(grpc.WithStatsHandler(trace.Stats())))),
+	}
 }
 
 // remark prints notes about the agent that was found.

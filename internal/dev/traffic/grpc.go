@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"google.golang.org/protobuf/encoding/protojson"
@@ -15,6 +16,7 @@ import (
 	"google.golang.org/protobuf/types/dynamicpb"
 
 	"github.com/a2agen/a2agen/runtime/record"
+	"github.com/a2agen/a2agen/spec"
 )
 
 // Definitions know the messages of services of gRPC.
@@ -35,6 +37,21 @@ func NewDefinitions(sets ...[]byte) (*Definitions, error) {
 		d.files = append(d.files, files)
 	}
 	return d, nil
+}
+
+// Shipped are the definitions in sets, which come first, and those that the tool has. It is nil if one cannot be read:
+// then nothing of gRPC is.
+func Shipped(sets [][]byte) *Definitions {
+	for _, version := range spec.Versions() {
+		if doc, err := spec.ShippedProto(version); err == nil && doc != nil {
+			sets = append(sets, doc.Descriptor)
+		}
+	}
+	d, err := NewDefinitions(slices.DeleteFunc(sets, func(set []byte) bool { return len(set) == 0 })...)
+	if err != nil {
+		return nil
+	}
+	return d
 }
 
 // method finds a method by its path: "/lf.a2a.v1.A2AService/GetTask". It is nil if no definition has it.
