@@ -20,6 +20,7 @@ import (
 type target struct {
 	pool   *pgxpool.Config
 	schema string
+	steps  []Step                 // that this program knows
 	lease  time.Duration          // 0: it does not say
 	where  string                 // host:port/database, for messages: an address may have a password
 	pooled bool                   // a pooler is in front of the server
@@ -77,7 +78,7 @@ func parseAddress(address string) (*target, error) {
 	if err != nil {
 		return nil, addressError(err)
 	}
-	t := &target{pool: config, schema: defaultSchema}
+	t := &target{pool: config, schema: defaultSchema, steps: steps}
 	if err := t.takeParameters(); err != nil {
 		return nil, err
 	}

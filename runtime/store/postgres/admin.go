@@ -52,7 +52,7 @@ func (m *meta) checkWhole(schema string) error {
 	case m.format < len(steps):
 		return fmt.Errorf("the schema %s has format %d, and this program knows format %d: \"a2agen tasks migrate\" brings it up to date", schema, m.format, len(steps))
 	}
-	return m.check("")
+	return m.check("", steps)
 }
 
 // Close ends the connection.

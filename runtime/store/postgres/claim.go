@@ -14,12 +14,12 @@ import (
 	"github.com/a2agen/a2agen/runtime/store/internal/stored"
 )
 
-// orphansSQL finds tasks with open calls that no instance runs which is there. A lease that is over is never renewed, so that
+// orphansSQL finds tasks with open calls that no instance runs which is there, and that this program can read. A lease that is over is never renewed, so that
 // this does not change before they are claimed. The runners are few: the index is looked at once for each.
 const orphansSQL = `WITH RECURSIVE runner(n) AS (
 	SELECT min(runner) FROM a2a.task WHERE done<calls
 	UNION ALL SELECT (SELECT min(t.runner) FROM a2a.task t WHERE t.done<t.calls AND t.runner>runner.n) FROM runner WHERE runner.n IS NOT NULL)
-	SELECT n, runner FROM a2a.task WHERE done<calls AND skill=ANY($1) AND n<>ALL($2) AND runner=ANY(ARRAY(
+	SELECT n, runner FROM a2a.task WHERE done<calls AND skill=ANY($1) AND n<>ALL($2) AND wire<>ALL($4) AND runner=ANY(ARRAY(
 		SELECT r.n FROM runner r WHERE NOT EXISTS(SELECT 1 FROM a2a.instance i WHERE i.n=r.n AND i.lease>clock_timestamp())))
 	ORDER BY n LIMIT $3`
 
@@ -62,7 +62,7 @@ func (s *Store) orphans(ctx context.Context, skills []string, but []int64, most 
 		err := rows.Scan(&n, &runner)
 		runners[n] = runner
 		return err
-	}, skills, but, int64(most))
+	}, skills, but, int64(most), append([]int64{}, s.codec.Foreign()...)) // not NULL
 	return runners, err
 }
 

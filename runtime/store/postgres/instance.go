@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -93,13 +94,21 @@ func (s *Store) begin(ctx context.Context) error {
 
 // register makes a row for this instance, with a lease.
 func (s *Store) register(ctx context.Context) error {
-	const insert = "INSERT INTO a2a.instance(name, agent, began, lease) VALUES($1, $3, clock_timestamp(), " + leaseSQL + ") RETURNING n, " + clockSQL
+	const insert = "INSERT INTO a2a.instance(name, agent, format, began, lease) SELECT $1, $3, $4, clock_timestamp(), " + leaseSQL +
+		" FROM a2a.meta WHERE least<=$4 FOR SHARE RETURNING n, " + clockSQL
 	host, _ := os.Hostname()
 	var n int32
 	var db int64
 	begin := time.Now()
 	name := fmt.Sprintf("%s/%d", host, os.Getpid())
-	err := s.self.control.QueryRow(ctx, s.sql(insert), name, s.lease().Microseconds(), s.options.Agent).Scan(&n, &db)
+	err := s.self.control.QueryRow(ctx, s.sql(insert), name, s.lease().Microseconds(), s.options.Agent, len(s.target.steps)).Scan(&n, &db)
+	if errors.Is(err, pgx.ErrNoRows) { // it was changed since this program has looked
+		var format int
+		if _, err := s.one(ctx, "SELECT format FROM a2a.meta", nil, &format); err != nil {
+			return err
+		}
+		return fmt.Errorf("%w: %w", store.ErrUnavailable, tooNew(format, s.target.steps))
+	}
 	if err != nil {
 		return writeFailed(err, true)
 	}

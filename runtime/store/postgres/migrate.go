@@ -21,10 +21,10 @@ func Plan(ctx context.Context, address string) ([]Step, error) {
 	err = t.connected(ctx, func(c *pgx.Conn) error {
 		m, err := t.meta(ctx, c)
 		if err == nil {
-			err = m.check("")
+			err = m.check("", t.steps)
 		}
-		for i := m.format; err == nil && i < len(steps); i++ {
-			step := steps[i]
+		for i := m.format; err == nil && i < len(t.steps); i++ {
+			step := t.steps[i]
 			step.SQL = t.inSchema(step.SQL)
 			left = append(left, step)
 		}
@@ -91,16 +91,21 @@ func (t *target) meta(ctx context.Context, c *pgx.Conn) (m meta, err error) {
 }
 
 // check refuses a schema that this program cannot use for an agent.
-func (m *meta) check(agent string) error {
+func (m *meta) check(agent string, known []Step) error {
 	switch {
-	case m.format > len(steps) && m.least > len(steps):
-		return fmt.Errorf("the schema has format %d, and this program knows formats up to %d: use the newer program that changed it",
-			m.format, len(steps))
+	case m.least > len(known):
+		return tooNew(m.format, known)
 	case agent != "" && m.agent != "" && m.agent != agent:
 		return fmt.Errorf("the schema has the tasks of agent %q, and this is agent %q: give each a schema of its own, "+
 			"with a2a_schema=NAME in the address", m.agent, agent)
 	}
 	return nil
+}
+
+// tooNew says that this program does not know enough of a schema.
+func tooNew(format int, known []Step) error {
+	return fmt.Errorf("the schema has format %d, and this program knows formats up to %d: use the newer program that changed it",
+		format, len(known))
 }
 
 // migrate brings the schema to the newest format, one step and one transaction at a time, and notes whose it is.
@@ -109,12 +114,12 @@ func (t *target) migrate(ctx context.Context, agent string) error {
 		for {
 			m, err := t.meta(ctx, c)
 			if err == nil {
-				err = m.check(agent)
+				err = m.check(agent, t.steps)
 			}
 			if err != nil {
 				return err
 			}
-			if m.format >= len(steps) && (agent == "" || m.agent != "") {
+			if m.format >= len(t.steps) && (agent == "" || m.agent != "") {
 				return nil
 			}
 			if err := t.step(ctx, c, agent); err != nil {
@@ -140,7 +145,7 @@ func (t *target) step(ctx context.Context, c *pgx.Conn, agent string) error {
 	if err != nil {
 		return err
 	}
-	if m.format >= len(steps) {
+	if m.format >= len(t.steps) {
 		if m.agent == "" {
 			_, err = tx.Exec(ctx, t.inSchema("UPDATE a2a.meta SET agent=$1 WHERE agent=''"), agent)
 		}
@@ -155,16 +160,33 @@ func (t *target) step(ctx context.Context, c *pgx.Conn, agent string) error {
 
 // change makes the step after a format.
 func (t *target) change(ctx context.Context, tx pgx.Tx, m meta, agent string) error {
-	step := &steps[m.format]
+	step := &t.steps[m.format]
 	script := t.inSchema(step.SQL)
 	note, args := "UPDATE a2a.meta SET format=$1, least=$2", []any{step.Format, step.Least}
 	if m.format == 0 {
 		script = "CREATE SCHEMA IF NOT EXISTS " + t.schema + ";" + script
 		note, args = "INSERT INTO a2a.meta(format, least, agent) VALUES($1, $2, $3)", append(args, agent)
+	} else if err := t.alone(ctx, tx, step); err != nil {
+		return err
 	}
 	if _, err := tx.Conn().PgConn().Exec(ctx, script).ReadAll(); err != nil {
 		return fmt.Errorf("change the schema from format %d to %d: %w", m.format, step.Format, err)
 	}
 	_, err := tx.Exec(ctx, t.inSchema(note), args...)
 	return err
+}
+
+// alone refuses a step that instances which are there do not know how to live with. None begins until it is made: an
+// instance looks at the row of meta when it registers.
+func (t *target) alone(ctx context.Context, tx pgx.Tx, step *Step) error {
+	if _, err := tx.Exec(ctx, t.inSchema("SELECT FROM a2a.meta FOR UPDATE")); err != nil {
+		return err
+	}
+	var names string
+	const older = "SELECT coalesce(string_agg(name, ', ' ORDER BY n), '') FROM a2a.instance WHERE lease>clock_timestamp() AND format<$1"
+	if err := tx.QueryRow(ctx, t.inSchema(older), step.Least).Scan(&names); err != nil || names == "" {
+		return err
+	}
+	return fmt.Errorf("format %d of the schema is not for programs that know less than format %d, and some are at work: stop them, then start this one: %s",
+		step.Format, step.Least, names)
 }

@@ -59,6 +59,7 @@ type Options struct {
 	Logger *slog.Logger
 
 	tracer pgx.QueryTracer // of all connections, in tests
+	steps  []Step          // of another program, in tests; nil: those of this one
 }
 
 func (o Options) withDefaults() Options {
@@ -146,6 +147,9 @@ func Open(ctx context.Context, address string, p *runtime.Protocol, o Options) (
 	s.stats.began = time.Now()
 	if o.tracer != nil {
 		t.pool.ConnConfig.Tracer = o.tracer
+	}
+	if o.steps != nil {
+		t.steps = o.steps
 	}
 	if err := s.open(ctx, p); err != nil {
 		s.release()

@@ -21,6 +21,7 @@ CREATE TABLE a2a.meta(format int NOT NULL, least int NOT NULL, agent text NOT NU
 CREATE TABLE a2a.wire(n int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text COLLATE "C" NOT NULL UNIQUE);
 
 CREATE TABLE a2a.instance(n int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL, agent text NOT NULL,
+  format int NOT NULL,                                            -- the newest one that its program knows
   began timestamptz NOT NULL, lease timestamptz NOT NULL);
 CREATE INDEX instance_lease ON a2a.instance(lease);
 
