@@ -33,14 +33,14 @@ func TestNothingIsLostByKills(t *testing.T) {
 	seed, kills := number(t, "SEED", uint64(time.Now().UnixNano())), int(number(t, "KILLS", 4))
 	t.Logf("SEED=%d KILLS=%d", seed, kills)
 	v := newVictim(t, build(t))
-	if err := v.start(); err != nil {
+	if err := v.Start(); err != nil {
 		t.Fatal(err)
 	}
 	h := ledger.NewHook(rand.New(rand.NewPCG(seed, 0)))
 	defer h.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	load := ledger.Begin(ctx, v.agent, h, seed)
+	load := ledger.Begin(ctx, v.Agent, h, seed)
 	rnd := rand.New(rand.NewPCG(seed, 1))
 	for range kills {
 		var err error
@@ -57,8 +57,8 @@ func TestNothingIsLostByKills(t *testing.T) {
 	for _, fault := range load.End(cancel) {
 		t.Error(fault)
 	}
-	t.Logf("%d kills and %d SIGTERMs (%v): %s", v.agent.Kills.Load(), v.agent.Terms.Load(), v.counts, load.Report(t))
-	if err := v.terminate(); err != nil {
+	t.Logf("%d kills and %d SIGTERMs (%v): %s", v.Agent.Kills.Load(), v.Agent.Terms.Load(), v.counts, load.Report(t))
+	if err := v.Terminate(); err != nil {
 		t.Error(err)
 	}
 }

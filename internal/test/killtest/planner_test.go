@@ -60,8 +60,8 @@ func TestAgentsThatCallAgentsLoseNothingByKills(t *testing.T) {
 	three.check(t, rounds*plansAtOnce)
 	kills := int64(0)
 	for _, v := range three.agents {
-		kills += v.agent.Kills.Load()
-		if err := v.terminate(); err != nil {
+		kills += v.Agent.Kills.Load()
+		if err := v.Terminate(); err != nil {
 			t.Error(err)
 		}
 	}
@@ -87,7 +87,7 @@ func startThree(t *testing.T) *three {
 		v := newVictim(t, binary)
 		v.env = append(urls, "AGENT="+name, "NOTES="+notes)
 		urls = append(urls, "A2A_AGENT_"+strings.ToUpper(name)+"=http://"+v.address)
-		if err := v.start(); err != nil {
+		if err := v.Start(); err != nil {
 			t.Fatal(err)
 		}
 		a.agents = append(a.agents, v)
@@ -105,10 +105,10 @@ func startThree(t *testing.T) *three {
 func (a *three) kill(killed []int) error {
 	var errs []error
 	for _, n := range killed {
-		errs = append(errs, a.agents[n].kill())
+		errs = append(errs, a.agents[n].Kill())
 	}
 	for _, n := range killed {
-		errs = append(errs, a.agents[n].start())
+		errs = append(errs, a.agents[n].Start())
 	}
 	return errors.Join(errs...)
 }
