@@ -25,7 +25,7 @@ func (c *client) check(ctx context.Context, p *promise) error {
 	if n != 1 {
 		return &wrong{fmt.Sprintf("%d tasks in its context", n)}
 	}
-	now, err := c.get(ctx, p.id)
+	now, err := c.Get(ctx, p.id)
 	if err != nil {
 		return err
 	}
@@ -50,12 +50,12 @@ func (c *client) check(ctx context.Context, p *promise) error {
 
 // count returns how many tasks the message has made, and learns the id of one that was not acknowledged.
 func (c *client) count(ctx context.Context, p *promise) (int, error) {
-	raw, err := c.ask(ctx, "ListTasks", map[string]string{"contextId": "ctx-" + p.token})
+	raw, err := c.Ask(ctx, "ListTasks", map[string]string{"contextId": "ctx-" + p.token})
 	if err != nil {
 		return 0, err
 	}
 	var list struct {
-		Tasks []task `json:"tasks"`
+		Tasks []Task `json:"tasks"`
 	}
 	if err := json.Unmarshal(raw, &list); err != nil {
 		return 0, err
@@ -67,9 +67,9 @@ func (c *client) count(ctx context.Context, p *promise) (int, error) {
 }
 
 // rested waits until the task has ended, or waits for its client.
-func (c *client) rested(ctx context.Context, p *promise) (*task, error) {
+func (c *client) rested(ctx context.Context, p *promise) (*Task, error) {
 	for {
-		t, err := c.get(ctx, p.id)
+		t, err := c.Get(ctx, p.id)
 		if err != nil || t.ended() || t.Status.State == waiting {
 			return t, err
 		}
@@ -80,12 +80,8 @@ func (c *client) rested(ctx context.Context, p *promise) (*task, error) {
 }
 
 // outcome says what is wrong with how a task has ended, or is waiting, after the agent was killed and stopped so often.
-func (p *promise) outcome(t *task, kills, terms int64) string {
-	said := ""
-	if m := t.Status.Message; m != nil && len(m.Parts) > 0 {
-		said = m.Parts[0].Text
-	}
-	state := t.Status.State
+func (p *promise) outcome(t *Task, kills, terms int64) string {
+	said, state := t.words(), t.Status.State
 	switch {
 	case p.state != "" && state != p.state:
 		return fmt.Sprintf("it was %s and is %s", p.state, state)
@@ -111,7 +107,7 @@ func (p *promise) outcome(t *task, kills, terms int64) string {
 }
 
 // history says what is wrong with a task's messages: those acknowledged are there once.
-func (p *promise) history(t *task) string {
+func (p *promise) history(t *Task) string {
 	times := map[string]int{}
 	for _, m := range t.History {
 		times[m.ID]++
@@ -159,7 +155,7 @@ func (c *client) reread(ctx context.Context, p *promise) (*stream, error) {
 	for {
 		s := &stream{task: p.id, last: 1, got: events{}}
 		done, err := c.subscribe(ctx, s, over)
-		if done || refused(err, unsupported) {
+		if done || Refused(err, unsupported) {
 			return s, nil
 		}
 		if isWrong(err) || isRefusal(err) && !busy(err) {

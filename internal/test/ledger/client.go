@@ -28,7 +28,7 @@ type promise struct {
 
 // client sends messages, and checks what it was promised.
 type client struct {
-	*caller
+	*Caller
 	name     string
 	rnd      *rand.Rand // what it does
 	hookURL  string
@@ -45,6 +45,7 @@ func (c *client) run(ctx context.Context, stop <-chan struct{}) error {
 				return fmt.Errorf("%s, task %s: %w", p.token, p.id, err)
 			}
 			c.promises = append(c.promises, p)
+			time.Sleep(c.agent.Rest)
 		}
 		for ; checked < len(c.promises); checked++ {
 			p := c.promises[checked]
@@ -113,7 +114,7 @@ func (c *client) send(ctx context.Context, p *promise, early bool) error {
 	var raw json.RawMessage
 	var err error
 	if p.keyed {
-		raw, err = c.ask(ctx, "SendMessage", params, "Idempotency-Key", "key-"+p.token)
+		raw, err = c.Ask(ctx, "SendMessage", params, "Idempotency-Key", "key-"+p.token)
 	} else if raw, err = c.once(ctx, "SendMessage", params); err != nil && !isRefusal(err) {
 		return nil // nobody knows
 	}
@@ -140,12 +141,12 @@ func isRefusal(err error) bool {
 	return errors.As(err, &r)
 }
 
-func taskOf(raw json.RawMessage, err error) (*task, error) {
+func taskOf(raw json.RawMessage, err error) (*Task, error) {
 	if err != nil {
 		return nil, err
 	}
 	var got struct {
-		Task *task `json:"task"`
+		Task *Task `json:"task"`
 	}
 	if err := json.Unmarshal(raw, &got); err != nil || got.Task == nil {
 		return nil, fmt.Errorf("no task: %s (%v)", raw, err)
@@ -174,7 +175,7 @@ func (c *client) resume(ctx context.Context, p *promise, s *stream) error {
 		case done:
 			p.last, p.state = s.last, s.state
 			return nil
-		case refused(err, unsupported) && s.last < 0: // it has ended before
+		case Refused(err, unsupported) && s.last < 0: // it has ended before
 			s.last = 1
 		case isWrong(err) || isRefusal(err) && !busy(err):
 			return err
@@ -229,7 +230,7 @@ func (c *client) talk(ctx context.Context, p *promise) error {
 	}
 	time.Sleep(time.Duration(c.rnd.IntN(300)) * time.Millisecond)
 	answer := p.token + "-answer"
-	raw, err := c.ask(ctx, "SendMessage", c.params(p, answer, false), "Idempotency-Key", "key-"+answer)
+	raw, err := c.Ask(ctx, "SendMessage", c.params(p, answer, false), "Idempotency-Key", "key-"+answer)
 	t, err := taskOf(raw, err)
 	if err != nil {
 		return err
@@ -248,14 +249,14 @@ func (c *client) cancel(ctx context.Context, p *promise) error {
 	}
 	time.Sleep(time.Duration(c.rnd.IntN(20)) * time.Millisecond)
 	p.canceled = true
-	raw, err := c.ask(ctx, "CancelTask", map[string]string{"id": p.id})
-	if refused(err, notCancel) {
+	raw, err := c.Ask(ctx, "CancelTask", map[string]string{"id": p.id})
+	if Refused(err, notCancel) {
 		return nil // it has ended, or a cancel before was heard
 	}
 	if err != nil {
 		return err
 	}
-	var t task
+	var t Task
 	if err := json.Unmarshal(raw, &t); err != nil {
 		return err
 	}
@@ -272,8 +273,8 @@ func (c *client) interject(ctx context.Context, p *promise) error {
 	}
 	for i := range 3 {
 		more := fmt.Sprint(p.token, "-more", i)
-		_, err := c.ask(ctx, "SendMessage", c.params(p, more, true), "Idempotency-Key", "key-"+more)
-		if refused(err, unsupported) {
+		_, err := c.Ask(ctx, "SendMessage", c.params(p, more, true), "Idempotency-Key", "key-"+more)
+		if Refused(err, unsupported) {
 			return nil // it has ended
 		}
 		if err != nil {

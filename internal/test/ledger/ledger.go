@@ -69,7 +69,7 @@ func Begin(ctx context.Context, a *Agent, h *Hook, seed uint64) *Load {
 			owner = fmt.Sprint("owner-", i%a.Owners)
 		}
 		c := &client{
-			caller: newCaller(a, owner, rand.New(rand.NewPCG(seed, uint64(i)+1<<32))),
+			Caller: NewCaller(a, owner, rand.New(rand.NewPCG(seed, uint64(i)+1<<32))),
 			name:   fmt.Sprint("c", i), rnd: rand.New(rand.NewPCG(seed, uint64(i)+2)), hookURL: h.URL,
 		}
 		l.clients = append(l.clients, c)
@@ -158,15 +158,15 @@ func (c *client) remembered(t *testing.T) {
 		if p.id == "" {
 			continue
 		}
-		got, err := c.get(t.Context(), p.id)
+		got, err := c.Get(t.Context(), p.id)
 		if err != nil || p.log != nil && got.Status.State != p.state {
 			t.Errorf("task %s, %s, in the end: %v, %v", p.id, p.state, got, err)
 		}
 		if c.owner == "" || n%20 > 0 {
 			continue
 		}
-		other := &client{caller: newCaller(c.agent, c.owner+"-else", c.caller.rnd)}
-		if got, err := other.get(t.Context(), p.id); !refused(err, notFound) {
+		other := &client{Caller: NewCaller(c.agent, c.owner+"-else", c.Caller.rnd)}
+		if got, err := other.Get(t.Context(), p.id); !Refused(err, NotFound) {
 			t.Errorf("task %s of %s, for another: %v, %v", p.id, c.owner, got, err)
 		}
 	}

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,9 +19,9 @@ import (
 	"github.com/a2agen/a2agen/runtime/sse"
 )
 
-// caller speaks JSON-RPC of A2A 1.0 with nothing in between, so that what is compared is what was sent. Each request
+// Caller speaks JSON-RPC of A2A 1.0 with nothing in between, so that what is compared is what was sent. Each request
 // goes to one of the agent's replicas.
-type caller struct {
+type Caller struct {
 	agent *Agent
 	owner string // who calls; "": nobody says
 	http  *http.Client
@@ -29,12 +30,13 @@ type caller struct {
 	rnd *rand.Rand // picks replicas
 }
 
-func newCaller(a *Agent, owner string, rnd *rand.Rand) *caller {
-	return &caller{agent: a, owner: owner, rnd: rnd, http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
+// NewCaller makes a caller of an agent for an owner, "" where nobody says who calls. rnd picks replicas.
+func NewCaller(a *Agent, owner string, rnd *rand.Rand) *Caller {
+	return &Caller{agent: a, owner: owner, rnd: rnd, http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
 }
 
 // url is that of a replica.
-func (c *caller) url() string {
+func (c *Caller) url() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return "http://" + c.agent.Addresses[c.rnd.IntN(len(c.agent.Addresses))] + "/"
@@ -53,14 +55,16 @@ type message struct {
 	Metadata map[string]string `json:"metadata,omitempty"`
 }
 
-type status struct {
+// Status is the state of a task, and what its message says.
+type Status struct {
 	State   string   `json:"state"`
 	Message *message `json:"message"`
 }
 
-type task struct {
+// Task is what the agent shows of one.
+type Task struct {
 	ID        string    `json:"id"`
-	Status    status    `json:"status"`
+	Status    Status    `json:"status"`
 	History   []message `json:"history"`
 	Artifacts []struct {
 		ID    string `json:"artifactId"`
@@ -69,7 +73,18 @@ type task struct {
 	} `json:"artifacts"`
 }
 
-func (t *task) ended() bool { return ended(t.Status.State) }
+// words is the text of its last status.
+func (t *Task) words() string {
+	if m := t.Status.Message; m != nil && len(m.Parts) > 0 {
+		return m.Parts[0].Text
+	}
+	return ""
+}
+
+// Says is the result of the task, or else the text of its last status.
+func (t *Task) Says() string { return cmp.Or(t.said("result"), t.words()) }
+
+func (t *Task) ended() bool { return ended(t.Status.State) }
 
 func ended(state string) bool {
 	switch state {
@@ -80,7 +95,7 @@ func ended(state string) bool {
 }
 
 // said is the text of the artifact of a name, or id.
-func (t *task) said(name string) string {
+func (t *Task) said(name string) string {
 	var s strings.Builder
 	for _, a := range t.Artifacts {
 		if a.Name == name || a.ID == name {
@@ -112,14 +127,16 @@ func (r *refusal) busy() bool {
 	return false
 }
 
+// NotFound is the code of the answer about a task that is not there.
+const NotFound = -32001
+
 const (
-	notFound    = -32001
 	notCancel   = -32002
 	unsupported = -32004
 )
 
-// refused reports whether err is an answer with this code.
-func refused(err error, code int) bool {
+// Refused reports whether err is an answer with this code.
+func Refused(err error, code int) bool {
 	var r *refusal
 	return errors.As(err, &r) && r.Code == code
 }
@@ -141,7 +158,7 @@ func readAnswer(data []byte) (json.RawMessage, error) {
 	return bytes.Clone(a.Result), nil
 }
 
-func (c *caller) post(ctx context.Context, method string, params any, header ...string) (*http.Response, error) {
+func (c *Caller) post(ctx context.Context, method string, params any, header ...string) (*http.Response, error) {
 	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
 	if err != nil {
 		return nil, err
@@ -162,7 +179,7 @@ func (c *caller) post(ctx context.Context, method string, params any, header ...
 }
 
 // once asks one time. An error other than a refusal leaves open whether the agent has received it.
-func (c *caller) once(ctx context.Context, method string, params any, header ...string) (json.RawMessage, error) {
+func (c *Caller) once(ctx context.Context, method string, params any, header ...string) (json.RawMessage, error) {
 	ctx, cancel := c.agent.patience(ctx)
 	defer cancel()
 	res, err := c.post(ctx, method, params, header...)
@@ -180,8 +197,8 @@ func (c *caller) once(ctx context.Context, method string, params any, header ...
 	return readAnswer(data)
 }
 
-// ask asks until there is an answer.
-func (c *caller) ask(ctx context.Context, method string, params any, header ...string) (json.RawMessage, error) {
+// Ask asks until there is an answer.
+func (c *Caller) Ask(ctx context.Context, method string, params any, header ...string) (json.RawMessage, error) {
 	for {
 		got, err := c.once(ctx, method, params, header...)
 		var r *refusal
@@ -203,12 +220,13 @@ func wait(ctx context.Context) error {
 	}
 }
 
-func (c *caller) get(ctx context.Context, id string) (*task, error) {
-	raw, err := c.ask(ctx, "GetTask", map[string]string{"id": id})
+// Get asks for a task until there is an answer.
+func (c *Caller) Get(ctx context.Context, id string) (*Task, error) {
+	raw, err := c.Ask(ctx, "GetTask", map[string]string{"id": id})
 	if err != nil {
 		return nil, err
 	}
-	var t task
+	var t Task
 	return &t, json.Unmarshal(raw, &t)
 }
 
@@ -234,9 +252,9 @@ func sumOf(text string) uint64 {
 }
 
 type update struct {
-	Task   *task `json:"task"`
+	Task   *Task `json:"task"`
 	Status *struct {
-		Status status `json:"status"`
+		Status Status `json:"status"`
 	} `json:"statusUpdate"`
 }
 
@@ -269,7 +287,7 @@ type stream struct {
 }
 
 // subscribe goes on after the last event until over says so or the connection ends.
-func (c *caller) subscribe(ctx context.Context, s *stream, over func(state string) bool) (done bool, err error) {
+func (c *Caller) subscribe(ctx context.Context, s *stream, over func(state string) bool) (done bool, err error) {
 	var after []string
 	if s.last >= 0 {
 		after = []string{"Last-Event-ID", strconv.Itoa(s.last)}
@@ -278,7 +296,7 @@ func (c *caller) subscribe(ctx context.Context, s *stream, over func(state strin
 }
 
 // stream reads the answer to a request until over says so or the connection ends.
-func (c *caller) stream(
+func (c *Caller) stream(
 	ctx context.Context, s *stream, over func(state string) bool, method string, params any, header ...string,
 ) (done bool, err error) {
 	ctx, cancel := c.agent.patience(ctx)
