@@ -57,8 +57,8 @@ type ledger struct {
 	owners   map[store.Owner]knownOwner
 	accounts map[string]*account // by principal
 	all      *account            // of everybody
-	claims   atomic.Int64        // of deliveries, by this process
-	walked   atomic.Int64        // number of the owner at which the last sweep stopped
+	claims   claims
+	walked   atomic.Int64 // number of the owner at which the last sweep stopped
 }
 
 // everybody is the number of the account of all.

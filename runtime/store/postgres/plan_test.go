@@ -74,6 +74,7 @@ func plans(s *Store) map[string]plan {
 		"heaviest":  {heaviestSQL, []any{int64(6144)}, []string{"usage_heavy", "usage_pkey"}},
 		"fold":      {foldLanesSQL, []any{int64(100)}, []string{"usage_below"}},
 		"due":       {claimDueSQL, []any{int64(500), int64(10), int64(7), int64(1000)}, []string{"push_due", "push_pkey"}},
+		"free":      {freeClaimsSQL, []any{int64(500), []int64{}}, []string{"push_held", "push_pkey"}},
 		"next due":  {nextDueSQL, nil, []string{"push_due"}},
 		"settle":    {settleSQL, []any{int64(5), "p", int64(1), int64(2), int64(0), int32(0), int64(0), new("x"), new(int64), new(int64)}, []string{"push_pkey"}},
 		"repeats":   {sweepRepeatsSQL, []any{int64(50), int64(10)}, []string{"repeat_until"}},

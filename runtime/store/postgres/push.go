@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -140,22 +142,64 @@ const claimDueSQL = `WITH f AS (SELECT task, id FROM a2a.push WHERE due IS NOT N
 // may change them.
 const lookAgain = 5 * time.Second
 
+// freeClaimsSQL ends claims of instances that are not there, and those whose holder never got to know of them.
+const freeClaimsSQL = `UPDATE a2a.push SET holder=0, due=$1 WHERE (task, id) IN (SELECT p.task, p.id FROM a2a.push p
+	WHERE p.holder<>0 AND (p.holder=ANY($2) OR NOT EXISTS(SELECT 1 FROM a2a.instance i WHERE i.n=p.holder>>32 AND i.lease>clock_timestamp()))
+	FOR UPDATE SKIP LOCKED)`
+
+// claims are those of deliveries, by this process.
+type claims struct {
+	last  atomic.Int64 // number of the last one
+	mu    sync.Mutex
+	lost  []int64   // whose answer did not come
+	freed time.Time // when it was looked last for claims that end before their time
+}
+
+// freeClaims ends claims of which nothing will come, a few times within a lease: else nobody would send what is due until
+// they run out.
+func (s *Store) freeClaims(ctx context.Context) error {
+	c := &s.ledger.claims
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.lost) == 0 && time.Since(c.freed) < s.lease()/3 {
+		return nil
+	}
+	began := time.Now()
+	lost := append([]int64{}, c.lost...) // not NULL
+	ctx, cancel := limited(ctx)
+	defer cancel()
+	if _, err := s.pool.Exec(ctx, s.sql(freeClaimsSQL), s.now().UnixNano(), lost); err != nil {
+		return writeFailed(err, false) // it is done again
+	}
+	c.lost, c.freed = nil, began
+	return nil
+}
+
 // Due implements [store.Store].
 func (s *Store) Due(ctx context.Context, max int, hold time.Duration) (due []store.Delivery, next time.Duration, err error) {
+	if err := s.freeClaims(ctx); err != nil {
+		return nil, 0, err
+	}
 	next, err = s.nextDue(ctx)
 	if err != nil || next != 0 || max <= 0 {
 		return nil, next, err
 	}
 	now := s.now()
-	holder := int64(s.me())<<32 | s.ledger.claims.Add(1)
+	holder := int64(s.me())<<32 | s.ledger.claims.last.Add(1)
 	err = s.query(ctx, claimDueSQL, func(rows pgx.Rows) error {
 		d := store.Delivery{Holder: holder}
 		err := scanDelivery(rows, &d)
 		due = append(due, d)
 		return err
 	}, now.UnixNano(), int64(max), holder, now.Add(hold).UnixNano())
-	if err == nil {
-		next, err = s.nextDue(ctx)
+	if err != nil { // it may have claimed all the same
+		s.ledger.claims.mu.Lock()
+		defer s.ledger.claims.mu.Unlock()
+		s.ledger.claims.lost = append(s.ledger.claims.lost, holder)
+		return nil, 0, err
+	}
+	if next, err = s.nextDue(ctx); err != nil {
+		next, err = lookAgain, nil // what was claimed is not to be lost
 	}
 	return due, next, err
 }

@@ -131,3 +131,47 @@ func TestADeliveryThatIsSettledWhileAnEventComesLeavesNothingBehind(t *testing.T
 		}
 	}
 }
+
+// Claims hold for minutes, so that a receiver may take its time. Those of which nothing will come must not last so long.
+func TestAClaimOfWhichNothingWillComeEndsBeforeItsTime(t *testing.T) {
+	address := postgrestest.Server(t)
+	s, dies := mustOpen(t, address, Options{Lease: time.Minute}), mustOpen(t, address, Options{Lease: 50 * time.Millisecond})
+	k := keyOf("p", "t")
+	if err := begin(s, k, 1); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.SetPush(bg, k, store.Push{ID: "p", Version: "1.0"}); err != nil {
+		t.Fatal(err)
+	}
+	e := a2a.Protocol().NewArtifact(k.Task, "c", runtime.ArtifactData{ID: "a", Parts: []runtime.Part{runtime.Text("x")}})
+	if _, err := s.Apply(bg, k, 1, store.Update{Event: e, Stamp: 2}, nil); err != nil {
+		t.Fatal(err)
+	}
+	claim := func(s *Store) (list []store.Delivery) {
+		t.Helper()
+		list, _, err := s.Due(bg, 1, time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	if list := claim(dies); len(list) != 1 {
+		t.Fatalf("due are %v", list)
+	}
+	var list []store.Delivery
+	eventually(t, "the claim of an instance that is not there is free", func() bool {
+		s.ledger.claims.freed = time.Time{}
+		list = claim(s)
+		return len(list) == 1
+	})
+	if again := claim(s); len(again) != 0 {
+		t.Fatalf("a claim is given twice: %v", again)
+	}
+	s.ledger.claims.lost = []int64{list[0].Holder} // the answer did not come
+	if again := claim(s); len(again) != 1 || again[0].Holder == list[0].Holder {
+		t.Errorf("a claim whose answer was lost is not free: %v", again)
+	}
+	if err := s.Settle(bg, list[0], store.Outcome{Sent: 2}); err != store.ErrLost {
+		t.Errorf("the first claim settles with %v", err)
+	}
+}

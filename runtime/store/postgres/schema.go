@@ -91,6 +91,7 @@ CREATE TABLE a2a.push(task bigint, id text COLLATE "C", version text NOT NULL, c
   next bigint NOT NULL, until bigint NOT NULL, attempt int NOT NULL, since bigint NOT NULL, holder bigint NOT NULL, due bigint,
   dead text, PRIMARY KEY(task, id)) WITH (fillfactor=70);
 CREATE INDEX push_due ON a2a.push(due) WHERE due IS NOT NULL;
+CREATE INDEX push_held ON a2a.push(holder) WHERE holder<>0;
 CREATE INDEX push_dead ON a2a.push(task) WHERE dead IS NOT NULL;
 
 -- Messages that may be sent again.
