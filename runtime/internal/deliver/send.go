@@ -160,17 +160,46 @@ func backoff(tries int) time.Duration {
 	return d/2 + rand.N(d/2+1)
 }
 
-// settle tells the store what came of a job. If it cannot be told, the claim runs out and the notification is sent
-// again.
+// How long to wait before the store is told again what came of a job, which doubles each time.
+const (
+	firstSettle = 50 * time.Millisecond
+	lastSettle  = 5 * time.Second
+)
+
+// settle tells the store what came of a job: again while the store gives no answer, as long as the claim lasts, since
+// until then nobody sends what follows. If the store cannot be told, the notification is sent again.
 func (w *Worker) settle(j *job, o store.Outcome) {
+	for wait := firstSettle; ; wait = min(2*wait, lastSettle) {
+		err := w.settleOnce(j, o)
+		if err == nil || errors.Is(err, store.ErrLost) {
+			return
+		}
+		if store.Unsure(err) && time.Since(j.claimed)+wait < claimFor && w.pause(wait) {
+			continue
+		}
+		w.log(j).Warn("what came of a push notification could not be stored", "error", err)
+		return
+	}
+}
+
+func (w *Worker) settleOnce(j *job, o store.Outcome) error {
 	patience := w.StoreTime
 	if w.ctx.Err() != nil {
 		patience = w.Grace
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	err := w.Store.Settle(ctx, j.Delivery, o)
-	if err != nil && !errors.Is(err, store.ErrLost) {
-		w.log(j).Warn("what came of a push notification could not be stored", "error", err)
+	return w.Store.Settle(ctx, j.Delivery, o)
+}
+
+// pause waits, and reports whether the worker goes on.
+func (w *Worker) pause(d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-w.ctx.Done():
+		return false
+	case <-timer.C:
+		return w.ctx.Err() == nil
 	}
 }

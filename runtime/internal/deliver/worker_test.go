@@ -479,6 +479,31 @@ func TestNothingIsLostWhenTheStoreFails(t *testing.T) {
 	})
 }
 
+// What came of a notification is told to the store when that answers again, not when the claim has run out: until then
+// nobody sends what follows.
+func TestWhatFollowsIsSentWhenTheStoreAnswersAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var away atomic.Bool
+		s := faultstore.New(memory.New(memory.Limits{}), func(c faultstore.Call) faultstore.Fault {
+			return faultstore.Fault{Before: c.Op == "settle" && away.Load()}
+		})
+		p := &post{}
+		d := newDesk(t, s, p)
+		key := d.task("t", "a")
+		away.Store(true)
+		d.says(key, "WORKING", "COMPLETED")
+		time.Sleep(10 * time.Second)
+		if got := p.arrived(); len(got) != 1 {
+			t.Fatalf("%d notifications arrived", len(got))
+		}
+		away.Store(false)
+		time.Sleep(2 * lastSettle)
+		if got := p.arrived(); len(got) != 2 || got[1].ID == got[0].ID {
+			t.Errorf("%d notifications arrived: %+v", len(got), got)
+		}
+	})
+}
+
 // A receiver that was away for longer than the log lasts gets the task as it stands.
 func TestAReceiverThatWasAwayForTooLongGetsTheTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
