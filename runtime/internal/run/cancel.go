@@ -47,15 +47,20 @@ func (r *Runner) cancelOnce(ctx context.Context, h *handle) (runtime.Task, error
 	return w.snap.Task, nil
 }
 
-// decisions is how often a client's update is decided anew when others were faster.
-const decisions = 5
+// decisions is how often a client's update is decided anew when others were faster: a handler at work on another instance
+// writes all the time.
+const decisions = 50
 
-// decide does what depends on the task as it stands, and is refused when the task has changed meanwhile.
+// decide does what depends on the task as it stands, and is refused when the task has changed meanwhile. What it says of a
+// task that has ended meanwhile does not change any more.
 func decide(do func() error) (err error) {
 	for range decisions {
 		if err = do(); !errors.Is(err, store.ErrConflict) && !errors.Is(err, store.ErrEnded) {
 			return err
 		}
+	}
+	if errors.Is(err, store.ErrEnded) {
+		return do()
 	}
 	return err
 }
