@@ -8,7 +8,7 @@ EXAMPLES := $(wildcard examples/*)
 PACKAGES ?= ./...
 PLATFORMS := windows/amd64 darwin/arm64 linux/386 linux/arm js/wasm
 
-.PHONY: demo test build generate lint race cross interop bench figures seeds kill fuzz
+.PHONY: demo test build generate lint race cross interop bench figures seeds kill replicas postgresql fuzz
 
 demo: ## scaffold an agent from a real card, build it, talk to it, kill it and go on
 	@$(GO) run ./internal/demo
@@ -68,6 +68,18 @@ seeds-of-stores: # four modes of 15 seconds
 kill: KILLS ?= 1000
 kill: ## kill an agent under load KILLS times, and see what its clients and webhooks were told; then agents that call agents, a quarter as often (SEED repeats the choices)
 	KILLS=$(KILLS) $(GO) test -count=1 -v -timeout 2h ./internal/test/killtest
+
+replicas: FOR ?= 40s
+replicas: postgresql ## what needs a PostgreSQL server: three replicas that share one lose nothing FOR so long (FOR=1h; SEED repeats the choices), whatever is done to them, their connections and the server; then the store by itself
+	FOR=$(FOR) $(GO) test -count=1 -vet=off -v -timeout 3h ./internal/test/ringtest
+	A2A_SEEDS=5s $(GO) test -count=1 -vet=off ./runtime/store/postgres/...
+
+postgresql: # A2A_POSTGRES names another server; Debian's is installed without a cluster of its own
+	@test -n "$$A2A_POSTGRES$$A2A_POSTGRES_BIN" || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null || \
+	{ test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get update -q && mkdir -p /etc/postgresql-common && \
+	  echo 'create_main_cluster = false' >/etc/postgresql-common/createcluster.conf && \
+	  DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends -o Dpkg::Options::=--force-confold postgresql; } </dev/null || \
+	echo "there is no PostgreSQL, and it cannot be installed here: set A2A_POSTGRES=postgres://… to a server for tests"
 
 fuzz: ## ten seconds for every fuzz target
 	@$(GO) list ./... | while read p; do \

@@ -190,6 +190,7 @@ var rows = map[string]string{
 	"internal/test/projecttest":  "",
 	"internal/test/postgrestest": "",
 	"internal/test/prototest":    "",
+	"internal/test/ringtest":     "",
 	"internal/test/talktest":     "internal/a2awires runtime runtime/check runtime/server",
 	"internal/test/testcert":     "",
 }

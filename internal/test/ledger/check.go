@@ -10,8 +10,10 @@ import (
 	"time"
 )
 
-// What tasks say that a crash has ended.
+// What tasks say that a crash has ended, or a store that could not be reached for so long that an update of the handler
+// failed.
 const (
+	failed    = "The skill failed unexpectedly."
 	restarted = "The agent was restarted while it worked on this. Please send the message again."
 	tooOften  = "The agent was interrupted each time it worked on this, and does not try it again."
 )
@@ -99,6 +101,8 @@ func (p *promise) outcome(t *Task, kills, terms int64) string {
 		}
 		return ""
 	case state == "TASK_STATE_FAILED" && said == restarted && p.skill == Fragile && kills+terms > 0:
+		return ""
+	case state == "TASK_STATE_FAILED" && said == failed && p.skill == Fragile && kills > 0 && p.outages:
 		return ""
 	case state == "TASK_STATE_FAILED" && said == tooOften && p.skill != Fragile && kills >= 3:
 		return ""

@@ -12,6 +12,7 @@ import (
 
 // promise is what a client was told of a task, to be held against what it shows later.
 type promise struct {
+	kind         string // of conversation
 	skill, token string
 	keyed        bool     // it was sent until there was an answer
 	id           string   // of its task; "" when there was no answer
@@ -20,6 +21,7 @@ type promise struct {
 	canceled     bool     // a cancel was sent
 	parked       bool     // it waits for its client for good
 	hooked       bool
+	outages      bool  // of the store
 	kills, terms int64 // before it was sent
 	seen         events
 	log          sums
@@ -42,7 +44,7 @@ func (c *client) run(ctx context.Context, stop <-chan struct{}) error {
 		for range 6 {
 			p, err := c.scenario(ctx)
 			if err != nil {
-				return fmt.Errorf("%s, task %s: %w", p.token, p.id, err)
+				return fmt.Errorf("%s %s, task %s: %w", p.kind, p.token, p.id, err)
 			}
 			c.promises = append(c.promises, p)
 			time.Sleep(c.agent.Rest)
@@ -50,7 +52,7 @@ func (c *client) run(ctx context.Context, stop <-chan struct{}) error {
 		for ; checked < len(c.promises); checked++ {
 			p := c.promises[checked]
 			if err := c.check(ctx, p); err != nil {
-				return fmt.Errorf("%s %s, task %s: %w", p.skill, p.token, p.id, err)
+				return fmt.Errorf("%s %s %s, task %s: %w", p.kind, p.skill, p.token, p.id, err)
 			}
 		}
 		select {
@@ -66,33 +68,37 @@ func (c *client) scenario(ctx context.Context) (*promise, error) {
 	c.n++
 	p := &promise{
 		token: fmt.Sprint(c.name, "-", c.n), skill: Sturdy, keyed: true, hooked: c.rnd.IntN(2) == 0, seen: events{},
-		kills: c.agent.Kills.Load(), terms: c.agent.Terms.Load(),
+		kills: c.agent.before(), terms: c.agent.Terms.Load(), outages: c.agent.Outages,
 	}
 	if c.rnd.IntN(3) == 0 {
 		p.skill = Fragile
 	}
-	switch c.rnd.IntN(8) {
-	case 0:
-		return p, c.send(ctx, p, false)
-	case 1:
+	kind := kinds[c.rnd.IntN(len(kinds))]
+	p.kind = kind.name
+	return p, kind.run(c, ctx, p)
+}
+
+// kinds are the conversations that a client has.
+var kinds = []struct {
+	name string
+	run  func(c *client, ctx context.Context, p *promise) error
+}{
+	{"send", func(c *client, ctx context.Context, p *promise) error { return c.send(ctx, p, false) }},
+	{"send without a key", func(c *client, ctx context.Context, p *promise) error {
 		p.keyed = false
-		return p, c.send(ctx, p, c.rnd.IntN(2) == 0)
-	case 2:
+		return c.send(ctx, p, c.rnd.IntN(2) == 0)
+	}},
+	{"send and watch", func(c *client, ctx context.Context, p *promise) error {
 		if err := c.send(ctx, p, true); err != nil {
-			return p, err
+			return err
 		}
-		return p, c.watch(ctx, p)
-	case 3:
-		return p, c.talk(ctx, p)
-	case 4:
-		return p, c.cancel(ctx, p)
-	case 5:
-		return p, c.interject(ctx, p)
-	case 6:
-		return p, c.follow(ctx, p)
-	default:
-		return p, c.twice(ctx, p)
-	}
+		return c.watch(ctx, p)
+	}},
+	{"talk", (*client).talk},
+	{"cancel", (*client).cancel},
+	{"interject", (*client).interject},
+	{"follow", (*client).follow},
+	{"send twice", (*client).twice},
 }
 
 // params are those of a message to a skill, or to the task of the promise.

@@ -33,9 +33,26 @@ type Agent struct {
 	Patience  time.Duration // after which a client leaves a request and makes another one; 0: never
 	Clients   int           // at the same time; 0: six
 	Rest      time.Duration // of a client, after each of its conversations
+	Outages   bool          // of its store, which fail what is not tried again
 
 	// Kills counts what may have interrupted handlers so far and counts as an attempt, Terms what gave their calls back.
 	Kills, Terms atomic.Int64
+	unsettled    atomic.Int64 // until when what was done may still interrupt handlers, in nanoseconds since 1970
+}
+
+// Interrupt counts something that may interrupt handlers, also those that begin within a while.
+func (a *Agent) Interrupt(within time.Duration) {
+	a.unsettled.Store(time.Now().Add(within).UnixNano())
+	a.Kills.Add(1)
+}
+
+// before is how many of its Kills cannot interrupt what begins now.
+func (a *Agent) before() int64 {
+	n := a.Kills.Load()
+	if time.Now().UnixNano() < a.unsettled.Load() {
+		n--
+	}
+	return n
 }
 
 // patience limits a request.

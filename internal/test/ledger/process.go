@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -53,7 +54,7 @@ func (l *tail) add(line string, fault bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.lines = append(l.lines, line); len(l.lines) > 2*tailLines {
-		l.lines = append([]string(nil), l.lines[tailLines:]...)
+		l.lines = slices.Clone(l.lines[tailLines:])
 	}
 	if fault && l.fault == "" {
 		l.fault = line
@@ -70,12 +71,6 @@ func (l *tail) faults() error {
 	return fmt.Errorf("the agent has logged %s\nand at its end\n%s", l.fault, strings.Join(l.lines, "\n"))
 }
 
-func (l *tail) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return strings.Join(l.lines, "\n")
-}
-
 // Launch starts a process. ready is closed when it listens.
 func (p *Process) Launch() (ready <-chan struct{}, err error) {
 	p.cmd = p.Command()
@@ -88,7 +83,7 @@ func (p *Process) Launch() (ready <-chan struct{}, err error) {
 		return nil, err
 	}
 	listens := make(chan struct{})
-	p.done, p.log = make(chan error, 1), &tail{}
+	p.done, p.log = make(chan error, 1), &tail{lines: append(p.before(), fmt.Sprint("process ", p.cmd.Process.Pid))}
 	go p.read(p.cmd, stderr, listens, p.done, p.log)
 	return listens, nil
 }
@@ -119,6 +114,19 @@ func (p *Process) faulty(line string) bool {
 	return strings.Contains(line, "level=ERROR")
 }
 
+// Log is the end of what the processes have logged, without what is of level INFO.
+func (p *Process) Log() string { return strings.Join(p.before(), "\n") }
+
+// before is the end of the log so far.
+func (p *Process) before() []string {
+	if p.log == nil {
+		return nil
+	}
+	p.log.mu.Lock()
+	defer p.log.mu.Unlock()
+	return slices.Clone(p.log.lines)
+}
+
 // Start starts a process and waits until it listens.
 func (p *Process) Start() error {
 	ready, err := p.Launch()
@@ -130,7 +138,7 @@ func (p *Process) Start() error {
 		return nil
 	case err := <-p.done:
 		p.cmd = nil
-		return fmt.Errorf("the agent does not start: %v\n%s", err, p.log)
+		return fmt.Errorf("the agent does not start: %v\n%s", err, p.Log())
 	case <-time.After(time.Minute):
 		return errors.Join(errors.New("the agent does not listen"), p.Kill())
 	}
@@ -158,7 +166,7 @@ func (p *Process) Terminate() error {
 		p.cmd = nil
 		p.Agent.Terms.Add(1)
 		if err != nil {
-			return fmt.Errorf("after SIGTERM: %w\n%s", err, p.log)
+			return fmt.Errorf("after SIGTERM: %w\n%s", err, p.Log())
 		}
 		return p.log.faults()
 	case <-time.After(30 * time.Second):

@@ -112,11 +112,12 @@ type refusal struct {
 	Code    int    `json:"code"`
 	Message string `json:"message"`
 	Data    []struct {
-		Reason string `json:"reason"`
+		Reason   string            `json:"reason"`
+		Metadata map[string]string `json:"metadata"`
 	} `json:"data"`
 }
 
-func (r *refusal) Error() string { return fmt.Sprint(r.Code, " ", r.Message) }
+func (r *refusal) Error() string { return fmt.Sprint(r.Code, " ", r.Message, " ", r.Data) }
 
 func (r *refusal) busy() bool {
 	for _, d := range r.Data {
@@ -201,11 +202,11 @@ func (c *Caller) once(ctx context.Context, method string, params any, header ...
 func (c *Caller) Ask(ctx context.Context, method string, params any, header ...string) (json.RawMessage, error) {
 	for {
 		got, err := c.once(ctx, method, params, header...)
-		var r *refusal
-		if err == nil || errors.As(err, &r) && !r.busy() {
-			return got, err
+		if err == nil {
+			return got, nil
 		}
-		if wait(ctx) != nil {
+		var r *refusal
+		if errors.As(err, &r) && !r.busy() || wait(ctx) != nil {
 			return nil, fmt.Errorf("%s: %w", method, err)
 		}
 	}
