@@ -49,7 +49,7 @@ var rows = map[string]string{
 		"runtime/internal/invalid runtime/internal/nested runtime/internal/observing runtime/internal/route runtime/internal/taskstate " +
 		"runtime/observe runtime/store runtime/task runtime/wire",
 	"runtime/store/internal/stored": "runtime runtime/internal/taskstate runtime/store",
-	"runtime/store/postgres":        "runtime runtime/internal/taskstate runtime/store runtime/store/admin runtime/store/internal/stored",
+	"runtime/store/postgres":        "runtime runtime/internal/taskstate runtime/store runtime/store/admin runtime/store/internal/stored runtime/store/internal/transfer runtime/store/spread",
 
 	"runtime/task": "runtime runtime/store runtime/wire",
 	"runtime/internal/engine": "runtime runtime/internal/budget runtime/internal/deliver runtime/internal/feed " +

@@ -23,6 +23,7 @@ type target struct {
 	steps  []Step                 // that this program knows
 	lease  time.Duration          // 0: it does not say
 	where  string                 // host:port/database, for messages: an address may have a password
+	named  string                 // a2a_name, the name among several databases
 	pooled bool                   // a pooler is in front of the server
 	server atomic.Int32           // changes with the server, which may have been restored, or promoted without the last commits
 	began  atomic.Pointer[string] // when the server began
@@ -32,6 +33,7 @@ type target struct {
 const (
 	paramSchema = "a2a_schema"
 	paramLease  = "a2a_lease"
+	paramName   = "a2a_name"
 )
 
 const (
@@ -49,6 +51,9 @@ const escapes = "in the password of a URL, each of : / ? # [ ] @ and % is writte
 
 // schemas are the names that a schema may have: they need no quotes.
 var schemas = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
+
+// names are the names that a database may have among several.
+var names = regexp.MustCompile(`^[a-zA-Z0-9._-]{1,100}$`)
 
 // sent are parameters that go to the server as they are.
 var sent = []string{"application_name", "options", "timezone", "client_encoding"}
@@ -104,6 +109,11 @@ func (t *target) takeParameters() error {
 				return fmt.Errorf("%s=%s: the name of a schema begins with a letter, has a-z, 0-9 and _ alone, and not pg_ in front", name, value)
 			}
 			t.schema = value
+		case name == paramName:
+			if !names.MatchString(value) {
+				return fmt.Errorf("%s=%s: a name has letters, digits, and . _ - alone", name, value)
+			}
+			t.named = value
 		case name == paramLease:
 			d, err := time.ParseDuration(value)
 			if err != nil || d < leastLease || d > mostLease {
@@ -114,8 +124,8 @@ func (t *target) takeParameters() error {
 		case slices.Contains(sent, strings.ToLower(name)) || strings.Contains(name, "."):
 			continue
 		default:
-			return fmt.Errorf("the address of the PostgreSQL server has a parameter %q, which is none: those of libpq are known, %s and %s",
-				name, paramSchema, paramLease)
+			return fmt.Errorf("the address of the PostgreSQL server has a parameter %q, which is none: those of libpq are known, %s, %s and %s",
+				name, paramSchema, paramLease, paramName)
 		}
 		delete(params, name)
 	}

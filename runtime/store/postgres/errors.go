@@ -68,10 +68,14 @@ func writeFailed(err error, sent bool) error {
 // openFailed says why a store could not be opened, and what to do.
 func (t *target) openFailed(err error) error {
 	why, remedy := t.reason(err)
-	if remedy == "" {
-		return fmt.Errorf("PostgreSQL at %s: %s", t.where, why)
+	text := fmt.Sprintf("PostgreSQL at %s: %s", t.where, why)
+	if remedy != "" {
+		text += "; " + remedy
 	}
-	return fmt.Errorf("PostgreSQL at %s: %s; %s", t.where, why, remedy)
+	if isAway(err) {
+		return &awayError{text}
+	}
+	return errors.New(text)
 }
 
 // reason is why a store could not be opened, and what to do about it; "" if the first says it.

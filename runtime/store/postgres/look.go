@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -20,7 +21,9 @@ type looks struct {
 type look struct {
 	done chan struct{}
 	rev  int64
-	err  error
+	// moved counts the steps of its account's moves.
+	moved int64
+	err   error
 }
 
 const (
@@ -50,7 +53,7 @@ func (s *Store) rev(ctx context.Context, n int64) (int64, error) {
 	l.mu.Unlock()
 	select {
 	case <-one.done:
-		return one.rev, one.err
+		return one.rev, cmp.Or(one.err, isHere(one.moved))
 	case <-ctx.Done():
 		return 0, readFailed(context.Cause(ctx))
 	}
@@ -102,10 +105,10 @@ func (s *Store) askRevs(asked map[int64]*look) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), lookTime)
 	defer cancel()
-	return s.query(ctx, "SELECT n, rev FROM a2a.task WHERE n=ANY($1)", func(rows pgx.Rows) error {
-		var n, rev int64
-		err := rows.Scan(&n, &rev)
-		asked[n].rev = rev
+	return s.query(ctx, "SELECT t.n, t.rev, a.moved FROM a2a.task t JOIN a2a.account a ON a.n=t.account WHERE t.n=ANY($1)", func(rows pgx.Rows) error {
+		var n, rev, moved int64
+		err := rows.Scan(&n, &rev, &moved)
+		asked[n].rev, asked[n].moved = rev, moved
 		return err
 	}, ns)
 }

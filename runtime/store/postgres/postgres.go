@@ -60,6 +60,7 @@ type Options struct {
 
 	tracer pgx.QueryTracer // of all connections, in tests
 	steps  []Step          // of another program, in tests; nil: those of this one
+	placed string          // names of all databases, if this is one of several
 }
 
 func (o Options) withDefaults() Options {
@@ -124,6 +125,9 @@ var errClosed = fmt.Errorf("%w: it is closed", store.ErrUnavailable)
 
 // OpenStore is Open with the default options, as generated servers call it.
 func OpenStore(address, agent string, p *runtime.Protocol) (store.Store, error) {
+	if list := severalOf(address); list != nil {
+		return openSeveral(list, agent, p)
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	s, err := Open(ctx, address, p, Options{Agent: agent})
@@ -178,6 +182,9 @@ func (s *Store) open(ctx context.Context, p *runtime.Protocol) (err error) {
 		return err
 	}
 	if s.pool, err = pgxpool.NewWithConfig(ctx, s.target.pool.Copy()); err != nil {
+		return err
+	}
+	if err := s.checkPlaces(ctx); err != nil {
 		return err
 	}
 	config := s.target.pool.Copy()

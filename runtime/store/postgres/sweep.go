@@ -13,7 +13,7 @@ const sweepAtOnce = 100
 
 // dueForSweep finds tasks that have rested for too long, and of which no notification is on its way.
 const dueForSweep = `SELECT n, rev, rest, rested FROM a2a.task t WHERE rest=$2 AND rest>0 AND rested<$3
-	AND NOT EXISTS(SELECT 1 FROM a2a.push p WHERE p.task=t.n AND p.due IS NOT NULL) ORDER BY rested, n LIMIT $4`
+	AND NOT EXISTS(SELECT 1 FROM a2a.push p WHERE p.task=t.n AND p.due IS NOT NULL)` + staying + ` ORDER BY rested, n LIMIT $4`
 
 // sweepSQL drops them.
 var sweepSQL = fmt.Sprintf(droppingSQL, dueForSweep, "")
@@ -40,7 +40,7 @@ func (s *Store) Sweep(ctx context.Context) (dropped int, more bool, err error) {
 	return dropped, more, nil
 }
 
-const sweepRepeatsSQL = `WITH gone AS (DELETE FROM a2a.repeat r USING (SELECT owner, key FROM a2a.repeat WHERE until<=$1 ORDER BY until LIMIT $2
+const sweepRepeatsSQL = `WITH gone AS (DELETE FROM a2a.repeat r USING (SELECT owner, key FROM a2a.repeat WHERE until<=$1` + staying + ` ORDER BY until LIMIT $2
 	FOR UPDATE SKIP LOCKED) AS f WHERE r.owner=f.owner AND r.key=f.key RETURNING 1) SELECT count(*) FROM gone`
 
 // sweepRepeats forgets messages that are no longer known.
@@ -78,7 +78,7 @@ const deleteOwnersSQL = `WITH f AS (SELECT n FROM a2a.owner o WHERE idle>0 AND i
 	SELECT count(*) FROM gone`
 
 // deleteAccountsSQL deletes accounts that have had no owner for long.
-const deleteAccountsSQL = `WITH f AS (SELECT n FROM a2a.account a WHERE idle>0 AND idle<$1
+const deleteAccountsSQL = `WITH f AS (SELECT n FROM a2a.account a WHERE idle>0 AND idle<$1 AND moved=0
 		AND NOT EXISTS(SELECT 1 FROM a2a.owner WHERE account=a.n) LIMIT $2),
 	gone AS (DELETE FROM a2a.account a USING f WHERE a.n=f.n AND a.idle>0 AND a.idle<$1 RETURNING a.n),
 	l AS (DELETE FROM a2a.usage x USING gone WHERE x.account=gone.n)

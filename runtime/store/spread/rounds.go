@@ -159,6 +159,12 @@ func (p *pile[T]) add(list []T) {
 	p.list = append(p.list, list...)
 }
 
+func (p *pile[T]) keep(good func(T) bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.list = slices.DeleteFunc(p.list, func(one T) bool { return !good(one) })
+}
+
 func (p *pile[T]) take(max int) (list []T) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -186,6 +192,7 @@ const lookAgain = 5 * time.Second
 // Due implements [store.Store].
 func (s *Store) Due(ctx context.Context, max int, hold time.Duration) (list []store.Delivery, next time.Duration, err error) {
 	next = -1
+	s.delivered.keep(func(d claimedDelivery) bool { return time.Now().Before(d.end) }) // others are about to be due again
 	var answers []answer[due]
 	for _, p := range s.turn() {
 		left := min(max-s.delivered.len(), max)
@@ -209,9 +216,7 @@ func (s *Store) Due(ctx context.Context, max int, hold time.Duration) (list []st
 		answers = append(answers, came...)
 	}
 	for _, d := range s.delivered.take(max) {
-		if time.Now().Before(d.end) { // else the claim is about to end, and it will be due again
-			list = append(list, d.Delivery)
-		}
+		list = append(list, d.Delivery)
 	}
 	if len(list) > 0 {
 		return list, next, nil

@@ -91,6 +91,9 @@ func (w *Whole) Close() error {
 // Name is the path of the file.
 func (w *Whole) Name() string { return w.path }
 
+// Unused implements [transfer.Whole]: nobody can use the file.
+func (w *Whole) Unused(context.Context) error { return nil }
+
 // Accounts implements [transfer.Source].
 func (w *Whole) Accounts(_ context.Context, after int64, max int) (list []transfer.Owner, err error) {
 	err = w.c.query("SELECT n, principal FROM account WHERE n>? ORDER BY n LIMIT ?", func(v []value) error {

@@ -9,6 +9,8 @@ import (
 type Whole interface {
 	Source
 	Name() string // of the store, for people; without a password
+	// Unused says who uses the store: it is not copied then.
+	Unused(ctx context.Context) error
 }
 
 // Empty is a store that can be filled. No agent opens it between Fill and Filled.
@@ -55,6 +57,9 @@ func Copy(ctx context.Context, from Whole, to Empty, told func(Progress)) (Progr
 	if err == nil {
 		err = dropOthers(ctx, to, known)
 	}
+	if err == nil {
+		err = from.Unused(ctx) // all the time, as far as can be seen
+	}
 	if err != nil {
 		return all, err
 	}
@@ -65,6 +70,9 @@ func Copy(ctx context.Context, from Whole, to Empty, told func(Progress)) (Progr
 func Check(ctx context.Context, from Whole, to Empty) error {
 	if from.Name() == to.Name() {
 		return fmt.Errorf("%s cannot be copied into itself", from.Name())
+	}
+	if err := from.Unused(ctx); err != nil {
+		return err
 	}
 	return to.Ready(ctx, from.Name())
 }
