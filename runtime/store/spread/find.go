@@ -19,12 +19,21 @@ import (
 // unsettled is behind a list while accounts are moved to where it wants them.
 const unsettled = " ?"
 
-// on calls do with the store that has a principal, and once more if that was moved meanwhile. Only fresh makes an account.
-func on[T any](ctx context.Context, s *Store, principal string, fresh bool, do func(store.Store) (T, error)) (T, error) {
+// What a call of a place needs of it.
+type need uint8
+
+const (
+	tasks need = iota // tasks that are there
+	fresh             // an account, made if there is none
+	proof             // that the account is there still: that there is nothing is no error
+)
+
+// on calls do with the store that has a principal, and once more if that was moved meanwhile.
+func on[T any](ctx context.Context, s *Store, principal string, n need, do func(store.Store) (T, error)) (v T, err error) {
 	var before *place
 	for {
 		var nothing T
-		p, err := s.find(ctx, principal, fresh)
+		p, sure, err := s.find(ctx, principal, n == fresh)
 		if err != nil {
 			return nothing, err
 		}
@@ -33,30 +42,51 @@ func on[T any](ctx context.Context, s *Store, principal string, fresh bool, do f
 			return nothing, err
 		}
 		v, err := do(db.Store)
-		if !errors.Is(err, ErrMoved) || p == before {
-			return v, err
+		if sure && (errors.Is(err, store.ErrNotFound) || err == nil && n == proof) {
+			if gone := p.gone(ctx, principal); gone != nil {
+				err = gone
+			}
+		}
+		if err != nil && (!errors.Is(err, ErrMoved) || p == before) {
+			return nothing, err
+		}
+		if err == nil {
+			return v, nil
 		}
 		before = p
 		s.forget(principal, p)
 	}
 }
 
-// find returns the place of a principal, and remembers it.
-func (s *Store) find(ctx context.Context, principal string, fresh bool) (*place, error) {
+// gone returns ErrMoved when a place does not have a principal.
+func (p *place) gone(ctx context.Context, principal string) error {
+	db, err := p.database()
+	if err != nil || db.Ledger == nil {
+		return err
+	}
+	stand, err := db.Ledger.Find(ctx, principal)
+	if err == nil && stand.Known && !stand.here() {
+		err = ErrMoved
+	}
+	return err
+}
+
+// find returns the place of a principal, and remembers it. sure is false for one that no place has.
+func (s *Store) find(ctx context.Context, principal string, fresh bool) (p *place, sure bool, err error) {
 	s.mu.Lock()
-	p := s.known[principal]
+	p = s.known[principal]
 	s.mu.Unlock()
 	if p != nil {
-		return p, nil
+		return p, true, nil
 	}
-	p, sure, err := s.look(ctx, principal, fresh)
+	p, sure, err = s.look(ctx, principal, fresh)
 	if err == nil && sure {
 		s.remember(principal, p)
 	}
-	return p, err
+	return p, sure, err
 }
 
-// look asks the places for a principal. sure is false for one that no place has.
+// look asks the places for a principal.
 func (s *Store) look(ctx context.Context, principal string, fresh bool) (p *place, sure bool, err error) {
 	first := s.named(First(s.list, principal))
 	db, err := first.database()

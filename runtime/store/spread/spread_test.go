@@ -26,6 +26,7 @@ type fake struct {
 	away     error         // what calls return instead
 	hang     chan struct{} // not nil: calls wait for it
 	accounts map[string]int64
+	cleared  bool // the tasks of accounts that are away are gone
 	list     string
 	watched  []store.Key
 }
@@ -49,7 +50,7 @@ func (f *fake) call(principal *string) error {
 	if principal == nil {
 		return nil
 	}
-	if steps, known := f.accounts[*principal]; known && steps%4 == Away {
+	if steps, known := f.accounts[*principal]; known && steps%4 == Away && !f.cleared {
 		return ErrMoved
 	}
 	return nil
@@ -426,6 +427,40 @@ func TestAnOwnerIsFoundAgain(t *testing.T) {
 	stop()
 	if len(b.watched) != 0 || len(s.watches) != 0 {
 		t.Error("it is watched for ever")
+	}
+}
+
+// TestWhatIsNoLongerThereIsLookedForElsewhere: a replica that knew where an owner was meets nothing of it, not even an error.
+func TestWhatIsNoLongerThereIsLookedForElsewhere(t *testing.T) {
+	a, b := newFake("a"), newFake("b")
+	s, other, p := over(t, a, b), over(t, a, b), whose("a b", "a")
+	if err := create(s, p); err != nil {
+		t.Fatal(err)
+	}
+	a.set(func(a *fake) { a.accounts[p], a.cleared, a.Store = Away, true, memory.New(memory.Limits{}) })
+	b.set(func(b *fake) { b.accounts[p] = 4 })
+	if err := create(other, p); err != nil {
+		t.Fatal(err)
+	}
+	before := over(t, a, b) // knows it where it was
+	for what, do := range map[string]func() error{
+		"its head": func() error { return head(before, p) },
+		"its list": func() error {
+			page, err := before.List(t.Context(), store.Owner{Principal: p}, store.Query{Size: 1})
+			if err == nil && page.Total != 1 {
+				err = fmt.Errorf("%d tasks", page.Total)
+			}
+			return err
+		},
+		"its notes": func() error {
+			_, err := before.Note(t.Context(), store.Owner{Principal: p}, "c")
+			return err
+		},
+	} {
+		before.remember(p, before.named("a"))
+		if err := do(); err != nil || before.known[p].name != "b" {
+			t.Errorf("%s: %v, looked for in %s", what, err, before.known[p].name)
+		}
 	}
 }
 
