@@ -31,9 +31,10 @@ func TestScripts(t *testing.T) {
 	runScripts(t, "testdata")
 }
 
-// TestScriptsOnPostgres runs those that need a server, in a schema of their own, which STORE names.
+// TestScriptsOnPostgres runs those that need a server, in a schema of their own, which STORE names; BOTH are that one and OTHER.
 func TestScriptsOnPostgres(t *testing.T) {
-	runScripts(t, "testdata/postgres", "STORE="+postgrestest.Server(t))
+	one, other := postgrestest.Server(t), postgrestest.Server(t)
+	runScripts(t, "testdata/postgres", "STORE="+one, "OTHER="+other, "BOTH="+one+" "+other)
 }
 
 func runScripts(t *testing.T, folder string, vars ...string) {

@@ -22,17 +22,12 @@ same, and agents may run: each step says which formats go on beside it.
 	}
 	cmd.Flags().BoolVar(&plan, "plan", false, "print the SQL that is left to do, and change nothing")
 	return onAddress(cmd, func(cmd *cobra.Command, kind storeKind, address string, _ []string, asJSON bool) error {
-		if kind.plan == nil {
+		if kind.migrate == nil {
 			return fmt.Errorf("%s is a file: its agent brings it up to date when it starts", address)
 		}
-		steps, err := kind.plan(cmd.Context(), address)
+		steps, err := kind.migrate(cmd.Context(), address, plan)
 		if err != nil {
 			return err
-		}
-		if !plan && len(steps) > 0 {
-			if err := kind.migrate(cmd.Context(), address); err != nil {
-				return err
-			}
 		}
 		out := cmd.OutOrStdout()
 		if asJSON {

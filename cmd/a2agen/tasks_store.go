@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -25,15 +26,14 @@ type storeKind struct {
 	open  func(ctx context.Context, address string) (admin.Store, error)
 	// find returns the address in the folder of a project whose agent has the given one.
 	find func(dir, address string) (string, error)
-	// plan and migrate change the tables; nil: the agent does that alone.
-	plan    func(ctx context.Context, address string) ([]postgres.Step, error)
-	migrate func(ctx context.Context, address string) error
+	// migrate makes the steps that the tables lack, unless it is only to plan them; nil: the agent does that alone.
+	migrate func(ctx context.Context, address string, plan bool) ([]postgres.Step, error)
 }
 
 // storeKinds are all of them. An address is that of the first which takes it.
 var storeKinds = []storeKind{
 	{
-		pkg: "runtime/store/postgres", takes: postgres.IsAddress, open: openServer, plan: postgres.Plan, migrate: postgres.Migrate,
+		pkg: "runtime/store/postgres", takes: postgres.IsAddress, open: openServer, migrate: migrateServer,
 		find: func(_, _ string) (string, error) { return "", nil }, // libpq's variables say it
 	},
 	{pkg: "runtime/store/sqlite", takes: func(string) bool { return true }, open: openFile, find: findFile},
@@ -48,12 +48,39 @@ func openFile(_ context.Context, path string) (admin.Store, error) {
 	return f, nil
 }
 
-func openServer(ctx context.Context, address string) (admin.Store, error) {
-	s, err := postgres.OpenAdmin(ctx, address)
-	if err != nil {
-		return nil, err
+// addresses returns the addresses of several databases, which are URLs with white space between them, or of the one.
+func addresses(address string) []string {
+	list := strings.Fields(address)
+	if len(list) < 2 || slices.ContainsFunc(list, func(one string) bool { return !strings.Contains(one, "://") }) {
+		return []string{address}
 	}
-	return s, nil
+	return list
+}
+
+func openServer(ctx context.Context, address string) (admin.Store, error) {
+	var all []admin.Store
+	for _, one := range addresses(address) {
+		s, err := postgres.OpenAdmin(ctx, one)
+		if err != nil {
+			return nil, errors.Join(err, admin.Several(all).Close())
+		}
+		all = append(all, s)
+	}
+	return admin.Several(all), nil
+}
+
+func migrateServer(ctx context.Context, address string, plan bool) (all []postgres.Step, err error) {
+	for _, one := range addresses(address) {
+		steps, err := postgres.Plan(ctx, one)
+		if err == nil && !plan && len(steps) > 0 {
+			err = postgres.Migrate(ctx, one)
+		}
+		if err != nil {
+			return all, err
+		}
+		all = append(all, steps...)
+	}
+	return all, nil
 }
 
 func findFile(dir, name string) (string, error) {

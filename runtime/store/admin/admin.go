@@ -54,6 +54,8 @@ type TaskRow struct {
 	Bytes     int64     `json:"bytes"`     // about what it takes in the store
 
 	N int64 `json:"-"` // its number in the store
+
+	database int // of [Several]
 }
 
 // TaskPage is all that is known of a task.
