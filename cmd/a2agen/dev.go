@@ -29,8 +29,8 @@ new program, waits until it is healthy, and has its callers go to it. No call fa
 are taken up on the new program after the event that their reader has. When a step fails, the agent that answered goes
 on, and the errors are printed with file and line.
 
-With "store: sqlite" tasks stay: during development they are in .a2agen/dev, which is never in git. Handlers have one
-second to finish when their program is replaced.
+Tasks stay: during development they are in .a2agen/dev, which is never in git, also those of an agent that keeps them in
+memory elsewhere. Handlers have one second to finish when their program is replaced.
 
 Watched are agent.yaml, a2agen.yaml and the schemas they name, the Go files of the module's packages, embedded files and
 go.mod; --poll looks at them every second where there are no file events (containers, network drives).

@@ -59,7 +59,8 @@ type agent struct {
 	process   *program.Process
 	binary    string // of process
 	built     int    // binaries
-	grown     bool   // folders are watched that were not before this round
+	keep      keeping
+	grown     bool // folders are watched that were not before this round
 }
 
 // status returns what the agent does.
@@ -148,6 +149,9 @@ func (a *agent) close() {
 	if a.process != nil {
 		a.process.Stop()
 	}
+	if a.keep.ready != nil {
+		<-a.keep.ready // the build ends with the context
+	}
 	_ = a.watcher.Close()
 	_ = os.RemoveAll(a.binaries()) // what cannot be removed is removed tomorrow
 }
@@ -182,6 +186,10 @@ func (a *agent) wait(ctx context.Context) error {
 			// What changed during a pause is for the round after it.
 		case <-ended:
 			a.restart(ctx)
+		case err := <-a.keep.ready:
+			if a.kept(err) {
+				return nil
+			}
 		case c := <-a.commands:
 			if a.obey(ctx, c) {
 				return nil

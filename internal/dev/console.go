@@ -65,9 +65,6 @@ func (c *console) failed(s status.Agent) {
 // ready prints that the newest agent answers.
 func (c *console) ready(s status.Agent, debug bool) {
 	text := fmt.Sprintf("%s answers at %s (%.1f s", s.Name, s.URL, float64(s.TookMS)/1000)
-	if s.Rounds == 1 && s.Store == status.InMemory {
-		text += `; its tasks end with each restart: "store: sqlite" in a2agen.yaml keeps them`
-	}
 	if debug {
 		text += fmt.Sprintf("; for a debugger: dlv attach %d", s.Pid)
 	}

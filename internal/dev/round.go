@@ -41,6 +41,7 @@ func (a *agent) round(ctx context.Context) (again bool) {
 		a.fail(err)
 	default:
 		a.ready(time.Since(begun))
+		a.tryToKeep(ctx)
 	}
 	return a.grown && a.watcher.ChangedSince(begun)
 }
@@ -159,8 +160,10 @@ func (a *agent) inspect(ctx context.Context) {
 	switch {
 	case os.Getenv(server.EnvStore) != "" || out.Model.Agent.OpenStore != "" && !a.exclusive:
 		store = status.Own
-	case a.exclusive:
-		store = status.InFile
+	case a.exclusive || a.keep.on:
+		a.exclusive, store = true, status.InFile
+	case a.Exec != "":
+		store = status.Own
 	}
 	a.set(func(s *status.Agent) { s.Name, s.Store = out.Model.Agent.Name, store })
 	var sets [][]byte
@@ -175,11 +178,15 @@ func (a *agent) inspect(ctx context.Context) {
 
 // build compiles the agent to a file of its own, and meanwhile asks which files that depends on.
 func (a *agent) build(ctx context.Context) (binary string, err error) {
+	flags, err := a.flags(ctx)
+	if err != nil {
+		return "", err
+	}
 	a.built++
 	binary = filepath.Join(a.binaries(), fmt.Sprintf("agent-%d%s", a.built, exe()))
 	found := make(chan sources, 1)
 	go func() { found <- findSources(ctx, a.dir) }()
-	err = program.Build{Dir: a.dir, Exec: a.Exec, Debug: a.Debug}.Run(ctx, binary)
+	err = program.Build{Dir: a.dir, Exec: a.Exec, Debug: a.Debug, Flags: flags}.Run(ctx, binary)
 	a.grown = (<-found).follow(a.watcher) || a.grown
 	return binary, err
 }
