@@ -59,10 +59,10 @@ func (l *lease) round() {
 	default:
 		return // the runner is closed
 	}
-	defer func() { <-l.turn }()
 	begin := time.Now()
 	ok := l.renew()
 	more := !ok || l.takeOver()
+	<-l.turn // before the next one may begin
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	next := l.period / renewEvery
