@@ -3,7 +3,9 @@ package postgres
 import (
 	"cmp"
 	"context"
+	"maps"
 	"math"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -151,8 +153,18 @@ const freeClaimsSQL = `UPDATE a2a.push SET holder=0, due=$1 WHERE (task, id) IN 
 type claims struct {
 	last  atomic.Int64 // number of the last one
 	mu    sync.Mutex
-	lost  []int64   // whose answer did not come
-	freed time.Time // when it was looked last for claims that end before their time
+	lost  map[int64]time.Time // whose answer did not come, and until when they may last: they may be made later than they are given up
+	freed time.Time           // when it was looked last for claims that end before their time
+}
+
+// lose notes a claim whose answer did not come. Its holder does not know what it has.
+func (c *claims) lose(holder int64, until time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.lost == nil {
+		c.lost = map[int64]time.Time{}
+	}
+	c.lost[holder], c.freed = until, time.Time{}
 }
 
 // freeClaims ends claims of which nothing will come, a few times within a lease: else nobody would send what is due until
@@ -161,17 +173,18 @@ func (s *Store) freeClaims(ctx context.Context) error {
 	c := &s.ledger.claims
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.lost) == 0 && time.Since(c.freed) < s.lease()/3 {
+	began := time.Now()
+	if began.Sub(c.freed) < s.lease()/3 {
 		return nil
 	}
-	began := time.Now()
-	lost := append([]int64{}, c.lost...) // not NULL
+	maps.DeleteFunc(c.lost, func(_ int64, until time.Time) bool { return began.After(until) })
+	lost := slices.AppendSeq([]int64{}, maps.Keys(c.lost)) // not NULL
 	ctx, cancel := limited(ctx)
 	defer cancel()
 	if _, err := s.pool.Exec(ctx, s.sql(freeClaimsSQL), s.now().UnixNano(), lost); err != nil {
 		return writeFailed(err, false) // it is done again
 	}
-	c.lost, c.freed = nil, began
+	c.freed = began
 	return nil
 }
 
@@ -193,9 +206,7 @@ func (s *Store) Due(ctx context.Context, max int, hold time.Duration) (due []sto
 		return err
 	}, now.UnixNano(), int64(max), holder, now.Add(hold).UnixNano())
 	if err != nil { // it may have claimed all the same
-		s.ledger.claims.mu.Lock()
-		defer s.ledger.claims.mu.Unlock()
-		s.ledger.claims.lost = append(s.ledger.claims.lost, holder)
+		s.ledger.claims.lose(holder, time.Now().Add(hold))
 		return nil, 0, err
 	}
 	if next, err = s.nextDue(ctx); err != nil {

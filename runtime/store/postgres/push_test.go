@@ -167,7 +167,7 @@ func TestAClaimOfWhichNothingWillComeEndsBeforeItsTime(t *testing.T) {
 	if again := claim(s); len(again) != 0 {
 		t.Fatalf("a claim is given twice: %v", again)
 	}
-	s.ledger.claims.lost = []int64{list[0].Holder} // the answer did not come
+	s.ledger.claims.lose(list[0].Holder, time.Now().Add(time.Hour))
 	if again := claim(s); len(again) != 1 || again[0].Holder == list[0].Holder {
 		t.Errorf("a claim whose answer was lost is not free: %v", again)
 	}
