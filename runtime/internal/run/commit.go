@@ -206,15 +206,16 @@ func (t *taskWriter) try(w *write) (answered bool) {
 }
 
 // wait repeats the call's unconfirmed write for as long as a handler waits for the store: on a task that this instance
-// runs as long as its lease allows, so that an outage that ends before fails no work. What the end of a call writes is
-// tried once, persist does the rest. A write that cannot have been made is given up.
+// runs as long as its lease allows, so that an outage that ends before fails no work, and one that lasts longer leaves
+// it to others. What the end of a call writes is tried once, persist does the rest. A write that cannot have been made
+// is given up.
 func (t *taskWriter) wait(w *write) {
 	if t.c.state >= ending {
 		return
 	}
 	patience := retryFor
 	if t.runsHere.Load() {
-		patience = max(patience, t.c.r.lease.left())
+		patience = max(patience, t.c.r.lease.outage())
 	}
 	t.c.handle.retry(t.c.r, &t.c.ctx, w, patience)
 	if cause := t.c.ctx.Cause(); cause != nil && w.outcome == unconfirmed {

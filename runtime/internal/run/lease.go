@@ -177,14 +177,12 @@ func (l *lease) note(begin time.Time, granted store.Lease) bool {
 // trusted is for how long a lease is trusted: less than it lasts.
 func (l *lease) trusted() time.Duration { return l.period * 2 / 3 }
 
-// left is for how long the lease is still trusted if it is not renewed; 0 where it never ends.
-func (l *lease) left() time.Duration {
+// outage is how long a handler waits for a store that does not take what it says. An instance that cannot renew its lease
+// meanwhile stops the handler before. 0 where the lease never ends.
+func (l *lease) outage() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.period == 0 {
-		return 0
-	}
-	return time.Until(l.renewed.Add(l.trusted()))
+	return 2 * l.period
 }
 
 // lose stops all handlers: the lease could not be renewed.
