@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"maps"
@@ -22,6 +23,7 @@ import (
 // that is over is never renewed: the instance comes back under another number, and what it ran is for anybody to claim.
 type instance struct {
 	number  atomic.Int32
+	name    string // its own: after a failover the number may be given again
 	clock   atomic.Pointer[reading]
 	alone   atomic.Bool             // no other instance is there, as far as is known
 	others  atomic.Pointer[[]int32] // numbers of those that are there
@@ -70,38 +72,29 @@ func (s *Store) begin(ctx context.Context) error {
 	if i.control, err = pgxpool.NewWithConfig(ctx, config); err != nil {
 		return err
 	}
+	host, _ := os.Hostname()
+	i.name = fmt.Sprintf("%s/%d/%s", host, os.Getpid(), rand.Text())
 	i.channel, i.running, i.taken = channelOf(s.target.schema), map[int64]run{}, map[int64]store.Key{}
 	i.notices.pending, i.notices.wake = map[uint64]struct{}{}, make(chan struct{}, 1)
 	if err := s.register(ctx); err != nil {
-		return err
-	}
-	listens, err := s.canListen(ctx)
-	if err != nil {
+		i.control.Close()
 		return err
 	}
 	running, stop := context.WithCancel(context.Background())
 	i.stop = stop
-	if listens {
-		i.work.Go(func() { s.listen(running) })
-	} else {
-		s.options.Logger.Warn("PostgreSQL's notifications do not arrive, as behind a pooler in transaction mode: changes by other replicas are " +
-			"looked for once a second, and statements are not prepared")
-		i.work.Go(func() { s.poll(running) })
-	}
+	i.work.Go(func() { s.awaitChanges(running) })
 	i.work.Go(func() { s.sendNotices(running) })
-	return s.notify(ctx, i.channel, hello)
+	return nil
 }
 
-// register makes a row for this instance, with a lease.
+// register makes a row for this instance, with a lease, and drops those that are of no use any more.
 func (s *Store) register(ctx context.Context) error {
-	const insert = "INSERT INTO a2a.instance(name, agent, format, began, lease) SELECT $1, $3, $4, clock_timestamp(), " + leaseSQL +
+	const insert = "WITH old AS (DELETE FROM a2a.instance WHERE lease<clock_timestamp()-interval '1 day') INSERT INTO a2a.instance(name, agent, format, began, lease) SELECT $1, $3, $4, clock_timestamp(), " + leaseSQL +
 		" FROM a2a.meta WHERE least<=$4 FOR SHARE RETURNING n, " + clockSQL
-	host, _ := os.Hostname()
 	var n int32
 	var db int64
 	begin := time.Now()
-	name := fmt.Sprintf("%s/%d", host, os.Getpid())
-	err := s.self.control.QueryRow(ctx, s.sql(insert), name, s.lease().Microseconds(), s.options.Agent, len(s.target.steps)).Scan(&n, &db)
+	err := s.self.control.QueryRow(ctx, s.sql(insert), s.self.name, s.lease().Microseconds(), s.options.Agent, len(s.target.steps)).Scan(&n, &db)
 	if errors.Is(err, pgx.ErrNoRows) { // it was changed since this program has looked
 		var format int
 		if _, err := s.one(ctx, "SELECT format FROM a2a.meta", nil, &format); err != nil {
@@ -124,7 +117,7 @@ const (
 )
 
 // beatSQL renews a lease unless it is over, and finds out who else is there.
-const beatSQL = "WITH beat AS (UPDATE a2a.instance SET lease=" + leaseSQL + ` WHERE n=$1 AND lease>clock_timestamp() RETURNING n)
+const beatSQL = "WITH beat AS (UPDATE a2a.instance SET lease=" + leaseSQL + ` WHERE n=$1 AND name=$3 AND lease>clock_timestamp() RETURNING n)
 	SELECT EXISTS(SELECT 1 FROM beat), ` + clockSQL + `, ` + serverSQL + `, ARRAY(SELECT n FROM a2a.instance WHERE n<>$1 AND lease>clock_timestamp())`
 
 // Renew implements [store.Store]: one heartbeat for all that this instance runs.
@@ -137,7 +130,7 @@ func (s *Store) Renew(ctx context.Context) (store.Lease, error) {
 	var server string
 	var others []int32
 	begin := time.Now()
-	err := s.self.control.QueryRow(ctx, s.sql(beatSQL), s.me(), lease.For.Microseconds()).Scan(&renewed, &db, &server, &others)
+	err := s.self.control.QueryRow(ctx, s.sql(beatSQL), s.me(), lease.For.Microseconds(), s.self.name).Scan(&renewed, &db, &server, &others)
 	if err != nil {
 		return store.Lease{}, readFailed(err)
 	}
@@ -225,7 +218,7 @@ func (s *Store) end(ctx context.Context, left []store.Key) error {
 			break // they look themselves
 		}
 	}
-	_, failed := i.control.Exec(ctx, s.sql("DELETE FROM a2a.instance WHERE n=$1"), s.me())
+	_, failed := i.control.Exec(ctx, s.sql("DELETE FROM a2a.instance WHERE n=$1 AND name=$2"), s.me(), i.name)
 	if err == nil {
 		err = writeFailed(failed, true)
 	}

@@ -90,6 +90,23 @@ func channelOf(schema string) string {
 	return fmt.Sprintf("a2a_%x", sum[:12])
 }
 
+// awaitChanges wakes watchers until ctx ends, by notifications if they arrive here.
+func (s *Store) awaitChanges(ctx context.Context) {
+	listens, err := s.canListen(ctx)
+	for err != nil && sleep(ctx, time.Second) {
+		listens, err = s.canListen(ctx)
+	}
+	switch {
+	case err != nil:
+	case listens:
+		s.listen(ctx)
+	default:
+		s.options.Logger.Warn("PostgreSQL's notifications do not arrive, as behind a pooler in transaction mode: changes by other replicas are " +
+			"looked for once a second")
+		s.poll(ctx)
+	}
+}
+
 // canListen reports whether notifications arrive here. Behind a pooler in transaction mode, LISTEN works, and nothing is ever heard.
 func (s *Store) canListen(ctx context.Context) (bool, error) {
 	if !s.target.pooled {
@@ -107,7 +124,7 @@ func (s *Store) canListen(ctx context.Context) (bool, error) {
 	wait, cancel := context.WithTimeout(ctx, selfTest)
 	defer cancel()
 	_, err = conn.WaitForNotification(wait)
-	if ctx.Err() == nil && pgconn.Timeout(err) {
+	if pgconn.Timeout(err) {
 		return false, nil
 	}
 	return err == nil, err

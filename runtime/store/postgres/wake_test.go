@@ -220,7 +220,7 @@ func TestALeaseThatIsOverIsNotRenewed(t *testing.T) {
 // expire ends the lease of an instance, as if it had been stopped for so long.
 func expire(t *testing.T, address string, s *Store) {
 	t.Helper()
-	const end = "UPDATE instance SET lease=clock_timestamp()-interval '1 second' WHERE n=$1"
+	end := s.sql("UPDATE a2a.instance SET lease=clock_timestamp()-interval '1 second' WHERE n=$1")
 	if _, err := postgrestest.Connect(t, address).Exec(t.Context(), end, s.me()); err != nil {
 		t.Fatal(err)
 	}

@@ -152,8 +152,9 @@ func (q *notices) take(me int32) string {
 	return string(text)
 }
 
-// sendNotices tells the others until ctx ends.
+// sendNotices tells the others until ctx ends, at first that this instance is there.
 func (s *Store) sendNotices(ctx context.Context) {
+	_ = s.notify(ctx, s.self.channel, hello) // else they find out by the next heartbeat
 	for {
 		select {
 		case <-ctx.Done():
@@ -168,12 +169,15 @@ func (s *Store) sendNotices(ctx context.Context) {
 	}
 }
 
+// notifySQL sends a notification. What it is about is stored by then, so that it need not wait for the disk.
+const notifySQL = "SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)"
+
 // notify sends a notification.
 func (s *Store) notify(ctx context.Context, channel, text string) error {
 	ctx, cancel := context.WithTimeout(ctx, beatTime)
 	defer cancel()
 	s.stats.notified()
-	_, err := s.self.control.Exec(ctx, "SELECT pg_notify($1, $2)", channel, text)
+	_, err := s.self.control.Exec(ctx, notifySQL, channel, text)
 	return err
 }
 
