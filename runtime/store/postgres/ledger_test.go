@@ -135,6 +135,26 @@ func (s *Store) rows(t *testing.T, table string) (n int64) {
 	return n
 }
 
+func TestReplicasThatStartAtOnceMakeTheTablesOnce(t *testing.T) {
+	for range 5 {
+		address := postgrestest.Server(t)
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() {
+				s, err := Open(bg, address, a2a.Protocol(), Options{Agent: "agent"})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if err := s.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+	}
+}
+
 func TestReplicasThatMakeRoomAtOnceKeepTheLimitAndTheSums(t *testing.T) {
 	const most, each = 40, 100
 	all := replicas(t, 3, Options{Tasks: most, OwnerTasks: most})

@@ -72,15 +72,18 @@ type meta struct {
 // meta reads it, on a connection or in a transaction of it.
 func (t *target) meta(ctx context.Context, c *pgx.Conn) (m meta, err error) {
 	var there, usable bool
-	const has = `SELECT to_regclass($1) IS NOT NULL`
-	if err := c.QueryRow(ctx, `SELECT to_regnamespace($1) IS NOT NULL, coalesce(has_schema_privilege(to_regnamespace($1)::oid, 'USAGE'), true)`,
-		t.schema).Scan(&there, &usable); err != nil || !there {
+	// The catalog is read, and not to_regclass asked, which may still say that nothing is there when another process has just made it.
+	const (
+		schema = "SELECT count(*)>0, coalesce(bool_or(has_schema_privilege(oid, 'USAGE')), true) FROM pg_catalog.pg_namespace WHERE nspname=$1"
+		table  = "SELECT EXISTS(SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname=$1 AND tablename='meta')"
+	)
+	if err := c.QueryRow(ctx, schema, t.schema).Scan(&there, &usable); err != nil || !there {
 		return m, err
 	}
 	if !usable {
 		return m, &pgconn.PgError{Severity: "ERROR", Code: codeNoRight, Message: "permission denied for schema " + t.schema}
 	}
-	if err := c.QueryRow(ctx, has, t.schema+".meta").Scan(&there); err != nil || !there {
+	if err := c.QueryRow(ctx, table, t.schema).Scan(&there); err != nil || !there {
 		return m, err
 	}
 	err = c.QueryRow(ctx, t.inSchema("SELECT format, least, agent FROM a2a.meta")).Scan(&m.format, &m.least, &m.agent)
