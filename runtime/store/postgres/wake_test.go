@@ -226,6 +226,19 @@ func expire(t *testing.T, address string, s *Store) {
 	}
 }
 
+// TestANumberThatAnotherHasIsNotRenewed: after a failover that lost the row of an instance, its number is given again.
+func TestANumberThatAnotherHasIsNotRenewed(t *testing.T) {
+	address := postgrestest.Server(t)
+	s := mustOpen(t, address, Options{})
+	before := s.me()
+	if _, err := postgrestest.Connect(t, address).Exec(t.Context(), "UPDATE instance SET name='another' WHERE n=$1", before); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Renew(t.Context()); err != nil || s.me() == before {
+		t.Errorf("the instance has number %d, as before: %v", s.me(), err)
+	}
+}
+
 // TestTheHeartbeatSaysWhatWasLost: a task that a client has ended by way of another instance.
 func TestTheHeartbeatSaysWhatWasLost(t *testing.T) {
 	address := postgrestest.Server(t)
