@@ -123,48 +123,55 @@ func (s *Store) claimed(ctx context.Context, most int) (runs []store.Run, err er
 
 // runOf reads a task that this instance may have taken over, with its call.
 func (s *Store) runOf(ctx context.Context, n int64) (run store.Run, mine bool, err error) {
-	r, err := s.row(ctx, ref{n: n})
+	err = rounds(ctx, func(bool) error { // the call may be over before it is read
+		r, err := s.row(ctx, ref{n: n})
+		if err != nil {
+			return err
+		}
+		r.Mu.Lock()
+		meta := r.Meta
+		run = store.Run{Key: r.Key, Snapshot: r.Snapshot(&store.View{History: new(int)})}
+		r.Mu.Unlock()
+		if mine = meta.Open() && meta.Runner == s.me(); !mine {
+			return nil
+		}
+		run.Call, err = s.began(ctx, n, &meta)
+		run.Run = run.Call
+		return err
+	})
 	if errors.Is(err, store.ErrNotFound) {
 		return run, false, nil
 	}
-	if err != nil {
-		return run, false, err
-	}
-	r.Mu.Lock()
-	state := r.Meta.State
-	run = store.Run{Key: r.Key, Snapshot: r.Snapshot(&store.View{History: new(int)})}
-	r.Mu.Unlock()
-	if !state.Open() || state.Runner != s.me() {
-		return run, false, nil
-	}
-	if run.Call, err = s.call(ctx, n, state.Done+1); err != nil {
-		return run, false, err
-	}
-	run.Call.Attempt, run.Call.Made, run.Run = int(state.Attempt), int(state.Made), run.Call
-	return run, true, nil
+	return run, mine, err
 }
 
-// giveBack leaves what this instance runs to others, who count no attempt for it, but for some tasks.
+// giveBack leaves what this instance runs to others, who count no attempt for it, but for some tasks. The database is asked what that is: the
+// answer to a write may have been lost.
 func (s *Store) giveBack(ctx context.Context, left []store.Key) error {
-	i, me := &s.self, s.me()
-	i.mu.Lock()
-	running := maps.Clone(i.running)
-	i.mu.Unlock()
-	maps.DeleteFunc(running, func(_ int64, r run) bool { return slices.Contains(left, r.key) })
+	me := s.me()
+	var ns []int64
+	err := s.query(ctx, "SELECT n FROM a2a.task WHERE runner=$1 AND done<calls", func(rows pgx.Rows) error {
+		var n int64
+		err := rows.Scan(&n)
+		ns = append(ns, n)
+		return err
+	}, me)
+	if err != nil {
+		return err
+	}
 	var mu sync.Mutex
-	var failed error
-	each(maps.Keys(running), func(n int64) {
-		err := s.change(ctx, ref{n: n}, func(r *row, next *stored.Meta, _ *write) error {
-			if !r.Meta.GiveBack(&next.State, me) {
+	each(slices.Values(ns), func(n int64) {
+		failed := s.change(ctx, ref{n: n}, func(r *row, next *stored.Meta, _ *write) error {
+			if slices.Contains(left, r.Key) || !r.Meta.GiveBack(&next.State, me) {
 				return errNothing
 			}
 			return nil
 		})
-		if err != nil && !errors.Is(err, store.ErrNotFound) {
+		if failed != nil && !errors.Is(failed, store.ErrNotFound) {
 			mu.Lock()
 			defer mu.Unlock()
-			failed = err
+			err = failed
 		}
 	})
-	return failed
+	return err
 }

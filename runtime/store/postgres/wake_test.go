@@ -493,3 +493,17 @@ func TestAnAdministratorMayEndConnections(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatIsRunIsGivenBackAlsoWhenItsAnswerWasLost: the task was made, and this process was not told.
+func TestWhatIsRunIsGivenBackAlsoWhenItsAnswerWasLost(t *testing.T) {
+	address := postgrestest.Server(t)
+	one, two := mustOpen(t, address, Options{}), mustOpen(t, address, Options{})
+	create(t, one, "t")
+	clear(one.self.running)
+	if err := one.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if runs, err := two.Claim(t.Context(), []string{"skill"}, 9); err != nil || len(runs) != 1 || runs[0].Call.Attempt != 1 {
+		t.Errorf("claimed are %+v: %v", runs, err)
+	}
+}
