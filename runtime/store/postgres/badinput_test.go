@@ -169,7 +169,7 @@ func TestAServerThatIsNotThereIsAClearErrorAtStart(t *testing.T) {
 		mustFail(t, serve(t, func(c net.Conn) {
 			_, _ = c.Read(make([]byte, 100))
 			_, _ = c.Write([]byte("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"))
-		}), Options{})
+		}), Options{}, "is that PostgreSQL?")
 	})
 }
 

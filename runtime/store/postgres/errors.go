@@ -109,7 +109,7 @@ func (t *target) reason(err error) (why, remedy string) {
 	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
 		return "the connection was closed at once", "is that PostgreSQL, or does a proxy in front of it not reach it?"
 	case connecting:
-		return lastOf(err), "check the address"
+		return lastOf(err), "check the address: is that PostgreSQL?"
 	}
 	return err.Error(), ""
 }
@@ -144,10 +144,13 @@ func (t *target) remedy(pg *pgconn.PgError, user string) string {
 	return "SQLSTATE " + pg.Code
 }
 
-// lastOf is the innermost of an error's causes: those around it repeat where it was met.
+// lastOf is the innermost of an error's causes, of several servers that of the first: those around it repeat where it was met.
 func lastOf(err error) string {
 	for {
 		next := errors.Unwrap(err)
+		if several, ok := err.(interface{ Unwrap() []error }); ok {
+			next = several.Unwrap()[0]
+		}
 		if next == nil {
 			return err.Error()
 		}
