@@ -155,7 +155,7 @@ func (s *Store) listen(ctx context.Context) {
 		if err == nil {
 			wait = 50 * time.Millisecond
 			s.wakeAll(ctx)
-			err = s.hear(ctx, conn)
+			err = s.receive(ctx, conn)
 			_ = conn.Close(context.WithoutCancel(ctx))
 		}
 		if ctx.Err() != nil {
@@ -168,15 +168,15 @@ func (s *Store) listen(ctx context.Context) {
 	}
 }
 
-// hear wakes watchers until the connection is lost.
-func (s *Store) hear(ctx context.Context, conn *pgx.Conn) error {
+// receive wakes watchers until the connection is lost.
+func (s *Store) receive(ctx context.Context, conn *pgx.Conn) error {
 	for {
 		quiet, cancel := context.WithTimeout(ctx, quietTime)
 		n, err := conn.WaitForNotification(quiet)
 		cancel()
 		switch {
 		case err == nil:
-			s.heard(n.Payload)
+			s.wakeNamed(n.Payload)
 		case ctx.Err() != nil || !pgconn.Timeout(err):
 			return err
 		default:

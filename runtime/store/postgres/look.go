@@ -12,9 +12,9 @@ import (
 // looks ask for the revisions of tasks that are in the cache. Those that come at the same time go in one query: each reader of a
 // stream looks once a second, and there may be thousands.
 type looks struct {
-	mu      sync.Mutex
-	waiting map[int64]*look // by task, for the next query
-	flying  int             // queries
+	mu       sync.Mutex
+	waiting  map[int64]*look // by task, for the next query
+	inFlight int             // queries
 }
 
 // look is the question for one task. It joins only a query that begins afterwards.
@@ -27,8 +27,8 @@ type look struct {
 }
 
 const (
-	mostFlying = 4    // queries at the same time: above it, questions wait and go together
-	mostLooks  = 5000 // tasks in a query
+	mostInFlight = 4    // queries at the same time: above it, questions wait and go together
+	mostLooks    = 5000 // tasks in a query
 )
 
 // lookTime is how long a look may take.
@@ -46,9 +46,9 @@ func (s *Store) rev(ctx context.Context, n int64) (int64, error) {
 		one = &look{done: make(chan struct{})}
 		l.waiting[n] = one
 	}
-	if l.flying < mostFlying {
-		l.flying++
-		go s.fly()
+	if l.inFlight < mostInFlight {
+		l.inFlight++
+		go s.askWaiting()
 	}
 	l.mu.Unlock()
 	select {
@@ -59,14 +59,14 @@ func (s *Store) rev(ctx context.Context, n int64) (int64, error) {
 	}
 }
 
-// fly asks until there is nothing to ask.
-func (s *Store) fly() {
+// askWaiting asks until there is nothing to ask.
+func (s *Store) askWaiting() {
 	l := &s.self.looks
 	for {
 		l.mu.Lock()
 		asked := l.take()
 		if len(asked) == 0 {
-			l.flying--
+			l.inFlight--
 			l.mu.Unlock()
 			return
 		}

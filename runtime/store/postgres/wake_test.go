@@ -162,13 +162,13 @@ func TestNotificationsNameManyTasksAndNobodyTrustsThem(t *testing.T) {
 		if len(text) >= 8000 {
 			t.Errorf("a notification has %d bytes", len(text))
 		}
-		s.heard(text)
+		s.wakeNamed(text)
 	}
 	if len(woken) != 2*mostHashes {
 		t.Errorf("woken are %d of %d", len(woken), 2*mostHashes)
 	}
 	for _, text := range []string{"", ":", "7", "7:?", "7:???????????", "x:" + strings.Repeat("A", 7000), "0:AAAAAAAAAAA", strings.Repeat(":", 8000)} {
-		s.heard(text)
+		s.wakeNamed(text)
 	}
 }
 

@@ -181,8 +181,8 @@ func (s *Store) notify(ctx context.Context, channel, text string) error {
 	return err
 }
 
-// heard acts on a notification. Any role of the database may send one: what cannot be read is nothing.
-func (s *Store) heard(text string) {
+// wakeNamed wakes who watches the tasks that a notification names. Any role of the database may send one: what cannot be read is nothing.
+func (s *Store) wakeNamed(text string) {
 	s.self.alone.Store(false) // whoever says something is there
 	by, hashes, ok := strings.Cut(text, ":")
 	switch {
