@@ -118,7 +118,7 @@ func (s *Store) canListen(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	if err := s.notify(ctx, channel, hello); err != nil {
+	if err := s.notify(ctx, channel, ""); err != nil {
 		return false, err
 	}
 	wait, cancel := context.WithTimeout(ctx, selfTest)

@@ -114,7 +114,6 @@ type notices struct {
 const (
 	hashLetters = 11
 	mostHashes  = (8000 - 16) / hashLetters
-	hello       = "hello" // what an instance says when it begins
 )
 
 // tell has the other instances told that a task was changed, if there are any.
@@ -154,7 +153,7 @@ func (q *notices) take(me int32) string {
 
 // sendNotices tells the others until ctx ends, at first that this instance is there.
 func (s *Store) sendNotices(ctx context.Context) {
-	_ = s.notify(ctx, s.self.channel, hello) // else they find out by the next heartbeat
+	_ = s.notify(ctx, s.self.channel, strconv.Itoa(int(s.me()))+":") // else they find out by the next heartbeat
 	for {
 		select {
 		case <-ctx.Done():
@@ -183,7 +182,6 @@ func (s *Store) notify(ctx context.Context, channel, text string) error {
 
 // wakeNamed wakes who watches the tasks that a notification names. Any role of the database may send one: what cannot be read is nothing.
 func (s *Store) wakeNamed(text string) {
-	s.self.alone.Store(false) // whoever says something is there
 	by, hashes, ok := strings.Cut(text, ":")
 	switch {
 	case !ok:
@@ -193,6 +191,7 @@ func (s *Store) wakeNamed(text string) {
 		return
 	}
 	s.stats.received.Add(1)
+	s.self.alone.Store(false)
 	for ; len(hashes) >= hashLetters; hashes = hashes[hashLetters:] {
 		b, err := base64.RawURLEncoding.DecodeString(hashes[:hashLetters])
 		if err != nil {
