@@ -270,7 +270,7 @@ func (s *Store) number(ctx context.Context, key store.Key) (n int64, err error) 
 // bringUp makes a cached row what its task is now. Of one that is gone, or another by now, the key is read anew.
 func (s *Store) bringUp(ctx context.Context, r *row) error {
 	rev, err := s.rev(ctx, r.N)
-	if err != nil || rev != 0 && r.at() >= rev && s.isFrom(r) {
+	if err != nil || rev != 0 && s.shows(r, rev) {
 		return err
 	}
 	if err := r.lock(ctx); err != nil {
@@ -280,16 +280,23 @@ func (s *Store) bringUp(ctx context.Context, r *row) error {
 	return s.refresh(ctx, r, rev)
 }
 
+// shows reports whether a row is what its task is at a revision, or later.
+func (s *Store) shows(r *row, rev int64) bool {
+	r.Mu.Lock()
+	defer r.Mu.Unlock()
+	return r.rev >= rev && !r.dropped && s.isFrom(r)
+}
+
 // isFrom reports whether a row was read from the server that is there now.
 func (s *Store) isFrom(r *row) bool { return r.server == s.target.server.Load() }
 
 // refresh brings a row up to a revision at least. Callers must have its turn.
 func (s *Store) refresh(ctx context.Context, r *row, rev int64) error {
-	if rev == 0 || !s.isFrom(r) {
+	if rev == 0 || !s.isFrom(r) || r.isDropped() {
 		s.forget(r)
 		return store.ErrNotFound
 	}
-	if r.at() >= rev {
+	if s.shows(r, rev) {
 		return nil
 	}
 	var next *row

@@ -49,16 +49,6 @@ func (r *row) lock(ctx context.Context) error {
 	}
 }
 
-// tryLock takes the turn if nobody has it.
-func (r *row) tryLock() bool {
-	select {
-	case r.turn <- struct{}{}:
-		return true
-	default:
-		return false
-	}
-}
-
 func (r *row) unlock() { <-r.turn }
 
 // forget takes a row out of use, whose task may be another by now.
@@ -73,13 +63,6 @@ func (r *row) isDropped() bool {
 	r.Mu.Lock()
 	defer r.Mu.Unlock()
 	return r.dropped
-}
-
-// at is the rev of the row as it is known here.
-func (r *row) at() int64 {
-	r.Mu.Lock()
-	defer r.Mu.Unlock()
-	return r.rev
 }
 
 // errStale: the task is no longer what the decision was about. Nothing happened; the task is to be read anew.
