@@ -120,9 +120,32 @@ func (w *write) settle(err error) {
 // writers is how many connections write.
 const writers = 2
 
+// How many changes wait for the first writer before another one is used, and how long its batch may take.
+const (
+	mostWaiting = 32
+	slowBatch   = 50 * time.Millisecond
+)
+
+// pick chooses a writer: the first one, unless it is slow or more waits for it than its next batch should have. A batch costs as
+// much as several changes, so that a large one is cheaper than two small ones.
+func (s *Store) pick() *writer {
+	for _, w := range s.writers[:writers-1] {
+		if w.ready() {
+			return w
+		}
+	}
+	return s.writers[writers-1]
+}
+
+func (w *writer) ready() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.queue) < mostWaiting && (w.began.IsZero() || time.Since(w.began) < slowBatch)
+}
+
 // send has a writer send w, and waits. errStale: another was faster. What was reserved for w is settled, whatever comes of it.
 func (s *Store) send(ctx context.Context, w *write) error {
-	if err := s.writers[w.n%writers].put(w); err != nil {
+	if err := s.pick().put(w); err != nil {
 		w.settle(err)
 		return err
 	}
@@ -147,6 +170,7 @@ type writer struct {
 
 	mu     sync.Mutex
 	queue  []*write
+	began  time.Time // when the batch was taken that is on its way; zero: none is
 	closed bool
 	wake   chan struct{}
 }
@@ -177,6 +201,9 @@ func (w *writer) take() (list []*write, more, open bool) {
 	list = w.queue[:n:n]
 	if w.queue = w.queue[n:]; len(w.queue) == 0 {
 		w.queue = nil
+	}
+	if w.began = (time.Time{}); n > 0 {
+		w.began = time.Now()
 	}
 	return list, len(w.queue) > 0, !w.closed
 }
