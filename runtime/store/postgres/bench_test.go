@@ -40,7 +40,7 @@ func spent(c *postgrestest.Cluster) (d time.Duration) {
 func callers(b *testing.B, c *postgrestest.Cluster, n int, do func(i int64) error) {
 	before := spent(c)
 	defer func() {
-		b.ReportMetric(float64((spent(c) - before).Microseconds())/float64(b.N), "server-µs/op")
+		b.ReportMetric(float64((spent(c)-before).Microseconds())/float64(b.N), "server-µs/op")
 	}()
 	var next atomic.Int64
 	var work sync.WaitGroup
