@@ -1,18 +1,18 @@
 package main
 
 import (
+	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/a2agen/a2agen/internal/a2awires"
+	"github.com/a2agen/a2agen/runtime/store/postgres"
 	"github.com/a2agen/a2agen/runtime/store/spread"
 	"github.com/a2agen/a2agen/runtime/store/sqlite"
 )
@@ -22,14 +22,15 @@ func tasksCopyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "copy FROM TO",
 		Short: "Copy all tasks of an agent to another store",
-		Long: `copy copies everything that an agent keeps, from one file to another: tasks with every event, messages without an answer yet, push
+		Long: `copy copies everything that an agent keeps, between files and PostgreSQL: tasks with every event, messages without an answer yet, push
 notification configurations and how far each has got, notes, and keys of messages that may be sent again. Stop the agent first: a file that is in use is
-refused, and so is a target with tasks of its own. FROM is not changed.
+refused, and so is a target with tasks of its own. FROM is not changed. Tables of PostgreSQL are made if they are not there.
 
 A copy that was interrupted continues when it is run again; until it has finished, no agent opens the target. In the end both sides are read
 and compared, by counts and a digest.`,
-		Example: `  a2agen tasks copy weather.db other.db --dry-run
-  a2agen tasks copy weather.db other.db`,
+		Example: `  a2agen tasks copy weather.db postgres://agent@db/agents --dry-run
+  a2agen tasks copy weather.db postgres://agent@db/agents
+  a2agen tasks copy postgres://agent@db/agents postgres://agent@other/agents`,
 		Args: exactly(2, "the store to copy from, and the one to copy to"),
 	}
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "say how much there is to copy, and copy nothing")
@@ -81,16 +82,16 @@ func copyWords(p spread.Progress) string {
 
 func runCopy(cmd *cobra.Command, from, to string, dry bool) (done spread.Progress, err error) {
 	ctx := cmd.Context()
-	source, err := openWhole(from, false)
+	source, err := kindOf(from).whole(ctx, from, false)
 	if err != nil {
 		return done, err
 	}
 	defer func() { _ = source.Close() }()
 	show := progress(cmd.ErrOrStderr())
-	if dry && isMissing(to) {
+	target, err := kindOf(to).whole(ctx, to, !dry)
+	if dry && errors.Is(err, fs.ErrNotExist) {
 		return spread.DryCopy(ctx, source, nil, show)
 	}
-	target, err := openWhole(to, true)
 	if err != nil {
 		return done, err
 	}
@@ -107,16 +108,20 @@ type whole interface {
 	io.Closer
 }
 
-// openWhole opens a store that no agent uses.
-func openWhole(address string, fresh bool) (whole, error) {
-	return sqlite.OpenWhole(address, a2awires.Protocol(), fresh)
+func wholeFile(_ context.Context, path string, fresh bool) (whole, error) {
+	w, err := sqlite.OpenWhole(path, a2awires.Protocol(), fresh)
+	if err != nil {
+		return nil, err
+	}
+	return w, nil
 }
 
-// isMissing reports whether a file is not there.
-func isMissing(address string) bool {
-	path, _, _ := strings.Cut(address, "?")
-	_, err := os.Stat(path)
-	return errors.Is(err, fs.ErrNotExist)
+func wholeServer(ctx context.Context, address string, fresh bool) (whole, error) {
+	w, err := postgres.OpenWhole(ctx, address, fresh)
+	if err != nil {
+		return nil, err
+	}
+	return w, nil
 }
 
 // progress returns what prints how far a copy is, every few seconds.

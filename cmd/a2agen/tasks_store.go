@@ -24,6 +24,8 @@ type storeKind struct {
 	pkg   string // the package by which agents open it
 	takes func(address string) bool
 	open  func(ctx context.Context, address string) (admin.Store, error)
+	// whole opens a store that no agent uses, to copy or to fill it; fresh: it is made if it is not there.
+	whole func(ctx context.Context, address string, fresh bool) (whole, error)
 	// find returns the address in the folder of a project whose agent has the given one.
 	find func(dir, address string) (string, error)
 	// migrate makes the steps that the tables lack, unless it is only to plan them; nil: the agent does that alone.
@@ -33,10 +35,10 @@ type storeKind struct {
 // storeKinds are all of them. An address is that of the first which takes it.
 var storeKinds = []storeKind{
 	{
-		pkg: "runtime/store/postgres", takes: postgres.IsAddress, open: openServer, migrate: migrateServer,
+		pkg: "runtime/store/postgres", takes: postgres.IsAddress, open: openServer, whole: wholeServer, migrate: migrateServer,
 		find: func(_, _ string) (string, error) { return "", nil }, // libpq's variables say it
 	},
-	{pkg: "runtime/store/sqlite", takes: func(string) bool { return true }, open: openFile, find: findFile},
+	{pkg: "runtime/store/sqlite", takes: func(string) bool { return true }, open: openFile, whole: wholeFile, find: findFile},
 }
 
 func openFile(_ context.Context, path string) (admin.Store, error) {
@@ -134,12 +136,17 @@ func findStore(ctx context.Context, named, dir string) (kind storeKind, address 
 	if named == "" && (address == "memory" || address == ":memory:") {
 		return kind, "", fmt.Errorf("%s is %q, which no other process can read: name a store with --store", server.EnvStore, address)
 	}
+	return kindOf(address), address, nil
+}
+
+// kindOf returns the kind of an address.
+func kindOf(address string) (kind storeKind) {
 	for _, kind = range storeKinds {
 		if kind.takes(address) {
 			break
 		}
 	}
-	return kind, address, nil
+	return kind
 }
 
 // projectStore returns the store of the agent of the project in a folder.

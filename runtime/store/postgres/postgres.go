@@ -164,6 +164,9 @@ func Open(ctx context.Context, address string, p *runtime.Protocol, o Options) (
 
 // reach reads an address and finds a server there that can be used.
 func reach(ctx context.Context, address, schema string) (*target, error) {
+	if severalOf(address) != nil {
+		return nil, errors.New("these are several databases: name one of them")
+	}
 	t, err := parseAddress(address)
 	if err != nil {
 		return nil, err

@@ -3,7 +3,9 @@ package postgres
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -35,6 +37,9 @@ func OpenWhole(ctx context.Context, address string, fresh bool) (*Whole, error) 
 	} else {
 		err = t.connected(ctx, func(c *pgx.Conn) error { return t.current(ctx, c) })
 	}
+	if missing, ok := errors.AsType[*missingError](err); ok {
+		return nil, &missingError{fmt.Sprintf("PostgreSQL at %s: %s", t.where, missing.text)}
+	}
 	if err != nil {
 		return nil, t.openFailed(err)
 	}
@@ -47,6 +52,32 @@ func OpenWhole(ctx context.Context, address string, fresh bool) (*Whole, error) 
 	return &Whole{t, pool}, nil
 }
 
+// missingError is the error of a schema that is not there.
+type missingError struct{ text string }
+
+func (e *missingError) Error() string        { return e.text }
+func (e *missingError) Is(target error) bool { return target == fs.ErrNotExist }
+
+// OpenPlaces opens the databases of a list of addresses with white space between them, to move owners between them.
+func OpenPlaces(ctx context.Context, addresses string) ([]*Whole, error) {
+	list := severalOf(addresses)
+	if list == nil {
+		return nil, errors.New("owners move between several databases: list them as A2A_STORE has them, each as postgres://…, with white space between them")
+	}
+	var places []*Whole
+	for _, address := range list {
+		w, err := OpenWhole(ctx, address, true)
+		if err != nil {
+			for _, open := range places {
+				_ = open.Close()
+			}
+			return nil, err
+		}
+		places = append(places, w)
+	}
+	return places, nil
+}
+
 // current says why a schema is not one of the newest format.
 func (t *target) current(ctx context.Context, c *pgx.Conn) error {
 	m, err := t.meta(ctx, c)
@@ -54,7 +85,7 @@ func (t *target) current(ctx context.Context, c *pgx.Conn) error {
 	case err != nil:
 		return err
 	case m.format == 0:
-		return fmt.Errorf("there is no schema %s: the address may name another with %s=NAME", t.schema, paramSchema)
+		return &missingError{fmt.Sprintf("there is no schema %s: the address may name another with %s=NAME", t.schema, paramSchema)}
 	case m.format < len(t.steps):
 		return fmt.Errorf(`schema %s has format %d, and this program knows format %d: run "a2agen tasks migrate" first`, t.schema, m.format, len(t.steps))
 	}

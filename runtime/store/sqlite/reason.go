@@ -21,7 +21,7 @@ func reason(path string, err error) error {
 	case code(err) == codeNotADatabase:
 		return errors.New("it is no file of tasks, nor any other database: name another file")
 	case errors.Is(err, fs.ErrNotExist):
-		return errors.New("there is no such file")
+		return errMissing{}
 	case code(err) != codeCannotOpen && code(err) != codeReadOnly:
 		return err
 	}
@@ -30,6 +30,12 @@ func reason(path string, err error) error {
 	}
 	return fmt.Errorf("there is no folder %s: make it first", folder)
 }
+
+// errMissing is the error of a file that is not there.
+type errMissing struct{}
+
+func (errMissing) Error() string        { return "there is no such file" }
+func (errMissing) Is(target error) bool { return target == fs.ErrNotExist }
 
 func isFolder(path string) bool {
 	info, err := os.Stat(path)
