@@ -67,7 +67,7 @@ agents'. On a terminal r makes the agent again, p stops watching and goes on, c 
 			if open {
 				o.Open = oauth.OpenBrowser
 			}
-			o.Other = !cmd.Flags().Changed("page")
+			o.PageElsewhere = !cmd.Flags().Changed("page")
 			if poll {
 				o.Poll = time.Second
 			}

@@ -29,20 +29,20 @@ import (
 
 // Options say what to do.
 type Options struct {
-	Dirs  []string           // folders of agents; the first has the address Addr, the others those after it
-	To    string             // URL of an agent that somebody else runs, in place of Dirs
-	Addr  string             // host:port; port 0 is a free one
-	Page  string             // likewise, of the page; "" for none
-	Other bool               // the page may have a free port if Page is taken
-	Open  func(string) error // shows the page's URL in a browser; nil: nobody does
-	Poll  time.Duration      // look at files so often, in place of events; 0: events
-	Exec  string             // builds an agent in place of "go build": see program.Build
-	Debug bool               // builds for a debugger
-	Args  []string           // of the agents
-	Tool  project.Tool
-	Out   io.Writer
-	Keys  io.Reader // keys that a person presses; nil: nobody does
-	Raw   bool      // Out is a terminal that does not return the carriage by itself
+	Dirs          []string           // folders of agents; the first has the address Addr, the others those after it
+	To            string             // URL of an agent that somebody else runs, in place of Dirs
+	Addr          string             // host:port; port 0 is a free one
+	Page          string             // likewise, of the page; "" for none
+	PageElsewhere bool               // the page may have a free port if Page is taken
+	Open          func(string) error // shows the page's URL in a browser; nil: nobody does
+	Poll          time.Duration      // look at files so often, in place of events; 0: events
+	Exec          string             // builds an agent in place of "go build": see program.Build
+	Debug         bool               // builds for a debugger
+	Args          []string           // of the agents
+	Tool          project.Tool
+	Out           io.Writer
+	Keys          io.Reader // keys that a person presses; nil: nobody does
+	Raw           bool      // Out is a terminal that does not return the carriage by itself
 }
 
 // Run runs the loops until the context ends, which is no error, or somebody presses q.
@@ -137,7 +137,7 @@ func (s *session) openPage(ctx context.Context) error {
 		Agents: s.statuses, Command: s.obey, Handler: s.handlerOf, Lines: s.linesOf,
 	}
 	at, err := s.serve(ctx, s.Page, "--page", p.Server())
-	if err != nil && s.Other && isLoopback(s.Page) == nil {
+	if err != nil && s.PageElsewhere && isLoopback(s.Page) == nil {
 		at, err = s.serve(ctx, "127.0.0.1:0", "--page", p.Server())
 	}
 	s.pageURL = "http://" + at + "/?token=" + p.Token

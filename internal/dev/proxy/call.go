@@ -136,6 +136,10 @@ func (c *call) pass(up *upstream) (done bool) {
 		leave()
 		(&stream{call: c, up: up}).relay(resp)
 		return true
+	case events.IsGRPC(resp.Header) && resp.StatusCode == http.StatusOK && c.streams() && resp.Header.Get("Grpc-Status") == "":
+		leave()
+		(&grpcStream{call: c, up: up}).relay(resp)
+		return true
 	case up.stops() && c.more == nil && resp.StatusCode == http.StatusServiceUnavailable:
 		return false
 	}
@@ -169,10 +173,10 @@ const smallAnswer = 1 << 20
 
 // copy passes an answer on. It reports false, and has passed nothing, if the next process must be asked.
 func (c *call) copy(up *upstream, resp *http.Response) (done bool) {
-	grpc := events.IsGRPC(resp.Header)
-	if !grpc {
+	live := events.IsGRPC(resp.Header) && c.operation == "" // it may be a stream
+	if !live {
 		head, err := io.ReadAll(io.LimitReader(resp.Body, smallAnswer))
-		if c.more == nil && up.stops() && (err != nil || c.busy(resp, head)) {
+		if c.more == nil && up.stops() && (err != nil || busy(resp, head)) {
 			return false
 		}
 		if err != nil {
@@ -185,20 +189,34 @@ func (c *call) copy(up *upstream, resp *http.Response) (done bool) {
 		}{io.MultiReader(bytes.NewReader(head), resp.Body), resp.Body}
 	}
 	c.head(resp)
-	if err := c.flow(resp.Body, grpc); err != nil {
+	if err := c.flow(resp.Body, live); err != nil {
 		panic(http.ErrAbortHandler)
 	}
-	for name, values := range resp.Trailer {
-		c.w.Header()[http.TrailerPrefix+name] = values
-	}
+	c.trailers(resp)
 	return true
 }
 
-// busy reports whether a process that is to end has refused a call of JSON-RPC for that reason: its answer is an error
-// of the agent's own, and its reason one that passes.
-func (c *call) busy(resp *http.Response, body []byte) bool {
-	return resp.StatusCode == http.StatusOK && len(body) < 4<<10 && bytes.Contains(body, []byte("the agent is shutting down"))
+// trailers passes on those of the agent.
+func (c *call) trailers(resp *http.Response) {
+	for name, values := range resp.Trailer {
+		c.w.Header()[http.TrailerPrefix+name] = values
+	}
 }
+
+// shuttingDown is what agents say that refuse a call because they are to end.
+const shuttingDown = "the agent is shutting down"
+
+// busy reports whether a process that is to end has refused a call for that reason, over JSON-RPC or gRPC.
+func busy(resp *http.Response, body []byte) bool {
+	for _, h := range []http.Header{resp.Header, resp.Trailer} {
+		if h.Get("Grpc-Status") == grpcUnavailable || strings.Contains(h.Get("Grpc-Message"), shuttingDown) {
+			return true
+		}
+	}
+	return resp.StatusCode == http.StatusOK && len(body) < 4<<10 && bytes.Contains(body, []byte(shuttingDown))
+}
+
+const grpcUnavailable = "14"
 
 // head writes the head of an answer.
 func (c *call) head(resp *http.Response) {
@@ -231,6 +249,11 @@ func (c *call) flow(body io.Reader, flush bool) error {
 			return err
 		}
 	}
+}
+
+// streams reports whether the request is one that begins a stream.
+func (c *call) streams() bool {
+	return c.operation == "SendStreamingMessage" || c.operation == "SubscribeToTask"
 }
 
 // lastSegment cuts a path before its last segment.
