@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -39,6 +40,7 @@ const (
 const (
 	defaultSchema  = "a2a"
 	connectTimeout = 10 * time.Second
+	pingTimeout    = time.Second // of a connection that was idle: a firewall may have forgotten it
 	leastLease     = time.Second
 	mostLease      = time.Hour
 )
@@ -91,6 +93,7 @@ func parseAddress(address string) (*target, error) {
 	if c.ConnectTimeout <= 0 || c.ConnectTimeout > time.Minute {
 		c.ConnectTimeout = connectTimeout
 	}
+	config.PingTimeout = cmp.Or(config.PingTimeout, pingTimeout)
 	c.ValidateConnect = t.validated(c.ValidateConnect)
 	if c.RuntimeParams["application_name"] == "" {
 		c.RuntimeParams["application_name"] = "a2agen"

@@ -77,7 +77,7 @@ func (s *Store) begin(ctx context.Context) error {
 	i.channel, i.running, i.taken = channelOf(s.target.schema), map[int64]run{}, map[int64]store.Key{}
 	i.notices.pending, i.notices.wake = map[uint64]struct{}{}, make(chan struct{}, 1)
 	if err := s.register(ctx); err != nil {
-		i.control.Close()
+		closePools(i.control)
 		return err
 	}
 	running, stop := context.WithCancel(context.Background())
@@ -205,7 +205,7 @@ func (s *Store) end(ctx context.Context, left []store.Key) error {
 	if i.control == nil {
 		return nil
 	}
-	defer i.control.Close()
+	defer closePools(i.control)
 	ctx, cancel := context.WithTimeout(ctx, beatTime) // else the lease ends by itself
 	defer cancel()
 	err := s.giveBack(ctx, left)

@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 const (
@@ -28,7 +30,7 @@ func (t *target) look(ctx context.Context) error {
 	if err != nil {
 		return t.openFailed(err)
 	}
-	defer conn.Close(context.WithoutCancel(ctx))
+	defer closeConn(conn)
 	const ask = "SELECT current_setting('server_version_num'), current_setting('server_encoding'), pg_backend_pid()"
 	answer, err := conn.PgConn().Exec(ctx, ask).ReadAll()
 	if err != nil {
@@ -51,6 +53,34 @@ func (t *target) look(ctx context.Context) error {
 	// A pool's connections get notifications only where a pooler mixes them up. Nobody would take them.
 	t.pool.ConnConfig.OnNotification = func(*pgconn.PgConn, *pgconn.Notification) {}
 	return nil
+}
+
+// closeTime is how long the end of connections may take: a server that hangs does not say goodbye.
+const closeTime = time.Second
+
+func closeConn(conn *pgx.Conn) {
+	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+	defer cancel()
+	_ = conn.Close(ctx)
+}
+
+// closePools waits for the end of connections, but not for long.
+func closePools(pools ...*pgxpool.Pool) {
+	var work sync.WaitGroup
+	for _, pool := range pools {
+		if pool != nil {
+			work.Go(pool.Close)
+		}
+	}
+	done := make(chan struct{})
+	go func() {
+		work.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(closeTime):
+	}
 }
 
 // validated looks at each new connection, after another check if there is one: whether it can be written, and whether the server is still the same.
@@ -117,7 +147,7 @@ func (s *Store) canListen(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	defer conn.Close(context.WithoutCancel(ctx))
+	defer closeConn(conn)
 	if err := s.notify(ctx, channel, ""); err != nil {
 		return false, err
 	}
@@ -141,7 +171,7 @@ func (s *Store) dialListener(ctx context.Context, channel string) (*pgx.Conn, er
 		return nil, err
 	}
 	if _, err := conn.Exec(ctx, "LISTEN "+pgx.Identifier{channel}.Sanitize()); err != nil {
-		_ = conn.Close(context.WithoutCancel(ctx))
+		closeConn(conn)
 		return nil, err
 	}
 	return conn, nil
@@ -156,7 +186,7 @@ func (s *Store) listen(ctx context.Context) {
 			wait = 50 * time.Millisecond
 			s.wakeAll(ctx)
 			err = s.receive(ctx, conn)
-			_ = conn.Close(context.WithoutCancel(ctx))
+			closeConn(conn)
 		}
 		if ctx.Err() != nil {
 			return

@@ -59,7 +59,7 @@ func (t *target) connected(ctx context.Context, do func(*pgx.Conn) error) error 
 	if err != nil {
 		return err
 	}
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	defer closeConn(conn)
 	return do(conn)
 }
 

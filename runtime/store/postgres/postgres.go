@@ -248,11 +248,7 @@ func (s *Store) release() {
 		}
 	}
 	s.stopped.Wait()
-	for _, pool := range []*pgxpool.Pool{s.pool, s.senders} {
-		if pool != nil {
-			pool.Close()
-		}
-	}
+	closePools(s.pool, s.senders)
 }
 
 // inSchema puts the name of the schema into a statement, which has that of the default one.
