@@ -19,7 +19,6 @@ import (
 	"math"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -111,8 +110,6 @@ type Store struct {
 	numbers numbers
 	ledger  ledger
 	self    instance
-	claims  atomic.Int64 // of deliveries
-	walked  atomic.Int64 // the owner at which a sweep goes on
 	stats   stats
 	closing sync.Once
 	closed  error
