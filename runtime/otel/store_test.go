@@ -244,6 +244,17 @@ func TestTheDashboardAsksForWhatThereIs(t *testing.T) {
 			}
 		}
 	}
+	for _, page := range []string{"observe.md", "operations.md"} {
+		text, err := os.ReadFile("../../docs/" + page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range regexp.MustCompile(`\ba2a_(?:store|server|run|client|delivery)_[a-z0-9_]+`).FindAllString(string(text), -1) {
+			if !names[name] {
+				t.Errorf("%s: there is no metric %s", page, name)
+			}
+		}
+	}
 	for name := range names {
 		family := regexp.MustCompile(`_(bucket|sum|count)$`).ReplaceAllString(name, "")
 		shown := asked[name] || slices.ContainsFunc([]string{"_bucket", "_count"}, func(end string) bool { return asked[family+end] })

@@ -69,6 +69,17 @@ func (e *StatusError) TryLater() bool {
 	return false
 }
 
+// TryAfter is when the agent is to be asked again, if its answer has a google.rpc.RetryInfo; 0: it does not say.
+func (e *StatusError) TryAfter() time.Duration {
+	for _, any := range e.Status.Proto().GetDetails() {
+		info := new(errdetails.RetryInfo)
+		if any.UnmarshalTo(info) == nil {
+			return max(info.GetRetryDelay().AsDuration(), 0)
+		}
+	}
+	return 0
+}
+
 // failed is the error of a call that grpc-go ended with err.
 func (c *call) failed(err error) error {
 	s := status.Convert(err)
@@ -148,6 +159,7 @@ func errorOf(s *status.Status, role runtime.Role) *runtime.Error {
 				d.Violations = append(d.Violations, runtime.Violation{Field: v.GetField(), Description: v.GetDescription()})
 			}
 			e.Details = append(e.Details, d)
+		case *errdetails.RetryInfo: // TryAfter has it
 		default:
 			if raw := objectOf(any.GetTypeUrl(), detail); raw != nil {
 				e.Details = append(e.Details, *raw)
