@@ -80,15 +80,24 @@ func copyWords(p spread.Progress) string {
 		count(int(p.Events), "event"), count(int(p.Calls), "open message"), count(int(p.Pushes), "push configuration"), count(int(p.Notes), "note"))
 }
 
+// openWhole opens a store that no agent uses.
+func openWhole(ctx context.Context, address string, fresh bool) (whole, error) {
+	kind, err := kindOf(address)
+	if err != nil {
+		return nil, err
+	}
+	return kind.whole(ctx, address, fresh)
+}
+
 func runCopy(cmd *cobra.Command, from, to string, dry bool) (done spread.Progress, err error) {
 	ctx := cmd.Context()
-	source, err := kindOf(from).whole(ctx, from, false)
+	source, err := openWhole(ctx, from, false)
 	if err != nil {
 		return done, err
 	}
 	defer func() { _ = source.Close() }()
 	show := progress(cmd.ErrOrStderr())
-	target, err := kindOf(to).whole(ctx, to, !dry)
+	target, err := openWhole(ctx, to, !dry)
 	if dry && errors.Is(err, fs.ErrNotExist) {
 		return spread.DryCopy(ctx, source, nil, show)
 	}

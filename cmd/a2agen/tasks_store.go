@@ -38,8 +38,11 @@ var storeKinds = []storeKind{
 		pkg: "runtime/store/postgres", takes: postgres.IsAddress, open: openServer, whole: wholeServer, migrate: migrateServer,
 		find: func(_, _ string) (string, error) { return "", nil }, // libpq's variables say it
 	},
-	{pkg: "runtime/store/sqlite", takes: func(string) bool { return true }, open: openFile, whole: wholeFile, find: findFile},
+	{pkg: "runtime/store/sqlite", takes: isFile, open: openFile, whole: wholeFile, find: findFile},
 }
+
+// isFile reports whether an address is no URL: all else may be the name of a file.
+func isFile(address string) bool { return !strings.Contains(address, "://") }
 
 func openFile(_ context.Context, path string) (admin.Store, error) {
 	path, _, _ = strings.Cut(path, "?") // settings of SQLite
@@ -136,17 +139,19 @@ func findStore(ctx context.Context, named, dir string) (kind storeKind, address 
 	if named == "" && (address == "memory" || address == ":memory:") {
 		return kind, "", fmt.Errorf("%s is %q, which no other process can read: name a store with --store", server.EnvStore, address)
 	}
-	return kindOf(address), address, nil
+	kind, err = kindOf(address)
+	return kind, address, err
 }
 
-// kindOf returns the kind of an address.
-func kindOf(address string) (kind storeKind) {
-	for _, kind = range storeKinds {
+// kindOf returns the kind of an address. Its error does not show it: it may have a password.
+func kindOf(address string) (kind storeKind, err error) {
+	for _, kind := range storeKinds {
 		if kind.takes(address) {
-			break
+			return kind, nil
 		}
 	}
-	return kind
+	scheme, _, _ := strings.Cut(address, "://")
+	return kind, fmt.Errorf("%.20q is no kind of store: name a file, or postgres://USER@HOST/DATABASE", scheme+"://")
 }
 
 // projectStore returns the store of the agent of the project in a folder.
