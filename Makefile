@@ -70,9 +70,9 @@ kill: ## kill an agent under load KILLS times, and see what its clients and webh
 	KILLS=$(KILLS) $(GO) test -count=1 -v -timeout 2h ./internal/test/killtest
 
 replicas: FOR ?= 40s
-replicas: postgresql ## what needs a PostgreSQL server: three replicas that share one lose nothing FOR so long (FOR=1h; SEED repeats the choices), whatever is done to them, their connections and the server; then the store by itself
+replicas: postgresql ## what needs a PostgreSQL server: three replicas that share one lose nothing FOR so long (FOR=1h; SEED repeats the choices), whatever is done to them, their connections and the server; then random steps in the store, which must do what the one in memory does
 	FOR=$(FOR) $(GO) test -count=1 -vet=off -v -timeout 3h ./internal/test/ringtest
-	A2A_SEEDS=5s $(GO) test -count=1 -vet=off ./runtime/store/postgres/...
+	A2A_SEEDS=2s $(GO) test -count=1 -vet=off -v -run '^TestPostgreSQLIsAStore$$/^Differential$$' ./runtime/store/postgres
 
 postgresql: # A2A_POSTGRES names another server; Debian's is installed without a cluster of its own
 	@test -n "$$A2A_POSTGRES$$A2A_POSTGRES_BIN" || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null || \

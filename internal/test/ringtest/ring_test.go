@@ -23,7 +23,7 @@ import (
 )
 
 // few is for how long the ring turns where nothing else is said.
-const few = 5 * time.Second
+const few = 3 * time.Second
 
 // ring is the replicas of an agent, and the servers of their database.
 type ring struct {
