@@ -315,6 +315,9 @@ type Lease struct {
 	// too long. nil: there are none.
 	Over    func(Key) bool
 	Durable bool // what this instance gives back is there for another, or for a process to come
+	// Wakes: after every change made elsewhere, Watch wakes within a second or two, whatever is lost on the way. Without it, whoever waits
+	// for a change must look for himself now and then.
+	Wakes bool
 }
 
 // View says which copy of a task to make: at most *History most recent messages (nil: all), whether with artifacts, and

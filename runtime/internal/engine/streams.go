@@ -80,7 +80,7 @@ func (r *Request) open(key store.Key) (*Stream, error) {
 	topic, release := r.e.runner.Topic(key)
 	return r.e.feed.Open(feed.Reading{
 		Client: r.Context, Key: key, Version: r.Version.Version, Coding: r.Coding, Response: &r.Response, Warn: r.warn,
-		Shared: r.e.runner.Shared(), Release: release,
+		Looks: r.e.runner.Looks(), Release: release,
 	}, topic)
 }
 

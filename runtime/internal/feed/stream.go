@@ -20,7 +20,7 @@ type Reading struct {
 	Coding   Coding
 	Response *budget.Response
 	Warn     func(task string, err error) // of what a task holds and cannot be written
-	Shared   bool                         // other instances may change the task
+	Looks    bool                         // the store may not tell of what other instances change
 	Release  func()                       // called when the stream is closed
 }
 
@@ -85,7 +85,7 @@ func (f *Feed) Open(r Reading, t *Topic) (*Stream, error) {
 		r.Release()
 		return nil, err
 	}
-	st := &Stream{Reading: r, f: f, topic: t, log: store.Find(f.Store, r.Key), reader: NewReader(r.Shared)}
+	st := &Stream{Reading: r, f: f, topic: t, log: store.Find(f.Store, r.Key), reader: NewReader(r.Looks)}
 	t.Attach(st.reader)
 	f.Ticker.add(st)
 	st.unhook = context.AfterFunc(r.Client, st.reader.Signal)

@@ -20,18 +20,18 @@ type Topic struct {
 // Reader is woken when its task has changed.
 type Reader struct {
 	wake chan struct{} // one signal for any number of changes
-	poll *time.Timer   // wakes it now and then; nil: no other instance can change the task
+	poll *time.Timer   // wakes it now and then; nil: it is told of every change
 	gone atomic.Bool   // nobody is to be woken any more
 }
 
-// PollEvery is about how often a reader looks at a store that others share: it is told of a change that was made
-// elsewhere, but that may be lost.
+// PollEvery is about how often a reader looks at a store that others share, if what tells it of a change that was made
+// elsewhere may be lost.
 const PollEvery = time.Second
 
-// NewReader makes a reader. shared says that other instances may change the task.
-func NewReader(shared bool) *Reader {
+// NewReader makes a reader. looks says that other instances may change the task, and that it may not be told.
+func NewReader(looks bool) *Reader {
 	r := &Reader{wake: make(chan struct{}, 1)}
-	if shared {
+	if looks {
 		r.poll = time.AfterFunc(time.Hour, func() {
 			if !r.gone.Load() {
 				r.Signal()

@@ -67,6 +67,7 @@ func (h *handle) waiting() (bytes int64) {
 type registry struct {
 	store   store.Store
 	shared  atomic.Bool   // other instances may work on the store's tasks, too
+	looks   atomic.Bool   // readers must look now and then what those have changed
 	changed func(*handle) // is called after a task may have been changed elsewhere
 
 	mu      sync.Mutex

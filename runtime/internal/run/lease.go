@@ -123,6 +123,7 @@ func (l *lease) renew() bool {
 		return false
 	}
 	r.durable.Store(granted.Durable)
+	r.tasks.looks.Store(granted.For > 0 && !granted.Wakes)
 	r.leased(granted.For)
 	if granted.For > 0 {
 		if !r.tasks.shared.Swap(true) {

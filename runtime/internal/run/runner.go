@@ -98,8 +98,8 @@ func (r *Runner) Start() { r.lease.start() }
 // NewID makes an id that nobody can guess.
 func (r *Runner) NewID() string { return r.ids.next() }
 
-// Shared reports whether other instances may work on the store's tasks, too.
-func (r *Runner) Shared() bool { return r.tasks.shared.Load() }
+// Looks reports whether readers must look now and then what other instances have changed: the store may not tell them.
+func (r *Runner) Looks() bool { return r.tasks.looks.Load() }
 
 // Closing is closed when streams are to end.
 func (r *Runner) Closing() <-chan struct{} { return r.admission.closing }

@@ -118,7 +118,7 @@ func (s Sent) Result(client context.Context, ended bool) (result any, bytes int,
 func (r *Runner) AwaitCall(client context.Context, key store.Key, n int64) error {
 	l := r.tasks.use(key)
 	defer r.tasks.drop(l)
-	reader := feed.NewReader(r.Shared())
+	reader := feed.NewReader(r.Looks())
 	l.Attach(reader)
 	defer l.Detach(reader)
 	answered := time.Now()

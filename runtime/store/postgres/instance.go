@@ -124,7 +124,7 @@ const beatSQL = "WITH beat AS (UPDATE a2a.instance SET lease=" + leaseSQL + ` WH
 func (s *Store) Renew(ctx context.Context) (store.Lease, error) {
 	ctx, cancel := context.WithTimeout(ctx, min(beatTime, s.lease()/2))
 	defer cancel()
-	lease := store.Lease{For: s.lease(), Durable: true}
+	lease := store.Lease{For: s.lease(), Durable: true, Wakes: true}
 	var renewed bool
 	var db int64
 	var server string

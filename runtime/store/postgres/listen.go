@@ -16,7 +16,8 @@ import (
 )
 
 const (
-	// pollEvery is how often the revisions of all watched tasks are asked for where LISTEN does not work.
+	// pollEvery is how often the revisions of all watched tasks are asked for, in one query. Where LISTEN does not work this is how changes are
+	// found.
 	pollEvery = time.Second
 	// quietTime is for how long nothing may be heard before the connection is tried: one that was cut without a word stays silent.
 	quietTime = 5 * time.Second
@@ -129,6 +130,7 @@ func (s *Store) awaitChanges(ctx context.Context) {
 	switch {
 	case err != nil:
 	case listens:
+		s.self.work.Go(func() { s.poll(ctx) }) // a notification may be lost
 		s.listen(ctx)
 	default:
 		s.options.Logger.Warn("PostgreSQL's notifications do not arrive, as behind a pooler in transaction mode: changes by other replicas are " +
