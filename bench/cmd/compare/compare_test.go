@@ -2,6 +2,7 @@ package main
 
 import (
 	"math"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -112,7 +113,7 @@ func TestARowOfDurableWorkSaysWhatWasReached(t *testing.T) {
 		waits: []series{{1e6, 1e6}, {5e6, 5e6}},
 	}
 	r := (&durable{title: "task", calls: 4}).row(16, c)
-	if len(r.cells) != len(durableColumns) || r.cells[2] != "3.50 (3.00–4.00)" {
+	if len(r.cells) != len(durableColumns) || r.cells[2] != none || r.cells[3] != "3.50 (3.00–4.00)" {
 		t.Errorf("cells are %q", r.cells)
 	}
 	if want := "≥ 4500 a second met; p50 of a call (1.25 ms) ≤ 1 ms **missed**"; r.target != want {
@@ -121,12 +122,13 @@ func TestARowOfDurableWorkSaysWhatWasReached(t *testing.T) {
 }
 
 func TestManyTasksAreMeasured(t *testing.T) {
-	rows, err := manyRows(t.Context(), t.TempDir(), 400)
+	b := &bench{bin: t.TempDir(), many: 400}
+	rows, err := b.manyRows(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range rows {
-		if len(r.cells) != len(durableColumns) || r.cells[1] == none {
+		if len(r.cells) != len(aloneColumns) || r.cells[colFile] == none || r.cells[colOne] != none {
 			t.Errorf("row is %+v", r)
 		}
 	}
@@ -152,5 +154,27 @@ func TestARowOfCredentialsIsComparedWithWhatNobodyAsksFor(t *testing.T) {
 		if r := guests[i].row(i, c); r.cells[1] != want.cell || r.target != want.target {
 			t.Errorf("row is %+v", r)
 		}
+	}
+}
+
+func TestARowOfAStoreAloneIsComparedWithTheBareLoopAndWithOneReplica(t *testing.T) {
+	var costs [colMoreCPU]aloneCost
+	costs[colFile] = aloneCost{rate: series{5000}, cpu: series{2e5}, p50: series{1e6}, p99: series{2e6}}
+	if r := aloneRow(16, &costs); r.cells[colOne] != none || r.target != "" || r.cells[colFile] != "5000 a second, 200 µs CPU, p50 1.00 ms, p99 2.00 ms" {
+		t.Errorf("without a server the row is %+v", r)
+	}
+	costs[colEach], costs[colBatched] = aloneCost{rate: series{1000, 2000}}, aloneCost{rate: series{2000, 4000}}
+	costs[colOne] = aloneCost{rate: series{700, 1400}, cpu: series{1e6, 2e6}}
+	costs[colThree] = aloneCost{rate: series{900, 1500}, cpu: series{1.3e6, 2.6e6}}
+	want := "≥ 0.6 of the bare loop: 0.70 (0.70–0.70), of that in batches 0.35 (0.35–0.35), met; CPU ≤ 1.25 **missed**"
+	if r := aloneRow(16, &costs); r.target != want || r.cells[colMoreCPU] != "1.30 (1.30–1.30)" {
+		t.Errorf("row is %+v", r)
+	}
+}
+
+func TestTheCPUTimeOfAProcessIsRead(t *testing.T) {
+	s, err := readStat(os.Getpid())
+	if err != nil || s.parent != os.Getppid() || s.name == "" {
+		t.Errorf("%+v, %v", s, err)
 	}
 }

@@ -13,8 +13,9 @@ import (
 	"github.com/a2agen/a2agen/bench/internal/work"
 )
 
-// stores are the columns of the table of durable work: the same server, with its tasks in memory and in a file.
-var stores = []string{"memory", "SQLite"}
+// stores are the columns of the table of durable work: the same server, with its tasks in memory, in a file and in
+// PostgreSQL.
+var stores = []string{"memory", "SQLite", "PostgreSQL"}
 
 // callers are how many connections durable work is measured with.
 var callers = []int{1, 16, 64}
@@ -44,9 +45,6 @@ func (b *bench) durableSections() []section {
 	} {
 		list = append(list, section{d.name, func(ctx context.Context) ([]row, error) { return b.durableRows(ctx, d) }})
 	}
-	if b.many > 0 {
-		list = append(list, section{"many", func(ctx context.Context) ([]row, error) { return manyRows(ctx, b.bin, b.many) }})
-	}
 	return list
 }
 
@@ -75,7 +73,11 @@ func (b *bench) startStores(ctx context.Context) (field, error) {
 		return nil, err
 	}
 	var f field
-	for i, args := range [][]string{nil, {"-store", filepath.Join(dir, "tasks.db")}} {
+	kept := [][]string{nil, {"-store", filepath.Join(dir, "tasks.db")}}
+	if b.postgres != nil {
+		kept = append(kept, []string{"-store", b.postgres.schema("server")})
+	}
+	for i, args := range kept {
 		p, err := proc.Start(ctx, filepath.Join(b.bin, contestants[colA2Agen].dir), args...)
 		if err != nil {
 			return nil, errors.Join(err, f.stop())
@@ -89,6 +91,10 @@ func (b *bench) startStores(ctx context.Context) (field, error) {
 func (d *durable) row(callers int, c cost) row {
 	r := row{work: fmt.Sprintf("%s, %d at a time", d.title, callers)}
 	for col := range stores {
+		if col == len(c.time) {
+			r.cells = append(r.cells, none)
+			continue
+		}
 		r.cells = append(r.cells, fmt.Sprintf("%s CPU, %s a second, p50 %s, p99 %s", spread(c.time[col], duration), spread(c.rate[col], whole),
 			duration(c.waits[col].percentile(0.5)), duration(c.waits[col].percentile(0.99))))
 	}

@@ -6,6 +6,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"log"
@@ -23,14 +24,15 @@ func main() {
 	log.SetFlags(0)
 	log.SetPrefix("compare: ")
 	quick := flag.Bool("quick", false, "a rough table in about 70 s")
-	only := flag.String("only", "", "run only the `sections` that this regular expression matches: message task agent stream paced burst single first idle push codec generate size rest-message rest-task rest-stream grpc-message grpc-one grpc-task grpc-events grpc-stream grpc-idle auth durable-message durable-task durable-stream")
-	many := flag.Int("many", 0, "also measure a file of so many `tasks`, which takes about three minutes for a million")
+	only := flag.String("only", "", "run only the `sections` that this regular expression matches: message task agent stream paced burst single first idle push codec generate size rest-message rest-task rest-stream grpc-message grpc-one grpc-task grpc-events grpc-stream grpc-idle auth durable-message durable-task durable-stream rows news replicas-idle many")
+	many := flag.Int("many", 0, "also measure stores of so many `tasks`, which takes about three minutes for a million in a file, and ten in PostgreSQL")
+	server := flag.String("postgres", os.Getenv("A2A_POSTGRES"), "measure PostgreSQL, too, at this `address`; nobody else should work with the server (default $A2A_POSTGRES)")
 	profile := flag.String("profile", "", "also write CPU and allocation profiles of all contestants to this `folder`")
 	flag.Parse()
 	runtime.GOMAXPROCS(1) // the other core is the server's
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, *quick, *only, *profile, *many); err != nil {
+	if err := run(ctx, *quick, *only, *profile, *server, *many); err != nil {
 		stop()
 		log.Fatal(err)
 	}
@@ -48,7 +50,7 @@ type section struct {
 	run  func(context.Context) ([]row, error)
 }
 
-func run(ctx context.Context, quick bool, only, profile string, many int) error {
+func run(ctx context.Context, quick bool, only, profile, server string, many int) (err error) {
 	pattern, err := regexp.Compile(only)
 	if err != nil {
 		return err
@@ -63,10 +65,19 @@ func run(ctx context.Context, quick bool, only, profile string, many int) error 
 		return err
 	}
 	b := &bench{bin: bin, profile: profile, rounds: 25, phase: 120 * time.Millisecond, patient: 25 * time.Second, idle: 2000, many: many}
+	b.alone, b.aloneRounds = time.Second, 5
 	if quick {
 		b.rounds, b.phase, b.patient, b.idle = 5, 60*time.Millisecond, 2*time.Second, 500
+		b.alone, b.aloneRounds = 300*time.Millisecond, 3
 	}
-	tables := []table{{contestants.names(), b.sections(quick)}, {overGRPC.names(), b.bindingSections()}, {guestColumns, b.guestSections()}, {durableColumns, b.durableSections()}}
+	if b.postgres, err = connectDatabase(ctx, server); err != nil {
+		return err
+	}
+	if b.postgres == nil {
+		log.Print("PostgreSQL is not measured: set A2A_POSTGRES to the address of a server")
+	}
+	defer func() { err = errors.Join(err, b.postgres.close()) }()
+	tables := []table{{contestants.names(), b.sections(quick)}, {overGRPC.names(), b.bindingSections()}, {guestColumns, b.guestSections()}, {durableColumns, b.durableSections()}, {aloneColumns, b.aloneSections()}}
 	var out bytes.Buffer
 	for _, t := range tables {
 		rows, err := t.run(ctx, pattern)

@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,58 +16,88 @@ import (
 	"github.com/a2agen/a2agen/a2a"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/postgres"
 	"github.com/a2agen/a2agen/runtime/store/sqlite"
 
 	"github.com/a2agen/a2agen/bench/internal/work"
 )
 
-// file is a store with many tasks, and what is measured of it.
-type file struct {
-	path  string
+// large is a store with many tasks, and what is measured of it.
+type large struct {
 	tasks int
+	open  func(ctx context.Context, clock func() time.Time) (store.Store, error) // nil: the usual clock
+	bytes func(ctx context.Context) (int64, error)                               // on disk
 }
 
 // startIn is how long opening a store of 10⁶ tasks should take.
 const startIn = 50 * time.Millisecond
 
-// manyRows makes a file of so many ended tasks and measures what it is like to work with.
-func manyRows(ctx context.Context, bin string, tasks int) (rows []row, err error) {
-	dir, err := os.MkdirTemp(bin, "many")
-	if err != nil {
-		return nil, err
+// largeStores are those that are measured, by column.
+func (b *bench) largeStores() map[int]*large {
+	logger := slog.New(slog.DiscardHandler)
+	path := filepath.Join(b.bin, "many.db")
+	list := map[int]*large{colFile: {b.many, func(_ context.Context, clock func() time.Time) (store.Store, error) {
+		return sqlite.Open(path, a2a.Protocol(), sqlite.Options{Logger: logger, Clock: clock})
+	}, func(context.Context) (int64, error) {
+		info, err := os.Stat(path)
+		if err != nil {
+			return 0, err
+		}
+		return info.Size(), nil
+	}}}
+	if p := b.postgres; p != nil {
+		address := p.schema("many")
+		list[colOne] = &large{b.many, func(ctx context.Context, clock func() time.Time) (store.Store, error) {
+			return postgres.Open(ctx, address, a2a.Protocol(), postgres.Options{Logger: logger, Clock: clock})
+		}, func(ctx context.Context) (int64, error) { return p.bytes(ctx, p.schemas[len(p.schemas)-1]) }}
 	}
-	defer os.RemoveAll(dir)
-	f := &file{filepath.Join(dir, "tasks.db"), tasks}
+	return list
+}
+
+// manyRows makes many ended tasks and measures what it is like to work with them.
+func (b *bench) manyRows(ctx context.Context) (rows []row, err error) {
+	stores := b.largeStores()
 	for _, m := range []struct {
 		what    string
-		measure func(context.Context) (series, error)
+		measure func(*large, context.Context) (series, error)
+		show    func(float64) string
 		most    time.Duration
 	}{
-		{"made, of which each", f.fill, 0},
-		{"start: the store is opened", f.start, startIn},
-		{"GetTask, each another, not in the cache", f.get, 0},
-		{"first page of 50", f.firstPage, 0},
-		{"page of 50 after 10,000 others", f.laterPage, 0},
-		{"page of a context", f.contextPage, 0},
-		{"sweep of a week, each task", f.sweep, 0},
+		{"made, of which each", (*large).fill, duration, 0},
+		{"bytes on disk of each", (*large).size, whole, 0},
+		{"start: the store is opened", (*large).start, duration, startIn},
+		{"GetTask, each another, not in the cache", (*large).get, duration, 0},
+		{"first page of 50", (*large).firstPage, duration, 0},
+		{"page of 50 after 10,000 others", (*large).laterPage, duration, 0},
+		{"page of a context", (*large).contextPage, duration, 0},
+		{"sweep of a week, each task", (*large).sweep, duration, 0},
 	} {
-		took, err := m.measure(ctx)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", m.what, err)
+		r := row{work: fmt.Sprintf("%d tasks: %s", b.many, m.what), cells: slices.Repeat([]string{none}, len(aloneColumns))}
+		worst := 0.0
+		for _, col := range slices.Sorted(maps.Keys(stores)) {
+			took, err := m.measure(stores[col], ctx)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %s: %w", aloneColumns[col], m.what, err)
+			}
+			r.cells[col], worst = spread(took, m.show), max(worst, took.median())
 		}
-		r := row{work: fmt.Sprintf("%d tasks: %s", tasks, m.what), cells: []string{none, spread(took, duration), none}}
 		if m.most > 0 {
-			r.target = fmt.Sprintf("≤ %s %s", m.most, verdict(took.median() <= float64(m.most)))
+			r.target = fmt.Sprintf("≤ %s %s", m.most, verdict(worst <= float64(m.most)))
 		}
 		rows = append(rows, r)
 	}
 	return rows, nil
 }
 
-// with opens the file for as long as do takes.
-func (f *file) with(o sqlite.Options, do func(*sqlite.Store) error) error {
-	o.Logger = slog.New(slog.DiscardHandler)
-	s, err := sqlite.Open(f.path, a2a.Protocol(), o)
+// size returns the bytes on disk of a task.
+func (f *large) size(ctx context.Context) (series, error) {
+	n, err := f.bytes(ctx)
+	return series{float64(n) / float64(f.tasks)}, err
+}
+
+// with opens the store for as long as do takes.
+func (f *large) with(ctx context.Context, clock func() time.Time, do func(store.Store) error) error {
+	s, err := f.open(ctx, clock)
 	if err != nil {
 		return err
 	}
@@ -84,10 +116,10 @@ func key(i int) store.Key {
 func contextOf(i int) string { return fmt.Sprintf("context-%d", i/10) }
 
 // fill makes the tasks, each with a message and an answer. Its figure is the time for one.
-func (f *file) fill(ctx context.Context) (series, error) {
+func (f *large) fill(ctx context.Context) (series, error) {
 	const makers = 256
 	began := time.Now()
-	err := f.with(sqlite.Options{}, func(s *sqlite.Store) error {
+	err := f.with(ctx, nil, func(s store.Store) error {
 		var next atomic.Int64
 		var failed atomic.Pointer[error]
 		var wg sync.WaitGroup
@@ -109,7 +141,7 @@ func (f *file) fill(ctx context.Context) (series, error) {
 	return series{float64(time.Since(began)) / float64(f.tasks)}, err
 }
 
-func makeTask(ctx context.Context, s *sqlite.Store, i int) error {
+func makeTask(ctx context.Context, s store.Store, i int) error {
 	p, k, about := a2a.Protocol(), key(i), contextOf(i)
 	info := runtime.MessageInfo{ID: "m", TaskID: k.Task, ContextID: about, User: true}
 	task := p.NewTask(k.Task, about, time.Now())
@@ -124,11 +156,11 @@ func makeTask(ctx context.Context, s *sqlite.Store, i int) error {
 	return err
 }
 
-// start opens the file again and again.
-func (f *file) start(context.Context) (took series, err error) {
+// start opens the store again and again.
+func (f *large) start(ctx context.Context) (took series, err error) {
 	for range 5 {
 		began := time.Now()
-		if err := f.with(sqlite.Options{}, func(*sqlite.Store) error {
+		if err := f.with(ctx, nil, func(store.Store) error {
 			took = append(took, float64(time.Since(began)))
 			return nil
 		}); err != nil {
@@ -138,9 +170,9 @@ func (f *file) start(context.Context) (took series, err error) {
 	return took, nil
 }
 
-// repeated measures what do takes, with the file just opened.
-func (f *file) repeated(times int, do func(*sqlite.Store) error) (took series, err error) {
-	err = f.with(sqlite.Options{}, func(s *sqlite.Store) error {
+// repeated measures what do takes, with the store just opened.
+func (f *large) repeated(ctx context.Context, times int, do func(store.Store) error) (took series, err error) {
+	err = f.with(ctx, nil, func(s store.Store) error {
 		for range times {
 			began := time.Now()
 			if err := do(s); err != nil {
@@ -153,8 +185,8 @@ func (f *file) repeated(times int, do func(*sqlite.Store) error) (took series, e
 	return took, err
 }
 
-func (f *file) get(ctx context.Context) (series, error) {
-	return f.repeated(1000, func(s *sqlite.Store) error {
+func (f *large) get(ctx context.Context) (series, error) {
+	return f.repeated(ctx, 1000, func(s store.Store) error {
 		_, err := s.Get(ctx, key(1+rand.IntN(f.tasks)), store.Full)
 		return err
 	})
@@ -162,37 +194,37 @@ func (f *file) get(ctx context.Context) (series, error) {
 
 const pageSize = 50
 
-func (f *file) firstPage(ctx context.Context) (series, error) {
-	return f.repeated(100, func(s *sqlite.Store) error {
+func (f *large) firstPage(ctx context.Context) (series, error) {
+	return f.repeated(ctx, 100, func(s store.Store) error {
 		_, err := s.List(ctx, store.Owner{}, store.Query{Size: pageSize})
 		return err
 	})
 }
 
-func (f *file) laterPage(ctx context.Context) (series, error) {
+func (f *large) laterPage(ctx context.Context) (series, error) {
 	token := ""
-	next := func(s *sqlite.Store) error {
+	next := func(s store.Store) error {
 		page, err := s.List(ctx, store.Owner{}, store.Query{Size: pageSize, Token: token})
 		token = page.Next
 		return err
 	}
-	if _, err := f.repeated(min(10_000, f.tasks/2)/pageSize, next); err != nil {
+	if _, err := f.repeated(ctx, min(10_000, f.tasks/2)/pageSize, next); err != nil {
 		return nil, err
 	}
-	return f.repeated(100, next)
+	return f.repeated(ctx, 100, next)
 }
 
-func (f *file) contextPage(ctx context.Context) (series, error) {
-	return f.repeated(100, func(s *sqlite.Store) error {
+func (f *large) contextPage(ctx context.Context) (series, error) {
+	return f.repeated(ctx, 100, func(s store.Store) error {
 		_, err := s.List(ctx, store.Owner{}, store.Query{Size: pageSize, Context: contextOf(rand.IntN(f.tasks))})
 		return err
 	})
 }
 
 // sweep drops some of the tasks a week later. Its figures are the times for one.
-func (f *file) sweep(ctx context.Context) (took series, err error) {
+func (f *large) sweep(ctx context.Context) (took series, err error) {
 	later := func() time.Time { return time.Now().Add(8 * 24 * time.Hour) }
-	err = f.with(sqlite.Options{Clock: later}, func(s *sqlite.Store) error {
+	err = f.with(ctx, later, func(s store.Store) error {
 		for range 100 {
 			began := time.Now()
 			dropped, more, err := s.Sweep(ctx)

@@ -26,7 +26,11 @@ type bench struct {
 	phase   time.Duration // wall time of one phase, about
 	patient time.Duration // a single stream that would take longer is left out
 	idle    int           // idle streams
-	many    int           // tasks in a file; 0: that is not measured
+	many    int           // tasks in a store; 0: that is not measured
+
+	postgres    *database     // nil: none
+	alone       time.Duration // of a phase of a store without a server
+	aloneRounds int
 }
 
 // with runs f on a freshly started field.

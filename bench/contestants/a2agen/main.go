@@ -1,5 +1,5 @@
 // Command a2agen is our own contestant: the runtime's server with the emitted protocol package, its in-memory store, or one
-// in the file that -store names, and the defaults of a generated program, without logging. With -grpc it answers gRPC, too, on the same port; with -auth it demands
+// in the file or at the server that -store names, and the defaults of a generated program, without logging. With -grpc it answers gRPC, too, on the same port; with -auth it demands
 // credentials. It has one skill that takes
 // messages as they are, so that it does what its peers do.
 package main
@@ -11,12 +11,15 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"strings"
 
 	"github.com/a2agen/a2agen/a2a"
 	"github.com/a2agen/a2agen/internal/a2awires"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/server"
 	"github.com/a2agen/a2agen/runtime/server/grpcserver"
+	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/postgres"
 	"github.com/a2agen/a2agen/runtime/store/sqlite"
 
 	"github.com/a2agen/a2agen/bench/internal/child"
@@ -25,7 +28,7 @@ import (
 )
 
 var (
-	file     = flag.String("store", "", "keep tasks in this `file`")
+	file     = flag.String("store", "", "keep tasks in this `file`, or at the address of this PostgreSQL server")
 	withGRPC = flag.Bool("grpc", false, "answer gRPC, too")
 	asks     = flag.String("auth", "", "demand credentials of a `kind`: key, basic, jwt or mtls")
 	observes = flag.String("observe", "", "have every call observed `by` audit, otel, or sdk")
@@ -71,7 +74,7 @@ func newAgent(addr, token string) (child.Served, error) {
 		return child.Served{}, err
 	}
 	if *file != "" {
-		tasks, err := sqlite.OpenStore(*file, "bench", protocol)
+		tasks, err := openStore(*file, protocol)
 		if err != nil {
 			return child.Served{}, err
 		}
@@ -86,6 +89,14 @@ func newAgent(addr, token string) (child.Served, error) {
 		return child.Served{All: whole{s}}, err
 	}
 	return child.Served{HTTP: s}, err
+}
+
+// openStore opens a file, or what the address of a PostgreSQL server names.
+func openStore(where string, p *runtime.Protocol) (store.Store, error) {
+	if strings.Contains(where, "://") {
+		return postgres.OpenStore(where, "bench", p)
+	}
+	return sqlite.OpenStore(where, "bench", p)
 }
 
 // whole serves as an agent of its own does: all bindings by what a connection says first.
