@@ -60,7 +60,8 @@ to A2A_STORE everywhere.`,
 		moved := false
 		m := &spread.Mover{Drain: drain, Told: func(done spread.Moved) {
 			moved = true
-			fmt.Fprintf(cmd.OutOrStdout(), "%s moved from %s to %s: %s\n", caller(done.Principal, ""), done.From, done.To, count(int(done.Sum.Tasks), "task"))
+			fmt.Fprintf(cmd.OutOrStdout(), "%s moved from %s to %s: %s\n", caller(done.Principal, ""),
+				done.From, done.To, count(int(done.Sum.Tasks), "task"))
 		}}
 		for _, p := range places {
 			defer func() { _ = p.Close() }()

@@ -186,7 +186,8 @@ type tables struct {
 // Columns of the tables, in the order of the rows.
 const (
 	taskFilled = `n rev owner account id context skill clientid trace version stamps artifacts artifactparts log since charged said saidparts
-		laststatus laststatusparts oldest snapshot body epoch calls done runner attempt made began pushes ticketed asked input saved rest rested state at wire head`
+		laststatus laststatusparts oldest snapshot body epoch calls done runner attempt made began pushes ticketed asked input saved
+		rest rested state at wire head`
 	eventFilled  = "task seq kind state wire run doc messages"
 	bodyFilled   = "task version wire doc"
 	callFilled   = "task n wire request input value"
@@ -206,7 +207,8 @@ func (t *tables) copyTo(ctx context.Context, f *filled) error {
 		if len(into.rows) == 0 {
 			continue
 		}
-		if _, err := f.tx.CopyFrom(ctx, pgx.Identifier{f.w.target.schema, into.table}, strings.Fields(into.columns), pgx.CopyFromRows(into.rows)); err != nil {
+		table := pgx.Identifier{f.w.target.schema, into.table}
+		if _, err := f.tx.CopyFrom(ctx, table, strings.Fields(into.columns), pgx.CopyFromRows(into.rows)); err != nil {
 			return err
 		}
 	}

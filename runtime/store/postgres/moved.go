@@ -73,7 +73,8 @@ func (w *Whole) Admit(ctx context.Context, principal, list string) error {
 		// The row of meta is locked, so that the list stays as it is until the account is there.
 		var places string
 		var some bool
-		if err := tx.QueryRow(ctx, w.sql("SELECT places, EXISTS(SELECT 1 FROM a2a.account WHERE n>0) FROM a2a.meta FOR UPDATE")).Scan(&places, &some); err != nil {
+		const look = "SELECT places, EXISTS(SELECT 1 FROM a2a.account WHERE n>0) FROM a2a.meta FOR UPDATE"
+		if err := tx.QueryRow(ctx, w.sql(look)).Scan(&places, &some); err != nil {
 			return err
 		}
 		switch {

@@ -62,7 +62,8 @@ func (e *missingError) Is(target error) bool { return target == fs.ErrNotExist }
 func OpenPlaces(ctx context.Context, addresses string) ([]*Whole, error) {
 	list := severalOf(addresses)
 	if list == nil {
-		return nil, errors.New("owners move between several databases: list them as A2A_STORE has them, each as postgres://…, with white space between them")
+		return nil, errors.New("owners move between several databases: list them as A2A_STORE has them, " +
+			"each as postgres://…, with white space between them")
 	}
 	var places []*Whole
 	for _, address := range list {
@@ -87,7 +88,8 @@ func (t *target) current(ctx context.Context, c *pgx.Conn) error {
 	case m.format == 0:
 		return &missingError{fmt.Sprintf("there is no schema %s: the address may name another with %s=NAME", t.schema, paramSchema)}
 	case m.format < len(t.steps):
-		return fmt.Errorf(`schema %s has format %d, and this program knows format %d: run "a2agen tasks migrate" first`, t.schema, m.format, len(t.steps))
+		return fmt.Errorf(`schema %s has format %d, and this program knows format %d: run "a2agen tasks migrate" first`,
+			t.schema, m.format, len(t.steps))
 	}
 	return m.check("", t.steps)
 }
@@ -136,7 +138,8 @@ func (w *Whole) Unused(ctx context.Context) error {
 	var names []string
 	err := w.one(ctx, "SELECT coalesce(array_agg(name ORDER BY name), '{}') FROM a2a.instance WHERE lease>clock_timestamp()", nil, &names)
 	if err == nil && len(names) > 0 {
-		err = fmt.Errorf("%s is in use by %s: stop the agent first; what was killed is taken to be there for some seconds", w.Name(), strings.Join(names, ", "))
+		err = fmt.Errorf("%s is in use by %s: stop the agent first; what was killed is taken to be there for some seconds",
+			w.Name(), strings.Join(names, ", "))
 	}
 	return err
 }
@@ -281,7 +284,8 @@ func (w *Whole) queueParts(queue func(sql string, scan func(rows pgx.Rows) error
 		return err
 	})
 	queue(`SELECT task, id, version, config, tasks, next, until, attempt, since, 
-		CASE WHEN due>=`+restingDueSQL+` THEN due-`+restingDueSQL+` ELSE coalesce(due, 0) END, coalesce(dead, '') FROM a2a.push WHERE task=ANY($1) ORDER BY task, id`, func(rows pgx.Rows) error {
+		CASE WHEN due>=`+restingDueSQL+` THEN due-`+restingDueSQL+` ELSE coalesce(due, 0) END, coalesce(dead, '')
+		FROM a2a.push WHERE task=ANY($1) ORDER BY task, id`, func(rows pgx.Rows) error {
 		var p transfer.Push
 		c := &p.Cursor
 		err := rows.Scan(&n, &p.ID, &p.Version, &p.Config, &p.Tasks, &c.Next, &c.Until, &c.Attempt, &c.Since, &c.Due, &c.Dead)

@@ -81,7 +81,8 @@ func (s *Store) Renew(ctx context.Context) (all store.Lease, err error) {
 			}
 			all.Lost = append(all.Lost, a.value.Lost...)
 		} else if a.place.missed(time.Now()) {
-			s.log.Error("a database was not reached for too long: what runs here of its tasks is left to others", "name", a.place.name, "error", a.err)
+			s.log.Error("a database was not reached for too long: what runs here of its tasks is left to others",
+				"name", a.place.name, "error", a.err)
 			lapsed[a.place] = true
 		}
 	}

@@ -198,7 +198,8 @@ func (w *Whole) put(i *ids, t *transfer.Task) error {
 	for _, p := range t.Pushes {
 		c := &p.Cursor
 		exec(`INSERT INTO push(task, id, version, config, tasks, next, until, attempt, since, holder, due, dead)
-			VALUES(?,?,?,?,?,?,?,?,?,0,?,?)`, p.ID, p.Version, p.Config, p.Tasks, c.Next, c.Until, c.Attempt, c.Since, orNull(c.Due), orNullText(c.Dead))
+			VALUES(?,?,?,?,?,?,?,?,?,0,?,?)`, p.ID, p.Version, p.Config, p.Tasks, c.Next, c.Until, c.Attempt,
+			c.Since, orNull(c.Due), orNullText(c.Dead))
 	}
 	return failed
 }
