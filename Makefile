@@ -74,12 +74,16 @@ replicas: postgresql ## what needs a PostgreSQL server: three replicas that shar
 	FOR=$(FOR) $(GO) test -count=1 -vet=off -v -timeout 3h ./internal/test/ringtest
 	A2A_SEEDS=2s $(GO) test -count=1 -vet=off -v -run '^TestPostgreSQLIsAStore$$/^Differential$$' ./runtime/store/postgres
 
-postgresql: # A2A_POSTGRES names another server; Debian's is installed without a cluster of its own
+postgresql: # A2A_POSTGRES names another server; Debian's is installed without a cluster of its own, and its pgbouncer is not started
 	@test -n "$$A2A_POSTGRES$$A2A_POSTGRES_BIN" || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null || \
 	{ test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get update -q && mkdir -p /etc/postgresql-common && \
 	  echo 'create_main_cluster = false' >/etc/postgresql-common/createcluster.conf && \
 	  DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends -o Dpkg::Options::=--force-confold postgresql; } </dev/null || \
 	echo "there is no PostgreSQL, and it cannot be installed here: set A2A_POSTGRES=postgres://… to a server for tests"
+	@test -n "$$A2A_PGBOUNCER" || command -v pgbouncer /usr/sbin/pgbouncer >/dev/null || \
+	{ test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get update -q && \
+	  RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends pgbouncer; } </dev/null || \
+	echo "there is no pgbouncer, and it cannot be installed here: nothing is tried through it"
 
 fuzz: ## ten seconds for every fuzz target
 	@$(GO) list ./... | while read p; do \
