@@ -1,6 +1,7 @@
 package dev
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -225,7 +226,7 @@ func (a *agent) restart(ctx context.Context) {
 	ended := a.process
 	a.process = nil
 	how := "the agent ended by itself (" + ended.Ended() + ")"
-	if time.Since(ended.Begun) < shortLived {
+	if time.Since(ended.Begun) < cmp.Or(a.short, shortLived) {
 		a.down(status.Failed(status.Starting, "%s soon after it was started: it is started again when a file is saved", how))
 		return
 	}

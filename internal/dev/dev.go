@@ -43,6 +43,8 @@ type Options struct {
 	Out           io.Writer
 	Keys          io.Reader // keys that a person presses; nil: nobody does
 	Raw           bool      // Out is a terminal that does not return the carriage by itself
+
+	short time.Duration // how long a process must have answered to be started again when it ends by itself; 0: three seconds
 }
 
 // Run runs the loops until the context ends, which is no error, or somebody presses q.

@@ -198,7 +198,7 @@ func TestNoAgentIsSaidToCallers(t *testing.T) {
 
 // TestAnAgentThatEndsByItselfIsNotStartedForEver: soon after its start it waits for a save.
 func TestAnAgentThatEndsByItselfIsNotStartedForEver(t *testing.T) {
-	l := startLoop(t, "one", nil)
+	l := startLoop(t, "one", func(o *Options) { o.short = time.Hour })
 	l.until("answers at")
 	if resp, err := http.Get(l.url + "/exit"); err == nil {
 		_ = resp.Body.Close()
@@ -206,6 +206,24 @@ func TestAnAgentThatEndsByItselfIsNotStartedForEver(t *testing.T) {
 	l.until("the agent ended by itself (exit status 4) soon after it was started")
 	l.write("answer.go", "two")
 	l.until("answers at")
+}
+
+// TestAnAgentThatEndsByItselfIsStartedAgain, and what ends it is not asked for ever.
+func TestAnAgentThatEndsByItselfIsStartedAgain(t *testing.T) {
+	l := startLoop(t, "one", func(o *Options) { o.short = time.Nanosecond })
+	l.until("answers at")
+	resp, err := http.Get(l.url + "/exit")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if said, _ := io.ReadAll(resp.Body); resp.StatusCode != http.StatusBadGateway || !strings.Contains(string(said), "its process ended each time") {
+		t.Errorf("%s %s", resp.Status, said)
+	}
+	l.until("the agent ended by itself (exit status 4); it is started again")
+	if got := l.get(); !strings.HasPrefix(got, "one ") {
+		t.Error(got)
+	}
 }
 
 // TestKeys of a person at the terminal: rebuild, pause, quit.

@@ -27,6 +27,7 @@ type call struct {
 	r     *http.Request
 	body  []byte    // kept
 	more  io.Reader // after it; nil: nothing
+	made  int       // how often it was sent and not answered
 	// operation is what 1.0 calls what is asked for; "" if that is not known.
 	operation string
 }
@@ -51,8 +52,17 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if done := c.pass(up); done {
 			return
 		}
+		if c.made++; c.made == mostMade { // it may be what ends them
+			c.unanswered(errEnds)
+			return
+		}
 	}
 }
+
+// mostMade is how often a request is made before it counts as unanswered.
+const mostMade = 3
+
+var errEnds = errors.New("its process ended each time that this was asked")
 
 // read reads the request's body, as far as it is kept.
 func (c *call) read() error {
