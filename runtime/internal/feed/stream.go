@@ -102,8 +102,10 @@ func (st *Stream) Begin(task runtime.Task, version int64) {
 // Where the log does not reach, or a store in memory kept none because nobody listened, the task has what was missed.
 func (st *Stream) Subscribe(after int64) error {
 	st.follow = true
-	if after > 0 && st.resume(after) {
-		return nil
+	if after > 0 {
+		if on, err := st.resume(after); on || err != nil {
+			return err
+		}
 	}
 	// The reader is attached: every event after the snapshot's version is read from the log, none is lost.
 	snap, err := st.f.Store.Get(st.f.Context(), st.Key, store.Full)
@@ -111,8 +113,10 @@ func (st *Stream) Subscribe(after int64) error {
 		return err
 	}
 	missed := after > 0 && snap.Version > after
-	if missed && st.resume(after) { // there are events since the first look
-		return nil
+	if missed { // there are events since the first look
+		if on, err := st.resume(after); on || err != nil {
+			return err
+		}
 	}
 	if state := snap.Task.TaskInfo().State; state.Terminal() && !missed && !st.Version.Rules.Final {
 		return runtime.ErrUnsupportedOperation.With("the task has ended: %s", state).
@@ -122,14 +126,18 @@ func (st *Stream) Subscribe(after int64) error {
 	return nil
 }
 
-// resume has the stream go on after an event, if there are later ones in the log.
-func (st *Stream) resume(after int64) bool {
+// resume has the stream go on after an event, if there are later ones in the log. It fails when the store does not say
+// whether there are.
+func (st *Stream) resume(after int64) (on bool, err error) {
 	recs, err := st.f.Store.Events(st.f.Context(), st.Key, after, 1)
+	if store.Unsure(err) {
+		return false, err
+	}
 	if err != nil || len(recs) == 0 {
-		return false
+		return false, nil
 	}
 	st.seq = after
-	return true
+	return true, nil
 }
 
 // Close ends the reading.

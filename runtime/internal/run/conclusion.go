@@ -30,7 +30,7 @@ func (e *conclusion) giveUp(err error) {
 		e.c.log().Warn("skill failed after its answer", "error", err)
 	case errors.Is(cause, task.ErrCanceled):
 		e.c.log().Info("task canceled") // it ended then
-	case errors.Is(cause, task.ErrLost):
+	case errors.Is(cause, task.ErrLost), e.leavesIt(err):
 		e.c.log().Info("task goes on elsewhere", "error", err)
 		e.c.err, e.c.task.elsewhere = err, true
 	case errors.Is(cause, task.ErrShutdown) && e.givesBack():
@@ -49,6 +49,13 @@ func (e *conclusion) giveUp(err error) {
 	default:
 		e.fail(e.explain(err))
 	}
+}
+
+// leavesIt reports whether a call that may be tried again failed for a store that was away, and began when the lease was
+// lost already: its task is for others to take over.
+func (e *conclusion) leavesIt(err error) bool {
+	away := errors.Is(err, store.ErrUnavailable) || errors.Is(err, store.ErrUnknown)
+	return away && e.c.skill.OnCrash == CrashRetry && e.c.task.runsHere.Load() && e.c.r.lease.lapsing()
 }
 
 // givesBack reports whether the task of a call that the shutdown interrupts is left to whoever comes next: the skill's
