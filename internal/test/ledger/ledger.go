@@ -42,7 +42,11 @@ type Agent struct {
 
 // Interrupt counts something that may interrupt handlers, also those that begin within a while.
 func (a *Agent) Interrupt(within time.Duration) {
-	a.unsettled.Store(time.Now().Add(within).UnixNano())
+	for until := time.Now().Add(within).UnixNano(); ; {
+		if was := a.unsettled.Load(); was >= until || a.unsettled.CompareAndSwap(was, until) {
+			break
+		}
+	}
 	a.Kills.Add(1)
 }
 
@@ -137,7 +141,7 @@ func (t *Tally) String() string {
 // Report checks the webhooks, and what all tasks are in the end, and says how much it was.
 func (l *Load) Report(t *testing.T) *Tally {
 	t.Helper()
-	sum, until := &Tally{}, time.Now().Add(90*time.Second)
+	sum, until := &Tally{}, time.Now().Add(150*time.Second) // a claim of a delivery lasts two minutes
 	var group sync.WaitGroup
 	for _, c := range l.clients {
 		for _, p := range c.promises {

@@ -146,7 +146,7 @@ func shuffled(faults []fault, rnd *rand.Rand) []fault {
 }
 
 func (r *ring) do(l lane, f fault, rnd *rand.Rand) {
-	r.agent.Interrupt(0)
+	r.agent.Interrupt(time.Minute) // it has ended by then
 	err := f.do(r, rnd)
 	r.agent.Interrupt(2 * lease) // until all leases are known to be over
 	r.mu.Lock()
