@@ -49,7 +49,9 @@ func replica(t *testing.T, o Options, addresses ...string) *spread.Store {
 		t.Fatal(err)
 	}
 	for i, address := range addresses {
-		places = append(places, spread.Place{Name: names[i], Open: func() (spread.Database, error) { return openPlace(address, a2a.Protocol(), o) }})
+		places = append(places, spread.Place{Name: names[i], Open: func(ctx context.Context) (spread.Database, error) {
+			return openPlace(ctx, address, a2a.Protocol(), o)
+		}})
 	}
 	s, err := spread.New(places, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -94,8 +96,8 @@ type worked struct {
 	events []string // text of each artifact that was acknowledged, in order
 }
 
-// insist calls do by one replica after another until it has an answer.
-func (l *load) insist(do func(s *spread.Store) error) error {
+// retry calls do by one replica after another until it has an answer.
+func (l *load) retry(do func(s *spread.Store) error) error {
 	for {
 		err := do(l.replicas[rand.IntN(len(l.replicas))])
 		if err == nil || !store.Unsure(err) {
@@ -114,7 +116,7 @@ func (l *load) work(ctx context.Context, name string) {
 		task := p.NewTask(key.Task, "talk", at)
 		stamp := l.stamp.Add(1)
 		var epoch int64
-		err := l.insist(func(s *spread.Store) error {
+		err := l.retry(func(s *spread.Store) error {
 			snap, err := s.Create(context.Background(), key, store.New{Task: task, Private: store.Private{Skill: "echo"}, Stamp: stamp, Call: &store.Call{}}, nil)
 			epoch = snap.Epoch
 			if errors.Is(err, store.ErrExists) { // another replica has made it: its answer was lost
@@ -137,7 +139,7 @@ func (l *load) work(ctx context.Context, name string) {
 			if n%2 == 0 {
 				u.Epoch = epoch // a handler's
 			}
-			err := l.insist(func(s *spread.Store) error {
+			err := l.retry(func(s *spread.Store) error {
 				expect := int64(0)
 				if u.Epoch == 0 {
 					expect = int64(n + 1)
@@ -147,7 +149,7 @@ func (l *load) work(ctx context.Context, name string) {
 			})
 			if errors.Is(err, store.ErrLost) { // the handler did not end in time: another is to begin
 				u.Epoch = 0
-				err = l.insist(func(s *spread.Store) error {
+				err = l.retry(func(s *spread.Store) error {
 					_, err := s.Apply(context.Background(), key, int64(n+1), u, nil)
 					return err
 				})

@@ -45,8 +45,8 @@ func openSeveral(addresses []string, agent string, p *runtime.Protocol) (store.S
 	}
 	places := make([]spread.Place, len(addresses))
 	for i, address := range addresses {
-		places[i] = spread.Place{Name: names[i], Open: func() (spread.Database, error) {
-			return openPlace(address, p, Options{Agent: agent, placed: list})
+		places[i] = spread.Place{Name: names[i], Open: func(ctx context.Context) (spread.Database, error) {
+			return openPlace(ctx, address, p, Options{Agent: agent, placed: list})
 		}}
 	}
 	s, err := spread.New(places, nil)
@@ -56,8 +56,8 @@ func openSeveral(addresses []string, agent string, p *runtime.Protocol) (store.S
 	return s, nil
 }
 
-func openPlace(address string, p *runtime.Protocol, o Options) (spread.Database, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+func openPlace(ctx context.Context, address string, p *runtime.Protocol, o Options) (spread.Database, error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	s, err := Open(ctx, address, p, o)
 	if err != nil {

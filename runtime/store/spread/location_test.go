@@ -1,13 +1,14 @@
 package spread
 
 import (
+	"context"
 	"testing"
 
 	"github.com/a2agen/a2agen/runtime/store/memory"
 )
 
 func TestSeveralDatabasesAreNamedAtTheStart(t *testing.T) {
-	open := func() (Database, error) { return Database{Store: memory.New(memory.Limits{})}, nil }
+	open := func(context.Context) (Database, error) { return Database{Store: memory.New(memory.Limits{})}, nil }
 	s, err := New([]Place{{"db2:5432/agents", open}, {"db1:5432/agents", open}}, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -31,8 +31,8 @@ var ErrMoved = fmt.Errorf("%w: its owner is being moved to another database", st
 // Place is one of the databases.
 type Place struct {
 	Name string // owners are spread by it: it never changes
-	// Open opens it. When it cannot be reached, that is tried again.
-	Open func() (Database, error)
+	// Open opens it. When it cannot be reached, that is tried again. Its context ends when the store is closed.
+	Open func(ctx context.Context) (Database, error)
 }
 
 // Database is an open place.
@@ -74,7 +74,8 @@ type Store struct {
 	list    string // names of all
 	log     *slog.Logger
 	patient time.Duration
-	closing chan struct{}
+	ctx     context.Context // of what opens places
+	closing context.CancelFunc
 	opening sync.WaitGroup
 	ended   sync.Once
 	closed  error // what Close returned
@@ -107,9 +108,9 @@ const againAfter = 5 * time.Second
 // New opens the places. One that cannot be reached is opened later, if another can; any other error is returned.
 func New(list []Place, log *slog.Logger) (*Store, error) {
 	s := &Store{
-		log: cmp.Or(log, slog.Default()), patient: patience, closing: make(chan struct{}), known: map[string]*place{},
-		watches: map[string]map[*watch]struct{}{},
+		log: cmp.Or(log, slog.Default()), patient: patience, known: map[string]*place{}, watches: map[string]map[*watch]struct{}{},
 	}
+	s.ctx, s.closing = context.WithCancel(context.Background())
 	names := make([]string, len(list))
 	for i, p := range list {
 		names[i] = p.Name
@@ -145,7 +146,7 @@ func (s *Store) openAll() error {
 	var group sync.WaitGroup
 	failed := make([]error, len(s.places))
 	for i, p := range s.places {
-		group.Go(func() { failed[i] = p.connect() })
+		group.Go(func() { failed[i] = p.connect(s.ctx) })
 	}
 	group.Wait()
 	away := 0
@@ -172,11 +173,11 @@ func (s *Store) openAll() error {
 func (s *Store) openLater(p *place) {
 	for {
 		select {
-		case <-s.closing:
+		case <-s.ctx.Done():
 			return
 		case <-time.After(againAfter):
 		}
-		if err := p.connect(); err == nil {
+		if err := p.connect(s.ctx); err == nil {
 			s.log.Info("a database of the tasks can be reached again", "name", p.name)
 			return
 		} else if !errors.Is(err, store.ErrUnavailable) {
@@ -188,7 +189,7 @@ func (s *Store) openLater(p *place) {
 // Close implements [store.Store].
 func (s *Store) Close(left ...store.Key) error {
 	s.ended.Do(func() {
-		close(s.closing)
+		s.closing()
 		s.opening.Wait()
 		var group sync.WaitGroup
 		failed := make([]error, len(s.places))
@@ -207,7 +208,7 @@ func (s *Store) Close(left ...store.Key) error {
 type place struct {
 	name   string
 	number int
-	open   func() (Database, error)
+	open   func(context.Context) (Database, error)
 
 	mu sync.Mutex
 	db *Database // nil: it could not be opened so far
@@ -216,8 +217,8 @@ type place struct {
 }
 
 // connect opens the place.
-func (p *place) connect() error {
-	db, err := p.open()
+func (p *place) connect(ctx context.Context) error {
+	db, err := p.open(ctx)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/a2agen/a2agen/a2a"
@@ -153,7 +154,7 @@ func over(t testing.TB, list ...*fake) *Store {
 	t.Helper()
 	var places []Place
 	for _, f := range list {
-		places = append(places, Place{f.name, func() (Database, error) {
+		places = append(places, Place{f.name, func(context.Context) (Database, error) {
 			f.mu.Lock()
 			defer f.mu.Unlock()
 			return Database{f, f}, f.away
@@ -465,6 +466,29 @@ func TestWhatIsNoLongerThereIsLookedForElsewhere(t *testing.T) {
 }
 
 // TestTwoThatHaveAnOwnerAreAMistake: neither is believed.
+// TestClosingEndsTheOpeningOfAPlace: a database that does not answer holds up nobody who ends.
+func TestClosingEndsTheOpeningOfAPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tries := 0
+		s, err := New([]Place{
+			{"a", func(context.Context) (Database, error) { return Database{Store: memory.New(memory.Limits{})}, nil }},
+			{"b", func(ctx context.Context) (Database, error) {
+				if tries++; tries > 1 {
+					<-ctx.Done() // as a server whose packets are lost
+				}
+				return Database{}, store.ErrUnavailable
+			}},
+		}, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * againAfter)
+		if err := s.Close(); err != nil || tries != 2 {
+			t.Errorf("after %d tries: %v", tries, err)
+		}
+	})
+}
+
 func TestTwoThatHaveAnOwnerAreAMistake(t *testing.T) {
 	a, b, c := newFake("a"), newFake("b"), newFake("c")
 	p := whose("a b c", "c")
@@ -487,7 +511,7 @@ func TestAPlaceIsOpenedLater(t *testing.T) {
 	open := func(of ...*fake) error {
 		var places []Place
 		for _, f := range of {
-			places = append(places, Place{f.name, func() (Database, error) { return Database{f, f}, f.away }})
+			places = append(places, Place{f.name, func(context.Context) (Database, error) { return Database{f, f}, f.away }})
 		}
 		s, err := New(places, slog.New(slog.DiscardHandler))
 		if err == nil {

@@ -1,6 +1,7 @@
 package spread
 
 import (
+	"context"
 	"log/slog"
 	"testing"
 	"time"
@@ -15,7 +16,7 @@ import (
 func two(t testing.TB, names string, a, b store.Store) *Store {
 	t.Helper()
 	place := func(name string, of store.Store) Place {
-		return Place{Name: name, Open: func() (Database, error) { return Database{Store: of}, nil }}
+		return Place{Name: name, Open: func(context.Context) (Database, error) { return Database{Store: of}, nil }}
 	}
 	s, err := New([]Place{place(names[:1], a), place(names[1:], b)}, slog.New(slog.DiscardHandler))
 	if err != nil {
