@@ -212,10 +212,11 @@ func (a *Admin) pushes(ctx context.Context, where string, args ...any) (rows []a
 // nowSQL is the time by the database's clock, in nanoseconds.
 const nowSQL = "(extract(epoch FROM clock_timestamp())*1000000000)::bigint"
 
-// Prune implements [admin.Store]. What it drops counts in the first lane: only the sum of all of them matters.
+// Prune implements [admin.Store]. What it drops counts in the first lane: only the sum of all of them matters. It passes over
+// accounts that are being moved.
 func (a *Admin) Prune(ctx context.Context, which admin.Which, rested time.Duration, dry bool) (n int, err error) {
 	const lane = int16(0)
-	c := &clause{where: "t.rest>0 AND NOT EXISTS(SELECT 1 FROM a2a.push p WHERE p.task=t.n AND p.due IS NOT NULL)", args: []any{lane}}
+	c := &clause{where: "t.rest>0 AND a.moved%4<2 AND NOT EXISTS(SELECT 1 FROM a2a.push p WHERE p.task=t.n AND p.due IS NOT NULL)", args: []any{lane}}
 	c.and("t.rested<"+nowSQL+"-", rested.Nanoseconds(), "")
 	c.only(&which)
 	if dry {
@@ -232,10 +233,10 @@ func (a *Admin) Prune(ctx context.Context, which admin.Which, rested time.Durati
 	}
 }
 
-// Replay implements [admin.Store].
+// Replay implements [admin.Store]. It passes over accounts that are being moved: what they have to send sleeps.
 func (a *Admin) Replay(ctx context.Context, task, id string) (n int, err error) {
 	tag, err := a.c.Exec(ctx, a.t.inSchema(`UPDATE a2a.push SET dead=NULL, attempt=0, since=0, holder=0, due=`+nowSQL+` WHERE dead IS NOT NULL
-		AND ($1='' OR task IN (SELECT n FROM a2a.task WHERE id=$1)) AND ($2='' OR id=$2)`), task, id)
+		AND EXISTS(SELECT 1 FROM a2a.task t JOIN a2a.account a ON a.n=t.account WHERE t.n=task AND a.moved%4<2) AND ($1='' OR task IN (SELECT n FROM a2a.task WHERE id=$1)) AND ($2='' OR id=$2)`), task, id)
 	if err != nil {
 		return 0, a.t.openFailed(err)
 	}

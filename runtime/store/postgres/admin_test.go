@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
 	"github.com/a2agen/a2agen/runtime/store/admin"
+	"github.com/a2agen/a2agen/runtime/store/spread"
 )
 
 // desk is a store with three tasks, and an Admin beside it: "ended" of ada, with a notification that was given up; "parked", which waits
@@ -131,6 +133,21 @@ func TestWhatRestsIsPruned(t *testing.T) {
 	tasks, wrong, err := a.Check(t.Context())
 	if tasks != 2 || len(wrong) > 0 || err != nil {
 		t.Errorf("%d tasks, %q, %v", tasks, wrong, err)
+	}
+}
+
+// TestWhatIsBeingMovedIsLeftAlone: nothing is pruned, and nothing sent again, of an account that is closed, or elsewhere.
+func TestWhatIsBeingMovedIsLeftAlone(t *testing.T) {
+	s, a, address := desk(t)
+	for _, step := range []struct{ moved, pruned, replayed int }{
+		{spread.Closed, 0, 0}, {spread.Away, 0, 0}, {4 + spread.Here, 2, 1},
+	} {
+		execute(t, address, strings.ReplaceAll(fmt.Sprintf("UPDATE a2a.account SET moved=%d WHERE n>0", step.moved), "a2a.", s.schema))
+		pruned, err := a.Prune(t.Context(), admin.Which{}, 0, true)
+		replayed, failed := a.Replay(t.Context(), "", "")
+		if err != nil || failed != nil || pruned != step.pruned || replayed != step.replayed {
+			t.Errorf("%+v: %d are pruned, %v, and %d replayed, %v", step, pruned, err, replayed, failed)
+		}
 	}
 }
 
