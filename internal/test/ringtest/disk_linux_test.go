@@ -30,7 +30,7 @@ func runOnDisk(m *testing.M) int {
 	}
 	dir, err := os.MkdirTemp("", "ringtest-")
 	if err == nil {
-		err = errors.Join(os.Chmod(dir, 0o755), syscall.Mount("ringtest", dir, "tmpfs", 0, fmt.Sprint("mode=0755,size=", diskSize)))
+		err = errors.Join(os.Chmod(dir, 0o755), syscall.Mount("ringtest", dir, "tmpfs", 0, fmt.Sprint("mode=0755,size=", int64(diskSize))))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "no disk that can be full:", err)
