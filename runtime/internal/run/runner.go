@@ -169,8 +169,7 @@ func (r *Runner) States(key store.Key) (now string, queued []string) {
 }
 
 // StoreTime is how long a call of the store may take at least before it is given up, and half of what it may take at
-// most. Where instances have leases it is a third of one, if that is less, but no less
-// than a second.
+// most. Where instances have leases it is a third of one, if that is less, but no less than a second.
 const StoreTime = 10 * time.Second
 
 // deadlines gives the calls of the store their context. A context with a timer for each would cost more than a call of
