@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
+	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -39,8 +42,10 @@ and compared, by counts and a digest.`,
 		if err := format.check(); err != nil {
 			return err
 		}
-		done, err := runCopy(cmd, args[0], args[1], dry)
-		if cmd.Context().Err() != nil {
+		ctx, stop := interruptible(cmd.Context())
+		defer stop()
+		done, err := runCopy(ctx, cmd, args[0], args[1], dry)
+		if err != nil && ctx.Err() != nil {
 			return errors.New("interrupted: the same command continues the copy")
 		}
 		if err != nil {
@@ -89,8 +94,7 @@ func openWhole(ctx context.Context, address string, fresh bool) (whole, error) {
 	return kind.whole(ctx, address, fresh)
 }
 
-func runCopy(cmd *cobra.Command, from, to string, dry bool) (done spread.Progress, err error) {
-	ctx := cmd.Context()
+func runCopy(ctx context.Context, cmd *cobra.Command, from, to string, dry bool) (done spread.Progress, err error) {
 	source, err := openWhole(ctx, from, false)
 	if err != nil {
 		return done, err
@@ -109,6 +113,13 @@ func runCopy(cmd *cobra.Command, from, to string, dry bool) (done spread.Progres
 		return spread.DryCopy(ctx, source, target, show)
 	}
 	return spread.Copy(ctx, source, target, show)
+}
+
+// interruptible returns a context that ends with SIGINT or SIGTERM. A second signal ends the process at once.
+func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
 }
 
 // whole is a store that can be copied and filled.

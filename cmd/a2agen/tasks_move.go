@@ -49,11 +49,19 @@ to A2A_STORE everywhere.`,
 	cmd.Flags().DurationVar(&drain, "drain", drain, "how long handlers at work may take to end")
 	cmd.Flags().StringVar(&address, "store", "", "the `databases`; default: what A2A_STORE names")
 	anyWord(cmd, "to")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
 		if drain < 0 {
 			return fmt.Errorf("--drain %s: write how long handlers may take, such as 30s", drain)
 		}
-		places, err := postgres.OpenPlaces(cmd.Context(), cmp.Or(address, os.Getenv(server.EnvStore)))
+		ctx, stop := interruptible(cmd.Context())
+		defer stop()
+		defer func() {
+			if err != nil && ctx.Err() != nil {
+				err = errors.New("interrupted: a caller whose move was under way is refused until the same command ends it, " +
+					"or one with --to and the database where it was")
+			}
+		}()
+		places, err := postgres.OpenPlaces(ctx, cmp.Or(address, os.Getenv(server.EnvStore)))
 		if err != nil {
 			return err
 		}
@@ -68,13 +76,13 @@ to A2A_STORE everywhere.`,
 			m.Places = append(m.Places, p)
 		}
 		if !all {
-			err := m.Move(cmd.Context(), args[0], to)
+			err := m.Move(ctx, args[0], to)
 			if err == nil && !moved {
 				fmt.Fprintf(cmd.OutOrStdout(), "%s is in %s\n", caller(args[0], ""), to)
 			}
 			return err
 		}
-		n, err := m.MoveAll(cmd.Context())
+		n, err := m.MoveAll(ctx)
 		if err == nil {
 			fmt.Fprintf(cmd.OutOrStdout(), "%s moved\n", count(n, "caller"))
 		}
