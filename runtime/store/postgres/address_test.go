@@ -120,3 +120,27 @@ func TestALeaseMayBeInTheAddress(t *testing.T) {
 		t.Errorf("%v, %v", a, err)
 	}
 }
+
+func TestADatabaseIsListedOnce(t *testing.T) {
+	withoutLibpq(t)
+	one := "postgres://u:" + secret + "@h/d?a2a_name=one"
+	for _, c := range []struct{ name, other, want string }{
+		{"under another name", "postgres://v@h:5432/d?a2a_name=two", "one and two are both schema a2a of h:5432/d"},
+		{"under the same name", one, "list each database once"},
+		{"another schema", "postgres://u@h/d?a2a_name=two&a2a_schema=b", ""},
+		{"another database", "postgres://u@h/e?a2a_name=two", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := namesOf([]string{one, c.other})
+			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+			if c.want == "" {
+				return
+			}
+			if _, err := OpenPlaces(t.Context(), one+" "+c.other); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("to move: %v, want %q", err, c.want)
+			}
+		})
+	}
+}

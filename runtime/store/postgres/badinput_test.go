@@ -165,6 +165,16 @@ func TestAServerThatIsNotThereIsAClearErrorAtStart(t *testing.T) {
 			_ = c.Close()
 		}), Options{}, "is that PostgreSQL")
 	})
+	t.Run("one without TLS that hangs up", func(t *testing.T) {
+		address := serve(t, func(c net.Conn) {
+			if _, _ = c.Read(make([]byte, 8)); c.SetDeadline(time.Now().Add(time.Second)) == nil {
+				_, _ = c.Write([]byte("N")) // to the question for TLS
+			}
+			_, _ = c.Read(make([]byte, 100))
+			_ = c.Close()
+		})
+		mustFail(t, strings.Replace(address, "sslmode=disable", "sslmode=prefer", 1), Options{}, "is that PostgreSQL")
+	})
 	t.Run("another protocol", func(t *testing.T) {
 		mustFail(t, serve(t, func(c net.Conn) {
 			_, _ = c.Read(make([]byte, 100))

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -100,7 +101,7 @@ func (t *target) reason(err error) (why, remedy string) {
 		return "its certificate is signed by an authority that is not known here", "name the authority's certificate with sslrootcert=FILE"
 	case isHost || isBad:
 		return "its certificate is not good for it: " + lastOf(err), "connect by the name that the certificate has, or have it renewed"
-	case strings.Contains(err.Error(), "server refused TLS connection"):
+	case strings.Contains(lastOf(err), refusedTLS):
 		return "it has no TLS", "set ssl=on in its postgresql.conf, or sslmode=disable in the address where the network is trusted"
 	case pgconn.Timeout(err) || errors.Is(err, context.DeadlineExceeded):
 		return "it did not answer in time", "is it running, and may it be reached through the firewall?"
@@ -122,7 +123,7 @@ func (t *target) remedy(pg *pgconn.PgError, user string) string {
 	case codeNoDatabase:
 		return "make it (createdb), or name another in the address"
 	case codeNoConnections:
-		return "raise max_connections, lower pool_max_conns in the address, or put pgbouncer in front"
+		return "raise max_connections (or the CONNECTION LIMIT of the role or database), lower pool_max_conns in the address, or put pgbouncer in front"
 	case codeStarting:
 		return "try again when it is up"
 	case codeReadOnly:
@@ -144,12 +145,17 @@ func (t *target) remedy(pg *pgconn.PgError, user string) string {
 	return "SQLSTATE " + pg.Code
 }
 
-// lastOf is the innermost of an error's causes, of several servers that of the first: those around it repeat where it was met.
+// refusedTLS is what pgx says of a server without TLS.
+const refusedTLS = "server refused TLS connection"
+
+// lastOf is the innermost of an error's causes: those around it repeat where it was met. Of several attempts it is that of the first, but
+// not that a server has no TLS where it was also tried without.
 func lastOf(err error) string {
 	for {
 		next := errors.Unwrap(err)
 		if several, ok := err.(interface{ Unwrap() []error }); ok {
-			next = several.Unwrap()[0]
+			list := several.Unwrap()
+			next = list[max(0, slices.IndexFunc(list, func(one error) bool { return !strings.Contains(one.Error(), refusedTLS) }))]
 		}
 		if next == nil {
 			return err.Error()

@@ -42,9 +42,9 @@ func (w *Whole) Ready(ctx context.Context, from string) error {
 	return w.Unused(ctx)
 }
 
-// Fill implements [transfer.Empty].
+// Fill implements [transfer.Empty]. The schema had no tasks, and belongs to whichever agent opens it next.
 func (w *Whole) Fill(ctx context.Context, from string) error {
-	_, err := w.pool.Exec(ctx, w.sql("UPDATE a2a.meta SET places=$1"), filling+from)
+	_, err := w.pool.Exec(ctx, w.sql("UPDATE a2a.meta SET places=$1, agent=''"), filling+from)
 	return writeFailed(err, true)
 }
 

@@ -31,13 +31,9 @@ func severalOf(address string) []string {
 
 // openSeveral opens a store that spreads its owners over several databases.
 func openSeveral(addresses []string, agent string, p *runtime.Protocol) (store.Store, error) {
-	names := make([]string, len(addresses))
-	for i, address := range addresses {
-		t, err := parseAddress(address)
-		if err != nil {
-			return nil, err
-		}
-		names[i] = t.name()
+	names, err := namesOf(addresses)
+	if err != nil {
+		return nil, err
 	}
 	list, err := spread.ListOf(names)
 	if err != nil {
@@ -54,6 +50,25 @@ func openSeveral(addresses []string, agent string, p *runtime.Protocol) (store.S
 		return nil, err
 	}
 	return s, nil
+}
+
+// namesOf returns the names of several databases. One that is listed twice is refused: what was moved from it to itself would be dropped.
+func namesOf(addresses []string) ([]string, error) {
+	names := make([]string, len(addresses))
+	places := map[string]string{}
+	for i, address := range addresses {
+		t, err := parseAddress(address)
+		if err != nil {
+			return nil, err
+		}
+		names[i] = t.name()
+		place := "schema " + t.schema + " of " + t.where
+		if other, ok := places[place]; ok {
+			return nil, fmt.Errorf("%s and %s are both %s: list each database once", other, names[i], place)
+		}
+		places[place] = names[i]
+	}
+	return names, nil
 }
 
 func openPlace(ctx context.Context, address string, p *runtime.Protocol, o Options) (spread.Database, error) {

@@ -65,6 +65,9 @@ func OpenPlaces(ctx context.Context, addresses string) ([]*Whole, error) {
 		return nil, errors.New("owners move between several databases: list them as A2A_STORE has them, " +
 			"each as postgres://…, with white space between them")
 	}
+	if _, err := namesOf(list); err != nil {
+		return nil, err
+	}
 	var places []*Whole
 	for _, address := range list {
 		w, err := OpenWhole(ctx, address, true)

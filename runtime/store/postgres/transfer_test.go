@@ -119,6 +119,7 @@ func TestAHalfCopyIsNoStore(t *testing.T) {
 	s := openTested(t, first, Options{})
 	fillStore(t, s, 12)
 	_ = s.Close()
+	_ = openTested(t, second, Options{Agent: "of another name, and without tasks"}).Close()
 	source, target := openWhole(t, first, false), openWhole(t, second, true)
 	ctx, cancel := context.WithCancel(t.Context())
 	if _, err := spread.Copy(ctx, source, target, func(p spread.Progress) {
@@ -134,7 +135,7 @@ func TestAHalfCopyIsNoStore(t *testing.T) {
 	if got, err := spread.Copy(t.Context(), source, target, quiet); err != nil || got.Tasks != 12 {
 		t.Errorf("then %+v, %v", got, err)
 	}
-	if list, err := wrong(openTested(t, second, Options{})); err != nil || len(list) > 0 {
+	if list, err := wrong(openTested(t, second, Options{Agent: "weather"})); err != nil || len(list) > 0 {
 		t.Errorf("it is wrong: %v, %v", list, err)
 	}
 }
