@@ -59,9 +59,9 @@ stream: a plain answer does not meet their faults.`,
 	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "where the proxy listens; port 0 is a free one")
 	f.Int64Var(&o.seed, "seed", 1, "what is random follows this number")
 	f.DurationVar(&o.retryAfter, "retry-after", 0, "have --status ask for a pause")
-	for _, k := range faultKinds {
-		f.Var(&faultFlag{kind: k, list: &o.faults}, k.name, k.usage)
-		anyWord(cmd, k.name)
+	for _, k := range faultproxy.Kinds {
+		f.Var(&faultFlag{kind: k, list: &o.faults}, k.Name, k.Usage)
+		anyWord(cmd, k.Name)
 	}
 	anyWord(cmd, "listen")
 	return cmd

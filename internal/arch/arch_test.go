@@ -166,7 +166,10 @@ var rows = map[string]string{
 	"internal/dev/proxy":   "internal/dev/events runtime/fault runtime/sse",
 	"internal/dev/traffic": "internal/dev/events internal/dev/live runtime runtime/fault runtime/record runtime/sse spec",
 	"internal/dev/page":    "internal/dev/live internal/dev/status internal/dev/traffic",
-	"internal/dev": "generator/diag generator/scaffold internal/dev/live internal/dev/page internal/dev/program internal/dev/proxy internal/dev/status " +
+	"internal/dev/reply":   "",
+	"internal/dev/faults":  "internal/dev/reply internal/faultproxy runtime runtime/fault",
+	"internal/dev/inbox":   "internal/dev/live internal/dev/reply internal/dev/traffic runtime runtime/push runtime/push/verify",
+	"internal/dev": "generator/diag generator/scaffold internal/dev/faults internal/dev/inbox internal/dev/reply internal/dev/live internal/dev/page internal/dev/program internal/dev/proxy internal/dev/status " +
 		"internal/dev/traffic internal/faultproxy internal/project internal/watch runtime/server",
 
 	// Tools and helpers of this repository alone.
@@ -347,7 +350,7 @@ func TestAgentsLinkLittle(t *testing.T) {
 			}
 		}
 	}
-	tool := []string{"cmd/a2agen", "internal/login", "internal/project", "internal/talk"} // is no agent
+	tool := []string{"cmd/a2agen", "internal/dev/inbox", "internal/login", "internal/project", "internal/talk"} // is no agent
 	for _, p := range list(t, "./...") {
 		from, _ := ours(p.ImportPath)
 		for _, imp := range p.Imports {

@@ -19,6 +19,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/a2agen/a2agen/internal/dev/faults"
+	"github.com/a2agen/a2agen/internal/dev/inbox"
 	"github.com/a2agen/a2agen/internal/dev/live"
 	"github.com/a2agen/a2agen/internal/dev/page"
 	"github.com/a2agen/a2agen/internal/dev/proxy"
@@ -87,7 +89,9 @@ type session struct {
 	traffic *traffic.Log
 	agents  []runner
 	servers []*http.Server
-	pageURL string // with its token
+	faults  []*faults.Switch // of agents
+	inbox   *inbox.Inbox     // nil without a page
+	pageURL string           // with its token
 	end     func()
 }
 
@@ -102,6 +106,9 @@ type runner interface {
 
 // open takes the addresses, and gets the agents ready to run.
 func (s *session) open(ctx context.Context) error {
+	if err := s.openInbox(ctx); err != nil {
+		return err
+	}
 	if s.To != "" {
 		if err := s.openRemote(ctx); err != nil {
 			return err
@@ -111,7 +118,7 @@ func (s *session) open(ctx context.Context) error {
 	addr := s.Addr
 	for i, dir := range s.Dirs {
 		front := proxy.New()
-		recorded := s.traffic.Record(i, front)
+		recorded := s.record(i, front)
 		at, err := s.serve(ctx, addr, "--addr", recorded)
 		if err != nil {
 			return err
@@ -136,7 +143,7 @@ func (s *session) openPage(ctx context.Context) error {
 	}
 	p := &page.Page{
 		Token: rand.Text(), Version: s.Tool.Version, Traffic: s.traffic, Feed: s.feed,
-		Agents: s.statuses, Command: s.obey, Handler: s.handlerOf, Lines: s.linesOf,
+		Agents: s.statuses, Command: s.obey, Handler: s.handlerOf, Lines: s.linesOf, More: s.parts(),
 	}
 	at, err := s.serve(ctx, s.Page, "--page", p.Server())
 	if err != nil && s.PageElsewhere && isLoopback(s.Page) == nil {

@@ -42,6 +42,9 @@ func beAgent() {
 			os.Exit(4)
 		}
 		_, _ = io.Copy(io.Discard, r.Body)
+		if r.URL.Path == "/targets" {
+			text = []byte(os.Getenv(server.EnvPushTargets))
+		}
 		_, _ = fmt.Fprintf(w, "%s %v %s", text, os.Args[1:], os.Getenv(server.EnvURL))
 	}))
 	fmt.Fprintln(os.Stderr, err)

@@ -39,7 +39,7 @@ func (s *session) openRemote(ctx context.Context) error {
 	}
 	r := &remote{to: s.To, console: &console{Console: s.console, log: func(string) {}}}
 	r.changed = func() { s.feed.Publish("agent", r.status()) }
-	r.recorded = s.traffic.Record(0, r)
+	r.recorded = s.record(0, r)
 	at, err := s.serve(ctx, s.Addr, "--addr", r.recorded)
 	if err != nil {
 		return err

@@ -202,6 +202,9 @@ func exe() string {
 // has the store.
 func (a *agent) start(binary string, trial bool) program.Start {
 	s := program.Start{Program: binary, Dir: a.dir, Args: a.Args, URL: a.status().URL, Output: a.console.output()}
+	if a.Page != "" {
+		s.Push = inboxHost
+	}
 	switch {
 	case trial:
 		s.Store, s.Output = "memory", io.Discard // if it ends, the error has what it said

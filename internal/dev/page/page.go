@@ -23,6 +23,12 @@
 //	DELETE /api/calls                      forget all exchanges that have ended
 //	GET    /api/agents/N/log               {"lines": [Line]}: the last lines that the agent printed
 //	POST   /api/agents/N/rebuild           and pause, clear: as the keys of the terminal
+//	GET    /api/agents/N/faults            faults.State, with the kinds and operations that there are
+//	PUT    /api/agents/N/faults            {"faults": [faults.Asked]}: those that calls meet from now on; none: as it is
+//	GET    /api/inbox                      the webhook for push notifications: {"url", "token", "answer", "deliveries"}
+//	PUT    /api/inbox                      inbox.Answer: what the next deliveries are answered with
+//	DELETE /api/inbox                      forget what came
+//	GET    /api/inbox/ID                   inbox.Delivery with its body
 //	*      /agent/N/PATH                   the agent itself, by the proxy, so that a page of this origin can call it
 //
 // /api/live has an event for each change; its id is the change's number, by which a reader goes on (Last-Event-ID, or
@@ -32,6 +38,8 @@
 //	call    traffic.Summary, whole: when an exchange begins, when its answer does, and when it ends
 //	event   {"call": ID, "event": traffic.Event} without its bytes
 //	log     Line
+//	faults  faults.State
+//	delivery  inbox.Delivery without its body
 //	reset   {"seq": SEQ}: changes were missed; load everything anew and go on after SEQ
 //
 // A call by /agent/N/ is recorded with the caller "page". Authorization and all other headers are passed on, apart from
@@ -68,6 +76,8 @@ type Page struct {
 	Handler func(agent int) http.Handler
 	// Lines are the last ones that an agent printed.
 	Lines func(agent int) []Line
+	// More are further parts of the API, by patterns of [http.ServeMux] below /api/.
+	More map[string]http.HandlerFunc
 }
 
 // Line is one that an agent printed.
@@ -111,6 +121,9 @@ func (p *Page) Server() http.Handler {
 	mux.HandleFunc("GET /api/agents/{agent}/log", p.log)
 	mux.HandleFunc("POST /api/agents/{agent}/{command}", p.command)
 	mux.HandleFunc("/agent/{agent}/", p.pass)
+	for pattern, h := range p.More {
+		mux.HandleFunc(pattern, h)
+	}
 	return p.guard(mux)
 }
 

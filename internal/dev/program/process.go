@@ -35,6 +35,7 @@ type Start struct {
 	Args    []string
 	URL     string    // where the agent's callers find it
 	Store   string    // for the environment's A2A_STORE; "" leaves it
+	Push    string    // an address more to which the agent may send push notifications; "": none
 	Output  io.Writer // gets what the program prints
 }
 
@@ -54,6 +55,9 @@ func (s Start) environment(addr string) []string {
 	env = append(env, server.EnvAddr+"="+addr, server.EnvURL+"="+s.URL, server.EnvGrace+"="+Grace.String())
 	if s.Store != "" {
 		env = append(env, server.EnvStore+"="+s.Store)
+	}
+	if s.Push != "" {
+		env = append(env, server.EnvPushTargets+"="+strings.Trim(os.Getenv(server.EnvPushTargets)+","+s.Push, ","))
 	}
 	return env
 }

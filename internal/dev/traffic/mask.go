@@ -37,6 +37,7 @@ var plainHere = map[string]bool{
 	"Te": true, "Grpc-Timeout": true, "Grpc-Encoding": true, "Grpc-Accept-Encoding": true, "Connection": true, "Pragma": true,
 	"Sec-Fetch-Mode": true, "Sec-Fetch-Site": true, "Sec-Fetch-Dest": true, "Sec-Ch-Ua": true, "Sec-Ch-Ua-Mobile": true,
 	"Sec-Ch-Ua-Platform": true, "Upgrade-Insecure-Requests": true, "A2a-Tenant": true, "Transfer-Encoding": true,
+	"X-A2a-Notification-Id": true, "X-A2a-Notification-Task": true, "X-A2a-Notification-Config": true, "X-A2a-Notification-Sequence": true,
 }
 
 // requestHeader returns the headers of a request. Those of which it is not known that they are plain are secret.

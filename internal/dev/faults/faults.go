@@ -1,0 +1,188 @@
+// Package faults makes the way to an agent fail while somebody looks, as the page says.
+package faults
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/a2agen/a2agen/internal/dev/reply"
+	"github.com/a2agen/a2agen/internal/faultproxy"
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/fault"
+)
+
+// Most is how many faults there may be at once.
+const Most = 16
+
+// Asked is a fault as a person asks for it.
+type Asked struct {
+	Kind string `json:"kind"` // as "a2agen fault" calls its flag: "cut"
+	With string `json:"with"` // the flag's value: "3:2@SendStreamingMessage"
+}
+
+// Active is a fault that calls meet.
+type Active struct {
+	Asked
+	Is   string `json:"is"`   // as Go has it: "CutAfter(3).Times(2)"
+	Hits int    `json:"hits"` // how many calls it hit, among those that ended
+}
+
+// State is all that goes wrong with the calls of an agent.
+type State struct {
+	Agent   int      `json:"agent"`
+	Faults  []Active `json:"faults"`
+	Problem string   `json:"problem,omitempty"` // the last fault that could not be applied, and why
+}
+
+// Switch passes calls on to an agent, with the faults that are on. See [New].
+type Switch struct {
+	agent   int
+	next    http.Handler
+	changed func(State)
+	now     atomic.Pointer[faulty] // nil: calls pass as they are
+
+	mu    sync.Mutex
+	state State
+}
+
+// faulty is the way with faults.
+type faulty struct {
+	in      *fault.Injector
+	handler http.Handler
+}
+
+// New returns a switch without faults before next. changed is called with each new state.
+func New(agent int, next http.Handler, changed func(State)) *Switch {
+	return &Switch{agent: agent, next: next, changed: changed, state: State{Agent: agent, Faults: []Active{}}}
+}
+
+// ServeHTTP passes a call on.
+func (s *Switch) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if f := s.now.Load(); f != nil {
+		f.handler.ServeHTTP(w, r)
+		return
+	}
+	s.next.ServeHTTP(w, r)
+}
+
+// State returns what is on.
+func (s *Switch) State() State {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := s.state
+	st.Faults = slices.Clone(st.Faults)
+	return st
+}
+
+// Set puts faults in place of those that are on; none: calls pass as they are. What the former ones still keep from
+// its caller, such as an answer that never begins, ends.
+func (s *Switch) Set(asked []Asked) error {
+	if len(asked) > Most {
+		return fmt.Errorf("there can be %d faults at once, and these are %d", Most, len(asked))
+	}
+	var list []fault.Fault
+	active := []Active{}
+	for _, a := range asked {
+		f, err := parse(a)
+		if err != nil {
+			return err
+		}
+		list, active = append(list, f), append(active, Active{Asked: a, Is: f.String()})
+	}
+	var next *faulty
+	if len(list) > 0 {
+		in, err := fault.New(1, list...)
+		if err != nil {
+			return err
+		}
+		next = &faulty{in, in.Handler(s.next)}
+		in.Watch(func(x fault.Exchange) { s.count(next, x) })
+	}
+	s.mu.Lock()
+	s.state.Faults, s.state.Problem = active, ""
+	former := s.now.Swap(next)
+	s.mu.Unlock()
+	if former != nil {
+		former.in.Close()
+	}
+	s.changed(s.State())
+	return nil
+}
+
+func parse(a Asked) (fault.Fault, error) {
+	i := slices.IndexFunc(faultproxy.Kinds, func(k faultproxy.Kind) bool { return k.Name == a.Kind })
+	if i < 0 {
+		return fault.Fault{}, fmt.Errorf("there is no kind of fault %q", a.Kind)
+	}
+	f, err := faultproxy.Kinds[i].Parse(a.With)
+	if err != nil {
+		return f, fmt.Errorf("%s: %w", a.Kind, err)
+	}
+	return f, nil
+}
+
+// count takes over what a call met, unless other faults are on by now.
+func (s *Switch) count(of *faulty, x fault.Exchange) {
+	if len(x.Faults) == 0 && len(x.Problems) == 0 {
+		return
+	}
+	s.mu.Lock()
+	if s.now.Load() != of {
+		s.mu.Unlock()
+		return
+	}
+	for i := range s.state.Faults {
+		name, _, _ := strings.Cut(s.state.Faults[i].Is, ")")
+		if slices.Contains(x.Faults, name+")") {
+			s.state.Faults[i].Hits++
+		}
+	}
+	if n := len(x.Problems); n > 0 {
+		s.state.Problem = x.Problems[n-1].Error()
+	}
+	s.mu.Unlock()
+	s.changed(s.State())
+}
+
+// kind is one of those that there are, for the page.
+type kind struct {
+	Name  string `json:"name"`
+	Takes string `json:"takes"`
+	Usage string `json:"usage"`
+}
+
+// Serve answers GET with what is on and what there is, and PUT, which says what is to be on.
+func (s *Switch) Serve(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodPut {
+		var body struct {
+			Faults []Asked `json:"faults"`
+		}
+		err := reply.Read(w, r, &body)
+		if err == nil {
+			err = s.Set(body.Faults)
+		}
+		if err != nil {
+			reply.Refuse(w, http.StatusBadRequest, err.Error())
+			return
+		}
+	}
+	kinds := make([]kind, len(faultproxy.Kinds))
+	for i, k := range faultproxy.Kinds {
+		kinds[i] = kind{k.Name, k.Takes, k.Usage}
+	}
+	operations := []string{}
+	for _, role := range runtime.Roles {
+		if role.RPC != "" {
+			operations = append(operations, role.RPC)
+		}
+	}
+	reply.JSON(w, struct {
+		State
+		Kinds      []kind   `json:"kinds"`
+		Operations []string `json:"operations"`
+	}{s.State(), kinds, append(operations, fault.Card)})
+}
