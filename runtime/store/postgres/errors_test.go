@@ -11,6 +11,23 @@ import (
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
+// TestAServerMaySpeakAnyLanguage: what pgx calls the severity is a word of lc_messages.
+func TestAServerMaySpeakAnyLanguage(t *testing.T) {
+	for i, want := range []struct {
+		code string
+		bad  int
+		err  error
+	}{
+		{codeStale, 7, errStale}, {"40P01", -1, errPasses}, {"23505", 7, store.ErrUnavailable},
+		{"40P01", -1, errPasses}, {"23505", -1, store.ErrUnavailable}, // of the sums
+	} {
+		err := &pgconn.PgError{Severity: "FEHLER", SeverityUnlocalized: "ERROR", Code: want.code}
+		if bad, got := blame(err, i, []int{7, 7, 7}); bad != want.bad || !errors.Is(got, want.err) {
+			t.Errorf("%s of statement %d is the fault of %d: %v", want.code, i, bad, got)
+		}
+	}
+}
+
 func TestErrorsOfTheServerAreThoseOfAStore(t *testing.T) {
 	pg := func(severity, code string) error {
 		return &pgconn.PgError{Severity: severity, SeverityUnlocalized: severity, Code: code}

@@ -274,9 +274,7 @@ func (w *writer) batch(list []*write) {
 
 func (w *writer) answer(list []*write, err error) {
 	for _, one := range list {
-		for _, d := range one.sums {
-			w.s.settled(d, err)
-		}
+		one.settle(err)
 		if one.err = err; err == nil && one.n != 0 {
 			w.s.published(one.key, one.n, one.next)
 		}
@@ -337,14 +335,14 @@ func (w *writer) assemble(list []*write) (b *pgx.Batch, of []int) {
 
 // blame says whose fault an error of the i-th statement is.
 func blame(err error, i int, of []int) (int, error) {
-	var pg *pgconn.PgError
+	pg, ok := errors.AsType[*pgconn.PgError](err)
 	switch {
-	case !errors.As(err, &pg) || pg.Severity != "ERROR" || i >= len(of):
-		return -1, writeFailed(err, true)
-	case pg.Code == codeStale:
-		return of[i], errStale
+	case !ok || pg.SeverityUnlocalized != "ERROR": // the other one is in the language of the server
 	case slices.Contains([]string{"40P01", "40001", "55P03"}, pg.Code):
 		return -1, errPasses
+	case i >= len(of): // it is of the sums, or of the commit
+	case pg.Code == codeStale:
+		return of[i], errStale
 	case ofOne(pg.Code):
 		return of[i], writeFailed(err, true)
 	}
