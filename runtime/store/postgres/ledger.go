@@ -126,6 +126,8 @@ func (s *Store) account(principal string) *account {
 type delta struct {
 	owner owner
 	task  int64 // that changes; 0: a new one, or none
+	// counted is the account that reserve has counted it in: by the time it is settled the owner may have another one in memory.
+	counted *account
 	sums
 	states [16]int8 // tasks by state
 	// first is called before a task is dropped for the change: with an error the change is not made, and nothing goes for it.
@@ -161,6 +163,7 @@ func (s *Store) count(d *delta) {
 	a := s.account(d.owner.of.Principal)
 	s.ledger.mu.Lock()
 	defer s.ledger.mu.Unlock()
+	d.counted = a
 	a.add(d.sums)
 	s.ledger.all.add(d.sums)
 }
@@ -168,11 +171,10 @@ func (s *Store) count(d *delta) {
 // settled ends what reserve began: with nil the change is stored, with [store.ErrUnknown] it may be, and the sums must be
 // read anew; with any other error it is not.
 func (s *Store) settled(d *delta, err error) {
-	a := s.account(d.owner.of.Principal)
+	unknown := errors.Is(err, store.ErrUnknown)
 	s.ledger.mu.Lock()
 	defer s.ledger.mu.Unlock()
-	for _, a := range []*account{a, s.ledger.all} {
-		unknown := errors.Is(err, store.ErrUnknown)
+	for _, a := range []*account{d.counted, s.ledger.all} {
 		if a.written(d.sums, err == nil || unknown); unknown {
 			a.read = time.Time{}
 		}

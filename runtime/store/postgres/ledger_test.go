@@ -72,6 +72,20 @@ func TestAChangeCountsFromTheDecisionOnAndNoMoreWhenItIsNotWritten(t *testing.T)
 	}
 }
 
+func TestAChangeIsSettledWhereItWasCountedAlsoWhenTheAccountIsNoLongerInMemory(t *testing.T) {
+	s := &Store{}
+	s.ledger.init(taskstate.Holding{Tasks: 10, Bytes: 1000})
+	d := &delta{owner: owner{of: store.Owner{Principal: "p"}}, sums: sums{tasks: 1, bytes: 10}}
+	s.count(d)
+	for i := range mostKnown {
+		s.account(fmt.Sprint(i))
+	}
+	s.settled(d, store.ErrConflict)
+	if a := s.account("p"); a.held != (sums{}) || a.unwritten != (sums{}) {
+		t.Errorf("held are %+v, of them %+v unwritten", a.held, a.unwritten)
+	}
+}
+
 // replicas opens stores on one schema.
 func replicas(t *testing.T, n int, o Options) (list []*Store) {
 	address := postgrestest.Server(t)

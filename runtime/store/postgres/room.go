@@ -71,6 +71,7 @@ func (s *Store) verdict(ctx context.Context, d *delta, stays, more taskstate.Hol
 	defer s.ledger.mu.Unlock()
 	ofOwn, ofAll := a.state(), all.state()
 	if v = taskstate.Room(&ofOwn, &ofAll, stays, more); v == taskstate.Fits {
+		d.counted = a
 		a.add(d.sums)
 		all.add(d.sums)
 	}
