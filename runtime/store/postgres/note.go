@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -27,14 +26,15 @@ func (s *Store) Note(ctx context.Context, owner store.Owner, context string) (no
 type note struct{ n, version, bytes int64 }
 
 // SetNote implements [store.Store].
-func (s *Store) SetNote(ctx context.Context, of store.Owner, context string, value []byte, expect int64) (int64, error) {
-	for {
-		version, err := s.setNote(ctx, of, context, value, expect)
-		if !errors.Is(err, errStale) || ctx.Err() != nil {
-			return version, err
+func (s *Store) SetNote(ctx context.Context, of store.Owner, context string, value []byte, expect int64) (version int64, err error) {
+	err = rounds(ctx, func(again bool) error {
+		if again {
+			s.forgetOwner(of) // it may be that a sweep has deleted it
 		}
-		s.forgetOwner(of) // it may be that a sweep has deleted it
-	}
+		version, err = s.setNote(ctx, of, context, value, expect)
+		return err
+	})
+	return version, err
 }
 
 func (s *Store) setNote(ctx context.Context, of store.Owner, context string, value []byte, expect int64) (int64, error) {
