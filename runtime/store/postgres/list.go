@@ -143,5 +143,5 @@ func (s *Store) find(ctx context.Context, o int64, q store.Query, cur store.Curs
 		return list.Err()
 	})
 	b.Queue("COMMIT")
-	return rows, total, readFailed(s.pool.SendBatch(ctx, &b).Close())
+	return rows, total, s.batch(ctx, &b)
 }

@@ -98,8 +98,6 @@ func (s *Store) load(ctx context.Context, at int64, which string, args ...any) (
 var errTorn = fmt.Errorf("%w: the log was trimmed meanwhile", store.ErrUnavailable)
 
 func (s *Store) ask(ctx context.Context, which string, args []any) (list []*asked, err error) {
-	ctx, cancel := limited(ctx)
-	defer cancel()
 	byN := map[int64]*asked{}
 	var b pgx.Batch
 	b.Queue(s.sql("SELECT "+metaColumns+`, o.tenant, a.principal, t.id, b.version, b.wire, b.doc FROM a2a.task t
@@ -134,7 +132,8 @@ func (s *Store) ask(ctx context.Context, which string, args []any) (list []*aske
 		}
 		return rows.Err()
 	})
-	return list, readFailed(s.pool.SendBatch(ctx, &b).Close())
+	err = s.batch(ctx, &b)
+	return list, err
 }
 
 // decode makes the task of a row as it was at a version: its last body before that, and the events after it.
@@ -325,9 +324,7 @@ func (s *Store) refresh(ctx context.Context, r *row, rev int64) error {
 			}
 			return rows.Err()
 		})
-	ctx, cancel := limited(ctx)
-	defer cancel()
-	if err := readFailed(s.pool.SendBatch(ctx, &b).Close()); err != nil {
+	if err := s.batch(ctx, &b); err != nil {
 		return err
 	}
 	if next == nil {

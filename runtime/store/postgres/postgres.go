@@ -284,6 +284,13 @@ func (s *Store) query(ctx context.Context, sql string, scan func(pgx.Rows) error
 	return readFailed(rows.Err())
 }
 
+// batch asks several questions in one round trip.
+func (s *Store) batch(ctx context.Context, b *pgx.Batch) error {
+	ctx, cancel := limited(ctx)
+	defer cancel()
+	return readFailed(s.pool.SendBatch(ctx, b).Close())
+}
+
 // one asks for one row.
 func (s *Store) one(ctx context.Context, sql string, args []any, dest ...any) (found bool, err error) {
 	ctx, cancel := limited(ctx)

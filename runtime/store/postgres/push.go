@@ -151,7 +151,7 @@ const freeClaimsSQL = `UPDATE a2a.push SET holder=0, due=$1 WHERE (task, id) IN 
 
 // claims are those of deliveries, by this process.
 type claims struct {
-	last  atomic.Int64 // number of the last one
+	last  atomic.Uint32 // number of the last one
 	mu    sync.Mutex
 	lost  map[int64]time.Time // whose answer did not come, and until when they may last: they may be made later than they are given up
 	freed time.Time           // when it was looked last for claims that end before their time
@@ -198,7 +198,7 @@ func (s *Store) Due(ctx context.Context, max int, hold time.Duration) (due []sto
 		return nil, next, err
 	}
 	now := s.now()
-	holder := int64(s.me())<<32 | s.ledger.claims.last.Add(1)
+	holder := int64(s.me())<<32 | int64(s.ledger.claims.last.Add(1))
 	err = s.query(ctx, claimDueSQL, func(rows pgx.Rows) error {
 		d := store.Delivery{Holder: holder}
 		err := scanDelivery(rows, &d)
@@ -284,6 +284,8 @@ func (s *Store) writeSettled(ctx context.Context, n int64, d *store.Delivery, be
 	b.Queue(s.sql(lockTaskSQL), n)
 	b.Queue(s.sql(settleSQL), n, d.Push.ID, d.Holder, sleeps.Next, sleeps.Until, int32(sleeps.Attempt), sleeps.Since, //nolint:gosec // few
 		orNull(sleeps.Dead), orNull(behind.Due), orNull(sleeps.Due))
+	ctx, cancel := limited(ctx)
+	defer cancel()
 	results := s.pool.SendBatch(ctx, &b)
 	_, err := results.Exec()
 	tag, settled := results.Exec()
