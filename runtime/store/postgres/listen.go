@@ -1,11 +1,14 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -249,29 +252,35 @@ func (s *Store) changedOf(ctx context.Context, list []*watcher) (changed []*watc
 	if err := s.numberWatched(ctx, list); err != nil {
 		return nil, err
 	}
-	byN, ns := map[int64][]*watcher{}, make([]int64, 0, len(list))
+	revs := map[int64]int64{}
 	for _, w := range list {
 		if w.n != 0 {
-			byN[w.n] = append(byN[w.n], w)
-			ns = append(ns, w.n)
+			revs[w.n] = notThere
 		}
 	}
-	if len(ns) == 0 {
-		return nil, nil
-	}
-	err = s.query(ctx, "SELECT n, rev FROM a2a.task WHERE n=ANY($1)", func(rows pgx.Rows) error {
+	if err := s.query(ctx, "SELECT n, rev FROM a2a.task WHERE n=ANY($1)", func(rows pgx.Rows) error {
 		var n, rev int64
 		err := rows.Scan(&n, &rev)
-		for _, w := range byN[n] {
-			if w.rev != rev {
-				w.rev = rev
-				changed = append(changed, w)
-			}
-		}
+		revs[n] = rev
 		return err
-	}, ns)
-	return changed, err
+	}, slices.AppendSeq([]int64{}, maps.Keys(revs))); err != nil {
+		return nil, err
+	}
+	for _, w := range list {
+		rev := cmp.Or(revs[w.n], notThere)
+		if rev == notThere {
+			w.n = 0 // it may come again under another number
+		}
+		if w.rev != rev {
+			w.rev = rev
+			changed = append(changed, w)
+		}
+	}
+	return changed, nil
 }
+
+// notThere is the revision of a task that is not there: those who wait for one that was dropped are woken, too.
+const notThere = -1
 
 // numberWatched finds out the numbers of tasks that are not known yet.
 func (s *Store) numberWatched(ctx context.Context, list []*watcher) error {

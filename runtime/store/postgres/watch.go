@@ -25,8 +25,8 @@ type watchers struct {
 type watcher struct {
 	key  store.Key
 	wake func()
-	n    int64 // number of the task; 0: not known yet. Only poll uses it, and rev.
-	rev  int64
+	n    int64 // number of the task; 0: not known. Only poll uses it, and rev.
+	rev  int64 // when it was looked last: 0: never, notThere: there was none
 }
 
 // Watch implements [store.Store].
