@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -19,7 +20,8 @@ import (
 const orphansSQL = `WITH RECURSIVE runner(n) AS (
 	SELECT min(runner) FROM a2a.task WHERE done<calls
 	UNION ALL SELECT (SELECT min(t.runner) FROM a2a.task t WHERE t.done<t.calls AND t.runner>runner.n) FROM runner WHERE runner.n IS NOT NULL)
-	SELECT n, runner FROM a2a.task WHERE done<calls AND skill=ANY($1) AND n<>ALL($2) AND wire<>ALL($4) AND runner=ANY(ARRAY(
+	SELECT n, runner FROM a2a.task t WHERE done<calls AND skill=ANY($1) AND n<>ALL($2) AND wire<>ALL($4)
+		AND NOT EXISTS(SELECT 1 FROM a2a.call c WHERE c.task=t.n AND c.wire=ANY($4)) AND runner=ANY(ARRAY(
 		SELECT r.n FROM runner r WHERE NOT EXISTS(SELECT 1 FROM a2a.instance i WHERE i.n=r.n AND i.lease>clock_timestamp())))` + staying + `
 	ORDER BY n LIMIT $3`
 
@@ -36,9 +38,9 @@ func (s *Store) Claim(ctx context.Context, skills []string, most int) ([]store.R
 	defer i.claiming.Unlock()
 	runs, err := s.claimed(ctx, most)
 	tried := []int64{} // not NULL
-	for err == nil && len(runs) < most {
-		var orphans map[int64]int32
-		if orphans, err = s.orphans(ctx, skills, tried, most-len(runs)); len(orphans) == 0 {
+	for len(runs) < most {
+		orphans, failed := s.orphans(ctx, skills, tried, most-len(runs))
+		if err = cmp.Or(failed, err); failed != nil || len(orphans) == 0 {
 			break
 		}
 		tried = slices.AppendSeq(tried, maps.Keys(orphans))
@@ -100,16 +102,20 @@ func (s *Store) claim(ctx context.Context, n int64, runner int32) {
 	}
 }
 
-// claimed returns what was taken over and not returned yet.
-func (s *Store) claimed(ctx context.Context, most int) (runs []store.Run, err error) {
+// claimed returns what was taken over and not returned yet. A task that cannot be read is no reason to leave the others.
+func (s *Store) claimed(ctx context.Context, most int) (runs []store.Run, failed error) {
 	i := &s.self
 	i.mu.Lock()
 	ns := slices.Sorted(maps.Keys(i.taken))
 	i.mu.Unlock()
-	for _, n := range ns[:min(len(ns), most)] {
+	for _, n := range ns {
+		if len(runs) == most {
+			break
+		}
 		run, mine, err := s.runOf(ctx, n)
 		if err != nil {
-			return runs, err
+			failed = err
+			continue
 		}
 		i.mu.Lock()
 		delete(i.taken, n)
@@ -118,7 +124,7 @@ func (s *Store) claimed(ctx context.Context, most int) (runs []store.Run, err er
 			runs = append(runs, run)
 		}
 	}
-	return runs, nil
+	return runs, failed
 }
 
 // runOf reads a task that this instance may have taken over, with its call.

@@ -295,6 +295,34 @@ func TestOrphansAreClaimedOnce(t *testing.T) {
 	}
 }
 
+// TestACallThatCannotBeReadIsNoReasonToLeaveTheOthers: it is damaged, or of a newer version of the protocol.
+func TestACallThatCannotBeReadIsNoReasonToLeaveTheOthers(t *testing.T) {
+	address := postgrestest.Server(t)
+	old := mustOpen(t, address, Options{})
+	for _, id := range []string{"damaged", "newer", "good"} {
+		create(t, old, id)
+	}
+	conn := postgrestest.Connect(t, address)
+	for _, sql := range []string{
+		"INSERT INTO a2a.wire(name) VALUES('9.9')",
+		"UPDATE a2a.call SET wire=(SELECT n FROM a2a.wire WHERE name='9.9') WHERE task=(SELECT n FROM a2a.task WHERE id='newer')",
+		"UPDATE a2a.call SET request='{' WHERE task=(SELECT n FROM a2a.task WHERE id='damaged')",
+	} {
+		if _, err := conn.Exec(t.Context(), old.sql(sql)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	heir := mustOpen(t, address, Options{})
+	expire(t, address, old)
+	if runs, err := heir.Claim(t.Context(), []string{"skill"}, 1); len(runs) != 1 || runs[0].Key.Task != "good" {
+		t.Errorf("claimed are %v: %v", runs, err)
+	}
+	var runner int32
+	if err := conn.QueryRow(t.Context(), old.sql("SELECT runner FROM a2a.task WHERE id='newer'")).Scan(&runner); err != nil || runner != old.me() {
+		t.Errorf("a call that only a newer program can read was claimed by %d: %v", runner, err)
+	}
+}
+
 // TestARunnerWithoutARowIsGone: an instance that was away for so long that its row was dropped may still have written.
 func TestARunnerWithoutARowIsGone(t *testing.T) {
 	address := postgrestest.Server(t)
