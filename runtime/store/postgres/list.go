@@ -36,7 +36,7 @@ func (s *Store) List(ctx context.Context, of store.Owner, q store.Query) (page s
 	for i, f := range rows {
 		numbers[i] = f.n
 	}
-	snaps, err := s.snapshots(ctx, of, numbers, &q.View)
+	snaps, err := s.snapshots(ctx, numbers, &q.View)
 	if err != nil {
 		return page, err
 	}

@@ -17,6 +17,7 @@ import (
 func TestWhatAMovingAccountAllows(t *testing.T) {
 	address := postgrestest.Server(t)
 	s, w := openTested(t, address, Options{Ended: time.Nanosecond, Parked: time.Nanosecond}), openWhole(t, address, false)
+	other := mustOpen(t, address, Options{}) // with nothing in its cache
 	p, of, at := a2a.Protocol(), store.Owner{Principal: "ann"}, time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 	create := func(id string, n store.New) error {
 		n.Task, n.Private.Skill = p.NewTask(id, "talk", at), "echo"
@@ -53,11 +54,13 @@ func TestWhatAMovingAccountAllows(t *testing.T) {
 		{"it is read", func() error { _, err := s.Get(t.Context(), key("work"), store.Full); return err }},
 		{"its events are read", func() error { _, err := s.Events(t.Context(), key("work"), 1, 0); return err }},
 		{"its head is read", func() error { _, err := s.Head(t.Context(), key("open")); return err }},
+		{"its head is read elsewhere", func() error { _, err := other.Head(t.Context(), key("open")); return err }},
+		{"its configurations are read", func() error { _, err := s.Pushes(t.Context(), key("work")); return err }},
 	}
 	for i, step := range []struct {
 		name    string
 		allowed string // a letter for each of the calls
-	}{{"draining", "yynnyyyy"}, {"closed", "nnnnnyyy"}, {"away", "nnnnnnnn"}} {
+	}{{"draining", "yynnyyyyyy"}, {"closed", "nnnnnyyyyy"}, {"away", "nnnnnnnnnn"}} {
 		if err := w.Step(t.Context(), "ann", int64(i), int64(i+1)); err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/jackc/pgx/v5"
@@ -29,7 +30,7 @@ func (s *Store) Head(ctx context.Context, key store.Key) (store.Head, error) {
 	if err == nil && !found {
 		err = store.ErrNotFound
 	}
-	return s.headOf(&m), err
+	return s.headOf(&m), cmp.Or(err, isHere(m.Moved))
 }
 
 // headOf is the head of a task; an instance that is not there does not run it.
@@ -69,7 +70,7 @@ func (s *Store) Get(ctx context.Context, key store.Key, view store.View) (store.
 }
 
 // snapshots reads tasks as view asks, in one round trip. One that is gone has no Task.
-func (s *Store) snapshots(ctx context.Context, _ store.Owner, ns []int64, view *store.View) ([]store.Snapshot, error) {
+func (s *Store) snapshots(ctx context.Context, ns []int64, view *store.View) ([]store.Snapshot, error) {
 	var rows []*row
 	var err error
 	if !view.Artifacts && view.History != nil && *view.History <= 0 {
