@@ -86,6 +86,21 @@ func TestAChangeIsSettledWhereItWasCountedAlsoWhenTheAccountIsNoLongerInMemory(t
 	}
 }
 
+func TestAWriterWithNothingToSendIsReady(t *testing.T) {
+	s := replicas(t, 1, Options{})[0]
+	for i := range 3 {
+		if err := begin(s, keyOf("p", fmt.Sprint(i)), 1); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "that no batch is on its way", func() bool {
+			w := s.writers[0]
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			return w.began.IsZero()
+		})
+	}
+}
+
 // replicas opens stores on one schema.
 func replicas(t *testing.T, n int, o Options) (list []*Store) {
 	address := postgrestest.Server(t)

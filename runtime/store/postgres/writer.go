@@ -189,8 +189,8 @@ func (w *writer) put(one *write) error {
 	return nil
 }
 
-// take returns what waits, up to a batch, whether there is more, and whether the writer is open.
-func (w *writer) take() (list []*write, more, open bool) {
+// take returns what waits, up to a batch, and whether the writer is open.
+func (w *writer) take() (list []*write, open bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	n, bytes := 0, 0
@@ -205,7 +205,7 @@ func (w *writer) take() (list []*write, more, open bool) {
 	if w.began = (time.Time{}); n > 0 {
 		w.began = time.Now()
 	}
-	return list, len(w.queue) > 0, !w.closed
+	return list, !w.closed
 }
 
 func (w *writer) close() {
@@ -225,16 +225,14 @@ const (
 )
 
 func (w *writer) run() {
-	more := false
 	for {
-		if !more {
+		list, open := w.take()
+		if len(list) == 0 {
+			if !open {
+				return
+			}
 			<-w.wake
-		}
-		var list []*write
-		var open bool
-		list, more, open = w.take()
-		if len(list) == 0 && !open {
-			return
+			continue
 		}
 		list = slices.DeleteFunc(list, func(one *write) bool { return !one.state.CompareAndSwap(waiting, taken) })
 		if len(list) > 0 {
