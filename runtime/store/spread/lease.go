@@ -18,6 +18,7 @@ type lease struct {
 	granted store.Lease
 	begun   time.Time // when it was renewed last; zero: it never was
 	over    bool      // it is given up
+	told    bool      // whoever runs tasks under it knows that
 }
 
 // may reports whether the lease may be renewed now.
@@ -35,7 +36,7 @@ func (l *lease) renewed(at time.Time, granted store.Lease) bool {
 		l.begun, l.granted = time.Now(), granted
 		return false
 	}
-	l.granted, l.begun, l.over = granted, at, false
+	l.granted, l.begun, l.over, l.told = granted, at, false, false
 	return true
 }
 
@@ -48,6 +49,15 @@ func (l *lease) missed(now time.Time) bool {
 	}
 	l.over = true
 	return true
+}
+
+// tell reports, once, that the lease is given up.
+func (l *lease) tell() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	tell := l.over && !l.told
+	l.told = l.over
+	return tell
 }
 
 // errLapsing: the lease of the place is not over yet, and is not renewed.
@@ -72,7 +82,6 @@ func (s *Store) Renew(ctx context.Context) (all store.Lease, err error) {
 		return r, err
 	})
 	all.Durable = true
-	lapsed := map[*place]bool{}
 	for _, a := range answers {
 		if a.err == nil && a.value.ok {
 			all.Durable = all.Durable && a.value.Durable
@@ -83,7 +92,15 @@ func (s *Store) Renew(ctx context.Context) (all store.Lease, err error) {
 		} else if a.place.missed(time.Now()) {
 			s.log.Error("a database was not reached for too long: what runs here of its tasks is left to others",
 				"name", a.place.name, "error", a.err)
-			lapsed[a.place] = true
+		}
+	}
+	if err := failure(answers); err != nil {
+		return all, err // the next one tells what was given up
+	}
+	lapsed := map[*place]bool{}
+	for _, p := range s.places {
+		if p.tell() {
+			lapsed[p] = true
 		}
 	}
 	if len(lapsed) > 0 {
@@ -94,5 +111,5 @@ func (s *Store) Renew(ctx context.Context) (all store.Lease, err error) {
 			return p == nil || lapsed[p]
 		}
 	}
-	return all, failure(answers)
+	return all, nil
 }

@@ -398,6 +398,34 @@ func TestALeaseThatIsNotRenewedIsGivenUp(t *testing.T) {
 
 // TestAnOwnerIsFoundAgain: one whose place was known is looked for when the database says that it does not have it, and those who watch its
 // tasks are woken.
+// TestALeaseThatIsGivenUpWhileNoPlaceAnswersIsTold: not in the renewal that failed, which nobody looks at, but in the next one.
+func TestALeaseThatIsGivenUpWhileNoPlaceAnswersIsTold(t *testing.T) {
+	a, b := newFake("a"), newFake("b")
+	s := over(t, a, b)
+	here, there := whose("a b", "a"), whose("a b", "b")
+	if err := errors.Join(create(s, here), create(s, there)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Renew(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.named("b").begun = time.Now().Add(-50 * time.Minute)
+	for _, f := range []*fake{a, b} {
+		f.set(func(f *fake) { f.away = store.ErrUnavailable })
+	}
+	if _, err := s.Renew(t.Context()); !errors.Is(err, store.ErrUnavailable) {
+		t.Errorf("no place answers: %v", err)
+	}
+	a.set(func(a *fake) { a.away = nil })
+	l, err := s.Renew(t.Context())
+	if err != nil || l.Over == nil || l.Over(keyOf(here)) || !l.Over(keyOf(there)) {
+		t.Errorf("one answers again: %v, %v", l, err)
+	}
+	if l, err = s.Renew(t.Context()); err != nil || l.Over != nil {
+		t.Errorf("it is told twice: %v, %v", l, err)
+	}
+}
+
 func TestAnOwnerIsFoundAgain(t *testing.T) {
 	a, b := newFake("a"), newFake("b")
 	s := over(t, a, b)
