@@ -243,8 +243,8 @@ func (a *Admin) Replay(ctx context.Context, task, id string) (n int, err error) 
 	return int(tag.RowsAffected()), nil
 }
 
-// isServer matches URLs of a server, and what libpq takes in their place.
-var isServer = regexp.MustCompile(`^postgres(?:ql)?://|(?:^|\s)(?:host|hostaddr|port|dbname|user|password|service)\s*=`)
+// isServer matches URLs of a server, also misspelled ones, and what libpq takes in their place.
+var isServer = regexp.MustCompile(`^postgres(?:ql)?:|(?:^|\s)(?:host|hostaddr|port|dbname|user|password|service)\s*=`)
 
 // IsAddress reports whether an address is that of a server, not the path of a file.
 func IsAddress(address string) bool { return isServer.MatchString(address) }

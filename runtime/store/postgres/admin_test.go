@@ -189,7 +189,7 @@ func TestAnAdminNeedsTablesThatItKnows(t *testing.T) {
 
 func TestAddressesOfServersAreNoFiles(t *testing.T) {
 	for address, want := range map[string]bool{
-		"postgres://db/x": true, "postgresql://a,b/x": true, "host=db dbname=x": true, "service=agents": true,
+		"postgres://db/x": true, "postgresql://a,b/x": true, "host=db dbname=x": true, "service=agents": true, "postgres:/u:p@db/x": true,
 		"weather.db": false, "/var/lib/a.db?synchronous=full": false, "./memory": false, "sqlite://x": false, "": false,
 	} {
 		if IsAddress(address) != want {

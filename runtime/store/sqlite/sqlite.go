@@ -89,7 +89,7 @@ func (s *Store) Location() (kind, address string) { return "a file", s.path }
 
 // isServer matches addresses of database servers: URLs, and what libpq takes in their place. A file is no server, and
 // such an address may have a password, which must not become the name of a file.
-var isServer = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]+://|(?:^|\s)(?:host|hostaddr|port|dbname|user|password|service)\s*=`)
+var isServer = regexp.MustCompile(`^(?i:postgres(?:ql)?):|^[A-Za-z][A-Za-z0-9+.-]+://|(?:^|\s)(?:host|hostaddr|port|dbname|user|password|service)\s*=`)
 
 var errServer = errors.New(`the address of a database server is no file: this agent keeps its tasks in an SQLite file, such as weather.db; ` +
 	`with "store: postgres" in a2agen.yaml it keeps them in PostgreSQL`)
