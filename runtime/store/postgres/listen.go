@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"strconv"
@@ -184,11 +185,11 @@ func (s *Store) dialListener(ctx context.Context, channel string) (*pgx.Conn, er
 
 // listen wakes watchers until ctx ends. Whenever something may have been missed it wakes all of them.
 func (s *Store) listen(ctx context.Context) {
-	wait := 50 * time.Millisecond
+	wait, lost := 50*time.Millisecond, failing{}
 	for ctx.Err() == nil {
 		conn, err := s.dialListener(ctx, s.self.channel)
 		if err == nil {
-			wait = 50 * time.Millisecond
+			wait, lost = 50*time.Millisecond, failing{}
 			s.wakeAll(ctx)
 			err = s.receive(ctx, conn)
 			closeConn(conn)
@@ -196,11 +197,23 @@ func (s *Store) listen(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		s.options.Logger.Warn("PostgreSQL's notifications are interrupted", "error", err)
+		lost.log(s.options.Logger, "PostgreSQL's notifications are interrupted", err)
 		s.wakeAll(ctx)
 		sleep(ctx, wait)
 		wait = min(2*wait, 5*time.Second)
 	}
+}
+
+// failing is what fails again and again while a server is away: the log says it once.
+type failing struct{ logged bool }
+
+func (f *failing) log(to *slog.Logger, what string, err error) {
+	level := slog.LevelWarn
+	if f.logged {
+		level = slog.LevelDebug
+	}
+	f.logged = true
+	to.Log(context.Background(), level, what, "error", err)
 }
 
 // receive wakes watchers until the connection is lost.
@@ -230,14 +243,18 @@ func (s *Store) ping(ctx context.Context, conn *pgx.Conn) error {
 
 // poll looks at all watched tasks now and then, where LISTEN does not work, and wakes those that have changed.
 func (s *Store) poll(ctx context.Context) {
+	var lost failing
 	for sleep(ctx, pollEvery) {
 		list := s.self.watchers.list()
 		if len(list) == 0 {
 			continue
 		}
 		changed, err := s.changedOf(ctx, list)
-		if err != nil && !errors.Is(err, context.Canceled) {
-			s.options.Logger.Warn("PostgreSQL could not be asked for changes", "error", err)
+		switch {
+		case err == nil:
+			lost = failing{}
+		case !errors.Is(err, context.Canceled):
+			lost.log(s.options.Logger, "PostgreSQL could not be asked for changes", err)
 		}
 		for _, w := range changed {
 			w.wake()

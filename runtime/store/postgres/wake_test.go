@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"net"
 	"slices"
 	"strings"
@@ -539,4 +540,38 @@ func TestWhatIsRunIsGivenBackAlsoWhenItsAnswerWasLost(t *testing.T) {
 	if runs, err := two.Claim(t.Context(), []string{"skill"}, 9); err != nil || len(runs) != 1 || runs[0].Call.Attempt != 1 {
 		t.Errorf("claimed are %+v: %v", runs, err)
 	}
+}
+
+// levels is a handler that passes on the level of each record with a text.
+type levels struct {
+	slog.Handler
+	text string
+	seen chan slog.Level
+}
+
+func (l levels) Enabled(context.Context, slog.Level) bool { return true }
+
+func (l levels) Handle(_ context.Context, r slog.Record) error {
+	if r.Message == l.text {
+		select {
+		case l.seen <- r.Level:
+		default:
+		}
+	}
+	return nil
+}
+
+func TestTheLogSaysOnceThatNotificationsAreInterrupted(t *testing.T) {
+	address := postgrestest.Server(t)
+	through, line := over(t, address)
+	log := levels{slog.DiscardHandler, "PostgreSQL's notifications are interrupted", make(chan slog.Level, 10)}
+	s := mustOpen(t, through, Options{Logger: slog.New(log)})
+	awaitListening(t, address, s)
+	line.cut(true)
+	for _, want := range []slog.Level{slog.LevelWarn, slog.LevelDebug, slog.LevelDebug} {
+		if got := <-log.seen; got != want {
+			t.Errorf("logged as %s, want %s", got, want)
+		}
+	}
+	line.cut(false)
 }
