@@ -8,7 +8,7 @@ EXAMPLES := $(wildcard examples/*)
 PACKAGES ?= ./...
 PLATFORMS := windows/amd64 darwin/arm64 linux/386 linux/arm js/wasm
 
-.PHONY: demo test build generate lint race cross interop bench figures seeds kill replicas postgresql fuzz
+.PHONY: demo test build generate lint race cross interop bench figures seeds kill replicas postgresql page browser fuzz
 
 demo: ## scaffold an agent from a real card, build it, talk to it, kill it and go on
 	@$(GO) run ./internal/demo
@@ -84,6 +84,16 @@ postgresql: # A2A_POSTGRES names another server; Debian's is installed without a
 	{ test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get update -q && \
 	  RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends pgbouncer; } </dev/null || \
 	echo "there is no pgbouncer, and it cannot be installed here: nothing is tried through it"
+
+page: browser build ## the page of "a2agen dev" in a real browser (PICTURES=docs/pictures makes the screenshots of the documents)
+	cd internal/dev/pagetest && npm ci --no-audit --no-fund --loglevel=error && node_modules/.bin/tsc -p . && \
+	A2A_PICTURES="$(if $(PICTURES),$(abspath $(PICTURES)))" node --test --test-reporter=spec
+
+browser: # CHROMIUM names another one than /usr/bin/chromium
+	@test -x "$${CHROMIUM:-/usr/bin/chromium}" && command -v node npm >/dev/null || \
+	{ test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get update -q && \
+	  DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends chromium nodejs npm; } </dev/null || \
+	{ echo "the tests of the page need chromium (CHROMIUM names it), node 20 and npm"; exit 1; }
 
 fuzz: ## ten seconds for every fuzz target
 	@$(GO) list ./... | while read p; do \

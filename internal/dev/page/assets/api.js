@@ -1,19 +1,22 @@
 // @ts-check
 // The API of the page: see the documentation of package page.
 
-/** @typedef {{number: number, name: string, url: string, phase: string, since?: string, tookMs: number, paused: boolean, step?: string, problems: {file?: string, line?: number, col?: number, text: string}[] | null, notes: string[] | null}} Agent */
-/** @typedef {{id: number, agent: number, caller: string, begun: string, method: string, path: string, operation?: string, called?: string, binding?: string, version?: string, task?: string, state: string, status?: number, outcome?: string, tookMs: number, sent: number, received: number, events: number, resumed?: number, problem?: string}} Summary */
+/** @typedef {{number: number, name: string, url: string, to?: string, phase: string, since?: string, tookMs: number, paused: boolean, step?: string, problems: {file?: string, line?: number, col?: number, text: string}[] | null, notes: string[] | null}} Agent */
+/** @typedef {{id: number, agent: number, caller: string, begun: string, method: string, path: string, operation?: string, called?: string, binding?: string, version?: string, task?: string, context?: string, skill?: string, firstMs: number, state: string, status?: number, outcome?: string, tookMs: number, sent: number, received: number, events: number, resumed?: number, problem?: string}} Summary */
 /** @typedef {{bytes?: string, size: number, cut?: boolean, more?: boolean, json?: unknown[]}} Body */
-/** @typedef {{n: number, atMs: number, id?: string, size: number, bytes?: string, cut?: boolean, more?: boolean, json?: unknown, kind?: string, state?: string, text?: string}} Event */
+/** @typedef {{n: number, atMs: number, id?: string, size: number, bytes?: string, cut?: boolean, more?: boolean, json?: unknown, kind?: string, task?: string, context?: string, state?: string, artifact?: string, append?: boolean, last?: boolean, text?: string}} Event */
 /** @typedef {Summary & {requestHeader: Record<string, string[]>, request: Body, header?: Record<string, string[]>, response: Body, eventList?: Event[]}} Exchange */
 
 /**
+ * Asks the command something. An error is thrown with the sentence that the command says.
  * @param {string} path
  * @param {string} [method]
+ * @param {unknown} [body] is sent as JSON
+ * @param {AbortSignal} [signal]
  * @returns {Promise<any>}
  */
-export async function ask(path, method = "GET") {
-  const resp = await fetch(path, { method });
+export async function ask(path, method = "GET", body, signal) {
+  const resp = await fetch(path, { method, signal, body: body === undefined ? undefined : JSON.stringify(body) });
   const text = await resp.text();
   if (!resp.ok) {
     throw new Error(text.startsWith("{") ? JSON.parse(text).error : text);

@@ -1,25 +1,142 @@
 // @ts-check
+// Elements. What agents say becomes text, never HTML: there is no other way in here.
+
+/** @typedef {string | number | boolean | null | undefined | ((e: any) => void)} Attribute */
+/** @typedef {Node | string | number | null | undefined | false} Child */
 
 /**
- * Makes an element. Texts are texts, never HTML.
+ * Makes an element. A function is a listener for the event that its key names, true an attribute without a value, and
+ * false, null and undefined leave out what they stand for. Set styles by element.style: the page allows no attribute of it.
  * @param {string} name
- * @param {Record<string, string | (() => void)>} [attributes]
- * @param {...(Node | string)} children
+ * @param {Record<string, Attribute>} [attributes]
+ * @param {...Child} children
+ * @returns {HTMLElement}
  */
 export function el(name, attributes = {}, ...children) {
   const e = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
     if (typeof value === "function") {
       e.addEventListener(key, value);
-    } else {
-      e.setAttribute(key, value);
+    } else if (value !== false && value !== null && value !== undefined) {
+      e.setAttribute(key, value === true ? "" : String(value));
     }
   }
-  e.append(...children);
+  e.append(...present(children));
   return e;
+}
+
+/**
+ * @param {Child[]} children
+ * @returns {(Node | string)[]}
+ */
+function present(children) {
+  return children.filter((c) => c !== null && c !== undefined && c !== false).map((c) => (typeof c === "number" ? String(c) : /** @type {Node | string} */ (c)));
+}
+
+/**
+ * Gives an element other children.
+ * @param {Element} e
+ * @param {...Child} children
+ */
+export function fill(e, ...children) {
+  e.replaceChildren(...present(children));
+}
+
+/**
+ * @param {string} text
+ * @param {(e: MouseEvent) => void} click
+ * @param {Record<string, Attribute>} [attributes]
+ */
+export function button(text, click, attributes = {}) {
+  return /** @type {HTMLButtonElement} */ (el("button", { type: "button", click, ...attributes }, text));
+}
+
+let ids = 0;
+
+/** An id that no other element has. */
+export function newID() {
+  return "e" + ++ids;
+}
+
+/**
+ * A control with its label before it.
+ * @param {string} label
+ * @param {HTMLElement} control
+ * @param {...Child} more after the label, such as an explanation
+ */
+export function labelled(label, control, ...more) {
+  control.id ||= newID();
+  return el("div", { class: "field" }, el("label", { for: control.id }, label), ...more, control);
+}
+
+/**
+ * A select.
+ * @param {[value: string, text: string][]} options
+ * @param {string} chosen
+ * @param {(value: string) => void} change
+ * @param {Record<string, Attribute>} [attributes]
+ */
+export function select(options, chosen, change, attributes = {}) {
+  const s = /** @type {HTMLSelectElement} */ (el("select", { change: () => change(s.value), ...attributes },
+    ...options.map(([value, text]) => el("option", { value, selected: value === chosen }, text))));
+  return s;
 }
 
 /** @param {string} id */
 export function byId(id) {
   return /** @type {HTMLElement} */ (document.getElementById(id));
+}
+
+/**
+ * Has a screen reader say something.
+ * @param {string} text
+ */
+export function announce(text) {
+  byId("said").textContent = text;
+}
+
+/**
+ * Puts a text on the clipboard, and says so.
+ * @param {string} text
+ */
+export async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    announce("copied");
+  } catch {
+    announce("the browser does not let the page copy: mark the text and copy it");
+  }
+}
+
+/**
+ * Buttons of which one is pressed, as tabs: arrows go from one to the next.
+ * @param {string} label
+ * @param {{id: string, title: string}[]} list
+ * @param {string} chosen
+ * @param {(id: string) => void} choose
+ */
+export function tabs(label, list, chosen, choose) {
+  const bar = el("div", { role: "tablist", "aria-label": label, class: "tabs" });
+  /** @param {string} id */
+  const show = (id) => {
+    for (const t of /** @type {NodeListOf<HTMLElement>} */ (bar.querySelectorAll("[role=tab]"))) {
+      const on = t.dataset.id === id;
+      t.setAttribute("aria-selected", String(on));
+      t.tabIndex = on ? 0 : -1;
+    }
+  };
+  list.forEach((t, i) => {
+    const b = button(t.title, () => { show(t.id); choose(t.id); }, { role: "tab", "data-id": t.id });
+    b.addEventListener("keydown", (e) => {
+      const to = { ArrowRight: i + 1, ArrowLeft: i - 1, Home: 0, End: list.length - 1 }[e.key];
+      if (to === undefined) return;
+      e.preventDefault();
+      const next = /** @type {HTMLElement} */ (bar.children[(to + list.length) % list.length]);
+      next.focus();
+      next.click();
+    });
+    bar.append(b);
+  });
+  show(chosen);
+  return bar;
 }

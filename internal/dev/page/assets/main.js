@@ -1,69 +1,121 @@
 // @ts-check
-import { ask, follow } from "./api.js";
-import { byId, el } from "./dom.js";
-import { forgetCalls, showCall } from "./traffic.js";
+// The frame: agents, navigation, what is wrong, and one view at a time.
+import { ask } from "./api.js";
+import { announce, button, byId, el, fill, select } from "./dom.js";
+import { listenToKeys } from "./keys.js";
+import { go, here, link } from "./route.js";
+import { agent, begin, choose, on, state } from "./state.js";
+import { views } from "./views.js";
 
-/** @type {Map<number, import("./api.js").Agent>} */
-const agents = new Map();
+/** @type {{view: import("./views.js").View, end: AbortController, moved: void | ((parts: string[]) => void)} | undefined} */
+let shown;
 let lost = "";
 
-/** @param {import("./api.js").Agent} a */
-function showAgent(a) {
-  agents.set(a.number, a);
-  byId("agents").replaceChildren(...[...agents.values()].map((a) => el("span", {},
-    el("strong", {}, a.name), " ", el("span", { class: a.phase === "stale" || a.phase === "down" ? "bad" : "good" }, a.paused ? a.phase + ", paused" : a.phase), " ",
-    el("span", { class: "dim" }, a.url + (a.tookMs ? ` · ${(a.tookMs / 1000).toFixed(1)} s` : "")), " ",
-    el("button", { type: "button", click: () => void command(a, "rebuild") }, "Rebuild"),
-    el("button", { type: "button", click: () => void command(a, "pause") }, a.paused ? "Go on" : "Pause"),
-    el("button", { type: "button", click: () => void command(a, "clear") }, "Clear tasks"))));
-  showNotice();
+function showView() {
+  const [id, ...parts] = here();
+  const view = views.find((v) => v.id === id) ?? views[0];
+  if (shown?.view === view && shown.moved) {
+    shown.moved(parts);
+    return;
+  }
+  const root = byId("view");
+  shown?.end.abort();
+  fill(root);
+  const end = new AbortController();
+  shown = { view, end, moved: undefined };
+  root.setAttribute("aria-label", view.title);
+  document.title = view.title + " · a2agen dev";
+  shown.moved = view.show(root, parts, end.signal);
+  showNavigation();
 }
 
-/**
- * @param {import("./api.js").Agent} a
- * @param {string} what
- */
-async function command(a, what) {
-  await ask(`/api/agents/${a.number}/${what}`, "POST").catch((err) => { lost = String(err); showNotice(); });
+/** @type {Map<string, {link: HTMLElement, badge: HTMLElement}>} */
+const links = new Map();
+
+/** Builds the navigation once, and then only changes it: what has the focus keeps it. */
+function showNavigation() {
+  for (const v of views) {
+    let l = links.get(v.id);
+    if (!l) {
+      const badge = el("span", { class: "badge" });
+      l = { badge, link: el("a", { href: link(v.id), "aria-keyshortcuts": v.key }, v.title, " ", badge) };
+      links.set(v.id, l);
+      byId("nav").append(l.link);
+    }
+    l.badge.textContent = v.badge?.() ?? "";
+    if (shown?.view === v) l.link.setAttribute("aria-current", "page");
+    else l.link.removeAttribute("aria-current");
+  }
+}
+
+/** @param {string} what */
+async function command(what) {
+  try {
+    await ask(`/api/agents/${state.chosen}/${what}`, "POST");
+    announce(what + " was asked for");
+  } catch (err) {
+    lost = String(err);
+    showNotice();
+  }
+}
+
+const phase = el("span", { id: "phase" });
+const where = el("span", { class: "dim" });
+const pause = button("Pause", () => void command("pause"));
+const commands = el("span", {}, button("Rebuild", () => void command("rebuild")), pause, button("Clear tasks", () => void command("clear")));
+let names = "";
+
+function showAgent() {
+  const a = agent();
+  if (!a) return;
+  const bad = a.phase === "stale" || a.phase === "down";
+  const list = [...state.agents.values()].map((a) => /** @type {[string, string]} */ ([String(a.number), a.name]));
+  if (names !== JSON.stringify([list, a.number])) {
+    names = JSON.stringify([list, a.number]);
+    fill(byId("agents"), list.length > 1 ? select(list, String(a.number), (n) => choose(Number(n)), { "aria-label": "Agent" }) : el("strong", {}, a.name),
+      phase, where, a.to ? null : commands);
+  }
+  phase.className = bad ? "bad" : "good";
+  phase.textContent = (bad ? "▲ " : "● ") + a.phase + (a.paused ? ", paused" : "");
+  where.textContent = a.url + (a.tookMs ? ` · ${(a.tookMs / 1000).toFixed(1)} s` : "");
+  pause.textContent = a.paused ? "Go on" : "Pause";
 }
 
 function showNotice() {
   const lines = lost ? [lost] : [];
-  for (const a of agents.values()) {
+  for (const a of state.agents.values()) {
     for (const p of a.problems ?? []) {
       lines.push([p.file, p.line, p.col].filter(Boolean).join(":") + (p.file ? ": " : "") + p.text);
     }
     if (a.phase === "stale") lines.push(`${a.step} failed; the agent of ${new Date(a.since ?? "").toLocaleTimeString()} still answers`);
     if (a.phase === "down") lines.push(`${a.name}: no agent answers`);
+    lines.push(...(a.notes ?? []));
   }
-  byId("notice").textContent = lines.join("\n");
-  byId("notice").hidden = lines.length === 0;
+  const notice = byId("notice");
+  if (notice.textContent !== lines.join("\n")) notice.textContent = lines.join("\n");
+  notice.hidden = lines.length === 0;
 }
 
-/** @param {{text: string}} line */
-function showLine(line) {
-  const log = byId("log");
-  const atEnd = log.scrollTop + log.clientHeight >= log.scrollHeight - 4;
-  log.append(line.text + "\n");
-  while (log.childNodes.length > 1000) log.firstChild?.remove();
-  if (atEnd) log.scrollTop = log.scrollHeight;
+let asked = 0;
+
+/** Draws the frame anew, once for all that changes before the next picture. */
+function changed() {
+  asked ||= requestAnimationFrame(() => {
+    asked = 0;
+    showAgent();
+    showNotice();
+    showNavigation();
+  });
 }
 
-async function load() {
-  const state = await ask("/api/state");
-  state.agents.forEach(showAgent);
-  forgetCalls();
-  (await ask("/api/calls")).calls.forEach(showCall);
-  byId("log").replaceChildren();
-  for (const a of state.agents) {
-    (await ask(`/api/agents/${a.number}/log`)).lines.forEach(showLine);
-  }
-  return state.seq;
-}
-
-byId("clear").addEventListener("click", () => void ask("/api/calls", "DELETE").then(forgetCalls));
-load().then((seq) => follow(seq, {
-  agent: showAgent, call: showCall, log: showLine, event: () => {}, reset: () => void load(),
-  lost: (over) => { lost = over ? "a2agen dev was started again: open the address that it printed last" : "a2agen dev does not answer; the page goes on when it does"; showNotice(); },
-  found: () => { lost = ""; showNotice(); },
-})).catch((err) => { lost = String(err); showNotice(); });
+on("agent", changed);
+on("loaded", () => { lost = ""; changed(); });
+on("chosen", () => { shown?.end.abort(); shown = undefined; showView(); changed(); });
+on("call", changed);
+on("cleared", changed);
+on("link", (why) => { lost = why; changed(); });
+window.addEventListener("hashchange", showView);
+byId("skip").addEventListener("click", () => byId("view").focus());
+listenToKeys(views.map((v) => ({ key: v.key, says: v.title, does: () => go(v.id) })));
+showView();
+begin().catch((err) => { lost = String(err.message ?? err); changed(); });

@@ -1,80 +1,87 @@
 // @ts-check
-import { ask, textOf } from "./api.js";
-import { byId, el } from "./dom.js";
+// The calls of all callers.
+import { ask } from "./api.js";
+import { button, el, fill, tabs } from "./dom.js";
+import { ms } from "./format.js";
+import { virtualList } from "./list.js";
+import { go } from "./route.js";
+import { clearCalls, on, state } from "./state.js";
+import { callPanels } from "./panels.js";
 
-const most = 1000;
+/** @typedef {import("./api.js").Summary} Summary */
 
-/** @type {Map<number, HTMLElement>} */
-const rows = new Map();
-let shown = 0;
+/** @type {import("./views.js").View} */
+export const trafficView = {
+  id: "traffic", title: "Traffic", key: "t",
+  badge: () => String(state.calls.size || ""),
+  show(root, parts, signal) {
+    /** @type {Summary[]} */
+    let newest = [];
+    const list = virtualList({
+      label: "Calls, the newest first", rowHeight: 44, count: () => newest.length,
+      row: (i) => callRow(newest[i]), open: (i) => go("traffic", newest[i].id),
+    }, signal);
+    const detail = el("section", { class: "detail", "aria-label": "Call" });
+    const empty = el("p", { class: "dim" }, "No call yet. Call an agent at the address above.");
+    const changed = () => {
+      newest = [...state.calls.values()].reverse();
+      empty.hidden = newest.length > 0;
+      list.changed();
+    };
+    root.append(el("div", { class: "sides" },
+      el("section", { "aria-label": "Calls" }, el("div", { class: "bar" }, el("h2", {}, "Calls"), button("Forget all", () => void clearCalls())), empty, list.root), detail));
+    changed();
+    for (const kind of /** @type {const} */ (["call", "cleared", "loaded"])) on(kind, changed, signal);
+    let inner = new AbortController();
+    signal.addEventListener("abort", () => inner.abort());
+    /** @param {string[]} parts */
+    const moved = ([id]) => {
+      inner.abort();
+      inner = new AbortController();
+      if (id) void showCall(detail, Number(id), inner.signal);
+      else fill(detail, el("p", { class: "dim" }, "Choose a call to see what was said."));
+    };
+    moved(parts);
+    return moved;
+  },
+};
 
-/** @param {import("./api.js").Summary} s */
-export function showCall(s) {
+/** @param {Summary} s */
+function callRow(s) {
   const status = s.state === "running" ? "…" : s.state === "broken" ? "broken" : String(s.status ?? "");
   const bad = s.state === "broken" || (s.status ?? 0) >= 400 || s.outcome === "error";
   const what = s.operation && s.operation !== "card" ? s.called || s.operation : s.method + " " + s.path;
   const detail = [s.caller, s.binding, s.version, s.outcome, s.events ? s.events + " events" : ""].filter(Boolean).join(" · ");
-  const row = el("button", { type: "button", class: "call", click: () => void showExchange(s.id) },
-    el("span", { class: "dim" }, "#" + s.id), el("span", {}, what, el("br"), el("span", { class: "dim" }, detail)),
-    el("span", { class: bad ? "bad" : "good" }, status), el("span", { class: "dim" }, s.tookMs ? s.tookMs.toFixed(1) + " ms" : ""));
-  row.setAttribute("aria-current", String(s.id === shown));
-  const item = el("li", {}, row);
-  const old = rows.get(s.id);
-  if (old) {
-    old.replaceWith(item);
-  } else {
-    byId("calls").prepend(item);
-  }
-  rows.set(s.id, item);
-  byId("empty").hidden = true;
-  for (const [id, gone] of rows) {
-    if (rows.size <= most) break;
-    gone.remove();
-    rows.delete(id);
-  }
-  if (s.id === shown && s.state !== "running") void showExchange(s.id);
+  return [el("span", { class: "call" }, el("span", { class: "dim" }, "#" + s.id), el("span", { class: "two" }, what, el("br"), el("span", { class: "dim" }, detail)),
+    el("span", { class: bad ? "bad" : "good" }, status), el("span", { class: "dim" }, s.tookMs ? ms(s.tookMs) : ""))];
 }
 
-export function forgetCalls() {
-  rows.clear();
-  byId("calls").replaceChildren();
-  byId("empty").hidden = false;
-}
-
-/** @param {number} id */
-async function showExchange(id) {
-  rows.get(shown)?.firstElementChild?.setAttribute("aria-current", "false");
-  rows.get(id)?.firstElementChild?.setAttribute("aria-current", "true");
-  shown = id;
-  const detail = byId("detail");
-  try {
-    /** @type {import("./api.js").Exchange} */
-    const x = await ask("/api/calls/" + id);
-    detail.replaceChildren(el("h2", {}, `#${x.id} ${x.called || x.method} ${x.path}`),
-      el("p", { class: "dim" }, [x.task ? "task " + x.task : "", x.problem ?? "", `${x.sent} B sent, ${x.received} B received`].filter(Boolean).join(" · ")),
-      el("h3", {}, "Request"), headers(x.requestHeader), bytes(x.request, `/api/calls/${id}/request`),
-      el("h3", {}, "Answer " + (x.status ?? "")), headers(x.header ?? {}),
-      ...(x.eventList ?? []).map((e) => el("div", {},
-        el("h3", {}, `${e.n}  +${e.atMs.toFixed(1)} ms  ${e.kind ?? ""} ${e.state ?? ""} ${e.size} B`),
-        bytes({ ...e, json: e.json ? [e.json] : undefined }, `/api/calls/${id}/events/${e.n}`))),
-      ...(x.eventList ? [] : [bytes(x.response, `/api/calls/${id}/response`)]));
-  } catch (err) {
-    detail.replaceChildren(el("p", { class: "bad" }, String(err)));
-  }
-}
-
-/** @param {Record<string, string[]>} h */
-function headers(h) {
-  return el("pre", { class: "dim" }, Object.entries(h).flatMap(([k, list]) => list.map((v) => `${k}: ${v}`)).sort().join("\n"));
-}
+let panel = "bytes";
 
 /**
- * @param {import("./api.js").Body} b
- * @param {string} at
+ * @param {HTMLElement} root
+ * @param {number} id
+ * @param {AbortSignal} signal
  */
-function bytes(b, at) {
-  const text = b.json ? b.json.map((m) => JSON.stringify(m, null, 1)).join("\n") : textOf(b.bytes);
-  const pre = el("pre", { tabindex: "0" }, text);
-  if (b.cut) pre.append("\n(not all of it was kept)");
-  return b.more ? el("div", {}, pre, el("a", { href: at, download: "" }, `all ${b.size} bytes`)) : pre;
+async function showCall(root, id, signal) {
+  try {
+    let s = state.calls.get(id);
+    const title = el("h2", {}, s ? `#${id} ${s.called || s.method} ${s.path}` : "#" + id);
+    const body = el("div");
+    let inner = new AbortController();
+    signal.addEventListener("abort", () => inner.abort());
+    const draw = async () => {
+      /** @type {import("./api.js").Exchange} */
+      const x = await ask("/api/calls/" + id, "GET", undefined, signal);
+      inner.abort();
+      inner = new AbortController();
+      fill(body);
+      (callPanels.find((p) => p.id === panel) ?? callPanels[0]).show(body, x, inner.signal);
+    };
+    fill(root, title, callPanels.length > 1 ? tabs("Of this call", callPanels, panel, (p) => { panel = p; void draw(); }) : null, body);
+    await draw();
+    on("call", (c) => { if (c.id === id && c.state !== "running") void draw(); }, signal);
+  } catch (err) {
+    if (!signal.aborted) fill(root, el("p", { class: "bad" }, String(/** @type {Error} */ (err).message)));
+  }
 }

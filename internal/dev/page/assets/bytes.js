@@ -1,0 +1,37 @@
+// @ts-check
+// What was said in a call, byte for byte.
+import { textOf } from "./api.js";
+import { el } from "./dom.js";
+import { bytes, ms } from "./format.js";
+
+/** @type {import("./views.js").Panel<import("./api.js").Exchange>} */
+export const bytesPanel = {
+  id: "bytes", title: "Bytes",
+  show(root, x) {
+    root.append(
+      el("p", { class: "dim" }, [x.task ? "task " + x.task : "", x.problem ?? "", `${bytes(x.sent)} sent, ${bytes(x.received)} received`].filter(Boolean).join(" · ")),
+      el("h3", {}, "Request"), headers(x.requestHeader), body(x.request, `/api/calls/${x.id}/request`),
+      el("h3", {}, "Answer " + (x.status ?? "")), headers(x.header ?? {}),
+      ...(x.eventList ?? []).map((e) => el("div", {},
+        el("h3", {}, `${e.n}  +${ms(e.atMs)}  ${e.kind ?? ""} ${e.state ?? ""} ${bytes(e.size)}`),
+        body({ ...e, json: e.json ? [e.json] : undefined }, `/api/calls/${x.id}/events/${e.n}`))),
+      ...(x.eventList ? [] : [body(x.response, `/api/calls/${x.id}/response`)]));
+  },
+};
+
+/** @param {Record<string, string[]>} h */
+function headers(h) {
+  return el("pre", { class: "dim", tabindex: 0 }, Object.entries(h).flatMap(([k, list]) => list.map((v) => `${k}: ${v}`)).sort().join("\n"));
+}
+
+/**
+ * What was kept of a body, and a link to all of it where that is more than is shown.
+ * @param {import("./api.js").Body} b
+ * @param {string} at
+ */
+function body(b, at) {
+  const text = b.json ? b.json.map((m) => JSON.stringify(m, null, 1)).join("\n") : textOf(b.bytes);
+  const pre = el("pre", { tabindex: 0 }, text);
+  if (b.cut) pre.append("\n(not all of it was kept)");
+  return b.more ? el("div", {}, pre, el("a", { href: at, download: "" }, `all ${bytes(b.size)}`)) : pre;
+}

@@ -1,0 +1,6 @@
+// @ts-check
+// What there is to see of a call. A panel is a module and a line here.
+import { bytesPanel } from "./bytes.js";
+
+/** @type {import("./views.js").Panel<import("./api.js").Exchange>[]} */
+export const callPanels = [bytesPanel];

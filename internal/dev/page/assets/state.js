@@ -1,0 +1,126 @@
+// @ts-check
+// What the page knows: loaded once, and then as the server's feed tells.
+import { ask, follow } from "./api.js";
+
+/** @typedef {import("./api.js").Agent} Agent */
+/** @typedef {import("./api.js").Summary} Summary */
+/** @typedef {import("./api.js").Event} Event */
+/** @typedef {{agent: number, at: string, text: string}} Line */
+/** @typedef {{call: number, event: Event}} Change */
+
+/**
+ * What a listener can be told of. "loaded" is after everything was read, anew if changes were missed; "link" when the
+ * connection to the command is lost (with why) or found again (""); "chosen" when another agent is looked at.
+ * @typedef {{agent: Agent, call: Summary, event: Change, log: Line, cleared: null, loaded: null, link: string, chosen: Agent}} Kinds
+ */
+
+const mostLines = 5000;
+
+export const state = {
+  /** The version of the command. */
+  version: "",
+  /** @type {Map<number, Agent>} */
+  agents: new Map(),
+  /** The number of the agent that is looked at. */
+  chosen: 0,
+  /** The oldest first. @type {Map<number, Summary>} */
+  calls: new Map(),
+  /** @type {Line[]} */
+  lines: [],
+  limits: { calls: 1000, bytes: 0, kept: 0 },
+};
+
+/** @type {Map<string, Set<(what: any) => void>>} */
+const listeners = new Map();
+
+/**
+ * Has a function told of changes, until the signal ends that.
+ * @template {keyof Kinds} K
+ * @param {K} kind
+ * @param {(what: Kinds[K]) => void} f
+ * @param {AbortSignal} [signal]
+ */
+export function on(kind, f, signal) {
+  if (signal?.aborted) return;
+  const set = listeners.get(kind) ?? new Set();
+  listeners.set(kind, set.add(f));
+  signal?.addEventListener("abort", () => set.delete(f));
+}
+
+/**
+ * @template {keyof Kinds} K
+ * @param {K} kind
+ * @param {Kinds[K]} what
+ */
+export function tell(kind, what) {
+  for (const f of [...(listeners.get(kind) ?? [])]) f(what);
+}
+
+/** The agent that is looked at. @returns {Agent | undefined} */
+export function agent() {
+  return state.agents.get(state.chosen);
+}
+
+/** @param {number} number */
+export function choose(number) {
+  const a = state.agents.get(number);
+  if (!a || number === state.chosen) return;
+  state.chosen = number;
+  tell("chosen", a);
+}
+
+/** Forgets the calls that have ended, here and in the command. */
+export async function clearCalls() {
+  await ask("/api/calls", "DELETE");
+  for (const c of [...state.calls.values()]) {
+    if (c.state !== "running") state.calls.delete(c.id);
+  }
+  tell("cleared", null);
+}
+
+/** @param {Summary} s */
+function addCall(s) {
+  state.calls.set(s.id, s);
+  for (const id of state.calls.keys()) {
+    if (state.calls.size <= state.limits.calls) break;
+    state.calls.delete(id);
+  }
+}
+
+/** @param {Line} line */
+function addLine(line) {
+  state.lines.push(line);
+  if (state.lines.length > 2 * mostLines) state.lines.splice(0, mostLines);
+}
+
+/** Reads everything. @returns {Promise<number>} the number of the last change that is in it */
+async function load() {
+  const s = await ask("/api/state");
+  const [calls, ...logs] = await Promise.all([ask("/api/calls"), ...s.agents.map((/** @type {Agent} */ a) => ask(`/api/agents/${a.number}/log`))]);
+  state.version = s.version;
+  state.limits = s.limits;
+  state.agents = new Map(s.agents.map((/** @type {Agent} */ a) => [a.number, a]));
+  if (!state.agents.has(state.chosen)) state.chosen = s.agents[0]?.number ?? 0;
+  state.calls.clear();
+  calls.calls.forEach(addCall);
+  state.lines = logs.flatMap((l) => l.lines).sort((a, b) => a.at < b.at ? -1 : 1);
+  tell("loaded", null);
+  return s.seq;
+}
+
+const older = "a2agen dev was started again: open the address that it printed last";
+const away = "a2agen dev does not answer; the page goes on when it does";
+
+/** Begins to know things, and never ends. */
+export async function begin() {
+  const seq = await load();
+  follow(seq, {
+    agent: (a) => { state.agents.set(a.number, a); tell("agent", a); },
+    call: (s) => { addCall(s); tell("call", s); },
+    event: (c) => tell("event", c),
+    log: (l) => { addLine(l); tell("log", l); },
+    reset: () => void load(),
+    lost: (over) => tell("link", over ? older : away),
+    found: () => tell("link", ""),
+  });
+}
