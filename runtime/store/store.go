@@ -1,5 +1,5 @@
-// Package store is the interface of a store of tasks, and its values. Packages memory and sqlite are stores; the rules that
-// all of them keep to are those of runtime/internal/taskstate.
+// Package store is the interface of a store of tasks, and its values. Packages memory, sqlite and postgres are stores; the
+// rules that all of them keep to are those of runtime/internal/taskstate.
 //
 // A store has tasks with their event logs. An [Update] changes a task and appends its events to the log, as one
 // transaction. A client's update names the version that it expects: when another was faster, it is refused and changes
@@ -311,12 +311,12 @@ type Run struct {
 type Lease struct {
 	For  time.Duration // 0: for ever, nobody else is there
 	Lost []Key         // tasks that this instance ran and no longer does, as far as the store knows
-	// Over tells the tasks that this instance must no longer run, whoever runs them now: a part of the store was not reached for
-	// too long. nil: there are none.
+	// Over reports whether this instance must no longer run a task, whoever runs it now: its part of the store was not
+	// reached for too long. nil: there are no such tasks.
 	Over    func(Key) bool
 	Durable bool // what this instance gives back is there for another, or for a process to come
-	// Wakes: after every change made elsewhere, Watch wakes within a second or two, whatever is lost on the way. Without it, whoever waits
-	// for a change must look for himself now and then.
+	// Wakes: after every change made elsewhere, Watch wakes within a second or two, whatever is lost on the way. Without
+	// it, whoever waits for a change must look now and then.
 	Wakes bool
 }
 
