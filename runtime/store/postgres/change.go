@@ -149,7 +149,7 @@ func (c *change) askFacts(ctx context.Context) (err error) {
 	return nil
 }
 
-// sure returns an error if the change cannot be made any more: nothing must go for it.
+// sure returns an error if the change cannot be made any more: no task must be evicted for it then.
 func (c *change) sure(ctx context.Context) error {
 	if c.was.Version == 0 {
 		n, err := c.s.number(ctx, c.key)

@@ -8,7 +8,7 @@ import (
 	"github.com/a2agen/a2agen/runtime/store/internal/stored"
 )
 
-// Create implements [store.Store]. That there is no such task is found out by the write itself, or when it is refused.
+// Create implements [store.Store]. Whether the task is there already is found out by the write itself, or when the rules refuse it.
 func (s *Store) Create(ctx context.Context, key store.Key, n store.New, view *store.View) (snap store.Snapshot, err error) {
 	err = rounds(ctx, func(again bool) error {
 		snap, err = s.create(ctx, key, &n, view, again)
@@ -46,7 +46,7 @@ func (s *Store) create(ctx context.Context, key store.Key, n *store.New, view *s
 	return s.insert(ctx, c, view)
 }
 
-// refused says why a task is not made: first, because it is there.
+// refused says why a task is not made. That it is there already comes before any other reason.
 func (s *Store) refused(ctx context.Context, c *change, view *store.View, why error) (store.Snapshot, error) {
 	if snap, err := s.existing(ctx, c, view); !errors.Is(err, store.ErrNotFound) {
 		return snap, err

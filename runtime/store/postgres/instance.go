@@ -200,13 +200,13 @@ func (s *Store) runs(runner int32) bool {
 }
 
 // end gives back what this instance runs, but for some tasks, and ends its lease.
-func (s *Store) end(ctx context.Context, left []store.Key) error {
+func (s *Store) end(left []store.Key) error {
 	i := &s.self
 	if i.control == nil {
 		return nil
 	}
 	defer closePools(i.control)
-	ctx, cancel := context.WithTimeout(ctx, beatTime) // else the lease ends by itself
+	ctx, cancel := context.WithTimeout(context.Background(), beatTime) // else the lease ends by itself
 	defer cancel()
 	err := s.giveBack(ctx, left)
 	if i.stop != nil {

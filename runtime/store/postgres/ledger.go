@@ -130,7 +130,7 @@ type delta struct {
 	counted *account
 	sums
 	states [16]int8 // tasks by state
-	// first is called before a task is dropped for the change: with an error the change is not made, and nothing goes for it.
+	// first is called before a task is dropped for the change: with an error the change is not made, and nothing is dropped.
 	// nil: it is known that it can be made.
 	first func(ctx context.Context) error
 }

@@ -69,7 +69,7 @@ type filter struct {
 	args []any
 }
 
-// and adds a condition, in which $ stands for each of the arguments.
+// and adds a condition, in which ? stands for each of the arguments.
 func (f *filter) and(condition string, args ...any) {
 	if f.Len() > 0 {
 		f.WriteString(" AND ")

@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	// pollEvery is how often the revisions of all watched tasks are asked for, in one query. Where LISTEN does not work this is how changes are
-	// found.
+	// pollEvery is how often the revisions of all watched tasks are asked for, in one query. It finds the changes of which no notification
+	// came, and all of them where LISTEN does not work.
 	pollEvery = time.Second
 	// quietTime is for how long nothing may be heard before the connection is tried: one that was cut without a word stays silent.
 	quietTime = 5 * time.Second
@@ -60,7 +60,7 @@ func (t *target) look(ctx context.Context) error {
 	return nil
 }
 
-// closeTime is how long the end of connections may take: a server that hangs does not say goodbye.
+// closeTime is how long the end of connections may take: a server that hangs does not close its side.
 const closeTime = time.Second
 
 func closeConn(conn *pgx.Conn) {
@@ -241,7 +241,7 @@ func (s *Store) ping(ctx context.Context, conn *pgx.Conn) error {
 	return conn.Ping(ctx)
 }
 
-// poll looks at all watched tasks now and then, where LISTEN does not work, and wakes those that have changed.
+// poll asks for the revisions of all watched tasks now and then, and wakes the watchers of those that have changed.
 func (s *Store) poll(ctx context.Context) {
 	var lost failing
 	for sleep(ctx, pollEvery) {
@@ -262,7 +262,7 @@ func (s *Store) poll(ctx context.Context) {
 	}
 }
 
-// changedOf returns the watchers of tasks that have changed since the last look.
+// changedOf returns the watchers of tasks that have changed, or were dropped, since the last look.
 func (s *Store) changedOf(ctx context.Context, list []*watcher) (changed []*watcher, err error) {
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()

@@ -196,7 +196,7 @@ func (s *Store) open(ctx context.Context, p *runtime.Protocol) (err error) {
 		return err
 	}
 	for i := range s.writers {
-		w := &writer{s: s, lane: i, pool: s.senders, wake: make(chan struct{}, 1)}
+		w := &writer{s: s, lane: i, wake: make(chan struct{}, 1)}
 		s.writers[i] = w
 		s.stopped.Go(w.run)
 	}
@@ -229,9 +229,7 @@ func (s *Store) readWires(ctx context.Context) error {
 // Close implements [store.Store]: it gives back what this instance runs, and ends its connections.
 func (s *Store) Close(left ...store.Key) error {
 	s.closing.Do(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 2*batchTime)
-		defer cancel()
-		s.closed = s.end(ctx, left)
+		s.closed = s.end(left)
 		s.release()
 	})
 	return s.closed

@@ -13,8 +13,8 @@ import (
 )
 
 // Instances tell each other which tasks they have changed: after the commit, in one notification for all that were changed meanwhile, so
-// that commits do not wait for each other. A notification names tasks by a hash of their key. It is a hint, and nobody
-// waits until it was sent; who was not told looks a second later.
+// that commits do not wait for each other. A notification names tasks by a hash of their key. It is a hint: nobody
+// waits until it is sent, and an instance that misses one finds the change a second later.
 
 // watchers are what is woken, by the hash of the task.
 type watchers struct {
@@ -180,7 +180,7 @@ func (s *Store) notify(ctx context.Context, channel, text string) error {
 	return err
 }
 
-// wakeNamed wakes who watches the tasks that a notification names. Any role of the database may send one: what cannot be read is nothing.
+// wakeNamed wakes who watches the tasks that a notification names. Any role of the database may send one: what cannot be decoded is ignored.
 func (s *Store) wakeNamed(text string) {
 	by, hashes, ok := strings.Cut(text, ":")
 	switch {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/a2agen/a2agen/runtime/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime/store"
@@ -166,7 +165,6 @@ func (s *Store) send(ctx context.Context, w *write) error {
 type writer struct {
 	s    *Store
 	lane int // among the writers of this instance
-	pool *pgxpool.Pool
 
 	mu     sync.Mutex
 	queue  []*write
@@ -284,7 +282,7 @@ func (w *writer) answer(list []*write, err error) {
 func (w *writer) transaction(list []*write) (bad int, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), batchTime)
 	defer cancel()
-	conn, err := w.pool.Acquire(ctx)
+	conn, err := w.s.senders.Acquire(ctx)
 	if err != nil {
 		return -1, writeFailed(err, false)
 	}
