@@ -15,10 +15,14 @@ import (
 // files that stand in for some of its own while it is built. The first time SQLite is compiled, which takes a minute;
 // until then the agent runs as it is.
 type keeping struct {
-	tried bool
-	ready chan error // of what is tried in the background; nil: nothing is
-	on    bool       // programs are built so
+	tries  int
+	failed string     // why the last one did
+	ready  chan error // of what is tried in the background; nil: nothing is
+	on     bool       // programs are built so
 }
+
+// mostTries is how often it is tried. One may have met a mistake that somebody saved meanwhile.
+const mostTries = 5
 
 // keptIn is the store in which tasks are kept.
 const keptIn = "sqlite"
@@ -32,12 +36,12 @@ func (a *agent) overlay(ctx context.Context) (string, error) {
 	return project.Overlay(ctx, project.Options{Tool: a.Tool, Dir: a.dir}, keptIn, folder)
 }
 
-// tryToKeep builds in the background what would keep the tasks, once.
+// tryToKeep builds in the background what would keep the tasks, until that went well.
 func (a *agent) tryToKeep(ctx context.Context) {
-	if a.keep.tried || a.status().Store != status.InMemory {
+	if a.keep.ready != nil || a.keep.tries == mostTries || a.status().Store != status.InMemory {
 		return
 	}
-	a.keep.tried = true
+	a.keep.tries++
 	ready := make(chan error, 1)
 	a.keep.ready = ready
 	list, err := a.overlay(ctx)
@@ -58,7 +62,8 @@ func (a *agent) tryToKeep(ctx context.Context) {
 func (a *agent) kept(err error) (round bool) {
 	a.keep.ready = nil
 	if err != nil {
-		if !errors.Is(err, context.Canceled) {
+		if !errors.Is(err, context.Canceled) && err.Error() != a.keep.failed {
+			a.keep.failed = err.Error()
 			a.console.say(`tasks end with each restart: SQLite, which would keep them during development, cannot be built into this agent: ` + err.Error())
 		}
 		return false

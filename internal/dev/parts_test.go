@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/a2agen/a2agen/internal/dev/page"
+	"github.com/a2agen/a2agen/internal/dev/status"
 )
 
 // api sends a request to the API of the page.
@@ -72,5 +73,26 @@ func TestAnAgentMayNotifyThePage(t *testing.T) {
 	}
 	if said := l.api("GET", "/api/inbox/1", ""); !strings.Contains(said, `"body":"eyJ0`) {
 		t.Error(said)
+	}
+}
+
+// TestKeepingTasksIsTriedAgain, as a mistake that is saved meanwhile ends it, but not with every save for ever, and the same reason is
+// said once.
+func TestKeepingTasksIsTriedAgain(t *testing.T) {
+	var said strings.Builder
+	a := &agent{Options: &Options{}, dir: t.TempDir(), console: &console{Console: &Console{out: &said}, log: func(string) {}}}
+	a.now.Store = status.InMemory
+	tries := 0
+	for range 2 * mostTries {
+		if a.tryToKeep(t.Context()); a.keep.ready == nil {
+			break
+		}
+		tries++
+		if err := <-a.keep.ready; err == nil || a.kept(err) {
+			t.Fatalf("there is no project: %v", err)
+		}
+	}
+	if n := strings.Count(said.String(), "tasks end with each restart"); tries != mostTries || n != 1 {
+		t.Errorf("tried %d times, and said %d times: %s", tries, n, &said)
 	}
 }
