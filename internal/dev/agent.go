@@ -51,6 +51,7 @@ type agent struct {
 	define   func(*traffic.Definitions)
 	recorded http.Handler // of front
 	printed  *lineLog
+	choices  *choiceLog
 
 	mu  sync.Mutex
 	now status.Agent

@@ -42,6 +42,10 @@ func beAgent() {
 			os.Exit(4)
 		}
 		_, _ = io.Copy(io.Discard, r.Body)
+		if os.Getenv(server.EnvExplain) != "" && r.URL.Path == "/chosen" {
+			fmt.Fprintln(os.Stderr, server.ChoiceLine+`{"message":"m1","skill":"talk"}`)
+			fmt.Fprintln(os.Stderr, server.ChoiceLine+"no JSON")
+		}
 		if r.URL.Path == "/targets" {
 			text = []byte(os.Getenv(server.EnvPushTargets))
 		}

@@ -40,12 +40,13 @@ func (s *session) openInbox(ctx context.Context) error {
 // parts are the page's API of what is not the page's own.
 func (s *session) parts() map[string]http.HandlerFunc {
 	return map[string]http.HandlerFunc{
-		"GET /api/agents/{agent}/faults": s.serveFaults,
-		"PUT /api/agents/{agent}/faults": s.serveFaults,
-		"GET /api/inbox":                 s.inbox.Serve,
-		"PUT /api/inbox":                 s.inbox.Serve,
-		"DELETE /api/inbox":              s.inbox.Serve,
-		"GET /api/inbox/{id}":            s.inbox.ServeOne,
+		"GET /api/agents/{agent}/faults":  s.serveFaults,
+		"PUT /api/agents/{agent}/faults":  s.serveFaults,
+		"GET /api/agents/{agent}/choices": s.serveChoices,
+		"GET /api/inbox":                  s.inbox.Serve,
+		"PUT /api/inbox":                  s.inbox.Serve,
+		"DELETE /api/inbox":               s.inbox.Serve,
+		"GET /api/inbox/{id}":             s.inbox.ServeOne,
 	}
 }
 

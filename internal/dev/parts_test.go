@@ -96,3 +96,17 @@ func TestKeepingTasksIsTriedAgain(t *testing.T) {
 		t.Errorf("tried %d times, and said %d times: %s", tries, n, &said)
 	}
 }
+
+// TestWhyASkillWasChosenIsOnThePage and not among what the agent printed.
+func TestWhyASkillWasChosenIsOnThePage(t *testing.T) {
+	l := startLoop(t, "one", func(o *Options) { o.Page = "127.0.0.1:0" })
+	l.until("answers at")
+	l.url += "/chosen"
+	l.get()
+	if line := l.until("a2agen: chosen"); !strings.Contains(line, "no JSON") {
+		t.Error(line)
+	}
+	if said := l.api("GET", "/api/agents/0/choices", ""); !strings.Contains(said, `"choice":{"message":"m1","skill":"talk"}}]}`) {
+		t.Error(said)
+	}
+}

@@ -94,6 +94,7 @@ func (s *Server) start(cfg Config) (err error) {
 	if err := shortenGrace(&s.core.Limits); err != nil {
 		return err
 	}
+	s.core.Chosen = tellChoices(os.Getenv(EnvExplain), os.Stderr)
 	cfg.Skills = s.handled(cfg.Skills)
 	s.engine, err = engine.New(cfg, s.core)
 	if err == nil && s.engine.Info().Push {

@@ -40,7 +40,7 @@ type Start struct {
 }
 
 // ours are the variables of the environment that are not passed on: the loop says where a program listens.
-var ours = []string{server.EnvAddr, server.EnvPort, server.EnvURL, server.EnvTLSCert, server.EnvTLSKey, server.EnvGrace}
+var ours = []string{server.EnvAddr, server.EnvPort, server.EnvURL, server.EnvTLSCert, server.EnvTLSKey, server.EnvGrace, server.EnvExplain}
 
 // environment is that of a program that listens at an address.
 func (s Start) environment(addr string) []string {
@@ -52,7 +52,7 @@ func (s Start) environment(addr string) []string {
 		name, _, _ := strings.Cut(v, "=")
 		return slices.Contains(names, name)
 	})
-	env = append(env, server.EnvAddr+"="+addr, server.EnvURL+"="+s.URL, server.EnvGrace+"="+Grace.String())
+	env = append(env, server.EnvAddr+"="+addr, server.EnvURL+"="+s.URL, server.EnvGrace+"="+Grace.String(), server.EnvExplain+"=1")
 	if s.Store != "" {
 		env = append(env, server.EnvStore+"="+s.Store)
 	}

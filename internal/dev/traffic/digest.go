@@ -36,6 +36,7 @@ type part struct {
 type spoken struct {
 	Parts     []part `json:"parts"`
 	Content   []part `json:"content"`
+	MessageID string `json:"messageId"`
 	TaskID    string `json:"taskId"`
 	ContextID string `json:"contextId"`
 	Role      string `json:"role"`
@@ -219,7 +220,7 @@ func (s *Summary) learn(body []byte) {
 		if m.ContextID != "" {
 			s.Context = m.ContextID
 		}
-		s.Skill = m.Metadata.SkillID
+		s.Skill, s.Message = m.Metadata.SkillID, brief(m.MessageID)
 	}
 	s.Task, s.Context, s.Skill = brief(s.Task), brief(s.Context), brief(s.Skill)
 }

@@ -33,7 +33,8 @@ type Summary struct {
 	Version   string    `json:"version,omitempty"` // that the caller named
 	Task      string    `json:"task,omitempty"`    // its id
 	Context   string    `json:"context,omitempty"`
-	Skill     string    `json:"skill,omitempty"` // that the caller named
+	Message   string    `json:"message,omitempty"` // its id, of the request
+	Skill     string    `json:"skill,omitempty"`   // that the caller named
 	State     State     `json:"state"`
 	Status    int       `json:"status,omitempty"` // of HTTP; 0: none yet
 	Outcome   string    `json:"outcome,omitempty"`

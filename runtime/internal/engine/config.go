@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/route"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
@@ -30,3 +31,6 @@ type Config struct {
 // Router picks the skill for a message for which nothing else decides. It returns a skill's id, or "" if it does not
 // know either.
 type Router func(ctx context.Context, m runtime.Message) (skill string, err error)
+
+// Choice is why a message went to its skill.
+type Choice = route.Choice

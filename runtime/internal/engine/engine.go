@@ -53,7 +53,8 @@ type Options struct {
 	Store  store.Store
 	Limits Limits
 	Router Router
-	Strict bool // requests that name no version are none of 1.0 (R73)
+	Chosen func(*Choice) // is told why messages go to their skills; nil: nobody is
+	Strict bool          // requests that name no version are none of 1.0 (R73)
 	Now    func() time.Time
 	Hooks  Hooks
 	// Identifies: the host finds out who callers are. Without that there is no extended card for anybody.

@@ -16,6 +16,8 @@ type Message struct {
 	// Router is the agent's own choice, asked when nothing in the message decides; nil: there is none. It returns a
 	// skill's id, or "" if it does not know either.
 	Router func() (skill string, err error)
+	// Choice is told why the message goes to its skill; nil: nobody asks.
+	Choice *Choice
 }
 
 // Target is where a message goes: a skill with its input, or with the question for what is missing. Without a skill
@@ -46,14 +48,21 @@ func (k *Catalog) Route(ctx context.Context, m *Message) (Target, error) {
 		if s, err = k.namedIn(m.Metadata); err != nil {
 			return Target{}, err
 		}
+		m.Choice.by(ByMetadata, s)
 	}
 	data, text := dataOf(m.Parts), TextOf(m.Parts)
 	object := data // text that is a JSON object is looked at as data is; it stays text, since a person may have written it
 	if len(data) == 0 {
 		object = jsonText(text)
 	}
+	if m.Choice != nil {
+		k.explain(m.Choice, m.Parts, text, object)
+	}
 	if len(object) > 0 && object[0] == '{' {
 		if id, input := k.callOf(object); id != nil && (s == nil || s == id) {
+			if s == nil {
+				m.Choice.by(ByData, id)
+			}
 			s = id
 			if len(data) > 0 {
 				data = input
@@ -64,15 +73,19 @@ func (k *Catalog) Route(ctx context.Context, m *Message) (Target, error) {
 	}
 	var value any // of data, where a rule has decoded it
 	if s == nil {
-		s, value = k.byContent(m.Parts, text, object)
+		var rule Rule
+		s, value, rule = k.byContent(m.Parts, text, object)
+		m.Choice.by(rule, s)
 	}
 	if s == nil && m.Router != nil {
 		if s, err = k.byRouter(m.Router); err != nil {
 			return Target{}, err
 		}
+		m.Choice.by(ByRouter, s)
 	}
 	if s == nil && len(data) == 0 && text != "" {
 		s = k.fallback()
+		m.Choice.by(ByDefault, s)
 	}
 	switch {
 	case s == nil && (len(data) > 0 || text == ""):
@@ -92,12 +105,12 @@ func (k *Catalog) Route(ctx context.Context, m *Message) (Target, error) {
 }
 
 // byContent tries the rules that look at the content. value is what the data says, if it was decoded.
-func (k *Catalog) byContent(parts []runtime.Part, text string, object []byte) (found *Skill, value any) {
+func (k *Catalog) byContent(parts []runtime.Part, text string, object []byte) (found *Skill, value any, rule Rule) {
 	if len(k.skills) == 1 {
-		return k.skills[0], nil
+		return k.skills[0], nil, ByOnly
 	}
 	if s := k.only(func(s *Skill) bool { return s.takes(parts) }); s != nil {
-		return s, nil
+		return s, nil, ByMedia
 	}
 	if len(object) > 0 {
 		fits := func(s *Skill) bool {
@@ -109,10 +122,10 @@ func (k *Catalog) byContent(parts []runtime.Part, text string, object []byte) (f
 			return true
 		}
 		if s := k.only(fits); s != nil {
-			return s, value
+			return s, value, BySchema
 		}
 	}
-	return k.byWords(text), nil
+	return k.byWords(text), nil, ByWords
 }
 
 // byRouter asks the agent's router.

@@ -39,26 +39,9 @@ func (k *Catalog) byWords(text string) *Skill {
 	if text == "" {
 		return nil
 	}
-	scores := make([]float64, len(k.skills))
-	seen := map[string]bool{}
-	for _, w := range words(text) {
-		if seen[w] {
-			continue
-		}
-		seen[w] = true
-		having := 0
-		for _, s := range k.skills {
-			if s.words[w] > 0 {
-				having++
-			}
-		}
-		for i, s := range k.skills {
-			if having > 0 {
-				scores[i] += s.words[w] / float64(having)
-			}
-		}
-	}
 	best, draw := -1, false
+	scores := make([]float64, len(k.skills))
+	k.score(text, scores)
 	for i, score := range scores {
 		switch {
 		case score == 0:
@@ -72,6 +55,33 @@ func (k *Catalog) byWords(text string) *Skill {
 		return nil
 	}
 	return k.skills[best]
+}
+
+// score sets for each skill how much the words count that it shares with a text.
+func (k *Catalog) score(text string, scores []float64) {
+	seen := map[string]bool{}
+	for _, w := range words(text) {
+		if seen[w] {
+			continue
+		}
+		seen[w] = true
+		having := k.having(w)
+		for i, s := range k.skills {
+			if having > 0 {
+				scores[i] += s.words[w] / float64(having)
+			}
+		}
+	}
+}
+
+// having returns how many skills have a word.
+func (k *Catalog) having(w string) (n int) {
+	for _, s := range k.skills {
+		if s.words[w] > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // maxMatch is how much of a text is looked at, in bytes.

@@ -127,7 +127,13 @@ func (a *arrival) place(m *Message) (answer runtime.Message, called bool, err er
 		said := m.Request.Message // m itself would have to be kept
 		message.Router = func() (string, error) { return router(&c.ctx, said) }
 	}
+	if a.r.Chosen != nil {
+		message.Choice = &route.Choice{Message: a.info.ID}
+	}
 	target, err := m.Sees.Route(c.ctx.request, &message)
+	if message.Choice != nil {
+		a.chosen(message.Choice, err)
+	}
 	if err != nil {
 		return nil, false, err
 	}
@@ -145,6 +151,15 @@ func (a *arrival) place(m *Message) (answer runtime.Message, called bool, err er
 	}
 	c.input = target.Input
 	return nil, true, nil
+}
+
+// chosen tells why the message goes where it does.
+func (a *arrival) chosen(c *route.Choice, err error) {
+	if err != nil {
+		c.Error = err.Error()
+	}
+	c.Task = a.c.named()
+	a.r.Chosen(c)
 }
 
 // found makes the task of a new call before its handler runs. Input that the handler could only refuse makes none.

@@ -15,6 +15,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/feed"
 	"github.com/a2agen/a2agen/runtime/internal/observing"
+	"github.com/a2agen/a2agen/runtime/internal/route"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
@@ -29,6 +30,7 @@ type Config struct {
 	Limits     Limits
 	Now        func() time.Time
 	Router     func(context.Context, runtime.Message) (skill string, err error) // nil: there is none
+	Chosen     func(*route.Choice)                                              // is told why messages go where; nil: nobody is
 	Made       []func(context.Context, any)                                     // hooks for new values of the protocol
 	Nesting    int                                                              // how deep data may be; 0: any
 	Log        func(skill, task, caller string) *slog.Logger                    // of a run
