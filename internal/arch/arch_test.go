@@ -159,17 +159,20 @@ var rows = map[string]string{
 	"internal/timeline": "",
 
 	// The loop of development.
-	"internal/dev/status":  "",
-	"internal/dev/live":    "",
-	"internal/dev/events":  "",
-	"internal/dev/program": "internal/dev/status runtime/server",
-	"internal/dev/proxy":   "internal/dev/events runtime/fault runtime/sse",
-	"internal/dev/traffic": "internal/dev/events internal/dev/live runtime runtime/fault runtime/record runtime/sse spec",
-	"internal/dev/page":    "internal/dev/live internal/dev/status internal/dev/traffic",
-	"internal/dev/reply":   "",
-	"internal/dev/faults":  "internal/dev/reply internal/faultproxy runtime runtime/fault",
-	"internal/dev/inbox":   "internal/dev/live internal/dev/reply internal/dev/traffic runtime runtime/push runtime/push/verify",
-	"internal/dev": "generator/diag generator/scaffold internal/dev/faults internal/dev/inbox internal/dev/reply internal/dev/live internal/dev/page internal/dev/program internal/dev/proxy internal/dev/status " +
+	"internal/dev/status":    "",
+	"internal/dev/live":      "",
+	"internal/dev/events":    "",
+	"internal/dev/program":   "internal/dev/status runtime/server",
+	"internal/dev/proxy":     "internal/dev/events runtime/fault runtime/sse",
+	"internal/dev/traffic":   "internal/dev/events internal/dev/live runtime runtime/fault runtime/record runtime/sse spec",
+	"internal/dev/page":      "internal/dev/live internal/dev/status internal/dev/traffic",
+	"internal/dev/reply":     "",
+	"internal/dev/faults":    "internal/dev/reply internal/faultproxy runtime runtime/fault",
+	"internal/dev/inbox":     "internal/dev/live internal/dev/reply internal/dev/traffic runtime runtime/push runtime/push/verify",
+	"internal/dev/recording": "internal/dev/traffic runtime runtime/fault runtime/record",
+	"internal/dev/quiet":     "internal/dev/recording",
+	"internal/dev/copies":    "internal/dev/recording internal/dev/reply internal/dev/status internal/dev/traffic",
+	"internal/dev": "generator/diag generator/scaffold internal/dev/copies internal/dev/faults internal/dev/inbox internal/dev/quiet internal/dev/reply internal/dev/live internal/dev/page internal/dev/program internal/dev/proxy internal/dev/status " +
 		"internal/dev/traffic internal/faultproxy internal/project internal/watch runtime/server",
 
 	// Tools and helpers of this repository alone.

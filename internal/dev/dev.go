@@ -90,6 +90,7 @@ type session struct {
 	agents  []runner
 	servers []*http.Server
 	faults  []*faults.Switch // of agents
+	quiet   []http.Handler   // ways to agents that nobody records
 	inbox   *inbox.Inbox     // nil without a page
 	pageURL string           // with its token
 	end     func()

@@ -6,8 +6,10 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/a2agen/a2agen/internal/dev/copies"
 	"github.com/a2agen/a2agen/internal/dev/faults"
 	"github.com/a2agen/a2agen/internal/dev/inbox"
+	"github.com/a2agen/a2agen/internal/dev/quiet"
 	"github.com/a2agen/a2agen/internal/dev/reply"
 )
 
@@ -15,6 +17,7 @@ import (
 func (s *session) record(agent int, next http.Handler) http.Handler {
 	way := faults.New(agent, next, func(st faults.State) { s.feed.Publish("faults", st) })
 	s.faults = append(s.faults, way)
+	s.quiet = append(s.quiet, next)
 	return s.traffic.Record(agent, way)
 }
 
@@ -39,6 +42,7 @@ func (s *session) openInbox(ctx context.Context) error {
 
 // parts are the page's API of what is not the page's own.
 func (s *session) parts() map[string]http.HandlerFunc {
+	c := &copies.Copies{Traffic: s.traffic, Agents: s.statuses, Card: s.card}
 	return map[string]http.HandlerFunc{
 		"GET /api/agents/{agent}/faults":  s.serveFaults,
 		"PUT /api/agents/{agent}/faults":  s.serveFaults,
@@ -47,6 +51,7 @@ func (s *session) parts() map[string]http.HandlerFunc {
 		"PUT /api/inbox":                  s.inbox.Serve,
 		"DELETE /api/inbox":               s.inbox.Serve,
 		"GET /api/inbox/{id}":             s.inbox.ServeOne,
+		"GET /api/recording":              c.Recording,
 	}
 }
 
@@ -57,4 +62,9 @@ func (s *session) serveFaults(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.faults[n].Serve(w, r)
+}
+
+// card returns the card that an agent publishes.
+func (s *session) card(ctx context.Context, agent int) ([]byte, error) {
+	return quiet.Card(ctx, s.quiet[agent], s.agents[agent].status().URL)
 }

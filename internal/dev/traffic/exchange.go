@@ -18,6 +18,9 @@ const (
 	Broken  State = "broken" // the answer broke off, or the caller left
 )
 
+// CallerLeft is the problem of an exchange whose caller did not wait for its end.
+const CallerLeft = "the caller left"
+
 // Summary is an exchange in a list.
 type Summary struct {
 	ID        int64     `json:"id"`    // from 1

@@ -367,7 +367,7 @@ func (c *call) end(panicked any, left bool) {
 	}
 	switch err, _ := panicked.(error); {
 	case left && panicked != nil:
-		s.State, s.Problem = Broken, "the caller left"
+		s.State, s.Problem = Broken, CallerLeft
 	case errors.Is(err, http.ErrAbortHandler):
 		s.State, s.Problem = Broken, "the answer broke off"
 	case panicked != nil:
