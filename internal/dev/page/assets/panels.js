@@ -1,6 +1,7 @@
 // @ts-check
 // What there is to see of a call. A panel is a module and a line here.
 import { bytesPanel } from "./bytes.js";
+import { choicePanel } from "./choice.js";
 
 /** @type {import("./views.js").Panel<import("./api.js").Exchange>[]} */
-export const callPanels = [bytesPanel];
+export const callPanels = [bytesPanel, choicePanel];

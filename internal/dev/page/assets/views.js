@@ -1,5 +1,7 @@
 // @ts-check
 // What there is to see. A view is a module and a line here.
+import { faultsView } from "./faults.js";
+import { inboxView } from "./inbox.js";
 import { logView } from "./log.js";
 import { trafficView } from "./traffic.js";
 
@@ -24,4 +26,4 @@ import { trafficView } from "./traffic.js";
  */
 
 /** In the order of the navigation. @type {View[]} */
-export const views = [trafficView, logView];
+export const views = [trafficView, inboxView, faultsView, logView];
