@@ -304,6 +304,9 @@ func (c *call) rewrite(inTime, late bool) (next *call, done bool) {
 	}
 	err := c.conclusion.write()
 	if c.task.unconfirmed != nil && inTime {
+		if late {
+			c.err = ErrUnwritten // also when the task was made meanwhile, and its end is what is missing
+		}
 		return nil, false
 	}
 	if c.task.unconfirmed != nil {

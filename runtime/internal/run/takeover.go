@@ -184,7 +184,12 @@ func (r *Runner) resume(run *store.Run) {
 		return
 	}
 	go func() {
-		reason := c.takeUp(snap)
+		reason, late := c.takeUp(snap)
+		if late {
+			r.tasks.drop(c.handle)
+			r.admission.dismiss(c)
+			return
+		}
 		(*view)(c).Logger().Info("interrupted task taken over", "attempt", c.attempt, "again", reason == "")
 		if reason != "" {
 			c.abort(c.forHandler.Fail(reason))
@@ -195,11 +200,14 @@ func (r *Runner) resume(run *store.Run) {
 }
 
 // takeUp makes the call the one at work on its task, which was interrupted, and says why it is not tried again; "" that
-// it is.
-func (c *call) takeUp(snap *store.Snapshot) (reason string) {
+// it is. late: this instance has taken the task over once more since, and is at work on it.
+func (c *call) takeUp(snap *store.Snapshot) (reason string, late bool) {
 	h, now := c.handle, snap.Task.TaskInfo()
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if h.run != nil && h.run.task.epoch > snap.Epoch {
+		return "", true
+	}
 	h.revoke(task.ErrLost)
 	h.note(snap.Version)
 	h.run, h.ended = c, false
@@ -207,13 +215,13 @@ func (c *call) takeUp(snap *store.Snapshot) (reason string) {
 	c.begins(snap)
 	switch taskstate.AfterCrash(c.attempt, c.skill.OnCrash == CrashRetry) {
 	case taskstate.NotRepeated:
-		return restarted
+		return restarted, false
 	case taskstate.TooOften:
-		return tooOften
+		return tooOften, false
 	}
 	c.seen = now.State == runtime.StateWorking
 	c.promote(snap, now.State)
-	return ""
+	return "", false
 }
 
 // abort ends a call without its handler.
