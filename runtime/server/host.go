@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/a2agen/a2agen/runtime/server/internal/origin"
 )
@@ -32,6 +33,9 @@ const (
 	exitUsage  = 2
 )
 
+// oneSignal is how long signals count as one: who ends a process and its group at once sends two.
+const oneSignal = time.Second
+
 // Main hosts an agent as a process until SIGTERM or SIGINT and returns its exit code: 0 after a clean shutdown, 1 when
 // it could not serve, 2 for wrong flags. It takes what a generated NewServer returns:
 //
@@ -44,7 +48,7 @@ func Main(s *Server, err error) int {
 	Headroom()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	context.AfterFunc(ctx, func() { time.AfterFunc(oneSignal, stop) }) // then a second signal ends the process at once
 	return host(ctx, s, err, os.Args[1:], os.Stderr)
 }
 
