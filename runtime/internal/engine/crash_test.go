@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -369,15 +370,17 @@ func TestAnInstanceThatIsCutOffStopsItsHandlers(t *testing.T) {
 	})
 }
 
-// partly is a store of which a part was not reached for too long: that of the tasks of some skill.
+// partly is a store of which a part was not reached for too long: that of a task.
 type partly struct {
 	store.Store
-	over func(store.Key) bool
+	lost atomic.Pointer[string]
 }
 
 func (p *partly) Renew(ctx context.Context) (store.Lease, error) {
 	l, err := p.Store.Renew(ctx)
-	l.Over = p.over
+	if id := p.lost.Load(); id != nil {
+		l.Over = func(key store.Key) bool { return key.Task == *id }
+	}
 	return l, err
 }
 
@@ -403,7 +406,7 @@ func TestHandlersOfAPartThatIsCutOffStop(t *testing.T) {
 		time.Sleep(time.Second)
 		lost, kept := a.send(message(early)).TaskInfo().ID, a.send(message(early)).TaskInfo().ID
 		time.Sleep(time.Second)
-		part.over = func(key store.Key) bool { return key.Task == lost }
+		part.lost.Store(&lost)
 		time.Sleep(lease)
 		got := ""
 		if len(stopped) > 0 {
