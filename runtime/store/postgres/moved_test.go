@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -14,7 +15,6 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/a2a"
-	"github.com/a2agen/a2agen/internal/test/gotool"
 	"github.com/a2agen/a2agen/internal/test/postgrestest"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
@@ -63,8 +63,8 @@ func replica(t *testing.T, o Options, addresses ...string) *spread.Store {
 
 // TestTwoDatabasesAreAStore takes long: package spread has the same over memory.
 func TestTwoDatabasesAreAStore(t *testing.T) {
-	if !gotool.IsLong() {
-		t.Skip("opens a hundred databases: set A2A_LONG=1")
+	if os.Getenv("A2A_COLD") == "" {
+		t.Skip("opens a hundred databases: set A2A_COLD=1, as every night does")
 	}
 	storetest.Run(t, func(*testing.T) storetest.Harness {
 		return storetest.Harness{
