@@ -113,6 +113,10 @@ func TestAHostileAgentIsSurvived(t *testing.T) {
 // TestASilentSendIsWaitedFor: only its answer may begin as late as the context allows, because a skill may work for hours.
 func TestASilentSendIsWaitedFor(t *testing.T) {
 	web := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasSuffix(r.URL.Path, "/SendMessage") {
+			<-r.Context().Done() // until the client gives up
+			return
+		}
 		time.Sleep(300 * time.Millisecond)
 		w.Header().Set("Content-Type", "application/grpc")
 		w.Header().Set("Grpc-Status", "5")

@@ -96,11 +96,11 @@ type worked struct {
 	events []string // text of each artifact that was acknowledged, in order
 }
 
-// retry calls do by one replica after another until it has an answer.
+// retry calls do by one replica after another until it has an answer, for a minute.
 func (l *load) retry(do func(s *spread.Store) error) error {
-	for {
+	for end := time.Now().Add(time.Minute); ; {
 		err := do(l.replicas[rand.IntN(len(l.replicas))])
-		if err == nil || !store.Unsure(err) {
+		if err == nil || !store.Unsure(err) || time.Now().After(end) {
 			return err
 		}
 		l.refused.Add(1)
