@@ -85,8 +85,8 @@ func TestADeliveryThatIsSettledWhileAnEventComesLeavesNothingBehind(t *testing.T
 	done := make(chan struct{})
 	var mu sync.Mutex
 	next := map[string]int64{"p0": 2, "p1": 2, "p2": 2, "p3": 2}
-	deliver := func(s *Store) bool {
-		due, _, err := s.Due(bg, 10, time.Hour)
+	deliver := func(s *Store) (more bool) {
+		due, wait, err := s.Due(bg, 10, time.Hour)
 		if err != nil {
 			t.Error(err)
 		}
@@ -101,7 +101,7 @@ func TestADeliveryThatIsSettledWhileAnEventComesLeavesNothingBehind(t *testing.T
 				t.Errorf("settle: %v", err)
 			}
 		}
-		return len(due) > 0
+		return len(due) > 0 || wait >= 0 && wait < time.Second // by the clocks of two instances, which differ a little
 	}
 	for _, s := range all[1:] {
 		wg.Go(func() {
