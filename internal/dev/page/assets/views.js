@@ -1,7 +1,9 @@
 // @ts-check
 // What there is to see. A view is a module and a line here.
 import { logView } from "./log.js";
+import { tasksView } from "./tasks.js";
 import { trafficView } from "./traffic.js";
+import { tryView } from "./try.js";
 
 /**
  * A view fills root with what the parts of the address name, and keeps it as it changes until the signal ends that. If
@@ -24,4 +26,4 @@ import { trafficView } from "./traffic.js";
  */
 
 /** In the order of the navigation. @type {View[]} */
-export const views = [trafficView, logView];
+export const views = [tryView, tasksView, trafficView, logView];
