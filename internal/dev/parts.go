@@ -46,7 +46,7 @@ func (s *session) openInbox(ctx context.Context) error {
 // parts are the page's API of what is not the page's own.
 func (s *session) parts(ctx context.Context) map[string]http.HandlerFunc {
 	calls := &caller.Caller{Context: ctx, Traffic: s.traffic, Agent: s.published}
-	c := &copies.Copies{Traffic: s.traffic, Agents: s.statuses, Card: s.card}
+	c := &copies.Copies{Traffic: s.traffic, Agents: s.statuses, Card: s.card, Project: s.snippetProject}
 	return map[string]http.HandlerFunc{
 		"GET /api/agents/{agent}/faults":  s.serveFaults,
 		"PUT /api/agents/{agent}/faults":  s.serveFaults,
@@ -60,6 +60,7 @@ func (s *session) parts(ctx context.Context) map[string]http.HandlerFunc {
 		"DELETE /api/inbox":               s.inbox.Serve,
 		"GET /api/inbox/{id}":             s.inbox.ServeOne,
 		"GET /api/recording":              c.Recording,
+		"GET /api/calls/{id}/copy":        c.Copy,
 	}
 }
 

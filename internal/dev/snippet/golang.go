@@ -53,6 +53,9 @@ func newWriter(list []traffic.Exchange, p *Project) (*writer, error) {
 		}
 		w.sent = append(w.sent, s)
 	}
+	if w.sent[0].task != "" {
+		return nil, errors.New("the call that began the task is no longer kept")
+	}
 	last := &list[len(list)-1]
 	w.id, w.end, w.stream = last.ID, result(last), len(list) == 1 && last.Operation == "SendStreamingMessage"
 	w.skill = p.skill(w.sent[0].skill)

@@ -35,6 +35,7 @@ func (p *Project) skill(id string) *ir.Skill {
 // said is what a request to send a message says, in any version.
 type said struct {
 	skill string // that it names; "" for none
+	task  string // that it goes on with; "" for none
 	parts []part
 }
 
@@ -60,11 +61,12 @@ type part struct {
 type message struct {
 	Parts    []part                     `json:"parts"`
 	Content  []part                     `json:"content"`
+	TaskID   string                     `json:"taskId"`
 	Metadata map[string]json.RawMessage `json:"metadata"`
 }
 
-// isSend reports whether an exchange sends a message.
-func isSend(x *traffic.Exchange) bool {
+// IsSend reports whether an exchange sends a message.
+func IsSend(x *traffic.Summary) bool {
 	return x.Operation == "SendMessage" || x.Operation == "SendStreamingMessage"
 }
 
@@ -77,14 +79,14 @@ func read(x *traffic.Exchange) *said {
 			Message *message `json:"message"`
 		} `json:"params"`
 	}
-	if !isSend(x) || x.Request.Cut || json.Unmarshal(text(&x.Request), &body) != nil {
+	if !IsSend(&x.Summary) || x.Request.Cut || json.Unmarshal(text(&x.Request), &body) != nil {
 		return nil
 	}
 	m := cmp.Or(body.Message, body.Request, body.Params.Message)
 	if m == nil {
 		return nil
 	}
-	s := &said{skill: m.skill()}
+	s := &said{skill: m.skill(), task: m.TaskID}
 	for _, p := range append(m.Parts, m.Content...) {
 		s.parts = append(s.parts, p.flat())
 	}
