@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -18,7 +19,8 @@ import (
 	"github.com/a2agen/a2agen/runtime/sse"
 )
 
-// CallerHeader names the caller of a request for the record, in place of its user agent. It is not passed on.
+// CallerHeader names the caller of a request for the record, escaped as in a path, in place of its user agent. It is not
+// passed on.
 const CallerHeader = "A2agen-Dev-Caller"
 
 // KeyHeader has a text by which who sends a request finds its exchange in the record. It is not passed on.
@@ -81,12 +83,12 @@ func (l *Log) begin(agent int, r *http.Request) *call {
 	c := &call{log: l, begun: time.Now(), grpc: events.IsGRPC(r.Header)}
 	s := &c.x.Summary
 	s.Operation, s.Binding = fault.Called(r)
-	caller := r.Header.Get(CallerHeader)
+	caller, err := url.PathUnescape(r.Header.Get(CallerHeader))
 	key := r.Header.Get(KeyHeader)
 	r.Header.Del(CallerHeader)
 	r.Header.Del(KeyHeader)
 	c.x.RequestHeader = c.mask.requestHeader(r.Header)
-	if caller == "" {
+	if caller == "" || err != nil {
 		caller = callerOf(r)
 	}
 	s.Agent, s.Caller, s.Begun, s.Method, s.Proto, s.State = agent, brief(caller), c.begun, r.Method, r.Proto, Running
