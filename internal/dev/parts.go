@@ -8,6 +8,7 @@ import (
 
 	"github.com/a2agen/a2agen/internal/a2awires"
 	"github.com/a2agen/a2agen/internal/dev/caller"
+	"github.com/a2agen/a2agen/internal/dev/cards"
 	"github.com/a2agen/a2agen/internal/dev/copies"
 	"github.com/a2agen/a2agen/internal/dev/faults"
 	"github.com/a2agen/a2agen/internal/dev/forms"
@@ -56,6 +57,9 @@ func (s *session) parts(ctx context.Context) map[string]http.HandlerFunc {
 		return a2awires.Protocol().Versions[0].AppendCard(nil, card)
 	}}
 	calls.As = who.Options
+	k := &cards.Cards{Tool: s.Tool, Agents: s.statuses, Get: func(ctx context.Context, agent int, path string, header http.Header) (*quiet.Answer, error) {
+		return quiet.Get(ctx, s.quiet[agent], s.agents[agent].status().URL, path, header)
+	}}
 	c := &copies.Copies{Traffic: s.traffic, Agents: s.statuses, Card: s.card, Project: s.snippetProject}
 	return map[string]http.HandlerFunc{
 		"GET /api/agents/{agent}/faults":  s.serveFaults,
@@ -71,6 +75,9 @@ func (s *session) parts(ctx context.Context) map[string]http.HandlerFunc {
 		"GET /api/inbox/{id}":             s.inbox.ServeOne,
 		"GET /api/recording":              c.Recording,
 
+		"GET /api/agents/{agent}/published":            k.Published,
+		"GET /api/agents/{agent}/lint":                 k.Lint,
+		"POST /api/agents/{agent}/diff":                k.Diff,
 		"GET /api/agents/{agent}/identities":           who.Serve,
 		"PUT /api/agents/{agent}/identities/{name}":    who.Change,
 		"DELETE /api/agents/{agent}/identities/{name}": who.Change,
