@@ -3,9 +3,9 @@
 import { call, forms, randomID } from "./agent.js";
 import { button, el, fill, labelled } from "./dom.js";
 import { ms, stateName } from "./format.js";
+import { headersFor } from "./identity.js";
 import { changed, compared, leaves, typed } from "./leaves.js";
 import { link } from "./route.js";
-import { headersOf } from "./taskview.js";
 import { ended } from "./wait.js";
 
 /** @typedef {import("./api.js").Summary} Summary */
@@ -48,7 +48,7 @@ async function show(root, x, signal) {
     for (const f of other) to = changed(to, f.leaf.path, typed(f.input.value, f.leaf.value));
     if (to.message) to = changed(to, ["message", "messageId"], randomID());
     try {
-      const id = await call(x.agent, { binding: x.binding ?? "", version: x.version || before.version, operation, request: to, header: headersOf(x.agent) });
+      const id = await call(x.agent, { binding: x.binding ?? "", version: x.version || before.version, operation, request: to, header: headersFor(x.agent) });
       fill(result, el("p", { role: "status" }, `Call #${id} is under way.`));
       const s = await ended(id, signal);
       await compare(result, x, before, s, await forms(id, 0, signal), other.map((f) => f.leaf.path.join(" › ")));
