@@ -46,7 +46,7 @@ func (s *session) parts() map[string]http.HandlerFunc {
 	return map[string]http.HandlerFunc{
 		"GET /api/agents/{agent}/faults":  s.serveFaults,
 		"PUT /api/agents/{agent}/faults":  s.serveFaults,
-		"GET /api/agents/{agent}/choices": s.serveChoices,
+		"GET /api/agents/{agent}/reports": s.serveReports,
 		"GET /api/inbox":                  s.inbox.Serve,
 		"PUT /api/inbox":                  s.inbox.Serve,
 		"DELETE /api/inbox":               s.inbox.Serve,
