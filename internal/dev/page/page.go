@@ -16,7 +16,8 @@
 //	GET    /api/state                      State: agents, the number of the last change, what this process is
 //	GET    /api/live?after=SEQ             server-sent events: what changed after a number, as it changes
 //	GET    /api/calls?after=ID&limit=N     {"calls": [traffic.Summary]}: the newest N (1000) after an exchange, oldest first
-//	GET    /api/calls/ID                   traffic.Exchange; what is over 64 KiB is cut there, with "more": true
+//	GET    /api/calls/ID                   traffic.Exchange; what is over 64 KiB is cut there, with "more": true;
+//	                                       with ?bytes=no it has no bytes, and no messages of gRPC
 //	GET    /api/calls/ID/request           the very bytes of the request's body, of the answer's, of event N
 //	GET    /api/calls/ID/response
 //	GET    /api/calls/ID/events/N
@@ -234,7 +235,21 @@ func (p *Page) call(w http.ResponseWriter, r *http.Request) {
 			e.JSON = nil
 		}
 	}
+	if r.URL.Query().Get("bytes") == "no" {
+		withoutBytes(&x)
+	}
 	answer(w, x)
+}
+
+// withoutBytes leaves out what somebody does not need who asks when things happened.
+func withoutBytes(x *traffic.Exchange) {
+	for _, b := range []*traffic.Body{&x.Request, &x.Response} {
+		b.More, b.Bytes, b.JSON = b.Size > 0, nil, nil
+	}
+	for i := range x.Events {
+		e := &x.Events[i]
+		e.More, e.Bytes, e.JSON = true, nil, nil
+	}
 }
 
 // bytes sends the very bytes of something.
