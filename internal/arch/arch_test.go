@@ -172,7 +172,9 @@ var rows = map[string]string{
 	"internal/dev/recording": "internal/dev/traffic runtime runtime/fault runtime/record",
 	"internal/dev/quiet":     "internal/dev/recording",
 	"internal/dev/copies":    "internal/dev/recording internal/dev/reply internal/dev/status internal/dev/traffic",
-	"internal/dev": "generator/diag generator/scaffold internal/dev/copies internal/dev/faults internal/dev/inbox internal/dev/quiet internal/dev/reply internal/dev/live internal/dev/page internal/dev/program internal/dev/proxy internal/dev/status " +
+	"internal/dev/forms":     "internal/a2awires internal/dev/events internal/dev/traffic runtime runtime/sse",
+	"internal/dev/caller":    "internal/a2awires internal/dev/forms internal/dev/reply internal/dev/traffic runtime runtime/client runtime/client/grpcclient",
+	"internal/dev": "generator/diag generator/scaffold internal/dev/caller internal/dev/copies internal/dev/forms internal/dev/faults internal/dev/inbox internal/dev/quiet internal/dev/reply internal/dev/live internal/dev/page internal/dev/program internal/dev/proxy internal/dev/status " +
 		"internal/dev/traffic internal/faultproxy internal/project internal/watch runtime/server",
 
 	// Tools and helpers of this repository alone.
@@ -353,7 +355,7 @@ func TestAgentsLinkLittle(t *testing.T) {
 			}
 		}
 	}
-	tool := []string{"cmd/a2agen", "internal/dev/inbox", "internal/login", "internal/project", "internal/talk"} // is no agent
+	tool := []string{"cmd/a2agen", "internal/dev/caller", "internal/dev/forms", "internal/dev/inbox", "internal/login", "internal/project", "internal/talk"} // is no agent
 	for _, p := range list(t, "./...") {
 		from, _ := ours(p.ImportPath)
 		for _, imp := range p.Imports {

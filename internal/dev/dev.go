@@ -144,7 +144,7 @@ func (s *session) openPage(ctx context.Context) error {
 	}
 	p := &page.Page{
 		Token: rand.Text(), Version: s.Tool.Version, Traffic: s.traffic, Feed: s.feed,
-		Agents: s.statuses, Command: s.obey, Handler: s.handlerOf, Lines: s.linesOf, More: s.parts(),
+		Agents: s.statuses, Command: s.obey, Handler: s.handlerOf, Lines: s.linesOf, More: s.parts(ctx),
 	}
 	at, err := s.serve(ctx, s.Page, "--page", p.Server())
 	if err != nil && s.PageElsewhere && isLoopback(s.Page) == nil {

@@ -32,6 +32,10 @@
 //	PUT    /api/inbox                      inbox.Answer: what the next deliveries are answered with
 //	DELETE /api/inbox                      forget what came
 //	GET    /api/inbox/ID                   inbox.Delivery with its body
+//	GET    /api/agents/N/card              caller.Known: the card in the form of 1.0, interfaces, schemas of skills
+//	POST   /api/agents/N/call              caller.Call, answered {"call": ID} as soon as it is recorded
+//	DELETE /api/calls/ID                   have a call of the page break off; its task goes on
+//	GET    /api/calls/ID/forms?after=N&limit=M  forms.Exchange: what was said, in the form of 1.0; events after N
 //	*      /agent/N/PATH                   the agent itself, by the proxy, so that a page of this origin can call it
 //
 // /api/live has an event for each change; its id is the change's number, by which a reader goes on (Last-Event-ID, or

@@ -21,6 +21,9 @@ import (
 // CallerHeader names the caller of a request for the record, in place of its user agent. It is not passed on.
 const CallerHeader = "A2agen-Dev-Caller"
 
+// KeyHeader has a text by which who sends a request finds its exchange in the record. It is not passed on.
+const KeyHeader = "A2agen-Dev-Key"
+
 // Record returns a handler that keeps what passes between the callers of an agent and next. What is recorded is what
 // the caller sees.
 func (l *Log) Record(agent int, next http.Handler) http.Handler {
@@ -79,12 +82,15 @@ func (l *Log) begin(agent int, r *http.Request) *call {
 	s := &c.x.Summary
 	s.Operation, s.Binding = fault.Called(r)
 	caller := r.Header.Get(CallerHeader)
+	key := r.Header.Get(KeyHeader)
 	r.Header.Del(CallerHeader)
+	r.Header.Del(KeyHeader)
 	c.x.RequestHeader = c.mask.requestHeader(r.Header)
 	if caller == "" {
 		caller = callerOf(r)
 	}
 	s.Agent, s.Caller, s.Begun, s.Method, s.Proto, s.State = agent, brief(caller), c.begun, r.Method, r.Proto, Running
+	s.Key = brief(key)
 	s.Path, s.Version = shortPath(c.mask.path(r.URL)), brief(r.Header.Get("A2A-Version"))
 	c.form = strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-www-form-urlencoded")
 	if c.grpc {
