@@ -33,7 +33,8 @@ type Form struct {
 
 // Event is one of a stream.
 type Event struct {
-	N int `json:"n"`
+	N  int    `json:"n"`
+	ID string `json:"id,omitempty"` // by which the stream goes on after it
 	Form
 }
 
@@ -59,7 +60,7 @@ func Of(x *traffic.Exchange, after, most int) Exchange {
 	}
 	for _, e := range x.Events {
 		if e.N > after && len(f.Events) < most {
-			f.Events = append(f.Events, Event{e.N, r.event(e)})
+			f.Events = append(f.Events, Event{e.N, e.ID, r.event(e)})
 		}
 	}
 	return f

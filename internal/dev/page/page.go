@@ -17,7 +17,7 @@
 //	GET    /api/live?after=SEQ             server-sent events: what changed after a number, as it changes
 //	GET    /api/calls?after=ID&limit=N     {"calls": [traffic.Summary]}: the newest N (1000) after an exchange, oldest first
 //	GET    /api/calls/ID                   traffic.Exchange; what is over 64 KiB is cut there, with "more": true;
-//	                                       with ?bytes=no it has no bytes, and no messages of gRPC
+//	                                       ?brief=1 leaves the bytes of events out
 //	GET    /api/calls/ID/request           the very bytes of the request's body, of the answer's, of event N
 //	GET    /api/calls/ID/response
 //	GET    /api/calls/ID/events/N
@@ -231,29 +231,19 @@ func (p *Page) call(w http.ResponseWriter, r *http.Request) {
 		b.More = len(b.Bytes) > shown
 		b.Bytes = b.Bytes[:min(len(b.Bytes), shown)]
 	}
+	brief := r.URL.Query().Has("brief")
 	for i := range x.Events {
 		e := &x.Events[i]
+		if brief {
+			e.Bytes, e.JSON = nil, nil
+		}
 		e.More = len(e.Bytes) > shown
 		e.Bytes = e.Bytes[:min(len(e.Bytes), shown)]
 		if len(e.JSON) > shown {
 			e.JSON = nil
 		}
 	}
-	if r.URL.Query().Get("bytes") == "no" {
-		withoutBytes(&x)
-	}
 	answer(w, x)
-}
-
-// withoutBytes leaves out what somebody does not need who asks when things happened.
-func withoutBytes(x *traffic.Exchange) {
-	for _, b := range []*traffic.Body{&x.Request, &x.Response} {
-		b.More, b.Bytes, b.JSON = b.Size > 0, nil, nil
-	}
-	for i := range x.Events {
-		e := &x.Events[i]
-		e.More, e.Bytes, e.JSON = true, nil, nil
-	}
 }
 
 // bytes sends the very bytes of something.

@@ -1,6 +1,6 @@
 // @ts-check
 // The same call in every version and binding of an agent, side by side, with what is lost.
-import { call, forms, known, randomID } from "./agent.js";
+import { call, forms, randomID } from "./agent.js";
 import { ask } from "./api.js";
 import { announce, button, el, fill } from "./dom.js";
 import { bytes, ms, stateName } from "./format.js";
@@ -9,7 +9,7 @@ import { link } from "./route.js";
 import { on, state } from "./state.js";
 
 /** @typedef {import("./agent.js").Interface} Interface */
-/** @typedef {{agent: number, request: any, header?: Record<string, string[]>}} Asked what is called */
+/** @typedef {import("./try.js").Trying} Trying */
 
 /**
  * A call in one version and binding, as far as it has come.
@@ -26,18 +26,18 @@ import { on, state } from "./state.js";
 let last;
 let streaming = true;
 
-/** @type {import("./views.js").Panel<Asked>} */
+/** @type {import("./views.js").Panel<Trying>} */
 export const comparePanel = {
   id: "compare", title: "Compare",
-  show(root, asked, signal) {
+  show(root, trying, signal) {
     const result = el("div", { class: "compare", tabindex: "0", role: "region", "aria-label": "The same call in every version and binding" });
     const stream = /** @type {HTMLInputElement} */ (el("input", { type: "checkbox", checked: streaming, change: () => { streaming = stream.checked; } }));
     const start = button("Call in every version and binding", () => void run(), { class: "main" });
-    const draw = () => (last?.agent === asked.agent ? fill(result, table(last.columns)) : fill(result));
+    const draw = () => (last?.agent === trying.agent ? fill(result, table(last.columns)) : fill(result));
     const run = async () => {
       start.disabled = true;
       try {
-        await compare(asked, streaming, draw, signal);
+        await compare(trying, streaming, draw, signal);
         announce("all versions and bindings have answered");
       } catch (err) {
         if (!signal.aborted) fill(result, el("p", { class: "bad" }, /** @type {Error} */ (err).message));
@@ -51,23 +51,25 @@ export const comparePanel = {
 };
 
 /**
- * @param {Asked} asked
+ * @param {Trying} trying
  * @param {boolean} stream
  * @param {() => void} draw
  * @param {AbortSignal} signal
  */
-async function compare(asked, stream, draw, signal) {
-  const { interfaces } = await known(asked.agent);
+async function compare(trying, stream, draw, signal) {
+  const { request, header } = await trying.draft();
+  delete request.configuration?.returnImmediately;
+  const { interfaces } = trying.known;
   const ways = interfaces.filter((i, n) => interfaces.findIndex((o) => o.binding === i.binding && o.version === i.version) === n);
   if (ways.length === 0) throw new Error("the card has no interface that this command speaks");
-  const columns = ways.map((how) => ({ how, sent: copyOf(asked.request) }));
-  last = { agent: asked.agent, columns };
+  const columns = ways.map((how) => ({ how, sent: copyOf(request) }));
+  last = { agent: trying.agent, columns };
   draw();
   for (const c of /** @type {Column[]} */ (columns)) {
     try {
-      c.id = await call(asked.agent, { binding: c.how.binding, version: c.how.version, operation: stream ? "SendStreamingMessage" : "SendMessage", request: c.sent, header: asked.header });
+      c.id = await call(trying.agent, { binding: c.how.binding, version: c.how.version, operation: stream ? "SendStreamingMessage" : "SendMessage", request: c.sent, header });
       await ended(c.id, signal);
-      [c.exchange, c.forms] = await Promise.all([ask(`/api/calls/${c.id}?bytes=no`, "GET", undefined, signal), forms(c.id, 0, signal)]);
+      [c.exchange, c.forms] = await Promise.all([ask(`/api/calls/${c.id}?brief=1`, "GET", undefined, signal), forms(c.id, 0, signal)]);
     } catch (err) {
       if (signal.aborted) return;
       c.problem = /** @type {Error} */ (err).message;

@@ -17,8 +17,9 @@ import { ask, follow } from "./api.js";
 
 /**
  * What a listener can be told of. "loaded" is after everything was read, anew if changes were missed; "link" when the
- * connection to the command is lost (with why) or found again (""); "chosen" when another agent is looked at.
- * @typedef {{faults: Faults, delivery: Delivery, choice: Choice, other: OtherCall, agent: Agent, call: Summary, event: Change, log: Line, cleared: null, loaded: null, link: string, chosen: Agent}} Kinds
+ * connection to the command is lost (with why) or found again (""); "chosen" when another agent is looked at;
+ * "task" when something is known of a task that was not.
+ * @typedef {{faults: Faults, delivery: Delivery, choice: Choice, other: OtherCall, agent: Agent, call: Summary, event: Change, log: Line, cleared: null, loaded: null, link: string, chosen: Agent, task: import("./task.js").Task}} Kinds
  */
 
 const mostLines = 5000;

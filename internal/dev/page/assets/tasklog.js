@@ -64,7 +64,7 @@ export function showTaskLog(root, agent, task, signal) {
   const load = async (id) => {
     events.set(id, []);
     try {
-      const x = await ask(`/api/calls/${id}?bytes=no`, "GET", undefined, signal);
+      const x = await ask(`/api/calls/${id}?brief=1`, "GET", undefined, signal);
       const loaded = x.eventList ?? [];
       events.set(id, [...loaded, ...(events.get(id) ?? []).filter((e) => e.n > loaded.length)]);
       changed();

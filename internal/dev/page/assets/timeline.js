@@ -92,7 +92,7 @@ function statesRow(agent, task, calls, known, depth) {
     const open = !terminal.includes(t.state);
     pieces.push({ from: t.at, to: open ? Math.max(end, t.at) : t.at, kind: waiting.includes(t.state) ? "wait" : "state", says: t.state, bad: t.state === "failed" || t.state === "rejected" });
   }
-  return { depth, label: known.name(agent), href: link("tasks", agent, task), says: pieces.at(-1)?.says ?? "no state is known", pieces };
+  return { depth, label: known.name(agent), href: link("tasks", task), says: pieces.at(-1)?.says ?? "no state is known", pieces };
 }
 
 /**
@@ -252,7 +252,7 @@ export function showTimeline(root, agent, task, signal) {
   const load = async (id) => {
     events.set(id, []);
     try {
-      const x = await ask(`/api/calls/${id}?bytes=no`, "GET", undefined, signal);
+      const x = await ask(`/api/calls/${id}?brief=1`, "GET", undefined, signal);
       const came = events.get(id) ?? [];
       const list = x.eventList ?? [];
       events.set(id, [...list, ...came.filter((e) => e.n > list.length)]);

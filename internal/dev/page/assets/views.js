@@ -3,7 +3,9 @@
 import { faultsView } from "./faults.js";
 import { inboxView } from "./inbox.js";
 import { logView } from "./log.js";
+import { tasksView } from "./tasks.js";
 import { trafficView } from "./traffic.js";
+import { tryView } from "./try.js";
 
 /**
  * A view fills root with what the parts of the address name, and keeps it as it changes until the signal ends that. If
@@ -26,4 +28,4 @@ import { trafficView } from "./traffic.js";
  */
 
 /** In the order of the navigation. @type {View[]} */
-export const views = [trafficView, inboxView, faultsView, logView];
+export const views = [tryView, tasksView, trafficView, inboxView, faultsView, logView];
