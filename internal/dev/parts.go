@@ -64,7 +64,7 @@ func (s *session) parts(ctx context.Context) map[string]http.HandlerFunc {
 	return map[string]http.HandlerFunc{
 		"GET /api/agents/{agent}/faults":  s.serveFaults,
 		"PUT /api/agents/{agent}/faults":  s.serveFaults,
-		"GET /api/agents/{agent}/choices": s.serveChoices,
+		"GET /api/agents/{agent}/reports": s.serveReports,
 		"GET /api/agents/{agent}/card":    calls.Serve,
 		"POST /api/agents/{agent}/call":   calls.ServeCall,
 		"DELETE /api/calls/{id}":          calls.ServeStop,

@@ -26,7 +26,8 @@
 //	POST   /api/agents/N/rebuild           and pause, clear: as the keys of the terminal
 //	GET    /api/agents/N/faults            faults.State, with the kinds and operations that there are
 //	PUT    /api/agents/N/faults            {"faults": [faults.Asked]}: those that calls meet from now on; none: as it is
-//	GET    /api/agents/N/choices           {"choices": [{"agent", "at", "choice"}]}: why messages went to their skills
+//	GET    /api/agents/N/reports           {"reports": [{"agent", "at", "choice" or "call"}]}: why messages went to their
+//	                                       skills, and the messages of handlers to other agents, as A2A_EXPLAIN has them
 //	GET    /api/inbox                      the webhook for push notifications: {"url", "token", "answer", "deliveries"}
 //	PUT    /api/inbox                      inbox.Answer: what the next deliveries are answered with
 //	DELETE /api/inbox                      forget what came
@@ -45,7 +46,7 @@
 //	event   {"call": ID, "event": traffic.Event} without its bytes
 //	log     Line
 //	faults  faults.State
-//	choice    {"agent", "at", "choice"}
+//	report    {"agent", "at", "choice" or "call"}
 //	delivery  inbox.Delivery without its body
 //	reset   {"seq": SEQ}: changes were missed; load everything anew and go on after SEQ
 //

@@ -2,16 +2,20 @@
 // What there is to see of a call, of a task, and of a call that is being written. A panel is a module and a line here.
 import { artifactsPanel } from "./artifacts.js";
 import { bytesPanel } from "./bytes.js";
+import { choicePanel } from "./choice.js";
+import { comparePanel } from "./compare.js";
 import { eventsPanel } from "./events.js";
+import { logOfCall, logOfTask } from "./tasklog.js";
+import { timelineOfCall, timelineOfTask } from "./timeline.js";
 
 /** @type {import("./views.js").Panel<import("./api.js").Exchange>[]} */
-export const callPanels = [bytesPanel];
+export const callPanels = [bytesPanel, timelineOfCall, logOfCall, choicePanel];
 
 /** @type {import("./views.js").Panel<import("./task.js").Task>[]} */
-export const taskPanels = [eventsPanel, artifactsPanel];
+export const taskPanels = [eventsPanel, artifactsPanel, timelineOfTask, logOfTask];
 
 /** @type {import("./views.js").Panel<import("./try.js").Trying>[]} */
-export const tryPanels = [];
+export const tryPanels = [comparePanel];
 
 /** Who adds headers to the calls of an agent. @type {((agent: number) => Record<string, string[]>)[]} */
 export const callHeaders = [];
