@@ -51,7 +51,7 @@ const named = (who) => el("span", { class: typeof who === "number" ? "agent c" +
 
 /** @type {import("./views.js").View} */
 export const agentsView = {
-  id: "agents", title: "Agents", key: "a",
+  id: "agents", title: "Agents", key: "g",
   badge: () => (state.agents.size > 1 ? String(state.agents.size) : ""),
   show(root, _parts, signal) {
     /** @type {Summary[]} */

@@ -1,6 +1,9 @@
 // @ts-check
 // What there is to see. A view is a module and a line here.
+import { agentsView } from "./agents.js";
+import { cardView } from "./card.js";
 import { faultsView } from "./faults.js";
+import { historyView } from "./history.js";
 import { inboxView } from "./inbox.js";
 import { logView } from "./log.js";
 import { tasksView } from "./tasks.js";
@@ -28,4 +31,4 @@ import { tryView } from "./try.js";
  */
 
 /** In the order of the navigation. @type {View[]} */
-export const views = [tryView, tasksView, trafficView, inboxView, faultsView, logView];
+export const views = [tryView, tasksView, trafficView, historyView, inboxView, faultsView, cardView, agentsView, logView];
