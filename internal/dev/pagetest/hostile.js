@@ -8,7 +8,7 @@ import { createServer } from "node:http";
  */
 export async function hostile(payloads, large = 16 << 20) {
   let origin = "";
-  /** @type {string[]} the Referer headers that came */
+  /** @type {string[]} the Referer headers that came from elsewhere */
   const referers = [];
   const card = () => ({
     name: payloads[0], description: payloads.join("\n"), version: payloads[1], documentationUrl: "javascript:top.pwned=1", iconUrl: "javascript:top.pwned=1", provider: { organization: payloads[2], url: "javascript:top.pwned=1" },
@@ -19,7 +19,7 @@ export async function hostile(payloads, large = 16 << 20) {
     skills: payloads.map((p, i) => ({ id: "s" + i, name: p, description: p, tags: [p], examples: [p], inputModes: [p], outputModes: [p] })),
   });
   const server = createServer((req, res) => {
-    if (req.headers.referer) referers.push(req.headers.referer);
+    if (req.headers.referer && !req.headers.referer.startsWith(origin)) referers.push(req.headers.referer);
     let body = "";
     req.on("data", (b) => { body += b; }).on("end", () => {
       if (req.method === "GET") {

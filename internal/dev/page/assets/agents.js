@@ -64,7 +64,7 @@ export const agentsView = {
     }, signal);
     const agents = () => fill(cards, ...[...state.agents.values()].map((a) => el("li", { class: "card" }, el("strong", {}, named(a.number)), " ",
       el("span", { class: ["stale", "down"].includes(a.phase) ? "bad" : "good" }, a.phase), el("div", { class: "mono about" }, a.url),
-      button(a.number === state.chosen ? "Looked at" : "Look at it", () => choose(a.number), { "aria-pressed": String(a.number === state.chosen), "aria-label": "Look at " + a.name }))));
+      button("Look at it", () => choose(a.number), { "aria-pressed": String(a.number === state.chosen), "aria-label": "Look at it: " + a.name }))));
     const changed = () => {
       calls = [...state.calls.values()].filter((c) => c.operation !== "card").reverse();
       fill(pairs, ...pairsOf(calls, state.others).map((p) => el("tr", {}, el("td", {}, named(p.from)), el("td", {}, named(p.to)), el("td", { class: "num" }, p.calls),
