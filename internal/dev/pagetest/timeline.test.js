@@ -80,7 +80,7 @@ async function stream() {
   const url = card.supportedInterfaces.find((/** @type {any} */ i) => i.protocolBinding === "JSONRPC" && i.protocolVersion === "1.0").url;
   const resp = await fetch(url, {
     method: "POST", headers: { "Content-Type": "application/json", "A2A-Version": "1.0" },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SendStreamingMessage", params: { message: { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ data: { location: "Rome", days: 2 } }], metadata: { skillId: "get_forecast" } } } }),
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SendStreamingMessage", params: { message: { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ data: { location: "Oslo", days: 2 } }], metadata: { skillId: "get_forecast" } } } }),
   });
   await resp.text();
 }

@@ -121,8 +121,8 @@ async function showDelivery(root, id, signal) {
         el("span", { class: d.token === "bad" ? "bad" : "" }, { good: "the token is right", bad: "the token is not that of this inbox", absent: "no token" }[d.token] ?? d.token), " · ",
         el("span", { class: s.check === "bad" ? "bad" : "" }, signed), d.repeat ? " · sent again" : ""),
       d.task ? el("p", {}, "task ", el("code", {}, d.task)) : null,
-      el("h3", {}, "Headers"), el("pre", { tabindex: "0", "aria-label": "Headers" }, Object.entries(d.header).flatMap(([k, list]) => list.map((v) => `${k}: ${v}`)).sort().join("\n")),
-      el("h3", {}, "Body, " + bytes(d.size)), el("pre", { tabindex: "0", "aria-label": "Body" }, text));
+      el("h3", {}, "Headers"), el("pre", { role: "region", tabindex: "0", "aria-label": "Headers" }, Object.entries(d.header).flatMap(([k, list]) => list.map((v) => `${k}: ${v}`)).sort().join("\n")),
+      el("h3", {}, "Body, " + bytes(d.size)), el("pre", { role: "region", tabindex: "0", "aria-label": "Body" }, text));
   } catch (err) {
     if (!signal.aborted) fill(root, el("p", { class: "bad" }, /** @type {Error} */ (err).message));
   }

@@ -1,5 +1,6 @@
 // @ts-check
 // What there is to see. A view is a module and a line here.
+import { compareView } from "./compare.js";
 import { faultsView } from "./faults.js";
 import { inboxView } from "./inbox.js";
 import { logView } from "./log.js";
@@ -28,4 +29,4 @@ import { tryView } from "./try.js";
  */
 
 /** In the order of the navigation. @type {View[]} */
-export const views = [tryView, tasksView, trafficView, inboxView, faultsView, logView];
+export const views = [tryView, tasksView, trafficView, compareView, inboxView, faultsView, logView];
