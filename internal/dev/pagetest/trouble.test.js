@@ -1,6 +1,8 @@
 // @ts-check
 // Calls that fail on purpose, the webhook, and why a skill was chosen.
 import assert from "node:assert/strict";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { browser, copyAgent, dev, open, picture, remove, violations } from "./harness.js";
 
@@ -13,6 +15,8 @@ let b;
 
 before(async () => {
   dir = await copyAgent("examples/weather");
+  const card = join(dir, "agent.yaml");
+  await writeFile(card, (await readFile(card, "utf8")).replace("  streaming: true\n", "  streaming: true\n  pushNotifications: true\n"));
   [d, b] = await Promise.all([dev(["-C", dir]), browser()]);
 });
 after(async () => {
@@ -98,5 +102,27 @@ test("a call says why the agent chose the skill, with the scores of all", async 
   assert.match(await page.getByRole("row", { name: /▸/ }).innerText(), /forecast/i);
   assert.deepEqual(await violations(page), []);
   await picture(page, "choice");
+  await close();
+});
+
+test("a message is sent with the inbox as its webhook, and its events are in the timeline", async () => {
+  const { page, close } = await open(b, d);
+  await page.keyboard.press("s");
+  await page.getByRole("link", { name: /Get Forecast/i }).click();
+  await page.getByRole("textbox", { name: /location/ }).fill("Oslo");
+  await page.getByRole("tab", { name: "Webhook" }).click();
+  await page.getByRole("button", { name: "Send, with the inbox as webhook" }).click();
+  const last = page.getByRole("option", { name: /status completed.*token/ }).first();
+  await last.click();
+  await page.getByText("the token is right").waitFor();
+  await page.keyboard.press("a");
+  await page.getByRole("option").first().click();
+  await page.getByRole("tab", { name: "Timeline" }).click();
+  await page.getByRole("row", { name: /push .*deliveries/ }).waitFor();
+  assert.ok(await page.locator(".piece.is-delivery").count() > 0);
+  await picture(page, "timeline");
+  await page.getByRole("tab", { name: "Webhook" }).click();
+  await page.getByRole("button", { name: "Have what comes sent to the inbox" }).click();
+  await page.getByRole("main", { name: "Inbox" }).waitFor();
   await close();
 });

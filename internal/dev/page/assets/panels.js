@@ -5,6 +5,7 @@ import { bytesPanel } from "./bytes.js";
 import { choicePanel } from "./choice.js";
 import { comparePanel } from "./compare.js";
 import { eventsPanel } from "./events.js";
+import { notifyOfMessage, notifyOfTask } from "./notify.js";
 import { logOfCall, logOfTask } from "./tasklog.js";
 import { timelineOfCall, timelineOfTask } from "./timeline.js";
 
@@ -12,10 +13,10 @@ import { timelineOfCall, timelineOfTask } from "./timeline.js";
 export const callPanels = [bytesPanel, timelineOfCall, logOfCall, choicePanel];
 
 /** @type {import("./views.js").Panel<import("./task.js").Task>[]} */
-export const taskPanels = [eventsPanel, artifactsPanel, timelineOfTask, logOfTask];
+export const taskPanels = [eventsPanel, artifactsPanel, timelineOfTask, logOfTask, notifyOfTask];
 
 /** @type {import("./views.js").Panel<import("./try.js").Trying>[]} */
-export const tryPanels = [comparePanel];
+export const tryPanels = [comparePanel, notifyOfMessage];
 
 /** Who adds headers to the calls of an agent. @type {((agent: number) => Record<string, string[]>)[]} */
 export const callHeaders = [];
