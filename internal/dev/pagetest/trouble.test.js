@@ -72,8 +72,9 @@ test("the webhook takes deliveries, refuses them on purpose, and shows them", as
   const address = await page.locator("code").first().innerText();
   const token = await page.locator("code").nth(1).innerText();
   await page.getByLabel("so many").fill("1");
-  await page.getByLabel("Deliveries are answered with").selectOption("500");
-  await page.getByText("the next 1 are refused").waitFor();
+  await page.getByLabel("Refuse with").selectOption("500");
+  await page.getByRole("button", { name: "Refuse", exact: true }).click();
+  await page.getByText("the next 1 are refused with 500").waitFor();
   const deliver = () => fetch(address, {
     method: "POST", headers: { "X-A2A-Notification-Token": token, "X-A2A-Notification-Id": "n1", "X-A2A-Notification-Sequence": "3" },
     body: JSON.stringify({ statusUpdate: { taskId: "t1", contextId: "c", status: { state: "TASK_STATE_WORKING" } } }),
@@ -82,6 +83,7 @@ test("the webhook takes deliveries, refuses them on purpose, and shows them", as
   assert.equal((await deliver()).status, 200);
   await page.getByRole("option", { name: /#2.*again/ }).click();
   await page.getByText("answered with 200").waitFor();
+  await page.getByText("all are taken").waitFor();
   await page.getByText("the token is right").waitFor();
   await page.getByLabel("Body").filter({ hasText: "TASK_STATE_WORKING" }).waitFor();
   assert.doesNotMatch(await page.getByLabel("Headers").innerText(), new RegExp(token));
@@ -120,6 +122,7 @@ test("a message is sent with the inbox as its webhook, and its events are in the
   await page.getByRole("tab", { name: "Timeline" }).click();
   await page.getByRole("row", { name: /push .*deliveries/ }).waitFor();
   assert.ok(await page.locator(".piece.is-delivery").count() > 0);
+  assert.equal(await page.locator(".piece.is-delivery.wrong").count(), 0);
   await picture(page, "timeline");
   await page.getByRole("tab", { name: "Webhook" }).click();
   await page.getByRole("button", { name: "Have what comes sent to the inbox" }).click();

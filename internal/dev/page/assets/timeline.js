@@ -123,7 +123,7 @@ function callRow(c, known, depth) {
 function deliveriesRow(config, list, depth) {
   const refused = list.filter((d) => d.status >= 400).length;
   return {
-    depth, label: "push " + config, href: link("inbox", list[list.length - 1].id), says: `${list.length} deliveries` + (refused ? `, ${refused} refused` : ""),
+    depth, label: "push " + config.slice(0, 8), href: link("inbox", list[list.length - 1].id), says: `${list.length} deliveries` + (refused ? `, ${refused} refused` : ""),
     pieces: list.map((d) => ({ from: Date.parse(d.at), to: Date.parse(d.at), kind: "delivery", says: `#${d.id} answered with ${d.status}`, bad: d.status >= 400 })),
   };
 }
@@ -281,7 +281,7 @@ export function showTimeline(root, agent, task, signal) {
 function tableRow(r, axis) {
   const from = r.pieces.length ? Math.min(...r.pieces.slice(0, 2).map((p) => p.from)) : axis.begin;
   const label = el("th", { scope: "row" }, r.href ? el("a", { href: r.href }, r.label) : r.label, el("span", { class: "dim" }, ` +${ms(from - axis.begin)} · ${r.says}`));
-  label.style.paddingLeft = r.depth * 0.9 + "rem";
+  label.style.paddingLeft = r.depth * 0.9 + 0.5 + "rem";
   return el("tr", {}, label, el("td", {}, bars(r.pieces, axis)));
 }
 
