@@ -36,6 +36,21 @@ export const choicePanel = {
   },
 };
 
+/** @type {import("./views.js").Panel<import("./task.js").Task>} */
+export const choiceOfTask = {
+  id: "choice", title: "Why this skill",
+  show(root, t, signal) {
+    const draw = () => {
+      const calls = t.calls.map((id) => state.calls.get(id)).filter((s) => s?.operation?.startsWith("Send"));
+      const first = calls.find((s) => s && choiceOf(s.agent, s.message)) ?? calls[0];
+      if (first) fill(root, ...choiceParts(choiceOf(first.agent, first.message), first));
+      else fill(root, el("p", { class: "dim" }, "The message that began this task is not kept."));
+    };
+    draw();
+    on("choice", draw, signal);
+  },
+};
+
 /**
  * @param {Choice | undefined} c
  * @param {import("./api.js").Summary} s

@@ -2,7 +2,7 @@
 // What there is to see of a call, of a task, and of a call that is being written. A panel is a module and a line here.
 import { artifactsPanel } from "./artifacts.js";
 import { bytesPanel } from "./bytes.js";
-import { choicePanel } from "./choice.js";
+import { choiceOfTask, choicePanel } from "./choice.js";
 import { comparePanel } from "./compare.js";
 import { eventsPanel } from "./events.js";
 import { notifyOfMessage, notifyOfTask } from "./notify.js";
@@ -13,7 +13,7 @@ import { timelineOfCall, timelineOfTask } from "./timeline.js";
 export const callPanels = [bytesPanel, timelineOfCall, logOfCall, choicePanel];
 
 /** @type {import("./views.js").Panel<import("./task.js").Task>[]} */
-export const taskPanels = [eventsPanel, artifactsPanel, timelineOfTask, logOfTask, notifyOfTask];
+export const taskPanels = [eventsPanel, artifactsPanel, timelineOfTask, logOfTask, choiceOfTask, notifyOfTask];
 
 /** @type {import("./views.js").Panel<import("./try.js").Trying>[]} */
 export const tryPanels = [comparePanel, notifyOfMessage];
