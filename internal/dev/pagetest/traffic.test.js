@@ -2,8 +2,8 @@
 // The calls of all callers.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { fake } from "./fake.js";
-import { browser, dev, open, violations } from "./harness.js";
+import { fake, skillsExtension } from "./fake.js";
+import { browser, dev, open, picture, violations } from "./harness.js";
 
 /** @type {Awaited<ReturnType<typeof fake>>} */
 let agent;
@@ -13,7 +13,10 @@ let d;
 let b;
 
 before(async () => {
-  agent = await fake({ talk: { run: (t) => t.status("COMPLETED") } });
+  agent = await fake({
+    talk: { run: (t) => t.status("COMPLETED") },
+    many: { run: (t) => { for (let i = 1; i < 10_000; i++) t.artifact("rows", [{ text: i + " " }], i > 1); t.status("COMPLETED"); } },
+  });
   [d, b] = await Promise.all([dev(["--to", agent.url]), browser()]);
 });
 after(async () => {
@@ -49,5 +52,31 @@ test("calls are found by their caller, by what they are about, and by whether th
   await page.getByText("No call is like that.").waitFor();
   await page.getByLabel("Has").fill("");
   assert.deepEqual(await violations(page), []);
+  await close();
+});
+
+test("a stream of ten thousand events is drawn on the timeline in a bounded number of pieces", async () => {
+  await ask("ann/1", "SendStreamingMessage", { message: { messageId: "m2", role: "ROLE_USER", parts: [{ text: "many" }], metadata: { [skillsExtension]: { skill: "many" } } } });
+  const { page, close } = await open(b, d);
+  await page.keyboard.press("t");
+  await page.getByRole("option", { name: /SendStreamingMessage/ }).first().click();
+  await page.getByRole("tab", { name: "Timeline" }).click();
+  await page.getByRole("row", { name: /10001 events/ }).waitFor();
+  await page.locator(".piece.is-event").nth(20).waitFor();
+  assert.ok(await page.locator(".piece").count() < 1000);
+  await page.getByRole("tab", { name: "Log lines" }).click();
+  await page.getByRole("option").nth(20).waitFor();
+  assert.ok(await page.locator("[aria-label^='Events and lines'] .row").count() < 100);
+  await close();
+});
+
+test("the views fit a phone", async () => {
+  const { page, close } = await open(b, d, { viewport: { width: 390, height: 800 } });
+  for (const key of ["t", "v", "i", "f"]) {
+    await page.keyboard.press(key);
+    await page.waitForFunction((k) => document.querySelector("#nav [aria-current]")?.getAttribute("aria-keyshortcuts") === k, key);
+    assert.ok(await page.evaluate(() => Math.max(document.documentElement.scrollWidth, document.getElementById("view")?.scrollWidth ?? 0) <= innerWidth), key);
+    await picture(page, "phone-" + key);
+  }
   await close();
 });
