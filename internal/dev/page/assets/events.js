@@ -25,7 +25,7 @@ export const eventsPanel = {
     let inner = new AbortController();
     signal.addEventListener("abort", () => inner.abort());
     const list = virtualList({
-      label: "Events of the task", rowHeight: 24, class: "mono events", count: () => rows.length,
+      label: "Events of the task", rowHeight: 24, class: "mono events", most: 0.45, count: () => rows.length,
       row: (i) => cells(rows[i], begun()),
       open: (i) => { inner.abort(); inner = new AbortController(); showRow(detail, rows[i], inner.signal); },
     }, signal);
