@@ -123,7 +123,7 @@ function callRow(c, known, depth) {
 function deliveriesRow(config, list, depth) {
   const refused = list.filter((d) => d.status >= 400).length;
   return {
-    depth, label: "push " + config.slice(0, 8), href: link("inbox", list[list.length - 1].id), says: `${list.length} deliveries` + (refused ? `, ${refused} refused` : ""),
+    depth, label: "push " + config.slice(0, 8), href: link("inbox", list[list.length - 1].id), says: (list.length === 1 ? "1 delivery" : `${list.length} deliveries`) + (refused ? `, ${refused} refused` : ""),
     pieces: list.map((d) => ({ from: Date.parse(d.at), to: Date.parse(d.at), kind: "delivery", says: `#${d.id} answered with ${d.status}`, bad: d.status >= 400 })),
   };
 }
