@@ -32,7 +32,7 @@ test("a task has rows of its states, its calls, its deliveries, and the tasks th
   assert.deepEqual(rows.map((r) => [r.depth, r.label]), [[0, "planner"], [1, "message/stream"], [1, "push c"], [1, "weather"], [2, "message/stream"], [1, "asks http://far"]]);
   assert.deepEqual(rows[0].pieces.map((p) => [p.says, p.kind, p.from - noon, p.to - noon]), [["working", "state", 5, 90], ["input-required", "wait", 90, 100]]);
   assert.deepEqual(rows[1].pieces.map((p) => p.kind), ["wait", "call", "event", "event", "event"]);
-  assert.equal(rows[2].says, "1 deliveries, 1 refused");
+  assert.equal(rows[2].says, "1 delivery, 1 refused");
   assert.equal(rows[3].says, "completed");
 });
 
@@ -80,7 +80,7 @@ async function stream() {
   const url = card.supportedInterfaces.find((/** @type {any} */ i) => i.protocolBinding === "JSONRPC" && i.protocolVersion === "1.0").url;
   const resp = await fetch(url, {
     method: "POST", headers: { "Content-Type": "application/json", "A2A-Version": "1.0" },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SendStreamingMessage", params: { message: { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ data: { location: "Rome", days: 2 } }], metadata: { skillId: "get_forecast" } } } }),
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SendStreamingMessage", params: { message: { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ data: { location: "Oslo", days: 2 } }], metadata: { skillId: "get_forecast" } } } }),
   });
   await resp.text();
 }

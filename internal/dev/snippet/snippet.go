@@ -10,7 +10,6 @@ import (
 
 	"github.com/a2agen/a2agen/generator/ir"
 	"github.com/a2agen/a2agen/internal/dev/traffic"
-	"github.com/a2agen/a2agen/runtime"
 )
 
 // Project is what there is to know of the agent that was called.
@@ -59,10 +58,9 @@ type part struct {
 
 // message is one, in any version.
 type message struct {
-	Parts    []part                     `json:"parts"`
-	Content  []part                     `json:"content"`
-	TaskID   string                     `json:"taskId"`
-	Metadata map[string]json.RawMessage `json:"metadata"`
+	Parts   []part `json:"parts"`
+	Content []part `json:"content"`
+	TaskID  string `json:"taskId"`
 }
 
 // IsSend reports whether an exchange sends a message.
@@ -86,7 +84,7 @@ func read(x *traffic.Exchange) *said {
 	if m == nil {
 		return nil
 	}
-	s := &said{skill: m.skill(), task: m.TaskID}
+	s := &said{skill: x.Skill, task: m.TaskID}
 	for _, p := range append(m.Parts, m.Content...) {
 		s.parts = append(s.parts, p.flat())
 	}
@@ -99,21 +97,6 @@ func text(b *traffic.Body) []byte {
 		return b.JSON[0]
 	}
 	return b.Bytes
-}
-
-// skill is the one that the metadata name; "" for none.
-func (m *message) skill() string {
-	var id string
-	if json.Unmarshal(m.Metadata["skillId"], &id) == nil && id != "" {
-		return id
-	}
-	var ext struct {
-		Skill string `json:"skill"`
-	}
-	for _, uri := range []string{runtime.SkillsExtension, runtime.FormerSkillsExtension} {
-		_ = json.Unmarshal(m.Metadata[uri], &ext) // "" if it is none
-	}
-	return ext.Skill
 }
 
 // flat is a part as 1.0 has it.

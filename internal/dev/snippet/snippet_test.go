@@ -11,7 +11,6 @@ import (
 
 	"github.com/a2agen/a2agen/internal/dev/traffic"
 	"github.com/a2agen/a2agen/internal/project"
-	"github.com/a2agen/a2agen/runtime"
 )
 
 // weather is the project of the example.
@@ -27,17 +26,17 @@ func weather(t *testing.T) *Project {
 	}
 }
 
-// call is a call of JSON-RPC: a message with metadata and parts, and what came.
-func call(id int64, operation, metadata, parts, outcome, answer string) traffic.Exchange {
-	x := traffic.Exchange{Summary: traffic.Summary{ID: id, Method: "POST", Path: "/", Operation: operation, Status: 200, Outcome: outcome, State: traffic.Done}}
-	x.Request.Bytes = fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":%q,"params":{"message":{"messageId":"m","role":"ROLE_USER","metadata":%s,"parts":[%s]}}}`, operation, metadata, parts)
+// call is a call of JSON-RPC: a message for a skill with parts, and what came.
+func call(id int64, operation, skill, parts, outcome, answer string) traffic.Exchange {
+	x := traffic.Exchange{Summary: traffic.Summary{ID: id, Method: "POST", Path: "/", Operation: operation, Skill: skill, Status: 200, Outcome: outcome, State: traffic.Done}}
+	x.Request.Bytes = fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":%q,"params":{"message":{"messageId":"m","role":"ROLE_USER","parts":[%s]}}}`, operation, parts)
 	x.Response.Bytes = []byte(answer)
 	return x
 }
 
 const (
-	forecast = `{"` + runtime.SkillsExtension + `":{"skill":"get_forecast"}}`
-	named    = `{"skillId":"get_current_weather"}`
+	forecast = "get_forecast"
+	named    = "get_current_weather"
 )
 
 // conversations are calls with what copies of them must have.
@@ -70,7 +69,7 @@ func conversations() map[string]struct {
 		"a question and its answer": {
 			[]traffic.Exchange{
 				call(6, "SendMessage", forecast, `{"data":{"location":"Springfield","days":1}}`, "TASK_STATE_INPUT_REQUIRED", `{}`),
-				call(7, "SendMessage", `{}`, text(`Springfield, Oregon`), "TASK_STATE_COMPLETED", `{}`),
+				call(7, "SendMessage", "", text(`Springfield, Oregon`), "TASK_STATE_COMPLETED", `{}`),
 			},
 			[]string{`_, err = c.GetForecast(ctx, &client.GetForecastInput{Location: "Springfield", Days: 1})`, `out, err := c.GetForecastAnswer(ctx, ask, runtime.Text("Springfield, Oregon"))`},
 			[]string{`_, err := c.GetForecast(`, `_, err = c.GetForecastAnswer(`}, true, "GetForecast_call7",
@@ -80,7 +79,7 @@ func conversations() map[string]struct {
 			nil, []string{`errors.As(err, &ask)`}, true, "GetForecast_call8",
 		},
 		"text that no client types": {
-			[]traffic.Exchange{call(9, "SendMessage", `{}`, text("Current conditions in \"Tokyo\"\n`x`"), "TASK_STATE_COMPLETED", `{}`)},
+			[]traffic.Exchange{call(9, "SendMessage", "", text("Current conditions in \"Tokyo\"\n`x`"), "TASK_STATE_COMPLETED", `{}`)},
 			[]string{`skill := rpc.Skill[[]runtime.Part, *rpc.Result]{ID: "", In: rpc.PlainInput, Out: rpc.PlainOutput}`, "runtime.Text(\"Current conditions in \\\"Tokyo\\\"\\n`x`\")"},
 			[]string{`func TestAgent_call9(`}, true, "Agent_call9",
 		},
@@ -93,7 +92,7 @@ func conversations() map[string]struct {
 			[]string{`for e, err := range c.GetForecastStream(ctx, `}, []string{`c.GetForecast(t.Context(), `}, true, "GetForecast_call11",
 		},
 		"parts of all kinds": {
-			[]traffic.Exchange{call(12, "SendMessage", `{}`, text("see")+`,{"data":{"a":[1]}},{"url":"https://x.test/a","filename":"a"},{"raw":"aGk=","mediaType":"text/plain"}`, "error", `{"error":{"message":"no"}}`)},
+			[]traffic.Exchange{call(12, "SendMessage", "", text("see")+`,{"data":{"a":[1]}},{"url":"https://x.test/a","filename":"a"},{"raw":"aGk=","mediaType":"text/plain"}`, "error", `{"error":{"message":"no"}}`)},
 			[]string{"runtime.Data(json.RawMessage(`{\"a\":[1]}`))", `runtime.Link("a", "", "https://x.test/a")`, `runtime.File("", "text/plain", []byte("hi"))`},
 			[]string{`want one such as %q", "no")`}, false, "Agent_call12",
 		},
@@ -173,7 +172,7 @@ func TestCopiesCompile(t *testing.T) {
 // TestACallIsCopiedForAShell: with variables where secrets were, and nothing that the shell obeys.
 func TestACallIsCopiedForAShell(t *testing.T) {
 	p := &Project{URL: "http://127.0.0.1:8080"}
-	x := call(1, "SendStreamingMessage", `{}`, `{"text":"it's $(reboot) `+"`x`"+`"}`, "", "")
+	x := call(1, "SendStreamingMessage", "", `{"text":"it's $(reboot) `+"`x`"+`"}`, "", "")
 	x.Path = "/rpc?key=[masked]&tenant=a%20b"
 	x.RequestHeader = map[string][]string{
 		"Content-Type": {"application/json"}, "Authorization": {"Bearer [masked]"}, "X-$(reboot)`": {"[masked]"}, "Content-Length": {"7"}, "A2a-Version": {"1.0"},

@@ -370,7 +370,7 @@ func (c *call) end(panicked any, left bool) {
 	if !c.stream && s.Operation != fault.Card {
 		s.told(digest(text))
 	}
-	if code := c.x.Trailer.Get("Grpc-Status") + c.x.Header.Get("Grpc-Status"); c.grpc && code != "0" {
+	if code := c.x.Trailer.Get("Grpc-Status") + c.x.Header.Get("Grpc-Status"); c.grpc && code != "0" && (code != "" || !left) {
 		s.Outcome = "error"
 	}
 	switch err, _ := panicked.(error); {

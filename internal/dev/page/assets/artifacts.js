@@ -3,7 +3,7 @@
 import { forms } from "./agent.js";
 import { button, copy, el, fill, tabs } from "./dom.js";
 import { bytes } from "./format.js";
-import { on } from "./state.js";
+import { on, state } from "./state.js";
 
 /** @typedef {import("./composer.js").Part} Part */
 /** @typedef {{id: string, name: string, parts: Part[], pieces: {where: string, parts: Part[]}[]}} Artifact */
@@ -38,11 +38,12 @@ export class Artifacts {
   put(a, where, append) {
     const id = String(a.artifactId ?? "");
     const parts = Array.isArray(a.parts) ? a.parts : [];
-    const old = append ? this.all.get(id) : undefined;
-    this.all.set(id, {
-      id, name: String(a.name ?? old?.name ?? ""), parts: [...(old?.parts ?? []), ...parts],
-      pieces: [...(this.all.get(id)?.pieces ?? []), { where, parts }],
-    });
+    const one = this.all.get(id) ?? { id, name: "", parts: [], pieces: [] };
+    this.all.set(id, one);
+    one.name = String(a.name ?? one.name);
+    if (append) one.parts.push(...parts);
+    else one.parts = [...parts];
+    one.pieces.push({ where, parts });
   }
 }
 
@@ -62,26 +63,28 @@ export function joinTexts(parts) {
 export const artifactsPanel = {
   id: "artifacts", title: "Artifacts",
   show(root, task, signal) {
-    let now = new Artifacts();
+    const now = new Artifacts();
     const body = el("div");
     /** @param {string} as */
     const show = (as) => {
       shownAs = as;
       fill(body, ...[...now.all.values()].map((a) => el("section", { "aria-label": "Artifact " + (a.name || a.id) }, el("h3", {}, a.name || a.id, " ", el("span", { class: "dim" }, a.name ? a.id : "", ` ${a.pieces.length} pieces`)),
-        ...(as === "joined" ? joinTexts(a.parts).map(showPart) : a.pieces.map((p) => el("div", { class: "item" }, el("span", { class: "dim" }, p.where), ...p.parts.map(showPart)))))),
+        ...(as === "joined" ? joinTexts(a.parts).map(showPart) : pieces(a)))),
       now.all.size === 0 ? el("p", { class: "dim" }, "There is no artifact yet.") : null);
     };
     root.append(tabs("Pieces", [{ id: "joined", title: "Joined" }, { id: "pieces", title: "One by one" }], shownAs, show), body);
+    show(shownAs);
+    const read = reader(task, now, signal);
     let reading = false;
     let again = false;
-    const read = async () => {
+    const news = async () => {
       again = true;
       if (reading) return;
       reading = true;
       try {
         while (again && !signal.aborted) {
           again = false;
-          now = await readAll(task, signal);
+          await read();
           show(shownAs);
         }
       } catch (err) {
@@ -90,28 +93,44 @@ export const artifactsPanel = {
         reading = false;
       }
     };
-    void read();
-    on("event", ({ call, event }) => { if (task.calls.includes(call) && (event.artifact || event.kind === "task")) void read(); }, signal);
-    on("call", (c) => { if (c.task === task.id && c.state !== "running") void read(); }, signal);
+    void news();
+    on("event", ({ call, event }) => { if (task.calls.includes(call) && (event.artifact || event.kind === "task")) void news(); }, signal);
+    on("call", (c) => { if (c.task === task.id && c.state !== "running") void news(); }, signal);
+    on("loaded", () => void news(), signal);
   },
 };
 
+const mostPieces = 500;
+
+/** The last pieces of an artifact. @param {Artifact} a */
+function pieces(a) {
+  const last = a.pieces.slice(-mostPieces).map((p) => el("div", { class: "item" }, el("span", { class: "dim" }, p.where), ...p.parts.map(showPart)));
+  return a.pieces.length > mostPieces ? [el("p", { class: "dim" }, `The last ${mostPieces} pieces; all of them are among the events.`), ...last] : last;
+}
+
 /**
+ * Reads what is new of the artifacts of a task each time that it is called.
  * @param {import("./task.js").Task} task
+ * @param {Artifacts} into
  * @param {AbortSignal} signal
  */
-async function readAll(task, signal) {
-  const all = new Artifacts();
-  for (const id of task.calls) {
-    for (let after = 0; ;) {
-      const said = await forms(id, after, signal);
-      if (said.response?.form) all.add(said.response.form, `call #${id}`);
-      for (const e of said.events) all.add(e.form, `event ${e.n} of call #${id}`, e.id ? String(e.id) : undefined);
-      if (said.events.length < 1000) break;
-      after = said.events.at(-1)?.n ?? after;
+function reader(task, into, signal) {
+  /** @type {Map<number, number>} the last event of each call that was read; Infinity when it is over */
+  const read = new Map();
+  return async () => {
+    for (const id of [...task.calls]) {
+      for (let after = read.get(id) ?? 0; after !== Infinity;) {
+        const over = state.calls.get(id)?.state !== "running";
+        const said = await forms(id, after, signal);
+        if (said.response?.form) into.add(said.response.form, `call #${id}`);
+        for (const e of said.events) into.add(e.form, `event ${e.n} of call #${id}`, e.id);
+        const more = said.events.length === 1000;
+        after = said.events.at(-1)?.n ?? after;
+        read.set(id, over && !more ? Infinity : after);
+        if (!more) break;
+      }
     }
-  }
-  return all;
+  };
 }
 
 /** @param {Part} p */

@@ -5,7 +5,7 @@ import { ask } from "./api.js";
 import { announce, button, el, fill } from "./dom.js";
 import { bytes, ms, stateName } from "./format.js";
 import { lost } from "./lost.js";
-import { link } from "./route.js";
+import { go, link } from "./route.js";
 import { on, state } from "./state.js";
 
 /** @typedef {import("./agent.js").Interface} Interface */
@@ -22,52 +22,83 @@ import { on, state } from "./state.js";
  * @property {import("./agent.js").Forms} [forms]
  */
 
-/** What was compared last: it stays while somebody writes another message. @type {{agent: number, columns: Column[]} | undefined} */
+/** What was compared last, or is. @type {{agent: number, text: string, columns: Column[], end: AbortController} | undefined} */
 let last;
 let streaming = true;
+/** Draws what is compared, where somebody looks. @type {() => void} */
+let draw = () => {};
 
-/** @type {import("./views.js").Panel<Trying>} */
+/** Has the message of a form called in every way. @type {import("./views.js").Panel<Trying>} */
 export const comparePanel = {
   id: "compare", title: "Compare",
-  show(root, trying, signal) {
-    const result = el("div", { class: "compare", tabindex: "0", role: "region", "aria-label": "The same call in every version and binding" });
+  show(root, trying) {
     const stream = /** @type {HTMLInputElement} */ (el("input", { type: "checkbox", checked: streaming, change: () => { streaming = stream.checked; } }));
-    const start = button("Call in every version and binding", () => void run(), { class: "main" });
-    const draw = () => (last?.agent === trying.agent ? fill(result, table(last.columns)) : fill(result));
+    const bad = el("p", { class: "bad", role: "alert" });
     const run = async () => {
-      start.disabled = true;
+      bad.textContent = "";
       try {
-        await compare(trying, streaming, draw, signal);
-        announce("all versions and bindings have answered");
+        const begun = await begin(trying, streaming);
+        go("compare");
+        await begun.done;
       } catch (err) {
-        if (!signal.aborted) fill(result, el("p", { class: "bad" }, /** @type {Error} */ (err).message));
+        bad.textContent = /** @type {Error} */ (err).message;
       }
-      start.disabled = false;
     };
     fill(root, el("p", { class: "dim" }, "The message goes out once in each version and binding of the card, one after the other. Each makes a task of its own."),
-      el("div", { class: "bar" }, start, el("label", {}, stream, " as a stream")), result);
+      el("div", { class: "bar" }, button("Call in every version and binding", () => void run()), el("label", {}, stream, " as a stream")), bad);
+  },
+};
+
+/** What came of it. @type {import("./views.js").View} */
+export const compareView = {
+  id: "compare", title: "Compare", key: "v",
+  show(root, _parts, signal) {
+    const title = el("h2");
+    const result = el("div", { class: "compare", tabindex: "0", role: "region", "aria-label": "The same call in every version and binding" });
+    const empty = el("p", { class: "dim" }, "Nothing was compared yet: write a message in ", el("a", { href: link("try") }, "Try"), ", and have it called in every version and binding.");
+    root.append(title, empty, result);
+    draw = () => {
+      empty.hidden = last !== undefined;
+      result.hidden = last === undefined;
+      if (!last) return;
+      title.textContent = `${state.agents.get(last.agent)?.name ?? "agent " + last.agent}: ${last.text}`;
+      fill(result, table(last.columns));
+    };
     draw();
+    signal.addEventListener("abort", () => { draw = () => {}; });
   },
 };
 
 /**
+ * Begins a comparison, in place of the one before.
  * @param {Trying} trying
  * @param {boolean} stream
- * @param {() => void} draw
- * @param {AbortSignal} signal
+ * @returns {Promise<{done: Promise<void>}>}
  */
-async function compare(trying, stream, draw, signal) {
+async function begin(trying, stream) {
   const { request, header } = await trying.draft();
   delete request.configuration?.returnImmediately;
   const { interfaces } = trying.known;
   const ways = interfaces.filter((i, n) => interfaces.findIndex((o) => o.binding === i.binding && o.version === i.version) === n);
   if (ways.length === 0) throw new Error("the card has no interface that this command speaks");
+  last?.end.abort();
   const columns = ways.map((how) => ({ how, sent: copyOf(request) }));
-  last = { agent: trying.agent, columns };
+  last = { agent: trying.agent, text: trying.skill || "a message", columns, end: new AbortController() };
   draw();
-  for (const c of /** @type {Column[]} */ (columns)) {
+  return { done: callAll(trying.agent, columns, stream ? "SendStreamingMessage" : "SendMessage", header, last.end.signal) };
+}
+
+/**
+ * @param {number} agent
+ * @param {Column[]} columns
+ * @param {string} operation
+ * @param {Record<string, string[]>} header
+ * @param {AbortSignal} signal
+ */
+async function callAll(agent, columns, operation, header, signal) {
+  for (const c of columns) {
     try {
-      c.id = await call(trying.agent, { binding: c.how.binding, version: c.how.version, operation: stream ? "SendStreamingMessage" : "SendMessage", request: c.sent, header });
+      c.id = await call(agent, { binding: c.how.binding, version: c.how.version, operation, request: c.sent, header });
       await ended(c.id, signal);
       [c.exchange, c.forms] = await Promise.all([ask(`/api/calls/${c.id}?brief=1`, "GET", undefined, signal), forms(c.id, 0, signal)]);
     } catch (err) {
@@ -76,6 +107,7 @@ async function compare(trying, stream, draw, signal) {
     }
     draw();
   }
+  announce("all versions and bindings have answered");
 }
 
 /** A request like another one, whose message is none that the agent knows. @param {any} request */

@@ -85,18 +85,12 @@ export function composer(of) {
       mode = "text";
       draw();
     },
-    /** The parts of the message. @returns {Promise<Part[]>} */
+    /** The parts of the message; an Error says which field holds no value. @returns {Promise<Part[]>} */
     async parts() {
-      bad.textContent = "";
-      try {
-        const list = await Promise.all([...(files.files ?? [])].map(async (f) => ({ raw: await base64(f), filename: f.name, mediaType: f.type || "application/octet-stream" })));
-        if (mode === "text") return [...(text.value ? [{ text: text.value }] : []), ...list];
-        const data = value();
-        return [...(data === undefined ? [] : [{ data, mediaType: "application/json" }]), ...list];
-      } catch (err) {
-        bad.textContent = /** @type {Error} */ (err).message;
-        throw err;
-      }
+      const list = await Promise.all([...(files.files ?? [])].map(async (f) => ({ raw: await base64(f), filename: f.name, mediaType: f.type || "application/octet-stream" })));
+      if (mode === "text") return [...(text.value ? [{ text: text.value }] : []), ...list];
+      const data = value();
+      return [...(data === undefined ? [] : [{ data, mediaType: "application/json" }]), ...list];
     },
   };
 }

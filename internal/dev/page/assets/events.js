@@ -25,7 +25,7 @@ export const eventsPanel = {
     let inner = new AbortController();
     signal.addEventListener("abort", () => inner.abort());
     const list = virtualList({
-      label: "Events of the task", rowHeight: 24, class: "mono events", count: () => rows.length,
+      label: "Events of the task", rowHeight: 24, class: "mono events", most: 0.45, count: () => rows.length,
       row: (i) => cells(rows[i], begun()),
       open: (i) => { inner.abort(); inner = new AbortController(); showRow(detail, rows[i], inner.signal); },
     }, signal);
@@ -58,9 +58,10 @@ export const eventsPanel = {
     all();
     on("event", ({ call, event }) => {
       if (!have.has(call)) return;
-      if (event.n === (have.get(call) ?? 0) + 1) push(call, event);
+      if (event.n === (have.get(call) ?? 0) + 1) push(call, event); // others come with all of their call
       list.changed();
     }, signal);
+    on("loaded", () => { all(); [...have.keys()].forEach((id) => void fillIn(id)); }, signal);
     on("task", (t) => { if (t.id === task.id) all(); }, signal);
     on("call", (c) => { if (have.has(c.id) && c.state !== "running") { void fillIn(c.id); list.changed(); } }, signal);
   },

@@ -9,6 +9,7 @@
  * @property {(i: number) => (Node | string)[]} row what is in row i
  * @property {(i: number) => void} [open] a row was chosen, by a click or by a key
  * @property {string} [class]
+ * @property {number} [most] the list is as high as its rows, and this part of the window at most
  */
 
 const beyond = 8; // rows above and below those that are seen
@@ -36,6 +37,7 @@ export function virtualList(o, signal) {
     const n = o.count();
     current = Math.min(current, n - 1);
     inner.style.height = n * o.rowHeight + "px";
+    if (o.most) root.style.height = Math.min(n * o.rowHeight + 2, o.most * innerHeight) + "px";
     if (following) root.scrollTop = root.scrollHeight;
     const from = Math.max(0, Math.floor(root.scrollTop / o.rowHeight) - beyond);
     const to = Math.min(n, Math.ceil((root.scrollTop + root.clientHeight) / o.rowHeight) + beyond);

@@ -89,11 +89,13 @@ function showNotice() {
     }
     if (a.phase === "stale") lines.push(`${a.step} failed; the agent of ${new Date(a.since ?? "").toLocaleTimeString()} still answers`);
     if (a.phase === "down") lines.push(`${a.name}: no agent answers`);
-    lines.push(...(a.notes ?? []));
   }
   const notice = byId("notice");
   if (notice.textContent !== lines.join("\n")) notice.textContent = lines.join("\n");
   notice.hidden = lines.length === 0;
+  const notes = [...state.agents.values()].flatMap((a) => a.notes ?? []).join("\n");
+  byId("notes").textContent = notes;
+  byId("notes").hidden = notes === "";
 }
 
 let asked = 0;

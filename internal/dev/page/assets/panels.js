@@ -3,11 +3,12 @@
 import { againPanel } from "./again.js";
 import { artifactsPanel } from "./artifacts.js";
 import { bytesPanel } from "./bytes.js";
-import { choicePanel } from "./choice.js";
+import { choiceOfTask, choicePanel } from "./choice.js";
 import { comparePanel } from "./compare.js";
 import { copyPanel } from "./copy.js";
 import { eventsPanel } from "./events.js";
 import { headersFor, identityPanel } from "./identity.js";
+import { notifyOfMessage, notifyOfTask } from "./notify.js";
 import { logOfCall, logOfTask } from "./tasklog.js";
 import { timelineOfCall, timelineOfTask } from "./timeline.js";
 import { twoPanel } from "./two.js";
@@ -16,10 +17,10 @@ import { twoPanel } from "./two.js";
 export const callPanels = [bytesPanel, timelineOfCall, logOfCall, choicePanel, againPanel, copyPanel];
 
 /** @type {import("./views.js").Panel<import("./task.js").Task>[]} */
-export const taskPanels = [eventsPanel, artifactsPanel, timelineOfTask, logOfTask];
+export const taskPanels = [eventsPanel, artifactsPanel, timelineOfTask, logOfTask, choiceOfTask, notifyOfTask];
 
 /** @type {import("./views.js").Panel<import("./try.js").Trying>[]} */
-export const tryPanels = [comparePanel, identityPanel, twoPanel];
+export const tryPanels = [comparePanel, notifyOfMessage, identityPanel, twoPanel];
 
 /** Who adds headers to the calls of an agent. @type {((agent: number) => Record<string, string[]>)[]} */
 export const callHeaders = [headersFor];

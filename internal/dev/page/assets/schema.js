@@ -392,7 +392,8 @@ function mayHaveMore(s) {
 
 /** @param {At} at @param {Schema} s @param {unknown} value @returns {Field} */
 function objectField(at, s, value) {
-  const names = Object.keys(s.properties ?? {});
+  const required = Array.isArray(s.required) ? s.required : [];
+  const names = Object.keys(s.properties ?? {}).sort((a, b) => Number(required.includes(b)) - Number(required.includes(a)));
   if (names.length > mostFields) return jsonField(at, s, value);
   return optional(at, s, value, (value) => group(at, s, value, (v) => properties(at, s, names, v ?? {})));
 }

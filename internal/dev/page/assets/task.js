@@ -38,9 +38,13 @@ function learn(s) {
   tell("task", t);
 }
 
+/** Tasks stay the same objects: views hold them. */
 function relearn() {
-  all.clear();
+  for (const t of all.values()) t.calls.length = 0;
   state.calls.forEach(learn);
+  for (const t of [...all.values()]) {
+    if (t.calls.length === 0) all.delete(t.id);
+  }
 }
 
 on("loaded", relearn);

@@ -46,7 +46,7 @@ export function showTaskLog(root, agent, task, signal) {
     label: "Events and lines, in the order of time", rowHeight: 22, count: () => entries.length,
     row: (i) => entryRow(entries[i], begin), open: (i) => { whole.textContent = entries[i].line ?? entries[i].event?.text ?? ""; },
   }, signal);
-  const whole = el("pre", { "aria-label": "The whole line", "aria-live": "polite", tabindex: "0" });
+  const whole = el("pre", { role: "region", "aria-label": "The whole line", "aria-live": "polite", tabindex: "0" });
   const only = /** @type {HTMLInputElement} */ (el("input", { type: "checkbox", checked: onlyNamed, change: () => { onlyNamed = only.checked; changed(); } }));
   const empty = el("p", { class: "dim" }, "The agent printed nothing meanwhile, or somebody else runs it.");
   const changed = () => {

@@ -13,7 +13,7 @@ import { on, state } from "./state.js";
  * A piece of a row: a bar from a time to another, or a point if both are the same. Times are milliseconds since 1970.
  * @typedef {{from: number, to: number, kind: "call" | "wait" | "state" | "event" | "delivery" | "open", says: string, bad?: boolean}} Piece
  * @typedef {{depth: number, label: string, href?: string, says: string, pieces: Piece[]}} Row
- * @typedef {{calls: Iterable<Summary>, events: (call: number) => Event[], deliveries: import("./state.js").Delivery[], others: import("./state.js").OtherCall[], name: (agent: number) => string, now: number}} Known
+ * @typedef {{calls: Summary[], events: (call: number) => Event[], deliveries: import("./state.js").Delivery[], others: import("./state.js").OtherCall[], name: (agent: number) => string, now: number}} Known
  */
 
 const deepest = 4;
@@ -34,7 +34,7 @@ const terminal = ["completed", "failed", "canceled", "rejected"];
  */
 export function rowsOf(agent, task, known, depth = 0, seen = new Set()) {
   seen.add(agent + " " + task);
-  const calls = [...known.calls].filter((c) => c.agent === agent && c.task === task).slice(-mostCalls);
+  const calls = known.calls.filter((c) => c.agent === agent && c.task === task).slice(-mostCalls);
   const rows = [statesRow(agent, task, calls, known, depth)];
   for (const c of calls) rows.push(callRow(c, known, depth + 1));
   const sent = known.deliveries.filter((d) => d.task === task);
@@ -42,7 +42,7 @@ export function rowsOf(agent, task, known, depth = 0, seen = new Set()) {
     rows.push(deliveriesRow(config, sent.filter((d) => (d.config ?? "") === config), depth + 1));
   }
   for (const o of known.others.filter((o) => o.agent === agent && o.call.task === task)) {
-    const child = [...known.calls].find((c) => c.message === o.call.message);
+    const child = known.calls.find((c) => c.message === o.call.message);
     const at = Date.parse(o.at);
     if (child?.task && depth < deepest && !seen.has(child.agent + " " + child.task)) {
       rows.push(...rowsOf(child.agent, child.task, known, depth + 1, seen));
@@ -123,7 +123,7 @@ function callRow(c, known, depth) {
 function deliveriesRow(config, list, depth) {
   const refused = list.filter((d) => d.status >= 400).length;
   return {
-    depth, label: "push " + config, href: link("inbox", list[list.length - 1].id), says: `${list.length} deliveries` + (refused ? `, ${refused} refused` : ""),
+    depth, label: "push " + config.slice(0, 8), href: link("inbox", list[list.length - 1].id), says: (list.length === 1 ? "1 delivery" : `${list.length} deliveries`) + (refused ? `, ${refused} refused` : ""),
     pieces: list.map((d) => ({ from: Date.parse(d.at), to: Date.parse(d.at), kind: "delivery", says: `#${d.id} answered with ${d.status}`, bad: d.status >= 400 })),
   };
 }
@@ -235,7 +235,7 @@ export function showTimeline(root, agent, task, signal) {
     clearTimeout(asked);
     asked = undefined;
     const rows = rowsOf(agent, task, {
-      calls: state.calls.values(), events: (id) => events.get(id) ?? [], deliveries: state.deliveries, others: state.others,
+      calls: [...state.calls.values()], events: (id) => events.get(id) ?? [], deliveries: state.deliveries, others: state.others,
       name: (n) => state.agents.get(n)?.name ?? "agent " + n, now: Date.now(),
     });
     const axis = axisOf(rows);
@@ -281,7 +281,7 @@ export function showTimeline(root, agent, task, signal) {
 function tableRow(r, axis) {
   const from = r.pieces.length ? Math.min(...r.pieces.slice(0, 2).map((p) => p.from)) : axis.begin;
   const label = el("th", { scope: "row" }, r.href ? el("a", { href: r.href }, r.label) : r.label, el("span", { class: "dim" }, ` +${ms(from - axis.begin)} · ${r.says}`));
-  label.style.paddingLeft = r.depth * 0.9 + "rem";
+  label.style.paddingLeft = r.depth * 0.9 + 0.5 + "rem";
   return el("tr", {}, label, el("td", {}, bars(r.pieces, axis)));
 }
 

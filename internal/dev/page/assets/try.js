@@ -32,8 +32,13 @@ export const tryView = {
     root.append(el("div", { class: "thirds" }, skills, middle, result));
     let inner = new AbortController();
     signal.addEventListener("abort", () => inner.abort());
+    let here = parts;
+    let card = "";
+    /** @type {import("./composer.js").Composer | undefined} */
+    let write;
     /** @param {string[]} parts a skill, and a call to say again */
     const moved = (parts) => {
+      here = parts;
       inner.abort();
       inner = new AbortController();
       void show(parts, inner.signal);
@@ -44,22 +49,40 @@ export const tryView = {
         if (!agent()) return;
         const k = await known(state.chosen);
         if (signal.aborted) return;
+        card = JSON.stringify(k);
         const list = Array.isArray(k.card.skills) ? k.card.skills : [];
         const chosen = list.find((/** @type {any} */ s) => s.id === skill) ?? (skill === "any" ? undefined : list[0]);
         fill(skills, el("h2", {}, "Skills"), ...[...list, { id: "any", name: "Whatever fits", description: "The agent chooses the skill." }].map((s) => skillLink(s, (chosen?.id ?? "any") === s.id)));
-        showForm(middle, result, k, chosen, again, signal);
+        write = showForm(middle, result, k, chosen, again, signal);
       } catch (err) {
+        write = undefined;
         if (!signal.aborted) fill(middle, el("p", { class: "bad", role: "alert" }, /** @type {Error} */ (err).message), button("Again", () => moved([skill, again])));
       }
     };
-    let here = parts;
+    /** The card may be another one. What was written stays, in the form of now. */
+    const renew = async () => {
+      const k = await known(state.chosen).catch(() => undefined);
+      if (!k || signal.aborted || JSON.stringify(k) === card) return;
+      const parts = await write?.parts().catch(() => []) ?? [];
+      inner.abort();
+      inner = new AbortController();
+      await show(here, inner.signal);
+      fillWith(write, parts);
+    };
     moved(parts);
-    on("loaded", () => moved(here), signal);
-    let since = "";
-    on("agent", (a) => { if (a.number === state.chosen && a.phase === "ready" && since !== a.since) { since = a.since ?? ""; if (!middle.contains(document.activeElement)) moved(here); } }, signal);
-    return (parts) => { here = parts; moved(parts); };
+    on("loaded", () => void renew(), signal);
+    on("agent", (a) => { if (a.number === state.chosen && a.phase === "ready") void renew(); }, signal);
+    return moved;
   },
 };
+
+/** @param {import("./composer.js").Composer | undefined} write @param {import("./composer.js").Part[]} parts */
+function fillWith(write, parts) {
+  const data = parts.find((p) => p.data !== undefined);
+  const text = parts.map((p) => p.text ?? "").filter(Boolean).join("\n");
+  if (data) write?.set(data.data);
+  else if (text) write?.setText(text);
+}
 
 /** @param {import("./agent.js").Skill} s @param {boolean} chosen */
 function skillLink(s, chosen) {
@@ -126,6 +149,7 @@ function showForm(root, result, k, skill, again, signal) {
   fill(root, form, tryPanels.length ? tabs("More about this call", tryPanels, tryPanels[0].id, show) : null, panel);
   if (tryPanels.length) show(tryPanels[0].id);
   if (again) void sayAgain(write, Number(again), bad, signal);
+  return write;
 }
 
 /**
@@ -138,10 +162,7 @@ function showForm(root, result, k, skill, again, signal) {
 async function sayAgain(write, id, bad, signal) {
   try {
     const { request } = await forms(id, 0, signal);
-    const parts = request.form?.message?.parts ?? [];
-    const data = parts.find((/** @type {any} */ p) => p.data !== undefined);
-    if (data) write.set(data.data);
-    else write.setText(parts.map((/** @type {any} */ p) => p.text ?? "").join("\n"));
+    fillWith(write, request.form?.message?.parts ?? []);
     if (request.problem) bad.textContent = `call #${id}: ${request.problem}`;
   } catch (err) {
     if (!signal.aborted) bad.textContent = /** @type {Error} */ (err).message;
