@@ -36,6 +36,9 @@
 //	POST   /api/agents/N/call              caller.Call, answered {"call": ID} as soon as it is recorded
 //	DELETE /api/calls/ID                   have a call of the page break off; its task goes on
 //	GET    /api/calls/ID/forms?after=N&limit=M  forms.Exchange: what was said, in the form of 1.0; events after N
+//	GET    /api/agents/N/published         the card as callers of a version get it; lint and diff, too: see package cards
+//	GET    /api/agents/N/identities        as whom the page may call: see package identity
+//	GET    /api/recording?calls=1,2        those calls as tests play them, and /api/calls/ID/copy: see package copies
 //	*      /agent/N/PATH                   the agent itself, by the proxy, so that a page of this origin can call it
 //
 // /api/live has an event for each change; its id is the change's number, by which a reader goes on (Last-Event-ID, or

@@ -53,7 +53,7 @@ test("calls between agents are on one page, with who made them", async () => {
   await pairs.filter({ hasText: /^Trip Planner\s*GeoSpatial Route Planner Agent\s*[1-9]/ }).first().waitFor();
   assert.deepEqual(await violations(page), []);
   await picture(page, "agents");
-  await page.getByRole("option").filter({ hasText: /Trip Planner → WeatherBot/ }).first().click();
+  await page.locator("[role=option]").filter({ hasText: /Trip Planner → WeatherBot/ }).first().click();
   await page.getByRole("main", { name: "Traffic" }).waitFor();
   await page.keyboard.press("g");
   await page.getByRole("button", { name: "Look at it: WeatherBot" }).click();

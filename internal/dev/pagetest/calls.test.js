@@ -106,7 +106,7 @@ test("the history is filtered, sent again and saved", async () => {
   await page.keyboard.press("h");
   await page.getByLabel("With the words").fill("forecast");
   await page.getByRole("button", { name: "Save these 1 as a recording" }).waitFor();
-  await page.getByRole("option").filter({ hasText: "#" + id }).click();
+  await page.locator("[role=option]").filter({ hasText: "#" + id }).click();
   await page.locator("pre").filter({ hasText: "\"London\"" }).waitFor();
   assert.deepEqual(await violations(page), []);
   const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Save these 1 as a recording" }).click()]);

@@ -105,7 +105,7 @@ async function lint(root, signal) {
 async function diff(root, signal) {
   const agent = state.chosen;
   const made = Boolean(state.agents.get(agent)?.folder);
-  const url = /** @type {HTMLInputElement} */ (el("input", { type: "url", autocomplete: "off", placeholder: "https://agent.example.com", size: 40 }));
+  const url = /** @type {HTMLInputElement} */ (el("input", { type: "url", autocomplete: "off", placeholder: "its URL, or that of its card", size: 40 }));
   url.value = last.url;
   const closed = /** @type {HTMLInputElement} */ (el("input", { type: "checkbox", checked: last.closed }));
   const result = el("div", { "aria-live": "polite" });
