@@ -118,7 +118,11 @@ on("delivery", changed);
 on("faults", changed);
 on("cleared", changed);
 on("link", (why) => { lost = why; changed(); });
-window.addEventListener("hashchange", showView);
+window.addEventListener("hashchange", () => {
+  const before = shown?.view;
+  showView();
+  if (shown?.view !== before) byId("view").focus({ preventScroll: true });
+});
 byId("skip").addEventListener("click", () => byId("view").focus());
 listenToKeys(views.map((v) => ({ key: v.key, says: v.title, does: () => go(v.id) })));
 showView();
