@@ -53,7 +53,7 @@ export const comparePanel = {
 export const compareView = {
   id: "compare", title: "Compare", key: "v",
   show(root, _parts, signal) {
-    const title = el("h2");
+    const title = el("h2", {}, "The same call in every version and binding");
     const result = el("div", { class: "compare", tabindex: "0", role: "region", "aria-label": "The same call in every version and binding" });
     const empty = el("p", { class: "dim" }, "Nothing was compared yet: write a message in ", el("a", { href: link("try") }, "Try"), ", and have it called in every version and binding.");
     root.append(title, empty, result);

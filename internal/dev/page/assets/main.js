@@ -114,9 +114,15 @@ on("agent", changed);
 on("loaded", () => { lost = ""; changed(); });
 on("chosen", () => { shown?.end.abort(); shown = undefined; showView(); changed(); });
 on("call", changed);
+on("delivery", changed);
+on("faults", changed);
 on("cleared", changed);
 on("link", (why) => { lost = why; changed(); });
-window.addEventListener("hashchange", showView);
+window.addEventListener("hashchange", () => {
+  const before = shown?.view;
+  showView();
+  if (shown?.view !== before) byId("view").focus({ preventScroll: true });
+});
 byId("skip").addEventListener("click", () => byId("view").focus());
 listenToKeys(views.map((v) => ({ key: v.key, says: v.title, does: () => go(v.id) })));
 showView();

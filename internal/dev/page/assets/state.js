@@ -127,17 +127,12 @@ function addReport(r) {
   else addLast(state.others, r);
 }
 
-/** Reads what is of each agent beside its calls. @param {number} n */
-async function loadAgent(n) {
-  const [faults, told] = await Promise.all([ask(`/api/agents/${n}/faults`), ask(`/api/agents/${n}/reports`)]);
-  state.faults.set(n, faults);
-  told.reports.forEach(addReport);
-}
-
 /** Reads everything. @returns {Promise<number>} the number of the last change that is in it */
 async function load() {
   const s = await ask("/api/state");
-  const [calls, ...logs] = await Promise.all([ask("/api/calls"), ...s.agents.map((/** @type {Agent} */ a) => ask(`/api/agents/${a.number}/log`))]);
+  /** @param {string} what @returns {Promise<any[]>} what there is of each agent */
+  const each = (what) => Promise.all(s.agents.map((/** @type {Agent} */ a) => ask(`/api/agents/${a.number}/${what}`)));
+  const [calls, inbox, logs, faults, reports] = await Promise.all([ask("/api/calls"), ask("/api/inbox"), each("log"), each("faults"), each("reports")]);
   state.version = s.version;
   state.limits = s.limits;
   state.agents = new Map(s.agents.map((/** @type {Agent} */ a) => [a.number, a]));
@@ -146,8 +141,9 @@ async function load() {
   calls.calls.forEach(addCall);
   state.choices = [];
   state.others = [];
-  await Promise.all(s.agents.map((/** @type {Agent} */ a) => loadAgent(a.number)));
-  state.deliveries = (await ask("/api/inbox")).deliveries;
+  reports.flatMap((r) => r.reports).forEach(addReport);
+  state.faults = new Map(faults.map((f) => [f.agent, f]));
+  state.deliveries = inbox.deliveries;
   state.lines = logs.flatMap((l) => l.lines).sort((a, b) => a.at < b.at ? -1 : 1);
   tell("loaded", null);
   return s.seq;
@@ -165,7 +161,7 @@ export async function begin() {
     event: (c) => tell("event", c),
     log: (l) => { addLine(l); tell("log", l); },
     faults: (f) => { state.faults.set(f.agent, f); tell("faults", f); },
-    delivery: (d) => { addLast(state.deliveries, d); tell("delivery", d); },
+    delivery: (d) => { if (d.id > (state.deliveries.at(-1)?.id ?? 0)) addLast(state.deliveries, d); tell("delivery", d); },
     report: (r) => { addReport(r); tell(r.choice ? "choice" : "other", r); },
     reset: () => void load(),
     lost: (over) => tell("link", over ? older : away),

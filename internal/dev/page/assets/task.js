@@ -35,7 +35,20 @@ function learn(s) {
   t.skill ||= s.skill ?? "";
   t.context ||= s.context ?? "";
   if (s.outcome && s.outcome !== "error" && s.outcome !== "message") t.state = stateName(s.outcome);
-  tell("task", t);
+  news(t);
+}
+
+/** @type {Set<Task>} */
+const changed = new Set();
+
+/** Tells of a task, once for all that happens before the next picture. @param {Task} t */
+function news(t) {
+  if (changed.size === 0) requestAnimationFrame(() => {
+    const list = [...changed];
+    changed.clear();
+    list.forEach((t) => tell("task", t));
+  });
+  changed.add(t);
 }
 
 /** Tasks stay the same objects: views hold them. */
@@ -61,5 +74,5 @@ on("event", ({ call, event }) => {
   if (!t) return;
   if (event.state) t.state = stateName(event.state);
   if (event.text) t.text = event.text;
-  tell("task", t);
+  news(t);
 });

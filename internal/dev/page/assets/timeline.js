@@ -41,7 +41,8 @@ export function rowsOf(agent, task, known, depth = 0, seen = new Set()) {
   for (const config of new Set(sent.map((d) => d.config ?? ""))) {
     rows.push(deliveriesRow(config, sent.filter((d) => (d.config ?? "") === config), depth + 1));
   }
-  for (const o of known.others.filter((o) => o.agent === agent && o.call.task === task)) {
+  const asked = known.others.filter((o) => o.agent === agent && o.call.task === task);
+  for (const o of new Map(asked.map((o) => [o.call.message, o])).values()) { // one that is sent again is told again
     const child = known.calls.find((c) => c.message === o.call.message);
     const at = Date.parse(o.at);
     if (child?.task && depth < deepest && !seen.has(child.agent + " " + child.task)) {
