@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -49,8 +50,9 @@ func (l *Log) Record(agent int, next http.Handler) http.Handler {
 	})
 }
 
-// call is an exchange while it is recorded. The log's mu guards x and bytes; the rest belongs to the exchange's own
-// goroutine, and, before the answer begins, to the reader of the request's body.
+// call is an exchange while it is recorded. The log's mu guards x and bytes, and asking guards sent until the request is
+// kept: a transport may read the request's body when the answer has begun. The rest belongs to the exchange's own
+// goroutine.
 type call struct {
 	log    *Log
 	x      Exchange
@@ -61,6 +63,7 @@ type call struct {
 	grpc   bool
 	form   bool // the body is one of a login, and not kept
 
+	asking   sync.Mutex // taken before the log's mu
 	sent     buffer
 	asked    bool // the request is kept
 	answered bool
@@ -166,6 +169,8 @@ type sentBody struct {
 // Read reads on.
 func (b *sentBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
+	b.c.asking.Lock()
+	defer b.c.asking.Unlock()
 	if !b.c.asked {
 		b.c.keep(&b.c.sent, p[:n])
 	}
@@ -174,10 +179,13 @@ func (b *sentBody) Read(p []byte) (int, error) {
 
 // keepRequest keeps the request, which the agent has read when it answers.
 func (c *call) keepRequest() {
-	if c.asked {
+	c.asking.Lock()
+	kept := c.asked
+	c.asked = true
+	c.asking.Unlock()
+	if kept {
 		return
 	}
-	c.asked = true
 	body := c.body(&c.sent, func(m protoreflect.MethodDescriptor) protoreflect.MessageDescriptor { return m.Input() })
 	if c.form {
 		body.Bytes, body.Cut = nil, true
