@@ -211,8 +211,8 @@ func (s *session) newAgent(number int, dir, url string, front *proxy.Front) (*ag
 	a.changed = func() { s.feed.Publish("agent", a.status()) }
 	a.define = s.traffic.Define
 	a.printed = &lineLog{agent: number, feed: s.feed}
-	a.choices = &choiceLog{agent: number, feed: s.feed}
-	a.console = &console{Console: s.console, log: a.printed.add, chosen: a.choices.add}
+	a.reports = &reportLog{agent: number, feed: s.feed}
+	a.console = &console{Console: s.console, log: a.printed.add, told: a.reports.add}
 	if len(s.Dirs) > 1 {
 		a.console.name = a.now.Name
 	}

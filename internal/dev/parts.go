@@ -6,10 +6,13 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/a2agen/a2agen/internal/a2awires"
 	"github.com/a2agen/a2agen/internal/dev/caller"
+	"github.com/a2agen/a2agen/internal/dev/cards"
 	"github.com/a2agen/a2agen/internal/dev/copies"
 	"github.com/a2agen/a2agen/internal/dev/faults"
 	"github.com/a2agen/a2agen/internal/dev/forms"
+	"github.com/a2agen/a2agen/internal/dev/identity"
 	"github.com/a2agen/a2agen/internal/dev/inbox"
 	"github.com/a2agen/a2agen/internal/dev/quiet"
 	"github.com/a2agen/a2agen/internal/dev/reply"
@@ -46,11 +49,22 @@ func (s *session) openInbox(ctx context.Context) error {
 // parts are the page's API of what is not the page's own.
 func (s *session) parts(ctx context.Context) map[string]http.HandlerFunc {
 	calls := &caller.Caller{Context: ctx, Traffic: s.traffic, Agent: s.published}
-	c := &copies.Copies{Traffic: s.traffic, Agents: s.statuses, Card: s.card}
+	who := &identity.Set{Card: func(ctx context.Context, agent int) ([]byte, error) {
+		card, _, err := calls.Card(ctx, agent)
+		if err != nil {
+			return nil, err
+		}
+		return a2awires.Protocol().Versions[0].AppendCard(nil, card)
+	}}
+	calls.As = who.Options
+	k := &cards.Cards{Tool: s.Tool, Agents: s.statuses, Get: func(ctx context.Context, agent int, path string, header http.Header) (*quiet.Answer, error) {
+		return quiet.Get(ctx, s.quiet[agent], s.agents[agent].status().URL, path, header)
+	}}
+	c := &copies.Copies{Traffic: s.traffic, Agents: s.statuses, Card: s.card, Project: s.snippetProject}
 	return map[string]http.HandlerFunc{
 		"GET /api/agents/{agent}/faults":  s.serveFaults,
 		"PUT /api/agents/{agent}/faults":  s.serveFaults,
-		"GET /api/agents/{agent}/choices": s.serveChoices,
+		"GET /api/agents/{agent}/reports": s.serveReports,
 		"GET /api/agents/{agent}/card":    calls.Serve,
 		"POST /api/agents/{agent}/call":   calls.ServeCall,
 		"DELETE /api/calls/{id}":          calls.ServeStop,
@@ -60,6 +74,14 @@ func (s *session) parts(ctx context.Context) map[string]http.HandlerFunc {
 		"DELETE /api/inbox":               s.inbox.Serve,
 		"GET /api/inbox/{id}":             s.inbox.ServeOne,
 		"GET /api/recording":              c.Recording,
+
+		"GET /api/agents/{agent}/published":            k.Published,
+		"GET /api/agents/{agent}/lint":                 k.Lint,
+		"POST /api/agents/{agent}/diff":                k.Diff,
+		"GET /api/agents/{agent}/identities":           who.Serve,
+		"PUT /api/agents/{agent}/identities/{name}":    who.Change,
+		"DELETE /api/agents/{agent}/identities/{name}": who.Change,
+		"GET /api/calls/{id}/copy":                     c.Copy,
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/a2agen/a2agen/internal/a2awires"
 	"github.com/a2agen/a2agen/internal/dev/forms"
+	"github.com/a2agen/a2agen/internal/dev/identity"
 	"github.com/a2agen/a2agen/internal/dev/traffic"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/client"
@@ -39,6 +40,8 @@ type Caller struct {
 	Traffic *traffic.Log
 	// Agent returns where the callers of an agent find it, and its card; "" if there is no such agent.
 	Agent func(ctx context.Context, number int) (url string, card []byte, err error)
+	// As returns how a client calls an agent as somebody, by the value of the header [identity.Header].
+	As func(agent int, name string) ([]client.Option, error)
 
 	mu      sync.Mutex
 	running map[int64]func()
@@ -180,14 +183,21 @@ func (c *Caller) prepare(ctx context.Context, agent int, call Call, key string) 
 	if err != nil {
 		return nil, nil, err
 	}
-	cl, err = client.FromCard(p, card, client.Use(grpcclient.Binding()), client.Prefer(call.Binding), client.SendAnyway(),
-		client.OneHost(), client.Policy(client.CallPolicy{Attempts: 1}), client.Reattach(0), client.IdleTimeout(0), client.QuietTimeout(0),
-		client.MaxEvent(traffic.MaxBody), client.MaxResponse(traffic.MaxBody))
+	label, options, err := c.as(agent, call.Header)
 	if err != nil {
 		return nil, nil, err
 	}
-	opts := []client.CallOption{client.Header(traffic.CallerHeader, "page"), client.Header(traffic.KeyHeader, key)}
+	cl, err = client.FromCard(p, card, append(options, client.Use(grpcclient.Binding()), client.Prefer(call.Binding), client.SendAnyway(),
+		client.OneHost(), client.Policy(client.CallPolicy{Attempts: 1}), client.Reattach(0), client.IdleTimeout(0), client.QuietTimeout(0),
+		client.MaxEvent(traffic.MaxBody), client.MaxResponse(traffic.MaxBody))...)
+	if err != nil {
+		return nil, nil, err
+	}
+	opts := []client.CallOption{client.Header(traffic.CallerHeader, label), client.Header(traffic.KeyHeader, key)}
 	for name, values := range call.Header {
+		if http.CanonicalHeaderKey(name) == identity.Header {
+			continue
+		}
 		for _, v := range values {
 			opts = append(opts, client.Header(name, v))
 		}
@@ -209,6 +219,21 @@ func (c *Caller) prepare(ctx context.Context, agent int, call Call, key string) 
 		}
 		return nil
 	}, nil
+}
+
+// as returns as whom headers say that the page calls: what the record calls it, and how a client does it.
+func (c *Caller) as(agent int, h http.Header) (label string, options []client.Option, err error) {
+	name := ""
+	for key, values := range h {
+		if http.CanonicalHeaderKey(key) == identity.Header && len(values) > 0 {
+			name = values[0]
+		}
+	}
+	if name == "" {
+		return "page", nil, nil
+	}
+	options, err = c.As(agent, name)
+	return "page as " + name, slices.Clone(options), err
 }
 
 // speaking is the protocol in one version.

@@ -26,7 +26,8 @@
 //	POST   /api/agents/N/rebuild           and pause, clear: as the keys of the terminal
 //	GET    /api/agents/N/faults            faults.State, with the kinds and operations that there are
 //	PUT    /api/agents/N/faults            {"faults": [faults.Asked]}: those that calls meet from now on; none: as it is
-//	GET    /api/agents/N/choices           {"choices": [{"agent", "at", "choice"}]}: why messages went to their skills
+//	GET    /api/agents/N/reports           {"reports": [{"agent", "at", "choice" or "call"}]}: why messages went to their
+//	                                       skills, and the messages of handlers to other agents, as A2A_EXPLAIN has them
 //	GET    /api/inbox                      the webhook for push notifications: {"url", "token", "answer", "deliveries"}
 //	PUT    /api/inbox                      inbox.Answer: what the next deliveries are answered with
 //	DELETE /api/inbox                      forget what came
@@ -35,6 +36,9 @@
 //	POST   /api/agents/N/call              caller.Call, answered {"call": ID} as soon as it is recorded
 //	DELETE /api/calls/ID                   have a call of the page break off; its task goes on
 //	GET    /api/calls/ID/forms?after=N&limit=M  forms.Exchange: what was said, in the form of 1.0; events after N
+//	GET    /api/agents/N/published         the card as callers of a version get it; lint and diff, too: see package cards
+//	GET    /api/agents/N/identities        as whom the page may call: see package identity
+//	GET    /api/recording?calls=1,2        those calls as tests play them, and /api/calls/ID/copy: see package copies
 //	*      /agent/N/PATH                   the agent itself, by the proxy, so that a page of this origin can call it
 //
 // /api/live has an event for each change; its id is the change's number, by which a reader goes on (Last-Event-ID, or
@@ -45,7 +49,7 @@
 //	event   {"call": ID, "event": traffic.Event} without its bytes
 //	log     Line
 //	faults  faults.State
-//	choice    {"agent", "at", "choice"}
+//	report    {"agent", "at", "choice" or "call"}
 //	delivery  inbox.Delivery without its body
 //	reset   {"seq": SEQ}: changes were missed; load everything anew and go on after SEQ
 //

@@ -114,6 +114,8 @@ on("agent", changed);
 on("loaded", () => { lost = ""; changed(); });
 on("chosen", () => { shown?.end.abort(); shown = undefined; showView(); changed(); });
 on("call", changed);
+on("delivery", changed);
+on("faults", changed);
 on("cleared", changed);
 on("link", (why) => { lost = why; changed(); });
 window.addEventListener("hashchange", () => {

@@ -1,5 +1,11 @@
 // @ts-check
 // What there is to see. A view is a module and a line here.
+import { agentsView } from "./agents.js";
+import { cardView } from "./card.js";
+import { compareView } from "./compare.js";
+import { faultsView } from "./faults.js";
+import { historyView } from "./history.js";
+import { inboxView } from "./inbox.js";
 import { logView } from "./log.js";
 import { tasksView } from "./tasks.js";
 import { trafficView } from "./traffic.js";
@@ -26,4 +32,4 @@ import { tryView } from "./try.js";
  */
 
 /** In the order of the navigation. @type {View[]} */
-export const views = [tryView, tasksView, trafficView, logView];
+export const views = [tryView, tasksView, trafficView, historyView, compareView, inboxView, faultsView, cardView, agentsView, logView];

@@ -1,0 +1,131 @@
+// @ts-check
+// Calls that fail on purpose, the webhook, and why a skill was chosen.
+import assert from "node:assert/strict";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { browser, copyAgent, dev, open, picture, remove, violations } from "./harness.js";
+
+/** @type {string} */
+let dir;
+/** @type {import("./harness.js").Dev} */
+let d;
+/** @type {import("playwright-core").Browser} */
+let b;
+
+before(async () => {
+  dir = await copyAgent("examples/weather");
+  const card = join(dir, "agent.yaml");
+  await writeFile(card, (await readFile(card, "utf8")).replace("  streaming: true\n", "  streaming: true\n  pushNotifications: true\n"));
+  [d, b] = await Promise.all([dev(["-C", dir]), browser()]);
+});
+after(async () => {
+  await b?.close();
+  await d?.end();
+  await remove(dir);
+});
+
+/**
+ * Sends a text to the agent as another program does, in 1.0 over JSON-RPC.
+ * @param {string} text
+ */
+async function say(text) {
+  const card = await (await fetch(d.agent + "/.well-known/agent-card.json")).json();
+  const at = card.supportedInterfaces.find((/** @type {any} */ i) => i.protocolBinding === "JSONRPC" && i.protocolVersion === "1.0").url;
+  return fetch(at, {
+    method: "POST", headers: { "Content-Type": "application/json", "A2A-Version": "1.0" },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SendMessage", params: { message: { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ text }] } } }),
+  });
+}
+
+test("a fault is switched on, hits a call, and is switched off", async () => {
+  const { page, close } = await open(b, d);
+  await page.keyboard.press("f");
+  await page.getByText("calls pass as they are").first().waitFor();
+  await page.getByLabel("Fault", { exact: true }).selectOption("status");
+  await page.getByLabel("Times").fill("1");
+  await page.getByRole("button", { name: "Switch on" }).click();
+  await page.getByRole("cell", { name: "Status(503).Times(1)", exact: true }).waitFor();
+  assert.equal((await say("hello")).status, 503);
+  await page.getByRole("cell", { name: "1", exact: true }).waitFor();
+  assert.deepEqual(await violations(page), []);
+  await picture(page, "faults");
+  await page.getByRole("button", { name: "All off" }).click();
+  await page.getByText("No fault is on").waitFor();
+  assert.equal((await say("hello")).status, 200);
+  await close();
+});
+
+test("a fault that cannot be says why", async () => {
+  const { page, close } = await open(b, d);
+  await page.keyboard.press("f");
+  await page.getByLabel("Fault", { exact: true }).selectOption("cut");
+  await page.getByLabel("Of", { exact: true }).selectOption("GetTask");
+  await page.getByRole("button", { name: "Switch on" }).click();
+  await page.getByRole("alert").filter({ hasText: "GetTask has no stream of events" }).waitFor();
+  await close();
+});
+
+test("the webhook takes deliveries, refuses them on purpose, and shows them", async () => {
+  const { page, close } = await open(b, d);
+  await page.keyboard.press("i");
+  const address = await page.locator("code").first().innerText();
+  const token = await page.locator("code").nth(1).innerText();
+  await page.getByLabel("so many").fill("1");
+  await page.getByLabel("Refuse with").selectOption("500");
+  await page.getByRole("button", { name: "Refuse", exact: true }).click();
+  await page.getByText("the next 1 are refused with 500").waitFor();
+  const deliver = () => fetch(address, {
+    method: "POST", headers: { "X-A2A-Notification-Token": token, "X-A2A-Notification-Id": "n1", "X-A2A-Notification-Sequence": "3" },
+    body: JSON.stringify({ statusUpdate: { taskId: "t1", contextId: "c", status: { state: "TASK_STATE_WORKING" } } }),
+  });
+  assert.equal((await deliver()).status, 500);
+  assert.equal((await deliver()).status, 200);
+  await page.getByRole("option", { name: /#2.*again/ }).click();
+  await page.getByText("answered with 200").waitFor();
+  await page.getByText("all are taken").waitFor();
+  await page.getByText("the token is right").waitFor();
+  await page.getByLabel("Body").filter({ hasText: "TASK_STATE_WORKING" }).waitFor();
+  assert.doesNotMatch(await page.getByLabel("Headers").innerText(), new RegExp(token));
+  assert.deepEqual(await violations(page), []);
+  await picture(page, "inbox");
+  await page.getByRole("button", { name: "Forget all" }).click();
+  await page.getByText("Nothing came yet").waitFor();
+  await close();
+});
+
+test("a call says why the agent chose the skill, with the scores of all", async () => {
+  const { page, close } = await open(b, d);
+  await say("Will it rain in Rome this week, what is the forecast?");
+  await page.keyboard.press("t");
+  await page.getByRole("option", { name: /SendMessage/ }).first().click();
+  await page.getByRole("tab", { name: "Why this skill" }).click();
+  await page.getByText("this skill shares most words with the text").waitFor();
+  assert.match(await page.getByRole("row", { name: /▸/ }).innerText(), /forecast/i);
+  assert.deepEqual(await violations(page), []);
+  await picture(page, "choice");
+  await close();
+});
+
+test("a message is sent with the inbox as its webhook, and its events are in the timeline", async () => {
+  const { page, close } = await open(b, d);
+  await page.keyboard.press("s");
+  await page.getByRole("link", { name: /Get Forecast/i }).click();
+  await page.getByRole("textbox", { name: /location/ }).fill("Oslo");
+  await page.getByRole("tab", { name: "Webhook" }).click();
+  await page.getByRole("button", { name: "Send, with the inbox as webhook" }).click();
+  const last = page.getByRole("option", { name: /status completed.*token/ }).first();
+  await last.click();
+  await page.getByText("the token is right").waitFor();
+  await page.keyboard.press("a");
+  await page.getByRole("option").first().click();
+  await page.getByRole("tab", { name: "Timeline" }).click();
+  await page.getByRole("row", { name: /push .*deliveries/ }).waitFor();
+  assert.ok(await page.locator(".piece.is-delivery").count() > 0);
+  assert.equal(await page.locator(".piece.is-delivery.wrong").count(), 0);
+  await picture(page, "timeline");
+  await page.getByRole("tab", { name: "Webhook" }).click();
+  await page.getByRole("button", { name: "Have what comes sent to the inbox" }).click();
+  await page.getByRole("main", { name: "Inbox" }).waitFor();
+  await close();
+});
