@@ -72,7 +72,8 @@ export const agentsView = {
       list.changed();
     };
     root.append(el("h2", {}, "Agents"), cards, el("h2", {}, "Who calls whom"),
-      el("table", {}, el("thead", {}, el("tr", {}, ...["From", "To", "Calls", "That failed", "Mean time"].map((t) => el("th", { scope: "col" }, t)))), pairs),
+      el("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Who calls whom" },
+        el("table", {}, el("thead", {}, el("tr", {}, ...["From", "To", "Calls", "That failed", "Mean time"].map((t) => el("th", { scope: "col" }, t)))), pairs)),
       el("h2", {}, "Calls"), list.root);
     agents();
     changed();
