@@ -104,24 +104,24 @@ let panel = "bytes";
  * @param {AbortSignal} signal
  */
 async function showCall(root, id, signal) {
-  try {
-    let s = state.calls.get(id);
-    const title = el("h2", {}, s ? `#${id} ${s.called || s.method} ${s.path}` : "#" + id);
-    const body = el("div");
-    let inner = new AbortController();
-    signal.addEventListener("abort", () => inner.abort());
-    const draw = async () => {
+  const s = state.calls.get(id);
+  const title = el("h2", {}, s ? `#${id} ${s.called || s.method} ${s.path}` : "#" + id);
+  const body = el("div");
+  let inner = new AbortController();
+  signal.addEventListener("abort", () => inner.abort());
+  const draw = async () => {
+    try {
       /** @type {import("./api.js").Exchange} */
       const x = await ask("/api/calls/" + id, "GET", undefined, signal);
       inner.abort();
       inner = new AbortController();
       fill(body);
       (callPanels.find((p) => p.id === panel) ?? callPanels[0]).show(body, x, inner.signal);
-    };
-    fill(root, title, callPanels.length > 1 ? tabs("Of this call", callPanels, panel, (p) => { panel = p; void draw(); }) : null, body);
-    await draw();
-    on("call", (c) => { if (c.id === id && c.state !== "running") void draw(); }, signal);
-  } catch (err) {
-    if (!signal.aborted) fill(root, el("p", { class: "bad" }, String(/** @type {Error} */ (err).message)));
-  }
+    } catch (err) {
+      if (!signal.aborted) fill(body, el("p", { class: "bad" }, String(/** @type {Error} */ (err).message)));
+    }
+  };
+  fill(root, title, callPanels.length > 1 ? tabs("Of this call", callPanels, panel, (p) => { panel = p; void draw(); }) : null, body);
+  on("call", (c) => { if (c.id === id && c.state !== "running") void draw(); }, signal);
+  await draw();
 }

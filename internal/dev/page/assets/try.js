@@ -204,7 +204,14 @@ function follow(root, id) {
  * @param {AbortSignal} signal
  */
 async function showAnswer(root, id, signal) {
-  const f = await forms(id, 0, signal);
+  /** @type {import("./agent.js").Forms} */
+  let f;
+  try {
+    f = await forms(id, 0, signal);
+  } catch (err) {
+    if (!signal.aborted) fill(root, el("p", { class: "bad" }, /** @type {Error} */ (err).message));
+    return;
+  }
   const said = f.response.form || f.response.error || f.response.problem ? f.response : f.events.at(-1) ?? f.response;
   const text = (said.form?.message?.parts ?? []).map((/** @type {any} */ p) => p.text ?? "").filter(Boolean).join("\n");
   fill(root, el("h2", {}, said.error ? "It refused" : "It answered"), text ? el("p", { class: "said" }, text) : null,
