@@ -171,8 +171,13 @@ var rows = map[string]string{
 	"internal/dev/inbox":     "internal/dev/live internal/dev/reply internal/dev/traffic runtime runtime/push runtime/push/verify",
 	"internal/dev/recording": "internal/dev/traffic runtime runtime/fault runtime/record",
 	"internal/dev/quiet":     "internal/dev/recording",
-	"internal/dev/copies":    "internal/dev/recording internal/dev/reply internal/dev/status internal/dev/traffic",
-	"internal/dev": "generator/diag generator/scaffold internal/dev/copies internal/dev/faults internal/dev/inbox internal/dev/quiet internal/dev/reply internal/dev/live internal/dev/page internal/dev/program internal/dev/proxy internal/dev/status " +
+	"internal/dev/snippet":   "generator/ir internal/dev/traffic internal/shell runtime runtime/record",
+	"internal/dev/copies":    "internal/dev/recording internal/dev/reply internal/dev/snippet internal/dev/status internal/dev/traffic",
+	"internal/dev/forms":     "internal/a2awires internal/dev/events internal/dev/traffic runtime runtime/sse",
+	"internal/dev/cards":     "generator/diag internal/dev/quiet internal/dev/recording internal/dev/reply internal/dev/status internal/project",
+	"internal/dev/identity":  "internal/dev/reply runtime/auth runtime/client",
+	"internal/dev/caller":    "internal/a2awires internal/dev/forms internal/dev/identity internal/dev/reply internal/dev/traffic runtime runtime/client runtime/client/grpcclient",
+	"internal/dev": "generator/diag generator/scaffold internal/a2awires internal/dev/cards internal/dev/identity internal/dev/caller internal/dev/copies internal/dev/forms internal/dev/faults internal/dev/inbox internal/dev/quiet internal/dev/reply internal/dev/snippet internal/dev/live internal/dev/page internal/dev/program internal/dev/proxy internal/dev/status " +
 		"internal/dev/traffic internal/faultproxy internal/project internal/watch runtime/server",
 
 	// Tools and helpers of this repository alone.
@@ -353,7 +358,7 @@ func TestAgentsLinkLittle(t *testing.T) {
 			}
 		}
 	}
-	tool := []string{"cmd/a2agen", "internal/dev/inbox", "internal/login", "internal/project", "internal/talk"} // is no agent
+	tool := []string{"cmd/a2agen", "internal/dev/caller", "internal/dev/forms", "internal/dev/inbox", "internal/login", "internal/project", "internal/talk"} // is no agent
 	for _, p := range list(t, "./...") {
 		from, _ := ours(p.ImportPath)
 		for _, imp := range p.Imports {

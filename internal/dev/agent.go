@@ -51,7 +51,7 @@ type agent struct {
 	define   func(*traffic.Definitions)
 	recorded http.Handler // of front
 	printed  *lineLog
-	choices  *choiceLog
+	reports  *reportLog
 
 	mu  sync.Mutex
 	now status.Agent

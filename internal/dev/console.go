@@ -10,7 +10,6 @@ import (
 
 	"github.com/a2agen/a2agen/internal/dev/status"
 	"github.com/a2agen/a2agen/internal/dev/traffic"
-	"github.com/a2agen/a2agen/runtime/server"
 )
 
 // Console prints what several agents do, whole lines at a time.
@@ -35,8 +34,8 @@ type console struct {
 	*Console
 	name string // before its lines, if there are several agents
 	log  func(line string)
-	// chosen takes what an agent says of a choice of a skill, which is not printed; it reports false for what is none.
-	chosen func(choice string) bool
+	// told takes what an agent says for the page alone, which is not printed; it reports false for any other line.
+	told func(line string) bool
 }
 
 func (c *console) prefix() string {
@@ -102,7 +101,7 @@ func (w *lineWriter) Write(p []byte) (int, error) {
 		}
 		line := string(w.rest[:i])
 		w.rest = w.rest[min(len(w.rest), i+1):]
-		if choice, ok := strings.CutPrefix(line, server.ChoiceLine); ok && w.chosen != nil && w.chosen(choice) {
+		if w.told != nil && w.told(line) {
 			continue
 		}
 		w.write([]byte(w.prefix() + traffic.Visible(line) + "\n"))

@@ -144,7 +144,7 @@ func (s *session) openPage(ctx context.Context) error {
 	}
 	p := &page.Page{
 		Token: rand.Text(), Version: s.Tool.Version, Traffic: s.traffic, Feed: s.feed,
-		Agents: s.statuses, Command: s.obey, Handler: s.handlerOf, Lines: s.linesOf, More: s.parts(),
+		Agents: s.statuses, Command: s.obey, Handler: s.handlerOf, Lines: s.linesOf, More: s.parts(ctx),
 	}
 	at, err := s.serve(ctx, s.Page, "--page", p.Server())
 	if err != nil && s.PageElsewhere && isLoopback(s.Page) == nil {
@@ -211,8 +211,8 @@ func (s *session) newAgent(number int, dir, url string, front *proxy.Front) (*ag
 	a.changed = func() { s.feed.Publish("agent", a.status()) }
 	a.define = s.traffic.Define
 	a.printed = &lineLog{agent: number, feed: s.feed}
-	a.choices = &choiceLog{agent: number, feed: s.feed}
-	a.console = &console{Console: s.console, log: a.printed.add, chosen: a.choices.add}
+	a.reports = &reportLog{agent: number, feed: s.feed}
+	a.console = &console{Console: s.console, log: a.printed.add, told: a.reports.add}
 	if len(s.Dirs) > 1 {
 		a.console.name = a.now.Name
 	}

@@ -6,11 +6,17 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/a2agen/a2agen/internal/a2awires"
+	"github.com/a2agen/a2agen/internal/dev/caller"
+	"github.com/a2agen/a2agen/internal/dev/cards"
 	"github.com/a2agen/a2agen/internal/dev/copies"
 	"github.com/a2agen/a2agen/internal/dev/faults"
+	"github.com/a2agen/a2agen/internal/dev/forms"
+	"github.com/a2agen/a2agen/internal/dev/identity"
 	"github.com/a2agen/a2agen/internal/dev/inbox"
 	"github.com/a2agen/a2agen/internal/dev/quiet"
 	"github.com/a2agen/a2agen/internal/dev/reply"
+	"github.com/a2agen/a2agen/internal/dev/traffic"
 )
 
 // record returns the way to an agent: with the faults of the page, and recorded as its callers see it.
@@ -41,17 +47,41 @@ func (s *session) openInbox(ctx context.Context) error {
 }
 
 // parts are the page's API of what is not the page's own.
-func (s *session) parts() map[string]http.HandlerFunc {
-	c := &copies.Copies{Traffic: s.traffic, Agents: s.statuses, Card: s.card}
+func (s *session) parts(ctx context.Context) map[string]http.HandlerFunc {
+	calls := &caller.Caller{Context: ctx, Traffic: s.traffic, Agent: s.published}
+	who := &identity.Set{Card: func(ctx context.Context, agent int) ([]byte, error) {
+		card, _, err := calls.Card(ctx, agent)
+		if err != nil {
+			return nil, err
+		}
+		return a2awires.Protocol().Versions[0].AppendCard(nil, card)
+	}}
+	calls.As = who.Options
+	k := &cards.Cards{Tool: s.Tool, Agents: s.statuses, Get: func(ctx context.Context, agent int, path string, header http.Header) (*quiet.Answer, error) {
+		return quiet.Get(ctx, s.quiet[agent], s.agents[agent].status().URL, path, header)
+	}}
+	c := &copies.Copies{Traffic: s.traffic, Agents: s.statuses, Card: s.card, Project: s.snippetProject}
 	return map[string]http.HandlerFunc{
 		"GET /api/agents/{agent}/faults":  s.serveFaults,
 		"PUT /api/agents/{agent}/faults":  s.serveFaults,
-		"GET /api/agents/{agent}/choices": s.serveChoices,
+		"GET /api/agents/{agent}/reports": s.serveReports,
+		"GET /api/agents/{agent}/card":    calls.Serve,
+		"POST /api/agents/{agent}/call":   calls.ServeCall,
+		"DELETE /api/calls/{id}":          calls.ServeStop,
+		"GET /api/calls/{id}/forms":       s.serveForms,
 		"GET /api/inbox":                  s.inbox.Serve,
 		"PUT /api/inbox":                  s.inbox.Serve,
 		"DELETE /api/inbox":               s.inbox.Serve,
 		"GET /api/inbox/{id}":             s.inbox.ServeOne,
 		"GET /api/recording":              c.Recording,
+
+		"GET /api/agents/{agent}/published":            k.Published,
+		"GET /api/agents/{agent}/lint":                 k.Lint,
+		"POST /api/agents/{agent}/diff":                k.Diff,
+		"GET /api/agents/{agent}/identities":           who.Serve,
+		"PUT /api/agents/{agent}/identities/{name}":    who.Change,
+		"DELETE /api/agents/{agent}/identities/{name}": who.Change,
+		"GET /api/calls/{id}/copy":                     c.Copy,
 	}
 }
 
@@ -62,6 +92,31 @@ func (s *session) serveFaults(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.faults[n].Serve(w, r)
+}
+
+// published returns where an agent is called, and the card that it publishes.
+func (s *session) published(ctx context.Context, agent int) (url string, card []byte, err error) {
+	if s.of(agent) == nil {
+		return "", nil, nil
+	}
+	card, err = s.card(ctx, agent)
+	return s.agents[agent].status().URL, card, err
+}
+
+// serveForms answers with an exchange in the form of 1.0: of its events those after a number.
+func (s *session) serveForms(w http.ResponseWriter, r *http.Request) {
+	id, _ := strconv.ParseInt(r.PathValue("id"), 10, 64) // 0 is no exchange
+	x, ok := s.traffic.Get(id)
+	if !ok {
+		reply.Refuse(w, http.StatusNotFound, "this exchange is no longer kept")
+		return
+	}
+	after, _ := strconv.Atoi(r.URL.Query().Get("after")) // 0 if it is none
+	most, err := strconv.Atoi(r.URL.Query().Get("limit"))
+	if err != nil || most < 1 {
+		most = traffic.MaxEvents
+	}
+	reply.JSON(w, forms.Of(&x, after, most))
 }
 
 // card returns the card that an agent publishes.

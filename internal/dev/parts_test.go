@@ -106,7 +106,7 @@ func TestWhyASkillWasChosenIsOnThePage(t *testing.T) {
 	if line := l.until("a2agen: chosen"); !strings.Contains(line, "no JSON") {
 		t.Error(line)
 	}
-	if said := l.api("GET", "/api/agents/0/choices", ""); !strings.Contains(said, `"choice":{"message":"m1","skill":"talk"}}]}`) {
+	if said := l.api("GET", "/api/agents/0/reports", ""); !strings.Contains(said, `"choice":{"message":"m1","skill":"talk"}}]}`) {
 		t.Error(said)
 	}
 }

@@ -7,14 +7,15 @@ import (
 	"github.com/a2agen/a2agen/runtime/internal/engine"
 )
 
-// TestChoicesAreToldToWhoAsks as lines of JSON, and to nobody else.
-func TestChoicesAreToldToWhoAsks(t *testing.T) {
-	if tellChoices("", nil) != nil {
-		t.Error("choices are made up for nobody")
-	}
+// TestWhatOnlyTheAgentKnowsIsALine of JSON.
+func TestWhatOnlyTheAgentKnowsIsALine(t *testing.T) {
 	var out bytes.Buffer
-	tellChoices("1", &out)(&engine.Choice{Message: "m", Rule: "only", Skill: "talk"})
-	if want := `a2agen: chosen {"message":"m","rule":"only","skill":"talk","candidates":null}` + "\n"; out.String() != want {
+	teller[*engine.Choice](ChoiceLine, &out)(&engine.Choice{Message: "m", Rule: "only", Skill: "talk"})
+	teller[engine.OtherCall](CallLine, &out)(engine.OtherCall{Task: "t", Agent: "http://a", Skill: "s", Message: "k"})
+	want := `a2agen: chosen {"message":"m","rule":"only","skill":"talk","candidates":null}
+a2agen: calls {"task":"t","agent":"http://a","skill":"s","message":"k"}
+`
+	if out.String() != want {
 		t.Error(out.String())
 	}
 }

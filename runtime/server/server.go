@@ -94,7 +94,9 @@ func (s *Server) start(cfg Config) (err error) {
 	if err := shortenGrace(&s.core.Limits); err != nil {
 		return err
 	}
-	s.core.Chosen = tellChoices(os.Getenv(EnvExplain), os.Stderr)
+	if os.Getenv(EnvExplain) != "" {
+		s.core.Chosen, s.core.Calls = teller[*engine.Choice](ChoiceLine, os.Stderr), teller[engine.OtherCall](CallLine, os.Stderr)
+	}
 	cfg.Skills = s.handled(cfg.Skills)
 	s.engine, err = engine.New(cfg, s.core)
 	if err == nil && s.engine.Info().Push {

@@ -2,6 +2,9 @@
 //
 //	GET /api/recording?calls=1,2,3   those calls, of one agent, as a file that a2atest.Replay reads; what cannot be in it
 //	                                 is named in the headers A2agen-Dev-Left ("#2: a recording has no calls over gRPC")
+//	GET /api/calls/ID/copy?as=WORD   {"text": …}: the call as a command of curl (curl), as a Go program with the typed client
+//	                                 (go), or as a test of the project's handlers (test); the last two with the calls of the
+//	                                 same task that came before
 package copies
 
 import (
@@ -13,6 +16,7 @@ import (
 
 	"github.com/a2agen/a2agen/internal/dev/recording"
 	"github.com/a2agen/a2agen/internal/dev/reply"
+	"github.com/a2agen/a2agen/internal/dev/snippet"
 	"github.com/a2agen/a2agen/internal/dev/status"
 	"github.com/a2agen/a2agen/internal/dev/traffic"
 )
@@ -25,6 +29,7 @@ type Copies struct {
 	Traffic *traffic.Log
 	Agents  func() []status.Agent
 	Card    func(ctx context.Context, agent int) ([]byte, error) // as it is published
+	Project func(ctx context.Context, agent int) (*snippet.Project, error)
 }
 
 // list returns the exchanges whose numbers are in a text, "1,2,3", of one agent. It answers itself if it cannot.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/a2agen/a2agen/internal/dev/snippet"
 	"github.com/a2agen/a2agen/internal/dev/status"
 	"github.com/a2agen/a2agen/internal/dev/traffic"
 )
@@ -30,12 +31,20 @@ func start(t *testing.T) *Copies {
 	agents := func() []status.Agent {
 		return []status.Agent{{URL: "http://127.0.0.1:1"}, {Number: 1, URL: "http://127.0.0.1:2"}}
 	}
-	return &Copies{Traffic: log, Agents: agents, Card: func(context.Context, int) ([]byte, error) { return []byte(`{"name":"a"}`), nil }}
+	return &Copies{
+		Traffic: log, Agents: agents,
+		Card:    func(context.Context, int) ([]byte, error) { return []byte(`{"name":"a"}`), nil },
+		Project: func(context.Context, int) (*snippet.Project, error) { return &snippet.Project{}, nil },
+	}
 }
 
 func (c *Copies) get(h http.HandlerFunc, path string) (*http.Response, string) {
 	w := httptest.NewRecorder()
-	h(w, httptest.NewRequest(http.MethodGet, path, nil))
+	r := httptest.NewRequest(http.MethodGet, path, nil)
+	if rest, ok := strings.CutPrefix(r.URL.Path, "/api/calls/"); ok {
+		r.SetPathValue("id", strings.TrimSuffix(rest, "/copy"))
+	}
+	h(w, r)
 	return w.Result(), w.Body.String()
 }
 
@@ -69,6 +78,27 @@ func TestWhatCannotBeCopiedSaysWhy(t *testing.T) {
 	} {
 		if resp, said := c.get(c.Recording, "/api/recording?calls="+calls); resp.StatusCode != want.status || !strings.Contains(said, want.said) {
 			t.Errorf("%q: %d %s", calls, resp.StatusCode, said)
+		}
+	}
+}
+
+// TestACallIsCopied in the words that are asked for.
+func TestACallIsCopied(t *testing.T) {
+	c := start(t)
+	for path, want := range map[string]struct {
+		status int
+		said   string
+	}{
+		"1/copy?as=curl": {200, "{\"text\":\"curl -sS http://127.0.0.1:1/ "},
+		"1/copy?as=go":   {422, "no typed client"},
+		"1/copy?as=test": {422, "no typed client"},
+		"1/copy?as=x":    {422, "as curl, go or test"},
+		"3/copy?as=curl": {422, "gRPC"},
+		"9/copy?as=curl": {404, "no longer kept"},
+		"x/copy?as=curl": {404, "no longer kept"},
+	} {
+		if resp, said := c.get(c.Copy, "/api/calls/"+path); resp.StatusCode != want.status || !strings.Contains(said, want.said) {
+			t.Errorf("%q: %d %s", path, resp.StatusCode, said)
 		}
 	}
 }

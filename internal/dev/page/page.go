@@ -16,7 +16,8 @@
 //	GET    /api/state                      State: agents, the number of the last change, what this process is
 //	GET    /api/live?after=SEQ             server-sent events: what changed after a number, as it changes
 //	GET    /api/calls?after=ID&limit=N     {"calls": [traffic.Summary]}: the newest N (1000) after an exchange, oldest first
-//	GET    /api/calls/ID                   traffic.Exchange; what is over 64 KiB is cut there, with "more": true
+//	GET    /api/calls/ID                   traffic.Exchange; what is over 64 KiB is cut there, with "more": true;
+//	                                       ?brief=1 leaves the bytes of events out
 //	GET    /api/calls/ID/request           the very bytes of the request's body, of the answer's, of event N
 //	GET    /api/calls/ID/response
 //	GET    /api/calls/ID/events/N
@@ -25,11 +26,19 @@
 //	POST   /api/agents/N/rebuild           and pause, clear: as the keys of the terminal
 //	GET    /api/agents/N/faults            faults.State, with the kinds and operations that there are
 //	PUT    /api/agents/N/faults            {"faults": [faults.Asked]}: those that calls meet from now on; none: as it is
-//	GET    /api/agents/N/choices           {"choices": [{"agent", "at", "choice"}]}: why messages went to their skills
+//	GET    /api/agents/N/reports           {"reports": [{"agent", "at", "choice" or "call"}]}: why messages went to their
+//	                                       skills, and the messages of handlers to other agents, as A2A_EXPLAIN has them
 //	GET    /api/inbox                      the webhook for push notifications: {"url", "token", "answer", "deliveries"}
 //	PUT    /api/inbox                      inbox.Answer: what the next deliveries are answered with
 //	DELETE /api/inbox                      forget what came
 //	GET    /api/inbox/ID                   inbox.Delivery with its body
+//	GET    /api/agents/N/card              caller.Known: the card in the form of 1.0, interfaces, schemas of skills
+//	POST   /api/agents/N/call              caller.Call, answered {"call": ID} as soon as it is recorded
+//	DELETE /api/calls/ID                   have a call of the page break off; its task goes on
+//	GET    /api/calls/ID/forms?after=N&limit=M  forms.Exchange: what was said, in the form of 1.0; events after N
+//	GET    /api/agents/N/published         the card as callers of a version get it; lint and diff, too: see package cards
+//	GET    /api/agents/N/identities        as whom the page may call: see package identity
+//	GET    /api/recording?calls=1,2        those calls as tests play them, and /api/calls/ID/copy: see package copies
 //	*      /agent/N/PATH                   the agent itself, by the proxy, so that a page of this origin can call it
 //
 // /api/live has an event for each change; its id is the change's number, by which a reader goes on (Last-Event-ID, or
@@ -40,7 +49,7 @@
 //	event   {"call": ID, "event": traffic.Event} without its bytes
 //	log     Line
 //	faults  faults.State
-//	choice    {"agent", "at", "choice"}
+//	report    {"agent", "at", "choice" or "call"}
 //	delivery  inbox.Delivery without its body
 //	reset   {"seq": SEQ}: changes were missed; load everything anew and go on after SEQ
 //
@@ -225,8 +234,12 @@ func (p *Page) call(w http.ResponseWriter, r *http.Request) {
 		b.More = len(b.Bytes) > shown
 		b.Bytes = b.Bytes[:min(len(b.Bytes), shown)]
 	}
+	brief := r.URL.Query().Has("brief")
 	for i := range x.Events {
 		e := &x.Events[i]
+		if brief {
+			e.Bytes, e.JSON = nil, nil
+		}
 		e.More = len(e.Bytes) > shown
 		e.Bytes = e.Bytes[:min(len(e.Bytes), shown)]
 		if len(e.JSON) > shown {

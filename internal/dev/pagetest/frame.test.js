@@ -1,5 +1,7 @@
 // @ts-check
 import assert from "node:assert/strict";
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { browser, copyAgent, dev, open, picture, remove, violations } from "./harness.js";
 
@@ -23,6 +25,7 @@ after(async () => {
 test("a call of another program shows up, with its bytes", async () => {
   const { page, close } = await open(b, d);
   await page.keyboard.press("t");
+  await page.getByRole("main", { name: "Traffic" }).waitFor();
   await fetch(d.agent + "/.well-known/agent-card.json", { headers: { "User-Agent": "somebody/1" } });
   const row = page.getByRole("option", { name: /agent-card.json/ }).first();
   await row.click();
@@ -34,7 +37,7 @@ test("a call of another program shows up, with its bytes", async () => {
 
 test("views are reached by keys, and by the navigation", async () => {
   const { page, close } = await open(b, d);
-  for (const [key, title] of [["l", "Log"], ["t", "Traffic"]]) {
+  for (const [key, title] of [["l", "Log"], ["t", "Traffic"], ["a", "Tasks"], ["s", "Try"]]) {
     await page.keyboard.press(key);
     await page.getByRole("main", { name: title }).waitFor();
     assert.equal(await page.locator("#nav [aria-current=page]").innerText().then((s) => s.split(" ")[0].trim()), title);
@@ -42,8 +45,111 @@ test("views are reached by keys, and by the navigation", async () => {
   await page.keyboard.press("?");
   await page.getByRole("dialog").waitFor();
   await page.keyboard.press("Escape");
-  await page.getByRole("link", { name: "Log" }).click();
+  await page.locator("#nav").getByRole("link", { name: "Log" }).click();
   await page.getByRole("main", { name: "Log" }).waitFor();
+  await close();
+});
+
+test("a real agent is called over each interface of its card, and its task is in the list", async () => {
+  const { page, close } = await open(b, d);
+  await page.getByRole("link", { name: "Get Forecast" }).click();
+  for (const way of ["JSONRPC 1.0", "HTTP+JSON 1.0", "JSONRPC 0.3", "HTTP+JSON 0.3"]) {
+    await page.getByLabel("location").fill("London");
+    await page.getByLabel("days").fill("2");
+    await page.getByLabel("By", { exact: true }).selectOption({ label: way });
+    await page.getByRole("button", { name: "Send", exact: true }).click();
+    await page.getByRole("option", { name: new RegExp(way.replace("+", ".").replace(" ", " · ")) }).waitFor();
+    await page.getByRole("option", { name: /completed/ }).waitFor();
+    await page.getByRole("tab", { name: "Artifacts" }).click();
+    await page.getByText('"location": "London"').waitFor();
+    await page.getByRole("tab", { name: "Events" }).click();
+  }
+  await page.keyboard.press("Escape");
+  await page.locator("#nav").getByRole("link", { name: "Tasks" }).click();
+  const tasks = page.getByRole("listbox", { name: "Tasks, the newest first" });
+  await tasks.getByRole("option").nth(3).waitFor();
+  await close();
+});
+
+test("a task is called, read and left with the keyboard alone", async () => {
+  const { page, close } = await open(b, d);
+  /** @param {import("playwright-core").Locator} what */
+  const tabTo = async (what) => {
+    for (let i = 0; i < 60; i++) {
+      if (await what.evaluate((e) => e === document.activeElement)) return;
+      await page.keyboard.press("Tab");
+      assert.notEqual(await page.evaluate(() => getComputedStyle(document.activeElement ?? document.body).outlineStyle), "none", "the focus is seen");
+    }
+    assert.fail("it is not reached");
+  };
+  await page.getByLabel("location").waitFor();
+  await page.keyboard.press("Tab");
+  assert.equal(await page.evaluate(() => document.activeElement?.id), "skip");
+  await page.keyboard.press("Enter");
+  await tabTo(page.getByLabel("location"));
+  await page.keyboard.type("Oslo");
+  await page.keyboard.press("Control+Enter");
+  await page.getByRole("option", { name: /completed/ }).waitFor();
+  const events = page.getByRole("listbox", { name: "Events of the task" });
+  await tabTo(events);
+  await page.keyboard.press("End");
+  await page.getByRole("heading", { name: /^Event \d+ of call/ }).waitFor();
+  await page.keyboard.press("a");
+  await page.getByRole("main", { name: "Tasks" }).waitFor();
+  assert.equal(await page.evaluate(() => document.activeElement?.id), "view");
+  await close();
+});
+
+test("nothing is wider than the window, from a phone to a wide screen", async () => {
+  for (const width of [320, 600, 1000, 2560]) {
+    const { page, close } = await open(b, d, { viewport: { width, height: 700 } });
+    for (const link of await page.locator("#nav a").all()) {
+      await link.click();
+      await page.getByRole("main", { name: (await link.innerText()).replace(/[^A-Za-z]+$/, "") }).waitFor();
+      assert.equal(await page.evaluate(() => Math.max(document.documentElement.scrollWidth, (document.querySelector("main")?.scrollWidth ?? 0)) <= innerWidth), true, `${await link.innerText()} at ${width}`);
+    }
+    await close();
+  }
+});
+
+test("what is wrong with a save is on the page, and the old agent answers", async () => {
+  const { page, close } = await open(b, d);
+  const file = join(dir, "skills/extra.go");
+  await writeFile(file, "package skills\n\nvar x = nothing\n");
+  await page.getByRole("alert").filter({ hasText: "skills/extra.go:3:9: undefined: nothing" }).waitFor();
+  assert.match(await page.locator("#phase").innerText(), /stale/);
+  assert.deepEqual(await violations(page), []);
+  await picture(page, "stale");
+  assert.equal((await fetch(d.agent + "/.well-known/agent-card.json")).status, 200);
+  await rm(file);
+  await page.locator("#phase", { hasText: "ready" }).waitFor();
+  await page.locator("#notice").waitFor({ state: "hidden" });
+  await close();
+});
+
+test("a page that is left open over a restart of the command says what to do", async () => {
+  const page1 = new URL(d.page);
+  const second = await dev(["-C", dir]);
+  const { page, close } = await open(b, second);
+  await second.end();
+  await page.getByRole("alert").filter({ hasText: "a2agen dev does not answer" }).waitFor();
+  const third = await dev(["-C", dir, "--page", new URL(second.page).host]);
+  try {
+    await page.getByRole("alert").filter({ hasText: "open the address that it printed last" }).waitFor();
+  } finally {
+    await third.end();
+  }
+  assert.notEqual(page1.host, new URL(second.page).host);
+  await close().catch((err) => assert.match(err.message, /ERR_CONNECTION_REFUSED|ERR_INCOMPLETE|Failed to load/));
+});
+
+test("the first picture comes at once", async () => {
+  const { page, close } = await open(b, d);
+  await page.goto(new URL(d.page).origin);
+  await page.getByLabel("location").waitFor();
+  const paint = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime);
+  console.log(`first contentful paint: ${paint?.toFixed(0)} ms`);
+  assert.ok(paint > 0);
   await close();
 });
 

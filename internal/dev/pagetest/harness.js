@@ -8,6 +8,9 @@ import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { chromium } from "playwright-core";
 
+/** How long a line of the command is waited for: it may compile an agent before. */
+const patience = 120_000;
+
 const repository = resolve(import.meta.dirname, "../../..");
 const command = process.env.A2AGEN ?? join(repository, "bin/a2agen");
 
@@ -65,6 +68,7 @@ export async function dev(args, { env = {}, ready = /answers at|the card is read
       found(line);
     };
     waiting.add(look);
+    setTimeout(() => failed(new Error(`a2agen dev did not say ${what} within ${patience / 1000} s:\n${said.join("\n")}`)), patience).unref();
     void ended.then(() => failed(new Error(`a2agen dev ended without saying ${what}:\n${said.join("\n")}`)));
     look();
   });

@@ -1,6 +1,8 @@
 // @ts-check
 // Calls that fail on purpose, the webhook, and why a skill was chosen.
 import assert from "node:assert/strict";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { browser, copyAgent, dev, open, picture, remove, violations } from "./harness.js";
 
@@ -13,6 +15,8 @@ let b;
 
 before(async () => {
   dir = await copyAgent("examples/weather");
+  const card = join(dir, "agent.yaml");
+  await writeFile(card, (await readFile(card, "utf8")).replace("  streaming: true\n", "  streaming: true\n  pushNotifications: true\n"));
   [d, b] = await Promise.all([dev(["-C", dir]), browser()]);
 });
 after(async () => {
@@ -68,8 +72,9 @@ test("the webhook takes deliveries, refuses them on purpose, and shows them", as
   const address = await page.locator("code").first().innerText();
   const token = await page.locator("code").nth(1).innerText();
   await page.getByLabel("so many").fill("1");
-  await page.getByLabel("Deliveries are answered with").selectOption("500");
-  await page.getByText("the next 1 are refused").waitFor();
+  await page.getByLabel("Refuse with").selectOption("500");
+  await page.getByRole("button", { name: "Refuse", exact: true }).click();
+  await page.getByText("the next 1 are refused with 500").waitFor();
   const deliver = () => fetch(address, {
     method: "POST", headers: { "X-A2A-Notification-Token": token, "X-A2A-Notification-Id": "n1", "X-A2A-Notification-Sequence": "3" },
     body: JSON.stringify({ statusUpdate: { taskId: "t1", contextId: "c", status: { state: "TASK_STATE_WORKING" } } }),
@@ -78,6 +83,7 @@ test("the webhook takes deliveries, refuses them on purpose, and shows them", as
   assert.equal((await deliver()).status, 200);
   await page.getByRole("option", { name: /#2.*again/ }).click();
   await page.getByText("answered with 200").waitFor();
+  await page.getByText("all are taken").waitFor();
   await page.getByText("the token is right").waitFor();
   await page.getByLabel("Body").filter({ hasText: "TASK_STATE_WORKING" }).waitFor();
   assert.doesNotMatch(await page.getByLabel("Headers").innerText(), new RegExp(token));
@@ -98,5 +104,28 @@ test("a call says why the agent chose the skill, with the scores of all", async 
   assert.match(await page.getByRole("row", { name: /▸/ }).innerText(), /forecast/i);
   assert.deepEqual(await violations(page), []);
   await picture(page, "choice");
+  await close();
+});
+
+test("a message is sent with the inbox as its webhook, and its events are in the timeline", async () => {
+  const { page, close } = await open(b, d);
+  await page.keyboard.press("s");
+  await page.getByRole("link", { name: /Get Forecast/i }).click();
+  await page.getByRole("textbox", { name: /location/ }).fill("Oslo");
+  await page.getByRole("tab", { name: "Webhook" }).click();
+  await page.getByRole("button", { name: "Send, with the inbox as webhook" }).click();
+  const last = page.getByRole("option", { name: /status completed.*token/ }).first();
+  await last.click();
+  await page.getByText("the token is right").waitFor();
+  await page.keyboard.press("a");
+  await page.getByRole("option").first().click();
+  await page.getByRole("tab", { name: "Timeline" }).click();
+  await page.getByRole("row", { name: /push .*deliveries/ }).waitFor();
+  assert.ok(await page.locator(".piece.is-delivery").count() > 0);
+  assert.equal(await page.locator(".piece.is-delivery.wrong").count(), 0);
+  await picture(page, "timeline");
+  await page.getByRole("tab", { name: "Webhook" }).click();
+  await page.getByRole("button", { name: "Have what comes sent to the inbox" }).click();
+  await page.getByRole("main", { name: "Inbox" }).waitFor();
   await close();
 });

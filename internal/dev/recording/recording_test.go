@@ -128,7 +128,7 @@ func TestWhatWasSeenIsReplayed(t *testing.T) {
 			if err != nil || len(left) > 0 {
 				t.Fatal(err, left)
 			}
-			if strings.Contains(string(text), at) || strings.Count(string(text), `"type":"request"`) != 6 {
+			if strings.Contains(string(text), at) || strings.Count(string(text), `"type":"request"`) != len(list) {
 				t.Errorf("%s", text)
 			}
 			file := filepath.Join(t.TempDir(), "talk.jsonl")

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/a2agen/a2agen/runtime"
 )
 
 // Digest is what an answer or event says, in any version, in brief.
@@ -34,15 +36,27 @@ type part struct {
 
 // spoken is a message, in any version.
 type spoken struct {
-	Parts     []part `json:"parts"`
-	Content   []part `json:"content"`
-	MessageID string `json:"messageId"`
-	TaskID    string `json:"taskId"`
-	ContextID string `json:"contextId"`
-	Role      string `json:"role"`
-	Metadata  struct {
-		SkillID string `json:"skillId"`
-	} `json:"metadata"`
+	Parts     []part                     `json:"parts"`
+	Content   []part                     `json:"content"`
+	MessageID string                     `json:"messageId"`
+	TaskID    string                     `json:"taskId"`
+	ContextID string                     `json:"contextId"`
+	Role      string                     `json:"role"`
+	Metadata  map[string]json.RawMessage `json:"metadata"`
+}
+
+// skill is the one that a message names; "" for none.
+func (m *spoken) skill() (id string) {
+	if json.Unmarshal(m.Metadata["skillId"], &id) == nil && id != "" {
+		return id
+	}
+	var named struct {
+		Skill string `json:"skill"`
+	}
+	for _, uri := range []string{runtime.SkillsExtension, runtime.FormerSkillsExtension} {
+		_ = json.Unmarshal(m.Metadata[uri], &named) // "" if it is no such
+	}
+	return named.Skill
 }
 
 // told is a result or event, in any version.
@@ -220,7 +234,7 @@ func (s *Summary) learn(body []byte) {
 		if m.ContextID != "" {
 			s.Context = m.ContextID
 		}
-		s.Skill, s.Message = m.Metadata.SkillID, brief(m.MessageID)
+		s.Skill, s.Message = m.skill(), brief(m.MessageID)
 	}
 	s.Task, s.Context, s.Skill = brief(s.Task), brief(s.Context), brief(s.Skill)
 }

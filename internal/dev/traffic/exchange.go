@@ -26,6 +26,7 @@ type Summary struct {
 	ID        int64     `json:"id"`    // from 1
 	Agent     int       `json:"agent"` // its number
 	Caller    string    `json:"caller"`
+	Key       string    `json:"key,omitempty"` // by which the caller finds it: KeyHeader
 	Begun     time.Time `json:"begun"`
 	Method    string    `json:"method"` // of HTTP
 	Path      string    `json:"path"`   // with its query

@@ -7,7 +7,9 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -18,8 +20,12 @@ import (
 	"github.com/a2agen/a2agen/runtime/sse"
 )
 
-// CallerHeader names the caller of a request for the record, in place of its user agent. It is not passed on.
+// CallerHeader names the caller of a request for the record, escaped as in a path, in place of its user agent. It is not
+// passed on.
 const CallerHeader = "A2agen-Dev-Caller"
+
+// KeyHeader has a text by which who sends a request finds its exchange in the record. It is not passed on.
+const KeyHeader = "A2agen-Dev-Key"
 
 // Record returns a handler that keeps what passes between the callers of an agent and next. What is recorded is what
 // the caller sees.
@@ -44,8 +50,9 @@ func (l *Log) Record(agent int, next http.Handler) http.Handler {
 	})
 }
 
-// call is an exchange while it is recorded. The log's mu guards x and bytes; the rest belongs to the exchange's own
-// goroutine, and, before the answer begins, to the reader of the request's body.
+// call is an exchange while it is recorded. The log's mu guards x and bytes, and asking guards sent until the request is
+// kept: a transport may read the request's body when the answer has begun. The rest belongs to the exchange's own
+// goroutine.
 type call struct {
 	log    *Log
 	x      Exchange
@@ -56,6 +63,7 @@ type call struct {
 	grpc   bool
 	form   bool // the body is one of a login, and not kept
 
+	asking   sync.Mutex // taken before the log's mu
 	sent     buffer
 	asked    bool // the request is kept
 	answered bool
@@ -78,13 +86,16 @@ func (l *Log) begin(agent int, r *http.Request) *call {
 	c := &call{log: l, begun: time.Now(), grpc: events.IsGRPC(r.Header)}
 	s := &c.x.Summary
 	s.Operation, s.Binding = fault.Called(r)
-	caller := r.Header.Get(CallerHeader)
+	caller, err := url.PathUnescape(r.Header.Get(CallerHeader))
+	key := r.Header.Get(KeyHeader)
 	r.Header.Del(CallerHeader)
+	r.Header.Del(KeyHeader)
 	c.x.RequestHeader = c.mask.requestHeader(r.Header)
-	if caller == "" {
+	if caller == "" || err != nil {
 		caller = callerOf(r)
 	}
 	s.Agent, s.Caller, s.Begun, s.Method, s.Proto, s.State = agent, brief(caller), c.begun, r.Method, r.Proto, Running
+	s.Key = brief(key)
 	s.Path, s.Version = shortPath(c.mask.path(r.URL)), brief(r.Header.Get("A2A-Version"))
 	c.form = strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-www-form-urlencoded")
 	if c.grpc {
@@ -158,6 +169,8 @@ type sentBody struct {
 // Read reads on.
 func (b *sentBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
+	b.c.asking.Lock()
+	defer b.c.asking.Unlock()
 	if !b.c.asked {
 		b.c.keep(&b.c.sent, p[:n])
 	}
@@ -166,10 +179,13 @@ func (b *sentBody) Read(p []byte) (int, error) {
 
 // keepRequest keeps the request, which the agent has read when it answers.
 func (c *call) keepRequest() {
-	if c.asked {
+	c.asking.Lock()
+	kept := c.asked
+	c.asked = true
+	c.asking.Unlock()
+	if kept {
 		return
 	}
-	c.asked = true
 	body := c.body(&c.sent, func(m protoreflect.MethodDescriptor) protoreflect.MessageDescriptor { return m.Input() })
 	if c.form {
 		body.Bytes, body.Cut = nil, true
@@ -362,7 +378,7 @@ func (c *call) end(panicked any, left bool) {
 	if !c.stream && s.Operation != fault.Card {
 		s.told(digest(text))
 	}
-	if code := c.x.Trailer.Get("Grpc-Status") + c.x.Header.Get("Grpc-Status"); c.grpc && code != "0" {
+	if code := c.x.Trailer.Get("Grpc-Status") + c.x.Header.Get("Grpc-Status"); c.grpc && code != "0" && (code != "" || !left) {
 		s.Outcome = "error"
 	}
 	switch err, _ := panicked.(error); {

@@ -2,6 +2,7 @@ package traffic
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -249,6 +250,18 @@ func TestACallThatBreaksOffSaysSo(t *testing.T) {
 			ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil))
 	}()
 	if s := l.List(0, 1)[0]; s.State != Broken || s.Problem != "the answer broke off" {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestACallerThatLeavesMakesNoError: clients of gRPC cancel a stream when they have its last event.
+func TestACallerThatLeavesMakesNoError(t *testing.T) {
+	l := &Log{}
+	ctx, leave := context.WithCancel(t.Context())
+	r := httptest.NewRequestWithContext(ctx, "POST", "/lf.a2a.v1.A2AService/GetTask", nil)
+	r.Header.Set("Content-Type", "application/grpc")
+	l.Record(0, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { leave() })).ServeHTTP(httptest.NewRecorder(), r)
+	if s := l.List(0, 1)[0]; s.Outcome != "" {
 		t.Errorf("%+v", s)
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/route"
+	"github.com/a2agen/a2agen/runtime/internal/run"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
@@ -34,3 +35,6 @@ type Router func(ctx context.Context, m runtime.Message) (skill string, err erro
 
 // Choice is why a message went to its skill.
 type Choice = route.Choice
+
+// OtherCall is a call of another agent that a handler makes.
+type OtherCall = run.OtherCall

@@ -53,7 +53,8 @@ type Options struct {
 	Store  store.Store
 	Limits Limits
 	Router Router
-	Chosen func(*Choice) // is told why messages go to their skills; nil: nobody is
+	Chosen func(*Choice)   // is told why messages go to their skills; nil: nobody is
+	Calls  func(OtherCall) // is told of calls of other agents; nil: nobody is
 	Strict bool          // requests that name no version are none of 1.0 (R73)
 	Now    func() time.Time
 	Hooks  Hooks

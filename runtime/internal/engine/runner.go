@@ -39,7 +39,7 @@ func (e *Engine) newRunner(o Options) *run.Runner {
 	c := run.Config{
 		Store: e.store, Protocol: e.protocol, Skills: e.skills, Feed: &e.feed, Deliveries: e.pushing,
 		Observers: &e.observers, Nesting: e.nesting, Log: e.log, Logger: e.logger,
-		Chosen: o.Chosen,
+		Chosen: o.Chosen, Calls: o.Calls,
 		Now:    func() time.Time { return o.Now().UTC().Truncate(time.Millisecond) }, // R96, R98, T60
 		Limits: run.Limits{
 			Work: e.limits.Work, Queue: e.limits.Body, Page: e.limits.Page, Event: e.limits.Event,

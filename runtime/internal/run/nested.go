@@ -95,6 +95,10 @@ func (h *chain) Call(n nested.Call) (nested.Known, error) {
 	if err == nil && store && must {
 		err = c.storeNotes()
 	}
+	if err == nil && c.r.Calls != nil {
+		agent, _, _ := strings.Cut(n.Agent, "\x00") // before its tenant
+		c.r.Calls(OtherCall{c.taskID(), agent, n.Skill, known.Key})
+	}
 	return known, err
 }
 

@@ -31,10 +31,19 @@ type Config struct {
 	Now        func() time.Time
 	Router     func(context.Context, runtime.Message) (skill string, err error) // nil: there is none
 	Chosen     func(*route.Choice)                                              // is told why messages go where; nil: nobody is
+	Calls      func(OtherCall)                                                  // is told of calls of other agents; nil: nobody is
 	Made       []func(context.Context, any)                                     // hooks for new values of the protocol
 	Nesting    int                                                              // how deep data may be; 0: any
 	Log        func(skill, task, caller string) *slog.Logger                    // of a run
 	Logger     *slog.Logger
+}
+
+// OtherCall is a call of another agent that a handler makes, for whoever develops the agent.
+type OtherCall struct {
+	Task    string `json:"task"`    // of the handler
+	Agent   string `json:"agent"`   // the name or URL of the other one
+	Skill   string `json:"skill"`   // its id
+	Message string `json:"message"` // the id of the message, unless the handler's code chose one
 }
 
 // Deliveries send push notifications in the background: a worker of package deliver.

@@ -1,7 +1,7 @@
 // @ts-check
 // The API of the page: see the documentation of package page.
 
-/** @typedef {{number: number, name: string, url: string, to?: string, phase: string, since?: string, tookMs: number, paused: boolean, step?: string, problems: {file?: string, line?: number, col?: number, text: string}[] | null, notes: string[] | null}} Agent */
+/** @typedef {{number: number, name: string, url: string, to?: string, folder?: string, phase: string, since?: string, tookMs: number, paused: boolean, step?: string, problems: {file?: string, line?: number, col?: number, text: string}[] | null, notes: string[] | null}} Agent */
 /** @typedef {{id: number, agent: number, caller: string, begun: string, method: string, path: string, operation?: string, called?: string, binding?: string, version?: string, task?: string, context?: string, message?: string, skill?: string, firstMs: number, state: string, status?: number, outcome?: string, tookMs: number, sent: number, received: number, events: number, resumed?: number, problem?: string}} Summary */
 /** @typedef {{bytes?: string, size: number, cut?: boolean, more?: boolean, json?: unknown[]}} Body */
 /** @typedef {{n: number, atMs: number, id?: string, size: number, bytes?: string, cut?: boolean, more?: boolean, json?: unknown, kind?: string, task?: string, context?: string, state?: string, artifact?: string, append?: boolean, last?: boolean, text?: string}} Event */

@@ -18,19 +18,33 @@ const rules = {
 };
 
 /**
- * The choice of a message; undefined if the agent told none.
- * @param {number} agent
- * @param {string} [message] its id
+ * The choice of a call's message; undefined if the agent told none. In 0.1 messages have no id, and clients name tasks.
+ * @param {import("./api.js").Summary} s
  */
-export function choiceOf(agent, message) {
-  return message ? state.choices.findLast((c) => c.agent === agent && c.choice.message === message) : undefined;
+export function choiceOf(s) {
+  return state.choices.findLast((c) => c.agent === s.agent && (s.message ? c.choice.message === s.message : Boolean(s.task) && c.choice.task === s.task));
 }
 
 /** @type {import("./views.js").Panel<import("./api.js").Exchange>} */
 export const choicePanel = {
   id: "choice", title: "Why this skill",
   show(root, x, signal) {
-    const draw = () => fill(root, ...choiceParts(choiceOf(x.agent, x.message), x));
+    const draw = () => fill(root, ...choiceParts(choiceOf(x), x));
+    draw();
+    on("choice", draw, signal);
+  },
+};
+
+/** @type {import("./views.js").Panel<import("./task.js").Task>} */
+export const choiceOfTask = {
+  id: "choice", title: "Why this skill",
+  show(root, t, signal) {
+    const draw = () => {
+      const calls = t.calls.map((id) => state.calls.get(id)).filter((s) => s?.operation?.startsWith("Send"));
+      const first = calls.find((s) => s && choiceOf(s)) ?? calls[0];
+      if (first) fill(root, ...choiceParts(choiceOf(first), first));
+      else fill(root, el("p", { class: "dim" }, "The message that began this task is not kept."));
+    };
     draw();
     on("choice", draw, signal);
   },
@@ -43,8 +57,7 @@ export const choicePanel = {
 function choiceParts(c, s) {
   if (!c) {
     const why = !s.operation?.startsWith("Send") ? "Only a message is routed to a skill."
-      : !s.message ? "The message has no id by which the agent's choice could be found."
-        : "The agent told no choice: the message continued a task, was one that the agent knew already, or the agent is not built by this command.";
+      : "The agent told no choice: the message continued a task, was one that the agent knew already, or the agent is not built by this command.";
     return [el("p", { class: "dim" }, why)];
   }
   const { rule, skill, error, candidates } = c.choice;

@@ -50,7 +50,7 @@ export const inboxView = {
 };
 
 const answers = /** @type {[string, string][]} */ ([
-  ["200", "200: it is taken"], ["500", "500: refused, and sent again"], ["503", "503: try later"], ["429", "429: too many"], ["401", "401: not known"], ["410", "410: no more, for ever"],
+  ["500", "500: refused, and sent again"], ["503", "503: try later"], ["429", "429: too many"], ["401", "401: not known"], ["410", "410: no more, for ever"],
 ]);
 
 /**
@@ -62,28 +62,29 @@ function drawAddress(root, inbox, load) {
   /** @param {string} label @param {string} value */
   const shown = (label, value) => el("div", { class: "bar" }, el("span", {}, label), el("code", {}, value), button("Copy", () => void copy(value), { "aria-label": "Copy " + label.toLowerCase() }));
   const config = JSON.stringify({ url: inbox.url, token: inbox.token });
-  const left = /** @type {HTMLInputElement} */ (el("input", { type: "number", min: "0", size: "5", value: String(inbox.answer.left || "") }));
-  const status = select(answers.some(([v]) => v === String(inbox.answer.status)) ? answers : [...answers, [String(inbox.answer.status), String(inbox.answer.status)]],
-    String(inbox.answer.status), () => void set());
-  const set = async () => {
-    await ask("/api/inbox", "PUT", { status: Number(status.value), left: status.value === "200" ? 0 : Number(left.value || 0) });
-    announce("the next deliveries are answered with " + status.value);
-    await load();
-  };
-  left.addEventListener("change", () => void set());
-  if (root.contains(document.activeElement) && root.childElementCount > 0) {
-    const now = root.querySelector(".answer");
-    if (now) now.textContent = answerText(inbox.answer);
+  const now = root.querySelector(".answer");
+  if (now) { // what somebody writes there stays
+    now.textContent = answerText(inbox.answer);
     return;
   }
+  const left = /** @type {HTMLInputElement} */ (el("input", { type: "number", min: "1", size: "5" }));
+  const status = select(answers, "500", () => {});
+  /** @param {number} code */
+  const set = async (code) => {
+    await ask("/api/inbox", "PUT", { status: code, left: code === 200 ? 0 : Number(left.value || 0) });
+    announce(code === 200 ? "deliveries are taken" : "deliveries are refused");
+    await load();
+  };
   fill(root, el("h2", {}, "A webhook of your own"), shown("Address", inbox.url), shown("Token", inbox.token),
     el("div", { class: "bar" }, button("Copy as taskPushNotificationConfig of a message", () => void copy(`"taskPushNotificationConfig": ${config}`))),
-    el("div", { class: "bar" }, labelled("Deliveries are answered with", status), labelled("so many (empty: all)", left), el("span", { class: "answer", role: "status" }, answerText(inbox.answer))));
+    el("form", { class: "bar", submit: (/** @type {Event} */ e) => { e.preventDefault(); void set(Number(status.value)); } },
+      labelled("Refuse with", status), labelled("so many (empty: all)", left), el("button", { type: "submit" }, "Refuse"), button("Take all", () => void set(200)),
+      el("span", { class: "answer", role: "status" }, answerText(inbox.answer))));
 }
 
 /** @param {{status: number, left?: number}} a */
 function answerText(a) {
-  return a.status === 200 ? "all are taken" : a.left ? `the next ${a.left} are refused` : "all are refused";
+  return a.status < 400 ? "all are taken" : (a.left ? `the next ${a.left} are` : "all are") + ` refused with ${a.status}`;
 }
 
 /** @param {Delivery} d */
@@ -121,8 +122,8 @@ async function showDelivery(root, id, signal) {
         el("span", { class: d.token === "bad" ? "bad" : "" }, { good: "the token is right", bad: "the token is not that of this inbox", absent: "no token" }[d.token] ?? d.token), " · ",
         el("span", { class: s.check === "bad" ? "bad" : "" }, signed), d.repeat ? " · sent again" : ""),
       d.task ? el("p", {}, "task ", el("code", {}, d.task)) : null,
-      el("h3", {}, "Headers"), el("pre", { tabindex: "0", "aria-label": "Headers" }, Object.entries(d.header).flatMap(([k, list]) => list.map((v) => `${k}: ${v}`)).sort().join("\n")),
-      el("h3", {}, "Body, " + bytes(d.size)), el("pre", { tabindex: "0", "aria-label": "Body" }, text));
+      el("h3", {}, "Headers"), el("pre", { role: "region", tabindex: "0", "aria-label": "Headers" }, Object.entries(d.header).flatMap(([k, list]) => list.map((v) => `${k}: ${v}`)).sort().join("\n")),
+      el("h3", {}, "Body, " + bytes(d.size)), el("pre", { role: "region", tabindex: "0", "aria-label": "Body" }, text));
   } catch (err) {
     if (!signal.aborted) fill(root, el("p", { class: "bad" }, /** @type {Error} */ (err).message));
   }

@@ -9,6 +9,7 @@
  * @property {(i: number) => (Node | string)[]} row what is in row i
  * @property {(i: number) => void} [open] a row was chosen, by a click or by a key
  * @property {string} [class]
+ * @property {number} [most] the list is as high as its rows, and this part of the window at most
  */
 
 const beyond = 8; // rows above and below those that are seen
@@ -30,31 +31,43 @@ export function virtualList(o, signal) {
   let current = -1;
   let following = false; // the end is seen, and stays so when rows come
   let asked = 0;
+  let stale = false; // what is in the document may be other than what row says
+  /** @type {Map<number, HTMLElement>} those in the document */
+  const rows = new Map();
 
   const draw = () => {
     asked = 0;
     const n = o.count();
     current = Math.min(current, n - 1);
     inner.style.height = n * o.rowHeight + "px";
+    if (o.most) root.style.height = Math.min(n * o.rowHeight + 2, o.most * innerHeight) + "px";
     if (following) root.scrollTop = root.scrollHeight;
     const from = Math.max(0, Math.floor(root.scrollTop / o.rowHeight) - beyond);
     const to = Math.min(n, Math.ceil((root.scrollTop + root.clientHeight) / o.rowHeight) + beyond);
-    const rows = [];
-    for (let i = from; i < to; i++) {
-      const row = document.createElement("div");
-      row.className = "row";
-      row.id = name + "-" + i;
-      row.dataset.i = String(i);
-      row.setAttribute("role", "option");
-      row.setAttribute("aria-selected", String(i === current));
-      row.setAttribute("aria-setsize", String(n));
-      row.setAttribute("aria-posinset", String(i + 1));
-      row.style.top = i * o.rowHeight + "px";
-      row.style.height = o.rowHeight + "px";
-      row.append(...o.row(i));
-      rows.push(row);
+    for (const [i, row] of rows) {
+      if (!stale && i >= from && i < to) continue;
+      row.remove();
+      rows.delete(i);
     }
-    inner.replaceChildren(...rows);
+    stale = false;
+    for (let i = from; i < to; i++) {
+      let row = rows.get(i);
+      if (!row) {
+        row = document.createElement("div");
+        row.className = "row";
+        row.id = name + "-" + i;
+        row.dataset.i = String(i);
+        row.setAttribute("role", "option");
+        row.setAttribute("aria-setsize", String(n));
+        row.setAttribute("aria-posinset", String(i + 1));
+        row.style.top = i * o.rowHeight + "px";
+        row.style.height = o.rowHeight + "px";
+        row.append(...o.row(i));
+        rows.set(i, row);
+        inner.append(row);
+      }
+      row.setAttribute("aria-selected", String(i === current));
+    }
     if (current >= from && current < to) {
       root.setAttribute("aria-activedescendant", name + "-" + current);
     } else {
@@ -63,6 +76,10 @@ export function virtualList(o, signal) {
   };
   /** Rows were added or became others. */
   const changed = () => {
+    stale = true;
+    soon();
+  };
+  const soon = () => {
     asked ||= requestAnimationFrame(draw);
   };
   /**
@@ -74,11 +91,11 @@ export function virtualList(o, signal) {
     const top = current * o.rowHeight;
     if (current >= 0 && top < root.scrollTop) root.scrollTop = top;
     if (current >= 0 && top + o.rowHeight > root.scrollTop + root.clientHeight) root.scrollTop = top + o.rowHeight - root.clientHeight;
-    changed();
+    soon();
   };
   root.addEventListener("scroll", () => {
     following = o.count() > 0 && root.scrollTop + root.clientHeight >= root.scrollHeight - 2;
-    changed();
+    soon();
   }, { passive: true });
   root.addEventListener("click", (e) => {
     const row = /** @type {HTMLElement | null} */ (/** @type {Element} */ (e.target).closest("[data-i]"));
@@ -98,14 +115,14 @@ export function virtualList(o, signal) {
       o.open?.(current);
     }
   });
-  const size = new ResizeObserver(changed);
+  const size = new ResizeObserver(soon);
   size.observe(root);
   signal.addEventListener("abort", () => size.disconnect());
   return {
     root, changed, choose,
     toEnd() {
       following = true;
-      changed();
+      soon();
     },
     get current() {
       return current;

@@ -89,11 +89,13 @@ function showNotice() {
     }
     if (a.phase === "stale") lines.push(`${a.step} failed; the agent of ${new Date(a.since ?? "").toLocaleTimeString()} still answers`);
     if (a.phase === "down") lines.push(`${a.name}: no agent answers`);
-    lines.push(...(a.notes ?? []));
   }
   const notice = byId("notice");
   if (notice.textContent !== lines.join("\n")) notice.textContent = lines.join("\n");
   notice.hidden = lines.length === 0;
+  const notes = [...state.agents.values()].flatMap((a) => a.notes ?? []).join("\n");
+  byId("notes").textContent = notes;
+  byId("notes").hidden = notes === "";
 }
 
 let asked = 0;
@@ -112,9 +114,15 @@ on("agent", changed);
 on("loaded", () => { lost = ""; changed(); });
 on("chosen", () => { shown?.end.abort(); shown = undefined; showView(); changed(); });
 on("call", changed);
+on("delivery", changed);
+on("faults", changed);
 on("cleared", changed);
 on("link", (why) => { lost = why; changed(); });
-window.addEventListener("hashchange", showView);
+window.addEventListener("hashchange", () => {
+  const before = shown?.view;
+  showView();
+  if (shown?.view !== before) byId("view").focus({ preventScroll: true });
+});
 byId("skip").addEventListener("click", () => byId("view").focus());
 listenToKeys(views.map((v) => ({ key: v.key, says: v.title, does: () => go(v.id) })));
 showView();

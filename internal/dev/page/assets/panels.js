@@ -1,7 +1,31 @@
 // @ts-check
-// What there is to see of a call. A panel is a module and a line here.
+// What there is to see of a call, of a task, and of a call that is being written. A panel is a module and a line here.
+import { againPanel } from "./again.js";
+import { artifactsPanel } from "./artifacts.js";
 import { bytesPanel } from "./bytes.js";
-import { choicePanel } from "./choice.js";
+import { choiceOfTask, choicePanel } from "./choice.js";
+import { comparePanel } from "./compare.js";
+import { copyPanel } from "./copy.js";
+import { eventsPanel } from "./events.js";
+import { headersFor, identityPanel } from "./identity.js";
+import { notifyOfMessage, notifyOfTask } from "./notify.js";
+import { logOfCall, logOfTask } from "./tasklog.js";
+import { timelineOfCall, timelineOfTask } from "./timeline.js";
+import { twoPanel } from "./two.js";
 
 /** @type {import("./views.js").Panel<import("./api.js").Exchange>[]} */
-export const callPanels = [bytesPanel, choicePanel];
+export const callPanels = [bytesPanel, timelineOfCall, logOfCall, choicePanel, againPanel, copyPanel];
+
+/** @type {import("./views.js").Panel<import("./task.js").Task>[]} */
+export const taskPanels = [eventsPanel, artifactsPanel, timelineOfTask, logOfTask, choiceOfTask, notifyOfTask];
+
+/** @type {import("./views.js").Panel<import("./try.js").Trying>[]} */
+export const tryPanels = [comparePanel, notifyOfMessage, identityPanel, twoPanel];
+
+/** Who adds headers to the calls of an agent. @type {((agent: number) => Record<string, string[]>)[]} */
+export const callHeaders = [headersFor];
+
+/** The headers of a call, of all who add some. @param {number} agent @returns {Record<string, string[]>} */
+export function headersOf(agent) {
+  return Object.assign({}, ...callHeaders.map((f) => f(agent)));
+}

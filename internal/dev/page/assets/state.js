@@ -12,12 +12,14 @@ import { ask, follow } from "./api.js";
 /** @typedef {{check: string, issuer?: string, agent?: string, why?: string}} Signature */
 /** @typedef {{id: number, at: string, path?: string, header: Record<string, string[]>, body?: string, size: number, version?: string, notification?: string, config?: string, sequence?: string, repeat?: boolean, token: string, signature: Signature, status: number, kind?: string, task?: string, state?: string, artifact?: string, text?: string}} Delivery */
 /** @typedef {{skill: string, media: boolean, schema?: string, score: number, words?: Record<string, number>}} Candidate */
+/** @typedef {{agent: number, at: string, call: {task: string, agent: string, skill: string, message: string}}} OtherCall */
 /** @typedef {{agent: number, at: string, choice: {message?: string, task?: string, rule?: string, skill?: string, error?: string, candidates: Candidate[]}}} Choice */
 
 /**
  * What a listener can be told of. "loaded" is after everything was read, anew if changes were missed; "link" when the
- * connection to the command is lost (with why) or found again (""); "chosen" when another agent is looked at.
- * @typedef {{faults: Faults, delivery: Delivery, choice: Choice, agent: Agent, call: Summary, event: Change, log: Line, cleared: null, loaded: null, link: string, chosen: Agent}} Kinds
+ * connection to the command is lost (with why) or found again (""); "chosen" when another agent is looked at;
+ * "task" when something is known of a task that was not.
+ * @typedef {{faults: Faults, delivery: Delivery, choice: Choice, other: OtherCall, agent: Agent, call: Summary, event: Change, log: Line, cleared: null, loaded: null, link: string, chosen: Agent, task: import("./task.js").Task}} Kinds
  */
 
 const mostLines = 5000;
@@ -40,6 +42,8 @@ export const state = {
   deliveries: [],
   /** Why messages went to their skills. @type {Choice[]} */
   choices: [],
+  /** Messages of handlers to other agents. @type {OtherCall[]} */
+  others: [],
   limits: { calls: 1000, bytes: 0, kept: 0 },
 };
 
@@ -117,17 +121,18 @@ function addLast(list, what) {
   if (list.length > 2 * mostLast) list.splice(0, mostLast);
 }
 
-/** Reads what is of each agent beside its calls. @param {number} n */
-async function loadAgent(n) {
-  const [faults, choices] = await Promise.all([ask(`/api/agents/${n}/faults`), ask(`/api/agents/${n}/choices`)]);
-  state.faults.set(n, faults);
-  state.choices.push(...choices.choices);
+/** @param {any} r */
+function addReport(r) {
+  if (r.choice) addLast(state.choices, r);
+  else addLast(state.others, r);
 }
 
 /** Reads everything. @returns {Promise<number>} the number of the last change that is in it */
 async function load() {
   const s = await ask("/api/state");
-  const [calls, ...logs] = await Promise.all([ask("/api/calls"), ...s.agents.map((/** @type {Agent} */ a) => ask(`/api/agents/${a.number}/log`))]);
+  /** @param {string} what @returns {Promise<any[]>} what there is of each agent */
+  const each = (what) => Promise.all(s.agents.map((/** @type {Agent} */ a) => ask(`/api/agents/${a.number}/${what}`)));
+  const [calls, inbox, logs, faults, reports] = await Promise.all([ask("/api/calls"), ask("/api/inbox"), each("log"), each("faults"), each("reports")]);
   state.version = s.version;
   state.limits = s.limits;
   state.agents = new Map(s.agents.map((/** @type {Agent} */ a) => [a.number, a]));
@@ -135,8 +140,10 @@ async function load() {
   state.calls.clear();
   calls.calls.forEach(addCall);
   state.choices = [];
-  await Promise.all(s.agents.map((/** @type {Agent} */ a) => loadAgent(a.number)));
-  state.deliveries = (await ask("/api/inbox")).deliveries;
+  state.others = [];
+  reports.flatMap((r) => r.reports).forEach(addReport);
+  state.faults = new Map(faults.map((f) => [f.agent, f]));
+  state.deliveries = inbox.deliveries;
   state.lines = logs.flatMap((l) => l.lines).sort((a, b) => a.at < b.at ? -1 : 1);
   tell("loaded", null);
   return s.seq;
@@ -154,8 +161,8 @@ export async function begin() {
     event: (c) => tell("event", c),
     log: (l) => { addLine(l); tell("log", l); },
     faults: (f) => { state.faults.set(f.agent, f); tell("faults", f); },
-    delivery: (d) => { addLast(state.deliveries, d); tell("delivery", d); },
-    choice: (c) => { addLast(state.choices, c); tell("choice", c); },
+    delivery: (d) => { if (d.id > (state.deliveries.at(-1)?.id ?? 0)) addLast(state.deliveries, d); tell("delivery", d); },
+    report: (r) => { addReport(r); tell(r.choice ? "choice" : "other", r); },
     reset: () => void load(),
     lost: (over) => tell("link", over ? older : away),
     found: () => tell("link", ""),

@@ -1,9 +1,15 @@
 // @ts-check
 // What there is to see. A view is a module and a line here.
+import { agentsView } from "./agents.js";
+import { cardView } from "./card.js";
+import { compareView } from "./compare.js";
 import { faultsView } from "./faults.js";
+import { historyView } from "./history.js";
 import { inboxView } from "./inbox.js";
 import { logView } from "./log.js";
+import { tasksView } from "./tasks.js";
 import { trafficView } from "./traffic.js";
+import { tryView } from "./try.js";
 
 /**
  * A view fills root with what the parts of the address name, and keeps it as it changes until the signal ends that. If
@@ -26,4 +32,4 @@ import { trafficView } from "./traffic.js";
  */
 
 /** In the order of the navigation. @type {View[]} */
-export const views = [trafficView, inboxView, faultsView, logView];
+export const views = [tryView, tasksView, trafficView, historyView, compareView, inboxView, faultsView, cardView, agentsView, logView];

@@ -1,0 +1,85 @@
+// @ts-check
+// The question of a task that waits for its caller, and the answer to it.
+import { call, forms, known, randomID } from "./agent.js";
+import { composer } from "./composer.js";
+import { el, fill, labelled } from "./dom.js";
+import { headersOf } from "./panels.js";
+
+/**
+ * @typedef {{text: string, schema?: any, authorization?: {scheme?: string, scopes?: string[], url?: string, expires?: string}}} Question
+ */
+
+/**
+ * What a task asks: the last message that an agent said with its state.
+ * @param {import("./task.js").Task} t
+ * @param {AbortSignal} signal
+ * @returns {Promise<Question>}
+ */
+async function questionOf(t, signal) {
+  const { extension } = await known(t.agent);
+  for (const id of t.calls.toReversed()) {
+    const said = await forms(id, 0, signal).catch(() => undefined);
+    for (const f of [...(said?.events ?? []).toReversed(), ...(said ? [said.response] : [])]) {
+      const status = f.form?.statusUpdate?.status ?? f.form?.task?.status ?? f.form?.status;
+      const message = status?.message;
+      if (!message || !/INPUT_REQUIRED|AUTH_REQUIRED/.test(status.state)) continue;
+      const parts = message.parts ?? [];
+      const data = parts.map((/** @type {any} */ p) => p.data).find((/** @type {any} */ d) => typeof d === "object" && d !== null);
+      const schema = [data?.input, data?.schema].find((s) => typeof s === "object" && s !== null);
+      return {
+        text: parts.map((/** @type {any} */ p) => p.text ?? "").filter(Boolean).join("\n"), schema,
+        authorization: extension ? message.metadata?.[extension]?.authorization : undefined,
+      };
+    }
+  }
+  return { text: "" };
+}
+
+/**
+ * Shows a question, with what answers it.
+ * @param {HTMLElement} root
+ * @param {import("./task.js").Task} t
+ * @param {{binding: string, version: string}} way
+ * @param {AbortSignal} signal
+ */
+export async function answerBox(root, t, way, signal) {
+  /** @type {Question} */
+  const q = await questionOf(t, signal).catch(() => ({ text: "" }));
+  if (signal.aborted) return;
+  const wantsAuth = t.state === "auth-required";
+  const write = composer({ schema: q.schema, name: "Answer" });
+  const secret = /** @type {HTMLInputElement} */ (el("input", { type: "password", autocomplete: "off", placeholder: "Bearer …" }));
+  const bad = el("p", { class: "bad", role: "alert" });
+  const send = async () => {
+    bad.textContent = "";
+    try {
+      const parts = await write.parts();
+      if (parts.length === 0 && wantsAuth) parts.push({ text: "It is granted." });
+      if (parts.length === 0) throw new Error("there is no answer yet");
+      const header = { ...headersOf(t.agent), ...(secret.value ? { Authorization: [secret.value] } : {}) };
+      await call(t.agent, {
+        ...way, operation: "SendStreamingMessage", header,
+        request: { message: { messageId: randomID(), role: "ROLE_USER", taskId: t.id, contextId: t.context || undefined, parts } },
+      });
+    } catch (err) {
+      bad.textContent = /** @type {Error} */ (err).message;
+    }
+  };
+  const form = el("form", { class: "question", submit: (/** @type {Event} */ e) => { e.preventDefault(); void send(); }, keydown: (/** @type {KeyboardEvent} */ e) => { if (e.key === "Enter" && (e.ctrlKey || e.metaKey)) void send(); } },
+    el("h3", {}, wantsAuth ? "It needs an authorization" : "It asks"), el("p", { class: "said" }, q.text || (wantsAuth ? "Something has to be granted." : "(without words)")),
+    q.authorization ? authorization(q.authorization) : null,
+    write.root, wantsAuth ? labelled("Header Authorization of the answer", secret) : null, bad, el("button", { class: "main" }, wantsAuth ? "It is granted: go on" : "Answer"));
+  fill(root, form);
+}
+
+/** @param {NonNullable<Question["authorization"]>} a */
+function authorization(a) {
+  const at = typeof a.url === "string" && URL.canParse(a.url) ? new URL(a.url) : undefined;
+  const isWeb = at?.protocol === "https:" || at?.protocol === "http:";
+  return el("dl", {},
+    ...(a.scheme ? [el("dt", {}, "Scheme"), el("dd", {}, String(a.scheme))] : []),
+    ...(Array.isArray(a.scopes) ? [el("dt", {}, "Scopes"), el("dd", {}, a.scopes.join(" "))] : []),
+    ...(a.expires ? [el("dt", {}, "Until"), el("dd", {}, String(a.expires))] : []),
+    ...(a.url ? [el("dt", {}, "Where"), el("dd", {}, el("span", { class: "mono" }, String(a.url)), " ",
+      isWeb ? el("a", { href: at?.href, target: "_blank", rel: "noopener noreferrer" }, "Open this address, which the agent chose") : null)] : []));
+}

@@ -1,0 +1,189 @@
+// @ts-check
+// The same call in every version and binding of an agent, side by side, with what is lost.
+import { call, forms, randomID } from "./agent.js";
+import { ask } from "./api.js";
+import { announce, button, el, fill } from "./dom.js";
+import { bytes, ms, stateName } from "./format.js";
+import { lost } from "./lost.js";
+import { go, link } from "./route.js";
+import { on, state } from "./state.js";
+
+/** @typedef {import("./agent.js").Interface} Interface */
+/** @typedef {import("./try.js").Trying} Trying */
+
+/**
+ * A call in one version and binding, as far as it has come.
+ * @typedef {object} Column
+ * @property {Interface} how
+ * @property {any} sent the request, in the form of 1.0
+ * @property {number} [id] of the call
+ * @property {string} [problem] why there is no answer
+ * @property {import("./api.js").Exchange} [exchange] without bytes
+ * @property {import("./agent.js").Forms} [forms]
+ */
+
+/** What was compared last, or is. @type {{agent: number, text: string, columns: Column[], end: AbortController} | undefined} */
+let last;
+let streaming = true;
+/** Draws what is compared, where somebody looks. @type {() => void} */
+let draw = () => {};
+
+/** Has the message of a form called in every way. @type {import("./views.js").Panel<Trying>} */
+export const comparePanel = {
+  id: "compare", title: "Compare",
+  show(root, trying) {
+    const stream = /** @type {HTMLInputElement} */ (el("input", { type: "checkbox", checked: streaming, change: () => { streaming = stream.checked; } }));
+    const bad = el("p", { class: "bad", role: "alert" });
+    const run = async () => {
+      bad.textContent = "";
+      try {
+        const begun = await begin(trying, streaming);
+        go("compare");
+        await begun.done;
+      } catch (err) {
+        bad.textContent = /** @type {Error} */ (err).message;
+      }
+    };
+    fill(root, el("p", { class: "dim" }, "The message goes out once in each version and binding of the card, one after the other. Each makes a task of its own."),
+      el("div", { class: "bar" }, button("Call in every version and binding", () => void run()), el("label", {}, stream, " as a stream")), bad);
+  },
+};
+
+/** What came of it. @type {import("./views.js").View} */
+export const compareView = {
+  id: "compare", title: "Compare", key: "v",
+  show(root, _parts, signal) {
+    const title = el("h2", {}, "The same call in every version and binding");
+    const result = el("div", { class: "compare", tabindex: "0", role: "region", "aria-label": "The same call in every version and binding" });
+    const empty = el("p", { class: "dim" }, "Nothing was compared yet: write a message in ", el("a", { href: link("try") }, "Try"), ", and have it called in every version and binding.");
+    root.append(title, empty, result);
+    draw = () => {
+      empty.hidden = last !== undefined;
+      result.hidden = last === undefined;
+      if (!last) return;
+      title.textContent = `${state.agents.get(last.agent)?.name ?? "agent " + last.agent}: ${last.text}`;
+      fill(result, table(last.columns));
+    };
+    draw();
+    signal.addEventListener("abort", () => { draw = () => {}; });
+  },
+};
+
+/**
+ * Begins a comparison, in place of the one before.
+ * @param {Trying} trying
+ * @param {boolean} stream
+ * @returns {Promise<{done: Promise<void>}>}
+ */
+async function begin(trying, stream) {
+  const { request, header } = await trying.draft();
+  delete request.configuration?.returnImmediately;
+  const { interfaces } = trying.known;
+  const ways = interfaces.filter((i, n) => interfaces.findIndex((o) => o.binding === i.binding && o.version === i.version) === n);
+  if (ways.length === 0) throw new Error("the card has no interface that this command speaks");
+  last?.end.abort();
+  const columns = ways.map((how) => ({ how, sent: copyOf(request) }));
+  last = { agent: trying.agent, text: trying.skill || "a message", columns, end: new AbortController() };
+  draw();
+  return { done: callAll(trying.agent, columns, stream ? "SendStreamingMessage" : "SendMessage", header, last.end.signal) };
+}
+
+/**
+ * @param {number} agent
+ * @param {Column[]} columns
+ * @param {string} operation
+ * @param {Record<string, string[]>} header
+ * @param {AbortSignal} signal
+ */
+async function callAll(agent, columns, operation, header, signal) {
+  for (const c of columns) {
+    try {
+      c.id = await call(agent, { binding: c.how.binding, version: c.how.version, operation, request: c.sent, header });
+      await ended(c.id, signal);
+      [c.exchange, c.forms] = await Promise.all([ask(`/api/calls/${c.id}?brief=1`, "GET", undefined, signal), forms(c.id, 0, signal)]);
+    } catch (err) {
+      if (signal.aborted) return;
+      c.problem = /** @type {Error} */ (err).message;
+    }
+    draw();
+  }
+  announce("all versions and bindings have answered");
+}
+
+/** A request like another one, whose message is none that the agent knows. @param {any} request */
+function copyOf(request) {
+  const copy = structuredClone(request);
+  if (copy.message) copy.message.messageId = randomID();
+  return copy;
+}
+
+/**
+ * Waits for the end of a call.
+ * @param {number} id
+ * @param {AbortSignal} signal
+ * @returns {Promise<void>}
+ */
+function ended(id, signal) {
+  return new Promise((done, failed) => {
+    const inner = new AbortController();
+    signal.addEventListener("abort", () => { inner.abort(); failed(new Error("nobody looks any more")); });
+    const look = () => {
+      const s = state.calls.get(id);
+      if (!s || s.state === "running") return;
+      inner.abort();
+      done();
+    };
+    on("call", look, inner.signal);
+    on("loaded", look, inner.signal);
+    look();
+  });
+}
+
+/** All that was answered, in the form of 1.0. @param {Column} c */
+function answers(c) {
+  return [c.forms?.response?.form, ...(c.forms?.events ?? []).map((e) => e.form)].filter((f) => f !== undefined && f !== null);
+}
+
+/** The column that the others are compared with: 1.0, over JSON-RPC if it is. @param {Column[]} columns */
+function baseOf(columns) {
+  const good = columns.filter((c) => answers(c).length > 0);
+  return good.find((c) => c.how.version.startsWith("1.") && c.how.binding === "JSONRPC") ?? good.find((c) => c.how.version.startsWith("1.")) ?? good[0];
+}
+
+const mostEvents = 50;
+
+/** @param {Column[]} columns */
+function table(columns) {
+  const base = baseOf(columns);
+  /** @param {string} title @param {(c: Column) => (Node | string)} cell */
+  const row = (title, cell) => el("tr", {}, el("th", { scope: "row" }, title), ...columns.map((c) => el("td", {}, c.problem ? "" : c.exchange ? cell(c) : "…")));
+  const events = Math.min(mostEvents, Math.max(0, ...columns.map((c) => c.exchange?.eventList?.length ?? 0)));
+  return el("table", {}, el("caption", { class: "unseen" }, "The same call in every version and binding"),
+    el("thead", {}, el("tr", {}, el("td", {}), ...columns.map((c) => el("th", { scope: "col" }, `${c.how.version} ${c.how.binding}`, c === base ? el("span", { class: "dim" }, " (what is lost is seen from here)") : null)))),
+    el("tbody", {},
+      columns.some((c) => c.problem) ? el("tr", {}, el("th", { scope: "row" }, "Failed"), ...columns.map((c) => el("td", { class: "bad" }, c.problem ?? ""))) : null,
+      row("Call", (c) => el("a", { href: link("traffic", c.id ?? 0) }, "#" + c.id)),
+      row("Asked as", (c) => c.exchange?.called || `${c.exchange?.method} ${c.exchange?.path}`),
+      row("Outcome", (c) => stateName(c.exchange?.outcome) || c.exchange?.problem || String(c.exchange?.status ?? "")),
+      row("First byte", (c) => ms(c.exchange?.firstMs ?? 0)),
+      row("Whole", (c) => ms(c.exchange?.tookMs ?? 0)),
+      row("Sent", (c) => bytes(c.exchange?.sent ?? 0)),
+      row("Received", (c) => bytes(c.exchange?.received ?? 0)),
+      ...Array.from({ length: events }, (_, i) => row("Event " + (i + 1), (c) => {
+        const e = c.exchange?.eventList?.[i];
+        return e ? [e.kind, stateName(e.state), bytes(e.size)].filter(Boolean).join(" ") : "–";
+      })),
+      row("Lost in the request", (c) => lostCell([c.sent], c.forms?.request?.form ? [c.forms.request.form] : undefined, c.forms?.request?.problem)),
+      row("Lost in the answer", (c) => c === base ? "–" : lostCell(answers(base), answers(c).length ? answers(c) : undefined, c.forms?.response?.problem))));
+}
+
+/**
+ * @param {unknown[]} whole
+ * @param {unknown[] | undefined} here undefined if there is none
+ * @param {string} [problem]
+ */
+function lostCell(whole, here, problem) {
+  if (!here) return el("span", { class: "bad" }, problem ?? "there is nothing to compare");
+  const list = lost(whole, here);
+  return list.length === 0 ? el("span", { class: "good" }, "nothing") : el("ul", { class: "mono" }, ...list.map((p) => el("li", {}, p)));
+}

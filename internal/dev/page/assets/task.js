@@ -1,0 +1,78 @@
+// @ts-check
+// Tasks, as far as the record of calls knows them.
+import { on, state, tell } from "./state.js";
+import { stateName } from "./format.js";
+
+/**
+ * A task; calls are those that are about it, the oldest first.
+ * @typedef {{id: string, agent: number, state: string, skill: string, context: string, begun: string, text: string, calls: number[]}} Task
+ */
+
+/** @type {Map<string, Task>} */
+const all = new Map();
+
+/** The tasks of an agent, the newest first. @param {number} agent */
+export function tasksOf(agent) {
+  return [...all.values()].filter((t) => t.agent === agent).reverse();
+}
+
+/** @param {string} id */
+export function task(id) {
+  return all.get(id);
+}
+
+/** States in which nothing more comes. @param {string} s */
+export function isOver(s) {
+  return ["completed", "failed", "canceled", "rejected"].includes(s);
+}
+
+/** @param {import("./api.js").Summary} s */
+function learn(s) {
+  if (!s.task || s.operation === "card") return;
+  const t = all.get(s.task) ?? { id: s.task, agent: s.agent, state: "", skill: "", context: "", begun: s.begun, text: "", calls: [] };
+  all.set(t.id, t);
+  if (!t.calls.includes(s.id)) t.calls.push(s.id);
+  t.skill ||= s.skill ?? "";
+  t.context ||= s.context ?? "";
+  if (s.outcome && s.outcome !== "error" && s.outcome !== "message") t.state = stateName(s.outcome);
+  news(t);
+}
+
+/** @type {Set<Task>} */
+const changed = new Set();
+
+/** Tells of a task, once for all that happens before the next picture. @param {Task} t */
+function news(t) {
+  if (changed.size === 0) requestAnimationFrame(() => {
+    const list = [...changed];
+    changed.clear();
+    list.forEach((t) => tell("task", t));
+  });
+  changed.add(t);
+}
+
+/** Tasks stay the same objects: views hold them. */
+function relearn() {
+  for (const t of all.values()) t.calls.length = 0;
+  state.calls.forEach(learn);
+  for (const t of [...all.values()]) {
+    if (t.calls.length === 0) all.delete(t.id);
+  }
+}
+
+on("loaded", relearn);
+on("cleared", relearn);
+on("call", learn);
+on("event", ({ call, event }) => {
+  const s = state.calls.get(call);
+  if (!s || !event.task) return;
+  if (s.task !== event.task) {
+    s.task = event.task;
+    learn(s);
+  }
+  const t = all.get(event.task);
+  if (!t) return;
+  if (event.state) t.state = stateName(event.state);
+  if (event.text) t.text = event.text;
+  news(t);
+});

@@ -1,0 +1,62 @@
+// @ts-check
+// Several agents on one page, and the calls between them.
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { after, before, test } from "node:test";
+import { browser, copyAgent, dev, open, picture, remove, violations } from "./harness.js";
+
+/** @type {string[]} */ let dirs = [];
+/** @type {import("./harness.js").Dev} */ let d;
+/** @type {import("playwright-core").Browser} */ let b;
+
+/** Finds three ports in a row that nobody has. */
+async function ports() {
+  for (;;) {
+    const first = 20_000 + Math.floor(Math.random() * 10_000);
+    const held = await Promise.all([0, 1, 2].map(async (i) => {
+      const s = createServer();
+      s.listen(first + i, "127.0.0.1");
+      return once(s, "listening").then(() => s, () => undefined);
+    }));
+    await Promise.all(held.map((s) => s && new Promise((f) => s.close(f))));
+    if (held.every(Boolean)) return first;
+  }
+}
+
+before(async () => {
+  const [first, ...rest] = await Promise.all([ports(), browser(), ...["planner", "weather", "routes"].map((a) => copyAgent("examples/" + a))]);
+  b = /** @type {import("playwright-core").Browser} */ (rest.shift());
+  dirs = /** @type {string[]} */ (rest);
+  const at = (/** @type {number} */ i) => "http://127.0.0.1:" + (first + i);
+  d = await dev(["--addr", "127.0.0.1:" + first, ...dirs], { env: { A2A_AGENT_WEATHER: at(1), A2A_AGENT_ROUTES: at(2) } });
+  await Promise.all([0, 1, 2].map((i) => d.says(new RegExp("answers at " + at(i)))));
+});
+
+after(async () => {
+  await b?.close();
+  await d?.end();
+  await Promise.all(dirs.map(remove));
+});
+
+test("calls between agents are on one page, with who made them", async () => {
+  const { page, close } = await open(b, d);
+  const at = new URL(d.page);
+  const headers = { "A2agen-Dev-Token": at.searchParams.get("token") ?? "" };
+  const message = { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ data: { from: "Oslo", to: "London" } }], metadata: { skillId: "plan-trip" } };
+  const resp = await fetch(at.origin + "/api/agents/0/call", { method: "POST", headers, body: JSON.stringify({ binding: "JSONRPC", version: "1.0", operation: "SendMessage", request: { message } }) });
+  assert.equal(resp.status, 200);
+  await page.keyboard.press("g");
+  const pairs = page.getByRole("row");
+  await pairs.filter({ hasText: /^page\s*Trip Planner\s*1/ }).waitFor();
+  await pairs.filter({ hasText: /^Trip Planner\s*WeatherBot\s*[1-9]/ }).waitFor();
+  await pairs.filter({ hasText: /^Trip Planner\s*GeoSpatial Route Planner Agent\s*[1-9]/ }).first().waitFor();
+  assert.deepEqual(await violations(page), []);
+  await picture(page, "agents");
+  await page.locator("[role=option]").filter({ hasText: /Trip Planner → WeatherBot/ }).first().click();
+  await page.getByRole("main", { name: "Traffic" }).waitFor();
+  await page.keyboard.press("g");
+  await page.getByRole("button", { name: "Look at it: WeatherBot" }).click();
+  await page.getByRole("button", { name: "Look at it: WeatherBot", pressed: true }).waitFor();
+  await close();
+});

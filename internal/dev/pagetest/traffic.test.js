@@ -1,0 +1,82 @@
+// @ts-check
+// The calls of all callers.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { fake, skillsExtension } from "./fake.js";
+import { browser, dev, open, picture, violations } from "./harness.js";
+
+/** @type {Awaited<ReturnType<typeof fake>>} */
+let agent;
+/** @type {import("./harness.js").Dev} */
+let d;
+/** @type {import("playwright-core").Browser} */
+let b;
+
+before(async () => {
+  agent = await fake({
+    talk: { run: (t) => t.status("COMPLETED") },
+    many: { run: (t) => { for (let i = 1; i < 10_000; i++) t.artifact("rows", [{ text: i + " " }], i > 1); t.status("COMPLETED"); } },
+  });
+  [d, b] = await Promise.all([dev(["--to", agent.url]), browser()]);
+});
+after(async () => {
+  await b?.close();
+  await d?.end();
+  await agent?.end();
+});
+
+/** @param {string} caller @param {string} method @param {unknown} params */
+const ask = (caller, method, params) => fetch(d.agent, {
+  method: "POST", headers: { "Content-Type": "application/json", "A2A-Version": "1.0", "User-Agent": caller }, body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+}).then((r) => r.text());
+
+test("calls are found by their caller, by what they are about, and by whether they failed", async () => {
+  await ask("ann/1", "SendMessage", { message: { messageId: "m1", role: "ROLE_USER", parts: [{ text: "hi" }] } });
+  await ask("bob/1", "GetTask", { id: "nothing" });
+  const { page, close } = await open(b, d);
+  await page.keyboard.press("t");
+  const rows = page.getByRole("listbox").getByRole("option");
+  const shows = async (/** @type {RegExp[]} */ ...all) => {
+    for (const re of all) await rows.filter({ hasText: re }).first().waitFor();
+    await page.waitForFunction((n) => document.querySelectorAll("[role=listbox] .row").length === n, all.length);
+  };
+  await page.getByLabel("Caller").selectOption("ann/1");
+  await shows(/SendMessage/);
+  await page.getByLabel("Caller").selectOption("");
+  await page.getByLabel("failed alone").check();
+  await shows(/GetTask/);
+  await page.getByLabel("failed alone").uncheck();
+  await page.getByLabel("Has").fill("sendmess");
+  await shows(/SendMessage/);
+  await page.getByLabel("Has").fill("nobody says this");
+  await page.getByText("No call is like that.").waitFor();
+  await page.getByLabel("Has").fill("");
+  assert.deepEqual(await violations(page), []);
+  await close();
+});
+
+test("a stream of ten thousand events is drawn on the timeline in a bounded number of pieces", async () => {
+  await ask("ann/1", "SendStreamingMessage", { message: { messageId: "m2", role: "ROLE_USER", parts: [{ text: "many" }], metadata: { [skillsExtension]: { skill: "many" } } } });
+  const { page, close } = await open(b, d);
+  await page.keyboard.press("t");
+  await page.getByRole("option", { name: /SendStreamingMessage/ }).first().click();
+  await page.getByRole("tab", { name: "Timeline" }).click();
+  await page.getByRole("row", { name: /10001 events/ }).waitFor();
+  await page.locator(".piece.is-event").nth(20).waitFor();
+  assert.ok(await page.locator(".piece").count() < 1000);
+  await page.getByRole("tab", { name: "Log lines" }).click();
+  await page.getByRole("option").nth(20).waitFor();
+  assert.ok(await page.locator("[aria-label^='Events and lines'] .row").count() < 100);
+  await close();
+});
+
+test("the views fit a phone", async () => {
+  const { page, close } = await open(b, d, { viewport: { width: 390, height: 800 } });
+  for (const key of ["t", "v", "i", "f"]) {
+    await page.keyboard.press(key);
+    await page.waitForFunction((k) => document.querySelector("#nav [aria-current]")?.getAttribute("aria-keyshortcuts") === k, key);
+    assert.ok(await page.evaluate(() => Math.max(document.documentElement.scrollWidth, document.getElementById("view")?.scrollWidth ?? 0) <= innerWidth), key);
+    await picture(page, "phone-" + key);
+  }
+  await close();
+});

@@ -1,0 +1,252 @@
+// @ts-check
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { fake, skillsExtension } from "./fake.js";
+import { browser, dev, open, picture, violations } from "./harness.js";
+
+/** A schema with everything that a form has to show. */
+const everything = {
+  type: "object", required: ["name", "when", "shape"], description: "All kinds of things.",
+  properties: {
+    name: { type: "string", minLength: 1, description: "What it is called." },
+    count: { type: "integer", minimum: 1, maximum: 5, default: 3 },
+    ratio: { type: "number" },
+    sure: { type: "boolean" },
+    color: { $ref: "#/$defs/color" },
+    day: { type: "string", format: "date" },
+    when: { type: "string", format: "date-time" },
+    shape: { oneOf: [{ $ref: "#/$defs/circle" }, { $ref: "#/$defs/square" }] },
+    stops: { type: "array", items: { type: "object", required: ["city"], properties: { city: { type: "string" } } } },
+    labels: { type: "object", additionalProperties: { type: "string" } },
+    photo: { type: "string", contentEncoding: "base64" },
+    maybe: { type: ["string", "null"] },
+    tree: { $ref: "#/$defs/tree" },
+    whatever: {},
+    lost: { $ref: "#/$defs/nowhere" },
+  },
+  $defs: {
+    color: { enum: ["red", "green"] },
+    circle: { type: "object", required: ["kind", "radius"], properties: { kind: { const: "circle" }, radius: { type: "number" } } },
+    square: { type: "object", required: ["kind", "side"], properties: { kind: { const: "square" }, side: { type: "number" } } },
+    tree: { type: "object", properties: { label: { type: "string" }, child: { $ref: "#/$defs/tree" } } },
+  },
+};
+
+/** @type {Awaited<ReturnType<typeof fake>>} */
+let agent;
+/** @type {import("./harness.js").Dev} */
+let d;
+/** @type {import("playwright-core").Browser} */
+let b;
+
+before(async () => {
+  agent = await fake({
+    everything: { name: "Everything", input: everything, run: (t) => { t.artifact("result", [{ data: { fine: true } }]); t.status("COMPLETED"); } },
+    pieces: { name: "Pieces", run: (t) => { t.artifact("poem", [{ text: "one " }]); t.artifact("poem", [{ text: "two" }], true, true); t.status("COMPLETED", [{ text: "done" }]); } },
+    ask: {
+      name: "Ask",
+      run: (t, m) => (m.taskId ? t.status("COMPLETED", [{ text: "to " + m.parts[0].data.city }])
+        : t.status("INPUT_REQUIRED", [{ text: "Which city?" }, { data: { skill: "ask", input: { type: "object", required: ["city"], properties: { city: { enum: ["Rome", "Oslo"] } } } } }])),
+    },
+    auth: {
+      name: "Auth",
+      run: (t, m) => (m.taskId ? t.status("COMPLETED") : t.status("AUTH_REQUIRED", [{ text: "Please let me read it" }],
+        { [skillsExtension]: { authorization: { scheme: "calendar", scopes: ["read"], url: "https://calendar.example/authorize" } } })),
+    },
+    long: { name: "Long", run: (t) => { if (t.events.length === 1) t.status("WORKING", [{ text: "at it" }]); } },
+    many: { name: "Many", run: (t) => { for (let i = 1; i < 10_000; i++) t.artifact("rows", [{ text: i + " " }], i > 1); t.status("COMPLETED"); } },
+  });
+  [d, b] = await Promise.all([dev(["--to", agent.url]), browser()]);
+});
+after(async () => {
+  await b?.close();
+  await d?.end();
+  agent?.end();
+});
+
+/** @param {string} skill */
+async function trying(skill) {
+  const { page, close } = await open(b, d);
+  await page.getByRole("navigation", { name: "Skills" }).getByRole("link", { name: skill }).click();
+  await page.getByRole("heading", { name: skill, exact: true }).waitFor();
+  const said = agent.asked.length;
+  return { page, close, sent: () => agent.asked.slice(said).filter((a) => a.method.startsWith("Send")) };
+}
+
+test("a skill is a form from its schema", async () => {
+  const { page, close, sent } = await trying("Everything");
+  assert.deepEqual(await violations(page), []);
+  await page.getByLabel("name", { exact: true }).fill("thing");
+  await page.getByLabel("count").fill("4");
+  await page.getByLabel("sure").selectOption("true");
+  await page.getByLabel("color").selectOption("green");
+  await page.getByLabel("day").fill("2026-05-06");
+  await page.getByLabel("when").fill("2026-05-06T07:08");
+  await page.getByLabel("shape").selectOption({ label: "square" });
+  await page.getByLabel("side").fill("2.5");
+  await page.getByRole("button", { name: "Add stops" }).click();
+  await page.getByRole("button", { name: "Add to stops" }).click();
+  await page.getByRole("button", { name: "Add to stops" }).click();
+  await page.getByLabel("city").nth(0).fill("Rome");
+  await page.getByLabel("city").nth(1).fill("Oslo");
+  await page.getByRole("button", { name: "stops 2 up" }).click();
+  await page.getByRole("button", { name: "Add labels" }).click();
+  await page.getByRole("button", { name: "Add a member to labels" }).click();
+  await page.getByLabel("Name in labels").fill("__proto__");
+  await page.getByLabel("value").last().fill("own");
+  await page.getByLabel("photo").setInputFiles({ name: "a.png", mimeType: "image/png", buffer: Buffer.from("hi") });
+  await page.getByLabel("maybe").selectOption({ label: "null" });
+  await page.getByRole("button", { name: "Add tree" }).click();
+  await page.getByRole("button", { name: "Add child" }).click();
+  await page.getByLabel("label").nth(1).fill("leaf");
+  await page.getByLabel("whatever (JSON)").fill("[1, 2]");
+  await page.getByLabel("nowhere (JSON)").or(page.getByLabel("lost (JSON)")).fill('"found"');
+  await picture(page, "try");
+  await page.keyboard.press("Control+Enter");
+  await page.getByText("completed", { exact: true }).first().waitFor();
+  const [{ params }] = sent();
+  const data = params.message.parts[0].data;
+  assert.ok(Object.hasOwn(data.labels, "__proto__"));
+  assert.deepEqual({ ...data, labels: undefined, when: new Date(data.when).getTime() }, {
+    name: "thing", count: 4, sure: true, color: "green", day: "2026-05-06", when: new Date("2026-05-06T07:08").getTime(), shape: { kind: "square", side: 2.5 },
+    stops: [{ city: "Oslo" }, { city: "Rome" }], labels: undefined, photo: "aGk=", maybe: null, tree: { child: { label: "leaf" } }, whatever: [1, 2], lost: "found",
+  });
+  assert.equal(params.message.metadata[skillsExtension].skill, "everything");
+  await close();
+});
+
+test("the same value is JSON, is pasted, and what is no JSON is said", async () => {
+  const { page, close, sent } = await trying("Everything");
+  const value = { name: "a", when: "2026-01-02T03:04:05.678+02:00", shape: { kind: "circle", radius: 1 }, more: { of: "it" } };
+  await page.evaluate((v) => navigator.clipboard.writeText(JSON.stringify(v)), value);
+  await page.getByRole("button", { name: "Paste JSON" }).click();
+  await page.getByLabel("radius").waitFor();
+  assert.equal(await page.getByLabel("name", { exact: true }).inputValue(), "a");
+  await page.getByRole("tab", { name: "JSON" }).click();
+  assert.deepEqual(JSON.parse(await page.getByLabel("Data, as JSON").inputValue()), value);
+  await page.getByLabel("Data, as JSON").fill("{");
+  await page.getByRole("button", { name: "Send", exact: true }).click();
+  await page.getByText("this is no JSON").waitFor();
+  assert.equal(sent().length, 0);
+  await page.getByLabel("Data, as JSON").fill(JSON.stringify(value));
+  await page.getByRole("button", { name: "Send", exact: true }).click();
+  await page.getByText("completed", { exact: true }).first().waitFor();
+  assert.deepEqual(sent()[0].params.message.parts[0].data, value);
+  await close();
+});
+
+test("a text goes to whatever fits, with files, and without waiting", async () => {
+  const { page, close, sent } = await trying("Whatever fits");
+  await page.getByLabel("Text", { exact: true }).fill("hello");
+  await page.getByText("Files", { exact: true }).click();
+  await page.getByLabel("Files that go with it").setInputFiles({ name: "a.txt", mimeType: "text/plain", buffer: Buffer.from("hi") });
+  await page.getByLabel("How", { exact: true }).selectOption({ label: "Send, and do not wait" });
+  await page.getByLabel("Conversation").fill("context-9");
+  await page.getByRole("button", { name: "Send", exact: true }).click();
+  await page.getByRole("heading", { name: /Task/ }).waitFor();
+  const [{ method, params }] = sent();
+  assert.equal(method, "SendMessage");
+  assert.deepEqual(params.message.parts, [{ text: "hello" }, { raw: "aGk=", filename: "a.txt", mediaType: "text/plain" }]);
+  assert.deepEqual([params.message.contextId, params.message.metadata, params.configuration.returnImmediately], ["context-9", undefined, true]);
+  await close();
+});
+
+test("the log of a task has its events with their bytes, and its artifacts joined and one by one", async () => {
+  const { page, close } = await trying("Pieces");
+  await page.getByLabel("Text", { exact: true }).fill("go");
+  await page.getByRole("button", { name: "Send", exact: true }).click();
+  const events = page.getByRole("listbox", { name: "Events of the task" });
+  await events.getByRole("option", { name: /completed/ }).waitFor();
+  assert.equal(await events.getByRole("option").count(), 5);
+  await events.getByRole("option", { name: /artifact poem \+/ }).click();
+  await page.locator(".event pre").filter({ hasText: /^id: 3\ndata: \{"jsonrpc":"2.0".*"append":true,"lastChunk":true/ }).waitFor();
+  await page.getByRole("tab", { name: "As 1.0 has it" }).click();
+  await page.locator(".event pre").filter({ hasText: '"artifactId": "poem"' }).waitFor();
+  assert.deepEqual(await violations(page), []);
+  await picture(page, "events");
+  await page.getByRole("tab", { name: "Artifacts" }).click();
+  await page.locator("pre", { hasText: /^one two$/ }).waitFor();
+  await page.getByRole("tab", { name: "One by one" }).click();
+  await page.locator("pre", { hasText: /^two$/ }).waitFor();
+  await close();
+});
+
+test("a question is a form, and its answer goes on with the task", async () => {
+  const { page, close, sent } = await trying("Ask");
+  await page.getByLabel("Text", { exact: true }).fill("go");
+  await page.getByRole("button", { name: "Send", exact: true }).click();
+  await page.getByText("Which city?").first().waitFor();
+  await picture(page, "question");
+  assert.deepEqual(await violations(page), []);
+  await page.getByLabel("city").selectOption("Oslo");
+  await page.getByRole("button", { name: "Answer" }).click();
+  await page.getByText("completed", { exact: true }).first().waitFor();
+  const message = sent()[1].params.message;
+  assert.deepEqual([message.taskId, message.parts[0].data], [sent().length && [...agent.tasks.keys()].at(-1), { city: "Oslo" }]);
+  await close();
+});
+
+test("an authorization is granted, with a header that is masked in the record", async () => {
+  const { page, close, sent } = await trying("Auth");
+  await page.getByLabel("Text", { exact: true }).fill("go");
+  await page.getByRole("button", { name: "Send", exact: true }).click();
+  await page.getByText("Please let me read it").first().waitFor();
+  assert.equal(await page.getByRole("link", { name: /Open this address/ }).getAttribute("href"), "https://calendar.example/authorize");
+  await page.getByLabel("Header Authorization of the answer").fill("Bearer secret-123");
+  await page.getByRole("button", { name: "It is granted" }).click();
+  await page.getByText("completed", { exact: true }).first().waitFor();
+  assert.equal(agent.asked.filter((a) => a.headers.authorization === "Bearer secret-123").length, 1);
+  assert.equal(sent().length, 2);
+  const kept = await page.evaluate(async () => {
+    const { calls } = await (await fetch("/api/calls")).json();
+    return JSON.stringify(await Promise.all(calls.map(async (/** @type {any} */ c) => (await fetch("/api/calls/" + c.id)).json())));
+  });
+  assert.ok(!kept.includes("secret-123"));
+  await close();
+});
+
+test("a task is listened to again after an event, is asked how it stands, and is canceled", async () => {
+  const { page, close } = await trying("Long");
+  await page.getByLabel("Text", { exact: true }).fill("go");
+  await page.getByRole("button", { name: "Send", exact: true }).click();
+  const events = page.getByRole("listbox", { name: "Events of the task" });
+  await events.getByRole("option", { name: /at it/ }).waitFor();
+  await page.getByRole("button", { name: "Stop listening" }).click();
+  await events.getByRole("option", { name: /SendStreamingMessage.*broken/ }).waitFor();
+  await page.getByLabel("after event").fill("1");
+  await page.getByRole("button", { name: "Subscribe" }).click();
+  await events.getByRole("option", { name: /SubscribeToTask/ }).waitFor();
+  await events.getByRole("option", { name: /at it/ }).nth(1).waitFor();
+  assert.equal(agent.asked.find((a) => a.method === "SubscribeToTask")?.headers["last-event-id"], "1");
+  await page.getByRole("button", { name: "Ask how it stands" }).click();
+  await events.getByRole("option", { name: /GetTask/ }).waitFor();
+  await page.getByRole("button", { name: "Cancel", exact: true }).click();
+  await page.locator(".state.canceled").first().waitFor();
+  await close();
+});
+
+test("10,000 events are a list that scrolls without a stutter", async () => {
+  const { page, close } = await trying("Many");
+  await page.getByLabel("Text", { exact: true }).fill("go");
+  await page.getByRole("button", { name: "Send", exact: true }).click();
+  const events = page.getByRole("listbox", { name: "Events of the task" });
+  await page.locator(".state.completed").first().waitFor();
+  await page.waitForFunction(() => Number(document.querySelector(".events [role=option]")?.getAttribute("aria-setsize")) >= 10_001);
+  assert.ok(await events.getByRole("option").count() < 100);
+  const longest = await events.evaluate(async (list) => {
+    let longest = 0;
+    let last = performance.now();
+    for (let i = 0; i < 60; i++) {
+      list.scrollTop += 4000;
+      await new Promise(requestAnimationFrame);
+      longest = Math.max(longest, performance.now() - last);
+      last = performance.now();
+    }
+    return longest;
+  });
+  console.log(`the longest of 60 pictures while scrolling through 10,000 events: ${longest.toFixed(1)} ms`);
+  await events.focus();
+  await page.keyboard.press("End");
+  await page.locator(".event h3", { hasText: "Event 10" }).waitFor();
+  await close();
+});
