@@ -55,7 +55,7 @@ type Options struct {
 	Router Router
 	Chosen func(*Choice)   // is told why messages go to their skills; nil: nobody is
 	Calls  func(OtherCall) // is told of calls of other agents; nil: nobody is
-	Strict bool          // requests that name no version are none of 1.0 (R73)
+	Strict bool            // requests that name no version are none of 1.0 (R73)
 	Now    func() time.Time
 	Hooks  Hooks
 	// Identifies: the host finds out who callers are. Without that there is no extended card for anybody.

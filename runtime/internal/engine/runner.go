@@ -40,7 +40,7 @@ func (e *Engine) newRunner(o Options) *run.Runner {
 		Store: e.store, Protocol: e.protocol, Skills: e.skills, Feed: &e.feed, Deliveries: e.pushing,
 		Observers: &e.observers, Nesting: e.nesting, Log: e.log, Logger: e.logger,
 		Chosen: o.Chosen, Calls: o.Calls,
-		Now:    func() time.Time { return o.Now().UTC().Truncate(time.Millisecond) }, // R96, R98, T60
+		Now: func() time.Time { return o.Now().UTC().Truncate(time.Millisecond) }, // R96, R98, T60
 		Limits: run.Limits{
 			Work: e.limits.Work, Queue: e.limits.Body, Page: e.limits.Page, Event: e.limits.Event,
 			Running: e.limits.Running, Pushes: e.limits.Pushes, Timeout: e.limits.Timeout,
