@@ -403,12 +403,13 @@ type Delivery struct {
 	Holder  int64     // the claim
 }
 
-// Outcome is what a delivery came to. Then it is tried again after a while, or is dead, or neither: it sleeps until
-// there is an event that was not sent.
+// Outcome is what a delivery came to. Then it is tried again after a while, or is dead, or neither: it is due if there
+// is an event that was not sent, and else sleeps until there is one.
 type Outcome struct {
 	Sent  int64         // the last event that arrived; 0: none did
 	Until int64         // the next [Delivery.Until], if Sent is set
 	Again time.Duration // after a failure; 0: there was none
+	Later time.Duration // it was not tried, and is due after so long; 0: at once
 	Dead  string        // why it was given up; "": it was not
 }
 

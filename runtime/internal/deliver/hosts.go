@@ -25,6 +25,8 @@ const (
 
 	promptWithin = time.Second            // an answer in this time is prompt
 	slowAfter    = 250 * time.Millisecond // without an answer a host is slow, and nobody waits for it
+	// leastPause is how long a job that was given back because of a slow host waits at least.
+	leastPause = time.Second
 )
 
 // job is a delivery that is claimed.
@@ -32,8 +34,9 @@ type job struct {
 	store.Delivery
 	claimed  time.Time
 	host     *host
-	inFlight bool
-	next     *job // the same delivery, claimed again while this one was in flight
+	inFlight bool          // it is being delivered or given back
+	later    time.Duration // given back, it falls due after this
+	next     *job          // the same delivery, claimed again while this one was in flight
 }
 
 // jobKey tells jobs apart: a task and one of its configurations.
@@ -48,36 +51,49 @@ func (j *job) key() jobKey { return jobKey{j.Key, j.Push.ID} }
 type host struct {
 	name     string
 	queue    []*job
-	inFlight int
-	heard    time.Time // when it answered last, or the first of those in flight was sent
+	inFlight int       // jobs that are being delivered
+	asking   int       // of those, requests that are under way: the others wait for the store
+	heard    time.Time // when it answered last, or the first of the requests under way was sent
 	prompt   bool      // the last answer came in time
-	silent   bool      // the last notification was not answered at all
+	silent   time.Time // when the first of the requests without any answer was sent; zero: it answered the last one
 }
 
-// slow reports whether the host keeps what is in flight waiting.
-func (h *host) slow(now time.Time) bool { return h.inFlight > 0 && now.Sub(h.heard) > slowAfter }
+// slow reports whether the host keeps what is under way waiting.
+func (h *host) slow(now time.Time) bool { return h.asking > 0 && now.Sub(h.heard) > slowAfter }
+
+// pause is for how long nothing more is sent to a host that is slow: as long as it has not answered.
+func (h *host) pause(now time.Time) time.Duration {
+	since := h.heard
+	if !h.silent.IsZero() {
+		since = h.silent
+	}
+	return min(max(now.Sub(since), leastPause), claimFor)
+}
 
 // limit is how many notifications may be in flight to the host.
 func (h *host) limit() int {
-	if h.silent {
+	if !h.silent.IsZero() {
 		return 1
 	}
 	return maxPerHost
 }
 
-// begin notes that a notification is sent.
-func (h *host) begin(now time.Time) {
-	if h.inFlight == 0 {
+// ask notes that a request is sent.
+func (h *host) ask(now time.Time) {
+	if h.asking == 0 {
 		h.heard = now
 	}
-	h.inFlight++
+	h.asking++
 }
 
-// end notes that the host answered after a while, or did not.
-func (h *host) end(now time.Time, answered bool, after time.Duration) {
-	h.inFlight--
-	h.prompt, h.silent = answered && after <= promptWithin, !answered
-	if answered {
-		h.heard = now
+// reply notes that the host answered a request, or did not.
+func (h *host) reply(asked, now time.Time, answered bool) {
+	h.asking--
+	h.prompt = answered && now.Sub(asked) <= promptWithin
+	switch {
+	case answered:
+		h.heard, h.silent = now, time.Time{}
+	case h.silent.IsZero():
+		h.silent = asked
 	}
 }

@@ -24,21 +24,19 @@ const (
 	maxAfter     = time.Hour // that a receiver may ask for
 )
 
-// deliver sends the next notification of a job and settles what came of it. It reports whether the receiver answered.
-func (w *Worker) deliver(j *job) (answered bool) {
+// deliver sends the next notification of a job and settles what came of it.
+func (w *Worker) deliver(j *job) {
 	ctx, cancel := w.storeContext()
 	defer cancel()
 	recs, err := w.Store.Events(ctx, j.Key, j.Next-1, maxBatch+1)
 	if err == nil && len(recs) == 0 {
 		w.settle(j, store.Outcome{})
-		return true
+		return
 	}
 	b, err := w.next(ctx, j, recs, err)
 	if err != nil {
-		if !errors.Is(err, store.ErrNotFound) { // its claim runs out
-			w.log(j).Warn("push notification could not be read, trying again", "error", err)
-		}
-		return true
+		w.unread(j, err)
+		return
 	}
 	err = w.post(j, b)
 	var failure *runtime.PushFailure
@@ -49,15 +47,24 @@ func (w *Worker) deliver(j *job) (answered bool) {
 			o.Until = w.joined(recs[n:])
 		}
 		w.settle(j, o)
-		return true
 	case w.ctx.Err() != nil: // the worker is closing; it may have arrived
 		w.settle(j, store.Outcome{})
-		return false
-	case !errors.As(err, &failure):
-		failure = &runtime.PushFailure{Reason: err.Error()}
+	case errors.As(err, &failure):
+		w.failed(j, failure)
+	default:
+		w.failed(j, &runtime.PushFailure{Reason: err.Error()})
 	}
-	w.failed(j, failure)
-	return failure.Answered
+}
+
+// unread settles a job whose notification could not be read: if its claim were left to run out, what follows would
+// wait, although the store may answer the next moment.
+func (w *Worker) unread(j *job, err error) {
+	switch {
+	case w.ctx.Err() != nil:
+		w.settle(j, store.Outcome{})
+	case !errors.Is(err, store.ErrNotFound): // if the task is gone, so is the delivery
+		w.failed(j, &runtime.PushFailure{Reason: "it could not be read: " + err.Error()})
+	}
 }
 
 // post encodes a notification and sends it.
@@ -65,12 +72,12 @@ func (w *Worker) post(j *job, b *batch) error {
 	waiting, cancel := context.WithTimeout(w.ctx, maxClaimAge/2)
 	defer cancel()
 	if err := w.bodies.Acquire(waiting, b.bytes); err != nil {
-		return &runtime.PushFailure{Reason: "there was no room to write it", Answered: true}
+		return &runtime.PushFailure{Reason: "there was no room to write it"}
 	}
 	defer w.bodies.Release(b.bytes)
 	encoded, err := w.Encode(j.Push.Version, b.task, w.event(b))
 	if err != nil {
-		return &runtime.PushFailure{Reason: err.Error(), Answered: true}
+		return &runtime.PushFailure{Reason: err.Error()}
 	}
 	if encoded.LeftOut != nil {
 		w.log(j).Warn("what a task holds cannot be written in a push notification", "error", encoded.LeftOut)
@@ -84,7 +91,7 @@ func (w *Worker) post(j *job, b *batch) error {
 // push sends a notification, and tells the observers.
 func (w *Worker) push(j *job, n *runtime.Notification) error {
 	if w.Observers.None() {
-		return w.Sender.Push(w.ctx, n)
+		return w.ask(w.ctx, j.host, n)
 	}
 	h := w.head(j)
 	c := &carrier{kept: *observing.ReadTrace(h.Trace)}
@@ -94,9 +101,25 @@ func (w *Worker) push(j *job, n *runtime.Notification) error {
 	}
 	ctx := w.Observers.Begin(w.ctx, a)
 	n.TraceParent, n.TraceState = c.sent.Parent, c.sent.State
-	err := w.Sender.Push(ctx, n)
+	err := w.ask(ctx, j.host, n)
 	a.Reason = reasonOf(err)
 	w.Observers.End(ctx, a)
+	return err
+}
+
+// ask sends a notification to a host, and notes how long that took to answer.
+func (w *Worker) ask(ctx context.Context, h *host, n *runtime.Notification) error {
+	asked := time.Now()
+	w.mu.Lock()
+	h.ask(asked)
+	w.mu.Unlock()
+	err := w.Sender.Push(ctx, n)
+	now := time.Now()
+	var failure *runtime.PushFailure
+	answered := err == nil || errors.As(err, &failure) && failure.Answered
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	h.reply(asked, now, answered)
 	return err
 }
 

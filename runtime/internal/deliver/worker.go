@@ -55,8 +55,8 @@ type Encoded struct {
 // memory does not grow with the backlog, and nothing that waits here is lost when the process ends. A configuration has
 // one notification in flight at most, which keeps them in order.
 //
-// A host that does not answer must delay nobody else. Jobs that wait for it are forgotten: their claims run out, and
-// they fall due again.
+// A host that does not answer must delay nobody else. Jobs that wait for it are given back to the store, and fall due
+// again after a while.
 type Worker struct {
 	Config
 	bodies budget.Budget // of notifications in flight
@@ -74,6 +74,8 @@ type Worker struct {
 	jobs     map[jobKey]*job
 	inFlight int
 	unproven int // of those in flight, to hosts that have not answered in time yet
+	returned []*job
+	giving   bool // a goroutine gives back what is returned
 }
 
 // bodyBytes is how many bytes the notifications in flight may have in all.
@@ -140,7 +142,7 @@ func (w *Worker) hasRoom() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(w.jobs)+claimBatch > maxClaimed {
-		w.forgetSlow(time.Now())
+		w.returnSlow(time.Now())
 	}
 	full := len(w.jobs)+claimBatch > maxClaimed
 	if full || w.stopped {
@@ -195,27 +197,65 @@ func (w *Worker) enqueue(j *job, now time.Time) {
 		h = &host{name: name}
 		w.hosts[name] = h
 	}
-	if h.slow(now) && len(h.queue) > 0 {
-		return
-	}
 	j.host = h
 	w.jobs[j.key()] = j
+	if h.slow(now) && len(h.queue) > 0 {
+		w.giveBack(j, h.pause(now))
+		return
+	}
 	if h.queue = append(h.queue, j); len(h.queue) == 1 {
 		w.queued = append(w.queued, h)
 	}
 	w.dispatch(now)
 }
 
-// forgetSlow forgets the jobs that wait for slow hosts, but for one each. Callers must hold w.mu.
-func (w *Worker) forgetSlow(now time.Time) {
+// returnSlow gives back the jobs that wait for slow hosts, but for one each. Callers must hold w.mu.
+func (w *Worker) returnSlow(now time.Time) {
 	for _, h := range w.queued {
 		if h.slow(now) {
 			for _, j := range h.queue[1:] {
-				delete(w.jobs, j.key())
+				w.giveBack(j, h.pause(now))
 			}
 			clear(h.queue[1:])
 			h.queue = h.queue[:1]
 		}
+	}
+}
+
+// giveBack has a job given back to the store, where it falls due again after a while. Until then it counts as claimed,
+// which bounds how many there are. Callers must hold w.mu.
+func (w *Worker) giveBack(j *job, later time.Duration) {
+	j.inFlight, j.later = true, later
+	w.returned = append(w.returned, j)
+	if !w.giving && !w.stopped {
+		w.giving = true
+		w.done.Add(1)
+		go w.giveAllBack()
+	}
+}
+
+// giveAllBack gives back what is returned.
+func (w *Worker) giveAllBack() {
+	defer w.done.Done()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for len(w.returned) > 0 && !w.stopped { // Close gives back the rest
+		j := w.returned[0]
+		w.returned = w.returned[1:]
+		w.mu.Unlock()
+		w.settle(j, store.Outcome{Later: j.later})
+		w.mu.Lock()
+		w.finished(j, time.Now())
+	}
+	w.giving, w.returned = false, nil
+	w.startClaiming() // to know when they fall due
+}
+
+// finished forgets a job. Callers must hold w.mu.
+func (w *Worker) finished(j *job, now time.Time) {
+	delete(w.jobs, j.key())
+	if j.next != nil {
+		w.enqueue(j.next, now)
 	}
 }
 
@@ -234,11 +274,11 @@ func (w *Worker) dispatch(now time.Time) {
 			w.queued = append(w.queued, h)
 		}
 		if now.Sub(j.claimed) > maxClaimAge {
-			delete(w.jobs, j.key())
+			w.giveBack(j, 0)
 			continue
 		}
-		h.begin(now)
 		j.inFlight = true
+		h.inFlight++
 		w.inFlight++
 		unproven := !h.prompt
 		if unproven {
@@ -252,20 +292,16 @@ func (w *Worker) dispatch(now time.Time) {
 // run delivers one job's notification.
 func (w *Worker) run(j *job, unproven bool) {
 	defer w.done.Done()
-	begin := time.Now()
-	answered := w.deliver(j)
+	w.deliver(j)
 	now := time.Now()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	delete(w.jobs, j.key())
 	w.inFlight--
 	if unproven {
 		w.unproven--
 	}
-	j.host.end(now, answered, now.Sub(begin))
-	if j.next != nil {
-		w.enqueue(j.next, now)
-	}
+	j.host.inFlight--
+	w.finished(j, now)
 	w.dispatch(now)
 	if h := j.host; h.inFlight == 0 && len(h.queue) == 0 && len(w.hosts) > maxHosts {
 		delete(w.hosts, h.name)
@@ -297,8 +333,10 @@ func (w *Worker) Close(ctx context.Context) {
 	last, end := context.WithTimeout(context.Background(), w.Grace)
 	defer end()
 	for _, j := range w.jobs {
-		if w.Store.Settle(last, j.Delivery, store.Outcome{}) != nil && last.Err() != nil {
-			break // the claims run out
+		for ; j != nil; j = j.next {
+			if w.Store.Settle(last, j.Delivery, store.Outcome{}) != nil && last.Err() != nil {
+				return // the claims run out
+			}
 		}
 	}
 	clear(w.jobs)

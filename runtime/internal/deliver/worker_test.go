@@ -504,6 +504,101 @@ func TestWhatFollowsIsSentWhenTheStoreAnswersAgain(t *testing.T) {
 	})
 }
 
+// away makes a worker with a store whose calls of one kind hang until the store is back.
+func away(t *testing.T, p Sender, op string) (d *desk, back func()) {
+	wait := make(chan struct{})
+	s := faultstore.New(memory.New(memory.Limits{}), func(c faultstore.Call) faultstore.Fault {
+		if c.Op != op {
+			return faultstore.Fault{}
+		}
+		return faultstore.Fault{Wait: wait}
+	})
+	return newDesk(t, s, p), func() { close(wait) }
+}
+
+// While the store does not answer, the host has nothing to answer: it must not be taken for slow.
+func TestASlowStoreDelaysNothingAfterwards(t *testing.T) {
+	for _, op := range []string{"events", "settle"} {
+		t.Run(op, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := &post{}
+				d, back := away(t, p, op)
+				for i := range 100 {
+					d.says(d.task(fmt.Sprint("t", i), "host"), "WORKING")
+					time.Sleep(20 * time.Millisecond)
+				}
+				back()
+				time.Sleep(time.Second)
+				if n := len(p.arrived()); n != 100 {
+					t.Errorf("%d of 100 have arrived", n)
+				}
+			})
+		})
+	}
+}
+
+func TestWhatCouldNotBeReadIsSentSoon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := faultstore.New(memory.New(memory.Limits{}), faultstore.Times(1, faultstore.Fault{Refuse: store.ErrUnavailable},
+			func(c faultstore.Call) bool { return c.Op == "events" }))
+		p := &post{}
+		d := newDesk(t, s, p)
+		d.says(d.task("t", "a"), "WORKING", "COMPLETED")
+		time.Sleep(2 * firstBackoff)
+		if text := story(t, p.arrived()); text != "WORKINGCOMPLETED" {
+			t.Errorf("it is told %q", text)
+		}
+	})
+}
+
+// What waits for a host that is slow waits as long again as it was slow, at most, not until its claim has run out.
+func TestWhatASlowHostDelaysIsSentSoonAfter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var up atomic.Bool
+		p := &post{answer: func(ctx context.Context, _ *runtime.Notification) error {
+			if !up.Load() {
+				return hang(ctx)
+			}
+			return nil
+		}}
+		d := newDesk(t, memory.New(memory.Limits{}), p)
+		for i := range 500 {
+			d.says(d.task(fmt.Sprint("t", i), "host"), "WORKING")
+			time.Sleep(2 * time.Millisecond)
+		}
+		up.Store(true)
+		time.Sleep(30 * time.Second)
+		if n := len(p.arrived()); n != 500 {
+			t.Errorf("%d of 500 have arrived", n)
+		}
+	})
+}
+
+// A host that answers nothing for hours costs the store less and less.
+func TestWhatWaitsForAHostThatIsAwayIsClaimedSeldom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		calls := 0
+		s := faultstore.New(memory.New(memory.Limits{}), func(c faultstore.Call) faultstore.Fault {
+			if c.Op == "settle" {
+				calls++
+			}
+			return faultstore.Fault{}
+		})
+		p := &post{answer: func(ctx context.Context, _ *runtime.Notification) error { return hang(ctx) }}
+		d := newDesk(t, s, p)
+		const flood = 2000
+		for i := range flood {
+			d.says(d.task(fmt.Sprint("t", i), "host"), "WORKING")
+		}
+		time.Sleep(10 * time.Minute)
+		before := calls
+		time.Sleep(20 * time.Minute)
+		if n := calls - before; n > 12*flood {
+			t.Errorf("%d deliveries were settled %d times in 20 minutes", flood, n)
+		}
+	})
+}
+
 // A receiver that was away for longer than the log lasts gets the task as it stands.
 func TestAReceiverThatWasAwayForTooLongGetsTheTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -53,6 +53,7 @@ type Outcome struct {
 	Sent  int64         // the last event that arrived; 0: none did
 	Until int64         // the next Cursor.Until, if Sent is set
 	Again time.Duration // after a failure; 0: there was none
+	Later time.Duration // it waits so long, without a failure; 0: it need not
 	Dead  string        // why it was given up; "": it was not
 }
 
@@ -103,7 +104,7 @@ func (c *Cursor) Settle(holder int64, o Outcome, version, now int64) error {
 		}
 		c.Due = now + int64(o.Again)
 	default:
-		c.wakeIfBehind(version, now)
+		c.wakeIfBehind(version, now+int64(o.Later))
 	}
 	return nil
 }

@@ -193,6 +193,14 @@ func failedDeliveries(s *suite) {
 	}
 	s.set(in, k, config("p1"))
 	d = next("set anew", 0)
+	s.settle(in, d, store.Outcome{Later: time.Hour})
+	if list, wait := s.due(in, 9, time.Minute); len(list) != 0 || wait <= 0 || wait > time.Hour {
+		s.Errorf("of what is due later are due %v, the next in %v", list, wait)
+	}
+	s.set(in, k, config("p1"))
+	d = next("set anew", 0)
+	s.settle(in, d, store.Outcome{Later: time.Millisecond})
+	d = next("later", 0)
 	for attempt := 1; attempt <= 3; attempt++ {
 		s.settle(in, d, store.Outcome{Again: time.Millisecond})
 		d = next("again", attempt)
