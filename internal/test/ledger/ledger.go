@@ -138,10 +138,14 @@ func (t *Tally) String() string {
 		t.Tasks, t.Failed, t.Events, t.Notifications, t.Repeated, t.Faults)
 }
 
+// lastDelivery is how long after the last harm a notification may still be on its way: some tries of it were refused, or
+// the process that had claimed it is gone. A claim alone would last for two minutes.
+const lastDelivery = 30 * time.Second
+
 // Report checks the webhooks, and what all tasks are in the end, and says how much it was.
 func (l *Load) Report(t *testing.T) *Tally {
 	t.Helper()
-	sum, until := &Tally{}, time.Now().Add(150*time.Second) // a claim of a delivery lasts two minutes
+	sum, until := &Tally{}, time.Now().Add(lastDelivery)
 	var group sync.WaitGroup
 	for _, c := range l.clients {
 		for _, p := range c.promises {
