@@ -96,7 +96,7 @@ func remotes(clients []remoteClient, module string) (list []*ir.Remote) {
 func (g *generation) readClient(cfg *config.Config, c config.Client) (*remoteClient, diag.List) {
 	var list diag.List
 	file, kept := c.Card()
-	fetch := "a2agen client " + c.URL + c.Path + " --name " + c.Name
+	fetch := "a2agen client " + c.Target() + " --name " + c.Name
 	if strings.HasPrefix(c.URL, "http://") {
 		fetch += " --allow-private-network"
 	}
@@ -109,16 +109,16 @@ func (g *generation) readClient(cfg *config.Config, c config.Client) (*remoteCli
 		list.Errorf(c.Pos, "unreadable", "", "the card of client %q cannot be read: %s: %v", c.Name, file, reason(err))
 		return nil, list
 	}
-	pin := output.ClientPin{URL: c.URL, Out: c.Out, Card: file, Digest: output.Digest(src)}
+	pin := output.ClientPin{URL: c.Source(), Out: c.Out, Card: file, Digest: output.Digest(src)}
 	old, known := g.Pins[c.Name]
 	if known && kept && old.Card == file && old.Digest != pin.Digest {
 		list.Errorf(diag.Pos{File: file}, "pin", "run "+fetch+" to take over a changed card",
 			"the card is not the one that is pinned in %s", output.LockName)
 		return nil, list
 	}
-	if known && c.URL != "" && old.URL != c.URL {
-		list.Errorf(c.Pos, "pin", "run "+fetch+" to take over the card there, or restore the url",
-			"the card of client %q is not that of its url: it was taken from %s", c.Name, cmp.Or(old.URL, "a file"))
+	if known && c.Source() != "" && old.URL != c.Source() {
+		list.Errorf(c.Pos, "pin", "run "+fetch+" to take over the card there, or restore what a2agen.yaml said",
+			"the card of client %q is not the one that a2agen.yaml names: it was taken from %s", c.Name, cmp.Or(old.URL, "a file"))
 		return nil, list
 	}
 	imported, list := card.Import(file, src)

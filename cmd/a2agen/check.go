@@ -55,7 +55,7 @@ a deployment break? It exits with 1 for a breaking difference, and with 2 if the
 			r.Handlers = withoutStubs(r.Handlers)
 		}
 		if remote && err == nil {
-			at := project.RemoteOptions{Options: o, AllowPrivate: private, Deployed: os.Getenv(server.EnvURL)}
+			at := project.RemoteOptions{Options: o, AllowPrivate: private, Catalog: theCatalog(""), Deployed: os.Getenv(server.EnvURL)}
 			r.Remote, err = project.CheckRemote(cmd.Context(), at)
 		}
 		if *format == formatJSON {

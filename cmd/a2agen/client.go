@@ -14,11 +14,12 @@ import (
 
 func clientCommand() *cobra.Command {
 	var o project.ClientOptions
+	var where string
 	cmd := &cobra.Command{
-		Use:   "client URL|FILE",
+		Use:   "client URL|FILE|NAME[@VERSION]",
 		Short: "Make a typed client for somebody else's agent",
-		Long: `client reads an agent card — from the agent's URL, from the card's own URL or from a file — keeps it in the project, pins its
-digest in a2agen.lock, adds the client to a2agen.yaml and generates a package with one method for each skill. From then on generate
+		Long: `client reads an agent card — from the agent's URL, from the card's own URL, from a file or from a catalog, where it has a name and
+a version (see a2agen catalog) — keeps it in the project, pins its digest in a2agen.lock, adds the client to a2agen.yaml and generates a package with one method for each skill. From then on generate
 works without the network. Run client again to take over a changed card.
 
 --module makes a Go module for the client in the folder, which builds, has tests and a program that calls the agent. Other clients
@@ -35,12 +36,13 @@ Private addresses, loopback included, are refused unless --allow-private-network
 		Example: `  a2agen client https://agent.example.com --name travel
   a2agen client https://agent.example.com -C travelclient --module example.com/travelclient
   a2agen client card.json --name travel --out internal/travel
+  a2agen client travel@1.2.0            # of the catalog
   a2agen client https://agent.example.com --bindings GRPC,JSONRPC
   a2agen client https://agent.example.com --jwks travel-jwks.json --strict
   a2agen client http://127.0.0.1:8080 --allow-private-network`,
-		Args: exactly(1, "the agent's URL, or a file with its card"),
+		Args: exactly(1, "the agent's URL, a file with its card, or its name in the catalog"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.Tool, o.Target = project.ThisTool(), args[0]
+			o.Tool, o.Target, o.Catalog = project.ThisTool(), args[0], theCatalog(where)
 			done := announce(cmd, "fetching the card")
 			c, r, err := project.AddClient(cmd.Context(), o)
 			done()
@@ -66,6 +68,7 @@ Private addresses, loopback included, are refused unless --allow-private-network
 	cmd.Flags().StringVar(&o.Name, "name", "", "the client's package `name`; default: made from the card's name")
 	cmd.Flags().StringVar(&o.Out, "out", "", "the package's `folder` in the project; default: client/NAME")
 	cmd.Flags().StringSliceVar(&o.Bindings, "bindings", nil, "what the client speaks, the preferred binding first: `"+strings.Join(config.Bindings(), ",")+"` or some of them; default: those of the project")
+	catalogFlag(cmd, &where)
 	trustFlags(cmd, &o.Trust)
 	cmd.Flags().BoolVar(&o.AllowPrivate, "allow-private-network", false, "fetch the card from private and loopback addresses too")
 	cmd.Flags().BoolVar(&o.InferExamples, "infer-examples", false, "write what the card's examples in JSON say of inputs to contract.yaml beside the client, for you to correct")

@@ -25,8 +25,8 @@ scaffold:
   scaffold   merges into main.go, Makefile, tests and the other files that were written once what this a2agen would write
              there now: three ways, from the text as it was first written. Where you changed the same lines, both stand
              in the file between conflict markers.
-  clients    fetches the cards of the agents that the project has clients of, of all that have a url in a2agen.yaml or of those
-             that are named, prints what is different and what callers have to do, and pins them. Only with this word does
+  clients    fetches the cards of the agents that the project has clients of, of all that have a url in a2agen.yaml, or a name
+             in the catalog, or of those that are named, prints what is different and what callers have to do, and pins them. Only with this word does
              update change a client.`,
 		Example: `  a2agen update scaffold --diff         # what would change
   a2agen update scaffold
@@ -60,7 +60,7 @@ scaffold:
 		o.Scaffold = len(args) == 0 || args[0] == "scaffold"
 		o.Build = true
 		if ofClients(args) {
-			return updateClients(cmd, project.ClientUpdate{Options: o.Options, Names: args[1:], AllowPrivate: o.AllowPrivate, Older: older}, *format)
+			return updateClients(cmd, project.ClientUpdate{Options: o.Options, Names: args[1:], Catalog: theCatalog(""), AllowPrivate: o.AllowPrivate, Older: older}, *format)
 		}
 		r, err := project.Update(cmd.Context(), o)
 		if err == nil && *format == formatText && !o.Diff {

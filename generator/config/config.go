@@ -61,6 +61,8 @@ type Config struct {
 	// Auth says which credentials are good, for schemes of the card, by name.
 	Auth    []Verifier
 	Clients []Client
+	// Catalog is where cards are taken from by their names: a folder relative to the project, or a URL; "": the default.
+	Catalog string
 }
 
 // requirementLists is the value of "requirements" under "cards" for [Config.RequirementLists].
@@ -129,12 +131,14 @@ type Packages struct {
 // Types is the folder of the types of the skills, which the agent and its client share.
 func (p Packages) Types() string { return path.Join(p.Agent, "types") }
 
-// Client is a typed client for somebody else's agent, written by "a2agen client". Exactly one of URL and Path is set.
+// Client is a typed client for somebody else's agent, written by "a2agen client". Exactly one of URL, Catalog and Path is
+// set.
 type Client struct {
-	Name string
-	URL  string // where the card was fetched
-	Path string // the file that the card was read from
-	Out  string // folder of the client's package
+	Name    string
+	URL     string // where the card was fetched
+	Catalog string // what the card is called in a catalog: "weather@1.2.0", or "weather" for the newest
+	Path    string // the file that the card was read from
+	Out     string // folder of the client's package
 	// Bindings are those that the client uses, the preferred one first; none: all that the project has, as the card orders
 	// them.
 	Bindings []string
@@ -161,10 +165,25 @@ const KeptKeys = "keys.json"
 // KeptCard is the name of a fetched card in a client's folder.
 const KeptCard = "card.json"
 
+// catalogScheme begins the source of a card that is taken from a catalog.
+const catalogScheme = "catalog:"
+
+// Source is where the card can be had again: its URL, or "catalog:" and what a catalog calls it; "" for a file of the
+// user's.
+func (c Client) Source() string {
+	if c.Catalog != "" {
+		return catalogScheme + c.Catalog
+	}
+	return c.URL
+}
+
+// Target is what "a2agen client" was given for the card.
+func (c Client) Target() string { return cmp.Or(c.URL, c.Catalog, c.Path) }
+
 // Card returns the path of the card that the client is made from, and whether the tool stores it there.
 func (c Client) Card() (file string, kept bool) {
 	file = path.Join(c.Out, KeptCard)
-	if c.URL != "" || c.Path == file {
+	if c.Source() != "" || c.Path == file {
 		return file, true
 	}
 	return c.Path, false
@@ -307,6 +326,7 @@ func (cfg *Config) fill(c *shape.Checker, root *yaml.Node) {
 	}
 	set(&cfg.ProtocolImport, yamlx.Get(root, "protocol_import"))
 	set(&cfg.Store, yamlx.Get(root, "store"))
+	set(&cfg.Catalog, yamlx.Get(root, "catalog"))
 	cfg.RequirementLists = yamlx.Text(yamlx.Get(yamlx.Get(root, "cards"), "requirements")) == requirementLists
 	cfg.SignCards = isTrue(yamlx.Get(yamlx.Get(root, "cards"), "sign"))
 	set(&cfg.Telemetry, yamlx.Get(root, "telemetry"))
@@ -329,7 +349,7 @@ func (cfg *Config) fill(c *shape.Checker, root *yaml.Node) {
 	set(&cfg.Packages.Client, yamlx.Get(packages, "client"))
 	set(&cfg.Packages.Skills, yamlx.Get(packages, "skills"))
 	for _, n := range yamlx.Items(yamlx.Get(root, "clients")) {
-		cl := Client{Name: yamlx.Text(yamlx.Get(n, "name")), URL: yamlx.Text(yamlx.Get(n, "url")), Path: yamlx.Text(yamlx.Get(n, "file")), Pos: yamlx.Pos(c.File, n)}
+		cl := Client{Name: yamlx.Text(yamlx.Get(n, "name")), URL: yamlx.Text(yamlx.Get(n, "url")), Catalog: yamlx.Text(yamlx.Get(n, "catalog")), Path: yamlx.Text(yamlx.Get(n, "file")), Pos: yamlx.Pos(c.File, n)}
 		cl.Out = "client/" + cl.Name
 		set(&cl.Out, yamlx.Get(n, "out"))
 		cl.Bindings = yamlx.Texts(yamlx.Get(n, "bindings"))

@@ -135,7 +135,7 @@ func TestMistakes(t *testing.T) {
 		{"two clients of one name", "clients:\n  - {name: a, url: \"https://a.example.com\"}\n  - {name: a, file: a.json, out: client/b}\n",
 			"a2agen.yaml:3:5: two clients are named \"a\"\n\ta2agen.yaml:2:5: first here", true},
 		{"a client in the folder of a package", "clients: [{name: a, file: a.json, out: agent}]\n", "a2agen.yaml:1:11: two packages share the folder \"agent\"\n\ta2agen.yaml:1:1: first here", true},
-		{"a client without a card", "clients: [{name: a}]\n", `a2agen.yaml:1:11: client needs the key "url" or "file"`, true},
+		{"a client without a card", "clients: [{name: a}]\n", `a2agen.yaml:1:11: client needs the key "url", "catalog" or "file"`, true},
 		{"a client with two cards", "clients: [{name: a, url: \"https://a.example.com\", file: a.json}]\n", `a2agen.yaml:1:57: "url" and "file" exclude each other`, true},
 		{"a client named like nothing in Go", "clients: [{name: My Client, file: a.json}]\n", `a2agen.yaml:1:18: "name" must be a Go package name, not "My Client"`, false},
 		{"an import path that is none", "protocol_import: a b\n", `a2agen.yaml:1:18: "a b" is not a Go import path`, true},

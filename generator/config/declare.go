@@ -47,6 +47,7 @@ func project() *shape.Object {
 			{Key: "telemetry", Type: &shape.Type{Kind: shape.Text, Choices: []string{TelemetryOTel}}, Doc: "otel: agent and clients report every call, run and delivery to OpenTelemetry, as traces and metrics, and propagate the trace. The program sets up the SDK that exports them.", Default: "logs only"},
 			{Key: "auth", Type: &shape.Type{Kind: shape.Text, Choices: []string{"none"}, Or: &shape.Type{Kind: shape.Map, Min: 1, Max: 50, Elem: &shape.Type{Kind: shape.Text, Choices: []string{ownVerifier}, NotScalar: "write " + ownVerifier + ", or which credentials are good", Or: &shape.Type{Kind: shape.Struct, Object: verifier}}}}, Doc: "Which credentials are valid: an entry for each security scheme of the card, by its name; own: a verifier in main.go checks them. Or none: anybody who reaches the agent may use it. Otherwise an agent that requires nothing listens on its own machine only.", Default: "read from the environment"},
 			{Key: "packages", Type: &shape.Type{Kind: shape.Struct, Object: packages}, Doc: "Folders of the packages. The last element is the package name."},
+			{Key: "catalog", Type: &shape.Type{Kind: shape.Text, Min: 1, Max: 500, Check: checkCatalog}, Doc: "Where a2agen client NAME, a2agen update clients and a2agen catalog find cards by their names: a folder, relative to the project, or a URL.", Default: ".a2agen/catalog"},
 			{Key: "clients", Type: &shape.Type{Kind: shape.List, Max: 200, Elem: &shape.Type{Kind: shape.Struct, Object: client()}}, Doc: "Typed clients for other agents; a2agen client adds them.", Default: "none"},
 		},
 		Foreign: map[string]string{
@@ -114,26 +115,36 @@ var packages = &shape.Object{
 
 func client() *shape.Object {
 	return &shape.Object{
-		Name: "client", Doc: "A typed client for another agent. It has either a url or a file.",
+		Name: "client", Doc: "A typed client for another agent. Its card has a url, a name in a catalog, or a file.",
 		Fields: append([]*shape.Field{
 			{Key: "name", Type: &shape.Type{Kind: shape.Text, Min: 1, Max: 64, Pattern: namePattern, PatternSays: "a Go package name", Check: checkKeyword}, Required: true, Doc: "The name of the client's package."},
 			{Key: "url", Type: &shape.Type{Kind: shape.URL}, Doc: "Where the card was fetched."},
+			{Key: "catalog", Type: &shape.Type{Kind: shape.Text, Min: 1, Max: 130, Pattern: catalogPattern, PatternSays: "NAME or NAME@VERSION as a2agen catalog list shows them"}, Doc: "What the card is called in the catalog: NAME@VERSION, or NAME for the newest at every a2agen update clients."},
 			{Key: "file", Type: file("the path of a file inside the project"), Doc: "The file that holds the card."},
 			{Key: "out", Type: folder, Doc: "The folder of the client's package.", Default: "client/NAME"},
 			{Key: "verify", Type: &shape.Type{Kind: shape.Struct, Object: verifyCard}, Doc: "The client verifies the signatures of the agent's card before it calls anything, and so does a2agen client. It has keys, urls, or both.", Default: "cards are not verified"},
 			{Key: "bindings", Type: bindingList(), Doc: "The bindings that the client uses, the preferred one first.", Default: "those of the project, as the card orders them"},
 		}, contractFields()...),
 		Check: func(c *shape.Checker, n *yaml.Node) {
-			url, file := yamlx.Get(n, "url"), yamlx.Get(n, "file")
-			switch {
-			case url == nil && file == nil:
-				c.Errorf(n, "missing-key", "", `client needs the key "url" or "file"`)
-			case url != nil && file != nil:
-				c.Errorf(file, "one-of", "", `"url" and "file" exclude each other`)
+			one := ""
+			for _, key := range []string{"url", "catalog", "file"} {
+				k := yamlx.Get(n, key)
+				if k != nil && one != "" {
+					c.Errorf(k, "one-of", "", `"%s" and "%s" exclude each other`, one, key)
+				}
+				if k != nil && one == "" {
+					one = key
+				}
+			}
+			if one == "" {
+				c.Errorf(n, "missing-key", "", `client needs the key "url", "catalog" or "file"`)
 			}
 		},
 	}
 }
+
+// catalogPattern is what a catalog calls a card.
+const catalogPattern = `^[a-z0-9][a-z0-9._-]*(@[^@ ]+)?$`
 
 var verifyCard = &shape.Object{
 	Name: "verify", Doc: "By which keys a client verifies the card of its agent.",
@@ -213,6 +224,19 @@ func checkKept(c *shape.Checker, versions []*yaml.Node, cfg *Config) {
 				c.Errorf(file, "bad-value", "give yours another name", "%q is where a2agen keeps the definition of version %q, which it fetches", file.Value, p.Version)
 			}
 		}
+	}
+}
+
+// checkCatalog rejects what is neither a folder of the project nor a URL.
+func checkCatalog(c *shape.Checker, n *yaml.Node) {
+	if strings.Contains(n.Value, "://") {
+		if why := shape.BadURL(n.Value); why != "" {
+			c.Errorf(n, "bad-url", "", `"catalog" must be a folder or an http or https URL: %s`, why)
+		}
+		return
+	}
+	if path.Clean(n.Value) != n.Value || path.IsAbs(n.Value) || strings.ContainsAny(n.Value, `\:`) {
+		c.Errorf(n, "bad-value", "", "%q is not a folder relative to the project", shape.Short(n.Value))
 	}
 }
 

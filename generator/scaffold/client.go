@@ -132,7 +132,7 @@ type callView struct {
 }
 
 func newClientView(c Client) *clientView {
-	v := &clientView{Name: c.Name, Package: path.Base(c.Out), Pkg: path.Base(c.Out), Folder: c.Out, From: c.URL + c.Path,
+	v := &clientView{Name: c.Name, Package: path.Base(c.Out), Pkg: path.Base(c.Out), Folder: c.Out, From: c.Target(),
 		Title: strings.TrimSpace(oneLine(c.Agent.Name, 100)), About: oneLine(c.Description, 300)}
 	imp := strconv.Quote(path.Join(c.Module, c.Out))
 	if slices.Contains(takenInExamples, v.Pkg) {

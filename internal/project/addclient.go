@@ -16,13 +16,13 @@ import (
 	"github.com/a2agen/a2agen/generator/config"
 	"github.com/a2agen/a2agen/generator/names"
 	"github.com/a2agen/a2agen/generator/output"
-	"github.com/a2agen/a2agen/internal/project/remote"
 )
 
 // ClientOptions say of which agent to make a client.
 type ClientOptions struct {
 	Options
-	Target       string   // the agent's URL, its card's URL, or a file
+	Target       string   // the agent's URL, its card's URL, a file, or NAME[@VERSION] of the catalog
+	Catalog      string   // the catalog, a folder or a URL; "": that of the project
 	Module       string   // path of the module to make for the client; "" adds it to the module that is there
 	Name         string   // package name; made from the card's name
 	Out          string   // folder of the package; client/NAME
@@ -31,6 +31,8 @@ type ClientOptions struct {
 	// InferExamples writes what the examples in the card say of inputs to the client's contract.yaml, if there is none.
 	InferExamples bool
 	Trust         TrustOptions
+
+	ref string // what the catalog calls the card; "": it is of none
 }
 
 // AddClient fetches a card, stores it beside the client, records the client in a2agen.yaml and generates the project.
@@ -39,15 +41,16 @@ func AddClient(ctx context.Context, o ClientOptions) (config.Client, Report, err
 	if err := cmp.Or(o.check(), o.checkModule()); err != nil {
 		return config.Client{}, Report{}, err
 	}
-	src, info, err := remote.Fetch(ctx, o.Target, remote.Options{AllowPrivate: o.AllowPrivate})
+	fetched, err := fetchCard(ctx, o.Target, CatalogOptions{Dir: o.Dir, Where: o.Catalog, AllowPrivate: o.AllowPrivate})
 	if err != nil {
 		return config.Client{}, Report{}, fmt.Errorf("fetch the card: %w", err)
 	}
-	imported, list := card.Import(cmp.Or(info.URL, info.File), src)
+	o.ref = fetched.ref
+	imported, list := card.Import(fetched.from, fetched.src)
 	if imported == nil || list.HasErrors() {
 		return config.Client{}, Report{Diagnostics: list}, &InvalidError{list}
 	}
-	c, r, made, err := o.add(ctx, src, imported)
+	c, r, made, err := o.add(ctx, fetched.src, imported)
 	if err != nil || o.DryRun {
 		removeFolders(made)
 	}
@@ -67,7 +70,7 @@ func (o *ClientOptions) add(ctx context.Context, src []byte, imported *card.Card
 
 func (o *ClientOptions) check() error {
 	if o.Target == "" {
-		return badArgument("give the URL of an agent, or a file with its card")
+		return badArgument("give the URL of an agent, a file with its card, or its name in the catalog")
 	}
 	if o.Name != "" && !clientName(o.Name) {
 		return badArgument("--name %.40q cannot be a package name (write %s)", o.Name, names.Package(o.Name))
@@ -129,18 +132,18 @@ func (p *project) addClient(ctx context.Context, o ClientOptions, src []byte, im
 
 // client finds or makes the entry of a2agen.yaml for the command.
 func (p *project) client(o ClientOptions, cfg *config.Config, agentName string) (c config.Client, known bool, err error) {
-	c = config.Client{Name: o.Name, Out: o.Out, Bindings: o.Bindings}
+	c = config.Client{Name: o.Name, Out: o.Out, Bindings: o.Bindings, Catalog: o.ref}
 	if strings.Contains(o.Target, "://") {
 		c.URL = o.Target
 	}
 	c.Name = cmp.Or(c.Name, names.Package(agentName))
 	c.Out = cmp.Or(c.Out, "client/"+c.Name)
-	if c.URL == "" {
+	if c.Source() == "" {
 		c.Path = p.inside(o.Target)
 	}
 	i := slices.IndexFunc(cfg.Clients, func(k config.Client) bool { return k.Name == c.Name })
 	if i < 0 {
-		c.Path = cmp.Or(c.Path, emptyIf(c.URL != "", path.Join(c.Out, config.KeptCard)))
+		c.Path = cmp.Or(c.Path, emptyIf(c.Source() != "", path.Join(c.Out, config.KeptCard)))
 		return c, false, nil
 	}
 	k := cfg.Clients[i]
@@ -151,10 +154,10 @@ func (p *project) client(o ClientOptions, cfg *config.Config, agentName string) 
 	if len(o.Bindings) > 0 && !slices.Equal(k.Bindings, o.Bindings) {
 		return c, false, badArgument("client %q has other bindings by %s: change them there", c.Name, k.Pos)
 	}
-	c.Path = cmp.Or(c.Path, emptyIf(c.URL != "", path.Join(k.Out, config.KeptCard)))
-	if k.URL != c.URL || k.Path != c.Path {
+	c.Path = cmp.Or(c.Path, emptyIf(c.Source() != "", path.Join(k.Out, config.KeptCard)))
+	if k.Source() != c.Source() || k.Path != c.Path {
 		return c, false, badArgument("client %q is one of %s by %s: change it there, or give another --name",
-			c.Name, cmp.Or(k.URL, k.Path), k.Pos)
+			c.Name, k.Target(), k.Pos)
 	}
 	return k, true, nil
 }

@@ -15,13 +15,13 @@ import (
 	"github.com/a2agen/a2agen/generator/carddiff"
 	"github.com/a2agen/a2agen/generator/config"
 	"github.com/a2agen/a2agen/generator/output"
-	"github.com/a2agen/a2agen/internal/project/remote"
 )
 
 // RemoteOptions say how the cards of agents that run are compared with what a project has.
 type RemoteOptions struct {
 	Options
-	AllowPrivate bool // fetch from private addresses too
+	AllowPrivate bool   // fetch from private addresses too
+	Catalog      string // the catalog, a folder or a URL; "": that of the project
 	// Deployed is the URL of the project's own agent; "": what agent.yaml says, if it says where the agent is.
 	Deployed string
 }
@@ -31,7 +31,7 @@ type RemoteCard struct {
 	// Client is the client of the agent, whose card the project keeps; "" is the project's own agent, whose card is
 	// compared with the one that it would publish now.
 	Client string `json:"client,omitempty"`
-	URL    string `json:"url"`
+	URL    string `json:"url"` // or "catalog:NAME@VERSION" for a card of the catalog
 	CardChanges
 	// Problem is why the cards could not be compared; "" if they were.
 	Problem string `json:"problem,omitempty"`
@@ -73,7 +73,7 @@ func checkClients(ctx context.Context, o RemoteOptions) (list []RemoteCard, own 
 		return nil, "", err
 	}
 	own, err = p.deployed(o, cfg)
-	return p.fetchClients(ctx, remoteClients(cfg), ClientOptions{AllowPrivate: o.AllowPrivate}), own, err
+	return p.fetchClients(ctx, remoteClients(cfg), ClientOptions{Options: o.Options, Catalog: o.Catalog, AllowPrivate: o.AllowPrivate}), own, err
 }
 
 // readConfig reads a2agen.yaml.
@@ -89,10 +89,10 @@ func (p *project) readConfig() (*config.Config, error) {
 	return cfg, nil
 }
 
-// remoteClients are the clients whose cards were fetched from a URL.
+// remoteClients are the clients whose cards were fetched from a URL or the catalog.
 func remoteClients(cfg *config.Config) (list []config.Client) {
 	for _, c := range cfg.Clients {
-		if c.URL != "" {
+		if c.Source() != "" {
 			list = append(list, c)
 		}
 	}
@@ -105,7 +105,7 @@ func (p *project) fetchClients(ctx context.Context, clients []config.Client, o C
 	free := make(chan struct{}, remoteFetches)
 	var all sync.WaitGroup
 	for i, c := range clients {
-		list[i] = RemoteCard{Client: c.Name, URL: c.URL, CardChanges: noChanges()}
+		list[i] = RemoteCard{Client: c.Name, URL: c.Source(), CardChanges: noChanges()}
 		free <- struct{}{}
 		all.Go(func() {
 			if err := list[i].compare(ctx, p, c, o); err != nil {
@@ -121,19 +121,19 @@ func (p *project) fetchClients(ctx context.Context, clients []config.Client, o C
 // compare fetches the card of a client's agent, verifies it if the client does, and compares it with the one that is
 // kept.
 func (r *RemoteCard) compare(ctx context.Context, p *project, c config.Client, o ClientOptions) error {
-	src, info, err := remote.Fetch(ctx, c.URL, remote.Options{AllowPrivate: o.AllowPrivate})
+	fetched, err := fetchCard(ctx, c.Target(), CatalogOptions{Dir: o.Dir, Where: o.Catalog, AllowPrivate: o.AllowPrivate})
 	if err != nil {
 		return err
 	}
-	imported, list := card.Import(info.URL, src)
+	imported, list := card.Import(fetched.from, fetched.src)
 	if imported == nil || list.HasErrors() {
 		return &InvalidError{list}
 	}
-	if r.seen, err = p.trustCard(ctx, o, &c, true, src, imported); err != nil {
+	if r.seen, err = p.trustCard(ctx, o, &c, true, fetched.src, imported); err != nil {
 		r.seen = nil
 		return r.distrust(err)
 	}
-	now, err := readPublished(info.URL, r.seen.card)
+	now, err := readPublished(fetched.from, r.seen.card)
 	if err != nil {
 		return err
 	}

@@ -91,18 +91,11 @@ type VerifyOptions struct {
 // VerifyCard fetches a card and verifies its signatures. An error of the card itself is an [UntrustedError]; any
 // other says that it could not be tried.
 func VerifyCard(ctx context.Context, o VerifyOptions) (*runtime.VerifiedCard, error) {
-	c := signedcard.Config{URLs: o.URLs, Strict: o.Strict, HTTP: remote.Client(remote.Options{AllowPrivate: o.AllowPrivate})}
-	defer c.HTTP.CloseIdleConnections()
-	if o.Keys != "" {
-		var err error
-		if c.Keys, err = readLimited(o.Keys); err != nil {
-			return nil, fmt.Errorf("read the keys: %w", err)
-		}
-	}
-	v, err := signedcard.NewVerifier(c)
+	v, client, err := o.verifier()
 	if err != nil {
 		return nil, err
 	}
+	defer client.CloseIdleConnections()
 	card, _, err := remote.Fetch(ctx, o.Target, remote.Options{AllowPrivate: o.AllowPrivate})
 	if err != nil {
 		return nil, err

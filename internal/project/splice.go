@@ -33,11 +33,14 @@ func addClient(src []byte, c config.Client) ([]byte, error) {
 
 // clientEntry returns the client as a YAML flow mapping on one line.
 func clientEntry(c config.Client) string {
-	key, value := "url", c.URL
-	if c.URL == "" {
-		key, value = "file", c.Path
+	key := "url"
+	switch {
+	case c.Catalog != "":
+		key = "catalog"
+	case c.URL == "":
+		key = "file"
 	}
-	entry := "{name: " + c.Name + ", " + key + ": " + strconv.QuoteToASCII(value)
+	entry := "{name: " + c.Name + ", " + key + ": " + strconv.QuoteToASCII(c.Target())
 	if c.Out != "client/"+c.Name {
 		entry += ", out: " + strconv.QuoteToASCII(c.Out)
 	}
@@ -168,7 +171,7 @@ func verifyClient(before, after []byte, c config.Client) error {
 		return errors.New(list[0].Message)
 	}
 	found := slices.IndexFunc(now.Clients, func(n config.Client) bool { return n.Name == c.Name })
-	if found < 0 || now.Clients[found].URL != c.URL || now.Clients[found].Path != c.Path || now.Clients[found].Out != c.Out ||
+	if found < 0 || now.Clients[found].Source() != c.Source() || now.Clients[found].Path != c.Path || now.Clients[found].Out != c.Out ||
 		!sameKeys(now.Clients[found].Verify, c.Verify) {
 		return errSplice
 	}

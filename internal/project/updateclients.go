@@ -13,8 +13,9 @@ import (
 // ClientUpdate says which clients get the cards that their agents have now. The rest is generated as by [Run].
 type ClientUpdate struct {
 	Options
-	Names        []string // of the clients; none: all whose cards came from a URL
+	Names        []string // of the clients; none: all whose cards came from a URL or the catalog
 	AllowPrivate bool     // fetch from private addresses too
+	Catalog      string   // the catalog, a folder or a URL; "": that of the project
 	Older        bool     // take over cards of older versions than those that are pinned
 	// Show is called with what is different before anything is written. An error ends the update.
 	Show func([]RemoteCard) error
@@ -36,7 +37,7 @@ func UpdateClients(ctx context.Context, o ClientUpdate) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	cards := p.fetchClients(ctx, clients, ClientOptions{AllowPrivate: o.AllowPrivate,
+	cards := p.fetchClients(ctx, clients, ClientOptions{Options: o.Options, Catalog: o.Catalog, AllowPrivate: o.AllowPrivate,
 		Trust: TrustOptions{Older: o.Older}})
 	r := Report{Cards: cards}
 	if err := o.Show(cards); err != nil {
@@ -74,12 +75,12 @@ func UpdateClients(ctx context.Context, o ClientUpdate) (Report, error) {
 	return r, err
 }
 
-// choose returns the clients that are named, or all whose cards came from a URL.
+// choose returns the clients that are named, or all whose cards came from a URL or the catalog.
 func (o ClientUpdate) choose(cfg *config.Config) ([]config.Client, error) {
 	all := remoteClients(cfg)
 	if len(o.Names) == 0 {
 		if len(all) == 0 {
-			return nil, badArgument("no client in %s has a url: a2agen client URL adds one", config.File)
+			return nil, badArgument("no client in %s has a url or a name in the catalog: a2agen client URL adds one", config.File)
 		}
 		return all, nil
 	}
@@ -92,7 +93,7 @@ func (o ClientUpdate) choose(cfg *config.Config) ([]config.Client, error) {
 		i := slices.Index(known, name)
 		if i < 0 {
 			hint := suggest.Key(name, known)
-			return nil, badArgument("no client %.40q with a url is in %s (%s)", name, config.File, hint)
+			return nil, badArgument("no client %.40q with a url or a name in the catalog is in %s (%s)", name, config.File, hint)
 		}
 		if !slices.ContainsFunc(list, func(c config.Client) bool { return c.Name == name }) {
 			list = append(list, all[i])

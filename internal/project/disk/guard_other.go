@@ -2,5 +2,5 @@
 
 package disk
 
-// guard does nothing: where folders cannot be locked, two runs at once are the user's to avoid.
-func guard(string) (release func()) { return func() {} }
+// Guard does nothing: where folders cannot be locked, two runs at once are the user's to avoid.
+func Guard(string) (release func()) { return func() {} }

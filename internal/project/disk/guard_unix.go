@@ -7,10 +7,10 @@ import (
 	"syscall"
 )
 
-// guard waits until no other run of the tool writes to the folder, and returns what lets the next one in. The lock is
+// Guard waits until no other run of the tool writes to the folder, and returns what lets the next one in. The lock is
 // on the folder itself, so it leaves no file behind and a killed process holds nothing. Where a file system has no
 // such locks there is none: a run is still safe alone.
-func guard(dir string) (release func()) {
+func Guard(dir string) (release func()) {
 	f, err := os.Open(dir)
 	if err != nil {
 		return func() {}

@@ -42,7 +42,7 @@ func Open(dir string) (*Project, error) {
 	if err != nil {
 		return nil, err
 	}
-	release := guard(dir)
+	release := Guard(dir)
 	disk := newFolder(root)
 	p := &Project{dir: dir, disk: disk, close: func() error { release(); return disk.Close() }}
 	if err := p.readLocks(); err != nil {
