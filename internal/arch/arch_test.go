@@ -90,6 +90,7 @@ var rows = map[string]string{
 	"runtime/otel":              "runtime runtime/observe runtime/store",
 	"runtime/push":              "runtime runtime/internal/budget runtime/internal/news",
 	"runtime/conform":           "",
+	"runtime/tool":              "runtime runtime/check runtime/client runtime/wire",
 	"runtime/push/verify":       "runtime runtime/internal/keyset runtime/push runtime/wire",
 	"runtime/signedcard":        "runtime runtime/internal/keyset runtime/wire",
 
