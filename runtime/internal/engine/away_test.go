@@ -171,6 +171,36 @@ func TestAnOutageBeyondTheLeaseEndsTheWork(t *testing.T) {
 	}
 }
 
+// A call whose task could not be made leaves no task that has failed, if it may be tried again: its sender does.
+func TestACallWithoutATaskIsForItsSenderToTryAgain(t *testing.T) {
+	for _, c := range []struct {
+		onCrash OnCrash
+		tasks   int
+	}{{CrashRetry, 0}, {CrashFail, 1}} {
+		synctest.Test(t, func(t *testing.T) {
+			said := make(chan error, 9)
+			f := newFleet(t, 1, func() []Skill {
+				sk := counting(2, said)
+				sk.OnCrash = c.onCrash
+				return []Skill{sk}
+			})
+			a := f.agents[0]
+			go f.away(faultstore.Fault{Refuse: store.ErrUnavailable}, 5*time.Second)
+			synctest.Wait()
+			if _, err := a.serve("SendMessage", message("")); !Away(err) && c.tasks == 0 {
+				t.Errorf("the sender is told %v", err)
+			}
+			if err := <-said; !errors.Is(err, store.ErrUnavailable) {
+				t.Errorf("the handler is told %v", err)
+			}
+			time.Sleep(time.Minute)
+			if page, err := a.store.List(t.Context(), store.Owner{}, store.Query{Size: 10}); err != nil || len(page.Tasks) != c.tasks {
+				t.Errorf("there are %d tasks, %v", len(page.Tasks), err)
+			}
+		})
+	}
+}
+
 // A stream outlives an outage of less than a minute, whoever runs the task; then it ends without a last event, so that
 // its client goes to an instance that has the store.
 func TestAStreamWaitsForTheStoreForAMinute(t *testing.T) {

@@ -44,7 +44,7 @@ func (e *conclusion) giveUp(err error) {
 		}
 	case e.c.handle.version == 0 && !e.c.task.mayExist() && runtime.Made(err) != nil:
 		e.c.err = runtime.Made(err)
-	case e.c.handle.version == 0 && errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrNotFound):
+	case e.c.handle.version == 0 && errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrNotFound), e.sentAgain(err):
 		e.c.err = err
 	default:
 		e.fail(e.explain(err))
@@ -54,8 +54,18 @@ func (e *conclusion) giveUp(err error) {
 // leavesIt reports whether a call that may be tried again failed for a store that was away, and began when the lease was
 // lost already: its task is for others to take over.
 func (e *conclusion) leavesIt(err error) bool {
-	away := errors.Is(err, store.ErrUnavailable) || errors.Is(err, store.ErrUnknown)
-	return away && e.c.skill.OnCrash == CrashRetry && e.c.task.runsHere.Load() && e.c.r.lease.lapsing()
+	return e.wasAway(err) && e.c.task.runsHere.Load() && e.c.r.lease.lapsing()
+}
+
+// sentAgain reports whether a call that may be tried again failed for a store that was away before it made its task: its
+// sender is told so, and tries again. A task that has failed would be of no use to anybody.
+func (e *conclusion) sentAgain(err error) bool {
+	return e.wasAway(err) && e.c.handle.version == 0 && !e.c.task.mayExist()
+}
+
+// wasAway reports whether a call that may be tried again failed for a store that was away.
+func (e *conclusion) wasAway(err error) bool {
+	return e.c.skill.OnCrash == CrashRetry && (errors.Is(err, store.ErrUnavailable) || errors.Is(err, store.ErrUnknown))
 }
 
 // givesBack reports whether the task of a call that the shutdown interrupts is left to whoever comes next: the skill's
