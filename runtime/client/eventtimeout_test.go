@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -83,13 +84,32 @@ var noises = map[string]string{
 // subscriptions counts the calls of SubscribeToTask.
 func subscriptions(f *fake) int { return strings.Count(f.methods(), "SubscribeToTask") }
 
-// A stream that lives and never brings an event that is known is taken up again after the quiet time, a few times, and ends.
+// A task that says nothing for long is followed for as long as the agent has it, however often its stream is cut: one that goes on after an
+// event begins with the next one.
+func TestAStreamOfASilentTaskIsTakenUpAgainAndAgain(t *testing.T) {
+	inBubble(t, func(t *testing.T, binding string) {
+		const times = 8
+		beats := every(10*time.Second, noises["comments"])
+		f, opts := newFakeInMemory(t, binding, map[string][]reply{
+			"SendStreamingMessage": {every(10*time.Second, noises["comments"], taskWorking)}, "GetTask": {result(`{"id":"t1","contextId":"c1","status":{"state":"TASK_STATE_WORKING"}}`)},
+			"SubscribeToTask": append(slices.Repeat([]reply{beats}, times), events(completed)),
+		})
+		items, err := collect(f.typed(append(opts, rpc.Reattach(3), rpc.QuietTimeout(time.Minute))...).SendStreamingMessage(t.Context(), hello()))
+		if err != nil || len(items) != 2 || subscriptions(f) != times+1 {
+			t.Errorf("after %d subscriptions %v, %v", subscriptions(f), items, err)
+		}
+	})
+}
+
+// A stream that lives and never brings an event that is known is taken up again after the quiet time, a few times, and ends, unless the agent
+// says of the task that it goes on.
 func TestAStreamWithoutKnownEventsEnds(t *testing.T) {
 	for name, noise := range noises {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, binding string) {
 				f, opts := newFakeInMemory(t, binding, map[string][]reply{
 					"SendStreamingMessage": {every(10*time.Second, noise, taskWorking)}, "SubscribeToTask": {every(10*time.Second, noise)},
+					"GetTask": {body(503, "", "")},
 				})
 				begun := time.Now()
 				items, err := collect(f.typed(append(opts, rpc.Reattach(3), rpc.QuietTimeout(time.Minute))...).SendStreamingMessage(t.Context(), hello()))

@@ -23,7 +23,7 @@ const (
 // retries decides whether a broken stream is taken up again, and after which pause.
 //
 // Progress is an event that is known and new, or a connection that lasted and brought a known event at all: a task that works for hours says
-// the same each time it is subscribed to. Attempts end after as many in a row without progress as the caller grants. Pauses grow until a
+// the same each time it is subscribed to, or nothing, and is asked for. Attempts end after as many in a row without progress as the caller grants. Pauses grow until a
 // connection lasts, so that an agent that closes after each event is not asked again at once.
 type retries struct {
 	limit    int // attempts in a row without progress
@@ -53,7 +53,7 @@ func (r *retries) news(kind runtime.EventKind, data []byte) bool {
 // ended accounts for a connection that ended.
 func (r *retries) ended(c *conn) {
 	r.wish = c.Retry()
-	lasted := c.items > 0 && time.Since(c.opened) >= lasting
+	lasted := c.items > 0 && c.lasted()
 	if lasted {
 		r.brief = 0
 	}
@@ -61,6 +61,9 @@ func (r *retries) ended(c *conn) {
 		r.attempts = 0
 	}
 }
+
+// lasted reports whether a connection has been open for long.
+func (c *conn) lasted() bool { return time.Since(c.opened) >= lasting }
 
 // next pauses before the next attempt. It reports false when there is none.
 func (r *retries) next(ctx context.Context) (bool, error) {

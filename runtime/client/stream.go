@@ -87,7 +87,7 @@ func (s *stream) run(ctx context.Context, request any) error {
 		default:
 			cause = broken.Err
 		}
-		if mute && s.client.links.version.Rules.Final { // a subscription need not begin with the task
+		if mute && (s.client.links.version.Rules.Final || conn.lasted()) { // a subscription need not begin with the task
 			if over, err := s.look(ctx, conn); err != nil || over {
 				return err
 			}

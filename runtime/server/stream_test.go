@@ -332,6 +332,31 @@ func TestAStalledReaderIsDroppedAndHarmsNobody(t *testing.T) {
 	}
 }
 
+// A client that has missed nothing gets what comes next, and not once more the Task that it has: at once it is told only
+// that its stream is open.
+func TestAStreamThatMissedNothingGoesOnWithTheNextEvent(t *testing.T) {
+	t.Parallel()
+	next := make(chan struct{})
+	a := start(t, testCard, []server.Skill{counter(4, next)})
+	s := a.stream("SendStreamingMessage", message("go"))
+	first := s.next()
+	id, last := str(first.result, "task", "id"), first.id
+	for range 3 {
+		again := a.stream("SubscribeToTask", `{"id":"`+id+`"}`, "Last-Event-ID: "+last) // the header of its response is there
+		s.close()
+		next <- struct{}{}
+		e := again.next()
+		if e.kind() != "artifactUpdate" || e.id == last {
+			t.Errorf("after %s comes %s %v", last, e.id, e.result)
+		}
+		s, last = again, e.id
+	}
+	next <- struct{}{}
+	if all := s.rest(); len(all) != 2 || all[0].kind() != "artifactUpdate" {
+		t.Errorf("in the end come %v", all)
+	}
+}
+
 func TestAReaderTooSlowForTheLogGetsTheTaskAnew(t *testing.T) {
 	a := start(t, testCard, []server.Skill{counter(300, nil)}, server.WithStore(memory.New(memory.Limits{Events: 10})))
 	s := a.stream("SendStreamingMessage", message("go"))

@@ -98,7 +98,8 @@ func (st *Stream) Begin(task runtime.Task, version int64) {
 }
 
 // Subscribe has the stream begin with the task as it stands and stay open until the task ends (R16, R17). After an
-// event that the log still reaches (0: none), it goes on right there instead, also when the task has ended meanwhile.
+// event that the log still reaches (0: none), it goes on right there instead, also when the task has ended meanwhile or
+// nothing has happened since.
 // Where the log does not reach, or a store in memory kept none because nobody listened, the task has what was missed.
 func (st *Stream) Subscribe(after int64) error {
 	st.follow = true
@@ -126,18 +127,29 @@ func (st *Stream) Subscribe(after int64) error {
 	return nil
 }
 
-// resume has the stream go on after an event, if there are later ones in the log. It fails when the store does not say
-// whether there are.
+// resume has the stream go on after an event, if there are later ones in the log, or it is the last one of a task that
+// goes on. It fails when the store does not say whether there are.
 func (st *Stream) resume(after int64) (on bool, err error) {
 	recs, err := st.f.Store.Events(st.f.Context(), st.Key, after, 1)
-	if store.Unsure(err) {
-		return false, err
+	if err == nil && len(recs) == 0 {
+		on, err = st.isLast(after)
 	}
-	if err != nil || len(recs) == 0 {
+	switch {
+	case store.Unsure(err):
+		return false, err
+	case err != nil, len(recs) == 0 && !on:
 		return false, nil
+	case on:
+		st.Interrupt() // the client is to see that the stream has begun, although there is nothing to send
 	}
 	st.seq = after
 	return true, nil
+}
+
+// isLast reports whether an event is the last one so far of a task with which the stream does not end.
+func (st *Stream) isLast(seq int64) (bool, error) {
+	h, err := st.f.Store.Head(st.f.Context(), st.Key)
+	return err == nil && h.Version == seq && !st.endsAt(h.State), err
 }
 
 // Close ends the reading.
