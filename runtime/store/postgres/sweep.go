@@ -29,7 +29,7 @@ func (s *Store) Sweep(ctx context.Context) (dropped int, more bool, err error) {
 		if dropped += n; err != nil {
 			return dropped, false, err
 		}
-		more = more || n == sweepAtOnce
+		more = more || n > 0 // replicas that sweep at once share a batch
 	}
 	for _, sweep := range []func(context.Context, time.Time) (bool, error){s.sweepRepeats, s.sweepNotes, s.sweepOwners, s.sweepLanes} {
 		again, err := sweep(ctx, now)
