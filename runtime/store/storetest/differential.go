@@ -24,19 +24,24 @@ import (
 // other seeds, and for longer.
 
 const (
-	seedsOfMode = 8
-	mostReopens = 4
+	seedsOfMode        = 8
+	seedsOfModeDurable = 3 // each opens stores, and each step is a write
+	mostReopens        = 4
 )
 
 func differential(s *suite) {
 	if s.OpenAt == nil {
 		s.Skip("the store has no clock to be set")
 	}
+	count := uint64(seedsOfMode)
+	if s.Durable {
+		count = seedsOfModeDurable
+	}
 	for i := range modes {
 		m := &modes[i]
 		s.T.Run(m.name, func(t *testing.T) {
 			begin, runs, steps, short := time.Now(), 0, 0, 0
-			for seed := range seeds.Of(t, seedsOfMode) {
+			for seed := range seeds.Of(t, count) {
 				list := m.steps(rand.New(rand.NewPCG(seed, uint64(i))), s.Leave != nil)
 				n, err := s.compare(t, m, list)
 				if err != nil && n >= 0 {
