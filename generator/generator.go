@@ -387,6 +387,7 @@ func (g *generation) emitters(out *Output, clients []remoteClient, carried strin
 			into(pkgs.Agent, func() ([]output.File, error) { return emit.Agent(model, paths) }),
 			into(pkgs.Types(), func() ([]output.File, error) { return emit.SkillTypes(model, paths) }),
 			into(pkgs.Client, func() ([]output.File, error) { return emit.Client(model, paths) }),
+			into(pkgs.Tools(), func() ([]output.File, error) { return emit.OwnTools(model, paths) }),
 			func() ([]output.File, error) { return g.emitOwnFake(model, out.Config, paths) },
 		)
 	}
@@ -415,6 +416,7 @@ func (g *generation) paths(c *config.Config) emit.Paths {
 		Agent:    path.Join(g.Module, c.Packages.Agent),
 		Types:    path.Join(g.Module, c.Packages.Types()),
 		Client:   path.Join(g.Module, c.Packages.Client),
+		Tools:    path.Join(g.Module, c.Packages.Tools()),
 	}
 	if c.ProtocolImport != "" {
 		p.Protocol = c.ProtocolImport

@@ -131,6 +131,9 @@ type Packages struct {
 // Types is the folder of the types of the skills, which the agent and its client share.
 func (p Packages) Types() string { return path.Join(p.Agent, "types") }
 
+// Tools is the folder of the skills as tools for language models.
+func (p Packages) Tools() string { return path.Join(p.Agent, "tools") }
+
 // Client is a typed client for somebody else's agent, written by "a2agen client". Exactly one of URL, Catalog and Path is
 // set.
 type Client struct {

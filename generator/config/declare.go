@@ -289,6 +289,7 @@ func checkFolders(c *shape.Checker, root *yaml.Node, cfg *Config) {
 	}
 	claim(cfg.Packages.Agent, at("agent"), folderTwice)
 	claim(cfg.Packages.Types(), at("agent"), folderTwice)
+	claim(cfg.Packages.Tools(), at("agent"), folderTwice)
 	claim(cfg.Packages.Client, at("client"), folderTwice)
 	claim(cfg.Packages.Skills, at("skills"), folderTwice)
 	for i, n := range yamlx.Items(yamlx.Get(root, "clients")) {

@@ -30,10 +30,11 @@ func Client(m *ir.Model, paths Paths) ([]output.File, error) {
 	f.Add(c.skills())
 	f.Add(typeAliases(m.Agent, paths.Types))
 	file, err := render(f, pkgFile(paths.Client, ClientFile))
-	if err != nil {
-		return nil, err
+	if err != nil || len(m.Agent.Skills) == 0 {
+		return []output.File{file}, err
 	}
-	return []output.File{file}, nil
+	tools, err := c.tools(pkgFolder(paths.Client))
+	return []output.File{file, tools}, err
 }
 
 // RemoteClient prints the client package of somebody else's agent, self-contained but for the protocol package: the methods, and
@@ -49,12 +50,14 @@ func RemoteClient(p *ir.Protocol, a *ir.Agent, paths Paths, dir string) ([]outpu
 	f.Anon("embed")
 	f.Add(c.declaration())
 	f.Add(c.skills())
-	file, err := render(f, dir+"/"+ClientFile)
-	if err != nil || len(a.Types) == 0 {
-		return []output.File{file}, err
+	jobs := []job{one(func() (output.File, error) { return render(f, dir+"/"+ClientFile) })}
+	if len(a.Skills) > 0 {
+		jobs = append(jobs, one(func() (output.File, error) { return c.tools(dir) }))
 	}
-	types, err := Data(a.Types, paths.Client, dir+"/types.gen.go")
-	return []output.File{file, types}, err
+	if len(a.Types) > 0 {
+		jobs = append(jobs, one(func() (output.File, error) { return Data(a.Types, paths.Client, dir+"/types.gen.go") }))
+	}
+	return parallel(jobs)
 }
 
 // reached is the sentence in the comment of a client's package about how it calls the agent.

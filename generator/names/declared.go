@@ -16,7 +16,7 @@ var (
 	// ClientDeclares are of the package of a client, of skills or of the protocol.
 	ClientDeclares = []string{"Client", "New", "FromCard"}
 	// SkillClientDeclares are of the package of a client of skills, beside [ClientDeclares].
-	SkillClientDeclares = []string{"Skills"}
+	SkillClientDeclares = []string{"Skills", "Tools"}
 )
 
 // OfSkills is the scope of what is declared for the contracts of skills. The agent package and the client package have

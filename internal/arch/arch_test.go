@@ -136,7 +136,7 @@ var rows = map[string]string{
 
 	// Deciding, and printing what was decided.
 	"generator/lower":    "generator/card generator/diag generator/ir generator/names generator/schema generator/yamlx runtime spec",
-	"generator/emit":     "generator/ir generator/names generator/output runtime runtime/client runtime/wire",
+	"generator/emit":     "generator/ir generator/names generator/output runtime runtime/client runtime/tool runtime/wire",
 	"generator/scaffold": ". generator/config generator/ir generator/names generator/output generator/schema runtime templates",
 	"generator": ". generator/card generator/config generator/diag generator/emit generator/ir generator/lower generator/names generator/output " +
 		"generator/scaffold generator/suggest runtime runtime/auth runtime/client spec",

@@ -61,6 +61,9 @@ func Data[T any, P rpc.Decoder[T]](args json.RawMessage) (P, error) {
 	if args = bytes.TrimSpace(args); len(args) == 0 {
 		args = json.RawMessage("{}")
 	}
+	if !json.Valid(args) {
+		return nil, violation("", "must be JSON")
+	}
 	v := P(new(T))
 	err := v.UnmarshalJSON(args)
 	if err == nil {

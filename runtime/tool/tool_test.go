@@ -97,7 +97,7 @@ func TestArgumentsAreReadAsModelsWriteThem(t *testing.T) {
 		`{"name":"Rome"}`:             "",
 		`{"name":"Rome","days":null}`: "",
 		``:                            "The arguments do not fit: input.name is required, but missing. Call the tool again with arguments that fit.",
-		`{"name":`:                    "The arguments do not fit: input is no JSON. Call the tool again with arguments that fit.",
+		`{"name":`:                    "The arguments do not fit: input must be JSON. Call the tool again with arguments that fit.",
 		`{"days":null}`:               "The arguments do not fit: input.days must be an integer, not null. Call the tool again with arguments that fit.",
 	} {
 		out, err := Call(t.Context(), tools, "city", json.RawMessage(args))

@@ -14,6 +14,27 @@ import (
 // proxyScheme is the scheme of callers that a proxy names.
 const proxyScheme = "proxy"
 
+// insideKey is the key of the caller in the context of a request that [Inside] made.
+type insideKey struct{}
+
+// Inside returns the context of a request that the agent's own process makes for a caller, nil for nobody who is known: no
+// credentials are asked for.
+func Inside(ctx context.Context, c *runtime.Caller) context.Context {
+	return context.WithValue(ctx, insideKey{}, c)
+}
+
+// inside sets the caller of a request of the agent's own process. It reports whether it is one.
+func (q *Request) inside() bool {
+	c, ok := q.Context.Value(insideKey{}).(*runtime.Caller)
+	if !ok {
+		return false
+	}
+	if q.Caller = c; c != nil && c.Has(q.Agent.Access.Extended...) {
+		q.Barred = nil
+	}
+	return true
+}
+
 // authenticate sets the caller and its permissions.
 func (q *Request) authenticate(r *http.Request) *auth.Denial {
 	if proxied := q.Agent.Access.Proxied; proxied != nil {

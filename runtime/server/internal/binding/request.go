@@ -47,7 +47,7 @@ func (q *Request) Identify(asked string, has func(*engine.Version) bool, request
 	if q.Agent.Audited != nil && !q.Agent.Audited() {
 		return ErrUnaudited
 	}
-	if q.Agent.Access.Proxied == nil && q.Agent.Access.Guard == nil {
+	if q.Agent.Access.Proxied == nil && q.Agent.Access.Guard == nil || q.inside() {
 		return nil
 	}
 	denial := q.authenticate(request())
