@@ -1,6 +1,7 @@
 package dev
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -71,7 +72,10 @@ func (r *remote) run(ctx context.Context) error {
 		if err == nil {
 			h := p.Handler()
 			r.agent.Store(&h)
-			r.set(func(s *status.Agent) { s.Phase, s.Since, s.Problems, s.Step = status.Ready, time.Now(), nil, "" })
+			r.set(func(s *status.Agent) {
+				s.Name = cmp.Or(p.Name(), s.Name)
+				s.Phase, s.Since, s.Problems, s.Step = status.Ready, time.Now(), nil, ""
+			})
 			r.console.say("the card is read: call " + p.URL(hostOf(r.status().URL)))
 			<-ctx.Done()
 			return nil

@@ -43,6 +43,7 @@ func (p *Proxy) start(ctx context.Context) error {
 		if len(addressesIn(card)) == 0 {
 			return fmt.Errorf("%s is no agent card: it has no address, neither \"url\" nor \"supportedInterfaces\"", at)
 		}
+		p.name, _ = card["name"].(string)
 		p.rewrite(card, "127.0.0.1")
 		return nil
 	}

@@ -32,6 +32,7 @@ const (
 // Proxy is a proxy before an agent.
 type Proxy struct {
 	base  *url.URL // of the agent, or of its card
+	name  string   // of the agent, as its first card had it
 	warn  func(string)
 	plain http.RoundTripper // HTTP/1, and HTTP/2 over TLS
 	clear http.RoundTripper // HTTP/2 without TLS
@@ -53,6 +54,9 @@ func New(ctx context.Context, base string, warn func(string)) (*Proxy, error) {
 	defer cancel()
 	return p, p.start(ctx)
 }
+
+// Name returns the agent's name, as its card says it.
+func (p *Proxy) Name() string { return p.name }
 
 func newProxy(base string, warn func(string)) (*Proxy, error) {
 	u, err := url.Parse(base)

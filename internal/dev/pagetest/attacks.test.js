@@ -64,7 +64,7 @@ test("what a hostile agent says stays text, in every view", async () => {
   const result = page.getByRole("region", { name: "What came of it" });
   await result.getByText("input-required").first().waitFor();
   assert.deepEqual(await harm(page), []);
-  for (const at of ["#/tasks", "#/traffic", "#/history", "#/card", "#/card/lint", "#/card/diff", "#/agents", "#/inbox", "#/faults", "#/log", "#/tasks/" + encodeURIComponent("<img src=x onerror=top.pwned=1>"), "#/traffic/" + encodeURIComponent("\"><img src=x onerror=top.pwned=1>"), "#/" + encodeURIComponent(payloads[3])]) {
+  for (const at of ["#/tasks", "#/traffic", "#/history", "#/card", "#/card/lint", "#/card/diff", "#/agents", "#/inbox", "#/faults", "#/log", "#/tasks/0/" + encodeURIComponent("<img src=x onerror=top.pwned=1>"), "#/traffic/" + encodeURIComponent("\"><img src=x onerror=top.pwned=1>"), "#/" + encodeURIComponent(payloads[3])]) {
     await page.evaluate((h) => { location.hash = h; }, at);
     for (const tab of await page.locator("main [role=tab]").all()) {
       if (await tab.isVisible()) await tab.click();

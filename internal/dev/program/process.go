@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -100,14 +101,20 @@ func (s Start) begin() (*Process, error) {
 	p.cmd.Stdout, p.cmd.Stderr = out, out
 	p.cmd.WaitDelay = drainTime
 	ownGroup(p.cmd)
-	if err := p.cmd.Start(); err != nil {
-		return nil, err
-	}
+	endWithParent(p.cmd)
+	started := make(chan error, 1)
 	go func() {
+		// It ends with the thread that started it: see endWithParent.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := p.cmd.Start()
+		if started <- err; err != nil {
+			return
+		}
 		p.err = p.cmd.Wait()
 		close(p.done)
 	}()
-	return p, nil
+	return p, <-started
 }
 
 // freeAddress returns an address of the loopback interface that nobody uses.

@@ -6,7 +6,7 @@ import { bytes } from "./format.js";
 import { on, state } from "./state.js";
 
 /** @typedef {import("./composer.js").Part} Part */
-/** @typedef {{id: string, name: string, parts: Part[], pieces: {where: string, parts: Part[]}[]}} Artifact */
+/** @typedef {{id: string, name: string, from: number, parts: Part[], pieces: {where: string, parts: Part[]}[]}} Artifact from: the call that it was put together of */
 
 let shownAs = "joined";
 
@@ -21,28 +21,39 @@ export class Artifacts {
 
   /**
    * @param {any} form of an event or an answer
-   * @param {string} where it came
+   * @param {number} call in which it came
+   * @param {string} where in it
    * @param {string} [key] by which it is known when it comes again
    */
-  add(form, where, key) {
+  add(form, call, where, key) {
     if (key) {
       if (this.seen.has(key)) return;
       this.seen.add(key);
     }
     const u = form?.artifactUpdate;
-    if (u?.artifact) this.put(u.artifact, where, u.append === true);
-    for (const a of form?.task?.artifacts ?? form?.artifacts ?? []) this.put(a, where, false);
+    if (u?.artifact) this.put(u.artifact, call, where, u.append === true, Boolean(key));
+    for (const a of form?.task?.artifacts ?? form?.artifacts ?? []) this.put(a, call, where, false, true);
   }
 
-  /** @param {any} a @param {string} where @param {boolean} append */
-  put(a, where, append) {
+  /**
+   * Pieces without a key, as of gRPC, may have come by another stream of the task: only those of the call that the artifact
+   * was begun with are added to it.
+   * @param {any} a
+   * @param {number} call
+   * @param {string} where
+   * @param {boolean} append
+   * @param {boolean} known it has a key, or is whole
+   */
+  put(a, call, where, append, known) {
     const id = String(a.artifactId ?? "");
     const parts = Array.isArray(a.parts) ? a.parts : [];
-    const one = this.all.get(id) ?? { id, name: "", parts: [], pieces: [] };
+    const one = this.all.get(id) ?? { id, name: "", from: call, parts: [], pieces: [] };
     this.all.set(id, one);
     one.name = String(a.name ?? one.name);
-    if (append) one.parts.push(...parts);
-    else one.parts = [...parts];
+    if (!append) {
+      one.from = call;
+      one.parts = [...parts];
+    } else if (known || one.from === call) one.parts.push(...parts);
     one.pieces.push({ where, parts });
   }
 }
@@ -122,8 +133,8 @@ function reader(task, into, signal) {
       for (let after = read.get(id) ?? 0; after !== Infinity;) {
         const over = state.calls.get(id)?.state !== "running";
         const said = await forms(id, after, signal);
-        if (said.response?.form) into.add(said.response.form, `call #${id}`);
-        for (const e of said.events) into.add(e.form, `event ${e.n} of call #${id}`, e.id);
+        if (said.response?.form) into.add(said.response.form, id, `call #${id}`);
+        for (const e of said.events) into.add(e.form, id, `event ${e.n} of call #${id}`, e.id);
         const more = said.events.length === 1000;
         after = said.events.at(-1)?.n ?? after;
         read.set(id, over && !more ? Infinity : after);

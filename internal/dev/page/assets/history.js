@@ -92,7 +92,7 @@ async function showSaid(root, id, signal) {
     const said = f.request.form ?? f.request.problem ?? null;
     fill(root, el("h2", {}, "#" + id + (c?.skill ? " " + c.skill : "")),
       el("div", { class: "bar" }, f.request.form?.message ? el("a", { href: link("try", c?.skill || "any", id) }, "Edit, and send again") : null,
-        el("a", { href: link("traffic", id) }, "In Traffic"), c?.task ? el("a", { href: link("tasks", c.task) }, "Its task") : null),
+        el("a", { href: link("traffic", id) }, "In Traffic"), c?.task ? el("a", { href: link("tasks", c.agent, c.task) }, "Its task") : null),
       el("pre", { tabindex: 0 }, typeof said === "string" ? said : JSON.stringify(said, null, 2)));
   } catch (err) {
     if (!signal.aborted) fill(root, el("p", { class: "bad" }, /** @type {Error} */ (err).message));

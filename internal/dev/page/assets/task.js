@@ -8,17 +8,20 @@ import { stateName } from "./format.js";
  * @typedef {{id: string, agent: number, state: string, skill: string, context: string, begun: string, text: string, calls: number[]}} Task
  */
 
-/** @type {Map<string, Task>} */
+/** Agents may have given the same id to tasks of theirs. @type {Map<string, Task>} */
 const all = new Map();
+
+/** @param {number} agent @param {string} id */
+const key = (agent, id) => agent + "/" + id;
 
 /** The tasks of an agent, the newest first. @param {number} agent */
 export function tasksOf(agent) {
   return [...all.values()].filter((t) => t.agent === agent).reverse();
 }
 
-/** @param {string} id */
-export function task(id) {
-  return all.get(id);
+/** @param {number} agent @param {string} id */
+export function task(agent, id) {
+  return all.get(key(agent, id));
 }
 
 /** States in which nothing more comes. @param {string} s */
@@ -29,8 +32,8 @@ export function isOver(s) {
 /** @param {import("./api.js").Summary} s */
 function learn(s) {
   if (!s.task || s.operation === "card") return;
-  const t = all.get(s.task) ?? { id: s.task, agent: s.agent, state: "", skill: "", context: "", begun: s.begun, text: "", calls: [] };
-  all.set(t.id, t);
+  const t = task(s.agent, s.task) ?? { id: s.task, agent: s.agent, state: "", skill: "", context: "", begun: s.begun, text: "", calls: [] };
+  all.set(key(t.agent, t.id), t);
   if (!t.calls.includes(s.id)) t.calls.push(s.id);
   t.skill ||= s.skill ?? "";
   t.context ||= s.context ?? "";
@@ -56,7 +59,7 @@ function relearn() {
   for (const t of all.values()) t.calls.length = 0;
   state.calls.forEach(learn);
   for (const t of [...all.values()]) {
-    if (t.calls.length === 0) all.delete(t.id);
+    if (t.calls.length === 0) all.delete(key(t.agent, t.id));
   }
 }
 
@@ -70,7 +73,7 @@ on("event", ({ call, event }) => {
     s.task = event.task;
     learn(s);
   }
-  const t = all.get(event.task);
+  const t = task(s.agent, event.task);
   if (!t) return;
   if (event.state) t.state = stateName(event.state);
   if (event.text) t.text = event.text;

@@ -15,7 +15,7 @@ export const tasksView = {
     /** @type {import("./task.js").Task[]} */
     let tasks = [];
     const list = virtualList({
-      label: "Tasks, the newest first", rowHeight: 44, count: () => tasks.length, row: (i) => cells(tasks[i]), open: (i) => go("tasks", tasks[i].id),
+      label: "Tasks, the newest first", rowHeight: 44, count: () => tasks.length, row: (i) => cells(tasks[i]), open: (i) => go("tasks", tasks[i].agent, tasks[i].id),
     }, signal);
     const detail = el("section", { class: "detail", "aria-label": "Task" });
     const empty = el("p", { class: "dim" }, "No call was about a task yet.");
@@ -29,17 +29,18 @@ export const tasksView = {
     for (const kind of /** @type {const} */ (["task", "loaded", "cleared"])) on(kind, changed, signal);
     let inner = new AbortController();
     signal.addEventListener("abort", () => inner.abort());
-    let shown = "";
-    /** @param {string[]} parts */
-    const moved = ([id = ""]) => {
+    let shown = parts;
+    /** @param {string[]} parts an agent's number and a task's id */
+    const moved = (parts) => {
       inner.abort();
       inner = new AbortController();
-      shown = id;
-      if (id) showTask(detail, id, inner.signal);
+      shown = parts;
+      const [agent, id] = parts;
+      if (id) showTask(detail, Number(agent), id, inner.signal);
       else fill(detail, el("p", { class: "dim" }, "Choose a task to see its events."));
     };
     moved(parts);
-    on("loaded", () => moved([shown]), signal);
+    on("loaded", () => moved(shown), signal);
     return moved;
   },
 };

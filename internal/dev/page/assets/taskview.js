@@ -23,11 +23,12 @@ function wayOf(t) {
 /**
  * Shows a task until the signal ends that.
  * @param {HTMLElement} root
+ * @param {number} agent
  * @param {string} id
  * @param {AbortSignal} signal
  */
-export function showTask(root, id, signal) {
-  const t = task(id);
+export function showTask(root, agent, id, signal) {
+  const t = task(agent, id);
   if (!t) {
     fill(root, el("p", { class: "dim" }, "No call that is kept is about this task."));
     return;
@@ -76,7 +77,7 @@ export function showTask(root, id, signal) {
     (taskPanels.find((x) => x.id === p) ?? taskPanels[0]).show(body, t, inner.signal);
   };
   fill(root,
-    el("div", { class: "bar" }, el("h2", {}, "Task ", el("a", { href: link("tasks", id) }, id.slice(0, 8))), status, t.skill ? el("span", { class: "dim" }, t.skill) : null,
+    el("div", { class: "bar" }, el("h2", {}, "Task ", el("a", { href: link("tasks", agent, id) }, id.slice(0, 8))), status, t.skill ? el("span", { class: "dim" }, t.skill) : null,
       button("Copy id", () => void copy(id), { class: "small" })),
     el("div", { class: "bar" }, cancel, button("Ask how it stands", () => void act("GetTask")), stop,
       el("form", { class: "bar", submit: (/** @type {Event} */ e) => { e.preventDefault(); void act("SubscribeToTask", after.value.trim()); } },

@@ -93,7 +93,7 @@ function statesRow(agent, task, calls, known, depth) {
     const open = !terminal.includes(t.state);
     pieces.push({ from: t.at, to: open ? Math.max(end, t.at) : t.at, kind: waiting.includes(t.state) ? "wait" : "state", says: t.state, bad: t.state === "failed" || t.state === "rejected" });
   }
-  return { depth, label: known.name(agent), href: link("tasks", task), says: pieces.at(-1)?.says ?? "no state is known", pieces };
+  return { depth, label: known.name(agent), href: link("tasks", agent, task), says: pieces.at(-1)?.says ?? "no state is known", pieces };
 }
 
 /**

@@ -184,9 +184,9 @@ function follow(root, id) {
   const look = () => {
     const s = state.calls.get(id);
     if (!s || end.signal.aborted) return;
-    if (s.task && task(s.task) && shown !== s.task) {
+    if (s.task && task(s.agent, s.task) && shown !== s.task) {
       shown = s.task;
-      showTask(root, s.task, end.signal);
+      showTask(root, s.agent, s.task, end.signal);
     } else if (!shown && s.state !== "running") {
       shown = "answer";
       void showAnswer(root, id, end.signal);
