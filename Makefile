@@ -87,7 +87,7 @@ postgresql: # A2A_POSTGRES names another server; Debian's is installed without a
 
 page: browser build ## the page of "a2agen dev" in a real browser (PICTURES=docs/pictures makes the screenshots of the documents)
 	cd internal/dev/pagetest && npm ci --no-audit --no-fund --loglevel=error && node_modules/.bin/tsc -p . && \
-	A2A_PICTURES="$(if $(PICTURES),$(abspath $(PICTURES)))" node --test --test-timeout=600000 --test-reporter=spec
+	A2A_PICTURES="$(if $(PICTURES),$(abspath $(PICTURES)))" node --test --test-concurrency=2 --test-timeout=600000 --test-reporter=spec
 
 browser: # CHROMIUM names another one than /usr/bin/chromium
 	@test -x "$${CHROMIUM:-/usr/bin/chromium}" && command -v node npm >/dev/null || \
