@@ -51,7 +51,8 @@ var rows = map[string]string{
 	"runtime/store/internal/stored": "runtime runtime/internal/taskstate runtime/store",
 	"runtime/store/postgres":        "runtime runtime/internal/taskstate runtime/store runtime/store/admin runtime/store/internal/stored runtime/store/internal/transfer runtime/store/spread",
 
-	"runtime/task": "runtime runtime/store runtime/wire",
+	"runtime/task":      "runtime runtime/store runtime/wire",
+	"runtime/extension": "runtime runtime/wire",
 	"runtime/internal/engine": "runtime runtime/internal/budget runtime/internal/deliver runtime/internal/feed " +
 		"runtime/internal/invalid runtime/internal/observing runtime/internal/route runtime/internal/run " +
 		"runtime/observe runtime/store runtime/store/memory runtime/wire",
@@ -83,7 +84,7 @@ var rows = map[string]string{
 	"runtime/internal/errorformat": "runtime",
 	"runtime/internal/observing":   "runtime/observe runtime/wire",
 	"runtime/server/webhooks":      "runtime/internal/webhook runtime/server",
-	"runtime/client": "runtime runtime/check runtime/internal/nested runtime/internal/news runtime/internal/observing runtime/internal/security runtime/observe runtime/sse " +
+	"runtime/client": "runtime runtime/check runtime/extension runtime/internal/nested runtime/internal/news runtime/internal/observing runtime/internal/security runtime/observe runtime/sse " +
 		"runtime/wire",
 	"runtime/client/oauth":      "runtime/client runtime/internal/keyset runtime/wire",
 	"runtime/client/grpcclient": "runtime runtime/client runtime/internal/errorformat runtime/wire",

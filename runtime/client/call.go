@@ -138,13 +138,17 @@ func (c *Client) open(ctx context.Context, m Method, request any, cl *call) (s *
 func (c *Client) request(
 	ctx context.Context, l *link, op *runtime.Operation, a *attempt, request any, cl *call,
 ) (*Request, error) {
+	uris := c.urisOf(op, cl)
+	if err := c.demands(uris, cl.header); err != nil {
+		return nil, err
+	}
 	body, err := op.AppendRequest(nil, a.marked(request))
 	if err != nil {
 		return nil, fmt.Errorf("encode request: %w", err)
 	}
 	r := &Request{Operation: op, Body: body, Header: cl.header.Clone()}
 	r.Header.Set("A2A-Version", c.links.version.Name) // R150
-	if uris := distinct(cl.extensions); len(uris) > 0 {
+	if len(uris) > 0 {
 		r.Header.Set("A2A-Extensions", strings.Join(uris, ", "))
 		if c.links.version.Rules.PlainErrors { // what 0.2 and 0.3 call it
 			r.Header.Set("X-A2A-Extensions", strings.Join(uris, ", "))

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
+	ext "github.com/a2agen/a2agen/runtime/extension"
 	"github.com/a2agen/a2agen/runtime/internal/observing"
 )
 
@@ -22,7 +23,8 @@ type Client struct {
 
 	observers             observing.Group
 	extensions            []string
-	called                string // by the user; "": see identity
+	extended              []*ext.Contract // extensions with operations of their own
+	called                string          // by the user; "": see identity
 	quiet                 time.Duration
 	reattach              int
 	policy                CallPolicy

@@ -121,13 +121,14 @@ type call struct {
 	message     runtime.MessageInfo
 	metadata    []member // of the message
 	reqMetadata []member // of the request
+	result      *Result  // gets all that a skill's call came to; nil: nobody asks
 	lenient     bool     // an output that breaks its schema is taken
 }
 
 // member is one member of a metadata object.
 type member struct {
 	name  string
-	value any
+	value any // an error says why there is none
 }
 
 // Header sends a header with this call.
@@ -185,6 +186,10 @@ func AcceptModes(mediaTypes ...string) CallOption {
 // Lenient takes an output that breaks its schema as far as it can be decoded, instead of an [*OutputError]: for agents that may have changed
 // since the client was made. What is missing is zero. An output of which nothing can be decoded is an error all the same.
 func Lenient() CallOption { return func(c *call) { c.lenient = true } }
+
+// ResultTo has the call of a skill set to to all that it came to, beside its output: artifacts with their metadata, the task.
+// It stays as it is when there is no output.
+func ResultTo(to *Result) CallOption { return func(c *call) { c.result = to } }
 
 // HistoryLength asks for at most n messages of history with the task; 0 asks for none (R300).
 func HistoryLength(n int) CallOption { return func(c *call) { c.data.HistoryLength = &n } }

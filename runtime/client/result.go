@@ -292,3 +292,11 @@ func outcome(v any) (*Result, error) {
 }
 
 func now() time.Time { return time.Now().UTC() }
+
+// Metadata returns the metadata of the answer: of the message, or of the message of the task's status; nil without one.
+func (r *Result) Metadata() wire.Object {
+	if r.message == nil {
+		return nil
+	}
+	return r.message.MessageInfo().Metadata
+}

@@ -184,7 +184,9 @@ func (s *Skill[In, Out]) output(c *Client, r *Result, cl *call) (Out, error) {
 	if err := r.err(); err != nil {
 		return none, c.asks(err, r)
 	}
-	r.lenient = cl.lenient
+	if r.lenient = cl.lenient; cl.result != nil {
+		*cl.result = *r
+	}
 	out, err := s.Out(r)
 	if err != nil {
 		return none, &OutputError{Skill: s.ID, Result: r, Err: err}
@@ -268,6 +270,9 @@ func object(members []member) (wire.Object, error) {
 	}
 	m := make(map[string]json.RawMessage, len(members))
 	for _, x := range members {
+		if err, failed := x.value.(error); failed {
+			return nil, fmt.Errorf("%s: %w", x.name, err)
+		}
 		p := runtime.Data(x.value)
 		if p.Kind != runtime.PartData {
 			return nil, fmt.Errorf("%s: %s", x.name, p.Text)

@@ -132,7 +132,7 @@ func TestCodesThatOldVersionsDoNotHave(t *testing.T) {
 	card := strings.Replace(testCard, `"streaming":true`, `"extensions":[{"uri":"`+uri+`","required":true}]`, 1)
 	a := polyglotCard(t, all, card)
 	params := `{"message":{"messageId":"m","role":"user","parts":[{"kind":"text","text":"book"}]}}`
-	if _, body := a.post(rpcBody("message/send", params), "A2A-Version: "); !strings.Contains(body, `"error":{"code":-32603,"message":"Extension support required: the extension `+uri+` is required"}`) {
+	if _, body := a.post(rpcBody("message/send", params), "A2A-Version: "); !strings.Contains(body, `"error":{"code":-32603,"message":"Extension support required: the extension `+uri+` is required: name it in A2A-Extensions"}`) {
 		t.Error(body)
 	}
 	resp, body := a.post(rpcBody("message/send", params), "A2A-Version: ", "X-A2A-Extensions: "+uri)

@@ -20,6 +20,8 @@ type run interface {
 	IdempotencyKey() string
 	Snapshot() runtime.Task
 	Logger() *slog.Logger
+	Activated(uri string) bool
+	OnResult(f func(*runtime.ArtifactData))
 
 	Begin() error
 	Progress(text string) error

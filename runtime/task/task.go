@@ -62,6 +62,15 @@ func (t *Task) Turns() []runtime.Turn {
 // Logger returns the agent's logger with the skill's and the task's ids, and who sent the message.
 func (t *Task) Logger() *slog.Logger { return t.run.Logger() }
 
+// Activated reports whether a caller asked for an extension whose contract the agent has (A2A 1.0 §4.6): with this
+// message or an earlier one of the task, in the service parameter A2A-Extensions, in the extensions that the message
+// lists, or by sending a value of it.
+func (t *Task) Activated(uri string) bool { return t.run.Activated(uri) }
+
+// OnResult has f change the artifact with the skill's output before it is sent, except for its parts. Generated packages of
+// extensions call it.
+func (t *Task) OnResult(f func(*runtime.ArtifactData)) { t.run.OnResult(f) }
+
 // Begin says that the input is good and the work begins. When the client waits for a task (a stream, or
 // returnImmediately) it is created now, so that the client sees it at once; otherwise Begin does nothing. Generated
 // code calls it for skills whose result is a task.

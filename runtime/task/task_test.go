@@ -22,6 +22,9 @@ type record struct {
 	handles int
 }
 
+func (r *record) Activated(string) bool                { return false }
+func (r *record) OnResult(func(*runtime.ArtifactData)) {}
+
 func (r *record) say(format string, args ...any) error {
 	r.said = append(r.said, fmt.Sprintf(format, args...))
 	return nil

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"log/slog"
@@ -21,6 +22,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/auth"
 	"github.com/a2agen/a2agen/runtime/check"
+	"github.com/a2agen/a2agen/runtime/extension"
 	"github.com/a2agen/a2agen/runtime/server"
 	"github.com/a2agen/a2agen/runtime/server/grpcserver"
 	"github.com/a2agen/a2agen/runtime/server/webhooks"
@@ -56,13 +58,14 @@ var agents = map[string]struct {
 	"extended": {capabilities: `{"streaming":true,"extendedAgentCard":true}`},
 	"extending": {capabilities: `{"streaming":true,"pushNotifications":true,
 		"extensions":[{"uri":"https://example.com/must","required":true},{"uri":"https://example.com/x"}]}`},
-	"tenants": {capabilities: `{"streaming":true}`, tenants: []string{"acme", "b c/d"}},
-	"strict":  {capabilities: `{"streaming":true}`, opts: []server.Option{server.WithCompat(server.Compat{StrictVersion: true})}},
-	"whole":   {capabilities: `{"streaming":true,"extendedAgentCard":true}`, extended: true},
-	"typed":   {capabilities: `{"streaming":true}`, typed: true},
-	"former":  {capabilities: `{"streaming":true}`, opts: []server.Option{server.WithCompat(server.Compat{FormerStatuses: true})}},
-	"busy":    {capabilities: `{"streaming":true}`, opts: []server.Option{server.WithLimits(server.Limits{Running: 1, Streams: 1})}},
-	"guarded": {capabilities: `{"streaming":true,"pushNotifications":true}`, guarded: true},
+	"extending values": {capabilities: `{"streaming":true,"pushNotifications":true,"extensions":[{"uri":"https://example.com/trace"}]}`},
+	"tenants":          {capabilities: `{"streaming":true}`, tenants: []string{"acme", "b c/d"}},
+	"strict":           {capabilities: `{"streaming":true}`, opts: []server.Option{server.WithCompat(server.Compat{StrictVersion: true})}},
+	"whole":            {capabilities: `{"streaming":true,"extendedAgentCard":true}`, extended: true},
+	"typed":            {capabilities: `{"streaming":true}`, typed: true},
+	"former":           {capabilities: `{"streaming":true}`, opts: []server.Option{server.WithCompat(server.Compat{FormerStatuses: true})}},
+	"busy":             {capabilities: `{"streaming":true}`, opts: []server.Option{server.WithLimits(server.Limits{Running: 1, Streams: 1})}},
+	"guarded":          {capabilities: `{"streaming":true,"pushNotifications":true}`, guarded: true},
 	"small": {capabilities: `{"streaming":true,"pushNotifications":true}`, opts: []server.Option{
 		server.WithLimits(server.Limits{Body: 64 << 10, Pushes: 2, Page: 4 << 10})}},
 }
@@ -82,6 +85,9 @@ func startAgent(t *testing.T, name string) *agent {
 		Operations: map[string]server.Operation{
 			"Inspect": server.NewOperation(inspect), "Watch": server.NewStreamOperation(watch),
 		},
+	}
+	if strings.Contains(text, tracing.URI) {
+		cfg.Extensions = extension.SetOf(tracing)
 	}
 	if say.typed {
 		cfg.Skills = []server.Skill{booking}
@@ -301,9 +307,41 @@ var deeds = map[string]func(t *server.Task, rest string) error{
 		return t.Emit(runtime.ArtifactData{ID: "echo", Name: "echo", Description: "What came.", Parts: t.Parts(),
 			Metadata: runtime.Metadata(map[string]any{"n": 1}), Extensions: []string{"https://example.com/x"}, LastChunk: true})
 	},
+	"trace": func(t *server.Task, _ string) error {
+		sent, err := extension.Of[stepNumber](t, tracing)
+		if err != nil {
+			return err
+		}
+		v := &stepNumber{1}
+		if sent != nil {
+			v.N += sent.N
+		}
+		a := runtime.ArtifactData{ID: "traced", Parts: []runtime.Part{runtime.Text("x")}, LastChunk: true}
+		m := runtime.MessageData{Parts: []runtime.Part{runtime.Text("Traced.")}}
+		return errors.Join(extension.OnArtifact(t, tracing, &a, v), t.Emit(a), extension.OnMessage(t, tracing, &m, v),
+			t.Report(m), extension.OnResult(t, tracing, v))
+	},
 	"large": func(t *server.Task, _ string) error {
 		return t.Artifact("large", runtime.Text(strings.Repeat("x", 3<<10)))
 	},
+}
+
+// tracing is an extension with a contract, as generated code has it.
+var tracing = &extension.Contract{URI: "https://example.com/trace", Message: extension.Check[stepNumber]}
+
+type stepNumber struct{ N int }
+
+func (v *stepNumber) UnmarshalJSON(src []byte) error {
+	var read struct{ N *int }
+	if json.Unmarshal(src, &read) != nil || read.N == nil {
+		return &check.Error{Violations: []check.Violation{{Pointer: "/n", Message: "must be a number"}}}
+	}
+	v.N = *read.N
+	return nil
+}
+
+func (v *stepNumber) AppendJSON(dst []byte) ([]byte, error) {
+	return fmt.Appendf(dst, `{"n":%d}`, v.N), nil
 }
 
 // inspect answers with what it was asked, or fails as it was asked to.

@@ -313,6 +313,25 @@ var scenarios = []scenario{
 		param A2A-Extensions: https://example.com/must
 		send "hello"
 		list`},
+	{name: "an extension is asked for by the frame", agent: "extending values", script: `
+		send "trace"
+		param A2A-Extensions: https://example.com/trace
+		send "trace"
+		stream "trace"
+		get {"id":"$task"}`},
+	{name: "an extension is asked for by a value", agent: "extending values", script: `
+		send "trace" {"message":{"metadata":{"https://example.com/trace":{"n":7}}}}
+		stream "trace" {"message":{"metadata":{"https://example.com/trace":{"n":8}}}}`},
+	{name: "a value of an extension does not fit", agent: "extending values", script: `
+		send "trace" {"message":{"metadata":{"https://example.com/trace":{"n":"seven"}}}}
+		stream "trace" {"message":{"metadata":{"https://example.com/trace":[]}}}
+		list`},
+	{name: "messages that follow need not ask again", agent: "extending values", script: `
+		param A2A-Extensions: https://example.com/trace
+		send "book"
+		param A2A-Extensions:
+		send "trace" {"message":{"taskId":"$task"}}
+		get {"id":"$task"}`},
 	{name: "versions that are not spoken", script: `
 		param A2A-Version: 9.0
 		send "hello"

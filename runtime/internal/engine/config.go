@@ -21,6 +21,8 @@ type Config struct {
 	// Operations carry out operations that the runtime does not know ([runtime.RoleOther]), by JSON-RPC method name.
 	// One that is not there answers UnsupportedOperation.
 	Operations map[string]Operation
+	// Extensions are those that the card declares and whose values are typed; nil: there are none.
+	Extensions Extensions
 	// Repeats say how messages that are sent again are recognized.
 	Repeats Repeats
 	// OpenStore opens the store in which the agent of that name keeps its tasks, at StorePath unless the host names another

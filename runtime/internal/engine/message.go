@@ -83,6 +83,11 @@ func (r *Request) message(m *run.Message, p *runtime.SendRequest, owner store.Ow
 	if err := r.e.checkContent(p, m.Info.Metadata, m.Parts); err != nil {
 		return err
 	}
+	if r.e.values != nil {
+		if m.Extensions, err = r.extensions(p); err != nil {
+			return err
+		}
+	}
 	m.Owner, m.Caller, m.Permit, m.Sees = owner, callerFor(r.Caller, owner), r.permit(), r.sees()
 	m.Wait = r.Op.Role != runtime.RoleStream && !p.ReturnImmediately && !r.Silent
 	m.Named, m.Stored = r.Version.Rules.ClientIDs, r.Silent

@@ -33,6 +33,8 @@ type Request struct {
 
 	e      *Engine
 	listed *listed
+	active []string // extensions that it asks for and the agent has, by URI
+	framed int      // how many of them its frame named
 }
 
 // Begin begins a request, which is to be filled in. Until its caller is known it may see what is public, and no more.
@@ -139,7 +141,7 @@ func (r *Request) Allowed() *runtime.Error {
 		return runtime.ErrUnsupportedOperation.With("this agent has no extended card")
 	}
 	if r.Op.Role != runtime.RoleOther || r.e.other(r.Op) != nil {
-		return nil
+		return r.demand()
 	}
 	return runtime.ErrUnsupportedOperation
 }

@@ -49,6 +49,9 @@ func (e *Engine) newRunner(o Options) *run.Runner {
 	if e.hooks != nil {
 		c.Made = e.hooks.Made
 	}
+	if e.values != nil {
+		c.Extensions = e.values.Named
+	}
 	if o.Router != nil {
 		c.Router = func(ctx context.Context, m runtime.Message) (string, error) {
 			id, err := o.Router(ctx, m)

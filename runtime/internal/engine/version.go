@@ -22,6 +22,7 @@ type terms struct {
 	tenants  map[string]bool
 	required []string        // extensions that a request must declare
 	known    map[string]bool // all declared extensions
+	values   Extensions      // those whose values are typed; nil: there are none
 }
 
 func newTerms(cfg Config, o Options) terms {
@@ -47,6 +48,7 @@ func newTerms(cfg Config, o Options) terms {
 			t.required = append(t.required, x.URI)
 		}
 	}
+	t.values = cfg.Extensions
 	if slices.ContainsFunc(t.info.Interfaces, func(i runtime.Interface) bool { return i.Tenant != "" }) {
 		t.tenants = map[string]bool{}
 		for _, i := range t.info.Interfaces {
@@ -162,30 +164,37 @@ func minorOf(v string) string {
 	return major + "." + minor
 }
 
-// Activate returns the requested extensions that the agent has, in the order of the request, as the answer lists them,
-// and refuses a request that does not declare a required one (R49; unknown ones are ignored). A line has several,
-// separated by commas.
-func (t *terms) Activate(requested []string) (list string, err *runtime.Error) {
+// Activate notes the requested extensions that the agent has, in the order of the request, and refuses a request that
+// does not declare a required one (R49; unknown ones are ignored). A line has several, separated by commas. It returns
+// them as the answer lists them.
+func (r *Request) Activate(requested []string) (list string, err *runtime.Error) {
+	t := &r.e.terms
 	if len(requested)+len(t.required) == 0 {
 		return "", nil
 	}
-	var active []string
 	for _, line := range requested {
 		for uri := range strings.SplitSeq(line, ",") {
 			uri = strings.TrimSpace(uri)
-			if t.known[uri] && !slices.Contains(active, uri) {
-				active = append(active, uri)
+			if t.known[uri] && !slices.Contains(r.active, uri) {
+				r.active = append(r.active, uri)
 			}
 		}
 	}
+	r.framed = len(r.active)
 	for _, uri := range t.required {
-		if !slices.ContainsFunc(active, func(named string) bool { return sameExtension(named, uri) }) {
-			return strings.Join(active, ", "), runtime.ErrExtensionSupportRequired.With("the extension %s is required", uri).
-				WithMetadata("extension", uri)
+		if !slices.ContainsFunc(r.active, func(named string) bool { return sameExtension(named, uri) }) {
+			return r.Active(), runtime.ErrExtensionSupportRequired.
+				With("the extension %s is required: name it in A2A-Extensions", uri).WithMetadata("extension", uri)
 		}
 	}
-	return strings.Join(active, ", "), nil
+	return r.Active(), nil
 }
+
+// Active lists the extensions that the request asks for and the agent has, as the answer does.
+func (r *Request) Active() string { return strings.Join(r.active, ", ") }
+
+// AskedByMessage reports, after [Request.Serve], whether the message asks for extensions that the frame does not name.
+func (r *Request) AskedByMessage() bool { return len(r.active) > r.framed }
 
 // sameExtension reports whether two URIs name the same extension: ours has two.
 func sameExtension(a, b string) bool {

@@ -25,8 +25,10 @@ type Message struct {
 	// Stored: the sender is told nothing but that the message was taken on (a notification), so that there must be a
 	// task first.
 	Stored bool
-	Push   *store.Push   // a configuration for the task; nil: none
-	Repeat *store.Repeat // by what the message is known when it comes again; nil: by nothing
+	// Extensions are those with a contract that the sender asks for, by URI.
+	Extensions []string
+	Push       *store.Push   // a configuration for the task; nil: none
+	Repeat     *store.Repeat // by what the message is known when it comes again; nil: by nothing
 }
 
 // Permit says why the caller may not use a skill, also through a task of it; nil: the caller may.
@@ -52,6 +54,10 @@ func (r *Runner) take(ctx context.Context, m *Message) (sent Sent, answer runtim
 	c := r.newCall()
 	c.req, c.parts, c.owner, c.push, c.repeat = m.Request, m.Parts, m.Owner, m.Push, m.Repeat
 	c.ctx.values = values{ctx, m.Request, m.Caller}
+	c.extensions = m.Extensions
+	if len(m.Extensions) > 0 {
+		c.task.activate(m.Extensions)
+	}
 	if !m.Wait {
 		c.decided.arm()
 	}

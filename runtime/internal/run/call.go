@@ -24,6 +24,7 @@ type call struct {
 	handling
 	names
 	task       taskWriter
+	onResult   []func(*runtime.ArtifactData) // of the handler, for the artifact with the output
 	conclusion conclusion
 	answered
 
@@ -49,6 +50,8 @@ type sender struct {
 	// repeat is by what the message is known when it comes again; nil: by nothing.
 	repeat *store.Repeat
 	permit Permit
+	// extensions are those with a contract that the message asks for, by URI.
+	extensions []string
 	// decided: it is clear what the call comes to, a task, a message or an error. Armed unless the sender waits for the
 	// end.
 	decided signal

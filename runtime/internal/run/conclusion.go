@@ -119,7 +119,7 @@ func (e *conclusion) finish(out []byte) {
 		one := lendPart()
 		defer one.giveBack()
 		data := e.result(out, one)
-		if err := e.c.r.content.check(data.Parts); err != nil {
+		if err := e.check(&data); err != nil {
 			e.fail(e.explain(err))
 			return
 		}
@@ -140,10 +140,14 @@ func (e *conclusion) result(out []byte, one *onePart) runtime.ArtifactData {
 	if e.c.skill.OutputSchema != "" && (route.Accepts(accepted, runtime.MediaJSON) || !route.Accepts(accepted, runtime.MediaText)) {
 		one[0] = runtime.Part{Kind: runtime.PartData, Data: out, MediaType: runtime.MediaJSON}
 	}
-	return runtime.ArtifactData{
+	data := runtime.ArtifactData{
 		ID: runtime.ResultArtifact, Parts: one[:], Metadata: e.c.skill.metadata,
 		Extensions: skillsExtension, LastChunk: true,
 	}
+	for _, f := range e.c.onResult {
+		f(&data)
+	}
+	return data
 }
 
 var skillsExtension = []string{runtime.SkillsExtension}

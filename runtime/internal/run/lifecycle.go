@@ -374,6 +374,7 @@ func (c *call) begins(snap *store.Snapshot) {
 	c.r.parked.take(c.handle.key)
 	c.task.private, c.nth, c.attempt, c.value = snap.Private, c.task.work.N, c.task.work.Attempt, c.task.work.Value
 	c.task.have(snap.Private.Saved)
+	c.task.activate(c.extensions)
 }
 
 // holds notes that this instance runs the call. Its handler may be at work already.

@@ -5,10 +5,11 @@ import (
 	"sync/atomic"
 )
 
-// notes are what the handler saved, and the calls of other agents that it made.
+// notes are what the handler saved, the calls of other agents that it made, and the extensions of its task.
 type notes struct {
 	mu      sync.Mutex
 	saved   []byte
+	active  []string     // extensions with a contract that the task's caller asked for, by URI
 	nesting *nesting     // nil: no other agent was called
 	private []byte       // both as the store keeps them; nil: they have changed since
 	unsaved atomic.Bool  // the store does not have them
@@ -29,7 +30,7 @@ func (n *notes) unstored() *[]byte {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.private == nil {
-		n.private = joinPrivate(n.nesting, n.saved)
+		n.private = joinExtensions(n.active, joinPrivate(n.nesting, n.saved))
 	}
 	private := n.private
 	return &private
@@ -48,6 +49,8 @@ func (n *notes) kept(stored *[]byte) {
 func (n *notes) have(stored []byte) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.nesting, n.saved = splitPrivate(stored)
+	active, rest := splitExtensions(stored)
+	n.active = active
+	n.nesting, n.saved = splitPrivate(rest)
 	n.unsaved.Store(false)
 }

@@ -34,6 +34,7 @@ type Config struct {
 	Calls      func(OtherCall)                                                  // is told of calls of other agents; nil: nobody is
 	Made       []func(context.Context, any)                                     // hooks for new values of the protocol
 	Nesting    int                                                              // how deep data may be; 0: any
+	Extensions func(*runtime.SendRequest) []string                              // with a contract that a stored request names; nil: there are none
 	Log        func(skill, task, caller string) *slog.Logger                    // of a run
 	Logger     *slog.Logger
 }

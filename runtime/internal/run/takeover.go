@@ -127,7 +127,11 @@ func (r *Runner) revive(key store.Key, snap *store.Snapshot) (*call, error) {
 	c.ctx.values = values{context.Background(), work.Request, key.Owner.Caller()}
 	c.handle = r.tasks.use(key)
 	c.set(key.Task, work.Request.Message.MessageInfo().ContextID) // bound to the task, it has that
+	if r.Extensions != nil {
+		c.extensions = r.Extensions(work.Request)
+	}
 	c.task.have(snap.Private.Saved)
+	c.task.activate(c.extensions)
 	c.input.Raw, c.resumed = work.Input, work.N > 1
 	r.admission.adopt(c)
 	return c, nil

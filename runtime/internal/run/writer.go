@@ -1,6 +1,7 @@
 package run
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -239,6 +240,11 @@ func (t *taskWriter) message(said runtime.MessageData, ofTask bool) runtime.Mess
 		said.ID = t.c.r.NewID()
 	}
 	said.ContextID, said.TaskID, said.User = t.c.context(), "", false
+	for _, uri := range t.activated() {
+		if !slices.Contains(said.Extensions, uri) {
+			said.Extensions = append(slices.Clip(said.Extensions), uri)
+		}
+	}
 	if ofTask {
 		said.TaskID = t.c.taskID()
 	}

@@ -116,6 +116,9 @@ func (c *call) answer() error {
 	}
 	c.LimitStream()
 	a, err := c.Run(c.in.bytes(), objectsIn, c.in.free)
+	if err == nil && c.AskedByMessage() {
+		err = c.echo(c.Active())
+	}
 	switch {
 	case err != nil:
 		return err
@@ -155,18 +158,27 @@ func (c *call) resolve(asked string, has func(*engine.Version) bool) error {
 
 // activate echoes the requested extensions that the agent has.
 func (c *call) activate() error {
-	active, err := c.Agent.Activate(slices.Concat(c.values(keyExtensions), c.values(keyExtensionsV0)))
-	if active != "" {
-		echo := metadata.Pairs(keyExtensions, active)
-		if c.Version.Unnamed() {
-			echo.Set(keyExtensionsV0, active)
-		}
-		if err := c.stream.SetHeader(echo); err != nil {
-			return canceled(err)
-		}
-	}
-	if err != nil {
+	active, refused := c.Activate(slices.Concat(c.values(keyExtensions), c.values(keyExtensionsV0)))
+	if err := c.echo(active); err != nil {
 		return err
+	}
+	if refused != nil {
+		return refused
+	}
+	return nil
+}
+
+// echo lists the extensions of the answer.
+func (c *call) echo(active string) error {
+	if active == "" {
+		return nil
+	}
+	list := metadata.Pairs(keyExtensions, active)
+	if c.Version.Unnamed() {
+		list.Set(keyExtensionsV0, active)
+	}
+	if err := c.stream.SetHeader(list); err != nil {
+		return canceled(err)
 	}
 	return nil
 }

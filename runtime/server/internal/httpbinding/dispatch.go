@@ -52,6 +52,9 @@ func (q *Request) dispatch(b Binding) {
 			b.Release() // the handler may take long
 		}
 	})
+	if q.AskedByMessage() {
+		q.echo(q.Active())
+	}
 	switch {
 	case err != nil:
 		q.failed(b, err)

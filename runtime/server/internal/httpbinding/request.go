@@ -141,15 +141,20 @@ func (q *Request) Activate() *runtime.Error {
 	if old := q.R.Header[headerExtensionsV0]; len(old) > 0 {
 		lines = append(lines[:len(lines):len(lines)], old...)
 	}
-	active, err := q.Agent.Activate(lines)
+	active, err := q.Request.Activate(lines)
 	if active != "" {
-		echo := []string{active}
-		q.W.Header()[headerExtensions] = echo
-		if q.Version.Unnamed() {
-			q.W.Header()[headerExtensionsV0] = echo
-		}
+		q.echo(active)
 	}
 	return err
+}
+
+// echo lists the extensions of the answer.
+func (q *Request) echo(active string) {
+	list := []string{active}
+	q.W.Header()[headerExtensions] = list
+	if q.Version.Unnamed() {
+		q.W.Header()[headerExtensionsV0] = list
+	}
 }
 
 // JSONContent accepts JSON types with any parameters, and a missing type.

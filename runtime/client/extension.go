@@ -1,0 +1,122 @@
+package client
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/a2agen/a2agen/runtime"
+	ext "github.com/a2agen/a2agen/runtime/extension"
+	"github.com/a2agen/a2agen/runtime/wire"
+)
+
+// WithExtension asks for an extension of the agent, and sends a value with the message unless it is nil. A value that breaks
+// its schema is an error before anything is sent. Generated clients have an option for each extension.
+func WithExtension[T any, P ext.Encoder[T]](x *ext.Contract, v P) CallOption {
+	return func(c *call) {
+		c.ask(x)
+		if v != nil {
+			c.metadata = append(c.metadata, encoded(x, v))
+		}
+	}
+}
+
+// WithRequestExtension is [WithExtension] for a value in the metadata of the request.
+func WithRequestExtension[T any, P ext.Encoder[T]](x *ext.Contract, v P) CallOption {
+	return func(c *call) {
+		c.ask(x)
+		if v != nil {
+			c.reqMetadata = append(c.reqMetadata, encoded(x, v))
+		}
+	}
+}
+
+// MethodsOf has calls of an extension's operations ask for it.
+func MethodsOf(x *ext.Contract) Option {
+	return func(c *Client) { c.extended = append(c.extended, x) }
+}
+
+// urisOf lists what a call of an operation asks for.
+func (c *Client) urisOf(op *runtime.Operation, cl *call) []string {
+	uris := distinct(cl.extensions)
+	for _, x := range c.extended {
+		if slices.Contains(x.Methods, op.RPC) {
+			uris = ext.Named(uris, x.URI)
+		}
+	}
+	return uris
+}
+
+// AskFor asks for an extension of the agent.
+func AskFor(x *ext.Contract) CallOption { return func(c *call) { c.ask(x) } }
+
+// WithExtensionPart is [WithExtension] for a value in a part of the message, behind the input.
+func WithExtensionPart[T any, P ext.Encoder[T]](x *ext.Contract, v P) CallOption {
+	return func(c *call) {
+		c.ask(x)
+		p, err := ext.Part(x, v)
+		if err != nil {
+			p = runtime.Part{Text: err.Error()} // is refused before anything is sent
+		}
+		c.parts = append(c.parts, p)
+	}
+}
+
+// encoded is the member of metadata that holds a value, or says why it cannot be sent.
+func encoded[T any, P ext.Encoder[T]](x *ext.Contract, v P) member {
+	value, err := v.AppendJSON(nil)
+	if err != nil {
+		return member{x.Name(), err}
+	}
+	return member{x.Name(), wire.Value(value)}
+}
+
+// ask names an extension in the service parameter and in the message.
+func (cl *call) ask(x *ext.Contract) {
+	cl.extensions = append(cl.extensions, x.URI)
+	cl.message.Extensions = ext.Named(cl.message.Extensions, x.URI)
+}
+
+// ExtensionParams reads what the agent's card says in the params of an extension; nil if it does not declare the extension, or
+// without params.
+func ExtensionParams[T any, P ext.Decoder[T]](c *Client, x *ext.Contract) (P, error) {
+	for _, e := range c.agent.info.Extensions {
+		if e.URI != x.URI || len(e.Params) == 0 {
+			continue
+		}
+		v := P(new(T))
+		if err := v.UnmarshalJSON(e.Params); err != nil {
+			return nil, invalid("the params of the extension "+x.URI, err)
+		}
+		return v, nil
+	}
+	return nil, nil
+}
+
+// demands refuses a request that does not name an extension that the agent requires: the agent would (A2A 1.0 §3.3.4). The
+// skills extension is left to the agent, because calls of skills name it.
+func (c *Client) demands(uris []string, header http.Header) error {
+	for _, e := range c.agent.info.Extensions {
+		if !e.Required || runtime.IsSkillsExtension(e.URI) || slices.Contains(uris, e.URI) || namedIn(header, e.URI) {
+			continue
+		}
+		return runtime.ErrExtensionSupportRequired.AsReceived().
+			With("the agent's card requires the extension %s: ask for it by an option of the call, Extensions or DefaultExtensions", e.URI).
+			WithMetadata("extension", e.URI)
+	}
+	return nil
+}
+
+// namedIn reports whether a header that the user has set names an extension.
+func namedIn(header http.Header, uri string) bool {
+	for _, name := range []string{"A2A-Extensions", "X-A2A-Extensions"} {
+		for _, line := range header.Values(name) {
+			for one := range strings.SplitSeq(line, ",") {
+				if strings.TrimSpace(one) == uri {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
