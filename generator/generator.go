@@ -126,7 +126,12 @@ func (g *generation) run(ctx context.Context) (Output, diag.List) {
 	clients, problems := remotes()
 	list.Add(problems...)
 	list.Add(g.checkFakes(out.Config, agent != nil)...)
+	extensions, problems := g.readExtensions(out.Config, out.Card)
+	list.Add(append(problems, checkMethods(extensions, p.protocol)...)...)
 	out.Model = &ir.Model{Protocol: p.protocol, Agent: agent}
+	if !list.HasErrors() {
+		out.Model.Extensions = giveExtensions(extensions, out.Card, agent, clients)
+	}
 	g.join(p.protocol, agent, clients)
 	out.Protocols, out.Clients, out.Relations, out.Reaches = p.digests, pins(clients), p.relations, reaches(clients, agent)
 	if list.HasErrors() {
@@ -391,6 +396,9 @@ func (g *generation) emitters(out *Output, clients []remoteClient, carried strin
 			func() ([]output.File, error) { return g.emitOwnFake(model, out.Config, paths) },
 		)
 	}
+	for _, x := range model.Extensions {
+		es = append(es, g.emitExtension(x, out.Config))
+	}
 	for _, c := range clients {
 		es = append(es, func() ([]output.File, error) { return g.emitRemote(model.Protocol, c, paths) })
 	}
@@ -417,6 +425,8 @@ func (g *generation) paths(c *config.Config) emit.Paths {
 		Types:    path.Join(g.Module, c.Packages.Types()),
 		Client:   path.Join(g.Module, c.Packages.Client),
 		Tools:    path.Join(g.Module, c.Packages.Tools()),
+
+		Extensions: path.Join(g.Module, c.Packages.Extensions),
 	}
 	if c.ProtocolImport != "" {
 		p.Protocol = c.ProtocolImport

@@ -47,7 +47,9 @@ type Card struct {
 	// Repeats is for how long the agent promises to know a message by its idempotency key; 0: it promises nothing.
 	Repeats time.Duration
 	// Hides: callers who say who they are get a card that says more, if they have the ExtendedScopes.
-	Hides          bool
+	Hides bool
+	// Extensions are those that the user's own card declares.
+	Extensions     []Declared
 	ExtendedScopes []string
 }
 
@@ -96,6 +98,7 @@ func Read(file string, src []byte, open func(string) ([]byte, error)) (*Card, di
 	card := fill(c, root)
 	card.Extended = true
 	card.compile(c, open, false)
+	card.readExtensions(c, open)
 	c.List.Sort()
 	return card, c.List
 }
@@ -179,6 +182,9 @@ func (card *Card) whole() (*yaml.Node, []*Skill) {
 	n := shape.Ordered(yamlx.Copy(card.Root), agentCard)
 	for _, s := range yamlx.Items(yamlx.Get(n, "skills")) {
 		drop(s, "input", "output", "timeout", "maxConcurrent", "onCrash", "default")
+	}
+	for _, x := range yamlx.Items(yamlx.Get(yamlx.Get(n, "capabilities"), "extensions")) {
+		drop(x, "name", "key", "always", "methods", "carries")
 	}
 	return n, card.Skills
 }

@@ -161,6 +161,9 @@ func checkTwice(c *shape.Checker, list *yaml.Node, what string, key func(*yaml.N
 
 // checkExtension rejects what a2agen writes itself.
 func checkExtension(c *shape.Checker, n *yaml.Node) {
+	if !c.Lenient {
+		checkContract(c, n)
+	}
 	if params := yamlx.Get(n, "params"); params != nil && runtime.IsSkillsExtension(yamlx.Text(yamlx.Get(n, "uri"))) {
 		c.Errorf(params, "contradiction", "remove it: a2agen publishes each skill's input and output here", "the params of this extension are made from the skills")
 	}

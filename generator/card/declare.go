@@ -152,13 +152,13 @@ var capabilities = &shape.Object{
 }
 
 var extension = &shape.Object{
-	Name: "extension", Doc: "An extension of the protocol.",
-	Fields: []*shape.Field{
-		{Key: "uri", Type: needed, Required: true, Doc: "Names the extension and its version."},
+	Name: "extension", Doc: "An extension of the protocol, with the contract of what it carries if it has one here.",
+	Fields: append([]*shape.Field{
+		{Key: "uri", Type: &shape.Type{Kind: shape.Text, Min: 1, Check: usableURI}, Required: true, Doc: "Names the extension and its version."},
 		{Key: "description", Type: &shape.Type{Kind: shape.Text, Max: maxDescription}, Doc: "How the agent uses it."},
 		{Key: "required", Type: boolean, Doc: "Callers that do not activate it are rejected.", Default: "false"},
 		{Key: "params", Type: free, Doc: "Whatever the extension defines."},
-	},
+	}, contractFields(false)...),
 	Check: checkExtension,
 }
 

@@ -33,7 +33,7 @@ func TestDeclarationFollowsTheProtocolDefinition(t *testing.T) {
 		{"AgentInterface", agentInterface, nil, nil},
 		{"AgentProvider", provider, nil, nil},
 		{"AgentCapabilities", capabilities, nil, nil},
-		{"AgentExtension", extension, nil, nil},
+		{"AgentExtension", extension, []string{"name", "key", "always", "methods", "carries"}, nil},
 		{"SecurityScheme", securityScheme, nil, nil},
 		{"APIKeySecurityScheme", apiKey, nil, nil},
 		{"HTTPAuthSecurityScheme", httpAuth, nil, nil},

@@ -63,6 +63,14 @@ type Config struct {
 	Clients []Client
 	// Catalog is where cards are taken from by their names: a folder relative to the project, or a URL; "": the default.
 	Catalog string
+	// Extensions are files with the contracts of extensions.
+	Extensions []FileRef
+}
+
+// FileRef is a file of the project that a2agen.yaml names.
+type FileRef struct {
+	Path string
+	Pos  diag.Pos
 }
 
 // requirementLists is the value of "requirements" under "cards" for [Config.RequirementLists].
@@ -125,7 +133,7 @@ func IsKept(path string) bool { return kept.MatchString(path) }
 
 // Packages are the folders of the packages in the project; the last element is the package name.
 type Packages struct {
-	Protocol, Agent, Client, Skills string
+	Protocol, Agent, Client, Skills, Extensions string
 }
 
 // Types is the folder of the types of the skills, which the agent and its client share.
@@ -214,7 +222,7 @@ func Supported() []string { return spec.Versions() }
 
 // Default returns the configuration of a project without a2agen.yaml.
 func Default() *Config {
-	c := &Config{File: File, Card: "agent.yaml", Store: Stores[0].Word, Packages: Packages{Protocol: "a2a", Agent: "agent", Client: "client", Skills: "skills"}}
+	c := &Config{File: File, Card: "agent.yaml", Store: Stores[0].Word, Packages: Packages{Protocol: "a2a", Agent: "agent", Client: "client", Skills: "skills", Extensions: "extensions"}}
 	c.Protocol = []Protocol{{Version: spec.Default}}
 	for _, name := range defaultBindings() {
 		c.Bindings = append(c.Bindings, Binding{Name: name})
@@ -351,6 +359,10 @@ func (cfg *Config) fill(c *shape.Checker, root *yaml.Node) {
 	set(&cfg.Packages.Agent, yamlx.Get(packages, "agent"))
 	set(&cfg.Packages.Client, yamlx.Get(packages, "client"))
 	set(&cfg.Packages.Skills, yamlx.Get(packages, "skills"))
+	set(&cfg.Packages.Extensions, yamlx.Get(packages, "extensions"))
+	for _, n := range yamlx.Items(yamlx.Get(root, "extensions")) {
+		cfg.Extensions = append(cfg.Extensions, FileRef{yamlx.Text(n), yamlx.Pos(c.File, n)})
+	}
 	for _, n := range yamlx.Items(yamlx.Get(root, "clients")) {
 		cl := Client{Name: yamlx.Text(yamlx.Get(n, "name")), URL: yamlx.Text(yamlx.Get(n, "url")), Catalog: yamlx.Text(yamlx.Get(n, "catalog")), Path: yamlx.Text(yamlx.Get(n, "file")), Pos: yamlx.Pos(c.File, n)}
 		cl.Out = "client/" + cl.Name

@@ -18,7 +18,7 @@ import (
 var ignorePositions = cmpopts.IgnoreTypes(diag.Pos{})
 
 func TestRead(t *testing.T) {
-	usual := Packages{Protocol: "a2a", Agent: "agent", Client: "client", Skills: "skills"}
+	usual := Packages{Protocol: "a2a", Agent: "agent", Client: "client", Skills: "skills", Extensions: "extensions"}
 	byDefault := []Binding{{Name: "JSONRPC"}, {Name: "HTTP+JSON"}}
 	tests := []struct {
 		name, src string
@@ -59,7 +59,7 @@ func TestRead(t *testing.T) {
 				"clients:\n  - {name: routes, url: \"https://routes.example.com\"}\n  - {name: old, file: old/card.json, out: clients/old}\n",
 			Config{
 				Bindings: byDefault, Protocol: []Protocol{{Version: "1.0"}}, Card: "cards/weather.json", ProtocolImport: "example.com/shared/a2a",
-				Store: "sqlite", Telemetry: TelemetryOTel, Packages: Packages{Protocol: "a2a", Agent: "internal/agent", Client: "client", Skills: "handlers"},
+				Store: "sqlite", Telemetry: TelemetryOTel, Packages: Packages{Protocol: "a2a", Agent: "internal/agent", Client: "client", Skills: "handlers", Extensions: "extensions"},
 				Clients: []Client{
 					{Name: "routes", URL: "https://routes.example.com", Out: "client/routes"},
 					{Name: "old", Path: "old/card.json", Out: "clients/old"},

@@ -48,6 +48,7 @@ func project() *shape.Object {
 			{Key: "auth", Type: &shape.Type{Kind: shape.Text, Choices: []string{"none"}, Or: &shape.Type{Kind: shape.Map, Min: 1, Max: 50, Elem: &shape.Type{Kind: shape.Text, Choices: []string{ownVerifier}, NotScalar: "write " + ownVerifier + ", or which credentials are good", Or: &shape.Type{Kind: shape.Struct, Object: verifier}}}}, Doc: "Which credentials are valid: an entry for each security scheme of the card, by its name; own: a verifier in main.go checks them. Or none: anybody who reaches the agent may use it. Otherwise an agent that requires nothing listens on its own machine only.", Default: "read from the environment"},
 			{Key: "packages", Type: &shape.Type{Kind: shape.Struct, Object: packages}, Doc: "Folders of the packages. The last element is the package name."},
 			{Key: "catalog", Type: &shape.Type{Kind: shape.Text, Min: 1, Max: 500, Check: checkCatalog}, Doc: "Where a2agen client NAME, a2agen update clients and a2agen catalog find cards by their names: a folder, relative to the project, or a URL.", Default: ".a2agen/catalog"},
+			{Key: "extensions", Type: &shape.Type{Kind: shape.List, Max: 100, Elem: file("the path of a file inside the project")}, Doc: "Files with the contracts of extensions of the protocol. The agent and clients whose cards declare one have its types.", Default: "those that agent.yaml has itself"},
 			{Key: "clients", Type: &shape.Type{Kind: shape.List, Max: 200, Elem: &shape.Type{Kind: shape.Struct, Object: client()}}, Doc: "Typed clients for other agents; a2agen client adds them.", Default: "none"},
 		},
 		Foreign: map[string]string{
@@ -110,6 +111,7 @@ var packages = &shape.Object{
 		{Key: "agent", Type: folder, Doc: "Skill types, the Skills interface and the server.", Default: "agent"},
 		{Key: "client", Type: folder, Doc: "The typed client of this agent.", Default: "client"},
 		{Key: "skills", Type: folder, Doc: "Your handlers.", Default: "skills"},
+		{Key: "extensions", Type: folder, Doc: "The folder of the packages of extensions, one in each folder below.", Default: "extensions"},
 	},
 }
 
@@ -292,6 +294,10 @@ func checkFolders(c *shape.Checker, root *yaml.Node, cfg *Config) {
 	claim(cfg.Packages.Tools(), at("agent"), folderTwice)
 	claim(cfg.Packages.Client, at("client"), folderTwice)
 	claim(cfg.Packages.Skills, at("skills"), folderTwice)
+	claim(cfg.Packages.Extensions, at("extensions"), folderTwice)
+	for _, n := range yamlx.Items(yamlx.Get(root, "extensions")) {
+		claim(yamlx.Text(n), n, "the extension %q is listed twice")
+	}
 	for i, n := range yamlx.Items(yamlx.Get(root, "clients")) {
 		for _, b := range yamlx.Items(yamlx.Get(n, "bindings")) {
 			claim(yamlx.Text(b), b, fmt.Sprintf("binding %%q of client %d is listed twice", i+1))

@@ -291,6 +291,13 @@ func (a *agentPackage) server() (output.File, error) {
 	if len(a.agent.Operations) > 0 {
 		config.set("Operations", jen.Id("operations").Call(jen.Id("s")))
 	}
+	if len(a.agent.Extensions) > 0 {
+		f.ImportName(extensionPath, "extension")
+		for _, x := range a.agent.Extensions {
+			f.ImportName(a.paths.Extensions+"/"+x.Package, x.Package)
+		}
+		config.set("Extensions", extensionContracts(a.agent.Extensions, a.paths))
+	}
 	if r := a.agent.Repeats; r != nil {
 		config.set("Repeats", jen.Qual(serverPath, "Repeats").Values(repeats(r)...))
 	}

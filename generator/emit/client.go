@@ -29,12 +29,15 @@ func Client(m *ir.Model, paths Paths) ([]output.File, error) {
 	f.Add(c.declaration())
 	f.Add(c.skills())
 	f.Add(typeAliases(m.Agent, paths.Types))
-	file, err := render(f, pkgFile(paths.Client, ClientFile))
-	if err != nil || len(m.Agent.Skills) == 0 {
-		return []output.File{file}, err
+	folder := pkgFolder(paths.Client)
+	jobs := []job{
+		one(func() (output.File, error) { return render(f, folder+"/"+ClientFile) }),
+		func() ([]output.File, error) { return clientExtensions(m.Agent, paths, folder) },
 	}
-	tools, err := c.tools(pkgFolder(paths.Client))
-	return []output.File{file, tools}, err
+	if len(m.Agent.Skills) > 0 {
+		jobs = append(jobs, one(func() (output.File, error) { return c.tools(folder) }))
+	}
+	return parallel(jobs)
 }
 
 // RemoteClient prints the client package of somebody else's agent, self-contained but for the protocol package: the methods, and
@@ -50,7 +53,10 @@ func RemoteClient(p *ir.Protocol, a *ir.Agent, paths Paths, dir string) ([]outpu
 	f.Anon("embed")
 	f.Add(c.declaration())
 	f.Add(c.skills())
-	jobs := []job{one(func() (output.File, error) { return render(f, dir+"/"+ClientFile) })}
+	jobs := []job{
+		one(func() (output.File, error) { return render(f, dir+"/"+ClientFile) }),
+		func() ([]output.File, error) { return clientExtensions(a, paths, dir) },
+	}
 	if len(a.Skills) > 0 {
 		jobs = append(jobs, one(func() (output.File, error) { return c.tools(dir) }))
 	}
@@ -125,6 +131,11 @@ func (c *skillClient) options() (list []jen.Code) {
 	}
 	if c.agent.Calls.Telemetry {
 		list = append(list, jen.Qual(clientPath, "WithObserver").Call(observer(c.agent)))
+	}
+	for _, x := range c.agent.Extensions {
+		if len(x.Methods) > 0 {
+			list = append(list, jen.Qual(clientPath, "MethodsOf").Call(jen.Qual(c.paths.Extensions+"/"+x.Package, "Contract")))
+		}
 	}
 	if len(c.agent.Calls.Credentials) > 0 {
 		list = append(list, c.fromEnvironment())

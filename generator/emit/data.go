@@ -19,14 +19,19 @@ func Data(types []*ir.DataType, path, filePath string) (output.File, error) {
 
 // data is [Data] with the comment of the package, "" where another file has it.
 func data(types []*ir.DataType, path, filePath, comment string) (output.File, error) {
-	p := &dataPackage{types: types, markers: map[*ir.DataType][]string{}, patterns: map[string]string{}}
+	return dataOf(types, path, filePath, comment, "a skill's contract")
+}
+
+// dataOf is [data] for the types of what owner says.
+func dataOf(types []*ir.DataType, path, filePath, comment, owner string) (output.File, error) {
+	p := &dataPackage{types: types, owner: owner, markers: map[*ir.DataType][]string{}, patterns: map[string]string{}}
 	p.prepare()
 	f := newFile(path, pkgName(path))
 	if comment != "" {
 		f.PackageComment(comment)
 	}
 	for _, t := range types {
-		addAll(f, declaration(t), p.marks(t))
+		addAll(f, p.declaration(t), p.marks(t))
 		if t.Kind == ir.DataUnion {
 			addAll(f, readUnion(t), checkUnion(t), writeUnion(t))
 			continue
@@ -40,6 +45,7 @@ func data(types []*ir.DataType, path, filePath, comment string) (output.File, er
 // dataPackage is the state of printing one package's skill types.
 type dataPackage struct {
 	types   []*ir.DataType
+	owner   string                    // whose types they are, in their comments
 	markers map[*ir.DataType][]string // marker methods of the unions that have the type as a case
 	locals  map[string]int            // names that the function being printed has taken, by stem
 	// patterns are the variables of regular expressions by source; sources keeps their order.
@@ -125,8 +131,8 @@ func dataHasNil(r *ir.DataRef) bool {
 }
 
 // declaration prints the type itself.
-func declaration(t *ir.DataType) jen.Code {
-	s := jen.Add(doc(t.Go + " " + dataDoc(t))).Type().Id(t.Go)
+func (p *dataPackage) declaration(t *ir.DataType) jen.Code {
+	s := jen.Add(doc(t.Go + " " + dataDoc(t, p.owner))).Type().Id(t.Go)
 	switch t.Kind {
 	case ir.DataStruct:
 		return s.Struct(structFields(t)...).Line()
@@ -141,10 +147,10 @@ func declaration(t *ir.DataType) jen.Code {
 }
 
 // dataDoc says what a type is: the schema's description, set off so that it reads whatever it says.
-func dataDoc(t *ir.DataType) string {
+func dataDoc(t *ir.DataType, owner string) string {
 	text := map[ir.DataTypeKind]string{
-		ir.DataStruct: "is an object of a skill's contract.", ir.DataEnum: "is one of a fixed set of values.",
-		ir.DataDefined: "is a value of a skill's contract.", ir.DataWrapper: "holds a value of a skill's contract.",
+		ir.DataStruct: "is an object of " + owner + ".", ir.DataEnum: "is one of a fixed set of values.",
+		ir.DataDefined: "is a value of " + owner + ".", ir.DataWrapper: "holds a value of " + owner + ".",
 	}[t.Kind]
 	if t.Open {
 		text = "is one of the values that are suggested, or another."

@@ -23,34 +23,36 @@ import (
 
 // Import paths of the runtime that emitted code links.
 const (
-	modulePath   = "github.com/a2agen/a2agen/" // before the packages that tables name
-	runtimePath  = modulePath + "runtime"
-	wirePath     = runtimePath + "/wire"
-	protoPath    = wirePath + "/proto"
-	serverPath   = runtimePath + "/server"
-	webhooksPath = serverPath + "/webhooks"
-	clientPath   = runtimePath + "/client"
-	authPath     = runtimePath + "/auth"
-	tokenPath    = authPath + "/token"
-	otelPath     = runtimePath + "/otel"
-	observePath  = runtimePath + "/observe"
-	oauthPath    = clientPath + "/oauth"
-	signedPath   = runtimePath + "/signedcard"
-	authtestPath = authPath + "/authtest"
-	checkPath    = runtimePath + "/check"
-	a2atestPath  = runtimePath + "/a2atest"
-	toolPath     = runtimePath + "/tool"
+	modulePath    = "github.com/a2agen/a2agen/" // before the packages that tables name
+	runtimePath   = modulePath + "runtime"
+	wirePath      = runtimePath + "/wire"
+	protoPath     = wirePath + "/proto"
+	serverPath    = runtimePath + "/server"
+	webhooksPath  = serverPath + "/webhooks"
+	clientPath    = runtimePath + "/client"
+	authPath      = runtimePath + "/auth"
+	tokenPath     = authPath + "/token"
+	otelPath      = runtimePath + "/otel"
+	observePath   = runtimePath + "/observe"
+	oauthPath     = clientPath + "/oauth"
+	signedPath    = runtimePath + "/signedcard"
+	authtestPath  = authPath + "/authtest"
+	checkPath     = runtimePath + "/check"
+	a2atestPath   = runtimePath + "/a2atest"
+	toolPath      = runtimePath + "/tool"
+	extensionPath = runtimePath + "/extension"
 )
 
 // Paths are the import paths of the packages being emitted. The last element of each is also its folder and, where it is an
 // identifier, its package name.
 type Paths struct {
-	Protocol string // "example.com/weather/a2a"
-	Agent    string // "example.com/weather/agent"
-	Types    string // "example.com/weather/agent/types"
-	Client   string // "example.com/weather/client"
-	Tools    string // "example.com/weather/agent/tools"
-	Fake     string // "example.com/weather/client/weathertest"
+	Protocol   string // "example.com/weather/a2a"
+	Agent      string // "example.com/weather/agent"
+	Types      string // "example.com/weather/agent/types"
+	Client     string // "example.com/weather/client"
+	Tools      string // "example.com/weather/agent/tools"
+	Fake       string // "example.com/weather/client/weathertest"
+	Extensions string // of the folder with those of extensions: "example.com/weather/extensions"
 	// Card is the file, beside a client of somebody else's agent, with the card from which it was made: "card.json".
 	Card string
 }

@@ -21,6 +21,8 @@ type Agent struct {
 	Skills []*Skill `json:"skills"`
 	// Types are the Go types of all skill inputs and outputs, sorted by Go name.
 	Types []*DataType `json:"types"`
+	// Extensions are those that the card declares and whose contracts are known.
+	Extensions []*AgentExtension `json:"extensions,omitempty"`
 	// Remotes are the agents that handlers call, and RemotesType is the type with a client of each: "Clients".
 	Remotes     []*Remote `json:"remotes,omitempty"`
 	RemotesType string    `json:"remotesType,omitempty"`

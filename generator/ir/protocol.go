@@ -14,6 +14,8 @@ type Model struct {
 	Protocol *Protocol `json:"protocol"`
 	// Agent is nil when only the protocol package is emitted.
 	Agent *Agent `json:"agent,omitempty"`
+	// Extensions are those of the protocol whose contracts are known: a package each, sorted by Package.
+	Extensions []*Extension `json:"extensions,omitempty"`
 }
 
 // Protocol is one set of Go types (the hub) and the wires that read and write it.

@@ -149,3 +149,22 @@ func ClientOptions(a *ir.Agent) {
 		c.Go = scope.Take("With" + Go(c.Scheme))
 	}
 }
+
+// ClientExtensions names what an agent's client has for the extensions of the agent, beside [ClientOptions].
+func ClientExtensions(a *ir.Agent) {
+	scope := OfSkills()
+	for _, t := range a.Types {
+		scope.Take(t.Go)
+		for _, v := range t.Values {
+			scope.Take(v.Go)
+		}
+	}
+	for _, c := range a.Calls.Credentials {
+		scope.Take(c.Go)
+	}
+	for _, x := range a.Extensions {
+		x.With = scope.Take("With" + x.Go)
+		x.WithRequest, x.WithPart = scope.Take(x.With+"Request"), scope.Take(x.With+"Part")
+		x.ParamsOf = scope.Take(x.Go + "Params")
+	}
+}

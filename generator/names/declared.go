@@ -19,6 +19,12 @@ var (
 	SkillClientDeclares = []string{"Skills", "Tools"}
 )
 
+// ExtensionDeclares are of the package of an extension, beside its types.
+var ExtensionDeclares = []string{
+	"URI", "Contract", "Active", "Of", "OfRequest", "OnArtifact", "OnMessage", "OnResult", "OnStatus", "AppendPart",
+	"ReadMessage", "ReadArtifact", "ReadStatus", "ReadPart", "ReadCallerPart", "NewCallerPart", "ParseParams",
+}
+
 // OfSkills is the scope of what is declared for the contracts of skills. The agent package and the client package have
 // their types.
 func OfSkills() *Scope {
