@@ -201,6 +201,41 @@ func TestACallWithoutATaskIsForItsSenderToTryAgain(t *testing.T) {
 	}
 }
 
+// If nobody knows whether the task was made, it is worked on from the beginning when the store says that it was.
+func TestATaskThatMayHaveBeenMadeIsWorkedOnAgain(t *testing.T) {
+	for name, made := range map[string]faultstore.Fault{"made": {After: true}, "not made": {Before: true}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				said := make(chan error, 9)
+				f := newFleet(t, 1, func() []Skill {
+					sk := counting(2, said)
+					sk.OnCrash = CrashRetry
+					return []Skill{sk}
+				})
+				a, tries := f.agents[0], 0
+				f.stores[0].Plan(func(c faultstore.Call) faultstore.Fault {
+					if c.Op != "create" {
+						return faultstore.Fault{}
+					}
+					if tries++; tries == 1 {
+						return made
+					}
+					return faultstore.Fault{Refuse: store.ErrUnavailable}
+				})
+				if _, err := a.serve("SendMessage", message("")); !Away(err) {
+					t.Errorf("the sender is told %v", err)
+				}
+				f.stores[0].Plan(nil)
+				time.Sleep(time.Minute)
+				page, err := a.store.List(t.Context(), store.Owner{}, store.Query{Size: 10, View: store.Full})
+				if err != nil || len(page.Tasks) != 1 || page.Tasks[0].TaskInfo().State != runtime.StateCompleted {
+					t.Errorf("the tasks are %v, %v", page.Tasks, err)
+				}
+			})
+		})
+	}
+}
+
 // A stream outlives an outage of less than a minute, whoever runs the task; then it ends without a last event, so that
 // its client goes to an instance that has the store.
 func TestAStreamWaitsForTheStoreForAMinute(t *testing.T) {

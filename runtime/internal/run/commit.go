@@ -304,6 +304,16 @@ func (t *taskWriter) retryUnconfirmed(key store.Key, w *write) {
 	})
 }
 
+// leaveUnconfirmed leaves a task that may have been made to the background: if it was, it is worked on from the beginning.
+// Callers must hold c.handle.mu.
+func (t *taskWriter) leaveUnconfirmed() {
+	if t.mayExist() {
+		w := t.unconfirmed
+		t.unconfirmed = nil
+		t.retryUnconfirmed(t.c.handle.key, w)
+	}
+}
+
 // confirmLate tries once more to have an unconfirmed write answered, and runs the call that it brings up.
 func (r *Runner) confirmLate(h *handle, w *write) (answered bool) {
 	h.mu.Lock()

@@ -44,8 +44,11 @@ func (e *conclusion) giveUp(err error) {
 		}
 	case e.c.handle.version == 0 && !e.c.task.mayExist() && runtime.Made(err) != nil:
 		e.c.err = runtime.Made(err)
-	case e.c.handle.version == 0 && errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrNotFound), e.sentAgain(err):
+	case e.c.handle.version == 0 && errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrNotFound):
 		e.c.err = err
+	case e.c.handle.version == 0 && e.wasAway(err): // its sender tries again
+		e.c.err = err
+		e.c.task.leaveUnconfirmed()
 	default:
 		e.fail(e.explain(err))
 	}
@@ -55,12 +58,6 @@ func (e *conclusion) giveUp(err error) {
 // lost already: its task is for others to take over.
 func (e *conclusion) leavesIt(err error) bool {
 	return e.wasAway(err) && e.c.task.runsHere.Load() && e.c.r.lease.lapsing()
-}
-
-// sentAgain reports whether a call that may be tried again failed for a store that was away before it made its task: its
-// sender is told so, and tries again. A task that has failed would be of no use to anybody.
-func (e *conclusion) sentAgain(err error) bool {
-	return e.wasAway(err) && e.c.handle.version == 0 && !e.c.task.mayExist()
 }
 
 // wasAway reports whether a call that may be tried again failed for a store that was away.
