@@ -40,6 +40,13 @@ func (l *lease) renewed(at time.Time, granted store.Lease) bool {
 	return true
 }
 
+// wakes reports whether who watches tasks of the place is woken after every change. Nobody watches one that was never reached.
+func (l *lease) wakes() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.begun.IsZero() || l.granted.Wakes
+}
+
 // missed reports whether the lease is to be given up now: its place was not reached for too long.
 func (l *lease) missed(now time.Time) bool {
 	l.mu.Lock()
@@ -81,7 +88,7 @@ func (s *Store) Renew(ctx context.Context) (all store.Lease, err error) {
 		}
 		return r, err
 	})
-	all.Durable = true
+	all.Durable, all.Wakes = true, true
 	for _, a := range answers {
 		if a.err == nil && a.value.ok {
 			all.Durable = all.Durable && a.value.Durable
@@ -99,6 +106,7 @@ func (s *Store) Renew(ctx context.Context) (all store.Lease, err error) {
 	}
 	lapsed := map[*place]bool{}
 	for _, p := range s.places {
+		all.Wakes = all.Wakes && p.wakes()
 		if p.tell() {
 			lapsed[p] = true
 		}

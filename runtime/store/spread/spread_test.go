@@ -30,6 +30,7 @@ type fake struct {
 	cleared  bool // the tasks of accounts that are away are gone
 	list     string
 	watched  []store.Key
+	silent   bool // who watches may not be woken
 }
 
 func newFake(name string) *fake {
@@ -135,7 +136,7 @@ func (f *fake) Sweep(context.Context) (int, bool, error) {
 }
 
 func (f *fake) Renew(context.Context) (store.Lease, error) {
-	return store.Lease{For: time.Hour, Durable: true}, f.call(nil)
+	return store.Lease{For: time.Hour, Durable: true, Wakes: !f.silent}, f.call(nil)
 }
 
 func (f *fake) Watch(key store.Key, wake func()) func() {
@@ -366,6 +367,22 @@ func TestNoMoreIsClaimedThanIsAsked(t *testing.T) {
 }
 
 // TestALeaseThatIsNotRenewedIsGivenUp: what runs in that place stops, what runs in the others goes on, and the lease is not renewed before it is over.
+// Readers look by themselves only where a database may not wake them.
+func TestAWatchWakesWhereEachDatabaseDoes(t *testing.T) {
+	a, b := newFake("a"), newFake("b")
+	s := over(t, a, b)
+	for _, want := range []bool{true, false} {
+		b.silent = !want
+		if lease, err := s.Renew(t.Context()); err != nil || lease.Wakes != want {
+			t.Errorf("with a database that wakes (%v) it wakes: %v, %v", want, lease.Wakes, err)
+		}
+	}
+	b.set(func(f *fake) { f.away = store.ErrUnavailable })
+	if lease, err := s.Renew(t.Context()); err != nil || lease.Wakes {
+		t.Errorf("without the database it wakes: %v, %v", lease.Wakes, err)
+	}
+}
+
 func TestALeaseThatIsNotRenewedIsGivenUp(t *testing.T) {
 	a, b := newFake("a"), newFake("b")
 	s := over(t, a, b)
