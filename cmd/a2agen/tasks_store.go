@@ -38,11 +38,8 @@ var storeKinds = []storeKind{
 		pkg: "runtime/store/postgres", takes: postgres.IsAddress, open: openServer, whole: wholeServer, migrate: migrateServer,
 		find: func(_, _ string) (string, error) { return "", nil }, // libpq's variables say it
 	},
-	{pkg: "runtime/store/sqlite", takes: isFile, open: openFile, whole: wholeFile, find: findFile},
+	{pkg: "runtime/store/sqlite", takes: sqlite.IsPath, open: openFile, whole: wholeFile, find: findFile},
 }
-
-// isFile reports whether an address is no URL: all else may be the name of a file.
-func isFile(address string) bool { return !strings.Contains(address, "://") }
 
 func openFile(_ context.Context, path string) (admin.Store, error) {
 	path, _, _ = strings.Cut(path, "?") // settings of SQLite
@@ -150,8 +147,8 @@ func kindOf(address string) (kind storeKind, err error) {
 			return kind, nil
 		}
 	}
-	scheme, _, _ := strings.Cut(address, "://")
-	return kind, fmt.Errorf("%.20q is no kind of store: name a file, or postgres://USER@HOST/DATABASE", scheme+"://")
+	scheme, _, _ := strings.Cut(address, ":")
+	return kind, fmt.Errorf("%.20q is no kind of store: name a file (./name:… if its name has a colon), or postgres://USER@HOST/DATABASE", scheme+":")
 }
 
 // projectStore returns the store of the agent of the project in a folder.

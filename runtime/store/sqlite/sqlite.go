@@ -87,16 +87,20 @@ func OpenStore(path, _ string, p *runtime.Protocol) (store.Store, error) {
 // Location says where the tasks are: see [store.Located].
 func (s *Store) Location() (kind, address string) { return "a file", s.path }
 
-// isServer matches addresses of database servers: URLs, and what libpq takes in their place. A file is no server, and
-// such an address may have a password, which must not become the name of a file.
-var isServer = regexp.MustCompile(`^(?i:postgres(?:ql)?):|^[A-Za-z][A-Za-z0-9+.-]+://|(?:^|\s)(?:host|hostaddr|port|dbname|user|password|service)\s*=`)
+// isServer matches addresses of database servers: what begins with a scheme, which has more letters than a drive of
+// Windows, and what libpq takes in their place. A file is no server, and such an address may have a password, which must
+// not become the name of a file.
+var isServer = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]+:|(?:^|\s)(?:host|hostaddr|port|dbname|user|password|service)\s*=`)
 
-var errServer = errors.New(`the address of a database server is no file: this agent keeps its tasks in an SQLite file, such as weather.db; ` +
-	`with "store: postgres" in a2agen.yaml it keeps them in PostgreSQL`)
+// IsPath reports whether an address may be the name of a file.
+func IsPath(address string) bool { return !isServer.MatchString(address) }
+
+var errServer = errors.New(`the address of a database server is no file: this agent keeps its tasks in an SQLite file, such as weather.db ` +
+	`(one with a colon in its name is ./name:…); with "store: postgres" in a2agen.yaml it keeps them in PostgreSQL. There are no other stores`)
 
 // parsePath takes the parameter off a path.
 func parsePath(path string, o Options) (string, Options, error) {
-	if isServer.MatchString(path) {
+	if !IsPath(path) {
 		return "", o, errServer
 	}
 	path, query, _ := strings.Cut(path, "?")

@@ -225,7 +225,7 @@ func TestAFileThatIsNotOursIsRefused(t *testing.T) {
 		}
 	}
 	const secret = "hunter2"
-	for _, server := range []string{"postgres://ada:" + secret + "@db/x", "PostgreSQL://ada:" + secret + "@db", "postgres:/ada:" + secret + "@db", "host=db password=" + secret} {
+	for _, server := range []string{"postgres://ada:" + secret + "@db/x", "PostgreSQL://ada:" + secret + "@db", "postgres:/ada:" + secret + "@db", "mysql:ada:" + secret + "@db", "host=db password=" + secret} {
 		_, err := Open(server, proto, Options{})
 		if err == nil || !strings.Contains(err.Error(), "the address of a database server is no file") || strings.Contains(err.Error(), secret) {
 			t.Errorf("%s: %v", server, err)
