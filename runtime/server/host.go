@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -68,7 +69,11 @@ func host(ctx context.Context, s *Server, err error, args []string, stderr io.Wr
 	}
 	log := slog.New(slog.NewTextHandler(stderr, nil))
 	if err != nil {
-		log.Error("agent cannot start", "error", err)
+		why, todo, _ := strings.Cut(err.Error(), "\n")
+		log.Error("agent cannot start", "error", why)
+		if todo != "" { // lines that can be copied, such as statements
+			_, _ = fmt.Fprintln(stderr, todo)
+		}
 		return exitFailed
 	}
 	if err := s.initTLS(*listen.cert, *listen.key); err != nil {

@@ -217,6 +217,17 @@ func TestHostExitCodes(t *testing.T) {
 	}
 }
 
+// What an error says in lines of its own, such as statements, is printed as it is, so that it can be copied.
+func TestLinesOfAnErrorAreLines(t *testing.T) {
+	var out lines
+	if got := host(t.Context(), nil, errors.New("no rights; run\n  GRANT \"x\";\n  GRANT y;"), nil, &out); got != exitFailed {
+		t.Errorf("exit code %d", got)
+	}
+	if !strings.HasSuffix(out.String(), "error=\"no rights; run\"\n  GRANT \"x\";\n  GRANT y;\n") {
+		t.Errorf("it prints %s", out.String())
+	}
+}
+
 func TestListenAddressComesFromTheEnvironment(t *testing.T) {
 	for _, c := range []struct{ addr, port, want string }{
 		{"", "", DefaultAddr}, {"", "9000", ":9000"}, {"127.0.0.1:1", "9000", "127.0.0.1:1"},
