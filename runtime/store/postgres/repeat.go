@@ -46,12 +46,23 @@ func (s *Store) repeated(ctx context.Context, o owner, r *store.Repeat) error {
 	return s.countRepeats(ctx, o)
 }
 
+// oldestRepeatSQL finds until when the oldest message of an account counts. What an account has is counted only for a
+// message that is older, which is rare.
+const (
+	oldestRepeatSQL = "SELECT until FROM a2a.repeat WHERE account=$1 ORDER BY until LIMIT 1"
+	countRepeatsSQL = "SELECT count(*) FROM (SELECT 1 FROM a2a.repeat WHERE account=$1 LIMIT $2) AS r"
+)
+
 // mayForget returns [store.ErrForgotten] if a message that is not known may have been one of too many.
 func (s *Store) mayForget(ctx context.Context, o owner, r *store.Repeat) error {
 	var n, until int64
-	const sql = "SELECT count(*), coalesce(min(until), 0) FROM a2a.repeat WHERE account=$1"
-	_, err := s.one(ctx, sql, []any{o.account}, &n, &until)
-	if err == nil && store.MayForget(r.Since, int(n), time.Unix(0, until).Add(-r.For)) {
+	found, err := s.one(ctx, oldestRepeatSQL, []any{o.account}, &until)
+	oldest := time.Unix(0, until).Add(-r.For)
+	if err != nil || !found || !store.MayForget(r.Since, store.MaxRepeats, oldest) {
+		return err
+	}
+	_, err = s.one(ctx, countRepeatsSQL, []any{o.account, int64(store.MaxRepeats)}, &n)
+	if err == nil && store.MayForget(r.Since, int(n), oldest) {
 		err = store.ErrForgotten
 	}
 	return err
