@@ -30,7 +30,7 @@ notification configurations and how far each has got, notes, and keys of message
 refused, and so is a target with tasks of its own. FROM is not changed. Tables of PostgreSQL are made if they are not there.
 
 A copy that was interrupted continues when it is run again; until it has finished, no agent opens the target. In the end both sides are read
-and compared, by counts and a digest.`,
+and compared, by counts and a digest. A copy that has finished is only compared when it is run again.`,
 		Example: `  a2agen tasks copy weather.db postgres://agent@db/agents --dry-run
   a2agen tasks copy weather.db postgres://agent@db/agents
   a2agen tasks copy postgres://agent@db/agents postgres://agent@other/agents`,
@@ -57,11 +57,15 @@ and compared, by counts and a digest.`,
 				Tickets: done.Tickets, Notes: done.Notes, Keys: done.Repeats, Digest: hex.EncodeToString(done.Digest[:]),
 			})
 		}
-		if dry {
+		if dry && !done.Before {
 			fmt.Fprintf(cmd.OutOrStdout(), "would be copied: %s\n", copyWords(done))
 			return nil
 		}
-		fmt.Fprintf(cmd.OutOrStdout(), "copied and compared: %s, digest %x\n", copyWords(done), done.Digest[:8])
+		what := "copied and compared"
+		if done.Before {
+			what = "copied before, and compared again"
+		}
+		fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, digest %x\n", what, copyWords(done), done.Digest[:8])
 		return nil
 	}
 	return cmd

@@ -25,11 +25,38 @@ func (s several) Tasks(ctx context.Context, which Which) (all []TaskRow, err err
 			all = append(all, r)
 		}
 	}
+	if all, err = s.once(ctx, all); err != nil {
+		return nil, err
+	}
 	slices.SortFunc(all, func(a, b TaskRow) int { return cmp.Or(b.At.Compare(a.At), strings.Compare(a.ID, b.ID)) })
 	if which.Limit > 0 && len(all) > which.Limit {
 		all = all[:which.Limit]
 	}
 	return all, nil
+}
+
+// once leaves out the tasks of callers that are on their way from one database to another, where the other one has them.
+func (s several) once(ctx context.Context, rows []TaskRow) ([]TaskRow, error) {
+	elsewhere := map[string]bool{}
+	for _, r := range rows {
+		if _, known := elsewhere[r.Principal]; known || !r.Away {
+			continue
+		}
+		for _, one := range s {
+			some, err := one.Tasks(ctx, Which{Principal: &r.Principal, Limit: 1})
+			if err != nil {
+				return nil, err
+			}
+			elsewhere[r.Principal] = elsewhere[r.Principal] || len(some) > 0 && !some[0].Away
+		}
+	}
+	seen := map[[3]string]bool{}
+	return slices.DeleteFunc(rows, func(r TaskRow) bool {
+		key := [3]string{r.Principal, r.Tenant, r.ID}
+		again := r.Away && (elsewhere[r.Principal] || seen[key]) // between two steps of a move it is away in both
+		seen[key] = true
+		return again
+	}), nil
 }
 
 func (s several) Task(ctx context.Context, row TaskRow) (TaskPage, error) {

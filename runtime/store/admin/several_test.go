@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 )
@@ -15,10 +16,11 @@ type database struct {
 }
 
 func (d *database) Tasks(_ context.Context, which Which) ([]TaskRow, error) {
-	if which.Limit > 0 && which.Limit < len(d.rows) {
-		return d.rows[:which.Limit], d.err
+	rows := slices.DeleteFunc(slices.Clone(d.rows), func(r TaskRow) bool { return which.Principal != nil && r.Principal != *which.Principal })
+	if which.Limit > 0 && which.Limit < len(rows) {
+		return rows[:which.Limit], d.err
 	}
-	return d.rows, d.err
+	return rows, d.err
 }
 
 func (d *database) Task(_ context.Context, row TaskRow) (TaskPage, error) {
@@ -27,6 +29,23 @@ func (d *database) Task(_ context.Context, row TaskRow) (TaskPage, error) {
 
 func (d *database) Prune(context.Context, Which, time.Duration, bool) (int, error) {
 	return len(d.rows), d.err
+}
+
+// TestATaskIsListedOnceWhileItsCallerMoves: where the caller is, and once where no database says that it has it.
+func TestATaskIsListedOnceWhileItsCallerMoves(t *testing.T) {
+	row := func(caller, state string, away bool) TaskRow {
+		return TaskRow{Principal: caller, ID: "t", State: state, Away: away}
+	}
+	first := &database{rows: []TaskRow{row("ada", "old", true), row("bob", "same", true), row("cy", "new", false)}}
+	second := &database{rows: []TaskRow{row("ada", "new", false), row("bob", "same", true), row("cy", "old", true)}}
+	rows, err := Several([]Store{first, second}).Tasks(t.Context(), Which{})
+	got := map[string]string{}
+	for _, r := range rows {
+		got[r.Principal] += r.State
+	}
+	if err != nil || got["ada"] != "new" || got["bob"] != "same" || got["cy"] != "new" {
+		t.Errorf("listed are %v, %v", got, err)
+	}
 }
 
 // TestSeveralDatabasesAreOneStore: tasks are in one order, each is found where it is, and what is done is counted over all.

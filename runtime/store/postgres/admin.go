@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -51,6 +52,8 @@ func (m *meta) checkWhole(schema string) error {
 		return fmt.Errorf("the schema %s has no tasks: an agent makes it when it starts, or \"a2agen tasks migrate\"", schema)
 	case m.format < len(steps):
 		return fmt.Errorf("the schema %s has format %d, and this program knows format %d: \"a2agen tasks migrate\" brings it up to date", schema, m.format, len(steps))
+	case strings.HasPrefix(m.places, filling):
+		return errFilling(m.places)
 	}
 	return m.check("", steps)
 }
@@ -121,12 +124,12 @@ func (a *Admin) Tasks(ctx context.Context, w admin.Which) (rows []admin.TaskRow,
 	if w.Limit > 0 {
 		limit = strconv.Itoa(w.Limit)
 	}
-	err = a.query(ctx, "SELECT t.n, o.tenant, a.principal, t.id, t.context, t.skill, t.state, t.at, t.calls-t.done, t.charged, t.version"+
+	err = a.query(ctx, "SELECT t.n, o.tenant, a.principal, t.id, t.context, t.skill, t.state, t.at, t.calls-t.done, t.charged, t.version, a.moved%4=3"+
 		tasksOf+c.where+" ORDER BY t.at DESC, t.id LIMIT "+limit, func(row pgx.Rows) error {
 		var r admin.TaskRow
 		var state int16
 		var at int64
-		err := row.Scan(&r.N, &r.Tenant, &r.Principal, &r.ID, &r.Context, &r.Skill, &state, &at, &r.Open, &r.Bytes, &r.Version)
+		err := row.Scan(&r.N, &r.Tenant, &r.Principal, &r.ID, &r.Context, &r.Skill, &state, &at, &r.Open, &r.Bytes, &r.Version, &r.Away)
 		r.State, r.At = runtime.State(state).String(), time.Unix(0, at).UTC() //nolint:gosec // there are few
 		rows = append(rows, r)
 		return err

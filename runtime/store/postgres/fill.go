@@ -35,7 +35,7 @@ func (w *Whole) Ready(ctx context.Context, from string) error {
 	case strings.HasPrefix(places, filling):
 		return fmt.Errorf("%s: %w", w.Name(), errFilling(places))
 	case some:
-		return fmt.Errorf("%s has tasks of its own: name a schema without any, with %s=NAME in the address", w.Name(), paramSchema)
+		return fmt.Errorf("%s %w: name a schema without any, with %s=NAME in the address", w.Name(), transfer.ErrTasks, paramSchema)
 	case places != "":
 		return fmt.Errorf("%s is one of several databases (%s), of which none is filled alone", w.Name(), places)
 	}

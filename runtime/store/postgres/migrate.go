@@ -66,7 +66,7 @@ func (t *target) connected(ctx context.Context, do func(*pgx.Conn) error) error 
 // meta is what a schema says of itself. The zero meta is of one that is not there.
 type meta struct {
 	format, least int
-	agent         string
+	agent, places string
 }
 
 // meta reads it, on a connection or in a transaction of it.
@@ -86,7 +86,7 @@ func (t *target) meta(ctx context.Context, c *pgx.Conn) (m meta, err error) {
 	if err := c.QueryRow(ctx, table, t.schema).Scan(&there); err != nil || !there {
 		return m, err
 	}
-	err = c.QueryRow(ctx, t.inSchema("SELECT format, least, agent FROM a2a.meta")).Scan(&m.format, &m.least, &m.agent)
+	err = c.QueryRow(ctx, t.inSchema("SELECT format, least, agent, places FROM a2a.meta")).Scan(&m.format, &m.least, &m.agent, &m.places)
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = fmt.Errorf("schema %s has a table meta without a row: it is another program's, or damaged", t.schema)
 	}

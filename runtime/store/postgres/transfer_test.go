@@ -90,8 +90,14 @@ func TestACopyGoesThroughAFileAndBack(t *testing.T) {
 	if sums[0] != sums[1] || sums[0].Tasks != 80 || sums[0].Accounts != 3 {
 		t.Errorf("copied %+v and %+v", sums[0], sums[1])
 	}
-	if _, err := spread.Copy(t.Context(), file, target, quiet); err == nil || !strings.Contains(err.Error(), "has tasks of its own") {
-		t.Errorf("again: %v", err)
+	again := sums[1]
+	again.Before = true
+	for name, copied := range map[string]func(context.Context, spread.Whole, spread.Empty, func(spread.Progress)) (spread.Progress, error){
+		"copied": spread.Copy, "tried": spread.DryCopy,
+	} {
+		if got, err := copied(t.Context(), file, target, quiet); err != nil || got != again {
+			t.Errorf("%s again: %+v, %v", name, got, err)
+		}
 	}
 	heir := openTested(t, second, Options{})
 	if list, err := wrong(heir); err != nil || len(list) > 0 {
@@ -110,6 +116,10 @@ func TestACopyGoesThroughAFileAndBack(t *testing.T) {
 	}
 	if list, err := wrong(heir); err != nil || len(list) > 0 {
 		t.Errorf("then it is wrong: %v, %v", list, err)
+	}
+	_ = heir.Close()
+	if _, err := spread.Copy(t.Context(), file, target, quiet); err == nil || !strings.Contains(err.Error(), "has tasks of its own") {
+		t.Errorf("after an agent has worked on it: %v", err)
 	}
 }
 
@@ -131,6 +141,9 @@ func TestAHalfCopyIsNoStore(t *testing.T) {
 	}
 	if _, err := Open(t.Context(), second, a2a.Protocol(), Options{}); err == nil || !strings.Contains(err.Error(), "has not ended") {
 		t.Errorf("an agent opens it: %v", err)
+	}
+	if _, err := OpenAdmin(t.Context(), second); err == nil || !strings.Contains(err.Error(), "has not ended") {
+		t.Errorf("it is listed: %v", err)
 	}
 	if got, err := spread.Copy(t.Context(), source, target, quiet); err != nil || got.Tasks != 12 {
 		t.Errorf("then %+v, %v", got, err)

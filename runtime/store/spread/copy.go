@@ -2,6 +2,7 @@ package spread
 
 import (
 	"context"
+	"errors"
 
 	"github.com/a2agen/a2agen/runtime/store/internal/transfer"
 )
@@ -14,7 +15,7 @@ type (
 )
 
 // Copy copies all that a store has into an empty one, and compares both sides. Run again after it was ended in the middle,
-// it goes on. told is called now and then with what is there so far.
+// it goes on; run again after it has finished, it only compares. told is called now and then with what is there so far.
 func Copy(ctx context.Context, from Whole, to Empty, told func(Progress)) (Progress, error) {
 	return transfer.Copy(ctx, from, to, told)
 }
@@ -22,7 +23,13 @@ func Copy(ctx context.Context, from Whole, to Empty, told func(Progress)) (Progr
 // DryCopy says what Copy would copy, or why it cannot. to is nil for a store that is not there yet.
 func DryCopy(ctx context.Context, from Whole, to Empty, told func(Progress)) (Progress, error) {
 	if to != nil {
-		if err := transfer.Check(ctx, from, to); err != nil {
+		err := transfer.Check(ctx, from, to)
+		if errors.Is(err, transfer.ErrTasks) {
+			if done, same, failed := transfer.Compare(ctx, from, to, told); failed != nil || same {
+				return done, failed
+			}
+		}
+		if err != nil {
 			return Progress{}, err
 		}
 	}

@@ -38,6 +38,11 @@ func OpenFile(path string) (*File, error) {
 		err = errors.New("it is empty")
 	case format != len(steps):
 		err = wrongFormat(format)
+	default:
+		var from string
+		if from, err = copying(c); err == nil && from != "" {
+			err = errCopying(from)
+		}
 	}
 	if err != nil {
 		_ = f.Close()

@@ -40,7 +40,7 @@ func (w *Whole) Ready(_ context.Context, from string) error {
 	}
 	tasks, _, err := w.c.one("SELECT (SELECT count(*) FROM task)+(SELECT count(*) FROM note)")
 	if err == nil && tasks > 0 {
-		err = fmt.Errorf("%s has tasks of its own: name a file that is not there", w.path)
+		err = fmt.Errorf("%s %w: name a file that is not there", w.path, transfer.ErrTasks)
 	}
 	return err
 }

@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 )
 
@@ -24,23 +25,33 @@ type Empty interface {
 	Filled(ctx context.Context) error
 }
 
+// ErrTasks is why a store cannot be filled that an agent has worked on, or that was filled before.
+var ErrTasks = errors.New("has tasks of its own")
+
 // Progress is how far a copy is.
 type Progress struct {
 	Accounts int64 // that are copied as a whole
 	Sum
+	Before bool // a copy before had finished: nothing was copied, and both sides are the same
 }
 
-// Copy copies a store into an empty one, or goes on with such a copy.
+// Copy copies a store into an empty one, or goes on with such a copy. One that has finished is compared again.
 func Copy(ctx context.Context, from Whole, to Empty, told func(Progress)) (Progress, error) {
 	var all Progress
-	if err := Check(ctx, from, to); err != nil {
+	err := Check(ctx, from, to)
+	if errors.Is(err, ErrTasks) {
+		if done, same, failed := Compare(ctx, from, to, told); failed != nil || same {
+			return done, failed
+		}
+	}
+	if err != nil {
 		return all, err
 	}
 	if err := to.Fill(ctx, from.Name()); err != nil {
 		return all, fmt.Errorf("mark %s: %w", to.Name(), err)
 	}
 	known := map[string]bool{}
-	err := EachAccount(ctx, from, func(principal string) error {
+	err = EachAccount(ctx, from, func(principal string) error {
 		running := all
 		sum, err := Account(ctx, from, to, principal, func(more Sum) {
 			running.Add(&more)
@@ -64,6 +75,42 @@ func Copy(ctx context.Context, from Whole, to Empty, told func(Progress)) (Progr
 		return all, err
 	}
 	return all, to.Filled(ctx)
+}
+
+// errDiffers ends a comparison.
+var errDiffers = errors.New("it differs")
+
+// Compare reports whether two stores have the same, and what that is. It ends at the first account in which they differ.
+func Compare(ctx context.Context, from, to Source, told func(Progress)) (all Progress, same bool, err error) {
+	known := map[string]bool{}
+	err = EachAccount(ctx, from, func(principal string) error {
+		sum, err := Count(ctx, from, principal)
+		if err != nil {
+			return err
+		}
+		there, err := Count(ctx, to, principal)
+		if err == nil && there != sum {
+			err = errDiffers
+		}
+		known[principal] = true
+		all.Add(&sum)
+		all.Accounts++
+		told(all)
+		return err
+	})
+	if err == nil {
+		err = EachAccount(ctx, to, func(principal string) error {
+			if sum, err := Count(ctx, to, principal); err != nil || known[principal] || sum == (Sum{}) {
+				return err
+			}
+			return errDiffers
+		})
+	}
+	if errors.Is(err, errDiffers) {
+		return all, false, nil
+	}
+	all.Before = err == nil
+	return all, err == nil, err
 }
 
 // Check says why a store cannot be copied into another.
