@@ -89,6 +89,7 @@ var rows = map[string]string{
 	"runtime/client/oauth":      "runtime/client runtime/internal/keyset runtime/wire",
 	"runtime/client/grpcclient": "runtime runtime/client runtime/internal/errorformat runtime/wire",
 	"runtime/otel":              "runtime runtime/observe runtime/store",
+	"runtime/openapi":           "runtime",
 	"runtime/push":              "runtime runtime/internal/budget runtime/internal/news",
 	"runtime/conform":           "",
 	"runtime/tool":              "runtime runtime/check runtime/client runtime/wire",
@@ -138,7 +139,7 @@ var rows = map[string]string{
 	// Deciding, and printing what was decided.
 	"generator/lower":    "generator/card generator/diag generator/ir generator/names generator/schema generator/yamlx runtime spec",
 	"generator/emit":     "generator/ir generator/names generator/output runtime runtime/client runtime/tool runtime/wire",
-	"generator/scaffold": ". generator/config generator/ir generator/names generator/output generator/schema runtime templates",
+	"generator/scaffold": ". generator/config generator/ir generator/names generator/output generator/schema runtime runtime/openapi templates",
 	"generator": ". generator/card generator/config generator/diag generator/emit generator/ir generator/lower generator/names generator/output " +
 		"generator/scaffold generator/suggest runtime runtime/auth runtime/client spec",
 
@@ -148,9 +149,10 @@ var rows = map[string]string{
 	"internal/project/remote": "spec",
 	"internal/catalog": "generator/card generator/carddiff generator/diag generator/output generator/schemadiff generator/suggest internal/project/disk " +
 		"internal/project/remote runtime/wire",
-	"internal/watch": "",
+	"internal/openapi": "generator/diag generator/schema generator/suggest generator/yamlx runtime/openapi runtime/wire",
+	"internal/watch":   "",
 	"internal/project": ". generator generator/card generator/carddiff generator/config generator/diag generator/emit generator/names generator/output " +
-		"generator/scaffold generator/suggest internal/catalog internal/project/disk internal/project/merge internal/project/remote internal/watch runtime runtime/signedcard runtime/wire spec",
+		"generator/scaffold generator/suggest internal/catalog internal/openapi internal/project/disk internal/project/merge internal/project/remote internal/watch runtime runtime/signedcard runtime/wire spec",
 
 	// The command.
 	"internal/shell": "",

@@ -78,7 +78,7 @@ func Check(ctx context.Context, o Options) (CheckReport, error) {
 		return r, err
 	}
 	causes, lacks := p.causes(out), p.missingRuntime()
-	r.Drift = slices.Concat(causes, lacks, p.files(pl, causes))
+	r.Drift = slices.Concat(causes, p.changedDocuments(out), lacks, p.files(pl, causes))
 	if len(r.Drift) == 0 && pl.LockChanges() {
 		r.Drift = append(r.Drift, Drift{Path: output.LockName, State: "outdated", Hint: runGenerate})
 	}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/a2agen/a2agen/internal/project"
+)
+
+func importOpenAPICommand() *cobra.Command {
+	var o project.OpenAPIOptions
+	cmd := &cobra.Command{
+		Use:   "openapi FILE|URL --operation ID...",
+		Short: "Make skills of operations of an HTTP API",
+		Long: `openapi reads a document of OpenAPI 3.0 or 3.1 and makes a skill of each operation that is named: parameters and body are its input, the
+answer of the API is its output, and a handler calls it. Operations are named by their operationId, or as "GET /pets/{id}"; --tag takes all with a
+tag. At most 30 are taken.
+
+The document and the contracts are kept in apis/, the skills are added to agent.yaml, and handlers and tests to the folder of skills: they are
+yours. Credentials come from the environment; the command says which variables have to be set. check notices when the document
+changes; run openapi again, without --operation, to take over a changed one.`,
+		Example: `  a2agen import openapi petstore.yaml --operation getPetById --operation findPetsByStatus
+  a2agen import openapi https://api.example.com/openapi.json --tag orders
+  a2agen import openapi petstore.yaml --operation "GET /pet/{petId}" --name petstore`,
+		Args: exactly(1, "a file with an OpenAPI document, or its URL"),
+	}
+	dirFlag(cmd, &o.Dir)
+	cmd.Flags().StringArrayVar(&o.Operations, "operation", nil, "`id` of an operation, or its method and path; can be given several times")
+	cmd.Flags().StringArrayVar(&o.Tags, "tag", nil, "import all operations with this `tag`; can be given several times")
+	cmd.Flags().StringVar(&o.Name, "name", "", "`name` of the API in the project; default: made of the document's title")
+	cmd.Flags().BoolVar(&o.AllowPrivate, "allow-private-network", false, "fetch the document from private and loopback addresses too, and over http")
+	cmd.Flags().BoolVar(&o.Force, "force", false, "overwrite generated files that were edited by hand")
+	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "say what would be written, and write nothing")
+	anyWord(cmd, "operation", "tag", "name")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		o.Tool, o.Target = project.ThisTool(), args[0]
+		done := announce(cmd, "reading the document")
+		r, err := project.ImportOpenAPI(cmd.Context(), o)
+		done()
+		if err := report(cmd, o.DryRun, r.Report, err); err != nil {
+			return err
+		}
+		if len(r.Skills) > 0 {
+			fmt.Fprintf(cmd.OutOrStdout(), "skills: %s\n", strings.Join(r.Skills, ", "))
+		}
+		if len(r.Env) > 0 {
+			fmt.Fprintf(cmd.OutOrStdout(), "set before they work: %s\n", strings.Join(r.Env, ", "))
+		}
+		return nil
+	}
+	return cmd
+}

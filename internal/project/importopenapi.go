@@ -1,0 +1,268 @@
+package project
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/a2agen/a2agen/generator"
+	"github.com/a2agen/a2agen/generator/config"
+	"github.com/a2agen/a2agen/generator/diag"
+	"github.com/a2agen/a2agen/generator/output"
+	"github.com/a2agen/a2agen/generator/scaffold"
+	"github.com/a2agen/a2agen/internal/openapi"
+	"github.com/a2agen/a2agen/internal/project/remote"
+)
+
+// apisFolder holds the documents of APIs and the schemas that were made of them.
+const apisFolder = "apis"
+
+// OpenAPIOptions say which operations of which document become skills.
+type OpenAPIOptions struct {
+	Options
+	Target       string   // a file, or a URL
+	Operations   []string // operationIds, or routes such as "GET /pets"; with Tags none: those that were imported before
+	Tags         []string
+	Name         string // of the API in the project; "": made of the document's title
+	AllowPrivate bool   // fetch from private addresses too
+}
+
+// OpenAPIReport is what an import did.
+type OpenAPIReport struct {
+	Report
+	Skills []string `json:"skills"` // that were added
+	Env    []string `json:"env"`    // the variables that must be set before they work
+}
+
+// ImportOpenAPI makes skills of operations of an HTTP API: their contracts, and handlers that call it. The document is
+// kept, and a check tells when it changes. The user's files are not changed, but for the new skills in the card.
+func ImportOpenAPI(ctx context.Context, o OpenAPIOptions) (OpenAPIReport, error) {
+	if o.Name != "" && !clientName(o.Name) {
+		return OpenAPIReport{}, badArgument("--name %.40q: write a-z, 0-9 and _, such as petstore", o.Name)
+	}
+	src, from, err := o.fetch(ctx)
+	if err != nil {
+		return OpenAPIReport{}, fmt.Errorf("read the document: %w", err)
+	}
+	doc, list := openapi.Read(o.Target, src)
+	if list.HasErrors() {
+		return OpenAPIReport{Report: Report{Diagnostics: list}}, &InvalidError{list}
+	}
+	p, err := openProject(o.Tool, o.Dir)
+	if err != nil {
+		return OpenAPIReport{}, err
+	}
+	defer p.Close()
+	im := &apiImport{project: p, o: o, doc: doc, src: src, from: from}
+	return im.run(ctx)
+}
+
+// fetch reads the document. from is its URL, "" for a file.
+func (o OpenAPIOptions) fetch(ctx context.Context) (src []byte, from string, err error) {
+	limits := remote.Options{AllowPrivate: o.AllowPrivate, MaxBytes: openapi.MaxBytes}
+	if strings.Contains(o.Target, "://") {
+		src, _, err := remote.Get(ctx, o.Target, limits)
+		return src, o.Target, err
+	}
+	src, _, err = remote.Fetch(ctx, o.Target, limits)
+	return src, "", err
+}
+
+// apiImport is one import.
+type apiImport struct {
+	*project
+	o    OpenAPIOptions
+	doc  *openapi.Document
+	src  []byte
+	from string
+	pin  openapi.Pin // of the import before; the zero value if there is none
+}
+
+func (im *apiImport) run(ctx context.Context) (r OpenAPIReport, err error) {
+	cfg, err := im.readConfig()
+	if err != nil {
+		return r, err
+	}
+	oldCard, err := im.ReadFile(cfg.Card)
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, badArgument("there is no %s in %s: a2agen init makes an agent", cfg.Card, im.o.Dir)
+	}
+	if err != nil {
+		return r, err
+	}
+	name := im.doc.APIName(im.o.Name)
+	schemas := path.Join(apisFolder, name+".json")
+	if im.pin, err = im.pinOf(schemas); err != nil {
+		return r, err
+	}
+	api, list := im.doc.Import(openapi.Request{Operations: im.operations(), Tags: im.o.Tags, Name: name, SchemaFile: schemas, From: im.from})
+	if list.HasErrors() {
+		r.Diagnostics = list
+		return r, &InvalidError{list}
+	}
+	return im.write(ctx, cfg, oldCard, api, schemas, list)
+}
+
+// operations are those that were asked for, and those that were imported before.
+func (im *apiImport) operations() []string {
+	all := slices.Clone(im.o.Operations)
+	for _, op := range im.pin.Operations {
+		if !slices.Contains(all, op) {
+			all = append(all, op)
+		}
+	}
+	return all
+}
+
+// pinOf reads of which document a file with schemas was made.
+func (p *project) pinOf(schemas string) (openapi.Pin, error) {
+	src, err := p.ReadFile(schemas)
+	if errors.Is(err, fs.ErrNotExist) {
+		return openapi.Pin{}, nil
+	}
+	if err != nil {
+		return openapi.Pin{}, err
+	}
+	pin, is := readPin(src)
+	if !is {
+		return pin, badArgument("%s is there already, and was not made by an import: give the API another --name", schemas)
+	}
+	return pin, nil
+}
+
+// readPin reads the pin in a file with schemas; is is false for any other file.
+func readPin(src []byte) (pin openapi.Pin, is bool) {
+	if !bytes.Contains(src, []byte(`"x-openapi"`)) {
+		return pin, false
+	}
+	var file struct {
+		Pin *openapi.Pin `json:"x-openapi"`
+	}
+	if json.Unmarshal(src, &file) != nil || file.Pin == nil || output.CheckPath(file.Pin.Document) != nil {
+		return pin, false
+	}
+	return *file.Pin, true
+}
+
+// document is where the document is kept in the project: where it is, if it is inside.
+func (im *apiImport) document(name string) string {
+	if im.from == "" {
+		if inside := im.inside(im.o.Target); inside != "" {
+			return inside
+		}
+	}
+	ext := ".yaml"
+	if bytes.HasPrefix(bytes.TrimLeft(im.src, "\ufeff \t\r\n"), []byte("{")) {
+		ext = ".json"
+	}
+	return path.Join(apisFolder, name+".openapi"+ext)
+}
+
+// write generates the project with the new skills, and writes all of it at once.
+func (im *apiImport) write(ctx context.Context, cfg *config.Config, oldCard []byte, api *openapi.Import, schemas string, list diag.List) (r OpenAPIReport, err error) {
+	pin := openapi.Pin{Document: im.document(api.Name), Digest: output.Digest(im.src), From: im.from}
+	for _, op := range api.Operations {
+		pin.Operations = append(pin.Operations, op.ID)
+	}
+	contracts, err := api.File(pin)
+	if err != nil {
+		return r, err
+	}
+	card, added, problems := openapi.AddSkills(cfg.Card, oldCard, api, schemas)
+	if list.Add(problems...); list.HasErrors() {
+		r.Diagnostics = list
+		return r, &InvalidError{list}
+	}
+	out, found := im.generate(ctx, map[string][]byte{cfg.Card: card, schemas: contracts}, im.Lock().Clients)
+	if list.Add(found...); list.HasErrors() {
+		r.Diagnostics = list
+		return r, &InvalidError{list}
+	}
+	further, err := im.handlerFiles(out, api)
+	if err != nil {
+		return r, err
+	}
+	mine := func(name string, data []byte) {
+		further = append(further, output.File{Path: name, Kind: output.Merged, NoBase: true, Data: data})
+	}
+	mine(schemas, contracts)
+	mine(pin.Document, im.src)
+	if !bytes.Equal(card, oldCard) {
+		mine(cfg.Card, card)
+	}
+	runtimeFiles, note, err := im.addRuntime()
+	if err != nil {
+		return r, err
+	}
+	r.Skills, r.Env = added, api.Env
+	r.Report, err = im.finish(ctx, im.o.Options, out, list, append(further, runtimeFiles...), note)
+	return r, err
+}
+
+// handlerFiles are the handlers and tests of skills that have no handler yet, and the file of their API. They are the
+// user's as soon as they are written.
+func (im *apiImport) handlerFiles(out generator.Output, api *openapi.Import) ([]output.File, error) {
+	h, err := im.handlers(out.Config)
+	if err != nil {
+		return nil, err
+	}
+	missing := set(h.Missing(out.Model.Agent.Skills))
+	a := scaffold.API{Name: api.Name, Title: api.Title, URL: api.URL, URLEnv: api.URLEnv, Env: api.Env}
+	for _, op := range api.Operations {
+		for _, s := range out.Model.Agent.Skills {
+			if s.ID == op.Skill && missing[s.Go] {
+				a.Calls = append(a.Calls, scaffold.APICall{Skill: op.Skill, Route: op.Route, Call: op.Call})
+			}
+		}
+	}
+	rendered, err := scaffold.APIFiles(im.scaffold(out), a)
+	if err != nil {
+		return nil, err
+	}
+	var files []output.File
+	for _, f := range rendered {
+		if _, err := im.ReadFile(f.Path); !errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		f.Kind, f.NoBase = output.Merged, true
+		files = append(files, f)
+	}
+	return files, nil
+}
+
+// documentChanged is the drift of a document of an API that is not the one of which the skills were made.
+const documentChanged = "document changed"
+
+// changedDocuments returns the documents of APIs that are other ones than those that were imported.
+func (p *project) changedDocuments(out generator.Output) (ds []Drift) {
+	for _, name := range slices.Sorted(maps.Keys(out.Read)) {
+		if path.Ext(name) != ".json" || out.Read[name] == output.Absent {
+			continue
+		}
+		src, err := p.ReadFile(name)
+		if err != nil {
+			continue
+		}
+		pin, is := readPin(src)
+		if !is {
+			continue
+		}
+		again := fmt.Sprintf("run a2agen import openapi %s --name %s", filepath.ToSlash(pin.Document), strings.TrimSuffix(path.Base(name), ".json"))
+		doc, err := p.ReadFile(pin.Document)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			ds = append(ds, Drift{Path: pin.Document, State: "missing", Detail: "the document that " + name + " was made of"})
+		case err == nil && output.Digest(doc) != pin.Digest:
+			ds = append(ds, Drift{Path: pin.Document, State: documentChanged, Detail: name + " was made of another one", Hint: again})
+		}
+	}
+	return ds
+}
