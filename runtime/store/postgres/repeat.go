@@ -49,7 +49,7 @@ func (s *Store) repeated(ctx context.Context, o owner, r *store.Repeat) error {
 // oldestRepeatSQL finds until when the oldest message of an account counts. What an account has is counted only for a
 // message that is older, which is rare.
 const (
-	oldestRepeatSQL = "SELECT until FROM a2a.repeat WHERE account=$1 ORDER BY until LIMIT 1"
+	oldestRepeatSQL = "SELECT until FROM a2a.repeat WHERE account BETWEEN $1 AND $1 ORDER BY account, until LIMIT 1"
 	countRepeatsSQL = "SELECT count(*) FROM (SELECT 1 FROM a2a.repeat WHERE account=$1 LIMIT $2) AS r"
 )
 
