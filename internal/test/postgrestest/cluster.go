@@ -2,6 +2,11 @@ package postgrestest
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/pbkdf2"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -286,14 +291,37 @@ var template = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	verifier, err := scramVerifier(password)
+	if err != nil {
+		return "", err
+	}
 	secret, dir := filepath.Join(all, "password"), filepath.Join(all, "template")
-	if err := errors.Join(os.WriteFile(secret, []byte(password), 0o600), own(secret)); err != nil {
+	if err := errors.Join(os.WriteFile(secret, []byte(verifier), 0o600), own(secret)); err != nil {
 		return "", err
 	}
 	args := []string{"-D", dir, "-U", "a2a", "--pwfile", secret, "--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-sync"}
 	err = run(exec.Command(filepath.Join(Binaries(), "initdb"), args...))
 	return dir, err
 })
+
+// scramVerifier is what a server keeps of a password, made with one iteration: a random password needs no more, and each
+// connection of a test would take some milliseconds for 4,096.
+func scramVerifier(password string) (string, error) {
+	const iterations = 1
+	salt := []byte(rand.Text())
+	salted, err := pbkdf2.Key(sha256.New, password, salt, iterations, sha256.Size)
+	if err != nil {
+		return "", err
+	}
+	mac := func(text string) []byte {
+		h := hmac.New(sha256.New, salted)
+		h.Write([]byte(text))
+		return h.Sum(nil)
+	}
+	stored := sha256.Sum256(mac("Client Key"))
+	text := base64.StdEncoding.EncodeToString
+	return fmt.Sprintf("SCRAM-SHA-256$%d:%s$%s:%s", iterations, text(salt), text(stored[:]), text(mac("Server Key"))), nil
+}
 
 func freePort() (int, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
