@@ -113,18 +113,26 @@ func (s *Store) claimed(ctx context.Context, most int) (runs []store.Run, failed
 			break
 		}
 		run, mine, err := s.runOf(ctx, n)
-		if err != nil {
-			failed = err
+		if failed = cmp.Or(err, failed); err != nil && mayPass(err) {
 			continue
 		}
 		i.mu.Lock()
+		key := i.taken[n]
 		delete(i.taken, n)
 		i.mu.Unlock()
-		if mine {
+		if err != nil {
+			s.options.Logger.Error("a task was taken over and cannot be read: it is not worked on (see \"a2agen tasks check\")",
+				"task", key.Task, "error", err)
+		} else if mine {
 			runs = append(runs, run)
 		}
 	}
 	return runs, failed
+}
+
+// mayPass reports whether what could not be read may be read later: else it is damaged.
+func mayPass(err error) bool {
+	return errors.Is(err, store.ErrUnavailable) || errors.Is(err, store.ErrUnknown) || errors.Is(err, errStale)
 }
 
 // runOf reads a task that this instance may have taken over, with its call.

@@ -575,3 +575,26 @@ func TestTheLogSaysOnceThatNotificationsAreInterrupted(t *testing.T) {
 	}
 	line.cut(false)
 }
+
+// A message that cannot be read must not be read again with each look for work.
+func TestADamagedMessageThatWasTakenOverIsLeftAlone(t *testing.T) {
+	address := postgrestest.Server(t)
+	dies := mustOpen(t, address, Options{Lease: 50 * time.Millisecond})
+	create(t, dies, "damaged")
+	create(t, dies, "whole")
+	if _, err := dies.pool.Exec(bg, dies.sql("UPDATE a2a.call SET request='{' WHERE task=(SELECT min(n) FROM a2a.task)")); err != nil {
+		t.Fatal(err)
+	}
+	s := mustOpen(t, address, Options{})
+	var runs []store.Run
+	eventually(t, "what an instance ran that is not there is taken over", func() bool {
+		runs, _ = s.Claim(bg, []string{"skill"}, 9)
+		return len(runs) > 0
+	})
+	if len(runs) != 1 || runs[0].Key.Task != "whole" {
+		t.Errorf("taken over are %v", runs)
+	}
+	if runs, err := s.Claim(bg, []string{"skill"}, 9); len(runs) != 0 || err != nil {
+		t.Errorf("then %v, %v", runs, err)
+	}
+}
