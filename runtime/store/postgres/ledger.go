@@ -59,6 +59,8 @@ type ledger struct {
 	all      *account            // of everybody
 	claims   claims
 	walked   atomic.Int64 // number of the owner at which the last sweep stopped
+	// passed is the task at which it stopped, by how they rest; nil: it came to the end.
+	passed [taskstate.Parked + 1]atomic.Pointer[rested]
 }
 
 // everybody is the number of the account of all.

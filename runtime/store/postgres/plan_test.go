@@ -70,7 +70,8 @@ type plan struct {
 func plans(s *Store) map[string]plan {
 	list := map[string]plan{
 		"evict":     {evictSQL, []any{int16(1), int64(5), int64(0)}, []string{"task_share", "event_pkey", "push_pkey"}},
-		"sweep":     {sweepSQL, []any{int16(1), int16(1), int64(500), int64(100)}, []string{"task_rest", "event_pkey"}},
+		"rested":    {restedSQL, []any{int16(1), int64(500), int64(20), int64(5), int64(100)}, []string{"task_rest"}},
+		"sweep":     {sweepSQL, []any{int16(1), int16(1), int64(20), int64(5), int64(500), int64(9), int64(100)}, []string{"task_rest", "event_pkey"}},
 		"heaviest":  {heaviestSQL, []any{int64(6144)}, []string{"usage_heavy", "usage_pkey"}},
 		"fold":      {foldLanesSQL, []any{int64(100)}, []string{"usage_below"}},
 		"due":       {claimDueSQL, []any{int64(500), int64(10), int64(7), int64(1000)}, []string{"push_due", "push_pkey"}},

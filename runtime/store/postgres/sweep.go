@@ -11,12 +11,49 @@ import (
 // sweepAtOnce is how many rows of a kind a sweep drops in one statement.
 const sweepAtOnce = 100
 
-// dueForSweep finds tasks that have rested for too long, and of which no notification is on its way.
-const dueForSweep = `SELECT n, rev, rest, rested FROM a2a.task t WHERE rest=$2 AND rest>0 AND rested<$3
-	AND NOT EXISTS(SELECT 1 FROM a2a.push p WHERE p.task=t.n AND p.due IS NOT NULL)` + staying + ` ORDER BY rested, n LIMIT $4`
+// sweepLooks is how many tasks a sweep looks at: those whose notifications are on their way stay, and however many they are,
+// the next sweep goes on behind them.
+const sweepLooks = 10 * sweepAtOnce
+
+// restedSQL finds the last of the next tasks that have rested for too long, and how many there are up to it.
+const restedSQL = `SELECT rested, n, count(*) OVER () FROM (SELECT rested, n FROM a2a.task WHERE rest=$1 AND rest>0 AND rested<$2
+	AND (rested, n)>($3::bigint, $4::bigint)` + staying + ` ORDER BY rested, n LIMIT $5) AS t ORDER BY rested DESC, n DESC LIMIT 1`
+
+// dueForSweep finds those of them of which no notification is on its way.
+const dueForSweep = `SELECT n, rev, rest, rested FROM a2a.task t WHERE rest=$2 AND rest>0 AND (rested, n)>($3::bigint, $4::bigint)
+	AND (rested, n)<=($5::bigint, $6::bigint) AND NOT EXISTS(SELECT 1 FROM a2a.push p WHERE p.task=t.n AND p.due IS NOT NULL)` + staying + `
+	ORDER BY rested, n LIMIT $7`
 
 // sweepSQL drops them.
 var sweepSQL = fmt.Sprintf(droppingSQL, dueForSweep, "")
+
+// rested is the place of a task among those that rest in the same way.
+type rested struct{ since, n int64 }
+
+// sweepRested drops tasks that have rested since before a time, of the next ones that a sweep looks at.
+func (s *Store) sweepRested(ctx context.Context, rest taskstate.Rest, before time.Time, looks int64) (dropped int, err error) {
+	passed := &s.ledger.passed[rest]
+	from := passed.Load()
+	if from == nil {
+		from = &rested{}
+	}
+	var last rested
+	var n int64
+	found, err := s.one(ctx, restedSQL, []any{int16(rest), before.UnixNano(), from.since, from.n, looks}, &last.since, &last.n, &n)
+	if err != nil || !found {
+		passed.Store(nil)
+		return 0, err
+	}
+	dropped, err = s.drop(ctx, sweepSQL, int16(rest), from.since, from.n, last.since, last.n, int64(sweepAtOnce))
+	switch {
+	case err != nil, dropped == sweepAtOnce: // there may be more of them
+	case n == looks:
+		passed.Store(&last)
+	default:
+		passed.Store(nil)
+	}
+	return dropped, err
+}
 
 // Sweep implements [store.Store]. Every replica may do it at any time: they pass over what another is dropping.
 func (s *Store) Sweep(ctx context.Context) (dropped int, more bool, err error) {
@@ -25,7 +62,7 @@ func (s *Store) Sweep(ctx context.Context) (dropped int, more bool, err error) {
 		rest taskstate.Rest
 		kept time.Duration
 	}{{taskstate.Ended, s.options.Ended}, {taskstate.Parked, s.options.Parked}} {
-		n, err := s.drop(ctx, sweepSQL, int16(due.rest), now.Add(-due.kept).UnixNano(), int64(sweepAtOnce))
+		n, err := s.sweepRested(ctx, due.rest, now.Add(-due.kept), sweepLooks)
 		if dropped += n; err != nil {
 			return dropped, false, err
 		}

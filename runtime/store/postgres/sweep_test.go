@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/internal/test/postgrestest"
+	"github.com/a2agen/a2agen/runtime/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
@@ -54,6 +55,32 @@ func TestSweepsOfReplicasDropEachTaskOnce(t *testing.T) {
 		}
 	}
 	sound(t, all[0])
+}
+
+// Tasks whose notifications are on their way stay. However many they are, what comes after them is found.
+func TestASweepGoesOnBehindTasksThatStay(t *testing.T) {
+	s := mustOpen(t, postgrestest.Server(t), Options{})
+	for i := range 5 {
+		k := keyOf("p", fmt.Sprint("t", i))
+		if err := begin(s, k, uint64(2*i+1)); err != nil {
+			t.Fatal(err)
+		}
+		if i < 4 {
+			if err := s.SetPush(bg, k, store.Push{ID: "p", Version: "1.0"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := conclude(s, k, uint64(2*i+2)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for round, want := range []int{0, 0, 1, 0} {
+		n, err := s.sweepRested(bg, taskstate.Ended, time.Now().Add(time.Hour), 2)
+		if err != nil || n != want {
+			t.Errorf("sweep %d drops %d tasks, want %d: %v", round, n, want, err)
+		}
+	}
+	sound(t, s)
 }
 
 func TestOwnersWithoutAnythingAreForgottenWhenNobodyKnowsThemAnyMore(t *testing.T) {
