@@ -71,14 +71,17 @@ func (e *MissingError) Is(target error) bool { return target == fs.ErrNotExist }
 
 func readerOf(where string, o remote.Options) (reader, error) {
 	if !IsURL(where) {
-		return func(_ context.Context, name string, limit int64) ([]byte, error) { return readFile(where, name, limit) }, nil
+		return func(_ context.Context, name string, limit int64) ([]byte, error) {
+			return readFile(where, name, limit)
+		}, nil
 	}
 	base, err := url.Parse(strings.TrimSuffix(where, "/"+IndexFile))
 	if err != nil {
 		return nil, fmt.Errorf("the catalog's URL: %w", err)
 	}
 	if base.RawQuery != "" {
-		return nil, fmt.Errorf("the catalog's URL %s has a query, which the addresses of its cards would not have", base.Redacted())
+		return nil, fmt.Errorf("the catalog's URL %s has a query, which the addresses of its cards would not have",
+			base.Redacted())
 	}
 	return func(ctx context.Context, name string, limit int64) ([]byte, error) {
 		o := o

@@ -144,11 +144,11 @@ func (x *Index) add(e Entry, replace bool) (a Addition, old *Entry, err error) {
 		e.File = x.Cards[i].File
 		return Addition{Entry: e, Outcome: Known}, nil, nil
 	case i >= 0 && !replace:
-		return Addition{}, nil, &TakenError{Ref: e.Ref(), Why: "is in the catalog with another digest, " + x.Cards[i].Digest,
-			Hint: "its publisher should give a changed card another version; --replace takes it over as it is"}
+		return Addition{}, nil, &TakenError{Ref: e.Ref(),
+			Why: "is in the catalog with another digest, " + x.Cards[i].Digest, Hint: "its publisher should give a changed card another version; --replace takes it over as it is"}
 	case last.Title != "" && last.Title != e.Title && !replace:
-		return Addition{}, nil, &TakenError{Ref: Ref{Name: e.Name}, Why: fmt.Sprintf("is the card of an agent called %.80q, not %.80q", last.Title, e.Title),
-			Hint: "give this one another name with --name; --replace takes it for the same agent"}
+		return Addition{}, nil, &TakenError{Ref: Ref{Name: e.Name},
+			Why: fmt.Sprintf("is the card of an agent called %.80q, not %.80q", last.Title, e.Title), Hint: "give this one another name with --name; --replace takes it for the same agent"}
 	case i >= 0:
 		was := x.Cards[i]
 		x.Cards[i] = e
@@ -164,10 +164,11 @@ func keyNotes(last, e Entry) []string {
 	case last.SignedBy == nil:
 		return nil
 	case e.SignedBy == nil:
-		return []string{fmt.Sprintf("%s was verified when it was added, and this card was not: name keys by --jwks", last.Ref())}
+		return []string{fmt.Sprintf("%s was verified when it was added, and this card was not: name keys by --jwks",
+			last.Ref())}
 	case e.SignedBy.Key != last.SignedBy.Key:
-		return []string{fmt.Sprintf("%s was signed by the key %s, and this card is by %s: ask its publisher whether it changed its key",
-			last.Ref(), last.SignedBy.Key, e.SignedBy.Key)}
+		return []string{fmt.Sprintf("%s was signed by the key %s, and this card is by %s: "+
+			"ask its publisher whether it changed its key", last.Ref(), last.SignedBy.Key, e.SignedBy.Key)}
 	}
 	return nil
 }

@@ -137,7 +137,8 @@ func readIndex(src []byte) (Index, error) {
 		return Index{}, fmt.Errorf("it is no index of a catalog: %w", err)
 	}
 	if x.Format != format {
-		return Index{}, fmt.Errorf("it is no index of a catalog that this a2agen knows: \"a2aCatalog\" is %d, want %d", x.Format, format)
+		return Index{}, fmt.Errorf("it is no index of a catalog that this a2agen knows: \"a2aCatalog\" is %d, want %d",
+			x.Format, format)
 	}
 	if len(x.Cards) > maxEntries {
 		return Index{}, fmt.Errorf("it lists %d cards, more than %d", len(x.Cards), maxEntries)

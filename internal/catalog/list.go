@@ -63,7 +63,8 @@ func ReadList(from string, src []byte) (list List, is bool, err error) {
 		if e.URL != "" {
 			u, err := base.Parse(e.URL)
 			if err != nil || !strings.HasPrefix(u.Scheme, "http") {
-				return List{}, true, fmt.Errorf("the list says that %.80q is at %.200q, which is no http or https URL", e.Identifier, e.URL)
+				return List{}, true, fmt.Errorf("the list says that %.80q is at %.200q, which is no http or https URL",
+					e.Identifier, e.URL)
 			}
 			agent.URL, agent.Card = u.String(), nil
 		}

@@ -37,8 +37,8 @@ func (d *Document) choose(ids, tags []string) (chosen []found, list diag.List) {
 		case 1:
 			add(same[0])
 		default:
-			list.Errorf(d.pos("paths", same[1].path, same[1].method), "duplicate", "write "+same[0].route()+" or "+same[1].route(),
-				"several operations are called %.100q", id)
+			list.Errorf(d.pos("paths", same[1].path, same[1].method), "duplicate",
+				"write "+same[0].route()+" or "+same[1].route(), "several operations are called %.100q", id)
 		}
 	}
 	for _, tag := range tags {
@@ -55,9 +55,11 @@ func (d *Document) choose(ids, tags []string) (chosen []found, list diag.List) {
 	switch {
 	case list.HasErrors():
 	case len(chosen) == 0:
-		list.Errorf(diag.Pos{File: d.File}, "no-operation", "", "say which operations to import, by --operation or --tag: there are %d%s", len(all), some(all))
+		list.Errorf(diag.Pos{File: d.File}, "no-operation", "",
+			"say which operations to import, by --operation or --tag: there are %d%s", len(all), some(all))
 	case len(chosen) > MaxOperations:
-		list.Errorf(diag.Pos{File: d.File}, "too-many", "name those that you need by --operation", "that are %d operations, more than %d", len(chosen), MaxOperations)
+		list.Errorf(diag.Pos{File: d.File}, "too-many", "name those that you need by --operation",
+			"that are %d operations, more than %d", len(chosen), MaxOperations)
 	}
 	return chosen, list
 }
@@ -181,9 +183,10 @@ func (c *copier) take(ref string) {
 			c.follow(kind[path[2]])
 		}
 	case len(path) >= 2 && path[0] == "paths":
-		if item, _ := c.paths[path[1]].(map[string]any); item == nil || len(item) < len(object(object(c.d.root, "paths"), path[1])) {
-			c.paths[path[1]] = object(object(c.d.root, "paths"), path[1])
-			c.follow(c.paths[path[1]])
+		whole, have := object(object(c.d.root, "paths"), path[1]), object(c.paths, path[1])
+		if len(have) < len(whole) {
+			c.paths[path[1]] = whole
+			c.follow(whole)
 		}
 	default:
 		c.err = fmt.Errorf("the $ref %.200q is neither of components nor of paths", ref)

@@ -43,11 +43,13 @@ func Read(file string, src []byte) (*Document, diag.List) {
 	text := src
 	switch {
 	case len(src) > MaxBytes:
-		list.Errorf(diag.Pos{File: file}, "too-large", "", "the document has %d bytes, more than the %d that are read", len(src), MaxBytes)
+		list.Errorf(diag.Pos{File: file}, "too-large", "",
+			"the document has %d bytes, more than the %d that are read", len(src), MaxBytes)
 		return nil, list
 	case !strings.HasPrefix(strings.TrimLeft(string(src[:min(len(src), 1000)]), "\ufeff \t\r\n"), "{"):
 		if len(src) > yamlx.MaxBytes {
-			list.Errorf(diag.Pos{File: file}, "too-large", "convert it to JSON first", "the document has %d bytes, more than the %d of YAML that are read", len(src), yamlx.MaxBytes)
+			list.Errorf(diag.Pos{File: file}, "too-large", "convert it to JSON first",
+				"the document has %d bytes, more than the %d of YAML that are read", len(src), yamlx.MaxBytes)
 			return nil, list
 		}
 		if d.nodes, list = yamlx.Parse(file, src); d.nodes == nil || list.HasErrors() {
@@ -75,9 +77,11 @@ func (d *Document) begin() (list diag.List) {
 	d.Title, _ = info["title"].(string)
 	switch {
 	case d.root["swagger"] != nil:
-		list.Errorf(d.pos("swagger"), "version", "convert it to OpenAPI 3 first, with one of the converters for it", "this is a document of Swagger 2.0")
+		list.Errorf(d.pos("swagger"), "version", "convert it to OpenAPI 3 first, with one of the converters for it",
+			"this is a document of Swagger 2.0")
 	case !strings.HasPrefix(d.Version, "3.0") && !strings.HasPrefix(d.Version, "3.1"):
-		list.Errorf(d.pos("openapi"), "version", "", "this is no document of OpenAPI 3.0 or 3.1 (openapi is %.40q)", d.Version)
+		list.Errorf(d.pos("openapi"), "version", "",
+			"this is no document of OpenAPI 3.0 or 3.1 (openapi is %.40q)", d.Version)
 	}
 	return list
 }
@@ -180,7 +184,8 @@ func (d *Document) lookup(ref string) (any, error) {
 func pointer(ref string) ([]string, error) {
 	rest, local := strings.CutPrefix(ref, "#/")
 	if !local {
-		return nil, fmt.Errorf("the $ref %.200q leads out of the document: put everything into one document first (tools call it bundling)", ref)
+		return nil, fmt.Errorf("the $ref %.200q leads out of the document: "+
+			"put everything into one document first (tools call it bundling)", ref)
 	}
 	steps := strings.Split(rest, "/")
 	for i, s := range steps {

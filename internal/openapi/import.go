@@ -98,12 +98,13 @@ func (d *Document) sameSkills(ops []*Operation, chosen []found) (list diag.List)
 	first := map[string]int{}
 	for i, op := range ops {
 		if op.Skill == "" {
-			list.Errorf(d.pos("paths", chosen[i].path, chosen[i].method), "no-name", "give it an operationId", "operation %s has no name for a skill", op.Route)
+			list.Errorf(d.pos("paths", chosen[i].path, chosen[i].method), "no-name", "give it an operationId",
+				"operation %s has no name for a skill", op.Route)
 			continue
 		}
 		if j, has := first[strings.ToLower(op.Skill)]; has {
-			list.Errorf(d.pos("paths", chosen[i].path, chosen[i].method), "duplicate", "import one of them", "operations %s and %s would both be the skill %q",
-				ops[j].ID, op.ID, op.Skill)
+			list.Errorf(d.pos("paths", chosen[i].path, chosen[i].method), "duplicate", "import one of them",
+				"operations %s and %s would both be the skill %q", ops[j].ID, op.ID, op.Skill)
 			continue
 		}
 		first[strings.ToLower(op.Skill)] = i
@@ -169,7 +170,8 @@ func fileOf(ops []*Operation, defs map[string]any) map[string]any {
 		}
 		contracts[op.Skill] = sides
 	}
-	file := map[string]any{"$schema": "https://json-schema.org/draft/2020-12/schema", "x-third-party": true, "operations": contracts}
+	file := map[string]any{"$schema": "https://json-schema.org/draft/2020-12/schema", "x-third-party": true,
+		"operations": contracts}
 	if len(defs) > 0 {
 		file["$defs"] = defs
 	}
@@ -189,6 +191,7 @@ func (im *Import) File(pin Pin) ([]byte, error) {
 
 // Pin says of which document a file with schemas was made.
 type Pin struct {
+	Title    string `json:"title"`    // of the document
 	Document string `json:"document"` // its path in the project
 	Digest   string `json:"digest"`
 	From     string `json:"from,omitempty"` // its URL; "" for a file

@@ -54,7 +54,8 @@ func (r *reader) operation() *Operation {
 	r.raw = object(r.item, r.at.method)
 	kin := r.doc.Paths.Value(r.at.path)
 	r.op = kin.GetOperation(strings.ToUpper(r.at.method))
-	r.out = &Operation{Skill: skillID(r.at), ID: r.at.name(), Route: r.at.route(), Name: cmp.Or(oneLine(r.op.Summary, 100), humanized(r.at)), Tags: r.at.tags}
+	r.out = &Operation{Skill: skillID(r.at), ID: r.at.name(), Route: r.at.route(), Tags: r.at.tags,
+		Name: cmp.Or(oneLine(r.op.Summary, 100), humanized(r.at))}
 	r.out.Description = cmp.Or(strings.TrimSpace(r.op.Description), oneLine(r.op.Summary, 1000), r.out.Route)
 	r.out.Call = call.Operation{Method: strings.ToUpper(r.at.method), Path: r.at.path, Server: r.server(kin)}
 	if r.at.method == "trace" || r.at.method == "head" || r.at.method == "options" {
@@ -150,7 +151,8 @@ func (r *reader) parameter(p *openapi3.Parameter, m *members) {
 		content := object(raw, "content")
 		media := jsonType(slices.Sorted(maps.Keys(content)))
 		if media == "" {
-			r.errorf(path, "the parameter %q is %s, which is not JSON", p.Name, strings.Join(slices.Sorted(maps.Keys(content)), ", "))
+			r.errorf(path, "the parameter %q is %s, which is not JSON", p.Name,
+				strings.Join(slices.Sorted(maps.Keys(content)), ", "))
 			return
 		}
 		c.Style, schema = call.JSON, object(content, media)["schema"]
@@ -270,6 +272,9 @@ func orNothing(types []string) string {
 	return cmp.Or(strings.Join(types, ", "), "nothing that the document names")
 }
 
+// plainKeywords are those of an object whose members can stand elsewhere.
+var plainKeywords = []string{"type", "properties", "required", "title", "description", "additionalProperties", "deprecated"}
+
 // plainObject is the schema of an object whose members can stand beside the parameters; nil if they cannot.
 func (r *reader) plainObject(schema any, m *members) map[string]any {
 	o, _ := schema.(map[string]any)
@@ -278,7 +283,7 @@ func (r *reader) plainObject(schema any, m *members) map[string]any {
 		if ref == "" {
 			break
 		}
-		o, _ = r.defs[strings.NewReplacer("~1", "/", "~0", "~", "%25", "%").Replace(strings.TrimPrefix(ref, "#/$defs/"))].(map[string]any)
+		o, _ = r.defs[unescape(strings.TrimPrefix(ref, "#/$defs/"))].(map[string]any)
 		o, _ = withoutReadOnly(o, r.schemas).(map[string]any)
 	}
 	properties, _ := o["properties"].(map[string]any)
@@ -286,7 +291,7 @@ func (r *reader) plainObject(schema any, m *members) map[string]any {
 		return nil
 	}
 	for key := range o {
-		if !slices.Contains([]string{"type", "properties", "required", "title", "description", "additionalProperties", "deprecated"}, key) {
+		if !slices.Contains(plainKeywords, key) {
 			return nil
 		}
 	}
@@ -316,7 +321,10 @@ func withoutReadOnly(schema any, s *schemas) any {
 	}
 	clone["properties"] = kept
 	if required, is := o["required"].([]any); is {
-		clone["required"] = slices.DeleteFunc(slices.Clone(required), func(v any) bool { n, _ := v.(string); return kept[n] == nil })
+		clone["required"] = slices.DeleteFunc(slices.Clone(required), func(v any) bool {
+			name, _ := v.(string)
+			return kept[name] == nil
+		})
 	}
 	return clone
 }
@@ -352,11 +360,16 @@ func (r *reader) answer(status string, content map[string]any) {
 			schema = map[string]any{}
 		}
 		r.out.Output = r.convert(schema)
-	case slices.ContainsFunc(types, func(t string) bool { return strings.HasPrefix(t, "text/") && !strings.HasSuffix(t, "xml") }):
+	case slices.ContainsFunc(types, isText):
 		r.out.Call.Text = true
 	default:
 		r.errorf([]string{"responses", status}, "its answer is %s, which is neither JSON nor text", strings.Join(types, ", "))
 	}
+}
+
+// isText reports whether a media type is text for people.
+func isText(media string) bool {
+	return strings.HasPrefix(media, "text/") && !strings.HasSuffix(media, "xml")
 }
 
 // security chooses the first alternative whose credentials the environment can have.
@@ -385,7 +398,10 @@ func (r *reader) security() {
 	r.out.Call.AuthOptional = false
 }
 
-func (r *reader) credentials(alternative openapi3.SecurityRequirement) (auth []call.Credential, names []string, problem string) {
+// credentials are those of an alternative, with the names of their schemes; problem is why there can be none.
+func (r *reader) credentials(alternative openapi3.SecurityRequirement) (
+	auth []call.Credential, names []string, problem string,
+) {
 	for _, name := range slices.Sorted(maps.Keys(alternative)) {
 		var scheme *openapi3.SecurityScheme
 		if r.doc.Components != nil && r.doc.Components.SecuritySchemes[name] != nil {
@@ -422,7 +438,8 @@ func credential(s *openapi3.SecurityScheme, scopes []string) (c call.Credential,
 		return c, fmt.Sprintf("is HTTP %.40q", s.Scheme)
 	case "oauth2":
 		if s.Flows != nil && s.Flows.ClientCredentials != nil && s.Flows.ClientCredentials.TokenURL != "" {
-			return call.Credential{Kind: call.ClientCredentials, TokenURL: s.Flows.ClientCredentials.TokenURL, Scopes: scopes}, ""
+			at := s.Flows.ClientCredentials.TokenURL
+			return call.Credential{Kind: call.ClientCredentials, TokenURL: at, Scopes: scopes}, ""
 		}
 		return call.Credential{Kind: call.Bearer}, "" // a token that somebody got
 	case "openIdConnect":

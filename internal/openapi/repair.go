@@ -34,7 +34,8 @@ func (im *Import) repair(file string) (list diag.List) {
 			}
 			path := wholeOf(schemaAt(root, p.Pos))
 			where := strings.Join(path, "/")
-			if path == nil || changed[where] || slices.ContainsFunc(sorted(changed), func(c string) bool { return strings.HasPrefix(where, c+"/") }) {
+			within := func(c string) bool { return strings.HasPrefix(where, c+"/") }
+			if path == nil || changed[where] || slices.ContainsFunc(sorted(changed), within) {
 				continue
 			}
 			changed[where] = true
@@ -46,7 +47,8 @@ func (im *Import) repair(file string) (list diag.List) {
 			return list
 		}
 	}
-	list.Errorf(diag.Pos{File: file}, "unsupported", "import fewer operations at once", "too many schemas of the operations cannot be expressed")
+	list.Errorf(diag.Pos{File: file}, "unsupported", "import fewer operations at once",
+		"too many schemas of the operations cannot be expressed")
 	return list
 }
 
@@ -160,8 +162,8 @@ func (im *Import) makeRaw(path []string) {
 }
 
 // structural are the keywords that say what a value is made of. Without any other one a schema only takes more.
-var structural = []string{"$ref", "$defs", "type", "properties", "required", "items", "prefixItems", "additionalProperties", "allOf", "anyOf", "oneOf",
-	"enum", "const", "discriminator", "propertyNames"}
+var structural = []string{"$ref", "$defs", "type", "properties", "required", "items", "prefixItems", "additionalProperties",
+	"allOf", "anyOf", "oneOf", "enum", "const", "discriminator", "propertyNames"}
 
 // quiet leaves out keywords that the compiler warns of: they have no effect, and nobody here can correct them. It
 // reports whether there were any.

@@ -114,7 +114,12 @@ func (s *schemas) define(ref string) string {
 	return name
 }
 
+// escape writes a name as a step of a reference, and unescape reads it.
 func escape(s string) string { return strings.NewReplacer("~", "~0", "/", "~1", "%", "%25").Replace(s) }
+
+func unescape(s string) string {
+	return strings.NewReplacer("~1", "/", "~0", "~", "%25", "%").Replace(s)
+}
 
 // The keywords that have schemas, and those that say nothing of values or cannot be checked.
 var (
@@ -122,8 +127,9 @@ var (
 	several = []string{"allOf", "anyOf", "oneOf", "prefixItems"}
 	byName  = []string{"properties", "$defs"}
 	silent  = []string{"xml", "externalDocs", "nullable", "$schema", "$id", "$anchor", "$comment", "id"}
-	lost    = []string{"not", "if", "then", "else", "patternProperties", "contains", "minContains", "maxContains", "unevaluatedProperties",
-		"unevaluatedItems", "dependentSchemas", "$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor", "$vocabulary", "contentSchema"}
+	lost    = []string{"not", "if", "then", "else", "patternProperties", "contains", "minContains", "maxContains",
+		"unevaluatedProperties", "unevaluatedItems", "dependentSchemas", "contentSchema",
+		"$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor", "$vocabulary"}
 )
 
 // keyword converts one keyword of a schema.

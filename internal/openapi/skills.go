@@ -31,8 +31,8 @@ func AddSkills(file string, src []byte, im *Import, schemas string) (edited []by
 			added = append(added, op.Skill)
 			items.WriteString("\n" + yamlx.Item(skillNode(im, op, schemas), column-1))
 		case !strings.HasPrefix(yamlx.Text(yamlx.Get(at, "input")), schemas+"#"):
-			list.Errorf(yamlx.Pos(file, at), "duplicate", "rename it, or leave out the operation", "there is a skill %q already, and operation %s would be another one",
-				op.Skill, op.ID)
+			list.Errorf(yamlx.Pos(file, at), "duplicate", "rename it, or leave out the operation",
+				"there is a skill %q already, and operation %s would be another one", op.Skill, op.ID)
 		}
 	}
 	if list.HasErrors() || len(added) == 0 {
@@ -44,7 +44,8 @@ func AddSkills(file string, src []byte, im *Import, schemas string) (edited []by
 		if key != nil {
 			at = key
 		}
-		list.Errorf(yamlx.Pos(file, at), "style", "write the list as lines that begin with a hyphen", "the list of skills cannot be extended as it is written")
+		list.Errorf(yamlx.Pos(file, at), "style", "write the list as lines that begin with a hyphen",
+			"the list of skills cannot be extended as it is written")
 		return nil, nil, list
 	}
 	text := items.String()

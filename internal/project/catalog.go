@@ -64,7 +64,8 @@ func (o CatalogOptions) open(ctx context.Context) (*catalog.Catalog, error) {
 func (o CatalogOptions) folder() (string, error) {
 	where, err := catalogAt(o.Dir, o.Where)
 	if err == nil && catalog.IsURL(where) {
-		err = badArgument("the catalog %s is read only over HTTP: change the folder that its server publishes, with --catalog FOLDER", where)
+		err = badArgument("the catalog %s is read only over HTTP: "+
+			"change the folder that its server publishes, with --catalog FOLDER", where)
 	}
 	return where, err
 }
@@ -149,7 +150,8 @@ func AddToCatalog(ctx context.Context, o AddToCatalogOptions) ([]CatalogAddition
 	if err != nil {
 		return nil, err
 	}
-	verify, done, err := verifierOf(VerifyOptions{Keys: o.Keys, URLs: o.URLs, Strict: o.Strict, AllowPrivate: o.AllowPrivate})
+	verify, done, err := verifierOf(VerifyOptions{Keys: o.Keys, URLs: o.URLs, Strict: o.Strict,
+		AllowPrivate: o.AllowPrivate})
 	if err != nil {
 		return nil, err
 	}
@@ -310,7 +312,8 @@ func VerifyCatalog(ctx context.Context, o VerifyCatalogOptions) ([]catalog.Verdi
 		}
 		v.Ref = ref
 	}
-	verify, done, err := verifierOf(VerifyOptions{Keys: o.Keys, URLs: o.URLs, Strict: o.Strict, AllowPrivate: o.AllowPrivate})
+	verify, done, err := verifierOf(VerifyOptions{Keys: o.Keys, URLs: o.URLs, Strict: o.Strict,
+		AllowPrivate: o.AllowPrivate})
 	if err != nil {
 		return nil, err
 	}

@@ -9,12 +9,10 @@ import (
 	"io/fs"
 	"maps"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/a2agen/a2agen/generator"
-	"github.com/a2agen/a2agen/generator/config"
 	"github.com/a2agen/a2agen/generator/diag"
 	"github.com/a2agen/a2agen/generator/output"
 	"github.com/a2agen/a2agen/generator/scaffold"
@@ -103,12 +101,25 @@ func (im *apiImport) run(ctx context.Context) (r OpenAPIReport, err error) {
 	if im.pin, err = im.pinOf(schemas); err != nil {
 		return r, err
 	}
-	api, list := im.doc.Import(openapi.Request{Operations: im.operations(), Tags: im.o.Tags, Name: name, SchemaFile: schemas, From: im.from})
+	if im.pin.Document != "" && im.pin.Title != im.doc.Title && !im.sameDocument() {
+		return r, badArgument("%s was made of the API %.60q, and this is %.60q: give it another --name", schemas,
+			im.pin.Title, im.doc.Title)
+	}
+	api, list := im.doc.Import(openapi.Request{Operations: im.operations(), Tags: im.o.Tags, Name: name,
+		SchemaFile: schemas, From: im.from})
 	if list.HasErrors() {
 		r.Diagnostics = list
 		return r, &InvalidError{list}
 	}
-	return im.write(ctx, cfg, oldCard, api, schemas, list)
+	return im.write(ctx, &imported{Import: api, card: cfg.Card, old: oldCard, schemas: schemas, list: list})
+}
+
+// sameDocument reports whether the document is where the one of the import before was.
+func (im *apiImport) sameDocument() bool {
+	if im.from != "" {
+		return im.from == im.pin.From
+	}
+	return im.inside(im.o.Target) == im.pin.Document
 }
 
 // operations are those that were asked for, and those that were imported before.
@@ -166,9 +177,19 @@ func (im *apiImport) document(name string) string {
 	return path.Join(apisFolder, name+".openapi"+ext)
 }
 
+// imported is what was read of a document, and where it goes.
+type imported struct {
+	*openapi.Import
+	card    string // the file of the agent's card
+	old     []byte // its text
+	schemas string // the file with the contracts
+	list    diag.List
+}
+
 // write generates the project with the new skills, and writes all of it at once.
-func (im *apiImport) write(ctx context.Context, cfg *config.Config, oldCard []byte, api *openapi.Import, schemas string, list diag.List) (r OpenAPIReport, err error) {
-	pin := openapi.Pin{Document: im.document(api.Name), Digest: output.Digest(im.src), From: im.from}
+func (im *apiImport) write(ctx context.Context, api *imported) (r OpenAPIReport, err error) {
+	schemas, list := api.schemas, api.list
+	pin := openapi.Pin{Title: im.doc.Title, Document: im.document(api.Name), Digest: output.Digest(im.src), From: im.from}
 	for _, op := range api.Operations {
 		pin.Operations = append(pin.Operations, op.ID)
 	}
@@ -176,17 +197,17 @@ func (im *apiImport) write(ctx context.Context, cfg *config.Config, oldCard []by
 	if err != nil {
 		return r, err
 	}
-	card, added, problems := openapi.AddSkills(cfg.Card, oldCard, api, schemas)
+	card, added, problems := openapi.AddSkills(api.card, api.old, api.Import, schemas)
 	if list.Add(problems...); list.HasErrors() {
 		r.Diagnostics = list
 		return r, &InvalidError{list}
 	}
-	out, found := im.generate(ctx, map[string][]byte{cfg.Card: card, schemas: contracts}, im.Lock().Clients)
+	out, found := im.generate(ctx, map[string][]byte{api.card: card, schemas: contracts}, im.Lock().Clients)
 	if list.Add(found...); list.HasErrors() {
 		r.Diagnostics = list
 		return r, &InvalidError{list}
 	}
-	further, err := im.handlerFiles(out, api)
+	further, err := im.handlerFiles(out, api.Import)
 	if err != nil {
 		return r, err
 	}
@@ -195,8 +216,8 @@ func (im *apiImport) write(ctx context.Context, cfg *config.Config, oldCard []by
 	}
 	mine(schemas, contracts)
 	mine(pin.Document, im.src)
-	if !bytes.Equal(card, oldCard) {
-		mine(cfg.Card, card)
+	if !bytes.Equal(card, api.old) {
+		mine(api.card, card)
 	}
 	runtimeFiles, note, err := im.addRuntime()
 	if err != nil {
@@ -255,13 +276,15 @@ func (p *project) changedDocuments(out generator.Output) (ds []Drift) {
 		if !is {
 			continue
 		}
-		again := fmt.Sprintf("run a2agen import openapi %s --name %s", filepath.ToSlash(pin.Document), strings.TrimSuffix(path.Base(name), ".json"))
+		again := fmt.Sprintf("run a2agen import openapi %s --name %s", pin.Document,
+			strings.TrimSuffix(path.Base(name), ".json"))
 		doc, err := p.ReadFile(pin.Document)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			ds = append(ds, Drift{Path: pin.Document, State: "missing", Detail: "the document that " + name + " was made of"})
 		case err == nil && output.Digest(doc) != pin.Digest:
-			ds = append(ds, Drift{Path: pin.Document, State: documentChanged, Detail: name + " was made of another one", Hint: again})
+			ds = append(ds, Drift{Path: pin.Document, State: documentChanged, Hint: again,
+				Detail: name + " was made of another one"})
 		}
 	}
 	return ds

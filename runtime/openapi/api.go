@@ -56,7 +56,7 @@ type Operation struct {
 func (a *API) Call(ctx context.Context, op Operation, in, out any) error {
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(a.Timeout, DefaultTimeout))
 	defer cancel()
-	members, err := membersOf(in)
+	all, err := membersOf(in)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (a *API) Call(ctx context.Context, op Operation, in, out any) error {
 		return err
 	}
 	for attempt := 0; ; attempt++ {
-		status, answer, err := a.try(ctx, base, op, members)
+		status, answer, err := a.try(ctx, base, op, all)
 		if err != nil {
 			return a.explain(ctx, err)
 		}
@@ -78,17 +78,20 @@ func (a *API) Call(ctx context.Context, op Operation, in, out any) error {
 	}
 }
 
+// members are those of an input, by their names.
+type members map[string]json.RawMessage
+
 // membersOf returns the members of an input.
-func membersOf(in any) (map[string]json.RawMessage, error) {
+func membersOf(in any) (members, error) {
 	src, err := json.Marshal(in)
 	if err != nil {
 		return nil, fmt.Errorf("write the input: %w", err)
 	}
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal(src, &members); err != nil {
+	var all members
+	if err := json.Unmarshal(src, &all); err != nil {
 		return nil, fmt.Errorf("the input is no JSON object: %w", err)
 	}
-	return members, nil
+	return all, nil
 }
 
 // base is where the paths of the operation begin.
@@ -104,8 +107,8 @@ func (a *API) base(op Operation) (string, error) {
 }
 
 // try makes one request, and reads its answer.
-func (a *API) try(ctx context.Context, base string, op Operation, members map[string]json.RawMessage) (*StatusError, []byte, error) {
-	req, err := op.request(ctx, base, members)
+func (a *API) try(ctx context.Context, base string, op Operation, in members) (*StatusError, []byte, error) {
+	req, err := op.request(ctx, base, in)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -78,12 +78,12 @@ const (
 var errInput = errors.New("the input cannot be sent")
 
 // request makes the request of an operation.
-func (op Operation) request(ctx context.Context, base string, members map[string]json.RawMessage) (*http.Request, error) {
-	path, query, header, err := op.place(members)
+func (op Operation) request(ctx context.Context, base string, in members) (*http.Request, error) {
+	path, query, header, err := op.place(in)
 	if err != nil {
 		return nil, err
 	}
-	body, media, err := op.body(members)
+	body, media, err := op.body(in)
 	if err != nil {
 		return nil, err
 	}
@@ -109,10 +109,10 @@ func (op Operation) request(ctx context.Context, base string, members map[string
 }
 
 // place puts the parameters where they belong.
-func (op Operation) place(members map[string]json.RawMessage) (path string, query url.Values, header http.Header, err error) {
+func (op Operation) place(in members) (path string, query url.Values, header http.Header, err error) {
 	path, query, header = op.Path, url.Values{}, http.Header{}
 	for _, p := range op.Params {
-		raw, has := members[p.member()]
+		raw, has := in[p.member()]
 		if !has || string(raw) == "null" && p.In != Path {
 			continue
 		}
@@ -221,7 +221,7 @@ func sortedKeys(m map[string]any) []string {
 }
 
 // body makes the request's body; nil for none.
-func (op Operation) body(members map[string]json.RawMessage) (io.Reader, string, error) {
+func (op Operation) body(in members) (io.Reader, string, error) {
 	media := op.Body.Type
 	if media == "" {
 		media = mediaJSON
@@ -231,12 +231,12 @@ func (op Operation) body(members map[string]json.RawMessage) (io.Reader, string,
 	case NoBody:
 		return nil, "", nil
 	case BodyMember:
-		if src = members["body"]; src == nil {
+		if src = in["body"]; src == nil {
 			return nil, "", nil
 		}
 	case BodyRest:
 		rest := map[string]json.RawMessage{}
-		for name, v := range members {
+		for name, v := range in {
 			if !slices.ContainsFunc(op.Params, func(p Param) bool { return p.member() == name }) {
 				rest[name] = v
 			}
