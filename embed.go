@@ -1,5 +1,6 @@
 // Package a2agen carries source of this module inside the tool: that of the runtime, so that a project can be made where
-// there is neither a release nor a checkout to build against, and the emitted protocol package, which most projects get as it is.
+// there is neither a release nor a checkout to build against, the emitted protocol package, which most projects get as it is, and
+// examples to begin with.
 package a2agen
 
 import (
@@ -52,6 +53,9 @@ var runtimeFiles embed.FS
 
 //go:embed a2a/*.gen.go a2a/a2aclient/*.gen.go internal/fresh/a2a/*.gen.go internal/fresh/a2a/a2aclient/*.gen.go
 var protocolFiles embed.FS
+
+//go:embed internal/fresh/examples
+var exampleFiles embed.FS
 
 //go:embed go.mod
 var goMod []byte
@@ -118,6 +122,37 @@ func ProtocolPackage(folder string) (map[string][]byte, error) {
 			return err
 		}
 		files[strings.TrimPrefix(name, folder+"/")], err = protocolFiles.ReadFile(name)
+		return err
+	})
+	return files, err
+}
+
+// examplesFolder has the examples, their files with ".txt" behind their names.
+const examplesFolder = "internal/fresh/examples"
+
+// Examples are the names of the examples that the tool carries.
+func Examples() []string {
+	entries, err := exampleFiles.ReadDir(examplesFolder)
+	if err != nil {
+		return nil
+	}
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = e.Name()
+	}
+	return names
+}
+
+// Example returns what a person has written of an example, by its slash-separated path: "skills/ask.go". Its Go files import
+// packages of the module "example.com/" and its name.
+func Example(name string) (map[string][]byte, error) {
+	files, folder := map[string][]byte{}, examplesFolder+"/"+name
+	err := fs.WalkDir(exampleFiles, folder, func(file string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		path := strings.TrimSuffix(strings.TrimPrefix(file, folder+"/"), ".txt")
+		files[path], err = exampleFiles.ReadFile(file)
 		return err
 	})
 	return files, err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/a2agen/a2agen"
 	"github.com/a2agen/a2agen/generator/card"
 	"github.com/a2agen/a2agen/generator/config"
 	"github.com/a2agen/a2agen/internal/project"
@@ -29,6 +30,9 @@ terminal it asks for what the flags leave open; elsewhere it uses the defaults.
 A skill given by --skill has an input and an output schema, and a handler with types made from them; one given by --text takes
 and returns plain text.
 
+--example begins with an agent that does something, with its handlers and tests: "assistant" has a language model behind it, whose tools
+are its own skills and those of "weather".
+
 --card starts from an existing agent card, JSON or YAML, of A2A 0.1, 0.2, 0.3 or 1.0, in a file or at a URL. A line is printed for
 each thing that was changed or left out.`,
 		Example: `  a2agen init weather
@@ -41,6 +45,7 @@ each thing that was changed or left out.`,
   a2agen init vault --auth apikey       # callers need a key
   a2agen init routes --card agent-card.json
   a2agen init routes --card https://agent.example.com
+  a2agen init helper --example assistant   # a language model with tools, at any OpenAI-compatible endpoint
   a2agen init weather --vendor          # with the runtime's source in the project: no downloads at all`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
@@ -82,11 +87,13 @@ each thing that was changed or left out.`,
 	f.StringSliceVar(&o.Bindings, "bindings", nil, "bindings that the agent is served over, the preferred one first: `"+strings.Join(config.Bindings(), ",")+"` or some of them; default: "+
 		strings.Join(config.Default().BindingNames(), ","))
 	f.StringSliceVar(&o.Protocol, "protocol", nil, "versions of the protocol that the agent speaks: `1.0,0.3` or some of "+strings.Join(spec.Versions(), ",")+"; default: "+strings.Join(spec.Fresh(), ","))
+	f.StringVar(&o.Example, "example", "", "begin with an example, its handlers and tests included: `"+strings.Join(a2agen.Examples(), "|")+"`")
 	f.BoolVar(&o.Vendor, "vendor", false, "put the runtime's source into the project")
 	f.BoolVar(&o.Force, "force", false, "work in a folder that is not empty: add what is missing, overwrite nothing")
 	f.BoolVar(&o.DryRun, "dry-run", false, "say what would be written, and write nothing")
 	takesFolder(cmd, "runtime")
 	oneOf(cmd, "store", config.StoreWords()...)
+	oneOf(cmd, "example", a2agen.Examples()...)
 	oneOf(cmd, "auth", card.FreshSchemeNames()...)
 	someOf(cmd, "bindings", config.Bindings()...)
 	someOf(cmd, "protocol", config.Supported()...)
@@ -109,6 +116,9 @@ func ask(cmd *cobra.Command, o *project.InitOptions) error {
 		return line, nil
 	}
 	var err error
+	if o.Example != "" {
+		return nil
+	}
 	if o.CardFile == "" && o.Name == "" {
 		abs, e := filepath.Abs(o.Dir)
 		if e != nil {
@@ -137,6 +147,9 @@ func nextSteps(cmd *cobra.Command, o project.InitOptions) {
 	fmt.Fprintln(out, "\nNext:")
 	if o.Dir != "." {
 		fmt.Fprintf(out, "  cd %s\n", shell.Word(o.Dir))
+	}
+	if o.Example != "" {
+		fmt.Fprintln(out, "  less README.md    # what the example needs, and what it does")
 	}
 	fmt.Fprint(out, card.FreshSchemeOf(o.Auth).Next)
 	if s := config.StoreOf(o.Store).Server; s != nil {

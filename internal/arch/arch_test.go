@@ -158,7 +158,7 @@ var rows = map[string]string{
 	"internal/shell": "",
 	"internal/login": "internal/a2awires internal/shell runtime/auth runtime/client runtime/client/grpcclient runtime/client/oauth",
 	"internal/talk":  "generator/yamlx internal/a2awires internal/dev/traffic internal/login internal/shell runtime runtime/client runtime/client/grpcclient runtime/client/oauth runtime/server runtime/wire",
-	"cmd/a2agen": "generator generator/card generator/carddiff generator/config generator/diag generator/lower generator/scaffold generator/yamlx internal/a2awires internal/catalog internal/dev internal/faultproxy internal/project " +
+	"cmd/a2agen": ". generator generator/card generator/carddiff generator/config generator/diag generator/lower generator/scaffold generator/yamlx internal/a2awires internal/catalog internal/dev internal/faultproxy internal/project " +
 		"internal/project/disk internal/login internal/shell internal/talk internal/timeline runtime runtime/client/oauth runtime/conform runtime/fault runtime/server runtime/signedcard runtime/store/admin runtime/store/postgres runtime/store/spread runtime/store/sqlite spec",
 	"internal/faultproxy": "runtime runtime/fault",
 

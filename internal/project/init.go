@@ -39,6 +39,9 @@ type InitOptions struct {
 	Auth         string   // what it demands of callers: one of [card.FreshSchemes], or "none" for everybody
 	Bindings     []string // in which the agent is served, the preferred one first; see [config.Bindings]
 	Protocol     []string // versions that it speaks, of [config.Supported]; [spec.Fresh]
+	Example      string   // an example to begin with, of [a2agen.Examples], instead of what the card and the configuration are made of
+
+	example map[string][]byte // its files, by their paths
 }
 
 // DefaultSkill is the skill of an agent without others.
@@ -72,6 +75,9 @@ func Init(ctx context.Context, o InitOptions) (Report, error) {
 func (o *InitOptions) check() error {
 	if o.CardFile != "" && (o.Name != "" || len(o.Skills)+len(o.Texts) > 0) {
 		return badArgument("--card brings its own name and skills: leave out --name, --skill and --text")
+	}
+	if err := o.checkExample(); err != nil {
+		return err
 	}
 	if o.Runtime != "" && o.Vendor {
 		return badArgument("--runtime builds against a checkout and --vendor brings the runtime along: give one of them")
@@ -188,6 +194,9 @@ func (o *InitOptions) runtime() (scaffold.Runtime, error) {
 
 // card renders agent.yaml: from the given card, else from name and skills.
 func (o *InitOptions) card(ctx context.Context) ([]byte, diag.List, error) {
+	if o.Example != "" {
+		return o.example["agent.yaml"], nil, nil
+	}
 	if o.CardFile == "" {
 		name := cmp.Or(o.Name, folderName(o.Dir))
 		skills := o.Skills
@@ -245,6 +254,10 @@ func (o *InitOptions) write(ctx context.Context, rt scaffold.Runtime, agentYAML 
 	if lines := card.FreshSchemeOf(o.Auth).Config; lines != "" {
 		fresh[config.File] = slices.Concat(base, []byte(lines))
 	}
+	if o.Example != "" {
+		base = o.example[config.File]
+		fresh[config.File] = base
+	}
 	over := map[string][]byte{}
 	for name, data := range fresh {
 		if _, err := p.ReadFile(name); errors.Is(err, fs.ErrNotExist) {
@@ -264,16 +277,24 @@ func (o *InitOptions) write(ctx context.Context, rt scaffold.Runtime, agentYAML 
 	if pr.module == "" {
 		pr.module = cmp.Or(o.Module, DefaultModule(o.projectName(agentYAML)))
 	}
+	written := o.written(pr)
+	for _, f := range written {
+		over[f.Path] = f.Data
+	}
 	out, problems := pr.generate(ctx, over, p.Lock().Clients)
 	list.Add(problems...)
 	if list.HasErrors() {
 		return Report{Diagnostics: list}, &InvalidError{list}
 	}
-	files, err := pr.freshFiles(out, rt)
+	files, err := pr.freshFiles(out, rt, written)
 	if err != nil {
 		return Report{}, err
 	}
-	for name, data := range over {
+	for name := range fresh {
+		data, ok := over[name]
+		if !ok {
+			continue
+		}
 		f := output.File{Path: name, Kind: output.Scaffold, Data: data, NoBase: true}
 		if name == config.File {
 			f.NoBase, f.Base = false, base
@@ -311,19 +332,19 @@ func withFurther(files, further []output.File) []output.File {
 }
 
 // freshFiles renders all files of a new project.
-func (p *project) freshFiles(out generator.Output, rt scaffold.Runtime) ([]output.File, error) {
+func (p *project) freshFiles(out generator.Output, rt scaffold.Runtime, written []output.File) ([]output.File, error) {
 	sp := p.scaffold(out)
 	sp.Runtime = rt
 	files, err := scaffold.Files(sp)
 	if err != nil {
 		return nil, err
 	}
-	h, err := p.handlers(out.Config)
+	h, err := p.handlers(out.Config, written...)
 	if err != nil {
 		return nil, err
 	}
 	stubs, err := scaffold.Stubs(sp, h.Missing(out.Model.Agent.Skills))
-	return slices.Concat(out.Files, files, stubs), err
+	return withFurther(slices.Concat(out.Files, files, stubs), written), err
 }
 
 // DefaultModule returns the default module path of an agent.

@@ -1,5 +1,5 @@
 // Command regen rewrites what this repository keeps of what is generated from the shipped definitions: the protocol
-// packages, and what the runtime knows of all versions.
+// packages, what the runtime knows of all versions, and the copies of examples that the tool carries.
 package main
 
 import (
@@ -29,6 +29,9 @@ func main() {
 
 // run writes the files of the packages and removes generated ones that are no longer made.
 func run(root string) error {
+	if err := writeExamples(root); err != nil {
+		return err
+	}
 	files, err := generate()
 	if err != nil {
 		return err

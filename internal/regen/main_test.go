@@ -2,9 +2,11 @@ package main
 
 import (
 	"bytes"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -29,6 +31,38 @@ func TestTheCheckedInProtocolPackageIsFresh(t *testing.T) {
 	for _, name := range there {
 		if !slices.Contains(made, name) {
 			t.Errorf("%s is no longer generated", name)
+		}
+	}
+}
+
+func TestTheCarriedExamplesAreFresh(t *testing.T) {
+	root := filepath.Join("..", "..")
+	files, err := examples(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		carried, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(f.Path)))
+		if err != nil || !bytes.Equal(carried, f.Data) {
+			t.Errorf("%s is not what the example has (%v): run go generate ./a2a", f.Path, err)
+		}
+	}
+	for _, name := range carriedExamples {
+		there := 0
+		err := filepath.WalkDir(filepath.Join(root, filepath.FromSlash(examplesFolder), name), func(_ string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() {
+				there++
+			}
+			return err
+		})
+		made := 0
+		for _, f := range files {
+			if strings.HasPrefix(f.Path, examplesFolder+"/"+name+"/") {
+				made++
+			}
+		}
+		if err != nil || there != made {
+			t.Errorf("%s has %d files, its copy %d (%v): run go generate ./a2a", name, made, there, err)
 		}
 	}
 }
