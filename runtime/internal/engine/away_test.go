@@ -236,6 +236,37 @@ func TestATaskThatMayHaveBeenMadeIsWorkedOnAgain(t *testing.T) {
 	}
 }
 
+// A task that was made after the lease was lost is for others, too, however long the store stays away.
+func TestATaskThatIsMadeWithoutALeaseIsLeftToOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		said := make(chan error, 9)
+		f := newFleet(t, 1, func() []Skill {
+			sk := counting(5, said)
+			sk.OnCrash = CrashRetry
+			return []Skill{sk}
+		})
+		a := f.agents[0]
+		a.send(message(early)) // so that there is a lease
+		time.Sleep(10 * time.Second)
+		f.stores[0].Plan(func(c faultstore.Call) faultstore.Fault {
+			if c.Op == "renew" || c.Op == "apply" || c.Op == "claim" {
+				return faultstore.Fault{Refuse: store.ErrUnavailable}
+			}
+			return faultstore.Fault{}
+		})
+		time.Sleep(lease)
+		id := a.send(message(early)).TaskInfo().ID
+		for err := error(nil); !errors.Is(err, store.ErrUnavailable); {
+			err = <-said
+		}
+		f.stores[0].Plan(nil) // at the moment at which the handler gives up
+		time.Sleep(4 * lease)
+		if got := a.get(id).TaskInfo(); got.State != runtime.StateCompleted {
+			t.Errorf("the task is %s", got.State)
+		}
+	})
+}
+
 // A stream outlives an outage of less than a minute, whoever runs the task; then it ends without a last event, so that
 // its client goes to an instance that has the store.
 func TestAStreamWaitsForTheStoreForAMinute(t *testing.T) {

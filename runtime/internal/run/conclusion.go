@@ -54,10 +54,10 @@ func (e *conclusion) giveUp(err error) {
 	}
 }
 
-// leavesIt reports whether a call that may be tried again failed for a store that was away, and began when the lease was
-// lost already: its task is for others to take over.
+// leavesIt reports whether a call that may be tried again failed for a store that was away for longer than the lease, or
+// began when that was lost already: its task is for others to take over.
 func (e *conclusion) leavesIt(err error) bool {
-	return e.wasAway(err) && e.c.task.runsHere.Load() && e.c.r.lease.lapsing()
+	return e.wasAway(err) && e.c.task.runsHere.Load() && e.c.r.lease.expired()
 }
 
 // wasAway reports whether a call that may be tried again failed for a store that was away.

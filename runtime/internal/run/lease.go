@@ -151,6 +151,13 @@ func (l *lease) lapsing() bool {
 	return time.Now().Before(l.until)
 }
 
+// expired reports whether the lease is not trusted any more and was not renewed since.
+func (l *lease) expired() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.period != 0 && (!l.until.IsZero() || time.Since(l.renewed) >= l.trusted())
+}
+
 // note notes a lease that was granted, unless the handlers were stopped meanwhile.
 func (l *lease) note(begin time.Time, granted store.Lease) bool {
 	l.mu.Lock()
