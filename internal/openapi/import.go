@@ -49,7 +49,7 @@ func (d *Document) Import(q Request) (*Import, diag.List) {
 	im.URL = d.server(doc.Servers, q.From)
 	s := newSchemas(d)
 	for _, f := range chosen {
-		r := &reader{schemas: s, doc: doc, at: f}
+		r := &reader{schemas: s, doc: doc, from: q.From, at: f}
 		op := r.operation()
 		list.Add(r.list...)
 		im.Operations = append(im.Operations, op)

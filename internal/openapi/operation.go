@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,6 +36,7 @@ type reader struct {
 	*schemas
 	doc  *openapi3.T
 	list diag.List
+	from string // the document's URL; "" for a file
 	at   found
 	raw  map[string]any // of the operation
 	item map[string]any // of its path
@@ -75,13 +77,15 @@ func (r *reader) operation() *Operation {
 
 // server is the base of an operation that has one of its own.
 func (r *reader) server(item *openapi3.PathItem) string {
-	switch {
-	case r.op.Servers != nil && len(*r.op.Servers) > 0:
-		return serverURL((*r.op.Servers)[0])
-	case len(item.Servers) > 0:
-		return serverURL(item.Servers[0])
+	servers := item.Servers
+	if r.op.Servers != nil && len(*r.op.Servers) > 0 {
+		servers = *r.op.Servers
 	}
-	return ""
+	at := r.d.server(servers, r.from)
+	if at == "" && len(servers) > 0 {
+		r.errorf([]string{"servers"}, "its server %.100q is no address by itself", servers[0].URL)
+	}
+	return at
 }
 
 // serverURL is the address of a server, with the defaults of its variables.
@@ -131,7 +135,16 @@ func (r *reader) parameters(item *openapi3.PathItem, m *members) {
 			r.parameter(p, m)
 		}
 	}
+	for _, name := range inPath.FindAllStringSubmatch(r.at.path, -1) {
+		is := func(p call.Param) bool { return p.In == call.Path && p.Name == name[1] }
+		if !slices.ContainsFunc(r.out.Call.Params, is) {
+			r.errorf(nil, "nothing describes the parameter %q of its path", name[1])
+		}
+	}
 }
+
+// inPath finds the parameters of a path.
+var inPath = regexp.MustCompile(`\{([^{}]*)\}`)
 
 // ignored are the headers that parameters cannot set (OpenAPI 3.0.3, Parameter Object).
 var ignored = []string{"accept", "content-type", "authorization"}
@@ -164,6 +177,10 @@ func (r *reader) parameter(p *openapi3.Parameter, m *members) {
 	if _, taken := m.properties[name]; taken {
 		name = p.In + "_" + p.Name
 		c.Member = name
+	}
+	if _, taken := m.properties[name]; taken {
+		r.errorf(path, "two parameters would be the member %q", name)
+		return
 	}
 	m.add(name, converted, p.Required || p.In == "path")
 	r.out.Call.Params = append(r.out.Call.Params, c)
