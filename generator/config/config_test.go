@@ -55,14 +55,16 @@ func TestRead(t *testing.T) {
 		{"a definition of one's own needs no other version", "protocol: [{version: \"1.1-preview\", file: a.proto}]\n", Config{Bindings: byDefault, Protocol: []Protocol{{Version: "1.1-preview", File: "a.proto"}}, Card: "agent.yaml", Store: "memory", Packages: usual}},
 		{
 			"everything that can be said",
-			"protocol: [\"1.0\"]\nprotocol_import: example.com/shared/a2a\ncard: cards/weather.json\npackages: {agent: internal/agent, skills: handlers}\nstore: sqlite\ntelemetry: otel\n" +
-				"clients:\n  - {name: routes, url: \"https://routes.example.com\"}\n  - {name: old, file: old/card.json, out: clients/old}\n",
+			"protocol: [\"1.0\"]\nprotocol_import: example.com/shared/a2a\ncard: cards/weather.json\npackages: {agent: internal/agent, skills: handlers}\nstore: sqlite\ntelemetry: otel\ncatalog: ../cards\n" +
+				"clients:\n  - {name: routes, url: \"https://routes.example.com\"}\n  - {name: old, file: old/card.json, out: clients/old}\n  - {name: sky, catalog: weather-agent@1.2.0}\n",
 			Config{
+				Catalog:  "../cards",
 				Bindings: byDefault, Protocol: []Protocol{{Version: "1.0"}}, Card: "cards/weather.json", ProtocolImport: "example.com/shared/a2a",
 				Store: "sqlite", Telemetry: TelemetryOTel, Packages: Packages{Protocol: "a2a", Agent: "internal/agent", Client: "client", Skills: "handlers", Extensions: "extensions"},
 				Clients: []Client{
 					{Name: "routes", URL: "https://routes.example.com", Out: "client/routes"},
 					{Name: "old", Path: "old/card.json", Out: "clients/old"},
+					{Name: "sky", Catalog: "weather-agent@1.2.0", Out: "client/sky"},
 				},
 			},
 		},
@@ -137,6 +139,9 @@ func TestMistakes(t *testing.T) {
 		{"a client in the folder of a package", "clients: [{name: a, file: a.json, out: agent}]\n", "a2agen.yaml:1:11: two packages share the folder \"agent\"\n\ta2agen.yaml:1:1: first here", true},
 		{"a client without a card", "clients: [{name: a}]\n", `a2agen.yaml:1:11: client needs the key "url", "catalog" or "file"`, true},
 		{"a client with two cards", "clients: [{name: a, url: \"https://a.example.com\", file: a.json}]\n", `a2agen.yaml:1:57: "url" and "file" exclude each other`, true},
+		{"a client with a card of a catalog and a URL", "clients: [{name: a, url: \"https://a.example.com\", catalog: b}]\n", `a2agen.yaml:1:60: "url" and "catalog" exclude each other`, true},
+		{"a name that no catalog has", "clients: [{name: a, catalog: My Agent}]\n", `a2agen.yaml:1:30: "catalog" must be NAME or NAME@VERSION as a2agen catalog list shows them, not "My Agent"`, false},
+		{"a catalog that is nowhere", "catalog: /srv/cards\n", `a2agen.yaml:1:10: "/srv/cards" is not a folder relative to the project`, true},
 		{"a client named like nothing in Go", "clients: [{name: My Client, file: a.json}]\n", `a2agen.yaml:1:18: "name" must be a Go package name, not "My Client"`, false},
 		{"an import path that is none", "protocol_import: a b\n", `a2agen.yaml:1:18: "a b" is not a Go import path`, true},
 		{"an encoding that there is not", "encodings: [xml]\n", `a2agen.yaml:1:13: an element of "encodings" cannot be "xml" (one of proto, protojson)`, false},

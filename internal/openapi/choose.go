@@ -95,34 +95,23 @@ func allTags(all []found) (tags []string) {
 	return slices.Compact(tags)
 }
 
-// load has the chosen operations resolved, with all that they refer to and nothing else: what is wrong elsewhere in
-// the document does not matter.
+// load has the chosen operations resolved, with the parameters, bodies and answers that they refer to and nothing else:
+// what is wrong elsewhere in the document, or in its texts and examples, does not matter. Schemas are left to
+// [schemas].
 func (d *Document) load(chosen []found) (*openapi3.T, error) {
-	small := map[string]any{"openapi": d.root["openapi"], "info": d.root["info"]}
+	c := &copier{d: d, paths: map[string]any{}, components: map[string]any{}}
+	small := map[string]any{"openapi": d.root["openapi"], "info": map[string]any{"title": d.Title, "version": "1"},
+		"paths": c.paths, "components": c.components}
 	for _, key := range []string{"servers", "security"} {
 		if v, has := d.root[key]; has {
 			small[key] = v
 		}
 	}
-	paths, components := map[string]any{}, map[string]any{}
 	if schemes := object(object(d.root, "components"), "securitySchemes"); schemes != nil {
-		components["securitySchemes"] = schemes
+		c.components["securitySchemes"] = schemes
 	}
-	small["paths"], small["components"] = paths, components
-	c := &copier{d: d, paths: paths, components: components}
 	for _, f := range chosen {
-		item := object(object(d.root, "paths"), f.path)
-		some, _ := paths[f.path].(map[string]any)
-		if some == nil {
-			some = map[string]any{}
-			paths[f.path] = some
-		}
-		for _, key := range []string{"parameters", "servers", f.method} {
-			if v, has := item[key]; has {
-				some[key] = v
-				c.follow(v)
-			}
-		}
+		c.operation(f)
 	}
 	if c.err != nil {
 		return nil, c.err
@@ -138,28 +127,67 @@ func (d *Document) load(chosen []found) (*openapi3.T, error) {
 	return loader.LoadFromData(src)
 }
 
-// copier copies what operations refer to.
+// copier copies operations, and what they refer to.
 type copier struct {
 	d                 *Document
 	paths, components map[string]any
 	err               error
 }
 
-// follow copies what a value refers to, and what that refers to.
-func (c *copier) follow(v any) {
+// operation copies an operation, with what its path says of all.
+func (c *copier) operation(f found) {
+	item := object(object(c.d.root, "paths"), f.path)
+	some := object(c.paths, f.path)
+	if some == nil {
+		some = map[string]any{}
+		c.paths[f.path] = some
+	}
+	for _, key := range []string{"parameters", "servers", f.method} {
+		if v, has := item[key]; has {
+			some[key] = c.member(key, v)
+		}
+	}
+}
+
+// copy copies a value, and has copied what it refers to.
+func (c *copier) copy(v any) any {
 	switch v := v.(type) {
 	case []any:
-		for _, item := range v {
-			c.follow(item)
+		all := make([]any, len(v))
+		for i, item := range v {
+			all[i] = c.copy(item)
 		}
+		return all
 	case map[string]any:
 		if ref, is := v["$ref"].(string); is {
 			c.take(ref)
+			return map[string]any{"$ref": ref}
 		}
-		for _, item := range v {
-			c.follow(item)
+		out := map[string]any{}
+		for key, item := range v {
+			if m := c.member(key, item); m != nil {
+				out[key] = m
+			}
 		}
+		return out
 	}
+	return v
+}
+
+// untold are the members that nobody looks at when operations are resolved.
+var untold = []string{"description", "summary", "tags", "example", "examples", "externalDocs", "links", "headers", "encoding", "callbacks"}
+
+// member copies a member of an object; nil leaves it out.
+func (c *copier) member(key string, v any) any {
+	switch {
+	case key == "schema":
+		return map[string]any{}
+	case key == "servers", key == "security":
+		return v
+	case slices.Contains(untold, key), strings.HasPrefix(key, "x-"):
+		return nil
+	}
+	return c.copy(v)
 }
 
 // take copies the component, or the path, in which a reference ends.
@@ -170,25 +198,27 @@ func (c *copier) take(ref string) {
 	}
 	switch {
 	case c.err != nil:
+		return
 	case err != nil:
 		c.err = err
-	case len(path) >= 3 && path[0] == "components":
-		kind, _ := c.components[path[1]].(map[string]any)
-		if kind == nil {
-			kind = map[string]any{}
-			c.components[path[1]] = kind
-		}
-		if _, has := kind[path[2]]; !has {
-			kind[path[2]] = object(c.d.root, "components")[path[1]].(map[string]any)[path[2]]
-			c.follow(kind[path[2]])
-		}
-	case len(path) >= 2 && path[0] == "paths":
-		whole, have := object(object(c.d.root, "paths"), path[1]), object(c.paths, path[1])
-		if len(have) < len(whole) {
-			c.paths[path[1]] = whole
-			c.follow(whole)
-		}
-	default:
+		return
+	case len(path) < 2 || path[0] == "components" && len(path) < 3 || path[0] != "components" && path[0] != "paths":
 		c.err = fmt.Errorf("the $ref %.200q is neither of components nor of paths", ref)
+		return
+	case path[0] == "paths":
+		if whole, have := object(object(c.d.root, "paths"), path[1]), object(c.paths, path[1]); len(have) < len(whole) {
+			c.paths[path[1]] = whole // before what it refers to, which may lead back
+			c.paths[path[1]] = c.copy(whole)
+		}
+		return
+	}
+	kind := object(c.components, path[1])
+	if kind == nil {
+		kind = map[string]any{}
+		c.components[path[1]] = kind
+	}
+	if _, has := kind[path[2]]; !has {
+		kind[path[2]] = nil // before what it refers to, which may lead back
+		kind[path[2]] = c.copy(object(object(c.d.root, "components"), path[1])[path[2]])
 	}
 }

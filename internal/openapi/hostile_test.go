@@ -48,6 +48,10 @@ func TestHostileDocumentsAreRefusedOrRead(t *testing.T) {
 		{"a circle", with(`{"$ref": "#/components/schemas/A"}`, `"schemas": {"A": {"allOf": [{"$ref": "#/components/schemas/B"}]}, "B": {"allOf": [{"$ref": "#/components/schemas/A"}]}}`), ""},
 		{"a path that is a text", `{"openapi": "3.0.3", "info": {"title": "T", "version": "1"}, "paths": {"/x": "y"}}`, "no operation is called"},
 		{"paths that are a list", `{"openapi": "3.0.3", "info": {"title": "T", "version": "1"}, "paths": []}`, "no operation is called"},
+		{"components that are a list", strings.Replace(with(`{}`, `"responses": [{"description": "ok"}]`), `{"200": {`, `{"201": {"$ref": "#/components/responses/0"}, "299": {`, 1), ""},
+		{"required by itself", with(`{"type": "object", "properties": {"a": {"type": "string", "required": true}}}`, ""), ""},
+		{"texts that are none", `{"openapi": "3.0.3", "info": {"title": 5, "version": 1.0}, "paths": {"/x": {"get": {"operationId": "x", "summary": 404, "tags": "t",
+			"responses": {"200": {"description": 5}}}}}}`, ""},
 		{"an operation without answers", `{"openapi": "3.0.3", "info": {"title": "T", "version": "1"}, "paths": {"/x": {"get": {"operationId": "x"}}}}`, ""},
 	}
 	for _, tt := range tests {

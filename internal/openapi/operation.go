@@ -57,13 +57,14 @@ func (r *reader) operation() *Operation {
 	kin := r.doc.Paths.Value(r.at.path)
 	r.op = kin.GetOperation(strings.ToUpper(r.at.method))
 	r.out = &Operation{Skill: skillID(r.at), ID: r.at.name(), Route: r.at.route(), Tags: r.at.tags,
-		Name: cmp.Or(oneLine(r.op.Summary, 100), humanized(r.at))}
-	r.out.Description = cmp.Or(strings.TrimSpace(r.op.Description), oneLine(r.op.Summary, 1000), r.out.Route)
+		Name: cmp.Or(oneLine(text(r.raw, "summary"), 100), humanized(r.at))}
+	r.out.Description = cmp.Or(strings.TrimSpace(text(r.raw, "description")), oneLine(text(r.raw, "summary"), 1000),
+		r.out.Route)
 	r.out.Call = call.Operation{Method: strings.ToUpper(r.at.method), Path: r.at.path, Server: r.server(kin)}
 	if r.at.method == "trace" || r.at.method == "head" || r.at.method == "options" {
 		r.errorf(nil, "%s says nothing that a skill could answer", r.at.method)
 	}
-	if len(r.op.Callbacks) > 0 {
+	if len(object(r.raw, "callbacks")) > 0 {
 		r.errorf([]string{"callbacks"}, "it has callbacks, which a skill cannot take")
 	}
 	members := newMembers()
@@ -172,7 +173,7 @@ func (r *reader) parameter(p *openapi3.Parameter, m *members) {
 	} else if c.Style = r.style(p, path); c.Style == "" && p.In != "query" {
 		c.Style = call.Commas
 	}
-	converted := described(r.convert(schema), p.Description)
+	converted := described(r.convert(schema), text(raw, "description"))
 	name := p.Name
 	if _, taken := m.properties[name]; taken {
 		name = p.In + "_" + p.Name

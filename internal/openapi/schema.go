@@ -249,6 +249,9 @@ func tidy(out map[string]any) {
 			delete(out, "enum")
 		}
 	}
+	if required, has := out["required"]; has && !isList(required) {
+		delete(out, "required") // of a property by itself, as drafts before 4 have it
+	}
 	properties, _ := out["properties"].(map[string]any)
 	if properties == nil {
 		return
@@ -265,6 +268,11 @@ func tidy(out map[string]any) {
 			delete(out, "required")
 		}
 	}
+}
+
+func isList(v any) bool {
+	_, is := v.([]any)
+	return is
 }
 
 // marshal writes JSON that people read.
