@@ -15,8 +15,8 @@ import (
 // ToolsFile is the name of the file with the skills of an agent as tools for language models.
 const ToolsFile = "tools.gen.go"
 
-// tools is the file of that name in the folder of a client. It is one of its own, so that what a program links that has no
-// model is as it was: nothing else in the package refers to it.
+// tools is the file of that name in the folder of a client. It is one of its own, so that what a program links that has
+// no model is as it was: nothing else in the package refers to it.
 func (c *skillClient) tools(dir string) (output.File, error) {
 	f := newFile(c.paths.Client, pkgName(c.paths.Client))
 	f.Add(doc("Tools returns the skills of the agent as tools for a language model, in the order of its card. They call the skills by c, with the options opts: "+
@@ -63,8 +63,8 @@ func (k *skillCode) tool(name string) jen.Code {
 	return jen.Qual(toolPath, "Of").Call(jen.Qual(toolPath, "Tool").Values(described.lines()...), in, out, jen.Id("c").Dot(k.Call), jen.Id("opts"))
 }
 
-// OwnTools prints the package with the agent's own skills as tools. It is apart from the agent's, which imports no client. Without skills, or a
-// binding over HTTP, there is none.
+// OwnTools prints the package with the agent's own skills as tools. It is apart from the agent's, which imports no
+// client. Without skills, or a binding over HTTP, there is none.
 func OwnTools(m *ir.Model, paths Paths) ([]output.File, error) {
 	if m.Agent == nil || len(m.Agent.Skills) == 0 || len(inProcessBindings(m.Agent)) == 0 {
 		return nil, nil
@@ -98,7 +98,8 @@ func rawMessage(text jen.Code) jen.Code {
 	return jen.Qual("encoding/json", "RawMessage").Call(text)
 }
 
-// inProcessBindings are those over which the agent is called without a socket: of its own, those that an http.Handler serves.
+// inProcessBindings are those over which the agent is called without a socket: of its own, those that an http.Handler
+// serves.
 func inProcessBindings(a *ir.Agent) []string {
 	return slices.DeleteFunc([]string{runtime.BindingJSONRPC, runtime.BindingHTTP}, func(name string) bool { return !slices.Contains(a.Bindings, name) })
 }

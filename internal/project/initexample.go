@@ -14,7 +14,8 @@ import (
 	"github.com/a2agen/a2agen/generator/output"
 )
 
-// checkExample rejects an example that is not there, and options that it leaves nothing to decide for. It reads the example.
+// checkExample rejects an example that is not there, and options that it leaves nothing to decide for. It reads the
+// example.
 func (o *InitOptions) checkExample() (err error) {
 	if o.Example == "" {
 		return nil
@@ -34,8 +35,9 @@ func (o *InitOptions) checkExample() (err error) {
 	return err
 }
 
-// written are the files of the example beside its card and its configuration, in the module of the project p: those that are
-// not there yet. The lock does not name them, so that no later run takes them for stubs that nobody has edited.
+// written are the files of the example beside its card and its configuration, in the module of the project p: those
+// that are not there yet. The lock does not name them, so that no later run takes them for stubs that nobody has
+// edited.
 func (o *InitOptions) written(p *project) (files []output.File) {
 	for _, name := range slices.Sorted(maps.Keys(o.example)) {
 		if name == "agent.yaml" || name == config.File {

@@ -10,8 +10,8 @@ import (
 	"github.com/a2agen/a2agen/generator/output"
 )
 
-// carriedExamples are the examples that "a2agen init --example" makes, and carriedFiles what of each a person has written: the rest
-// is generated where it is made.
+// carriedExamples are the examples that "a2agen init --example" makes, and carriedFiles what of each a person has
+// written: the rest is generated where it is made.
 var (
 	carriedExamples = []string{"assistant", "weather"}
 	carriedFiles    = []string{"README.md", "a2agen.yaml", "agent.yaml", "main.go", "cards", "schemas", "skills"}

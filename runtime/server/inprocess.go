@@ -14,8 +14,9 @@ import (
 //
 //	rpc.HTTPClient(&http.Client{Transport: server.InProcess(s)})
 //
-// A request with the context of a handler of s is one of that handler's caller, who owns its task; any other is of nobody
-// who is known. Credentials are not asked for, nor what the card demands for single skills: the agent calls itself.
+// A request with the context of a handler of s is one of that handler's caller, who owns its task; any other is of
+// nobody who is known. Credentials are not asked for, nor what the card demands for single skills: the agent calls
+// itself.
 func InProcess(s *Server) http.RoundTripper { return inProcess{s} }
 
 type inProcess struct{ server *Server }

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Object makes a schema that models take for arguments, which must be of an object: one of anything else is put below the
-// one property "value", and wrapped is true. Its $defs stay at the root. What is no schema is returned as it is.
+// Object makes a schema that models take for arguments, which must be of an object: one of anything else is put below
+// the one property "value", and wrapped is true. Its $defs stay at the root. What is no schema is returned as it is.
 func Object(schema json.RawMessage) (of json.RawMessage, wrapped bool) {
 	v, err := parse(schema)
 	if err != nil {
@@ -16,7 +16,8 @@ func Object(schema json.RawMessage) (of json.RawMessage, wrapped bool) {
 	if isObject && root.text("type") == "object" {
 		return schema, false
 	}
-	outer := newObject("type", "object", "required", []any{"value"}, "properties", newObject("value", v), "additionalProperties", false)
+	outer := newObject("type", "object", "required", []any{"value"},
+		"properties", newObject("value", v), "additionalProperties", false)
 	if isObject {
 		movedRefs(root)
 		for _, k := range []string{"$schema", "$defs"} {

@@ -7,18 +7,20 @@ import (
 	"strings"
 )
 
-// Dialect is a part of JSON Schema that a family of models takes for tools. Their makers change it: what one refuses today
-// it may take tomorrow. A dialect errs on the side of dropping.
+// Dialect is a part of JSON Schema that a family of models takes for tools. Their makers change it: what one refuses
+// today it may take tomorrow. A dialect errs on the side of dropping.
 type Dialect string
 
 // The dialects.
 const (
-	// OpenAI is that of strict functions: every property is required, so that one which may be absent may be null, and there
-	// are no further ones.
+	// OpenAI is that of strict functions: every property is required, so that one which may be absent may be null, and
+	// there are no further ones.
 	OpenAI Dialect = "openai"
-	// Gemini is that of function declarations, which is older than JSON Schema: no references, no $schema, one type a value.
+	// Gemini is that of function declarations, which is older than JSON Schema: no references, no $schema, one type a
+	// value.
 	Gemini Dialect = "gemini"
-	// Anthropic is that of strict tools: no limits of numbers and lengths, no further properties, nothing that refers to itself.
+	// Anthropic is that of strict tools: no limits of numbers and lengths, no further properties, nothing that refers to
+	// itself.
 	Anthropic Dialect = "anthropic"
 )
 
@@ -28,18 +30,18 @@ const (
 	maxNotes = 100
 )
 
-// Portable makes a schema that a dialect takes, and says in words what it had to drop: "input.days: maximum 5 is only in
-// the description". Arguments that fit the original fit what is left, null for absent properties apart, which tools take. What was
-// dropped is still checked when the tool is called: send [Text] of that error back. A limit is told in the description
-// of its property. For a text that is no schema of an object, or an unknown dialect, it returns the text itself and says so.
+// Portable makes a schema that a dialect takes, and says in words what it had to drop: "input.days: maximum 5 is only
+// in the description". What was dropped is still checked when the tool is called: tell the model [Text] of that error.
+// Where a dialect requires every property, null stands for one that is absent, and tools take it so. For a text that is
+// no schema, or an unknown dialect, it returns the text itself and says so.
 func Portable(schema json.RawMessage, d Dialect) (of json.RawMessage, dropped []string) {
 	v, err := parse(schema)
 	root, ok := v.(*object)
-	rules, known := dialects[d]
+	rules := rulesOf(d)
 	switch {
 	case err != nil || !ok:
 		return schema, []string{"the schema is no JSON object: nothing was changed"}
-	case !known:
+	case rules == nil:
 		return schema, []string{fmt.Sprintf("there is no dialect %.20q: nothing was changed", string(d))}
 	}
 	for range maxDepth { // a root that only refers to the schema
@@ -73,28 +75,38 @@ type rules struct {
 	types    bool     // a list of types; otherwise one, and "nullable"
 	closed   bool     // additionalProperties is false, and must be
 	required bool     // every property is required
-	root     bool     // anyOf is taken at the root
 }
 
-var dialects = map[Dialect]*rules{
-	OpenAI: {
-		keep:    []string{"type", "title", "enum", "const", "pattern", "multipleOf", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minItems", "maxItems"},
-		formats: []string{"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"},
-		refs:    true, loops: true, types: true, closed: true, required: true,
-	},
-	Gemini: {
-		keep:    []string{"type", "title", "enum", "pattern", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"},
-		formats: []string{"date-time"},
-	},
-	Anthropic: {
-		keep:    []string{"type", "title", "enum", "const", "default"},
-		formats: []string{"date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"},
-		refs:    true, types: true, closed: true,
-	},
+// rulesOf returns what a dialect takes; nil for one that is not known. A table would be in every program that has a
+// client.
+func rulesOf(d Dialect) *rules {
+	switch d {
+	case OpenAI:
+		return &rules{
+			keep: []string{"type", "title", "enum", "const", "pattern", "multipleOf",
+				"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minItems", "maxItems"},
+			formats: []string{"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"},
+			refs:    true, loops: true, types: true, closed: true, required: true,
+		}
+	case Gemini:
+		return &rules{
+			keep: []string{"type", "title", "enum", "pattern", "minimum", "maximum",
+				"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"},
+			formats: []string{"date-time"},
+		}
+	case Anthropic:
+		return &rules{
+			keep:    []string{"type", "title", "enum", "const", "default"},
+			formats: []string{"date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"},
+			refs:    true, types: true, closed: true,
+		}
+	}
+	return nil
 }
 
 // silent are keywords that say nothing of what fits, so that nobody is told that they are gone.
-var silent = []string{"$schema", "$id", "$comment", "$anchor", "examples", "example", "deprecated", "readOnly", "writeOnly", "$defs", "contentMediaType", "contentEncoding"}
+var silent = []string{"$schema", "$id", "$comment", "$anchor", "examples", "example", "deprecated", "readOnly", "writeOnly", "$defs",
+	"contentMediaType", "contentEncoding"}
 
 // porting is the state of one [Portable].
 type porting struct {
@@ -164,7 +176,7 @@ func (p *porting) keyword(out, s *object, k, place string) (told string) {
 	case k == "minItems" && p.smallArrays(v):
 		out.set(k, v)
 	case k == "anyOf", k == "oneOf":
-		if place == "input" && !p.rules.root {
+		if place == "input" {
 			p.note(place, "the alternatives of the whole input are dropped")
 			return "only one of several combinations of properties is valid"
 		}
@@ -302,7 +314,8 @@ func orNull(s *object) *object {
 	return s
 }
 
-// nullable says in the way of a dialect without lists of types that null fits, and gives an enum the type that it must have there.
+// nullable says in the way of a dialect without lists of types that null fits, and gives an enum the type that it must
+// have there.
 func (p *porting) nullable(out *object, place string) {
 	if enum := out.list("enum"); enum != nil && out.values["type"] == nil {
 		if t := typeOf(enum); t != "" {

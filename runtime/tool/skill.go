@@ -55,8 +55,8 @@ func (e *ArgumentsError) Error() string { return "arguments of tool " + e.Tool +
 // Unwrap returns how they do not fit.
 func (e *ArgumentsError) Unwrap() error { return e.Err }
 
-// Data reads arguments into a generated type. A null for a property that may be absent but not null, which dialects that
-// require every property make models write, is taken as absent.
+// Data reads arguments into a generated type. A null for a property that may be absent but not null, which dialects
+// that require every property make models write, is taken as absent.
 func Data[T any, P rpc.Decoder[T]](args json.RawMessage) (P, error) {
 	if args = bytes.TrimSpace(args); len(args) == 0 {
 		args = json.RawMessage("{}")

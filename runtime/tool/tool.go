@@ -1,5 +1,6 @@
-// Package tool has the skills of agents as tools for language models: names that models take, schemas, and calls from JSON
-// to JSON. It knows no vendor's library: what a model needs beyond that is a few lines of the program that calls it.
+// Package tool has the skills of agents as tools for language models: names that models take, schemas, and calls from
+// JSON to JSON. It knows no vendor's library: what a model needs beyond that is a few lines of the program that calls
+// it.
 //
 //	tools := tool.Join(weather.Tools(c), routes.Tools(d))
 //	out, err := tool.Call(ctx, tools, name, arguments)
@@ -19,16 +20,16 @@ import (
 // MaxName is how long the name of a tool may be, in bytes.
 const MaxName = 64
 
-// Tool is a skill as a language model calls it. Generated clients have a function Tools that makes those of their agent,
-// and generated agents one for their own skills.
+// Tool is a skill as a language model calls it. Generated clients have a function Tools that makes those of their
+// agent, and generated agents one for their own skills.
 type Tool struct {
 	Name        string          // at most [MaxName] letters, digits, "_" and "-"
 	Description string          // of the skill, for the model
 	Input       json.RawMessage // JSON Schema (2020-12) of the arguments: of an object, its $defs inside
 	Output      json.RawMessage // JSON Schema of the result
-	// Call calls the skill. Empty arguments are {}. The result is JSON that fits Output. [Text] words the errors for a model:
-	// *check.Error (wrapped) of arguments that do not fit, before anything is sent, and those of the client's methods;
-	// *client.InputRequiredError is the question of a skill that needs more, with the schema of its answer.
+	// Call calls the skill. Empty arguments are {}. The result is JSON that fits Output. [Text] words the errors for a
+	// model: *check.Error (wrapped) of arguments that do not fit, before anything is sent, and those of the client's
+	// methods; *client.InputRequiredError is the question of a skill that needs more, with the schema of its answer.
 	Call func(ctx context.Context, args json.RawMessage) (json.RawMessage, error)
 }
 

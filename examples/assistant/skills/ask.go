@@ -21,7 +21,8 @@ const (
 	maxHistory = 10     // earlier questions of the same context that the model sees
 )
 
-const instructions = "You are a helpful assistant. Use the tools where they know better than you do. Answer in the user's language, briefly."
+const instructions = "You are a helpful assistant. Use the tools where they know better than you do. " +
+	"Answer in the user's language, briefly."
 
 // Ask has the model answer, and passes its words on as they come. What the model said is saved before its tools are
 // called. So the handler can be called again, after a crash or for the answer to a tool's question: it repeats the same
@@ -62,7 +63,9 @@ func (a *Agent) Ask(ctx context.Context, _ *a2a.Message, t *agent.Task) (string,
 }
 
 // next asks the model for what comes next, and saves it.
-func (a *Agent) next(ctx context.Context, t *agent.Task, out *task.ArtifactWriter, messages []message, said []reply) ([]reply, error) {
+func (a *Agent) next(
+	ctx context.Context, t *agent.Task, out *task.ArtifactWriter, messages []message, said []reply,
+) ([]reply, error) {
 	if used := total(said).Total; used > maxTokens {
 		return said, t.Fail("The answer has used %d tokens, more than %d.", used, maxTokens)
 	}
@@ -87,8 +90,8 @@ func (a *Agent) next(ctx context.Context, t *agent.Task, out *task.ArtifactWrite
 	return said, t.Progress("Asking %s …", strings.Join(names, ", ")) // which stores what was saved
 }
 
-// call calls tools, one after the other, and returns what the model is told. A question of one is the error that asks the
-// same of our own caller; its answer goes to that tool when this is called again.
+// call calls tools, one after the other, and returns what the model is told. A question of one is the error that asks
+// the same of our own caller; its answer goes to that tool when this is called again.
 func (a *Agent) call(ctx context.Context, t *agent.Task, calls []call) ([]message, error) {
 	var results []message
 	for _, c := range calls {
@@ -148,7 +151,8 @@ func finish(t *agent.Task, out *task.ArtifactWriter, said []reply) error {
 	used := total(said)
 	spent := map[string]any{"model": last.Model, "usage": used}
 	return t.Emit(runtime.ArtifactData{
-		ID: "usage", Name: "usage", Parts: []runtime.Part{runtime.Data(spent)}, Metadata: runtime.Metadata(spent), LastChunk: true,
+		ID: "usage", Name: "usage", Parts: []runtime.Part{runtime.Data(spent)},
+		Metadata: runtime.Metadata(spent), LastChunk: true,
 	})
 }
 

@@ -115,8 +115,11 @@ func (r reply) message() message {
 // write, and that of ctx, whose end ends the request.
 func (m *Model) Say(ctx context.Context, messages []message, tools []tool.Tool, write func(string) error) (reply, error) {
 	if m.URL == "" {
-		return reply{}, &ModelError{Err: errors.New("MODEL_URL is not set"), Remedy: "The assistant has no model. Set MODEL_URL to an endpoint for chat completions, " +
-			"such as http://127.0.0.1:11434/v1 of Ollama, and MODEL_NAME to the name of a model there; then start it again."}
+		return reply{}, &ModelError{
+			Remedy: "The assistant has no model. Set MODEL_URL to an endpoint for chat completions, such as " +
+				"http://127.0.0.1:11434/v1 of Ollama, and MODEL_NAME to the name of a model there; then start it again.",
+			Err: errors.New("MODEL_URL is not set"),
+		}
 	}
 	body, err := m.request(messages, tools)
 	if err != nil {
@@ -170,7 +173,10 @@ func (m *Model) try(ctx context.Context, body []byte, write func(string) error) 
 	defer cancel()
 	req, err := http.NewRequestWithContext(within, http.MethodPost, m.URL+"/chat/completions", bytes.NewReader(body))
 	if err != nil {
-		return r, false, &ModelError{Remedy: "MODEL_URL is no URL: write one such as http://127.0.0.1:11434/v1.", Status: http.StatusBadRequest, Err: err}
+		return r, false, &ModelError{
+			Remedy: "MODEL_URL is no URL: write one such as http://127.0.0.1:11434/v1.",
+			Status: http.StatusBadRequest, Err: err,
+		}
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "text/event-stream")
@@ -182,7 +188,9 @@ func (m *Model) try(ctx context.Context, body []byte, write func(string) error) 
 		return r, false, ctx.Err()
 	}
 	if err != nil {
-		return r, false, &ModelError{Remedy: "Nothing answers at the model's address: see that MODEL_URL is right and the model runs.", Err: err}
+		return r, false, &ModelError{
+			Remedy: "Nothing answers at the model's address: see that MODEL_URL is right and the model runs.", Err: err,
+		}
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
@@ -211,7 +219,8 @@ func refused(resp *http.Response) error {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		e.Remedy = "The model's endpoint refuses the key: set MODEL_KEY."
 	case http.StatusNotFound:
-		e.Remedy = "The endpoint has no such model, or no chat completions there: see MODEL_NAME and MODEL_URL, which ends before /chat/completions."
+		e.Remedy = "The endpoint has no such model, or no chat completions there: see MODEL_NAME and MODEL_URL, " +
+			"which ends before /chat/completions."
 	case http.StatusTooManyRequests:
 		e.Remedy = "The model has too much to do, or its quota is used up. Try again later."
 		if seconds, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && seconds >= 0 {
@@ -220,7 +229,8 @@ func refused(resp *http.Response) error {
 	default:
 		e.Remedy = "The model's endpoint fails. Try again later."
 		if e.Status < 500 {
-			e.Remedy = "The model's endpoint refuses the request: the agent's log says why. MODEL_DIALECT may help if it is about the schema of a tool."
+			e.Remedy = "The model's endpoint refuses the request: the agent's log says why. " +
+				"MODEL_DIALECT may help if it is about the schema of a tool."
 		}
 	}
 	return e

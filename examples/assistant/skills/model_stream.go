@@ -56,7 +56,9 @@ func (m *Model) read(resp *http.Response, write func(string) error) (reply, erro
 	case errors.As(err, &passed):
 		return r.reply, passed.err
 	case body.N <= 0, errors.Is(err, bufio.ErrTooLong):
-		return r.reply, &ModelError{Remedy: "The model's reply is too long.", Status: http.StatusOK, Err: fmt.Errorf("more than %d bytes", m.Bytes)}
+		return r.reply, &ModelError{
+			Remedy: "The model's reply is too long.", Status: http.StatusOK, Err: fmt.Errorf("more than %d bytes", m.Bytes),
+		}
 	case err != nil:
 		return r.reply, &ModelError{Remedy: "The model's reply broke off, or is none. Try again.", Err: err}
 	case !r.finished:
