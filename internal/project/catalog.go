@@ -108,11 +108,14 @@ func readSchema(file string) ([]byte, error) {
 	if file == "" {
 		return nil, nil
 	}
-	src, _, err := remote.Fetch(context.Background(), filepath.Clean(file), remote.Options{})
+	text, err := readLimited(file)
 	if err != nil {
 		return nil, fmt.Errorf("read the schema: %w", err)
 	}
-	src = card.JSON(file, src)
+	src := card.JSON(file, text)
+	if src == nil {
+		return nil, badArgument("%s is neither JSON nor YAML", file)
+	}
 	if err := catalog.CheckSchema(src); err != nil {
 		return nil, badArgument("%s is no JSON Schema: %w", file, err)
 	}

@@ -120,10 +120,10 @@ func (e *UntrustedError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *UntrustedError) Unwrap() error { return e.Err }
 
-// maxKeyFile is the size of the largest file with keys, in bytes.
+// maxKeyFile is the size of the largest file with keys, or with a schema, in bytes.
 const maxKeyFile = 256 << 10
 
-// readLimited reads a file with keys.
+// readLimited reads a file with keys, or with a schema.
 func readLimited(file string) ([]byte, error) {
 	f, err := os.Open(file)
 	if err != nil {
