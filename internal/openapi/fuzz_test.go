@@ -1,0 +1,39 @@
+package openapi
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+// FuzzImport: no document makes an import panic, and what is imported compiles.
+func FuzzImport(f *testing.F) {
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, file := range files {
+		a, err := txtar.ParseFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add([]byte(section(a, "doc.yaml")))
+	}
+	f.Fuzz(func(t *testing.T, src []byte) {
+		d, list := Read("doc.yaml", src)
+		if list.HasErrors() {
+			return
+		}
+		for _, op := range d.all() {
+			im, list := d.Import(Request{Operations: []string{op.route()}, Name: "api", SchemaFile: schemaFile})
+			if im == nil || list.HasErrors() {
+				continue
+			}
+			if problems, _ := im.compile(schemaFile); problems.HasErrors() {
+				t.Errorf("%s: %s", op.route(), said(problems))
+			}
+			AddSkills("agent.yaml", []byte("skills:\n  - id: echo\n"), im, schemaFile)
+		}
+	})
+}
