@@ -34,7 +34,7 @@ var states = []string{"submitted", "working", "completed", "failed", "canceled",
 
 // enumerated are the flags that take one or some of a few words, and the words.
 var enumerated = map[string][]string{
-	"init --auth": {"apikey", "bearer", "mtls", "oidc", "none"}, "init --store": {"memory", "sqlite", "postgres"}, "init --bindings": {"JSONRPC", "HTTP+JSON", "GRPC"}, "init --protocol": {"1.0", "0.3", "0.2", "0.1"},
+	"init --auth": {"apikey", "bearer", "mtls", "oidc", "none"}, "init --store": {"memory", "sqlite", "postgres"}, "init --example": {"assistant", "weather"}, "init --bindings": {"JSONRPC", "HTTP+JSON", "GRPC"}, "init --protocol": {"1.0", "0.3", "0.2", "0.1"},
 	"client --bindings": {"JSONRPC", "HTTP+JSON", "GRPC"}, "call --binding": {"JSONRPC", "HTTP+JSON", "GRPC"}, "call --protocol": talk.Versions(),
 	"tasks list --state": states, "tasks prune --state": states, "spec diff --fail-on": {"breaking", "none"}, "--format": {"text", "json"},
 	"card keygen --algorithm": signedcard.Algorithms(), "conform --format": {"text", "json", "junit"}, "conform --only": checkIDs(),

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/mod/modfile"
 
+	"github.com/a2agen/a2agen"
 	"github.com/a2agen/a2agen/generator"
 	"github.com/a2agen/a2agen/generator/card"
 	"github.com/a2agen/a2agen/generator/config"
@@ -40,8 +41,6 @@ type InitOptions struct {
 	Bindings     []string // in which the agent is served, the preferred one first; see [config.Bindings]
 	Protocol     []string // versions that it speaks, of [config.Supported]; [spec.Fresh]
 	Example      string   // an example to begin with, of [a2agen.Examples], instead of what the card and the configuration are made of
-
-	example map[string][]byte // its files, by their paths
 }
 
 // DefaultSkill is the skill of an agent without others.
@@ -195,7 +194,8 @@ func (o *InitOptions) runtime() (scaffold.Runtime, error) {
 // card renders agent.yaml: from the given card, else from name and skills.
 func (o *InitOptions) card(ctx context.Context) ([]byte, diag.List, error) {
 	if o.Example != "" {
-		return o.example["agent.yaml"], nil, nil
+		files, err := a2agen.Example(o.Example)
+		return files["agent.yaml"], nil, err
 	}
 	if o.CardFile == "" {
 		name := cmp.Or(o.Name, folderName(o.Dir))
@@ -254,8 +254,12 @@ func (o *InitOptions) write(ctx context.Context, rt scaffold.Runtime, agentYAML 
 	if lines := card.FreshSchemeOf(o.Auth).Config; lines != "" {
 		fresh[config.File] = slices.Concat(base, []byte(lines))
 	}
+	var example map[string][]byte // its files, by their paths
 	if o.Example != "" {
-		base = o.example[config.File]
+		if example, err = a2agen.Example(o.Example); err != nil {
+			return Report{}, err
+		}
+		base = example[config.File]
 		fresh[config.File] = base
 	}
 	over := map[string][]byte{}
@@ -277,7 +281,7 @@ func (o *InitOptions) write(ctx context.Context, rt scaffold.Runtime, agentYAML 
 	if pr.module == "" {
 		pr.module = cmp.Or(o.Module, DefaultModule(o.projectName(agentYAML)))
 	}
-	written := o.written(pr)
+	written := pr.written(o.Example, example)
 	for _, f := range written {
 		over[f.Path] = f.Data
 	}

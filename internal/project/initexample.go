@@ -14,9 +14,8 @@ import (
 	"github.com/a2agen/a2agen/generator/output"
 )
 
-// checkExample rejects an example that is not there, and options that it leaves nothing to decide for. It reads the
-// example.
-func (o *InitOptions) checkExample() (err error) {
+// checkExample rejects an example that is not there, and options that it leaves nothing to decide for.
+func (o *InitOptions) checkExample() error {
 	if o.Example == "" {
 		return nil
 	}
@@ -31,26 +30,24 @@ func (o *InitOptions) checkExample() (err error) {
 			return badArgument("--example brings its own card, configuration and handlers: leave out %s, and edit agent.yaml and %s afterwards", flag, config.File)
 		}
 	}
-	o.example, err = a2agen.Example(o.Example)
-	return err
+	return nil
 }
 
-// written are the files of the example beside its card and its configuration, in the module of the project p: those
-// that are not there yet. The lock does not name them, so that no later run takes them for stubs that nobody has
-// edited.
-func (o *InitOptions) written(p *project) (files []output.File) {
-	for _, name := range slices.Sorted(maps.Keys(o.example)) {
-		if name == "agent.yaml" || name == config.File {
+// written are the files of an example beside its card and its configuration, in the module of the project: those that are
+// not there yet. The lock does not name them, so that no later run takes them for stubs that nobody has edited.
+func (p *project) written(name string, example map[string][]byte) (files []output.File) {
+	for _, file := range slices.Sorted(maps.Keys(example)) {
+		if file == "agent.yaml" || file == config.File {
 			continue
 		}
-		if _, err := p.ReadFile(name); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := p.ReadFile(file); !errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		data := o.example[name]
-		if path.Ext(name) == ".go" {
-			data = bytes.ReplaceAll(data, []byte(`"example.com/`+o.Example+`/`), []byte(`"`+p.module+`/`))
+		data := example[file]
+		if path.Ext(file) == ".go" {
+			data = bytes.ReplaceAll(data, []byte(`"example.com/`+name+`/`), []byte(`"`+p.module+`/`))
 		}
-		files = append(files, output.File{Path: name, Kind: output.Merged, Data: data, NoBase: true})
+		files = append(files, output.File{Path: file, Kind: output.Merged, Data: data, NoBase: true})
 	}
 	return files
 }
