@@ -269,8 +269,23 @@ func (c *change) publish(r *row, view *store.View) store.Snapshot {
 	return snap
 }
 
+// confirmSQL is a transaction that changes nothing, and commits as one that does.
+const confirmSQL = "SELECT pg_logical_emit_message(true, 'a2a', '')"
+
+// confirmed returns when what was found to be stored is where commits have to be. A commit whose connection was lost while it
+// waited for a standby is there for everybody to see, although the standby may not have it.
+func (s *Store) confirmed(ctx context.Context) error {
+	ctx, cancel := limited(ctx)
+	defer cancel()
+	_, err := s.pool.Exec(ctx, confirmSQL)
+	return writeFailed(err, false) // it is done again
+}
+
 // again answers a change that was made before, with the task as it is now and the call that the caller must begin.
 func (s *Store) again(ctx context.Context, r *row, e taskstate.Effects, view *store.View) (snap store.Snapshot, err error) {
+	if err := s.confirmed(ctx); err != nil {
+		return store.Snapshot{}, err
+	}
 	var run *store.Call
 	if e.Begin != 0 {
 		if run, err = s.began(ctx, r.N, &r.Meta); err != nil {

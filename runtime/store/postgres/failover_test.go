@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/a2agen/a2agen/internal/test/postgrestest"
 	"github.com/a2agen/a2agen/runtime"
@@ -61,4 +62,47 @@ func TestAfterAFailoverNothingIsBelievedThatTheServerDoesNotKnow(t *testing.T) {
 	}
 	create(t, s, "lost")
 	create(t, s, "new")
+}
+
+// TestWhatIsFoundToBeStoredIsAcknowledgedWhenTheStandbyHasIt: a commit whose connection was lost while it waited for a standby is visible, and
+// would be lost with its server.
+func TestWhatIsFoundToBeStoredIsAcknowledgedWhenTheStandbyHasIt(t *testing.T) {
+	withoutLibpq(t)
+	c := postgrestest.New(t, postgrestest.Options{})
+	s := mustOpen(t, c.Address(), Options{})
+	n := working("t")
+	n.Repeat = &store.Repeat{Key: "key", For: time.Hour}
+	if _, err := s.Create(t.Context(), keyed("t"), n, nil); err != nil {
+		t.Fatal(err)
+	}
+	synchronize := func(names string) {
+		t.Helper()
+		execute(t, c.Address(), "ALTER SYSTEM SET synchronous_standby_names = '"+names+"'")
+		execute(t, c.Address(), "SELECT pg_reload_conf()")
+		admin := postgrestest.Connect(t, c.Address())
+		eventually(t, "the server knows its standbys", func() bool {
+			var is string
+			return admin.QueryRow(t.Context(), "SHOW synchronous_standby_names").Scan(&is) == nil && is == names
+		})
+	}
+	other := working("other")
+	other.Repeat = n.Repeat
+	synchronize("nobody")
+	for name, try := range map[string]func(context.Context) error{
+		"made before": func(ctx context.Context) error { _, err := s.Create(ctx, keyed("t"), n, nil); return err },
+		"sent before": func(ctx context.Context) error { _, err := s.Create(ctx, keyed("other"), other, nil); return err },
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		if err := try(ctx); !store.Unsure(err) {
+			t.Errorf("%s, without its standby: %v", name, err)
+		}
+		cancel()
+	}
+	synchronize("")
+	if _, err := s.Create(t.Context(), keyed("t"), n, nil); err != nil {
+		t.Errorf("then: %v", err)
+	}
+	if _, err := s.Create(t.Context(), keyed("other"), other, nil); store.Unsure(err) || err == nil {
+		t.Errorf("then the one that was sent before: %v", err)
+	}
 }

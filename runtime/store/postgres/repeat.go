@@ -35,6 +35,9 @@ func (s *Store) repeated(ctx context.Context, o owner, r *store.Repeat) error {
 		return err
 	}
 	if found {
+		if err := s.confirmed(ctx); err != nil {
+			return err
+		}
 		again.Same = bytes.Equal(digest, r.Digest[:])
 		return &again
 	}
