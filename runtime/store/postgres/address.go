@@ -66,14 +66,15 @@ var ignored = []string{
 	"tcp_user_timeout",
 }
 
-// libpq are the variables of which one says enough for a connection. errNowhere is the error where there is none, and no address.
+// libpq are the variables of which one says enough for a connection. errNowhere is the error where there is none, and
+// no address.
 var (
 	libpq      = []string{"PGHOST", "PGHOSTADDR", "PGPORT", "PGDATABASE", "PGUSER", "PGSERVICE"}
 	errNowhere = errors.New("it is not said where PostgreSQL is: set A2A_STORE=" + example + "; or PGHOST, PGUSER and PGDATABASE, or PGSERVICE")
 )
 
-// parseAddress reads an address as libpq does: a URL or a list of key=value, completed by PGHOST, PGSERVICE, PGPASSFILE and so on. Its
-// errors name no part of the address that might be a password.
+// parseAddress reads an address as libpq does: a URL or a list of key=value, completed by PGHOST, PGSERVICE,
+// PGPASSFILE and so on. Its errors name no part of the address that might be a password.
 func parseAddress(address string) (*target, error) {
 	if address == "" && !slices.ContainsFunc(libpq, func(name string) bool { return os.Getenv(name) != "" }) {
 		return nil, errNowhere
@@ -102,7 +103,8 @@ func parseAddress(address string) (*target, error) {
 	return t, nil
 }
 
-// takeParameters takes this package's own parameters off those for the server, and refuses what libpq does not know either.
+// takeParameters takes this package's own parameters off those for the server, and refuses what libpq does not know
+// either.
 func (t *target) takeParameters() error {
 	params := t.pool.ConnConfig.RuntimeParams
 	for name, value := range params {
@@ -157,8 +159,8 @@ func hostOf(host string, port uint16) string {
 	return net.JoinHostPort(host, strconv.Itoa(int(port)))
 }
 
-// addressError is the error of an address that could not be read. What pgx says may have a piece of a password in it, so that of its
-// words only those are shown that are about files and single parameters.
+// addressError is the error of an address that could not be read. What pgx says may have a piece of a password in it,
+// so that of its words only those are shown that are about files and single parameters.
 func addressError(err error) error {
 	say := func(what string) error { return errors.New("the address of the PostgreSQL server: " + what) }
 	if path, ok := errors.AsType[*os.PathError](err); ok {

@@ -15,8 +15,8 @@ import (
 	"github.com/a2agen/a2agen/runtime/store/spread"
 )
 
-// desk is a store with three tasks, and an Admin beside it: "ended" of ada, with a notification that was given up; "parked", which waits
-// for its client, and "busy", which is worked on.
+// desk is a store with three tasks, and an Admin beside it: "ended" of ada, with a notification that was given up;
+// "parked", which waits for its client, and "busy", which is worked on.
 func desk(t *testing.T) (*Store, *Admin, string) {
 	t.Helper()
 	address := postgrestest.Server(t)
@@ -115,7 +115,8 @@ func TestWhatWasGivenUpIsReplayed(t *testing.T) {
 	}
 }
 
-// TestWhatRestsIsPruned: what is worked on stays, and so does what has notifications to send; what is held is counted down.
+// TestWhatRestsIsPruned: what is worked on stays, and so does what has notifications to send; what is held is counted
+// down.
 func TestWhatRestsIsPruned(t *testing.T) {
 	_, a, _ := desk(t)
 	if _, err := a.Replay(t.Context(), "", ""); err != nil {
@@ -136,7 +137,8 @@ func TestWhatRestsIsPruned(t *testing.T) {
 	}
 }
 
-// TestWhatIsBeingMovedIsLeftAlone: nothing is pruned, and nothing sent again, of an account that is closed, or elsewhere.
+// TestWhatIsBeingMovedIsLeftAlone: nothing is pruned, and nothing sent again, of an account that is closed, or
+// elsewhere.
 func TestWhatIsBeingMovedIsLeftAlone(t *testing.T) {
 	s, a, address := desk(t)
 	for _, step := range []struct{ moved, pruned, replayed int }{
@@ -151,7 +153,8 @@ func TestWhatIsBeingMovedIsLeftAlone(t *testing.T) {
 	}
 }
 
-// TestACheckFindsWhatIsWrong: each mistake that is made by hand is found, in a sentence that says which task or caller it is about.
+// TestACheckFindsWhatIsWrong: each mistake that is made by hand is found, in a sentence that says which task or
+// caller it is about.
 func TestACheckFindsWhatIsWrong(t *testing.T) {
 	s, a, address := desk(t)
 	if tasks, wrong, err := a.Check(t.Context()); tasks != 3 || len(wrong) > 0 || err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/a2agen/a2agen/runtime/store/internal/stored"
 )
 
-// Apply implements [store.Store]. What is decided on a task from the cache is checked by the write itself, or, if it is refused,
-// by a look whether the task is still that one.
+// Apply implements [store.Store]. What is decided on a task from the cache is checked by the write itself, or, if it
+// is refused, by a look whether the task is still that one.
 func (s *Store) Apply(ctx context.Context, key store.Key, expect int64, u store.Update, view *store.View) (snap store.Snapshot, err error) {
 	err = rounds(ctx, func(again bool) error {
 		snap, err = s.apply(ctx, key, expect, &u, view, again)
@@ -29,7 +29,7 @@ func (s *Store) apply(ctx context.Context, key store.Key, expect int64, u *store
 	}
 	c := &change{s: s, key: key, n: r.N, rev: r.rev, was: &r.Meta}
 	c.Change = stored.ForUpdate(s.codec, u, expect, s.me(), r.Task.View(new(int), false))
-	if c.owner, err = s.owner(ctx, key.Owner); err != nil {
+	if c.owner, err = s.ledger.owner(ctx, key.Owner); err != nil {
 		return snap, err
 	}
 	if err := c.askFacts(ctx); err != nil {
@@ -39,7 +39,7 @@ func (s *Store) apply(ctx context.Context, key store.Key, expect int64, u *store
 	limits := s.options.limits()
 	if err := c.Decide(c.was, r.Task, s.now().UnixNano(), &limits); err != nil || c.Effects.Again {
 		if !fresh { // is that still so?
-			if rev, failed := s.rev(ctx, r.N); failed != nil || rev != r.rev {
+			if rev, failed := s.looks.rev(ctx, r.N); failed != nil || rev != r.rev {
 				return snap, orStale(failed)
 			}
 		}

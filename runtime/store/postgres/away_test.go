@@ -95,8 +95,8 @@ func (a *agent) isCompleted(id string) bool {
 	return strings.Contains(answer, "TASK_STATE_COMPLETED")
 }
 
-// subscribe reads the numbers of a task's events to the end of the stream, and whether the last one is the task's. opened is
-// closed with the first.
+// subscribe reads the numbers of a task's events to the end of the stream, and whether the last one is the task's.
+// opened is closed with the first.
 func (a *agent) subscribe(id string, opened chan<- struct{}) (numbers []int64, complete bool) {
 	open := sync.OnceFunc(func() { close(opened) })
 	defer open()

@@ -6,7 +6,8 @@ import (
 	"github.com/a2agen/a2agen/runtime/store/internal/stored"
 )
 
-// compact writes the body of a task when one is due, and drops those that nobody needs any more. Then it trims old events.
+// compact writes the body of a task when one is due, and drops those that nobody needs any more. Then it trims old
+// events.
 func (c *change) compact(ctx context.Context, w *write, r *row) error {
 	m, o := &c.Next, &c.s.options
 	doc := c.Body(c.s.codec, r.Task)
@@ -30,8 +31,8 @@ func (c *change) compact(ctx context.Context, w *write, r *row) error {
 	return c.trim(ctx, w, min(upTo, needed), least)
 }
 
-// needed is the version of the body from which all notifications still to be sent can be shown: the last one if there are
-// none, 0 if they need the whole log.
+// needed is the version of the body from which all notifications still to be sent can be shown: the last one if there
+// are none, 0 if they need the whole log.
 func (c *change) needed(ctx context.Context) (v int64, err error) {
 	m := &c.Next
 	if m.Pushes == 0 {

@@ -29,8 +29,8 @@ func rounds(ctx context.Context, do func(again bool) error) error {
 	return errBusy
 }
 
-// change changes a task without an event. decide gets the task as it is, whose turn the caller has, puts into w what is to be
-// sent, and makes next what the task becomes. errNothing of it leaves everything as it is.
+// change changes a task without an event. decide gets the task as it is, whose turn the caller has, puts into w what
+// is to be sent, and makes next what the task becomes. errNothing of it leaves everything as it is.
 func (s *Store) change(ctx context.Context, of ref, decide func(r *row, next *stored.Meta, w *write) error) error {
 	return rounds(ctx, func(bool) error {
 		r, err := s.locked(ctx, of, true)
@@ -80,7 +80,8 @@ const (
 	statusSQL = stateSQL + ", state=$31, at=$32, wire=$33, head=$34 WHERE n=$1 AND rev=$2"
 )
 
-// updateTask sets the statement of a task's row. head is the task without history and artifacts, if there is a new status.
+// updateTask sets the statement of a task's row. head is the task without history and artifacts, if there is a new
+// status.
 func (s *Store) updateTask(w *write, r *row, m *stored.Meta, head []byte) {
 	args := []any{
 		r.N, r.rev, m.Version, stampsOf(&m.State), int64(m.Artifacts.Bytes), int32(m.Artifacts.Parts), m.Log, m.Since, m.Charged, //nolint:gosec // few
@@ -158,7 +159,7 @@ func (c *change) sure(ctx context.Context) error {
 		}
 		return err
 	}
-	rev, err := c.s.rev(ctx, c.n)
+	rev, err := c.s.looks.rev(ctx, c.n)
 	if err == nil && rev != c.rev {
 		err = errStale
 	}
@@ -178,14 +179,14 @@ func (c *change) reserve(ctx context.Context) error {
 		c.delta.pushes++
 	}
 	if !ok {
-		c.s.count(&c.delta)
+		c.s.ledger.count(&c.delta)
 		return nil
 	}
 	var stays taskstate.Holding
 	if c.was.Rest() != taskstate.Active {
 		stays = c.was.Holding()
 	}
-	return c.s.reserve(ctx, &c.delta, stays, more, c.Effects.Must)
+	return c.s.ledger.reserve(ctx, &c.delta, stays, more, c.Effects.Must)
 }
 
 // write puts into w all of the change but the row of its task.

@@ -12,7 +12,8 @@ import (
 // mostWrong is how many sentences one question to the schema leads to at most.
 const mostWrong = 100
 
-// question is one to the schema: each row that it finds is something wrong, and has what the sentence says, in its order.
+// question is one to the schema: each row that it finds is something wrong, and has what the sentence says, in its
+// order.
 type question struct{ sql, says string }
 
 // questions are asked in this order: what comes first may explain the rest.
@@ -64,8 +65,8 @@ func orphaned(table string) question {
 		"%d rows of %q belong to task number %d, which is not there"}
 }
 
-// Check implements [admin.Store]. All questions are asked of one snapshot, so that agents may go on. Damaged pages are for the
-// extension amcheck to find.
+// Check implements [admin.Store]. All questions are asked of one snapshot, so that agents may go on. Damaged pages
+// are for the extension amcheck to find.
 func (a *Admin) Check(ctx context.Context) (tasks int, wrong []string, err error) {
 	tx, err := a.c.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err != nil {

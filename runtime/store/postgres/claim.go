@@ -15,8 +15,9 @@ import (
 	"github.com/a2agen/a2agen/runtime/store/internal/stored"
 )
 
-// orphansSQL finds tasks with open calls that no instance runs which is there, and that this program can read. A lease that is over is never renewed, so that
-// this does not change before they are claimed. The runners are few: the index is looked at once for each.
+// orphansSQL finds tasks with open calls that no instance runs which is there, and that this program can read. A
+// lease that is over is never renewed, so that this does not change before they are claimed. The runners are few: the
+// index is looked at once for each.
 const orphansSQL = `WITH RECURSIVE runner(n) AS (
 	SELECT min(runner) FROM a2a.task WHERE done<calls
 	UNION ALL SELECT (SELECT min(t.runner) FROM a2a.task t WHERE t.done<t.calls AND t.runner>runner.n) FROM runner WHERE runner.n IS NOT NULL)
@@ -82,8 +83,8 @@ func each(ns iter.Seq[int64], do func(n int64)) {
 	}
 }
 
-// claim makes this instance the one that runs a task, if it is still as it was found. It is noted before: whether it was stored may
-// remain unknown.
+// claim makes this instance the one that runs a task, if it is still as it was found. It is noted before: whether it
+// was stored may remain unknown.
 func (s *Store) claim(ctx context.Context, n int64, runner int32) {
 	i, me, noted := &s.self, s.me(), false
 	err := s.change(ctx, ref{n: n}, func(r *row, next *stored.Meta, _ *write) error {
@@ -102,7 +103,8 @@ func (s *Store) claim(ctx context.Context, n int64, runner int32) {
 	}
 }
 
-// claimed returns what was taken over and not returned yet. A task that cannot be read is no reason to leave the others.
+// claimed returns what was taken over and not returned yet. A task that cannot be read is no reason to leave the
+// others.
 func (s *Store) claimed(ctx context.Context, most int) (runs []store.Run, failed error) {
 	i := &s.self
 	i.mu.Lock()
@@ -159,8 +161,8 @@ func (s *Store) runOf(ctx context.Context, n int64) (run store.Run, mine bool, e
 	return run, mine, err
 }
 
-// giveBack leaves what this instance runs to others, who count no attempt for it, but for some tasks. The database is asked what that is: the
-// answer to a write may have been lost.
+// giveBack leaves what this instance runs to others, who count no attempt for it, but for some tasks. The database is
+// asked what that is: the answer to a write may have been lost.
 func (s *Store) giveBack(ctx context.Context, left []store.Key) error {
 	me := s.me()
 	var ns []int64

@@ -8,7 +8,8 @@ import (
 	"github.com/a2agen/a2agen/runtime/store/internal/stored"
 )
 
-// Create implements [store.Store]. Whether the task is there already is found out by the write itself, or when the rules refuse it.
+// Create implements [store.Store]. Whether the task is there already is found out by the write itself, or when the
+// rules refuse it.
 func (s *Store) Create(ctx context.Context, key store.Key, n store.New, view *store.View) (snap store.Snapshot, err error) {
 	err = rounds(ctx, func(again bool) error {
 		snap, err = s.create(ctx, key, &n, view, again)
@@ -21,12 +22,12 @@ func (s *Store) create(ctx context.Context, key store.Key, n *store.New, view *s
 	start := stored.NewMeta(n)
 	c := &change{Change: stored.ForNew(s.codec, n, s.me()), s: s, key: key, was: &start}
 	if again {
-		s.forgetOwner(key.Owner) // a sweep may have deleted it
+		s.ledger.forgetOwner(key.Owner) // a sweep may have deleted it
 		if snap, err := s.existing(ctx, c, view); !errors.Is(err, store.ErrNotFound) {
 			return snap, err
 		}
 	}
-	if c.owner, err = s.owner(ctx, key.Owner); err == nil {
+	if c.owner, err = s.ledger.owner(ctx, key.Owner); err == nil {
 		err = allows(c.owner.moved, false)
 	}
 	if err != nil {
@@ -70,11 +71,11 @@ func (s *Store) existing(ctx context.Context, c *change, view *store.View) (snap
 
 // insert sends a new task for which room is reserved.
 func (s *Store) insert(ctx context.Context, c *change, view *store.View) (snap store.Snapshot, err error) {
-	if err = s.makeOwner(ctx, &c.owner); err == nil {
+	if err = s.ledger.makeOwner(ctx, &c.owner); err == nil {
 		c.n, err = s.nextNumber(ctx)
 	}
 	if err != nil {
-		s.settled(&c.delta, err)
+		s.ledger.settled(&c.delta, err)
 		return snap, err
 	}
 	c.delta.owner = c.owner

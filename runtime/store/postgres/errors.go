@@ -34,7 +34,8 @@ const (
 	codeNoColumn      = "42703"
 )
 
-// readFailed makes an error of the store's of one of PostgreSQL's, or of the way there, for statements that change nothing.
+// readFailed makes an error of the store's of one of PostgreSQL's, or of the way there, for statements that change
+// nothing.
 func readFailed(err error) error {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && (pg.Code == codeNotUTF8 || pg.Code == codeUntranslated) {
 		return fmt.Errorf("%w: %w", store.ErrNotFound, err)
@@ -42,8 +43,8 @@ func readFailed(err error) error {
 	return writeFailed(err, false)
 }
 
-// writeFailed makes an error of the store's of one of PostgreSQL's, or of the way there, for a transaction. sent: its end may have
-// reached the server.
+// writeFailed makes an error of the store's of one of PostgreSQL's, or of the way there, for a transaction. sent: its
+// end may have reached the server.
 func writeFailed(err error, sent bool) error {
 	if err == nil || !store.Unsure(err) || errors.Is(err, store.ErrUnavailable) || errors.Is(err, store.ErrUnknown) {
 		return err
@@ -148,8 +149,8 @@ func (t *target) remedy(pg *pgconn.PgError, user string) string {
 // refusedTLS is what pgx says of a server without TLS.
 const refusedTLS = "server refused TLS connection"
 
-// lastOf is the innermost of an error's causes: those around it repeat where it was met. Of several attempts it is that of the first, but
-// not that a server has no TLS where it was also tried without.
+// lastOf is the innermost of an error's causes: those around it repeat where it was met. Of several attempts it is
+// that of the first, but not that a server has no TLS where it was also tried without.
 func lastOf(err error) string {
 	for {
 		next := errors.Unwrap(err)

@@ -12,8 +12,8 @@ import (
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// TestAfterAFailoverNothingIsBelievedThatTheServerDoesNotKnow: the last commits are gone with a primary that did not wait for its standby. What
-// was decided on them is decided anew, and the numbers that they had are given again.
+// TestAfterAFailoverNothingIsBelievedThatTheServerDoesNotKnow: the last commits are gone with a primary that did not
+// wait for its standby. What was decided on them is decided anew, and the numbers that they had are given again.
 func TestAfterAFailoverNothingIsBelievedThatTheServerDoesNotKnow(t *testing.T) {
 	withoutLibpq(t)
 	primary := postgrestest.New(t, postgrestest.Options{})

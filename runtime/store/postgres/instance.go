@@ -19,16 +19,14 @@ import (
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// instance is this process as one of several that share the database. It has a row with a lease; the tasks that it runs name it. A lease
-// that is over is never renewed: the instance comes back under another number, and what it ran is for anybody to claim.
+// instance is this process as one of several that share the database. It has a row with a lease; the tasks that it
+// runs name it. A lease that is over is never renewed: the instance comes back under another number, and what it ran
+// is for anybody to claim.
 type instance struct {
 	number  atomic.Int32
 	name    string // its own: after a failover the number may be given again
 	clock   atomic.Pointer[reading]
-	alone   atomic.Bool             // no other instance is there, as far as is known
-	others  atomic.Pointer[[]int32] // numbers of those that are there
-	control *pgxpool.Pool           // of its own, so that a lease is renewed however busy the rest is
-	channel string
+	control *pgxpool.Pool // of its own, so that a lease is renewed however busy the rest is
 
 	mu      sync.Mutex
 	running map[int64]run // by number of the task
@@ -36,11 +34,8 @@ type instance struct {
 	claiming sync.Mutex
 	taken    map[int64]store.Key // claimed, but no call of Claim has returned it
 
-	looks    looks
-	watchers watchers
-	notices  notices
-	stop     context.CancelFunc
-	work     sync.WaitGroup
+	stop context.CancelFunc
+	work sync.WaitGroup
 }
 
 // run is a task that this instance runs.
@@ -74,16 +69,16 @@ func (s *Store) begin(ctx context.Context) error {
 	}
 	host, _ := os.Hostname()
 	i.name = fmt.Sprintf("%s/%d/%s", host, os.Getpid(), rand.Text())
-	i.channel, i.running, i.taken = channelOf(s.target.schema), map[int64]run{}, map[int64]store.Key{}
-	i.notices.pending, i.notices.wake = map[uint64]struct{}{}, make(chan struct{}, 1)
+	i.running, i.taken = map[int64]run{}, map[int64]store.Key{}
+	s.waking.control, s.waking.channel = i.control, channelOf(s.target.schema)
 	if err := s.register(ctx); err != nil {
 		closePools(i.control)
 		return err
 	}
 	running, stop := context.WithCancel(context.Background())
 	i.stop = stop
-	i.work.Go(func() { s.awaitChanges(running) })
-	i.work.Go(func() { s.sendNotices(running) })
+	i.work.Go(func() { s.waking.awaitChanges(running) })
+	i.work.Go(func() { s.waking.sendNotices(running) })
 	return nil
 }
 
@@ -116,9 +111,9 @@ const (
 	leaseSQL = "clock_timestamp()+$2::bigint*interval '1 microsecond'"
 )
 
-// beatSQL renews a lease unless it is over, and finds out who else is there.
+// beatSQL renews a lease unless it is over, and finds out whether anybody else is there.
 const beatSQL = "WITH beat AS (UPDATE a2a.instance SET lease=" + leaseSQL + ` WHERE n=$1 AND name=$3 AND lease>clock_timestamp() RETURNING n)
-	SELECT EXISTS(SELECT 1 FROM beat), ` + clockSQL + `, ` + serverSQL + `, ARRAY(SELECT n FROM a2a.instance WHERE n<>$1 AND lease>clock_timestamp())`
+	SELECT EXISTS(SELECT 1 FROM beat), ` + clockSQL + `, ` + serverSQL + `, NOT EXISTS(SELECT 1 FROM a2a.instance WHERE n<>$1 AND lease>clock_timestamp())`
 
 // Renew implements [store.Store]: one heartbeat for all that this instance runs.
 func (s *Store) Renew(ctx context.Context) (store.Lease, error) {
@@ -128,16 +123,15 @@ func (s *Store) Renew(ctx context.Context) (store.Lease, error) {
 	var renewed bool
 	var db int64
 	var server string
-	var others []int32
+	var alone bool
 	begin := time.Now()
-	err := s.self.control.QueryRow(ctx, s.sql(beatSQL), s.me(), lease.For.Microseconds(), s.self.name).Scan(&renewed, &db, &server, &others)
+	err := s.self.control.QueryRow(ctx, s.sql(beatSQL), s.me(), lease.For.Microseconds(), s.self.name).Scan(&renewed, &db, &server, &alone)
 	if err != nil {
 		return store.Lease{}, readFailed(err)
 	}
 	s.setClock(begin, db)
 	s.target.isServer(server) // a pooler's connections outlive it
-	s.self.others.Store(&others)
-	s.self.alone.Store(len(others) == 0)
+	s.waking.alone.Store(alone)
 	if !renewed {
 		if err := s.register(ctx); err != nil {
 			return store.Lease{}, err
@@ -187,16 +181,7 @@ func (s *Store) published(key store.Key, n int64, next *taskstate.State) {
 		delete(i.running, n)
 	}
 	i.mu.Unlock()
-	s.tell(key)
-}
-
-// runs reports whether an instance is there, as far as is known: one that began after the last heartbeat is taken to be.
-func (s *Store) runs(runner int32) bool {
-	if runner == 0 || runner == s.me() {
-		return runner != 0
-	}
-	others := s.self.others.Load()
-	return others == nil || runner > slices.Max(append(*others, s.me())) || slices.Contains(*others, runner)
+	s.waking.tell(key)
 }
 
 // end gives back what this instance runs, but for some tasks, and ends its lease.
@@ -213,11 +198,7 @@ func (s *Store) end(left []store.Key) error {
 		i.stop()
 		i.work.Wait()
 	}
-	for text := i.notices.take(s.me()); text != ""; text = i.notices.take(s.me()) {
-		if s.notify(ctx, i.channel, text) != nil {
-			break // they look themselves
-		}
-	}
+	s.waking.flush(ctx)
 	_, failed := i.control.Exec(ctx, s.sql("DELETE FROM a2a.instance WHERE n=$1 AND name=$2"), s.me(), i.name)
 	if err == nil {
 		err = writeFailed(failed, true)

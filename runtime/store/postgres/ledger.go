@@ -17,8 +17,8 @@ import (
 	"github.com/a2agen/a2agen/runtime/store/internal/stored"
 )
 
-// What principals hold is kept in lanes: an account has a row for each lane, and holds the sum of them. A writer adds to
-// the rows of its own lane, once in a batch, so that replicas do not wait for each other. See decision 084.
+// What principals hold is kept in lanes: an account has a row for each lane, and holds the sum of them. A writer adds
+// to the rows of its own lane, once in a batch, so that replicas do not wait for each other. See decision 084.
 //
 // A process reads the sums of an account when it needs them, at most once a second, and counts its own changes beside
 // them. With one instance they are exact, with several they are a second old.
@@ -51,8 +51,13 @@ func (s *sums) fields() []any {
 	return []any{&s.tasks, &s.bytes, &s.restedTasks, &s.restedBytes, &s.pushes, &s.notes}
 }
 
-// ledger has the owners and the accounts that this process knows.
+// ledger has the owners and the accounts that this process knows, and says what has room.
 type ledger struct {
+	db      *database
+	options *Options
+	// drop drops tasks that rest by a statement made of droppingSQL, and returns how many.
+	drop func(ctx context.Context, sql string, args ...any) (int, error)
+
 	mu       sync.Mutex
 	owners   map[store.Owner]knownOwner
 	accounts map[string]*account // by principal
@@ -66,8 +71,9 @@ type ledger struct {
 // everybody is the number of the account of all.
 const everybody = 0
 
-func (l *ledger) init(all taskstate.Holding) {
-	l.owners, l.accounts, l.all = map[store.Owner]knownOwner{}, map[string]*account{}, &account{limit: all}
+func (l *ledger) init(db *database, o *Options) {
+	l.db, l.options = db, o
+	l.owners, l.accounts, l.all = map[store.Owner]knownOwner{}, map[string]*account{}, &account{limit: o.all()}
 }
 
 // account is what one principal holds, in all tenants. The mutex of the ledger guards it.
@@ -108,8 +114,7 @@ func (a *account) written(by sums, is bool) {
 const mostKnown = 10_000
 
 // account returns that of a principal.
-func (s *Store) account(principal string) *account {
-	l := &s.ledger
+func (l *ledger) account(principal string) *account {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	a := l.accounts[principal]
@@ -117,7 +122,7 @@ func (s *Store) account(principal string) *account {
 		if len(l.accounts) >= mostKnown {
 			clear(l.accounts)
 		}
-		a = &account{limit: s.options.share(principal)}
+		a = &account{limit: l.options.share(principal)}
 		l.accounts[principal] = a
 	}
 	return a
@@ -128,12 +133,13 @@ func (s *Store) account(principal string) *account {
 type delta struct {
 	owner owner
 	task  int64 // that changes; 0: a new one, or none
-	// counted is the account that reserve has counted it in: by the time it is settled the owner may have another one in memory.
+	// counted is the account that reserve has counted it in: by the time it is settled the owner may have another one
+	// in memory.
 	counted *account
 	sums
 	states [16]int8 // tasks by state
-	// first is called before a task is dropped for the change: with an error the change is not made, and nothing is dropped.
-	// nil: it is known that it can be made.
+	// first is called before a task is dropped for the change: with an error the change is not made, and nothing is
+	// dropped. nil: it is known that it can be made.
 	first func(ctx context.Context) error
 }
 
@@ -161,22 +167,22 @@ func holds(m *stored.Meta) sums {
 }
 
 // count adds a delta to what this process knows.
-func (s *Store) count(d *delta) {
-	a := s.account(d.owner.of.Principal)
-	s.ledger.mu.Lock()
-	defer s.ledger.mu.Unlock()
+func (l *ledger) count(d *delta) {
+	a := l.account(d.owner.of.Principal)
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	d.counted = a
 	a.add(d.sums)
-	s.ledger.all.add(d.sums)
+	l.all.add(d.sums)
 }
 
-// settled ends what reserve began: with nil the change is stored, with [store.ErrUnknown] it may be, and the sums must be
-// read anew; with any other error it is not.
-func (s *Store) settled(d *delta, err error) {
+// settled ends what reserve began: with nil the change is stored, with [store.ErrUnknown] it may be, and the sums
+// must be read anew; with any other error it is not.
+func (l *ledger) settled(d *delta, err error) {
 	unknown := errors.Is(err, store.ErrUnknown)
-	s.ledger.mu.Lock()
-	defer s.ledger.mu.Unlock()
-	for _, a := range []*account{d.counted, s.ledger.all} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, a := range []*account{d.counted, l.all} {
 		if a.written(d.sums, err == nil || unknown); unknown {
 			a.read = time.Time{}
 		}
@@ -184,8 +190,7 @@ func (s *Store) settled(d *delta, err error) {
 }
 
 // know has the sums of an account read if those that are known are from before a time.
-func (s *Store) know(ctx context.Context, a *account, n int64, before time.Time) error {
-	l := &s.ledger
+func (l *ledger) know(ctx context.Context, a *account, n int64, before time.Time) error {
 	for {
 		l.mu.Lock()
 		if a.read.After(before) {
@@ -209,7 +214,7 @@ func (s *Store) know(ctx context.Context, a *account, n int64, before time.Time)
 	var read sums
 	var err error
 	if n != everybody || a == l.all { // one without rows holds nothing yet
-		_, err = s.one(ctx, "SELECT "+sumColumns+" FROM a2a.usage WHERE account=$1", []any{n}, read.fields()...)
+		_, err = l.db.one(ctx, "SELECT "+sumColumns+" FROM a2a.usage WHERE account=$1", []any{n}, read.fields()...)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -240,10 +245,9 @@ const addCountsSQL = `INSERT INTO a2a.counts AS u(owner, state, lane, tasks)
 // addToCounts ends a statement that inserts into usage.
 const addToCounts = `ON CONFLICT (owner, state, lane) DO UPDATE SET tasks=u.tasks+excluded.tasks`
 
-// queueSums puts the statements of a writer's lane into a batch: one row for each account and for everybody, and one
+// queueSums puts the statements of a lane into a batch: one row for each account and for everybody, and one
 // for each state in which an owner has more or fewer tasks, in one order for all writers.
-func (s *Store) queueSums(b *pgx.Batch, writer int, deltas []*delta) {
-	lane := s.laneOf(writer)
+func (l *ledger) queueSums(b *pgx.Batch, lane int16, deltas []*delta) {
 	accounts, usage := map[int64]sums{}, map[counted]int64{}
 	for _, d := range deltas {
 		if d.sums != (sums{}) {
@@ -259,10 +263,10 @@ func (s *Store) queueSums(b *pgx.Batch, writer int, deltas []*delta) {
 	maps.DeleteFunc(accounts, func(_ int64, by sums) bool { return by == sums{} })
 	maps.DeleteFunc(usage, func(_ counted, by int64) bool { return by == 0 })
 	if len(accounts) > 0 {
-		b.Queue(s.sql(addUsageSQL), usageArgs(lane, accounts)...)
+		b.Queue(l.db.sql(addUsageSQL), usageArgs(lane, accounts)...)
 	}
 	if len(usage) > 0 {
-		b.Queue(s.sql(addCountsSQL), countsArgs(lane, usage)...)
+		b.Queue(l.db.sql(addCountsSQL), countsArgs(lane, usage)...)
 	}
 }
 

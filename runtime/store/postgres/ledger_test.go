@@ -13,12 +13,12 @@ import (
 	"github.com/a2agen/a2agen/a2a"
 	"github.com/a2agen/a2agen/internal/test/postgrestest"
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
 func TestABatchChangesOneRowOfAnAccountAndOneOfEverybodys(t *testing.T) {
-	s := &Store{schema: "a2a."}
+	s := &Store{database: database{schema: "a2a."}}
+	s.ledger.init(&s.database, &s.options)
 	a, b := owner{n: 7, account: 3}, owner{n: 9, account: 2}
 	deltas := []*delta{
 		{owner: a, sums: sums{tasks: 1, bytes: 100}, states: [16]int8{1: 1}},
@@ -27,7 +27,7 @@ func TestABatchChangesOneRowOfAnAccountAndOneOfEverybodys(t *testing.T) {
 		{owner: b, sums: sums{bytes: -5}},
 	}
 	var batch pgx.Batch
-	s.queueSums(&batch, 1, deltas)
+	s.ledger.queueSums(&batch, 1, deltas)
 	if batch.Len() != 2 {
 		t.Fatalf("%d statements", batch.Len())
 	}
@@ -39,15 +39,15 @@ func TestABatchChangesOneRowOfAnAccountAndOneOfEverybodys(t *testing.T) {
 		t.Errorf("the counts change by %s", got)
 	}
 	var none pgx.Batch
-	if s.queueSums(&none, 0, []*delta{{owner: a}, deltas[1], deltas[3]}); none.Len() != 0 {
+	if s.ledger.queueSums(&none, 0, []*delta{{owner: a}, deltas[1], deltas[3]}); none.Len() != 0 {
 		t.Errorf("%d statements for changes that add up to nothing", none.Len())
 	}
 }
 
 func TestAChangeCountsFromTheDecisionOnAndNoMoreWhenItIsNotWritten(t *testing.T) {
 	s := &Store{}
-	s.ledger.init(taskstate.Holding{Tasks: 10, Bytes: 1000})
-	a := s.account("p")
+	s.ledger.init(&s.database, &Options{Tasks: 10, Bytes: 1000})
+	a := s.ledger.account("p")
 	held := func(want sums) {
 		t.Helper()
 		if a.held != want || s.ledger.all.held != want {
@@ -55,33 +55,33 @@ func TestAChangeCountsFromTheDecisionOnAndNoMoreWhenItIsNotWritten(t *testing.T)
 		}
 	}
 	d := &delta{owner: owner{of: store.Owner{Principal: "p"}}, sums: sums{tasks: 1, bytes: 10}}
-	s.count(d)
+	s.ledger.count(d)
 	held(sums{tasks: 1, bytes: 10})
-	s.settled(d, store.ErrConflict)
+	s.ledger.settled(d, store.ErrConflict)
 	held(sums{})
-	s.count(d)
+	s.ledger.count(d)
 	a.since = a.unwritten // it is being read while the change is on its way, and was not in what is read
-	s.settled(d, nil)
+	s.ledger.settled(d, nil)
 	if held(d.sums); a.since != d.sums || a.unwritten != (sums{}) {
 		t.Errorf("beside what is read come %+v, unwritten are %+v", a.since, a.unwritten)
 	}
 	a.read = time.Now()
-	s.count(d)
-	if s.settled(d, fmt.Errorf("%w: cut", store.ErrUnknown)); !a.read.IsZero() {
+	s.ledger.count(d)
+	if s.ledger.settled(d, fmt.Errorf("%w: cut", store.ErrUnknown)); !a.read.IsZero() {
 		t.Error("after a change that may be written the sums are not read anew")
 	}
 }
 
 func TestAChangeIsSettledWhereItWasCountedAlsoWhenTheAccountIsNoLongerInMemory(t *testing.T) {
 	s := &Store{}
-	s.ledger.init(taskstate.Holding{Tasks: 10, Bytes: 1000})
+	s.ledger.init(&s.database, &Options{Tasks: 10, Bytes: 1000})
 	d := &delta{owner: owner{of: store.Owner{Principal: "p"}}, sums: sums{tasks: 1, bytes: 10}}
-	s.count(d)
+	s.ledger.count(d)
 	for i := range mostKnown {
-		s.account(fmt.Sprint(i))
+		s.ledger.account(fmt.Sprint(i))
 	}
-	s.settled(d, store.ErrConflict)
-	if a := s.account("p"); a.held != (sums{}) || a.unwritten != (sums{}) {
+	s.ledger.settled(d, store.ErrConflict)
+	if a := s.ledger.account("p"); a.held != (sums{}) || a.unwritten != (sums{}) {
 		t.Errorf("held are %+v, of them %+v unwritten", a.held, a.unwritten)
 	}
 }

@@ -19,7 +19,7 @@ func (s *Store) List(ctx context.Context, of store.Owner, q store.Query) (page s
 	if err != nil {
 		return page, err
 	}
-	o, err := s.owner(ctx, of)
+	o, err := s.ledger.owner(ctx, of)
 	if err != nil || o.n == 0 {
 		return page, err
 	}

@@ -10,114 +10,23 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 const (
-	// pollEvery is how often the revisions of all watched tasks are asked for, in one query. It finds the changes of which no notification
-	// came, and all of them where LISTEN does not work.
+	// pollEvery is how often the revisions of all watched tasks are asked for, in one query. It finds the changes of
+	// which no notification came, and all of them where LISTEN does not work.
 	pollEvery = time.Second
-	// quietTime is for how long nothing may be heard before the connection is tried: one that was cut without a word stays silent.
+	// quietTime is for how long nothing may be heard before the connection is tried: one that was cut without a word
+	// stays silent.
 	quietTime = 5 * time.Second
 	// selfTest is how long a notification of one's own may take.
 	selfTest = 2 * time.Second
 )
-
-// look connects once, finds out what kind of server that is, and refuses one that cannot be used.
-func (t *target) look(ctx context.Context) error {
-	conn, err := pgx.ConnectConfig(ctx, t.pool.ConnConfig)
-	if err != nil {
-		return t.openFailed(err)
-	}
-	defer closeConn(conn)
-	const ask = "SELECT current_setting('server_version_num'), current_setting('server_encoding'), pg_backend_pid()"
-	answer, err := conn.PgConn().Exec(ctx, ask).ReadAll()
-	if err != nil {
-		return t.openFailed(err)
-	}
-	row := answer[0].Rows[0]
-	version, _ := strconv.Atoi(string(row[0]))
-	encoding := string(row[1])
-	switch {
-	case version < 140000:
-		return t.openFailed(fmt.Errorf("it is version %d.%d; PostgreSQL 14 and newer will do", version/10000, version%10000))
-	case encoding != "UTF8":
-		return t.openFailed(fmt.Errorf("the database's encoding is %s; make one with ENCODING 'UTF8' TEMPLATE template0", encoding))
-	}
-	// A pooler gives its clients keys of its own. In transaction mode each transaction may have another server connection, which knows
-	// none of the statements that were prepared on the one before.
-	if t.pooled = strconv.Itoa(int(conn.PgConn().PID())) != string(row[2]); t.pooled && t.pool.ConnConfig.DefaultQueryExecMode == pgx.QueryExecModeCacheStatement {
-		t.pool.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
-	}
-	// A pool's connections get notifications only where a pooler mixes them up. Nobody would take them.
-	t.pool.ConnConfig.OnNotification = func(*pgconn.PgConn, *pgconn.Notification) {}
-	return nil
-}
-
-// closeTime is how long the end of connections may take: a server that hangs does not close its side.
-const closeTime = time.Second
-
-func closeConn(conn *pgx.Conn) {
-	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
-	defer cancel()
-	_ = conn.Close(ctx)
-}
-
-// closePools waits for the end of connections, but not for long.
-func closePools(pools ...*pgxpool.Pool) {
-	var work sync.WaitGroup
-	for _, pool := range pools {
-		if pool != nil {
-			work.Go(pool.Close)
-		}
-	}
-	done := make(chan struct{})
-	go func() {
-		work.Wait()
-		close(done)
-	}()
-	select {
-	case <-done:
-	case <-time.After(closeTime):
-	}
-}
-
-// validated looks at each new connection, after another check if there is one: whether it can be written, and whether the server is still the same.
-func (t *target) validated(before pgconn.ValidateConnectFunc) pgconn.ValidateConnectFunc {
-	return func(ctx context.Context, conn *pgconn.PgConn) error {
-		if before != nil {
-			if err := before(ctx, conn); err != nil {
-				return err
-			}
-		}
-		answer, err := conn.Exec(ctx, "SELECT current_setting('transaction_read_only'), "+serverSQL).ReadAll()
-		if err != nil {
-			return err
-		}
-		row := answer[0].Rows[0]
-		if string(row[0]) == "on" {
-			return pgconn.ErrReadOnlyConnection
-		}
-		t.isServer(string(row[1]))
-		return nil
-	}
-}
-
-// serverSQL tells one start of a server from another.
-const serverSQL = "extract(epoch FROM pg_postmaster_start_time())::text"
-
-// isServer notes which server it is that a connection leads to. What is known of another is no longer trusted.
-func (t *target) isServer(began string) {
-	if was := t.began.Swap(&began); was == nil || *was != began {
-		t.server.Add(1)
-	}
-}
 
 // channelOf is the name of the channel on which the instances of a schema notify each other.
 func channelOf(schema string) string {
@@ -126,35 +35,38 @@ func channelOf(schema string) string {
 }
 
 // awaitChanges wakes watchers until ctx ends, by notifications if they arrive here.
-func (s *Store) awaitChanges(ctx context.Context) {
-	listens, err := s.canListen(ctx)
+func (k *waking) awaitChanges(ctx context.Context) {
+	listens, err := k.canListen(ctx)
 	for err != nil && sleep(ctx, time.Second) {
-		listens, err = s.canListen(ctx)
+		listens, err = k.canListen(ctx)
 	}
 	switch {
 	case err != nil:
 	case listens:
-		s.self.work.Go(func() { s.poll(ctx) }) // a notification may be lost
-		s.listen(ctx)
+		var polls sync.WaitGroup
+		polls.Go(func() { k.poll(ctx) }) // a notification may be lost
+		k.listen(ctx)
+		polls.Wait()
 	default:
-		s.options.Logger.Warn("PostgreSQL's notifications do not arrive, as behind a pooler in transaction mode: changes by other replicas are " +
+		k.logger.Warn("PostgreSQL's notifications do not arrive, as behind a pooler in transaction mode: changes by other replicas are " +
 			"looked for once a second")
-		s.poll(ctx)
+		k.poll(ctx)
 	}
 }
 
-// canListen reports whether notifications arrive here. Behind a pooler in transaction mode, LISTEN works, and nothing is ever heard.
-func (s *Store) canListen(ctx context.Context) (bool, error) {
-	if !s.target.pooled {
+// canListen reports whether notifications arrive here. Behind a pooler in transaction mode, LISTEN works, and nothing
+// is ever heard.
+func (k *waking) canListen(ctx context.Context) (bool, error) {
+	if !k.target.pooled {
 		return true, nil
 	}
 	channel := "a2a_test_" + rand.Text() // nobody sends there again: LISTEN may stay with a connection of the pooler's
-	conn, err := s.dialListener(ctx, channel)
+	conn, err := k.dialListener(ctx, channel)
 	if err != nil {
 		return false, err
 	}
 	defer closeConn(conn)
-	if err := s.notify(ctx, channel, ""); err != nil {
+	if err := k.notify(ctx, channel, ""); err != nil {
 		return false, err
 	}
 	wait, cancel := context.WithTimeout(ctx, selfTest)
@@ -167,8 +79,8 @@ func (s *Store) canListen(ctx context.Context) (bool, error) {
 }
 
 // dialListener opens a connection that listens.
-func (s *Store) dialListener(ctx context.Context, channel string) (*pgx.Conn, error) {
-	config := s.target.pool.ConnConfig.Copy()
+func (k *waking) dialListener(ctx context.Context, channel string) (*pgx.Conn, error) {
+	config := k.target.pool.ConnConfig.Copy()
 	config.OnNotification = nil // it keeps them for WaitForNotification
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
@@ -184,21 +96,21 @@ func (s *Store) dialListener(ctx context.Context, channel string) (*pgx.Conn, er
 }
 
 // listen wakes watchers until ctx ends. Whenever something may have been missed it wakes all of them.
-func (s *Store) listen(ctx context.Context) {
+func (k *waking) listen(ctx context.Context) {
 	wait, lost := 50*time.Millisecond, failing{}
 	for ctx.Err() == nil {
-		conn, err := s.dialListener(ctx, s.self.channel)
+		conn, err := k.dialListener(ctx, k.channel)
 		if err == nil {
 			wait, lost = 50*time.Millisecond, failing{}
-			s.wakeAll(ctx)
-			err = s.receive(ctx, conn)
+			k.wakeAll(ctx)
+			err = k.receive(ctx, conn)
 			closeConn(conn)
 		}
 		if ctx.Err() != nil {
 			return
 		}
-		lost.log(s.options.Logger, "PostgreSQL's notifications are interrupted", err)
-		s.wakeAll(ctx)
+		lost.log(k.logger, "PostgreSQL's notifications are interrupted", err)
+		k.wakeAll(ctx)
 		sleep(ctx, wait)
 		wait = min(2*wait, 5*time.Second)
 	}
@@ -217,44 +129,44 @@ func (f *failing) log(to *slog.Logger, what string, err error) {
 }
 
 // receive wakes watchers until the connection is lost.
-func (s *Store) receive(ctx context.Context, conn *pgx.Conn) error {
+func (k *waking) receive(ctx context.Context, conn *pgx.Conn) error {
 	for {
 		quiet, cancel := context.WithTimeout(ctx, quietTime)
 		n, err := conn.WaitForNotification(quiet)
 		cancel()
 		switch {
 		case err == nil:
-			s.wakeNamed(n.Payload)
+			k.wakeNamed(n.Payload)
 		case ctx.Err() != nil || !pgconn.Timeout(err):
 			return err
 		default:
-			if err := s.ping(ctx, conn); err != nil {
+			if err := k.ping(ctx, conn); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-func (s *Store) ping(ctx context.Context, conn *pgx.Conn) error {
+func (k *waking) ping(ctx context.Context, conn *pgx.Conn) error {
 	ctx, cancel := context.WithTimeout(ctx, beatTime)
 	defer cancel()
 	return conn.Ping(ctx)
 }
 
 // poll asks for the revisions of all watched tasks now and then, and wakes the watchers of those that have changed.
-func (s *Store) poll(ctx context.Context) {
+func (k *waking) poll(ctx context.Context) {
 	var lost failing
 	for sleep(ctx, pollEvery) {
-		list := s.self.watchers.list()
+		list := k.watchers.list()
 		if len(list) == 0 {
 			continue
 		}
-		changed, err := s.changedOf(ctx, list)
+		changed, err := k.changedOf(ctx, list)
 		switch {
 		case err == nil:
 			lost = failing{}
 		case !errors.Is(err, context.Canceled):
-			lost.log(s.options.Logger, "PostgreSQL could not be asked for changes", err)
+			lost.log(k.logger, "PostgreSQL could not be asked for changes", err)
 		}
 		for _, w := range changed {
 			w.wake()
@@ -263,10 +175,10 @@ func (s *Store) poll(ctx context.Context) {
 }
 
 // changedOf returns the watchers of tasks that have changed, or were dropped, since the last look.
-func (s *Store) changedOf(ctx context.Context, list []*watcher) (changed []*watcher, err error) {
+func (k *waking) changedOf(ctx context.Context, list []*watcher) (changed []*watcher, err error) {
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
-	if err := s.numberWatched(ctx, list); err != nil {
+	if err := k.numberWatched(ctx, list); err != nil {
 		return nil, err
 	}
 	revs := map[int64]int64{}
@@ -275,7 +187,7 @@ func (s *Store) changedOf(ctx context.Context, list []*watcher) (changed []*watc
 			revs[w.n] = notThere
 		}
 	}
-	if err := s.query(ctx, "SELECT n, rev FROM a2a.task WHERE n=ANY($1)", func(rows pgx.Rows) error {
+	if err := k.db.query(ctx, "SELECT n, rev FROM a2a.task WHERE n=ANY($1)", func(rows pgx.Rows) error {
 		var n, rev int64
 		err := rows.Scan(&n, &rev)
 		revs[n] = rev
@@ -300,7 +212,7 @@ func (s *Store) changedOf(ctx context.Context, list []*watcher) (changed []*watc
 const notThere = -1
 
 // numberWatched finds out the numbers of tasks that are not known yet.
-func (s *Store) numberWatched(ctx context.Context, list []*watcher) error {
+func (k *waking) numberWatched(ctx context.Context, list []*watcher) error {
 	var tenants, principals, tasks []string
 	var missing []*watcher
 	for _, w := range list {
@@ -315,7 +227,7 @@ func (s *Store) numberWatched(ctx context.Context, list []*watcher) error {
 	const number = `SELECT k.i, t.n FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY k(tenant, principal, id, i)
 		JOIN a2a.account a ON a.principal=k.principal JOIN a2a.owner o ON o.account=a.n AND o.tenant=k.tenant
 		JOIN a2a.task t ON t.owner=o.n AND t.id=k.id`
-	return s.query(ctx, number, func(rows pgx.Rows) error {
+	return k.db.query(ctx, number, func(rows pgx.Rows) error {
 		var i, n int64
 		err := rows.Scan(&i, &n)
 		if err == nil {

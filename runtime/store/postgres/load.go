@@ -268,7 +268,7 @@ func (s *Store) number(ctx context.Context, key store.Key) (n int64, err error) 
 
 // bringUp makes a cached row what its task is now. Of one that is gone, or another by now, the key is read anew.
 func (s *Store) bringUp(ctx context.Context, r *row) error {
-	rev, err := s.rev(ctx, r.N)
+	rev, err := s.looks.rev(ctx, r.N)
 	if err != nil || rev != 0 && s.shows(r, rev) {
 		return err
 	}
@@ -360,8 +360,8 @@ func (s *Store) become(ctx context.Context, r, next *row, log []logged) error {
 	return nil
 }
 
-// locked returns a task whose turn the caller has, and must end with unlock. Unless it is to be fresh it may be what it was a while
-// ago.
+// locked returns a task whose turn the caller has, and must end with unlock. Unless it is to be fresh it may be what
+// it was a while ago.
 func (s *Store) locked(ctx context.Context, of ref, fresh bool) (*row, error) {
 	for {
 		r, current, err := s.cached(ctx, of)
@@ -387,7 +387,7 @@ func (s *Store) locked(ctx context.Context, of ref, fresh bool) (*row, error) {
 
 // update is bringUp for callers who have the turn.
 func (s *Store) update(ctx context.Context, r *row) error {
-	rev, err := s.rev(ctx, r.N)
+	rev, err := s.looks.rev(ctx, r.N)
 	if err != nil {
 		return err
 	}

@@ -9,9 +9,11 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// looks ask for the revisions of tasks that are in the cache. Those that come at the same time go in one query: each reader of a
-// stream looks once a second, and there may be thousands.
+// looks ask for the revisions of tasks that are in the cache. Those that come at the same time go in one query: each
+// reader of a stream looks once a second, and there may be thousands.
 type looks struct {
+	db *database
+
 	mu       sync.Mutex
 	waiting  map[int64]*look // by task, for the next query
 	inFlight int             // queries
@@ -35,8 +37,7 @@ const (
 const lookTime = 5 * time.Second
 
 // rev returns the revision of a task, 0 if it is not there.
-func (s *Store) rev(ctx context.Context, n int64) (int64, error) {
-	l := &s.self.looks
+func (l *looks) rev(ctx context.Context, n int64) (int64, error) {
 	l.mu.Lock()
 	one := l.waiting[n]
 	if one == nil {
@@ -48,7 +49,7 @@ func (s *Store) rev(ctx context.Context, n int64) (int64, error) {
 	}
 	if l.inFlight < mostInFlight {
 		l.inFlight++
-		go s.askWaiting()
+		go l.askWaiting()
 	}
 	l.mu.Unlock()
 	select {
@@ -60,8 +61,7 @@ func (s *Store) rev(ctx context.Context, n int64) (int64, error) {
 }
 
 // askWaiting asks until there is nothing to ask.
-func (s *Store) askWaiting() {
-	l := &s.self.looks
+func (l *looks) askWaiting() {
 	for {
 		l.mu.Lock()
 		asked := l.take()
@@ -71,7 +71,7 @@ func (s *Store) askWaiting() {
 			return
 		}
 		l.mu.Unlock()
-		err := s.askRevs(asked)
+		err := l.askRevs(asked)
 		for _, one := range asked {
 			one.err = err
 			close(one.done)
@@ -98,14 +98,14 @@ func (l *looks) take() map[int64]*look {
 	return some
 }
 
-func (s *Store) askRevs(asked map[int64]*look) error {
+func (l *looks) askRevs(asked map[int64]*look) error {
 	ns := make([]int64, 0, len(asked))
 	for n := range asked {
 		ns = append(ns, n)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), lookTime)
 	defer cancel()
-	return s.query(ctx, "SELECT t.n, t.rev, a.moved FROM a2a.task t JOIN a2a.account a ON a.n=t.account WHERE t.n=ANY($1)", func(rows pgx.Rows) error {
+	return l.db.query(ctx, "SELECT t.n, t.rev, a.moved FROM a2a.task t JOIN a2a.account a ON a.n=t.account WHERE t.n=ANY($1)", func(rows pgx.Rows) error {
 		var n, rev, moved int64
 		err := rows.Scan(&n, &rev, &moved)
 		asked[n].rev, asked[n].moved = rev, moved

@@ -50,7 +50,7 @@ func TestLooksThatComeTogetherShareQueries(t *testing.T) {
 		n := r.N + int64(i)
 		work.Go(func() {
 			begun.Add(1)
-			rev, err := s.rev(t.Context(), n)
+			rev, err := s.looks.rev(t.Context(), n)
 			if err != nil || (rev != 0) != (n == r.N) {
 				t.Errorf("task %d has revision %d: %v", n, rev, err)
 			}

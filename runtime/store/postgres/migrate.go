@@ -72,7 +72,8 @@ type meta struct {
 // meta reads it, on a connection or in a transaction of it.
 func (t *target) meta(ctx context.Context, c *pgx.Conn) (m meta, err error) {
 	var there, usable bool
-	// The catalog is read, and not to_regclass asked, which may still say that nothing is there when another process has just made it.
+	// The catalog is read, and not to_regclass asked, which may still say that nothing is there when another process
+	// has just made it.
 	const (
 		schema = "SELECT count(*)>0, coalesce(bool_or(has_schema_privilege(oid, 'USAGE')), true) FROM pg_catalog.pg_namespace WHERE nspname=$1"
 		table  = "SELECT EXISTS(SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname=$1 AND tablename='meta')"

@@ -65,7 +65,8 @@ func (c *cutMove) Clear(ctx context.Context, principal string) error {
 	return c.Whole.Clear(ctx, principal)
 }
 
-// TestAMoveThatIsKilledIsFinishedOrTakenBack: whatever was its last step, the next move leaves all that there was in one place.
+// TestAMoveThatIsKilledIsFinishedOrTakenBack: whatever was its last step, the next move leaves all that there was in
+// one place.
 func TestAMoveThatIsKilledIsFinishedOrTakenBack(t *testing.T) {
 	addresses := []string{named(postgrestest.Server(t), "a"), named(postgrestest.Server(t), "b")}
 	s := replica(t, Options{}, addresses...)
@@ -113,7 +114,8 @@ func TestAMoveThatIsKilledIsFinishedOrTakenBack(t *testing.T) {
 	}
 }
 
-// TestADatabaseIsAdded: replicas that know of it and those that do not go on together, until all know it and callers are moved.
+// TestADatabaseIsAdded: replicas that know of it and those that do not go on together, until all know it and callers
+// are moved.
 func TestADatabaseIsAdded(t *testing.T) {
 	addresses := []string{named(postgrestest.Server(t), "a"), named(postgrestest.Server(t), "b")}
 	alone := openTested(t, addresses[0], Options{})

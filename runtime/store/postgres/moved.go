@@ -16,19 +16,22 @@ import (
 	"github.com/a2agen/a2agen/runtime/store/spread"
 )
 
-// An account that is moved to another database counts the steps of its moves in account.moved; see the constants of package
-// spread for what they mean. After each step the revisions of its tasks grow: what replicas know of them is read again, with the new
-// step, and no write that was decided before passes its fence. What inserts asks for the step itself.
+// An account that is moved to another database counts the steps of its moves in account.moved; see the constants of
+// package spread for what they mean. After each step the revisions of its tasks grow: what replicas know of them is
+// read again, with the new step, and no write that was decided before passes its fence. What inserts asks for the
+// step itself.
 
 var _ spread.Movable = (*Whole)(nil)
 
 // errMoved is the error of what an account does not allow where it is.
 var errMoved = spread.ErrMoved
 
-// staying is a condition of statements on a table with a column account, which must not touch what is copied at the moment.
+// staying is a condition of statements on a table with a column account, which must not touch what is copied at the
+// moment.
 const staying = " AND (SELECT y.moved%4 FROM a2a.account y WHERE y.n=account)<2"
 
-// restingDue is added to when a delivery is due while its account is copied, so that nobody claims it: two hundred years from now.
+// restingDue is added to when a delivery is due while its account is copied, so that nobody claims it: two hundred
+// years from now.
 const (
 	restingDue    = 4_000_000_000_000_000_000
 	restingDueSQL = "4000000000000000000"
@@ -162,7 +165,8 @@ const codeLocked = "55P03"
 // chunk is how many tasks are changed in a transaction.
 const chunk = 500
 
-// eachChunk calls do for the tasks of an account, some at a time, each in a transaction that has locked them, and wakes who watches them.
+// eachChunk calls do for the tasks of an account, some at a time, each in a transaction that has locked them, and
+// wakes who watches them.
 func (w *Whole) eachChunk(ctx context.Context, principal string, do func(tx pgx.Tx, ns []int64) error) error {
 	return w.after(ctx, principal, nil, func(in tenant, _ *string) (bool, error) {
 		for last := ""; ; {
@@ -209,8 +213,8 @@ func (w *Whole) transaction(ctx context.Context, ns []int64, hashes string, do f
 	return w.made(err)
 }
 
-// bump has tasks read anew. When the account closes, nobody runs them any more and nobody sends their notifications; when it is here,
-// that begins again.
+// bump has tasks read anew. When the account closes, nobody runs them any more and nobody sends their notifications;
+// when it is here, that begins again.
 func (w *Whole) bump(ctx context.Context, tx pgx.Tx, ns []int64, to int64) error {
 	task, push := "UPDATE a2a.task SET rev=rev+1 WHERE n=ANY($1)", ""
 	switch to % 4 {

@@ -29,7 +29,7 @@ type note struct{ n, version, bytes int64 }
 func (s *Store) SetNote(ctx context.Context, of store.Owner, context string, value []byte, expect int64) (version int64, err error) {
 	err = rounds(ctx, func(again bool) error {
 		if again {
-			s.forgetOwner(of) // it may be that a sweep has deleted it
+			s.ledger.forgetOwner(of) // it may be that a sweep has deleted it
 		}
 		version, err = s.setNote(ctx, of, context, value, expect)
 		return err
@@ -51,7 +51,7 @@ func (s *Store) setNote(ctx context.Context, of store.Owner, context string, val
 	case len(value) > store.MaxNote:
 		return 0, store.ErrTooLarge
 	}
-	o, err := s.owner(ctx, of)
+	o, err := s.ledger.owner(ctx, of)
 	if err == nil {
 		err = allows(o.moved, true)
 	}
@@ -62,7 +62,7 @@ func (s *Store) setNote(ctx context.Context, of store.Owner, context string, val
 	d := &delta{owner: o}
 	if value == nil {
 		w.dropNote(d, old)
-		s.count(d)
+		s.ledger.count(d)
 		return 0, s.sendNote(ctx, w, d)
 	}
 	bytes := int64(store.NoteBytes(of, context, value))
@@ -70,8 +70,8 @@ func (s *Store) setNote(ctx context.Context, of store.Owner, context string, val
 		return 0, err
 	}
 	version := store.NextVersion(old.version, s.now())
-	if err := s.makeOwner(ctx, &d.owner); err != nil {
-		s.settled(d, err)
+	if err := s.ledger.makeOwner(ctx, &d.owner); err != nil {
+		s.ledger.settled(d, err)
 		return 0, err
 	}
 	w.putNote(&d.owner, context, old, note{version: version, bytes: bytes}, value, s.now())
@@ -102,8 +102,8 @@ func (w *write) dropNote(d *delta, n note) {
 	d.bytes -= n.bytes
 }
 
-// roomForNote makes room for a note of so many bytes, drops those without which its owner may have it, and counts it in;
-// or it says why there is no room.
+// roomForNote makes room for a note of so many bytes, drops those without which its owner may have it, and counts it
+// in; or it says why there is no room.
 func (s *Store) roomForNote(ctx context.Context, w *write, d *delta, old note, bytes int64) error {
 	share, all := store.NotesOfOwner(s.options.share(d.owner.of.Principal).Bytes), store.NotesOfAll(s.options.Bytes)
 	if bytes > min(share, all) {
@@ -117,13 +117,13 @@ func (s *Store) roomForNote(ctx context.Context, w *write, d *delta, old note, b
 	for _, n := range goes {
 		w.dropNote(d, n)
 	}
-	if err := s.reserve(ctx, d, taskstate.Holding{}, taskstate.Holding{Bytes: d.bytes}, false); err != nil {
+	if err := s.ledger.reserve(ctx, d, taskstate.Holding{}, taskstate.Holding{Bytes: d.bytes}, false); err != nil {
 		return err
 	}
-	for s.notes() > all {
+	for s.ledger.notes() > all {
 		n, err := s.dropNotes(ctx, mostNotesSQL)
 		if err != nil {
-			s.settled(d, errStale)
+			s.ledger.settled(d, errStale)
 			return err
 		}
 		if n == 0 {
@@ -134,17 +134,17 @@ func (s *Store) roomForNote(ctx context.Context, w *write, d *delta, old note, b
 }
 
 // notes is how many bytes of notes there are.
-func (s *Store) notes() int64 {
-	s.ledger.mu.Lock()
-	defer s.ledger.mu.Unlock()
-	return s.ledger.all.held.notes
+func (l *ledger) notes() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.all.held.notes
 }
 
 // oldNotes are those without which an account has so many bytes of notes at most when a change is made: those written
 // longest ago, but not the one that is replaced.
 func (s *Store) oldNotes(ctx context.Context, d *delta, old note, most int64) (goes []note, err error) {
-	a := s.account(d.owner.of.Principal)
-	if err := s.know(ctx, a, d.owner.account, time.Now().Add(-sumsLast)); err != nil {
+	a := s.ledger.account(d.owner.of.Principal)
+	if err := s.ledger.know(ctx, a, d.owner.account, time.Now().Add(-sumsLast)); err != nil {
 		return nil, err
 	}
 	s.ledger.mu.Lock()
@@ -191,7 +191,7 @@ func (s *Store) dropNotes(ctx context.Context, sql string, args ...any) (dropped
 			return err
 		}
 		dropped++
-		s.dropped(store.Owner{Principal: principal}, sums{bytes: bytes, notes: bytes})
+		s.ledger.dropped(store.Owner{Principal: principal}, sums{bytes: bytes, notes: bytes})
 		return nil
 	}, append([]any{s.laneOf(0)}, args...)...)
 	return dropped, err

@@ -25,10 +25,10 @@ type knownOwner struct {
 const ownersLast = 5 * time.Minute
 
 // owner returns that of a tenant and a principal. It writes nothing.
-func (s *Store) owner(ctx context.Context, of store.Owner) (o owner, err error) {
-	s.ledger.mu.Lock()
-	known, ok := s.ledger.owners[of]
-	s.ledger.mu.Unlock()
+func (l *ledger) owner(ctx context.Context, of store.Owner) (o owner, err error) {
+	l.mu.Lock()
+	known, ok := l.owners[of]
+	l.mu.Unlock()
 	if ok && time.Since(known.read) < ownersLast {
 		return known.owner, nil
 	}
@@ -36,11 +36,11 @@ func (s *Store) owner(ctx context.Context, of store.Owner) (o owner, err error) 
 	const sql = `SELECT a.n, coalesce(o.n, 0), coalesce(o.idle<>0, false), a.moved FROM a2a.account a
 		LEFT JOIN a2a.owner o ON o.account=a.n AND o.tenant=$2 WHERE a.principal=$1`
 	o.of = of
-	if _, err := s.one(ctx, sql, []any{of.Principal, of.Tenant}, &o.account, &o.n, &o.idle, &o.moved); err != nil {
+	if _, err := l.db.one(ctx, sql, []any{of.Principal, of.Tenant}, &o.account, &o.n, &o.idle, &o.moved); err != nil {
 		return o, err
 	}
 	if o.n != 0 && !o.idle && o.moved%4 == 0 {
-		s.remember(o, began)
+		l.remember(o, began)
 	}
 	return o, nil
 }
@@ -53,33 +53,33 @@ const makeOwnerSQL = `WITH m AS (SELECT 1 FROM a2a.meta WHERE places='' AND NOT 
 	INSERT INTO a2a.owner(account, tenant) SELECT n, $2 FROM a ON CONFLICT (account, tenant) DO UPDATE SET idle=0 RETURNING account, n`
 
 // makeOwner inserts the rows of an owner that has none, and sees to it that they stay.
-func (s *Store) makeOwner(ctx context.Context, o *owner) error {
+func (l *ledger) makeOwner(ctx context.Context, o *owner) error {
 	if o.n != 0 && !o.idle {
 		return nil
 	}
 	began := time.Now()
-	if found, err := s.one(ctx, makeOwnerSQL, []any{o.of.Principal, o.of.Tenant, s.options.placed != ""}, &o.account, &o.n); err != nil {
+	if found, err := l.db.one(ctx, makeOwnerSQL, []any{o.of.Principal, o.of.Tenant, l.options.placed != ""}, &o.account, &o.n); err != nil {
 		return err
 	} else if !found {
 		return errMoved
 	}
 	o.idle = false
-	s.remember(*o, began)
+	l.remember(*o, began)
 	return nil
 }
 
-func (s *Store) remember(o owner, read time.Time) {
-	s.ledger.mu.Lock()
-	defer s.ledger.mu.Unlock()
-	if len(s.ledger.owners) >= mostKnown {
-		clear(s.ledger.owners)
+func (l *ledger) remember(o owner, read time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.owners) >= mostKnown {
+		clear(l.owners)
 	}
-	s.ledger.owners[o.of] = knownOwner{o, read}
+	l.owners[o.of] = knownOwner{o, read}
 }
 
 // forgetOwner has an owner read anew.
-func (s *Store) forgetOwner(of store.Owner) {
-	s.ledger.mu.Lock()
-	defer s.ledger.mu.Unlock()
-	delete(s.ledger.owners, of)
+func (l *ledger) forgetOwner(of store.Owner) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.owners, of)
 }

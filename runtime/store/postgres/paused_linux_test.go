@@ -40,8 +40,8 @@ func signal(t *testing.T, c *postgrestest.Cluster, sig syscall.Signal) {
 	}
 }
 
-// A database that takes connections and statements, and answers none: whoever asks for something is told so within bounds, work
-// ends with its lease, and all of it goes on when the database does.
+// A database that takes connections and statements, and answers none: whoever asks for something is told so within
+// bounds, work ends with its lease, and all of it goes on when the database does.
 func TestADatabaseThatHangsHoldsNobody(t *testing.T) {
 	withoutLibpq(t)
 	cluster := postgrestest.New(t, postgrestest.Options{})

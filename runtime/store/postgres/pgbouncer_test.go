@@ -50,8 +50,8 @@ func bouncer(t *testing.T, c *postgrestest.Cluster, mode string, size int) strin
 	return address
 }
 
-// TestPgbouncerInTransactionMode: each transaction has another connection of the server. Replicas behind it, and beside it,
-// work on the same tasks; those behind it hear of changes by looking.
+// TestPgbouncerInTransactionMode: each transaction has another connection of the server. Replicas behind it, and
+// beside it, work on the same tasks; those behind it hear of changes by looking.
 func TestPgbouncerInTransactionMode(t *testing.T) {
 	withoutLibpq(t)
 	c := postgrestest.New(t, postgrestest.Options{})
@@ -103,7 +103,7 @@ func TestPgbouncerInSessionMode(t *testing.T) {
 	withoutLibpq(t)
 	c := postgrestest.New(t, postgrestest.Options{})
 	s := mustOpen(t, bouncer(t, c, "session", 20), Options{})
-	if listens, err := s.canListen(t.Context()); err != nil || !listens {
+	if listens, err := s.waking.canListen(t.Context()); err != nil || !listens {
 		t.Errorf("notifications arrive: %v, %v", listens, err)
 	}
 }

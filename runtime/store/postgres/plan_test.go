@@ -11,8 +11,8 @@ import (
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// fillSQL makes 30,000 tasks of 50 accounts, of which nine tenths rest, with pushes, notes and messages that may be sent
-// again.
+// fillSQL makes 30,000 tasks of 50 accounts, of which nine tenths rest, with pushes, notes and messages that may be
+// sent again.
 const fillSQL = `
 INSERT INTO a2a.account(principal) SELECT 'p'||i FROM generate_series(1, 50) i;
 INSERT INTO a2a.owner(account, tenant) SELECT n, '' FROM a2a.account;

@@ -1,11 +1,39 @@
 // Package postgres keeps tasks in PostgreSQL, for many replicas of an agent: any of them serves any call of any task.
 //
-// A change is decided in the process that is asked for it, by package taskstate, on the task as that process knows it. What it
-// writes names the revision of the row that it was decided on: when another replica was faster, nothing happens, and the task is
-// read and decided on anew. So no transaction ever waits for its client, and a replica that is stopped holds no lock.
+// # Tables
 //
-// Reads ask for the revision of a task before they trust the decoded one in memory: what one replica has acknowledged, every other
-// one shows.
+// A task is a row of task (its status and numbers), the events of its log, the last body (a snapshot of the whole
+// task, so that nobody replays a long log), and its open calls. Beside it are push configurations with their cursors
+// (push), tickets, keys of messages that may be sent again (repeat), and notes of contexts. An owner is a principal
+// (account) in a tenant (owner); usage and counts are what they hold. A replica has a row of instance with its lease.
+// Schema 1 in schema.go explains each column.
+//
+// # How a change is written
+//
+//  1. Apply takes the decoded task from the cache, or reads it (load.go), and waits for its turn among this process's changes.
+//  2. Package taskstate decides on it, with what it must know of other rows (change.askFacts).
+//  3. The ledger makes room for it and counts it in (room.go, ledger.go).
+//  4. Its statements are collected in a write (change.write). That of the row of the task is fenced: it names the revision
+//     that the decision was made on, and ends the transaction if another replica was faster.
+//  5. A writer sends all writes that wait as one transaction in one round trip, with the sums of all of them (writer.go). No
+//     transaction waits for its client, so that a replica that is stopped holds no lock.
+//  6. What was too late is decided anew on the task as it is then (rounds). What was stored is published: to readers here by
+//     the cached row, to other replicas by a notification (instance.published).
+//
+// A read asks for the revision of a task before it trusts the decoded one in memory (looks): what one replica has
+// acknowledged, every other one shows.
+//
+// # Where to find what
+//
+//   - database: statements in the schema of the store. connect.go and address.go: how a server is reached. errors.go: what its
+//     errors mean.
+//   - waking (watch.go, listen.go): LISTEN and NOTIFY, and the look once a second. looks: revisions, many in one query.
+//   - instance: the lease of this process, and what it runs. claim.go: takeover of what others ran.
+//   - ledger (owner.go, ledger.go, room.go): owners, what they hold, and what goes when there is no room.
+//   - push.go, note.go, repeat.go, ticket.go, list.go, sweep.go: what their names say, each a part of [store.Store].
+//   - [Admin] (admin.go, check.go): what people see of a schema. Migrate (migrate.go, schema.go): its versions.
+//   - [Whole] (transfer.go, fill.go): a schema that is copied or filled. moved.go: owners that move between databases
+//     (several.go).
 //
 // Programs that do not import the package do not link the driver.
 package postgres
@@ -17,7 +45,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
-	"strings"
 	"sync"
 	"time"
 
@@ -30,9 +57,9 @@ import (
 	"github.com/a2agen/a2agen/runtime/store/internal/stored"
 )
 
-// Options say what a [Store] keeps and how. A zero field means the default in brackets. Bytes are counted as package sqlite
-// counts them, and limits mean the same; with several instances each knows what the others have written a second later, so that
-// together they may go over a limit by what one second brings.
+// Options say what a [Store] keeps and how. A zero field means the default in brackets. Bytes are counted as package
+// sqlite counts them, and limits mean the same; with several instances each knows what the others have written a
+// second later, so that together they may go over a limit by what one second brings.
 type Options struct {
 	Tasks      int           // tasks [1,000,000,000]
 	Bytes      int64         // all tasks together [8 TiB]
@@ -96,19 +123,18 @@ func (o *Options) limits() taskstate.Limits {
 
 // Store is a [store.Store] in a database that it may share with others.
 type Store struct {
+	database
 	options Options
 	target  *target
-	schema  string // as statements name it, with a dot
-	texts   texts  // statements, with the schema
-	fences  texts
 	codec   *stored.Codec
 	cache   *stored.Cache[*row]
-	pool    *pgxpool.Pool // for reads
 	senders *pgxpool.Pool // for writers
 	writers [writers]*writer
 	stopped sync.WaitGroup // writers
 	numbers numbers
 	ledger  ledger
+	looks   looks
+	waking  waking
 	self    instance
 	stats   stats
 	closing sync.Once
@@ -134,17 +160,21 @@ func OpenStore(address, agent string, p *runtime.Protocol) (store.Store, error) 
 	return s, nil
 }
 
-// Open opens a store, whose tables it makes if they are not there and the role may; what a task says is kept as the protocol has
-// it. The address is a URL or a list of key=value as libpq has them, completed by PGHOST, PGSERVICE, PGPASSFILE and so on; it may
-// also say a2a_schema, and how many connections read: pool_max_conns. Errors say what is wrong and what to do, and no password.
+// Open opens a store, whose tables it makes if they are not there and the role may; what a task says is kept as the
+// protocol has it. The address is a URL or a list of key=value as libpq has them, completed by PGHOST, PGSERVICE,
+// PGPASSFILE and so on; it may also say a2a_schema, and how many connections read: pool_max_conns. Errors say what is
+// wrong and what to do, and no password.
 func Open(ctx context.Context, address string, p *runtime.Protocol, o Options) (*Store, error) {
 	t, err := reach(ctx, address, o.Schema)
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{options: o.withDefaults(), target: t, schema: t.schema + "."}
+	s := &Store{database: database{schema: t.schema + "."}, options: o.withDefaults(), target: t}
+	s.looks.db = &s.database
+	s.waking.init(s)
 	s.cache = stored.NewCache[*row](s.options.Cache)
-	s.ledger.init(s.options.all())
+	s.ledger.init(&s.database, &s.options)
+	s.ledger.drop = s.drop
 	s.stats.began = time.Now()
 	if o.tracer != nil {
 		t.pool.ConnConfig.Tracer = o.tracer
@@ -244,60 +274,6 @@ func (s *Store) release() {
 	}
 	s.stopped.Wait()
 	closePools(s.pool, s.senders)
-}
-
-// inSchema puts the name of the schema into a statement, which has that of the default one.
-func (s *Store) inSchema(text string) string {
-	if s.schema == defaultSchema+"." {
-		return text
-	}
-	return strings.ReplaceAll(text, defaultSchema+".", s.schema)
-}
-
-// readTime is how long a read may take whose caller has no deadline.
-const readTime = 30 * time.Second
-
-// limited gives a read a deadline.
-func limited(ctx context.Context) (context.Context, context.CancelFunc) {
-	if _, ok := ctx.Deadline(); ok {
-		return ctx, func() {}
-	}
-	return context.WithTimeout(ctx, readTime)
-}
-
-// query asks, and calls scan for each row of the answer.
-func (s *Store) query(ctx context.Context, sql string, scan func(pgx.Rows) error, args ...any) error {
-	ctx, cancel := limited(ctx)
-	defer cancel()
-	rows, err := s.pool.Query(ctx, s.sql(sql), args...)
-	if err != nil {
-		return readFailed(err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := scan(rows); err != nil {
-			return err
-		}
-	}
-	return readFailed(rows.Err())
-}
-
-// batch asks several questions in one round trip.
-func (s *Store) batch(ctx context.Context, b *pgx.Batch) error {
-	ctx, cancel := limited(ctx)
-	defer cancel()
-	return readFailed(s.pool.SendBatch(ctx, b).Close())
-}
-
-// one asks for one row.
-func (s *Store) one(ctx context.Context, sql string, args []any, dest ...any) (found bool, err error) {
-	ctx, cancel := limited(ctx)
-	defer cancel()
-	err = s.pool.QueryRow(ctx, s.sql(sql), args...).Scan(dest...)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return false, nil
-	}
-	return err == nil, readFailed(err)
 }
 
 // numbers gives new tasks their numbers, which are taken from the database in blocks.

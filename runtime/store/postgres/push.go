@@ -24,11 +24,11 @@ func (s *Store) pushFacts(ctx context.Context, o owner, task int64, p *store.Pus
 	if err != nil {
 		return err
 	}
-	a, all, after := s.account(o.of.Principal), s.ledger.all, time.Now().Add(-sumsLast)
-	if err := s.know(ctx, a, o.account, after); err != nil {
+	a, all, after := s.ledger.account(o.of.Principal), s.ledger.all, time.Now().Add(-sumsLast)
+	if err := s.ledger.know(ctx, a, o.account, after); err != nil {
 		return err
 	}
-	if err := s.know(ctx, all, everybody, after); err != nil {
+	if err := s.ledger.know(ctx, all, everybody, after); err != nil {
 		return err
 	}
 	s.ledger.mu.Lock()
@@ -43,8 +43,9 @@ func (s *Store) wakePushes(w *write, task int64) {
 	w.add("UPDATE a2a.push SET due=$1 WHERE task=$2 AND due IS NULL AND dead IS NULL", s.now().UnixNano(), task)
 }
 
-// replacePushSQL puts a configuration in the place of another, whose events it goes on with, as [taskstate.Cursor.Replace]
-// does. It does so in SQL, since another replica may claim or settle the old one at this moment.
+// replacePushSQL puts a configuration in the place of another, whose events it goes on with, as
+// [taskstate.Cursor.Replace] does. It does so in SQL, since another replica may claim or settle the old one at this
+// moment.
 const replacePushSQL = `INSERT INTO a2a.push AS p(task, id, version, config, tasks, next, until, attempt, since, holder)
 	VALUES($1,$2,$3,$4,$5,$6,0,0,0,0) ON CONFLICT (task, id) DO UPDATE SET version=excluded.version, config=excluded.config,
 	tasks=excluded.tasks, attempt=0, since=0, holder=0, dead=NULL, due=CASE WHEN $7>=p.next THEN $8::bigint END`
@@ -62,7 +63,7 @@ func (s *Store) SetPush(ctx context.Context, key store.Key, p store.Push) error 
 		return err
 	}
 	return s.change(ctx, ref{key: key}, func(r *row, next *stored.Meta, w *write) error {
-		o, err := s.owner(ctx, key.Owner)
+		o, err := s.ledger.owner(ctx, key.Owner)
 		if err != nil {
 			return err
 		}
@@ -75,16 +76,16 @@ func (s *Store) SetPush(ctx context.Context, key store.Key, p store.Push) error 
 		}
 		s.putPush(w, r.N, &p, config, next.Version)
 		if facts.New {
-			w.sums = append(w.sums, s.pushes(o, 1))
+			w.sums = append(w.sums, s.ledger.pushes(o, 1))
 		}
 		return nil
 	})
 }
 
 // pushes counts push configurations in: whoever sends them must call settled.
-func (s *Store) pushes(o owner, n int64) *delta {
+func (l *ledger) pushes(o owner, n int64) *delta {
 	d := &delta{owner: o, sums: sums{pushes: n}}
-	s.count(d)
+	l.count(d)
 	return d
 }
 
@@ -95,12 +96,12 @@ func (s *Store) DeletePush(ctx context.Context, key store.Key, id string) error 
 		if found, err := s.one(ctx, "SELECT 1 FROM a2a.push WHERE task=$1 AND id=$2", []any{r.N, id}, &one); err != nil || !found {
 			return orNothing(err)
 		}
-		o, err := s.owner(ctx, key.Owner)
+		o, err := s.ledger.owner(ctx, key.Owner)
 		if err != nil {
 			return err
 		}
 		w.fenced("DELETE FROM a2a.push WHERE task=$1 AND id=$2", r.N, id)
-		w.sums = append(w.sums, s.pushes(o, -1))
+		w.sums = append(w.sums, s.ledger.pushes(o, -1))
 		next.Pushes--
 		return nil
 	})
@@ -144,8 +145,8 @@ const claimDueSQL = `WITH f AS (SELECT task, id FROM a2a.push WHERE due IS NOT N
 	WHERE p.task=f.task AND p.id=f.id
 	RETURNING o.tenant, a.principal, t.id, p.id, p.version, p.config, p.tasks, p.next, p.until, p.attempt, p.since`
 
-// lookAgain is how long it is at most until the next look for what is due, when there are configurations: another replica
-// may change them.
+// lookAgain is how long it is at most until the next look for what is due, when there are configurations: another
+// replica may change them.
 const lookAgain = 5 * time.Second
 
 // freeClaimsSQL ends claims of instances that are not there, and those whose holder never got to know of them.
@@ -171,8 +172,8 @@ func (c *claims) lose(holder int64, until time.Time) {
 	c.lost[holder], c.freed = until, time.Time{}
 }
 
-// freeClaims ends claims of which nothing will come, a few times within a lease: else nobody would send what is due until
-// they run out.
+// freeClaims ends claims of which nothing will come, a few times within a lease: else nobody would send what is due
+// until they run out.
 func (s *Store) freeClaims(ctx context.Context) error {
 	c := &s.ledger.claims
 	c.mu.Lock()
@@ -254,8 +255,8 @@ func (s *Store) nextDue(ctx context.Context) (time.Duration, error) {
 // find the configuration claimed, and not wake it, and the claim would end without having seen the event.
 const lockTaskSQL = "SELECT n, version FROM a2a.task WHERE n=$1 FOR SHARE"
 
-// settleSQL ends the claim of a holder. The cursor is due at one of two times: if there is an event that was not sent, or
-// if there is none.
+// settleSQL ends the claim of a holder. The cursor is due at one of two times: if there is an event that was not
+// sent, or if there is none.
 const settleSQL = `UPDATE a2a.push SET next=$4, until=$5, attempt=$6, since=$7, holder=0, dead=$8,
 	due=CASE WHEN (SELECT version FROM a2a.task WHERE n=$1)>=$4 THEN $9::bigint ELSE $10::bigint END
 	WHERE task=$1 AND id=$2 AND holder=$3`

@@ -132,7 +132,8 @@ func TestADeliveryThatIsSettledWhileAnEventComesLeavesNothingBehind(t *testing.T
 	}
 }
 
-// Claims hold for minutes, so that a receiver may take its time. Those of which nothing will come must not last so long.
+// Claims hold for minutes, so that a receiver may take its time. Those of which nothing will come must not last so
+// long.
 func TestAClaimOfWhichNothingWillComeEndsBeforeItsTime(t *testing.T) {
 	address := postgrestest.Server(t)
 	s, dies := mustOpen(t, address, Options{Lease: time.Minute}), mustOpen(t, address, Options{Lease: 50 * time.Millisecond})

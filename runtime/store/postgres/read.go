@@ -19,7 +19,7 @@ func (s *Store) Head(ctx context.Context, key store.Key) (store.Head, error) {
 		}
 		r.Mu.Lock()
 		defer r.Mu.Unlock()
-		return s.headOf(&r.Meta), nil
+		return r.Meta.ToHead(), nil
 	}
 	var m stored.Meta
 	found := false
@@ -30,14 +30,7 @@ func (s *Store) Head(ctx context.Context, key store.Key) (store.Head, error) {
 	if err == nil && !found {
 		err = store.ErrNotFound
 	}
-	return s.headOf(&m), cmp.Or(err, isHere(m.Moved))
-}
-
-// headOf is the head of a task; an instance that is not there does not run it.
-func (s *Store) headOf(m *stored.Meta) store.Head {
-	h := m.ToHead()
-	h.Running = s.runs(m.Runner)
-	return h
+	return m.ToHead(), cmp.Or(err, isHere(m.Moved))
 }
 
 // Get implements [store.Store].

@@ -73,7 +73,7 @@ func (s *Store) mayForget(ctx context.Context, o owner, r *store.Repeat) error {
 
 // countRepeats counts those of an account, if that was not done yet, or long ago.
 func (s *Store) countRepeats(ctx context.Context, o owner) error {
-	a := s.account(o.of.Principal)
+	a := s.ledger.account(o.of.Principal)
 	s.ledger.mu.Lock()
 	r := &a.repeats
 	if r.known && r.added < tenth {
@@ -92,13 +92,14 @@ func (s *Store) countRepeats(ctx context.Context, o owner) error {
 	return err
 }
 
-// addRepeat notes a message that is taken on, with the number of its call if it has one. If another one with its key came
-// at the same time the write is stale. Of an account that may have too many it forgets all but the newest nine tenths.
+// addRepeat notes a message that is taken on, with the number of its call if it has one. If another one with its key
+// came at the same time the write is stale. Of an account that may have too many it forgets all but the newest nine
+// tenths.
 func (s *Store) addRepeat(w *write, o owner, task string, r *store.Repeat, call int64) {
 	if r == nil {
 		return
 	}
-	a := s.account(o.of.Principal)
+	a := s.ledger.account(o.of.Principal)
 	s.ledger.mu.Lock()
 	a.repeats.added++
 	full := a.repeats.counted+a.repeats.added > store.MaxRepeats-onTheirWay

@@ -14,10 +14,10 @@ import (
 // reserve makes room for a change, drops tasks for it where the rules say so, and counts the change in. Without room it
 // fails with [store.ErrFull] and counts nothing, unless the change must be made. stays is the task that changes, if it
 // rests, and more what the account is to hold more.
-func (s *Store) reserve(ctx context.Context, d *delta, stays, more taskstate.Holding, must bool) error {
+func (l *ledger) reserve(ctx context.Context, d *delta, stays, more taskstate.Holding, must bool) error {
 	after := time.Now().Add(-sumsLast)
 	for tries := 0; ; {
-		own, verdict, err := s.verdict(ctx, d, stays, more, after)
+		own, verdict, err := l.verdict(ctx, d, stays, more, after)
 		if err != nil || verdict == taskstate.Fits {
 			return err
 		}
@@ -25,7 +25,7 @@ func (s *Store) reserve(ctx context.Context, d *delta, stays, more taskstate.Hol
 			if err := d.mayEvict(ctx); err != nil {
 				return err
 			}
-			n, err := s.evict(ctx, d, own)
+			n, err := l.evict(ctx, d, own)
 			if err != nil {
 				return err
 			}
@@ -41,7 +41,7 @@ func (s *Store) reserve(ctx context.Context, d *delta, stays, more taskstate.Hol
 		if !must {
 			return store.ErrFull
 		}
-		s.count(d)
+		l.count(d)
 		return nil
 	}
 }
@@ -58,17 +58,17 @@ const triesForRoom = 3
 
 // verdict asks the rules, with sums that were read after a time. If there is room it counts the change in. own reports
 // that it is the account of the owner that is full.
-func (s *Store) verdict(ctx context.Context, d *delta, stays, more taskstate.Holding, after time.Time) (own bool,
+func (l *ledger) verdict(ctx context.Context, d *delta, stays, more taskstate.Holding, after time.Time) (own bool,
 	v taskstate.Verdict, err error) {
-	a, all := s.account(d.owner.of.Principal), s.ledger.all
-	if err := s.know(ctx, a, d.owner.account, after); err != nil {
+	a, all := l.account(d.owner.of.Principal), l.all
+	if err := l.know(ctx, a, d.owner.account, after); err != nil {
 		return false, v, err
 	}
-	if err := s.know(ctx, all, everybody, after); err != nil {
+	if err := l.know(ctx, all, everybody, after); err != nil {
 		return false, v, err
 	}
-	s.ledger.mu.Lock()
-	defer s.ledger.mu.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	ofOwn, ofAll := a.state(), all.state()
 	if v = taskstate.Room(&ofOwn, &ofAll, stays, more); v == taskstate.Fits {
 		d.counted = a
@@ -79,15 +79,15 @@ func (s *Store) verdict(ctx context.Context, d *delta, stays, more taskstate.Hol
 }
 
 // evict drops a task: of the owner, if it is his account that is full, or else of who holds most.
-func (s *Store) evict(ctx context.Context, d *delta, own bool) (dropped int, err error) {
+func (l *ledger) evict(ctx context.Context, d *delta, own bool) (dropped int, err error) {
 	accounts := []int64{d.owner.account}
 	if !own {
-		if accounts, err = s.heaviest(ctx); err != nil {
+		if accounts, err = l.heaviest(ctx); err != nil {
 			return 0, err
 		}
 	}
 	for _, account := range accounts {
-		if dropped, err = s.drop(ctx, evictSQL, account, d.task); dropped > 0 || err != nil {
+		if dropped, err = l.drop(ctx, evictSQL, account, d.task); dropped > 0 || err != nil {
 			return dropped, err
 		}
 	}
@@ -100,8 +100,8 @@ const heaviestSQL = `SELECT l.account FROM a2a.usage l WHERE l.account IN
 	(SELECT account FROM (SELECT account FROM a2a.usage WHERE heavy IS NOT NULL ORDER BY heavy DESC LIMIT 64) AS h)
 	GROUP BY l.account HAVING sum(l.restedtasks)>0 ORDER BY sum(l.bytes)+sum(l.tasks)*$1 DESC, l.account LIMIT 8`
 
-func (s *Store) heaviest(ctx context.Context) (accounts []int64, err error) {
-	err = s.query(ctx, heaviestSQL, func(rows pgx.Rows) error {
+func (l *ledger) heaviest(ctx context.Context) (accounts []int64, err error) {
+	err = l.db.query(ctx, heaviestSQL, func(rows pgx.Rows) error {
 		var n int64
 		err := rows.Scan(&n)
 		accounts = append(accounts, n)
@@ -110,16 +110,16 @@ func (s *Store) heaviest(ctx context.Context) (accounts []int64, err error) {
 	return accounts, err
 }
 
-// restingSQL finds the task of an account that goes first, and those after it, for when others are changing it. Tasks with
-// notifications still to be sent are not spared: receivers that do not answer would keep the store full.
+// restingSQL finds the task of an account that goes first, and those after it, for when others are changing it. Tasks
+// with notifications still to be sent are not spared: receivers that do not answer would keep the store full.
 const restingSQL = `SELECT n, rev, rest, rested FROM a2a.task WHERE account=$2 AND rest>0 AND n<>$3 ORDER BY rest, rested, n LIMIT 8`
 
 // evictSQL drops one task of an account.
 var evictSQL = fmt.Sprintf(droppingSQL, restingSQL, "LIMIT 1")
 
-// droppingSQL drops tasks that a query finds, with all their rows and what their accounts hold for them, in the lane $1. It
-// passes over those that somebody is changing, or has changed since the statement began: so no row of theirs is
-// overlooked. The counts come after the accounts, as in the batches of writers.
+// droppingSQL drops tasks that a query finds, with all their rows and what their accounts hold for them, in the lane
+// $1. It passes over those that somebody is changing, or has changed since the statement began: so no row of theirs
+// is overlooked. The counts come after the accounts, as in the batches of writers.
 const droppingSQL = `WITH found AS MATERIALIZED (%s), locked AS (
 		SELECT t.n FROM found f JOIN a2a.task t ON t.n=f.n AND t.rev=f.rev ORDER BY f.rest, f.rested, f.n %s FOR UPDATE OF t SKIP LOCKED),
 	gone AS (DELETE FROM a2a.task t USING locked WHERE t.n=locked.n RETURNING t.n, t.id, t.owner, t.account, t.state, t.charged, t.pushes),
@@ -146,15 +146,15 @@ func (s *Store) drop(ctx context.Context, sql string, args ...any) (dropped int,
 		by.tasks, by.restedTasks, by.restedBytes = 1, 1, by.bytes
 		dropped++
 		s.cache.Drop(key)
-		s.dropped(key.Owner, by)
+		s.ledger.dropped(key.Owner, by)
 		return nil
 	}, append([]any{s.laneOf(0)}, args...)...)
 	return dropped, err
 }
 
 // dropped takes what an owner no longer holds off the sums that this process knows.
-func (s *Store) dropped(of store.Owner, held sums) {
+func (l *ledger) dropped(of store.Owner, held sums) {
 	d := &delta{owner: owner{of: of}, sums: sums{}.minus(held)}
-	s.count(d)
-	s.settled(d, nil)
+	l.count(d)
+	l.settled(d, nil)
 }

@@ -18,7 +18,7 @@ func TestATaskThatIsChangedWhileItIsAboutToGoStays(t *testing.T) {
 	if err := conclude(s, k, 2); err != nil {
 		t.Fatal(err)
 	}
-	o, err := s.owner(bg, k.Owner)
+	o, err := s.ledger.owner(bg, k.Owner)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func TestATaskThatIsChangedWhileItIsAboutToGoStays(t *testing.T) {
 	if err := <-over; err != nil || dropped != 0 {
 		t.Fatalf("%d tasks are dropped: %v", dropped, err)
 	}
-	if n, err := s.evict(bg, &delta{owner: o}, true); n != 1 || err != nil {
+	if n, err := s.ledger.evict(bg, &delta{owner: o}, true); n != 1 || err != nil {
 		t.Errorf("%d tasks make room: %v", n, err)
 	}
 	if n := s.rows(t, "push"); n != 0 {

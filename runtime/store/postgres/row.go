@@ -17,8 +17,8 @@ type row struct {
 	rev     int64 // guarded by Mu
 	dropped bool  // it is no longer the task's: it must be read anew. Guarded by Mu
 	server  int32 // from which it was read: after a failover another knows less, and counts on from there
-	// turn is for whoever changes the task, or applies what others have changed, from before the decision until the answer. Nobody
-	// else changes the row.
+	// turn is for whoever changes the task, or applies what others have changed, from before the decision until the
+	// answer. Nobody else changes the row.
 	turn chan struct{}
 }
 

@@ -11,11 +11,11 @@ type Step struct {
 // steps make the schema, each from the format before it. A step is never changed once it was released.
 var steps = []Step{{1, 1, "makes the tables", schema1}}
 
-// Times are nanoseconds since 1970 by the clock of the database, but for task.at, which is the status's own. A doc is JSON in
-// the protocol version that its wire names: an event with its envelope, as a stream has it.
+// Times are nanoseconds since 1970 by the clock of the database, but for task.at, which is the status's own. A doc is
+// JSON in the protocol version that its wire names: an event with its envelope, as a stream has it.
 //
-// fence is called for a statement that must change a row and did not: it ends the transaction, in which nobody waits for the
-// number of rows.
+// fence is called for a statement that must change a row and did not: it ends the transaction, in which nobody waits
+// for the number of rows.
 const schema1 = `
 CREATE TABLE a2a.meta(format int NOT NULL, least int NOT NULL, agent text NOT NULL, places text NOT NULL DEFAULT '');
 CREATE TABLE a2a.wire(n int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text COLLATE "C" NOT NULL UNIQUE);

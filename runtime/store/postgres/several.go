@@ -52,7 +52,8 @@ func openSeveral(addresses []string, agent string, p *runtime.Protocol) (store.S
 	return s, nil
 }
 
-// namesOf returns the names of several databases. One that is listed twice is refused: what was moved from it to itself would be dropped.
+// namesOf returns the names of several databases. One that is listed twice is refused: what was moved from it to
+// itself would be dropped.
 func namesOf(addresses []string) ([]string, error) {
 	names := make([]string, len(addresses))
 	places := map[string]string{}

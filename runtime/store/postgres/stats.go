@@ -24,8 +24,8 @@ func (s *stats) notified() {
 	s.asked.Store(int64(time.Since(s.began)))
 }
 
-// heardOwn notes that the last notification of this process has come back: it takes the way that those to others take, and
-// one clock tells how long.
+// heardOwn notes that the last notification of this process has come back: it takes the way that those to others
+// take, and one clock tells how long.
 func (s *stats) heardOwn() { s.lag.Store(int64(time.Since(s.began)) - s.asked.Load()) }
 
 // Stats implements [store.Counter]. What is held is what this process has read of it last.

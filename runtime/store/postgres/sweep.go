@@ -87,8 +87,9 @@ func (s *Store) sweepRepeats(ctx context.Context, now time.Time) (more bool, err
 	return n == 10*sweepAtOnce, err
 }
 
-// A sweep goes through the owners, some at a time. Of those that have nothing it notes since when, and deletes them when
-// that is long ago: a process that still remembers the number of an owner has looked it up since, and taken that back.
+// A sweep goes through the owners, some at a time. Of those that have nothing it notes since when, and deletes them
+// when that is long ago: a process that still remembers the number of an owner has looked it up since, and taken that
+// back.
 
 // ownersAtOnce is how many owners a sweep looks at, and emptyFor for how long they must have been empty.
 const (
@@ -100,8 +101,8 @@ const (
 const hasNothing = `NOT EXISTS(SELECT 1 FROM a2a.task WHERE owner=o.n) AND NOT EXISTS(SELECT 1 FROM a2a.note WHERE owner=o.n)
 	AND NOT EXISTS(SELECT 1 FROM a2a.repeat WHERE owner=o.n)`
 
-// idleOwnersSQL notes which of the next owners have nothing, or have something again, and returns the number of the last one
-// that it looked at, 0 for none.
+// idleOwnersSQL notes which of the next owners have nothing, or have something again, and returns the number of the
+// last one that it looked at, 0 for none.
 const idleOwnersSQL = `WITH o AS (SELECT n, idle FROM a2a.owner WHERE n>$1 ORDER BY n LIMIT $3),
 	u AS (UPDATE a2a.owner x SET idle=CASE WHEN o.idle=0 THEN $2::bigint ELSE 0 END FROM o
 		WHERE x.n=o.n AND x.idle=o.idle AND (o.idle=0)=(` + hasNothing + `))
@@ -135,9 +136,9 @@ func (s *Store) sweepOwners(ctx context.Context, now time.Time) (more bool, err 
 	return owners == ownersAtOnce || accounts == ownersAtOnce, err
 }
 
-// foldLanesSQL moves what accounts hold into one lane each, if one of their lanes has fallen below zero: what comes in one
-// lane may go in another, and by the size of lanes the accounts are found that hold most. It adds, as writers do: the sums
-// stay what they are.
+// foldLanesSQL moves what accounts hold into one lane each, if one of their lanes has fallen below zero: what comes
+// in one lane may go in another, and by the size of lanes the accounts are found that hold most. It adds, as writers
+// do: the sums stay what they are.
 const foldLanesSQL = `WITH a AS (SELECT DISTINCT account FROM a2a.usage WHERE below LIMIT $1),
 	v AS (SELECT x.*, min(x.lane) OVER w AS main, sum(tasks) OVER w AS t, sum(bytes) OVER w AS b, sum(restedtasks) OVER w AS rt,
 		sum(restedbytes) OVER w AS rb, sum(pushes) OVER w AS p, sum(notes) OVER w AS n

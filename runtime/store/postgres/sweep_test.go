@@ -112,7 +112,7 @@ func TestOwnersWithoutAnythingAreForgottenWhenNobodyKnowsThemAnyMore(t *testing.
 	now = now.Add(30 * 24 * time.Hour)
 	sweep(3) // the tasks go, and from now on two owners are empty
 	now = now.Add(emptyFor / 2)
-	s.forgetOwner(store.Owner{Tenant: "x1", Principal: "p"})
+	s.ledger.forgetOwner(store.Owner{Tenant: "x1", Principal: "p"})
 	k := store.Key{Owner: store.Owner{Tenant: "x1", Principal: "p"}, Task: "t"}
 	if err := begin(s, k, 100); err != nil { // one comes back
 		t.Fatal(err)

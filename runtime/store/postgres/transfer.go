@@ -15,7 +15,8 @@ import (
 	"github.com/a2agen/a2agen/runtime/store/internal/transfer"
 )
 
-// Whole is the schema of an agent as something that is copied, filled, or from which owners are moved: without an instance.
+// Whole is the schema of an agent as something that is copied, filled, or from which owners are moved: without an
+// instance.
 type Whole struct {
 	target *target
 	pool   *pgxpool.Pool
@@ -164,8 +165,8 @@ type tenant struct {
 	name string
 }
 
-// after calls do for each tenant of a principal from a key on, with the id after which things come there (nil: the first), until it
-// returns false.
+// after calls do for each tenant of a principal from a key on, with the id after which things come there (nil: the
+// first), until it returns false.
 func (w *Whole) after(ctx context.Context, principal string, key *transfer.Key, do func(t tenant, id *string) (bool, error)) error {
 	from := ""
 	if key != nil {

@@ -33,7 +33,8 @@ func program(t *testing.T, address string, known []Step, p *runtime.Protocol, le
 	return s, err
 }
 
-// A rolling update: programs with two formats of the schema, and two versions of the protocol, work on it at the same time.
+// A rolling update: programs with two formats of the schema, and two versions of the protocol, work on it at the same
+// time.
 func TestAnOlderAndANewerProgramShareASchema(t *testing.T) {
 	address := postgrestest.Server(t)
 	next := append(slices.Clip(steps), Step{len(steps) + 1, len(steps), "adds a column", "ALTER TABLE a2a.task ADD COLUMN later text"})

@@ -95,7 +95,7 @@ func awaitListening(t *testing.T, address string, s *Store) {
 	conn := postgrestest.Connect(t, address)
 	eventually(t, "it listens", func() bool {
 		var n int
-		err := conn.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE query=$1", `LISTEN "`+s.self.channel+`"`).Scan(&n)
+		err := conn.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE query=$1", `LISTEN "`+s.waking.channel+`"`).Scan(&n)
 		return err == nil && n > 0
 	})
 }
@@ -145,31 +145,31 @@ func TestNobodyIsToldWhereNobodyIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	create(t, s, "t")
-	if text := s.self.notices.take(s.me()); text != "" {
+	if text := s.waking.notices.take(s.me()); text != "" {
 		t.Errorf("told was %s", text)
 	}
 }
 
 func TestNotificationsNameManyTasksAndNobodyTrustsThem(t *testing.T) {
 	s := &Store{}
-	s.self.notices.pending = map[uint64]struct{}{}
+	s.waking.init(s)
 	woken := map[string]int{}
 	for i := range 2 * mostHashes {
 		id := string(rune('a'+i%26)) + strings.Repeat("x", i/26)
 		s.Watch(keyed(id), func() { woken[id]++ })
-		s.self.notices.pending[hashOf(keyed(id))] = struct{}{}
+		s.waking.notices.pending[hashOf(keyed(id))] = struct{}{}
 	}
-	for text := s.self.notices.take(7); text != ""; text = s.self.notices.take(7) {
+	for text := s.waking.notices.take(7); text != ""; text = s.waking.notices.take(7) {
 		if len(text) >= 8000 {
 			t.Errorf("a notification has %d bytes", len(text))
 		}
-		s.wakeNamed(text)
+		s.waking.wakeNamed(text)
 	}
 	if len(woken) != 2*mostHashes {
 		t.Errorf("woken are %d of %d", len(woken), 2*mostHashes)
 	}
 	for _, text := range []string{"", ":", "7", "7:?", "7:???????????", "x:" + strings.Repeat("A", 7000), "0:AAAAAAAAAAA", strings.Repeat(":", 8000)} {
-		s.wakeNamed(text)
+		s.waking.wakeNamed(text)
 	}
 }
 

@@ -4,17 +4,41 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/binary"
+	"log/slog"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// Instances tell each other which tasks they have changed: after the commit, in one notification for all that were changed meanwhile, so
-// that commits do not wait for each other. A notification names tasks by a hash of their key. It is a hint: nobody
-// waits until it is sent, and an instance that misses one finds the change a second later.
+// Instances tell each other which tasks they have changed: after the commit, in one notification for all that were
+// changed meanwhile, so that commits do not wait for each other. A notification names tasks by a hash of their key.
+// It is a hint: nobody waits until it is sent, and an instance that misses one finds the change a second later.
+
+// waking wakes those who watch tasks when other instances change them, and tells those what this one changes.
+type waking struct {
+	db      *database
+	target  *target
+	control *pgxpool.Pool // of its instance
+	channel string
+	me      func() int32 // number of its instance
+	alone   atomic.Bool  // no other instance is there, as far as is known
+	stats   *stats
+	logger  *slog.Logger
+
+	watchers watchers
+	notices  notices
+}
+
+func (k *waking) init(s *Store) {
+	k.db, k.target, k.me, k.stats, k.logger = &s.database, s.target, s.me, &s.stats, s.options.Logger
+	k.notices.pending, k.notices.wake = map[uint64]struct{}{}, make(chan struct{}, 1)
+}
 
 // watchers are what is woken, by the hash of the task.
 type watchers struct {
@@ -31,7 +55,12 @@ type watcher struct {
 
 // Watch implements [store.Store].
 func (s *Store) Watch(key store.Key, wake func()) (stop func()) {
-	ws, h, w := &s.self.watchers, hashOf(key), &watcher{key: key, wake: wake}
+	return s.waking.watchers.add(key, wake)
+}
+
+// add adds a watcher of a task.
+func (ws *watchers) add(key store.Key, wake func()) (stop func()) {
+	h, w := hashOf(key), &watcher{key: key, wake: wake}
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	if ws.all == nil {
@@ -73,8 +102,8 @@ func (ws *watchers) list() (list []*watcher) {
 }
 
 // wakeAll wakes everybody, as notifications may have been lost: a few at a time, since each looks at the database.
-func (s *Store) wakeAll(ctx context.Context) {
-	for i, w := range s.self.watchers.list() {
+func (k *waking) wakeAll(ctx context.Context) {
+	for i, w := range k.watchers.list() {
 		if w.wake(); i%100 == 99 && !sleep(ctx, 10*time.Millisecond) {
 			return
 		}
@@ -117,11 +146,11 @@ const (
 )
 
 // tell has the other instances told that a task was changed, if there are any.
-func (s *Store) tell(key store.Key) {
-	if s.self.alone.Load() {
+func (k *waking) tell(key store.Key) {
+	if k.alone.Load() {
 		return
 	}
-	q := &s.self.notices
+	q := &k.notices
 	q.mu.Lock()
 	q.pending[hashOf(key)] = struct{}{}
 	q.mu.Unlock()
@@ -152,18 +181,27 @@ func (q *notices) take(me int32) string {
 }
 
 // sendNotices tells the others until ctx ends, at first that this instance is there.
-func (s *Store) sendNotices(ctx context.Context) {
-	_ = s.notify(ctx, s.self.channel, strconv.Itoa(int(s.me()))+":") // else they find out by the next heartbeat
+func (k *waking) sendNotices(ctx context.Context) {
+	_ = k.notify(ctx, k.channel, strconv.Itoa(int(k.me()))+":") // else they find out by the next heartbeat
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-s.self.notices.wake:
+		case <-k.notices.wake:
 		}
-		for text := s.self.notices.take(s.me()); text != ""; text = s.self.notices.take(s.me()) {
-			if err := s.notify(ctx, s.self.channel, text); err != nil && !sleep(ctx, 100*time.Millisecond) {
+		for text := k.notices.take(k.me()); text != ""; text = k.notices.take(k.me()) {
+			if err := k.notify(ctx, k.channel, text); err != nil && !sleep(ctx, 100*time.Millisecond) {
 				return
 			}
+		}
+	}
+}
+
+// flush tells the others what they are still to be told.
+func (k *waking) flush(ctx context.Context) {
+	for text := k.notices.take(k.me()); text != ""; text = k.notices.take(k.me()) {
+		if k.notify(ctx, k.channel, text) != nil {
+			return // they look themselves
 		}
 	}
 }
@@ -172,32 +210,33 @@ func (s *Store) sendNotices(ctx context.Context) {
 const notifySQL = "SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)"
 
 // notify sends a notification.
-func (s *Store) notify(ctx context.Context, channel, text string) error {
+func (k *waking) notify(ctx context.Context, channel, text string) error {
 	ctx, cancel := context.WithTimeout(ctx, beatTime)
 	defer cancel()
-	s.stats.notified()
-	_, err := s.self.control.Exec(ctx, notifySQL, channel, text)
+	k.stats.notified()
+	_, err := k.control.Exec(ctx, notifySQL, channel, text)
 	return err
 }
 
-// wakeNamed wakes who watches the tasks that a notification names. Any role of the database may send one: what cannot be decoded is ignored.
-func (s *Store) wakeNamed(text string) {
+// wakeNamed wakes who watches the tasks that a notification names. Any role of the database may send one: what cannot
+// be decoded is ignored.
+func (k *waking) wakeNamed(text string) {
 	by, hashes, ok := strings.Cut(text, ":")
 	switch {
 	case !ok:
 		return
-	case by == strconv.Itoa(int(s.me())):
-		s.stats.heardOwn()
+	case by == strconv.Itoa(int(k.me())):
+		k.stats.heardOwn()
 		return
 	}
-	s.stats.received.Add(1)
-	s.self.alone.Store(false)
+	k.stats.received.Add(1)
+	k.alone.Store(false)
 	for ; len(hashes) >= hashLetters; hashes = hashes[hashLetters:] {
 		b, err := base64.RawURLEncoding.DecodeString(hashes[:hashLetters])
 		if err != nil {
 			return
 		}
-		for _, w := range s.self.watchers.of(binary.BigEndian.Uint64(b)) {
+		for _, w := range k.watchers.of(binary.BigEndian.Uint64(b)) {
 			w.wake()
 		}
 	}

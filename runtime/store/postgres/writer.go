@@ -17,9 +17,10 @@ import (
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// A change is decided on its caller's goroutine. A writer only sends it: all that waits goes together as one batch, which is
-// one transaction in one round trip, and no transaction ever waits for its client. What a change was decided on is part of
-// its statements: one that finds another rev of its task undoes the batch, and the others are sent again without it.
+// A change is decided on its caller's goroutine. A writer only sends it: all that waits goes together as one batch,
+// which is one transaction in one round trip, and no transaction ever waits for its client. What a change was decided
+// on is part of its statements: one that finds another rev of its task undoes the batch, and the others are sent
+// again without it.
 
 // write is what one change sends.
 type write struct {
@@ -55,7 +56,8 @@ func (s *Store) newWrite(n int64) *write {
 	return &write{s: s, n: n, server: s.target.server.Load(), done: make(chan struct{})}
 }
 
-// writeOf makes one that changes a task, to what next is when it is sent. A task that is dropped becomes the zero State.
+// writeOf makes one that changes a task, to what next is when it is sent. A task that is dropped becomes the zero
+// State.
 func (s *Store) writeOf(n int64, key store.Key, next *taskstate.State) *write {
 	w := s.newWrite(n)
 	w.key, w.next = key, next
@@ -87,32 +89,10 @@ func (w *write) measured(sql string, args []any) statement {
 	return statement{sql, args}
 }
 
-// sql puts the name of the schema into a statement.
-func (s *Store) sql(text string) string { return s.texts.get(text, s.inSchema) }
-
-// fenced is sql for a statement that must change a row.
-func (s *Store) fenced(text string) string {
-	return s.fences.get(text, func(text string) string {
-		return s.inSchema("WITH changed AS (" + text + " RETURNING 1) SELECT CASE WHEN count(*)=0 THEN a2a.fence() END FROM changed")
-	})
-}
-
-// texts remembers what statements were made of others.
-type texts struct{ m sync.Map }
-
-func (t *texts) get(text string, make func(string) string) string {
-	if made, ok := t.m.Load(text); ok {
-		return made.(string)
-	}
-	made := make(text)
-	t.m.Store(text, made)
-	return made
-}
-
 // settle ends what was reserved for the write.
 func (w *write) settle(err error) {
 	for _, d := range w.sums {
-		w.s.settled(d, err)
+		w.s.ledger.settled(d, err)
 	}
 }
 
@@ -125,8 +105,8 @@ const (
 	slowBatch   = 50 * time.Millisecond
 )
 
-// pick chooses a writer: the first one, unless it is slow or more waits for it than its next batch should have. A batch costs as
-// much as several changes, so that a large one is cheaper than two small ones.
+// pick chooses a writer: the first one, unless it is slow or more waits for it than its next batch should have. A
+// batch costs as much as several changes, so that a large one is cheaper than two small ones.
 func (s *Store) pick() *writer {
 	for _, w := range s.writers[:writers-1] {
 		if w.ready() {
@@ -142,7 +122,8 @@ func (w *writer) ready() bool {
 	return len(w.queue) < mostWaiting && (w.began.IsZero() || time.Since(w.began) < slowBatch)
 }
 
-// send has a writer send w, and waits. errStale: another was faster. What was reserved for w is settled, whatever comes of it.
+// send has a writer send w, and waits. errStale: another was faster. What was reserved for w is settled, whatever
+// comes of it.
 func (s *Store) send(ctx context.Context, w *write) error {
 	if err := s.pick().put(w); err != nil {
 		w.settle(err)
@@ -325,7 +306,7 @@ func (w *writer) assemble(list []*write) (b *pgx.Batch, of []int) {
 			queue(i, st)
 		}
 	}
-	w.s.queueSums(b, w.lane, sums)
+	w.s.ledger.queueSums(b, w.s.laneOf(w.lane), sums)
 	return b, of
 }
 

@@ -1,0 +1,96 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// database makes statements in the schema of a store.
+type database struct {
+	schema string        // as statements name it, with a dot
+	pool   *pgxpool.Pool // for reads
+	texts  texts         // statements, with the schema
+	fences texts
+}
+
+// sql puts the name of the schema into a statement.
+func (d *database) sql(text string) string { return d.texts.get(text, d.inSchema) }
+
+// fenced is sql for a statement that must change a row.
+func (d *database) fenced(text string) string {
+	return d.fences.get(text, func(text string) string {
+		return d.inSchema("WITH changed AS (" + text + " RETURNING 1) SELECT CASE WHEN count(*)=0 THEN a2a.fence() END FROM changed")
+	})
+}
+
+// texts remembers what statements were made of others.
+type texts struct{ m sync.Map }
+
+func (t *texts) get(text string, make func(string) string) string {
+	if made, ok := t.m.Load(text); ok {
+		return made.(string)
+	}
+	made := make(text)
+	t.m.Store(text, made)
+	return made
+}
+
+// inSchema puts the name of the schema into a statement, which has that of the default one.
+func (d *database) inSchema(text string) string {
+	if d.schema == defaultSchema+"." {
+		return text
+	}
+	return strings.ReplaceAll(text, defaultSchema+".", d.schema)
+}
+
+// readTime is how long a read may take whose caller has no deadline.
+const readTime = 30 * time.Second
+
+// limited gives a read a deadline.
+func limited(ctx context.Context) (context.Context, context.CancelFunc) {
+	if _, ok := ctx.Deadline(); ok {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, readTime)
+}
+
+// query asks, and calls scan for each row of the answer.
+func (d *database) query(ctx context.Context, sql string, scan func(pgx.Rows) error, args ...any) error {
+	ctx, cancel := limited(ctx)
+	defer cancel()
+	rows, err := d.pool.Query(ctx, d.sql(sql), args...)
+	if err != nil {
+		return readFailed(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return err
+		}
+	}
+	return readFailed(rows.Err())
+}
+
+// batch asks several questions in one round trip.
+func (d *database) batch(ctx context.Context, b *pgx.Batch) error {
+	ctx, cancel := limited(ctx)
+	defer cancel()
+	return readFailed(d.pool.SendBatch(ctx, b).Close())
+}
+
+// one asks for one row.
+func (d *database) one(ctx context.Context, sql string, args []any, dest ...any) (found bool, err error) {
+	ctx, cancel := limited(ctx)
+	defer cancel()
+	err = d.pool.QueryRow(ctx, d.sql(sql), args...).Scan(dest...)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, readFailed(err)
+}
