@@ -294,7 +294,6 @@ type Head struct {
 	Version     int64
 	Epoch       int64
 	Calls, Done int64 // calls in all, calls that are over (all of them, when the task has ended)
-	Running     bool  // an instance works on it
 	Skill       string
 	ClientID    bool
 	Trace       string

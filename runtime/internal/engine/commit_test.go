@@ -110,7 +110,7 @@ func (u *silenced) tasks() map[string]runtime.Task {
 func (u *silenced) atRest() bool {
 	for id, task := range u.tasks() {
 		h, err := u.kept.Head(u.t.Context(), store.Key{Task: id})
-		if err != nil || h.Running || h.Calls != h.Done || task.TaskInfo().State == runtime.StateWorking {
+		if err != nil || h.Calls != h.Done || task.TaskInfo().State == runtime.StateWorking {
 			return false
 		}
 	}

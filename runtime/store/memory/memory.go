@@ -80,7 +80,7 @@ func (m *Store) Head(_ context.Context, key store.Key) (store.Head, error) {
 	}
 	return store.Head{
 		Context: r.context, State: r.st.Status, Version: r.st.Version, Epoch: r.st.Epoch, Calls: r.st.Calls, Done: r.st.Done,
-		Running: r.st.Runner != 0, Skill: r.skill, ClientID: r.clientID, Trace: r.trace,
+		Skill: r.skill, ClientID: r.clientID, Trace: r.trace,
 	}, nil
 }
 

@@ -94,7 +94,6 @@ func (m *model) heads() (list [differentTasks]string) {
 func (t *modeled) Head() store.Head {
 	h := t.head
 	h.State, h.Version, h.Epoch, h.Calls, h.Done = t.st.Status, t.st.Version, t.st.Epoch, t.st.Calls, t.st.Done
-	h.Running = t.st.Runner != 0
 	return h
 }
 

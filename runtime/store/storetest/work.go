@@ -101,7 +101,7 @@ func stampsOfCreate(s *suite) {
 	other.Stamp = 0
 	_, err = in.Create(ctx, k, other, nil)
 	s.refused("a creation without a stamp", err, store.ErrExists)
-	if h := s.head(in, k); h.Calls != 1 || h.Done != 0 || !h.Running {
+	if h := s.head(in, k); h.Calls != 1 || h.Done != 0 {
 		s.Errorf("the head is %+v", h)
 	}
 }
@@ -153,7 +153,7 @@ func calls(s *suite) {
 			s.Errorf("call %d is to begin beside another", i+2)
 		}
 	}
-	if h := s.head(in, k); h.Calls != 4 || h.Done != 0 || !h.Running {
+	if h := s.head(in, k); h.Calls != 4 || h.Done != 0 {
 		s.Errorf("the head is %+v", h)
 	}
 	epoch := first.Epoch
@@ -182,7 +182,7 @@ func calls(s *suite) {
 			s.Errorf("the same word again brings up %+v", again.Run)
 		}
 	}
-	if h := s.head(in, k); h.Calls != 4 || h.Done != 4 || h.Running {
+	if h := s.head(in, k); h.Calls != 4 || h.Done != 4 {
 		s.Errorf("the head is %+v", h)
 	}
 }
@@ -205,7 +205,7 @@ func callsEnd(s *suite) {
 	if snap := s.apply(in, k, 0, end); snap.Run != nil {
 		s.Errorf("after the end comes %+v", snap.Run)
 	}
-	if h := s.head(in, k); h.Calls != 2 || h.Done != 2 || h.Running {
+	if h := s.head(in, k); h.Calls != 2 || h.Done != 2 {
 		s.Errorf("the head is %+v", h)
 	}
 	if s.Heir == nil {

@@ -157,6 +157,6 @@ func (r *Row) Events(after int64, max int) (records []*store.Record, ok bool, er
 func (m *Meta) ToHead() store.Head {
 	return store.Head{
 		Context: m.Context, State: m.Status, Version: m.Version, Epoch: m.Epoch, Calls: m.Calls, Done: m.Done,
-		Running: m.Runner != 0, Skill: m.Skill, ClientID: m.ClientID, Trace: m.Trace,
+		Skill: m.Skill, ClientID: m.ClientID, Trace: m.Trace,
 	}
 }
