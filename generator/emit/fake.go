@@ -93,6 +93,9 @@ func (k *fakePackage) constructor() jen.Code {
 	if list := k.sampleOutputs(); len(list) > 0 {
 		config.set("Samples", jen.Map(jen.String()).String().Values(multiline(list)...))
 	}
+	if len(k.agent.Extensions) > 0 {
+		config.set("Extensions", extensionContracts(k.agent.Extensions, k.paths))
+	}
 	if list := k.bindings(); len(list) > 0 {
 		config.set("Bindings", jen.Index().Qual(a2atestPath, "Binding").Values(multiline(list)...))
 	}

@@ -22,6 +22,8 @@ type FakeConfig struct {
 	Skills   []AnySkill
 	Samples  map[string]string // made-up outputs by skill id, JSON by the output's schema: see [Fake.Samples]
 	Bindings []Binding         // beside JSON-RPC and HTTP+JSON
+	// Extensions are those of the card whose values are typed; nil: there are none.
+	Extensions server.Extensions
 }
 
 // Binding is a binding that this package does not link, such as gRPC.
@@ -192,7 +194,7 @@ func (f *Fake) newServer(more []server.Option) (*server.Server, error) {
 			opts = append(opts, b.Server)
 		}
 	}
-	c := server.Config{Protocol: plan.protocol, Card: plan.card}
+	c := server.Config{Protocol: plan.protocol, Card: plan.card, Extensions: f.config.Extensions}
 	for _, sk := range f.config.Skills {
 		c.Skills = append(c.Skills, sk.serve(plan.skills[sk.skillID()]))
 	}

@@ -27,6 +27,8 @@ type (
 	Operation = engine.Operation
 	// Router picks the skill for a message that does not name one.
 	Router = engine.Router
+	// Extensions are those of an agent whose values are typed.
+	Extensions = engine.Extensions
 	// Repeats says how an agent recognizes repeated messages.
 	Repeats = engine.Repeats
 	// AuthRequest is an authorization that a handler needs.

@@ -200,3 +200,22 @@ func TestWithKeepsTheMetadataThatItIsGiven(t *testing.T) {
 		t.Errorf("%s, %v", after, err)
 	}
 }
+
+func TestAnOperationOfAnExtensionIsForThoseWhoAsk(t *testing.T) {
+	x := &extension.Contract{URI: traceURI, Methods: []string{"Ping"}}
+	card := strings.Replace(testCard, `"streaming":true`, `"streaming":true,"extensions":[`+traceDeclared+`]`, 1)
+	done := server.NewOperation(func(context.Context, *ping) (*pong, error) { return &pong{`{"b":2}`}, nil })
+	s, err := server.New(server.Config{
+		Protocol: strange(), Card: readCard(t, card), Extensions: extension.SetOf(x), Operations: map[string]server.Operation{"Ping": done},
+	}, server.WithLogger(slog.New(slog.DiscardHandler)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := host(t, s)
+	if _, e := a.call("Ping", `{}`); !errors.Is(e, runtime.ErrExtensionSupportRequired) || !strings.Contains(e.Note, traceURI) {
+		t.Errorf("without the extension: %v", e)
+	}
+	if got := a.ok("Ping", `{}`, "A2A-Extensions: "+traceURI); got["b"] != 2.0 {
+		t.Errorf("with it: %v", got)
+	}
+}
