@@ -95,43 +95,46 @@ func contractOf(all []*card.Extension, uri string) *card.Extension {
 }
 
 // giveExtensions gives the agent, and each client's agent, the extensions that their cards declare, and returns all.
-func giveExtensions(all []*card.Extension, c *card.Card, agent *ir.Agent, clients []remoteClient) (list []*ir.Extension) {
+func giveExtensions(all []*card.Extension, agent *ir.Agent, clients []remoteClient) (list []*ir.Extension) {
 	for _, x := range all {
 		list = append(list, lower.Extension(x))
 	}
 	slices.SortFunc(list, func(a, b *ir.Extension) int { return strings.Compare(a.Package, b.Package) })
-	give := func(a *ir.Agent, declared func(uri string) bool) {
+	give := func(a *ir.Agent) {
+		if a == nil {
+			return
+		}
+		required := declaredBy(a.Card)
 		for _, x := range list {
-			if a != nil && declared(x.URI) {
-				a.Extensions = append(a.Extensions, &ir.AgentExtension{Extension: x})
+			if must, declared := required[x.URI]; declared {
+				a.Extensions = append(a.Extensions, &ir.AgentExtension{Extension: x, Required: must})
 			}
 		}
-		if a != nil {
-			names.ClientExtensions(a)
-		}
+		names.ClientExtensions(a)
 	}
-	if c != nil {
-		give(agent, func(uri string) bool {
-			return slices.ContainsFunc(c.Extensions, func(d card.Declared) bool { return d.URI == uri })
-		})
-	}
+	give(agent)
 	for _, r := range clients {
-		if r.agent != nil {
-			give(r.agent, declaredBy(r.agent.Card))
-		}
+		give(r.agent)
 	}
 	return list
 }
 
-// declaredBy returns what says whether a published card declares an extension.
-func declaredBy(published []byte) func(uri string) bool {
+// declaredBy returns the extensions that a published card declares, and whether it requires them.
+func declaredBy(published []byte) map[string]bool {
 	var c struct {
-		Capabilities struct{ Extensions []struct{ URI string } }
+		Capabilities struct {
+			Extensions []struct {
+				URI      string
+				Required bool
+			}
+		}
 	}
 	_ = json.Unmarshal(published, &c) // a card that was made here
-	return func(uri string) bool {
-		return slices.ContainsFunc(c.Capabilities.Extensions, func(x struct{ URI string }) bool { return x.URI == uri })
+	required := map[string]bool{}
+	for _, x := range c.Capabilities.Extensions {
+		required[x.URI] = x.Required
 	}
+	return required
 }
 
 // checkMethods reports operations of extensions that no definition of the protocol has.

@@ -130,7 +130,7 @@ func (g *generation) run(ctx context.Context) (Output, diag.List) {
 	list.Add(append(problems, checkMethods(extensions, p.protocol)...)...)
 	out.Model = &ir.Model{Protocol: p.protocol, Agent: agent}
 	if !list.HasErrors() {
-		out.Model.Extensions = giveExtensions(extensions, out.Card, agent, clients)
+		out.Model.Extensions = giveExtensions(extensions, agent, clients)
 	}
 	g.join(p.protocol, agent, clients)
 	out.Protocols, out.Clients, out.Relations, out.Reaches = p.digests, pins(clients), p.relations, reaches(clients, agent)

@@ -29,6 +29,7 @@ The client speaks what the card offers: versions of the protocol that a2agen.yam
 your own agent speaks no more than before, and gRPC is linked where the card has nothing else. Skills whose card publishes schemas get typed methods; the others take text and files. What you
 know of them and the card does not say — input, output, how they are called — is written under skills in the client's entry of a2agen.yaml, or in
 contract.yaml beside the client: then they are typed, too.
+The extensions of the card that a file under extensions in a2agen.yaml describes have options of the client, with types; --extension adds such a file.
 In the project of an agent its handlers have the client as a field of agent.Clients, which the type that has them embeds.
 With --jwks or --jwks-url the card's signature is verified before anything is made of it, and by the client before it calls anything. a2agen.lock remembers
 the card's version and by which key it was verified: client says when they change, and refuses a verified card of an older version.
@@ -68,6 +69,7 @@ Private addresses, loopback included, are refused unless --allow-private-network
 	cmd.Flags().StringVar(&o.Name, "name", "", "the client's package `name`; default: made from the card's name")
 	cmd.Flags().StringVar(&o.Out, "out", "", "the package's `folder` in the project; default: client/NAME")
 	cmd.Flags().StringSliceVar(&o.Bindings, "bindings", nil, "what the client speaks, the preferred binding first: `"+strings.Join(config.Bindings(), ",")+"` or some of them; default: those of the project")
+	cmd.Flags().StringArrayVar(&o.Extensions, "extension", nil, "a `file` of the project with the contract of an extension that the card declares, for its types; may be given several times")
 	catalogFlag(cmd, &where)
 	trustFlags(cmd, &o.Trust)
 	cmd.Flags().BoolVar(&o.AllowPrivate, "allow-private-network", false, "fetch the card from private and loopback addresses too")

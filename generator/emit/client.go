@@ -133,6 +133,9 @@ func (c *skillClient) options() (list []jen.Code) {
 		list = append(list, jen.Qual(clientPath, "WithObserver").Call(observer(c.agent)))
 	}
 	for _, x := range c.agent.Extensions {
+		if x.Required {
+			list = append(list, jen.Qual(clientPath, "DefaultExtensions").Call(jen.Qual(c.paths.Extensions+"/"+x.Package, "URI")))
+		}
 		if len(x.Methods) > 0 {
 			list = append(list, jen.Qual(clientPath, "MethodsOf").Call(jen.Qual(c.paths.Extensions+"/"+x.Package, "Contract")))
 		}

@@ -25,8 +25,9 @@ type Extension struct {
 // AgentExtension is an extension of an agent, with the names of what its client's package has for it.
 type AgentExtension struct {
 	*Extension
-	With        string `json:"with"`        // "WithTraceability"
-	WithRequest string `json:"withRequest"` // "WithTraceabilityRequest"
-	WithPart    string `json:"withPart"`    // "WithTraceabilityPart"
-	ParamsOf    string `json:"paramsOf"`    // "TraceabilityParams"
+	Required    bool   `json:"required,omitempty"` // by the card: the agent's client asks for it in every request
+	With        string `json:"with"`               // "WithTraceability"
+	WithRequest string `json:"withRequest"`        // "WithTraceabilityRequest"
+	WithPart    string `json:"withPart"`           // "WithTraceabilityPart"
+	ParamsOf    string `json:"paramsOf"`           // "TraceabilityParams"
 }

@@ -31,6 +31,8 @@ type ClientOptions struct {
 	// InferExamples writes what the examples in the card say of inputs to the client's contract.yaml, if there is none.
 	InferExamples bool
 	Trust         TrustOptions
+	// Extensions are files of the project with the contracts of extensions, for a2agen.yaml to list.
+	Extensions []string
 
 	ref string // what the catalog calls the card; "": it is of none
 }
@@ -117,6 +119,10 @@ func (p *project) addClient(ctx context.Context, o ClientOptions, src []byte, im
 		return c, Report{}, err
 	}
 	edited := old
+	extensions, err := p.extensionFiles(o.Extensions)
+	if err != nil {
+		return c, Report{}, err
+	}
 	if !known {
 		base := old
 		if old == nil && o.Module != "" {
@@ -125,6 +131,9 @@ func (p *project) addClient(ctx context.Context, o ClientOptions, src []byte, im
 		if edited, err = addClient(base, c); err != nil {
 			return c, Report{}, err
 		}
+	}
+	if edited, err = addExtensions(edited, extensions); err != nil {
+		return c, Report{}, err
 	}
 	r, err := p.applyClient(ctx, o, c, old, edited, seen)
 	return c, r, err
@@ -160,6 +169,19 @@ func (p *project) client(o ClientOptions, cfg *config.Config, agentName string) 
 			c.Name, k.Target(), k.Pos)
 	}
 	return k, true, nil
+}
+
+// extensionFiles are the paths of files relative to the project, which they must be in.
+func (p *project) extensionFiles(files []string) (paths []string, err error) {
+	for _, file := range files {
+		inside := p.inside(file)
+		if inside == "" {
+			return nil, badArgument("--extension %.200q: the file must be in the project: copy it to %s",
+				file, filepath.Join(p.Dir(), "extensions", filepath.Base(file)))
+		}
+		paths = append(paths, inside)
+	}
+	return paths, nil
 }
 
 func emptyIf(empty bool, s string) string {

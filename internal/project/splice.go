@@ -21,7 +21,7 @@ var errSplice = errors.New("the list cannot be extended automatically")
 // addClient adds a client to the text of a2agen.yaml, and keeps the user's comments, order and style.
 func addClient(src []byte, c config.Client) ([]byte, error) {
 	entry := clientEntry(c)
-	edited, err := splice(src, entry)
+	edited, err := splice(src, "clients", entry)
 	if err == nil {
 		err = verifyClient(src, edited, c)
 	}
@@ -72,25 +72,63 @@ func verifyEntry(v *config.Verify) string {
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 
-// splice inserts the entry at the head of the list clients, or a new list at the end.
-func splice(src []byte, entry string) ([]byte, error) {
+// addExtensions adds files to the list extensions, those that are not in it, the last one first.
+func addExtensions(src []byte, files []string) ([]byte, error) {
+	for _, file := range files {
+		before, _ := config.Read(config.File, src)
+		if slices.ContainsFunc(before.Extensions, func(x config.FileRef) bool { return x.Path == file }) {
+			continue
+		}
+		edited, err := splice(src, "extensions", file)
+		if err == nil {
+			err = verifyExtension(before, edited, file)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w (add under extensions: yourself: - %s)", config.File, err, file)
+		}
+		src = edited
+	}
+	return src, nil
+}
+
+// verifyExtension reads the text that was edited and checks that the file is the only difference.
+func verifyExtension(before *config.Config, edited []byte, file string) error {
+	now, list := config.Read(config.File, edited)
+	if list.HasErrors() {
+		return errors.New(list[0].Message)
+	}
+	found := slices.IndexFunc(now.Extensions, func(x config.FileRef) bool { return x.Path == file })
+	if found < 0 {
+		return errSplice
+	}
+	if now.Extensions = slices.Delete(now.Extensions, found, found+1); len(now.Extensions) == 0 {
+		now.Extensions = nil
+	}
+	if !reflect.DeepEqual(withoutPositions(before), withoutPositions(now)) {
+		return errSplice
+	}
+	return nil
+}
+
+// splice inserts the entry at the head of a list, or a new list at the end.
+func splice(src []byte, list, entry string) ([]byte, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(src, &doc); err != nil {
 		return nil, err
 	}
 	if len(doc.Content) == 0 || doc.Content[0].Kind == yaml.ScalarNode && doc.Content[0].Tag == "!!null" {
-		return appendLine(src, "clients:\n  - "+entry), nil
+		return appendLine(src, list+":\n  - "+entry), nil
 	}
 	root := doc.Content[0]
 	if root.Kind != yaml.MappingNode || root.Style&yaml.FlowStyle != 0 {
 		return nil, errSplice
 	}
 	for i := 0; i+1 < len(root.Content); i += 2 {
-		if root.Content[i].Value == "clients" {
+		if root.Content[i].Value == list {
 			return spliceList(src, root.Content[i], root.Content[i+1], entry)
 		}
 	}
-	return appendLine(src, "clients:\n  - "+entry), nil
+	return appendLine(src, list+":\n  - "+entry), nil
 }
 
 func spliceList(src []byte, key, list *yaml.Node, entry string) ([]byte, error) {
@@ -185,7 +223,10 @@ func verifyClient(before, after []byte, c config.Client) error {
 func withoutPositions(c *config.Config) config.Config {
 	n := *c
 	n.CardPos = diag.Pos{}
-	n.Protocol, n.Clients = slices.Clone(c.Protocol), slices.Clone(c.Clients)
+	n.Protocol, n.Clients, n.Extensions = slices.Clone(c.Protocol), slices.Clone(c.Clients), slices.Clone(c.Extensions)
+	for i := range n.Extensions {
+		n.Extensions[i].Pos = diag.Pos{}
+	}
 	for i := range n.Protocol {
 		n.Protocol[i].Pos.Line, n.Protocol[i].Pos.Col = 0, 0
 	}

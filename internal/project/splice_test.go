@@ -78,3 +78,24 @@ func FuzzAddClient(f *testing.F) {
 		}
 	})
 }
+
+func TestFilesOfExtensionsAreListedOnce(t *testing.T) {
+	files := []string{"a/x.yaml"}
+	for before, want := range map[string]string{
+		"":                                "extensions:\n  - a/x.yaml\n",
+		"extensions: [a/y.yaml] # mine\n": "extensions: [a/x.yaml, a/y.yaml] # mine\n",
+		"extensions:\n  - a/x.yaml\nclients:\n  - {name: b, url: \"https://b.example\"}\n": "extensions:\n  - a/x.yaml\nclients:\n  - {name: b, url: \"https://b.example\"}\n",
+		"clients:\n  - {name: b, url: \"https://b.example\"}\n":                            "clients:\n  - {name: b, url: \"https://b.example\"}\nextensions:\n  - a/x.yaml\n",
+	} {
+		got, err := addExtensions([]byte(before), files)
+		if err != nil || string(got) != want {
+			t.Errorf("%q becomes %q, %v", before, got, err)
+		}
+		if again, err := addClient(got, travel); err != nil || !strings.Contains(string(again), "a/x.yaml") {
+			t.Errorf("and no client can be added: %v", err)
+		}
+	}
+	if _, err := addExtensions([]byte("extensions: 7\n"), files); err == nil || !strings.Contains(err.Error(), "- a/x.yaml") {
+		t.Errorf("what is no list: %v", err)
+	}
+}

@@ -139,7 +139,7 @@ func (c *Client) request(
 	ctx context.Context, l *link, op *runtime.Operation, a *attempt, request any, cl *call,
 ) (*Request, error) {
 	uris := c.urisOf(op, cl)
-	if err := c.demands(uris, cl.header); err != nil {
+	if err := c.demands(uris); err != nil {
 		return nil, err
 	}
 	body, err := op.AppendRequest(nil, a.marked(request))

@@ -1,7 +1,6 @@
 package client
 
 import (
-	"net/http"
 	"slices"
 	"strings"
 
@@ -36,9 +35,15 @@ func MethodsOf(x *ext.Contract) Option {
 	return func(c *Client) { c.extended = append(c.extended, x) }
 }
 
-// urisOf lists what a call of an operation asks for.
+// urisOf lists what a call of an operation asks for, also by headers that the user has set.
 func (c *Client) urisOf(op *runtime.Operation, cl *call) []string {
-	uris := distinct(cl.extensions)
+	var uris []string
+	for _, name := range []string{"A2A-Extensions", "X-A2A-Extensions"} {
+		for _, line := range cl.header.Values(name) {
+			uris = append(uris, strings.Split(line, ",")...)
+		}
+	}
+	uris = distinct(append(uris, cl.extensions...))
 	for _, x := range c.extended {
 		if slices.Contains(x.Methods, op.RPC) {
 			uris = ext.Named(uris, x.URI)
@@ -95,9 +100,9 @@ func ExtensionParams[T any, P ext.Decoder[T]](c *Client, x *ext.Contract) (P, er
 
 // demands refuses a request that does not name an extension that the agent requires: the agent would (A2A 1.0 §3.3.4). The
 // skills extension is left to the agent, because calls of skills name it.
-func (c *Client) demands(uris []string, header http.Header) error {
+func (c *Client) demands(uris []string) error {
 	for _, e := range c.agent.info.Extensions {
-		if !e.Required || runtime.IsSkillsExtension(e.URI) || slices.Contains(uris, e.URI) || namedIn(header, e.URI) {
+		if !e.Required || runtime.IsSkillsExtension(e.URI) || slices.Contains(uris, e.URI) {
 			continue
 		}
 		return runtime.ErrExtensionSupportRequired.AsReceived().
@@ -105,18 +110,4 @@ func (c *Client) demands(uris []string, header http.Header) error {
 			WithMetadata("extension", e.URI)
 	}
 	return nil
-}
-
-// namedIn reports whether a header that the user has set names an extension.
-func namedIn(header http.Header, uri string) bool {
-	for _, name := range []string{"A2A-Extensions", "X-A2A-Extensions"} {
-		for _, line := range header.Values(name) {
-			for one := range strings.SplitSeq(line, ",") {
-				if strings.TrimSpace(one) == uri {
-					return true
-				}
-			}
-		}
-	}
-	return false
 }

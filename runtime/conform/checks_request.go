@@ -88,7 +88,9 @@ func extensionRequired(t *trial) {
 	if len(t.requiredExtensions()) == 0 {
 		t.skip("the card requires no extension")
 	}
-	t.wantError(t.send(message{}, options{header: header(extensionsHeader, "")}), errExtension)
+	without := header(extensionsHeader, "")
+	without.Set("X-"+extensionsHeader, "")
+	t.wantError(t.send(message{}, options{header: without}), errExtension)
 }
 
 const unknownExtension = "https://conform.example/extensions/unknown/v1"
