@@ -11,6 +11,7 @@ import (
 
 	"github.com/a2agen/a2agen/internal/dev/traffic"
 	"github.com/a2agen/a2agen/internal/project"
+	"github.com/a2agen/a2agen/internal/test/gotool"
 )
 
 // weather is the project of the example.
@@ -123,6 +124,7 @@ func TestACallIsCopiedAsGo(t *testing.T) {
 // TestCopiesCompile in the project of the example, and the tests say of its handlers what is so. The files are laid over
 // the folder: nothing is written there.
 func TestCopiesCompile(t *testing.T) {
+	gotool.Long(t)
 	p := weather(t)
 	root, err := filepath.Abs("../../../examples/weather")
 	if err != nil {
