@@ -51,7 +51,7 @@ var differences = []difference{
 	{versions: only01, reason: "a message for another task is another message", scenarios: []string{"a message comes again by a key in its metadata"}},
 	{versions: only01, reason: "the task of an error is there already", scenarios: []string{"a skill answers with an error of the protocol"}},
 	{binding: runtime.BindingGRPC, reason: "events have no ids: a stream is taken up again with the task as it stands",
-		scenarios: []string{"a stream is taken up again behind an event"}},
+		scenarios: []string{"a stream is taken up again", "a stream is taken up again behind an event"}},
 	{versions: only01, reason: "there are no answers but tasks: a message completes one",
 		scenarios: []string{"a message is answered by a message", "a stream of a message", "extensions are echoed", "an extension is required",
 			"a version with a patch number", "no version", "tenants that the card declares"}},
