@@ -52,7 +52,7 @@ var (
 	free = []string{"import openapi --operation", "import openapi --tag", "import openapi --name", "catalog add --name", "catalog find --skill", "catalog find --tag", "init --name", "init --module", "init --skill", "init --text", "client --module", "client --name", "call --context", "call --task", "call --header", "call --token", "conform --header", "conform --other-header", "conform --host", "conform --webhook", "fault --listen", "dev --addr", "dev --page", "dev --to", "dev --exec", "inspect task --header", "inspect task --token",
 		"--context", "--principal", "--tenant", "tasks move --to", "--jwks-url", "login --issuer", "login --client-id", "login --scope", "login --scheme",
 		"login --resource", "login --audience", "login --token-url", "login --auth-url", "login --device-url", "login --redirect"}
-	files = []string{"catalog find --gives", "catalog find --takes", "init --card", "conform --contract", "call --data", "call --file", "--store", "--jwks", "card sign --key", "card sign --out", "card verify --out"}
+	files = []string{"client --extension", "catalog find --gives", "catalog find --takes", "init --card", "conform --contract", "call --data", "call --file", "--store", "--jwks", "card sign --key", "card sign --out", "card verify --out"}
 )
 
 // TestEveryFlagIsCompleted: by its words, by folders, by files, or by nothing. A new flag has to say by what.
