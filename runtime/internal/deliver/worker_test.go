@@ -577,10 +577,10 @@ func TestWhatASlowHostDelaysIsSentSoonAfter(t *testing.T) {
 // A host that answers nothing for hours costs the store less and less.
 func TestWhatWaitsForAHostThatIsAwayIsClaimedSeldom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		calls := 0
+		var calls atomic.Int64
 		s := faultstore.New(memory.New(memory.Limits{}), func(c faultstore.Call) faultstore.Fault {
 			if c.Op == "settle" {
-				calls++
+				calls.Add(1)
 			}
 			return faultstore.Fault{}
 		})
@@ -591,9 +591,9 @@ func TestWhatWaitsForAHostThatIsAwayIsClaimedSeldom(t *testing.T) {
 			d.says(d.task(fmt.Sprint("t", i), "host"), "WORKING")
 		}
 		time.Sleep(10 * time.Minute)
-		before := calls
+		before := calls.Load()
 		time.Sleep(20 * time.Minute)
-		if n := calls - before; n > 12*flood {
+		if n := calls.Load() - before; n > 12*flood {
 			t.Errorf("%d deliveries were settled %d times in 20 minutes", flood, n)
 		}
 	})
