@@ -137,14 +137,10 @@ func (e *conclusion) result(out []byte, one *onePart) runtime.ArtifactData {
 	if e.c.skill.OutputSchema != "" && (route.Accepts(accepted, runtime.MediaJSON) || !route.Accepts(accepted, runtime.MediaText)) {
 		one[0] = runtime.Part{Kind: runtime.PartData, Data: out, MediaType: runtime.MediaJSON}
 	}
-	data := runtime.ArtifactData{
+	return e.attach(runtime.ArtifactData{
 		ID: runtime.ResultArtifact, Parts: one[:], Metadata: e.c.skill.metadata,
 		Extensions: skillsExtension, LastChunk: true,
-	}
-	for _, f := range e.c.onResult {
-		f(&data)
-	}
-	return data
+	})
 }
 
 var skillsExtension = []string{runtime.SkillsExtension}
