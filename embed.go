@@ -20,6 +20,7 @@ const Module = "github.com/a2agen/a2agen"
 var Chosen = map[string]string{
 	"runtime/client/grpcclient": "google.golang.org/grpc",
 	"runtime/client/oauth":      "golang.org/x/oauth2",
+	"runtime/mcp":               "github.com/modelcontextprotocol/go-sdk",
 	"runtime/otel":              "go.opentelemetry.io/otel",
 	"runtime/auth/token":        "github.com/go-jose/go-jose/v4",
 	"runtime/push/verify":       "github.com/go-jose/go-jose/v4",
@@ -34,6 +35,10 @@ var Chosen = map[string]string{
 var Behind = map[string][]string{
 	"github.com/jackc/pgx/v5": {
 		"github.com/jackc/pgpassfile", "github.com/jackc/pgservicefile", "github.com/jackc/puddle/v2", "golang.org/x/sync", "golang.org/x/text",
+	},
+	"github.com/modelcontextprotocol/go-sdk": {
+		"github.com/google/jsonschema-go", "github.com/segmentio/asm", "github.com/segmentio/encoding", "github.com/yosida95/uritemplate/v3",
+		"golang.org/x/oauth2", "golang.org/x/sync", "golang.org/x/sys", "golang.org/x/time",
 	},
 	"go.opentelemetry.io/otel": {
 		"github.com/cespare/xxhash/v2", "github.com/go-logr/logr", "github.com/go-logr/stdr", "go.opentelemetry.io/auto/sdk",

@@ -88,6 +88,7 @@ var rows = map[string]string{
 		"runtime/wire",
 	"runtime/client/oauth":      "runtime/client runtime/internal/keyset runtime/wire",
 	"runtime/client/grpcclient": "runtime runtime/client runtime/internal/errorformat runtime/wire",
+	"runtime/mcp":               "runtime runtime/check runtime/client runtime/tool",
 	"runtime/otel":              "runtime runtime/observe runtime/store",
 	"runtime/openapi":           "runtime",
 	"runtime/push":              "runtime runtime/internal/budget runtime/internal/news",
