@@ -54,11 +54,13 @@ func TestNothingIsLostByKills(t *testing.T) {
 			break
 		}
 	}
-	for _, fault := range load.End(cancel) {
-		t.Error(fault)
-	}
-	t.Logf("%d kills and %d SIGTERMs (%v): %s", v.Agent.Kills.Load(), v.Agent.Terms.Load(), v.counts, load.Report(t))
+	load.End(cancel)
+	sum, faults := load.Report(t.Context())
+	t.Logf("%d kills and %d SIGTERMs (%v): %s", v.Agent.Kills.Load(), v.Agent.Terms.Load(), v.counts, sum)
 	if err := v.Terminate(); err != nil {
 		t.Error(err)
+	}
+	for _, fault := range faults {
+		t.Error(fault)
 	}
 }

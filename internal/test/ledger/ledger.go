@@ -1,6 +1,6 @@
 // Package ledger is what clients and webhooks of an agent under test were told, and what must then be true: nothing is
 // lost, nothing doubled, nothing out of order. A test makes the agent, runs clients with Begin, does harm, and compares
-// with Load.End and Report.
+// with Load.End and Load.Report.
 package ledger
 
 import (
@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
-	"testing"
 	"time"
 )
 
@@ -96,9 +95,7 @@ func Begin(ctx context.Context, a *Agent, h *Hook, seed uint64) *Load {
 		l.clients = append(l.clients, c)
 		l.group.Go(func() {
 			if err := c.run(ctx, l.stop); err != nil {
-				l.mu.Lock()
-				defer l.mu.Unlock()
-				l.faults = append(l.faults, err.Error())
+				l.fault("%v", err)
 			}
 		})
 	}
@@ -112,9 +109,8 @@ func (l *Load) Failed() bool {
 	return len(l.faults) > 0
 }
 
-// End lets the clients finish what they have begun, unless something is wrong already, and returns the faults. cancel
-// ends the context of Begin.
-func (l *Load) End(cancel func()) []string {
+// End lets the clients finish what they have begun, unless something is wrong already. cancel ends the context of Begin.
+func (l *Load) End(cancel func()) {
 	close(l.stop)
 	patience := time.Minute
 	if l.Failed() {
@@ -122,7 +118,13 @@ func (l *Load) End(cancel func()) []string {
 	}
 	defer time.AfterFunc(patience, cancel).Stop()
 	l.group.Wait()
-	return l.faults
+}
+
+// fault notes something that is wrong.
+func (l *Load) fault(format string, args ...any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.faults = append(l.faults, fmt.Sprintf(format, args...))
 }
 
 // Tally is how much the clients have seen.
@@ -142,9 +144,8 @@ func (t *Tally) String() string {
 // the process that had claimed it is gone. A claim alone would last for two minutes.
 const lastDelivery = 30 * time.Second
 
-// Report checks the webhooks, and what all tasks are in the end, and says how much it was.
-func (l *Load) Report(t *testing.T) *Tally {
-	t.Helper()
+// Report checks the webhooks, and what all tasks are in the end, after End. It says how much it was, and what is wrong.
+func (l *Load) Report(ctx context.Context) (*Tally, []string) {
 	sum, until := &Tally{}, time.Now().Add(lastDelivery)
 	var group sync.WaitGroup
 	for _, c := range l.clients {
@@ -162,37 +163,34 @@ func (l *Load) Report(t *testing.T) *Tally {
 			}
 			if fault := delivered(l.hook, p, until); fault != "" {
 				sum.Faults++
-				t.Errorf("%s %s, task %s: %s", p.skill, p.token, p.id, fault)
+				l.fault("%s %s, task %s: %s", p.skill, p.token, p.id, fault)
 			}
 		}
-		group.Go(func() { c.remembered(t) })
+		group.Go(func() { c.remembered(ctx, l.fault) })
 	}
 	group.Wait()
 	l.hook.mu.Lock()
 	defer l.hook.mu.Unlock()
-	for _, fault := range l.hook.faults {
-		t.Error(fault)
-	}
 	sum.Notifications, sum.Repeated = len(l.hook.seen), l.hook.repeated
-	return sum
+	return sum, append(l.faults, l.hook.faults...)
 }
 
 // remembered checks that the agent still has every task, as it was, for its owner alone.
-func (c *client) remembered(t *testing.T) {
+func (c *client) remembered(ctx context.Context, fault func(format string, args ...any)) {
 	for n, p := range c.promises {
 		if p.id == "" {
 			continue
 		}
-		got, err := c.Get(t.Context(), p.id)
+		got, err := c.Get(ctx, p.id)
 		if err != nil || p.log != nil && got.Status.State != p.state {
-			t.Errorf("task %s, %s, in the end: %v, %v", p.id, p.state, got, err)
+			fault("task %s, %s, in the end: %v, %v", p.id, p.state, got, err)
 		}
 		if c.owner == "" || n%20 > 0 {
 			continue
 		}
 		other := &client{Caller: NewCaller(c.agent, c.owner+"-else", c.Caller.rnd)}
-		if got, err := other.Get(t.Context(), p.id); !Refused(err, NotFound) {
-			t.Errorf("task %s of %s, for another: %v, %v", p.id, c.owner, got, err)
+		if got, err := other.Get(ctx, p.id); !Refused(err, NotFound) {
+			fault("task %s of %s, for another: %v, %v", p.id, c.owner, got, err)
 		}
 	}
 }

@@ -77,7 +77,7 @@ func (c *Cluster) Standby(t testing.TB) *Cluster {
 			"-d", c.Address(), "-D", s.data, "--write-recovery-conf", "--wal-method=stream", "--checkpoint=fast", "--no-sync"))
 	}
 	if err == nil {
-		err = s.Start()
+		err = s.begin()
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -171,8 +171,34 @@ func (c *Cluster) Promote() error {
 	return err
 }
 
-// Start starts a stopped server, and waits until it takes connections.
+// errPortTaken: another process listens on the server's port, or a connection of one has it at its end.
+var errPortTaken = errors.New("the port of PostgreSQL is taken")
+
+// Start starts a stopped server, and waits until it takes connections. A port that was taken meanwhile is waited for.
 func (c *Cluster) Start() error {
+	for deadline := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
+		if err := c.start(); !errors.Is(err, errPortTaken) || time.Now().After(deadline) {
+			return err
+		}
+	}
+}
+
+// begin starts a server for the first time: where its port was taken meanwhile, on another one.
+func (c *Cluster) begin() error {
+	err := c.start()
+	for range 4 {
+		if !errors.Is(err, errPortTaken) {
+			break
+		}
+		if c.port, err = freePort(); err != nil {
+			break
+		}
+		err = c.start()
+	}
+	return err
+}
+
+func (c *Cluster) start() error {
 	if c.process != nil {
 		return errors.New("PostgreSQL has been started")
 	}
@@ -186,6 +212,7 @@ func (c *Cluster) Start() error {
 		return err
 	}
 	defer log.Close()
+	old := len(c.Log())
 	cmd := exec.Command(filepath.Join(Binaries(), "postgres"), "-D", c.data, "-p", strconv.Itoa(c.port), "-h", "127.0.0.1",
 		"-c", "unix_socket_directories=")
 	for name, value := range c.settings {
@@ -200,11 +227,12 @@ func (c *Cluster) Start() error {
 	if err := os.WriteFile(c.pidFile(), []byte(strconv.Itoa(cmd.Process.Pid)), 0o644); err != nil {
 		return err
 	}
-	return c.awaitReady()
+	return c.awaitReady(old)
 }
 
-// awaitReady waits for the line of the server's pid file that says "ready", or "standby".
-func (c *Cluster) awaitReady() error {
+// awaitReady waits for the line of the server's pid file that says "ready", or "standby". What was logged before this
+// start is the first old bytes of the log.
+func (c *Cluster) awaitReady(old int) error {
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
 		text, _ := os.ReadFile(filepath.Join(c.data, "postmaster.pid"))
 		if lines := strings.Split(string(text), "\n"); len(lines) > 7 && lines[0] == strconv.Itoa(c.process.Pid) {
@@ -214,7 +242,12 @@ func (c *Cluster) awaitReady() error {
 		}
 		c.ended.SetReadDeadline(time.Now().Add(10 * time.Millisecond))
 		if _, err := c.ended.Read(make([]byte, 1)); errors.Is(err, io.EOF) {
-			return errors.Join(c.end(os.Kill), errors.New("PostgreSQL did not start:\n"+c.Log()))
+			text := c.Log()[old:]
+			err := errors.New("PostgreSQL did not start:\n" + text)
+			if strings.Contains(text, "could not bind") {
+				err = fmt.Errorf("%w:\n%s", errPortTaken, text)
+			}
+			return errors.Join(c.end(os.Kill), err)
 		}
 	}
 	return errors.Join(c.end(os.Kill), errors.New("PostgreSQL was not ready in time:\n"+c.Log()))
@@ -253,15 +286,7 @@ func create(o Options) (*Cluster, error) {
 	if err := run(exec.Command("cp", "-R", "-p", from+"/.", c.data)); err != nil {
 		return nil, err
 	}
-	for range 5 { // another process may take the port that was free
-		if err = c.Start(); err == nil || !strings.Contains(c.Log(), "could not bind") {
-			return c, err
-		}
-		if c.port, err = freePort(); err != nil {
-			return nil, err
-		}
-	}
-	return nil, err
+	return c, c.begin()
 }
 
 var clusters atomic.Int64

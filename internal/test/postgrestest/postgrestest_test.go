@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -128,5 +129,30 @@ func TestAServerEndsWithTheTestBinary(t *testing.T) {
 		if stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat"); err == nil && !strings.Contains(string(stat), ") Z ") {
 			t.Errorf("server %d is still there", pid)
 		}
+	}
+}
+
+func TestAServerWaitsForItsPort(t *testing.T) {
+	c := New(t, Options{})
+	if err := c.Stop(Immediate); err != nil {
+		t.Fatal(err)
+	}
+	other, err := net.Listen("tcp", c.HostPort())
+	if err != nil {
+		t.Fatal(err)
+	}
+	started := make(chan error, 1)
+	go func() { started <- c.Start() }()
+	for !strings.Contains(c.Log(), "could not bind") {
+		if t.Context().Err() != nil {
+			t.Fatal("it never tried to bind its port")
+		}
+		time.Sleep(time.Millisecond)
+	}
+	if err := other.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-started; err != nil {
+		t.Fatal(err)
 	}
 }

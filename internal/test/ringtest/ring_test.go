@@ -75,6 +75,12 @@ func TestReplicasLoseNothing(t *testing.T) {
 	}
 	seed, span := number(t, "SEED", uint64(time.Now().UnixNano())), duration(t, "FOR", few)
 	t.Logf("SEED=%d FOR=%v", seed, span)
+	var faults []string
+	t.Cleanup(func() { // the last one, below the logs of the servers
+		for _, fault := range faults {
+			t.Error(fault)
+		}
+	})
 	a := &ledger.Agent{Owners: 3, Clients: 9, Patience: 2 * lease, Outages: true, Rest: duration(t, "REST", 0)}
 	key, keysURL := newKey(t)
 	r := newRing(t, a, key)
@@ -97,22 +103,30 @@ func TestReplicasLoseNothing(t *testing.T) {
 	defer cancel()
 	load := ledger.Begin(ctx, a, h, seed)
 	r.turn(lanes, seed, span, load.Failed)
-	for _, fault := range load.End(cancel) {
-		t.Error(fault)
-	}
+	load.End(cancel)
 	r.calm.Store(true)
-	sum := load.Report(t)
+	sum, found := load.Report(t.Context())
+	t.Logf("%v\n%v", r, sum)
+	faults = r.end(found)
+}
+
+// end ends the replicas. It returns everything that is wrong, found among it, below the logs of the replicas.
+func (r *ring) end(found []string) []string {
+	if err := r.broken(); err != nil {
+		found = append(found, err.Error())
+	}
 	for _, one := range r.replicas {
 		if err := one.Terminate(); err != nil {
-			t.Error(err)
+			found = append(found, err.Error())
 		}
 	}
-	t.Logf("%v\n%v", r, sum)
-	if t.Failed() {
+	if len(found) > 0 {
+		r.t.Fail() // so that the servers show their logs too
 		for n, one := range r.replicas {
-			t.Logf("the log of replica %d ends with\n%s", n, one.Log())
+			r.t.Logf("the log of replica %d ends with\n%s", n, one.Log())
 		}
 	}
+	return found
 }
 
 // turn does harm in all lanes for as long as span, or until stop says so.
@@ -134,9 +148,6 @@ func (r *ring) turn(lanes []lane, seed uint64, span time.Duration, stop func() b
 		})
 	}
 	group.Wait()
-	if err := r.broken(); err != nil {
-		r.t.Error(err)
-	}
 }
 
 func shuffled(faults []fault, rnd *rand.Rand) []fault {
