@@ -227,6 +227,7 @@ func (c *Cluster) start() error {
 	if err := os.WriteFile(c.pidFile(), []byte(strconv.Itoa(cmd.Process.Pid)), 0o644); err != nil {
 		return err
 	}
+	w.Close() // only the server has it now
 	return c.awaitReady(old)
 }
 
