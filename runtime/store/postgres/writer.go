@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -205,6 +206,7 @@ const (
 
 func (w *writer) run() {
 	for {
+		runtime.Gosched() // callers that were just answered may put their next changes in
 		list, open := w.take()
 		if len(list) == 0 {
 			if !open {
