@@ -173,6 +173,28 @@ func TestNotificationsNameManyTasksAndNobodyTrustsThem(t *testing.T) {
 	}
 }
 
+func TestWhatChangesSoonAfterANotificationGoesWithTheNext(t *testing.T) {
+	s, err := Open(t.Context(), postgrestest.Server(t), a2a.Protocol(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	for i := 0; time.Since(began) < 30*noticesApart; i++ {
+		s.waking.tell(keyed(string(rune('a' + i%26))))
+		time.Sleep(100 * time.Microsecond)
+	}
+	sent, most := s.Stats().Sent, int64(time.Since(began)/noticesApart)+3 // the first one, the greeting, and the last one
+	if sent > most {
+		t.Errorf("sent were %d notifications, more than %d", sent, most)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if text := s.waking.notices.take(s.me()); text != "" {
+		t.Errorf("when it was closed, %q was still to be told", text)
+	}
+}
+
 func TestAHashTellsOwnersApart(t *testing.T) {
 	seen := map[uint64]store.Key{}
 	for _, key := range []store.Key{

@@ -180,6 +180,10 @@ func (q *notices) take(me int32) string {
 	return string(text)
 }
 
+// noticesApart is the least time between two notifications of an instance. Each one wakes all instances of the schema,
+// and costs about as much as a small batch: what is changed meanwhile goes together in the next one.
+const noticesApart = 3 * time.Millisecond
+
 // sendNotices tells the others until ctx ends, at first that this instance is there.
 func (k *waking) sendNotices(ctx context.Context) {
 	_ = k.notify(ctx, k.channel, strconv.Itoa(int(k.me()))+":") // else they find out by the next heartbeat
@@ -190,7 +194,11 @@ func (k *waking) sendNotices(ctx context.Context) {
 		case <-k.notices.wake:
 		}
 		for text := k.notices.take(k.me()); text != ""; text = k.notices.take(k.me()) {
-			if err := k.notify(ctx, k.channel, text); err != nil && !sleep(ctx, 100*time.Millisecond) {
+			pause := noticesApart
+			if k.notify(ctx, k.channel, text) != nil {
+				pause = 100 * time.Millisecond
+			}
+			if !sleep(ctx, pause) {
 				return
 			}
 		}
