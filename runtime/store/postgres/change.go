@@ -189,13 +189,20 @@ func (c *change) reserve(ctx context.Context) error {
 	return c.s.ledger.reserve(ctx, &c.delta, stays, more, c.Effects.Must)
 }
 
+// eventColumns are those of an event, in the order of change.write.
+const eventColumns = "task, seq, kind, state, wire, run, doc, messages"
+
 // write puts into w all of the change but the row of its task.
 func (c *change) write(ctx context.Context, w *write) error {
 	w.sums = append(w.sums, &c.delta)
 	for i, line := range c.Lines(c.was.Version, c.was.Status) {
 		e := &c.Log[i]
-		w.add("INSERT INTO a2a.event(task, seq, kind, state, wire, run, doc, messages) VALUES($1,$2,$3,$4,$5,$6,$7,$8)", c.n, line.Seq,
-			int16(line.Kind), int16(line.State), int32(c.s.codec.Wire), line.Run, e.Doc(), e.Messages) //nolint:gosec // few
+		columns := []any{line.Seq, int16(line.Kind), int16(line.State), int32(c.s.codec.Wire), line.Run, e.Doc(), e.Messages} //nolint:gosec // few
+		if i == 0 {
+			w.event = columns
+		} else {
+			w.add("INSERT INTO a2a.event("+eventColumns+") VALUES($1,$2,$3,$4,$5,$6,$7,$8)", append([]any{c.n}, columns...)...)
+		}
 	}
 	if err := c.writeCalls(ctx, w); err != nil {
 		return err

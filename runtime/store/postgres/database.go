@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -17,6 +18,7 @@ type database struct {
 	pool   *pgxpool.Pool // for reads
 	texts  texts         // statements, with the schema
 	fences texts
+	events texts
 }
 
 // sql puts the name of the schema into a statement.
@@ -26,6 +28,19 @@ func (d *database) sql(text string) string { return d.texts.get(text, d.inSchema
 func (d *database) fenced(text string) string {
 	return d.fences.get(text, func(text string) string {
 		return d.inSchema("WITH changed AS (" + text + " RETURNING 1) SELECT CASE WHEN count(*)=0 THEN a2a.fence() END FROM changed")
+	})
+}
+
+// withEvent is fenced for a statement that changes one task, whose number is n and which has so many arguments. An event
+// of the task is inserted with it, whose columns after the number are the next arguments: one statement is cheaper than
+// two.
+func (d *database) withEvent(text string, arguments int) string {
+	return d.events.get(text, func(text string) string {
+		sql := "WITH changed AS (" + text + " RETURNING n) INSERT INTO a2a.event(" + eventColumns + ") VALUES(coalesce((SELECT n FROM changed), a2a.fence())"
+		for i := range strings.Count(eventColumns, ",") {
+			sql += ",$" + strconv.Itoa(arguments+i+1)
+		}
+		return d.inSchema(sql + ")")
 	})
 }
 

@@ -31,6 +31,7 @@ type write struct {
 	next   *taskstate.State // what it becomes; nil: the write changes no task
 	server int32            // by which it was decided
 	task   statement        // of the row of the task. Those of a batch come first, in the order of their numbers
+	event  []any            // columns of an event after the number of its task, which is inserted by that statement
 	rest   []statement
 	sums   []*delta
 	bytes  int
@@ -75,9 +76,15 @@ func (w *write) fenced(sql string, args ...any) {
 	w.rest = append(w.rest, w.measured(w.s.fenced(sql), args))
 }
 
-// fence sets the statement of the row of the task, as fenced does.
+// fence sets the statement of the row of the task, as fenced does. It also inserts the event, if there is one.
 func (w *write) fence(sql string, args ...any) {
-	w.task = w.measured(w.s.fenced(sql), args)
+	text := ""
+	if w.event == nil {
+		text = w.s.fenced(sql)
+	} else {
+		text = w.s.withEvent(sql, len(args))
+	}
+	w.task = w.measured(text, append(args, w.event...))
 }
 
 func (w *write) measured(sql string, args []any) statement {
