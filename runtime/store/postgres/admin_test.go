@@ -122,11 +122,12 @@ func TestWhatRestsIsPruned(t *testing.T) {
 	if _, err := a.Replay(t.Context(), "", ""); err != nil {
 		t.Fatal(err)
 	}
+	const soon = -time.Minute // the clock of a busy process may be ahead of the database's, as it is read by a query
 	for _, step := range []struct {
 		rested time.Duration
 		dry    bool
 		want   int
-	}{{time.Hour, false, 0}, {0, true, 1}, {0, false, 1}, {0, false, 0}} {
+	}{{time.Hour, false, 0}, {soon, true, 1}, {soon, false, 1}, {soon, false, 0}} {
 		if n, err := a.Prune(t.Context(), admin.Which{}, step.rested, step.dry); n != step.want || err != nil {
 			t.Errorf("%+v: %d, %v", step, n, err)
 		}
