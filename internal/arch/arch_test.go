@@ -174,7 +174,7 @@ var rows = map[string]string{
 	"internal/dev/traffic":   "internal/dev/events internal/dev/live runtime runtime/fault runtime/record runtime/sse spec",
 	"internal/dev/page":      "internal/dev/live internal/dev/status internal/dev/traffic",
 	"internal/dev/reply":     "",
-	"internal/dev/faults":    "internal/dev/reply internal/faultproxy runtime runtime/fault",
+	"internal/dev/faults":    "internal/dev/reply internal/dev/traffic internal/faultproxy runtime runtime/fault",
 	"internal/dev/inbox":     "internal/dev/live internal/dev/reply internal/dev/traffic runtime runtime/push runtime/push/verify",
 	"internal/dev/recording": "internal/dev/traffic runtime runtime/fault runtime/record",
 	"internal/dev/quiet":     "internal/dev/recording",

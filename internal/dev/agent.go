@@ -59,10 +59,17 @@ type agent struct {
 	// These are the loop's own.
 	exclusive bool // one process at a time can have the store
 	process   *program.Process
-	binary    string // of process
-	built     int    // binaries
+	binary    binary // of process, or the last one that was
+	built     int    // how many were
 	keep      keeping
-	grown     bool // folders are watched that were not before this round
+	grown     bool     // folders are watched that were not before this round
+	lock      *os.File // of the folder; nil where there are no locks
+}
+
+// binary is a program that was built.
+type binary struct {
+	path  string // "" for none
+	keeps bool   // its tasks are in the file of the loop
 }
 
 // status returns what the agent does.
@@ -109,25 +116,38 @@ func (a *agent) path(name string) string {
 // binaries is the folder of the programs of this loop.
 func (a *agent) binaries() string { return a.path(fmt.Sprintf("bin-%d", os.Getpid())) }
 
-// prepare makes the folder of the loop, which is never in git, and begins to watch.
+// prepare makes the folder of the loop, which is never in git and no other loop's, and begins to watch.
 func (a *agent) prepare() error {
-	if err := os.MkdirAll(a.binaries(), 0o700); err != nil {
+	if err := os.MkdirAll(a.path(""), 0o700); err != nil {
 		return fmt.Errorf("make the folder for what is built: %w", err)
 	}
-	if err := os.WriteFile(a.path(".gitignore"), []byte("*\n"), 0o600); err != nil {
-		return fmt.Errorf("keep %s out of git: %w", folder, err)
-	}
-	a.removeOld()
 	var err error
-	a.watcher, err = watch.New(a.dir, a.Poll)
+	if a.lock, err = lockFolder(a.path("")); err != nil {
+		return fmt.Errorf("%s: %w", a.dir, err)
+	}
+	if a.watcher, err = a.prepareIn(); err != nil {
+		_ = a.lock.Close() // nothing was written
+	}
 	return err
 }
 
-// removeOld removes the programs of loops that did not end well.
+func (a *agent) prepareIn() (*watch.Watcher, error) {
+	if err := os.Mkdir(a.binaries(), 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+		return nil, fmt.Errorf("make the folder for what is built: %w", err)
+	}
+	if err := os.WriteFile(a.path(".gitignore"), []byte("*\n"), 0o600); err != nil {
+		return nil, fmt.Errorf("keep %s out of git: %w", folder, err)
+	}
+	a.removeOld()
+	return watch.New(a.dir, a.Poll)
+}
+
+// removeOld removes the programs of loops that did not end well. Where there is no lock one may run.
 func (a *agent) removeOld() {
 	old, _ := filepath.Glob(a.path("bin-*")) // the pattern is a good one
 	for _, dir := range old {
-		if info, err := os.Stat(dir); err == nil && dir != a.binaries() && time.Since(info.ModTime()) > 24*time.Hour {
+		info, err := os.Stat(dir)
+		if err == nil && dir != a.binaries() && (a.lock != nil || time.Since(info.ModTime()) > 24*time.Hour) {
 			_ = os.RemoveAll(dir) // what cannot be removed harms nobody
 		}
 	}
@@ -155,7 +175,8 @@ func (a *agent) close() {
 		<-a.keep.ready // the build ends with the context
 	}
 	_ = a.watcher.Close()
-	_ = os.RemoveAll(a.binaries()) // what cannot be removed is removed tomorrow
+	_ = os.RemoveAll(a.binaries()) // what cannot be removed is removed when the next loop begins here
+	_ = a.lock.Close()             // nothing was written
 }
 
 // wait returns when a round must begin, or the context ends.
@@ -206,8 +227,7 @@ func (a *agent) obey(ctx context.Context, c Command) (round bool) {
 	case Rebuild:
 		return true
 	case Clear:
-		a.clearTasks(ctx)
-		return false
+		return a.clearTasks(ctx)
 	case Pause:
 	default:
 		return false
@@ -228,7 +248,7 @@ func (a *agent) restart(ctx context.Context) {
 	a.process = nil
 	how := "the agent ended by itself (" + ended.Ended() + ")"
 	if time.Since(ended.Begun) < cmp.Or(a.short, shortLived) {
-		a.down(status.Failed(status.Starting, "%s soon after it was started: it is started again when a file is saved", how))
+		a.down(status.Failed(status.Starting, "%s soon after it was started: it is started again when a file is saved%s", how, ended.Said()))
 		return
 	}
 	a.console.say(how + "; it is started again")
@@ -253,28 +273,30 @@ func (a *agent) refusal() string {
 	return strings.Join(lines, "\n")
 }
 
-// clearTasks starts the agent anew, with no tasks.
-func (a *agent) clearTasks(ctx context.Context) {
-	if a.process == nil {
-		return
-	}
-	store := a.status().Store
-	if store == status.Own {
+// clearTasks starts the agent anew, with no tasks. If none runs, because of its tasks perhaps, a round must begin.
+func (a *agent) clearTasks(ctx context.Context) (round bool) {
+	if a.status().Store == status.Own {
 		a.console.say("the tasks are kept where the agent's own configuration says: they are not cleared")
-		return
+		return false
 	}
-	a.front.Hold()
-	a.front.Drain(ctx, drainTime)
-	a.process.Stop()
+	runs := a.process != nil
+	if runs {
+		a.front.Hold()
+		a.front.Drain(ctx, drainTime)
+		a.process.Stop()
+	}
 	files, _ := filepath.Glob(a.path(tasksFile + "*")) // the pattern is a good one
 	for _, f := range files {
 		if err := os.Remove(f); err != nil && !errors.Is(err, os.ErrNotExist) {
 			a.console.say("clear the tasks: " + err.Error())
 		}
 	}
-	if err := a.startReal(ctx); err != nil {
-		a.down(err)
-		return
+	if runs {
+		if err := a.startReal(ctx); err != nil {
+			a.down(err)
+			return false
+		}
 	}
 	a.console.say("the tasks are cleared")
+	return !runs
 }

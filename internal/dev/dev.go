@@ -56,7 +56,7 @@ func Run(ctx context.Context, o Options) error {
 	s := &session{Options: &o, console: &Console{out: o.Out, raw: o.Raw}, feed: &live.Feed{}, end: cancel}
 	s.traffic = &traffic.Log{Feed: s.feed}
 	if err := s.open(ctx); err != nil {
-		s.close()
+		s.abandon()
 		return err
 	}
 	defer s.close()
@@ -263,6 +263,16 @@ func isLoopback(addr string) error {
 		return errors.New("this is for development, and listens on this machine alone: write 127.0.0.1, ::1 or localhost before the port (a tunnel of ssh or of your editor reaches it from elsewhere)")
 	}
 	return nil
+}
+
+// abandon gives back what was taken for agents that will not run.
+func (s *session) abandon() {
+	s.close()
+	for _, r := range s.agents {
+		if a, ok := r.(*agent); ok {
+			a.close()
+		}
+	}
 }
 
 func (s *session) close() {

@@ -3,6 +3,7 @@ package dev
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -15,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/a2agen/a2agen/internal/dev/status"
 	"github.com/a2agen/a2agen/internal/project"
 	"github.com/a2agen/a2agen/runtime/server"
 )
@@ -39,6 +41,7 @@ func beAgent() {
 	}
 	err = http.ListenAndServe(os.Getenv(server.EnvAddr), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/exit" {
+			fmt.Fprintln(os.Stderr, "I have enough")
 			os.Exit(4)
 		}
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -211,6 +214,9 @@ func TestAnAgentThatEndsByItselfIsNotStartedForEver(t *testing.T) {
 		_ = resp.Body.Close()
 	}
 	l.until("the agent ended by itself (exit status 4) soon after it was started")
+	if got := l.get(); !strings.HasSuffix(got, "it said:\nI have enough\n") {
+		t.Error(got)
+	}
 	l.write("answer.go", "two")
 	l.until("answers at")
 }
@@ -312,5 +318,89 @@ func TestAddressesAreOfThisMachineAndFree(t *testing.T) {
 	}
 	if err := Run(t.Context(), Options{Dirs: []string{t.TempDir()}, Addr: "127.0.0.1:0", Out: io.Discard}); err == nil || !strings.Contains(err.Error(), "holds no agent") {
 		t.Errorf("an empty folder: %v", err)
+	}
+}
+
+// TestAFolderHasOneLoop: two would write the same files, and their agents the same tasks.
+func TestAFolderHasOneLoop(t *testing.T) {
+	if f, err := lockFolder(t.TempDir()); err != nil || f == nil {
+		t.Skipf("there are no locks here: %v", err)
+	} else {
+		_ = f.Close()
+	}
+	l := startLoop(t, "one", nil)
+	l.until("answers at")
+	again := Options{Dirs: []string{l.dir}, Addr: "127.0.0.1:0", Out: io.Discard}
+	if err := Run(t.Context(), again); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("another a2agen dev runs in this folder (process %d)", os.Getpid())) {
+		t.Error(err)
+	}
+	if got := l.get(); !strings.HasPrefix(got, "one ") {
+		t.Error(got)
+	}
+	twice := t.TempDir()
+	if err := os.WriteFile(filepath.Join(twice, "go.mod"), []byte("module x\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	again.Dirs = []string{twice, twice}
+	if err := Run(t.Context(), again); err == nil || !strings.Contains(err.Error(), "another a2agen dev runs") {
+		t.Errorf("the same folder twice: %v", err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(twice, ".a2agen/dev/bin-*")); len(left) > 0 {
+		t.Errorf("it left %q", left)
+	}
+}
+
+// TestWhatAKilledLoopLeftIsRemoved when the next one begins.
+func TestWhatAKilledLoopLeftIsRemoved(t *testing.T) {
+	l := startLoop(t, "one", func(o *Options) {
+		old := filepath.Join(o.Dirs[0], ".a2agen/dev/bin-1")
+		if err := os.MkdirAll(old, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		for name, text := range map[string]string{"bin-1/agent-1": "a program", "lock": "1\n"} {
+			if err := os.WriteFile(filepath.Join(o.Dirs[0], ".a2agen/dev", name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	l.until("answers at") // the end of the test sees whether a folder is left
+}
+
+// TestAProgramGetsTheStoreItWasBuiltFor: one that was built before the tasks were kept in a file knows no file.
+func TestAProgramGetsTheStoreItWasBuiltFor(t *testing.T) {
+	a := &agent{Options: &Options{}, dir: t.TempDir(), console: &console{Console: &Console{out: io.Discard}}}
+	a.now.Store = status.InFile
+	for b, want := range map[binary]string{{path: "old"}: "", {path: "new", keeps: true}: a.path(tasksFile)} {
+		if got := a.start(b, false).Store; got != want {
+			t.Errorf("%+v: %q", b, got)
+		}
+		if got := a.start(b, true).Store; got != "memory" {
+			t.Errorf("the trial of %+v: %q", b, got)
+		}
+	}
+}
+
+// TestTasksThatKeepAnAgentFromStartingAreCleared: the key works without an agent, and a round follows.
+func TestTasksThatKeepAnAgentFromStartingAreCleared(t *testing.T) {
+	out := &strings.Builder{}
+	a := &agent{Options: &Options{}, dir: t.TempDir(), console: &console{Console: &Console{out: out}}}
+	a.now.Store = status.InFile
+	if err := os.MkdirAll(a.path(""), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{tasksFile, tasksFile + "-wal"} {
+		if err := os.WriteFile(a.path(name), []byte("broken"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a.binary = binary{path: "agent", keeps: true}
+	if err := a.withStore(errors.New("the file is damaged")); !strings.Contains(err.Error(), "the file is damaged\nThe agent starts without the tasks in .a2agen/dev/tasks.db: clear them") {
+		t.Error(err)
+	}
+	if !a.obey(t.Context(), Clear) || !strings.Contains(out.String(), "the tasks are cleared") {
+		t.Error(out)
+	}
+	if left, _ := filepath.Glob(a.path(tasksFile + "*")); len(left) > 0 {
+		t.Errorf("%q are left", left)
 	}
 }

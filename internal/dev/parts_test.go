@@ -45,6 +45,12 @@ func TestThePageMakesCallsFail(t *testing.T) {
 	if got := l.get(); !strings.HasPrefix(got, "one ") {
 		t.Error(got)
 	}
+	var kept struct {
+		Calls []struct{ Faults string }
+	}
+	if err := json.Unmarshal([]byte(l.api("GET", "/api/calls", "")), &kept); err != nil || len(kept.Calls) != 2 || kept.Calls[0].Faults != "Status(503)" || kept.Calls[1].Faults != "" {
+		t.Errorf("%+v, %v", kept, err)
+	}
 	if said := l.api("GET", "/api/agents/1/faults", ""); !strings.Contains(said, "no such agent") {
 		t.Error(said)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"sync"
@@ -85,10 +86,11 @@ func (r *remote) run(ctx context.Context) error {
 		}
 		if err.Error() != last {
 			last = err.Error()
+			text := fmt.Sprintf("%s; it is looked for every %v: start the agent, or start a2agen dev with another --to", last, lookAgain)
 			r.set(func(s *status.Agent) {
-				s.Phase, s.Step, s.Problems = status.Down, status.Starting, []status.Problem{{Text: last}}
+				s.Phase, s.Step, s.Problems = status.Down, status.Starting, []status.Problem{{Text: text}}
 			})
-			r.console.say(last + "; it is looked for again")
+			r.console.say(text)
 		}
 		select {
 		case <-ctx.Done():

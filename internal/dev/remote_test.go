@@ -22,7 +22,12 @@ func TestSomebodyElsesAgentIsLookedAt(t *testing.T) {
 	}))
 	defer agent.Close()
 	l := startLoop(t, "", func(o *Options) { o.To, o.Dirs, o.Page = agent.URL, nil, "127.0.0.1:0" })
-	l.until("there is no agent at")
+	if line := l.until("there is no agent at"); !strings.HasSuffix(line, "it is looked for every 2s: start the agent, or start a2agen dev with another --to") {
+		t.Error(line)
+	}
+	if said := l.api("GET", "/api/state", ""); !strings.Contains(said, "start a2agen dev with another --to") {
+		t.Error(said)
+	}
 	if got := l.get(); !strings.Contains(got, "there is no agent at") {
 		t.Error(got)
 	}

@@ -53,18 +53,18 @@ func (a *agent) steps(ctx context.Context) error {
 		return err
 	}
 	a.phase(status.Building)
-	binary, err := a.build(ctx)
+	built, err := a.build(ctx)
 	if err != nil {
 		return err
 	}
 	a.phase(status.Starting)
-	next, err := a.start(binary, a.exclusive).Run(ctx)
+	next, err := a.start(built, a.exclusive).Run(ctx)
 	if err != nil {
-		_ = os.Remove(binary) // or with the folder
+		_ = os.Remove(built.path) // or with the folder
 		return err
 	}
 	a.phase(status.Switching)
-	return a.swap(ctx, next, binary)
+	return a.swap(ctx, next, built)
 }
 
 // fail tells which step failed, and why.
@@ -109,13 +109,20 @@ func (a *agent) generate(ctx context.Context) error {
 		}
 	}
 	if n := len(r.Written) + len(r.Deleted); n > 0 {
-		notes = append(notes, fmt.Sprintf("%d generated files changed", n))
+		notes = append(notes, changedFiles(n))
 	}
 	a.set(func(s *status.Agent) { s.Notes = append(notes, r.Notes...) })
 	if !r.Fresh || a.status().Rounds == 1 {
 		a.inspect(ctx)
 	}
 	return nil
+}
+
+func changedFiles(n int) string {
+	if n == 1 {
+		return "1 generated file changed"
+	}
+	return fmt.Sprintf("%d generated files changed", n)
 }
 
 // isProject reports whether a folder is that of a project of a2agen.
@@ -177,18 +184,23 @@ func (a *agent) inspect(ctx context.Context) {
 }
 
 // build compiles the agent to a file of its own, and meanwhile asks which files that depends on.
-func (a *agent) build(ctx context.Context) (binary string, err error) {
-	flags, err := a.flags(ctx)
-	if err != nil {
-		return "", err
-	}
-	a.built++
-	binary = filepath.Join(a.binaries(), fmt.Sprintf("agent-%d%s", a.built, exe()))
+func (a *agent) build(ctx context.Context) (binary, error) {
 	found := make(chan sources, 1)
 	go func() { found <- findSources(ctx, a.dir) }()
-	err = program.Build{Dir: a.dir, Exec: a.Exec, Debug: a.Debug, Flags: flags}.Run(ctx, binary)
+	a.built++
+	out := filepath.Join(a.binaries(), fmt.Sprintf("agent-%d%s", a.built, exe()))
+	b := program.Build{Dir: a.dir, Exec: a.Exec, Debug: a.Debug}
+	flags, failed := a.flags(ctx)
+	b.Flags = flags
+	err := b.Run(ctx, out)
+	if err == nil {
+		err = failed // of a project that cannot be built at all the go command says more
+	}
 	a.grown = (<-found).follow(a.watcher) || a.grown
-	return binary, err
+	if err != nil {
+		_ = os.Remove(out) // or with the folder
+	}
+	return binary{out, a.status().Store == status.InFile}, err
 }
 
 func exe() string {
@@ -200,15 +212,15 @@ func exe() string {
 
 // start says how a program is started. A trial is one that only shows whether it gets healthy, beside the process that
 // has the store.
-func (a *agent) start(binary string, trial bool) program.Start {
-	s := program.Start{Program: binary, Dir: a.dir, Args: a.Args, URL: a.status().URL, Output: a.console.output()}
+func (a *agent) start(b binary, trial bool) program.Start {
+	s := program.Start{Program: b.path, Dir: a.dir, Args: a.Args, URL: a.status().URL, Output: a.console.output()}
 	if a.Page != "" {
 		s.Push = inboxHost
 	}
 	switch {
 	case trial:
 		s.Store, s.Output = "memory", io.Discard // if it ends, the error has what it said
-	case a.status().Store == status.InFile:
+	case b.keeps:
 		s.Store = a.path(tasksFile)
 	}
 	return s
@@ -216,7 +228,7 @@ func (a *agent) start(binary string, trial bool) program.Start {
 
 // swap has the callers go to a process that is healthy, and stops the one before. Where one process at a time can have
 // the store, the healthy one was a trial: the program is started again when the one before has ended.
-func (a *agent) swap(ctx context.Context, next *program.Process, binary string) error {
+func (a *agent) swap(ctx context.Context, next *program.Process, built binary) error {
 	old, former := a.process, a.binary
 	a.front.Hold()
 	a.front.Drain(ctx, drainTime)
@@ -225,26 +237,34 @@ func (a *agent) swap(ctx context.Context, next *program.Process, binary string) 
 		if old != nil {
 			old.Stop()
 		}
-		a.process, a.binary = nil, binary
+		a.process, a.binary = nil, built
 		if err := a.startReal(ctx); err != nil {
-			return a.goBack(ctx, former, err)
+			return a.goBack(ctx, former, a.withStore(err))
 		}
 	} else {
-		a.process, a.binary = next, binary
+		a.process, a.binary = next, built
 		a.switched()
 		if old != nil {
 			old.Stop()
 		}
 	}
-	if former != "" && former != binary {
-		_ = os.Remove(former) // or with the folder
+	if former.path != "" {
+		_ = os.Remove(former.path) // or with the folder
 	}
 	return nil
 }
 
+// withStore says of a program that got healthy without the tasks, and does not with them, what can be done.
+func (a *agent) withStore(err error) error {
+	if !a.binary.keeps {
+		return err
+	}
+	return status.Failed(status.Starting, "%v\nThe agent starts without the tasks in %s/%s: clear them (the key c, or the button of the page), or end who else has them.", err, folder, tasksFile)
+}
+
 // goBack starts the former program again, after the new one did not get healthy with the store.
-func (a *agent) goBack(ctx context.Context, former string, why error) error {
-	if former == "" {
+func (a *agent) goBack(ctx context.Context, former binary, why error) error {
+	if former.path == "" || ctx.Err() != nil {
 		return why
 	}
 	a.binary = former

@@ -91,8 +91,17 @@ func readSome(src io.Reader) (body []byte, whole bool, err error) {
 func object(body []byte) (o map[string]any, err error) {
 	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.UseNumber()
-	if err = dec.Decode(&o); err == nil && o == nil {
-		err = errors.New("it is null")
+	err = dec.Decode(&o)
+	var other *json.UnmarshalTypeError
+	switch {
+	case errors.Is(err, io.EOF):
+		return nil, errors.New("it is empty")
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, errors.New("it ends too early")
+	case errors.As(err, &other):
+		return nil, fmt.Errorf("it is no object, but JSON of the kind %s", other.Value)
+	case err == nil && o == nil:
+		return nil, errors.New("it is null")
 	}
 	return o, err
 }

@@ -257,3 +257,14 @@ func TestACardNamesSoManyHosts(t *testing.T) {
 		t.Errorf("%d warnings", n)
 	}
 }
+
+// TestWhatIsNoObjectIsSaidInWords, not in those of the JSON reader.
+func TestWhatIsNoObjectIsSaidInWords(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "it is empty", `{"name":`: "it ends too early", "[]": "it is no object, but JSON of the kind array", `"x"`: "it is no object, but JSON of the kind string", "null": "it is null",
+	} {
+		if _, err := object([]byte(text)); err == nil || err.Error() != want {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}

@@ -29,6 +29,7 @@ func (x *exchange) answer(from *http.Response) *http.Response {
 	x.in.mu.Lock()
 	hits := x.plan(func(f Fault) bool { return f.answer != nil && (stream || !f.events) })
 	x.in.mu.Unlock()
+	x.in.tellHits(x.request, hits)
 	b := &body{
 		x: x, src: from.Body, out: from.Body, length: from.ContentLength,
 		scan: scannerOf(from), messages: isGRPC(from.Header),

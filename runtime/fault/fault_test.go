@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -389,6 +391,46 @@ func TestTheWatcherSeesWhatEachRequestMet(t *testing.T) {
 				t.Errorf("got  %s\nwant %s", strings.Join(seen, "\n     "), want[i])
 			}
 		}
+	})
+}
+
+// TestAHitIsToldAtOnce, also of a request that gets no answer.
+func TestAHitIsToldAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		in, err := New(1, Delay(time.Hour).On(stream), CutAfter(2).On(stream), Stall().On(get))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var hits []string
+		in.WatchHits(func(r *http.Request, fault string) {
+			hits = append(hits, fmt.Sprint(r.URL.Path, " ", r.Context().Value(t.Name()), " ", fault))
+		})
+		over := 0
+		in.Watch(func(Exchange) { over++ })
+		rt := in.Wrap(handled{&agent{}})
+		var wg sync.WaitGroup
+		for _, method := range []string{stream, get, "ListTasks"} {
+			ctx := context.WithValue(t.Context(), t.Name(), method) //nolint:staticcheck,revive // a key of this test
+			r, _ := http.NewRequestWithContext(ctx, http.MethodPost, "http://agent/"+method, strings.NewReader(`{"method":"`+method+`"}`))
+			r.Header.Set("Content-Type", "application/json")
+			wg.Go(func() {
+				if resp, err := rt.RoundTrip(r); err == nil {
+					_, _ = io.Copy(io.Discard, resp.Body)
+					_ = resp.Body.Close()
+				}
+			})
+			synctest.Wait()
+		}
+		if want := []string{"/" + stream + " " + stream + " Delay(1h0m0s)", "/" + get + " " + get + " Stall()"}; !slices.Equal(hits, want) || over != 1 {
+			t.Errorf("%q, and %d are over", hits, over)
+		}
+		time.Sleep(2 * time.Hour)
+		synctest.Wait()
+		if len(hits) != 3 || !strings.HasSuffix(hits[2], stream+" CutAfter(2)") || over != 2 {
+			t.Errorf("%q, and %d are over", hits, over)
+		}
+		in.Close()
+		wg.Wait()
 	})
 }
 

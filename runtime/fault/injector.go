@@ -23,6 +23,7 @@ type Injector struct {
 
 	watching sync.Mutex
 	watch    func(Exchange)
+	hit      func(*http.Request, string)
 
 	mu       sync.Mutex
 	closed   bool
@@ -79,6 +80,25 @@ func (in *Injector) background(work func()) bool {
 // Watch has f called with each request when its answer ended, one at a time. It must be called before the first
 // request.
 func (in *Injector) Watch(f func(Exchange)) { in.watch = f }
+
+// WatchHits has f called when a fault, by its name without its limits, hits a request, before it does its harm: of one
+// that never gets an answer [Injector.Watch] is told nothing. The request is the one that came, whose body may be read
+// meanwhile. Calls of f are one at a time. It must be called before the first request.
+func (in *Injector) WatchHits(f func(r *http.Request, fault string)) { in.hit = f }
+
+// tellHits tells which faults hit a request.
+func (in *Injector) tellHits(r *http.Request, hits []*hit) {
+	if in.hit == nil {
+		return
+	}
+	in.watching.Lock()
+	defer in.watching.Unlock()
+	for _, h := range hits {
+		if h.overtakes == nil {
+			in.hit(r, h.fault.name)
+		}
+	}
+}
 
 // Err returns the faults that hit a request and could not be applied, each with the reason; nil if there were none.
 // The first twenty are kept.
@@ -144,10 +164,11 @@ func (in *Injector) begin(r *http.Request) *exchange {
 	x.seen.Operation, x.seen.Binding = Called(x.request)
 	x.seen.Method, x.seen.Path = r.Method, r.URL.Path
 	in.mu.Lock()
-	defer in.mu.Unlock()
 	in.requests++
 	x.seen.Number = in.requests
 	x.hits = x.plan(func(f Fault) bool { return f.request != nil })
+	in.mu.Unlock()
+	in.tellHits(r, x.hits)
 	return x
 }
 

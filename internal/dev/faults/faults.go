@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/a2agen/a2agen/internal/dev/reply"
+	"github.com/a2agen/a2agen/internal/dev/traffic"
 	"github.com/a2agen/a2agen/internal/faultproxy"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/fault"
@@ -28,7 +29,7 @@ type Asked struct {
 type Active struct {
 	Asked
 	Is   string `json:"is"`   // as Go has it: "CutAfter(3).Times(2)"
-	Hits int    `json:"hits"` // how many calls it hit, among those that ended
+	Hits int    `json:"hits"` // how many calls it hit
 }
 
 // State is all that goes wrong with the calls of an agent.
@@ -100,7 +101,11 @@ func (s *Switch) Set(asked []Asked) error {
 			return err
 		}
 		next = &faulty{in, in.Handler(s.next)}
-		in.Watch(func(x fault.Exchange) { s.count(next, x) })
+		in.WatchHits(func(r *http.Request, fault string) {
+			traffic.Hit(r.Context(), fault)
+			s.count(next, fault)
+		})
+		in.Watch(func(x fault.Exchange) { s.tell(next, x.Problems) })
 	}
 	s.mu.Lock()
 	s.state.Faults, s.state.Problem = active, ""
@@ -125,25 +130,32 @@ func parse(a Asked) (fault.Fault, error) {
 	return f, nil
 }
 
-// count takes over what a call met, unless other faults are on by now.
-func (s *Switch) count(of *faulty, x fault.Exchange) {
-	if len(x.Faults) == 0 && len(x.Problems) == 0 {
-		return
+// count counts a call that a fault hit.
+func (s *Switch) count(of *faulty, fault string) {
+	s.change(of, func(st *State) {
+		for i := range st.Faults {
+			if name, _, _ := strings.Cut(st.Faults[i].Is, ")"); name+")" == fault {
+				st.Faults[i].Hits++
+			}
+		}
+	})
+}
+
+// tell keeps why a fault could not be applied to a call.
+func (s *Switch) tell(of *faulty, problems []error) {
+	if n := len(problems); n > 0 {
+		s.change(of, func(st *State) { st.Problem = problems[n-1].Error() })
 	}
+}
+
+// change changes the state, unless other faults are on by now.
+func (s *Switch) change(of *faulty, how func(*State)) {
 	s.mu.Lock()
 	if s.now.Load() != of {
 		s.mu.Unlock()
 		return
 	}
-	for i := range s.state.Faults {
-		name, _, _ := strings.Cut(s.state.Faults[i].Is, ")")
-		if slices.Contains(x.Faults, name+")") {
-			s.state.Faults[i].Hits++
-		}
-	}
-	if n := len(x.Problems); n > 0 {
-		s.state.Problem = x.Problems[n-1].Error()
-	}
+	how(&s.state)
 	s.mu.Unlock()
 	s.changed(s.State())
 }

@@ -48,6 +48,15 @@ test("a fault is switched on, hits a call, and is switched off", async () => {
   await page.getByRole("cell", { name: "Status(503).Times(1)", exact: true }).waitFor();
   assert.equal((await say("hello")).status, 503);
   await page.getByRole("cell", { name: "1", exact: true }).waitFor();
+  await page.keyboard.press("t");
+  const calls = page.getByRole("listbox", { name: "Calls" }).getByRole("option");
+  const hit = calls.filter({ hasText: "fault: Status(503)" });
+  await hit.click();
+  await page.getByText("A fault that is switched on in Faults hit this call: Status(503)").waitFor();
+  assert.equal((await say("hello")).status, 200);
+  await calls.nth(2).waitFor(); // the card was read before
+  assert.equal(await hit.count(), 1);
+  await page.keyboard.press("f");
   assert.deepEqual(await violations(page), []);
   await picture(page, "faults");
   await page.getByRole("button", { name: "All off" }).click();

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -58,11 +59,27 @@ func (b Build) Run(ctx context.Context, out string) error {
 	case err != nil:
 		return &status.Failure{Step: status.Building, Problems: problemsIn(textOf(said.Bytes()), err)}
 	}
-	if _, err := os.Stat(out); err != nil {
+	return b.isProgram(out)
+}
+
+// isProgram returns why what was built cannot be started.
+func (b Build) isProgram(out string) error {
+	f, err := os.Open(out)
+	if err != nil {
 		return status.Failed(status.Building, "the build command wrote no program to the file that $%s names: %s", EnvOut, b.Exec)
+	}
+	defer func() { _ = f.Close() }() // it was read
+	head := make([]byte, len(archive))
+	if _, err := io.ReadFull(f, head); err == nil && string(head) == archive {
+		return status.Failed(status.Building, `%s holds a package and no program: its Go files do not say "package main"; %s`, b.Dir, giveMain)
 	}
 	return nil
 }
+
+const (
+	archive  = "!<arch>" // what "go build" writes for a package that is no program begins so
+	giveMain = "give a2agen dev the folder of the program, such as a2agen dev ./cmd/agent"
+)
 
 // command returns the command that builds.
 func (b Build) command(ctx context.Context, out string) (*exec.Cmd, error) {
@@ -71,7 +88,7 @@ func (b Build) command(ctx context.Context, out string) (*exec.Cmd, error) {
 	}
 	goTool, err := exec.LookPath("go")
 	if err != nil {
-		return nil, status.Failed(status.Building, "there is no go command in the PATH: install Go 1.26 or newer (https://go.dev/dl), or say by --exec how the agent is built")
+		return nil, status.Failed(status.Building, "there is no go command in the PATH: install Go 1.26 or newer (https://go.dev/dl) and start a2agen dev again, or say by --exec how the agent is built")
 	}
 	args := []string{"build", "-json", "-o", out}
 	if b.Debug {
@@ -113,13 +130,21 @@ func problemsIn(text string, err error) (list []status.Problem) {
 			p.Col, _ = strconv.Atoi(m[3])  // digits, or none
 			list = append(list, p)
 		case strings.HasPrefix(line, "\t") && len(list) > 0: // goes on with the message before
-			list[len(list)-1].Text += "; " + strings.TrimSpace(line)
+			p := &list[len(list)-1]
+			if p.Text += "; "; strings.HasSuffix(p.Text, ":; ") { // "to add it:"
+				p.Text = strings.TrimSuffix(p.Text, "; ") + " "
+			}
+			p.Text += strings.TrimSpace(line)
 		case line != "" && !strings.HasPrefix(line, "# "):
 			rest = append(rest, strings.TrimPrefix(line, "go: "))
 		}
 	}
 	if len(list) == 0 && len(rest) > 0 {
-		list = append(list, status.Problem{Text: strings.Join(rest[:min(len(rest), 10)], "\n")})
+		said := strings.Join(rest[:min(len(rest), 10)], "\n")
+		if strings.HasPrefix(said, "no Go files in ") {
+			said += ": " + giveMain
+		}
+		list = append(list, status.Problem{Text: said})
 	}
 	if len(list) == 0 {
 		list = append(list, status.Problem{Text: "the build ended with " + err.Error()})

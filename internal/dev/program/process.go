@@ -137,15 +137,23 @@ func (p *Process) healthy(ctx context.Context) error {
 		}
 		select {
 		case <-p.done:
-			return status.Failed(status.Starting, "the agent ended at once (%s)%s", p.Ended(), p.said())
+			if p.cmd.ProcessState.Success() {
+				return status.Failed(status.Starting, "the agent ended at once, without an error: %s%s", p.mustListen(), p.Said())
+			}
+			return status.Failed(status.Starting, "the agent ended at once (%s)%s", p.Ended(), p.Said())
 		case <-limited.Done():
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			return status.Failed(status.Starting, "the agent is not healthy after %v: %v. It must listen on %s, which the environment's %s says, as server.Main does%s", startTime, last, p.Addr, server.EnvAddr, p.said())
+			return status.Failed(status.Starting, "the agent is not healthy after %v: %v: %s%s", startTime, last, p.mustListen(), p.Said())
 		case <-time.After(askAgain):
 		}
 	}
+}
+
+// mustListen says what a program must do.
+func (p *Process) mustListen() string {
+	return fmt.Sprintf("it must listen on %s, which the environment's %s says, as server.Main does, until it is told to end", p.Addr, server.EnvAddr)
 }
 
 // asking is for questions after the health of a program.
@@ -211,8 +219,8 @@ func (p *Process) Kill() {
 	}
 }
 
-// said returns the last lines that the program printed, for an error.
-func (p *Process) said() string {
+// Said returns the last lines that the program printed, for the end of an error; "" if it printed nothing.
+func (p *Process) Said() string {
 	if text := p.tail.String(); text != "" {
 		return "; it said:\n" + text
 	}

@@ -42,7 +42,7 @@ func (s *grpcStream) relay(resp *http.Response) {
 		err := s.copyMessages(resp)
 		_ = resp.Body.Close()
 		switch {
-		case s.r.Context().Err() != nil, errors.Is(err, errReader):
+		case s.r.Context().Err() != nil, errors.Is(err, errReader), errors.Is(err, errInEvent):
 			panic(http.ErrAbortHandler)
 		case s.ended && err == nil, err == nil && !s.up.stops():
 			s.trailers(resp)
@@ -70,8 +70,9 @@ func (s *grpcStream) copyMessages(resp *http.Response) error {
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := resp.Body.Read(buf)
-		if fed := split.Feed(buf[:n]); fed != nil {
-			return fed
+		if split.Feed(buf[:n]) != nil {
+			s.ended = true
+			return s.passRest(split.Rest(), buf[:n], resp.Body)
 		}
 		for frame := split.Next(); frame != nil; frame = split.Next() {
 			s.learn(frame)

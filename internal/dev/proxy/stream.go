@@ -31,7 +31,7 @@ func (s *stream) relay(resp *http.Response) {
 		err := s.copyEvents(resp)
 		_ = resp.Body.Close()
 		switch {
-		case s.r.Context().Err() != nil, errors.Is(err, errReader):
+		case s.r.Context().Err() != nil, errors.Is(err, errReader), errors.Is(err, errInEvent):
 			panic(http.ErrAbortHandler)
 		case s.ended, err == nil && !s.up.stops():
 			return
@@ -45,8 +45,12 @@ func (s *stream) relay(resp *http.Response) {
 	}
 }
 
-// errReader is the error of a reader that is gone.
-var errReader = errors.New("the reader is gone")
+var (
+	// errReader is the error of a reader that is gone.
+	errReader = errors.New("the reader is gone")
+	// errInEvent is the error of a stream that nobody can take up.
+	errInEvent = errors.New("the stream broke off within an event of which the reader has a part")
+)
 
 // copyEvents passes on the events of an answer that are whole.
 func (s *stream) copyEvents(resp *http.Response) error {
@@ -60,8 +64,9 @@ func (s *stream) copyEvents(resp *http.Response) error {
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := resp.Body.Read(buf)
-		if fed := split.Feed(buf[:n]); fed != nil {
-			return fed
+		if split.Feed(buf[:n]) != nil {
+			s.ended = true
+			return s.passRest(split.Rest(), buf[:n], resp.Body)
 		}
 		for block := split.Next(); block != nil; block = split.Next() {
 			s.learn(block)
@@ -76,6 +81,14 @@ func (s *stream) copyEvents(resp *http.Response) error {
 			return err
 		}
 	}
+}
+
+// passRest passes on what remains of a stream as it comes: an event is too long to be kept until it is whole.
+func (c *call) passRest(kept, next []byte, rest io.Reader) error {
+	if c.flow(io.MultiReader(bytes.NewReader(kept), bytes.NewReader(next), rest), true) != nil {
+		return errInEvent
+	}
+	return nil
 }
 
 func (s *stream) write(b []byte) error {

@@ -1,11 +1,14 @@
 package proxy
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/a2agen/a2agen/internal/dev/events"
 )
 
 // streaming is a process that begins a stream with one answer, and then waits to be killed.
@@ -121,5 +124,32 @@ func TestAStreamThatTheAgentEndsIsOver(t *testing.T) {
 	})).addr())
 	if got := ask(t, url); got != "200 "+strings.TrimSpace(whole) {
 		t.Error(got)
+	}
+}
+
+// TestAnEventOfAnySizePasses: one that is too long to be kept until it is whole goes on as it comes.
+func TestAnEventOfAnySizePasses(t *testing.T) {
+	const before, after = "id: 1\ndata: {}\n\n", "\n\nid: 3\ndata: {}\n\n"
+	f, url := startFront(t)
+	agent := startProcess(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, before)
+		_, _ = w.Write(bytes.Repeat([]byte("x"), events.MaxEvent+1))
+		if r.URL.Path == "/breaks" {
+			panic(http.ErrAbortHandler)
+		}
+		_, _ = io.WriteString(w, after)
+	}))
+	f.Switch(agent.addr())
+	for path, whole := range map[string]bool{"/": true, "/breaks": false} {
+		resp, err := http.Post(url+path, "application/json", strings.NewReader(`{"method":"message/stream"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		if (err == nil) != whole || !bytes.HasPrefix(got, []byte(before+"xxx")) || bytes.HasSuffix(got, []byte("x"+after)) != whole {
+			t.Errorf("%s: %d bytes, %v", path, len(got), err)
+		}
 	}
 }

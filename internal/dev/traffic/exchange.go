@@ -48,7 +48,8 @@ type Summary struct {
 	Received  int64     `json:"received"`
 	EventN    int       `json:"events"` // how many events of a stream came
 	Resumed   int       `json:"resumed,omitempty"`
-	Problem   string    `json:"problem,omitempty"` // why it broke
+	Faults    string    `json:"faults,omitempty"`  // that hit it on purpose: "Delay(1s), CutAfter(3)"
+	Problem   string    `json:"problem,omitempty"` // why it broke, or why not all of it is here
 }
 
 // Exchange is a request with its answer. What is in it is never changed.

@@ -2,6 +2,7 @@ package traffic
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"maps"
@@ -46,8 +47,27 @@ func (l *Log) Record(agent int, next http.Handler) http.Handler {
 				panic(p)
 			}
 		}()
-		next.ServeHTTP(&recordedWriter{ResponseWriter: w, c: c}, r)
+		next.ServeHTTP(&recordedWriter{ResponseWriter: w, c: c}, r.WithContext(context.WithValue(r.Context(), callKey{}, c)))
 	})
+}
+
+// callKey is the key of a request's *call in its context.
+type callKey struct{}
+
+// Hit keeps that a fault hit, on purpose, the request of a context that [Log.Record] records.
+func Hit(ctx context.Context, fault string) {
+	c, _ := ctx.Value(callKey{}).(*call)
+	if c == nil {
+		return
+	}
+	c.log.mu.Lock()
+	if s := &c.x.Summary; s.Faults == "" {
+		s.Faults = fault
+	} else {
+		s.Faults += ", " + fault
+	}
+	c.log.mu.Unlock()
+	c.publish()
 }
 
 // call is an exchange while it is recorded. The log's mu guards x and bytes, and asking guards sent until the request is
@@ -299,8 +319,11 @@ func (c *call) write(p []byte) {
 	if c.broken {
 		return
 	}
-	if c.split.Feed(p) != nil {
+	if err := c.split.Feed(p); err != nil {
 		c.broken = true
+		c.log.mu.Lock()
+		c.x.Problem = err.Error() + ": it passed, but it and what follows are not kept"
+		c.log.mu.Unlock()
 		return
 	}
 	for e := c.split.Next(); e != nil; e = c.split.Next() {

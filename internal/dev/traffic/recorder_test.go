@@ -16,6 +16,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/dynamicpb"
 
+	"github.com/a2agen/a2agen/internal/dev/events"
 	"github.com/a2agen/a2agen/internal/dev/live"
 	"github.com/a2agen/a2agen/spec"
 )
@@ -264,4 +265,33 @@ func TestACallerThatLeavesMakesNoError(t *testing.T) {
 	if s := l.List(0, 1)[0]; s.Outcome != "" {
 		t.Errorf("%+v", s)
 	}
+}
+
+// TestAnEventOverTheLimitIsSaid: it passes, and nobody wonders where it is.
+func TestAnEventOverTheLimitIsSaid(t *testing.T) {
+	x, got := exchange(t, &Log{}, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, "data: {\"a\":1}\n\n")
+		_, _ = w.Write(bytes.Repeat([]byte("x"), events.MaxEvent))
+		_, _ = io.WriteString(w, "x\n\ndata: {\"a\":2}\n\n")
+	}, request("POST", "/", `{}`))
+	if len(got) < events.MaxEvent || x.EventN != 1 || x.State != Done || !strings.Contains(x.Problem, "an event is over 24 MiB: it passed") {
+		t.Errorf("%d bytes passed, %+v", len(got), x.Summary)
+	}
+}
+
+// TestAFaultIsSaidOfTheCallItHits while that goes on.
+func TestAFaultIsSaidOfTheCallItHits(t *testing.T) {
+	l := &Log{}
+	x, _ := exchange(t, l, func(w http.ResponseWriter, r *http.Request) {
+		Hit(r.Context(), "Delay(1s)")
+		Hit(r.Context(), "CutAfter(3)")
+		if s := l.List(0, 1); s[0].Faults != "Delay(1s), CutAfter(3)" || s[0].State != Running {
+			t.Errorf("%+v", s[0])
+		}
+	}, request("POST", "/", `{}`))
+	if x.Faults != "Delay(1s), CutAfter(3)" {
+		t.Errorf("%+v", x.Summary)
+	}
+	Hit(t.Context(), "Delay(1s)") // of a request that is not recorded
 }

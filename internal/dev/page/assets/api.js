@@ -2,13 +2,17 @@
 // The API of the page: see the documentation of package page.
 
 /** @typedef {{number: number, name: string, url: string, to?: string, folder?: string, phase: string, since?: string, tookMs: number, paused: boolean, step?: string, problems: {file?: string, line?: number, col?: number, text: string}[] | null, notes: string[] | null}} Agent */
-/** @typedef {{id: number, agent: number, caller: string, begun: string, method: string, path: string, operation?: string, called?: string, binding?: string, version?: string, task?: string, context?: string, message?: string, skill?: string, firstMs: number, state: string, status?: number, outcome?: string, tookMs: number, sent: number, received: number, events: number, resumed?: number, problem?: string}} Summary */
+/** @typedef {{id: number, agent: number, caller: string, begun: string, method: string, path: string, operation?: string, called?: string, binding?: string, version?: string, task?: string, context?: string, message?: string, skill?: string, firstMs: number, state: string, status?: number, outcome?: string, tookMs: number, sent: number, received: number, events: number, resumed?: number, faults?: string, problem?: string}} Summary */
 /** @typedef {{bytes?: string, size: number, cut?: boolean, more?: boolean, json?: unknown[]}} Body */
 /** @typedef {{n: number, atMs: number, id?: string, size: number, bytes?: string, cut?: boolean, more?: boolean, json?: unknown, kind?: string, task?: string, context?: string, state?: string, artifact?: string, append?: boolean, last?: boolean, text?: string}} Event */
 /** @typedef {Summary & {requestHeader: Record<string, string[]>, request: Body, header?: Record<string, string[]>, response: Body, eventList?: Event[]}} Exchange */
 
+/** What is said when the command does not answer. */
+export const away = "a2agen dev does not answer: start it again, and open the address that it prints";
+
 /**
- * Asks the command something. An error is thrown with the sentence that the command says.
+ * Asks the command something. An error is thrown with the sentence that the command says, or one that says that it does
+ * not answer.
  * @param {string} path
  * @param {string} [method]
  * @param {unknown} [body] is sent as JSON
@@ -16,7 +20,9 @@
  * @returns {Promise<any>}
  */
 export async function ask(path, method = "GET", body, signal) {
-  const resp = await fetch(path, { method, signal, body: body === undefined ? undefined : JSON.stringify(body) });
+  const resp = await fetch(path, { method, signal, body: body === undefined ? undefined : JSON.stringify(body) }).catch((err) => {
+    throw signal?.aborted ? err : new Error(away);
+  });
   const text = await resp.text();
   if (!resp.ok) {
     throw new Error(text.startsWith("{") ? JSON.parse(text).error : text);

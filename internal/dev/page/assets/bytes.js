@@ -1,15 +1,17 @@
 // @ts-check
 // What was said in a call, byte for byte.
 import { textOf } from "./api.js";
-import { el } from "./dom.js";
+import { el, fill } from "./dom.js";
 import { bytes, ms } from "./format.js";
 
 /** @type {import("./views.js").Panel<import("./api.js").Exchange>} */
 export const bytesPanel = {
   id: "bytes", title: "Bytes",
   show(root, x) {
-    root.append(
-      el("p", { class: "dim" }, [x.task ? "task " + x.task : "", x.problem ?? "", `${bytes(x.sent)} sent, ${bytes(x.received)} received`].filter(Boolean).join(" · ")),
+    fill(root,
+      x.faults ? el("p", { class: "bad" }, "A fault that is switched on in Faults hit this call: " + x.faults) : null,
+      x.problem ? el("p", { class: "bad" }, x.problem) : null,
+      el("p", { class: "dim" }, [x.task ? "task " + x.task : "", `${bytes(x.sent)} sent, ${bytes(x.received)} received`].filter(Boolean).join(" · ")),
       el("h3", {}, "Request"), headers(x.requestHeader), body(x.request, `/api/calls/${x.id}/request`),
       el("h3", {}, "Answer " + (x.status ?? "")), headers(x.header ?? {}),
       ...(x.eventList ?? []).map((e) => el("div", {},

@@ -6,7 +6,8 @@ import { announce, button, el, fill } from "./dom.js";
 import { bytes, ms, stateName } from "./format.js";
 import { lost } from "./lost.js";
 import { go, link } from "./route.js";
-import { on, state } from "./state.js";
+import { state } from "./state.js";
+import { ended } from "./wait.js";
 
 /** @typedef {import("./agent.js").Interface} Interface */
 /** @typedef {import("./try.js").Trying} Trying */
@@ -115,28 +116,6 @@ function copyOf(request) {
   const copy = structuredClone(request);
   if (copy.message) copy.message.messageId = randomID();
   return copy;
-}
-
-/**
- * Waits for the end of a call.
- * @param {number} id
- * @param {AbortSignal} signal
- * @returns {Promise<void>}
- */
-function ended(id, signal) {
-  return new Promise((done, failed) => {
-    const inner = new AbortController();
-    signal.addEventListener("abort", () => { inner.abort(); failed(new Error("nobody looks any more")); });
-    const look = () => {
-      const s = state.calls.get(id);
-      if (!s || s.state === "running") return;
-      inner.abort();
-      done();
-    };
-    on("call", look, inner.signal);
-    on("loaded", look, inner.signal);
-    look();
-  });
 }
 
 /** All that was answered, in the form of 1.0. @param {Column} c */

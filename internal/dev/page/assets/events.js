@@ -74,7 +74,7 @@ function cells(r, begun) {
   if (!e) {
     const s = state.calls.get(r.call);
     return [el("span", { class: "log call-row" }, el("span", { class: "num" }, "#" + r.call), at, el("span", {}, s?.operation ?? ""), el("span", { class: "num dim" }, bytes(s?.sent ?? 0)),
-      el("span", { class: "words" }, [s?.caller, s?.binding, s?.version, s?.state === "running" ? "running" : s?.state === "broken" ? "broken: " + (s.problem ?? "") : String(s?.status ?? "")].filter(Boolean).join(" · ")))];
+      el("span", { class: "words" }, [s?.caller, s?.binding, s?.version, s?.state === "running" ? "running" : s?.state === "broken" ? "broken: " + (s.problem ?? "") : String(s?.status ?? ""), s?.faults ? "fault: " + s.faults : ""].filter(Boolean).join(" · ")))];
   }
   const words = [stateName(e.state), e.artifact ? "artifact " + e.artifact + (e.append ? " +" : "") + (e.last ? " ." : "") : "", e.text ?? ""].filter(Boolean).join("  ");
   return [el("span", { class: "log" }, el("span", { class: "num" }, e.id || String(e.n)), at, el("span", { class: e.kind === "error" ? "bad" : "" }, e.kind ?? "event"), el("span", { class: "num dim" }, bytes(e.size)),

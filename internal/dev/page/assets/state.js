@@ -1,6 +1,6 @@
 // @ts-check
 // What the page knows: loaded once, and then as the server's feed tells.
-import { ask, follow } from "./api.js";
+import { ask, away, follow } from "./api.js";
 
 /** @typedef {import("./api.js").Agent} Agent */
 /** @typedef {import("./api.js").Summary} Summary */
@@ -150,7 +150,6 @@ async function load() {
 }
 
 const older = "a2agen dev was started again: open the address that it printed last";
-const away = "a2agen dev does not answer; the page goes on when it does";
 
 /** Begins to know things, and never ends. */
 export async function begin() {

@@ -112,7 +112,7 @@ function callRow(c, known, depth) {
     pieces.push({ from: from + e.atMs, to: from + e.atMs, kind: "event", says: [e.n, e.kind, stateName(e.state), e.artifact].filter(Boolean).join(" "), bad: e.kind === "error" });
   }
   const outcome = c.state === "running" ? "runs" : bad ? c.problem || stateName(c.outcome) || "status " + c.status : ms(c.tookMs);
-  return { depth, label: c.called || c.operation || c.method, href: link("traffic", c.id), says: [c.caller, c.binding, c.events ? c.events + " events" : "", outcome].filter(Boolean).join(" · "), pieces };
+  return { depth, label: c.called || c.operation || c.method, href: link("traffic", c.id), says: [c.caller, c.binding, c.events ? c.events + " events" : "", c.faults ? "fault: " + c.faults : "", outcome].filter(Boolean).join(" · "), pieces };
 }
 
 /**

@@ -56,7 +56,7 @@ const chosen = { caller: "", agent: "", binding: "", text: "", failed: false };
 
 /** @param {Summary} s */
 function passes(s) {
-  const has = [s.caller, s.called, s.operation, s.path, s.task, s.context, s.skill, s.outcome, s.version, "#" + s.id].join(" ").toLowerCase();
+  const has = [s.caller, s.called, s.operation, s.path, s.task, s.context, s.skill, s.outcome, s.version, s.faults, "#" + s.id].join(" ").toLowerCase();
   return (!chosen.caller || s.caller === chosen.caller) && (!chosen.agent || String(s.agent) === chosen.agent) && (!chosen.binding || s.binding === chosen.binding) &&
     (!chosen.failed || failed(s)) && has.includes(chosen.text.toLowerCase());
 }
@@ -92,7 +92,8 @@ function callRow(s) {
   const bad = failed(s);
   const what = s.operation && s.operation !== "card" ? s.called || s.operation : s.method + " " + s.path;
   const detail = [s.caller, s.binding, s.version, s.outcome, s.events ? s.events + " events" : ""].filter(Boolean).join(" · ");
-  return [el("span", { class: "call" }, el("span", { class: "dim" }, "#" + s.id), el("span", { class: "two" }, what, el("br"), el("span", { class: "dim" }, detail)),
+  const hit = s.faults ? el("span", { class: "bad" }, "fault: " + s.faults + " ") : null;
+  return [el("span", { class: "call" }, el("span", { class: "dim" }, "#" + s.id), el("span", { class: "two" }, what, el("br"), hit, el("span", { class: "dim" }, detail)),
     el("span", { class: bad ? "bad" : "good" }, status), el("span", { class: "dim" }, s.tookMs ? ms(s.tookMs) : ""))];
 }
 
