@@ -106,7 +106,7 @@ export async function open(b, d, options = {}) {
   page.on("pageerror", (e) => wrong.push(String(e)));
   page.on("console", (m) => { if (m.type() === "error" && !/status of [45]\d\d/.test(m.text())) wrong.push(m.text()); });
   page.on("request", (r) => { if (!r.url().startsWith(new URL(d.page).origin) && !/^(data|blob):/.test(r.url())) wrong.push("it asked for " + r.url()); });
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(60_000);
   await page.goto(d.page);
   await page.locator("#phase").filter({ hasText: /\w/ }).waitFor().catch((err) => { throw new Error([err.message, ...wrong].join("\n")); });
   return {
