@@ -170,18 +170,19 @@ func (s *Store) lost(ctx context.Context) (keys []store.Key) {
 	return keys
 }
 
-// published is called after each change that is stored: it tells the others, and keeps what this instance runs.
-func (s *Store) published(key store.Key, n int64, next *taskstate.State) {
+// published is called after each change that is stored: it tells the others, and keeps what this instance runs. was is
+// who ran the task before.
+func (s *Store) published(key store.Key, n int64, was int32, next *taskstate.State) {
 	i, me := &s.self, s.me()
 	i.mu.Lock()
-	switch was, ok := i.running[n]; {
+	switch mine, ok := i.running[n]; {
 	case next.Open() && next.Runner == me:
 		i.running[n] = run{key, me}
-	case !ok || !next.Open() || next.Runner != was.by: // else it is run under a number whose lease is over: Renew reports it
+	case !ok || !next.Open() || next.Runner != mine.by: // else it is run under a number whose lease is over: Renew reports it
 		delete(i.running, n)
 	}
 	i.mu.Unlock()
-	s.waking.tell(key)
+	s.waking.tellOf(key, was, next)
 }
 
 // end gives back what this instance runs, but for some tasks, and ends its lease.

@@ -102,8 +102,11 @@ func (k *waking) listen(ctx context.Context) {
 		conn, err := k.dialListener(ctx, k.channel)
 		if err == nil {
 			wait, lost = 50*time.Millisecond, failing{}
+			k.others.listen(time.Now())
+			k.sayAll()
 			k.wakeAll(ctx)
 			err = k.receive(ctx, conn)
+			k.others.stop()
 			closeConn(conn)
 		}
 		if ctx.Err() != nil {
@@ -153,10 +156,17 @@ func (k *waking) ping(ctx context.Context, conn *pgx.Conn) error {
 	return conn.Ping(ctx)
 }
 
-// poll asks for the revisions of all watched tasks now and then, and wakes the watchers of those that have changed.
+// poll asks for the revisions of all watched tasks now and then, and wakes the watchers of those that have changed. It
+// also says what is watched here.
 func (k *waking) poll(ctx context.Context) {
 	var lost failing
+	var said time.Time
 	for sleep(ctx, pollEvery) {
+		if now := time.Now(); now.Sub(said) >= sayEvery {
+			said = now
+			k.others.expire(now)
+			k.sayAll()
+		}
 		list := k.watchers.list()
 		if len(list) == 0 {
 			continue

@@ -27,7 +27,7 @@
 //
 //   - database: statements in the schema of the store. connect.go and address.go: how a server is reached. errors.go: what its
 //     errors mean.
-//   - waking (watch.go, listen.go): LISTEN and NOTIFY, and the look once a second. looks: revisions, many in one query.
+//   - waking (watch.go, listen.go, others.go): LISTEN and NOTIFY, and the look once a second. looks: revisions, many in one query.
 //   - instance: the lease of this process, and what it runs. claim.go: takeover of what others ran.
 //   - ledger (owner.go, ledger.go, room.go): owners, what they hold, and what goes when there is no room.
 //   - push.go, note.go, repeat.go, ticket.go, list.go, sweep.go: what their names say, each a part of [store.Store].

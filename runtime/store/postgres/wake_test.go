@@ -153,11 +153,13 @@ func TestNobodyIsToldWhereNobodyIs(t *testing.T) {
 func TestNotificationsNameManyTasksAndNobodyTrustsThem(t *testing.T) {
 	s := &Store{}
 	s.waking.init(s)
+	s.waking.others.listen(time.Now())
 	woken := map[string]int{}
 	for i := range 2 * mostHashes {
 		id := string(rune('a'+i%26)) + strings.Repeat("x", i/26)
-		s.Watch(keyed(id), func() { woken[id]++ })
-		s.waking.notices.pending[hashOf(keyed(id))] = struct{}{}
+		s.waking.watchers.add(keyed(id), func() { woken[id]++ })
+		s.waking.notices.changed[hashOf(keyed(id))] = struct{}{}
+		s.waking.notices.watched[hashOf(keyed(id+"?"))] = struct{}{}
 	}
 	for text := s.waking.notices.take(7); text != ""; text = s.waking.notices.take(7) {
 		if len(text) >= 8000 {
@@ -165,10 +167,10 @@ func TestNotificationsNameManyTasksAndNobodyTrustsThem(t *testing.T) {
 		}
 		s.waking.wakeNamed(text)
 	}
-	if len(woken) != 2*mostHashes {
-		t.Errorf("woken are %d of %d", len(woken), 2*mostHashes)
+	if watched := len(s.waking.others.until); len(woken) != 2*mostHashes || watched != 2*mostHashes {
+		t.Errorf("woken are %d of %d, and %d are watched", len(woken), 2*mostHashes, watched)
 	}
-	for _, text := range []string{"", ":", "7", "7:?", "7:???????????", "x:" + strings.Repeat("A", 7000), "0:AAAAAAAAAAA", strings.Repeat(":", 8000)} {
+	for _, text := range []string{"", ":", "7", "7:?", "7:???????????", "x:" + strings.Repeat("A", 7000), "7:+", "7:+?", "7:AAAAAAAAAAA+AAAAAAAAAAA", "0:AAAAAAAAAAA", strings.Repeat(":", 8000)} {
 		s.waking.wakeNamed(text)
 	}
 }
@@ -180,7 +182,7 @@ func TestWhatChangesSoonAfterANotificationGoesWithTheNext(t *testing.T) {
 	}
 	began := time.Now()
 	for i := 0; time.Since(began) < 30*noticesApart; i++ {
-		s.waking.tell(keyed(string(rune('a' + i%26))))
+		s.waking.tell(keyed(string(rune('a'+i%26))), true)
 		time.Sleep(100 * time.Microsecond)
 	}
 	sent, most := s.Stats().Sent, int64(time.Since(began)/noticesApart)+3 // the first one, the greeting, and the last one

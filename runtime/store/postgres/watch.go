@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/binary"
+	"iter"
 	"log/slog"
 	"strconv"
 	"strings"
@@ -18,7 +19,8 @@ import (
 
 // Instances tell each other which tasks they have changed: after the commit, in one notification for all that were
 // changed meanwhile, so that commits do not wait for each other. A notification names tasks by a hash of their key.
-// It is a hint: nobody waits until it is sent, and an instance that misses one finds the change a second later.
+// It is a hint: nobody waits until it is sent, and an instance that misses one finds the change a second later. What
+// nobody watches is not told (others.go).
 
 // waking wakes those who watch tasks when other instances change them, and tells those what this one changes.
 type waking struct {
@@ -26,18 +28,21 @@ type waking struct {
 	target  *target
 	control *pgxpool.Pool // of its instance
 	channel string
-	me      func() int32 // number of its instance
-	alone   atomic.Bool  // no other instance is there, as far as is known
+	me      func() int32         // number of its instance
+	runs    func(store.Key) bool // whether it runs a task
+	alone   atomic.Bool          // no other instance is there, as far as is known
 	stats   *stats
 	logger  *slog.Logger
 
 	watchers watchers
+	others   otherWatchers
 	notices  notices
 }
 
 func (k *waking) init(s *Store) {
 	k.db, k.target, k.me, k.stats, k.logger = &s.database, s.target, s.me, &s.stats, s.options.Logger
-	k.notices.pending, k.notices.wake = map[uint64]struct{}{}, make(chan struct{}, 1)
+	k.runs = s.runs
+	k.notices.changed, k.notices.watched, k.notices.wake = map[uint64]struct{}{}, map[uint64]struct{}{}, make(chan struct{}, 1)
 }
 
 // watchers are what is woken, by the hash of the task.
@@ -55,7 +60,11 @@ type watcher struct {
 
 // Watch implements [store.Store].
 func (s *Store) Watch(key store.Key, wake func()) (stop func()) {
-	return s.waking.watchers.add(key, wake)
+	stop = s.waking.watchers.add(key, wake)
+	if !s.runs(key) {
+		s.waking.say(key)
+	}
+	return stop
 }
 
 // add adds a watcher of a task.
@@ -135,7 +144,8 @@ func hashOf(key store.Key) uint64 {
 // notices are the tasks that the others are still to be told of.
 type notices struct {
 	mu      sync.Mutex
-	pending map[uint64]struct{}
+	changed map[uint64]struct{}
+	watched map[uint64]struct{} // here, although they are not run here
 	wake    chan struct{}
 }
 
@@ -145,14 +155,17 @@ const (
 	mostHashes  = (8000 - 16) / hashLetters
 )
 
-// tell has the other instances told that a task was changed, if there are any.
-func (k *waking) tell(key store.Key) {
-	if k.alone.Load() {
-		return
+// tell has the other instances told that a task was changed, if there are any, and one of them is to know.
+func (k *waking) tell(key store.Key, always bool) {
+	if h := hashOf(key); !k.alone.Load() && (always || k.others.mustKnow(h, time.Now())) {
+		k.notices.add(k.notices.changed, h)
 	}
-	q := &k.notices
+}
+
+// add adds a task to one of the sets.
+func (q *notices) add(set map[uint64]struct{}, h uint64) {
 	q.mu.Lock()
-	q.pending[hashOf(key)] = struct{}{}
+	set[h] = struct{}{}
 	q.mu.Unlock()
 	select {
 	case q.wake <- struct{}{}:
@@ -160,24 +173,35 @@ func (k *waking) tell(key store.Key) {
 	}
 }
 
-// take makes the text of the next notification of an instance; "": there is nothing to tell.
+// take makes the text of the next notification of an instance: its number, a colon, the tasks that were changed, and after
+// a plus those that it watches. "": there is nothing to tell.
 func (q *notices) take(me int32) string {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.pending) == 0 {
+	n := min(len(q.changed)+len(q.watched), mostHashes)
+	if n == 0 {
 		return ""
 	}
-	text := make([]byte, 0, 16+hashLetters*min(len(q.pending), mostHashes))
+	text := make([]byte, 0, 16+hashLetters*n)
 	text = append(strconv.AppendInt(text, int64(me), 10), ':')
-	n := 0
-	for h := range q.pending {
-		delete(q.pending, h)
-		text = base64.RawURLEncoding.AppendEncode(text, binary.BigEndian.AppendUint64(nil, h))
-		if n++; n == mostHashes {
-			break
-		}
+	text, n = moveHashes(text, q.changed, n)
+	if n > 0 {
+		text, _ = moveHashes(append(text, '+'), q.watched, n)
 	}
 	return string(text)
+}
+
+// moveHashes moves as many hashes from a set to a text, and returns how many more there may be.
+func moveHashes(text []byte, from map[uint64]struct{}, most int) ([]byte, int) {
+	for h := range from {
+		if most == 0 {
+			break
+		}
+		delete(from, h)
+		text = base64.RawURLEncoding.AppendEncode(text, binary.BigEndian.AppendUint64(nil, h))
+		most--
+	}
+	return text, most
 }
 
 // noticesApart is the least time between two notifications of an instance. Each one wakes all instances of the schema,
@@ -226,8 +250,8 @@ func (k *waking) notify(ctx context.Context, channel, text string) error {
 	return err
 }
 
-// wakeNamed wakes who watches the tasks that a notification names. Any role of the database may send one: what cannot
-// be decoded is ignored.
+// wakeNamed wakes who watches the tasks that a notification names, and notes what its sender watches. Any role of the
+// database may send one: what cannot be decoded is ignored.
 func (k *waking) wakeNamed(text string) {
 	by, hashes, ok := strings.Cut(text, ":")
 	switch {
@@ -239,13 +263,28 @@ func (k *waking) wakeNamed(text string) {
 	}
 	k.stats.received.Add(1)
 	k.alone.Store(false)
-	for ; len(hashes) >= hashLetters; hashes = hashes[hashLetters:] {
-		b, err := base64.RawURLEncoding.DecodeString(hashes[:hashLetters])
-		if err != nil {
-			return
-		}
-		for _, w := range k.watchers.of(binary.BigEndian.Uint64(b)) {
+	changed, watched, _ := strings.Cut(hashes, "+")
+	for h := range hashesOf(changed) {
+		for _, w := range k.watchers.of(h) {
 			w.wake()
+		}
+	}
+	now := time.Now()
+	for h := range hashesOf(watched) {
+		if k.others.watch(h, now) {
+			k.notices.add(k.notices.changed, h)
+		}
+	}
+}
+
+// hashesOf reads hashes from a notification.
+func hashesOf(text string) iter.Seq[uint64] {
+	return func(yield func(uint64) bool) {
+		for ; len(text) >= hashLetters; text = text[hashLetters:] {
+			b, err := base64.RawURLEncoding.DecodeString(text[:hashLetters])
+			if err != nil || !yield(binary.BigEndian.Uint64(b)) {
+				return
+			}
 		}
 	}
 }

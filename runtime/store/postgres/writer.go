@@ -28,6 +28,7 @@ type write struct {
 	s      *Store
 	n      int64            // of the task
 	key    store.Key        // of it
+	runner int32            // who ran it before
 	next   *taskstate.State // what it becomes; nil: the write changes no task
 	server int32            // by which it was decided
 	task   statement        // of the row of the task. Those of a batch come first, in the order of their numbers
@@ -262,7 +263,7 @@ func (w *writer) answer(list []*write, err error) {
 	for _, one := range list {
 		one.settle(err)
 		if one.err = err; err == nil && one.n != 0 {
-			w.s.published(one.key, one.n, one.next)
+			w.s.published(one.key, one.n, one.runner, one.next)
 		}
 		close(one.done)
 	}
