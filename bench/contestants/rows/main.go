@@ -85,12 +85,29 @@ func open(ctx context.Context) (maker, error) {
 	return stored{s}, err
 }
 
-func openStore(ctx context.Context) (store.Store, error) {
+func openStore(ctx context.Context) (s store.Store, err error) {
 	logger := slog.New(slog.DiscardHandler)
 	if strings.Contains(*where, "://") {
-		return postgres.Open(ctx, *where, a2a.Protocol(), postgres.Options{Logger: logger})
+		s, err = postgres.Open(ctx, *where, a2a.Protocol(), postgres.Options{Logger: logger})
+	} else {
+		s, err = sqlite.Open(*where, a2a.Protocol(), sqlite.Options{Logger: logger})
 	}
-	return sqlite.Open(*where, a2a.Protocol(), sqlite.Options{Logger: logger})
+	if err != nil {
+		return nil, err
+	}
+	go renew(s)
+	return s, nil
+}
+
+// renew renews the lease of a store as an agent does, until it is closed: with that it finds out whether others are there.
+func renew(s store.Store) {
+	for {
+		lease, err := s.Renew(context.Background())
+		if err != nil || lease.For <= 0 {
+			return
+		}
+		time.Sleep(lease.For / 4)
+	}
 }
 
 // stored makes tasks in a store.
