@@ -20,8 +20,8 @@ import (
 )
 
 // instance is this process as one of several that share the database. It has a row with a lease; the tasks that it
-// runs name it. A lease that is over is never renewed: the instance comes back under another number, and what it ran
-// is for anybody to claim.
+// runs name it. A lease that is over, or was given up, is never renewed: the instance comes back under another number,
+// and what it ran is for anybody to claim.
 type instance struct {
 	number  atomic.Int32
 	name    string // its own: after a failover the number may be given again
@@ -29,6 +29,7 @@ type instance struct {
 	control *pgxpool.Pool // of its own, so that a lease is renewed however busy the rest is
 
 	mu      sync.Mutex
+	granted time.Time     // when the lease was asked for that was granted last
 	running map[int64]run // by number of the task
 
 	claiming sync.Mutex
@@ -46,6 +47,9 @@ type run struct {
 
 // beatTime is how long what must be soon may take: a heartbeat, a notification.
 const beatTime = 5 * time.Second
+
+// nobody is the number of no instance.
+const nobody = 0
 
 // me is the number of this instance, which changes when a lease was lost.
 func (s *Store) me() int32 { return s.self.number.Load() }
@@ -102,7 +106,23 @@ func (s *Store) register(ctx context.Context) error {
 	}
 	s.setClock(begin, db)
 	s.self.number.Store(n)
+	s.self.grant(begin)
 	return nil
+}
+
+// grant notes that a lease was granted that was asked for at a time.
+func (i *instance) grant(asked time.Time) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.granted = asked
+}
+
+// givenUp reports whether what ran under the lease was stopped, since it was not granted again for too long. The row may
+// have been renewed all the same: by a heartbeat that arrived after its sender had stopped waiting for it.
+func (i *instance) givenUp(lease time.Duration) bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return time.Since(i.granted) >= lease*2/3
 }
 
 // clockSQL is the database's clock in nanoseconds, and leaseSQL the end of a lease of $2 microseconds.
@@ -124,15 +144,21 @@ func (s *Store) Renew(ctx context.Context) (store.Lease, error) {
 	var db int64
 	var server string
 	var alone bool
+	me := s.me()
+	if s.self.givenUp(lease.For) {
+		me = nobody
+	}
 	begin := time.Now()
-	err := s.self.control.QueryRow(ctx, s.sql(beatSQL), s.me(), lease.For.Microseconds(), s.self.name).Scan(&renewed, &db, &server, &alone)
+	err := s.self.control.QueryRow(ctx, s.sql(beatSQL), me, lease.For.Microseconds(), s.self.name).Scan(&renewed, &db, &server, &alone)
 	if err != nil {
 		return store.Lease{}, readFailed(err)
 	}
 	s.setClock(begin, db)
 	s.target.isServer(server) // a pooler's connections outlive it
 	s.waking.alone.Store(alone)
-	if !renewed {
+	if renewed {
+		s.self.grant(begin)
+	} else {
 		if err := s.register(ctx); err != nil {
 			return store.Lease{}, err
 		}

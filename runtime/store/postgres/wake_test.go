@@ -242,6 +242,31 @@ func TestALeaseThatIsOverIsNotRenewed(t *testing.T) {
 	}
 }
 
+// TestALeaseThatWasGivenUpIsNotRenewed: a heartbeat that arrives when its sender has stopped what it ran must not keep that
+// from the others.
+func TestALeaseThatWasGivenUpIsNotRenewed(t *testing.T) {
+	address := postgrestest.Server(t)
+	one, two := mustOpen(t, address, Options{}), mustOpen(t, address, Options{})
+	create(t, one, "t")
+	before, lease := one.me(), one.lease()
+	one.self.grant(time.Now().Add(-lease)) // and its row says otherwise
+	if got, err := one.Renew(t.Context()); err != nil || !slices.Equal(got.Lost, []store.Key{keyed("t")}) {
+		t.Errorf("the lease is %+v: %v", got, err)
+	}
+	if one.me() == before {
+		t.Fatal("the instance has its number still")
+	}
+	if _, err := postgrestest.Connect(t, address).Exec(t.Context(), one.sql("UPDATE a2a.instance SET lease=clock_timestamp() WHERE n=$1"), before); err != nil {
+		t.Fatal(err)
+	}
+	if runs, err := two.Claim(t.Context(), []string{"skill"}, 9); err != nil || len(runs) != 1 {
+		t.Errorf("claimed are %+v: %v", runs, err)
+	}
+	if got, err := one.Renew(t.Context()); err != nil || len(got.Lost) > 0 {
+		t.Errorf("the next lease is %+v: %v", got, err)
+	}
+}
+
 // expire ends the lease of an instance, as if it had been stopped for so long.
 func expire(t *testing.T, address string, s *Store) {
 	t.Helper()
