@@ -140,12 +140,12 @@ func (s *Server) initGuard() error {
 	return err
 }
 
-// keyHeaders are the names of the headers that hold API keys.
+// keyHeaders are the names of the headers that hold API keys, and of those that the endpoint of another protocol has.
 func (s *Server) keyHeaders() []string {
 	if s.access.Guard == nil {
-		return nil
+		return s.endpoint.headers
 	}
-	return s.access.Guard.KeyHeaders
+	return slices.Concat(s.access.Guard.KeyHeaders, s.endpoint.headers)
 }
 
 // demands are what the card demands, as the newest version has it. What the skills demand that only the extended one

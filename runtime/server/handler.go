@@ -44,6 +44,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch path := r.URL.Path; {
 	case s.paths.rpc[path]:
 		s.serveRPC(w, r)
+	case s.paths.other[path]:
+		s.serveEndpoint(w, r)
 	case s.cards.At(path) != nil:
 		s.cards.Serve(w, r, s.cards.At(path), httpbinding.AskedVersion(r))
 	case s.paths.extended[path] != nil:

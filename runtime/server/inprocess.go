@@ -21,15 +21,20 @@ func InProcess(s *Server) http.RoundTripper { return inProcess{s} }
 
 type inProcess struct{ server *Server }
 
-// RoundTrip has the server answer a request. It returns with the head of the answer, while the body is written.
+// RoundTrip has the server answer a request.
 func (t inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	var caller *runtime.Caller
 	if c := engine.CallerFrom(r.Context()); c != nil {
 		whole := *c
 		caller = &whole
 	}
-	// The handler's context ends the request, but what it knows of its own task is not for this one.
-	ctx, cancel := context.WithCancel(binding.Inside(context.Background(), caller))
+	return t.server.roundTrip(binding.Inside(context.Background(), caller), r)
+}
+
+// roundTrip answers a request of this process. It returns with the head of the answer, while the body is written. The request's own context ends it, but what that knows, of a handler's task for one,
+// is not for the request: it has the values of values.
+func (s *Server) roundTrip(values context.Context, r *http.Request) (*http.Response, error) {
+	ctx, cancel := context.WithCancel(values)
 	stop := context.AfterFunc(r.Context(), cancel)
 	body, out := io.Pipe()
 	w := &pipedWriter{out: out, begun: make(chan struct{}), response: &http.Response{
@@ -45,7 +50,7 @@ func (t inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 		defer stop()
 		defer cancel()
 		defer func() { w.end(recover()) }()
-		t.server.ServeHTTP(w, inner)
+		s.ServeHTTP(w, inner)
 	}()
 	select {
 	case <-w.begun:

@@ -43,6 +43,7 @@ type options struct {
 	newHTTP   func(*binding.Agent) routes // makes HTTP+JSON; nil: it is not served
 	transport func(*binding.Agent, *origin.Policy) (listen.Transport, error)
 	cert, key string // files
+	endpoint  endpointOption
 	auditPath string
 	auditing  []audit.Option
 	noCallLog bool

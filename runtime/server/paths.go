@@ -17,6 +17,7 @@ import (
 type paths struct {
 	rpc      map[string]bool            // where JSON-RPC is
 	rest     []string                   // below which HTTP+JSON is, encoded, the longest first
+	other    map[string]bool            // where the endpoint of another protocol is
 	extended map[string]*engine.Version // where a version has the extended card that has no operation for it
 }
 

@@ -38,13 +38,15 @@ type Server struct {
 	rpc      *jsonrpc.Binding
 	http     routes           // HTTP+JSON; nil: it is not served
 	beside   listen.Transport // nil: there is none
+	other    Endpoint         // of another protocol; nil: there is none
 	paths    paths            // where they are served
 	policy   *origin.Policy   // which requests are answered, by where they come from
 	cards    *card.Cards
 	resource *card.Resource // nil: there is none
 	page     *page.Page
 
-	sender      PushSender          // of push notifications; nil: there is none
+	sender      PushSender // of push notifications; nil: there is none
+	skills      []Skill
 	tasks       tasks               // where they are kept
 	audit       *audit.Log          // nil: there is none
 	pages       *http.ServeMux      // of the user's own; nil: there are none
@@ -98,6 +100,7 @@ func (s *Server) start(cfg Config) (err error) {
 		s.core.Chosen, s.core.Calls = teller[*engine.Choice](ChoiceLine, os.Stderr), teller[engine.OtherCall](CallLine, os.Stderr)
 	}
 	cfg.Skills = s.handled(cfg.Skills)
+	s.skills = cfg.Skills
 	s.engine, err = engine.New(cfg, s.core)
 	if err == nil && s.engine.Info().Push {
 		err = s.checkPush(cfg.Protocol)
@@ -169,9 +172,11 @@ func (s *Server) bind() (err error) {
 	}
 	s.page = page.New(s.engine, s.cards, page.Credentials{Demands: s.access.Demands, Curl: s.curl}, len(s.paths.rpc) > 0, s.logger)
 	if s.transport != nil {
-		s.beside, err = s.transport(s.agent, s.policy)
+		if s.beside, err = s.transport(s.agent, s.policy); err != nil {
+			return err
+		}
 	}
-	return err
+	return s.openEndpoint()
 }
 
 // Redeem has the handler that waits for an authorization called again, with a value that it reads with Task.Authorized:
@@ -189,6 +194,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	defer s.closeAudit()
 	defer s.closePush()
 	defer s.closeClients()
+	defer s.closeEndpoint()
 	s.drain()
 	return s.engine.Shutdown(ctx)
 }
@@ -204,6 +210,7 @@ func (s *Server) Close() error {
 	defer s.closeAudit()
 	defer s.closePush()
 	defer s.closeClients()
+	defer s.closeEndpoint()
 	s.drain()
 	return s.engine.Close()
 }

@@ -23,6 +23,21 @@ func Inside(ctx context.Context, c *runtime.Caller) context.Context {
 	return context.WithValue(ctx, insideKey{}, c)
 }
 
+// senderKey is the key of the request for whose sender another one is made.
+type senderKey struct{}
+
+// ForSender returns the context of a request that the agent's own process makes for whoever sent r: the credentials of r
+// count as those of the request. Its headers must stay as they are.
+func ForSender(ctx context.Context, r *http.Request) context.Context {
+	return context.WithValue(ctx, senderKey{}, r)
+}
+
+// senderOf returns the request that [ForSender] was given; nil: there is none.
+func senderOf(ctx context.Context) *http.Request {
+	r, _ := ctx.Value(senderKey{}).(*http.Request)
+	return r
+}
+
 // inside sets the caller of a request of the agent's own process. It reports whether it is one.
 func (q *Request) inside() bool {
 	c, ok := q.Context.Value(insideKey{}).(*runtime.Caller)
@@ -35,8 +50,13 @@ func (q *Request) inside() bool {
 	return true
 }
 
-// authenticate sets the caller and its permissions.
+// authenticate sets the caller and its permissions. The credentials are those of r, or of the request for whose sender r
+// is made.
 func (q *Request) authenticate(r *http.Request) *auth.Denial {
+	own, sender := r, senderOf(q.Context)
+	if sender != nil {
+		r = sender.WithContext(q.Context)
+	}
 	if proxied := q.Agent.Access.Proxied; proxied != nil {
 		id, err := proxied(r)
 		if err != nil {
@@ -50,6 +70,9 @@ func (q *Request) authenticate(r *http.Request) *auth.Denial {
 	grant, denial := q.Agent.Access.Guard.Check(r)
 	if denial != nil {
 		return denial
+	}
+	if sender != nil {
+		grant.Request = own
 	}
 	q.Grant, q.Caller = grant, grant.Caller
 	switch {

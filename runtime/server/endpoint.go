@@ -1,0 +1,76 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/a2agen/a2agen/runtime/server/internal/binding"
+)
+
+// Endpoint answers requests at a path of its own in another protocol than A2A: see package mcpserver.
+type Endpoint interface {
+	http.Handler
+	// Close ends all that is open, when the server has shut down.
+	Close()
+}
+
+// EndpointHost is what an [Endpoint] has of its server.
+type EndpointHost struct {
+	Agent  *binding.Agent
+	Skills []Skill // in the card's order, hidden ones among them
+	// Call has the server answer a request of A2A for whoever sent another one: the credentials of sender are checked as
+	// those of the request, over every binding over HTTP. It returns with the head of the answer.
+	Call func(sender, r *http.Request) (*http.Response, error)
+}
+
+// endpointOption says which endpoint there is.
+type endpointOption struct {
+	path    string
+	headers []string // that its requests have, for web pages
+	open    func(EndpointHost) (Endpoint, error)
+}
+
+// WithEndpoint has requests at a path ("/mcp") answered by what open returns. It is for packages of the runtime.
+// headers are those of the requests that web pages of trusted origins may set.
+func WithEndpoint(path string, headers []string, open func(EndpointHost) (Endpoint, error)) Option {
+	return func(o *options) { o.endpoint = endpointOption{path, headers, open} }
+}
+
+// openEndpoint makes the endpoint, if there is one, and finds its paths: a proxy may pass the path of the public URL on,
+// or strip it.
+func (s *Server) openEndpoint() (err error) {
+	o := s.endpoint
+	if o.open == nil {
+		return nil
+	}
+	s.paths.other = map[string]bool{o.path: true, s.cards.Base() + o.path: true}
+	for at := range s.paths.other {
+		if s.paths.rpc[at] {
+			return fmt.Errorf("the card offers JSON-RPC at %q, where another protocol is served: give the interface another path", at)
+		}
+	}
+	s.other, err = o.open(EndpointHost{Agent: s.agent, Skills: s.skills, Call: func(sender, r *http.Request) (*http.Response, error) {
+		return s.roundTrip(binding.ForSender(context.Background(), sender), r)
+	}})
+	return err
+}
+
+func (s *Server) closeEndpoint() {
+	if s.other != nil {
+		s.other.Close()
+	}
+}
+
+// serveEndpoint answers a request at the endpoint, unless a web page of another origin has sent it.
+func (s *Server) serveEndpoint(w http.ResponseWriter, r *http.Request) {
+	if !s.policy.Allow(w, r, "GET, POST, DELETE", false) {
+		return
+	}
+	const exposed = "Access-Control-Expose-Headers"
+	if h := w.Header(); h.Get(exposed) != "" {
+		h.Set(exposed, strings.Join(append([]string{h.Get(exposed)}, s.endpoint.headers...), ", "))
+	}
+	s.other.ServeHTTP(w, r)
+}

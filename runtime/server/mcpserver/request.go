@@ -1,0 +1,155 @@
+package mcpserver
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/engine"
+	"github.com/a2agen/a2agen/runtime/server/internal/binding"
+	"github.com/a2agen/a2agen/runtime/server/internal/httpbinding"
+	"github.com/a2agen/a2agen/runtime/wire"
+)
+
+// bindingName is what observers and the log call refused requests by. Those that are let in they know as calls of A2A.
+const bindingName = "MCP"
+
+// Of a session there is in HTTP no more than this header.
+const (
+	sessionHeader = "Mcp-Session-Id"
+	versionHeader = "Mcp-Protocol-Version"
+)
+
+// afterLeaving is how long a call goes on when its connection has broken. Clients of older versions cancel by another
+// request, which may come after that.
+const afterLeaving = 10 * time.Second
+
+// errLeft is the cause with which a call ends then. Its task goes on.
+var errLeft = errors.New("the client has left")
+
+// ServeHTTP answers a request of MCP. The order of checks is that of A2A: caller, size, form.
+func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	q := &httpbinding.Request{W: w, R: r}
+	q.Request.Begin(r.Context(), e.agent, bindingName)
+	defer func() { q.DropBody(); q.End() }()
+	if err := q.Identify(func(*engine.Version) bool { return true }); err != nil {
+		q.Observe(r.Header)
+		refuse(q, err)
+		return
+	}
+	release, err := e.agent.AdmitStream()
+	if err != nil {
+		refuse(q, err)
+		return
+	}
+	defer release()
+	if r.Method == http.MethodPost && !e.receive(q) {
+		return
+	}
+	if _, err := e.open(); err != nil {
+		refuse(q, err)
+		return
+	}
+	e.serve(q, r)
+}
+
+// serve has the SDK answer a request whose sender is known.
+func (e *endpoint) serve(q *httpbinding.Request, r *http.Request) {
+	stateless := r.Header.Get(versionHeader) >= statelessFrom
+	if !stateless && r.Method == http.MethodPost && r.Header.Get(sessionHeader) == "" && !e.roomForSession() {
+		refuse(q, errSessions)
+		return
+	}
+	p := e.newPost(q, r)
+	a := newAnswer(q.W, e.agent.Limits)
+	defer a.finish()
+	if stateless {
+		e.stateless.ServeHTTP(a, p.request)
+		p.end(nil)
+		return
+	}
+	e.stateful.ServeHTTP(a, p.request)
+	if r.Context().Err() == nil {
+		p.end(nil)
+		return
+	}
+	time.AfterFunc(afterLeaving, func() { p.end(errLeft) })
+}
+
+// Errors of requests that are not let in.
+var (
+	errSessions = engine.ErrBusy.With("there are too many sessions, try again later")
+	errNoJSON   = runtime.ErrParse.With("the body is no JSON")
+	errBatch    = runtime.ErrInvalidRequest.With("a request has one message")
+	errObjects  = runtime.ErrInvalidRequest.With("the request has too many objects")
+)
+
+// objectWeight and copies are what reading a message takes in memory: about so many bytes for each object, and so many
+// times its size, since the SDK copies what it reads.
+const (
+	objectWeight = 256
+	copies       = 3
+)
+
+// receive reads the body within the limits of the agent and looks at its form. It reports whether the request may go on;
+// otherwise it has been answered.
+func (e *endpoint) receive(q *httpbinding.Request) bool {
+	if status, refusal := q.Receive(); refusal != nil {
+		http.Error(q.W, refusal.Text(), status)
+		return false
+	}
+	body := *q.Body
+	if len(body) > binding.FreeBody {
+		weight := copies*int64(len(body)) + objectWeight*int64(bytes.Count(body, []byte("{")))
+		switch {
+		case weight > e.agent.Limits.Bodies/2:
+			http.Error(q.W, errObjects.Text(), http.StatusRequestEntityTooLarge)
+			return false
+		case !q.Count(weight):
+			refuse(q, binding.ErrTooMany)
+			return false
+		}
+	}
+	// The SDK's reader follows nesting as deep as it goes.
+	value, err := wire.ParseValue(body)
+	switch {
+	case err != nil:
+		http.Error(q.W, errNoJSON.Text(), http.StatusBadRequest)
+		return false
+	case value[0] != '{': // a batch of versions before 2025-06-18, in whose place calls can be sent one by one
+		http.Error(q.W, errBatch.Text(), http.StatusBadRequest)
+		return false
+	}
+	q.R.Body, q.R.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	return true
+}
+
+// roomForSession reports whether there may be one more session.
+func (e *endpoint) roomForSession() bool {
+	t, err := e.open()
+	if err != nil {
+		return false
+	}
+	n := 0
+	for s := range t.sessions() {
+		if s.ID() != "" { // it is not one of a single request
+			n++
+		}
+	}
+	return n < e.sessions
+}
+
+// refuse answers with an error of the agent, as over HTTP.
+func refuse(q *httpbinding.Request, err error) {
+	told, status := q.ToldHTTP(err)
+	if status == 0 {
+		status = q.Status(told).HTTP
+	}
+	if status == http.StatusServiceUnavailable {
+		q.W.Header().Set("Retry-After", "1")
+	}
+	http.Error(q.W, told.Text(), status)
+}
