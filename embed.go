@@ -26,6 +26,7 @@ var Chosen = map[string]string{
 	"runtime/push/verify":       "github.com/go-jose/go-jose/v4",
 	"runtime/signedcard":        "github.com/go-jose/go-jose/v4",
 	"runtime/server/grpcserver": "google.golang.org/grpc",
+	"runtime/server/mcpserver":  "github.com/modelcontextprotocol/go-sdk",
 	"runtime/store/postgres":    "github.com/jackc/pgx/v5",
 	"runtime/store/sqlite":      "modernc.org/sqlite",
 }

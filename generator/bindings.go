@@ -10,6 +10,7 @@ import (
 	"github.com/a2agen/a2agen/generator/diag"
 	"github.com/a2agen/a2agen/generator/ir"
 	"github.com/a2agen/a2agen/generator/lower"
+	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/spec"
 )
 
@@ -86,6 +87,15 @@ func shippedWires(c *config.Config) []ir.Encoding {
 	return slices.DeleteFunc(encodings(c), func(e ir.Encoding) bool {
 		return !slices.ContainsFunc(lower.WithWire(e), func(v string) bool { return slices.Contains(c.Versions(), v) })
 	})
+}
+
+// unservedTools refuses an MCP server where its tools could not call the agent: they do so as clients over HTTP do.
+func unservedTools(c *config.Config, agent *ir.Agent) (list diag.List) {
+	if agent.MCP && !slices.ContainsFunc([]string{runtime.BindingJSONRPC, runtime.BindingHTTP}, func(b string) bool { return slices.Contains(agent.Bindings, b) }) {
+		list.Errorf(c.MCP, "not-served", "list "+runtime.BindingJSONRPC+" under bindings, or take mcp out",
+			"tools of MCP call the agent over %s or %s, and it is served over neither", runtime.BindingJSONRPC, runtime.BindingHTTP)
+	}
+	return list
 }
 
 // unserved says which versions a2agen.yaml names that have none of its bindings, and which bindings although agent.yaml

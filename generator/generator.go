@@ -276,11 +276,13 @@ func lowerAgent(out *Output, spoken []lower.Spoken) (*ir.Agent, diag.List) {
 	}
 	agent.RequirementLists, agent.SignCards = out.Config.RequirementLists, out.Config.SignCards
 	agent.Telemetry = out.Config.Telemetry == config.TelemetryOTel
+	agent.MCP = out.Config.MCP.Line > 0
 	agent.Calls.Telemetry = agent.Telemetry
 	agent.Calls.Links = lower.ClientPackages(agent.Bindings)
 	agent.Calls.Credentials = credentials(widest(agent))
 	names.ClientOptions(agent)
 	list.Add(unserved(out.Config, spoken, agent)...)
+	list.Add(unservedTools(out.Config, agent)...)
 	schemes := out.Card.Schemes()
 	agent.Secured = len(schemes) > 0
 	var problems diag.List

@@ -54,6 +54,8 @@ type Config struct {
 	RequirementLists bool
 	// SignCards: the agent links what signs its cards, with the key that the environment names.
 	SignCards bool
+	// MCP is where a2agen.yaml says that the agent serves its skills as an MCP server, too; zero: it does not.
+	MCP diag.Pos
 	// Telemetry is what agent and clients tell of what they do: [TelemetryOTel], or "" for nothing but logs.
 	Telemetry string
 	// Open is where a2agen.yaml says that anybody who reaches the agent may use it; zero: it does not.
@@ -341,6 +343,9 @@ func (cfg *Config) fill(c *shape.Checker, root *yaml.Node) {
 	cfg.RequirementLists = yamlx.Text(yamlx.Get(yamlx.Get(root, "cards"), "requirements")) == requirementLists
 	cfg.SignCards = isTrue(yamlx.Get(yamlx.Get(root, "cards"), "sign"))
 	set(&cfg.Telemetry, yamlx.Get(root, "telemetry"))
+	if n := yamlx.Get(root, "mcp"); isTrue(n) {
+		cfg.MCP = yamlx.Pos(c.File, n)
+	}
 	cfg.fillAuth(c, yamlx.Get(root, "auth"))
 	if list := yamlx.Items(yamlx.Get(root, "bindings")); len(list) > 0 {
 		cfg.Bindings = nil

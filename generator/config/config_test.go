@@ -55,7 +55,7 @@ func TestRead(t *testing.T) {
 		{"a definition of one's own needs no other version", "protocol: [{version: \"1.1-preview\", file: a.proto}]\n", Config{Bindings: byDefault, Protocol: []Protocol{{Version: "1.1-preview", File: "a.proto"}}, Card: "agent.yaml", Store: "memory", Packages: usual}},
 		{
 			"everything that can be said",
-			"protocol: [\"1.0\"]\nprotocol_import: example.com/shared/a2a\ncard: cards/weather.json\npackages: {agent: internal/agent, skills: handlers}\nstore: sqlite\ntelemetry: otel\ncatalog: ../cards\n" +
+			"protocol: [\"1.0\"]\nprotocol_import: example.com/shared/a2a\ncard: cards/weather.json\npackages: {agent: internal/agent, skills: handlers}\nstore: sqlite\ntelemetry: otel\nmcp: true\ncatalog: ../cards\n" +
 				"clients:\n  - {name: routes, url: \"https://routes.example.com\"}\n  - {name: old, file: old/card.json, out: clients/old}\n  - {name: sky, catalog: weather-agent@1.2.0}\n",
 			Config{
 				Catalog:  "../cards",

@@ -346,6 +346,9 @@ func (a *agentPackage) serverOptions() (list []jen.Code) {
 			list = append(list, jen.Qual(modulePath+b.Server, "Serve").Call())
 		}
 	}
+	if a.agent.MCP {
+		list = append(list, jen.Qual(mcpserverPath, "Serve").Call(jen.Qual(a.paths.Protocol, clientProtocol).Call()))
+	}
 	if a.agent.Telemetry {
 		list = append(list, jen.Qual(serverPath, "WithObserver").Call(observer(a.agent)))
 	}

@@ -29,6 +29,7 @@ const (
 	protoPath     = wirePath + "/proto"
 	serverPath    = runtimePath + "/server"
 	webhooksPath  = serverPath + "/webhooks"
+	mcpserverPath = serverPath + "/mcpserver"
 	clientPath    = runtimePath + "/client"
 	authPath      = runtimePath + "/auth"
 	tokenPath     = authPath + "/token"
@@ -83,6 +84,7 @@ func newFile(path, name string) *jen.File {
 	f.ImportName(serverPath, "server")
 	f.ImportName(observePath, "observe")
 	f.ImportName(webhooksPath, "webhooks")
+	f.ImportName(mcpserverPath, "mcpserver")
 	f.ImportName(authPath, "auth")
 	f.ImportName(tokenPath, "token")
 	f.ImportName(signedPath, "signedcard")

@@ -40,6 +40,8 @@ type Agent struct {
 	RequirementLists bool `json:"requirementLists,omitempty"`
 	// SignCards: the server signs its cards, with the key that the environment names.
 	SignCards bool `json:"signCards,omitempty"`
+	// MCP: the server serves the skills over MCP, too.
+	MCP bool `json:"mcp,omitempty"`
 	// Telemetry: the server tells OpenTelemetry of what it does.
 	Telemetry bool `json:"telemetry,omitempty"`
 	// Open: anybody who reaches the agent may use it.

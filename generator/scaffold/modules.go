@@ -16,13 +16,14 @@ import (
 // Modules are what a project requires in addition to the runtime, at the versions that the runtime is tested with.
 type Modules []module.Version
 
-// Packages of the runtime that a project links that accepts tokens, reports to OpenTelemetry, or signs or verifies cards. Those
-// of stores and bindings stand in their tables.
+// Packages of the runtime that a project links that accepts tokens, reports to OpenTelemetry, serves MCP, or signs or verifies
+// cards. Those of stores and bindings stand in their tables.
 const (
 	tokenPackage  = "runtime/auth/token"
 	otelPackage   = "runtime/otel"
 	signedPackage = "runtime/signedcard"
 	oauthPackage  = "runtime/client/oauth"
+	mcpPackage    = "runtime/server/mcpserver"
 )
 
 // Links are what decides, in addition to a2agen.yaml, which modules a project requires.
@@ -67,6 +68,9 @@ func ModulesOf(c *config.Config, links Links) (ms Modules) {
 	}
 	if c.SignCards {
 		link(signedPackage)
+	}
+	if c.MCP.Line > 0 {
+		link(mcpPackage)
 	}
 	for _, r := range required(a2agen.GoMod()) {
 		if slices.Contains(paths, r.Path) {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/a2agen/a2agen"
 	"github.com/a2agen/a2agen/generator/config"
+	"github.com/a2agen/a2agen/generator/diag"
 	"github.com/a2agen/a2agen/runtime"
 )
 
@@ -200,6 +201,7 @@ func TestCheckModule(t *testing.T) {
 func TestModulesAreAllThatAProjectNeeds(t *testing.T) {
 	for pkg, c := range map[string]*config.Config{
 		otelPackage:                 {Telemetry: config.TelemetryOTel},
+		mcpPackage:                  {MCP: diag.Pos{Line: 1}},
 		"runtime/client/grpcclient": {Clients: []config.Client{{Bindings: []string{runtime.BindingGRPC}}}},
 		"runtime/server/grpcserver": {Bindings: []config.Binding{{Name: runtime.BindingGRPC}}},
 	} {
