@@ -74,7 +74,7 @@ var rows = map[string]string{
 		"runtime/server/internal/binding runtime/server/internal/listen runtime/server/internal/origin " +
 		"runtime/wire/proto",
 	"runtime/server/mcpserver": "runtime runtime/client runtime/internal/engine runtime/mcp runtime/observe runtime/server " +
-		"runtime/server/internal/binding runtime/server/internal/httpbinding runtime/server/internal/listen runtime/sse runtime/wire",
+		"runtime/server/internal/binding runtime/server/internal/httpbinding runtime/server/internal/listen runtime/sse",
 	"runtime/server/internal/binding": "runtime runtime/auth runtime/internal/budget runtime/internal/engine runtime/internal/errorformat " +
 		"runtime/internal/observing runtime/observe runtime/server/internal/card",
 	"runtime/server/internal/card": "runtime runtime/auth runtime/internal/engine runtime/server/internal/origin runtime/wire",

@@ -11,7 +11,6 @@ import (
 	"github.com/a2agen/a2agen/runtime/internal/engine"
 	"github.com/a2agen/a2agen/runtime/server/internal/binding"
 	"github.com/a2agen/a2agen/runtime/server/internal/httpbinding"
-	"github.com/a2agen/a2agen/runtime/wire"
 )
 
 // bindingName is what observers and the log call refused requests by. Those that are let in they know as calls of A2A.
@@ -82,8 +81,7 @@ func (e *endpoint) serve(q *httpbinding.Request, r *http.Request) {
 // Errors of requests that are not let in.
 var (
 	errSessions = engine.ErrBusy.With("there are too many sessions, try again later")
-	errNoJSON   = runtime.ErrParse.With("the body is no JSON")
-	errBatch    = runtime.ErrInvalidRequest.With("a request has one message")
+	errBatch    = runtime.ErrInvalidRequest.With("a request has one message: send the messages of a batch one by one")
 	errObjects  = runtime.ErrInvalidRequest.With("the request has too many objects")
 )
 
@@ -113,13 +111,7 @@ func (e *endpoint) receive(q *httpbinding.Request) bool {
 			return false
 		}
 	}
-	// The SDK's reader follows nesting as deep as it goes.
-	value, err := wire.ParseValue(body)
-	switch {
-	case err != nil:
-		http.Error(q.W, errNoJSON.Text(), http.StatusBadRequest)
-		return false
-	case value[0] != '{': // a batch of versions before 2025-06-18, in whose place calls can be sent one by one
+	if bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("[")) { // of versions before 2025-06-18
 		http.Error(q.W, errBatch.Text(), http.StatusBadRequest)
 		return false
 	}
