@@ -30,21 +30,19 @@ type endpointOption struct {
 	path    string
 	headers []string // that its requests have, for web pages
 	open    func(EndpointHost) (Endpoint, error)
+	start   func(*Server) error // nil: there is none
 }
 
 // WithEndpoint has requests at a path ("/mcp") answered by what open returns. It is for packages of the runtime.
 // headers are those of the requests that web pages of trusted origins may set.
 func WithEndpoint(path string, headers []string, open func(EndpointHost) (Endpoint, error)) Option {
-	return func(o *options) { o.endpoint = endpointOption{path, headers, open} }
+	return func(o *options) { o.endpoint = endpointOption{path, headers, open, (*Server).openEndpoint} }
 }
 
-// openEndpoint makes the endpoint, if there is one, and finds its paths: a proxy may pass the path of the public URL on,
-// or strip it.
+// openEndpoint makes the endpoint, and finds its paths: a proxy may pass the path of the public URL on, or strip it.
+// [WithEndpoint] alone refers to it, so that no other agent links what calls it in its own process.
 func (s *Server) openEndpoint() (err error) {
 	o := s.endpoint
-	if o.open == nil {
-		return nil
-	}
 	s.paths.other = map[string]bool{o.path: true, s.cards.Base() + o.path: true}
 	for at := range s.paths.other {
 		if s.paths.rpc[at] {

@@ -176,7 +176,10 @@ func (s *Server) bind() (err error) {
 			return err
 		}
 	}
-	return s.openEndpoint()
+	if s.endpoint.start != nil {
+		err = s.endpoint.start(s)
+	}
+	return err
 }
 
 // Redeem has the handler that waits for an authorization called again, with a value that it reads with Task.Authorized:
