@@ -81,6 +81,9 @@ func Use(b Binding) Option {
 // all that the client speaks are used, in the order of the card. A newer protocol version comes first in any case.
 func Prefer(bindings ...string) Option { return func(c *Client) { c.links.prefer = bindings } }
 
+// Tenant calls the interfaces of a tenant alone, where the card has some of several (R125). "" is those that name none.
+func Tenant(name string) Option { return func(c *Client) { c.links.tenant = &name } }
+
 // WithObserver has observers told of every call. Given more than once they add up.
 func WithObserver(list ...observe.Observer) Option {
 	return func(c *Client) { c.observers = observing.Together(append(c.observers.List(), list...), nil) }

@@ -32,6 +32,7 @@ type linkSet struct {
 	bindings []Binding // that the client speaks
 	prefer   []string  // bindings, by name
 	endpoint string    // to call instead of the interface's URL; "": that
+	tenant   *string   // of the interfaces that may be called; nil: of the first one
 }
 
 // useCard takes a card, with what it demands and the interfaces to call.
@@ -56,7 +57,7 @@ func (s *linkSet) choose(agent *agentCard, n *network, target func(url string) T
 	var failed error
 	for _, i := range s.ordered(agent.info.Interfaces) {
 		v := versionOf(agent.protocol, i)
-		if v == nil || s.version != nil && v != s.version {
+		if v == nil || s.version != nil && v != s.version || s.tenant != nil && i.Tenant != *s.tenant {
 			continue
 		}
 		l, err := s.link(i, v, target)

@@ -18,6 +18,7 @@ type post struct {
 	sender  *http.Request // with credentials
 	request *http.Request // for the SDK, without
 	caller  string        // the principal; "" for nobody who is known
+	tools   *tools        // for its tenant
 	hidden  bool          // the caller may see hidden skills
 	// context is that of its calls. In versions with sessions they may outlive the request.
 	context context.Context
@@ -32,8 +33,8 @@ func postOf(ctx context.Context) *post {
 }
 
 // newPost makes what the SDK gets of a request, whose caller the agent has found: no credentials.
-func (e *endpoint) newPost(q *httpbinding.Request, r *http.Request) *post {
-	p := &post{sender: r, caller: q.Caller.Principal(), hidden: q.Barred == nil}
+func (e *endpoint) newPost(q *httpbinding.Request, r *http.Request, t *tools) *post {
+	p := &post{sender: r, caller: q.Caller.Principal(), tools: t, hidden: q.Barred == nil}
 	p.context, p.end = context.WithCancelCause(e.closing)
 	p.request = q.R.Clone(context.WithValue(r.Context(), postKey{}, p))
 	p.request.Header.Set("Authorization", "Bearer "+placeholder)
@@ -80,7 +81,7 @@ func sentBy(req sdk.Request) *post {
 }
 
 // handedOn are headers of a request of MCP that are those of the calls which it brings, too.
-var handedOn = []string{"A2a-Tenant", http.CanonicalHeaderKey(observe.TraceParent), http.CanonicalHeaderKey(observe.TraceState)}
+var handedOn = []string{tenantHeader, http.CanonicalHeaderKey(observe.TraceParent), http.CanonicalHeaderKey(observe.TraceState)}
 
 // transport makes requests of A2A for the sender of the request of MCP in their context.
 type transport struct{ server.EndpointHost }

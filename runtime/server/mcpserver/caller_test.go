@@ -159,6 +159,19 @@ func TestTenantsAreNamedByAHeader(t *testing.T) {
 	}
 }
 
+func TestTenantsThatTheCardDeclaresHaveToolsEach(t *testing.T) {
+	card := strings.Replace(openCard, `"supportedInterfaces":[{`, `"supportedInterfaces":[{"url":"/one","protocolBinding":"JSONRPC","protocolVersion":"1.0","tenant":"one"},{"tenant":"two",`, 1)
+	a := serve(t, newServer(t, config(t, card, skill("do", func(_ context.Context, task *server.Task, _ []byte) (string, error) {
+		return `{"sky":"` + task.Request().Tenant + `"}`, nil
+	}))))
+	body, header := modern("tools/call", "do", `"name":"do","arguments":{"city":"Rome"}`)
+	for tenant, want := range map[string]string{"": `"sky":"one"`, "one": `"sky":"one"`, "two": `"sky":"two"`, "three": `"isError":true`} {
+		if _, _, answer := a.post("/mcp", body, append(slices.Clone(header), "A2A-Tenant: "+tenant)...); !strings.Contains(answer, want) {
+			t.Errorf("%q: %s", tenant, answer)
+		}
+	}
+}
+
 // hidden is an agent whose skill "vault" only known callers see, whom a header names.
 func hidden(t *testing.T) *agent {
 	c := config(t, openCard, named(), blue("vault"))

@@ -12,17 +12,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
+	"maps"
 	"net/http"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/a2agen/a2agen/runtime"
 	rpc "github.com/a2agen/a2agen/runtime/client"
+	"github.com/a2agen/a2agen/runtime/internal/engine"
 	"github.com/a2agen/a2agen/runtime/mcp"
 	"github.com/a2agen/a2agen/runtime/server"
 	"github.com/a2agen/a2agen/runtime/server/internal/binding"
@@ -66,9 +66,10 @@ type endpoint struct {
 	closing context.Context // ends when the server has shut down
 	end     context.CancelCauseFunc
 
-	open                func() (*tools, error) // with the first request
-	opened              atomic.Pointer[tools]  // nil before that
 	stateless, stateful http.Handler
+
+	mu     sync.Mutex
+	opened map[string]*tools // by tenant, of those that the card declares; "" is any other
 }
 
 // tools are MCP servers with the skills as tools, and the client that calls the agent.
@@ -85,9 +86,8 @@ func newEndpoint(p *runtime.Protocol, h server.EndpointHost) (*endpoint, error) 
 	if all := h.Agent.Info().Interfaces; len(all) > 0 && !slices.ContainsFunc(all, overHTTP) {
 		return nil, fmt.Errorf("mcpserver: the card offers neither %s nor %s, by one of which tools call the agent", runtime.BindingJSONRPC, runtime.BindingHTTP)
 	}
-	e := &endpoint{agent: h.Agent, protocol: p, host: h, sessions: max(1, h.Agent.Limits.Streams/sessionShare)}
+	e := &endpoint{agent: h.Agent, protocol: p, host: h, sessions: max(1, h.Agent.Limits.Streams/sessionShare), opened: map[string]*tools{}}
 	e.closing, e.end = context.WithCancelCause(context.Background())
-	e.open = sync.OnceValues(e.connect)
 	// Host names and origins are checked by the agent's server, which knows its own names; sizes by receive.
 	e.stateless = identified(sdk.NewStreamableHTTPHandler(e.server, &sdk.StreamableHTTPOptions{
 		Stateless: true, PropagateRequestCancellation: true, DisableLocalhostProtection: true, MaxRequestBodyBytes: -1,
@@ -98,10 +98,35 @@ func newEndpoint(p *runtime.Protocol, h server.EndpointHost) (*endpoint, error) 
 	return e, nil
 }
 
+// open returns the tools for requests that name a tenant, which are made with the first of them.
+func (e *endpoint) open(tenant string) (*tools, error) {
+	if !e.agent.DeclaresTenant(tenant) {
+		tenant = "" // any other, which is said with each call, or the first one that the card declares
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch t := e.opened[tenant]; {
+	case e.closing.Err() != nil:
+		return nil, errOver
+	case t != nil:
+		return t, nil
+	}
+	t, err := e.connect(tenant)
+	if err == nil {
+		e.opened[tenant] = t
+	}
+	return t, err
+}
+
 // connect makes the client of the agent and what serves its skills.
-func (e *endpoint) connect() (*tools, error) {
-	c, err := rpc.New(context.Background(), e.protocol, "http://localhost", rpc.HTTPClient(&http.Client{Transport: transport{e.host}}),
-		rpc.Prefer(runtime.BindingJSONRPC, runtime.BindingHTTP), rpc.SendAnyway(), rpc.Name("itself"))
+func (e *endpoint) connect(tenant string) (*tools, error) {
+	options := []rpc.Option{
+		rpc.HTTPClient(&http.Client{Transport: transport{e.host}}), rpc.Prefer(runtime.BindingJSONRPC, runtime.BindingHTTP), rpc.SendAnyway(), rpc.Name("itself"),
+	}
+	if tenant != "" {
+		options = append(options, rpc.Tenant(tenant))
+	}
+	c, err := rpc.New(context.Background(), e.protocol, "http://localhost", options...)
 	if err != nil {
 		return nil, fmt.Errorf("mcpserver: %w", err)
 	}
@@ -112,7 +137,6 @@ func (e *endpoint) connect() (*tools, error) {
 	if slices.ContainsFunc(skills, hidden) {
 		t.public = e.newServer(c, slices.DeleteFunc(slices.Clone(skills), hidden))
 	}
-	e.opened.Store(t)
 	return t, nil
 }
 
@@ -139,42 +163,43 @@ func schema(text string) []byte {
 
 // server is the SDK's for a request: its tools are those that the caller may see.
 func (e *endpoint) server(r *http.Request) *sdk.Server {
-	t, err := e.open()
 	p := postOf(r.Context())
-	switch {
-	case err != nil || p == nil:
-		return nil
-	case p.hidden:
-		return t.all
+	if p.hidden {
+		return p.tools.all
 	}
-	return t.public
+	return p.tools.public
 }
 
 // errClosing is the cause with which calls end when the server has shut down. Their tasks are as the server left them.
-var errClosing = errors.New("the agent is shutting down")
+// errOver answers requests that come after that.
+var (
+	errClosing = errors.New("the agent is shutting down")
+	errOver    = engine.ErrBusy.With("the agent is shutting down")
+)
 
 // Close ends all requests and sessions.
 func (e *endpoint) Close() {
 	e.end(errClosing)
-	t := e.opened.Load()
-	if t == nil {
-		return
-	}
-	for s := range t.sessions() {
+	for _, s := range e.openSessions() {
 		_ = s.Close() // an error is that of the connection
 	}
-	t.client.Close()
+	for _, t := range e.openTools() {
+		t.client.Close()
+	}
 }
 
-// sessions are those of all callers, also such as last no longer than their request.
-func (t *tools) sessions() iter.Seq[*sdk.ServerSession] {
-	return func(yield func(*sdk.ServerSession) bool) {
+// openSessions are those of all callers, also such as last no longer than their request.
+func (e *endpoint) openSessions() (all []*sdk.ServerSession) {
+	for _, t := range e.openTools() {
 		for _, s := range slices.Compact([]*sdk.Server{t.public, t.all}) {
-			for session := range s.Sessions() {
-				if !yield(session) {
-					return
-				}
-			}
+			all = slices.AppendSeq(all, s.Sessions())
 		}
 	}
+	return all
+}
+
+func (e *endpoint) openTools() []*tools {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Collect(maps.Values(e.opened))
 }

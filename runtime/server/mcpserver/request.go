@@ -16,10 +16,11 @@ import (
 // bindingName is what observers and the log call refused requests by. Those that are let in they know as calls of A2A.
 const bindingName = "MCP"
 
-// Of a session there is in HTTP no more than this header.
+// Headers of requests, in the form of header map keys.
 const (
 	sessionHeader = "Mcp-Session-Id"
 	versionHeader = "Mcp-Protocol-Version"
+	tenantHeader  = "A2a-Tenant"
 )
 
 // afterLeaving is how long a call goes on when its connection has broken. Clients of older versions cancel by another
@@ -48,21 +49,22 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodPost && !e.receive(q) {
 		return
 	}
-	if _, err := e.open(); err != nil {
+	t, err := e.open(r.Header.Get(tenantHeader))
+	if err != nil {
 		refuse(q, err)
 		return
 	}
-	e.serve(q, r)
+	e.serve(q, r, t)
 }
 
 // serve has the SDK answer a request whose sender is known.
-func (e *endpoint) serve(q *httpbinding.Request, r *http.Request) {
+func (e *endpoint) serve(q *httpbinding.Request, r *http.Request, t *tools) {
 	stateless := r.Header.Get(versionHeader) >= statelessFrom
 	if !stateless && r.Method == http.MethodPost && r.Header.Get(sessionHeader) == "" && !e.roomForSession() {
 		refuse(q, errSessions)
 		return
 	}
-	p := e.newPost(q, r)
+	p := e.newPost(q, r, t)
 	a := newAnswer(q.W, e.agent.Limits)
 	defer a.finish()
 	if stateless {
@@ -121,12 +123,8 @@ func (e *endpoint) receive(q *httpbinding.Request) bool {
 
 // roomForSession reports whether there may be one more session.
 func (e *endpoint) roomForSession() bool {
-	t, err := e.open()
-	if err != nil {
-		return false
-	}
 	n := 0
-	for s := range t.sessions() {
+	for _, s := range e.openSessions() {
 		if s.ID() != "" { // it is not one of a single request
 			n++
 		}
