@@ -42,7 +42,7 @@ func (t *skillTool) call(ctx context.Context, req *sdk.CallToolRequest) (*sdk.Ca
 	defer stop()
 	next, result := c.begin(running)
 	for next != nil {
-		r, ask := c.follow(ctx, next)
+		r, ask := c.follow(ctx, running, next)
 		if ctx.Err() != nil {
 			c.left(ctx)
 			return nil, ctx.Err()
@@ -72,24 +72,33 @@ func (c *call) begin(ctx context.Context) (steps, *sdk.CallToolResult) {
 }
 
 // follow reports steps as progress, and returns what they come to: a result, or a question.
-func (c *call) follow(ctx context.Context, steps steps) (*sdk.CallToolResult, *rpc.InputRequiredError) {
+func (c *call) follow(ctx, running context.Context, steps steps) (*sdk.CallToolResult, *rpc.InputRequiredError) {
 	for e, err := range steps {
 		c.named(e.TaskID)
-		var ask *rpc.InputRequiredError
 		switch {
 		case ctx.Err() != nil:
 			return nil, nil
-		case errors.As(err, &ask):
-			return nil, ask
-		case err != nil:
-			return failed(err), nil
-		case e.Done:
-			return c.result(e.Result), nil
-		case e.Artifact != nil || !e.State.Terminal() && !e.State.Interrupted(): // what is said in the end is in the result
+		case err != nil || e.Done:
+			return c.came(e.Result, err)
+		case e.State == runtime.StateAuthRequired: // the stream may stay open until it is given
+			return c.came(c.Client.Await(running, e.TaskID, c.opts...))
+		case e.Artifact != nil || !e.State.Terminal(): // what is said in the end is in the result
 			c.progress.say(e.Text())
 		}
 	}
 	return failure("The tool did not answer."), nil
+}
+
+// came is what a call came to, as the client has it.
+func (c *call) came(r *rpc.Result, err error) (*sdk.CallToolResult, *rpc.InputRequiredError) {
+	var ask *rpc.InputRequiredError
+	switch {
+	case errors.As(err, &ask):
+		return nil, ask
+	case err != nil:
+		return failed(err), nil
+	}
+	return c.result(r), nil
 }
 
 // untilNamed returns a context for calls of the agent that ends with ctx; but when the caller cancels before the agent

@@ -35,6 +35,9 @@ const (
 	opensURLs = `{"elicitation":{"form":{},"url":{}}}`
 )
 
+// maxLine is how long a line of the host may be, in bytes.
+const maxLine = 1 << 20
+
 // patience is how long a test waits for what must come.
 const patience = time.Minute
 
@@ -43,6 +46,8 @@ type agent struct {
 	options mcp.Options
 	server  *server.Server
 
+	gate chan struct{} // if it is not nil, requests wait for it
+
 	mu      sync.Mutex
 	headers []http.Header // of the requests to the agent
 }
@@ -50,8 +55,14 @@ type agent struct {
 // agentOf makes an agent with one skill, "do", with its contract as a card has it.
 func agentOf(t *testing.T, version, input, output string, run func(context.Context, *server.Task, any) ([]byte, error)) *agent {
 	t.Helper()
+	return agentThat(t, `"streaming":true`, version, input, output, run)
+}
+
+// agentThat is agentOf with the capabilities.
+func agentThat(t *testing.T, can, version, input, output string, run func(context.Context, *server.Task, any) ([]byte, error)) *agent {
+	t.Helper()
 	p := a2a.Protocol()
-	card, err := p.DecodeCard([]byte(`{"name":"tester","description":"A tester.","version":"7","capabilities":{"streaming":true},
+	card, err := p.DecodeCard([]byte(`{"name":"tester","description":"A tester.","version":"7","capabilities":{` + can + `},
 		"supportedInterfaces":[{"url":"http://agent.test/","protocolBinding":"JSONRPC","protocolVersion":"` + version + `"}],
 		"defaultInputModes":["text/plain","application/json"],"defaultOutputModes":["text/plain","application/json"],
 		"skills":[{"id":"do","name":"Do","description":"Does it.","tags":["t"]}]}`))
@@ -83,6 +94,13 @@ func (a *agent) RoundTrip(r *http.Request) (*http.Response, error) {
 	a.mu.Lock()
 	a.headers = append(a.headers, r.Header.Clone())
 	a.mu.Unlock()
+	if a.gate != nil {
+		select {
+		case <-a.gate:
+		case <-r.Context().Done():
+			return nil, r.Context().Err()
+		}
+	}
 	return server.InProcess(a.server).RoundTrip(r)
 }
 
@@ -114,7 +132,7 @@ func connect(t *testing.T, o mcp.Options, version, capabilities string) *host {
 	h := &host{t: t, version: version, capabilities: capabilities, out: fromHost, lines: make(chan string, 1000), ended: make(chan error, 1)}
 	ctx, stop := context.WithCancel(t.Context())
 	go func() {
-		h.ended <- mcp.NewServer(o).Run(ctx, &sdk.IOTransport{Reader: toServer, Writer: fromServer})
+		h.ended <- mcp.NewServer(o).Run(ctx, &sdk.IOTransport{Reader: toServer, Writer: fromServer, MaxLineLength: maxLine})
 		_ = fromServer.Close()
 	}()
 	go func() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -134,10 +135,28 @@ func answerPart(schema json.RawMessage, content map[string]any) (part runtime.Pa
 	return runtime.Data(json.RawMessage(text)), json.Valid([]byte(text))
 }
 
-// wait waits for a task that goes on by itself, or has ended.
+// wait waits for a task that goes on by itself, has ended, or waits for an authorization that a person is giving.
 func (c *call) wait(ctx context.Context, task string) steps {
 	return func(yield func(rpc.Event[*rpc.Result], error) bool) {
-		r, err := c.Client.Await(ctx, task, c.opts...)
-		yield(rpc.Event[*rpc.Result]{TaskID: task, Done: err == nil, Result: r}, err)
+		for pause := minPause; ; pause = min(2*pause, maxPause) {
+			r, err := c.Client.Await(ctx, task, c.opts...)
+			var ask *rpc.InputRequiredError
+			if !errors.As(err, &ask) || ask.Auth == nil {
+				yield(rpc.Event[*rpc.Result]{TaskID: task, Done: err == nil, Result: r}, err)
+				return
+			}
+			select {
+			case <-time.After(pause):
+			case <-ctx.Done():
+				yield(rpc.Event[*rpc.Result]{TaskID: task}, ctx.Err())
+				return
+			}
+		}
 	}
 }
+
+// minPause and maxPause are how long to wait before a task is asked for again that waits for an authorization.
+const (
+	minPause = 100 * time.Millisecond
+	maxPause = 2 * time.Second
+)
