@@ -33,6 +33,7 @@ var parts = map[string]string{
 	"clients":    "example.com/hello/a2a.parseResult",
 	"configs":    "example.com/hello/a2a.newPushPage",
 	"test kit":   "github.com/a2agen/a2agen/runtime/a2atest.",
+	"MCP":        "github.com/modelcontextprotocol/go-sdk/",
 	"conform":    "github.com/a2agen/a2agen/runtime/conform.",
 }
 

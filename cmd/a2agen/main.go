@@ -96,7 +96,7 @@ A2A protocol, and somebody else's card into a typed Go client.`,
 		}
 		return fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())
 	})
-	root.AddCommand(initCommand(), generateCommand(), checkCommand(), updateCommand(), validateCommand(), cardCommand(), catalogCommand(), importCommand(), inspectCommand(), clientCommand(), callCommand(), conformCommand(), loginCommand(), logoutCommand(), faultCommand(), schemaCommand(), specCommand(), tasksCommand(), devCommand(), versionCommand())
+	root.AddCommand(initCommand(), generateCommand(), checkCommand(), updateCommand(), validateCommand(), cardCommand(), catalogCommand(), importCommand(), inspectCommand(), clientCommand(), callCommand(), mcpCommand(), conformCommand(), loginCommand(), logoutCommand(), faultCommand(), schemaCommand(), specCommand(), tasksCommand(), devCommand(), versionCommand())
 	refuseStrangers(root)
 	return root
 }

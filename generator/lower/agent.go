@@ -28,7 +28,7 @@ func Agent(c *card.Card, spoken []Spoken) (*ir.Agent, diag.List) {
 	}
 	for _, s := range c.Skills {
 		skill := agentSkill(s)
-		skill.Convention = convention(c, s)
+		skill.Convention = Convention(c, s)
 		agent.Skills = append(agent.Skills, skill)
 	}
 	names.Skills(agent.Skills)
@@ -49,8 +49,8 @@ func Agent(c *card.Card, spoken []Spoken) (*ir.Agent, diag.List) {
 	return agent, p.problems
 }
 
-// convention is how a client calls a skill of somebody else's agent. An agent that takes no JSON gets its input as text.
-func convention(c *card.Card, s *card.Skill) ir.Convention {
+// Convention is how a client calls a skill of somebody else's agent. An agent that takes no JSON gets its input as text.
+func Convention(c *card.Card, s *card.Skill) ir.Convention {
 	if s.Convention.Func == "" && c.Origin != "" && !c.Extended && s.Input != nil && !slices.ContainsFunc(s.InputModes, takesJSON) {
 		return ir.Convention{Func: "ByJSONText"}
 	}

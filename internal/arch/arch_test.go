@@ -158,10 +158,11 @@ var rows = map[string]string{
 		"generator/scaffold generator/suggest internal/catalog internal/openapi internal/project/disk internal/project/merge internal/project/remote internal/watch runtime runtime/signedcard runtime/wire spec",
 
 	// The command.
-	"internal/shell": "",
-	"internal/login": "internal/a2awires internal/shell runtime/auth runtime/client runtime/client/grpcclient runtime/client/oauth",
-	"internal/talk":  "generator/yamlx internal/a2awires internal/dev/traffic internal/login internal/shell runtime runtime/client runtime/client/grpcclient runtime/client/oauth runtime/server runtime/wire",
-	"cmd/a2agen": ". generator generator/card generator/carddiff generator/config generator/diag generator/lower generator/scaffold generator/yamlx internal/a2awires internal/catalog internal/dev internal/faultproxy internal/project " +
+	"internal/shell":  "",
+	"internal/login":  "internal/a2awires internal/shell runtime/auth runtime/client runtime/client/grpcclient runtime/client/oauth",
+	"internal/bridge": "generator/card generator/lower internal/a2awires internal/project/remote internal/talk runtime/client runtime/mcp",
+	"internal/talk":   "generator/yamlx internal/a2awires internal/dev/traffic internal/login internal/shell runtime runtime/client runtime/client/grpcclient runtime/client/oauth runtime/server runtime/wire",
+	"cmd/a2agen": ". generator generator/card generator/carddiff generator/config generator/diag generator/lower generator/scaffold generator/yamlx internal/a2awires internal/bridge internal/catalog internal/dev internal/faultproxy internal/project " +
 		"internal/project/disk internal/login internal/shell internal/talk internal/timeline runtime runtime/client/oauth runtime/conform runtime/fault runtime/server runtime/signedcard runtime/store/admin runtime/store/postgres runtime/store/spread runtime/store/sqlite spec",
 	"internal/faultproxy": "runtime runtime/fault",
 
@@ -367,7 +368,7 @@ func TestAgentsLinkLittle(t *testing.T) {
 			}
 		}
 	}
-	tool := []string{"cmd/a2agen", "internal/dev/caller", "internal/dev/forms", "internal/dev/inbox", "internal/login", "internal/project", "internal/talk"} // is no agent
+	tool := []string{"cmd/a2agen", "internal/bridge", "internal/dev/caller", "internal/dev/forms", "internal/dev/inbox", "internal/login", "internal/project", "internal/talk"} // is no agent
 	for _, p := range list(t, "./...") {
 		from, _ := ours(p.ImportPath)
 		for _, imp := range p.Imports {

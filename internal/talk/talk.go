@@ -48,6 +48,9 @@ type Options struct {
 	Trace   bool   // print on Err what goes over the wire
 	Output  string // folder for the files of the answer
 
+	// HTTP makes the requests, if it is not nil; the agent is then called over HTTP alone.
+	HTTP *http.Client
+
 	In       io.Reader
 	Out, Err io.Writer
 	Asks     bool // a person sits at In and Err, and answers
@@ -149,6 +152,28 @@ func (t *talk) data() ([]byte, error) {
 	return []byte(t.Data), nil
 }
 
+// Agent is an agent that can be called.
+type Agent struct {
+	Client *rpc.Client
+	// Card is what the agent shows to this caller, if that is more than to everybody (R23); nil otherwise.
+	Card *a2awires.AgentCard
+}
+
+// Dial makes a client of the agent, with the credentials that [Run] would use. An error is an *[Error].
+func Dial(ctx context.Context, o Options) (*Agent, error) {
+	t := &talk{Options: o}
+	t.print = &printer{Options: &t.Options}
+	c, err := t.dial(ctx)
+	if err != nil {
+		return nil, t.failed(ctx, err)
+	}
+	a := &Agent{Client: c}
+	if card := t.card(ctx, c); card != c.Card().Generated() {
+		a.Card = card
+	}
+	return a, nil
+}
+
 // dial fetches the agent's card and makes a client.
 func (t *talk) dial(ctx context.Context) (*rpc.Client, error) {
 	url, err := Address(t.Target)
@@ -185,6 +210,9 @@ func (t *talk) dial(ctx context.Context) (*rpc.Client, error) {
 
 // transports are those over which the agent is called. A trace prints what passes, of the card, too.
 func (t *talk) transports() []rpc.Option {
+	if t.HTTP != nil {
+		return []rpc.Option{rpc.HTTPClient(t.HTTP)}
+	}
 	if !t.Trace {
 		return []rpc.Option{rpc.Use(grpcclient.Binding())}
 	}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"cmp"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/a2agen/a2agen/internal/bridge"
+)
+
+func mcpCommand() *cobra.Command {
+	var o bridge.Options
+	cmd := &cobra.Command{
+		Use:   "mcp URL|DIR",
+		Short: "Offer the skills of any agent to an MCP host, over stdin and stdout",
+		Long: `mcp is a server of the Model Context Protocol for hosts that start a command. Each skill on the agent's card is a tool, with the schemas
+that the card has for it, or else with one text. The agent may be of any version of A2A, and written in any language; "." is the agent of this
+project, which must be running, as for "a2agen call".
+
+What the agent says meanwhile is progress. Its questions are asked of the person at the host, if the host can do that; a call that the
+host cancels is canceled at the agent; what fails is a result that tells the model why. docs/mcp.md says what MCP cannot carry.
+
+Credentials are those of "a2agen call": --token, A2A_TOKEN or --header; else A2A_CLIENT_<SCHEME> for the schemes of the card; else
+"a2agen login". A host passes variables on if its settings name them. Who starts the command is the caller of every tool.
+
+A URL is called only at a public address, without a proxy and not over gRPC, unless --allow-private-network says that the agent may be anywhere.
+
+Nothing but MCP goes to stdout; notes go to stderr. The command ends when the host closes stdin; tasks that are under way go on.
+Exit codes: 0 the host has left; 1 the agent refuses the caller; 2 the agent cannot be reached or understood, or what the host sends is no MCP.`,
+		Example: `  a2agen mcp https://agent.example.com     # what a host starts
+  a2agen mcp .                             # the agent of this project
+  a2agen mcp http://127.0.0.1:9000 --allow-private-network
+  claude mcp add weather -- a2agen mcp https://weather.example.com
+
+In the settings of a host:
+  {"mcpServers": {"weather": {
+    "command": "a2agen", "args": ["mcp", "https://weather.example.com"], "env": {"A2A_TOKEN": "…"}
+  }}}
+
+By hand, with the Inspector:
+  npx @modelcontextprotocol/inspector --cli a2agen mcp . --method tools/list`,
+		Args:              exactly(1, "the URL of an agent, or a project's folder"),
+		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Target, o.Token = args[0], cmp.Or(o.Token, token(o.Headers))
+			o.In, o.Out, o.Err = cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()
+			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
+			defer stop()
+			return bridge.Serve(ctx, o)
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&o.AllowPrivate, "allow-private-network", false, "call an agent at a private or loopback address, too")
+	f.StringArrayVarP(&o.Headers, "header", "H", nil, "send this `'Name: value'` with every request; may be given several times")
+	f.StringVar(&o.Token, "token", "", "send this bearer `token`, to the agent's host only; prefer "+envToken+", which other users of this machine cannot see")
+	anyWord(cmd, "header", "token")
+	return cmd
+}
