@@ -8,13 +8,20 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/a2agen/a2agen/internal/test/faultstore"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/memory"
 	"github.com/a2agen/a2agen/runtime/task"
 )
 
 // repeating is an agent whose skill counts how often it was called, and waits for proceed.
 func repeating(t *testing.T, r Repeats) (a *agent, runs *atomic.Int32, proceed chan struct{}) {
+	return repeatingIn(t, nil, r)
+}
+
+// repeatingIn is repeating with a store.
+func repeatingIn(t *testing.T, s store.Store, r Repeats) (a *agent, runs *atomic.Int32, proceed chan struct{}) {
 	runs, proceed = new(atomic.Int32), make(chan struct{})
 	work := skillOf("work", func(ctx context.Context, c *task.Task) (string, error) {
 		runs.Add(1)
@@ -31,7 +38,7 @@ func repeating(t *testing.T, r Repeats) (a *agent, runs *atomic.Int32, proceed c
 		}
 		return "", c.Reply(runtime.Text("done: " + c.Text()))
 	})
-	a = newAgent(t, Options{}, work)
+	a = newAgent(t, Options{Store: s}, work)
 	a.repeats = r
 	a.repeats.Window = runtime.RepeatWindow
 	return a, runs, proceed
@@ -166,6 +173,34 @@ func TestHowMessagesAreKnown(t *testing.T) {
 				t.Errorf("%d runs, want %d", n, c.runs)
 			}
 		})
+	}
+}
+
+// While the store cannot tell whether a message came before, nobody is told that its task has ended without it.
+func TestAMessageThatEndedItsTaskComesAgainWithoutTheStore(t *testing.T) {
+	stored := faultstore.New(memory.New(memory.Limits{}), nil)
+	a, _, proceed := repeatingIn(t, stored, Repeats{})
+	close(proceed)
+	got, err := a.keyed("k", "SendMessage", strings.Replace(message(""), "hello", "ask", 1))
+	asked := taskOf(t, got, err)
+	answer := func() (Answer, error) { return a.keyed("answer", "SendMessage", followUp(asked.ID, "")) }
+	got, err = answer()
+	if ended := taskOf(t, got, err); ended.State != runtime.StateCompleted {
+		t.Fatalf("the task is %v", ended.State)
+	}
+	stored.Plan(func(c faultstore.Call) faultstore.Fault {
+		if c.Op == "apply" {
+			return faultstore.Fault{Refuse: store.ErrUnavailable}
+		}
+		return faultstore.Fault{}
+	})
+	if got, err := answer(); !Away(err) {
+		t.Errorf("without the store: %v, %v", got, err)
+	}
+	stored.Plan(nil)
+	got, err = answer()
+	if again := taskOf(t, got, err); again.ID != asked.ID || again.State != runtime.StateCompleted {
+		t.Errorf("with it: %+v", again)
 	}
 }
 

@@ -179,7 +179,8 @@ func (a *arrival) askedAgain(m *Message, version int64, missing []runtime.Part) 
 	return nil
 }
 
-// cameAgain reports whether a message whose task has ended came before: what ended it may be that message.
+// cameAgain returns a [store.Repeated] if a message whose task has ended came before: what ended it may be that message.
+// Another error says that the store cannot tell.
 func (a *arrival) cameAgain(m *Message, version int64) error {
 	if m.Repeat == nil {
 		return nil
@@ -187,6 +188,9 @@ func (a *arrival) cameAgain(m *Message, version int64) error {
 	_, err := a.addMessage(m, version, runtime.StateWorking, nil, nil)
 	if again, ok := errors.AsType[*store.Repeated](err); ok {
 		return again
+	}
+	if err != nil && store.Unsure(err) {
+		return err
 	}
 	return nil
 }
