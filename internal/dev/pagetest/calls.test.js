@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
 import { changed, compared, leaves, typed } from "../page/assets/leaves.js";
-import { browser, copyAgent, dev, open, picture, remove, violations } from "./harness.js";
+import { browser, copyAgent, dev, open, picture, remove, until, violations } from "./harness.js";
 
 /** @type {string} */ let dir;
 /** @type {import("./harness.js").Dev} */ let d;
@@ -44,7 +44,7 @@ async function api(method, path, body) {
 async function say(skill, data) {
   const request = { message: { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ data }], metadata: { skillId: skill } } };
   const { call } = await api("POST", "/api/agents/0/call", { binding: "JSONRPC", version: "1.0", operation: "SendMessage", request });
-  while ((await api("GET", "/api/calls/" + call)).state === "running") await new Promise((f) => setImmediate(f));
+  await until(async () => (await api("GET", "/api/calls/" + call)).state !== "running", "an end of the call");
   return call;
 }
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { browser, copyAgent, dev, open, picture, remove, violations } from "./harness.js";
+import { browser, copyAgent, dev, open, picture, remove, violations, worked } from "./harness.js";
 
 /** @type {string} */
 let dir;
@@ -101,15 +101,16 @@ test("a task is called, read and left with the keyboard alone", async () => {
 });
 
 test("nothing is wider than the window, from a phone to a wide screen", async () => {
-  for (const width of [320, 600, 1000, 2560]) {
-    const { page, close } = await open(b, d, { viewport: { width, height: 700 } });
-    for (const link of await page.locator("#nav a").all()) {
-      await link.click();
-      await page.getByRole("main", { name: (await link.innerText()).replace(/[^A-Za-z]+$/, "") }).waitFor();
+  const { page, close } = await open(b, d);
+  for (const link of await page.locator("#nav a").all()) {
+    await link.click();
+    await page.getByRole("main", { name: (await link.innerText()).replace(/[^A-Za-z]+$/, "") }).waitFor();
+    for (const width of [320, 600, 1000, 2560]) {
+      await page.setViewportSize({ width, height: 700 });
       assert.equal(await page.evaluate(() => Math.max(document.documentElement.scrollWidth, (document.querySelector("main")?.scrollWidth ?? 0)) <= innerWidth), true, `${await link.innerText()} at ${width}`);
     }
-    await close();
   }
+  await close();
 });
 
 test("what is wrong with a save is on the page, and the old agent answers", async () => {
@@ -149,21 +150,34 @@ test("a page that is left open over a restart of the command says what to do", a
 
 test("the first picture comes at once", async () => {
   const { page, close } = await open(b, d);
-  await page.goto(new URL(d.page).origin);
-  await page.getByLabel("location").waitFor();
-  const paint = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime);
-  console.log(`first contentful paint: ${paint?.toFixed(0)} ms`);
-  assert.ok(paint > 0);
+  /** @type {number[]} */
+  const paints = [];
+  /** @type {number[]} */
+  const work = [];
+  for (let i = 0; i < 5; i++) {
+    work.push(await worked(page, async () => {
+      await page.goto(new URL(d.page).origin);
+      await page.getByLabel("location").waitFor();
+    }));
+    paints.push(await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? Infinity));
+  }
+  const paint = Math.min(...paints);
+  const busy = Math.min(...work);
+  console.log(`first contentful paint: ${paint.toFixed(0)} ms; ${busy.toFixed(0)} ms of work until the form is there`);
+  assert.ok(busy < 600, busy + " ms of work"); // some 80 where nothing else runs
+  assert.ok(paint < 10_000, paint + " ms");
   await close();
 });
 
-for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
-  test("nothing is inaccessible, " + colorScheme, async () => {
-    const { page, close } = await open(b, d, { colorScheme });
-    for (const link of await page.locator("#nav a").all()) {
-      await link.click();
+test("nothing is inaccessible, light or dark", async () => {
+  const { page, close } = await open(b, d);
+  for (const link of await page.locator("#nav a").all()) {
+    await link.click();
+    for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
+      await page.emulateMedia({ colorScheme });
       assert.deepEqual(await violations(page), []);
     }
-    await close();
-  });
-}
+  }
+  await page.emulateMedia({ colorScheme: null });
+  await close();
+});

@@ -58,7 +58,7 @@ export async function dev(args, { env = {}, ready = /answers at|the card is read
       waiting.forEach((f) => f());
     });
   }
-  const ended = once(p, "exit");
+  const ended = once(p, "close"); // after its last line
   /** @param {RegExp} what */
   const says = (what) => new Promise((found, failed) => {
     const look = () => {
@@ -74,7 +74,10 @@ export async function dev(args, { env = {}, ready = /answers at|the card is read
   });
   const end = async () => {
     if (p.exitCode === null) p.kill("SIGINT");
-    await ended;
+    const late = setTimeout(() => p.kill("SIGKILL"), patience);
+    const [, signal] = await ended;
+    clearTimeout(late);
+    if (signal === "SIGKILL") throw new Error(`a2agen dev did not end within ${patience / 1000} s:\n${said.join("\n")}`);
   };
   try {
     const page = (await says(/^page: /)).slice("page: ".length);
@@ -92,28 +95,55 @@ export async function browser() {
 }
 
 /**
- * Opens the page of a running command. An error in the console of the page, or a request that leaves its origin, fails
- * the test at the end of the page.
+ * Waits until something is so.
+ * @param {() => Promise<boolean>} so
+ * @param {string} what it is, for the error
+ */
+export async function until(so, what) {
+  const late = Date.now() + patience;
+  while (!(await so())) {
+    if (Date.now() > late) throw new Error(`after ${patience / 1000} s there is still not ${what}`);
+    await new Promise((f) => setTimeout(f, 20));
+  }
+}
+
+/** The tab of each browser: the tests of a file use it one after another, since a new one takes six times as long as a reload. */
+const tabOf = /** @type {WeakMap<import("playwright-core").Browser, Promise<{page: import("playwright-core").Page, origin: string, wrong: string[]}>>} */ (new WeakMap());
+
+/** @param {import("playwright-core").Browser} b */
+async function newTab(b) {
+  const context = await b.newContext({ permissions: ["clipboard-read", "clipboard-write"] });
+  const page = await context.newPage();
+  const tab = { page, origin: "", wrong: /** @type {string[]} */ ([]) };
+  page.on("pageerror", (e) => tab.wrong.push(String(e)));
+  page.on("console", (m) => { if (m.type() === "error" && !/status of [45]\d\d/.test(m.text())) tab.wrong.push(m.text()); });
+  page.on("request", (r) => { if (!r.url().startsWith(tab.origin) && !/^(data|blob):/.test(r.url())) tab.wrong.push("it asked for " + r.url()); });
+  page.setDefaultTimeout(60_000);
+  return tab;
+}
+
+/**
+ * Opens the page of a running command, anew. An error in the console of the page, or a request that leaves its origin,
+ * fails the test at the end of the page.
  * @param {import("playwright-core").Browser} b
  * @param {Dev} d
- * @param {import("playwright-core").BrowserContextOptions} [options]
+ * @param {{viewport?: {width: number, height: number}}} [options]
  */
-export async function open(b, d, options = {}) {
-  const context = await b.newContext({ viewport: { width: 1280, height: 800 }, permissions: ["clipboard-read", "clipboard-write"], ...options });
-  const page = await context.newPage();
-  /** @type {string[]} */
-  const wrong = [];
-  page.on("pageerror", (e) => wrong.push(String(e)));
-  page.on("console", (m) => { if (m.type() === "error" && !/status of [45]\d\d/.test(m.text())) wrong.push(m.text()); });
-  page.on("request", (r) => { if (!r.url().startsWith(new URL(d.page).origin) && !/^(data|blob):/.test(r.url())) wrong.push("it asked for " + r.url()); });
-  page.setDefaultTimeout(60_000);
+export async function open(b, d, { viewport = { width: 1280, height: 800 } } = {}) {
+  const made = tabOf.get(b) ?? newTab(b);
+  tabOf.set(b, made);
+  const tab = await made;
+  const { page } = tab;
+  await page.setViewportSize(viewport);
+  await page.goto("about:blank"); // what the page before still asks for is over
+  tab.origin = new URL(d.page).origin;
+  tab.wrong = [];
   await page.goto(d.page);
-  await page.locator("#phase").filter({ hasText: /\w/ }).waitFor().catch((err) => { throw new Error([err.message, ...wrong].join("\n")); });
+  await page.locator("#phase").filter({ hasText: /\w/ }).waitFor().catch((err) => { throw new Error([err.message, ...tab.wrong].join("\n")); });
   return {
     page,
     async close() {
-      await context.close();
-      if (wrong.length) throw new Error("the page has errors:\n" + wrong.join("\n"));
+      if (tab.wrong.length) throw new Error("the page has errors:\n" + tab.wrong.join("\n"));
     },
   };
 }
@@ -133,6 +163,23 @@ export async function violations(page) {
     expression: `axe.run().then((r) => r.violations.map((v) => v.id + ": " + v.help + "\\n" + v.nodes.map((n) => n.html).join("\\n")))`,
   });
   return result.value;
+}
+
+/**
+ * The time that a page's own thread worked while something was done, in milliseconds: what other programs do at the
+ * same time does not count.
+ * @param {import("playwright-core").Page} page
+ * @param {() => Promise<unknown>} what
+ */
+export async function worked(page, what) {
+  const session = await page.context().newCDPSession(page);
+  await session.send("Performance.enable", { timeDomain: "threadTicks" });
+  const busy = async () => ((await session.send("Performance.getMetrics")).metrics.find((m) => m.name === "TaskDuration")?.value ?? 0) * 1000;
+  const before = await busy();
+  await what();
+  const after = await busy();
+  await session.detach();
+  return after < before ? after : after - before; // it begins anew with a document
 }
 
 /**

@@ -60,6 +60,10 @@ test("a stream of ten thousand events is drawn on the timeline in a bounded numb
   const { page, close } = await open(b, d);
   await page.keyboard.press("t");
   await page.getByRole("option", { name: /SendStreamingMessage/ }).first().click();
+  const more = page.getByRole("button", { name: "100 more of the 10000 events" });
+  await more.click();
+  await page.getByRole("heading", { name: /^101 \+/ }).waitFor();
+  assert.equal(await page.locator("section.detail h3").filter({ hasText: /artifact/ }).count(), 199, "with the task itself these are 200");
   await page.getByRole("tab", { name: "Timeline" }).click();
   await page.getByRole("row", { name: /10001 events/ }).waitFor();
   await page.locator(".piece.is-event").nth(20).waitFor();

@@ -1,7 +1,7 @@
 // @ts-check
 // What was said in a call, byte for byte.
 import { textOf } from "./api.js";
-import { el, fill } from "./dom.js";
+import { button, el, fill } from "./dom.js";
 import { bytes, ms } from "./format.js";
 
 /** @type {import("./views.js").Panel<import("./api.js").Exchange>} */
@@ -14,12 +14,31 @@ export const bytesPanel = {
       el("p", { class: "dim" }, [x.task ? "task " + x.task : "", `${bytes(x.sent)} sent, ${bytes(x.received)} received`].filter(Boolean).join(" · ")),
       el("h3", {}, "Request"), headers(x.requestHeader), body(x.request, `/api/calls/${x.id}/request`),
       el("h3", {}, "Answer " + (x.status ?? "")), headers(x.header ?? {}),
-      ...(x.eventList ?? []).map((e) => el("div", {},
-        el("h3", {}, `${e.n}  +${ms(e.atMs)}  ${e.kind ?? ""} ${e.state ?? ""} ${bytes(e.size)}`),
-        body({ ...e, json: e.json ? [e.json] : undefined }, `/api/calls/${x.id}/events/${e.n}`))),
-      ...(x.eventList ? [] : [body(x.response, `/api/calls/${x.id}/response`)]));
+      x.eventList ? eventsOf(x, x.eventList) : body(x.response, `/api/calls/${x.id}/response`));
   },
 };
+
+/** How many events are shown at a time: a page of thousands of them takes seconds to draw. */
+const shownEvents = 100;
+
+/** @param {import("./api.js").Exchange} x @param {import("./api.js").Event[]} list */
+function eventsOf(x, list) {
+  const root = el("div");
+  const more = button("", () => add(), { class: "small" });
+  let shown = 0;
+  const add = () => {
+    more.before(...list.slice(shown, shown + shownEvents).map((e) => el("div", {},
+      el("h3", {}, `${e.n}  +${ms(e.atMs)}  ${e.kind ?? ""} ${e.state ?? ""} ${bytes(e.size)}`),
+      body({ ...e, json: e.json ? [e.json] : undefined }, `/api/calls/${x.id}/events/${e.n}`))));
+    shown = Math.min(shown + shownEvents, list.length);
+    more.textContent = `${Math.min(shownEvents, list.length - shown)} more of the ${list.length} events`;
+    more.hidden = shown === list.length;
+  };
+  root.append(more);
+  if (x.events > list.length) root.append(el("p", { class: "dim" }, `${x.events - list.length} more came and are not kept.`));
+  add();
+  return root;
+}
 
 /** @param {Record<string, string[]>} h */
 function headers(h) {
