@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/a2agen/a2agen/generator/config"
 	"github.com/a2agen/a2agen/internal/project"
 	"github.com/a2agen/a2agen/internal/test/gotool"
 )
@@ -18,6 +19,7 @@ const (
 	maxAgent     = 9_170_000 // 0.3 beside 1.0 is 0.3 MB of it
 	maxOldAgent  = 8_850_000 // of 1.0 alone
 	maxGRPCAgent = 13_400_000
+	maxMCPAgent  = 12_800_000
 )
 
 // parts are functions of what only some agents link, by what asks for them.
@@ -47,6 +49,7 @@ func TestAnAgentLinksWhatItUses(t *testing.T) {
 	for name, test := range map[string]struct {
 		options project.InitOptions
 		push    bool
+		mcp     bool
 		parts   []string
 		maximum int64
 	}{
@@ -55,6 +58,7 @@ func TestAnAgentLinksWhatItUses(t *testing.T) {
 		"JSON-RPC alone":    {options: project.InitOptions{Protocol: []string{"1.0"}, Bindings: both[:1]}, maximum: maxOldAgent - 50_000},
 		"gRPC":              {options: project.InitOptions{Bindings: append(both, "GRPC")}, parts: []string{"HTTP+JSON", "gRPC", "0.3"}, maximum: maxGRPCAgent},
 		"callers need keys": {options: project.InitOptions{Auth: "apikey"}, parts: []string{"HTTP+JSON", "0.3", "auth"}, maximum: maxAgent + 120_000},
+		"MCP":               {mcp: true, parts: []string{"HTTP+JSON", "0.3", "MCP", "clients", "configs"}, maximum: maxMCPAgent},
 		"push notifications in a file": {
 			options: project.InitOptions{Store: "sqlite"}, push: true,
 			parts: []string{"HTTP+JSON", "0.3", "push", "webhooks", "SQLite", "clients", "configs"}, maximum: 14_600_000,
@@ -62,6 +66,10 @@ func TestAnAgentLinksWhatItUses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := newAgent(t, test.options, test.push)
+			if test.mcp {
+				gotool.Long(t)
+				change(t, dir, config.File, func(text []byte) []byte { return append(text, "mcp: true\n"...) })
+			}
 			program := buildAgent(t, dir)
 			functions, err := gotool.Command(dir, "tool", "nm", program).Output()
 			if err != nil {
@@ -96,22 +104,28 @@ func newAgent(t *testing.T, o project.InitOptions, push bool) (dir string) {
 	if _, err := project.Init(context.Background(), o); err != nil {
 		t.Fatal(err)
 	}
-	if !push {
-		return dir
+	if push {
+		change(t, dir, "agent.yaml", func(text []byte) []byte {
+			return bytes.Replace(text, []byte("streaming: true"), []byte("streaming: true\n  pushNotifications: true"), 1)
+		})
 	}
-	card := filepath.Join(dir, "agent.yaml")
-	text, err := os.ReadFile(card)
+	return dir
+}
+
+// change changes a file of an agent, and generates.
+func change(t *testing.T, dir, name string, how func(text []byte) []byte) {
+	t.Helper()
+	file := filepath.Join(dir, name)
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text = bytes.Replace(text, []byte("streaming: true"), []byte("streaming: true\n  pushNotifications: true"), 1)
-	if err := os.WriteFile(card, text, 0o600); err != nil {
+	if err := os.WriteFile(file, how(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := project.Run(context.Background(), o.Options); err != nil {
+	if _, err := project.Run(context.Background(), project.Options{Dir: dir}); err != nil {
 		t.Fatal(err)
 	}
-	return dir
 }
 
 // buildAgent links an agent as its Dockerfile does.
