@@ -28,9 +28,11 @@ type otherWatchers struct {
 }
 
 const (
-	// sayEvery is how often an instance says what it watches, and saidLasts for how long the others remember it.
+	// sayEvery is how often an instance says what it watches, saidLasts for how long the others remember it, and
+	// learnTime how long they take to have heard it from everybody.
 	sayEvery  = 3 * pollEvery
 	saidLasts = 15 * time.Second
+	learnTime = 2 * sayEvery
 	// mostWatched is how many tasks of others are remembered. When there are more, every change is told.
 	mostWatched = 1 << 18
 	// changedLasts is for how long a change of which nobody was told is remembered, at least.
@@ -41,7 +43,7 @@ const (
 func (o *otherWatchers) listen(now time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.until, o.all = map[uint64]time.Time{}, now.Add(saidLasts)
+	o.until, o.all = map[uint64]time.Time{}, now.Add(learnTime)
 }
 
 // stop ends that.

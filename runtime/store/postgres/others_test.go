@@ -25,7 +25,7 @@ func TestWhatNobodyElseWatchesIsNotTold(t *testing.T) {
 	o.listen(now)
 	check("told while others have not said what they watch", o.mustKnow(1, now), true)
 
-	now = now.Add(saidLasts)
+	now = now.Add(learnTime)
 	check("told of what nobody watches", o.mustKnow(1, now), false)
 	check("somebody missed that change", o.watch(1, now), true)
 	check("told of what somebody watches", o.mustKnow(1, now), true)
@@ -74,7 +74,7 @@ func TestWhoRunsATaskIsToldOfIt(t *testing.T) {
 		s := &Store{cache: stored.NewCache[*row](1 << 20)}
 		s.waking.init(s)
 		s.self.number.Store(me)
-		s.waking.others.listen(time.Now().Add(-saidLasts))
+		s.waking.others.listen(time.Now().Add(-learnTime))
 		s.waking.watchers.add(keyed("t"), func() {})
 		s.waking.tellOf(keyed("t"), c.was, &taskstate.State{Runner: c.is, Status: c.state})
 		if told, watches := len(s.waking.notices.changed) > 0, len(s.waking.notices.watched) > 0; told != c.told || watches != c.watches {
