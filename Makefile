@@ -49,6 +49,7 @@ interop: ## a2agen and other implementations call each other, over every binding
 	cd bench && $(GO) test -vet=off $(TESTFLAGS) ./...
 	cd interop && $(GO) run ./cmd/matrix $(if $(WRITE),-write) $(if $(PEERS),-keep $(PEERS))
 	cd interop && $(GO) run ./cmd/issuers
+	cd interop && $(GO) run ./cmd/mcp
 
 bench: ## the comparison table: bare net/http, the peers, a2agen
 	bench/run.sh

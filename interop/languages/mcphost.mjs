@@ -1,25 +1,27 @@
-// Plays an MCP host with the official SDK: mcphost.mjs MODE COMMAND ARG... The last line of stdout is what it saw, as JSON.
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+// Plays an MCP host with the official SDK: mcphost.mjs MODE COMMAND ARG... MODE is "auto", which speaks the newest version, or
+// "legacy". The last line of stdout is what it saw, as JSON.
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 
-const [, command, ...args] = process.argv.slice(2);
+const [mode, command, ...args] = process.argv.slice(2);
 const asked = [];
-const client = new Client({ name: "host", version: "1" }, { capabilities: { elicitation: { form: {} } } });
-client.setRequestHandler(ElicitRequestSchema, async (request) => {
+const client = new Client(
+  { name: "host", version: "1" },
+  { capabilities: { elicitation: { form: {} } }, versionNegotiation: { mode } },
+);
+client.setRequestHandler("elicitation/create", async (request) => {
   asked.push(request.params);
   return { action: "accept", content: { state: "Illinois" } };
 });
 
 async function called(name, toolArguments) {
   const progress = [];
-  const result = await client.callTool({ name, arguments: toolArguments }, undefined, { onprogress: (p) => progress.push(p.message) });
+  const result = await client.callTool({ name, arguments: toolArguments }, { onprogress: (p) => progress.push(p.message) });
   return { result, progress };
 }
 
-const transport = new StdioClientTransport({ command, args, env: process.env });
-await client.connect(transport);
-const seen = { version: transport._protocolVersion ?? "", tools: (await client.listTools()).tools };
+await client.connect(new StdioClientTransport({ command, args, env: process.env }));
+const seen = { version: client.getNegotiatedProtocolVersion(), tools: (await client.listTools()).tools };
 seen.forecast = await called("get_forecast", { city: "Rome", days: 2 });
 seen.question = await called("get_forecast", { city: "Springfield" });
 seen.asked = asked;
@@ -30,7 +32,7 @@ seen.files = await called("say", { text: "files" });
 const stop = new AbortController();
 setTimeout(() => stop.abort(new Error("enough")), 500);
 try {
-  await client.callTool({ name: "say", arguments: { text: "wait" } }, undefined, { signal: stop.signal });
+  await client.callTool({ name: "say", arguments: { text: "wait" } }, { signal: stop.signal });
 } catch (error) {
   seen.canceled = String(error);
 }
