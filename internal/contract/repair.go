@@ -1,4 +1,4 @@
-package openapi
+package contract
 
 import (
 	"fmt"
@@ -16,13 +16,23 @@ import (
 // maxRounds is how often schemas are compiled to find what cannot be expressed.
 const maxRounds = 60
 
-// repair replaces the schemas that Go types cannot express by ones that take any JSON, and reports them.
-func (im *Import) repair(file string) (list diag.List) {
+// Schemas are the schemas of an import, in the file that they will be in.
+type Schemas interface {
+	// Source is the text of the file, and the references to the contracts in it.
+	Source() (src []byte, refs []string, err error)
+	// MakeRaw has the schema at a path take any JSON.
+	MakeRaw(path []string) error
+	// Quiet sees the problems of schemas that can be expressed, and reports whether it has changed something for them.
+	Quiet(root *yaml.Node, problems diag.List) bool
+}
+
+// Repair has the schemas that Go types cannot express take any JSON, and reports them. few says how to have fewer.
+func Repair(file string, s Schemas, few string) (list diag.List) {
 	for range maxRounds {
-		problems, src := im.compile(file)
+		problems, src := compile(file, s)
 		root, _ := yamlx.Parse(file, src)
 		if !problems.HasErrors() {
-			if im.quiet(root, problems) {
+			if s.Quiet(root, problems) {
 				continue
 			}
 			return list
@@ -32,14 +42,16 @@ func (im *Import) repair(file string) (list diag.List) {
 			if p.Severity != diag.Error {
 				continue
 			}
-			path := wholeOf(schemaAt(root, p.Pos))
+			path := wholeOf(SchemaAt(root, p.Pos))
 			where := strings.Join(path, "/")
 			within := func(c string) bool { return strings.HasPrefix(where, c+"/") }
-			if path == nil || changed[where] || slices.ContainsFunc(sorted(changed), within) {
+			if path == nil || changed[where] || slices.ContainsFunc(Sorted(changed), within) {
+				continue
+			}
+			if s.MakeRaw(path) != nil {
 				continue
 			}
 			changed[where] = true
-			im.makeRaw(path)
 			list.Warnf(diag.Pos{File: file}, "any", "", "%s is any JSON, which is not checked: %s", where, p.Message)
 		}
 		if len(changed) == 0 {
@@ -47,28 +59,28 @@ func (im *Import) repair(file string) (list diag.List) {
 			return list
 		}
 	}
-	list.Errorf(diag.Pos{File: file}, "unsupported", "import fewer operations at once",
-		"too many schemas of the operations cannot be expressed")
+	list.Errorf(diag.Pos{File: file}, "unsupported", few, "too many schemas cannot be expressed")
+	return list
+}
+
+// Check compiles all contracts, and reports what is wrong with them.
+func Check(file string, s Schemas) diag.List {
+	list, _ := compile(file, s)
 	return list
 }
 
 // compile compiles all contracts as they would be in a project.
-func (im *Import) compile(file string) (diag.List, []byte) {
-	src, err := marshal(im.Schemas)
+func compile(file string, s Schemas) (diag.List, []byte) {
+	src, refs, err := s.Source()
 	if err != nil {
 		var list diag.List
 		list.Errorf(diag.Pos{File: file}, "syntax", "", "%v", err)
 		return list, nil
 	}
 	var requests []schema.Request
-	for _, op := range im.Operations {
-		for _, side := range []string{"input", "output"} {
-			if side == "output" && op.Output == nil {
-				continue
-			}
-			node := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: Contract(file, op.Skill, side)}
-			requests = append(requests, schema.Request{File: "agent.yaml", Node: node})
-		}
+	for _, ref := range refs {
+		node := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: ref}
+		requests = append(requests, schema.Request{File: "agent.yaml", Node: node})
 	}
 	_, list := schema.Compile(requests, func(name string) ([]byte, error) {
 		if name != file {
@@ -79,8 +91,14 @@ func (im *Import) compile(file string) (diag.List, []byte) {
 	return list, src
 }
 
-// schemaAt is the path of the innermost schema around a position.
-func schemaAt(root *yaml.Node, at diag.Pos) []string {
+// The keywords that have schemas: one, or several.
+var (
+	Single  = []string{"items", "additionalProperties", "propertyNames"}
+	Several = []string{"allOf", "anyOf", "oneOf", "prefixItems"}
+)
+
+// SchemaAt is the path of the innermost schema around a position.
+func SchemaAt(root *yaml.Node, at diag.Pos) []string {
 	var best, path []string
 	var walk func(n *yaml.Node, isSchema bool)
 	after := func(n *yaml.Node) bool { return n.Line > at.Line || n.Line == at.Line && n.Column > at.Col }
@@ -112,7 +130,7 @@ func schemaAt(root *yaml.Node, at diag.Pos) []string {
 					continue
 				}
 				path = append(path, fmt.Sprint(i))
-				walk(item, slices.Contains(several, in))
+				walk(item, slices.Contains(Several, in))
 				path = path[:len(path)-1]
 			}
 		}
@@ -125,8 +143,8 @@ func schemaAt(root *yaml.Node, at diag.Pos) []string {
 func holdsSchema(in, key string, inSchema bool, depth int) bool {
 	switch {
 	case inSchema:
-		return slices.Contains(single, key)
-	case depth == 3 && (key == "input" || key == "output"): // operations/SKILL/input
+		return slices.Contains(Single, key)
+	case depth == 3 && (key == "input" || key == "output"): // operations/SKILL/input, tools/TOOL/output
 		return true
 	}
 	return in == "$defs" || in == "properties"
@@ -134,83 +152,14 @@ func holdsSchema(in, key string, inSchema bool, depth int) bool {
 
 // wholeOf is the path of the schema that has the one at a path as an alternative.
 func wholeOf(path []string) []string {
-	for len(path) >= 2 && slices.Contains(several, path[len(path)-2]) {
+	for len(path) >= 2 && slices.Contains(Several, path[len(path)-2]) {
 		path = path[:len(path)-2]
 	}
 	return path
 }
 
-// makeRaw replaces the schema at a path by one that takes any JSON.
-func (im *Import) makeRaw(path []string) {
-	var v any = im.Schemas
-	for _, step := range path[:len(path)-1] {
-		v = child(v, step)
-	}
-	last := path[len(path)-1]
-	raw := map[string]any{"x-go": "raw"}
-	if d := text(child(v, last), "description"); d != "" {
-		raw["description"] = d
-	}
-	switch in := v.(type) {
-	case map[string]any:
-		in[last] = raw
-	case []any:
-		if i, err := strconv.Atoi(last); err == nil && i < len(in) {
-			in[i] = raw
-		}
-	}
-}
-
-// structural are the keywords that say what a value is made of. Without any other one a schema only takes more.
-var structural = []string{"$ref", "$defs", "type", "properties", "required", "items", "prefixItems", "additionalProperties",
-	"allOf", "anyOf", "oneOf", "enum", "const", "discriminator", "propertyNames"}
-
-// quiet leaves out keywords that the compiler warns of: they have no effect, and nobody here can correct them. It
-// reports whether there were any.
-func (im *Import) quiet(root *yaml.Node, problems diag.List) (changed bool) {
-	for _, p := range problems {
-		path := keywordAt(root, p.Pos)
-		if path == nil || p.Severity != diag.Warning {
-			continue
-		}
-		var v any = im.Schemas
-		for _, step := range path[:len(path)-1] {
-			v = child(v, step)
-		}
-		if in, is := v.(map[string]any); is {
-			if _, has := in[path[len(path)-1]]; has {
-				delete(in, path[len(path)-1])
-				changed = true
-			}
-		}
-	}
-	return changed
-}
-
-// keywordAt is the path of the keyword at a position, of the innermost schema there; nil if it is structural.
-func keywordAt(root *yaml.Node, at diag.Pos) []string {
-	path := schemaAt(root, at)
-	if path == nil {
-		return nil
-	}
-	n := root
-	for _, step := range path {
-		n = node(n, step)
-	}
-	key := ""
-	for k, v := range yamlx.Pairs(n) {
-		if k.Line < at.Line || k.Line == at.Line && (k.Column <= at.Col || v.Column <= at.Col) {
-			key = k.Value
-		}
-	}
-	if key == "" || slices.Contains(structural, key) {
-		return nil
-	}
-	return append(path, key)
-}
-
-// node is a member of a map, or an item of a list.
-func node(n *yaml.Node, step string) *yaml.Node {
+// Node is a member of a map, or an item of a list.
+func Node(n *yaml.Node, step string) *yaml.Node {
 	if n != nil && n.Kind == yaml.SequenceNode {
 		if i, err := strconv.Atoi(step); err == nil && i < len(n.Content) {
 			return n.Content[i]
@@ -218,17 +167,4 @@ func node(n *yaml.Node, step string) *yaml.Node {
 		return nil
 	}
 	return yamlx.Get(n, step)
-}
-
-// child is the same of decoded JSON.
-func child(v any, step string) any {
-	switch in := v.(type) {
-	case map[string]any:
-		return in[step]
-	case []any:
-		if i, err := strconv.Atoi(step); err == nil && i >= 0 && i < len(in) {
-			return in[i]
-		}
-	}
-	return nil
 }

@@ -1,4 +1,4 @@
-package openapi
+package contract
 
 import (
 	"bytes"
@@ -14,31 +14,50 @@ import (
 // maxText is how much of a description is taken, in characters.
 const maxText = 1000
 
+// Skill is a skill that is added.
+type Skill struct {
+	ID, Name, Description string
+	Tags                  []string // none: the name of what is imported
+	Output                bool     // it has a contract for its output
+	Of                    string   // what it is made of, for messages: "operation getPet"
+}
+
+// Reference names the contract of a skill in the file with the schemas: side is "input" or "output".
+type Reference func(skill, side string) string
+
+// Ref names contracts below a member of a file: "apis/petstore.json#/operations/getPet/input".
+func Ref(file, member string) Reference {
+	return func(skill, side string) string {
+		return file + "#/" + member + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(skill) + "/" + side
+	}
+}
+
 // AddSkills adds the skills of an import to the text of agent.yaml, behind those that are there, and keeps everything
-// else byte for byte. Skills of an earlier import stay as they are. added are the ids of the new ones.
-func AddSkills(file string, src []byte, im *Import, schemas string) (edited []byte, added []string, list diag.List) {
+// else byte for byte. Skills of an earlier import, whose contracts are in the file with the schemas, stay as they are. added
+// are the ids of the new ones.
+func AddSkills(file string, src []byte, skills []Skill, ref Reference, tag string) (edited []byte, added []string, list diag.List) {
 	root, list := yamlx.Parse(file, src)
 	if root == nil || list.HasErrors() {
 		return nil, nil, list
 	}
 	var items strings.Builder
-	key, skills := yamlx.Pair(root, "skills")
-	column := columnOf(skills)
-	for _, op := range im.Operations {
-		at := skillWith(skills, op.Skill)
+	key, there := yamlx.Pair(root, "skills")
+	column := columnOf(there)
+	for _, s := range skills {
+		at := skillWith(there, s.ID)
 		switch {
 		case at == nil:
-			added = append(added, op.Skill)
-			items.WriteString("\n" + yamlx.Item(skillNode(im, op, schemas), column-1))
-		case !strings.HasPrefix(yamlx.Text(yamlx.Get(at, "input")), schemas+"#"):
-			list.Errorf(yamlx.Pos(file, at), "duplicate", "rename it, or leave out the operation",
-				"there is a skill %q already, and operation %s would be another one", op.Skill, op.ID)
+			added = append(added, s.ID)
+			items.WriteString("\n" + yamlx.Item(skillNode(s, ref, tag), column-1))
+		case !sameFile(yamlx.Text(yamlx.Get(at, "input")), ref(s.ID, "input")):
+			list.Errorf(yamlx.Pos(file, at), "duplicate", "rename it, or leave out the "+kindOf(s.Of),
+				"there is a skill %q already, and %s would be another one", s.ID, s.Of)
 		}
 	}
 	if list.HasErrors() || len(added) == 0 {
 		return src, added, list
 	}
-	end, ok := endOfSkills(src, root, key, skills)
+	end, ok := endOfSkills(src, root, key, there)
 	if !ok {
 		at := root
 		if key != nil {
@@ -100,25 +119,38 @@ func comment(line []byte) bool {
 	return len(line) == 0 || line[0] == '#'
 }
 
+// sameFile reports whether two references name the same file.
+func sameFile(a, b string) bool {
+	fileA, _, inside := strings.Cut(a, "#")
+	fileB, _, _ := strings.Cut(b, "#")
+	return inside && fileA == fileB
+}
+
+// kindOf is the kind of what a skill is made of: "operation".
+func kindOf(of string) string {
+	kind, _, _ := strings.Cut(of, " ")
+	return kind
+}
+
 // skillNode is a skill as agent.yaml has it.
-func skillNode(im *Import, op *Operation, schemas string) *yaml.Node {
+func skillNode(s Skill, ref Reference, tag string) *yaml.Node {
 	at := &yaml.Node{}
 	n := yamlx.NewMap(at)
 	set := func(key, value string) { yamlx.Set(n, key, yamlx.NewText(at, value)) }
-	set("id", op.Skill)
-	set("name", clean(op.Name, 100))
-	set("description", clean(op.Description, maxText))
+	set("id", s.ID)
+	set("name", Clean(s.Name, 100))
+	set("description", Clean(s.Description, maxText))
 	tags := []string{}
-	for _, t := range op.Tags[:min(len(op.Tags), 10)] {
-		tags = append(tags, clean(t, 100))
+	for _, t := range s.Tags[:min(len(s.Tags), 10)] {
+		tags = append(tags, Clean(t, 100))
 	}
 	if len(tags) == 0 {
-		tags = append(tags, im.Name)
+		tags = append(tags, tag)
 	}
 	yamlx.Set(n, "tags", yamlx.NewTexts(at, tags))
-	set("input", Contract(schemas, op.Skill, "input"))
-	if op.Output != nil {
-		set("output", Contract(schemas, op.Skill, "output"))
+	set("input", ref(s.ID, "input"))
+	if s.Output {
+		set("output", ref(s.ID, "output"))
 	}
 	return n
 }

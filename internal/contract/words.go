@@ -1,21 +1,21 @@
-package openapi
+// Package contract makes skills with contracts of what somebody else publishes, for the imports of the tool: it adds them to
+// agent.yaml, and finds what Go types cannot express in their schemas.
+package contract
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"strings"
 	"unicode"
 )
 
-// skillID makes a skill's id of an operation's: "repos/get" is repos_get, and "GET /pets/{id}" is get_pets_id.
-func skillID(f found) string {
-	id := cmp.Or(f.id, f.method+f.path)
-	return strings.Trim(slug(id, '_', func(r rune) bool { return strings.ContainsRune("-_.", r) }), "_-.")
+// SkillID makes a skill's id of a name: "repos/get" is repos_get. It is "" where nothing of the name can stay.
+func SkillID(name string) string {
+	return strings.Trim(Slug(name, '_', func(r rune) bool { return strings.ContainsRune("-_.", r) }), "_-.")
 }
 
-// slug replaces runs of all but letters and digits of ASCII, and what is kept, by one mark.
-func slug(s string, mark rune, keep func(rune) bool) string {
+// Slug replaces runs of all but letters and digits of ASCII, and what is kept, by one mark.
+func Slug(s string, mark rune, keep func(rune) bool) string {
 	var b strings.Builder
 	last := mark
 	for _, r := range s {
@@ -32,11 +32,11 @@ func slug(s string, mark rune, keep func(rune) bool) string {
 	return b.String()
 }
 
-// humanized makes a name of an operation: "getPetById" is Get pet by id.
-func humanized(f found) string {
+// Humanized makes a name for people of a skill's id: "getPetById" is Get pet by id.
+func Humanized(id string) string {
 	var b strings.Builder
 	var before rune
-	for _, r := range skillID(f) {
+	for _, r := range id {
 		switch {
 		case strings.ContainsRune("-_.", r):
 			r = ' '
@@ -54,8 +54,8 @@ func humanized(f found) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
-// oneLine is a text on one line of at most n characters.
-func oneLine(s string, n int) string {
+// OneLine is a text on one line of at most n characters.
+func OneLine(s string, n int) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if rs := []rune(s); len(rs) > n {
 		return string(rs[:n-1]) + "…"
@@ -63,11 +63,11 @@ func oneLine(s string, n int) string {
 	return s
 }
 
-// sorted are the members of a set, in order.
-func sorted(set map[string]bool) []string { return slices.Sorted(maps.Keys(set)) }
+// Sorted are the members of a set, in order.
+func Sorted(set map[string]bool) []string { return slices.Sorted(maps.Keys(set)) }
 
-// clean is a text of at most n characters without what cannot be in YAML or would show otherwise than it is.
-func clean(s string, n int) string {
+// Clean is a text of at most n characters without what cannot be in YAML or would show otherwise than it is.
+func Clean(s string, n int) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || r == '\t' || unicode.IsPrint(r):
@@ -81,4 +81,18 @@ func clean(s string, n int) string {
 		s = string(rs[:n-1]) + "…"
 	}
 	return strings.TrimSpace(s)
+}
+
+// APIName makes the name of what is imported of words, "Swagger Petstore - OpenAPI 3.0" is swagger_petstore; "" where none
+// can be made.
+func APIName(title string) string {
+	words := strings.Split(strings.Trim(Slug(strings.ToLower(title), '_', func(rune) bool { return false }), "_"), "_")
+	name := strings.Trim(strings.Join(words[:min(len(words), 2)], "_"), "_0123456789")
+	return strings.Trim(name[:min(len(name), 40)], "_")
+}
+
+// EnvName makes the name of a variable of the environment: PETSTORE_URL.
+func EnvName(api, what string) string {
+	name := Slug(api+"_"+what, '_', func(r rune) bool { return r == '_' })
+	return strings.ToUpper(strings.Trim(name, "_"))
 }

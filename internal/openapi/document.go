@@ -19,6 +19,7 @@ import (
 
 	"github.com/a2agen/a2agen/generator/diag"
 	"github.com/a2agen/a2agen/generator/yamlx"
+	"github.com/a2agen/a2agen/internal/contract"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
@@ -206,6 +207,9 @@ type found struct {
 	path, method string
 	tags         []string
 }
+
+// skillID makes a skill's id of an operation's: "repos/get" is repos_get, and "GET /pets/{id}" is get_pets_id.
+func skillID(f found) string { return contract.SkillID(cmp.Or(f.id, f.method+f.path)) }
 
 // name is how messages call it, and how it can be asked for without an operationId.
 func (f found) name() string { return cmp.Or(f.id, f.route()) }

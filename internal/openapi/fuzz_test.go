@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/a2agen/a2agen/internal/contract"
 )
 
 // FuzzImport: no document makes an import panic, and what is imported compiles.
@@ -30,10 +32,10 @@ func FuzzImport(f *testing.F) {
 			if im == nil || list.HasErrors() {
 				continue
 			}
-			if problems, _ := im.compile(schemaFile); problems.HasErrors() {
+			if problems := contract.Check(schemaFile, im); problems.HasErrors() {
 				t.Errorf("%s: %s", op.route(), said(problems))
 			}
-			AddSkills("agent.yaml", []byte("skills:\n  - id: echo\n"), im, schemaFile)
+			im.AddSkills("agent.yaml", []byte("skills:\n  - id: echo\n"))
 		}
 	})
 }

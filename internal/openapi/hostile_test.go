@@ -90,27 +90,27 @@ func TestNamesOfOthersAreSafe(t *testing.T) {
 		t.Errorf("%q, %q, %q", name, im.Operations[0].Skill, im.URLEnv)
 	}
 	card := "name: a\nskills:\n  - id: echo\n    description: Echo.\n# the end\nversion: \"1\"\n"
-	edited, added, list := AddSkills("agent.yaml", []byte(card), im, schemaFile)
+	edited, added, list := im.AddSkills("agent.yaml", []byte(card))
 	if list.HasErrors() || len(added) != 1 {
 		t.Fatal(said(list))
 	}
 	if !strings.HasPrefix(string(edited), "name: a\nskills:\n  - id: echo\n    description: Echo.\n\n  - id: x\n") || !strings.HasSuffix(string(edited), "# the end\nversion: \"1\"\n") {
 		t.Errorf("agent.yaml is now\n%s", edited)
 	}
-	if again, added, list := AddSkills("agent.yaml", edited, im, schemaFile); list.HasErrors() || len(added) != 0 || string(again) != string(edited) {
+	if again, added, list := im.AddSkills("agent.yaml", edited); list.HasErrors() || len(added) != 0 || string(again) != string(edited) {
 		t.Errorf("a second import adds %v", added)
 	}
 }
 
 func TestSkillsAreAddedInTheStyleOfTheList(t *testing.T) {
-	im := &Import{Name: "api", Operations: []*Operation{{Skill: "x", Name: "X", Description: "Does x."}}}
+	im := &Import{file: schemaFile, Name: "api", Operations: []*Operation{{Skill: "x", Name: "X", Description: "Does x."}}}
 	for card, want := range map[string]string{
 		"skills:\n- id: a\n  description: A.": "skills:\n- id: a\n  description: A.\n\n- id: x\n  name: X\n",
 		"skills: [{id: a}]\n":                 "the list of skills cannot be extended",
 		"name: a\n":                           "the list of skills cannot be extended",
 		"skills:\n  - id: x\n    input: {}\n": `there is a skill "x" already`,
 	} {
-		edited, _, list := AddSkills("agent.yaml", []byte(card), im, schemaFile)
+		edited, _, list := im.AddSkills("agent.yaml", []byte(card))
 		if got := string(edited) + said(list); !strings.Contains(got, want) {
 			t.Errorf("of %q comes %q, want %q", card, got, want)
 		}

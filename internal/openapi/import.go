@@ -9,6 +9,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"github.com/a2agen/a2agen/generator/diag"
+	"github.com/a2agen/a2agen/internal/contract"
 	call "github.com/a2agen/a2agen/runtime/openapi"
 )
 
@@ -31,7 +32,12 @@ type Import struct {
 	Schemas    map[string]any // the content of the file with the schemas, without what is said of the document
 	// Env are the variables that must be set before operations work.
 	Env []string
+
+	file string // with the schemas
 }
+
+// operations is the member of the file with the schemas that has the contracts.
+const operations = "operations"
 
 // Import reads the chosen operations. With errors in the list nothing must be written.
 func (d *Document) Import(q Request) (*Import, diag.List) {
@@ -44,8 +50,8 @@ func (d *Document) Import(q Request) (*Import, diag.List) {
 		list.Errorf(diag.Pos{File: d.File}, "unresolved", "", "the operations cannot be resolved: %v", err)
 		return nil, list
 	}
-	im := &Import{Name: q.Name, Title: cmp.Or(oneLine(d.Title, 60), "The API")}
-	im.URLEnv = envName(im.Name, "URL")
+	im := &Import{Name: q.Name, Title: cmp.Or(contract.OneLine(d.Title, 60), "The API")}
+	im.URLEnv = contract.EnvName(im.Name, "URL")
 	im.URL = d.server(doc.Servers, q.From)
 	s := newSchemas(d)
 	for _, f := range chosen {
@@ -62,11 +68,12 @@ func (d *Document) Import(q Request) (*Import, diag.List) {
 		return nil, list
 	}
 	im.nameVariables()
-	for _, key := range sorted(s.dropped) {
+	for _, key := range contract.Sorted(s.dropped) {
 		list.Warnf(diag.Pos{File: d.File}, "left-out", "", "%q is left out of schemas: it is not checked", key)
 	}
 	im.Schemas = fileOf(im.Operations, s.defs)
-	list.Add(im.repair(q.SchemaFile)...)
+	im.file = q.SchemaFile
+	list.Add(contract.Repair(q.SchemaFile, im, "import fewer operations at once")...)
 	return im, list
 }
 
@@ -127,7 +134,7 @@ func (im *Import) nameVariables() {
 	for _, op := range im.Operations {
 		optional = op.Call.AuthOptional
 		for i := range op.Call.Auth {
-			c, scheme := &op.Call.Auth[i], envName(im.Name, op.Schemes[i])
+			c, scheme := &op.Call.Auth[i], contract.EnvName(im.Name, op.Schemes[i])
 			switch c.Kind {
 			case call.Basic:
 				c.Env, c.SecretEnv = need(scheme+"_USER"), scheme+"_PASSWORD"
@@ -143,21 +150,13 @@ func (im *Import) nameVariables() {
 	}
 }
 
-// envName makes the name of a variable.
-func envName(api, what string) string {
-	name := slug(api+"_"+what, '_', func(r rune) bool { return r == '_' })
-	return strings.ToUpper(strings.Trim(name, "_"))
-}
-
 // APIName is the name of the API in a project: the one that is given, else one made of the document's title, "Swagger
 // Petstore - OpenAPI 3.0" is swagger_petstore.
 func (d *Document) APIName(given string) string {
 	if given != "" {
 		return given
 	}
-	words := strings.Split(strings.Trim(slug(strings.ToLower(d.Title), '_', func(rune) bool { return false }), "_"), "_")
-	name := strings.Trim(strings.Join(words[:min(len(words), 2)], "_"), "_0123456789")
-	return cmp.Or(strings.Trim(name[:min(len(name), 40)], "_"), "api")
+	return cmp.Or(contract.APIName(d.Title), "api")
 }
 
 // fileOf is the file with the contracts of the operations, and the definitions that they share.
@@ -171,16 +170,25 @@ func fileOf(ops []*Operation, defs map[string]any) map[string]any {
 		contracts[op.Skill] = sides
 	}
 	file := map[string]any{"$schema": "https://json-schema.org/draft/2020-12/schema", "x-third-party": true,
-		"operations": contracts}
+		operations: contracts}
 	if len(defs) > 0 {
 		file["$defs"] = defs
 	}
 	return file
 }
 
-// Contract is the reference to the contract of a skill in the file with the schemas: side is "input" or "output".
-func Contract(file, skill, side string) string {
-	return file + "#/operations/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(skill) + "/" + side
+// Skills are the operations as skills, for [contract.AddSkills].
+func (im *Import) Skills() (list []contract.Skill) {
+	for _, op := range im.Operations {
+		list = append(list, contract.Skill{ID: op.Skill, Name: op.Name, Description: op.Description, Tags: op.Tags,
+			Output: op.Output != nil, Of: "operation " + op.ID})
+	}
+	return list
+}
+
+// AddSkills adds the skills of an import to the text of agent.yaml.
+func (im *Import) AddSkills(file string, src []byte) (edited []byte, added []string, list diag.List) {
+	return contract.AddSkills(file, src, im.Skills(), contract.Ref(im.file, operations), im.Name)
 }
 
 // File returns the text of the file with the schemas. pin says which document it was made of.

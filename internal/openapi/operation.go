@@ -12,6 +12,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"github.com/a2agen/a2agen/generator/diag"
+	"github.com/a2agen/a2agen/internal/contract"
 	call "github.com/a2agen/a2agen/runtime/openapi"
 )
 
@@ -57,8 +58,8 @@ func (r *reader) operation() *Operation {
 	kin := r.doc.Paths.Value(r.at.path)
 	r.op = kin.GetOperation(strings.ToUpper(r.at.method))
 	r.out = &Operation{Skill: skillID(r.at), ID: r.at.name(), Route: r.at.route(), Tags: r.at.tags,
-		Name: cmp.Or(oneLine(text(r.raw, "summary"), 100), humanized(r.at))}
-	r.out.Description = cmp.Or(strings.TrimSpace(text(r.raw, "description")), oneLine(text(r.raw, "summary"), 1000),
+		Name: cmp.Or(contract.OneLine(text(r.raw, "summary"), 100), contract.Humanized(skillID(r.at)))}
+	r.out.Description = cmp.Or(strings.TrimSpace(text(r.raw, "description")), contract.OneLine(text(r.raw, "summary"), 1000),
 		r.out.Route)
 	r.out.Call = call.Operation{Method: strings.ToUpper(r.at.method), Path: r.at.path, Server: r.server(kin)}
 	if r.at.method == "trace" || r.at.method == "head" || r.at.method == "options" {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/a2agen/a2agen/generator/schema"
+	"github.com/a2agen/a2agen/internal/contract"
 )
 
 func unescapeURL(s string) (string, error) { return url.PathUnescape(s) }
@@ -121,13 +122,11 @@ func unescape(s string) string {
 	return strings.NewReplacer("~1", "/", "~0", "~", "%25", "%").Replace(s)
 }
 
-// The keywords that have schemas, and those that say nothing of values or cannot be checked.
+// The keywords that have schemas by name, and those that say nothing of values or cannot be checked.
 var (
-	single  = []string{"items", "additionalProperties", "propertyNames"}
-	several = []string{"allOf", "anyOf", "oneOf", "prefixItems"}
-	byName  = []string{"properties", "$defs"}
-	silent  = []string{"xml", "externalDocs", "nullable", "$schema", "$id", "$anchor", "$comment", "id"}
-	lost    = []string{"not", "if", "then", "else", "patternProperties", "contains", "minContains", "maxContains",
+	byName = []string{"properties", "$defs"}
+	silent = []string{"xml", "externalDocs", "nullable", "$schema", "$id", "$anchor", "$comment", "id"}
+	lost   = []string{"not", "if", "then", "else", "patternProperties", "contains", "minContains", "maxContains",
 		"unevaluatedProperties", "unevaluatedItems", "dependentSchemas", "contentSchema",
 		"$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor", "$vocabulary"}
 )
@@ -138,9 +137,9 @@ func (s *schemas) keyword(out map[string]any, key string, v any) {
 	case strings.HasPrefix(key, "x-"), slices.Contains(silent, key):
 	case slices.Contains(lost, key):
 		s.dropped[key] = true
-	case slices.Contains(single, key):
+	case slices.Contains(contract.Single, key):
 		out[key] = s.convert(v)
-	case slices.Contains(several, key):
+	case slices.Contains(contract.Several, key):
 		var all []any
 		items, _ := v.([]any)
 		for _, item := range items {

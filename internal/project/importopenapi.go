@@ -197,7 +197,7 @@ func (im *apiImport) write(ctx context.Context, api *imported) (r OpenAPIReport,
 	if err != nil {
 		return r, err
 	}
-	card, added, problems := openapi.AddSkills(api.card, api.old, api.Import, schemas)
+	card, added, problems := api.AddSkills(api.card, api.old)
 	if list.Add(problems...); list.HasErrors() {
 		r.Diagnostics = list
 		return r, &InvalidError{list}
