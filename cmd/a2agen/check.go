@@ -15,7 +15,7 @@ import (
 
 func checkCommand() *cobra.Command {
 	var o project.Options
-	var stubs, unbuilt, remote, private bool
+	var stubs, unbuilt, remote, private, start bool
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Report whether generated files are up to date",
@@ -30,7 +30,9 @@ are any.
 With --remote it also fetches the card of each agent that the project has a client of, and says what is different from the one that the client
 was made from: breaking, unknown, compatible or cosmetic for callers, and what to do. If it is known where the project's own agent runs, by
 A2A_PUBLIC_URL or the supportedInterfaces of agent.yaml, it says the same of the published card and the one that the project has now: what would
-a deployment break? It exits with 1 for a breaking difference, and with 2 if there is none but something could not be compared.`,
+a deployment break? It exits with 1 for a breaking difference, and with 2 if there is none but something could not be compared.
+It also asks the MCP servers whose tools were imported by URL whether these have changed, and exits with 1 if so; a server that does not answer is
+a warning. Those that are commands are started with --start-commands only: they are programs of others.`,
 		Example: `  a2agen check
   a2agen check --handlers               # is every handler written?
   a2agen check -C agents/weather --format json
@@ -41,7 +43,8 @@ a deployment break? It exits with 1 for a breaking difference, and with 2 if the
 	cmd.Flags().BoolVar(&stubs, "handlers", false, "also fail on handlers that are still stubs")
 	cmd.Flags().BoolVar(&unbuilt, "no-build", false, "do not compile: compare files and read handlers only")
 	cmd.Flags().BoolVar(&remote, "remote", false, "also compare the cards of agents that run with those that the project has")
-	cmd.Flags().BoolVar(&private, "allow-private-network", false, "with --remote, fetch cards from private and loopback addresses too")
+	cmd.Flags().BoolVar(&private, "allow-private-network", false, "with --remote, fetch from private and loopback addresses too")
+	cmd.Flags().BoolVar(&start, "start-commands", false, "with --remote, also start the commands of MCP servers, to ask for their tools")
 	format := formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := format.check(); err != nil {
@@ -56,7 +59,9 @@ a deployment break? It exits with 1 for a breaking difference, and with 2 if the
 		}
 		if remote && err == nil {
 			at := project.RemoteOptions{Options: o, AllowPrivate: private, Catalog: theCatalog(""), Deployed: os.Getenv(server.EnvURL)}
-			r.Remote, err = project.CheckRemote(cmd.Context(), at)
+			if r.Remote, err = project.CheckRemote(cmd.Context(), at); err == nil {
+				r.Tools, err = project.CheckTools(cmd.Context(), at, start)
+			}
 		}
 		if *format == formatJSON {
 			r.Diagnostics.Sort()
@@ -75,12 +80,13 @@ a deployment break? It exits with 1 for a breaking difference, and with 2 if the
 		for _, h := range r.Handlers {
 			fmt.Fprintln(cmd.OutOrStdout(), h)
 		}
-		if remote && len(r.Remote) == 0 {
+		if remote && len(r.Remote)+len(r.Tools) == 0 {
 			fmt.Fprintln(cmd.ErrOrStderr(), "no client has a url, and it is not known where the agent runs: there is no card to compare with")
 		}
 		if err := writeRemote(cmd, r.Remote); err != nil {
 			return err
 		}
+		writeTools(cmd, r.Tools)
 		return failed(r, stubs)
 	}
 	return cmd
@@ -97,5 +103,5 @@ func failed(r project.CheckReport, stubs bool) error {
 	if len(r.Drift) > 0 || slices.ContainsFunc(r.Handlers, bad) {
 		return errInvalid
 	}
-	return remoteVerdict(r.Remote)
+	return cmp.Or(toolsVerdict(r.Tools), remoteVerdict(r.Remote))
 }

@@ -1,9 +1,6 @@
 package main
 
 import (
-	"fmt"
-	"strings"
-
 	"github.com/spf13/cobra"
 
 	"github.com/a2agen/a2agen/internal/project"
@@ -42,12 +39,7 @@ changes; run openapi again, without --operation, to take over a changed one.`,
 		if err := report(cmd, o.DryRun, r.Report, err); err != nil {
 			return err
 		}
-		if len(r.Skills) > 0 {
-			fmt.Fprintf(cmd.OutOrStdout(), "skills: %s\n", strings.Join(r.Skills, ", "))
-		}
-		if len(r.Env) > 0 {
-			fmt.Fprintf(cmd.OutOrStdout(), "set before they work: %s\n", strings.Join(r.Env, ", "))
-		}
+		imported(cmd, r.Skills, r.Env)
 		return nil
 	}
 	return cmd

@@ -64,11 +64,10 @@ func APIFiles(p Project, a API) ([]output.File, error) {
 	var r renderer
 	r.add(path.Join(p.Packages.Skills, a.Name+"_api.go"), "api.go.tmpl", apiFileView{ps, view})
 	for _, c := range a.Calls {
-		i := slices.IndexFunc(p.Agent.Skills, func(s *ir.Skill) bool { return s.ID == c.Skill })
-		if i < 0 {
-			return nil, fmt.Errorf("the agent has no skill %q", c.Skill)
+		s, err := p.skill(c.Skill)
+		if err != nil {
+			return nil, err
 		}
-		s := p.Agent.Skills[i]
 		v := newAPISkillView(ps, s, view, c)
 		files := StubFiles(p.Packages.Skills, s)
 		r.add(files[0], "api_skill.go.tmpl", v)
@@ -80,13 +79,7 @@ func APIFiles(p Project, a API) ([]output.File, error) {
 func newAPISkillView(ps packages, s *ir.Skill, api apiView, c APICall) *apiSkillView {
 	v := &apiSkillView{skillView: newSkillView(ps, s), API: api, Route: inComment(c.Route), Literal: operationLiteral(c.Call),
 		QuotedMethod: strconv.Quote(c.Call.Method)}
-	if s.Output != nil {
-		v.OutName = "agent." + s.Output.Name
-		answer := SampleOutput(s)
-		v.AnswerJSON, v.NoAnswer = strconv.Quote(string(answer)), answer == nil
-	} else {
-		v.NoAnswer = false
-	}
+	v.OutName, v.AnswerJSON = v.calledOutput(s)
 	for _, cred := range c.Call.Auth {
 		v.TestEnv = append(v.TestEnv, cred.Env)
 		if cred.SecretEnv != "" {
@@ -97,6 +90,25 @@ func newAPISkillView(ps packages, s *ir.Skill, api apiView, c APICall) *apiSkill
 		}
 	}
 	return v
+}
+
+// skill returns the skill with an id.
+func (p Project) skill(id string) (*ir.Skill, error) {
+	i := slices.IndexFunc(p.Agent.Skills, func(s *ir.Skill) bool { return s.ID == id })
+	if i < 0 {
+		return nil, fmt.Errorf("the agent has no skill %q", id)
+	}
+	return p.Agent.Skills[i], nil
+}
+
+// calledOutput is the type of the output of a skill whose handler calls something, and what that answers in the test, quoted.
+func (v *skillView) calledOutput(s *ir.Skill) (name, answer string) {
+	if v.NoAnswer = false; s.Output == nil {
+		return "", ""
+	}
+	sample := SampleOutput(s)
+	v.NoAnswer = sample == nil
+	return "agent." + s.Output.Name, strconv.Quote(string(sample))
 }
 
 // inComment is text of others on one line of a comment.

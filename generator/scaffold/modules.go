@@ -24,6 +24,7 @@ const (
 	signedPackage = "runtime/signedcard"
 	oauthPackage  = "runtime/client/oauth"
 	mcpPackage    = "runtime/server/mcpserver"
+	toolsPackage  = "runtime/mcptools"
 )
 
 // Links are what decides, in addition to a2agen.yaml, which modules a project requires.
@@ -31,6 +32,7 @@ type Links struct {
 	Tokens bool     // its agent accepts tokens of an issuer
 	Calls  []string // bindings over which clients call other agents, beside those that a2agen.yaml says
 	OAuth  bool     // clients get tokens by OAuth 2
+	Tools  bool     // handlers call tools of MCP servers
 }
 
 // ModulesOf returns the modules of a project with a configuration.
@@ -62,6 +64,9 @@ func ModulesOf(c *config.Config, links Links) (ms Modules) {
 	}
 	if links.OAuth {
 		link(oauthPackage)
+	}
+	if links.Tools {
+		link(toolsPackage)
 	}
 	if c.Telemetry == config.TelemetryOTel {
 		link(otelPackage)

@@ -35,7 +35,7 @@ func FuzzImport(f *testing.F) {
 			if problems := contract.Check(schemaFile, im); problems.HasErrors() {
 				t.Errorf("%s: %s", op.route(), said(problems))
 			}
-			im.AddSkills("agent.yaml", []byte("skills:\n  - id: echo\n"))
+			contract.AddSkills("agent.yaml", []byte("skills:\n  - id: echo\n"), im.Skills(), im.Ref(), im.Name)
 		}
 	})
 }

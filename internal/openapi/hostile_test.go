@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/a2agen/a2agen/internal/contract"
 	"github.com/a2agen/a2agen/internal/test/growth"
 )
 
@@ -90,14 +91,14 @@ func TestNamesOfOthersAreSafe(t *testing.T) {
 		t.Errorf("%q, %q, %q", name, im.Operations[0].Skill, im.URLEnv)
 	}
 	card := "name: a\nskills:\n  - id: echo\n    description: Echo.\n# the end\nversion: \"1\"\n"
-	edited, added, list := im.AddSkills("agent.yaml", []byte(card))
+	edited, added, list := contract.AddSkills("agent.yaml", []byte(card), im.Skills(), im.Ref(), im.Name)
 	if list.HasErrors() || len(added) != 1 {
 		t.Fatal(said(list))
 	}
 	if !strings.HasPrefix(string(edited), "name: a\nskills:\n  - id: echo\n    description: Echo.\n\n  - id: x\n") || !strings.HasSuffix(string(edited), "# the end\nversion: \"1\"\n") {
 		t.Errorf("agent.yaml is now\n%s", edited)
 	}
-	if again, added, list := im.AddSkills("agent.yaml", edited); list.HasErrors() || len(added) != 0 || string(again) != string(edited) {
+	if again, added, list := contract.AddSkills("agent.yaml", edited, im.Skills(), im.Ref(), im.Name); list.HasErrors() || len(added) != 0 || string(again) != string(edited) {
 		t.Errorf("a second import adds %v", added)
 	}
 }
@@ -110,7 +111,7 @@ func TestSkillsAreAddedInTheStyleOfTheList(t *testing.T) {
 		"name: a\n":                           "the list of skills cannot be extended",
 		"skills:\n  - id: x\n    input: {}\n": `there is a skill "x" already`,
 	} {
-		edited, _, list := im.AddSkills("agent.yaml", []byte(card))
+		edited, _, list := contract.AddSkills("agent.yaml", []byte(card), im.Skills(), im.Ref(), im.Name)
 		if got := string(edited) + said(list); !strings.Contains(got, want) {
 			t.Errorf("of %q comes %q, want %q", card, got, want)
 		}

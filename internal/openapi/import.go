@@ -186,10 +186,8 @@ func (im *Import) Skills() (list []contract.Skill) {
 	return list
 }
 
-// AddSkills adds the skills of an import to the text of agent.yaml.
-func (im *Import) AddSkills(file string, src []byte) (edited []byte, added []string, list diag.List) {
-	return contract.AddSkills(file, src, im.Skills(), contract.Ref(im.file, operations), im.Name)
-}
+// Ref names the contracts.
+func (im *Import) Ref() contract.Reference { return contract.Ref(im.file, operations) }
 
 // File returns the text of the file with the schemas. pin says which document it was made of.
 func (im *Import) File(pin Pin) ([]byte, error) {

@@ -13,7 +13,7 @@ import (
 
 // Source implements [contract.Schemas].
 func (im *Import) Source() (src []byte, refs []string, err error) {
-	ref := contract.Ref(im.file, operations)
+	ref := im.Ref()
 	for _, op := range im.Operations {
 		refs = append(refs, ref(op.Skill, "input"))
 		if op.Output != nil {

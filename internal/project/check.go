@@ -52,6 +52,8 @@ type CheckReport struct {
 	NotBuilt string `json:"notBuilt,omitempty"`
 	// Remote are the cards of agents that run, compared with what the project has, if [CheckRemote] was asked for.
 	Remote []RemoteCard `json:"remote,omitempty"`
+	// Tools are those of MCP servers, compared with the listings that the project has, likewise.
+	Tools []RemoteTools `json:"tools,omitempty"`
 }
 
 // Check reports how the project differs from the result of a run: the causes first, then file by file. It writes

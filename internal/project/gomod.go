@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/mod/modfile"
 
+	"github.com/a2agen/a2agen"
 	"github.com/a2agen/a2agen/generator"
 	"github.com/a2agen/a2agen/generator/config"
 	"github.com/a2agen/a2agen/generator/output"
@@ -207,8 +208,25 @@ func (p *project) lacking() scaffold.Modules {
 		}
 		return p.ReadFile(name)
 	})
-	links := scaffold.Links{Tokens: generator.TakesTokens(c, agent), Calls: generator.CalledOver(reaches), OAuth: generator.GetTokens(reaches) || generator.GetsTokens(agent)}
+	links := scaffold.Links{Tokens: generator.TakesTokens(c, agent), Calls: generator.CalledOver(reaches), OAuth: generator.GetTokens(reaches) || generator.GetsTokens(agent), Tools: p.callsTools(c.Packages.Skills)}
 	return scaffold.ModulesOf(c, links).Lacking(p.goMod.data)
+}
+
+// callsTools reports whether handlers call tools of MCP servers.
+func (p *project) callsTools(skills string) bool {
+	if p.tools {
+		return true
+	}
+	files, err := p.Files(skills)
+	if err != nil {
+		return false
+	}
+	for _, src := range files {
+		if bytes.Contains(src, []byte(`"`+a2agen.Module+`/runtime/mcptools"`)) {
+			return true
+		}
+	}
+	return false
 }
 
 // splicedModules adds requirements to the text of a go.mod.

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -85,14 +84,7 @@ type apiImport struct {
 }
 
 func (im *apiImport) run(ctx context.Context) (r OpenAPIReport, err error) {
-	cfg, err := im.readConfig()
-	if err != nil {
-		return r, err
-	}
-	oldCard, err := im.ReadFile(cfg.Card)
-	if errors.Is(err, fs.ErrNotExist) {
-		return r, badArgument("there is no %s in %s: a2agen init makes an agent", cfg.Card, im.o.Dir)
-	}
+	file, old, err := im.cardToExtend(im.o.Options)
 	if err != nil {
 		return r, err
 	}
@@ -111,7 +103,7 @@ func (im *apiImport) run(ctx context.Context) (r OpenAPIReport, err error) {
 		r.Diagnostics = list
 		return r, &InvalidError{list}
 	}
-	return im.write(ctx, &imported{Import: api, card: cfg.Card, old: oldCard, schemas: schemas, list: list})
+	return im.write(ctx, &imported{Import: api, card: file, old: old, schemas: schemas, list: list})
 }
 
 // sameDocument reports whether the document is where the one of the import before was.
@@ -188,7 +180,6 @@ type imported struct {
 
 // write generates the project with the new skills, and writes all of it at once.
 func (im *apiImport) write(ctx context.Context, api *imported) (r OpenAPIReport, err error) {
-	schemas, list := api.schemas, api.list
 	pin := openapi.Pin{Title: im.doc.Title, Document: im.document(api.Name), Digest: output.Digest(im.src), From: im.from}
 	for _, op := range api.Operations {
 		pin.Operations = append(pin.Operations, op.ID)
@@ -197,95 +188,24 @@ func (im *apiImport) write(ctx context.Context, api *imported) (r OpenAPIReport,
 	if err != nil {
 		return r, err
 	}
-	card, added, problems := api.AddSkills(api.card, api.old)
-	if list.Add(problems...); list.HasErrors() {
-		r.Diagnostics = list
-		return r, &InvalidError{list}
+	r.Report, r.Skills, err = im.addSkills(ctx, im.o.Options, &importedSkills{card: api.card, old: api.old, schemas: api.schemas,
+		contracts: contracts, document: pin.Document, src: im.src, skills: api.Skills(), ref: api.Ref(), tag: api.Name,
+		handlers: func(out generator.Output, missing map[string]bool) ([]output.File, error) {
+			return im.handlerFiles(out, api.Import, missing)
+		}}, api.list)
+	if err == nil {
+		r.Env = api.Env
 	}
-	out, found := im.generate(ctx, map[string][]byte{api.card: card, schemas: contracts}, im.Lock().Clients)
-	if list.Add(found...); list.HasErrors() {
-		r.Diagnostics = list
-		return r, &InvalidError{list}
-	}
-	further, err := im.handlerFiles(out, api.Import)
-	if err != nil {
-		return r, err
-	}
-	mine := func(name string, data []byte) {
-		further = append(further, output.File{Path: name, Kind: output.Merged, NoBase: true, Data: data})
-	}
-	mine(schemas, contracts)
-	mine(pin.Document, im.src)
-	if !bytes.Equal(card, api.old) {
-		mine(api.card, card)
-	}
-	runtimeFiles, note, err := im.addRuntime()
-	if err != nil {
-		return r, err
-	}
-	r.Skills, r.Env = added, api.Env
-	r.Report, err = im.finish(ctx, im.o.Options, out, list, append(further, runtimeFiles...), note)
 	return r, err
 }
 
-// handlerFiles are the handlers and tests of skills that have no handler yet, and the file of their API. They are the
-// user's as soon as they are written.
-func (im *apiImport) handlerFiles(out generator.Output, api *openapi.Import) ([]output.File, error) {
-	h, err := im.handlers(out.Config)
-	if err != nil {
-		return nil, err
-	}
-	missing := set(h.Missing(out.Model.Agent.Skills))
+// handlerFiles are the handlers and tests of operations whose skills have none, and the file of their API.
+func (im *apiImport) handlerFiles(out generator.Output, api *openapi.Import, missing map[string]bool) ([]output.File, error) {
 	a := scaffold.API{Name: api.Name, Title: api.Title, URL: api.URL, URLEnv: api.URLEnv, Env: api.Env}
 	for _, op := range api.Operations {
-		for _, s := range out.Model.Agent.Skills {
-			if s.ID == op.Skill && missing[s.Go] {
-				a.Calls = append(a.Calls, scaffold.APICall{Skill: op.Skill, Route: op.Route, Call: op.Call})
-			}
+		if missing[op.Skill] {
+			a.Calls = append(a.Calls, scaffold.APICall{Skill: op.Skill, Route: op.Route, Call: op.Call})
 		}
 	}
-	rendered, err := scaffold.APIFiles(im.scaffold(out), a)
-	if err != nil {
-		return nil, err
-	}
-	var files []output.File
-	for _, f := range rendered {
-		if _, err := im.ReadFile(f.Path); !errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		f.Kind, f.NoBase = output.Merged, true
-		files = append(files, f)
-	}
-	return files, nil
-}
-
-// documentChanged is the drift of a document of an API that is not the one of which the skills were made.
-const documentChanged = "document changed"
-
-// changedDocuments returns the documents of APIs that are other ones than those that were imported.
-func (p *project) changedDocuments(out generator.Output) (ds []Drift) {
-	for _, name := range slices.Sorted(maps.Keys(out.Read)) {
-		if path.Ext(name) != ".json" || out.Read[name] == output.Absent {
-			continue
-		}
-		src, err := p.ReadFile(name)
-		if err != nil {
-			continue
-		}
-		pin, is := readPin(src)
-		if !is {
-			continue
-		}
-		again := fmt.Sprintf("run a2agen import openapi %s --name %s", pin.Document,
-			strings.TrimSuffix(path.Base(name), ".json"))
-		doc, err := p.ReadFile(pin.Document)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			ds = append(ds, Drift{Path: pin.Document, State: "missing", Detail: "the document that " + name + " was made of"})
-		case err == nil && output.Digest(doc) != pin.Digest:
-			ds = append(ds, Drift{Path: pin.Document, State: documentChanged, Hint: again,
-				Detail: name + " was made of another one"})
-		}
-	}
-	return ds
+	return scaffold.APIFiles(im.scaffold(out), a)
 }

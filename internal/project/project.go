@@ -38,6 +38,7 @@ type project struct {
 	card     []byte            // the card, likewise
 	remotes  map[string][]byte // cards of other agents by their files, likewise
 	unpinned bool              // whatever definition of a protocol the tool has is taken
+	tools    bool              // handlers are about to be written that call tools of MCP servers
 	whole    bool              // generate the whole model (see [generator.Inputs])
 }
 

@@ -13,8 +13,9 @@ import (
 	"net/http"
 	"os"
 	"strings"
-	"sync"
 	"time"
+
+	"github.com/a2agen/a2agen/runtime/internal/ownhost"
 )
 
 // Limits of a call unless the [API] says otherwise.
@@ -156,32 +157,10 @@ func (a *API) explain(ctx context.Context, err error) error {
 	return &UnreachableError{API: a.Name, Err: withoutURL(err)}
 }
 
-var shared struct {
-	once   sync.Once
-	client *http.Client
-}
-
 // client is the client of all APIs that have none of their own.
 func (a *API) client() *http.Client {
 	if a.Client != nil {
 		return a.Client
 	}
-	shared.once.Do(func() {
-		transport := http.DefaultTransport.(*http.Transport).Clone()
-		transport.MaxResponseHeaderBytes = 64 << 10
-		shared.client = &http.Client{Transport: transport, CheckRedirect: sameHost}
-	})
-	return shared.client
-}
-
-// maxRedirects is how many redirects are followed.
-const maxRedirects = 3
-
-// sameHost stops at a redirect that leads elsewhere: credentials in headers and addresses would go there.
-func sameHost(req *http.Request, via []*http.Request) error {
-	first := via[0].URL
-	if len(via) > maxRedirects || req.URL.Host != first.Host || req.URL.Scheme != first.Scheme {
-		return http.ErrUseLastResponse
-	}
-	return nil
+	return ownhost.Client()
 }
