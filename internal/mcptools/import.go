@@ -86,10 +86,17 @@ func (l *Listing) Import(q Request) (*Import, diag.List) {
 	im.Env = im.variables()
 	for _, t := range chosen {
 		tool, problems := l.tool(t)
+		if len(q.Tools) == 0 && problems.HasErrors() { // nobody asked for this one
+			list.Add(warnings(problems)...)
+			continue
+		}
 		list.Add(problems...)
 		im.Tools = append(im.Tools, tool)
 	}
 	list.Add(l.sameSkills(im.Tools)...)
+	if len(im.Tools) == 0 && !list.HasErrors() {
+		list.Errorf(diag.Pos{File: l.File}, "no-tool", "", "no tool of the server can be a skill")
+	}
 	if list.HasErrors() {
 		return nil, list
 	}
@@ -129,6 +136,17 @@ func (l *Listing) choose(names []string) (chosen []Tool, list diag.List) {
 			"that are %d tools, more than %d", len(chosen), MaxTools)
 	}
 	return chosen, list
+}
+
+// warnings are problems of a tool that is left out for them.
+func warnings(problems diag.List) (list diag.List) {
+	for _, p := range problems {
+		if p.Severity == diag.Error {
+			p.Severity, p.Hint = diag.Warning, "it is left out"
+			list = append(list, p)
+		}
+	}
+	return list
 }
 
 // some names the first tools.
@@ -172,7 +190,11 @@ func (l *Listing) tool(t Tool) (*Imported, diag.List) {
 	if im.Input == nil {
 		list.Errorf(l.pos(t.index), "no-schema", "leave it out", "tool %.100q has no inputSchema", t.Name)
 	}
-	for side, schema := range map[string]json.RawMessage{"input": t.Input, "output": t.Output} {
+	if t.onlyAsTask() {
+		list.Errorf(l.pos(t.index), "unsupported", "leave it out", "tool %.100q can be called as a task of MCP only", t.Name)
+	}
+	for _, side := range []string{"input", "output"} {
+		schema := map[string]json.RawMessage{"input": t.Input, "output": t.Output}[side]
 		if len(schema) == 0 || string(schema) == "null" {
 			continue
 		}

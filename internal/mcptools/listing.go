@@ -45,6 +45,7 @@ type Tool struct {
 	Input       json.RawMessage `json:"inputSchema,omitempty"`
 	Output      json.RawMessage `json:"outputSchema,omitempty"`
 	Annotations json.RawMessage `json:"annotations,omitempty"`
+	Execution   json.RawMessage `json:"execution,omitempty"`
 
 	index int // in the listing that was read
 }
@@ -60,6 +61,15 @@ type hints struct {
 func (t *Tool) hints() (h hints) {
 	_ = json.Unmarshal(t.Annotations, &h) // those of a wrong form say nothing
 	return h
+}
+
+// onlyAsTask reports whether a tool is called as a task of MCP alone, which is followed by requests of its own.
+func (t *Tool) onlyAsTask() bool {
+	var e struct {
+		TaskSupport string `json:"taskSupport"`
+	}
+	_ = json.Unmarshal(t.Execution, &e)
+	return e.TaskSupport == "required"
 }
 
 // Read reads a listing: the result of tools/list, {"tools": [...]}; the whole message with it; or the bare list.

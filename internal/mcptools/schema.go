@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,45 +29,68 @@ func prepared(schema json.RawMessage, of string) ([]byte, error) {
 	if !is {
 		return nil, errors.New("is no object")
 	}
-	inside, outside := references(root)
-	if outside != "" {
-		return nil, fmt.Errorf("refers to %.200q, which is outside the listing", outside)
+	all := references(root, nil)
+	for _, ref := range all {
+		pointer, inside := strings.CutPrefix(ref, "#")
+		switch {
+		case !inside:
+			return nil, fmt.Errorf("refers to %.200q, which is outside the listing", ref)
+		case strings.HasPrefix(pointer, "/") && !leads(root, pointer):
+			return nil, fmt.Errorf("refers to %.200q, which is not there", ref)
+		}
 	}
-	if id, _ := root["$id"].(string); inside && id == "" {
+	if id, _ := root["$id"].(string); len(all) > 0 && id == "" {
 		return insert(schema, nil, identity(of))
 	}
 	return schema, nil
 }
 
-// references reports whether a schema refers to itself, and to what outside: "" for nothing.
-func references(v any) (inside bool, outside string) {
+// references are the references of a schema.
+func references(v any, all []string) []string {
 	switch v := v.(type) {
 	case []any:
 		for _, item := range v {
-			in, out := references(item)
-			if inside = inside || in; out != "" {
-				return inside, out
-			}
+			all = references(item, all)
 		}
 	case map[string]any:
-		for key, item := range v {
-			if ref, is := item.(string); is && key == "$ref" {
-				if !strings.HasPrefix(ref, "#") {
-					return inside, ref
-				}
-				inside = true
-				continue
-			}
-			if key == "const" || key == "enum" || key == "default" || key == "examples" || key == "example" {
-				continue // data
-			}
-			in, out := references(item)
-			if inside = inside || in; out != "" {
-				return inside, out
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			switch ref, is := v[key].(string); {
+			case is && key == "$ref":
+				all = append(all, ref)
+			case key == "const", key == "enum", key == "default", key == "examples", key == "example": // data
+			default:
+				all = references(v[key], all)
 			}
 		}
 	}
-	return inside, ""
+	return all
+}
+
+// leads reports whether a JSON pointer, as a reference has it, names something.
+func leads(v any, pointer string) bool {
+	for _, step := range strings.Split(pointer, "/")[1:] {
+		if unescaped, err := url.PathUnescape(step); err == nil {
+			step = unescaped
+		}
+		step = strings.NewReplacer("~1", "/", "~0", "~").Replace(step)
+		switch in := v.(type) {
+		case map[string]any:
+			next, has := in[step]
+			if !has {
+				return false
+			}
+			v = next
+		case []any:
+			i, err := strconv.Atoi(step)
+			if err != nil || i < 0 || i >= len(in) {
+				return false
+			}
+			v = in[i]
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // insert adds a member to the object at a path of a text of JSON, which stays as it is otherwise.
@@ -80,6 +105,9 @@ func insert(src []byte, path []string, member string) ([]byte, error) {
 		return nil, fmt.Errorf("%s is no object", strings.Join(path, "/"))
 	}
 	at := dec.InputOffset()
+	if bytes.HasPrefix(bytes.TrimSpace(src[at:]), []byte(member)) {
+		return nil, fmt.Errorf("%s is marked already", strings.Join(path, "/"))
+	}
 	if dec.More() {
 		member += ","
 	}
