@@ -22,6 +22,7 @@ var Chosen = map[string]string{
 	"runtime/client/oauth":      "golang.org/x/oauth2",
 	"runtime/mcp":               "github.com/modelcontextprotocol/go-sdk",
 	"runtime/mcptools":          "github.com/modelcontextprotocol/go-sdk",
+	"runtime/mcptools/mcptest":  "github.com/modelcontextprotocol/go-sdk",
 	"runtime/otel":              "go.opentelemetry.io/otel",
 	"runtime/auth/token":        "github.com/go-jose/go-jose/v4",
 	"runtime/push/verify":       "github.com/go-jose/go-jose/v4",

@@ -12,17 +12,19 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/a2agen/a2agen/internal/test/gotool"
+	"github.com/a2agen/a2agen/internal/test/mcpserver"
 	"github.com/a2agen/a2agen/internal/test/postgrestest"
 )
 
-// TestMain lets scripts run this program under its own name, as a process of its own.
+// TestMain lets scripts run this program under its own name, as a process of its own, and as an MCP server.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"a2agen": main})
+	testscript.Main(m, map[string]func(){"a2agen": main, "mcpserver": mcpserver.Stdio})
 }
 
 // TestScripts runs the conversations in testdata: what a user types and what comes back. Projects that are compiled in them have the module
@@ -58,6 +60,7 @@ func runScripts(t *testing.T, folder string, vars ...string) {
 			"snapshot":    snapshot,
 			"untouched":   untouched,
 			"serve":       serve,
+			"tools":       tools,
 			"agent":       agent,
 			"agentOf":     agentOf,
 			"running":     running,
@@ -187,4 +190,39 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 	}))
 	ts.Defer(srv.Close)
 	ts.Setenv(args[1], srv.URL)
+}
+
+// tools VAR serves MCP over HTTP, and sets VAR to the URL of the server. "tools VAR changed" has its tools change, and "tools VAR away" ends it.
+func tools(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: tools VAR [changed|away]")
+	}
+	found, _ := toolServers.Load(ts.Getenv(args[0]))
+	running, _ := found.(*toolServer)
+	switch {
+	case len(args) == 1:
+		fake := mcpserver.New()
+		running = &toolServer{fake, httptest.NewServer(fake.Handler())}
+		ts.Defer(running.close)
+		ts.Setenv(args[0], running.web.URL+"/stateless")
+		toolServers.Store(ts.Getenv(args[0]), running)
+	case args[1] == "changed":
+		running.fake.Change()
+	default:
+		running.close()
+	}
+}
+
+// toolServers are those of all scripts, by their URLs.
+var toolServers sync.Map
+
+// toolServer is an MCP server of a script.
+type toolServer struct {
+	fake *mcpserver.Server
+	web  *httptest.Server
+}
+
+func (s *toolServer) close() {
+	s.web.CloseClientConnections()
+	s.web.Close()
 }

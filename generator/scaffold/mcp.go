@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/a2agen/a2agen/generator/output"
-	"github.com/a2agen/a2agen/runtime/mcptools"
 )
 
 // MCPServer is a server of tools that handlers call.
@@ -21,13 +20,15 @@ type MCPServer struct {
 	Pass    []string // variables of the environment that the command gets
 	Headers map[string]string
 	Env     []string // variables that must be set
+	InWeb   []string // those of them that requests over HTTP need
 	Calls   []MCPCall
 }
 
 // MCPCall is a tool that is a skill.
 type MCPCall struct {
 	Skill string // its id
-	Tool  mcptools.Tool
+	Tool  string
+	Again bool // calling it twice does no harm
 }
 
 // mcpView is what the templates say of a server.
@@ -77,26 +78,14 @@ func MCPFiles(p Project, m MCPServer) ([]output.File, error) {
 		if err != nil {
 			return nil, err
 		}
-		v := &mcpSkillView{skillView: newSkillView(ps, s), Server: view, ToolName: strconv.QuoteToASCII(c.Tool.Name),
-			QuotedTool: strconv.QuoteToASCII(c.Tool.Name), Again: c.Tool.Again, TestEnv: headerEnv(m.Headers)}
+		v := &mcpSkillView{skillView: newSkillView(ps, s), Server: view, ToolName: strconv.QuoteToASCII(c.Tool),
+			QuotedTool: strconv.QuoteToASCII(c.Tool), Again: c.Again, TestEnv: m.InWeb}
 		v.OutName, v.AnswerJSON = v.calledOutput(s)
 		files := StubFiles(p.Packages.Skills, s)
 		r.add(files[0], "mcp_skill.go.tmpl", v)
 		r.add(files[1], "mcp_skill_test.go.tmpl", v)
 	}
 	return r.files, r.err
-}
-
-// headerEnv are the variables that headers are made of.
-func headerEnv(headers map[string]string) (names []string) {
-	for _, name := range slices.Sorted(maps.Keys(headers)) {
-		for _, v := range mcptools.Variables(headers[name]) {
-			if !slices.Contains(names, v) {
-				names = append(names, v)
-			}
-		}
-	}
-	return names
 }
 
 // quotedList are the items of a list of strings in Go.

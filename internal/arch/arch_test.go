@@ -92,7 +92,9 @@ var rows = map[string]string{
 	"runtime/client/grpcclient": "runtime runtime/client runtime/internal/errorformat runtime/wire",
 	"runtime/mcp":               "runtime runtime/check runtime/client runtime/tool",
 	"runtime/otel":              "runtime runtime/observe runtime/store",
-	"runtime/openapi":           "runtime",
+	"runtime/openapi":           "runtime runtime/internal/ownhost",
+	"runtime/mcptools":          "runtime runtime/internal/nested runtime/internal/ownhost runtime/task",
+	"runtime/internal/ownhost":  "",
 	"runtime/push":              "runtime runtime/internal/budget runtime/internal/news",
 	"runtime/conform":           "",
 	"runtime/tool":              "runtime runtime/check runtime/client runtime/wire",
@@ -100,9 +102,10 @@ var rows = map[string]string{
 	"runtime/signedcard":        "runtime runtime/internal/keyset runtime/wire",
 
 	// What users' tests link, and no agent.
-	"runtime/fault":   "runtime",
-	"runtime/record":  "runtime/sse",
-	"runtime/a2atest": "runtime runtime/auth runtime/client runtime/conform runtime/fault runtime/record runtime/server runtime/store/memory runtime/task runtime/wire",
+	"runtime/fault":            "runtime",
+	"runtime/record":           "runtime/sse",
+	"runtime/mcptools/mcptest": "",
+	"runtime/a2atest":          "runtime runtime/auth runtime/client runtime/conform runtime/fault runtime/record runtime/server runtime/store/memory runtime/task runtime/wire",
 
 	// Stores that are copied, and several that are one.
 	"runtime/store/internal/transfer": "runtime/internal/taskstate runtime/store",
@@ -152,10 +155,12 @@ var rows = map[string]string{
 	"internal/project/remote": "spec",
 	"internal/catalog": "generator/card generator/carddiff generator/diag generator/output generator/schemadiff generator/suggest internal/project/disk " +
 		"internal/project/remote runtime/wire",
-	"internal/openapi": "generator/diag generator/schema generator/suggest generator/yamlx runtime/openapi runtime/wire",
-	"internal/watch":   "",
+	"internal/contract": "generator/diag generator/schema generator/yamlx",
+	"internal/mcptools": "generator/diag generator/suggest generator/yamlx internal/contract runtime/mcptools runtime/wire",
+	"internal/openapi":  "generator/diag generator/schema generator/suggest generator/yamlx internal/contract runtime/openapi runtime/wire",
+	"internal/watch":    "",
 	"internal/project": ". generator generator/card generator/carddiff generator/config generator/diag generator/emit generator/names generator/output " +
-		"generator/scaffold generator/suggest internal/catalog internal/openapi internal/project/disk internal/project/merge internal/project/remote internal/watch runtime runtime/signedcard runtime/wire spec",
+		"generator/scaffold generator/suggest internal/catalog internal/contract internal/mcptools internal/openapi internal/project/disk internal/project/merge internal/project/remote internal/shell internal/watch runtime runtime/mcptools runtime/signedcard runtime/wire spec",
 
 	// The command.
 	"internal/shell":  "",
@@ -202,6 +207,7 @@ var rows = map[string]string{
 	"internal/test/bundletest":   "spec",
 	"internal/test/equivalence":  "",
 	"internal/test/faultstore":   "runtime runtime/store",
+	"internal/test/mcpserver":    "",
 	"internal/test/gotool":       "",
 	"internal/test/growth":       "",
 	"internal/test/killtest":     "",
@@ -368,7 +374,7 @@ func TestAgentsLinkLittle(t *testing.T) {
 			}
 		}
 	}
-	tool := []string{"cmd/a2agen", "internal/bridge", "internal/dev/caller", "internal/dev/forms", "internal/dev/inbox", "internal/login", "internal/project", "internal/talk"} // is no agent
+	tool := []string{"cmd/a2agen", "internal/bridge", "internal/dev/caller", "internal/dev/forms", "internal/dev/inbox", "internal/login", "internal/mcptools", "internal/project", "internal/talk"} // is no agent
 	for _, p := range list(t, "./...") {
 		from, _ := ours(p.ImportPath)
 		for _, imp := range p.Imports {

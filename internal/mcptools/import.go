@@ -175,10 +175,17 @@ func (im *Import) variables() (names []string) {
 	for _, arg := range im.At.Command {
 		need(mcptools.Variables(arg)...)
 	}
-	for _, name := range slices.Sorted(maps.Keys(im.At.Headers)) {
-		need(mcptools.Variables(im.At.Headers[name])...)
-	}
+	need(im.At.HeaderVariables()...)
 	return names
+}
+
+// HeaderVariables are the variables of the environment that headers are made of.
+func (a Address) HeaderVariables() (names []string) {
+	for _, name := range slices.Sorted(maps.Keys(a.Headers)) {
+		names = append(names, mcptools.Variables(a.Headers[name])...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // tool reads a tool as a skill.

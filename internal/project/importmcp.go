@@ -249,7 +249,7 @@ func (im *toolsImport) readPin(schemas string) error {
 	}
 	fromFile := im.at.URL == "" && len(im.at.Command) == 0
 	same := fromFile && (pin.From == nil || im.inside(im.o.Target) == pin.Document) ||
-		pin.From != nil && (im.at.URL != "" && pin.From.URL == im.at.URL || im.at.URL == "" && slices.Equal(pin.From.Command, im.at.Command))
+		!fromFile && pin.From != nil && pin.From.URL == im.at.URL && slices.Equal(pin.From.Command, im.at.Command)
 	if !same && pin.Title != im.listing.Title() {
 		return badArgument("%s was made of the server %.60q, and this is %.60q: give it another --name", schemas, pin.Title, im.listing.Title())
 	}
@@ -300,10 +300,10 @@ func (im *toolsImport) newPin(tools *mcptools.Import, name string, document []by
 // handlerFiles are the handlers and tests of tools whose skills have none, and the file of their server.
 func (im *toolsImport) handlerFiles(out generator.Output, tools *mcptools.Import, missing map[string]bool) ([]output.File, error) {
 	m := scaffold.MCPServer{Name: tools.Name, Title: tools.Title, URL: tools.At.URL, URLEnv: tools.URLEnv, Command: tools.At.Command,
-		Pass: tools.At.Env, Headers: tools.At.Headers, Env: tools.Env}
+		Pass: tools.At.Env, Headers: tools.At.Headers, Env: tools.Env, InWeb: tools.At.HeaderVariables()}
 	for _, t := range tools.Tools {
 		if missing[t.Skill] {
-			m.Calls = append(m.Calls, scaffold.MCPCall{Skill: t.Skill, Tool: call.Tool{Name: t.Tool.Name, Again: t.Again}})
+			m.Calls = append(m.Calls, scaffold.MCPCall{Skill: t.Skill, Tool: t.Tool.Name, Again: t.Again})
 		}
 	}
 	return scaffold.MCPFiles(im.scaffold(out), m)

@@ -77,8 +77,7 @@ func (c *call) call(ctx context.Context) (*sdk.CallToolResult, error) {
 		if err == nil || ctx.Err() != nil || attempt > 0 {
 			return result, err
 		}
-		forgotten := errors.Is(err, sdk.ErrSessionMissing)
-		if !forgotten && !(c.tool.Again && errors.Is(err, sdk.ErrConnectionClosed)) {
+		if !notTaken(err) && !(c.tool.Again && errors.Is(err, sdk.ErrConnectionClosed)) {
 			return nil, err
 		}
 		c.server.drop(ctx, conn)
@@ -139,6 +138,7 @@ type running struct {
 	id        string // and progress token
 	conn      *connection
 	cancel    context.CancelFunc // tells the server so, too
+	over      <-chan struct{}    // closed when it is canceled, or has ended
 	asks      bool               // somebody can be asked
 	asking    lock               // one question at a time
 	progress  chan string
@@ -166,6 +166,7 @@ func (c *connection) start(ctx context.Context, tool string, args json.RawMessag
 	r := &running{id: rand.Text(), conn: c, asks: asks, progress: make(chan string, maxWaitingProgress),
 		questions: make(chan *question, 1), done: make(chan outcome, 1)}
 	ctx, r.cancel = context.WithCancel(context.WithValue(context.WithoutCancel(ctx), runningKey{}, r))
+	r.over = ctx.Done()
 	c.mu.Lock()
 	c.calls[r.id] = r
 	c.mu.Unlock()
@@ -209,7 +210,7 @@ func progressText(p *sdk.ProgressNotificationParams) string {
 func (r *running) explain(err error) error {
 	var answered *jsonrpc.Error
 	switch s := r.conn.server; {
-	case errors.Is(err, sdk.ErrSessionMissing), errors.Is(err, sdk.ErrConnectionClosed):
+	case errors.Is(err, sdk.ErrConnectionClosed), notTaken(err) && (r.conn.trips == nil || !r.conn.trips.refused()):
 		return &UnreachableError{Server: s.Name, Err: err, Stderr: r.conn.stderr()}
 	case r.conn.trips != nil && r.conn.trips.refused():
 		return s.unreachable(r.conn, err)
@@ -218,6 +219,17 @@ func (r *running) explain(err error) error {
 	default:
 		return s.unreachable(r.conn, err)
 	}
+}
+
+// rejected is the code of the library for a request that was not sent, or that an HTTP server did not take.
+const rejected = -32005
+
+// notTaken reports whether the server has not begun with a call: it has forgotten the session, or the request did not
+// reach it.
+func notTaken(err error) bool {
+	var answered *jsonrpc.Error
+	return errors.Is(err, sdk.ErrSessionMissing) ||
+		errors.As(err, &answered) && answered.Code == rejected && answered.Message == "rejected by transport"
 }
 
 // stderr is what the command printed last; "" for a URL.

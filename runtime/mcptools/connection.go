@@ -128,7 +128,7 @@ func (c *connection) transport(tap *tap, sse bool) (sdk.Transport, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.trips, trips.host = trips, u.Host
+	c.trips, trips.host, trips.sse = trips, u.Host, sse
 	if sse {
 		return &sdk.SSEClientTransport{Endpoint: at, HTTPClient: client, MaxEventSize: DefaultMaxBytes}, nil
 	}

@@ -15,7 +15,8 @@ type roundTrips struct {
 	next    http.RoundTripper
 	headers http.Header
 	host    string
-	status  atomic.Int32 // of the last answer that was an error
+	sse     bool         // the older transport
+	status  atomic.Int32 // of the last answer
 	tap     *tap
 }
 
@@ -55,7 +56,7 @@ func (r *roundTrips) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, withoutURL(err)
 	}
-	if resp.StatusCode >= http.StatusBadRequest {
+	if req.Method == http.MethodPost || r.sse { // else it asks for a stream that a server need not have
 		r.status.Store(int32(resp.StatusCode))
 	}
 	var body io.Reader = resp.Body

@@ -276,6 +276,7 @@ func TestAQuestionGoesToNobodyWhereItMayBeOfSeveralCalls(t *testing.T) {
 	}
 	cancel()
 	<-ended
+	<-fake.Canceled
 }
 
 func TestAnswersAreReadAsTheyAreAskedFor(t *testing.T) {

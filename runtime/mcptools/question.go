@@ -105,12 +105,16 @@ func (c *connection) elicit(ctx context.Context, req *sdk.ElicitRequest) (*sdk.E
 	}
 	select {
 	case r.questions <- q:
+	case <-r.over:
+		return nil, context.Canceled
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 	select {
 	case content := <-q.answer:
 		return &sdk.ElicitResult{Action: "accept", Content: content}, nil
+	case <-r.over: // of which the server need not have told
+		return &sdk.ElicitResult{Action: "cancel"}, nil
 	case <-ctx.Done():
 		return &sdk.ElicitResult{Action: "cancel"}, nil
 	}

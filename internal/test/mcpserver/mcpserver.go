@@ -62,6 +62,13 @@ func must(err error) {
 	}
 }
 
+// Change has the tools change: one is gone, one is described otherwise, one takes something else.
+func (s *Server) Change() {
+	s.RemoveTools("fail")
+	s.AddTool(&sdk.Tool{Name: "say", Description: "Repeats it.", InputSchema: json.RawMessage(`{"type":"object","required":["words"],` +
+		`"properties":{"words":{"type":"string"}}}`)}, say)
+}
+
 // Stdio serves one session over standard input and output.
 func Stdio() {
 	if err := New().Run(context.Background(), &sdk.StdioTransport{}); err != nil {
@@ -73,7 +80,7 @@ func Stdio() {
 func (s *Server) Handler() http.Handler {
 	mux, get := http.NewServeMux(), func(*http.Request) *sdk.Server { return s.Server }
 	mux.Handle("/mcp", sdk.NewStreamableHTTPHandler(get, nil))
-	mux.Handle("/stateless", sdk.NewStreamableHTTPHandler(get, &sdk.StreamableHTTPOptions{Stateless: true}))
+	mux.Handle("/stateless", sdk.NewStreamableHTTPHandler(get, &sdk.StreamableHTTPOptions{Stateless: true, PropagateRequestCancellation: true}))
 	mux.Handle("/sse", sdk.NewSSEHandler(get, nil))
 	return mux
 }
@@ -94,7 +101,8 @@ func add(_ context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, erro
 
 func say(_ context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 	var in struct{ Text string }
-	return text("%s", in.Text), json.Unmarshal(req.Params.Arguments, &in)
+	err := json.Unmarshal(req.Params.Arguments, &in)
+	return text("%s", in.Text), err
 }
 
 func fail(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
