@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/a2agen/a2agen/internal/bridge"
+	"github.com/a2agen/a2agen/internal/talk"
 )
 
 func mcpCommand() *cobra.Command {
@@ -45,6 +46,7 @@ By hand, with the Inspector:
 		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Target, o.Token = args[0], cmp.Or(o.Token, token(o.Headers))
+			o.Again = sameCall(talk.Options{Target: o.Target, Token: o.Token, Headers: o.Headers})
 			o.In, o.Out, o.Err = cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()

@@ -25,6 +25,7 @@ type Options struct {
 	AllowPrivate bool   // call private addresses and loopback, too
 	Token        string // a bearer token, for the host of the agent alone
 	Headers      []string
+	Again        string // the command that calls the agent, for people
 
 	In  io.Reader
 	Out io.Writer // gets nothing but MCP
@@ -44,7 +45,7 @@ func Serve(ctx context.Context, o Options) error {
 		return errors.New("the agent's URL holds credentials: give them by --header or A2A_TOKEN")
 	}
 	limits := remote.Options{AllowPrivate: o.AllowPrivate || !strings.Contains(o.Target, "://")} // a project's agent is on this machine
-	called := talk.Options{Target: o.Target, Token: o.Token, Headers: o.Headers, Err: o.Err}
+	called := talk.Options{Target: o.Target, Token: o.Token, Headers: o.Headers, Again: o.Again, Err: o.Err}
 	if !limits.AllowPrivate {
 		called.HTTP = &http.Client{Transport: remote.Client(limits).Transport}
 	}
@@ -60,6 +61,7 @@ func Serve(ctx context.Context, o Options) error {
 	skills := skillsOf(c)
 	server := mcp.NewServer(mcp.Options{
 		Name: c.Name, Version: c.Version, Description: c.Description, Skills: skills, Client: agent.Client, Protocol: a2awires.Protocol(),
+		Failed: func(tool string, err error) { fmt.Fprintf(o.Err, "a2agen: %s: %v\n", tool, agent.Explain(err)) },
 	})
 	fmt.Fprintf(o.Err, "a2agen: serving %.80q over MCP, with %s\n", c.Name, count(len(skills)))
 	err = server.Run(ctx, &sdk.IOTransport{Reader: io.NopCloser(o.In), Writer: open{o.Out}, MaxLineLength: maxLine})

@@ -249,6 +249,23 @@ func TestTheExtendedCardHasTheToolsOfCallersWithCredentials(t *testing.T) {
 	}
 }
 
+// TestACredentialThatIsMissingIsNamedToThePerson: the model is told only that it may not use the tool.
+func TestACredentialThatIsMissingIsNamedToThePerson(t *testing.T) {
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(w, `{"name":"sky","description":"d","version":"3","capabilities":{},"supportedInterfaces":[{"url":"http://%s","protocolBinding":"JSONRPC","protocolVersion":"1.0"}],
+			"securitySchemes":{"key":{"apiKeySecurityScheme":{"location":"header","name":"X-Key"}}},"securityRequirements":[{"schemes":{"key":{"list":[]}}}],
+			"defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"],"skills":[{"id":"s","name":"n","description":"d","tags":["t"]}]}`, r.Host)
+	}))
+	defer web.Close()
+	s := start(t, Options{Target: web.URL, AllowPrivate: true})
+	if got := s.call(t, "s", `{"text":"x"}`); !strings.Contains(got, `"isError":true`) || !strings.Contains(got, "may not be used with the credentials") {
+		t.Errorf("the model is told %s", got)
+	}
+	if err := s.ends(); err != nil || !strings.Contains(s.err.String(), "a2agen: s: the agent demands an API key") || !strings.Contains(s.err.String(), "--header 'X-Key: …'") {
+		t.Errorf("the person is told %s (%v)", s.err, err)
+	}
+}
+
 func TestTheHostMaySendWhatIsNoMCP(t *testing.T) {
 	at := startAgent(t, "1.0")
 	err := Serve(t.Context(), Options{Target: at, AllowPrivate: true, In: strings.NewReader("<html>\n"), Out: io.Discard, Err: io.Discard})

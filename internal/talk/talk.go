@@ -157,6 +157,15 @@ type Agent struct {
 	Client *rpc.Client
 	// Card is what the agent shows to this caller, if that is more than to everybody (R23); nil otherwise.
 	Card *a2awires.AgentCard
+
+	options  Options
+	loggedIn bool
+}
+
+// Explain words the error of a call for a person, as [Run] does. It is an *[Error].
+func (a *Agent) Explain(err error) error {
+	t := &talk{Options: a.options, loggedIn: a.loggedIn}
+	return t.failed(context.Background(), err)
 }
 
 // Dial makes a client of the agent, with the credentials that [Run] would use. An error is an *[Error].
@@ -167,7 +176,7 @@ func Dial(ctx context.Context, o Options) (*Agent, error) {
 	if err != nil {
 		return nil, t.failed(ctx, err)
 	}
-	a := &Agent{Client: c}
+	a := &Agent{Client: c, options: o, loggedIn: t.loggedIn}
 	if card := t.card(ctx, c); card != c.Card().Generated() {
 		a.Card = card
 	}

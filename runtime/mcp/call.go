@@ -96,7 +96,7 @@ func (c *call) came(r *rpc.Result, err error) (*sdk.CallToolResult, *rpc.InputRe
 	case errors.As(err, &ask):
 		return nil, ask
 	case err != nil:
-		return failed(err), nil
+		return c.failed(err), nil
 	}
 	return c.result(r), nil
 }

@@ -52,7 +52,10 @@ type Options struct {
 	// CallOptions returns the options of all calls of the agent that a request leads to, such as its caller's
 	// credentials; nil: there are none.
 	CallOptions func(*sdk.CallToolRequest) []rpc.CallOption
-	Heartbeat   time.Duration // 0 is [Heartbeat]
+	// Failed is told of each call of a tool that came to an error, with what a model is not told, such as which credential
+	// is missing; nil: nobody is. It must be safe for concurrent use.
+	Failed    func(tool string, err error)
+	Heartbeat time.Duration // 0 is [Heartbeat]
 }
 
 // NewServer returns a server whose tools are the skills. It has nothing else: no prompts, no resources. A schema that is

@@ -37,7 +37,7 @@ func (c *call) ask(ctx, running context.Context, ask *rpc.InputRequiredError) (s
 	}
 	said, err := c.req.Session.Elicit(ctx, params)
 	if err != nil {
-		return nil, withIDs(failure("The question could not be asked, or its answer is no answer: "+ask.Prompt), ask.Result)
+		return nil, withIDs(failure("The host did not answer the question: "+ask.Prompt), ask.Result)
 	}
 	return c.answer(running, ask, said)
 }
@@ -94,8 +94,8 @@ func (c *call) goOn(ctx context.Context) (steps, *sdk.CallToolResult) {
 // what the task came to, or comes to, or what it asks by now.
 func (c *call) late(ctx context.Context, err error) (steps, *sdk.CallToolResult) {
 	var fault *rpc.AskError
-	if !errors.As(err, &fault) || fault.Skill != c.skill.ID {
-		return nil, failure(words(err))
+	if !errors.As(err, &fault) || fault.Skill != c.skill.ID && fault.Skill != "" {
+		return nil, c.failed(err)
 	}
 	c.named(fault.TaskID)
 	switch fault.Fault {
@@ -104,7 +104,7 @@ func (c *call) late(ctx context.Context, err error) (steps, *sdk.CallToolResult)
 	case rpc.AskChanged:
 		return c.ask(ctx, ctx, fault.Now)
 	}
-	return nil, failure(words(err))
+	return nil, c.failed(err)
 }
 
 // answer gives the agent what a person said.

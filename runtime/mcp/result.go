@@ -62,7 +62,10 @@ func rest(parts []runtime.Part) (files []runtime.Part) {
 }
 
 // failed is the result of a call that came to an error, in words for a model, with what the agent had made by then.
-func failed(err error) *sdk.CallToolResult {
+func (c *call) failed(err error) *sdk.CallToolResult {
+	if c.Failed != nil {
+		c.Failed(c.listed.Name, err)
+	}
 	out := failure(words(err))
 	var ended *rpc.TaskError
 	if !errors.As(err, &ended) || ended.Result == nil {

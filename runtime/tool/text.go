@@ -38,6 +38,7 @@ func words(err error) string {
 	var ended *rpc.TaskError
 	var broken *check.Error
 	var refused *runtime.Error
+	var lacks *rpc.CredentialError
 	switch {
 	case errors.As(err, &unknown):
 		return unknownTool(unknown)
@@ -49,6 +50,8 @@ func words(err error) string {
 		return endedTask(ended)
 	case errors.As(err, &broken):
 		return doNotFit(violationsOf(broken))
+	case errors.As(err, &lacks) || errors.Is(err, runtime.ErrUnauthenticated) || errors.Is(err, runtime.ErrPermissionDenied):
+		return "The tool may not be used with the credentials that there are. Go on without it."
 	case errors.As(err, &refused):
 		return refusal(refused)
 	case errors.Is(err, context.Canceled):
@@ -97,9 +100,6 @@ func refusal(e *runtime.Error) string {
 			places[i] = strings.TrimSpace(v.Field + " " + v.Description)
 		}
 		return doNotFit(places)
-	}
-	if e.Is(runtime.ErrUnauthenticated) || e.Is(runtime.ErrPermissionDenied) {
-		return "The tool may not be used with the credentials that there are. Go on without it."
 	}
 	return sentence("The tool refused the call", e.Text())
 }

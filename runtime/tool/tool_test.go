@@ -55,6 +55,8 @@ func TestErrorsAreWordedForAModel(t *testing.T) {
 		{"a question", &rpc.InputRequiredError{Prompt: "Which one?", Schema: []byte(`{"type":"string"}`)}, `The tool asks: Which one? The answer must fit this JSON Schema: {"type":"string"} Call it again with arguments that say so, or ask the user.`},
 		{"a rejected task", &rpc.TaskError{State: runtime.StateRejected, Message: "not on\nSundays"}, "The tool declined: not on Sundays."},
 		{"a failed task", &rpc.TaskError{State: runtime.StateFailed}, "The tool failed."},
+		{"a status without an error", &rpc.HTTPError{Status: 401}, "The tool may not be used with the credentials that there are. Go on without it."},
+		{"a credential that is missing", &rpc.CredentialError{}, "The tool may not be used with the credentials that there are. Go on without it."},
 		{"no credentials", &rpc.HTTPError{Status: 401, Err: runtime.ErrUnauthenticated}, "The tool may not be used with the credentials that there are. Go on without it."},
 		{"time is up", context.DeadlineExceeded, "The tool took too long. It may have done its work nevertheless."},
 		{"a secret", errors.New("dial tcp 10.0.0.1: password"), "The tool cannot be reached now, or did not answer as it should. Try once more, or go on without it."},
