@@ -4,9 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -180,4 +184,44 @@ func TestInvalidArgumentsAreAResultWithTheirPaths(t *testing.T) {
 	if r := call(t, a.connect(newest, a.web, sdk.ClientOptions{}), "do", "x"); !r.IsError || !strings.Contains(text(r), "input.city must be a city") {
 		t.Errorf("got %s", text(r))
 	}
+}
+
+// TestACallWhoseHostHasLeftIsLetGo: a session ends when its calls have, so that its end shows theirs.
+func TestACallWhoseHostHasLeftIsLetGo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun, goOn := make(chan struct{}), make(chan struct{})
+		s := newServer(t, config(t, openCard, skill("do", func(context.Context, *server.Task, []byte) (string, error) {
+			close(begun)
+			<-goOn
+			return `{"sky":"blue"}`, nil
+		})))
+		answer := func(ctx context.Context, method, body string, header ...string) *httptest.ResponseRecorder {
+			w := httptest.NewRecorder()
+			s.ServeHTTP(w, (&agent{t: t}).request(ctx, method, "/mcp", body, header...))
+			return w
+		}
+		session := "Mcp-Session-Id: " + answer(t.Context(), http.MethodPost, initialize).Header().Get("Mcp-Session-Id")
+		version := "Mcp-Protocol-Version: " + older
+		answer(t.Context(), http.MethodPost, `{"jsonrpc":"2.0","method":"notifications/initialized"}`, session, version)
+		ctx, leave := context.WithCancel(t.Context())
+		left := make(chan struct{})
+		go func() {
+			defer close(left)
+			answer(ctx, http.MethodPost, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"do","arguments":{"city":"Rome"}}}`, session, version)
+		}()
+		<-begun
+		leave()
+		<-left
+		since := time.Now()
+		if w := answer(t.Context(), http.MethodDelete, "", session, version); w.Code != http.StatusNoContent {
+			t.Errorf("DELETE: %d %s", w.Code, w.Body)
+		}
+		if took := time.Since(since); took != 10*time.Second {
+			t.Errorf("the call goes on for %v", took)
+		}
+		close(goOn)
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 }
