@@ -1,6 +1,6 @@
-// Plays an MCP host with the official SDK: mcphost.mjs MODE COMMAND ARG... MODE is "auto", which speaks the newest version, or
+// Plays an MCP host with the official SDK: mcphost.mjs MODE URL, or MODE COMMAND ARG... MODE is "auto", which speaks the newest version, or
 // "legacy". The last line of stdout is what it saw, as JSON.
-import { Client } from "@modelcontextprotocol/client";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 
 const [mode, command, ...args] = process.argv.slice(2);
@@ -20,7 +20,8 @@ async function called(name, toolArguments) {
   return { result, progress };
 }
 
-await client.connect(new StdioClientTransport({ command, args, env: process.env }));
+const overHTTP = command.startsWith("http");
+await client.connect(overHTTP ? new StreamableHTTPClientTransport(new URL(command)) : new StdioClientTransport({ command, args, env: process.env }));
 const seen = { version: client.getNegotiatedProtocolVersion(), tools: (await client.listTools()).tools };
 seen.forecast = await called("get_forecast", { city: "Rome", days: 2 });
 seen.question = await called("get_forecast", { city: "Springfield" });

@@ -1,4 +1,4 @@
-"""Plays an MCP host with the official SDK: mcphost.py MODE COMMAND ARG... MODE is "auto", which speaks the newest version, or
+"""Plays an MCP host with the official SDK: mcphost.py MODE URL, or MODE COMMAND ARG... MODE is "auto", which speaks the newest version, or
 "legacy". The last line of stdout is what it saw, as JSON."""
 import asyncio
 import json
@@ -26,7 +26,9 @@ async def called(client, name, arguments):
 
 
 async def main():
-    server = StdioServerParameters(command=sys.argv[2], args=sys.argv[3:])
+    server = sys.argv[2]
+    if not server.startswith("http"):
+        server = StdioServerParameters(command=server, args=sys.argv[3:])
     seen = {}
     async with Client(server, mode=sys.argv[1], elicitation_callback=elicit) as client:
         seen["version"] = client.protocol_version

@@ -13,6 +13,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/check"
 	"github.com/a2agen/a2agen/runtime/server"
+	"github.com/a2agen/a2agen/runtime/server/mcpserver"
 )
 
 // The contract of the typed skill, and what it asks for.
@@ -47,8 +48,12 @@ func startAgent() (*agent, error) {
 		return nil, err
 	}
 	s, err := server.New(server.Config{Protocol: p, Card: card, Skills: []server.Skill{
-		{ID: "get_forecast", Name: "Forecast", InputSchema: input, OutputSchema: output, Run: forecast}, {ID: "say", Name: "Say", Run: a.say},
-	}}, server.WithLogger(slog.New(slog.DiscardHandler)))
+		{
+			ID: "get_forecast", Name: "Forecast", Description: "The weather of the next days.", Examples: []string{"Rome, two days"},
+			InputSchema: input, OutputSchema: output, Run: forecast,
+		},
+		{ID: "say", Name: "Say", Description: "Does what it is told.", Run: a.say},
+	}}, server.WithLogger(slog.New(slog.DiscardHandler)), mcpserver.Serve(a2a.ClientProtocol()))
 	if err != nil {
 		return nil, err
 	}

@@ -1,5 +1,5 @@
-// Command mcp has official clients of the Model Context Protocol use an agent by "a2agen mcp": the command line of the
-// Inspector, and the SDKs for Python and TypeScript in the newest version of MCP and an older one.
+// Command mcp has official clients of the Model Context Protocol use an agent, by "a2agen mcp" and over HTTP: the command
+// line of the Inspector, and the SDKs for Python and TypeScript in the newest version of MCP and an older one.
 package main
 
 import (
@@ -10,8 +10,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/a2agen/a2agen/runtime/server/mcpserver"
 )
 
 // The hosts, by what their registries call them.
@@ -49,15 +52,25 @@ func run(ctx context.Context) error {
 		return err
 	}
 	defer a.close()
-	bridge := []string{tool, "mcp", a.url, "--allow-private-network"}
-	if err := inPython(ctx, dir, a, bridge); err != nil {
+	ways := []way{
+		{name: "by a2agen mcp", target: []string{tool, "mcp", a.url, "--allow-private-network"}},
+		{name: "over HTTP", target: []string{a.url + mcpserver.Path}, flags: []string{"--transport", "http"}},
+	}
+	if err := inPython(ctx, dir, a, ways); err != nil {
 		return fmt.Errorf("%s: %w", python, err)
 	}
-	return inNode(ctx, dir, a, bridge)
+	return inNode(ctx, dir, a, ways)
+}
+
+// way is one to the agent.
+type way struct {
+	name   string
+	target []string // a command, or a URL
+	flags  []string // of the Inspector
 }
 
 // inPython plays the host of the SDK for Python.
-func inPython(ctx context.Context, dir string, a *agent, bridge []string) error {
+func inPython(ctx context.Context, dir string, a *agent, ways []way) error {
 	if !has("python3") {
 		fmt.Printf("%s: left out: python3 is not on this machine\n", python)
 		return nil
@@ -70,16 +83,11 @@ func inPython(ctx context.Context, dir string, a *agent, bridge []string) error 
 			return err
 		}
 	}
-	for _, mode := range modes {
-		if err := play(ctx, dir, a, python, append([]string{program, script("mcphost.py"), mode}, bridge...)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return play(ctx, dir, a, python, ways, program, script("mcphost.py"))
 }
 
 // inNode plays the hosts that npm has.
-func inNode(ctx context.Context, dir string, a *agent, bridge []string) error {
+func inNode(ctx context.Context, dir string, a *agent, ways []way) error {
 	if !has("npm") || !has("node") {
 		fmt.Printf("%s, %s: left out: node or npm is not on this machine\n", typescript, inspector)
 		return nil
@@ -95,33 +103,37 @@ func inNode(ctx context.Context, dir string, a *agent, bridge []string) error {
 	if err := os.WriteFile(host, src, 0o600); err != nil {
 		return err
 	}
-	for _, mode := range modes {
-		if err := play(ctx, dir, a, typescript, append([]string{"node", host, mode}, bridge...)); err != nil {
-			return fmt.Errorf("%s: %w", typescript, err)
-		}
+	if err := play(ctx, dir, a, typescript, ways, "node", host); err != nil {
+		return fmt.Errorf("%s: %w", typescript, err)
 	}
-	if err := inspect(ctx, dir, bridge); err != nil {
-		return fmt.Errorf("%s: %w", inspector, err)
+	for _, w := range ways {
+		if err := inspect(ctx, dir, w); err != nil {
+			return fmt.Errorf("%s, %s: %w", inspector, w.name, err)
+		}
 	}
 	return nil
 }
 
-// play runs a host, and compares what it saw.
-func play(ctx context.Context, dir string, a *agent, name string, line []string) error {
-	var seen sight
-	if err := command(ctx, dir, &seen, line[0], line[1:]...); err != nil {
-		return err
+// play runs a host on each way and in each mode, and compares what it saw.
+func play(ctx context.Context, dir string, a *agent, name string, ways []way, program, host string) error {
+	for _, w := range ways {
+		for _, mode := range modes {
+			var seen sight
+			if err := command(ctx, dir, &seen, program, append([]string{host, mode}, w.target...)...); err != nil {
+				return err
+			}
+			if err := errors.Join(seen.check(), a.wasCanceled()); err != nil {
+				return fmt.Errorf("%s, MCP %s: %w", w.name, seen.Version, err)
+			}
+			fmt.Printf("%s, MCP %s, %s: as it must be\n", name, seen.Version, w.name)
+		}
 	}
-	if err := errors.Join(seen.check(), a.wasCanceled()); err != nil {
-		return fmt.Errorf("%s: %w", seen.Version, err)
-	}
-	fmt.Printf("%s, MCP %s: as it must be\n", name, seen.Version)
 	return nil
 }
 
 // inspect calls a tool by the command line of the Inspector.
-func inspect(ctx context.Context, dir string, bridge []string) error {
-	line := append([]string{filepath.Join("node_modules", ".bin", "mcp-inspector"), "--cli"}, bridge...)
+func inspect(ctx context.Context, dir string, w way) error {
+	line := slices.Concat([]string{filepath.Join("node_modules", ".bin", "mcp-inspector"), "--cli"}, w.target, w.flags)
 	var list struct{ Tools []tool }
 	if err := command(ctx, dir, &list, line[0], append(line[1:], "--method", "tools/list")...); err != nil {
 		return err
@@ -134,7 +146,7 @@ func inspect(ctx context.Context, dir string, bridge []string) error {
 	if err := errors.Join(checkTools(list.Tools), checkForecast(r)); err != nil {
 		return err
 	}
-	fmt.Printf("%s, its command line: as it must be\n", inspector)
+	fmt.Printf("%s, its command line, %s: as it must be\n", inspector, w.name)
 	return nil
 }
 
