@@ -6,6 +6,8 @@ export GOFLAGS := $(GOFLAGS) -trimpath
 EXAMPLES := $(wildcard examples/*)
 
 PACKAGES ?= ./...
+# On a slow or busy machine a package that compiles programs takes longer than the ten minutes that go test waits.
+PATIENCE := -timeout 30m
 PLATFORMS := windows/amd64 darwin/arm64 linux/386 linux/arm js/wasm
 
 .PHONY: demo test build generate lint race cross interop bench figures seeds kill replicas postgresql page browser fuzz
@@ -14,7 +16,7 @@ demo: ## scaffold an agent from a real card, build it, talk to it, kill it and g
 	@$(GO) run ./internal/demo
 
 test: ## the tests that need only Go: this module, then each example as its user would run it (A2A_LONG=1: those that compile dozens of programs, too)
-	$(GO) test -vet=off $(TESTFLAGS) $(PACKAGES)
+	$(GO) test -vet=off $(PATIENCE) $(TESTFLAGS) $(PACKAGES)
 	@for d in $(EXAMPLES); do echo "== $$d"; (cd $$d && $(GO) test -vet=off $(TESTFLAGS) ./...) || exit 1; done
 	@test -n "$$A2A_LONG" || echo "$$(git grep -Ew 'gotool[.]Long[(]t[)]|^\[!long\] skip' -- '*_test.go' '*.txtar' | wc -l) groups of tests that compile dozens of programs were not run: set A2A_LONG=1, as .ci/run does"
 	@test -n "$$A2A_SPEC" || echo "$$(git grep -E 'official[.]Folder[(]|[^ ] published[(]t|[(]published[(]t' -- '*_test.go' | wc -l) checks against the official documents were not run: set A2A_SPEC to their folder (internal/test/official says what is in it)"
@@ -36,7 +38,7 @@ lint: ## formatting and static analysis
 # SQLite is C that was translated to Go: it keeps its data in memory of its own, where the detector sees nothing, and
 # looking there made its tests take nine times as long. Hashing a password shares nothing, and takes twice as long.
 race: ## the runtime under the race detector, and without it what it would miscount or make too slow
-	$(GO) test -race -gcflags=modernc.org/...=-race=false -gcflags=crypto/internal/fips140/...=-race=false -vet=off $(TESTFLAGS) ./runtime/...
+	$(GO) test -race -gcflags=modernc.org/...=-race=false -gcflags=crypto/internal/fips140/...=-race=false -vet=off $(PATIENCE) $(TESTFLAGS) ./runtime/...
 	$(GO) test -vet=off $(TESTFLAGS) -run 'Allocations|LosesNothing' ./runtime/server ./runtime/fault
 
 # What is compiled here is vetted and not run. Without inlining it takes a quarter of the time.
