@@ -41,20 +41,16 @@ func (t *skillTool) call(ctx context.Context, req *sdk.CallToolRequest) (*sdk.Ca
 	running, stop := c.untilNamed(ctx)
 	defer stop()
 	next, result := c.begin(running)
-	for next != nil {
-		r, ask := c.follow(ctx, running, next)
-		if ctx.Err() != nil {
-			c.left(ctx)
-			return nil, ctx.Err()
+	for next != nil && ctx.Err() == nil {
+		var ask *rpc.InputRequiredError
+		result, ask = c.follow(ctx, running, next)
+		if next = nil; ask != nil {
+			next, result = c.ask(ctx, running, ask)
 		}
-		if ask == nil {
-			return r, nil
-		}
-		next, result = c.ask(ctx, running, ask)
 	}
-	if ctx.Err() != nil { // while a person was asked
+	if err := ctx.Err(); err != nil {
 		c.left(ctx)
-		return nil, ctx.Err()
+		return nil, err
 	}
 	return result, nil
 }
@@ -79,18 +75,18 @@ func (c *call) follow(ctx, running context.Context, steps steps) (*sdk.CallToolR
 		case ctx.Err() != nil:
 			return nil, nil
 		case err != nil || e.Done:
-			return c.came(e.Result, err)
+			return c.outcome(e.Result, err)
 		case e.State == runtime.StateAuthRequired: // the stream may stay open until it is given
-			return c.came(c.Client.Await(running, e.TaskID, c.opts...))
-		case e.Artifact != nil || !e.State.Terminal(): // what is said in the end is in the result
+			return c.outcome(c.Client.Await(running, e.TaskID, c.opts...))
+		case e.Artifact != nil || !e.State.Terminal() && !e.State.Interrupted(): // what is said in the end is in the result
 			c.progress.say(e.Text())
 		}
 	}
 	return failure("The tool did not answer."), nil
 }
 
-// came is what a call came to, as the client has it.
-func (c *call) came(r *rpc.Result, err error) (*sdk.CallToolResult, *rpc.InputRequiredError) {
+// outcome is what a call came to, as the client has it.
+func (c *call) outcome(r *rpc.Result, err error) (*sdk.CallToolResult, *rpc.InputRequiredError) {
 	var ask *rpc.InputRequiredError
 	switch {
 	case errors.As(err, &ask):

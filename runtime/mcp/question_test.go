@@ -71,6 +71,14 @@ func TestAQuestionIsAFormAndItsAnswerGoesOnWithTheTask(t *testing.T) {
 	}
 }
 
+func TestAQuestionIsNoProgress(t *testing.T) {
+	a := agentOf(t, "1.0", "", "", asking("Which one?"))
+	h := connect(t, a.options, newest, asks)
+	if m, list := h.until(h.begin("tools/call", `"name":"do","arguments":{"text":"x"}`, `"progressToken":"tok"`)); len(list) != 0 || h.read(m).InputRequests == nil {
+		t.Errorf("got %s after %v", m.Result, list)
+	}
+}
+
 func TestAnAgentMayAskAgain(t *testing.T) {
 	a := agentOf(t, "1.0", "", "", func(_ context.Context, t *server.Task, _ any) ([]byte, error) {
 		switch t.Text() {
