@@ -47,7 +47,7 @@ func Offers(versions, bindings []string) (list []card.Offer) {
 	if len(versions) == 0 {
 		versions = spec.Fresh()
 	}
-	for _, v := range spec.Versions() {
+	for _, v := range config.Supported() {
 		if slices.Contains(versions, v) {
 			list = append(list, card.Offer{Version: v, Bindings: lower.Speak(v, lower.ShippedBindings(v), bindings).Bindings})
 		}

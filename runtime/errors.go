@@ -79,12 +79,15 @@ var (
 	ErrPermissionDenied = &Error{Code: -31403, Reason: "PERMISSION_DENIED", Message: "The caller may not do that"}
 )
 
+// ErrTaskGenerationMismatch: the task has another generation than the sender of a message says (the draft of 1.1).
+var ErrTaskGenerationMismatch = &Error{Code: -32010, Reason: "TASK_GENERATION_MISMATCH", Message: "Task generation mismatch"}
+
 // Errors returns the whole table, in order of the declarations. The caller must not change the errors.
 func Errors() []*Error {
 	return []*Error{
 		ErrParse, ErrInvalidRequest, ErrMethodNotFound, ErrInvalidParams, ErrInternal,
 		ErrTaskNotFound, ErrTaskNotCancelable, ErrPushNotificationNotSupported, ErrUnsupportedOperation, ErrContentTypeNotSupported,
-		ErrInvalidAgentResponse, ErrExtendedAgentCardNotConfigured, ErrExtensionSupportRequired, ErrVersionNotSupported,
+		ErrInvalidAgentResponse, ErrExtendedAgentCardNotConfigured, ErrExtensionSupportRequired, ErrVersionNotSupported, ErrTaskGenerationMismatch,
 	}
 }
 

@@ -151,9 +151,8 @@ type Rules struct {
 	// PushTask: a push notification carries the whole task as Append of RoleGet writes it, not a stream item (0.1 to
 	// 0.3).
 	PushTask bool
-	// PlainErrors: errors have a code and a message but no details, and no codes that the version does not have: -32008
-	// and
-	// -32009 are -32603 (0.1 to 0.3).
+	// PlainErrors: errors have a code and a message but no details, and no codes that the version does not have: those from
+	// -32008 on are -32603 (0.1 to 0.3).
 	PlainErrors bool
 	// ClientIDs: the client chooses the id of a new task, which comes as the task id of the message; an id that is not
 	// known is a new task. A message that answers must be bound to that id, because AppendEvent and Append write it as
@@ -171,6 +170,9 @@ type Rules struct {
 	Places bool
 	// CardPath is the well-known path of the card: "/.well-known/agent.json" before 0.3. Empty is 1.0's.
 	CardPath string
+	// Generations: tasks and their updates say their generations, a request for a task can wait for the next one, and a
+	// message can name the one that its task must have (the draft of 1.1).
+	Generations bool
 	// ExtendedPath is where an identified caller reads the extended card with GET, beside the agent's interface, in a version
 	// without an operation for it (0.2).
 	ExtendedPath string
@@ -235,11 +237,13 @@ const (
 	EventArtifact
 )
 
-// EventInfo is what the runtime needs to know of an event. State is set for a status update and a task.
+// EventInfo is what the runtime needs to know of an event. State is set for a status update and a task, Generation for
+// what has one, as far as it is known.
 type EventInfo struct {
 	Kind              EventKind
 	TaskID, ContextID string
 	State             State
+	Generation        int64
 }
 
 // Task is a generated task, as the engine sees it. It is not safe for concurrent use; the engine holds the task's lock.
@@ -383,6 +387,7 @@ type SendRequest struct {
 	AcceptedOutputModes []string
 	HistoryLength       *int // nil: no limit (R300)
 	ReturnImmediately   bool
+	IfGenerationMatch   *int64      // generation that the task must have for the message to be taken on; nil: any
 	Push                *PushConfig // for the task that the message leads to; nil: none
 	Metadata            wire.Object
 	Source              any // the generated request
@@ -393,7 +398,9 @@ type TaskRequest struct {
 	Tenant, ID    string
 	HistoryLength *int
 	Metadata      wire.Object
-	Source        any
+	// CurrentGeneration is that of the task as the client has it: the answer waits for a later one. Nil: it does not wait.
+	CurrentGeneration *int64
+	Source            any
 }
 
 // ListRequest is the neutral form of a request for many tasks (A2A 1.0 §3.1.4).

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/a2agen/a2agen/generator/diag"
@@ -26,6 +27,24 @@ var definitions = []struct {
 	{"0.1", []string{"v0.1/a2a.json"}},
 }
 
+// drafts are the definitions of versions that are not released yet. Only who lists one speaks it, and none is among
+// [Versions]: when it is released, its line goes to definitions, under the name of the release.
+var drafts = []struct {
+	version string
+	paths   []string
+}{
+	{"1.1-draft", []string{"v1.1-draft/a2a.proto"}},
+}
+
+// Drafts returns the drafts of versions whose definitions ship with a2agen, newest first.
+func Drafts() []string {
+	vs := make([]string, len(drafts))
+	for i, d := range drafts {
+		vs[i] = d.version
+	}
+	return vs
+}
+
 // Versions returns the versions whose definitions ship with a2agen, newest first.
 func Versions() []string {
 	vs := make([]string, len(definitions))
@@ -43,10 +62,11 @@ const Default = "1.0"
 // [Default] alone, so that a newer tool switches nothing on.
 func Fresh() []string { return []string{Default, "0.3"} }
 
-// Hubs returns the versions whose definition can give the Go types, newest first: those that a proto defines.
+// Hubs returns the versions whose definition can give the Go types, newest first: those that a proto defines, drafts among
+// them.
 func Hubs() []string {
 	var vs []string
-	for _, d := range definitions {
+	for _, d := range slices.Concat(drafts, definitions) {
 		if path.Ext(d.paths[0]) == ".proto" {
 			vs = append(vs, d.version)
 		}
@@ -79,7 +99,7 @@ func Named(ref string) (*Document, error) {
 	return Shipped(ref)
 }
 
-// Shipped returns the shipped definition of a version, such as "1.0": of 1.0 the proto, of earlier versions the schema of
+// Shipped returns the shipped definition of a version or draft, such as "1.0": of 1.0 the proto, of earlier versions the schema of
 // their JSON. The error of an unknown version lists the known ones.
 func Shipped(version string) (*Document, error) {
 	paths, err := shippedFiles(version)
@@ -105,7 +125,7 @@ func ShippedProto(version string) (*Document, error) {
 }
 
 func shippedFiles(version string) ([]string, error) {
-	for _, d := range definitions {
+	for _, d := range slices.Concat(drafts, definitions) {
 		if d.version == version {
 			return d.paths, nil
 		}

@@ -96,7 +96,7 @@ each thing that was changed or left out.`,
 	oneOf(cmd, "example", a2agen.Examples()...)
 	oneOf(cmd, "auth", card.FreshSchemeNames()...)
 	someOf(cmd, "bindings", config.Bindings()...)
-	someOf(cmd, "protocol", config.Supported()...)
+	someOf(cmd, "protocol", spec.Versions()...)
 	anyWord(cmd, "name", "module", "skill", "text")
 	return cmd
 }

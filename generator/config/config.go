@@ -219,8 +219,8 @@ func namesOf(wanted func(*runtime.Binding) bool) (names []string) {
 	return names
 }
 
-// Supported returns the protocol versions this tool generates, newest first.
-func Supported() []string { return spec.Versions() }
+// Supported returns the protocol versions this tool generates, newest first: drafts of the next one, then what is released.
+func Supported() []string { return slices.Concat(spec.Drafts(), spec.Versions()) }
 
 // Default returns the configuration of a project without a2agen.yaml.
 func Default() *Config {
@@ -325,8 +325,10 @@ func (cfg *Config) fill(c *shape.Checker, root *yaml.Node) {
 	if list := yamlx.Items(yamlx.Get(root, "protocol")); len(list) > 0 {
 		cfg.Protocol = nil
 		for _, n := range list {
-			cfg.Protocol = append(cfg.Protocol, Protocol{Version: versionOf(n), File: yamlx.Text(yamlx.Get(n, "file")), URL: yamlx.Text(yamlx.Get(n, "url")), Pos: yamlx.Pos(c.File, n)})
+			p := Protocol{Version: versionOf(n), File: yamlx.Text(yamlx.Get(n, "file")), URL: yamlx.Text(yamlx.Get(n, "url")), Pos: yamlx.Pos(c.File, n)}
+			cfg.Protocol = append(cfg.Protocol, p)
 		}
+		cfg.drafts(c, list)
 		cfg.order()
 	}
 	set := func(to *string, n *yaml.Node) {
@@ -378,6 +380,21 @@ func (cfg *Config) fill(c *shape.Checker, root *yaml.Node) {
 			cl.Verify = &Verify{Keys: yamlx.Text(yamlx.Get(v, "keys")), URLs: yamlx.Texts(yamlx.Get(v, "urls")), Strict: isTrue(yamlx.Get(v, "strict")), Pos: yamlx.Pos(c.File, v)}
 		}
 		cfg.Clients = append(cfg.Clients, cl)
+	}
+}
+
+// drafts warns of drafts among the listed versions, and refuses those that nothing released stands beside: callers, and
+// what tries an agent, could not speak with it.
+func (cfg *Config) drafts(c *shape.Checker, list []*yaml.Node) {
+	released := slices.ContainsFunc(cfg.Protocol, func(p Protocol) bool { return slices.Contains(spec.Versions(), p.Version) })
+	for i, p := range cfg.Protocol {
+		switch {
+		case !slices.Contains(spec.Drafts(), p.Version):
+		case !released:
+			c.Errorf(list[i], "draft", `list "`+spec.Default+`" beside it`, "%q is a draft of A2A, which no agent speaks alone", p.Version)
+		default:
+			c.Warnf(list[i], "draft", "", "%q is a draft of A2A and not final: it may change, or go, with any later a2agen", p.Version)
+		}
 	}
 }
 

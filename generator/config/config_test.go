@@ -2,7 +2,6 @@ package config
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -106,7 +105,9 @@ func TestMistakes(t *testing.T) {
 		{"a proxy that is a name", "auth: {cert: {proxies: [proxy.example]}}\n", `a2agen.yaml:1:25: "proxy.example" is no address and no network (such as 10.1.2.3 or 10.1.0.0/16)`, true},
 		{"a symmetric algorithm", "auth: {idp: {algorithms: [HS256]}}\n", `a2agen.yaml:1:27: an element of "algorithms" cannot be "HS256" (did you mean "ES256"?)`, false},
 		{"a version that is a number", "protocol: [1.0]\n", `a2agen.yaml:1:12: an element of "protocol" must be text, not the number 1.0 (put it in quotes: "1.0")`, false},
-		{"a version this tool does not have", "protocol: [\"1.0\", \"7\"]\n", `a2agen.yaml:1:19: an element of "protocol" cannot be "7" (one of ` + quoted(slices.Sorted(slices.Values(Supported()))) + `)`, false},
+		{"a version this tool does not have", "protocol: [\"1.0\", \"7\"]\n", `a2agen.yaml:1:19: an element of "protocol" cannot be "7" (one of "0.1", "0.2", "0.3", "1.0", 1.1-draft)`, false},
+		{"a draft", "protocol: [\"1.0\", \"1.1-draft\"]\n", `a2agen.yaml:1:19: warning: "1.1-draft" is a draft of A2A and not final: it may change, or go, with any later a2agen`, true},
+		{"a draft alone", "protocol: [\"1.1-draft\"]\n", `a2agen.yaml:1:12: "1.1-draft" is a draft of A2A, which no agent speaks alone (list "1.0" beside it)`, true},
 		{"a version that is a list", "protocol: [[\"1.0\"]]\n", `a2agen.yaml:1:12: an element of "protocol" must be text, not a list (write ` + quoted(Supported()) + `, the versions this tool has, or {version: "1.1-preview", file: protocol/a2a.proto})`, false},
 		{"a definition without a version", "protocol: [{file: protocol/a2a.proto}]\n", `a2agen.yaml:1:12: definition lacks the key "version"`, false},
 		{"a definition without a file", "protocol: [{version: \"9.1\"}, \"1.0\"]\n", `a2agen.yaml:1:12: definition needs the key "file" or "url"`, true},

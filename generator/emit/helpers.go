@@ -1,6 +1,8 @@
 package emit
 
 import (
+	"slices"
+
 	"github.com/dave/jennifer/jen"
 
 	"github.com/a2agen/a2agen/generator/ir"
@@ -12,16 +14,20 @@ import (
 func Helpers(p *ir.Protocol, paths Paths) (output.File, error) {
 	b := &bound{Bindings: &p.Bindings}
 	f := newFile(paths.Protocol, pkgName(paths.Protocol))
-	addAll(f, errorVars(), b.newMessageHelper(), b.textHelper(), b.dataHelper(),
+	addAll(f, b.errorVars(), b.newMessageHelper(), b.textHelper(), b.dataHelper(),
 		b.textMethod("x", b.Message, "Message.parts", "message"), b.textMethod("x", b.Artifact, "Artifact.parts", "artifact"), b.partsText())
 	return render(f, pkgFile(paths.Protocol, "helpers.gen.go"))
 }
 
 // errorVars exports the runtime's errors under the same names.
-func errorVars() jen.Code {
+func (b *bound) errorVars() jen.Code {
+	known := names.Sentinels
+	if b.has("SendConfig.if_generation_match") {
+		known = slices.Concat(known, names.GenerationSentinels)
+	}
 	s := jen.Add(doc("The errors of the protocol, to be matched by [errors.Is]."))
 	return s.Var().DefsFunc(func(g *jen.Group) {
-		for _, name := range names.Sentinels {
+		for _, name := range known {
 			g.Id(name).Op("=").Add(rt(name))
 		}
 	}).Line()

@@ -63,6 +63,11 @@ func (b *bound) out(x string, m ir.Member) jen.Code {
 	switch m.Is {
 	case "int32":
 		return b.count(x, m.Meaning)
+	case "int64": // a pointer in the neutral form
+		if !isPointer(b.Fields[m.Meaning]) {
+			return nonZero(b.sel(x, m.Meaning))
+		}
+		return b.sel(x, m.Meaning)
 	case "TaskState":
 		return stateOf(b.get(x, m.Meaning))
 	case "[]Part":
@@ -78,6 +83,11 @@ func (b *bound) copyIn(dict *literal, of, from string) {
 		switch m.Is {
 		case "int32":
 			b.countInto(dict, m.Meaning, value)
+		case "int64":
+			if !isPointer(b.Fields[m.Meaning]) {
+				value = orZero(value)
+			}
+			dict.set(b.Fields[m.Meaning].Go, value)
 		case "[]Part":
 			b.into(dict, m.Meaning, rt("PartsFrom").Call(value, jen.Id("setPart")))
 		default:

@@ -16,9 +16,9 @@ var taskStates = []struct{ meaning, constant string }{
 func (b *bound) eventsFile(paths Paths) *jen.File {
 	f := newFile(paths.Protocol, pkgName(paths.Protocol))
 	addAll(f, b.seenTypes(), b.assertions(), b.generated(),
-		b.taskFields(), b.taskInfo(), b.taskApply(), b.taskRest(), b.taskView(),
-		b.messageInfo(), b.messageContents(), b.statusUpdate(), b.artifactUpdate(),
-		b.states(), b.statusState(), b.artifactData(), b.partFrom(), b.partOf())
+		b.taskFields(), b.taskInfo(), b.taskApply(), b.taskRest(), b.taskView(), b.numbered(b.Task, "Task"),
+		b.messageInfo(), b.messageContents(), b.statusUpdate(), b.numbered(b.StatusUpdate, "StatusUpdate"),
+		b.artifactUpdate(), b.numbered(b.ArtifactUpdate, "ArtifactUpdate"), b.states(), b.statusState(), b.artifactData(), b.partFrom(), b.partOf())
 	return f
 }
 
@@ -67,6 +67,7 @@ func (b *bound) taskInfo() jen.Code {
 	b.from(info, "TaskID", "x", "Task.id")
 	b.from(info, "ContextID", "x", "Task.context_id")
 	info.set("State", jen.Id("statusState").Call(b.sel("x", "Task.status")))
+	b.from(info, "Generation", "x", "Task.generation")
 	task := members()
 	b.from(task, "ID", "x", "Task.id")
 	b.from(task, "ContextID", "x", "Task.context_id")
@@ -177,4 +178,21 @@ func (b *bound) taskView() jen.Code {
 	return s.Add(method("x", b.Task, "View")).Params(jen.Id("history").Op("*").Int(), jen.Id("artifacts").Bool()).Add(rt("Task")).Block(
 		jen.Return(show(b.Task, byFields("Copy", plain(b.Task, jen.Id("x")), jen.Id("history"), jen.Id("artifacts")))),
 	).Line()
+}
+
+// numbered prints WithGeneration of a message that has a generation.
+func (b *bound) numbered(t *ir.Type, meaning string) jen.Code {
+	if meaning += ".generation"; !b.has(meaning) {
+		return jen.Null()
+	}
+	n := jen.Id("n")
+	if isPointer(b.Fields[meaning]) {
+		n = jen.Op("&").Id("n")
+	}
+	s := jen.Add(doc("WithGeneration implements [runtime.Numbered]."))
+	return s.Add(method("x", t, "WithGeneration")).Params(jen.Id("n").Int64()).Add(rt("Event")).Block(
+		jen.Id("copied").Op(":=").Op("*").Id("x"),
+		jen.Id("copied").Dot(b.Fields[meaning].Go).Op("=").Add(n),
+		jen.Return(jen.Op("&").Id("copied")),
+	).Line().Line()
 }

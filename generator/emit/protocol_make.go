@@ -128,6 +128,9 @@ func (b *bound) newSend(t *ir.Type) jen.Code {
 			config.set(b.Fields[pushInline].Go, jen.Id("pushFrom").Call(jen.Lit(""), jen.Lit(""), jen.Id("data").Dot("Push")))
 			asked.Op("||").Id("data").Dot("Push").Op("!=").Nil()
 		}
+		if b.has("SendConfig.if_generation_match") {
+			asked.Op("||").Id("data").Dot("IfGenerationMatch").Op("!=").Nil()
+		}
 		body = append(body, jen.If(asked).Block(b.sel("req", "send.configuration").Op("=").Add(newOf(b.SendConfig, config))))
 	}
 	return jen.Func().Id("newSend").Params(jen.Id("data").Add(rt("SendRequest"))).Any().Block(append(body, jen.Return(jen.Id("req")))...).Line()

@@ -37,7 +37,7 @@ func Protocol(docs []*spec.Document) (*ir.Protocol, diag.List) {
 		return nil, problems
 	}
 	l := &protocolLowering{
-		doc: in.hub, base: in.base, scope: names.NewScope(slices.Concat(names.ProtocolDeclares, names.Sentinels)...), types: map[string]*ir.Type{},
+		doc: in.hub, base: in.base, scope: names.NewScope(slices.Concat(names.ProtocolDeclares, names.Sentinels, names.GenerationSentinels)...), types: map[string]*ir.Type{},
 		messages: map[string]*spec.Message{}, fields: map[*ir.Field]*spec.Field{}, problems: problems,
 	}
 	p := l.protocol()
@@ -48,6 +48,7 @@ func Protocol(docs []*spec.Document) (*ir.Protocol, diag.List) {
 	if !l.problems.HasErrors() {
 		l.older(p, in.older)
 		l.drafts(p, in)
+		markGenerations(p)
 	}
 	l.problems.Sort()
 	if l.problems.HasErrors() {

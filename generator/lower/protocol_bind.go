@@ -115,7 +115,7 @@ func (x *binder) part(p part, t *ir.Type) {
 		switch {
 		case f == nil && want.need == needed:
 			x.problems.Errorf(x.typePos(t), "missing-field", keepIt, "message %s has no field %s, which the runtime needs", t.Name, want.name)
-		case f == nil:
+		case f == nil, want.need == later && !x.is(f.Type, want.is):
 		case !x.is(f.Type, want.is):
 			x.problems.Errorf(x.fieldPos(t, f), "unsuitable-field", "", "field %s of message %s has another type than the runtime needs, which is %s", f.Name, t.Name, x.describe(want.is))
 		default:

@@ -33,17 +33,18 @@ func orBare(l *ir.Layout) bool {
 }
 
 // need says whether the runtime needs a field.
-type need bool
+type need uint8
 
 const (
-	needed   need = true
-	optional need = false
+	optional need = iota
+	needed
+	later // it came after 1.0: one of the name that has another type is another field
 )
 
 // field is a field that the runtime's interfaces look for in a message.
 type field struct {
 	name string // 1.0 name, which is also its meaning
-	is   string // "string", "bool", "int32", "strings", "object", "time", "union", or the meaning of a type; "[]" before it for a list of it
+	is   string // "string", "bool", "int32", "int64", "strings", "object", "time", "union", or the meaning of a type; "[]" before it for a list of it
 	need need
 	// member is what the runtime calls it in the neutral form of the message, which is copied both ways; "" for what emitted
 	// code treats otherwise.
@@ -64,6 +65,7 @@ var parts = []part{
 	{"Task", []field{
 		{"id", "string", needed, ""}, {"context_id", "string", needed, ""}, {"status", "TaskStatus", needed, ""},
 		{"artifacts", "[]Artifact", needed, ""}, {"history", "[]Message", needed, ""}, {"metadata", "object", optional, ""},
+		{"generation", "int64", later, ""},
 	}, []string{"EventInfo", "TaskInfo", "Apply", "AddMessage", "StatusMessage", "ArtifactList", "View"}},
 	{"TaskStatus", []field{{"state", "TaskState", needed, ""}, {"message", "Message", needed, ""}, {"timestamp", "time", needed, ""}}, nil},
 	{"Message", []field{
@@ -78,11 +80,12 @@ var parts = []part{
 		{"metadata", "object", optional, "Metadata"}, {"extensions", "strings", optional, "Extensions"},
 	}, []string{"Text"}},
 	{"StatusUpdate", []field{
-		{"task_id", "string", needed, ""}, {"context_id", "string", needed, ""}, {"status", "TaskStatus", needed, ""},
+		{"task_id", "string", needed, ""}, {"context_id", "string", needed, ""}, {"status", "TaskStatus", needed, ""}, {"generation", "int64", later, ""},
 	}, []string{"EventInfo", "StatusMessage"}},
 	{"ArtifactUpdate", []field{
 		{"task_id", "string", needed, ""}, {"context_id", "string", needed, ""}, {"artifact", "Artifact", needed, ""},
 		{"append", "bool", needed, "Append"}, {"last_chunk", "bool", needed, "LastChunk"},
+		{"generation", "int64", later, ""},
 	}, []string{"EventInfo", "ArtifactUpdate"}},
 	{"SendResult", []field{{"payload", "union", needed, ""}}, nil},
 	{"StreamItem", []field{{"payload", "union", needed, ""}}, nil},
@@ -99,7 +102,7 @@ var parts = []part{
 	{"Extension", []field{{"uri", "string", needed, "URI"}, {"required", "bool", optional, "Required"}, {"params", "object", needed, "Params"}}, nil},
 	{"SendConfig", []field{
 		{"accepted_output_modes", "strings", optional, "AcceptedOutputModes"}, {"history_length", "int32", optional, "HistoryLength"}, {"return_immediately", "bool", optional, "ReturnImmediately"},
-		{"task_push_notification_config", "message", optional, ""},
+		{"task_push_notification_config", "message", optional, ""}, {"if_generation_match", "int64", later, "IfGenerationMatch"},
 	}, nil},
 	{"PushConfig", []field{
 		{"tenant", "string", optional, ""}, {"id", "string", optional, ""}, {"task_id", "string", optional, ""}, {"url", "string", optional, ""}, {"token", "string", optional, ""},
@@ -131,6 +134,7 @@ var (
 	}
 	taskFields = []field{
 		{"tenant", "string", optional, "Tenant"}, {"id", "string", needed, "ID"}, {"history_length", "int32", optional, "HistoryLength"}, {"metadata", "object", optional, "Metadata"},
+		{"current_generation", "int64", later, "CurrentGeneration"},
 	}
 )
 

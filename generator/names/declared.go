@@ -41,3 +41,6 @@ var Sentinels = []string{
 	"ErrContentTypeNotSupported", "ErrInvalidAgentResponse", "ErrExtendedAgentCardNotConfigured",
 	"ErrExtensionSupportRequired", "ErrVersionNotSupported", "ErrUnauthenticated", "ErrPermissionDenied",
 }
+
+// GenerationSentinels are those that only a protocol with generations has.
+var GenerationSentinels = []string{"ErrTaskGenerationMismatch"}

@@ -92,6 +92,10 @@ func (o *InitOptions) check() error {
 			return badArgument("--protocol %.40q: give some of %s, each once", strings.Join(o.Protocol, ","), strings.Join(config.Supported(), ","))
 		}
 	}
+	released := func(v string) bool { return slices.Contains(spec.Versions(), v) }
+	if len(o.Protocol) > 0 && !slices.ContainsFunc(o.Protocol, released) {
+		return badArgument("--protocol %s: it is a draft, which no agent speaks alone: add %s", strings.Join(o.Protocol, ","), spec.Default)
+	}
 	if err := o.checkAuth(); err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 
 	"github.com/a2agen/a2agen"
 	"github.com/a2agen/a2agen/generator"
@@ -91,11 +92,16 @@ type protocolPackage struct {
 	own bool // it has operations that no version has
 }
 
-// packages are those that the tool carries, that of all versions in all encodings, and that of 1.0 with made-up operations.
+// packages are those that the tool carries, that of all versions in all encodings, that of 1.0 with made-up operations, and
+// that of drafts beside what is released.
 func packages() []protocolPackage {
 	list := []protocolPackage{
 		{Carried: generator.Carried{Folder: "internal/a2awires", Versions: spec.Versions(), Encodings: []ir.Encoding{ir.ProtoJSON, ir.Proto}}},
 		{Carried: generator.Carried{Folder: "internal/test/a2aown", Versions: []string{spec.Default}, Encodings: []ir.Encoding{ir.Proto}}, own: true},
+	}
+	if drafts := spec.Drafts(); len(drafts) > 0 {
+		versions := slices.Concat(drafts, spec.Fresh())
+		list = append(list, protocolPackage{Carried: generator.Carried{Folder: "internal/test/a2adraft", Versions: versions, Encodings: []ir.Encoding{ir.ProtoJSON, ir.Proto}}})
 	}
 	for _, p := range generator.CarriedPackages() {
 		list = append(list, protocolPackage{Carried: p})

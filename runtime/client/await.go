@@ -10,7 +10,8 @@ import (
 )
 
 // Await waits until a task ends or waits for its client, and returns its result. It follows the task's stream where the agent
-// has streams, else it asks for the task from time to time. Errors: as of a skill's call.
+// has streams, else it asks for the task from time to time, with an answer that waits for the next event if tasks have generations.
+// Errors: as of a skill's call.
 func (c *Client) Await(ctx context.Context, taskID string, opts ...CallOption) (*Result, error) {
 	cl := c.newCall(opts)
 	ctx, done := cl.policy.limit(ctx)
@@ -40,15 +41,41 @@ func (c *Client) await(ctx context.Context, taskID string, cl *call) (runtime.Ta
 			return task, err
 		}
 	}
+	return c.poll(ctx, taskID, cl)
+}
+
+// poll asks for a task until it settles: ever more seldom, or whenever the agent has waited for a change of it.
+func (c *Client) poll(ctx context.Context, taskID string, cl *call) (runtime.Task, error) {
+	waits, known := c.links.version.Rules.Generations, int64(0)
 	for attempt := 1; ; attempt++ {
-		task, err := c.patientTask(ctx, taskID, cl)
+		asked := time.Now()
+		task, err := c.taskAfter(ctx, taskID, known, cl)
+		if err != nil && known > 0 && ctx.Err() == nil && temporary(err) { // there may be something that ends requests that take long
+			waits, known = false, 0
+			task, err = c.patientTask(ctx, taskID, cl)
+		}
 		if err != nil || settled(task.TaskInfo().State) {
 			return task, err
+		}
+		if now := task.EventInfo().Generation; waits && (now > known || time.Since(asked) > maxPause) {
+			known, attempt = now, 1
 		}
 		if err := pause(ctx, backoff(attempt)); err != nil {
 			return nil, err
 		}
 	}
+}
+
+// taskAfter gets a task, from an agent that may wait for a later generation of it than the one that is known; 0: none is.
+func (c *Client) taskAfter(ctx context.Context, id string, known int64, cl *call) (runtime.Task, error) {
+	if known == 0 {
+		return c.patientTask(ctx, id, cl)
+	}
+	request := c.protocol.NewTaskRequest(runtime.RoleGet, runtime.TaskRequest{
+		Tenant: c.Tenant(), ID: id, HistoryLength: cl.data.HistoryLength, CurrentGeneration: &known,
+	})
+	v, err := c.call(ctx, Method{Role: runtime.RoleGet}, request, cl)
+	return asTask(v, err, id)
 }
 
 // followed follows a task by its stream, and begins again where the stream cannot be opened for now.

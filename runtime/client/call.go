@@ -172,11 +172,12 @@ type item struct {
 	runtime.Event
 	id   string // by which the stream can be taken up again; "" without
 	data []byte // as it came; valid until the next item is read
+	gap  bool   // events before it are missing, which the task has
 }
 
-// next returns the next item. io.EOF is the end the agent made, *LinkError a broken connection or one that brings no event that is
-// known; any other error is final.
-func (s *conn) next() (item, error) {
+// next returns the next item. known is the generation of the task that the caller knows, and becomes that of the item. io.EOF is the
+// end the agent made, *LinkError a broken connection or one that brings no event that is known; any other error is final.
+func (s *conn) next(known *int64) (item, error) {
 	s.timeout.start()
 	defer s.timeout.stop()
 	for unknown := 0; unknown <= s.limit; {
@@ -195,35 +196,60 @@ func (s *conn) next() (item, error) {
 		if err != nil {
 			return item{}, err
 		}
-		twice, err := s.inOrder(i.Number, e.EventInfo().Kind)
+		place, err := s.place(i.Number, e.EventInfo(), known)
 		if err != nil {
 			return item{}, err
 		}
-		if twice {
+		if place == twice {
 			unknown += max(i.Read, len(i.Data), leastItem)
 			continue
 		}
 		s.items++
-		return item{e, i.ID, i.Data}, nil
+		return item{e, i.ID, i.Data, place == gapped}, nil
 	}
 	return item{}, overdue(s.limit)
 }
 
-// inOrder takes note of the number of an event, 0 for none, and reports whether it came before. An error is a broken connection: what is
-// missing comes on the next one.
-func (s *conn) inOrder(number int64, kind runtime.EventKind) (twice bool, err error) {
-	switch {
-	case number == 0 || !s.numbers:
-		return false, nil
-	case kind == runtime.EventTask && number >= s.last, kind == runtime.EventMessage, s.last > 0 && number == s.last+1:
-		s.last = number
-		return false, nil
-	case kind != runtime.EventTask && number <= s.last:
-		return true, nil
-	case s.last == 0:
-		return false, &LinkError{Err: fmt.Errorf("event %d came before the task", number)}
+// place takes note of the number of an event, by which the stream can be taken up again, or else of its generation. An error is a
+// broken connection: what is missing comes on the next one. Where there are only generations the task has what is missing.
+func (s *conn) place(number int64, info runtime.EventInfo, known *int64) (order, error) {
+	if number == 0 || !s.numbers {
+		return orderBy(info.Generation, known, info.Kind), nil
 	}
-	return false, &LinkError{Err: fmt.Errorf("event %d came after event %d", number, s.last)}
+	before := s.last
+	place := orderBy(number, &s.last, info.Kind)
+	switch {
+	case place == gapped && before == 0:
+		return place, &LinkError{Err: fmt.Errorf("event %d came before the task", number)}
+	case place == gapped:
+		return place, &LinkError{Err: fmt.Errorf("event %d came after event %d", number, before)}
+	case place == inPlace && info.Generation > 0:
+		*known = info.Generation
+	}
+	return place, nil
+}
+
+// order is how an event follows those before it.
+type order uint8
+
+const (
+	inPlace order = iota
+	twice         // it came before
+	gapped        // events before it are missing
+)
+
+// orderBy says how an event with a number follows the one that came last, whose number becomes its own where it does; 0 is no number.
+func orderBy(number int64, last *int64, kind runtime.EventKind) order {
+	switch {
+	case number == 0:
+		return inPlace
+	case kind == runtime.EventTask && number >= *last, kind == runtime.EventMessage, *last > 0 && number == *last+1:
+		*last = number
+		return inPlace
+	case kind != runtime.EventTask && number <= *last:
+		return twice
+	}
+	return gapped
 }
 
 // eventNumber reads the id of an event that is numbered; 0 if it is no number.

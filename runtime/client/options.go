@@ -151,6 +151,11 @@ func ReattachCall(attempts int) CallOption { return func(c *call) { c.reattach =
 // InTask sends the message to a task that waits or works, instead of starting a new one (A2A 1.0 §3.4).
 func InTask(id string) CallOption { return func(c *call) { c.message.TaskID = id } }
 
+// IfGeneration sends the message only to a task that has not changed since it had a generation ([Result].Generation): the error is else
+// runtime.ErrTaskGenerationMismatch, and the message is not taken on. It is for agents that speak a version with generations (the draft
+// of A2A 1.1); a message for another one is not sent.
+func IfGeneration(n int64) CallOption { return func(c *call) { c.data.IfGenerationMatch = &n } }
+
 // InContext sends the message in a conversation.
 func InContext(id string) CallOption { return func(c *call) { c.message.ContextID = id } }
 

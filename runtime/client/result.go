@@ -16,8 +16,9 @@ import (
 type Result struct {
 	TaskID, ContextID string
 	State             runtime.State
-	Task              any // the generated task (*a2a.Task); nil when the agent answered with a message
-	Message           any // the answer, or the message of the task's status (*a2a.Message); nil without
+	Generation        int64 // of the task, for [IfGeneration]; 0 in versions that have none
+	Task              any   // the generated task (*a2a.Task); nil when the agent answered with a message
+	Message           any   // the answer, or the message of the task's status (*a2a.Message); nil without
 	Artifacts         []runtime.ArtifactData
 	message           runtime.Message // Message, as the runtime sees it
 	skill             string          // that was called, by its id
@@ -34,7 +35,7 @@ type File struct {
 func taskResult(t runtime.Task) *Result {
 	info, m := t.TaskInfo(), t.StatusMessage()
 	return &Result{
-		TaskID: info.ID, ContextID: info.ContextID, State: info.State, Artifacts: t.ArtifactList(),
+		TaskID: info.ID, ContextID: info.ContextID, State: info.State, Generation: t.EventInfo().Generation, Artifacts: t.ArtifactList(),
 		Task: t.Generated(), Message: runtime.Generated(m), message: m,
 	}
 }

@@ -256,6 +256,9 @@ func (c *Client) sendRequest(skill string, parts []runtime.Part, cl *call) (any,
 	}
 	data.Tenant = c.Tenant()
 	data.ReturnImmediately = data.ReturnImmediately || cl.notices != nil || cl.nested != nil && !c.agent.info.Streaming
+	if data.IfGenerationMatch != nil && !c.links.version.Rules.Generations {
+		return nil, runtime.ErrUnsupportedOperation.AsReceived().With("tasks have no generations in A2A %s, which the agent speaks", c.links.version.Name)
+	}
 	if data.Push != nil && !c.agent.info.Push {
 		return nil, runtime.ErrPushNotificationNotSupported.AsReceived().With("the agent's card declares none")
 	}

@@ -17,7 +17,8 @@ import (
 //
 // When the connection breaks, or the agent ends it, before the task came to a terminal or interrupted state, the client
 // subscribes to the task with Last-Event-ID (see [Reattach]). The sequence then goes on with the missed events or, with agents that
-// keep none, with the task as it stands now. Errors: *runtime.Error, *HTTPError, *StreamError.
+// keep none, with the task as it stands now. The task also comes in the place of events that are missing in a stream whose events say
+// their generations. Errors: *runtime.Error, *HTTPError, *StreamError.
 func (c *Client) Stream(ctx context.Context, m Method, request any, opts ...CallOption) iter.Seq2[any, error] {
 	return func(yield func(any, error) bool) {
 		cl := c.newCall(opts)
@@ -57,7 +58,8 @@ type stream struct {
 	lastLink       *link // that lastID is from
 	bytes, events  int   // of what a whole answer consists of
 	state          runtime.State
-	ended          bool // nothing may follow: a Message, or a terminal state
+	generation     int64 // of the task, as the events so far say; 0: they do not
+	ended          bool  // nothing may follow: a Message, or a terminal state
 	retries        retries
 }
 
@@ -128,7 +130,7 @@ func (s *stream) pump(ctx context.Context, conn *conn) (err error) {
 		conn.seen.end(err)
 	}()
 	for {
-		e, err := conn.next()
+		e, err := conn.next(&s.generation)
 		if err == io.EOF {
 			return nil
 		}
@@ -138,6 +140,11 @@ func (s *stream) pump(ctx context.Context, conn *conn) (err error) {
 		s.lastLink = conn.link
 		conn.seen.got(e.Event)
 		conn.news = s.retries.news(e.EventInfo().Kind, e.data) || conn.news
+		if e.gap {
+			if e, err = s.whole(ctx, e); err != nil {
+				return err
+			}
+		}
 		if err := s.note(e); err != nil {
 			return err
 		}
@@ -149,6 +156,24 @@ func (s *stream) pump(ctx context.Context, conn *conn) (err error) {
 			return nil
 		}
 	}
+}
+
+// whole returns the task in the place of an event of it before which others are missing. An error that may pass is a broken
+// connection.
+func (s *stream) whole(ctx context.Context, e item) (item, error) {
+	info := e.EventInfo()
+	task, err := s.client.patientTask(ctx, info.TaskID, s.call)
+	if err == nil && task.EventInfo().Generation < info.Generation {
+		err = fmt.Errorf("the agent says that the task has generation %d", task.EventInfo().Generation)
+	}
+	switch {
+	case err == nil:
+		s.generation = task.EventInfo().Generation
+		return item{Event: task, id: e.id, data: e.data}, nil
+	case ctx.Err() == nil && temporary(err):
+		err = &LinkError{Err: fmt.Errorf("the event of generation %d came after that of %d: %w", info.Generation, s.generation, err)}
+	}
+	return item{}, err
 }
 
 // note remembers what is needed to take up the stream after e. A stream is of one task.

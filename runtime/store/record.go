@@ -22,7 +22,8 @@ type Record struct {
 // Hold makes r, which is new, the record of an event that a store has at hand. What Encode keeps of it is added to sum.
 func (r *Record) Hold(seq int64, e runtime.Event, messages []runtime.Message, sum *atomic.Int64) {
 	info := e.EventInfo()
-	r.Seq, r.Kind, r.State, r.event, r.Messages, r.sum = seq, info.Kind, info.State, e, messages, sum
+	r.Seq, r.Kind, r.State, r.Messages, r.sum = seq, info.Kind, info.State, messages, sum
+	r.event = runtime.WithGeneration(e, seq)
 }
 
 // NewRecord makes a record of an event that a store keeps as newest, its bytes in the protocol version of index 0: a

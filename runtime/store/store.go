@@ -327,6 +327,14 @@ type View struct {
 	At        int64
 }
 
+// Of returns the view of a task that is at a version. An ended task never changes again: the whole of it needs no copy.
+func (v *View) Of(task runtime.Task, version int64, ended bool) runtime.Task {
+	if !ended || v.History != nil || !v.Artifacts {
+		task = task.View(v.History, v.Artifacts)
+	}
+	return runtime.WithGeneration(task, version)
+}
+
 // Full is the view of a whole task.
 var Full = View{Artifacts: true}
 

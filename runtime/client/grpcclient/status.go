@@ -61,9 +61,9 @@ func (e *StatusError) GRPCStatus() *status.Status { return e.Status }
 // says otherwise.
 func (e *StatusError) TryLater() bool {
 	switch e.Status.Code() {
-	case codes.Unavailable, codes.ResourceExhausted, codes.DeadlineExceeded, codes.Aborted:
+	case codes.Unavailable, codes.ResourceExhausted, codes.DeadlineExceeded:
 		return true
-	case codes.Internal, codes.Unknown, codes.DataLoss:
+	case codes.Internal, codes.Unknown, codes.DataLoss, codes.Aborted:
 		return e.Err == nil
 	}
 	return false

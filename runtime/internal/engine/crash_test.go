@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/a2agen/a2agen/a2a"
 	"github.com/a2agen/a2agen/internal/test/faultstore"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/route"
@@ -30,6 +31,7 @@ type fleet struct {
 	reach     func(*faultstore.Store) store.Store // how an instance reaches the store
 	logger    *slog.Logger
 	observers []observe.Observer
+	protocol  *runtime.Protocol // nil: that of 1.0
 	agents    []*agent
 	stores    []*faultstore.Store
 }
@@ -47,7 +49,11 @@ func newFleet(t *testing.T, n int, skills func() []Skill) *fleet {
 func (f *fleet) start() *agent {
 	f.t.Helper()
 	s := faultstore.New(f.shared.Instance(lease), nil)
-	a := newAgent(f.t, Options{Store: f.reach(s), Logger: f.logger, Observers: f.observers}, f.skills()...)
+	protocol := f.protocol
+	if protocol == nil {
+		protocol = a2a.Protocol()
+	}
+	a := newAgentOf(f.t, protocol, Options{Store: f.reach(s), Logger: f.logger, Observers: f.observers}, f.skills()...)
 	a.Start()
 	f.agents, f.stores = append(f.agents, a), append(f.stores, s)
 	return a

@@ -35,7 +35,11 @@ type agent struct {
 
 func newAgent(t *testing.T, o Options, skills ...Skill) *agent {
 	t.Helper()
-	protocol := a2a.Protocol()
+	return newAgentOf(t, a2a.Protocol(), o, skills...)
+}
+
+func newAgentOf(t *testing.T, protocol *runtime.Protocol, o Options, skills ...Skill) *agent {
+	t.Helper()
 	c, err := protocol.DecodeCard([]byte(card))
 	if err != nil {
 		t.Fatal(err)

@@ -116,6 +116,8 @@ func (e *Engine) checkSend(req *runtime.SendRequest, info *runtime.MessageInfo, 
 			"must be "+e.roleOfUser(op)+": agents do not send messages to agents as themselves")
 	case req.HistoryLength != nil && *req.HistoryLength < 0:
 		return invalid.Field("configuration.historyLength", "must not be negative")
+	case req.IfGenerationMatch != nil && info.TaskID == "":
+		return invalid.Field("configuration.ifGenerationMatch", "is for a message that continues a task: name that in message.taskId")
 	}
 	for i, id := range info.References {
 		if err := checkName("message.referenceTaskIds["+strconv.Itoa(i)+"]", id); err != nil {

@@ -33,7 +33,9 @@ func (r *Request) task(p *runtime.TaskRequest) (Answer, error) {
 	var a Answer
 	switch r.Op.Role {
 	case runtime.RoleGet:
-		a, err = r.value(r.get(key, store.View{History: p.HistoryLength, Artifacts: true}))
+		if err = r.awaitGeneration(key, p.CurrentGeneration); err == nil {
+			a, err = r.value(r.get(key, store.View{History: p.HistoryLength, Artifacts: true}))
+		}
 	case runtime.RoleCancel:
 		a, err = r.value(r.cancel(key))
 	case runtime.RoleSubscribe:

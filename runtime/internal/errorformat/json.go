@@ -28,7 +28,8 @@ func AppendPlain(dst []byte, e *runtime.Error) []byte { return appendJSON(dst, p
 
 func plain(e *runtime.Error) rpcError {
 	code := e.Code
-	if code == runtime.ErrExtensionSupportRequired.Code || code == runtime.ErrVersionNotSupported.Code {
+	switch code {
+	case runtime.ErrExtensionSupportRequired.Code, runtime.ErrVersionNotSupported.Code, runtime.ErrTaskGenerationMismatch.Code:
 		code = runtime.ErrInternal.Code
 	}
 	return rpcError{Code: code, Message: PlainText(e)}

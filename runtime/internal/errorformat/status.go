@@ -13,6 +13,7 @@ const (
 	CodePermissionDenied   Code = 7
 	CodeResourceExhausted  Code = 8
 	CodeFailedPrecondition Code = 9
+	CodeAborted            Code = 10
 	CodeUnimplemented      Code = 12
 	CodeInternal           Code = 13
 	CodeUnavailable        Code = 14
@@ -23,7 +24,7 @@ var codeNames = map[Code]string{
 	CodeInvalidArgument: "INVALID_ARGUMENT", CodeDeadlineExceeded: "DEADLINE_EXCEEDED", CodeNotFound: "NOT_FOUND",
 	CodePermissionDenied: "PERMISSION_DENIED", CodeResourceExhausted: "RESOURCE_EXHAUSTED",
 	CodeFailedPrecondition: "FAILED_PRECONDITION", CodeUnimplemented: "UNIMPLEMENTED", CodeInternal: "INTERNAL",
-	CodeUnavailable: "UNAVAILABLE", CodeUnauthenticated: "UNAUTHENTICATED",
+	CodeAborted: "ABORTED", CodeUnavailable: "UNAVAILABLE", CodeUnauthenticated: "UNAUTHENTICATED",
 }
 
 // String returns the code's name: "NOT_FOUND".
@@ -69,6 +70,8 @@ var statuses = map[string][statusTables]Status{
 	runtime.ErrExtendedAgentCardNotConfigured.Reason: {{400, CodeFailedPrecondition}, {400, CodeFailedPrecondition}, {404, CodeFailedPrecondition}},
 	runtime.ErrExtensionSupportRequired.Reason:       {{400, CodeFailedPrecondition}, {400, CodeFailedPrecondition}, {400, CodeFailedPrecondition}},
 	runtime.ErrVersionNotSupported.Reason:            {{400, CodeFailedPrecondition}, {400, CodeUnimplemented}, {400, CodeUnimplemented}},
+
+	runtime.ErrTaskGenerationMismatch.Reason: {{409, CodeAborted}, {409, CodeAborted}, {409, CodeAborted}}, // the draft of 1.1
 
 	runtime.ErrUnauthenticated.Reason:  {{401, CodeUnauthenticated}, {401, CodeUnauthenticated}, {401, CodeUnauthenticated}},
 	runtime.ErrPermissionDenied.Reason: {{403, CodePermissionDenied}, {403, CodePermissionDenied}, {403, CodePermissionDenied}},

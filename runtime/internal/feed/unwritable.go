@@ -16,7 +16,7 @@ func BareTask(p *runtime.Protocol, task runtime.Task) runtime.Task {
 	info := task.TaskInfo()
 	bare := p.NewTask(info.ID, info.ContextID, info.At)
 	_ = bare.Apply(p.NewStatus(info.ID, info.ContextID, info.State, nil, info.At)) // it fits: both are of one task
-	return bare
+	return runtime.WithGeneration(bare, task.EventInfo().Generation)
 }
 
 // BareEvent returns an event without what the peer says in it: a status without its message, an artifact with a text in
@@ -27,11 +27,11 @@ func BareEvent(p *runtime.Protocol, event runtime.Event) runtime.Event {
 	case runtime.Task:
 		return BareTask(p, x)
 	case runtime.StatusUpdate:
-		return p.NewStatus(info.TaskID, info.ContextID, info.State, nil, time.Time{})
+		return runtime.WithGeneration(p.NewStatus(info.TaskID, info.ContextID, info.State, nil, time.Time{}), info.Generation)
 	case runtime.ArtifactUpdate:
 		data := x.ArtifactUpdate()
 		data.Parts, data.Metadata = []runtime.Part{runtime.Text(leftOut)}, nil
-		return p.NewArtifact(info.TaskID, info.ContextID, data)
+		return runtime.WithGeneration(p.NewArtifact(info.TaskID, info.ContextID, data), info.Generation)
 	}
 	return event
 }

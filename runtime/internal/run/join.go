@@ -2,6 +2,7 @@ package run
 
 import (
 	"errors"
+	"strconv"
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/budget"
@@ -73,8 +74,10 @@ func (a *arrival) joinOnce(m *Message) (turn, error) {
 	switch {
 	case info.ContextID != "" && info.ContextID != now.ContextID:
 		return noTurn, invalid.Field("message.contextId", "is not the context of the task") // R62
+	case m.Request.IfGenerationMatch != nil && *m.Request.IfGenerationMatch != snap.Version:
+		return noTurn, a.mismatch(m, snap.Version)
 	case !taskstate.May(now.State, taskstate.Message, runtime.StateWorking):
-		if err := a.cameAgain(m, snap.Version); err != nil {
+		if err := a.cameAgain(m); err != nil {
 			return noTurn, err
 		}
 		return noTurn, runtime.ErrUnsupportedOperation.
@@ -179,13 +182,26 @@ func (a *arrival) askedAgain(m *Message, version int64, missing []runtime.Part) 
 	return nil
 }
 
-// cameAgain returns a [store.Repeated] if a message whose task has ended came before: what ended it may be that message.
-// Another error says that the store cannot tell.
-func (a *arrival) cameAgain(m *Message, version int64) error {
+// mismatch is the error for a message whose task has another generation than its sender says, unless it came before: what
+// changed the task may be that message. One whose generation is right is added at that version, by the rules of the store,
+// or is decided on anew: of two senders that have seen the same task one gets this error, wherever they are served.
+func (a *arrival) mismatch(m *Message, generation int64) error {
+	if err := a.cameAgain(m); err != nil {
+		return err
+	}
+	return runtime.ErrTaskGenerationMismatch.
+		With("the task has generation %d, not %d: get it before you send the message again", generation, *m.Request.IfGenerationMatch).
+		WithMetadata("taskId", a.info.TaskID).WithMetadata("generation", strconv.FormatInt(generation, 10))
+}
+
+// cameAgain returns a [store.Repeated] if a message that its task cannot take came before: what ended or changed the task may
+// be that message. Another error says that the store cannot tell. The update expects a version that no task has, so that it
+// is never made.
+func (a *arrival) cameAgain(m *Message) error {
 	if m.Repeat == nil {
 		return nil
 	}
-	_, err := a.addMessage(m, version, runtime.StateWorking, nil, nil)
+	_, err := a.addMessage(m, 0, runtime.StateWorking, nil, nil)
 	if again, ok := errors.AsType[*store.Repeated](err); ok {
 		return again
 	}

@@ -148,7 +148,7 @@ func (r *row) past(view store.View) (store.Snapshot, error) {
 		if r.replay(task, p.Next-1, view.At) {
 			snap, err := r.snapshot(nil)
 			snap.Version, snap.Bytes = view.At, r.json(view)
-			snap.Task = task.View(view.History, view.Artifacts)
+			snap.Task = view.Of(task, view.At, false)
 			return snap, err
 		}
 	}

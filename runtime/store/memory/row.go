@@ -106,12 +106,8 @@ func (r *row) snapshot(view *store.View) (store.Snapshot, error) {
 	}
 	s.Bytes = r.json(*view)
 	task, err := r.whole()
-	switch {
-	case err != nil:
-	case view.History == nil && view.Artifacts && r.st.Status.Terminal():
-		s.Task = task
-	default:
-		s.Task = task.View(view.History, view.Artifacts)
+	if err == nil {
+		s.Task = view.Of(task, r.st.Version, r.st.Status.Terminal())
 	}
 	return s, err
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/a2a"
+	"github.com/a2agen/a2agen/internal/test/a2adraft"
 	"github.com/a2agen/a2agen/runtime/store"
 	"github.com/a2agen/a2agen/runtime/store/memory"
 	"github.com/a2agen/a2agen/runtime/store/storetest"
@@ -37,5 +38,13 @@ func TestTwoMemoriesAreAStore(t *testing.T) {
 				return two(t, "ef", memory.NewAt(l, clock), memory.NewAt(l, clock))
 			},
 		}
+	})
+}
+
+func TestTwoMemoriesHaveGenerations(t *testing.T) {
+	storetest.Generations(t, func(*testing.T) storetest.Harness {
+		return storetest.Harness{Protocol: a2adraft.Protocol(), Open: func(_ *testing.T, l memory.Limits) store.Store {
+			return two(t, "ab", memory.New(l), memory.New(l))
+		}}
 	})
 }

@@ -22,8 +22,11 @@ type Codec struct {
 
 	protocol *runtime.Protocol
 	newest   *runtime.Version
-	mu       sync.RWMutex
-	wires    map[int64]wire
+	// asSent: what is written of an event is what readers of the newest version get. The agent may keep more than that version
+	// says, or less: the generation of an event is that of its row.
+	asSent bool
+	mu     sync.RWMutex
+	wires  map[int64]wire
 }
 
 // wire is a version in which something is kept.
@@ -34,7 +37,9 @@ type wire struct {
 
 // NewCodec makes the codec of a protocol. It knows the numbers of versions once it is told their names.
 func NewCodec(p *runtime.Protocol) *Codec {
-	return &Codec{protocol: p, newest: cmp.Or(p.Whole, p.Versions[0]), wires: map[int64]wire{}}
+	k := &Codec{protocol: p, newest: cmp.Or(p.Whole, p.Versions[0]), wires: map[int64]wire{}}
+	k.asSent = k.newest == p.Versions[0] && !k.newest.Rules.Generations
+	return k
 }
 
 // Newest is the name of the version in which all is written.
@@ -112,13 +117,13 @@ func (k *Codec) Append(dst []byte, e runtime.Event) ([]byte, error) {
 	return b, nil
 }
 
-// Record makes the record of an event that is at hand, with what was written of it. Those bytes are what readers of the
-// newest version get, unless the agent keeps more than that version says.
+// Record makes the record of an event that is at hand, with what was written of it.
 func (k *Codec) Record(seq int64, e runtime.Event, doc []byte) *store.Record {
-	if k.newest != k.protocol.Versions[0] {
+	if !k.asSent {
 		doc = nil
 	}
 	info := e.EventInfo()
+	e = runtime.WithGeneration(e, seq)
 	return store.NewRecord(seq, info.Kind, info.State, doc, func([]byte) (runtime.Event, error) { return e, nil })
 }
 
@@ -128,7 +133,7 @@ func (k *Codec) ReadRecord(e *Logged, wire int64) (*store.Record, error) {
 	if e.Kind != runtime.EventStatus {
 		state = runtime.StateUnspecified
 	}
-	if wire == k.Wire && k.newest == k.protocol.Versions[0] {
+	if wire == k.Wire && k.asSent {
 		return store.NewRecord(e.Seq, e.Kind, state, e.Doc, k.newest.ReadEvent), nil
 	}
 	event, err := k.Read(wire, e.Doc)

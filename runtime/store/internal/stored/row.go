@@ -115,11 +115,7 @@ func (r *Row) Snapshot(view *store.View) store.Snapshot {
 		return s
 	}
 	s.Bytes = r.Meta.JSON(view.History == nil || *view.History > 0, view.Artifacts)
-	if view.History == nil && view.Artifacts && r.Meta.Status.Terminal() {
-		s.Task = r.Task
-	} else {
-		s.Task = r.Task.View(view.History, view.Artifacts)
-	}
+	s.Task = view.Of(r.Task, r.Meta.Version, r.Meta.Status.Terminal())
 	return s
 }
 
