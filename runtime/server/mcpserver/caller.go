@@ -2,7 +2,9 @@ package mcpserver
 
 import (
 	"context"
+	"errors"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
@@ -15,11 +17,11 @@ import (
 
 // post is a request that was let in. The calls that it brings are made for its sender.
 type post struct {
-	sender  *http.Request // with credentials
-	request *http.Request // for the SDK, without
-	caller  string        // the principal; "" for nobody who is known
-	tools   *tools        // for its tenant
-	hidden  bool          // the caller may see hidden skills
+	sender atomic.Pointer[http.Request] // with credentials; nil when the request is over, since a session keeps its first post
+	size   int                          // of its body, in bytes
+	caller string                       // the principal; "" for nobody who is known
+	tools  *tools                       // for its tenant
+	hidden bool                         // the caller may see hidden skills
 	// context is that of its calls. In versions with sessions they may outlive the request.
 	context context.Context
 	end     context.CancelCauseFunc
@@ -33,13 +35,26 @@ func postOf(ctx context.Context) *post {
 }
 
 // newPost makes what the SDK gets of a request, whose caller the agent has found: no credentials.
-func (e *endpoint) newPost(q *httpbinding.Request, r *http.Request, t *tools) *post {
-	p := &post{sender: r, caller: q.Caller.Principal(), tools: t, hidden: q.Barred == nil}
+func (e *endpoint) newPost(q *httpbinding.Request, r *http.Request, t *tools) (p *post, request *http.Request) {
+	p = &post{caller: q.Caller.Principal(), tools: t, hidden: q.Barred == nil}
+	p.sender.Store(r)
+	if q.Body != nil {
+		p.size = len(*q.Body)
+	}
 	p.context, p.end = context.WithCancelCause(e.closing)
-	p.request = q.R.Clone(context.WithValue(r.Context(), postKey{}, p))
-	p.request.Header.Set("Authorization", "Bearer "+placeholder)
-	return p
+	request = q.R.Clone(context.WithValue(r.Context(), postKey{}, p))
+	request.Header.Set("Authorization", "Bearer "+placeholder)
+	return p, request
 }
+
+// over ends the calls of the request.
+func (p *post) over(cause error) {
+	p.end(cause)
+	p.sender.Store(nil)
+}
+
+// errPostOver fails a request of A2A of a call that has ended.
+var errPostOver = errors.New("mcpserver: the request of the host is over")
 
 // placeholder is the token of all requests by which the SDK knows them.
 const placeholder = "-"
@@ -92,11 +107,15 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if p == nil { // for the card
 		return t.Call(r, r)
 	}
+	sender := p.sender.Load()
+	if sender == nil {
+		return nil, errPostOver
+	}
 	r = r.Clone(r.Context())
 	for _, name := range handedOn {
-		if values := p.sender.Header[name]; len(values) > 0 && len(r.Header[name]) == 0 {
+		if values := sender.Header[name]; len(values) > 0 && len(r.Header[name]) == 0 {
 			r.Header[name] = values
 		}
 	}
-	return t.Call(p.sender, r)
+	return t.Call(sender, r)
 }

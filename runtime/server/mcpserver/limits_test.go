@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -50,6 +51,34 @@ func TestWhatIsTooMuchIsRefused(t *testing.T) {
 	}
 	if status, _, _ := a.post("/mcp", fits, header...); status != http.StatusOK {
 		t.Errorf("who needs no session gets %d", status)
+	}
+}
+
+// TestWhatASessionKeepsIsCounted: it is given back when the session ends.
+func TestWhatASessionKeepsIsCounted(t *testing.T) {
+	a := serve(t, newServer(t, config(t, openCard, blue("do")), server.WithLimits(server.Limits{Bodies: 3 << 19})))
+	of := func(size int) string {
+		return strings.Replace(initialize, `"name":"raw"`, `"name":"`+strings.Repeat("x", size)+`"`, 1)
+	}
+	if status, _, answer := a.post("/mcp", of(100_000)); status != http.StatusRequestEntityTooLarge {
+		t.Errorf("a host that says much of itself: %d %s", status, answer)
+	}
+	const busy = "too many large requests"
+	_, h, answer := a.post("/mcp", of(40_000)) // of which the budget has room for one
+	if strings.Contains(answer, busy) {
+		t.Fatal(answer)
+	}
+	if _, _, answer := a.post("/mcp", of(40_000)); !strings.Contains(answer, busy) {
+		t.Errorf("another one: %s", answer)
+	}
+	if status, _, _ := a.do(http.MethodDelete, "/mcp", "", "Mcp-Session-Id: "+h.Get("Mcp-Session-Id")); status != http.StatusNoContent {
+		t.Fatalf("DELETE: %d", status)
+	}
+	answer = busy
+	for until := time.Now().Add(patience); strings.Contains(answer, busy); time.Sleep(time.Millisecond) {
+		if _, _, answer = a.post("/mcp", of(40_000)); time.Now().After(until) {
+			t.Fatal("the room of a session that has ended is not given back")
+		}
 	}
 }
 

@@ -16,7 +16,6 @@ import (
 	"net/http"
 	"slices"
 	"sync"
-	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -48,13 +47,6 @@ func Serve(p *runtime.Protocol) server.Option {
 // statelessFrom is the first version of MCP without sessions. The SDK serves it apart from the older ones: without
 // sessions these could not be asked.
 const statelessFrom = "2026-07-28"
-
-// Of idle sessions, which only older versions have: how long they are kept, and the share of the agent's streams that
-// all sessions may have.
-const (
-	sessionTimeout = time.Hour
-	sessionShare   = 8
-)
 
 // endpoint answers requests of MCP.
 type endpoint struct {
@@ -149,7 +141,7 @@ func (e *endpoint) newServer(c *rpc.Client, skills []server.Skill) *sdk.Server {
 		})
 	}
 	s := mcp.NewServer(o)
-	s.AddReceivingMiddleware(forCaller)
+	s.AddReceivingMiddleware(forCaller, e.countSession)
 	return s
 }
 
@@ -186,16 +178,6 @@ func (e *endpoint) Close() {
 	for _, t := range e.openTools() {
 		t.client.Close()
 	}
-}
-
-// openSessions are those of all callers, also such as last no longer than their request.
-func (e *endpoint) openSessions() (all []*sdk.ServerSession) {
-	for _, t := range e.openTools() {
-		for _, s := range slices.Compact([]*sdk.Server{t.public, t.all}) {
-			all = slices.AppendSeq(all, s.Sessions())
-		}
-	}
-	return all
 }
 
 func (e *endpoint) openTools() []*tools {

@@ -60,31 +60,29 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // serve has the SDK answer a request whose sender is known.
 func (e *endpoint) serve(q *httpbinding.Request, r *http.Request, t *tools) {
 	stateless := r.Header.Get(versionHeader) >= statelessFrom
-	if !stateless && r.Method == http.MethodPost && r.Header.Get(sessionHeader) == "" && !e.roomForSession() {
-		refuse(q, errSessions)
+	if !stateless && r.Method == http.MethodPost && r.Header.Get(sessionHeader) == "" && !e.admitSession(q) {
 		return
 	}
-	p := e.newPost(q, r, t)
+	p, request := e.newPost(q, r, t)
 	a := newAnswer(q.W, e.agent.Limits)
 	defer a.finish()
 	if stateless {
-		e.stateless.ServeHTTP(a, p.request)
-		p.end(nil)
+		e.stateless.ServeHTTP(a, request)
+		p.over(nil)
 		return
 	}
-	e.stateful.ServeHTTP(a, p.request)
+	e.stateful.ServeHTTP(a, request)
 	if r.Context().Err() == nil {
-		p.end(nil)
+		p.over(nil)
 		return
 	}
-	time.AfterFunc(afterLeaving, func() { p.end(errLeft) })
+	time.AfterFunc(afterLeaving, func() { p.over(errLeft) })
 }
 
 // Errors of requests that are not let in.
 var (
-	errSessions = engine.ErrBusy.With("there are too many sessions, try again later")
-	errBatch    = runtime.ErrInvalidRequest.With("a request has one message: send the messages of a batch one by one")
-	errObjects  = runtime.ErrInvalidRequest.With("the request has too many objects")
+	errBatch   = runtime.ErrInvalidRequest.With("a request has one message: send the messages of a batch one by one")
+	errObjects = runtime.ErrInvalidRequest.With("the request has too many objects")
 )
 
 // objectWeight and copies are what reading a message takes in memory: about so many bytes for each object, and so many
@@ -119,17 +117,6 @@ func (e *endpoint) receive(q *httpbinding.Request) bool {
 	}
 	q.R.Body, q.R.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	return true
-}
-
-// roomForSession reports whether there may be one more session.
-func (e *endpoint) roomForSession() bool {
-	n := 0
-	for _, s := range e.openSessions() {
-		if s.ID() != "" { // it is not one of a single request
-			n++
-		}
-	}
-	return n < e.sessions
 }
 
 // refuse answers with an error of the agent, as over HTTP.
