@@ -1,6 +1,7 @@
 package generator
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -89,13 +90,39 @@ func shippedWires(c *config.Config) []ir.Encoding {
 	})
 }
 
-// unservedTools refuses an MCP server where its tools could not call the agent: they do so as clients over HTTP do.
+// unservedTools refuses an MCP server where its tools could not call the agent: they do so as clients over HTTP do, and know
+// no extensions.
 func unservedTools(c *config.Config, agent *ir.Agent) (list diag.List) {
 	if agent.MCP && !slices.ContainsFunc([]string{runtime.BindingJSONRPC, runtime.BindingHTTP}, func(b string) bool { return slices.Contains(agent.Bindings, b) }) {
 		list.Errorf(c.MCP, "not-served", "list "+runtime.BindingJSONRPC+" under bindings, or take mcp out",
 			"tools of MCP call the agent over %s or %s, and it is served over neither", runtime.BindingJSONRPC, runtime.BindingHTTP)
 	}
+	if uri := requiredExtension(agent.Card); agent.MCP && uri != "" {
+		list.Errorf(c.MCP, "not-served", "let the card not require it, or take mcp out",
+			"the card requires callers to know the extension %s, and tools of MCP do not", uri)
+	}
 	return list
+}
+
+// requiredExtension is the first one that a card requires, other than that of skills; "" if there is none.
+func requiredExtension(src []byte) string {
+	var c struct {
+		Capabilities struct {
+			Extensions []struct {
+				URI      string `json:"uri"`
+				Required bool   `json:"required"`
+			} `json:"extensions"`
+		} `json:"capabilities"`
+	}
+	if json.Unmarshal(src, &c) != nil {
+		return ""
+	}
+	for _, x := range c.Capabilities.Extensions {
+		if x.Required && !runtime.IsSkillsExtension(x.URI) {
+			return x.URI
+		}
+	}
+	return ""
 }
 
 // unserved says which versions a2agen.yaml names that have none of its bindings, and which bindings although agent.yaml
