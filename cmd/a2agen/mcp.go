@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"fmt"
 	"os/signal"
 	"syscall"
 
@@ -48,6 +49,9 @@ By hand, with the Inspector:
 			o.Target, o.Token = args[0], cmp.Or(o.Token, token(o.Headers))
 			o.Again = sameCall(talk.Options{Target: o.Target, Token: o.Token, Headers: o.Headers})
 			o.In, o.Out, o.Err = cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()
+			if isTerminal(o.In) {
+				fmt.Fprintln(o.Err, "a2agen: this command is for an MCP host, which starts it and talks to it over stdin; Ctrl-D ends it")
+			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()
 			return bridge.Serve(ctx, o)

@@ -78,36 +78,54 @@ func TestACallOnATerminal(t *testing.T) {
 		"hello": {"looking\r\n", "you said hello\r\n"},
 		"ask":   {"? For which day?\r\n> ", "Friday\n", "for Friday\r\n"},
 	} {
-		t.Run(text, func(t *testing.T) {
-			person, program := pseudoTerminal(t)
-			var seen screen
-			go func() {
-				b := make([]byte, 4096)
-				for {
-					n, err := person.Read(b)
-					_, _ = seen.Write(b[:n])
-					if err != nil {
-						return
-					}
-				}
-			}()
-			cmd := exec.Command(filepath.Join(storyTool(t), "a2agen"), "call", url, text, "--skill", "chat")
-			cmd.Stdin, cmd.Stdout, cmd.Stderr = program, program, program
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
+		t.Run(text, func(t *testing.T) { onTerminal(t, talk, "call", url, text, "--skill", "chat") })
+	}
+}
+
+// TestMCPOnATerminal says what the command is for, and ends with its input.
+func TestMCPOnATerminal(t *testing.T) {
+	url, stop, err := talktest.Agent()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	talk := []string{"this command is for an MCP host", "with 2 tools\r\n", endOfInput}
+	onTerminal(t, talk, "mcp", url, "--allow-private-network")
+}
+
+// endOfInput is what a person types to end the input.
+const endOfInput = "\x04"
+
+// onTerminal runs the tool at a terminal. What ends with a line feed alone, or with the input, is typed; the rest is waited for.
+func onTerminal(t *testing.T, talk []string, args ...string) {
+	t.Helper()
+	person, program := pseudoTerminal(t)
+	var seen screen
+	go func() {
+		b := make([]byte, 4096)
+		for {
+			n, err := person.Read(b)
+			_, _ = seen.Write(b[:n])
+			if err != nil {
+				return
 			}
-			for _, words := range talk {
-				if strings.HasSuffix(words, "\n") && !strings.HasSuffix(words, "\r\n") {
-					if _, err := person.WriteString(words); err != nil {
-						t.Fatal(err)
-					}
-				} else {
-					seen.waitFor(t, words)
-				}
-			}
-			if err := cmd.Wait(); err != nil {
-				t.Error(err)
-			}
-		})
+		}
+	}()
+	cmd := exec.Command(filepath.Join(storyTool(t), "a2agen"), args...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = program, program, program
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for _, words := range talk {
+		if words != endOfInput && (!strings.HasSuffix(words, "\n") || strings.HasSuffix(words, "\r\n")) {
+			seen.waitFor(t, words)
+			continue
+		}
+		if _, err := person.WriteString(words); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
 	}
 }
