@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,7 +24,7 @@ const manyRounds = "2026-07-28"
 // with the answer; else a result has the question.
 func (c *call) ask(ctx, running context.Context, ask *rpc.InputRequiredError) (steps, *sdk.CallToolResult) {
 	params := elicitation(ask)
-	if !c.canAsk(params.Mode) {
+	if nowhere := ask.Auth != nil && ask.Auth.URL == ""; nowhere || !c.canAsk(params.Mode) {
 		return nil, unasked(ask)
 	}
 	if c.req.ProtocolVersion() >= manyRounds {
@@ -44,10 +45,10 @@ func (c *call) ask(ctx, running context.Context, ask *rpc.InputRequiredError) (s
 
 // elicitation is a question as MCP has it: a form, or a URL where a person authorizes something.
 func elicitation(ask *rpc.InputRequiredError) *sdk.ElicitParams {
+	message := cmp.Or(ask.Prompt, "More is needed to go on.")
 	if ask.Auth != nil {
-		return &sdk.ElicitParams{Mode: "url", Message: ask.Prompt, URL: ask.Auth.URL, ElicitationID: ask.TaskID}
+		return &sdk.ElicitParams{Mode: "url", Message: message, URL: ask.Auth.URL, ElicitationID: ask.TaskID}
 	}
-	message := ask.Prompt
 	if len(ask.Data) > 0 {
 		message += "\n" + string(ask.Data)
 	}

@@ -187,6 +187,18 @@ func TestAnAuthorizationIsAURLThatAPersonVisits(t *testing.T) {
 	}
 }
 
+func TestAnAuthorizationWithoutAURLIsAnError(t *testing.T) {
+	a := agentOf(t, "1.0", "", "", func(_ context.Context, t *server.Task, _ any) ([]byte, error) {
+		return nil, t.RequireAuth(server.AuthRequest{Prompt: "Log in"})
+	})
+	for _, version := range []string{newest, "2025-11-25"} {
+		h := connect(t, a.options, version, opensURLs)
+		if r := h.call(`{"text":"x"}`); !r.IsError || r.text() != "The tool needs an authorization that only a person can give: Log in." {
+			t.Errorf("%s: got %+v", version, r)
+		}
+	}
+}
+
 // TestAnAnswerThatIsRepeatedGetsWhatTheTaskCameTo: a host of the newest version may make a request again.
 func TestAnAnswerThatIsRepeatedGetsWhatTheTaskCameTo(t *testing.T) {
 	calls := 0
