@@ -9,7 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/a2agen/a2agen/internal/test/growth"
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/mcp"
 	"github.com/a2agen/a2agen/runtime/server"
 )
 
@@ -261,6 +263,19 @@ func TestSchemasThatAreNoneLeaveATool(t *testing.T) {
 		}
 	}
 }
+
+// TestManySkillsAreListedInLinearTime: a stranger's card may have a mebibyte of them, and their ids may make one name.
+func TestManySkillsAreListedInLinearTime(t *testing.T) {
+	growth.Linear(t, 500, func(n int) func() {
+		skills := make([]mcp.Skill, n)
+		for i := range skills {
+			skills[i] = mcp.Skill{ID: string(rune(0x4e00 + i)), Input: raw(anInput)}
+		}
+		return func() { mcp.NewServer(mcp.Options{Skills: skills}) }
+	})
+}
+
+const anInput = `{"type":"object","properties":{"a":{"type":"string"}}}`
 
 func TestFilesOfAMessageAreNamedWithoutATask(t *testing.T) {
 	a := agentOf(t, "1.0", "", "", func(_ context.Context, t *server.Task, _ any) ([]byte, error) {

@@ -79,12 +79,13 @@ func Join(lists ...[]Tool) []Tool {
 // Names makes names of tools from the ids of skills: what no name may have becomes "_", what is too long is cut, and a
 // name that an earlier one has gets a number. Equal ids in equal order give equal names.
 func Names(ids ...string) []string {
-	names, taken := make([]string, len(ids)), map[string]bool{}
+	names, taken, next := make([]string, len(ids)), map[string]bool{}, map[string]int{}
 	for i, id := range ids {
 		stem := name(id)
 		names[i] = stem
-		for n := 2; taken[names[i]]; n++ {
+		for n := max(2, next[stem]); taken[names[i]]; n++ {
 			number := "_" + strconv.Itoa(n)
+			next[stem] = n + 1
 			names[i] = stem[:min(len(stem), MaxName-len(number))] + number
 		}
 		taken[names[i]] = true
