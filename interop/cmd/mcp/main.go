@@ -1,5 +1,6 @@
 // Command mcp has official clients of the Model Context Protocol use an agent, by "a2agen mcp" and over HTTP: the command
 // line of the Inspector, and the SDKs for Python and TypeScript in the newest version of MCP and an older one.
+// The other way, it makes skills of tools of official servers, by "a2agen import mcp".
 package main
 
 import (
@@ -59,7 +60,10 @@ func run(ctx context.Context) error {
 	if err := inPython(ctx, dir, a, ways); err != nil {
 		return fmt.Errorf("%s: %w", python, err)
 	}
-	return inNode(ctx, dir, a, ways)
+	if err := inNode(ctx, dir, a, ways); err != nil {
+		return err
+	}
+	return importServers(ctx, dir, tool)
 }
 
 // way is one to the agent.
