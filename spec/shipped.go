@@ -77,11 +77,11 @@ func Hubs() []string {
 // protoOf is what follows a version whose proto is meant, although a schema defines it: "0.3/proto".
 const protoOf = "/proto"
 
-// References returns the names of the shipped definitions, newest first: the shipped versions, and the protos of those that are
-// defined by a schema.
+// References returns the names of the shipped definitions, newest first: the drafts, the shipped versions, and the protos of those
+// that are defined by a schema.
 func References() []string {
 	var refs []string
-	for _, d := range definitions {
+	for _, d := range slices.Concat(drafts, definitions) {
 		refs = append(refs, d.version)
 		if len(d.paths) > 1 {
 			refs = append(refs, d.version+protoOf)

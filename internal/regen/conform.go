@@ -4,18 +4,22 @@ import (
 	"bytes"
 	"fmt"
 	"go/format"
+	"slices"
 
 	"github.com/a2agen/a2agen/generator/output"
 	"github.com/a2agen/a2agen/spec"
 )
 
-// definitionTable is what package conform knows of every shipped definition. It is made from the documents alone and not from
+// definitionTable is what package conform knows of every shipped definition that is released. It is made from the documents alone and not from
 // what codecs are made from, so that a mistake in the codecs is found by it.
 func definitionTable() (output.File, error) {
 	var b bytes.Buffer
 	b.WriteString("// " + output.Header + "\n\npackage conform\n\n")
 	b.WriteString("// definitions are the shipped definitions of the protocol, newest first.\nvar definitions = []*definition{\n")
 	for _, ref := range spec.References() {
+		if slices.Contains(spec.Drafts(), ref) {
+			continue
+		}
 		doc, err := spec.Named(ref)
 		if err != nil {
 			return output.File{}, err
