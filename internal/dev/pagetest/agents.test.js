@@ -60,3 +60,43 @@ test("calls between agents are on one page, with who made them", async () => {
   await page.getByRole("button", { name: "Look at it: WeatherBot", pressed: true }).waitFor();
   await close();
 });
+
+test("agents, cards and the history fit a phone, and are read by the keyboard", async () => {
+  const { page, close } = await open(b, d, { viewport: { width: 360, height: 740 } });
+  /** @param {string} what */
+  const fits = async (what) => {
+    assert.ok(await page.evaluate(() => Math.max(document.documentElement.scrollWidth, document.getElementById("view")?.scrollWidth ?? 0) <= innerWidth), what);
+    assert.deepEqual(await violations(page), [], what);
+  };
+  /** @param {import("playwright-core").Locator} list */
+  const readList = async (list) => {
+    await list.getByRole("option").first().waitFor();
+    await list.focus();
+    await page.keyboard.press("ArrowDown");
+    await list.locator("[aria-selected=true]").waitFor();
+  };
+  await page.keyboard.press("g");
+  await page.getByRole("row").filter({ hasText: /^Trip Planner\s*WeatherBot/ }).waitFor();
+  await fits("agents");
+  await readList(page.getByRole("listbox", { name: "Calls of all agents" }));
+  await page.keyboard.press("Enter");
+  await page.getByRole("main", { name: "Traffic" }).waitFor();
+  await page.locator("section.detail pre").first().waitFor();
+  await fits("a call");
+  await page.keyboard.press("h");
+  const sent = page.getByRole("listbox", { name: "What was sent" });
+  await readList(sent);
+  await page.locator("section.detail pre").first().waitFor();
+  await fits("history");
+  await page.keyboard.press("c");
+  await page.getByLabel("The card").filter({ hasText: "supportedInterfaces" }).waitFor();
+  await fits("card");
+  await page.getByRole("tab", { name: "Lint" }).focus();
+  for (const name of ["Differences", "Lint"]) {
+    await page.keyboard.press(name === "Lint" ? "ArrowLeft" : "ArrowRight");
+    await page.getByRole("tab", { name, selected: true }).waitFor();
+    await fits(name);
+  }
+  await picture(page, "phone-card");
+  await close();
+});

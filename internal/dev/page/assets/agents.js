@@ -59,7 +59,7 @@ export const agentsView = {
     const cards = el("ul", { class: "plain cards" });
     const pairs = el("tbody");
     const list = virtualList({
-      label: "Calls of all agents, the newest first", rowHeight: 28, count: () => calls.length, row: (i) => laneRow(calls[i]),
+      label: "Calls of all agents, the newest first", rowHeight: 28, elsewhere: true, count: () => calls.length, row: (i) => laneRow(calls[i]),
       open: (i) => { choose(calls[i].agent); go("traffic", calls[i].id); },
     }, signal);
     const agents = () => fill(cards, ...[...state.agents.values()].map((a) => el("li", { class: "card" }, el("strong", {}, named(a.number)), " ",

@@ -8,6 +8,7 @@
  * @property {() => number} count of the rows
  * @property {(i: number) => (Node | string)[]} row what is in row i
  * @property {(i: number) => void} [open] a row was chosen, by a click or by a key
+ * @property {boolean} [elsewhere] open leads to another view: Enter does it, and arrows go through the rows
  * @property {string} [class]
  * @property {number} [most] the list is as high as its rows, and this part of the window at most
  */
@@ -110,7 +111,7 @@ export function virtualList(o, signal) {
       e.preventDefault();
       choose(Math.max(0, to));
     }
-    if ((to !== undefined || e.key === "Enter" || e.key === " ") && current >= 0) {
+    if (((to !== undefined && !o.elsewhere) || e.key === "Enter" || e.key === " ") && current >= 0) {
       e.preventDefault();
       o.open?.(current);
     }

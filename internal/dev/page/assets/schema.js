@@ -30,6 +30,9 @@ export function schemaForm(schema, value, name = "Input") {
   return build({ whole: schema, depth: 0, name, required: true }, schema, value);
 }
 
+/** What is said of a field whose schema leads nowhere, allows nothing, or is none. */
+const unshown = { description: "No field can show what its schema says: write it as JSON." };
+
 /**
  * @param {At} at
  * @param {Schema} schema
@@ -37,8 +40,23 @@ export function schemaForm(schema, value, name = "Input") {
  * @returns {Field}
  */
 function build(at, schema, value) {
+  try {
+    return shown(at, schema, value);
+  } catch { // members of a schema may be of any type: it is written by anybody
+    return jsonField(at, unshown, value);
+  }
+}
+
+/**
+ * @param {At} at
+ * @param {Schema} schema
+ * @param {unknown} value
+ * @returns {Field}
+ */
+function shown(at, schema, value) {
   const s = resolve(at.whole, schema);
-  if (!isObject(s) || (value !== undefined && !fits(at.whole, s, value))) return jsonField(at, s, value);
+  if (!isObject(s)) return jsonField(at, unshown, value);
+  if (value !== undefined && !fits(at.whole, s, value)) return jsonField(at, s, value);
   if ("const" in s) return constField(at, s, value);
   if (Array.isArray(s.enum)) return s.enum.length <= mostChoices ? enumField(at, s, value) : jsonField(at, s, value);
   const options = s.oneOf ?? s.anyOf;
@@ -104,7 +122,7 @@ function resolve(whole, schema, steps = 0) {
 function merged(a, b) {
   const s = { ...b, ...a };
   if (a.properties || b.properties) s.properties = { ...b.properties, ...a.properties };
-  if (a.required || b.required) s.required = [...new Set([...(a.required ?? []), ...(b.required ?? [])])];
+  if (a.required || b.required) s.required = [...new Set([a.required, b.required].flatMap((r) => (Array.isArray(r) ? r : [])))];
   return s;
 }
 
@@ -139,22 +157,24 @@ function joined(whole, s, option) {
  * @param {Schema} schema
  * @param {unknown} v
  * @param {number} [depth]
+ * @param {{steps: number}} [left] how much is looked at: choices within choices can be without end
  * @returns {boolean}
  */
-function fits(whole, schema, v, depth = 0) {
+function fits(whole, schema, v, depth = 0, left = { steps: 10_000 }) {
+  if (left.steps-- <= 0) return true;
   const s = resolve(whole, schema);
   if (!isObject(s) || depth > deepest) return true;
   if ("const" in s) return same(s.const, v);
   if (Array.isArray(s.enum)) return s.enum.some((e) => same(e, v));
   const options = s.oneOf ?? s.anyOf;
-  if (Array.isArray(options)) return options.some((o) => fits(whole, joined(whole, s, o), v, depth + 1));
-  if (Array.isArray(s.type)) return s.type.some((type) => fits(whole, { ...s, type }, v, depth + 1));
+  if (Array.isArray(options)) return options.some((o) => fits(whole, joined(whole, s, o), v, depth + 1, left));
+  if (Array.isArray(s.type)) return s.type.some((type) => fits(whole, { ...s, type }, v, depth + 1, left));
   switch (typeOf(s)) {
     case "object":
-      return isObject(v) && (s.required ?? []).every((/** @type {string} */ k) => Object.hasOwn(v, k) || !isObject(s.properties?.[k]) || !("const" in s.properties[k])) &&
-        Object.entries(s.properties ?? {}).every(([k, p]) => !Object.hasOwn(v, k) || fits(whole, p, v[k], depth + 1)) &&
+      return isObject(v) && (Array.isArray(s.required) ? s.required : []).every((/** @type {string} */ k) => Object.hasOwn(v, k) || !isObject(s.properties?.[k]) || !("const" in s.properties[k])) &&
+        Object.entries(s.properties ?? {}).every(([k, p]) => !Object.hasOwn(v, k) || fits(whole, p, v[k], depth + 1, left)) &&
         (mayHaveMore(s) || Object.keys(v).every((k) => Object.hasOwn(s.properties ?? {}, k)));
-    case "array": return Array.isArray(v) && v.every((e, i) => fits(whole, s.prefixItems?.[i] ?? s.items ?? true, e, depth + 1));
+    case "array": return Array.isArray(v) && v.every((e, i) => fits(whole, s.prefixItems?.[i] ?? s.items ?? true, e, depth + 1, left));
     case "string": return typeof v === "string";
     case "integer": return Number.isInteger(v);
     case "number": return typeof v === "number";
