@@ -24,10 +24,12 @@ const shows = { published, lint, diff };
 export const cardView = {
   id: "card", title: "Card", key: "c",
   badge: () => String(found.get(state.chosen) || ""),
-  show(root, [part], signal) {
-    const chosen = part in shows ? part : "published";
+  show(root, first, signal) {
+    let chosen = "";
     const body = el("div", { class: "detail plain" });
-    root.append(tabs("Of the card", parts, chosen, (id) => go("card", id)), body);
+    const newTabs = () => tabs("Of the card", parts, chosen, (id) => go("card", id));
+    let bar = newTabs();
+    root.append(bar, body);
     let inner = new AbortController();
     signal.addEventListener("abort", () => inner.abort());
     const draw = async () => {
@@ -40,9 +42,20 @@ export const cardView = {
         if (!mine.signal.aborted) fill(body, el("p", { class: "bad", role: "alert" }, /** @type {Error} */ (err).message), button("Try again", () => void draw()));
       }
     };
-    void draw();
+    /** @param {string[]} parts */
+    const moved = ([part]) => {
+      chosen = Object.hasOwn(shows, part ?? "") ? part : "published";
+      if (!bar.querySelector(`[data-id=${chosen}][aria-selected=true]`)) { // by its address; a tab that was chosen keeps the focus
+        const next = newTabs();
+        bar.replaceWith(next);
+        bar = next;
+      }
+      void draw();
+    };
+    moved(first);
     on("chosen", draw, signal);
     on("agent", (a) => { if (a.number === state.chosen && a.phase === "ready" && chosen !== "diff") void draw(); }, signal);
+    return moved;
   },
 };
 
