@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/http"
 	"strings"
 
@@ -53,6 +54,14 @@ func (s *Server) openEndpoint() (err error) {
 		return s.roundTrip(binding.ForSender(context.Background(), sender), r)
 	}})
 	return err
+}
+
+// endpointAt is where the endpoint is when the server listens on an address, as an attribute of the log: "mcp" and a URL.
+func (s *Server) endpointAt(addr net.Addr) []any {
+	if s.other == nil {
+		return nil
+	}
+	return []any{strings.Trim(s.endpoint.path, "/"), s.urlAt(addr) + s.endpoint.path}
 }
 
 func (s *Server) closeEndpoint() {

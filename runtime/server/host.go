@@ -99,7 +99,7 @@ func host(ctx context.Context, s *Server, err error, args []string, stderr io.Wr
 	for scheme, issuer := range exampleIssuers(s.access.Verifiers) {
 		log.Warn("tokens of an example's issuer are good: nobody has one; put your own into a2agen.yaml and agent.yaml", "scheme", scheme, "issuer", issuer)
 	}
-	log.Info("agent is listening", "url", s.urlAt(ln.Addr()), "agent", s.engine.Info().Name)
+	log.Info("agent is listening", append([]any{"url", s.urlAt(ln.Addr()), "agent", s.engine.Info().Name}, s.endpointAt(ln.Addr())...)...)
 	if err := s.Serve(ctx, ln); err != nil {
 		log.Error("agent stopped", "error", err)
 		return exitFailed
