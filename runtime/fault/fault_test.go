@@ -401,17 +401,30 @@ func TestAHitIsToldAtOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		type key struct{}
+		var mu sync.Mutex
 		var hits []string
-		in.WatchHits(func(r *http.Request, fault string) {
-			hits = append(hits, fmt.Sprint(r.URL.Path, " ", r.Context().Value(t.Name()), " ", fault))
-		})
 		over := 0
-		in.Watch(func(Exchange) { over++ })
+		in.WatchHits(func(r *http.Request, fault string) {
+			mu.Lock()
+			defer mu.Unlock()
+			hits = append(hits, fmt.Sprint(r.URL.Path, " ", r.Context().Value(key{}), " ", fault))
+		})
+		in.Watch(func(Exchange) {
+			mu.Lock()
+			defer mu.Unlock()
+			over++
+		})
+		told := func() ([]string, int) {
+			synctest.Wait()
+			mu.Lock()
+			defer mu.Unlock()
+			return slices.Clone(hits), over
+		}
 		rt := in.Wrap(handled{&agent{}})
 		var wg sync.WaitGroup
 		for _, method := range []string{stream, get, "ListTasks"} {
-			ctx := context.WithValue(t.Context(), t.Name(), method) //nolint:staticcheck,revive // a key of this test
-			r, _ := http.NewRequestWithContext(ctx, http.MethodPost, "http://agent/"+method, strings.NewReader(`{"method":"`+method+`"}`))
+			r, _ := http.NewRequestWithContext(context.WithValue(t.Context(), key{}, method), http.MethodPost, "http://agent/"+method, strings.NewReader(`{"method":"`+method+`"}`))
 			r.Header.Set("Content-Type", "application/json")
 			wg.Go(func() {
 				if resp, err := rt.RoundTrip(r); err == nil {
@@ -421,13 +434,13 @@ func TestAHitIsToldAtOnce(t *testing.T) {
 			})
 			synctest.Wait()
 		}
-		if want := []string{"/" + stream + " " + stream + " Delay(1h0m0s)", "/" + get + " " + get + " Stall()"}; !slices.Equal(hits, want) || over != 1 {
-			t.Errorf("%q, and %d are over", hits, over)
+		hit, ended := told()
+		if want := []string{"/" + stream + " " + stream + " Delay(1h0m0s)", "/" + get + " " + get + " Stall()"}; !slices.Equal(hit, want) || ended != 1 {
+			t.Errorf("%q, and %d are over", hit, ended)
 		}
 		time.Sleep(2 * time.Hour)
-		synctest.Wait()
-		if len(hits) != 3 || !strings.HasSuffix(hits[2], stream+" CutAfter(2)") || over != 2 {
-			t.Errorf("%q, and %d are over", hits, over)
+		if hit, ended = told(); len(hit) != 3 || !strings.HasSuffix(hit[2], stream+" CutAfter(2)") || ended != 2 {
+			t.Errorf("%q, and %d are over", hit, ended)
 		}
 		in.Close()
 		wg.Wait()
