@@ -36,7 +36,7 @@ func (w *Worker) next(ctx context.Context, j *job, recs []*store.Record, err err
 		return nil, err
 	}
 	n := 1
-	for n < len(recs) && recs[n].Seq <= j.Until {
+	for w.Join != nil && n < len(recs) && recs[n].Seq <= j.Until { // it may have been decided by a process that joins
 		n++
 	}
 	b := &batch{first: j.Next, last: recs[n-1].Seq}

@@ -55,8 +55,8 @@ func (e *Engine) newWorker(sender deliver.Sender) *deliver.Worker {
 		Store: e.store, Sender: sender, Observers: &e.observers, Logger: e.log, Encode: e.encodePush,
 		Join: e.protocol.NewArtifact, StoreTime: run.StoreTime, Grace: run.LastGrace,
 	}
-	if e.hooks != nil { // they may have put something into an event that would be lost
-		c.Join = nil
+	if e.hooks != nil || e.protocol.Versions[0].Rules.Generations {
+		c.Join = nil // a hook may have put something into an event, and a generation is that of one event
 	}
 	return deliver.New(c)
 }
