@@ -125,6 +125,44 @@ func TestSchemasStayAsTheServerWroteThem(t *testing.T) {
 	}
 }
 
+func TestSchemasOfAllDialectsAreTaken(t *testing.T) {
+	tests := []struct{ name, schema, want string }{
+		{"draft-04", `{"$schema": "http://json-schema.org/draft-04/schema#", "type": "object", "properties": {"n": {"type": "number", "minimum": 0, "exclusiveMinimum": true}}}`, ""},
+		{"draft-07", `{"$schema": "http://json-schema.org/draft-07/schema#", "type": "object", "properties": {"a": {"$ref": "#/definitions/A"}}, "definitions": {"A": {"type": "string"}}}`, ""},
+		{"2019-09", `{"$schema": "https://json-schema.org/draft/2019-09/schema", "type": "object", "properties": {"a": {"$ref": "#/$defs/A"}}, "$defs": {"A": {"$anchor": "a"}}}`, ""},
+		{"2020-12", `{"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object", "properties": {"a": {"prefixItems": [{"type": "string"}]}}}`, ""},
+		{"OpenAPI", `{"type": "object", "properties": {"a": {"type": "string", "nullable": true, "example": "x"}}}`, ""},
+		{"Pydantic", `{"title": "Args", "type": "object", "properties": {"a": {"anyOf": [{"type": "string"}, {"type": "null"}], "default": null, "title": "A"}}}`, ""},
+		{"Zod", `{"type": "object", "properties": {"a": {"type": "object", "propertyNames": {"type": "string"}, "additionalProperties": {}}}, "additionalProperties": false}`, ""},
+		{"a dialect of others", `{"$schema": "https://example.com/my-dialect", "type": "object", "properties": {"a": {"if": {}, "then": {}}}}`, "is any JSON"},
+		{"nothing", `{}`, ""},
+		{"a union", `{"anyOf": [{"type": "object", "required": ["a"], "properties": {"a": {"const": 1}}}, {"type": "object", "required": ["b"]}]}`, ""},
+		{"a pattern of ECMA-262", `{"type": "object", "properties": {"a": {"type": "string", "pattern": "^(?!x)"}}}`, "is any JSON"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			im, got := try(with(tt.schema))
+			if im == nil || (tt.want == "") != (got == "") || !strings.Contains(got, tt.want) {
+				t.Errorf("said %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestOfTenThousandToolsFewAreTaken(t *testing.T) {
+	var b strings.Builder
+	for i := range 10_000 {
+		fmt.Fprintf(&b, `{"name": "t%d", "inputSchema": {"$ref": "http://outside.example"}},`, i)
+	}
+	doc := "[" + b.String() + `{"name": "x", "inputSchema": {"type": "object"}}]`
+	if im, got := try(doc, "x"); got != "" || len(im.Tools) != 1 {
+		t.Errorf("said %s", got)
+	}
+	if _, got := try(doc); got != "tools.json: say which tools to import, by --tool: there are 10001: t0, t1, t10, t100, t1000, t1001, t1002, t1003, t1004, t1005, …\n" {
+		t.Errorf("said %.300s", got)
+	}
+}
+
 func TestAListingIsKeptSorted(t *testing.T) {
 	a := `{"name": "a", "description": "A.", "inputSchema": {"type": "object"}, "_meta": {"now": 1}}`
 	b := `{"inputSchema": { "type":"object" }, "name": "b", "outputSchema": {"type": "object", "properties": {"z": {}, "a": {}}}}`
