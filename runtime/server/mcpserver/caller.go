@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -42,9 +43,20 @@ func (e *endpoint) newPost(q *httpbinding.Request, r *http.Request, t *tools) (p
 		p.size = len(*q.Body)
 	}
 	p.context, p.end = context.WithCancelCause(e.closing)
-	request = q.R.Clone(context.WithValue(r.Context(), postKey{}, p))
-	request.Header.Set("Authorization", "Bearer "+placeholder)
+	request = q.R.WithContext(context.WithValue(r.Context(), postKey{}, p))
+	request.Header = headerOfMCP(r.Header)
 	return p, request
+}
+
+// headerOfMCP is what of a header is MCP's.
+func headerOfMCP(all http.Header) http.Header {
+	h := http.Header{"Authorization": {"Bearer " + placeholder}}
+	for name, values := range all {
+		if strings.HasPrefix(name, "Mcp-") || name == "Accept" || name == "Content-Type" || name == "Last-Event-Id" {
+			h[name] = values
+		}
+	}
+	return h
 }
 
 // over ends the calls of the request.
