@@ -168,7 +168,7 @@ func (im *Import) variables() (names []string) {
 			}
 		}
 	}
-	if im.At.URL == "" && len(im.At.Command) == 0 {
+	if im.At.Nowhere() {
 		need(im.URLEnv)
 	}
 	need(im.At.Env...)
@@ -178,6 +178,9 @@ func (im *Import) variables() (names []string) {
 	need(im.At.HeaderVariables()...)
 	return names
 }
+
+// Nowhere reports whether it says neither a URL nor a command.
+func (a Address) Nowhere() bool { return a.URL == "" && len(a.Command) == 0 }
 
 // HeaderVariables are the variables of the environment that headers are made of.
 func (a Address) HeaderVariables() (names []string) {

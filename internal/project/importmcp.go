@@ -134,7 +134,7 @@ func (o MCPOptions) headers() (map[string]string, error) {
 	for _, h := range o.Headers {
 		name, value, is := strings.Cut(h, ":")
 		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
-		if !is || name == "" || strings.ContainsAny(value, "\r\n") || http.CanonicalHeaderKey(name) == name && strings.Contains(name, " ") {
+		if !is || name == "" || strings.ContainsAny(name, " \t\r\n\"(),/;<=>?@[\\]{}") || strings.ContainsAny(value, "\r\n") {
 			return nil, badArgument("--header %.40q: write 'Name: value'", name)
 		}
 		if len(call.Variables(value)) == 0 {
@@ -148,7 +148,7 @@ func (o MCPOptions) headers() (map[string]string, error) {
 
 // listing reads which tools there are.
 func (o MCPOptions) listing(ctx context.Context, at mcptools.Address) (*mcptools.Listing, diag.List, error) {
-	if at.URL == "" && len(at.Command) == 0 {
+	if at.Nowhere() {
 		src, _, err := remote.Fetch(ctx, o.Target, remote.Options{MaxBytes: mcptools.MaxBytes})
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, nil, badArgument("there is no file %s; a command is written behind two hyphens: a2agen import mcp -- %s", o.Target, shell.Word(o.Target))
@@ -247,16 +247,21 @@ func (im *toolsImport) readPin(schemas string) error {
 	if !is {
 		return badArgument("%s is there already, and was not made by an import of tools: give the server another --name", schemas)
 	}
-	fromFile := im.at.URL == "" && len(im.at.Command) == 0
-	same := fromFile && (pin.From == nil || im.inside(im.o.Target) == pin.Document) ||
-		!fromFile && pin.From != nil && pin.From.URL == im.at.URL && slices.Equal(pin.From.Command, im.at.Command)
-	if !same && pin.Title != im.listing.Title() {
+	if pin.Title != im.listing.Title() && !im.sameServer(pin) {
 		return badArgument("%s was made of the server %.60q, and this is %.60q: give it another --name", schemas, pin.Title, im.listing.Title())
 	}
-	if im.pin = pin; fromFile && pin.From != nil {
+	if im.pin = pin; im.at.Nowhere() && pin.From != nil {
 		im.at = *pin.From
 	}
 	return nil
+}
+
+// sameServer reports whether the listing is from where the one of the import before was.
+func (im *toolsImport) sameServer(pin mcptools.Pin) bool {
+	if im.at.Nowhere() {
+		return im.inside(im.o.Target) == pin.Document
+	}
+	return pin.From != nil && pin.From.URL == im.at.URL && slices.Equal(pin.From.Command, im.at.Command)
 }
 
 // readToolsPin reads the pin in a file with schemas; is is false for any other file.
@@ -288,7 +293,7 @@ func (im *toolsImport) tools(schemas string, card []byte) []string {
 // newPin says what was imported.
 func (im *toolsImport) newPin(tools *mcptools.Import, name string, document []byte) mcptools.Pin {
 	pin := mcptools.Pin{Title: tools.Title, Document: path.Join(serversFolder, name+".tools.json"), Digest: output.Digest(document)}
-	if im.at.URL != "" || len(im.at.Command) > 0 {
+	if !im.at.Nowhere() {
 		pin.From = &im.at
 	}
 	for _, t := range tools.Tools {

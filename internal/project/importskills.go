@@ -101,8 +101,8 @@ func (p *project) cardToExtend(o Options) (file string, src []byte, err error) {
 
 // importPin says of which document a file with contracts was made, whatever kind of document that is.
 type importPin struct {
-	title, document, digest string
-	again                   string // the command that takes the document over
+	document, digest string
+	again            string // the command that takes the document over
 }
 
 // documentChanged is the drift of a document that is not the one of which skills were made.
@@ -144,10 +144,10 @@ func (p *project) importFiles(out generator.Output) (names []string) {
 // importPinOf reads the pin in a file with contracts; is is false for any other file.
 func importPinOf(name string, src []byte) (pin importPin, is bool) {
 	if api, is := readPin(src); is {
-		return importPin{api.Title, api.Document, api.Digest, "a2agen import openapi " + api.Document + " --name " + importName(name)}, true
+		return importPin{api.Document, api.Digest, "a2agen import openapi " + api.Document + " --name " + importName(name)}, true
 	}
 	if tools, is := readToolsPin(src); is {
-		return importPin{tools.Title, tools.Document, tools.Digest, "a2agen import mcp " + tools.Document + " --name " + importName(name)}, true
+		return importPin{tools.Document, tools.Digest, "a2agen import mcp " + tools.Document + " --name " + importName(name)}, true
 	}
 	return pin, false
 }
