@@ -273,7 +273,8 @@ func (a *agent) refusal() string {
 	return strings.Join(lines, "\n")
 }
 
-// clearTasks starts the agent anew, with no tasks. If none runs, because of its tasks perhaps, a round must begin.
+// clearTasks starts the agent anew, with no tasks. If none runs, or another one than that of the newest files, because of
+// the tasks perhaps, a round must begin.
 func (a *agent) clearTasks(ctx context.Context) (round bool) {
 	if a.status().Store == status.Own {
 		a.console.say("the tasks are kept where the agent's own configuration says: they are not cleared")
@@ -298,5 +299,5 @@ func (a *agent) clearTasks(ctx context.Context) (round bool) {
 		}
 	}
 	a.console.say("the tasks are cleared")
-	return !runs
+	return !runs || a.status().Step != ""
 }
