@@ -157,7 +157,7 @@ var rows = map[string]string{
 	"internal/catalog": "generator/card generator/carddiff generator/diag generator/output generator/schemadiff generator/suggest internal/project/disk " +
 		"internal/project/remote runtime/wire",
 	"internal/contract": "generator/diag generator/schema generator/yamlx",
-	"internal/mcptools": "generator/diag generator/suggest generator/yamlx internal/contract runtime/mcptools runtime/wire",
+	"internal/mcptools": "generator/diag generator/schemadiff generator/suggest generator/yamlx internal/contract runtime/mcptools runtime/wire",
 	"internal/openapi":  "generator/diag generator/schema generator/suggest generator/yamlx internal/contract runtime/openapi runtime/wire",
 	"internal/watch":    "",
 	"internal/project": ". generator generator/card generator/carddiff generator/config generator/diag generator/emit generator/names generator/output " +

@@ -14,7 +14,9 @@ import (
 	"strings"
 
 	"github.com/a2agen/a2agen/generator/diag"
+	"github.com/a2agen/a2agen/generator/schemadiff"
 	"github.com/a2agen/a2agen/generator/yamlx"
+	"github.com/a2agen/a2agen/internal/contract"
 	"github.com/a2agen/a2agen/runtime/mcptools"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
@@ -190,6 +192,7 @@ func (c Change) String() string { return "tool " + strconv.Quote(c.Tool) + ": " 
 // Changes are what is different with some of the tools. Members that stand in another order, and white space, are no
 // difference.
 func Changes(before, now *Listing, tools []string) (list []Change) {
+	var budget schemadiff.Budget
 	for _, name := range tools {
 		is := func(t Tool) bool { return t.Name == name }
 		i, j := slices.IndexFunc(before.Tools, is), slices.IndexFunc(now.Tools, is)
@@ -205,8 +208,8 @@ func Changes(before, now *Listing, tools []string) (list []Change) {
 			what string
 			same bool
 		}{
-			{"its input schema changed", same(a.Input, b.Input)},
-			{"its output schema changed", same(a.Output, b.Output)},
+			{"its input schema changed" + effect(&budget, a.Input, b.Input), same(a.Input, b.Input)},
+			{"its output schema changed" + effect(&budget, b.Output, a.Output), same(a.Output, b.Output)},
 			{"its description changed", a.Description == b.Description && a.Title == b.Title},
 			{"what it says of its effects changed", same(a.Annotations, b.Annotations)},
 		} {
@@ -216,6 +219,40 @@ func Changes(before, now *Listing, tools []string) (list []Change) {
 		}
 	}
 	return list
+}
+
+// maxReasons is how many reasons a change of a schema is told with.
+const maxReasons = 3
+
+// effect says what a change of a schema does: why values that fit from may not fit to, those that are sent or that come back.
+func effect(budget *schemadiff.Budget, from, to json.RawMessage) string {
+	if len(from) == 0 || len(to) == 0 || same(from, to) {
+		return ""
+	}
+	reasons, err := budget.Narrowed(from, to)
+	if err != nil {
+		return ""
+	}
+	var told []string
+	for _, r := range reasons {
+		if !r.Sure || r.Undeclared {
+			continue
+		}
+		what := cmp.Or(r.Path, "the whole") + ": " + r.Keyword
+		if r.To != "" {
+			what += " " + contract.OneLine(r.To, 60)
+		}
+		told = append(told, what)
+	}
+	switch {
+	case len(reasons) == 0:
+		return ", and contracts of before still fit"
+	case len(told) == 0:
+		return ""
+	case len(told) > maxReasons:
+		told = append(told[:maxReasons], "…")
+	}
+	return ", and contracts of before no longer fit (" + strings.Join(told, "; ") + ")"
 }
 
 // same compares two texts of JSON.

@@ -189,9 +189,33 @@ func TestChangesAreNamed(t *testing.T) {
 	before := &Listing{Tools: []Tool{tool("a", "A", `{"type":"object","x":1}`), tool("b", "B", `{}`), tool("c", "C", `{}`), tool("d", "D", `{}`)}}
 	now := &Listing{Tools: []Tool{tool("a", "A", `{"x": 1, "type": "object"}`), tool("b", "changed", `{}`), tool("d", "D", `{"type":"object"}`), tool("new", "", `{}`)}}
 	got := Changes(before, now, []string{"a", "b", "c", "d"})
-	want := []Change{{"b", "its description changed"}, {"c", "it is gone"}, {"d", "its input schema changed"}}
+	want := []Change{{"b", "its description changed"}, {"c", "it is gone"},
+		{"d", "its input schema changed, and contracts of before no longer fit (the whole: type object)"}}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestAChangeOfASchemaIsToldByWhatItDoes(t *testing.T) {
+	days := func(max string) json.RawMessage {
+		return json.RawMessage(`{"type": "object", "properties": {"days": {"type": "integer", "maximum": ` + max + `}}}`)
+	}
+	tests := []struct {
+		before, now Tool
+		want        string
+	}{
+		{Tool{Input: days("7")}, Tool{Input: days("5")}, "its input schema changed, and contracts of before no longer fit (days: maximum 5)"},
+		{Tool{Input: days("5")}, Tool{Input: days("7")}, "its input schema changed, and contracts of before still fit"},
+		{Tool{Output: days("5")}, Tool{Output: days("7")}, "its output schema changed, and contracts of before no longer fit (days: maximum 5)"},
+		{Tool{Output: days("7")}, Tool{Output: days("5")}, "its output schema changed, and contracts of before still fit"},
+		{Tool{}, Tool{Output: days("5")}, "its output schema changed"},
+	}
+	for _, tt := range tests {
+		tt.before.Name, tt.now.Name = "x", "x"
+		got := Changes(&Listing{Tools: []Tool{tt.before}}, &Listing{Tools: []Tool{tt.now}}, []string{"x"})
+		if !slices.Equal(got, []Change{{"x", tt.want}}) {
+			t.Errorf("got %v, want %q", got, tt.want)
+		}
 	}
 }
 
