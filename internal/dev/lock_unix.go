@@ -23,7 +23,8 @@ func lockFolder(dir string) (*os.File, error) {
 	case errors.Is(err, syscall.EWOULDBLOCK):
 		pid, _ := os.ReadFile(name) // "" if it is not written yet
 		_ = f.Close()               // nothing was written
-		return nil, fmt.Errorf("another a2agen dev runs in this folder (process %s): use that one, or end it", strings.TrimSpace(string(pid)))
+		return nil, fmt.Errorf("another a2agen dev runs in this folder (process %s): use that one, or end it",
+			strings.TrimSpace(string(pid)))
 	case err != nil:
 		return nil, f.Close()
 	}

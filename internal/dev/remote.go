@@ -86,7 +86,8 @@ func (r *remote) run(ctx context.Context) error {
 		}
 		if err.Error() != last {
 			last = err.Error()
-			text := fmt.Sprintf("%s; it is looked for every %v: start the agent, or start a2agen dev with another --to", last, lookAgain)
+			text := fmt.Sprintf("%s; it is looked for every %v: start the agent, or start a2agen dev with another --to",
+				last, lookAgain)
 			r.set(func(s *status.Agent) {
 				s.Phase, s.Step, s.Problems = status.Down, status.Starting, []status.Problem{{Text: text}}
 			})

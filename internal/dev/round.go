@@ -259,7 +259,8 @@ func (a *agent) withStore(err error) error {
 	if !a.binary.keeps {
 		return err
 	}
-	return status.Failed(status.Starting, "%v\nThe agent starts without the tasks in %s/%s: clear them (the key c, or the button of the page), or end who else has them.", err, folder, tasksFile)
+	const do = "clear them (the key c, or the button of the page), or end who else has them."
+	return status.Failed(status.Starting, "%v\nThe agent starts without the tasks in %s/%s: %s", err, folder, tasksFile, do)
 }
 
 // goBack starts the former program again, after the new one did not get healthy with the store.

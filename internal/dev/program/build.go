@@ -71,7 +71,8 @@ func (b Build) isProgram(out string) error {
 	defer func() { _ = f.Close() }() // it was read
 	head := make([]byte, len(archive))
 	if _, err := io.ReadFull(f, head); err == nil && string(head) == archive {
-		return status.Failed(status.Building, `%s holds a package and no program: its Go files do not say "package main"; %s`, b.Dir, giveMain)
+		return status.Failed(status.Building, `%s holds a package and no program: its Go files do not say "package main"; %s`,
+			b.Dir, giveMain)
 	}
 	return nil
 }
@@ -88,7 +89,8 @@ func (b Build) command(ctx context.Context, out string) (*exec.Cmd, error) {
 	}
 	goTool, err := exec.LookPath("go")
 	if err != nil {
-		return nil, status.Failed(status.Building, "there is no go command in the PATH: install Go 1.26 or newer (https://go.dev/dl) and start a2agen dev again, or say by --exec how the agent is built")
+		return nil, status.Failed(status.Building, "there is no go command in the PATH: install Go 1.26 or newer "+
+			"(https://go.dev/dl) and start a2agen dev again, or say by --exec how the agent is built")
 	}
 	args := []string{"build", "-json", "-o", out}
 	if b.Debug {

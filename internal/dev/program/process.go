@@ -153,7 +153,8 @@ func (p *Process) healthy(ctx context.Context) error {
 
 // mustListen says what a program must do.
 func (p *Process) mustListen() string {
-	return fmt.Sprintf("it must listen on %s, which the environment's %s says, as server.Main does, until it is told to end", p.Addr, server.EnvAddr)
+	return fmt.Sprintf("it must listen on %s, which the environment's %s says, as server.Main does, until it is told to end",
+		p.Addr, server.EnvAddr)
 }
 
 // asking is for questions after the health of a program.
