@@ -175,8 +175,9 @@ func TestAnOutageBeyondTheLeaseEndsTheWork(t *testing.T) {
 func TestACallWithoutATaskIsForItsSenderToTryAgain(t *testing.T) {
 	for _, c := range []struct {
 		onCrash OnCrash
+		refusal error
 		tasks   int
-	}{{CrashRetry, 0}, {CrashFail, 1}} {
+	}{{CrashRetry, store.ErrUnavailable, 0}, {CrashRetry, store.ErrNoSpace, 0}, {CrashFail, store.ErrUnavailable, 1}} {
 		synctest.Test(t, func(t *testing.T) {
 			said := make(chan error, 9)
 			f := newFleet(t, 1, func() []Skill {
@@ -185,12 +186,12 @@ func TestACallWithoutATaskIsForItsSenderToTryAgain(t *testing.T) {
 				return []Skill{sk}
 			})
 			a := f.agents[0]
-			go f.away(faultstore.Fault{Refuse: store.ErrUnavailable}, 5*time.Second)
+			go f.away(faultstore.Fault{Refuse: c.refusal}, 5*time.Second)
 			synctest.Wait()
 			if _, err := a.serve("SendMessage", message("")); !Away(err) && c.tasks == 0 {
 				t.Errorf("the sender is told %v", err)
 			}
-			if err := <-said; !errors.Is(err, store.ErrUnavailable) {
+			if err := <-said; !errors.Is(err, c.refusal) {
 				t.Errorf("the handler is told %v", err)
 			}
 			time.Sleep(time.Minute)

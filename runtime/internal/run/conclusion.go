@@ -60,9 +60,10 @@ func (e *conclusion) leavesIt(err error) bool {
 	return e.wasAway(err) && e.c.task.runsHere.Load() && e.c.r.lease.expired()
 }
 
-// wasAway reports whether a call that may be tried again failed for a store that was away.
+// wasAway reports whether a call that may be tried again failed for a store that was away, or full.
 func (e *conclusion) wasAway(err error) bool {
-	return e.c.skill.OnCrash == CrashRetry && (errors.Is(err, store.ErrUnavailable) || errors.Is(err, store.ErrUnknown))
+	return e.c.skill.OnCrash == CrashRetry &&
+		(errors.Is(err, store.ErrUnavailable) || errors.Is(err, store.ErrUnknown) || errors.Is(err, store.ErrNoSpace))
 }
 
 // givesBack reports whether the task of a call that the shutdown interrupts is left to whoever comes next: the skill's

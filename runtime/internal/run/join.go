@@ -205,7 +205,7 @@ func (a *arrival) cameAgain(m *Message) error {
 	if again, ok := errors.AsType[*store.Repeated](err); ok {
 		return again
 	}
-	if err != nil && store.Unsure(err) {
+	if err != nil && unanswered(err) {
 		return err
 	}
 	return nil
