@@ -133,7 +133,7 @@ func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f
 func (a *agent) connect(version string, web *http.Client, o sdk.ClientOptions) *sdk.ClientSession {
 	a.t.Helper()
 	c := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, &o)
-	s, err := c.Connect(a.t.Context(), &sdk.StreamableClientTransport{Endpoint: a.url + "/mcp", HTTPClient: web, MaxRetries: -1}, &sdk.ClientSessionOptions{ProtocolVersion: version})
+	s, err := c.Connect(a.t.Context(), &sdk.StreamableClientTransport{Endpoint: a.url + "/mcp", HTTPClient: web, MaxRetries: -1, DisableStandaloneSSE: true}, &sdk.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
 		a.t.Fatal(err)
 	}

@@ -188,10 +188,12 @@ func TestAShutdownEndsWhatIsOpen(t *testing.T) {
 	}
 	calls(newest, "Rome", sdk.ClientOptions{})
 	wait(t, begun)
-	calls(older, "ask", sdk.ClientOptions{ElicitationHandler: func(ctx context.Context, _ *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
+	nobody := make(chan struct{}) // answers
+	defer close(nobody)
+	calls(older, "ask", sdk.ClientOptions{ElicitationHandler: func(context.Context, *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
 		close(asked)
-		<-ctx.Done() // nobody answers
-		return nil, ctx.Err()
+		<-nobody
+		return nil, errors.New("the host has left")
 	}})
 	wait(t, asked)
 	over, cancel := context.WithCancel(context.Background())
@@ -203,6 +205,36 @@ func TestAShutdownEndsWhatIsOpen(t *testing.T) {
 	wait(t, ended)
 	if _, err := io.ReadAll(stream); err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("the stream ends with %v", err)
+	}
+}
+
+func TestACallThatEndsWithinAShutdownHasItsResult(t *testing.T) {
+	for _, version := range []string{newest, older} {
+		begun, goOn := make(chan struct{}), make(chan struct{})
+		s := newServer(t, config(t, openCard, skill("do", func(context.Context, *server.Task, []byte) (string, error) {
+			close(begun)
+			<-goOn
+			return `{"sky":"blue"}`, nil
+		})))
+		host := serve(t, s).connect(version, &http.Client{Transport: server.InProcess(s)}, sdk.ClientOptions{})
+		results, ended := make(chan string, 1), make(chan error, 1)
+		go func() {
+			r, err := host.CallTool(context.Background(), &sdk.CallToolParams{Name: "do", Arguments: map[string]any{"city": "Rome"}})
+			if err != nil {
+				results <- err.Error()
+				return
+			}
+			results <- text(r)
+		}()
+		wait(t, begun)
+		go func() { ended <- s.Shutdown(context.Background()) }()
+		close(goOn)
+		if got := wait(t, results); got != `{"sky":"blue"}` {
+			t.Errorf("%s: got %s", version, got)
+		}
+		if err := wait(t, ended); err != nil {
+			t.Errorf("%s: shutdown: %v", version, err)
+		}
 	}
 }
 

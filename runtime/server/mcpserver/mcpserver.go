@@ -16,6 +16,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -60,7 +61,10 @@ type endpoint struct {
 
 	stateless, stateful http.Handler
 
+	posts sync.WaitGroup // that are being answered
+
 	mu     sync.Mutex
+	over   bool              // no more requests are let in
 	opened map[string]*tools // by tenant, of those that the card declares; "" is any other
 }
 
@@ -90,24 +94,26 @@ func newEndpoint(p *runtime.Protocol, h server.EndpointHost) (*endpoint, error) 
 	return e, nil
 }
 
-// open returns the tools for requests that name a tenant, which are made with the first of them.
-func (e *endpoint) open(tenant string) (*tools, error) {
+// begin lets a request in that names a tenant, and returns the tools for it. They are made with the first of them. The
+// caller must call e.posts.Done when it is answered.
+func (e *endpoint) begin(tenant string) (*tools, error) {
 	if !e.agent.DeclaresTenant(tenant) {
 		tenant = "" // any other, which is said with each call, or the first one that the card declares
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	switch t := e.opened[tenant]; {
-	case e.closing.Err() != nil:
+	if e.over {
 		return nil, errOver
-	case t != nil:
-		return t, nil
 	}
-	t, err := e.connect(tenant)
-	if err == nil {
+	if e.opened[tenant] == nil {
+		t, err := e.connect(tenant)
+		if err != nil {
+			return nil, err
+		}
 		e.opened[tenant] = t
 	}
-	return t, err
+	e.posts.Add(1)
+	return e.opened[tenant], nil
 }
 
 // connect makes the client of the agent and what serves its skills.
@@ -169,9 +175,27 @@ var (
 	errOver    = engine.ErrBusy.With("the agent is shutting down")
 )
 
-// Close ends all requests and sessions.
+// lastAnswers is how long calls whose tasks have ended may take to say so when the server has shut down. Those that wait
+// for a person end then, and have as long for their errors.
+const lastAnswers = time.Second
+
+// Close ends all requests and sessions. A session that is closed answers nothing more, so that calls go first.
 func (e *endpoint) Close() {
-	e.end(errClosing)
+	e.mu.Lock()
+	e.over = true
+	e.mu.Unlock()
+	answered := make(chan struct{})
+	go func() {
+		e.posts.Wait()
+		close(answered)
+	}()
+	for range 2 {
+		select {
+		case <-answered:
+		case <-time.After(lastAnswers):
+		}
+		e.end(errClosing)
+	}
 	for _, s := range e.openSessions() {
 		_ = s.Close() // an error is that of the connection
 	}

@@ -49,10 +49,15 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodPost && !e.receive(q) {
 		return
 	}
-	t, err := e.open(r.Header.Get(tenantHeader))
+	t, err := e.begin(r.Header.Get(tenantHeader))
 	if err != nil {
 		refuse(q, err)
 		return
+	}
+	if r.Method != http.MethodPost { // a stream lasts as long as its session
+		e.posts.Done()
+	} else {
+		defer e.posts.Done()
 	}
 	e.serve(q, r, t)
 }
