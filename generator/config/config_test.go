@@ -2,6 +2,8 @@ package config
 
 import (
 	"encoding/json"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -105,7 +107,7 @@ func TestMistakes(t *testing.T) {
 		{"a proxy that is a name", "auth: {cert: {proxies: [proxy.example]}}\n", `a2agen.yaml:1:25: "proxy.example" is no address and no network (such as 10.1.2.3 or 10.1.0.0/16)`, true},
 		{"a symmetric algorithm", "auth: {idp: {algorithms: [HS256]}}\n", `a2agen.yaml:1:27: an element of "algorithms" cannot be "HS256" (did you mean "ES256"?)`, false},
 		{"a version that is a number", "protocol: [1.0]\n", `a2agen.yaml:1:12: an element of "protocol" must be text, not the number 1.0 (put it in quotes: "1.0")`, false},
-		{"a version this tool does not have", "protocol: [\"1.0\", \"7\"]\n", `a2agen.yaml:1:19: an element of "protocol" cannot be "7" (one of "0.1", "0.2", "0.3", "1.0", 1.1-draft)`, false},
+		{"a version this tool does not have", "protocol: [\"1.0\", \"7\"]\n", `a2agen.yaml:1:19: an element of "protocol" cannot be "7" (one of ` + inYAML(Supported()) + `)`, false},
 		{"a draft", "protocol: [\"1.0\", \"1.1-draft\"]\n", `a2agen.yaml:1:19: warning: "1.1-draft" is a draft of A2A and not final: it may change, or go, with any later a2agen`, true},
 		{"a draft alone", "protocol: [\"1.1-draft\"]\n", `a2agen.yaml:1:12: "1.1-draft" is a draft of A2A, which no agent speaks alone (list "1.0" beside it)`, true},
 		{"a version that is a list", "protocol: [[\"1.0\"]]\n", `a2agen.yaml:1:12: an element of "protocol" must be text, not a list (write ` + quoted(Supported()) + `, the versions this tool has, or {version: "1.1-preview", file: protocol/a2a.proto})`, false},
@@ -253,4 +255,15 @@ func TestVersionsAreNewestFirstInWhateverOrderTheyAreListed(t *testing.T) {
 	if diff := cmp.Diff([]string{"1.0", "0.3", "0.1"}, cfg.Versions()); diff != "" {
 		t.Error(diff)
 	}
+}
+
+// inYAML lists versions as YAML has them: those that it would read as numbers are in quotes.
+func inYAML(versions []string) string {
+	versions = slices.Sorted(slices.Values(versions))
+	for i, v := range versions {
+		if _, err := strconv.ParseFloat(v, 64); err == nil {
+			versions[i] = strconv.Quote(v)
+		}
+	}
+	return strings.Join(versions, ", ")
 }
