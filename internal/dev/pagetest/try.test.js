@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { fake, skillsExtension } from "./fake.js";
-import { browser, dev, open, picture, violations, worked } from "./harness.js";
+import { browser, dev, open, picture, until, violations, worked } from "./harness.js";
 
 /** A schema with everything that a form has to show. */
 const everything = {
@@ -120,8 +120,8 @@ test("the same value is JSON, is pasted, and what is no JSON is said", async () 
   const value = { name: "a", when: "2026-01-02T03:04:05.678+02:00", shape: { kind: "circle", radius: 1 }, more: { of: "it" } };
   await page.evaluate((v) => navigator.clipboard.writeText(JSON.stringify(v)), value);
   await page.getByRole("button", { name: "Paste JSON" }).click();
-  await page.getByLabel("radius").waitFor();
-  assert.equal(await page.getByLabel("name", { exact: true }).inputValue(), "a");
+  await until(async () => (await page.getByLabel("name", { exact: true }).inputValue()) === "a", "the value that was pasted");
+  assert.equal(await page.getByLabel("radius").inputValue(), "1");
   await page.getByRole("tab", { name: "JSON" }).click();
   assert.deepEqual(JSON.parse(await page.getByLabel("Data, as JSON").inputValue()), value);
   await page.getByLabel("Data, as JSON").fill("{");
