@@ -31,8 +31,9 @@ func (t inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.server.roundTrip(binding.Inside(context.Background(), caller), r)
 }
 
-// roundTrip answers a request of this process. It returns with the head of the answer, while the body is written. The request's own context ends it, but what that knows, of a handler's task for one,
-// is not for the request: it has the values of values.
+// roundTrip answers a request of this process. It returns with the head of the answer, while the body is written. The
+// request's own context ends it, but what that knows, of a handler's task for one, is not for the request: it has the
+// values of values.
 func (s *Server) roundTrip(values context.Context, r *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancel(values)
 	stop := context.AfterFunc(r.Context(), cancel)
@@ -57,6 +58,7 @@ func (s *Server) roundTrip(values context.Context, r *http.Request) (*http.Respo
 		return w.response, nil
 	case <-r.Context().Done():
 		cancel()
+		_ = body.Close() // nobody reads it
 		return nil, context.Cause(r.Context())
 	}
 }

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"sync"
 	"testing"
+
+	"go.uber.org/goleak"
 
 	"github.com/a2agen/a2agen/a2a"
 	"github.com/a2agen/a2agen/a2a/a2aclient"
@@ -74,17 +77,45 @@ func TestAHandlerCallsItsOwnAgentForItsCaller(t *testing.T) {
 	}
 }
 
+// TestAnAnswerThatNobodyWaitsForEnds: who has left before the head of the answer reads no body.
+func TestAnAnswerThatNobodyWaitsForEnds(t *testing.T) {
+	s := newServer(t, testCard, []server.Skill{textSkill("inner", func(context.Context, *server.Task) (string, error) { return "", nil })})
+	old := goleak.IgnoreCurrent()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 50 {
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://localhost/.well-known/agent-card.json", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := server.InProcess(s).RoundTrip(r); err == nil {
+			_ = got.Body.Close()
+		} else if !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	}
+	goleak.VerifyNone(t, old)
+}
+
 // TestACancelReachesTheInnerTask: a task that is canceled cancels what it called in its own agent.
 func TestACancelReachesTheInnerTask(t *testing.T) {
 	var own *rpc.Client
-	begun, ended := make(chan string, 1), make(chan struct{})
+	begun, named, ended := make(chan string, 1), make(chan struct{}), make(chan struct{})
 	s := newServer(t, testCard, []server.Skill{
 		textSkill("outer", func(ctx context.Context, _ *server.Task) (string, error) {
-			_, err := innerSkill.Call(ctx, own, "hello")
-			return "", err
+			first := sync.OnceFunc(func() { close(named) })
+			for _, err := range innerSkill.Stream(ctx, own, "hello") {
+				if first(); err != nil {
+					return "", err
+				}
+			}
+			return "", nil
 		}),
 		textSkill("inner", func(ctx context.Context, task *server.Task) (string, error) {
 			begun <- task.ID()
+			if err := task.Progress("at work"); err != nil {
+				return "", err
+			}
 			<-ctx.Done()
 			close(ended)
 			return "", ctx.Err()
@@ -97,6 +128,7 @@ func TestACancelReachesTheInnerTask(t *testing.T) {
 		t.Fatalf("got %v, want a task at work", err)
 	}
 	inner := <-begun
+	<-named // what is canceled before the caller knows its name goes on
 	if _, err := own.Call(t.Context(), rpc.Method{Role: runtime.RoleCancel}, &a2a.CancelTaskRequest{ID: pending.TaskID}); err != nil {
 		t.Fatal(err)
 	}
