@@ -37,9 +37,9 @@ lint: ## formatting and static analysis
 
 # SQLite is C that was translated to Go: it keeps its data in memory of its own, where the detector sees nothing, and
 # looking there made its tests take nine times as long. Hashing a password shares nothing, and takes twice as long.
-race: ## the runtime under the race detector, and without it what it would miscount or make too slow
-	$(GO) test -race -gcflags=modernc.org/...=-race=false -gcflags=crypto/internal/fips140/...=-race=false -vet=off $(PATIENCE) $(TESTFLAGS) ./runtime/...
-	$(GO) test -vet=off $(TESTFLAGS) -run 'Allocations|LosesNothing' ./runtime/server ./runtime/fault
+race: ## the runtime and the test kit under the race detector, and without it what it would miscount or make too slow
+	$(GO) test -race -gcflags=modernc.org/...=-race=false -gcflags=crypto/internal/fips140/...=-race=false -vet=off $(PATIENCE) $(TESTFLAGS) ./runtime/... ./testkit/... ./internal/taskstate
+	$(GO) test -vet=off $(TESTFLAGS) -run 'Allocations|LosesNothing' ./runtime/server ./testkit/fault
 
 # What is compiled here is vetted and not run. Without inlining it takes a quarter of the time.
 cross: ## vet for other systems and for small machines, and test the codecs on 32 bits

@@ -1,6 +1,6 @@
-// Package a2agen carries source of this module inside the tool: that of the runtime, so that a project can be made where
-// there is neither a release nor a checkout to build against, the emitted protocol package, which most projects get as it is, and
-// examples to begin with.
+// Package a2agen carries source of this module inside the tool: that of the runtime and of the test kit, so that a project can be
+// made where there is neither a release nor a checkout to build against, the emitted protocol package, which most projects get as
+// it is, and examples to begin with.
 package a2agen
 
 import (
@@ -15,14 +15,14 @@ import (
 // Module is this module's path.
 const Module = "github.com/a2agen/a2agen"
 
-// Chosen are the packages of the runtime that need a module of others, with its path. Agents link them by choice; nothing
+// Chosen are the packages of the runtime and of the test kit that need a module of others, with its path. Agents link them by choice; nothing
 // else of this module does.
 var Chosen = map[string]string{
 	"runtime/client/grpcclient": "google.golang.org/grpc",
 	"runtime/client/oauth":      "golang.org/x/oauth2",
 	"runtime/mcp":               "github.com/modelcontextprotocol/go-sdk",
 	"runtime/mcptools":          "github.com/modelcontextprotocol/go-sdk",
-	"runtime/mcptools/mcptest":  "github.com/modelcontextprotocol/go-sdk",
+	"testkit/mcptest":           "github.com/modelcontextprotocol/go-sdk",
 	"runtime/otel":              "go.opentelemetry.io/otel",
 	"runtime/auth/token":        "github.com/go-jose/go-jose/v4",
 	"runtime/push/verify":       "github.com/go-jose/go-jose/v4",
@@ -56,7 +56,7 @@ var Behind = map[string][]string{
 	},
 }
 
-//go:embed runtime
+//go:embed runtime testkit internal/taskstate internal/test/seeds
 var runtimeFiles embed.FS
 
 //go:embed a2a/*.gen.go a2a/a2aclient/*.gen.go internal/fresh/a2a/*.gen.go internal/fresh/a2a/a2aclient/*.gen.go
@@ -77,8 +77,8 @@ func GoSum() []byte { return goSum }
 // GoMod returns this module's go.mod.
 func GoMod() []byte { return goMod }
 
-// RuntimeSource returns the Go files of the packages of the runtime in the given folders and of those that these import, without
-// tests, by their slash-separated path: "runtime/errors.go". A folder that is not there has none.
+// RuntimeSource returns the Go files of the packages of the runtime and of the test kit in the given folders and of those that
+// these import, without tests, by their slash-separated path: "runtime/errors.go". A folder that is not there has none.
 func RuntimeSource(folders ...string) (map[string][]byte, error) {
 	files, seen := map[string][]byte{}, map[string]bool{}
 	for len(folders) > 0 {

@@ -34,9 +34,9 @@ var parts = map[string]string{
 	"0.3":        "github.com/a2agen/a2agen/runtime/legacy.",
 	"clients":    "example.com/hello/a2a.parseResult",
 	"configs":    "example.com/hello/a2a.newPushPage",
-	"test kit":   "github.com/a2agen/a2agen/runtime/a2atest.",
+	"test kit":   "github.com/a2agen/a2agen/testkit/a2atest.",
 	"MCP":        "github.com/modelcontextprotocol/go-sdk/",
-	"conform":    "github.com/a2agen/a2agen/runtime/conform.",
+	"conform":    "github.com/a2agen/a2agen/testkit/conform.",
 }
 
 // TestAnAgentLinksWhatItUses builds agents of one skill, and looks for each part in the functions of the program: it is
@@ -160,7 +160,7 @@ func TestAClientLinksNoServer(t *testing.T) {
 			t.Fatalf("%v\n%s", err, deps)
 		}
 		for _, pkg := range strings.Fields(string(deps)) {
-			for _, serves := range []string{"/runtime/server", "/runtime/internal/engine", "/runtime/store", "/runtime/auth/token", "/runtime/a2atest", "/runtime/conform", "/runtime/fault", "modernc.org/sqlite", "/agent", "testing"} {
+			for _, serves := range []string{"/runtime/server", "/runtime/internal/engine", "/runtime/store", "/runtime/auth/token", "/testkit/a2atest", "/testkit/conform", "/testkit/fault", "modernc.org/sqlite", "/agent", "testing"} {
 				if strings.HasPrefix(strings.TrimPrefix(pkg, "github.com/a2agen/a2agen"), serves) || strings.HasSuffix(pkg, serves) {
 					t.Errorf("%s: the client links %s", filepath.Base(dir), pkg)
 				}

@@ -14,8 +14,8 @@ import (
 
 	"github.com/a2agen/a2agen/internal/talk"
 	"github.com/a2agen/a2agen/internal/test/talktest"
-	"github.com/a2agen/a2agen/runtime/conform"
 	"github.com/a2agen/a2agen/runtime/signedcard"
+	"github.com/a2agen/a2agen/testkit/conform"
 )
 
 // complete is what a shell offers after some words, the last of which is being typed.

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/a2agen/a2agen/generator/yamlx"
-	"github.com/a2agen/a2agen/runtime/conform"
+	"github.com/a2agen/a2agen/testkit/conform"
 )
 
 // formatJUnit is a format of conform alone.

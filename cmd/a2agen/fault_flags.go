@@ -2,7 +2,7 @@ package main
 
 import (
 	"github.com/a2agen/a2agen/internal/faultproxy"
-	"github.com/a2agen/a2agen/runtime/fault"
+	"github.com/a2agen/a2agen/testkit/fault"
 )
 
 // faultFlag is a flag of a kind of fault: each time that it is given it adds a fault to a list.

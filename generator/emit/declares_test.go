@@ -15,8 +15,8 @@ import (
 	"github.com/a2agen/a2agen/generator/lower"
 	"github.com/a2agen/a2agen/generator/names"
 	"github.com/a2agen/a2agen/generator/output"
-	"github.com/a2agen/a2agen/runtime/a2atest"
 	"github.com/a2agen/a2agen/spec"
+	"github.com/a2agen/a2agen/testkit/a2atest"
 )
 
 // TestWhatIsDeclaredWhateverIsReadIsReserved holds the lists that lowering avoids to what is printed.

@@ -21,7 +21,7 @@ import (
 	"github.com/a2agen/a2agen/generator/output"
 )
 
-// Import paths of the runtime that emitted code links.
+// Import paths of the runtime, which emitted code links, and of the test kit, which emitted tests and fakes link.
 const (
 	modulePath    = "github.com/a2agen/a2agen/" // before the packages that tables name
 	runtimePath   = modulePath + "runtime"
@@ -37,11 +37,12 @@ const (
 	observePath   = runtimePath + "/observe"
 	oauthPath     = clientPath + "/oauth"
 	signedPath    = runtimePath + "/signedcard"
-	authtestPath  = authPath + "/authtest"
 	checkPath     = runtimePath + "/check"
-	a2atestPath   = runtimePath + "/a2atest"
 	toolPath      = runtimePath + "/tool"
 	extensionPath = runtimePath + "/extension"
+	testkitPath   = modulePath + "testkit"
+	a2atestPath   = testkitPath + "/a2atest"
+	authtestPath  = testkitPath + "/authtest"
 )
 
 // Paths are the import paths of the packages being emitted. The last element of each is also its folder and, where it is an

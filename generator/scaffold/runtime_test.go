@@ -89,10 +89,10 @@ func TestReleased(t *testing.T) {
 	}
 }
 
-// listed are the packages of the runtime, in some folder, that projects link without choosing to.
+// listed are the packages of the runtime and of the test kit, in some folder, that projects link without choosing to.
 func listed(t *testing.T, dir string) []string {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-e", "./runtime/...")
+	cmd := exec.Command("go", "list", "-e", "./runtime/...", "./testkit/...")
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GOWORK=off", "GOPROXY=off")
 	out, err := cmd.Output()
@@ -115,7 +115,7 @@ func TestRuntimeNeedsOnlyTheStandardLibrary(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, p := range strings.Fields(string(out)) {
-		if p != a2agen.Module+"/runtime" && !strings.HasPrefix(p, a2agen.Module+"/runtime/") {
+		if !strings.HasPrefix(p, a2agen.Module+"/") {
 			t.Errorf("the runtime links %s: go.mod and go.sum of projects, and the unpacked runtime, need it too", p)
 		}
 	}
@@ -127,7 +127,7 @@ func TestUnpackedRuntimeBuildsWithoutDownloads(t *testing.T) {
 		t.Skip("compiles a program")
 	}
 	dir := t.TempDir()
-	src, err := Source(map[string]bool{"runtime/server": true, "runtime/client": true, "runtime/auth/authtest": true, "runtime/a2atest": true})
+	src, err := Source(map[string]bool{"runtime/server": true, "runtime/client": true, "testkit/authtest": true, "testkit/a2atest": true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,12 +155,12 @@ func TestUnpackedRuntimeBuildsWithoutDownloads(t *testing.T) {
 // TestUnpackedRuntimeIsWhatIsImported: a client brings no server, and nobody the kits of tests that he does not import.
 func TestUnpackedRuntimeIsWhatIsImported(t *testing.T) {
 	for folder, wants := range map[string]struct{ has, lacks []string }{
-		"runtime/client": {[]string{"runtime", "runtime/wire", "runtime/sse"}, []string{"runtime/server", "runtime/store", "runtime/auth/authtest"}},
-		"runtime/a2atest": {
-			[]string{"runtime/server", "runtime/client", "runtime/conform", "runtime/fault"},
-			[]string{"runtime/store/sqlite", "runtime/client/oauth", "runtime/client/grpcclient", "runtime/server/grpcserver", "runtime/auth/authtest"},
+		"runtime/client": {[]string{"runtime", "runtime/wire", "runtime/sse"}, []string{"runtime/server", "runtime/store", "testkit/authtest"}},
+		"testkit/a2atest": {
+			[]string{"runtime/server", "runtime/client", "testkit/conform", "testkit/fault"},
+			[]string{"runtime/store/sqlite", "runtime/client/oauth", "runtime/client/grpcclient", "runtime/server/grpcserver", "testkit/authtest"},
 		},
-		"runtime/server": {[]string{"runtime/store"}, []string{"runtime/client", "runtime/store/sqlite", "runtime/store/storetest", "runtime/push", "runtime/otel"}},
+		"runtime/server": {[]string{"runtime/store"}, []string{"runtime/client", "runtime/store/sqlite", "testkit/storetest", "runtime/push", "runtime/otel"}},
 	} {
 		src, err := Source(map[string]bool{folder: true, "runtime/of/nobody": true})
 		if err != nil {

@@ -21,45 +21,42 @@ const module = "github.com/a2agen/a2agen"
 // row that grows longer deserves a second thought: who learns about whom by it?
 var rows = map[string]string{
 	// What agents link. It knows nothing of what is generated.
-	"runtime/wire":               "",
-	"runtime/wire/proto":         "runtime/wire",
-	"runtime/sse":                "",
-	"runtime":                    "runtime/wire",
-	"runtime/observe":            "runtime",
-	"runtime/internal/budget":    "runtime",
-	"runtime/internal/keyset":    "",
-	"runtime/internal/nested":    "runtime",
-	"runtime/internal/news":      "runtime",
-	"runtime/internal/security":  "runtime",
-	"runtime/internal/seeds":     "",
-	"runtime/internal/taskstate": "runtime",
-	"runtime/internal/webhook":   "runtime",
-	"runtime/check":              "runtime/wire",
-	"runtime/legacy":             "runtime runtime/wire runtime/wire/proto",
-	"runtime/store":              "runtime runtime/internal/taskstate",
-	"runtime/store/memory":       "runtime runtime/internal/taskstate runtime/store",
-	"runtime/store/admin":        "runtime",
-	"runtime/store/sqlite":       "runtime runtime/internal/taskstate runtime/store runtime/store/admin runtime/store/internal/stored runtime/store/internal/transfer",
-	"runtime/store/storetest":    "runtime runtime/internal/seeds runtime/internal/taskstate runtime/store runtime/store/memory",
-	"runtime/internal/invalid":   "runtime runtime/check runtime/wire",
-	"runtime/internal/route":     "runtime runtime/check runtime/internal/invalid runtime/wire",
-	"runtime/internal/deliver":   "runtime runtime/internal/budget runtime/internal/observing runtime/observe runtime/store",
-	"runtime/internal/feed":      "runtime runtime/internal/budget runtime/store runtime/wire",
+	"runtime/wire":              "",
+	"runtime/wire/proto":        "runtime/wire",
+	"runtime/sse":               "",
+	"runtime":                   "runtime/wire",
+	"runtime/observe":           "runtime",
+	"runtime/internal/budget":   "runtime",
+	"runtime/internal/keyset":   "",
+	"runtime/internal/nested":   "runtime",
+	"runtime/internal/news":     "runtime",
+	"runtime/internal/security": "runtime",
+	"internal/taskstate":        "runtime",
+	"runtime/internal/webhook":  "runtime",
+	"runtime/check":             "runtime/wire",
+	"runtime/legacy":            "runtime runtime/wire runtime/wire/proto",
+	"runtime/store":             "runtime internal/taskstate",
+	"runtime/store/memory":      "runtime internal/taskstate runtime/store",
+	"runtime/store/admin":       "runtime",
+	"runtime/store/sqlite":      "runtime internal/taskstate runtime/store runtime/store/admin runtime/store/internal/stored runtime/store/internal/transfer",
+	"runtime/internal/invalid":  "runtime runtime/check runtime/wire",
+	"runtime/internal/route":    "runtime runtime/check runtime/internal/invalid runtime/wire",
+	"runtime/internal/deliver":  "runtime runtime/internal/budget runtime/internal/observing runtime/observe runtime/store",
+	"runtime/internal/feed":     "runtime runtime/internal/budget runtime/store runtime/wire",
 	"runtime/internal/run": "runtime runtime/internal/budget runtime/internal/feed " +
-		"runtime/internal/invalid runtime/internal/nested runtime/internal/observing runtime/internal/route runtime/internal/taskstate " +
+		"runtime/internal/invalid runtime/internal/nested runtime/internal/observing runtime/internal/route internal/taskstate " +
 		"runtime/observe runtime/store runtime/task runtime/wire",
-	"runtime/store/internal/stored": "runtime runtime/internal/taskstate runtime/store",
-	"runtime/store/postgres":        "runtime runtime/internal/taskstate runtime/store runtime/store/admin runtime/store/internal/stored runtime/store/internal/transfer runtime/store/spread",
+	"runtime/store/internal/stored": "runtime internal/taskstate runtime/store",
+	"runtime/store/postgres":        "runtime internal/taskstate runtime/store runtime/store/admin runtime/store/internal/stored runtime/store/internal/transfer runtime/store/spread",
 
 	"runtime/task":      "runtime runtime/store runtime/wire",
 	"runtime/extension": "runtime runtime/wire",
 	"runtime/internal/engine": "runtime runtime/internal/budget runtime/internal/deliver runtime/internal/feed " +
 		"runtime/internal/invalid runtime/internal/observing runtime/internal/route runtime/internal/run " +
 		"runtime/observe runtime/store runtime/store/memory runtime/wire",
-	"runtime/audit":         "runtime runtime/observe runtime/wire",
-	"runtime/auth":          "runtime runtime/internal/security",
-	"runtime/auth/authtest": "runtime runtime/auth runtime/client runtime/server",
-	"runtime/auth/token":    "runtime/auth runtime/internal/keyset runtime/wire",
+	"runtime/audit":      "runtime runtime/observe runtime/wire",
+	"runtime/auth":       "runtime runtime/internal/security",
+	"runtime/auth/token": "runtime/auth runtime/internal/keyset runtime/wire",
 	"runtime/server": "runtime runtime/audit runtime/auth runtime/internal/deliver runtime/internal/engine runtime/store/memory " +
 		"runtime/internal/invalid runtime/observe runtime/server/internal/binding runtime/server/internal/card " +
 		"runtime/server/internal/httpbinding runtime/server/internal/jsonrpc runtime/server/internal/listen " +
@@ -96,19 +93,21 @@ var rows = map[string]string{
 	"runtime/mcptools":          "runtime runtime/internal/nested runtime/internal/ownhost runtime/task",
 	"runtime/internal/ownhost":  "",
 	"runtime/push":              "runtime runtime/internal/budget runtime/internal/news",
-	"runtime/conform":           "",
 	"runtime/tool":              "runtime runtime/check runtime/client runtime/wire",
 	"runtime/push/verify":       "runtime runtime/internal/keyset runtime/push runtime/wire",
 	"runtime/signedcard":        "runtime runtime/internal/keyset runtime/wire",
 
-	// What users' tests link, and no agent.
-	"runtime/fault":            "runtime",
-	"runtime/record":           "runtime/sse",
-	"runtime/mcptools/mcptest": "",
-	"runtime/a2atest":          "runtime runtime/auth runtime/client runtime/conform runtime/fault runtime/record runtime/server runtime/store/memory runtime/task runtime/wire",
+	// The test kit: what users' tests and our tools link, and no agent.
+	"testkit/authtest":  "runtime runtime/auth runtime/client runtime/server",
+	"testkit/storetest": "runtime internal/test/seeds internal/taskstate runtime/store runtime/store/memory",
+	"testkit/conform":   "",
+	"testkit/fault":     "runtime",
+	"testkit/record":    "runtime/sse",
+	"testkit/mcptest":   "",
+	"testkit/a2atest":   "runtime runtime/auth runtime/client testkit/conform testkit/fault testkit/record runtime/server runtime/store/memory runtime/task runtime/wire",
 
 	// Stores that are copied, and several that are one.
-	"runtime/store/internal/transfer": "runtime/internal/taskstate runtime/store",
+	"runtime/store/internal/transfer": "internal/taskstate runtime/store",
 	"runtime/store/spread":            "runtime/store runtime/store/internal/transfer",
 
 	// What is generated and kept in this module.
@@ -169,8 +168,8 @@ var rows = map[string]string{
 	"internal/bridge": "generator/card generator/lower internal/a2awires internal/project/remote internal/talk runtime/client runtime/mcp",
 	"internal/talk":   "generator/yamlx internal/a2awires internal/dev/traffic internal/login internal/shell runtime runtime/client runtime/client/grpcclient runtime/client/oauth runtime/server runtime/wire",
 	"cmd/a2agen": ". generator generator/card generator/carddiff generator/config generator/diag generator/lower generator/scaffold generator/yamlx internal/a2awires internal/bridge internal/catalog internal/dev internal/faultproxy internal/project " +
-		"internal/project/disk internal/login internal/shell internal/talk internal/timeline runtime runtime/client/oauth runtime/conform runtime/fault runtime/server runtime/signedcard runtime/store/admin runtime/store/postgres runtime/store/spread runtime/store/sqlite spec",
-	"internal/faultproxy": "runtime runtime/fault",
+		"internal/project/disk internal/login internal/shell internal/talk internal/timeline runtime runtime/client/oauth testkit/conform testkit/fault runtime/server runtime/signedcard runtime/store/admin runtime/store/postgres runtime/store/spread runtime/store/sqlite spec",
+	"internal/faultproxy": "runtime testkit/fault",
 
 	"internal/timeline": "",
 
@@ -179,15 +178,15 @@ var rows = map[string]string{
 	"internal/dev/live":      "",
 	"internal/dev/events":    "",
 	"internal/dev/program":   "internal/dev/status runtime/server",
-	"internal/dev/proxy":     "internal/dev/events runtime/fault runtime/sse",
-	"internal/dev/traffic":   "internal/dev/events internal/dev/live runtime runtime/fault runtime/record runtime/sse spec",
+	"internal/dev/proxy":     "internal/dev/events testkit/fault runtime/sse",
+	"internal/dev/traffic":   "internal/dev/events internal/dev/live runtime testkit/fault testkit/record runtime/sse spec",
 	"internal/dev/page":      "internal/dev/live internal/dev/status internal/dev/traffic",
 	"internal/dev/reply":     "",
-	"internal/dev/faults":    "internal/dev/reply internal/dev/traffic internal/faultproxy runtime runtime/fault",
+	"internal/dev/faults":    "internal/dev/reply internal/dev/traffic internal/faultproxy runtime testkit/fault",
 	"internal/dev/inbox":     "internal/dev/live internal/dev/reply internal/dev/traffic runtime runtime/push runtime/push/verify",
-	"internal/dev/recording": "internal/dev/traffic runtime runtime/fault runtime/record",
+	"internal/dev/recording": "internal/dev/traffic runtime testkit/fault testkit/record",
 	"internal/dev/quiet":     "internal/dev/recording",
-	"internal/dev/snippet":   "generator/ir internal/dev/traffic internal/shell runtime runtime/record",
+	"internal/dev/snippet":   "generator/ir internal/dev/traffic internal/shell runtime testkit/record",
 	"internal/dev/copies":    "internal/dev/recording internal/dev/reply internal/dev/snippet internal/dev/status internal/dev/traffic",
 	"internal/dev/forms":     "internal/a2awires internal/dev/events internal/dev/traffic runtime runtime/sse",
 	"internal/dev/cards":     "generator/diag internal/dev/quiet internal/dev/recording internal/dev/reply internal/dev/status internal/project",
@@ -217,6 +216,7 @@ var rows = map[string]string{
 	"internal/test/observed":     "runtime/observe",
 	"internal/test/official":     "",
 	"internal/test/projecttest":  "",
+	"internal/test/seeds":        "",
 	"internal/test/postgrestest": "",
 	"internal/test/prototest":    "",
 	"internal/test/ringtest":     "",
@@ -366,7 +366,7 @@ func TestGeneratingIsPure(t *testing.T) {
 // TestAgentsLinkLittle holds the runtime and what is emitted to the standard library and our own packages, except the
 // packages that agents link only by choice: each has its module, and nothing of ours imports it that does not have the same.
 func TestAgentsLinkLittle(t *testing.T) {
-	for _, p := range list(t, "./runtime/...", "./a2a", "./internal/a2awires") {
+	for _, p := range list(t, "./runtime/...", "./testkit/...", "./a2a", "./internal/a2awires") {
 		from, _ := ours(p.ImportPath)
 		for _, dep := range p.Deps {
 			first, _, _ := strings.Cut(dep, "/")
@@ -387,12 +387,44 @@ func TestAgentsLinkLittle(t *testing.T) {
 	}
 }
 
+// rules are those of a task, which the test kit asks as well as the runtime: below runtime/internal it could not.
+const rules = "internal/taskstate"
+
 // TestTheRuntimeKnowsNothingGenerated: the runtime links itself and the standard library only, so that a change of the protocol needs
 // no other runtime.
 func TestTheRuntimeKnowsNothingGenerated(t *testing.T) {
-	for _, p := range list(t, "./runtime/...") {
+	for _, p := range list(t, "./runtime/...", "./"+rules) {
 		for _, dep := range p.Deps {
-			if to, ok := ours(dep); ok && to != "runtime" && !strings.HasPrefix(to, "runtime/") {
+			if to, ok := ours(dep); ok && to != rules && to != "runtime" && !strings.HasPrefix(to, "runtime/") {
+				t.Errorf("%s links %s", p.ImportPath, to)
+			}
+		}
+	}
+}
+
+// TestTheTestKitIsApart: what only tests link is in testkit, which links the runtime and nothing generated.
+func TestTheTestKitIsApart(t *testing.T) {
+	imported := map[string]bool{}
+	runtime := list(t, "./runtime/...")
+	for _, p := range runtime {
+		for _, dep := range p.Deps {
+			if dep == "testing" || strings.HasPrefix(dep, "testing/") || dep == "net/http/httptest" {
+				t.Errorf("%s links %s: it belongs in testkit", p.ImportPath, dep)
+			}
+		}
+		for _, imp := range p.Imports {
+			imported[imp] = true
+		}
+	}
+	for _, p := range runtime {
+		if strings.Contains(p.ImportPath, "/internal/") && !imported[p.ImportPath] {
+			t.Errorf("no package of the runtime imports %s outside its tests: it belongs in testkit, or in internal/test", p.ImportPath)
+		}
+	}
+	for _, p := range list(t, "./testkit/...") {
+		for _, dep := range p.Deps {
+			to, ok := ours(dep)
+			if house, _, _ := strings.Cut(to, "/"); ok && house != "runtime" && house != "testkit" && to != rules && to != "internal/test/seeds" {
 				t.Errorf("%s links %s", p.ImportPath, to)
 			}
 		}

@@ -15,7 +15,7 @@ import (
 	"strings"
 
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/fault"
+	"github.com/a2agen/a2agen/testkit/fault"
 )
 
 // wellKnown are the places of a card below an agent's URL; the second one is that of protocols before 0.3.

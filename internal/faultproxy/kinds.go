@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/a2agen/a2agen/runtime/fault"
+	"github.com/a2agen/a2agen/testkit/fault"
 )
 
 // Kind is a kind of fault that a person can ask for: a flag of "a2agen fault", and a choice on the page of "a2agen dev".

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/fault"
+	"github.com/a2agen/a2agen/testkit/fault"
 )
 
 // Limits.

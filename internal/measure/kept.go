@@ -11,8 +11,11 @@ import (
 	"strings"
 )
 
-// runtimePath begins the import paths of what agents link of this module.
-const runtimePath = "github.com/a2agen/a2agen/runtime"
+// Agents link of this module the packages of the runtime, and the rules of a task.
+const (
+	runtimePath = "github.com/a2agen/a2agen/runtime"
+	rulesPath   = "github.com/a2agen/a2agen/internal/taskstate"
+)
 
 // count adds the runtime's packages that a program in dir imports, with all their lines and those of the functions that
 // are in it.
@@ -25,7 +28,7 @@ func (l *linked) count(dir string, names map[string]bool) error {
 	for line := range strings.Lines(string(out)) {
 		fields := strings.Split(strings.TrimSpace(line), "|")
 		path, folder := fields[0], fields[1]
-		if path != runtimePath && !strings.HasPrefix(path, runtimePath+"/") {
+		if path != runtimePath && path != rulesPath && !strings.HasPrefix(path, runtimePath+"/") {
 			continue
 		}
 		short := strings.TrimPrefix(path, "github.com/a2agen/a2agen/")

@@ -29,7 +29,7 @@ func definitionTable() (output.File, error) {
 	}
 	b.WriteString("}\n")
 	text, err := format.Source(b.Bytes())
-	return output.File{Path: "runtime/conform/definition.gen.go", Data: text}, err
+	return output.File{Path: "testkit/conform/definition.gen.go", Data: text}, err
 }
 
 // table prints one document: what its operations and the card consist of, and nothing else.

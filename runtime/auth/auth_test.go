@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime/auth"
-	"github.com/a2agen/a2agen/runtime/auth/authtest"
+	"github.com/a2agen/a2agen/testkit/authtest"
 )
 
 // guard makes a guard of what a card says.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/a2agen/a2agen/internal/test/testcert"
 	"github.com/a2agen/a2agen/runtime/auth"
-	"github.com/a2agen/a2agen/runtime/auth/authtest"
+	"github.com/a2agen/a2agen/testkit/authtest"
 )
 
 func selfSigned(t *testing.T) *x509.Certificate {

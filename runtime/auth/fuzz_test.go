@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/a2agen/a2agen/runtime/auth"
-	"github.com/a2agen/a2agen/runtime/auth/authtest"
+	"github.com/a2agen/a2agen/testkit/authtest"
 )
 
 // FuzzHeaders: whatever headers, query and cookies say, nobody comes in who has no good credential, and nothing that was

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime/auth"
-	"github.com/a2agen/a2agen/runtime/auth/authtest"
+	"github.com/a2agen/a2agen/testkit/authtest"
 )
 
 // TestRFC6750Challenges: no error for who brings none or something else (§3), one of three for a token that was looked

@@ -18,11 +18,11 @@ import (
 	a2a "github.com/a2agen/a2agen/internal/a2awires"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/auth"
-	"github.com/a2agen/a2agen/runtime/auth/authtest"
 	rpc "github.com/a2agen/a2agen/runtime/client"
 	"github.com/a2agen/a2agen/runtime/client/grpcclient"
 	"github.com/a2agen/a2agen/runtime/server"
 	"github.com/a2agen/a2agen/runtime/server/grpcserver"
+	"github.com/a2agen/a2agen/testkit/authtest"
 )
 
 // startSecured runs our own server with a secured card and one skill, "forecast".

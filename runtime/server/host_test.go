@@ -247,7 +247,7 @@ func TestDependenciesStayNearZero(t *testing.T) {
 		t.Fatalf("go list: %v", err)
 	}
 	for _, path := range strings.Fields(string(out)) {
-		if !strings.HasPrefix(path, "github.com/a2agen/a2agen/runtime") && !strings.HasPrefix(path, "github.com/go-json-experiment/json") {
+		if !strings.HasPrefix(path, "github.com/a2agen/a2agen/") && !strings.HasPrefix(path, "github.com/go-json-experiment/json") {
 			t.Errorf("links %s", path)
 		}
 	}

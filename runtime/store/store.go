@@ -1,5 +1,5 @@
 // Package store is the interface of a store of tasks, and its values. Packages memory, sqlite and postgres are stores; the
-// rules that all of them keep to are those of runtime/internal/taskstate.
+// rules that all of them keep to are those of internal/taskstate.
 //
 // A store has tasks with their event logs. An [Update] changes a task and appends its events to the log, as one
 // transaction. A client's update names the version that it expects: when another was faster, it is refused and changes
@@ -19,8 +19,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/a2agen/a2agen/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/internal/taskstate"
 )
 
 // Errors of a store. Those that the rules find are declared with them.

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/a2agen/a2agen/runtime/a2atest"
 	"github.com/a2agen/a2agen/runtime/server"
+	"github.com/a2agen/a2agen/testkit/a2atest"
 
 	"example.com/assistant/agent"
 	"example.com/assistant/client"

@@ -3,8 +3,8 @@ package skills
 import (
 	"testing"
 
-	"github.com/a2agen/a2agen/runtime/a2atest"
 	"github.com/a2agen/a2agen/runtime/server"
+	"github.com/a2agen/a2agen/testkit/a2atest"
 
 	"example.com/planner/agent"
 	"example.com/planner/client"

@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/a2atest"
 	rpc "github.com/a2agen/a2agen/runtime/client"
 	"github.com/a2agen/a2agen/runtime/server"
 	"github.com/a2agen/a2agen/runtime/store/sqlite"
+	"github.com/a2agen/a2agen/testkit/a2atest"
 
 	"example.com/planner/a2a"
 	"example.com/planner/client"

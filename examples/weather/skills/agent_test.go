@@ -3,7 +3,7 @@ package skills
 import (
 	"testing"
 
-	"github.com/a2agen/a2agen/runtime/a2atest"
+	"github.com/a2agen/a2agen/testkit/a2atest"
 
 	"example.com/weather/agent"
 	"example.com/weather/client"

@@ -13,7 +13,7 @@ import (
 	"github.com/a2agen/a2agen/internal/dev/traffic"
 	"github.com/a2agen/a2agen/internal/faultproxy"
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/fault"
+	"github.com/a2agen/a2agen/testkit/fault"
 )
 
 // Most is how many faults there may be at once.

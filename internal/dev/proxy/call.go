@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/internal/dev/events"
-	"github.com/a2agen/a2agen/runtime/fault"
+	"github.com/a2agen/a2agen/testkit/fault"
 )
 
 // maxBody is how much of a request is kept to be sent again, in bytes. The rest of a larger one passes as it comes.

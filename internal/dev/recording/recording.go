@@ -15,8 +15,8 @@ import (
 
 	"github.com/a2agen/a2agen/internal/dev/traffic"
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/fault"
-	"github.com/a2agen/a2agen/runtime/record"
+	"github.com/a2agen/a2agen/testkit/fault"
+	"github.com/a2agen/a2agen/testkit/record"
 )
 
 // CardPath is where clients look for an agent's card.

@@ -16,9 +16,9 @@ import (
 	"github.com/a2agen/a2agen/internal/dev/traffic"
 	"github.com/a2agen/a2agen/internal/test/talktest"
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/a2atest"
 	rpc "github.com/a2agen/a2agen/runtime/client"
 	"github.com/a2agen/a2agen/runtime/wire"
+	"github.com/a2agen/a2agen/testkit/a2atest"
 )
 
 // talk says to an agent what a client says that streams, asks and gives up.

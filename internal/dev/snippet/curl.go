@@ -12,7 +12,7 @@ import (
 	"github.com/a2agen/a2agen/internal/dev/traffic"
 	"github.com/a2agen/a2agen/internal/shell"
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/record"
+	"github.com/a2agen/a2agen/testkit/record"
 )
 
 // maxArgument is how long the body of a command may be, in bytes: a shell does not take more.

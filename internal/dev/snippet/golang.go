@@ -20,7 +20,7 @@ import (
 const (
 	rpcPath     = "github.com/a2agen/a2agen/runtime/client"
 	runtimePath = "github.com/a2agen/a2agen/runtime"
-	kitPath     = "github.com/a2agen/a2agen/runtime/a2atest"
+	kitPath     = "github.com/a2agen/a2agen/testkit/a2atest"
 )
 
 // writer writes Go code.

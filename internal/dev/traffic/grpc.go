@@ -15,8 +15,8 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 	"google.golang.org/protobuf/types/dynamicpb"
 
-	"github.com/a2agen/a2agen/runtime/record"
 	"github.com/a2agen/a2agen/spec"
+	"github.com/a2agen/a2agen/testkit/record"
 )
 
 // Definitions know the messages of services of gRPC.

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/a2agen/a2agen/runtime/record"
+	"github.com/a2agen/a2agen/testkit/record"
 )
 
 // shortest and longest are the lengths of the secrets that are masked wherever they are said again, in bytes, and most

@@ -17,8 +17,8 @@ import (
 
 	"github.com/a2agen/a2agen/internal/dev/events"
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/fault"
 	"github.com/a2agen/a2agen/runtime/sse"
+	"github.com/a2agen/a2agen/testkit/fault"
 )
 
 // CallerHeader names the caller of a request for the record, escaped as in a path, in place of its user agent. It is not

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/a2agen/a2agen/runtime/conform"
+	"github.com/a2agen/a2agen/testkit/conform"
 )
 
 var (

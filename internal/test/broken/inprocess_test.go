@@ -3,8 +3,8 @@ package broken
 import (
 	"testing"
 
-	"github.com/a2agen/a2agen/runtime/a2atest"
-	"github.com/a2agen/a2agen/runtime/conform"
+	"github.com/a2agen/a2agen/testkit/a2atest"
+	"github.com/a2agen/a2agen/testkit/conform"
 )
 
 // TestAnAgentInTheProcessIsTriedOverGRPC: without a socket, as users' tests do.

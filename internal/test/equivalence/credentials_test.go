@@ -24,8 +24,8 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"github.com/a2agen/a2agen/runtime/auth"
-	"github.com/a2agen/a2agen/runtime/auth/authtest"
 	"github.com/a2agen/a2agen/runtime/auth/token"
+	"github.com/a2agen/a2agen/testkit/authtest"
 )
 
 // person is whom a credential of the matrix is of, by its name there. The agent demands the scope "use", its skill the

@@ -57,7 +57,7 @@ var Places = sync.OnceValue(func() []string {
 var Fetch = sync.OnceFunc(func() {
 	for _, args := range [][]string{
 		{"list", "-m", "all"},
-		{"list", "-deps", "-test", module + "/runtime/...", module + "/cmd/..."},
+		{"list", "-deps", "-test", module + "/runtime/...", module + "/testkit/...", module + "/cmd/..."},
 	} {
 		cmd := exec.Command("go", args...)
 		cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=readonly")

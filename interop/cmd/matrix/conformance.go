@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/a2agen/a2agen/runtime/conform"
+	"github.com/a2agen/a2agen/testkit/conform"
 )
 
 // deskContract is what makes the agent of package desk do what checks need.

@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/internal/test/faultstore"
+	"github.com/a2agen/a2agen/internal/test/seeds"
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/internal/seeds"
 	"github.com/a2agen/a2agen/runtime/store"
 	"github.com/a2agen/a2agen/runtime/store/memory"
 	"github.com/a2agen/a2agen/runtime/task"

@@ -13,8 +13,8 @@ import (
 
 	"github.com/a2agen/a2agen/internal/test/a2adraft"
 	"github.com/a2agen/a2agen/internal/test/faultstore"
+	"github.com/a2agen/a2agen/internal/test/seeds"
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/internal/seeds"
 	"github.com/a2agen/a2agen/runtime/store"
 	"github.com/a2agen/a2agen/runtime/store/memory"
 	"github.com/a2agen/a2agen/runtime/task"

@@ -7,10 +7,10 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/a2agen/a2agen/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/invalid"
 	"github.com/a2agen/a2agen/runtime/internal/route"
-	"github.com/a2agen/a2agen/runtime/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime/store"
 	"github.com/a2agen/a2agen/runtime/task"
 )

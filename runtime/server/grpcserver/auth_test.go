@@ -24,9 +24,9 @@ import (
 	"github.com/a2agen/a2agen/internal/test/testcert"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/auth"
-	"github.com/a2agen/a2agen/runtime/auth/authtest"
 	"github.com/a2agen/a2agen/runtime/server"
 	"github.com/a2agen/a2agen/runtime/server/internal/listen"
+	"github.com/a2agen/a2agen/testkit/authtest"
 )
 
 // authCard demands a token, and for the skill "run" the scope "run".

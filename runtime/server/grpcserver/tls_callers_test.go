@@ -19,8 +19,8 @@ import (
 	"github.com/a2agen/a2agen/internal/test/testcert"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/auth"
-	"github.com/a2agen/a2agen/runtime/auth/authtest"
 	"github.com/a2agen/a2agen/runtime/server"
+	"github.com/a2agen/a2agen/testkit/authtest"
 )
 
 // TestTLSNamesItsCaller: in TLS 1.2 and 1.3, on a session that was resumed, and over both versions of HTTP; older TLS and clear text

@@ -13,8 +13,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/a2agen/a2agen/runtime/auth"
-	"github.com/a2agen/a2agen/runtime/auth/authtest"
 	"github.com/a2agen/a2agen/runtime/server"
+	"github.com/a2agen/a2agen/testkit/authtest"
 )
 
 // people know callers by their credentials.

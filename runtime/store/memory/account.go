@@ -3,7 +3,7 @@ package memory
 import (
 	"container/heap"
 
-	"github.com/a2agen/a2agen/runtime/internal/taskstate"
+	"github.com/a2agen/a2agen/internal/taskstate"
 )
 
 // account is what one principal holds, in all tenants. The lock of the index guards it.

@@ -15,8 +15,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/a2agen/a2agen/a2a"
+	"github.com/a2agen/a2agen/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 

@@ -6,7 +6,7 @@ import (
 	"github.com/a2agen/a2agen/internal/test/a2adraft"
 	"github.com/a2agen/a2agen/runtime/store"
 	"github.com/a2agen/a2agen/runtime/store/memory"
-	"github.com/a2agen/a2agen/runtime/store/storetest"
+	"github.com/a2agen/a2agen/testkit/storetest"
 )
 
 func TestMemoryHasGenerations(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"time"
 
-	"github.com/a2agen/a2agen/runtime/internal/taskstate"
+	"github.com/a2agen/a2agen/internal/taskstate"
 )
 
 // Limits say what a [Store] keeps. A zero field means the default in brackets. Bytes are those of the content,

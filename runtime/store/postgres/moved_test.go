@@ -20,7 +20,7 @@ import (
 	"github.com/a2agen/a2agen/runtime/store"
 	"github.com/a2agen/a2agen/runtime/store/memory"
 	"github.com/a2agen/a2agen/runtime/store/spread"
-	"github.com/a2agen/a2agen/runtime/store/storetest"
+	"github.com/a2agen/a2agen/testkit/storetest"
 )
 
 // named gives a database a name among several.

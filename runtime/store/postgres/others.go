@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/a2agen/a2agen/runtime/internal/taskstate"
+	"github.com/a2agen/a2agen/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 

@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/a2a"
+	"github.com/a2agen/a2agen/internal/taskstate"
 	"github.com/a2agen/a2agen/internal/test/postgrestest"
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime/store/internal/stored"
 )
 

@@ -13,7 +13,7 @@ import (
 	"github.com/a2agen/a2agen/internal/test/postgrestest"
 	"github.com/a2agen/a2agen/runtime/store"
 	"github.com/a2agen/a2agen/runtime/store/memory"
-	"github.com/a2agen/a2agen/runtime/store/storetest"
+	"github.com/a2agen/a2agen/testkit/storetest"
 )
 
 func options(l memory.Limits) Options {

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/a2agen/a2agen/internal/taskstate"
 	"github.com/a2agen/a2agen/internal/test/postgrestest"
-	"github.com/a2agen/a2agen/runtime/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 

@@ -10,7 +10,7 @@ import (
 	"github.com/a2agen/a2agen/internal/test/a2adraft"
 	"github.com/a2agen/a2agen/runtime/store"
 	"github.com/a2agen/a2agen/runtime/store/memory"
-	"github.com/a2agen/a2agen/runtime/store/storetest"
+	"github.com/a2agen/a2agen/testkit/storetest"
 )
 
 // two makes a store of two others, of the given names.

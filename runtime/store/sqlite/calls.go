@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/a2agen/a2agen/runtime/internal/taskstate"
+	"github.com/a2agen/a2agen/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 

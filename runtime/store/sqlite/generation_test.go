@@ -9,7 +9,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
 	"github.com/a2agen/a2agen/runtime/store/memory"
-	"github.com/a2agen/a2agen/runtime/store/storetest"
+	"github.com/a2agen/a2agen/testkit/storetest"
 )
 
 // openFor opens a store for a protocol.

@@ -3,8 +3,8 @@ package sqlite
 import (
 	"fmt"
 
+	"github.com/a2agen/a2agen/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime/store"
 	"github.com/a2agen/a2agen/runtime/store/internal/stored"
 )

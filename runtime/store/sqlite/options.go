@@ -6,7 +6,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/a2agen/a2agen/runtime/internal/taskstate"
+	"github.com/a2agen/a2agen/internal/taskstate"
 )
 
 // Options say what a [Store] keeps and how. A zero field means the default in brackets. Bytes are those of the

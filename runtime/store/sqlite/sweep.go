@@ -3,7 +3,7 @@ package sqlite
 import (
 	"context"
 
-	"github.com/a2agen/a2agen/runtime/internal/taskstate"
+	"github.com/a2agen/a2agen/internal/taskstate"
 )
 
 // sweepAtOnce is how many tasks a sweep drops in one transaction, for which other changes wait.

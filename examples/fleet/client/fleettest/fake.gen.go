@@ -21,8 +21,8 @@ import (
 	"example.com/fleet/a2a"
 	"example.com/fleet/agent"
 	"example.com/fleet/client"
-	"github.com/a2agen/a2agen/runtime/a2atest"
 	rpc "github.com/a2agen/a2agen/runtime/client"
+	"github.com/a2agen/a2agen/testkit/a2atest"
 )
 
 // Fake fakes the agent "Reports": a call that no answer was set for fails the test. It has a field for each skill,

@@ -21,8 +21,8 @@ import (
 	"example.com/planner/a2a"
 	"example.com/planner/agent"
 	"example.com/planner/client"
-	"github.com/a2agen/a2agen/runtime/a2atest"
 	rpc "github.com/a2agen/a2agen/runtime/client"
+	"github.com/a2agen/a2agen/testkit/a2atest"
 )
 
 // Fake fakes the agent "Trip Planner": a call that no answer was set for fails the test. It has a field for each

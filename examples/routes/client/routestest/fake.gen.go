@@ -21,8 +21,8 @@ import (
 	"example.com/routes/a2a"
 	"example.com/routes/agent"
 	"example.com/routes/client"
-	"github.com/a2agen/a2agen/runtime/a2atest"
 	rpc "github.com/a2agen/a2agen/runtime/client"
+	"github.com/a2agen/a2agen/testkit/a2atest"
 )
 
 // Fake fakes the agent "GeoSpatial Route Planner Agent": a call that no answer was set for fails the test. It has a

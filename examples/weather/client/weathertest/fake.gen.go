@@ -21,8 +21,8 @@ import (
 	"example.com/weather/a2a"
 	"example.com/weather/agent"
 	"example.com/weather/client"
-	"github.com/a2agen/a2agen/runtime/a2atest"
 	rpc "github.com/a2agen/a2agen/runtime/client"
+	"github.com/a2agen/a2agen/testkit/a2atest"
 )
 
 // Fake fakes the agent "WeatherBot": a call that no answer was set for fails the test. It has a field for each skill,

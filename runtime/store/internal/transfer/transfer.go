@@ -15,7 +15,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/a2agen/a2agen/runtime/internal/taskstate"
+	"github.com/a2agen/a2agen/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 

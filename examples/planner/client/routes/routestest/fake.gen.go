@@ -20,8 +20,8 @@ import (
 
 	"example.com/planner/a2a"
 	"example.com/planner/client/routes"
-	"github.com/a2agen/a2agen/runtime/a2atest"
 	rpc "github.com/a2agen/a2agen/runtime/client"
+	"github.com/a2agen/a2agen/testkit/a2atest"
 )
 
 // Fake fakes the agent "GeoSpatial Route Planner Agent": a call that no answer was set for fails the test. It has a
