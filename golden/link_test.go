@@ -25,7 +25,7 @@ const (
 // parts are functions of what only some agents link, by what asks for them.
 var parts = map[string]string{
 	"gRPC":       "google.golang.org/grpc.NewServer",
-	"HTTP+JSON":  "github.com/a2agen/a2agen/runtime/server/internal/rest.(*Binding).Serve",
+	"HTTP+JSON":  "github.com/a2agen/a2agen/runtime/server/internal/binding.(*REST).Serve",
 	"auth":       "github.com/a2agen/a2agen/runtime/auth.New",
 	"push":       "github.com/a2agen/a2agen/runtime/internal/deliver.(*Worker).claim",
 	"webhooks":   "github.com/a2agen/a2agen/runtime/internal/webhook.",

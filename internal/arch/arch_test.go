@@ -58,28 +58,13 @@ var rows = map[string]string{
 	"runtime/auth":       "runtime runtime/internal/security",
 	"runtime/auth/token": "runtime/auth runtime/internal/keyset runtime/wire",
 	"runtime/server": "runtime runtime/audit runtime/auth runtime/internal/deliver runtime/internal/engine runtime/store/memory " +
-		"runtime/internal/invalid runtime/observe runtime/server/internal/binding runtime/server/internal/card " +
-		"runtime/server/internal/httpbinding runtime/server/internal/jsonrpc runtime/server/internal/listen " +
-		"runtime/server/internal/origin runtime/server/internal/page runtime/server/internal/rest " +
-		"runtime/store runtime/task runtime/wire",
-	"runtime/server/internal/listen": "",
-	"runtime/server/internal/origin": "",
-	"runtime/server/internal/page":   "runtime runtime/auth runtime/internal/engine runtime/server/internal/card",
-	"runtime/server/internal/rest": "runtime runtime/internal/engine runtime/internal/errorformat runtime/internal/invalid " +
-		"runtime/server/internal/binding runtime/server/internal/httpbinding runtime/wire",
-	"runtime/server/grpcserver": "runtime runtime/internal/engine runtime/internal/errorformat runtime/server " +
-		"runtime/server/internal/binding runtime/server/internal/listen runtime/server/internal/origin " +
-		"runtime/wire/proto",
-	"runtime/server/mcpserver": "runtime runtime/client runtime/internal/engine runtime/mcp runtime/observe runtime/server " +
-		"runtime/server/internal/binding runtime/server/internal/httpbinding runtime/server/internal/listen runtime/sse",
+		"runtime/internal/invalid runtime/observe runtime/server/internal/binding runtime/store runtime/task runtime/wire",
 	"runtime/server/internal/binding": "runtime runtime/auth runtime/internal/budget runtime/internal/engine runtime/internal/errorformat " +
-		"runtime/internal/observing runtime/observe runtime/server/internal/card",
-	"runtime/server/internal/card": "runtime runtime/auth runtime/internal/engine runtime/server/internal/origin runtime/wire",
-	"runtime/server/internal/httpbinding": "runtime runtime/internal/engine runtime/internal/errorformat runtime/internal/invalid " +
-		"runtime/internal/route runtime/server/internal/binding runtime/server/internal/card " +
-		"runtime/server/internal/listen runtime/sse runtime/wire",
-	"runtime/server/internal/jsonrpc": "runtime runtime/internal/engine runtime/internal/errorformat runtime/server/internal/binding " +
-		"runtime/server/internal/httpbinding runtime/sse runtime/wire",
+		"runtime/internal/invalid runtime/internal/observing runtime/internal/route runtime/observe runtime/sse runtime/wire",
+	"runtime/server/grpcserver": "runtime runtime/internal/engine runtime/internal/errorformat runtime/server " +
+		"runtime/server/internal/binding runtime/wire/proto",
+	"runtime/server/mcpserver": "runtime runtime/client runtime/internal/engine runtime/mcp runtime/observe runtime/server " +
+		"runtime/server/internal/binding runtime/sse",
 	"runtime/internal/errorformat": "runtime",
 	"runtime/internal/observing":   "runtime/observe runtime/wire",
 	"runtime/server/webhooks":      "runtime/internal/webhook runtime/server",

@@ -24,14 +24,14 @@ func methodAges(p *ir.Protocol) (output.File, error) {
 		}
 	}
 	var b bytes.Buffer
-	b.WriteString("// " + output.Header + "\n\npackage jsonrpc\n\n")
+	b.WriteString("// " + output.Header + "\n\npackage binding\n\n")
 	b.WriteString("// methodAges says of which versions of A2A a method is, of all that there are.\nvar methodAges = map[string]string{\n")
 	for _, m := range methods {
 		fmt.Fprintf(&b, "%q: %q,\n", m, span(of[m]))
 	}
 	b.WriteString("}\n")
 	text, err := format.Source(b.Bytes())
-	return output.File{Path: "runtime/server/internal/jsonrpc/ages.gen.go", Data: text}, err
+	return output.File{Path: "runtime/server/internal/binding/methods.gen.go", Data: text}, err
 }
 
 // span names versions that follow one another, oldest first: "0.1 to 0.3".

@@ -107,7 +107,7 @@ func TestAVersionIsAFolderAnAlignmentAndAnEntry(t *testing.T) {
 	if r.read(t, "a2a/types.gen.go") != carried {
 		t.Error("package a2a is another one: what speaks 1.0 would not any more")
 	}
-	ages := r.read(t, "runtime/server/internal/jsonrpc/ages.gen.go")
+	ages := r.read(t, "runtime/server/internal/binding/methods.gen.go")
 	if !strings.Contains(ages, `"1.0 and 1.1"`) || !strings.Contains(ages, `"0.2 to 0.4"`) {
 		t.Error(ages)
 	}

@@ -15,17 +15,15 @@ import (
 	"github.com/a2agen/a2agen/runtime/auth"
 	"github.com/a2agen/a2agen/runtime/internal/engine"
 	"github.com/a2agen/a2agen/runtime/server/internal/binding"
-	"github.com/a2agen/a2agen/runtime/server/internal/card"
-	"github.com/a2agen/a2agen/runtime/server/internal/origin"
 )
 
 // Environment variables about who may call: EnvAuth says "none" of an agent which anybody may use, see [WithoutAuth];
 // EnvHosts has further host names, separated by commas, under which clients on the agent's own machine reach it; EnvURL
 // is the agent's public base URL.
 const (
-	EnvAuth  = origin.EnvAuth
-	EnvHosts = origin.EnvHosts
-	EnvURL   = origin.EnvURL
+	EnvAuth  = binding.EnvAuth
+	EnvHosts = binding.EnvHosts
+	EnvURL   = binding.EnvURL
 )
 
 // exampleIssuers are the issuers, by scheme, whose hosts are reserved for examples (RFC 2606): the generated ones were
@@ -136,7 +134,7 @@ func (s *Server) initGuard() error {
 	if asks, authorities := guard.Certificates(); asks {
 		a.AsksCertificates, a.Authorities = true, cmp.Or(authorities, a.Authorities)
 	}
-	s.resource, err = card.NewResource(s.cards, guard)
+	s.resource, err = binding.NewResource(s.cards, guard)
 	return err
 }
 

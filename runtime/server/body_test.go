@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/a2agen/a2agen/runtime/server/internal/httpbinding"
+	"github.com/a2agen/a2agen/runtime/server/internal/binding"
 )
 
 const listTasks = `{"jsonrpc":"2.0","id":1,"method":"ListTasks","params":{}}`
@@ -177,8 +177,8 @@ func TestASlowBodyPassesAndADripDoesNot(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			const pieces = 6
-			piece := strings.Repeat(" ", httpbinding.ExtendAfter)
-			c := dial(t, addr, pieces*httpbinding.ExtendAfter+len(listTasks), "")
+			piece := strings.Repeat(" ", binding.ExtendAfter)
+			c := dial(t, addr, pieces*binding.ExtendAfter+len(listTasks), "")
 			for range pieces {
 				time.Sleep(500 * time.Millisecond)
 				if _, err := io.WriteString(c, piece); err != nil {

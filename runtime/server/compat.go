@@ -1,7 +1,7 @@
 package server
 
 import (
-	"github.com/a2agen/a2agen/runtime/server/internal/card"
+	"github.com/a2agen/a2agen/runtime/server/internal/binding"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
@@ -42,4 +42,4 @@ func WithCompat(c Compat) Option {
 func WithRequirementLists() Option { return WithCompat(Compat{RequirementLists: true}) }
 
 // RequirementLists is a card, or a skill of one, as [Compat].RequirementLists writes it.
-func RequirementLists(c wire.Object) wire.Object { return card.RequirementLists(c) }
+func RequirementLists(c wire.Object) wire.Object { return binding.RequirementLists(c) }

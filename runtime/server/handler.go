@@ -5,20 +5,17 @@ import (
 	"strings"
 
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/server/internal/card"
-	"github.com/a2agen/a2agen/runtime/server/internal/httpbinding"
-	"github.com/a2agen/a2agen/runtime/server/internal/listen"
-	"github.com/a2agen/a2agen/runtime/server/internal/page"
+	"github.com/a2agen/a2agen/runtime/server/internal/binding"
 )
 
 // Paths of the endpoints beside the bindings (A2A 1.0 §8.2, R246): the card, the card as agents before 0.3 have it
 // (T52), whether the agent is well, whether requests should come to it, and what OAuth clients must know of it (RFC 9728).
 const (
-	CardPath     = card.Path
-	OldCardPath  = card.OldPath
+	CardPath     = binding.CardPath
+	OldCardPath  = binding.OldCardPath
 	HealthPath   = "/healthz"
 	ReadyPath    = "/readyz"
-	ResourcePath = card.ResourcePath
+	ResourcePath = binding.ResourcePath
 )
 
 // ServeHTTP answers JSON-RPC at the paths of the card's interfaces, HTTP+JSON below them, the card at [CardPath] and
@@ -26,7 +23,7 @@ const (
 // JSON-RPC is.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.ProtoMajor > 1 {
-		limited := listen.NewResponseWriter(w, s.limits.Stall)
+		limited := binding.NewResponseWriter(w, s.limits.Stall)
 		defer limited.Finish()
 		w = limited
 	}
@@ -47,16 +44,16 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case s.paths.other[path]:
 		s.serveEndpoint(w, r)
 	case s.cards.At(path) != nil:
-		s.cards.Serve(w, r, s.cards.At(path), httpbinding.AskedVersion(r))
+		s.cards.Serve(w, r, s.cards.At(path), binding.AskedVersion(r))
 	case s.paths.extended[path] != nil:
-		if s.policy.Allow(w, r, "GET, HEAD", page.Wanted(r)) {
-			httpbinding.ServeExtended(s.agent, w, r, s.paths.extended[path])
+		if s.policy.Allow(w, r, "GET, HEAD", binding.WantsPage(r)) {
+			binding.ServeExtended(s.agent, w, r, s.paths.extended[path])
 		}
 	case s.resource.At(path):
 		s.resource.ServeHTTP(w, r)
 	case path == runtime.PushKeysPath && s.signer != nil:
 		serveKeys(w, r, s.signer)
-	case path == "/" && page.Wanted(r):
+	case path == "/" && binding.WantsPage(r):
 		s.page.ServeHTTP(w, r)
 	case s.servesOwn(w, r):
 	default:
@@ -66,7 +63,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // serveRPC answers a request where JSON-RPC is: a POST is one of JSON-RPC.
 func (s *Server) serveRPC(w http.ResponseWriter, r *http.Request) {
-	wanted := r.Method != http.MethodPost && page.Wanted(r)
+	wanted := r.Method != http.MethodPost && binding.WantsPage(r)
 	switch {
 	case !s.policy.Allow(w, r, http.MethodPost, wanted):
 	case r.Method == http.MethodPost:
@@ -83,14 +80,14 @@ func (s *Server) serveRPC(w http.ResponseWriter, r *http.Request) {
 func (s *Server) serveREST(w http.ResponseWriter, r *http.Request) {
 	rest, ok := s.paths.below(r)
 	if ok && r.Method != http.MethodOptions {
-		if s.policy.Allow(w, r, "", page.Wanted(r)) {
+		if s.policy.Allow(w, r, "", binding.WantsPage(r)) {
 			s.http.Serve(w, r, rest)
 		}
 		return
 	}
 	if ok {
 		if methods := s.http.Methods(rest); methods != nil {
-			s.policy.Allow(w, r, strings.Join(methods, ", "), page.Wanted(r))
+			s.policy.Allow(w, r, strings.Join(methods, ", "), binding.WantsPage(r))
 			return
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/a2agen/a2agen/runtime/server/internal/origin"
+	"github.com/a2agen/a2agen/runtime/server/internal/binding"
 )
 
 // DefaultAddr is where [Main] listens unless told otherwise: on the loopback interface.
@@ -81,7 +81,7 @@ func host(ctx context.Context, s *Server, err error, args []string, stderr io.Wr
 		return exitFailed
 	}
 	if to, err := net.ResolveTCPAddr("tcp", *listen.addr); err == nil && s.policy.Withholds(to) {
-		log.Error("agent cannot start", "error", errors.Join(origin.ErrOpen(to), s.Close()))
+		log.Error("agent cannot start", "error", errors.Join(binding.ErrOpen(to), s.Close()))
 		return exitFailed
 	}
 	ln, err := net.Listen("tcp", *listen.addr)

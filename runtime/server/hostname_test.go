@@ -13,7 +13,7 @@ import (
 
 	"github.com/a2agen/a2agen/a2a"
 
-	"github.com/a2agen/a2agen/runtime/server/internal/origin"
+	"github.com/a2agen/a2agen/runtime/server/internal/binding"
 )
 
 // DNS rebinding: a page under a name of its own that was pointed to this machine is refused, its Origin notwithstanding.
@@ -98,7 +98,7 @@ func FuzzHostAndForwarded(f *testing.F) {
 		if at := s.cards.For(r, s.engine.Card(), s.engine.Versions()[0]).CardInfo().Interfaces[0].URL; !strings.HasPrefix(at, base) {
 			t.Fatalf("the card's URL is %q, of %q", at, base)
 		}
-		name, ok := origin.HostName(host)
+		name, ok := binding.HostName(host)
 		if !ok {
 			return
 		}

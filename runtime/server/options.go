@@ -9,9 +9,6 @@ import (
 	"github.com/a2agen/a2agen/runtime/internal/engine"
 	"github.com/a2agen/a2agen/runtime/observe"
 	"github.com/a2agen/a2agen/runtime/server/internal/binding"
-	"github.com/a2agen/a2agen/runtime/server/internal/listen"
-	"github.com/a2agen/a2agen/runtime/server/internal/origin"
-	"github.com/a2agen/a2agen/runtime/server/internal/page"
 	"github.com/a2agen/a2agen/runtime/store"
 	"github.com/a2agen/a2agen/runtime/store/memory"
 )
@@ -26,7 +23,7 @@ type options struct {
 	hosts      []string
 	access     binding.Access
 	newGuard   func(*Server) error // makes what checks callers; nil: nothing does
-	curl       page.Curl           // shows what callers need; nil: they need nothing
+	curl       binding.Curl        // shows what callers need; nil: they need nothing
 	open       bool                // anybody may use an agent that demands nothing
 	origins    []string
 	cardMaxAge time.Duration
@@ -41,7 +38,7 @@ type options struct {
 	openClients func(*options) (closeClients func(), err error)
 
 	newHTTP   func(*binding.Agent) routes // makes HTTP+JSON; nil: it is not served
-	transport func(*binding.Agent, *origin.Policy) (listen.Transport, error)
+	transport func(*binding.Agent, *binding.Policy) (binding.Transport, error)
 	cert, key string // files
 	endpoint  endpointOption
 	auditPath string

@@ -10,8 +10,7 @@ import (
 	"os"
 
 	"github.com/a2agen/a2agen/runtime/internal/engine"
-	"github.com/a2agen/a2agen/runtime/server/internal/listen"
-	"github.com/a2agen/a2agen/runtime/server/internal/origin"
+	"github.com/a2agen/a2agen/runtime/server/internal/binding"
 )
 
 // Environment variables with the files of the agent's certificate and its key, PEM. With both of them the agent speaks
@@ -41,7 +40,7 @@ func (s *Server) initTLS(cert, key string) error {
 		return fmt.Errorf("TLS needs a certificate and its key: set both %s and %s", EnvTLSCert, EnvTLSKey)
 	}
 	var err error
-	if s.certificate, err = listen.ReadCertificate(s.cert, s.key, s.logger); err != nil {
+	if s.certificate, err = binding.ReadCertificate(s.cert, s.key, s.logger); err != nil {
 		return fmt.Errorf("TLS: %w", err)
 	}
 	return nil
@@ -52,10 +51,10 @@ func (s *Server) initTLS(cert, key string) error {
 // such a shutdown and closes ln in any case.
 func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	if s.policy.Withholds(ln.Addr()) {
-		return errors.Join(origin.ErrOpen(ln.Addr()), ln.Close(), s.Close())
+		return errors.Join(binding.ErrOpen(ln.Addr()), ln.Close(), s.Close())
 	}
 	s.engine.Start()
-	p := listen.Open(ln, s.listening())
+	p := binding.OpenPort(ln, s.listening())
 	if err := p.Serve(ctx); err != nil {
 		return errors.Join(fmt.Errorf("serve: %w", err), s.Close(), p.Cut())
 	}
@@ -77,14 +76,14 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 }
 
 // listening is how a listener of the server is served.
-func (s *Server) listening() listen.Config {
-	c := listen.Config{
+func (s *Server) listening() binding.PortConfig {
+	c := binding.PortConfig{
 		Handler: s, Transport: s.beside,
 		ErrorLog: slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug),
 		Header:   s.limits.Header, Read: s.limits.Read, Idle: s.limits.Idle, Stall: s.limits.Stall,
 	}
 	if s.certificate != nil {
-		c.TLS = listen.TLSConfig(s.certificate, s.access.AsksCertificates, s.access.Authorities)
+		c.TLS = binding.TLSConfig(s.certificate, s.access.AsksCertificates, s.access.Authorities)
 	}
 	return c
 }

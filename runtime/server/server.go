@@ -19,11 +19,6 @@ import (
 	"github.com/a2agen/a2agen/runtime/audit"
 	"github.com/a2agen/a2agen/runtime/internal/engine"
 	"github.com/a2agen/a2agen/runtime/server/internal/binding"
-	"github.com/a2agen/a2agen/runtime/server/internal/card"
-	"github.com/a2agen/a2agen/runtime/server/internal/jsonrpc"
-	"github.com/a2agen/a2agen/runtime/server/internal/listen"
-	"github.com/a2agen/a2agen/runtime/server/internal/origin"
-	"github.com/a2agen/a2agen/runtime/server/internal/page"
 )
 
 // Server is an agent as an [http.Handler]. It starts no goroutines until there is work, and none outlives
@@ -35,23 +30,23 @@ type Server struct {
 	limits Limits
 
 	agent    *binding.Agent // what bindings see of the server
-	rpc      *jsonrpc.Binding
-	http     routes           // HTTP+JSON; nil: it is not served
-	beside   listen.Transport // nil: there is none
-	other    Endpoint         // of another protocol; nil: there is none
-	paths    paths            // where they are served
-	policy   *origin.Policy   // which requests are answered, by where they come from
-	cards    *card.Cards
-	resource *card.Resource // nil: there is none
-	page     *page.Page
+	rpc      *binding.JSONRPC
+	http     routes            // HTTP+JSON; nil: it is not served
+	beside   binding.Transport // nil: there is none
+	other    Endpoint          // of another protocol; nil: there is none
+	paths    paths             // where they are served
+	policy   *binding.Policy   // which requests are answered, by where they come from
+	cards    *binding.Cards
+	resource *binding.Resource // nil: there is none
+	page     *binding.Page
 
 	sender      PushSender // of push notifications; nil: there is none
 	skills      []Skill
-	tasks       tasks               // where they are kept
-	audit       *audit.Log          // nil: there is none
-	pages       *http.ServeMux      // of the user's own; nil: there are none
-	certificate *listen.Certificate // nil: clear text
-	disconnect  func()              // closes the clients of the handlers; nil: there are none
+	tasks       tasks                // where they are kept
+	audit       *audit.Log           // nil: there is none
+	pages       *http.ServeMux       // of the user's own; nil: there are none
+	certificate *binding.Certificate // nil: clear text
+	disconnect  func()               // closes the clients of the handlers; nil: there are none
 }
 
 // New makes a server. It fails on a configuration that cannot work: no protocol, no card, skills without ids or twice
@@ -130,7 +125,7 @@ func (s *Server) init(cfg Config) (err error) {
 	if err != nil {
 		return err
 	}
-	if s.cards, err = card.New(s.engine, card.Options{
+	if s.cards, err = binding.NewCards(s.engine, binding.CardOptions{
 		URL: cmp.Or(s.url, os.Getenv(EnvURL)), Forwarded: s.forwarded, GRPCURL: s.compat.GRPCURL, Lists: s.compat.RequirementLists,
 		MaxAge: s.cardMaxAge, Since: s.core.Now(), Logger: s.logger, Signer: signer, Decode: cfg.Protocol.DecodeCard,
 	}); err != nil {
@@ -144,7 +139,7 @@ func (s *Server) init(cfg Config) (err error) {
 		cardHosts = append(cardHosts, u.Host)
 	}
 	hosts := slices.Concat(strings.Split(os.Getenv(EnvHosts), ","), s.hosts, cardHosts)
-	if s.policy, err = origin.New(s.origins, hosts, s.forwarded, s.keyHeaders); err != nil {
+	if s.policy, err = binding.NewPolicy(s.origins, hosts, s.forwarded, s.keyHeaders); err != nil {
 		return err
 	}
 	if err := s.initTLS("", ""); err != nil {
@@ -166,11 +161,11 @@ func (s *Server) bind() (err error) {
 	if s.audit != nil {
 		s.agent.Audited = s.audit.Ready
 	}
-	s.rpc = jsonrpc.New(s.agent)
+	s.rpc = binding.NewJSONRPC(s.agent)
 	if s.newHTTP != nil {
 		s.http = s.newHTTP(s.agent)
 	}
-	s.page = page.New(s.engine, s.cards, page.Credentials{Demands: s.access.Demands, Curl: s.curl}, len(s.paths.rpc) > 0, s.logger)
+	s.page = binding.NewPage(s.engine, s.cards, binding.PageCredentials{Demands: s.access.Demands, Curl: s.curl}, len(s.paths.rpc) > 0, s.logger)
 	if s.transport != nil {
 		if s.beside, err = s.transport(s.agent, s.policy); err != nil {
 			return err

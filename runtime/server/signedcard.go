@@ -6,7 +6,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/a2agen/a2agen/runtime/server/internal/card"
+	"github.com/a2agen/a2agen/runtime/server/internal/binding"
 )
 
 // EnvCardKey names the file with the private key by which the agent signs its cards: see [SignCards].
@@ -46,7 +46,7 @@ func WithCardSigner(s CardSigner) Option { return func(o *options) { o.cardKey.s
 const maxCardKey = 256 << 10
 
 // cardSigner is what signs the cards; nil if nothing does.
-func (s *Server) cardSigner() (card.Signer, error) {
+func (s *Server) cardSigner() (binding.CardSigner, error) {
 	if s.cardKey.signer != nil {
 		return s.cardKey.signer, nil
 	}

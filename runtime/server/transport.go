@@ -4,14 +4,11 @@ import (
 	"net/http"
 
 	"github.com/a2agen/a2agen/runtime/server/internal/binding"
-	"github.com/a2agen/a2agen/runtime/server/internal/listen"
-	"github.com/a2agen/a2agen/runtime/server/internal/origin"
-	"github.com/a2agen/a2agen/runtime/server/internal/rest"
 )
 
 // WithTransport has connections and calls of another transport answered: see package grpcserver, whose Serve is such an
 // option. make gets what the transport needs of the server.
-func WithTransport(make func(*binding.Agent, *origin.Policy) (listen.Transport, error)) Option {
+func WithTransport(make func(*binding.Agent, *binding.Policy) (binding.Transport, error)) Option {
 	return func(o *options) { o.transport = make }
 }
 
@@ -25,5 +22,5 @@ type routes interface {
 
 // withREST serves HTTP+JSON. Only [New] refers to it.
 func withREST(o *options) {
-	o.newHTTP = func(a *binding.Agent) routes { return rest.New(a) }
+	o.newHTTP = func(a *binding.Agent) routes { return binding.NewREST(a) }
 }

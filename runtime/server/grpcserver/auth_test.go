@@ -25,7 +25,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/auth"
 	"github.com/a2agen/a2agen/runtime/server"
-	"github.com/a2agen/a2agen/runtime/server/internal/listen"
+	"github.com/a2agen/a2agen/runtime/server/internal/binding"
 	"github.com/a2agen/a2agen/testkit/authtest"
 )
 
@@ -244,7 +244,7 @@ func TestMetadataThatAreTooLarge(t *testing.T) {
 	for _, size := range []int{20 << 10, 1 << 20} {
 		ctx := metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer "+strings.Repeat("x", size))
 		_, err := send(ctx, c, operation(t, "1.0", runtime.RoleSend), message("go"))
-		if code := grpcstatus.Code(err); err == nil || size < listen.MaxHeader && code != codes.Unauthenticated {
+		if code := grpcstatus.Code(err); err == nil || size < binding.MaxHeader && code != codes.Unauthenticated {
 			t.Errorf("%d bytes: %v", size, err)
 		}
 		ctx = metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer ann")

@@ -19,7 +19,6 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/engine"
 	"github.com/a2agen/a2agen/runtime/server/internal/binding"
-	"github.com/a2agen/a2agen/runtime/server/internal/origin"
 )
 
 // Metadata that are service parameters (A2A 1.0 §10.2, R155).
@@ -255,7 +254,7 @@ func (c *call) allowed() error {
 		local = c.peer.LocalAddr
 	}
 	switch err := c.t.policy.CheckHost(c.value(":authority"), local); {
-	case errors.Is(err, origin.ErrNoHost):
+	case errors.Is(err, binding.ErrNoHost):
 		return runtime.ErrInvalidRequest.With("%v", err)
 	case err != nil:
 		return runtime.ErrPermissionDenied.With("%v", err)

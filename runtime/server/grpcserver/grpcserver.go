@@ -25,8 +25,6 @@ import (
 
 	"github.com/a2agen/a2agen/runtime/server"
 	"github.com/a2agen/a2agen/runtime/server/internal/binding"
-	"github.com/a2agen/a2agen/runtime/server/internal/listen"
-	"github.com/a2agen/a2agen/runtime/server/internal/origin"
 )
 
 // shortestPing is how often a client may ask whether the agent is there.
@@ -63,7 +61,7 @@ func Serve(opts ...Option) server.Option {
 	for _, opt := range opts {
 		opt(&o)
 	}
-	return server.WithTransport(func(a *binding.Agent, p *origin.Policy) (listen.Transport, error) {
+	return server.WithTransport(func(a *binding.Agent, p *binding.Policy) (binding.Transport, error) {
 		t, err := newTransport(a, p, o)
 		if err != nil {
 			return nil, err // not a transport that is nil
@@ -75,7 +73,7 @@ func Serve(opts ...Option) server.Option {
 // transport is grpc-go's server as a [listen.Transport].
 type transport struct {
 	agent    *binding.Agent
-	policy   *origin.Policy
+	policy   *binding.Policy
 	grpc     *grpc.Server
 	health   *health.Server
 	watch    *watch
@@ -84,7 +82,7 @@ type transport struct {
 	close    func()
 }
 
-func newTransport(a *binding.Agent, p *origin.Policy, o options) (*transport, error) {
+func newTransport(a *binding.Agent, p *binding.Policy, o options) (*transport, error) {
 	t := &transport{agent: a, policy: p}
 	t.closing, t.close = context.WithCancel(context.Background())
 	t.builtins.most = max(1, a.Limits.Streams/builtinShare)
@@ -101,7 +99,7 @@ func newTransport(a *binding.Agent, p *origin.Policy, o options) (*transport, er
 		grpc.Creds(handshaken{}),
 		grpc.InTapHandle(keepMetadata),
 		grpc.MaxRecvMsgSize(int(limits.Body)),
-		grpc.MaxHeaderListSize(listen.MaxHeader),
+		grpc.MaxHeaderListSize(binding.MaxHeader),
 		grpc.MaxConcurrentStreams(o.streams),
 		grpc.ConnectionTimeout(limits.Header),
 		grpc.WaitForHandlers(true),

@@ -14,7 +14,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/server"
 	"github.com/a2agen/a2agen/runtime/server/grpcserver"
-	"github.com/a2agen/a2agen/runtime/server/internal/listen"
+	"github.com/a2agen/a2agen/runtime/server/internal/binding"
 )
 
 // A connection has so many calls at a time: the next one waits until there is room.
@@ -56,7 +56,7 @@ func TestAConnectionHasABoundOfCalls(t *testing.T) {
 // Headers have the limit that they have over HTTP/1.
 func TestHeadersAreBounded(t *testing.T) {
 	c := start(t, []server.Skill{echo()}).dial()
-	for size, good := range map[int]bool{40 << 10: true, listen.MaxHeader: false} {
+	for size, good := range map[int]bool{40 << 10: true, binding.MaxHeader: false} {
 		ctx := metadata.AppendToOutgoingContext(t.Context(), "x-long", strings.Repeat("x", size))
 		_, err := send(ctx, c, operation(t, "1.0", runtime.RoleSend), message("hello"))
 		if (err == nil) != good {

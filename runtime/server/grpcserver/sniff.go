@@ -10,7 +10,7 @@ import (
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
 
-	"github.com/a2agen/a2agen/runtime/server/internal/listen"
+	"github.com/a2agen/a2agen/runtime/server/internal/binding"
 )
 
 // A connection of HTTP/2 is ours if the first call on it is one of gRPC: its content type says so. Some clients send
@@ -20,7 +20,7 @@ import (
 
 // mostPeeked is how much of a connection is read to decide, in bytes: the preface, settings, and the headers of a first
 // call.
-const mostPeeked = 4<<10 + listen.MaxHeader
+const mostPeeked = 4<<10 + binding.MaxHeader
 
 // Claim reports whether a connection is one of gRPC.
 func (t *transport) Claim(c net.Conn) (net.Conn, bool, error) {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime/internal/engine"
-	"github.com/a2agen/a2agen/runtime/server/internal/listen"
+	"github.com/a2agen/a2agen/runtime/server/internal/binding"
 	"github.com/a2agen/a2agen/runtime/sse"
 )
 
@@ -18,13 +18,13 @@ type answer struct {
 	heartbeat time.Duration
 
 	mu   sync.Mutex
-	out  *listen.ResponseWriter
+	out  *binding.ResponseWriter
 	beat *time.Timer // nil before the first event, and when the request is over
 	over bool
 }
 
 func newAnswer(w http.ResponseWriter, l engine.Limits) *answer {
-	return &answer{ResponseWriter: w, heartbeat: l.Heartbeat, out: listen.NewResponseWriter(w, l.Stall)}
+	return &answer{ResponseWriter: w, heartbeat: l.Heartbeat, out: binding.NewResponseWriter(w, l.Stall)}
 }
 
 // Write writes b, in pieces of which each has its time.
@@ -37,7 +37,7 @@ func (a *answer) Write(b []byte) (n int, err error) {
 	a.keepAlive()
 	for first := true; first || len(b) > 0 && err == nil; first = false {
 		var m int
-		m, err = a.out.Write(b[:min(len(b), listen.MaxWrite)])
+		m, err = a.out.Write(b[:min(len(b), binding.MaxWrite)])
 		n, b = n+m, b[m:]
 	}
 	return n, err

@@ -13,7 +13,7 @@ import (
 
 	"github.com/a2agen/a2agen/runtime/observe"
 	"github.com/a2agen/a2agen/runtime/server"
-	"github.com/a2agen/a2agen/runtime/server/internal/httpbinding"
+	"github.com/a2agen/a2agen/runtime/server/internal/binding"
 )
 
 // post is a request that was let in. The calls that it brings are made for its sender.
@@ -36,7 +36,7 @@ func postOf(ctx context.Context) *post {
 }
 
 // newPost makes what the SDK gets of a request, whose caller the agent has found: no credentials.
-func (e *endpoint) newPost(q *httpbinding.Request, r *http.Request, t *tools) (p *post, request *http.Request) {
+func (e *endpoint) newPost(q *binding.HTTPRequest, r *http.Request, t *tools) (p *post, request *http.Request) {
 	p = &post{caller: q.Caller.Principal(), tools: t, hidden: q.Barred == nil}
 	p.sender.Store(r)
 	if q.Body != nil {

@@ -10,7 +10,6 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/engine"
 	"github.com/a2agen/a2agen/runtime/server/internal/binding"
-	"github.com/a2agen/a2agen/runtime/server/internal/httpbinding"
 )
 
 // bindingName is what observers and the log call refused requests by. Those that are let in they know as calls of A2A.
@@ -32,7 +31,7 @@ var errLeft = errors.New("the client has left")
 
 // ServeHTTP answers a request of MCP. The order of checks is that of A2A: caller, size, form.
 func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	q := &httpbinding.Request{W: w, R: r}
+	q := &binding.HTTPRequest{W: w, R: r}
 	q.Request.Begin(r.Context(), e.agent, bindingName)
 	defer func() { q.DropBody(); q.End() }()
 	if err := q.Identify(func(*engine.Version) bool { return true }); err != nil {
@@ -63,7 +62,7 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // serve has the SDK answer a request whose sender is known.
-func (e *endpoint) serve(q *httpbinding.Request, r *http.Request, t *tools) {
+func (e *endpoint) serve(q *binding.HTTPRequest, r *http.Request, t *tools) {
 	stateless := r.Header.Get(versionHeader) >= statelessFrom
 	if !stateless && r.Method == http.MethodPost && r.Header.Get(sessionHeader) == "" && !e.admitSession(q) {
 		return
@@ -99,7 +98,7 @@ const (
 
 // receive reads the body within the limits of the agent and looks at its form. It reports whether the request may go on;
 // otherwise it has been answered.
-func (e *endpoint) receive(q *httpbinding.Request) bool {
+func (e *endpoint) receive(q *binding.HTTPRequest) bool {
 	if status, refusal := q.Receive(); refusal != nil {
 		http.Error(q.W, refusal.Text(), status)
 		return false
@@ -125,7 +124,7 @@ func (e *endpoint) receive(q *httpbinding.Request) bool {
 }
 
 // refuse answers with an error of the agent, as over HTTP.
-func refuse(q *httpbinding.Request, err error) {
+func refuse(q *binding.HTTPRequest, err error) {
 	told, status := q.ToldHTTP(err)
 	if status == 0 {
 		status = q.Status(told).HTTP

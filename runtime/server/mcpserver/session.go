@@ -11,7 +11,6 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/engine"
 	"github.com/a2agen/a2agen/runtime/server/internal/binding"
-	"github.com/a2agen/a2agen/runtime/server/internal/httpbinding"
 )
 
 // Sessions, which only versions before 2026-07-28 have, are the SDK's. Here is how many there may be, and what they keep.
@@ -38,7 +37,7 @@ var (
 )
 
 // admitSession reports whether a request may begin a session; otherwise it has been answered.
-func (e *endpoint) admitSession(q *httpbinding.Request) bool {
+func (e *endpoint) admitSession(q *binding.HTTPRequest) bool {
 	if len(*q.Body) > maxIntroduction {
 		http.Error(q.W, errIntroduction.Text(), http.StatusRequestEntityTooLarge)
 		return false

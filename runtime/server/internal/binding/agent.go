@@ -1,6 +1,9 @@
-// Package binding is what every binding does with a request, whatever brought it: it finds the caller, keeps messages
-// within a budget, has the engine carry the operation out, says what of an error is for the peer, and has the call
-// observed and logged.
+// Package binding is the side of a server that clients meet. One port serves HTTP/1, HTTP/2 and gRPC (port.go, mux.go, tls.go,
+// detach.go, deadline.go); where a request comes from decides whether it is answered (origin.go). A request of whatever
+// binding finds its caller, keeps within a budget, has the engine carry the operation out, and is observed and logged
+// (request.go, caller.go, observe.go). The bindings over HTTP share headers, bodies, dispatch and event streams
+// (httprequest.go, body.go, dispatch.go, events.go); jsonrpc.go and rest.go, with route.go and params.go, have what is
+// their own. Beside them are the card, what clients of OAuth must know, and a page for people.
 package binding
 
 import (
@@ -14,7 +17,6 @@ import (
 	"github.com/a2agen/a2agen/runtime/internal/budget"
 	"github.com/a2agen/a2agen/runtime/internal/engine"
 	"github.com/a2agen/a2agen/runtime/internal/errorformat"
-	"github.com/a2agen/a2agen/runtime/server/internal/card"
 )
 
 // Agent is what bindings need of the agent that they serve.
@@ -23,7 +25,7 @@ type Agent struct {
 	Limits engine.Limits // none of which is zero
 	Logger *slog.Logger
 	Now    func() time.Time
-	Cards  *card.Cards
+	Cards  *Cards
 	Access *Access
 	Bodies budget.Budget // of messages that are being received and decoded, in bytes
 

@@ -36,8 +36,8 @@ func (q *Request) Begin(ctx context.Context, a *Agent, binding string) {
 	q.Agent, q.Binding = a, binding
 }
 
-// ErrUnaudited tells the client to come back later.
-var ErrUnaudited = engine.ErrBusy.With("the agent cannot write down what it does, try again later")
+// errUnaudited tells the client to come back later.
+var errUnaudited = engine.ErrBusy.With("the agent cannot write down what it does, try again later")
 
 // Identify finds the caller, before the message is read: nothing is read of an unknown caller, nor while calls must be
 // written down and cannot be. A version that is not spoken, which is the one that the caller asks for, comes first
@@ -45,7 +45,7 @@ var ErrUnaudited = engine.ErrBusy.With("the agent cannot write down what it does
 // request names, as far as that is known. request is the request as net/http has it.
 func (q *Request) Identify(asked string, has func(*engine.Version) bool, request func() *http.Request) error {
 	if q.Agent.Audited != nil && !q.Agent.Audited() {
-		return ErrUnaudited
+		return errUnaudited
 	}
 	if q.Agent.Access.Proxied == nil && q.Agent.Access.Guard == nil || q.inside() {
 		return nil
@@ -96,16 +96,16 @@ func EventNumber(value string) int64 {
 	return n
 }
 
-// Rejection is what is wrong before the operation begins.
-type Rejection struct {
+// rejection is what is wrong before the operation begins.
+type rejection struct {
 	Cause  *runtime.Error
 	Status int // of HTTP, for what is no request of a binding over HTTP; 0 for any other error
 }
 
-func (r *Rejection) Error() string { return r.Cause.Error() }
+func (r *rejection) Error() string { return r.Cause.Error() }
 
 // Unwrap returns the cause.
-func (r *Rejection) Unwrap() error { return r.Cause }
+func (r *rejection) Unwrap() error { return r.Cause }
 
 // Run has the operation carried out. Capabilities are checked before parameters (§3.3.4). objects counts the objects in
 // parameters; read is called when nothing refers to them any more. For an error ask Told.
@@ -133,7 +133,7 @@ func (q *Request) Run(params []byte, objects func([]byte) int, read func()) (eng
 // decode reads the parameters of the operation, if the agent has it.
 func (q *Request) decode(params []byte, objects func([]byte) int) (any, error) {
 	if err := q.Allowed(); err != nil {
-		return nil, &Rejection{Cause: err}
+		return nil, &rejection{Cause: err}
 	}
 	if len(params) > FreeBody {
 		if err := q.weigh(params, objects); err != nil {
@@ -142,7 +142,7 @@ func (q *Request) decode(params []byte, objects func([]byte) int) (any, error) {
 	}
 	request, err := q.Version.Decode(q.Op, params)
 	if err != nil {
-		return nil, &Rejection{Cause: err}
+		return nil, &rejection{Cause: err}
 	}
 	return request, nil
 }
@@ -157,9 +157,9 @@ func (q *Request) weigh(params []byte, objects func([]byte) int) error {
 	switch {
 	case n > q.Agent.Limits.Bodies/2:
 		tooMany := runtime.ErrInvalidRequest.With("the request has too many objects")
-		return &Rejection{tooMany, http.StatusRequestEntityTooLarge}
+		return &rejection{tooMany, http.StatusRequestEntityTooLarge}
 	case !q.Count(n):
-		return &Rejection{ErrTooMany, http.StatusServiceUnavailable}
+		return &rejection{ErrTooMany, http.StatusServiceUnavailable}
 	}
 	return nil
 }

@@ -1,0 +1,237 @@
+package binding
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/engine"
+	routing "github.com/a2agen/a2agen/runtime/internal/route"
+	"github.com/a2agen/a2agen/runtime/sse"
+)
+
+// Values of headers. They are shared: nobody changes a slice of a header map.
+var (
+	jsonType   = []string{"application/json"}
+	streamType = []string{sse.ContentType}
+	noCache    = []string{"no-cache"}
+	unbuffered = []string{"no"} // tells nginx to pass events on as they come
+	numbered   = []string{sse.Numbered}
+	closing    = []string{"close"}
+	retryAfter = []string{"1"}
+	identity   = []string{"identity"}
+)
+
+// Names of the service parameters (A2A 1.0 §3.2.6), in the form of header map keys.
+const (
+	headerVersion      = "A2a-Version"
+	headerExtensions   = "A2a-Extensions"
+	headerExtensionsV0 = "X-A2a-Extensions"
+	headerTenant       = "A2a-Tenant" // ours: for clients that cannot say it in a request
+)
+
+// Request is an HTTP request to a binding being answered.
+type HTTPRequest struct {
+	Request
+	W      http.ResponseWriter
+	R      *http.Request
+	Body   *[]byte // nil: given back
+	Params []byte  // of the operation, as JSON; they may be a slice of Body
+	Asked  string  // the version that it names, as it stands there; "": none
+
+	detaching *detachment // nil: the connection stays with net/http
+}
+
+// Begin begins a request over a binding. The caller must call Finish when it is answered.
+func (q *HTTPRequest) Begin(a *Agent, w http.ResponseWriter, r *http.Request, name string) {
+	q.Request.Begin(r.Context(), a, name)
+	q.Observe(r.Header)
+	q.W, q.R, q.Asked = w, r, AskedVersion(r)
+	if h := r.Header[headerTenant]; len(h) > 0 {
+		q.Tenant = strings.Join(h, ", ")
+	}
+}
+
+// queryVersion is the query parameter that names a version.
+const queryVersion = "A2A-Version"
+
+// buffers hold request bodies and the frames of events. Larger ones are not kept.
+var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 4<<10); return &b }}
+
+const keepBuffer = 64 << 10
+
+func putBuffer(b *[]byte) {
+	if cap(*b) <= keepBuffer {
+		*b = (*b)[:0]
+		buffers.Put(b)
+	}
+}
+
+// DropBody gives the body's memory back.
+func (q *HTTPRequest) DropBody() {
+	if q.Body == nil {
+		return
+	}
+	putBuffer(q.Body)
+	q.Body, q.Params = nil, nil
+	q.GiveBack()
+}
+
+// Finish releases what the request holds when the answer is written, unless the answer goes on without the handler.
+func (q *HTTPRequest) Finish() {
+	if q.detaching == nil || !q.detaching.done {
+		q.finish()
+	}
+}
+
+func (q *HTTPRequest) finish() {
+	q.DropBody()
+	q.End()
+	if d := q.detaching; d != nil {
+		d.unhook()
+		d.cancel()
+	}
+}
+
+// Identify finds the caller. has reports whether a version has what the request names.
+func (q *HTTPRequest) Identify(has func(*engine.Version) bool) error {
+	err := q.Request.Identify(q.Asked, has, func() *http.Request { return q.R })
+	switch {
+	case err != nil:
+		q.HangUp()
+	case q.Grant != nil:
+		q.R = q.Grant.Request
+	}
+	return err
+}
+
+// HangUp ends the connection after the answer, so that the rest of the body is not waited for. Over HTTP/2, where
+// others may use the connection, the rest of one body costs nothing.
+func (q *HTTPRequest) HangUp() {
+	if q.R.ProtoMajor < 2 {
+		q.W.Header()["Connection"] = closing
+	}
+}
+
+// AskedVersion returns the version that a request names, as it stands there; "" if none.
+func AskedVersion(r *http.Request) string {
+	var asked string
+	if h := r.Header[headerVersion]; len(h) > 0 {
+		asked = strings.TrimSpace(h[0])
+	}
+	if asked == "" && r.URL.RawQuery != "" {
+		if query, err := url.ParseQuery(r.URL.RawQuery); err == nil {
+			asked = strings.TrimSpace(query.Get(queryVersion))
+		}
+	}
+	return asked
+}
+
+// Activate echoes the requested extensions that the agent has.
+func (q *HTTPRequest) Activate() *runtime.Error {
+	lines := q.R.Header[headerExtensions]
+	if old := q.R.Header[headerExtensionsV0]; len(old) > 0 {
+		lines = append(lines[:len(lines):len(lines)], old...)
+	}
+	active, err := q.Request.Activate(lines)
+	if active != "" {
+		q.echo(active)
+	}
+	return err
+}
+
+// echo lists the extensions of the answer.
+func (q *HTTPRequest) echo(active string) {
+	list := []string{active}
+	q.W.Header()[headerExtensions] = list
+	if q.Version.Unnamed() {
+		q.W.Header()[headerExtensionsV0] = list
+	}
+}
+
+// jsonContent accepts JSON types with any parameters, and a missing type.
+func jsonContent(header []string) bool {
+	if len(header) == 0 || header[0] == "application/json" || header[0] == "" {
+		return true
+	}
+	m := routing.BareMedia(header[0])
+	return m == "application/json" || strings.HasPrefix(m, "application/") && strings.HasSuffix(m, "+json")
+}
+
+// TakeHeaders reads the remaining service parameters of the operation. events is the coding of its stream.
+func (q *HTTPRequest) TakeHeaders(events *engine.Coding) *runtime.Error {
+	if err := q.TakeRepeatKey(q.R.Header["Idempotency-Key"], q.R.Header["Idempotency-Age"]); err != nil {
+		return err
+	}
+	if q.Op.Stream {
+		q.Coding, q.After = *events, lastEventID(q.R)
+	}
+	return nil
+}
+
+// lastEventID reads the header of a client that reconnects; 0 without one.
+func lastEventID(r *http.Request) int64 { return EventNumber(r.Header.Get("Last-Event-ID")) }
+
+// inlineLength is up to which size net/http finds the length of a body by itself.
+const inlineLength = 2 << 10
+
+// Write answers with JSON.
+func (q *HTTPRequest) Write(status int, body []byte) {
+	h := q.W.Header()
+	h["Content-Type"] = jsonType
+	if len(body) > inlineLength {
+		h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	}
+	if status != http.StatusOK {
+		q.W.WriteHeader(status)
+	}
+	// An error means that the client left.
+	if len(body) <= MaxWrite {
+		_, _ = q.W.Write(body)
+	} else {
+		_ = q.putWhole(body)
+	}
+}
+
+// StreamHeader sets the headers of an answer that is a stream of events.
+func (q *HTTPRequest) StreamHeader() {
+	h := q.W.Header()
+	h["Content-Type"] = streamType
+	h["Cache-Control"] = noCache
+	h["X-Accel-Buffering"] = unbuffered
+	if !q.Version.Rules.UpdatesOnly { // there a task is several events of one number
+		h[sse.NumberedHeader] = numbered
+	}
+}
+
+// put writes b in pieces. The caller has set the deadline of the first one. Writers without deadlines are those of
+// tests.
+func (q *HTTPRequest) put(rc *http.ResponseController, b []byte) error {
+	for {
+		piece := b[:min(len(b), MaxWrite)]
+		if _, err := q.W.Write(piece); err != nil {
+			return err
+		}
+		if b = b[len(piece):]; len(b) == 0 {
+			return nil
+		}
+		_ = rc.SetWriteDeadline(time.Now().Add(q.Agent.Limits.Stall))
+	}
+}
+
+// putWhole is put for an answer that is complete by it.
+func (q *HTTPRequest) putWhole(b []byte) error {
+	rc := http.NewResponseController(q.W)
+	_ = rc.SetWriteDeadline(time.Now().Add(q.Agent.Limits.Stall))
+	if err := q.put(rc, b); err != nil {
+		return err
+	}
+	if err := rc.Flush(); err != nil {
+		return err
+	}
+	return rc.SetWriteDeadline(time.Time{}) // the connection may serve further requests
+}
