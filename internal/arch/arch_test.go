@@ -313,7 +313,7 @@ var (
 	named   = regexp.MustCompile("`((?:\\.?\\w+/)*[\\w.-]+\\.(?:go|md|yaml|yml|txt|tmpl)|(?:\\w+/)+\\w+)`( \\(new\\))?")
 	drawn   = regexp.MustCompile(`(?m)^ {4,}.*?\b(\w+\.go)\b`)
 	folders = []string{
-		"", "docs/", "examples/weather/", "runtime/server/", "runtime/server/internal/", "runtime/internal/engine/", "runtime/internal/run/", "generator/schema/", "generator/lower/",
+		"", "docs/", "examples/weather/", "runtime/server/", "runtime/server/internal/binding/", "runtime/internal/engine/", "runtime/internal/run/", "generator/schema/", "generator/lower/",
 	}
 )
 
