@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -38,6 +39,25 @@ func counter(n int, next chan struct{}) server.Skill {
 		}
 		return "", w.Close()
 	})
+}
+
+// R66: a task is no younger than the first status that its handler gives it, whether that is a word on the way or the end.
+func TestStatusesOfAStreamNeverGoBackInTime(t *testing.T) {
+	for name, handler := range map[string]server.Skill{
+		"a word first": run("count", func(_ context.Context, t *server.Task) (string, error) { return "done", t.Progress("on it") }),
+		"the end":      echo(),
+	} {
+		var ticks atomic.Int64 // each look at the clock is another millisecond
+		a := start(t, testCard, []server.Skill{handler}, server.WithClock(func() time.Time { return time.UnixMilli(1e12 + ticks.Add(1)) }))
+		before := ""
+		for _, e := range a.stream("SendStreamingMessage", message("go")).rest() {
+			at := cmp.Or(str(e.result, "task", "status", "timestamp"), str(e.result, "statusUpdate", "status", "timestamp"))
+			if at != "" && at < before {
+				t.Errorf("%s: a status of %s comes after one of %s", name, at, before)
+			}
+			before = cmp.Or(at, before)
+		}
+	}
 }
 
 // R8, R10, R11, R66: first the Task, then every event in order with ascending ids, then the end.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
@@ -26,6 +27,7 @@ type taskWriter struct {
 	auto      bool            // the task was created for the client's sake, not by the handler
 	bound     bool            // the message knows its task
 	inFlusher bool            // the flusher looks after the writers
+	said      time.Time       // of the first status: a task that is made with it, or just before it, is no younger
 	next      *store.Snapshot // of the task, with the call that comes up when this one is over
 
 	artifactIDs artifactIDs
@@ -90,6 +92,9 @@ func (t *taskWriter) createWith(first runtime.State, then []store.Change, ends b
 		return err
 	}
 	now, id, contextID := t.c.r.Now(), t.c.taskID(), t.c.context()
+	if !t.said.IsZero() {
+		now = t.said
+	}
 	task := t.c.r.make.newTask(&t.c.ctx, id, contextID, now)
 	t.bind()
 	task.AddMessage(t.c.req.Message)
@@ -209,7 +214,11 @@ func (t *taskWriter) newStatus(state runtime.State, said runtime.MessageData) si
 		m = t.message(said, true)
 		size = store.SizeOfMessage(m, said.Parts)
 	}
-	return stamped(t.c.r.make.newStatus(&t.c.ctx, t.c.taskID(), t.c.context(), state, m, t.c.r.Now()), size)
+	now := t.c.r.Now()
+	if t.said.IsZero() {
+		t.said = now
+	}
+	return stamped(t.c.r.make.newStatus(&t.c.ctx, t.c.taskID(), t.c.context(), state, m, now), size)
 }
 
 // newArtifact makes an artifact update.
