@@ -47,7 +47,7 @@ var answerChecks = []*Check{
 	{ID: "answer.grpc", Requirements: []string{"R42", "R160"}, Section: "1.0 §3.3.2, §10.6; 0.3 §3.2.2", Level: Must, Scope: OnAnswers, Bindings: overGRPC,
 		Sentence: "Over gRPC, answers are messages of the proto and a call ends with a grpc-status; an error has a message, and details that are a google.rpc.Status of the same code."},
 	{ID: "answer.agent-message", Requirements: []string{"R304"}, Section: "1.0 §4.1.4", Level: Must, Scope: OnAnswers,
-		Sentence: "A message that the agent answers with has the role of the agent and, in 1.0, its context."},
+		Sentence: "A message of the agent has the role of the agent, in a status and in a history, too; one that is the answer has, in 1.0, its context."},
 	{ID: "answer.artifact-ids", Requirements: []string{"R305"}, Section: "1.0 §4.1.7", Level: Must, Scope: OnAnswers,
 		Sentence: "The artifacts of a task have different ids."},
 }

@@ -314,7 +314,7 @@ func pushCredentials(t *trial) {
 }
 
 func pushOrder(t *trial) {
-	last, over, seen := "", false, map[string]bool{}
+	before, over, seen := "", false, map[string]bool{}
 	for _, d := range t.somePushed() {
 		e, ok := t.notified(d)
 		if seen[string(d.body)] || !ok { // a notification may come twice
@@ -322,8 +322,11 @@ func pushOrder(t *trial) {
 		}
 		seen[string(d.body)] = true
 		at := text(e.value, "status", "timestamp")
-		t.want(at == "" || at >= last, nil, "an update of %s comes after one of %s", at, last)
+		t.want(!later(before, at), nil, "an update of %s comes after one of %s", clean(at, 40), clean(before, 40))
 		t.want(!over || ended(e.state()), nil, "a notification follows the end of the task: %s", clean(string(d.body), 300))
-		last, over = max(last, at), over || ended(e.state())
+		over = over || ended(e.state())
+		if at != "" {
+			before = at
+		}
 	}
 }

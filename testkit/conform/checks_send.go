@@ -177,8 +177,7 @@ func sendAuth(t *trial) {
 	if e.kind != isTask {
 		return
 	}
-	said, _ := member(e.value, "status", "message").(object)
-	t.want(said != nil, x, "the status has no message that says which authorization is needed")
+	t.want(e.said() != nil, x, "the status has no message that says which authorization is needed")
 	t.cleanup(e.task())
 }
 

@@ -3,7 +3,9 @@ package conform
 import (
 	"bytes"
 	"errors"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -30,6 +32,8 @@ var streamChecks = []*Check{
 		Sentence: "All events of a stream are of one task and one context.", run: streamOneTask},
 	{ID: "stream.agrees", Requirements: []string{"R66"}, Section: "1.0 §3.5.2", Level: Must, Scope: OnInterface,
 		Sentence: "What a stream has said of a task is what the task says when it is read.", run: streamAgrees},
+	{ID: "stream.once", Requirements: []string{"R66"}, Section: "1.0 §3.5.2", Level: Should, Scope: OnInterface, Versions: only10,
+		Sentence: "No update comes twice: a client would have its message twice.", run: streamOnce},
 	{ID: "stream.chunks", Requirements: []string{"R11", "R66"}, Section: "1.0 §3.1.2", Level: Must, Scope: OnInterface, Needs: "stream",
 		Sentence: "Partial results come as events of their own, in the order in which the task has them.", run: streamChunks},
 	{ID: "subscribe.unknown", Requirements: []string{"R38", "R187"}, Section: "1.0 §3.1.6; 0.3 §7.9", Level: Must, Scope: OnInterface,
@@ -162,42 +166,76 @@ func streamAgrees(t *trial) {
 	if len(x.events) == 0 || x.events[0].kind == isMessage || !ended(x.last()) {
 		t.skip("the stream is of no task that has ended")
 	}
-	got := t.get(x.events[0].task(), nil)
-	e := t.taken(got)
-	t.want(e.state() == x.last(), got, "the stream ended in the state %s, and the task is %s", x.last(), e.state())
-	t.want(words(objects(e.value["artifacts"])...) == x.assembled(), got, "the artifacts of the task are not those that the stream had")
+	t.agrees(x)
 }
 
-// assembled returns the texts of the artifacts that the events make.
-func (x *exchange) assembled() string {
-	var order []string
-	made := map[string]string{}
+// agrees compares the task that a client has who follows a stream to its end with the task that is read. What was lost, doubled or
+// put elsewhere shows in it.
+func (t *trial) agrees(x *exchange) {
+	got := t.get(x.first().task(), nil)
+	e := t.taken(got)
+	t.want(e.state() == x.last(), got, "the stream ended in the state %s, and the task is %s", x.last(), e.state())
+	made, orphans := x.assembled()
+	t.want(len(orphans) == 0, x, "an event is appended to the artifact %q, which was not there before it", clean(strings.Join(orphans, ", "), 120))
+	t.want(holds(made) == holds(e.artifacts()), x, "the events make the artifacts %s and the task has %s", clean(holds(made), 300), clean(holds(e.artifacts()), 300))
+	before := ""
+	for _, s := range x.events {
+		at := text(s.value, "status", "timestamp")
+		t.want(t.version() != "1.0" || !later(before, at), x, "a status of %s comes after one of %s", clean(at, 40), clean(before, 40))
+		if at != "" {
+			before = at
+		}
+	}
+}
+
+// assembled returns the artifacts that the events make, and the ids of those to which an event was appended although there was nothing.
+func (x *exchange) assembled() (made []object, orphans []string) {
 	place := func(a object, more bool) {
-		id := text(a, "artifactId") + string(encode(a["index"]))
-		if !slices.Contains(order, id) {
-			order = append(order, id)
+		same := func(b object) bool {
+			return text(a, "artifactId") == text(b, "artifactId") && bytes.Equal(encode(a["index"]), encode(b["index"]))
 		}
-		if !more {
-			made[id] = ""
+		switch i := slices.IndexFunc(made, same); {
+		case i < 0:
+			made = append(made, a)
+			if more {
+				orphans = append(orphans, text(a, "artifactId"))
+			}
+		case more:
+			older, _ := made[i]["parts"].([]any)
+			parts, _ := a["parts"].([]any)
+			whole := maps.Clone(made[i])
+			whole["parts"] = slices.Concat(older, parts)
+			made[i] = whole
+		default:
+			made[i] = a
 		}
-		made[id] += words(a)
 	}
 	for _, s := range x.events {
 		switch s.kind {
 		case isTask:
-			for _, a := range objects(s.value["artifacts"]) {
+			for _, a := range s.artifacts() {
 				place(a, false)
 			}
 		case isArtifact:
-			a, _ := s.value["artifact"].(object)
+			a := asObject(s.value["artifact"])
 			place(a, s.value["append"] == true || a["append"] == true)
 		}
 	}
-	all := ""
-	for _, id := range order {
-		all += made[id]
+	return made, orphans
+}
+
+// streamOnce compares status updates that tell when they were made and have a message: of others it cannot be known whether they are one or two.
+func streamOnce(t *trial) {
+	x := t.stream()
+	seen := map[string]bool{}
+	for _, s := range x.events {
+		if s.kind != isStatus || text(s.value, "status", "timestamp") == "" || text(s.value, "status", "message", "messageId") == "" {
+			continue
+		}
+		update := string(encode(s.value))
+		t.want(!seen[update], x, "an update comes twice: %s", clean(update, 300))
+		seen[update] = true
 	}
-	return all
 }
 
 func streamChunks(t *trial) {
@@ -210,10 +248,8 @@ func streamChunks(t *trial) {
 		}
 	}
 	t.want(n > 1, x, "the stream has %d artifact updates", n)
-	if id := x.first().task(); id != "" && ended(x.last()) {
-		got := t.get(id, nil)
-		t.want(words(objects(t.taken(got).value["artifacts"])...) == x.assembled(), x, "the events make %q, the task has %q",
-			clean(x.assembled(), 120), clean(words(objects(t.taken(got).value["artifacts"])...), 120))
+	if ended(x.last()) {
+		t.agrees(x)
 	}
 }
 
@@ -231,7 +267,7 @@ func subscribeFirst(t *trial) {
 	t.needsStreaming()
 	_, e := t.long()
 	x := t.call(opSubscribe, t.dialect.ofTask(e.task(), nil), options{until: func(*exchange) bool { return true }})
-	t.want(len(x.events) > 0 && x.events[0].raw != nil && x.first().kind == isTask, x, "the first event is not the task")
+	t.want(x.first().kind == isTask && x.first().task() == e.task(), x, "the first event is not the task %q", e.task())
 	t.cleanup(e.task())
 }
 
@@ -310,8 +346,9 @@ func taskID(events []streamed) string {
 	return ""
 }
 
+// later compares times to the millisecond: not every part of an agent keeps more of them. Without a time there is nothing to compare.
 func later(a, b string) bool {
 	ta, errA := time.Parse(time.RFC3339, a)
 	tb, errB := time.Parse(time.RFC3339, b)
-	return errA == nil && errB == nil && ta.After(tb)
+	return errA == nil && errB == nil && ta.Truncate(time.Millisecond).After(tb.Truncate(time.Millisecond))
 }

@@ -36,7 +36,8 @@ func taskGet(t *trial) {
 	t.want(got.task() == e.task(), x, "the task is %q, not %q", clean(got.task(), 80), e.task())
 	t.want(got.state() == e.state(), x, "the state is %q, and was %q", got.state(), e.state())
 	t.want(got.context() == e.context(), x, "the context is %q, and was %q", clean(got.context(), 80), e.context())
-	t.want(words(objects(got.value["artifacts"])...) == words(objects(e.value["artifacts"])...), x, "the artifacts are others than those of the answer")
+	t.want(holds(got.artifacts()) == holds(e.artifacts()), x, "the artifacts are %s, and were %s", clean(holds(got.artifacts()), 300), clean(holds(e.artifacts()), 300))
+	t.want(text(got.said(), "messageId") == text(e.said(), "messageId"), x, "the message of the status is another than that of the answer")
 }
 
 func taskGetUnknown(t *trial) { t.wantError(t.get(freshID(), nil), errTaskNotFound) }
@@ -68,7 +69,9 @@ func taskCancelEnded(t *trial) { t.wantError(t.cancel(t.ended().task()), errNotC
 func taskCancel(t *trial) {
 	_, e := t.long()
 	x := t.cancel(e.task())
-	got := t.settled(t.taken(x))
+	got := t.taken(x)
+	t.want(got.task() == e.task(), x, "the answer is about the task %q, not %q", clean(got.task(), 80), e.task())
+	got = t.settled(got)
 	t.want(got.state() == "canceled", x, "the task is %s after it was canceled", got.state())
 }
 
@@ -160,7 +163,7 @@ func listArtifacts(t *trial) {
 	x, got = t.tasks(object{"contextId": e.context(), "includeArtifacts": true})
 	for _, task := range objects(got["tasks"]) {
 		if text(task, "id") == e.task() {
-			t.want(words(objects(task["artifacts"])...) == words(objects(e.value["artifacts"])...), x, "with includeArtifacts the artifacts are others than those of the task")
+			t.want(holds(objects(task["artifacts"])) == holds(e.artifacts()), x, "with includeArtifacts the artifacts are others than those of the task")
 		}
 	}
 }

@@ -160,12 +160,27 @@ func asObject(v any) object {
 
 // inspectEvent holds tasks and messages to what no type says.
 func (p *probe) inspectEvent(x *exchange, e event) {
+	role := func(m object, want string) {
+		got := strings.ToLower(strings.TrimPrefix(text(m, "role"), "ROLE_"))
+		x.check("answer.agent-message", got == want, "a message of the %s has the role %q", want, clean(text(m, "role"), 60))
+	}
+	if said := e.said(); said != nil {
+		role(said, "agent")
+	}
 	switch e.kind {
 	case isTask:
 		p.inspectArtifacts(x, e)
+		ours := func(m object) bool { return strings.HasPrefix(text(m, "messageId"), idPrefix) }
+		for _, m := range e.history() {
+			switch {
+			case ours(m):
+				role(m, "user")
+			case slices.ContainsFunc(e.history(), ours): // the agent keeps the ids of messages, so that this one is its own
+				role(m, "agent")
+			}
+		}
 	case isMessage:
-		role := text(e.value, "role")
-		x.check("answer.agent-message", role == "ROLE_AGENT" || role == "agent", "a message of the agent has the role %q", role)
+		role(e.value, "agent")
 		if p.version() == "1.0" {
 			x.check("answer.agent-message", e.context() != "", "a message of the agent has no contextId")
 		}

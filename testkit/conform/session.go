@@ -10,7 +10,9 @@ import (
 // What checks do with an agent: the first steps that many of them need.
 
 // freshID makes an id that the agent has not seen.
-func freshID() string { return fmt.Sprintf("conform-%016x", rand.Uint64()) }
+func freshID() string { return fmt.Sprintf("%s%016x", idPrefix, rand.Uint64()) }
+
+const idPrefix = "conform-"
 
 // send sends a message; m.step nil is the text that the agent answers.
 func (t *trial) send(m message, opts ...options) *exchange { return t.sendAs(opSend, m, opts...) }
@@ -138,8 +140,35 @@ func (t *trial) needsStreaming() {
 	}
 }
 
-// history returns the messages of a task.
-func (e event) history() []object { return objects(e.value["history"]) }
+// history returns the messages of a task, artifacts what it has made.
+func (e event) history() []object   { return objects(e.value["history"]) }
+func (e event) artifacts() []object { return objects(e.value["artifacts"]) }
+
+// said returns the message of a status; nil if there is none. The proto of 0.3 calls it update.
+func (e event) said() object {
+	status := asObject(e.value["status"])
+	if m := asObject(status["message"]); m != nil {
+		return m
+	}
+	return asObject(status["update"])
+}
+
+// holds writes artifacts so that they can be compared: the id of each, its texts as one, however they came, and its other parts.
+func holds(artifacts []object) string {
+	var b strings.Builder
+	for _, a := range artifacts {
+		fmt.Fprintf(&b, "%q: ", text(a, "artifactId"))
+		for _, part := range objects(a["parts"]) {
+			if s, ok := part["text"].(string); ok {
+				b.WriteString(s)
+			} else {
+				b.Write(encode(plain(part)))
+			}
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
 
 // words are the texts in parts of messages and artifacts, in order.
 func words(holders ...object) string {

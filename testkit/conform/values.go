@@ -147,6 +147,29 @@ func number(v any) (n int64, ok bool) {
 	return int64(f), err == nil && f == float64(int64(f))
 }
 
+// plain returns a value in which numbers that are equal are written alike.
+func plain(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		if f, err := v.Float64(); err == nil {
+			return f
+		}
+	case object:
+		o := object{}
+		for name, e := range v {
+			o[name] = plain(e)
+		}
+		return o
+	case []any:
+		list := make([]any, len(v))
+		for i, e := range v {
+			list[i] = plain(e)
+		}
+		return list
+	}
+	return v
+}
+
 // clean makes a text from outside fit for a terminal, and cuts it.
 func clean(s string, most int) string {
 	cut := ""

@@ -5,10 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
-	"net"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/a2agen/a2agen/internal/a2awires"
 	"github.com/a2agen/a2agen/runtime"
@@ -29,26 +30,6 @@ var faces = []struct{ version, binding, path string }{
 	{"0.1", runtime.BindingJSONRPC, "/rpc"},
 }
 
-// startAgent serves the good agent on this machine until the test ends, with the interfaces of some versions, or of all.
-func startAgent(t *testing.T, versions ...string) (base string) {
-	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := newServer(t, ln.Addr().String(), versions...)
-	ctx, cancel := context.WithCancel(context.Background())
-	served := make(chan error, 1)
-	go func() { served <- s.Serve(ctx, ln) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-served; err != nil {
-			t.Errorf("serve: %v", err)
-		}
-	})
-	return "http://" + ln.Addr().String()
-}
-
 // newServer makes the good agent, which is at an address.
 func newServer(t *testing.T, addr string, versions ...string) *server.Server {
 	t.Helper()
@@ -60,12 +41,20 @@ func newServer(t *testing.T, addr string, versions ...string) *server.Server {
 	s, err := server.New(
 		server.Config{Protocol: p, Card: card, Skills: []server.Skill{{ID: "desk", Name: "Desk", Run: desk}}},
 		grpcserver.Serve(), webhooks.Send(), server.WithPushTargets("127.0.0.1"),
-		server.WithCompat(server.Compat{StrictVersion: len(versions) == 1}), server.WithLogger(slog.New(slog.DiscardHandler)),
+		server.WithClock(ticking()), server.WithCompat(server.Compat{StrictVersion: len(versions) == 1}), server.WithLogger(slog.New(slog.DiscardHandler)),
 	)
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = s.Close() })
 	return s
+}
+
+// ticking is a clock on which a millisecond passes between any two readings: in a bubble no time passes by itself, and tasks are told apart by the
+// times of their statuses.
+func ticking() func() time.Time {
+	begin, n := time.Now(), atomic.Int64{}
+	return func() time.Time { return begin.Add(time.Duration(n.Add(1)) * time.Millisecond) }
 }
 
 // cardText is the card of the good agent, with every interface.

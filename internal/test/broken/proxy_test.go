@@ -2,14 +2,18 @@ package broken
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"log"
+	"net"
 	"net/http"
-	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
 	"strings"
+	"sync/atomic"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/a2agen/a2agen/runtime"
 )
@@ -19,9 +23,12 @@ type exchange struct {
 	version, binding string
 	op               string // by its name in 1.0: "GetTask"; empty: no operation is asked for
 	request          *http.Request
-	envelope         map[string]any // of JSON-RPC
-	params           map[string]any // of JSON-RPC or the body of HTTP+JSON; nil if there is none
-	seen             int            // events of the stream that have come
+	envelope         map[string]any                // of JSON-RPC
+	params           map[string]any                // of JSON-RPC, the body of HTTP+JSON or the message of gRPC; nil if there is none
+	method           protoreflect.MethodDescriptor // of gRPC
+	seen             int                           // events of the stream that have come
+	held             any                           // an event that is sent later
+	ofKind           int                           // events of a kind that have come
 }
 
 // proxy is the way to the agent, on which a row breaks one thing.
@@ -29,44 +36,38 @@ type proxy struct {
 	row      *row
 	agent    *url.URL
 	here     string // the proxy's own host and port
-	http1    http.RoundTripper
-	http2    http.RoundTripper // in clear text, for gRPC
+	http1    *http.Transport
+	http2    *http.Transport // in clear text, for gRPC
+	onward   *httputil.ReverseProxy
 	remember memory
+	broke    atomic.Pointer[error] // protobuf cannot say what the row changed
 }
 
-// startProxy serves the agent as a row has it, and returns its URL. stop ends it.
-func startProxy(agent string, r *row) (base string, stop func(), err error) {
-	to, err := url.Parse(agent)
-	if err != nil {
-		return "", nil, err
-	}
-	h1, h2 := &http.Transport{}, &http.Transport{Protocols: new(http.Protocols)}
-	h2.Protocols.SetUnencryptedHTTP2(true)
-	p := &proxy{row: r, agent: to, http1: h1, http2: h2}
-	onward := &httputil.ReverseProxy{
+// newProxy makes a way to the agent at a URL, whose connections dial makes. It is at the host and port here.
+func newProxy(r *row, agent, here string, dial func(ctx context.Context, network, address string) (net.Conn, error)) *proxy {
+	to := &url.URL{Scheme: "http", Host: agent}
+	p := &proxy{row: r, agent: to, here: here, http1: &http.Transport{DialContext: dial}, http2: &http.Transport{DialContext: dial, Protocols: new(http.Protocols)}}
+	p.http2.Protocols.SetUnencryptedHTTP2(true)
+	p.onward = &httputil.ReverseProxy{
 		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(to) },
 		Transport:     p,
 		FlushInterval: -1,
 		ErrorLog:      log.New(io.Discard, "", 0),
 	}
-	web := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/hook" {
-			p.deliver(w, r)
-			return
-		}
-		onward.ServeHTTP(w, r)
-	}))
-	web.Config.Protocols = new(http.Protocols)
-	web.Config.Protocols.SetHTTP1(true)
-	web.Config.Protocols.SetUnencryptedHTTP2(true)
-	web.Start()
-	p.here = web.Listener.Addr().String()
-	return web.URL, func() {
-		web.CloseClientConnections()
-		web.Close()
-		h1.CloseIdleConnections()
-		h2.CloseIdleConnections()
-	}, nil
+	return p
+}
+
+func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/hook" {
+		p.deliver(w, r)
+		return
+	}
+	p.onward.ServeHTTP(w, r)
+}
+
+func (p *proxy) close() {
+	p.http1.CloseIdleConnections()
+	p.http2.CloseIdleConnections()
 }
 
 // RoundTrip sends the request as the row has it, and answers as the row has it.
@@ -104,6 +105,9 @@ func (p *proxy) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	if mine && p.row.response != nil {
 		p.row.response(x, resp)
+	}
+	if mine && p.row.body != nil {
+		resp.Body = p.row.body(x.request.Context(), resp.Body)
 	}
 	return resp, nil
 }
@@ -236,12 +240,17 @@ func (p *proxy) changeCard(x *exchange, resp *http.Response) error {
 		var kept []any
 		for _, f := range elements(card["supportedInterfaces"]) {
 			f["url"] = strings.Replace(text(f["url"]), p.agent.Host, p.here, 1)
-			if p.row.binding == "all" || f["protocolBinding"] == p.row.binding {
+			if p.row.binding == together || f["protocolBinding"] == p.row.binding {
 				kept = append(kept, f)
 			}
 		}
 		if kept != nil {
 			card["supportedInterfaces"] = kept
+		}
+		if p.row.version == "1.0" && p.row.requirement != "" { // what older readers see of it is the same agent once more
+			for _, name := range []string{"url", "preferredTransport", "additionalInterfaces", "protocolVersion"} {
+				delete(card, name)
+			}
 		}
 		p.changeOldCard(card)
 		if p.row.card != nil {
@@ -259,11 +268,11 @@ func (p *proxy) changeOldCard(card map[string]any) {
 	var kept []any
 	for _, f := range elements(card["additionalInterfaces"]) {
 		f["url"] = strings.Replace(text(f["url"]), p.agent.Host, p.here, 1)
-		if p.row.binding == "all" || f["transport"] == p.row.binding {
+		if p.row.binding == together || f["transport"] == p.row.binding {
 			kept = append(kept, f)
 		}
 	}
-	if p.row.binding == "all" {
+	if p.row.binding == together {
 		card["url"] = strings.Replace(text(card["url"]), p.agent.Host, p.here, 1)
 	} else if len(kept) > 0 {
 		main := asMap(kept[0])
@@ -280,24 +289,40 @@ func (p *proxy) change(x *exchange, resp *http.Response, mine bool) error {
 		}
 	}
 	if strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
-		resp.Body = p.changeStream(x, resp.Body, mine)
+		resp.Body, resp.ContentLength = p.changeStream(x, resp.Body, mine), -1
+		resp.Header.Del("Content-Length")
 		return nil
 	}
 	return rewrite(resp, func(doc any) any { return p.changeDocument(x, doc, mine) })
 }
 
+// failures are the errors that rows answer: how HTTP+JSON and gRPC have them, by their codes of JSON-RPC.
+var failures = map[int]struct {
+	http   int
+	status string
+	grpc   int
+}{
+	-32001: {http.StatusNotFound, "NOT_FOUND", 5},
+	-32004: {http.StatusBadRequest, "FAILED_PRECONDITION", 9},
+	-32602: {http.StatusBadRequest, "INVALID_ARGUMENT", 3},
+}
+
 // answer makes an answer of a result, or of a failure, in place of the agent's.
 func answer(x *exchange, resp *http.Response, result any) error {
-	doc := result
-	if x.envelope != nil {
-		name := "result"
-		if _, failed := result.(failure); failed {
-			name = "error"
-		}
-		doc = map[string]any{"jsonrpc": "2.0", "id": x.envelope["id"], name: result}
+	doc, status := result, http.StatusOK
+	f, failed := result.(failure)
+	switch {
+	case x.envelope != nil && failed:
+		doc = map[string]any{"jsonrpc": "2.0", "id": x.envelope["id"], "error": result}
+	case x.envelope != nil:
+		doc = map[string]any{"jsonrpc": "2.0", "id": x.envelope["id"], "result": result}
+	case failed:
+		as := failures[f["code"].(int)]
+		status = as.http
+		doc = map[string]any{"error": map[string]any{"code": as.http, "status": as.status, "message": f["message"], "details": f["data"]}}
 	}
 	_ = resp.Body.Close()
-	resp.StatusCode = http.StatusOK
+	resp.StatusCode = status
 	resp.Header.Set("Content-Type", "application/json")
 	resp.Body = io.NopCloser(strings.NewReader(jsonText(doc)))
 	return rewrite(resp, func(doc any) any { return doc })

@@ -34,19 +34,19 @@ var cardRows = []*row{
 	{name: "skill without a description", requirement: "R100", card: noCard("skills", "description")},
 	{name: "card whose modes are a text", requirement: "R100", card: setCard("text/plain", "defaultInputModes")},
 	{name: "card with a capability that is a text", requirement: "R100", card: setCard("yes", "capabilities", "streaming")},
-	{name: "interface without a binding", requirement: "R124", binding: "all", card: func(card map[string]any) {
+	{name: "interface without a binding", requirement: "R124", over: []string{together}, card: func(card map[string]any) {
 		for _, f := range elements(card["supportedInterfaces"])[1:] {
 			delete(f, "protocolBinding")
 		}
 	}},
-	{name: "interface without a URL", requirement: "R124", binding: "all", card: func(card map[string]any) {
+	{name: "interface without a URL", requirement: "R124", over: []string{together}, card: func(card map[string]any) {
 		delete(elements(card["supportedInterfaces"])[1], "url")
 	}},
-	{name: "interface with a path in place of its URL", requirement: "R124", binding: "all", card: func(card map[string]any) {
+	{name: "interface with a path in place of its URL", requirement: "R124", over: []string{together}, card: func(card map[string]any) {
 		elements(card["supportedInterfaces"])[1]["url"] = "/rest"
 	}},
 	{name: "interface of version 1.0.1", requirement: "R70", card: setCard("1.0.1", "supportedInterfaces", "protocolVersion")},
-	{name: "interface that is not served", requirement: "R122", binding: "all", card: func(card map[string]any) {
+	{name: "interface that is not served", requirement: "R122", over: []string{together}, card: func(card map[string]any) {
 		for _, f := range elements(card["supportedInterfaces"]) {
 			if f["protocolBinding"] == runtime.BindingHTTP {
 				f["url"] = strings.Replace(text(f["url"]), "/rest", "/a/b/elsewhere", 1)

@@ -23,17 +23,17 @@ func found(doc map[string]any) []any {
 
 var listRows = []*row{
 	{name: "artifacts that nobody asked for", requirement: "R12", ops: "ListTasks", request: func(_ *proxy, x *exchange) {
-		x.params["includeArtifacts"] = true
+		x.ask("includeArtifacts", true)
 	}},
-	{name: "an empty list of artifacts that nobody asked for", requirement: "R12", ops: "ListTasks", result: inTasks(func(x *exchange, t map[string]any) {
-		if v, _ := x.asked("includeArtifacts"); v != true {
+	{name: "an empty list of artifacts that nobody asked for", over: inJSON, requirement: "R12", ops: "ListTasks", result: inTasks(func(x *exchange, t map[string]any) {
+		if v, _ := x.asked("includeArtifacts"); toText(v) != "true" {
 			t["artifacts"] = []any{}
 		}
 	})},
 	{name: "no artifacts although asked for", requirement: "R12", ops: "ListTasks", request: unasked("includeArtifacts")},
-	{name: "no token of the next page", requirement: "R13", ops: "ListTasks", result: member("nextPageToken")},
+	{name: "no token of the next page", over: inJSON, requirement: "R13", ops: "ListTasks", result: member("nextPageToken")},
 	{name: "the last page has a token", requirement: "R13", ops: "ListTasks", result: inList(func(_ *exchange, doc map[string]any) {
-		if doc["nextPageToken"] == "" {
+		if text(doc["nextPageToken"]) == "" {
 			doc["nextPageToken"] = "more"
 		}
 	})},
@@ -50,13 +50,13 @@ var listRows = []*row{
 			unasked("pageSize")(p, x)
 		}
 	}},
-	{name: "the size of the page is not told", requirement: "R309", ops: "ListTasks", result: member("pageSize")},
+	{name: "the size of the page is not told", over: inJSON, requirement: "R309", ops: "ListTasks", result: member("pageSize")},
 	{name: "the size of another page", requirement: "R309", ops: "ListTasks", result: inList(func(_ *exchange, doc map[string]any) { doc["pageSize"] = 77 })},
 	{name: "the total is that of the page", requirement: "R309", ops: "ListTasks", result: inList(func(_ *exchange, doc map[string]any) {
 		doc["totalSize"] = len(found(doc))
 	})},
-	{name: "no total", requirement: "R309", ops: "ListTasks", result: member("totalSize")},
-	{name: "null in place of no tasks", requirement: "R240", ops: "ListTasks", result: inList(func(_ *exchange, doc map[string]any) {
+	{name: "no total", over: inJSON, requirement: "R309", ops: "ListTasks", result: member("totalSize")},
+	{name: "null in place of no tasks", over: inJSON, requirement: "R240", ops: "ListTasks", result: inList(func(_ *exchange, doc map[string]any) {
 		if len(found(doc)) == 0 {
 			doc["tasks"] = nil
 		}
@@ -72,7 +72,7 @@ var listRows = []*row{
 		p.remember.noteToken(text(asMap(result)["nextPageToken"]))
 		return result
 	}},
-	{name: "the total as a text", requirement: "R240", ops: "ListTasks", result: inList(func(_ *exchange, doc map[string]any) {
+	{name: "the total as a text", over: inJSON, requirement: "R240", ops: "ListTasks", result: inList(func(_ *exchange, doc map[string]any) {
 		if n, ok := doc["totalSize"].(json.Number); ok {
 			doc["totalSize"] = "about " + n.String()
 		}

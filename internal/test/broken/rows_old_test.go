@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
-
-	"github.com/a2agen/a2agen/runtime"
 )
 
 // old is a row of 0.3.
@@ -38,12 +36,7 @@ var oldRows = []*row{
 		}
 		return []any{doc}
 	}}),
-	old(&row{name: "0.3: a stream that stops before the end", requirement: "R10", ops: "SendStreamingMessage", event: func(x *exchange, _ int, doc any) []any {
-		if isLast(x, doc) {
-			return nil
-		}
-		return []any{doc}
-	}}),
+	old(&row{name: "0.3: a stream that stops before the end", requirement: "R10", ops: "SendStreamingMessage", event: withoutLast}),
 	old(&row{name: "0.3: an unknown task has another error", requirement: "R38", ops: "GetTask", failure: func(_ *exchange, e map[string]any) { e["code"] = -32603 }}),
 	old(&row{name: "0.3: an unknown task is there", requirement: "R38", ops: "GetTask", instead: when(unknownTask, known)}),
 	old(&row{name: "0.3: a task that has ended is canceled", requirement: "T17", ops: "CancelTask", instead: when(ended, known)}),
@@ -68,20 +61,19 @@ var oldRows = []*row{
 	}}),
 	old(&row{name: "0.3: card without a protocol version", requirement: "R100", card: noCard("protocolVersion")}),
 	old(&row{name: "0.3: card with a transport of nobody", requirement: "Q25", card: setCard("SMTP", "preferredTransport")}),
-	old(&row{name: "0.3: main interface is missing in the list", requirement: "Q26", binding: "all", card: func(card map[string]any) {
+	old(&row{name: "0.3: main interface is missing in the list", requirement: "Q26", over: []string{together}, card: func(card map[string]any) {
 		list, _ := card["additionalInterfaces"].([]any)
 		if len(list) > 0 {
 			card["additionalInterfaces"] = list[1:]
 		}
 	}}),
-	old(&row{name: "0.3 HTTP+JSON: state of JSON-RPC", requirement: "R94", binding: runtime.BindingHTTP, result: set("completed", "status", "state")}),
-	old(&row{name: "0.3 HTTP+JSON: task without an id", requirement: "R58", binding: runtime.BindingHTTP, result: drop("id")}),
-	old(&row{name: "0.3 HTTP+JSON: an unknown task is there", requirement: "R38", binding: runtime.BindingHTTP, ops: "GetTask", instead: when(unknownTask, known)}),
-	old(&row{name: "0.3 HTTP+JSON: a stream that stops before the end", requirement: "R10", binding: runtime.BindingHTTP, ops: "SendStreamingMessage",
-		event: func(x *exchange, _ int, doc any) []any {
-			if isLast(x, doc) {
-				return nil
-			}
-			return []any{doc}
-		}}),
+	old(&row{name: "0.3 HTTP+JSON: state of JSON-RPC", requirement: "R94", over: overREST, result: set("completed", "status", "state")}),
+	old(&row{name: "0.3 HTTP+JSON: task without an id", requirement: "R58", over: overREST, result: drop("id")}),
+	old(&row{name: "0.3 HTTP+JSON: an unknown task is there", requirement: "R38", over: overREST, ops: "GetTask", instead: when(unknownTask, known)}),
+	old(&row{name: "0.3 HTTP+JSON: a stream that stops before the end", requirement: "R10", over: overREST, ops: "SendStreamingMessage", event: withoutLast}),
+	old(&row{name: "0.3 gRPC: an unknown task is an internal error", requirement: "R38", over: overGRPC, ops: "GetTask", trailer: code("5", "13")}),
+	old(&row{name: "0.3 gRPC: task without an id", requirement: "R58", over: overGRPC, ops: "SendMessage", result: drop("id")}),
+	old(&row{name: "0.3 gRPC: task without its context", requirement: "R51", over: overGRPC, ops: "SendMessage", result: drop("contextId")}),
+	old(&row{name: "0.3 gRPC: state unspecified", requirement: "R58", over: overGRPC, ops: "GetTask", result: drop("status", "state")}),
+	old(&row{name: "0.3 gRPC: a stream that stops before the end", requirement: "R10", over: overGRPC, ops: "SendStreamingMessage", event: withoutLast}),
 }

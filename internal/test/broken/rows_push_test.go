@@ -1,6 +1,10 @@
 package broken
 
-import "net/http"
+import (
+	"maps"
+	"net/http"
+	"time"
+)
 
 const pushOps = "CreateTaskPushNotificationConfig GetTaskPushNotificationConfig ListTaskPushNotificationConfigs"
 
@@ -24,7 +28,9 @@ func inHooks(f func(config map[string]any)) func(*proxy, *exchange, any) any {
 }
 
 // deliveries changes each push notification, or drops it.
-func deliveries(f func(r *http.Request, body map[string]any) bool) *row { return &row{hook: f} }
+func deliveries(f func(r *http.Request, body map[string]any) bool) *row {
+	return &row{hook: f, timeout: 3 * time.Second}
+}
 
 var pushRows = []*row{
 	{name: "a webhook without an id", requirement: "R19", ops: pushOps, result: inHooks(func(c map[string]any) { delete(c, "id") })},
@@ -62,7 +68,9 @@ var pushRows = []*row{
 		return true
 	})),
 	named("deliveries of another shape", "R18", deliveries(func(_ *http.Request, body map[string]any) bool {
-		body["jsonrpc"] = "2.0"
+		event := maps.Clone(body)
+		clear(body)
+		body["jsonrpc"], body["result"] = "2.0", event
 		return true
 	})),
 	named("deliveries as text", "R18", deliveries(func(r *http.Request, _ map[string]any) bool {

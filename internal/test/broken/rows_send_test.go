@@ -6,15 +6,15 @@ import (
 )
 
 var sendRows = []*row{
-	{name: "state in lower case", requirement: "R94", result: inTasks(func(_ *exchange, t map[string]any) {
+	{name: "state in lower case", over: inJSON, requirement: "R94", result: inTasks(func(_ *exchange, t map[string]any) {
 		put(t, "completed", []string{"status", "state"})
 	})},
-	{name: "state with a double l", requirement: "R94", ops: "CancelTask", result: set("TASK_STATE_CANCELLED", "status", "state")},
+	{name: "state with a double l", over: inJSON, requirement: "R94", ops: "CancelTask", result: set("TASK_STATE_CANCELLED", "status", "state")},
 	{name: "state unspecified", requirement: "R94", ops: "GetTask", result: set("TASK_STATE_UNSPECIFIED", "status", "state")},
-	{name: "role in lower case", requirement: "R94", result: set("user", "history", "role")},
+	{name: "role in lower case", over: inJSON, requirement: "R94", result: set("user", "history", "role")},
 	{name: "task without an id", requirement: "R100", ops: "SendMessage", result: drop("id")},
 	{name: "task without a status", requirement: "R100", ops: "GetTask", result: drop("status")},
-	{name: "status without a state", requirement: "R100", ops: "SendMessage", result: drop("status", "state")},
+	{name: "status without a state", over: inJSON, requirement: "R100", ops: "SendMessage", result: drop("status", "state")},
 	{name: "artifact without an id", requirement: "R100", result: drop("artifacts", "artifactId")},
 	{name: "artifact without parts", requirement: "R305", result: set([]any{}, "artifacts", "parts")},
 	{name: "artifacts with one id", requirement: "R305", result: inTasks(func(_ *exchange, t map[string]any) {
@@ -23,28 +23,28 @@ var sendRows = []*row{
 		}
 	})},
 	{name: "message without an id", requirement: "R100", result: drop("history", "messageId")},
-	{name: "part with two contents", requirement: "R100", result: inTasks(func(_ *exchange, t map[string]any) {
+	{name: "part with two contents", over: inJSON, requirement: "R100", result: inTasks(func(_ *exchange, t map[string]any) {
 		each(t, []string{"artifacts", "parts", "text"}, func(m map[string]any, _ string) { m["url"] = "https://example.com" })
 	})},
-	{name: "id that is a number", requirement: "R240", result: set(7, "id")},
-	{name: "members of 0.3", requirement: "R240", result: inTasks(func(_ *exchange, t map[string]any) { t["kind"] = "task" })},
-	{name: "members with underscores", requirement: "R93", result: inTasks(func(_ *exchange, t map[string]any) {
+	{name: "id that is a number", over: inJSON, requirement: "R240", result: set(7, "id")},
+	{name: "members of 0.3", over: inJSON, requirement: "R240", result: inTasks(func(_ *exchange, t map[string]any) { t["kind"] = "task" })},
+	{name: "members with underscores", over: inJSON, requirement: "R93", result: inTasks(func(_ *exchange, t map[string]any) {
 		t["context_id"] = t["contextId"]
 		delete(t, "contextId")
 	})},
-	{name: "time with an offset", requirement: "R98", result: inTasks(func(_ *exchange, t map[string]any) {
+	{name: "time with an offset", over: inJSON, requirement: "R98", result: inTasks(func(_ *exchange, t map[string]any) {
 		put(t, "2026-01-02T13:00:00.000+01:00", []string{"status", "timestamp"})
 	})},
-	{name: "time with nanoseconds", requirement: "R96", result: set("2026-01-02T12:00:00.123456789Z", "status", "timestamp")},
-	{name: "time as a number", requirement: "R240", result: set(1767355200, "status", "timestamp")},
+	{name: "time with nanoseconds", over: inJSON, requirement: "R96", result: set("2026-01-02T12:00:00.123456789Z", "status", "timestamp")},
+	{name: "time as a number", over: inJSON, requirement: "R240", result: set(1767355200, "status", "timestamp")},
 	{name: "neither task nor message", requirement: "R7", ops: "SendMessage", result: func(*proxy, *exchange, any) any {
 		return map[string]any{}
 	}},
-	{name: "task and message at once", requirement: "R7", ops: "SendMessage", result: func(_ *proxy, _ *exchange, result any) any {
+	{name: "task and message at once", over: inJSON, requirement: "R7", ops: "SendMessage", result: func(_ *proxy, _ *exchange, result any) any {
 		asMap(result)["message"] = map[string]any{"messageId": "m", "role": "ROLE_AGENT", "parts": []any{map[string]any{"text": "a"}}}
 		return result
 	}},
-	{name: "task without its wrapper", requirement: "R7", ops: "SendMessage", result: func(_ *proxy, _ *exchange, result any) any {
+	{name: "task without its wrapper", over: inJSON, requirement: "R7", ops: "SendMessage", result: func(_ *proxy, _ *exchange, result any) any {
 		if t := asMap(result)["task"]; t != nil {
 			return t
 		}
@@ -77,7 +77,7 @@ var sendRows = []*row{
 			unasked("historyLength")(p, x)
 		}
 	}},
-	{name: "an empty history when none was asked for", requirement: "R26", ops: "GetTask", result: inTasks(func(x *exchange, t map[string]any) {
+	{name: "an empty history when none was asked for", over: inJSON, requirement: "R26", ops: "GetTask", result: inTasks(func(x *exchange, t map[string]any) {
 		if v, ok := x.asked("historyLength"); ok && toText(v) == "0" {
 			t["history"] = []any{}
 		}
@@ -109,10 +109,10 @@ var sendRows = []*row{
 	{name: "no message at all", requirement: "R35", ops: "SendMessage", instead: when(func(_ *proxy, x *exchange) bool {
 		return x.sent() == nil
 	}, sentTask)},
-	{name: "a role that there is not", requirement: "R35", ops: "SendMessage", instead: when(func(_ *proxy, x *exchange) bool {
+	{name: "a role that there is not", over: inJSON, requirement: "R35", ops: "SendMessage", instead: when(func(_ *proxy, x *exchange) bool {
 		return x.sent() != nil && text(x.sent()["role"]) != "ROLE_USER"
 	}, sentTask)},
-	{name: "an unknown member is refused", requirement: "R101", instead: when(func(_ *proxy, x *exchange) bool {
+	{name: "an unknown member is refused", over: inJSON, requirement: "R101", instead: when(func(_ *proxy, x *exchange) bool {
 		return unlisted(x.params, paramNames) || unlisted(x.sent(), messageNames)
 	}, func(*proxy, *exchange) any { return failure{"code": -32602, "message": "Invalid parameters"} })},
 	{name: "a reply without its context", requirement: "R304", ops: "SendMessage", result: member("message", "contextId")},
@@ -121,7 +121,7 @@ var sendRows = []*row{
 		return result
 	}},
 	{name: "a task that nobody asked for", requirement: "R58", ops: "GetTask", result: set("another", "id")},
-	{name: "a task within a wrapper", requirement: "R100", ops: "GetTask", result: func(_ *proxy, _ *exchange, result any) any {
+	{name: "a task within a wrapper", over: inJSON, requirement: "R100", ops: "GetTask", result: func(_ *proxy, _ *exchange, result any) any {
 		return map[string]any{"task": result}
 	}},
 	{name: "an unknown task is there", requirement: "R38", ops: "GetTask", instead: when(unknownTask, known)},
@@ -137,7 +137,7 @@ var messageNames = strings.Fields("messageId contextId taskId role parts metadat
 
 var cancelRows = []*row{
 	{name: "a task that has ended is canceled", requirement: "T17", ops: "CancelTask", instead: when(ended, known)},
-	{name: "canceling twice has another error", requirement: "T17", ops: "CancelTask", failure: func(_ *exchange, e map[string]any) {
+	{name: "canceling twice has another error", over: overRPC, requirement: "T17", ops: "CancelTask", failure: func(_ *exchange, e map[string]any) {
 		if toText(e["code"]) == "-32002" {
 			e["code"] = -32603
 			delete(e, "data")
@@ -151,16 +151,16 @@ var cancelRows = []*row{
 
 // capabilityRows serve what the card does not declare, and more of the like.
 var capabilityRows = []*row{
-	{name: "streams that are not declared", requirement: "R47", card: undeclared("streaming")},
-	{name: "webhooks that are not declared", requirement: "R46", card: undeclared("pushNotifications")},
-	{name: "an extended card that is not declared", requirement: "R48", ops: "GetExtendedAgentCard", instead: func(*proxy, *exchange) any {
+	{name: "streams that are not declared", over: everywhere, requirement: "R47", card: undeclared("streaming")},
+	{name: "webhooks that are not declared", over: everywhere, requirement: "R46", card: undeclared("pushNotifications")},
+	{name: "an extended card that is not declared", over: everywhere, requirement: "R48", ops: "GetExtendedAgentCard", instead: func(*proxy, *exchange) any {
 		return map[string]any{"name": "Desk"}
 	}},
-	{name: "no extended card has another error", requirement: "R48", ops: "GetExtendedAgentCard", failure: func(_ *exchange, e map[string]any) {
+	{name: "no extended card has another error", over: overRPC, requirement: "R48", ops: "GetExtendedAgentCard", failure: func(_ *exchange, e map[string]any) {
 		e["code"] = -32601
 		delete(e, "data")
 	}},
-	{name: "a required extension is not demanded", requirement: "R49", card: func(card map[string]any) {
+	{name: "a required extension is not demanded", over: everywhere, requirement: "R49", card: func(card map[string]any) {
 		asMap(card["capabilities"])["extensions"] = []any{map[string]any{"uri": "https://example.com/must", "required": true}}
 	}},
 	{name: "nobody has to say who they are", requirement: "R29", card: demandKey, header: "Authorization"},

@@ -1,20 +1,25 @@
 package broken
 
 import (
+	"cmp"
+	"context"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/a2agen/a2agen/runtime"
 )
 
-// row breaks one requirement of the agent, in one version over one binding. It has one of the functions, seldom two.
+// row breaks one requirement of the agent, in one version. It has one of the functions, seldom two.
 type row struct {
 	name        string
 	requirement string
-	version     string // "1.0" if empty
-	binding     string // JSON-RPC if empty; "all": the card has every binding of the version
-	ops         string // the operations that are broken, by their names in 1.0; empty: all requests
+	harmless    string   // why no requirement is broken: the whole suite finds nothing
+	version     string   // "1.0" if empty
+	over        []string // the bindings; those of its table if empty
+	ops         string   // the operations that are broken, by their names in 1.0; empty: all requests
 
 	card     func(card map[string]any)
 	request  func(p *proxy, x *exchange)                                 // what the agent is asked instead
@@ -24,12 +29,28 @@ type row struct {
 	document func(x *exchange, doc map[string]any)                       // the whole answer: of JSON-RPC with its envelope
 	event    func(x *exchange, n int, doc any) []any                     // what comes in place of the n-th event of a stream
 	response func(x *exchange, r *http.Response)                         // status and headers
+	body     func(ctx context.Context, from io.ReadCloser) io.ReadCloser // of an answer, as it is sent
 	hook     func(r *http.Request, body map[string]any) (passOn bool)    // a push notification
-	message  func(x *exchange, n int, message []byte) (instead [][]byte) // of gRPC
 	trailer  func(x *exchange, h http.Header)                            // of gRPC
 	header   string                                                      // that the suite has credentials for
-	bare     bool                                                        // events have no "data:"
+	line     func(data string) string                                    // an event of a stream as it is written
+	webhook  bool                                                        // the suite's webhook is needed, which has a socket
+	timeout  time.Duration                                               // of a call
+
+	binding string // the one of over that this is
 }
+
+// together is in the place of a binding where the card of one agent has all of its version.
+const together = "all"
+
+// The bindings of rows.
+var (
+	everywhere = []string{runtime.BindingJSONRPC, runtime.BindingHTTP, runtime.BindingGRPC}
+	inJSON     = everywhere[:2]
+	overRPC    = everywhere[:1]
+	overREST   = everywhere[1:2]
+	overGRPC   = everywhere[2:]
+)
 
 // failure is an error that a row answers in place of the agent.
 type failure map[string]any
@@ -39,37 +60,41 @@ func (r *row) concerns(x *exchange) bool {
 	return r.ops == "" || slices.Contains(strings.Fields(r.ops), x.op)
 }
 
-// tables are the rows by what they break.
+// tables are the rows by what they break, with the bindings over which they do.
 var tables = []struct {
 	breaks string
+	over   []string
 	rows   []*row
 }{
-	{"the card", cardRows},
-	{"messages and tasks", sendRows},
-	{"errors", errorRows},
-	{"the envelope of JSON-RPC", envelopeRows},
-	{"lists", listRows},
-	{"cancel", cancelRows},
-	{"streams and subscriptions", streamRows},
-	{"versions", versionRows},
-	{"capabilities and credentials", capabilityRows},
-	{"push notifications", pushRows},
-	{"HTTP+JSON", restRows},
-	{"0.3", oldRows},
-	{"gRPC of 1.0 and 0.3", grpcRows},
+	{"the card", overRPC, cardRows},
+	{"messages and tasks", everywhere, sendRows},
+	{"errors of JSON-RPC", overRPC, errorRows},
+	{"the envelope of JSON-RPC", overRPC, envelopeRows},
+	{"lists", everywhere, listRows},
+	{"cancel", everywhere, cancelRows},
+	{"streams and subscriptions", everywhere, streamRows},
+	{"what a stream and a task say together", everywhere, agreeRows},
+	{"versions", everywhere, versionRows},
+	{"capabilities and credentials", overRPC, capabilityRows},
+	{"push notifications", overRPC, pushRows},
+	{"HTTP+JSON", overREST, restRows},
+	{"gRPC", overGRPC, grpcRows},
+	{"0.3", overRPC, oldRows},
+	{"nothing: a client cannot tell, or need not mind", everywhere, harmlessRows},
 }
 
-// rows are those of all tables, with what they leave out filled in.
-func rows() (all []*row) {
-	for _, t := range tables {
-		all = append(all, t.rows...)
-	}
-	for _, r := range all {
-		if r.version == "" {
-			r.version = "1.0"
+// rowsOf are the rows of a table, one for each binding, with what they leave out filled in.
+func rowsOf(over []string, rows []*row) (all []*row) {
+	for _, r := range rows {
+		bindings := r.over
+		if bindings == nil {
+			bindings = over
 		}
-		if r.binding == "" {
-			r.binding = runtime.BindingJSONRPC
+		for _, binding := range bindings {
+			one := *r
+			one.version, one.binding = cmp.Or(r.version, "1.0"), binding
+			one.webhook = one.hook != nil || strings.Contains(one.ops, "PushNotificationConfig")
+			all = append(all, &one)
 		}
 	}
 	return all
@@ -153,6 +178,17 @@ func (x *exchange) asked(name string) (any, bool) {
 		return q.Get(name), true
 	}
 	return nil, false
+}
+
+// ask sets a parameter.
+func (x *exchange) ask(name string, value any) {
+	if x.params != nil {
+		x.params[name] = value
+		return
+	}
+	q := x.request.URL.Query()
+	q.Set(name, toText(value))
+	x.request.URL.RawQuery = q.Encode()
 }
 
 // sent is the message of a request.

@@ -6,8 +6,6 @@ import (
 	"io"
 	"net/http"
 	"strings"
-
-	"github.com/a2agen/a2agen/runtime"
 )
 
 // errorInfo is the detail that names an error.
@@ -93,17 +91,18 @@ var versionRows = []*row{
 			x.request.Header.Set("A2A-Version", "1.0")
 		}
 	}},
-	{name: "another version has another error", requirement: "R72", failure: func(_ *exchange, e map[string]any) {
+	{name: "another version has another error", over: overRPC, requirement: "R72", failure: func(_ *exchange, e map[string]any) {
 		if toText(e["code"]) == "-32009" {
 			e["code"], e["data"] = -32600, []any{}
 		}
 	}},
+	{name: "a request without a version is taken", requirement: "R73", over: overRPC, card: noCard("url")},
 	{name: "a patch number is refused", requirement: "R70", request: func(_ *proxy, x *exchange) {
 		if strings.Count(x.request.Header.Get("A2A-Version"), ".") > 1 {
 			x.request.Header.Set("A2A-Version", "99.0")
 		}
 	}},
-	{name: "methods of 0.3 are taken in 1.0", requirement: "R72", request: func(_ *proxy, x *exchange) {
+	{name: "methods of 0.3 are taken in 1.0", over: overRPC, requirement: "R72", request: func(_ *proxy, x *exchange) {
 		if x.version == "0.3" && x.request.Header.Get("A2A-Version") == "1.0" {
 			x.envelope["method"], x.params["id"] = "GetTask", "nobody"
 		}
@@ -117,7 +116,7 @@ var versionRows = []*row{
 // httpStatus sets the status of an error over HTTP+JSON, in the body too.
 func httpStatus(op string, status int, name string) *row {
 	return &row{
-		ops: op, binding: runtime.BindingHTTP,
+		ops:     op,
 		failure: func(_ *exchange, e map[string]any) { e["code"], e["status"] = status, name },
 		response: func(_ *exchange, r *http.Response) {
 			if r.StatusCode >= 400 {
@@ -134,46 +133,37 @@ func named(name, requirement string, r *row) *row {
 }
 
 var restRows = []*row{
-	named("HTTP+JSON: an unknown task is an internal error", "R91", httpStatus("GetTask", http.StatusInternalServerError, "INTERNAL")),
-	named("HTTP+JSON: an unknown task answers 200", "R38", &row{
-		ops: "GetTask", binding: runtime.BindingHTTP,
+	named("an unknown task is an internal error", "R91", httpStatus("GetTask", http.StatusInternalServerError, "INTERNAL")),
+	named("an unknown task answers 200", "R38", &row{
+		ops:      "GetTask",
 		response: func(_ *exchange, r *http.Response) { r.StatusCode = http.StatusOK },
 	}),
-	named("HTTP+JSON: canceling twice is not found", "R91", httpStatus("CancelTask", http.StatusNotFound, "NOT_FOUND")),
-	{name: "HTTP+JSON: an error without details", requirement: "R170", binding: runtime.BindingHTTP,
+	named("canceling twice is not found", "R91", httpStatus("CancelTask", http.StatusNotFound, "NOT_FOUND")),
+	{name: "an error without details", requirement: "R170",
 		failure: func(_ *exchange, e map[string]any) { delete(e, "details") }},
-	{name: "HTTP+JSON: details without a type", requirement: "R169", binding: runtime.BindingHTTP,
+	{name: "details without a type", requirement: "R169",
 		failure: func(_ *exchange, e map[string]any) { remove(e, []string{"details", "@type"}) }},
-	{name: "HTTP+JSON: details of another domain", requirement: "R170", binding: runtime.BindingHTTP,
+	{name: "details of another domain", requirement: "R170",
 		failure: func(_ *exchange, e map[string]any) { put(e, "example.com", []string{"details", "domain"}) }},
-	{name: "HTTP+JSON: an error without a message", requirement: "R42", binding: runtime.BindingHTTP,
+	{name: "an error without a message", requirement: "R42",
 		failure: func(_ *exchange, e map[string]any) { delete(e, "message") }},
-	{name: "HTTP+JSON: the body has another status", requirement: "R42", binding: runtime.BindingHTTP,
+	{name: "the body has another status", requirement: "R42",
 		failure: func(_ *exchange, e map[string]any) { e["code"] = 500 }},
-	{name: "HTTP+JSON: answers as text", requirement: "R153", binding: runtime.BindingHTTP, response: func(_ *exchange, r *http.Response) {
+	{name: "answers as text", requirement: "R153", response: func(_ *exchange, r *http.Response) {
 		if strings.Contains(r.Header.Get("Content-Type"), "json") {
 			r.Header.Set("Content-Type", "text/plain")
 		}
 	}},
-	{name: "HTTP+JSON: state in lower case", requirement: "R94", binding: runtime.BindingHTTP, result: set("completed", "status", "state")},
-	{name: "HTTP+JSON: task without an id", requirement: "R100", binding: runtime.BindingHTTP, result: drop("id")},
-	{name: "HTTP+JSON: an envelope of JSON-RPC", requirement: "R100", binding: runtime.BindingHTTP, ops: "GetTask",
+	{name: "an envelope of JSON-RPC", requirement: "R100", ops: "GetTask",
 		result: func(_ *proxy, _ *exchange, result any) any {
 			return map[string]any{"jsonrpc": "2.0", "id": 1, "result": result}
 		}},
-	{name: "HTTP+JSON: parameters in the query are ignored", requirement: "R165", binding: runtime.BindingHTTP, ops: "GetTask",
+	{name: "parameters in the query are ignored", requirement: "R165", ops: "GetTask",
 		request: func(_ *proxy, x *exchange) { x.request.URL.RawQuery = "" }},
-	{name: "HTTP+JSON: filters in the query are ignored", requirement: "R14", binding: runtime.BindingHTTP, ops: "ListTasks",
+	{name: "filters in the query are ignored", requirement: "R14", ops: "ListTasks",
 		request: func(_ *proxy, x *exchange) {
 			q := x.request.URL.Query()
 			q.Del("contextId")
 			x.request.URL.RawQuery = q.Encode()
 		}},
-	{name: "HTTP+JSON: a stream that begins with an update", requirement: "R10", binding: runtime.BindingHTTP, ops: "SendStreamingMessage", event: withoutFirst},
-	{name: "HTTP+JSON: any version is taken", requirement: "R72", binding: runtime.BindingHTTP, request: func(_ *proxy, x *exchange) {
-		if x.request.Header.Get("A2A-Version") != "" {
-			x.request.Header.Set("A2A-Version", "1.0")
-		}
-	}},
-	{name: "HTTP+JSON: streams that are not declared", requirement: "R47", binding: runtime.BindingHTTP, card: undeclared("streaming")},
 }

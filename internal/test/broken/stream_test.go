@@ -62,11 +62,11 @@ func (p *proxy) writeEvent(to io.Writer, doc any, mine bool) error {
 	if err != nil {
 		return err
 	}
-	prefix := "data: "
-	if mine && p.row.bare {
-		prefix = ""
+	event := "data: " + string(body) + "\n\n"
+	if mine && p.row.line != nil {
+		event = p.row.line(string(body))
 	}
-	_, err = io.WriteString(to, prefix+string(body)+"\n\n")
+	_, err = io.WriteString(to, event)
 	return err
 }
 

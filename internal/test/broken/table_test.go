@@ -1,0 +1,138 @@
+package broken
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+// cell is an agent of found.md: a row over a binding, tried with a contract or without.
+type cell struct{ version, binding, name, with string }
+
+const (
+	withContract    = "with a contract"
+	withoutContract = "without"
+)
+
+const foundPath = "testdata/found.md"
+
+const foundHead = `# What finds which broken agent
+
+Each line is a good agent with one thing broken; see [docs/conformance.md](../../../../docs/conformance.md). The checks are those that cite the requirement and fail, with a
+contract that names what the agent can do, and without one. It is written by ` + "`go test ./internal/test/broken -update`" + `.
+`
+
+// readCells reads what was found before.
+func readCells(t *testing.T) map[cell]string {
+	t.Helper()
+	cells := map[cell]string{}
+	page, err := os.ReadFile(foundPath)
+	if err != nil && !*update {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(page)) {
+		if f := strings.Split(strings.TrimSpace(line), " | "); len(f) == 6 && strings.HasPrefix(f[0], "| ") {
+			for binding := range strings.SplitSeq(f[3], ", ") {
+				cells[cell{f[2], binding, f[0][2:], withContract}] = f[4]
+				cells[cell{f[2], binding, f[0][2:], withoutContract}] = strings.TrimSuffix(f[5], " |")
+			}
+		}
+	}
+	return cells
+}
+
+// holdPages compares found.md, and the numbers in docs/conformance.md, with what is found now.
+func holdPages(t *testing.T, cells map[cell]string) {
+	t.Helper()
+	var list, numbers strings.Builder
+	list.WriteString(foundHead)
+	numbers.WriteString("\n| what is broken | agents | found | without a contract | such as |\n|---|---|---|---|---|\n")
+	total := [3]int{}
+	for _, table := range tables {
+		fmt.Fprintf(&list, "\n## %s\n\n", strings.ToUpper(table.breaks[:1])+table.breaks[1:])
+		list.WriteString("| what is broken | requirement | version | binding | found by | without a contract |\n|---|---|---|---|---|---|\n")
+		counts, such := [3]int{}, []string{}
+		line, over := "", []string{} // one for the bindings over which the same is found
+		flush := func() {
+			if len(over) > 0 {
+				list.WriteString(strings.Replace(line, "BINDINGS", strings.Join(over, ", "), 1))
+			}
+			over = nil
+		}
+		for _, r := range rowsOf(table.over, table.rows) {
+			with, without := cells[cell{r.version, r.binding, r.name, withContract}], cells[cell{r.version, r.binding, r.name, withoutContract}]
+			requirement := r.requirement
+			if r.harmless != "" {
+				requirement = "none: " + r.harmless
+			}
+			next := fmt.Sprintf("| %s | %s | %s | BINDINGS | %s | %s |\n", r.name, requirement, r.version, dash(with), dash(without))
+			if next != line {
+				flush()
+			}
+			line, over = next, append(over, r.binding)
+			counts[0]++
+			for i, found := range []string{with, without} {
+				if found != "" && found != "–" {
+					counts[i+1]++
+				}
+			}
+		}
+		flush()
+		for i := 0; i < len(table.rows) && len(such) < 3; i += (len(table.rows) + 2) / 3 {
+			such = append(such, table.rows[i].name)
+		}
+		fmt.Fprintf(&numbers, "| %s | %d | %d | %d | %s |\n", table.breaks, counts[0], counts[1], counts[2], strings.Join(such, "; "))
+		for i := 0; i < len(total) && table.rows[0].harmless == ""; i++ {
+			total[i] += counts[i]
+		}
+	}
+	fmt.Fprintf(&numbers, "| **all** | %d | %d | %d |  |\n\n", total[0], total[1], total[2])
+	holdFile(t, foundPath, list.String())
+
+	const path, begin, end = "../../../docs/conformance.md", "<!-- broken -->\n", "<!-- end of broken -->"
+	page, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(page), begin)
+	_, after, ok2 := strings.Cut(rest, end)
+	if !ok || !ok2 {
+		t.Fatalf("%s has no place for the broken agents", path)
+	}
+	holdFile(t, path, before+begin+numbers.String()+end+after)
+}
+
+// dash stands for nothing.
+func dash(found string) string {
+	if found == "" {
+		return "–"
+	}
+	return found
+}
+
+// holdFile compares a file with what should be in it, or writes it.
+func holdFile(t *testing.T, path, want string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) == want {
+		return
+	}
+	lines := strings.Split(want, "\n")
+	for i, line := range strings.Split(string(got), "\n") {
+		if i >= len(lines) || line != lines[i] {
+			t.Errorf("%s is stale at line %d: %s\n\tgo test ./internal/test/broken -update", path, i+1, line)
+			return
+		}
+	}
+	t.Errorf("%s is stale: go test ./internal/test/broken -update", path)
+}
