@@ -24,7 +24,7 @@ scaffold:
              are rejected unless --allow-private-network is given.
   scaffold   merges into main.go, Makefile, tests and the other files that were written once what this a2agen would write
              there now: three ways, from the text as it was first written. Where you changed the same lines, both stand
-             in the file between conflict markers.
+             in the file between conflict markers. Imports of packages of a2agen that have moved are rewritten.
   clients    fetches the cards of the agents that the project has clients of, of all that have a url in a2agen.yaml, or a name
              in the catalog, or of those that are named, prints what is different and what callers have to do, and pins them. Only with this word does
              update change a client.`,

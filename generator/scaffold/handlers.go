@@ -220,6 +220,7 @@ const (
 	Unwritten FindingCode = "stub"      // still as the tool wrote it
 	Build     FindingCode = "build"     // it does not compile, says the compiler
 	Elsewhere FindingCode = "elsewhere" // the handlers are in another folder than the configuration says
+	Moved     FindingCode = "moved"     // it imports a package of this module by a path that it no longer has
 )
 
 // Where returns the position as file:line.

@@ -84,7 +84,12 @@ func Check(ctx context.Context, o Options) (CheckReport, error) {
 	if len(r.Drift) == 0 && pl.LockChanges() {
 		r.Drift = append(r.Drift, Drift{Path: output.LockName, State: "outdated", Hint: runGenerate})
 	}
-	if r.Handlers, err = p.findings(h, out); err != nil || !o.Build || lacks != nil {
+	if r.Handlers, err = p.findings(h, out); err != nil {
+		return r, err
+	}
+	old, err := p.oldImports(stubs)
+	r.Handlers = append(r.Handlers, old...)
+	if err != nil || !o.Build || lacks != nil {
 		return r, err
 	}
 	built, why, err := p.build(ctx, pl.Overlay())

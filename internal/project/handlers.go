@@ -62,6 +62,28 @@ func (p *project) freshFindings() ([]scaffold.Finding, error) {
 	return p.judge(h, c, skills)
 }
 
+// oldImports reports the files that import a package of this module by a path that it no longer has: all but those that are generated
+// or about to be written.
+func (p *project) oldImports(written []output.File) (found []scaffold.Finding, err error) {
+	known := map[string]bool{}
+	for _, f := range written {
+		known[f.Path] = true
+	}
+	err = p.eachGoFile(func(name string, src []byte) {
+		if known[name] || p.Lock().Files[name] != "" {
+			return
+		}
+		for _, i := range scaffold.OldImports(src) {
+			f := scaffold.Finding{Code: scaffold.Moved, File: name, Line: i.Line, Message: "import " + i.Old + " -> " + i.New}
+			if p.Recorded(name) {
+				f.Hint = "a2agen update scaffold rewrites it"
+			}
+			found = append(found, f)
+		}
+	})
+	return found, err
+}
+
 func (p *project) judge(h scaffold.Handlers, c *config.Config, skills []byte) ([]scaffold.Finding, error) {
 	name := path.Join(c.Packages.Agent, emit.SkillsFile)
 	wanted, err := scaffold.Wanted(path.Join(p.module, c.Packages.Agent), skills)

@@ -156,7 +156,11 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	}
 	if !o.Force && !o.dry() && note == "" && p.fresh() {
 		r := Report{Fresh: true, Unchanged: len(p.Lock().Files), inputs: slices.Sorted(maps.Keys(p.Lock().Inputs))}
-		r.Handlers, err = p.freshFindings()
+		if r.Handlers, err = p.freshFindings(); err != nil {
+			return r, err
+		}
+		old, err := p.oldImports(nil)
+		r.Handlers = append(r.Handlers, old...)
 		return r, err
 	}
 	out, list := p.generate(ctx, nil, p.Lock().Clients)
@@ -191,6 +195,11 @@ func (p *project) write(ctx context.Context, o Options, out generator.Output, fu
 	if r.Handlers, err = p.findings(h, out); err != nil {
 		return r, err
 	}
+	old, err := p.oldImports(files)
+	if err != nil {
+		return r, err
+	}
+	r.Handlers = append(r.Handlers, old...)
 	if adopted := len(r.Notes) > 0; adopted && out.Model.Agent != nil && h.Empty() {
 		r.Notes = append(r.Notes, out.Config.Packages.Skills+" holds no handlers yet: a2agen init --force adds them, with main.go and tests, and overwrites nothing")
 	}

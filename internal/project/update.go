@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/a2agen/a2agen/generator"
 	"github.com/a2agen/a2agen/generator/config"
@@ -52,6 +53,7 @@ const (
 	InConflict UpdateOutcome = "conflicts"  // both changed the same lines: they stand between conflict markers
 	LeftAlone  UpdateOutcome = "left"       // see the reason
 	Unresolved UpdateOutcome = "unresolved" // it has conflict markers of an earlier update
+	Reimported UpdateOutcome = "imports"    // only paths of imports were changed: the packages have moved
 )
 
 // Undecided reports whether the user must decide about a file.
@@ -157,6 +159,29 @@ func (p *project) mergeScaffold(out generator.Output) ([]output.File, []Scaffold
 			return nil, nil, err
 		}
 	}
+	return p.withNewImports(files, updates)
+}
+
+// withNewImports adds the files that the tool once wrote, and that were not merged, if they import a package by a path that it no
+// longer has.
+func (p *project) withNewImports(files []output.File, updates []ScaffoldUpdate) ([]output.File, []ScaffoldUpdate, error) {
+	for _, name := range slices.Sorted(maps.Keys(p.Lock().Scaffold)) {
+		if !strings.HasSuffix(name, ".go") || slices.ContainsFunc(files, func(f output.File) bool { return f.Path == name }) {
+			continue
+		}
+		src, err := p.ReadFile(name)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && (len(scaffold.OldImports(src)) == 0 || merge.Conflicted(src)) {
+			continue
+		} else if err != nil {
+			return nil, nil, err
+		}
+		f := output.File{Path: name, Kind: output.Merged, Data: scaffold.WithNewImports(src)}
+		base, ok := p.Base(name)
+		f.Base, f.NoBase = scaffold.WithNewImports(base), !ok
+		files = append(files, f)
+		updates = slices.DeleteFunc(updates, func(u ScaffoldUpdate) bool { return u.Path == name })
+		updates = append(updates, ScaffoldUpdate{Path: name, Outcome: Reimported})
+	}
 	return files, updates, nil
 }
 
@@ -218,6 +243,9 @@ func (p *project) mergeFile(f output.File, stub, addMissing bool) (*output.File,
 	}
 	to := &output.File{Path: f.Path, Kind: output.Merged, Data: yours, Base: f.Data}
 	base, ok := p.Base(f.Path)
+	if strings.HasSuffix(f.Path, ".go") { // so that a path that has changed is no difference
+		base, to.Data = scaffold.WithNewImports(base), scaffold.WithNewImports(yours)
+	}
 	switch {
 	case p.Recorded(f.Path) && merge.Conflicted(yours):
 		return nil, ScaffoldUpdate{Outcome: Unresolved, Reason: "it has conflict markers: resolve them, and update again"}, nil
@@ -240,14 +268,15 @@ func (p *project) mergeFile(f output.File, stub, addMissing bool) (*output.File,
 		}
 		return left(fmt.Sprintf("%s uses %s, which it would declare no more: change or delete that file, and update again", user, function))
 	}
-	data, n := merge.Three(base, yours, f.Data, merge.Labels{Ours: "yours", Theirs: "a2agen " + p.tool.Version})
+	data, n := merge.Three(base, to.Data, f.Data, merge.Labels{Ours: "yours", Theirs: "a2agen " + p.tool.Version})
+	edited := !bytes.Equal(base, to.Data)
 	to.Data = data
 	switch {
 	case n > 0 && stub:
 		return left("it is implemented, and the stub is not made for it any more")
 	case n > 0:
 		return to, ScaffoldUpdate{Outcome: InConflict, Conflicts: n}, nil
-	case bytes.Equal(base, yours):
+	case !edited:
 		return to, ScaffoldUpdate{Outcome: Replaced}, nil
 	}
 	return to, ScaffoldUpdate{Outcome: MergedIn}, nil
