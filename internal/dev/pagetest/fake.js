@@ -76,6 +76,8 @@ export async function fake(skills, more = {}) {
   /** @type {any[]} the requests of JSON-RPC, with their headers */
   const asked = [];
   let url = "";
+  /** The error that the next message is answered with. @type {any} */
+  let refusal;
   const card = () => ({
     name: "Fake", description: "A fake.", version: "1", defaultInputModes: ["application/json"], defaultOutputModes: ["application/json"],
     supportedInterfaces: [{ url, protocolBinding: "JSONRPC", protocolVersion: "1.0" }],
@@ -96,6 +98,11 @@ export async function fake(skills, more = {}) {
     const answer = (result) => resp.writeHead(200, { "Content-Type": "application/json" }).end(JSON.stringify({ jsonrpc: "2.0", id, result }));
     /** @param {number} code @param {string} message */
     const refuse = (code, message) => resp.writeHead(200, { "Content-Type": "application/json" }).end(JSON.stringify({ jsonrpc: "2.0", id, error: { code, message } }));
+    if (refusal && method.startsWith("Send")) {
+      resp.writeHead(200, { "Content-Type": "application/json" }).end(JSON.stringify({ jsonrpc: "2.0", id, error: refusal }));
+      refusal = undefined;
+      return;
+    }
     const t = method.startsWith("Send") ? begin(params.message) : tasks.get(params.id);
     if (!t) {
       refuse(-32001, "there is no such task");
@@ -146,6 +153,8 @@ export async function fake(skills, more = {}) {
   url = `http://127.0.0.1:${/** @type {import("node:net").AddressInfo} */ (web.address()).port}`;
   return {
     url, asked, tasks,
+    /** Has the next message answered with an error. @param {any} error */
+    refuses(error) { refusal = error; },
     end() {
       web.closeAllConnections();
       web.close();

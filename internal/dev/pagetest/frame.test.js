@@ -133,6 +133,7 @@ test("a page that is left open over a restart of the command says what to do", a
   const { page, close } = await open(b, first);
   await page.keyboard.press("s");
   await page.getByRole("link", { name: "Get Forecast" }).click();
+  await page.getByLabel("location").fill("Oslo");
   await first.end();
   await page.locator("#notice").filter({ hasText: "a2agen dev does not answer: start it again" }).waitFor();
   await page.getByRole("button", { name: "Send", exact: true }).click();

@@ -40,7 +40,7 @@ test("calls are made as somebody, whose secret nobody sees", async () => {
   await form.getByLabel("location").first().fill("Paris");
   await form.getByRole("button", { name: "Send", exact: true }).click();
   const result = page.getByRole("region", { name: "What came of it" });
-  await result.getByRole("heading", { name: "It refused" }).waitFor();
+  await result.getByRole("heading", { name: "The agent answered with an error" }).waitFor();
   await page.getByRole("tab", { name: "As whom" }).click();
   for (const [name, key] of Object.entries(keys)) {
     if (await page.getByText("Somebody else").isVisible() && !(await page.getByLabel("Name, for you").isVisible())) await page.getByText("Somebody else").click();

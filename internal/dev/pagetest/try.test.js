@@ -126,7 +126,7 @@ test("the same value is JSON, is pasted, and what is no JSON is said", async () 
   assert.deepEqual(JSON.parse(await page.getByLabel("Data, as JSON").inputValue()), value);
   await page.getByLabel("Data, as JSON").fill("{");
   await page.getByRole("button", { name: "Send", exact: true }).click();
-  await page.getByText("this is no JSON").waitFor();
+  await page.getByRole("alert").filter({ hasText: "Not sent: JSON: this is no JSON" }).waitFor();
   assert.equal(sent().length, 0);
   await page.getByLabel("Data, as JSON").fill(JSON.stringify(value));
   await page.getByRole("button", { name: "Send", exact: true }).click();

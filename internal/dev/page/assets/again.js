@@ -1,7 +1,7 @@
 // @ts-check
 // A call once more, with a value changed, and what is different in what came.
 import { call, forms, randomID } from "./agent.js";
-import { button, el, fill, labelled } from "./dom.js";
+import { button, el, fill, form, labelled } from "./dom.js";
 import { ms, stateName } from "./format.js";
 import { headersFor } from "./identity.js";
 import { changed, compared, leaves, typed } from "./leaves.js";
@@ -56,7 +56,7 @@ async function show(root, x, signal) {
       if (!signal.aborted) bad.textContent = /** @type {Error} */ (err).message;
     }
   };
-  fill(root, el("form", { submit: (/** @type {Event} */ e) => { e.preventDefault(); void send(); } },
+  fill(root, form(send, {},
     el("p", { class: "dim" }, "Change a value, or none, and the call is made again in the same version and binding."),
     ...fields.map((f) => f.root), bad,
     el("div", { class: "bar" }, el("button", { class: "main" }, "Run again"), button("As it was", () => fields.forEach((f) => { f.input.value = f.text; })))), result);

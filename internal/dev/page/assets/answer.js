@@ -2,8 +2,10 @@
 // The question of a task that waits for its caller, and the answer to it.
 import { call, forms, known, randomID } from "./agent.js";
 import { composer } from "./composer.js";
-import { el, fill, labelled } from "./dom.js";
+import { el, fill, form, labelled } from "./dom.js";
 import { headersOf } from "./panels.js";
+import { complain, errorBox, refuse, violationsOf } from "./rejection.js";
+import { ended } from "./wait.js";
 
 /**
  * @typedef {{text: string, schema?: any, authorization?: {scheme?: string, scopes?: string[], url?: string, expires?: string}}} Question
@@ -45,31 +47,40 @@ async function questionOf(t, signal) {
 export async function answerBox(root, t, way, signal) {
   /** @type {Question} */
   const q = await questionOf(t, signal).catch(() => ({ text: "" }));
-  if (signal.aborted) return;
+  const asks = JSON.stringify([t.id, t.state, q]);
+  if (signal.aborted || (root.firstChild && root.dataset.asks === asks)) return; // an answer that was not taken stays
+  root.dataset.asks = asks;
   const wantsAuth = t.state === "auth-required";
-  const write = composer({ schema: q.schema, name: "Answer" });
+  const write = composer({ schema: q.schema, name: "Answer", optional: wantsAuth });
   const secret = /** @type {HTMLInputElement} */ (el("input", { type: "password", autocomplete: "off", placeholder: "Bearer …" }));
-  const bad = el("p", { class: "bad", role: "alert" });
-  const send = async () => {
-    bad.textContent = "";
+  const bad = el("div");
+  const send = async (anyway = false) => {
+    fill(bad);
     try {
+      const mistakes = write.check();
+      if (!anyway) refuse(mistakes);
       const parts = await write.parts();
       if (parts.length === 0 && wantsAuth) parts.push({ text: "It is granted." });
-      if (parts.length === 0) throw new Error("there is no answer yet");
       const header = { ...headersOf(t.agent), ...(secret.value ? { Authorization: [secret.value] } : {}) };
-      await call(t.agent, {
+      const id = await call(t.agent, {
         ...way, operation: "SendStreamingMessage", header,
         request: { message: { messageId: randomID(), role: "ROLE_USER", taskId: t.id, contextId: t.context || undefined, parts } },
       });
+      await ended(id, signal);
+      const { response, events } = await forms(id, 0, signal);
+      const said = [response, ...events].find((f) => f.error !== undefined);
+      if (!said) return;
+      fill(bad, errorBox(said, id));
+      if (box.contains(document.activeElement)) write.reject(violationsOf(said.error));
     } catch (err) {
-      bad.textContent = /** @type {Error} */ (err).message;
+      if (!signal.aborted) complain(bad, /** @type {Error} */ (err), () => void send(true));
     }
   };
-  const form = el("form", { class: "question", submit: (/** @type {Event} */ e) => { e.preventDefault(); void send(); }, keydown: (/** @type {KeyboardEvent} */ e) => { if (e.key === "Enter" && (e.ctrlKey || e.metaKey)) void send(); } },
+  const box = form(send, { class: "question" },
     el("h3", {}, wantsAuth ? "It needs an authorization" : "It asks"), el("p", { class: "said" }, q.text || (wantsAuth ? "Something has to be granted." : "(without words)")),
     q.authorization ? authorization(q.authorization) : null,
     write.root, wantsAuth ? labelled("Header Authorization of the answer", secret) : null, bad, el("button", { class: "main" }, wantsAuth ? "It is granted: go on" : "Answer"));
-  fill(root, form);
+  fill(root, box);
 }
 
 /** @param {NonNullable<Question["authorization"]>} a */

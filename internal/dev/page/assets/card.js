@@ -2,7 +2,7 @@
 // The card of an agent: as it is published, what callers cannot do with it, and what is different from another one.
 import { known } from "./agent.js";
 import { ask } from "./api.js";
-import { button, copy, el, fill, labelled, select, tabs } from "./dom.js";
+import { button, copy, el, fill, form, labelled, select, tabs } from "./dom.js";
 import { go } from "./route.js";
 import { on, state } from "./state.js";
 
@@ -134,7 +134,7 @@ async function diff(root, signal) {
     }
   };
   fill(root, el("p", { class: "dim" }, "What callers have to do who go by an earlier card, when the card of the files is published."),
-    el("form", { class: "bar", submit: (/** @type {Event} */ e) => { e.preventDefault(); void compare(url.value.trim()); } },
+    form(() => compare(url.value.trim()), { class: "bar", novalidate: false },
       made ? button("From the last commit", () => void compare("commit")) : null,
       labelled("From what an agent publishes at", url), el("label", {}, closed, " at an address that is not public"), el("button", { class: "main" }, "Compare")), result);
 }

@@ -59,6 +59,20 @@ export function newID() {
 }
 
 /**
+ * A form that is sent by its button, by Enter, and from anywhere in it with Control. It is judged by who sends it.
+ * @param {() => unknown} send
+ * @param {Record<string, Attribute>} attributes
+ * @param {...Child} children
+ */
+export function form(send, attributes, ...children) {
+  return el("form", {
+    novalidate: true, ...attributes,
+    submit: (e) => { e.preventDefault(); void send(); },
+    keydown: (e) => { if (e.key === "Enter" && (e.ctrlKey || e.metaKey)) { e.preventDefault(); void send(); } },
+  }, ...children);
+}
+
+/**
  * A control with its label before it.
  * @param {string} label
  * @param {HTMLElement} control

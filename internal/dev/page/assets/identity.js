@@ -1,7 +1,7 @@
 // @ts-check
 // As whom the page calls: identities with credentials, which the command keeps.
 import { ask } from "./api.js";
-import { announce, button, el, fill, labelled, select } from "./dom.js";
+import { announce, button, el, fill, form, labelled, select } from "./dom.js";
 
 /** @typedef {{name: string, credential: string, place: string, user?: boolean, description?: string, problem?: string}} Scheme */
 /** @typedef {{name: string, schemes: string[]}} Identity */
@@ -94,6 +94,6 @@ function makeForm(agent, k, made) {
       bad.textContent = /** @type {Error} */ (err).message;
     }
   };
-  return el("details", { open: !k.identities.length }, el("summary", {}, "Somebody else"), el("form", { submit: (/** @type {Event} */ e) => { e.preventDefault(); void make(); } },
+  return el("details", { open: !k.identities.length }, el("summary", {}, "Somebody else"), form(make, {},
     labelled("Name, for you", name), ...fields, bad, el("button", { class: "main" }, "Add, and call so")));
 }

@@ -1,7 +1,7 @@
 // @ts-check
 // A webhook for push notifications, and what came to it.
 import { ask, textOf } from "./api.js";
-import { announce, button, copy, el, fill, labelled, select } from "./dom.js";
+import { announce, button, copy, el, fill, form, labelled, select } from "./dom.js";
 import { bytes, stateName } from "./format.js";
 import { virtualList } from "./list.js";
 import { go } from "./route.js";
@@ -77,7 +77,7 @@ function drawAddress(root, inbox, load) {
   };
   fill(root, el("h2", {}, "A webhook of your own"), shown("Address", inbox.url), shown("Token", inbox.token),
     el("div", { class: "bar" }, button("Copy as taskPushNotificationConfig of a message", () => void copy(`"taskPushNotificationConfig": ${config}`))),
-    el("form", { class: "bar", submit: (/** @type {Event} */ e) => { e.preventDefault(); void set(Number(status.value)); } },
+    form(() => set(Number(status.value)), { class: "bar" },
       labelled("Refuse with", status), labelled("so many (empty: all)", left), el("button", { type: "submit" }, "Refuse"), button("Take all", () => void set(200)),
       el("span", { class: "answer", role: "status" }, answerText(inbox.answer))));
 }

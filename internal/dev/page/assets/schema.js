@@ -1,21 +1,25 @@
 // @ts-check
-// Forms from JSON Schemas (2020-12). What no field can show is a field of JSON: there is always a way to say it. What a
-// schema demands is a hint and no obstacle, because what the agent says to a wrong input is worth seeing, too.
-import { button, el, fill, newID, select } from "./dom.js";
+// Forms from JSON Schemas (2020-12). What no field can show is a field of JSON: there is always a way to say it.
+import { announce, button, el, fill, newID, select } from "./dom.js";
+import { deepest, fits, isObject, joined, judge, mayHaveMore, missing, resolve, same, typeOf } from "./rules.js";
 
 /**
- * A field of a form. get returns undefined for a value that is left out, and throws an Error for one that is none.
- * @typedef {{root: HTMLElement, get: () => unknown}} Field
+ * A field of a form. get returns undefined for a value that is left out, and throws an Error for one that is none. mark
+ * shows a mistake at the field, and with "" none any more; children are the fields of its members.
+ * @typedef {{name: string, root: HTMLElement, get: () => unknown, mistakes: () => Mistake[], mark: Mark, children?: () => [string, Field][]}} Field
  */
+
+/** What is inside a group. @typedef {Omit<Field, "name" | "mark">} Inside */
+/** @typedef {(text: string) => void} Mark */
+/** @typedef {{field: {name: string, mark: Mark}, text: string}} Mistake */
 
 /** @typedef {any} Schema */
 
 /**
  * Where a field is: the schema that references are looked up in, how deep, and what it is called.
- * @typedef {{whole: Schema, depth: number, name: string, required: boolean, hint?: string}} At
+ * @typedef {{whole: Schema, depth: number, name: string, required: boolean}} At
  */
 
-const deepest = 8; // objects in one another that are shown without being asked for
 const mostFields = 200;
 const mostChoices = 500;
 
@@ -73,122 +77,6 @@ function shown(at, schema, value) {
   return jsonField(at, s, value);
 }
 
-/** @param {unknown} x @returns {x is Record<string, any>} */
-function isObject(x) {
-  return typeof x === "object" && x !== null && !Array.isArray(x);
-}
-
-/** @param {Schema} s @returns {string | undefined} */
-function typeOf(s) {
-  if (typeof s.type === "string") return s.type;
-  if (isObject(s.properties) || isObject(s.additionalProperties) || isObject(s.patternProperties)) return "object";
-  if (s.items !== undefined || s.prefixItems) return "array";
-  if (s.format || s.minLength !== undefined || s.pattern) return "string";
-  if (s.minimum !== undefined || s.maximum !== undefined || s.multipleOf !== undefined) return "number";
-  return undefined;
-}
-
-/**
- * A schema without references and allOf, as far as they lead somewhere in the whole; undefined for one that leads nowhere.
- * @param {Schema} whole
- * @param {Schema} schema
- * @param {number} [steps]
- * @returns {Schema}
- */
-function resolve(whole, schema, steps = 0) {
-  if (schema === true) return {};
-  if (!isObject(schema) || steps > 30) return undefined;
-  let s = schema;
-  const ref = s.$ref ?? s.$dynamicRef;
-  if (typeof ref === "string") {
-    const target = resolve(whole, lookup(whole, ref), steps + 1);
-    if (!isObject(target)) return undefined;
-    const { $ref: _, $dynamicRef: __, ...beside } = s;
-    s = { ...target, ...beside, title: beside.title ?? target.title ?? ref.split("/").pop() };
-  }
-  if (Array.isArray(s.allOf)) {
-    const { allOf, ...rest } = s;
-    s = rest;
-    for (const part of allOf) {
-      const p = resolve(whole, part, steps + 1);
-      if (!isObject(p)) return undefined;
-      s = merged(s, p);
-    }
-  }
-  return s;
-}
-
-/** What both of two schemas say. @param {Schema} a @param {Schema} b @returns {Schema} */
-function merged(a, b) {
-  const s = { ...b, ...a };
-  if (a.properties || b.properties) s.properties = { ...b.properties, ...a.properties };
-  if (a.required || b.required) s.required = [...new Set([a.required, b.required].flatMap((r) => (Array.isArray(r) ? r : [])))];
-  return s;
-}
-
-/** @param {Schema} whole @param {string} ref @returns {Schema} */
-function lookup(whole, ref) {
-  if (ref === "#") return whole;
-  if (!ref.startsWith("#/")) return anchored(whole, ref.slice(1));
-  let at = whole;
-  for (const token of ref.slice(2).split("/")) {
-    const key = decodeURIComponent(token).replaceAll("~1", "/").replaceAll("~0", "~");
-    if ((!isObject(at) && !Array.isArray(at)) || !Object.hasOwn(at, key)) return undefined;
-    at = /** @type {any} */ (at)[key];
-  }
-  return at;
-}
-
-/** @param {Schema} whole @param {string} name @returns {Schema} */
-function anchored(whole, name) {
-  return Object.values(whole?.$defs ?? {}).find((d) => isObject(d) && (d.$anchor === name || d.$dynamicAnchor === name));
-}
-
-/** An alternative, with what is said of all of them. @param {Schema} whole @param {Schema} s @param {Schema} option @returns {Schema} */
-function joined(whole, s, option) {
-  const { oneOf: _, anyOf: __, title: ___, description: ____, ...common } = s;
-  const o = resolve(whole, option);
-  return isObject(o) ? merged(o, common) : option;
-}
-
-/**
- * Whether a value is of the kind that a schema's field holds. Details are the agent's affair.
- * @param {Schema} whole
- * @param {Schema} schema
- * @param {unknown} v
- * @param {number} [depth]
- * @param {{steps: number}} [left] how much is looked at: choices within choices can be without end
- * @returns {boolean}
- */
-function fits(whole, schema, v, depth = 0, left = { steps: 10_000 }) {
-  if (left.steps-- <= 0) return true;
-  const s = resolve(whole, schema);
-  if (!isObject(s) || depth > deepest) return true;
-  if ("const" in s) return same(s.const, v);
-  if (Array.isArray(s.enum)) return s.enum.some((e) => same(e, v));
-  const options = s.oneOf ?? s.anyOf;
-  if (Array.isArray(options)) return options.some((o) => fits(whole, joined(whole, s, o), v, depth + 1, left));
-  if (Array.isArray(s.type)) return s.type.some((type) => fits(whole, { ...s, type }, v, depth + 1, left));
-  switch (typeOf(s)) {
-    case "object":
-      return isObject(v) && (Array.isArray(s.required) ? s.required : []).every((/** @type {string} */ k) => Object.hasOwn(v, k) || !isObject(s.properties?.[k]) || !("const" in s.properties[k])) &&
-        Object.entries(s.properties ?? {}).every(([k, p]) => !Object.hasOwn(v, k) || fits(whole, p, v[k], depth + 1, left)) &&
-        (mayHaveMore(s) || Object.keys(v).every((k) => Object.hasOwn(s.properties ?? {}, k)));
-    case "array": return Array.isArray(v) && v.every((e, i) => fits(whole, s.prefixItems?.[i] ?? s.items ?? true, e, depth + 1, left));
-    case "string": return typeof v === "string";
-    case "integer": return Number.isInteger(v);
-    case "number": return typeof v === "number";
-    case "boolean": return typeof v === "boolean";
-    case "null": return v === null;
-  }
-  return true;
-}
-
-/** @param {unknown} a @param {unknown} b */
-function same(a, b) {
-  return JSON.stringify(a) === JSON.stringify(b);
-}
-
 /** What a reader has to know of a field, in words. @param {At} at @param {Schema} s */
 function hint(at, s) {
   const words = [typeof s?.type === "string" ? s.type : "", s?.format ?? "", at.required ? "required" : ""];
@@ -201,21 +89,83 @@ function hint(at, s) {
 }
 
 /**
- * A control with its label and hints.
+ * A place for what is wrong with a control, or a group of some, which goes when that is changed.
+ * @param {HTMLElement} control
+ * @returns {{bad: HTMLElement, mark: Mark}}
+ */
+export function noted(control) {
+  const bad = el("span", { class: "bad", id: newID() });
+  const about = control.getAttribute("aria-describedby");
+  /** @type {Mark} */
+  const mark = (text) => {
+    if (!text && !bad.textContent) return;
+    bad.textContent = text && [bad.textContent, text].filter(Boolean).join("; ");
+    control.classList.toggle("wrong", text !== "");
+    if (control.matches("input, select, textarea")) control.setAttribute("aria-invalid", String(text !== ""));
+    control.setAttribute("aria-describedby", [text && bad.id, about].filter(Boolean).join(" "));
+  };
+  control.addEventListener("input", () => mark("")); // not when it is left: what is below would move under a click
+  return { bad, mark };
+}
+
+/**
+ * A field that has one value: a control with its label, its hints, and what is wrong with it.
  * @param {At} at
  * @param {Schema} s
  * @param {HTMLElement} control
+ * @param {() => unknown} get
  * @param {...HTMLElement} more
+ * @returns {Field}
  */
-function row(at, s, control, ...more) {
+function leaf(at, s, control, get, ...more) {
   control.id = newID();
   const hintID = newID();
   const about = isObject(s) && s.description ? String(s.description) : "";
   control.setAttribute("aria-describedby", hintID);
   if (at.required && control.tagName !== "OUTPUT") control.setAttribute("aria-required", "true");
-  return el("div", { class: "field" },
-    el("span", {}, el("label", { for: control.id }, title(at, s)), " ", el("span", { class: "dim", id: hintID }, hint(at, s), about ? el("span", { class: "about" }, about) : null)),
-    control, ...more);
+  const { bad, mark } = noted(control);
+  /** @type {Field} */
+  const field = {
+    name: title(at, s), get, mark,
+    root: el("div", { class: "field" },
+      el("span", {}, el("label", { for: control.id }, title(at, s)), " ", el("span", { class: "dim", id: hintID }, hint(at, s), about ? el("span", { class: "about" }, about) : null)),
+      control, bad, ...more),
+    mistakes() {
+      if (/** @type {HTMLInputElement} */ (control).validity?.badInput) return [{ field, text: "this is not complete" }];
+      try {
+        const v = get();
+        return v === undefined ? (at.required ? [{ field, text: missing }] : []) : judged(field, at, s, () => v);
+      } catch (err) {
+        return [{ field, text: /** @type {Error} */ (err).message }];
+      }
+    },
+  };
+  return field;
+}
+
+/**
+ * How a value breaks the schema of a field, each finding at the field of its place.
+ * @param {Field} field
+ * @param {At} at
+ * @param {Schema} s
+ * @param {() => unknown} get
+ * @returns {Mistake[]}
+ */
+function judged(field, at, s, get) {
+  try {
+    return judge(at.whole, s, get()).map(({ path, text }) => placed(field, path, text));
+  } catch { // a member has no value, which its field says, or a schema is none: then the agent judges
+    return [];
+  }
+}
+
+/** What is wrong at a path below a field, at the field that is there, or is nearest. @param {Field} field @param {string} path ".stops[0].city", or with any index as a name: ".stops.0.city" @param {string} text @returns {Mistake} */
+export function placed(field, path, text) {
+  for (const [name, child] of field.children?.() ?? []) {
+    const start = ["." + name, `[${name}]`].find((w) => path.startsWith(w) && /^([.[]|$)/.test(path.slice(w.length)));
+    if (start) return placed(child, path.slice(start.length), text);
+  }
+  return { field, text: path ? `${path.replace(/^\./, "")}: ${text}` : text };
 }
 
 /** @param {At} at @param {Schema} s */
@@ -231,39 +181,36 @@ function title(at, s) {
  * @returns {Field}
  */
 function jsonField(at, s, value) {
-  const area = /** @type {HTMLTextAreaElement} */ (el("textarea", { class: "mono", spellcheck: "false", rows: 3, placeholder: "JSON", input: () => { bad.textContent = problemOf(area.value); } }));
-  const bad = el("span", { class: "bad", role: "alert" });
+  const area = /** @type {HTMLTextAreaElement} */ (el("textarea", { class: "mono", spellcheck: "false", rows: 3, placeholder: "JSON" }));
   area.value = value === undefined ? "" : JSON.stringify(value, null, 1);
-  return { root: row({ ...at, name: title(at, s) + " (JSON)" }, s, area, bad), get: () => parse(area.value, at.name) };
+  const field = leaf({ ...at, name: title(at, s) + " (JSON)" }, s, area, () => parse(area.value));
+  area.addEventListener("input", () => {
+    try {
+      field.get();
+    } catch (err) {
+      field.mark(/** @type {Error} */ (err).message);
+    }
+  });
+  return field;
 }
 
 /** @param {string} text */
-function problemOf(text) {
-  try {
-    parse(text, "");
-    return "";
-  } catch (err) {
-    return /** @type {Error} */ (err).message;
-  }
-}
-
-/** @param {string} text @param {string} name */
-function parse(text, name) {
+export function parse(text) {
   if (text.trim() === "") return undefined;
   try {
     return JSON.parse(text);
   } catch (err) {
-    throw new Error((name ? name + ": " : "") + "this is no JSON: " + /** @type {Error} */ (err).message);
+    throw new Error("this is no JSON: " + /** @type {Error} */ (err).message);
   }
 }
 
 /** @param {At} at @param {Schema} s @param {unknown} value @returns {Field} */
 function constField(at, s, value) {
   if (at.required || value !== undefined) {
-    return { root: row(at, s, el("output", {}, JSON.stringify(s.const))), get: () => s.const };
+    return leaf(at, s, el("output", {}, JSON.stringify(s.const)), () => s.const);
   }
   const box = /** @type {HTMLInputElement} */ (el("input", { type: "checkbox" }));
-  return { root: row({ ...at, name: `${title(at, s)}: ${JSON.stringify(s.const)}` }, s, box), get: () => (box.checked ? s.const : undefined) };
+  return leaf({ ...at, name: `${title(at, s)}: ${JSON.stringify(s.const)}` }, s, box, () => (box.checked ? s.const : undefined));
 }
 
 /** @param {At} at @param {Schema} s @param {unknown} value @returns {Field} */
@@ -272,33 +219,28 @@ function enumField(at, s, value) {
   const chosen = s.enum.findIndex((/** @type {unknown} */ e) => same(e, value));
   const list = select([...(none ? /** @type {[string, string][]} */ ([["", ""]]) : []),
     ...s.enum.map((/** @type {unknown} */ e, /** @type {number} */ i) => [String(i), typeof e === "string" ? e : JSON.stringify(e)])], chosen < 0 ? "" : String(chosen), () => {});
-  return { root: row(at, s, list), get: () => (list.value === "" ? undefined : s.enum[Number(list.value)]) };
+  return leaf(at, s, list, () => (list.value === "" ? undefined : s.enum[Number(list.value)]));
 }
 
 /** @param {At} at @param {Schema} s @param {unknown} value @returns {Field} */
 function booleanField(at, s, value) {
   const list = select([["", ""], ["true", "true"], ["false", "false"]], value === undefined ? "" : String(value), () => {});
-  return { root: row(at, s, list), get: () => (list.value === "" ? undefined : list.value === "true") };
+  return leaf(at, s, list, () => (list.value === "" ? undefined : list.value === "true"));
 }
 
 /** @param {At} at @param {Schema} s @param {unknown} value @returns {Field} */
 function numberField(at, s, value) {
   const input = /** @type {HTMLInputElement} */ (el("input", { inputmode: s.type === "integer" ? "numeric" : "decimal", autocomplete: "off", placeholder: s.default ?? null }));
   input.value = value === undefined ? "" : String(value);
-  return {
-    root: row(at, s, input),
-    get() {
-      const text = input.value.trim();
-      if (text === "") return undefined;
-      const n = Number(text);
-      if (!Number.isFinite(n)) throw new Error(`${at.name}: ${text} is no number`);
-      return n;
-    },
-  };
+  return leaf(at, s, input, () => {
+    const text = input.value.trim();
+    const n = Number(text);
+    return text === "" ? undefined : Number.isFinite(n) ? n : text;
+  });
 }
 
 /** Kinds of input for formats of strings. @type {Record<string, string>} */
-const inputs = { date: "date", "date-time": "datetime-local", time: "time", email: "email", uri: "url" };
+const inputs = { date: "date", "date-time": "datetime-local", email: "email", uri: "url" };
 
 /** @param {At} at @param {Schema} s @param {unknown} value @returns {Field} */
 function stringField(at, s, value) {
@@ -307,20 +249,17 @@ function stringField(at, s, value) {
   // A browser shows and takes a time in its own zone; one with a zone is written in UTC.
   const timed = kind === "datetime-local";
   const shown = value === undefined ? "" : timed ? localTime(String(value)) : String(value);
-  if (value !== undefined && ((kind === "date" && !/^\d{4}-\d\d-\d\d$/.test(shown)) || (kind === "time" && !/^\d\d:\d\d(:\d\d)?$/.test(shown)) || (timed && !shown))) return jsonField(at, s, value);
+  if (value !== undefined && ((kind === "date" && !/^\d{4}-\d\d-\d\d$/.test(shown)) || (timed && !shown))) return jsonField(at, s, value);
   const long = s.maxLength > 200 || /\n/.test(shown) || s.contentMediaType;
   const input = /** @type {HTMLInputElement} */ (long ? el("textarea", { rows: 3 }) : el("input", { type: kind, step: timed ? "any" : null, autocomplete: "off", placeholder: typeof s.default === "string" ? s.default : null }));
   input.value = shown;
   let touched = false;
   input.addEventListener("input", () => { touched = true; });
-  return {
-    root: row(at, s, input),
-    get() {
-      if (!touched) return value;
-      if (input.value === "") return undefined;
-      return timed ? new Date(input.value).toISOString().replace(/\.000Z$/, "Z") : input.value;
-    },
-  };
+  return leaf(at, s, input, () => {
+    if (!touched) return value;
+    if (input.value === "") return undefined;
+    return timed ? new Date(input.value).toISOString().replace(/\.000Z$/, "Z") : input.value;
+  });
 }
 
 /** @param {string} text of RFC 3339 */
@@ -342,7 +281,7 @@ function fileField(at, s, value) {
       said.textContent = file ? `${file.name}, ${file.size} B` : "";
     },
   }));
-  return { root: row(at, s, input, said), get: () => encoded };
+  return leaf(at, s, input, () => encoded, said);
 }
 
 /** @param {Blob} file @returns {Promise<string>} */
@@ -358,30 +297,43 @@ export async function base64(file) {
  * @param {At} at
  * @param {Schema} s
  * @param {unknown} value
- * @param {(value: any) => Field} make makes the fields
+ * @param {(value: any) => Inside} make makes the fields
  * @returns {Field}
  */
 function group(at, s, value, make) {
+  /** @type {Inside} */
   let now = make(value);
   let json = false;
-  const body = el("div", {}, now.root);
-  const bad = el("span", { class: "bad", role: "alert" });
+  const body = el("div", { click: () => mark("") }, now.root);
   const toggle = button("as JSON", () => {
     try {
       const value = now.get();
       if (json && value !== undefined && !fits(at.whole, s, value)) throw new Error("no form shows this value");
       json = !json;
-      now = json ? jsonField({ ...at, required: false }, s, value) : make(value);
-      bad.textContent = "";
+      now = json ? jsonField(at, s, value) : make(value);
+      mark("");
       toggle.textContent = json ? "as a form" : "as JSON";
       fill(body, now.root);
     } catch (err) {
-      bad.textContent = /** @type {Error} */ (err).message;
+      const { message } = /** @type {Error} */ (err);
+      mark("");
+      mark(message);
+      announce(message);
     }
   }, { class: "small" });
   const about = s.description ? el("p", { class: "dim about" }, String(s.description)) : null;
   const legend = el("legend", {}, title(at, s), " ", el("span", { class: "dim" }, hint(at, s)));
-  return { root: el("fieldset", {}, legend, about, at.depth === 0 ? null : toggle, bad, body), get: () => now.get() };
+  const root = el("fieldset", { tabindex: -1 }, legend);
+  const { bad, mark } = noted(root);
+  root.append(...[about, at.depth === 0 ? null : toggle, bad, body].filter((e) => e !== null));
+  /** @type {Field} */
+  const field = {
+    name: title(at, s), root, get: () => now.get(), mark,
+    children: () => now.children?.() ?? [],
+    // Members are judged by their fields, which know what was chosen.
+    mistakes: () => (json ? now.mistakes() : [...judged(field, at, s, now.get).filter((m) => m.field === field), ...now.mistakes()]),
+  };
+  return field;
 }
 
 /**
@@ -396,18 +348,22 @@ function optional(at, s, value, make) {
   if (value !== undefined || (at.required && at.depth <= deepest)) return make(value);
   /** @type {Field | undefined} */
   let inner;
+  /** @type {Mark} */
+  let mark;
   const root = el("div", { class: "field" });
   const show = () => {
-    fill(root, inner ? inner.root : null, button(inner ? `Leave ${title(at, s)} out` : `Add ${title(at, s)}`, () => { inner = inner ? undefined : make(undefined); show(); }, { class: "small" }),
-      inner ? null : el("span", { class: "dim" }, hint(at, s), " ", s.description ?? ""));
+    const add = button(inner ? `Leave ${title(at, s)} out` : `Add ${title(at, s)}`, () => { inner = inner ? undefined : make(undefined); show(); }, { class: "small" });
+    const note = noted(add);
+    mark = inner?.mark ?? note.mark;
+    fill(root, inner ? inner.root : null, add, note.bad, inner ? null : el("span", { class: "dim" }, hint(at, s), " ", s.description ?? ""));
   };
   show();
-  return { root, get: () => inner?.get() };
-}
-
-/** @param {Schema} s */
-function mayHaveMore(s) {
-  return s.additionalProperties !== false && s.unevaluatedProperties !== false;
+  /** @type {Field} */
+  const field = {
+    name: title(at, s), root, get: () => inner?.get(), mark: (text) => mark(text), children: () => inner?.children?.() ?? [],
+    mistakes: () => inner?.mistakes() ?? (at.required ? [{ field, text: missing }] : []),
+  };
+  return field;
 }
 
 /** @param {At} at @param {Schema} s @param {unknown} value @returns {Field} */
@@ -423,7 +379,7 @@ function objectField(at, s, value) {
  * @param {Schema} s
  * @param {string[]} names
  * @param {Record<string, unknown>} value
- * @returns {Field}
+ * @returns {Inside}
  */
 function properties(at, s, names, value) {
   const required = new Set(Array.isArray(s.required) ? s.required : []);
@@ -435,6 +391,8 @@ function properties(at, s, names, value) {
   const map = others.length > 0 || (asked && mayHaveMore(s)) ? mapField(at, values, others.map((k) => [k, value[k]])) : undefined;
   return {
     root: el("div", {}, ...fields.map(([, f]) => f.root), map?.root),
+    children: () => [...fields, ...(map?.children() ?? [])],
+    mistakes: () => [...fields.flatMap(([, f]) => f.mistakes()), ...(map?.mistakes() ?? [])],
     // Names are whatever an agent says: "__proto__" is one as any other.
     get: () => Object.fromEntries([...fields.map(([name, f]) => [name, f.get()]), ...(map?.get() ?? [])].filter(([, v]) => v !== undefined)),
   };
@@ -453,21 +411,28 @@ function own(o, name) {
  */
 function mapField(at, values, entries) {
   const list = el("div");
-  /** @type {{name: HTMLInputElement, field: Field}[]} */
+  /** @type {{name: HTMLInputElement, field: Field, mark: Mark}[]} */
   const rows = [];
   /** @param {string} name @param {unknown} value */
   const add = (name, value) => {
     const key = /** @type {HTMLInputElement} */ (el("input", { "aria-label": `Name in ${at.name}`, autocomplete: "off", placeholder: "name" }));
     key.value = name;
-    const r = { name: key, field: build({ whole: at.whole, depth: at.depth + 1, name: "value", required: true }, values, value) };
+    const { bad, mark } = noted(key);
+    const r = { name: key, mark, field: build({ whole: at.whole, depth: at.depth + 1, name: "value", required: true }, values, value) };
     rows.push(r);
-    const root = el("div", { class: "item" }, key, r.field.root, button("Remove", () => { rows.splice(rows.indexOf(r), 1); root.remove(); }, { class: "small" }));
+    const root = el("div", { class: "item" }, key, bad, r.field.root, button("Remove", () => { rows.splice(rows.indexOf(r), 1); root.remove(); }, { class: "small" }));
     list.append(root);
   };
   entries.forEach(([k, v]) => add(k, v));
   return {
     root: el("div", {}, list, button(`Add a member to ${at.name}`, () => add("", undefined), { class: "small" })),
     get: () => rows.filter((r) => r.name.value !== "").map((r) => /** @type {[string, unknown]} */ ([r.name.value, r.field.get() ?? null])),
+    children: () => rows.map((r) => /** @type {[string, Field]} */ ([r.name.value, r.field])),
+    /** @returns {Mistake[]} */
+    mistakes: () => rows.flatMap((r, i) => {
+      const wrong = r.name.value === "" ? "it has no name" : rows.findIndex((o) => o.name.value === r.name.value) < i ? "this name is there already" : "";
+      return [...(wrong ? [{ field: { name: `a member of ${at.name}`, mark: r.mark }, text: wrong }] : []), ...r.field.mistakes()];
+    }),
   };
 }
 
@@ -476,7 +441,7 @@ function arrayField(at, s, value) {
   return optional(at, s, value, (value) => group(at, s, value, (v) => items(at, s, v ?? Array(Math.min(s.minItems ?? 0, 20)).fill(undefined))));
 }
 
-/** @param {At} at @param {Schema} s @param {unknown[]} values @returns {Field} */
+/** @param {At} at @param {Schema} s @param {unknown[]} values @returns {Inside} */
 function items(at, s, values) {
   const list = el("div");
   /** @type {{field: Field, root: HTMLElement}[]} */
@@ -506,6 +471,8 @@ function items(at, s, values) {
   return {
     root: el("div", {}, list, button(`Add to ${at.name}`, () => { add(undefined); show(); }, { class: "small" })),
     get: () => rows.map((r) => r.field.get() ?? null),
+    children: () => rows.map((r, i) => /** @type {[string, Field]} */ ([String(i), r.field])),
+    mistakes: () => rows.flatMap((r) => r.field.mistakes()),
   };
 }
 
@@ -538,5 +505,9 @@ function choiceField(at, s, options, value) {
   show(value);
   const list = select([...(at.required ? [] : /** @type {[string, string][]} */ ([["-1", "(left out)"]])),
     ...options.map((o, i) => /** @type {[string, string]} */ ([String(i), choiceName(at.whole, o, i)]))], String(chosen), (n) => { chosen = Number(n); show(); });
-  return { root: el("div", { class: "choice" }, row(at, s, list), body), get: () => inner?.get() };
+  const top = leaf(at, s, list, () => inner?.get());
+  return {
+    ...top, root: el("div", { class: "choice" }, top.root, body), mistakes: () => inner?.mistakes() ?? [],
+    mark: (text) => (inner ?? top).mark(text), children: () => inner?.children?.() ?? [],
+  };
 }

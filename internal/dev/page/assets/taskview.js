@@ -3,7 +3,7 @@
 import { call } from "./agent.js";
 import { ask } from "./api.js";
 import { answerBox } from "./answer.js";
-import { button, copy, el, fill, labelled, tabs } from "./dom.js";
+import { button, copy, el, fill, form, labelled, tabs } from "./dom.js";
 import { headersOf, taskPanels } from "./panels.js";
 import { link } from "./route.js";
 import { on, state } from "./state.js";
@@ -80,7 +80,7 @@ export function showTask(root, agent, id, signal) {
     el("div", { class: "bar" }, el("h2", {}, "Task ", el("a", { href: link("tasks", agent, id) }, id.slice(0, 8))), status, t.skill ? el("span", { class: "dim" }, t.skill) : null,
       button("Copy id", () => void copy(id), { class: "small" })),
     el("div", { class: "bar" }, cancel, button("Ask how it stands", () => void act("GetTask")), stop,
-      el("form", { class: "bar", submit: (/** @type {Event} */ e) => { e.preventDefault(); void act("SubscribeToTask", after.value.trim()); } },
+      form(() => act("SubscribeToTask", after.value.trim()), { class: "bar" },
         labelled("after event", after), el("button", {}, "Subscribe"))),
     bad, question, tabs("Of this task", taskPanels, taskPanels.some((p) => p.id === panel) ? panel : taskPanels[0].id, show), body);
   changed();

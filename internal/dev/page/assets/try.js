@@ -2,8 +2,9 @@
 // Calls of skills: what they take as a form, and what came of it beside it.
 import { call, forms, known, randomID } from "./agent.js";
 import { composer } from "./composer.js";
-import { button, el, fill, labelled, select, tabs } from "./dom.js";
+import { button, el, fill, form, labelled, select, tabs } from "./dom.js";
 import { headersOf, tryPanels } from "./panels.js";
+import { complain, errorBox, refuse, violationsOf } from "./rejection.js";
 import { go, link } from "./route.js";
 import { agent, on, state } from "./state.js";
 import { task } from "./task.js";
@@ -15,7 +16,7 @@ import { showTask } from "./taskview.js";
  */
 
 /**
- * What panels of Try look at. draft throws when the form holds something that is no value.
+ * What panels of Try look at. draft throws when something is wrong with what the form holds.
  * @typedef {{agent: number, skill: string, known: import("./agent.js").Known, draft: () => Promise<Draft>}} Trying
  */
 
@@ -105,8 +106,11 @@ function showForm(root, result, k, skill, again, signal) {
   const way = select(ways, ways.find(([, text]) => text === last.way)?.[0] ?? "0", () => { last.way = way.selectedOptions[0]?.text ?? ""; });
   const operation = select([["SendStreamingMessage", "Stream"], ["SendMessage", "Send and wait"], ["now", "Send, and do not wait"]], last.operation, (o) => { last.operation = o; });
   const context = /** @type {HTMLInputElement} */ (el("input", { autocomplete: "off", placeholder: "a new one" }));
-  const bad = el("p", { class: "bad", role: "alert" });
-  const draft = async () => {
+  const bad = el("div");
+  /** @param {boolean} [anyway] with its mistakes */
+  const draft = async (anyway) => {
+    const mistakes = write.check();
+    if (!anyway) refuse(mistakes);
     const i = k.interfaces[Number(way.value)];
     if (!i) throw new Error("the card has no interface that a2agen speaks");
     const parts = await write.parts();
@@ -120,19 +124,16 @@ function showForm(root, result, k, skill, again, signal) {
       request: { message, ...(now ? { configuration: { returnImmediately: true } } : {}) }, header: headersOf(number),
     };
   };
-  const send = async () => {
-    bad.textContent = "";
+  const send = async (anyway = false) => {
+    fill(bad);
     try {
-      const { agent, binding, version, operation, request, header } = await draft();
-      follow(result, await call(agent, { binding, version, operation, request, header }));
+      const { agent, binding, version, operation, request, header } = await draft(anyway);
+      follow(result, await call(agent, { binding, version, operation, request, header }), (said) => { if (box.contains(document.activeElement)) write.reject(said); });
     } catch (err) {
-      bad.textContent = /** @type {Error} */ (err).message;
+      complain(bad, /** @type {Error} */ (err), () => void send(true));
     }
   };
-  const form = el("form", {
-    submit: (/** @type {Event} */ e) => { e.preventDefault(); void send(); },
-    keydown: (/** @type {KeyboardEvent} */ e) => { if (e.key === "Enter" && (e.ctrlKey || e.metaKey)) { e.preventDefault(); void send(); } },
-  }, el("h2", {}, skill?.name || skill?.id || "Whatever fits"), skill?.description ? el("p", { class: "dim about" }, skill.description) : null, write.root,
+  const box = form(send, {}, el("h2", {}, skill?.name || skill?.id || "Whatever fits"), skill?.description ? el("p", { class: "dim about" }, skill.description) : null, write.root,
   el("div", { class: "bar" }, labelled("By", way), labelled("How", operation), labelled("Conversation", context)), bad, el("button", { class: "main", "aria-keyshortcuts": "Control+Enter" }, "Send"));
   const panel = el("div");
   /** @type {Trying} */
@@ -146,7 +147,7 @@ function showForm(root, result, k, skill, again, signal) {
     fill(panel);
     tryPanels.find((p) => p.id === id)?.show(panel, trying, inner.signal);
   };
-  fill(root, form, tryPanels.length ? tabs("More about this call", tryPanels, tryPanels[0].id, show) : null, panel);
+  fill(root, box, tryPanels.length ? tabs("More about this call", tryPanels, tryPanels[0].id, show) : null, panel);
   if (tryPanels.length) show(tryPanels[0].id);
   if (again) void sayAgain(write, Number(again), bad, signal);
   return write;
@@ -163,9 +164,9 @@ async function sayAgain(write, id, bad, signal) {
   try {
     const { request } = await forms(id, 0, signal);
     fillWith(write, request.form?.message?.parts ?? []);
-    if (request.problem) bad.textContent = `call #${id}: ${request.problem}`;
+    if (request.problem) throw new Error(`call #${id}: ${request.problem}`);
   } catch (err) {
-    if (!signal.aborted) bad.textContent = /** @type {Error} */ (err).message;
+    if (!signal.aborted) fill(bad, el("p", { class: "bad", role: "alert" }, /** @type {Error} */ (err).message));
   }
 }
 
@@ -176,8 +177,9 @@ let following;
  * Shows what comes of a call: its task, or its answer if it makes none.
  * @param {HTMLElement} root
  * @param {number} id
+ * @param {(said: import("./rejection.js").Violation[]) => void} reject is told what the agent finds wrong with the input
  */
-function follow(root, id) {
+function follow(root, id, reject) {
   following?.abort();
   const end = following = new AbortController();
   let shown = "";
@@ -189,7 +191,7 @@ function follow(root, id) {
       showTask(root, s.agent, s.task, end.signal);
     } else if (!shown && s.state !== "running") {
       shown = "answer";
-      void showAnswer(root, id, end.signal);
+      void showAnswer(root, id, reject, end.signal);
     }
   };
   fill(root, el("p", { class: "dim", role: "status" }, `Call #${id} is under way.`));
@@ -201,9 +203,10 @@ function follow(root, id) {
  * Shows an answer without a task: a message, or an error.
  * @param {HTMLElement} root
  * @param {number} id
+ * @param {(said: import("./rejection.js").Violation[]) => void} reject
  * @param {AbortSignal} signal
  */
-async function showAnswer(root, id, signal) {
+async function showAnswer(root, id, reject, signal) {
   /** @type {import("./agent.js").Forms} */
   let f;
   try {
@@ -213,9 +216,14 @@ async function showAnswer(root, id, signal) {
     return;
   }
   const said = f.response.form || f.response.error || f.response.problem ? f.response : f.events.at(-1) ?? f.response;
+  if (said.error !== undefined || said.problem) {
+    fill(root, errorBox(said, id));
+    reject(violationsOf(said.error));
+    return;
+  }
   const text = (said.form?.message?.parts ?? []).map((/** @type {any} */ p) => p.text ?? "").filter(Boolean).join("\n");
-  fill(root, el("h2", {}, said.error ? "It refused" : "It answered"), text ? el("p", { class: "said" }, text) : null,
-    el("pre", { tabindex: 0, class: said.error ? "bad" : "" }, JSON.stringify(said.form ?? said.error ?? said.problem ?? null, null, 2)), el("p", {}, el("a", { href: link("traffic", id) }, `Call #${id} in Traffic`)));
+  fill(root, el("h2", {}, "It answered"), text ? el("p", { class: "said" }, text) : null,
+    el("pre", { tabindex: 0 }, JSON.stringify(said.form ?? null, null, 2)), el("p", {}, el("a", { href: link("traffic", id) }, `Call #${id} in Traffic`)));
 }
 
 /** Opens the form with what a call said. @param {string} skill @param {number} id */

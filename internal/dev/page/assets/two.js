@@ -4,6 +4,7 @@ import { call, forms } from "./agent.js";
 import { button, el, fill, labelled } from "./dom.js";
 import { stateName } from "./format.js";
 import { headersAs, identities, selectIdentity } from "./identity.js";
+import { errorBox } from "./rejection.js";
 import { link } from "./route.js";
 import { ended } from "./wait.js";
 
@@ -63,7 +64,7 @@ async function one(root, d, name, signal) {
   const f = await forms(id, 0, signal);
   const last = f.events.at(-1) ?? f.response;
   fill(root, el("h3", {}, "As " + called(name)), el("p", {}, stateName(s.outcome) || "status " + s.status, " ", el("a", { href: link("traffic", id) }, "#" + id)),
-    el("pre", { tabindex: 0, class: last.error ? "bad" : "" }, JSON.stringify(last.form ?? last.error ?? last.problem ?? s.problem ?? null, null, 1)));
+    last.error !== undefined || last.problem ? errorBox(last, id) : el("pre", { tabindex: 0 }, JSON.stringify(last.form ?? s.problem ?? null, null, 1)));
   return s;
 }
 
