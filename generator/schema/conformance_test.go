@@ -232,24 +232,48 @@ func ask(t *testing.T, dir string, cases []conformance) [][]verdict {
 	return verdicts
 }
 
-func TestEmittedTypesGiveTheVerdictOfTheStandard(t *testing.T) {
+// inquiry is what one subject asks of emitted code, and what it holds the answers to.
+type inquiry struct {
+	name  string
+	cases []conformance
+	hold  func(t *testing.T, roots []schema.Root, verdicts [][]verdict)
+}
+
+// TestEmittedCode compiles the schemas of all subjects into one program: compiling and linking take longer than all answers.
+func TestEmittedCode(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles a program")
 	}
-	cases := allCases()
+	schema.AddEven(t)
+	inquiries := []inquiry{standard(), limits(t), randomOnes(t), keyedOnes(t), unwritable()}
+	var cases []conformance
+	for _, q := range inquiries {
+		cases = append(cases, q.cases...)
+	}
 	res := compileCases(t, cases)
 	verdicts := ask(t, module(t, res), cases)
-	for i, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			oracle := oracleFor(t, c, res.Roots[i].Bundle)
-			for j, test := range c.tests {
-				checkVerdict(t, test, verdicts[i][j], oracle)
-				if valid := evaluate(t, res.Roots[i].Bundle, test.json); test.stricter == "" && valid != (test.at == "ok") {
-					t.Errorf("%s: the evaluator says %v, emitted code %v", test.json, valid, !valid)
-				}
-			}
-		})
+	for _, q := range inquiries {
+		n := len(q.cases)
+		t.Run(q.name, func(t *testing.T) { q.hold(t, res.Roots[:n], verdicts[:n]) })
+		res.Roots, verdicts = res.Roots[n:], verdicts[n:]
 	}
+}
+
+func standard() inquiry {
+	cases := allCases()
+	return inquiry{"gives the verdict of the standard", cases, func(t *testing.T, roots []schema.Root, verdicts [][]verdict) {
+		for i, c := range cases {
+			t.Run(c.name, func(t *testing.T) {
+				oracle := oracleFor(t, c, roots[i].Bundle)
+				for j, test := range c.tests {
+					checkVerdict(t, test, verdicts[i][j], oracle)
+					if valid := evaluate(t, roots[i].Bundle, test.json); test.stricter == "" && valid != (test.at == "ok") {
+						t.Errorf("%s: the evaluator says %v, emitted code %v", test.json, valid, !valid)
+					}
+				}
+			})
+		}
+	}}
 }
 
 // evaluate is what the generator thinks of an instance.

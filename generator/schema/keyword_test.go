@@ -30,14 +30,9 @@ var limited = map[string]struct{ schema, bad string }{
 	"even":             {`{"type":"integer","even":true,"minimum":3}`, `3`},
 }
 
-// TestALimitIsCheckedJudgedAndKeptTo holds the parts of a row to one another, and with the made-up keyword that a row
-// is all that there is of one: emitted code checks it, the generator judges by it in the same words, a sample keeps to
-// it.
-func TestALimitIsCheckedJudgedAndKeptTo(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiles a program")
-	}
-	schema.AddEven(t)
+// limits holds the parts of a row to one another, and with the made-up keyword that a row is all that there is of one:
+// emitted code checks it, the generator judges by it in the same words, a sample keeps to it.
+func limits(t *testing.T) inquiry {
 	var cases []conformance
 	for _, name := range schema.Limits() {
 		test, ok := limited[name]
@@ -47,25 +42,25 @@ func TestALimitIsCheckedJudgedAndKeptTo(t *testing.T) {
 		}
 		cases = append(cases, conformance{name: name, schema: test.schema, tests: []instance{{json: test.bad}}})
 	}
-	res := compileCases(t, cases)
-	verdicts := ask(t, module(t, res), cases)
-	for i, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			judge, err := schema.NewEvaluator(res.Roots[i].Bundle)
-			if err != nil {
-				t.Fatal(err)
-			}
-			said, err := judge.Problem("", []byte(c.tests[0].json))
-			got := verdicts[i][0].Violations
-			if err != nil || said == "" || len(got) != 1 || got[0].Message != said && c.name != "uniqueItems" {
-				t.Errorf("emitted code says %v, the generator %q, %v", got, said, err)
-			}
-			sample, ok := moved(res.Roots[i].Ref.Type.Of)
-			if said, err := judge.Problem("", []byte(sample)); err != nil || said != "" || !ok {
-				t.Errorf("sample %s: %s, %v", sample, said, err)
-			}
-		})
-	}
+	return inquiry{"a limit is checked, judged and kept to", cases, func(t *testing.T, roots []schema.Root, verdicts [][]verdict) {
+		for i, c := range cases {
+			t.Run(c.name, func(t *testing.T) {
+				judge, err := schema.NewEvaluator(roots[i].Bundle)
+				if err != nil {
+					t.Fatal(err)
+				}
+				said, err := judge.Problem("", []byte(c.tests[0].json))
+				got := verdicts[i][0].Violations
+				if err != nil || said == "" || len(got) != 1 || got[0].Message != said && c.name != "uniqueItems" {
+					t.Errorf("emitted code says %v, the generator %q, %v", got, said, err)
+				}
+				sample, ok := moved(roots[i].Ref.Type.Of)
+				if said, err := judge.Problem("", []byte(sample)); err != nil || said != "" || !ok {
+					t.Errorf("sample %s: %s, %v", sample, said, err)
+				}
+			})
+		}
+	}}
 }
 
 // moved is a sample that was moved to the limits of a root.

@@ -9,6 +9,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v5"
 
 	"github.com/a2agen/a2agen/generator/emit"
+	"github.com/a2agen/a2agen/generator/schema"
+	"github.com/a2agen/a2agen/internal/test/gotool"
 )
 
 // randomSchemas makes schemas out of what is understood, combined without plan, and instances that are nearly valid.
@@ -109,16 +111,21 @@ func (r randomSchemas) value(depth int) any {
 	return object
 }
 
-// TestRandomSchemasAcceptNothingThatTheStandardRefuses holds emitted code against the oracle. What it refuses although the
-// standard does not is counted: oneOf in oneOf, and nothing else, may be read more strictly.
-func TestRandomSchemasAcceptNothingThatTheStandardRefuses(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiles a program")
+// tries is how many random schemas a test tries: A2A_LONG, which .ci/run sets, multiplies it.
+func tries(n, more int) int {
+	if gotool.IsLong() {
+		return n * more
 	}
+	return n
+}
+
+// randomOnes holds emitted code against the oracle, which must refuse what it refuses. What emitted code refuses although the
+// standard does not is counted: oneOf in oneOf, and nothing else, may be read more strictly.
+func randomOnes(t *testing.T) inquiry {
 	const seed = 77
 	r := randomSchemas{rand.New(rand.NewPCG(seed, 1))}
 	var cases []conformance
-	for len(cases) < 60 {
+	for len(cases) < tries(15, 4) {
 		text, err := json.Marshal(map[string]any{"type": "object", "required": []string{"v"}, "properties": map[string]any{"v": r.schema(3)}})
 		if err != nil {
 			t.Fatal(err)
@@ -136,36 +143,36 @@ func TestRandomSchemasAcceptNothingThatTheStandardRefuses(t *testing.T) {
 		}
 		cases = append(cases, c)
 	}
-	res := compileCases(t, cases)
-	verdicts := ask(t, module(t, res), cases)
-	var valid, stricter int
-	for i, c := range cases {
-		for _, s := range oracleFor(t, c, res.Roots[i].Bundle) {
-			for j, test := range c.tests {
-				accepted, ok := checkRandom(t, c, test, verdicts[i][j], s)
-				if same := evaluate(t, res.Roots[i].Bundle, test.json); same != ok {
-					t.Errorf("%s\nthe evaluator says %v of %s, the standard %v", c.schema, same, test.json, ok)
-				}
-				if ok {
-					valid++
-				}
-				if ok && !accepted {
-					stricter++
+	return inquiry{"accepts nothing that the standard refuses", cases, func(t *testing.T, roots []schema.Root, verdicts [][]verdict) {
+		var valid, stricter int
+		for i, c := range cases {
+			for _, s := range oracleFor(t, c, roots[i].Bundle) {
+				for j, test := range c.tests {
+					accepted, ok := checkRandom(t, c, test, verdicts[i][j], s)
+					if same := evaluate(t, roots[i].Bundle, test.json); same != ok {
+						t.Errorf("%s\nthe evaluator says %v of %s, the standard %v", c.schema, same, test.json, ok)
+					}
+					if ok {
+						valid++
+					}
+					if ok && !accepted {
+						stricter++
+					}
 				}
 			}
 		}
-	}
-	t.Logf("%d valid instances, %d of them refused", valid, stricter)
-	if valid < 300 || stricter*20 > valid {
-		t.Errorf("%d valid instances, %d of them refused", valid, stricter)
-	}
+		t.Logf("%d valid instances, %d of them refused", valid, stricter)
+		if valid < 5*len(cases) || stricter*20 > valid {
+			t.Errorf("%d valid instances, %d of them refused", valid, stricter)
+		}
+	}}
 }
 
 // TestRandomSchemasMakeGoThatParses holds every schema that is taken to code that gofmt reads.
 func TestRandomSchemasMakeGoThatParses(t *testing.T) {
 	r := randomSchemas{rand.New(rand.NewPCG(23, 1))}
-	taken := 0
-	for range 3000 {
+	taken, all := 0, tries(300, 10)
+	for range all {
 		text, err := json.Marshal(r.schema(4))
 		if err != nil {
 			t.Fatal(err)
@@ -179,7 +186,7 @@ func TestRandomSchemasMakeGoThatParses(t *testing.T) {
 			t.Fatalf("%s\n%.300s", text, err)
 		}
 	}
-	if taken < 1000 {
+	if taken < all/3 {
 		t.Errorf("only %d schemas were taken", taken)
 	}
 }
@@ -212,15 +219,12 @@ func (r randomSchemas) keyed() map[string]any {
 	return s
 }
 
-// TestWhatIsReadCanBeWritten holds objects with rules about their keys, whose properties may be absent or null, to it
+// keyedOnes holds objects with rules about their keys, whose properties may be absent or null, to it
 // that what was valid is valid when it is written.
-func TestWhatIsReadCanBeWritten(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiles a program")
-	}
+func keyedOnes(t *testing.T) inquiry {
 	r := randomSchemas{rand.New(rand.NewPCG(28, 1))}
 	var cases []conformance
-	for len(cases) < 60 {
+	for len(cases) < tries(20, 3) {
 		s := r.keyed()
 		text, err := json.Marshal(s)
 		if err != nil {
@@ -248,46 +252,45 @@ func TestWhatIsReadCanBeWritten(t *testing.T) {
 		}
 		cases = append(cases, c)
 	}
-	res := compileCases(t, cases)
-	verdicts := ask(t, module(t, res), cases)
-	valid := 0
-	for i, c := range cases {
-		for _, s := range oracleFor(t, c, res.Roots[i].Bundle) {
-			for j, test := range c.tests {
-				got := verdicts[i][j]
-				if accepted, ok := checkRandom(t, c, test, got, s); accepted != ok {
-					t.Errorf("%s\n%s: %v, the standard says %v", c.schema, test.json, got.Violations, ok)
-				} else if ok {
-					valid++
-				}
-				if len(got.Violations) > 0 {
-					continue
-				}
-				if got.Encode != "" || got.Again != string(got.Out) {
-					t.Errorf("%s\nreads %s, writes %s (%s), then %s", c.schema, test.json, got.Out, got.Encode, got.Again)
+	return inquiry{"writes what it has read", cases, func(t *testing.T, roots []schema.Root, verdicts [][]verdict) {
+		valid := 0
+		for i, c := range cases {
+			for _, s := range oracleFor(t, c, roots[i].Bundle) {
+				for j, test := range c.tests {
+					got := verdicts[i][j]
+					if accepted, ok := checkRandom(t, c, test, got, s); accepted != ok {
+						t.Errorf("%s\n%s: %v, the standard says %v", c.schema, test.json, got.Violations, ok)
+					} else if ok {
+						valid++
+					}
+					if len(got.Violations) > 0 {
+						continue
+					}
+					if got.Encode != "" || got.Again != string(got.Out) {
+						t.Errorf("%s\nreads %s, writes %s (%s), then %s", c.schema, test.json, got.Out, got.Encode, got.Again)
+					}
 				}
 			}
 		}
-	}
-	if valid < 1000 {
-		t.Errorf("only %d valid instances", valid)
-	}
+		if valid < 16*len(cases) {
+			t.Errorf("only %d valid instances", valid)
+		}
+	}}
 }
 
-// docs/json-schema.md names what can be read and not written.
-func TestWhatIsReadAndCannotBeWrittenIsWhatTheDocsName(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiles a program")
-	}
+// unwritable is what can be read and not written: docs/json-schema.md names it.
+func unwritable() inquiry {
 	cases := []conformance{
 		{name: "properties that are ignored count", schema: `{"type":"object","minProperties":1,"properties":{"a":{"type":"string"}}}`, tests: []instance{ok(`{"zzz":1}`)}},
 		{name: "a default is one property more", schema: `{"type":"object","maxProperties":1,"properties":{"a":{"type":"integer","default":1},"b":{"type":"string"}}}`, tests: []instance{ok(`{"b":"x"}`)}},
 	}
-	for i, verdicts := range ask(t, module(t, compileCases(t, cases)), cases) {
-		if got := verdicts[0]; len(got.Violations) > 0 || got.Encode == "" {
-			t.Errorf("%s: read %v, written %s", cases[i].name, got.Violations, got.Out)
+	return inquiry{"cannot write what the docs name", cases, func(t *testing.T, _ []schema.Root, verdicts [][]verdict) {
+		for i, c := range cases {
+			if got := verdicts[i][0]; len(got.Violations) > 0 || got.Encode == "" {
+				t.Errorf("%s: read %v, written %s", c.name, got.Violations, got.Out)
+			}
 		}
-	}
+	}}
 }
 
 // checkRandom compares one verdict with the oracle's, and what was written with what the schema says of it.

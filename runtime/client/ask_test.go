@@ -3,6 +3,7 @@ package client_test
 import (
 	"encoding/base64"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -30,48 +31,47 @@ func faultIs(t *testing.T, err error, want rpc.AskFault) *rpc.AskError {
 func TestAQuestionIsAnsweredDaysLater(t *testing.T) {
 	for _, version := range []string{"1.0", "0.3"} {
 		over(t, func(t *testing.T, binding string) {
-			for _, later := range bindings {
-				t.Run(version+"/"+later, func(t *testing.T) {
-					synctest.Test(t, func(t *testing.T) {
-						f := startFaulty(t, binding, version)
-						defer f.stop()
-						first := f.dial(f.card(keyed))
-						_, err := chat.Call(t.Context(), first, rpc.Say("ask"))
-						var ask *rpc.InputRequiredError
-						if !errors.As(err, &ask) {
-							t.Fatal(err)
-						}
-						token := ask.Token()
-						first.Close()
-						if token == "" || len(token) > 300 || strings.Trim(token, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") != "" {
-							t.Fatalf("the token %q", token)
-						}
-						time.Sleep(72 * time.Hour)
-						f.binding = later
-						c := f.dial(f.card(keyed))
-						defer c.Close()
-						again, err := c.Ask(t.Context(), token)
-						if err != nil || again.Prompt != "which one?" || again.TaskID != ask.TaskID || again.ContextID != ask.ContextID || again.Token() == "" {
-							t.Fatalf("%+v, %v", again, err)
-						}
-						_, err = other.Answer(t.Context(), c, again, runtime.Text("b"))
-						if fault := faultIs(t, err, rpc.AskOtherSkill); fault.Skill != "chat" {
-							t.Errorf("got %+v", fault)
-						}
-						r, err := chat.Answer(t.Context(), c, again, runtime.Text("b"))
-						if err != nil || r.Text() != "you said b" {
-							t.Errorf("%+v, %v", r, err)
-						}
-						_, err = c.Ask(t.Context(), token)
-						if fault := faultIs(t, err, rpc.AskEnded); fault.Result.Text() != "you said b" {
-							t.Errorf("got %+v", fault)
-						}
-						time.Sleep(100 * time.Hour)
-						_, err = c.Ask(t.Context(), token)
-						faultIs(t, err, rpc.AskGone)
-					})
+			later := bindings[(slices.Index(bindings, binding)+1)%len(bindings)]
+			t.Run(version+"/"+later, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					f := startFaulty(t, binding, version)
+					defer f.stop()
+					first := f.dial(f.card(keyed))
+					_, err := chat.Call(t.Context(), first, rpc.Say("ask"))
+					var ask *rpc.InputRequiredError
+					if !errors.As(err, &ask) {
+						t.Fatal(err)
+					}
+					token := ask.Token()
+					first.Close()
+					if token == "" || len(token) > 300 || strings.Trim(token, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") != "" {
+						t.Fatalf("the token %q", token)
+					}
+					time.Sleep(72 * time.Hour)
+					f.binding = later
+					c := f.dial(f.card(keyed))
+					defer c.Close()
+					again, err := c.Ask(t.Context(), token)
+					if err != nil || again.Prompt != "which one?" || again.TaskID != ask.TaskID || again.ContextID != ask.ContextID || again.Token() == "" {
+						t.Fatalf("%+v, %v", again, err)
+					}
+					_, err = other.Answer(t.Context(), c, again, runtime.Text("b"))
+					if fault := faultIs(t, err, rpc.AskOtherSkill); fault.Skill != "chat" {
+						t.Errorf("got %+v", fault)
+					}
+					r, err := chat.Answer(t.Context(), c, again, runtime.Text("b"))
+					if err != nil || r.Text() != "you said b" {
+						t.Errorf("%+v, %v", r, err)
+					}
+					_, err = c.Ask(t.Context(), token)
+					if fault := faultIs(t, err, rpc.AskEnded); fault.Result.Text() != "you said b" {
+						t.Errorf("got %+v", fault)
+					}
+					time.Sleep(100 * time.Hour)
+					_, err = c.Ask(t.Context(), token)
+					faultIs(t, err, rpc.AskGone)
 				})
-			}
+			})
 		})
 	}
 }

@@ -18,7 +18,7 @@ func TestComparingCardsTakesLinearTime(t *testing.T) {
 		}
 		return s
 	}
-	growth.Linear(t, 2000, func(n int) func() {
+	growth.Linear(t, 500, func(n int) func() {
 		old, now := card(n, "a"), card(n, "b")
 		return func() {
 			w, c := new(cards), &Client{links: linkSet{all: []*link{{}}}}

@@ -11,7 +11,7 @@ import (
 // Factor is how much larger the second size is, and slack how much more than that the time may grow. Quadratic work grows by Factor*Factor.
 const (
 	Factor = 8
-	slack  = 3
+	slack  = 4
 )
 
 // noise is a time that cannot be told from noise: as much for the larger size is linear.

@@ -155,7 +155,7 @@ func TestTLS(t *testing.T) {
 			t.Errorf("%s: %v", url, err)
 		}
 	}
-	c := dial(t, "https://"+addr, nil)
+	c := dial(t, "https://"+addr, nil, client.Policy(client.CallPolicy{Attempts: 1}))
 	if _, err := c.SendMessage(t.Context(), hello()); err == nil || !strings.Contains(err.Error(), "certificate") {
 		t.Errorf("a certificate that nobody vouches for: %v", err)
 	}

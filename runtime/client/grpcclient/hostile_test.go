@@ -91,7 +91,7 @@ func TestAHostileAgentIsSurvived(t *testing.T) {
 		web := serve(t, attack)
 		for how, call := range calls {
 			t.Run(how+"/"+name, func(t *testing.T) {
-				c := dial(t, web.Listener.Addr().String(), nil, client.IdleTimeout(60*time.Millisecond), client.Reattach(1), client.MaxResponse(2<<20), client.MaxEvent(64<<10))
+				c := dial(t, web.Listener.Addr().String(), nil, client.IdleTimeout(20*time.Millisecond), client.Policy(client.CallPolicy{Attempts: 1}), client.Reattach(1), client.MaxResponse(2<<20), client.MaxEvent(64<<10))
 				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 				defer cancel()
 				var err error
@@ -122,7 +122,7 @@ func TestASilentSendIsWaitedFor(t *testing.T) {
 		w.Header().Set("Grpc-Status", "5")
 		w.Header().Set("Grpc-Message", "Task not found")
 	})
-	c := dial(t, web.Listener.Addr().String(), nil, client.IdleTimeout(50*time.Millisecond))
+	c := dial(t, web.Listener.Addr().String(), nil, client.IdleTimeout(50*time.Millisecond), client.Policy(client.CallPolicy{Attempts: 1}))
 	if _, err := c.SendMessage(t.Context(), hello()); !errors.Is(err, a2art.ErrTaskNotFound) {
 		t.Errorf("send: %v", err)
 	}
