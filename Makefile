@@ -15,10 +15,10 @@ PLATFORMS := windows/amd64 darwin/arm64 linux/386 linux/arm js/wasm
 demo: ## scaffold an agent from a real card, build it, talk to it, kill it and go on
 	@$(GO) run ./internal/demo
 
-test: ## the tests that need only Go: this module, then each example as its user would run it (A2A_LONG=1: those that compile dozens of programs, too)
+test: ## the tests that need only Go: this module, then each example as its user would run it (A2A_LONG=1: those that compile dozens of programs, need PostgreSQL or try more, too)
 	$(GO) test -vet=off $(PATIENCE) $(TESTFLAGS) $(PACKAGES)
 	@for d in $(EXAMPLES); do echo "== $$d"; (cd $$d && $(GO) test -vet=off $(TESTFLAGS) ./...) || exit 1; done
-	@test -n "$$A2A_LONG" || echo "$$(git grep -Ew 'gotool[.]Long[(]t[)]|^\[!long\] skip' -- '*_test.go' '*.txtar' | wc -l) groups of tests that compile dozens of programs were not run: set A2A_LONG=1, as .ci/run does"
+	@test -n "$$A2A_LONG" || echo "$$(git grep -Ew 'gotool[.]Long[(]t[)]|^\[!long\] skip' -- '*_test.go' '*.txtar' | wc -l) groups of tests that compile dozens of programs, and those on PostgreSQL, were not run: set A2A_LONG=1, as .ci/run does"
 	@test -n "$$A2A_SPEC" || echo "$$(git grep -E 'official[.]Folder[(]|[^ ] published[(]t|[(]published[(]t' -- '*_test.go' | wc -l) checks against the official documents were not run: set A2A_SPEC to their folder (internal/test/official says what is in it)"
 
 build: ## bin/a2agen
@@ -37,8 +37,10 @@ lint: ## formatting and static analysis
 
 # SQLite is C that was translated to Go: it keeps its data in memory of its own, where the detector sees nothing, and
 # looking there made its tests take nine times as long. Hashing a password shares nothing, and takes twice as long.
-race: ## the runtime and the test kit under the race detector, and without it what it would miscount or make too slow
-	$(GO) test -race -gcflags=modernc.org/...=-race=false -gcflags=crypto/internal/fips140/...=-race=false -vet=off $(PATIENCE) $(TESTFLAGS) ./runtime/... ./testkit/... ./internal/taskstate
+RACE := -race -gcflags=modernc.org/...=-race=false -gcflags=crypto/internal/fips140/...=-race=false -vet=off
+
+race: ## the runtime, but for the store on PostgreSQL (make replicas), and the test kit under the race detector, and without it what it would miscount or make too slow
+	$(GO) test $(RACE) $(PATIENCE) $(TESTFLAGS) $$($(GO) list ./runtime/... ./testkit/... ./internal/taskstate | grep -v '/store/postgres$$')
 	$(GO) test -vet=off $(TESTFLAGS) -run 'Allocations|LosesNothing' ./runtime/server ./testkit/fault
 
 # What is compiled here is vetted and not run. Without inlining it takes a quarter of the time.
@@ -47,7 +49,7 @@ cross: ## vet for other systems and for small machines, and test the codecs on 3
 	GOARCH=386 $(GO) test -vet=off $(TESTFLAGS) ./runtime/wire/... ./runtime/check
 
 interop: ## a2agen and other implementations call each other, over every binding and version they have (downloads them, into PEERS if that is a folder; WRITE=1 writes docs/interop.md)
-	cd interop && $(GO) test -vet=off $(TESTFLAGS) ./...
+	cd interop && A2A_LONG=1 $(GO) test -vet=off $(TESTFLAGS) ./...
 	cd bench && $(GO) test -vet=off $(TESTFLAGS) ./...
 	cd interop && $(GO) run ./cmd/matrix $(if $(WRITE),-write) $(if $(PEERS),-keep $(PEERS))
 	cd interop && $(GO) run ./cmd/issuers
@@ -59,23 +61,25 @@ bench: ## the comparison table: bare net/http, the peers, a2agen
 figures: ## what a message enters, the types with the most methods, the names that users see, and what agents link (this alone: go run ./internal/measure -linked)
 	@$(GO) run ./internal/measure
 
-seeds: ## a minute of random runs of instances that share a store, and beside them of the two stores, which do the same steps
-	@$(MAKE) --no-print-directory -j2 --output-sync=target seeds-of-runs seeds-of-stores
+seeds: RUNS ?= 60s
+seeds: STORES ?= 15s
+seeds: ## random runs of instances that share a store, RUNS long, and beside them of the two stores, which do the same steps, in four modes, each STORES long
+	@$(MAKE) --no-print-directory -j2 --output-sync=target RUNS=$(RUNS) STORES=$(STORES) seeds-of-runs seeds-of-stores
 
 seeds-of-runs:
-	A2A_SEEDS=60s $(GO) test -count=1 -vet=off -run '^TestNothingIsLostOrDoubled$$' -v ./runtime/internal/engine
+	A2A_SEEDS=$(RUNS) $(GO) test -count=1 -vet=off -run '^TestNothingIsLostOrDoubled$$' -v ./runtime/internal/engine
 
-seeds-of-stores: # four modes of 15 seconds
-	A2A_SEEDS=15s $(GO) test -count=1 -vet=off -run '^TestSQLiteIsAStore$$/^Differential$$' -v ./runtime/store/sqlite
+seeds-of-stores:
+	A2A_SEEDS=$(STORES) $(GO) test -count=1 -vet=off -run '^TestSQLiteIsAStore$$/^Differential$$' -v ./runtime/store/sqlite
 
 kill: KILLS ?= 1000
 kill: ## kill an agent under load KILLS times, and see what its clients and webhooks were told; then agents that call agents, a quarter as often (SEED repeats the choices)
-	KILLS=$(KILLS) $(GO) test -count=1 -v -timeout 2h ./internal/test/killtest
+	KILLS=$(KILLS) $(GO) test -count=1 -vet=off -v -timeout 2h -run 'Kills$$' ./internal/test/killtest
 
 replicas: FOR ?= 40s
-replicas: postgresql ## what needs a PostgreSQL server: three replicas that share one lose nothing FOR so long (FOR=1h; SEED repeats the choices), whatever is done to them, their connections and the server; then random steps in the store, which must do what the one in memory does
-	FOR=$(FOR) $(GO) test -count=1 -vet=off -v -timeout 3h ./internal/test/ringtest
-	A2A_SEEDS=2s $(GO) test -count=1 -vet=off -v -run '^TestPostgreSQLIsAStore$$/^Differential$$' ./runtime/store/postgres
+replicas: postgresql ## what needs a PostgreSQL server: three replicas that share one lose nothing FOR so long (FOR=1h; SEED repeats the choices), whatever is done to them, their connections and the server; then all tests of the store under the race detector, with random steps that must do what they do in memory
+	A2A_LONG=1 FOR=$(FOR) $(GO) test -count=1 -vet=off -v -timeout 3h ./internal/test/ringtest
+	A2A_LONG=1 A2A_SEEDS=2s $(GO) test $(RACE) -count=1 $(PATIENCE) ./runtime/store/postgres
 
 postgresql: # A2A_POSTGRES names another server; Debian's is installed without a cluster of its own, and its pgbouncer is not started
 	@test -n "$$A2A_POSTGRES$$A2A_POSTGRES_BIN" || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null || \

@@ -202,7 +202,7 @@ var rows = map[string]string{
 	"internal/test/official":     "",
 	"internal/test/projecttest":  "",
 	"internal/test/seeds":        "",
-	"internal/test/postgrestest": "",
+	"internal/test/postgrestest": "internal/test/gotool",
 	"internal/test/prototest":    "",
 	"internal/test/ringtest":     "",
 	"internal/test/talktest":     "internal/a2awires runtime runtime/check runtime/server",

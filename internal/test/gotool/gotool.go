@@ -15,7 +15,8 @@ import (
 // takes the compiler half the time.
 const Flags = "-trimpath -gcflags=example.com/...=-l -gcflags=golden.test/...=-l"
 
-// IsLong reports whether tests that compile dozens of programs run: where A2A_LONG is set, as .ci/run has it.
+// IsLong reports whether tests run that compile dozens of programs, need a PostgreSQL server or try many times what others try a few
+// times: where A2A_LONG is set, as .ci/run has it.
 func IsLong() bool { return os.Getenv("A2A_LONG") != "" }
 
 // Long skips such a test.

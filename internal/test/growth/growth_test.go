@@ -40,7 +40,7 @@ func TestLinearTellsQuadraticWork(t *testing.T) {
 		failed bool
 	}{{"linear", linear, false}, {"quadratic", quadratic, true}} {
 		r := &recorder{TB: t}
-		growth.Linear(r, 1000, tt.work)
+		growth.Linear(r, 500, tt.work)
 		if r.failed != tt.failed {
 			t.Errorf("%s work: failed is %v", tt.name, r.failed)
 		}

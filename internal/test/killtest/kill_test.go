@@ -26,11 +26,18 @@ func number(t *testing.T, name string, otherwise uint64) uint64 {
 	return n
 }
 
-func TestNothingIsLostByKills(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiles an agent and kills it")
+// asked returns how often agents are killed. Without KILLS the test is skipped, so that only make kill, which is a step of .ci/run, takes
+// the time.
+func asked(t *testing.T) (kills int) {
+	t.Helper()
+	if os.Getenv("KILLS") == "" {
+		t.Skip("compiles agents and kills them: make kill KILLS=4 does it")
 	}
-	seed, kills := number(t, "SEED", uint64(time.Now().UnixNano())), int(number(t, "KILLS", 4))
+	return int(number(t, "KILLS", 0))
+}
+
+func TestNothingIsLostByKills(t *testing.T) {
+	kills, seed := asked(t), number(t, "SEED", uint64(time.Now().UnixNano()))
 	t.Logf("SEED=%d KILLS=%d", seed, kills)
 	v := newVictim(t, build(t))
 	if err := v.Start(); err != nil {

@@ -29,10 +29,7 @@ var planTrip = rpc.Skill[string, *rpc.Result]{ID: "plan-trip", In: rpc.TextInput
 // plans are under way. Each is started again where it was. Each plan comes to its end, with the whole of what the
 // others said, and each of the others has worked on it in one task.
 func TestAgentsThatCallAgentsLoseNothingByKills(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiles agents and kills them")
-	}
-	seed, rounds := number(t, "SEED", uint64(time.Now().UnixNano())), max(6, int(number(t, "KILLS", 0))/4)
+	rounds, seed := max(6, asked(t)/4), number(t, "SEED", uint64(time.Now().UnixNano()))
 	t.Logf("SEED=%d", seed)
 	three := startThree(t)
 	rnd := rand.New(rand.NewPCG(seed, 7))

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+
+	"github.com/a2agen/a2agen/internal/test/gotool"
 )
 
 // password is that of the superuser of all clusters of this test binary: other users of the machine can reach the port.
@@ -37,8 +39,12 @@ var Binaries = sync.OnceValue(func() string {
 	return ""
 })
 
+// needBinaries skips a test that nobody has asked for, or that has no server: all tests on a server take minutes. A benchmark is asked for.
 func needBinaries(t testing.TB) {
 	t.Helper()
+	if _, ok := t.(*testing.B); !ok && !gotool.IsLong() && os.Getenv(Variable) == "" {
+		t.Skip("needs a PostgreSQL server: make replicas runs it, and so does A2A_LONG=1")
+	}
 	if Binaries() == "" {
 		t.Skip(none)
 	}

@@ -30,7 +30,7 @@ var shared = sync.OnceValues(func() (*Cluster, error) {
 })
 
 // Server returns the address of a server, with the name of a schema that is not there yet and is dropped when the test ends. The test
-// is skipped where there is no server.
+// is skipped where there is no server, or where neither A2A_LONG nor A2A_POSTGRES is set.
 func Server(t testing.TB) string {
 	t.Helper()
 	address := os.Getenv(Variable)

@@ -25,9 +25,7 @@ const someTasks = 10
 // last transactions. They are lost, though they were acknowledged: that is what asynchronous means. No replica shows
 // them from its cache then, also where what is written later has the numbers of what was lost.
 func TestAStandbyThatWasBehindLosesTheRestAndNoReplicaShowsIt(t *testing.T) {
-	if testing.Short() {
-		t.Skip("kills a server")
-	}
+	asked(t)
 	if os.Getenv(postgrestest.Variable) != "" {
 		t.Skip("kills a server: not that of " + postgrestest.Variable)
 	}

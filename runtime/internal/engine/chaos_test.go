@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/internal/test/faultstore"
+	"github.com/a2agen/a2agen/internal/test/gotool"
 	"github.com/a2agen/a2agen/internal/test/seeds"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
@@ -32,13 +33,18 @@ import (
 // A seed that fails is printed, with what the engines have logged. A2A_SEED=n runs it alone; the order of goroutines is
 // not drawn from it, so that it may take -count=100 to see the failure again. Package seeds says how to run others.
 
-const defaultSeeds = 300
+func defaultSeeds() uint64 {
+	if gotool.IsLong() {
+		return 300
+	}
+	return 60
+}
 
 func TestNothingIsLostOrDoubled(t *testing.T) {
 	defer goruntime.GOMAXPROCS(goruntime.GOMAXPROCS(1)) // the same seed is nearly the same run
 	var sum tally
 	n, begin := 0, time.Now()
-	for seed := range seeds.Of(t, defaultSeeds) {
+	for seed := range seeds.Of(t, defaultSeeds()) {
 		synctest.Test(t, func(t *testing.T) { sum.add(newChaos(t, seed).run()) })
 		if n++; t.Failed() {
 			break

@@ -136,7 +136,7 @@ func TestADeliveryThatIsSettledWhileAnEventComesLeavesNothingBehind(t *testing.T
 // long.
 func TestAClaimOfWhichNothingWillComeEndsBeforeItsTime(t *testing.T) {
 	address := postgrestest.Server(t)
-	s, dies := mustOpen(t, address, Options{Lease: time.Minute}), mustOpen(t, address, Options{Lease: 50 * time.Millisecond})
+	s, dies := mustOpen(t, address, Options{Lease: time.Minute}), mustOpen(t, address, Options{Lease: time.Minute})
 	k := keyOf("p", "t")
 	if err := begin(s, k, 1); err != nil {
 		t.Fatal(err)
@@ -159,6 +159,7 @@ func TestAClaimOfWhichNothingWillComeEndsBeforeItsTime(t *testing.T) {
 	if list := claim(dies); len(list) != 1 {
 		t.Fatalf("due are %v", list)
 	}
+	expire(t, address, dies)
 	var list []store.Delivery
 	eventually(t, "the claim of an instance that is not there is free", func() bool {
 		s.ledger.claims.freed = time.Time{}
