@@ -16,6 +16,10 @@ const idle = "NOT EXISTS(SELECT 1 FROM push WHERE push.task=task.n AND push.due 
 const dueForSweep = "SELECT n FROM task INDEXED BY task_rest WHERE rest=? AND rest>0 AND rested<? AND " + idle +
 	" ORDER BY rested LIMIT ?"
 
+// emptyAccounts finds accounts that hold nothing, and of which no message may still be sent again.
+const emptyAccounts = `SELECT a.n FROM account a INDEXED BY account_empty WHERE a.tasks=0 AND a.notes=0 AND NOT EXISTS(
+	SELECT 1 FROM owner o JOIN repeat r ON r.owner=o.n WHERE o.account=a.n) LIMIT ?`
+
 // Sweep implements [store.Store].
 func (s *Store) Sweep(ctx context.Context) (dropped int, more bool, err error) {
 	_ = s.checkPath() // logs a file that is gone; the writer acts on it
@@ -29,7 +33,7 @@ func (s *Store) Sweep(ctx context.Context) (dropped int, more bool, err error) {
 			{dueForSweep, []any{int64(taskstate.Ended), now.Add(-o.Ended).UnixNano(), 1}},
 			{dueForSweep, []any{int64(taskstate.Parked), now.Add(-o.Parked).UnixNano(), 1}},
 			{"SELECT 1 FROM repeat INDEXED BY repeat_until WHERE until<=? LIMIT 1", []any{now.UnixNano()}},
-			{"SELECT 1 FROM account INDEXED BY account_empty WHERE tasks=0 AND notes=0 LIMIT 1", nil},
+			{emptyAccounts, []any{1}},
 			{"SELECT 1 FROM note INDEXED BY note_at WHERE at<? LIMIT 1", []any{now.Add(-o.Parked).UnixNano()}},
 		} {
 			_, found, err := c.one(sql.text, sql.args...)
@@ -50,7 +54,8 @@ func (s *Store) Sweep(ctx context.Context) (dropped int, more bool, err error) {
 	return did.tasks, did.tasks == sweepAtOnce || did.others == sweepAtOnce, err
 }
 
-func (w *writer) sweep() (dropped, forgotten int, err error) {
+// sweep returns how many tasks it has dropped, and how many it has of what it has most of beside them.
+func (w *writer) sweep() (dropped, others int, err error) {
 	o := &w.s.options
 	for _, due := range []struct {
 		class  taskstate.Rest
@@ -70,7 +75,8 @@ func (w *writer) sweep() (dropped, forgotten int, err error) {
 	if err != nil {
 		return dropped, 0, err
 	}
-	return dropped, max(int(n), notes), w.forgetOwners()
+	owners, err := w.forgetOwners()
+	return dropped, max(int(n), notes, owners), err
 }
 
 // dropAll drops the tasks that a query finds, but not those that the transaction has changed.
@@ -92,15 +98,13 @@ func (w *writer) dropAll(sql string, args ...any) (dropped int, err error) {
 	return dropped, err
 }
 
-// forgetOwners deletes accounts that hold nothing, unless a message of theirs may still be sent again.
-func (w *writer) forgetOwners() error {
+// forgetOwners deletes accounts that are empty, with their owners.
+func (w *writer) forgetOwners() (forgotten int, err error) {
 	if err := w.ledger.flush(w); err != nil {
-		return err
+		return 0, err
 	}
-	const empty = `SELECT a.n FROM account a INDEXED BY account_empty WHERE a.tasks=0 AND a.notes=0 AND NOT EXISTS(
-		SELECT 1 FROM owner o JOIN repeat r ON r.owner=o.n WHERE o.account=a.n) LIMIT ?`
 	var list []int64
-	err := w.query(empty, func(v []value) error {
+	err = w.query(emptyAccounts, func(v []value) error {
 		list = append(list, num(v[0]))
 		return nil
 	}, sweepAtOnce)
@@ -117,5 +121,5 @@ func (w *writer) forgetOwners() error {
 	if len(list) > 0 {
 		w.ledger.shrink()
 	}
-	return err
+	return len(list), err
 }

@@ -38,8 +38,8 @@ func (w *Whole) Ready(_ context.Context, from string) error {
 	case now != "":
 		return fmt.Errorf("%s: %w", w.path, errCopying(now))
 	}
-	tasks, _, err := w.c.one("SELECT (SELECT count(*) FROM task)+(SELECT count(*) FROM note)")
-	if err == nil && tasks > 0 {
+	some, _, err := w.c.one("SELECT EXISTS(SELECT 1 FROM task) OR EXISTS(SELECT 1 FROM note) OR EXISTS(SELECT 1 FROM repeat)")
+	if err == nil && some != 0 {
 		err = fmt.Errorf("%s %w: name a file that is not there", w.path, transfer.ErrTasks)
 	}
 	return err

@@ -213,6 +213,11 @@ func TestACopyIsRefused(t *testing.T) {
 		}
 	}
 	refused("into tasks of others", openWhole(t, other, false), "tasks of its own")
+	known := openWhole(t, fresh(t), true)
+	if err := known.PutRepeats(t.Context(), "ada", []transfer.Repeat{{Key: "k", Task: "dropped", Digest: []byte{1}, Until: 1}}); err != nil {
+		t.Fatal(err)
+	}
+	refused("into messages that may be sent again", known, "tasks of its own")
 	half := openWhole(t, fresh(t), true)
 	if err := half.Fill(t.Context(), "/another.db"); err != nil {
 		t.Fatal(err)
