@@ -54,7 +54,7 @@ func (s *Store) apply(ctx context.Context, key store.Key, expect int64, u *store
 // store sends an update that the rules have decided on.
 func (s *Store) store(ctx context.Context, c *change, r *row, view *store.View) (snap store.Snapshot, err error) {
 	w := s.writeOf(r.N, c.key, &c.Next.State)
-	w.server, w.runner = r.server, r.Meta.Runner
+	w.server, w.runner, w.rev = r.server, r.Meta.Runner, r.rev
 	if err := c.compact(ctx, w, r); err != nil {
 		return snap, err
 	}

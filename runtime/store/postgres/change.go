@@ -43,7 +43,7 @@ func (s *Store) change(ctx context.Context, of ref, decide func(r *row, next *st
 		}
 		next := r.Meta
 		w := s.writeOf(r.N, r.Key, &next.State)
-		w.server, w.runner = r.server, r.Meta.Runner
+		w.server, w.runner, w.rev = r.server, r.Meta.Runner, r.rev
 		if err := decide(r, &next, w); err != nil {
 			if w.settle(err); errors.Is(err, errNothing) {
 				return nil

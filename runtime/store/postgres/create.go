@@ -93,7 +93,8 @@ func (s *Store) insert(ctx context.Context, c *change, view *store.View) (snap s
 	return c.publish(r, view), nil
 }
 
-// insertSQL makes the row of a task, unless there is one of its name or its owner was deleted meanwhile.
+// insertSQL makes the row of a task, unless there is one of its name or its owner was deleted meanwhile. It locks the owner,
+// so that no sweep deletes it before the task is there for all to see.
 const insertSQL = `INSERT INTO a2a.task(n, rev, owner, account, id, context, skill, clientid, trace, version, stamps, artifacts,
 	artifactparts, log, since, charged, said, saidparts, laststatus, laststatusparts, oldest, snapshot, body, epoch, calls, done, runner,
 	attempt, made, began, pushes, ticketed, asked, input, saved, rest, rested, state, at, wire, head)
@@ -101,7 +102,7 @@ const insertSQL = `INSERT INTO a2a.task(n, rev, owner, account, id, context, ski
 	$12::int, $13::bigint, $14::bigint, $15::bigint, $16::bigint, $17::int, $18::bigint, $19::int, $20::bigint, $21::bigint, $22::bigint,
 	$23::bigint, $24::bigint, $25::bigint, $26::int, $27::int, $28::int, $29::bigint, $30::int, $31::bool, $32::bool, $33::bytea,
 	$34::bytea, $35::smallint, $36::bigint, $37::smallint, $38::bigint, $39::int, $40::bytea
-	WHERE EXISTS(SELECT 1 FROM a2a.owner o JOIN a2a.account a ON a.n=o.account WHERE o.n=$2 AND a.moved%4=0) ON CONFLICT (owner, id) DO NOTHING`
+	FROM a2a.owner o JOIN a2a.account a ON a.n=o.account WHERE o.n=$2 AND a.moved%4=0 FOR KEY SHARE OF o ON CONFLICT (owner, id) DO NOTHING`
 
 func (s *Store) insertTask(w *write, c *change) {
 	m := &c.Next

@@ -91,7 +91,8 @@ func (w *write) putNote(o *owner, context string, old, is note, value []byte, no
 		return
 	}
 	w.fenced(`INSERT INTO a2a.note(owner, account, context, version, at, bytes, value)
-		SELECT n, account, $2, $3, $4, $5, $6 FROM a2a.owner o WHERE n=$1`+staying+` ON CONFLICT (owner, context) DO NOTHING`,
+		SELECT n, account, $2, $3, $4, $5, $6 FROM a2a.owner o WHERE n=$1`+staying+` FOR KEY SHARE OF o
+		ON CONFLICT (owner, context) DO NOTHING`,
 		o.n, context, is.version, now.UnixNano(), is.bytes, value)
 }
 

@@ -104,7 +104,7 @@ func (s *Store) addRepeat(w *write, o owner, task string, r *store.Repeat, call 
 	a.repeats.added++
 	full := a.repeats.counted+a.repeats.added > store.MaxRepeats-onTheirWay
 	if full {
-		a.repeats.counted, a.repeats.added = store.MaxRepeats-tenth, 0
+		a.repeats.counted, a.repeats.added, w.full = store.MaxRepeats-tenth, 0, a // unless the write fails
 	}
 	s.ledger.mu.Unlock()
 	if full {

@@ -3,7 +3,10 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/a2agen/a2agen/internal/taskstate"
 )
@@ -108,11 +111,16 @@ const idleOwnersSQL = `WITH o AS (SELECT n, idle FROM a2a.owner WHERE n>$1 ORDER
 		WHERE x.n=o.n AND x.idle=o.idle AND (o.idle=0)=(` + hasNothing + `))
 	SELECT coalesce(max(n), 0) FROM o`
 
-// deleteOwnersSQL deletes owners that have had nothing for long, and notes which accounts then have no owner.
-const deleteOwnersSQL = `WITH f AS (SELECT n FROM a2a.owner o WHERE idle>0 AND idle<$1 AND ` + hasNothing + ` LIMIT $3),
-	gone AS (DELETE FROM a2a.owner o USING f WHERE o.n=f.n AND o.idle>0 AND o.idle<$1 RETURNING o.n, o.account),
+// lockOwnersSQL locks owners that have had nothing for long, and marks them. It passes over those whose first task or note
+// is on its way; what comes now waits for the end of the transaction.
+const lockOwnersSQL = `UPDATE a2a.owner x SET idle=$2::bigint FROM (SELECT n FROM a2a.owner o WHERE idle>0 AND idle<$1 AND ` + hasNothing + `
+	LIMIT $3 FOR UPDATE SKIP LOCKED) f WHERE x.n=f.n`
+
+// deleteOwnersSQL deletes those that are marked, unless something came before they were locked, and notes which accounts
+// then have no owner.
+const deleteOwnersSQL = `WITH gone AS (DELETE FROM a2a.owner o WHERE idle>0 AND idle=$1 AND ` + hasNothing + ` RETURNING o.n, o.account),
 	u AS (DELETE FROM a2a.counts x USING gone WHERE x.owner=gone.n),
-	a AS (UPDATE a2a.account a SET idle=$2 FROM gone WHERE a.n=gone.account AND a.idle=0)
+	a AS (UPDATE a2a.account a SET idle=$1 FROM gone WHERE a.n=gone.account AND a.idle=0)
 	SELECT count(*) FROM gone`
 
 // deleteAccountsSQL deletes accounts that have had no owner for long.
@@ -129,7 +137,11 @@ func (s *Store) sweepOwners(ctx context.Context, now time.Time) (more bool, err 
 	}
 	s.ledger.walked.Store(last)
 	before := now.Add(-emptyFor).UnixNano()
-	if _, err := s.one(ctx, deleteOwnersSQL, []any{before, now.UnixNano(), int64(ownersAtOnce)}, &owners); err != nil {
+	mark := now.UnixNano() + rand.Int64N(int64(time.Second)) // no other sweep's
+	var b pgx.Batch                                          // one transaction
+	b.Queue(s.sql(lockOwnersSQL), before, mark, int64(ownersAtOnce))
+	b.Queue(s.sql(deleteOwnersSQL), mark).QueryRow(func(row pgx.Row) error { return row.Scan(&owners) })
+	if err := s.batch(ctx, &b); err != nil {
 		return false, err
 	}
 	_, err = s.one(ctx, deleteAccountsSQL, []any{before, int64(ownersAtOnce)}, &accounts)

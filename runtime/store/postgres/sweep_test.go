@@ -136,6 +136,53 @@ func TestOwnersWithoutAnythingAreForgottenWhenNobodyKnowsThemAnyMore(t *testing.
 	sound(t, s)
 }
 
+// The first task of an owner may be on its way for however long when a sweep finds the owner without anything.
+func TestAnOwnerWhoseFirstTaskIsOnItsWayStays(t *testing.T) {
+	now := beginning
+	address, clock := postgrestest.Server(t), Options{Clock: func() time.Time { return now }}
+	s := mustOpen(t, address, clock)
+	old := keyOf("p", "old")
+	if err := begin(s, old, 1); err != nil {
+		t.Fatal(err)
+	}
+	if err := conclude(s, old, 2); err != nil {
+		t.Fatal(err)
+	}
+	now = now.Add(30 * 24 * time.Hour)
+	if n, _, err := s.Sweep(bg); n != 1 || err != nil {
+		t.Fatalf("%d tasks are dropped: %v", n, err)
+	}
+	now = now.Add(2 * emptyFor)
+	tx, err := s.pool.Begin(bg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(bg) }()
+	if _, err := tx.Exec(bg, s.sql("SELECT 1 FROM a2a.usage FOR UPDATE")); err != nil { // the last that a batch changes
+		t.Fatal(err)
+	}
+	begun := make(chan error, 1)
+	go func() { begun <- begin(s, keyOf("p", "new"), 3) }()
+	eventually(t, "the task waits to be committed", func() bool {
+		var n int
+		_, err := s.one(bg, "SELECT count(*) FROM pg_locks WHERE NOT granted", nil, &n)
+		return err == nil && n > 0
+	})
+	if _, err := s.sweepOwners(bg, now); err != nil {
+		t.Error(err)
+	}
+	if err := tx.Rollback(bg); err != nil {
+		t.Error(err)
+	}
+	if err := <-begun; err != nil {
+		t.Error(err)
+	}
+	if _, err := mustOpen(t, address, clock).Head(bg, keyOf("p", "new")); err != nil {
+		t.Errorf("the task that was on its way: %v", err)
+	}
+	sound(t, s)
+}
+
 func TestAccountsWithALaneBelowZeroAreFoldedAndKeepTheirSums(t *testing.T) {
 	s := mustOpen(t, postgrestest.Server(t), Options{})
 	if err := begin(s, keyOf("p", "t"), 1); err != nil {

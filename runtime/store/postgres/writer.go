@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime"
 	"slices"
 	"sync"
@@ -29,12 +30,14 @@ type write struct {
 	n      int64            // of the task
 	key    store.Key        // of it
 	runner int32            // who ran it before
+	rev    int64            // revision of it that the change was decided on; 0: the task is new, or there is none
 	next   *taskstate.State // what it becomes; nil: the write changes no task
 	server int32            // by which it was decided
 	task   statement        // of the row of the task. Those of a batch come first, in the order of their numbers
 	event  []any            // columns of an event after the number of its task, which is inserted by that statement
 	rest   []statement
 	sums   []*delta
+	full   *account // of which the write deletes the oldest messages that may be sent again
 	bytes  int
 
 	state atomic.Int32
@@ -102,6 +105,11 @@ func (w *write) measured(sql string, args []any) statement {
 func (w *write) settle(err error) {
 	for _, d := range w.sums {
 		w.s.ledger.settled(d, err)
+	}
+	if w.full != nil && err != nil { // its messages are still there
+		w.s.ledger.mu.Lock()
+		defer w.s.ledger.mu.Unlock()
+		w.full.repeats.known = false
 	}
 }
 
@@ -244,10 +252,12 @@ func (w *writer) batch(list []*write) {
 			w.s.stats.writes.Add(int64(len(list)))
 			w.answer(list, nil)
 			return
+		case bad >= 0 && err == errStale:
+			stale := w.stale(list, bad)
+			w.s.stats.conflicts.Add(int64(len(stale)))
+			w.answer(stale, errStale)
+			list = slices.DeleteFunc(list, func(one *write) bool { return slices.Contains(stale, one) })
 		case bad >= 0:
-			if err == errStale {
-				w.s.stats.conflicts.Add(1)
-			}
 			w.answer(list[bad:bad+1], err)
 			list = slices.Delete(list, bad, bad+1)
 		case passes(err) && tries < mostTries:
@@ -257,6 +267,32 @@ func (w *writer) batch(list []*write) {
 			return
 		}
 	}
+}
+
+// stale returns the write that a batch has found to be stale, and those that another look finds: when another instance
+// has changed many of these tasks, the batch is not sent again for each of them.
+func (w *writer) stale(list []*write, found int) []*write {
+	stale, revs := []*write{list[found]}, map[int64]int64{}
+	for _, one := range list {
+		if one.rev != 0 {
+			revs[one.n] = 0
+		}
+	}
+	const sql = "SELECT n, rev FROM a2a.task WHERE n=ANY($1)"
+	if err := w.s.query(context.Background(), sql, func(rows pgx.Rows) error {
+		var n, rev int64
+		err := rows.Scan(&n, &rev)
+		revs[n] = rev
+		return err
+	}, slices.Collect(maps.Keys(revs))); err != nil {
+		return stale
+	}
+	for i, one := range list {
+		if i != found && one.rev != 0 && one.rev != revs[one.n] {
+			stale = append(stale, one)
+		}
+	}
+	return stale
 }
 
 func (w *writer) answer(list []*write, err error) {
