@@ -28,7 +28,7 @@ var parts = map[string]string{
 	"HTTP+JSON":  "github.com/a2agen/a2agen/runtime/server/internal/binding.(*REST).Serve",
 	"auth":       "github.com/a2agen/a2agen/runtime/auth.New",
 	"push":       "github.com/a2agen/a2agen/runtime/internal/deliver.(*Worker).claim",
-	"webhooks":   "github.com/a2agen/a2agen/runtime/internal/webhook.",
+	"webhooks":   "github.com/a2agen/a2agen/runtime/server/webhooks.(*sender).",
 	"SQLite":     "modernc.org/sqlite.",
 	"PostgreSQL": "github.com/jackc/pgx",
 	"0.3":        "github.com/a2agen/a2agen/runtime/legacy.",

@@ -32,7 +32,6 @@ var rows = map[string]string{
 	"runtime/internal/news":     "runtime",
 	"runtime/internal/security": "runtime",
 	"internal/taskstate":        "runtime",
-	"runtime/internal/webhook":  "runtime",
 	"runtime/check":             "runtime/wire",
 	"runtime/legacy":            "runtime runtime/wire runtime/wire/proto",
 	"runtime/store":             "runtime internal/taskstate",
@@ -67,7 +66,7 @@ var rows = map[string]string{
 		"runtime/server/internal/binding runtime/sse",
 	"runtime/internal/errorformat": "runtime",
 	"runtime/internal/observing":   "runtime/observe runtime/wire",
-	"runtime/server/webhooks":      "runtime/internal/webhook runtime/server",
+	"runtime/server/webhooks":      "runtime runtime/server",
 	"runtime/client": "runtime runtime/check runtime/extension runtime/internal/nested runtime/internal/news runtime/internal/observing runtime/internal/security runtime/observe runtime/sse " +
 		"runtime/wire",
 	"runtime/client/oauth":      "runtime/client runtime/internal/keyset runtime/wire",

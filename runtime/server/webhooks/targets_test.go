@@ -1,4 +1,4 @@
-package webhook
+package webhooks
 
 import (
 	"context"
@@ -44,7 +44,7 @@ var refused = map[string]string{
 }
 
 func TestNothingIsSentToAddressesThatAreNotPublic(t *testing.T) { // R193
-	s := New(Targets{}, nil)
+	s := newSender(targets{}, nil)
 	defer s.Close()
 	for address, what := range refused {
 		a := netip.MustParseAddr(address)
@@ -76,7 +76,7 @@ func TestNothingIsSentToAddressesThatAreNotPublic(t *testing.T) { // R193
 }
 
 func TestOnlyWhatIsOpenedIsReachedOtherwise(t *testing.T) {
-	targets, err := ParseTargets("10.1.0.0/16", " 127.0.0.1", "fd00::/8", "")
+	targets, err := parseTargets("10.1.0.0/16", " 127.0.0.1", "fd00::/8", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestOnlyWhatIsOpenedIsReachedOtherwise(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"example.com", "10.0.0.0/33", "10.0.0", "fe80::1%eth0/64"} {
-		if _, err := ParseTargets(bad); err == nil {
+		if _, err := parseTargets(bad); err == nil {
 			t.Errorf("%s is taken for a network", bad)
 		}
 	}
@@ -155,11 +155,11 @@ func TestANameThatIsLookedUpToAnotherAddressLaterGetsNothing(t *testing.T) {
 	private.Start()
 	defer private.Close()
 
-	targets, err := ParseTargets("127.0.0.1")
+	targets, err := parseTargets("127.0.0.1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := New(targets, nil)
+	s := newSender(targets, nil)
 	defer s.Close()
 	dialer := &net.Dialer{Resolver: names(t, [4]byte{127, 0, 0, 1}, [4]byte{127, 0, 0, 2}), ControlContext: nil}
 	dialer.Control = s.dialer(false).Control
@@ -202,13 +202,13 @@ func TestNeitherRedirectsNorTheEnvironmentsProxyAreFollowed(t *testing.T) {
 }
 
 // opened is a sender that may send to this machine.
-func opened(t *testing.T) *Sender {
+func opened(t *testing.T) *sender {
 	t.Helper()
-	targets, err := ParseTargets("127.0.0.0/8", "::1")
+	targets, err := parseTargets("127.0.0.0/8", "::1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := New(targets, nil)
+	s := newSender(targets, nil)
 	t.Cleanup(s.Close)
 	return s
 }

@@ -1,4 +1,4 @@
-package webhook
+package webhooks
 
 import (
 	"encoding/base64"
@@ -21,7 +21,7 @@ const (
 
 // Check says what is wrong with a configuration, as far as that can be told without looking a name up; nil: nothing.
 // Nothing in it can add a line to the header of a request, or change one that is not its own.
-func (s *Sender) Check(c *runtime.PushConfig) *runtime.Violation {
+func (s *sender) Check(c *runtime.PushConfig) *runtime.Violation {
 	for _, f := range []struct{ field, problem string }{
 		{"url", s.checkURL(c.URL)},
 		{"token", checkSecret(c.Token)},
@@ -35,7 +35,7 @@ func (s *Sender) Check(c *runtime.PushConfig) *runtime.Violation {
 	return nil
 }
 
-func (s *Sender) checkURL(text string) string {
+func (s *sender) checkURL(text string) string {
 	if text == "" {
 		return "is required"
 	}
@@ -69,7 +69,7 @@ func (s *Sender) checkURL(text string) string {
 }
 
 // Host names the machine where a configuration leads.
-func (s *Sender) Host(c *runtime.PushConfig) string {
+func (s *sender) Host(c *runtime.PushConfig) string {
 	u, err := url.Parse(c.URL)
 	if err != nil {
 		return ""

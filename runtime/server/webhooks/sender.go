@@ -1,6 +1,4 @@
-// Package webhook sends push notifications over HTTP. It refuses addresses that are not public: a client could name one
-// in the agent's own network.
-package webhook
+package webhooks
 
 import (
 	"bytes"
@@ -28,28 +26,28 @@ const (
 	maxAnswer   = 4 << 10 // that is read for the sake of the connection
 )
 
-// Sign returns the JWT for a notification.
-type Sign func(n *runtime.Notification) (jwt string, err error)
+// signer returns the JWT for a notification.
+type signer func(n *runtime.Notification) (jwt string, err error)
 
-// Sender sends notifications.
-type Sender struct {
-	targets Targets
-	sign    Sign
+// sender sends notifications.
+type sender struct {
+	targets targets
+	sign    signer
 	plain   *http.Transport
 	secure  *http.Transport
 	timeout time.Duration
 }
 
-// New makes a sender. sign is nil for an agent that signs nothing.
-func New(targets Targets, sign Sign) *Sender {
-	s := &Sender{targets: targets, sign: sign, timeout: patience}
+// newSender makes a sender. sign is nil for an agent that signs nothing.
+func newSender(allowed targets, sign signer) *sender {
+	s := &sender{targets: allowed, sign: sign, timeout: patience}
 	s.plain, s.secure = s.transport(false), s.transport(true)
 	return s
 }
 
 // transport makes the connections of one scheme. It ignores the environment's proxy, which would look up names itself,
 // and follows no redirects.
-func (s *Sender) transport(secure bool) *http.Transport {
+func (s *sender) transport(secure bool) *http.Transport {
 	return &http.Transport{
 		DialContext:     s.dialer(secure).DialContext,
 		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12}, ForceAttemptHTTP2: true,
@@ -59,14 +57,14 @@ func (s *Sender) transport(secure bool) *http.Transport {
 }
 
 // dialer makes a dialer that checks every address before it connects.
-func (s *Sender) dialer(secure bool) *net.Dialer {
+func (s *sender) dialer(secure bool) *net.Dialer {
 	return &net.Dialer{Timeout: dialTimeout, Control: func(_, address string, _ syscall.RawConn) error {
 		return s.checkDialled(address, secure)
 	}}
 }
 
 // checkDialled refuses an address that is about to be dialled. Every address that a name was looked up to comes here.
-func (s *Sender) checkDialled(address string, secure bool) error {
+func (s *sender) checkDialled(address string, secure bool) error {
 	to, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return err
@@ -78,13 +76,13 @@ func (s *Sender) checkDialled(address string, secure bool) error {
 }
 
 // Close closes what is kept open for the next notification.
-func (s *Sender) Close() {
+func (s *sender) Close() {
 	s.plain.CloseIdleConnections()
 	s.secure.CloseIdleConnections()
 }
 
 // Push sends a notification, once. Only 2xx means that the receiver has it (R80).
-func (s *Sender) Push(ctx context.Context, n *runtime.Notification) error {
+func (s *sender) Push(ctx context.Context, n *runtime.Notification) error {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	r, err := s.request(ctx, n)
@@ -114,7 +112,7 @@ func (s *Sender) Push(ctx context.Context, n *runtime.Notification) error {
 }
 
 // request makes the request of a notification.
-func (s *Sender) request(ctx context.Context, n *runtime.Notification) (*http.Request, error) {
+func (s *sender) request(ctx context.Context, n *runtime.Notification) (*http.Request, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, n.Config.URL, bytes.NewReader(n.Body))
 	if err != nil {
 		return nil, err

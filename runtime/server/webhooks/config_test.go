@@ -1,4 +1,4 @@
-package webhook
+package webhooks
 
 import (
 	"net/http"
@@ -11,7 +11,7 @@ import (
 func TestConfigurationsThatWouldDoHarmAreRefused(t *testing.T) { // R200
 	long := strings.Repeat("x", 5000)
 	https := "https://hook.example/x"
-	closed, open := New(Targets{}, nil), opened(t)
+	closed, open := newSender(targets{}, nil), opened(t)
 	defer closed.Close()
 	for _, tt := range []struct {
 		c     runtime.PushConfig
@@ -114,7 +114,7 @@ func TestReceiversSeeWhatTheConfigurationSays(t *testing.T) { // R79, R190
 }
 
 func TestIDsCannotAddALineToTheHeader(t *testing.T) {
-	s := New(Targets{}, nil)
+	s := newSender(targets{}, nil)
 	defer s.Close()
 	r, err := s.request(t.Context(), &runtime.Notification{
 		TaskID: "a\r\nX-Evil: b/ü%", Config: runtime.PushConfig{URL: "https://hook.example/", ID: "c d"},

@@ -1,4 +1,4 @@
-package webhook
+package webhooks
 
 import (
 	"fmt"
@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// Targets are the addresses to which notifications go: those of the public internet, over https, and what is opened.
-type Targets struct {
+// targets are the addresses to which notifications go: those of the public internet, over https, and what is opened.
+type targets struct {
 	open []netip.Prefix
 }
 
-// ParseTargets opens networks ("10.1.0.0/16") and addresses ("127.0.0.1"): notifications go there as well, to any port
+// parseTargets opens networks ("10.1.0.0/16") and addresses ("127.0.0.1"): notifications go there as well, to any port
 // and over http, too.
-func ParseTargets(networks ...string) (Targets, error) {
-	var t Targets
+func parseTargets(networks ...string) (targets, error) {
+	var t targets
 	for _, text := range networks {
 		if text = strings.TrimSpace(text); text == "" {
 			continue
@@ -72,7 +72,7 @@ func within(list []netip.Prefix, a netip.Addr) bool {
 
 // refusal says why nothing is sent to an address over http or https; "" if it may be. Of the public ports below 1024
 // only that of https is allowed.
-func (t Targets) refusal(a netip.Addr, port uint16, secure bool) string {
+func (t targets) refusal(a netip.Addr, port uint16, secure bool) string {
 	switch {
 	case within(t.open, a.Unmap()):
 		return ""
