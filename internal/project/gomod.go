@@ -175,7 +175,7 @@ func (p *project) requireRuntime(rt scaffold.Runtime) (files []output.File, note
 			return nil, "", err
 		}
 		sum = append(rt.Sums(), sum...)
-		p.unpacked = rt.Unpacks()
+		p.unpacked = scaffold.UsesUnpacked(edited) // a replacement that was there stays
 	}
 	if edited, err = splicedModules(edited, ms); err != nil {
 		return nil, "", err
