@@ -18,9 +18,11 @@ import (
 	"bytes"
 	"context"
 	"flag"
+	"fmt"
 	"go/format"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -129,7 +131,7 @@ func (g *golden) expect(t *testing.T, name, got string) {
 func TestGolden(t *testing.T) {
 	dir := t.TempDir()
 	writeModule(t, dir)
-	var runs []*golden
+	var runs programs
 	test := []string{"test", "-vet=off"}
 	for _, g := range load(t) {
 		t.Run(g.name, func(t *testing.T) {
@@ -147,12 +149,17 @@ func TestGolden(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the cases generate as they should, but are not compiled and run")
 	}
+	write(t, filepath.Join(dir, "main.go"), runs.main())
 	if out, err := gotool.Command(dir, "vet", "./...").CombinedOutput(); err != nil {
 		t.Fatalf("what the cases generate does not vet: %v\n%s", err, out)
 	}
+	program := filepath.Join(dir, "program")
+	if out, err := gotool.Command(dir, "build", "-o", program, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
 	for _, g := range runs {
 		t.Run(g.name+"/run", func(t *testing.T) {
-			g.expect(t, "run.out", run(t, dir, g))
+			g.expect(t, "run.out", run(t, program, g))
 		})
 	}
 	t.Run("fakes", func(t *testing.T) {
@@ -195,7 +202,10 @@ func generate(t *testing.T, g *golden, dir string) bool {
 		if want, ok := strings.CutPrefix(f.Name, "want/"); ok && !generated[want] {
 			t.Errorf("%s: %s was not generated", g.path, want)
 		}
-		if filepath.Ext(f.Name) == ".go" && !strings.HasPrefix(f.Name, "want/") {
+		switch {
+		case f.Name == "run/main.go":
+			write(t, filepath.Join(dir, g.name, f.Name), asPackage(f.Data))
+		case filepath.Ext(f.Name) == ".go" && !strings.HasPrefix(f.Name, "want/"):
 			write(t, filepath.Join(dir, g.name, f.Name), f.Data)
 		}
 	}
@@ -233,12 +243,30 @@ func write(t *testing.T, path string, data []byte) {
 	}
 }
 
+// programs are the cases that have one. All are linked as one program, which is told the name of a case: linking is what takes long.
+type programs []*golden
+
+// asPackage makes a program a package, whose function Main is called.
+func asPackage(src []byte) []byte {
+	return bytes.Replace(bytes.Replace(src, []byte("package main\n"), []byte("package run\n"), 1), []byte("func main()"), []byte("func Main()"), 1)
+}
+
+// main is the source of the program.
+func (ps programs) main() []byte {
+	var imports, cases strings.Builder
+	for _, g := range ps {
+		fmt.Fprintf(&imports, "\t%s %q\n", g.name, module+"/"+g.name+"/run")
+		fmt.Fprintf(&cases, "\tcase %[1]q:\n\t\t%[1]s.Main()\n", g.name)
+	}
+	return fmt.Appendf(nil, "package main\n\nimport (\n\t\"os\"\n\n%s)\n\nfunc main() {\n\tswitch os.Args[1] {\n%s\t}\n}\n", &imports, &cases)
+}
+
 // run runs the program of a case and returns what it prints. What it logs, on standard error, is of no concern here.
-func run(t *testing.T, dir string, g *golden) string {
+func run(t *testing.T, program string, g *golden) string {
 	t.Helper()
 	var stdout, stderr strings.Builder
-	cmd := gotool.Command(dir, "run", "./"+g.name+"/run")
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	cmd := exec.Command(program, g.name)
+	cmd.Stdout, cmd.Stderr, cmd.Dir = &stdout, &stderr, t.TempDir()
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("%v\n%s%s", err, &stdout, &stderr)
 	}
