@@ -14,7 +14,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // TestTheGuideHolds does what docs/guide.md says, in its order and as it stands: blocks of sh are run, those called "agent" in the
@@ -150,9 +149,7 @@ func (g *guide) stop() {
 		return
 	}
 	_ = syscall.Kill(-g.agent.Process.Pid, syscall.SIGINT)
-	late := time.AfterFunc(time.Minute, func() { _ = syscall.Kill(-g.agent.Process.Pid, syscall.SIGKILL) })
 	_ = g.agent.Wait()
-	late.Stop()
 	g.agent = nil
 }
 

@@ -66,7 +66,7 @@ func runScripts(t *testing.T, folder string, vars ...string) {
 			"running":     running,
 			"taskID":      taskID,
 			"interrupt":   interrupt,
-			"freeAddress": freeAddressCmd, "answers": answers,
+			"freeAddress": freeAddressCmd, "answers": answers, "says": says,
 			"taskFile": taskFile, "taskServer": taskServer, "sql": sqlOn,
 		},
 		Setup: func(e *testscript.Env) error {

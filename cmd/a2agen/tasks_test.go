@@ -75,7 +75,7 @@ func sqlOn(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: sql FILE SQL")
 	}
-	db, err := sql.Open("sqlite", ts.MkAbs(args[0])+"?_pragma=busy_timeout(5000)")
+	db, err := sql.Open("sqlite", ts.MkAbs(args[0])+"?_pragma=busy_timeout(3600000)")
 	ts.Check(err)
 	defer db.Close()
 	_, err = db.Exec(args[1])

@@ -1,15 +1,14 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
-	"time"
 	"unsafe"
 
 	"github.com/a2agen/a2agen/internal/test/talktest"
@@ -39,30 +38,15 @@ func pseudoTerminal(t *testing.T) (person, program *os.File) {
 	return person, program
 }
 
-// screen is all that a terminal has shown.
-type screen struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (s *screen) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.Write(p)
-}
-
-// waitFor waits until the terminal has shown a text.
-func (s *screen) waitFor(t *testing.T, text string) {
+// waitFor reads what a terminal shows until it has shown a text since it was opened. Reading fails where no program has it open any more.
+func waitFor(t *testing.T, person *os.File, shown *strings.Builder, text string) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		s.mu.Lock()
-		shown := s.text.String()
-		s.mu.Unlock()
-		if strings.Contains(shown, text) {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("the terminal shows %q, not %q", shown, text)
+	b := make([]byte, 4096)
+	for !strings.Contains(shown.String(), text) {
+		n, err := person.Read(b)
+		shown.Write(b[:n])
+		if err != nil {
+			t.Fatalf("the terminal shows %q, not %q: %v", shown, text, err)
 		}
 	}
 }
@@ -100,25 +84,15 @@ const endOfInput = "\x04"
 func onTerminal(t *testing.T, talk []string, args ...string) {
 	t.Helper()
 	person, program := pseudoTerminal(t)
-	var seen screen
-	go func() {
-		b := make([]byte, 4096)
-		for {
-			n, err := person.Read(b)
-			_, _ = seen.Write(b[:n])
-			if err != nil {
-				return
-			}
-		}
-	}()
 	cmd := exec.Command(filepath.Join(storyTool(t), "a2agen"), args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = program, program, program
-	if err := cmd.Start(); err != nil {
+	if err := errors.Join(cmd.Start(), program.Close()); err != nil {
 		t.Fatal(err)
 	}
+	var shown strings.Builder
 	for _, words := range talk {
 		if words != endOfInput && (!strings.HasSuffix(words, "\n") || strings.HasSuffix(words, "\r\n")) {
-			seen.waitFor(t, words)
+			waitFor(t, person, &shown, words)
 			continue
 		}
 		if _, err := person.WriteString(words); err != nil {
