@@ -247,7 +247,6 @@ func TestStoryA_implementedHandlerAndEditedMainStay(t *testing.T) {
 	s.must("a2agen", "generate")
 	s.regenerate()
 	s.changesOnly(func() string { s.must("a2agen", "generate", "--force"); return "" })
-	s.must("go", "vet", "./...")
 	s.must("go", "test", "./...")
 }
 
@@ -262,9 +261,9 @@ func TestStoryB_addedSkillIsRegisteredEverywhere(t *testing.T) {
 	s.holds("client/client.gen.go", ") Alerts(")
 	s.must("go", "test", "./...")
 	s.remove("skills/alerts.go")
-	s.fails("missing method Alerts", "go", "vet", "./skills")
+	s.fails("missing method Alerts", "go", "build", "./skills")
 	s.regenerate("skills/alerts.go")
-	s.must("go", "vet", "./...")
+	s.must("go", "build", "./...")
 }
 
 // TestStoryC: add a field to a schema.
@@ -292,15 +291,14 @@ func TestTooManyDays(t *testing.T) {
 	}
 }
 `)
-	s.must("go", "vet", "./...")
-	s.must("go", "test", "./skills")
+	s.must("go", "test", "./...")
 
 	// A field that means something else is a compile error where the user's code has it, and nowhere else.
 	s.edit("skills/forecast.go", "// A sample answer, so that the agent runs from the start. Yours goes here.", "// Mine.")
 	s.edit("agent.yaml", "text: {type: string}", "text: {type: array, items: {type: string}}")
 	s.regenerate()
-	s.fails("skills/forecast.go:", "go", "vet", "./skills")
-	s.must("go", "vet", "./agent", "./client", "./a2a")
+	s.fails("skills/forecast.go:", "go", "build", "./skills")
+	s.must("go", "build", "./agent", "./client", "./a2a")
 }
 
 // TestStoryD: implement the added skill, regenerate twice.
@@ -332,7 +330,6 @@ func TestStoryE_renamedIDLeavesTheOldHandlerAndSaysSo(t *testing.T) {
 	if stdout, _, err := s.run("a2agen", "check"); err == nil || !strings.Contains(stdout, "skills/forecast.go:13: undefined: agent.ForecastInput") {
 		t.Errorf("check: %v, %s", err, stdout)
 	}
-	s.fails("skills/forecast.go:", "go", "vet", "./skills")
 
 	// The user takes the handler over to the new name.
 	s.remove("skills/outlook.go")
@@ -384,7 +381,7 @@ func TestStoryH_ownModulesStayAndAnEditedGeneratedFileIsRefused(t *testing.T) {
 	s.edit("Makefile", "run: ## start", "mine: ## of the user's\n\techo mine\n\nrun: ## start")
 	s.write("agent.yaml", storyCard+alertsSkill)
 	s.regenerate("skills/alerts.go", "skills/alerts_test.go")
-	s.must("go", "vet", "./...")
+	s.must("go", "build", "./...")
 
 	s.edit("agent/skills.gen.go", "package agent", "// Edited.\n\npackage agent")
 	s.edit("agent.yaml", "What to look out for", "Storms")
@@ -395,5 +392,5 @@ func TestStoryH_ownModulesStayAndAnEditedGeneratedFileIsRefused(t *testing.T) {
 	}
 	s.changesOnly(func() string { s.must("a2agen", "generate", "--force"); return "" })
 	s.lacks("agent/skills.gen.go", "// Edited.")
-	s.must("go", "vet", "./...")
+	s.must("go", "build", "./...")
 }

@@ -12,8 +12,9 @@ import (
 
 // Flags are what tests give to the go command when it compiles a project that they made, all the same, so that it finds again what was compiled
 // for another test in another temporary folder. What is generated is compiled without inlining: it is no faster than it needs to be, and
-// takes the compiler half the time.
-const Flags = "-trimpath -gcflags=example.com/...=-l -gcflags=golden.test/...=-l"
+// takes the compiler half the time. Programs are linked without what debuggers read. "go test" does not vet: that looks at all that is linked, SQLite
+// and the standard library too, and a test about what is vet-clean says "go vet".
+const Flags = "-trimpath -vet=off -ldflags=-w -gcflags=example.com/...=-l -gcflags=golden.test/...=-l"
 
 // IsLong reports whether tests run that compile dozens of programs, need a PostgreSQL server or try many times what others try a few
 // times: where A2A_LONG is set, as .ci/run has it.
