@@ -39,7 +39,7 @@ func (s *story) set(vars ...string) { s.env = append(s.env, vars...) }
 func (s *story) generatesWith(name string, args ...string) {
 	s.t.Helper()
 	s.changesOnly(func() string { s.must(name, args...); return "" }, "skills/alerts.go", "skills/alerts_test.go")
-	s.must("go", "build", "./...")
+	s.must("go", "vet", "./...")
 	if status, _ := s.must("git", "status", "--porcelain"); status != "" {
 		s.t.Errorf("building changed %s", status)
 	}

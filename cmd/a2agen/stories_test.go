@@ -263,7 +263,7 @@ func TestStoryB_addedSkillIsRegisteredEverywhere(t *testing.T) {
 	s.remove("skills/alerts.go")
 	s.fails("missing method Alerts", "go", "build", "./skills")
 	s.regenerate("skills/alerts.go")
-	s.must("go", "build", "./...")
+	s.must("go", "vet", "./...")
 }
 
 // TestStoryC: add a field to a schema.
@@ -381,7 +381,7 @@ func TestStoryH_ownModulesStayAndAnEditedGeneratedFileIsRefused(t *testing.T) {
 	s.edit("Makefile", "run: ## start", "mine: ## of the user's\n\techo mine\n\nrun: ## start")
 	s.write("agent.yaml", storyCard+alertsSkill)
 	s.regenerate("skills/alerts.go", "skills/alerts_test.go")
-	s.must("go", "build", "./...")
+	s.must("go", "vet", "./...")
 
 	s.edit("agent/skills.gen.go", "package agent", "// Edited.\n\npackage agent")
 	s.edit("agent.yaml", "What to look out for", "Storms")
@@ -392,5 +392,5 @@ func TestStoryH_ownModulesStayAndAnEditedGeneratedFileIsRefused(t *testing.T) {
 	}
 	s.changesOnly(func() string { s.must("a2agen", "generate", "--force"); return "" })
 	s.lacks("agent/skills.gen.go", "// Edited.")
-	s.must("go", "build", "./...")
+	s.must("go", "vet", "./...")
 }
