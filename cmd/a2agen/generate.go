@@ -146,8 +146,15 @@ func report(cmd *cobra.Command, dryRun bool, r project.Report, err error) error 
 		listChanges(out, r)
 	}
 	if n := len(r.Written); n > 0 {
-		if r.Written = slices.DeleteFunc(slices.Clone(r.Written), unpacked); n > len(r.Written) {
-			fmt.Fprintf(out, "runtime source: %d files in %s\n", n-len(r.Written), scaffold.Unpacked)
+		lines := 0
+		r.Written = slices.DeleteFunc(slices.Clone(r.Written), func(c disk.Change) bool {
+			if unpacked(c) {
+				lines += c.Lines()
+			}
+			return unpacked(c)
+		})
+		if n -= len(r.Written); n > 0 {
+			fmt.Fprintf(out, "runtime source: %d files, %d lines in %s, which a released a2agen does not need\n", n, lines, scaffold.Unpacked)
 		}
 	}
 	fmt.Fprintln(out, summary(dryRun, r))

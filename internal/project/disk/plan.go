@@ -38,6 +38,9 @@ type Change struct {
 	data  []byte      // nil for a file to be deleted
 }
 
+// Lines is how many lines the file will have.
+func (c Change) Lines() int { return bytes.Count(c.data, []byte("\n")) }
+
 // Plan is what writing a set of files would do.
 type Plan struct {
 	Changes []Change          // sorted by path, one for each file generated or owned
