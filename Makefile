@@ -58,7 +58,7 @@ interop: ## a2agen and other implementations call each other, over every binding
 bench: ## the comparison table: bare net/http, the peers, a2agen
 	bench/run.sh
 
-figures: ## what a message enters, the types with the most methods, the names that users see, and what agents link (this alone: go run ./internal/measure -linked)
+figures: ## how much is written by hand and how finely it is cut, what a message enters, the types with the most methods, the names that users see, and what agents link (this alone: go run ./internal/measure -linked)
 	@$(GO) run ./internal/measure
 
 seeds: RUNS ?= 60s

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "lower the values of weight.txt to what there is, and add the rows that it lacks")
+
+const weightFile = "weight.txt"
+
+// columns are those of the table, in the order of weight.txt.
+func columns(w *weight) []struct {
+	name  string
+	value *int
+} {
+	return []struct {
+		name  string
+		value *int
+	}{{"packages", &w.packages}, {"lines", &w.lines}, {"functions", &w.functions}, {"functions called in one place", &w.once}, {"exported names", &w.exported}}
+}
+
+// TestWeightMayOnlyFall holds what is written by hand to the table.
+func TestWeightMayOnlyFall(t *testing.T) {
+	now, err := weigh("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(weightFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	comment, table, err := readWeights(string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		table = lowered(table, now)
+		if err := os.WriteFile(weightFile, []byte(comment+writeWeights(table)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, complaint := range heavier(table, now) {
+		t.Error(complaint)
+	}
+}
+
+// heavier says where there is more than a table has.
+func heavier(table, now map[string]weight) (complaints []string) {
+	for _, row := range rowsOf(now) {
+		was, is := table[row], now[row]
+		before := columns(&was)
+		for i, c := range columns(&is) {
+			if *c.value > *before[i].value {
+				complaints = append(complaints, fmt.Sprintf("%s has %d %s, and %s says %d: find what can go instead. Where nothing can, raise that value in a commit of its own, which says why",
+					row, *c.value, c.name, weightFile, *before[i].value))
+			}
+		}
+	}
+	return complaints
+}
+
+// lowered is a table with the smaller value of each, the rows that it lacks, and none for folders that are gone.
+func lowered(table, now map[string]weight) map[string]weight {
+	next := map[string]weight{}
+	for row, is := range now {
+		if was, ok := table[row]; ok {
+			before := columns(&was)
+			for i, c := range columns(&is) {
+				*c.value = min(*c.value, *before[i].value)
+			}
+		}
+		next[row] = is
+	}
+	return next
+}
+
+// readWeights reads the comment and the rows of weight.txt.
+func readWeights(text string) (comment string, table map[string]weight, err error) {
+	table = map[string]weight{}
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "#") {
+			comment += line
+			continue
+		}
+		var row string
+		var w weight
+		into := []any{&row}
+		for _, c := range columns(&w) {
+			into = append(into, c.value)
+		}
+		if _, err := fmt.Sscan(line, into...); err != nil {
+			return "", nil, fmt.Errorf("%s: %q: %w", weightFile, line, err)
+		}
+		table[row] = w
+	}
+	return comment, table, nil
+}
+
+func writeWeights(table map[string]weight) string {
+	var b strings.Builder
+	for _, row := range rowsOf(table) {
+		w := table[row]
+		fmt.Fprintf(&b, "%-10s", row)
+		for _, c := range columns(&w) {
+			fmt.Fprintf(&b, " %9d", *c.value)
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+func TestATableOfWeightsIsRaisedByHandAlone(t *testing.T) {
+	const text = "# why\nall 10 1000 100 20 30\nruntime 6 600 60 10 30\nspec 4 400 40 10 0\n"
+	comment, table, err := readWeights(text)
+	if err != nil || comment != "# why\n" {
+		t.Fatalf("comment %q, %v", comment, err)
+	}
+	now := map[string]weight{
+		whole: {11, 900, 100, 20, 30}, "runtime": {6, 500, 60, 11, 30}, "templates": {1, 14, 1, 0, 1},
+	}
+	complaints := strings.Join(heavier(table, now), "\n")
+	for _, want := range []string{"all has 11 packages, and weight.txt says 10: ", "runtime has 11 functions called in one place, and weight.txt says 10: ", "templates has 14 lines, and weight.txt says 0: "} {
+		if !strings.Contains(complaints, want) {
+			t.Errorf("no complaint %q in\n%s", want, complaints)
+		}
+	}
+	if n := len(heavier(table, now)); n != 6 {
+		t.Errorf("%d complaints:\n%s", n, complaints)
+	}
+	const want = "" +
+		"all               10       900       100        20        30\n" +
+		"runtime            6       500        60        10        30\n" +
+		"templates          1        14         1         0         1\n"
+	if got := writeWeights(lowered(table, now)); got != want {
+		t.Errorf("lowered:\n%s", got)
+	}
+	if _, _, err := readWeights("all 1 2 three 4 5\n"); err == nil {
+		t.Error("a word is a number")
+	}
+}
+
+// TestTheWeightOfAPackage counts in a module that is small enough to see it.
+func TestTheWeightOfAPackage(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod": "module example.com/m\n\ngo 1.26.0\n",
+		"m.go": `package m
+
+type T struct{ Field int }
+type hidden int
+
+const A, b = 1, 2
+
+func Make() T     { return helper[int]() }
+func (T) Method() { twice(); twice() }
+func helper[X any]() (t T) { t.once(); return t }
+func (T) once()   {}
+func twice()      {}
+`,
+		"m_test.go":   "package m\n\nfunc inTest() { twice() }\n",
+		"made.gen.go": "// Code generated by x. DO NOT EDIT.\n\npackage m\n\nfunc Made() { helper[string]() }\n",
+	} {
+		if err := os.WriteFile(dir+"/"+name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(dir+"/internal", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(dir+"/internal/i.go", []byte("package internal\n\nfunc Seen() {}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GOWORK", "off")
+	table, err := weigh(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// helper is named twice, in what is generated, too; once in one place. T, A and Make are seen.
+	if got, want := table["."], (weight{1, 12, 5, 1, 3}); got != want {
+		t.Errorf("the root weighs %v, want %v", got, want)
+	}
+	if got, want := table["internal"], (weight{1, 3, 1, 0, 0}); got != want {
+		t.Errorf("internal weighs %v, want %v", got, want)
+	}
+	if got, want := table[whole], (weight{2, 15, 6, 1, 3}); got != want {
+		t.Errorf("the whole weighs %v, want %v", got, want)
+	}
+}
