@@ -311,14 +311,17 @@ type MessageInfo struct {
 	References            []string // ids of related tasks
 }
 
-// MessageData describes a message to make. Handlers give one to Task.Answer, Task.Report and Task.End.
+// MessageData describes a message to make. Handlers give one to Task.Say.
 type MessageData struct {
 	MessageInfo
 	Parts []Part
 }
 
+// MessageOf returns a message of these parts.
+func MessageOf(parts ...Part) MessageData { return MessageData{Parts: parts} }
+
 // ArtifactData describes an artifact update to make (A2A 1.0 §4.2.2). Handlers give one to Task.Emit and
-// Task.StreamArtifact.
+// Task.Stream.
 type ArtifactData struct {
 	ID, Name, Description string
 	Parts                 []Part

@@ -149,13 +149,14 @@ func (a *agentPackage) task() jen.Code {
 	for _, m := range []struct {
 		name, text string
 		typ        *ir.Type
+		value      *jen.Statement // of the call
 	}{
-		{"Message", "Message returns the message being handled. The task owns it.", a.bindings.Message},
-		{"Snapshot", "Snapshot returns a copy of the task as it stands, nil as long as there is none.", a.bindings.Task},
+		{"Message", "Message returns the message being handled. The task owns it.", a.bindings.Message, jen.Dot("Request").Call().Dot("Message")},
+		{"Snapshot", "Snapshot returns a copy of the task as it stands, nil as long as there is none.", a.bindings.Task, jen.Dot("Snapshot").Call()},
 	} {
 		s.Add(doc(m.text))
 		s.Func().Params(jen.Id("t").Op("*").Id("Task")).Id(m.name).Params().Add(a.hub(m.typ)).Block(
-			jen.List(jen.Id("v"), jen.Id("_")).Op(":=").Add(rt("Generated")).Call(jen.Id("t").Dot("Task").Dot(m.name).Call()).Assert(a.hub(m.typ)),
+			jen.List(jen.Id("v"), jen.Id("_")).Op(":=").Add(rt("Generated")).Call(jen.Id("t").Dot("Call").Call().Add(m.value)).Assert(a.hub(m.typ)),
 			jen.Return(jen.Id("v")),
 		).Line().Line()
 	}

@@ -105,7 +105,7 @@ func (a *realAgent) forecast(ctx context.Context, t *server.Task, in any) ([]byt
 	if err := json.Unmarshal(in.([]byte), &v); err != nil || v.City == "" {
 		return nil, server.InvalidInput(violation("/city", "must not be empty"))
 	}
-	if err := t.Begin(); err != nil {
+	if err := t.Call().Begin(); err != nil {
 		return nil, err
 	}
 	if err := t.Progress("looking at %s", v.City); err != nil {
@@ -131,7 +131,7 @@ func (a *realAgent) forecast(ctx context.Context, t *server.Task, in any) ([]byt
 // chat answers, asks, fails or refuses, as it is told.
 func (a *realAgent) chat(_ context.Context, t *server.Task, _ any) ([]byte, error) {
 	var code string
-	if granted, err := t.Authorized(&code); granted {
+	if granted, err := t.Call().Authorized(&code); granted {
 		return []byte("granted " + code), err
 	}
 	switch text := t.Text(); {

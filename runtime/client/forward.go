@@ -28,7 +28,7 @@ func (e *InputRequiredError) Task() string { return e.TaskID }
 
 // Recipient is a task to which the steps of another agent's are passed on: the Task of a handler.
 type Recipient interface {
-	Report(m runtime.MessageData) error
+	Say(state runtime.State, m runtime.MessageData) error
 	Emit(a runtime.ArtifactData) error
 }
 
@@ -39,7 +39,7 @@ type Recipient interface {
 //
 //	out, err := client.Forward(t, weather.ForecastStream(ctx, in))
 //
-// Errors: those of the stream, and those of Report and Emit, as they are.
+// Errors: those of the stream, and those of Say and Emit, as they are.
 func Forward[Out any](t Recipient, steps iter.Seq2[Event[Out], error]) (Out, error) {
 	var none Out
 	f := forwarding{to: t, seen: map[string]bool{}}
@@ -74,7 +74,7 @@ func (f *forwarding) report(m runtime.Message, state runtime.State) error {
 	if m == nil || state.Terminal() || state.Interrupted() {
 		return nil
 	}
-	return f.to.Report(runtime.MessageData{Parts: m.Contents()})
+	return f.to.Say(runtime.StateWorking, runtime.MessageOf(m.Contents()...))
 }
 
 // emit passes an artifact on, or a chunk of one.

@@ -185,7 +185,7 @@ func (w *weather) run(ctx context.Context, t *server.Task, _ any) ([]byte, error
 	if err := errors.Join(t.Save(city), t.Progress("looking at %s", city)); err != nil {
 		return nil, err
 	}
-	w.began <- t.ID()
+	w.began <- t.Call().TaskID()
 	switch {
 	case strings.HasPrefix(city, "ask"):
 		return nil, t.Ask("Which units?", map[string]any{"units": []string{"celsius", "fahrenheit"}})
@@ -241,7 +241,7 @@ type planner struct {
 
 // stop has the handler wait at a point for its end, at its first attempt.
 func (p *planner) stop(ctx context.Context, t *server.Task, point string) error {
-	if t.Attempt() > 1 {
+	if t.Call().Attempt() > 1 {
 		return nil
 	}
 	p.points <- point
@@ -318,7 +318,7 @@ func passOn(c *rpc.Client, at string) func(p *planner) func(ctx context.Context,
 				}
 				return p.stop(ctx, t, point)
 			}
-			if err := errors.Join(t.Begin(), reached("before the call")); err != nil {
+			if err := errors.Join(t.Call().Begin(), reached("before the call")); err != nil {
 				return nil, err
 			}
 			r, err := askWeather.Call(ctx, c, t.Text())

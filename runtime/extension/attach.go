@@ -10,26 +10,20 @@ import (
 )
 
 // Task is what is asked of a handler's task: a *server.Task.
-type Task interface {
-	Request() *runtime.SendRequest
-	// Activated reports whether a caller asked for the extension.
-	Activated(uri string) bool
-	// OnResult has f change the artifact with the skill's output before it is sent.
-	OnResult(f func(*runtime.ArtifactData))
-}
+type Task interface{ Call() runtime.Call }
 
 // Active reports whether a handler may send the extension's values: a caller asked for them, with the message being
 // handled or an earlier one of its task, or they always go along.
-func (c *Contract) Active(t Task) bool { return c.Always || t.Activated(c.URI) }
+func (c *Contract) Active(t Task) bool { return c.Always || t.Call().Activated(c.URI) }
 
 // Of reads the value that the message being handled holds; nil without one. The server has checked it.
 func Of[T any, P Decoder[T]](t Task, c *Contract) (P, error) {
-	return Read[T, P](c, t.Request().Message.MessageInfo().Metadata)
+	return Read[T, P](c, t.Call().Request().Message.MessageInfo().Metadata)
 }
 
 // OfRequest is [Of] for the metadata of the request.
 func OfRequest[T any, P Decoder[T]](t Task, c *Contract) (P, error) {
-	return Read[T, P](c, t.Request().Metadata)
+	return Read[T, P](c, t.Call().Request().Metadata)
 }
 
 // OnArtifact puts a value on an artifact that is about to be sent, unless nobody asked for the extension. A value that
@@ -49,7 +43,7 @@ func OnResult[T any, P Encoder[T]](t Task, c *Contract, v P) error {
 	if err != nil || !c.Active(t) {
 		return err
 	}
-	t.OnResult(func(a *runtime.ArtifactData) {
+	t.Call().OnResult(func(a *runtime.ArtifactData) {
 		_ = put(c, &a.Metadata, &a.Extensions, value) // metadata of the runtime's own
 	})
 	return nil

@@ -95,7 +95,7 @@ func TestSilenceIsBrokenByHeartbeats(t *testing.T) {
 // waiting is a skill that waits until its task is canceled, and says so.
 func waiting(begun chan<- struct{}, canceled chan<- error) func(context.Context, *server.Task, any) ([]byte, error) {
 	return func(ctx context.Context, t *server.Task, _ any) ([]byte, error) {
-		if err := t.Begin(); err != nil {
+		if err := t.Call().Begin(); err != nil {
 			return nil, err
 		}
 		begun <- struct{}{}
@@ -174,7 +174,7 @@ func TestAHostThatLeavesDoesNotCancelTheTask(t *testing.T) {
 	begun, ended := make(chan struct{}, 1), make(chan error, 1)
 	goOn := make(chan struct{})
 	a := agentOf(t, "1.0", "", "", func(ctx context.Context, t *server.Task, _ any) ([]byte, error) {
-		if err := t.Begin(); err != nil {
+		if err := t.Call().Begin(); err != nil {
 			return nil, err
 		}
 		begun <- struct{}{}

@@ -154,7 +154,7 @@ func TestAnAuthorizationIsAURLThatAPersonVisits(t *testing.T) {
 	handles := make(chan string, 10)
 	a := agentOf(t, "1.0", "", "", func(_ context.Context, t *server.Task, _ any) ([]byte, error) {
 		var v any
-		if ok, err := t.Authorized(&v); ok || err != nil {
+		if ok, err := t.Call().Authorized(&v); ok || err != nil {
 			return []byte("granted"), err
 		}
 		return nil, t.RequireAuth(server.AuthRequest{Prompt: "Log in", Visit: func(handle string) string {

@@ -105,25 +105,25 @@ func ExampleTask_Reply() {
 }
 
 // An answer with all that a message can have.
-func ExampleTask_Answer() {
+func ExampleTask_Say() {
 	talk(func(_ context.Context, t *server.Task) (string, error) {
-		m := runtime.MessageData{Parts: []runtime.Part{runtime.Text("As last week.")}}
+		m := runtime.MessageOf(runtime.Text("As last week."))
 		m.Metadata = runtime.Metadata(map[string]any{"confidence": 0.9})
 		m.Extensions = []string{"https://example.com/ext/confidence"}
 		m.References = []string{"task-of-last-week"}
-		return "", t.Answer(m)
+		return "", t.Say(runtime.StateUnspecified, m)
 	}, "how is it?")
 	// Output:
 	// message {"extensions":["https://example.com/ext/confidence"],"metadata":{"confidence":0.9},"parts":[{"text":"As last week."}],"referenceTaskIds":["task-of-last-week"]}
 }
 
 // A task that ends with a message; a result that the handler returns would be an artifact before it.
-func ExampleTask_Complete() {
+func ExampleTask_Say_completed() {
 	talk(func(_ context.Context, t *server.Task) (string, error) {
 		if err := t.Artifact("report", runtime.File("report.csv", "text/csv", []byte("a,b"))); err != nil {
 			return "", err
 		}
-		return "", t.Complete(runtime.Text("The report is ready."))
+		return "", t.Say(runtime.StateCompleted, runtime.MessageOf(runtime.Text("The report is ready.")))
 	}, "make the report")
 	// Output:
 	// artifact {"artifactId":"artifact-1","name":"report","parts":[{"filename":"report.csv","mediaType":"text/csv","raw":"YSxi"}]}
@@ -131,11 +131,11 @@ func ExampleTask_Complete() {
 }
 
 // Progress with more than a text. The last progress message is in the history when the task is completed.
-func ExampleTask_Report() {
+func ExampleTask_Say_working() {
 	talk(func(_ context.Context, t *server.Task) (string, error) {
-		m := runtime.MessageData{Parts: []runtime.Part{runtime.Link("preview.png", "image/png", "https://example.com/preview.png")}}
+		m := runtime.MessageOf(runtime.Link("preview.png", "image/png", "https://example.com/preview.png"))
 		m.Metadata = runtime.Metadata(map[string]int{"percent": 50})
-		if err := t.Report(m); err != nil {
+		if err := t.Say(runtime.StateWorking, m); err != nil {
 			return "", err
 		}
 		return "", t.Fail("The printer is out of paper.")
@@ -159,11 +159,11 @@ func ExampleTask_Ask() {
 }
 
 // A call can end in any state with all that a message can have.
-func ExampleTask_End() {
+func ExampleTask_Say_rejected() {
 	talk(func(_ context.Context, t *server.Task) (string, error) {
-		m := runtime.MessageData{Parts: []runtime.Part{runtime.Text("Not on Sundays."), runtime.Data(map[string]string{"next": "Monday"})}}
+		m := runtime.MessageOf(runtime.Text("Not on Sundays."), runtime.Data(map[string]string{"next": "Monday"}))
 		m.Metadata = runtime.Metadata(map[string]string{"policy": "7"})
-		return "", t.End(runtime.StateRejected, m)
+		return "", t.Say(runtime.StateRejected, m)
 	}, "open")
 	// Output:
 	// rejected {"metadata":{"policy":"7"},"parts":[{"text":"Not on Sundays."},{"data":{"next":"Monday"},"mediaType":"application/json"}]}
@@ -210,9 +210,9 @@ func ExampleTask_Stream() {
 }
 
 // An artifact written piece by piece, with an id and metadata, of parts of any kind, whose last piece says that it is the last.
-func ExampleTask_StreamArtifact() {
+func ExampleTask_Stream_artifact() {
 	talk(func(_ context.Context, t *server.Task) (string, error) {
-		w := t.StreamArtifact(runtime.ArtifactData{ID: "log", Metadata: runtime.Metadata(map[string]int{"level": 3})})
+		w := t.Stream("", runtime.ArtifactData{ID: "log", Metadata: runtime.Metadata(map[string]int{"level": 3})})
 		if err := w.Part(runtime.Data(map[string]int{"step": 1})); err != nil {
 			return "", err
 		}
@@ -223,17 +223,17 @@ func ExampleTask_StreamArtifact() {
 	// completed
 }
 
-func ExampleTask_IdempotencyKey() {
+func ExampleTask_Call() {
 	paid := map[string]int{}
 	pay := func(_ context.Context, amount int, key string) error {
 		paid[key] = amount
 		return nil
 	}
 	talk(func(ctx context.Context, t *server.Task) (string, error) {
-		if err := pay(ctx, 30, t.IdempotencyKey()); err != nil { // once, however often this is called
+		if err := pay(ctx, 30, t.Call().IdempotencyKey()); err != nil { // once, however often this is called
 			return "", err
 		}
-		return "", t.Complete(runtime.Text(fmt.Sprintf("Paid at attempt %d.", t.Attempt())))
+		return "", t.Say(runtime.StateCompleted, runtime.MessageOf(runtime.Text(fmt.Sprintf("Paid at attempt %d.", t.Call().Attempt()))))
 	}, "pay")
 	// Output:
 	// completed {"parts":[{"text":"Paid at attempt 1."}]}
@@ -247,7 +247,7 @@ func readCalendar(provider, callback string) handler {
 	entries := func(_ context.Context, code string) (string, error) { return "One entry, by " + code + ".", nil }
 	return func(ctx context.Context, t *server.Task) (string, error) {
 		var g granted
-		back, err := t.Authorized(&g)
+		back, err := t.Call().Authorized(&g)
 		switch {
 		case err != nil:
 			return "", err
@@ -336,9 +336,9 @@ func ExampleServer_Redeem() {
 }
 
 // What was said before in the context, for a prompt.
-func ExampleTask_Conversation() {
+func ExampleContext_Conversation() {
 	contextual(func(ctx context.Context, t *server.Task) (string, error) {
-		past, err := t.Conversation(ctx, 10)
+		past, err := t.Context().Conversation(ctx, 10)
 		if err != nil {
 			return "", err
 		}
@@ -491,7 +491,7 @@ func Example_forward() {
 		for _, turn := range t.Turns() {
 			fmt.Println(turn.Role() + ": " + turn.Text())
 		}
-		return "", t.Complete(runtime.Text("The sky is " + sky.Text() + "."))
+		return "", t.Say(runtime.StateCompleted, runtime.MessageOf(runtime.Text("The sky is "+sky.Text()+".")))
 	}, "Rome")
 	// Output:
 	// user: Rome

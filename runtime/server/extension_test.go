@@ -70,7 +70,7 @@ func forecaster(t *testing.T) (a *agent, request, artifact, question string) {
 	forecast := ruled("get_forecast", string(declared.Params.Skills["get_forecast"].Input), []string{"location"}, map[string]rule{"location": text, "days": number}, nil)
 	forecast.Run = func(_ context.Context, task *server.Task, input any) ([]byte, error) {
 		var in struct{ Location string }
-		if err := errors.Join(json.Unmarshal(input.([]byte), &in), task.Begin()); err != nil {
+		if err := errors.Join(json.Unmarshal(input.([]byte), &in), task.Call().Begin()); err != nil {
 			return nil, err
 		}
 		return json.Marshal(map[string]any{"location": in.Location, "days": []int{}})

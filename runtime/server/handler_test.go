@@ -14,27 +14,29 @@ import (
 
 // What cannot be sent is refused where it is said, so that it is not stored.
 func TestWhatAHandlerCannotSay(t *testing.T) {
-	bad := runtime.MessageData{Parts: []runtime.Part{runtime.Text("x")}}
+	bad := runtime.MessageOf(runtime.Text("x"))
 	bad.Metadata = wire.Object(`[1]`)
 	text := []runtime.Part{runtime.Text("x")}
 	for name, say := range map[string]func(t *server.Task) error{
 		"a plain answer without parts": func(t *server.Task) error { return t.Reply() },
-		"a message without parts":      func(t *server.Task) error { return t.Report(runtime.MessageData{}) },
-		"an answer without parts":      func(t *server.Task) error { return t.Answer(runtime.MessageData{}) },
-		"metadata that are no object":  func(t *server.Task) error { return t.Report(bad) },
-		"an end with such metadata":    func(t *server.Task) error { return t.End(runtime.StateCompleted, bad) },
+		"a message without parts":      func(t *server.Task) error { return t.Say(runtime.StateWorking, runtime.MessageData{}) },
+		"an answer without parts":      func(t *server.Task) error { return t.Say(runtime.StateUnspecified, runtime.MessageData{}) },
+		"metadata that are no object":  func(t *server.Task) error { return t.Say(runtime.StateWorking, bad) },
+		"an end with such metadata":    func(t *server.Task) error { return t.Say(runtime.StateCompleted, bad) },
 		"metadata that do not encode": func(t *server.Task) error {
 			return t.Emit(runtime.ArtifactData{Parts: text, Metadata: runtime.Metadata(func() {})})
 		},
 		"metadata of a part that are no object": func(t *server.Task) error {
 			return t.Emit(runtime.ArtifactData{Parts: []runtime.Part{{Kind: runtime.PartText, Metadata: wire.Object(`{`)}}})
 		},
-		"an artifact without parts":           func(t *server.Task) error { return t.Artifact("a") },
-		"an end that is none":                 func(t *server.Task) error { return t.End(runtime.StateWorking, runtime.MessageData{Parts: text}) },
-		"an end that is the client's":         func(t *server.Task) error { return t.End(runtime.StateCanceled, runtime.MessageData{Parts: text}) },
-		"a question with data that are none":  func(t *server.Task) error { return t.Ask("?", func() {}) },
-		"a streamed artifact with parts":      func(t *server.Task) error { return t.StreamArtifact(runtime.ArtifactData{Parts: text}).Part(text[0]) },
-		"a closing message that is too large": func(t *server.Task) error { return t.Complete(runtime.Text(strings.Repeat("x", 2000))) },
+		"an artifact without parts":          func(t *server.Task) error { return t.Artifact("a") },
+		"an end that is none":                func(t *server.Task) error { return t.Say(runtime.StateSubmitted, runtime.MessageData{Parts: text}) },
+		"an end that is the client's":        func(t *server.Task) error { return t.Say(runtime.StateCanceled, runtime.MessageData{Parts: text}) },
+		"a question with data that are none": func(t *server.Task) error { return t.Ask("?", func() {}) },
+		"a streamed artifact with parts":     func(t *server.Task) error { return t.Stream("", runtime.ArtifactData{Parts: text}).Part(text[0]) },
+		"a closing message that is too large": func(t *server.Task) error {
+			return t.Say(runtime.StateCompleted, runtime.MessageOf(runtime.Text(strings.Repeat("x", 2000))))
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got error
@@ -52,7 +54,7 @@ func TestWhatAHandlerCannotSay(t *testing.T) {
 
 func TestAResultComesBeforeTheMessageThatCompletesItsTask(t *testing.T) {
 	a := start(t, testCard, []server.Skill{run("x", func(_ context.Context, t *server.Task) (string, error) {
-		return "result", t.Complete(runtime.Text("that was it"))
+		return "result", t.Say(runtime.StateCompleted, runtime.MessageOf(runtime.Text("that was it")))
 	})})
 	task := a.ok("SendMessage", message("hi"))["task"]
 	if str(task, "artifacts", 0, "parts", 0, "text") != "result" || str(task, "status", "message", "parts", 0, "text") != "that was it" || str(task, "status", "state") != "TASK_STATE_COMPLETED" {
@@ -65,7 +67,7 @@ func TestAResultComesBeforeTheMessageThatCompletesItsTask(t *testing.T) {
 
 func TestAClosingMessageIsNothingWhenTheHandlerFails(t *testing.T) {
 	a := start(t, testCard, []server.Skill{run("x", func(_ context.Context, t *server.Task) (string, error) {
-		if err := t.Complete(runtime.Text("done")); err != nil {
+		if err := t.Say(runtime.StateCompleted, runtime.MessageOf(runtime.Text("done"))); err != nil {
 			return "", err
 		}
 		return "", t.Fail("not done")

@@ -136,7 +136,7 @@ func typed(id string, required []string, f func(ctx context.Context, t *server.T
 		ID: id, Name: id, InputSchema: string(schema), OutputSchema: `{"type":"object"}`,
 		Decode: func(input []byte) (any, error) { return decode(input) },
 		Run: func(ctx context.Context, t *server.Task, in any) ([]byte, error) {
-			if err := t.Begin(); err != nil {
+			if err := t.Call().Begin(); err != nil {
 				return nil, err
 			}
 			out, err := f(ctx, t, in.(map[string]any))

@@ -112,7 +112,7 @@ func TestACancelReachesTheInnerTask(t *testing.T) {
 			return "", nil
 		}),
 		textSkill("inner", func(ctx context.Context, task *server.Task) (string, error) {
-			begun <- task.ID()
+			begun <- task.Call().TaskID()
 			if err := task.Progress("at work"); err != nil {
 				return "", err
 			}

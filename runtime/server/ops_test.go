@@ -107,7 +107,7 @@ func TestCancelOfABlockedSendLetsItReturnTheCanceledTask(t *testing.T) {
 		if err := t.Progress("going"); err != nil {
 			return "", err
 		}
-		started <- t.ID()
+		started <- t.Call().TaskID()
 		<-ctx.Done()
 		return "", ctx.Err()
 	})})
@@ -268,7 +268,7 @@ func TestListRefusesBadParameters(t *testing.T) {
 // A task that has ended is kept in another form: whoever asks for it later gets the bytes that its sender got.
 func TestAnEndedTaskIsFetchedAsItWasAnswered(t *testing.T) {
 	a := start(t, testCard, []server.Skill{run("work", func(_ context.Context, t *server.Task) (string, error) {
-		if err := t.Report(runtime.MessageData{
+		if err := t.Say(runtime.StateWorking, runtime.MessageData{
 			MessageInfo: runtime.MessageInfo{Metadata: wire.Object(`{"step": 1, "of": [2.50, "é\u00e9"]}`), References: []string{"other"}},
 			Parts:       []runtime.Part{runtime.Text("half <way>\u2028\n"), {Kind: runtime.PartData, Data: []byte(`{"b":1,"a":{}}`)}},
 		}); err != nil {

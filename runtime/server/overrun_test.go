@@ -112,7 +112,7 @@ func TestCancelAnswersABlockedSender(t *testing.T) {
 		if err := t.Progress("on it"); err != nil {
 			return "", err
 		}
-		ready <- t.ID()
+		ready <- t.Call().TaskID()
 		<-hold
 		return "done", nil
 	})
@@ -137,12 +137,12 @@ func TestTheMessageStaysAsItIsWhenTheServerMakesTheTask(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			changed, done := make(chan bool, 1), make(chan struct{})
 			skill := run("reader", func(_ context.Context, t *server.Task) (string, error) {
-				before := t.Message().MessageInfo()
-				for t.Snapshot() == nil {
+				before := t.Call().Request().Message.MessageInfo()
+				for t.Call().Snapshot() == nil {
 					time.Sleep(time.Millisecond)
 				}
-				after := t.Message().MessageInfo()
-				changed <- before.TaskID != after.TaskID || before.ContextID != after.ContextID || after.TaskID != t.ID()
+				after := t.Call().Request().Message.MessageInfo()
+				changed <- before.TaskID != after.TaskID || before.ContextID != after.ContextID || after.TaskID != t.Call().TaskID()
 				close(done)
 				return "", nil
 			})

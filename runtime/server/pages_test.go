@@ -59,7 +59,7 @@ func TestAHandleIsNotLogged(t *testing.T) {
 	var handle string
 	asks := run("x", func(_ context.Context, task *server.Task) (string, error) {
 		var v string
-		if ok, err := task.Authorized(&v); ok {
+		if ok, err := task.Call().Authorized(&v); ok {
 			return "", fmt.Errorf("failed %w", err)
 		}
 		err := task.RequireAuth(server.AuthRequest{Prompt: "Please.", Visit: func(h string) string { handle = h; return "https://x.example/" + h }})

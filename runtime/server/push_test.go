@@ -120,7 +120,7 @@ func TestEveryEventGoesToEveryConfigurationInOrder(t *testing.T) { // R18, R84
 		if err := task.Progress("thinking"); err != nil {
 			return "", err
 		}
-		begun <- task.ID()
+		begun <- task.Call().TaskID()
 		<-second
 		if err := task.Artifact("story", runtime.Text("Once.")); err != nil {
 			return "", err

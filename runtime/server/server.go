@@ -177,7 +177,7 @@ func (s *Server) bind() (err error) {
 	return err
 }
 
-// Redeem has the handler that waits for an authorization called again, with a value that it reads with Task.Authorized:
+// Redeem has the handler that waits for an authorization called again, with a value that it reads with [runtime.Call].Authorized:
 // for whoever gets the authorization, such as the callback of OAuth. The handle is the one that was given to the Visit
 // of the handler's [AuthRequest]; it is good once. The value is kept, as JSON, with the task until the handler has
 // returned. [ErrHandle] says that the handle is not good; after any other error it may be tried again. Redeem does not

@@ -35,7 +35,7 @@ type soak struct {
 // worked is the handler: it says things of all kinds, and most of the time asks for more.
 func (s *soak) worked(ctx context.Context, t *server.Task) (string, error) {
 	given := new(atomic.Int64)
-	if v, ok := s.artifacts.LoadOrStore(t.ID(), given); ok {
+	if v, ok := s.artifacts.LoadOrStore(t.Call().TaskID(), given); ok {
 		given = v.(*atomic.Int64)
 	}
 	if err := t.Progress("at %s", t.Text()); err != nil {
@@ -63,7 +63,7 @@ func (s *soak) worked(ctx context.Context, t *server.Task) (string, error) {
 	}
 	switch rand.IntN(12) {
 	case 0:
-		return "", t.Complete(runtime.Text("that is all"))
+		return "", t.Say(runtime.StateCompleted, runtime.MessageOf(runtime.Text("that is all")))
 	case 1:
 		return "", errors.New("bad luck")
 	}

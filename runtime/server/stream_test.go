@@ -271,7 +271,7 @@ func TestDisconnectOfABlockingSendDoesNotCancelTheTask(t *testing.T) {
 		if err := t.Progress("on it"); err != nil {
 			return "", err
 		}
-		started <- t.ID()
+		started <- t.Call().TaskID()
 		<-release
 		return "done", nil
 	})})

@@ -25,7 +25,7 @@ func OutputJSON[In, Out any, P interface {
 	AppendJSON([]byte) ([]byte, error)
 }](handle func(ctx context.Context, t *Task, in *In) (P, error)) func(context.Context, *Task, any) ([]byte, error) {
 	return func(ctx context.Context, t *Task, value any) ([]byte, error) {
-		if err := t.Begin(); err != nil {
+		if err := t.Call().Begin(); err != nil {
 			return nil, err
 		}
 		in, _ := value.(*In)

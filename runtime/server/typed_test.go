@@ -45,7 +45,7 @@ func TestTypedSkills(t *testing.T) {
 	echo := server.Skill{ID: "echo", InputSchema: `{}`, OutputSchema: `{}`, Decode: server.Decode[a2a.Part]}
 	echo.Run = server.OutputJSON(func(_ context.Context, call *server.Task, in *a2a.Part) (*a2a.Part, error) {
 		if in.Filename == "" {
-			return nil, call.Complete(runtime.Text("nothing in it"))
+			return nil, call.Say(runtime.StateCompleted, runtime.MessageOf(runtime.Text("nothing in it")))
 		}
 		return in, nil
 	})

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"unicode/utf8"
 
 	"github.com/a2agen/a2agen/runtime"
@@ -25,14 +26,14 @@ type pieces interface {
 // NewArtifactWriter makes the writer of an artifact. The server calls it.
 func NewArtifactWriter(p pieces) ArtifactWriter { return ArtifactWriter{pieces: p} }
 
-// Stream starts an artifact that is written piece by piece. Close it.
-func (t *Task) Stream(name string) *ArtifactWriter {
-	return t.StreamArtifact(runtime.ArtifactData{Name: name})
-}
-
-// StreamArtifact is Stream with all that an artifact can have, as [Task.Emit] takes it, but without parts: they are
-// what is written.
-func (t *Task) StreamArtifact(a runtime.ArtifactData) *ArtifactWriter {
+// Stream starts an artifact that is written piece by piece. Close it. more says what else the artifact has, as for
+// [Task.Emit], without parts: they are what is written.
+func (t *Task) Stream(name string, more ...runtime.ArtifactData) *ArtifactWriter {
+	a := runtime.ArtifactData{}
+	if len(more) > 0 {
+		a = more[0]
+	}
+	a.Name = cmp.Or(name, a.Name)
 	return t.run.OpenArtifact(a)
 }
 

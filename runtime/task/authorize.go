@@ -26,9 +26,9 @@ const handleFor = time.Hour
 
 // RequireAuth makes the error with which a handler stops to have its client arrange for an authorization (R110–R112).
 // The task waits; the handler is called again, with the input so far, for the next message, or with what the handle was
-// redeemed with ([Task.Authorized]), for the message that it has now.
+// redeemed with ([runtime.Call].Authorized), for the message that it has now.
 func (t *Task) RequireAuth(a AuthRequest) error {
-	said := runtime.MessageData{Parts: []runtime.Part{runtime.Text(a.Prompt)}}
+	said := runtime.MessageOf(runtime.Text(a.Prompt))
 	told := runtime.Authorization{Scheme: a.Scheme, Scopes: a.Scopes}
 	handle, good := "", cmp.Or(a.For, handleFor)
 	if a.Visit != nil {
@@ -49,7 +49,3 @@ func (t *Task) RequireAuth(a AuthRequest) error {
 	}
 	return t.run.Suspend(said, handle, good)
 }
-
-// Authorized reads what a handle was redeemed with into v. It reports whether this call came of that: else of a
-// message.
-func (t *Task) Authorized(v any) (bool, error) { return read("authorized", t.run.Redeemed(), v) }

@@ -17,6 +17,11 @@ type Context Task
 // Context returns what is kept with the context. In one call it is always the same.
 func (t *Task) Context() *Context { return (*Context)(t) }
 
+// ContextID returns the id of the conversation.
+//
+// Deprecated: it is Context().ID(). It goes with the version after the first.
+func (t *Task) ContextID() string { return t.run.ContextID() }
+
 // ID is the context's id.
 func (x *Context) ID() string { return x.run.ContextID() }
 
@@ -59,6 +64,6 @@ type Exchange struct {
 //
 // All of it together has as many bytes as a page of tasks may have: further tasks are left out, but there is at least
 // one. A message that was answered without a task is in no store.
-func (t *Task) Conversation(ctx context.Context, n int) ([]Exchange, error) {
-	return t.run.Conversation(ctx, n)
+func (x *Context) Conversation(ctx context.Context, n int) ([]Exchange, error) {
+	return x.run.Conversation(ctx, n)
 }

@@ -10,20 +10,13 @@ import (
 
 // run is what a Task asks of the run behind it, which the server has.
 type run interface {
-	TaskID() string
+	runtime.Call
 	ContextID() string
-	Request() *runtime.SendRequest
 	Parts() []runtime.Part
 	Text() string
 	Resumed() bool
-	Attempt() int
-	IdempotencyKey() string
-	Snapshot() runtime.Task
 	Logger() *slog.Logger
-	Activated(uri string) bool
-	OnResult(f func(*runtime.ArtifactData))
 
-	Begin() error
 	Progress(text string) error
 	Report(m runtime.MessageData) error
 	Emit(a runtime.ArtifactData) error
@@ -36,7 +29,6 @@ type run interface {
 	// Handle makes a handle that is good for a while from now; Suspend is End with it, to wait for an authorization.
 	Handle(good time.Duration) (handle string, expires time.Time)
 	Suspend(m runtime.MessageData, handle string, good time.Duration) error
-	Redeemed() []byte // the value of the handle that brought the call; nil: a message did
 
 	SetSaved(value []byte) error
 	Saved() []byte

@@ -17,7 +17,6 @@ import (
 type record struct {
 	said    []string
 	saved   []byte
-	value   []byte // of the handle
 	context []byte
 	handles int
 }
@@ -37,6 +36,7 @@ func (r *record) Parts() []runtime.Part         { return []runtime.Part{runtime.
 func (r *record) Text() string                  { return "hello" }
 func (r *record) Resumed() bool                 { return false }
 func (r *record) Attempt() int                  { return 1 }
+func (r *record) Authorized(any) (bool, error)  { return false, nil }
 func (r *record) IdempotencyKey() string        { return "k" }
 func (r *record) Snapshot() runtime.Task        { return nil }
 func (r *record) Logger() *slog.Logger          { return slog.New(slog.DiscardHandler) }
@@ -71,7 +71,6 @@ func (r *record) PassOn(state runtime.State, m runtime.MessageData, task, token 
 	return fmt.Errorf("%s: %s of %s as %s", state, words(m.Parts), task, token)
 }
 
-func (r *record) Redeemed() []byte                                      { return r.value }
 func (r *record) SetSaved(value []byte) error                           { r.saved = value; return nil }
 func (r *record) Saved() []byte                                         { return r.saved }
 func (r *record) ContextValue() ([]byte, error)                         { return r.context, nil }
@@ -100,14 +99,15 @@ func TestWhatAHandlerSaysInShortIsAWholeMessage(t *testing.T) {
 	r := &record{}
 	k := New(r)
 	for _, err := range []error{
-		k.Begin(), k.Progress("%d of %d", 1, 3), k.Progress("100%"), k.Report(runtime.MessageData{Parts: k.Parts()}),
+		k.Call().Begin(), k.Progress("%d of %d", 1, 3), k.Progress("100%"), k.Say(runtime.StateWorking, runtime.MessageOf(k.Parts()...)),
 		k.Artifact("map", runtime.Text("here")), k.Reply(runtime.Text("hi")),
+		k.Say(runtime.StateUnspecified, runtime.MessageOf(runtime.Text("bye"))),
 	} {
 		if err != nil {
 			t.Error(err)
 		}
 	}
-	want := []string{"begin", "progress 1 of 3", "progress 100%", "report hello", "emit map here last=true", "answer hi"}
+	want := []string{"begin", "progress 1 of 3", "progress 100%", "report hello", "emit map here last=true", "answer hi", "answer bye"}
 	if !slices.Equal(r.said, want) {
 		t.Errorf("it says %q", r.said)
 	}
@@ -118,7 +118,7 @@ func TestWhatAHandlerSaysInShortIsAWholeMessage(t *testing.T) {
 		{k.Ask("How many of %d?", 3, map[string]int{"most": 3}), `input-required: How many of 3?+{"most":3}`},
 		{k.Reject("not on %s", "Sundays"), "rejected: not on Sundays"},
 		{k.Fail("at 100%"), "failed: at 100%"},
-		{k.Complete(runtime.Text("done")), "completed: done"},
+		{k.Say(runtime.StateCompleted, runtime.MessageOf(runtime.Text("done"))), "completed: done"},
 	} {
 		if c.err.Error() != c.want {
 			t.Errorf("it ends with %q, want %q", c.err, c.want)
@@ -171,11 +171,6 @@ func TestAnAuthorizationHasItsHandleInItsURLAlone(t *testing.T) {
 	}
 	if err := k.RequireAuth(AuthRequest{Prompt: "Please."}); err == nil || err.Error() != "Please.  1h0m0s " || r.handles != 1 {
 		t.Errorf("without a URL it is %q with %d handles", err, r.handles)
-	}
-	r.value = []byte(`"code"`)
-	var code string
-	if came, err := k.Authorized(&code); !came || err != nil || code != "code" {
-		t.Errorf("%q, %v, %v", code, came, err)
 	}
 }
 

@@ -106,7 +106,7 @@ func newRecordedFake(t *testing.T, version, binding string) *fake {
 	f.Chat.On(func(ctx context.Context, in string, t *a2atest.Task) (string, error) {
 		switch {
 		case t.Resumed():
-			return "for " + t.Text() + " in " + t.ID(), nil
+			return "for " + t.Text() + " in " + t.Call().TaskID(), nil
 		case in == "ask":
 			return "", t.Ask("For which day?")
 		case in == "wait":

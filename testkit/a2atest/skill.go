@@ -120,7 +120,7 @@ func (s *Skill[In, Out]) serve(c cardSkill) server.Skill {
 // run answers a message to the skill.
 func (s *Skill[In, Out]) run(ctx context.Context, t *Task, value any) ([]byte, error) {
 	if !isText[Out]() {
-		if err := t.Begin(); err != nil {
+		if err := t.Call().Begin(); err != nil {
 			return nil, err
 		}
 	}
@@ -141,14 +141,14 @@ func (s *Skill[In, Out]) run(ctx context.Context, t *Task, value any) ([]byte, e
 func (s *Skill[In, Out]) scriptOf(ctx context.Context, t *Task, in In) *script[In, Out] {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if p := s.scripts[t.ID()]; p != nil {
+	if p := s.scripts[t.Call().TaskID()]; p != nil {
 		if t.Resumed() && p.call != nil {
 			p.call.Answers = append(p.call.Answers, Reply[In]{in, t.Text(), t.Parts()})
 		}
 		return p
 	}
 	c := &Call[In]{
-		Input: in, TaskID: t.ID(), ContextID: t.ContextID(), Text: t.Text(), Metadata: t.Message().MessageInfo().Metadata,
+		Input: in, TaskID: t.Call().TaskID(), ContextID: t.Context().ID(), Text: t.Text(), Metadata: t.Call().Request().Message.MessageInfo().Metadata,
 		Caller: server.CallerFrom(ctx),
 	}
 	if !t.Resumed() {
@@ -160,7 +160,7 @@ func (s *Skill[In, Out]) scriptOf(ctx context.Context, t *Task, in In) *script[I
 	}
 	a.used++
 	p := &script[In, Out]{answer: a, steps: slices.Clone(a.steps), call: c}
-	s.scripts[t.ID()] = p
+	s.scripts[t.Call().TaskID()] = p
 	return p
 }
 

@@ -94,7 +94,7 @@ func work(ctx context.Context, t *server.Task, _ any) ([]byte, error) {
 	case text == "reply":
 		return nil, t.Reply(runtime.Text("at once"))
 	case text == "wait":
-		if err := t.Begin(); err != nil {
+		if err := t.Call().Begin(); err != nil {
 			return nil, err
 		}
 		<-ctx.Done()

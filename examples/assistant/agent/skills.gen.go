@@ -38,13 +38,13 @@ type Task struct {
 
 // Message returns the message being handled. The task owns it.
 func (t *Task) Message() *a2a.Message {
-	v, _ := runtime.Generated(t.Task.Message()).(*a2a.Message)
+	v, _ := runtime.Generated(t.Call().Request().Message).(*a2a.Message)
 	return v
 }
 
 // Snapshot returns a copy of the task as it stands, nil as long as there is none.
 func (t *Task) Snapshot() *a2a.Task {
-	v, _ := runtime.Generated(t.Task.Snapshot()).(*a2a.Task)
+	v, _ := runtime.Generated(t.Call().Snapshot()).(*a2a.Task)
 	return v
 }
 

@@ -36,7 +36,7 @@ func (a *Agent) Ask(ctx context.Context, _ *a2a.Message, t *agent.Task) (string,
 	if err != nil {
 		return "", err
 	}
-	out := t.StreamArtifact(runtime.ArtifactData{
+	out := t.Stream("", runtime.ArtifactData{
 		ID: "answer", Name: "answer", Metadata: runtime.Metadata(map[string]string{"model": a.model.Name}),
 	})
 	for round := range maxRounds {
@@ -114,7 +114,7 @@ func (a *Agent) call(ctx context.Context, t *agent.Task, calls []call) ([]messag
 // history is what the model is told before its first word: earlier tasks of the context, and the question of this one.
 func history(ctx context.Context, t *agent.Task) ([]message, error) {
 	messages := []message{{Role: "system", Content: instructions}}
-	past, err := t.Conversation(ctx, maxHistory)
+	past, err := t.Context().Conversation(ctx, maxHistory)
 	if err != nil {
 		return nil, err
 	}

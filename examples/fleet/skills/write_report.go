@@ -11,7 +11,7 @@ import (
 // WriteReport handles the skill "write-report". When its replica ends in the middle, another calls it again: the first section that it writes
 // replaces those of the attempt before.
 func (a *Agent) WriteReport(ctx context.Context, in *agent.WriteReportInput, t *agent.Task) (*agent.WriteReportOutput, error) {
-	if err := t.Progress("Replica %s writes, attempt %d.", a.replica, t.Attempt()); err != nil {
+	if err := t.Progress("Replica %s writes, attempt %d.", a.replica, t.Call().Attempt()); err != nil {
 		return nil, err
 	}
 	w := t.Stream("report")
@@ -28,5 +28,5 @@ func (a *Agent) WriteReport(ctx context.Context, in *agent.WriteReportInput, t *
 	if err := w.Close(); err != nil {
 		return nil, err
 	}
-	return &agent.WriteReportOutput{Replica: a.replica, Attempt: int64(t.Attempt()), Sections: in.Sections}, nil
+	return &agent.WriteReportOutput{Replica: a.replica, Attempt: int64(t.Call().Attempt()), Sections: in.Sections}, nil
 }

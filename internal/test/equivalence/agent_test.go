@@ -221,7 +221,7 @@ func (g *gates) of(principal string) chan struct{} {
 func (a *agent) desk(ctx context.Context, t *server.Task, _ any) ([]byte, error) {
 	first, rest, _ := strings.Cut(t.Text(), " ")
 	var word string
-	if granted, err := t.Authorized(&word); granted {
+	if granted, err := t.Call().Authorized(&word); granted {
 		return []byte("It is " + word + "."), err
 	}
 	if t.Resumed() {
@@ -275,7 +275,7 @@ var booking = server.Skill{
 		return in.Day, nil
 	},
 	Run: func(_ context.Context, t *server.Task, in any) ([]byte, error) {
-		if err := t.Begin(); err != nil {
+		if err := t.Call().Begin(); err != nil {
 			return nil, err
 		}
 		return json.Marshal(map[string]any{"booked": in, "seats": []int{1, 2}})
@@ -294,7 +294,7 @@ var deeds = map[string]func(t *server.Task, rest string) error{
 	"refuse": func(*server.Task, string) error { return runtime.ErrContentTypeNotSupported.With("no maps") },
 	"panic":  func(*server.Task, string) error { panic("secret") },
 	"finish": func(t *server.Task, _ string) error {
-		return t.Complete(runtime.Text("That is all."))
+		return t.Say(runtime.StateCompleted, runtime.MessageOf(runtime.Text("That is all.")))
 	},
 	"steps": func(t *server.Task, _ string) error {
 		return errors.Join(t.Progress("One."), t.Progress("Two."), t.Artifact("map", runtime.Link("map.png", "image/png", "https://example.com/m")))
@@ -317,9 +317,9 @@ var deeds = map[string]func(t *server.Task, rest string) error{
 			v.N += sent.N
 		}
 		a := runtime.ArtifactData{ID: "traced", Parts: []runtime.Part{runtime.Text("x")}, LastChunk: true}
-		m := runtime.MessageData{Parts: []runtime.Part{runtime.Text("Traced.")}}
+		m := runtime.MessageOf(runtime.Text("Traced."))
 		return errors.Join(extension.OnArtifact(t, tracing, &a, v), t.Emit(a), extension.OnMessage(t, tracing, &m, v),
-			t.Report(m), extension.OnResult(t, tracing, v))
+			t.Say(runtime.StateWorking, m), extension.OnResult(t, tracing, v))
 	},
 	"large": func(t *server.Task, _ string) error {
 		return t.Artifact("large", runtime.Text(strings.Repeat("x", 3<<10)))

@@ -60,7 +60,7 @@ func work(ctx context.Context, t *agent.Task) (string, error) {
 			return "", context.Cause(ctx)
 		case <-time.After(4 * time.Millisecond):
 		}
-		if err := t.Progress("step %d of attempt %d", i, t.Attempt()); err != nil {
+		if err := t.Progress("step %d of attempt %d", i, t.Call().Attempt()); err != nil {
 			return "", err
 		}
 		if _, err := fmt.Fprintf(w, "%d", i); err != nil {

@@ -82,10 +82,10 @@ func work(ctx context.Context, t *server.Task, place string) error {
 		return err
 	}
 	defer notes.Close()
-	if err := t.Begin(); err != nil {
+	if err := t.Call().Begin(); err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(notes, "%s\t%s\t%s\n", place, t.ID(), t.IdempotencyKey()); err != nil {
+	if _, err := fmt.Fprintf(notes, "%s\t%s\t%s\n", place, t.Call().TaskID(), t.Call().IdempotencyKey()); err != nil {
 		return err
 	}
 	select {

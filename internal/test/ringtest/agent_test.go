@@ -111,7 +111,7 @@ func work(ctx context.Context, t *server.Task, _ any) ([]byte, error) {
 			return nil, context.Cause(ctx)
 		case <-time.After(4 * time.Millisecond):
 		}
-		if err := t.Progress("%s", ledger.Step(n, t.Attempt())); err != nil {
+		if err := t.Progress("%s", ledger.Step(n, t.Call().Attempt())); err != nil {
 			return nil, err
 		}
 		if _, err := fmt.Fprint(w, n); err != nil {

@@ -84,7 +84,7 @@ func chat(ctx context.Context, t *server.Task, _ any) ([]byte, error) {
 		if err := t.Artifact("map", runtime.Text("a map")); err != nil {
 			return nil, err
 		}
-		return nil, t.End(runtime.StateCompleted, runtime.MessageData{Parts: []runtime.Part{runtime.Text(last)}})
+		return nil, t.Say(runtime.StateCompleted, runtime.MessageOf(runtime.Text(last)))
 	case text == "auth":
 		return nil, t.RequireAuth(server.AuthRequest{Prompt: "log in"})
 	case text == "fail":
@@ -96,7 +96,7 @@ func chat(ctx context.Context, t *server.Task, _ any) ([]byte, error) {
 	case text == "escape":
 		return []byte("\x1b[2Jred"), nil
 	case text == "wait":
-		if err := t.Begin(); err != nil {
+		if err := t.Call().Begin(); err != nil {
 			return nil, err
 		}
 		<-ctx.Done()

@@ -108,7 +108,7 @@ func (a *agent) say(ctx context.Context, t *server.Task, _ any) ([]byte, error) 
 		return []byte("see the files"), t.Artifact("files", runtime.File("dot.png", "image/png", []byte{0x89, 'P', 'N', 'G'}),
 			runtime.File("notes.txt", "text/plain", []byte("words")), runtime.File("x.pdf", "application/pdf", []byte("%PDF")))
 	case "wait":
-		if err := t.Begin(); err != nil {
+		if err := t.Call().Begin(); err != nil {
 			return nil, err
 		}
 		<-ctx.Done()

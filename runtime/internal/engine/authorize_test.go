@@ -48,7 +48,7 @@ func (d *counter) called() string {
 func (d *counter) calendar(work func(ctx context.Context, c *task.Task) (string, error)) Skill {
 	sk := skillOf("calendar", func(ctx context.Context, c *task.Task) (string, error) {
 		var code string
-		ok, err := c.Authorized(&code)
+		ok, err := c.Call().Authorized(&code)
 		d.mu.Lock()
 		d.calls = append(d.calls, c.Text()+":"+code)
 		d.mu.Unlock()
@@ -265,7 +265,7 @@ func TestTheValueOutlivesItsInstance(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var d counter
 		f := fleetOf(t, &d, func(ctx context.Context, c *task.Task) (string, error) {
-			if c.Attempt() == 1 {
+			if c.Call().Attempt() == 1 {
 				return until(ctx)
 			}
 			return "found", nil

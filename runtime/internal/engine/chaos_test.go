@@ -187,11 +187,11 @@ func (c *chaos) makeSkill(id string) Skill {
 }
 
 func (c *chaos) work(ctx context.Context, skill string, call *task.Task) (string, error) {
-	id := fmt.Sprintf("%s %s %s", call.ID(), skill, call.IdempotencyKey())
+	id := fmt.Sprintf("%s %s %s", call.Call().TaskID(), skill, call.Call().IdempotencyKey())
 	c.mu.Lock()
 	c.serial++
 	c.begun[id]++
-	mark := fmt.Sprintf("%s/%06d/%d", call.Message().MessageInfo().ID, c.serial, call.Attempt())
+	mark := fmt.Sprintf("%s/%06d/%d", call.Call().Request().Message.MessageInfo().ID, c.serial, call.Call().Attempt())
 	c.mu.Unlock()
 	var end string
 	var says int
@@ -222,7 +222,7 @@ func (c *chaos) work(ctx context.Context, skill string, call *task.Task) (string
 	if end == "ask" {
 		return "", call.Ask("end " + mark)
 	}
-	return "", call.Complete(runtime.Text("end " + mark))
+	return "", call.Say(runtime.StateCompleted, runtime.MessageOf(runtime.Text("end "+mark)))
 }
 
 // run lets everything happen, and looks at what came of it.

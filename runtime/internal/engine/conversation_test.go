@@ -66,7 +66,7 @@ func TestAHandlerSeesWhatWasSaidBefore(t *testing.T) {
 	var turns []runtime.Turn
 	n := 10
 	a := ticking(newAgent(t, Options{}, skillOf("chat", func(ctx context.Context, c *task.Task) (text string, err error) {
-		if seen, err = c.Conversation(ctx, n); err != nil {
+		if seen, err = c.Context().Conversation(ctx, n); err != nil {
 			return "", err
 		}
 		turns = c.Turns()
@@ -80,7 +80,7 @@ func TestAHandlerSeesWhatWasSaidBefore(t *testing.T) {
 					return "", err
 				}
 			}
-			return "", errors.Join(w.Close(), c.Complete(runtime.Text("There.")))
+			return "", errors.Join(w.Close(), c.Say(runtime.StateCompleted, runtime.MessageOf(runtime.Text("There."))))
 		case "fail":
 			return "", c.Fail("no")
 		}
@@ -124,7 +124,7 @@ func TestAHandlerSeesWhatWasSaidBefore(t *testing.T) {
 func TestAConversationHasABoundOfBytes(t *testing.T) {
 	var seen []task.Exchange
 	a := ticking(newAgent(t, Options{Limits: Limits{Page: 20_000}}, skillOf("chat", func(ctx context.Context, c *task.Task) (text string, err error) {
-		seen, err = c.Conversation(ctx, 1000)
+		seen, err = c.Context().Conversation(ctx, 1000)
 		return "x", err
 	})))
 	for range 130 {
@@ -148,7 +148,7 @@ func TestAConversationReadsManyPages(t *testing.T) {
 			if err = c.Progress("looking"); err != nil { // so that its task is in the list
 				return "", err
 			}
-			seen, err = c.Conversation(ctx, n)
+			seen, err = c.Context().Conversation(ctx, n)
 		}
 		return "x", err
 	}))
@@ -167,7 +167,7 @@ func TestAConversationReadsManyPages(t *testing.T) {
 func TestTasksOfHiddenSkillsAreForHandlersOfSuch(t *testing.T) {
 	var seen []task.Exchange
 	look := func(ctx context.Context, c *task.Task) (text string, err error) {
-		seen, err = c.Conversation(ctx, 9)
+		seen, err = c.Context().Conversation(ctx, 9)
 		return "x", err
 	}
 	public, hidden := skillOf("public", look), skillOf("hidden", look)
@@ -230,7 +230,7 @@ func TestOfTwoTasksThatChangeAContextOneIsToldSo(t *testing.T) {
 		x := c.Context()
 		if c.Text() == "second" {
 			_, err := x.Load(&n)
-			return "", errors.Join(err, x.Save(n+1), x.Save(n+2), c.Complete(runtime.Text("done"))) // its own changes are no conflict
+			return "", errors.Join(err, x.Save(n+1), x.Save(n+2), c.Say(runtime.StateCompleted, runtime.MessageOf(runtime.Text("done")))) // its own changes are no conflict
 		}
 		if c.Text() == "blind" {
 			blind, large = x.Save(100), x.Save(strings.Repeat("x", store.MaxNote))
@@ -290,7 +290,7 @@ func TestAContextIsSavedOnceAlthoughTheStoreDoesNotSaySo(t *testing.T) {
 	}
 	go func() {
 		c := <-begun
-		if _, err := a.runner.Cancel(context.Background(), store.Key{Task: c.ID()}); err != nil {
+		if _, err := a.runner.Cancel(context.Background(), store.Key{Task: c.Call().TaskID()}); err != nil {
 			t.Error(err)
 		}
 	}()

@@ -131,11 +131,11 @@ func TestWhatACrashInterruptsFailsOrIsTriedAgain(t *testing.T) {
 				keys := map[string]bool{}
 				f := newFleet(t, c.kills+1, func() []Skill {
 					sk := skillOf("work", func(ctx context.Context, call *task.Task) (string, error) {
-						keys[call.IdempotencyKey()] = true
-						if err := call.Artifact("log", runtime.Text(fmt.Sprint("try ", call.Attempt()))); err != nil {
+						keys[call.Call().IdempotencyKey()] = true
+						if err := call.Artifact("log", runtime.Text(fmt.Sprint("try ", call.Call().Attempt()))); err != nil {
 							return "", err
 						}
-						if call.Attempt() <= c.kills {
+						if call.Call().Attempt() <= c.kills {
 							return until(ctx)
 						}
 						return "done", nil
@@ -179,14 +179,14 @@ func TestARepeatedCallReplacesWhatItMade(t *testing.T) {
 			sk := skillOf("work", func(ctx context.Context, c *task.Task) (string, error) {
 				w := c.Stream("text")
 				for _, s := range []string{"a", "b"} {
-					if _, err := fmt.Fprint(w, s, c.Attempt()); err != nil {
+					if _, err := fmt.Fprint(w, s, c.Call().Attempt()); err != nil {
 						return "", err
 					}
 				}
 				if err := w.Close(); err != nil {
 					return "", err
 				}
-				if c.Resumed() && c.Attempt() == 1 {
+				if c.Resumed() && c.Call().Attempt() == 1 {
 					return until(ctx)
 				}
 				return "", c.Ask("more?")
@@ -346,7 +346,7 @@ func TestAnInstanceThatIsCutOffStopsItsHandlers(t *testing.T) {
 		f := newFleet(t, 2, func() []Skill {
 			sk := skillOf("work", func(ctx context.Context, c *task.Task) (string, error) {
 				begun <- time.Now()
-				if c.Attempt() > 1 {
+				if c.Call().Attempt() > 1 {
 					return "done", nil
 				}
 				<-ctx.Done()
@@ -401,7 +401,7 @@ func TestHandlersOfAPartThatIsCutOffStop(t *testing.T) {
 				}
 				<-ctx.Done()
 				if errors.Is(context.Cause(ctx), task.ErrLost) {
-					stopped <- c.ID()
+					stopped <- c.Call().TaskID()
 				}
 				return "", ctx.Err()
 			})}

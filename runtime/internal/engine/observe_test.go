@@ -23,7 +23,7 @@ func TestARunAfterACrashBelongsToTheTraceOfItsTask(t *testing.T) {
 		var seen tracing
 		f := newFleet(t, 0, func() []Skill {
 			sk := skillOf("work", func(ctx context.Context, call *task.Task) (string, error) {
-				if call.Attempt() == 1 {
+				if call.Call().Attempt() == 1 {
 					return until(ctx)
 				}
 				return "done", nil

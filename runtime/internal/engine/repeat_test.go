@@ -34,7 +34,7 @@ func repeatingIn(t *testing.T, s store.Store, r Repeats) (a *agent, runs *atomic
 			return "", c.Ask("Which?")
 		}
 		if c.Resumed() {
-			return "", c.Complete(runtime.Text("done: " + c.Text()))
+			return "", c.Say(runtime.StateCompleted, runtime.MessageOf(runtime.Text("done: "+c.Text())))
 		}
 		return "", c.Reply(runtime.Text("done: " + c.Text()))
 	})

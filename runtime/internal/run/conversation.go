@@ -15,7 +15,7 @@ import (
 // pageSize is the most tasks of one page of a store.
 const pageSize = 100
 
-// conversation reads the last n tasks of the call's context: see [task.Task.Conversation].
+// conversation reads the last n tasks of the call's context: see [task.Context.Conversation].
 func (c *call) conversation(ctx context.Context, n int) ([]task.Exchange, error) {
 	q := store.Query{Context: c.context(), View: store.Full, Bytes: c.r.Limits.Page, Without: c.unseen()}
 	id := c.taskID()

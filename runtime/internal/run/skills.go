@@ -35,7 +35,7 @@ type Skill struct {
 	OnCrash OnCrash
 	// Decode reads and validates an input. An error is a *check.Error or *wire.Error. Nil without an input schema.
 	Decode func(input []byte) (any, error)
-	// Run calls [task.Task.Begin] if the skill has an output schema, then the handler, and encodes the output: JSON
+	// Run calls Begin of [runtime.Call] if the skill has an output schema, then the handler, and encodes the output: JSON
 	// with an output schema, else text, empty when the handler answered through its call. in is what Decode made of the
 	// input; without Decode it is the input's JSON as []byte, nil for a skill without an input schema.
 	Run func(ctx context.Context, t *task.Task, in any) (output []byte, err error)
@@ -46,7 +46,7 @@ type OnCrash uint8
 
 const (
 	CrashFail  OnCrash = iota // its task fails
-	CrashRetry                // the handler is called again, a few times at most: see [task.Task.Attempt]
+	CrashRetry                // the handler is called again, a few times at most: see [runtime.Call].Attempt
 )
 
 // skill is a configured skill with what is computed once.

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"strconv"
@@ -148,7 +149,16 @@ func (v *view) Suspend(m runtime.MessageData, handle string, good time.Duration)
 	return err
 }
 
-func (v *view) Redeemed() []byte { return (*call)(v).value }
+func (v *view) Authorized(to any) (bool, error) {
+	value := (*call)(v).value
+	if value == nil {
+		return false, nil
+	}
+	if err := json.Unmarshal(value, to); err != nil {
+		return true, fmt.Errorf("authorized: %w", err)
+	}
+	return true, nil
+}
 
 func (v *view) SetSaved(value []byte) error {
 	c := (*call)(v)

@@ -40,15 +40,15 @@ var says = map[string]func(*server.Task, runtime.Part) error{
 	},
 	"Stream": func(t *server.Task, p runtime.Part) error { return t.Stream("a").Part(p) },
 	"Report": func(t *server.Task, p runtime.Part) error {
-		return t.Report(runtime.MessageData{Parts: []runtime.Part{p}})
+		return t.Say(runtime.StateWorking, runtime.MessageOf(p))
 	},
 	"Reply": func(t *server.Task, p runtime.Part) error { return t.Reply(p) },
 	"Answer": func(t *server.Task, p runtime.Part) error {
-		return t.Answer(runtime.MessageData{Parts: []runtime.Part{p}})
+		return t.Say(runtime.StateUnspecified, runtime.MessageOf(p))
 	},
-	"Complete": func(t *server.Task, p runtime.Part) error { return t.Complete(p) },
+	"Complete": func(t *server.Task, p runtime.Part) error { return t.Say(runtime.StateCompleted, runtime.MessageOf(p)) },
 	"End": func(t *server.Task, p runtime.Part) error {
-		return t.End(runtime.StateInputRequired, runtime.MessageData{Parts: []runtime.Part{p}})
+		return t.Say(runtime.StateInputRequired, runtime.MessageOf(p))
 	},
 }
 
@@ -65,7 +65,7 @@ func TestAHandlerIsToldWhatCannotBeSaid(t *testing.T) {
 			}
 		}
 		meta := runtime.MessageData{MessageInfo: runtime.MessageInfo{Metadata: wire.Object(`{"a":1e999}`)}, Parts: []runtime.Part{runtime.Text("x")}}
-		if err := t.Report(meta); err == nil {
+		if err := t.Say(runtime.StateWorking, meta); err == nil {
 			wrong <- "metadata of a message are taken"
 		}
 		if err := t.Emit(runtime.ArtifactData{Metadata: meta.Metadata, Parts: meta.Parts}); err == nil {
@@ -95,7 +95,7 @@ func TestAHandlerIsToldWhatCannotBeSaid(t *testing.T) {
 // TestATypedResultThatCannotBeSaidFailsItsTaskAlone is for a result that is deeper than protobuf is read.
 func TestATypedResultThatCannotBeSaidFailsItsTaskAlone(t *testing.T) {
 	sk := server.Skill{ID: "say", Name: "say", OutputSchema: `{"type":"array"}`, Run: func(_ context.Context, t *server.Task, _ any) ([]byte, error) {
-		return []byte(strings.Repeat("[", 47) + strings.Repeat("]", 47)), t.Begin()
+		return []byte(strings.Repeat("[", 47) + strings.Repeat("]", 47)), t.Call().Begin()
 	}}
 	a := start(t, []server.Skill{sk})
 	got, err := send(t.Context(), a.dial(), operation(t, "1.0", runtime.RoleSend), message("go"))
@@ -173,7 +173,7 @@ func keep(t *testing.T, st store.Store, id, part string) {
 // to its end.
 func TestAnEventThatABindingCannotSayCostsThatEvent(t *testing.T) {
 	sk := server.Skill{ID: "say", Name: "say", Run: func(_ context.Context, t *server.Task, _ any) ([]byte, error) {
-		if err := t.Begin(); err != nil {
+		if err := t.Call().Begin(); err != nil {
 			return nil, err
 		}
 		return nil, t.Artifact("a", runtime.Text("one"))

@@ -162,7 +162,7 @@ func TestTenantsAreNamedByAHeader(t *testing.T) {
 func TestTenantsThatTheCardDeclaresHaveToolsEach(t *testing.T) {
 	card := strings.Replace(openCard, `"supportedInterfaces":[{`, `"supportedInterfaces":[{"url":"/one","protocolBinding":"JSONRPC","protocolVersion":"1.0","tenant":"one"},{"tenant":"two",`, 1)
 	a := serve(t, newServer(t, config(t, card, skill("do", func(_ context.Context, task *server.Task, _ []byte) (string, error) {
-		return `{"sky":"` + task.Request().Tenant + `"}`, nil
+		return `{"sky":"` + task.Call().Request().Tenant + `"}`, nil
 	}))))
 	body, header := modern("tools/call", "do", `"name":"do","arguments":{"city":"Rome"}`)
 	for tenant, want := range map[string]string{"": `"sky":"one"`, "one": `"sky":"one"`, "two": `"sky":"two"`, "three": `"isError":true`} {

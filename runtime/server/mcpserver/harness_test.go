@@ -58,7 +58,7 @@ func skill(id string, run func(context.Context, *server.Task, []byte) (string, e
 	return server.Skill{
 		ID: id, Name: strings.ToUpper(id), Description: "Does it.", Examples: []string{"this"}, InputSchema: cityIn, OutputSchema: cityOut,
 		Run: func(ctx context.Context, t *server.Task, in any) ([]byte, error) {
-			if err := t.Begin(); err != nil {
+			if err := t.Call().Begin(); err != nil {
 				return nil, err
 			}
 			src, _ := in.([]byte)

@@ -171,7 +171,7 @@ func TestAShutdownEndsWhatIsOpen(t *testing.T) {
 		if strings.Contains(string(in), "ask") {
 			return "", task.Ask("Which day?")
 		}
-		begun <- task.ID()
+		begun <- task.Call().TaskID()
 		<-ctx.Done()
 		return `{"sky":"late"}`, nil
 	})))

@@ -108,7 +108,7 @@ func TestAQuestionIsAnElicitation(t *testing.T) {
 func TestACancelledCallCancelsItsTask(t *testing.T) {
 	begun := make(chan string, 1)
 	a := start(t, skill("do", func(ctx context.Context, task *server.Task, _ []byte) (string, error) {
-		begun <- task.ID()
+		begun <- task.Call().TaskID()
 		<-ctx.Done()
 		return "", context.Cause(ctx)
 	}))
@@ -136,7 +136,7 @@ func TestACancelledCallCancelsItsTask(t *testing.T) {
 func TestAConnectionThatBreaksCancelsWhereThatIsHowClientsCancel(t *testing.T) {
 	begun, goOn := make(chan string, 1), make(chan struct{})
 	a := start(t, skill("do", func(ctx context.Context, task *server.Task, _ []byte) (string, error) {
-		begun <- task.ID()
+		begun <- task.Call().TaskID()
 		select {
 		case <-ctx.Done():
 			return "", context.Cause(ctx)

@@ -183,8 +183,8 @@ func TestWorkEndsWithItsLease(t *testing.T) {
 	cluster := postgrestest.New(t, postgrestest.Options{})
 	begun, stopped := make(chan int, 9), make(chan error, 9)
 	a := newAgent(t, cluster.Address(), Options{Lease: 2 * time.Second}, func(ctx context.Context, c *server.Task) error {
-		begun <- c.Attempt()
-		if c.Attempt() > 1 {
+		begun <- c.Call().Attempt()
+		if c.Call().Attempt() > 1 {
 			return nil
 		}
 		<-ctx.Done()

@@ -47,7 +47,7 @@ func TestADatabaseThatHangsHoldsNobody(t *testing.T) {
 	cluster := postgrestest.New(t, postgrestest.Options{})
 	stopped := make(chan error, 9)
 	a := newAgent(t, cluster.Address(), Options{Lease: 3 * time.Second}, func(ctx context.Context, c *server.Task) error {
-		if c.Attempt() > 1 {
+		if c.Call().Attempt() > 1 {
 			return nil
 		}
 		<-ctx.Done()

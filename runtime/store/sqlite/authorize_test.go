@@ -38,13 +38,13 @@ func bankAt(t *testing.T, path string, visit func(id, handle string) string, wor
 	}
 	pay := server.Skill{ID: "pay", OnCrash: server.CrashRetry, Run: func(ctx context.Context, c *server.Task, _ any) ([]byte, error) {
 		var code string
-		if ok, err := c.Authorized(&code); ok || err != nil {
+		if ok, err := c.Call().Authorized(&code); ok || err != nil {
 			if err == nil {
 				err = work(ctx)
 			}
 			return []byte(c.Text() + " by " + code), err
 		}
-		return nil, c.RequireAuth(server.AuthRequest{Prompt: "Whose card?", Visit: func(h string) string { return visit(c.ID(), h) }})
+		return nil, c.RequireAuth(server.AuthRequest{Prompt: "Whose card?", Visit: func(h string) string { return visit(c.Call().TaskID(), h) }})
 	}}
 	a, err := server.New(server.Config{Protocol: p, Card: card, Skills: []server.Skill{pay}}, server.WithStore(s), server.WithLogger(slog.New(slog.DiscardHandler)))
 	if err != nil {
