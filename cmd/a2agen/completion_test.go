@@ -50,7 +50,7 @@ func checkIDs() (ids []string) {
 // free are the flags that take a word of the user's own, and files those that take a file. A name without a command is of all commands.
 var (
 	free = []string{"import openapi --operation", "import openapi --tag", "import openapi --name", "import mcp --tool", "import mcp --env", "import mcp --header", "import mcp --name", "catalog add --name", "catalog find --skill", "catalog find --tag", "init --name", "init --module", "init --skill", "init --text", "client --module", "client --name", "call --context", "call --task", "call --header", "call --token", "mcp --header", "mcp --token", "conform --header", "conform --other-header", "conform --host", "conform --webhook", "fault --listen", "dev --addr", "dev --page", "dev --to", "dev --exec", "inspect task --header", "inspect task --token",
-		"--context", "--principal", "--tenant", "tasks move --to", "--jwks-url", "login --issuer", "login --client-id", "login --scope", "login --scheme",
+		"--context", "--principal", "--tenant", "--jwks-url", "login --issuer", "login --client-id", "login --scope", "login --scheme",
 		"login --resource", "login --audience", "login --token-url", "login --auth-url", "login --device-url", "login --redirect"}
 	files = []string{"client --extension", "catalog find --gives", "catalog find --takes", "init --card", "conform --contract", "call --data", "call --file", "--store", "--jwks", "card sign --key", "card sign --out", "card verify --out"}
 )

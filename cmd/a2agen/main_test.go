@@ -33,11 +33,9 @@ func TestScripts(t *testing.T) {
 	runScripts(t, "testdata")
 }
 
-// TestScriptsOnPostgres runs those that need a server, in a schema of their own, which STORE names; BOTH are that one and OTHER.
+// TestScriptsOnPostgres runs those that need a server, in schemas of their own.
 func TestScriptsOnPostgres(t *testing.T) {
-	one, other := postgrestest.Server(t), postgrestest.Server(t)
-	runScripts(t, "testdata/postgres", "STORE="+one, "OTHER="+other, "BOTH="+one+" "+other,
-		"STORE1="+postgrestest.Server(t), "STORE2="+postgrestest.Server(t))
+	runScripts(t, "testdata/postgres", "STORE="+postgrestest.Server(t), "STORE1="+postgrestest.Server(t), "STORE2="+postgrestest.Server(t))
 }
 
 func runScripts(t *testing.T, folder string, vars ...string) {

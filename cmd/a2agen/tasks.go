@@ -32,7 +32,7 @@ of libpq complete (PGPASSWORD, PGPASSFILE, PGSERVICE, …); the agent logs where
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(tasksListCommand(), tasksShowCommand(), tasksPruneCommand(), tasksDeliveriesCommand(),
-		tasksReplayCommand(), tasksCheckCommand(), tasksCopyCommand(), tasksMoveCommand(), tasksMigrateCommand())
+		tasksReplayCommand(), tasksCheckCommand(), tasksCopyCommand(), tasksMigrateCommand())
 	return cmd
 }
 

@@ -15,8 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/a2agen/a2agen/internal/a2awires"
+	"github.com/a2agen/a2agen/runtime/store/admin"
 	"github.com/a2agen/a2agen/runtime/store/postgres"
-	"github.com/a2agen/a2agen/runtime/store/spread"
 	"github.com/a2agen/a2agen/runtime/store/sqlite"
 )
 
@@ -84,7 +84,7 @@ type copied struct {
 	Digest         string `json:"digest"`
 }
 
-func copyWords(p spread.Progress) string {
+func copyWords(p admin.Progress) string {
 	return fmt.Sprintf("%s of %s with %s, %s, %s, %s", count(int(p.Tasks), "task"), count(int(p.Accounts), "caller"),
 		count(int(p.Events), "event"), count(int(p.Calls), "open message"), count(int(p.Pushes), "push configuration"), count(int(p.Notes), "note"))
 }
@@ -98,7 +98,7 @@ func openWhole(ctx context.Context, address string, fresh bool) (whole, error) {
 	return kind.whole(ctx, address, fresh)
 }
 
-func runCopy(ctx context.Context, cmd *cobra.Command, from, to string, dry bool) (done spread.Progress, err error) {
+func runCopy(ctx context.Context, cmd *cobra.Command, from, to string, dry bool) (done admin.Progress, err error) {
 	source, err := openWhole(ctx, from, false)
 	if err != nil {
 		return done, err
@@ -107,16 +107,16 @@ func runCopy(ctx context.Context, cmd *cobra.Command, from, to string, dry bool)
 	show := progress(cmd.ErrOrStderr())
 	target, err := openWhole(ctx, to, !dry)
 	if dry && errors.Is(err, fs.ErrNotExist) {
-		return spread.DryCopy(ctx, source, nil, show)
+		return admin.DryCopy(ctx, source, nil, show)
 	}
 	if err != nil {
 		return done, err
 	}
 	defer func() { err = errors.Join(err, target.Close()) }()
 	if dry {
-		return spread.DryCopy(ctx, source, target, show)
+		return admin.DryCopy(ctx, source, target, show)
 	}
-	return spread.Copy(ctx, source, target, show)
+	return admin.Copy(ctx, source, target, show)
 }
 
 // interruptible returns a context that ends with SIGINT or SIGTERM. A second signal ends the process at once.
@@ -128,7 +128,7 @@ func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
 
 // whole is a store that can be copied and filled.
 type whole interface {
-	spread.Empty
+	admin.Empty
 	io.Closer
 }
 
@@ -149,10 +149,10 @@ func wholeServer(ctx context.Context, address string, fresh bool) (whole, error)
 }
 
 // progress returns what prints how far a copy is, every few seconds.
-func progress(out io.Writer) func(spread.Progress) {
+func progress(out io.Writer) func(admin.Progress) {
 	const every = 2 * time.Second
 	last := time.Now()
-	return func(p spread.Progress) {
+	return func(p admin.Progress) {
 		if time.Since(last) < every {
 			return
 		}

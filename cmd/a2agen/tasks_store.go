@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -50,39 +49,20 @@ func openFile(_ context.Context, path string) (admin.Store, error) {
 	return f, nil
 }
 
-// addresses returns the addresses of several databases, which are URLs with white space between them, or of the one.
-func addresses(address string) []string {
-	list := strings.Fields(address)
-	if len(list) < 2 || slices.ContainsFunc(list, func(one string) bool { return !strings.Contains(one, "://") }) {
-		return []string{address}
-	}
-	return list
-}
-
 func openServer(ctx context.Context, address string) (admin.Store, error) {
-	var all []admin.Store
-	for _, one := range addresses(address) {
-		s, err := postgres.OpenAdmin(ctx, one)
-		if err != nil {
-			return nil, errors.Join(err, admin.Several(all).Close())
-		}
-		all = append(all, s)
+	s, err := postgres.OpenAdmin(ctx, address)
+	if err != nil {
+		return nil, err
 	}
-	return admin.Several(all), nil
+	return s, nil
 }
 
-func migrateServer(ctx context.Context, address string, plan bool) (all []postgres.Step, err error) {
-	for _, one := range addresses(address) {
-		steps, err := postgres.Plan(ctx, one)
-		if err == nil && !plan && len(steps) > 0 {
-			err = postgres.Migrate(ctx, one)
-		}
-		if err != nil {
-			return all, err
-		}
-		all = append(all, steps...)
+func migrateServer(ctx context.Context, address string, plan bool) ([]postgres.Step, error) {
+	steps, err := postgres.Plan(ctx, address)
+	if err == nil && !plan && len(steps) > 0 {
+		err = postgres.Migrate(ctx, address)
 	}
-	return all, nil
+	return steps, err
 }
 
 func findFile(dir, name string) (string, error) {

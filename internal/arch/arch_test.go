@@ -36,7 +36,7 @@ var rows = map[string]string{
 	"runtime/legacy":            "runtime runtime/wire runtime/wire/proto",
 	"runtime/store":             "runtime internal/taskstate",
 	"runtime/store/memory":      "runtime internal/taskstate runtime/store",
-	"runtime/store/admin":       "runtime",
+	"runtime/store/admin":       "runtime runtime/store/internal/transfer",
 	"runtime/store/sqlite":      "runtime internal/taskstate runtime/store runtime/store/admin runtime/store/internal/stored runtime/store/internal/transfer",
 	"runtime/internal/invalid":  "runtime runtime/check runtime/wire",
 	"runtime/internal/route":    "runtime runtime/check runtime/internal/invalid runtime/wire",
@@ -46,7 +46,7 @@ var rows = map[string]string{
 		"runtime/internal/invalid runtime/internal/nested runtime/internal/observing runtime/internal/route internal/taskstate " +
 		"runtime/observe runtime/store runtime/task runtime/wire",
 	"runtime/store/internal/stored": "runtime internal/taskstate runtime/store",
-	"runtime/store/postgres":        "runtime internal/taskstate runtime/store runtime/store/admin runtime/store/internal/stored runtime/store/internal/transfer runtime/store/spread",
+	"runtime/store/postgres":        "runtime internal/taskstate runtime/store runtime/store/admin runtime/store/internal/stored runtime/store/internal/transfer",
 
 	"runtime/task":      "runtime runtime/store runtime/wire",
 	"runtime/extension": "runtime runtime/wire",
@@ -92,7 +92,6 @@ var rows = map[string]string{
 
 	// Stores that are copied, and several that are one.
 	"runtime/store/internal/transfer": "internal/taskstate runtime/store",
-	"runtime/store/spread":            "runtime/store runtime/store/internal/transfer",
 
 	// What is generated and kept in this module.
 	"a2a":                              "runtime runtime/wire",
@@ -152,7 +151,7 @@ var rows = map[string]string{
 	"internal/bridge": "generator/card generator/lower internal/a2awires internal/project/remote internal/talk runtime/client runtime/mcp",
 	"internal/talk":   "generator/yamlx internal/a2awires internal/dev/traffic internal/login internal/shell runtime runtime/client runtime/client/grpcclient runtime/client/oauth runtime/server runtime/wire",
 	"cmd/a2agen": ". generator generator/card generator/carddiff generator/config generator/diag generator/lower generator/scaffold generator/yamlx internal/a2awires internal/bridge internal/catalog internal/dev internal/faultproxy internal/project " +
-		"internal/project/disk internal/login internal/shell internal/talk internal/timeline runtime runtime/client/oauth testkit/conform testkit/fault runtime/server runtime/signedcard runtime/store/admin runtime/store/postgres runtime/store/spread runtime/store/sqlite spec",
+		"internal/project/disk internal/login internal/shell internal/talk internal/timeline runtime runtime/client/oauth testkit/conform testkit/fault runtime/server runtime/signedcard runtime/store/admin runtime/store/postgres runtime/store/sqlite spec",
 	"internal/faultproxy": "runtime testkit/fault",
 
 	"internal/timeline": "",

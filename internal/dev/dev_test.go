@@ -127,9 +127,16 @@ func (l *loop) write(name, text string) {
 
 // until waits for a line that has a text, and returns it.
 func (l *loop) until(text string) string {
+	l.t.Helper()
+	timeout := time.After(30 * time.Second)
 	for {
-		if line := <-l.lines; strings.Contains(line, text) {
-			return line
+		select {
+		case line := <-l.lines:
+			if strings.Contains(line, text) {
+				return line
+			}
+		case <-timeout:
+			l.t.Fatalf("no line has %q", text)
 		}
 	}
 }

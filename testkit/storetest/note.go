@@ -145,9 +145,6 @@ func noteShares(s *suite) {
 	if got := has(who(0)); got != "24567" {
 		s.Errorf("then %s", got)
 	}
-	if s.Apart {
-		return
-	}
 	for p := 1; p <= 16; p++ {
 		s.noted(in, who(p), "c0", value, 0)
 		time.Sleep(time.Millisecond)

@@ -34,8 +34,6 @@ type Harness struct {
 	// rows, and returns what differs; nil: it cannot.
 	OpenAt func(t *testing.T, l memory.Limits, clock func() time.Time) store.Store
 	Wrong  func(s store.Store) ([]string, error)
-	// Apart: limits that count for all owners together count for some of them alone.
-	Apart bool
 	// Durable: what an instance stored is there for the instances of Heir and Leave.
 	Durable bool
 	// Crash opens an empty store and runs a script on it. The process ends before the n-th write (from 1), and later calls

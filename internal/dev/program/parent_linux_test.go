@@ -58,12 +58,14 @@ func TestAnAgentEndsWithALoopThatWasKilled(t *testing.T) {
 	}
 	_ = loop.Process.Kill()
 	_ = loop.Wait() // it was killed
-	for {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		conn, err := net.Dial("tcp", addr)
 		if err != nil {
-			return // the agent has ended
+			return
 		}
 		_ = conn.Close()
-		time.Sleep(10 * time.Millisecond)
+		if time.Now().After(end) {
+			t.Fatal("the agent answers a minute after its loop was killed")
+		}
 	}
 }

@@ -1,7 +1,6 @@
 package grpcserver
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -299,8 +298,7 @@ func (c *call) receive(most int) error {
 	}
 	err := c.stream.RecvMsg(&c.in)
 	if err == nil {
-		c.Beside = cmp.Or(c.in.counted, int64(cap(c.in.bytes())))
-		err = c.inflate(most)
+		err = c.in.inflate(most)
 	}
 	c.since.Store(0)
 	return err

@@ -53,10 +53,7 @@ type TaskRow struct {
 	Open      int64     `json:"openCalls"` // messages that are not worked off
 	Bytes     int64     `json:"bytes"`     // about what it takes in the store
 
-	N    int64 `json:"-"` // its number in the store
-	Away bool  `json:"-"` // its caller is in another of several databases, or on the way from there
-
-	database int // of [Several]
+	N int64 `json:"-"` // its number in the store
 }
 
 // TaskPage is all that is known of a task.

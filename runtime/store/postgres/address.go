@@ -24,7 +24,6 @@ type target struct {
 	steps  []Step                 // that this program knows
 	lease  time.Duration          // 0: it does not say
 	where  string                 // host:port/database, for messages: an address may have a password
-	named  string                 // a2a_name, the name among several databases
 	pooled bool                   // a pooler is in front of the server
 	server atomic.Int32           // changes with the server, which may have been restored, or promoted without the last commits
 	began  atomic.Pointer[string] // when the server began
@@ -34,7 +33,6 @@ type target struct {
 const (
 	paramSchema = "a2a_schema"
 	paramLease  = "a2a_lease"
-	paramName   = "a2a_name"
 )
 
 const (
@@ -54,9 +52,6 @@ const escapes = "in the password of a URL, each of : / ? # [ ] @ and % is writte
 // schemas are the names that a schema may have: they need no quotes.
 var schemas = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
 
-// names are the names that a database may have among several.
-var names = regexp.MustCompile(`^[a-zA-Z0-9._-]{1,100}$`)
-
 // sent are parameters that go to the server as they are.
 var sent = []string{"application_name", "options", "timezone", "client_encoding"}
 
@@ -73,6 +68,10 @@ var (
 	errNowhere = errors.New("it is not said where PostgreSQL is: set A2A_STORE=" + example + "; or PGHOST, PGUSER and PGDATABASE, or PGSERVICE")
 )
 
+// errSeveral is the error of a list of addresses.
+var errSeveral = errors.New("these are the addresses of several databases, and an agent has one: give one address. A server and its standbys are one, " +
+	"postgres://HOST1,HOST2/DATABASE; what to do where one server is not enough is in docs/operations.md, \"Beyond one PostgreSQL\"")
+
 // parseAddress reads an address as libpq does: a URL or a list of key=value, completed by PGHOST, PGSERVICE,
 // PGPASSFILE and so on. Its errors name no part of the address that might be a password.
 func parseAddress(address string) (*target, error) {
@@ -81,6 +80,9 @@ func parseAddress(address string) (*target, error) {
 	}
 	if scheme, _, ok := strings.Cut(address, "://"); ok && scheme != "postgres" && scheme != "postgresql" {
 		return nil, fmt.Errorf("the address of the PostgreSQL server does not begin with postgres://; write %s", example)
+	}
+	if list := strings.Fields(address); len(list) > 1 && strings.Contains(list[0], "://") && strings.Contains(list[1], "://") {
+		return nil, errSeveral
 	}
 	config, err := pgxpool.ParseConfig(address)
 	if err != nil {
@@ -114,11 +116,6 @@ func (t *target) takeParameters() error {
 				return fmt.Errorf("%s=%s: the name of a schema begins with a letter, has a-z, 0-9 and _ alone, and not pg_ in front", name, value)
 			}
 			t.schema = value
-		case name == paramName:
-			if !names.MatchString(value) {
-				return fmt.Errorf("%s=%s: a name has letters, digits, and . _ - alone", name, value)
-			}
-			t.named = value
 		case name == paramLease:
 			d, err := time.ParseDuration(value)
 			if err != nil || d < leastLease || d > mostLease {
@@ -129,8 +126,8 @@ func (t *target) takeParameters() error {
 		case slices.Contains(sent, strings.ToLower(name)) || strings.Contains(name, "."):
 			continue
 		default:
-			return fmt.Errorf("the address of the PostgreSQL server has a parameter %q, which is none: those of libpq are known, %s, %s and %s",
-				name, paramSchema, paramLease, paramName)
+			return fmt.Errorf("the address of the PostgreSQL server has a parameter %q, which is none: those of libpq are known, %s and %s",
+				name, paramSchema, paramLease)
 		}
 		delete(params, name)
 	}

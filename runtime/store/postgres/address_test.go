@@ -96,6 +96,7 @@ func TestAWrongAddressSaysWhatToDoAndNoPassword(t *testing.T) {
 		{"a lease without a unit", "postgres://u:" + secret + "@h/d?a2a_lease=10", "10s"},
 		{"a short lease", "postgres://u:" + secret + "@h/d?a2a_lease=1ms", "1s"},
 		{"a parameter of a pool", "postgres://u:" + secret + "@h/d?pool_max_conns=many", "pool_max_conns"},
+		{"several databases", "postgres://u:" + secret + "@h/d postgres://u:" + secret + "@h2/d", "an agent has one"},
 		{"a zero byte", "postgres://u:" + secret + "@h/d?application_name=%00", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -118,29 +119,5 @@ func TestALeaseMayBeInTheAddress(t *testing.T) {
 	a, err := parseAddress("postgres://u@h/d?a2a_lease=3s")
 	if err != nil || a.lease != 3*time.Second {
 		t.Errorf("%v, %v", a, err)
-	}
-}
-
-func TestADatabaseIsListedOnce(t *testing.T) {
-	withoutLibpq(t)
-	one := "postgres://u:" + secret + "@h/d?a2a_name=one"
-	for _, c := range []struct{ name, other, want string }{
-		{"under another name", "postgres://v@h:5432/d?a2a_name=two", "one and two are both schema a2a of h:5432/d"},
-		{"under the same name", one, "list each database once"},
-		{"another schema", "postgres://u@h/d?a2a_name=two&a2a_schema=b", ""},
-		{"another database", "postgres://u@h/e?a2a_name=two", ""},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			_, err := namesOf([]string{one, c.other})
-			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%v, want %q", err, c.want)
-			}
-			if c.want == "" {
-				return
-			}
-			if _, err := OpenPlaces(t.Context(), one+" "+c.other); err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("to move: %v, want %q", err, c.want)
-			}
-		})
 	}
 }

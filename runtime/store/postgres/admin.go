@@ -124,12 +124,12 @@ func (a *Admin) Tasks(ctx context.Context, w admin.Which) (rows []admin.TaskRow,
 	if w.Limit > 0 {
 		limit = strconv.Itoa(w.Limit)
 	}
-	err = a.query(ctx, "SELECT t.n, o.tenant, a.principal, t.id, t.context, t.skill, t.state, t.at, t.calls-t.done, t.charged, t.version, a.moved%4=3"+
+	err = a.query(ctx, "SELECT t.n, o.tenant, a.principal, t.id, t.context, t.skill, t.state, t.at, t.calls-t.done, t.charged, t.version"+
 		tasksOf+c.where+" ORDER BY t.at DESC, t.id LIMIT "+limit, func(row pgx.Rows) error {
 		var r admin.TaskRow
 		var state int16
 		var at int64
-		err := row.Scan(&r.N, &r.Tenant, &r.Principal, &r.ID, &r.Context, &r.Skill, &state, &at, &r.Open, &r.Bytes, &r.Version, &r.Away)
+		err := row.Scan(&r.N, &r.Tenant, &r.Principal, &r.ID, &r.Context, &r.Skill, &state, &at, &r.Open, &r.Bytes, &r.Version)
 		r.State, r.At = runtime.State(state).String(), time.Unix(0, at).UTC() //nolint:gosec // there are few
 		rows = append(rows, r)
 		return err
@@ -219,7 +219,7 @@ const nowSQL = "(extract(epoch FROM clock_timestamp())*1000000000)::bigint"
 // passes over accounts that are being moved.
 func (a *Admin) Prune(ctx context.Context, which admin.Which, rested time.Duration, dry bool) (n int, err error) {
 	const lane = int16(0)
-	c := &clause{where: "t.rest>0 AND a.moved%4<2 AND NOT EXISTS(SELECT 1 FROM a2a.push p WHERE p.task=t.n AND p.due IS NOT NULL)", args: []any{lane}}
+	c := &clause{where: "t.rest>0 AND NOT EXISTS(SELECT 1 FROM a2a.push p WHERE p.task=t.n AND p.due IS NOT NULL)", args: []any{lane}}
 	c.and("t.rested<"+nowSQL+"-", rested.Nanoseconds(), "")
 	c.only(&which)
 	if dry {
@@ -236,10 +236,10 @@ func (a *Admin) Prune(ctx context.Context, which admin.Which, rested time.Durati
 	}
 }
 
-// Replay implements [admin.Store]. It passes over accounts that are being moved: what they have to send sleeps.
+// Replay implements [admin.Store].
 func (a *Admin) Replay(ctx context.Context, task, id string) (n int, err error) {
 	tag, err := a.c.Exec(ctx, a.t.inSchema(`UPDATE a2a.push SET dead=NULL, attempt=0, since=0, holder=0, due=`+nowSQL+` WHERE dead IS NOT NULL
-		AND EXISTS(SELECT 1 FROM a2a.task t JOIN a2a.account a ON a.n=t.account WHERE t.n=task AND a.moved%4<2) AND ($1='' OR task IN (SELECT n FROM a2a.task WHERE id=$1)) AND ($2='' OR id=$2)`), task, id)
+		AND ($1='' OR task IN (SELECT n FROM a2a.task WHERE id=$1)) AND ($2='' OR id=$2)`), task, id)
 	if err != nil {
 		return 0, a.t.openFailed(err)
 	}

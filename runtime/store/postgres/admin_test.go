@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -12,7 +11,6 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
 	"github.com/a2agen/a2agen/runtime/store/admin"
-	"github.com/a2agen/a2agen/runtime/store/spread"
 )
 
 // desk is a store with three tasks, and an Admin beside it: "ended" of ada, with a notification that was given up;
@@ -138,22 +136,6 @@ func TestWhatRestsIsPruned(t *testing.T) {
 	}
 }
 
-// TestWhatIsBeingMovedIsLeftAlone: nothing is pruned, and nothing sent again, of an account that is closed, or
-// elsewhere.
-func TestWhatIsBeingMovedIsLeftAlone(t *testing.T) {
-	s, a, address := desk(t)
-	for _, step := range []struct{ moved, pruned, replayed int }{
-		{spread.Closed, 0, 0}, {spread.Away, 0, 0}, {4 + spread.Here, 2, 1},
-	} {
-		execute(t, address, strings.ReplaceAll(fmt.Sprintf("UPDATE a2a.account SET moved=%d WHERE n>0", step.moved), "a2a.", s.schema))
-		pruned, err := a.Prune(t.Context(), admin.Which{}, 0, true)
-		replayed, failed := a.Replay(t.Context(), "", "")
-		if err != nil || failed != nil || pruned != step.pruned || replayed != step.replayed {
-			t.Errorf("%+v: %d are pruned, %v, and %d replayed, %v", step, pruned, err, replayed, failed)
-		}
-	}
-}
-
 // TestACheckFindsWhatIsWrong: each mistake that is made by hand is found, in a sentence that says which task or
 // caller it is about.
 func TestACheckFindsWhatIsWrong(t *testing.T) {
@@ -188,6 +170,21 @@ func TestAnAdminNeedsTablesThatItKnows(t *testing.T) {
 	execute(t, address, strings.ReplaceAll("UPDATE a2a.meta SET format=99, least=99", "a2a.", s.schema))
 	if _, err := OpenAdmin(t.Context(), address); err == nil || !strings.Contains(err.Error(), "format 99") {
 		t.Errorf("a newer schema: %v", err)
+	}
+}
+
+// Callers of an earlier program may be in other databases.
+func TestOneOfSeveralDatabasesIsRefused(t *testing.T) {
+	address := postgrestest.Server(t)
+	s := mustOpen(t, address, Options{})
+	execute(t, address, strings.ReplaceAll("UPDATE a2a.meta SET places='a b'", "a2a.", s.schema))
+	_, agent := Open(t.Context(), address, a2a.Protocol(), Options{})
+	_, list := OpenAdmin(t.Context(), address)
+	_, whole := OpenWhole(t.Context(), address, false)
+	for what, err := range map[string]error{"an agent": agent, "a list": list, "a copy": whole} {
+		if err == nil || !strings.Contains(err.Error(), "is one of several databases (a b)") {
+			t.Errorf("%s: %v", what, err)
+		}
 	}
 }
 

@@ -24,9 +24,6 @@ func (s *Store) apply(ctx context.Context, key store.Key, expect int64, u *store
 		return snap, err
 	}
 	defer r.unlock()
-	if err := allows(r.Meta.Moved, u.Epoch != 0); err != nil {
-		return snap, err
-	}
 	c := &change{s: s, key: key, n: r.N, rev: r.rev, was: &r.Meta}
 	c.Change = stored.ForUpdate(s.codec, u, expect, s.me(), r.Task.View(new(int), false))
 	if c.owner, err = s.ledger.owner(ctx, key.Owner); err != nil {

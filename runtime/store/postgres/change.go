@@ -38,9 +38,6 @@ func (s *Store) change(ctx context.Context, of ref, decide func(r *row, next *st
 			return err
 		}
 		defer r.unlock()
-		if err := allows(r.Meta.Moved, true); err != nil {
-			return err
-		}
 		next := r.Meta
 		w := s.writeOf(r.N, r.Key, &next.State)
 		w.server, w.runner, w.rev = r.server, r.Meta.Runner, r.rev

@@ -23,7 +23,7 @@ const orphansSQL = `WITH RECURSIVE runner(n) AS (
 	UNION ALL SELECT (SELECT min(t.runner) FROM a2a.task t WHERE t.done<t.calls AND t.runner>runner.n) FROM runner WHERE runner.n IS NOT NULL)
 	SELECT n, runner FROM a2a.task t WHERE done<calls AND skill=ANY($1) AND n<>ALL($2) AND wire<>ALL($4)
 		AND NOT EXISTS(SELECT 1 FROM a2a.call c WHERE c.task=t.n AND c.wire=ANY($4)) AND runner=ANY(ARRAY(
-		SELECT r.n FROM runner r WHERE NOT EXISTS(SELECT 1 FROM a2a.instance i WHERE i.n=r.n AND i.lease>clock_timestamp())))` + staying + `
+		SELECT r.n FROM runner r WHERE NOT EXISTS(SELECT 1 FROM a2a.instance i WHERE i.n=r.n AND i.lease>clock_timestamp())))
 	ORDER BY n LIMIT $3`
 
 // claimers is how many tasks are claimed, or given back, at the same time.

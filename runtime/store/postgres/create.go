@@ -27,10 +27,7 @@ func (s *Store) create(ctx context.Context, key store.Key, n *store.New, view *s
 			return snap, err
 		}
 	}
-	if c.owner, err = s.ledger.owner(ctx, key.Owner); err == nil {
-		err = allows(c.owner.moved, false)
-	}
-	if err != nil {
+	if c.owner, err = s.ledger.owner(ctx, key.Owner); err != nil {
 		return snap, err
 	}
 	if err := c.askFacts(ctx); err != nil {
@@ -102,7 +99,7 @@ const insertSQL = `INSERT INTO a2a.task(n, rev, owner, account, id, context, ski
 	$12::int, $13::bigint, $14::bigint, $15::bigint, $16::bigint, $17::int, $18::bigint, $19::int, $20::bigint, $21::bigint, $22::bigint,
 	$23::bigint, $24::bigint, $25::bigint, $26::int, $27::int, $28::int, $29::bigint, $30::int, $31::bool, $32::bool, $33::bytea,
 	$34::bytea, $35::smallint, $36::bigint, $37::smallint, $38::bigint, $39::int, $40::bytea
-	FROM a2a.owner o JOIN a2a.account a ON a.n=o.account WHERE o.n=$2 AND a.moved%4=0 FOR KEY SHARE OF o ON CONFLICT (owner, id) DO NOTHING`
+	FROM a2a.owner o WHERE o.n=$2 FOR KEY SHARE ON CONFLICT (owner, id) DO NOTHING`
 
 func (s *Store) insertTask(w *write, c *change) {
 	m := &c.Next

@@ -74,9 +74,6 @@ func (t *target) openFailed(err error) error {
 	if remedy != "" {
 		text += "; " + remedy
 	}
-	if isAway(err) {
-		return &awayError{text}
-	}
 	return errors.New(text)
 }
 

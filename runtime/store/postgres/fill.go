@@ -11,10 +11,9 @@ import (
 	"github.com/a2agen/a2agen/runtime/store"
 	"github.com/a2agen/a2agen/runtime/store/internal/stored"
 	"github.com/a2agen/a2agen/runtime/store/internal/transfer"
-	"github.com/a2agen/a2agen/runtime/store/spread"
 )
 
-// A schema that is being filled says so in meta.places, in place of a list: no agent opens it.
+// A schema that is being filled says so in meta.places: no agent opens it.
 const filling = "? "
 
 // errFilling is why no agent opens such a schema.
@@ -36,8 +35,6 @@ func (w *Whole) Ready(ctx context.Context, from string) error {
 		return fmt.Errorf("%s: %w", w.Name(), errFilling(places))
 	case some:
 		return fmt.Errorf("%s %w: name a schema without any, with %s=NAME in the address", w.Name(), transfer.ErrTasks, paramSchema)
-	case places != "":
-		return fmt.Errorf("%s is one of several databases (%s), of which none is filled alone", w.Name(), places)
 	}
 	return w.Unused(ctx)
 }
@@ -59,7 +56,6 @@ type filled struct {
 	w       *Whole
 	tx      pgx.Tx
 	account int64
-	steps   int64 // of its moves
 	owners  map[string]int64
 	wires   map[string]int32
 	sums    map[int64]sums
@@ -70,8 +66,8 @@ type filled struct {
 func (w *Whole) change(ctx context.Context, principal string, do func(f *filled) error) error {
 	err := pgx.BeginFunc(ctx, w.pool, func(tx pgx.Tx) error {
 		f := &filled{w: w, tx: tx, owners: map[string]int64{}, wires: map[string]int32{}, sums: map[int64]sums{}, counts: map[counted]int64{}}
-		const sql = "INSERT INTO a2a.account(principal) VALUES($1) ON CONFLICT (principal) DO UPDATE SET idle=0 RETURNING n, moved"
-		if err := tx.QueryRow(ctx, w.sql(sql), principal).Scan(&f.account, &f.steps); err != nil {
+		const sql = "INSERT INTO a2a.account(principal) VALUES($1) ON CONFLICT (principal) DO UPDATE SET idle=0 RETURNING n"
+		if err := tx.QueryRow(ctx, w.sql(sql), principal).Scan(&f.account); err != nil {
 			return err
 		}
 		if err := do(f); err != nil {
@@ -253,9 +249,7 @@ func (f *filled) put(ctx context.Context, t *tables, n int64, of *transfer.Task)
 		c := &p.Cursor
 		var due *int64
 		if c.Due != 0 {
-			if due = new(c.Due); f.steps%4 == spread.Away {
-				*due += restingDue // until it has arrived
-			}
+			due = &c.Due
 		}
 		var dead *string
 		if c.Dead != "" {

@@ -197,7 +197,7 @@ func (k *waking) changedOf(ctx context.Context, list []*watcher) (changed []*wat
 			revs[w.n] = notThere
 		}
 	}
-	if err := k.db.query(ctx, "SELECT n, rev FROM a2a.task WHERE n=ANY($1)", func(rows pgx.Rows) error {
+	if err := k.db.query(ctx, revsSQL, func(rows pgx.Rows) error {
 		var n, rev int64
 		err := rows.Scan(&n, &rev)
 		revs[n] = rev
@@ -221,6 +221,11 @@ func (k *waking) changedOf(ctx context.Context, list []*watcher) (changed []*wat
 // notThere is the revision of a task that is not there: those who wait for one that was dropped are woken, too.
 const notThere = -1
 
+// numbersSQL finds the numbers of tasks.
+const numbersSQL = `SELECT k.i, t.n FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY k(tenant, principal, id, i)
+	JOIN a2a.account a ON a.principal=k.principal JOIN a2a.owner o ON o.account=a.n AND o.tenant=k.tenant
+	JOIN a2a.task t ON t.owner=o.n AND t.id=k.id`
+
 // numberWatched finds out the numbers of tasks that are not known yet.
 func (k *waking) numberWatched(ctx context.Context, list []*watcher) error {
 	var tenants, principals, tasks []string
@@ -234,10 +239,7 @@ func (k *waking) numberWatched(ctx context.Context, list []*watcher) error {
 	if len(missing) == 0 {
 		return nil
 	}
-	const number = `SELECT k.i, t.n FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY k(tenant, principal, id, i)
-		JOIN a2a.account a ON a.principal=k.principal JOIN a2a.owner o ON o.account=a.n AND o.tenant=k.tenant
-		JOIN a2a.task t ON t.owner=o.n AND t.id=k.id`
-	return k.db.query(ctx, number, func(rows pgx.Rows) error {
+	return k.db.query(ctx, numbersSQL, func(rows pgx.Rows) error {
 		var i, n int64
 		err := rows.Scan(&i, &n)
 		if err == nil {

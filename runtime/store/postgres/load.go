@@ -16,8 +16,7 @@ import (
 // metaColumns are the columns of a task without its content, in the order of scanMeta.
 const metaColumns = `t.n, t.rev, t.context, t.skill, t.clientid, t.trace, t.at, t.oldest, t.charged, t.asked, t.input, t.saved, t.log,
 	octet_length(t.head), t.body, t.snapshot, t.since, t.state, t.ticketed, t.runner, t.pushes, t.version, t.epoch, t.calls, t.done,
-	t.attempt, t.made, t.began, t.stamps, t.said, t.saidparts, t.laststatus, t.laststatusparts, t.artifacts, t.artifactparts, t.rested,
-	(SELECT moved FROM a2a.account WHERE n=t.account)`
+	t.attempt, t.made, t.began, t.stamps, t.said, t.saidparts, t.laststatus, t.laststatusparts, t.artifacts, t.artifactparts, t.rested`
 
 // scanMeta reads them, and some more.
 func scanMeta(rows pgx.Rows, n, rev *int64, m *stored.Meta, more ...any) error {
@@ -29,7 +28,7 @@ func scanMeta(rows pgx.Rows, n, rev *int64, m *stored.Meta, more ...any) error {
 		n, rev, &m.Context, &m.Skill, &m.ClientID, &m.Trace, &m.At, &m.Oldest, &m.Charged, &m.Asked, &m.Input, &m.Saved, &m.Log,
 		&head, &m.Body, &m.Snapshot, &m.Since, &state, &m.Ticketed, &m.Runner, &m.Pushes, &m.Version, &m.Epoch, &m.Calls, &m.Done,
 		&m.Attempt, &m.Made, &began, &stamps, &m.Messages.Bytes, &m.Messages.Parts, &m.LastStatus.Bytes, &m.LastStatus.Parts,
-		&m.Artifacts.Bytes, &m.Artifacts.Parts, &m.Rested, &m.Moved,
+		&m.Artifacts.Bytes, &m.Artifacts.Parts, &m.Rested,
 	}, more...)...)
 	m.Status, m.Head, m.Began = runtime.State(state), int64(head), uint64(began) //nolint:gosec // few, and bits
 	readStamps(stamps, &m.State)
@@ -108,9 +107,6 @@ func (s *Store) ask(ctx context.Context, which string, args []any) (list []*aske
 			one, r := &asked{}, s.newRow(0, store.Key{})
 			if err := scanMeta(rows, &r.N, &r.rev, &r.Meta, &r.Key.Owner.Tenant, &r.Key.Owner.Principal, &r.Key.Task, &one.body.version,
 				&one.body.wire, &one.body.doc); err != nil {
-				return err
-			}
-			if err := isHere(r.Meta.Moved); err != nil {
 				return err
 			}
 			one.row = r
@@ -305,9 +301,6 @@ func (s *Store) refresh(ctx context.Context, r *row, rev int64) error {
 		for rows.Next() {
 			next = s.newRow(0, r.Key)
 			if err := scanMeta(rows, &next.N, &next.rev, &next.Meta); err != nil {
-				return err
-			}
-			if err := isHere(next.Meta.Moved); err != nil {
 				return err
 			}
 		}

@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -23,15 +22,16 @@ type looks struct {
 type look struct {
 	done chan struct{}
 	rev  int64
-	// moved counts the steps of its account's moves.
-	moved int64
-	err   error
+	err  error
 }
 
 const (
 	mostInFlight = 4    // queries at the same time: above it, questions wait and go together
 	mostLooks    = 5000 // tasks in a query
 )
+
+// revsSQL reads the revisions of tasks.
+const revsSQL = "SELECT n, rev FROM a2a.task WHERE n=ANY($1)"
 
 // lookTime is how long a look may take.
 const lookTime = 5 * time.Second
@@ -54,7 +54,7 @@ func (l *looks) rev(ctx context.Context, n int64) (int64, error) {
 	l.mu.Unlock()
 	select {
 	case <-one.done:
-		return one.rev, cmp.Or(one.err, isHere(one.moved))
+		return one.rev, one.err
 	case <-ctx.Done():
 		return 0, readFailed(context.Cause(ctx))
 	}
@@ -105,10 +105,10 @@ func (l *looks) askRevs(asked map[int64]*look) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), lookTime)
 	defer cancel()
-	return l.db.query(ctx, "SELECT t.n, t.rev, a.moved FROM a2a.task t JOIN a2a.account a ON a.n=t.account WHERE t.n=ANY($1)", func(rows pgx.Rows) error {
-		var n, rev, moved int64
-		err := rows.Scan(&n, &rev, &moved)
-		asked[n].rev, asked[n].moved = rev, moved
+	return l.db.query(ctx, revsSQL, func(rows pgx.Rows) error {
+		var n, rev int64
+		err := rows.Scan(&n, &rev)
+		asked[n].rev = rev
 		return err
 	}, ns)
 }

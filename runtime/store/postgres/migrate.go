@@ -99,6 +99,9 @@ func (m *meta) check(agent string, known []Step) error {
 	switch {
 	case m.least > len(known):
 		return tooNew(m.format, known)
+	case m.places != "" && !strings.HasPrefix(m.places, filling):
+		return fmt.Errorf("it is one of several databases (%s), which only an earlier program knows: have that one move all callers to one of them "+
+			"(a2agen tasks move), and copy it to a schema of its own (a2agen tasks copy)", m.places)
 	case agent != "" && m.agent != "" && m.agent != agent:
 		return fmt.Errorf("the schema has the tasks of agent %q, and this is agent %q: give each a schema of its own, "+
 			"with a2a_schema=NAME in the address", m.agent, agent)

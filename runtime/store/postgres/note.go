@@ -52,9 +52,6 @@ func (s *Store) setNote(ctx context.Context, of store.Owner, context string, val
 		return 0, store.ErrTooLarge
 	}
 	o, err := s.ledger.owner(ctx, of)
-	if err == nil {
-		err = allows(o.moved, true)
-	}
 	if err != nil {
 		return 0, err
 	}
@@ -86,19 +83,19 @@ func (s *Store) sendNote(ctx context.Context, w *write, d *delta) error {
 // putNote writes a note in the place of the old one, if there is one.
 func (w *write) putNote(o *owner, context string, old, is note, value []byte, now time.Time) {
 	if old.n != 0 {
-		w.fenced("UPDATE a2a.note SET version=$3, at=$4, bytes=$5, value=$6 WHERE n=$1 AND version=$2"+staying, old.n, old.version, is.version,
+		w.fenced("UPDATE a2a.note SET version=$3, at=$4, bytes=$5, value=$6 WHERE n=$1 AND version=$2", old.n, old.version, is.version,
 			now.UnixNano(), is.bytes, value)
 		return
 	}
 	w.fenced(`INSERT INTO a2a.note(owner, account, context, version, at, bytes, value)
-		SELECT n, account, $2, $3, $4, $5, $6 FROM a2a.owner o WHERE n=$1`+staying+` FOR KEY SHARE OF o
+		SELECT n, account, $2, $3, $4, $5, $6 FROM a2a.owner o WHERE n=$1 FOR KEY SHARE OF o
 		ON CONFLICT (owner, context) DO NOTHING`,
 		o.n, context, is.version, now.UnixNano(), is.bytes, value)
 }
 
 // dropNote drops a note, if nobody has changed it.
 func (w *write) dropNote(d *delta, n note) {
-	w.fenced("DELETE FROM a2a.note WHERE n=$1 AND version=$2"+staying, n.n, n.version)
+	w.fenced("DELETE FROM a2a.note WHERE n=$1 AND version=$2", n.n, n.version)
 	d.notes -= n.bytes
 	d.bytes -= n.bytes
 }
@@ -181,7 +178,7 @@ var mostNotesSQL = fmt.Sprintf(droppingNotesSQL, `SELECT n, version FROM a2a.not
 	GROUP BY l.account ORDER BY sum(l.notes) DESC LIMIT 1) ORDER BY at, n LIMIT 1`)
 
 // oldNotesSQL drops notes that were written before a time.
-var oldNotesSQL = fmt.Sprintf(droppingNotesSQL, "SELECT n, version FROM a2a.note WHERE at<$2"+staying+" ORDER BY at LIMIT $3")
+var oldNotesSQL = fmt.Sprintf(droppingNotesSQL, "SELECT n, version FROM a2a.note WHERE at<$2 ORDER BY at LIMIT $3")
 
 // dropNotes drops notes by a statement made of droppingNotesSQL.
 func (s *Store) dropNotes(ctx context.Context, sql string, args ...any) (dropped int, err error) {

@@ -11,8 +11,7 @@ import (
 type owner struct {
 	n, account int64
 	of         store.Owner
-	idle       bool  // a sweep has found it empty, and may delete it
-	moved      int64 // steps of its account's moves
+	idle       bool // a sweep has found it empty, and may delete it
 }
 
 // knownOwner is an owner as it was read.
@@ -33,23 +32,19 @@ func (l *ledger) owner(ctx context.Context, of store.Owner) (o owner, err error)
 		return known.owner, nil
 	}
 	began := time.Now()
-	const sql = `SELECT a.n, coalesce(o.n, 0), coalesce(o.idle<>0, false), a.moved FROM a2a.account a
+	const sql = `SELECT a.n, coalesce(o.n, 0), coalesce(o.idle<>0, false) FROM a2a.account a
 		LEFT JOIN a2a.owner o ON o.account=a.n AND o.tenant=$2 WHERE a.principal=$1`
 	o.of = of
-	if _, err := l.db.one(ctx, sql, []any{of.Principal, of.Tenant}, &o.account, &o.n, &o.idle, &o.moved); err != nil {
+	if _, err := l.db.one(ctx, sql, []any{of.Principal, of.Tenant}, &o.account, &o.n, &o.idle); err != nil {
 		return o, err
 	}
-	if o.n != 0 && !o.idle && o.moved%4 == 0 {
+	if o.n != 0 && !o.idle {
 		l.remember(o, began)
 	}
 	return o, nil
 }
 
-// makeOwnerSQL makes an account only where the database is alone: of several, one makes it ([spread.Ledger]).
-const makeOwnerSQL = `WITH m AS (SELECT 1 FROM a2a.meta WHERE places='' AND NOT $3::bool),
-	i AS (INSERT INTO a2a.account(principal) SELECT $1 FROM m ON CONFLICT (principal) DO UPDATE SET idle=0 RETURNING n),
-	u AS (UPDATE a2a.account SET idle=0 WHERE principal=$1 AND NOT EXISTS(SELECT 1 FROM m) RETURNING n),
-	a AS (SELECT n FROM i UNION ALL SELECT n FROM u)
+const makeOwnerSQL = `WITH a AS (INSERT INTO a2a.account(principal) VALUES($1) ON CONFLICT (principal) DO UPDATE SET idle=0 RETURNING n)
 	INSERT INTO a2a.owner(account, tenant) SELECT n, $2 FROM a ON CONFLICT (account, tenant) DO UPDATE SET idle=0 RETURNING account, n`
 
 // makeOwner inserts the rows of an owner that has none, and sees to it that they stay.
@@ -58,10 +53,8 @@ func (l *ledger) makeOwner(ctx context.Context, o *owner) error {
 		return nil
 	}
 	began := time.Now()
-	if found, err := l.db.one(ctx, makeOwnerSQL, []any{o.of.Principal, o.of.Tenant, l.options.placed != ""}, &o.account, &o.n); err != nil {
+	if _, err := l.db.one(ctx, makeOwnerSQL, []any{o.of.Principal, o.of.Tenant}, &o.account, &o.n); err != nil {
 		return err
-	} else if !found {
-		return errMoved
 	}
 	o.idle = false
 	l.remember(*o, began)

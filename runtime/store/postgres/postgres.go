@@ -32,8 +32,7 @@
 //   - ledger (owner.go, ledger.go, room.go): owners, what they hold, and what goes when there is no room.
 //   - push.go, note.go, repeat.go, ticket.go, list.go, sweep.go: what their names say, each a part of [store.Store].
 //   - [Admin] (admin.go, check.go): what people see of a schema. Migrate (migrate.go, schema.go): its versions.
-//   - [Whole] (transfer.go, fill.go): a schema that is copied or filled. moved.go: owners that move between databases
-//     (several.go).
+//   - [Whole] (transfer.go, fill.go): a schema that is copied or filled.
 //
 // Programs that do not import the package do not link the driver.
 package postgres
@@ -41,10 +40,10 @@ package postgres
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"math"
+	"strings"
 	"sync"
 	"time"
 
@@ -86,7 +85,6 @@ type Options struct {
 
 	tracer pgx.QueryTracer // of all connections, in tests
 	steps  []Step          // of another program, in tests; nil: those of this one
-	placed string          // names of all databases, if this is one of several
 }
 
 func (o Options) withDefaults() Options {
@@ -148,9 +146,6 @@ var errClosed = fmt.Errorf("%w: it is closed", store.ErrUnavailable)
 
 // OpenStore is Open with the default options, as generated servers call it.
 func OpenStore(address, agent string, p *runtime.Protocol) (store.Store, error) {
-	if list := severalOf(address); list != nil {
-		return openSeveral(list, agent, p)
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	s, err := Open(ctx, address, p, Options{Agent: agent})
@@ -191,9 +186,6 @@ func Open(ctx context.Context, address string, p *runtime.Protocol, o Options) (
 
 // reach reads an address and finds a server there that can be used.
 func reach(ctx context.Context, address, schema string) (*target, error) {
-	if severalOf(address) != nil {
-		return nil, errors.New("these are several databases: name one of them")
-	}
 	t, err := parseAddress(address)
 	if err != nil {
 		return nil, err
@@ -214,8 +206,12 @@ func (s *Store) open(ctx context.Context, p *runtime.Protocol) (err error) {
 	if s.pool, err = pgxpool.NewWithConfig(ctx, s.target.pool.Copy()); err != nil {
 		return err
 	}
-	if err := s.checkPlaces(ctx); err != nil {
+	var places string
+	if _, err := s.one(ctx, "SELECT places FROM a2a.meta", nil, &places); err != nil {
 		return err
+	}
+	if strings.HasPrefix(places, filling) {
+		return errFilling(places)
 	}
 	config := s.target.pool.Copy()
 	config.MaxConns, config.MinConns, config.MinIdleConns = writers, 0, 0

@@ -109,20 +109,19 @@ func (s *Store) DeletePush(ctx context.Context, key store.Key, id string) error 
 
 // Pushes implements [store.Store].
 func (s *Store) Pushes(ctx context.Context, key store.Key) ([]store.Push, error) {
-	const sql = `SELECT a.moved, p.id, p.version, p.config, p.tasks FROM a2a.account a JOIN a2a.owner o ON o.account=a.n JOIN a2a.task t ON t.owner=o.n
+	const sql = `SELECT p.id, p.version, p.config, p.tasks FROM a2a.account a JOIN a2a.owner o ON o.account=a.n JOIN a2a.task t ON t.owner=o.n
 		LEFT JOIN a2a.push p ON p.task=t.n WHERE a.principal=$1 AND o.tenant=$2 AND t.id=$3 ORDER BY p.id`
 	found, all := false, []store.Push{}
 	err := s.query(ctx, sql, func(rows pgx.Rows) error {
 		found = true
-		var moved int64
 		var id, version *string
 		var config []byte
 		var tasks *bool
-		if err := rows.Scan(&moved, &id, &version, &config, &tasks); err != nil {
+		if err := rows.Scan(&id, &version, &config, &tasks); err != nil {
 			return err
 		}
-		if err := isHere(moved); err != nil || id == nil {
-			return err
+		if id == nil {
+			return nil
 		}
 		p := store.Push{ID: *id, Version: *version, Tasks: *tasks}
 		err := stored.DecodePush(config, &p)

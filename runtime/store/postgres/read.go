@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"cmp"
 	"context"
 
 	"github.com/jackc/pgx/v5"
@@ -30,7 +29,7 @@ func (s *Store) Head(ctx context.Context, key store.Key) (store.Head, error) {
 	if err == nil && !found {
 		err = store.ErrNotFound
 	}
-	return m.ToHead(), cmp.Or(err, isHere(m.Moved))
+	return m.ToHead(), err
 }
 
 // Get implements [store.Store].

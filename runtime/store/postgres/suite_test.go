@@ -36,7 +36,10 @@ func openTested(t *testing.T, address string, o Options) *tested {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = s.Close() })
+	t.Cleanup(func() {
+		_ = s.Close()
+		checkOwners(t, s)
+	})
 	return &tested{s, address, o}
 }
 

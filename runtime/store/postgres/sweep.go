@@ -20,11 +20,11 @@ const sweepLooks = 10 * sweepAtOnce
 
 // restedSQL finds the last of the next tasks that have rested for too long, and how many there are up to it.
 const restedSQL = `SELECT rested, n, count(*) OVER () FROM (SELECT rested, n FROM a2a.task WHERE rest=$1 AND rest>0 AND rested<$2
-	AND (rested, n)>($3::bigint, $4::bigint)` + staying + ` ORDER BY rested, n LIMIT $5) AS t ORDER BY rested DESC, n DESC LIMIT 1`
+	AND (rested, n)>($3::bigint, $4::bigint) ORDER BY rested, n LIMIT $5) AS t ORDER BY rested DESC, n DESC LIMIT 1`
 
 // dueForSweep finds those of them of which no notification is on its way.
 const dueForSweep = `SELECT n, rev, rest, rested FROM a2a.task t WHERE rest=$2 AND rest>0 AND (rested, n)>($3::bigint, $4::bigint)
-	AND (rested, n)<=($5::bigint, $6::bigint) AND NOT EXISTS(SELECT 1 FROM a2a.push p WHERE p.task=t.n AND p.due IS NOT NULL)` + staying + `
+	AND (rested, n)<=($5::bigint, $6::bigint) AND NOT EXISTS(SELECT 1 FROM a2a.push p WHERE p.task=t.n AND p.due IS NOT NULL)
 	ORDER BY rested, n LIMIT $7`
 
 // sweepSQL drops them.
@@ -80,7 +80,7 @@ func (s *Store) Sweep(ctx context.Context) (dropped int, more bool, err error) {
 	return dropped, more, nil
 }
 
-const sweepRepeatsSQL = `WITH gone AS (DELETE FROM a2a.repeat r USING (SELECT owner, key FROM a2a.repeat WHERE until<=$1` + staying + ` ORDER BY until LIMIT $2
+const sweepRepeatsSQL = `WITH gone AS (DELETE FROM a2a.repeat r USING (SELECT owner, key FROM a2a.repeat WHERE until<=$1 ORDER BY until LIMIT $2
 	FOR UPDATE SKIP LOCKED) AS f WHERE r.owner=f.owner AND r.key=f.key RETURNING 1) SELECT count(*) FROM gone`
 
 // sweepRepeats forgets messages that are no longer known.
@@ -124,7 +124,7 @@ const deleteOwnersSQL = `WITH gone AS (DELETE FROM a2a.owner o WHERE idle>0 AND 
 	SELECT count(*) FROM gone`
 
 // deleteAccountsSQL deletes accounts that have had no owner for long.
-const deleteAccountsSQL = `WITH f AS (SELECT n FROM a2a.account a WHERE idle>0 AND idle<$1 AND moved=0
+const deleteAccountsSQL = `WITH f AS (SELECT n FROM a2a.account a WHERE idle>0 AND idle<$1
 		AND NOT EXISTS(SELECT 1 FROM a2a.owner WHERE account=a.n) LIMIT $2),
 	gone AS (DELETE FROM a2a.account a USING f WHERE a.n=f.n AND a.idle>0 AND a.idle<$1 RETURNING a.n),
 	l AS (DELETE FROM a2a.usage x USING gone WHERE x.account=gone.n)

@@ -6,13 +6,15 @@ import (
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
+// ticketSQL finds the task of a ticket.
+const ticketSQL = `SELECT o.tenant, a.principal, t.id, k.wire, k.request FROM a2a.ticket k JOIN a2a.task t ON t.n=k.task
+	JOIN a2a.owner o ON o.n=t.owner JOIN a2a.account a ON a.n=t.account WHERE k.hash=$1 AND k.until>$2`
+
 // Ticket implements [store.Store].
 func (s *Store) Ticket(ctx context.Context, hash [32]byte) (key store.Key, t store.Ticket, err error) {
-	const sql = `SELECT o.tenant, a.principal, t.id, k.wire, k.request FROM a2a.ticket k JOIN a2a.task t ON t.n=k.task
-		JOIN a2a.owner o ON o.n=t.owner JOIN a2a.account a ON a.n=t.account WHERE k.hash=$1 AND k.until>$2`
 	var wire int64
 	var request []byte
-	found, err := s.one(ctx, sql, []any{hash[:], s.now().UnixNano()}, &key.Owner.Tenant, &key.Owner.Principal, &key.Task, &wire, &request)
+	found, err := s.one(ctx, ticketSQL, []any{hash[:], s.now().UnixNano()}, &key.Owner.Tenant, &key.Owner.Principal, &key.Task, &wire, &request)
 	switch {
 	case err != nil:
 		return store.Key{}, t, err

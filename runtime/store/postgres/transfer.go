@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,8 +14,7 @@ import (
 	"github.com/a2agen/a2agen/runtime/store/internal/transfer"
 )
 
-// Whole is the schema of an agent as something that is copied, filled, or from which owners are moved: without an
-// instance.
+// Whole is the schema of an agent as something that is copied or filled: without an instance.
 type Whole struct {
 	target *target
 	pool   *pgxpool.Pool
@@ -59,30 +57,6 @@ type missingError struct{ text string }
 func (e *missingError) Error() string        { return e.text }
 func (e *missingError) Is(target error) bool { return target == fs.ErrNotExist }
 
-// OpenPlaces opens the databases of a list of addresses with white space between them, to move owners between them.
-func OpenPlaces(ctx context.Context, addresses string) ([]*Whole, error) {
-	list := severalOf(addresses)
-	if list == nil {
-		return nil, errors.New("owners move between several databases: list them as A2A_STORE has them, " +
-			"each as postgres://…, with white space between them")
-	}
-	if _, err := namesOf(list); err != nil {
-		return nil, err
-	}
-	var places []*Whole
-	for _, address := range list {
-		w, err := OpenWhole(ctx, address, true)
-		if err != nil {
-			for _, open := range places {
-				_ = open.Close()
-			}
-			return nil, err
-		}
-		places = append(places, w)
-	}
-	return places, nil
-}
-
 // current says why a schema is not one of the newest format.
 func (t *target) current(ctx context.Context, c *pgx.Conn) error {
 	m, err := t.meta(ctx, c)
@@ -104,15 +78,13 @@ func (w *Whole) Close() error {
 	return nil
 }
 
-// Name is that of the database among others.
-func (w *Whole) Name() string { return w.target.name() }
-
-// name is a2a_name of the address, else host, port and database, and the schema if that is not the default one.
-func (t *target) name() string {
-	if t.named != "" || t.schema == defaultSchema {
-		return cmp.Or(t.named, strings.ReplaceAll(t.where, " ", ""))
+// Name is host, port and database, and the schema if that is not the default one.
+func (w *Whole) Name() string {
+	name := strings.ReplaceAll(w.target.where, " ", "")
+	if w.target.schema != defaultSchema {
+		name += "/" + w.target.schema
 	}
-	return strings.ReplaceAll(t.where, " ", "") + "/" + t.schema
+	return name
 }
 
 func (w *Whole) sql(text string) string { return w.target.inSchema(text) }
@@ -150,7 +122,7 @@ func (w *Whole) Unused(ctx context.Context) error {
 
 // Accounts implements [transfer.Source].
 func (w *Whole) Accounts(ctx context.Context, after int64, max int) (list []transfer.Owner, err error) {
-	err = w.query(ctx, "SELECT n, principal FROM a2a.account WHERE n>$1 AND n>0 AND moved%4<>3 ORDER BY n LIMIT $2", func(rows pgx.Rows) error {
+	err = w.query(ctx, "SELECT n, principal FROM a2a.account WHERE n>$1 AND n>0 ORDER BY n LIMIT $2", func(rows pgx.Rows) error {
 		var o transfer.Owner
 		err := rows.Scan(&o.N, &o.Principal)
 		list = append(list, o)
@@ -287,8 +259,7 @@ func (w *Whole) queueParts(queue func(sql string, scan func(rows pgx.Rows) error
 		all[n].Tickets = append(all[n].Tickets, k)
 		return err
 	})
-	queue(`SELECT task, id, version, config, tasks, next, until, attempt, since, 
-		CASE WHEN due>=`+restingDueSQL+` THEN due-`+restingDueSQL+` ELSE coalesce(due, 0) END, coalesce(dead, '')
+	queue(`SELECT task, id, version, config, tasks, next, until, attempt, since, coalesce(due, 0), coalesce(dead, '')
 		FROM a2a.push WHERE task=ANY($1) ORDER BY task, id`, func(rows pgx.Rows) error {
 		var p transfer.Push
 		c := &p.Cursor

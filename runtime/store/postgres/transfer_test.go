@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -12,7 +13,8 @@ import (
 	"github.com/a2agen/a2agen/internal/test/postgrestest"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
-	"github.com/a2agen/a2agen/runtime/store/spread"
+	"github.com/a2agen/a2agen/runtime/store/admin"
+	"github.com/a2agen/a2agen/runtime/store/internal/transfer"
 	"github.com/a2agen/a2agen/runtime/store/sqlite"
 )
 
@@ -61,14 +63,14 @@ func openWhole(t *testing.T, address string, fresh bool) *Whole {
 	return w
 }
 
-func quiet(spread.Progress) {}
+func quiet(admin.Progress) {}
 
 func TestACopyGoesThroughAFileAndBack(t *testing.T) {
 	first, second := postgrestest.Server(t), postgrestest.Server(t)
-	s := openTested(t, first, Options{})
+	s := openTested(t, first, Options{Lease: time.Hour}) // nothing renews it
 	fillStore(t, s, 80)
 	source := openWhole(t, first, false)
-	if _, err := spread.Copy(t.Context(), source, openWhole(t, second, true), quiet); err == nil || !strings.Contains(err.Error(), "is in use by") {
+	if _, err := admin.Copy(t.Context(), source, openWhole(t, second, true), quiet); err == nil || !strings.Contains(err.Error(), "is in use by") {
 		t.Errorf("while an agent uses it: %v", err)
 	}
 	_ = s.Close()
@@ -78,12 +80,12 @@ func TestACopyGoesThroughAFileAndBack(t *testing.T) {
 	}
 	defer func() { _ = file.Close() }()
 	target := openWhole(t, second, true)
-	sums := make([]spread.Progress, 2)
+	sums := make([]admin.Progress, 2)
 	for i, leg := range []struct {
-		from spread.Whole
-		to   spread.Empty
+		from admin.Whole
+		to   admin.Empty
 	}{{source, file}, {file, target}} {
-		if sums[i], err = spread.Copy(t.Context(), leg.from, leg.to, quiet); err != nil {
+		if sums[i], err = admin.Copy(t.Context(), leg.from, leg.to, quiet); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -92,8 +94,8 @@ func TestACopyGoesThroughAFileAndBack(t *testing.T) {
 	}
 	again := sums[1]
 	again.Before = true
-	for name, copied := range map[string]func(context.Context, spread.Whole, spread.Empty, func(spread.Progress)) (spread.Progress, error){
-		"copied": spread.Copy, "tried": spread.DryCopy,
+	for name, copied := range map[string]func(context.Context, admin.Whole, admin.Empty, func(admin.Progress)) (admin.Progress, error){
+		"copied": admin.Copy, "tried": admin.DryCopy,
 	} {
 		if got, err := copied(t.Context(), file, target, quiet); err != nil || got != again {
 			t.Errorf("%s again: %+v, %v", name, got, err)
@@ -118,7 +120,7 @@ func TestACopyGoesThroughAFileAndBack(t *testing.T) {
 		t.Errorf("then it is wrong: %v, %v", list, err)
 	}
 	_ = heir.Close()
-	if _, err := spread.Copy(t.Context(), file, target, quiet); err == nil || !strings.Contains(err.Error(), "has tasks of its own") {
+	if _, err := admin.Copy(t.Context(), file, target, quiet); err == nil || !strings.Contains(err.Error(), "has tasks of its own") {
 		t.Errorf("after an agent has worked on it: %v", err)
 	}
 }
@@ -130,9 +132,16 @@ func TestAHalfCopyIsNoStore(t *testing.T) {
 	fillStore(t, s, 12)
 	_ = s.Close()
 	_ = openTested(t, second, Options{Agent: "of another name, and without tasks"}).Close()
+	known := openWhole(t, postgrestest.Server(t), true)
+	if err := known.PutRepeats(t.Context(), "ada", []transfer.Repeat{{Key: "k", Task: "dropped", Digest: []byte{1}, Until: 1}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := known.Ready(t.Context(), "another"); !errors.Is(err, transfer.ErrTasks) {
+		t.Errorf("where messages may be sent again: %v", err)
+	}
 	source, target := openWhole(t, first, false), openWhole(t, second, true)
 	ctx, cancel := context.WithCancel(t.Context())
-	if _, err := spread.Copy(ctx, source, target, func(p spread.Progress) {
+	if _, err := admin.Copy(ctx, source, target, func(p admin.Progress) {
 		if p.Tasks > 3 {
 			cancel()
 		}
@@ -145,7 +154,7 @@ func TestAHalfCopyIsNoStore(t *testing.T) {
 	if _, err := OpenAdmin(t.Context(), second); err == nil || !strings.Contains(err.Error(), "has not ended") {
 		t.Errorf("it is listed: %v", err)
 	}
-	if got, err := spread.Copy(t.Context(), source, target, quiet); err != nil || got.Tasks != 12 {
+	if got, err := admin.Copy(t.Context(), source, target, quiet); err != nil || got.Tasks != 12 {
 		t.Errorf("then %+v, %v", got, err)
 	}
 	if list, err := wrong(openTested(t, second, Options{Agent: "weather"})); err != nil || len(list) > 0 {

@@ -278,8 +278,7 @@ func (w *writer) stale(list []*write, found int) []*write {
 			revs[one.n] = 0
 		}
 	}
-	const sql = "SELECT n, rev FROM a2a.task WHERE n=ANY($1)"
-	if err := w.s.query(context.Background(), sql, func(rows pgx.Rows) error {
+	if err := w.s.query(context.Background(), revsSQL, func(rows pgx.Rows) error {
 		var n, rev int64
 		err := rows.Scan(&n, &rev)
 		revs[n] = rev

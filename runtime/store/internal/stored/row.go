@@ -31,7 +31,6 @@ type Meta struct {
 	Oldest   int64 // events up to this one are gone
 	Charged  int64 // bytes that the account holds for it
 	Asked    bool
-	Moved    int64 // steps of its account's moves to other databases, and from there
 	Input    []byte
 	Saved    []byte
 	// Log, Head and Body are bytes in the store: of the events, of the task's row, and of the last body.

@@ -10,10 +10,10 @@ const (
 	pageNotes = 16      // of at most 1 MiB each
 )
 
-// Account copies what a principal has, and returns what that is on both sides, which is the same: what differs in the end is an error.
+// account copies what a principal has, and returns what that is on both sides, which is the same: what differs in the end is an error.
 // What an earlier copy has left in the target stays as far as it is what the source has; the rest is dropped. told is called with what
 // was just copied or found.
-func Account(ctx context.Context, from Source, to Target, principal string, told func(Sum)) (Sum, error) {
+func account(ctx context.Context, from Source, to Target, principal string, told func(Sum)) (Sum, error) {
 	sum, err := copyTasks(ctx, from, to, principal, told)
 	if err != nil {
 		return sum, err
@@ -24,7 +24,7 @@ func Account(ctx context.Context, from Source, to Target, principal string, told
 	}
 	told(rest)
 	sum.Add(&rest)
-	there, err := Count(ctx, to, principal)
+	there, err := count(ctx, to, principal)
 	if err != nil {
 		return sum, fmt.Errorf("compare both sides: %w", err)
 	}
@@ -183,8 +183,8 @@ func eachRest(ctx context.Context, from Source, principal string, notes func([]N
 	return sum, repeats(list)
 }
 
-// Count adds up what a principal has.
-func Count(ctx context.Context, of Source, principal string) (sum Sum, err error) {
+// count adds up what a principal has.
+func count(ctx context.Context, of Source, principal string) (sum Sum, err error) {
 	all := &pages{of: of, principal: principal}
 	for {
 		t, s, err := all.next(ctx)

@@ -38,9 +38,9 @@ type Progress struct {
 // Copy copies a store into an empty one, or goes on with such a copy. One that has finished is compared again.
 func Copy(ctx context.Context, from Whole, to Empty, told func(Progress)) (Progress, error) {
 	var all Progress
-	err := Check(ctx, from, to)
+	err := check(ctx, from, to)
 	if errors.Is(err, ErrTasks) {
-		if done, same, failed := Compare(ctx, from, to, told); failed != nil || same {
+		if done, same, failed := compare(ctx, from, to, told); failed != nil || same {
 			return done, failed
 		}
 	}
@@ -51,9 +51,9 @@ func Copy(ctx context.Context, from Whole, to Empty, told func(Progress)) (Progr
 		return all, fmt.Errorf("mark %s: %w", to.Name(), err)
 	}
 	known := map[string]bool{}
-	err = EachAccount(ctx, from, func(principal string) error {
+	err = eachAccount(ctx, from, func(principal string) error {
 		running := all
-		sum, err := Account(ctx, from, to, principal, func(more Sum) {
+		sum, err := account(ctx, from, to, principal, func(more Sum) {
 			running.Add(&more)
 			told(running)
 		})
@@ -77,18 +77,34 @@ func Copy(ctx context.Context, from Whole, to Empty, told func(Progress)) (Progr
 	return all, to.Filled(ctx)
 }
 
+// DryCopy says what Copy would copy, or why it cannot. to is nil for a store that is not there yet.
+func DryCopy(ctx context.Context, from Whole, to Empty, told func(Progress)) (Progress, error) {
+	if to != nil {
+		err := check(ctx, from, to)
+		if errors.Is(err, ErrTasks) {
+			if done, same, failed := compare(ctx, from, to, told); failed != nil || same {
+				return done, failed
+			}
+		}
+		if err != nil {
+			return Progress{}, err
+		}
+	}
+	return Survey(ctx, from, told)
+}
+
 // errDiffers ends a comparison.
 var errDiffers = errors.New("it differs")
 
-// Compare reports whether two stores have the same, and what that is. It ends at the first account in which they differ.
-func Compare(ctx context.Context, from, to Source, told func(Progress)) (all Progress, same bool, err error) {
+// compare reports whether two stores have the same, and what that is. It ends at the first account in which they differ.
+func compare(ctx context.Context, from, to Source, told func(Progress)) (all Progress, same bool, err error) {
 	known := map[string]bool{}
-	err = EachAccount(ctx, from, func(principal string) error {
-		sum, err := Count(ctx, from, principal)
+	err = eachAccount(ctx, from, func(principal string) error {
+		sum, err := count(ctx, from, principal)
 		if err != nil {
 			return err
 		}
-		there, err := Count(ctx, to, principal)
+		there, err := count(ctx, to, principal)
 		if err == nil && there != sum {
 			err = errDiffers
 		}
@@ -99,8 +115,8 @@ func Compare(ctx context.Context, from, to Source, told func(Progress)) (all Pro
 		return err
 	})
 	if err == nil {
-		err = EachAccount(ctx, to, func(principal string) error {
-			if sum, err := Count(ctx, to, principal); err != nil || known[principal] || sum == (Sum{}) {
+		err = eachAccount(ctx, to, func(principal string) error {
+			if sum, err := count(ctx, to, principal); err != nil || known[principal] || sum == (Sum{}) {
 				return err
 			}
 			return errDiffers
@@ -113,8 +129,8 @@ func Compare(ctx context.Context, from, to Source, told func(Progress)) (all Pro
 	return all, err == nil, err
 }
 
-// Check says why a store cannot be copied into another.
-func Check(ctx context.Context, from Whole, to Empty) error {
+// check says why a store cannot be copied into another.
+func check(ctx context.Context, from Whole, to Empty) error {
 	if from.Name() == to.Name() {
 		return fmt.Errorf("%s cannot be copied into itself", from.Name())
 	}
@@ -126,11 +142,11 @@ func Check(ctx context.Context, from Whole, to Empty) error {
 
 // dropOthers drops what an earlier run has copied of accounts that the source no longer has: an agent worked on it since.
 func dropOthers(ctx context.Context, to Target, known map[string]bool) error {
-	return EachAccount(ctx, to, func(principal string) error {
+	return eachAccount(ctx, to, func(principal string) error {
 		if known[principal] {
 			return nil
 		}
-		_, err := Account(ctx, nothing{}, to, principal, func(Sum) {})
+		_, err := account(ctx, nothing{}, to, principal, func(Sum) {})
 		return err
 	})
 }
@@ -145,8 +161,8 @@ func (nothing) Repeats(context.Context, string) ([]Repeat, error)          { ret
 
 // Survey counts what a store has.
 func Survey(ctx context.Context, of Source, told func(Progress)) (all Progress, err error) {
-	err = EachAccount(ctx, of, func(principal string) error {
-		sum, err := Count(ctx, of, principal)
+	err = eachAccount(ctx, of, func(principal string) error {
+		sum, err := count(ctx, of, principal)
 		all.Add(&sum)
 		all.Accounts++
 		told(all)
@@ -155,8 +171,8 @@ func Survey(ctx context.Context, of Source, told func(Progress)) (all Progress, 
 	return all, err
 }
 
-// EachAccount calls do with the principal of each account.
-func EachAccount(ctx context.Context, of Source, do func(principal string) error) error {
+// eachAccount calls do with the principal of each account.
+func eachAccount(ctx context.Context, of Source, do func(principal string) error) error {
 	const page = 1000
 	for last := int64(0); ; {
 		list, err := of.Accounts(ctx, last, page)

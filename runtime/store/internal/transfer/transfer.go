@@ -1,9 +1,9 @@
 // Package transfer carries stored tasks from one durable store to another.
 //
 // A [Task] has all that a store keeps of a task, as it keeps it: documents stay in the version of the protocol in which they
-// were written. What a store wrote is read by a [Source] and written by a [Target]; [Account] copies what one principal
-// has, goes on where an earlier copy ended, and compares both sides in the end. The unit is the account, the
-// principal in all tenants: that is what quotas are for.
+// were written. What a store wrote is read by a [Source] and written by a [Target]; [Copy] copies one account after the
+// other, goes on where an earlier copy ended, and compares both sides in the end. An account is a principal in all
+// tenants: that is what quotas are for.
 package transfer
 
 import (

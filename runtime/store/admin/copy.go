@@ -1,8 +1,7 @@
-package spread
+package admin
 
 import (
 	"context"
-	"errors"
 
 	"github.com/a2agen/a2agen/runtime/store/internal/transfer"
 )
@@ -22,16 +21,5 @@ func Copy(ctx context.Context, from Whole, to Empty, told func(Progress)) (Progr
 
 // DryCopy says what Copy would copy, or why it cannot. to is nil for a store that is not there yet.
 func DryCopy(ctx context.Context, from Whole, to Empty, told func(Progress)) (Progress, error) {
-	if to != nil {
-		err := transfer.Check(ctx, from, to)
-		if errors.Is(err, transfer.ErrTasks) {
-			if done, same, failed := transfer.Compare(ctx, from, to, told); failed != nil || same {
-				return done, failed
-			}
-		}
-		if err != nil {
-			return Progress{}, err
-		}
-	}
-	return transfer.Survey(ctx, from, told)
+	return transfer.DryCopy(ctx, from, to, told)
 }
