@@ -61,16 +61,14 @@ bench: ## the comparison table: bare net/http, the peers, a2agen
 figures: ## how much is written by hand and how finely it is cut, what a message enters, the types with the most methods, the names that users see, and what agents link (this alone: go run ./internal/measure -linked)
 	@$(GO) run ./internal/measure
 
-seeds: RUNS ?= 60s
-seeds: STORES ?= 15s
-seeds: ## random runs of instances that share a store, RUNS long, and beside them of the two stores, which do the same steps, in four modes, each STORES long
-	@$(MAKE) --no-print-directory -j2 --output-sync=target RUNS=$(RUNS) STORES=$(STORES) seeds-of-runs seeds-of-stores
+seeds: ## a minute of random runs of instances that share a store, and beside them of the two stores, which do the same steps
+	@$(MAKE) --no-print-directory -j2 --output-sync=target seeds-of-runs seeds-of-stores
 
 seeds-of-runs:
-	A2A_SEEDS=$(RUNS) $(GO) test -count=1 -vet=off -run '^TestNothingIsLostOrDoubled$$' -v ./runtime/internal/engine
+	A2A_SEEDS=60s $(GO) test -count=1 -vet=off -run '^TestNothingIsLostOrDoubled$$' -v ./runtime/internal/engine
 
 seeds-of-stores:
-	A2A_SEEDS=$(STORES) $(GO) test -count=1 -vet=off -run '^TestSQLiteIsAStore$$/^Differential$$' -v ./runtime/store/sqlite
+	A2A_SEEDS=15s $(GO) test -count=1 -vet=off -run '^TestSQLiteIsAStore$$/^Differential$$' -v ./runtime/store/sqlite
 
 kill: KILLS ?= 1000
 kill: ## kill an agent under load KILLS times, and see what its clients and webhooks were told; then agents that call agents, a quarter as often (SEED repeats the choices)

@@ -2,10 +2,61 @@ package engine
 
 import (
 	"context"
+	"slices"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/invalid"
 	"github.com/a2agen/a2agen/runtime/internal/run"
 )
+
+// Extensions are extensions of the protocol whose values are typed: an *extension.Set. It is an interface so that only
+// agents that have some link it.
+type Extensions interface {
+	// Has reports whether the extension is one of these.
+	Has(uri string) bool
+	// Named lists the extensions that a request names beside its frame: in its message's list, or by a value.
+	Named(p *runtime.SendRequest) []string
+	// Check returns what is wrong with the first value that does not fit, the extension it is of, and the path that leads
+	// there. The error is a *check.Error.
+	Check(p *runtime.SendRequest) (uri, field string, err error)
+	// Of returns the extension that an operation belongs to; "" for one that is no extension's.
+	Of(method string) string
+}
+
+// extensions checks what a message carries for extensions, before any work, and returns those that it asks for, of which
+// the answer lists those that its frame has not named, too.
+func (r *Request) extensions(p *runtime.SendRequest) (uris []string, err error) {
+	if uri, field, err := r.e.values.Check(p); err != nil {
+		e := invalid.Below(field, err)
+		return nil, e.With("%s (it is of the extension %s: send a value that fits its schema, or none)", e.Note, uri).
+			WithMetadata("extension", uri)
+	}
+	for _, uri := range r.e.values.Named(p) {
+		if !slices.Contains(r.active, uri) {
+			r.active = append(r.active, uri)
+		}
+	}
+	for _, uri := range r.active {
+		if r.e.values.Has(uri) {
+			uris = append(uris, uri)
+		}
+	}
+	return uris, nil
+}
+
+// demand refuses an operation of an extension to callers that do not ask for it.
+func (r *Request) demand() *runtime.Error {
+	if r.e.values == nil {
+		return nil
+	}
+	uri := r.e.values.Of(r.Op.RPC)
+	if uri == "" || slices.Contains(r.active, uri) {
+		return nil
+	}
+	return runtime.ErrExtensionSupportRequired.
+		With("%s is an operation of the extension %s: name that in A2A-Extensions", r.Op.RPC, uri).
+		WithMetadata("extension", uri)
+}
 
 // Hooks are functions of the agent that see what the engine makes, is asked and answers. A definition of the agent's
 // own may have members that the runtime does not know; hooks set and read them. Hooks that are nil cost nothing.

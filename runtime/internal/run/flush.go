@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/store"
 )
 
 // flushEvery is how often the pieces of artifacts that wait are looked at: a piece goes out at the second look.
@@ -114,5 +115,139 @@ func (h *flusher) tick() {
 func (h *flusher) flush(c *call) {
 	if c.task.flushOld() {
 		h.add(c)
+	}
+}
+
+// pending are the pieces of artifacts that the handler has written and the store does not have yet, where a write takes
+// long: in a durable store. They are written in the background. What the handler writes meanwhile goes together into
+// the next write, and whatever else it says waits for that. Why a piece was not stored is told with the next write to
+// its artifact, or at the end.
+type pending struct {
+	pieces   []piece
+	bytes    int
+	flushing bool          // a goroutine writes them
+	underWay chan struct{} // closed when the store answers to the write that is under way; nil: none is
+}
+
+// piece is an event of an artifact.
+type piece struct {
+	sized
+	w *artifactWriter
+}
+
+// enqueue adds a piece to those that are pending. With too many bytes it waits until they are stored. Callers of this
+// and the functions below must hold the lock of the task.
+func (t *taskWriter) enqueue(p piece) error {
+	if t.queue == nil {
+		t.queue = new(pending)
+	}
+	q := t.queue
+	q.pieces = append(q.pieces, p)
+	if q.bytes += p.size.Bytes; q.bytes > t.c.r.Limits.Event {
+		return t.writePending()
+	}
+	t.startFlush()
+	return nil
+}
+
+// hasPending reports whether there are pieces that the store may not have.
+func (t *taskWriter) hasPending() bool {
+	return t.queue != nil && len(t.queue.pieces) > 0 || t.unconfirmed != nil && t.unconfirmed.pieces != nil
+}
+
+// startFlush writes what is pending in the background.
+func (t *taskWriter) startFlush() {
+	if t.queue == nil || t.queue.flushing || t.c.state >= ending || !t.hasPending() {
+		return
+	}
+	t.queue.flushing = true
+	t.c.r.admission.hold(t.c)
+	go t.flushPending()
+}
+
+func (t *taskWriter) flushPending() {
+	defer t.c.r.admission.dismiss(t.c)
+	t.c.handle.mu.Lock()
+	defer t.c.handle.mu.Unlock()
+	for t.open() == nil && t.confirm() == nil && len(t.queue.pieces) > 0 {
+		t.writeApart(t.takePending())
+	}
+	t.queue.flushing = false
+	if t.hasPending() { // the store does not answer
+		t.scheduleFlush()
+	}
+}
+
+// writePending writes what is pending, and waits for it.
+func (t *taskWriter) writePending() error {
+	if !t.hasPending() {
+		return nil
+	}
+	if err := t.confirm(); err != nil || len(t.queue.pieces) == 0 {
+		return err
+	}
+	return t.commit(t.takePending())
+}
+
+// takePending makes a write of what is pending.
+func (t *taskWriter) takePending() *write {
+	w := &write{pieces: t.queue.pieces}
+	w.update.Stamp, w.update.Epoch, w.saved = w.pieces[0].stamp, t.epoch, t.unstored()
+	w.update.Saved = w.saved
+	for i := range w.pieces {
+		w.then(&w.pieces[i].sized)
+	}
+	t.queue.pieces, t.queue.bytes = nil, 0
+	return w
+}
+
+// putBack has the pieces of a write that was given up be pending again.
+func (q *pending) putBack(pieces []piece) {
+	if len(pieces) == 0 {
+		return
+	}
+	q.pieces = slices.Concat(pieces, q.pieces)
+	for i := range pieces {
+		q.bytes += pieces[i].size.Bytes
+	}
+}
+
+// then adds an event to an update.
+func (w *write) then(e *sized) {
+	if w.update.Event == nil {
+		w.update.Event, w.update.Size = e.Event, e.size
+		return
+	}
+	w.update.Then = append(w.update.Then, store.Change{Event: e.Event, Size: e.size})
+}
+
+// writeApart makes a write without the lock of the task, so that the handler can go on.
+func (t *taskWriter) writeApart(w *write) {
+	h, r, done := t.c.handle, t.c.r, make(chan struct{})
+	task := h.ref(r)
+	w.update.Unread = !h.WasRead()
+	t.unconfirmed, t.queue.underWay = w, done
+	h.mu.Unlock()
+	snap, err := task.Apply(r.Soon(), 0, w.update, nil)
+	h.mu.Lock()
+	t.queue.underWay = nil
+	close(done)
+	if w.snap = snap; err == nil {
+		h.applied(r, w)
+	}
+	if w.answer(err); w.outcome == unconfirmed {
+		t.wait(w)
+		return
+	}
+	t.answered(w)
+}
+
+// await waits until the store has answered to the write that is under way. The lock of the task, mu, is free meanwhile.
+func (q *pending) await(mu *lock) {
+	for q.underWay != nil {
+		done := q.underWay
+		mu.Unlock()
+		<-done
+		mu.Lock()
 	}
 }

@@ -80,7 +80,7 @@ func (q *HTTPRequest) failed(b responder, err error) {
 		b.Refuse(early.Status, early.Cause)
 	case ok:
 		b.Reject(q.UnlessParse(early.Cause))
-	case q.Silent && q.sends() && engine.Passing(err):
+	case q.Silent && q.Op.Role.Sends() && engine.Passing(err):
 		_, _ = q.Told(err)
 		q.W.WriteHeader(http.StatusServiceUnavailable) // 204 would say that the message was taken on
 	case engine.Away(err):
@@ -90,10 +90,6 @@ func (q *HTTPRequest) failed(b responder, err error) {
 	default:
 		b.Fail(err)
 	}
-}
-
-func (q *HTTPRequest) sends() bool {
-	return q.Op.Role.Sends()
 }
 
 // UnlessParse returns err, or a parse error if the parameters, which are not decoded yet, are no JSON.

@@ -168,13 +168,10 @@ func (q *HTTPRequest) TakeHeaders(events *engine.Coding) *runtime.Error {
 		return err
 	}
 	if q.Op.Stream {
-		q.Coding, q.After = *events, lastEventID(q.R)
+		q.Coding, q.After = *events, EventNumber(q.R.Header.Get("Last-Event-ID")) // of a client that reconnects
 	}
 	return nil
 }
-
-// lastEventID reads the header of a client that reconnects; 0 without one.
-func lastEventID(r *http.Request) int64 { return EventNumber(r.Header.Get("Last-Event-ID")) }
 
 // inlineLength is up to which size net/http finds the length of a body by itself.
 const inlineLength = 2 << 10

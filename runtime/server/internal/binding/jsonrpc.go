@@ -60,7 +60,8 @@ func (b *JSONRPC) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		q.Refuse(http.StatusUnsupportedMediaType, wrong)
 		return
 	}
-	if err := q.Identify(unread); err != nil {
+	notRead := func(*engine.Version) bool { return false } // the method, which is in the body
+	if err := q.Identify(notRead); err != nil {
 		q.Fail(err)
 		return
 	}
@@ -79,9 +80,6 @@ func (b *JSONRPC) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	q.Handle(q)
 }
-
-// unread reports false: the method is not known before the body is read.
-func unread(*engine.Version) bool { return false }
 
 // resolve finds version and operation, and checks the required extensions.
 func (q *rpcRequest) resolve(env envelope, fault *runtime.Error) *runtime.Error {
