@@ -169,15 +169,17 @@ func streamAgrees(t *trial) {
 	t.agrees(x)
 }
 
-// agrees compares the task that a client has who follows a stream to its end with the task that is read. What was lost, doubled or
-// put elsewhere shows in it.
+// agrees compares the task that a client has who follows a stream to its end with the task that is read. What was lost,
+// doubled or put elsewhere shows in it.
 func (t *trial) agrees(x *exchange) {
 	got := t.get(x.first().task(), nil)
 	e := t.taken(got)
 	t.want(e.state() == x.last(), got, "the stream ended in the state %s, and the task is %s", x.last(), e.state())
 	made, orphans := x.assembled()
-	t.want(len(orphans) == 0, x, "an event is appended to the artifact %q, which was not there before it", clean(strings.Join(orphans, ", "), 120))
-	t.want(holds(made) == holds(e.artifacts()), x, "the events make the artifacts %s and the task has %s", clean(holds(made), 300), clean(holds(e.artifacts()), 300))
+	t.want(len(orphans) == 0, x, "an event is appended to the artifact %q, which was not there before it",
+		clean(strings.Join(orphans, ", "), 120))
+	t.want(holds(made) == holds(e.artifacts()), x, "the events make the artifacts %s and the task has %s",
+		clean(holds(made), 300), clean(holds(e.artifacts()), 300))
 	before := ""
 	for _, s := range x.events {
 		at := text(s.value, "status", "timestamp")
@@ -188,7 +190,8 @@ func (t *trial) agrees(x *exchange) {
 	}
 }
 
-// assembled returns the artifacts that the events make, and the ids of those to which an event was appended although there was nothing.
+// assembled returns the artifacts that the events make, and the ids of those to which an event was appended although there
+// was nothing.
 func (x *exchange) assembled() (made []object, orphans []string) {
 	place := func(a object, more bool) {
 		same := func(b object) bool {
@@ -224,12 +227,13 @@ func (x *exchange) assembled() (made []object, orphans []string) {
 	return made, orphans
 }
 
-// streamOnce compares status updates that tell when they were made and have a message: of others it cannot be known whether they are one or two.
+// streamOnce compares status updates that have a time and a message: of others it cannot be known whether they are one or
+// two.
 func streamOnce(t *trial) {
 	x := t.stream()
 	seen := map[string]bool{}
 	for _, s := range x.events {
-		if s.kind != isStatus || text(s.value, "status", "timestamp") == "" || text(s.value, "status", "message", "messageId") == "" {
+		if s.kind != isStatus || text(s.value, "status", "timestamp") == "" || text(s.said(), "messageId") == "" {
 			continue
 		}
 		update := string(encode(s.value))
@@ -346,7 +350,8 @@ func taskID(events []streamed) string {
 	return ""
 }
 
-// later compares times to the millisecond: not every part of an agent keeps more of them. Without a time there is nothing to compare.
+// later compares times to the millisecond: not every part of an agent keeps more of them. Without a time there is nothing
+// to compare.
 func later(a, b string) bool {
 	ta, errA := time.Parse(time.RFC3339, a)
 	tb, errB := time.Parse(time.RFC3339, b)

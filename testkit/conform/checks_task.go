@@ -36,7 +36,8 @@ func taskGet(t *trial) {
 	t.want(got.task() == e.task(), x, "the task is %q, not %q", clean(got.task(), 80), e.task())
 	t.want(got.state() == e.state(), x, "the state is %q, and was %q", got.state(), e.state())
 	t.want(got.context() == e.context(), x, "the context is %q, and was %q", clean(got.context(), 80), e.context())
-	t.want(holds(got.artifacts()) == holds(e.artifacts()), x, "the artifacts are %s, and were %s", clean(holds(got.artifacts()), 300), clean(holds(e.artifacts()), 300))
+	t.want(holds(got.artifacts()) == holds(e.artifacts()), x, "the artifacts are %s, and were %s",
+		clean(holds(got.artifacts()), 300), clean(holds(e.artifacts()), 300))
 	t.want(text(got.said(), "messageId") == text(e.said(), "messageId"), x, "the message of the status is another than that of the answer")
 }
 

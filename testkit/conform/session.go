@@ -153,7 +153,8 @@ func (e event) said() object {
 	return asObject(status["update"])
 }
 
-// holds writes artifacts so that they can be compared: the id of each, its texts as one, however they came, and its other parts.
+// holds writes artifacts so that they can be compared: the id of each, its texts as one, however they came, and its other
+// parts.
 func holds(artifacts []object) string {
 	var b strings.Builder
 	for _, a := range artifacts {

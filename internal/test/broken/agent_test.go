@@ -41,7 +41,8 @@ func newServer(t *testing.T, addr string, versions ...string) *server.Server {
 	s, err := server.New(
 		server.Config{Protocol: p, Card: card, Skills: []server.Skill{{ID: "desk", Name: "Desk", Run: desk}}},
 		grpcserver.Serve(), webhooks.Send(), server.WithPushTargets("127.0.0.1"),
-		server.WithClock(ticking()), server.WithCompat(server.Compat{StrictVersion: len(versions) == 1}), server.WithLogger(slog.New(slog.DiscardHandler)),
+		server.WithCompat(server.Compat{StrictVersion: len(versions) == 1}), server.WithClock(ticking()),
+		server.WithLogger(slog.New(slog.DiscardHandler)),
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -50,8 +51,8 @@ func newServer(t *testing.T, addr string, versions ...string) *server.Server {
 	return s
 }
 
-// ticking is a clock on which a millisecond passes between any two readings: in a bubble no time passes by itself, and tasks are told apart by the
-// times of their statuses.
+// ticking is a clock on which a millisecond passes between any two readings: in a bubble no time passes by itself, and
+// tasks are told apart by the times of their statuses.
 func ticking() func() time.Time {
 	begin, n := time.Now(), atomic.Int64{}
 	return func() time.Time { return begin.Add(time.Duration(n.Add(1)) * time.Millisecond) }

@@ -40,8 +40,9 @@ func TestTheAgentAsItIsHasNoFindings(t *testing.T) {
 	}
 }
 
-// TestEveryBrokenAgentIsFound: a row breaks one requirement, and a check that cites it fails; a row that breaks none has no findings. Without
-// A2A_LONG each is tried over its first binding, with a contract; found.md has what is found over all of them, and without one.
+// TestEveryBrokenAgentIsFound: a row breaks one requirement, and a check that cites it fails; a row that breaks none has no
+// findings. Without A2A_LONG each is tried over its first binding, with a contract; found.md has what is found over all of
+// them, and without one.
 func TestEveryBrokenAgentIsFound(t *testing.T) {
 	var mu sync.Mutex
 	cells := readCells(t)
@@ -70,8 +71,8 @@ func TestEveryBrokenAgentIsFound(t *testing.T) {
 	holdPages(t, cells)
 }
 
-// found are the checks that find what a row breaks: of those that cite its requirement, or of all if nothing is broken, so that nothing may be
-// found.
+// found are the checks that find what a row breaks: of those that cite its requirement, or of all if nothing is broken, so
+// that nothing may be found.
 func (r *row) found(t *testing.T, c *conform.Contract) (ids []string) {
 	var failed []conform.Result
 	if r.webhook {
@@ -89,8 +90,9 @@ func (r *row) found(t *testing.T, c *conform.Contract) (ids []string) {
 	return ids
 }
 
-// try runs the suite on the agent behind a row and returns what failed. Behind a row only the checks of its requirement run. What needs a webhook
-// has sockets. Everything else is in a bubble, where to wait takes no time, and where nothing is late because the machine is busy.
+// try runs the suite on the agent behind a row and returns what failed. Only the checks of its requirement run, if it has
+// one. What needs a webhook has sockets. Everything else is in a bubble, where to wait takes no time, and where nothing is
+// late because the machine is busy.
 func try(t *testing.T, r *row, contract *conform.Contract) (failed []conform.Result) {
 	t.Helper()
 	c := conform.Config{Contract: contract, Timeout: r.timeout}

@@ -23,7 +23,8 @@ import (
 // grpcNames are operations of 0.3 that have other names in 1.0.
 var grpcNames = map[string]string{"TaskSubscription": "SubscribeToTask", "ListTaskPushNotificationConfig": "ListTaskPushNotificationConfigs", "GetAgentCard": "GetExtendedAgentCard"}
 
-// rpc is the method of 1.0 or 0.3 that a path names; nil if there is none. What comes over gRPC is changed as the JSON that it stands for.
+// rpc is the method of 1.0 or 0.3 that a path names; nil if there is none. What comes over gRPC is changed as the JSON that
+// it stands for.
 func rpc(version, name string) protoreflect.MethodDescriptor {
 	services, err := definitions()
 	if err != nil {

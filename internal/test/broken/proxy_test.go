@@ -24,7 +24,7 @@ type exchange struct {
 	op               string // by its name in 1.0: "GetTask"; empty: no operation is asked for
 	request          *http.Request
 	envelope         map[string]any                // of JSON-RPC
-	params           map[string]any                // of JSON-RPC, the body of HTTP+JSON or the message of gRPC; nil if there is none
+	params           map[string]any                // of JSON-RPC, or the body; nil if there is none
 	method           protoreflect.MethodDescriptor // of gRPC
 	seen             int                           // events of the stream that have come
 	held             any                           // an event that is sent later
@@ -44,9 +44,10 @@ type proxy struct {
 }
 
 // newProxy makes a way to the agent at a URL, whose connections dial makes. It is at the host and port here.
-func newProxy(r *row, agent, here string, dial func(ctx context.Context, network, address string) (net.Conn, error)) *proxy {
+func newProxy(r *row, agent, here string, dial func(_ context.Context, network, to string) (net.Conn, error)) *proxy {
 	to := &url.URL{Scheme: "http", Host: agent}
-	p := &proxy{row: r, agent: to, here: here, http1: &http.Transport{DialContext: dial}, http2: &http.Transport{DialContext: dial, Protocols: new(http.Protocols)}}
+	h1, h2 := &http.Transport{DialContext: dial}, &http.Transport{DialContext: dial, Protocols: new(http.Protocols)}
+	p := &proxy{row: r, agent: to, here: here, http1: h1, http2: h2}
 	p.http2.Protocols.SetUnencryptedHTTP2(true)
 	p.onward = &httputil.ReverseProxy{
 		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(to) },
@@ -319,7 +320,8 @@ func answer(x *exchange, resp *http.Response, result any) error {
 	case failed:
 		as := failures[f["code"].(int)]
 		status = as.http
-		doc = map[string]any{"error": map[string]any{"code": as.http, "status": as.status, "message": f["message"], "details": f["data"]}}
+		e := map[string]any{"code": as.http, "status": as.status, "message": f["message"], "details": f["data"]}
+		doc = map[string]any{"error": e}
 	}
 	_ = resp.Body.Close()
 	resp.StatusCode = status

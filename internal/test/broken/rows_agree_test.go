@@ -75,7 +75,6 @@ func events(kind string, n int, f func(x *exchange, doc any) []any) func(*exchan
 
 func twice(_ *exchange, doc any) []any { return []any{doc, twin(doc)} }
 func nothing(_ *exchange, _ any) []any { return nil }
-func hold(x *exchange, doc any) []any  { x.held = doc; return nil }
 func change(f func(m map[string]any), kind string) func(*exchange, any) []any {
 	return func(x *exchange, doc any) []any {
 		f(part(x, doc, kind))
@@ -135,7 +134,8 @@ var agreeRows = []*row{
 	})},
 	{name: "another context when the task is read", requirement: "R58", ops: "GetTask", result: set("another", "contextId")},
 	{name: "another message in the status when the task is read", requirement: "R58", ops: "GetTask", result: inTasks(func(_ *exchange, t map[string]any) {
-		asMap(t["status"])["message"] = map[string]any{"messageId": "another", "role": "ROLE_AGENT", "parts": []any{map[string]any{"text": "a"}}}
+		parts := []any{map[string]any{"text": "a"}}
+		asMap(t["status"])["message"] = map[string]any{"messageId": "another", "role": "ROLE_AGENT", "parts": parts}
 	})},
 	{name: "the id of a task that is not there", requirement: "R58", ops: "SendMessage", result: inTasks(func(_ *exchange, t map[string]any) { t["id"] = "x" + text(t["id"]) })},
 	{name: "canceling answers with another task", requirement: "R28", ops: "CancelTask", result: set("another", "id")},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -40,7 +41,7 @@ func isLast(x *exchange, doc any) bool {
 		update = inner(x, doc)
 	}
 	state := strings.ToLower(text(asMap(update["status"])["state"]))
-	return strings.HasSuffix(state, "completed") || strings.HasSuffix(state, "canceled") || strings.HasSuffix(state, "cancelled")
+	return slices.ContainsFunc([]string{"completed", "canceled", "cancelled"}, func(end string) bool { return strings.HasSuffix(state, end) })
 }
 
 // twin is a copy of an event that can be changed.

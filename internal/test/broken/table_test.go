@@ -19,8 +19,9 @@ const foundPath = "testdata/found.md"
 
 const foundHead = `# What finds which broken agent
 
-Each line is a good agent with one thing broken; see [docs/conformance.md](../../../../docs/conformance.md). The checks are those that cite the requirement and fail, with a
-contract that names what the agent can do, and without one. It is written by ` + "`go test ./internal/test/broken -update`" + `.
+Each line is a good agent with one thing broken; see [docs/conformance.md](../../../../docs/conformance.md). The checks
+are those that cite the requirement and fail, with a contract that names what the agent can do, and without one.
+It is written by ` + "`go test ./internal/test/broken -update`" + `.
 `
 
 // readCells reads what was found before.
@@ -61,7 +62,8 @@ func holdPages(t *testing.T, cells map[cell]string) {
 			over = nil
 		}
 		for _, r := range rowsOf(table.over, table.rows) {
-			with, without := cells[cell{r.version, r.binding, r.name, withContract}], cells[cell{r.version, r.binding, r.name, withoutContract}]
+			with := cells[cell{r.version, r.binding, r.name, withContract}]
+			without := cells[cell{r.version, r.binding, r.name, withoutContract}]
 			requirement := r.requirement
 			if r.harmless != "" {
 				requirement = "none: " + r.harmless
