@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/internal/test/faultstore"
+	"github.com/a2agen/a2agen/internal/test/gotool"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/server"
 	"github.com/a2agen/a2agen/runtime/store/memory"
@@ -170,9 +171,9 @@ func (s *soak) check(task map[string]any) {
 // Many clients with concurrent follow-ups who leave at any time, on a store with hiccups: everybody is answered, and in the end nobody works or
 // waits. It is meant for the race detector (make race).
 func TestSoak(t *testing.T) {
-	length := 3 * time.Second
-	if testing.Short() {
-		length = 300 * time.Millisecond
+	length := 300 * time.Millisecond
+	if gotool.IsLong() {
+		length = 3 * time.Second
 	}
 	tasks := faultstore.New(memory.New(memory.Limits{}), func(c faultstore.Call) faultstore.Fault {
 		return faultstore.Fault{Before: c.Op == "apply" && rand.IntN(200) == 0}
