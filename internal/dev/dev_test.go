@@ -127,16 +127,9 @@ func (l *loop) write(name, text string) {
 
 // until waits for a line that has a text, and returns it.
 func (l *loop) until(text string) string {
-	l.t.Helper()
-	timeout := time.After(30 * time.Second)
 	for {
-		select {
-		case line := <-l.lines:
-			if strings.Contains(line, text) {
-				return line
-			}
-		case <-timeout:
-			l.t.Fatalf("no line has %q", text)
+		if line := <-l.lines; strings.Contains(line, text) {
+			return line
 		}
 	}
 }

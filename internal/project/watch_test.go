@@ -56,16 +56,7 @@ func (w *watched) write(name, text string) {
 }
 
 // round waits for the next one.
-func (w *watched) round() watchedRound {
-	w.t.Helper()
-	select {
-	case r := <-w.rounds:
-		return r
-	case <-time.After(20 * time.Second):
-		w.t.Fatal("no round")
-		panic("unreachable")
-	}
-}
+func (w *watched) round() watchedRound { return <-w.rounds }
 
 // until waits for a round of a kind: what a test does in one go may be two saves on a slow machine.
 func (w *watched) until(want func(watchedRound) bool) {

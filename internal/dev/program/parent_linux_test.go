@@ -58,14 +58,12 @@ func TestAnAgentEndsWithALoopThatWasKilled(t *testing.T) {
 	}
 	_ = loop.Process.Kill()
 	_ = loop.Wait() // it was killed
-	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+	for {
 		conn, err := net.Dial("tcp", addr)
 		if err != nil {
-			return
+			return // the agent has ended
 		}
 		_ = conn.Close()
-		if time.Now().After(end) {
-			t.Fatal("the agent answers a minute after its loop was killed")
-		}
+		time.Sleep(10 * time.Millisecond)
 	}
 }
