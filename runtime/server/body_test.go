@@ -10,10 +10,12 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/a2agen/a2agen/runtime/internal/budget"
 	"github.com/a2agen/a2agen/runtime/server/internal/binding"
 )
 
@@ -135,9 +137,16 @@ func TestSlowLargeBodiesLeaveRoomForOthers(t *testing.T) {
 	}
 }
 
-// A handler at work does not keep the room of the body that started it.
-func TestABodyIsLetGoBeforeTheHandlerRuns(t *testing.T) {
+// A large message has room for all that it takes in memory until it is answered; a handler at work for a short one takes
+// nothing from others.
+func TestALargeMessageHasItsRoomUntilItIsAnswered(t *testing.T) {
 	t.Parallel()
+	for size, atWork := range map[int]int64{1 << 10: 0, 32 << 10: 0, 1 << 20: budget.Held << 20} {
+		t.Run(strconv.Itoa(size), func(t *testing.T) { testRoomOfAMessage(t, size, atWork) })
+	}
+}
+
+func testRoomOfAMessage(t *testing.T, size int, atWork int64) {
 	release := make(chan struct{})
 	s := hosted(t, func(context.Context, *Task) (string, error) { <-release; return "done", nil }, Limits{})
 	server := &http.Server{Handler: s}
@@ -148,16 +157,17 @@ func TestABodyIsLetGoBeforeTheHandlerRuns(t *testing.T) {
 	go func() { _ = server.Serve(ln) }()
 	defer func() { _ = server.Close(); _ = s.Close() }()
 	body := strings.Replace(sendStream, "SendStreamingMessage", "SendMessage", 1)
-	body = strings.Replace(body, `"x"`, `"`+strings.Repeat("x", 1<<20)+`"`, 1)
+	body = strings.Replace(body, `"x"`, `"`+strings.Repeat("x", size)+`"`, 1)
 	c := dial(t, ln.Addr().String(), len(body), body)
 	waitFor(t, "the handler runs", func() bool { return s.engine.Load().Calls == 1 })
-	if used := s.agent.Bodies.Taken(); used != 0 {
-		t.Errorf("%d bytes are taken", used)
+	if used := s.agent.Bodies.Taken(); used < atWork || used > atWork+atWork/8 {
+		t.Errorf("%d bytes are taken, want %d", used, atWork)
 	}
 	close(release)
 	if status, _, got := answer(t, c); status != http.StatusOK || !strings.Contains(got, "TASK_STATE_COMPLETED") {
 		t.Errorf("status %d: %.200s", status, got)
 	}
+	waitFor(t, "all is given back", func() bool { return s.agent.Bodies.Taken() == 0 })
 }
 
 // An upload that goes on may take long, a drip may not; also in a server of the user's own, which sets no time limits.

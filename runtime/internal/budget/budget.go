@@ -7,8 +7,14 @@ import (
 	"sync"
 )
 
-// Budget is a number of bytes that requests share. A share is granted if another one of its size would still fit beside
-// it, so that large shares always leave room for small ones; any share is granted while no other is.
+// Held is about how many bytes a byte of a large message takes in memory until the message is answered: it is received,
+// decoded, put into the handler's answer, and both are encoded for the store and for the client; and the collector lets
+// garbage grow to as much as what is alive.
+const Held = 10
+
+// Budget is a number of bytes that requests share. A share is granted if another one of its size, or an eighth of all,
+// would still fit beside it, so that large shares always leave room for small ones; any share is granted while no other
+// is.
 type Budget struct {
 	Limit int64
 
@@ -24,16 +30,21 @@ type claim struct {
 }
 
 // fits reports whether a share can be granted. Callers must hold mu.
-func (b *Budget) fits(n int64) bool { return b.used == 0 || b.used+2*n <= b.Limit }
+func (b *Budget) fits(n int64) bool { return b.used == 0 || b.used+n+min(n, b.Limit/8) <= b.Limit }
 
 // Try takes n bytes if they can be granted now.
-func (b *Budget) Try(n int64) bool {
+func (b *Budget) Try(n int64) bool { return b.Grow(0, n) }
+
+// Grow makes a share of from bytes one of to bytes, if that can be granted now.
+func (b *Budget) Grow(from, to int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !b.fits(n) {
+	b.used -= from
+	if !b.fits(to) {
+		b.used += from
 		return false
 	}
-	b.used += n
+	b.used += to
 	return true
 }
 

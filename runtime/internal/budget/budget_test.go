@@ -13,7 +13,7 @@ func TestABudgetLeavesRoomForSmallerShares(t *testing.T) {
 	for _, c := range []struct {
 		n    int64
 		want bool
-	}{{40, true}, {40, false}, {30, true}, {30, false}, {10, true}, {10, true}, {5, true}, {3, false}, {2, true}} {
+	}{{40, true}, {50, false}, {40, true}, {12, false}, {10, true}, {5, true}, {3, false}, {2, true}} {
 		if got := b.Try(c.n); got != c.want {
 			t.Fatalf("%d of %d: %v", c.n, b.Limit-b.used, got)
 		}

@@ -47,8 +47,8 @@ type OtherCall = run.OtherCall
 // brackets. How deep a request's JSON may nest is bounded too, by wire.MaxDepth.
 type Limits struct {
 	Body      int64         // request body in bytes [16 MiB]
-	Bodies    int64         // all request bodies being received, in bytes; more are refused as busy [256 MiB]
-	Work      int64         // large messages at work or waiting for it, in bytes; more are refused as busy [256 MiB]
+	Bodies    int64         // memory for large messages until they are answered, in bytes; more are refused as busy [256 MiB]
+	Work      int64         // memory for large messages at work or waiting for it, in bytes; more are refused as busy [256 MiB]
 	Answers   int64         // all large answers being written, in bytes; more wait for their turn [256 MiB]
 	Page      int           // content of a page of tasks in bytes; it ends early, but has at least one task [8 MiB]
 	Event     int           // content of one message or artifact chunk made by a handler, in bytes [16 MiB]

@@ -226,11 +226,11 @@ func (a *admission) adopt(c *call) {
 // partWeight is about what a part of a message takes in memory beside its content, in bytes.
 const partWeight = 256
 
-// weigh returns what the call's message takes in memory, 0 if that is too little to be counted.
+// weigh returns what the call's message takes in memory until the call is over, 0 if that is too little to be counted.
 func (c *call) weigh() int64 {
 	size := store.SizeOfParts(c.parts)
 	if n := size.Bytes + partWeight*size.Parts; n > budget.Uncounted {
-		return int64(n)
+		return budget.Held * int64(n)
 	}
 	return 0
 }

@@ -142,7 +142,7 @@ func (s builtinStream) RecvMsg(m any) error {
 	case err != nil:
 		return s.c.status(err)
 	}
-	defer s.c.in.free()
+	defer func() { s.c.in.free(); s.c.GiveBack() }()
 	if n := len(s.c.in.bytes()); n > builtinMessage {
 		return status.Errorf(codes.ResourceExhausted, "the message has %d bytes, more than %d", n, builtinMessage)
 	}

@@ -1,6 +1,7 @@
 package grpcserver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -298,7 +299,8 @@ func (c *call) receive(most int) error {
 	}
 	err := c.stream.RecvMsg(&c.in)
 	if err == nil {
-		err = c.in.inflate(most)
+		c.Beside = cmp.Or(c.in.counted, int64(cap(c.in.bytes())))
+		err = c.inflate(most)
 	}
 	c.since.Store(0)
 	return err

@@ -19,7 +19,7 @@ func (codec) Name() string { return "proto" }
 type message struct {
 	agent   *binding.Agent
 	buffer  mem.Buffer
-	counted int64 // bytes of it that are taken from the server's budget, beside those of buffers of the pool
+	counted int64 // bytes that it has while it is compressed, which are taken from the server's budget; 0: it is not
 }
 
 // bytes returns what the message holds, until it is freed.

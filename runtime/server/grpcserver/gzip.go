@@ -61,39 +61,36 @@ var errCrowded error = &coded{binding.ErrTooMany, codes.ResourceExhausted}
 
 // Sizes of messages that are inflated, in bytes.
 const (
-	freeSize  = 16 << 10 // up to which there is always room
-	gzipFrame = 10 + 8   // of header and trailer, which say the size at the end
-	bestRatio = 1032     // how many bytes one of deflate may stand for
-	leastRoom = 512      // for a message that does not say its size
+	gzipFrame = 10 + 8 // of header and trailer, which say the size at the end
+	bestRatio = 1032   // how many bytes one of deflate may stand for
+	leastRoom = 512    // for a message that does not say its size
 )
 
 // inflaters read gzip.
 var inflaters = sync.Pool{New: func() any { return new(gzip.Reader) }}
 
-// inflate replaces a compressed message by its content, of at most so many bytes. Memory is taken from the budget
-// before it is allocated.
-func (m *message) inflate(most int) error {
-	from := m.bytes()
+// inflate replaces a compressed message by its content, of at most so many bytes. What the message needs until it is
+// answered is taken from the budget before.
+func (c *call) inflate(most int) error {
+	from := c.in.bytes()
 	if len(from) == 0 || from[0] != packed {
 		return nil
 	}
-	from = from[1:]
-	size := inflatedSize(from)
+	size := inflatedSize(from[1:])
 	if size > most {
 		return errTooLarge
 	}
 	z := inflaters.Get().(*gzip.Reader)
 	defer inflaters.Put(z)
-	if z.Reset(bytes.NewReader(from)) != nil {
+	if z.Reset(bytes.NewReader(from[1:])) != nil {
 		return errMalformed
 	}
-	b, err := m.read(z, size, most)
+	b, err := c.read(z, size, most)
 	if err != nil {
 		return err
 	}
-	m.buffer = mem.SliceBuffer(b)
-	m.counted -= int64(1 + len(from)) // which was counted when it came
-	m.agent.Bodies.Release(int64(1 + len(from)))
+	c.in.free()
+	c.in.buffer, c.Beside = mem.SliceBuffer(b), 0
 	return nil
 }
 
@@ -106,11 +103,11 @@ func inflatedSize(from []byte) int {
 	return int(min(int64(binary.LittleEndian.Uint32(from[len(from)-4:])), int64(len(from))*bestRatio))
 }
 
-// read reads a message of about a size, and takes its memory from the budget.
-func (m *message) read(r io.Reader, size, most int) (b []byte, err error) {
+// read reads a message of about a size.
+func (c *call) read(r io.Reader, size, most int) (b []byte, err error) {
 	for room := size + 1; ; room = 2 * cap(b) { // one more, to see that there is nothing else
 		room = min(max(room, leastRoom), most+1)
-		if !m.reserve(int64(room - cap(b))) {
+		if room > binding.FreeBody && !c.Hold(room, 0) {
 			return nil, errCrowded
 		}
 		b = append(make([]byte, 0, room), b...)
@@ -128,20 +125,4 @@ func (m *message) read(r io.Reader, size, most int) (b []byte, err error) {
 			return nil, errTooLarge
 		}
 	}
-}
-
-// reserve takes more from the budget, as one share with what the message has taken: a large message is accepted when
-// nothing else is, a small one always.
-func (m *message) reserve(more int64) bool {
-	all := m.counted + more
-	m.agent.Bodies.Release(m.counted)
-	m.counted = 0
-	switch {
-	case all <= freeSize:
-		m.agent.Bodies.Add(all)
-	case !m.agent.Bodies.Try(all):
-		return false
-	}
-	m.counted = all
-	return true
 }

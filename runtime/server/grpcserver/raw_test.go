@@ -94,6 +94,12 @@ func (p *peer) part(method string, message []byte, length int) {
 // status reads up to the end of a call, and returns its status; "" when it does not end in time.
 func (p *peer) status(within time.Duration) string {
 	p.t.Helper()
+	return p.statusOf(p.stream, within)
+}
+
+// statusOf is status of one of several calls, by its stream; 0 is the call that ends next.
+func (p *peer) statusOf(stream uint32, within time.Duration) string {
+	p.t.Helper()
 	p.must(p.SetReadDeadline(time.Now().Add(within)))
 	for {
 		f, err := p.ReadFrame()
@@ -106,12 +112,12 @@ func (p *peer) status(within time.Duration) string {
 			fields, err := p.dec.DecodeFull(f.HeaderBlockFragment())
 			p.must(err)
 			for _, h := range fields {
-				if h.Name == "grpc-status" && f.StreamID == p.stream {
+				if h.Name == "grpc-status" && (stream == 0 || f.StreamID == stream) {
 					return h.Value
 				}
 			}
 		case *http2.RSTStreamFrame:
-			if f.StreamID == p.stream {
+			if stream == 0 || f.StreamID == stream {
 				return f.ErrCode.String()
 			}
 		}

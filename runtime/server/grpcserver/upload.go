@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/a2agen/a2agen/runtime/server/internal/binding"
 )
 
 // upload is the body of a call that net/http serves. grpc-go would read all that comes, for as long as the call takes:
@@ -82,7 +84,7 @@ func (u *upload) Read(b []byte) (n int, err error) {
 		m, err = u.ReadCloser.Read(b[n : n+int(min(int64(len(b)-n), u.wanted()))])
 		u.take(b[n : n+m])
 		n += m
-		if u.came > freeSize && !u.t.agent.Bodies.Try(0) { // what grpc-go keeps of it is counted by the pool
+		if u.came > binding.FreeBody && !u.t.agent.Bodies.Try(0) { // what grpc-go keeps of it is counted by the pool
 			u.call.cut(errCrowded)
 			err = io.ErrUnexpectedEOF
 		}

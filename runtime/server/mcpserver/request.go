@@ -110,7 +110,7 @@ func (e *endpoint) receive(q *binding.HTTPRequest) bool {
 		case weight > e.agent.Limits.Bodies/2:
 			http.Error(q.W, errObjects.Text(), http.StatusRequestEntityTooLarge)
 			return false
-		case !q.Count(weight):
+		case !q.Take(weight):
 			refuse(q, binding.ErrTooMany)
 			return false
 		}

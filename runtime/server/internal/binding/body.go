@@ -90,11 +90,14 @@ func (q *HTTPRequest) readBody() error {
 	return nil
 }
 
-// grow doubles the buffer, up to a size. What is over [binding.FreeBody] is taken from the budget of all bodies.
+// collected is how many bytes a byte of the buffer takes in memory while that grows, with the garbage that it leaves.
+const collected = 4
+
+// grow doubles the buffer, up to a size. What is over [FreeBody] is taken from the budget of all bodies.
 func (q *HTTPRequest) grow(most int) bool {
 	b := *q.Body
 	size := min(2*cap(b), most)
-	if more := int64(size - max(cap(b), FreeBody)); more > 0 && !q.Count(more) {
+	if counted := int64(size - FreeBody); counted > 0 && !q.Take(collected*counted) {
 		return false
 	}
 	*q.Body = append(make([]byte, 0, size), b...)

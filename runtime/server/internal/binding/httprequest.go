@@ -78,7 +78,6 @@ func (q *HTTPRequest) DropBody() {
 	}
 	putBuffer(q.Body)
 	q.Body, q.Params = nil, nil
-	q.GiveBack()
 }
 
 // Finish releases what the request holds when the answer is written, unless the answer goes on without the handler.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/auth"
+	"github.com/a2agen/a2agen/runtime/internal/budget"
 	"github.com/a2agen/a2agen/runtime/internal/engine"
 	"github.com/a2agen/a2agen/runtime/internal/errorformat"
 )
@@ -24,7 +25,8 @@ import (
 type Request struct {
 	engine.Request
 	Agent   *Agent
-	counted int64        // bytes of the message that are taken from the budget of all
+	Beside  int64        // bytes of the budget of all messages that the binding has taken for this one
+	counted int64        // bytes that the message has taken beside them
 	Grant   *auth.Grant  // nil: nothing was demanded
 	limit   *streamLimit // nil: none
 	served  *served      // for observers and the log; nil: nobody is told
@@ -116,6 +118,9 @@ func (q *Request) Run(params []byte, objects func([]byte) int, read func()) (eng
 		return engine.Answer{}, err
 	}
 	read()
+	if len(params) <= budget.Uncounted {
+		q.GiveBack() // the handler may take long
+	}
 	if q.served != nil {
 		q.begin(request)
 	}
@@ -135,10 +140,8 @@ func (q *Request) decode(params []byte, objects func([]byte) int) (any, error) {
 	if err := q.Allowed(); err != nil {
 		return nil, &rejection{Cause: err}
 	}
-	if len(params) > FreeBody {
-		if err := q.weigh(params, objects); err != nil {
-			return nil, err
-		}
+	if err := q.weigh(params, objects); err != nil {
+		return nil, err
 	}
 	request, err := q.Version.Decode(q.Op, params)
 	if err != nil {
@@ -150,27 +153,35 @@ func (q *Request) decode(params []byte, objects func([]byte) int) (any, error) {
 // objectWeight is about what reading an object of a request takes in memory beside its content, in bytes.
 const objectWeight = 256
 
-// weigh takes from the budget what decoding the parameters is going to need: small objects need many times the bytes
-// that they came in.
+// weigh takes from the budget what a message is going to need until it is answered: small objects need many times the
+// bytes that they came in.
 func (q *Request) weigh(params []byte, objects func([]byte) int) error {
+	if len(params) <= FreeBody {
+		return nil
+	}
 	n := objectWeight * int64(objects(params))
 	switch {
 	case n > q.Agent.Limits.Bodies/2:
 		tooMany := runtime.ErrInvalidRequest.With("the request has too many objects")
 		return &rejection{tooMany, http.StatusRequestEntityTooLarge}
-	case !q.Count(n):
+	case !q.Hold(len(params), n):
 		return &rejection{ErrTooMany, http.StatusServiceUnavailable}
 	}
 	return nil
 }
 
-// Count takes more bytes of the message from the budget, and reports whether that had room.
-func (q *Request) Count(n int64) bool {
-	if !q.Agent.Bodies.Try(n) {
+// Take takes n bytes from the budget in place of what the message has taken before, and reports whether there was room.
+func (q *Request) Take(n int64) bool {
+	if !q.Agent.Bodies.Grow(q.Beside+q.counted, q.Beside+n) {
 		return false
 	}
-	q.counted += n
+	q.counted = n
 	return true
+}
+
+// Hold is Take for a message of a size that is held until it is answered, and for so many bytes beside it.
+func (q *Request) Hold(size int, beside int64) bool {
+	return q.Take(budget.Held*int64(size) + beside)
 }
 
 // Counted reports whether the message took something from the budget.
