@@ -13,33 +13,41 @@ import (
 const EnvLog = "A2A_LOG"
 
 // Logger makes the logger of a generated program: lines of text to standard error from level info on, or as A2A_LOG
-// says.
+// says. The lines of calls are written by the next other line, after 50 ms at the latest, and when the server that has
+// the logger is closed; all others at once.
 func Logger() *slog.Logger { return newLogger(os.Stderr, os.Getenv(EnvLog)) }
 
 func newLogger(to io.Writer, words string) *slog.Logger {
 	o := &slog.HandlerOptions{Level: slog.LevelInfo}
-	isJSON, unknown := false, ""
+	h, unknown := &logHandler{lines: logLines{to: to}}, ""
 	for word := range strings.SplitSeq(words, ",") {
 		var level slog.Level
 		switch word = strings.ToLower(strings.TrimSpace(word)); {
 		case word == "" || word == "text":
 		case word == "json":
-			isJSON = true
+			h.json = true
 		case level.UnmarshalText([]byte(word)) == nil:
 			o.Level = level
 		default:
 			unknown = word
 		}
 	}
-	var h slog.Handler = slog.NewTextHandler(to, o)
-	if isJSON {
-		h = slog.NewJSONHandler(to, o)
+	h.Handler = slog.NewTextHandler(&h.lines, o)
+	if h.json {
+		h.Handler = slog.NewJSONHandler(&h.lines, o)
 	}
 	log := slog.New(h)
 	if unknown != "" {
 		log.Warn(EnvLog+" has a word that is not known: debug, info, warn, error, json and text are", "word", unknown)
 	}
 	return log
+}
+
+// flushLog has the lines of calls written that wait for others. It is for the end: nobody may be left to do it.
+func (s *Server) flushLog() {
+	if h, ok := s.logger.Handler().(*logHandler); ok {
+		h.lines.flush()
+	}
 }
 
 // WithoutCallLog leaves out the line that is logged of every call at level info.

@@ -50,6 +50,7 @@ func (s *Server) initTLS(cert, key string) error {
 // handlers finish within the grace time, cancels those that do not, and ends the open streams. It returns nil after
 // such a shutdown and closes ln in any case.
 func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
+	defer s.flushLog() // also when something panics here
 	if s.policy.Withholds(ln.Addr()) {
 		return errors.Join(binding.ErrOpen(ln.Addr()), ln.Close(), s.Close())
 	}

@@ -189,6 +189,7 @@ func (s *Server) Redeem(ctx context.Context, handle string, value any) error {
 // Shutdown refuses new work and lets the handlers at work finish until ctx is done; then it cancels them, and gives
 // them a moment to return. At last it ends the open streams. It returns ctx's error when handlers had to be canceled.
 func (s *Server) Shutdown(ctx context.Context) error {
+	defer s.flushLog()
 	defer s.closeAudit()
 	defer s.closePush()
 	defer s.closeClients()
@@ -205,6 +206,7 @@ func (s *Server) drain() {
 
 // Close is Shutdown that waits for no handler: those at work are canceled at once.
 func (s *Server) Close() error {
+	defer s.flushLog()
 	defer s.closeAudit()
 	defer s.closePush()
 	defer s.closeClients()

@@ -135,6 +135,11 @@ func (q *Request) logs() bool {
 	return !q.Agent.NoCallLog && q.Agent.Logger.Enabled(q.Context, slog.LevelInfo)
 }
 
+// callLogger is a handler that has a shorter way for the lines of calls, at level info. It reports whether it took one.
+type callLogger interface {
+	LogCall(at time.Time, message string, attrs []slog.Attr) bool
+}
+
 // log writes the line of a call that is over, unless its denial was logged.
 func (q *Request) log(a *served) {
 	if a.refused {
@@ -158,13 +163,17 @@ func (q *Request) log(a *served) {
 	} else {
 		add("outcome", a.Reason)
 	}
-	attrs = append(attrs, slog.Duration("took", time.Since(a.Begun)))
+	now := time.Now()
+	attrs = append(attrs, slog.Duration("took", now.Sub(a.Begun)))
 	if q.Agent.Logger.Enabled(q.Context, slog.LevelDebug) {
 		add("binding", a.Binding)
 		add("version", a.Version)
 		add("context", a.Context)
 	}
-	q.Agent.Logger.LogAttrs(q.Context, slog.LevelInfo, "request", attrs...)
+	const message = "request"
+	if h, ok := q.Agent.Logger.Handler().(callLogger); !ok || !h.LogCall(now, message, attrs) {
+		q.Agent.Logger.LogAttrs(q.Context, slog.LevelInfo, message, attrs...)
+	}
 }
 
 // How many denials are logged in which time: a client that sends wrong credentials all the time must not fill the log
