@@ -1,5 +1,6 @@
 // Command a2agen is our own contestant: the runtime's server with the emitted protocol package, its in-memory store, or one
-// in the file or at the server that -store names, and the defaults of a generated program, without logging. With -grpc it answers gRPC, too, on the same port; with -auth it demands
+// in the file or at the server that -store names, and the defaults of a generated program: its logger, too, which writes a
+// line of each call to standard error. With -grpc it answers gRPC, too, on the same port; with -auth it demands
 // credentials. It has one skill that takes
 // messages as they are, so that it does what its peers do.
 package main
@@ -9,7 +10,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"log/slog"
 	"net"
 	"strings"
 
@@ -45,7 +45,7 @@ func main() {
 func newAgent(addr, token string) (child.Served, error) {
 	server.Headroom() // as server.Main does
 	protocol, overGRPC := a2a.Protocol(), ""
-	options := []server.Option{server.WithLogger(slog.New(slog.DiscardHandler))}
+	options := []server.Option{server.WithLogger(server.Logger())}
 	if *withGRPC {
 		p := *a2awires.Protocol() // which has protobuf
 		p.Versions = p.Versions[:1]
@@ -84,7 +84,7 @@ func newAgent(addr, token string) (child.Served, error) {
 		Protocol: protocol,
 		Card:     card,
 		Skills:   []server.Skill{{ID: "bench", Name: "bench", Description: "answers", Tags: []string{"bench"}, Run: skill{token}.run}},
-	}, append(options, server.WithoutCallLog())...) // as the others, who log no calls
+	}, options...)
 	if *withGRPC || *secured || *hosts {
 		return child.Served{All: whole{s}}, err
 	}

@@ -3,7 +3,6 @@ package proc
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/tls"
@@ -31,7 +30,7 @@ type Process struct {
 	cmd   *exec.Cmd
 	in    io.WriteCloser
 	out   *bufio.Reader
-	log   *bytes.Buffer
+	log   *recent
 	tls   *tls.Config // how it is called; nil: in clear text
 
 	drained chan struct{} // of an agent: closed when log is complete
@@ -39,7 +38,7 @@ type Process struct {
 
 // newProcess prepares a process that has one core and a token of its own.
 func newProcess(ctx context.Context, binary string, args ...string) *Process {
-	p := &Process{Token: strings.ToLower(rand.Text()[:16]), cmd: exec.CommandContext(ctx, binary, args...), log: new(bytes.Buffer)}
+	p := &Process{Token: strings.ToLower(rand.Text()[:16]), cmd: exec.CommandContext(ctx, binary, args...), log: new(recent)}
 	p.cmd.Env = append(os.Environ(), "GOMAXPROCS=1", work.TokenEnv+"="+p.Token)
 	p.cmd.Cancel = func() error { return p.cmd.Process.Signal(syscall.SIGTERM) }
 	p.cmd.WaitDelay = 2 * time.Second
