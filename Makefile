@@ -41,7 +41,7 @@ RACE := -race -gcflags=modernc.org/...=-race=false -gcflags=crypto/internal/fips
 
 race: ## the runtime, but for the store on PostgreSQL (make replicas), and the test kit under the race detector, and without it what it would miscount or make too slow
 	$(GO) test $(RACE) $(PATIENCE) $(TESTFLAGS) $$($(GO) list ./runtime/... ./testkit/... ./internal/taskstate | grep -v '/store/postgres$$')
-	$(GO) test -vet=off $(TESTFLAGS) -run 'Allocations|LosesNothing' ./runtime/server ./testkit/fault
+	$(GO) test -vet=off $(TESTFLAGS) -run 'Allocations|LosesNothing|TheirMemory' ./runtime/server ./runtime/server/grpcserver ./testkit/fault
 
 # What is compiled here is vetted and not run. Without inlining it takes a quarter of the time.
 cross: ## vet for other systems and for small machines, and test the codecs on 32 bits
