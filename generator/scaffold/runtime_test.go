@@ -127,7 +127,7 @@ func TestUnpackedRuntimeBuildsWithoutDownloads(t *testing.T) {
 		t.Skip("compiles a program")
 	}
 	dir := t.TempDir()
-	src, err := Source(map[string]bool{"runtime/server": true, "runtime/client": true, "testkit/authtest": true, "testkit/a2atest": true})
+	src, err := Source(map[string]bool{"runtime/server": true, "runtime/client": true, "testkit/authtest": true, "testkit/a2atest": true, "testkit/conform": true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,8 +157,8 @@ func TestUnpackedRuntimeIsWhatIsImported(t *testing.T) {
 	for folder, wants := range map[string]struct{ has, lacks []string }{
 		"runtime/client": {[]string{"runtime", "runtime/wire", "runtime/sse"}, []string{"runtime/server", "runtime/store", "testkit/authtest"}},
 		"testkit/a2atest": {
-			[]string{"runtime/server", "runtime/client", "testkit/conform", "testkit/fault"},
-			[]string{"runtime/store/sqlite", "runtime/client/oauth", "runtime/client/grpcclient", "runtime/server/grpcserver", "testkit/authtest"},
+			[]string{"runtime/server", "runtime/client", "testkit/fault"},
+			[]string{"runtime/store/sqlite", "runtime/client/oauth", "runtime/client/grpcclient", "runtime/server/grpcserver", "testkit/authtest", "testkit/conform", "testkit/record"},
 		},
 		"runtime/server": {[]string{"runtime/store"}, []string{"runtime/client", "runtime/store/sqlite", "testkit/storetest", "runtime/push", "runtime/otel"}},
 	} {

@@ -86,9 +86,9 @@ var rows = map[string]string{
 	"testkit/storetest": "runtime internal/test/seeds internal/taskstate runtime/store runtime/store/memory",
 	"testkit/conform":   "",
 	"testkit/fault":     "runtime",
-	"testkit/record":    "runtime/sse",
+	"testkit/record":    "runtime/client runtime/sse",
 	"testkit/mcptest":   "",
-	"testkit/a2atest":   "runtime runtime/auth runtime/client testkit/conform testkit/fault testkit/record runtime/server runtime/store/memory runtime/task runtime/wire",
+	"testkit/a2atest":   "runtime runtime/auth runtime/client testkit/fault runtime/server runtime/store/memory runtime/task runtime/wire",
 
 	// Stores that are copied, and several that are one.
 	"runtime/store/internal/transfer": "internal/taskstate runtime/store",

@@ -48,6 +48,6 @@
 //
 // # Faults, recordings, the specification
 //
-// [Agent.Fault] breaks connections, loses answers and more, on the way to an agent or a fake: see package fault. [Replay]
-// plays what a real agent said before. [Conform] holds an agent to the specification of A2A.
+// [Agent.Fault] breaks connections, loses answers and more, on the way to an agent or a fake: see package fault. Package
+// record plays what a real agent said before. Package conform holds an agent to the specification of A2A.
 package a2atest

@@ -44,7 +44,7 @@ type Config struct {
 	Progress func(Result)
 }
 
-// Option sets something in a configuration: see package a2atest.
+// Option sets something in the configuration of a [Test].
 type Option func(*Config)
 
 // WithHeader sends a header with every request.

@@ -141,5 +141,8 @@ func TestAnAgentOfOursHasNoFinding(t *testing.T) {
 
 // TestAnAgentIsTriedInABubble: with virtual time, and nothing that is left running.
 func TestAnAgentIsTriedInABubble(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { desk(t, nil).Conform(t, conform.WithContract(contract)) })
+	synctest.Test(t, func(t *testing.T) {
+		a := desk(t, nil)
+		conform.Test(t, a.URL(), conform.WithDial(a.Dial), conform.WithContract(contract))
+	})
 }

@@ -1,7 +1,7 @@
 // Package record writes down what a client and an agent say to each other over HTTP, and plays it back without a
 // network.
 //
-// A [Recorder] and a [Player] are HTTP transports. In tests both are behind a2atest.Replay; a program uses them so:
+// A [Recorder] and a [Player] are HTTP transports. In tests both are behind [Replay]; a program uses them so:
 //
 //	r := record.NewRecorder()
 //	c, err := weather.New(ctx, url, rpc.HTTPClient(&http.Client{Transport: r}))

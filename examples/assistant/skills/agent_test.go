@@ -8,6 +8,7 @@ import (
 
 	"github.com/a2agen/a2agen/runtime/server"
 	"github.com/a2agen/a2agen/testkit/a2atest"
+	"github.com/a2agen/a2agen/testkit/conform"
 
 	"example.com/assistant/agent"
 	"example.com/assistant/client"
@@ -87,5 +88,6 @@ func TestAgent_keepsTheProtocol(t *testing.T) {
 	if err := w.agent.UseOwn(srv); err != nil {
 		t.Fatal(err)
 	}
-	a2atest.Serve(t, srv).Conform(t)
+	a := a2atest.Serve(t, srv)
+	conform.Test(t, a.URL(), conform.WithDial(a.Dial))
 }

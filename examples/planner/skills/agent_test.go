@@ -5,6 +5,7 @@ import (
 
 	"github.com/a2agen/a2agen/runtime/server"
 	"github.com/a2agen/a2agen/testkit/a2atest"
+	"github.com/a2agen/a2agen/testkit/conform"
 
 	"example.com/planner/agent"
 	"example.com/planner/client"
@@ -62,5 +63,6 @@ func TestAgent_keepsTheProtocol(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a2atest.Serve(t, srv).Conform(t)
+	a := a2atest.Serve(t, srv)
+	conform.Test(t, a.URL(), conform.WithDial(a.Dial))
 }

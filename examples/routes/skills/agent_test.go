@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/a2agen/a2agen/testkit/a2atest"
+	"github.com/a2agen/a2agen/testkit/conform"
 
 	"example.com/routes/agent"
 	"example.com/routes/client"
@@ -33,4 +34,7 @@ func newClient(t *testing.T) *client.Client {
 }
 
 // TestAgent_keepsTheProtocol holds the agent to the specification of A2A, over every binding and version of its card.
-func TestAgent_keepsTheProtocol(t *testing.T) { serve(t).Conform(t) }
+func TestAgent_keepsTheProtocol(t *testing.T) {
+	a := serve(t)
+	conform.Test(t, a.URL(), conform.WithDial(a.Dial))
+}

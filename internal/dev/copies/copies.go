@@ -1,6 +1,6 @@
 // Package copies is the page's API for taking recorded calls elsewhere.
 //
-//	GET /api/recording?calls=1,2,3   those calls, of one agent, as a file that a2atest.Replay reads; what cannot be in it
+//	GET /api/recording?calls=1,2,3   those calls, of one agent, as a file that record.Replay reads; what cannot be in it
 //	                                 is named in the headers A2agen-Dev-Left ("#2: a recording has no calls over gRPC")
 //	GET /api/calls/ID/copy?as=WORD   {"text": …}: the call as a command of curl (curl), as a Go program with the typed client
 //	                                 (go), or as a test of the project's handlers (test); the last two with the calls of the

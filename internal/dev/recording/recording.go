@@ -1,4 +1,4 @@
-// Package recording makes a recording, as a2atest.Replay reads it, of exchanges that the loop of development has kept.
+// Package recording makes a recording, as record.Replay reads it, of exchanges that the loop of development has kept.
 package recording
 
 import (

@@ -18,7 +18,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	rpc "github.com/a2agen/a2agen/runtime/client"
 	"github.com/a2agen/a2agen/runtime/wire"
-	"github.com/a2agen/a2agen/testkit/a2atest"
+	"github.com/a2agen/a2agen/testkit/record"
 )
 
 // talk says to an agent what a client says that streams, asks and gives up.
@@ -135,7 +135,7 @@ func TestWhatWasSeenIsReplayed(t *testing.T) {
 			if err := os.WriteFile(file, text, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if got := strings.Join(talk(t, "https://agent.example", a2atest.Replay(t, file)), "|"); got != want {
+			if got := strings.Join(talk(t, "https://agent.example", record.Replay(t, file)), "|"); got != want {
 				t.Errorf("got %s, want %s", got, want)
 			}
 		})

@@ -45,7 +45,7 @@ export const copyPanel = {
 };
 
 /**
- * Saves calls as a file that a2atest.Replay reads, and says what is not in it.
+ * Saves calls as a file that record.Replay reads, and says what is not in it.
  * @param {number[]} calls
  * @param {HTMLElement} told
  */
@@ -57,7 +57,7 @@ export async function save(calls, told) {
     return;
   }
   const left = resp.headers.get("A2agen-Dev-Left");
-  told.textContent = "Saved as recording.jsonl, which a2atest.Replay plays." + (left ? " Not in it: " + left : "");
+  told.textContent = "Saved as recording.jsonl, which record.Replay plays." + (left ? " Not in it: " + left : "");
   announce(told.textContent);
   const url = URL.createObjectURL(new Blob([text], { type: "application/jsonl" }));
   el("a", { href: url, download: "recording.jsonl" }).click();

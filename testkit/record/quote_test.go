@@ -1,4 +1,4 @@
-package a2atest_test
+package record_test
 
 import (
 	"context"
@@ -8,11 +8,11 @@ import (
 
 	"github.com/a2agen/a2agen/a2a/a2aclient"
 	rpc "github.com/a2agen/a2agen/runtime/client"
-	"github.com/a2agen/a2agen/testkit/a2atest"
+	"github.com/a2agen/a2agen/testkit/record"
 )
 
 func TestQuote(t *testing.T) {
-	c, err := weather.New(t.Context(), "https://weather.example", a2atest.Replay(t, "testdata/quote.jsonl"))
+	c, err := weather.New(t.Context(), "https://weather.example", record.Replay(t, "testdata/quote.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package a2atest
+package record
 
 import (
 	"errors"
@@ -14,36 +14,36 @@ import (
 	"testing"
 
 	rpc "github.com/a2agen/a2agen/runtime/client"
-	"github.com/a2agen/a2agen/testkit/record"
 )
 
-// RecordEnv is the environment variable that has [Replay] record, as the flag -record has. It also reaches packages
+// Env is the environment variable that has [Replay] record, as the flag -record has. It also reaches packages
 // whose tests do not link this one, and do not know the flag: A2A_RECORD=1 go test ./...
-const RecordEnv = "A2A_RECORD"
+const Env = "A2A_RECORD"
 
 const recordFlag = "record"
 
+// The flag is one of test programs: others that link this package have flags of their own.
 func init() {
-	if flag.Lookup(recordFlag) == nil {
-		flag.Bool(recordFlag, false, "call agents where tests play recordings (a2atest.Replay), and record them anew")
+	if testing.Testing() && flag.Lookup(recordFlag) == nil {
+		flag.Bool(recordFlag, false, "call agents where tests play recordings (record.Replay), and record them anew")
 	}
 }
 
 // Replay returns the option by which a client talks to a recording instead of an agent:
 //
-//	c, err := weather.New(t.Context(), "https://weather.example", a2atest.Replay(t, "testdata/quote.jsonl"))
+//	c, err := weather.New(t.Context(), "https://weather.example", record.Replay(t, "testdata/quote.jsonl"))
 //
 // The recording is made by running the test once with the flag -record, or with A2A_RECORD=1 in the environment: the
 // client then calls the agent, and what is said is written to the file at the end of the test, with secrets masked,
 // if the test passes. Without the flag no network is used, and credentials are not needed.
 //
 // A call that the recording does not have fails the test, and the difference to the nearest one is shown. So do
-// recorded calls that are not made, unless record.Lenient() is given. Put the option behind those that set an HTTP
+// recorded calls that are not made, unless [Lenient] is given. Put the option behind those that set an HTTP
 // client or a binding, which it replaces; gRPC is not recorded.
-func Replay(t testing.TB, file string, opts ...record.Option) rpc.Option {
+func Replay(t testing.TB, file string, opts ...Option) rpc.Option {
 	t.Helper()
 	command := "go test -run '" + pattern(t.Name()) + "' . -" + recordFlag
-	opts = append([]record.Option{record.Command(command)}, opts...)
+	opts = append([]Option{Command(command)}, opts...)
 	recording, err := recordingAsked()
 	if err != nil {
 		t.Fatal(err)
@@ -68,69 +68,69 @@ func recordingAsked() (bool, error) {
 	if f := flag.Lookup(recordFlag); f != nil && f.Value.String() == "true" {
 		return true, nil
 	}
-	value := os.Getenv(RecordEnv)
+	value := os.Getenv(Env)
 	if value == "" {
 		return false, nil
 	}
 	asked, err := strconv.ParseBool(value)
 	if err != nil {
-		return false, fmt.Errorf("a2atest: %s is %q: set it to 1 to record, or unset it", RecordEnv, value)
+		return false, fmt.Errorf("record: %s is %q: set it to 1 to record, or unset it", Env, value)
 	}
 	return asked, nil
 }
 
-// recorded are the files that tests of this process have recorded, or are recording, with the name of the test.
-var recorded sync.Map
+// filesRecorded are the files that tests of this process have recorded, or are recording, with the name of the test.
+var filesRecorded sync.Map
 
 // startRecording returns the transport that records, and saves the recording when the test has passed.
-func startRecording(t testing.TB, file string, opts []record.Option) http.RoundTripper {
+func startRecording(t testing.TB, file string, opts []Option) http.RoundTripper {
 	t.Helper()
-	if other, taken := recorded.LoadOrStore(file, t.Name()); taken && other != t.Name() {
-		t.Fatalf("a2atest: %s is recorded by %s: give each test a file of its own", file, other)
+	if other, taken := filesRecorded.LoadOrStore(file, t.Name()); taken && other != t.Name() {
+		t.Fatalf("record: %s is recorded by %s: give each test a file of its own", file, other)
 	}
-	r := record.NewRecorder(opts...)
+	r := NewRecorder(opts...)
 	t.Cleanup(func() {
 		t.Helper()
 		r.CloseIdleConnections()
 		if t.Failed() || t.Skipped() {
-			t.Logf("a2atest: the test did not pass: %s is not written", file)
+			t.Logf("record: the test did not pass: %s is not written", file)
 			return
 		}
 		if err := r.Save(file); err != nil {
-			t.Errorf("a2atest: %v", err)
+			t.Errorf("record: %v", err)
 			return
 		}
-		t.Logf("a2atest: recorded %s: look it through before you commit it", file)
+		t.Logf("record: recorded %s: look it through before you commit it", file)
 	})
 	return r
 }
 
 // startPlaying returns the transport that plays, and fails the test in the end if the recording and the test differ.
-func startPlaying(t testing.TB, file, command string, opts []record.Option) http.RoundTripper {
+func startPlaying(t testing.TB, file, command string, opts []Option) http.RoundTripper {
 	t.Helper()
-	p, err := record.Open(file, opts...)
+	p, err := Open(file, opts...)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		t.Fatalf("a2atest: there is no recording %s yet: make it with the agent running, in the folder of this test: %s",
+		t.Fatalf("record: there is no recording %s yet: make it with the agent running, in the folder of this test: %s",
 			file, command)
 	case err != nil:
-		t.Fatalf("a2atest: %v; to make it anew: %s", err, command)
+		t.Fatalf("record: %v; to make it anew: %s", err, command)
 	}
 	t.Cleanup(func() {
 		t.Helper()
 		mismatches := p.Mismatches()
 		for _, m := range mismatches {
-			t.Errorf("a2atest: %s", m.Details())
+			t.Errorf("record: %s", m.Details())
 		}
 		if t.Failed() { // it did not come to what is left
 			if silent, version, binding := p.Silent(); silent && len(mismatches) == 0 {
-				t.Logf("a2atest: nothing of %s was asked for, which is of version %s of the protocol, over %s: "+
+				t.Logf("record: nothing of %s was asked for, which is of version %s of the protocol, over %s: "+
 					"if the client does not speak that any more, record again: %s", file, version, binding, command)
 			}
 			return
 		}
 		if err := p.Unused(); err != nil {
-			t.Errorf("a2atest: %v", err)
+			t.Errorf("record: %v", err)
 		}
 	})
 	return p

@@ -1,7 +1,8 @@
-package a2atest_test
+package record_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -19,7 +20,35 @@ import (
 	a2aruntime "github.com/a2agen/a2agen/runtime"
 	rpc "github.com/a2agen/a2agen/runtime/client"
 	"github.com/a2agen/a2agen/testkit/a2atest"
-	recording "github.com/a2agen/a2agen/testkit/record"
+	"github.com/a2agen/a2agen/testkit/record"
+)
+
+// fake is as a generated fake: a skill with schemas, and one of text.
+type fake struct {
+	*a2atest.Fake
+	Forecast *a2atest.Skill[*place, *place]
+	Chat     *a2atest.Skill[string, string]
+}
+
+// place is what the skill with schemas takes and answers.
+type place struct {
+	City string `json:"city"`
+}
+
+func (v *place) UnmarshalJSON(src []byte) error {
+	type plain place
+	return json.Unmarshal(src, (*plain)(v))
+}
+
+func (v *place) AppendJSON(dst []byte) ([]byte, error) {
+	b, err := json.Marshal(v)
+	return append(dst, b...), err
+}
+
+var (
+	forecast = rpc.Skill[*place, *place]{ID: "forecast", In: rpc.DataInput[place], Out: rpc.DataOutput[place]}
+	chat     = rpc.Skill[string, *rpc.Result]{ID: "chat", In: rpc.TextInput, Out: rpc.PlainOutput}
+	ostia    = &place{City: "Ostia"}
 )
 
 // trial is a test within a test, which may fail.
@@ -63,29 +92,29 @@ func try(t *testing.T, test func(t *trial)) string {
 	return strings.Join(tt.said, "\n")
 }
 
-// conversation is what a test says to the agent.
-type conversation func(t *trial, c *a2aclient.Client)
+// dialogue is what a test says to the agent.
+type dialogue func(t *trial, c *a2aclient.Client)
 
-// recordIt records a conversation with a fake.
-func recordIt(t *testing.T, f *fake, file string, talk conversation, opts ...recording.Option) string {
+// recordIt records a dialogue with a fake.
+func recordIt(t *testing.T, f *fake, file string, talk dialogue, opts ...record.Option) string {
 	t.Helper()
-	if err := os.Setenv(a2atest.RecordEnv, "1"); err != nil {
+	if err := os.Setenv(record.Env, "1"); err != nil {
 		t.Fatal(err)
 	}
-	defer os.Unsetenv(a2atest.RecordEnv)
+	defer os.Unsetenv(record.Env)
 	return try(t, func(t *trial) {
-		converse(t, f.URL(), file, talk, append(opts, recording.Over(f.HTTPClient().Transport))...)
+		converse(t, f.URL(), file, talk, append(opts, record.Over(f.HTTPClient().Transport))...)
 	})
 }
 
-// replayIt plays a recorded conversation. No agent is there.
-func replayIt(t *testing.T, file string, talk conversation, opts ...recording.Option) string {
+// replayIt plays a recorded dialogue. No agent is there.
+func replayIt(t *testing.T, file string, talk dialogue, opts ...record.Option) string {
 	t.Helper()
 	return try(t, func(t *trial) { converse(t, "http://anywhere.test", file, talk, opts...) })
 }
 
-func converse(t *trial, url, file string, talk conversation, opts ...recording.Option) {
-	c, err := a2aclient.New(t.Context(), url, a2atest.Replay(t, file, opts...))
+func converse(t *trial, url, file string, talk dialogue, opts ...record.Option) {
+	c, err := a2aclient.New(t.Context(), url, record.Replay(t, file, opts...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,13 +125,13 @@ func converse(t *trial, url, file string, talk conversation, opts ...recording.O
 // newRecordedFake is a fake of all versions that answers what [everything] asks.
 func newRecordedFake(t *testing.T, version, binding string) *fake {
 	f := &fake{
-		Forecast: a2atest.NewSkill[*forecastInput, *forecastOutput]("forecast", "Forecast"),
+		Forecast: a2atest.NewSkill[*place, *place]("forecast", "Forecast"),
 		Chat:     a2atest.NewSkill[string, string]("chat", "Chat"),
 	}
 	f.Fake = a2atest.NewFake(t, a2atest.FakeConfig{
 		Name: "weather", Protocol: a2awires.ClientProtocol(), Skills: []a2atest.AnySkill{f.Forecast, f.Chat},
 	}, a2atest.Versions(version), a2atest.Over(binding))
-	f.Forecast.Returns(sunny(3))
+	f.Forecast.Returns(ostia)
 	f.Chat.On(func(ctx context.Context, in string, t *a2atest.Task) (string, error) {
 		switch {
 		case t.Resumed():
@@ -125,11 +154,11 @@ func newRecordedFake(t *testing.T, version, binding string) *fake {
 	return f
 }
 
-// everything is a conversation with calls, streams, a question, and a task that is canceled while its stream is open.
+// everything is a dialogue with calls, streams, a question, and a task that is canceled while its stream is open.
 func everything(t *trial, c *a2aclient.Client) {
 	ctx := t.Context()
-	out, err := forecast.Call(ctx, c.RPC(), &forecastInput{City: "Rome"})
-	t.check(fmt.Sprint(out, err), fmt.Sprint(sunny(3), nil))
+	out, err := forecast.Call(ctx, c.RPC(), &place{City: "Rome"})
+	t.check(fmt.Sprint(out, err), fmt.Sprint(ostia, nil))
 
 	text := ""
 	for e, err := range chat.Stream(ctx, c.RPC(), "words") {
@@ -186,7 +215,7 @@ func TestARecordedConversationIsPlayed(t *testing.T) {
 				if said := recordIt(t, first, file, everything); said != "" {
 					t.Fatal(said)
 				}
-				recorded := read1(t, file)
+				recorded := text(t, file)
 				if said := replayIt(t, file, everything); said != "" {
 					t.Error(said)
 				}
@@ -194,7 +223,7 @@ func TestARecordedConversationIsPlayed(t *testing.T) {
 				if said := recordIt(t, second, file, everything); said != "" {
 					t.Fatal(said)
 				}
-				if more := linesOnlyIn(read1(t, file), recorded) + linesOnlyIn(recorded, read1(t, file)); more != "" {
+				if more := linesOnlyIn(text(t, file), recorded) + linesOnlyIn(recorded, text(t, file)); more != "" {
 					t.Errorf("recorded again it has other lines:\n%s", more)
 				}
 				if !strings.Contains(recorded, `"protocol":"`+v.version+`","binding":"`+v.binding+`"`) {
@@ -203,15 +232,6 @@ func TestARecordedConversationIsPlayed(t *testing.T) {
 			})
 		})
 	}
-}
-
-func read1(t *testing.T, file string) string {
-	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
 }
 
 // linesOnlyIn are the lines of a that b does not have, without those of the last task, whose stream and cancelation
@@ -234,9 +254,9 @@ func linesOnlyIn(a, b string) (more string) {
 func TestACallThatIsNotRecordedFailsTheTest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "quote.jsonl")
-		ask := func(city string) conversation {
+		ask := func(city string) dialogue {
 			return func(t *trial, c *a2aclient.Client) {
-				_, _ = forecast.Call(t.Context(), c.RPC(), &forecastInput{City: city})
+				_, _ = forecast.Call(t.Context(), c.RPC(), &place{City: city})
 			}
 		}
 		if said := recordIt(t, newRecordedFake(t, "1.0", "JSONRPC"), file, ask("Rome")); said != "" {
@@ -244,7 +264,7 @@ func TestACallThatIsNotRecordedFailsTheTest(t *testing.T) {
 		}
 		said := replayIt(t, file, ask("Paris"))
 		for _, part := range []string{
-			"a2atest: replay_test.go:", ": " + file + " has no request like this POST / SendMessage; the nearest is in line 4\n",
+			"record: replay_test.go:", ": " + file + " has no request like this POST / SendMessage; the nearest is in line 4\n",
 			"\n\t-             \"city\": \"Rome\"\n\t+             \"city\": \"Paris\"\n",
 			"\nIf the change is meant, record again: go test -run '^TestACallThatIsNotRecordedFailsTheTest$' . -record",
 		} {
@@ -256,10 +276,10 @@ func TestACallThatIsNotRecordedFailsTheTest(t *testing.T) {
 			t.Errorf("too much is said:\n%s", said)
 		}
 		nothing := func(*trial, *a2aclient.Client) {}
-		if said := replayIt(t, file, nothing); !strings.HasPrefix(said, "a2atest: 1 recorded requests were not made; record again: go test") {
+		if said := replayIt(t, file, nothing); !strings.HasPrefix(said, "record: 1 recorded requests were not made; record again: go test") {
 			t.Errorf("of a call that is not made: %s", said)
 		}
-		if said := replayIt(t, file, nothing, recording.Lenient()); said != "" {
+		if said := replayIt(t, file, nothing, record.Lenient()); said != "" {
 			t.Error(said)
 		}
 	})
@@ -279,11 +299,11 @@ func TestAFailedTestLeavesItsRecordingAsItWas(t *testing.T) {
 // TestWithoutARecordingTheCommandIsSaid that makes one.
 func TestWithoutARecordingTheCommandIsSaid(t *testing.T) {
 	for name, tt := range map[string]struct{ lines, env, want string }{
-		"none":     {"", "", "a2atest: there is no recording FILE yet: make it with the agent running, in the folder of this test: go test -run '^TestA$/^it.s_so\\.$' . -record"},
-		"a broken": {"{}\n", "", "a2atest: FILE:1: it is no recording: the first line is not {\"type\":\"recording\",…}; to make it anew: go test -run '^TestA$/^it.s_so\\.$' . -record"},
-		"a typo":   {"", "yess", "a2atest: A2A_RECORD is \"yess\": set it to 1 to record, or unset it"},
+		"none":     {"", "", "record: there is no recording FILE yet: make it with the agent running, in the folder of this test: go test -run '^TestA$/^it.s_so\\.$' . -record"},
+		"a broken": {"{}\n", "", "record: FILE:1: it is no recording: the first line is not {\"type\":\"recording\",…}; to make it anew: go test -run '^TestA$/^it.s_so\\.$' . -record"},
+		"a typo":   {"", "yess", "record: A2A_RECORD is \"yess\": set it to 1 to record, or unset it"},
 	} {
-		t.Setenv(a2atest.RecordEnv, tt.env)
+		t.Setenv(record.Env, tt.env)
 		file := filepath.Join(t.TempDir(), "quote.jsonl")
 		if tt.lines != "" {
 			if err := os.WriteFile(file, []byte(tt.lines), 0o600); err != nil {
@@ -292,18 +312,12 @@ func TestWithoutARecordingTheCommandIsSaid(t *testing.T) {
 		}
 		said := try(t, func(t *trial) {
 			t.name = "TestA/it's_so."
-			a2atest.Replay(t, file)
+			record.Replay(t, file)
 		})
 		if want := strings.ReplaceAll(tt.want, "FILE", file); said != want {
 			t.Errorf("%s: got  %s\nwant %s", name, said, want)
 		}
 	}
-}
-
-// TestAMissingRecordingIsReportedForTheLineThatNamesIt.
-func TestAMissingRecordingIsReportedForTheLineThatNamesIt(t *testing.T) {
-	line := here(1)
-	wantReports(t, record(t, func(t testing.TB) { a2atest.Replay(t, "testdata/none.jsonl") }), []string{line + ": a2atest: there is no recording testdata/none.jsonl yet"})
 }
 
 // TestARecordingOfAVersionThatIsNotSpokenIsNamed.
@@ -316,21 +330,21 @@ func TestARecordingOfAVersionThatIsNotSpokenIsNamed(t *testing.T) {
 		var logged []string
 		said := try(t, func(t *trial) {
 			t.log = &logged
-			if _, err := onlya2a.New(t.Context(), "http://weather.test", a2atest.Replay(t, file)); err != nil {
+			if _, err := onlya2a.New(t.Context(), "http://weather.test", record.Replay(t, file)); err != nil {
 				t.Fatal(err)
 			}
 		})
-		want := "a2atest: nothing of " + file + " was asked for, which is of version 0.3 of the protocol, over JSONRPC: if the client does not speak that any more, record again: go test "
+		want := "record: nothing of " + file + " was asked for, which is of version 0.3 of the protocol, over JSONRPC: if the client does not speak that any more, record again: go test "
 		if !strings.Contains(said, "the card was made for an older protocol version (0.3.0) than 1.0") || len(logged) != 1 || !strings.HasPrefix(logged[0], want) {
 			t.Errorf("said %s\nlogged %q", said, logged)
 		}
 	})
 }
 
-// askFor is a conversation of one call.
-func askFor(city string) conversation {
+// askFor is a dialogue of one call.
+func askFor(city string) dialogue {
 	return func(t *trial, c *a2aclient.Client) {
-		if _, err := forecast.Call(t.Context(), c.RPC(), &forecastInput{City: city}); err != nil {
+		if _, err := forecast.Call(t.Context(), c.RPC(), &place{City: city}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -338,21 +352,21 @@ func askFor(city string) conversation {
 
 // TestTwoTestsDoNotRecordOneFile.
 func TestTwoTestsDoNotRecordOneFile(t *testing.T) {
-	t.Setenv(a2atest.RecordEnv, "1")
+	t.Setenv(record.Env, "1")
 	file := filepath.Join(t.TempDir(), "quote.jsonl")
-	said := try(t, func(t *trial) { a2atest.Replay(t, file) })
+	said := try(t, func(t *trial) { record.Replay(t, file) })
 	if !strings.Contains(said, "nothing was recorded") {
 		t.Error(said)
 	}
-	said = try(t, func(t *trial) { t.name = "TestOther"; a2atest.Replay(t, file) })
-	if said != "a2atest: "+file+" is recorded by "+t.Name()+": give each test a file of its own" {
+	said = try(t, func(t *trial) { t.name = "TestOther"; record.Replay(t, file) })
+	if said != "record: "+file+" is recorded by "+t.Name()+": give each test a file of its own" {
 		t.Error(said)
 	}
 }
 
 // TestGRPCIsNotRecorded: an agent that has nothing else cannot be, and one that has is recorded over that.
 func TestGRPCIsNotRecorded(t *testing.T) {
-	t.Setenv(a2atest.RecordEnv, "1")
+	t.Setenv(record.Env, "1")
 	for others, want := range map[string]string{
 		"": `calls over gRPC are not recorded: test with rpc.Prefer("JSONRPC", "HTTP+JSON")`,
 		`,{"url":"http://127.0.0.1:1/","protocolBinding":"HTTP+JSON","protocolVersion":"1.0"}`: "",
@@ -364,7 +378,7 @@ func TestGRPCIsNotRecorded(t *testing.T) {
 			t.Fatal(err)
 		}
 		try(t, func(tt *trial) {
-			c, err := rpc.FromCard(a2awires.ClientProtocol(), card, a2atest.Replay(tt, filepath.Join(t.TempDir(), "r")))
+			c, err := rpc.FromCard(a2awires.ClientProtocol(), card, record.Replay(tt, filepath.Join(t.TempDir(), "r")))
 			if want == "" && (err != nil || c.Interface().Binding != "HTTP+JSON") || want != "" && (err == nil || !strings.HasPrefix(err.Error(), want)) {
 				t.Errorf("%q: %v", others, err)
 			}

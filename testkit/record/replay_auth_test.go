@@ -1,4 +1,4 @@
-package a2atest_test
+package record_test
 
 import (
 	"context"
@@ -14,8 +14,7 @@ import (
 
 	"github.com/a2agen/a2agen/a2a/a2aclient"
 	rpc "github.com/a2agen/a2agen/runtime/client"
-	"github.com/a2agen/a2agen/testkit/a2atest"
-	recording "github.com/a2agen/a2agen/testkit/record"
+	"github.com/a2agen/a2agen/testkit/record"
 )
 
 // withToken is an agent whose only token is "second-token".
@@ -61,7 +60,7 @@ func TestARecordingNeedsNoCredentials(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "quote.jsonl")
 		talk := func(opts ...rpc.Option) string {
 			return try(t, func(t *trial) {
-				replay := a2atest.Replay(t, file, recording.Over(transport(withToken)))
+				replay := record.Replay(t, file, record.Over(transport(withToken)))
 				c, err := a2aclient.New(t.Context(), "https://w.test", append(opts, replay)...)
 				if err != nil {
 					t.Fatal(err)
@@ -75,14 +74,14 @@ func TestARecordingNeedsNoCredentials(t *testing.T) {
 				}
 			})
 		}
-		if err := os.Setenv(a2atest.RecordEnv, "true"); err != nil {
+		if err := os.Setenv(record.Env, "true"); err != nil {
 			t.Fatal(err)
 		}
 		said := talk(rpc.WithToken("corp", tokens{}))
-		if err := os.Unsetenv(a2atest.RecordEnv); err != nil || said != "" {
+		if err := os.Unsetenv(record.Env); err != nil || said != "" {
 			t.Fatal(said, err)
 		}
-		if written := read1(t, file); strings.Contains(written, "-token") || strings.Count(written, `"type":"request"`) != 3 {
+		if written := text(t, file); strings.Contains(written, "-token") || strings.Count(written, `"type":"request"`) != 3 {
 			t.Errorf("written:\n%s", written)
 		}
 		noSecret := func() (rpc.TokenSource, error) { return nil, errors.New("A2A_CLIENT_CORP_SECRET is not set") }
