@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -17,6 +18,7 @@ import (
 	onlya2a "github.com/a2agen/a2agen/a2a/a2aclient"
 	"github.com/a2agen/a2agen/internal/a2awires"
 	"github.com/a2agen/a2agen/internal/a2awires/a2aclient"
+	"github.com/a2agen/a2agen/internal/test/gotool"
 	a2aruntime "github.com/a2agen/a2agen/runtime"
 	rpc "github.com/a2agen/a2agen/runtime/client"
 	"github.com/a2agen/a2agen/testkit/a2atest"
@@ -347,6 +349,45 @@ func askFor(city string) dialogue {
 		if _, err := forecast.Call(t.Context(), c.RPC(), &place{City: city}); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestTheFlagRecords: in test programs, which have it, as the variable does.
+func TestTheFlagRecords(t *testing.T) {
+	if err := flag.Set("record", "true"); err != nil {
+		t.Fatal(err)
+	}
+	defer flag.Set("record", "false")
+	said := try(t, func(t *trial) { record.Replay(t, filepath.Join(t.TempDir(), "quote.jsonl")) })
+	if !strings.Contains(said, "nothing was recorded") {
+		t.Error(said)
+	}
+}
+
+// TestOtherProgramsHaveNoFlagOfRecordings: it would be in the way of one of their own.
+func TestOtherProgramsHaveNoFlagOfRecordings(t *testing.T) {
+	if testing.Short() {
+		t.Skip("links a program")
+	}
+	file := filepath.Join(t.TempDir(), "main.go")
+	err := os.WriteFile(file, []byte(`package main
+
+import (
+	"flag"
+
+	"github.com/a2agen/a2agen/testkit/record"
+)
+
+func main() {
+	flag.Bool("record", false, "a flag of the program")
+	_ = record.NewRecorder()
+}
+`), 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := gotool.Command(".", "run", "-mod=readonly", file).CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 
