@@ -22,7 +22,7 @@ func Protocol() *runtime.Protocol {
 		NewStatus:      newStatus,
 		NewArtifact:    newArtifact,
 		NewTaskPage:    newTaskPage,
-		DecodeCard:     runtime.ReadCard(readAgentCardJSON, asCard),
+		DecodeCard:     runtime.ReadCard(codecAgentCardJSON.Read, asCard),
 		Card:           runtime.CardOf(asCard),
 		NewSend:        newSend,
 		NewTaskRequest: newTaskRequest,
@@ -41,7 +41,7 @@ func ServerProtocol() *runtime.Protocol {
 		NewStatus:   newStatus,
 		NewArtifact: newArtifact,
 		NewTaskPage: newTaskPage,
-		DecodeCard:  runtime.ReadCard(readAgentCardJSON, asCard),
+		DecodeCard:  runtime.ReadCard(codecAgentCardJSON.Read, asCard),
 		Card:        runtime.CardOf(asCard),
 		NewSend:     newSend,
 	}
@@ -65,9 +65,9 @@ func servedVersion() *runtime.Version {
 						{Verb: "POST", Path: "/message:send", Body: "*"},
 						{Verb: "POST", Path: "/{tenant}/message:send", Body: "*"},
 					},
-					Decode:        runtime.RequestOf(readSendMessageRequestJSON, neutralSendMessageRequest),
+					Decode:        runtime.RequestOf(codecSendMessageRequestJSON.Read, neutralSendMessageRequest),
 					Append:        encodeResultJSON,
-					AppendRequest: runtime.AppendOf(wire.AppendMessage[*SendMessageRequest]),
+					AppendRequest: runtime.AppendOf(codecSendMessageRequestJSON.Append),
 				},
 				{
 					Role: runtime.RoleStream,
@@ -78,9 +78,9 @@ func servedVersion() *runtime.Version {
 						{Verb: "POST", Path: "/{tenant}/message:stream", Body: "*"},
 					},
 					Stream:        true,
-					Decode:        runtime.RequestOf(readSendMessageRequestJSON, neutralSendMessageRequest),
+					Decode:        runtime.RequestOf(codecSendMessageRequestJSON.Read, neutralSendMessageRequest),
 					Append:        runtime.AppendItem(encodeEventJSON),
-					AppendRequest: runtime.AppendOf(wire.AppendMessage[*SendMessageRequest]),
+					AppendRequest: runtime.AppendOf(codecSendMessageRequestJSON.Append),
 				},
 				{
 					Role: runtime.RoleGet,
@@ -90,8 +90,8 @@ func servedVersion() *runtime.Version {
 						{Verb: "GET", Path: "/tasks/{id=*}"},
 						{Verb: "GET", Path: "/{tenant}/tasks/{id=*}"},
 					},
-					Decode: runtime.RequestOf(readGetTaskRequestJSON, neutralGetTaskRequest),
-					Append: runtime.AppendOf(wire.AppendMessage[*Task]),
+					Decode: runtime.RequestOf(codecGetTaskRequestJSON.Read, neutralGetTaskRequest),
+					Append: runtime.AppendOf(codecTaskJSON.Append),
 				},
 				{
 					Role: runtime.RoleList,
@@ -102,13 +102,13 @@ func servedVersion() *runtime.Version {
 						{Verb: "GET", Path: "/{tenant}/tasks"},
 					},
 					Query: []runtime.QueryField{{Name: "includeArtifacts", JSON: true}},
-					Decode: runtime.RequestOf(readListTasksRequestJSON, neutralListTasksRequest, func(x *ListTasksRequest) error {
+					Decode: runtime.RequestOf(codecListTasksRequestJSON.Read, neutralListTasksRequest, func(x *ListTasksRequest) error {
 						if x.Status != "" && states.State(x.Status) == runtime.StateUnspecified {
 							return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
 						}
 						return nil
 					}),
-					Append: runtime.AppendOf(wire.AppendMessage[*ListTasksResponse]),
+					Append: runtime.AppendOf(codecListTasksResponseJSON.Append),
 				},
 				{
 					Role: runtime.RoleCancel,
@@ -118,8 +118,8 @@ func servedVersion() *runtime.Version {
 						{Verb: "POST", Path: "/tasks/{id=*}:cancel", Body: "*"},
 						{Verb: "POST", Path: "/{tenant}/tasks/{id=*}:cancel", Body: "*"},
 					},
-					Decode: runtime.RequestOf(readCancelTaskRequestJSON, neutralCancelTaskRequest),
-					Append: runtime.AppendOf(wire.AppendMessage[*Task]),
+					Decode: runtime.RequestOf(codecCancelTaskRequestJSON.Read, neutralCancelTaskRequest),
+					Append: runtime.AppendOf(codecTaskJSON.Append),
 				},
 				{
 					Role: runtime.RoleSubscribe,
@@ -130,7 +130,7 @@ func servedVersion() *runtime.Version {
 						{Verb: "GET", Path: "/{tenant}/tasks/{id=*}:subscribe"},
 					},
 					Stream: true,
-					Decode: runtime.RequestOf(readSubscribeToTaskRequestJSON, neutralSubscribeToTaskRequest),
+					Decode: runtime.RequestOf(codecSubscribeToTaskRequestJSON.Read, neutralSubscribeToTaskRequest),
 					Append: runtime.AppendItem(encodeEventJSON),
 				},
 				{
@@ -168,8 +168,8 @@ func servedVersion() *runtime.Version {
 						{Verb: "GET", Path: "/extendedAgentCard"},
 						{Verb: "GET", Path: "/{tenant}/extendedAgentCard"},
 					},
-					Decode: runtime.ParamsOf(readGetExtendedAgentCardRequestJSON),
-					Append: runtime.AppendOf(wire.AppendMessage[*AgentCard]),
+					Decode: runtime.ParamsOf(codecGetExtendedAgentCardRequestJSON.Read),
+					Append: runtime.AppendOf(codecAgentCardJSON.Append),
 				},
 				{
 					Role: runtime.RolePushDelete,
@@ -184,7 +184,7 @@ func servedVersion() *runtime.Version {
 			AppendEvent: encodeEventJSON,
 			ReadEvent:   parseEventJSON,
 		},
-		AppendCard: runtime.AppendCard(wire.AppendMessage[*AgentCard]),
+		AppendCard: runtime.AppendCard(codecAgentCardJSON.Append),
 	}
 }
 
@@ -198,47 +198,47 @@ func newVersion() *runtime.Version {
 			Read: runtime.ReadItem(parseEventJSON),
 		},
 		{
-			AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetTaskRequest]),
-			Read:          runtime.ReadTask(readTaskJSON, asTask),
+			AppendRequest: runtime.AppendOf(codecGetTaskRequestJSON.Append),
+			Read:          runtime.ReadTask(codecTaskJSON.Read, asTask),
 		},
 		{
-			AppendRequest: runtime.AppendOf(wire.AppendMessage[*ListTasksRequest]),
-			Read:          runtime.ReadOf(readListTasksResponseJSON),
+			AppendRequest: runtime.AppendOf(codecListTasksRequestJSON.Append),
+			Read:          runtime.ReadOf(codecListTasksResponseJSON.Read),
 		},
 		{
-			AppendRequest: runtime.AppendOf(wire.AppendMessage[*CancelTaskRequest]),
-			Read:          runtime.ReadTask(readTaskJSON, asTask),
+			AppendRequest: runtime.AppendOf(codecCancelTaskRequestJSON.Append),
+			Read:          runtime.ReadTask(codecTaskJSON.Read, asTask),
 		},
 		{
-			AppendRequest: runtime.AppendOf(wire.AppendMessage[*SubscribeToTaskRequest]),
+			AppendRequest: runtime.AppendOf(codecSubscribeToTaskRequestJSON.Append),
 			Read:          runtime.ReadItem(parseEventJSON),
 		},
 		{
-			Decode:        runtime.RequestOf(readTaskPushNotificationConfigJSON, neutralTaskPushNotificationConfig),
-			Append:        runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
-			AppendRequest: runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
-			Read:          runtime.ReadOf(readTaskPushNotificationConfigJSON),
+			Decode:        runtime.RequestOf(codecTaskPushNotificationConfigJSON.Read, neutralTaskPushNotificationConfig),
+			Append:        runtime.AppendOf(codecTaskPushNotificationConfigJSON.Append),
+			AppendRequest: runtime.AppendOf(codecTaskPushNotificationConfigJSON.Append),
+			Read:          runtime.ReadOf(codecTaskPushNotificationConfigJSON.Read),
 		},
 		{
-			Decode:        runtime.RequestOf(readGetTaskPushNotificationConfigRequestJSON, neutralGetTaskPushNotificationConfigRequest),
-			Append:        runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
-			AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetTaskPushNotificationConfigRequest]),
-			Read:          runtime.ReadOf(readTaskPushNotificationConfigJSON),
+			Decode:        runtime.RequestOf(codecGetTaskPushNotificationConfigRequestJSON.Read, neutralGetTaskPushNotificationConfigRequest),
+			Append:        runtime.AppendOf(codecTaskPushNotificationConfigJSON.Append),
+			AppendRequest: runtime.AppendOf(codecGetTaskPushNotificationConfigRequestJSON.Append),
+			Read:          runtime.ReadOf(codecTaskPushNotificationConfigJSON.Read),
 		},
 		{
-			Decode:        runtime.RequestOf(readListTaskPushNotificationConfigsRequestJSON, neutralListTaskPushNotificationConfigsRequest),
-			Append:        runtime.AppendOf(wire.AppendMessage[*ListTaskPushNotificationConfigsResponse]),
-			AppendRequest: runtime.AppendOf(wire.AppendMessage[*ListTaskPushNotificationConfigsRequest]),
-			Read:          runtime.ReadOf(readListTaskPushNotificationConfigsResponseJSON),
+			Decode:        runtime.RequestOf(codecListTaskPushNotificationConfigsRequestJSON.Read, neutralListTaskPushNotificationConfigsRequest),
+			Append:        runtime.AppendOf(codecListTaskPushNotificationConfigsResponseJSON.Append),
+			AppendRequest: runtime.AppendOf(codecListTaskPushNotificationConfigsRequestJSON.Append),
+			Read:          runtime.ReadOf(codecListTaskPushNotificationConfigsResponseJSON.Read),
 		},
 		{
-			AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetExtendedAgentCardRequest]),
-			Read:          runtime.ReadOf(readAgentCardJSON),
+			AppendRequest: runtime.AppendOf(codecGetExtendedAgentCardRequestJSON.Append),
+			Read:          runtime.ReadOf(codecAgentCardJSON.Read),
 		},
 		{
-			Decode:        runtime.RequestOf(readDeleteTaskPushNotificationConfigRequestJSON, neutralDeleteTaskPushNotificationConfigRequest),
+			Decode:        runtime.RequestOf(codecDeleteTaskPushNotificationConfigRequestJSON.Read, neutralDeleteTaskPushNotificationConfigRequest),
 			Append:        runtime.AppendNothing("{}"),
-			AppendRequest: runtime.AppendOf(wire.AppendMessage[*DeleteTaskPushNotificationConfigRequest]),
+			AppendRequest: runtime.AppendOf(codecDeleteTaskPushNotificationConfigRequestJSON.Append),
 			Read:          runtime.ReadNothing,
 		},
 	})
@@ -247,13 +247,13 @@ func newVersion() *runtime.Version {
 
 func encodeEventJSON(dst []byte, v runtime.Event) ([]byte, error) {
 	if payload, ok := runtime.Generated(v).(StreamResponsePayload); ok {
-		return (&StreamResponse{Payload: payload}).AppendJSON(dst)
+		return wire.AppendCase(dst, &codecStreamResponseJSON, &unionStreamResponsePayload, payload)
 	}
 	return dst, runtime.Unexpected(v, "a stream item")
 }
 
 func parseEventJSON(src []byte) (runtime.Event, error) {
-	x, err := wire.Decode(src, readStreamResponseJSON)
+	x, err := wire.Decode(src, codecStreamResponseJSON.Read)
 	if err != nil {
 		return nil, err
 	}
@@ -276,13 +276,13 @@ func parseEventJSON(src []byte) (runtime.Event, error) {
 
 func encodeResultJSON(dst []byte, v any) ([]byte, error) {
 	if payload, ok := runtime.Generated(v).(SendMessageResponsePayload); ok {
-		return (&SendMessageResponse{Payload: payload}).AppendJSON(dst)
+		return wire.AppendCase(dst, &codecSendMessageResponseJSON, &unionSendMessageResponsePayload, payload)
 	}
 	return dst, runtime.Unexpected(v, "the result of a send")
 }
 
 func parseResultJSON(src []byte) (any, error) {
-	x, err := wire.Decode(src, readSendMessageResponseJSON)
+	x, err := wire.Decode(src, codecSendMessageResponseJSON.Read)
 	if err != nil {
 		return nil, err
 	}

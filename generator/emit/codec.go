@@ -12,15 +12,13 @@ import (
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
-// Codec prints the functions that read and write the hub types on one JSON wire. For a type T and the wire's suffix S:
+// Codec prints how the hub types are written on one JSON wire. For a type T and the wire's suffix S:
 //
-//	func appendTS(b []byte, x *T) ([]byte, error) // a message
-//	func readTS(r *wire.Reader, x *T)
-//	func appendTS(b []byte, x T) []byte               // an enum
-//	func readTS(r *wire.Reader) T
+//	var codecTS = wire.Codec[T]{…} // a message
+//	var codecTS = wire.Enum{…}     // an enum
 //
-// with the variant at the end where a type has several layouts. For the newest wire appendTS is the method AppendJSON,
-// and the messages also get MarshalJSON and UnmarshalJSON.
+// with the variant at the end where a type has several layouts. For the newest wire the messages also get AppendJSON,
+// MarshalJSON and UnmarshalJSON.
 func Codec(p *ir.Protocol, w *ir.Wire, paths Paths) (output.File, error) {
 	c := &codec{layouts: layoutsOf(w), hub: &bound{Bindings: &p.Bindings}, exported: w == newestJSON(p)}
 	if err := c.check(); err != nil {
@@ -28,9 +26,9 @@ func Codec(p *ir.Protocol, w *ir.Wire, paths Paths) (output.File, error) {
 	}
 	f := newFile(paths.Protocol, pkgName(paths.Protocol))
 	for _, l := range w.Layouts {
-		addAll(f, c.functions(l)...)
+		addAll(f, c.declarations(l)...)
 	}
-	addAll(f, c.groups(c.hub)...)
+	addAll(f, c.hookVars()...)
 	return render(f, pkgFile(paths.Protocol, w.File+".gen.go"))
 }
 
@@ -70,7 +68,7 @@ func (w layouts) layout(m *ir.FieldLayout, t ir.TypeRef) *ir.Layout {
 	return w.first[t.Type]
 }
 
-// fn names a function of this wire for a layout.
+// fn names a declaration of this wire for a layout.
 func (w layouts) fn(verb string, l *ir.Layout) string {
 	return verb + l.Type.Go + w.wire.Suffix + l.Variant
 }
@@ -79,14 +77,6 @@ func (w layouts) fn(verb string, l *ir.Layout) string {
 // newest version has it (A2A 1.0 §5.5–5.7).
 func (w layouts) strict() bool { return !w.wire.Loose }
 
-// groups prints what members of groups need.
-func (w layouts) groups(hub *bound) []jen.Code {
-	if slices.ContainsFunc(w.wire.Layouts, func(l *ir.Layout) bool { return groupOf(l) != nil }) {
-		return []jen.Code{interfaces(hub, w.wire)}
-	}
-	return nil
-}
-
 // codec prints one JSON wire.
 type codec struct {
 	layouts
@@ -94,24 +84,20 @@ type codec struct {
 	exported bool
 }
 
-// functions are those of one layout.
-func (c *codec) functions(l *ir.Layout) []jen.Code {
+// declarations are those of one layout.
+func (c *codec) declarations(l *ir.Layout) []jen.Code {
 	switch {
 	case l.Type.Kind == ir.Enum:
-		return []jen.Code{c.enum(l)}
+		return []jen.Code{enumTable(c.fn("codec", l), l, !c.strict() && c.wire.Encoding == ir.JSON)}
 	case l.Hook != "":
-		return []jen.Code{c.appendHooked(l), c.readHooked(l)}
-	case l.Bare:
-		return []jen.Code{c.appendBare(l), c.readBare(l)}
-	case l.Tag != "":
-		return []jen.Code{c.appendTagged(l), c.readTagged(l)}
+		return []jen.Code{c.table(l), c.appendHooked(l), c.readHooked(l)}
 	case c.exported:
-		return []jen.Code{c.appendMessage(l), c.methods(l), c.readMessage(l)}
+		return []jen.Code{c.table(l), c.methods(l)}
 	}
-	return []jen.Code{c.appendMessage(l), c.readMessage(l)}
+	return []jen.Code{c.table(l)}
 }
 
-// check reports what no function here can print.
+// check reports what no table here can say.
 func (c *codec) check() error {
 	if c.wire.Encoding != ir.JSON && c.wire.Encoding != ir.ProtoJSON {
 		return fmt.Errorf("encoding %q is not JSON", c.wire.Encoding)
@@ -201,12 +187,339 @@ func usesAny(p *ir.Protocol) bool {
 
 // methods prints what makes a message encode itself as this wire.
 func (c *codec) methods(l *ir.Layout) jen.Code {
-	t, x := l.Type.Go, jen.Id("x")
-	s := jen.Func().Params(x.Clone().Id(t)).Id("MarshalJSON").Params().Params(jen.Index().Byte(), jen.Error()).
-		Add(oneLine(jen.Return(x.Clone().Dot("AppendJSON").Call(jen.Nil())))).Line().Line()
-	s.Func().Params(x.Clone().Op("*").Id(t)).Id("UnmarshalJSON").Params(jen.Id("src").Index().Byte()).Error().
-		Add(oneLine(jen.Return(jen.Qual(wirePath, "Unmarshal").Call(jen.Id("src"), x, jen.Id(c.fn("read", l)))))).Line()
-	return s
+	t, x, table := l.Type.Go, jen.Id("x"), jen.Id(c.fn("codec", l))
+	bytes := jen.Index().Byte()
+	s := jen.Add(doc("AppendJSON appends x as " + c.wire.Name + " to b. The error, a [*wire.Error], says which member cannot be written."))
+	s.Func().Params(x.Clone().Op("*").Id(t)).Id("AppendJSON").Params(jen.Id("b").Add(bytes)).Params(bytes, jen.Error()).
+		Add(oneLine(jen.Return(table.Clone().Dot("Append").Call(jen.Id("b"), x)))).Line()
+	s.Func().Params(x.Clone().Id(t)).Id("MarshalJSON").Params().Params(bytes, jen.Error()).
+		Add(oneLine(jen.Return(x.Clone().Dot("AppendJSON").Call(jen.Nil())))).Line()
+	return s.Func().Params(x.Clone().Op("*").Id(t)).Id("UnmarshalJSON").Params(jen.Id("src").Add(bytes)).Error().
+		Add(oneLine(jen.Return(table.Clone().Dot("Unmarshal").Call(jen.Id("src"), x)))).Line()
+}
+
+// enumTable prints the table of an enum's values. named: the wire knows no numbers.
+func enumTable(name string, l *ir.Layout, named bool) *jen.Statement {
+	var rows []jen.Code
+	for _, v := range l.Values {
+		row := members("Value", jen.String().Call(jen.Id(v.Value.Go)), "Name", jen.Lit(v.Name))
+		if len(v.Aliases) > 0 {
+			row.set("Aliases", stringsOf(v.Aliases))
+		}
+		switch {
+		case !named && v.Number != 0:
+			row.set("Number", jen.Lit(int(v.Number)))
+		case named && v.WriteOnly:
+			row.set("WriteOnly", jen.True())
+		}
+		rows = append(rows, jen.Values(*row...))
+	}
+	table := members()
+	if named {
+		table.set("Named", jen.True())
+		if l.Otherwise != "" {
+			table.set("Otherwise", jen.Lit(l.Otherwise))
+		}
+	}
+	table.set("Values", jen.Index().Qual(wirePath, "EnumValue").Values(multiline(rows)...))
+	return jen.Var().Id(name).Op("=").Qual(wirePath, "Enum").Values(*table...).Line()
+}
+
+// table prints the table of a message.
+func (c *codec) table(l *ir.Layout) jen.Code {
+	name, typ := c.fn("codec", l), jen.Qual(wirePath, "Codec").Types(jen.Id(l.Type.Go))
+	table := typ.Clone().Values(*c.tableOf(l)...)
+	if !c.recurs(l) {
+		return jen.Var().Id(name).Op("=").Add(table).Line()
+	}
+	// A table cannot refer to itself where it is declared.
+	return jen.Var().Id(name).Add(typ).Line().Line().Func().Id("init").Params().Block(jen.Id(name).Op("=").Add(table)).Line()
+}
+
+func (c *codec) tableOf(l *ir.Layout) *literal {
+	table := members()
+	if l.Hook != "" {
+		table.set("Custom", addressOf(jen.Qual(wirePath, "Custom").Types(jen.Id(l.Type.Go)), members(
+			"Append", jen.Id(c.fn("append", l)), "Read", jen.Id(c.fn("read", l)))))
+		return table
+	}
+	var consts string
+	for _, constant := range l.Consts {
+		consts += string(wire.AppendKey(nil, constant.Name)) + constant.Value
+	}
+	if consts != "" {
+		table.set("Consts", raw(consts))
+	}
+	if l.Bare {
+		table.set("Bare", jen.True())
+	}
+	if l.OrBare {
+		table.set("OrBare", jen.True())
+	}
+	if l.Tag != "" {
+		table.set("Tagged", c.tagged(l))
+	}
+	if groupOf(l) != nil {
+		table.set("Group", jen.Op("&").Id(c.groupVar()))
+	}
+	if oneofs := unions(l); len(oneofs) > 0 {
+		table.set("Oneofs", jen.Index().Qual(wirePath, "Oneof").Values(c.oneofs(l, oneofs)...))
+	}
+	if rows := c.rows(l); len(rows) > 0 {
+		table.set("Fields", jen.Index().Qual(wirePath, "Field").Values(multiline(rows)...))
+	}
+	return table
+}
+
+// addressOf is &typ{members}.
+func addressOf(typ *jen.Statement, l *literal) jen.Code { return jen.Op("&").Add(typ).Values(*l...) }
+
+// tagged prints how the cases of a union are told apart.
+func (c *codec) tagged(l *ir.Layout) jen.Code {
+	var cases []jen.Code
+	for _, m := range l.Fields {
+		if m.Absent {
+			continue
+		}
+		one := members()
+		if m.TagValue != "" {
+			one.set("Tag", jen.Lit(m.TagValue))
+		}
+		if len(m.Shape) > 0 {
+			one.set("Shape", stringsOf(m.Shape))
+		}
+		cases = append(cases, jen.Values(*one...))
+	}
+	tagged := members("Tag", jen.Lit(l.Tag))
+	if len(l.TagAliases) > 0 {
+		tagged.set("Aliases", stringsOf(l.TagAliases))
+	}
+	tagged.set("Cases", jen.Index().Qual(wirePath, "Tag").Values(cases...))
+	return addressOf(jen.Qual(wirePath, "Tagged"), tagged)
+}
+
+// oneofs prints the unions of a message. An unknown member may be a case of the only one.
+func (c *codec) oneofs(l *ir.Layout, unions []*ir.Field) (rows []jen.Code) {
+	for _, f := range unions {
+		row := members("At", offset(l.Type, f), "Of", jen.Op("&").Id(unionVar(f.Union)))
+		if len(unions) == 1 && l.Tag == "" {
+			row.set("Open", jen.True())
+		}
+		if c.strict() {
+			row.set("Strict", jen.True())
+		}
+		if c.strict() && f.Presence != ir.Explicit {
+			row.set("Needed", jen.True())
+		}
+		rows = append(rows, jen.Values(*row...))
+	}
+	return rows
+}
+
+// offset is the offset of a field in its message.
+func offset(t *ir.Type, f *ir.Field) jen.Code {
+	return jen.Qual("unsafe", "Offsetof").Call(jen.Id(t.Go).Values().Dot(f.Go))
+}
+
+// rows are the members, those of a union together.
+func (c *codec) rows(l *ir.Layout) (rows []jen.Code) {
+	grouped := map[*ir.Field]bool{}
+	for _, m := range l.Fields {
+		if m.Case == nil {
+			rows = append(rows, jen.Values(*c.row(l, m, grouped)...))
+			continue
+		}
+		if grouped[m.Field] {
+			continue
+		}
+		grouped[m.Field] = true
+		for _, other := range l.Fields {
+			if other.Case != nil && other.Field == m.Field && !other.Absent {
+				rows = append(rows, jen.Values(*c.row(l, other, grouped)...))
+			}
+		}
+	}
+	return rows
+}
+
+// row is a member's row of the table. grouped are the fields of which a member came before.
+func (c *codec) row(l *ir.Layout, m *ir.FieldLayout, grouped map[*ir.Field]bool) *literal {
+	row := members("Name", jen.Lit(m.Name))
+	if len(m.Aliases) > 0 && !m.Derived {
+		row.set("Aliases", stringsOf(m.Aliases))
+	}
+	if m.Nested != nil {
+		row.set("Shape", jen.Qual(wirePath, "Nested"))
+		row.set("Of", jen.Op("&").Id(c.fn("codec", m.Nested)))
+		c.flags(row, l, m)
+		return row
+	}
+	switch {
+	case m.Case != nil:
+		row.set("Oneof", jen.Lit(slices.Index(unions(l), m.Field)+1))
+		row.set("Case", jen.Lit(slices.Index(m.Field.Union.Cases, m.Case)+1))
+	case m.Into != nil:
+		row.set("At", offset(m.Into.Type.Type, m.Field))
+		row.set("Into", addressOf(jen.Qual(wirePath, "Into"), members("At", offset(l.Type, m.Into),
+			"Of", addressOf(jen.Qual(wirePath, "Codec").Types(jen.Id(m.Into.Type.Type.Go)), members()))))
+	default:
+		row.set("At", offset(l.Type, m.Field))
+	}
+	switch hooks[m.Hook].form {
+	case hookGroup:
+		row.set("Type", jen.Qual(wirePath, "TypeGroup"))
+		if grouped[m.Field] {
+			row.set("Flags", jen.Qual(wirePath, "ReadOnly"))
+		}
+		grouped[m.Field] = true
+		return row
+	case hookPair:
+		row.set("With", offset(l.Type, m.With))
+		row.set("Type", jen.Qual(wirePath, "TypeHook"))
+		row.set("Hook", jen.Op("&").Add(hook(m.Hook)))
+	case hookValue:
+		row.set("Type", jen.Qual(wirePath, "TypeHook"))
+		row.set("Hook", jen.Op("&").Add(hook(m.Hook)))
+	case hookDerived:
+		row.set("Type", jen.Qual(wirePath, "TypeHook"))
+		row.set("Hook", jen.Op("&").Id(c.derivedVar(m)))
+	default:
+		c.plain(row, m)
+	}
+	c.flags(row, l, m)
+	return row
+}
+
+// plain says of what type a member is.
+func (c *codec) plain(row *literal, m *ir.FieldLayout) {
+	t := memberType(m)
+	elem := elemOf(t)
+	if elem.Kind != ir.KindString {
+		row.set("Type", jen.Qual(wirePath, c.typeName(elem.Kind)))
+	}
+	switch {
+	case elem.Kind == ir.KindMessage:
+		row.set("Of", jen.Op("&").Id(c.fn("codec", c.layout(m, elem))))
+	case elem.Kind == ir.KindEnum:
+		row.set("Enum", jen.Op("&").Id(c.fn("codec", c.layout(m, elem))))
+	case elem.Kind == ir.KindAny:
+		row.set("Hook", jen.Op("&").Id("anyHook"))
+	}
+	switch {
+	case t.Kind == ir.KindList:
+		row.set("Shape", jen.Qual(wirePath, "Listed"))
+		if !slices.Contains([]ir.Kind{ir.KindString, ir.KindMessage, ir.KindEnum}, elem.Kind) {
+			row.set("Container", jen.Qual(wirePath, "List").Types(goType(elem)).Values())
+		}
+	case t.Kind == ir.KindMap && t.Key != nil:
+		row.set("Shape", jen.Qual(wirePath, "Mapped"))
+		row.set("Container", jen.Qual(wirePath, "KeyedMap").Types(keyType(t), goType(elem)).Values())
+	case t.Kind == ir.KindMap:
+		row.set("Shape", jen.Qual(wirePath, "Mapped"))
+		row.set("Container", jen.Qual(wirePath, "Map").Types(goType(elem)).Values())
+	case m.Case == nil && isPointer(m.Field):
+		row.set("Shape", jen.Qual(wirePath, "Pointer"))
+	}
+	if m.MinItems > 0 {
+		row.set("Least", jen.Lit(m.MinItems))
+	}
+	if hooks[m.Hook].form == hookRewrite {
+		row.set("Rewrite", jen.Op("&").Add(hook(m.Hook)))
+	}
+	if m.Default != nil {
+		row.set("Default", jen.String().Call(jen.Id(m.Default.Go)))
+	}
+}
+
+// typeName is the runtime's name of a kind.
+func (c *codec) typeName(k ir.Kind) string {
+	if k == ir.KindInt64 && !c.strict() && c.wire.Encoding == ir.JSON { // a number, not ProtoJSON's string
+		return "TypeInteger"
+	}
+	return "Type" + typeNames[k]
+}
+
+// flags says what else there is to a member.
+func (c *codec) flags(row *literal, l *ir.Layout, m *ir.FieldLayout) {
+	var flags []string
+	add := func(when bool, flag string) {
+		if when {
+			flags = append(flags, flag)
+		}
+	}
+	form := hooks[m.Hook].form
+	read := m.Required && !m.Lenient && m.Case == nil && !m.Derived
+	write := m.Case == nil && (m.Nested != nil || m.Written || (form == hookDerived && !m.Implicit) || (form != hookDerived && form != hookPair && m.Required))
+	add(read && write, "Required")
+	add(read && !write, "MustRead")
+	add(write && !read, "MustWrite")
+	add(m.Derived, "WriteOnly")
+	if m.Nested == nil && m.Case == nil {
+		f := m.Field
+		add(m.Hook == "" && c.refuses(m), "MustSet")
+		add(m.Hook == "" && f.Presence == ir.Explicit && f.Type.Nilable(), "Nilable")
+		add(m.Implicit && !m.Derived, "Implicit")
+		add(m.Filled, "Filled")
+		add(m.Written, "Created")
+		add(m.Fallback && m.Default == nil, "Fallback")
+		add(m.Hook == "" && f.Type.Kind == ir.KindMessage && slices.ContainsFunc(l.Fields, func(o *ir.FieldLayout) bool {
+			return o.Into != nil && o.Into == f
+		}), "Shared")
+	}
+	add(c.nullMeans(m) != "", c.nullMeans(m))
+	if len(flags) == 0 {
+		return
+	}
+	all := jen.Qual(wirePath, flags[0])
+	for _, flag := range flags[1:] {
+		all.Op("|").Qual(wirePath, flag)
+	}
+	row.set("Flags", all)
+}
+
+// refuses reports whether a member is refused when it is not set.
+func (c *codec) refuses(m *ir.FieldLayout) bool {
+	t := m.Field.Type.Kind
+	return m.Required && m.MinItems == 0 && c.strict() && (isPointer(m.Field) || t == ir.KindEnum && !m.Always || t == ir.KindTimestamp)
+}
+
+// nullMeans is what null stands for in a member's place, "" for no member.
+func (c *codec) nullMeans(m *ir.FieldLayout) string {
+	if m.Nested != nil || m.Hook != "" {
+		return ""
+	}
+	switch kind := memberType(m).Kind; {
+	case kind == ir.KindValue, kind == ir.KindNullValue:
+		return "NullValue"
+	case c.strict() && m.Required && m.MinItems == 0 && (kind == ir.KindList || kind == ir.KindMap):
+		return "NullEmpty"
+	}
+	return ""
+}
+
+// recurs reports whether a message can hold another one of its layout.
+func (c *codec) recurs(l *ir.Layout) bool {
+	met := map[*ir.Layout]bool{}
+	var reaches func(from *ir.Layout) bool
+	reaches = func(from *ir.Layout) bool {
+		for _, m := range from.Fields {
+			inner := m.Nested
+			if inner == nil {
+				inner = c.layout(m, elemOf(memberType(m)))
+			}
+			if inner == l {
+				return true
+			}
+			if inner != nil && !met[inner] {
+				met[inner] = true
+				if reaches(inner) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	return reaches(l)
 }
 
 // raw is a string constant, in backquotes where that reads better.
@@ -216,9 +529,6 @@ func raw(s string) jen.Code {
 	}
 	return jen.Lit(s)
 }
-
-// prefix is `,"name":` as a constant.
-func prefix(name string) jen.Code { return raw(string(wire.AppendKey(nil, name))) }
 
 // unions returns the oneofs of a layout, in order of their first member.
 func unions(l *ir.Layout) []*ir.Field {
@@ -238,3 +548,11 @@ func openUnion(l *ir.Layout) *ir.Field {
 	}
 	return nil
 }
+
+// oneLine is a block of one statement on the line of what precedes it.
+func oneLine(statement jen.Code) jen.Code {
+	return jen.Custom(jen.Options{Open: "{ ", Close: " }"}, statement)
+}
+
+// jsonReader is the parameter of a function that reads JSON.
+func jsonReader() jen.Code { return jen.Id("r").Op("*").Qual(wirePath, "Reader") }

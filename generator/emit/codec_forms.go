@@ -13,19 +13,19 @@ const legacyPath = runtimePath + "/legacy"
 type hookForm int
 
 const (
-	hookValue   hookForm = iota + 1 // HasX(v), AppendX(b, v) and ReadX(r) of the field's own type
-	hookPair                        // HasX(v, w), AppendX(b, v, w) and ReadX(r) of two strings
-	hookType                        // a whole type
-	hookGroup                       // several members and one field
-	hookRewrite                     // X(r) returns the member's value in the shape that the plain codec reads
+	hookValue   hookForm = iota + 1 // a wire.Hook of the field's own type
+	hookPair                        // a wire.Pair
+	hookType                        // AppendX, AppendUnknownX and ReadX of a whole type
+	hookGroup                       // AppendX and the type X, for several members and one field
+	hookRewrite                     // a wire.Rewrite
 	hookDerived                     // X of the state of a status
 )
 
-// hooks are the hooks that emission can call. absent: AbsentX() is what a missing member reads as. writes: a rewriting
-// hook also has WriteX. proto: it has PutX and TakeX for protobuf.
+// hooks are the hooks that emission can name. absent: it says what a missing member is read as. proto: it has PutX and
+// TakeX for protobuf.
 var hooks = map[string]struct {
-	form                  hookForm
-	absent, writes, proto bool
+	form          hookForm
+	absent, proto bool
 }{
 	"Blocking":       {form: hookValue, absent: true},
 	"Schemes":        {form: hookValue, proto: true},
@@ -42,11 +42,11 @@ var hooks = map[string]struct {
 	"TypedPart":      {form: hookType},
 	"Interfaces":     {form: hookGroup, proto: true},
 	"SplitFlows":     {form: hookRewrite},
-	"Authentication": {form: hookRewrite, writes: true},
+	"Authentication": {form: hookRewrite},
 	"Final":          {form: hookDerived, proto: true},
 }
 
-// hook is a function of the hooks' package.
+// hook is a name of the hooks' package.
 func hook(name string) *jen.Statement { return jen.Qual(legacyPath, name) }
 
 // groupOf is the first member of a group in l, nil if it has none.
@@ -81,100 +81,6 @@ func interfaces(hub *bound, w *ir.Wire) jen.Code {
 		Add(list("interfacesFrom", rt("Interface"), ptr(hub.Interface), newOf(hub.Interface, from)))
 }
 
-// appendBare prints the function that writes a message as its only field.
-func (c *codec) appendBare(l *ir.Layout) jen.Code {
-	m := l.Fields[0]
-	a := c.appender(m, m.Field.Type)
-	call := a.call(jen.Id("b"), jen.Id("x").Dot(m.Field.Go))
-	if a.fails {
-		return c.appendFunc(l, jen.Return(call))
-	}
-	return c.appendFunc(l, jen.Return(call, jen.Nil()))
-}
-
-// readBare prints the function that reads a message from the value of its only field.
-func (c *codec) readBare(l *ir.Layout) jen.Code {
-	m := l.Fields[0]
-	return c.readFunc(l, jen.Id("x").Dot(m.Field.Go).Op("=").Add(c.readMember(m)))
-}
-
-// appendTagged prints the function that writes a union as its case is written.
-func (c *codec) appendTagged(l *ir.Layout) jen.Code {
-	f := l.Fields[0].Field
-	var cases, names, can []jen.Code
-	for _, m := range l.Fields {
-		if m.Absent {
-			continue
-		}
-		names = append(names, jen.Lit(m.Name))
-		can = append(can, ptr(m.Case.Type.Type))
-		write := jen.Id(c.fn("append", c.layout(m, m.Case.Type))).Call(jen.Id("b"), jen.Id("c"))
-		cases = append(cases, jen.Case(ptr(m.Case.Type.Type)).Block(jen.Return(write)))
-	}
-	tagged := hook("Tagged").Call(jen.Id("c").Dot("Value"), jen.Lit(l.Tag), jen.Id("c").Dot("Name"))
-	unknown := jen.Qual(wirePath, "AppendValue").Call(jen.Id("b"), jen.Id("c").Dot("Value"))
-	cases = append(cases, jen.Case(jen.Op("*").Id(f.Union.Unknown)).Block(jen.If(tagged).Block(jen.Return(unknown))))
-	code := jen.Add(c.appendFunc(l,
-		jen.Switch(jen.Id("c").Op(":=").Id("x").Dot(f.Go).Assert(jen.Type())).Block(cases...),
-		jen.Return(jen.Id("b"), jen.Qual(wirePath, "NoCase").Call(names...)),
-	))
-	if !c.inMap(l) {
-		return code
-	}
-	return code.Line().Func().Id(c.fn("writable", l)).Params(jen.Id("x").Add(ptr(l.Type))).Bool().Block(
-		jen.If(isNil(jen.Id("x"))).Block(jen.Return(jen.False())),
-		jen.Switch(jen.Id("c").Op(":=").Id("x").Dot(f.Go).Assert(jen.Type())).Block(
-			jen.Case(can...).Block(jen.Return(jen.True())),
-			jen.Case(jen.Op("*").Id(f.Union.Unknown)).Block(jen.Return(tagged)),
-		),
-		jen.Return(jen.False()),
-	).Line()
-}
-
-// inMap reports whether a map has values of this layout.
-func (c *codec) inMap(l *ir.Layout) bool {
-	for _, outer := range c.wire.Layouts {
-		for _, m := range outer.Fields {
-			if m.Field == nil {
-				continue
-			}
-			if t := memberType(m); t.Kind == ir.KindMap && t.Elem.Kind == ir.KindMessage && c.layout(m, *t.Elem) == l {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// readTagged prints the function that reads a union by its tag, or by its shape where there is none (T38).
-func (c *codec) readTagged(l *ir.Layout) jen.Code {
-	f, table := l.Fields[0].Field, c.fn("choices", l)
-	var choices, cases []jen.Code
-	for _, m := range l.Fields {
-		if m.Absent {
-			continue
-		}
-		choice := members()
-		if m.TagValue != "" {
-			choice.set("Tag", jen.Lit(m.TagValue))
-		}
-		if len(m.Shape) > 0 {
-			choice.set("Shape", stringsOf(m.Shape))
-		}
-		cases = append(cases, jen.Case(jen.Lit(len(choices))).Block(jen.Id("x").Dot(f.Go).Op("=").Add(c.readMember(m))))
-		choices = append(choices, jen.Values(*choice...))
-	}
-	cases = append(cases, jen.Default().Block(
-		jen.Id("x").Dot(f.Go).Op("=").Add(unknownCase(f.Union, jen.Id("tag"), jen.Id("r").Dot("Value").Call())),
-	))
-	code := jen.Var().Id(table).Op("=").Index().Add(hook("Case")).Values(choices...).Line().Line()
-	args := append([]jen.Code{jen.Id("r"), jen.Id(table), jen.Lit(l.Tag)}, lits(l.TagAliases)...)
-	return code.Add(c.readFunc(l,
-		jen.List(jen.Id("i"), jen.Id("tag")).Op(":=").Add(hook("FindCase")).Call(args...),
-		jen.Switch(jen.Id("i")).Block(cases...),
-	))
-}
-
 // ifCase is what is done with a part whose content is of a Go type.
 func ifCase(content *ir.Field, goType, do jen.Code) jen.Code {
 	is := jen.List(jen.Id("c"), jen.Id("ok")).Op(":=").Id("x").Dot(content.Go).Assert(goType)
@@ -187,15 +93,17 @@ func (c *codec) appendHooked(l *ir.Layout) jen.Code {
 	part := jen.Id("partOf").Call(jen.Id("x"))
 	var body []jen.Code
 	for _, m := range l.Fields {
-		own := jen.Id(c.fn("append", c.layout(m, m.Case.Type))).Call(jen.Id("b"), jen.Id("c"))
+		own := jen.Id(c.fn("codec", c.layout(m, m.Case.Type))).Dot("Append").Call(jen.Id("b"), jen.Id("c"))
 		body = append(body, ifCase(content, ptr(m.Case.Type.Type), jen.Return(own)))
 	}
 	unknown := hook("AppendUnknown"+l.Hook).Call(
 		jen.Id("b"), jen.Id("c").Dot("Name"), jen.Id("c").Dot("Value"), jen.Add(part).Dot("Metadata"))
-	return c.appendFunc(l, append(body,
+	body = append(body,
 		ifCase(content, jen.Op("*").Id(content.Union.Unknown), jen.Return(unknown)),
 		jen.Return(hook("Append"+l.Hook).Call(jen.Id("b"), part)),
-	)...)
+	)
+	params := jen.Params(jen.Id("b").Index().Byte(), jen.Id("x").Add(ptr(l.Type)))
+	return jen.Func().Id(c.fn("append", l)).Add(params).Params(jen.Index().Byte(), jen.Error()).Block(body...).Line()
 }
 
 // readHooked prints the function that takes a part from its hook. One of a kind that the hook does not know is read
@@ -209,10 +117,11 @@ func (c *codec) readHooked(l *ir.Layout) jen.Code {
 	part := jen.List(jen.Id("part"), jen.Id("name"), jen.Id("value"))
 	body = append(body, part.Op(":=").Add(hook("Read"+l.Hook)).Call(jen.Id("r")))
 	for _, m := range l.Fields {
-		again := reread(jen.Id("at"), jen.Id("value"), jen.Id("x").Dot(content.Go).Op("=").Add(c.readMember(m)))
+		again := jen.Id("x").Dot(content.Go).Op("=").Id(c.fn("codec", c.layout(m, m.Case.Type))).
+			Dot("Reread").Call(jen.Id("r"), jen.Id("at"), jen.Id("value"))
 		body = append(body, jen.If(jen.Id("name").Op("==").Lit(m.TagValue)).Block(again, jen.Return()))
 	}
-	return c.readFunc(l, append(body, setPart(c.hub)...)...)
+	return jen.Func().Id(c.fn("read", l)).Params(jsonReader(), jen.Id("x").Add(ptr(l.Type))).Block(append(body, setPart(c.hub)...)...).Line()
 }
 
 // setPart prints the taking over of a part from its hook.
@@ -226,15 +135,47 @@ func setPart(hub *bound) []jen.Code {
 	}
 }
 
-// setPair prints the reading of two fields by a hook. A member of its own counts before it.
-func setPair(m *ir.FieldLayout, read jen.Code) []jen.Code {
-	body := []jen.Code{jen.List(jen.Id("v"), jen.Id("w")).Op(":=").Add(read).Call(jen.Id("r"))}
-	for _, f := range []struct {
-		field *ir.Field
-		value string
-	}{{m.Field, "v"}, {m.With, "w"}} {
-		x := jen.Id("x").Dot(f.field.Go)
-		body = append(body, jen.If(jen.Add(x).Op("==").Lit("")).Block(jen.Add(x).Op("=").Id(f.value)))
+// groupVar and derivedVar name what members of groups, and derived ones, are read and written by.
+func (c *codec) groupVar() string { return "interfaces" + c.wire.Suffix }
+
+func (c *codec) derivedVar(m *ir.FieldLayout) string { return "derive" + m.Hook + c.wire.Suffix }
+
+// hookVars prints them.
+func (c *codec) hookVars() (code []jen.Code) {
+	derived := map[string]bool{}
+	for _, l := range c.wire.Layouts {
+		for _, m := range l.Fields {
+			switch form := hooks[m.Hook].form; {
+			case form == hookGroup && len(code) == 0:
+				code = append(code, c.groupOf(m), interfaces(c.hub, c.wire))
+			case form == hookDerived && !derived[m.Hook]:
+				derived[m.Hook] = true
+				defer func() { code = append(code, c.derive(m)) }()
+			}
+		}
 	}
-	return body
+	return code
+}
+
+// groupOf prints how the members of a card that say where it is called are one field.
+func (c *codec) groupOf(m *ir.FieldLayout) jen.Code {
+	list, group := jen.Index().Add(goType(*m.Field.Type.Elem)), hook(m.Hook)
+	write := hook("Append"+m.Hook).Call(jen.Id("b"), jen.Id("interfacesOf"+c.wire.Suffix).Call(jen.Id("list")), jen.Lit(m.Arg))
+	read := jen.Id("interfacesFrom" + c.wire.Suffix).Call(jen.Id("g").Dot("List").Call(jen.Lit(m.Arg)))
+	return jen.Var().Id(c.groupVar()).Op("=").Qual(wirePath, "Group").Types(list, group).Values(members(
+		"Append", jen.Func().Params(jen.Id("b").Index().Byte(), jen.Id("list").Add(list)).Index().Byte().Block(jen.Return(write)),
+		"Read", jen.Parens(jen.Op("*").Add(group)).Dot("Read"),
+		"Make", jen.Func().Params(jen.Id("g").Op("*").Add(group)).Add(list).Add(oneLine(jen.Return(read))),
+	).lines()...).Line()
+}
+
+// derive prints how a member follows from a status.
+func (c *codec) derive(m *ir.FieldLayout) jen.Code {
+	x := jen.Id("x").Add(goType(m.Field.Type))
+	value := hook(m.Hook).Call(jen.Id("statusState").Call(jen.Id("x")))
+	write := jen.Qual(wirePath, "AppendBool").Call(jen.Id("b"), value)
+	return jen.Var().Id(c.derivedVar(m)).Op("=").Qual(wirePath, "Hook").Types(goType(m.Field.Type)).Values(members(
+		"Has", jen.Func().Params(x).Bool().Add(oneLine(jen.Return(value))),
+		"Append", jen.Func().Params(jen.Id("b").Index().Byte(), x).Params(jen.Index().Byte(), jen.Error()).Add(oneLine(jen.Return(write, jen.Nil()))),
+	).lines()...).Line()
 }

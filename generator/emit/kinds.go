@@ -65,6 +65,14 @@ var scalars = map[ir.Kind]scalar{
 	ir.KindValue:     {inWire("Value"), zeroLength, "Value", true, protoScalar{"Value", delimitedType, true, true}},
 }
 
+// typeNames are the kinds in the runtime's tables.
+var typeNames = map[ir.Kind]string{
+	ir.KindString: "String", ir.KindBool: "Bool", ir.KindInt32: "Int32", ir.KindInt64: "Int64", ir.KindUint32: "Uint32",
+	ir.KindUint64: "Uint64", ir.KindFloat: "Float", ir.KindDouble: "Double", ir.KindBytes: "Bytes", ir.KindTimestamp: "Timestamp",
+	ir.KindDuration: "Duration", ir.KindStruct: "Struct", ir.KindEmpty: "Empty", ir.KindValue: "Value", ir.KindListValue: "ListValue",
+	ir.KindNullValue: "Null", ir.KindFieldMask: "FieldMask", ir.KindEnum: "Enum", ir.KindMessage: "Message", ir.KindAny: "Any",
+}
+
 // inWire is a type of runtime/wire; what follows are other types of kinds.
 func inWire(name string) func() *jen.Statement {
 	return func() *jen.Statement { return jen.Qual(wirePath, name) }

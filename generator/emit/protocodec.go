@@ -39,7 +39,9 @@ func ProtoCodec(p *ir.Protocol, w *ir.Wire, paths Paths) (output.File, error) {
 	for _, l := range w.Layouts {
 		addAll(f, c.functions(l)...)
 	}
-	addAll(f, c.groups(c.hub)...)
+	if slices.ContainsFunc(w.Layouts, func(l *ir.Layout) bool { return groupOf(l) != nil }) {
+		addAll(f, interfaces(c.hub, w))
+	}
 	return render(f, pkgFile(paths.Protocol, w.File+".gen.go"))
 }
 

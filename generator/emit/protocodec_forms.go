@@ -60,3 +60,16 @@ func (c *protoCodec) readByHook(m *ir.FieldLayout) jen.Code {
 	}
 	return of(delimitedType, jen.Add(x).Op("=").Add(take).Call(jen.Id("r"), x))
 }
+
+// setPair prints the reading of two fields by a hook. A member of its own counts before it.
+func setPair(m *ir.FieldLayout, read jen.Code) []jen.Code {
+	body := []jen.Code{jen.List(jen.Id("v"), jen.Id("w")).Op(":=").Add(read).Call(jen.Id("r"))}
+	for _, f := range []struct {
+		field *ir.Field
+		value string
+	}{{m.Field, "v"}, {m.With, "w"}} {
+		x := jen.Id("x").Dot(f.field.Go)
+		body = append(body, jen.If(jen.Add(x).Op("==").Lit("")).Block(jen.Add(x).Op("=").Id(f.value)))
+	}
+	return body
+}

@@ -124,7 +124,7 @@ func unexported(name string) string { return strings.ToLower(name[:1]) + name[1:
 
 // readCard is the function that reads a card as w has it.
 func (b *bound) readCard(w *ir.Wire) *jen.Statement {
-	return rt("ReadCard").Call(jen.Id(readFunc(w, b.AgentCard)), jen.Id(asCard))
+	return rt("ReadCard").Call(readFunc(w, b.AgentCard), jen.Id(asCard))
 }
 
 // Functions that show a message to the runtime.
@@ -146,38 +146,28 @@ func servedFunc(v *ir.Version) string { return "servedVersion" + versionSuffix(v
 
 func versionSuffix(v *ir.Version) string { return strings.TrimSuffix(jsonWire(v).Suffix, "JSON") }
 
-func readFunc(w *ir.Wire, t *ir.Type) string { return "read" + t.Go + w.Suffix }
+// appendFunc is the function that writes a message on a wire.
+func appendFunc(w *ir.Wire, t *ir.Type) *jen.Statement { return codecFunc(w, t.Go, "append", "Append") }
 
-func appendFunc(w *ir.Wire, t *ir.Type) string { return "append" + t.Go + w.Suffix }
+// readFunc is the function that reads a message on a wire: a whole document where the encoding is protobuf.
+func readFunc(w *ir.Wire, t *ir.Type) *jen.Statement { return codecFunc(w, t.Go, "decode", "Read") }
 
-// appendFn is the function that writes a message of the version.
-func (t *versionTable) appendFn(typ *ir.Type) *jen.Statement {
-	if t.newest {
-		return jen.Qual(wirePath, "AppendMessage").Types(ptr(typ))
-	}
-	return jen.Id(appendFunc(t.wire, typ))
-}
-
-// readFn is the function that reads a message of the version: a whole document where the encoding is protobuf.
-func (t *versionTable) readFn(typ *ir.Type) *jen.Statement {
-	return jen.Id(readerOf(t.wire) + typ.Go + t.wire.Suffix)
-}
-
-// readerOf begins the names of the functions that read messages on a wire.
-func readerOf(w *ir.Wire) string {
+// codecFunc is a function of a codec: protobuf has it by itself, JSON as a method.
+func codecFunc(w *ir.Wire, name, verb, method string) *jen.Statement {
 	if w.Encoding == ir.Proto {
-		return "decode"
+		return jen.Id(verb + name + w.Suffix)
 	}
-	return "read"
+	return jen.Id("codec" + name + w.Suffix).Dot(method)
 }
 
-// requestFn is a function of an operation's request, which may have another layout than the first one of its type.
-func (t *versionTable) requestFn(verb string, op *ir.Operation) *jen.Statement {
-	name := verb + op.Request.Type.Go + t.wire.Suffix
+// requestFunc is a function of the codec of an operation's request, which may have another layout than the first one of
+// its type.
+func (t *versionTable) requestFunc(op *ir.Operation, verb, method string) *jen.Statement {
+	w := *t.wire
 	if op.RequestAs != nil {
-		name += op.RequestAs.Variant
+		w.Suffix += op.RequestAs.Variant
 	}
-	return jen.Id(name)
+	return codecFunc(&w, op.Request.Type.Go, verb, method)
 }
 
 // helper is the function of the runtime that makes a row's function of a codec: protobuf has its own.
@@ -226,7 +216,7 @@ func (t *versionTable) versionFunc() jen.Code {
 	version := members(
 		"Name", jen.Lit(t.v.Name),
 		"Table", t.table(operations),
-		"AppendCard", rt("AppendCard").Call(t.appendFn(t.AgentCard)),
+		"AppendCard", rt("AppendCard").Call(appendFunc(t.wire, t.AgentCard)),
 	)
 	if t.several {
 		version.set("ReadCard", t.readCard(t.wire))

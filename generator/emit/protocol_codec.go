@@ -21,10 +21,10 @@ func (t *versionTable) appendSendResult() jen.Code {
 // appendUnion prints the function that wraps the value behind v in a message that is nothing but a union, and appends that.
 func (t *versionTable) appendUnion(name string, param jen.Code, payload string, outer *ir.Type, what string) jen.Code {
 	f := t.Fields[payload]
-	x := newOf(outer, members(f.Go, jen.Id("payload")))
-	write := jen.Id(appendFunc(t.wire, outer)).Call(jen.Id("dst"), x)
-	if t.newest { // not through a function value, for which x would need memory of its own
-		write = jen.Parens(x).Dot("AppendJSON").Call(jen.Id("dst"))
+	write := appendFunc(t.wire, outer).Call(jen.Id("dst"), newOf(outer, members(f.Go, jen.Id("payload"))))
+	if t.wire.Encoding != ir.Proto {
+		write = jen.Qual(wirePath, "AppendCase").Call(
+			jen.Id("dst"), jen.Op("&").Id("codec"+outer.Go+t.wire.Suffix), jen.Op("&").Id(unionVar(f.Union)), jen.Id("payload"))
 	}
 	return jen.Func().Id(name+t.wire.Suffix).Params(jen.Id("dst").Index().Byte(), jen.Id("v").Add(param)).Params(jen.Index().Byte(), jen.Error()).Block(
 		jen.If(jen.List(jen.Id("payload"), jen.Id("ok")).Op(":=").Add(rt("Generated").Call(jen.Id("v"))).Assert(jen.Id(f.Union.Go)), jen.Id("ok")).Block(
@@ -76,7 +76,7 @@ func (t *versionTable) decode(typ *ir.Type) jen.Code {
 	if t.wire.Encoding == ir.Proto {
 		decode = rt("DecodeProto")
 	}
-	return jen.List(jen.Id("x"), jen.Err()).Op(":=").Add(decode).Call(jen.Id("src"), t.readFn(typ))
+	return jen.List(jen.Id("x"), jen.Err()).Op(":=").Add(decode).Call(jen.Id("src"), readFunc(t.wire, typ))
 }
 
 // invalid is the error of a document that cannot be read, with the reason.
@@ -111,10 +111,7 @@ func (t *versionTable) appendRequest(op *ir.Operation) jen.Code {
 	if op.Request.Type == nil {
 		return t.appendNothing(false)
 	}
-	if op.RequestAs != nil {
-		return rt("AppendOf").Call(t.requestFn("append", op))
-	}
-	return rt("AppendOf").Call(t.appendFn(op.Request.Type))
+	return rt("AppendOf").Call(t.requestFunc(op, "append", "Append"))
 }
 
 // appendResult is the Append function of a row.
@@ -125,11 +122,11 @@ func (t *versionTable) appendResult(op *ir.Operation) jen.Code {
 	case op.Role == ir.RoleSend:
 		return jen.Id("encodeResult" + t.wire.Suffix)
 	case t.plainCard(op):
-		return rt("AppendOf").Call(jen.Id(appendFunc(jsonWire(t.v), t.AgentCard)))
+		return rt("AppendOf").Call(appendFunc(jsonWire(t.v), t.AgentCard))
 	case op.Response.Type == t.StreamItem && op.Role != ir.RoleOther:
 		return rt("AppendItem").Call(jen.Id("encodeEvent" + t.wire.Suffix))
 	default:
-		return rt("AppendOf").Call(t.appendFn(op.Response.Type))
+		return rt("AppendOf").Call(appendFunc(t.wire, op.Response.Type))
 	}
 }
 
@@ -143,11 +140,11 @@ func (t *versionTable) readResult(op *ir.Operation) jen.Code {
 	case op.Response.Type == t.StreamItem:
 		return rt("ReadItem").Call(jen.Id("parseEvent" + t.wire.Suffix))
 	case t.plainCard(op):
-		return rt("ReadTypedCard").Call(t.readFn(t.AgentCard), jen.Id(readFunc(jsonWire(t.v), t.AgentCard)))
+		return rt("ReadTypedCard").Call(readFunc(t.wire, t.AgentCard), readFunc(jsonWire(t.v), t.AgentCard))
 	case op.Response.Type == t.Task:
-		return t.helper("ReadTask", "ProtoTask").Call(t.readFn(t.Task), jen.Id(asTask))
+		return t.helper("ReadTask", "ProtoTask").Call(readFunc(t.wire, t.Task), jen.Id(asTask))
 	default:
-		return t.helper("ReadOf", "ProtoOf").Call(t.readFn(op.Response.Type))
+		return t.helper("ReadOf", "ProtoOf").Call(readFunc(t.wire, op.Response.Type))
 	}
 }
 
@@ -164,10 +161,10 @@ func (t *versionTable) decodeRequest(op *ir.Operation) jen.Code {
 	case op.Request.Type == nil:
 		return rt("ReadNothing")
 	case name == "":
-		return t.helper("ParamsOf", "ProtoOf").Call(t.requestFn(readerOf(t.wire), op))
+		return t.helper("ParamsOf", "ProtoOf").Call(t.requestFunc(op, "decode", "Read"))
 	}
 	return t.helper("RequestOf", "ProtoRequest").
-		Call(append([]jen.Code{t.requestFn(readerOf(t.wire), op), jen.Id(name)}, t.guards(op)...)...)
+		Call(append([]jen.Code{t.requestFunc(op, "decode", "Read"), jen.Id(name)}, t.guards(op)...)...)
 }
 
 // guards are the checks of requests that the neutral form cannot express: a missing message, a filter by an unknown state.

@@ -34,7 +34,9 @@ func anyFuncs(p *ir.Protocol) jen.Code {
 		jen.Return(jen.Nil()),
 	).Line().Line()
 	s.Func().Id("appendAny").Params(jen.Id("b").Index().Byte(), x).Params(jen.Index().Byte(), jen.Error()).Block(
-		jen.Return(jen.Qual(protoPath, "AppendAny").Call(jen.Id("b"), jen.Id("x"), jen.Id("messageNamed")))).Line()
+		jen.Return(jen.Qual(protoPath, "AppendAny").Call(jen.Id("b"), jen.Id("x"), jen.Id("messageNamed")))).Line().Line()
+	s.Var().Id("anyHook").Op("=").Qual(wirePath, "Hook").Types(anyType()).Values(*members(
+		"Append", jen.Id("appendAny"), "Read", jen.Qual(protoPath, "ReadAny"))...).Line()
 	if newestProto(p) == nil {
 		return s
 	}
@@ -82,7 +84,7 @@ var encodingNames = map[ir.Encoding]string{ir.Proto: "EncodingProto", ir.ProtoJS
 func (t *versionTable) appendAny() jen.Code {
 	otherwise := jen.List(jen.Id("dst"), t.unexpected())
 	return encoder(t.switchMessage(rt("Generated").Call(jen.Id("v")), otherwise, func(typ *ir.Type) jen.Code {
-		return jen.Return(jen.Id(appendFunc(t.wire, typ)).Call(jen.Id("dst"), jen.Id("v")))
+		return jen.Return(appendFunc(t.wire, typ).Call(jen.Id("dst"), jen.Id("v")))
 	}))
 }
 
@@ -91,14 +93,14 @@ func (t *versionTable) readAny() jen.Code {
 	var body []jen.Code
 	if t.wire.Encoding == ir.Proto {
 		body = append(body, t.switchMessage(jen.Id("v"), t.unexpected(), func(typ *ir.Type) jen.Code {
-			return jen.Return(t.readFn(typ).Call(jen.Id("src"), jen.Id("v")))
+			return jen.Return(readFunc(t.wire, typ).Call(jen.Id("src"), jen.Id("v")))
 		}))
 	} else {
 		body = append(body,
 			jen.Var().Id("r").Qual(wirePath, "Reader"),
 			jen.Id("r").Dot("Reset").Call(jen.Id("src")),
 			t.switchMessage(jen.Id("v"), t.unexpected(), func(typ *ir.Type) jen.Code {
-				return t.readFn(typ).Call(jen.Op("&").Id("r"), jen.Id("v"))
+				return readFunc(t.wire, typ).Call(jen.Op("&").Id("r"), jen.Id("v"))
 			}),
 			jen.Return(jen.Id("r").Dot("Done").Call()),
 		)

@@ -120,6 +120,7 @@ func unionTypes(p *ir.Protocol, paths Paths) *jen.File {
 		for _, field := range t.Fields {
 			if field.Union != nil {
 				f.Add(unionType(field.Union))
+				f.Add(unionTable(field.Union))
 			}
 		}
 	}
@@ -144,6 +145,58 @@ func unionType(u *ir.Union) jen.Code {
 		s.Func().Params(receiver).Id(u.Marker).Params().Block().Line()
 	}
 	return s.Func().Params(jen.Op("*").Id(u.Unknown)).Id(u.Marker).Params().Block().Line()
+}
+
+// unionVar names how a union is taken apart and made.
+func unionVar(u *ir.Union) string { return "union" + u.Go }
+
+// unionTable prints it: for codecs, the cases are numbers and their values of a few Go types.
+func unionTable(u *ir.Union) jen.Code {
+	number, text, value := jen.Id("number"), jen.Id("text"), jen.Id("value")
+	var apart, again []jen.Code
+	for i, one := range u.Cases {
+		typ := jen.Id(one.Go)
+		if one.Direct {
+			typ = jen.Op("*").Id(one.Go)
+		}
+		isText, rest, made := caseMember(one)
+		what := jen.Return(jen.Lit(i+1), jen.Lit(""), rest)
+		if isText {
+			what = jen.Return(jen.Lit(i+1), rest, jen.Nil())
+		}
+		apart = append(apart, jen.Case(typ).Block(what))
+		again = append(again, jen.Case(jen.Lit(i+1)).Block(jen.Return(made)))
+	}
+	v := jen.Id("v")
+	apart = append(apart, jen.Case(jen.Op("*").Id(u.Unknown)).Block(
+		jen.Return(jen.Qual(wirePath, "UnknownCase"), v.Clone().Dot("Name"), v.Clone().Dot("Value"))))
+	unknown := unknownCase(u, text, jen.Id("raw"))
+	return jen.Var().Id(unionVar(u)).Op("=").Qual(wirePath, "Union").Types(jen.Id(u.Go)).Values(members(
+		"Case", jen.Func().Params(jen.Id("x").Id(u.Go)).Params(number.Clone().Int(), text.Clone().String(), value.Clone().Any()).Block(
+			jen.Switch(v.Clone().Op(":=").Id("x").Assert(jen.Type())).Block(apart...), jen.Return(jen.Lit(0), jen.Lit(""), jen.Nil())),
+		"Make", jen.Func().Params(number.Clone().Int(), text.Clone().String(), jen.Id("raw").Index().Byte(), jen.Id("pointer").Any()).Id(u.Go).Block(
+			jen.Switch(number).Block(again...), jen.Return(unknown)),
+	).lines()...).Line()
+}
+
+// caseMember says whether case v of union x is text, what its value is, and how it is made again.
+func caseMember(one *ir.Case) (text bool, value, made jen.Code) {
+	v, typ := jen.Id("v"), jen.Id(one.Go)
+	pointed := func(t jen.Code) *jen.Statement { return jen.Id("pointer").Assert(jen.Op("*").Add(t)) }
+	kind := one.Type.Kind
+	switch {
+	case one.Direct:
+		return false, v, pointed(jen.Id(one.Go))
+	case kind == ir.KindMessage:
+		return false, v.Clone().Dot("Value"), typ.Values(*members("Value", jen.Id("pointer").Assert(goType(one.Type)))...)
+	case kind == ir.KindAny:
+		return false, jen.Op("&").Add(v).Dot("Value"), typ.Values(*members("Value", jen.Op("*").Add(pointed(goType(one.Type))))...)
+	case kind == ir.KindString, kind == ir.KindEnum:
+		return true, jen.String().Call(v), typ.Call(jen.Id("text"))
+	case scalars[kind].zero == zeroLength && kind != ir.KindFieldMask:
+		return false, jen.Id("x"), typ.Call(jen.Id("raw")) // not v, which would be put into memory of its own
+	}
+	return false, jen.New(scalars[kind].goType().Call(v)), typ.Call(jen.Op("*").Add(pointed(scalars[kind].goType())))
 }
 
 // unionDoc says which types the union takes.

@@ -3,402 +3,112 @@
 package a2awires
 
 import (
+	"unsafe"
+
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/legacy"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
-func appendAPIKeySecuritySchemeV01JSON(b []byte, x *APIKeySecurityScheme) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	b = append(b, `,"type":"apiKey"`...)
-	return wire.EndObject(b, start), nil
-}
+var codecAPIKeySecuritySchemeV01JSON = wire.Codec[APIKeySecurityScheme]{Consts: `,"type":"apiKey"`}
 
-var fieldsAPIKeySecuritySchemeV01JSON = wire.Fields[*APIKeySecurityScheme]{}
+var codecAgentCapabilitiesV01JSON = wire.Codec[AgentCapabilities]{Fields: []wire.Field{
+	{Name: "streaming", At: unsafe.Offsetof(AgentCapabilities{}.Streaming), Type: wire.TypeBool, Shape: wire.Pointer},
+	{Name: "pushNotifications", At: unsafe.Offsetof(AgentCapabilities{}.PushNotifications), Type: wire.TypeBool, Shape: wire.Pointer},
+}}
 
-func readAPIKeySecuritySchemeV01JSON(r *wire.Reader, x *APIKeySecurityScheme) {
-	fieldsAPIKeySecuritySchemeV01JSON.Read(r, x)
-}
+var codecAgentCardV01JSON = wire.Codec[AgentCard]{Group: &interfacesV01JSON, Fields: []wire.Field{
+	{Name: "name", At: unsafe.Offsetof(AgentCard{}.Name), Flags: wire.Required},
+	{Name: "description", At: unsafe.Offsetof(AgentCard{}.Description)},
+	{Name: "url", At: unsafe.Offsetof(AgentCard{}.SupportedInterfaces), Type: wire.TypeGroup},
+	{Name: "provider", At: unsafe.Offsetof(AgentCard{}.Provider), Type: wire.TypeMessage, Of: &codecAgentProviderV01JSON},
+	{Name: "version", At: unsafe.Offsetof(AgentCard{}.Version), Flags: wire.MustWrite},
+	{Name: "documentationUrl", At: unsafe.Offsetof(AgentCard{}.DocumentationURL), Shape: wire.Pointer},
+	{Name: "capabilities", At: unsafe.Offsetof(AgentCard{}.Capabilities), Type: wire.TypeMessage, Of: &codecAgentCapabilitiesV01JSON, Flags: wire.MustWrite},
+	{Name: "authentication", At: unsafe.Offsetof(AgentCard{}.SecuritySchemes), Type: wire.TypeMessage, Of: &codecSecuritySchemeV01JSON, Shape: wire.Mapped, Container: wire.Map[*SecurityScheme]{}, Rewrite: &legacy.Authentication},
+	{Name: "defaultInputModes", At: unsafe.Offsetof(AgentCard{}.DefaultInputModes), Type: wire.TypeHook, Hook: &legacy.DefaultModes, Flags: wire.Fallback},
+	{Name: "defaultOutputModes", At: unsafe.Offsetof(AgentCard{}.DefaultOutputModes), Type: wire.TypeHook, Hook: &legacy.DefaultModes, Flags: wire.Fallback},
+	{Name: "skills", At: unsafe.Offsetof(AgentCard{}.Skills), Type: wire.TypeMessage, Of: &codecAgentSkillV01JSON, Shape: wire.Listed, Flags: wire.MustWrite},
+}}
 
-func appendAgentCapabilitiesV01JSON(b []byte, x *AgentCapabilities) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	b = wire.AppendSet(b, `,"streaming":`, x.Streaming, wire.AppendBool)
-	b = wire.AppendSet(b, `,"pushNotifications":`, x.PushNotifications, wire.AppendBool)
-	return wire.EndObject(b, start), nil
-}
+var codecAgentProviderV01JSON = wire.Codec[AgentProvider]{Fields: []wire.Field{
+	{Name: "organization", At: unsafe.Offsetof(AgentProvider{}.Organization), Flags: wire.MustWrite},
+	{Name: "url", At: unsafe.Offsetof(AgentProvider{}.URL)},
+}}
 
-var fieldsAgentCapabilitiesV01JSON = wire.Fields[*AgentCapabilities]{
-	{Name: "streaming", Read: func(r *wire.Reader, x *AgentCapabilities) { x.Streaming = new(r.Bool()) }},
-	{Name: "pushNotifications", Read: func(r *wire.Reader, x *AgentCapabilities) { x.PushNotifications = new(r.Bool()) }},
-}
+var codecAgentSkillV01JSON = wire.Codec[AgentSkill]{Fields: []wire.Field{
+	{Name: "id", At: unsafe.Offsetof(AgentSkill{}.ID), Flags: wire.MustWrite},
+	{Name: "name", At: unsafe.Offsetof(AgentSkill{}.Name), Flags: wire.MustWrite},
+	{Name: "description", At: unsafe.Offsetof(AgentSkill{}.Description)},
+	{Name: "tags", At: unsafe.Offsetof(AgentSkill{}.Tags), Shape: wire.Listed},
+	{Name: "examples", At: unsafe.Offsetof(AgentSkill{}.Examples), Shape: wire.Listed},
+	{Name: "inputModes", At: unsafe.Offsetof(AgentSkill{}.InputModes), Type: wire.TypeHook, Hook: &legacy.Modes},
+	{Name: "outputModes", At: unsafe.Offsetof(AgentSkill{}.OutputModes), Type: wire.TypeHook, Hook: &legacy.Modes},
+}}
 
-func readAgentCapabilitiesV01JSON(r *wire.Reader, x *AgentCapabilities) {
-	fieldsAgentCapabilitiesV01JSON.Read(r, x)
-}
+var codecArtifactV01JSON = wire.Codec[Artifact]{Fields: []wire.Field{
+	{Name: "name", At: unsafe.Offsetof(Artifact{}.Name)},
+	{Name: "description", At: unsafe.Offsetof(Artifact{}.Description)},
+	{Name: "parts", At: unsafe.Offsetof(Artifact{}.Parts), Type: wire.TypeMessage, Of: &codecPartV01JSON, Shape: wire.Listed, Least: 1, Flags: wire.Required},
+	{Name: "index", At: unsafe.Offsetof(Artifact{}.ArtifactID), Type: wire.TypeHook, Hook: &legacy.Index, Flags: wire.Fallback},
+	{Name: "metadata", At: unsafe.Offsetof(Artifact{}.Metadata), Type: wire.TypeStruct},
+}}
 
-func appendAgentCardV01JSON(b []byte, x *AgentCard) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = wire.AppendString(append(b, `,"name":`...), x.Name)
-	b = wire.AppendText(b, `,"description":`, x.Description)
-	b = legacy.AppendInterfaces(b, interfacesOfV01JSON(x.SupportedInterfaces), "0.1")
-	b, err = wire.AppendMember(b, err, `,"provider":`, x.Provider != nil, x.Provider, appendAgentProviderV01JSON)
-	b = wire.AppendString(append(b, `,"version":`...), x.Version)
-	b = wire.AppendSet(b, `,"documentationUrl":`, x.DocumentationURL, wire.AppendString)
-	b, err = wire.AppendRequired(b, err, `,"capabilities":`, x.Capabilities, appendAgentCapabilitiesV01JSON)
-	b, err = wire.AppendNonEmpty(b, err, `,"authentication":`, legacy.Only(x.SecuritySchemes, writableSecuritySchemeV01JSON), legacy.WriteAuthentication(appendSecuritySchemeV01JSON))
-	b, err = wire.AppendMember(b, err, `,"defaultInputModes":`, legacy.HasDefaultModes(x.DefaultInputModes), x.DefaultInputModes, legacy.AppendDefaultModes)
-	b, err = wire.AppendMember(b, err, `,"defaultOutputModes":`, legacy.HasDefaultModes(x.DefaultOutputModes), x.DefaultOutputModes, legacy.AppendDefaultModes)
-	b, err = wire.AppendMemberList(b, err, `,"skills":`, true, x.Skills, appendAgentSkillV01JSON)
-	return wire.EndObject(b, start), err
-}
+var codecAuthenticationInfoV01JSON = wire.Codec[AuthenticationInfo]{Fields: []wire.Field{
+	{Name: "schemes", At: unsafe.Offsetof(AuthenticationInfo{}.Scheme), Type: wire.TypeHook, Hook: &legacy.Schemes, Flags: wire.MustWrite},
+	{Name: "credentials", At: unsafe.Offsetof(AuthenticationInfo{}.Credentials)},
+}}
 
-func readAgentCardV01JSON(r *wire.Reader, x *AgentCard) {
-	var group legacy.Interfaces
-	fields := wire.Fields[*AgentCard]{
-		{Name: "name", Required: true, Read: func(r *wire.Reader, x *AgentCard) { x.Name = r.String() }},
-		{Name: "description", Read: func(r *wire.Reader, x *AgentCard) { x.Description = r.String() }},
-		{Name: "url", Read: func(r *wire.Reader, x *AgentCard) { group.Read(r, "url") }},
-		{Name: "provider", Read: func(r *wire.Reader, x *AgentCard) { x.Provider = wire.ReadNew(r, readAgentProviderV01JSON) }},
-		{Name: "version", Read: func(r *wire.Reader, x *AgentCard) { x.Version = r.String() }},
-		{Name: "documentationUrl", Read: func(r *wire.Reader, x *AgentCard) { x.DocumentationURL = new(r.String()) }},
-		{Name: "capabilities", Read: func(r *wire.Reader, x *AgentCard) { x.Capabilities = wire.ReadNew(r, readAgentCapabilitiesV01JSON) }},
-		{Name: "authentication", Read: func(r *wire.Reader, x *AgentCard) {
-			r.Reread(r.Offset(), legacy.ReadAuthentication(r), func(r *wire.Reader) { x.SecuritySchemes = wire.ReadMap(r, false, readSecuritySchemeV01JSON) })
-		}},
-		{Name: "defaultInputModes", Read: func(r *wire.Reader, x *AgentCard) { x.DefaultInputModes = legacy.ReadDefaultModes(r) }, Absent: func(x *AgentCard) { x.DefaultInputModes = legacy.AbsentDefaultModes() }},
-		{Name: "defaultOutputModes", Read: func(r *wire.Reader, x *AgentCard) { x.DefaultOutputModes = legacy.ReadDefaultModes(r) }, Absent: func(x *AgentCard) { x.DefaultOutputModes = legacy.AbsentDefaultModes() }},
-		{Name: "skills", Read: func(r *wire.Reader, x *AgentCard) { x.Skills = wire.ReadList(r, readAgentSkillV01JSON) }},
-	}
-	fields.Read(r, x)
-	x.SupportedInterfaces = interfacesFromV01JSON(group.List("0.1"))
-}
+var codecCancelTaskRequestV01JSON = wire.Codec[CancelTaskRequest]{Fields: []wire.Field{
+	{Name: "id", At: unsafe.Offsetof(CancelTaskRequest{}.ID), Flags: wire.Required},
+	{Name: "metadata", At: unsafe.Offsetof(CancelTaskRequest{}.Metadata), Type: wire.TypeStruct},
+}}
 
-func appendAgentProviderV01JSON(b []byte, x *AgentProvider) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	b = wire.AppendString(append(b, `,"organization":`...), x.Organization)
-	b = wire.AppendText(b, `,"url":`, x.URL)
-	return wire.EndObject(b, start), nil
-}
+var codecGetExtendedAgentCardRequestV01JSON = wire.Codec[GetExtendedAgentCardRequest]{}
 
-var fieldsAgentProviderV01JSON = wire.Fields[*AgentProvider]{
-	{Name: "organization", Read: func(r *wire.Reader, x *AgentProvider) { x.Organization = r.String() }},
-	{Name: "url", Read: func(r *wire.Reader, x *AgentProvider) { x.URL = r.String() }},
-}
+var codecGetTaskPushNotificationConfigRequestV01JSON = wire.Codec[GetTaskPushNotificationConfigRequest]{Fields: []wire.Field{
+	{Name: "id", At: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.TaskID), Flags: wire.Required},
+}}
 
-func readAgentProviderV01JSON(r *wire.Reader, x *AgentProvider) {
-	fieldsAgentProviderV01JSON.Read(r, x)
-}
+var codecGetTaskRequestV01JSON = wire.Codec[GetTaskRequest]{Fields: []wire.Field{
+	{Name: "id", At: unsafe.Offsetof(GetTaskRequest{}.ID), Flags: wire.Required},
+	{Name: "historyLength", At: unsafe.Offsetof(GetTaskRequest{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer},
+}}
 
-func appendAgentSkillV01JSON(b []byte, x *AgentSkill) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = wire.AppendString(append(b, `,"id":`...), x.ID)
-	b = wire.AppendString(append(b, `,"name":`...), x.Name)
-	b = wire.AppendText(b, `,"description":`, x.Description)
-	if len(x.Tags) > 0 {
-		b = wire.AppendPlainList(append(b, `,"tags":`...), x.Tags, wire.AppendString)
-	}
-	if len(x.Examples) > 0 {
-		b = wire.AppendPlainList(append(b, `,"examples":`...), x.Examples, wire.AppendString)
-	}
-	b, err = wire.AppendMember(b, err, `,"inputModes":`, legacy.HasModes(x.InputModes), x.InputModes, legacy.AppendModes)
-	b, err = wire.AppendMember(b, err, `,"outputModes":`, legacy.HasModes(x.OutputModes), x.OutputModes, legacy.AppendModes)
-	return wire.EndObject(b, start), err
-}
+var codecHTTPAuthSecuritySchemeV01JSON = wire.Codec[HTTPAuthSecurityScheme]{Consts: `,"type":"http"`, Fields: []wire.Field{
+	{Name: "scheme", At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.Scheme)},
+}}
 
-var fieldsAgentSkillV01JSON = wire.Fields[*AgentSkill]{
-	{Name: "id", Read: func(r *wire.Reader, x *AgentSkill) { x.ID = r.String() }},
-	{Name: "name", Read: func(r *wire.Reader, x *AgentSkill) { x.Name = r.String() }},
-	{Name: "description", Read: func(r *wire.Reader, x *AgentSkill) { x.Description = r.String() }},
-	{Name: "tags", Read: func(r *wire.Reader, x *AgentSkill) { x.Tags = r.Strings() }},
-	{Name: "examples", Read: func(r *wire.Reader, x *AgentSkill) { x.Examples = r.Strings() }},
-	{Name: "inputModes", Read: func(r *wire.Reader, x *AgentSkill) { x.InputModes = legacy.ReadModes(r) }},
-	{Name: "outputModes", Read: func(r *wire.Reader, x *AgentSkill) { x.OutputModes = legacy.ReadModes(r) }},
-}
+var codecMessageV01JSON = wire.Codec[Message]{Fields: []wire.Field{
+	{Name: "role", At: unsafe.Offsetof(Message{}.Role), Type: wire.TypeEnum, Enum: &codecRoleV01JSON, Default: string(RoleUser), Flags: wire.MustWrite},
+	{Name: "parts", At: unsafe.Offsetof(Message{}.Parts), Type: wire.TypeMessage, Of: &codecPartV01JSON, Shape: wire.Listed, Least: 1, Flags: wire.Required},
+	{Name: "metadata", At: unsafe.Offsetof(Message{}.Metadata), Type: wire.TypeStruct},
+}}
 
-func readAgentSkillV01JSON(r *wire.Reader, x *AgentSkill) { fieldsAgentSkillV01JSON.Read(r, x) }
+var codecMessageV01JSONAnsweredTask = wire.Codec[Message]{Fields: []wire.Field{
+	{Name: "id", At: unsafe.Offsetof(Message{}.TaskID), Flags: wire.Required},
+	{Name: "sessionId", At: unsafe.Offsetof(Message{}.ContextID)},
+	{Name: "status", Shape: wire.Nested, Of: &codecMessageV01JSONAnsweredStatus, Flags: wire.Required},
+}}
 
-func appendArtifactV01JSON(b []byte, x *Artifact) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = wire.AppendText(b, `,"name":`, x.Name)
-	b = wire.AppendText(b, `,"description":`, x.Description)
-	err = wire.NeedItems(err, len(x.Parts), 1, "parts")
-	b, err = wire.AppendMemberList(b, err, `,"parts":`, true, x.Parts, appendPartV01JSON)
-	b, err = wire.AppendMember(b, err, `,"index":`, legacy.HasIndex(x.ArtifactID), x.ArtifactID, legacy.AppendIndex)
-	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
-	return wire.EndObject(b, start), err
-}
+var codecMessageV01JSONAnsweredUpdate = wire.Codec[Message]{Consts: `,"final":true`, Fields: []wire.Field{
+	{Name: "id", At: unsafe.Offsetof(Message{}.TaskID), Flags: wire.Required},
+	{Name: "status", Shape: wire.Nested, Of: &codecMessageV01JSONAnsweredStatus, Flags: wire.Required},
+}}
 
-var fieldsArtifactV01JSON = wire.Fields[*Artifact]{
-	{Name: "name", Read: func(r *wire.Reader, x *Artifact) { x.Name = r.String() }},
-	{Name: "description", Read: func(r *wire.Reader, x *Artifact) { x.Description = r.String() }},
-	{Name: "parts", Required: true, Read: func(r *wire.Reader, x *Artifact) { x.Parts = wire.ReadSome(r, 1, readPartV01JSON) }},
-	{Name: "index", Read: func(r *wire.Reader, x *Artifact) { x.ArtifactID = legacy.ReadIndex(r) }, Absent: func(x *Artifact) { x.ArtifactID = legacy.AbsentIndex() }},
-	{Name: "metadata", Read: func(r *wire.Reader, x *Artifact) { x.Metadata = r.Struct() }},
-}
+var codecMessageV01JSONAnsweredStatus = wire.Codec[Message]{Consts: `,"state":"completed"`, Fields: []wire.Field{
+	{Name: "message", Shape: wire.Nested, Of: &codecMessageV01JSON, Flags: wire.Required},
+}}
 
-func readArtifactV01JSON(r *wire.Reader, x *Artifact) { fieldsArtifactV01JSON.Read(r, x) }
+var codecMutualTLSSecuritySchemeV01JSON = wire.Codec[MutualTLSSecurityScheme]{Consts: `,"type":"mutualTLS"`}
 
-func appendAuthenticationInfoV01JSON(b []byte, x *AuthenticationInfo) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b, err = wire.AppendRequired(b, err, `,"schemes":`, x.Scheme, legacy.AppendSchemes)
-	b = wire.AppendText(b, `,"credentials":`, x.Credentials)
-	return wire.EndObject(b, start), err
-}
+var codecOAuth2SecuritySchemeV01JSON = wire.Codec[OAuth2SecurityScheme]{Consts: `,"type":"oauth2"`}
 
-var fieldsAuthenticationInfoV01JSON = wire.Fields[*AuthenticationInfo]{
-	{Name: "schemes", Read: func(r *wire.Reader, x *AuthenticationInfo) { x.Scheme = legacy.ReadSchemes(r) }},
-	{Name: "credentials", Read: func(r *wire.Reader, x *AuthenticationInfo) { x.Credentials = r.String() }},
-}
+var codecOpenIDConnectSecuritySchemeV01JSON = wire.Codec[OpenIDConnectSecurityScheme]{Consts: `,"type":"openIdConnect"`}
 
-func readAuthenticationInfoV01JSON(r *wire.Reader, x *AuthenticationInfo) {
-	fieldsAuthenticationInfoV01JSON.Read(r, x)
-}
-
-func appendCancelTaskRequestV01JSON(b []byte, x *CancelTaskRequest) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = wire.AppendString(append(b, `,"id":`...), x.ID)
-	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
-	return wire.EndObject(b, start), err
-}
-
-var fieldsCancelTaskRequestV01JSON = wire.Fields[*CancelTaskRequest]{
-	{Name: "id", Required: true, Read: func(r *wire.Reader, x *CancelTaskRequest) { x.ID = r.String() }},
-	{Name: "metadata", Read: func(r *wire.Reader, x *CancelTaskRequest) { x.Metadata = r.Struct() }},
-}
-
-func readCancelTaskRequestV01JSON(r *wire.Reader, x *CancelTaskRequest) {
-	fieldsCancelTaskRequestV01JSON.Read(r, x)
-}
-
-func appendGetExtendedAgentCardRequestV01JSON(b []byte, x *GetExtendedAgentCardRequest) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	return wire.EndObject(b, start), nil
-}
-
-var fieldsGetExtendedAgentCardRequestV01JSON = wire.Fields[*GetExtendedAgentCardRequest]{}
-
-func readGetExtendedAgentCardRequestV01JSON(r *wire.Reader, x *GetExtendedAgentCardRequest) {
-	fieldsGetExtendedAgentCardRequestV01JSON.Read(r, x)
-}
-
-func appendGetTaskPushNotificationConfigRequestV01JSON(b []byte, x *GetTaskPushNotificationConfigRequest) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	b = wire.AppendString(append(b, `,"id":`...), x.TaskID)
-	return wire.EndObject(b, start), nil
-}
-
-var fieldsGetTaskPushNotificationConfigRequestV01JSON = wire.Fields[*GetTaskPushNotificationConfigRequest]{
-	{Name: "id", Required: true, Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.TaskID = r.String() }},
-}
-
-func readGetTaskPushNotificationConfigRequestV01JSON(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) {
-	fieldsGetTaskPushNotificationConfigRequestV01JSON.Read(r, x)
-}
-
-func appendGetTaskRequestV01JSON(b []byte, x *GetTaskRequest) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	b = wire.AppendString(append(b, `,"id":`...), x.ID)
-	b = wire.AppendSet(b, `,"historyLength":`, x.HistoryLength, wire.AppendInt32)
-	return wire.EndObject(b, start), nil
-}
-
-var fieldsGetTaskRequestV01JSON = wire.Fields[*GetTaskRequest]{
-	{Name: "id", Required: true, Read: func(r *wire.Reader, x *GetTaskRequest) { x.ID = r.String() }},
-	{Name: "historyLength", Read: func(r *wire.Reader, x *GetTaskRequest) { x.HistoryLength = new(r.Int32()) }},
-}
-
-func readGetTaskRequestV01JSON(r *wire.Reader, x *GetTaskRequest) {
-	fieldsGetTaskRequestV01JSON.Read(r, x)
-}
-
-func appendHTTPAuthSecuritySchemeV01JSON(b []byte, x *HTTPAuthSecurityScheme) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	b = append(b, `,"type":"http"`...)
-	b = wire.AppendText(b, `,"scheme":`, x.Scheme)
-	return wire.EndObject(b, start), nil
-}
-
-var fieldsHTTPAuthSecuritySchemeV01JSON = wire.Fields[*HTTPAuthSecurityScheme]{
-	{Name: "scheme", Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.Scheme = r.String() }},
-}
-
-func readHTTPAuthSecuritySchemeV01JSON(r *wire.Reader, x *HTTPAuthSecurityScheme) {
-	fieldsHTTPAuthSecuritySchemeV01JSON.Read(r, x)
-}
-
-func appendMessageV01JSON(b []byte, x *Message) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = appendRoleV01JSON(append(b, `,"role":`...), x.Role)
-	err = wire.NeedItems(err, len(x.Parts), 1, "parts")
-	b, err = wire.AppendMemberList(b, err, `,"parts":`, true, x.Parts, appendPartV01JSON)
-	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
-	return wire.EndObject(b, start), err
-}
-
-var fieldsMessageV01JSON = wire.Fields[*Message]{
-	{Name: "role", Read: func(r *wire.Reader, x *Message) { x.Role = readRoleV01JSON(r) }, Absent: func(x *Message) { x.Role = RoleUser }},
-	{Name: "parts", Required: true, Read: func(r *wire.Reader, x *Message) { x.Parts = wire.ReadSome(r, 1, readPartV01JSON) }},
-	{Name: "metadata", Read: func(r *wire.Reader, x *Message) { x.Metadata = r.Struct() }},
-}
-
-func readMessageV01JSON(r *wire.Reader, x *Message) { fieldsMessageV01JSON.Read(r, x) }
-
-func appendMessageV01JSONAnsweredTask(b []byte, x *Message) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = wire.AppendString(append(b, `,"id":`...), x.TaskID)
-	b = wire.AppendText(b, `,"sessionId":`, x.ContextID)
-	b, err = wire.AppendRequired(b, err, `,"status":`, x, appendMessageV01JSONAnsweredStatus)
-	return wire.EndObject(b, start), err
-}
-
-var fieldsMessageV01JSONAnsweredTask = wire.Fields[*Message]{
-	{Name: "id", Required: true, Read: func(r *wire.Reader, x *Message) { x.TaskID = r.String() }},
-	{Name: "sessionId", Read: func(r *wire.Reader, x *Message) { x.ContextID = r.String() }},
-	{Name: "status", Required: true, Read: func(r *wire.Reader, x *Message) { readMessageV01JSONAnsweredStatus(r, x) }},
-}
-
-func readMessageV01JSONAnsweredTask(r *wire.Reader, x *Message) {
-	fieldsMessageV01JSONAnsweredTask.Read(r, x)
-}
-
-func appendMessageV01JSONAnsweredUpdate(b []byte, x *Message) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = append(b, `,"final":true`...)
-	b = wire.AppendString(append(b, `,"id":`...), x.TaskID)
-	b, err = wire.AppendRequired(b, err, `,"status":`, x, appendMessageV01JSONAnsweredStatus)
-	return wire.EndObject(b, start), err
-}
-
-var fieldsMessageV01JSONAnsweredUpdate = wire.Fields[*Message]{
-	{Name: "id", Required: true, Read: func(r *wire.Reader, x *Message) { x.TaskID = r.String() }},
-	{Name: "status", Required: true, Read: func(r *wire.Reader, x *Message) { readMessageV01JSONAnsweredStatus(r, x) }},
-}
-
-func readMessageV01JSONAnsweredUpdate(r *wire.Reader, x *Message) {
-	fieldsMessageV01JSONAnsweredUpdate.Read(r, x)
-}
-
-func appendMessageV01JSONAnsweredStatus(b []byte, x *Message) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = append(b, `,"state":"completed"`...)
-	b, err = wire.AppendRequired(b, err, `,"message":`, x, appendMessageV01JSON)
-	return wire.EndObject(b, start), err
-}
-
-var fieldsMessageV01JSONAnsweredStatus = wire.Fields[*Message]{
-	{Name: "message", Required: true, Read: func(r *wire.Reader, x *Message) { readMessageV01JSON(r, x) }},
-}
-
-func readMessageV01JSONAnsweredStatus(r *wire.Reader, x *Message) {
-	fieldsMessageV01JSONAnsweredStatus.Read(r, x)
-}
-
-func appendMutualTLSSecuritySchemeV01JSON(b []byte, x *MutualTLSSecurityScheme) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	b = append(b, `,"type":"mutualTLS"`...)
-	return wire.EndObject(b, start), nil
-}
-
-var fieldsMutualTLSSecuritySchemeV01JSON = wire.Fields[*MutualTLSSecurityScheme]{}
-
-func readMutualTLSSecuritySchemeV01JSON(r *wire.Reader, x *MutualTLSSecurityScheme) {
-	fieldsMutualTLSSecuritySchemeV01JSON.Read(r, x)
-}
-
-func appendOAuth2SecuritySchemeV01JSON(b []byte, x *OAuth2SecurityScheme) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	b = append(b, `,"type":"oauth2"`...)
-	return wire.EndObject(b, start), nil
-}
-
-var fieldsOAuth2SecuritySchemeV01JSON = wire.Fields[*OAuth2SecurityScheme]{}
-
-func readOAuth2SecuritySchemeV01JSON(r *wire.Reader, x *OAuth2SecurityScheme) {
-	fieldsOAuth2SecuritySchemeV01JSON.Read(r, x)
-}
-
-func appendOpenIDConnectSecuritySchemeV01JSON(b []byte, x *OpenIDConnectSecurityScheme) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	b = append(b, `,"type":"openIdConnect"`...)
-	return wire.EndObject(b, start), nil
-}
-
-var fieldsOpenIDConnectSecuritySchemeV01JSON = wire.Fields[*OpenIDConnectSecurityScheme]{}
-
-func readOpenIDConnectSecuritySchemeV01JSON(r *wire.Reader, x *OpenIDConnectSecurityScheme) {
-	fieldsOpenIDConnectSecuritySchemeV01JSON.Read(r, x)
-}
+var codecPartV01JSON = wire.Codec[Part]{Custom: &wire.Custom[Part]{Append: appendPartV01JSON, Read: readPartV01JSON}}
 
 func appendPartV01JSON(b []byte, x *Part) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
 	if c, ok := x.Content.(*UnknownPartContent); ok {
 		return legacy.AppendUnknownTypedPart(b, c.Name, c.Value, partOf(x).Metadata)
 	}
@@ -413,424 +123,120 @@ func readPartV01JSON(r *wire.Reader, x *Part) {
 	}
 }
 
-var valuesRoleV01JSON = wire.Enum[Role]{
-	{Value: RoleUser, Name: "user"},
-	{Value: RoleAgent, Name: "agent"},
-	{Value: RoleUnspecified, Name: "agent", WriteOnly: true},
-}
+var codecRoleV01JSON = wire.Enum{Named: true, Otherwise: "agent", Values: []wire.EnumValue{
+	{Value: string(RoleUser), Name: "user"},
+	{Value: string(RoleAgent), Name: "agent"},
+	{Value: string(RoleUnspecified), Name: "agent", WriteOnly: true},
+}}
 
-func appendRoleV01JSON(b []byte, x Role) []byte { return valuesRoleV01JSON.AppendOr(b, x, "agent") }
+var codecSecuritySchemeV01JSON = wire.Codec[SecurityScheme]{Tagged: &wire.Tagged{Tag: "type", Aliases: []string{"kind"}, Cases: []wire.Tag{{Tag: "apiKey"}, {Tag: "http"}, {Tag: "oauth2"}, {Tag: "openIdConnect"}, {Tag: "mutualTLS"}}}, Oneofs: []wire.Oneof{{At: unsafe.Offsetof(SecurityScheme{}.Scheme), Of: &unionSecuritySchemeKind}}, Fields: []wire.Field{
+	{Name: "api_key_security_scheme", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecAPIKeySecuritySchemeV01JSON},
+	{Name: "http_auth_security_scheme", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecHTTPAuthSecuritySchemeV01JSON},
+	{Name: "oauth2_security_scheme", Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecOAuth2SecuritySchemeV01JSON},
+	{Name: "open_id_connect_security_scheme", Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecOpenIDConnectSecuritySchemeV01JSON},
+	{Name: "mtls_security_scheme", Oneof: 1, Case: 5, Type: wire.TypeMessage, Of: &codecMutualTLSSecuritySchemeV01JSON},
+}}
 
-func readRoleV01JSON(r *wire.Reader) Role { return valuesRoleV01JSON.ReadName(r) }
+var codecSendMessageRequestV01JSON = wire.Codec[SendMessageRequest]{Fields: []wire.Field{
+	{Name: "id", At: unsafe.Offsetof(Message{}.TaskID), Into: &wire.Into{At: unsafe.Offsetof(SendMessageRequest{}.Message), Of: &wire.Codec[Message]{}}, Flags: wire.MustWrite},
+	{Name: "sessionId", At: unsafe.Offsetof(Message{}.ContextID), Into: &wire.Into{At: unsafe.Offsetof(SendMessageRequest{}.Message), Of: &wire.Codec[Message]{}}},
+	{Name: "message", At: unsafe.Offsetof(SendMessageRequest{}.Message), Type: wire.TypeMessage, Of: &codecMessageV01JSON, Flags: wire.Required | wire.Shared},
+	{Name: "pushNotification", At: unsafe.Offsetof(SendMessageConfiguration{}.TaskPushNotificationConfig), Into: &wire.Into{At: unsafe.Offsetof(SendMessageRequest{}.Configuration), Of: &wire.Codec[SendMessageConfiguration]{}}, Type: wire.TypeMessage, Of: &codecTaskPushNotificationConfigV01JSONPushNotificationConfig},
+	{Name: "historyLength", At: unsafe.Offsetof(SendMessageConfiguration{}.HistoryLength), Into: &wire.Into{At: unsafe.Offsetof(SendMessageRequest{}.Configuration), Of: &wire.Codec[SendMessageConfiguration]{}}, Type: wire.TypeInt32, Shape: wire.Pointer},
+	{Name: "acceptedOutputModes", At: unsafe.Offsetof(SendMessageConfiguration{}.AcceptedOutputModes), Into: &wire.Into{At: unsafe.Offsetof(SendMessageRequest{}.Configuration), Of: &wire.Codec[SendMessageConfiguration]{}}, Shape: wire.Listed},
+	{Name: "metadata", At: unsafe.Offsetof(SendMessageRequest{}.Metadata), Type: wire.TypeStruct},
+}}
 
-func appendSecuritySchemeV01JSON(b []byte, x *SecurityScheme) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	switch c := x.Scheme.(type) {
-	case *APIKeySecurityScheme:
-		return appendAPIKeySecuritySchemeV01JSON(b, c)
-	case *HTTPAuthSecurityScheme:
-		return appendHTTPAuthSecuritySchemeV01JSON(b, c)
-	case *OAuth2SecurityScheme:
-		return appendOAuth2SecuritySchemeV01JSON(b, c)
-	case *OpenIDConnectSecurityScheme:
-		return appendOpenIDConnectSecuritySchemeV01JSON(b, c)
-	case *MutualTLSSecurityScheme:
-		return appendMutualTLSSecuritySchemeV01JSON(b, c)
-	case *UnknownSecuritySchemeKind:
-		if legacy.Tagged(c.Value, "type", c.Name) {
-			return wire.AppendValue(b, c.Value)
-		}
-	}
-	return b, wire.NoCase("api_key_security_scheme", "http_auth_security_scheme", "oauth2_security_scheme", "open_id_connect_security_scheme", "mtls_security_scheme")
-}
+var codecSendMessageResponseV01JSON = wire.Codec[SendMessageResponse]{Tagged: &wire.Tagged{Tag: "kind", Aliases: []string{"type"}, Cases: []wire.Tag{{Tag: "task", Shape: []string{"status", "id"}}, {}}}, Oneofs: []wire.Oneof{{At: unsafe.Offsetof(SendMessageResponse{}.Payload), Of: &unionSendMessageResponsePayload}}, Fields: []wire.Field{
+	{Name: "task", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecTaskV01JSON},
+	{Name: "message", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecMessageV01JSONAnsweredTask},
+}}
 
-func writableSecuritySchemeV01JSON(x *SecurityScheme) bool {
-	if x == nil {
-		return false
-	}
-	switch c := x.Scheme.(type) {
-	case *APIKeySecurityScheme, *HTTPAuthSecurityScheme, *OAuth2SecurityScheme, *OpenIDConnectSecurityScheme, *MutualTLSSecurityScheme:
-		return true
-	case *UnknownSecuritySchemeKind:
-		return legacy.Tagged(c.Value, "type", c.Name)
-	}
-	return false
-}
+var codecStreamResponseV01JSON = wire.Codec[StreamResponse]{Tagged: &wire.Tagged{Tag: "kind", Aliases: []string{"type"}, Cases: []wire.Tag{{Tag: "status-update", Shape: []string{"status", "id"}}, {Tag: "artifact-update", Shape: []string{"artifact", "id"}}, {}, {}}}, Oneofs: []wire.Oneof{{At: unsafe.Offsetof(StreamResponse{}.Payload), Of: &unionStreamResponsePayload}}, Fields: []wire.Field{
+	{Name: "status_update", Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecTaskStatusUpdateEventV01JSON},
+	{Name: "artifact_update", Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecTaskArtifactUpdateEventV01JSON},
+	{Name: "task", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecTaskV01JSONUpdate},
+	{Name: "message", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecMessageV01JSONAnsweredUpdate},
+}}
 
-var choicesSecuritySchemeV01JSON = []legacy.Case{{Tag: "apiKey"}, {Tag: "http"}, {Tag: "oauth2"}, {Tag: "openIdConnect"}, {Tag: "mutualTLS"}}
+var codecSubscribeToTaskRequestV01JSON = wire.Codec[SubscribeToTaskRequest]{Fields: []wire.Field{
+	{Name: "id", At: unsafe.Offsetof(SubscribeToTaskRequest{}.ID), Flags: wire.Required},
+}}
 
-func readSecuritySchemeV01JSON(r *wire.Reader, x *SecurityScheme) {
-	i, tag := legacy.FindCase(r, choicesSecuritySchemeV01JSON, "type", "kind")
-	switch i {
-	case 0:
-		x.Scheme = wire.ReadNew(r, readAPIKeySecuritySchemeV01JSON)
-	case 1:
-		x.Scheme = wire.ReadNew(r, readHTTPAuthSecuritySchemeV01JSON)
-	case 2:
-		x.Scheme = wire.ReadNew(r, readOAuth2SecuritySchemeV01JSON)
-	case 3:
-		x.Scheme = wire.ReadNew(r, readOpenIDConnectSecuritySchemeV01JSON)
-	case 4:
-		x.Scheme = wire.ReadNew(r, readMutualTLSSecuritySchemeV01JSON)
-	default:
-		x.Scheme = &UnknownSecuritySchemeKind{Name: tag, Value: r.Value()}
-	}
-}
+var codecTaskV01JSON = wire.Codec[Task]{Fields: []wire.Field{
+	{Name: "id", At: unsafe.Offsetof(Task{}.ID), Flags: wire.Required},
+	{Name: "sessionId", At: unsafe.Offsetof(Task{}.ContextID)},
+	{Name: "status", At: unsafe.Offsetof(Task{}.Status), Type: wire.TypeMessage, Of: &codecTaskStatusV01JSON, Flags: wire.Required},
+	{Name: "artifacts", At: unsafe.Offsetof(Task{}.Artifacts), Type: wire.TypeMessage, Of: &codecArtifactV01JSON, Shape: wire.Listed},
+	{Name: "history", At: unsafe.Offsetof(Task{}.History), Type: wire.TypeMessage, Of: &codecMessageV01JSON, Shape: wire.Listed},
+	{Name: "metadata", At: unsafe.Offsetof(Task{}.Metadata), Type: wire.TypeStruct},
+}}
 
-func appendSendMessageRequestV01JSON(b []byte, x *SendMessageRequest) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = wire.AppendString(append(b, `,"id":`...), wire.OrNew(x.Message).TaskID)
-	if o := x.Message; o != nil {
-		b = wire.AppendText(b, `,"sessionId":`, o.ContextID)
-	}
-	b, err = wire.AppendRequired(b, err, `,"message":`, x.Message, appendMessageV01JSON)
-	if o := x.Configuration; o != nil {
-		b, err = wire.AppendMember(b, err, `,"pushNotification":`, o.TaskPushNotificationConfig != nil, o.TaskPushNotificationConfig, appendTaskPushNotificationConfigV01JSONPushNotificationConfig)
-	}
-	if o := x.Configuration; o != nil {
-		b = wire.AppendSet(b, `,"historyLength":`, o.HistoryLength, wire.AppendInt32)
-	}
-	if o := x.Configuration; o != nil {
-		if len(o.AcceptedOutputModes) > 0 {
-			b = wire.AppendPlainList(append(b, `,"acceptedOutputModes":`...), o.AcceptedOutputModes, wire.AppendString)
-		}
-	}
-	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
-	return wire.EndObject(b, start), err
-}
+var codecTaskV01JSONUpdate = wire.Codec[Task]{Fields: []wire.Field{
+	{Name: "id", At: unsafe.Offsetof(Task{}.ID), Flags: wire.Required},
+	{Name: "status", At: unsafe.Offsetof(Task{}.Status), Type: wire.TypeMessage, Of: &codecTaskStatusV01JSON, Flags: wire.Required},
+	{Name: "final", At: unsafe.Offsetof(Task{}.Status), Type: wire.TypeHook, Hook: &deriveFinalV01JSON, Flags: wire.MustWrite | wire.WriteOnly},
+	{Name: "metadata", At: unsafe.Offsetof(Task{}.Metadata), Type: wire.TypeStruct},
+}}
 
-var fieldsSendMessageRequestV01JSON = wire.Fields[*SendMessageRequest]{
-	{Name: "id", Read: func(r *wire.Reader, x *SendMessageRequest) { wire.Made(&x.Message).TaskID = r.String() }},
-	{Name: "sessionId", Read: func(r *wire.Reader, x *SendMessageRequest) { wire.Made(&x.Message).ContextID = r.String() }},
-	{Name: "message", Required: true, Read: func(r *wire.Reader, x *SendMessageRequest) { readMessageV01JSON(r, wire.Made(&x.Message)) }},
-	{Name: "pushNotification", Read: func(r *wire.Reader, x *SendMessageRequest) {
-		wire.Made(&x.Configuration).TaskPushNotificationConfig = wire.ReadNew(r, readTaskPushNotificationConfigV01JSONPushNotificationConfig)
-	}},
-	{Name: "historyLength", Read: func(r *wire.Reader, x *SendMessageRequest) {
-		wire.Made(&x.Configuration).HistoryLength = new(r.Int32())
-	}},
-	{Name: "acceptedOutputModes", Read: func(r *wire.Reader, x *SendMessageRequest) {
-		wire.Made(&x.Configuration).AcceptedOutputModes = r.Strings()
-	}},
-	{Name: "metadata", Read: func(r *wire.Reader, x *SendMessageRequest) { x.Metadata = r.Struct() }},
-}
+var codecTaskArtifactUpdateEventV01JSON = wire.Codec[TaskArtifactUpdateEvent]{Fields: []wire.Field{
+	{Name: "id", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.TaskID), Flags: wire.Required},
+	{Name: "artifact", Shape: wire.Nested, Of: &codecTaskArtifactUpdateEventV01JSONArtifactChunk, Flags: wire.Required},
+	{Name: "metadata", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Metadata), Type: wire.TypeStruct},
+}}
 
-func readSendMessageRequestV01JSON(r *wire.Reader, x *SendMessageRequest) {
-	fieldsSendMessageRequestV01JSON.Read(r, x)
-}
+var codecTaskArtifactUpdateEventV01JSONArtifactChunk = wire.Codec[TaskArtifactUpdateEvent]{Fields: []wire.Field{
+	{Name: "name", At: unsafe.Offsetof(Artifact{}.Name), Into: &wire.Into{At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Artifact), Of: &wire.Codec[Artifact]{}}},
+	{Name: "description", At: unsafe.Offsetof(Artifact{}.Description), Into: &wire.Into{At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Artifact), Of: &wire.Codec[Artifact]{}}},
+	{Name: "parts", At: unsafe.Offsetof(Artifact{}.Parts), Into: &wire.Into{At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Artifact), Of: &wire.Codec[Artifact]{}}, Type: wire.TypeMessage, Of: &codecPartV01JSON, Shape: wire.Listed, Least: 1, Flags: wire.Required},
+	{Name: "index", At: unsafe.Offsetof(Artifact{}.ArtifactID), Into: &wire.Into{At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Artifact), Of: &wire.Codec[Artifact]{}}, Type: wire.TypeHook, Hook: &legacy.Index, Flags: wire.Fallback},
+	{Name: "append", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Append), Type: wire.TypeBool},
+	{Name: "lastChunk", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.LastChunk), Type: wire.TypeBool},
+	{Name: "metadata", At: unsafe.Offsetof(Artifact{}.Metadata), Into: &wire.Into{At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Artifact), Of: &wire.Codec[Artifact]{}}, Type: wire.TypeStruct},
+}}
 
-func appendSendMessageResponseV01JSON(b []byte, x *SendMessageResponse) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	switch c := x.Payload.(type) {
-	case *Task:
-		return appendTaskV01JSON(b, c)
-	case *Message:
-		return appendMessageV01JSONAnsweredTask(b, c)
-	case *UnknownSendMessageResponsePayload:
-		if legacy.Tagged(c.Value, "kind", c.Name) {
-			return wire.AppendValue(b, c.Value)
-		}
-	}
-	return b, wire.NoCase("task", "message")
-}
+var codecTaskPushNotificationConfigV01JSON = wire.Codec[TaskPushNotificationConfig]{Fields: []wire.Field{
+	{Name: "id", At: unsafe.Offsetof(TaskPushNotificationConfig{}.TaskID), Flags: wire.Required},
+	{Name: "pushNotificationConfig", Shape: wire.Nested, Of: &codecTaskPushNotificationConfigV01JSONPushNotificationConfig, Flags: wire.Required},
+}}
 
-var choicesSendMessageResponseV01JSON = []legacy.Case{{Tag: "task", Shape: []string{"status", "id"}}, {}}
+var codecTaskPushNotificationConfigV01JSONPushNotificationConfig = wire.Codec[TaskPushNotificationConfig]{Fields: []wire.Field{
+	{Name: "url", At: unsafe.Offsetof(TaskPushNotificationConfig{}.URL), Flags: wire.Required},
+	{Name: "token", At: unsafe.Offsetof(TaskPushNotificationConfig{}.Token)},
+	{Name: "authentication", At: unsafe.Offsetof(TaskPushNotificationConfig{}.Authentication), Type: wire.TypeMessage, Of: &codecAuthenticationInfoV01JSON},
+}}
 
-func readSendMessageResponseV01JSON(r *wire.Reader, x *SendMessageResponse) {
-	i, tag := legacy.FindCase(r, choicesSendMessageResponseV01JSON, "kind", "type")
-	switch i {
-	case 0:
-		x.Payload = wire.ReadNew(r, readTaskV01JSON)
-	case 1:
-		x.Payload = wire.ReadNew(r, readMessageV01JSONAnsweredTask)
-	default:
-		x.Payload = &UnknownSendMessageResponsePayload{Name: tag, Value: r.Value()}
-	}
-}
+var codecTaskStateV01JSON = wire.Enum{Named: true, Otherwise: "unknown", Values: []wire.EnumValue{
+	{Value: string(TaskStateSubmitted), Name: "submitted", Aliases: []string{"created"}},
+	{Value: string(TaskStateWorking), Name: "working"},
+	{Value: string(TaskStateInputRequired), Name: "input-required"},
+	{Value: string(TaskStateCompleted), Name: "completed"},
+	{Value: string(TaskStateCanceled), Name: "canceled", Aliases: []string{"cancelled"}},
+	{Value: string(TaskStateFailed), Name: "failed"},
+	{Value: string(TaskStateUnspecified), Name: "unknown"},
+	{Value: string(TaskStateRejected), Name: "failed", WriteOnly: true},
+	{Value: string(TaskStateAuthRequired), Name: "input-required", WriteOnly: true},
+}}
 
-func appendStreamResponseV01JSON(b []byte, x *StreamResponse) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	switch c := x.Payload.(type) {
-	case *TaskStatusUpdateEvent:
-		return appendTaskStatusUpdateEventV01JSON(b, c)
-	case *TaskArtifactUpdateEvent:
-		return appendTaskArtifactUpdateEventV01JSON(b, c)
-	case *Task:
-		return appendTaskV01JSONUpdate(b, c)
-	case *Message:
-		return appendMessageV01JSONAnsweredUpdate(b, c)
-	case *UnknownStreamResponsePayload:
-		if legacy.Tagged(c.Value, "kind", c.Name) {
-			return wire.AppendValue(b, c.Value)
-		}
-	}
-	return b, wire.NoCase("status_update", "artifact_update", "task", "message")
-}
+var codecTaskStatusV01JSON = wire.Codec[TaskStatus]{Fields: []wire.Field{
+	{Name: "state", At: unsafe.Offsetof(TaskStatus{}.State), Type: wire.TypeEnum, Enum: &codecTaskStateV01JSON, Flags: wire.Required},
+	{Name: "message", At: unsafe.Offsetof(TaskStatus{}.Message), Type: wire.TypeMessage, Of: &codecMessageV01JSON},
+	{Name: "timestamp", At: unsafe.Offsetof(TaskStatus{}.Timestamp), Type: wire.TypeHook, Hook: &legacy.Timestamp},
+}}
 
-var choicesStreamResponseV01JSON = []legacy.Case{{Tag: "status-update", Shape: []string{"status", "id"}}, {Tag: "artifact-update", Shape: []string{"artifact", "id"}}, {}, {}}
+var codecTaskStatusUpdateEventV01JSON = wire.Codec[TaskStatusUpdateEvent]{Fields: []wire.Field{
+	{Name: "id", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.TaskID), Flags: wire.Required},
+	{Name: "status", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Status), Type: wire.TypeMessage, Of: &codecTaskStatusV01JSON, Flags: wire.Required},
+	{Name: "final", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Status), Type: wire.TypeHook, Hook: &deriveFinalV01JSON, Flags: wire.MustWrite | wire.WriteOnly},
+	{Name: "metadata", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Metadata), Type: wire.TypeStruct},
+}}
 
-func readStreamResponseV01JSON(r *wire.Reader, x *StreamResponse) {
-	i, tag := legacy.FindCase(r, choicesStreamResponseV01JSON, "kind", "type")
-	switch i {
-	case 0:
-		x.Payload = wire.ReadNew(r, readTaskStatusUpdateEventV01JSON)
-	case 1:
-		x.Payload = wire.ReadNew(r, readTaskArtifactUpdateEventV01JSON)
-	case 2:
-		x.Payload = wire.ReadNew(r, readTaskV01JSONUpdate)
-	case 3:
-		x.Payload = wire.ReadNew(r, readMessageV01JSONAnsweredUpdate)
-	default:
-		x.Payload = &UnknownStreamResponsePayload{Name: tag, Value: r.Value()}
-	}
-}
-
-func appendSubscribeToTaskRequestV01JSON(b []byte, x *SubscribeToTaskRequest) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	b = wire.AppendString(append(b, `,"id":`...), x.ID)
-	return wire.EndObject(b, start), nil
-}
-
-var fieldsSubscribeToTaskRequestV01JSON = wire.Fields[*SubscribeToTaskRequest]{
-	{Name: "id", Required: true, Read: func(r *wire.Reader, x *SubscribeToTaskRequest) { x.ID = r.String() }},
-}
-
-func readSubscribeToTaskRequestV01JSON(r *wire.Reader, x *SubscribeToTaskRequest) {
-	fieldsSubscribeToTaskRequestV01JSON.Read(r, x)
-}
-
-func appendTaskV01JSON(b []byte, x *Task) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = wire.AppendString(append(b, `,"id":`...), x.ID)
-	b = wire.AppendText(b, `,"sessionId":`, x.ContextID)
-	b, err = wire.AppendRequired(b, err, `,"status":`, x.Status, appendTaskStatusV01JSON)
-	b, err = wire.AppendMemberList(b, err, `,"artifacts":`, len(x.Artifacts) > 0, x.Artifacts, appendArtifactV01JSON)
-	b, err = wire.AppendMemberList(b, err, `,"history":`, len(x.History) > 0, x.History, appendMessageV01JSON)
-	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
-	return wire.EndObject(b, start), err
-}
-
-var fieldsTaskV01JSON = wire.Fields[*Task]{
-	{Name: "id", Required: true, Read: func(r *wire.Reader, x *Task) { x.ID = r.String() }},
-	{Name: "sessionId", Read: func(r *wire.Reader, x *Task) { x.ContextID = r.String() }},
-	{Name: "status", Required: true, Read: func(r *wire.Reader, x *Task) { x.Status = wire.ReadNew(r, readTaskStatusV01JSON) }},
-	{Name: "artifacts", Read: func(r *wire.Reader, x *Task) { x.Artifacts = wire.ReadList(r, readArtifactV01JSON) }},
-	{Name: "history", Read: func(r *wire.Reader, x *Task) { x.History = wire.ReadList(r, readMessageV01JSON) }},
-	{Name: "metadata", Read: func(r *wire.Reader, x *Task) { x.Metadata = r.Struct() }},
-}
-
-func readTaskV01JSON(r *wire.Reader, x *Task) { fieldsTaskV01JSON.Read(r, x) }
-
-func appendTaskV01JSONUpdate(b []byte, x *Task) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = wire.AppendString(append(b, `,"id":`...), x.ID)
-	b, err = wire.AppendRequired(b, err, `,"status":`, x.Status, appendTaskStatusV01JSON)
-	b = wire.AppendBool(append(b, `,"final":`...), legacy.Final(statusState(x.Status)))
-	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
-	return wire.EndObject(b, start), err
-}
-
-var fieldsTaskV01JSONUpdate = wire.Fields[*Task]{
-	{Name: "id", Required: true, Read: func(r *wire.Reader, x *Task) { x.ID = r.String() }},
-	{Name: "status", Required: true, Read: func(r *wire.Reader, x *Task) { x.Status = wire.ReadNew(r, readTaskStatusV01JSON) }},
-	{Name: "metadata", Read: func(r *wire.Reader, x *Task) { x.Metadata = r.Struct() }},
-}
-
-func readTaskV01JSONUpdate(r *wire.Reader, x *Task) { fieldsTaskV01JSONUpdate.Read(r, x) }
-
-func appendTaskArtifactUpdateEventV01JSON(b []byte, x *TaskArtifactUpdateEvent) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = wire.AppendString(append(b, `,"id":`...), x.TaskID)
-	b, err = wire.AppendRequired(b, err, `,"artifact":`, x, appendTaskArtifactUpdateEventV01JSONArtifactChunk)
-	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
-	return wire.EndObject(b, start), err
-}
-
-var fieldsTaskArtifactUpdateEventV01JSON = wire.Fields[*TaskArtifactUpdateEvent]{
-	{Name: "id", Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.TaskID = r.String() }},
-	{Name: "artifact", Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) {
-		readTaskArtifactUpdateEventV01JSONArtifactChunk(r, x)
-	}},
-	{Name: "metadata", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Metadata = r.Struct() }},
-}
-
-func readTaskArtifactUpdateEventV01JSON(r *wire.Reader, x *TaskArtifactUpdateEvent) {
-	fieldsTaskArtifactUpdateEventV01JSON.Read(r, x)
-}
-
-func appendTaskArtifactUpdateEventV01JSONArtifactChunk(b []byte, x *TaskArtifactUpdateEvent) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	if o := x.Artifact; o != nil {
-		b = wire.AppendText(b, `,"name":`, o.Name)
-	}
-	if o := x.Artifact; o != nil {
-		b = wire.AppendText(b, `,"description":`, o.Description)
-	}
-	err = wire.NeedItems(err, len(wire.OrNew(x.Artifact).Parts), 1, "parts")
-	b, err = wire.AppendMemberList(b, err, `,"parts":`, true, wire.OrNew(x.Artifact).Parts, appendPartV01JSON)
-	if o := x.Artifact; o != nil {
-		b, err = wire.AppendMember(b, err, `,"index":`, legacy.HasIndex(o.ArtifactID), o.ArtifactID, legacy.AppendIndex)
-	}
-	b = wire.AppendPlain(b, `,"append":`, x.Append, wire.AppendBool)
-	b = wire.AppendPlain(b, `,"lastChunk":`, x.LastChunk, wire.AppendBool)
-	if o := x.Artifact; o != nil {
-		b, err = wire.AppendMember(b, err, `,"metadata":`, len(o.Metadata) > 0, o.Metadata, wire.AppendStruct)
-	}
-	return wire.EndObject(b, start), err
-}
-
-var fieldsTaskArtifactUpdateEventV01JSONArtifactChunk = wire.Fields[*TaskArtifactUpdateEvent]{
-	{Name: "name", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { wire.Made(&x.Artifact).Name = r.String() }},
-	{Name: "description", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { wire.Made(&x.Artifact).Description = r.String() }},
-	{Name: "parts", Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) {
-		wire.Made(&x.Artifact).Parts = wire.ReadSome(r, 1, readPartV01JSON)
-	}},
-	{Name: "index", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) {
-		wire.Made(&x.Artifact).ArtifactID = legacy.ReadIndex(r)
-	}, Absent: func(x *TaskArtifactUpdateEvent) { wire.Made(&x.Artifact).ArtifactID = legacy.AbsentIndex() }},
-	{Name: "append", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Append = r.Bool() }},
-	{Name: "lastChunk", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.LastChunk = r.Bool() }},
-	{Name: "metadata", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { wire.Made(&x.Artifact).Metadata = r.Struct() }},
-}
-
-func readTaskArtifactUpdateEventV01JSONArtifactChunk(r *wire.Reader, x *TaskArtifactUpdateEvent) {
-	fieldsTaskArtifactUpdateEventV01JSONArtifactChunk.Read(r, x)
-}
-
-func appendTaskPushNotificationConfigV01JSON(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = wire.AppendString(append(b, `,"id":`...), x.TaskID)
-	b, err = wire.AppendRequired(b, err, `,"pushNotificationConfig":`, x, appendTaskPushNotificationConfigV01JSONPushNotificationConfig)
-	return wire.EndObject(b, start), err
-}
-
-var fieldsTaskPushNotificationConfigV01JSON = wire.Fields[*TaskPushNotificationConfig]{
-	{Name: "id", Required: true, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.TaskID = r.String() }},
-	{Name: "pushNotificationConfig", Required: true, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) {
-		readTaskPushNotificationConfigV01JSONPushNotificationConfig(r, x)
-	}},
-}
-
-func readTaskPushNotificationConfigV01JSON(r *wire.Reader, x *TaskPushNotificationConfig) {
-	fieldsTaskPushNotificationConfigV01JSON.Read(r, x)
-}
-
-func appendTaskPushNotificationConfigV01JSONPushNotificationConfig(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = wire.AppendString(append(b, `,"url":`...), x.URL)
-	b = wire.AppendText(b, `,"token":`, x.Token)
-	b, err = wire.AppendMember(b, err, `,"authentication":`, x.Authentication != nil, x.Authentication, appendAuthenticationInfoV01JSON)
-	return wire.EndObject(b, start), err
-}
-
-var fieldsTaskPushNotificationConfigV01JSONPushNotificationConfig = wire.Fields[*TaskPushNotificationConfig]{
-	{Name: "url", Required: true, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.URL = r.String() }},
-	{Name: "token", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.Token = r.String() }},
-	{Name: "authentication", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) {
-		x.Authentication = wire.ReadNew(r, readAuthenticationInfoV01JSON)
-	}},
-}
-
-func readTaskPushNotificationConfigV01JSONPushNotificationConfig(r *wire.Reader, x *TaskPushNotificationConfig) {
-	fieldsTaskPushNotificationConfigV01JSONPushNotificationConfig.Read(r, x)
-}
-
-var valuesTaskStateV01JSON = wire.Enum[TaskState]{
-	{Value: TaskStateSubmitted, Name: "submitted", Aliases: []string{"created"}},
-	{Value: TaskStateWorking, Name: "working"},
-	{Value: TaskStateInputRequired, Name: "input-required"},
-	{Value: TaskStateCompleted, Name: "completed"},
-	{Value: TaskStateCanceled, Name: "canceled", Aliases: []string{"cancelled"}},
-	{Value: TaskStateFailed, Name: "failed"},
-	{Value: TaskStateUnspecified, Name: "unknown"},
-	{Value: TaskStateRejected, Name: "failed", WriteOnly: true},
-	{Value: TaskStateAuthRequired, Name: "input-required", WriteOnly: true},
-}
-
-func appendTaskStateV01JSON(b []byte, x TaskState) []byte {
-	return valuesTaskStateV01JSON.AppendOr(b, x, "unknown")
-}
-
-func readTaskStateV01JSON(r *wire.Reader) TaskState { return valuesTaskStateV01JSON.ReadName(r) }
-
-func appendTaskStatusV01JSON(b []byte, x *TaskStatus) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = appendTaskStateV01JSON(append(b, `,"state":`...), x.State)
-	b, err = wire.AppendMember(b, err, `,"message":`, x.Message != nil, x.Message, appendMessageV01JSON)
-	b, err = wire.AppendMember(b, err, `,"timestamp":`, legacy.HasTimestamp(x.Timestamp), x.Timestamp, legacy.AppendTimestamp)
-	return wire.EndObject(b, start), err
-}
-
-var fieldsTaskStatusV01JSON = wire.Fields[*TaskStatus]{
-	{Name: "state", Required: true, Read: func(r *wire.Reader, x *TaskStatus) { x.State = readTaskStateV01JSON(r) }},
-	{Name: "message", Read: func(r *wire.Reader, x *TaskStatus) { x.Message = wire.ReadNew(r, readMessageV01JSON) }},
-	{Name: "timestamp", Read: func(r *wire.Reader, x *TaskStatus) { x.Timestamp = legacy.ReadTimestamp(r) }},
-}
-
-func readTaskStatusV01JSON(r *wire.Reader, x *TaskStatus) { fieldsTaskStatusV01JSON.Read(r, x) }
-
-func appendTaskStatusUpdateEventV01JSON(b []byte, x *TaskStatusUpdateEvent) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = wire.AppendString(append(b, `,"id":`...), x.TaskID)
-	b, err = wire.AppendRequired(b, err, `,"status":`, x.Status, appendTaskStatusV01JSON)
-	b = wire.AppendBool(append(b, `,"final":`...), legacy.Final(statusState(x.Status)))
-	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
-	return wire.EndObject(b, start), err
-}
-
-var fieldsTaskStatusUpdateEventV01JSON = wire.Fields[*TaskStatusUpdateEvent]{
-	{Name: "id", Required: true, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.TaskID = r.String() }},
-	{Name: "status", Required: true, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Status = wire.ReadNew(r, readTaskStatusV01JSON) }},
-	{Name: "metadata", Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Metadata = r.Struct() }},
-}
-
-func readTaskStatusUpdateEventV01JSON(r *wire.Reader, x *TaskStatusUpdateEvent) {
-	fieldsTaskStatusUpdateEventV01JSON.Read(r, x)
+var interfacesV01JSON = wire.Group[[]*AgentInterface, legacy.Interfaces]{
+	Append: func(b []byte, list []*AgentInterface) []byte {
+		return legacy.AppendInterfaces(b, interfacesOfV01JSON(list), "0.1")
+	},
+	Read: (*legacy.Interfaces).Read,
+	Make: func(g *legacy.Interfaces) []*AgentInterface { return interfacesFromV01JSON(g.List("0.1")) },
 }
 
 func interfacesOfV01JSON(list []*AgentInterface) []runtime.Interface {
@@ -857,4 +263,11 @@ func interfacesFromV01JSON(list []runtime.Interface) []*AgentInterface {
 		}
 	}
 	return out
+}
+
+var deriveFinalV01JSON = wire.Hook[*TaskStatus]{
+	Has: func(x *TaskStatus) bool { return legacy.Final(statusState(x)) },
+	Append: func(b []byte, x *TaskStatus) ([]byte, error) {
+		return wire.AppendBool(b, legacy.Final(statusState(x))), nil
+	},
 }

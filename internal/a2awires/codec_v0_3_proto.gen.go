@@ -1746,15 +1746,15 @@ func memberPasswordOAuthFlowV03Proto(tag uint32) string {
 	return ""
 }
 
-var valuesRoleV03Proto = wire.Enum[Role]{
-	{Value: RoleUnspecified, Name: "ROLE_UNSPECIFIED", Number: 0},
-	{Value: RoleUser, Name: "ROLE_USER", Aliases: []string{"user"}, Number: 1},
-	{Value: RoleAgent, Name: "ROLE_AGENT", Aliases: []string{"agent"}, Number: 2},
-}
+var valuesRoleV03Proto = wire.Enum{Values: []wire.EnumValue{
+	{Value: string(RoleUnspecified), Name: "ROLE_UNSPECIFIED"},
+	{Value: string(RoleUser), Name: "ROLE_USER", Aliases: []string{"user"}, Number: 1},
+	{Value: string(RoleAgent), Name: "ROLE_AGENT", Aliases: []string{"agent"}, Number: 2},
+}}
 
-func numberRoleV03Proto(x Role) (int32, error) { return valuesRoleV03Proto.NumberOf(x) }
+func numberRoleV03Proto(x Role) (int32, error) { return valuesRoleV03Proto.NumberOf(string(x)) }
 
-func nameRoleV03Proto(number int32) Role { return valuesRoleV03Proto.Numbered(number) }
+func nameRoleV03Proto(number int32) Role { return Role(valuesRoleV03Proto.Numbered(number)) }
 
 func appendSecurityRequirementV03Proto(b []byte, x *SecurityRequirement) ([]byte, error) {
 	return proto.Append(b, x, writeSecurityRequirementV03Proto)
@@ -2610,21 +2610,25 @@ func memberTaskPushNotificationConfigV03ProtoCreateRequest(tag uint32) string {
 	return ""
 }
 
-var valuesTaskStateV03Proto = wire.Enum[TaskState]{
-	{Value: TaskStateUnspecified, Name: "TASK_STATE_UNSPECIFIED", Number: 0},
-	{Value: TaskStateSubmitted, Name: "TASK_STATE_SUBMITTED", Aliases: []string{"submitted"}, Number: 1},
-	{Value: TaskStateWorking, Name: "TASK_STATE_WORKING", Aliases: []string{"working"}, Number: 2},
-	{Value: TaskStateCompleted, Name: "TASK_STATE_COMPLETED", Aliases: []string{"completed"}, Number: 3},
-	{Value: TaskStateFailed, Name: "TASK_STATE_FAILED", Aliases: []string{"failed"}, Number: 4},
-	{Value: TaskStateCanceled, Name: "TASK_STATE_CANCELLED", Aliases: []string{"TASK_STATE_CANCELED", "canceled"}, Number: 5},
-	{Value: TaskStateInputRequired, Name: "TASK_STATE_INPUT_REQUIRED", Aliases: []string{"input-required"}, Number: 6},
-	{Value: TaskStateRejected, Name: "TASK_STATE_REJECTED", Aliases: []string{"rejected"}, Number: 7},
-	{Value: TaskStateAuthRequired, Name: "TASK_STATE_AUTH_REQUIRED", Aliases: []string{"auth-required"}, Number: 8},
+var valuesTaskStateV03Proto = wire.Enum{Values: []wire.EnumValue{
+	{Value: string(TaskStateUnspecified), Name: "TASK_STATE_UNSPECIFIED"},
+	{Value: string(TaskStateSubmitted), Name: "TASK_STATE_SUBMITTED", Aliases: []string{"submitted"}, Number: 1},
+	{Value: string(TaskStateWorking), Name: "TASK_STATE_WORKING", Aliases: []string{"working"}, Number: 2},
+	{Value: string(TaskStateCompleted), Name: "TASK_STATE_COMPLETED", Aliases: []string{"completed"}, Number: 3},
+	{Value: string(TaskStateFailed), Name: "TASK_STATE_FAILED", Aliases: []string{"failed"}, Number: 4},
+	{Value: string(TaskStateCanceled), Name: "TASK_STATE_CANCELLED", Aliases: []string{"TASK_STATE_CANCELED", "canceled"}, Number: 5},
+	{Value: string(TaskStateInputRequired), Name: "TASK_STATE_INPUT_REQUIRED", Aliases: []string{"input-required"}, Number: 6},
+	{Value: string(TaskStateRejected), Name: "TASK_STATE_REJECTED", Aliases: []string{"rejected"}, Number: 7},
+	{Value: string(TaskStateAuthRequired), Name: "TASK_STATE_AUTH_REQUIRED", Aliases: []string{"auth-required"}, Number: 8},
+}}
+
+func numberTaskStateV03Proto(x TaskState) (int32, error) {
+	return valuesTaskStateV03Proto.NumberOf(string(x))
 }
 
-func numberTaskStateV03Proto(x TaskState) (int32, error) { return valuesTaskStateV03Proto.NumberOf(x) }
-
-func nameTaskStateV03Proto(number int32) TaskState { return valuesTaskStateV03Proto.Numbered(number) }
+func nameTaskStateV03Proto(number int32) TaskState {
+	return TaskState(valuesTaskStateV03Proto.Numbered(number))
+}
 
 func appendTaskStatusV03Proto(b []byte, x *TaskStatus) ([]byte, error) {
 	return proto.Append(b, x, writeTaskStatusV03Proto)

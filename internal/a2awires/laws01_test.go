@@ -33,7 +33,7 @@ func lose01(x any) (after func()) {
 		x.ContextID = ""
 	case *Artifact:
 		x.Extensions = nil
-		index, err := legacy.AppendIndex(nil, x.ArtifactID)
+		index, err := legacy.Index.Append(nil, x.ArtifactID)
 		if err != nil {
 			panic(err)
 		}

@@ -132,9 +132,11 @@ func appendInterface(b []byte, i runtime.Interface) []byte {
 // flows are the OAuth flows in the order of preference: the first keeps the scheme's name.
 var flows = []string{"authorizationCode", "clientCredentials", "implicit", "password"}
 
-// ReadSplitFlows reads security schemes by name. A scheme with several OAuth flows, of which 1.0 knows one a scheme (T22),
+// SplitFlows are the security schemes by name. A scheme with several OAuth flows, of which 1.0 knows one a scheme (T22),
 // becomes several: NAME for the first and NAME-FLOW for each other, where that name is free.
-func ReadSplitFlows(r *wire.Reader) wire.Object {
+var SplitFlows = wire.Rewrite{Read: readSplitFlows}
+
+func readSplitFlows(r *wire.Reader) wire.Object {
 	schemes := r.Struct()
 	if r.Err() != nil {
 		return nil
@@ -189,9 +191,11 @@ func splitFlows(scheme wire.Value) []oneFlow {
 	return split
 }
 
-// ReadAuthentication reads the authentication of a card of 0.1, {"schemes": ["Bearer"]}, as security schemes of HTTP in
-// the shape of 0.3. Credentials are lost.
-func ReadAuthentication(r *wire.Reader) wire.Object {
+// Authentication is that of a card of 0.1, {"schemes": ["Bearer"]}: it is read as security schemes of HTTP in the shape
+// of 0.3, without credentials, and written as the names of the HTTP schemes, and the types of the others.
+var Authentication = wire.Rewrite{Read: readAuthentication, Write: writeAuthentication}
+
+func readAuthentication(r *wire.Reader) wire.Object {
 	var list []string
 	var seen wire.Seen
 	for key, ok := r.Object(); ok; key, ok = r.Next() {
@@ -212,22 +216,13 @@ func ReadAuthentication(r *wire.Reader) wire.Object {
 	return wire.EndObject(b, 0)
 }
 
-// WriteAuthentication writes security schemes, each of which scheme writes in the shape of 0.3, as the authentication of
-// 0.1: the names of the HTTP schemes, and the types of the others. It is empty if there is none.
-func WriteAuthentication[T any](scheme func([]byte, T) ([]byte, error)) func([]byte, map[string]T) ([]byte, error) {
-	return func(b []byte, x map[string]T) ([]byte, error) {
-		start := len(b)
-		b, err := wire.AppendMap(b, x, scheme)
-		if err != nil {
-			return b, err
-		}
-		list := authentication(wire.Object(b[start:]))
-		if len(list) == 0 {
-			return append(b[:start], "{}"...), nil
-		}
-		b = append(b[:start], `{"schemes":`...)
-		return append(wire.AppendPlainList(b, list, wire.AppendString), '}'), nil
+// writeAuthentication writes an empty object if there are no schemes.
+func writeAuthentication(b []byte, schemes wire.Object) []byte {
+	list := authentication(schemes)
+	if len(list) == 0 {
+		return append(b, "{}"...)
 	}
+	return append(wire.AppendPlainList(append(b, `{"schemes":`...), list, wire.AppendString), '}')
 }
 
 // authentication lists the names of the HTTP schemes, and the types of the others.

@@ -117,36 +117,29 @@ func TestSeveralFlowsBecomeSeveralSchemes(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := read(tt.src, ReadSplitFlows)
+			got, err := read(tt.src, SplitFlows.Read)
 			if err != nil || string(got) != tt.want {
 				t.Errorf("%v\ngot  %s\nwant %s", err, got, tt.want)
 			}
 		})
 	}
-	if _, err := read(`[]`, ReadSplitFlows); err == nil {
+	if _, err := read(`[]`, SplitFlows.Read); err == nil {
 		t.Error("a list was taken for schemes")
 	}
 }
 
 // T48: the authentication of a card of 0.1 becomes security schemes, and back.
 func TestAuthenticationOf01(t *testing.T) {
-	got, err := read(`{"schemes":["Bearer","Basic"],"credentials":"secret","x":1}`, ReadAuthentication)
+	got, err := read(`{"schemes":["Bearer","Basic"],"credentials":"secret","x":1}`, Authentication.Read)
 	if want := `{"Bearer":{"scheme":"Bearer","type":"http"},"Basic":{"scheme":"Basic","type":"http"}}`; err != nil || string(got) != want {
 		t.Errorf("%v %s", err, got)
 	}
-	write := WriteAuthentication(wire.AppendValue)
-	written, err := write([]byte("x"), map[string]wire.Value{
-		"b": wire.Value(`{"type":"http","scheme":"Bearer"}`), "c": wire.Value(`{"type":"oauth2"}`),
-		"d": wire.Value(`{"type":"http","scheme":"Bearer"}`), "e": wire.Value("7"),
-	})
-	if want := `x{"schemes":["Bearer","oauth2"]}`; string(written) != want || err != nil {
-		t.Errorf("%s %v", written, err)
+	schemes := `{"b":{"type":"http","scheme":"Bearer"},"c":{"type":"oauth2"},"d":{"type":"http","scheme":"Bearer"},"e":7}`
+	if written := Authentication.Write([]byte("x"), wire.Object(schemes)); string(written) != `x{"schemes":["Bearer","oauth2"]}` {
+		t.Errorf("%s", written)
 	}
-	if written, err := write([]byte("x"), nil); string(written) != `x{}` || err != nil {
-		t.Errorf("no schemes: %s %v", written, err)
-	}
-	if _, err := write(nil, map[string]wire.Value{"b": wire.Value("{")}); err == nil {
-		t.Error("a scheme that cannot be written is written")
+	if written := Authentication.Write([]byte("x"), nil); string(written) != `x{}` {
+		t.Errorf("no schemes: %s", written)
 	}
 }
 
@@ -156,92 +149,64 @@ func TestTimestampsOfThatTime(t *testing.T) {
 		`"2023-10-27T10:00:00Z"`: true, `"2023-10-27T12:00:00+02:00"`: true, `"2023-10-27T10:00:00"`: true, `"2023-10-27T10:00:00.000"`: true,
 		`"2023-10-27 10:00:00"`: true, `"2023-10-27T10:00"`: true, `"yesterday"`: false, `17`: false, `""`: false, `"0000-01-01"`: false,
 	} {
-		got, err := read(src, ReadTimestamp)
+		got, err := read(src, Timestamp.Read)
 		if (err == nil) != ok || ok && !got.Equal(want) {
 			t.Errorf("%s: %v %v", src, got, err)
 		}
 	}
-	if day, err := read(`"2023-10-27"`, ReadTimestamp); err != nil || !day.Equal(want.Add(-10*time.Hour)) {
+	if day, err := read(`"2023-10-27"`, Timestamp.Read); err != nil || !day.Equal(want.Add(-10*time.Hour)) {
 		t.Errorf("a date: %v %v", day, err)
 	}
 }
 
 func TestIndexOfAnArtifact(t *testing.T) {
 	for id, want := range map[string]string{"0": "0", "17": "17", "2147483647": "2147483647"} {
-		if got, err := AppendIndex(nil, id); err != nil || string(got) != want {
+		if got, err := Index.Append(nil, id); err != nil || string(got) != want {
 			t.Errorf("%q: %s %v", id, got, err)
 		}
 	}
 	seen := map[string]string{}
 	for _, id := range []string{"", "result", "-1", "01", "2147483648", "a", "b"} {
-		got, _ := AppendIndex(nil, id)
-		again, _ := AppendIndex(nil, id)
+		got, _ := Index.Append(nil, id)
+		again, _ := Index.Append(nil, id)
 		n, err := strconv.ParseInt(string(got), 10, 32)
 		if err != nil || n < 0 || string(again) != string(got) || seen[string(got)] != "" {
 			t.Errorf("%q becomes %s, as %q does (%v)", id, got, seen[string(got)], err)
 		}
 		seen[string(got)] = "another"
 	}
-	if id, err := read(`3`, ReadIndex); err != nil || id != "3" || AbsentIndex() != "0" {
+	if id, err := read(`3`, Index.Read); err != nil || id != "3" || Index.Absent() != "0" {
 		t.Errorf("%v %v", id, err)
 	}
 }
 
 func TestSmallHooks(t *testing.T) {
-	if !HasBlocking(true) || !HasBlocking(false) || !AbsentBlocking() {
+	if Blocking.Has != nil || !Blocking.Absent() {
 		t.Error("blocking is not always said, or true by default")
 	}
-	if at, err := read(`true`, ReadBlocking); err != nil || at {
+	if at, err := read(`true`, Blocking.Read); err != nil || at {
 		t.Errorf("blocking true: %v %v", at, err)
 	}
-	if b, _ := AppendBlocking(nil, false); string(b) != "true" {
+	if b, _ := Blocking.Append(nil, false); string(b) != "true" {
 		t.Errorf("%s", b)
 	}
 	for src, want := range map[string]string{`[]`: "", `["a","b"]`: "a"} {
-		if got, err := read(src, ReadSchemes); err != nil || got != want {
+		if got, err := read(src, Schemes.Read); err != nil || got != want {
 			t.Errorf("%s: %q %v", src, got, err)
 		}
 	}
-	if b, _ := AppendSchemes(nil, "a"); string(b) != `["a"]` || !HasSchemes("a") || HasSchemes("") {
+	if b, _ := Schemes.Append(nil, "a"); string(b) != `["a"]` || !Schemes.Has("a") || Schemes.Has("") {
 		t.Errorf("%s", b)
 	}
-	if b, _ := AppendSchemes(nil, ""); string(b) != `[]` {
+	if b, _ := Schemes.Append(nil, ""); string(b) != `[]` {
 		t.Errorf("%s", b)
 	}
-	if got, err := read(`["text","data","image/png"]`, ReadModes); err != nil || strings.Join(got, " ") != "text/plain application/json image/png" {
+	if got, err := read(`["text","data","image/png"]`, Modes.Read); err != nil || strings.Join(got, " ") != "text/plain application/json image/png" {
 		t.Errorf("%v %v", got, err)
 	}
 	for state, want := range map[runtime.State]bool{runtime.StateWorking: false, runtime.StateCompleted: true, runtime.StateInputRequired: true, runtime.StateUnspecified: false} {
 		if Final(state) != want {
 			t.Errorf("final of %s", state)
-		}
-	}
-	m := map[string]int{"a": 1, "b": 2}
-	if some := Only(m, func(n int) bool { return n > 1 }); len(some) != 1 || some["b"] != 2 || len(m) != 2 {
-		t.Errorf("%v", some)
-	}
-}
-
-func TestChoose(t *testing.T) {
-	cases := []Case{{Tag: "a"}, {Tag: "b", Shape: []string{"x", "y"}}, {Shape: []string{"x"}}}
-	tests := []struct {
-		src  string
-		i    int
-		tag  string
-		fail bool
-	}{
-		{`{"kind":"a","x":1}`, 0, "a", false}, {`{"y":1,"x":2}`, 1, "", false}, {`{"x":{"kind":"a"}}`, 2, "", false}, {`{"type":"b"}`, 1, "b", false},
-		{`{"kind":"z","x":1}`, -1, "z", false}, {`{"kind":null,"x":1,"y":null}`, 2, "", false}, {`{}`, -1, "", true}, {`7`, -1, "", true}, {`{"x":`, -1, "", true},
-	}
-	for _, tt := range tests {
-		var r wire.Reader
-		r.Reset([]byte(tt.src))
-		i, tag := FindCase(&r, cases, "kind", "type")
-		if i != tt.i || tag != tt.tag || (r.Err() != nil) != tt.fail {
-			t.Errorf("%s: %d %q %v", tt.src, i, tag, r.Err())
-		}
-		if r.Err() == nil && r.Offset() != 0 {
-			t.Errorf("%s was read", tt.src)
 		}
 	}
 }

@@ -82,7 +82,7 @@ func AppendUnknownTypedPart(b []byte, name string, v wire.Value, metadata wire.O
 }
 
 func appendUnknown(b []byte, name string, v wire.Value, metadata wire.Object, tag string, write func([]byte, runtime.Part) ([]byte, error)) ([]byte, error) {
-	if Tagged(v, tag, name) {
+	if wire.HasTag(v, tag, name) {
 		return wire.AppendValue(b, v)
 	}
 	var data wire.Object

@@ -18,9 +18,9 @@ func readAll[T any](src string, read func(*wire.Reader) T) (T, error) {
 }
 
 func TestResourceNames(t *testing.T) {
-	task := func(r *wire.Reader) [2]string { return [2]string{ReadTaskName(r)} }
-	parent := func(r *wire.Reader) [2]string { return [2]string{ReadConfigParent(r)} }
-	config := func(r *wire.Reader) [2]string { id, c := ReadConfigName(r); return [2]string{id, c} }
+	task := func(r *wire.Reader) [2]string { return [2]string{TaskName.Read(r)} }
+	parent := func(r *wire.Reader) [2]string { return [2]string{ConfigParent.Read(r)} }
+	config := func(r *wire.Reader) [2]string { id, c := ConfigName.Read(r); return [2]string{id, c} }
 	for _, tt := range []struct {
 		name, src string
 		read      func(*wire.Reader) [2]string
@@ -45,29 +45,29 @@ func TestResourceNames(t *testing.T) {
 		})
 	}
 	for want, write := range map[string]func() ([]byte, error){
-		`"tasks/t"`:                            func() ([]byte, error) { return AppendTaskName(nil, "t") },
-		`"tasks/u"`:                            func() ([]byte, error) { return AppendConfigParent(nil, "u") },
-		`"tasks/t/pushNotificationConfigs/c"`:  func() ([]byte, error) { return AppendConfigName(nil, "t", "c"), nil },
-		`"tasks/t/pushNotificationConfigs/"`:   func() ([]byte, error) { return AppendConfigName(nil, "t", ""), nil },
-		`"tasks/\"/pushNotificationConfigs/c"`: func() ([]byte, error) { return AppendConfigName(nil, `"`, "c"), nil },
+		`"tasks/t"`:                            func() ([]byte, error) { return TaskName.Append(nil, "t") },
+		`"tasks/u"`:                            func() ([]byte, error) { return ConfigParent.Append(nil, "u") },
+		`"tasks/t/pushNotificationConfigs/c"`:  func() ([]byte, error) { return ConfigName.Append(nil, "t", "c"), nil },
+		`"tasks/t/pushNotificationConfigs/"`:   func() ([]byte, error) { return ConfigName.Append(nil, "t", ""), nil },
+		`"tasks/\"/pushNotificationConfigs/c"`: func() ([]byte, error) { return ConfigName.Append(nil, `"`, "c"), nil },
 	} {
 		if got, err := write(); err != nil || string(got) != want {
 			t.Errorf("got %s, %v, want %s", got, err, want)
 		}
 	}
-	if HasTaskName("") || HasConfigParent("") || HasConfigName("", "") || !HasTaskName("t") || !HasConfigParent("t") || !HasConfigName("t", "") || !HasConfigName("", "c") {
+	if TaskName.Has("") || ConfigParent.Has("") || ConfigName.Has("", "") || !TaskName.Has("t") || !ConfigParent.Has("t") || !ConfigName.Has("t", "") || !ConfigName.Has("", "c") {
 		t.Error("a name is written for nothing, or not for something")
 	}
 }
 
 func TestBlockingFlagIsWrittenOnlyWhenTrue(t *testing.T) {
-	if HasBlockingFlag(true) || !HasBlockingFlag(false) || !AbsentBlockingFlag() {
+	if BlockingFlag.Has(true) || !BlockingFlag.Has(false) || !BlockingFlag.Absent() {
 		t.Error("blocking is not the opposite of returning at once")
 	}
-	if b, err := AppendBlockingFlag(nil, false); err != nil || string(b) != "true" {
+	if b, err := BlockingFlag.Append(nil, false); err != nil || string(b) != "true" {
 		t.Errorf("wrote %s, %v", b, err)
 	}
-	if at, err := readAll("true", ReadBlockingFlag); err != nil || at {
+	if at, err := readAll("true", BlockingFlag.Read); err != nil || at {
 		t.Errorf("read %v, %v", at, err)
 	}
 }

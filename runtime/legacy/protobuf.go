@@ -14,7 +14,7 @@ import (
 
 // PutTaskName writes the resource name of a task.
 func PutTaskName(w *proto.Writer, tag uint32, id string) {
-	if HasTaskName(id) {
+	if id != "" {
 		w.String(tag, taskName(id))
 	}
 }
@@ -24,7 +24,7 @@ func TakeTaskName(r *proto.Reader, _ string) (id string) { return taskOf(r.Strin
 
 // PutConfigParent writes the name of the task that a push config is for.
 func PutConfigParent(w *proto.Writer, tag uint32, taskID string) {
-	if HasConfigParent(taskID) {
+	if taskID != "" {
 		w.String(tag, taskName(taskID))
 	}
 }
@@ -37,7 +37,7 @@ func TakeConfigParent(r *proto.Reader, _ string) (taskID string) {
 
 // PutConfigName writes the resource name of a push config.
 func PutConfigName(w *proto.Writer, tag uint32, taskID, id string) {
-	if HasConfigName(taskID, id) {
+	if taskID != "" || id != "" {
 		w.String(tag, configName(taskID, id))
 	}
 }
@@ -47,7 +47,7 @@ func TakeConfigName(r *proto.Reader) (taskID, id string) { return configOf(r.Str
 
 // PutBlockingFlag writes blocking, if it is true.
 func PutBlockingFlag(w *proto.Writer, tag uint32, returnImmediately bool) {
-	if HasBlockingFlag(returnImmediately) {
+	if !returnImmediately {
 		w.Bool(tag, true)
 	}
 }
@@ -247,3 +247,6 @@ func takeFile(r *proto.Reader, p *runtime.Part) {
 		}
 	}
 }
+
+// AbsentBlockingFlag is what no blocking means: answer at once.
+func AbsentBlockingFlag() (returnImmediately bool) { return atOnce() }

@@ -10,49 +10,68 @@ import (
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
-// HasBlocking is true: whether to wait is always said, as the opposite of returnImmediately (T1). Without a word 0.3
-// may answer early, but its official servers wait.
-func HasBlocking(bool) bool { return true }
+// The hooks of single members, for JSON.
+var (
+	// Blocking is always said, as the opposite of returnImmediately (T1). Without a word 0.3 may answer early, but its
+	// official servers wait; a request that says nothing is answered at once.
+	Blocking = wire.Hook[bool]{Append: appendBlocking, Read: readBlocking, Absent: atOnce}
+	// BlockingFlag is Blocking in the proto of 0.3, which has no presence for it, so that false is left out.
+	BlockingFlag = wire.Hook[bool]{
+		Has: func(returnImmediately bool) bool { return !returnImmediately }, Append: appendBlocking, Read: readBlocking, Absent: atOnce,
+	}
+	// Schemes is the one scheme of 1.0 as the list of 0.1 to 0.3 (T46).
+	Schemes = wire.Hook[string]{Has: notEmpty, Append: appendSchemes, Read: readSchemes}
+	// Timestamp is an ISO 8601 time.
+	Timestamp = wire.Hook[time.Time]{
+		Has: func(t time.Time) bool { return !t.IsZero() }, Append: wire.AppendTimestamp, Read: readTimestamp,
+	}
+	// Index is the index by which 0.1 knows an artifact, always.
+	Index = wire.Hook[string]{Append: appendIndex, Read: readIndex, Absent: func() string { return "0" }}
+	// Modes are those of 0.1, which may be names (T48).
+	Modes = wire.Hook[[]string]{Has: func(list []string) bool { return len(list) > 0 }, Append: appendModes, Read: readModes}
+	// DefaultModes are those of a card: an empty list is not the same as none.
+	DefaultModes = wire.Hook[[]string]{Append: appendModes, Read: readModes, Absent: func() []string { return []string{"text/plain"} }}
+	// TaskName is the resource name of a task in the proto of 0.3.
+	TaskName = wire.Hook[string]{Has: notEmpty, Append: appendTaskName, Read: func(r *wire.Reader) string { return taskOf(r.String()) }}
+	// ConfigParent is the name of the task that a push config is for, which official agents take from the path, too. It is
+	// also read as the name of the collection of the task's configs.
+	ConfigParent = wire.Hook[string]{Has: notEmpty, Append: appendTaskName, Read: readConfigParent}
+	// ConfigName is the resource name of a push config. The id may be empty: the only config of the task.
+	ConfigName = wire.Pair{
+		Has:    func(taskID, id string) bool { return taskID != "" || id != "" },
+		Append: func(b []byte, taskID, id string) []byte { return wire.AppendString(b, configName(taskID, id)) },
+		Read:   func(r *wire.Reader) (taskID, id string) { return configOf(r.String()) },
+	}
+)
 
-// AppendBlocking appends the value of blocking.
-func AppendBlocking(b []byte, returnImmediately bool) ([]byte, error) {
+func notEmpty(s string) bool { return s != "" }
+
+func appendBlocking(b []byte, returnImmediately bool) ([]byte, error) {
 	return wire.AppendBool(b, !returnImmediately), nil
 }
 
-// ReadBlocking reads the value of blocking.
-func ReadBlocking(r *wire.Reader) (returnImmediately bool) { return !r.Bool() }
+func readBlocking(r *wire.Reader) (returnImmediately bool) { return !r.Bool() }
 
-// AbsentBlocking is what no blocking means: answer at once.
-func AbsentBlocking() (returnImmediately bool) { return true }
+func atOnce() (returnImmediately bool) { return true }
 
-// HasSchemes reports whether there is a scheme.
-func HasSchemes(scheme string) bool { return scheme != "" }
-
-// AppendSchemes appends the one scheme of 1.0 as the list of 0.1 to 0.3 (T46).
-func AppendSchemes(b []byte, scheme string) ([]byte, error) {
+func appendSchemes(b []byte, scheme string) ([]byte, error) {
 	if scheme == "" {
 		return append(b, "[]"...), nil
 	}
 	return append(wire.AppendString(append(b, '['), scheme), ']'), nil
 }
 
-// ReadSchemes reads a list of schemes and returns the first; the others are lost.
-func ReadSchemes(r *wire.Reader) string {
+// readSchemes reads a list of schemes and returns the first; the others are lost.
+func readSchemes(r *wire.Reader) string {
 	if list := r.Strings(); len(list) > 0 {
 		return list[0]
 	}
 	return ""
 }
 
-// HasTimestamp reports whether the time is set.
-func HasTimestamp(t time.Time) bool { return !t.IsZero() }
-
-// AppendTimestamp appends a time in UTC.
-func AppendTimestamp(b []byte, t time.Time) ([]byte, error) { return wire.AppendTimestamp(b, t) }
-
-// ReadTimestamp reads an ISO 8601 time. One without a zone, as samples of that time have, is taken as UTC; so are a date
+// readTimestamp reads an ISO 8601 time. One without a zone, as samples of that time have, is taken as UTC; so are a date
 // alone, and a space instead of the T.
-func ReadTimestamp(r *wire.Reader) time.Time {
+func readTimestamp(r *wire.Reader) time.Time {
 	start, mark := r.Offset(), r.Mark()
 	if r.Kind() != wire.KindString {
 		return r.Timestamp()
@@ -72,12 +91,9 @@ func ReadTimestamp(r *wire.Reader) time.Time {
 	return time.Time{}
 }
 
-// HasIndex is true: an artifact of 0.1 always has its index.
-func HasIndex(string) bool { return true }
-
-// AppendIndex appends the index by which 0.1 knows an artifact. That is its place in its task, which is its id where a server writes one
-// (decision 012); any other id gives a number that is always the same for the id.
-func AppendIndex(b []byte, id string) ([]byte, error) {
+// appendIndex appends the place of an artifact in its task, which is its id where a server writes one (decision 012); any
+// other id gives a number that is always the same for the id.
+func appendIndex(b []byte, id string) ([]byte, error) {
 	if n, err := strconv.ParseInt(id, 10, 32); err == nil && n >= 0 && strconv.FormatInt(n, 10) == id {
 		return append(b, id...), nil
 	}
@@ -86,25 +102,17 @@ func AppendIndex(b []byte, id string) ([]byte, error) {
 	return strconv.AppendUint(b, uint64(h.Sum32()&math.MaxInt32), 10), nil
 }
 
-// ReadIndex reads an index as the artifact's id.
-func ReadIndex(r *wire.Reader) string { return strconv.Itoa(int(r.Int32())) }
-
-// AbsentIndex is the index that is meant when there is none.
-func AbsentIndex() string { return "0" }
+func readIndex(r *wire.Reader) string { return strconv.Itoa(int(r.Int32())) }
 
 // modes are names of 0.1 that stand for media types (T48).
 var modes = map[string]string{"text": "text/plain", "data": "application/json"}
 
-// HasModes reports whether the list is written.
-func HasModes(list []string) bool { return len(list) > 0 }
-
-// AppendModes appends media types as they are.
-func AppendModes(b []byte, list []string) ([]byte, error) {
+func appendModes(b []byte, list []string) ([]byte, error) {
 	return wire.AppendPlainList(b, list, wire.AppendString), nil
 }
 
-// ReadModes reads modes of 0.1, which may be names, as media types.
-func ReadModes(r *wire.Reader) []string {
+// readModes reads modes of 0.1 as media types.
+func readModes(r *wire.Reader) []string {
 	list := r.Strings()
 	for i, mode := range list {
 		if known := modes[mode]; known != "" {
@@ -114,14 +122,11 @@ func ReadModes(r *wire.Reader) []string {
 	return slices.Clip(list)
 }
 
-// HasDefaultModes is true: an empty list is not the same as none.
-func HasDefaultModes([]string) bool { return true }
+func appendTaskName(b []byte, id string) ([]byte, error) {
+	return wire.AppendString(b, taskName(id)), nil
+}
 
-// AppendDefaultModes appends the modes of a card.
-func AppendDefaultModes(b []byte, list []string) ([]byte, error) { return AppendModes(b, list) }
-
-// ReadDefaultModes reads the modes of a card.
-func ReadDefaultModes(r *wire.Reader) []string { return ReadModes(r) }
-
-// AbsentDefaultModes is what a card without modes takes and gives.
-func AbsentDefaultModes() []string { return []string{"text/plain"} }
+func readConfigParent(r *wire.Reader) (taskID string) {
+	taskID, _ = configOf(r.String())
+	return taskID
+}

@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -190,44 +189,11 @@ func appendRaw(b, raw []byte) ([]byte, error) {
 	return compact(b, raw), nil
 }
 
-// AppendList appends a list whose elements each may be an error, which says at which index it was.
-func AppendList[T any](b []byte, list []T, elem func([]byte, T) ([]byte, error)) ([]byte, error) {
-	start := len(b)
-	var err error
-	for i, x := range list {
-		if b, err = elem(append(b, ','), x); err != nil {
-			return b, At(err, i)
-		}
-	}
-	return EndArray(b, start), nil
-}
-
-// AppendPlainList is AppendList for elements that can always be written.
+// AppendPlainList appends a list whose elements can always be written.
 func AppendPlainList[T any](b []byte, list []T, elem func([]byte, T) []byte) []byte {
 	start := len(b)
 	for _, x := range list {
 		b = elem(append(b, ','), x)
 	}
 	return EndArray(b, start)
-}
-
-// AppendMap appends a map as an object with sorted names; each value may be an error, which says under which name it was.
-func AppendMap[T any](b []byte, m map[string]T, value func([]byte, T) ([]byte, error)) ([]byte, error) {
-	start := len(b)
-	var err error
-	for _, name := range slices.Sorted(maps.Keys(m)) {
-		if b, err = value(AppendKey(b, name), m[name]); err != nil {
-			return b, In(err, name)
-		}
-	}
-	return EndObject(b, start), nil
-}
-
-// AppendPlainMap is AppendMap for values that can always be written.
-func AppendPlainMap[T any](b []byte, m map[string]T, value func([]byte, T) []byte) []byte {
-	start := len(b)
-	for _, name := range slices.Sorted(maps.Keys(m)) {
-		b = value(AppendKey(b, name), m[name])
-	}
-	return EndObject(b, start)
 }

@@ -7,18 +7,6 @@
 // any time offset, null for absent). Writing is compact, escapes as little as JSON allows, and never puts a line break
 // into a document, so that a document is always one line of an event stream.
 //
-// Generated codecs are tables of members over a [Reader] with a sticky error:
-//
-//	var fieldsPoint = wire.Fields[*Point]{
-//		{Name: "x", Required: true, Read: func(r *wire.Reader, x *Point) { x.X = r.Int32() }},
-//		{Name: "y", Required: true, Read: func(r *wire.Reader, x *Point) { x.Y = r.Int32() }},
-//	}
-//
-//	func readPoint(r *wire.Reader, x *Point) { fieldsPoint.Read(r, x) }
-//
-//	func appendPoint(b []byte, x *Point) ([]byte, error) {
-//		start := len(b)
-//		b = wire.AppendInt32(append(b, `,"x":`...), x.X) // EndObject turns the first comma into the brace
-//		return wire.EndObject(b, start), nil
-//	}
+// A generated codec is a table, a [Codec]: one row a member, by which messages are read and written. What a [Reader] fails at is
+// sticky, so that nothing has to be looked at before the end.
 package wire

@@ -2,9 +2,9 @@ package wire
 
 import "strconv"
 
-// enumValue is a value of an enum on one wire, as generated code describes it.
-type enumValue[E ~string] struct {
-	Value   E
+// EnumValue is a value of an enum on one wire.
+type EnumValue struct {
+	Value   string
 	Name    string
 	Aliases []string // also read
 	Number  int32
@@ -12,31 +12,33 @@ type enumValue[E ~string] struct {
 	WriteOnly bool
 }
 
-// Enum are the values of an enum on one wire.
-type Enum[E ~string] []enumValue[E]
-
-// Append appends x by its name. A value that is in no table is written as it was read.
-func (e Enum[E]) Append(b []byte, x E) []byte {
-	for i := range e {
-		if e[i].Value == x {
-			return AppendString(b, e[i].Name)
-		}
-	}
-	return appendEnum(b, string(x))
+// Enum are the values of an enum on one wire, for generated code. A value that is in no table is kept as it was read.
+type Enum struct {
+	Values []EnumValue
+	// Named: the wire knows the names only.
+	Named bool
+	// Otherwise is written for a value that is in no table.
+	Otherwise string
 }
 
-// AppendOr is Append, with a name for values that are in no table.
-func (e Enum[E]) AppendOr(b []byte, x E, otherwise string) []byte {
-	for i := range e {
-		if e[i].Value == x {
-			return AppendString(b, e[i].Name)
+// append appends x by its name. A value that is in no table is written as it was read, unless the wire has a name for those.
+func (e *Enum) append(b []byte, x string) []byte {
+	for i := range e.Values {
+		if e.Values[i].Value == x {
+			return AppendString(b, e.Values[i].Name)
 		}
 	}
-	return AppendString(b, otherwise)
+	if e.Otherwise != "" {
+		return AppendString(b, e.Otherwise)
+	}
+	return appendEnum(b, x)
 }
 
-// Read reads a value by name, alias or number. One that is in no table is kept.
-func (e Enum[E]) Read(r *Reader) E {
+// read reads a value by name, alias or number.
+func (e *Enum) read(r *Reader) string {
+	if e.Named {
+		return e.named(r, r.Text())
+	}
 	name, number, byName := r.Enum()
 	if byName {
 		return e.named(r, name)
@@ -44,44 +46,41 @@ func (e Enum[E]) Read(r *Reader) E {
 	return e.Numbered(number)
 }
 
-// ReadName reads a value by name or alias. One that is in no table is kept.
-func (e Enum[E]) ReadName(r *Reader) E { return e.named(r, r.Text()) }
-
-func (e Enum[E]) named(r *Reader, name []byte) E {
-	for i := range e {
-		if e[i].Name == string(name) && !e[i].WriteOnly {
-			return e[i].Value
+func (e *Enum) named(r *Reader, name []byte) string {
+	for i := range e.Values {
+		if v := &e.Values[i]; v.Name == string(name) && !v.WriteOnly {
+			return v.Value
 		}
 	}
-	for i := range e {
-		for _, alias := range e[i].Aliases {
+	for i := range e.Values {
+		for _, alias := range e.Values[i].Aliases {
 			if alias == string(name) {
-				return e[i].Value
+				return e.Values[i].Value
 			}
 		}
 	}
-	return E(r.Keep(name))
+	return r.Keep(name)
 }
 
-// Numbered is the value of a number. One that is in no table is kept in decimal.
-func (e Enum[E]) Numbered(number int32) E {
-	for i := range e {
-		if e[i].Number == number {
-			return e[i].Value
+// Numbered is the value of a number, in decimal if it is in no table.
+func (e *Enum) Numbered(number int32) string {
+	for i := range e.Values {
+		if e.Values[i].Number == number {
+			return e.Values[i].Value
 		}
 	}
-	return E(strconv.Itoa(int(number)))
+	return strconv.Itoa(int(number))
 }
 
 // NumberOf is the number of a value. One that is in no table has a number if it was read by it.
-func (e Enum[E]) NumberOf(x E) (int32, error) {
-	for i := range e {
-		if e[i].Value == x {
-			return e[i].Number, nil
+func (e *Enum) NumberOf(x string) (int32, error) {
+	for i := range e.Values {
+		if e.Values[i].Value == x {
+			return e.Values[i].Number, nil
 		}
 	}
-	if n, ok := EnumNumber(string(x)); ok {
+	if n, ok := EnumNumber(x); ok {
 		return n, nil
 	}
-	return 0, &Error{Reason: "protobuf has no number for " + strconv.Quote(string(x))}
+	return 0, &Error{Reason: "protobuf has no number for " + strconv.Quote(x)}
 }

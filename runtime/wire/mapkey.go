@@ -70,24 +70,3 @@ func ReadKey[K mapKey](r *Reader, name []byte) (k K) {
 	}
 	return k
 }
-
-// AppendKeyedMap is [AppendMap] for keys that are not strings.
-func AppendKeyedMap[K mapKey, T any](b []byte, m map[K]T, value func([]byte, T) ([]byte, error)) ([]byte, error) {
-	start := len(b)
-	var err error
-	for _, k := range SortedKeys(m) {
-		if b, err = value(AppendKey(b, KeyName(k)), m[k]); err != nil {
-			return b, In(err, KeyName(k))
-		}
-	}
-	return EndObject(b, start), nil
-}
-
-// AppendPlainKeyedMap is AppendKeyedMap for values that can always be written.
-func AppendPlainKeyedMap[K mapKey, T any](b []byte, m map[K]T, value func([]byte, T) []byte) []byte {
-	start := len(b)
-	for _, k := range SortedKeys(m) {
-		b = value(AppendKey(b, KeyName(k)), m[k])
-	}
-	return EndObject(b, start)
-}

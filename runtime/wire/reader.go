@@ -93,6 +93,16 @@ func (r *Reader) Fail(reason string) { r.fail(r.Offset(), reason) }
 // FailAt records a failure of the value that starts at offset, an earlier result of [Reader.Offset].
 func (r *Reader) FailAt(offset int, reason string) { r.fail(offset, reason) }
 
+// Reread reads src, which is what the value at offset stands for.
+func (r *Reader) Reread(offset int, src []byte, read func(*Reader)) {
+	var in Reader
+	in.Reset(src)
+	read(&in)
+	if err := in.Done(); err != nil {
+		r.FailAt(offset, err.Error())
+	}
+}
+
 // fail records the first failure, with the pointer of the value at or around offset, and moves to the end.
 func (r *Reader) fail(offset int, reason string) {
 	if r.err == nil {
@@ -156,38 +166,54 @@ func (r *Reader) Kind() Kind {
 // Object enters an object and returns the name of its first member, unescaped. It is false for an empty object, which
 // is then read completely, and when the next value is no object. The name may refer to the source.
 func (r *Reader) Object() (key []byte, ok bool) {
-	if r.token() != '{' {
-		r.expected("an object")
-		return nil, false
-	}
-	if !r.enter() {
-		return nil, false
-	}
-	if r.token() == '}' {
-		r.pos++
-		r.depth--
+	if !r.openObject() {
 		return nil, false
 	}
 	return r.key()
 }
 
+// openObject is Object up to the name.
+func (r *Reader) openObject() bool {
+	if r.token() != '{' {
+		r.expected("an object")
+		return false
+	}
+	if !r.enter() {
+		return false
+	}
+	if r.token() == '}' {
+		r.pos++
+		r.depth--
+		return false
+	}
+	return true
+}
+
 // Next returns the name of the next member after the value of the one before was read or skipped. It is false at the
 // end of the object.
 func (r *Reader) Next() (key []byte, ok bool) {
+	if !r.nextMember() {
+		return nil, false
+	}
+	return r.key()
+}
+
+// nextMember is Next up to the name.
+func (r *Reader) nextMember() bool {
 	switch r.token() {
 	case ',':
 		r.pos++
-		return r.key()
+		return true
 	case '}':
 		r.pos++
 		r.depth--
 		if r.keys.n != 0 {
 			r.keys.forget(r.depth)
 		}
-		return nil, false
+		return false
 	}
 	r.expected("',' or '}'")
-	return nil, false
+	return false
 }
 
 // Array enters an array. It is false for an empty array, which is then read completely, and when the next value is no array.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"unsafe"
 )
 
 // read runs f over src to the end.
@@ -129,14 +130,14 @@ type point struct {
 	tags []string
 }
 
-var pointFields = Fields[*point]{
-	{Name: "x", Required: true, Read: func(r *Reader, p *point) { p.x = r.Int32() }},
-	{Name: "yAxis", Aliases: []string{"y_axis"}, Required: true, Read: func(r *Reader, p *point) { p.y = r.Int32() }},
-	{Name: "name", Read: func(r *Reader, p *point) { p.name = r.String() }},
-	{Name: "tags", Read: func(r *Reader, p *point) { p.tags = ReadAtLeast(r, 1, (*Reader).Strings) }},
-}
+var pointCodec = Codec[point]{Fields: []Field{
+	{Name: "x", At: unsafe.Offsetof(point{}.x), Type: TypeInt32, Flags: Required},
+	{Name: "yAxis", Aliases: []string{"y_axis"}, At: unsafe.Offsetof(point{}.y), Type: TypeInt32, Flags: Required},
+	{Name: "name", At: unsafe.Offsetof(point{}.name)},
+	{Name: "tags", At: unsafe.Offsetof(point{}.tags), Shape: Listed, Least: 1},
+}}
 
-func readPoint(r *Reader, p *point) { pointFields.Read(r, p) }
+func readPoint(r *Reader, p *point) { pointCodec.Read(r, p) }
 
 func TestObjectCodec(t *testing.T) {
 	tests := []struct{ name, src, want string }{

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"testing"
+	"unsafe"
 )
 
 func TestValueOf(t *testing.T) {
@@ -135,17 +136,23 @@ func TestValuesInEncodingJSON(t *testing.T) {
 }
 
 func TestErrorsOfWritingSayWhere(t *testing.T) {
-	_, err := AppendMap(nil, map[string][]Value{"a/b": {Value("1"), Value("{")}}, func(b []byte, list []Value) ([]byte, error) {
-		return AppendList(b, list, AppendValue)
-	})
-	if got := In(err, "m").Error(); got != "/m/a~1b/1: unexpected end of input, expected a member name" {
-		t.Errorf("got %q", got)
+	type holder struct {
+		list []Value
+		maps map[string]*holder
+	}
+	var codec Codec[holder]
+	codec.Fields = []Field{
+		{Name: "l~", At: unsafe.Offsetof(holder{}.list), Type: TypeValue, Shape: Listed, Container: List[Value]{}},
+		{Name: "m", At: unsafe.Offsetof(holder{}.maps), Type: TypeMessage, Of: &codec, Shape: Mapped, Container: Map[*holder]{}},
+	}
+	bad := &holder{maps: map[string]*holder{"a/b": {list: []Value{Value("1"), Value("{")}}}}
+	if _, err := codec.Append(nil, bad); err.Error() != "/m/a~1b/l~0/1: unexpected end of input, expected a member name" {
+		t.Errorf("got %q", err)
+	}
+	if _, err := codec.Append(nil, &holder{maps: map[string]*holder{"a": nil}}); err.Error() != "/m/a: required, but not set" {
+		t.Errorf("got %q", err)
 	}
 	if got := In(json.Unmarshal([]byte("{"), new(int)), "x").Error(); got != "/x: unexpected end of JSON input" {
 		t.Errorf("got %q", got)
-	}
-	plain := AppendPlainMap(nil, map[string][]int32{"b": {}, "a": {1, 2}}, func(b []byte, list []int32) []byte { return AppendPlainList(b, list, AppendInt32) })
-	if string(plain) != `{"a":[1,2],"b":[]}` {
-		t.Errorf("got %s", plain)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unsafe"
 )
 
 func TestTheFirstMomentOfYearOneIsNoAbsence(t *testing.T) {
@@ -62,7 +63,8 @@ func TestKeysOfMapsHaveOneSpelling(t *testing.T) {
 	if ReadKey[bool](&r, []byte("yes")); r.err == nil {
 		t.Error("yes is true")
 	}
-	if got := string(AppendPlainKeyedMap(nil, map[int64]string{10: "b", -2: "c", 9: "a"}, AppendString)); got != `{"-2":"c","9":"a","10":"b"}` {
-		t.Errorf("%s", got)
+	m := map[int64]string{10: "b", -2: "c", 9: "a"}
+	if got, err := (KeyedMap[int64, string]{}).append(nil, &Field{}, unsafe.Pointer(&m)); string(got) != `{"-2":"c","9":"a","10":"b"}` || err != nil {
+		t.Errorf("%s %v", got, err)
 	}
 }

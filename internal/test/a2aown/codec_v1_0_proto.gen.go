@@ -2599,15 +2599,15 @@ func memberPasswordOAuthFlowV10Proto(tag uint32) string {
 	return ""
 }
 
-var valuesRoleV10Proto = wire.Enum[Role]{
-	{Value: RoleUnspecified, Name: "ROLE_UNSPECIFIED", Number: 0},
-	{Value: RoleUser, Name: "ROLE_USER", Number: 1},
-	{Value: RoleAgent, Name: "ROLE_AGENT", Number: 2},
-}
+var valuesRoleV10Proto = wire.Enum{Values: []wire.EnumValue{
+	{Value: string(RoleUnspecified), Name: "ROLE_UNSPECIFIED"},
+	{Value: string(RoleUser), Name: "ROLE_USER", Number: 1},
+	{Value: string(RoleAgent), Name: "ROLE_AGENT", Number: 2},
+}}
 
-func numberRoleV10Proto(x Role) (int32, error) { return valuesRoleV10Proto.NumberOf(x) }
+func numberRoleV10Proto(x Role) (int32, error) { return valuesRoleV10Proto.NumberOf(string(x)) }
 
-func nameRoleV10Proto(number int32) Role { return valuesRoleV10Proto.Numbered(number) }
+func nameRoleV10Proto(number int32) Role { return Role(valuesRoleV10Proto.Numbered(number)) }
 
 // AppendProto appends x as 1.0/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *Sample) AppendProto(b []byte) ([]byte, error) {
@@ -2952,18 +2952,18 @@ func memberSampleNestedV10Proto(tag uint32) string {
 	return ""
 }
 
-var valuesSampleTasteV10Proto = wire.Enum[SampleTaste]{
-	{Value: SampleTasteUnspecified, Name: "TASTE_UNSPECIFIED", Number: 0},
-	{Value: SampleTasteSweet, Name: "TASTE_SWEET", Number: 1},
-	{Value: SampleTasteSour, Name: "TASTE_SOUR", Number: 2},
-}
+var valuesSampleTasteV10Proto = wire.Enum{Values: []wire.EnumValue{
+	{Value: string(SampleTasteUnspecified), Name: "TASTE_UNSPECIFIED"},
+	{Value: string(SampleTasteSweet), Name: "TASTE_SWEET", Number: 1},
+	{Value: string(SampleTasteSour), Name: "TASTE_SOUR", Number: 2},
+}}
 
 func numberSampleTasteV10Proto(x SampleTaste) (int32, error) {
-	return valuesSampleTasteV10Proto.NumberOf(x)
+	return valuesSampleTasteV10Proto.NumberOf(string(x))
 }
 
 func nameSampleTasteV10Proto(number int32) SampleTaste {
-	return valuesSampleTasteV10Proto.Numbered(number)
+	return SampleTaste(valuesSampleTasteV10Proto.Numbered(number))
 }
 
 // AppendProto appends x as 1.0/proto to b. The error, a [*wire.Error], says which member cannot be written.
@@ -3916,21 +3916,25 @@ func memberTaskPushNotificationConfigV10Proto(tag uint32) string {
 	return ""
 }
 
-var valuesTaskStateV10Proto = wire.Enum[TaskState]{
-	{Value: TaskStateUnspecified, Name: "TASK_STATE_UNSPECIFIED", Number: 0},
-	{Value: TaskStateSubmitted, Name: "TASK_STATE_SUBMITTED", Number: 1},
-	{Value: TaskStateWorking, Name: "TASK_STATE_WORKING", Number: 2},
-	{Value: TaskStateCompleted, Name: "TASK_STATE_COMPLETED", Number: 3},
-	{Value: TaskStateFailed, Name: "TASK_STATE_FAILED", Number: 4},
-	{Value: TaskStateCanceled, Name: "TASK_STATE_CANCELED", Aliases: []string{"TASK_STATE_CANCELLED"}, Number: 5},
-	{Value: TaskStateInputRequired, Name: "TASK_STATE_INPUT_REQUIRED", Number: 6},
-	{Value: TaskStateRejected, Name: "TASK_STATE_REJECTED", Number: 7},
-	{Value: TaskStateAuthRequired, Name: "TASK_STATE_AUTH_REQUIRED", Number: 8},
+var valuesTaskStateV10Proto = wire.Enum{Values: []wire.EnumValue{
+	{Value: string(TaskStateUnspecified), Name: "TASK_STATE_UNSPECIFIED"},
+	{Value: string(TaskStateSubmitted), Name: "TASK_STATE_SUBMITTED", Number: 1},
+	{Value: string(TaskStateWorking), Name: "TASK_STATE_WORKING", Number: 2},
+	{Value: string(TaskStateCompleted), Name: "TASK_STATE_COMPLETED", Number: 3},
+	{Value: string(TaskStateFailed), Name: "TASK_STATE_FAILED", Number: 4},
+	{Value: string(TaskStateCanceled), Name: "TASK_STATE_CANCELED", Aliases: []string{"TASK_STATE_CANCELLED"}, Number: 5},
+	{Value: string(TaskStateInputRequired), Name: "TASK_STATE_INPUT_REQUIRED", Number: 6},
+	{Value: string(TaskStateRejected), Name: "TASK_STATE_REJECTED", Number: 7},
+	{Value: string(TaskStateAuthRequired), Name: "TASK_STATE_AUTH_REQUIRED", Number: 8},
+}}
+
+func numberTaskStateV10Proto(x TaskState) (int32, error) {
+	return valuesTaskStateV10Proto.NumberOf(string(x))
 }
 
-func numberTaskStateV10Proto(x TaskState) (int32, error) { return valuesTaskStateV10Proto.NumberOf(x) }
-
-func nameTaskStateV10Proto(number int32) TaskState { return valuesTaskStateV10Proto.Numbered(number) }
+func nameTaskStateV10Proto(number int32) TaskState {
+	return TaskState(valuesTaskStateV10Proto.Numbered(number))
+}
 
 // AppendProto appends x as 1.0/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *TaskStatus) AppendProto(b []byte) ([]byte, error) {

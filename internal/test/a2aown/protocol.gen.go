@@ -22,7 +22,7 @@ func Protocol() *runtime.Protocol {
 		NewStatus:      newStatus,
 		NewArtifact:    newArtifact,
 		NewTaskPage:    newTaskPage,
-		DecodeCard:     runtime.ReadCard(readAgentCardV10JSON, asCard),
+		DecodeCard:     runtime.ReadCard(codecAgentCardV10JSON.Read, asCard),
 		Card:           runtime.CardOf(asCard),
 		NewSend:        newSend,
 		NewTaskRequest: newTaskRequest,
@@ -41,7 +41,7 @@ func ServerProtocol() *runtime.Protocol {
 		NewStatus:   newStatus,
 		NewArtifact: newArtifact,
 		NewTaskPage: newTaskPage,
-		DecodeCard:  runtime.ReadCard(readAgentCardV10JSON, asCard),
+		DecodeCard:  runtime.ReadCard(codecAgentCardV10JSON.Read, asCard),
 		Card:        runtime.CardOf(asCard),
 		NewSend:     newSend,
 	}
@@ -65,9 +65,9 @@ func servedVersionV10() *runtime.Version {
 						{Verb: "POST", Path: "/message:send", Body: "*"},
 						{Verb: "POST", Path: "/{tenant}/message:send", Body: "*"},
 					},
-					Decode:        runtime.RequestOf(readSendMessageRequestV10JSON, neutralSendMessageRequest),
+					Decode:        runtime.RequestOf(codecSendMessageRequestV10JSON.Read, neutralSendMessageRequest),
 					Append:        encodeResultV10JSON,
-					AppendRequest: runtime.AppendOf(wire.AppendMessage[*SendMessageRequest]),
+					AppendRequest: runtime.AppendOf(codecSendMessageRequestV10JSON.Append),
 				},
 				{
 					Role: runtime.RoleStream,
@@ -78,9 +78,9 @@ func servedVersionV10() *runtime.Version {
 						{Verb: "POST", Path: "/{tenant}/message:stream", Body: "*"},
 					},
 					Stream:        true,
-					Decode:        runtime.RequestOf(readSendMessageRequestV10JSON, neutralSendMessageRequest),
+					Decode:        runtime.RequestOf(codecSendMessageRequestV10JSON.Read, neutralSendMessageRequest),
 					Append:        runtime.AppendItem(encodeEventV10JSON),
-					AppendRequest: runtime.AppendOf(wire.AppendMessage[*SendMessageRequest]),
+					AppendRequest: runtime.AppendOf(codecSendMessageRequestV10JSON.Append),
 				},
 				{
 					Role: runtime.RoleGet,
@@ -90,8 +90,8 @@ func servedVersionV10() *runtime.Version {
 						{Verb: "GET", Path: "/tasks/{id=*}"},
 						{Verb: "GET", Path: "/{tenant}/tasks/{id=*}"},
 					},
-					Decode: runtime.RequestOf(readGetTaskRequestV10JSON, neutralGetTaskRequest),
-					Append: runtime.AppendOf(wire.AppendMessage[*Task]),
+					Decode: runtime.RequestOf(codecGetTaskRequestV10JSON.Read, neutralGetTaskRequest),
+					Append: runtime.AppendOf(codecTaskV10JSON.Append),
 				},
 				{
 					Role: runtime.RoleList,
@@ -102,13 +102,13 @@ func servedVersionV10() *runtime.Version {
 						{Verb: "GET", Path: "/{tenant}/tasks"},
 					},
 					Query: []runtime.QueryField{{Name: "includeArtifacts", JSON: true}},
-					Decode: runtime.RequestOf(readListTasksRequestV10JSON, neutralListTasksRequest, func(x *ListTasksRequest) error {
+					Decode: runtime.RequestOf(codecListTasksRequestV10JSON.Read, neutralListTasksRequest, func(x *ListTasksRequest) error {
 						if x.Status != "" && states.State(x.Status) == runtime.StateUnspecified {
 							return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
 						}
 						return nil
 					}),
-					Append: runtime.AppendOf(wire.AppendMessage[*ListTasksResponse]),
+					Append: runtime.AppendOf(codecListTasksResponseV10JSON.Append),
 				},
 				{
 					Role: runtime.RoleCancel,
@@ -118,8 +118,8 @@ func servedVersionV10() *runtime.Version {
 						{Verb: "POST", Path: "/tasks/{id=*}:cancel", Body: "*"},
 						{Verb: "POST", Path: "/{tenant}/tasks/{id=*}:cancel", Body: "*"},
 					},
-					Decode: runtime.RequestOf(readCancelTaskRequestV10JSON, neutralCancelTaskRequest),
-					Append: runtime.AppendOf(wire.AppendMessage[*Task]),
+					Decode: runtime.RequestOf(codecCancelTaskRequestV10JSON.Read, neutralCancelTaskRequest),
+					Append: runtime.AppendOf(codecTaskV10JSON.Append),
 				},
 				{
 					Role: runtime.RoleSubscribe,
@@ -130,7 +130,7 @@ func servedVersionV10() *runtime.Version {
 						{Verb: "GET", Path: "/{tenant}/tasks/{id=*}:subscribe"},
 					},
 					Stream: true,
-					Decode: runtime.RequestOf(readSubscribeToTaskRequestV10JSON, neutralSubscribeToTaskRequest),
+					Decode: runtime.RequestOf(codecSubscribeToTaskRequestV10JSON.Read, neutralSubscribeToTaskRequest),
 					Append: runtime.AppendItem(encodeEventV10JSON),
 				},
 				{
@@ -170,8 +170,8 @@ func servedVersionV10() *runtime.Version {
 						{Verb: "PUT", Path: "/{tenant}/inspections/{id=*}/nested", Body: "nested"},
 					},
 					Query:  []runtime.QueryField{{Name: "flag", JSON: true}, {Name: "nested.isDone", JSON: true}, {Name: "nested.labels", List: true}, {Name: "labels", List: true}, {Name: "counts", List: true}, {Name: "flags", JSON: true, List: true}, {Name: "tastes", List: true}},
-					Decode: runtime.ParamsOf(readSampleV10JSON),
-					Append: runtime.AppendOf(wire.AppendMessage[*Sample]),
+					Decode: runtime.ParamsOf(codecSampleV10JSON.Read),
+					Append: runtime.AppendOf(codecSampleV10JSON.Append),
 				},
 				{
 					Role: runtime.RoleOther,
@@ -182,8 +182,8 @@ func servedVersionV10() *runtime.Version {
 					},
 					Query:  []runtime.QueryField{{Name: "flag", JSON: true}, {Name: "nested.isDone", JSON: true}, {Name: "nested.labels", List: true}, {Name: "labels", List: true}, {Name: "counts", List: true}, {Name: "flags", JSON: true, List: true}, {Name: "tastes", List: true}},
 					Stream: true,
-					Decode: runtime.ParamsOf(readSampleV10JSON),
-					Append: runtime.AppendOf(wire.AppendMessage[*Sample]),
+					Decode: runtime.ParamsOf(codecSampleV10JSON.Read),
+					Append: runtime.AppendOf(codecSampleV10JSON.Append),
 				},
 				{
 					Role: runtime.RoleOther,
@@ -193,8 +193,8 @@ func servedVersionV10() *runtime.Version {
 						{Verb: "DELETE", Path: "/inspections/{id=*}"},
 					},
 					Query:  []runtime.QueryField{{Name: "flag", JSON: true}, {Name: "nested.isDone", JSON: true}, {Name: "nested.labels", List: true}, {Name: "labels", List: true}, {Name: "counts", List: true}, {Name: "flags", JSON: true, List: true}, {Name: "tastes", List: true}},
-					Decode: runtime.ParamsOf(readSampleV10JSON),
-					Append: runtime.AppendOf(wire.AppendMessage[*Sample]),
+					Decode: runtime.ParamsOf(codecSampleV10JSON.Read),
+					Append: runtime.AppendOf(codecSampleV10JSON.Append),
 				},
 				{
 					Role: runtime.RoleExtendedCard,
@@ -204,8 +204,8 @@ func servedVersionV10() *runtime.Version {
 						{Verb: "GET", Path: "/extendedAgentCard"},
 						{Verb: "GET", Path: "/{tenant}/extendedAgentCard"},
 					},
-					Decode: runtime.ParamsOf(readGetExtendedAgentCardRequestV10JSON),
-					Append: runtime.AppendOf(wire.AppendMessage[*AgentCard]),
+					Decode: runtime.ParamsOf(codecGetExtendedAgentCardRequestV10JSON.Read),
+					Append: runtime.AppendOf(codecAgentCardV10JSON.Append),
 				},
 				{
 					Role: runtime.RolePushDelete,
@@ -220,7 +220,7 @@ func servedVersionV10() *runtime.Version {
 			AppendEvent: encodeEventV10JSON,
 			ReadEvent:   parseEventV10JSON,
 		},
-		AppendCard: runtime.AppendCard(wire.AppendMessage[*AgentCard]),
+		AppendCard: runtime.AppendCard(codecAgentCardV10JSON.Append),
 		Wires:      []*runtime.Wire{servedWireV10Proto()},
 	}
 }
@@ -235,59 +235,59 @@ func newVersionV10() *runtime.Version {
 			Read: runtime.ReadItem(parseEventV10JSON),
 		},
 		{
-			AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetTaskRequest]),
-			Read:          runtime.ReadTask(readTaskV10JSON, asTask),
+			AppendRequest: runtime.AppendOf(codecGetTaskRequestV10JSON.Append),
+			Read:          runtime.ReadTask(codecTaskV10JSON.Read, asTask),
 		},
 		{
-			AppendRequest: runtime.AppendOf(wire.AppendMessage[*ListTasksRequest]),
-			Read:          runtime.ReadOf(readListTasksResponseV10JSON),
+			AppendRequest: runtime.AppendOf(codecListTasksRequestV10JSON.Append),
+			Read:          runtime.ReadOf(codecListTasksResponseV10JSON.Read),
 		},
 		{
-			AppendRequest: runtime.AppendOf(wire.AppendMessage[*CancelTaskRequest]),
-			Read:          runtime.ReadTask(readTaskV10JSON, asTask),
+			AppendRequest: runtime.AppendOf(codecCancelTaskRequestV10JSON.Append),
+			Read:          runtime.ReadTask(codecTaskV10JSON.Read, asTask),
 		},
 		{
-			AppendRequest: runtime.AppendOf(wire.AppendMessage[*SubscribeToTaskRequest]),
+			AppendRequest: runtime.AppendOf(codecSubscribeToTaskRequestV10JSON.Append),
 			Read:          runtime.ReadItem(parseEventV10JSON),
 		},
 		{
-			Decode:        runtime.RequestOf(readTaskPushNotificationConfigV10JSON, neutralTaskPushNotificationConfig),
-			Append:        runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
-			AppendRequest: runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
-			Read:          runtime.ReadOf(readTaskPushNotificationConfigV10JSON),
+			Decode:        runtime.RequestOf(codecTaskPushNotificationConfigV10JSON.Read, neutralTaskPushNotificationConfig),
+			Append:        runtime.AppendOf(codecTaskPushNotificationConfigV10JSON.Append),
+			AppendRequest: runtime.AppendOf(codecTaskPushNotificationConfigV10JSON.Append),
+			Read:          runtime.ReadOf(codecTaskPushNotificationConfigV10JSON.Read),
 		},
 		{
-			Decode:        runtime.RequestOf(readGetTaskPushNotificationConfigRequestV10JSON, neutralGetTaskPushNotificationConfigRequest),
-			Append:        runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
-			AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetTaskPushNotificationConfigRequest]),
-			Read:          runtime.ReadOf(readTaskPushNotificationConfigV10JSON),
+			Decode:        runtime.RequestOf(codecGetTaskPushNotificationConfigRequestV10JSON.Read, neutralGetTaskPushNotificationConfigRequest),
+			Append:        runtime.AppendOf(codecTaskPushNotificationConfigV10JSON.Append),
+			AppendRequest: runtime.AppendOf(codecGetTaskPushNotificationConfigRequestV10JSON.Append),
+			Read:          runtime.ReadOf(codecTaskPushNotificationConfigV10JSON.Read),
 		},
 		{
-			Decode:        runtime.RequestOf(readListTaskPushNotificationConfigsRequestV10JSON, neutralListTaskPushNotificationConfigsRequest),
-			Append:        runtime.AppendOf(wire.AppendMessage[*ListTaskPushNotificationConfigsResponse]),
-			AppendRequest: runtime.AppendOf(wire.AppendMessage[*ListTaskPushNotificationConfigsRequest]),
-			Read:          runtime.ReadOf(readListTaskPushNotificationConfigsResponseV10JSON),
+			Decode:        runtime.RequestOf(codecListTaskPushNotificationConfigsRequestV10JSON.Read, neutralListTaskPushNotificationConfigsRequest),
+			Append:        runtime.AppendOf(codecListTaskPushNotificationConfigsResponseV10JSON.Append),
+			AppendRequest: runtime.AppendOf(codecListTaskPushNotificationConfigsRequestV10JSON.Append),
+			Read:          runtime.ReadOf(codecListTaskPushNotificationConfigsResponseV10JSON.Read),
 		},
 		{
-			AppendRequest: runtime.AppendOf(wire.AppendMessage[*Sample]),
-			Read:          runtime.ReadOf(readSampleV10JSON),
+			AppendRequest: runtime.AppendOf(codecSampleV10JSON.Append),
+			Read:          runtime.ReadOf(codecSampleV10JSON.Read),
 		},
 		{
-			AppendRequest: runtime.AppendOf(wire.AppendMessage[*Sample]),
-			Read:          runtime.ReadOf(readSampleV10JSON),
+			AppendRequest: runtime.AppendOf(codecSampleV10JSON.Append),
+			Read:          runtime.ReadOf(codecSampleV10JSON.Read),
 		},
 		{
-			AppendRequest: runtime.AppendOf(wire.AppendMessage[*Sample]),
-			Read:          runtime.ReadOf(readSampleV10JSON),
+			AppendRequest: runtime.AppendOf(codecSampleV10JSON.Append),
+			Read:          runtime.ReadOf(codecSampleV10JSON.Read),
 		},
 		{
-			AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetExtendedAgentCardRequest]),
-			Read:          runtime.ReadOf(readAgentCardV10JSON),
+			AppendRequest: runtime.AppendOf(codecGetExtendedAgentCardRequestV10JSON.Append),
+			Read:          runtime.ReadOf(codecAgentCardV10JSON.Read),
 		},
 		{
-			Decode:        runtime.RequestOf(readDeleteTaskPushNotificationConfigRequestV10JSON, neutralDeleteTaskPushNotificationConfigRequest),
+			Decode:        runtime.RequestOf(codecDeleteTaskPushNotificationConfigRequestV10JSON.Read, neutralDeleteTaskPushNotificationConfigRequest),
 			Append:        runtime.AppendNothing("{}"),
-			AppendRequest: runtime.AppendOf(wire.AppendMessage[*DeleteTaskPushNotificationConfigRequest]),
+			AppendRequest: runtime.AppendOf(codecDeleteTaskPushNotificationConfigRequestV10JSON.Append),
 			Read:          runtime.ReadNothing,
 		},
 	})
@@ -297,13 +297,13 @@ func newVersionV10() *runtime.Version {
 
 func encodeEventV10JSON(dst []byte, v runtime.Event) ([]byte, error) {
 	if payload, ok := runtime.Generated(v).(StreamResponsePayload); ok {
-		return (&StreamResponse{Payload: payload}).AppendJSON(dst)
+		return wire.AppendCase(dst, &codecStreamResponseV10JSON, &unionStreamResponsePayload, payload)
 	}
 	return dst, runtime.Unexpected(v, "a stream item")
 }
 
 func parseEventV10JSON(src []byte) (runtime.Event, error) {
-	x, err := wire.Decode(src, readStreamResponseV10JSON)
+	x, err := wire.Decode(src, codecStreamResponseV10JSON.Read)
 	if err != nil {
 		return nil, err
 	}
@@ -326,13 +326,13 @@ func parseEventV10JSON(src []byte) (runtime.Event, error) {
 
 func encodeResultV10JSON(dst []byte, v any) ([]byte, error) {
 	if payload, ok := runtime.Generated(v).(SendMessageResponsePayload); ok {
-		return (&SendMessageResponse{Payload: payload}).AppendJSON(dst)
+		return wire.AppendCase(dst, &codecSendMessageResponseV10JSON, &unionSendMessageResponsePayload, payload)
 	}
 	return dst, runtime.Unexpected(v, "the result of a send")
 }
 
 func parseResultV10JSON(src []byte) (any, error) {
-	x, err := wire.Decode(src, readSendMessageResponseV10JSON)
+	x, err := wire.Decode(src, codecSendMessageResponseV10JSON.Read)
 	if err != nil {
 		return nil, err
 	}

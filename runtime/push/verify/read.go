@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"strings"
+	"unsafe"
 
 	"github.com/a2agen/a2agen/runtime/wire"
 )
@@ -71,19 +72,20 @@ func audienceOf(r *wire.Reader) string {
 	return list[0]
 }
 
-var claimFields = wire.Fields[*claims]{
-	{Name: "iss", Required: true, Read: func(r *wire.Reader, c *claims) { c.issuer = r.String() }},
-	{Name: "aud", Required: true, Read: func(r *wire.Reader, c *claims) { c.audience = audienceOf(r) }},
-	{Name: "iat", Required: true, Read: func(r *wire.Reader, c *claims) { c.issued = r.Integer() }},
-	{Name: "exp", Required: true, Read: func(r *wire.Reader, c *claims) { c.expires = r.Integer() }},
-	{Name: "jti", Required: true, Read: func(r *wire.Reader, c *claims) { c.id = r.String() }},
-	{Name: "taskId", Required: true, Read: func(r *wire.Reader, c *claims) { c.task = r.String() }},
-	{Name: "sequence", Required: true, Read: func(r *wire.Reader, c *claims) { c.sequence = r.String() }},
-	{Name: "config", Required: true, Read: func(r *wire.Reader, c *claims) { c.config = r.String() }},
-	{Name: "request_body_sha256", Required: true, Read: func(r *wire.Reader, c *claims) { c.digest = r.String() }},
-}
+// strictly are numbers that are no strings.
+var strictly = wire.Hook[int64]{Read: (*wire.Reader).Integer}
+
+var claimCodec = wire.Codec[claims]{Fields: []wire.Field{
+	{Name: "iss", At: unsafe.Offsetof(claims{}.issuer), Flags: wire.Required},
+	{Name: "aud", At: unsafe.Offsetof(claims{}.audience), Flags: wire.Required, Type: wire.TypeHook, Hook: &wire.Hook[string]{Read: audienceOf}},
+	{Name: "iat", At: unsafe.Offsetof(claims{}.issued), Flags: wire.Required, Type: wire.TypeHook, Hook: &strictly},
+	{Name: "exp", At: unsafe.Offsetof(claims{}.expires), Flags: wire.Required, Type: wire.TypeHook, Hook: &strictly},
+	{Name: "jti", At: unsafe.Offsetof(claims{}.id), Flags: wire.Required},
+	{Name: "taskId", At: unsafe.Offsetof(claims{}.task), Flags: wire.Required},
+	{Name: "sequence", At: unsafe.Offsetof(claims{}.sequence), Flags: wire.Required},
+	{Name: "config", At: unsafe.Offsetof(claims{}.config), Flags: wire.Required},
+	{Name: "request_body_sha256", At: unsafe.Offsetof(claims{}.digest), Flags: wire.Required},
+}}
 
 // readClaims reads the payload of a token strictly: no name twice, numbers as numbers.
-func readClaims(payload []byte) (*claims, error) {
-	return wire.Decode(payload, func(r *wire.Reader, c *claims) { claimFields.Read(r, c) })
-}
+func readClaims(payload []byte) (*claims, error) { return wire.Decode(payload, claimCodec.Read) }
