@@ -17,8 +17,8 @@ import (
 
 // What a hello agent may weigh, linked as its Dockerfile links it, in bytes.
 const (
-	maxAgent     = 9_200_000 // 0.3 beside 1.0 is 0.3 MB of it
-	maxOldAgent  = 8_900_000 // of 1.0 alone
+	maxAgent     = 9_220_000 // 0.3 beside 1.0 is 0.3 MB of it
+	maxOldAgent  = 9_050_000 // of 1.0 alone
 	maxGRPCAgent = 13_400_000
 	maxMCPAgent  = 12_800_000
 )
