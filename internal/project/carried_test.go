@@ -25,8 +25,8 @@ func TestWhatIsCopiedMayOnlyFall(t *testing.T) {
 		t.Fatal(err)
 	}
 	for project, limit := range map[string]struct{ files, lines int }{
-		"agent":  {362, 56223},
-		"client": {310, 46600},
+		"agent":  {366, 57_231},
+		"client": {314, 47_742},
 	} {
 		files, lines := 0, 0
 		err := filepath.WalkDir(filepath.Join(project, scaffold.Unpacked), func(name string, d os.DirEntry, err error) error {
