@@ -3,707 +3,192 @@
 package a2a
 
 import (
-	"time"
+	"unsafe"
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/legacy"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
-func appendAPIKeySecuritySchemeV03ProtoJSON(b []byte, x *APIKeySecurityScheme) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	b = wire.AppendText(b, `,"description":`, x.Description)
-	b = wire.AppendText(b, `,"location":`, x.Location)
-	b = wire.AppendText(b, `,"name":`, x.Name)
-	return wire.EndObject(b, start), nil
-}
-
-var fieldsAPIKeySecuritySchemeV03ProtoJSON = wire.Fields[*APIKeySecurityScheme]{
-	{Name: "description", Read: func(r *wire.Reader, x *APIKeySecurityScheme) { x.Description = r.String() }},
-	{Name: "location", Read: func(r *wire.Reader, x *APIKeySecurityScheme) { x.Location = r.String() }},
-	{Name: "name", Read: func(r *wire.Reader, x *APIKeySecurityScheme) { x.Name = r.String() }},
-}
-
-func readAPIKeySecuritySchemeV03ProtoJSON(r *wire.Reader, x *APIKeySecurityScheme) {
-	fieldsAPIKeySecuritySchemeV03ProtoJSON.Read(r, x)
-}
-
-func appendAgentCapabilitiesV03ProtoJSON(b []byte, x *AgentCapabilities) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	if x.Streaming != nil && *x.Streaming {
-		b = wire.AppendBool(append(b, `,"streaming":`...), *x.Streaming)
-	}
-	if x.PushNotifications != nil && *x.PushNotifications {
-		b = wire.AppendBool(append(b, `,"pushNotifications":`...), *x.PushNotifications)
-	}
-	b, err = wire.AppendMemberList(b, err, `,"extensions":`, len(x.Extensions) > 0, x.Extensions, appendAgentExtensionV03ProtoJSON)
-	return wire.EndObject(b, start), err
-}
-
-var fieldsAgentCapabilitiesV03ProtoJSON = wire.Fields[*AgentCapabilities]{
-	{Name: "streaming", Read: func(r *wire.Reader, x *AgentCapabilities) { x.Streaming = wire.NonZero(r.Bool()) }},
-	{Name: "pushNotifications", Aliases: []string{"push_notifications"}, Read: func(r *wire.Reader, x *AgentCapabilities) { x.PushNotifications = wire.NonZero(r.Bool()) }},
-	{Name: "extensions", Read: func(r *wire.Reader, x *AgentCapabilities) {
-		x.Extensions = wire.ReadList(r, readAgentExtensionV03ProtoJSON)
-	}},
-}
-
-func readAgentCapabilitiesV03ProtoJSON(r *wire.Reader, x *AgentCapabilities) {
-	fieldsAgentCapabilitiesV03ProtoJSON.Read(r, x)
-}
-
-func appendAgentCardV03ProtoJSON(b []byte, x *AgentCard) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = wire.AppendText(b, `,"name":`, x.Name)
-	b = wire.AppendText(b, `,"description":`, x.Description)
-	b = legacy.AppendInterfaces(b, interfacesOfV03ProtoJSON(x.SupportedInterfaces), "0.3")
-	b, err = wire.AppendMember(b, err, `,"provider":`, x.Provider != nil, x.Provider, appendAgentProviderV03ProtoJSON)
-	b = wire.AppendText(b, `,"version":`, x.Version)
-	if x.DocumentationURL != nil && *x.DocumentationURL != "" {
-		b = wire.AppendString(append(b, `,"documentationUrl":`...), *x.DocumentationURL)
-	}
-	b, err = wire.AppendMember(b, err, `,"capabilities":`, x.Capabilities != nil, x.Capabilities, appendAgentCapabilitiesV03ProtoJSON)
-	b, err = wire.AppendMemberMap(b, err, `,"securitySchemes":`, len(x.SecuritySchemes) > 0, x.SecuritySchemes, appendSecuritySchemeV03ProtoJSON)
-	b, err = wire.AppendMemberList(b, err, `,"security":`, len(x.SecurityRequirements) > 0, x.SecurityRequirements, appendSecurityRequirementV03ProtoJSON)
-	if len(x.DefaultInputModes) > 0 {
-		b = wire.AppendPlainList(append(b, `,"defaultInputModes":`...), x.DefaultInputModes, wire.AppendString)
-	}
-	if len(x.DefaultOutputModes) > 0 {
-		b = wire.AppendPlainList(append(b, `,"defaultOutputModes":`...), x.DefaultOutputModes, wire.AppendString)
-	}
-	b, err = wire.AppendMemberList(b, err, `,"skills":`, len(x.Skills) > 0, x.Skills, appendAgentSkillV03ProtoJSON)
-	if o := x.Capabilities; o != nil {
-		if o.ExtendedAgentCard != nil && *o.ExtendedAgentCard {
-			b = wire.AppendBool(append(b, `,"supportsAuthenticatedExtendedCard":`...), *o.ExtendedAgentCard)
-		}
-	}
-	b, err = wire.AppendMemberList(b, err, `,"signatures":`, len(x.Signatures) > 0, x.Signatures, appendAgentCardSignatureV03ProtoJSON)
-	return wire.EndObject(b, start), err
-}
-
-func readAgentCardV03ProtoJSON(r *wire.Reader, x *AgentCard) {
-	var group legacy.Interfaces
-	fields := wire.Fields[*AgentCard]{
-		{Name: "name", Read: func(r *wire.Reader, x *AgentCard) { x.Name = r.String() }},
-		{Name: "description", Read: func(r *wire.Reader, x *AgentCard) { x.Description = r.String() }},
-		{Name: "url", Read: func(r *wire.Reader, x *AgentCard) { group.Read(r, "url") }},
-		{Name: "preferredTransport", Aliases: []string{"preferred_transport"}, Read: func(r *wire.Reader, x *AgentCard) { group.Read(r, "preferredTransport") }},
-		{Name: "additionalInterfaces", Aliases: []string{"additional_interfaces"}, Read: func(r *wire.Reader, x *AgentCard) { group.Read(r, "additionalInterfaces") }},
-		{Name: "protocolVersion", Aliases: []string{"protocol_version"}, Read: func(r *wire.Reader, x *AgentCard) { group.Read(r, "protocolVersion") }},
-		{Name: "provider", Read: func(r *wire.Reader, x *AgentCard) { x.Provider = wire.ReadNew(r, readAgentProviderV03ProtoJSON) }},
-		{Name: "version", Read: func(r *wire.Reader, x *AgentCard) { x.Version = r.String() }},
-		{Name: "documentationUrl", Aliases: []string{"documentation_url"}, Read: func(r *wire.Reader, x *AgentCard) { x.DocumentationURL = wire.NonZero(r.String()) }},
-		{Name: "capabilities", Read: func(r *wire.Reader, x *AgentCard) { readAgentCapabilitiesV03ProtoJSON(r, wire.Made(&x.Capabilities)) }},
-		{Name: "securitySchemes", Aliases: []string{"security_schemes"}, Read: func(r *wire.Reader, x *AgentCard) {
-			x.SecuritySchemes = wire.ReadMap(r, false, readSecuritySchemeV03ProtoJSON)
-		}},
-		{Name: "security", Read: func(r *wire.Reader, x *AgentCard) {
-			x.SecurityRequirements = wire.ReadList(r, readSecurityRequirementV03ProtoJSON)
-		}},
-		{Name: "defaultInputModes", Aliases: []string{"default_input_modes"}, Read: func(r *wire.Reader, x *AgentCard) { x.DefaultInputModes = r.Strings() }},
-		{Name: "defaultOutputModes", Aliases: []string{"default_output_modes"}, Read: func(r *wire.Reader, x *AgentCard) { x.DefaultOutputModes = r.Strings() }},
-		{Name: "skills", Read: func(r *wire.Reader, x *AgentCard) { x.Skills = wire.ReadList(r, readAgentSkillV03ProtoJSON) }},
-		{Name: "supportsAuthenticatedExtendedCard", Aliases: []string{"supports_authenticated_extended_card"}, Read: func(r *wire.Reader, x *AgentCard) {
-			wire.Made(&x.Capabilities).ExtendedAgentCard = wire.NonZero(r.Bool())
-		}},
-		{Name: "signatures", Read: func(r *wire.Reader, x *AgentCard) {
-			x.Signatures = wire.ReadList(r, readAgentCardSignatureV03ProtoJSON)
-		}},
-	}
-	fields.Read(r, x)
-	x.SupportedInterfaces = interfacesFromV03ProtoJSON(group.List("0.3"))
-}
-
-func appendAgentCardSignatureV03ProtoJSON(b []byte, x *AgentCardSignature) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = wire.AppendText(b, `,"protected":`, x.Protected)
-	b = wire.AppendText(b, `,"signature":`, x.Signature)
-	b, err = wire.AppendMember(b, err, `,"header":`, len(x.Header) > 0, x.Header, wire.AppendStruct)
-	return wire.EndObject(b, start), err
-}
-
-var fieldsAgentCardSignatureV03ProtoJSON = wire.Fields[*AgentCardSignature]{
-	{Name: "protected", Read: func(r *wire.Reader, x *AgentCardSignature) { x.Protected = r.String() }},
-	{Name: "signature", Read: func(r *wire.Reader, x *AgentCardSignature) { x.Signature = r.String() }},
-	{Name: "header", Read: func(r *wire.Reader, x *AgentCardSignature) { x.Header = r.Struct() }},
-}
-
-func readAgentCardSignatureV03ProtoJSON(r *wire.Reader, x *AgentCardSignature) {
-	fieldsAgentCardSignatureV03ProtoJSON.Read(r, x)
-}
-
-func appendAgentExtensionV03ProtoJSON(b []byte, x *AgentExtension) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = wire.AppendText(b, `,"uri":`, x.URI)
-	b = wire.AppendText(b, `,"description":`, x.Description)
-	b = wire.AppendPlain(b, `,"required":`, x.Required, wire.AppendBool)
-	b, err = wire.AppendMember(b, err, `,"params":`, len(x.Params) > 0, x.Params, wire.AppendStruct)
-	return wire.EndObject(b, start), err
-}
-
-var fieldsAgentExtensionV03ProtoJSON = wire.Fields[*AgentExtension]{
-	{Name: "uri", Read: func(r *wire.Reader, x *AgentExtension) { x.URI = r.String() }},
-	{Name: "description", Read: func(r *wire.Reader, x *AgentExtension) { x.Description = r.String() }},
-	{Name: "required", Read: func(r *wire.Reader, x *AgentExtension) { x.Required = r.Bool() }},
-	{Name: "params", Read: func(r *wire.Reader, x *AgentExtension) { x.Params = r.Struct() }},
-}
-
-func readAgentExtensionV03ProtoJSON(r *wire.Reader, x *AgentExtension) {
-	fieldsAgentExtensionV03ProtoJSON.Read(r, x)
-}
-
-func appendAgentProviderV03ProtoJSON(b []byte, x *AgentProvider) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	b = wire.AppendText(b, `,"url":`, x.URL)
-	b = wire.AppendText(b, `,"organization":`, x.Organization)
-	return wire.EndObject(b, start), nil
-}
-
-var fieldsAgentProviderV03ProtoJSON = wire.Fields[*AgentProvider]{
-	{Name: "url", Read: func(r *wire.Reader, x *AgentProvider) { x.URL = r.String() }},
-	{Name: "organization", Read: func(r *wire.Reader, x *AgentProvider) { x.Organization = r.String() }},
-}
-
-func readAgentProviderV03ProtoJSON(r *wire.Reader, x *AgentProvider) {
-	fieldsAgentProviderV03ProtoJSON.Read(r, x)
-}
-
-func appendAgentSkillV03ProtoJSON(b []byte, x *AgentSkill) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = wire.AppendText(b, `,"id":`, x.ID)
-	b = wire.AppendText(b, `,"name":`, x.Name)
-	b = wire.AppendText(b, `,"description":`, x.Description)
-	if len(x.Tags) > 0 {
-		b = wire.AppendPlainList(append(b, `,"tags":`...), x.Tags, wire.AppendString)
-	}
-	if len(x.Examples) > 0 {
-		b = wire.AppendPlainList(append(b, `,"examples":`...), x.Examples, wire.AppendString)
-	}
-	if len(x.InputModes) > 0 {
-		b = wire.AppendPlainList(append(b, `,"inputModes":`...), x.InputModes, wire.AppendString)
-	}
-	if len(x.OutputModes) > 0 {
-		b = wire.AppendPlainList(append(b, `,"outputModes":`...), x.OutputModes, wire.AppendString)
-	}
-	b, err = wire.AppendMemberList(b, err, `,"security":`, len(x.SecurityRequirements) > 0, x.SecurityRequirements, appendSecurityRequirementV03ProtoJSON)
-	return wire.EndObject(b, start), err
-}
-
-var fieldsAgentSkillV03ProtoJSON = wire.Fields[*AgentSkill]{
-	{Name: "id", Read: func(r *wire.Reader, x *AgentSkill) { x.ID = r.String() }},
-	{Name: "name", Read: func(r *wire.Reader, x *AgentSkill) { x.Name = r.String() }},
-	{Name: "description", Read: func(r *wire.Reader, x *AgentSkill) { x.Description = r.String() }},
-	{Name: "tags", Read: func(r *wire.Reader, x *AgentSkill) { x.Tags = r.Strings() }},
-	{Name: "examples", Read: func(r *wire.Reader, x *AgentSkill) { x.Examples = r.Strings() }},
-	{Name: "inputModes", Aliases: []string{"input_modes"}, Read: func(r *wire.Reader, x *AgentSkill) { x.InputModes = r.Strings() }},
-	{Name: "outputModes", Aliases: []string{"output_modes"}, Read: func(r *wire.Reader, x *AgentSkill) { x.OutputModes = r.Strings() }},
-	{Name: "security", Read: func(r *wire.Reader, x *AgentSkill) {
-		x.SecurityRequirements = wire.ReadList(r, readSecurityRequirementV03ProtoJSON)
-	}},
-}
-
-func readAgentSkillV03ProtoJSON(r *wire.Reader, x *AgentSkill) {
-	fieldsAgentSkillV03ProtoJSON.Read(r, x)
-}
-
-func appendArtifactV03ProtoJSON(b []byte, x *Artifact) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = wire.AppendText(b, `,"artifactId":`, x.ArtifactID)
-	b = wire.AppendText(b, `,"name":`, x.Name)
-	b = wire.AppendText(b, `,"description":`, x.Description)
-	err = wire.NeedItems(err, len(x.Parts), 1, "parts")
-	b, err = wire.AppendMemberList(b, err, `,"parts":`, true, x.Parts, appendPartV03ProtoJSON)
-	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
-	if len(x.Extensions) > 0 {
-		b = wire.AppendPlainList(append(b, `,"extensions":`...), x.Extensions, wire.AppendString)
-	}
-	return wire.EndObject(b, start), err
-}
-
-var fieldsArtifactV03ProtoJSON = wire.Fields[*Artifact]{
-	{Name: "artifactId", Aliases: []string{"artifact_id"}, Read: func(r *wire.Reader, x *Artifact) { x.ArtifactID = r.String() }},
-	{Name: "name", Read: func(r *wire.Reader, x *Artifact) { x.Name = r.String() }},
-	{Name: "description", Read: func(r *wire.Reader, x *Artifact) { x.Description = r.String() }},
-	{Name: "parts", Required: true, Read: func(r *wire.Reader, x *Artifact) { x.Parts = wire.ReadSome(r, 1, readPartV03ProtoJSON) }},
-	{Name: "metadata", Read: func(r *wire.Reader, x *Artifact) { x.Metadata = r.Struct() }},
-	{Name: "extensions", Read: func(r *wire.Reader, x *Artifact) { x.Extensions = r.Strings() }},
-}
-
-func readArtifactV03ProtoJSON(r *wire.Reader, x *Artifact) { fieldsArtifactV03ProtoJSON.Read(r, x) }
-
-func appendAuthenticationInfoV03ProtoJSON(b []byte, x *AuthenticationInfo) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b, err = wire.AppendMember(b, err, `,"schemes":`, legacy.HasSchemes(x.Scheme), x.Scheme, legacy.AppendSchemes)
-	b = wire.AppendText(b, `,"credentials":`, x.Credentials)
-	return wire.EndObject(b, start), err
-}
-
-var fieldsAuthenticationInfoV03ProtoJSON = wire.Fields[*AuthenticationInfo]{
-	{Name: "schemes", Read: func(r *wire.Reader, x *AuthenticationInfo) { x.Scheme = legacy.ReadSchemes(r) }},
-	{Name: "credentials", Read: func(r *wire.Reader, x *AuthenticationInfo) { x.Credentials = r.String() }},
-}
-
-func readAuthenticationInfoV03ProtoJSON(r *wire.Reader, x *AuthenticationInfo) {
-	fieldsAuthenticationInfoV03ProtoJSON.Read(r, x)
-}
-
-func appendAuthorizationCodeOAuthFlowV03ProtoJSON(b []byte, x *AuthorizationCodeOAuthFlow) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	b = wire.AppendText(b, `,"authorizationUrl":`, x.AuthorizationURL)
-	b = wire.AppendText(b, `,"tokenUrl":`, x.TokenURL)
-	b = wire.AppendText(b, `,"refreshUrl":`, x.RefreshURL)
-	if len(x.Scopes) > 0 {
-		b = wire.AppendPlainMap(append(b, `,"scopes":`...), x.Scopes, wire.AppendString)
-	}
-	return wire.EndObject(b, start), nil
-}
-
-var fieldsAuthorizationCodeOAuthFlowV03ProtoJSON = wire.Fields[*AuthorizationCodeOAuthFlow]{
-	{Name: "authorizationUrl", Aliases: []string{"authorization_url"}, Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.AuthorizationURL = r.String() }},
-	{Name: "tokenUrl", Aliases: []string{"token_url"}, Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.TokenURL = r.String() }},
-	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.RefreshURL = r.String() }},
-	{Name: "scopes", Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) {
-		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
-	}},
-}
-
-func readAuthorizationCodeOAuthFlowV03ProtoJSON(r *wire.Reader, x *AuthorizationCodeOAuthFlow) {
-	fieldsAuthorizationCodeOAuthFlowV03ProtoJSON.Read(r, x)
-}
-
-func appendCancelTaskRequestV03ProtoJSON(b []byte, x *CancelTaskRequest) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b, err = wire.AppendMember(b, err, `,"name":`, legacy.HasTaskName(x.ID), x.ID, legacy.AppendTaskName)
-	return wire.EndObject(b, start), err
-}
-
-var fieldsCancelTaskRequestV03ProtoJSON = wire.Fields[*CancelTaskRequest]{
-	{Name: "name", Read: func(r *wire.Reader, x *CancelTaskRequest) { x.ID = legacy.ReadTaskName(r) }},
-}
-
-func readCancelTaskRequestV03ProtoJSON(r *wire.Reader, x *CancelTaskRequest) {
-	fieldsCancelTaskRequestV03ProtoJSON.Read(r, x)
-}
-
-func appendClientCredentialsOAuthFlowV03ProtoJSON(b []byte, x *ClientCredentialsOAuthFlow) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	b = wire.AppendText(b, `,"tokenUrl":`, x.TokenURL)
-	b = wire.AppendText(b, `,"refreshUrl":`, x.RefreshURL)
-	if len(x.Scopes) > 0 {
-		b = wire.AppendPlainMap(append(b, `,"scopes":`...), x.Scopes, wire.AppendString)
-	}
-	return wire.EndObject(b, start), nil
-}
-
-var fieldsClientCredentialsOAuthFlowV03ProtoJSON = wire.Fields[*ClientCredentialsOAuthFlow]{
-	{Name: "tokenUrl", Aliases: []string{"token_url"}, Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) { x.TokenURL = r.String() }},
-	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) { x.RefreshURL = r.String() }},
-	{Name: "scopes", Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) {
-		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
-	}},
-}
-
-func readClientCredentialsOAuthFlowV03ProtoJSON(r *wire.Reader, x *ClientCredentialsOAuthFlow) {
-	fieldsClientCredentialsOAuthFlowV03ProtoJSON.Read(r, x)
-}
-
-func appendDeleteTaskPushNotificationConfigRequestV03ProtoJSON(b []byte, x *DeleteTaskPushNotificationConfigRequest) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	if legacy.HasConfigName(x.TaskID, x.ID) {
-		b = legacy.AppendConfigName(append(b, `,"name":`...), x.TaskID, x.ID)
-	}
-	return wire.EndObject(b, start), nil
-}
-
-var fieldsDeleteTaskPushNotificationConfigRequestV03ProtoJSON = wire.Fields[*DeleteTaskPushNotificationConfigRequest]{
-	{Name: "name", Read: func(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) {
-		v, w := legacy.ReadConfigName(r)
-		if x.TaskID == "" {
-			x.TaskID = v
-		}
-		if x.ID == "" {
-			x.ID = w
-		}
-	}},
-}
-
-func readDeleteTaskPushNotificationConfigRequestV03ProtoJSON(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) {
-	fieldsDeleteTaskPushNotificationConfigRequestV03ProtoJSON.Read(r, x)
-}
-
-func appendGetExtendedAgentCardRequestV03ProtoJSON(b []byte, x *GetExtendedAgentCardRequest) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	return wire.EndObject(b, start), nil
-}
-
-var fieldsGetExtendedAgentCardRequestV03ProtoJSON = wire.Fields[*GetExtendedAgentCardRequest]{}
-
-func readGetExtendedAgentCardRequestV03ProtoJSON(r *wire.Reader, x *GetExtendedAgentCardRequest) {
-	fieldsGetExtendedAgentCardRequestV03ProtoJSON.Read(r, x)
-}
-
-func appendGetTaskPushNotificationConfigRequestV03ProtoJSON(b []byte, x *GetTaskPushNotificationConfigRequest) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	if legacy.HasConfigName(x.TaskID, x.ID) {
-		b = legacy.AppendConfigName(append(b, `,"name":`...), x.TaskID, x.ID)
-	}
-	return wire.EndObject(b, start), nil
-}
-
-var fieldsGetTaskPushNotificationConfigRequestV03ProtoJSON = wire.Fields[*GetTaskPushNotificationConfigRequest]{
-	{Name: "name", Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) {
-		v, w := legacy.ReadConfigName(r)
-		if x.TaskID == "" {
-			x.TaskID = v
-		}
-		if x.ID == "" {
-			x.ID = w
-		}
-	}},
-}
-
-func readGetTaskPushNotificationConfigRequestV03ProtoJSON(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) {
-	fieldsGetTaskPushNotificationConfigRequestV03ProtoJSON.Read(r, x)
-}
-
-func appendGetTaskRequestV03ProtoJSON(b []byte, x *GetTaskRequest) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b, err = wire.AppendMember(b, err, `,"name":`, legacy.HasTaskName(x.ID), x.ID, legacy.AppendTaskName)
-	if x.HistoryLength != nil && *x.HistoryLength != 0 {
-		b = wire.AppendInt32(append(b, `,"historyLength":`...), *x.HistoryLength)
-	}
-	return wire.EndObject(b, start), err
-}
-
-var fieldsGetTaskRequestV03ProtoJSON = wire.Fields[*GetTaskRequest]{
-	{Name: "name", Read: func(r *wire.Reader, x *GetTaskRequest) { x.ID = legacy.ReadTaskName(r) }},
-	{Name: "historyLength", Aliases: []string{"history_length"}, Read: func(r *wire.Reader, x *GetTaskRequest) { x.HistoryLength = wire.NonZero(r.Int32()) }},
-}
-
-func readGetTaskRequestV03ProtoJSON(r *wire.Reader, x *GetTaskRequest) {
-	fieldsGetTaskRequestV03ProtoJSON.Read(r, x)
-}
-
-func appendHTTPAuthSecuritySchemeV03ProtoJSON(b []byte, x *HTTPAuthSecurityScheme) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	b = wire.AppendText(b, `,"description":`, x.Description)
-	b = wire.AppendText(b, `,"scheme":`, x.Scheme)
-	b = wire.AppendText(b, `,"bearerFormat":`, x.BearerFormat)
-	return wire.EndObject(b, start), nil
-}
-
-var fieldsHTTPAuthSecuritySchemeV03ProtoJSON = wire.Fields[*HTTPAuthSecurityScheme]{
-	{Name: "description", Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.Description = r.String() }},
-	{Name: "scheme", Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.Scheme = r.String() }},
-	{Name: "bearerFormat", Aliases: []string{"bearer_format"}, Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.BearerFormat = r.String() }},
-}
-
-func readHTTPAuthSecuritySchemeV03ProtoJSON(r *wire.Reader, x *HTTPAuthSecurityScheme) {
-	fieldsHTTPAuthSecuritySchemeV03ProtoJSON.Read(r, x)
-}
-
-func appendImplicitOAuthFlowV03ProtoJSON(b []byte, x *ImplicitOAuthFlow) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	b = wire.AppendText(b, `,"authorizationUrl":`, x.AuthorizationURL)
-	b = wire.AppendText(b, `,"refreshUrl":`, x.RefreshURL)
-	if len(x.Scopes) > 0 {
-		b = wire.AppendPlainMap(append(b, `,"scopes":`...), x.Scopes, wire.AppendString)
-	}
-	return wire.EndObject(b, start), nil
-}
-
-var fieldsImplicitOAuthFlowV03ProtoJSON = wire.Fields[*ImplicitOAuthFlow]{
-	{Name: "authorizationUrl", Aliases: []string{"authorization_url"}, Read: func(r *wire.Reader, x *ImplicitOAuthFlow) { x.AuthorizationURL = r.String() }},
-	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, Read: func(r *wire.Reader, x *ImplicitOAuthFlow) { x.RefreshURL = r.String() }},
-	{Name: "scopes", Read: func(r *wire.Reader, x *ImplicitOAuthFlow) {
-		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
-	}},
-}
-
-func readImplicitOAuthFlowV03ProtoJSON(r *wire.Reader, x *ImplicitOAuthFlow) {
-	fieldsImplicitOAuthFlowV03ProtoJSON.Read(r, x)
-}
-
-func appendListTaskPushNotificationConfigsRequestV03ProtoJSON(b []byte, x *ListTaskPushNotificationConfigsRequest) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b, err = wire.AppendMember(b, err, `,"parent":`, legacy.HasTaskName(x.TaskID), x.TaskID, legacy.AppendTaskName)
-	b = wire.AppendPlain(b, `,"pageSize":`, x.PageSize, wire.AppendInt32)
-	b = wire.AppendText(b, `,"pageToken":`, x.PageToken)
-	return wire.EndObject(b, start), err
-}
-
-var fieldsListTaskPushNotificationConfigsRequestV03ProtoJSON = wire.Fields[*ListTaskPushNotificationConfigsRequest]{
-	{Name: "parent", Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.TaskID = legacy.ReadTaskName(r) }},
-	{Name: "pageSize", Aliases: []string{"page_size"}, Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.PageSize = r.Int32() }},
-	{Name: "pageToken", Aliases: []string{"page_token"}, Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.PageToken = r.String() }},
-}
-
-func readListTaskPushNotificationConfigsRequestV03ProtoJSON(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) {
-	fieldsListTaskPushNotificationConfigsRequestV03ProtoJSON.Read(r, x)
-}
-
-func appendListTaskPushNotificationConfigsResponseV03ProtoJSON(b []byte, x *ListTaskPushNotificationConfigsResponse) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b, err = wire.AppendMemberList(b, err, `,"configs":`, len(x.Configs) > 0, x.Configs, appendTaskPushNotificationConfigV03ProtoJSON)
-	b = wire.AppendText(b, `,"nextPageToken":`, x.NextPageToken)
-	return wire.EndObject(b, start), err
-}
-
-var fieldsListTaskPushNotificationConfigsResponseV03ProtoJSON = wire.Fields[*ListTaskPushNotificationConfigsResponse]{
-	{Name: "configs", Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsResponse) {
-		x.Configs = wire.ReadList(r, readTaskPushNotificationConfigV03ProtoJSON)
-	}},
-	{Name: "nextPageToken", Aliases: []string{"next_page_token"}, Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsResponse) { x.NextPageToken = r.String() }},
-}
-
-func readListTaskPushNotificationConfigsResponseV03ProtoJSON(r *wire.Reader, x *ListTaskPushNotificationConfigsResponse) {
-	fieldsListTaskPushNotificationConfigsResponseV03ProtoJSON.Read(r, x)
-}
-
-func appendListTasksRequestV03ProtoJSON(b []byte, x *ListTasksRequest) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = wire.AppendText(b, `,"contextId":`, x.ContextID)
-	b = wire.AppendPlain(b, `,"status":`, x.Status, appendTaskStateV03ProtoJSON)
-	b = wire.AppendSet(b, `,"pageSize":`, x.PageSize, wire.AppendInt32)
-	b = wire.AppendText(b, `,"pageToken":`, x.PageToken)
-	b = wire.AppendSet(b, `,"historyLength":`, x.HistoryLength, wire.AppendInt32)
-	b, err = wire.AppendMember(b, err, `,"statusTimestampAfter":`, x.StatusTimestampAfter != (time.Time{}), x.StatusTimestampAfter, wire.AppendTimestamp)
-	b = wire.AppendSet(b, `,"includeArtifacts":`, x.IncludeArtifacts, wire.AppendBool)
-	return wire.EndObject(b, start), err
-}
-
-var fieldsListTasksRequestV03ProtoJSON = wire.Fields[*ListTasksRequest]{
-	{Name: "contextId", Read: func(r *wire.Reader, x *ListTasksRequest) { x.ContextID = r.String() }},
-	{Name: "status", Read: func(r *wire.Reader, x *ListTasksRequest) { x.Status = readTaskStateV03ProtoJSON(r) }},
-	{Name: "pageSize", Read: func(r *wire.Reader, x *ListTasksRequest) { x.PageSize = new(r.Int32()) }},
-	{Name: "pageToken", Read: func(r *wire.Reader, x *ListTasksRequest) { x.PageToken = r.String() }},
-	{Name: "historyLength", Read: func(r *wire.Reader, x *ListTasksRequest) { x.HistoryLength = new(r.Int32()) }},
-	{Name: "statusTimestampAfter", Read: func(r *wire.Reader, x *ListTasksRequest) { x.StatusTimestampAfter = r.Timestamp() }},
-	{Name: "includeArtifacts", Read: func(r *wire.Reader, x *ListTasksRequest) { x.IncludeArtifacts = new(r.Bool()) }},
-}
-
-func readListTasksRequestV03ProtoJSON(r *wire.Reader, x *ListTasksRequest) {
-	fieldsListTasksRequestV03ProtoJSON.Read(r, x)
-}
-
-func appendListTasksResponseV03ProtoJSON(b []byte, x *ListTasksResponse) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	return wire.AppendList(b, x.Tasks, appendTaskV03ProtoJSON)
-}
-
-func readListTasksResponseV03ProtoJSON(r *wire.Reader, x *ListTasksResponse) {
-	x.Tasks = wire.ReadList(r, readTaskV03ProtoJSON)
-}
-
-func appendMessageV03ProtoJSON(b []byte, x *Message) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = wire.AppendText(b, `,"messageId":`, x.MessageID)
-	b = wire.AppendText(b, `,"contextId":`, x.ContextID)
-	b = wire.AppendText(b, `,"taskId":`, x.TaskID)
-	b = wire.AppendPlain(b, `,"role":`, x.Role, appendRoleV03ProtoJSON)
-	err = wire.NeedItems(err, len(x.Parts), 1, "content")
-	b, err = wire.AppendMemberList(b, err, `,"content":`, true, x.Parts, appendPartV03ProtoJSON)
-	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
-	if len(x.Extensions) > 0 {
-		b = wire.AppendPlainList(append(b, `,"extensions":`...), x.Extensions, wire.AppendString)
-	}
-	return wire.EndObject(b, start), err
-}
-
-var fieldsMessageV03ProtoJSON = wire.Fields[*Message]{
-	{Name: "messageId", Aliases: []string{"message_id"}, Read: func(r *wire.Reader, x *Message) { x.MessageID = r.String() }},
-	{Name: "contextId", Aliases: []string{"context_id"}, Read: func(r *wire.Reader, x *Message) { x.ContextID = r.String() }},
-	{Name: "taskId", Aliases: []string{"task_id"}, Read: func(r *wire.Reader, x *Message) { x.TaskID = r.String() }},
-	{Name: "role", Read: func(r *wire.Reader, x *Message) { x.Role = readRoleV03ProtoJSON(r) }},
-	{Name: "content", Aliases: []string{"parts"}, Required: true, Read: func(r *wire.Reader, x *Message) { x.Parts = wire.ReadSome(r, 1, readPartV03ProtoJSON) }},
-	{Name: "metadata", Read: func(r *wire.Reader, x *Message) { x.Metadata = r.Struct() }},
-	{Name: "extensions", Read: func(r *wire.Reader, x *Message) { x.Extensions = r.Strings() }},
-}
-
-func readMessageV03ProtoJSON(r *wire.Reader, x *Message) { fieldsMessageV03ProtoJSON.Read(r, x) }
-
-func appendMutualTLSSecuritySchemeV03ProtoJSON(b []byte, x *MutualTLSSecurityScheme) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	b = wire.AppendText(b, `,"description":`, x.Description)
-	return wire.EndObject(b, start), nil
-}
-
-var fieldsMutualTLSSecuritySchemeV03ProtoJSON = wire.Fields[*MutualTLSSecurityScheme]{
-	{Name: "description", Read: func(r *wire.Reader, x *MutualTLSSecurityScheme) { x.Description = r.String() }},
-}
-
-func readMutualTLSSecuritySchemeV03ProtoJSON(r *wire.Reader, x *MutualTLSSecurityScheme) {
-	fieldsMutualTLSSecuritySchemeV03ProtoJSON.Read(r, x)
-}
-
-func appendOAuth2SecuritySchemeV03ProtoJSON(b []byte, x *OAuth2SecurityScheme) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = wire.AppendText(b, `,"description":`, x.Description)
-	b, err = wire.AppendMember(b, err, `,"flows":`, x.Flows != nil, x.Flows, appendOAuthFlowsV03ProtoJSON)
-	b = wire.AppendText(b, `,"oauth2MetadataUrl":`, x.OAuth2MetadataURL)
-	return wire.EndObject(b, start), err
-}
-
-var fieldsOAuth2SecuritySchemeV03ProtoJSON = wire.Fields[*OAuth2SecurityScheme]{
-	{Name: "description", Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.Description = r.String() }},
-	{Name: "flows", Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.Flows = wire.ReadNew(r, readOAuthFlowsV03ProtoJSON) }},
-	{Name: "oauth2MetadataUrl", Aliases: []string{"oauth2_metadata_url"}, Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.OAuth2MetadataURL = r.String() }},
-}
-
-func readOAuth2SecuritySchemeV03ProtoJSON(r *wire.Reader, x *OAuth2SecurityScheme) {
-	fieldsOAuth2SecuritySchemeV03ProtoJSON.Read(r, x)
-}
-
-func appendOAuthFlowsV03ProtoJSON(b []byte, x *OAuthFlows) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	switch c := x.Flow.(type) {
-	case *AuthorizationCodeOAuthFlow:
-		b, err = wire.AppendRequired(b, err, `,"authorizationCode":`, c, appendAuthorizationCodeOAuthFlowV03ProtoJSON)
-	case *ClientCredentialsOAuthFlow:
-		b, err = wire.AppendRequired(b, err, `,"clientCredentials":`, c, appendClientCredentialsOAuthFlowV03ProtoJSON)
-	case *ImplicitOAuthFlow:
-		b, err = wire.AppendRequired(b, err, `,"implicit":`, c, appendImplicitOAuthFlowV03ProtoJSON)
-	case *PasswordOAuthFlow:
-		b, err = wire.AppendRequired(b, err, `,"password":`, c, appendPasswordOAuthFlowV03ProtoJSON)
-	}
-	return wire.EndObject(b, start), err
-}
-
-var fieldsOAuthFlowsV03ProtoJSON = wire.Fields[*OAuthFlows]{
-	{Name: "authorizationCode", Aliases: []string{"authorization_code"}, Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) {
-		x.Flow = wire.ReadNew(r, readAuthorizationCodeOAuthFlowV03ProtoJSON)
-	}},
-	{Name: "clientCredentials", Aliases: []string{"client_credentials"}, Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) {
-		x.Flow = wire.ReadNew(r, readClientCredentialsOAuthFlowV03ProtoJSON)
-	}},
-	{Name: "implicit", Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readImplicitOAuthFlowV03ProtoJSON) }},
-	{Name: "password", Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readPasswordOAuthFlowV03ProtoJSON) }},
-}
-
-func readOAuthFlowsV03ProtoJSON(r *wire.Reader, x *OAuthFlows) {
-	extra := fieldsOAuthFlowsV03ProtoJSON.ReadOpen(r, x)
-	if x.Flow == nil {
-		if name, value, ok := extra.Case(); ok {
-			x.Flow = &UnknownOAuthFlow{Name: name, Value: value}
-		}
-	}
-}
-
-func appendOpenIDConnectSecuritySchemeV03ProtoJSON(b []byte, x *OpenIDConnectSecurityScheme) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	b = wire.AppendText(b, `,"description":`, x.Description)
-	b = wire.AppendText(b, `,"openIdConnectUrl":`, x.OpenIDConnectURL)
-	return wire.EndObject(b, start), nil
-}
-
-var fieldsOpenIDConnectSecuritySchemeV03ProtoJSON = wire.Fields[*OpenIDConnectSecurityScheme]{
-	{Name: "description", Read: func(r *wire.Reader, x *OpenIDConnectSecurityScheme) { x.Description = r.String() }},
-	{Name: "openIdConnectUrl", Aliases: []string{"open_id_connect_url"}, Read: func(r *wire.Reader, x *OpenIDConnectSecurityScheme) { x.OpenIDConnectURL = r.String() }},
-}
-
-func readOpenIDConnectSecuritySchemeV03ProtoJSON(r *wire.Reader, x *OpenIDConnectSecurityScheme) {
-	fieldsOpenIDConnectSecuritySchemeV03ProtoJSON.Read(r, x)
-}
+var codecAPIKeySecuritySchemeV03ProtoJSON = wire.Codec[APIKeySecurityScheme]{Fields: []wire.Field{
+	{Name: "description", At: unsafe.Offsetof(APIKeySecurityScheme{}.Description)},
+	{Name: "location", At: unsafe.Offsetof(APIKeySecurityScheme{}.Location)},
+	{Name: "name", At: unsafe.Offsetof(APIKeySecurityScheme{}.Name)},
+}}
+
+var codecAgentCapabilitiesV03ProtoJSON = wire.Codec[AgentCapabilities]{Fields: []wire.Field{
+	{Name: "streaming", At: unsafe.Offsetof(AgentCapabilities{}.Streaming), Type: wire.TypeBool, Shape: wire.Pointer, Flags: wire.Implicit},
+	{Name: "pushNotifications", Aliases: []string{"push_notifications"}, At: unsafe.Offsetof(AgentCapabilities{}.PushNotifications), Type: wire.TypeBool, Shape: wire.Pointer, Flags: wire.Implicit},
+	{Name: "extensions", At: unsafe.Offsetof(AgentCapabilities{}.Extensions), Type: wire.TypeMessage, Of: &codecAgentExtensionV03ProtoJSON, Shape: wire.Listed},
+}}
+
+var codecAgentCardV03ProtoJSON = wire.Codec[AgentCard]{Group: &interfacesV03ProtoJSON, Fields: []wire.Field{
+	{Name: "name", At: unsafe.Offsetof(AgentCard{}.Name)},
+	{Name: "description", At: unsafe.Offsetof(AgentCard{}.Description)},
+	{Name: "url", At: unsafe.Offsetof(AgentCard{}.SupportedInterfaces), Type: wire.TypeGroup},
+	{Name: "preferredTransport", Aliases: []string{"preferred_transport"}, At: unsafe.Offsetof(AgentCard{}.SupportedInterfaces), Type: wire.TypeGroup, Flags: wire.ReadOnly},
+	{Name: "additionalInterfaces", Aliases: []string{"additional_interfaces"}, At: unsafe.Offsetof(AgentCard{}.SupportedInterfaces), Type: wire.TypeGroup, Flags: wire.ReadOnly},
+	{Name: "protocolVersion", Aliases: []string{"protocol_version"}, At: unsafe.Offsetof(AgentCard{}.SupportedInterfaces), Type: wire.TypeGroup, Flags: wire.ReadOnly},
+	{Name: "provider", At: unsafe.Offsetof(AgentCard{}.Provider), Type: wire.TypeMessage, Of: &codecAgentProviderV03ProtoJSON},
+	{Name: "version", At: unsafe.Offsetof(AgentCard{}.Version)},
+	{Name: "documentationUrl", Aliases: []string{"documentation_url"}, At: unsafe.Offsetof(AgentCard{}.DocumentationURL), Shape: wire.Pointer, Flags: wire.Implicit},
+	{Name: "capabilities", At: unsafe.Offsetof(AgentCard{}.Capabilities), Type: wire.TypeMessage, Of: &codecAgentCapabilitiesV03ProtoJSON, Flags: wire.Shared},
+	{Name: "securitySchemes", Aliases: []string{"security_schemes"}, At: unsafe.Offsetof(AgentCard{}.SecuritySchemes), Type: wire.TypeMessage, Of: &codecSecuritySchemeV03ProtoJSON, Shape: wire.Mapped, Container: wire.Map[*SecurityScheme]{}},
+	{Name: "security", At: unsafe.Offsetof(AgentCard{}.SecurityRequirements), Type: wire.TypeMessage, Of: &codecSecurityRequirementV03ProtoJSON, Shape: wire.Listed},
+	{Name: "defaultInputModes", Aliases: []string{"default_input_modes"}, At: unsafe.Offsetof(AgentCard{}.DefaultInputModes), Shape: wire.Listed},
+	{Name: "defaultOutputModes", Aliases: []string{"default_output_modes"}, At: unsafe.Offsetof(AgentCard{}.DefaultOutputModes), Shape: wire.Listed},
+	{Name: "skills", At: unsafe.Offsetof(AgentCard{}.Skills), Type: wire.TypeMessage, Of: &codecAgentSkillV03ProtoJSON, Shape: wire.Listed},
+	{Name: "supportsAuthenticatedExtendedCard", Aliases: []string{"supports_authenticated_extended_card"}, At: unsafe.Offsetof(AgentCapabilities{}.ExtendedAgentCard), Into: &wire.Into{At: unsafe.Offsetof(AgentCard{}.Capabilities), Of: &wire.Codec[AgentCapabilities]{}}, Type: wire.TypeBool, Shape: wire.Pointer, Flags: wire.Implicit},
+	{Name: "signatures", At: unsafe.Offsetof(AgentCard{}.Signatures), Type: wire.TypeMessage, Of: &codecAgentCardSignatureV03ProtoJSON, Shape: wire.Listed},
+}}
+
+var codecAgentCardSignatureV03ProtoJSON = wire.Codec[AgentCardSignature]{Fields: []wire.Field{
+	{Name: "protected", At: unsafe.Offsetof(AgentCardSignature{}.Protected)},
+	{Name: "signature", At: unsafe.Offsetof(AgentCardSignature{}.Signature)},
+	{Name: "header", At: unsafe.Offsetof(AgentCardSignature{}.Header), Type: wire.TypeStruct},
+}}
+
+var codecAgentExtensionV03ProtoJSON = wire.Codec[AgentExtension]{Fields: []wire.Field{
+	{Name: "uri", At: unsafe.Offsetof(AgentExtension{}.URI)},
+	{Name: "description", At: unsafe.Offsetof(AgentExtension{}.Description)},
+	{Name: "required", At: unsafe.Offsetof(AgentExtension{}.Required), Type: wire.TypeBool},
+	{Name: "params", At: unsafe.Offsetof(AgentExtension{}.Params), Type: wire.TypeStruct},
+}}
+
+var codecAgentProviderV03ProtoJSON = wire.Codec[AgentProvider]{Fields: []wire.Field{
+	{Name: "url", At: unsafe.Offsetof(AgentProvider{}.URL)},
+	{Name: "organization", At: unsafe.Offsetof(AgentProvider{}.Organization)},
+}}
+
+var codecAgentSkillV03ProtoJSON = wire.Codec[AgentSkill]{Fields: []wire.Field{
+	{Name: "id", At: unsafe.Offsetof(AgentSkill{}.ID)},
+	{Name: "name", At: unsafe.Offsetof(AgentSkill{}.Name)},
+	{Name: "description", At: unsafe.Offsetof(AgentSkill{}.Description)},
+	{Name: "tags", At: unsafe.Offsetof(AgentSkill{}.Tags), Shape: wire.Listed},
+	{Name: "examples", At: unsafe.Offsetof(AgentSkill{}.Examples), Shape: wire.Listed},
+	{Name: "inputModes", Aliases: []string{"input_modes"}, At: unsafe.Offsetof(AgentSkill{}.InputModes), Shape: wire.Listed},
+	{Name: "outputModes", Aliases: []string{"output_modes"}, At: unsafe.Offsetof(AgentSkill{}.OutputModes), Shape: wire.Listed},
+	{Name: "security", At: unsafe.Offsetof(AgentSkill{}.SecurityRequirements), Type: wire.TypeMessage, Of: &codecSecurityRequirementV03ProtoJSON, Shape: wire.Listed},
+}}
+
+var codecArtifactV03ProtoJSON = wire.Codec[Artifact]{Fields: []wire.Field{
+	{Name: "artifactId", Aliases: []string{"artifact_id"}, At: unsafe.Offsetof(Artifact{}.ArtifactID)},
+	{Name: "name", At: unsafe.Offsetof(Artifact{}.Name)},
+	{Name: "description", At: unsafe.Offsetof(Artifact{}.Description)},
+	{Name: "parts", At: unsafe.Offsetof(Artifact{}.Parts), Type: wire.TypeMessage, Of: &codecPartV03ProtoJSON, Shape: wire.Listed, Least: 1, Flags: wire.Required},
+	{Name: "metadata", At: unsafe.Offsetof(Artifact{}.Metadata), Type: wire.TypeStruct},
+	{Name: "extensions", At: unsafe.Offsetof(Artifact{}.Extensions), Shape: wire.Listed},
+}}
+
+var codecAuthenticationInfoV03ProtoJSON = wire.Codec[AuthenticationInfo]{Fields: []wire.Field{
+	{Name: "schemes", At: unsafe.Offsetof(AuthenticationInfo{}.Scheme), Type: wire.TypeHook, Hook: &legacy.Schemes},
+	{Name: "credentials", At: unsafe.Offsetof(AuthenticationInfo{}.Credentials)},
+}}
+
+var codecAuthorizationCodeOAuthFlowV03ProtoJSON = wire.Codec[AuthorizationCodeOAuthFlow]{Fields: []wire.Field{
+	{Name: "authorizationUrl", Aliases: []string{"authorization_url"}, At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.AuthorizationURL)},
+	{Name: "tokenUrl", Aliases: []string{"token_url"}, At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.TokenURL)},
+	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.RefreshURL)},
+	{Name: "scopes", At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}},
+}}
+
+var codecCancelTaskRequestV03ProtoJSON = wire.Codec[CancelTaskRequest]{Fields: []wire.Field{
+	{Name: "name", At: unsafe.Offsetof(CancelTaskRequest{}.ID), Type: wire.TypeHook, Hook: &legacy.TaskName},
+}}
+
+var codecClientCredentialsOAuthFlowV03ProtoJSON = wire.Codec[ClientCredentialsOAuthFlow]{Fields: []wire.Field{
+	{Name: "tokenUrl", Aliases: []string{"token_url"}, At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.TokenURL)},
+	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.RefreshURL)},
+	{Name: "scopes", At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}},
+}}
+
+var codecDeleteTaskPushNotificationConfigRequestV03ProtoJSON = wire.Codec[DeleteTaskPushNotificationConfigRequest]{Fields: []wire.Field{
+	{Name: "name", At: unsafe.Offsetof(DeleteTaskPushNotificationConfigRequest{}.TaskID), With: unsafe.Offsetof(DeleteTaskPushNotificationConfigRequest{}.ID), Type: wire.TypeHook, Hook: &legacy.ConfigName},
+}}
+
+var codecGetExtendedAgentCardRequestV03ProtoJSON = wire.Codec[GetExtendedAgentCardRequest]{}
+
+var codecGetTaskPushNotificationConfigRequestV03ProtoJSON = wire.Codec[GetTaskPushNotificationConfigRequest]{Fields: []wire.Field{
+	{Name: "name", At: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.TaskID), With: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.ID), Type: wire.TypeHook, Hook: &legacy.ConfigName},
+}}
+
+var codecGetTaskRequestV03ProtoJSON = wire.Codec[GetTaskRequest]{Fields: []wire.Field{
+	{Name: "name", At: unsafe.Offsetof(GetTaskRequest{}.ID), Type: wire.TypeHook, Hook: &legacy.TaskName},
+	{Name: "historyLength", Aliases: []string{"history_length"}, At: unsafe.Offsetof(GetTaskRequest{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer, Flags: wire.Implicit},
+}}
+
+var codecHTTPAuthSecuritySchemeV03ProtoJSON = wire.Codec[HTTPAuthSecurityScheme]{Fields: []wire.Field{
+	{Name: "description", At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.Description)},
+	{Name: "scheme", At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.Scheme)},
+	{Name: "bearerFormat", Aliases: []string{"bearer_format"}, At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.BearerFormat)},
+}}
+
+var codecImplicitOAuthFlowV03ProtoJSON = wire.Codec[ImplicitOAuthFlow]{Fields: []wire.Field{
+	{Name: "authorizationUrl", Aliases: []string{"authorization_url"}, At: unsafe.Offsetof(ImplicitOAuthFlow{}.AuthorizationURL)},
+	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, At: unsafe.Offsetof(ImplicitOAuthFlow{}.RefreshURL)},
+	{Name: "scopes", At: unsafe.Offsetof(ImplicitOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}},
+}}
+
+var codecListTaskPushNotificationConfigsRequestV03ProtoJSON = wire.Codec[ListTaskPushNotificationConfigsRequest]{Fields: []wire.Field{
+	{Name: "parent", At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.TaskID), Type: wire.TypeHook, Hook: &legacy.TaskName},
+	{Name: "pageSize", Aliases: []string{"page_size"}, At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.PageSize), Type: wire.TypeInt32},
+	{Name: "pageToken", Aliases: []string{"page_token"}, At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.PageToken)},
+}}
+
+var codecListTaskPushNotificationConfigsResponseV03ProtoJSON = wire.Codec[ListTaskPushNotificationConfigsResponse]{Fields: []wire.Field{
+	{Name: "configs", At: unsafe.Offsetof(ListTaskPushNotificationConfigsResponse{}.Configs), Type: wire.TypeMessage, Of: &codecTaskPushNotificationConfigV03ProtoJSON, Shape: wire.Listed},
+	{Name: "nextPageToken", Aliases: []string{"next_page_token"}, At: unsafe.Offsetof(ListTaskPushNotificationConfigsResponse{}.NextPageToken)},
+}}
+
+var codecListTasksRequestV03ProtoJSON = wire.Codec[ListTasksRequest]{Fields: []wire.Field{
+	{Name: "contextId", At: unsafe.Offsetof(ListTasksRequest{}.ContextID)},
+	{Name: "status", At: unsafe.Offsetof(ListTasksRequest{}.Status), Type: wire.TypeEnum, Enum: &codecTaskStateV03ProtoJSON},
+	{Name: "pageSize", At: unsafe.Offsetof(ListTasksRequest{}.PageSize), Type: wire.TypeInt32, Shape: wire.Pointer},
+	{Name: "pageToken", At: unsafe.Offsetof(ListTasksRequest{}.PageToken)},
+	{Name: "historyLength", At: unsafe.Offsetof(ListTasksRequest{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer},
+	{Name: "statusTimestampAfter", At: unsafe.Offsetof(ListTasksRequest{}.StatusTimestampAfter), Type: wire.TypeTimestamp},
+	{Name: "includeArtifacts", At: unsafe.Offsetof(ListTasksRequest{}.IncludeArtifacts), Type: wire.TypeBool, Shape: wire.Pointer},
+}}
+
+var codecListTasksResponseV03ProtoJSON = wire.Codec[ListTasksResponse]{Bare: true, Fields: []wire.Field{
+	{Name: "tasks", At: unsafe.Offsetof(ListTasksResponse{}.Tasks), Type: wire.TypeMessage, Of: &codecTaskV03ProtoJSON, Shape: wire.Listed},
+}}
+
+var codecMessageV03ProtoJSON = wire.Codec[Message]{Fields: []wire.Field{
+	{Name: "messageId", Aliases: []string{"message_id"}, At: unsafe.Offsetof(Message{}.MessageID)},
+	{Name: "contextId", Aliases: []string{"context_id"}, At: unsafe.Offsetof(Message{}.ContextID)},
+	{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(Message{}.TaskID)},
+	{Name: "role", At: unsafe.Offsetof(Message{}.Role), Type: wire.TypeEnum, Enum: &codecRoleV03ProtoJSON},
+	{Name: "content", Aliases: []string{"parts"}, At: unsafe.Offsetof(Message{}.Parts), Type: wire.TypeMessage, Of: &codecPartV03ProtoJSON, Shape: wire.Listed, Least: 1, Flags: wire.Required},
+	{Name: "metadata", At: unsafe.Offsetof(Message{}.Metadata), Type: wire.TypeStruct},
+	{Name: "extensions", At: unsafe.Offsetof(Message{}.Extensions), Shape: wire.Listed},
+}}
+
+var codecMutualTLSSecuritySchemeV03ProtoJSON = wire.Codec[MutualTLSSecurityScheme]{Fields: []wire.Field{
+	{Name: "description", At: unsafe.Offsetof(MutualTLSSecurityScheme{}.Description)},
+}}
+
+var codecOAuth2SecuritySchemeV03ProtoJSON = wire.Codec[OAuth2SecurityScheme]{Fields: []wire.Field{
+	{Name: "description", At: unsafe.Offsetof(OAuth2SecurityScheme{}.Description)},
+	{Name: "flows", At: unsafe.Offsetof(OAuth2SecurityScheme{}.Flows), Type: wire.TypeMessage, Of: &codecOAuthFlowsV03ProtoJSON},
+	{Name: "oauth2MetadataUrl", Aliases: []string{"oauth2_metadata_url"}, At: unsafe.Offsetof(OAuth2SecurityScheme{}.OAuth2MetadataURL)},
+}}
+
+var codecOAuthFlowsV03ProtoJSON = wire.Codec[OAuthFlows]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(OAuthFlows{}.Flow), Of: &unionOAuthFlow, Open: true}}, Fields: []wire.Field{
+	{Name: "authorizationCode", Aliases: []string{"authorization_code"}, Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecAuthorizationCodeOAuthFlowV03ProtoJSON},
+	{Name: "clientCredentials", Aliases: []string{"client_credentials"}, Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecClientCredentialsOAuthFlowV03ProtoJSON},
+	{Name: "implicit", Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecImplicitOAuthFlowV03ProtoJSON},
+	{Name: "password", Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecPasswordOAuthFlowV03ProtoJSON},
+}}
+
+var codecOpenIDConnectSecuritySchemeV03ProtoJSON = wire.Codec[OpenIDConnectSecurityScheme]{Fields: []wire.Field{
+	{Name: "description", At: unsafe.Offsetof(OpenIDConnectSecurityScheme{}.Description)},
+	{Name: "openIdConnectUrl", Aliases: []string{"open_id_connect_url"}, At: unsafe.Offsetof(OpenIDConnectSecurityScheme{}.OpenIDConnectURL)},
+}}
+
+var codecPartV03ProtoJSON = wire.Codec[Part]{Custom: &wire.Custom[Part]{Append: appendPartV03ProtoJSON, Read: readPartV03ProtoJSON}}
 
 func appendPartV03ProtoJSON(b []byte, x *Part) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
 	if c, ok := x.Content.(*UnknownPartContent); ok {
 		return legacy.AppendUnknownWrappedPart(b, c.Name, c.Value, partOf(x).Metadata)
 	}
@@ -718,467 +203,131 @@ func readPartV03ProtoJSON(r *wire.Reader, x *Part) {
 	}
 }
 
-func appendPasswordOAuthFlowV03ProtoJSON(b []byte, x *PasswordOAuthFlow) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	b = wire.AppendText(b, `,"tokenUrl":`, x.TokenURL)
-	b = wire.AppendText(b, `,"refreshUrl":`, x.RefreshURL)
-	if len(x.Scopes) > 0 {
-		b = wire.AppendPlainMap(append(b, `,"scopes":`...), x.Scopes, wire.AppendString)
-	}
-	return wire.EndObject(b, start), nil
-}
+var codecPasswordOAuthFlowV03ProtoJSON = wire.Codec[PasswordOAuthFlow]{Fields: []wire.Field{
+	{Name: "tokenUrl", Aliases: []string{"token_url"}, At: unsafe.Offsetof(PasswordOAuthFlow{}.TokenURL)},
+	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, At: unsafe.Offsetof(PasswordOAuthFlow{}.RefreshURL)},
+	{Name: "scopes", At: unsafe.Offsetof(PasswordOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}},
+}}
 
-var fieldsPasswordOAuthFlowV03ProtoJSON = wire.Fields[*PasswordOAuthFlow]{
-	{Name: "tokenUrl", Aliases: []string{"token_url"}, Read: func(r *wire.Reader, x *PasswordOAuthFlow) { x.TokenURL = r.String() }},
-	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, Read: func(r *wire.Reader, x *PasswordOAuthFlow) { x.RefreshURL = r.String() }},
-	{Name: "scopes", Read: func(r *wire.Reader, x *PasswordOAuthFlow) {
-		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
-	}},
-}
+var codecRoleV03ProtoJSON = wire.Enum{Values: []wire.EnumValue{
+	{Value: string(RoleUnspecified), Name: "ROLE_UNSPECIFIED"},
+	{Value: string(RoleUser), Name: "ROLE_USER", Aliases: []string{"user"}, Number: 1},
+	{Value: string(RoleAgent), Name: "ROLE_AGENT", Aliases: []string{"agent"}, Number: 2},
+}}
 
-func readPasswordOAuthFlowV03ProtoJSON(r *wire.Reader, x *PasswordOAuthFlow) {
-	fieldsPasswordOAuthFlowV03ProtoJSON.Read(r, x)
-}
+var codecSecurityRequirementV03ProtoJSON = wire.Codec[SecurityRequirement]{Fields: []wire.Field{
+	{Name: "schemes", At: unsafe.Offsetof(SecurityRequirement{}.Schemes), Type: wire.TypeMessage, Of: &codecStringListV03ProtoJSON, Shape: wire.Mapped, Container: wire.Map[*StringList]{}},
+}}
 
-var valuesRoleV03ProtoJSON = wire.Enum[Role]{
-	{Value: RoleUnspecified, Name: "ROLE_UNSPECIFIED", Number: 0},
-	{Value: RoleUser, Name: "ROLE_USER", Aliases: []string{"user"}, Number: 1},
-	{Value: RoleAgent, Name: "ROLE_AGENT", Aliases: []string{"agent"}, Number: 2},
-}
+var codecSecuritySchemeV03ProtoJSON = wire.Codec[SecurityScheme]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(SecurityScheme{}.Scheme), Of: &unionSecuritySchemeKind, Open: true}}, Fields: []wire.Field{
+	{Name: "apiKeySecurityScheme", Aliases: []string{"api_key_security_scheme"}, Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecAPIKeySecuritySchemeV03ProtoJSON},
+	{Name: "httpAuthSecurityScheme", Aliases: []string{"http_auth_security_scheme"}, Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecHTTPAuthSecuritySchemeV03ProtoJSON},
+	{Name: "oauth2SecurityScheme", Aliases: []string{"oauth2_security_scheme"}, Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecOAuth2SecuritySchemeV03ProtoJSON},
+	{Name: "openIdConnectSecurityScheme", Aliases: []string{"open_id_connect_security_scheme"}, Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecOpenIDConnectSecuritySchemeV03ProtoJSON},
+	{Name: "mtlsSecurityScheme", Aliases: []string{"mtls_security_scheme"}, Oneof: 1, Case: 5, Type: wire.TypeMessage, Of: &codecMutualTLSSecuritySchemeV03ProtoJSON},
+}}
 
-func appendRoleV03ProtoJSON(b []byte, x Role) []byte { return valuesRoleV03ProtoJSON.Append(b, x) }
+var codecSendMessageConfigurationV03ProtoJSON = wire.Codec[SendMessageConfiguration]{Fields: []wire.Field{
+	{Name: "acceptedOutputModes", Aliases: []string{"accepted_output_modes"}, At: unsafe.Offsetof(SendMessageConfiguration{}.AcceptedOutputModes), Shape: wire.Listed},
+	{Name: "pushNotification", Aliases: []string{"push_notification", "pushNotificationConfig", "push_notification_config"}, At: unsafe.Offsetof(SendMessageConfiguration{}.TaskPushNotificationConfig), Type: wire.TypeMessage, Of: &codecTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig},
+	{Name: "historyLength", Aliases: []string{"history_length"}, At: unsafe.Offsetof(SendMessageConfiguration{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer, Flags: wire.Implicit},
+	{Name: "blocking", At: unsafe.Offsetof(SendMessageConfiguration{}.ReturnImmediately), Type: wire.TypeHook, Hook: &legacy.BlockingFlag, Flags: wire.Fallback},
+}}
 
-func readRoleV03ProtoJSON(r *wire.Reader) Role { return valuesRoleV03ProtoJSON.Read(r) }
+var codecSendMessageRequestV03ProtoJSON = wire.Codec[SendMessageRequest]{Fields: []wire.Field{
+	{Name: "message", Aliases: []string{"request"}, At: unsafe.Offsetof(SendMessageRequest{}.Message), Type: wire.TypeMessage, Of: &codecMessageV03ProtoJSON, Flags: wire.Required},
+	{Name: "configuration", At: unsafe.Offsetof(SendMessageRequest{}.Configuration), Type: wire.TypeMessage, Of: &codecSendMessageConfigurationV03ProtoJSON, Flags: wire.MustWrite | wire.Created},
+	{Name: "metadata", At: unsafe.Offsetof(SendMessageRequest{}.Metadata), Type: wire.TypeStruct},
+}}
 
-func appendSecurityRequirementV03ProtoJSON(b []byte, x *SecurityRequirement) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b, err = wire.AppendMemberMap(b, err, `,"schemes":`, len(x.Schemes) > 0, x.Schemes, appendStringListV03ProtoJSON)
-	return wire.EndObject(b, start), err
-}
+var codecSendMessageResponseV03ProtoJSON = wire.Codec[SendMessageResponse]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(SendMessageResponse{}.Payload), Of: &unionSendMessageResponsePayload, Open: true}}, Fields: []wire.Field{
+	{Name: "task", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecTaskV03ProtoJSON},
+	{Name: "message", Aliases: []string{"msg"}, Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecMessageV03ProtoJSON},
+}}
 
-var fieldsSecurityRequirementV03ProtoJSON = wire.Fields[*SecurityRequirement]{
-	{Name: "schemes", Read: func(r *wire.Reader, x *SecurityRequirement) {
-		x.Schemes = wire.ReadMap(r, false, readStringListV03ProtoJSON)
-	}},
-}
+var codecStreamResponseV03ProtoJSON = wire.Codec[StreamResponse]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(StreamResponse{}.Payload), Of: &unionStreamResponsePayload, Open: true}}, Fields: []wire.Field{
+	{Name: "task", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecTaskV03ProtoJSON},
+	{Name: "message", Aliases: []string{"msg"}, Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecMessageV03ProtoJSON},
+	{Name: "statusUpdate", Aliases: []string{"status_update"}, Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecTaskStatusUpdateEventV03ProtoJSON},
+	{Name: "artifactUpdate", Aliases: []string{"artifact_update"}, Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecTaskArtifactUpdateEventV03ProtoJSON},
+}}
 
-func readSecurityRequirementV03ProtoJSON(r *wire.Reader, x *SecurityRequirement) {
-	fieldsSecurityRequirementV03ProtoJSON.Read(r, x)
-}
+var codecStringListV03ProtoJSON = wire.Codec[StringList]{Fields: []wire.Field{
+	{Name: "list", At: unsafe.Offsetof(StringList{}.List), Shape: wire.Listed},
+}}
 
-func appendSecuritySchemeV03ProtoJSON(b []byte, x *SecurityScheme) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	switch c := x.Scheme.(type) {
-	case *APIKeySecurityScheme:
-		b, err = wire.AppendRequired(b, err, `,"apiKeySecurityScheme":`, c, appendAPIKeySecuritySchemeV03ProtoJSON)
-	case *HTTPAuthSecurityScheme:
-		b, err = wire.AppendRequired(b, err, `,"httpAuthSecurityScheme":`, c, appendHTTPAuthSecuritySchemeV03ProtoJSON)
-	case *OAuth2SecurityScheme:
-		b, err = wire.AppendRequired(b, err, `,"oauth2SecurityScheme":`, c, appendOAuth2SecuritySchemeV03ProtoJSON)
-	case *OpenIDConnectSecurityScheme:
-		b, err = wire.AppendRequired(b, err, `,"openIdConnectSecurityScheme":`, c, appendOpenIDConnectSecuritySchemeV03ProtoJSON)
-	case *MutualTLSSecurityScheme:
-		b, err = wire.AppendRequired(b, err, `,"mtlsSecurityScheme":`, c, appendMutualTLSSecuritySchemeV03ProtoJSON)
-	}
-	return wire.EndObject(b, start), err
-}
+var codecSubscribeToTaskRequestV03ProtoJSON = wire.Codec[SubscribeToTaskRequest]{Fields: []wire.Field{
+	{Name: "name", At: unsafe.Offsetof(SubscribeToTaskRequest{}.ID), Type: wire.TypeHook, Hook: &legacy.TaskName},
+}}
 
-var fieldsSecuritySchemeV03ProtoJSON = wire.Fields[*SecurityScheme]{
-	{Name: "apiKeySecurityScheme", Aliases: []string{"api_key_security_scheme"}, Oneof: 1, Read: func(r *wire.Reader, x *SecurityScheme) {
-		x.Scheme = wire.ReadNew(r, readAPIKeySecuritySchemeV03ProtoJSON)
-	}},
-	{Name: "httpAuthSecurityScheme", Aliases: []string{"http_auth_security_scheme"}, Oneof: 1, Read: func(r *wire.Reader, x *SecurityScheme) {
-		x.Scheme = wire.ReadNew(r, readHTTPAuthSecuritySchemeV03ProtoJSON)
-	}},
-	{Name: "oauth2SecurityScheme", Aliases: []string{"oauth2_security_scheme"}, Oneof: 1, Read: func(r *wire.Reader, x *SecurityScheme) {
-		x.Scheme = wire.ReadNew(r, readOAuth2SecuritySchemeV03ProtoJSON)
-	}},
-	{Name: "openIdConnectSecurityScheme", Aliases: []string{"open_id_connect_security_scheme"}, Oneof: 1, Read: func(r *wire.Reader, x *SecurityScheme) {
-		x.Scheme = wire.ReadNew(r, readOpenIDConnectSecuritySchemeV03ProtoJSON)
-	}},
-	{Name: "mtlsSecurityScheme", Aliases: []string{"mtls_security_scheme"}, Oneof: 1, Read: func(r *wire.Reader, x *SecurityScheme) {
-		x.Scheme = wire.ReadNew(r, readMutualTLSSecuritySchemeV03ProtoJSON)
-	}},
-}
+var codecTaskV03ProtoJSON = wire.Codec[Task]{Fields: []wire.Field{
+	{Name: "id", At: unsafe.Offsetof(Task{}.ID)},
+	{Name: "contextId", Aliases: []string{"context_id"}, At: unsafe.Offsetof(Task{}.ContextID)},
+	{Name: "status", At: unsafe.Offsetof(Task{}.Status), Type: wire.TypeMessage, Of: &codecTaskStatusV03ProtoJSON, Flags: wire.Required},
+	{Name: "artifacts", At: unsafe.Offsetof(Task{}.Artifacts), Type: wire.TypeMessage, Of: &codecArtifactV03ProtoJSON, Shape: wire.Listed},
+	{Name: "history", At: unsafe.Offsetof(Task{}.History), Type: wire.TypeMessage, Of: &codecMessageV03ProtoJSON, Shape: wire.Listed},
+	{Name: "metadata", At: unsafe.Offsetof(Task{}.Metadata), Type: wire.TypeStruct},
+}}
 
-func readSecuritySchemeV03ProtoJSON(r *wire.Reader, x *SecurityScheme) {
-	extra := fieldsSecuritySchemeV03ProtoJSON.ReadOpen(r, x)
-	if x.Scheme == nil {
-		if name, value, ok := extra.Case(); ok {
-			x.Scheme = &UnknownSecuritySchemeKind{Name: name, Value: value}
-		}
-	}
-}
+var codecTaskArtifactUpdateEventV03ProtoJSON = wire.Codec[TaskArtifactUpdateEvent]{Fields: []wire.Field{
+	{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.TaskID)},
+	{Name: "contextId", Aliases: []string{"context_id"}, At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.ContextID)},
+	{Name: "artifact", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Artifact), Type: wire.TypeMessage, Of: &codecArtifactV03ProtoJSON, Flags: wire.Required},
+	{Name: "append", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Append), Type: wire.TypeBool},
+	{Name: "lastChunk", Aliases: []string{"last_chunk"}, At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.LastChunk), Type: wire.TypeBool},
+	{Name: "metadata", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Metadata), Type: wire.TypeStruct},
+}}
 
-func appendSendMessageConfigurationV03ProtoJSON(b []byte, x *SendMessageConfiguration) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	if len(x.AcceptedOutputModes) > 0 {
-		b = wire.AppendPlainList(append(b, `,"acceptedOutputModes":`...), x.AcceptedOutputModes, wire.AppendString)
-	}
-	b, err = wire.AppendMember(b, err, `,"pushNotification":`, x.TaskPushNotificationConfig != nil, x.TaskPushNotificationConfig, appendTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig)
-	if x.HistoryLength != nil && *x.HistoryLength != 0 {
-		b = wire.AppendInt32(append(b, `,"historyLength":`...), *x.HistoryLength)
-	}
-	b, err = wire.AppendMember(b, err, `,"blocking":`, legacy.HasBlockingFlag(x.ReturnImmediately), x.ReturnImmediately, legacy.AppendBlockingFlag)
-	return wire.EndObject(b, start), err
-}
+var codecTaskPushNotificationConfigV03ProtoJSON = wire.Codec[TaskPushNotificationConfig]{Fields: []wire.Field{
+	{Name: "name", At: unsafe.Offsetof(TaskPushNotificationConfig{}.TaskID), With: unsafe.Offsetof(TaskPushNotificationConfig{}.ID), Type: wire.TypeHook, Hook: &legacy.ConfigName},
+	{Name: "pushNotificationConfig", Aliases: []string{"push_notification_config"}, Shape: wire.Nested, Of: &codecTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig, Flags: wire.Required},
+}}
 
-var fieldsSendMessageConfigurationV03ProtoJSON = wire.Fields[*SendMessageConfiguration]{
-	{Name: "acceptedOutputModes", Aliases: []string{"accepted_output_modes"}, Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.AcceptedOutputModes = r.Strings() }},
-	{Name: "pushNotification", Aliases: []string{"push_notification", "pushNotificationConfig", "push_notification_config"}, Read: func(r *wire.Reader, x *SendMessageConfiguration) {
-		x.TaskPushNotificationConfig = wire.ReadNew(r, readTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig)
-	}},
-	{Name: "historyLength", Aliases: []string{"history_length"}, Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.HistoryLength = wire.NonZero(r.Int32()) }},
-	{Name: "blocking", Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.ReturnImmediately = legacy.ReadBlockingFlag(r) }, Absent: func(x *SendMessageConfiguration) { x.ReturnImmediately = legacy.AbsentBlockingFlag() }},
-}
+var codecTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig = wire.Codec[TaskPushNotificationConfig]{Fields: []wire.Field{
+	{Name: "id", At: unsafe.Offsetof(TaskPushNotificationConfig{}.ID)},
+	{Name: "url", At: unsafe.Offsetof(TaskPushNotificationConfig{}.URL)},
+	{Name: "token", At: unsafe.Offsetof(TaskPushNotificationConfig{}.Token)},
+	{Name: "authentication", At: unsafe.Offsetof(TaskPushNotificationConfig{}.Authentication), Type: wire.TypeMessage, Of: &codecAuthenticationInfoV03ProtoJSON},
+}}
 
-func readSendMessageConfigurationV03ProtoJSON(r *wire.Reader, x *SendMessageConfiguration) {
-	fieldsSendMessageConfigurationV03ProtoJSON.Read(r, x)
-}
+var codecTaskPushNotificationConfigV03ProtoJSONCreateRequest = wire.Codec[TaskPushNotificationConfig]{Fields: []wire.Field{
+	{Name: "parent", At: unsafe.Offsetof(TaskPushNotificationConfig{}.TaskID), Type: wire.TypeHook, Hook: &legacy.ConfigParent},
+	{Name: "configId", Aliases: []string{"config_id"}, At: unsafe.Offsetof(TaskPushNotificationConfig{}.ID)},
+	{Name: "config", Shape: wire.Nested, Of: &codecTaskPushNotificationConfigV03ProtoJSON, Flags: wire.Required},
+}}
 
-func appendSendMessageRequestV03ProtoJSON(b []byte, x *SendMessageRequest) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b, err = wire.AppendRequired(b, err, `,"message":`, x.Message, appendMessageV03ProtoJSON)
-	b, err = wire.AppendRequired(b, err, `,"configuration":`, wire.OrNew(x.Configuration), appendSendMessageConfigurationV03ProtoJSON)
-	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
-	return wire.EndObject(b, start), err
-}
+var codecTaskStateV03ProtoJSON = wire.Enum{Values: []wire.EnumValue{
+	{Value: string(TaskStateUnspecified), Name: "TASK_STATE_UNSPECIFIED"},
+	{Value: string(TaskStateSubmitted), Name: "TASK_STATE_SUBMITTED", Aliases: []string{"submitted"}, Number: 1},
+	{Value: string(TaskStateWorking), Name: "TASK_STATE_WORKING", Aliases: []string{"working"}, Number: 2},
+	{Value: string(TaskStateCompleted), Name: "TASK_STATE_COMPLETED", Aliases: []string{"completed"}, Number: 3},
+	{Value: string(TaskStateFailed), Name: "TASK_STATE_FAILED", Aliases: []string{"failed"}, Number: 4},
+	{Value: string(TaskStateCanceled), Name: "TASK_STATE_CANCELLED", Aliases: []string{"TASK_STATE_CANCELED", "canceled"}, Number: 5},
+	{Value: string(TaskStateInputRequired), Name: "TASK_STATE_INPUT_REQUIRED", Aliases: []string{"input-required"}, Number: 6},
+	{Value: string(TaskStateRejected), Name: "TASK_STATE_REJECTED", Aliases: []string{"rejected"}, Number: 7},
+	{Value: string(TaskStateAuthRequired), Name: "TASK_STATE_AUTH_REQUIRED", Aliases: []string{"auth-required"}, Number: 8},
+}}
 
-var fieldsSendMessageRequestV03ProtoJSON = wire.Fields[*SendMessageRequest]{
-	{Name: "message", Aliases: []string{"request"}, Required: true, Read: func(r *wire.Reader, x *SendMessageRequest) { x.Message = wire.ReadNew(r, readMessageV03ProtoJSON) }},
-	{Name: "configuration", Read: func(r *wire.Reader, x *SendMessageRequest) {
-		x.Configuration = wire.ReadNew(r, readSendMessageConfigurationV03ProtoJSON)
-	}},
-	{Name: "metadata", Read: func(r *wire.Reader, x *SendMessageRequest) { x.Metadata = r.Struct() }},
-}
+var codecTaskStatusV03ProtoJSON = wire.Codec[TaskStatus]{Fields: []wire.Field{
+	{Name: "state", At: unsafe.Offsetof(TaskStatus{}.State), Type: wire.TypeEnum, Enum: &codecTaskStateV03ProtoJSON},
+	{Name: "message", Aliases: []string{"update"}, At: unsafe.Offsetof(TaskStatus{}.Message), Type: wire.TypeMessage, Of: &codecMessageV03ProtoJSON},
+	{Name: "timestamp", At: unsafe.Offsetof(TaskStatus{}.Timestamp), Type: wire.TypeTimestamp},
+}}
 
-func readSendMessageRequestV03ProtoJSON(r *wire.Reader, x *SendMessageRequest) {
-	fieldsSendMessageRequestV03ProtoJSON.Read(r, x)
-}
+var codecTaskStatusUpdateEventV03ProtoJSON = wire.Codec[TaskStatusUpdateEvent]{Fields: []wire.Field{
+	{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(TaskStatusUpdateEvent{}.TaskID)},
+	{Name: "contextId", Aliases: []string{"context_id"}, At: unsafe.Offsetof(TaskStatusUpdateEvent{}.ContextID)},
+	{Name: "status", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Status), Type: wire.TypeMessage, Of: &codecTaskStatusV03ProtoJSON, Flags: wire.Required},
+	{Name: "final", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Status), Type: wire.TypeHook, Hook: &deriveFinalV03ProtoJSON, Flags: wire.WriteOnly},
+	{Name: "metadata", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Metadata), Type: wire.TypeStruct},
+}}
 
-func appendSendMessageResponseV03ProtoJSON(b []byte, x *SendMessageResponse) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	switch c := x.Payload.(type) {
-	case *Task:
-		b, err = wire.AppendRequired(b, err, `,"task":`, c, appendTaskV03ProtoJSON)
-	case *Message:
-		b, err = wire.AppendRequired(b, err, `,"message":`, c, appendMessageV03ProtoJSON)
-	}
-	return wire.EndObject(b, start), err
-}
-
-var fieldsSendMessageResponseV03ProtoJSON = wire.Fields[*SendMessageResponse]{
-	{Name: "task", Oneof: 1, Read: func(r *wire.Reader, x *SendMessageResponse) { x.Payload = wire.ReadNew(r, readTaskV03ProtoJSON) }},
-	{Name: "message", Aliases: []string{"msg"}, Oneof: 1, Read: func(r *wire.Reader, x *SendMessageResponse) { x.Payload = wire.ReadNew(r, readMessageV03ProtoJSON) }},
-}
-
-func readSendMessageResponseV03ProtoJSON(r *wire.Reader, x *SendMessageResponse) {
-	extra := fieldsSendMessageResponseV03ProtoJSON.ReadOpen(r, x)
-	if x.Payload == nil {
-		if name, value, ok := extra.Case(); ok {
-			x.Payload = &UnknownSendMessageResponsePayload{Name: name, Value: value}
-		}
-	}
-}
-
-func appendStreamResponseV03ProtoJSON(b []byte, x *StreamResponse) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	switch c := x.Payload.(type) {
-	case *Task:
-		b, err = wire.AppendRequired(b, err, `,"task":`, c, appendTaskV03ProtoJSON)
-	case *Message:
-		b, err = wire.AppendRequired(b, err, `,"message":`, c, appendMessageV03ProtoJSON)
-	case *TaskStatusUpdateEvent:
-		b, err = wire.AppendRequired(b, err, `,"statusUpdate":`, c, appendTaskStatusUpdateEventV03ProtoJSON)
-	case *TaskArtifactUpdateEvent:
-		b, err = wire.AppendRequired(b, err, `,"artifactUpdate":`, c, appendTaskArtifactUpdateEventV03ProtoJSON)
-	}
-	return wire.EndObject(b, start), err
-}
-
-var fieldsStreamResponseV03ProtoJSON = wire.Fields[*StreamResponse]{
-	{Name: "task", Oneof: 1, Read: func(r *wire.Reader, x *StreamResponse) { x.Payload = wire.ReadNew(r, readTaskV03ProtoJSON) }},
-	{Name: "message", Aliases: []string{"msg"}, Oneof: 1, Read: func(r *wire.Reader, x *StreamResponse) { x.Payload = wire.ReadNew(r, readMessageV03ProtoJSON) }},
-	{Name: "statusUpdate", Aliases: []string{"status_update"}, Oneof: 1, Read: func(r *wire.Reader, x *StreamResponse) {
-		x.Payload = wire.ReadNew(r, readTaskStatusUpdateEventV03ProtoJSON)
-	}},
-	{Name: "artifactUpdate", Aliases: []string{"artifact_update"}, Oneof: 1, Read: func(r *wire.Reader, x *StreamResponse) {
-		x.Payload = wire.ReadNew(r, readTaskArtifactUpdateEventV03ProtoJSON)
-	}},
-}
-
-func readStreamResponseV03ProtoJSON(r *wire.Reader, x *StreamResponse) {
-	extra := fieldsStreamResponseV03ProtoJSON.ReadOpen(r, x)
-	if x.Payload == nil {
-		if name, value, ok := extra.Case(); ok {
-			x.Payload = &UnknownStreamResponsePayload{Name: name, Value: value}
-		}
-	}
-}
-
-func appendStringListV03ProtoJSON(b []byte, x *StringList) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	if len(x.List) > 0 {
-		b = wire.AppendPlainList(append(b, `,"list":`...), x.List, wire.AppendString)
-	}
-	return wire.EndObject(b, start), nil
-}
-
-var fieldsStringListV03ProtoJSON = wire.Fields[*StringList]{
-	{Name: "list", Read: func(r *wire.Reader, x *StringList) { x.List = r.Strings() }},
-}
-
-func readStringListV03ProtoJSON(r *wire.Reader, x *StringList) {
-	fieldsStringListV03ProtoJSON.Read(r, x)
-}
-
-func appendSubscribeToTaskRequestV03ProtoJSON(b []byte, x *SubscribeToTaskRequest) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b, err = wire.AppendMember(b, err, `,"name":`, legacy.HasTaskName(x.ID), x.ID, legacy.AppendTaskName)
-	return wire.EndObject(b, start), err
-}
-
-var fieldsSubscribeToTaskRequestV03ProtoJSON = wire.Fields[*SubscribeToTaskRequest]{
-	{Name: "name", Read: func(r *wire.Reader, x *SubscribeToTaskRequest) { x.ID = legacy.ReadTaskName(r) }},
-}
-
-func readSubscribeToTaskRequestV03ProtoJSON(r *wire.Reader, x *SubscribeToTaskRequest) {
-	fieldsSubscribeToTaskRequestV03ProtoJSON.Read(r, x)
-}
-
-func appendTaskV03ProtoJSON(b []byte, x *Task) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = wire.AppendText(b, `,"id":`, x.ID)
-	b = wire.AppendText(b, `,"contextId":`, x.ContextID)
-	b, err = wire.AppendRequired(b, err, `,"status":`, x.Status, appendTaskStatusV03ProtoJSON)
-	b, err = wire.AppendMemberList(b, err, `,"artifacts":`, len(x.Artifacts) > 0, x.Artifacts, appendArtifactV03ProtoJSON)
-	b, err = wire.AppendMemberList(b, err, `,"history":`, len(x.History) > 0, x.History, appendMessageV03ProtoJSON)
-	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
-	return wire.EndObject(b, start), err
-}
-
-var fieldsTaskV03ProtoJSON = wire.Fields[*Task]{
-	{Name: "id", Read: func(r *wire.Reader, x *Task) { x.ID = r.String() }},
-	{Name: "contextId", Aliases: []string{"context_id"}, Read: func(r *wire.Reader, x *Task) { x.ContextID = r.String() }},
-	{Name: "status", Required: true, Read: func(r *wire.Reader, x *Task) { x.Status = wire.ReadNew(r, readTaskStatusV03ProtoJSON) }},
-	{Name: "artifacts", Read: func(r *wire.Reader, x *Task) { x.Artifacts = wire.ReadList(r, readArtifactV03ProtoJSON) }},
-	{Name: "history", Read: func(r *wire.Reader, x *Task) { x.History = wire.ReadList(r, readMessageV03ProtoJSON) }},
-	{Name: "metadata", Read: func(r *wire.Reader, x *Task) { x.Metadata = r.Struct() }},
-}
-
-func readTaskV03ProtoJSON(r *wire.Reader, x *Task) { fieldsTaskV03ProtoJSON.Read(r, x) }
-
-func appendTaskArtifactUpdateEventV03ProtoJSON(b []byte, x *TaskArtifactUpdateEvent) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = wire.AppendText(b, `,"taskId":`, x.TaskID)
-	b = wire.AppendText(b, `,"contextId":`, x.ContextID)
-	b, err = wire.AppendRequired(b, err, `,"artifact":`, x.Artifact, appendArtifactV03ProtoJSON)
-	b = wire.AppendPlain(b, `,"append":`, x.Append, wire.AppendBool)
-	b = wire.AppendPlain(b, `,"lastChunk":`, x.LastChunk, wire.AppendBool)
-	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
-	return wire.EndObject(b, start), err
-}
-
-var fieldsTaskArtifactUpdateEventV03ProtoJSON = wire.Fields[*TaskArtifactUpdateEvent]{
-	{Name: "taskId", Aliases: []string{"task_id"}, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.TaskID = r.String() }},
-	{Name: "contextId", Aliases: []string{"context_id"}, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.ContextID = r.String() }},
-	{Name: "artifact", Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) {
-		x.Artifact = wire.ReadNew(r, readArtifactV03ProtoJSON)
-	}},
-	{Name: "append", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Append = r.Bool() }},
-	{Name: "lastChunk", Aliases: []string{"last_chunk"}, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.LastChunk = r.Bool() }},
-	{Name: "metadata", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Metadata = r.Struct() }},
-}
-
-func readTaskArtifactUpdateEventV03ProtoJSON(r *wire.Reader, x *TaskArtifactUpdateEvent) {
-	fieldsTaskArtifactUpdateEventV03ProtoJSON.Read(r, x)
-}
-
-func appendTaskPushNotificationConfigV03ProtoJSON(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	if legacy.HasConfigName(x.TaskID, x.ID) {
-		b = legacy.AppendConfigName(append(b, `,"name":`...), x.TaskID, x.ID)
-	}
-	b, err = wire.AppendRequired(b, err, `,"pushNotificationConfig":`, x, appendTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig)
-	return wire.EndObject(b, start), err
-}
-
-var fieldsTaskPushNotificationConfigV03ProtoJSON = wire.Fields[*TaskPushNotificationConfig]{
-	{Name: "name", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) {
-		v, w := legacy.ReadConfigName(r)
-		if x.TaskID == "" {
-			x.TaskID = v
-		}
-		if x.ID == "" {
-			x.ID = w
-		}
-	}},
-	{Name: "pushNotificationConfig", Aliases: []string{"push_notification_config"}, Required: true, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) {
-		readTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig(r, x)
-	}},
-}
-
-func readTaskPushNotificationConfigV03ProtoJSON(r *wire.Reader, x *TaskPushNotificationConfig) {
-	fieldsTaskPushNotificationConfigV03ProtoJSON.Read(r, x)
-}
-
-func appendTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = wire.AppendText(b, `,"id":`, x.ID)
-	b = wire.AppendText(b, `,"url":`, x.URL)
-	b = wire.AppendText(b, `,"token":`, x.Token)
-	b, err = wire.AppendMember(b, err, `,"authentication":`, x.Authentication != nil, x.Authentication, appendAuthenticationInfoV03ProtoJSON)
-	return wire.EndObject(b, start), err
-}
-
-var fieldsTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig = wire.Fields[*TaskPushNotificationConfig]{
-	{Name: "id", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.ID = r.String() }},
-	{Name: "url", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.URL = r.String() }},
-	{Name: "token", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.Token = r.String() }},
-	{Name: "authentication", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) {
-		x.Authentication = wire.ReadNew(r, readAuthenticationInfoV03ProtoJSON)
-	}},
-}
-
-func readTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig(r *wire.Reader, x *TaskPushNotificationConfig) {
-	fieldsTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig.Read(r, x)
-}
-
-func appendTaskPushNotificationConfigV03ProtoJSONCreateRequest(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b, err = wire.AppendMember(b, err, `,"parent":`, legacy.HasConfigParent(x.TaskID), x.TaskID, legacy.AppendConfigParent)
-	b = wire.AppendText(b, `,"configId":`, x.ID)
-	b, err = wire.AppendRequired(b, err, `,"config":`, x, appendTaskPushNotificationConfigV03ProtoJSON)
-	return wire.EndObject(b, start), err
-}
-
-var fieldsTaskPushNotificationConfigV03ProtoJSONCreateRequest = wire.Fields[*TaskPushNotificationConfig]{
-	{Name: "parent", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.TaskID = legacy.ReadConfigParent(r) }},
-	{Name: "configId", Aliases: []string{"config_id"}, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.ID = r.String() }},
-	{Name: "config", Required: true, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { readTaskPushNotificationConfigV03ProtoJSON(r, x) }},
-}
-
-func readTaskPushNotificationConfigV03ProtoJSONCreateRequest(r *wire.Reader, x *TaskPushNotificationConfig) {
-	fieldsTaskPushNotificationConfigV03ProtoJSONCreateRequest.Read(r, x)
-}
-
-var valuesTaskStateV03ProtoJSON = wire.Enum[TaskState]{
-	{Value: TaskStateUnspecified, Name: "TASK_STATE_UNSPECIFIED", Number: 0},
-	{Value: TaskStateSubmitted, Name: "TASK_STATE_SUBMITTED", Aliases: []string{"submitted"}, Number: 1},
-	{Value: TaskStateWorking, Name: "TASK_STATE_WORKING", Aliases: []string{"working"}, Number: 2},
-	{Value: TaskStateCompleted, Name: "TASK_STATE_COMPLETED", Aliases: []string{"completed"}, Number: 3},
-	{Value: TaskStateFailed, Name: "TASK_STATE_FAILED", Aliases: []string{"failed"}, Number: 4},
-	{Value: TaskStateCanceled, Name: "TASK_STATE_CANCELLED", Aliases: []string{"TASK_STATE_CANCELED", "canceled"}, Number: 5},
-	{Value: TaskStateInputRequired, Name: "TASK_STATE_INPUT_REQUIRED", Aliases: []string{"input-required"}, Number: 6},
-	{Value: TaskStateRejected, Name: "TASK_STATE_REJECTED", Aliases: []string{"rejected"}, Number: 7},
-	{Value: TaskStateAuthRequired, Name: "TASK_STATE_AUTH_REQUIRED", Aliases: []string{"auth-required"}, Number: 8},
-}
-
-func appendTaskStateV03ProtoJSON(b []byte, x TaskState) []byte {
-	return valuesTaskStateV03ProtoJSON.Append(b, x)
-}
-
-func readTaskStateV03ProtoJSON(r *wire.Reader) TaskState { return valuesTaskStateV03ProtoJSON.Read(r) }
-
-func appendTaskStatusV03ProtoJSON(b []byte, x *TaskStatus) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = wire.AppendPlain(b, `,"state":`, x.State, appendTaskStateV03ProtoJSON)
-	b, err = wire.AppendMember(b, err, `,"message":`, x.Message != nil, x.Message, appendMessageV03ProtoJSON)
-	b, err = wire.AppendMember(b, err, `,"timestamp":`, x.Timestamp != (time.Time{}), x.Timestamp, wire.AppendTimestamp)
-	return wire.EndObject(b, start), err
-}
-
-var fieldsTaskStatusV03ProtoJSON = wire.Fields[*TaskStatus]{
-	{Name: "state", Read: func(r *wire.Reader, x *TaskStatus) { x.State = readTaskStateV03ProtoJSON(r) }},
-	{Name: "message", Aliases: []string{"update"}, Read: func(r *wire.Reader, x *TaskStatus) { x.Message = wire.ReadNew(r, readMessageV03ProtoJSON) }},
-	{Name: "timestamp", Read: func(r *wire.Reader, x *TaskStatus) { x.Timestamp = r.Timestamp() }},
-}
-
-func readTaskStatusV03ProtoJSON(r *wire.Reader, x *TaskStatus) {
-	fieldsTaskStatusV03ProtoJSON.Read(r, x)
-}
-
-func appendTaskStatusUpdateEventV03ProtoJSON(b []byte, x *TaskStatusUpdateEvent) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = wire.AppendText(b, `,"taskId":`, x.TaskID)
-	b = wire.AppendText(b, `,"contextId":`, x.ContextID)
-	b, err = wire.AppendRequired(b, err, `,"status":`, x.Status, appendTaskStatusV03ProtoJSON)
-	b = wire.AppendPlain(b, `,"final":`, legacy.Final(statusState(x.Status)), wire.AppendBool)
-	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
-	return wire.EndObject(b, start), err
-}
-
-var fieldsTaskStatusUpdateEventV03ProtoJSON = wire.Fields[*TaskStatusUpdateEvent]{
-	{Name: "taskId", Aliases: []string{"task_id"}, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.TaskID = r.String() }},
-	{Name: "contextId", Aliases: []string{"context_id"}, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.ContextID = r.String() }},
-	{Name: "status", Required: true, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Status = wire.ReadNew(r, readTaskStatusV03ProtoJSON) }},
-	{Name: "metadata", Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Metadata = r.Struct() }},
-}
-
-func readTaskStatusUpdateEventV03ProtoJSON(r *wire.Reader, x *TaskStatusUpdateEvent) {
-	fieldsTaskStatusUpdateEventV03ProtoJSON.Read(r, x)
+var interfacesV03ProtoJSON = wire.Group[[]*AgentInterface, legacy.Interfaces]{
+	Append: func(b []byte, list []*AgentInterface) []byte {
+		return legacy.AppendInterfaces(b, interfacesOfV03ProtoJSON(list), "0.3")
+	},
+	Read: (*legacy.Interfaces).Read,
+	Make: func(g *legacy.Interfaces) []*AgentInterface { return interfacesFromV03ProtoJSON(g.List("0.3")) },
 }
 
 func interfacesOfV03ProtoJSON(list []*AgentInterface) []runtime.Interface {
@@ -1205,4 +354,11 @@ func interfacesFromV03ProtoJSON(list []runtime.Interface) []*AgentInterface {
 		}
 	}
 	return out
+}
+
+var deriveFinalV03ProtoJSON = wire.Hook[*TaskStatus]{
+	Has: func(x *TaskStatus) bool { return legacy.Final(statusState(x)) },
+	Append: func(b []byte, x *TaskStatus) ([]byte, error) {
+		return wire.AppendBool(b, legacy.Final(statusState(x))), nil
+	},
 }

@@ -3,611 +3,180 @@
 package a2a
 
 import (
+	"unsafe"
+
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/legacy"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
-func appendAPIKeySecuritySchemeV03JSON(b []byte, x *APIKeySecurityScheme) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	b = append(b, `,"type":"apiKey"`...)
-	b = wire.AppendString(append(b, `,"in":`...), x.Location)
-	b = wire.AppendString(append(b, `,"name":`...), x.Name)
-	b = wire.AppendText(b, `,"description":`, x.Description)
-	return wire.EndObject(b, start), nil
-}
-
-var fieldsAPIKeySecuritySchemeV03JSON = wire.Fields[*APIKeySecurityScheme]{
-	{Name: "in", Read: func(r *wire.Reader, x *APIKeySecurityScheme) { x.Location = r.String() }},
-	{Name: "name", Read: func(r *wire.Reader, x *APIKeySecurityScheme) { x.Name = r.String() }},
-	{Name: "description", Read: func(r *wire.Reader, x *APIKeySecurityScheme) { x.Description = r.String() }},
-}
-
-func readAPIKeySecuritySchemeV03JSON(r *wire.Reader, x *APIKeySecurityScheme) {
-	fieldsAPIKeySecuritySchemeV03JSON.Read(r, x)
-}
-
-func appendAgentCapabilitiesV03JSON(b []byte, x *AgentCapabilities) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = wire.AppendSet(b, `,"streaming":`, x.Streaming, wire.AppendBool)
-	b = wire.AppendSet(b, `,"pushNotifications":`, x.PushNotifications, wire.AppendBool)
-	b, err = wire.AppendMemberList(b, err, `,"extensions":`, len(x.Extensions) > 0, x.Extensions, appendAgentExtensionV03JSON)
-	return wire.EndObject(b, start), err
-}
-
-var fieldsAgentCapabilitiesV03JSON = wire.Fields[*AgentCapabilities]{
-	{Name: "streaming", Read: func(r *wire.Reader, x *AgentCapabilities) { x.Streaming = new(r.Bool()) }},
-	{Name: "pushNotifications", Read: func(r *wire.Reader, x *AgentCapabilities) { x.PushNotifications = new(r.Bool()) }},
-	{Name: "extensions", Read: func(r *wire.Reader, x *AgentCapabilities) { x.Extensions = wire.ReadList(r, readAgentExtensionV03JSON) }},
-}
-
-func readAgentCapabilitiesV03JSON(r *wire.Reader, x *AgentCapabilities) {
-	fieldsAgentCapabilitiesV03JSON.Read(r, x)
-}
-
-func appendAgentCardV03JSON(b []byte, x *AgentCard) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = wire.AppendString(append(b, `,"name":`...), x.Name)
-	b = wire.AppendString(append(b, `,"description":`...), x.Description)
-	b = legacy.AppendInterfaces(b, interfacesOfV03JSON(x.SupportedInterfaces), "0.3")
-	b, err = wire.AppendMember(b, err, `,"provider":`, x.Provider != nil, x.Provider, appendAgentProviderV03JSON)
-	b = wire.AppendSet(b, `,"iconUrl":`, x.IconURL, wire.AppendString)
-	b = wire.AppendString(append(b, `,"version":`...), x.Version)
-	b = wire.AppendSet(b, `,"documentationUrl":`, x.DocumentationURL, wire.AppendString)
-	b, err = wire.AppendRequired(b, err, `,"capabilities":`, x.Capabilities, appendAgentCapabilitiesV03JSON)
-	b, err = wire.AppendMemberMap(b, err, `,"securitySchemes":`, len(x.SecuritySchemes) > 0, legacy.Only(x.SecuritySchemes, writableSecuritySchemeV03JSON), appendSecuritySchemeV03JSON)
-	b, err = wire.AppendMemberList(b, err, `,"security":`, len(x.SecurityRequirements) > 0, x.SecurityRequirements, appendSecurityRequirementV03JSON)
-	b = wire.AppendPlainList(append(b, `,"defaultInputModes":`...), x.DefaultInputModes, wire.AppendString)
-	b = wire.AppendPlainList(append(b, `,"defaultOutputModes":`...), x.DefaultOutputModes, wire.AppendString)
-	b, err = wire.AppendMemberList(b, err, `,"skills":`, true, x.Skills, appendAgentSkillV03JSON)
-	if o := x.Capabilities; o != nil {
-		b = wire.AppendSet(b, `,"supportsAuthenticatedExtendedCard":`, o.ExtendedAgentCard, wire.AppendBool)
-	}
-	b, err = wire.AppendMemberList(b, err, `,"signatures":`, len(x.Signatures) > 0, x.Signatures, appendAgentCardSignatureV03JSON)
-	return wire.EndObject(b, start), err
-}
-
-func readAgentCardV03JSON(r *wire.Reader, x *AgentCard) {
-	var group legacy.Interfaces
-	fields := wire.Fields[*AgentCard]{
-		{Name: "name", Required: true, Read: func(r *wire.Reader, x *AgentCard) { x.Name = r.String() }},
-		{Name: "description", Read: func(r *wire.Reader, x *AgentCard) { x.Description = r.String() }},
-		{Name: "url", Read: func(r *wire.Reader, x *AgentCard) { group.Read(r, "url") }},
-		{Name: "preferredTransport", Read: func(r *wire.Reader, x *AgentCard) { group.Read(r, "preferredTransport") }},
-		{Name: "additionalInterfaces", Read: func(r *wire.Reader, x *AgentCard) { group.Read(r, "additionalInterfaces") }},
-		{Name: "protocolVersion", Read: func(r *wire.Reader, x *AgentCard) { group.Read(r, "protocolVersion") }},
-		{Name: "provider", Read: func(r *wire.Reader, x *AgentCard) { x.Provider = wire.ReadNew(r, readAgentProviderV03JSON) }},
-		{Name: "iconUrl", Read: func(r *wire.Reader, x *AgentCard) { x.IconURL = new(r.String()) }},
-		{Name: "version", Read: func(r *wire.Reader, x *AgentCard) { x.Version = r.String() }},
-		{Name: "documentationUrl", Read: func(r *wire.Reader, x *AgentCard) { x.DocumentationURL = new(r.String()) }},
-		{Name: "capabilities", Read: func(r *wire.Reader, x *AgentCard) { readAgentCapabilitiesV03JSON(r, wire.Made(&x.Capabilities)) }},
-		{Name: "securitySchemes", Read: func(r *wire.Reader, x *AgentCard) {
-			r.Reread(r.Offset(), legacy.ReadSplitFlows(r), func(r *wire.Reader) { x.SecuritySchemes = wire.ReadMap(r, false, readSecuritySchemeV03JSON) })
-		}},
-		{Name: "security", Read: func(r *wire.Reader, x *AgentCard) {
-			x.SecurityRequirements = wire.ReadList(r, readSecurityRequirementV03JSON)
-		}},
-		{Name: "defaultInputModes", Read: func(r *wire.Reader, x *AgentCard) { x.DefaultInputModes = r.Strings() }},
-		{Name: "defaultOutputModes", Read: func(r *wire.Reader, x *AgentCard) { x.DefaultOutputModes = r.Strings() }},
-		{Name: "skills", Read: func(r *wire.Reader, x *AgentCard) { x.Skills = wire.ReadList(r, readAgentSkillV03JSON) }},
-		{Name: "supportsAuthenticatedExtendedCard", Read: func(r *wire.Reader, x *AgentCard) { wire.Made(&x.Capabilities).ExtendedAgentCard = new(r.Bool()) }},
-		{Name: "signatures", Read: func(r *wire.Reader, x *AgentCard) { x.Signatures = wire.ReadList(r, readAgentCardSignatureV03JSON) }},
-	}
-	fields.Read(r, x)
-	x.SupportedInterfaces = interfacesFromV03JSON(group.List("0.3"))
-}
-
-func appendAgentCardSignatureV03JSON(b []byte, x *AgentCardSignature) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = wire.AppendString(append(b, `,"protected":`...), x.Protected)
-	b = wire.AppendString(append(b, `,"signature":`...), x.Signature)
-	b, err = wire.AppendMember(b, err, `,"header":`, len(x.Header) > 0, x.Header, wire.AppendStruct)
-	return wire.EndObject(b, start), err
-}
-
-var fieldsAgentCardSignatureV03JSON = wire.Fields[*AgentCardSignature]{
-	{Name: "protected", Read: func(r *wire.Reader, x *AgentCardSignature) { x.Protected = r.String() }},
-	{Name: "signature", Read: func(r *wire.Reader, x *AgentCardSignature) { x.Signature = r.String() }},
-	{Name: "header", Read: func(r *wire.Reader, x *AgentCardSignature) { x.Header = r.Struct() }},
-}
-
-func readAgentCardSignatureV03JSON(r *wire.Reader, x *AgentCardSignature) {
-	fieldsAgentCardSignatureV03JSON.Read(r, x)
-}
-
-func appendAgentExtensionV03JSON(b []byte, x *AgentExtension) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = wire.AppendString(append(b, `,"uri":`...), x.URI)
-	b = wire.AppendText(b, `,"description":`, x.Description)
-	b = wire.AppendPlain(b, `,"required":`, x.Required, wire.AppendBool)
-	b, err = wire.AppendMember(b, err, `,"params":`, len(x.Params) > 0, x.Params, wire.AppendStruct)
-	return wire.EndObject(b, start), err
-}
-
-var fieldsAgentExtensionV03JSON = wire.Fields[*AgentExtension]{
-	{Name: "uri", Read: func(r *wire.Reader, x *AgentExtension) { x.URI = r.String() }},
-	{Name: "description", Read: func(r *wire.Reader, x *AgentExtension) { x.Description = r.String() }},
-	{Name: "required", Read: func(r *wire.Reader, x *AgentExtension) { x.Required = r.Bool() }},
-	{Name: "params", Read: func(r *wire.Reader, x *AgentExtension) { x.Params = r.Struct() }},
-}
-
-func readAgentExtensionV03JSON(r *wire.Reader, x *AgentExtension) {
-	fieldsAgentExtensionV03JSON.Read(r, x)
-}
-
-func appendAgentProviderV03JSON(b []byte, x *AgentProvider) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	b = wire.AppendString(append(b, `,"organization":`...), x.Organization)
-	b = wire.AppendString(append(b, `,"url":`...), x.URL)
-	return wire.EndObject(b, start), nil
-}
-
-var fieldsAgentProviderV03JSON = wire.Fields[*AgentProvider]{
-	{Name: "organization", Read: func(r *wire.Reader, x *AgentProvider) { x.Organization = r.String() }},
-	{Name: "url", Read: func(r *wire.Reader, x *AgentProvider) { x.URL = r.String() }},
-}
-
-func readAgentProviderV03JSON(r *wire.Reader, x *AgentProvider) {
-	fieldsAgentProviderV03JSON.Read(r, x)
-}
-
-func appendAgentSkillV03JSON(b []byte, x *AgentSkill) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = wire.AppendString(append(b, `,"id":`...), x.ID)
-	b = wire.AppendString(append(b, `,"name":`...), x.Name)
-	b = wire.AppendString(append(b, `,"description":`...), x.Description)
-	b = wire.AppendPlainList(append(b, `,"tags":`...), x.Tags, wire.AppendString)
-	if len(x.Examples) > 0 {
-		b = wire.AppendPlainList(append(b, `,"examples":`...), x.Examples, wire.AppendString)
-	}
-	if len(x.InputModes) > 0 {
-		b = wire.AppendPlainList(append(b, `,"inputModes":`...), x.InputModes, wire.AppendString)
-	}
-	if len(x.OutputModes) > 0 {
-		b = wire.AppendPlainList(append(b, `,"outputModes":`...), x.OutputModes, wire.AppendString)
-	}
-	b, err = wire.AppendMemberList(b, err, `,"security":`, len(x.SecurityRequirements) > 0, x.SecurityRequirements, appendSecurityRequirementV03JSON)
-	return wire.EndObject(b, start), err
-}
-
-var fieldsAgentSkillV03JSON = wire.Fields[*AgentSkill]{
-	{Name: "id", Read: func(r *wire.Reader, x *AgentSkill) { x.ID = r.String() }},
-	{Name: "name", Read: func(r *wire.Reader, x *AgentSkill) { x.Name = r.String() }},
-	{Name: "description", Read: func(r *wire.Reader, x *AgentSkill) { x.Description = r.String() }},
-	{Name: "tags", Read: func(r *wire.Reader, x *AgentSkill) { x.Tags = r.Strings() }},
-	{Name: "examples", Read: func(r *wire.Reader, x *AgentSkill) { x.Examples = r.Strings() }},
-	{Name: "inputModes", Read: func(r *wire.Reader, x *AgentSkill) { x.InputModes = r.Strings() }},
-	{Name: "outputModes", Read: func(r *wire.Reader, x *AgentSkill) { x.OutputModes = r.Strings() }},
-	{Name: "security", Read: func(r *wire.Reader, x *AgentSkill) {
-		x.SecurityRequirements = wire.ReadList(r, readSecurityRequirementV03JSON)
-	}},
-}
-
-func readAgentSkillV03JSON(r *wire.Reader, x *AgentSkill) { fieldsAgentSkillV03JSON.Read(r, x) }
-
-func appendArtifactV03JSON(b []byte, x *Artifact) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = wire.AppendString(append(b, `,"artifactId":`...), x.ArtifactID)
-	b = wire.AppendText(b, `,"name":`, x.Name)
-	b = wire.AppendText(b, `,"description":`, x.Description)
-	err = wire.NeedItems(err, len(x.Parts), 1, "parts")
-	b, err = wire.AppendMemberList(b, err, `,"parts":`, true, x.Parts, appendPartV03JSON)
-	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
-	if len(x.Extensions) > 0 {
-		b = wire.AppendPlainList(append(b, `,"extensions":`...), x.Extensions, wire.AppendString)
-	}
-	return wire.EndObject(b, start), err
-}
-
-var fieldsArtifactV03JSON = wire.Fields[*Artifact]{
-	{Name: "artifactId", Required: true, Read: func(r *wire.Reader, x *Artifact) { x.ArtifactID = r.String() }},
-	{Name: "name", Read: func(r *wire.Reader, x *Artifact) { x.Name = r.String() }},
-	{Name: "description", Read: func(r *wire.Reader, x *Artifact) { x.Description = r.String() }},
-	{Name: "parts", Required: true, Read: func(r *wire.Reader, x *Artifact) { x.Parts = wire.ReadSome(r, 1, readPartV03JSON) }},
-	{Name: "metadata", Read: func(r *wire.Reader, x *Artifact) { x.Metadata = r.Struct() }},
-	{Name: "extensions", Read: func(r *wire.Reader, x *Artifact) { x.Extensions = r.Strings() }},
-}
-
-func readArtifactV03JSON(r *wire.Reader, x *Artifact) { fieldsArtifactV03JSON.Read(r, x) }
-
-func appendAuthenticationInfoV03JSON(b []byte, x *AuthenticationInfo) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b, err = wire.AppendRequired(b, err, `,"schemes":`, x.Scheme, legacy.AppendSchemes)
-	b = wire.AppendText(b, `,"credentials":`, x.Credentials)
-	return wire.EndObject(b, start), err
-}
-
-var fieldsAuthenticationInfoV03JSON = wire.Fields[*AuthenticationInfo]{
-	{Name: "schemes", Read: func(r *wire.Reader, x *AuthenticationInfo) { x.Scheme = legacy.ReadSchemes(r) }},
-	{Name: "credentials", Read: func(r *wire.Reader, x *AuthenticationInfo) { x.Credentials = r.String() }},
-}
-
-func readAuthenticationInfoV03JSON(r *wire.Reader, x *AuthenticationInfo) {
-	fieldsAuthenticationInfoV03JSON.Read(r, x)
-}
-
-func appendAuthorizationCodeOAuthFlowV03JSON(b []byte, x *AuthorizationCodeOAuthFlow) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	b = wire.AppendString(append(b, `,"authorizationUrl":`...), x.AuthorizationURL)
-	b = wire.AppendString(append(b, `,"tokenUrl":`...), x.TokenURL)
-	b = wire.AppendText(b, `,"refreshUrl":`, x.RefreshURL)
-	b = wire.AppendPlainMap(append(b, `,"scopes":`...), x.Scopes, wire.AppendString)
-	return wire.EndObject(b, start), nil
-}
-
-var fieldsAuthorizationCodeOAuthFlowV03JSON = wire.Fields[*AuthorizationCodeOAuthFlow]{
-	{Name: "authorizationUrl", Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.AuthorizationURL = r.String() }},
-	{Name: "tokenUrl", Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.TokenURL = r.String() }},
-	{Name: "refreshUrl", Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.RefreshURL = r.String() }},
-	{Name: "scopes", Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) {
-		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
-	}},
-}
-
-func readAuthorizationCodeOAuthFlowV03JSON(r *wire.Reader, x *AuthorizationCodeOAuthFlow) {
-	fieldsAuthorizationCodeOAuthFlowV03JSON.Read(r, x)
-}
-
-func appendCancelTaskRequestV03JSON(b []byte, x *CancelTaskRequest) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = wire.AppendString(append(b, `,"id":`...), x.ID)
-	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
-	return wire.EndObject(b, start), err
-}
-
-var fieldsCancelTaskRequestV03JSON = wire.Fields[*CancelTaskRequest]{
-	{Name: "id", Required: true, Read: func(r *wire.Reader, x *CancelTaskRequest) { x.ID = r.String() }},
-	{Name: "metadata", Read: func(r *wire.Reader, x *CancelTaskRequest) { x.Metadata = r.Struct() }},
-}
-
-func readCancelTaskRequestV03JSON(r *wire.Reader, x *CancelTaskRequest) {
-	fieldsCancelTaskRequestV03JSON.Read(r, x)
-}
-
-func appendClientCredentialsOAuthFlowV03JSON(b []byte, x *ClientCredentialsOAuthFlow) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	b = wire.AppendString(append(b, `,"tokenUrl":`...), x.TokenURL)
-	b = wire.AppendText(b, `,"refreshUrl":`, x.RefreshURL)
-	b = wire.AppendPlainMap(append(b, `,"scopes":`...), x.Scopes, wire.AppendString)
-	return wire.EndObject(b, start), nil
-}
-
-var fieldsClientCredentialsOAuthFlowV03JSON = wire.Fields[*ClientCredentialsOAuthFlow]{
-	{Name: "tokenUrl", Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) { x.TokenURL = r.String() }},
-	{Name: "refreshUrl", Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) { x.RefreshURL = r.String() }},
-	{Name: "scopes", Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) {
-		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
-	}},
-}
-
-func readClientCredentialsOAuthFlowV03JSON(r *wire.Reader, x *ClientCredentialsOAuthFlow) {
-	fieldsClientCredentialsOAuthFlowV03JSON.Read(r, x)
-}
-
-func appendDeleteTaskPushNotificationConfigRequestV03JSON(b []byte, x *DeleteTaskPushNotificationConfigRequest) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	b = wire.AppendString(append(b, `,"id":`...), x.TaskID)
-	b = wire.AppendString(append(b, `,"pushNotificationConfigId":`...), x.ID)
-	return wire.EndObject(b, start), nil
-}
-
-var fieldsDeleteTaskPushNotificationConfigRequestV03JSON = wire.Fields[*DeleteTaskPushNotificationConfigRequest]{
-	{Name: "id", Required: true, Read: func(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) { x.TaskID = r.String() }},
-	{Name: "pushNotificationConfigId", Required: true, Read: func(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) { x.ID = r.String() }},
-}
-
-func readDeleteTaskPushNotificationConfigRequestV03JSON(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) {
-	fieldsDeleteTaskPushNotificationConfigRequestV03JSON.Read(r, x)
-}
-
-func appendGetExtendedAgentCardRequestV03JSON(b []byte, x *GetExtendedAgentCardRequest) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	return wire.EndObject(b, start), nil
-}
-
-var fieldsGetExtendedAgentCardRequestV03JSON = wire.Fields[*GetExtendedAgentCardRequest]{}
-
-func readGetExtendedAgentCardRequestV03JSON(r *wire.Reader, x *GetExtendedAgentCardRequest) {
-	fieldsGetExtendedAgentCardRequestV03JSON.Read(r, x)
-}
-
-func appendGetTaskPushNotificationConfigRequestV03JSON(b []byte, x *GetTaskPushNotificationConfigRequest) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	b = wire.AppendString(append(b, `,"id":`...), x.TaskID)
-	b = wire.AppendText(b, `,"pushNotificationConfigId":`, x.ID)
-	return wire.EndObject(b, start), nil
-}
-
-var fieldsGetTaskPushNotificationConfigRequestV03JSON = wire.Fields[*GetTaskPushNotificationConfigRequest]{
-	{Name: "id", Required: true, Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.TaskID = r.String() }},
-	{Name: "pushNotificationConfigId", Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.ID = r.String() }},
-}
-
-func readGetTaskPushNotificationConfigRequestV03JSON(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) {
-	fieldsGetTaskPushNotificationConfigRequestV03JSON.Read(r, x)
-}
-
-func appendGetTaskRequestV03JSON(b []byte, x *GetTaskRequest) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	b = wire.AppendString(append(b, `,"id":`...), x.ID)
-	b = wire.AppendSet(b, `,"historyLength":`, x.HistoryLength, wire.AppendInt32)
-	return wire.EndObject(b, start), nil
-}
-
-var fieldsGetTaskRequestV03JSON = wire.Fields[*GetTaskRequest]{
-	{Name: "id", Required: true, Read: func(r *wire.Reader, x *GetTaskRequest) { x.ID = r.String() }},
-	{Name: "historyLength", Read: func(r *wire.Reader, x *GetTaskRequest) { x.HistoryLength = new(r.Int32()) }},
-}
-
-func readGetTaskRequestV03JSON(r *wire.Reader, x *GetTaskRequest) {
-	fieldsGetTaskRequestV03JSON.Read(r, x)
-}
-
-func appendHTTPAuthSecuritySchemeV03JSON(b []byte, x *HTTPAuthSecurityScheme) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	b = append(b, `,"type":"http"`...)
-	b = wire.AppendString(append(b, `,"scheme":`...), x.Scheme)
-	b = wire.AppendText(b, `,"bearerFormat":`, x.BearerFormat)
-	b = wire.AppendText(b, `,"description":`, x.Description)
-	return wire.EndObject(b, start), nil
-}
-
-var fieldsHTTPAuthSecuritySchemeV03JSON = wire.Fields[*HTTPAuthSecurityScheme]{
-	{Name: "scheme", Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.Scheme = r.String() }},
-	{Name: "bearerFormat", Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.BearerFormat = r.String() }},
-	{Name: "description", Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.Description = r.String() }},
-}
-
-func readHTTPAuthSecuritySchemeV03JSON(r *wire.Reader, x *HTTPAuthSecurityScheme) {
-	fieldsHTTPAuthSecuritySchemeV03JSON.Read(r, x)
-}
-
-func appendImplicitOAuthFlowV03JSON(b []byte, x *ImplicitOAuthFlow) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	b = wire.AppendString(append(b, `,"authorizationUrl":`...), x.AuthorizationURL)
-	b = wire.AppendText(b, `,"refreshUrl":`, x.RefreshURL)
-	b = wire.AppendPlainMap(append(b, `,"scopes":`...), x.Scopes, wire.AppendString)
-	return wire.EndObject(b, start), nil
-}
-
-var fieldsImplicitOAuthFlowV03JSON = wire.Fields[*ImplicitOAuthFlow]{
-	{Name: "authorizationUrl", Read: func(r *wire.Reader, x *ImplicitOAuthFlow) { x.AuthorizationURL = r.String() }},
-	{Name: "refreshUrl", Read: func(r *wire.Reader, x *ImplicitOAuthFlow) { x.RefreshURL = r.String() }},
-	{Name: "scopes", Read: func(r *wire.Reader, x *ImplicitOAuthFlow) {
-		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
-	}},
-}
-
-func readImplicitOAuthFlowV03JSON(r *wire.Reader, x *ImplicitOAuthFlow) {
-	fieldsImplicitOAuthFlowV03JSON.Read(r, x)
-}
-
-func appendListTaskPushNotificationConfigsRequestV03JSON(b []byte, x *ListTaskPushNotificationConfigsRequest) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	b = wire.AppendString(append(b, `,"id":`...), x.TaskID)
-	return wire.EndObject(b, start), nil
-}
-
-var fieldsListTaskPushNotificationConfigsRequestV03JSON = wire.Fields[*ListTaskPushNotificationConfigsRequest]{
-	{Name: "id", Required: true, Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.TaskID = r.String() }},
-}
-
-func readListTaskPushNotificationConfigsRequestV03JSON(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) {
-	fieldsListTaskPushNotificationConfigsRequestV03JSON.Read(r, x)
-}
-
-func appendListTaskPushNotificationConfigsResponseV03JSON(b []byte, x *ListTaskPushNotificationConfigsResponse) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	return wire.AppendList(b, x.Configs, appendTaskPushNotificationConfigV03JSON)
-}
-
-func readListTaskPushNotificationConfigsResponseV03JSON(r *wire.Reader, x *ListTaskPushNotificationConfigsResponse) {
-	x.Configs = wire.ReadList(r, readTaskPushNotificationConfigV03JSON)
-}
-
-func appendMessageV03JSON(b []byte, x *Message) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = append(b, `,"kind":"message"`...)
-	b = wire.AppendString(append(b, `,"messageId":`...), x.MessageID)
-	b = wire.AppendText(b, `,"contextId":`, x.ContextID)
-	b = wire.AppendText(b, `,"taskId":`, x.TaskID)
-	b = appendRoleV03JSON(append(b, `,"role":`...), x.Role)
-	err = wire.NeedItems(err, len(x.Parts), 1, "parts")
-	b, err = wire.AppendMemberList(b, err, `,"parts":`, true, x.Parts, appendPartV03JSON)
-	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
-	if len(x.Extensions) > 0 {
-		b = wire.AppendPlainList(append(b, `,"extensions":`...), x.Extensions, wire.AppendString)
-	}
-	if len(x.ReferenceTaskIDs) > 0 {
-		b = wire.AppendPlainList(append(b, `,"referenceTaskIds":`...), x.ReferenceTaskIDs, wire.AppendString)
-	}
-	return wire.EndObject(b, start), err
-}
-
-var fieldsMessageV03JSON = wire.Fields[*Message]{
-	{Name: "messageId", Read: func(r *wire.Reader, x *Message) { x.MessageID = r.String() }},
-	{Name: "contextId", Read: func(r *wire.Reader, x *Message) { x.ContextID = r.String() }},
-	{Name: "taskId", Read: func(r *wire.Reader, x *Message) { x.TaskID = r.String() }},
-	{Name: "role", Read: func(r *wire.Reader, x *Message) { x.Role = readRoleV03JSON(r) }, Absent: func(x *Message) { x.Role = RoleUser }},
-	{Name: "parts", Required: true, Read: func(r *wire.Reader, x *Message) { x.Parts = wire.ReadSome(r, 1, readPartV03JSON) }},
-	{Name: "metadata", Read: func(r *wire.Reader, x *Message) { x.Metadata = r.Struct() }},
-	{Name: "extensions", Read: func(r *wire.Reader, x *Message) { x.Extensions = r.Strings() }},
-	{Name: "referenceTaskIds", Read: func(r *wire.Reader, x *Message) { x.ReferenceTaskIDs = r.Strings() }},
-}
-
-func readMessageV03JSON(r *wire.Reader, x *Message) { fieldsMessageV03JSON.Read(r, x) }
-
-func appendMutualTLSSecuritySchemeV03JSON(b []byte, x *MutualTLSSecurityScheme) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	b = append(b, `,"type":"mutualTLS"`...)
-	b = wire.AppendText(b, `,"description":`, x.Description)
-	return wire.EndObject(b, start), nil
-}
-
-var fieldsMutualTLSSecuritySchemeV03JSON = wire.Fields[*MutualTLSSecurityScheme]{
-	{Name: "description", Read: func(r *wire.Reader, x *MutualTLSSecurityScheme) { x.Description = r.String() }},
-}
-
-func readMutualTLSSecuritySchemeV03JSON(r *wire.Reader, x *MutualTLSSecurityScheme) {
-	fieldsMutualTLSSecuritySchemeV03JSON.Read(r, x)
-}
-
-func appendOAuth2SecuritySchemeV03JSON(b []byte, x *OAuth2SecurityScheme) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = append(b, `,"type":"oauth2"`...)
-	b, err = wire.AppendRequired(b, err, `,"flows":`, x.Flows, appendOAuthFlowsV03JSON)
-	b = wire.AppendText(b, `,"oauth2MetadataUrl":`, x.OAuth2MetadataURL)
-	b = wire.AppendText(b, `,"description":`, x.Description)
-	return wire.EndObject(b, start), err
-}
-
-var fieldsOAuth2SecuritySchemeV03JSON = wire.Fields[*OAuth2SecurityScheme]{
-	{Name: "flows", Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.Flows = wire.ReadNew(r, readOAuthFlowsV03JSON) }},
-	{Name: "oauth2MetadataUrl", Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.OAuth2MetadataURL = r.String() }},
-	{Name: "description", Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.Description = r.String() }},
-}
-
-func readOAuth2SecuritySchemeV03JSON(r *wire.Reader, x *OAuth2SecurityScheme) {
-	fieldsOAuth2SecuritySchemeV03JSON.Read(r, x)
-}
-
-func appendOAuthFlowsV03JSON(b []byte, x *OAuthFlows) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	switch c := x.Flow.(type) {
-	case *AuthorizationCodeOAuthFlow:
-		b, err = wire.AppendRequired(b, err, `,"authorizationCode":`, c, appendAuthorizationCodeOAuthFlowV03JSON)
-	case *ClientCredentialsOAuthFlow:
-		b, err = wire.AppendRequired(b, err, `,"clientCredentials":`, c, appendClientCredentialsOAuthFlowV03JSON)
-	case *ImplicitOAuthFlow:
-		b, err = wire.AppendRequired(b, err, `,"implicit":`, c, appendImplicitOAuthFlowV03JSON)
-	case *PasswordOAuthFlow:
-		b, err = wire.AppendRequired(b, err, `,"password":`, c, appendPasswordOAuthFlowV03JSON)
-	}
-	return wire.EndObject(b, start), err
-}
-
-var fieldsOAuthFlowsV03JSON = wire.Fields[*OAuthFlows]{
-	{Name: "authorizationCode", Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readAuthorizationCodeOAuthFlowV03JSON) }},
-	{Name: "clientCredentials", Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readClientCredentialsOAuthFlowV03JSON) }},
-	{Name: "implicit", Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readImplicitOAuthFlowV03JSON) }},
-	{Name: "password", Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readPasswordOAuthFlowV03JSON) }},
-}
-
-func readOAuthFlowsV03JSON(r *wire.Reader, x *OAuthFlows) {
-	extra := fieldsOAuthFlowsV03JSON.ReadOpen(r, x)
-	if x.Flow == nil {
-		if name, value, ok := extra.Case(); ok {
-			x.Flow = &UnknownOAuthFlow{Name: name, Value: value}
-		}
-	}
-}
-
-func appendOpenIDConnectSecuritySchemeV03JSON(b []byte, x *OpenIDConnectSecurityScheme) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	b = append(b, `,"type":"openIdConnect"`...)
-	b = wire.AppendString(append(b, `,"openIdConnectUrl":`...), x.OpenIDConnectURL)
-	b = wire.AppendText(b, `,"description":`, x.Description)
-	return wire.EndObject(b, start), nil
-}
-
-var fieldsOpenIDConnectSecuritySchemeV03JSON = wire.Fields[*OpenIDConnectSecurityScheme]{
-	{Name: "openIdConnectUrl", Read: func(r *wire.Reader, x *OpenIDConnectSecurityScheme) { x.OpenIDConnectURL = r.String() }},
-	{Name: "description", Read: func(r *wire.Reader, x *OpenIDConnectSecurityScheme) { x.Description = r.String() }},
-}
-
-func readOpenIDConnectSecuritySchemeV03JSON(r *wire.Reader, x *OpenIDConnectSecurityScheme) {
-	fieldsOpenIDConnectSecuritySchemeV03JSON.Read(r, x)
-}
+var codecAPIKeySecuritySchemeV03JSON = wire.Codec[APIKeySecurityScheme]{Consts: `,"type":"apiKey"`, Fields: []wire.Field{
+	{Name: "in", At: unsafe.Offsetof(APIKeySecurityScheme{}.Location), Flags: wire.MustWrite},
+	{Name: "name", At: unsafe.Offsetof(APIKeySecurityScheme{}.Name), Flags: wire.MustWrite},
+	{Name: "description", At: unsafe.Offsetof(APIKeySecurityScheme{}.Description)},
+}}
+
+var codecAgentCapabilitiesV03JSON = wire.Codec[AgentCapabilities]{Fields: []wire.Field{
+	{Name: "streaming", At: unsafe.Offsetof(AgentCapabilities{}.Streaming), Type: wire.TypeBool, Shape: wire.Pointer},
+	{Name: "pushNotifications", At: unsafe.Offsetof(AgentCapabilities{}.PushNotifications), Type: wire.TypeBool, Shape: wire.Pointer},
+	{Name: "extensions", At: unsafe.Offsetof(AgentCapabilities{}.Extensions), Type: wire.TypeMessage, Of: &codecAgentExtensionV03JSON, Shape: wire.Listed},
+}}
+
+var codecAgentCardV03JSON = wire.Codec[AgentCard]{Group: &interfacesV03JSON, Fields: []wire.Field{
+	{Name: "name", At: unsafe.Offsetof(AgentCard{}.Name), Flags: wire.Required},
+	{Name: "description", At: unsafe.Offsetof(AgentCard{}.Description), Flags: wire.MustWrite},
+	{Name: "url", At: unsafe.Offsetof(AgentCard{}.SupportedInterfaces), Type: wire.TypeGroup},
+	{Name: "preferredTransport", At: unsafe.Offsetof(AgentCard{}.SupportedInterfaces), Type: wire.TypeGroup, Flags: wire.ReadOnly},
+	{Name: "additionalInterfaces", At: unsafe.Offsetof(AgentCard{}.SupportedInterfaces), Type: wire.TypeGroup, Flags: wire.ReadOnly},
+	{Name: "protocolVersion", At: unsafe.Offsetof(AgentCard{}.SupportedInterfaces), Type: wire.TypeGroup, Flags: wire.ReadOnly},
+	{Name: "provider", At: unsafe.Offsetof(AgentCard{}.Provider), Type: wire.TypeMessage, Of: &codecAgentProviderV03JSON},
+	{Name: "iconUrl", At: unsafe.Offsetof(AgentCard{}.IconURL), Shape: wire.Pointer},
+	{Name: "version", At: unsafe.Offsetof(AgentCard{}.Version), Flags: wire.MustWrite},
+	{Name: "documentationUrl", At: unsafe.Offsetof(AgentCard{}.DocumentationURL), Shape: wire.Pointer},
+	{Name: "capabilities", At: unsafe.Offsetof(AgentCard{}.Capabilities), Type: wire.TypeMessage, Of: &codecAgentCapabilitiesV03JSON, Flags: wire.MustWrite | wire.Shared},
+	{Name: "securitySchemes", At: unsafe.Offsetof(AgentCard{}.SecuritySchemes), Type: wire.TypeMessage, Of: &codecSecuritySchemeV03JSON, Shape: wire.Mapped, Container: wire.Map[*SecurityScheme]{}, Rewrite: &legacy.SplitFlows},
+	{Name: "security", At: unsafe.Offsetof(AgentCard{}.SecurityRequirements), Type: wire.TypeMessage, Of: &codecSecurityRequirementV03JSON, Shape: wire.Listed},
+	{Name: "defaultInputModes", At: unsafe.Offsetof(AgentCard{}.DefaultInputModes), Shape: wire.Listed, Flags: wire.MustWrite},
+	{Name: "defaultOutputModes", At: unsafe.Offsetof(AgentCard{}.DefaultOutputModes), Shape: wire.Listed, Flags: wire.MustWrite},
+	{Name: "skills", At: unsafe.Offsetof(AgentCard{}.Skills), Type: wire.TypeMessage, Of: &codecAgentSkillV03JSON, Shape: wire.Listed, Flags: wire.MustWrite},
+	{Name: "supportsAuthenticatedExtendedCard", At: unsafe.Offsetof(AgentCapabilities{}.ExtendedAgentCard), Into: &wire.Into{At: unsafe.Offsetof(AgentCard{}.Capabilities), Of: &wire.Codec[AgentCapabilities]{}}, Type: wire.TypeBool, Shape: wire.Pointer},
+	{Name: "signatures", At: unsafe.Offsetof(AgentCard{}.Signatures), Type: wire.TypeMessage, Of: &codecAgentCardSignatureV03JSON, Shape: wire.Listed},
+}}
+
+var codecAgentCardSignatureV03JSON = wire.Codec[AgentCardSignature]{Fields: []wire.Field{
+	{Name: "protected", At: unsafe.Offsetof(AgentCardSignature{}.Protected), Flags: wire.MustWrite},
+	{Name: "signature", At: unsafe.Offsetof(AgentCardSignature{}.Signature), Flags: wire.MustWrite},
+	{Name: "header", At: unsafe.Offsetof(AgentCardSignature{}.Header), Type: wire.TypeStruct},
+}}
+
+var codecAgentExtensionV03JSON = wire.Codec[AgentExtension]{Fields: []wire.Field{
+	{Name: "uri", At: unsafe.Offsetof(AgentExtension{}.URI), Flags: wire.MustWrite},
+	{Name: "description", At: unsafe.Offsetof(AgentExtension{}.Description)},
+	{Name: "required", At: unsafe.Offsetof(AgentExtension{}.Required), Type: wire.TypeBool},
+	{Name: "params", At: unsafe.Offsetof(AgentExtension{}.Params), Type: wire.TypeStruct},
+}}
+
+var codecAgentProviderV03JSON = wire.Codec[AgentProvider]{Fields: []wire.Field{
+	{Name: "organization", At: unsafe.Offsetof(AgentProvider{}.Organization), Flags: wire.MustWrite},
+	{Name: "url", At: unsafe.Offsetof(AgentProvider{}.URL), Flags: wire.MustWrite},
+}}
+
+var codecAgentSkillV03JSON = wire.Codec[AgentSkill]{Fields: []wire.Field{
+	{Name: "id", At: unsafe.Offsetof(AgentSkill{}.ID), Flags: wire.MustWrite},
+	{Name: "name", At: unsafe.Offsetof(AgentSkill{}.Name), Flags: wire.MustWrite},
+	{Name: "description", At: unsafe.Offsetof(AgentSkill{}.Description), Flags: wire.MustWrite},
+	{Name: "tags", At: unsafe.Offsetof(AgentSkill{}.Tags), Shape: wire.Listed, Flags: wire.MustWrite},
+	{Name: "examples", At: unsafe.Offsetof(AgentSkill{}.Examples), Shape: wire.Listed},
+	{Name: "inputModes", At: unsafe.Offsetof(AgentSkill{}.InputModes), Shape: wire.Listed},
+	{Name: "outputModes", At: unsafe.Offsetof(AgentSkill{}.OutputModes), Shape: wire.Listed},
+	{Name: "security", At: unsafe.Offsetof(AgentSkill{}.SecurityRequirements), Type: wire.TypeMessage, Of: &codecSecurityRequirementV03JSON, Shape: wire.Listed},
+}}
+
+var codecArtifactV03JSON = wire.Codec[Artifact]{Fields: []wire.Field{
+	{Name: "artifactId", At: unsafe.Offsetof(Artifact{}.ArtifactID), Flags: wire.Required},
+	{Name: "name", At: unsafe.Offsetof(Artifact{}.Name)},
+	{Name: "description", At: unsafe.Offsetof(Artifact{}.Description)},
+	{Name: "parts", At: unsafe.Offsetof(Artifact{}.Parts), Type: wire.TypeMessage, Of: &codecPartV03JSON, Shape: wire.Listed, Least: 1, Flags: wire.Required},
+	{Name: "metadata", At: unsafe.Offsetof(Artifact{}.Metadata), Type: wire.TypeStruct},
+	{Name: "extensions", At: unsafe.Offsetof(Artifact{}.Extensions), Shape: wire.Listed},
+}}
+
+var codecAuthenticationInfoV03JSON = wire.Codec[AuthenticationInfo]{Fields: []wire.Field{
+	{Name: "schemes", At: unsafe.Offsetof(AuthenticationInfo{}.Scheme), Type: wire.TypeHook, Hook: &legacy.Schemes, Flags: wire.MustWrite},
+	{Name: "credentials", At: unsafe.Offsetof(AuthenticationInfo{}.Credentials)},
+}}
+
+var codecAuthorizationCodeOAuthFlowV03JSON = wire.Codec[AuthorizationCodeOAuthFlow]{Fields: []wire.Field{
+	{Name: "authorizationUrl", At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.AuthorizationURL), Flags: wire.MustWrite},
+	{Name: "tokenUrl", At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.TokenURL), Flags: wire.MustWrite},
+	{Name: "refreshUrl", At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.RefreshURL)},
+	{Name: "scopes", At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}, Flags: wire.MustWrite},
+}}
+
+var codecCancelTaskRequestV03JSON = wire.Codec[CancelTaskRequest]{Fields: []wire.Field{
+	{Name: "id", At: unsafe.Offsetof(CancelTaskRequest{}.ID), Flags: wire.Required},
+	{Name: "metadata", At: unsafe.Offsetof(CancelTaskRequest{}.Metadata), Type: wire.TypeStruct},
+}}
+
+var codecClientCredentialsOAuthFlowV03JSON = wire.Codec[ClientCredentialsOAuthFlow]{Fields: []wire.Field{
+	{Name: "tokenUrl", At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.TokenURL), Flags: wire.MustWrite},
+	{Name: "refreshUrl", At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.RefreshURL)},
+	{Name: "scopes", At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}, Flags: wire.MustWrite},
+}}
+
+var codecDeleteTaskPushNotificationConfigRequestV03JSON = wire.Codec[DeleteTaskPushNotificationConfigRequest]{Fields: []wire.Field{
+	{Name: "id", At: unsafe.Offsetof(DeleteTaskPushNotificationConfigRequest{}.TaskID), Flags: wire.Required},
+	{Name: "pushNotificationConfigId", At: unsafe.Offsetof(DeleteTaskPushNotificationConfigRequest{}.ID), Flags: wire.Required},
+}}
+
+var codecGetExtendedAgentCardRequestV03JSON = wire.Codec[GetExtendedAgentCardRequest]{}
+
+var codecGetTaskPushNotificationConfigRequestV03JSON = wire.Codec[GetTaskPushNotificationConfigRequest]{Fields: []wire.Field{
+	{Name: "id", At: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.TaskID), Flags: wire.Required},
+	{Name: "pushNotificationConfigId", At: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.ID)},
+}}
+
+var codecGetTaskRequestV03JSON = wire.Codec[GetTaskRequest]{Fields: []wire.Field{
+	{Name: "id", At: unsafe.Offsetof(GetTaskRequest{}.ID), Flags: wire.Required},
+	{Name: "historyLength", At: unsafe.Offsetof(GetTaskRequest{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer},
+}}
+
+var codecHTTPAuthSecuritySchemeV03JSON = wire.Codec[HTTPAuthSecurityScheme]{Consts: `,"type":"http"`, Fields: []wire.Field{
+	{Name: "scheme", At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.Scheme), Flags: wire.MustWrite},
+	{Name: "bearerFormat", At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.BearerFormat)},
+	{Name: "description", At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.Description)},
+}}
+
+var codecImplicitOAuthFlowV03JSON = wire.Codec[ImplicitOAuthFlow]{Fields: []wire.Field{
+	{Name: "authorizationUrl", At: unsafe.Offsetof(ImplicitOAuthFlow{}.AuthorizationURL), Flags: wire.MustWrite},
+	{Name: "refreshUrl", At: unsafe.Offsetof(ImplicitOAuthFlow{}.RefreshURL)},
+	{Name: "scopes", At: unsafe.Offsetof(ImplicitOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}, Flags: wire.MustWrite},
+}}
+
+var codecListTaskPushNotificationConfigsRequestV03JSON = wire.Codec[ListTaskPushNotificationConfigsRequest]{Fields: []wire.Field{
+	{Name: "id", At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.TaskID), Flags: wire.Required},
+}}
+
+var codecListTaskPushNotificationConfigsResponseV03JSON = wire.Codec[ListTaskPushNotificationConfigsResponse]{Bare: true, Fields: []wire.Field{
+	{Name: "configs", At: unsafe.Offsetof(ListTaskPushNotificationConfigsResponse{}.Configs), Type: wire.TypeMessage, Of: &codecTaskPushNotificationConfigV03JSON, Shape: wire.Listed},
+}}
+
+var codecMessageV03JSON = wire.Codec[Message]{Consts: `,"kind":"message"`, Fields: []wire.Field{
+	{Name: "messageId", At: unsafe.Offsetof(Message{}.MessageID), Flags: wire.MustWrite},
+	{Name: "contextId", At: unsafe.Offsetof(Message{}.ContextID)},
+	{Name: "taskId", At: unsafe.Offsetof(Message{}.TaskID)},
+	{Name: "role", At: unsafe.Offsetof(Message{}.Role), Type: wire.TypeEnum, Enum: &codecRoleV03JSON, Default: string(RoleUser), Flags: wire.MustWrite},
+	{Name: "parts", At: unsafe.Offsetof(Message{}.Parts), Type: wire.TypeMessage, Of: &codecPartV03JSON, Shape: wire.Listed, Least: 1, Flags: wire.Required},
+	{Name: "metadata", At: unsafe.Offsetof(Message{}.Metadata), Type: wire.TypeStruct},
+	{Name: "extensions", At: unsafe.Offsetof(Message{}.Extensions), Shape: wire.Listed},
+	{Name: "referenceTaskIds", At: unsafe.Offsetof(Message{}.ReferenceTaskIDs), Shape: wire.Listed},
+}}
+
+var codecMutualTLSSecuritySchemeV03JSON = wire.Codec[MutualTLSSecurityScheme]{Consts: `,"type":"mutualTLS"`, Fields: []wire.Field{
+	{Name: "description", At: unsafe.Offsetof(MutualTLSSecurityScheme{}.Description)},
+}}
+
+var codecOAuth2SecuritySchemeV03JSON = wire.Codec[OAuth2SecurityScheme]{Consts: `,"type":"oauth2"`, Fields: []wire.Field{
+	{Name: "flows", At: unsafe.Offsetof(OAuth2SecurityScheme{}.Flows), Type: wire.TypeMessage, Of: &codecOAuthFlowsV03JSON, Flags: wire.MustWrite},
+	{Name: "oauth2MetadataUrl", At: unsafe.Offsetof(OAuth2SecurityScheme{}.OAuth2MetadataURL)},
+	{Name: "description", At: unsafe.Offsetof(OAuth2SecurityScheme{}.Description)},
+}}
+
+var codecOAuthFlowsV03JSON = wire.Codec[OAuthFlows]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(OAuthFlows{}.Flow), Of: &unionOAuthFlow, Open: true}}, Fields: []wire.Field{
+	{Name: "authorizationCode", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecAuthorizationCodeOAuthFlowV03JSON},
+	{Name: "clientCredentials", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecClientCredentialsOAuthFlowV03JSON},
+	{Name: "implicit", Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecImplicitOAuthFlowV03JSON},
+	{Name: "password", Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecPasswordOAuthFlowV03JSON},
+}}
+
+var codecOpenIDConnectSecuritySchemeV03JSON = wire.Codec[OpenIDConnectSecurityScheme]{Consts: `,"type":"openIdConnect"`, Fields: []wire.Field{
+	{Name: "openIdConnectUrl", At: unsafe.Offsetof(OpenIDConnectSecurityScheme{}.OpenIDConnectURL), Flags: wire.MustWrite},
+	{Name: "description", At: unsafe.Offsetof(OpenIDConnectSecurityScheme{}.Description)},
+}}
+
+var codecPartV03JSON = wire.Codec[Part]{Custom: &wire.Custom[Part]{Append: appendPartV03JSON, Read: readPartV03JSON}}
 
 func appendPartV03JSON(b []byte, x *Part) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
 	if c, ok := x.Content.(*UnknownPartContent); ok {
 		return legacy.AppendUnknownPart(b, c.Name, c.Value, partOf(x).Metadata)
 	}
@@ -622,420 +191,125 @@ func readPartV03JSON(r *wire.Reader, x *Part) {
 	}
 }
 
-func appendPasswordOAuthFlowV03JSON(b []byte, x *PasswordOAuthFlow) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	b = wire.AppendString(append(b, `,"tokenUrl":`...), x.TokenURL)
-	b = wire.AppendText(b, `,"refreshUrl":`, x.RefreshURL)
-	b = wire.AppendPlainMap(append(b, `,"scopes":`...), x.Scopes, wire.AppendString)
-	return wire.EndObject(b, start), nil
-}
+var codecPasswordOAuthFlowV03JSON = wire.Codec[PasswordOAuthFlow]{Fields: []wire.Field{
+	{Name: "tokenUrl", At: unsafe.Offsetof(PasswordOAuthFlow{}.TokenURL), Flags: wire.MustWrite},
+	{Name: "refreshUrl", At: unsafe.Offsetof(PasswordOAuthFlow{}.RefreshURL)},
+	{Name: "scopes", At: unsafe.Offsetof(PasswordOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}, Flags: wire.MustWrite},
+}}
 
-var fieldsPasswordOAuthFlowV03JSON = wire.Fields[*PasswordOAuthFlow]{
-	{Name: "tokenUrl", Read: func(r *wire.Reader, x *PasswordOAuthFlow) { x.TokenURL = r.String() }},
-	{Name: "refreshUrl", Read: func(r *wire.Reader, x *PasswordOAuthFlow) { x.RefreshURL = r.String() }},
-	{Name: "scopes", Read: func(r *wire.Reader, x *PasswordOAuthFlow) {
-		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
-	}},
-}
+var codecRoleV03JSON = wire.Enum{Named: true, Otherwise: "agent", Values: []wire.EnumValue{
+	{Value: string(RoleUser), Name: "user"},
+	{Value: string(RoleAgent), Name: "agent"},
+	{Value: string(RoleUnspecified), Name: "agent", WriteOnly: true},
+}}
 
-func readPasswordOAuthFlowV03JSON(r *wire.Reader, x *PasswordOAuthFlow) {
-	fieldsPasswordOAuthFlowV03JSON.Read(r, x)
-}
+var codecSecurityRequirementV03JSON = wire.Codec[SecurityRequirement]{Bare: true, Fields: []wire.Field{
+	{Name: "schemes", At: unsafe.Offsetof(SecurityRequirement{}.Schemes), Type: wire.TypeMessage, Of: &codecStringListV03JSON, Shape: wire.Mapped, Container: wire.Map[*StringList]{}},
+}}
 
-var valuesRoleV03JSON = wire.Enum[Role]{
-	{Value: RoleUser, Name: "user"},
-	{Value: RoleAgent, Name: "agent"},
-	{Value: RoleUnspecified, Name: "agent", WriteOnly: true},
-}
+var codecSecuritySchemeV03JSON = wire.Codec[SecurityScheme]{Tagged: &wire.Tagged{Tag: "type", Aliases: []string{"kind"}, Cases: []wire.Tag{{Tag: "apiKey"}, {Tag: "http"}, {Tag: "oauth2"}, {Tag: "openIdConnect"}, {Tag: "mutualTLS"}}}, Oneofs: []wire.Oneof{{At: unsafe.Offsetof(SecurityScheme{}.Scheme), Of: &unionSecuritySchemeKind}}, Fields: []wire.Field{
+	{Name: "api_key_security_scheme", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecAPIKeySecuritySchemeV03JSON},
+	{Name: "http_auth_security_scheme", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecHTTPAuthSecuritySchemeV03JSON},
+	{Name: "oauth2_security_scheme", Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecOAuth2SecuritySchemeV03JSON},
+	{Name: "open_id_connect_security_scheme", Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecOpenIDConnectSecuritySchemeV03JSON},
+	{Name: "mtls_security_scheme", Oneof: 1, Case: 5, Type: wire.TypeMessage, Of: &codecMutualTLSSecuritySchemeV03JSON},
+}}
 
-func appendRoleV03JSON(b []byte, x Role) []byte { return valuesRoleV03JSON.AppendOr(b, x, "agent") }
+var codecSendMessageConfigurationV03JSON = wire.Codec[SendMessageConfiguration]{Fields: []wire.Field{
+	{Name: "acceptedOutputModes", At: unsafe.Offsetof(SendMessageConfiguration{}.AcceptedOutputModes), Shape: wire.Listed},
+	{Name: "historyLength", At: unsafe.Offsetof(SendMessageConfiguration{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer},
+	{Name: "pushNotificationConfig", At: unsafe.Offsetof(SendMessageConfiguration{}.TaskPushNotificationConfig), Type: wire.TypeMessage, Of: &codecTaskPushNotificationConfigV03JSONPushNotificationConfig},
+	{Name: "blocking", At: unsafe.Offsetof(SendMessageConfiguration{}.ReturnImmediately), Type: wire.TypeHook, Hook: &legacy.Blocking, Flags: wire.Fallback},
+}}
 
-func readRoleV03JSON(r *wire.Reader) Role { return valuesRoleV03JSON.ReadName(r) }
+var codecSendMessageRequestV03JSON = wire.Codec[SendMessageRequest]{Fields: []wire.Field{
+	{Name: "message", At: unsafe.Offsetof(SendMessageRequest{}.Message), Type: wire.TypeMessage, Of: &codecMessageV03JSON, Flags: wire.Required},
+	{Name: "configuration", At: unsafe.Offsetof(SendMessageRequest{}.Configuration), Type: wire.TypeMessage, Of: &codecSendMessageConfigurationV03JSON, Flags: wire.Filled},
+	{Name: "metadata", At: unsafe.Offsetof(SendMessageRequest{}.Metadata), Type: wire.TypeStruct},
+}}
 
-func appendSecurityRequirementV03JSON(b []byte, x *SecurityRequirement) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	return wire.AppendMap(b, x.Schemes, appendStringListV03JSON)
-}
+var codecSendMessageResponseV03JSON = wire.Codec[SendMessageResponse]{Tagged: &wire.Tagged{Tag: "kind", Aliases: []string{"type"}, Cases: []wire.Tag{{Tag: "task", Shape: []string{"status", "id"}}, {Tag: "message", Shape: []string{"parts"}}}}, Oneofs: []wire.Oneof{{At: unsafe.Offsetof(SendMessageResponse{}.Payload), Of: &unionSendMessageResponsePayload}}, Fields: []wire.Field{
+	{Name: "task", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecTaskV03JSON},
+	{Name: "message", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecMessageV03JSON},
+}}
 
-func readSecurityRequirementV03JSON(r *wire.Reader, x *SecurityRequirement) {
-	x.Schemes = wire.ReadMap(r, false, readStringListV03JSON)
-}
+var codecStreamResponseV03JSON = wire.Codec[StreamResponse]{Tagged: &wire.Tagged{Tag: "kind", Aliases: []string{"type"}, Cases: []wire.Tag{{Tag: "task", Shape: []string{"status", "id"}}, {Tag: "message", Shape: []string{"parts"}}, {Tag: "status-update", Shape: []string{"status", "taskId"}}, {Tag: "artifact-update", Shape: []string{"artifact", "taskId"}}}}, Oneofs: []wire.Oneof{{At: unsafe.Offsetof(StreamResponse{}.Payload), Of: &unionStreamResponsePayload}}, Fields: []wire.Field{
+	{Name: "task", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecTaskV03JSON},
+	{Name: "message", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecMessageV03JSON},
+	{Name: "status_update", Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecTaskStatusUpdateEventV03JSON},
+	{Name: "artifact_update", Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecTaskArtifactUpdateEventV03JSON},
+}}
 
-func appendSecuritySchemeV03JSON(b []byte, x *SecurityScheme) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	switch c := x.Scheme.(type) {
-	case *APIKeySecurityScheme:
-		return appendAPIKeySecuritySchemeV03JSON(b, c)
-	case *HTTPAuthSecurityScheme:
-		return appendHTTPAuthSecuritySchemeV03JSON(b, c)
-	case *OAuth2SecurityScheme:
-		return appendOAuth2SecuritySchemeV03JSON(b, c)
-	case *OpenIDConnectSecurityScheme:
-		return appendOpenIDConnectSecuritySchemeV03JSON(b, c)
-	case *MutualTLSSecurityScheme:
-		return appendMutualTLSSecuritySchemeV03JSON(b, c)
-	case *UnknownSecuritySchemeKind:
-		if legacy.Tagged(c.Value, "type", c.Name) {
-			return wire.AppendValue(b, c.Value)
-		}
-	}
-	return b, wire.NoCase("api_key_security_scheme", "http_auth_security_scheme", "oauth2_security_scheme", "open_id_connect_security_scheme", "mtls_security_scheme")
-}
+var codecStringListV03JSON = wire.Codec[StringList]{Bare: true, Fields: []wire.Field{
+	{Name: "list", At: unsafe.Offsetof(StringList{}.List), Shape: wire.Listed},
+}}
 
-func writableSecuritySchemeV03JSON(x *SecurityScheme) bool {
-	if x == nil {
-		return false
-	}
-	switch c := x.Scheme.(type) {
-	case *APIKeySecurityScheme, *HTTPAuthSecurityScheme, *OAuth2SecurityScheme, *OpenIDConnectSecurityScheme, *MutualTLSSecurityScheme:
-		return true
-	case *UnknownSecuritySchemeKind:
-		return legacy.Tagged(c.Value, "type", c.Name)
-	}
-	return false
-}
+var codecSubscribeToTaskRequestV03JSON = wire.Codec[SubscribeToTaskRequest]{Fields: []wire.Field{
+	{Name: "id", At: unsafe.Offsetof(SubscribeToTaskRequest{}.ID), Flags: wire.Required},
+}}
 
-var choicesSecuritySchemeV03JSON = []legacy.Case{{Tag: "apiKey"}, {Tag: "http"}, {Tag: "oauth2"}, {Tag: "openIdConnect"}, {Tag: "mutualTLS"}}
+var codecTaskV03JSON = wire.Codec[Task]{Consts: `,"kind":"task"`, Fields: []wire.Field{
+	{Name: "id", At: unsafe.Offsetof(Task{}.ID), Flags: wire.Required},
+	{Name: "contextId", At: unsafe.Offsetof(Task{}.ContextID), Flags: wire.MustWrite},
+	{Name: "status", At: unsafe.Offsetof(Task{}.Status), Type: wire.TypeMessage, Of: &codecTaskStatusV03JSON, Flags: wire.Required},
+	{Name: "artifacts", At: unsafe.Offsetof(Task{}.Artifacts), Type: wire.TypeMessage, Of: &codecArtifactV03JSON, Shape: wire.Listed},
+	{Name: "history", At: unsafe.Offsetof(Task{}.History), Type: wire.TypeMessage, Of: &codecMessageV03JSON, Shape: wire.Listed},
+	{Name: "metadata", At: unsafe.Offsetof(Task{}.Metadata), Type: wire.TypeStruct},
+}}
 
-func readSecuritySchemeV03JSON(r *wire.Reader, x *SecurityScheme) {
-	i, tag := legacy.FindCase(r, choicesSecuritySchemeV03JSON, "type", "kind")
-	switch i {
-	case 0:
-		x.Scheme = wire.ReadNew(r, readAPIKeySecuritySchemeV03JSON)
-	case 1:
-		x.Scheme = wire.ReadNew(r, readHTTPAuthSecuritySchemeV03JSON)
-	case 2:
-		x.Scheme = wire.ReadNew(r, readOAuth2SecuritySchemeV03JSON)
-	case 3:
-		x.Scheme = wire.ReadNew(r, readOpenIDConnectSecuritySchemeV03JSON)
-	case 4:
-		x.Scheme = wire.ReadNew(r, readMutualTLSSecuritySchemeV03JSON)
-	default:
-		x.Scheme = &UnknownSecuritySchemeKind{Name: tag, Value: r.Value()}
-	}
-}
+var codecTaskArtifactUpdateEventV03JSON = wire.Codec[TaskArtifactUpdateEvent]{Consts: `,"kind":"artifact-update"`, Fields: []wire.Field{
+	{Name: "taskId", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.TaskID), Flags: wire.Required},
+	{Name: "contextId", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.ContextID), Flags: wire.MustWrite},
+	{Name: "artifact", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Artifact), Type: wire.TypeMessage, Of: &codecArtifactV03JSON, Flags: wire.Required},
+	{Name: "append", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Append), Type: wire.TypeBool},
+	{Name: "lastChunk", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.LastChunk), Type: wire.TypeBool},
+	{Name: "metadata", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Metadata), Type: wire.TypeStruct},
+}}
 
-func appendSendMessageConfigurationV03JSON(b []byte, x *SendMessageConfiguration) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	if len(x.AcceptedOutputModes) > 0 {
-		b = wire.AppendPlainList(append(b, `,"acceptedOutputModes":`...), x.AcceptedOutputModes, wire.AppendString)
-	}
-	b = wire.AppendSet(b, `,"historyLength":`, x.HistoryLength, wire.AppendInt32)
-	b, err = wire.AppendMember(b, err, `,"pushNotificationConfig":`, x.TaskPushNotificationConfig != nil, x.TaskPushNotificationConfig, appendTaskPushNotificationConfigV03JSONPushNotificationConfig)
-	b, err = wire.AppendMember(b, err, `,"blocking":`, legacy.HasBlocking(x.ReturnImmediately), x.ReturnImmediately, legacy.AppendBlocking)
-	return wire.EndObject(b, start), err
-}
+var codecTaskPushNotificationConfigV03JSON = wire.Codec[TaskPushNotificationConfig]{Fields: []wire.Field{
+	{Name: "taskId", At: unsafe.Offsetof(TaskPushNotificationConfig{}.TaskID), Flags: wire.Required},
+	{Name: "pushNotificationConfig", Shape: wire.Nested, Of: &codecTaskPushNotificationConfigV03JSONPushNotificationConfig, Flags: wire.Required},
+}}
 
-var fieldsSendMessageConfigurationV03JSON = wire.Fields[*SendMessageConfiguration]{
-	{Name: "acceptedOutputModes", Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.AcceptedOutputModes = r.Strings() }},
-	{Name: "historyLength", Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.HistoryLength = new(r.Int32()) }},
-	{Name: "pushNotificationConfig", Read: func(r *wire.Reader, x *SendMessageConfiguration) {
-		x.TaskPushNotificationConfig = wire.ReadNew(r, readTaskPushNotificationConfigV03JSONPushNotificationConfig)
-	}},
-	{Name: "blocking", Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.ReturnImmediately = legacy.ReadBlocking(r) }, Absent: func(x *SendMessageConfiguration) { x.ReturnImmediately = legacy.AbsentBlocking() }},
-}
+var codecTaskPushNotificationConfigV03JSONPushNotificationConfig = wire.Codec[TaskPushNotificationConfig]{Fields: []wire.Field{
+	{Name: "id", At: unsafe.Offsetof(TaskPushNotificationConfig{}.ID)},
+	{Name: "url", At: unsafe.Offsetof(TaskPushNotificationConfig{}.URL), Flags: wire.Required},
+	{Name: "token", At: unsafe.Offsetof(TaskPushNotificationConfig{}.Token)},
+	{Name: "authentication", At: unsafe.Offsetof(TaskPushNotificationConfig{}.Authentication), Type: wire.TypeMessage, Of: &codecAuthenticationInfoV03JSON},
+}}
 
-func readSendMessageConfigurationV03JSON(r *wire.Reader, x *SendMessageConfiguration) {
-	fieldsSendMessageConfigurationV03JSON.Read(r, x)
-}
+var codecTaskStateV03JSON = wire.Enum{Named: true, Otherwise: "unknown", Values: []wire.EnumValue{
+	{Value: string(TaskStateSubmitted), Name: "submitted"},
+	{Value: string(TaskStateWorking), Name: "working"},
+	{Value: string(TaskStateInputRequired), Name: "input-required"},
+	{Value: string(TaskStateCompleted), Name: "completed"},
+	{Value: string(TaskStateCanceled), Name: "canceled", Aliases: []string{"cancelled"}},
+	{Value: string(TaskStateFailed), Name: "failed"},
+	{Value: string(TaskStateRejected), Name: "rejected"},
+	{Value: string(TaskStateAuthRequired), Name: "auth-required"},
+	{Value: string(TaskStateUnspecified), Name: "unknown"},
+}}
 
-func appendSendMessageRequestV03JSON(b []byte, x *SendMessageRequest) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b, err = wire.AppendRequired(b, err, `,"message":`, x.Message, appendMessageV03JSON)
-	b, err = wire.AppendNonEmpty(b, err, `,"configuration":`, wire.OrNew(x.Configuration), appendSendMessageConfigurationV03JSON)
-	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
-	return wire.EndObject(b, start), err
-}
+var codecTaskStatusV03JSON = wire.Codec[TaskStatus]{Fields: []wire.Field{
+	{Name: "state", At: unsafe.Offsetof(TaskStatus{}.State), Type: wire.TypeEnum, Enum: &codecTaskStateV03JSON, Flags: wire.Required},
+	{Name: "message", At: unsafe.Offsetof(TaskStatus{}.Message), Type: wire.TypeMessage, Of: &codecMessageV03JSON},
+	{Name: "timestamp", At: unsafe.Offsetof(TaskStatus{}.Timestamp), Type: wire.TypeHook, Hook: &legacy.Timestamp},
+}}
 
-var fieldsSendMessageRequestV03JSON = wire.Fields[*SendMessageRequest]{
-	{Name: "message", Required: true, Read: func(r *wire.Reader, x *SendMessageRequest) { x.Message = wire.ReadNew(r, readMessageV03JSON) }},
-	{Name: "configuration", Read: func(r *wire.Reader, x *SendMessageRequest) {
-		x.Configuration = wire.ReadNew(r, readSendMessageConfigurationV03JSON)
-	}, Absent: func(x *SendMessageRequest) { x.Configuration = wire.ReadEmpty(readSendMessageConfigurationV03JSON) }},
-	{Name: "metadata", Read: func(r *wire.Reader, x *SendMessageRequest) { x.Metadata = r.Struct() }},
-}
+var codecTaskStatusUpdateEventV03JSON = wire.Codec[TaskStatusUpdateEvent]{Consts: `,"kind":"status-update"`, Fields: []wire.Field{
+	{Name: "taskId", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.TaskID), Flags: wire.Required},
+	{Name: "contextId", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.ContextID), Flags: wire.MustWrite},
+	{Name: "status", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Status), Type: wire.TypeMessage, Of: &codecTaskStatusV03JSON, Flags: wire.Required},
+	{Name: "final", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Status), Type: wire.TypeHook, Hook: &deriveFinalV03JSON, Flags: wire.MustWrite | wire.WriteOnly},
+	{Name: "metadata", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Metadata), Type: wire.TypeStruct},
+}}
 
-func readSendMessageRequestV03JSON(r *wire.Reader, x *SendMessageRequest) {
-	fieldsSendMessageRequestV03JSON.Read(r, x)
-}
-
-func appendSendMessageResponseV03JSON(b []byte, x *SendMessageResponse) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	switch c := x.Payload.(type) {
-	case *Task:
-		return appendTaskV03JSON(b, c)
-	case *Message:
-		return appendMessageV03JSON(b, c)
-	case *UnknownSendMessageResponsePayload:
-		if legacy.Tagged(c.Value, "kind", c.Name) {
-			return wire.AppendValue(b, c.Value)
-		}
-	}
-	return b, wire.NoCase("task", "message")
-}
-
-var choicesSendMessageResponseV03JSON = []legacy.Case{{Tag: "task", Shape: []string{"status", "id"}}, {Tag: "message", Shape: []string{"parts"}}}
-
-func readSendMessageResponseV03JSON(r *wire.Reader, x *SendMessageResponse) {
-	i, tag := legacy.FindCase(r, choicesSendMessageResponseV03JSON, "kind", "type")
-	switch i {
-	case 0:
-		x.Payload = wire.ReadNew(r, readTaskV03JSON)
-	case 1:
-		x.Payload = wire.ReadNew(r, readMessageV03JSON)
-	default:
-		x.Payload = &UnknownSendMessageResponsePayload{Name: tag, Value: r.Value()}
-	}
-}
-
-func appendStreamResponseV03JSON(b []byte, x *StreamResponse) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	switch c := x.Payload.(type) {
-	case *Task:
-		return appendTaskV03JSON(b, c)
-	case *Message:
-		return appendMessageV03JSON(b, c)
-	case *TaskStatusUpdateEvent:
-		return appendTaskStatusUpdateEventV03JSON(b, c)
-	case *TaskArtifactUpdateEvent:
-		return appendTaskArtifactUpdateEventV03JSON(b, c)
-	case *UnknownStreamResponsePayload:
-		if legacy.Tagged(c.Value, "kind", c.Name) {
-			return wire.AppendValue(b, c.Value)
-		}
-	}
-	return b, wire.NoCase("task", "message", "status_update", "artifact_update")
-}
-
-var choicesStreamResponseV03JSON = []legacy.Case{{Tag: "task", Shape: []string{"status", "id"}}, {Tag: "message", Shape: []string{"parts"}}, {Tag: "status-update", Shape: []string{"status", "taskId"}}, {Tag: "artifact-update", Shape: []string{"artifact", "taskId"}}}
-
-func readStreamResponseV03JSON(r *wire.Reader, x *StreamResponse) {
-	i, tag := legacy.FindCase(r, choicesStreamResponseV03JSON, "kind", "type")
-	switch i {
-	case 0:
-		x.Payload = wire.ReadNew(r, readTaskV03JSON)
-	case 1:
-		x.Payload = wire.ReadNew(r, readMessageV03JSON)
-	case 2:
-		x.Payload = wire.ReadNew(r, readTaskStatusUpdateEventV03JSON)
-	case 3:
-		x.Payload = wire.ReadNew(r, readTaskArtifactUpdateEventV03JSON)
-	default:
-		x.Payload = &UnknownStreamResponsePayload{Name: tag, Value: r.Value()}
-	}
-}
-
-func appendStringListV03JSON(b []byte, x *StringList) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	return wire.AppendPlainList(b, x.List, wire.AppendString), nil
-}
-
-func readStringListV03JSON(r *wire.Reader, x *StringList) { x.List = r.Strings() }
-
-func appendSubscribeToTaskRequestV03JSON(b []byte, x *SubscribeToTaskRequest) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	b = wire.AppendString(append(b, `,"id":`...), x.ID)
-	return wire.EndObject(b, start), nil
-}
-
-var fieldsSubscribeToTaskRequestV03JSON = wire.Fields[*SubscribeToTaskRequest]{
-	{Name: "id", Required: true, Read: func(r *wire.Reader, x *SubscribeToTaskRequest) { x.ID = r.String() }},
-}
-
-func readSubscribeToTaskRequestV03JSON(r *wire.Reader, x *SubscribeToTaskRequest) {
-	fieldsSubscribeToTaskRequestV03JSON.Read(r, x)
-}
-
-func appendTaskV03JSON(b []byte, x *Task) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = append(b, `,"kind":"task"`...)
-	b = wire.AppendString(append(b, `,"id":`...), x.ID)
-	b = wire.AppendString(append(b, `,"contextId":`...), x.ContextID)
-	b, err = wire.AppendRequired(b, err, `,"status":`, x.Status, appendTaskStatusV03JSON)
-	b, err = wire.AppendMemberList(b, err, `,"artifacts":`, len(x.Artifacts) > 0, x.Artifacts, appendArtifactV03JSON)
-	b, err = wire.AppendMemberList(b, err, `,"history":`, len(x.History) > 0, x.History, appendMessageV03JSON)
-	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
-	return wire.EndObject(b, start), err
-}
-
-var fieldsTaskV03JSON = wire.Fields[*Task]{
-	{Name: "id", Required: true, Read: func(r *wire.Reader, x *Task) { x.ID = r.String() }},
-	{Name: "contextId", Read: func(r *wire.Reader, x *Task) { x.ContextID = r.String() }},
-	{Name: "status", Required: true, Read: func(r *wire.Reader, x *Task) { x.Status = wire.ReadNew(r, readTaskStatusV03JSON) }},
-	{Name: "artifacts", Read: func(r *wire.Reader, x *Task) { x.Artifacts = wire.ReadList(r, readArtifactV03JSON) }},
-	{Name: "history", Read: func(r *wire.Reader, x *Task) { x.History = wire.ReadList(r, readMessageV03JSON) }},
-	{Name: "metadata", Read: func(r *wire.Reader, x *Task) { x.Metadata = r.Struct() }},
-}
-
-func readTaskV03JSON(r *wire.Reader, x *Task) { fieldsTaskV03JSON.Read(r, x) }
-
-func appendTaskArtifactUpdateEventV03JSON(b []byte, x *TaskArtifactUpdateEvent) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = append(b, `,"kind":"artifact-update"`...)
-	b = wire.AppendString(append(b, `,"taskId":`...), x.TaskID)
-	b = wire.AppendString(append(b, `,"contextId":`...), x.ContextID)
-	b, err = wire.AppendRequired(b, err, `,"artifact":`, x.Artifact, appendArtifactV03JSON)
-	b = wire.AppendPlain(b, `,"append":`, x.Append, wire.AppendBool)
-	b = wire.AppendPlain(b, `,"lastChunk":`, x.LastChunk, wire.AppendBool)
-	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
-	return wire.EndObject(b, start), err
-}
-
-var fieldsTaskArtifactUpdateEventV03JSON = wire.Fields[*TaskArtifactUpdateEvent]{
-	{Name: "taskId", Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.TaskID = r.String() }},
-	{Name: "contextId", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.ContextID = r.String() }},
-	{Name: "artifact", Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Artifact = wire.ReadNew(r, readArtifactV03JSON) }},
-	{Name: "append", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Append = r.Bool() }},
-	{Name: "lastChunk", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.LastChunk = r.Bool() }},
-	{Name: "metadata", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Metadata = r.Struct() }},
-}
-
-func readTaskArtifactUpdateEventV03JSON(r *wire.Reader, x *TaskArtifactUpdateEvent) {
-	fieldsTaskArtifactUpdateEventV03JSON.Read(r, x)
-}
-
-func appendTaskPushNotificationConfigV03JSON(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = wire.AppendString(append(b, `,"taskId":`...), x.TaskID)
-	b, err = wire.AppendRequired(b, err, `,"pushNotificationConfig":`, x, appendTaskPushNotificationConfigV03JSONPushNotificationConfig)
-	return wire.EndObject(b, start), err
-}
-
-var fieldsTaskPushNotificationConfigV03JSON = wire.Fields[*TaskPushNotificationConfig]{
-	{Name: "taskId", Required: true, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.TaskID = r.String() }},
-	{Name: "pushNotificationConfig", Required: true, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) {
-		readTaskPushNotificationConfigV03JSONPushNotificationConfig(r, x)
-	}},
-}
-
-func readTaskPushNotificationConfigV03JSON(r *wire.Reader, x *TaskPushNotificationConfig) {
-	fieldsTaskPushNotificationConfigV03JSON.Read(r, x)
-}
-
-func appendTaskPushNotificationConfigV03JSONPushNotificationConfig(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = wire.AppendText(b, `,"id":`, x.ID)
-	b = wire.AppendString(append(b, `,"url":`...), x.URL)
-	b = wire.AppendText(b, `,"token":`, x.Token)
-	b, err = wire.AppendMember(b, err, `,"authentication":`, x.Authentication != nil, x.Authentication, appendAuthenticationInfoV03JSON)
-	return wire.EndObject(b, start), err
-}
-
-var fieldsTaskPushNotificationConfigV03JSONPushNotificationConfig = wire.Fields[*TaskPushNotificationConfig]{
-	{Name: "id", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.ID = r.String() }},
-	{Name: "url", Required: true, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.URL = r.String() }},
-	{Name: "token", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.Token = r.String() }},
-	{Name: "authentication", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) {
-		x.Authentication = wire.ReadNew(r, readAuthenticationInfoV03JSON)
-	}},
-}
-
-func readTaskPushNotificationConfigV03JSONPushNotificationConfig(r *wire.Reader, x *TaskPushNotificationConfig) {
-	fieldsTaskPushNotificationConfigV03JSONPushNotificationConfig.Read(r, x)
-}
-
-var valuesTaskStateV03JSON = wire.Enum[TaskState]{
-	{Value: TaskStateSubmitted, Name: "submitted"},
-	{Value: TaskStateWorking, Name: "working"},
-	{Value: TaskStateInputRequired, Name: "input-required"},
-	{Value: TaskStateCompleted, Name: "completed"},
-	{Value: TaskStateCanceled, Name: "canceled", Aliases: []string{"cancelled"}},
-	{Value: TaskStateFailed, Name: "failed"},
-	{Value: TaskStateRejected, Name: "rejected"},
-	{Value: TaskStateAuthRequired, Name: "auth-required"},
-	{Value: TaskStateUnspecified, Name: "unknown"},
-}
-
-func appendTaskStateV03JSON(b []byte, x TaskState) []byte {
-	return valuesTaskStateV03JSON.AppendOr(b, x, "unknown")
-}
-
-func readTaskStateV03JSON(r *wire.Reader) TaskState { return valuesTaskStateV03JSON.ReadName(r) }
-
-func appendTaskStatusV03JSON(b []byte, x *TaskStatus) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = appendTaskStateV03JSON(append(b, `,"state":`...), x.State)
-	b, err = wire.AppendMember(b, err, `,"message":`, x.Message != nil, x.Message, appendMessageV03JSON)
-	b, err = wire.AppendMember(b, err, `,"timestamp":`, legacy.HasTimestamp(x.Timestamp), x.Timestamp, legacy.AppendTimestamp)
-	return wire.EndObject(b, start), err
-}
-
-var fieldsTaskStatusV03JSON = wire.Fields[*TaskStatus]{
-	{Name: "state", Required: true, Read: func(r *wire.Reader, x *TaskStatus) { x.State = readTaskStateV03JSON(r) }},
-	{Name: "message", Read: func(r *wire.Reader, x *TaskStatus) { x.Message = wire.ReadNew(r, readMessageV03JSON) }},
-	{Name: "timestamp", Read: func(r *wire.Reader, x *TaskStatus) { x.Timestamp = legacy.ReadTimestamp(r) }},
-}
-
-func readTaskStatusV03JSON(r *wire.Reader, x *TaskStatus) { fieldsTaskStatusV03JSON.Read(r, x) }
-
-func appendTaskStatusUpdateEventV03JSON(b []byte, x *TaskStatusUpdateEvent) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = append(b, `,"kind":"status-update"`...)
-	b = wire.AppendString(append(b, `,"taskId":`...), x.TaskID)
-	b = wire.AppendString(append(b, `,"contextId":`...), x.ContextID)
-	b, err = wire.AppendRequired(b, err, `,"status":`, x.Status, appendTaskStatusV03JSON)
-	b = wire.AppendBool(append(b, `,"final":`...), legacy.Final(statusState(x.Status)))
-	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
-	return wire.EndObject(b, start), err
-}
-
-var fieldsTaskStatusUpdateEventV03JSON = wire.Fields[*TaskStatusUpdateEvent]{
-	{Name: "taskId", Required: true, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.TaskID = r.String() }},
-	{Name: "contextId", Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.ContextID = r.String() }},
-	{Name: "status", Required: true, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Status = wire.ReadNew(r, readTaskStatusV03JSON) }},
-	{Name: "metadata", Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Metadata = r.Struct() }},
-}
-
-func readTaskStatusUpdateEventV03JSON(r *wire.Reader, x *TaskStatusUpdateEvent) {
-	fieldsTaskStatusUpdateEventV03JSON.Read(r, x)
+var interfacesV03JSON = wire.Group[[]*AgentInterface, legacy.Interfaces]{
+	Append: func(b []byte, list []*AgentInterface) []byte {
+		return legacy.AppendInterfaces(b, interfacesOfV03JSON(list), "0.3")
+	},
+	Read: (*legacy.Interfaces).Read,
+	Make: func(g *legacy.Interfaces) []*AgentInterface { return interfacesFromV03JSON(g.List("0.3")) },
 }
 
 func interfacesOfV03JSON(list []*AgentInterface) []runtime.Interface {
@@ -1062,4 +336,11 @@ func interfacesFromV03JSON(list []runtime.Interface) []*AgentInterface {
 		}
 	}
 	return out
+}
+
+var deriveFinalV03JSON = wire.Hook[*TaskStatus]{
+	Has: func(x *TaskStatus) bool { return legacy.Final(statusState(x)) },
+	Append: func(b []byte, x *TaskStatus) ([]byte, error) {
+		return wire.AppendBool(b, legacy.Final(statusState(x))), nil
+	},
 }

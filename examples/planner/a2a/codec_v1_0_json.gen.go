@@ -3,1516 +3,699 @@
 package a2a
 
 import (
-	"time"
+	"unsafe"
 
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
+var codecAPIKeySecuritySchemeV10JSON = wire.Codec[APIKeySecurityScheme]{Fields: []wire.Field{
+	{Name: "description", At: unsafe.Offsetof(APIKeySecurityScheme{}.Description)},
+	{Name: "location", At: unsafe.Offsetof(APIKeySecurityScheme{}.Location), Flags: wire.Required},
+	{Name: "name", At: unsafe.Offsetof(APIKeySecurityScheme{}.Name), Flags: wire.Required},
+}}
+
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *APIKeySecurityScheme) AppendJSON(b []byte) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	b = wire.AppendText(b, `,"description":`, x.Description)
-	b = wire.AppendString(append(b, `,"location":`...), x.Location)
-	b = wire.AppendString(append(b, `,"name":`...), x.Name)
-	return wire.EndObject(b, start), nil
+	return codecAPIKeySecuritySchemeV10JSON.Append(b, x)
 }
-
 func (x APIKeySecurityScheme) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-
 func (x *APIKeySecurityScheme) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readAPIKeySecuritySchemeV10JSON)
+	return codecAPIKeySecuritySchemeV10JSON.Unmarshal(src, x)
 }
 
-var fieldsAPIKeySecuritySchemeV10JSON = wire.Fields[*APIKeySecurityScheme]{
-	{Name: "description", Read: func(r *wire.Reader, x *APIKeySecurityScheme) { x.Description = r.String() }},
-	{Name: "location", Required: true, Read: func(r *wire.Reader, x *APIKeySecurityScheme) { x.Location = r.String() }},
-	{Name: "name", Required: true, Read: func(r *wire.Reader, x *APIKeySecurityScheme) { x.Name = r.String() }},
-}
-
-func readAPIKeySecuritySchemeV10JSON(r *wire.Reader, x *APIKeySecurityScheme) {
-	fieldsAPIKeySecuritySchemeV10JSON.Read(r, x)
-}
+var codecAgentCapabilitiesV10JSON = wire.Codec[AgentCapabilities]{Fields: []wire.Field{
+	{Name: "streaming", At: unsafe.Offsetof(AgentCapabilities{}.Streaming), Type: wire.TypeBool, Shape: wire.Pointer},
+	{Name: "pushNotifications", Aliases: []string{"push_notifications"}, At: unsafe.Offsetof(AgentCapabilities{}.PushNotifications), Type: wire.TypeBool, Shape: wire.Pointer},
+	{Name: "extensions", At: unsafe.Offsetof(AgentCapabilities{}.Extensions), Type: wire.TypeMessage, Of: &codecAgentExtensionV10JSON, Shape: wire.Listed},
+	{Name: "extendedAgentCard", Aliases: []string{"extended_agent_card"}, At: unsafe.Offsetof(AgentCapabilities{}.ExtendedAgentCard), Type: wire.TypeBool, Shape: wire.Pointer},
+}}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentCapabilities) AppendJSON(b []byte) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = wire.AppendSet(b, `,"streaming":`, x.Streaming, wire.AppendBool)
-	b = wire.AppendSet(b, `,"pushNotifications":`, x.PushNotifications, wire.AppendBool)
-	b, err = wire.AppendMemberList(b, err, `,"extensions":`, len(x.Extensions) > 0, x.Extensions, wire.AppendMessage)
-	b = wire.AppendSet(b, `,"extendedAgentCard":`, x.ExtendedAgentCard, wire.AppendBool)
-	return wire.EndObject(b, start), err
+	return codecAgentCapabilitiesV10JSON.Append(b, x)
 }
-
 func (x AgentCapabilities) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-
 func (x *AgentCapabilities) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readAgentCapabilitiesV10JSON)
+	return codecAgentCapabilitiesV10JSON.Unmarshal(src, x)
 }
 
-var fieldsAgentCapabilitiesV10JSON = wire.Fields[*AgentCapabilities]{
-	{Name: "streaming", Read: func(r *wire.Reader, x *AgentCapabilities) { x.Streaming = new(r.Bool()) }},
-	{Name: "pushNotifications", Aliases: []string{"push_notifications"}, Read: func(r *wire.Reader, x *AgentCapabilities) { x.PushNotifications = new(r.Bool()) }},
-	{Name: "extensions", Read: func(r *wire.Reader, x *AgentCapabilities) { x.Extensions = wire.ReadList(r, readAgentExtensionV10JSON) }},
-	{Name: "extendedAgentCard", Aliases: []string{"extended_agent_card"}, Read: func(r *wire.Reader, x *AgentCapabilities) { x.ExtendedAgentCard = new(r.Bool()) }},
-}
-
-func readAgentCapabilitiesV10JSON(r *wire.Reader, x *AgentCapabilities) {
-	fieldsAgentCapabilitiesV10JSON.Read(r, x)
-}
+var codecAgentCardV10JSON = wire.Codec[AgentCard]{Fields: []wire.Field{
+	{Name: "name", At: unsafe.Offsetof(AgentCard{}.Name), Flags: wire.Required},
+	{Name: "description", At: unsafe.Offsetof(AgentCard{}.Description), Flags: wire.Required},
+	{Name: "supportedInterfaces", Aliases: []string{"supported_interfaces"}, At: unsafe.Offsetof(AgentCard{}.SupportedInterfaces), Type: wire.TypeMessage, Of: &codecAgentInterfaceV10JSON, Shape: wire.Listed, Least: 1, Flags: wire.Required},
+	{Name: "provider", At: unsafe.Offsetof(AgentCard{}.Provider), Type: wire.TypeMessage, Of: &codecAgentProviderV10JSON},
+	{Name: "version", At: unsafe.Offsetof(AgentCard{}.Version), Flags: wire.Required},
+	{Name: "documentationUrl", Aliases: []string{"documentation_url"}, At: unsafe.Offsetof(AgentCard{}.DocumentationURL), Shape: wire.Pointer},
+	{Name: "capabilities", At: unsafe.Offsetof(AgentCard{}.Capabilities), Type: wire.TypeMessage, Of: &codecAgentCapabilitiesV10JSON, Flags: wire.Required},
+	{Name: "securitySchemes", Aliases: []string{"security_schemes"}, At: unsafe.Offsetof(AgentCard{}.SecuritySchemes), Type: wire.TypeMessage, Of: &codecSecuritySchemeV10JSON, Shape: wire.Mapped, Container: wire.Map[*SecurityScheme]{}},
+	{Name: "securityRequirements", Aliases: []string{"security_requirements"}, At: unsafe.Offsetof(AgentCard{}.SecurityRequirements), Type: wire.TypeMessage, Of: &codecSecurityRequirementV10JSON, Shape: wire.Listed},
+	{Name: "defaultInputModes", Aliases: []string{"default_input_modes"}, At: unsafe.Offsetof(AgentCard{}.DefaultInputModes), Shape: wire.Listed, Flags: wire.Required | wire.NullEmpty},
+	{Name: "defaultOutputModes", Aliases: []string{"default_output_modes"}, At: unsafe.Offsetof(AgentCard{}.DefaultOutputModes), Shape: wire.Listed, Flags: wire.Required | wire.NullEmpty},
+	{Name: "skills", At: unsafe.Offsetof(AgentCard{}.Skills), Type: wire.TypeMessage, Of: &codecAgentSkillV10JSON, Shape: wire.Listed, Flags: wire.Required | wire.NullEmpty},
+	{Name: "signatures", At: unsafe.Offsetof(AgentCard{}.Signatures), Type: wire.TypeMessage, Of: &codecAgentCardSignatureV10JSON, Shape: wire.Listed},
+	{Name: "iconUrl", Aliases: []string{"icon_url"}, At: unsafe.Offsetof(AgentCard{}.IconURL), Shape: wire.Pointer},
+}}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *AgentCard) AppendJSON(b []byte) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = wire.AppendString(append(b, `,"name":`...), x.Name)
-	b = wire.AppendString(append(b, `,"description":`...), x.Description)
-	err = wire.NeedItems(err, len(x.SupportedInterfaces), 1, "supportedInterfaces")
-	b, err = wire.AppendMemberList(b, err, `,"supportedInterfaces":`, true, x.SupportedInterfaces, wire.AppendMessage)
-	b, err = wire.AppendMember(b, err, `,"provider":`, x.Provider != nil, x.Provider, wire.AppendMessage)
-	b = wire.AppendString(append(b, `,"version":`...), x.Version)
-	b = wire.AppendSet(b, `,"documentationUrl":`, x.DocumentationURL, wire.AppendString)
-	b, err = wire.AppendRequired(b, err, `,"capabilities":`, x.Capabilities, wire.AppendMessage)
-	b, err = wire.AppendMemberMap(b, err, `,"securitySchemes":`, len(x.SecuritySchemes) > 0, x.SecuritySchemes, wire.AppendMessage)
-	b, err = wire.AppendMemberList(b, err, `,"securityRequirements":`, len(x.SecurityRequirements) > 0, x.SecurityRequirements, wire.AppendMessage)
-	b = wire.AppendPlainList(append(b, `,"defaultInputModes":`...), x.DefaultInputModes, wire.AppendString)
-	b = wire.AppendPlainList(append(b, `,"defaultOutputModes":`...), x.DefaultOutputModes, wire.AppendString)
-	b, err = wire.AppendMemberList(b, err, `,"skills":`, true, x.Skills, wire.AppendMessage)
-	b, err = wire.AppendMemberList(b, err, `,"signatures":`, len(x.Signatures) > 0, x.Signatures, wire.AppendMessage)
-	b = wire.AppendSet(b, `,"iconUrl":`, x.IconURL, wire.AppendString)
-	return wire.EndObject(b, start), err
-}
+func (x *AgentCard) AppendJSON(b []byte) ([]byte, error) { return codecAgentCardV10JSON.Append(b, x) }
+func (x AgentCard) MarshalJSON() ([]byte, error)         { return x.AppendJSON(nil) }
+func (x *AgentCard) UnmarshalJSON(src []byte) error      { return codecAgentCardV10JSON.Unmarshal(src, x) }
 
-func (x AgentCard) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-
-func (x *AgentCard) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readAgentCardV10JSON)
-}
-
-var fieldsAgentCardV10JSON = wire.Fields[*AgentCard]{
-	{Name: "name", Required: true, Read: func(r *wire.Reader, x *AgentCard) { x.Name = r.String() }},
-	{Name: "description", Required: true, Read: func(r *wire.Reader, x *AgentCard) { x.Description = r.String() }},
-	{Name: "supportedInterfaces", Aliases: []string{"supported_interfaces"}, Required: true, Read: func(r *wire.Reader, x *AgentCard) {
-		x.SupportedInterfaces = wire.ReadSome(r, 1, readAgentInterfaceV10JSON)
-	}},
-	{Name: "provider", Read: func(r *wire.Reader, x *AgentCard) { x.Provider = wire.ReadNew(r, readAgentProviderV10JSON) }},
-	{Name: "version", Required: true, Read: func(r *wire.Reader, x *AgentCard) { x.Version = r.String() }},
-	{Name: "documentationUrl", Aliases: []string{"documentation_url"}, Read: func(r *wire.Reader, x *AgentCard) { x.DocumentationURL = new(r.String()) }},
-	{Name: "capabilities", Required: true, Read: func(r *wire.Reader, x *AgentCard) { x.Capabilities = wire.ReadNew(r, readAgentCapabilitiesV10JSON) }},
-	{Name: "securitySchemes", Aliases: []string{"security_schemes"}, Read: func(r *wire.Reader, x *AgentCard) {
-		x.SecuritySchemes = wire.ReadMap(r, false, readSecuritySchemeV10JSON)
-	}},
-	{Name: "securityRequirements", Aliases: []string{"security_requirements"}, Read: func(r *wire.Reader, x *AgentCard) {
-		x.SecurityRequirements = wire.ReadList(r, readSecurityRequirementV10JSON)
-	}},
-	{Name: "defaultInputModes", Aliases: []string{"default_input_modes"}, Required: true, Null: wire.NullEmpty, Read: func(r *wire.Reader, x *AgentCard) { x.DefaultInputModes = r.Strings() }},
-	{Name: "defaultOutputModes", Aliases: []string{"default_output_modes"}, Required: true, Null: wire.NullEmpty, Read: func(r *wire.Reader, x *AgentCard) { x.DefaultOutputModes = r.Strings() }},
-	{Name: "skills", Required: true, Null: wire.NullEmpty, Read: func(r *wire.Reader, x *AgentCard) { x.Skills = wire.ReadList(r, readAgentSkillV10JSON) }},
-	{Name: "signatures", Read: func(r *wire.Reader, x *AgentCard) { x.Signatures = wire.ReadList(r, readAgentCardSignatureV10JSON) }},
-	{Name: "iconUrl", Aliases: []string{"icon_url"}, Read: func(r *wire.Reader, x *AgentCard) { x.IconURL = new(r.String()) }},
-}
-
-func readAgentCardV10JSON(r *wire.Reader, x *AgentCard) { fieldsAgentCardV10JSON.Read(r, x) }
+var codecAgentCardSignatureV10JSON = wire.Codec[AgentCardSignature]{Fields: []wire.Field{
+	{Name: "protected", At: unsafe.Offsetof(AgentCardSignature{}.Protected), Flags: wire.Required},
+	{Name: "signature", At: unsafe.Offsetof(AgentCardSignature{}.Signature), Flags: wire.Required},
+	{Name: "header", At: unsafe.Offsetof(AgentCardSignature{}.Header), Type: wire.TypeStruct},
+}}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentCardSignature) AppendJSON(b []byte) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = wire.AppendString(append(b, `,"protected":`...), x.Protected)
-	b = wire.AppendString(append(b, `,"signature":`...), x.Signature)
-	b, err = wire.AppendMember(b, err, `,"header":`, len(x.Header) > 0, x.Header, wire.AppendStruct)
-	return wire.EndObject(b, start), err
+	return codecAgentCardSignatureV10JSON.Append(b, x)
 }
-
 func (x AgentCardSignature) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-
 func (x *AgentCardSignature) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readAgentCardSignatureV10JSON)
+	return codecAgentCardSignatureV10JSON.Unmarshal(src, x)
 }
 
-var fieldsAgentCardSignatureV10JSON = wire.Fields[*AgentCardSignature]{
-	{Name: "protected", Required: true, Read: func(r *wire.Reader, x *AgentCardSignature) { x.Protected = r.String() }},
-	{Name: "signature", Required: true, Read: func(r *wire.Reader, x *AgentCardSignature) { x.Signature = r.String() }},
-	{Name: "header", Read: func(r *wire.Reader, x *AgentCardSignature) { x.Header = r.Struct() }},
-}
-
-func readAgentCardSignatureV10JSON(r *wire.Reader, x *AgentCardSignature) {
-	fieldsAgentCardSignatureV10JSON.Read(r, x)
-}
+var codecAgentExtensionV10JSON = wire.Codec[AgentExtension]{Fields: []wire.Field{
+	{Name: "uri", At: unsafe.Offsetof(AgentExtension{}.URI)},
+	{Name: "description", At: unsafe.Offsetof(AgentExtension{}.Description)},
+	{Name: "required", At: unsafe.Offsetof(AgentExtension{}.Required), Type: wire.TypeBool},
+	{Name: "params", At: unsafe.Offsetof(AgentExtension{}.Params), Type: wire.TypeStruct},
+}}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentExtension) AppendJSON(b []byte) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = wire.AppendText(b, `,"uri":`, x.URI)
-	b = wire.AppendText(b, `,"description":`, x.Description)
-	b = wire.AppendPlain(b, `,"required":`, x.Required, wire.AppendBool)
-	b, err = wire.AppendMember(b, err, `,"params":`, len(x.Params) > 0, x.Params, wire.AppendStruct)
-	return wire.EndObject(b, start), err
+	return codecAgentExtensionV10JSON.Append(b, x)
 }
-
 func (x AgentExtension) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-
 func (x *AgentExtension) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readAgentExtensionV10JSON)
+	return codecAgentExtensionV10JSON.Unmarshal(src, x)
 }
 
-var fieldsAgentExtensionV10JSON = wire.Fields[*AgentExtension]{
-	{Name: "uri", Read: func(r *wire.Reader, x *AgentExtension) { x.URI = r.String() }},
-	{Name: "description", Read: func(r *wire.Reader, x *AgentExtension) { x.Description = r.String() }},
-	{Name: "required", Read: func(r *wire.Reader, x *AgentExtension) { x.Required = r.Bool() }},
-	{Name: "params", Read: func(r *wire.Reader, x *AgentExtension) { x.Params = r.Struct() }},
-}
-
-func readAgentExtensionV10JSON(r *wire.Reader, x *AgentExtension) {
-	fieldsAgentExtensionV10JSON.Read(r, x)
-}
+var codecAgentInterfaceV10JSON = wire.Codec[AgentInterface]{Fields: []wire.Field{
+	{Name: "url", At: unsafe.Offsetof(AgentInterface{}.URL), Flags: wire.Required},
+	{Name: "protocolBinding", Aliases: []string{"protocol_binding"}, At: unsafe.Offsetof(AgentInterface{}.ProtocolBinding), Flags: wire.Required},
+	{Name: "tenant", At: unsafe.Offsetof(AgentInterface{}.Tenant)},
+	{Name: "protocolVersion", Aliases: []string{"protocol_version"}, At: unsafe.Offsetof(AgentInterface{}.ProtocolVersion), Flags: wire.Required},
+}}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentInterface) AppendJSON(b []byte) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	b = wire.AppendString(append(b, `,"url":`...), x.URL)
-	b = wire.AppendString(append(b, `,"protocolBinding":`...), x.ProtocolBinding)
-	b = wire.AppendText(b, `,"tenant":`, x.Tenant)
-	b = wire.AppendString(append(b, `,"protocolVersion":`...), x.ProtocolVersion)
-	return wire.EndObject(b, start), nil
+	return codecAgentInterfaceV10JSON.Append(b, x)
 }
-
 func (x AgentInterface) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-
 func (x *AgentInterface) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readAgentInterfaceV10JSON)
+	return codecAgentInterfaceV10JSON.Unmarshal(src, x)
 }
 
-var fieldsAgentInterfaceV10JSON = wire.Fields[*AgentInterface]{
-	{Name: "url", Required: true, Read: func(r *wire.Reader, x *AgentInterface) { x.URL = r.String() }},
-	{Name: "protocolBinding", Aliases: []string{"protocol_binding"}, Required: true, Read: func(r *wire.Reader, x *AgentInterface) { x.ProtocolBinding = r.String() }},
-	{Name: "tenant", Read: func(r *wire.Reader, x *AgentInterface) { x.Tenant = r.String() }},
-	{Name: "protocolVersion", Aliases: []string{"protocol_version"}, Required: true, Read: func(r *wire.Reader, x *AgentInterface) { x.ProtocolVersion = r.String() }},
-}
-
-func readAgentInterfaceV10JSON(r *wire.Reader, x *AgentInterface) {
-	fieldsAgentInterfaceV10JSON.Read(r, x)
-}
+var codecAgentProviderV10JSON = wire.Codec[AgentProvider]{Fields: []wire.Field{
+	{Name: "url", At: unsafe.Offsetof(AgentProvider{}.URL), Flags: wire.Required},
+	{Name: "organization", At: unsafe.Offsetof(AgentProvider{}.Organization), Flags: wire.Required},
+}}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentProvider) AppendJSON(b []byte) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	b = wire.AppendString(append(b, `,"url":`...), x.URL)
-	b = wire.AppendString(append(b, `,"organization":`...), x.Organization)
-	return wire.EndObject(b, start), nil
+	return codecAgentProviderV10JSON.Append(b, x)
 }
-
 func (x AgentProvider) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-
 func (x *AgentProvider) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readAgentProviderV10JSON)
+	return codecAgentProviderV10JSON.Unmarshal(src, x)
 }
 
-var fieldsAgentProviderV10JSON = wire.Fields[*AgentProvider]{
-	{Name: "url", Required: true, Read: func(r *wire.Reader, x *AgentProvider) { x.URL = r.String() }},
-	{Name: "organization", Required: true, Read: func(r *wire.Reader, x *AgentProvider) { x.Organization = r.String() }},
-}
-
-func readAgentProviderV10JSON(r *wire.Reader, x *AgentProvider) {
-	fieldsAgentProviderV10JSON.Read(r, x)
-}
+var codecAgentSkillV10JSON = wire.Codec[AgentSkill]{Fields: []wire.Field{
+	{Name: "id", At: unsafe.Offsetof(AgentSkill{}.ID), Flags: wire.Required},
+	{Name: "name", At: unsafe.Offsetof(AgentSkill{}.Name), Flags: wire.Required},
+	{Name: "description", At: unsafe.Offsetof(AgentSkill{}.Description), Flags: wire.Required},
+	{Name: "tags", At: unsafe.Offsetof(AgentSkill{}.Tags), Shape: wire.Listed, Flags: wire.Required | wire.NullEmpty},
+	{Name: "examples", At: unsafe.Offsetof(AgentSkill{}.Examples), Shape: wire.Listed},
+	{Name: "inputModes", Aliases: []string{"input_modes"}, At: unsafe.Offsetof(AgentSkill{}.InputModes), Shape: wire.Listed},
+	{Name: "outputModes", Aliases: []string{"output_modes"}, At: unsafe.Offsetof(AgentSkill{}.OutputModes), Shape: wire.Listed},
+	{Name: "securityRequirements", Aliases: []string{"security_requirements"}, At: unsafe.Offsetof(AgentSkill{}.SecurityRequirements), Type: wire.TypeMessage, Of: &codecSecurityRequirementV10JSON, Shape: wire.Listed},
+}}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *AgentSkill) AppendJSON(b []byte) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = wire.AppendString(append(b, `,"id":`...), x.ID)
-	b = wire.AppendString(append(b, `,"name":`...), x.Name)
-	b = wire.AppendString(append(b, `,"description":`...), x.Description)
-	b = wire.AppendPlainList(append(b, `,"tags":`...), x.Tags, wire.AppendString)
-	if len(x.Examples) > 0 {
-		b = wire.AppendPlainList(append(b, `,"examples":`...), x.Examples, wire.AppendString)
-	}
-	if len(x.InputModes) > 0 {
-		b = wire.AppendPlainList(append(b, `,"inputModes":`...), x.InputModes, wire.AppendString)
-	}
-	if len(x.OutputModes) > 0 {
-		b = wire.AppendPlainList(append(b, `,"outputModes":`...), x.OutputModes, wire.AppendString)
-	}
-	b, err = wire.AppendMemberList(b, err, `,"securityRequirements":`, len(x.SecurityRequirements) > 0, x.SecurityRequirements, wire.AppendMessage)
-	return wire.EndObject(b, start), err
-}
+func (x *AgentSkill) AppendJSON(b []byte) ([]byte, error) { return codecAgentSkillV10JSON.Append(b, x) }
+func (x AgentSkill) MarshalJSON() ([]byte, error)         { return x.AppendJSON(nil) }
+func (x *AgentSkill) UnmarshalJSON(src []byte) error      { return codecAgentSkillV10JSON.Unmarshal(src, x) }
 
-func (x AgentSkill) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-
-func (x *AgentSkill) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readAgentSkillV10JSON)
-}
-
-var fieldsAgentSkillV10JSON = wire.Fields[*AgentSkill]{
-	{Name: "id", Required: true, Read: func(r *wire.Reader, x *AgentSkill) { x.ID = r.String() }},
-	{Name: "name", Required: true, Read: func(r *wire.Reader, x *AgentSkill) { x.Name = r.String() }},
-	{Name: "description", Required: true, Read: func(r *wire.Reader, x *AgentSkill) { x.Description = r.String() }},
-	{Name: "tags", Required: true, Null: wire.NullEmpty, Read: func(r *wire.Reader, x *AgentSkill) { x.Tags = r.Strings() }},
-	{Name: "examples", Read: func(r *wire.Reader, x *AgentSkill) { x.Examples = r.Strings() }},
-	{Name: "inputModes", Aliases: []string{"input_modes"}, Read: func(r *wire.Reader, x *AgentSkill) { x.InputModes = r.Strings() }},
-	{Name: "outputModes", Aliases: []string{"output_modes"}, Read: func(r *wire.Reader, x *AgentSkill) { x.OutputModes = r.Strings() }},
-	{Name: "securityRequirements", Aliases: []string{"security_requirements"}, Read: func(r *wire.Reader, x *AgentSkill) {
-		x.SecurityRequirements = wire.ReadList(r, readSecurityRequirementV10JSON)
-	}},
-}
-
-func readAgentSkillV10JSON(r *wire.Reader, x *AgentSkill) { fieldsAgentSkillV10JSON.Read(r, x) }
+var codecArtifactV10JSON = wire.Codec[Artifact]{Fields: []wire.Field{
+	{Name: "artifactId", Aliases: []string{"artifact_id"}, At: unsafe.Offsetof(Artifact{}.ArtifactID), Flags: wire.Required},
+	{Name: "name", At: unsafe.Offsetof(Artifact{}.Name)},
+	{Name: "description", At: unsafe.Offsetof(Artifact{}.Description)},
+	{Name: "parts", At: unsafe.Offsetof(Artifact{}.Parts), Type: wire.TypeMessage, Of: &codecPartV10JSON, Shape: wire.Listed, Least: 1, Flags: wire.Required},
+	{Name: "metadata", At: unsafe.Offsetof(Artifact{}.Metadata), Type: wire.TypeStruct},
+	{Name: "extensions", At: unsafe.Offsetof(Artifact{}.Extensions), Shape: wire.Listed},
+}}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *Artifact) AppendJSON(b []byte) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = wire.AppendString(append(b, `,"artifactId":`...), x.ArtifactID)
-	b = wire.AppendText(b, `,"name":`, x.Name)
-	b = wire.AppendText(b, `,"description":`, x.Description)
-	err = wire.NeedItems(err, len(x.Parts), 1, "parts")
-	b, err = wire.AppendMemberList(b, err, `,"parts":`, true, x.Parts, wire.AppendMessage)
-	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
-	if len(x.Extensions) > 0 {
-		b = wire.AppendPlainList(append(b, `,"extensions":`...), x.Extensions, wire.AppendString)
-	}
-	return wire.EndObject(b, start), err
-}
+func (x *Artifact) AppendJSON(b []byte) ([]byte, error) { return codecArtifactV10JSON.Append(b, x) }
+func (x Artifact) MarshalJSON() ([]byte, error)         { return x.AppendJSON(nil) }
+func (x *Artifact) UnmarshalJSON(src []byte) error      { return codecArtifactV10JSON.Unmarshal(src, x) }
 
-func (x Artifact) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-
-func (x *Artifact) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readArtifactV10JSON)
-}
-
-var fieldsArtifactV10JSON = wire.Fields[*Artifact]{
-	{Name: "artifactId", Aliases: []string{"artifact_id"}, Required: true, Read: func(r *wire.Reader, x *Artifact) { x.ArtifactID = r.String() }},
-	{Name: "name", Read: func(r *wire.Reader, x *Artifact) { x.Name = r.String() }},
-	{Name: "description", Read: func(r *wire.Reader, x *Artifact) { x.Description = r.String() }},
-	{Name: "parts", Required: true, Read: func(r *wire.Reader, x *Artifact) { x.Parts = wire.ReadSome(r, 1, readPartV10JSON) }},
-	{Name: "metadata", Read: func(r *wire.Reader, x *Artifact) { x.Metadata = r.Struct() }},
-	{Name: "extensions", Read: func(r *wire.Reader, x *Artifact) { x.Extensions = r.Strings() }},
-}
-
-func readArtifactV10JSON(r *wire.Reader, x *Artifact) { fieldsArtifactV10JSON.Read(r, x) }
+var codecAuthenticationInfoV10JSON = wire.Codec[AuthenticationInfo]{Fields: []wire.Field{
+	{Name: "scheme", At: unsafe.Offsetof(AuthenticationInfo{}.Scheme), Flags: wire.Required},
+	{Name: "credentials", At: unsafe.Offsetof(AuthenticationInfo{}.Credentials)},
+}}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AuthenticationInfo) AppendJSON(b []byte) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	b = wire.AppendString(append(b, `,"scheme":`...), x.Scheme)
-	b = wire.AppendText(b, `,"credentials":`, x.Credentials)
-	return wire.EndObject(b, start), nil
+	return codecAuthenticationInfoV10JSON.Append(b, x)
 }
-
 func (x AuthenticationInfo) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-
 func (x *AuthenticationInfo) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readAuthenticationInfoV10JSON)
+	return codecAuthenticationInfoV10JSON.Unmarshal(src, x)
 }
 
-var fieldsAuthenticationInfoV10JSON = wire.Fields[*AuthenticationInfo]{
-	{Name: "scheme", Required: true, Read: func(r *wire.Reader, x *AuthenticationInfo) { x.Scheme = r.String() }},
-	{Name: "credentials", Read: func(r *wire.Reader, x *AuthenticationInfo) { x.Credentials = r.String() }},
-}
-
-func readAuthenticationInfoV10JSON(r *wire.Reader, x *AuthenticationInfo) {
-	fieldsAuthenticationInfoV10JSON.Read(r, x)
-}
+var codecAuthorizationCodeOAuthFlowV10JSON = wire.Codec[AuthorizationCodeOAuthFlow]{Fields: []wire.Field{
+	{Name: "authorizationUrl", Aliases: []string{"authorization_url"}, At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.AuthorizationURL), Flags: wire.Required},
+	{Name: "tokenUrl", Aliases: []string{"token_url"}, At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.TokenURL), Flags: wire.Required},
+	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.RefreshURL)},
+	{Name: "scopes", At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}, Flags: wire.Required | wire.NullEmpty},
+	{Name: "pkceRequired", Aliases: []string{"pkce_required"}, At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.PKCERequired), Type: wire.TypeBool},
+}}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AuthorizationCodeOAuthFlow) AppendJSON(b []byte) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	b = wire.AppendString(append(b, `,"authorizationUrl":`...), x.AuthorizationURL)
-	b = wire.AppendString(append(b, `,"tokenUrl":`...), x.TokenURL)
-	b = wire.AppendText(b, `,"refreshUrl":`, x.RefreshURL)
-	b = wire.AppendPlainMap(append(b, `,"scopes":`...), x.Scopes, wire.AppendString)
-	b = wire.AppendPlain(b, `,"pkceRequired":`, x.PKCERequired, wire.AppendBool)
-	return wire.EndObject(b, start), nil
+	return codecAuthorizationCodeOAuthFlowV10JSON.Append(b, x)
 }
-
 func (x AuthorizationCodeOAuthFlow) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-
 func (x *AuthorizationCodeOAuthFlow) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readAuthorizationCodeOAuthFlowV10JSON)
+	return codecAuthorizationCodeOAuthFlowV10JSON.Unmarshal(src, x)
 }
 
-var fieldsAuthorizationCodeOAuthFlowV10JSON = wire.Fields[*AuthorizationCodeOAuthFlow]{
-	{Name: "authorizationUrl", Aliases: []string{"authorization_url"}, Required: true, Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.AuthorizationURL = r.String() }},
-	{Name: "tokenUrl", Aliases: []string{"token_url"}, Required: true, Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.TokenURL = r.String() }},
-	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.RefreshURL = r.String() }},
-	{Name: "scopes", Required: true, Null: wire.NullEmpty, Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) {
-		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
-	}},
-	{Name: "pkceRequired", Aliases: []string{"pkce_required"}, Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.PKCERequired = r.Bool() }},
-}
-
-func readAuthorizationCodeOAuthFlowV10JSON(r *wire.Reader, x *AuthorizationCodeOAuthFlow) {
-	fieldsAuthorizationCodeOAuthFlowV10JSON.Read(r, x)
-}
+var codecCancelTaskRequestV10JSON = wire.Codec[CancelTaskRequest]{Fields: []wire.Field{
+	{Name: "tenant", At: unsafe.Offsetof(CancelTaskRequest{}.Tenant)},
+	{Name: "id", At: unsafe.Offsetof(CancelTaskRequest{}.ID), Flags: wire.Required},
+	{Name: "metadata", At: unsafe.Offsetof(CancelTaskRequest{}.Metadata), Type: wire.TypeStruct},
+}}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *CancelTaskRequest) AppendJSON(b []byte) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = wire.AppendText(b, `,"tenant":`, x.Tenant)
-	b = wire.AppendString(append(b, `,"id":`...), x.ID)
-	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
-	return wire.EndObject(b, start), err
+	return codecCancelTaskRequestV10JSON.Append(b, x)
 }
-
 func (x CancelTaskRequest) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-
 func (x *CancelTaskRequest) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readCancelTaskRequestV10JSON)
+	return codecCancelTaskRequestV10JSON.Unmarshal(src, x)
 }
 
-var fieldsCancelTaskRequestV10JSON = wire.Fields[*CancelTaskRequest]{
-	{Name: "tenant", Read: func(r *wire.Reader, x *CancelTaskRequest) { x.Tenant = r.String() }},
-	{Name: "id", Required: true, Read: func(r *wire.Reader, x *CancelTaskRequest) { x.ID = r.String() }},
-	{Name: "metadata", Read: func(r *wire.Reader, x *CancelTaskRequest) { x.Metadata = r.Struct() }},
-}
-
-func readCancelTaskRequestV10JSON(r *wire.Reader, x *CancelTaskRequest) {
-	fieldsCancelTaskRequestV10JSON.Read(r, x)
-}
+var codecClientCredentialsOAuthFlowV10JSON = wire.Codec[ClientCredentialsOAuthFlow]{Fields: []wire.Field{
+	{Name: "tokenUrl", Aliases: []string{"token_url"}, At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.TokenURL), Flags: wire.Required},
+	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.RefreshURL)},
+	{Name: "scopes", At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}, Flags: wire.Required | wire.NullEmpty},
+}}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *ClientCredentialsOAuthFlow) AppendJSON(b []byte) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	b = wire.AppendString(append(b, `,"tokenUrl":`...), x.TokenURL)
-	b = wire.AppendText(b, `,"refreshUrl":`, x.RefreshURL)
-	b = wire.AppendPlainMap(append(b, `,"scopes":`...), x.Scopes, wire.AppendString)
-	return wire.EndObject(b, start), nil
+	return codecClientCredentialsOAuthFlowV10JSON.Append(b, x)
 }
-
 func (x ClientCredentialsOAuthFlow) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-
 func (x *ClientCredentialsOAuthFlow) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readClientCredentialsOAuthFlowV10JSON)
+	return codecClientCredentialsOAuthFlowV10JSON.Unmarshal(src, x)
 }
 
-var fieldsClientCredentialsOAuthFlowV10JSON = wire.Fields[*ClientCredentialsOAuthFlow]{
-	{Name: "tokenUrl", Aliases: []string{"token_url"}, Required: true, Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) { x.TokenURL = r.String() }},
-	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) { x.RefreshURL = r.String() }},
-	{Name: "scopes", Required: true, Null: wire.NullEmpty, Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) {
-		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
-	}},
-}
-
-func readClientCredentialsOAuthFlowV10JSON(r *wire.Reader, x *ClientCredentialsOAuthFlow) {
-	fieldsClientCredentialsOAuthFlowV10JSON.Read(r, x)
-}
+var codecDeleteTaskPushNotificationConfigRequestV10JSON = wire.Codec[DeleteTaskPushNotificationConfigRequest]{Fields: []wire.Field{
+	{Name: "tenant", At: unsafe.Offsetof(DeleteTaskPushNotificationConfigRequest{}.Tenant)},
+	{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(DeleteTaskPushNotificationConfigRequest{}.TaskID), Flags: wire.Required},
+	{Name: "id", At: unsafe.Offsetof(DeleteTaskPushNotificationConfigRequest{}.ID), Flags: wire.Required},
+}}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *DeleteTaskPushNotificationConfigRequest) AppendJSON(b []byte) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	b = wire.AppendText(b, `,"tenant":`, x.Tenant)
-	b = wire.AppendString(append(b, `,"taskId":`...), x.TaskID)
-	b = wire.AppendString(append(b, `,"id":`...), x.ID)
-	return wire.EndObject(b, start), nil
+	return codecDeleteTaskPushNotificationConfigRequestV10JSON.Append(b, x)
 }
-
 func (x DeleteTaskPushNotificationConfigRequest) MarshalJSON() ([]byte, error) {
 	return x.AppendJSON(nil)
 }
-
 func (x *DeleteTaskPushNotificationConfigRequest) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readDeleteTaskPushNotificationConfigRequestV10JSON)
+	return codecDeleteTaskPushNotificationConfigRequestV10JSON.Unmarshal(src, x)
 }
 
-var fieldsDeleteTaskPushNotificationConfigRequestV10JSON = wire.Fields[*DeleteTaskPushNotificationConfigRequest]{
-	{Name: "tenant", Read: func(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) { x.Tenant = r.String() }},
-	{Name: "taskId", Aliases: []string{"task_id"}, Required: true, Read: func(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) { x.TaskID = r.String() }},
-	{Name: "id", Required: true, Read: func(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) { x.ID = r.String() }},
-}
-
-func readDeleteTaskPushNotificationConfigRequestV10JSON(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) {
-	fieldsDeleteTaskPushNotificationConfigRequestV10JSON.Read(r, x)
-}
+var codecDeviceCodeOAuthFlowV10JSON = wire.Codec[DeviceCodeOAuthFlow]{Fields: []wire.Field{
+	{Name: "deviceAuthorizationUrl", Aliases: []string{"device_authorization_url"}, At: unsafe.Offsetof(DeviceCodeOAuthFlow{}.DeviceAuthorizationURL), Flags: wire.Required},
+	{Name: "tokenUrl", Aliases: []string{"token_url"}, At: unsafe.Offsetof(DeviceCodeOAuthFlow{}.TokenURL), Flags: wire.Required},
+	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, At: unsafe.Offsetof(DeviceCodeOAuthFlow{}.RefreshURL)},
+	{Name: "scopes", At: unsafe.Offsetof(DeviceCodeOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}, Flags: wire.Required | wire.NullEmpty},
+}}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *DeviceCodeOAuthFlow) AppendJSON(b []byte) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	b = wire.AppendString(append(b, `,"deviceAuthorizationUrl":`...), x.DeviceAuthorizationURL)
-	b = wire.AppendString(append(b, `,"tokenUrl":`...), x.TokenURL)
-	b = wire.AppendText(b, `,"refreshUrl":`, x.RefreshURL)
-	b = wire.AppendPlainMap(append(b, `,"scopes":`...), x.Scopes, wire.AppendString)
-	return wire.EndObject(b, start), nil
+	return codecDeviceCodeOAuthFlowV10JSON.Append(b, x)
 }
-
 func (x DeviceCodeOAuthFlow) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-
 func (x *DeviceCodeOAuthFlow) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readDeviceCodeOAuthFlowV10JSON)
+	return codecDeviceCodeOAuthFlowV10JSON.Unmarshal(src, x)
 }
 
-var fieldsDeviceCodeOAuthFlowV10JSON = wire.Fields[*DeviceCodeOAuthFlow]{
-	{Name: "deviceAuthorizationUrl", Aliases: []string{"device_authorization_url"}, Required: true, Read: func(r *wire.Reader, x *DeviceCodeOAuthFlow) { x.DeviceAuthorizationURL = r.String() }},
-	{Name: "tokenUrl", Aliases: []string{"token_url"}, Required: true, Read: func(r *wire.Reader, x *DeviceCodeOAuthFlow) { x.TokenURL = r.String() }},
-	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, Read: func(r *wire.Reader, x *DeviceCodeOAuthFlow) { x.RefreshURL = r.String() }},
-	{Name: "scopes", Required: true, Null: wire.NullEmpty, Read: func(r *wire.Reader, x *DeviceCodeOAuthFlow) {
-		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
-	}},
-}
-
-func readDeviceCodeOAuthFlowV10JSON(r *wire.Reader, x *DeviceCodeOAuthFlow) {
-	fieldsDeviceCodeOAuthFlowV10JSON.Read(r, x)
-}
+var codecGetExtendedAgentCardRequestV10JSON = wire.Codec[GetExtendedAgentCardRequest]{Fields: []wire.Field{
+	{Name: "tenant", At: unsafe.Offsetof(GetExtendedAgentCardRequest{}.Tenant)},
+}}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *GetExtendedAgentCardRequest) AppendJSON(b []byte) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	b = wire.AppendText(b, `,"tenant":`, x.Tenant)
-	return wire.EndObject(b, start), nil
+	return codecGetExtendedAgentCardRequestV10JSON.Append(b, x)
 }
-
 func (x GetExtendedAgentCardRequest) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-
 func (x *GetExtendedAgentCardRequest) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readGetExtendedAgentCardRequestV10JSON)
+	return codecGetExtendedAgentCardRequestV10JSON.Unmarshal(src, x)
 }
 
-var fieldsGetExtendedAgentCardRequestV10JSON = wire.Fields[*GetExtendedAgentCardRequest]{
-	{Name: "tenant", Read: func(r *wire.Reader, x *GetExtendedAgentCardRequest) { x.Tenant = r.String() }},
-}
-
-func readGetExtendedAgentCardRequestV10JSON(r *wire.Reader, x *GetExtendedAgentCardRequest) {
-	fieldsGetExtendedAgentCardRequestV10JSON.Read(r, x)
-}
+var codecGetTaskPushNotificationConfigRequestV10JSON = wire.Codec[GetTaskPushNotificationConfigRequest]{Fields: []wire.Field{
+	{Name: "tenant", At: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.Tenant)},
+	{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.TaskID), Flags: wire.Required},
+	{Name: "id", At: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.ID), Flags: wire.Required},
+}}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *GetTaskPushNotificationConfigRequest) AppendJSON(b []byte) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	b = wire.AppendText(b, `,"tenant":`, x.Tenant)
-	b = wire.AppendString(append(b, `,"taskId":`...), x.TaskID)
-	b = wire.AppendString(append(b, `,"id":`...), x.ID)
-	return wire.EndObject(b, start), nil
+	return codecGetTaskPushNotificationConfigRequestV10JSON.Append(b, x)
 }
-
 func (x GetTaskPushNotificationConfigRequest) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-
 func (x *GetTaskPushNotificationConfigRequest) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readGetTaskPushNotificationConfigRequestV10JSON)
+	return codecGetTaskPushNotificationConfigRequestV10JSON.Unmarshal(src, x)
 }
 
-var fieldsGetTaskPushNotificationConfigRequestV10JSON = wire.Fields[*GetTaskPushNotificationConfigRequest]{
-	{Name: "tenant", Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.Tenant = r.String() }},
-	{Name: "taskId", Aliases: []string{"task_id"}, Required: true, Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.TaskID = r.String() }},
-	{Name: "id", Required: true, Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.ID = r.String() }},
-}
-
-func readGetTaskPushNotificationConfigRequestV10JSON(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) {
-	fieldsGetTaskPushNotificationConfigRequestV10JSON.Read(r, x)
-}
+var codecGetTaskRequestV10JSON = wire.Codec[GetTaskRequest]{Fields: []wire.Field{
+	{Name: "tenant", At: unsafe.Offsetof(GetTaskRequest{}.Tenant)},
+	{Name: "id", At: unsafe.Offsetof(GetTaskRequest{}.ID), Flags: wire.Required},
+	{Name: "historyLength", Aliases: []string{"history_length"}, At: unsafe.Offsetof(GetTaskRequest{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer},
+}}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *GetTaskRequest) AppendJSON(b []byte) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	b = wire.AppendText(b, `,"tenant":`, x.Tenant)
-	b = wire.AppendString(append(b, `,"id":`...), x.ID)
-	b = wire.AppendSet(b, `,"historyLength":`, x.HistoryLength, wire.AppendInt32)
-	return wire.EndObject(b, start), nil
+	return codecGetTaskRequestV10JSON.Append(b, x)
 }
-
 func (x GetTaskRequest) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-
 func (x *GetTaskRequest) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readGetTaskRequestV10JSON)
+	return codecGetTaskRequestV10JSON.Unmarshal(src, x)
 }
 
-var fieldsGetTaskRequestV10JSON = wire.Fields[*GetTaskRequest]{
-	{Name: "tenant", Read: func(r *wire.Reader, x *GetTaskRequest) { x.Tenant = r.String() }},
-	{Name: "id", Required: true, Read: func(r *wire.Reader, x *GetTaskRequest) { x.ID = r.String() }},
-	{Name: "historyLength", Aliases: []string{"history_length"}, Read: func(r *wire.Reader, x *GetTaskRequest) { x.HistoryLength = new(r.Int32()) }},
-}
-
-func readGetTaskRequestV10JSON(r *wire.Reader, x *GetTaskRequest) {
-	fieldsGetTaskRequestV10JSON.Read(r, x)
-}
+var codecHTTPAuthSecuritySchemeV10JSON = wire.Codec[HTTPAuthSecurityScheme]{Fields: []wire.Field{
+	{Name: "description", At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.Description)},
+	{Name: "scheme", At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.Scheme), Flags: wire.Required},
+	{Name: "bearerFormat", Aliases: []string{"bearer_format"}, At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.BearerFormat)},
+}}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *HTTPAuthSecurityScheme) AppendJSON(b []byte) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	b = wire.AppendText(b, `,"description":`, x.Description)
-	b = wire.AppendString(append(b, `,"scheme":`...), x.Scheme)
-	b = wire.AppendText(b, `,"bearerFormat":`, x.BearerFormat)
-	return wire.EndObject(b, start), nil
+	return codecHTTPAuthSecuritySchemeV10JSON.Append(b, x)
 }
-
 func (x HTTPAuthSecurityScheme) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-
 func (x *HTTPAuthSecurityScheme) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readHTTPAuthSecuritySchemeV10JSON)
+	return codecHTTPAuthSecuritySchemeV10JSON.Unmarshal(src, x)
 }
 
-var fieldsHTTPAuthSecuritySchemeV10JSON = wire.Fields[*HTTPAuthSecurityScheme]{
-	{Name: "description", Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.Description = r.String() }},
-	{Name: "scheme", Required: true, Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.Scheme = r.String() }},
-	{Name: "bearerFormat", Aliases: []string{"bearer_format"}, Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.BearerFormat = r.String() }},
-}
-
-func readHTTPAuthSecuritySchemeV10JSON(r *wire.Reader, x *HTTPAuthSecurityScheme) {
-	fieldsHTTPAuthSecuritySchemeV10JSON.Read(r, x)
-}
+var codecImplicitOAuthFlowV10JSON = wire.Codec[ImplicitOAuthFlow]{Fields: []wire.Field{
+	{Name: "authorizationUrl", Aliases: []string{"authorization_url"}, At: unsafe.Offsetof(ImplicitOAuthFlow{}.AuthorizationURL)},
+	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, At: unsafe.Offsetof(ImplicitOAuthFlow{}.RefreshURL)},
+	{Name: "scopes", At: unsafe.Offsetof(ImplicitOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}},
+}}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *ImplicitOAuthFlow) AppendJSON(b []byte) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	b = wire.AppendText(b, `,"authorizationUrl":`, x.AuthorizationURL)
-	b = wire.AppendText(b, `,"refreshUrl":`, x.RefreshURL)
-	if len(x.Scopes) > 0 {
-		b = wire.AppendPlainMap(append(b, `,"scopes":`...), x.Scopes, wire.AppendString)
-	}
-	return wire.EndObject(b, start), nil
+	return codecImplicitOAuthFlowV10JSON.Append(b, x)
 }
-
 func (x ImplicitOAuthFlow) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-
 func (x *ImplicitOAuthFlow) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readImplicitOAuthFlowV10JSON)
+	return codecImplicitOAuthFlowV10JSON.Unmarshal(src, x)
 }
 
-var fieldsImplicitOAuthFlowV10JSON = wire.Fields[*ImplicitOAuthFlow]{
-	{Name: "authorizationUrl", Aliases: []string{"authorization_url"}, Read: func(r *wire.Reader, x *ImplicitOAuthFlow) { x.AuthorizationURL = r.String() }},
-	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, Read: func(r *wire.Reader, x *ImplicitOAuthFlow) { x.RefreshURL = r.String() }},
-	{Name: "scopes", Read: func(r *wire.Reader, x *ImplicitOAuthFlow) {
-		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
-	}},
-}
-
-func readImplicitOAuthFlowV10JSON(r *wire.Reader, x *ImplicitOAuthFlow) {
-	fieldsImplicitOAuthFlowV10JSON.Read(r, x)
-}
+var codecListTaskPushNotificationConfigsRequestV10JSON = wire.Codec[ListTaskPushNotificationConfigsRequest]{Fields: []wire.Field{
+	{Name: "tenant", At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.Tenant)},
+	{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.TaskID), Flags: wire.Required},
+	{Name: "pageSize", Aliases: []string{"page_size"}, At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.PageSize), Type: wire.TypeInt32},
+	{Name: "pageToken", Aliases: []string{"page_token"}, At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.PageToken)},
+}}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *ListTaskPushNotificationConfigsRequest) AppendJSON(b []byte) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	b = wire.AppendText(b, `,"tenant":`, x.Tenant)
-	b = wire.AppendString(append(b, `,"taskId":`...), x.TaskID)
-	b = wire.AppendPlain(b, `,"pageSize":`, x.PageSize, wire.AppendInt32)
-	b = wire.AppendText(b, `,"pageToken":`, x.PageToken)
-	return wire.EndObject(b, start), nil
+	return codecListTaskPushNotificationConfigsRequestV10JSON.Append(b, x)
 }
-
 func (x ListTaskPushNotificationConfigsRequest) MarshalJSON() ([]byte, error) {
 	return x.AppendJSON(nil)
 }
-
 func (x *ListTaskPushNotificationConfigsRequest) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readListTaskPushNotificationConfigsRequestV10JSON)
+	return codecListTaskPushNotificationConfigsRequestV10JSON.Unmarshal(src, x)
 }
 
-var fieldsListTaskPushNotificationConfigsRequestV10JSON = wire.Fields[*ListTaskPushNotificationConfigsRequest]{
-	{Name: "tenant", Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.Tenant = r.String() }},
-	{Name: "taskId", Aliases: []string{"task_id"}, Required: true, Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.TaskID = r.String() }},
-	{Name: "pageSize", Aliases: []string{"page_size"}, Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.PageSize = r.Int32() }},
-	{Name: "pageToken", Aliases: []string{"page_token"}, Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.PageToken = r.String() }},
-}
-
-func readListTaskPushNotificationConfigsRequestV10JSON(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) {
-	fieldsListTaskPushNotificationConfigsRequestV10JSON.Read(r, x)
-}
+var codecListTaskPushNotificationConfigsResponseV10JSON = wire.Codec[ListTaskPushNotificationConfigsResponse]{Fields: []wire.Field{
+	{Name: "configs", At: unsafe.Offsetof(ListTaskPushNotificationConfigsResponse{}.Configs), Type: wire.TypeMessage, Of: &codecTaskPushNotificationConfigV10JSON, Shape: wire.Listed},
+	{Name: "nextPageToken", Aliases: []string{"next_page_token"}, At: unsafe.Offsetof(ListTaskPushNotificationConfigsResponse{}.NextPageToken)},
+}}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *ListTaskPushNotificationConfigsResponse) AppendJSON(b []byte) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b, err = wire.AppendMemberList(b, err, `,"configs":`, len(x.Configs) > 0, x.Configs, wire.AppendMessage)
-	b = wire.AppendText(b, `,"nextPageToken":`, x.NextPageToken)
-	return wire.EndObject(b, start), err
+	return codecListTaskPushNotificationConfigsResponseV10JSON.Append(b, x)
 }
-
 func (x ListTaskPushNotificationConfigsResponse) MarshalJSON() ([]byte, error) {
 	return x.AppendJSON(nil)
 }
-
 func (x *ListTaskPushNotificationConfigsResponse) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readListTaskPushNotificationConfigsResponseV10JSON)
+	return codecListTaskPushNotificationConfigsResponseV10JSON.Unmarshal(src, x)
 }
 
-var fieldsListTaskPushNotificationConfigsResponseV10JSON = wire.Fields[*ListTaskPushNotificationConfigsResponse]{
-	{Name: "configs", Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsResponse) {
-		x.Configs = wire.ReadList(r, readTaskPushNotificationConfigV10JSON)
-	}},
-	{Name: "nextPageToken", Aliases: []string{"next_page_token"}, Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsResponse) { x.NextPageToken = r.String() }},
-}
-
-func readListTaskPushNotificationConfigsResponseV10JSON(r *wire.Reader, x *ListTaskPushNotificationConfigsResponse) {
-	fieldsListTaskPushNotificationConfigsResponseV10JSON.Read(r, x)
-}
+var codecListTasksRequestV10JSON = wire.Codec[ListTasksRequest]{Fields: []wire.Field{
+	{Name: "tenant", At: unsafe.Offsetof(ListTasksRequest{}.Tenant)},
+	{Name: "contextId", Aliases: []string{"context_id"}, At: unsafe.Offsetof(ListTasksRequest{}.ContextID)},
+	{Name: "status", At: unsafe.Offsetof(ListTasksRequest{}.Status), Type: wire.TypeEnum, Enum: &codecTaskStateV10JSON},
+	{Name: "pageSize", Aliases: []string{"page_size"}, At: unsafe.Offsetof(ListTasksRequest{}.PageSize), Type: wire.TypeInt32, Shape: wire.Pointer},
+	{Name: "pageToken", Aliases: []string{"page_token"}, At: unsafe.Offsetof(ListTasksRequest{}.PageToken)},
+	{Name: "historyLength", Aliases: []string{"history_length"}, At: unsafe.Offsetof(ListTasksRequest{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer},
+	{Name: "statusTimestampAfter", Aliases: []string{"status_timestamp_after"}, At: unsafe.Offsetof(ListTasksRequest{}.StatusTimestampAfter), Type: wire.TypeTimestamp},
+	{Name: "includeArtifacts", Aliases: []string{"include_artifacts"}, At: unsafe.Offsetof(ListTasksRequest{}.IncludeArtifacts), Type: wire.TypeBool, Shape: wire.Pointer},
+}}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *ListTasksRequest) AppendJSON(b []byte) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = wire.AppendText(b, `,"tenant":`, x.Tenant)
-	b = wire.AppendText(b, `,"contextId":`, x.ContextID)
-	b = wire.AppendPlain(b, `,"status":`, x.Status, appendTaskStateV10JSON)
-	b = wire.AppendSet(b, `,"pageSize":`, x.PageSize, wire.AppendInt32)
-	b = wire.AppendText(b, `,"pageToken":`, x.PageToken)
-	b = wire.AppendSet(b, `,"historyLength":`, x.HistoryLength, wire.AppendInt32)
-	b, err = wire.AppendMember(b, err, `,"statusTimestampAfter":`, x.StatusTimestampAfter != (time.Time{}), x.StatusTimestampAfter, wire.AppendTimestamp)
-	b = wire.AppendSet(b, `,"includeArtifacts":`, x.IncludeArtifacts, wire.AppendBool)
-	return wire.EndObject(b, start), err
+	return codecListTasksRequestV10JSON.Append(b, x)
 }
-
 func (x ListTasksRequest) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-
 func (x *ListTasksRequest) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readListTasksRequestV10JSON)
+	return codecListTasksRequestV10JSON.Unmarshal(src, x)
 }
 
-var fieldsListTasksRequestV10JSON = wire.Fields[*ListTasksRequest]{
-	{Name: "tenant", Read: func(r *wire.Reader, x *ListTasksRequest) { x.Tenant = r.String() }},
-	{Name: "contextId", Aliases: []string{"context_id"}, Read: func(r *wire.Reader, x *ListTasksRequest) { x.ContextID = r.String() }},
-	{Name: "status", Read: func(r *wire.Reader, x *ListTasksRequest) { x.Status = readTaskStateV10JSON(r) }},
-	{Name: "pageSize", Aliases: []string{"page_size"}, Read: func(r *wire.Reader, x *ListTasksRequest) { x.PageSize = new(r.Int32()) }},
-	{Name: "pageToken", Aliases: []string{"page_token"}, Read: func(r *wire.Reader, x *ListTasksRequest) { x.PageToken = r.String() }},
-	{Name: "historyLength", Aliases: []string{"history_length"}, Read: func(r *wire.Reader, x *ListTasksRequest) { x.HistoryLength = new(r.Int32()) }},
-	{Name: "statusTimestampAfter", Aliases: []string{"status_timestamp_after"}, Read: func(r *wire.Reader, x *ListTasksRequest) { x.StatusTimestampAfter = r.Timestamp() }},
-	{Name: "includeArtifacts", Aliases: []string{"include_artifacts"}, Read: func(r *wire.Reader, x *ListTasksRequest) { x.IncludeArtifacts = new(r.Bool()) }},
-}
-
-func readListTasksRequestV10JSON(r *wire.Reader, x *ListTasksRequest) {
-	fieldsListTasksRequestV10JSON.Read(r, x)
-}
+var codecListTasksResponseV10JSON = wire.Codec[ListTasksResponse]{Fields: []wire.Field{
+	{Name: "tasks", At: unsafe.Offsetof(ListTasksResponse{}.Tasks), Type: wire.TypeMessage, Of: &codecTaskV10JSON, Shape: wire.Listed, Flags: wire.Required | wire.NullEmpty},
+	{Name: "nextPageToken", Aliases: []string{"next_page_token"}, At: unsafe.Offsetof(ListTasksResponse{}.NextPageToken), Flags: wire.Required},
+	{Name: "pageSize", Aliases: []string{"page_size"}, At: unsafe.Offsetof(ListTasksResponse{}.PageSize), Type: wire.TypeInt32, Flags: wire.Required},
+	{Name: "totalSize", Aliases: []string{"total_size"}, At: unsafe.Offsetof(ListTasksResponse{}.TotalSize), Type: wire.TypeInt32, Flags: wire.Required},
+}}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *ListTasksResponse) AppendJSON(b []byte) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b, err = wire.AppendMemberList(b, err, `,"tasks":`, true, x.Tasks, wire.AppendMessage)
-	b = wire.AppendString(append(b, `,"nextPageToken":`...), x.NextPageToken)
-	b = wire.AppendInt32(append(b, `,"pageSize":`...), x.PageSize)
-	b = wire.AppendInt32(append(b, `,"totalSize":`...), x.TotalSize)
-	return wire.EndObject(b, start), err
+	return codecListTasksResponseV10JSON.Append(b, x)
 }
-
 func (x ListTasksResponse) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-
 func (x *ListTasksResponse) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readListTasksResponseV10JSON)
+	return codecListTasksResponseV10JSON.Unmarshal(src, x)
 }
 
-var fieldsListTasksResponseV10JSON = wire.Fields[*ListTasksResponse]{
-	{Name: "tasks", Required: true, Null: wire.NullEmpty, Read: func(r *wire.Reader, x *ListTasksResponse) { x.Tasks = wire.ReadList(r, readTaskV10JSON) }},
-	{Name: "nextPageToken", Aliases: []string{"next_page_token"}, Required: true, Read: func(r *wire.Reader, x *ListTasksResponse) { x.NextPageToken = r.String() }},
-	{Name: "pageSize", Aliases: []string{"page_size"}, Required: true, Read: func(r *wire.Reader, x *ListTasksResponse) { x.PageSize = r.Int32() }},
-	{Name: "totalSize", Aliases: []string{"total_size"}, Required: true, Read: func(r *wire.Reader, x *ListTasksResponse) { x.TotalSize = r.Int32() }},
-}
-
-func readListTasksResponseV10JSON(r *wire.Reader, x *ListTasksResponse) {
-	fieldsListTasksResponseV10JSON.Read(r, x)
-}
+var codecMessageV10JSON = wire.Codec[Message]{Fields: []wire.Field{
+	{Name: "messageId", Aliases: []string{"message_id"}, At: unsafe.Offsetof(Message{}.MessageID), Flags: wire.Required},
+	{Name: "contextId", Aliases: []string{"context_id"}, At: unsafe.Offsetof(Message{}.ContextID)},
+	{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(Message{}.TaskID)},
+	{Name: "role", At: unsafe.Offsetof(Message{}.Role), Type: wire.TypeEnum, Enum: &codecRoleV10JSON, Flags: wire.Required | wire.MustSet},
+	{Name: "parts", At: unsafe.Offsetof(Message{}.Parts), Type: wire.TypeMessage, Of: &codecPartV10JSON, Shape: wire.Listed, Least: 1, Flags: wire.Required},
+	{Name: "metadata", At: unsafe.Offsetof(Message{}.Metadata), Type: wire.TypeStruct},
+	{Name: "extensions", At: unsafe.Offsetof(Message{}.Extensions), Shape: wire.Listed},
+	{Name: "referenceTaskIds", Aliases: []string{"reference_task_ids"}, At: unsafe.Offsetof(Message{}.ReferenceTaskIDs), Shape: wire.Listed},
+}}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *Message) AppendJSON(b []byte) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = wire.AppendString(append(b, `,"messageId":`...), x.MessageID)
-	b = wire.AppendText(b, `,"contextId":`, x.ContextID)
-	b = wire.AppendText(b, `,"taskId":`, x.TaskID)
-	err = wire.Need(err, x.Role != "", "role")
-	b = appendRoleV10JSON(append(b, `,"role":`...), x.Role)
-	err = wire.NeedItems(err, len(x.Parts), 1, "parts")
-	b, err = wire.AppendMemberList(b, err, `,"parts":`, true, x.Parts, wire.AppendMessage)
-	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
-	if len(x.Extensions) > 0 {
-		b = wire.AppendPlainList(append(b, `,"extensions":`...), x.Extensions, wire.AppendString)
-	}
-	if len(x.ReferenceTaskIDs) > 0 {
-		b = wire.AppendPlainList(append(b, `,"referenceTaskIds":`...), x.ReferenceTaskIDs, wire.AppendString)
-	}
-	return wire.EndObject(b, start), err
-}
+func (x *Message) AppendJSON(b []byte) ([]byte, error) { return codecMessageV10JSON.Append(b, x) }
+func (x Message) MarshalJSON() ([]byte, error)         { return x.AppendJSON(nil) }
+func (x *Message) UnmarshalJSON(src []byte) error      { return codecMessageV10JSON.Unmarshal(src, x) }
 
-func (x Message) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-
-func (x *Message) UnmarshalJSON(src []byte) error { return wire.Unmarshal(src, x, readMessageV10JSON) }
-
-var fieldsMessageV10JSON = wire.Fields[*Message]{
-	{Name: "messageId", Aliases: []string{"message_id"}, Required: true, Read: func(r *wire.Reader, x *Message) { x.MessageID = r.String() }},
-	{Name: "contextId", Aliases: []string{"context_id"}, Read: func(r *wire.Reader, x *Message) { x.ContextID = r.String() }},
-	{Name: "taskId", Aliases: []string{"task_id"}, Read: func(r *wire.Reader, x *Message) { x.TaskID = r.String() }},
-	{Name: "role", Required: true, Read: func(r *wire.Reader, x *Message) { x.Role = wire.ReadSpecified(r, readRoleV10JSON) }},
-	{Name: "parts", Required: true, Read: func(r *wire.Reader, x *Message) { x.Parts = wire.ReadSome(r, 1, readPartV10JSON) }},
-	{Name: "metadata", Read: func(r *wire.Reader, x *Message) { x.Metadata = r.Struct() }},
-	{Name: "extensions", Read: func(r *wire.Reader, x *Message) { x.Extensions = r.Strings() }},
-	{Name: "referenceTaskIds", Aliases: []string{"reference_task_ids"}, Read: func(r *wire.Reader, x *Message) { x.ReferenceTaskIDs = r.Strings() }},
-}
-
-func readMessageV10JSON(r *wire.Reader, x *Message) { fieldsMessageV10JSON.Read(r, x) }
+var codecMutualTLSSecuritySchemeV10JSON = wire.Codec[MutualTLSSecurityScheme]{Fields: []wire.Field{
+	{Name: "description", At: unsafe.Offsetof(MutualTLSSecurityScheme{}.Description)},
+}}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *MutualTLSSecurityScheme) AppendJSON(b []byte) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	b = wire.AppendText(b, `,"description":`, x.Description)
-	return wire.EndObject(b, start), nil
+	return codecMutualTLSSecuritySchemeV10JSON.Append(b, x)
 }
-
 func (x MutualTLSSecurityScheme) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-
 func (x *MutualTLSSecurityScheme) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readMutualTLSSecuritySchemeV10JSON)
+	return codecMutualTLSSecuritySchemeV10JSON.Unmarshal(src, x)
 }
 
-var fieldsMutualTLSSecuritySchemeV10JSON = wire.Fields[*MutualTLSSecurityScheme]{
-	{Name: "description", Read: func(r *wire.Reader, x *MutualTLSSecurityScheme) { x.Description = r.String() }},
-}
-
-func readMutualTLSSecuritySchemeV10JSON(r *wire.Reader, x *MutualTLSSecurityScheme) {
-	fieldsMutualTLSSecuritySchemeV10JSON.Read(r, x)
-}
+var codecOAuth2SecuritySchemeV10JSON = wire.Codec[OAuth2SecurityScheme]{Fields: []wire.Field{
+	{Name: "description", At: unsafe.Offsetof(OAuth2SecurityScheme{}.Description)},
+	{Name: "flows", At: unsafe.Offsetof(OAuth2SecurityScheme{}.Flows), Type: wire.TypeMessage, Of: &codecOAuthFlowsV10JSON, Flags: wire.Required},
+	{Name: "oauth2MetadataUrl", Aliases: []string{"oauth2_metadata_url"}, At: unsafe.Offsetof(OAuth2SecurityScheme{}.OAuth2MetadataURL)},
+}}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *OAuth2SecurityScheme) AppendJSON(b []byte) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = wire.AppendText(b, `,"description":`, x.Description)
-	b, err = wire.AppendRequired(b, err, `,"flows":`, x.Flows, wire.AppendMessage)
-	b = wire.AppendText(b, `,"oauth2MetadataUrl":`, x.OAuth2MetadataURL)
-	return wire.EndObject(b, start), err
+	return codecOAuth2SecuritySchemeV10JSON.Append(b, x)
 }
-
 func (x OAuth2SecurityScheme) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-
 func (x *OAuth2SecurityScheme) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readOAuth2SecuritySchemeV10JSON)
+	return codecOAuth2SecuritySchemeV10JSON.Unmarshal(src, x)
 }
 
-var fieldsOAuth2SecuritySchemeV10JSON = wire.Fields[*OAuth2SecurityScheme]{
-	{Name: "description", Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.Description = r.String() }},
-	{Name: "flows", Required: true, Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.Flows = wire.ReadNew(r, readOAuthFlowsV10JSON) }},
-	{Name: "oauth2MetadataUrl", Aliases: []string{"oauth2_metadata_url"}, Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.OAuth2MetadataURL = r.String() }},
-}
-
-func readOAuth2SecuritySchemeV10JSON(r *wire.Reader, x *OAuth2SecurityScheme) {
-	fieldsOAuth2SecuritySchemeV10JSON.Read(r, x)
-}
+var codecOAuthFlowsV10JSON = wire.Codec[OAuthFlows]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(OAuthFlows{}.Flow), Of: &unionOAuthFlow, Open: true, Strict: true, Needed: true}}, Fields: []wire.Field{
+	{Name: "authorizationCode", Aliases: []string{"authorization_code"}, Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecAuthorizationCodeOAuthFlowV10JSON},
+	{Name: "clientCredentials", Aliases: []string{"client_credentials"}, Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecClientCredentialsOAuthFlowV10JSON},
+	{Name: "implicit", Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecImplicitOAuthFlowV10JSON},
+	{Name: "password", Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecPasswordOAuthFlowV10JSON},
+	{Name: "deviceCode", Aliases: []string{"device_code"}, Oneof: 1, Case: 5, Type: wire.TypeMessage, Of: &codecDeviceCodeOAuthFlowV10JSON},
+}}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *OAuthFlows) AppendJSON(b []byte) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	switch c := x.Flow.(type) {
-	case *AuthorizationCodeOAuthFlow:
-		b, err = wire.AppendRequired(b, err, `,"authorizationCode":`, c, wire.AppendMessage)
-	case *ClientCredentialsOAuthFlow:
-		b, err = wire.AppendRequired(b, err, `,"clientCredentials":`, c, wire.AppendMessage)
-	case *ImplicitOAuthFlow:
-		b, err = wire.AppendRequired(b, err, `,"implicit":`, c, wire.AppendMessage)
-	case *PasswordOAuthFlow:
-		b, err = wire.AppendRequired(b, err, `,"password":`, c, wire.AppendMessage)
-	case *DeviceCodeOAuthFlow:
-		b, err = wire.AppendRequired(b, err, `,"deviceCode":`, c, wire.AppendMessage)
-	case *UnknownOAuthFlow:
-		b, err = wire.AppendUnknown(b, err, c.Name, c.Value)
-	default:
-		err = wire.NeedCase(err, "authorizationCode", "clientCredentials", "implicit", "password", "deviceCode")
-	}
-	return wire.EndObject(b, start), err
-}
+func (x *OAuthFlows) AppendJSON(b []byte) ([]byte, error) { return codecOAuthFlowsV10JSON.Append(b, x) }
+func (x OAuthFlows) MarshalJSON() ([]byte, error)         { return x.AppendJSON(nil) }
+func (x *OAuthFlows) UnmarshalJSON(src []byte) error      { return codecOAuthFlowsV10JSON.Unmarshal(src, x) }
 
-func (x OAuthFlows) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-
-func (x *OAuthFlows) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readOAuthFlowsV10JSON)
-}
-
-var fieldsOAuthFlowsV10JSON = wire.Fields[*OAuthFlows]{
-	{Name: "authorizationCode", Aliases: []string{"authorization_code"}, Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readAuthorizationCodeOAuthFlowV10JSON) }},
-	{Name: "clientCredentials", Aliases: []string{"client_credentials"}, Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readClientCredentialsOAuthFlowV10JSON) }},
-	{Name: "implicit", Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readImplicitOAuthFlowV10JSON) }},
-	{Name: "password", Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readPasswordOAuthFlowV10JSON) }},
-	{Name: "deviceCode", Aliases: []string{"device_code"}, Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readDeviceCodeOAuthFlowV10JSON) }},
-}
-
-func readOAuthFlowsV10JSON(r *wire.Reader, x *OAuthFlows) {
-	extra := fieldsOAuthFlowsV10JSON.ReadOpen(r, x)
-	if x.Flow == nil {
-		if name, value, ok := extra.Case(); ok {
-			x.Flow = &UnknownOAuthFlow{Name: name, Value: value}
-		} else {
-			r.NoCase("authorizationCode", "clientCredentials", "implicit", "password", "deviceCode")
-		}
-	}
-}
+var codecOpenIDConnectSecuritySchemeV10JSON = wire.Codec[OpenIDConnectSecurityScheme]{Fields: []wire.Field{
+	{Name: "description", At: unsafe.Offsetof(OpenIDConnectSecurityScheme{}.Description)},
+	{Name: "openIdConnectUrl", Aliases: []string{"open_id_connect_url"}, At: unsafe.Offsetof(OpenIDConnectSecurityScheme{}.OpenIDConnectURL), Flags: wire.Required},
+}}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *OpenIDConnectSecurityScheme) AppendJSON(b []byte) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	b = wire.AppendText(b, `,"description":`, x.Description)
-	b = wire.AppendString(append(b, `,"openIdConnectUrl":`...), x.OpenIDConnectURL)
-	return wire.EndObject(b, start), nil
+	return codecOpenIDConnectSecuritySchemeV10JSON.Append(b, x)
 }
-
 func (x OpenIDConnectSecurityScheme) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-
 func (x *OpenIDConnectSecurityScheme) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readOpenIDConnectSecuritySchemeV10JSON)
+	return codecOpenIDConnectSecuritySchemeV10JSON.Unmarshal(src, x)
 }
 
-var fieldsOpenIDConnectSecuritySchemeV10JSON = wire.Fields[*OpenIDConnectSecurityScheme]{
-	{Name: "description", Read: func(r *wire.Reader, x *OpenIDConnectSecurityScheme) { x.Description = r.String() }},
-	{Name: "openIdConnectUrl", Aliases: []string{"open_id_connect_url"}, Required: true, Read: func(r *wire.Reader, x *OpenIDConnectSecurityScheme) { x.OpenIDConnectURL = r.String() }},
-}
-
-func readOpenIDConnectSecuritySchemeV10JSON(r *wire.Reader, x *OpenIDConnectSecurityScheme) {
-	fieldsOpenIDConnectSecuritySchemeV10JSON.Read(r, x)
-}
+var codecPartV10JSON = wire.Codec[Part]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(Part{}.Content), Of: &unionPartContent, Open: true, Strict: true, Needed: true}}, Fields: []wire.Field{
+	{Name: "text", Oneof: 1, Case: 1},
+	{Name: "raw", Oneof: 1, Case: 2, Type: wire.TypeBytes},
+	{Name: "url", Oneof: 1, Case: 3},
+	{Name: "data", Oneof: 1, Case: 4, Type: wire.TypeValue, Flags: wire.NullValue},
+	{Name: "metadata", At: unsafe.Offsetof(Part{}.Metadata), Type: wire.TypeStruct},
+	{Name: "filename", At: unsafe.Offsetof(Part{}.Filename)},
+	{Name: "mediaType", Aliases: []string{"media_type"}, At: unsafe.Offsetof(Part{}.MediaType)},
+}}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *Part) AppendJSON(b []byte) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	switch c := x.Content.(type) {
-	case PartText:
-		b = wire.AppendString(append(b, `,"text":`...), string(c))
-	case PartRaw:
-		b = wire.AppendBytes(append(b, `,"raw":`...), ([]byte)(c))
-	case PartURL:
-		b = wire.AppendString(append(b, `,"url":`...), string(c))
-	case PartData:
-		b, err = wire.AppendRequired(b, err, `,"data":`, wire.Value(c), wire.AppendValue)
-	case *UnknownPartContent:
-		b, err = wire.AppendUnknown(b, err, c.Name, c.Value)
-	default:
-		err = wire.NeedCase(err, "text", "raw", "url", "data")
-	}
-	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
-	b = wire.AppendText(b, `,"filename":`, x.Filename)
-	b = wire.AppendText(b, `,"mediaType":`, x.MediaType)
-	return wire.EndObject(b, start), err
-}
+func (x *Part) AppendJSON(b []byte) ([]byte, error) { return codecPartV10JSON.Append(b, x) }
+func (x Part) MarshalJSON() ([]byte, error)         { return x.AppendJSON(nil) }
+func (x *Part) UnmarshalJSON(src []byte) error      { return codecPartV10JSON.Unmarshal(src, x) }
 
-func (x Part) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-
-func (x *Part) UnmarshalJSON(src []byte) error { return wire.Unmarshal(src, x, readPartV10JSON) }
-
-var fieldsPartV10JSON = wire.Fields[*Part]{
-	{Name: "text", Oneof: 1, Read: func(r *wire.Reader, x *Part) { x.Content = PartText(r.String()) }},
-	{Name: "raw", Oneof: 1, Read: func(r *wire.Reader, x *Part) { x.Content = PartRaw(r.Bytes()) }},
-	{Name: "url", Oneof: 1, Read: func(r *wire.Reader, x *Part) { x.Content = PartURL(r.String()) }},
-	{Name: "data", Null: wire.NullValue, Oneof: 1, Read: func(r *wire.Reader, x *Part) { x.Content = PartData(r.Value()) }},
-	{Name: "metadata", Read: func(r *wire.Reader, x *Part) { x.Metadata = r.Struct() }},
-	{Name: "filename", Read: func(r *wire.Reader, x *Part) { x.Filename = r.String() }},
-	{Name: "mediaType", Aliases: []string{"media_type"}, Read: func(r *wire.Reader, x *Part) { x.MediaType = r.String() }},
-}
-
-func readPartV10JSON(r *wire.Reader, x *Part) {
-	extra := fieldsPartV10JSON.ReadOpen(r, x)
-	if x.Content == nil {
-		if name, value, ok := extra.Case(); ok {
-			x.Content = &UnknownPartContent{Name: name, Value: value}
-		} else {
-			r.NoCase("text", "raw", "url", "data")
-		}
-	}
-}
+var codecPasswordOAuthFlowV10JSON = wire.Codec[PasswordOAuthFlow]{Fields: []wire.Field{
+	{Name: "tokenUrl", Aliases: []string{"token_url"}, At: unsafe.Offsetof(PasswordOAuthFlow{}.TokenURL)},
+	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, At: unsafe.Offsetof(PasswordOAuthFlow{}.RefreshURL)},
+	{Name: "scopes", At: unsafe.Offsetof(PasswordOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}},
+}}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *PasswordOAuthFlow) AppendJSON(b []byte) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	b = wire.AppendText(b, `,"tokenUrl":`, x.TokenURL)
-	b = wire.AppendText(b, `,"refreshUrl":`, x.RefreshURL)
-	if len(x.Scopes) > 0 {
-		b = wire.AppendPlainMap(append(b, `,"scopes":`...), x.Scopes, wire.AppendString)
-	}
-	return wire.EndObject(b, start), nil
+	return codecPasswordOAuthFlowV10JSON.Append(b, x)
 }
-
 func (x PasswordOAuthFlow) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-
 func (x *PasswordOAuthFlow) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readPasswordOAuthFlowV10JSON)
+	return codecPasswordOAuthFlowV10JSON.Unmarshal(src, x)
 }
 
-var fieldsPasswordOAuthFlowV10JSON = wire.Fields[*PasswordOAuthFlow]{
-	{Name: "tokenUrl", Aliases: []string{"token_url"}, Read: func(r *wire.Reader, x *PasswordOAuthFlow) { x.TokenURL = r.String() }},
-	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, Read: func(r *wire.Reader, x *PasswordOAuthFlow) { x.RefreshURL = r.String() }},
-	{Name: "scopes", Read: func(r *wire.Reader, x *PasswordOAuthFlow) {
-		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
-	}},
-}
+var codecRoleV10JSON = wire.Enum{Values: []wire.EnumValue{
+	{Value: string(RoleUnspecified), Name: "ROLE_UNSPECIFIED"},
+	{Value: string(RoleUser), Name: "ROLE_USER", Number: 1},
+	{Value: string(RoleAgent), Name: "ROLE_AGENT", Number: 2},
+}}
 
-func readPasswordOAuthFlowV10JSON(r *wire.Reader, x *PasswordOAuthFlow) {
-	fieldsPasswordOAuthFlowV10JSON.Read(r, x)
-}
-
-var valuesRoleV10JSON = wire.Enum[Role]{
-	{Value: RoleUnspecified, Name: "ROLE_UNSPECIFIED", Number: 0},
-	{Value: RoleUser, Name: "ROLE_USER", Number: 1},
-	{Value: RoleAgent, Name: "ROLE_AGENT", Number: 2},
-}
-
-func appendRoleV10JSON(b []byte, x Role) []byte { return valuesRoleV10JSON.Append(b, x) }
-
-func readRoleV10JSON(r *wire.Reader) Role { return valuesRoleV10JSON.Read(r) }
+var codecSecurityRequirementV10JSON = wire.Codec[SecurityRequirement]{Fields: []wire.Field{
+	{Name: "schemes", At: unsafe.Offsetof(SecurityRequirement{}.Schemes), Type: wire.TypeMessage, Of: &codecStringListV10JSON, Shape: wire.Mapped, Container: wire.Map[*StringList]{}},
+}}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *SecurityRequirement) AppendJSON(b []byte) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b, err = wire.AppendMemberMap(b, err, `,"schemes":`, len(x.Schemes) > 0, x.Schemes, wire.AppendMessage)
-	return wire.EndObject(b, start), err
+	return codecSecurityRequirementV10JSON.Append(b, x)
 }
-
 func (x SecurityRequirement) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-
 func (x *SecurityRequirement) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readSecurityRequirementV10JSON)
+	return codecSecurityRequirementV10JSON.Unmarshal(src, x)
 }
 
-var fieldsSecurityRequirementV10JSON = wire.Fields[*SecurityRequirement]{
-	{Name: "schemes", Read: func(r *wire.Reader, x *SecurityRequirement) { x.Schemes = wire.ReadMap(r, true, readStringListV10JSON) }},
-}
-
-func readSecurityRequirementV10JSON(r *wire.Reader, x *SecurityRequirement) {
-	fieldsSecurityRequirementV10JSON.Read(r, x)
-}
+var codecSecuritySchemeV10JSON = wire.Codec[SecurityScheme]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(SecurityScheme{}.Scheme), Of: &unionSecuritySchemeKind, Open: true, Strict: true, Needed: true}}, Fields: []wire.Field{
+	{Name: "apiKeySecurityScheme", Aliases: []string{"api_key_security_scheme"}, Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecAPIKeySecuritySchemeV10JSON},
+	{Name: "httpAuthSecurityScheme", Aliases: []string{"http_auth_security_scheme"}, Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecHTTPAuthSecuritySchemeV10JSON},
+	{Name: "oauth2SecurityScheme", Aliases: []string{"oauth2_security_scheme"}, Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecOAuth2SecuritySchemeV10JSON},
+	{Name: "openIdConnectSecurityScheme", Aliases: []string{"open_id_connect_security_scheme"}, Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecOpenIDConnectSecuritySchemeV10JSON},
+	{Name: "mtlsSecurityScheme", Aliases: []string{"mtls_security_scheme"}, Oneof: 1, Case: 5, Type: wire.TypeMessage, Of: &codecMutualTLSSecuritySchemeV10JSON},
+}}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *SecurityScheme) AppendJSON(b []byte) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	switch c := x.Scheme.(type) {
-	case *APIKeySecurityScheme:
-		b, err = wire.AppendRequired(b, err, `,"apiKeySecurityScheme":`, c, wire.AppendMessage)
-	case *HTTPAuthSecurityScheme:
-		b, err = wire.AppendRequired(b, err, `,"httpAuthSecurityScheme":`, c, wire.AppendMessage)
-	case *OAuth2SecurityScheme:
-		b, err = wire.AppendRequired(b, err, `,"oauth2SecurityScheme":`, c, wire.AppendMessage)
-	case *OpenIDConnectSecurityScheme:
-		b, err = wire.AppendRequired(b, err, `,"openIdConnectSecurityScheme":`, c, wire.AppendMessage)
-	case *MutualTLSSecurityScheme:
-		b, err = wire.AppendRequired(b, err, `,"mtlsSecurityScheme":`, c, wire.AppendMessage)
-	case *UnknownSecuritySchemeKind:
-		b, err = wire.AppendUnknown(b, err, c.Name, c.Value)
-	default:
-		err = wire.NeedCase(err, "apiKeySecurityScheme", "httpAuthSecurityScheme", "oauth2SecurityScheme", "openIdConnectSecurityScheme", "mtlsSecurityScheme")
-	}
-	return wire.EndObject(b, start), err
+	return codecSecuritySchemeV10JSON.Append(b, x)
 }
-
 func (x SecurityScheme) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-
 func (x *SecurityScheme) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readSecuritySchemeV10JSON)
+	return codecSecuritySchemeV10JSON.Unmarshal(src, x)
 }
 
-var fieldsSecuritySchemeV10JSON = wire.Fields[*SecurityScheme]{
-	{Name: "apiKeySecurityScheme", Aliases: []string{"api_key_security_scheme"}, Oneof: 1, Read: func(r *wire.Reader, x *SecurityScheme) { x.Scheme = wire.ReadNew(r, readAPIKeySecuritySchemeV10JSON) }},
-	{Name: "httpAuthSecurityScheme", Aliases: []string{"http_auth_security_scheme"}, Oneof: 1, Read: func(r *wire.Reader, x *SecurityScheme) { x.Scheme = wire.ReadNew(r, readHTTPAuthSecuritySchemeV10JSON) }},
-	{Name: "oauth2SecurityScheme", Aliases: []string{"oauth2_security_scheme"}, Oneof: 1, Read: func(r *wire.Reader, x *SecurityScheme) { x.Scheme = wire.ReadNew(r, readOAuth2SecuritySchemeV10JSON) }},
-	{Name: "openIdConnectSecurityScheme", Aliases: []string{"open_id_connect_security_scheme"}, Oneof: 1, Read: func(r *wire.Reader, x *SecurityScheme) {
-		x.Scheme = wire.ReadNew(r, readOpenIDConnectSecuritySchemeV10JSON)
-	}},
-	{Name: "mtlsSecurityScheme", Aliases: []string{"mtls_security_scheme"}, Oneof: 1, Read: func(r *wire.Reader, x *SecurityScheme) {
-		x.Scheme = wire.ReadNew(r, readMutualTLSSecuritySchemeV10JSON)
-	}},
-}
-
-func readSecuritySchemeV10JSON(r *wire.Reader, x *SecurityScheme) {
-	extra := fieldsSecuritySchemeV10JSON.ReadOpen(r, x)
-	if x.Scheme == nil {
-		if name, value, ok := extra.Case(); ok {
-			x.Scheme = &UnknownSecuritySchemeKind{Name: name, Value: value}
-		} else {
-			r.NoCase("apiKeySecurityScheme", "httpAuthSecurityScheme", "oauth2SecurityScheme", "openIdConnectSecurityScheme", "mtlsSecurityScheme")
-		}
-	}
-}
+var codecSendMessageConfigurationV10JSON = wire.Codec[SendMessageConfiguration]{Fields: []wire.Field{
+	{Name: "acceptedOutputModes", Aliases: []string{"accepted_output_modes"}, At: unsafe.Offsetof(SendMessageConfiguration{}.AcceptedOutputModes), Shape: wire.Listed},
+	{Name: "taskPushNotificationConfig", Aliases: []string{"task_push_notification_config"}, At: unsafe.Offsetof(SendMessageConfiguration{}.TaskPushNotificationConfig), Type: wire.TypeMessage, Of: &codecTaskPushNotificationConfigV10JSON},
+	{Name: "historyLength", Aliases: []string{"history_length"}, At: unsafe.Offsetof(SendMessageConfiguration{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer},
+	{Name: "returnImmediately", Aliases: []string{"return_immediately"}, At: unsafe.Offsetof(SendMessageConfiguration{}.ReturnImmediately), Type: wire.TypeBool},
+}}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *SendMessageConfiguration) AppendJSON(b []byte) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	if len(x.AcceptedOutputModes) > 0 {
-		b = wire.AppendPlainList(append(b, `,"acceptedOutputModes":`...), x.AcceptedOutputModes, wire.AppendString)
-	}
-	b, err = wire.AppendMember(b, err, `,"taskPushNotificationConfig":`, x.TaskPushNotificationConfig != nil, x.TaskPushNotificationConfig, wire.AppendMessage)
-	b = wire.AppendSet(b, `,"historyLength":`, x.HistoryLength, wire.AppendInt32)
-	b = wire.AppendPlain(b, `,"returnImmediately":`, x.ReturnImmediately, wire.AppendBool)
-	return wire.EndObject(b, start), err
+	return codecSendMessageConfigurationV10JSON.Append(b, x)
 }
-
 func (x SendMessageConfiguration) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-
 func (x *SendMessageConfiguration) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readSendMessageConfigurationV10JSON)
+	return codecSendMessageConfigurationV10JSON.Unmarshal(src, x)
 }
 
-var fieldsSendMessageConfigurationV10JSON = wire.Fields[*SendMessageConfiguration]{
-	{Name: "acceptedOutputModes", Aliases: []string{"accepted_output_modes"}, Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.AcceptedOutputModes = r.Strings() }},
-	{Name: "taskPushNotificationConfig", Aliases: []string{"task_push_notification_config"}, Read: func(r *wire.Reader, x *SendMessageConfiguration) {
-		x.TaskPushNotificationConfig = wire.ReadNew(r, readTaskPushNotificationConfigV10JSON)
-	}},
-	{Name: "historyLength", Aliases: []string{"history_length"}, Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.HistoryLength = new(r.Int32()) }},
-	{Name: "returnImmediately", Aliases: []string{"return_immediately"}, Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.ReturnImmediately = r.Bool() }},
-}
-
-func readSendMessageConfigurationV10JSON(r *wire.Reader, x *SendMessageConfiguration) {
-	fieldsSendMessageConfigurationV10JSON.Read(r, x)
-}
+var codecSendMessageRequestV10JSON = wire.Codec[SendMessageRequest]{Fields: []wire.Field{
+	{Name: "tenant", At: unsafe.Offsetof(SendMessageRequest{}.Tenant)},
+	{Name: "message", At: unsafe.Offsetof(SendMessageRequest{}.Message), Type: wire.TypeMessage, Of: &codecMessageV10JSON, Flags: wire.Required},
+	{Name: "configuration", At: unsafe.Offsetof(SendMessageRequest{}.Configuration), Type: wire.TypeMessage, Of: &codecSendMessageConfigurationV10JSON},
+	{Name: "metadata", At: unsafe.Offsetof(SendMessageRequest{}.Metadata), Type: wire.TypeStruct},
+}}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *SendMessageRequest) AppendJSON(b []byte) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = wire.AppendText(b, `,"tenant":`, x.Tenant)
-	b, err = wire.AppendRequired(b, err, `,"message":`, x.Message, wire.AppendMessage)
-	b, err = wire.AppendMember(b, err, `,"configuration":`, x.Configuration != nil, x.Configuration, wire.AppendMessage)
-	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
-	return wire.EndObject(b, start), err
+	return codecSendMessageRequestV10JSON.Append(b, x)
 }
-
 func (x SendMessageRequest) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-
 func (x *SendMessageRequest) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readSendMessageRequestV10JSON)
+	return codecSendMessageRequestV10JSON.Unmarshal(src, x)
 }
 
-var fieldsSendMessageRequestV10JSON = wire.Fields[*SendMessageRequest]{
-	{Name: "tenant", Read: func(r *wire.Reader, x *SendMessageRequest) { x.Tenant = r.String() }},
-	{Name: "message", Required: true, Read: func(r *wire.Reader, x *SendMessageRequest) { x.Message = wire.ReadNew(r, readMessageV10JSON) }},
-	{Name: "configuration", Read: func(r *wire.Reader, x *SendMessageRequest) {
-		x.Configuration = wire.ReadNew(r, readSendMessageConfigurationV10JSON)
-	}},
-	{Name: "metadata", Read: func(r *wire.Reader, x *SendMessageRequest) { x.Metadata = r.Struct() }},
-}
-
-func readSendMessageRequestV10JSON(r *wire.Reader, x *SendMessageRequest) {
-	fieldsSendMessageRequestV10JSON.Read(r, x)
-}
+var codecSendMessageResponseV10JSON = wire.Codec[SendMessageResponse]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(SendMessageResponse{}.Payload), Of: &unionSendMessageResponsePayload, Open: true, Strict: true, Needed: true}}, Fields: []wire.Field{
+	{Name: "task", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecTaskV10JSON},
+	{Name: "message", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecMessageV10JSON},
+}}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *SendMessageResponse) AppendJSON(b []byte) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	switch c := x.Payload.(type) {
-	case *Task:
-		b, err = wire.AppendRequired(b, err, `,"task":`, c, wire.AppendMessage)
-	case *Message:
-		b, err = wire.AppendRequired(b, err, `,"message":`, c, wire.AppendMessage)
-	case *UnknownSendMessageResponsePayload:
-		b, err = wire.AppendUnknown(b, err, c.Name, c.Value)
-	default:
-		err = wire.NeedCase(err, "task", "message")
-	}
-	return wire.EndObject(b, start), err
+	return codecSendMessageResponseV10JSON.Append(b, x)
 }
-
 func (x SendMessageResponse) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-
 func (x *SendMessageResponse) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readSendMessageResponseV10JSON)
+	return codecSendMessageResponseV10JSON.Unmarshal(src, x)
 }
 
-var fieldsSendMessageResponseV10JSON = wire.Fields[*SendMessageResponse]{
-	{Name: "task", Oneof: 1, Read: func(r *wire.Reader, x *SendMessageResponse) { x.Payload = wire.ReadNew(r, readTaskV10JSON) }},
-	{Name: "message", Oneof: 1, Read: func(r *wire.Reader, x *SendMessageResponse) { x.Payload = wire.ReadNew(r, readMessageV10JSON) }},
-}
-
-func readSendMessageResponseV10JSON(r *wire.Reader, x *SendMessageResponse) {
-	extra := fieldsSendMessageResponseV10JSON.ReadOpen(r, x)
-	if x.Payload == nil {
-		if name, value, ok := extra.Case(); ok {
-			x.Payload = &UnknownSendMessageResponsePayload{Name: name, Value: value}
-		} else {
-			r.NoCase("task", "message")
-		}
-	}
-}
+var codecStreamResponseV10JSON = wire.Codec[StreamResponse]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(StreamResponse{}.Payload), Of: &unionStreamResponsePayload, Open: true, Strict: true, Needed: true}}, Fields: []wire.Field{
+	{Name: "task", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecTaskV10JSON},
+	{Name: "message", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecMessageV10JSON},
+	{Name: "statusUpdate", Aliases: []string{"status_update"}, Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecTaskStatusUpdateEventV10JSON},
+	{Name: "artifactUpdate", Aliases: []string{"artifact_update"}, Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecTaskArtifactUpdateEventV10JSON},
+}}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *StreamResponse) AppendJSON(b []byte) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	switch c := x.Payload.(type) {
-	case *Task:
-		b, err = wire.AppendRequired(b, err, `,"task":`, c, wire.AppendMessage)
-	case *Message:
-		b, err = wire.AppendRequired(b, err, `,"message":`, c, wire.AppendMessage)
-	case *TaskStatusUpdateEvent:
-		b, err = wire.AppendRequired(b, err, `,"statusUpdate":`, c, wire.AppendMessage)
-	case *TaskArtifactUpdateEvent:
-		b, err = wire.AppendRequired(b, err, `,"artifactUpdate":`, c, wire.AppendMessage)
-	case *UnknownStreamResponsePayload:
-		b, err = wire.AppendUnknown(b, err, c.Name, c.Value)
-	default:
-		err = wire.NeedCase(err, "task", "message", "statusUpdate", "artifactUpdate")
-	}
-	return wire.EndObject(b, start), err
+	return codecStreamResponseV10JSON.Append(b, x)
 }
-
 func (x StreamResponse) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-
 func (x *StreamResponse) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readStreamResponseV10JSON)
+	return codecStreamResponseV10JSON.Unmarshal(src, x)
 }
 
-var fieldsStreamResponseV10JSON = wire.Fields[*StreamResponse]{
-	{Name: "task", Oneof: 1, Read: func(r *wire.Reader, x *StreamResponse) { x.Payload = wire.ReadNew(r, readTaskV10JSON) }},
-	{Name: "message", Oneof: 1, Read: func(r *wire.Reader, x *StreamResponse) { x.Payload = wire.ReadNew(r, readMessageV10JSON) }},
-	{Name: "statusUpdate", Aliases: []string{"status_update"}, Oneof: 1, Read: func(r *wire.Reader, x *StreamResponse) { x.Payload = wire.ReadNew(r, readTaskStatusUpdateEventV10JSON) }},
-	{Name: "artifactUpdate", Aliases: []string{"artifact_update"}, Oneof: 1, Read: func(r *wire.Reader, x *StreamResponse) {
-		x.Payload = wire.ReadNew(r, readTaskArtifactUpdateEventV10JSON)
-	}},
-}
-
-func readStreamResponseV10JSON(r *wire.Reader, x *StreamResponse) {
-	extra := fieldsStreamResponseV10JSON.ReadOpen(r, x)
-	if x.Payload == nil {
-		if name, value, ok := extra.Case(); ok {
-			x.Payload = &UnknownStreamResponsePayload{Name: name, Value: value}
-		} else {
-			r.NoCase("task", "message", "statusUpdate", "artifactUpdate")
-		}
-	}
-}
+var codecStringListV10JSON = wire.Codec[StringList]{OrBare: true, Fields: []wire.Field{
+	{Name: "list", At: unsafe.Offsetof(StringList{}.List), Shape: wire.Listed},
+}}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *StringList) AppendJSON(b []byte) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	if len(x.List) > 0 {
-		b = wire.AppendPlainList(append(b, `,"list":`...), x.List, wire.AppendString)
-	}
-	return wire.EndObject(b, start), nil
-}
+func (x *StringList) AppendJSON(b []byte) ([]byte, error) { return codecStringListV10JSON.Append(b, x) }
+func (x StringList) MarshalJSON() ([]byte, error)         { return x.AppendJSON(nil) }
+func (x *StringList) UnmarshalJSON(src []byte) error      { return codecStringListV10JSON.Unmarshal(src, x) }
 
-func (x StringList) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-
-func (x *StringList) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readStringListV10JSON)
-}
-
-var fieldsStringListV10JSON = wire.Fields[*StringList]{
-	{Name: "list", Read: func(r *wire.Reader, x *StringList) { x.List = r.Strings() }},
-}
-
-func readStringListV10JSON(r *wire.Reader, x *StringList) {
-	switch r.Kind() {
-	case wire.KindArray:
-		x.List = r.Strings()
-		return
-	case wire.KindNull:
-		r.Null()
-		return
-	}
-	fieldsStringListV10JSON.Read(r, x)
-}
+var codecSubscribeToTaskRequestV10JSON = wire.Codec[SubscribeToTaskRequest]{Fields: []wire.Field{
+	{Name: "tenant", At: unsafe.Offsetof(SubscribeToTaskRequest{}.Tenant)},
+	{Name: "id", At: unsafe.Offsetof(SubscribeToTaskRequest{}.ID), Flags: wire.Required},
+}}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *SubscribeToTaskRequest) AppendJSON(b []byte) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	b = wire.AppendText(b, `,"tenant":`, x.Tenant)
-	b = wire.AppendString(append(b, `,"id":`...), x.ID)
-	return wire.EndObject(b, start), nil
+	return codecSubscribeToTaskRequestV10JSON.Append(b, x)
 }
-
 func (x SubscribeToTaskRequest) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-
 func (x *SubscribeToTaskRequest) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readSubscribeToTaskRequestV10JSON)
+	return codecSubscribeToTaskRequestV10JSON.Unmarshal(src, x)
 }
 
-var fieldsSubscribeToTaskRequestV10JSON = wire.Fields[*SubscribeToTaskRequest]{
-	{Name: "tenant", Read: func(r *wire.Reader, x *SubscribeToTaskRequest) { x.Tenant = r.String() }},
-	{Name: "id", Required: true, Read: func(r *wire.Reader, x *SubscribeToTaskRequest) { x.ID = r.String() }},
-}
-
-func readSubscribeToTaskRequestV10JSON(r *wire.Reader, x *SubscribeToTaskRequest) {
-	fieldsSubscribeToTaskRequestV10JSON.Read(r, x)
-}
+var codecTaskV10JSON = wire.Codec[Task]{Fields: []wire.Field{
+	{Name: "id", At: unsafe.Offsetof(Task{}.ID), Flags: wire.Required},
+	{Name: "contextId", Aliases: []string{"context_id"}, At: unsafe.Offsetof(Task{}.ContextID)},
+	{Name: "status", At: unsafe.Offsetof(Task{}.Status), Type: wire.TypeMessage, Of: &codecTaskStatusV10JSON, Flags: wire.Required},
+	{Name: "artifacts", At: unsafe.Offsetof(Task{}.Artifacts), Type: wire.TypeMessage, Of: &codecArtifactV10JSON, Shape: wire.Listed},
+	{Name: "history", At: unsafe.Offsetof(Task{}.History), Type: wire.TypeMessage, Of: &codecMessageV10JSON, Shape: wire.Listed},
+	{Name: "metadata", At: unsafe.Offsetof(Task{}.Metadata), Type: wire.TypeStruct},
+}}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *Task) AppendJSON(b []byte) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = wire.AppendString(append(b, `,"id":`...), x.ID)
-	b = wire.AppendText(b, `,"contextId":`, x.ContextID)
-	b, err = wire.AppendRequired(b, err, `,"status":`, x.Status, wire.AppendMessage)
-	b, err = wire.AppendMemberList(b, err, `,"artifacts":`, len(x.Artifacts) > 0, x.Artifacts, wire.AppendMessage)
-	b, err = wire.AppendMemberList(b, err, `,"history":`, len(x.History) > 0, x.History, wire.AppendMessage)
-	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
-	return wire.EndObject(b, start), err
-}
+func (x *Task) AppendJSON(b []byte) ([]byte, error) { return codecTaskV10JSON.Append(b, x) }
+func (x Task) MarshalJSON() ([]byte, error)         { return x.AppendJSON(nil) }
+func (x *Task) UnmarshalJSON(src []byte) error      { return codecTaskV10JSON.Unmarshal(src, x) }
 
-func (x Task) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-
-func (x *Task) UnmarshalJSON(src []byte) error { return wire.Unmarshal(src, x, readTaskV10JSON) }
-
-var fieldsTaskV10JSON = wire.Fields[*Task]{
-	{Name: "id", Required: true, Read: func(r *wire.Reader, x *Task) { x.ID = r.String() }},
-	{Name: "contextId", Aliases: []string{"context_id"}, Read: func(r *wire.Reader, x *Task) { x.ContextID = r.String() }},
-	{Name: "status", Required: true, Read: func(r *wire.Reader, x *Task) { x.Status = wire.ReadNew(r, readTaskStatusV10JSON) }},
-	{Name: "artifacts", Read: func(r *wire.Reader, x *Task) { x.Artifacts = wire.ReadList(r, readArtifactV10JSON) }},
-	{Name: "history", Read: func(r *wire.Reader, x *Task) { x.History = wire.ReadList(r, readMessageV10JSON) }},
-	{Name: "metadata", Read: func(r *wire.Reader, x *Task) { x.Metadata = r.Struct() }},
-}
-
-func readTaskV10JSON(r *wire.Reader, x *Task) { fieldsTaskV10JSON.Read(r, x) }
+var codecTaskArtifactUpdateEventV10JSON = wire.Codec[TaskArtifactUpdateEvent]{Fields: []wire.Field{
+	{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.TaskID), Flags: wire.Required},
+	{Name: "contextId", Aliases: []string{"context_id"}, At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.ContextID), Flags: wire.Required},
+	{Name: "artifact", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Artifact), Type: wire.TypeMessage, Of: &codecArtifactV10JSON, Flags: wire.Required},
+	{Name: "append", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Append), Type: wire.TypeBool},
+	{Name: "lastChunk", Aliases: []string{"last_chunk"}, At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.LastChunk), Type: wire.TypeBool},
+	{Name: "metadata", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Metadata), Type: wire.TypeStruct},
+}}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *TaskArtifactUpdateEvent) AppendJSON(b []byte) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = wire.AppendString(append(b, `,"taskId":`...), x.TaskID)
-	b = wire.AppendString(append(b, `,"contextId":`...), x.ContextID)
-	b, err = wire.AppendRequired(b, err, `,"artifact":`, x.Artifact, wire.AppendMessage)
-	b = wire.AppendPlain(b, `,"append":`, x.Append, wire.AppendBool)
-	b = wire.AppendPlain(b, `,"lastChunk":`, x.LastChunk, wire.AppendBool)
-	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
-	return wire.EndObject(b, start), err
+	return codecTaskArtifactUpdateEventV10JSON.Append(b, x)
 }
-
 func (x TaskArtifactUpdateEvent) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-
 func (x *TaskArtifactUpdateEvent) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readTaskArtifactUpdateEventV10JSON)
+	return codecTaskArtifactUpdateEventV10JSON.Unmarshal(src, x)
 }
 
-var fieldsTaskArtifactUpdateEventV10JSON = wire.Fields[*TaskArtifactUpdateEvent]{
-	{Name: "taskId", Aliases: []string{"task_id"}, Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.TaskID = r.String() }},
-	{Name: "contextId", Aliases: []string{"context_id"}, Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.ContextID = r.String() }},
-	{Name: "artifact", Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Artifact = wire.ReadNew(r, readArtifactV10JSON) }},
-	{Name: "append", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Append = r.Bool() }},
-	{Name: "lastChunk", Aliases: []string{"last_chunk"}, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.LastChunk = r.Bool() }},
-	{Name: "metadata", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Metadata = r.Struct() }},
-}
-
-func readTaskArtifactUpdateEventV10JSON(r *wire.Reader, x *TaskArtifactUpdateEvent) {
-	fieldsTaskArtifactUpdateEventV10JSON.Read(r, x)
-}
+var codecTaskPushNotificationConfigV10JSON = wire.Codec[TaskPushNotificationConfig]{Fields: []wire.Field{
+	{Name: "tenant", At: unsafe.Offsetof(TaskPushNotificationConfig{}.Tenant)},
+	{Name: "id", At: unsafe.Offsetof(TaskPushNotificationConfig{}.ID)},
+	{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(TaskPushNotificationConfig{}.TaskID)},
+	{Name: "url", At: unsafe.Offsetof(TaskPushNotificationConfig{}.URL), Flags: wire.Required},
+	{Name: "token", At: unsafe.Offsetof(TaskPushNotificationConfig{}.Token)},
+	{Name: "authentication", At: unsafe.Offsetof(TaskPushNotificationConfig{}.Authentication), Type: wire.TypeMessage, Of: &codecAuthenticationInfoV10JSON},
+}}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *TaskPushNotificationConfig) AppendJSON(b []byte) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = wire.AppendText(b, `,"tenant":`, x.Tenant)
-	b = wire.AppendText(b, `,"id":`, x.ID)
-	b = wire.AppendText(b, `,"taskId":`, x.TaskID)
-	b = wire.AppendString(append(b, `,"url":`...), x.URL)
-	b = wire.AppendText(b, `,"token":`, x.Token)
-	b, err = wire.AppendMember(b, err, `,"authentication":`, x.Authentication != nil, x.Authentication, wire.AppendMessage)
-	return wire.EndObject(b, start), err
+	return codecTaskPushNotificationConfigV10JSON.Append(b, x)
 }
-
 func (x TaskPushNotificationConfig) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-
 func (x *TaskPushNotificationConfig) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readTaskPushNotificationConfigV10JSON)
+	return codecTaskPushNotificationConfigV10JSON.Unmarshal(src, x)
 }
 
-var fieldsTaskPushNotificationConfigV10JSON = wire.Fields[*TaskPushNotificationConfig]{
-	{Name: "tenant", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.Tenant = r.String() }},
-	{Name: "id", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.ID = r.String() }},
-	{Name: "taskId", Aliases: []string{"task_id"}, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.TaskID = r.String() }},
-	{Name: "url", Required: true, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.URL = r.String() }},
-	{Name: "token", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.Token = r.String() }},
-	{Name: "authentication", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) {
-		x.Authentication = wire.ReadNew(r, readAuthenticationInfoV10JSON)
-	}},
-}
+var codecTaskStateV10JSON = wire.Enum{Values: []wire.EnumValue{
+	{Value: string(TaskStateUnspecified), Name: "TASK_STATE_UNSPECIFIED"},
+	{Value: string(TaskStateSubmitted), Name: "TASK_STATE_SUBMITTED", Number: 1},
+	{Value: string(TaskStateWorking), Name: "TASK_STATE_WORKING", Number: 2},
+	{Value: string(TaskStateCompleted), Name: "TASK_STATE_COMPLETED", Number: 3},
+	{Value: string(TaskStateFailed), Name: "TASK_STATE_FAILED", Number: 4},
+	{Value: string(TaskStateCanceled), Name: "TASK_STATE_CANCELED", Aliases: []string{"TASK_STATE_CANCELLED"}, Number: 5},
+	{Value: string(TaskStateInputRequired), Name: "TASK_STATE_INPUT_REQUIRED", Number: 6},
+	{Value: string(TaskStateRejected), Name: "TASK_STATE_REJECTED", Number: 7},
+	{Value: string(TaskStateAuthRequired), Name: "TASK_STATE_AUTH_REQUIRED", Number: 8},
+}}
 
-func readTaskPushNotificationConfigV10JSON(r *wire.Reader, x *TaskPushNotificationConfig) {
-	fieldsTaskPushNotificationConfigV10JSON.Read(r, x)
-}
-
-var valuesTaskStateV10JSON = wire.Enum[TaskState]{
-	{Value: TaskStateUnspecified, Name: "TASK_STATE_UNSPECIFIED", Number: 0},
-	{Value: TaskStateSubmitted, Name: "TASK_STATE_SUBMITTED", Number: 1},
-	{Value: TaskStateWorking, Name: "TASK_STATE_WORKING", Number: 2},
-	{Value: TaskStateCompleted, Name: "TASK_STATE_COMPLETED", Number: 3},
-	{Value: TaskStateFailed, Name: "TASK_STATE_FAILED", Number: 4},
-	{Value: TaskStateCanceled, Name: "TASK_STATE_CANCELED", Aliases: []string{"TASK_STATE_CANCELLED"}, Number: 5},
-	{Value: TaskStateInputRequired, Name: "TASK_STATE_INPUT_REQUIRED", Number: 6},
-	{Value: TaskStateRejected, Name: "TASK_STATE_REJECTED", Number: 7},
-	{Value: TaskStateAuthRequired, Name: "TASK_STATE_AUTH_REQUIRED", Number: 8},
-}
-
-func appendTaskStateV10JSON(b []byte, x TaskState) []byte { return valuesTaskStateV10JSON.Append(b, x) }
-
-func readTaskStateV10JSON(r *wire.Reader) TaskState { return valuesTaskStateV10JSON.Read(r) }
+var codecTaskStatusV10JSON = wire.Codec[TaskStatus]{Fields: []wire.Field{
+	{Name: "state", At: unsafe.Offsetof(TaskStatus{}.State), Type: wire.TypeEnum, Enum: &codecTaskStateV10JSON, Flags: wire.Required | wire.MustSet},
+	{Name: "message", At: unsafe.Offsetof(TaskStatus{}.Message), Type: wire.TypeMessage, Of: &codecMessageV10JSON},
+	{Name: "timestamp", At: unsafe.Offsetof(TaskStatus{}.Timestamp), Type: wire.TypeTimestamp},
+}}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *TaskStatus) AppendJSON(b []byte) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	err = wire.Need(err, x.State != "", "state")
-	b = appendTaskStateV10JSON(append(b, `,"state":`...), x.State)
-	b, err = wire.AppendMember(b, err, `,"message":`, x.Message != nil, x.Message, wire.AppendMessage)
-	b, err = wire.AppendMember(b, err, `,"timestamp":`, x.Timestamp != (time.Time{}), x.Timestamp, wire.AppendTimestamp)
-	return wire.EndObject(b, start), err
-}
+func (x *TaskStatus) AppendJSON(b []byte) ([]byte, error) { return codecTaskStatusV10JSON.Append(b, x) }
+func (x TaskStatus) MarshalJSON() ([]byte, error)         { return x.AppendJSON(nil) }
+func (x *TaskStatus) UnmarshalJSON(src []byte) error      { return codecTaskStatusV10JSON.Unmarshal(src, x) }
 
-func (x TaskStatus) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-
-func (x *TaskStatus) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readTaskStatusV10JSON)
-}
-
-var fieldsTaskStatusV10JSON = wire.Fields[*TaskStatus]{
-	{Name: "state", Required: true, Read: func(r *wire.Reader, x *TaskStatus) { x.State = wire.ReadSpecified(r, readTaskStateV10JSON) }},
-	{Name: "message", Read: func(r *wire.Reader, x *TaskStatus) { x.Message = wire.ReadNew(r, readMessageV10JSON) }},
-	{Name: "timestamp", Read: func(r *wire.Reader, x *TaskStatus) { x.Timestamp = r.Timestamp() }},
-}
-
-func readTaskStatusV10JSON(r *wire.Reader, x *TaskStatus) { fieldsTaskStatusV10JSON.Read(r, x) }
+var codecTaskStatusUpdateEventV10JSON = wire.Codec[TaskStatusUpdateEvent]{Fields: []wire.Field{
+	{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(TaskStatusUpdateEvent{}.TaskID), Flags: wire.Required},
+	{Name: "contextId", Aliases: []string{"context_id"}, At: unsafe.Offsetof(TaskStatusUpdateEvent{}.ContextID), Flags: wire.Required},
+	{Name: "status", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Status), Type: wire.TypeMessage, Of: &codecTaskStatusV10JSON, Flags: wire.Required},
+	{Name: "metadata", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Metadata), Type: wire.TypeStruct},
+}}
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *TaskStatusUpdateEvent) AppendJSON(b []byte) ([]byte, error) {
-	if x == nil {
-		return b, wire.NotSet()
-	}
-	start := len(b)
-	var err error
-	b = wire.AppendString(append(b, `,"taskId":`...), x.TaskID)
-	b = wire.AppendString(append(b, `,"contextId":`...), x.ContextID)
-	b, err = wire.AppendRequired(b, err, `,"status":`, x.Status, wire.AppendMessage)
-	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
-	return wire.EndObject(b, start), err
+	return codecTaskStatusUpdateEventV10JSON.Append(b, x)
 }
-
 func (x TaskStatusUpdateEvent) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-
 func (x *TaskStatusUpdateEvent) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readTaskStatusUpdateEventV10JSON)
-}
-
-var fieldsTaskStatusUpdateEventV10JSON = wire.Fields[*TaskStatusUpdateEvent]{
-	{Name: "taskId", Aliases: []string{"task_id"}, Required: true, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.TaskID = r.String() }},
-	{Name: "contextId", Aliases: []string{"context_id"}, Required: true, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.ContextID = r.String() }},
-	{Name: "status", Required: true, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Status = wire.ReadNew(r, readTaskStatusV10JSON) }},
-	{Name: "metadata", Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Metadata = r.Struct() }},
-}
-
-func readTaskStatusUpdateEventV10JSON(r *wire.Reader, x *TaskStatusUpdateEvent) {
-	fieldsTaskStatusUpdateEventV10JSON.Read(r, x)
+	return codecTaskStatusUpdateEventV10JSON.Unmarshal(src, x)
 }

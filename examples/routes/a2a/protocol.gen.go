@@ -72,9 +72,9 @@ func servedVersionV10() *runtime.Version {
 						{Verb: "POST", Path: "/message:send", Body: "*"},
 						{Verb: "POST", Path: "/{tenant}/message:send", Body: "*"},
 					},
-					Decode:        runtime.RequestOf(readSendMessageRequestV10JSON, neutralSendMessageRequest),
+					Decode:        runtime.RequestOf(codecSendMessageRequestV10JSON.Read, neutralSendMessageRequest),
 					Append:        encodeResultV10JSON,
-					AppendRequest: runtime.AppendOf(wire.AppendMessage[*SendMessageRequest]),
+					AppendRequest: runtime.AppendOf(codecSendMessageRequestV10JSON.Append),
 				},
 				{
 					Role: runtime.RoleStream,
@@ -85,9 +85,9 @@ func servedVersionV10() *runtime.Version {
 						{Verb: "POST", Path: "/{tenant}/message:stream", Body: "*"},
 					},
 					Stream:        true,
-					Decode:        runtime.RequestOf(readSendMessageRequestV10JSON, neutralSendMessageRequest),
+					Decode:        runtime.RequestOf(codecSendMessageRequestV10JSON.Read, neutralSendMessageRequest),
 					Append:        runtime.AppendItem(encodeEventV10JSON),
-					AppendRequest: runtime.AppendOf(wire.AppendMessage[*SendMessageRequest]),
+					AppendRequest: runtime.AppendOf(codecSendMessageRequestV10JSON.Append),
 				},
 				{
 					Role: runtime.RoleGet,
@@ -97,8 +97,8 @@ func servedVersionV10() *runtime.Version {
 						{Verb: "GET", Path: "/tasks/{id=*}"},
 						{Verb: "GET", Path: "/{tenant}/tasks/{id=*}"},
 					},
-					Decode: runtime.RequestOf(readGetTaskRequestV10JSON, neutralGetTaskRequest),
-					Append: runtime.AppendOf(wire.AppendMessage[*Task]),
+					Decode: runtime.RequestOf(codecGetTaskRequestV10JSON.Read, neutralGetTaskRequest),
+					Append: runtime.AppendOf(codecTaskV10JSON.Append),
 				},
 				{
 					Role: runtime.RoleList,
@@ -109,13 +109,13 @@ func servedVersionV10() *runtime.Version {
 						{Verb: "GET", Path: "/{tenant}/tasks"},
 					},
 					Query: []runtime.QueryField{{Name: "includeArtifacts", JSON: true}},
-					Decode: runtime.RequestOf(readListTasksRequestV10JSON, neutralListTasksRequest, func(x *ListTasksRequest) error {
+					Decode: runtime.RequestOf(codecListTasksRequestV10JSON.Read, neutralListTasksRequest, func(x *ListTasksRequest) error {
 						if x.Status != "" && states.State(x.Status) == runtime.StateUnspecified {
 							return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
 						}
 						return nil
 					}),
-					Append: runtime.AppendOf(wire.AppendMessage[*ListTasksResponse]),
+					Append: runtime.AppendOf(codecListTasksResponseV10JSON.Append),
 				},
 				{
 					Role: runtime.RoleCancel,
@@ -125,8 +125,8 @@ func servedVersionV10() *runtime.Version {
 						{Verb: "POST", Path: "/tasks/{id=*}:cancel", Body: "*"},
 						{Verb: "POST", Path: "/{tenant}/tasks/{id=*}:cancel", Body: "*"},
 					},
-					Decode: runtime.RequestOf(readCancelTaskRequestV10JSON, neutralCancelTaskRequest),
-					Append: runtime.AppendOf(wire.AppendMessage[*Task]),
+					Decode: runtime.RequestOf(codecCancelTaskRequestV10JSON.Read, neutralCancelTaskRequest),
+					Append: runtime.AppendOf(codecTaskV10JSON.Append),
 				},
 				{
 					Role: runtime.RoleSubscribe,
@@ -137,7 +137,7 @@ func servedVersionV10() *runtime.Version {
 						{Verb: "GET", Path: "/{tenant}/tasks/{id=*}:subscribe"},
 					},
 					Stream: true,
-					Decode: runtime.RequestOf(readSubscribeToTaskRequestV10JSON, neutralSubscribeToTaskRequest),
+					Decode: runtime.RequestOf(codecSubscribeToTaskRequestV10JSON.Read, neutralSubscribeToTaskRequest),
 					Append: runtime.AppendItem(encodeEventV10JSON),
 				},
 				{
@@ -175,8 +175,8 @@ func servedVersionV10() *runtime.Version {
 						{Verb: "GET", Path: "/extendedAgentCard"},
 						{Verb: "GET", Path: "/{tenant}/extendedAgentCard"},
 					},
-					Decode: runtime.ParamsOf(readGetExtendedAgentCardRequestV10JSON),
-					Append: runtime.AppendOf(wire.AppendMessage[*AgentCard]),
+					Decode: runtime.ParamsOf(codecGetExtendedAgentCardRequestV10JSON.Read),
+					Append: runtime.AppendOf(codecAgentCardV10JSON.Append),
 				},
 				{
 					Role: runtime.RolePushDelete,
@@ -191,8 +191,8 @@ func servedVersionV10() *runtime.Version {
 			AppendEvent: encodeEventV10JSON,
 			ReadEvent:   parseEventV10JSON,
 		},
-		AppendCard: runtime.AppendCard(wire.AppendMessage[*AgentCard]),
-		ReadCard:   runtime.ReadCard(readAgentCardV10JSON, asCard),
+		AppendCard: runtime.AppendCard(codecAgentCardV10JSON.Append),
+		ReadCard:   runtime.ReadCard(codecAgentCardV10JSON.Read, asCard),
 	}
 }
 
@@ -206,47 +206,47 @@ func newVersionV10() *runtime.Version {
 			Read: runtime.ReadItem(parseEventV10JSON),
 		},
 		{
-			AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetTaskRequest]),
-			Read:          runtime.ReadTask(readTaskV10JSON, asTask),
+			AppendRequest: runtime.AppendOf(codecGetTaskRequestV10JSON.Append),
+			Read:          runtime.ReadTask(codecTaskV10JSON.Read, asTask),
 		},
 		{
-			AppendRequest: runtime.AppendOf(wire.AppendMessage[*ListTasksRequest]),
-			Read:          runtime.ReadOf(readListTasksResponseV10JSON),
+			AppendRequest: runtime.AppendOf(codecListTasksRequestV10JSON.Append),
+			Read:          runtime.ReadOf(codecListTasksResponseV10JSON.Read),
 		},
 		{
-			AppendRequest: runtime.AppendOf(wire.AppendMessage[*CancelTaskRequest]),
-			Read:          runtime.ReadTask(readTaskV10JSON, asTask),
+			AppendRequest: runtime.AppendOf(codecCancelTaskRequestV10JSON.Append),
+			Read:          runtime.ReadTask(codecTaskV10JSON.Read, asTask),
 		},
 		{
-			AppendRequest: runtime.AppendOf(wire.AppendMessage[*SubscribeToTaskRequest]),
+			AppendRequest: runtime.AppendOf(codecSubscribeToTaskRequestV10JSON.Append),
 			Read:          runtime.ReadItem(parseEventV10JSON),
 		},
 		{
-			Decode:        runtime.RequestOf(readTaskPushNotificationConfigV10JSON, neutralTaskPushNotificationConfig),
-			Append:        runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
-			AppendRequest: runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
-			Read:          runtime.ReadOf(readTaskPushNotificationConfigV10JSON),
+			Decode:        runtime.RequestOf(codecTaskPushNotificationConfigV10JSON.Read, neutralTaskPushNotificationConfig),
+			Append:        runtime.AppendOf(codecTaskPushNotificationConfigV10JSON.Append),
+			AppendRequest: runtime.AppendOf(codecTaskPushNotificationConfigV10JSON.Append),
+			Read:          runtime.ReadOf(codecTaskPushNotificationConfigV10JSON.Read),
 		},
 		{
-			Decode:        runtime.RequestOf(readGetTaskPushNotificationConfigRequestV10JSON, neutralGetTaskPushNotificationConfigRequest),
-			Append:        runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
-			AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetTaskPushNotificationConfigRequest]),
-			Read:          runtime.ReadOf(readTaskPushNotificationConfigV10JSON),
+			Decode:        runtime.RequestOf(codecGetTaskPushNotificationConfigRequestV10JSON.Read, neutralGetTaskPushNotificationConfigRequest),
+			Append:        runtime.AppendOf(codecTaskPushNotificationConfigV10JSON.Append),
+			AppendRequest: runtime.AppendOf(codecGetTaskPushNotificationConfigRequestV10JSON.Append),
+			Read:          runtime.ReadOf(codecTaskPushNotificationConfigV10JSON.Read),
 		},
 		{
-			Decode:        runtime.RequestOf(readListTaskPushNotificationConfigsRequestV10JSON, neutralListTaskPushNotificationConfigsRequest),
-			Append:        runtime.AppendOf(wire.AppendMessage[*ListTaskPushNotificationConfigsResponse]),
-			AppendRequest: runtime.AppendOf(wire.AppendMessage[*ListTaskPushNotificationConfigsRequest]),
-			Read:          runtime.ReadOf(readListTaskPushNotificationConfigsResponseV10JSON),
+			Decode:        runtime.RequestOf(codecListTaskPushNotificationConfigsRequestV10JSON.Read, neutralListTaskPushNotificationConfigsRequest),
+			Append:        runtime.AppendOf(codecListTaskPushNotificationConfigsResponseV10JSON.Append),
+			AppendRequest: runtime.AppendOf(codecListTaskPushNotificationConfigsRequestV10JSON.Append),
+			Read:          runtime.ReadOf(codecListTaskPushNotificationConfigsResponseV10JSON.Read),
 		},
 		{
-			AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetExtendedAgentCardRequest]),
-			Read:          runtime.ReadOf(readAgentCardV10JSON),
+			AppendRequest: runtime.AppendOf(codecGetExtendedAgentCardRequestV10JSON.Append),
+			Read:          runtime.ReadOf(codecAgentCardV10JSON.Read),
 		},
 		{
-			Decode:        runtime.RequestOf(readDeleteTaskPushNotificationConfigRequestV10JSON, neutralDeleteTaskPushNotificationConfigRequest),
+			Decode:        runtime.RequestOf(codecDeleteTaskPushNotificationConfigRequestV10JSON.Read, neutralDeleteTaskPushNotificationConfigRequest),
 			Append:        runtime.AppendNothing("{}"),
-			AppendRequest: runtime.AppendOf(wire.AppendMessage[*DeleteTaskPushNotificationConfigRequest]),
+			AppendRequest: runtime.AppendOf(codecDeleteTaskPushNotificationConfigRequestV10JSON.Append),
 			Read:          runtime.ReadNothing,
 		},
 	})
@@ -255,13 +255,13 @@ func newVersionV10() *runtime.Version {
 
 func encodeEventV10JSON(dst []byte, v runtime.Event) ([]byte, error) {
 	if payload, ok := runtime.Generated(v).(StreamResponsePayload); ok {
-		return (&StreamResponse{Payload: payload}).AppendJSON(dst)
+		return wire.AppendCase(dst, &codecStreamResponseV10JSON, &unionStreamResponsePayload, payload)
 	}
 	return dst, runtime.Unexpected(v, "a stream item")
 }
 
 func parseEventV10JSON(src []byte) (runtime.Event, error) {
-	x, err := wire.Decode(src, readStreamResponseV10JSON)
+	x, err := wire.Decode(src, codecStreamResponseV10JSON.Read)
 	if err != nil {
 		return nil, err
 	}
@@ -284,13 +284,13 @@ func parseEventV10JSON(src []byte) (runtime.Event, error) {
 
 func encodeResultV10JSON(dst []byte, v any) ([]byte, error) {
 	if payload, ok := runtime.Generated(v).(SendMessageResponsePayload); ok {
-		return (&SendMessageResponse{Payload: payload}).AppendJSON(dst)
+		return wire.AppendCase(dst, &codecSendMessageResponseV10JSON, &unionSendMessageResponsePayload, payload)
 	}
 	return dst, runtime.Unexpected(v, "the result of a send")
 }
 
 func parseResultV10JSON(src []byte) (any, error) {
-	x, err := wire.Decode(src, readSendMessageResponseV10JSON)
+	x, err := wire.Decode(src, codecSendMessageResponseV10JSON.Read)
 	if err != nil {
 		return nil, err
 	}
@@ -400,35 +400,35 @@ func servedVersionV03() *runtime.Version {
 				{
 					Role:          runtime.RoleSend,
 					RPC:           "message/send",
-					Decode:        runtime.RequestOf(readSendMessageRequestV03JSON, neutralSendMessageRequest),
+					Decode:        runtime.RequestOf(codecSendMessageRequestV03JSON.Read, neutralSendMessageRequest),
 					Append:        encodeResultV03JSON,
-					AppendRequest: runtime.AppendOf(appendSendMessageRequestV03JSON),
+					AppendRequest: runtime.AppendOf(codecSendMessageRequestV03JSON.Append),
 				},
 				{
 					Role:          runtime.RoleStream,
 					RPC:           "message/stream",
 					Stream:        true,
-					Decode:        runtime.RequestOf(readSendMessageRequestV03JSON, neutralSendMessageRequest),
+					Decode:        runtime.RequestOf(codecSendMessageRequestV03JSON.Read, neutralSendMessageRequest),
 					Append:        runtime.AppendItem(encodeEventV03JSON),
-					AppendRequest: runtime.AppendOf(appendSendMessageRequestV03JSON),
+					AppendRequest: runtime.AppendOf(codecSendMessageRequestV03JSON.Append),
 				},
 				{
 					Role:   runtime.RoleGet,
 					RPC:    "tasks/get",
-					Decode: runtime.RequestOf(readGetTaskRequestV03JSON, neutralGetTaskRequest),
-					Append: runtime.AppendOf(appendTaskV03JSON),
+					Decode: runtime.RequestOf(codecGetTaskRequestV03JSON.Read, neutralGetTaskRequest),
+					Append: runtime.AppendOf(codecTaskV03JSON.Append),
 				},
 				{
 					Role:   runtime.RoleCancel,
 					RPC:    "tasks/cancel",
-					Decode: runtime.RequestOf(readCancelTaskRequestV03JSON, neutralCancelTaskRequest),
-					Append: runtime.AppendOf(appendTaskV03JSON),
+					Decode: runtime.RequestOf(codecCancelTaskRequestV03JSON.Read, neutralCancelTaskRequest),
+					Append: runtime.AppendOf(codecTaskV03JSON.Append),
 				},
 				{
 					Role:   runtime.RoleSubscribe,
 					RPC:    "tasks/resubscribe",
 					Stream: true,
-					Decode: runtime.RequestOf(readSubscribeToTaskRequestV03JSON, neutralSubscribeToTaskRequest),
+					Decode: runtime.RequestOf(codecSubscribeToTaskRequestV03JSON.Read, neutralSubscribeToTaskRequest),
 					Append: runtime.AppendItem(encodeEventV03JSON),
 				},
 				{
@@ -450,15 +450,15 @@ func servedVersionV03() *runtime.Version {
 				{
 					Role:   runtime.RoleExtendedCard,
 					RPC:    "agent/getAuthenticatedExtendedCard",
-					Decode: runtime.ParamsOf(readGetExtendedAgentCardRequestV03JSON),
-					Append: runtime.AppendOf(appendAgentCardV03JSON),
+					Decode: runtime.ParamsOf(codecGetExtendedAgentCardRequestV03JSON.Read),
+					Append: runtime.AppendOf(codecAgentCardV03JSON.Append),
 				},
 			},
 			AppendEvent: encodeEventV03JSON,
 			ReadEvent:   parseEventV03JSON,
 		},
-		AppendCard: runtime.AppendCard(appendAgentCardV03JSON),
-		ReadCard:   runtime.ReadCard(readAgentCardV03JSON, asCard),
+		AppendCard: runtime.AppendCard(codecAgentCardV03JSON.Append),
+		ReadCard:   runtime.ReadCard(codecAgentCardV03JSON.Read, asCard),
 		Rules:      runtime.Rules{Final: true, PushTask: true, PlainErrors: true},
 		Wires:      []*runtime.Wire{servedWireV03ProtoJSON()},
 	}
@@ -474,44 +474,44 @@ func newVersionV03() *runtime.Version {
 			Read: runtime.ReadItem(parseEventV03JSON),
 		},
 		{
-			AppendRequest: runtime.AppendOf(appendGetTaskRequestV03JSON),
-			Read:          runtime.ReadTask(readTaskV03JSON, asTask),
+			AppendRequest: runtime.AppendOf(codecGetTaskRequestV03JSON.Append),
+			Read:          runtime.ReadTask(codecTaskV03JSON.Read, asTask),
 		},
 		{
-			AppendRequest: runtime.AppendOf(appendCancelTaskRequestV03JSON),
-			Read:          runtime.ReadTask(readTaskV03JSON, asTask),
+			AppendRequest: runtime.AppendOf(codecCancelTaskRequestV03JSON.Append),
+			Read:          runtime.ReadTask(codecTaskV03JSON.Read, asTask),
 		},
 		{
-			AppendRequest: runtime.AppendOf(appendSubscribeToTaskRequestV03JSON),
+			AppendRequest: runtime.AppendOf(codecSubscribeToTaskRequestV03JSON.Append),
 			Read:          runtime.ReadItem(parseEventV03JSON),
 		},
 		{
-			Decode:        runtime.RequestOf(readTaskPushNotificationConfigV03JSON, neutralTaskPushNotificationConfig),
-			Append:        runtime.AppendOf(appendTaskPushNotificationConfigV03JSON),
-			AppendRequest: runtime.AppendOf(appendTaskPushNotificationConfigV03JSON),
-			Read:          runtime.ReadOf(readTaskPushNotificationConfigV03JSON),
+			Decode:        runtime.RequestOf(codecTaskPushNotificationConfigV03JSON.Read, neutralTaskPushNotificationConfig),
+			Append:        runtime.AppendOf(codecTaskPushNotificationConfigV03JSON.Append),
+			AppendRequest: runtime.AppendOf(codecTaskPushNotificationConfigV03JSON.Append),
+			Read:          runtime.ReadOf(codecTaskPushNotificationConfigV03JSON.Read),
 		},
 		{
-			Decode:        runtime.RequestOf(readGetTaskPushNotificationConfigRequestV03JSON, neutralGetTaskPushNotificationConfigRequest),
-			Append:        runtime.AppendOf(appendTaskPushNotificationConfigV03JSON),
-			AppendRequest: runtime.AppendOf(appendGetTaskPushNotificationConfigRequestV03JSON),
-			Read:          runtime.ReadOf(readTaskPushNotificationConfigV03JSON),
+			Decode:        runtime.RequestOf(codecGetTaskPushNotificationConfigRequestV03JSON.Read, neutralGetTaskPushNotificationConfigRequest),
+			Append:        runtime.AppendOf(codecTaskPushNotificationConfigV03JSON.Append),
+			AppendRequest: runtime.AppendOf(codecGetTaskPushNotificationConfigRequestV03JSON.Append),
+			Read:          runtime.ReadOf(codecTaskPushNotificationConfigV03JSON.Read),
 		},
 		{
-			Decode:        runtime.RequestOf(readListTaskPushNotificationConfigsRequestV03JSON, neutralListTaskPushNotificationConfigsRequest),
-			Append:        runtime.AppendOf(appendListTaskPushNotificationConfigsResponseV03JSON),
-			AppendRequest: runtime.AppendOf(appendListTaskPushNotificationConfigsRequestV03JSON),
-			Read:          runtime.ReadOf(readListTaskPushNotificationConfigsResponseV03JSON),
+			Decode:        runtime.RequestOf(codecListTaskPushNotificationConfigsRequestV03JSON.Read, neutralListTaskPushNotificationConfigsRequest),
+			Append:        runtime.AppendOf(codecListTaskPushNotificationConfigsResponseV03JSON.Append),
+			AppendRequest: runtime.AppendOf(codecListTaskPushNotificationConfigsRequestV03JSON.Append),
+			Read:          runtime.ReadOf(codecListTaskPushNotificationConfigsResponseV03JSON.Read),
 		},
 		{
-			Decode:        runtime.RequestOf(readDeleteTaskPushNotificationConfigRequestV03JSON, neutralDeleteTaskPushNotificationConfigRequest),
+			Decode:        runtime.RequestOf(codecDeleteTaskPushNotificationConfigRequestV03JSON.Read, neutralDeleteTaskPushNotificationConfigRequest),
 			Append:        runtime.AppendNothing("null"),
-			AppendRequest: runtime.AppendOf(appendDeleteTaskPushNotificationConfigRequestV03JSON),
+			AppendRequest: runtime.AppendOf(codecDeleteTaskPushNotificationConfigRequestV03JSON.Append),
 			Read:          runtime.ReadNothing,
 		},
 		{
-			AppendRequest: runtime.AppendOf(appendGetExtendedAgentCardRequestV03JSON),
-			Read:          runtime.ReadOf(readAgentCardV03JSON),
+			AppendRequest: runtime.AppendOf(codecGetExtendedAgentCardRequestV03JSON.Append),
+			Read:          runtime.ReadOf(codecAgentCardV03JSON.Read),
 		},
 	})
 	v.Wires[0] = wireV03ProtoJSON()
@@ -520,13 +520,13 @@ func newVersionV03() *runtime.Version {
 
 func encodeEventV03JSON(dst []byte, v runtime.Event) ([]byte, error) {
 	if payload, ok := runtime.Generated(v).(StreamResponsePayload); ok {
-		return appendStreamResponseV03JSON(dst, &StreamResponse{Payload: payload})
+		return wire.AppendCase(dst, &codecStreamResponseV03JSON, &unionStreamResponsePayload, payload)
 	}
 	return dst, runtime.Unexpected(v, "a stream item")
 }
 
 func parseEventV03JSON(src []byte) (runtime.Event, error) {
-	x, err := wire.Decode(src, readStreamResponseV03JSON)
+	x, err := wire.Decode(src, codecStreamResponseV03JSON.Read)
 	if err != nil {
 		return nil, err
 	}
@@ -549,13 +549,13 @@ func parseEventV03JSON(src []byte) (runtime.Event, error) {
 
 func encodeResultV03JSON(dst []byte, v any) ([]byte, error) {
 	if payload, ok := runtime.Generated(v).(SendMessageResponsePayload); ok {
-		return appendSendMessageResponseV03JSON(dst, &SendMessageResponse{Payload: payload})
+		return wire.AppendCase(dst, &codecSendMessageResponseV03JSON, &unionSendMessageResponsePayload, payload)
 	}
 	return dst, runtime.Unexpected(v, "the result of a send")
 }
 
 func parseResultV03JSON(src []byte) (any, error) {
-	x, err := wire.Decode(src, readSendMessageResponseV03JSON)
+	x, err := wire.Decode(src, codecSendMessageResponseV03JSON.Read)
 	if err != nil {
 		return nil, err
 	}
@@ -579,9 +579,9 @@ func servedWireV03ProtoJSON() *runtime.Wire {
 					HTTP: []runtime.Route{
 						{Verb: "POST", Path: "/v1/message:send", Body: "*"},
 					},
-					Decode:        runtime.RequestOf(readSendMessageRequestV03ProtoJSON, neutralSendMessageRequest),
+					Decode:        runtime.RequestOf(codecSendMessageRequestV03ProtoJSON.Read, neutralSendMessageRequest),
 					Append:        encodeResultV03ProtoJSON,
-					AppendRequest: runtime.AppendOf(appendSendMessageRequestV03ProtoJSON),
+					AppendRequest: runtime.AppendOf(codecSendMessageRequestV03ProtoJSON.Append),
 				},
 				{
 					Role: runtime.RoleStream,
@@ -590,9 +590,9 @@ func servedWireV03ProtoJSON() *runtime.Wire {
 						{Verb: "POST", Path: "/v1/message:stream", Body: "*"},
 					},
 					Stream:        true,
-					Decode:        runtime.RequestOf(readSendMessageRequestV03ProtoJSON, neutralSendMessageRequest),
+					Decode:        runtime.RequestOf(codecSendMessageRequestV03ProtoJSON.Read, neutralSendMessageRequest),
 					Append:        runtime.AppendItem(encodeEventV03ProtoJSON),
-					AppendRequest: runtime.AppendOf(appendSendMessageRequestV03ProtoJSON),
+					AppendRequest: runtime.AppendOf(codecSendMessageRequestV03ProtoJSON.Append),
 				},
 				{
 					Role: runtime.RoleGet,
@@ -600,8 +600,8 @@ func servedWireV03ProtoJSON() *runtime.Wire {
 					HTTP: []runtime.Route{
 						{Verb: "GET", Path: "/v1/{name=tasks/*}"},
 					},
-					Decode: runtime.RequestOf(readGetTaskRequestV03ProtoJSON, neutralGetTaskRequest),
-					Append: runtime.AppendOf(appendTaskV03ProtoJSON),
+					Decode: runtime.RequestOf(codecGetTaskRequestV03ProtoJSON.Read, neutralGetTaskRequest),
+					Append: runtime.AppendOf(codecTaskV03ProtoJSON.Append),
 				},
 				{
 					Role: runtime.RoleCancel,
@@ -609,8 +609,8 @@ func servedWireV03ProtoJSON() *runtime.Wire {
 					HTTP: []runtime.Route{
 						{Verb: "POST", Path: "/v1/{name=tasks/*}:cancel", Body: "*"},
 					},
-					Decode: runtime.RequestOf(readCancelTaskRequestV03ProtoJSON, neutralCancelTaskRequest),
-					Append: runtime.AppendOf(appendTaskV03ProtoJSON),
+					Decode: runtime.RequestOf(codecCancelTaskRequestV03ProtoJSON.Read, neutralCancelTaskRequest),
+					Append: runtime.AppendOf(codecTaskV03ProtoJSON.Append),
 				},
 				{
 					Role: runtime.RoleSubscribe,
@@ -619,7 +619,7 @@ func servedWireV03ProtoJSON() *runtime.Wire {
 						{Verb: "GET", Path: "/v1/{name=tasks/*}:subscribe"},
 					},
 					Stream: true,
-					Decode: runtime.RequestOf(readSubscribeToTaskRequestV03ProtoJSON, neutralSubscribeToTaskRequest),
+					Decode: runtime.RequestOf(codecSubscribeToTaskRequestV03ProtoJSON.Read, neutralSubscribeToTaskRequest),
 					Append: runtime.AppendItem(encodeEventV03ProtoJSON),
 				},
 				{
@@ -657,8 +657,8 @@ func servedWireV03ProtoJSON() *runtime.Wire {
 					HTTP: []runtime.Route{
 						{Verb: "GET", Path: "/v1/card"},
 					},
-					Decode: runtime.ParamsOf(readGetExtendedAgentCardRequestV03ProtoJSON),
-					Append: runtime.AppendOf(appendAgentCardV03JSON),
+					Decode: runtime.ParamsOf(codecGetExtendedAgentCardRequestV03ProtoJSON.Read),
+					Append: runtime.AppendOf(codecAgentCardV03JSON.Append),
 				},
 				{
 					Role: runtime.RoleList,
@@ -667,13 +667,13 @@ func servedWireV03ProtoJSON() *runtime.Wire {
 						{Verb: "GET", Path: "/v1/tasks"},
 					},
 					Query: []runtime.QueryField{{Name: "includeArtifacts", JSON: true}},
-					Decode: runtime.RequestOf(readListTasksRequestV03ProtoJSON, neutralListTasksRequest, func(x *ListTasksRequest) error {
+					Decode: runtime.RequestOf(codecListTasksRequestV03ProtoJSON.Read, neutralListTasksRequest, func(x *ListTasksRequest) error {
 						if x.Status != "" && states.State(x.Status) == runtime.StateUnspecified {
 							return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
 						}
 						return nil
 					}),
-					Append: runtime.AppendOf(appendListTasksResponseV03ProtoJSON),
+					Append: runtime.AppendOf(codecListTasksResponseV03ProtoJSON.Append),
 				},
 			},
 			AppendEvent: encodeEventV03ProtoJSON,
@@ -682,89 +682,89 @@ func servedWireV03ProtoJSON() *runtime.Wire {
 		Append: func(dst []byte, v any) ([]byte, error) {
 			switch v := runtime.Generated(v).(type) {
 			case *APIKeySecurityScheme:
-				return appendAPIKeySecuritySchemeV03ProtoJSON(dst, v)
+				return codecAPIKeySecuritySchemeV03ProtoJSON.Append(dst, v)
 			case *AgentCapabilities:
-				return appendAgentCapabilitiesV03ProtoJSON(dst, v)
+				return codecAgentCapabilitiesV03ProtoJSON.Append(dst, v)
 			case *AgentCard:
-				return appendAgentCardV03ProtoJSON(dst, v)
+				return codecAgentCardV03ProtoJSON.Append(dst, v)
 			case *AgentCardSignature:
-				return appendAgentCardSignatureV03ProtoJSON(dst, v)
+				return codecAgentCardSignatureV03ProtoJSON.Append(dst, v)
 			case *AgentExtension:
-				return appendAgentExtensionV03ProtoJSON(dst, v)
+				return codecAgentExtensionV03ProtoJSON.Append(dst, v)
 			case *AgentProvider:
-				return appendAgentProviderV03ProtoJSON(dst, v)
+				return codecAgentProviderV03ProtoJSON.Append(dst, v)
 			case *AgentSkill:
-				return appendAgentSkillV03ProtoJSON(dst, v)
+				return codecAgentSkillV03ProtoJSON.Append(dst, v)
 			case *Artifact:
-				return appendArtifactV03ProtoJSON(dst, v)
+				return codecArtifactV03ProtoJSON.Append(dst, v)
 			case *AuthenticationInfo:
-				return appendAuthenticationInfoV03ProtoJSON(dst, v)
+				return codecAuthenticationInfoV03ProtoJSON.Append(dst, v)
 			case *AuthorizationCodeOAuthFlow:
-				return appendAuthorizationCodeOAuthFlowV03ProtoJSON(dst, v)
+				return codecAuthorizationCodeOAuthFlowV03ProtoJSON.Append(dst, v)
 			case *CancelTaskRequest:
-				return appendCancelTaskRequestV03ProtoJSON(dst, v)
+				return codecCancelTaskRequestV03ProtoJSON.Append(dst, v)
 			case *ClientCredentialsOAuthFlow:
-				return appendClientCredentialsOAuthFlowV03ProtoJSON(dst, v)
+				return codecClientCredentialsOAuthFlowV03ProtoJSON.Append(dst, v)
 			case *DeleteTaskPushNotificationConfigRequest:
-				return appendDeleteTaskPushNotificationConfigRequestV03ProtoJSON(dst, v)
+				return codecDeleteTaskPushNotificationConfigRequestV03ProtoJSON.Append(dst, v)
 			case *GetExtendedAgentCardRequest:
-				return appendGetExtendedAgentCardRequestV03ProtoJSON(dst, v)
+				return codecGetExtendedAgentCardRequestV03ProtoJSON.Append(dst, v)
 			case *GetTaskPushNotificationConfigRequest:
-				return appendGetTaskPushNotificationConfigRequestV03ProtoJSON(dst, v)
+				return codecGetTaskPushNotificationConfigRequestV03ProtoJSON.Append(dst, v)
 			case *GetTaskRequest:
-				return appendGetTaskRequestV03ProtoJSON(dst, v)
+				return codecGetTaskRequestV03ProtoJSON.Append(dst, v)
 			case *HTTPAuthSecurityScheme:
-				return appendHTTPAuthSecuritySchemeV03ProtoJSON(dst, v)
+				return codecHTTPAuthSecuritySchemeV03ProtoJSON.Append(dst, v)
 			case *ImplicitOAuthFlow:
-				return appendImplicitOAuthFlowV03ProtoJSON(dst, v)
+				return codecImplicitOAuthFlowV03ProtoJSON.Append(dst, v)
 			case *ListTaskPushNotificationConfigsRequest:
-				return appendListTaskPushNotificationConfigsRequestV03ProtoJSON(dst, v)
+				return codecListTaskPushNotificationConfigsRequestV03ProtoJSON.Append(dst, v)
 			case *ListTaskPushNotificationConfigsResponse:
-				return appendListTaskPushNotificationConfigsResponseV03ProtoJSON(dst, v)
+				return codecListTaskPushNotificationConfigsResponseV03ProtoJSON.Append(dst, v)
 			case *ListTasksRequest:
-				return appendListTasksRequestV03ProtoJSON(dst, v)
+				return codecListTasksRequestV03ProtoJSON.Append(dst, v)
 			case *ListTasksResponse:
-				return appendListTasksResponseV03ProtoJSON(dst, v)
+				return codecListTasksResponseV03ProtoJSON.Append(dst, v)
 			case *Message:
-				return appendMessageV03ProtoJSON(dst, v)
+				return codecMessageV03ProtoJSON.Append(dst, v)
 			case *MutualTLSSecurityScheme:
-				return appendMutualTLSSecuritySchemeV03ProtoJSON(dst, v)
+				return codecMutualTLSSecuritySchemeV03ProtoJSON.Append(dst, v)
 			case *OAuth2SecurityScheme:
-				return appendOAuth2SecuritySchemeV03ProtoJSON(dst, v)
+				return codecOAuth2SecuritySchemeV03ProtoJSON.Append(dst, v)
 			case *OAuthFlows:
-				return appendOAuthFlowsV03ProtoJSON(dst, v)
+				return codecOAuthFlowsV03ProtoJSON.Append(dst, v)
 			case *OpenIDConnectSecurityScheme:
-				return appendOpenIDConnectSecuritySchemeV03ProtoJSON(dst, v)
+				return codecOpenIDConnectSecuritySchemeV03ProtoJSON.Append(dst, v)
 			case *Part:
-				return appendPartV03ProtoJSON(dst, v)
+				return codecPartV03ProtoJSON.Append(dst, v)
 			case *PasswordOAuthFlow:
-				return appendPasswordOAuthFlowV03ProtoJSON(dst, v)
+				return codecPasswordOAuthFlowV03ProtoJSON.Append(dst, v)
 			case *SecurityRequirement:
-				return appendSecurityRequirementV03ProtoJSON(dst, v)
+				return codecSecurityRequirementV03ProtoJSON.Append(dst, v)
 			case *SecurityScheme:
-				return appendSecuritySchemeV03ProtoJSON(dst, v)
+				return codecSecuritySchemeV03ProtoJSON.Append(dst, v)
 			case *SendMessageConfiguration:
-				return appendSendMessageConfigurationV03ProtoJSON(dst, v)
+				return codecSendMessageConfigurationV03ProtoJSON.Append(dst, v)
 			case *SendMessageRequest:
-				return appendSendMessageRequestV03ProtoJSON(dst, v)
+				return codecSendMessageRequestV03ProtoJSON.Append(dst, v)
 			case *SendMessageResponse:
-				return appendSendMessageResponseV03ProtoJSON(dst, v)
+				return codecSendMessageResponseV03ProtoJSON.Append(dst, v)
 			case *StreamResponse:
-				return appendStreamResponseV03ProtoJSON(dst, v)
+				return codecStreamResponseV03ProtoJSON.Append(dst, v)
 			case *StringList:
-				return appendStringListV03ProtoJSON(dst, v)
+				return codecStringListV03ProtoJSON.Append(dst, v)
 			case *SubscribeToTaskRequest:
-				return appendSubscribeToTaskRequestV03ProtoJSON(dst, v)
+				return codecSubscribeToTaskRequestV03ProtoJSON.Append(dst, v)
 			case *Task:
-				return appendTaskV03ProtoJSON(dst, v)
+				return codecTaskV03ProtoJSON.Append(dst, v)
 			case *TaskArtifactUpdateEvent:
-				return appendTaskArtifactUpdateEventV03ProtoJSON(dst, v)
+				return codecTaskArtifactUpdateEventV03ProtoJSON.Append(dst, v)
 			case *TaskPushNotificationConfig:
-				return appendTaskPushNotificationConfigV03ProtoJSON(dst, v)
+				return codecTaskPushNotificationConfigV03ProtoJSON.Append(dst, v)
 			case *TaskStatus:
-				return appendTaskStatusV03ProtoJSON(dst, v)
+				return codecTaskStatusV03ProtoJSON.Append(dst, v)
 			case *TaskStatusUpdateEvent:
-				return appendTaskStatusUpdateEventV03ProtoJSON(dst, v)
+				return codecTaskStatusUpdateEventV03ProtoJSON.Append(dst, v)
 			default:
 				return dst, runtime.Unexpected(v, "a message of 0.3/protojson")
 			}
@@ -782,48 +782,48 @@ func wireV03ProtoJSON() *runtime.Wire {
 			Read: runtime.ReadItem(parseEventV03ProtoJSON),
 		},
 		{
-			AppendRequest: runtime.AppendOf(appendGetTaskRequestV03ProtoJSON),
-			Read:          runtime.ReadTask(readTaskV03ProtoJSON, asTask),
+			AppendRequest: runtime.AppendOf(codecGetTaskRequestV03ProtoJSON.Append),
+			Read:          runtime.ReadTask(codecTaskV03ProtoJSON.Read, asTask),
 		},
 		{
-			AppendRequest: runtime.AppendOf(appendCancelTaskRequestV03ProtoJSON),
-			Read:          runtime.ReadTask(readTaskV03ProtoJSON, asTask),
+			AppendRequest: runtime.AppendOf(codecCancelTaskRequestV03ProtoJSON.Append),
+			Read:          runtime.ReadTask(codecTaskV03ProtoJSON.Read, asTask),
 		},
 		{
-			AppendRequest: runtime.AppendOf(appendSubscribeToTaskRequestV03ProtoJSON),
+			AppendRequest: runtime.AppendOf(codecSubscribeToTaskRequestV03ProtoJSON.Append),
 			Read:          runtime.ReadItem(parseEventV03ProtoJSON),
 		},
 		{
-			Decode:        runtime.RequestOf(readTaskPushNotificationConfigV03ProtoJSONCreateRequest, neutralTaskPushNotificationConfig),
-			Append:        runtime.AppendOf(appendTaskPushNotificationConfigV03ProtoJSON),
-			AppendRequest: runtime.AppendOf(appendTaskPushNotificationConfigV03ProtoJSONCreateRequest),
-			Read:          runtime.ReadOf(readTaskPushNotificationConfigV03ProtoJSON),
+			Decode:        runtime.RequestOf(codecTaskPushNotificationConfigV03ProtoJSONCreateRequest.Read, neutralTaskPushNotificationConfig),
+			Append:        runtime.AppendOf(codecTaskPushNotificationConfigV03ProtoJSON.Append),
+			AppendRequest: runtime.AppendOf(codecTaskPushNotificationConfigV03ProtoJSONCreateRequest.Append),
+			Read:          runtime.ReadOf(codecTaskPushNotificationConfigV03ProtoJSON.Read),
 		},
 		{
-			Decode:        runtime.RequestOf(readGetTaskPushNotificationConfigRequestV03ProtoJSON, neutralGetTaskPushNotificationConfigRequest),
-			Append:        runtime.AppendOf(appendTaskPushNotificationConfigV03ProtoJSON),
-			AppendRequest: runtime.AppendOf(appendGetTaskPushNotificationConfigRequestV03ProtoJSON),
-			Read:          runtime.ReadOf(readTaskPushNotificationConfigV03ProtoJSON),
+			Decode:        runtime.RequestOf(codecGetTaskPushNotificationConfigRequestV03ProtoJSON.Read, neutralGetTaskPushNotificationConfigRequest),
+			Append:        runtime.AppendOf(codecTaskPushNotificationConfigV03ProtoJSON.Append),
+			AppendRequest: runtime.AppendOf(codecGetTaskPushNotificationConfigRequestV03ProtoJSON.Append),
+			Read:          runtime.ReadOf(codecTaskPushNotificationConfigV03ProtoJSON.Read),
 		},
 		{
-			Decode:        runtime.RequestOf(readListTaskPushNotificationConfigsRequestV03ProtoJSON, neutralListTaskPushNotificationConfigsRequest),
-			Append:        runtime.AppendOf(appendListTaskPushNotificationConfigsResponseV03ProtoJSON),
-			AppendRequest: runtime.AppendOf(appendListTaskPushNotificationConfigsRequestV03ProtoJSON),
-			Read:          runtime.ReadOf(readListTaskPushNotificationConfigsResponseV03ProtoJSON),
+			Decode:        runtime.RequestOf(codecListTaskPushNotificationConfigsRequestV03ProtoJSON.Read, neutralListTaskPushNotificationConfigsRequest),
+			Append:        runtime.AppendOf(codecListTaskPushNotificationConfigsResponseV03ProtoJSON.Append),
+			AppendRequest: runtime.AppendOf(codecListTaskPushNotificationConfigsRequestV03ProtoJSON.Append),
+			Read:          runtime.ReadOf(codecListTaskPushNotificationConfigsResponseV03ProtoJSON.Read),
 		},
 		{
-			Decode:        runtime.RequestOf(readDeleteTaskPushNotificationConfigRequestV03ProtoJSON, neutralDeleteTaskPushNotificationConfigRequest),
+			Decode:        runtime.RequestOf(codecDeleteTaskPushNotificationConfigRequestV03ProtoJSON.Read, neutralDeleteTaskPushNotificationConfigRequest),
 			Append:        runtime.AppendNothing("{}"),
-			AppendRequest: runtime.AppendOf(appendDeleteTaskPushNotificationConfigRequestV03ProtoJSON),
+			AppendRequest: runtime.AppendOf(codecDeleteTaskPushNotificationConfigRequestV03ProtoJSON.Append),
 			Read:          runtime.ReadNothing,
 		},
 		{
-			AppendRequest: runtime.AppendOf(appendGetExtendedAgentCardRequestV03ProtoJSON),
-			Read:          runtime.ReadTypedCard(readAgentCardV03ProtoJSON, readAgentCardV03JSON),
+			AppendRequest: runtime.AppendOf(codecGetExtendedAgentCardRequestV03ProtoJSON.Append),
+			Read:          runtime.ReadTypedCard(codecAgentCardV03ProtoJSON.Read, codecAgentCardV03JSON.Read),
 		},
 		{
-			AppendRequest: runtime.AppendOf(appendListTasksRequestV03ProtoJSON),
-			Read:          runtime.ReadOf(readListTasksResponseV03ProtoJSON),
+			AppendRequest: runtime.AppendOf(codecListTasksRequestV03ProtoJSON.Append),
+			Read:          runtime.ReadOf(codecListTasksResponseV03ProtoJSON.Read),
 		},
 	})
 	w.Read = func(src []byte, v any) error {
@@ -831,89 +831,89 @@ func wireV03ProtoJSON() *runtime.Wire {
 		r.Reset(src)
 		switch v := v.(type) {
 		case *APIKeySecurityScheme:
-			readAPIKeySecuritySchemeV03ProtoJSON(&r, v)
+			codecAPIKeySecuritySchemeV03ProtoJSON.Read(&r, v)
 		case *AgentCapabilities:
-			readAgentCapabilitiesV03ProtoJSON(&r, v)
+			codecAgentCapabilitiesV03ProtoJSON.Read(&r, v)
 		case *AgentCard:
-			readAgentCardV03ProtoJSON(&r, v)
+			codecAgentCardV03ProtoJSON.Read(&r, v)
 		case *AgentCardSignature:
-			readAgentCardSignatureV03ProtoJSON(&r, v)
+			codecAgentCardSignatureV03ProtoJSON.Read(&r, v)
 		case *AgentExtension:
-			readAgentExtensionV03ProtoJSON(&r, v)
+			codecAgentExtensionV03ProtoJSON.Read(&r, v)
 		case *AgentProvider:
-			readAgentProviderV03ProtoJSON(&r, v)
+			codecAgentProviderV03ProtoJSON.Read(&r, v)
 		case *AgentSkill:
-			readAgentSkillV03ProtoJSON(&r, v)
+			codecAgentSkillV03ProtoJSON.Read(&r, v)
 		case *Artifact:
-			readArtifactV03ProtoJSON(&r, v)
+			codecArtifactV03ProtoJSON.Read(&r, v)
 		case *AuthenticationInfo:
-			readAuthenticationInfoV03ProtoJSON(&r, v)
+			codecAuthenticationInfoV03ProtoJSON.Read(&r, v)
 		case *AuthorizationCodeOAuthFlow:
-			readAuthorizationCodeOAuthFlowV03ProtoJSON(&r, v)
+			codecAuthorizationCodeOAuthFlowV03ProtoJSON.Read(&r, v)
 		case *CancelTaskRequest:
-			readCancelTaskRequestV03ProtoJSON(&r, v)
+			codecCancelTaskRequestV03ProtoJSON.Read(&r, v)
 		case *ClientCredentialsOAuthFlow:
-			readClientCredentialsOAuthFlowV03ProtoJSON(&r, v)
+			codecClientCredentialsOAuthFlowV03ProtoJSON.Read(&r, v)
 		case *DeleteTaskPushNotificationConfigRequest:
-			readDeleteTaskPushNotificationConfigRequestV03ProtoJSON(&r, v)
+			codecDeleteTaskPushNotificationConfigRequestV03ProtoJSON.Read(&r, v)
 		case *GetExtendedAgentCardRequest:
-			readGetExtendedAgentCardRequestV03ProtoJSON(&r, v)
+			codecGetExtendedAgentCardRequestV03ProtoJSON.Read(&r, v)
 		case *GetTaskPushNotificationConfigRequest:
-			readGetTaskPushNotificationConfigRequestV03ProtoJSON(&r, v)
+			codecGetTaskPushNotificationConfigRequestV03ProtoJSON.Read(&r, v)
 		case *GetTaskRequest:
-			readGetTaskRequestV03ProtoJSON(&r, v)
+			codecGetTaskRequestV03ProtoJSON.Read(&r, v)
 		case *HTTPAuthSecurityScheme:
-			readHTTPAuthSecuritySchemeV03ProtoJSON(&r, v)
+			codecHTTPAuthSecuritySchemeV03ProtoJSON.Read(&r, v)
 		case *ImplicitOAuthFlow:
-			readImplicitOAuthFlowV03ProtoJSON(&r, v)
+			codecImplicitOAuthFlowV03ProtoJSON.Read(&r, v)
 		case *ListTaskPushNotificationConfigsRequest:
-			readListTaskPushNotificationConfigsRequestV03ProtoJSON(&r, v)
+			codecListTaskPushNotificationConfigsRequestV03ProtoJSON.Read(&r, v)
 		case *ListTaskPushNotificationConfigsResponse:
-			readListTaskPushNotificationConfigsResponseV03ProtoJSON(&r, v)
+			codecListTaskPushNotificationConfigsResponseV03ProtoJSON.Read(&r, v)
 		case *ListTasksRequest:
-			readListTasksRequestV03ProtoJSON(&r, v)
+			codecListTasksRequestV03ProtoJSON.Read(&r, v)
 		case *ListTasksResponse:
-			readListTasksResponseV03ProtoJSON(&r, v)
+			codecListTasksResponseV03ProtoJSON.Read(&r, v)
 		case *Message:
-			readMessageV03ProtoJSON(&r, v)
+			codecMessageV03ProtoJSON.Read(&r, v)
 		case *MutualTLSSecurityScheme:
-			readMutualTLSSecuritySchemeV03ProtoJSON(&r, v)
+			codecMutualTLSSecuritySchemeV03ProtoJSON.Read(&r, v)
 		case *OAuth2SecurityScheme:
-			readOAuth2SecuritySchemeV03ProtoJSON(&r, v)
+			codecOAuth2SecuritySchemeV03ProtoJSON.Read(&r, v)
 		case *OAuthFlows:
-			readOAuthFlowsV03ProtoJSON(&r, v)
+			codecOAuthFlowsV03ProtoJSON.Read(&r, v)
 		case *OpenIDConnectSecurityScheme:
-			readOpenIDConnectSecuritySchemeV03ProtoJSON(&r, v)
+			codecOpenIDConnectSecuritySchemeV03ProtoJSON.Read(&r, v)
 		case *Part:
-			readPartV03ProtoJSON(&r, v)
+			codecPartV03ProtoJSON.Read(&r, v)
 		case *PasswordOAuthFlow:
-			readPasswordOAuthFlowV03ProtoJSON(&r, v)
+			codecPasswordOAuthFlowV03ProtoJSON.Read(&r, v)
 		case *SecurityRequirement:
-			readSecurityRequirementV03ProtoJSON(&r, v)
+			codecSecurityRequirementV03ProtoJSON.Read(&r, v)
 		case *SecurityScheme:
-			readSecuritySchemeV03ProtoJSON(&r, v)
+			codecSecuritySchemeV03ProtoJSON.Read(&r, v)
 		case *SendMessageConfiguration:
-			readSendMessageConfigurationV03ProtoJSON(&r, v)
+			codecSendMessageConfigurationV03ProtoJSON.Read(&r, v)
 		case *SendMessageRequest:
-			readSendMessageRequestV03ProtoJSON(&r, v)
+			codecSendMessageRequestV03ProtoJSON.Read(&r, v)
 		case *SendMessageResponse:
-			readSendMessageResponseV03ProtoJSON(&r, v)
+			codecSendMessageResponseV03ProtoJSON.Read(&r, v)
 		case *StreamResponse:
-			readStreamResponseV03ProtoJSON(&r, v)
+			codecStreamResponseV03ProtoJSON.Read(&r, v)
 		case *StringList:
-			readStringListV03ProtoJSON(&r, v)
+			codecStringListV03ProtoJSON.Read(&r, v)
 		case *SubscribeToTaskRequest:
-			readSubscribeToTaskRequestV03ProtoJSON(&r, v)
+			codecSubscribeToTaskRequestV03ProtoJSON.Read(&r, v)
 		case *Task:
-			readTaskV03ProtoJSON(&r, v)
+			codecTaskV03ProtoJSON.Read(&r, v)
 		case *TaskArtifactUpdateEvent:
-			readTaskArtifactUpdateEventV03ProtoJSON(&r, v)
+			codecTaskArtifactUpdateEventV03ProtoJSON.Read(&r, v)
 		case *TaskPushNotificationConfig:
-			readTaskPushNotificationConfigV03ProtoJSON(&r, v)
+			codecTaskPushNotificationConfigV03ProtoJSON.Read(&r, v)
 		case *TaskStatus:
-			readTaskStatusV03ProtoJSON(&r, v)
+			codecTaskStatusV03ProtoJSON.Read(&r, v)
 		case *TaskStatusUpdateEvent:
-			readTaskStatusUpdateEventV03ProtoJSON(&r, v)
+			codecTaskStatusUpdateEventV03ProtoJSON.Read(&r, v)
 		default:
 			return runtime.Unexpected(v, "a message of 0.3/protojson")
 		}
@@ -924,13 +924,13 @@ func wireV03ProtoJSON() *runtime.Wire {
 
 func encodeEventV03ProtoJSON(dst []byte, v runtime.Event) ([]byte, error) {
 	if payload, ok := runtime.Generated(v).(StreamResponsePayload); ok {
-		return appendStreamResponseV03ProtoJSON(dst, &StreamResponse{Payload: payload})
+		return wire.AppendCase(dst, &codecStreamResponseV03ProtoJSON, &unionStreamResponsePayload, payload)
 	}
 	return dst, runtime.Unexpected(v, "a stream item")
 }
 
 func parseEventV03ProtoJSON(src []byte) (runtime.Event, error) {
-	x, err := wire.Decode(src, readStreamResponseV03ProtoJSON)
+	x, err := wire.Decode(src, codecStreamResponseV03ProtoJSON.Read)
 	if err != nil {
 		return nil, err
 	}
@@ -953,13 +953,13 @@ func parseEventV03ProtoJSON(src []byte) (runtime.Event, error) {
 
 func encodeResultV03ProtoJSON(dst []byte, v any) ([]byte, error) {
 	if payload, ok := runtime.Generated(v).(SendMessageResponsePayload); ok {
-		return appendSendMessageResponseV03ProtoJSON(dst, &SendMessageResponse{Payload: payload})
+		return wire.AppendCase(dst, &codecSendMessageResponseV03ProtoJSON, &unionSendMessageResponsePayload, payload)
 	}
 	return dst, runtime.Unexpected(v, "the result of a send")
 }
 
 func parseResultV03ProtoJSON(src []byte) (any, error) {
-	x, err := wire.Decode(src, readSendMessageResponseV03ProtoJSON)
+	x, err := wire.Decode(src, codecSendMessageResponseV03ProtoJSON.Read)
 	if err != nil {
 		return nil, err
 	}
