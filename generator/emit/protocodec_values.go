@@ -81,14 +81,6 @@ func unionSet(f *ir.Field, open bool, none jen.Code) []jen.Code {
 	return []jen.Code{jen.If(isNil(x)).Block(keep)}
 }
 
-// function is a function's body: on one line if it is one call or assignment.
-func function(body []jen.Code) jen.Code {
-	if len(body) == 1 {
-		return oneLine(body[0])
-	}
-	return jen.Block(body...)
-}
-
 // enum prints the table and the functions of an enum.
 func (c *protoCodec) enum(l *ir.Layout) jen.Code {
 	table, enum := c.fn("values", l), jen.Id(l.Type.Go)
