@@ -194,17 +194,28 @@ func (s *State) advance(was *State, u *Update, events []Event, now int64, l *Lim
 		s.Stamps[0] = u.Stamp
 	}
 	var added Size
-	status := was.Version == 0
+	status := was.Version == 0 // there is a new status
 	for i := range events {
 		event := &events[i]
 		added = added.Plus(event.Size)
-		status = s.add(event) || status
+		s.Version++
+		if event.Kind != runtime.EventStatus {
+			s.Artifacts = s.Artifacts.Plus(event.Size)
+			continue
+		}
+		s.Messages, s.LastStatus, s.Status = s.Messages.Plus(event.Size), event.Size, event.State
+		status = true
 	}
 	if u.Push != nil && u.Push.New {
 		s.Pushes++
 	}
 	s.work(u, &e)
-	s.settle(was, status, now)
+	switch {
+	case s.Rest() == Active:
+		s.Rested = 0
+	case status || was.Rested == 0: // since its last status, or since the end of its last call
+		s.Rested = now
+	}
 	e.Moved = status || s.Rested != was.Rested
 	e.DropTickets = s.Ticketed && (u.Redeem || s.Status.Terminal())
 	s.Ticketed = !s.Status.Terminal() && (u.Ticket || s.Ticketed && !u.Redeem)
@@ -215,18 +226,6 @@ func (s *State) advance(was *State, u *Update, events []Event, now int64, l *Lim
 	}
 	e.Held = content + u.Log
 	return e, nil
-}
-
-// add makes the next version by an event, and reports whether that is a status update.
-func (s *State) add(e *Event) (status bool) {
-	s.Version++
-	if e.Kind != runtime.EventStatus {
-		s.Artifacts = s.Artifacts.Plus(e.Size)
-		return false
-	}
-	s.Messages, s.LastStatus = s.Messages.Plus(e.Size), e.Size
-	s.Status = e.State
-	return true
 }
 
 // work hands the work over: it takes a call on, ends one, or all of them with the task.
@@ -264,16 +263,6 @@ func (s *State) release(e *Effects) {
 	s.Epoch++
 	s.Runner, s.Attempt, s.Made, s.Began = 0, 0, 0, 0
 	e.Begin = 0
-}
-
-// settle notes since when a task rests: since its last status, or since the end of its last call.
-func (s *State) settle(was *State, status bool, now int64) {
-	switch {
-	case s.Rest() == Active:
-		s.Rested = 0
-	case status || was.Rested == 0:
-		s.Rested = now
-	}
 }
 
 // Charge reports whether the account of a task, which was charged for some bytes, must be charged for what the task holds

@@ -85,21 +85,17 @@ func (c *Checker) keys(k *Keys, present []bool, others int, has func(string) boo
 			c.Missing(name)
 		}
 	}
-	c.count(k, count)
+	if count < k.Min {
+		c.Failf("must have at least %d properties", k.Min)
+	}
+	if k.Max != 0 && count > max(k.Max, 0) {
+		c.Failf("must have at most %d properties", max(k.Max, 0))
+	}
 	for _, d := range k.Dependents {
 		c.dependent(d, there)
 	}
 	for _, g := range k.Groups {
 		c.group(g, there)
-	}
-}
-
-func (c *Checker) count(k *Keys, n int) {
-	if n < k.Min {
-		c.Failf("must have at least %d properties", k.Min)
-	}
-	if k.Max != 0 && n > max(k.Max, 0) {
-		c.Failf("must have at most %d properties", max(k.Max, 0))
 	}
 }
 

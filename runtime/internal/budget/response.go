@@ -29,13 +29,6 @@ type Response struct {
 // buffers hold responses. Larger ones are not kept.
 var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 4<<10); return &b }}
 
-func putBuffer(b *[]byte) {
-	if cap(*b) <= Uncounted {
-		*b = (*b)[:0]
-		buffers.Put(b)
-	}
-}
-
 // Reserve takes n bytes for a response that is yet to be made. Done gives them back.
 func (r *Response) Reserve(ctx context.Context, n int64) error {
 	if n <= Uncounted {
@@ -63,7 +56,12 @@ func (r *Response) Pass(
 	ctx context.Context, encode func(dst []byte) ([]byte, error), write func(b []byte),
 ) error {
 	buf := buffers.Get().(*[]byte)
-	defer putBuffer(buf)
+	defer func() {
+		if cap(*buf) <= Uncounted {
+			*buf = (*buf)[:0]
+			buffers.Put(buf)
+		}
+	}()
 	if r.taken > 0 { // as was reserved: waiting for more while holding that could be for ever
 		b, err := encode(slices.Grow((*buf)[:0], int(r.taken)))
 		if more := int64(len(b)) - r.taken; more > 0 {

@@ -19,6 +19,7 @@ import (
 	"github.com/a2agen/a2agen/runtime/internal/budget"
 	"github.com/a2agen/a2agen/runtime/internal/feed"
 	"github.com/a2agen/a2agen/runtime/internal/observing"
+	"github.com/a2agen/a2agen/runtime/internal/route"
 	"github.com/a2agen/a2agen/runtime/internal/run"
 	"github.com/a2agen/a2agen/runtime/observe"
 	"github.com/a2agen/a2agen/runtime/store"
@@ -36,10 +37,10 @@ type Engine struct {
 	repeats Repeats
 	terms   // what the card and the protocol say
 
+	Observers  observing.Group
 	protocol   *runtime.Protocol
 	operations map[string]Operation // those that the runtime does not know
 	nesting    int                  // how deep data may be, as [wire.Portable] counts; 0: as deep as is read
-	observers  observing.Group
 	skills     *run.Skills
 
 	runner    *run.Runner // of the skills' handlers
@@ -80,7 +81,7 @@ func New(cfg Config, o Options) (*Engine, error) {
 		terms: newTerms(cfg, o), protocol: cfg.Protocol, operations: cfg.Operations,
 		nesting: nestingOf(cfg.Protocol.Versions), skills: skills,
 	}
-	e.observers = observing.Together(o.Observers, func(p any) { e.logger.Error("an observer panicked", "panic", fmt.Sprint(p)) })
+	e.Observers = observing.Together(o.Observers, func(p any) { e.logger.Error("an observer panicked", "panic", fmt.Sprint(p)) })
 	e.repeats.Window = cmp.Or(e.repeats.Window, runtime.RepeatWindow)
 	e.responses.Limit = e.limits.Answers
 	if e.store == nil {
@@ -96,7 +97,29 @@ func New(cfg Config, o Options) (*Engine, error) {
 		m.Pack(memory.Coding{Append: newest.AppendEvent, Read: newest.ReadEvent})
 	}
 	e.pushing = e.newPushing(o.Pusher)
-	e.runner = e.newRunner(o)
+	c := run.Config{
+		Store: e.store, Protocol: e.protocol, Skills: e.skills, Feed: &e.feed, Deliveries: e.pushing,
+		Observers: &e.Observers, Nesting: e.nesting, Log: e.log, Logger: e.logger,
+		Chosen: o.Chosen, Calls: o.Calls,
+		Now: func() time.Time { return o.Now().UTC().Truncate(time.Millisecond) }, // R96, R98, T60
+		Limits: run.Limits{
+			Work: e.limits.Work, Queue: e.limits.Body, Page: e.limits.Page, Event: e.limits.Event,
+			Running: e.limits.Running, Pushes: e.limits.Pushes, Timeout: e.limits.Timeout,
+		},
+	}
+	if e.hooks != nil {
+		c.Made = e.hooks.Made
+	}
+	if e.values != nil {
+		c.Extensions = e.values.Named
+	}
+	if o.Router != nil {
+		c.Router = func(ctx context.Context, m runtime.Message) (string, error) {
+			id, err := o.Router(ctx, m)
+			return id, byOwnCode(ctx, "router", err)
+		}
+	}
+	e.runner = run.New(c)
 	e.newFeed()
 	if e.pushes() {
 		e.pushing.Wake() // for what an instance before left
@@ -106,9 +129,6 @@ func New(cfg Config, o Options) (*Engine, error) {
 
 // Limits returns the limits with the defaults filled in.
 func (e *Engine) Limits() Limits { return e.limits }
-
-// Observers are those of the engine.
-func (e *Engine) Observers() *observing.Group { return &e.observers }
 
 // Load is what an engine is busy with.
 type Load struct {
@@ -168,33 +188,6 @@ func CallerFrom(ctx context.Context) *runtime.Caller { return run.CallerFrom(ctx
 // Source returns the generated request that is being served, for a context of a hook or a handler.
 func Source(ctx context.Context) any { return run.Source(ctx) }
 
-// newRunner makes the runner of the skills' handlers.
-func (e *Engine) newRunner(o Options) *run.Runner {
-	c := run.Config{
-		Store: e.store, Protocol: e.protocol, Skills: e.skills, Feed: &e.feed, Deliveries: e.pushing,
-		Observers: &e.observers, Nesting: e.nesting, Log: e.log, Logger: e.logger,
-		Chosen: o.Chosen, Calls: o.Calls,
-		Now: func() time.Time { return o.Now().UTC().Truncate(time.Millisecond) }, // R96, R98, T60
-		Limits: run.Limits{
-			Work: e.limits.Work, Queue: e.limits.Body, Page: e.limits.Page, Event: e.limits.Event,
-			Running: e.limits.Running, Pushes: e.limits.Pushes, Timeout: e.limits.Timeout,
-		},
-	}
-	if e.hooks != nil {
-		c.Made = e.hooks.Made
-	}
-	if e.values != nil {
-		c.Extensions = e.values.Named
-	}
-	if o.Router != nil {
-		c.Router = func(ctx context.Context, m runtime.Message) (string, error) {
-			id, err := o.Router(ctx, m)
-			return id, byOwnCode(ctx, "router", err)
-		}
-	}
-	return run.New(c)
-}
-
 // soon returns a context for a call of the store that begins now.
 func (e *Engine) soon() context.Context { return e.runner.Soon() }
 
@@ -219,4 +212,78 @@ func (e *Engine) Close() error { return e.runner.Close() }
 // Redeem is [run.Runner.Redeem].
 func (e *Engine) Redeem(ctx context.Context, handle string, value any) error {
 	return e.runner.Redeem(ctx, handle, value)
+}
+
+// Config is what generated code hands over.
+type Config struct {
+	Protocol *runtime.Protocol
+	Card     runtime.Card
+	// Extended is the card for identified callers; nil: the agent has none. A caller needs all ExtendedScopes to see
+	// it.
+	Extended       runtime.Card
+	ExtendedScopes []string
+	Skills         []Skill // in the card's order; ids are unique
+	// Operations carry out operations that the runtime does not know ([runtime.RoleOther]), by JSON-RPC method name.
+	// One that is not there answers UnsupportedOperation.
+	Operations map[string]Operation
+	// Extensions are those that the card declares and whose values are typed; nil: there are none.
+	Extensions Extensions
+	// Repeats say how messages that are sent again are recognized.
+	Repeats Repeats
+	// OpenStore opens the store in which the agent of that name keeps its tasks, at StorePath unless the host names another
+	// address or store. Nil for an agent that keeps them in memory.
+	OpenStore func(address, agent string, p *runtime.Protocol) (store.Store, error)
+	StorePath string // a file, or "" where the store has an address of its own
+}
+
+// Router picks the skill for a message for which nothing else decides. It returns a skill's id, or "" if it does not
+// know either.
+type Router func(ctx context.Context, m runtime.Message) (skill string, err error)
+
+// Choice is why a message went to its skill.
+type Choice = route.Choice
+
+// OtherCall is a call of another agent that a handler makes.
+type OtherCall = run.OtherCall
+
+// Limits bound what an agent takes on: the engine, and the bindings in its name. A zero field means the default in
+// brackets. How deep a request's JSON may nest is bounded too, by wire.MaxDepth.
+type Limits struct {
+	Body      int64         // request body in bytes [16 MiB]
+	Bodies    int64         // memory for large messages until they are answered, in bytes; more are refused as busy [256 MiB]
+	Work      int64         // memory for large messages at work or waiting for it, in bytes; more are refused as busy [256 MiB]
+	Answers   int64         // all large answers being written, in bytes; more wait for their turn [256 MiB]
+	Page      int           // content of a page of tasks in bytes; it ends early, but has at least one task [8 MiB]
+	Event     int           // content of one message or artifact chunk made by a handler, in bytes [16 MiB]
+	Running   int           // handlers running or waiting for their turn; more sends are refused as busy [10,000]
+	Streams   int           // open event streams [20,000]
+	Pushes    int           // push notification configurations of a task [16]
+	Timeout   time.Duration // one call of a handler [1 h]
+	Heartbeat time.Duration // silence on a stream after which a comment is sent at the latest [15 s]
+	Stall     time.Duration // a client that takes nothing for so long is dropped; large answers wait as long for room [30 s]
+	Header    time.Duration // reading a request's header [10 s]
+	Read      time.Duration // reading a request's body, and one second more for every 16 KiB of it that came [60 s]
+	Idle      time.Duration // keep-alive of an unused connection [120 s]
+	Grace     time.Duration // shutdown: how long handlers may finish before they are canceled [10 s]
+}
+
+// WithDefaults returns the limits with the defaults for those that are zero.
+func (l Limits) WithDefaults() Limits {
+	l.Body = cmp.Or(l.Body, 16<<20)
+	l.Bodies = cmp.Or(l.Bodies, 256<<20)
+	l.Work = cmp.Or(l.Work, 256<<20)
+	l.Answers = cmp.Or(l.Answers, 256<<20)
+	l.Page = cmp.Or(l.Page, 8<<20)
+	l.Event = cmp.Or(l.Event, 16<<20)
+	l.Running = cmp.Or(l.Running, 10_000)
+	l.Streams = cmp.Or(l.Streams, 20_000)
+	l.Pushes = cmp.Or(l.Pushes, 16)
+	l.Timeout = cmp.Or(l.Timeout, time.Hour)
+	l.Heartbeat = cmp.Or(l.Heartbeat, 15*time.Second)
+	l.Stall = cmp.Or(l.Stall, 30*time.Second)
+	l.Header = cmp.Or(l.Header, 10*time.Second)
+	l.Read = cmp.Or(l.Read, time.Minute)
+	l.Idle = cmp.Or(l.Idle, 2*time.Minute)
+	l.Grace = cmp.Or(l.Grace, 10*time.Second)
+	return l
 }

@@ -174,7 +174,7 @@ func TestTheEngineServesWithoutAWire(t *testing.T) {
 	a.waitFor("the call is over", func() bool { l := a.Load(); return l.Answers == 0 && l.Calls == 0 })
 }
 
-// A call goes through its states as the diagram in lifecycle.go of package run has them.
+// A call goes through its states as the diagram in call.go of package run has them.
 func TestTheLifeOfACall(t *testing.T) {
 	proceed, up := make(chan string), make(chan struct{})
 	kept := faultstore.New(memory.New(memory.Limits{}), func(c faultstore.Call) faultstore.Fault {

@@ -44,20 +44,6 @@ func (r *Request) extensions(p *runtime.SendRequest) (uris []string, err error) 
 	return uris, nil
 }
 
-// demand refuses an operation of an extension to callers that do not ask for it.
-func (r *Request) demand() *runtime.Error {
-	if r.e.values == nil {
-		return nil
-	}
-	uri := r.e.values.Of(r.Op.RPC)
-	if uri == "" || slices.Contains(r.active, uri) {
-		return nil
-	}
-	return runtime.ErrExtensionSupportRequired.
-		With("%s is an operation of the extension %s: name that in A2A-Extensions", r.Op.RPC, uri).
-		WithMetadata("extension", uri)
-}
-
 // Hooks are functions of the agent that see what the engine makes, is asked and answers. A definition of the agent's
 // own may have members that the runtime does not know; hooks set and read them. Hooks that are nil cost nothing.
 type Hooks struct {

@@ -52,7 +52,7 @@ func (e *Engine) newPushing(makes Pusher) pushing {
 
 func (e *Engine) newWorker(sender deliver.Sender) *deliver.Worker {
 	c := deliver.Config{
-		Store: e.store, Sender: sender, Observers: &e.observers, Logger: e.log, Encode: e.encodePush,
+		Store: e.store, Sender: sender, Observers: &e.Observers, Logger: e.log, Encode: e.encodePush,
 		Join: e.protocol.NewArtifact, StoreTime: run.StoreTime, Grace: run.LastGrace,
 	}
 	if e.hooks != nil || e.protocol.Versions[0].Rules.Generations {

@@ -2,13 +2,18 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/budget"
 	"github.com/a2agen/a2agen/runtime/internal/feed"
+	"github.com/a2agen/a2agen/runtime/internal/invalid"
+	"github.com/a2agen/a2agen/runtime/internal/run"
+	"github.com/a2agen/a2agen/runtime/store"
 )
 
 // Request is one request, as a binding has read it. The binding fills what is exported in, asks [Request.Allowed],
@@ -118,7 +123,8 @@ func (r *Request) AppendResult(dst []byte, result any) ([]byte, error) {
 	return b[:len(dst)], feed.Unwritable(err)
 }
 
-// Allowed refuses operations that the card does not offer (§3.3.4, R45–R48), and those that nobody carries out.
+// Allowed refuses operations that the card does not offer (§3.3.4, R45–R48), those that nobody carries out, and those of an
+// extension to callers that do not ask for it.
 func (r *Request) Allowed() *runtime.Error {
 	switch needs := r.Op.Role.Info().Needs; needs {
 	case runtime.NeedsStreaming:
@@ -140,10 +146,18 @@ func (r *Request) Allowed() *runtime.Error {
 		}
 		return runtime.ErrUnsupportedOperation.With("this agent has no extended card")
 	}
-	if r.Op.Role != runtime.RoleOther || r.e.other(r.Op) != nil {
-		return r.demand()
+	switch {
+	case r.Op.Role == runtime.RoleOther && r.e.other(r.Op) == nil:
+		return runtime.ErrUnsupportedOperation
+	case r.e.values == nil:
+		return nil
 	}
-	return runtime.ErrUnsupportedOperation
+	if uri := r.e.values.Of(r.Op.RPC); uri != "" && !slices.Contains(r.active, uri) {
+		return runtime.ErrExtensionSupportRequired.
+			With("%s is an operation of the extension %s: name that in A2A-Extensions", r.Op.RPC, uri).
+			WithMetadata("extension", uri)
+	}
+	return nil
 }
 
 // card carries out the operation that gets the extended card, which is for identified callers.
@@ -184,21 +198,114 @@ func attributes(all ...string) (list []any) {
 	return list
 }
 
-// ofResult notes what a message is answered with.
-func (s *Subject) ofResult(result any) {
-	switch v := result.(type) {
-	case runtime.Task:
-		info := v.TaskInfo()
-		s.Task, s.Context, s.State = info.ID, info.ContextID, info.State
-	case runtime.Message:
-		s.Context = v.MessageInfo().ContextID
-	}
-}
-
 // limit cuts a text of the client after n bytes.
 func limit(s string, n int) string {
 	if len(s) > n {
 		return strings.ToValidUTF8(s[:n], "") + "…"
 	}
 	return s
+}
+
+// Who may do what: whose tasks a request means, and which skills there are for its caller.
+
+// ActsFor returns the tenant for which the caller acts, for a Permit.
+func (r *Request) ActsFor() string { return r.Subject.Tenant }
+
+// owner returns whose tasks the request means. The tenants that its frame and its parameters name must be the same.
+func (r *Request) owner(tenant string) (store.Owner, error) {
+	switch {
+	case tenant == "":
+		tenant = r.Tenant
+	case r.Tenant != "" && r.Tenant != tenant:
+		return store.Owner{}, invalid.Field("tenant", "is not what A2A-Tenant says")
+	}
+	if r.e.tenants != nil && !r.e.tenants[tenant] {
+		return store.Owner{}, invalid.Field("tenant", "is not a tenant of this agent")
+	}
+	if r.Caller != nil && !r.Caller.MayActFor(tenant) {
+		return store.Owner{}, runtime.ErrPermissionDenied.With("the caller may not act for this tenant")
+	}
+	if len(tenant) > maxName {
+		return store.Owner{}, checkName("tenant", tenant)
+	}
+	r.Subject.Tenant = tenant
+	return store.Owner{Tenant: tenant, Principal: r.Caller.Principal()}, nil
+}
+
+// permit returns what says why the caller may not use a skill; nil: the caller may use all. Hidden skills and their
+// tasks, which a caller may have from when the skill was not hidden, are reported as not found.
+func (r *Request) permit() Permit {
+	if r.Barred == nil || r.e.skills.Public == r.e.skills.All {
+		return r.Permit
+	}
+	return func(skill string) error {
+		if r.e.skills.Hidden(skill) {
+			return store.ErrNotFound
+		}
+		if r.Permit == nil {
+			return nil
+		}
+		return r.Permit(skill)
+	}
+}
+
+// may refuses a caller who may not use the skill of a task. A task that does not exist is refused as somebody else's
+// is.
+func (r *Request) may(key store.Key) error {
+	permit := r.permit()
+	if permit == nil {
+		return nil
+	}
+	h, err := r.e.store.Head(r.e.soon(), key)
+	if err != nil {
+		return err
+	}
+	r.Subject.Skill = h.Skill
+	return permit(h.Skill)
+}
+
+// Foreign reports whether the request asks for a task whose id its client chose. Where several versions have one name
+// for an operation, this tells a client of an older version, whose words are those of [Engine.ByClient].
+func (r *Request) Foreign(p *runtime.TaskRequest) bool {
+	owner, err := r.owner(p.Tenant)
+	if err != nil {
+		return false
+	}
+	key := store.Key{Owner: owner, Task: p.ID}
+	h, err := r.e.store.Head(r.e.soon(), key)
+	return err == nil && h.ClientID && !errors.Is(r.may(key), store.ErrNotFound)
+}
+
+// refused returns the skills that the caller may not use.
+func (r *Request) refused() (ids []string) {
+	permit := r.permit()
+	if permit == nil {
+		return nil
+	}
+	return r.e.skills.IDs(func(id string) bool { return permit(id) != nil })
+}
+
+// introduce puts the caller into the request's context, for hooks and for operations of the agent's own.
+func (r *Request) introduce(owner store.Owner) {
+	if r.Caller != nil && run.CallerFrom(r.Context) == nil {
+		r.Context = run.WithCaller(r.Context, callerFor(r.Caller, owner))
+	}
+}
+
+// frameOwner is owner for operations whose parameters name no tenant.
+func (r *Request) frameOwner() (store.Owner, error) {
+	if r.Tenant == "" {
+		return store.Owner{Principal: r.Caller.Principal()}, nil
+	}
+	return r.owner("")
+}
+
+// callerFor returns the caller as handlers see it: acting for the owner's tenant.
+func callerFor(c *runtime.Caller, owner store.Owner) *runtime.Caller {
+	if c == nil || c.Tenant == owner.Tenant {
+		return c
+	}
+	seen := *c
+	seen.Tenant = owner.Tenant
+	return &seen
 }

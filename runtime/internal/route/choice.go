@@ -36,13 +36,6 @@ type Candidate struct {
 	Words  map[string]float64 `json:"words,omitempty"`  // shared with the text: what each counts for
 }
 
-// by takes note of the rule that decided. The zero of it is for nobody who asks.
-func (c *Choice) by(rule Rule, s *Skill) {
-	if c != nil && s != nil {
-		c.Rule, c.Skill = rule, s.ID
-	}
-}
-
 // Limits of what is told.
 const (
 	maxTold      = 32  // candidates

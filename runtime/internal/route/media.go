@@ -8,17 +8,10 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 )
 
-// CheckModes refuses parts that the skill cannot take, and a client that accepts nothing of what the skill gives.
+// CheckModes refuses what does not fit the media types of the skill, before it begins to work: files of a type that it does
+// not declare, and a client that accepts nothing of what the skill gives. Text and data are always tried: a skill that says
+// it takes JSON can still be used by a chat client. JSON counts as text, too (R301).
 func (s *Skill) CheckModes(parts []runtime.Part, accepted []string) error {
-	if err := s.checkInput(parts); err != nil {
-		return err
-	}
-	return s.checkOutput(accepted)
-}
-
-// checkInput refuses files of a type that the skill does not declare. Text and data are always tried: a skill that says
-// it takes JSON can still be used by a chat client.
-func (s *Skill) checkInput(parts []runtime.Part) error {
 	for i := range parts {
 		p := &parts[i]
 		if p.Kind != runtime.PartRaw && p.Kind != runtime.PartURL || p.MediaType == "" {
@@ -31,12 +24,6 @@ func (s *Skill) checkInput(parts []runtime.Part) error {
 				WithMetadata("mediaType", p.MediaType)
 		}
 	}
-	return nil
-}
-
-// checkOutput refuses a client that accepts nothing of what the skill gives, before the skill begins to work. JSON
-// counts as text, too (R301).
-func (s *Skill) checkOutput(accepted []string) error {
 	if len(accepted) == 0 || len(s.OutputModes) == 0 {
 		return nil
 	}

@@ -2,8 +2,10 @@ package route
 
 import (
 	"context"
+	"strings"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/invalid"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
@@ -43,12 +45,13 @@ type Target struct {
 // target: it comes from a person, who is helped by an answer. ctx ends the reading of a text.
 func (k *Catalog) Route(ctx context.Context, m *Message) (Target, error) {
 	var s *Skill
+	var rule Rule
 	var err error
 	if len(m.Metadata) > 0 {
 		if s, err = k.namedIn(m.Metadata); err != nil {
 			return Target{}, err
 		}
-		m.Choice.by(ByMetadata, s)
+		rule = ByMetadata
 	}
 	data, text := dataOf(m.Parts), TextOf(m.Parts)
 	object := data // text that is a JSON object is looked at as data is; it stays text, since a person may have written it
@@ -59,11 +62,10 @@ func (k *Catalog) Route(ctx context.Context, m *Message) (Target, error) {
 		k.explain(m.Choice, m.Parts, text, object)
 	}
 	if len(object) > 0 && object[0] == '{' {
-		if id, input := k.callOf(object); id != nil && (s == nil || s == id) {
+		if named, input := k.callOf(object); named != nil && (s == nil || s == named) {
 			if s == nil {
-				m.Choice.by(ByData, id)
+				s, rule = named, ByData
 			}
-			s = id
 			if len(data) > 0 {
 				data = input
 			} else {
@@ -72,20 +74,39 @@ func (k *Catalog) Route(ctx context.Context, m *Message) (Target, error) {
 		}
 	}
 	var value any // of data, where a rule has decoded it
-	if s == nil {
-		var rule Rule
-		s, value, rule = k.byContent(m.Parts, text, object)
-		m.Choice.by(rule, s)
+	switch {
+	case s != nil:
+	case len(k.skills) == 1:
+		s, rule = k.skills[0], ByOnly
+	default:
+		if s, rule = k.only(func(s *Skill) bool { return s.takes(m.Parts) }), ByMedia; s == nil && len(object) > 0 {
+			fits := func(s *Skill) bool {
+				in, err := s.decode(object)
+				if err != nil || s.Decode == nil {
+					return false
+				}
+				value = in.Value
+				return true
+			}
+			if s, rule = k.only(fits), BySchema; s == nil {
+				value = nil
+			}
+		}
+		if s == nil {
+			s, rule = k.byWords(text), ByWords
+		}
 	}
 	if s == nil && m.Router != nil {
 		if s, err = k.byRouter(m.Router); err != nil {
 			return Target{}, err
 		}
-		m.Choice.by(ByRouter, s)
+		rule = ByRouter
 	}
 	if s == nil && len(data) == 0 && text != "" {
-		s = k.fallback()
-		m.Choice.by(ByDefault, s)
+		s, rule = k.fallback(), ByDefault
+	}
+	if s != nil && m.Choice != nil {
+		m.Choice.Rule, m.Choice.Skill = rule, s.ID
 	}
 	switch {
 	case s == nil && (len(data) > 0 || text == ""):
@@ -102,30 +123,6 @@ func (k *Catalog) Route(ctx context.Context, m *Message) (Target, error) {
 		in.Value = value
 	}
 	return Target{s, in, missing}, err
-}
-
-// byContent tries the rules that look at the content. value is what the data says, if it was decoded.
-func (k *Catalog) byContent(parts []runtime.Part, text string, object []byte) (found *Skill, value any, rule Rule) {
-	if len(k.skills) == 1 {
-		return k.skills[0], nil, ByOnly
-	}
-	if s := k.only(func(s *Skill) bool { return s.takes(parts) }); s != nil {
-		return s, nil, ByMedia
-	}
-	if len(object) > 0 {
-		fits := func(s *Skill) bool {
-			in, err := s.decode(object)
-			if err != nil || s.Decode == nil {
-				return false
-			}
-			value = in.Value // where several fit nobody asks for it
-			return true
-		}
-		if s := k.only(fits); s != nil {
-			return s, value, BySchema
-		}
-	}
-	return k.byWords(text), nil, ByWords
 }
 
 // byRouter asks the agent's router.
@@ -153,4 +150,104 @@ func (k *Catalog) only(passes func(*Skill) bool) *Skill {
 		found = s
 	}
 	return found
+}
+
+// namedIn finds the skill that the message's metadata name: under our extension, or as skillId.
+func (k *Catalog) namedIn(metadata wire.Object) (*Skill, error) {
+	var ours, former, other wire.Value
+	for name, v := range metadata.All() {
+		switch name {
+		case runtime.SkillsExtension:
+			ours = v
+		case runtime.FormerSkillsExtension:
+			former = v
+		case "skillId":
+			other = v
+		}
+	}
+	if ours == nil {
+		ours = former
+	}
+	if ours != nil {
+		var id string
+		if ours.Kind() == wire.KindObject {
+			named, _ := wire.Object(ours).Get("skill")
+			id, _ = stringOf(named)
+		}
+		if key, err := IdempotencyKey(metadata); id == "" && (key != "" || err != nil) { // it is there for the key
+			return nil, nil
+		}
+		return k.existing("message.metadata", id)
+	}
+	if id, ok := stringOf(other); ok {
+		return k.existing("message.metadata.skillId", id)
+	}
+	return nil, nil
+}
+
+// existing finds a skill that a field names.
+func (k *Catalog) existing(field, id string) (*Skill, error) {
+	if s := k.byID[id]; s != nil {
+		return s, nil
+	}
+	return nil, k.noSkill(field, id)
+}
+
+// IdempotencyKey returns the key in a message's metadata, under our extension, for clients that cannot set headers; ""
+// for none. One that is no text is an error: its sender relies on it.
+func IdempotencyKey(metadata wire.Object) (key string, err error) {
+	ours, ok := metadata.Get(runtime.SkillsExtension)
+	if !ok || ours.Kind() != wire.KindObject {
+		return "", nil
+	}
+	named, ok := wire.Object(ours).Get("idempotencyKey")
+	if !ok || named.Kind() == wire.KindNull {
+		return "", nil
+	}
+	if key, ok = stringOf(named); !ok || key == "" {
+		return "", invalid.Field("message.metadata", "idempotencyKey must be a text that is not empty")
+	}
+	return key, nil
+}
+
+// callOf reads an object as {"skill" or "skillId", "parameters" or "input" or "arguments" or "args"}: what callers made
+// up before there was a convention. The skill is nil unless the object names one that exists.
+func (k *Catalog) callOf(object []byte) (s *Skill, input []byte) {
+	const inputs = 2 // the members from here on hold the input
+	var members [6]wire.Value
+	for name, v := range wire.Object(object).All() {
+		for i, known := range [...]string{"skill", "skillId", "parameters", "input", "arguments", "args"} {
+			if strings.EqualFold(name, known) {
+				members[i] = v
+			}
+		}
+	}
+	for _, named := range members[:inputs] {
+		id, _ := stringOf(named)
+		s := k.byID[id]
+		if s == nil {
+			continue
+		}
+		for _, v := range members[inputs:] {
+			if v != nil && v.Kind() != wire.KindNull {
+				return s, v
+			}
+		}
+		return s, []byte("{}")
+	}
+	return nil, nil
+}
+
+// stringOf reads a JSON string; null is an empty one.
+func stringOf(v wire.Value) (s string, ok bool) {
+	switch v.Kind() {
+	case wire.KindNull:
+		return "", true
+	case wire.KindString:
+		var r wire.Reader
+		r.Reset(v)
+		s = r.String()
+		return s, r.Done() == nil
+	}
+	return "", false
 }

@@ -52,23 +52,6 @@ func (l *inFlight) add(c *call) {
 	l.n++
 }
 
-// remove removes a call, if it is there.
-func (l *inFlight) remove(c *call) {
-	if c.flight.goroutines == 0 {
-		return
-	}
-	if c.flight.previous == nil {
-		l.first = c.flight.next
-	} else {
-		c.flight.previous.flight.next = c.flight.next
-	}
-	if c.flight.next != nil {
-		c.flight.next.flight.previous = c.flight.previous
-	}
-	c.flight = flight{}
-	l.n--
-}
-
 // drain lets no more calls in and waits for those at work until ctx is done; then it cancels them, and gives them a
 // moment to return. It reports whether all have.
 func (a *admission) drain(ctx context.Context) (returned bool) {
@@ -250,11 +233,24 @@ func (a *admission) hold(c *call) {
 func (a *admission) dismiss(c *call) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if c.flight.goroutines > 1 {
+	switch c.flight.goroutines {
+	case 0: // it was never admitted
+	case 1:
+		before, after := c.flight.previous, c.flight.next
+		if before == nil {
+			a.running.first = after
+		} else {
+			before.flight.next = after
+		}
+		if after != nil {
+			after.flight.previous = before
+		}
+		c.flight = flight{}
+		a.running.n--
+	default:
 		c.flight.goroutines--
 		return
 	}
-	a.running.remove(c)
 	if c.task.runsHere.Load() {
 		a.lost = append(a.lost, c.handle.key)
 	}
@@ -290,9 +286,9 @@ func isClosed(c chan struct{}) bool {
 	}
 }
 
-// closeOnce closes c unless it is closed. A lock keeps others away meanwhile.
+// closeOnce closes c unless it is closed, or nil: then nobody waits for it. A lock keeps others away meanwhile.
 func closeOnce(c chan struct{}) {
-	if !isClosed(c) {
+	if c != nil && !isClosed(c) {
 		close(c)
 	}
 }

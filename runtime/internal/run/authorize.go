@@ -71,7 +71,7 @@ func (c *call) redeem(ctx context.Context, h *handle, hash [sha256.Size]byte, wo
 	work.Input = snap.Private.Input
 	info := snap.Task.TaskInfo()
 	w := write{expect: snap.Version, view: &store.View{History: new(int)}, update: store.Update{
-		Event: r.make.newStatus(ctx, info.ID, info.ContextID, runtime.StateWorking, nil, r.Now()),
+		Event: made(r, ctx, r.Protocol.NewStatus(info.ID, info.ContextID, runtime.StateWorking, nil, r.Now())),
 		Call:  &work, Redeem: &hash, Stamp: newStamp(),
 	}}
 	switch h.commit(r, context.Background(), &w) {

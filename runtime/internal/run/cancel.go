@@ -38,7 +38,7 @@ func (r *Runner) cancelOnce(ctx context.Context, h *handle) (runtime.Task, error
 			WithMetadata("taskId", info.ID)
 	}
 	w := write{expect: snap.Version, view: &store.Full, update: store.Update{
-		Event: r.make.newStatus(ctx, info.ID, info.ContextID, runtime.StateCanceled, nil, r.Now()), Stamp: newStamp(),
+		Event: made(r, ctx, r.Protocol.NewStatus(info.ID, info.ContextID, runtime.StateCanceled, nil, r.Now())), Stamp: newStamp(),
 	}}
 	if h.commit(r, context.Background(), &w) != committed {
 		return nil, w.err // unconfirmed, too: the client asks again

@@ -231,7 +231,7 @@ func (t *taskWriter) wait(w *write) {
 	}
 }
 
-// answered notes the store's answer to what the handler said.
+// answered notes the store's answer to what the handler said, and the task as it is then.
 func (t *taskWriter) answered(w *write) {
 	if t.unconfirmed == w {
 		t.unconfirmed = nil
@@ -251,9 +251,30 @@ func (t *taskWriter) answered(w *write) {
 		}
 	case w.note != nil:
 	case w.creates:
-		w.err = t.created(w)
+		snap, h := &w.snap, t.c.handle
+		h.version = snap.Version
+		t.c.r.Feed.Ticker.Start()
+		t.first, t.firstVersion, t.bytes = snap.Task, snap.Version, snap.Bytes
+		if w.ends { // then nobody here has to know that it was at work
+			t.c.err, t.last, h.ended = nil, snap.Task, t.c.conclusion.ending.status.state().Terminal()
+			return
+		}
+		t.c.r.tasks.register(h)
+		if snap.Run == nil { // the answer is late: the task is somebody else's by now
+			w.err = t.lose()
+			return
+		}
+		t.c.err, h.run = nil, t.c
+		t.c.holds(snap)
+		closeOnce(t.c.decided)
 	default:
-		t.updated(w)
+		if w.view != nil {
+			t.last, t.bytes = w.snap.Task, w.snap.Bytes
+		}
+		if w.snap.Run != nil {
+			next := w.snap
+			t.next = &next
+		}
 	}
 }
 
@@ -269,17 +290,6 @@ func (w *write) refusePieces() (err error) {
 // c.handle.mu.
 func (t *taskWriter) mayExist() bool {
 	return t.c.handle.version == 0 && t.unconfirmed != nil && t.unconfirmed.creates
-}
-
-// updated notes the task as it is after an update of the handler's.
-func (t *taskWriter) updated(w *write) {
-	if w.view != nil {
-		t.last, t.bytes = w.snap.Task, w.snap.Bytes
-	}
-	if w.snap.Run != nil {
-		next := w.snap
-		t.next = &next
-	}
 }
 
 // newBackgroundCall returns a call without a handler, for what is done in the background. It has yet to be admitted.

@@ -3,7 +3,6 @@ package run
 import (
 	"cmp"
 	"errors"
-	"sync"
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/budget"
@@ -111,37 +110,39 @@ func (e *conclusion) fail(reason string) {
 	e.end(runtime.StateFailed, runtime.MessageData{Parts: []runtime.Part{runtime.Text(reason)}})
 }
 
-// finish decides on the result and the completion of the task.
+// finish decides on the completion of the task, with an artifact of the skill's output: a data part with an output schema,
+// else text. A client that takes text but no JSON gets the JSON as text (R301).
 func (e *conclusion) finish(out []byte) {
+	c := e.c
 	if len(out) > 0 {
-		one := lendPart()
-		defer one.giveBack()
-		data := e.result(out, one)
-		if err := e.check(&data); err != nil {
+		c.task.part[0] = runtime.Part{Kind: runtime.PartText, Text: string(out)}
+		accepted := c.req.AcceptedOutputModes
+		if c.skill.OutputSchema != "" && (route.Accepts(accepted, runtime.MediaJSON) || !route.Accepts(accepted, runtime.MediaText)) {
+			c.task.part[0] = runtime.Part{Kind: runtime.PartData, Data: out, MediaType: runtime.MediaJSON}
+		}
+		data := runtime.ArtifactData{
+			ID: runtime.ResultArtifact, Parts: c.task.part[:], Metadata: c.skill.metadata,
+			Extensions: skillsExtension, LastChunk: true,
+		}
+		var err error
+		if len(c.onResult) > 0 {
+			data = attached(data, c.onResult)
+			err = c.r.content.checkMetadata(data.Metadata)
+		}
+		if err == nil {
+			err = c.r.content.check(data.Parts)
+		}
+		if err != nil {
 			e.fail(e.explain(err))
 			return
 		}
-		e.ending.artifact = e.c.task.newArtifact(&data)
+		e.ending.artifact = c.task.newArtifact(&data)
 	}
 	var said runtime.MessageData
 	if e.closing != nil {
 		said = *e.closing
 	}
 	e.end(runtime.StateCompleted, said)
-}
-
-// result makes the artifact of a skill's output: a data part with an output schema, else text. A client that takes text
-// but no JSON gets the JSON as text (R301). Its only part is one.
-func (e *conclusion) result(out []byte, one *onePart) runtime.ArtifactData {
-	one[0] = runtime.Part{Kind: runtime.PartText, Text: string(out)}
-	accepted := e.c.req.AcceptedOutputModes
-	if e.c.skill.OutputSchema != "" && (route.Accepts(accepted, runtime.MediaJSON) || !route.Accepts(accepted, runtime.MediaText)) {
-		one[0] = runtime.Part{Kind: runtime.PartData, Data: out, MediaType: runtime.MediaJSON}
-	}
-	return e.attach(runtime.ArtifactData{
-		ID: runtime.ResultArtifact, Parts: one[:], Metadata: e.c.skill.metadata,
-		Extensions: skillsExtension, LastChunk: true,
-	})
 }
 
 var skillsExtension = []string{runtime.SkillsExtension}
@@ -189,7 +190,23 @@ func (e *conclusion) writeAll() error {
 		return err
 	}
 	if e.c.handle.version == 0 {
-		if err := e.create(); err != nil || e.ending.stored {
+		// The task is made with its end in one transaction. It is made before its end for a sender or a webhook that is to be
+		// told of both, with a ticket, and when there is no room for all of it.
+		var err error
+		end := &e.ending
+		apart := e.c.decided != nil || e.c.push != nil || end.status.ticket != nil
+		if !apart {
+			then := t.then[:0]
+			if end.artifact.Event != nil {
+				then = append(then, end.artifact.Change)
+			}
+			err = t.createWith(runtime.StateSubmitted, append(then, end.status.Change), true)
+			apart = t.unconfirmed == nil && (errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrTooLarge))
+		}
+		if apart {
+			err = t.create(runtime.StateSubmitted)
+		}
+		if err != nil || end.stored {
 			return err
 		}
 	}
@@ -209,10 +226,10 @@ func (e *conclusion) writeAll() error {
 
 // commit stores what is pending and the end in one write.
 func (e *conclusion) commit() error {
-	t, end, lent := &e.c.task, &e.ending, lendChanges()
+	t, end := &e.c.task, &e.ending
 	w := t.writeOf(end.status, t.view())
 	w.ends = true
-	w.update.Event, w.update.Then = nil, lent[:0]
+	w.update.Event, w.update.Then = nil, t.then[:0]
 	if q := t.queue; q != nil {
 		w.pieces, q.pieces, q.bytes = q.pieces, nil, 0
 	}
@@ -223,43 +240,7 @@ func (e *conclusion) commit() error {
 		w.then(&end.artifact)
 	}
 	w.then(&end.status)
-	err := t.commit(&w)
-	lent.giveBack(t)
-	return err
-}
-
-// changes are what follows the first event of an ending. They are lent to a write until the store has answered it.
-type changes [2]store.Change
-
-var changesLent = sync.Pool{New: func() any { return new(changes) }}
-
-func lendChanges() *changes { return changesLent.Get().(*changes) }
-
-func (c *changes) giveBack(t *taskWriter) {
-	if t.unconfirmed == nil {
-		*c = changes{}
-		changesLent.Put(c)
-	}
-}
-
-// create makes the task of a call that ends without one, with its end in the same transaction. It is made before its
-// end for a sender or a webhook that is to be told of both, with a ticket, and when there is no room for all of it.
-func (e *conclusion) create() error {
-	t, end := &e.c.task, &e.ending
-	if e.c.decided.armed() || e.c.push != nil || end.status.ticket != nil {
-		return t.create(runtime.StateSubmitted)
-	}
-	lent := lendChanges()
-	then := lent[:0]
-	if end.artifact.Event != nil {
-		then = append(then, end.artifact.change())
-	}
-	err := t.createWith(runtime.StateSubmitted, append(then, end.status.change()), true)
-	lent.giveBack(t)
-	if t.unconfirmed == nil && (errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrTooLarge)) {
-		return t.create(runtime.StateSubmitted)
-	}
-	return err
+	return t.commit(&w)
 }
 
 // ErrUnwritten is the answer to a client whose task ended while the store does not take the end.

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/store"
 )
 
 // flushEvery is how often the pieces of artifacts that wait are looked at: a piece goes out at the second look.
@@ -143,7 +142,7 @@ func (t *taskWriter) enqueue(p piece) error {
 	}
 	q := t.queue
 	q.pieces = append(q.pieces, p)
-	if q.bytes += p.size.Bytes; q.bytes > t.c.r.Limits.Event {
+	if q.bytes += p.Size.Bytes; q.bytes > t.c.r.Limits.Event {
 		return t.writePending()
 	}
 	t.startFlush()
@@ -208,17 +207,17 @@ func (q *pending) putBack(pieces []piece) {
 	}
 	q.pieces = slices.Concat(pieces, q.pieces)
 	for i := range pieces {
-		q.bytes += pieces[i].size.Bytes
+		q.bytes += pieces[i].Size.Bytes
 	}
 }
 
 // then adds an event to an update.
 func (w *write) then(e *sized) {
 	if w.update.Event == nil {
-		w.update.Event, w.update.Size = e.Event, e.size
+		w.update.Event, w.update.Size = e.Event, e.Size
 		return
 	}
-	w.update.Then = append(w.update.Then, store.Change{Event: e.Event, Size: e.size})
+	w.update.Then = append(w.update.Then, e.Change)
 }
 
 // writeApart makes a write without the lock of the task, so that the handler can go on.

@@ -142,14 +142,14 @@ func (a *arrival) addMessage(
 	if len(parts) > 0 {
 		question = c.task.message(runtime.MessageData{Parts: parts}, true)
 	}
-	if c.decided.armed() {
+	if c.decided != nil {
 		c.handle.ExpectReader() // by the stream that is about to begin
 	}
 	if c.push != nil {
 		c.setConfiguration()
 	}
 	w := write{expect: version, view: c.task.view(), update: store.Update{
-		Event:    c.r.make.newStatus(&c.ctx, c.taskID(), c.context(), state, question, c.r.Now()),
+		Event:    made(c.r, &c.ctx, c.r.Protocol.NewStatus(c.taskID(), c.context(), state, question, c.r.Now())),
 		Messages: []runtime.Message{c.req.Message},
 		Input:    &c.task.private.Input,
 		Asked:    &c.task.private.Asked,
@@ -169,7 +169,7 @@ func (a *arrival) addMessage(
 	}
 	snap = w.snap
 	c.task.first, c.task.firstVersion, c.task.last, c.task.bytes = snap.Task, snap.Version, nil, snap.Bytes
-	c.decided.fire()
+	closeOnce(c.decided)
 	return snap, nil
 }
 

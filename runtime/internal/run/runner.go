@@ -6,6 +6,7 @@ package run
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"log/slog"
 	"sync"
@@ -76,8 +77,7 @@ type Limits struct {
 // [Runner.Shutdown].
 type Runner struct {
 	Config
-	ids     ids
-	make    factory
+	ids
 	content content
 
 	deadlines           // of the calls of the store
@@ -93,7 +93,7 @@ type Runner struct {
 // New makes a runner.
 func New(c Config) *Runner {
 	r := &Runner{
-		Config: c, make: factory{c.Protocol, c.Made}, content: content{c.Limits.Event, c.Nesting},
+		Config: c, content: content{c.Limits.Event, c.Nesting},
 		admission: newAdmission(c.Limits.Running, c.Limits.Work),
 		tasks:     registry{store: c.Store, handles: map[store.Key]*handle{}},
 	}
@@ -106,9 +106,6 @@ func New(c Config) *Runner {
 
 // Start has the runner take over what a process before has left. Work that comes in starts it, too.
 func (r *Runner) Start() { r.lease.start() }
-
-// NewID makes an id that nobody can guess.
-func (r *Runner) NewID() string { return r.ids.next() }
 
 // Looks reports whether readers must look now and then what other instances have changed: the store may not tell them.
 func (r *Runner) Looks() bool { return r.tasks.looks.Load() }
@@ -247,4 +244,63 @@ func (r *Runner) SetPush(key store.Key, config *store.Push) error {
 	}
 	r.Deliveries.Wake() // the one before may have waited for its next try
 	return nil
+}
+
+// ids makes identifiers that nobody can guess: task and context ids are all it takes to name a task. Random bytes are
+// drawn in bulk, and some ids are made at a time: they share one piece of memory, as a task and its context often do.
+type ids struct {
+	mu   sync.Mutex
+	made string // ids that are not given out yet
+	left int    // unused bytes at the end of pool
+	pool [64 * idBytes]byte
+}
+
+const (
+	idBytes  = 16 // the randomness of an id
+	idLength = 36
+	idsMade  = 4 // at a time: one that is kept keeps the others' memory, too
+)
+
+// NewID makes an id that nobody can guess, in the form of a random UUID (version 4).
+func (g *ids) NewID() string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.made == "" {
+		g.made = g.make()
+	}
+	id := g.made[:idLength]
+	g.made = g.made[idLength:]
+	return id
+}
+
+// make makes some ids in a row.
+func (g *ids) make() string {
+	if g.left == 0 {
+		_, _ = rand.Read(g.pool[:]) // never fails
+		g.left = len(g.pool)
+	}
+	unused := g.pool[len(g.pool)-g.left:][:idsMade*idBytes]
+	var row [idsMade * idLength]byte
+	for i := range idsMade {
+		writeID(row[i*idLength:], unused[i*idBytes:][:idBytes])
+	}
+	clear(unused)
+	g.left -= len(unused)
+	return string(row[:])
+}
+
+// writeID writes random bytes as an id.
+func writeID(dst, random []byte) {
+	random[6] = random[6]&0x0f | 0x40
+	random[8] = random[8]&0x3f | 0x80
+	const digits = "0123456789abcdef"
+	at := 0
+	for i, c := range random {
+		if i == 4 || i == 6 || i == 8 || i == 10 {
+			dst[at] = '-'
+			at++
+		}
+		dst[at], dst[at+1] = digits[c>>4], digits[c&15]
+		at += 2
+	}
 }

@@ -57,7 +57,7 @@ func (h *handle) revoke(cause error) {
 	if h.run != nil {
 		h.run.ctx.cancel(cause)
 		h.run.task.elsewhere = true
-		h.run.done.fire()
+		closeOnce(h.run.done)
 		h.run = nil
 	}
 	for _, q := range h.queue {
@@ -242,12 +242,12 @@ func (r *Runner) giveUp(key store.Key, snap *store.Snapshot, reason string) {
 	c, info := r.newBackgroundCall(), snap.Task.TaskInfo()
 	r.admission.adopt(c)
 	defer r.admission.dismiss(c)
-	said := r.make.protocol.NewMessage(runtime.MessageData{
+	said := r.Protocol.NewMessage(runtime.MessageData{
 		MessageInfo: runtime.MessageInfo{ID: r.NewID(), ContextID: info.ContextID, TaskID: info.ID},
 		Parts:       []runtime.Part{runtime.Text(reason)},
 	})
 	c.task.retryUnconfirmed(key, &write{update: store.Update{
-		Event: r.make.protocol.NewStatus(info.ID, info.ContextID, runtime.StateFailed, said, r.Now()),
+		Event: r.Protocol.NewStatus(info.ID, info.ContextID, runtime.StateFailed, said, r.Now()),
 		Stamp: newStamp(), Epoch: snap.Epoch, Done: snap.Run.N,
 	}})
 }

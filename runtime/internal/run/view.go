@@ -62,7 +62,7 @@ func (v *view) Begin() error {
 	c := (*call)(v)
 	c.handle.mu.Lock()
 	defer c.handle.mu.Unlock()
-	if !c.decided.armed() || c.handle.version != 0 {
+	if c.decided == nil || c.handle.version != 0 {
 		return nil
 	}
 	c.task.auto = true
@@ -76,10 +76,11 @@ func (v *view) Progress(text string) error {
 	c := (*call)(v)
 	c.handle.mu.Lock()
 	defer c.handle.mu.Unlock()
-	one := lendPart()
-	defer one.giveBack()
-	one[0] = runtime.Text(text)
-	return c.task.report(runtime.MessageData{Parts: one[:]})
+	if err := c.task.ready(); err != nil {
+		return err
+	}
+	c.task.part[0] = runtime.Text(text)
+	return c.task.report(runtime.MessageData{Parts: c.task.part[:]})
 }
 
 func (v *view) Report(m runtime.MessageData) error {
@@ -89,6 +90,9 @@ func (v *view) Report(m runtime.MessageData) error {
 	}
 	c.handle.mu.Lock()
 	defer c.handle.mu.Unlock()
+	if err := c.task.ready(); err != nil {
+		return err
+	}
 	return c.task.report(m)
 }
 

@@ -1,14 +1,17 @@
 package run
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
 	"github.com/a2agen/a2agen/runtime/task"
+	"github.com/a2agen/a2agen/runtime/wire"
 )
 
 // taskWriter writes what a call does to its task. Callers of its functions must hold the lock of the task.
@@ -27,6 +30,8 @@ type taskWriter struct {
 	auto      bool            // the task was created for the client's sake, not by the handler
 	bound     bool            // the message knows its task
 	inFlusher bool            // the flusher looks after the writers
+	part      [1]runtime.Part // the only part of what is being made; nobody keeps it
+	then      [2]store.Change // what follows the first event of a write, until the store has answered that
 	said      time.Time       // of the first status: a task that is made with it, or just before it, is no younger
 	next      *store.Snapshot // of the task, with the call that comes up when this one is over
 
@@ -57,7 +62,7 @@ func (t *taskWriter) ready() error {
 // sayFirst is say, once ready, also where it is the first thing that the handler says: then the task is made with it,
 // in one write unless the sender or a webhook is to be told of both.
 func (t *taskWriter) sayFirst(first runtime.State, e sized) error {
-	if t.c.handle.version == 0 && (t.c.decided.armed() || t.c.push != nil) {
+	if t.c.handle.version == 0 && (t.c.decided != nil || t.c.push != nil) {
 		if err := t.create(first); err != nil {
 			return err
 		}
@@ -65,10 +70,7 @@ func (t *taskWriter) sayFirst(first runtime.State, e sized) error {
 	if t.c.handle.version != 0 {
 		return t.say(e, nil)
 	}
-	lent := lendChanges()
-	err := t.createWith(first, append(lent[:0], e.change()), false)
-	lent.giveBack(t)
-	return err
+	return t.createWith(first, append(t.then[:0], e.Change), false)
 }
 
 // open reports why the handler may no longer say anything.
@@ -95,19 +97,19 @@ func (t *taskWriter) createWith(first runtime.State, then []store.Change, ends b
 	if !t.said.IsZero() {
 		now = t.said
 	}
-	task := t.c.r.make.newTask(&t.c.ctx, id, contextID, now)
+	task := made(t.c.r, &t.c.ctx, t.c.r.Protocol.NewTask(id, contextID, now))
 	t.bind()
 	task.AddMessage(t.c.req.Message)
 	if t.c.state == running && first == runtime.StateWorking {
-		if err := task.Apply(t.c.r.make.newStatus(&t.c.ctx, id, contextID, runtime.StateWorking, nil, now)); err != nil {
+		if err := task.Apply(made(t.c.r, &t.c.ctx, t.c.r.Protocol.NewStatus(id, contextID, runtime.StateWorking, nil, now))); err != nil {
 			return err
 		}
 	}
 	var view *store.View
-	if ends || t.c.decided.armed() {
+	if ends || t.c.decided != nil {
 		view = t.view()
 	}
-	if t.c.decided.armed() {
+	if t.c.decided != nil {
 		t.c.handle.ExpectReader() // by the stream that is about to begin
 	}
 	t.c.handle.key = store.Key{Owner: t.c.owner, Task: id}
@@ -130,32 +132,12 @@ func (t *taskWriter) createWith(first runtime.State, then []store.Change, ends b
 	err := t.commit(&w)
 	if err != nil {
 		t.c.err = err
-		t.c.decided.fire()
+		closeOnce(t.c.decided)
 	}
 	if t.mayExist() && t.c.state == arriving && !t.private.Asked { // there is no handler that would ask again
 		t.retryUnconfirmed(t.c.handle.key, t.unconfirmed)
 	}
 	return err
-}
-
-// created notes the task that was made. It may be somebody else's by now, if the answer is late.
-func (t *taskWriter) created(w *write) error {
-	snap := &w.snap
-	t.c.handle.version = snap.Version
-	t.c.r.Feed.Ticker.Start()
-	t.first, t.firstVersion, t.bytes = snap.Task, snap.Version, snap.Bytes
-	if w.ends { // then nobody here has to know that it was at work
-		t.c.err, t.last, t.c.handle.ended = nil, snap.Task, t.c.conclusion.ending.status.state().Terminal()
-		return nil
-	}
-	t.c.r.tasks.register(t.c.handle)
-	if snap.Run == nil {
-		return t.lose()
-	}
-	t.c.err, t.c.handle.run = nil, t.c
-	t.c.holds(snap)
-	t.c.decided.fire()
-	return nil
 }
 
 // bind tells the message that brought the task, once, which task that is.
@@ -183,27 +165,19 @@ func (t *taskWriter) status(state runtime.State, said runtime.MessageData, view 
 // sized is an event with what it adds to its task. Its stamp stays the same however often the store is asked to take
 // it.
 type sized struct {
-	runtime.Event
-	size  store.Size
+	store.Change
 	stamp uint64
 	done  int64 // the call that it ends
 	// ticket goes on with the task that waits by then; nil: none.
 	ticket *store.Ticket
 }
 
-// change is the event as the store takes it after another one.
-func (e *sized) change() store.Change { return store.Change{Event: e.Event, Size: e.size} }
-
 // state is what the event makes the task's.
 func (e *sized) state() runtime.State {
 	if e.Event == nil {
 		return runtime.StateUnspecified
 	}
-	return e.EventInfo().State
-}
-
-func stamped(e runtime.Event, size store.Size) sized {
-	return sized{Event: e, size: size, stamp: newStamp()}
+	return e.Event.EventInfo().State
 }
 
 // newStatus makes a status update, with a message unless there is nothing in it.
@@ -218,12 +192,14 @@ func (t *taskWriter) newStatus(state runtime.State, said runtime.MessageData) si
 	if t.said.IsZero() {
 		t.said = now
 	}
-	return stamped(t.c.r.make.newStatus(&t.c.ctx, t.c.taskID(), t.c.context(), state, m, now), size)
+	e := made(t.c.r, &t.c.ctx, t.c.r.Protocol.NewStatus(t.c.taskID(), t.c.context(), state, m, now))
+	return sized{Change: store.Change{Event: e, Size: size}, stamp: newStamp()}
 }
 
 // newArtifact makes an artifact update.
 func (t *taskWriter) newArtifact(data *runtime.ArtifactData) sized {
-	return stamped(t.c.r.make.newArtifact(&t.c.ctx, t.c.taskID(), t.c.context(), *data), store.SizeOfArtifact(data))
+	e := made(t.c.r, &t.c.ctx, t.c.r.Protocol.NewArtifact(t.c.taskID(), t.c.context(), *data))
+	return sized{Change: store.Change{Event: e, Size: store.SizeOfArtifact(data)}, stamp: newStamp()}
 }
 
 // say stores an event of the handler's, with what it saved meanwhile.
@@ -239,7 +215,7 @@ func (t *taskWriter) say(e sized, view *store.View) error {
 func (t *taskWriter) writeOf(e sized, view *store.View) write {
 	saved := t.unstored()
 	return write{view: view, saved: saved, update: store.Update{
-		Event: e.Event, Size: e.size, Stamp: e.stamp, Epoch: t.epoch, Done: e.done, Saved: saved, Ticket: e.ticket,
+		Event: e.Event, Size: e.Size, Stamp: e.stamp, Epoch: t.epoch, Done: e.done, Saved: saved, Ticket: e.ticket,
 	}}
 }
 
@@ -257,26 +233,11 @@ func (t *taskWriter) message(said runtime.MessageData, ofTask bool) runtime.Mess
 	if ofTask {
 		said.TaskID = t.c.taskID()
 	}
-	return t.c.r.make.newMessage(&t.c.ctx, said)
+	return made(t.c.r, &t.c.ctx, t.c.r.Protocol.NewMessage(said))
 }
 
-// onePart is the only part of what is being sent: the store does not keep it.
-type onePart [1]runtime.Part
-
-var partsLent = sync.Pool{New: func() any { return new(onePart) }}
-
-func lendPart() *onePart { return partsLent.Get().(*onePart) }
-
-func (p *onePart) giveBack() {
-	*p = onePart{}
-	partsLent.Put(p)
-}
-
-// report says that the task is being worked on. Callers must hold c.handle.mu.
+// report says that the task, which is ready, is being worked on. Callers must hold c.handle.mu.
 func (t *taskWriter) report(m runtime.MessageData) error {
-	if err := t.ready(); err != nil {
-		return err
-	}
 	if err := t.c.r.content.check(m.Parts); err != nil {
 		return err
 	}
@@ -307,14 +268,101 @@ func (t *taskWriter) respond(m runtime.MessageData) error {
 			return task.ErrTaskExists
 		}
 		said := t.message(m, true)
-		e := t.c.r.make.newStatus(&t.c.ctx, t.c.taskID(), t.c.context(), runtime.StateCompleted, said, t.c.r.Now())
-		if err := t.say(stamped(e, store.SizeOfMessage(said, m.Parts)), nil); err != nil {
+		e := made(t.c.r, &t.c.ctx, t.c.r.Protocol.NewStatus(t.c.taskID(), t.c.context(), runtime.StateCompleted, said, t.c.r.Now()))
+		end := sized{Change: store.Change{Event: e, Size: store.SizeOfMessage(said, m.Parts)}, stamp: newStamp()}
+		if err := t.say(end, nil); err != nil {
 			return err
 		}
 		t.c.reply = said
 		return nil
 	}
 	t.c.reply = t.message(m, false)
-	t.c.decided.fire()
+	closeOnce(t.c.decided)
 	return nil
+}
+
+// content checks what a handler says: it must be sayable in every version and every binding (decision 038), so that no
+// reader of a task fails on it later.
+type content struct {
+	most    int // bytes of one message or artifact chunk
+	nesting int // how deep data may be, as [wire.Portable] counts; 0: as deep as is read
+}
+
+// errEmpty: what A2A sends has content (R35, R305).
+var errEmpty = errors.New("a message or an artifact has at least one part")
+
+// check refuses parts that cannot be sent.
+func (k content) check(parts []runtime.Part) error {
+	size := 0
+	for i := range parts {
+		p := &parts[i]
+		size += len(p.Text) + len(p.Raw) + len(p.URL) + len(p.Data)
+	}
+	if size > k.most {
+		return task.ErrTooLarge
+	}
+	return k.checkParts(parts)
+}
+
+// checkParts refuses parts of a handler that could be stored, but not said in every binding.
+func (k content) checkParts(parts []runtime.Part) error {
+	for i := range parts {
+		p := &parts[i]
+		switch p.Kind {
+		case runtime.PartUnknown:
+			return fmt.Errorf("part %d cannot be sent: %s", i, p.Text)
+		case runtime.PartOther:
+			return fmt.Errorf("part %d cannot be sent: its content is of a kind that only the generated types have", i)
+		}
+		if p.Kind == runtime.PartData {
+			if err := k.sayable(p.Data); err != nil {
+				return fmt.Errorf("part %d cannot be sent: data: %w", i, err)
+			}
+		}
+		if len(p.Metadata) == 0 {
+			continue
+		}
+		if err := k.checkMetadata(p.Metadata); err != nil {
+			return fmt.Errorf("part %d cannot be sent: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// checkMessage refuses a message of a handler that cannot be sent, but for its parts.
+func (k content) checkMessage(m *runtime.MessageData) error {
+	if len(m.Parts) == 0 {
+		return errEmpty
+	}
+	return k.checkMetadata(m.Metadata)
+}
+
+// checkMetadata is checkParts for metadata, which have to be a JSON object.
+func (k content) checkMetadata(o wire.Object) error {
+	if err := k.sayable(o); err != nil {
+		return fmt.Errorf("metadata: %w", err)
+	}
+	if kind := wire.Value(o).Kind(); kind != wire.KindNone && kind != wire.KindObject {
+		return fmt.Errorf("metadata: not an object")
+	}
+	return nil
+}
+
+// sayable reports why raw JSON of a handler cannot be sent. None is null, or no metadata.
+func (k content) sayable(raw []byte) error {
+	if len(raw) == 0 {
+		return nil
+	}
+	if err := wire.Valid(raw); err != nil {
+		return err
+	}
+	return wire.Portable(raw, k.nesting)
+}
+
+// made shows a new value of the protocol to the agent's hooks, and returns it.
+func made[T any](r *Runner, ctx context.Context, v T) T {
+	for _, hook := range r.Made {
+		hook(ctx, v)
+	}
+	return v
 }

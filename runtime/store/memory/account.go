@@ -54,31 +54,6 @@ func (l *ledger) charge(r *row, more taskstate.Holding) {
 	l.add(r.account, more, rested)
 }
 
-// enqueue puts a task that rests into its queue for eviction. Callers must hold both locks, unless the row is new.
-func (l *ledger) enqueue(r *row) {
-	switch a := r.account; r.st.Rest() {
-	case taskstate.Active:
-		return
-	case taskstate.Ended:
-		r.resting = &a.ended
-	case taskstate.Parked:
-		r.resting = &a.parked
-	}
-	r.rested = r.st.Rested
-	r.resting.insertByRest(r)
-	l.add(r.account, taskstate.Holding{}, taskstate.Holding{Tasks: 1, Bytes: int64(r.charged)})
-}
-
-// unqueue takes a task out of its queue for eviction.
-func (l *ledger) unqueue(r *row) {
-	if r.resting == nil {
-		return
-	}
-	r.resting.remove(r)
-	r.resting = nil
-	l.add(r.account, taskstate.Holding{}, taskstate.Holding{Tasks: -1, Bytes: -int64(r.charged)})
-}
-
 // grow charges r for the bytes that it is going to take, if there is room, or room can be made, or it must be charged.
 func (x *index) grow(r *row, bytes int, must bool) bool {
 	more := taskstate.Holding{Bytes: int64(bytes - r.charged)}

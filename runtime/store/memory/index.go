@@ -66,15 +66,6 @@ func (q *queue) insertBefore(r, at *row) {
 	}
 }
 
-// insertByRest inserts r in the order of eviction. Its time of rest is nearly always the latest.
-func (q *queue) insertByRest(r *row) {
-	var at *row
-	for p := q.back; p != nil && r.rests().Compare(p.rests()) < 0; p = p.links[q.slot].prev {
-		at = p
-	}
-	q.insertBefore(r, at)
-}
-
 func (q *queue) remove(r *row) {
 	l := &r.links[q.slot]
 	if l.prev == nil {
@@ -173,30 +164,14 @@ func (x *index) group(owner store.Owner, context string) *group {
 	return x.contexts[groupKey{o, context}]
 }
 
-// ownedBy returns what an owner has, and makes it if needed.
-func (x *index) ownedBy(owner store.Owner) *owned {
+// insert adds a new row that takes some bytes. Callers must hold both locks.
+func (x *index) insert(owner store.Owner, r *row, bytes int) {
 	o := x.owners[owner]
 	if o == nil {
 		o = &owned{owner: owner, store: x.store}
 		o.all = group{queue: queue{slot: ownerSlot}, counts: &o.tally}
 		x.owners[owner] = o
 	}
-	return o
-}
-
-// context returns the list of a context, and makes it if needed.
-func (x *index) context(k groupKey) *group {
-	g := x.contexts[k]
-	if g == nil {
-		g = &group{queue: queue{slot: contextSlot}}
-		x.contexts[k] = g
-	}
-	return g
-}
-
-// insert adds a new row that takes some bytes. Callers must hold both locks.
-func (x *index) insert(owner store.Owner, r *row, bytes int) {
-	o := x.ownedBy(owner)
 	r.owner = o
 	x.rows[rowKey{o, r.id}] = r
 	x.made++
@@ -207,7 +182,11 @@ func (x *index) insert(owner store.Owner, r *row, bytes int) {
 	}
 	x.ledger.charge(r, taskstate.Holding{Tasks: 1, Bytes: int64(bytes)})
 	if r.context != "" {
-		r.group = x.context(groupKey{o, r.context})
+		k := groupKey{o, r.context}
+		if r.group = x.contexts[k]; r.group == nil {
+			r.group = &group{queue: queue{slot: contextSlot}}
+			x.contexts[k] = r.group
+		}
 	}
 	x.attach(r)
 	if r.log != nil && r.st.Status.Terminal() {
@@ -243,12 +222,32 @@ func (x *index) keepLog(r *row) {
 	x.oldest = (x.oldest + 1) % len(x.logs)
 }
 
+// attach puts a row into all lists of its status: those of its owner and of its context and, if it rests, the queue for
+// eviction. Callers must hold both locks, unless the row is new.
 func (x *index) attach(r *row) {
 	r.owner.all.add(r)
 	if r.group != nil {
 		r.group.add(r)
 	}
-	x.ledger.enqueue(r)
+	switch a := r.account; r.st.Rest() {
+	case taskstate.Active:
+		return
+	case taskstate.Ended:
+		r.resting = &a.ended
+	case taskstate.Parked:
+		r.resting = &a.parked
+	}
+	r.rested = r.st.Rested
+	var at *row // its time of rest is nearly always the latest
+	goes := taskstate.Resting{Rested: r.rested, Number: r.number}
+	for p := r.resting.back; p != nil; p = p.links[restSlot].prev {
+		if goes.Compare(taskstate.Resting{Rested: p.rested, Number: p.number}) >= 0 {
+			break
+		}
+		at = p
+	}
+	r.resting.insertBefore(r, at)
+	x.ledger.add(r.account, taskstate.Holding{}, taskstate.Holding{Tasks: 1, Bytes: int64(r.charged)})
 }
 
 // detach takes r out of all lists. An empty list stays: discard drops it.
@@ -257,7 +256,11 @@ func (x *index) detach(r *row) {
 	if r.group != nil {
 		r.group.drop(r)
 	}
-	x.ledger.unqueue(r)
+	if r.resting != nil {
+		r.resting.remove(r)
+		r.resting = nil
+		x.ledger.add(r.account, taskstate.Holding{}, taskstate.Holding{Tasks: -1, Bytes: -int64(r.charged)})
+	}
 }
 
 // sweep evicts at most max tasks from the front of q that have rested since before deadline, and skips those that are locked,
@@ -296,6 +299,3 @@ func (x *index) discard(r *row) bool {
 	}
 	return true
 }
-
-// rests is the position of the row in its queue for eviction.
-func (r *row) rests() taskstate.Resting { return taskstate.Resting{Rested: r.rested, Number: r.number} }

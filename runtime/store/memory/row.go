@@ -56,9 +56,6 @@ type extra struct {
 // key is the task's, once it is in the index.
 func (r *row) key() store.Key { return store.Key{Owner: r.owner.owner, Task: r.id} }
 
-// store is the store of the row, once it is in the index.
-func (r *row) store() *Store { return r.owner.store }
-
 // pushes are the configurations of push notifications.
 func (r *row) pushes() []*push {
 	if r.extra == nil {
@@ -82,10 +79,6 @@ func (r *row) more() *extra {
 	return r.extra
 }
 
-func (r *row) private() store.Private {
-	return store.Private{Skill: r.skill, Input: r.input, Saved: r.saved, Asked: r.asked, ClientID: r.clientID, Trace: r.trace}
-}
-
 // held is how many bytes the task takes, and logged those of its log.
 func (r *row) held() int {
 	return r.st.Content.Held() + len(r.input) + len(r.saved) + len(r.trace) + r.logged()
@@ -100,7 +93,9 @@ func (r *row) logged() int {
 
 // snapshot returns the row as view asks. An ended task never changes again: the whole of it needs no copy.
 func (r *row) snapshot(view *store.View) (store.Snapshot, error) {
-	s := store.Snapshot{Version: r.st.Version, Private: r.private(), Epoch: r.st.Epoch, Pushed: r.st.Pushes > 0}
+	s := store.Snapshot{Version: r.st.Version, Epoch: r.st.Epoch, Pushed: r.st.Pushes > 0, Private: store.Private{
+		Skill: r.skill, Input: r.input, Saved: r.saved, Asked: r.asked, ClientID: r.clientID, Trace: r.trace,
+	}}
 	if view == nil {
 		return s, nil
 	}
@@ -124,7 +119,7 @@ func (r *row) settle() {
 	if now-r.charged < slack {
 		return
 	}
-	m := r.store()
+	m := r.owner.store
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if now > m.limits.TaskBytes || !m.grow(r, now, false) {
@@ -155,7 +150,7 @@ var packs = sync.Pool{New: func() any { b := make([]byte, 0, packBytes); return 
 
 // pack keeps an ended task as bytes, if it is small. Callers must hold the row's lock.
 func (r *row) pack() {
-	c := r.store().coding.Load()
+	c := r.owner.store.coding.Load()
 	if c == nil || r.json(store.Full) > packBytes {
 		return
 	}
@@ -173,7 +168,7 @@ func (r *row) whole() (runtime.Task, error) {
 	if r.packed == nil {
 		return r.task, nil
 	}
-	e, err := r.store().coding.Load().Read(r.packed)
+	e, err := r.owner.store.coding.Load().Read(r.packed)
 	if err != nil {
 		return nil, fmt.Errorf("reading the task %s: %w", r.id, err)
 	}

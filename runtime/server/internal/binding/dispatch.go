@@ -33,40 +33,38 @@ type responder interface {
 	Release()
 }
 
-// Handle carries the operation out.
+// Handle has the operation carried out and answers.
 func (q *HTTPRequest) Handle(b responder) {
 	if q.Op.Stream {
 		q.mayDetach()
 		q.LimitStream()
 	}
-	if err := q.Contain(func() { q.dispatch(b) }, func() { q.exited(b) }); err != nil {
-		b.Fail(err)
-	}
-}
-
-// dispatch has the operation carried out and answers.
-func (q *HTTPRequest) dispatch(b responder) {
-	a, err := q.Run(q.Params, objectsIn, func() {
-		if q.Counted() {
-			b.Release() // the handler may take long
+	err := q.Contain(func() {
+		a, err := q.Run(q.Params, objectsIn, func() {
+			if q.counted > 0 {
+				b.Release() // the handler may take long
+			}
+		})
+		if q.AskedByMessage() {
+			q.echo(q.Active())
 		}
-	})
-	if q.AskedByMessage() {
-		q.echo(q.Active())
-	}
-	switch {
-	case err != nil:
-		q.failed(b, err)
-	case a.Stream != nil:
-		q.follow(b, a.Stream)
-	case a.Sequence != nil:
-		q.sequence(b, a.Sequence)
-	case q.Silent:
-		q.W.WriteHeader(http.StatusNoContent)
-	case q.Op.Stream:
-		q.single(b, a.Result)
-	default:
-		q.reply(b, a.Result)
+		switch {
+		case err != nil:
+			q.failed(b, err)
+		case a.Stream != nil:
+			q.follow(b, a.Stream)
+		case a.Sequence != nil:
+			q.sequence(b, a.Sequence)
+		case q.Silent:
+			q.W.WriteHeader(http.StatusNoContent)
+		case q.Op.Stream:
+			q.single(b, a.Result)
+		default:
+			q.reply(b, a.Result)
+		}
+	}, func() { q.exited(b) })
+	if err != nil {
+		b.Fail(err)
 	}
 }
 

@@ -236,7 +236,7 @@ type envelope struct {
 	bare   bool   // there is no jsonrpc member, which nothing but 0.1 allows
 }
 
-// readEnvelope reads the members of a request in one pass. What is inside params is only measured: its decoder checks
+// readEnvelope reads the members of a request in one pass, and applies the rules of JSON-RPC to them. What is inside params is only measured: its decoder checks
 // it, so that nothing is looked at twice. On an error the id is there if it could be read.
 func readEnvelope(body []byte) (envelope, *runtime.Error) {
 	var r wire.Reader
@@ -276,11 +276,6 @@ func readEnvelope(body []byte) (envelope, *runtime.Error) {
 	case ids > 0 && e.id == nil:
 		return e, runtime.ErrInvalidRequest.With("id must be a string, a number or null, of at most %d bytes", maxID)
 	}
-	return e.checked(version, method)
-}
-
-// checked applies the rules of JSON-RPC to the members.
-func (e envelope) checked(version, method []byte) (envelope, *runtime.Error) {
 	if len(method) > 2 && method[0] == '"' && bytes.IndexByte(method, '\\') < 0 {
 		e.method = method[1 : len(method)-1]
 	} else if name := ""; method != nil && json.Unmarshal(method, &name) == nil {

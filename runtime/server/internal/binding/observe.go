@@ -20,6 +20,7 @@ type served struct {
 	header map[string][]string
 	answer interface{ Complete() bool } // a stream; nil: there is none
 	ctx    context.Context              // made by the observers; nil: they have not been told
+	logged bool                         // the call is to be logged
 	// refused: the denial of the caller was logged, or left out as one of many.
 	refused bool
 }
@@ -27,10 +28,11 @@ type served struct {
 // Observe has observers and the log told of a request that has begun, if there are any. It is for operations of the
 // protocol. header are its headers or metadata, which stay as they are.
 func (q *Request) Observe(header map[string][]string) {
-	if q.Agent.Observers().None() && !q.logs() {
+	logged := !q.Agent.NoCallLog && q.Agent.Logger.Enabled(q.Context, slog.LevelInfo)
+	if q.Agent.Observers.None() && !logged {
 		return
 	}
-	q.served = &served{client: q.Context, header: header}
+	q.served = &served{client: q.Context, header: header, logged: logged}
 	q.served.Kind, q.served.Begun = observe.Serve, time.Now()
 }
 
@@ -39,13 +41,13 @@ func (q *Request) begin(request any) {
 	if q.served.ctx != nil {
 		return
 	}
-	if q.Agent.Observers().None() {
+	if q.Agent.Observers.None() {
 		q.served.ctx = q.Context
 		return
 	}
 	q.served.Carrier = q.served.trace(request).Fixed()
 	q.fillIn()
-	q.Context = q.Agent.Observers().Begin(q.Context, &q.served.Activity)
+	q.Context = q.Agent.Observers.Begin(q.Context, &q.served.Activity)
 	q.served.ctx = q.Context
 }
 
@@ -60,8 +62,8 @@ func (q *Request) finish() {
 	}
 	q.begin(nil)
 	q.fillIn()
-	q.Agent.Observers().End(a.ctx, &a.Activity)
-	if q.logs() {
+	q.Agent.Observers.End(a.ctx, &a.Activity)
+	if a.logged && !a.refused {
 		q.log(a)
 	}
 	q.served = nil
@@ -130,21 +132,13 @@ func (q *Request) refused(err error, status int) {
 	log.Info("request refused")
 }
 
-// logs reports whether calls are logged.
-func (q *Request) logs() bool {
-	return !q.Agent.NoCallLog && q.Agent.Logger.Enabled(q.Context, slog.LevelInfo)
-}
-
 // callLogger is a handler that has a shorter way for the lines of calls, at level info. It reports whether it took one.
 type callLogger interface {
 	LogCall(at time.Time, message string, attrs []slog.Attr) bool
 }
 
-// log writes the line of a call that is over, unless its denial was logged.
+// log writes the line of a call that is over.
 func (q *Request) log(a *served) {
-	if a.refused {
-		return
-	}
 	attrs := make([]slog.Attr, 0, 10)
 	add := func(name, value string) {
 		if value != "" {

@@ -210,7 +210,7 @@ func HostName(host string) (name string, ok bool) {
 	} else {
 		name, port, _ = strings.Cut(host, ":")
 		name = strings.TrimSuffix(strings.ToLower(name), ".")
-		if name == "" || len(name) > 253 || !plainName(name) {
+		if name == "" || len(name) > 253 || strings.Trim(name, hostLetters) != "" {
 			return "", false
 		}
 	}
@@ -220,14 +220,5 @@ func HostName(host string) (name string, ok bool) {
 	return name, true
 }
 
-// plainName reports whether a name is of the letters of host names throughout.
-func plainName(name string) bool {
-	for i := range len(name) {
-		switch c := name[i]; {
-		case c >= 'a' && c <= 'z', c >= '0' && c <= '9', c == '-', c == '.', c == '_':
-		default:
-			return false
-		}
-	}
-	return true
-}
+// hostLetters are the characters of host names.
+const hostLetters = "abcdefghijklmnopqrstuvwxyz0123456789-._"

@@ -135,39 +135,30 @@ func (q *Request) Run(params []byte, objects func([]byte) int, read func()) (eng
 	return a, err
 }
 
-// decode reads the parameters of the operation, if the agent has it.
+// objectWeight is about what reading an object of a request takes in memory beside its content, in bytes.
+const objectWeight = 256
+
+// decode reads the parameters of the operation, if the agent has it. What a message is going to need until it is answered
+// is taken from the budget: small objects need many times the bytes that they came in.
 func (q *Request) decode(params []byte, objects func([]byte) int) (any, error) {
 	if err := q.Allowed(); err != nil {
 		return nil, &rejection{Cause: err}
 	}
-	if err := q.weigh(params, objects); err != nil {
-		return nil, err
+	if len(params) > FreeBody {
+		n := objectWeight * int64(objects(params))
+		if n > q.Agent.Limits.Bodies/2 {
+			tooMany := runtime.ErrInvalidRequest.With("the request has too many objects")
+			return nil, &rejection{tooMany, http.StatusRequestEntityTooLarge}
+		}
+		if !q.Hold(len(params), n) {
+			return nil, &rejection{ErrTooMany, http.StatusServiceUnavailable}
+		}
 	}
 	request, err := q.Version.Decode(q.Op, params)
 	if err != nil {
 		return nil, &rejection{Cause: err}
 	}
 	return request, nil
-}
-
-// objectWeight is about what reading an object of a request takes in memory beside its content, in bytes.
-const objectWeight = 256
-
-// weigh takes from the budget what a message is going to need until it is answered: small objects need many times the
-// bytes that they came in.
-func (q *Request) weigh(params []byte, objects func([]byte) int) error {
-	if len(params) <= FreeBody {
-		return nil
-	}
-	n := objectWeight * int64(objects(params))
-	switch {
-	case n > q.Agent.Limits.Bodies/2:
-		tooMany := runtime.ErrInvalidRequest.With("the request has too many objects")
-		return &rejection{tooMany, http.StatusRequestEntityTooLarge}
-	case !q.Hold(len(params), n):
-		return &rejection{ErrTooMany, http.StatusServiceUnavailable}
-	}
-	return nil
 }
 
 // Take takes n bytes from the budget in place of what the message has taken before, and reports whether there was room.
@@ -183,9 +174,6 @@ func (q *Request) Take(n int64) bool {
 func (q *Request) Hold(size int, beside int64) bool {
 	return q.Take(budget.Held*int64(size) + beside)
 }
-
-// Counted reports whether the message took something from the budget.
-func (q *Request) Counted() bool { return q.counted > 0 }
 
 // GiveBack gives back to the budget what the message took.
 func (q *Request) GiveBack() {
