@@ -162,16 +162,14 @@ func (s *keyStack) forget(depth int) {
 	for n > 0 && int(s.at(n-1).depth) > depth {
 		n--
 	}
-	s.cut(n)
-	s.dropSets(depth + 1)
+	s.keep(n, depth)
 }
 
-// cut keeps the first n names.
-func (s *keyStack) cut(n int) { s.n = n }
-
-// dropSets drops the sets of objects at depth and deeper.
-func (s *keyStack) dropSets(depth int) {
-	for n := len(s.sets); n > 0 && s.sets[n-1].depth >= depth; n-- {
+// keep keeps the first n names, and the sets of the objects around depth: those of others are built again when they are
+// needed.
+func (s *keyStack) keep(n, depth int) {
+	s.n = n
+	for n := len(s.sets); n > 0 && s.sets[n-1].depth > depth; n-- {
 		s.sets = s.sets[:n-1]
 	}
 }

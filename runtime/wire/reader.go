@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"sync"
 )
 
@@ -298,6 +299,153 @@ func (r *Reader) literal(w string) bool {
 	return false
 }
 
+// Skip reads and drops one value, as strictly as if it were wanted.
+func (r *Reader) Skip() {
+	switch c := r.token(); c {
+	case '"':
+		r.text()
+	case '{':
+		for key, ok := r.Object(); ok; key, ok = r.Next() {
+			if r.addKey(key) {
+				r.Skip()
+			}
+		}
+	case '[':
+		for ok := r.Array(); ok; ok = r.Elem() {
+			r.Skip()
+		}
+	case 't':
+		r.literal("true")
+	case 'f':
+		r.literal("false")
+	case 'n':
+		r.literal("null")
+	default:
+		if c != '-' && (c < '0' || c > '9') {
+			r.expected("a value")
+			return
+		}
+		r.number()
+	}
+}
+
+// Raw reads one value strictly and returns its bytes, which refer to the source and may hold whitespace.
+func (r *Reader) Raw() []byte {
+	start := r.Offset()
+	r.Skip()
+	if r.err != nil {
+		return nil
+	}
+	return r.src[start:r.pos:r.pos]
+}
+
+// Deferred returns the bytes of the next value, which refer to the source, by looking at its brackets and quotes only.
+// It is for a value that a Reader of its own will read: nothing about it has been checked.
+func (r *Reader) Deferred() []byte {
+	start := r.Offset()
+	end, depth := start, 0
+	for over := false; !over && end < len(r.src); {
+		switch r.src[end] {
+		case '"':
+			if end = quoted(r.src, end+1); end < 0 {
+				r.fail(len(r.src), "unexpected end of input in a string")
+				return nil
+			}
+			over = depth == 0
+			continue
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if over = depth <= 1; depth == 0 { // the bracket is not of the value
+				continue
+			}
+			depth--
+		case ',', ' ', '\t', '\n', '\r':
+			if over = depth == 0; over {
+				continue
+			}
+		}
+		end++
+	}
+	if depth > 0 {
+		r.fail(len(r.src), "unexpected end of input")
+	}
+	if r.err != nil {
+		return nil
+	}
+	if end == start {
+		r.expected("a value")
+		return nil
+	}
+	r.pos = end
+	return r.src[start:end:end]
+}
+
+// quoted returns the index after the quote that closes the string whose content starts at i, or -1.
+func quoted(src []byte, i int) int {
+	for {
+		n := bytes.IndexByte(src[i:], '"')
+		if n < 0 {
+			return -1
+		}
+		end := i + n
+		slashes := 0
+		for end-slashes > i && src[end-slashes-1] == '\\' {
+			slashes++
+		}
+		if slashes%2 == 0 {
+			return end + 1
+		}
+		i = end + 1
+	}
+}
+
+// Value reads any value, null included, into memory of its own, without whitespace between tokens.
+func (r *Reader) Value() Value {
+	start := r.Offset()
+	r.spaced = false
+	r.Skip()
+	if r.err != nil {
+		return nil
+	}
+	raw := r.src[start:r.pos]
+	room := r.room(len(raw))
+	if r.spaced {
+		room = compact(room, raw)
+	} else {
+		room = append(room, raw...)
+	}
+	r.share(len(raw), room)
+	return Value(room[:len(room):len(room)])
+}
+
+// Struct reads an object as it is, without whitespace between tokens.
+func (r *Reader) Struct() Object {
+	if r.token() != '{' {
+		r.expected("an object")
+		return nil
+	}
+	return Object(r.Value())
+}
+
+// compact appends raw, which is valid JSON, without whitespace between tokens.
+func compact(dst, raw []byte) []byte {
+	for i := 0; i < len(raw); {
+		switch c := raw[i]; c {
+		case ' ', '\t', '\n', '\r':
+			i++
+		case '"':
+			end := quoted(raw, i+1)
+			dst = append(dst, raw[i:end]...)
+			i = end
+		default:
+			dst = append(dst, c)
+			i++
+		}
+	}
+	return dst
+}
+
 // Seen is which members of one object were met: up to 64, each a bit. Types with more members use several.
 type Seen struct{ names, values uint64 }
 
@@ -422,6 +570,5 @@ func (r *Reader) Mark() Mark { return Mark{pos: r.pos, depth: r.depth, keys: r.k
 // Rewind goes back to m and forgets any failure since. It is for choosing among alternatives.
 func (r *Reader) Rewind(m Mark) {
 	r.pos, r.depth, r.err = m.pos, m.depth, nil
-	r.keys.cut(m.keys)
-	r.keys.dropSets(m.depth) // rebuilt when needed
+	r.keys.keep(m.keys, m.depth-1)
 }
