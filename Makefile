@@ -46,7 +46,7 @@ race: ## the runtime, but for the store on PostgreSQL (make replicas), and the t
 # What is compiled here is vetted and not run. Without inlining it takes a quarter of the time.
 cross: ## vet for other systems and for small machines, and test the codecs on 32 bits
 	@for p in $(PLATFORMS); do echo "== $$p"; GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) vet -gcflags=-l ./... || exit 1; done
-	GOARCH=386 $(GO) test -vet=off $(TESTFLAGS) ./runtime/wire/... ./runtime/check
+	GOARCH=386 $(GO) test -vet=off $(TESTFLAGS) ./runtime/wire/... ./runtime/gen/...
 
 interop: ## a2agen and other implementations call each other, over every binding and version they have (downloads them, into PEERS if that is a folder; WRITE=1 writes docs/interop.md)
 	cd interop && A2A_LONG=1 $(GO) test -vet=off $(TESTFLAGS) ./...

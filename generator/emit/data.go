@@ -70,7 +70,7 @@ func (p *dataPackage) local(stem string) string {
 	return stem + strconv.Itoa(n)
 }
 
-// chk names a function or type of runtime/check.
+// chk names a function or type of runtime/gen/check.
 func chk(name string) *jen.Statement { return jen.Qual(checkPath, name) }
 
 // dataScalar is how values of a scalar kind are declared, read and written.

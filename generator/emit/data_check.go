@@ -355,9 +355,12 @@ func (p *dataPackage) limitChecks(c *ir.Checks, x jen.Code) []jen.Code {
 		case ir.ArgPattern:
 			arg = p.pattern(limit.Arg)
 		}
-		if method, ok := strings.CutPrefix(limit.Check, "c."); ok {
-			body = append(body, onChecker(method, x, arg))
-		} else {
+		switch owner, name, _ := strings.Cut(limit.Check, "."); owner {
+		case "c":
+			body = append(body, onChecker(name, x, arg))
+		case "format":
+			body = append(body, jen.Qual(formatPath, name).Call(jen.Id("c"), x, arg))
+		default:
 			body = append(body, chk(limit.Check).Call(jen.Id("c"), x, arg))
 		}
 	}

@@ -176,7 +176,7 @@ func readUnion(t *ir.DataType) jen.Code {
 
 // caseGroup are the cases that values of some JSON types may be.
 type caseGroup struct {
-	types []string // constants of runtime/check
+	types []string // constants of runtime/gen/check
 	cases []*ir.DataCase
 }
 
@@ -244,7 +244,7 @@ func readCase(c *ir.DataCase) jen.Code {
 	return jen.Id("read" + c.Go).Call(jen.Id("r"))
 }
 
-// jsonTypes are the constants of runtime/check for the JSON types of a case: integers are numbers.
+// jsonTypes are the constants of runtime/gen/check for the JSON types of a case: integers are numbers.
 func jsonTypes(c *ir.DataCase) []string {
 	var names []string
 	for _, t := range c.Types {

@@ -37,7 +37,9 @@ const (
 	observePath   = runtimePath + "/observe"
 	oauthPath     = clientPath + "/oauth"
 	signedPath    = runtimePath + "/signedcard"
-	checkPath     = runtimePath + "/check"
+	genPath       = runtimePath + "/gen" // what generated code alone calls
+	checkPath     = genPath + "/check"
+	formatPath    = checkPath + "/format"
 	toolPath      = runtimePath + "/tool"
 	extensionPath = runtimePath + "/extension"
 	testkitPath   = modulePath + "testkit"
@@ -92,6 +94,7 @@ func newFile(path, name string) *jen.File {
 	f.ImportAlias(clientPath, "rpc")
 	f.ImportName(oauthPath, "oauth")
 	f.ImportName(checkPath, "check")
+	f.ImportName(formatPath, "format")
 	f.ImportName(toolPath, "tool")
 	f.ImportName(legacyPath, "legacy")
 	return f

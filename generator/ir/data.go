@@ -58,8 +58,8 @@ type DataRef struct {
 // Limit is a limit on one value. What there are of them is declared by the table of keywords in package schema.
 type Limit struct {
 	Keyword string `json:"keyword"` // that sets it: "minLength"
-	// Check is what emitted code calls to check it: a function of runtime/check ("Minimum"), a method of its Checker
-	// ("c.MinLength"), or of an object's size the field of its Keys ("Min").
+	// Check is what emitted code calls to check it: a function of runtime/gen/check ("Minimum") or of its package
+	// format ("format.Check"), a method of its Checker ("c.MinLength"), or of an object's size the field of its Keys ("Min").
 	Check string  `json:"-"`
 	Form  ArgForm `json:"-"`
 	// Arg is the argument. A number is a JSON number text, so that none loses digits.

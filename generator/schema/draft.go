@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/a2agen/a2agen/generator/ir"
-	"github.com/a2agen/a2agen/runtime/check"
+	"github.com/a2agen/a2agen/runtime/gen/check/format"
 )
 
 // Draft is a sample in the making: a number, a text, or the size of a list or map, whichever the limits speak of.
@@ -149,7 +149,7 @@ func shorter(d *Draft, arg string) bool {
 }
 
 func formattedText(d *Draft, arg string) bool {
-	if check.ValidFormat(arg, d.Text) {
+	if format.Valid(arg, d.Text) {
 		return false
 	}
 	d.Text = formats[arg].sample

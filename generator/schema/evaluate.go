@@ -13,7 +13,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
 
-	"github.com/a2agen/a2agen/runtime/check"
+	"github.com/a2agen/a2agen/runtime/gen/check/format"
 )
 
 // Evaluator judges values by a contract. It is the only judge of the generator: what emitted code checks is the other
@@ -49,7 +49,7 @@ func NewEvaluator(contract []byte) (*Evaluator, error) {
 	for name := range formats {
 		c.Formats[name] = func(v any) bool {
 			s, isText := v.(string)
-			return !isText || check.ValidFormat(name, s)
+			return !isText || format.Valid(name, s)
 		}
 	}
 	c.RegisterExtension("go", nil, goTypes{})
@@ -161,7 +161,7 @@ func (goTypes) Compile(_ jsonschema.CompilerContext, s map[string]any) (jsonsche
 	if encoding, ok := s["contentEncoding"].(string); ok && strings.EqualFold(encoding, "base64") {
 		return goTypes{func(v any) string {
 			text, isText := v.(string)
-			if isText && !check.ValidFormat("byte", text) {
+			if isText && !format.Valid("byte", text) {
 				return "must be a valid byte"
 			}
 			return ""

@@ -32,7 +32,7 @@ func Keywords() (taken, refused []string) {
 	return taken, refused
 }
 
-// Formats are the known formats; checked are those with a check in runtime/check.
+// Formats are the known formats; checked are those with a check in runtime/gen/check/format.
 func Formats() (checked, others []string) {
 	for name, info := range formats {
 		switch {

@@ -17,7 +17,7 @@ type formatInfo struct {
 	types jsontype.Set
 	// kind is the Go kind that the format chooses; "" leaves it as it is.
 	kind ir.DataKind
-	// sample is a text of a format that has a check of that name in runtime/check, when the type stays a string.
+	// sample is a text of a format that has a check of that name in runtime/gen/check/format, when the type stays a string.
 	sample string
 }
 

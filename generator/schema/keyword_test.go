@@ -8,7 +8,7 @@ import (
 
 	"github.com/a2agen/a2agen/generator/ir"
 	"github.com/a2agen/a2agen/generator/schema"
-	"github.com/a2agen/a2agen/runtime/check"
+	"github.com/a2agen/a2agen/runtime/gen/check/format"
 )
 
 // limited are schemas by the keyword that sets a limit in them, with a value that breaks it.
@@ -132,12 +132,12 @@ func TestDocsListTheKeywords(t *testing.T) {
 		if line := row(formats, name); line == "" || strings.Contains(line, "not checked") {
 			t.Errorf("format %s is checked; the docs say %q", name, line)
 		}
-		if check.ValidFormat(name, "\x00 ~") && name != "regex" {
-			t.Errorf("runtime/check takes anything as %s", name)
+		if format.Valid(name, "\x00 ~") && name != "regex" {
+			t.Errorf("runtime/gen/check/format takes anything as %s", name)
 		}
 	}
 	for _, name := range others {
-		if line := row(formats, name); !strings.Contains(line, "not checked") || !check.ValidFormat(name, "\x00 ~") {
+		if line := row(formats, name); !strings.Contains(line, "not checked") || !format.Valid(name, "\x00 ~") {
 			t.Errorf("format %s is not checked; the docs say %q", name, line)
 		}
 	}

@@ -124,7 +124,7 @@ var stringKeywords = []keyword{
 		limit: &limit{check: "c.Pattern", form: ir.ArgPattern, arg: pattern, move: matchingText},
 		says:  "must match the pattern %v"},
 	{name: "format", on: jsontype.String, read: readFormat, publish: publishFormat,
-		limit: &limit{check: "c.Format", form: ir.ArgText, move: formattedText},
+		limit: &limit{check: "format.Check", form: ir.ArgText, move: formattedText},
 		says:  "must be a valid %v"},
 	{name: "contentEncoding", read: readEncoding},
 	{name: "contentMediaType", read: annotation, note: true},

@@ -15,7 +15,7 @@ import (
 
 	"github.com/a2agen/a2agen/generator/jsontype"
 	"github.com/a2agen/a2agen/generator/schema"
-	"github.com/a2agen/a2agen/runtime/check"
+	"github.com/a2agen/a2agen/runtime/gen/check/format"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
@@ -276,4 +276,4 @@ func numberText(r *big.Rat) string {
 
 // isChecked reports whether values of a format are checked: no format has the text with a control character, an open
 // parenthesis and half an escape.
-func isChecked(format string) bool { return !check.ValidFormat(format, "\x00(%") }
+func isChecked(name string) bool { return !format.Valid(name, "\x00(%") }

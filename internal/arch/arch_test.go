@@ -32,7 +32,9 @@ var rows = map[string]string{
 	"runtime/internal/news":     "runtime",
 	"runtime/internal/security": "runtime",
 	"internal/taskstate":        "runtime",
-	"runtime/check":             "runtime/wire",
+	"runtime/check":             "",
+	"runtime/gen/check":         "runtime/check runtime/wire",
+	"runtime/gen/check/format":  "runtime/check runtime/gen/check",
 	"runtime/legacy":            "runtime runtime/wire runtime/wire/proto",
 	"runtime/store":             "runtime internal/taskstate",
 	"runtime/store/memory":      "runtime internal/taskstate runtime/store",
@@ -118,11 +120,11 @@ var rows = map[string]string{
 	"generator/yamlx":  "generator/diag",
 	"generator/shape":  "generator/diag generator/suggest generator/yamlx",
 	"generator/config": "generator/diag generator/ir generator/shape generator/yamlx runtime spec",
-	"generator/schema": "generator/diag generator/ir generator/jsontype generator/names generator/suggest generator/yamlx runtime/check runtime/wire",
+	"generator/schema": "generator/diag generator/ir generator/jsontype generator/names generator/suggest generator/yamlx runtime/gen/check/format runtime/wire",
 	"generator/card":   "generator/diag generator/ir generator/names generator/schema generator/shape generator/suggest generator/yamlx runtime runtime/auth",
 
 	// Comparing what others publish.
-	"generator/schemadiff": "generator/jsontype generator/schema runtime/check runtime/wire",
+	"generator/schemadiff": "generator/jsontype generator/schema runtime/gen/check/format runtime/wire",
 	"generator/carddiff":   "generator/card generator/diag generator/schema generator/schemadiff generator/suggest generator/yamlx runtime",
 
 	// Deciding, and printing what was decided.
@@ -182,7 +184,7 @@ var rows = map[string]string{
 	"golden":                     "",
 	"internal/arch":              "",
 	"internal/demo":              "a2a a2a/a2aclient runtime runtime/client runtime/push runtime/server",
-	"internal/measure":           "a2a runtime/check runtime/server runtime/wire",
+	"internal/measure":           "a2a runtime/gen/check runtime/server runtime/wire",
 	"internal/regen":             ". generator generator/emit generator/ir generator/lower generator/output spec",
 	"internal/requirements":      "",
 	"internal/test/a2adraft":     "runtime runtime/legacy runtime/wire runtime/wire/proto",

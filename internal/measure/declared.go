@@ -12,27 +12,29 @@ import (
 
 // declared counts what the packages of the runtime declare.
 type declared struct {
-	methods   map[string]int  // by type
-	exported  map[string]int  // names outside internal packages, by package: functions, types, methods of theirs, values
-	generated map[string]bool // packages that only generated code calls, as their comments say
+	methods  map[string]int // by type
+	exported map[string]int // names outside internal packages, by package: functions, types, methods of theirs, values
 }
 
 func newDeclared() declared {
-	return declared{map[string]int{}, map[string]int{}, map[string]bool{}}
+	return declared{map[string]int{}, map[string]int{}}
 }
 
-// forGenerated is what the comment of a package says of which users need to know nothing, or next to nothing.
-const forGenerated = "It is for generated code"
+// forGenerated is the folder of the packages that belong to generated code: users read none of them.
+const forGenerated = "runtime/gen"
+
+// isForGenerated reports whether a package of this module is in that folder.
+func isForGenerated(folder string) bool { return strings.HasPrefix(folder+"/", forGenerated+"/") }
 
 // printDeclared prints the types with the most methods, and the numbers of exported names outside internal packages:
-// those that users meet, and those of packages that only generated code calls.
+// those that users meet, and those of packages for generated code.
 func printDeclared(list bool) error {
 	d := newDeclared()
 	err := filepath.WalkDir("runtime", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 			return err
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution|parser.ParseComments)
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
 		if err == nil {
 			d.add(filepath.ToSlash(filepath.Dir(path)), file)
 		}
@@ -60,7 +62,7 @@ func (d *declared) sorted() (users, generated map[string]int) {
 	for folder, n := range d.exported {
 		switch {
 		case strings.Contains(folder+"/", "/internal/"):
-		case d.generated[folder]:
+		case isForGenerated(folder):
 			generated[folder] = n
 		default:
 			users[folder] = n
@@ -70,8 +72,6 @@ func (d *declared) sorted() (users, generated map[string]int) {
 }
 
 func (d *declared) add(folder string, file *ast.File) {
-	comment := strings.Join(strings.Fields(file.Doc.Text()), " ")
-	d.generated[folder] = d.generated[folder] || strings.Contains(comment, forGenerated)
 	for _, decl := range file.Decls {
 		switch x := decl.(type) {
 		case *ast.FuncDecl:

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/a2agen/a2agen/a2a"
-	"github.com/a2agen/a2agen/runtime/check"
+	"github.com/a2agen/a2agen/runtime/gen/check"
 	"github.com/a2agen/a2agen/runtime/server"
 	"github.com/a2agen/a2agen/runtime/wire"
 )

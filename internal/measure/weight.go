@@ -17,7 +17,7 @@ type weight struct {
 	packages, lines int
 	functions       int // with methods
 	once            int // functions that are unexported, and named in one place
-	exported        int // names of packages outside internal: functions, types, values; no methods
+	exported        int // names that users meet, of packages outside internal and runtime/gen: functions, types, values; no methods
 }
 
 func (w *weight) add(o weight) {
@@ -74,7 +74,7 @@ func weighPackage(p *packages.Package) (w weight) {
 		}
 		uses[o]++
 	}
-	open := !strings.Contains(p.PkgPath+"/", "/internal/")
+	open := !strings.Contains(p.PkgPath+"/", "/internal/") && !isForGenerated(strings.TrimPrefix(p.PkgPath, p.Module.Path+"/"))
 	for _, file := range p.Syntax {
 		if ast.IsGenerated(file) {
 			continue

@@ -1,12 +1,8 @@
-// Package check is what emitted skill types decode and validate with: a [Reader] and a [Checker] that collect the
-// violations of a JSON Schema, each with the JSON pointer of the value that has it, instead of stopping at the first.
-// It is for generated code; users meet its [Error].
+// Package check has what users meet of a value that breaks its JSON Schema: the [Error]. What decodes and validates is for generated
+// code: package check of runtime/gen.
 package check
 
 import "strings"
-
-// MaxViolations caps the violations that one Error lists.
-const MaxViolations = 100
 
 // Violation is one way in which a value breaks its schema.
 type Violation struct {
@@ -16,7 +12,7 @@ type Violation struct {
 	Message string `json:"message"`
 }
 
-// Error lists the violations of a value, first what could not be read, at most [MaxViolations].
+// Error lists the violations of a value, first what could not be read, at most 100.
 type Error struct {
 	Violations []Violation
 }

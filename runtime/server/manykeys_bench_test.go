@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/a2agen/a2agen/runtime/check"
+	"github.com/a2agen/a2agen/runtime/gen/check"
 	"github.com/a2agen/a2agen/runtime/server"
 )
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/a2agen/a2agen/runtime/check"
+	"github.com/a2agen/a2agen/runtime/gen/check/format"
 	"github.com/a2agen/a2agen/runtime/server"
 )
 
@@ -15,7 +16,7 @@ import (
 type rule func(v any) string
 
 func date(v any) string {
-	if s, ok := v.(string); !ok || !check.ValidFormat("date", s) {
+	if s, ok := v.(string); !ok || !format.Valid("date", s) {
 		return "must be a date such as 2006-01-02"
 	}
 	return ""

@@ -9,7 +9,7 @@
 package types
 
 import (
-	"github.com/a2agen/a2agen/runtime/check"
+	"github.com/a2agen/a2agen/runtime/gen/check"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 

@@ -11,7 +11,8 @@ package types
 import (
 	"time"
 
-	"github.com/a2agen/a2agen/runtime/check"
+	"github.com/a2agen/a2agen/runtime/gen/check"
+	"github.com/a2agen/a2agen/runtime/gen/check/format"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
@@ -187,7 +188,7 @@ func checkPlanTripOutput(c *check.Checker, v *PlanTripOutput) {
 	c.Leave()
 	c.Enter("duration")
 	c.Text(v.Duration)
-	c.Format(v.Duration, "duration")
+	format.Check(c, v.Duration, "duration")
 	c.Leave()
 	c.Enter("days")
 	c.MinItems(len(v.Days), 1)

@@ -5,7 +5,7 @@ package weather
 import (
 	"time"
 
-	"github.com/a2agen/a2agen/runtime/check"
+	"github.com/a2agen/a2agen/runtime/gen/check"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 

@@ -11,7 +11,8 @@ package types
 import (
 	"time"
 
-	"github.com/a2agen/a2agen/runtime/check"
+	"github.com/a2agen/a2agen/runtime/gen/check"
+	"github.com/a2agen/a2agen/runtime/gen/check/format"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
@@ -861,7 +862,7 @@ func checkRouteOptimizerTrafficOutput(c *check.Checker, v *RouteOptimizerTraffic
 	c.Leave()
 	c.Enter("duration")
 	c.Text(v.Duration)
-	c.Format(v.Duration, "duration")
+	format.Check(c, v.Duration, "duration")
 	c.Leave()
 	c.Enter("legs")
 	c.MinItems(len(v.Legs), 1)

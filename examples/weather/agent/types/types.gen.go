@@ -11,7 +11,7 @@ package types
 import (
 	"time"
 
-	"github.com/a2agen/a2agen/runtime/check"
+	"github.com/a2agen/a2agen/runtime/gen/check"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 

@@ -1,4 +1,4 @@
-package check
+package format
 
 import "testing"
 
@@ -55,7 +55,7 @@ func TestAHostnameOfOtherScriptsKeepsToIDNA(t *testing.T) {
 		{"Russian", "xn--e1afmkfd.xn--80akhbyknj4f", true},
 		{"Persian, with a non-joiner", "xn--hgbk6aj7f53bba.com", true},
 	} {
-		if got := ValidFormat("hostname", test.label); got != test.ok {
+		if got := Valid("hostname", test.label); got != test.ok {
 			label, _ := fromPunycode(test.label[4:])
 			t.Errorf("%s: %s (%q): %v", test.name, test.label, string(label), got)
 		}

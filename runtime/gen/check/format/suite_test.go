@@ -1,6 +1,10 @@
-package check
+package format
 
-import "testing"
+import (
+	"strconv"
+	"strings"
+	"testing"
+)
 
 // Cases of the official suite of JSON Schema that came after the state which docs/json-schema.md counts.
 func TestFormatsOfTheNewestSuite(t *testing.T) {
@@ -26,9 +30,22 @@ func TestFormatsOfTheNewestSuite(t *testing.T) {
 		},
 	} {
 		for s, ok := range cases {
-			if ValidFormat(format, s) != ok {
+			if Valid(format, s) != ok {
 				t.Errorf("%s %q: %v", format, s, !ok)
 			}
 		}
 	}
+}
+
+func FuzzFormat(f *testing.F) {
+	names := []string{"date-time", "date", "byte", "time", "duration", "uuid", "uri", "uri-reference", "email", "hostname", "ipv4", "ipv6", "json-pointer", "regex"}
+	for i, s := range []string{"2024-01-01T00:00:00Z", "2024-02-30", "P1Y", "a@b.c", "::1", "/a~0", "\"@x", "23:59:60+00:00", "%", "["} {
+		f.Add(i, s)
+	}
+	f.Fuzz(func(t *testing.T, i int, s string) {
+		name := names[uint(i)%uint(len(names))]
+		if Valid(name, s) && name == "duration" && !strings.HasPrefix(s, "P") {
+			t.Error(strconv.Quote(s))
+		}
+	})
 }

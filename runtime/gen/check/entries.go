@@ -4,6 +4,8 @@ import (
 	"iter"
 	"slices"
 	"strings"
+
+	"github.com/a2agen/a2agen/runtime/check"
 )
 
 // Entries goes over the entries of m to check them, in any order: sorting a large map takes longer than checking it. What
@@ -35,7 +37,7 @@ type sorted struct {
 // named are the violations of one entry.
 type named struct {
 	name string
-	list []Violation
+	list []check.Violation
 }
 
 // full reports whether violations of an entry would all come behind what there is room for.

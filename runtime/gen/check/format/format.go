@@ -1,42 +1,40 @@
-package check
+// Package format checks texts against the formats of JSON Schema. It is apart from package check because few schemas have one.
+package format
 
 import (
 	"encoding/hex"
-	"errors"
-	"fmt"
 	"net/netip"
 	"net/url"
-	"regexp"
-	"strconv"
 	"strings"
-	"sync"
-	"time"
 	"unicode/utf8"
+
+	"github.com/a2agen/a2agen/runtime/check"
+	gen "github.com/a2agen/a2agen/runtime/gen/check"
 )
 
-// Format checks that s is of the named format.
-func (c *Checker) Format(s, name string) {
-	if !ValidFormat(name, s) {
+// Check checks that s is of the named format.
+func Check(c *gen.Checker, s, name string) {
+	if !Valid(name, s) {
 		c.Failf("must be a valid %s", name)
 	}
 }
 
-// ValidFormat reports whether s is of the named format (JSON Schema 2020-12 validation §7.3). An unknown format takes anything.
-func ValidFormat(name, s string) bool {
+// Valid reports whether s is of the named format (JSON Schema 2020-12 validation §7.3). An unknown format takes anything.
+func Valid(name, s string) bool {
 	switch name {
 	case "date-time":
-		_, ok := parseTime(s)
+		_, ok := gen.ParseTime(s)
 		return ok
 	case "date":
-		_, ok := parseDate(s)
+		_, ok := gen.ParseDate(s)
 		return ok
 	case "byte":
-		_, ok := decodeBase64(s)
+		_, ok := gen.ParseBase64(s)
 		return ok
 	case "time":
 		return validTime(s)
 	case "duration":
-		return duration().MatchString(s)
+		return check.IsDuration(s)
 	case "uuid":
 		return validUUID(s)
 	case "uri":
@@ -61,52 +59,6 @@ func ValidFormat(name, s string) bool {
 	return true
 }
 
-// duration is RFC 3339 appendix A, which has no fractions. A variable with a function that makes it would link regexp into
-// every agent.
-func duration() *regexp.Regexp {
-	durations.once.Do(func() {
-		const clock = `T(\d+H(\d+M(\d+S)?)?|\d+M(\d+S)?|\d+S)`
-		durations.re = regexp.MustCompile(`^P(\d+W|(\d+Y(\d+M(\d+D)?)?|\d+M(\d+D)?|\d+D)(` + clock + `)?|` + clock + `)$`)
-	})
-	return durations.re
-}
-
-var durations struct {
-	once sync.Once
-	re   *regexp.Regexp
-}
-
-// ParseDuration reads a duration such as "P1DT2H30M" (ISO 8601) in weeks, days of 24 hours, and less; a fraction of
-// seconds, which the format duration does not have, as well. Years and months, which have no fixed length, are an error.
-func ParseDuration(s string) (time.Duration, error) {
-	whole := s
-	if before, fraction, ok := strings.Cut(s, "."); ok && len(fraction) > 1 && strings.Trim(fraction, "0123456789") == "S" {
-		whole = before + "S"
-	}
-	if !duration().MatchString(whole) {
-		return 0, fmt.Errorf("%q is not a duration", s)
-	}
-	units := map[byte]time.Duration{'W': 7 * 24 * time.Hour, 'D': 24 * time.Hour, 'H': time.Hour, 'M': time.Minute, 'S': time.Second}
-	days, clock, _ := strings.Cut(s[1:], "T")
-	if strings.ContainsAny(days, "YM") {
-		return 0, errors.New("years and months have no fixed length")
-	}
-	var total float64
-	for rest := days + clock; rest != ""; {
-		i := strings.IndexAny(rest, "WDHMS")
-		n, err := strconv.ParseFloat(rest[:i], 64)
-		if err != nil {
-			return 0, err
-		}
-		total += n * float64(units[rest[i]])
-		rest = rest[i+1:]
-	}
-	if total >= 1<<63 {
-		return 0, fmt.Errorf("%q is too long", s)
-	}
-	return time.Duration(total), nil
-}
-
 // validTime checks a full-time; second 60 is valid where a leap second can be, at the end of a UTC day.
 func validTime(s string) bool {
 	s = strings.ToUpper(s)
@@ -117,7 +69,7 @@ func validTime(s string) bool {
 	if leap {
 		s = s[:6] + "59" + s[8:]
 	}
-	t, ok := parseTime("2000-01-02T" + s)
+	t, ok := gen.ParseTime("2000-01-02T" + s)
 	u := t.UTC()
 	return ok && (!leap || u.Hour() == 23 && u.Minute() == 59)
 }
@@ -179,9 +131,9 @@ func validEmail(s string) bool {
 	if ip, ok := strings.CutPrefix(domain, "["); ok {
 		ip, ok = strings.CutSuffix(ip, "]")
 		if len(ip) > 5 && strings.EqualFold(ip[:5], "IPv6:") {
-			return ok && ValidFormat("ipv6", ip[5:])
+			return ok && Valid("ipv6", ip[5:])
 		}
-		return ok && ValidFormat("ipv4", ip)
+		return ok && Valid("ipv4", ip)
 	}
 	return validHostname(domain)
 }

@@ -1,4 +1,4 @@
-package check
+package format
 
 import (
 	"strconv"
@@ -14,7 +14,7 @@ func TestRegexIsThatOfECMA(t *testing.T) {
 		`(?<!a)b`, `(?=a)b`, `(?!a)`, `[]`, `[^]`, `\cA`, `[\cA]`, `(a)\1`, `\1(a)`, `\u00e9`, `\u{1F600}`, `\x41`, `\0`, `[\0-\x1f]`, `\p{L}`, `\p{Script=Greek}`, `[\p{Lu}\d]`,
 		`\/`, `[\-a]`, `[a-]`, `[-a]`, `(?i:a)b`, `(?i-m:a)`, `(?:a)*`, `\bx\B`, `[\b]`, `ü+`, `(?<größe>x)`, `.`, `^$`, `[(*+?{}|)]`, `x{0,99999999999999999999999}`,
 	} {
-		if !ValidFormat("regex", s) {
+		if !Valid("regex", s) {
 			t.Errorf("refused: %s", s)
 		}
 	}
@@ -23,7 +23,7 @@ func TestRegexIsThatOfECMA(t *testing.T) {
 		`a{3,2}`, `a{`, `a{,2}`, `}`, `]`, `(`, `(?`, `(?<n>a)(?<n>b)`, `(?<1>a)`, `(?<>a)`, `\k<n>`, `\1`, `(a)\2`, `\u12`, `\u{110000}`, `\x4`, `\c`, `\c1`, `\01`, `\p`, `\p{}`, `\pL`,
 		`[\d-z]`, `\-`, `\Q..\E`, `[[:alpha:`, `(?=a)*`, `^*`, `\b+`, `\_`,
 	} {
-		if ValidFormat("regex", s) {
+		if Valid("regex", s) {
 			t.Errorf("taken: %s", s)
 		}
 	}
@@ -40,7 +40,7 @@ func TestRegexTakesLinearTime(t *testing.T) {
 					b.WriteString(strings.ReplaceAll(piece, "@", strconv.Itoa(i)))
 				}
 				src := b.String()
-				return func() { ValidFormat("regex", src) }
+				return func() { Valid("regex", src) }
 			})
 		})
 	}
@@ -52,7 +52,7 @@ func TestDurationsAreThoseOfTheRFC(t *testing.T) {
 		"PT0.5S": false, "PT0,5S": false, " P1D": false, "P1D ": false, "": false, "P1Y2D": false, "PT1H2S": false, "-P1D": false, "P-1D": false, "P1D2T3H": false,
 		"P1e2D": false, "P1D\n": false, "P1WT1H": false, "P0Y1W": false, "P২Y": false,
 	} {
-		if ValidFormat("duration", s) != ok {
+		if Valid("duration", s) != ok {
 			t.Errorf("%q: %v", s, !ok)
 		}
 	}
@@ -63,7 +63,7 @@ func TestQuotedLocalPartsOfAddresses(t *testing.T) {
 		`"joe bloggs"@example.com`: true, `"joe@bloggs"@example.com`: true, `""@iana.org`: true, `"\a"@iana.org`: true, `"\""@iana.org`: true, `"\\"@iana.org`: true, `a@[ipv6:::1]`: true,
 		`"test\©"@iana.org`: false, `"test"test@iana.org`: false, `"test@iana.org`: false, `"\"@iana.org`: false, `test"@iana.org`: false, "\"a\tb\"@iana.org": false, `"a"b"@iana.org`: false,
 	} {
-		if ValidFormat("email", s) != ok {
+		if Valid("email", s) != ok {
 			t.Errorf("%s: %v", s, !ok)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/a2agen/a2agen/runtime/check"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
@@ -12,7 +13,7 @@ import (
 // read: unions within unions would otherwise read what is innermost once for every combination.
 type trial struct {
 	value   any
-	list    []Violation
+	list    []check.Violation
 	ignored int
 }
 

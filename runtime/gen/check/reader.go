@@ -182,14 +182,14 @@ func (r *Reader) Bytes() []byte {
 	if !r.want(wire.KindString) {
 		return nil
 	}
-	b, ok := decodeBase64(r.in.String())
+	b, ok := ParseBase64(r.in.String())
 	if !ok && r.in.Err() == nil {
 		r.unreadf("must be base64")
 	}
 	return b
 }
 
-func decodeBase64(s string) ([]byte, bool) {
+func ParseBase64(s string) ([]byte, bool) {
 	s = strings.TrimRight(strings.NewReplacer("-", "+", "_", "/").Replace(s), "=")
 	b, err := base64.RawStdEncoding.DecodeString(s)
 	return b, err == nil
@@ -200,14 +200,14 @@ func (r *Reader) Time() (t time.Time) {
 	if !r.want(wire.KindString) {
 		return t
 	}
-	t, ok := parseTime(r.in.String())
+	t, ok := ParseTime(r.in.String())
 	if !ok && r.in.Err() == nil {
 		r.unreadf("must be a date-time such as 2006-01-02T15:04:05Z")
 	}
 	return t
 }
 
-func parseTime(s string) (t time.Time, ok bool) {
+func ParseTime(s string) (t time.Time, ok bool) {
 	err := t.UnmarshalText([]byte(strings.ToUpper(s)))
 	return t, err == nil && validOffset(s)
 }
@@ -223,14 +223,14 @@ func (r *Reader) Date() (t time.Time) {
 	if !r.want(wire.KindString) {
 		return t
 	}
-	t, ok := parseDate(r.in.String())
+	t, ok := ParseDate(r.in.String())
 	if !ok && r.in.Err() == nil {
 		r.unreadf("must be a date such as 2006-01-02")
 	}
 	return t
 }
 
-func parseDate(s string) (time.Time, bool) {
+func ParseDate(s string) (time.Time, bool) {
 	t, err := time.Parse(time.DateOnly, s)
 	return t, err == nil && len(s) == len(time.DateOnly)
 }

@@ -1,3 +1,5 @@
+// Package check is what emitted skill types decode and validate with: a [Reader] and a [Checker] that collect the
+// violations of a JSON Schema, each with the JSON pointer of the value that has it, instead of stopping at the first.
 package check
 
 import (
@@ -6,14 +8,18 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/a2agen/a2agen/runtime/check"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
+
+// MaxViolations caps the violations that one error lists.
+const MaxViolations = 100
 
 // Checker collects violations while a value is walked. Enter, Index and Leave keep the JSON pointer of the place.
 type Checker struct {
 	path []step
 	room [6]step // the first memory of path
-	list []Violation
+	list []check.Violation
 	// unread are the pointers of values that could not be read: nothing more is said about them.
 	unread []string
 	// decoded: the value was just read, so that the keys of its objects have been checked already.
@@ -51,7 +57,7 @@ func (c *Checker) Failf(format string, args ...any) {
 			return
 		}
 	}
-	c.list = append(c.list, Violation{Pointer: cut(pointer), Message: cut(fmt.Sprintf(format, args...))})
+	c.list = append(c.list, check.Violation{Pointer: cut(pointer), Message: cut(fmt.Sprintf(format, args...))})
 }
 
 // maxText is the longest pointer or message of a violation, in bytes: a sender's long key is not echoed a hundred times.
@@ -111,10 +117,10 @@ func (c *Checker) err() error {
 	if len(c.list) == 0 {
 		return nil
 	}
-	return &Error{Violations: c.list}
+	return &check.Error{Violations: c.list}
 }
 
-// Validate runs the emitted check of a type on a value and returns nil or an [*Error].
+// Validate runs the emitted check of a type on a value and returns nil or a [*check.Error].
 func Validate[T any](v *T, check func(*Checker, *T)) error {
 	c := Checker{}
 	c.path = c.room[:0]
@@ -126,7 +132,7 @@ func Validate[T any](v *T, check func(*Checker, *T)) error {
 	return c.err()
 }
 
-// Decode reads src into v with the emitted reader and check of its type. The error is an [*Error]; v is then not to be used.
+// Decode reads src into v with the emitted reader and check of its type. The error is a [*check.Error]; v is then not to be used.
 func Decode[T any](src []byte, v *T, read func(*Reader) T, check func(*Checker, *T)) error {
 	r := Reader{}
 	r.path = r.room[:0]
@@ -143,12 +149,12 @@ func Decode[T any](src []byte, v *T, read func(*Reader) T, check func(*Checker, 
 // malformed turns a failure of the JSON reader into an Error.
 func malformed(err error) error {
 	if e, ok := err.(*wire.Error); ok {
-		return &Error{Violations: []Violation{{Pointer: e.Pointer, Message: e.Reason}}}
+		return &check.Error{Violations: []check.Violation{{Pointer: e.Pointer, Message: e.Reason}}}
 	}
-	return &Error{Violations: []Violation{{Message: err.Error()}}}
+	return &check.Error{Violations: []check.Violation{{Message: err.Error()}}}
 }
 
-// Append validates v and appends it as JSON. The error is an [*Error], and dst is then unchanged.
+// Append validates v and appends it as JSON. The error is a [*check.Error], and dst is then unchanged.
 func Append[T any](dst []byte, v *T, check func(*Checker, *T), write func([]byte, *T) []byte) ([]byte, error) {
 	if err := Validate(v, check); err != nil {
 		return dst, err
