@@ -39,7 +39,7 @@ var rows = map[string]string{
 	"runtime/store":             "runtime internal/taskstate",
 	"runtime/store/memory":      "runtime internal/taskstate runtime/store",
 	"runtime/store/admin":       "runtime runtime/store/internal/transfer",
-	"runtime/store/sqlite":      "runtime internal/taskstate runtime/store runtime/store/admin runtime/store/internal/stored runtime/store/internal/transfer",
+	"runtime/store/sqlite":      "runtime internal/taskstate runtime/store runtime/store/admin runtime/store/internal/relational runtime/store/internal/stored runtime/store/internal/transfer",
 	"runtime/internal/invalid":  "runtime runtime/check runtime/wire",
 	"runtime/internal/route":    "runtime runtime/check runtime/internal/invalid runtime/wire",
 	"runtime/internal/deliver":  "runtime runtime/internal/budget runtime/internal/observing runtime/observe runtime/store",
@@ -48,7 +48,9 @@ var rows = map[string]string{
 		"runtime/internal/invalid runtime/internal/nested runtime/internal/observing runtime/internal/route internal/taskstate " +
 		"runtime/observe runtime/store runtime/task runtime/wire",
 	"runtime/store/internal/stored": "runtime internal/taskstate runtime/store",
-	"runtime/store/postgres":        "runtime internal/taskstate runtime/store runtime/store/admin runtime/store/internal/stored runtime/store/internal/transfer",
+	"runtime/store/internal/relational": "runtime internal/taskstate runtime/store runtime/store/admin runtime/store/internal/stored " +
+		"runtime/store/internal/transfer",
+	"runtime/store/postgres": "runtime internal/taskstate runtime/store runtime/store/admin runtime/store/internal/relational runtime/store/internal/stored runtime/store/internal/transfer",
 
 	"runtime/task":      "runtime runtime/store runtime/wire",
 	"runtime/extension": "runtime runtime/wire",

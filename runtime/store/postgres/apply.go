@@ -25,7 +25,7 @@ func (s *Store) apply(ctx context.Context, key store.Key, expect int64, u *store
 	}
 	defer r.unlock()
 	c := &change{s: s, key: key, n: r.N, rev: r.rev, was: &r.Meta}
-	c.Change = stored.ForUpdate(s.codec, u, expect, s.me(), r.Task.View(new(int), false))
+	c.Change = stored.ForUpdate(s.base.Codec, u, expect, s.me(), r.Task.View(new(int), false))
 	if c.owner, err = s.ledger.owner(ctx, key.Owner); err != nil {
 		return snap, err
 	}

@@ -10,9 +10,9 @@ import (
 // events.
 func (c *change) compact(ctx context.Context, w *write, r *row) error {
 	m, o := &c.Next, &c.s.options
-	doc := c.Body(c.s.codec, r.Task)
+	doc := c.Body(c.s.base.Codec, r.Task)
 	if doc != nil {
-		w.add("INSERT INTO a2a.body(task, version, wire, doc) VALUES($1,$2,$3,$4)", c.n, m.Version, int32(c.s.codec.Wire), doc) //nolint:gosec // few
+		w.add("INSERT INTO a2a.body(task, version, wire, doc) VALUES($1,$2,$3,$4)", c.n, m.Version, int32(c.s.base.Codec.Wire), doc) //nolint:gosec // few
 	}
 	upTo, least := m.Trim(o.Events, o.TaskBytes)
 	if doc == nil && upTo == 0 {

@@ -92,7 +92,7 @@ func (s *Store) updateTask(w *write, r *row, m *stored.Meta, head []byte) {
 		w.fence(updateSQL, args...)
 		return
 	}
-	w.fence(statusSQL, append(args, int16(m.Status), m.At, int32(s.codec.Wire), head)...) //nolint:gosec // few
+	w.fence(statusSQL, append(args, int16(m.Status), m.At, int32(s.base.Codec.Wire), head)...) //nolint:gosec // few
 }
 
 // stateArgs are the arguments of stateSQL from $10 on.
@@ -150,7 +150,7 @@ func (c *change) askFacts(ctx context.Context) (err error) {
 // sure returns an error if the change cannot be made any more: no task must be evicted for it then.
 func (c *change) sure(ctx context.Context) error {
 	if c.was.Version == 0 {
-		n, err := c.s.number(ctx, c.key)
+		n, err := c.s.base.Number(ctx, c.key)
 		if err == nil && n != 0 {
 			err = store.ErrExists
 		}
@@ -194,7 +194,7 @@ func (c *change) write(ctx context.Context, w *write) error {
 	w.sums = append(w.sums, &c.delta)
 	for i, line := range c.Lines(c.was.Version, c.was.Status) {
 		e := &c.Log[i]
-		columns := []any{line.Seq, int16(line.Kind), int16(line.State), int32(c.s.codec.Wire), line.Run, e.Doc(), e.Messages} //nolint:gosec // few
+		columns := []any{line.Seq, int16(line.Kind), int16(line.State), int32(c.s.base.Codec.Wire), line.Run, e.Doc(), e.Messages} //nolint:gosec // few
 		if i == 0 {
 			w.event = columns
 		} else {
@@ -247,7 +247,7 @@ func (c *change) writeCalls(ctx context.Context, w *write) (err error) {
 			call.Attempt, call.Made, c.run = int(m.Attempt), int(m.Made), call
 		}
 		w.add("INSERT INTO a2a.call(task, n, wire, request, input, value) VALUES($1,$2,$3,$4,$5,$6)", c.n, call.N,
-			int32(c.s.codec.Wire), c.Request, call.Input, call.Value) //nolint:gosec // few
+			int32(c.s.base.Codec.Wire), c.Request, call.Input, call.Value) //nolint:gosec // few
 	case e.Call != 0:
 		call.N = e.Call
 	case e.Begin != 0:
@@ -260,7 +260,7 @@ func (c *change) writeCalls(ctx context.Context, w *write) (err error) {
 func (c *change) publish(r *row, view *store.View) store.Snapshot {
 	r.Mu.Lock()
 	defer r.Mu.Unlock()
-	if err := c.Publish(c.s.codec, &r.Row); err != nil { // it fitted when it was prepared
+	if err := c.Publish(c.s.base.Codec, &r.Row); err != nil { // it fitted when it was prepared
 		c.s.options.Logger.Error("an event does not fit its task", "task", r.Key.Task, "error", err)
 		r.dropped = true
 	}

@@ -65,7 +65,7 @@ func (s *Store) orphans(ctx context.Context, skills []string, but []int64, most 
 		err := rows.Scan(&n, &runner)
 		runners[n] = runner
 		return err
-	}, skills, but, int64(most), append([]int64{}, s.codec.Foreign()...)) // not NULL
+	}, skills, but, int64(most), append([]int64{}, s.base.Codec.Foreign()...)) // not NULL
 	return runners, err
 }
 

@@ -20,7 +20,7 @@ func (s *Store) Create(ctx context.Context, key store.Key, n store.New, view *st
 
 func (s *Store) create(ctx context.Context, key store.Key, n *store.New, view *store.View, again bool) (snap store.Snapshot, err error) {
 	start := stored.NewMeta(n)
-	c := &change{Change: stored.ForNew(s.codec, n, s.me()), s: s, key: key, was: &start}
+	c := &change{Change: stored.ForNew(s.base.Codec, n, s.me()), s: s, key: key, was: &start}
 	if again {
 		s.ledger.forgetOwner(key.Owner) // a sweep may have deleted it
 		if snap, err := s.existing(ctx, c, view); !errors.Is(err, store.ErrNotFound) {
@@ -108,5 +108,5 @@ func (s *Store) insertTask(w *write, c *change) {
 		int64(m.Artifacts.Bytes), int32(m.Artifacts.Parts), m.Log, m.Since, m.Charged, //nolint:gosec // few
 	}
 	args = append(args, stateArgs(m)...)
-	w.fence(insertSQL, append(args, int16(m.Status), m.At, int32(s.codec.Wire), c.Head)...) //nolint:gosec // few
+	w.fence(insertSQL, append(args, int16(m.Status), m.At, int32(s.base.Codec.Wire), c.Head)...) //nolint:gosec // few
 }

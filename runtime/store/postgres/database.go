@@ -10,6 +10,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/a2agen/a2agen/runtime/store/internal/relational"
 )
 
 // database makes statements in the schema of a store.
@@ -90,6 +92,51 @@ func (d *database) query(ctx context.Context, sql string, scan func(pgx.Rows) er
 		}
 	}
 	return readFailed(rows.Err())
+}
+
+// driver is the [relational.Driver] of a store.
+type driver struct{ db *database }
+
+func (d driver) Ask(ctx context.Context, questions ...relational.Question) error {
+	ctx, cancel := limited(ctx)
+	defer cancel()
+	return readFailed(ask(ctx, d.db.pool, d.db.sql, questions))
+}
+
+func (d driver) Dialect() *relational.Dialect { return &dialect }
+
+// asker is a connection, or a pool of them.
+type asker interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
+}
+
+// ask asks questions of one moment, in one round trip.
+func ask(ctx context.Context, c asker, inSchema func(string) string, questions []relational.Question) error {
+	if len(questions) == 1 {
+		rows, err := c.Query(ctx, inSchema(questions[0].SQL), questions[0].Args...)
+		if err != nil {
+			return err
+		}
+		return eachRow(rows, questions[0].Row)
+	}
+	var b pgx.Batch
+	b.Queue("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+	for _, q := range questions {
+		b.Queue(inSchema(q.SQL), q.Args...).Query(func(rows pgx.Rows) error { return eachRow(rows, q.Row) })
+	}
+	b.Queue("COMMIT")
+	return c.SendBatch(ctx, &b).Close()
+}
+
+func eachRow(rows pgx.Rows, do func(relational.Row) error) error {
+	defer rows.Close()
+	for rows.Next() {
+		if err := do(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
 }
 
 // batch asks several questions in one round trip.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/internal/relational"
 	"github.com/a2agen/a2agen/runtime/store/internal/stored"
 )
 
@@ -19,7 +20,7 @@ const metaColumns = `t.n, t.rev, t.context, t.skill, t.clientid, t.trace, t.at, 
 	t.attempt, t.made, t.began, t.stamps, t.said, t.saidparts, t.laststatus, t.laststatusparts, t.artifacts, t.artifactparts, t.rested`
 
 // scanMeta reads them, and some more.
-func scanMeta(rows pgx.Rows, n, rev *int64, m *stored.Meta, more ...any) error {
+func scanMeta(rows relational.Row, n, rev *int64, m *stored.Meta, more ...any) error {
 	var state int16
 	var head int32
 	var began int64
@@ -138,11 +139,11 @@ func (s *Store) decode(ctx context.Context, of *asked, at int64) error {
 	at = min(at, r.Meta.Version)
 	if of.body.version != nil {
 		version = *of.body.version
-		if err := s.knowWire(ctx, *of.body.wire); err != nil {
+		if err := s.base.KnowWire(ctx, *of.body.wire); err != nil {
 			return err
 		}
 		var err error
-		if r.Task, err = s.codec.ReadTask(*of.body.wire, of.body.doc); err != nil {
+		if r.Task, err = s.base.Codec.ReadTask(*of.body.wire, of.body.doc); err != nil {
 			return err
 		}
 	}
@@ -160,7 +161,7 @@ func (s *Store) decode(ctx context.Context, of *asked, at int64) error {
 func (s *Store) replay(ctx context.Context, r *row, log []logged, version, upTo int64) (int64, error) {
 	for i := range log {
 		l := &log[i]
-		if err := s.knowWire(ctx, l.wire); err != nil {
+		if err := s.base.KnowWire(ctx, l.wire); err != nil {
 			return version, err
 		}
 		list, err := l.Split(l.doc)
@@ -175,30 +176,22 @@ func (s *Store) replay(ctx context.Context, r *row, log []logged, version, upTo 
 			if e.Seq > upTo {
 				return version, nil
 			}
-			if r.Task, err = s.codec.Apply(r.Task, l.wire, e); err != nil {
+			if r.Task, err = s.base.Codec.Apply(r.Task, l.wire, e); err != nil {
 				return version, fmt.Errorf("event %d of task %d: %w", e.Seq, r.N, err)
 			}
 			if version = e.Seq; version > 1 {
-				rec, err := s.codec.ReadRecord(e, l.wire)
+				rec, err := s.base.Codec.ReadRecord(e, l.wire)
 				if err != nil {
 					return version, err
 				}
 				r.Append(rec)
 			}
 		}
-		if err := s.codec.ReadMessages(l.wire, l.messages, r.Task.AddMessage); err != nil {
+		if err := s.base.Codec.ReadMessages(l.wire, l.messages, r.Task.AddMessage); err != nil {
 			return version, err
 		}
 	}
 	return version, nil
-}
-
-// knowWire reads the names of protocol versions if another replica has added one.
-func (s *Store) knowWire(ctx context.Context, wire int64) error {
-	if s.codec.Knows(wire) {
-		return nil
-	}
-	return s.readWires(ctx)
 }
 
 // row returns a task as it is now, and keeps it.
@@ -252,14 +245,6 @@ func (s *Store) keyOf(ctx context.Context, n int64) (key store.Key, err error) {
 		err = store.ErrNotFound
 	}
 	return key, err
-}
-
-// number returns the number of a task, 0 if it is not there.
-func (s *Store) number(ctx context.Context, key store.Key) (n int64, err error) {
-	const sql = `SELECT t.n FROM a2a.account a JOIN a2a.owner o ON o.account=a.n JOIN a2a.task t ON t.owner=o.n
-		WHERE a.principal=$1 AND o.tenant=$2 AND t.id=$3`
-	_, err = s.one(ctx, sql, []any{key.Owner.Principal, key.Owner.Tenant, key.Task}, &n)
-	return n, err
 }
 
 // bringUp makes a cached row what its task is now. Of one that is gone, or another by now, the key is read anew.

@@ -9,18 +9,10 @@ import (
 
 	"github.com/a2agen/a2agen/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/internal/relational"
 )
 
 // Notes of contexts, which count in the account of their owner and make room among themselves: see [store.Note].
-
-const noteOf = `FROM a2a.account a JOIN a2a.owner o ON o.account=a.n JOIN a2a.note x ON x.owner=o.n
-	WHERE a.principal=$1 AND o.tenant=$2 AND x.context=$3`
-
-// Note implements [store.Store].
-func (s *Store) Note(ctx context.Context, owner store.Owner, context string) (note store.Note, err error) {
-	_, err = s.one(ctx, "SELECT x.version, x.value "+noteOf, []any{owner.Principal, owner.Tenant, context}, &note.Version, &note.Value)
-	return note, err
-}
 
 // note is the row of a note without its value.
 type note struct{ n, version, bytes int64 }
@@ -39,7 +31,7 @@ func (s *Store) SetNote(ctx context.Context, of store.Owner, context string, val
 
 func (s *Store) setNote(ctx context.Context, of store.Owner, context string, value []byte, expect int64) (int64, error) {
 	var old note
-	if _, err := s.one(ctx, "SELECT x.n, x.version, x.bytes "+noteOf, []any{of.Principal, of.Tenant, context}, &old.n, &old.version,
+	if _, err := s.one(ctx, relational.NoteSQL, []any{of.Principal, of.Tenant, context}, &old.n, &old.version,
 		&old.bytes); err != nil {
 		return 0, err
 	}

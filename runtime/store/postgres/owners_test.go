@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/a2agen/a2agen/runtime/store/internal/relational"
 )
 
 // A distributed database keeps the rows of an owner in one place, if it is told to. A statement goes there when it names the
@@ -21,10 +23,10 @@ var ofMany = []string{
 	addUsageSQL, addCountsSQL, // sums of a batch
 	heaviestSQL, mostNotesSQL, // who makes room
 	restedSQL, sweepSQL, sweepRepeatsSQL, oldNotesSQL, idleOwnersSQL, lockOwnersSQL, deleteOwnersSQL, deleteAccountsSQL, foldLanesSQL, // sweeps
-	nextDueSQL, claimDueSQL, freeClaimsSQL, // notifications that are due
+	relational.NextDueSQL, claimDueSQL, freeClaimsSQL, // notifications that are due
 	orphansSQL, "SELECT n FROM a2a.task WHERE runner=$1 AND done<calls", "SELECT n FROM a2a.task WHERE n=ANY($1) AND runner=$2 AND done<calls", // instances
 	revsSQL, numbersSQL, // of tasks that are watched
-	ticketSQL,
+	relational.TicketSQL,
 	wrongSums, wrongCounts, wrongLogs, wrongCalls, // of tests
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/a2agen/a2agen/internal/test/postgrestest"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/internal/relational"
 )
 
 // fillSQL makes 30,000 tasks of 50 accounts, of which nine tenths rest, with pushes, notes and messages that may be
@@ -76,7 +77,7 @@ func plans(s *Store) map[string]plan {
 		"fold":      {foldLanesSQL, []any{int64(100)}, []string{"usage_below"}},
 		"due":       {claimDueSQL, []any{int64(500), int64(10), int64(7), int64(1000)}, []string{"push_due", "push_pkey"}},
 		"free":      {freeClaimsSQL, []any{int64(500), []int64{}}, []string{"push_held", "push_pkey"}},
-		"next due":  {nextDueSQL, nil, []string{"push_due"}},
+		"next due":  {relational.NextDueSQL, nil, []string{"push_due"}},
 		"settle":    {settleSQL, []any{int64(5), "p", int64(1), int64(2), int64(0), int32(0), int64(0), new("x"), new(int64), new(int64)}, []string{"Index Scan using push_"}},
 		"repeats":   {sweepRepeatsSQL, []any{int64(50), int64(10)}, []string{"repeat_until"}},
 		"oldest":    {oldestRepeatSQL, []any{int64(5)}, []string{"repeat_account"}},
@@ -93,15 +94,15 @@ func plans(s *Store) map[string]plan {
 		" of a context": {store.Query{Context: "c77"}, "task_context"}, " without a skill": {store.Query{Without: []string{"x"}}, "task_at"},
 	} {
 		q.Size = 50
-		sql, args := pageSQL(5, &q.Query, store.Cursor{})
-		list["first page"+name] = plan{sql, args, []string{q.index}}
-		sql, args = pageSQL(5, &q.Query, middle)
-		list["later page"+name] = plan{sql, args, []string{q.index}}
+		page := dialect.PageOf(5, &q.Query, store.Cursor{}, nil)
+		list["first page"+name] = plan{page.SQL, page.Args, []string{q.index}}
+		page = dialect.PageOf(5, &q.Query, middle, nil)
+		list["later page"+name] = plan{page.SQL, page.Args, []string{q.index}}
 	}
-	sql, args := totalSQL(5, &store.Query{Context: "c77"})
-	list["total of a context"] = plan{sql, args, []string{"task_context"}}
-	sql, args = totalSQL(5, &store.Query{})
-	list["total"] = plan{sql, args, []string{"counts_pkey"}}
+	total := dialect.TotalOf(5, &store.Query{Context: "c77"}, nil)
+	list["total of a context"] = plan{total.SQL, total.Args, []string{"task_context"}}
+	total = dialect.TotalOf(5, &store.Query{}, nil)
+	list["total"] = plan{total.SQL, total.Args, []string{"counts_pkey"}}
 	return list
 }
 

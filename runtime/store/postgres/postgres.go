@@ -30,8 +30,9 @@
 //   - waking (watch.go, listen.go, others.go): LISTEN and NOTIFY, and the look once a second. looks: revisions, many in one query.
 //   - instance: the lease of this process, and what it runs. claim.go: takeover of what others ran.
 //   - ledger (owner.go, ledger.go, room.go): owners, what they hold, and what goes when there is no room.
-//   - push.go, note.go, repeat.go, ticket.go, list.go, sweep.go: what their names say, each a part of [store.Store].
-//   - [Admin] (admin.go, check.go): what people see of a schema. Migrate (migrate.go, schema.go): its versions.
+//   - push.go, note.go, repeat.go, ticket.go, sweep.go: what their names say, each a part of [store.Store].
+//   - package relational: what is the same in SQLite. dialect.go: what is not.
+//   - [Admin] (admin.go): what people see of a schema. Migrate (migrate.go, schema.go): its versions.
 //   - [Whole] (transfer.go, fill.go): a schema that is copied or filled.
 //
 // Programs that do not import the package do not link the driver.
@@ -53,6 +54,7 @@ import (
 	"github.com/a2agen/a2agen/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/internal/relational"
 	"github.com/a2agen/a2agen/runtime/store/internal/stored"
 )
 
@@ -121,10 +123,11 @@ func (o *Options) limits() taskstate.Limits {
 
 // Store is a [store.Store] in a database that it may share with others.
 type Store struct {
+	relational.Reads
+	base relational.Base
 	database
 	options Options
 	target  *target
-	codec   *stored.Codec
 	cache   *stored.Cache[*row]
 	senders *pgxpool.Pool // for writers
 	writers [writers]*writer
@@ -165,6 +168,8 @@ func Open(ctx context.Context, address string, p *runtime.Protocol, o Options) (
 		return nil, err
 	}
 	s := &Store{database: database{schema: t.schema + "."}, options: o.withDefaults(), target: t}
+	s.base = relational.Base{Driver: driver{&s.database}, Now: s.now}
+	s.Reads = relational.Reads{Base: &s.base, Snapshots: s.snapshots}
 	s.looks.db = &s.database
 	s.waking.init(s)
 	s.cache = stored.NewCache[*row](s.options.Cache)
@@ -231,25 +236,15 @@ func (s *Store) open(ctx context.Context, p *runtime.Protocol) (err error) {
 
 // nameWires gives the newest version of the protocol its number, and reads those of all.
 func (s *Store) nameWires(ctx context.Context, p *runtime.Protocol) error {
-	s.codec = stored.NewCodec(p)
-	if found, err := s.one(ctx, "SELECT n FROM a2a.wire WHERE name=$1", []any{s.codec.Newest()}, new(int64)); err != nil {
+	s.base.Codec = stored.NewCodec(p)
+	if found, err := s.one(ctx, "SELECT n FROM a2a.wire WHERE name=$1", []any{s.base.Codec.Newest()}, new(int64)); err != nil {
 		return err
 	} else if !found {
-		if _, err := s.pool.Exec(ctx, s.sql("INSERT INTO a2a.wire(name) VALUES($1) ON CONFLICT DO NOTHING"), s.codec.Newest()); err != nil {
+		if _, err := s.pool.Exec(ctx, s.sql("INSERT INTO a2a.wire(name) VALUES($1) ON CONFLICT DO NOTHING"), s.base.Codec.Newest()); err != nil {
 			return err
 		}
 	}
-	return s.readWires(ctx)
-}
-
-func (s *Store) readWires(ctx context.Context) error {
-	return s.query(ctx, "SELECT n, name FROM a2a.wire", func(rows pgx.Rows) error {
-		var n int64
-		var name string
-		err := rows.Scan(&n, &name)
-		s.codec.Name(n, name)
-		return err
-	})
+	return s.base.ReadWires(ctx)
 }
 
 // Close implements [store.Store]: it gives back what this instance runs, and ends its connections.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/a2agen/a2agen/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/internal/relational"
 	"github.com/a2agen/a2agen/runtime/store/internal/stored"
 )
 
@@ -107,46 +108,11 @@ func (s *Store) DeletePush(ctx context.Context, key store.Key, id string) error 
 	})
 }
 
-// Pushes implements [store.Store].
-func (s *Store) Pushes(ctx context.Context, key store.Key) ([]store.Push, error) {
-	const sql = `SELECT p.id, p.version, p.config, p.tasks FROM a2a.account a JOIN a2a.owner o ON o.account=a.n JOIN a2a.task t ON t.owner=o.n
-		LEFT JOIN a2a.push p ON p.task=t.n WHERE a.principal=$1 AND o.tenant=$2 AND t.id=$3 ORDER BY p.id`
-	found, all := false, []store.Push{}
-	err := s.query(ctx, sql, func(rows pgx.Rows) error {
-		found = true
-		var id, version *string
-		var config []byte
-		var tasks *bool
-		if err := rows.Scan(&id, &version, &config, &tasks); err != nil {
-			return err
-		}
-		if id == nil {
-			return nil
-		}
-		p := store.Push{ID: *id, Version: *version, Tasks: *tasks}
-		err := stored.DecodePush(config, &p)
-		all = append(all, p)
-		return err
-	}, key.Owner.Principal, key.Owner.Tenant, key.Task)
-	if err == nil && !found {
-		err = store.ErrNotFound
-	}
-	return all, err
-}
-
-// nextDueSQL says when the next delivery is due, 0: there is none, and whether there are configurations.
-const nextDueSQL = `SELECT coalesce((SELECT due FROM a2a.push WHERE due IS NOT NULL ORDER BY due LIMIT 1), 0),
-	(SELECT task FROM a2a.push ORDER BY task, id LIMIT 1) IS NOT NULL`
-
 // claimDueSQL claims deliveries that are due, for a holder.
 const claimDueSQL = `WITH f AS (SELECT task, id FROM a2a.push WHERE due IS NOT NULL AND due<=$1 ORDER BY due LIMIT $2 FOR UPDATE SKIP LOCKED)
 	UPDATE a2a.push p SET holder=$3, due=$4 FROM f JOIN a2a.task t ON t.n=f.task JOIN a2a.owner o ON o.n=t.owner JOIN a2a.account a ON a.n=t.account
 	WHERE p.task=f.task AND p.id=f.id
 	RETURNING o.tenant, a.principal, t.id, p.id, p.version, p.config, p.tasks, p.next, p.until, p.attempt, p.since`
-
-// lookAgain is how long it is at most until the next look for what is due, when there are configurations: another
-// replica may change them.
-const lookAgain = 5 * time.Second
 
 // freeClaimsSQL ends claims of instances that are not there, and those whose holder never got to know of them.
 const freeClaimsSQL = `UPDATE a2a.push SET holder=0, due=$1 WHERE (task, id) IN (SELECT p.task, p.id FROM a2a.push p
@@ -197,7 +163,7 @@ func (s *Store) Due(ctx context.Context, max int, hold time.Duration) (due []sto
 	if err := s.freeClaims(ctx); err != nil {
 		return nil, 0, err
 	}
-	next, err = s.nextDue(ctx)
+	next, err = s.base.NextDue(ctx)
 	if err != nil || next != 0 || max <= 0 {
 		return nil, next, err
 	}
@@ -213,8 +179,8 @@ func (s *Store) Due(ctx context.Context, max int, hold time.Duration) (due []sto
 		s.ledger.claims.lose(holder, time.Now().Add(hold))
 		return nil, 0, err
 	}
-	if next, err = s.nextDue(ctx); err != nil {
-		next, err = lookAgain, nil // what was claimed is not to be lost
+	if next, err = s.base.NextDue(ctx); err != nil {
+		next, err = relational.LookAgain, nil // what was claimed is not to be lost
 	}
 	return due, next, err
 }
@@ -234,22 +200,6 @@ func scanDelivery(rows pgx.Rows, d *store.Delivery) error {
 	return stored.DecodePush(config, p)
 }
 
-// nextDue returns how long it is until a delivery is due; -1: there are no configurations.
-func (s *Store) nextDue(ctx context.Context) (time.Duration, error) {
-	var at int64
-	var some bool
-	_, err := s.one(ctx, nextDueSQL, nil, &at, &some)
-	switch {
-	case err != nil:
-		return 0, err
-	case !some:
-		return -1, nil
-	case at == 0:
-		return lookAgain, nil
-	}
-	return min(max(time.Duration(at-s.now().UnixNano()), 0), lookAgain), nil
-}
-
 // lockTaskSQL locks a task against new events while a delivery is settled: an event that comes at the same moment would
 // find the configuration claimed, and not wake it, and the claim would end without having seen the event.
 const lockTaskSQL = "SELECT n, version FROM a2a.task WHERE n=$1 FOR SHARE"
@@ -262,7 +212,7 @@ const settleSQL = `UPDATE a2a.push SET next=$4, until=$5, attempt=$6, since=$7, 
 
 // Settle implements [store.Store]. What the delivery says of its cursor is what the cursor is for as long as the claim.
 func (s *Store) Settle(ctx context.Context, d store.Delivery, o store.Outcome) error {
-	n, err := s.number(ctx, d.Key)
+	n, err := s.base.Number(ctx, d.Key)
 	if err != nil {
 		return err
 	}
@@ -287,7 +237,7 @@ func (s *Store) writeSettled(ctx context.Context, n int64, d *store.Delivery, be
 	var b pgx.Batch
 	b.Queue(s.sql(lockTaskSQL), n)
 	b.Queue(s.sql(settleSQL), n, d.Push.ID, d.Holder, sleeps.Next, sleeps.Until, int32(sleeps.Attempt), sleeps.Since, //nolint:gosec // few
-		orNull(sleeps.Dead), orNull(behind.Due), orNull(sleeps.Due))
+		relational.OrNull(sleeps.Dead), relational.OrNull(behind.Due), relational.OrNull(sleeps.Due))
 	ctx, cancel := limited(ctx)
 	defer cancel()
 	results := s.pool.SendBatch(ctx, &b)
@@ -300,15 +250,6 @@ func (s *Store) writeSettled(ctx context.Context, n int64, d *store.Delivery, be
 		return store.ErrLost
 	}
 	return nil
-}
-
-// orNull makes NULL of a zero.
-func orNull[T comparable](v T) *T {
-	var zero T
-	if v == zero {
-		return nil
-	}
-	return &v
 }
 
 // orNothing says that there is nothing to change, unless there was an error.

@@ -62,7 +62,7 @@ func (s *Store) Get(ctx context.Context, key store.Key, view store.View) (store.
 }
 
 // snapshots reads tasks as view asks, in one round trip. One that is gone has no Task.
-func (s *Store) snapshots(ctx context.Context, ns []int64, view *store.View) ([]store.Snapshot, error) {
+func (s *Store) snapshots(ctx context.Context, _ []store.Key, ns []int64, view *store.View) ([]store.Snapshot, error) {
 	var rows []*row
 	var err error
 	if !view.Artifacts && view.History != nil && *view.History <= 0 {
@@ -101,10 +101,10 @@ func (s *Store) heads(ctx context.Context, ns []int64) (list []*row, err error) 
 	}, ns)
 	for i, d := range docs {
 		if err == nil {
-			err = s.knowWire(ctx, d.wire)
+			err = s.base.KnowWire(ctx, d.wire)
 		}
 		if err == nil {
-			list[i].Task, err = s.codec.ReadTask(d.wire, d.head)
+			list[i].Task, err = s.base.Codec.ReadTask(d.wire, d.head)
 		}
 	}
 	return list, err
@@ -142,7 +142,7 @@ func (s *Store) readEvents(ctx context.Context, n, after int64, max int) (record
 		return nil, err
 	}
 	for i := range log {
-		if err := s.knowWire(ctx, log[i].wire); err != nil {
+		if err := s.base.KnowWire(ctx, log[i].wire); err != nil {
 			return nil, err
 		}
 		list, err := log[i].Split(log[i].doc)
@@ -153,7 +153,7 @@ func (s *Store) readEvents(ctx context.Context, n, after int64, max int) (record
 			if list[j].Seq <= after {
 				continue
 			}
-			rec, err := s.codec.ReadRecord(&list[j], log[i].wire)
+			rec, err := s.base.Codec.ReadRecord(&list[j], log[i].wire)
 			if err != nil {
 				return nil, err
 			}
@@ -177,10 +177,10 @@ func (s *Store) call(ctx context.Context, task, n int64) (*store.Call, error) {
 		err = errStale
 	}
 	if err == nil {
-		err = s.knowWire(ctx, wire)
+		err = s.base.KnowWire(ctx, wire)
 	}
 	if err == nil {
-		c.Request, err = s.codec.ReadRequest(wire, request)
+		c.Request, err = s.base.Codec.ReadRequest(wire, request)
 	}
 	return c, err
 }

@@ -6,29 +6,6 @@ import (
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// ticketSQL finds the task of a ticket.
-const ticketSQL = `SELECT o.tenant, a.principal, t.id, k.wire, k.request FROM a2a.ticket k JOIN a2a.task t ON t.n=k.task
-	JOIN a2a.owner o ON o.n=t.owner JOIN a2a.account a ON a.n=t.account WHERE k.hash=$1 AND k.until>$2`
-
-// Ticket implements [store.Store].
-func (s *Store) Ticket(ctx context.Context, hash [32]byte) (key store.Key, t store.Ticket, err error) {
-	var wire int64
-	var request []byte
-	found, err := s.one(ctx, ticketSQL, []any{hash[:], s.now().UnixNano()}, &key.Owner.Tenant, &key.Owner.Principal, &key.Task, &wire, &request)
-	switch {
-	case err != nil:
-		return store.Key{}, t, err
-	case !found:
-		return store.Key{}, t, store.ErrTicket
-	}
-	if err := s.knowWire(ctx, wire); err != nil {
-		return store.Key{}, t, err
-	}
-	t.Hash = hash
-	t.Request, err = s.codec.ReadRequest(wire, request)
-	return key, t, err
-}
-
 // admits says why a ticket is not one of the task that is good.
 func (s *Store) admits(ctx context.Context, task int64, hash [32]byte) error {
 	var one int32
@@ -48,7 +25,7 @@ func (s *Store) dropTickets(w *write, task int64) {
 func (s *Store) addTicket(w *write, task, version int64, t *store.Ticket, request []byte) {
 	w.add(`INSERT INTO a2a.ticket(hash, task, until, made, wire, request) VALUES($1,$2,$3,$4,$5,$6) ON CONFLICT (hash) DO UPDATE
 		SET task=excluded.task, until=excluded.until, made=excluded.made, wire=excluded.wire, request=excluded.request`,
-		t.Hash[:], task, s.now().Add(t.For).UnixNano(), version, int32(s.codec.Wire), request) //nolint:gosec // few
+		t.Hash[:], task, s.now().Add(t.For).UnixNano(), version, int32(s.base.Codec.Wire), request) //nolint:gosec // few
 	w.add(`DELETE FROM a2a.ticket WHERE task=$1 AND hash NOT IN
 		(SELECT hash FROM a2a.ticket WHERE task=$1 ORDER BY until DESC, made DESC LIMIT $2)`, task, int64(store.MaxTickets))
 }

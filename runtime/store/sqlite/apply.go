@@ -25,7 +25,7 @@ func (s *Store) Apply(ctx context.Context, key store.Key, expect int64, u store.
 	r.Mu.Lock()
 	after := r.Task.View(new(int), false)
 	r.Mu.Unlock()
-	c.Change = stored.ForUpdate(s.codec, &u, expect, int32(s.me), after) //nolint:gosec // instances are few
+	c.Change = stored.ForUpdate(s.base.Codec, &u, expect, int32(s.me), after) //nolint:gosec // instances are few
 	return result(&c.snap, s.write(ctx, c.apply))
 }
 
@@ -143,7 +143,7 @@ func (c *change) writeTask(w *writer) error {
 		return err
 	}
 	_, err := w.exec(counters+", rest=?, rested=?, state=?, at=?, wire=?, head=? WHERE n=?",
-		append(args, int64(m.Status), m.At, w.s.codec.Wire, c.Head, c.r.N)...)
+		append(args, int64(m.Status), m.At, w.s.base.Codec.Wire, c.Head, c.r.N)...)
 	return err
 }
 
@@ -152,7 +152,7 @@ func (c *change) publish(s *Store) {
 	r := c.r
 	r.Mu.Lock()
 	defer r.Mu.Unlock()
-	if err := c.Publish(s.codec, r); err != nil {
+	if err := c.Publish(s.base.Codec, r); err != nil {
 		s.options.Logger.Error("an event does not fit its task", "task", r.Key.Task, "error", err)
 		s.cache.Drop(r.Key)
 	}

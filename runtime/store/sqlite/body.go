@@ -5,8 +5,8 @@ import "github.com/a2agen/a2agen/runtime/store/internal/stored"
 // compact writes the body of a task when one is due, and drops those that nobody needs any more. Then it trims old events.
 func (c *change) compact(w *writer) error {
 	m, n := &c.Next, c.r.N
-	if doc := c.Body(w.s.codec, c.r.Task); doc != nil {
-		if _, err := w.exec("INSERT INTO body(task, version, wire, doc) VALUES(?,?,?,?)", n, m.Version, w.s.codec.Wire,
+	if doc := c.Body(w.s.base.Codec, c.r.Task); doc != nil {
+		if _, err := w.exec("INSERT INTO body(task, version, wire, doc) VALUES(?,?,?,?)", n, m.Version, w.s.base.Codec.Wire,
 			doc); err != nil {
 			return err
 		}

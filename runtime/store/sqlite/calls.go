@@ -29,7 +29,7 @@ func (c *change) writeCalls(w *writer) (err error) {
 			call.Attempt, call.Made, stamp, c.run = int(m.Attempt), int(m.Made), m.Began, call
 		}
 		_, err = w.exec(`INSERT INTO call(task, n, stamp, attempt, made, wire, request, input, value)
-			VALUES(?,?,?,?,?,?,?,?,?)`, n, call.N, stamp, call.Attempt, call.Made, w.s.codec.Wire, c.Request, call.Input, call.Value)
+			VALUES(?,?,?,?,?,?,?,?,?)`, n, call.N, stamp, call.Attempt, call.Made, w.s.base.Codec.Wire, c.Request, call.Input, call.Value)
 	case e.Call != 0:
 		call.N = e.Call
 	case e.Begin != 0:
@@ -46,7 +46,7 @@ func (c *change) writeCalls(w *writer) (err error) {
 func (w *writer) call(task, n int64) (call *store.Call, err error) {
 	err = w.query("SELECT attempt, made, input, wire, request, value FROM call WHERE task=? AND n=?", func(v []value) error {
 		call = &store.Call{N: n, Attempt: int(num(v[0])), Made: int(num(v[1])), Input: blob(v[2]), Value: blob(v[5])}
-		call.Request, err = w.s.codec.ReadRequest(num(v[3]), blob(v[4]))
+		call.Request, err = w.s.base.Codec.ReadRequest(num(v[3]), blob(v[4]))
 		return err
 	}, task, n)
 	return call, err

@@ -60,7 +60,7 @@ func TestWhatWasWrittenInAnotherVersionIsReadInIt(t *testing.T) {
 		t.Fatalf("%d records: %v", len(records), err)
 	}
 	for i, want := range []string{`"text":"old"`, `"text":"new"`} {
-		got, err := records[i].Encode(0, s.codec.Append)
+		got, err := records[i].Encode(0, s.base.Codec.Append)
 		if err != nil || !strings.Contains(string(got), want) || !strings.Contains(string(got), `"artifactUpdate"`) {
 			t.Errorf("event %d is read as %s: %v", i, got, err)
 		}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/internal/relational"
 )
 
 // value is one of a row: nil, int64, string or []byte.
@@ -91,7 +92,7 @@ func (c *conn) prepare(sql string, args []any) (driver.Stmt, error) {
 	s := c.stmts[sql]
 	if s == nil {
 		var err error
-		if s, err = c.c.Prepare(sql); err != nil {
+		if s, err = c.c.Prepare(translate(sql)); err != nil {
 			return nil, c.fail(err)
 		}
 		c.stmts[sql] = s
@@ -104,8 +105,22 @@ func bound(v any) driver.Value {
 	switch v := v.(type) {
 	case int:
 		return int64(v)
+	case int16:
+		return int64(v)
 	case int32:
 		return int64(v)
+	case *int64:
+		if v == nil {
+			return nil
+		}
+		return *v
+	case *string:
+		if v == nil {
+			return nil
+		}
+		return *v
+	case []int64, []int16, []string:
+		return list(v)
 	case uint64:
 		return int64(v) //nolint:gosec // a stamp: only equality counts
 	case []byte:
@@ -152,6 +167,20 @@ func (c *conn) query(sql string, each func(row []value) error, args ...any) erro
 			return err
 		}
 	}
+}
+
+// ask asks a question.
+func (c *conn) ask(q *relational.Question) error {
+	return c.query(q.SQL, func(v []value) error { return q.Row(row(v)) }, q.Args...)
+}
+
+// asOne calls read in a transaction: it sees the file as it is at one moment.
+func (c *conn) asOne(read func() error) error {
+	if _, err := c.exec("BEGIN"); err != nil {
+		return err
+	}
+	defer func() { _ = c.script("ROLLBACK") }()
+	return read()
 }
 
 // one returns the first number of the first row, and whether there is a row.

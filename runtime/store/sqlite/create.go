@@ -11,7 +11,7 @@ import (
 // Create implements [store.Store].
 func (s *Store) Create(ctx context.Context, key store.Key, n store.New, view *store.View) (store.Snapshot, error) {
 	c := &change{key: key, view: view, task: n.Task.View(nil, true), start: stored.NewMeta(&n)}
-	c.Change = stored.ForNew(s.codec, &n, int32(s.me)) //nolint:gosec // instances are few
+	c.Change = stored.ForNew(s.base.Codec, &n, int32(s.me)) //nolint:gosec // instances are few
 	return result(&c.snap, s.write(ctx, c.create))
 }
 
@@ -72,7 +72,7 @@ func (w *writer) insertTask(n int64, o *owner, id string, m *stored.Meta, head [
 		VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
 		n, o.n, o.account.n, id, m.Context, m.Skill, m.ClientID, int64(m.Status), m.At, m.Version, m.Oldest, m.Epoch,
 		orNull(int64(m.Runner)), m.Calls, m.Done, m.Messages.Bytes, m.LastStatus.Bytes, m.Artifacts.Bytes, m.Log, m.Charged,
-		int64(m.Rest()), m.Rested, m.Asked, m.Input, m.Saved, m.Trace, w.s.codec.Wire, head)
+		int64(m.Rest()), m.Rested, m.Asked, m.Input, m.Saved, m.Trace, w.s.base.Codec.Wire, head)
 	return err
 }
 

@@ -58,7 +58,7 @@ func (s *Store) content(c *conn, n, at int64, m *stored.Meta) (task runtime.Task
 	err = c.query("SELECT version, wire, doc FROM body WHERE task=? AND version<=? ORDER BY version DESC LIMIT 1",
 		func(v []value) (err error) {
 			from = num(v[0])
-			task, err = s.codec.ReadTask(num(v[1]), blob(v[2]))
+			task, err = s.base.Codec.ReadTask(num(v[1]), blob(v[2]))
 			return err
 		}, n, at)
 	if err != nil {
@@ -82,7 +82,7 @@ func (s *Store) content(c *conn, n, at int64, m *stored.Meta) (task runtime.Task
 			if list[i].Seq > at {
 				return errStop
 			}
-			if task, err = s.codec.Apply(task, wire, &list[i]); err != nil {
+			if task, err = s.base.Codec.Apply(task, wire, &list[i]); err != nil {
 				return fmt.Errorf("event %d of task %d: %w", list[i].Seq, n, err)
 			}
 		}
@@ -90,7 +90,7 @@ func (s *Store) content(c *conn, n, at int64, m *stored.Meta) (task runtime.Task
 		if m.Since += bytes; num(v[0]) > noted {
 			m.Log += bytes
 		}
-		return s.codec.ReadMessages(wire, messages, task.AddMessage)
+		return s.base.Codec.ReadMessages(wire, messages, task.AddMessage)
 	}, n, from)
 	err = unlessStopped(err)
 	if err != nil {

@@ -14,7 +14,7 @@ func (c *change) writeLog(w *writer) error {
 			stamp = c.U.Stamp
 		}
 		_, err := w.exec("INSERT INTO event(task, seq, kind, state, run, stamp, wire, doc, messages) VALUES(?,?,?,?,?,?,?,?,?)",
-			c.r.N, line.Seq, int64(line.Kind), int64(line.State), line.Run, stamp, w.s.codec.Wire, e.Doc(), e.Messages)
+			c.r.N, line.Seq, int64(line.Kind), int64(line.State), line.Run, stamp, w.s.base.Codec.Wire, e.Doc(), e.Messages)
 		if err != nil {
 			return err
 		}
@@ -32,9 +32,6 @@ func scanLog(v []value) ([]stored.Logged, error) {
 	}
 	return line.Split(blob(v[4]))
 }
-
-// eventsOf is how many events a row has, in SQL.
-const eventsOf = "coalesce(length(run)/2, 1)"
 
 // events reads records. The first event of a task is the task: it is none that a reader could get.
 func (s *Store) events(c *conn, n, after int64, max int) (records []*store.Record, err error) {
@@ -55,7 +52,7 @@ func (s *Store) events(c *conn, n, after int64, max int) (records []*store.Recor
 		for i := 0; i < len(list) && err == nil && len(records) < max; i++ {
 			if list[i].Seq > after {
 				var rec *store.Record
-				rec, err = s.codec.ReadRecord(&list[i], num(v[5]))
+				rec, err = s.base.Codec.ReadRecord(&list[i], num(v[5]))
 				records = append(records, rec)
 			}
 		}

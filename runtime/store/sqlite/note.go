@@ -3,7 +3,6 @@ package sqlite
 import (
 	"cmp"
 	"context"
-	"slices"
 
 	"github.com/a2agen/a2agen/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime/store"
@@ -13,17 +12,6 @@ import (
 
 const noteOf = `FROM note WHERE context=?3 AND owner=
 	(SELECT o.n FROM account a JOIN owner o ON o.account=a.n WHERE a.principal=?1 AND o.tenant=?2)`
-
-// Note implements [store.Store].
-func (s *Store) Note(ctx context.Context, owner store.Owner, context string) (note store.Note, err error) {
-	err = s.reading(ctx, func(c *conn) error {
-		return c.query("SELECT version, value "+noteOf, func(v []value) error {
-			note = store.Note{Version: num(v[0]), Value: slices.Clone(blob(v[1]))}
-			return nil
-		}, owner.Principal, owner.Tenant, context)
-	})
-	return note, err
-}
 
 // SetNote implements [store.Store].
 func (s *Store) SetNote(

@@ -56,15 +56,8 @@ func TestAccountsHoldTheBytesOfTheirNotes(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	err := s.reading(ctx, func(c *conn) error {
-		wrong, err := check(c)
-		if len(wrong) > 0 {
-			t.Errorf("the check finds %q", wrong)
-		}
-		return err
-	})
-	if err != nil {
-		t.Error(err)
+	if list, err := wrong(s); err != nil || len(list) > 0 {
+		t.Errorf("the check finds %q, %v", list, err)
 	}
 	_ = s.Close()
 	script(t, s.path, "UPDATE account SET notes=notes+1 WHERE principal='p1'")
@@ -73,8 +66,8 @@ func TestAccountsHoldTheBytesOfTheirNotes(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = c.close() }()
-	if wrong, err := check(c); len(wrong) != 1 || err != nil {
-		t.Errorf("of a wrong sum the check says %q, %v", wrong, err)
+	if list, err := wrong(s); len(list) != 1 || err != nil {
+		t.Errorf("of a wrong sum the check says %q, %v", list, err)
 	}
 	if held, _, err := c.one("SELECT sum(bytes) FROM account"); held > 600_000 || err != nil {
 		t.Errorf("%d bytes are held: %v", held, err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/a2agen/a2agen/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/internal/relational"
 	"github.com/a2agen/a2agen/runtime/store/internal/stored"
 )
 
@@ -42,12 +43,8 @@ func (w *writer) cursor(n int64, id string) (c taskstate.Cursor, found bool, err
 }
 
 func (w *writer) writeCursor(n int64, id string, c *taskstate.Cursor) error {
-	var dead any
-	if c.Dead != "" {
-		dead = c.Dead
-	}
 	_, err := w.exec("UPDATE push SET next=?, until=?, attempt=?, since=?, holder=?, due=?, dead=? WHERE task=? AND id=?",
-		c.Next, c.Until, c.Attempt, c.Since, c.Holder, orNull(c.Due), dead, n, id)
+		c.Next, c.Until, c.Attempt, c.Since, c.Holder, relational.OrNull(c.Due), relational.OrNull(c.Dead), n, id)
 	return err
 }
 
@@ -113,23 +110,6 @@ func (w *writer) become(r *stored.Row, next stored.Meta) {
 	})
 }
 
-// Pushes implements [store.Store].
-func (s *Store) Pushes(ctx context.Context, key store.Key) (all []store.Push, err error) {
-	err = s.reading(ctx, func(c *conn) error {
-		n, found, err := c.number(key)
-		if err != nil || !found {
-			return orNotFound(err)
-		}
-		all = []store.Push{}
-		return c.query("SELECT id, version, config, tasks FROM push WHERE task=? ORDER BY id", func(v []value) error {
-			p, err := decodePush(v)
-			all = append(all, p)
-			return err
-		}, n)
-	})
-	return all, err
-}
-
 func decodePush(v []value) (store.Push, error) {
 	p := store.Push{ID: text(v[0]), Version: text(v[1]), Tasks: num(v[3]) != 0}
 	return p, stored.DecodePush(blob(v[2]), &p)
@@ -158,21 +138,14 @@ func (s *Store) DeletePush(ctx context.Context, key store.Key, id string) error 
 	})
 }
 
-// nextDueSQL says when the next delivery is due.
-const nextDueSQL = "SELECT due FROM push INDEXED BY push_due WHERE due IS NOT NULL ORDER BY due LIMIT 1"
-
 // dueSQL finds deliveries that are.
 const dueSQL = "SELECT task, id, version, config, tasks, " + cursorColumns + ` FROM push INDEXED BY push_due
 	WHERE due IS NOT NULL AND due<=? ORDER BY due LIMIT ?`
 
-// lookAgain is how long it is at most until the next look for what is due, when there are configurations: another
-// process may have changed them.
-const lookAgain = 5 * time.Second
-
 // Due implements [store.Store].
 func (s *Store) Due(ctx context.Context, max int, hold time.Duration) (due []store.Delivery, next time.Duration,
 	err error) {
-	next, err = s.nextDue(ctx)
+	next, err = s.base.NextDue(ctx)
 	if err != nil || next != 0 || max <= 0 {
 		return nil, next, err
 	}
@@ -182,27 +155,9 @@ func (s *Store) Due(ctx context.Context, max int, hold time.Duration) (due []sto
 		return err
 	}))
 	if err == nil {
-		next, err = s.nextDue(ctx)
+		next, err = s.base.NextDue(ctx)
 	}
 	return due, next, err
-}
-
-// nextDue returns how long it is until a delivery is due; -1: there are no configurations.
-func (s *Store) nextDue(ctx context.Context) (next time.Duration, err error) {
-	next = -1
-	err = s.reading(ctx, func(c *conn) error {
-		at, found, err := c.one(nextDueSQL)
-		if err != nil {
-			return err
-		}
-		if found {
-			next = max(time.Duration(at-s.options.Clock().UnixNano()), 0)
-		} else if _, found, err = c.one("SELECT 1 FROM push LIMIT 1"); found {
-			next = lookAgain
-		}
-		return err
-	})
-	return min(next, lookAgain), err
 }
 
 func (w *writer) claimDue(max int, hold time.Duration) (due []store.Delivery, err error) {

@@ -24,14 +24,16 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/internal/relational"
 	"github.com/a2agen/a2agen/runtime/store/internal/stored"
 )
 
 // Store is a [store.Store] in a file.
 type Store struct {
+	relational.Reads
+	base    relational.Base
 	path    string
 	options Options
-	codec   *stored.Codec
 	cache   *stored.Cache[*stored.Row]
 	queue   queue
 	me      int64 // number of this instance
@@ -66,6 +68,8 @@ func Open(path string, p *runtime.Protocol, o Options) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{path: path, options: o, cache: stored.NewCache[*stored.Row](o.Cache), stopped: make(chan struct{})}
+	s.base = relational.Base{Driver: reader{s}, Now: o.Clock}
+	s.Reads = relational.Reads{Base: &s.base, Snapshots: s.snapshots}
 	s.queue.wake = make(chan struct{}, 1)
 	if err := s.open(p); err != nil {
 		s.release()
@@ -151,7 +155,7 @@ func (s *Store) open(p *runtime.Protocol) (err error) {
 	if s.me, err = register(c, s.options.Clock()); err != nil {
 		return err
 	}
-	if s.codec, err = newCodec(c, p); err != nil {
+	if s.base.Codec, err = newCodec(c, p); err != nil {
 		return err
 	}
 	if s.writer.nextN, _, err = c.one("SELECT coalesce(max(n),0)+1 FROM task"); err != nil {
@@ -213,11 +217,36 @@ func (s *Store) reading(ctx context.Context, read func(c *conn) error) error {
 		return errClosed
 	}
 	defer func() { s.readers <- c }()
-	if _, err := c.exec("BEGIN"); err != nil {
-		return err
-	}
-	defer func() { _ = c.script("ROLLBACK") }()
-	return read(c)
+	return c.asOne(func() error { return read(c) })
+}
+
+// reader is the [relational.Driver] of a store.
+type reader struct{ s *Store }
+
+func (d reader) Dialect() *relational.Dialect { return &dialect }
+
+func (d reader) Ask(ctx context.Context, questions ...relational.Question) error {
+	return d.s.reading(ctx, func(c *conn) error {
+		for i := range questions {
+			if err := c.ask(&questions[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// snapshots reads tasks as view asks. One that is gone has no Task.
+func (s *Store) snapshots(ctx context.Context, keys []store.Key, ns []int64, view *store.View) ([]store.Snapshot, error) {
+	snaps := make([]store.Snapshot, len(ns))
+	return snaps, s.reading(ctx, func(c *conn) (err error) {
+		for i, n := range ns {
+			if snaps[i], err = s.get(c, keys[i], n, view); err != nil && !errors.Is(err, store.ErrNotFound) {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // readRow reads a whole task from the file.
@@ -305,7 +334,7 @@ func (s *Store) get(c *conn, key store.Key, n int64, view *store.View) (snap sto
 // readHead reads the task without its history and artifacts.
 func (s *Store) readHead(c *conn, n int64) (task runtime.Task, err error) {
 	err = c.query("SELECT wire, head FROM task WHERE n=?", func(v []value) error {
-		task, err = s.codec.ReadTask(num(v[0]), blob(v[1]))
+		task, err = s.base.Codec.ReadTask(num(v[0]), blob(v[1]))
 		return err
 	}, n)
 	return task, err

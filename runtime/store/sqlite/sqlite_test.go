@@ -22,6 +22,7 @@ import (
 	"github.com/a2agen/a2agen/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/internal/relational"
 )
 
 var (
@@ -611,26 +612,26 @@ func TestWhatFailsBetweenIsUndone(t *testing.T) {
 // TestPlans: what has to be fast on a large file goes by an index.
 func TestPlans(t *testing.T) {
 	s := open(t, fresh(t), Options{})
-	page := func(q store.Query, cursor bool) string {
-		from, where, _ := filter(1, q)
-		if cursor {
-			where += " AND at<=? AND (at<? OR id>?)"
+	page := func(q store.Query, later bool) string {
+		var from store.Cursor
+		if later {
+			from = store.Cursor{At: start, ID: "t"}
 		}
-		return "SELECT n, at, id FROM " + from + " WHERE " + where + " ORDER BY at DESC, id LIMIT ?"
+		return dialect.PageOf(1, &q, from, nil).SQL
 	}
 	for sql, want := range map[string]string{
-		page(store.Query{}, false):                      "USING COVERING INDEX task_at (owner=?)",
-		page(store.Query{}, true):                       "USING COVERING INDEX task_at (owner=? AND at<?)",
-		page(store.Query{State: 3}, true):               "USING COVERING INDEX task_state (owner=? AND state=? AND at<?)",
-		page(store.Query{Context: "c"}, true):           "USING COVERING INDEX task_context (owner=? AND context=? AND at<?)",
-		page(store.Query{Context: "c", State: 3}, true): "USING INDEX task_context (owner=? AND context=? AND at<?)",
-		page(store.Query{After: start}, false):          "USING COVERING INDEX task_at (owner=? AND at>?)",
-		orphansSQL:                                      "SCAN c",
-		"SELECT n FROM task WHERE owner=? AND id=?":     "sqlite_autoindex_task_1",
-		nextDueSQL:  "push_due",
-		dueSQL:      "push_due (due>? AND due<?)",
-		dueForSweep: "task_rest (rest=? AND rested<?)",
-		"SELECT " + taskColumns + " FROM task WHERE n=?":                                 "SEARCH event USING PRIMARY KEY (task=?)",
+		page(store.Query{}, false):                       "USING COVERING INDEX task_at (owner=?)",
+		page(store.Query{}, true):                        "USING COVERING INDEX task_at (owner=? AND at<?)",
+		page(store.Query{State: 3}, true):                "USING COVERING INDEX task_state (owner=? AND state=? AND at<?)",
+		page(store.Query{Context: "c"}, true):            "USING COVERING INDEX task_context (owner=? AND context=? AND at<?)",
+		page(store.Query{Context: "c", State: 3}, true):  "USING INDEX task_context (owner=? AND context=? AND at<?)",
+		page(store.Query{After: start}, false):           "USING COVERING INDEX task_at (owner=? AND at>?)",
+		orphansSQL:                                       "SCAN c",
+		"SELECT n FROM task WHERE owner=? AND id=?":      "sqlite_autoindex_task_1",
+		relational.NextDueSQL:                            "push_due",
+		dueSQL:                                           "push_due (due>? AND due<?)",
+		dueForSweep:                                      "task_rest (rest=? AND rested<?)",
+		"SELECT " + taskColumns + " FROM task WHERE n=?": "SEARCH event USING PRIMARY KEY (task=?)",
 		"SELECT n FROM task INDEXED BY task_share WHERE account=? AND rest=? AND rest>0": "task_share (account=? AND rest=?)",
 		"UPDATE push SET due=? WHERE task=? AND due IS NULL AND dead IS NULL":            "USING PRIMARY KEY (task=?)",
 	} {
@@ -639,7 +640,7 @@ func TestPlans(t *testing.T) {
 			return c.query("EXPLAIN QUERY PLAN "+sql, func(v []value) error {
 				plan.WriteString(text(v[3]) + "\n")
 				return nil
-			}, make([]any, strings.Count(sql, "?"))...)
+			}, make([]any, strings.Count(sql, "?")+strings.Count(sql, "$"))...)
 		})
 		got := plan.String()
 		if err != nil || !strings.Contains(got, want) || strings.Contains(got, "TEMP B-TREE") || strings.Contains(got,

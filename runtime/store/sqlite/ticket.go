@@ -1,29 +1,8 @@
 package sqlite
 
 import (
-	"context"
-
 	"github.com/a2agen/a2agen/runtime/store"
 )
-
-// Ticket implements [store.Store].
-func (s *Store) Ticket(ctx context.Context, hash [32]byte) (key store.Key, t store.Ticket, err error) {
-	found := false
-	err = s.reading(ctx, func(c *conn) error {
-		return c.query(`SELECT o.tenant, a.principal, t.id, k.wire, k.request FROM ticket k JOIN task t ON t.n=k.task
-			JOIN owner o ON o.n=t.owner JOIN account a ON a.n=o.account WHERE k.hash=? AND k.until>?`, func(v []value) (err error) {
-			found = true
-			key = store.Key{Owner: store.Owner{Tenant: text(v[0]), Principal: text(v[1])}, Task: text(v[2])}
-			t.Hash = hash
-			t.Request, err = s.codec.ReadRequest(num(v[3]), blob(v[4]))
-			return err
-		}, hash[:], s.options.Clock().UnixNano())
-	})
-	if err == nil && !found {
-		err = store.ErrTicket
-	}
-	return key, t, err
-}
 
 // admits says why a ticket is not one of the task that is good.
 func (w *writer) admits(task int64, hash [32]byte) error {
@@ -47,7 +26,7 @@ func (c *change) writeTickets(w *writer) error {
 	}
 	until := w.now.Add(c.U.Ticket.For).UnixNano()
 	_, err := w.exec("INSERT OR REPLACE INTO ticket(hash, task, until, made, wire, request) VALUES(?,?,?,?,?,?)",
-		c.U.Ticket.Hash[:], n, until, c.Next.Version, w.s.codec.Wire, c.Ticket)
+		c.U.Ticket.Hash[:], n, until, c.Next.Version, w.s.base.Codec.Wire, c.Ticket)
 	if err != nil {
 		return err
 	}

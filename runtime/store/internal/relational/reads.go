@@ -1,0 +1,231 @@
+package relational
+
+import (
+	"context"
+	"time"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/internal/stored"
+)
+
+// Base is what the parts of a store ask.
+type Base struct {
+	Driver
+	Codec *stored.Codec
+	Now   func() time.Time
+}
+
+// Reads is the part of a [store.Store] that asks the database alone.
+type Reads struct {
+	Base *Base
+	// Snapshots reads tasks as view asks. One that is gone has no Task.
+	Snapshots func(ctx context.Context, keys []store.Key, ns []int64, view *store.View) ([]store.Snapshot, error)
+}
+
+// ReadWires reads the names of protocol versions.
+func (s *Base) ReadWires(ctx context.Context) error {
+	return s.Ask(ctx, Question{"SELECT n, name FROM a2a.wire", nil, func(row Row) error {
+		var n int64
+		var name string
+		err := row.Scan(&n, &name)
+		s.Codec.Name(n, name)
+		return err
+	}})
+}
+
+// KnowWire reads the names of protocol versions if another process has added one.
+func (s *Base) KnowWire(ctx context.Context, wire int64) error {
+	if s.Codec.Knows(wire) {
+		return nil
+	}
+	return s.ReadWires(ctx)
+}
+
+const numberSQL = `SELECT t.n FROM a2a.account a JOIN a2a.owner o ON o.account=a.n JOIN a2a.task t ON t.owner=o.n
+	WHERE a.principal=$1 AND o.tenant=$2 AND t.id=$3`
+
+// Number returns the number of a task, 0 if it is not there.
+func (s *Base) Number(ctx context.Context, key store.Key) (n int64, err error) {
+	_, err = one(ctx, s, numberSQL, []any{key.Owner.Principal, key.Owner.Tenant, key.Task}, &n)
+	return n, err
+}
+
+// TicketSQL finds the task of a ticket.
+const TicketSQL = `SELECT o.tenant, a.principal, t.id, k.wire, k.request FROM a2a.ticket k JOIN a2a.task t ON t.n=k.task
+	JOIN a2a.owner o ON o.n=t.owner JOIN a2a.account a ON a.n=t.account WHERE k.hash=$1 AND k.until>$2`
+
+// Ticket implements [store.Store].
+func (s *Reads) Ticket(ctx context.Context, hash [32]byte) (key store.Key, t store.Ticket, err error) {
+	var wire int64
+	var request []byte
+	found, err := one(ctx, s.Base, TicketSQL, []any{hash[:], s.Base.Now().UnixNano()}, &key.Owner.Tenant, &key.Owner.Principal, &key.Task, &wire, &request)
+	switch {
+	case err != nil:
+		return store.Key{}, t, err
+	case !found:
+		return store.Key{}, t, store.ErrTicket
+	}
+	if err := s.Base.KnowWire(ctx, wire); err != nil {
+		return store.Key{}, t, err
+	}
+	t.Hash = hash
+	t.Request, err = s.Base.Codec.ReadRequest(wire, request)
+	return key, t, err
+}
+
+// noteOf is a note x of $3 by its owner.
+const noteOf = `FROM a2a.account a JOIN a2a.owner o ON o.account=a.n JOIN a2a.note x ON x.owner=o.n
+	WHERE a.principal=$1 AND o.tenant=$2 AND x.context=$3`
+
+// NoteSQL finds a note without its value.
+const NoteSQL = "SELECT x.n, x.version, x.bytes " + noteOf
+
+// Note implements [store.Store].
+func (s *Reads) Note(ctx context.Context, owner store.Owner, context string) (note store.Note, err error) {
+	_, err = one(ctx, s.Base, "SELECT x.version, x.value "+noteOf, []any{owner.Principal, owner.Tenant, context}, &note.Version, &note.Value)
+	return note, err
+}
+
+const pushesSQL = `SELECT p.id, p.version, p.config, p.tasks FROM a2a.account a JOIN a2a.owner o ON o.account=a.n JOIN a2a.task t ON t.owner=o.n
+	LEFT JOIN a2a.push p ON p.task=t.n WHERE a.principal=$1 AND o.tenant=$2 AND t.id=$3 ORDER BY p.id`
+
+// Pushes implements [store.Store].
+func (s *Reads) Pushes(ctx context.Context, key store.Key) ([]store.Push, error) {
+	found, all := false, []store.Push{}
+	err := s.Base.Ask(ctx, Question{pushesSQL, []any{key.Owner.Principal, key.Owner.Tenant, key.Task}, func(row Row) error {
+		found = true
+		var id, version *string
+		var config []byte
+		var tasks *bool
+		if err := row.Scan(&id, &version, &config, &tasks); err != nil || id == nil {
+			return err
+		}
+		p := store.Push{ID: *id, Version: *version, Tasks: *tasks}
+		err := stored.DecodePush(config, &p)
+		all = append(all, p)
+		return err
+	}})
+	if err == nil && !found {
+		err = store.ErrNotFound
+	}
+	return all, err
+}
+
+// NextDueSQL says when the next delivery is due, 0: there is none, and whether there are configurations.
+const NextDueSQL = `SELECT coalesce((SELECT due FROM a2a.push WHERE due IS NOT NULL ORDER BY due LIMIT 1), 0),
+	(SELECT task FROM a2a.push ORDER BY task, id LIMIT 1) IS NOT NULL`
+
+// LookAgain is how long it is at most until the next look for what is due, when there are configurations: another process
+// may change them.
+const LookAgain = 5 * time.Second
+
+// NextDue returns how long it is until a delivery is due; -1: there are no configurations.
+func (s *Base) NextDue(ctx context.Context) (time.Duration, error) {
+	var at int64
+	var some bool
+	_, err := one(ctx, s, NextDueSQL, nil, &at, &some)
+	switch {
+	case err != nil:
+		return 0, err
+	case !some:
+		return -1, nil
+	case at == 0:
+		return LookAgain, nil
+	}
+	return min(max(time.Duration(at-s.Now().UnixNano()), 0), LookAgain), nil
+}
+
+// List implements [store.Store]. A page and its total are of one moment; the tasks are as they are just after it.
+func (s *Reads) List(ctx context.Context, of store.Owner, q store.Query) (page store.Page, err error) {
+	page.Tasks = []runtime.Task{}
+	cur, err := store.ReadCursor(of, q)
+	if err != nil {
+		return page, err
+	}
+	var o int64
+	const owner = "SELECT o.n FROM a2a.account a JOIN a2a.owner o ON o.account=a.n WHERE a.principal=$1 AND o.tenant=$2"
+	found, err := one(ctx, s.Base, owner, []any{of.Principal, of.Tenant}, &o)
+	if err != nil || !found {
+		return page, err
+	}
+	var keys []store.Key
+	var ns, ats []int64
+	total := s.Base.Dialect().TotalOf(o, &q, &page.Total)
+	err = s.Base.Ask(ctx, total, s.Base.Dialect().PageOf(o, &q, cur, func(row Row) error {
+		var n, at int64
+		key := store.Key{Owner: of}
+		err := row.Scan(&n, &at, &key.Task)
+		keys, ns, ats = append(keys, key), append(ns, n), append(ats, at)
+		return err
+	}))
+	if err != nil {
+		return page, err
+	}
+	token := func(i int) string { return store.Cursor{At: time.Unix(0, ats[i]), ID: keys[i].Task}.Token(of, q) }
+	if len(keys) > q.Size {
+		keys, ns = keys[:q.Size], ns[:q.Size]
+		page.Next = token(q.Size - 1)
+	}
+	snaps, err := s.Snapshots(ctx, keys, ns, &q.View)
+	if err != nil {
+		return page, err
+	}
+	for i, snap := range snaps {
+		if snap.Task == nil { // dropped meanwhile
+			continue
+		}
+		if q.Bytes > 0 && len(page.Tasks) > 0 && page.Bytes+snap.Bytes > q.Bytes {
+			page.Next = token(i - 1)
+			break
+		}
+		page.Tasks, page.Bytes = append(page.Tasks, snap.Task), page.Bytes+snap.Bytes
+	}
+	return page, nil
+}
+
+// filter is the condition of a query, with the index that has its order.
+func filter(o int64, q *store.Query) (c Condition, index string) {
+	index = "task_at"
+	c.And("owner=?", o)
+	if q.State != runtime.StateUnspecified {
+		index = "task_state"
+		c.And("state=?", int16(q.State))
+	}
+	if q.Context != "" {
+		index = "task_context"
+		c.And("context=?", q.Context)
+	}
+	if !q.After.IsZero() {
+		c.And("at>=?", q.Since())
+	}
+	if len(q.Without) > 0 {
+		c.And("skill<>ALL(?::text[])", q.Without)
+	}
+	return c, index
+}
+
+// PageOf finds up to q.Size+1 tasks behind the cursor. Both conditions on the time are needed: the first one is where the index is
+// entered.
+func (d *Dialect) PageOf(o int64, q *store.Query, cur store.Cursor, row func(Row) error) Question {
+	c, index := filter(o, q)
+	if cur.ID != "" {
+		at := cur.At.UnixNano()
+		c.And("at<=? AND (at<? OR id>?)", at, at, cur.ID)
+	}
+	from := "SELECT n, at, id FROM a2a.task" + d.By(index) + " WHERE "
+	var limit Condition
+	limit.Args = c.Args
+	limit.And("LIMIT ?", int64(q.Size+1))
+	return Question{from + c.Where + " ORDER BY at DESC, id " + limit.Where, limit.Args, row}
+}
+
+// TotalOf counts the tasks that match: by the sums if they tell.
+func (d *Dialect) TotalOf(o int64, q *store.Query, total *int) Question {
+	read := func(row Row) error { return row.Scan(total) }
+	c, index := filter(o, q)
+	if q.Context != "" || !q.After.IsZero() || len(q.Without) > 0 {
+		return Question{"SELECT count(*) FROM a2a.task" + d.By(index) + " WHERE " + c.Where, c.Args, read}
+	}
+	return Question{"SELECT coalesce(sum(tasks), 0)::bigint FROM a2a.counts WHERE " + c.Where, c.Args, read}
+}

@@ -1,0 +1,68 @@
+// Package relational is what the stores in databases have in common: statements, written once, and what is made of their rows.
+// Packages sqlite and postgres give it a driver.
+//
+// Statements are in the words of PostgreSQL, with the tables in the schema a2a; a driver replaces what its database says otherwise.
+package relational
+
+import (
+	"context"
+
+	"github.com/a2agen/a2agen/runtime"
+)
+
+// Row is a row of an answer. *pgx.Rows is one.
+type Row interface {
+	// Scan reads the columns, in their order, as database/sql does.
+	Scan(dest ...any) error
+	Values() ([]any, error)
+}
+
+// Question is a statement that reads.
+type Question struct {
+	SQL  string
+	Args []any
+	Row  func(Row) error // is called for each row of the answer
+}
+
+// Driver asks a database.
+type Driver interface {
+	// Ask asks several questions of one moment, in one round trip.
+	Ask(ctx context.Context, questions ...Question) error
+	Dialect() *Dialect
+}
+
+// Dialect is what the tables of the databases have under different names.
+type Dialect struct {
+	Version string // of a task t
+	Attempt string // of the call c of a task t at work
+	// By names the index that a query of tasks must use, after "task"; "" where the database finds it.
+	By func(index string) string
+	// Checks are the questions about what is wrong that differ.
+	Checks []Check
+	// Columns are those of the row of a task, and what other rows have beside the columns that all databases have, with a space before
+	// each: of an event its stamp, of a call the stamp that began it, its attempt and how much it has made, of a repeat its account.
+	Columns struct{ Task, Event, Call, Repeat string }
+	// Count makes the sums of all accounts anew.
+	Count []string
+}
+
+// one asks for one row, and reports whether there is one.
+func one(ctx context.Context, d Driver, sql string, args []any, dest ...any) (found bool, err error) {
+	err = d.Ask(ctx, Question{sql, args, func(r Row) error {
+		found = true
+		return r.Scan(dest...)
+	}})
+	return found, err
+}
+
+// OrNull makes NULL of a zero.
+func OrNull[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
+}
+
+// stateOf is a state as the tables have it.
+func stateOf(n int64) runtime.State { return runtime.State(n) } //nolint:gosec // there are few
