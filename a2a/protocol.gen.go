@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/gen"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
@@ -22,8 +23,8 @@ func Protocol() *runtime.Protocol {
 		NewStatus:      newStatus,
 		NewArtifact:    newArtifact,
 		NewTaskPage:    newTaskPage,
-		DecodeCard:     runtime.ReadCard(codecAgentCardJSON.Read, asCard),
-		Card:           runtime.CardOf(asCard),
+		DecodeCard:     gen.ReadCard(codecAgentCardJSON.Read, asCard),
+		Card:           gen.CardOf(asCard),
 		NewSend:        newSend,
 		NewTaskRequest: newTaskRequest,
 		NewPushConfig:  newPushConfig,
@@ -41,8 +42,8 @@ func ServerProtocol() *runtime.Protocol {
 		NewStatus:   newStatus,
 		NewArtifact: newArtifact,
 		NewTaskPage: newTaskPage,
-		DecodeCard:  runtime.ReadCard(codecAgentCardJSON.Read, asCard),
-		Card:        runtime.CardOf(asCard),
+		DecodeCard:  gen.ReadCard(codecAgentCardJSON.Read, asCard),
+		Card:        gen.CardOf(asCard),
 		NewSend:     newSend,
 	}
 }
@@ -65,9 +66,9 @@ func servedVersion() *runtime.Version {
 						{Verb: "POST", Path: "/message:send", Body: "*"},
 						{Verb: "POST", Path: "/{tenant}/message:send", Body: "*"},
 					},
-					Decode:        runtime.RequestOf(codecSendMessageRequestJSON.Read, neutralSendMessageRequest),
+					Decode:        gen.RequestOf(codecSendMessageRequestJSON.Read, neutralSendMessageRequest),
 					Append:        encodeResultJSON,
-					AppendRequest: runtime.AppendOf(codecSendMessageRequestJSON.Append),
+					AppendRequest: gen.AppendOf(codecSendMessageRequestJSON.Append),
 				},
 				{
 					Role: runtime.RoleStream,
@@ -78,9 +79,9 @@ func servedVersion() *runtime.Version {
 						{Verb: "POST", Path: "/{tenant}/message:stream", Body: "*"},
 					},
 					Stream:        true,
-					Decode:        runtime.RequestOf(codecSendMessageRequestJSON.Read, neutralSendMessageRequest),
-					Append:        runtime.AppendItem(encodeEventJSON),
-					AppendRequest: runtime.AppendOf(codecSendMessageRequestJSON.Append),
+					Decode:        gen.RequestOf(codecSendMessageRequestJSON.Read, neutralSendMessageRequest),
+					Append:        gen.AppendItem(encodeEventJSON),
+					AppendRequest: gen.AppendOf(codecSendMessageRequestJSON.Append),
 				},
 				{
 					Role: runtime.RoleGet,
@@ -90,8 +91,8 @@ func servedVersion() *runtime.Version {
 						{Verb: "GET", Path: "/tasks/{id=*}"},
 						{Verb: "GET", Path: "/{tenant}/tasks/{id=*}"},
 					},
-					Decode: runtime.RequestOf(codecGetTaskRequestJSON.Read, neutralGetTaskRequest),
-					Append: runtime.AppendOf(codecTaskJSON.Append),
+					Decode: gen.RequestOf(codecGetTaskRequestJSON.Read, neutralGetTaskRequest),
+					Append: gen.AppendOf(codecTaskJSON.Append),
 				},
 				{
 					Role: runtime.RoleList,
@@ -102,13 +103,13 @@ func servedVersion() *runtime.Version {
 						{Verb: "GET", Path: "/{tenant}/tasks"},
 					},
 					Query: []runtime.QueryField{{Name: "includeArtifacts", JSON: true}},
-					Decode: runtime.RequestOf(codecListTasksRequestJSON.Read, neutralListTasksRequest, func(x *ListTasksRequest) error {
+					Decode: gen.RequestOf(codecListTasksRequestJSON.Read, neutralListTasksRequest, func(x *ListTasksRequest) error {
 						if x.Status != "" && states.State(x.Status) == runtime.StateUnspecified {
 							return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
 						}
 						return nil
 					}),
-					Append: runtime.AppendOf(codecListTasksResponseJSON.Append),
+					Append: gen.AppendOf(codecListTasksResponseJSON.Append),
 				},
 				{
 					Role: runtime.RoleCancel,
@@ -118,8 +119,8 @@ func servedVersion() *runtime.Version {
 						{Verb: "POST", Path: "/tasks/{id=*}:cancel", Body: "*"},
 						{Verb: "POST", Path: "/{tenant}/tasks/{id=*}:cancel", Body: "*"},
 					},
-					Decode: runtime.RequestOf(codecCancelTaskRequestJSON.Read, neutralCancelTaskRequest),
-					Append: runtime.AppendOf(codecTaskJSON.Append),
+					Decode: gen.RequestOf(codecCancelTaskRequestJSON.Read, neutralCancelTaskRequest),
+					Append: gen.AppendOf(codecTaskJSON.Append),
 				},
 				{
 					Role: runtime.RoleSubscribe,
@@ -130,8 +131,8 @@ func servedVersion() *runtime.Version {
 						{Verb: "GET", Path: "/{tenant}/tasks/{id=*}:subscribe"},
 					},
 					Stream: true,
-					Decode: runtime.RequestOf(codecSubscribeToTaskRequestJSON.Read, neutralSubscribeToTaskRequest),
-					Append: runtime.AppendItem(encodeEventJSON),
+					Decode: gen.RequestOf(codecSubscribeToTaskRequestJSON.Read, neutralSubscribeToTaskRequest),
+					Append: gen.AppendItem(encodeEventJSON),
 				},
 				{
 					Role: runtime.RolePushCreate,
@@ -168,8 +169,8 @@ func servedVersion() *runtime.Version {
 						{Verb: "GET", Path: "/extendedAgentCard"},
 						{Verb: "GET", Path: "/{tenant}/extendedAgentCard"},
 					},
-					Decode: runtime.ParamsOf(codecGetExtendedAgentCardRequestJSON.Read),
-					Append: runtime.AppendOf(codecAgentCardJSON.Append),
+					Decode: gen.ParamsOf(codecGetExtendedAgentCardRequestJSON.Read),
+					Append: gen.AppendOf(codecAgentCardJSON.Append),
 				},
 				{
 					Role: runtime.RolePushDelete,
@@ -184,62 +185,62 @@ func servedVersion() *runtime.Version {
 			AppendEvent: encodeEventJSON,
 			ReadEvent:   parseEventJSON,
 		},
-		AppendCard: runtime.AppendCard(codecAgentCardJSON.Append),
+		AppendCard: gen.AppendCard(codecAgentCardJSON.Append),
 	}
 }
 
 func newVersion() *runtime.Version {
 	v := servedVersion()
-	runtime.Complete(v.Operations, []runtime.Operation{
+	gen.Complete(v.Operations, []runtime.Operation{
 		{
 			Read: parseResultJSON,
 		},
 		{
-			Read: runtime.ReadItem(parseEventJSON),
+			Read: gen.ReadItem(parseEventJSON),
 		},
 		{
-			AppendRequest: runtime.AppendOf(codecGetTaskRequestJSON.Append),
-			Read:          runtime.ReadTask(codecTaskJSON.Read, asTask),
+			AppendRequest: gen.AppendOf(codecGetTaskRequestJSON.Append),
+			Read:          gen.ReadTask(codecTaskJSON.Read, asTask),
 		},
 		{
-			AppendRequest: runtime.AppendOf(codecListTasksRequestJSON.Append),
-			Read:          runtime.ReadOf(codecListTasksResponseJSON.Read),
+			AppendRequest: gen.AppendOf(codecListTasksRequestJSON.Append),
+			Read:          gen.ReadOf(codecListTasksResponseJSON.Read),
 		},
 		{
-			AppendRequest: runtime.AppendOf(codecCancelTaskRequestJSON.Append),
-			Read:          runtime.ReadTask(codecTaskJSON.Read, asTask),
+			AppendRequest: gen.AppendOf(codecCancelTaskRequestJSON.Append),
+			Read:          gen.ReadTask(codecTaskJSON.Read, asTask),
 		},
 		{
-			AppendRequest: runtime.AppendOf(codecSubscribeToTaskRequestJSON.Append),
-			Read:          runtime.ReadItem(parseEventJSON),
+			AppendRequest: gen.AppendOf(codecSubscribeToTaskRequestJSON.Append),
+			Read:          gen.ReadItem(parseEventJSON),
 		},
 		{
-			Decode:        runtime.RequestOf(codecTaskPushNotificationConfigJSON.Read, neutralTaskPushNotificationConfig),
-			Append:        runtime.AppendOf(codecTaskPushNotificationConfigJSON.Append),
-			AppendRequest: runtime.AppendOf(codecTaskPushNotificationConfigJSON.Append),
-			Read:          runtime.ReadOf(codecTaskPushNotificationConfigJSON.Read),
+			Decode:        gen.RequestOf(codecTaskPushNotificationConfigJSON.Read, neutralTaskPushNotificationConfig),
+			Append:        gen.AppendOf(codecTaskPushNotificationConfigJSON.Append),
+			AppendRequest: gen.AppendOf(codecTaskPushNotificationConfigJSON.Append),
+			Read:          gen.ReadOf(codecTaskPushNotificationConfigJSON.Read),
 		},
 		{
-			Decode:        runtime.RequestOf(codecGetTaskPushNotificationConfigRequestJSON.Read, neutralGetTaskPushNotificationConfigRequest),
-			Append:        runtime.AppendOf(codecTaskPushNotificationConfigJSON.Append),
-			AppendRequest: runtime.AppendOf(codecGetTaskPushNotificationConfigRequestJSON.Append),
-			Read:          runtime.ReadOf(codecTaskPushNotificationConfigJSON.Read),
+			Decode:        gen.RequestOf(codecGetTaskPushNotificationConfigRequestJSON.Read, neutralGetTaskPushNotificationConfigRequest),
+			Append:        gen.AppendOf(codecTaskPushNotificationConfigJSON.Append),
+			AppendRequest: gen.AppendOf(codecGetTaskPushNotificationConfigRequestJSON.Append),
+			Read:          gen.ReadOf(codecTaskPushNotificationConfigJSON.Read),
 		},
 		{
-			Decode:        runtime.RequestOf(codecListTaskPushNotificationConfigsRequestJSON.Read, neutralListTaskPushNotificationConfigsRequest),
-			Append:        runtime.AppendOf(codecListTaskPushNotificationConfigsResponseJSON.Append),
-			AppendRequest: runtime.AppendOf(codecListTaskPushNotificationConfigsRequestJSON.Append),
-			Read:          runtime.ReadOf(codecListTaskPushNotificationConfigsResponseJSON.Read),
+			Decode:        gen.RequestOf(codecListTaskPushNotificationConfigsRequestJSON.Read, neutralListTaskPushNotificationConfigsRequest),
+			Append:        gen.AppendOf(codecListTaskPushNotificationConfigsResponseJSON.Append),
+			AppendRequest: gen.AppendOf(codecListTaskPushNotificationConfigsRequestJSON.Append),
+			Read:          gen.ReadOf(codecListTaskPushNotificationConfigsResponseJSON.Read),
 		},
 		{
-			AppendRequest: runtime.AppendOf(codecGetExtendedAgentCardRequestJSON.Append),
-			Read:          runtime.ReadOf(codecAgentCardJSON.Read),
+			AppendRequest: gen.AppendOf(codecGetExtendedAgentCardRequestJSON.Append),
+			Read:          gen.ReadOf(codecAgentCardJSON.Read),
 		},
 		{
-			Decode:        runtime.RequestOf(codecDeleteTaskPushNotificationConfigRequestJSON.Read, neutralDeleteTaskPushNotificationConfigRequest),
-			Append:        runtime.AppendNothing("{}"),
-			AppendRequest: runtime.AppendOf(codecDeleteTaskPushNotificationConfigRequestJSON.Append),
-			Read:          runtime.ReadNothing,
+			Decode:        gen.RequestOf(codecDeleteTaskPushNotificationConfigRequestJSON.Read, neutralDeleteTaskPushNotificationConfigRequest),
+			Append:        gen.AppendNothing("{}"),
+			AppendRequest: gen.AppendOf(codecDeleteTaskPushNotificationConfigRequestJSON.Append),
+			Read:          gen.ReadNothing,
 		},
 	})
 	return v
@@ -304,7 +305,7 @@ func neutralSendMessageRequest(x *SendMessageRequest) *runtime.SendRequest {
 	}
 	if c := x.Configuration; c != nil {
 		req.AcceptedOutputModes = c.AcceptedOutputModes
-		req.HistoryLength = runtime.Int(c.HistoryLength)
+		req.HistoryLength = gen.Int(c.HistoryLength)
 		req.ReturnImmediately = c.ReturnImmediately
 		req.Push = pushOf(c.TaskPushNotificationConfig)
 	}
@@ -315,7 +316,7 @@ func neutralGetTaskRequest(x *GetTaskRequest) *runtime.TaskRequest {
 	return &runtime.TaskRequest{
 		Tenant:        x.Tenant,
 		ID:            x.ID,
-		HistoryLength: runtime.Int(x.HistoryLength),
+		HistoryLength: gen.Int(x.HistoryLength),
 		Source:        x,
 	}
 }
@@ -325,9 +326,9 @@ func neutralListTasksRequest(x *ListTasksRequest) *runtime.ListRequest {
 		Tenant:           x.Tenant,
 		ContextID:        x.ContextID,
 		State:            states.State(x.Status),
-		PageSize:         runtime.Int(x.PageSize),
+		PageSize:         gen.Int(x.PageSize),
 		PageToken:        x.PageToken,
-		HistoryLength:    runtime.Int(x.HistoryLength),
+		HistoryLength:    gen.Int(x.HistoryLength),
 		After:            x.StatusTimestampAfter,
 		IncludeArtifacts: wire.OrZero(x.IncludeArtifacts),
 		Source:           x,
@@ -369,7 +370,7 @@ func neutralListTaskPushNotificationConfigsRequest(x *ListTaskPushNotificationCo
 	return &runtime.PushRequest{
 		Tenant:    x.Tenant,
 		TaskID:    x.TaskID,
-		PageSize:  runtime.Int(wire.NonZero(x.PageSize)),
+		PageSize:  gen.Int(wire.NonZero(x.PageSize)),
 		PageToken: x.PageToken,
 		Source:    x,
 	}
@@ -397,7 +398,7 @@ func newMessage(data runtime.MessageData) runtime.Message {
 		Extensions:       data.Extensions,
 		ReferenceTaskIDs: data.References,
 		Role:             RoleAgent,
-		Parts:            runtime.PartsFrom(data.Parts, setPart),
+		Parts:            gen.PartsFrom(data.Parts, setPart),
 	}
 	if data.User {
 		m.Role = RoleUser
@@ -407,7 +408,7 @@ func newMessage(data runtime.MessageData) runtime.Message {
 
 func newStatus(taskID, contextID string, state runtime.State, message runtime.Message, at time.Time) runtime.Event {
 	m, _ := message.(*engineMessage)
-	return (*engineTaskStatusUpdateEvent)(runtime.Join(
+	return (*engineTaskStatusUpdateEvent)(gen.Join(
 		TaskStatusUpdateEvent{TaskID: taskID, ContextID: contextID},
 		TaskStatus{State: states.Name(state), Message: (*Message)(m), Timestamp: at},
 		func(x *TaskStatusUpdateEvent) **TaskStatus { return &x.Status },
@@ -415,7 +416,7 @@ func newStatus(taskID, contextID string, state runtime.State, message runtime.Me
 }
 
 func newArtifact(taskID, contextID string, data runtime.ArtifactData) runtime.Event {
-	return (*engineTaskArtifactUpdateEvent)(runtime.Join(
+	return (*engineTaskArtifactUpdateEvent)(gen.Join(
 		TaskArtifactUpdateEvent{
 			TaskID:    taskID,
 			ContextID: contextID,
@@ -426,7 +427,7 @@ func newArtifact(taskID, contextID string, data runtime.ArtifactData) runtime.Ev
 			ArtifactID:  data.ID,
 			Name:        data.Name,
 			Description: data.Description,
-			Parts:       runtime.PartsFrom(data.Parts, setPart),
+			Parts:       gen.PartsFrom(data.Parts, setPart),
 			Metadata:    data.Metadata,
 			Extensions:  data.Extensions,
 		},
@@ -455,7 +456,7 @@ func newSend(data runtime.SendRequest) any {
 	if len(data.AcceptedOutputModes) > 0 || data.HistoryLength != nil || data.ReturnImmediately || data.Push != nil {
 		req.Configuration = &SendMessageConfiguration{
 			AcceptedOutputModes:        data.AcceptedOutputModes,
-			HistoryLength:              runtime.Int32(data.HistoryLength),
+			HistoryLength:              gen.Int32(data.HistoryLength),
 			ReturnImmediately:          data.ReturnImmediately,
 			TaskPushNotificationConfig: pushFrom("", "", data.Push),
 		}
@@ -466,7 +467,7 @@ func newSend(data runtime.SendRequest) any {
 func newTaskRequest(role runtime.Role, data runtime.TaskRequest) any {
 	switch role {
 	case runtime.RoleGet:
-		return &GetTaskRequest{Tenant: data.Tenant, ID: data.ID, HistoryLength: runtime.Int32(data.HistoryLength)}
+		return &GetTaskRequest{Tenant: data.Tenant, ID: data.ID, HistoryLength: gen.Int32(data.HistoryLength)}
 	case runtime.RoleCancel:
 		return &CancelTaskRequest{Tenant: data.Tenant, ID: data.ID, Metadata: data.Metadata}
 	case runtime.RoleSubscribe:
@@ -553,7 +554,7 @@ func (x *engineAgentCard) CardInfo() runtime.CardInfo {
 // At implements [runtime.Card].
 func (x *engineAgentCard) At(place func(runtime.Interface) string) runtime.Card {
 	at := *x
-	at.SupportedInterfaces = runtime.Copies(x.SupportedInterfaces)
+	at.SupportedInterfaces = gen.Copies(x.SupportedInterfaces)
 	for _, i := range at.SupportedInterfaces {
 		i.URL = place(runtime.Interface{
 			URL:     i.URL,

@@ -6,6 +6,9 @@
 package runtime
 
 import (
+	"errors"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/a2agen/a2agen/runtime/wire"
@@ -426,4 +429,29 @@ type PushRequest struct {
 	PageSize       *int
 	PageToken      string
 	Source         any
+}
+
+// IsComplete reports whether all operations have their codecs. A generated ServerProtocol has what servers without push
+// notifications need, and no more.
+func (p *Protocol) IsComplete() bool {
+	return !slices.ContainsFunc(p.Versions, func(v *Version) bool {
+		return slices.ContainsFunc(v.Operations, func(op *Operation) bool { return op.Decode == nil || op.Read == nil })
+	})
+}
+
+// ErrUnknownEvent says that a stream item is of a kind that came with a later version of the protocol. Readers skip it.
+var ErrUnknownEvent = errors.New("an event of a kind that is not known")
+
+// Generated is the generated value, such as an *a2a.Task, of which v is what the runtime sees. Any other v is that value
+// already.
+func Generated(v any) any {
+	if x, ok := v.(Seen); ok {
+		return x.Generated()
+	}
+	return v
+}
+
+// Unexpected is the error of encoding v where what is wanted.
+func Unexpected(v any, what string) error {
+	return fmt.Errorf("encode %s: got a %T", what, Generated(v))
 }

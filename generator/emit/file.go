@@ -93,6 +93,7 @@ func newFile(path, name string) *jen.File {
 	f.ImportName(signedPath, "signedcard")
 	f.ImportAlias(clientPath, "rpc")
 	f.ImportName(oauthPath, "oauth")
+	f.ImportName(genPath, "gen")
 	f.ImportName(checkPath, "check")
 	f.ImportName(formatPath, "format")
 	f.ImportName(toolPath, "tool")

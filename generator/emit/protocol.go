@@ -106,7 +106,7 @@ func (b *bound) protocolTable(p *ir.Protocol, spoken []*ir.Version, complete boo
 		table.set("NewTaskPage", jen.Id("newTaskPage"))
 	}
 	table.set("DecodeCard", readCard)
-	table.set("Card", rt("CardOf").Call(jen.Id(asCard)))
+	table.set("Card", inGen("CardOf").Call(jen.Id(asCard)))
 	table.set("NewSend", jen.Id("newSend"))
 	if whole != nil {
 		table.set("Whole", jen.Id(function(whole)).Call())
@@ -124,7 +124,7 @@ func unexported(name string) string { return strings.ToLower(name[:1]) + name[1:
 
 // readCard is the function that reads a card as w has it.
 func (b *bound) readCard(w *ir.Wire) *jen.Statement {
-	return rt("ReadCard").Call(readFunc(w, b.AgentCard), jen.Id(asCard))
+	return inGen("ReadCard").Call(readFunc(w, b.AgentCard), jen.Id(asCard))
 }
 
 // Functions that show a message to the runtime.
@@ -173,9 +173,9 @@ func (t *versionTable) requestFunc(op *ir.Operation, verb, method string) *jen.S
 // helper is the function of the runtime that makes a row's function of a codec: protobuf has its own.
 func (t *versionTable) helper(json, proto string) *jen.Statement {
 	if t.wire.Encoding == ir.Proto {
-		return rt(proto)
+		return inGen(proto)
 	}
-	return rt(json)
+	return inGen(json)
 }
 
 // versionTable prints the table of one version in one encoding.
@@ -216,7 +216,7 @@ func (t *versionTable) versionFunc() jen.Code {
 	version := members(
 		"Name", jen.Lit(t.v.Name),
 		"Table", t.table(operations),
-		"AppendCard", rt("AppendCard").Call(appendFunc(t.wire, t.AgentCard)),
+		"AppendCard", inGen("AppendCard").Call(appendFunc(t.wire, t.AgentCard)),
 	)
 	if t.several {
 		version.set("ReadCard", t.readCard(t.wire))
@@ -251,7 +251,7 @@ func (t *versionTable) complete(x *jen.Statement) jen.Code {
 		}
 	}
 	list := jen.Index().Add(rt("Operation")).Values(multiline(append(rows, others...))...)
-	return rt("Complete").Call(x.Dot("Operations"), list)
+	return inGen("Complete").Call(x.Dot("Operations"), list)
 }
 
 // table is the version in the encoding of the wire.
@@ -276,7 +276,7 @@ func (t *versionTable) operations() *jen.Statement {
 func (t *versionTable) aliases() (rows []jen.Code) {
 	for i, op := range t.ops {
 		for _, rpc := range op.Aliases {
-			rows = append(rows, rt("Alias").Call(jen.Id("operations").Index(jen.Lit(i)), jen.Lit(rpc)))
+			rows = append(rows, inGen("Alias").Call(jen.Id("operations").Index(jen.Lit(i)), jen.Lit(rpc)))
 		}
 	}
 	return rows

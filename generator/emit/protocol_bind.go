@@ -71,7 +71,7 @@ func (b *bound) out(x string, m ir.Member) jen.Code {
 	case "TaskState":
 		return stateOf(b.get(x, m.Meaning))
 	case "[]Part":
-		return rt("Each").Call(b.sel(x, m.Meaning), jen.Id("partOf"))
+		return inGen("Each").Call(b.sel(x, m.Meaning), jen.Id("partOf"))
 	}
 	return b.get(x, m.Meaning)
 }
@@ -89,7 +89,7 @@ func (b *bound) copyIn(dict *literal, of, from string) {
 			}
 			dict.set(b.Fields[m.Meaning].Go, value)
 		case "[]Part":
-			b.into(dict, m.Meaning, rt("PartsFrom").Call(value, jen.Id("setPart")))
+			b.into(dict, m.Meaning, inGen("PartsFrom").Call(value, jen.Id("setPart")))
 		default:
 			b.into(dict, m.Meaning, value)
 		}
@@ -101,7 +101,7 @@ func (b *bound) countInto(dict *literal, meaning string, value *jen.Statement) {
 	switch {
 	case !b.has(meaning):
 	case isPointer(b.Fields[meaning]):
-		dict.set(b.Fields[meaning].Go, jen.Qual(runtimePath, "Int32").Call(value))
+		dict.set(b.Fields[meaning].Go, inGen("Int32").Call(value))
 	default:
 		dict.set(b.Fields[meaning].Go, jen.Int32().Call(orZero(value)))
 	}
@@ -123,7 +123,7 @@ func (b *bound) count(x, meaning string) jen.Code {
 	if !isPointer(b.Fields[meaning]) {
 		value = nonZero(value)
 	}
-	return jen.Qual(runtimePath, "Int").Call(value)
+	return inGen("Int").Call(value)
 }
 
 // orZero is what a pointer points to, or the zero value.
@@ -162,6 +162,9 @@ func method(recv string, t *ir.Type, name string) *jen.Statement {
 
 // rt is a name of the runtime.
 func rt(name string) *jen.Statement { return jen.Qual(runtimePath, name) }
+
+// inGen names a function or type of runtime/gen.
+func inGen(name string) *jen.Statement { return jen.Qual(genPath, name) }
 
 // is prints the condition x == nil.
 func isNil(x jen.Code) *jen.Statement { return jen.Add(x).Op("==").Nil() }

@@ -48,7 +48,7 @@ func (b *bound) cardAt() jen.Code {
 	s := jen.Add(doc("At implements [runtime.Card]."))
 	return s.Add(method("x", b.AgentCard, "At")).Params(jen.Id("place").Func().Params(rt("Interface")).String()).Add(rt("Card")).Block(
 		jen.Id("at").Op(":=").Op("*").Id("x"),
-		jen.Id("at").Dot(interfaces).Op("=").Add(rt("Copies")).Call(jen.Id("x").Dot(interfaces)),
+		jen.Id("at").Dot(interfaces).Op("=").Add(inGen("Copies")).Call(jen.Id("x").Dot(interfaces)),
 		jen.For(jen.List(jen.Id("_"), jen.Id("i")).Op(":=").Range().Id("at").Dot(interfaces)).Block(
 			b.set("i", "Interface.url", jen.Id("place").Call(rt("Interface").Values(iface.code()...))),
 		),

@@ -74,7 +74,7 @@ func (t *versionTable) readUnion(name string, result jen.Code, payload string, o
 func (t *versionTable) decode(typ *ir.Type) jen.Code {
 	decode := jen.Qual(wirePath, "Decode")
 	if t.wire.Encoding == ir.Proto {
-		decode = rt("DecodeProto")
+		decode = inGen("DecodeProto")
 	}
 	return jen.List(jen.Id("x"), jen.Err()).Op(":=").Add(decode).Call(jen.Id("src"), readFunc(t.wire, typ))
 }
@@ -103,7 +103,7 @@ func (t *versionTable) appendNothing(null bool) jen.Code {
 	case null:
 		nothing = "null"
 	}
-	return rt("AppendNothing").Call(jen.Lit(nothing))
+	return inGen("AppendNothing").Call(jen.Lit(nothing))
 }
 
 // appendRequest is the AppendRequest function of a row.
@@ -111,7 +111,7 @@ func (t *versionTable) appendRequest(op *ir.Operation) jen.Code {
 	if op.Request.Type == nil {
 		return t.appendNothing(false)
 	}
-	return rt("AppendOf").Call(t.requestFunc(op, "append", "Append"))
+	return inGen("AppendOf").Call(t.requestFunc(op, "append", "Append"))
 }
 
 // appendResult is the Append function of a row.
@@ -122,11 +122,11 @@ func (t *versionTable) appendResult(op *ir.Operation) jen.Code {
 	case op.Role == ir.RoleSend:
 		return jen.Id("encodeResult" + t.wire.Suffix)
 	case t.plainCard(op):
-		return rt("AppendOf").Call(appendFunc(jsonWire(t.v), t.AgentCard))
+		return inGen("AppendOf").Call(appendFunc(jsonWire(t.v), t.AgentCard))
 	case op.Response.Type == t.StreamItem && op.Role != ir.RoleOther:
-		return rt("AppendItem").Call(jen.Id("encodeEvent" + t.wire.Suffix))
+		return inGen("AppendItem").Call(jen.Id("encodeEvent" + t.wire.Suffix))
 	default:
-		return rt("AppendOf").Call(appendFunc(t.wire, op.Response.Type))
+		return inGen("AppendOf").Call(appendFunc(t.wire, op.Response.Type))
 	}
 }
 
@@ -134,13 +134,13 @@ func (t *versionTable) appendResult(op *ir.Operation) jen.Code {
 func (t *versionTable) readResult(op *ir.Operation) jen.Code {
 	switch {
 	case op.Response.Type == nil:
-		return rt("ReadNothing")
+		return inGen("ReadNothing")
 	case op.Role == ir.RoleSend:
 		return jen.Id("parseResult" + t.wire.Suffix)
 	case op.Response.Type == t.StreamItem:
-		return rt("ReadItem").Call(jen.Id("parseEvent" + t.wire.Suffix))
+		return inGen("ReadItem").Call(jen.Id("parseEvent" + t.wire.Suffix))
 	case t.plainCard(op):
-		return rt("ReadTypedCard").Call(readFunc(t.wire, t.AgentCard), readFunc(jsonWire(t.v), t.AgentCard))
+		return inGen("ReadTypedCard").Call(readFunc(t.wire, t.AgentCard), readFunc(jsonWire(t.v), t.AgentCard))
 	case op.Response.Type == t.Task:
 		return t.helper("ReadTask", "ProtoTask").Call(readFunc(t.wire, t.Task), jen.Id(asTask))
 	default:
@@ -159,7 +159,7 @@ func (t *versionTable) decodeRequest(op *ir.Operation) jen.Code {
 	name, _ := t.neutral(op)
 	switch {
 	case op.Request.Type == nil:
-		return rt("ReadNothing")
+		return inGen("ReadNothing")
 	case name == "":
 		return t.helper("ParamsOf", "ProtoOf").Call(t.requestFunc(op, "decode", "Read"))
 	}

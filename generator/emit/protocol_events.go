@@ -98,7 +98,7 @@ func (b *bound) taskApply() jen.Code {
 			jen.Case(seenPtr(b.StatusUpdate)).Block(fits("StatusUpdate.task_id", "StatusUpdate.status")),
 			jen.Case(seenPtr(b.ArtifactUpdate)).Block(fits("ArtifactUpdate.task_id", "ArtifactUpdate.artifact")),
 		),
-		jen.Return(rt("Mismatch").Call(jen.Id("x"), jen.Id("e"))),
+		jen.Return(inGen("Mismatch").Call(jen.Id("x"), jen.Id("e"))),
 	).Line().Line()
 	s.Add(doc("Apply implements [runtime.Task]: it changes x by a status or artifact update, which it does not write to."))
 	return s.Add(method("x", b.Task, "Apply")).Params(jen.Id("e").Add(rt("Event"))).Error().Block(
@@ -120,7 +120,7 @@ func (b *bound) taskFields() jen.Code {
 		return accessor(t, jen.Op("*").Add(goType(f.Type)), jen.Op("&").Add(b.sel("x", meaning)))
 	}
 	s := jen.Add(doc("taskFields are the accessors by which the runtime makes and changes tasks."))
-	return s.Var().Id("taskFields").Op("=").Add(rt("TaskFields")).Types(
+	return s.Var().Id("taskFields").Op("=").Add(inGen("TaskFields")).Types(
 		jen.Id(b.Task.Go), jen.Id(b.TaskStatus.Go), jen.Id(b.Message.Go), jen.Id(b.Artifact.Go), jen.Id(b.Part.Go),
 	).Values(members(
 		"Status", field(b.Task, "Task.status"),
@@ -153,11 +153,11 @@ func (b *bound) taskRest() jen.Code {
 	s.Add(b.statusMessage("x", b.Task, b.sel("x", "Task.status")))
 	s.Add(doc("HistoryList implements [runtime.Task]."))
 	s.Add(method("x", b.Task, "HistoryList")).Params().Index().Add(rt("Message")).Block(
-		jen.Return(rt("Each").Call(b.sel("x", "Task.history"), jen.Id(asMessage))),
+		jen.Return(inGen("Each").Call(b.sel("x", "Task.history"), jen.Id(asMessage))),
 	).Line().Line()
 	s.Add(doc("ArtifactList implements [runtime.Task]."))
 	s.Add(method("x", b.Task, "ArtifactList")).Params().Index().Add(rt("ArtifactData")).Block(
-		jen.Return(rt("Each").Call(b.sel("x", "Task.artifacts"), jen.Id("artifactData"))),
+		jen.Return(inGen("Each").Call(b.sel("x", "Task.artifacts"), jen.Id("artifactData"))),
 	).Line()
 	return s
 }

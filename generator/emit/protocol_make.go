@@ -40,7 +40,7 @@ func (b *bound) newTask() jen.Code {
 // together returns a new outer whose field of the given meaning is a new inner.
 func (b *bound) together(outer *ir.Type, outside *literal, meaning string, inner *ir.Type, inside *literal) jen.Code {
 	field := accessor(outer, jen.Op("*").Add(ptr(inner)), jen.Op("&").Add(b.sel("x", meaning)))
-	return jen.Return(show(outer, rt("Join").Call(multiline([]jen.Code{
+	return jen.Return(show(outer, inGen("Join").Call(multiline([]jen.Code{
 		jen.Id(outer.Go).Values(outside.code()...), jen.Id(inner.Go).Values(inside.code()...), field,
 	})...)))
 }
@@ -60,7 +60,7 @@ func (b *bound) newMessage() jen.Code {
 	message := members()
 	b.copyIn(message, "Message", "data")
 	b.into(message, "Message.role", jen.Id(b.Values["MessageRole.agent"].Go))
-	b.into(message, "Message.parts", rt("PartsFrom").Call(jen.Id("data").Dot("Parts"), jen.Id("setPart")))
+	b.into(message, "Message.parts", inGen("PartsFrom").Call(jen.Id("data").Dot("Parts"), jen.Id("setPart")))
 	return jen.Func().Id("newMessage").Params(jen.Id("data").Add(rt("MessageData"))).Add(rt("Message")).Block(
 		jen.Id("m").Op(":=").Add(newOf(b.Message, message)),
 		jen.If(jen.Id("data").Dot("User")).Block(b.set("m", "Message.role", jen.Id(b.Values["MessageRole.user"].Go))),

@@ -38,7 +38,7 @@ func (b *bound) set(x, meaning string, value jen.Code) jen.Code {
 func (b *bound) messageContents() jen.Code {
 	s := jen.Add(doc("Contents implements [runtime.Message]."))
 	return s.Add(method("x", b.Message, "Contents")).Params().Index().Add(rt("Part")).Block(
-		jen.Return(rt("Each").Call(b.sel("x", "Message.parts"), jen.Id("partOf"))),
+		jen.Return(inGen("Each").Call(b.sel("x", "Message.parts"), jen.Id("partOf"))),
 	).Line()
 }
 
@@ -86,7 +86,7 @@ func (b *bound) states() jen.Code {
 	for _, c := range taskStates {
 		rows = append(rows, jen.Add(rt(c.constant)).Op(":").Id(b.Values["TaskState."+c.meaning].Go))
 	}
-	return jen.Var().Id("states").Op("=").Add(rt("States")).Types(jen.Id(b.TaskState.Go)).Values(multiline(rows)...).Line()
+	return jen.Var().Id("states").Op("=").Add(inGen("States")).Types(jen.Id(b.TaskState.Go)).Values(multiline(rows)...).Line()
 }
 
 // artifactData prints the neutral form of an artifact that may be nil.

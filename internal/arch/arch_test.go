@@ -33,6 +33,7 @@ var rows = map[string]string{
 	"runtime/internal/security": "runtime",
 	"internal/taskstate":        "runtime",
 	"runtime/check":             "",
+	"runtime/gen":               "runtime runtime/wire",
 	"runtime/gen/check":         "runtime/check runtime/wire",
 	"runtime/gen/check/format":  "runtime/check runtime/gen/check",
 	"runtime/legacy":            "runtime runtime/wire runtime/wire/proto",
@@ -98,14 +99,14 @@ var rows = map[string]string{
 	"runtime/store/internal/transfer": "internal/taskstate runtime/store",
 
 	// What is generated and kept in this module.
-	"a2a":                              "runtime runtime/wire",
+	"a2a":                              "runtime runtime/gen runtime/wire",
 	"a2a/a2aclient":                    "a2a runtime runtime/client",
 	"internal/fresh/a2a/a2aclient":     "internal/fresh/a2a runtime runtime/client",
 	"internal/a2awires/a2aclient":      "internal/a2awires runtime runtime/client",
 	"internal/test/a2aown/a2aclient":   "internal/test/a2aown runtime runtime/client",
 	"internal/test/a2adraft/a2aclient": "internal/test/a2adraft runtime runtime/client",
-	"internal/fresh/a2a":               "runtime runtime/legacy runtime/wire",
-	"internal/a2awires":                "runtime runtime/legacy runtime/wire runtime/wire/proto",
+	"internal/fresh/a2a":               "runtime runtime/gen runtime/legacy runtime/wire",
+	"internal/a2awires":                "runtime runtime/gen runtime/legacy runtime/wire runtime/wire/proto",
 
 	// Values that every stage of generating speaks in.
 	"generator/diag":     "",
@@ -189,8 +190,8 @@ var rows = map[string]string{
 	"internal/measure":           "a2a runtime/gen/check runtime/server runtime/wire",
 	"internal/regen":             ". generator generator/emit generator/ir generator/lower generator/output spec",
 	"internal/requirements":      "",
-	"internal/test/a2adraft":     "runtime runtime/legacy runtime/wire runtime/wire/proto",
-	"internal/test/a2aown":       "internal/a2awires runtime runtime/wire runtime/wire/proto",
+	"internal/test/a2adraft":     "runtime runtime/gen runtime/legacy runtime/wire runtime/wire/proto",
+	"internal/test/a2aown":       "internal/a2awires runtime runtime/gen runtime/wire runtime/wire/proto",
 	"internal/test/broken":       "",
 	"internal/test/bundletest":   "spec",
 	"internal/test/equivalence":  "",

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/gen"
 	"github.com/a2agen/a2agen/runtime/legacy"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
@@ -27,7 +28,7 @@ func Protocol() *runtime.Protocol {
 		DecodeCard: func(src []byte) (runtime.Card, error) {
 			return legacy.DecodeCard(src, versions)
 		},
-		Card:           runtime.CardOf(asCard),
+		Card:           gen.CardOf(asCard),
 		NewSend:        newSend,
 		NewTaskRequest: newTaskRequest,
 		NewPushConfig:  newPushConfig,
@@ -49,7 +50,7 @@ func ServerProtocol() *runtime.Protocol {
 		DecodeCard: func(src []byte) (runtime.Card, error) {
 			return legacy.DecodeCard(src, versions)
 		},
-		Card:    runtime.CardOf(asCard),
+		Card:    gen.CardOf(asCard),
 		NewSend: newSend,
 	}
 }
@@ -72,9 +73,9 @@ func servedVersionV10() *runtime.Version {
 						{Verb: "POST", Path: "/message:send", Body: "*"},
 						{Verb: "POST", Path: "/{tenant}/message:send", Body: "*"},
 					},
-					Decode:        runtime.RequestOf(codecSendMessageRequestV10JSON.Read, neutralSendMessageRequest),
+					Decode:        gen.RequestOf(codecSendMessageRequestV10JSON.Read, neutralSendMessageRequest),
 					Append:        encodeResultV10JSON,
-					AppendRequest: runtime.AppendOf(codecSendMessageRequestV10JSON.Append),
+					AppendRequest: gen.AppendOf(codecSendMessageRequestV10JSON.Append),
 				},
 				{
 					Role: runtime.RoleStream,
@@ -85,9 +86,9 @@ func servedVersionV10() *runtime.Version {
 						{Verb: "POST", Path: "/{tenant}/message:stream", Body: "*"},
 					},
 					Stream:        true,
-					Decode:        runtime.RequestOf(codecSendMessageRequestV10JSON.Read, neutralSendMessageRequest),
-					Append:        runtime.AppendItem(encodeEventV10JSON),
-					AppendRequest: runtime.AppendOf(codecSendMessageRequestV10JSON.Append),
+					Decode:        gen.RequestOf(codecSendMessageRequestV10JSON.Read, neutralSendMessageRequest),
+					Append:        gen.AppendItem(encodeEventV10JSON),
+					AppendRequest: gen.AppendOf(codecSendMessageRequestV10JSON.Append),
 				},
 				{
 					Role: runtime.RoleGet,
@@ -97,8 +98,8 @@ func servedVersionV10() *runtime.Version {
 						{Verb: "GET", Path: "/tasks/{id=*}"},
 						{Verb: "GET", Path: "/{tenant}/tasks/{id=*}"},
 					},
-					Decode: runtime.RequestOf(codecGetTaskRequestV10JSON.Read, neutralGetTaskRequest),
-					Append: runtime.AppendOf(codecTaskV10JSON.Append),
+					Decode: gen.RequestOf(codecGetTaskRequestV10JSON.Read, neutralGetTaskRequest),
+					Append: gen.AppendOf(codecTaskV10JSON.Append),
 				},
 				{
 					Role: runtime.RoleList,
@@ -109,13 +110,13 @@ func servedVersionV10() *runtime.Version {
 						{Verb: "GET", Path: "/{tenant}/tasks"},
 					},
 					Query: []runtime.QueryField{{Name: "includeArtifacts", JSON: true}},
-					Decode: runtime.RequestOf(codecListTasksRequestV10JSON.Read, neutralListTasksRequest, func(x *ListTasksRequest) error {
+					Decode: gen.RequestOf(codecListTasksRequestV10JSON.Read, neutralListTasksRequest, func(x *ListTasksRequest) error {
 						if x.Status != "" && states.State(x.Status) == runtime.StateUnspecified {
 							return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
 						}
 						return nil
 					}),
-					Append: runtime.AppendOf(codecListTasksResponseV10JSON.Append),
+					Append: gen.AppendOf(codecListTasksResponseV10JSON.Append),
 				},
 				{
 					Role: runtime.RoleCancel,
@@ -125,8 +126,8 @@ func servedVersionV10() *runtime.Version {
 						{Verb: "POST", Path: "/tasks/{id=*}:cancel", Body: "*"},
 						{Verb: "POST", Path: "/{tenant}/tasks/{id=*}:cancel", Body: "*"},
 					},
-					Decode: runtime.RequestOf(codecCancelTaskRequestV10JSON.Read, neutralCancelTaskRequest),
-					Append: runtime.AppendOf(codecTaskV10JSON.Append),
+					Decode: gen.RequestOf(codecCancelTaskRequestV10JSON.Read, neutralCancelTaskRequest),
+					Append: gen.AppendOf(codecTaskV10JSON.Append),
 				},
 				{
 					Role: runtime.RoleSubscribe,
@@ -137,8 +138,8 @@ func servedVersionV10() *runtime.Version {
 						{Verb: "GET", Path: "/{tenant}/tasks/{id=*}:subscribe"},
 					},
 					Stream: true,
-					Decode: runtime.RequestOf(codecSubscribeToTaskRequestV10JSON.Read, neutralSubscribeToTaskRequest),
-					Append: runtime.AppendItem(encodeEventV10JSON),
+					Decode: gen.RequestOf(codecSubscribeToTaskRequestV10JSON.Read, neutralSubscribeToTaskRequest),
+					Append: gen.AppendItem(encodeEventV10JSON),
 				},
 				{
 					Role: runtime.RolePushCreate,
@@ -175,8 +176,8 @@ func servedVersionV10() *runtime.Version {
 						{Verb: "GET", Path: "/extendedAgentCard"},
 						{Verb: "GET", Path: "/{tenant}/extendedAgentCard"},
 					},
-					Decode: runtime.ParamsOf(codecGetExtendedAgentCardRequestV10JSON.Read),
-					Append: runtime.AppendOf(codecAgentCardV10JSON.Append),
+					Decode: gen.ParamsOf(codecGetExtendedAgentCardRequestV10JSON.Read),
+					Append: gen.AppendOf(codecAgentCardV10JSON.Append),
 				},
 				{
 					Role: runtime.RolePushDelete,
@@ -191,63 +192,63 @@ func servedVersionV10() *runtime.Version {
 			AppendEvent: encodeEventV10JSON,
 			ReadEvent:   parseEventV10JSON,
 		},
-		AppendCard: runtime.AppendCard(codecAgentCardV10JSON.Append),
-		ReadCard:   runtime.ReadCard(codecAgentCardV10JSON.Read, asCard),
+		AppendCard: gen.AppendCard(codecAgentCardV10JSON.Append),
+		ReadCard:   gen.ReadCard(codecAgentCardV10JSON.Read, asCard),
 	}
 }
 
 func newVersionV10() *runtime.Version {
 	v := servedVersionV10()
-	runtime.Complete(v.Operations, []runtime.Operation{
+	gen.Complete(v.Operations, []runtime.Operation{
 		{
 			Read: parseResultV10JSON,
 		},
 		{
-			Read: runtime.ReadItem(parseEventV10JSON),
+			Read: gen.ReadItem(parseEventV10JSON),
 		},
 		{
-			AppendRequest: runtime.AppendOf(codecGetTaskRequestV10JSON.Append),
-			Read:          runtime.ReadTask(codecTaskV10JSON.Read, asTask),
+			AppendRequest: gen.AppendOf(codecGetTaskRequestV10JSON.Append),
+			Read:          gen.ReadTask(codecTaskV10JSON.Read, asTask),
 		},
 		{
-			AppendRequest: runtime.AppendOf(codecListTasksRequestV10JSON.Append),
-			Read:          runtime.ReadOf(codecListTasksResponseV10JSON.Read),
+			AppendRequest: gen.AppendOf(codecListTasksRequestV10JSON.Append),
+			Read:          gen.ReadOf(codecListTasksResponseV10JSON.Read),
 		},
 		{
-			AppendRequest: runtime.AppendOf(codecCancelTaskRequestV10JSON.Append),
-			Read:          runtime.ReadTask(codecTaskV10JSON.Read, asTask),
+			AppendRequest: gen.AppendOf(codecCancelTaskRequestV10JSON.Append),
+			Read:          gen.ReadTask(codecTaskV10JSON.Read, asTask),
 		},
 		{
-			AppendRequest: runtime.AppendOf(codecSubscribeToTaskRequestV10JSON.Append),
-			Read:          runtime.ReadItem(parseEventV10JSON),
+			AppendRequest: gen.AppendOf(codecSubscribeToTaskRequestV10JSON.Append),
+			Read:          gen.ReadItem(parseEventV10JSON),
 		},
 		{
-			Decode:        runtime.RequestOf(codecTaskPushNotificationConfigV10JSON.Read, neutralTaskPushNotificationConfig),
-			Append:        runtime.AppendOf(codecTaskPushNotificationConfigV10JSON.Append),
-			AppendRequest: runtime.AppendOf(codecTaskPushNotificationConfigV10JSON.Append),
-			Read:          runtime.ReadOf(codecTaskPushNotificationConfigV10JSON.Read),
+			Decode:        gen.RequestOf(codecTaskPushNotificationConfigV10JSON.Read, neutralTaskPushNotificationConfig),
+			Append:        gen.AppendOf(codecTaskPushNotificationConfigV10JSON.Append),
+			AppendRequest: gen.AppendOf(codecTaskPushNotificationConfigV10JSON.Append),
+			Read:          gen.ReadOf(codecTaskPushNotificationConfigV10JSON.Read),
 		},
 		{
-			Decode:        runtime.RequestOf(codecGetTaskPushNotificationConfigRequestV10JSON.Read, neutralGetTaskPushNotificationConfigRequest),
-			Append:        runtime.AppendOf(codecTaskPushNotificationConfigV10JSON.Append),
-			AppendRequest: runtime.AppendOf(codecGetTaskPushNotificationConfigRequestV10JSON.Append),
-			Read:          runtime.ReadOf(codecTaskPushNotificationConfigV10JSON.Read),
+			Decode:        gen.RequestOf(codecGetTaskPushNotificationConfigRequestV10JSON.Read, neutralGetTaskPushNotificationConfigRequest),
+			Append:        gen.AppendOf(codecTaskPushNotificationConfigV10JSON.Append),
+			AppendRequest: gen.AppendOf(codecGetTaskPushNotificationConfigRequestV10JSON.Append),
+			Read:          gen.ReadOf(codecTaskPushNotificationConfigV10JSON.Read),
 		},
 		{
-			Decode:        runtime.RequestOf(codecListTaskPushNotificationConfigsRequestV10JSON.Read, neutralListTaskPushNotificationConfigsRequest),
-			Append:        runtime.AppendOf(codecListTaskPushNotificationConfigsResponseV10JSON.Append),
-			AppendRequest: runtime.AppendOf(codecListTaskPushNotificationConfigsRequestV10JSON.Append),
-			Read:          runtime.ReadOf(codecListTaskPushNotificationConfigsResponseV10JSON.Read),
+			Decode:        gen.RequestOf(codecListTaskPushNotificationConfigsRequestV10JSON.Read, neutralListTaskPushNotificationConfigsRequest),
+			Append:        gen.AppendOf(codecListTaskPushNotificationConfigsResponseV10JSON.Append),
+			AppendRequest: gen.AppendOf(codecListTaskPushNotificationConfigsRequestV10JSON.Append),
+			Read:          gen.ReadOf(codecListTaskPushNotificationConfigsResponseV10JSON.Read),
 		},
 		{
-			AppendRequest: runtime.AppendOf(codecGetExtendedAgentCardRequestV10JSON.Append),
-			Read:          runtime.ReadOf(codecAgentCardV10JSON.Read),
+			AppendRequest: gen.AppendOf(codecGetExtendedAgentCardRequestV10JSON.Append),
+			Read:          gen.ReadOf(codecAgentCardV10JSON.Read),
 		},
 		{
-			Decode:        runtime.RequestOf(codecDeleteTaskPushNotificationConfigRequestV10JSON.Read, neutralDeleteTaskPushNotificationConfigRequest),
-			Append:        runtime.AppendNothing("{}"),
-			AppendRequest: runtime.AppendOf(codecDeleteTaskPushNotificationConfigRequestV10JSON.Append),
-			Read:          runtime.ReadNothing,
+			Decode:        gen.RequestOf(codecDeleteTaskPushNotificationConfigRequestV10JSON.Read, neutralDeleteTaskPushNotificationConfigRequest),
+			Append:        gen.AppendNothing("{}"),
+			AppendRequest: gen.AppendOf(codecDeleteTaskPushNotificationConfigRequestV10JSON.Append),
+			Read:          gen.ReadNothing,
 		},
 	})
 	return v
@@ -312,7 +313,7 @@ func neutralSendMessageRequest(x *SendMessageRequest) *runtime.SendRequest {
 	}
 	if c := x.Configuration; c != nil {
 		req.AcceptedOutputModes = c.AcceptedOutputModes
-		req.HistoryLength = runtime.Int(c.HistoryLength)
+		req.HistoryLength = gen.Int(c.HistoryLength)
 		req.ReturnImmediately = c.ReturnImmediately
 		req.Push = pushOf(c.TaskPushNotificationConfig)
 	}
@@ -323,7 +324,7 @@ func neutralGetTaskRequest(x *GetTaskRequest) *runtime.TaskRequest {
 	return &runtime.TaskRequest{
 		Tenant:        x.Tenant,
 		ID:            x.ID,
-		HistoryLength: runtime.Int(x.HistoryLength),
+		HistoryLength: gen.Int(x.HistoryLength),
 		Source:        x,
 	}
 }
@@ -333,9 +334,9 @@ func neutralListTasksRequest(x *ListTasksRequest) *runtime.ListRequest {
 		Tenant:           x.Tenant,
 		ContextID:        x.ContextID,
 		State:            states.State(x.Status),
-		PageSize:         runtime.Int(x.PageSize),
+		PageSize:         gen.Int(x.PageSize),
 		PageToken:        x.PageToken,
-		HistoryLength:    runtime.Int(x.HistoryLength),
+		HistoryLength:    gen.Int(x.HistoryLength),
 		After:            x.StatusTimestampAfter,
 		IncludeArtifacts: wire.OrZero(x.IncludeArtifacts),
 		Source:           x,
@@ -377,7 +378,7 @@ func neutralListTaskPushNotificationConfigsRequest(x *ListTaskPushNotificationCo
 	return &runtime.PushRequest{
 		Tenant:    x.Tenant,
 		TaskID:    x.TaskID,
-		PageSize:  runtime.Int(wire.NonZero(x.PageSize)),
+		PageSize:  gen.Int(wire.NonZero(x.PageSize)),
 		PageToken: x.PageToken,
 		Source:    x,
 	}
@@ -400,36 +401,36 @@ func servedVersionV03() *runtime.Version {
 				{
 					Role:          runtime.RoleSend,
 					RPC:           "message/send",
-					Decode:        runtime.RequestOf(codecSendMessageRequestV03JSON.Read, neutralSendMessageRequest),
+					Decode:        gen.RequestOf(codecSendMessageRequestV03JSON.Read, neutralSendMessageRequest),
 					Append:        encodeResultV03JSON,
-					AppendRequest: runtime.AppendOf(codecSendMessageRequestV03JSON.Append),
+					AppendRequest: gen.AppendOf(codecSendMessageRequestV03JSON.Append),
 				},
 				{
 					Role:          runtime.RoleStream,
 					RPC:           "message/stream",
 					Stream:        true,
-					Decode:        runtime.RequestOf(codecSendMessageRequestV03JSON.Read, neutralSendMessageRequest),
-					Append:        runtime.AppendItem(encodeEventV03JSON),
-					AppendRequest: runtime.AppendOf(codecSendMessageRequestV03JSON.Append),
+					Decode:        gen.RequestOf(codecSendMessageRequestV03JSON.Read, neutralSendMessageRequest),
+					Append:        gen.AppendItem(encodeEventV03JSON),
+					AppendRequest: gen.AppendOf(codecSendMessageRequestV03JSON.Append),
 				},
 				{
 					Role:   runtime.RoleGet,
 					RPC:    "tasks/get",
-					Decode: runtime.RequestOf(codecGetTaskRequestV03JSON.Read, neutralGetTaskRequest),
-					Append: runtime.AppendOf(codecTaskV03JSON.Append),
+					Decode: gen.RequestOf(codecGetTaskRequestV03JSON.Read, neutralGetTaskRequest),
+					Append: gen.AppendOf(codecTaskV03JSON.Append),
 				},
 				{
 					Role:   runtime.RoleCancel,
 					RPC:    "tasks/cancel",
-					Decode: runtime.RequestOf(codecCancelTaskRequestV03JSON.Read, neutralCancelTaskRequest),
-					Append: runtime.AppendOf(codecTaskV03JSON.Append),
+					Decode: gen.RequestOf(codecCancelTaskRequestV03JSON.Read, neutralCancelTaskRequest),
+					Append: gen.AppendOf(codecTaskV03JSON.Append),
 				},
 				{
 					Role:   runtime.RoleSubscribe,
 					RPC:    "tasks/resubscribe",
 					Stream: true,
-					Decode: runtime.RequestOf(codecSubscribeToTaskRequestV03JSON.Read, neutralSubscribeToTaskRequest),
-					Append: runtime.AppendItem(encodeEventV03JSON),
+					Decode: gen.RequestOf(codecSubscribeToTaskRequestV03JSON.Read, neutralSubscribeToTaskRequest),
+					Append: gen.AppendItem(encodeEventV03JSON),
 				},
 				{
 					Role: runtime.RolePushCreate,
@@ -450,15 +451,15 @@ func servedVersionV03() *runtime.Version {
 				{
 					Role:   runtime.RoleExtendedCard,
 					RPC:    "agent/getAuthenticatedExtendedCard",
-					Decode: runtime.ParamsOf(codecGetExtendedAgentCardRequestV03JSON.Read),
-					Append: runtime.AppendOf(codecAgentCardV03JSON.Append),
+					Decode: gen.ParamsOf(codecGetExtendedAgentCardRequestV03JSON.Read),
+					Append: gen.AppendOf(codecAgentCardV03JSON.Append),
 				},
 			},
 			AppendEvent: encodeEventV03JSON,
 			ReadEvent:   parseEventV03JSON,
 		},
-		AppendCard: runtime.AppendCard(codecAgentCardV03JSON.Append),
-		ReadCard:   runtime.ReadCard(codecAgentCardV03JSON.Read, asCard),
+		AppendCard: gen.AppendCard(codecAgentCardV03JSON.Append),
+		ReadCard:   gen.ReadCard(codecAgentCardV03JSON.Read, asCard),
 		Rules:      runtime.Rules{Final: true, PushTask: true, PlainErrors: true},
 		Wires:      []*runtime.Wire{servedWireV03ProtoJSON()},
 	}
@@ -466,52 +467,52 @@ func servedVersionV03() *runtime.Version {
 
 func newVersionV03() *runtime.Version {
 	v := servedVersionV03()
-	runtime.Complete(v.Operations, []runtime.Operation{
+	gen.Complete(v.Operations, []runtime.Operation{
 		{
 			Read: parseResultV03JSON,
 		},
 		{
-			Read: runtime.ReadItem(parseEventV03JSON),
+			Read: gen.ReadItem(parseEventV03JSON),
 		},
 		{
-			AppendRequest: runtime.AppendOf(codecGetTaskRequestV03JSON.Append),
-			Read:          runtime.ReadTask(codecTaskV03JSON.Read, asTask),
+			AppendRequest: gen.AppendOf(codecGetTaskRequestV03JSON.Append),
+			Read:          gen.ReadTask(codecTaskV03JSON.Read, asTask),
 		},
 		{
-			AppendRequest: runtime.AppendOf(codecCancelTaskRequestV03JSON.Append),
-			Read:          runtime.ReadTask(codecTaskV03JSON.Read, asTask),
+			AppendRequest: gen.AppendOf(codecCancelTaskRequestV03JSON.Append),
+			Read:          gen.ReadTask(codecTaskV03JSON.Read, asTask),
 		},
 		{
-			AppendRequest: runtime.AppendOf(codecSubscribeToTaskRequestV03JSON.Append),
-			Read:          runtime.ReadItem(parseEventV03JSON),
+			AppendRequest: gen.AppendOf(codecSubscribeToTaskRequestV03JSON.Append),
+			Read:          gen.ReadItem(parseEventV03JSON),
 		},
 		{
-			Decode:        runtime.RequestOf(codecTaskPushNotificationConfigV03JSON.Read, neutralTaskPushNotificationConfig),
-			Append:        runtime.AppendOf(codecTaskPushNotificationConfigV03JSON.Append),
-			AppendRequest: runtime.AppendOf(codecTaskPushNotificationConfigV03JSON.Append),
-			Read:          runtime.ReadOf(codecTaskPushNotificationConfigV03JSON.Read),
+			Decode:        gen.RequestOf(codecTaskPushNotificationConfigV03JSON.Read, neutralTaskPushNotificationConfig),
+			Append:        gen.AppendOf(codecTaskPushNotificationConfigV03JSON.Append),
+			AppendRequest: gen.AppendOf(codecTaskPushNotificationConfigV03JSON.Append),
+			Read:          gen.ReadOf(codecTaskPushNotificationConfigV03JSON.Read),
 		},
 		{
-			Decode:        runtime.RequestOf(codecGetTaskPushNotificationConfigRequestV03JSON.Read, neutralGetTaskPushNotificationConfigRequest),
-			Append:        runtime.AppendOf(codecTaskPushNotificationConfigV03JSON.Append),
-			AppendRequest: runtime.AppendOf(codecGetTaskPushNotificationConfigRequestV03JSON.Append),
-			Read:          runtime.ReadOf(codecTaskPushNotificationConfigV03JSON.Read),
+			Decode:        gen.RequestOf(codecGetTaskPushNotificationConfigRequestV03JSON.Read, neutralGetTaskPushNotificationConfigRequest),
+			Append:        gen.AppendOf(codecTaskPushNotificationConfigV03JSON.Append),
+			AppendRequest: gen.AppendOf(codecGetTaskPushNotificationConfigRequestV03JSON.Append),
+			Read:          gen.ReadOf(codecTaskPushNotificationConfigV03JSON.Read),
 		},
 		{
-			Decode:        runtime.RequestOf(codecListTaskPushNotificationConfigsRequestV03JSON.Read, neutralListTaskPushNotificationConfigsRequest),
-			Append:        runtime.AppendOf(codecListTaskPushNotificationConfigsResponseV03JSON.Append),
-			AppendRequest: runtime.AppendOf(codecListTaskPushNotificationConfigsRequestV03JSON.Append),
-			Read:          runtime.ReadOf(codecListTaskPushNotificationConfigsResponseV03JSON.Read),
+			Decode:        gen.RequestOf(codecListTaskPushNotificationConfigsRequestV03JSON.Read, neutralListTaskPushNotificationConfigsRequest),
+			Append:        gen.AppendOf(codecListTaskPushNotificationConfigsResponseV03JSON.Append),
+			AppendRequest: gen.AppendOf(codecListTaskPushNotificationConfigsRequestV03JSON.Append),
+			Read:          gen.ReadOf(codecListTaskPushNotificationConfigsResponseV03JSON.Read),
 		},
 		{
-			Decode:        runtime.RequestOf(codecDeleteTaskPushNotificationConfigRequestV03JSON.Read, neutralDeleteTaskPushNotificationConfigRequest),
-			Append:        runtime.AppendNothing("null"),
-			AppendRequest: runtime.AppendOf(codecDeleteTaskPushNotificationConfigRequestV03JSON.Append),
-			Read:          runtime.ReadNothing,
+			Decode:        gen.RequestOf(codecDeleteTaskPushNotificationConfigRequestV03JSON.Read, neutralDeleteTaskPushNotificationConfigRequest),
+			Append:        gen.AppendNothing("null"),
+			AppendRequest: gen.AppendOf(codecDeleteTaskPushNotificationConfigRequestV03JSON.Append),
+			Read:          gen.ReadNothing,
 		},
 		{
-			AppendRequest: runtime.AppendOf(codecGetExtendedAgentCardRequestV03JSON.Append),
-			Read:          runtime.ReadOf(codecAgentCardV03JSON.Read),
+			AppendRequest: gen.AppendOf(codecGetExtendedAgentCardRequestV03JSON.Append),
+			Read:          gen.ReadOf(codecAgentCardV03JSON.Read),
 		},
 	})
 	v.Wires[0] = wireV03ProtoJSON()
@@ -579,9 +580,9 @@ func servedWireV03ProtoJSON() *runtime.Wire {
 					HTTP: []runtime.Route{
 						{Verb: "POST", Path: "/v1/message:send", Body: "*"},
 					},
-					Decode:        runtime.RequestOf(codecSendMessageRequestV03ProtoJSON.Read, neutralSendMessageRequest),
+					Decode:        gen.RequestOf(codecSendMessageRequestV03ProtoJSON.Read, neutralSendMessageRequest),
 					Append:        encodeResultV03ProtoJSON,
-					AppendRequest: runtime.AppendOf(codecSendMessageRequestV03ProtoJSON.Append),
+					AppendRequest: gen.AppendOf(codecSendMessageRequestV03ProtoJSON.Append),
 				},
 				{
 					Role: runtime.RoleStream,
@@ -590,9 +591,9 @@ func servedWireV03ProtoJSON() *runtime.Wire {
 						{Verb: "POST", Path: "/v1/message:stream", Body: "*"},
 					},
 					Stream:        true,
-					Decode:        runtime.RequestOf(codecSendMessageRequestV03ProtoJSON.Read, neutralSendMessageRequest),
-					Append:        runtime.AppendItem(encodeEventV03ProtoJSON),
-					AppendRequest: runtime.AppendOf(codecSendMessageRequestV03ProtoJSON.Append),
+					Decode:        gen.RequestOf(codecSendMessageRequestV03ProtoJSON.Read, neutralSendMessageRequest),
+					Append:        gen.AppendItem(encodeEventV03ProtoJSON),
+					AppendRequest: gen.AppendOf(codecSendMessageRequestV03ProtoJSON.Append),
 				},
 				{
 					Role: runtime.RoleGet,
@@ -600,8 +601,8 @@ func servedWireV03ProtoJSON() *runtime.Wire {
 					HTTP: []runtime.Route{
 						{Verb: "GET", Path: "/v1/{name=tasks/*}"},
 					},
-					Decode: runtime.RequestOf(codecGetTaskRequestV03ProtoJSON.Read, neutralGetTaskRequest),
-					Append: runtime.AppendOf(codecTaskV03ProtoJSON.Append),
+					Decode: gen.RequestOf(codecGetTaskRequestV03ProtoJSON.Read, neutralGetTaskRequest),
+					Append: gen.AppendOf(codecTaskV03ProtoJSON.Append),
 				},
 				{
 					Role: runtime.RoleCancel,
@@ -609,8 +610,8 @@ func servedWireV03ProtoJSON() *runtime.Wire {
 					HTTP: []runtime.Route{
 						{Verb: "POST", Path: "/v1/{name=tasks/*}:cancel", Body: "*"},
 					},
-					Decode: runtime.RequestOf(codecCancelTaskRequestV03ProtoJSON.Read, neutralCancelTaskRequest),
-					Append: runtime.AppendOf(codecTaskV03ProtoJSON.Append),
+					Decode: gen.RequestOf(codecCancelTaskRequestV03ProtoJSON.Read, neutralCancelTaskRequest),
+					Append: gen.AppendOf(codecTaskV03ProtoJSON.Append),
 				},
 				{
 					Role: runtime.RoleSubscribe,
@@ -619,8 +620,8 @@ func servedWireV03ProtoJSON() *runtime.Wire {
 						{Verb: "GET", Path: "/v1/{name=tasks/*}:subscribe"},
 					},
 					Stream: true,
-					Decode: runtime.RequestOf(codecSubscribeToTaskRequestV03ProtoJSON.Read, neutralSubscribeToTaskRequest),
-					Append: runtime.AppendItem(encodeEventV03ProtoJSON),
+					Decode: gen.RequestOf(codecSubscribeToTaskRequestV03ProtoJSON.Read, neutralSubscribeToTaskRequest),
+					Append: gen.AppendItem(encodeEventV03ProtoJSON),
 				},
 				{
 					Role: runtime.RolePushCreate,
@@ -657,8 +658,8 @@ func servedWireV03ProtoJSON() *runtime.Wire {
 					HTTP: []runtime.Route{
 						{Verb: "GET", Path: "/v1/card"},
 					},
-					Decode: runtime.ParamsOf(codecGetExtendedAgentCardRequestV03ProtoJSON.Read),
-					Append: runtime.AppendOf(codecAgentCardV03JSON.Append),
+					Decode: gen.ParamsOf(codecGetExtendedAgentCardRequestV03ProtoJSON.Read),
+					Append: gen.AppendOf(codecAgentCardV03JSON.Append),
 				},
 				{
 					Role: runtime.RoleList,
@@ -667,13 +668,13 @@ func servedWireV03ProtoJSON() *runtime.Wire {
 						{Verb: "GET", Path: "/v1/tasks"},
 					},
 					Query: []runtime.QueryField{{Name: "includeArtifacts", JSON: true}},
-					Decode: runtime.RequestOf(codecListTasksRequestV03ProtoJSON.Read, neutralListTasksRequest, func(x *ListTasksRequest) error {
+					Decode: gen.RequestOf(codecListTasksRequestV03ProtoJSON.Read, neutralListTasksRequest, func(x *ListTasksRequest) error {
 						if x.Status != "" && states.State(x.Status) == runtime.StateUnspecified {
 							return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
 						}
 						return nil
 					}),
-					Append: runtime.AppendOf(codecListTasksResponseV03ProtoJSON.Append),
+					Append: gen.AppendOf(codecListTasksResponseV03ProtoJSON.Append),
 				},
 			},
 			AppendEvent: encodeEventV03ProtoJSON,
@@ -774,56 +775,56 @@ func servedWireV03ProtoJSON() *runtime.Wire {
 
 func wireV03ProtoJSON() *runtime.Wire {
 	w := servedWireV03ProtoJSON()
-	runtime.Complete(w.Operations, []runtime.Operation{
+	gen.Complete(w.Operations, []runtime.Operation{
 		{
 			Read: parseResultV03ProtoJSON,
 		},
 		{
-			Read: runtime.ReadItem(parseEventV03ProtoJSON),
+			Read: gen.ReadItem(parseEventV03ProtoJSON),
 		},
 		{
-			AppendRequest: runtime.AppendOf(codecGetTaskRequestV03ProtoJSON.Append),
-			Read:          runtime.ReadTask(codecTaskV03ProtoJSON.Read, asTask),
+			AppendRequest: gen.AppendOf(codecGetTaskRequestV03ProtoJSON.Append),
+			Read:          gen.ReadTask(codecTaskV03ProtoJSON.Read, asTask),
 		},
 		{
-			AppendRequest: runtime.AppendOf(codecCancelTaskRequestV03ProtoJSON.Append),
-			Read:          runtime.ReadTask(codecTaskV03ProtoJSON.Read, asTask),
+			AppendRequest: gen.AppendOf(codecCancelTaskRequestV03ProtoJSON.Append),
+			Read:          gen.ReadTask(codecTaskV03ProtoJSON.Read, asTask),
 		},
 		{
-			AppendRequest: runtime.AppendOf(codecSubscribeToTaskRequestV03ProtoJSON.Append),
-			Read:          runtime.ReadItem(parseEventV03ProtoJSON),
+			AppendRequest: gen.AppendOf(codecSubscribeToTaskRequestV03ProtoJSON.Append),
+			Read:          gen.ReadItem(parseEventV03ProtoJSON),
 		},
 		{
-			Decode:        runtime.RequestOf(codecTaskPushNotificationConfigV03ProtoJSONCreateRequest.Read, neutralTaskPushNotificationConfig),
-			Append:        runtime.AppendOf(codecTaskPushNotificationConfigV03ProtoJSON.Append),
-			AppendRequest: runtime.AppendOf(codecTaskPushNotificationConfigV03ProtoJSONCreateRequest.Append),
-			Read:          runtime.ReadOf(codecTaskPushNotificationConfigV03ProtoJSON.Read),
+			Decode:        gen.RequestOf(codecTaskPushNotificationConfigV03ProtoJSONCreateRequest.Read, neutralTaskPushNotificationConfig),
+			Append:        gen.AppendOf(codecTaskPushNotificationConfigV03ProtoJSON.Append),
+			AppendRequest: gen.AppendOf(codecTaskPushNotificationConfigV03ProtoJSONCreateRequest.Append),
+			Read:          gen.ReadOf(codecTaskPushNotificationConfigV03ProtoJSON.Read),
 		},
 		{
-			Decode:        runtime.RequestOf(codecGetTaskPushNotificationConfigRequestV03ProtoJSON.Read, neutralGetTaskPushNotificationConfigRequest),
-			Append:        runtime.AppendOf(codecTaskPushNotificationConfigV03ProtoJSON.Append),
-			AppendRequest: runtime.AppendOf(codecGetTaskPushNotificationConfigRequestV03ProtoJSON.Append),
-			Read:          runtime.ReadOf(codecTaskPushNotificationConfigV03ProtoJSON.Read),
+			Decode:        gen.RequestOf(codecGetTaskPushNotificationConfigRequestV03ProtoJSON.Read, neutralGetTaskPushNotificationConfigRequest),
+			Append:        gen.AppendOf(codecTaskPushNotificationConfigV03ProtoJSON.Append),
+			AppendRequest: gen.AppendOf(codecGetTaskPushNotificationConfigRequestV03ProtoJSON.Append),
+			Read:          gen.ReadOf(codecTaskPushNotificationConfigV03ProtoJSON.Read),
 		},
 		{
-			Decode:        runtime.RequestOf(codecListTaskPushNotificationConfigsRequestV03ProtoJSON.Read, neutralListTaskPushNotificationConfigsRequest),
-			Append:        runtime.AppendOf(codecListTaskPushNotificationConfigsResponseV03ProtoJSON.Append),
-			AppendRequest: runtime.AppendOf(codecListTaskPushNotificationConfigsRequestV03ProtoJSON.Append),
-			Read:          runtime.ReadOf(codecListTaskPushNotificationConfigsResponseV03ProtoJSON.Read),
+			Decode:        gen.RequestOf(codecListTaskPushNotificationConfigsRequestV03ProtoJSON.Read, neutralListTaskPushNotificationConfigsRequest),
+			Append:        gen.AppendOf(codecListTaskPushNotificationConfigsResponseV03ProtoJSON.Append),
+			AppendRequest: gen.AppendOf(codecListTaskPushNotificationConfigsRequestV03ProtoJSON.Append),
+			Read:          gen.ReadOf(codecListTaskPushNotificationConfigsResponseV03ProtoJSON.Read),
 		},
 		{
-			Decode:        runtime.RequestOf(codecDeleteTaskPushNotificationConfigRequestV03ProtoJSON.Read, neutralDeleteTaskPushNotificationConfigRequest),
-			Append:        runtime.AppendNothing("{}"),
-			AppendRequest: runtime.AppendOf(codecDeleteTaskPushNotificationConfigRequestV03ProtoJSON.Append),
-			Read:          runtime.ReadNothing,
+			Decode:        gen.RequestOf(codecDeleteTaskPushNotificationConfigRequestV03ProtoJSON.Read, neutralDeleteTaskPushNotificationConfigRequest),
+			Append:        gen.AppendNothing("{}"),
+			AppendRequest: gen.AppendOf(codecDeleteTaskPushNotificationConfigRequestV03ProtoJSON.Append),
+			Read:          gen.ReadNothing,
 		},
 		{
-			AppendRequest: runtime.AppendOf(codecGetExtendedAgentCardRequestV03ProtoJSON.Append),
-			Read:          runtime.ReadTypedCard(codecAgentCardV03ProtoJSON.Read, codecAgentCardV03JSON.Read),
+			AppendRequest: gen.AppendOf(codecGetExtendedAgentCardRequestV03ProtoJSON.Append),
+			Read:          gen.ReadTypedCard(codecAgentCardV03ProtoJSON.Read, codecAgentCardV03JSON.Read),
 		},
 		{
-			AppendRequest: runtime.AppendOf(codecListTasksRequestV03ProtoJSON.Append),
-			Read:          runtime.ReadOf(codecListTasksResponseV03ProtoJSON.Read),
+			AppendRequest: gen.AppendOf(codecListTasksRequestV03ProtoJSON.Append),
+			Read:          gen.ReadOf(codecListTasksResponseV03ProtoJSON.Read),
 		},
 	})
 	w.Read = func(src []byte, v any) error {
@@ -985,7 +986,7 @@ func newMessage(data runtime.MessageData) runtime.Message {
 		Extensions:       data.Extensions,
 		ReferenceTaskIDs: data.References,
 		Role:             RoleAgent,
-		Parts:            runtime.PartsFrom(data.Parts, setPart),
+		Parts:            gen.PartsFrom(data.Parts, setPart),
 	}
 	if data.User {
 		m.Role = RoleUser
@@ -995,7 +996,7 @@ func newMessage(data runtime.MessageData) runtime.Message {
 
 func newStatus(taskID, contextID string, state runtime.State, message runtime.Message, at time.Time) runtime.Event {
 	m, _ := message.(*engineMessage)
-	return (*engineTaskStatusUpdateEvent)(runtime.Join(
+	return (*engineTaskStatusUpdateEvent)(gen.Join(
 		TaskStatusUpdateEvent{TaskID: taskID, ContextID: contextID},
 		TaskStatus{State: states.Name(state), Message: (*Message)(m), Timestamp: at},
 		func(x *TaskStatusUpdateEvent) **TaskStatus { return &x.Status },
@@ -1003,7 +1004,7 @@ func newStatus(taskID, contextID string, state runtime.State, message runtime.Me
 }
 
 func newArtifact(taskID, contextID string, data runtime.ArtifactData) runtime.Event {
-	return (*engineTaskArtifactUpdateEvent)(runtime.Join(
+	return (*engineTaskArtifactUpdateEvent)(gen.Join(
 		TaskArtifactUpdateEvent{
 			TaskID:    taskID,
 			ContextID: contextID,
@@ -1014,7 +1015,7 @@ func newArtifact(taskID, contextID string, data runtime.ArtifactData) runtime.Ev
 			ArtifactID:  data.ID,
 			Name:        data.Name,
 			Description: data.Description,
-			Parts:       runtime.PartsFrom(data.Parts, setPart),
+			Parts:       gen.PartsFrom(data.Parts, setPart),
 			Metadata:    data.Metadata,
 			Extensions:  data.Extensions,
 		},
@@ -1043,7 +1044,7 @@ func newSend(data runtime.SendRequest) any {
 	if len(data.AcceptedOutputModes) > 0 || data.HistoryLength != nil || data.ReturnImmediately || data.Push != nil {
 		req.Configuration = &SendMessageConfiguration{
 			AcceptedOutputModes:        data.AcceptedOutputModes,
-			HistoryLength:              runtime.Int32(data.HistoryLength),
+			HistoryLength:              gen.Int32(data.HistoryLength),
 			ReturnImmediately:          data.ReturnImmediately,
 			TaskPushNotificationConfig: pushFrom("", "", data.Push),
 		}
@@ -1054,7 +1055,7 @@ func newSend(data runtime.SendRequest) any {
 func newTaskRequest(role runtime.Role, data runtime.TaskRequest) any {
 	switch role {
 	case runtime.RoleGet:
-		return &GetTaskRequest{Tenant: data.Tenant, ID: data.ID, HistoryLength: runtime.Int32(data.HistoryLength)}
+		return &GetTaskRequest{Tenant: data.Tenant, ID: data.ID, HistoryLength: gen.Int32(data.HistoryLength)}
 	case runtime.RoleCancel:
 		return &CancelTaskRequest{Tenant: data.Tenant, ID: data.ID, Metadata: data.Metadata}
 	case runtime.RoleSubscribe:
@@ -1141,7 +1142,7 @@ func (x *engineAgentCard) CardInfo() runtime.CardInfo {
 // At implements [runtime.Card].
 func (x *engineAgentCard) At(place func(runtime.Interface) string) runtime.Card {
 	at := *x
-	at.SupportedInterfaces = runtime.Copies(x.SupportedInterfaces)
+	at.SupportedInterfaces = gen.Copies(x.SupportedInterfaces)
 	for _, i := range at.SupportedInterfaces {
 		i.URL = place(runtime.Interface{
 			URL:     i.URL,

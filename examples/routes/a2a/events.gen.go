@@ -4,6 +4,7 @@ package a2a
 
 import (
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/gen"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
@@ -32,7 +33,7 @@ func (x *engineTaskArtifactUpdateEvent) Generated() any { return (*TaskArtifactU
 func (x *engineAgentCard) Generated() any               { return (*AgentCard)(x) }
 
 // taskFields are the accessors by which the runtime makes and changes tasks.
-var taskFields = runtime.TaskFields[Task, TaskStatus, Message, Artifact, Part]{
+var taskFields = gen.TaskFields[Task, TaskStatus, Message, Artifact, Part]{
 	Status:     func(x *Task) **TaskStatus { return &x.Status },
 	History:    func(x *Task) *[]*Message { return &x.History },
 	Artifacts:  func(x *Task) *[]*Artifact { return &x.Artifacts },
@@ -78,7 +79,7 @@ func (x *engineTask) Fits(e runtime.Event) error {
 			return nil
 		}
 	}
-	return runtime.Mismatch(x, e)
+	return gen.Mismatch(x, e)
 }
 
 // Apply implements [runtime.Task]: it changes x by a status or artifact update, which it does not write to.
@@ -112,12 +113,12 @@ func (x *engineTask) StatusMessage() runtime.Message {
 
 // HistoryList implements [runtime.Task].
 func (x *engineTask) HistoryList() []runtime.Message {
-	return runtime.Each(x.History, asMessage)
+	return gen.Each(x.History, asMessage)
 }
 
 // ArtifactList implements [runtime.Task].
 func (x *engineTask) ArtifactList() []runtime.ArtifactData {
-	return runtime.Each(x.Artifacts, artifactData)
+	return gen.Each(x.Artifacts, artifactData)
 }
 
 // View implements [runtime.Task]: the copy has a status and artifacts of its own and shares messages and parts.
@@ -151,7 +152,7 @@ func (x *engineMessage) Bind(contextID, taskID string) {
 
 // Contents implements [runtime.Message].
 func (x *engineMessage) Contents() []runtime.Part {
-	return runtime.Each(x.Parts, partOf)
+	return gen.Each(x.Parts, partOf)
 }
 
 // EventInfo implements [runtime.Event].
@@ -185,7 +186,7 @@ func (x *engineTaskArtifactUpdateEvent) ArtifactUpdate() runtime.ArtifactData {
 	return data
 }
 
-var states = runtime.States[TaskState]{
+var states = gen.States[TaskState]{
 	runtime.StateSubmitted:     TaskStateSubmitted,
 	runtime.StateWorking:       TaskStateWorking,
 	runtime.StateCompleted:     TaskStateCompleted,
@@ -211,7 +212,7 @@ func artifactData(a *Artifact) runtime.ArtifactData {
 		ID:          a.ArtifactID,
 		Name:        a.Name,
 		Description: a.Description,
-		Parts:       runtime.Each(a.Parts, partOf),
+		Parts:       gen.Each(a.Parts, partOf),
 		Metadata:    a.Metadata,
 		Extensions:  a.Extensions,
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/gen"
 	"github.com/a2agen/a2agen/runtime/legacy"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
@@ -27,7 +28,7 @@ func Protocol() *runtime.Protocol {
 		DecodeCard: func(src []byte) (runtime.Card, error) {
 			return legacy.DecodeCard(src, versions)
 		},
-		Card:           runtime.CardOf(asCard),
+		Card:           gen.CardOf(asCard),
 		NewSend:        newSend,
 		NewTaskRequest: newTaskRequest,
 		NewPushConfig:  newPushConfig,
@@ -49,7 +50,7 @@ func ServerProtocol() *runtime.Protocol {
 		DecodeCard: func(src []byte) (runtime.Card, error) {
 			return legacy.DecodeCard(src, versions)
 		},
-		Card:    runtime.CardOf(asCard),
+		Card:    gen.CardOf(asCard),
 		NewSend: newSend,
 	}
 }
@@ -72,9 +73,9 @@ func servedVersionV11Draft() *runtime.Version {
 						{Verb: "POST", Path: "/message:send", Body: "*"},
 						{Verb: "POST", Path: "/{tenant}/message:send", Body: "*"},
 					},
-					Decode:        runtime.RequestOf(codecSendMessageRequestV11DraftJSON.Read, neutralSendMessageRequest),
+					Decode:        gen.RequestOf(codecSendMessageRequestV11DraftJSON.Read, neutralSendMessageRequest),
 					Append:        encodeResultV11DraftJSON,
-					AppendRequest: runtime.AppendOf(codecSendMessageRequestV11DraftJSON.Append),
+					AppendRequest: gen.AppendOf(codecSendMessageRequestV11DraftJSON.Append),
 				},
 				{
 					Role: runtime.RoleStream,
@@ -85,9 +86,9 @@ func servedVersionV11Draft() *runtime.Version {
 						{Verb: "POST", Path: "/{tenant}/message:stream", Body: "*"},
 					},
 					Stream:        true,
-					Decode:        runtime.RequestOf(codecSendMessageRequestV11DraftJSON.Read, neutralSendMessageRequest),
-					Append:        runtime.AppendItem(encodeEventV11DraftJSON),
-					AppendRequest: runtime.AppendOf(codecSendMessageRequestV11DraftJSON.Append),
+					Decode:        gen.RequestOf(codecSendMessageRequestV11DraftJSON.Read, neutralSendMessageRequest),
+					Append:        gen.AppendItem(encodeEventV11DraftJSON),
+					AppendRequest: gen.AppendOf(codecSendMessageRequestV11DraftJSON.Append),
 				},
 				{
 					Role: runtime.RoleGet,
@@ -97,8 +98,8 @@ func servedVersionV11Draft() *runtime.Version {
 						{Verb: "GET", Path: "/tasks/{id=*}"},
 						{Verb: "GET", Path: "/{tenant}/tasks/{id=*}"},
 					},
-					Decode: runtime.RequestOf(codecGetTaskRequestV11DraftJSON.Read, neutralGetTaskRequest),
-					Append: runtime.AppendOf(codecTaskV11DraftJSON.Append),
+					Decode: gen.RequestOf(codecGetTaskRequestV11DraftJSON.Read, neutralGetTaskRequest),
+					Append: gen.AppendOf(codecTaskV11DraftJSON.Append),
 				},
 				{
 					Role: runtime.RoleList,
@@ -109,13 +110,13 @@ func servedVersionV11Draft() *runtime.Version {
 						{Verb: "GET", Path: "/{tenant}/tasks"},
 					},
 					Query: []runtime.QueryField{{Name: "includeArtifacts", JSON: true}},
-					Decode: runtime.RequestOf(codecListTasksRequestV11DraftJSON.Read, neutralListTasksRequest, func(x *ListTasksRequest) error {
+					Decode: gen.RequestOf(codecListTasksRequestV11DraftJSON.Read, neutralListTasksRequest, func(x *ListTasksRequest) error {
 						if x.Status != "" && states.State(x.Status) == runtime.StateUnspecified {
 							return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
 						}
 						return nil
 					}),
-					Append: runtime.AppendOf(codecListTasksResponseV11DraftJSON.Append),
+					Append: gen.AppendOf(codecListTasksResponseV11DraftJSON.Append),
 				},
 				{
 					Role: runtime.RoleCancel,
@@ -125,8 +126,8 @@ func servedVersionV11Draft() *runtime.Version {
 						{Verb: "POST", Path: "/tasks/{id=*}:cancel", Body: "*"},
 						{Verb: "POST", Path: "/{tenant}/tasks/{id=*}:cancel", Body: "*"},
 					},
-					Decode: runtime.RequestOf(codecCancelTaskRequestV11DraftJSON.Read, neutralCancelTaskRequest),
-					Append: runtime.AppendOf(codecTaskV11DraftJSON.Append),
+					Decode: gen.RequestOf(codecCancelTaskRequestV11DraftJSON.Read, neutralCancelTaskRequest),
+					Append: gen.AppendOf(codecTaskV11DraftJSON.Append),
 				},
 				{
 					Role: runtime.RoleSubscribe,
@@ -137,8 +138,8 @@ func servedVersionV11Draft() *runtime.Version {
 						{Verb: "GET", Path: "/{tenant}/tasks/{id=*}:subscribe"},
 					},
 					Stream: true,
-					Decode: runtime.RequestOf(codecSubscribeToTaskRequestV11DraftJSON.Read, neutralSubscribeToTaskRequest),
-					Append: runtime.AppendItem(encodeEventV11DraftJSON),
+					Decode: gen.RequestOf(codecSubscribeToTaskRequestV11DraftJSON.Read, neutralSubscribeToTaskRequest),
+					Append: gen.AppendItem(encodeEventV11DraftJSON),
 				},
 				{
 					Role: runtime.RolePushCreate,
@@ -175,8 +176,8 @@ func servedVersionV11Draft() *runtime.Version {
 						{Verb: "GET", Path: "/extendedAgentCard"},
 						{Verb: "GET", Path: "/{tenant}/extendedAgentCard"},
 					},
-					Decode: runtime.ParamsOf(codecGetExtendedAgentCardRequestV11DraftJSON.Read),
-					Append: runtime.AppendOf(codecAgentCardV11DraftJSON.Append),
+					Decode: gen.ParamsOf(codecGetExtendedAgentCardRequestV11DraftJSON.Read),
+					Append: gen.AppendOf(codecAgentCardV11DraftJSON.Append),
 				},
 				{
 					Role: runtime.RolePushDelete,
@@ -191,8 +192,8 @@ func servedVersionV11Draft() *runtime.Version {
 			AppendEvent: encodeEventV11DraftJSON,
 			ReadEvent:   parseEventV11DraftJSON,
 		},
-		AppendCard: runtime.AppendCard(codecAgentCardV11DraftJSON.Append),
-		ReadCard:   runtime.ReadCard(codecAgentCardV11DraftJSON.Read, asCard),
+		AppendCard: gen.AppendCard(codecAgentCardV11DraftJSON.Append),
+		ReadCard:   gen.ReadCard(codecAgentCardV11DraftJSON.Read, asCard),
 		Rules:      runtime.Rules{Generations: true},
 		Wires:      []*runtime.Wire{servedWireV11DraftProto()},
 	}
@@ -200,56 +201,56 @@ func servedVersionV11Draft() *runtime.Version {
 
 func newVersionV11Draft() *runtime.Version {
 	v := servedVersionV11Draft()
-	runtime.Complete(v.Operations, []runtime.Operation{
+	gen.Complete(v.Operations, []runtime.Operation{
 		{
 			Read: parseResultV11DraftJSON,
 		},
 		{
-			Read: runtime.ReadItem(parseEventV11DraftJSON),
+			Read: gen.ReadItem(parseEventV11DraftJSON),
 		},
 		{
-			AppendRequest: runtime.AppendOf(codecGetTaskRequestV11DraftJSON.Append),
-			Read:          runtime.ReadTask(codecTaskV11DraftJSON.Read, asTask),
+			AppendRequest: gen.AppendOf(codecGetTaskRequestV11DraftJSON.Append),
+			Read:          gen.ReadTask(codecTaskV11DraftJSON.Read, asTask),
 		},
 		{
-			AppendRequest: runtime.AppendOf(codecListTasksRequestV11DraftJSON.Append),
-			Read:          runtime.ReadOf(codecListTasksResponseV11DraftJSON.Read),
+			AppendRequest: gen.AppendOf(codecListTasksRequestV11DraftJSON.Append),
+			Read:          gen.ReadOf(codecListTasksResponseV11DraftJSON.Read),
 		},
 		{
-			AppendRequest: runtime.AppendOf(codecCancelTaskRequestV11DraftJSON.Append),
-			Read:          runtime.ReadTask(codecTaskV11DraftJSON.Read, asTask),
+			AppendRequest: gen.AppendOf(codecCancelTaskRequestV11DraftJSON.Append),
+			Read:          gen.ReadTask(codecTaskV11DraftJSON.Read, asTask),
 		},
 		{
-			AppendRequest: runtime.AppendOf(codecSubscribeToTaskRequestV11DraftJSON.Append),
-			Read:          runtime.ReadItem(parseEventV11DraftJSON),
+			AppendRequest: gen.AppendOf(codecSubscribeToTaskRequestV11DraftJSON.Append),
+			Read:          gen.ReadItem(parseEventV11DraftJSON),
 		},
 		{
-			Decode:        runtime.RequestOf(codecTaskPushNotificationConfigV11DraftJSON.Read, neutralTaskPushNotificationConfig),
-			Append:        runtime.AppendOf(codecTaskPushNotificationConfigV11DraftJSON.Append),
-			AppendRequest: runtime.AppendOf(codecTaskPushNotificationConfigV11DraftJSON.Append),
-			Read:          runtime.ReadOf(codecTaskPushNotificationConfigV11DraftJSON.Read),
+			Decode:        gen.RequestOf(codecTaskPushNotificationConfigV11DraftJSON.Read, neutralTaskPushNotificationConfig),
+			Append:        gen.AppendOf(codecTaskPushNotificationConfigV11DraftJSON.Append),
+			AppendRequest: gen.AppendOf(codecTaskPushNotificationConfigV11DraftJSON.Append),
+			Read:          gen.ReadOf(codecTaskPushNotificationConfigV11DraftJSON.Read),
 		},
 		{
-			Decode:        runtime.RequestOf(codecGetTaskPushNotificationConfigRequestV11DraftJSON.Read, neutralGetTaskPushNotificationConfigRequest),
-			Append:        runtime.AppendOf(codecTaskPushNotificationConfigV11DraftJSON.Append),
-			AppendRequest: runtime.AppendOf(codecGetTaskPushNotificationConfigRequestV11DraftJSON.Append),
-			Read:          runtime.ReadOf(codecTaskPushNotificationConfigV11DraftJSON.Read),
+			Decode:        gen.RequestOf(codecGetTaskPushNotificationConfigRequestV11DraftJSON.Read, neutralGetTaskPushNotificationConfigRequest),
+			Append:        gen.AppendOf(codecTaskPushNotificationConfigV11DraftJSON.Append),
+			AppendRequest: gen.AppendOf(codecGetTaskPushNotificationConfigRequestV11DraftJSON.Append),
+			Read:          gen.ReadOf(codecTaskPushNotificationConfigV11DraftJSON.Read),
 		},
 		{
-			Decode:        runtime.RequestOf(codecListTaskPushNotificationConfigsRequestV11DraftJSON.Read, neutralListTaskPushNotificationConfigsRequest),
-			Append:        runtime.AppendOf(codecListTaskPushNotificationConfigsResponseV11DraftJSON.Append),
-			AppendRequest: runtime.AppendOf(codecListTaskPushNotificationConfigsRequestV11DraftJSON.Append),
-			Read:          runtime.ReadOf(codecListTaskPushNotificationConfigsResponseV11DraftJSON.Read),
+			Decode:        gen.RequestOf(codecListTaskPushNotificationConfigsRequestV11DraftJSON.Read, neutralListTaskPushNotificationConfigsRequest),
+			Append:        gen.AppendOf(codecListTaskPushNotificationConfigsResponseV11DraftJSON.Append),
+			AppendRequest: gen.AppendOf(codecListTaskPushNotificationConfigsRequestV11DraftJSON.Append),
+			Read:          gen.ReadOf(codecListTaskPushNotificationConfigsResponseV11DraftJSON.Read),
 		},
 		{
-			AppendRequest: runtime.AppendOf(codecGetExtendedAgentCardRequestV11DraftJSON.Append),
-			Read:          runtime.ReadOf(codecAgentCardV11DraftJSON.Read),
+			AppendRequest: gen.AppendOf(codecGetExtendedAgentCardRequestV11DraftJSON.Append),
+			Read:          gen.ReadOf(codecAgentCardV11DraftJSON.Read),
 		},
 		{
-			Decode:        runtime.RequestOf(codecDeleteTaskPushNotificationConfigRequestV11DraftJSON.Read, neutralDeleteTaskPushNotificationConfigRequest),
-			Append:        runtime.AppendNothing("{}"),
-			AppendRequest: runtime.AppendOf(codecDeleteTaskPushNotificationConfigRequestV11DraftJSON.Append),
-			Read:          runtime.ReadNothing,
+			Decode:        gen.RequestOf(codecDeleteTaskPushNotificationConfigRequestV11DraftJSON.Read, neutralDeleteTaskPushNotificationConfigRequest),
+			Append:        gen.AppendNothing("{}"),
+			AppendRequest: gen.AppendOf(codecDeleteTaskPushNotificationConfigRequestV11DraftJSON.Append),
+			Read:          gen.ReadNothing,
 		},
 	})
 	v.Wires[0] = wireV11DraftProto()
@@ -315,7 +316,7 @@ func neutralSendMessageRequest(x *SendMessageRequest) *runtime.SendRequest {
 	}
 	if c := x.Configuration; c != nil {
 		req.AcceptedOutputModes = c.AcceptedOutputModes
-		req.HistoryLength = runtime.Int(c.HistoryLength)
+		req.HistoryLength = gen.Int(c.HistoryLength)
 		req.ReturnImmediately = c.ReturnImmediately
 		req.IfGenerationMatch = c.IfGenerationMatch
 		req.Push = pushOf(c.TaskPushNotificationConfig)
@@ -327,7 +328,7 @@ func neutralGetTaskRequest(x *GetTaskRequest) *runtime.TaskRequest {
 	return &runtime.TaskRequest{
 		Tenant:            x.Tenant,
 		ID:                x.ID,
-		HistoryLength:     runtime.Int(x.HistoryLength),
+		HistoryLength:     gen.Int(x.HistoryLength),
 		CurrentGeneration: x.CurrentGeneration,
 		Source:            x,
 	}
@@ -338,9 +339,9 @@ func neutralListTasksRequest(x *ListTasksRequest) *runtime.ListRequest {
 		Tenant:           x.Tenant,
 		ContextID:        x.ContextID,
 		State:            states.State(x.Status),
-		PageSize:         runtime.Int(x.PageSize),
+		PageSize:         gen.Int(x.PageSize),
 		PageToken:        x.PageToken,
-		HistoryLength:    runtime.Int(x.HistoryLength),
+		HistoryLength:    gen.Int(x.HistoryLength),
 		After:            x.StatusTimestampAfter,
 		IncludeArtifacts: wire.OrZero(x.IncludeArtifacts),
 		Source:           x,
@@ -382,7 +383,7 @@ func neutralListTaskPushNotificationConfigsRequest(x *ListTaskPushNotificationCo
 	return &runtime.PushRequest{
 		Tenant:    x.Tenant,
 		TaskID:    x.TaskID,
-		PageSize:  runtime.Int(wire.NonZero(x.PageSize)),
+		PageSize:  gen.Int(wire.NonZero(x.PageSize)),
 		PageToken: x.PageToken,
 		Source:    x,
 	}
@@ -406,52 +407,52 @@ func servedWireV11DraftProto() *runtime.Wire {
 					Role:          runtime.RoleSend,
 					RPC:           "SendMessage",
 					GRPC:          "/lf.a2a.v1.A2AService/SendMessage",
-					Decode:        runtime.ProtoRequest(decodeSendMessageRequestV11DraftProto, neutralSendMessageRequest),
+					Decode:        gen.ProtoRequest(decodeSendMessageRequestV11DraftProto, neutralSendMessageRequest),
 					Append:        encodeResultV11DraftProto,
-					AppendRequest: runtime.AppendOf(appendSendMessageRequestV11DraftProto),
+					AppendRequest: gen.AppendOf(appendSendMessageRequestV11DraftProto),
 				},
 				{
 					Role:          runtime.RoleStream,
 					RPC:           "SendStreamingMessage",
 					GRPC:          "/lf.a2a.v1.A2AService/SendStreamingMessage",
 					Stream:        true,
-					Decode:        runtime.ProtoRequest(decodeSendMessageRequestV11DraftProto, neutralSendMessageRequest),
-					Append:        runtime.AppendItem(encodeEventV11DraftProto),
-					AppendRequest: runtime.AppendOf(appendSendMessageRequestV11DraftProto),
+					Decode:        gen.ProtoRequest(decodeSendMessageRequestV11DraftProto, neutralSendMessageRequest),
+					Append:        gen.AppendItem(encodeEventV11DraftProto),
+					AppendRequest: gen.AppendOf(appendSendMessageRequestV11DraftProto),
 				},
 				{
 					Role:   runtime.RoleGet,
 					RPC:    "GetTask",
 					GRPC:   "/lf.a2a.v1.A2AService/GetTask",
-					Decode: runtime.ProtoRequest(decodeGetTaskRequestV11DraftProto, neutralGetTaskRequest),
-					Append: runtime.AppendOf(appendTaskV11DraftProto),
+					Decode: gen.ProtoRequest(decodeGetTaskRequestV11DraftProto, neutralGetTaskRequest),
+					Append: gen.AppendOf(appendTaskV11DraftProto),
 				},
 				{
 					Role: runtime.RoleList,
 					RPC:  "ListTasks",
 					GRPC: "/lf.a2a.v1.A2AService/ListTasks",
-					Decode: runtime.ProtoRequest(decodeListTasksRequestV11DraftProto, neutralListTasksRequest, func(x *ListTasksRequest) error {
+					Decode: gen.ProtoRequest(decodeListTasksRequestV11DraftProto, neutralListTasksRequest, func(x *ListTasksRequest) error {
 						if x.Status != "" && states.State(x.Status) == runtime.StateUnspecified {
 							return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
 						}
 						return nil
 					}),
-					Append: runtime.AppendOf(appendListTasksResponseV11DraftProto),
+					Append: gen.AppendOf(appendListTasksResponseV11DraftProto),
 				},
 				{
 					Role:   runtime.RoleCancel,
 					RPC:    "CancelTask",
 					GRPC:   "/lf.a2a.v1.A2AService/CancelTask",
-					Decode: runtime.ProtoRequest(decodeCancelTaskRequestV11DraftProto, neutralCancelTaskRequest),
-					Append: runtime.AppendOf(appendTaskV11DraftProto),
+					Decode: gen.ProtoRequest(decodeCancelTaskRequestV11DraftProto, neutralCancelTaskRequest),
+					Append: gen.AppendOf(appendTaskV11DraftProto),
 				},
 				{
 					Role:   runtime.RoleSubscribe,
 					RPC:    "SubscribeToTask",
 					GRPC:   "/lf.a2a.v1.A2AService/SubscribeToTask",
 					Stream: true,
-					Decode: runtime.ProtoRequest(decodeSubscribeToTaskRequestV11DraftProto, neutralSubscribeToTaskRequest),
-					Append: runtime.AppendItem(encodeEventV11DraftProto),
+					Decode: gen.ProtoRequest(decodeSubscribeToTaskRequestV11DraftProto, neutralSubscribeToTaskRequest),
+					Append: gen.AppendItem(encodeEventV11DraftProto),
 				},
 				{
 					Role: runtime.RolePushCreate,
@@ -472,8 +473,8 @@ func servedWireV11DraftProto() *runtime.Wire {
 					Role:   runtime.RoleExtendedCard,
 					RPC:    "GetExtendedAgentCard",
 					GRPC:   "/lf.a2a.v1.A2AService/GetExtendedAgentCard",
-					Decode: runtime.ProtoOf(decodeGetExtendedAgentCardRequestV11DraftProto),
-					Append: runtime.AppendOf(appendAgentCardV11DraftProto),
+					Decode: gen.ProtoOf(decodeGetExtendedAgentCardRequestV11DraftProto),
+					Append: gen.AppendOf(appendAgentCardV11DraftProto),
 				},
 				{
 					Role: runtime.RolePushDelete,
@@ -584,56 +585,56 @@ func servedWireV11DraftProto() *runtime.Wire {
 
 func wireV11DraftProto() *runtime.Wire {
 	w := servedWireV11DraftProto()
-	runtime.Complete(w.Operations, []runtime.Operation{
+	gen.Complete(w.Operations, []runtime.Operation{
 		{
 			Read: parseResultV11DraftProto,
 		},
 		{
-			Read: runtime.ReadItem(parseEventV11DraftProto),
+			Read: gen.ReadItem(parseEventV11DraftProto),
 		},
 		{
-			AppendRequest: runtime.AppendOf(appendGetTaskRequestV11DraftProto),
-			Read:          runtime.ProtoTask(decodeTaskV11DraftProto, asTask),
+			AppendRequest: gen.AppendOf(appendGetTaskRequestV11DraftProto),
+			Read:          gen.ProtoTask(decodeTaskV11DraftProto, asTask),
 		},
 		{
-			AppendRequest: runtime.AppendOf(appendListTasksRequestV11DraftProto),
-			Read:          runtime.ProtoOf(decodeListTasksResponseV11DraftProto),
+			AppendRequest: gen.AppendOf(appendListTasksRequestV11DraftProto),
+			Read:          gen.ProtoOf(decodeListTasksResponseV11DraftProto),
 		},
 		{
-			AppendRequest: runtime.AppendOf(appendCancelTaskRequestV11DraftProto),
-			Read:          runtime.ProtoTask(decodeTaskV11DraftProto, asTask),
+			AppendRequest: gen.AppendOf(appendCancelTaskRequestV11DraftProto),
+			Read:          gen.ProtoTask(decodeTaskV11DraftProto, asTask),
 		},
 		{
-			AppendRequest: runtime.AppendOf(appendSubscribeToTaskRequestV11DraftProto),
-			Read:          runtime.ReadItem(parseEventV11DraftProto),
+			AppendRequest: gen.AppendOf(appendSubscribeToTaskRequestV11DraftProto),
+			Read:          gen.ReadItem(parseEventV11DraftProto),
 		},
 		{
-			Decode:        runtime.ProtoRequest(decodeTaskPushNotificationConfigV11DraftProto, neutralTaskPushNotificationConfig),
-			Append:        runtime.AppendOf(appendTaskPushNotificationConfigV11DraftProto),
-			AppendRequest: runtime.AppendOf(appendTaskPushNotificationConfigV11DraftProto),
-			Read:          runtime.ProtoOf(decodeTaskPushNotificationConfigV11DraftProto),
+			Decode:        gen.ProtoRequest(decodeTaskPushNotificationConfigV11DraftProto, neutralTaskPushNotificationConfig),
+			Append:        gen.AppendOf(appendTaskPushNotificationConfigV11DraftProto),
+			AppendRequest: gen.AppendOf(appendTaskPushNotificationConfigV11DraftProto),
+			Read:          gen.ProtoOf(decodeTaskPushNotificationConfigV11DraftProto),
 		},
 		{
-			Decode:        runtime.ProtoRequest(decodeGetTaskPushNotificationConfigRequestV11DraftProto, neutralGetTaskPushNotificationConfigRequest),
-			Append:        runtime.AppendOf(appendTaskPushNotificationConfigV11DraftProto),
-			AppendRequest: runtime.AppendOf(appendGetTaskPushNotificationConfigRequestV11DraftProto),
-			Read:          runtime.ProtoOf(decodeTaskPushNotificationConfigV11DraftProto),
+			Decode:        gen.ProtoRequest(decodeGetTaskPushNotificationConfigRequestV11DraftProto, neutralGetTaskPushNotificationConfigRequest),
+			Append:        gen.AppendOf(appendTaskPushNotificationConfigV11DraftProto),
+			AppendRequest: gen.AppendOf(appendGetTaskPushNotificationConfigRequestV11DraftProto),
+			Read:          gen.ProtoOf(decodeTaskPushNotificationConfigV11DraftProto),
 		},
 		{
-			Decode:        runtime.ProtoRequest(decodeListTaskPushNotificationConfigsRequestV11DraftProto, neutralListTaskPushNotificationConfigsRequest),
-			Append:        runtime.AppendOf(appendListTaskPushNotificationConfigsResponseV11DraftProto),
-			AppendRequest: runtime.AppendOf(appendListTaskPushNotificationConfigsRequestV11DraftProto),
-			Read:          runtime.ProtoOf(decodeListTaskPushNotificationConfigsResponseV11DraftProto),
+			Decode:        gen.ProtoRequest(decodeListTaskPushNotificationConfigsRequestV11DraftProto, neutralListTaskPushNotificationConfigsRequest),
+			Append:        gen.AppendOf(appendListTaskPushNotificationConfigsResponseV11DraftProto),
+			AppendRequest: gen.AppendOf(appendListTaskPushNotificationConfigsRequestV11DraftProto),
+			Read:          gen.ProtoOf(decodeListTaskPushNotificationConfigsResponseV11DraftProto),
 		},
 		{
-			AppendRequest: runtime.AppendOf(appendGetExtendedAgentCardRequestV11DraftProto),
-			Read:          runtime.ProtoOf(decodeAgentCardV11DraftProto),
+			AppendRequest: gen.AppendOf(appendGetExtendedAgentCardRequestV11DraftProto),
+			Read:          gen.ProtoOf(decodeAgentCardV11DraftProto),
 		},
 		{
-			Decode:        runtime.ProtoRequest(decodeDeleteTaskPushNotificationConfigRequestV11DraftProto, neutralDeleteTaskPushNotificationConfigRequest),
-			Append:        runtime.AppendNothing(""),
-			AppendRequest: runtime.AppendOf(appendDeleteTaskPushNotificationConfigRequestV11DraftProto),
-			Read:          runtime.ReadNothing,
+			Decode:        gen.ProtoRequest(decodeDeleteTaskPushNotificationConfigRequestV11DraftProto, neutralDeleteTaskPushNotificationConfigRequest),
+			Append:        gen.AppendNothing(""),
+			AppendRequest: gen.AppendOf(appendDeleteTaskPushNotificationConfigRequestV11DraftProto),
+			Read:          gen.ReadNothing,
 		},
 	})
 	w.Read = func(src []byte, v any) error {
@@ -741,7 +742,7 @@ func encodeEventV11DraftProto(dst []byte, v runtime.Event) ([]byte, error) {
 }
 
 func parseEventV11DraftProto(src []byte) (runtime.Event, error) {
-	x, err := runtime.DecodeProto(src, decodeStreamResponseV11DraftProto)
+	x, err := gen.DecodeProto(src, decodeStreamResponseV11DraftProto)
 	if err != nil {
 		return nil, err
 	}
@@ -770,7 +771,7 @@ func encodeResultV11DraftProto(dst []byte, v any) ([]byte, error) {
 }
 
 func parseResultV11DraftProto(src []byte) (any, error) {
-	x, err := runtime.DecodeProto(src, decodeSendMessageResponseV11DraftProto)
+	x, err := gen.DecodeProto(src, decodeSendMessageResponseV11DraftProto)
 	if err != nil {
 		return nil, err
 	}
@@ -796,9 +797,9 @@ func servedVersionV10() *runtime.Version {
 						{Verb: "POST", Path: "/message:send", Body: "*"},
 						{Verb: "POST", Path: "/{tenant}/message:send", Body: "*"},
 					},
-					Decode:        runtime.RequestOf(codecSendMessageRequestV10JSON.Read, neutralSendMessageRequest),
+					Decode:        gen.RequestOf(codecSendMessageRequestV10JSON.Read, neutralSendMessageRequest),
 					Append:        encodeResultV10JSON,
-					AppendRequest: runtime.AppendOf(codecSendMessageRequestV10JSON.Append),
+					AppendRequest: gen.AppendOf(codecSendMessageRequestV10JSON.Append),
 				},
 				{
 					Role: runtime.RoleStream,
@@ -809,9 +810,9 @@ func servedVersionV10() *runtime.Version {
 						{Verb: "POST", Path: "/{tenant}/message:stream", Body: "*"},
 					},
 					Stream:        true,
-					Decode:        runtime.RequestOf(codecSendMessageRequestV10JSON.Read, neutralSendMessageRequest),
-					Append:        runtime.AppendItem(encodeEventV10JSON),
-					AppendRequest: runtime.AppendOf(codecSendMessageRequestV10JSON.Append),
+					Decode:        gen.RequestOf(codecSendMessageRequestV10JSON.Read, neutralSendMessageRequest),
+					Append:        gen.AppendItem(encodeEventV10JSON),
+					AppendRequest: gen.AppendOf(codecSendMessageRequestV10JSON.Append),
 				},
 				{
 					Role: runtime.RoleGet,
@@ -821,8 +822,8 @@ func servedVersionV10() *runtime.Version {
 						{Verb: "GET", Path: "/tasks/{id=*}"},
 						{Verb: "GET", Path: "/{tenant}/tasks/{id=*}"},
 					},
-					Decode: runtime.RequestOf(codecGetTaskRequestV10JSON.Read, neutralGetTaskRequest),
-					Append: runtime.AppendOf(codecTaskV10JSON.Append),
+					Decode: gen.RequestOf(codecGetTaskRequestV10JSON.Read, neutralGetTaskRequest),
+					Append: gen.AppendOf(codecTaskV10JSON.Append),
 				},
 				{
 					Role: runtime.RoleList,
@@ -833,13 +834,13 @@ func servedVersionV10() *runtime.Version {
 						{Verb: "GET", Path: "/{tenant}/tasks"},
 					},
 					Query: []runtime.QueryField{{Name: "includeArtifacts", JSON: true}},
-					Decode: runtime.RequestOf(codecListTasksRequestV10JSON.Read, neutralListTasksRequest, func(x *ListTasksRequest) error {
+					Decode: gen.RequestOf(codecListTasksRequestV10JSON.Read, neutralListTasksRequest, func(x *ListTasksRequest) error {
 						if x.Status != "" && states.State(x.Status) == runtime.StateUnspecified {
 							return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
 						}
 						return nil
 					}),
-					Append: runtime.AppendOf(codecListTasksResponseV10JSON.Append),
+					Append: gen.AppendOf(codecListTasksResponseV10JSON.Append),
 				},
 				{
 					Role: runtime.RoleCancel,
@@ -849,8 +850,8 @@ func servedVersionV10() *runtime.Version {
 						{Verb: "POST", Path: "/tasks/{id=*}:cancel", Body: "*"},
 						{Verb: "POST", Path: "/{tenant}/tasks/{id=*}:cancel", Body: "*"},
 					},
-					Decode: runtime.RequestOf(codecCancelTaskRequestV10JSON.Read, neutralCancelTaskRequest),
-					Append: runtime.AppendOf(codecTaskV10JSON.Append),
+					Decode: gen.RequestOf(codecCancelTaskRequestV10JSON.Read, neutralCancelTaskRequest),
+					Append: gen.AppendOf(codecTaskV10JSON.Append),
 				},
 				{
 					Role: runtime.RoleSubscribe,
@@ -861,8 +862,8 @@ func servedVersionV10() *runtime.Version {
 						{Verb: "GET", Path: "/{tenant}/tasks/{id=*}:subscribe"},
 					},
 					Stream: true,
-					Decode: runtime.RequestOf(codecSubscribeToTaskRequestV10JSON.Read, neutralSubscribeToTaskRequest),
-					Append: runtime.AppendItem(encodeEventV10JSON),
+					Decode: gen.RequestOf(codecSubscribeToTaskRequestV10JSON.Read, neutralSubscribeToTaskRequest),
+					Append: gen.AppendItem(encodeEventV10JSON),
 				},
 				{
 					Role: runtime.RolePushCreate,
@@ -899,8 +900,8 @@ func servedVersionV10() *runtime.Version {
 						{Verb: "GET", Path: "/extendedAgentCard"},
 						{Verb: "GET", Path: "/{tenant}/extendedAgentCard"},
 					},
-					Decode: runtime.ParamsOf(codecGetExtendedAgentCardRequestV10JSON.Read),
-					Append: runtime.AppendOf(codecAgentCardV10JSON.Append),
+					Decode: gen.ParamsOf(codecGetExtendedAgentCardRequestV10JSON.Read),
+					Append: gen.AppendOf(codecAgentCardV10JSON.Append),
 				},
 				{
 					Role: runtime.RolePushDelete,
@@ -915,64 +916,64 @@ func servedVersionV10() *runtime.Version {
 			AppendEvent: encodeEventV10JSON,
 			ReadEvent:   parseEventV10JSON,
 		},
-		AppendCard: runtime.AppendCard(codecAgentCardV10JSON.Append),
-		ReadCard:   runtime.ReadCard(codecAgentCardV10JSON.Read, asCard),
+		AppendCard: gen.AppendCard(codecAgentCardV10JSON.Append),
+		ReadCard:   gen.ReadCard(codecAgentCardV10JSON.Read, asCard),
 		Wires:      []*runtime.Wire{servedWireV10Proto()},
 	}
 }
 
 func newVersionV10() *runtime.Version {
 	v := servedVersionV10()
-	runtime.Complete(v.Operations, []runtime.Operation{
+	gen.Complete(v.Operations, []runtime.Operation{
 		{
 			Read: parseResultV10JSON,
 		},
 		{
-			Read: runtime.ReadItem(parseEventV10JSON),
+			Read: gen.ReadItem(parseEventV10JSON),
 		},
 		{
-			AppendRequest: runtime.AppendOf(codecGetTaskRequestV10JSON.Append),
-			Read:          runtime.ReadTask(codecTaskV10JSON.Read, asTask),
+			AppendRequest: gen.AppendOf(codecGetTaskRequestV10JSON.Append),
+			Read:          gen.ReadTask(codecTaskV10JSON.Read, asTask),
 		},
 		{
-			AppendRequest: runtime.AppendOf(codecListTasksRequestV10JSON.Append),
-			Read:          runtime.ReadOf(codecListTasksResponseV10JSON.Read),
+			AppendRequest: gen.AppendOf(codecListTasksRequestV10JSON.Append),
+			Read:          gen.ReadOf(codecListTasksResponseV10JSON.Read),
 		},
 		{
-			AppendRequest: runtime.AppendOf(codecCancelTaskRequestV10JSON.Append),
-			Read:          runtime.ReadTask(codecTaskV10JSON.Read, asTask),
+			AppendRequest: gen.AppendOf(codecCancelTaskRequestV10JSON.Append),
+			Read:          gen.ReadTask(codecTaskV10JSON.Read, asTask),
 		},
 		{
-			AppendRequest: runtime.AppendOf(codecSubscribeToTaskRequestV10JSON.Append),
-			Read:          runtime.ReadItem(parseEventV10JSON),
+			AppendRequest: gen.AppendOf(codecSubscribeToTaskRequestV10JSON.Append),
+			Read:          gen.ReadItem(parseEventV10JSON),
 		},
 		{
-			Decode:        runtime.RequestOf(codecTaskPushNotificationConfigV10JSON.Read, neutralTaskPushNotificationConfig),
-			Append:        runtime.AppendOf(codecTaskPushNotificationConfigV10JSON.Append),
-			AppendRequest: runtime.AppendOf(codecTaskPushNotificationConfigV10JSON.Append),
-			Read:          runtime.ReadOf(codecTaskPushNotificationConfigV10JSON.Read),
+			Decode:        gen.RequestOf(codecTaskPushNotificationConfigV10JSON.Read, neutralTaskPushNotificationConfig),
+			Append:        gen.AppendOf(codecTaskPushNotificationConfigV10JSON.Append),
+			AppendRequest: gen.AppendOf(codecTaskPushNotificationConfigV10JSON.Append),
+			Read:          gen.ReadOf(codecTaskPushNotificationConfigV10JSON.Read),
 		},
 		{
-			Decode:        runtime.RequestOf(codecGetTaskPushNotificationConfigRequestV10JSON.Read, neutralGetTaskPushNotificationConfigRequest),
-			Append:        runtime.AppendOf(codecTaskPushNotificationConfigV10JSON.Append),
-			AppendRequest: runtime.AppendOf(codecGetTaskPushNotificationConfigRequestV10JSON.Append),
-			Read:          runtime.ReadOf(codecTaskPushNotificationConfigV10JSON.Read),
+			Decode:        gen.RequestOf(codecGetTaskPushNotificationConfigRequestV10JSON.Read, neutralGetTaskPushNotificationConfigRequest),
+			Append:        gen.AppendOf(codecTaskPushNotificationConfigV10JSON.Append),
+			AppendRequest: gen.AppendOf(codecGetTaskPushNotificationConfigRequestV10JSON.Append),
+			Read:          gen.ReadOf(codecTaskPushNotificationConfigV10JSON.Read),
 		},
 		{
-			Decode:        runtime.RequestOf(codecListTaskPushNotificationConfigsRequestV10JSON.Read, neutralListTaskPushNotificationConfigsRequest),
-			Append:        runtime.AppendOf(codecListTaskPushNotificationConfigsResponseV10JSON.Append),
-			AppendRequest: runtime.AppendOf(codecListTaskPushNotificationConfigsRequestV10JSON.Append),
-			Read:          runtime.ReadOf(codecListTaskPushNotificationConfigsResponseV10JSON.Read),
+			Decode:        gen.RequestOf(codecListTaskPushNotificationConfigsRequestV10JSON.Read, neutralListTaskPushNotificationConfigsRequest),
+			Append:        gen.AppendOf(codecListTaskPushNotificationConfigsResponseV10JSON.Append),
+			AppendRequest: gen.AppendOf(codecListTaskPushNotificationConfigsRequestV10JSON.Append),
+			Read:          gen.ReadOf(codecListTaskPushNotificationConfigsResponseV10JSON.Read),
 		},
 		{
-			AppendRequest: runtime.AppendOf(codecGetExtendedAgentCardRequestV10JSON.Append),
-			Read:          runtime.ReadOf(codecAgentCardV10JSON.Read),
+			AppendRequest: gen.AppendOf(codecGetExtendedAgentCardRequestV10JSON.Append),
+			Read:          gen.ReadOf(codecAgentCardV10JSON.Read),
 		},
 		{
-			Decode:        runtime.RequestOf(codecDeleteTaskPushNotificationConfigRequestV10JSON.Read, neutralDeleteTaskPushNotificationConfigRequest),
-			Append:        runtime.AppendNothing("{}"),
-			AppendRequest: runtime.AppendOf(codecDeleteTaskPushNotificationConfigRequestV10JSON.Append),
-			Read:          runtime.ReadNothing,
+			Decode:        gen.RequestOf(codecDeleteTaskPushNotificationConfigRequestV10JSON.Read, neutralDeleteTaskPushNotificationConfigRequest),
+			Append:        gen.AppendNothing("{}"),
+			AppendRequest: gen.AppendOf(codecDeleteTaskPushNotificationConfigRequestV10JSON.Append),
+			Read:          gen.ReadNothing,
 		},
 	})
 	v.Wires[0] = wireV10Proto()
@@ -1038,52 +1039,52 @@ func servedWireV10Proto() *runtime.Wire {
 					Role:          runtime.RoleSend,
 					RPC:           "SendMessage",
 					GRPC:          "/lf.a2a.v1.A2AService/SendMessage",
-					Decode:        runtime.ProtoRequest(decodeSendMessageRequestV10Proto, neutralSendMessageRequest),
+					Decode:        gen.ProtoRequest(decodeSendMessageRequestV10Proto, neutralSendMessageRequest),
 					Append:        encodeResultV10Proto,
-					AppendRequest: runtime.AppendOf(appendSendMessageRequestV10Proto),
+					AppendRequest: gen.AppendOf(appendSendMessageRequestV10Proto),
 				},
 				{
 					Role:          runtime.RoleStream,
 					RPC:           "SendStreamingMessage",
 					GRPC:          "/lf.a2a.v1.A2AService/SendStreamingMessage",
 					Stream:        true,
-					Decode:        runtime.ProtoRequest(decodeSendMessageRequestV10Proto, neutralSendMessageRequest),
-					Append:        runtime.AppendItem(encodeEventV10Proto),
-					AppendRequest: runtime.AppendOf(appendSendMessageRequestV10Proto),
+					Decode:        gen.ProtoRequest(decodeSendMessageRequestV10Proto, neutralSendMessageRequest),
+					Append:        gen.AppendItem(encodeEventV10Proto),
+					AppendRequest: gen.AppendOf(appendSendMessageRequestV10Proto),
 				},
 				{
 					Role:   runtime.RoleGet,
 					RPC:    "GetTask",
 					GRPC:   "/lf.a2a.v1.A2AService/GetTask",
-					Decode: runtime.ProtoRequest(decodeGetTaskRequestV10Proto, neutralGetTaskRequest),
-					Append: runtime.AppendOf(appendTaskV10Proto),
+					Decode: gen.ProtoRequest(decodeGetTaskRequestV10Proto, neutralGetTaskRequest),
+					Append: gen.AppendOf(appendTaskV10Proto),
 				},
 				{
 					Role: runtime.RoleList,
 					RPC:  "ListTasks",
 					GRPC: "/lf.a2a.v1.A2AService/ListTasks",
-					Decode: runtime.ProtoRequest(decodeListTasksRequestV10Proto, neutralListTasksRequest, func(x *ListTasksRequest) error {
+					Decode: gen.ProtoRequest(decodeListTasksRequestV10Proto, neutralListTasksRequest, func(x *ListTasksRequest) error {
 						if x.Status != "" && states.State(x.Status) == runtime.StateUnspecified {
 							return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
 						}
 						return nil
 					}),
-					Append: runtime.AppendOf(appendListTasksResponseV10Proto),
+					Append: gen.AppendOf(appendListTasksResponseV10Proto),
 				},
 				{
 					Role:   runtime.RoleCancel,
 					RPC:    "CancelTask",
 					GRPC:   "/lf.a2a.v1.A2AService/CancelTask",
-					Decode: runtime.ProtoRequest(decodeCancelTaskRequestV10Proto, neutralCancelTaskRequest),
-					Append: runtime.AppendOf(appendTaskV10Proto),
+					Decode: gen.ProtoRequest(decodeCancelTaskRequestV10Proto, neutralCancelTaskRequest),
+					Append: gen.AppendOf(appendTaskV10Proto),
 				},
 				{
 					Role:   runtime.RoleSubscribe,
 					RPC:    "SubscribeToTask",
 					GRPC:   "/lf.a2a.v1.A2AService/SubscribeToTask",
 					Stream: true,
-					Decode: runtime.ProtoRequest(decodeSubscribeToTaskRequestV10Proto, neutralSubscribeToTaskRequest),
-					Append: runtime.AppendItem(encodeEventV10Proto),
+					Decode: gen.ProtoRequest(decodeSubscribeToTaskRequestV10Proto, neutralSubscribeToTaskRequest),
+					Append: gen.AppendItem(encodeEventV10Proto),
 				},
 				{
 					Role: runtime.RolePushCreate,
@@ -1104,8 +1105,8 @@ func servedWireV10Proto() *runtime.Wire {
 					Role:   runtime.RoleExtendedCard,
 					RPC:    "GetExtendedAgentCard",
 					GRPC:   "/lf.a2a.v1.A2AService/GetExtendedAgentCard",
-					Decode: runtime.ProtoOf(decodeGetExtendedAgentCardRequestV10Proto),
-					Append: runtime.AppendOf(appendAgentCardV10Proto),
+					Decode: gen.ProtoOf(decodeGetExtendedAgentCardRequestV10Proto),
+					Append: gen.AppendOf(appendAgentCardV10Proto),
 				},
 				{
 					Role: runtime.RolePushDelete,
@@ -1216,56 +1217,56 @@ func servedWireV10Proto() *runtime.Wire {
 
 func wireV10Proto() *runtime.Wire {
 	w := servedWireV10Proto()
-	runtime.Complete(w.Operations, []runtime.Operation{
+	gen.Complete(w.Operations, []runtime.Operation{
 		{
 			Read: parseResultV10Proto,
 		},
 		{
-			Read: runtime.ReadItem(parseEventV10Proto),
+			Read: gen.ReadItem(parseEventV10Proto),
 		},
 		{
-			AppendRequest: runtime.AppendOf(appendGetTaskRequestV10Proto),
-			Read:          runtime.ProtoTask(decodeTaskV10Proto, asTask),
+			AppendRequest: gen.AppendOf(appendGetTaskRequestV10Proto),
+			Read:          gen.ProtoTask(decodeTaskV10Proto, asTask),
 		},
 		{
-			AppendRequest: runtime.AppendOf(appendListTasksRequestV10Proto),
-			Read:          runtime.ProtoOf(decodeListTasksResponseV10Proto),
+			AppendRequest: gen.AppendOf(appendListTasksRequestV10Proto),
+			Read:          gen.ProtoOf(decodeListTasksResponseV10Proto),
 		},
 		{
-			AppendRequest: runtime.AppendOf(appendCancelTaskRequestV10Proto),
-			Read:          runtime.ProtoTask(decodeTaskV10Proto, asTask),
+			AppendRequest: gen.AppendOf(appendCancelTaskRequestV10Proto),
+			Read:          gen.ProtoTask(decodeTaskV10Proto, asTask),
 		},
 		{
-			AppendRequest: runtime.AppendOf(appendSubscribeToTaskRequestV10Proto),
-			Read:          runtime.ReadItem(parseEventV10Proto),
+			AppendRequest: gen.AppendOf(appendSubscribeToTaskRequestV10Proto),
+			Read:          gen.ReadItem(parseEventV10Proto),
 		},
 		{
-			Decode:        runtime.ProtoRequest(decodeTaskPushNotificationConfigV10Proto, neutralTaskPushNotificationConfig),
-			Append:        runtime.AppendOf(appendTaskPushNotificationConfigV10Proto),
-			AppendRequest: runtime.AppendOf(appendTaskPushNotificationConfigV10Proto),
-			Read:          runtime.ProtoOf(decodeTaskPushNotificationConfigV10Proto),
+			Decode:        gen.ProtoRequest(decodeTaskPushNotificationConfigV10Proto, neutralTaskPushNotificationConfig),
+			Append:        gen.AppendOf(appendTaskPushNotificationConfigV10Proto),
+			AppendRequest: gen.AppendOf(appendTaskPushNotificationConfigV10Proto),
+			Read:          gen.ProtoOf(decodeTaskPushNotificationConfigV10Proto),
 		},
 		{
-			Decode:        runtime.ProtoRequest(decodeGetTaskPushNotificationConfigRequestV10Proto, neutralGetTaskPushNotificationConfigRequest),
-			Append:        runtime.AppendOf(appendTaskPushNotificationConfigV10Proto),
-			AppendRequest: runtime.AppendOf(appendGetTaskPushNotificationConfigRequestV10Proto),
-			Read:          runtime.ProtoOf(decodeTaskPushNotificationConfigV10Proto),
+			Decode:        gen.ProtoRequest(decodeGetTaskPushNotificationConfigRequestV10Proto, neutralGetTaskPushNotificationConfigRequest),
+			Append:        gen.AppendOf(appendTaskPushNotificationConfigV10Proto),
+			AppendRequest: gen.AppendOf(appendGetTaskPushNotificationConfigRequestV10Proto),
+			Read:          gen.ProtoOf(decodeTaskPushNotificationConfigV10Proto),
 		},
 		{
-			Decode:        runtime.ProtoRequest(decodeListTaskPushNotificationConfigsRequestV10Proto, neutralListTaskPushNotificationConfigsRequest),
-			Append:        runtime.AppendOf(appendListTaskPushNotificationConfigsResponseV10Proto),
-			AppendRequest: runtime.AppendOf(appendListTaskPushNotificationConfigsRequestV10Proto),
-			Read:          runtime.ProtoOf(decodeListTaskPushNotificationConfigsResponseV10Proto),
+			Decode:        gen.ProtoRequest(decodeListTaskPushNotificationConfigsRequestV10Proto, neutralListTaskPushNotificationConfigsRequest),
+			Append:        gen.AppendOf(appendListTaskPushNotificationConfigsResponseV10Proto),
+			AppendRequest: gen.AppendOf(appendListTaskPushNotificationConfigsRequestV10Proto),
+			Read:          gen.ProtoOf(decodeListTaskPushNotificationConfigsResponseV10Proto),
 		},
 		{
-			AppendRequest: runtime.AppendOf(appendGetExtendedAgentCardRequestV10Proto),
-			Read:          runtime.ProtoOf(decodeAgentCardV10Proto),
+			AppendRequest: gen.AppendOf(appendGetExtendedAgentCardRequestV10Proto),
+			Read:          gen.ProtoOf(decodeAgentCardV10Proto),
 		},
 		{
-			Decode:        runtime.ProtoRequest(decodeDeleteTaskPushNotificationConfigRequestV10Proto, neutralDeleteTaskPushNotificationConfigRequest),
-			Append:        runtime.AppendNothing(""),
-			AppendRequest: runtime.AppendOf(appendDeleteTaskPushNotificationConfigRequestV10Proto),
-			Read:          runtime.ReadNothing,
+			Decode:        gen.ProtoRequest(decodeDeleteTaskPushNotificationConfigRequestV10Proto, neutralDeleteTaskPushNotificationConfigRequest),
+			Append:        gen.AppendNothing(""),
+			AppendRequest: gen.AppendOf(appendDeleteTaskPushNotificationConfigRequestV10Proto),
+			Read:          gen.ReadNothing,
 		},
 	})
 	w.Read = func(src []byte, v any) error {
@@ -1373,7 +1374,7 @@ func encodeEventV10Proto(dst []byte, v runtime.Event) ([]byte, error) {
 }
 
 func parseEventV10Proto(src []byte) (runtime.Event, error) {
-	x, err := runtime.DecodeProto(src, decodeStreamResponseV10Proto)
+	x, err := gen.DecodeProto(src, decodeStreamResponseV10Proto)
 	if err != nil {
 		return nil, err
 	}
@@ -1402,7 +1403,7 @@ func encodeResultV10Proto(dst []byte, v any) ([]byte, error) {
 }
 
 func parseResultV10Proto(src []byte) (any, error) {
-	x, err := runtime.DecodeProto(src, decodeSendMessageResponseV10Proto)
+	x, err := gen.DecodeProto(src, decodeSendMessageResponseV10Proto)
 	if err != nil {
 		return nil, err
 	}
@@ -1423,36 +1424,36 @@ func servedVersionV03() *runtime.Version {
 				{
 					Role:          runtime.RoleSend,
 					RPC:           "message/send",
-					Decode:        runtime.RequestOf(codecSendMessageRequestV03JSON.Read, neutralSendMessageRequest),
+					Decode:        gen.RequestOf(codecSendMessageRequestV03JSON.Read, neutralSendMessageRequest),
 					Append:        encodeResultV03JSON,
-					AppendRequest: runtime.AppendOf(codecSendMessageRequestV03JSON.Append),
+					AppendRequest: gen.AppendOf(codecSendMessageRequestV03JSON.Append),
 				},
 				{
 					Role:          runtime.RoleStream,
 					RPC:           "message/stream",
 					Stream:        true,
-					Decode:        runtime.RequestOf(codecSendMessageRequestV03JSON.Read, neutralSendMessageRequest),
-					Append:        runtime.AppendItem(encodeEventV03JSON),
-					AppendRequest: runtime.AppendOf(codecSendMessageRequestV03JSON.Append),
+					Decode:        gen.RequestOf(codecSendMessageRequestV03JSON.Read, neutralSendMessageRequest),
+					Append:        gen.AppendItem(encodeEventV03JSON),
+					AppendRequest: gen.AppendOf(codecSendMessageRequestV03JSON.Append),
 				},
 				{
 					Role:   runtime.RoleGet,
 					RPC:    "tasks/get",
-					Decode: runtime.RequestOf(codecGetTaskRequestV03JSON.Read, neutralGetTaskRequest),
-					Append: runtime.AppendOf(codecTaskV03JSON.Append),
+					Decode: gen.RequestOf(codecGetTaskRequestV03JSON.Read, neutralGetTaskRequest),
+					Append: gen.AppendOf(codecTaskV03JSON.Append),
 				},
 				{
 					Role:   runtime.RoleCancel,
 					RPC:    "tasks/cancel",
-					Decode: runtime.RequestOf(codecCancelTaskRequestV03JSON.Read, neutralCancelTaskRequest),
-					Append: runtime.AppendOf(codecTaskV03JSON.Append),
+					Decode: gen.RequestOf(codecCancelTaskRequestV03JSON.Read, neutralCancelTaskRequest),
+					Append: gen.AppendOf(codecTaskV03JSON.Append),
 				},
 				{
 					Role:   runtime.RoleSubscribe,
 					RPC:    "tasks/resubscribe",
 					Stream: true,
-					Decode: runtime.RequestOf(codecSubscribeToTaskRequestV03JSON.Read, neutralSubscribeToTaskRequest),
-					Append: runtime.AppendItem(encodeEventV03JSON),
+					Decode: gen.RequestOf(codecSubscribeToTaskRequestV03JSON.Read, neutralSubscribeToTaskRequest),
+					Append: gen.AppendItem(encodeEventV03JSON),
 				},
 				{
 					Role: runtime.RolePushCreate,
@@ -1473,15 +1474,15 @@ func servedVersionV03() *runtime.Version {
 				{
 					Role:   runtime.RoleExtendedCard,
 					RPC:    "agent/getAuthenticatedExtendedCard",
-					Decode: runtime.ParamsOf(codecGetExtendedAgentCardRequestV03JSON.Read),
-					Append: runtime.AppendOf(codecAgentCardV03JSON.Append),
+					Decode: gen.ParamsOf(codecGetExtendedAgentCardRequestV03JSON.Read),
+					Append: gen.AppendOf(codecAgentCardV03JSON.Append),
 				},
 			},
 			AppendEvent: encodeEventV03JSON,
 			ReadEvent:   parseEventV03JSON,
 		},
-		AppendCard: runtime.AppendCard(codecAgentCardV03JSON.Append),
-		ReadCard:   runtime.ReadCard(codecAgentCardV03JSON.Read, asCard),
+		AppendCard: gen.AppendCard(codecAgentCardV03JSON.Append),
+		ReadCard:   gen.ReadCard(codecAgentCardV03JSON.Read, asCard),
 		Rules:      runtime.Rules{Final: true, PushTask: true, PlainErrors: true},
 		Wires:      []*runtime.Wire{servedWireV03ProtoJSON(), servedWireV03Proto()},
 	}
@@ -1489,52 +1490,52 @@ func servedVersionV03() *runtime.Version {
 
 func newVersionV03() *runtime.Version {
 	v := servedVersionV03()
-	runtime.Complete(v.Operations, []runtime.Operation{
+	gen.Complete(v.Operations, []runtime.Operation{
 		{
 			Read: parseResultV03JSON,
 		},
 		{
-			Read: runtime.ReadItem(parseEventV03JSON),
+			Read: gen.ReadItem(parseEventV03JSON),
 		},
 		{
-			AppendRequest: runtime.AppendOf(codecGetTaskRequestV03JSON.Append),
-			Read:          runtime.ReadTask(codecTaskV03JSON.Read, asTask),
+			AppendRequest: gen.AppendOf(codecGetTaskRequestV03JSON.Append),
+			Read:          gen.ReadTask(codecTaskV03JSON.Read, asTask),
 		},
 		{
-			AppendRequest: runtime.AppendOf(codecCancelTaskRequestV03JSON.Append),
-			Read:          runtime.ReadTask(codecTaskV03JSON.Read, asTask),
+			AppendRequest: gen.AppendOf(codecCancelTaskRequestV03JSON.Append),
+			Read:          gen.ReadTask(codecTaskV03JSON.Read, asTask),
 		},
 		{
-			AppendRequest: runtime.AppendOf(codecSubscribeToTaskRequestV03JSON.Append),
-			Read:          runtime.ReadItem(parseEventV03JSON),
+			AppendRequest: gen.AppendOf(codecSubscribeToTaskRequestV03JSON.Append),
+			Read:          gen.ReadItem(parseEventV03JSON),
 		},
 		{
-			Decode:        runtime.RequestOf(codecTaskPushNotificationConfigV03JSON.Read, neutralTaskPushNotificationConfig),
-			Append:        runtime.AppendOf(codecTaskPushNotificationConfigV03JSON.Append),
-			AppendRequest: runtime.AppendOf(codecTaskPushNotificationConfigV03JSON.Append),
-			Read:          runtime.ReadOf(codecTaskPushNotificationConfigV03JSON.Read),
+			Decode:        gen.RequestOf(codecTaskPushNotificationConfigV03JSON.Read, neutralTaskPushNotificationConfig),
+			Append:        gen.AppendOf(codecTaskPushNotificationConfigV03JSON.Append),
+			AppendRequest: gen.AppendOf(codecTaskPushNotificationConfigV03JSON.Append),
+			Read:          gen.ReadOf(codecTaskPushNotificationConfigV03JSON.Read),
 		},
 		{
-			Decode:        runtime.RequestOf(codecGetTaskPushNotificationConfigRequestV03JSON.Read, neutralGetTaskPushNotificationConfigRequest),
-			Append:        runtime.AppendOf(codecTaskPushNotificationConfigV03JSON.Append),
-			AppendRequest: runtime.AppendOf(codecGetTaskPushNotificationConfigRequestV03JSON.Append),
-			Read:          runtime.ReadOf(codecTaskPushNotificationConfigV03JSON.Read),
+			Decode:        gen.RequestOf(codecGetTaskPushNotificationConfigRequestV03JSON.Read, neutralGetTaskPushNotificationConfigRequest),
+			Append:        gen.AppendOf(codecTaskPushNotificationConfigV03JSON.Append),
+			AppendRequest: gen.AppendOf(codecGetTaskPushNotificationConfigRequestV03JSON.Append),
+			Read:          gen.ReadOf(codecTaskPushNotificationConfigV03JSON.Read),
 		},
 		{
-			Decode:        runtime.RequestOf(codecListTaskPushNotificationConfigsRequestV03JSON.Read, neutralListTaskPushNotificationConfigsRequest),
-			Append:        runtime.AppendOf(codecListTaskPushNotificationConfigsResponseV03JSON.Append),
-			AppendRequest: runtime.AppendOf(codecListTaskPushNotificationConfigsRequestV03JSON.Append),
-			Read:          runtime.ReadOf(codecListTaskPushNotificationConfigsResponseV03JSON.Read),
+			Decode:        gen.RequestOf(codecListTaskPushNotificationConfigsRequestV03JSON.Read, neutralListTaskPushNotificationConfigsRequest),
+			Append:        gen.AppendOf(codecListTaskPushNotificationConfigsResponseV03JSON.Append),
+			AppendRequest: gen.AppendOf(codecListTaskPushNotificationConfigsRequestV03JSON.Append),
+			Read:          gen.ReadOf(codecListTaskPushNotificationConfigsResponseV03JSON.Read),
 		},
 		{
-			Decode:        runtime.RequestOf(codecDeleteTaskPushNotificationConfigRequestV03JSON.Read, neutralDeleteTaskPushNotificationConfigRequest),
-			Append:        runtime.AppendNothing("null"),
-			AppendRequest: runtime.AppendOf(codecDeleteTaskPushNotificationConfigRequestV03JSON.Append),
-			Read:          runtime.ReadNothing,
+			Decode:        gen.RequestOf(codecDeleteTaskPushNotificationConfigRequestV03JSON.Read, neutralDeleteTaskPushNotificationConfigRequest),
+			Append:        gen.AppendNothing("null"),
+			AppendRequest: gen.AppendOf(codecDeleteTaskPushNotificationConfigRequestV03JSON.Append),
+			Read:          gen.ReadNothing,
 		},
 		{
-			AppendRequest: runtime.AppendOf(codecGetExtendedAgentCardRequestV03JSON.Append),
-			Read:          runtime.ReadOf(codecAgentCardV03JSON.Read),
+			AppendRequest: gen.AppendOf(codecGetExtendedAgentCardRequestV03JSON.Append),
+			Read:          gen.ReadOf(codecAgentCardV03JSON.Read),
 		},
 	})
 	v.Wires[0] = wireV03ProtoJSON()
@@ -1603,9 +1604,9 @@ func servedWireV03ProtoJSON() *runtime.Wire {
 					HTTP: []runtime.Route{
 						{Verb: "POST", Path: "/v1/message:send", Body: "*"},
 					},
-					Decode:        runtime.RequestOf(codecSendMessageRequestV03ProtoJSON.Read, neutralSendMessageRequest),
+					Decode:        gen.RequestOf(codecSendMessageRequestV03ProtoJSON.Read, neutralSendMessageRequest),
 					Append:        encodeResultV03ProtoJSON,
-					AppendRequest: runtime.AppendOf(codecSendMessageRequestV03ProtoJSON.Append),
+					AppendRequest: gen.AppendOf(codecSendMessageRequestV03ProtoJSON.Append),
 				},
 				{
 					Role: runtime.RoleStream,
@@ -1614,9 +1615,9 @@ func servedWireV03ProtoJSON() *runtime.Wire {
 						{Verb: "POST", Path: "/v1/message:stream", Body: "*"},
 					},
 					Stream:        true,
-					Decode:        runtime.RequestOf(codecSendMessageRequestV03ProtoJSON.Read, neutralSendMessageRequest),
-					Append:        runtime.AppendItem(encodeEventV03ProtoJSON),
-					AppendRequest: runtime.AppendOf(codecSendMessageRequestV03ProtoJSON.Append),
+					Decode:        gen.RequestOf(codecSendMessageRequestV03ProtoJSON.Read, neutralSendMessageRequest),
+					Append:        gen.AppendItem(encodeEventV03ProtoJSON),
+					AppendRequest: gen.AppendOf(codecSendMessageRequestV03ProtoJSON.Append),
 				},
 				{
 					Role: runtime.RoleGet,
@@ -1624,8 +1625,8 @@ func servedWireV03ProtoJSON() *runtime.Wire {
 					HTTP: []runtime.Route{
 						{Verb: "GET", Path: "/v1/{name=tasks/*}"},
 					},
-					Decode: runtime.RequestOf(codecGetTaskRequestV03ProtoJSON.Read, neutralGetTaskRequest),
-					Append: runtime.AppendOf(codecTaskV03ProtoJSON.Append),
+					Decode: gen.RequestOf(codecGetTaskRequestV03ProtoJSON.Read, neutralGetTaskRequest),
+					Append: gen.AppendOf(codecTaskV03ProtoJSON.Append),
 				},
 				{
 					Role: runtime.RoleCancel,
@@ -1633,8 +1634,8 @@ func servedWireV03ProtoJSON() *runtime.Wire {
 					HTTP: []runtime.Route{
 						{Verb: "POST", Path: "/v1/{name=tasks/*}:cancel", Body: "*"},
 					},
-					Decode: runtime.RequestOf(codecCancelTaskRequestV03ProtoJSON.Read, neutralCancelTaskRequest),
-					Append: runtime.AppendOf(codecTaskV03ProtoJSON.Append),
+					Decode: gen.RequestOf(codecCancelTaskRequestV03ProtoJSON.Read, neutralCancelTaskRequest),
+					Append: gen.AppendOf(codecTaskV03ProtoJSON.Append),
 				},
 				{
 					Role: runtime.RoleSubscribe,
@@ -1643,8 +1644,8 @@ func servedWireV03ProtoJSON() *runtime.Wire {
 						{Verb: "GET", Path: "/v1/{name=tasks/*}:subscribe"},
 					},
 					Stream: true,
-					Decode: runtime.RequestOf(codecSubscribeToTaskRequestV03ProtoJSON.Read, neutralSubscribeToTaskRequest),
-					Append: runtime.AppendItem(encodeEventV03ProtoJSON),
+					Decode: gen.RequestOf(codecSubscribeToTaskRequestV03ProtoJSON.Read, neutralSubscribeToTaskRequest),
+					Append: gen.AppendItem(encodeEventV03ProtoJSON),
 				},
 				{
 					Role: runtime.RolePushCreate,
@@ -1681,8 +1682,8 @@ func servedWireV03ProtoJSON() *runtime.Wire {
 					HTTP: []runtime.Route{
 						{Verb: "GET", Path: "/v1/card"},
 					},
-					Decode: runtime.ParamsOf(codecGetExtendedAgentCardRequestV03ProtoJSON.Read),
-					Append: runtime.AppendOf(codecAgentCardV03JSON.Append),
+					Decode: gen.ParamsOf(codecGetExtendedAgentCardRequestV03ProtoJSON.Read),
+					Append: gen.AppendOf(codecAgentCardV03JSON.Append),
 				},
 				{
 					Role: runtime.RoleList,
@@ -1691,13 +1692,13 @@ func servedWireV03ProtoJSON() *runtime.Wire {
 						{Verb: "GET", Path: "/v1/tasks"},
 					},
 					Query: []runtime.QueryField{{Name: "includeArtifacts", JSON: true}},
-					Decode: runtime.RequestOf(codecListTasksRequestV03ProtoJSON.Read, neutralListTasksRequest, func(x *ListTasksRequest) error {
+					Decode: gen.RequestOf(codecListTasksRequestV03ProtoJSON.Read, neutralListTasksRequest, func(x *ListTasksRequest) error {
 						if x.Status != "" && states.State(x.Status) == runtime.StateUnspecified {
 							return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
 						}
 						return nil
 					}),
-					Append: runtime.AppendOf(codecListTasksResponseV03ProtoJSON.Append),
+					Append: gen.AppendOf(codecListTasksResponseV03ProtoJSON.Append),
 				},
 			},
 			AppendEvent: encodeEventV03ProtoJSON,
@@ -1798,56 +1799,56 @@ func servedWireV03ProtoJSON() *runtime.Wire {
 
 func wireV03ProtoJSON() *runtime.Wire {
 	w := servedWireV03ProtoJSON()
-	runtime.Complete(w.Operations, []runtime.Operation{
+	gen.Complete(w.Operations, []runtime.Operation{
 		{
 			Read: parseResultV03ProtoJSON,
 		},
 		{
-			Read: runtime.ReadItem(parseEventV03ProtoJSON),
+			Read: gen.ReadItem(parseEventV03ProtoJSON),
 		},
 		{
-			AppendRequest: runtime.AppendOf(codecGetTaskRequestV03ProtoJSON.Append),
-			Read:          runtime.ReadTask(codecTaskV03ProtoJSON.Read, asTask),
+			AppendRequest: gen.AppendOf(codecGetTaskRequestV03ProtoJSON.Append),
+			Read:          gen.ReadTask(codecTaskV03ProtoJSON.Read, asTask),
 		},
 		{
-			AppendRequest: runtime.AppendOf(codecCancelTaskRequestV03ProtoJSON.Append),
-			Read:          runtime.ReadTask(codecTaskV03ProtoJSON.Read, asTask),
+			AppendRequest: gen.AppendOf(codecCancelTaskRequestV03ProtoJSON.Append),
+			Read:          gen.ReadTask(codecTaskV03ProtoJSON.Read, asTask),
 		},
 		{
-			AppendRequest: runtime.AppendOf(codecSubscribeToTaskRequestV03ProtoJSON.Append),
-			Read:          runtime.ReadItem(parseEventV03ProtoJSON),
+			AppendRequest: gen.AppendOf(codecSubscribeToTaskRequestV03ProtoJSON.Append),
+			Read:          gen.ReadItem(parseEventV03ProtoJSON),
 		},
 		{
-			Decode:        runtime.RequestOf(codecTaskPushNotificationConfigV03ProtoJSONCreateRequest.Read, neutralTaskPushNotificationConfig),
-			Append:        runtime.AppendOf(codecTaskPushNotificationConfigV03ProtoJSON.Append),
-			AppendRequest: runtime.AppendOf(codecTaskPushNotificationConfigV03ProtoJSONCreateRequest.Append),
-			Read:          runtime.ReadOf(codecTaskPushNotificationConfigV03ProtoJSON.Read),
+			Decode:        gen.RequestOf(codecTaskPushNotificationConfigV03ProtoJSONCreateRequest.Read, neutralTaskPushNotificationConfig),
+			Append:        gen.AppendOf(codecTaskPushNotificationConfigV03ProtoJSON.Append),
+			AppendRequest: gen.AppendOf(codecTaskPushNotificationConfigV03ProtoJSONCreateRequest.Append),
+			Read:          gen.ReadOf(codecTaskPushNotificationConfigV03ProtoJSON.Read),
 		},
 		{
-			Decode:        runtime.RequestOf(codecGetTaskPushNotificationConfigRequestV03ProtoJSON.Read, neutralGetTaskPushNotificationConfigRequest),
-			Append:        runtime.AppendOf(codecTaskPushNotificationConfigV03ProtoJSON.Append),
-			AppendRequest: runtime.AppendOf(codecGetTaskPushNotificationConfigRequestV03ProtoJSON.Append),
-			Read:          runtime.ReadOf(codecTaskPushNotificationConfigV03ProtoJSON.Read),
+			Decode:        gen.RequestOf(codecGetTaskPushNotificationConfigRequestV03ProtoJSON.Read, neutralGetTaskPushNotificationConfigRequest),
+			Append:        gen.AppendOf(codecTaskPushNotificationConfigV03ProtoJSON.Append),
+			AppendRequest: gen.AppendOf(codecGetTaskPushNotificationConfigRequestV03ProtoJSON.Append),
+			Read:          gen.ReadOf(codecTaskPushNotificationConfigV03ProtoJSON.Read),
 		},
 		{
-			Decode:        runtime.RequestOf(codecListTaskPushNotificationConfigsRequestV03ProtoJSON.Read, neutralListTaskPushNotificationConfigsRequest),
-			Append:        runtime.AppendOf(codecListTaskPushNotificationConfigsResponseV03ProtoJSON.Append),
-			AppendRequest: runtime.AppendOf(codecListTaskPushNotificationConfigsRequestV03ProtoJSON.Append),
-			Read:          runtime.ReadOf(codecListTaskPushNotificationConfigsResponseV03ProtoJSON.Read),
+			Decode:        gen.RequestOf(codecListTaskPushNotificationConfigsRequestV03ProtoJSON.Read, neutralListTaskPushNotificationConfigsRequest),
+			Append:        gen.AppendOf(codecListTaskPushNotificationConfigsResponseV03ProtoJSON.Append),
+			AppendRequest: gen.AppendOf(codecListTaskPushNotificationConfigsRequestV03ProtoJSON.Append),
+			Read:          gen.ReadOf(codecListTaskPushNotificationConfigsResponseV03ProtoJSON.Read),
 		},
 		{
-			Decode:        runtime.RequestOf(codecDeleteTaskPushNotificationConfigRequestV03ProtoJSON.Read, neutralDeleteTaskPushNotificationConfigRequest),
-			Append:        runtime.AppendNothing("{}"),
-			AppendRequest: runtime.AppendOf(codecDeleteTaskPushNotificationConfigRequestV03ProtoJSON.Append),
-			Read:          runtime.ReadNothing,
+			Decode:        gen.RequestOf(codecDeleteTaskPushNotificationConfigRequestV03ProtoJSON.Read, neutralDeleteTaskPushNotificationConfigRequest),
+			Append:        gen.AppendNothing("{}"),
+			AppendRequest: gen.AppendOf(codecDeleteTaskPushNotificationConfigRequestV03ProtoJSON.Append),
+			Read:          gen.ReadNothing,
 		},
 		{
-			AppendRequest: runtime.AppendOf(codecGetExtendedAgentCardRequestV03ProtoJSON.Append),
-			Read:          runtime.ReadTypedCard(codecAgentCardV03ProtoJSON.Read, codecAgentCardV03JSON.Read),
+			AppendRequest: gen.AppendOf(codecGetExtendedAgentCardRequestV03ProtoJSON.Append),
+			Read:          gen.ReadTypedCard(codecAgentCardV03ProtoJSON.Read, codecAgentCardV03JSON.Read),
 		},
 		{
-			AppendRequest: runtime.AppendOf(codecListTasksRequestV03ProtoJSON.Append),
-			Read:          runtime.ReadOf(codecListTasksResponseV03ProtoJSON.Read),
+			AppendRequest: gen.AppendOf(codecListTasksRequestV03ProtoJSON.Append),
+			Read:          gen.ReadOf(codecListTasksResponseV03ProtoJSON.Read),
 		},
 	})
 	w.Read = func(src []byte, v any) error {
@@ -2005,40 +2006,40 @@ func servedWireV03Proto() *runtime.Wire {
 					Role:          runtime.RoleSend,
 					RPC:           "message/send",
 					GRPC:          "/a2a.v1.A2AService/SendMessage",
-					Decode:        runtime.ProtoRequest(decodeSendMessageRequestV03Proto, neutralSendMessageRequest),
+					Decode:        gen.ProtoRequest(decodeSendMessageRequestV03Proto, neutralSendMessageRequest),
 					Append:        encodeResultV03Proto,
-					AppendRequest: runtime.AppendOf(appendSendMessageRequestV03Proto),
+					AppendRequest: gen.AppendOf(appendSendMessageRequestV03Proto),
 				},
 				{
 					Role:          runtime.RoleStream,
 					RPC:           "message/stream",
 					GRPC:          "/a2a.v1.A2AService/SendStreamingMessage",
 					Stream:        true,
-					Decode:        runtime.ProtoRequest(decodeSendMessageRequestV03Proto, neutralSendMessageRequest),
-					Append:        runtime.AppendItem(encodeEventV03Proto),
-					AppendRequest: runtime.AppendOf(appendSendMessageRequestV03Proto),
+					Decode:        gen.ProtoRequest(decodeSendMessageRequestV03Proto, neutralSendMessageRequest),
+					Append:        gen.AppendItem(encodeEventV03Proto),
+					AppendRequest: gen.AppendOf(appendSendMessageRequestV03Proto),
 				},
 				{
 					Role:   runtime.RoleGet,
 					RPC:    "tasks/get",
 					GRPC:   "/a2a.v1.A2AService/GetTask",
-					Decode: runtime.ProtoRequest(decodeGetTaskRequestV03Proto, neutralGetTaskRequest),
-					Append: runtime.AppendOf(appendTaskV03Proto),
+					Decode: gen.ProtoRequest(decodeGetTaskRequestV03Proto, neutralGetTaskRequest),
+					Append: gen.AppendOf(appendTaskV03Proto),
 				},
 				{
 					Role:   runtime.RoleCancel,
 					RPC:    "tasks/cancel",
 					GRPC:   "/a2a.v1.A2AService/CancelTask",
-					Decode: runtime.ProtoRequest(decodeCancelTaskRequestV03Proto, neutralCancelTaskRequest),
-					Append: runtime.AppendOf(appendTaskV03Proto),
+					Decode: gen.ProtoRequest(decodeCancelTaskRequestV03Proto, neutralCancelTaskRequest),
+					Append: gen.AppendOf(appendTaskV03Proto),
 				},
 				{
 					Role:   runtime.RoleSubscribe,
 					RPC:    "tasks/resubscribe",
 					GRPC:   "/a2a.v1.A2AService/TaskSubscription",
 					Stream: true,
-					Decode: runtime.ProtoRequest(decodeSubscribeToTaskRequestV03Proto, neutralSubscribeToTaskRequest),
-					Append: runtime.AppendItem(encodeEventV03Proto),
+					Decode: gen.ProtoRequest(decodeSubscribeToTaskRequestV03Proto, neutralSubscribeToTaskRequest),
+					Append: gen.AppendItem(encodeEventV03Proto),
 				},
 				{
 					Role: runtime.RolePushCreate,
@@ -2064,8 +2065,8 @@ func servedWireV03Proto() *runtime.Wire {
 					Role:   runtime.RoleExtendedCard,
 					RPC:    "agent/getAuthenticatedExtendedCard",
 					GRPC:   "/a2a.v1.A2AService/GetAgentCard",
-					Decode: runtime.ProtoOf(decodeGetExtendedAgentCardRequestV03Proto),
-					Append: runtime.AppendOf(appendAgentCardV03Proto),
+					Decode: gen.ProtoOf(decodeGetExtendedAgentCardRequestV03Proto),
+					Append: gen.AppendOf(appendAgentCardV03Proto),
 				},
 			},
 			AppendEvent: encodeEventV03Proto,
@@ -2163,52 +2164,52 @@ func servedWireV03Proto() *runtime.Wire {
 
 func wireV03Proto() *runtime.Wire {
 	w := servedWireV03Proto()
-	runtime.Complete(w.Operations, []runtime.Operation{
+	gen.Complete(w.Operations, []runtime.Operation{
 		{
 			Read: parseResultV03Proto,
 		},
 		{
-			Read: runtime.ReadItem(parseEventV03Proto),
+			Read: gen.ReadItem(parseEventV03Proto),
 		},
 		{
-			AppendRequest: runtime.AppendOf(appendGetTaskRequestV03Proto),
-			Read:          runtime.ProtoTask(decodeTaskV03Proto, asTask),
+			AppendRequest: gen.AppendOf(appendGetTaskRequestV03Proto),
+			Read:          gen.ProtoTask(decodeTaskV03Proto, asTask),
 		},
 		{
-			AppendRequest: runtime.AppendOf(appendCancelTaskRequestV03Proto),
-			Read:          runtime.ProtoTask(decodeTaskV03Proto, asTask),
+			AppendRequest: gen.AppendOf(appendCancelTaskRequestV03Proto),
+			Read:          gen.ProtoTask(decodeTaskV03Proto, asTask),
 		},
 		{
-			AppendRequest: runtime.AppendOf(appendSubscribeToTaskRequestV03Proto),
-			Read:          runtime.ReadItem(parseEventV03Proto),
+			AppendRequest: gen.AppendOf(appendSubscribeToTaskRequestV03Proto),
+			Read:          gen.ReadItem(parseEventV03Proto),
 		},
 		{
-			Decode:        runtime.ProtoRequest(decodeTaskPushNotificationConfigV03ProtoCreateRequest, neutralTaskPushNotificationConfig),
-			Append:        runtime.AppendOf(appendTaskPushNotificationConfigV03Proto),
-			AppendRequest: runtime.AppendOf(appendTaskPushNotificationConfigV03ProtoCreateRequest),
-			Read:          runtime.ProtoOf(decodeTaskPushNotificationConfigV03Proto),
+			Decode:        gen.ProtoRequest(decodeTaskPushNotificationConfigV03ProtoCreateRequest, neutralTaskPushNotificationConfig),
+			Append:        gen.AppendOf(appendTaskPushNotificationConfigV03Proto),
+			AppendRequest: gen.AppendOf(appendTaskPushNotificationConfigV03ProtoCreateRequest),
+			Read:          gen.ProtoOf(decodeTaskPushNotificationConfigV03Proto),
 		},
 		{
-			Decode:        runtime.ProtoRequest(decodeGetTaskPushNotificationConfigRequestV03Proto, neutralGetTaskPushNotificationConfigRequest),
-			Append:        runtime.AppendOf(appendTaskPushNotificationConfigV03Proto),
-			AppendRequest: runtime.AppendOf(appendGetTaskPushNotificationConfigRequestV03Proto),
-			Read:          runtime.ProtoOf(decodeTaskPushNotificationConfigV03Proto),
+			Decode:        gen.ProtoRequest(decodeGetTaskPushNotificationConfigRequestV03Proto, neutralGetTaskPushNotificationConfigRequest),
+			Append:        gen.AppendOf(appendTaskPushNotificationConfigV03Proto),
+			AppendRequest: gen.AppendOf(appendGetTaskPushNotificationConfigRequestV03Proto),
+			Read:          gen.ProtoOf(decodeTaskPushNotificationConfigV03Proto),
 		},
 		{
-			Decode:        runtime.ProtoRequest(decodeListTaskPushNotificationConfigsRequestV03Proto, neutralListTaskPushNotificationConfigsRequest),
-			Append:        runtime.AppendOf(appendListTaskPushNotificationConfigsResponseV03Proto),
-			AppendRequest: runtime.AppendOf(appendListTaskPushNotificationConfigsRequestV03Proto),
-			Read:          runtime.ProtoOf(decodeListTaskPushNotificationConfigsResponseV03Proto),
+			Decode:        gen.ProtoRequest(decodeListTaskPushNotificationConfigsRequestV03Proto, neutralListTaskPushNotificationConfigsRequest),
+			Append:        gen.AppendOf(appendListTaskPushNotificationConfigsResponseV03Proto),
+			AppendRequest: gen.AppendOf(appendListTaskPushNotificationConfigsRequestV03Proto),
+			Read:          gen.ProtoOf(decodeListTaskPushNotificationConfigsResponseV03Proto),
 		},
 		{
-			Decode:        runtime.ProtoRequest(decodeDeleteTaskPushNotificationConfigRequestV03Proto, neutralDeleteTaskPushNotificationConfigRequest),
-			Append:        runtime.AppendNothing(""),
-			AppendRequest: runtime.AppendOf(appendDeleteTaskPushNotificationConfigRequestV03Proto),
-			Read:          runtime.ReadNothing,
+			Decode:        gen.ProtoRequest(decodeDeleteTaskPushNotificationConfigRequestV03Proto, neutralDeleteTaskPushNotificationConfigRequest),
+			Append:        gen.AppendNothing(""),
+			AppendRequest: gen.AppendOf(appendDeleteTaskPushNotificationConfigRequestV03Proto),
+			Read:          gen.ReadNothing,
 		},
 		{
-			AppendRequest: runtime.AppendOf(appendGetExtendedAgentCardRequestV03Proto),
-			Read:          runtime.ProtoOf(decodeAgentCardV03Proto),
+			AppendRequest: gen.AppendOf(appendGetExtendedAgentCardRequestV03Proto),
+			Read:          gen.ProtoOf(decodeAgentCardV03Proto),
 		},
 	})
 	w.Read = func(src []byte, v any) error {
@@ -2308,7 +2309,7 @@ func encodeEventV03Proto(dst []byte, v runtime.Event) ([]byte, error) {
 }
 
 func parseEventV03Proto(src []byte) (runtime.Event, error) {
-	x, err := runtime.DecodeProto(src, decodeStreamResponseV03Proto)
+	x, err := gen.DecodeProto(src, decodeStreamResponseV03Proto)
 	if err != nil {
 		return nil, err
 	}
@@ -2337,7 +2338,7 @@ func encodeResultV03Proto(dst []byte, v any) ([]byte, error) {
 }
 
 func parseResultV03Proto(src []byte) (any, error) {
-	x, err := runtime.DecodeProto(src, decodeSendMessageResponseV03Proto)
+	x, err := gen.DecodeProto(src, decodeSendMessageResponseV03Proto)
 	if err != nil {
 		return nil, err
 	}
@@ -2363,7 +2364,7 @@ func newMessage(data runtime.MessageData) runtime.Message {
 		Extensions:       data.Extensions,
 		ReferenceTaskIDs: data.References,
 		Role:             RoleAgent,
-		Parts:            runtime.PartsFrom(data.Parts, setPart),
+		Parts:            gen.PartsFrom(data.Parts, setPart),
 	}
 	if data.User {
 		m.Role = RoleUser
@@ -2373,7 +2374,7 @@ func newMessage(data runtime.MessageData) runtime.Message {
 
 func newStatus(taskID, contextID string, state runtime.State, message runtime.Message, at time.Time) runtime.Event {
 	m, _ := message.(*engineMessage)
-	return (*engineTaskStatusUpdateEvent)(runtime.Join(
+	return (*engineTaskStatusUpdateEvent)(gen.Join(
 		TaskStatusUpdateEvent{TaskID: taskID, ContextID: contextID},
 		TaskStatus{State: states.Name(state), Message: (*Message)(m), Timestamp: at},
 		func(x *TaskStatusUpdateEvent) **TaskStatus { return &x.Status },
@@ -2381,7 +2382,7 @@ func newStatus(taskID, contextID string, state runtime.State, message runtime.Me
 }
 
 func newArtifact(taskID, contextID string, data runtime.ArtifactData) runtime.Event {
-	return (*engineTaskArtifactUpdateEvent)(runtime.Join(
+	return (*engineTaskArtifactUpdateEvent)(gen.Join(
 		TaskArtifactUpdateEvent{
 			TaskID:    taskID,
 			ContextID: contextID,
@@ -2392,7 +2393,7 @@ func newArtifact(taskID, contextID string, data runtime.ArtifactData) runtime.Ev
 			ArtifactID:  data.ID,
 			Name:        data.Name,
 			Description: data.Description,
-			Parts:       runtime.PartsFrom(data.Parts, setPart),
+			Parts:       gen.PartsFrom(data.Parts, setPart),
 			Metadata:    data.Metadata,
 			Extensions:  data.Extensions,
 		},
@@ -2421,7 +2422,7 @@ func newSend(data runtime.SendRequest) any {
 	if len(data.AcceptedOutputModes) > 0 || data.HistoryLength != nil || data.ReturnImmediately || data.Push != nil || data.IfGenerationMatch != nil {
 		req.Configuration = &SendMessageConfiguration{
 			AcceptedOutputModes:        data.AcceptedOutputModes,
-			HistoryLength:              runtime.Int32(data.HistoryLength),
+			HistoryLength:              gen.Int32(data.HistoryLength),
 			ReturnImmediately:          data.ReturnImmediately,
 			IfGenerationMatch:          data.IfGenerationMatch,
 			TaskPushNotificationConfig: pushFrom("", "", data.Push),
@@ -2436,7 +2437,7 @@ func newTaskRequest(role runtime.Role, data runtime.TaskRequest) any {
 		return &GetTaskRequest{
 			Tenant:            data.Tenant,
 			ID:                data.ID,
-			HistoryLength:     runtime.Int32(data.HistoryLength),
+			HistoryLength:     gen.Int32(data.HistoryLength),
 			CurrentGeneration: data.CurrentGeneration,
 		}
 	case runtime.RoleCancel:
@@ -2525,7 +2526,7 @@ func (x *engineAgentCard) CardInfo() runtime.CardInfo {
 // At implements [runtime.Card].
 func (x *engineAgentCard) At(place func(runtime.Interface) string) runtime.Card {
 	at := *x
-	at.SupportedInterfaces = runtime.Copies(x.SupportedInterfaces)
+	at.SupportedInterfaces = gen.Copies(x.SupportedInterfaces)
 	for _, i := range at.SupportedInterfaces {
 		i.URL = place(runtime.Interface{
 			URL:     i.URL,

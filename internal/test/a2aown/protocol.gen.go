@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/gen"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
@@ -22,8 +23,8 @@ func Protocol() *runtime.Protocol {
 		NewStatus:      newStatus,
 		NewArtifact:    newArtifact,
 		NewTaskPage:    newTaskPage,
-		DecodeCard:     runtime.ReadCard(codecAgentCardV10JSON.Read, asCard),
-		Card:           runtime.CardOf(asCard),
+		DecodeCard:     gen.ReadCard(codecAgentCardV10JSON.Read, asCard),
+		Card:           gen.CardOf(asCard),
 		NewSend:        newSend,
 		NewTaskRequest: newTaskRequest,
 		NewPushConfig:  newPushConfig,
@@ -41,8 +42,8 @@ func ServerProtocol() *runtime.Protocol {
 		NewStatus:   newStatus,
 		NewArtifact: newArtifact,
 		NewTaskPage: newTaskPage,
-		DecodeCard:  runtime.ReadCard(codecAgentCardV10JSON.Read, asCard),
-		Card:        runtime.CardOf(asCard),
+		DecodeCard:  gen.ReadCard(codecAgentCardV10JSON.Read, asCard),
+		Card:        gen.CardOf(asCard),
 		NewSend:     newSend,
 	}
 }
@@ -65,9 +66,9 @@ func servedVersionV10() *runtime.Version {
 						{Verb: "POST", Path: "/message:send", Body: "*"},
 						{Verb: "POST", Path: "/{tenant}/message:send", Body: "*"},
 					},
-					Decode:        runtime.RequestOf(codecSendMessageRequestV10JSON.Read, neutralSendMessageRequest),
+					Decode:        gen.RequestOf(codecSendMessageRequestV10JSON.Read, neutralSendMessageRequest),
 					Append:        encodeResultV10JSON,
-					AppendRequest: runtime.AppendOf(codecSendMessageRequestV10JSON.Append),
+					AppendRequest: gen.AppendOf(codecSendMessageRequestV10JSON.Append),
 				},
 				{
 					Role: runtime.RoleStream,
@@ -78,9 +79,9 @@ func servedVersionV10() *runtime.Version {
 						{Verb: "POST", Path: "/{tenant}/message:stream", Body: "*"},
 					},
 					Stream:        true,
-					Decode:        runtime.RequestOf(codecSendMessageRequestV10JSON.Read, neutralSendMessageRequest),
-					Append:        runtime.AppendItem(encodeEventV10JSON),
-					AppendRequest: runtime.AppendOf(codecSendMessageRequestV10JSON.Append),
+					Decode:        gen.RequestOf(codecSendMessageRequestV10JSON.Read, neutralSendMessageRequest),
+					Append:        gen.AppendItem(encodeEventV10JSON),
+					AppendRequest: gen.AppendOf(codecSendMessageRequestV10JSON.Append),
 				},
 				{
 					Role: runtime.RoleGet,
@@ -90,8 +91,8 @@ func servedVersionV10() *runtime.Version {
 						{Verb: "GET", Path: "/tasks/{id=*}"},
 						{Verb: "GET", Path: "/{tenant}/tasks/{id=*}"},
 					},
-					Decode: runtime.RequestOf(codecGetTaskRequestV10JSON.Read, neutralGetTaskRequest),
-					Append: runtime.AppendOf(codecTaskV10JSON.Append),
+					Decode: gen.RequestOf(codecGetTaskRequestV10JSON.Read, neutralGetTaskRequest),
+					Append: gen.AppendOf(codecTaskV10JSON.Append),
 				},
 				{
 					Role: runtime.RoleList,
@@ -102,13 +103,13 @@ func servedVersionV10() *runtime.Version {
 						{Verb: "GET", Path: "/{tenant}/tasks"},
 					},
 					Query: []runtime.QueryField{{Name: "includeArtifacts", JSON: true}},
-					Decode: runtime.RequestOf(codecListTasksRequestV10JSON.Read, neutralListTasksRequest, func(x *ListTasksRequest) error {
+					Decode: gen.RequestOf(codecListTasksRequestV10JSON.Read, neutralListTasksRequest, func(x *ListTasksRequest) error {
 						if x.Status != "" && states.State(x.Status) == runtime.StateUnspecified {
 							return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
 						}
 						return nil
 					}),
-					Append: runtime.AppendOf(codecListTasksResponseV10JSON.Append),
+					Append: gen.AppendOf(codecListTasksResponseV10JSON.Append),
 				},
 				{
 					Role: runtime.RoleCancel,
@@ -118,8 +119,8 @@ func servedVersionV10() *runtime.Version {
 						{Verb: "POST", Path: "/tasks/{id=*}:cancel", Body: "*"},
 						{Verb: "POST", Path: "/{tenant}/tasks/{id=*}:cancel", Body: "*"},
 					},
-					Decode: runtime.RequestOf(codecCancelTaskRequestV10JSON.Read, neutralCancelTaskRequest),
-					Append: runtime.AppendOf(codecTaskV10JSON.Append),
+					Decode: gen.RequestOf(codecCancelTaskRequestV10JSON.Read, neutralCancelTaskRequest),
+					Append: gen.AppendOf(codecTaskV10JSON.Append),
 				},
 				{
 					Role: runtime.RoleSubscribe,
@@ -130,8 +131,8 @@ func servedVersionV10() *runtime.Version {
 						{Verb: "GET", Path: "/{tenant}/tasks/{id=*}:subscribe"},
 					},
 					Stream: true,
-					Decode: runtime.RequestOf(codecSubscribeToTaskRequestV10JSON.Read, neutralSubscribeToTaskRequest),
-					Append: runtime.AppendItem(encodeEventV10JSON),
+					Decode: gen.RequestOf(codecSubscribeToTaskRequestV10JSON.Read, neutralSubscribeToTaskRequest),
+					Append: gen.AppendItem(encodeEventV10JSON),
 				},
 				{
 					Role: runtime.RolePushCreate,
@@ -170,8 +171,8 @@ func servedVersionV10() *runtime.Version {
 						{Verb: "PUT", Path: "/{tenant}/inspections/{id=*}/nested", Body: "nested"},
 					},
 					Query:  []runtime.QueryField{{Name: "flag", JSON: true}, {Name: "nested.isDone", JSON: true}, {Name: "nested.labels", List: true}, {Name: "labels", List: true}, {Name: "counts", List: true}, {Name: "flags", JSON: true, List: true}, {Name: "tastes", List: true}},
-					Decode: runtime.ParamsOf(codecSampleV10JSON.Read),
-					Append: runtime.AppendOf(codecSampleV10JSON.Append),
+					Decode: gen.ParamsOf(codecSampleV10JSON.Read),
+					Append: gen.AppendOf(codecSampleV10JSON.Append),
 				},
 				{
 					Role: runtime.RoleOther,
@@ -182,8 +183,8 @@ func servedVersionV10() *runtime.Version {
 					},
 					Query:  []runtime.QueryField{{Name: "flag", JSON: true}, {Name: "nested.isDone", JSON: true}, {Name: "nested.labels", List: true}, {Name: "labels", List: true}, {Name: "counts", List: true}, {Name: "flags", JSON: true, List: true}, {Name: "tastes", List: true}},
 					Stream: true,
-					Decode: runtime.ParamsOf(codecSampleV10JSON.Read),
-					Append: runtime.AppendOf(codecSampleV10JSON.Append),
+					Decode: gen.ParamsOf(codecSampleV10JSON.Read),
+					Append: gen.AppendOf(codecSampleV10JSON.Append),
 				},
 				{
 					Role: runtime.RoleOther,
@@ -193,8 +194,8 @@ func servedVersionV10() *runtime.Version {
 						{Verb: "DELETE", Path: "/inspections/{id=*}"},
 					},
 					Query:  []runtime.QueryField{{Name: "flag", JSON: true}, {Name: "nested.isDone", JSON: true}, {Name: "nested.labels", List: true}, {Name: "labels", List: true}, {Name: "counts", List: true}, {Name: "flags", JSON: true, List: true}, {Name: "tastes", List: true}},
-					Decode: runtime.ParamsOf(codecSampleV10JSON.Read),
-					Append: runtime.AppendOf(codecSampleV10JSON.Append),
+					Decode: gen.ParamsOf(codecSampleV10JSON.Read),
+					Append: gen.AppendOf(codecSampleV10JSON.Append),
 				},
 				{
 					Role: runtime.RoleExtendedCard,
@@ -204,8 +205,8 @@ func servedVersionV10() *runtime.Version {
 						{Verb: "GET", Path: "/extendedAgentCard"},
 						{Verb: "GET", Path: "/{tenant}/extendedAgentCard"},
 					},
-					Decode: runtime.ParamsOf(codecGetExtendedAgentCardRequestV10JSON.Read),
-					Append: runtime.AppendOf(codecAgentCardV10JSON.Append),
+					Decode: gen.ParamsOf(codecGetExtendedAgentCardRequestV10JSON.Read),
+					Append: gen.AppendOf(codecAgentCardV10JSON.Append),
 				},
 				{
 					Role: runtime.RolePushDelete,
@@ -220,75 +221,75 @@ func servedVersionV10() *runtime.Version {
 			AppendEvent: encodeEventV10JSON,
 			ReadEvent:   parseEventV10JSON,
 		},
-		AppendCard: runtime.AppendCard(codecAgentCardV10JSON.Append),
+		AppendCard: gen.AppendCard(codecAgentCardV10JSON.Append),
 		Wires:      []*runtime.Wire{servedWireV10Proto()},
 	}
 }
 
 func newVersionV10() *runtime.Version {
 	v := servedVersionV10()
-	runtime.Complete(v.Operations, []runtime.Operation{
+	gen.Complete(v.Operations, []runtime.Operation{
 		{
 			Read: parseResultV10JSON,
 		},
 		{
-			Read: runtime.ReadItem(parseEventV10JSON),
+			Read: gen.ReadItem(parseEventV10JSON),
 		},
 		{
-			AppendRequest: runtime.AppendOf(codecGetTaskRequestV10JSON.Append),
-			Read:          runtime.ReadTask(codecTaskV10JSON.Read, asTask),
+			AppendRequest: gen.AppendOf(codecGetTaskRequestV10JSON.Append),
+			Read:          gen.ReadTask(codecTaskV10JSON.Read, asTask),
 		},
 		{
-			AppendRequest: runtime.AppendOf(codecListTasksRequestV10JSON.Append),
-			Read:          runtime.ReadOf(codecListTasksResponseV10JSON.Read),
+			AppendRequest: gen.AppendOf(codecListTasksRequestV10JSON.Append),
+			Read:          gen.ReadOf(codecListTasksResponseV10JSON.Read),
 		},
 		{
-			AppendRequest: runtime.AppendOf(codecCancelTaskRequestV10JSON.Append),
-			Read:          runtime.ReadTask(codecTaskV10JSON.Read, asTask),
+			AppendRequest: gen.AppendOf(codecCancelTaskRequestV10JSON.Append),
+			Read:          gen.ReadTask(codecTaskV10JSON.Read, asTask),
 		},
 		{
-			AppendRequest: runtime.AppendOf(codecSubscribeToTaskRequestV10JSON.Append),
-			Read:          runtime.ReadItem(parseEventV10JSON),
+			AppendRequest: gen.AppendOf(codecSubscribeToTaskRequestV10JSON.Append),
+			Read:          gen.ReadItem(parseEventV10JSON),
 		},
 		{
-			Decode:        runtime.RequestOf(codecTaskPushNotificationConfigV10JSON.Read, neutralTaskPushNotificationConfig),
-			Append:        runtime.AppendOf(codecTaskPushNotificationConfigV10JSON.Append),
-			AppendRequest: runtime.AppendOf(codecTaskPushNotificationConfigV10JSON.Append),
-			Read:          runtime.ReadOf(codecTaskPushNotificationConfigV10JSON.Read),
+			Decode:        gen.RequestOf(codecTaskPushNotificationConfigV10JSON.Read, neutralTaskPushNotificationConfig),
+			Append:        gen.AppendOf(codecTaskPushNotificationConfigV10JSON.Append),
+			AppendRequest: gen.AppendOf(codecTaskPushNotificationConfigV10JSON.Append),
+			Read:          gen.ReadOf(codecTaskPushNotificationConfigV10JSON.Read),
 		},
 		{
-			Decode:        runtime.RequestOf(codecGetTaskPushNotificationConfigRequestV10JSON.Read, neutralGetTaskPushNotificationConfigRequest),
-			Append:        runtime.AppendOf(codecTaskPushNotificationConfigV10JSON.Append),
-			AppendRequest: runtime.AppendOf(codecGetTaskPushNotificationConfigRequestV10JSON.Append),
-			Read:          runtime.ReadOf(codecTaskPushNotificationConfigV10JSON.Read),
+			Decode:        gen.RequestOf(codecGetTaskPushNotificationConfigRequestV10JSON.Read, neutralGetTaskPushNotificationConfigRequest),
+			Append:        gen.AppendOf(codecTaskPushNotificationConfigV10JSON.Append),
+			AppendRequest: gen.AppendOf(codecGetTaskPushNotificationConfigRequestV10JSON.Append),
+			Read:          gen.ReadOf(codecTaskPushNotificationConfigV10JSON.Read),
 		},
 		{
-			Decode:        runtime.RequestOf(codecListTaskPushNotificationConfigsRequestV10JSON.Read, neutralListTaskPushNotificationConfigsRequest),
-			Append:        runtime.AppendOf(codecListTaskPushNotificationConfigsResponseV10JSON.Append),
-			AppendRequest: runtime.AppendOf(codecListTaskPushNotificationConfigsRequestV10JSON.Append),
-			Read:          runtime.ReadOf(codecListTaskPushNotificationConfigsResponseV10JSON.Read),
+			Decode:        gen.RequestOf(codecListTaskPushNotificationConfigsRequestV10JSON.Read, neutralListTaskPushNotificationConfigsRequest),
+			Append:        gen.AppendOf(codecListTaskPushNotificationConfigsResponseV10JSON.Append),
+			AppendRequest: gen.AppendOf(codecListTaskPushNotificationConfigsRequestV10JSON.Append),
+			Read:          gen.ReadOf(codecListTaskPushNotificationConfigsResponseV10JSON.Read),
 		},
 		{
-			AppendRequest: runtime.AppendOf(codecSampleV10JSON.Append),
-			Read:          runtime.ReadOf(codecSampleV10JSON.Read),
+			AppendRequest: gen.AppendOf(codecSampleV10JSON.Append),
+			Read:          gen.ReadOf(codecSampleV10JSON.Read),
 		},
 		{
-			AppendRequest: runtime.AppendOf(codecSampleV10JSON.Append),
-			Read:          runtime.ReadOf(codecSampleV10JSON.Read),
+			AppendRequest: gen.AppendOf(codecSampleV10JSON.Append),
+			Read:          gen.ReadOf(codecSampleV10JSON.Read),
 		},
 		{
-			AppendRequest: runtime.AppendOf(codecSampleV10JSON.Append),
-			Read:          runtime.ReadOf(codecSampleV10JSON.Read),
+			AppendRequest: gen.AppendOf(codecSampleV10JSON.Append),
+			Read:          gen.ReadOf(codecSampleV10JSON.Read),
 		},
 		{
-			AppendRequest: runtime.AppendOf(codecGetExtendedAgentCardRequestV10JSON.Append),
-			Read:          runtime.ReadOf(codecAgentCardV10JSON.Read),
+			AppendRequest: gen.AppendOf(codecGetExtendedAgentCardRequestV10JSON.Append),
+			Read:          gen.ReadOf(codecAgentCardV10JSON.Read),
 		},
 		{
-			Decode:        runtime.RequestOf(codecDeleteTaskPushNotificationConfigRequestV10JSON.Read, neutralDeleteTaskPushNotificationConfigRequest),
-			Append:        runtime.AppendNothing("{}"),
-			AppendRequest: runtime.AppendOf(codecDeleteTaskPushNotificationConfigRequestV10JSON.Append),
-			Read:          runtime.ReadNothing,
+			Decode:        gen.RequestOf(codecDeleteTaskPushNotificationConfigRequestV10JSON.Read, neutralDeleteTaskPushNotificationConfigRequest),
+			Append:        gen.AppendNothing("{}"),
+			AppendRequest: gen.AppendOf(codecDeleteTaskPushNotificationConfigRequestV10JSON.Append),
+			Read:          gen.ReadNothing,
 		},
 	})
 	v.Wires[0] = wireV10Proto()
@@ -354,7 +355,7 @@ func neutralSendMessageRequest(x *SendMessageRequest) *runtime.SendRequest {
 	}
 	if c := x.Configuration; c != nil {
 		req.AcceptedOutputModes = c.AcceptedOutputModes
-		req.HistoryLength = runtime.Int(c.HistoryLength)
+		req.HistoryLength = gen.Int(c.HistoryLength)
 		req.ReturnImmediately = c.ReturnImmediately
 		req.Push = pushOf(c.TaskPushNotificationConfig)
 	}
@@ -365,7 +366,7 @@ func neutralGetTaskRequest(x *GetTaskRequest) *runtime.TaskRequest {
 	return &runtime.TaskRequest{
 		Tenant:        x.Tenant,
 		ID:            x.ID,
-		HistoryLength: runtime.Int(x.HistoryLength),
+		HistoryLength: gen.Int(x.HistoryLength),
 		Source:        x,
 	}
 }
@@ -375,9 +376,9 @@ func neutralListTasksRequest(x *ListTasksRequest) *runtime.ListRequest {
 		Tenant:           x.Tenant,
 		ContextID:        x.ContextID,
 		State:            states.State(x.Status),
-		PageSize:         runtime.Int(x.PageSize),
+		PageSize:         gen.Int(x.PageSize),
 		PageToken:        x.PageToken,
-		HistoryLength:    runtime.Int(x.HistoryLength),
+		HistoryLength:    gen.Int(x.HistoryLength),
 		After:            x.StatusTimestampAfter,
 		IncludeArtifacts: wire.OrZero(x.IncludeArtifacts),
 		Source:           x,
@@ -419,7 +420,7 @@ func neutralListTaskPushNotificationConfigsRequest(x *ListTaskPushNotificationCo
 	return &runtime.PushRequest{
 		Tenant:    x.Tenant,
 		TaskID:    x.TaskID,
-		PageSize:  runtime.Int(wire.NonZero(x.PageSize)),
+		PageSize:  gen.Int(wire.NonZero(x.PageSize)),
 		PageToken: x.PageToken,
 		Source:    x,
 	}
@@ -443,52 +444,52 @@ func servedWireV10Proto() *runtime.Wire {
 					Role:          runtime.RoleSend,
 					RPC:           "SendMessage",
 					GRPC:          "/lf.a2a.v1.A2AService/SendMessage",
-					Decode:        runtime.ProtoRequest(decodeSendMessageRequestV10Proto, neutralSendMessageRequest),
+					Decode:        gen.ProtoRequest(decodeSendMessageRequestV10Proto, neutralSendMessageRequest),
 					Append:        encodeResultV10Proto,
-					AppendRequest: runtime.AppendOf(appendSendMessageRequestV10Proto),
+					AppendRequest: gen.AppendOf(appendSendMessageRequestV10Proto),
 				},
 				{
 					Role:          runtime.RoleStream,
 					RPC:           "SendStreamingMessage",
 					GRPC:          "/lf.a2a.v1.A2AService/SendStreamingMessage",
 					Stream:        true,
-					Decode:        runtime.ProtoRequest(decodeSendMessageRequestV10Proto, neutralSendMessageRequest),
-					Append:        runtime.AppendItem(encodeEventV10Proto),
-					AppendRequest: runtime.AppendOf(appendSendMessageRequestV10Proto),
+					Decode:        gen.ProtoRequest(decodeSendMessageRequestV10Proto, neutralSendMessageRequest),
+					Append:        gen.AppendItem(encodeEventV10Proto),
+					AppendRequest: gen.AppendOf(appendSendMessageRequestV10Proto),
 				},
 				{
 					Role:   runtime.RoleGet,
 					RPC:    "GetTask",
 					GRPC:   "/lf.a2a.v1.A2AService/GetTask",
-					Decode: runtime.ProtoRequest(decodeGetTaskRequestV10Proto, neutralGetTaskRequest),
-					Append: runtime.AppendOf(appendTaskV10Proto),
+					Decode: gen.ProtoRequest(decodeGetTaskRequestV10Proto, neutralGetTaskRequest),
+					Append: gen.AppendOf(appendTaskV10Proto),
 				},
 				{
 					Role: runtime.RoleList,
 					RPC:  "ListTasks",
 					GRPC: "/lf.a2a.v1.A2AService/ListTasks",
-					Decode: runtime.ProtoRequest(decodeListTasksRequestV10Proto, neutralListTasksRequest, func(x *ListTasksRequest) error {
+					Decode: gen.ProtoRequest(decodeListTasksRequestV10Proto, neutralListTasksRequest, func(x *ListTasksRequest) error {
 						if x.Status != "" && states.State(x.Status) == runtime.StateUnspecified {
 							return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
 						}
 						return nil
 					}),
-					Append: runtime.AppendOf(appendListTasksResponseV10Proto),
+					Append: gen.AppendOf(appendListTasksResponseV10Proto),
 				},
 				{
 					Role:   runtime.RoleCancel,
 					RPC:    "CancelTask",
 					GRPC:   "/lf.a2a.v1.A2AService/CancelTask",
-					Decode: runtime.ProtoRequest(decodeCancelTaskRequestV10Proto, neutralCancelTaskRequest),
-					Append: runtime.AppendOf(appendTaskV10Proto),
+					Decode: gen.ProtoRequest(decodeCancelTaskRequestV10Proto, neutralCancelTaskRequest),
+					Append: gen.AppendOf(appendTaskV10Proto),
 				},
 				{
 					Role:   runtime.RoleSubscribe,
 					RPC:    "SubscribeToTask",
 					GRPC:   "/lf.a2a.v1.A2AService/SubscribeToTask",
 					Stream: true,
-					Decode: runtime.ProtoRequest(decodeSubscribeToTaskRequestV10Proto, neutralSubscribeToTaskRequest),
-					Append: runtime.AppendItem(encodeEventV10Proto),
+					Decode: gen.ProtoRequest(decodeSubscribeToTaskRequestV10Proto, neutralSubscribeToTaskRequest),
+					Append: gen.AppendItem(encodeEventV10Proto),
 				},
 				{
 					Role: runtime.RolePushCreate,
@@ -509,30 +510,30 @@ func servedWireV10Proto() *runtime.Wire {
 					Role:   runtime.RoleOther,
 					RPC:    "Inspect",
 					GRPC:   "/lf.a2a.v1.A2AService/Inspect",
-					Decode: runtime.ProtoOf(decodeSampleV10Proto),
-					Append: runtime.AppendOf(appendSampleV10Proto),
+					Decode: gen.ProtoOf(decodeSampleV10Proto),
+					Append: gen.AppendOf(appendSampleV10Proto),
 				},
 				{
 					Role:   runtime.RoleOther,
 					RPC:    "Watch",
 					GRPC:   "/lf.a2a.v1.A2AService/Watch",
 					Stream: true,
-					Decode: runtime.ProtoOf(decodeSampleV10Proto),
-					Append: runtime.AppendOf(appendSampleV10Proto),
+					Decode: gen.ProtoOf(decodeSampleV10Proto),
+					Append: gen.AppendOf(appendSampleV10Proto),
 				},
 				{
 					Role:   runtime.RoleOther,
 					RPC:    "Abandoned",
 					GRPC:   "/lf.a2a.v1.A2AService/Abandoned",
-					Decode: runtime.ProtoOf(decodeSampleV10Proto),
-					Append: runtime.AppendOf(appendSampleV10Proto),
+					Decode: gen.ProtoOf(decodeSampleV10Proto),
+					Append: gen.AppendOf(appendSampleV10Proto),
 				},
 				{
 					Role:   runtime.RoleExtendedCard,
 					RPC:    "GetExtendedAgentCard",
 					GRPC:   "/lf.a2a.v1.A2AService/GetExtendedAgentCard",
-					Decode: runtime.ProtoOf(decodeGetExtendedAgentCardRequestV10Proto),
-					Append: runtime.AppendOf(appendAgentCardV10Proto),
+					Decode: gen.ProtoOf(decodeGetExtendedAgentCardRequestV10Proto),
+					Append: gen.AppendOf(appendAgentCardV10Proto),
 				},
 				{
 					Role: runtime.RolePushDelete,
@@ -647,68 +648,68 @@ func servedWireV10Proto() *runtime.Wire {
 
 func wireV10Proto() *runtime.Wire {
 	w := servedWireV10Proto()
-	runtime.Complete(w.Operations, []runtime.Operation{
+	gen.Complete(w.Operations, []runtime.Operation{
 		{
 			Read: parseResultV10Proto,
 		},
 		{
-			Read: runtime.ReadItem(parseEventV10Proto),
+			Read: gen.ReadItem(parseEventV10Proto),
 		},
 		{
-			AppendRequest: runtime.AppendOf(appendGetTaskRequestV10Proto),
-			Read:          runtime.ProtoTask(decodeTaskV10Proto, asTask),
+			AppendRequest: gen.AppendOf(appendGetTaskRequestV10Proto),
+			Read:          gen.ProtoTask(decodeTaskV10Proto, asTask),
 		},
 		{
-			AppendRequest: runtime.AppendOf(appendListTasksRequestV10Proto),
-			Read:          runtime.ProtoOf(decodeListTasksResponseV10Proto),
+			AppendRequest: gen.AppendOf(appendListTasksRequestV10Proto),
+			Read:          gen.ProtoOf(decodeListTasksResponseV10Proto),
 		},
 		{
-			AppendRequest: runtime.AppendOf(appendCancelTaskRequestV10Proto),
-			Read:          runtime.ProtoTask(decodeTaskV10Proto, asTask),
+			AppendRequest: gen.AppendOf(appendCancelTaskRequestV10Proto),
+			Read:          gen.ProtoTask(decodeTaskV10Proto, asTask),
 		},
 		{
-			AppendRequest: runtime.AppendOf(appendSubscribeToTaskRequestV10Proto),
-			Read:          runtime.ReadItem(parseEventV10Proto),
+			AppendRequest: gen.AppendOf(appendSubscribeToTaskRequestV10Proto),
+			Read:          gen.ReadItem(parseEventV10Proto),
 		},
 		{
-			Decode:        runtime.ProtoRequest(decodeTaskPushNotificationConfigV10Proto, neutralTaskPushNotificationConfig),
-			Append:        runtime.AppendOf(appendTaskPushNotificationConfigV10Proto),
-			AppendRequest: runtime.AppendOf(appendTaskPushNotificationConfigV10Proto),
-			Read:          runtime.ProtoOf(decodeTaskPushNotificationConfigV10Proto),
+			Decode:        gen.ProtoRequest(decodeTaskPushNotificationConfigV10Proto, neutralTaskPushNotificationConfig),
+			Append:        gen.AppendOf(appendTaskPushNotificationConfigV10Proto),
+			AppendRequest: gen.AppendOf(appendTaskPushNotificationConfigV10Proto),
+			Read:          gen.ProtoOf(decodeTaskPushNotificationConfigV10Proto),
 		},
 		{
-			Decode:        runtime.ProtoRequest(decodeGetTaskPushNotificationConfigRequestV10Proto, neutralGetTaskPushNotificationConfigRequest),
-			Append:        runtime.AppendOf(appendTaskPushNotificationConfigV10Proto),
-			AppendRequest: runtime.AppendOf(appendGetTaskPushNotificationConfigRequestV10Proto),
-			Read:          runtime.ProtoOf(decodeTaskPushNotificationConfigV10Proto),
+			Decode:        gen.ProtoRequest(decodeGetTaskPushNotificationConfigRequestV10Proto, neutralGetTaskPushNotificationConfigRequest),
+			Append:        gen.AppendOf(appendTaskPushNotificationConfigV10Proto),
+			AppendRequest: gen.AppendOf(appendGetTaskPushNotificationConfigRequestV10Proto),
+			Read:          gen.ProtoOf(decodeTaskPushNotificationConfigV10Proto),
 		},
 		{
-			Decode:        runtime.ProtoRequest(decodeListTaskPushNotificationConfigsRequestV10Proto, neutralListTaskPushNotificationConfigsRequest),
-			Append:        runtime.AppendOf(appendListTaskPushNotificationConfigsResponseV10Proto),
-			AppendRequest: runtime.AppendOf(appendListTaskPushNotificationConfigsRequestV10Proto),
-			Read:          runtime.ProtoOf(decodeListTaskPushNotificationConfigsResponseV10Proto),
+			Decode:        gen.ProtoRequest(decodeListTaskPushNotificationConfigsRequestV10Proto, neutralListTaskPushNotificationConfigsRequest),
+			Append:        gen.AppendOf(appendListTaskPushNotificationConfigsResponseV10Proto),
+			AppendRequest: gen.AppendOf(appendListTaskPushNotificationConfigsRequestV10Proto),
+			Read:          gen.ProtoOf(decodeListTaskPushNotificationConfigsResponseV10Proto),
 		},
 		{
-			AppendRequest: runtime.AppendOf(appendSampleV10Proto),
-			Read:          runtime.ProtoOf(decodeSampleV10Proto),
+			AppendRequest: gen.AppendOf(appendSampleV10Proto),
+			Read:          gen.ProtoOf(decodeSampleV10Proto),
 		},
 		{
-			AppendRequest: runtime.AppendOf(appendSampleV10Proto),
-			Read:          runtime.ProtoOf(decodeSampleV10Proto),
+			AppendRequest: gen.AppendOf(appendSampleV10Proto),
+			Read:          gen.ProtoOf(decodeSampleV10Proto),
 		},
 		{
-			AppendRequest: runtime.AppendOf(appendSampleV10Proto),
-			Read:          runtime.ProtoOf(decodeSampleV10Proto),
+			AppendRequest: gen.AppendOf(appendSampleV10Proto),
+			Read:          gen.ProtoOf(decodeSampleV10Proto),
 		},
 		{
-			AppendRequest: runtime.AppendOf(appendGetExtendedAgentCardRequestV10Proto),
-			Read:          runtime.ProtoOf(decodeAgentCardV10Proto),
+			AppendRequest: gen.AppendOf(appendGetExtendedAgentCardRequestV10Proto),
+			Read:          gen.ProtoOf(decodeAgentCardV10Proto),
 		},
 		{
-			Decode:        runtime.ProtoRequest(decodeDeleteTaskPushNotificationConfigRequestV10Proto, neutralDeleteTaskPushNotificationConfigRequest),
-			Append:        runtime.AppendNothing(""),
-			AppendRequest: runtime.AppendOf(appendDeleteTaskPushNotificationConfigRequestV10Proto),
-			Read:          runtime.ReadNothing,
+			Decode:        gen.ProtoRequest(decodeDeleteTaskPushNotificationConfigRequestV10Proto, neutralDeleteTaskPushNotificationConfigRequest),
+			Append:        gen.AppendNothing(""),
+			AppendRequest: gen.AppendOf(appendDeleteTaskPushNotificationConfigRequestV10Proto),
+			Read:          gen.ReadNothing,
 		},
 	})
 	w.Read = func(src []byte, v any) error {
@@ -820,7 +821,7 @@ func encodeEventV10Proto(dst []byte, v runtime.Event) ([]byte, error) {
 }
 
 func parseEventV10Proto(src []byte) (runtime.Event, error) {
-	x, err := runtime.DecodeProto(src, decodeStreamResponseV10Proto)
+	x, err := gen.DecodeProto(src, decodeStreamResponseV10Proto)
 	if err != nil {
 		return nil, err
 	}
@@ -849,7 +850,7 @@ func encodeResultV10Proto(dst []byte, v any) ([]byte, error) {
 }
 
 func parseResultV10Proto(src []byte) (any, error) {
-	x, err := runtime.DecodeProto(src, decodeSendMessageResponseV10Proto)
+	x, err := gen.DecodeProto(src, decodeSendMessageResponseV10Proto)
 	if err != nil {
 		return nil, err
 	}
@@ -875,7 +876,7 @@ func newMessage(data runtime.MessageData) runtime.Message {
 		Extensions:       data.Extensions,
 		ReferenceTaskIDs: data.References,
 		Role:             RoleAgent,
-		Parts:            runtime.PartsFrom(data.Parts, setPart),
+		Parts:            gen.PartsFrom(data.Parts, setPart),
 	}
 	if data.User {
 		m.Role = RoleUser
@@ -885,7 +886,7 @@ func newMessage(data runtime.MessageData) runtime.Message {
 
 func newStatus(taskID, contextID string, state runtime.State, message runtime.Message, at time.Time) runtime.Event {
 	m, _ := message.(*engineMessage)
-	return (*engineTaskStatusUpdateEvent)(runtime.Join(
+	return (*engineTaskStatusUpdateEvent)(gen.Join(
 		TaskStatusUpdateEvent{TaskID: taskID, ContextID: contextID},
 		TaskStatus{State: states.Name(state), Message: (*Message)(m), Timestamp: at},
 		func(x *TaskStatusUpdateEvent) **TaskStatus { return &x.Status },
@@ -893,7 +894,7 @@ func newStatus(taskID, contextID string, state runtime.State, message runtime.Me
 }
 
 func newArtifact(taskID, contextID string, data runtime.ArtifactData) runtime.Event {
-	return (*engineTaskArtifactUpdateEvent)(runtime.Join(
+	return (*engineTaskArtifactUpdateEvent)(gen.Join(
 		TaskArtifactUpdateEvent{
 			TaskID:    taskID,
 			ContextID: contextID,
@@ -904,7 +905,7 @@ func newArtifact(taskID, contextID string, data runtime.ArtifactData) runtime.Ev
 			ArtifactID:  data.ID,
 			Name:        data.Name,
 			Description: data.Description,
-			Parts:       runtime.PartsFrom(data.Parts, setPart),
+			Parts:       gen.PartsFrom(data.Parts, setPart),
 			Metadata:    data.Metadata,
 			Extensions:  data.Extensions,
 		},
@@ -933,7 +934,7 @@ func newSend(data runtime.SendRequest) any {
 	if len(data.AcceptedOutputModes) > 0 || data.HistoryLength != nil || data.ReturnImmediately || data.Push != nil {
 		req.Configuration = &SendMessageConfiguration{
 			AcceptedOutputModes:        data.AcceptedOutputModes,
-			HistoryLength:              runtime.Int32(data.HistoryLength),
+			HistoryLength:              gen.Int32(data.HistoryLength),
 			ReturnImmediately:          data.ReturnImmediately,
 			TaskPushNotificationConfig: pushFrom("", "", data.Push),
 		}
@@ -944,7 +945,7 @@ func newSend(data runtime.SendRequest) any {
 func newTaskRequest(role runtime.Role, data runtime.TaskRequest) any {
 	switch role {
 	case runtime.RoleGet:
-		return &GetTaskRequest{Tenant: data.Tenant, ID: data.ID, HistoryLength: runtime.Int32(data.HistoryLength)}
+		return &GetTaskRequest{Tenant: data.Tenant, ID: data.ID, HistoryLength: gen.Int32(data.HistoryLength)}
 	case runtime.RoleCancel:
 		return &CancelTaskRequest{Tenant: data.Tenant, ID: data.ID, Metadata: data.Metadata}
 	case runtime.RoleSubscribe:
@@ -1031,7 +1032,7 @@ func (x *engineAgentCard) CardInfo() runtime.CardInfo {
 // At implements [runtime.Card].
 func (x *engineAgentCard) At(place func(runtime.Interface) string) runtime.Card {
 	at := *x
-	at.SupportedInterfaces = runtime.Copies(x.SupportedInterfaces)
+	at.SupportedInterfaces = gen.Copies(x.SupportedInterfaces)
 	for _, i := range at.SupportedInterfaces {
 		i.URL = place(runtime.Interface{
 			URL:     i.URL,

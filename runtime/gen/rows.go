@@ -1,8 +1,9 @@
-package runtime
+package gen
 
 import (
 	"fmt"
 
+	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
@@ -12,20 +13,20 @@ import (
 // AppendOf makes a function that appends a *T given as any, or as what the runtime sees of it.
 func AppendOf[T any](appendTo func([]byte, *T) ([]byte, error)) func([]byte, any) ([]byte, error) {
 	return func(dst []byte, v any) ([]byte, error) {
-		if x, ok := Generated(v).(*T); ok {
+		if x, ok := runtime.Generated(v).(*T); ok {
 			return appendTo(dst, x)
 		}
-		return dst, Unexpected(v, fmt.Sprintf("%T", *new(T)))
+		return dst, runtime.Unexpected(v, fmt.Sprintf("%T", *new(T)))
 	}
 }
 
 // AppendItem makes a function that appends an event given as any.
-func AppendItem(appendTo func([]byte, Event) ([]byte, error)) func([]byte, any) ([]byte, error) {
+func AppendItem(appendTo func([]byte, runtime.Event) ([]byte, error)) func([]byte, any) ([]byte, error) {
 	return func(dst []byte, v any) ([]byte, error) {
-		if e, ok := v.(Event); ok {
+		if e, ok := v.(runtime.Event); ok {
 			return appendTo(dst, e)
 		}
-		return dst, Unexpected(v, "a stream item")
+		return dst, runtime.Unexpected(v, "a stream item")
 	}
 }
 
@@ -67,7 +68,7 @@ func hasTypes(card wire.Object) bool {
 }
 
 // ReadTask is ReadOf for a task, of which show makes what the runtime sees.
-func ReadTask[T any](read func(*wire.Reader, *T), show func(*T) Task) func([]byte) (any, error) {
+func ReadTask[T any](read func(*wire.Reader, *T), show func(*T) runtime.Task) func([]byte) (any, error) {
 	return func(src []byte) (any, error) {
 		x, err := wire.Decode(src, read)
 		if err != nil {
@@ -78,7 +79,7 @@ func ReadTask[T any](read func(*wire.Reader, *T), show func(*T) Task) func([]byt
 }
 
 // ReadItem makes a function that reads a whole event.
-func ReadItem(read func([]byte) (Event, error)) func([]byte) (any, error) {
+func ReadItem(read func([]byte) (runtime.Event, error)) func([]byte) (any, error) {
 	return func(src []byte) (any, error) { return read(src) }
 }
 
@@ -87,13 +88,13 @@ func ReadNothing([]byte) (any, error) { return nil, nil }
 
 // ParamsOf makes a function that reads a *T from parameters, which may be absent.
 func ParamsOf[T any](read func(*wire.Reader, *T)) func([]byte) (any, error) {
-	return func(src []byte) (any, error) { return orNil(wire.Decode(Params(src), read)) }
+	return func(src []byte) (any, error) { return orNil(wire.Decode(params(src), read)) }
 }
 
 // RequestOf is ParamsOf for a request that has a neutral form. A guard says what that form cannot express.
 func RequestOf[T, N any](read func(*wire.Reader, *T), neutral func(*T) *N, guards ...func(*T) error) func([]byte) (any, error) {
 	return func(src []byte) (any, error) {
-		x, err := wire.Decode(Params(src), read)
+		x, err := wire.Decode(params(src), read)
 		return neutralOf(x, err, neutral, guards)
 	}
 }
@@ -104,7 +105,7 @@ func ProtoOf[T any](decode func([]byte, *T) error) func([]byte) (any, error) {
 }
 
 // ProtoTask is ReadTask for a message of protobuf.
-func ProtoTask[T any](decode func([]byte, *T) error, show func(*T) Task) func([]byte) (any, error) {
+func ProtoTask[T any](decode func([]byte, *T) error, show func(*T) runtime.Task) func([]byte) (any, error) {
 	return func(src []byte) (any, error) {
 		x, err := DecodeProto(src, decode)
 		if err != nil {
@@ -155,14 +156,14 @@ func orNil[T any](x *T, err error) (any, error) {
 }
 
 // AppendCard makes a function that appends a *T that is a card.
-func AppendCard[T any](appendTo func([]byte, *T) ([]byte, error)) func([]byte, Card) ([]byte, error) {
+func AppendCard[T any](appendTo func([]byte, *T) ([]byte, error)) func([]byte, runtime.Card) ([]byte, error) {
 	each := AppendOf(appendTo)
-	return func(dst []byte, c Card) ([]byte, error) { return each(dst, c) }
+	return func(dst []byte, c runtime.Card) ([]byte, error) { return each(dst, c) }
 }
 
-// CardOf makes [Protocol.Card] of the function that shows a *T to the runtime.
-func CardOf[T any](show func(*T) Card) func(generated any) Card {
-	return func(generated any) Card {
+// CardOf makes runtime.Protocol.Card of the function that shows a *T to the runtime.
+func CardOf[T any](show func(*T) runtime.Card) func(generated any) runtime.Card {
+	return func(generated any) runtime.Card {
 		if x, ok := generated.(*T); ok && x != nil {
 			return show(x)
 		}
@@ -171,8 +172,8 @@ func CardOf[T any](show func(*T) Card) func(generated any) Card {
 }
 
 // ReadCard makes a function that reads a whole *T that is a card. show makes of it what the runtime sees.
-func ReadCard[T any](read func(*wire.Reader, *T), show func(*T) Card) func([]byte) (Card, error) {
-	return func(src []byte) (Card, error) {
+func ReadCard[T any](read func(*wire.Reader, *T), show func(*T) runtime.Card) func([]byte) (runtime.Card, error) {
+	return func(src []byte) (runtime.Card, error) {
 		x, err := wire.Decode(src, read)
 		if err != nil {
 			return nil, err

@@ -1,14 +1,14 @@
-package runtime
+// Package gen is what generated protocol code calls, so that logic which does not depend on the protocol is written once. With
+// the packages below it, it belongs to generated code of one version: nobody needs to read it, and what it has may change with
+// any version.
+package gen
 
 import (
-	"errors"
 	"fmt"
 	"math"
-	"slices"
-)
 
-// What follows is called by generated protocol code, so that logic which does not depend on the protocol is written
-// once.
+	"github.com/a2agen/a2agen/runtime"
+)
 
 // tail returns the last *n elements of list: all of them if n is nil, none if it is zero or less (R300). Appending to
 // the result never writes into list.
@@ -39,9 +39,9 @@ func Copies[T any](list []*T) []*T {
 }
 
 // Mismatch is the error of applying an event to a task that it does not belong to, or that is no update.
-func Mismatch(t Task, e Event) error {
+func Mismatch(t runtime.Task, e runtime.Event) error {
 	info := e.EventInfo()
-	if info.Kind != EventStatus && info.Kind != EventArtifact {
+	if info.Kind != runtime.EventStatus && info.Kind != runtime.EventArtifact {
 		return fmt.Errorf("apply to task %s: a %T is not an update", t.TaskInfo().ID, e.Generated())
 	}
 	return fmt.Errorf("apply to task %s: the update is incomplete or belongs to task %q", t.TaskInfo().ID, info.TaskID)
@@ -65,25 +65,8 @@ func Int32(p *int) *int32 {
 	return &n
 }
 
-// ErrUnknownEvent says that a stream item is of a kind that came with a later version of the protocol. Readers skip it.
-var ErrUnknownEvent = errors.New("an event of a kind that is not known")
-
-// Generated is the generated value, such as an *a2a.Task, of which v is what the runtime sees. Any other v is that value
-// already.
-func Generated(v any) any {
-	if x, ok := v.(Seen); ok {
-		return x.Generated()
-	}
-	return v
-}
-
-// Unexpected is the error of encoding v where what is wanted.
-func Unexpected(v any, what string) error {
-	return fmt.Errorf("encode %s: got a %T", what, Generated(v))
-}
-
-// Params is src, or an empty object if there is nothing: parameters may be absent.
-func Params(src []byte) []byte {
+// params is src, or an empty object if there is nothing: parameters may be absent.
+func params(src []byte) []byte {
 	if len(src) == 0 {
 		return []byte("{}")
 	}
@@ -91,7 +74,7 @@ func Params(src []byte) []byte {
 }
 
 // Complete sets in the rows of a table what the rest, in the same order, has beside them: what only some programs need.
-func Complete(rows []*Operation, rest []Operation) {
+func Complete(rows []*runtime.Operation, rest []runtime.Operation) {
 	for i := range rest {
 		row, more := rows[i], &rest[i]
 		if more.Decode != nil {
@@ -104,16 +87,8 @@ func Complete(rows []*Operation, rest []Operation) {
 	}
 }
 
-// IsComplete reports whether all operations have their codecs. A generated ServerProtocol has what servers without push
-// notifications need, and no more.
-func (p *Protocol) IsComplete() bool {
-	return !slices.ContainsFunc(p.Versions, func(v *Version) bool {
-		return slices.ContainsFunc(v.Operations, func(op *Operation) bool { return op.Decode == nil || op.Read == nil })
-	})
-}
-
 // Alias is a copy of a row of the route table under another JSON-RPC method name.
-func Alias(op *Operation, rpc string) *Operation {
+func Alias(op *runtime.Operation, rpc string) *runtime.Operation {
 	other := *op
 	other.RPC = rpc
 	return &other

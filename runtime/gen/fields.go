@@ -1,6 +1,10 @@
-package runtime
+package gen
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/a2agen/a2agen/runtime"
+)
 
 // TaskFields are the accessors of a generated task, by which the rules of changing one are written once, here. T is the
 // task, S its status, M a message, A an artifact and P a part. Generated code has one value of it.
@@ -63,7 +67,7 @@ func (f *TaskFields[T, S, M, A, P]) SetArtifact(task *T, from *A, more bool) {
 	}
 }
 
-// Copy returns a task that stays as it is while the other goes on changing, as [Task].View says: its status and its
+// Copy returns a task that stays as it is while the other goes on changing, as [runtime.Task].View says: its status and its
 // artifacts are its own, messages and parts are shared.
 func (f *TaskFields[T, S, M, A, P]) Copy(task *T, history *int, artifacts bool) *T {
 	v := &struct {
@@ -111,7 +115,7 @@ func Each[T, V any](list []T, of func(T) V) []V {
 
 // PartsFrom makes generated parts, in one piece of memory; a single one, as in the chunks of a stream, shares its piece with
 // its list.
-func PartsFrom[P any](parts []Part, set func(*P, *Part)) []*P {
+func PartsFrom[P any](parts []runtime.Part, set func(*P, *runtime.Part)) []*P {
 	if len(parts) == 1 {
 		made := new(struct {
 			part P
@@ -132,18 +136,18 @@ func PartsFrom[P any](parts []Part, set func(*P, *Part)) []*P {
 // States are the states of a task as generated code names them, in the order of the runtime's own.
 type States[E ~string] []E
 
-// State is the runtime's name of a state, [StateUnspecified] for one that is not known.
-func (list States[E]) State(name E) State {
+// State is the runtime's name of a state, [runtime.StateUnspecified] for one that is not known.
+func (list States[E]) State(name E) runtime.State {
 	for i, s := range list {
 		if s == name {
-			return State(i)
+			return runtime.State(i)
 		}
 	}
-	return StateUnspecified
+	return runtime.StateUnspecified
 }
 
 // Name is the generated name of a state.
-func (list States[E]) Name(s State) E {
+func (list States[E]) Name(s runtime.State) E {
 	if int(s) < len(list) {
 		return list[s]
 	}

@@ -1,4 +1,4 @@
-package runtime
+package gen
 
 import (
 	"math"
@@ -49,10 +49,10 @@ func TestNumbersKeepNotSet(t *testing.T) {
 }
 
 func TestAbsentParametersAreAnEmptyObject(t *testing.T) {
-	if got := string(Params(nil)); got != "{}" {
+	if got := string(params(nil)); got != "{}" {
 		t.Errorf("nil gives %s", got)
 	}
-	if got := string(Params([]byte("[]"))); got != "[]" {
+	if got := string(params([]byte("[]"))); got != "[]" {
 		t.Errorf("[] gives %s", got)
 	}
 }
