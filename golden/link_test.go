@@ -32,7 +32,7 @@ var parts = map[string]string{
 	"webhooks":   "github.com/a2agen/a2agen/runtime/server/webhooks.(*sender).",
 	"SQLite":     "modernc.org/sqlite.",
 	"PostgreSQL": "github.com/jackc/pgx",
-	"0.3":        "github.com/a2agen/a2agen/runtime/legacy.",
+	"0.3":        "github.com/a2agen/a2agen/runtime/gen/legacy.",
 	"clients":    "example.com/hello/a2a.parseResult",
 	"configs":    "example.com/hello/a2a.newPushPage",
 	"test kit":   "github.com/a2agen/a2agen/testkit/a2atest.",

@@ -7,7 +7,7 @@ import (
 )
 
 // legacyPath is the package of the hooks.
-const legacyPath = runtimePath + "/legacy"
+const legacyPath = genPath + "/legacy"
 
 // hookForm is how a hook is called.
 type hookForm int

@@ -41,7 +41,7 @@ const (
 	checkPath     = genPath + "/check"
 	formatPath    = checkPath + "/format"
 	toolPath      = runtimePath + "/tool"
-	extensionPath = runtimePath + "/extension"
+	extensionPath = genPath + "/extension"
 	testkitPath   = modulePath + "testkit"
 	a2atestPath   = testkitPath + "/a2atest"
 	authtestPath  = testkitPath + "/authtest"

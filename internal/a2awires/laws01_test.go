@@ -3,7 +3,7 @@ package a2awires
 import (
 	"reflect"
 
-	"github.com/a2agen/a2agen/runtime/legacy"
+	"github.com/a2agen/a2agen/runtime/gen/legacy"
 )
 
 // lose01 takes out of x what only 0.1 loses, before what is in x is looked at; the function it returns comes after.

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/legacy"
+	"github.com/a2agen/a2agen/runtime/gen/legacy"
 )
 
 // oldRead reads src as the type in a version and returns it as 1.0 JSON, or the error.

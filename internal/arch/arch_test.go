@@ -36,7 +36,7 @@ var rows = map[string]string{
 	"runtime/gen":               "runtime runtime/wire",
 	"runtime/gen/check":         "runtime/check runtime/wire",
 	"runtime/gen/check/format":  "runtime/check runtime/gen/check",
-	"runtime/legacy":            "runtime runtime/wire runtime/wire/proto",
+	"runtime/gen/legacy":        "runtime runtime/wire runtime/wire/proto",
 	"runtime/store":             "runtime internal/taskstate",
 	"runtime/store/memory":      "runtime internal/taskstate runtime/store",
 	"runtime/store/admin":       "runtime runtime/store/internal/transfer",
@@ -53,8 +53,8 @@ var rows = map[string]string{
 		"runtime/store/internal/transfer",
 	"runtime/store/postgres": "runtime internal/taskstate runtime/store runtime/store/admin runtime/store/internal/relational runtime/store/internal/stored runtime/store/internal/transfer",
 
-	"runtime/task":      "runtime runtime/store runtime/wire",
-	"runtime/extension": "runtime runtime/wire",
+	"runtime/task":          "runtime runtime/store runtime/wire",
+	"runtime/gen/extension": "runtime runtime/wire",
 	"runtime/internal/engine": "runtime runtime/internal/budget runtime/internal/deliver runtime/internal/feed " +
 		"runtime/internal/invalid runtime/internal/observing runtime/internal/route runtime/internal/run " +
 		"runtime/observe runtime/store runtime/store/memory runtime/wire",
@@ -72,7 +72,7 @@ var rows = map[string]string{
 	"runtime/internal/errorformat": "runtime",
 	"runtime/internal/observing":   "runtime/observe runtime/wire",
 	"runtime/server/webhooks":      "runtime runtime/server",
-	"runtime/client": "runtime runtime/check runtime/extension runtime/internal/nested runtime/internal/news runtime/internal/observing runtime/internal/security runtime/observe runtime/sse " +
+	"runtime/client": "runtime runtime/check runtime/gen/extension runtime/internal/nested runtime/internal/news runtime/internal/observing runtime/internal/security runtime/observe runtime/sse " +
 		"runtime/wire",
 	"runtime/client/oauth":      "runtime/client runtime/internal/keyset runtime/wire",
 	"runtime/client/grpcclient": "runtime runtime/client runtime/internal/errorformat runtime/wire",
@@ -105,8 +105,8 @@ var rows = map[string]string{
 	"internal/a2awires/a2aclient":      "internal/a2awires runtime runtime/client",
 	"internal/test/a2aown/a2aclient":   "internal/test/a2aown runtime runtime/client",
 	"internal/test/a2adraft/a2aclient": "internal/test/a2adraft runtime runtime/client",
-	"internal/fresh/a2a":               "runtime runtime/gen runtime/legacy runtime/wire",
-	"internal/a2awires":                "runtime runtime/gen runtime/legacy runtime/wire runtime/wire/proto",
+	"internal/fresh/a2a":               "runtime runtime/gen runtime/gen/legacy runtime/wire",
+	"internal/a2awires":                "runtime runtime/gen runtime/gen/legacy runtime/wire runtime/wire/proto",
 
 	// Values that every stage of generating speaks in.
 	"generator/diag":     "",
@@ -190,7 +190,7 @@ var rows = map[string]string{
 	"internal/measure":           "a2a runtime/gen/check runtime/server runtime/wire",
 	"internal/regen":             ". generator generator/emit generator/ir generator/lower generator/output spec",
 	"internal/requirements":      "",
-	"internal/test/a2adraft":     "runtime runtime/gen runtime/legacy runtime/wire runtime/wire/proto",
+	"internal/test/a2adraft":     "runtime runtime/gen runtime/gen/legacy runtime/wire runtime/wire/proto",
 	"internal/test/a2aown":       "internal/a2awires runtime runtime/gen runtime/wire runtime/wire/proto",
 	"internal/test/broken":       "",
 	"internal/test/bundletest":   "spec",

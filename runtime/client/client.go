@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
-	ext "github.com/a2agen/a2agen/runtime/extension"
+	ext "github.com/a2agen/a2agen/runtime/gen/extension"
 	"github.com/a2agen/a2agen/runtime/internal/observing"
 )
 

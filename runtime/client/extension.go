@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/a2agen/a2agen/runtime"
-	ext "github.com/a2agen/a2agen/runtime/extension"
+	ext "github.com/a2agen/a2agen/runtime/gen/extension"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 

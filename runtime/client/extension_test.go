@@ -11,7 +11,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/check"
 	rpc "github.com/a2agen/a2agen/runtime/client"
-	"github.com/a2agen/a2agen/runtime/extension"
+	"github.com/a2agen/a2agen/runtime/gen/extension"
 )
 
 const traceURI = "https://example.com/trace/v1"

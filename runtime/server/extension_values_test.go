@@ -12,7 +12,7 @@ import (
 	"github.com/a2agen/a2agen/a2a"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/check"
-	"github.com/a2agen/a2agen/runtime/extension"
+	"github.com/a2agen/a2agen/runtime/gen/extension"
 	"github.com/a2agen/a2agen/runtime/server"
 	"github.com/a2agen/a2agen/runtime/wire"
 )

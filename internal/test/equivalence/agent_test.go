@@ -22,7 +22,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/auth"
 	"github.com/a2agen/a2agen/runtime/check"
-	"github.com/a2agen/a2agen/runtime/extension"
+	"github.com/a2agen/a2agen/runtime/gen/extension"
 	"github.com/a2agen/a2agen/runtime/server"
 	"github.com/a2agen/a2agen/runtime/server/grpcserver"
 	"github.com/a2agen/a2agen/runtime/server/webhooks"
