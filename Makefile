@@ -40,7 +40,7 @@ lint: ## formatting and static analysis
 RACE := -race -gcflags=modernc.org/...=-race=false -gcflags=crypto/internal/fips140/...=-race=false -vet=off
 
 race: ## the runtime, but for the store on PostgreSQL (make replicas), and the test kit under the race detector, and without it what it would miscount or make too slow
-	$(GO) test $(RACE) $(PATIENCE) $(TESTFLAGS) $$($(GO) list ./runtime/... ./testkit/... ./internal/taskstate | grep -v '/store/postgres$$')
+	$(GO) test $(RACE) $(PATIENCE) $(TESTFLAGS) $$($(GO) list ./runtime/... ./testkit/... ./internal/sse ./internal/taskstate | grep -v '/store/postgres$$')
 	$(GO) test -vet=off $(TESTFLAGS) -run 'Allocations|LosesNothing|TheirMemory' ./runtime/server ./runtime/server/grpcserver ./testkit/fault
 
 # What is compiled here is vetted and not run. Without inlining it takes a quarter of the time.

@@ -155,7 +155,7 @@ func TestUnpackedRuntimeBuildsWithoutDownloads(t *testing.T) {
 // TestUnpackedRuntimeIsWhatIsImported: a client brings no server, and nobody the kits of tests that he does not import.
 func TestUnpackedRuntimeIsWhatIsImported(t *testing.T) {
 	for folder, wants := range map[string]struct{ has, lacks []string }{
-		"runtime/client": {[]string{"runtime", "runtime/wire", "runtime/sse"}, []string{"runtime/server", "runtime/store", "testkit/authtest"}},
+		"runtime/client": {[]string{"runtime", "runtime/wire", "internal/sse"}, []string{"runtime/server", "runtime/store", "testkit/authtest"}},
 		"testkit/a2atest": {
 			[]string{"runtime/server", "runtime/client", "testkit/fault"},
 			[]string{"runtime/store/sqlite", "runtime/client/oauth", "runtime/client/grpcclient", "runtime/server/grpcserver", "testkit/authtest", "testkit/conform", "testkit/record"},

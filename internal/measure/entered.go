@@ -12,7 +12,7 @@ import (
 
 // covered are the packages whose functions are counted, what an agent links of ours, and this one, which a build of it
 // that counts must have.
-const covered = "./runtime/...,./internal/taskstate,./a2a,./internal/measure"
+const covered = "./runtime/...,./internal/sse,./internal/taskstate,./a2a,./internal/measure"
 
 // printEntered counts what one message enters, by a build of this command that counts.
 func printEntered(list bool) error {

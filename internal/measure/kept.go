@@ -11,9 +11,10 @@ import (
 	"strings"
 )
 
-// Agents link of this module the packages of the runtime, and the rules of a task.
+// Agents link of this module the packages of the runtime, and those that the runtime shares with the test kit.
 const (
 	runtimePath = "github.com/a2agen/a2agen/runtime"
+	eventsPath  = "github.com/a2agen/a2agen/internal/sse"
 	rulesPath   = "github.com/a2agen/a2agen/internal/taskstate"
 )
 
@@ -28,7 +29,7 @@ func (l *linked) count(dir string, names map[string]bool) error {
 	for line := range strings.Lines(string(out)) {
 		fields := strings.Split(strings.TrimSpace(line), "|")
 		path, folder := fields[0], fields[1]
-		if path != runtimePath && path != rulesPath && !strings.HasPrefix(path, runtimePath+"/") {
+		if path != runtimePath && path != eventsPath && path != rulesPath && !strings.HasPrefix(path, runtimePath+"/") {
 			continue
 		}
 		short := strings.TrimPrefix(path, "github.com/a2agen/a2agen/")

@@ -16,9 +16,9 @@ import (
 	"google.golang.org/protobuf/protoadapt"
 
 	a2a "github.com/a2agen/a2agen/internal/a2awires"
+	"github.com/a2agen/a2agen/internal/sse"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/errorformat"
-	"github.com/a2agen/a2agen/runtime/sse"
 )
 
 // grpcGateway speaks gRPC before an agent that speaks JSON-RPC.

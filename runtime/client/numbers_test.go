@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/a2agen/a2agen/internal/sse"
 	"github.com/a2agen/a2agen/runtime"
 	rpc "github.com/a2agen/a2agen/runtime/client"
-	"github.com/a2agen/a2agen/runtime/sse"
 )
 
 // numbered has an agent say that it numbers its events.

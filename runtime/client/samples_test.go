@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	a2a "github.com/a2agen/a2agen/internal/a2awires"
+	"github.com/a2agen/a2agen/internal/sse"
 	"github.com/a2agen/a2agen/internal/test/official"
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/sse"
 )
 
 // sample reads a sample of the specification's text.

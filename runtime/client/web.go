@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/a2agen/a2agen/internal/sse"
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/sse"
 )
 
 // framing is what the bindings over HTTP differ in: what stands around a request and an answer.

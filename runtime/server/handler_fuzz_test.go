@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/a2agen/a2agen/runtime/sse"
+	"github.com/a2agen/a2agen/internal/sse"
 )
 
 // Whatever a stranger sends gets one of the documented statuses, and a body that is what its type says.

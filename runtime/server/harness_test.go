@@ -17,11 +17,11 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/a2agen/a2agen/a2a"
+	"github.com/a2agen/a2agen/internal/sse"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/check"
 	"github.com/a2agen/a2agen/runtime/server"
 	"github.com/a2agen/a2agen/runtime/server/webhooks"
-	"github.com/a2agen/a2agen/runtime/sse"
 )
 
 // TestMain lets many tests wait at once: those that are parallel do little else.

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/a2agen/a2agen/internal/sse"
 	"github.com/a2agen/a2agen/internal/test/official"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/server"
-	"github.com/a2agen/a2agen/runtime/sse"
 )
 
 // TestTheVersionOfARequest: header, else query, else the method's name, else 0.3 (R70, R72, R73, T27). What answers is told by

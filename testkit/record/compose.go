@@ -14,7 +14,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/a2agen/a2agen/runtime/sse"
+	"github.com/a2agen/a2agen/internal/sse"
 )
 
 // requestHeaders and responseHeaders are the headers that are written down. No other is, so that no secret is.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/a2agen/a2agen/runtime/sse"
+	"github.com/a2agen/a2agen/internal/sse"
 )
 
 // Format is the version of the format of recordings.

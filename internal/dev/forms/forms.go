@@ -12,8 +12,8 @@ import (
 	"github.com/a2agen/a2agen/internal/a2awires"
 	"github.com/a2agen/a2agen/internal/dev/events"
 	"github.com/a2agen/a2agen/internal/dev/traffic"
+	"github.com/a2agen/a2agen/internal/sse"
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/sse"
 )
 
 // Exchange is what was said in an exchange.

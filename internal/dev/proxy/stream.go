@@ -11,7 +11,7 @@ import (
 	"slices"
 
 	"github.com/a2agen/a2agen/internal/dev/events"
-	"github.com/a2agen/a2agen/runtime/sse"
+	"github.com/a2agen/a2agen/internal/sse"
 )
 
 // stream is a stream of server-sent events on its way to its reader, over as many processes as it takes.

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/a2agen/a2agen/internal/sse"
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/sse"
 )
 
 // restLink speaks HTTP+JSON.

@@ -10,8 +10,8 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/a2agen/a2agen/internal/sse"
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/sse"
 )
 
 // web is what the bindings over HTTP have in common on the client's side.

@@ -16,7 +16,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/a2agen/a2agen/runtime/sse"
+	"github.com/a2agen/a2agen/internal/sse"
 )
 
 // Caller speaks JSON-RPC of A2A 1.0 with nothing in between, so that what is compared is what was sent. Each request

@@ -6,9 +6,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/a2agen/a2agen/internal/sse"
 	"github.com/a2agen/a2agen/runtime/internal/engine"
 	"github.com/a2agen/a2agen/runtime/server/internal/binding"
-	"github.com/a2agen/a2agen/runtime/sse"
 )
 
 // answer writes an answer within the agent's limits: a client that takes nothing is dropped, and one that waits for the

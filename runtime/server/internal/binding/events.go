@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/a2agen/a2agen/internal/sse"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/engine"
-	"github.com/a2agen/a2agen/runtime/sse"
 )
 
 // framing is what a binding puts around an event's bytes.

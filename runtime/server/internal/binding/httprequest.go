@@ -12,10 +12,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/a2agen/a2agen/internal/sse"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/engine"
 	routing "github.com/a2agen/a2agen/runtime/internal/route"
-	"github.com/a2agen/a2agen/runtime/sse"
 )
 
 // Values of headers. They are shared: nobody changes a slice of a header map.

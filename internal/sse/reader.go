@@ -1,5 +1,5 @@
-// Package sse reads and writes server-sent events (WHATWG HTML, "Server-sent events"; A2A 1.0 §9.4.2). It is for generated
-// code and the runtime.
+// Package sse reads and writes server-sent events (WHATWG HTML, "Server-sent events"; A2A 1.0 §9.4.2), for the runtime and
+// the test kit.
 //
 // The writer appends framed events to a buffer of the caller's. The reader turns any byte stream into events: line ends
 // LF, CR and CRLF, a byte order mark, comments, several data lines, ids, retry times, lines of any length up to the
