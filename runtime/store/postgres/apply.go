@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/internal/relational"
 	"github.com/a2agen/a2agen/runtime/store/internal/stored"
 )
 
@@ -24,17 +25,17 @@ func (s *Store) apply(ctx context.Context, key store.Key, expect int64, u *store
 		return snap, err
 	}
 	defer r.unlock()
-	c := &change{s: s, key: key, n: r.N, rev: r.rev, was: &r.Meta}
-	c.Change = stored.ForUpdate(s.base.Codec, u, expect, s.me(), r.Task.View(new(int), false))
+	c := &change{Change: relational.Change{Key: key, N: r.N, Was: &r.Meta}, s: s, rev: r.rev}
+	c.Change.Change = stored.ForUpdate(s.base.Codec, u, expect, s.me(), r.Task.View(new(int), false))
 	if c.owner, err = s.ledger.owner(ctx, key.Owner); err != nil {
 		return snap, err
 	}
 	if err := c.askFacts(ctx); err != nil {
 		return snap, err
 	}
-	c.Ask(c.was, r.Task)
+	c.Ask(c.Was, r.Task)
 	limits := s.options.limits()
-	if err := c.Decide(c.was, r.Task, s.now().UnixNano(), &limits); err != nil || c.Effects.Again {
+	if err := c.Decide(c.Was, r.Task, s.now().UnixNano(), &limits); err != nil || c.Effects.Again {
 		if !fresh { // is that still so?
 			if rev, failed := s.looks.rev(ctx, r.N); failed != nil || rev != r.rev {
 				return snap, orStale(failed)
@@ -50,9 +51,9 @@ func (s *Store) apply(ctx context.Context, key store.Key, expect int64, u *store
 
 // store sends an update that the rules have decided on.
 func (s *Store) store(ctx context.Context, c *change, r *row, view *store.View) (snap store.Snapshot, err error) {
-	w := s.writeOf(r.N, c.key, &c.Next.State)
+	w := s.writeOf(r.N, c.Key, &c.Next.State)
 	w.server, w.runner, w.rev = r.server, r.Meta.Runner, r.rev
-	if err := c.compact(ctx, w, r); err != nil {
+	if err := s.base.Compact(ctx, &c.Change, &r.Row, w, s.options.Events, s.options.TaskBytes); err != nil {
 		return snap, err
 	}
 	if err := c.reserve(ctx); err != nil {
@@ -72,7 +73,7 @@ func (s *Store) store(ctx context.Context, c *change, r *row, view *store.View) 
 
 func orStale(err error) error {
 	if err == nil {
-		return errStale
+		return relational.ErrStale
 	}
 	return err
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/a2agen/a2agen/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/internal/relational"
 	"github.com/a2agen/a2agen/runtime/store/internal/stored"
 )
 
@@ -19,7 +20,7 @@ var errBusy = fmt.Errorf("%w: too many others change the task", store.ErrUnavail
 // rounds calls do until nobody was faster. again: it is not the first time.
 func rounds(ctx context.Context, do func(again bool) error) error {
 	for i := range mostRounds {
-		if err := do(i > 0); !errors.Is(err, errStale) {
+		if err := do(i > 0); !errors.Is(err, relational.ErrStale) {
 			return err
 		}
 		if err := ctx.Err(); err != nil {
@@ -117,14 +118,10 @@ func sameBytes(a, b []byte) bool { return len(a) == len(b) && (len(a) == 0 || &a
 
 // change is a new task, or an update of one.
 type change struct {
-	*stored.Change
+	relational.Change
 	s     *Store
-	key   store.Key
 	owner owner
-	n     int64 // 0: it is new, and has no number yet
 	rev   int64 // that it was decided on
-	was   *stored.Meta
-	run   *store.Call // to begin now
 	delta delta
 }
 
@@ -137,28 +134,28 @@ func (c *change) askFacts(ctx context.Context) (err error) {
 		}
 	}
 	if u.Redeem != nil {
-		if r.Facts.NoTicket = c.s.admits(ctx, c.n, *u.Redeem); r.Facts.NoTicket != nil && store.Unsure(r.Facts.NoTicket) {
+		if r.Facts.NoTicket = c.s.base.Admits(ctx, c.N, *u.Redeem); r.Facts.NoTicket != nil && store.Unsure(r.Facts.NoTicket) {
 			return r.Facts.NoTicket
 		}
 	}
 	if u.Push != nil {
-		return c.s.pushFacts(ctx, c.owner, c.n, u.Push, r.Push)
+		return c.s.pushFacts(ctx, c.owner, c.N, u.Push, r.Push)
 	}
 	return nil
 }
 
 // sure returns an error if the change cannot be made any more: no task must be evicted for it then.
 func (c *change) sure(ctx context.Context) error {
-	if c.was.Version == 0 {
-		n, err := c.s.base.Number(ctx, c.key)
+	if c.Was.Version == 0 {
+		n, err := c.s.base.Number(ctx, c.Key)
 		if err == nil && n != 0 {
 			err = store.ErrExists
 		}
 		return err
 	}
-	rev, err := c.s.looks.rev(ctx, c.n)
+	rev, err := c.s.looks.rev(ctx, c.N)
 	if err == nil && rev != c.rev {
-		err = errStale
+		err = relational.ErrStale
 	}
 	return err
 }
@@ -166,12 +163,12 @@ func (c *change) sure(ctx context.Context) error {
 // reserve makes room for the next version, and counts the change in.
 func (c *change) reserve(ctx context.Context) error {
 	limits := c.s.options.limits()
-	more, ok := c.Charge(c.was, &limits)
+	more, ok := c.Charge(c.Was, &limits)
 	if ok {
 		c.Next.Charged = int64(c.Effects.Held)
 	}
-	c.delta = delta{owner: c.owner, task: c.n, first: c.sure}
-	c.delta.move(c.was, &c.Next)
+	c.delta = delta{owner: c.owner, task: c.N, first: c.sure}
+	c.delta.move(c.Was, &c.Next)
 	if c.Rules.Push != nil && c.Rules.Push.New {
 		c.delta.pushes++
 	}
@@ -180,80 +177,22 @@ func (c *change) reserve(ctx context.Context) error {
 		return nil
 	}
 	var stays taskstate.Holding
-	if c.was.Rest() != taskstate.Active {
-		stays = c.was.Holding()
+	if c.Was.Rest() != taskstate.Active {
+		stays = c.Was.Holding()
 	}
 	return c.s.ledger.reserve(ctx, &c.delta, stays, more, c.Effects.Must)
 }
 
-// eventColumns are those of an event, in the order of change.write.
-const eventColumns = "task, seq, kind, state, wire, run, doc, messages"
-
 // write puts into w all of the change but the row of its task.
 func (c *change) write(ctx context.Context, w *write) error {
 	w.sums = append(w.sums, &c.delta)
-	for i, line := range c.Lines(c.was.Version, c.was.Status) {
-		e := &c.Log[i]
-		columns := []any{line.Seq, int16(line.Kind), int16(line.State), int32(c.s.base.Codec.Wire), line.Run, e.Doc(), e.Messages} //nolint:gosec // few
-		if i == 0 {
-			w.event = columns
-		} else {
-			w.add("INSERT INTO a2a.event("+eventColumns+") VALUES($1,$2,$3,$4,$5,$6,$7,$8)", append([]any{c.n}, columns...)...)
-		}
-	}
-	if err := c.writeCalls(ctx, w); err != nil {
+	c.Owner, c.Account = c.owner.n, c.owner.account
+	if err := c.s.base.Write(ctx, &c.Change, w); err != nil || c.U.Repeat == nil {
 		return err
 	}
-	u := c.U
-	if c.was.Pushes > 0 {
-		c.s.wakePushes(w, c.n)
-	}
-	if u.Push != nil {
-		c.s.putPush(w, c.n, u.Push, c.Config, c.Next.Version)
-	}
-	if u.Repeat != nil {
-		call := int64(0)
-		if u.Call != nil {
-			call = u.Call.N
-		}
-		c.s.addRepeat(w, c.owner, c.key.Task, u.Repeat, call)
-	}
-	c.writeTickets(w)
+	c.s.roomForRepeat(w, c.owner)
+	c.s.base.AddRepeat(&c.Change, w)
 	return nil
-}
-
-// writeTickets drops the tickets that are used up, and keeps the new one.
-func (c *change) writeTickets(w *write) {
-	if c.U.Redeem != nil {
-		w.fenced("DELETE FROM a2a.ticket WHERE hash=$1 AND task=$2", c.U.Redeem[:], c.n)
-	}
-	if c.Effects.DropTickets {
-		c.s.dropTickets(w, c.n)
-	}
-	if c.U.Ticket != nil && c.Next.Ticketed {
-		c.s.addTicket(w, c.n, c.Next.Version, c.U.Ticket, c.Ticket)
-	}
-}
-
-// writeCalls deletes calls that are over, and stores a new one, unless that is over at once, or begins the next.
-func (c *change) writeCalls(ctx context.Context, w *write) (err error) {
-	m, e := &c.Next, &c.Effects
-	if m.Done > c.was.Done && c.was.Open() {
-		w.add("DELETE FROM a2a.call WHERE task=$1 AND n<=$2", c.n, m.Done)
-	}
-	switch call := c.U.Call; {
-	case e.Call > m.Done:
-		if call.N, call.Attempt, call.Made = e.Call, 0, 0; e.Begin == e.Call {
-			call.Attempt, call.Made, c.run = int(m.Attempt), int(m.Made), call
-		}
-		w.add("INSERT INTO a2a.call(task, n, wire, request, input, value) VALUES($1,$2,$3,$4,$5,$6)", c.n, call.N,
-			int32(c.s.base.Codec.Wire), c.Request, call.Input, call.Value) //nolint:gosec // few
-	case e.Call != 0:
-		call.N = e.Call
-	case e.Begin != 0:
-		c.run, err = c.s.began(ctx, c.n, m)
-	}
-	return err
 }
 
 // publish shows the change to readers, and returns the answer. The caller has the turn of the row.
@@ -270,7 +209,7 @@ func (c *change) publish(r *row, view *store.View) store.Snapshot {
 		c.s.cache.Put(r.Key, r, r.Meta.Cost())
 	}
 	snap := r.Snapshot(view)
-	snap.Run = c.run
+	snap.Run = c.Run
 	return snap
 }
 
@@ -293,7 +232,7 @@ func (s *Store) again(ctx context.Context, r *row, e taskstate.Effects, view *st
 	}
 	var run *store.Call
 	if e.Begin != 0 {
-		if run, err = s.began(ctx, r.N, &r.Meta); err != nil {
+		if run, err = s.base.Began(ctx, r.N, &r.Meta); err != nil {
 			return snap, err
 		}
 	}

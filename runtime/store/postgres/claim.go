@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/internal/relational"
 	"github.com/a2agen/a2agen/runtime/store/internal/stored"
 )
 
@@ -134,7 +135,7 @@ func (s *Store) claimed(ctx context.Context, most int) (runs []store.Run, failed
 
 // mayPass reports whether what could not be read may be read later: else it is damaged.
 func mayPass(err error) bool {
-	return errors.Is(err, store.ErrUnavailable) || errors.Is(err, store.ErrUnknown) || errors.Is(err, errStale)
+	return errors.Is(err, store.ErrUnavailable) || errors.Is(err, store.ErrUnknown) || errors.Is(err, relational.ErrStale)
 }
 
 // runOf reads a task that this instance may have taken over, with its call.
@@ -151,7 +152,7 @@ func (s *Store) runOf(ctx context.Context, n int64) (run store.Run, mine bool, e
 		if mine = meta.Open() && meta.Runner == s.me(); !mine {
 			return nil
 		}
-		run.Call, err = s.began(ctx, n, &meta)
+		run.Call, err = s.base.Began(ctx, n, &meta)
 		run.Run = run.Call
 		return err
 	})

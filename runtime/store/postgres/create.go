@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/internal/relational"
 	"github.com/a2agen/a2agen/runtime/store/internal/stored"
 )
 
@@ -20,7 +21,7 @@ func (s *Store) Create(ctx context.Context, key store.Key, n store.New, view *st
 
 func (s *Store) create(ctx context.Context, key store.Key, n *store.New, view *store.View, again bool) (snap store.Snapshot, err error) {
 	start := stored.NewMeta(n)
-	c := &change{Change: stored.ForNew(s.base.Codec, n, s.me()), s: s, key: key, was: &start}
+	c := &change{Change: relational.Change{Change: stored.ForNew(s.base.Codec, n, s.me()), Key: key, Was: &start}, s: s}
 	if again {
 		s.ledger.forgetOwner(key.Owner) // a sweep may have deleted it
 		if snap, err := s.existing(ctx, c, view); !errors.Is(err, store.ErrNotFound) {
@@ -33,9 +34,9 @@ func (s *Store) create(ctx context.Context, key store.Key, n *store.New, view *s
 	if err := c.askFacts(ctx); err != nil {
 		return snap, err
 	}
-	c.Ask(c.was, nil)
+	c.Ask(c.Was, nil)
 	limits := s.options.limits()
-	if err := c.Decide(c.was, nil, s.now().UnixNano(), &limits); err != nil {
+	if err := c.Decide(c.Was, nil, s.now().UnixNano(), &limits); err != nil {
 		return s.refused(ctx, c, view, err)
 	}
 	if err := c.reserve(ctx); err != nil {
@@ -54,7 +55,7 @@ func (s *Store) refused(ctx context.Context, c *change, view *store.View, why er
 
 // existing answers the creation of a task that is there already; ErrNotFound: it is not.
 func (s *Store) existing(ctx context.Context, c *change, view *store.View) (snap store.Snapshot, err error) {
-	r, err := s.locked(ctx, ref{key: c.key}, true)
+	r, err := s.locked(ctx, ref{key: c.Key}, true)
 	if err != nil {
 		return snap, err
 	}
@@ -69,20 +70,20 @@ func (s *Store) existing(ctx context.Context, c *change, view *store.View) (snap
 // insert sends a new task for which room is reserved.
 func (s *Store) insert(ctx context.Context, c *change, view *store.View) (snap store.Snapshot, err error) {
 	if err = s.ledger.makeOwner(ctx, &c.owner); err == nil {
-		c.n, err = s.nextNumber(ctx)
+		c.N, err = s.nextNumber(ctx)
 	}
 	if err != nil {
 		s.ledger.settled(&c.delta, err)
 		return snap, err
 	}
 	c.delta.owner = c.owner
-	w := s.writeOf(c.n, c.key, &c.Next.State)
+	w := s.writeOf(c.N, c.Key, &c.Next.State)
 	if err := c.write(ctx, w); err != nil {
 		w.settle(err)
 		return snap, err
 	}
 	s.insertTask(w, c)
-	r := s.newRow(c.n, c.key)
+	r := s.newRow(c.N, c.Key)
 	r.Task = c.New.Task.View(nil, true) // a copy, since a caller that gets no answer sends its own again
 	if err := s.send(ctx, w); err != nil {
 		return snap, err
@@ -104,7 +105,7 @@ const insertSQL = `INSERT INTO a2a.task(n, rev, owner, account, id, context, ski
 func (s *Store) insertTask(w *write, c *change) {
 	m := &c.Next
 	args := []any{
-		c.n, c.owner.n, c.owner.account, c.key.Task, m.Context, m.Skill, m.ClientID, m.Trace, m.Version, stampsOf(&m.State),
+		c.N, c.owner.n, c.owner.account, c.Key.Task, m.Context, m.Skill, m.ClientID, m.Trace, m.Version, stampsOf(&m.State),
 		int64(m.Artifacts.Bytes), int32(m.Artifacts.Parts), m.Log, m.Since, m.Charged, //nolint:gosec // few
 	}
 	args = append(args, stateArgs(m)...)

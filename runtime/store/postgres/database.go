@@ -38,8 +38,9 @@ func (d *database) fenced(text string) string {
 // two.
 func (d *database) withEvent(text string, arguments int) string {
 	return d.events.get(text, func(text string) string {
-		sql := "WITH changed AS (" + text + " RETURNING n) INSERT INTO a2a.event(" + eventColumns + ") VALUES(coalesce((SELECT n FROM changed), a2a.fence())"
-		for i := range strings.Count(eventColumns, ",") {
+		events := strings.Fields(dialect.Event())
+		sql := "WITH changed AS (" + text + " RETURNING n) INSERT INTO a2a.event(" + strings.Join(events, ", ") + ") VALUES(coalesce((SELECT n FROM changed), a2a.fence())"
+		for i := range events[1:] {
 			sql += ",$" + strconv.Itoa(arguments+i+1)
 		}
 		return d.inSchema(sql + ")")

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/internal/relational"
 )
 
 // TestAServerMaySpeakAnyLanguage: what pgx calls the severity is a word of lc_messages.
@@ -18,7 +19,7 @@ func TestAServerMaySpeakAnyLanguage(t *testing.T) {
 		bad  int
 		err  error
 	}{
-		{codeStale, 7, errStale}, {"40P01", -1, errPasses}, {"23505", 7, store.ErrUnavailable},
+		{codeStale, 7, relational.ErrStale}, {"40P01", -1, errPasses}, {"23505", 7, store.ErrUnavailable},
 		{"40P01", -1, errPasses}, {"23505", -1, store.ErrUnavailable}, // of the sums
 	} {
 		err := &pgconn.PgError{Severity: "FEHLER", SeverityUnlocalized: "ERROR", Code: want.code}

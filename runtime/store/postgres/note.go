@@ -75,11 +75,11 @@ func (s *Store) sendNote(ctx context.Context, w *write, d *delta) error {
 // putNote writes a note in the place of the old one, if there is one.
 func (w *write) putNote(o *owner, context string, old, is note, value []byte, now time.Time) {
 	if old.n != 0 {
-		w.fenced("UPDATE a2a.note SET version=$3, at=$4, bytes=$5, value=$6 WHERE n=$1 AND version=$2", old.n, old.version, is.version,
+		w.Fenced("UPDATE a2a.note SET version=$3, at=$4, bytes=$5, value=$6 WHERE n=$1 AND version=$2", old.n, old.version, is.version,
 			now.UnixNano(), is.bytes, value)
 		return
 	}
-	w.fenced(`INSERT INTO a2a.note(owner, account, context, version, at, bytes, value)
+	w.Fenced(`INSERT INTO a2a.note(owner, account, context, version, at, bytes, value)
 		SELECT n, account, $2, $3, $4, $5, $6 FROM a2a.owner o WHERE n=$1 FOR KEY SHARE OF o
 		ON CONFLICT (owner, context) DO NOTHING`,
 		o.n, context, is.version, now.UnixNano(), is.bytes, value)
@@ -87,7 +87,7 @@ func (w *write) putNote(o *owner, context string, old, is note, value []byte, no
 
 // dropNote drops a note, if nobody has changed it.
 func (w *write) dropNote(d *delta, n note) {
-	w.fenced("DELETE FROM a2a.note WHERE n=$1 AND version=$2", n.n, n.version)
+	w.Fenced("DELETE FROM a2a.note WHERE n=$1 AND version=$2", n.n, n.version)
 	d.notes -= n.bytes
 	d.bytes -= n.bytes
 }
@@ -113,7 +113,7 @@ func (s *Store) roomForNote(ctx context.Context, w *write, d *delta, old note, b
 	for s.ledger.notes() > all {
 		n, err := s.dropNotes(ctx, mostNotesSQL)
 		if err != nil {
-			s.ledger.settled(d, errStale)
+			s.ledger.settled(d, relational.ErrStale)
 			return err
 		}
 		if n == 0 {

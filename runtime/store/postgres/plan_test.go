@@ -78,7 +78,7 @@ func plans(s *Store) map[string]plan {
 		"due":       {claimDueSQL, []any{int64(500), int64(10), int64(7), int64(1000)}, []string{"push_due", "push_pkey"}},
 		"free":      {freeClaimsSQL, []any{int64(500), []int64{}}, []string{"push_held", "push_pkey"}},
 		"next due":  {relational.NextDueSQL, nil, []string{"push_due"}},
-		"settle":    {settleSQL, []any{int64(5), "p", int64(1), int64(2), int64(0), int32(0), int64(0), new("x"), new(int64), new(int64)}, []string{"Index Scan using push_"}},
+		"settle":    {relational.SettleSQL(&dialect), []any{int64(5), "p", int64(1), int64(2), int64(0), int32(0), int64(0), new("x"), new(int64), new(int64)}, []string{"Index Scan using push_"}},
 		"repeats":   {sweepRepeatsSQL, []any{int64(50), int64(10)}, []string{"repeat_until"}},
 		"oldest":    {oldestRepeatSQL, []any{int64(5)}, []string{"repeat_account"}},
 		"old notes": {oldNotesSQL, []any{int16(1), int64(50), int64(10)}, []string{"note_at"}},

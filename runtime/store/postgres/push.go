@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"maps"
-	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -39,24 +38,6 @@ func (s *Store) pushFacts(ctx context.Context, o owner, task int64, p *store.Pus
 	return nil
 }
 
-// wakePushes makes the configurations of a task due that sleep, as [taskstate.Cursor.Wake] does.
-func (s *Store) wakePushes(w *write, task int64) {
-	w.add("UPDATE a2a.push SET due=$1 WHERE task=$2 AND due IS NULL AND dead IS NULL", s.now().UnixNano(), task)
-}
-
-// replacePushSQL puts a configuration in the place of another, whose events it goes on with, as
-// [taskstate.Cursor.Replace] does. It does so in SQL, since another replica may claim or settle the old one at this
-// moment.
-const replacePushSQL = `INSERT INTO a2a.push AS p(task, id, version, config, tasks, next, until, attempt, since, holder)
-	VALUES($1,$2,$3,$4,$5,$6,0,0,0,0) ON CONFLICT (task, id) DO UPDATE SET version=excluded.version, config=excluded.config,
-	tasks=excluded.tasks, attempt=0, since=0, holder=0, dead=NULL, due=CASE WHEN $7>=p.next THEN $8::bigint END`
-
-// putPush writes a configuration of a task that has a version by then.
-func (s *Store) putPush(w *write, task int64, p *store.Push, config []byte, version int64) {
-	c := taskstate.NewCursor(version)
-	w.add(replacePushSQL, task, p.ID, p.Version, config, p.Tasks, c.Next, version, s.now().UnixNano())
-}
-
 // SetPush implements [store.Store].
 func (s *Store) SetPush(ctx context.Context, key store.Key, p store.Push) error {
 	config, err := stored.EncodePush(&p)
@@ -75,7 +56,7 @@ func (s *Store) SetPush(ctx context.Context, key store.Key, p store.Push) error 
 		if err := next.AddPush(&facts); err != nil {
 			return err
 		}
-		s.putPush(w, r.N, &p, config, next.Version)
+		s.base.PutPush(w, r.N, &p, config, next.Version)
 		if facts.New {
 			w.sums = append(w.sums, s.ledger.pushes(o, 1))
 		}
@@ -101,7 +82,7 @@ func (s *Store) DeletePush(ctx context.Context, key store.Key, id string) error 
 		if err != nil {
 			return err
 		}
-		w.fenced("DELETE FROM a2a.push WHERE task=$1 AND id=$2", r.N, id)
+		w.Fenced("DELETE FROM a2a.push WHERE task=$1 AND id=$2", r.N, id)
 		w.sums = append(w.sums, s.ledger.pushes(o, -1))
 		next.Pushes--
 		return nil
@@ -112,7 +93,7 @@ func (s *Store) DeletePush(ctx context.Context, key store.Key, id string) error 
 const claimDueSQL = `WITH f AS (SELECT task, id FROM a2a.push WHERE due IS NOT NULL AND due<=$1 ORDER BY due LIMIT $2 FOR UPDATE SKIP LOCKED)
 	UPDATE a2a.push p SET holder=$3, due=$4 FROM f JOIN a2a.task t ON t.n=f.task JOIN a2a.owner o ON o.n=t.owner JOIN a2a.account a ON a.n=t.account
 	WHERE p.task=f.task AND p.id=f.id
-	RETURNING o.tenant, a.principal, t.id, p.id, p.version, p.config, p.tasks, p.next, p.until, p.attempt, p.since`
+	RETURNING ` + relational.DeliveryColumns
 
 // freeClaimsSQL ends claims of instances that are not there, and those whose holder never got to know of them.
 const freeClaimsSQL = `UPDATE a2a.push SET holder=0, due=$1 WHERE (task, id) IN (SELECT p.task, p.id FROM a2a.push p
@@ -171,7 +152,7 @@ func (s *Store) Due(ctx context.Context, max int, hold time.Duration) (due []sto
 	holder := int64(s.me())<<32 | int64(s.ledger.claims.last.Add(1))
 	err = s.query(ctx, claimDueSQL, func(rows pgx.Rows) error {
 		d := store.Delivery{Holder: holder}
-		err := scanDelivery(rows, &d)
+		err := relational.ScanDelivery(rows, &d)
 		due = append(due, d)
 		return err
 	}, now.UnixNano(), int64(max), holder, now.Add(hold).UnixNano())
@@ -185,63 +166,27 @@ func (s *Store) Due(ctx context.Context, max int, hold time.Duration) (due []sto
 	return due, next, err
 }
 
-func scanDelivery(rows pgx.Rows, d *store.Delivery) error {
-	var config []byte
-	var attempt int32
-	var since int64
-	p := &d.Push
-	if err := rows.Scan(&d.Key.Owner.Tenant, &d.Key.Owner.Principal, &d.Key.Task, &p.ID, &p.Version, &config, &p.Tasks,
-		&d.Next, &d.Until, &attempt, &since); err != nil {
-		return err
-	}
-	if d.Attempt = int(attempt); since != 0 {
-		d.Since = time.Unix(0, since)
-	}
-	return stored.DecodePush(config, p)
-}
-
 // lockTaskSQL locks a task against new events while a delivery is settled: an event that comes at the same moment would
 // find the configuration claimed, and not wake it, and the claim would end without having seen the event.
 const lockTaskSQL = "SELECT n, version FROM a2a.task WHERE n=$1 FOR SHARE"
 
-// settleSQL ends the claim of a holder. The cursor is due at one of two times: if there is an event that was not
-// sent, or if there is none.
-const settleSQL = `UPDATE a2a.push SET next=$4, until=$5, attempt=$6, since=$7, holder=0, dead=$8,
-	due=CASE WHEN (SELECT version FROM a2a.task WHERE n=$1)>=$4 THEN $9::bigint ELSE $10::bigint END
-	WHERE task=$1 AND id=$2 AND holder=$3`
-
-// Settle implements [store.Store]. What the delivery says of its cursor is what the cursor is for as long as the claim.
+// Settle implements [store.Store].
 func (s *Store) Settle(ctx context.Context, d store.Delivery, o store.Outcome) error {
 	n, err := s.base.Number(ctx, d.Key)
+	if err != nil || n == 0 {
+		return cmp.Or(err, store.ErrLost)
+	}
+	sql, args, err := s.base.Settled(n, &d, o)
 	if err != nil {
 		return err
 	}
-	if n == 0 {
-		return store.ErrLost
-	}
-	was := taskstate.Cursor{Next: d.Next, Until: d.Until, Attempt: d.Attempt, Holder: d.Holder}
-	if !d.Since.IsZero() {
-		was.Since = d.Since.UnixNano()
-	}
-	now, behind, sleeps := s.now().UnixNano(), was, was
-	if err := behind.Settle(d.Holder, taskstate.Outcome(o), math.MaxInt64, now); err != nil {
-		return err
-	}
-	if err := sleeps.Settle(d.Holder, taskstate.Outcome(o), 0, now); err != nil {
-		return err
-	}
-	return s.writeSettled(ctx, n, &d, &behind, &sleeps)
-}
-
-func (s *Store) writeSettled(ctx context.Context, n int64, d *store.Delivery, behind, sleeps *taskstate.Cursor) error {
 	var b pgx.Batch
 	b.Queue(s.sql(lockTaskSQL), n)
-	b.Queue(s.sql(settleSQL), n, d.Push.ID, d.Holder, sleeps.Next, sleeps.Until, int32(sleeps.Attempt), sleeps.Since, //nolint:gosec // few
-		relational.OrNull(sleeps.Dead), relational.OrNull(behind.Due), relational.OrNull(sleeps.Due))
+	b.Queue(s.sql(sql), args...)
 	ctx, cancel := limited(ctx)
 	defer cancel()
 	results := s.pool.SendBatch(ctx, &b)
-	_, err := results.Exec()
+	_, err = results.Exec()
 	tag, settled := results.Exec()
 	if err := cmp.Or(err, settled, results.Close()); err != nil {
 		return writeFailed(err, true)

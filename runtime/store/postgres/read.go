@@ -165,31 +165,3 @@ func (s *Store) readEvents(ctx context.Context, n, after int64, max int) (record
 	}
 	return records, nil
 }
-
-// call reads an open call, without what the state of its task says of it.
-func (s *Store) call(ctx context.Context, task, n int64) (*store.Call, error) {
-	c := &store.Call{N: n}
-	var wire int64
-	var request []byte
-	found, err := s.one(ctx, "SELECT wire, request, input, value FROM a2a.call WHERE task=$1 AND n=$2", []any{task, n}, &wire, &request,
-		&c.Input, &c.Value)
-	if err == nil && !found {
-		err = errStale
-	}
-	if err == nil {
-		err = s.base.KnowWire(ctx, wire)
-	}
-	if err == nil {
-		c.Request, err = s.base.Codec.ReadRequest(wire, request)
-	}
-	return c, err
-}
-
-// began reads the call that a task is at by its state.
-func (s *Store) began(ctx context.Context, n int64, m *stored.Meta) (*store.Call, error) {
-	c, err := s.call(ctx, n, m.Done+1)
-	if err == nil {
-		c.Attempt, c.Made = int(m.Attempt), int(m.Made)
-	}
-	return c, err
-}

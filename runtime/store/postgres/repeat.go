@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"bytes"
 	"context"
 	"time"
 
@@ -27,19 +26,14 @@ func (s *Store) repeated(ctx context.Context, o owner, r *store.Repeat) error {
 	if r == nil {
 		return nil
 	}
-	var again store.Repeated
-	var digest []byte
-	found, err := s.one(ctx, "SELECT task, call, digest FROM a2a.repeat WHERE owner=$1 AND key=$2 AND until>$3",
-		[]any{o.n, r.Key, s.now().UnixNano()}, &again.Task, &again.Call, &digest)
+	again, err := s.base.Repeated(ctx, o.n, r)
+	if err == nil && again != nil {
+		if err = s.confirmed(ctx); err == nil {
+			return again
+		}
+	}
 	if err != nil {
 		return err
-	}
-	if found {
-		if err := s.confirmed(ctx); err != nil {
-			return err
-		}
-		again.Same = bytes.Equal(digest, r.Digest[:])
-		return &again
 	}
 	if !r.Since.IsZero() {
 		if err := s.mayForget(ctx, o, r); err != nil {
@@ -92,13 +86,8 @@ func (s *Store) countRepeats(ctx context.Context, o owner) error {
 	return err
 }
 
-// addRepeat notes a message that is taken on, with the number of its call if it has one. If another one with its key
-// came at the same time the write is stale. Of an account that may have too many it forgets all but the newest nine
-// tenths.
-func (s *Store) addRepeat(w *write, o owner, task string, r *store.Repeat, call int64) {
-	if r == nil {
-		return
-	}
+// roomForRepeat counts a message that is taken on. Of an account that may have too many it forgets all but the newest nine tenths.
+func (s *Store) roomForRepeat(w *write, o owner) {
 	a := s.ledger.account(o.of.Principal)
 	s.ledger.mu.Lock()
 	a.repeats.added++
@@ -108,11 +97,7 @@ func (s *Store) addRepeat(w *write, o owner, task string, r *store.Repeat, call 
 	}
 	s.ledger.mu.Unlock()
 	if full {
-		w.add(`DELETE FROM a2a.repeat WHERE (owner, key) IN
+		w.Add(`DELETE FROM a2a.repeat WHERE (owner, key) IN
 			(SELECT owner, key FROM a2a.repeat WHERE account=$1 ORDER BY until DESC OFFSET $2)`, o.account, int64(store.MaxRepeats-tenth))
 	}
-	now := s.now()
-	w.fenced(`INSERT INTO a2a.repeat AS r(owner, key, account, task, call, digest, until) VALUES($1,$2,$3,$4,$5,$6,$7)
-		ON CONFLICT (owner, key) DO UPDATE SET account=excluded.account, task=excluded.task, call=excluded.call, digest=excluded.digest,
-		until=excluded.until WHERE r.until<=$8`, o.n, r.Key, o.account, task, call, r.Digest[:], now.Add(r.For).UnixNano(), now.UnixNano())
 }

@@ -65,9 +65,6 @@ func (r *row) isDropped() bool {
 	return r.dropped
 }
 
-// errStale: the task is no longer what the decision was about. Nothing happened; the task is to be read anew.
-var errStale = errors.New("another was faster")
-
 // errNothing says that there is nothing to change.
 var errNothing = errors.New("nothing to do")
 

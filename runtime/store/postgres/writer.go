@@ -17,6 +17,7 @@ import (
 
 	"github.com/a2agen/a2agen/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/internal/relational"
 )
 
 // A change is decided on its caller's goroutine. A writer only sends it: all that waits goes together as one batch,
@@ -70,14 +71,23 @@ func (s *Store) writeOf(n int64, key store.Key, next *taskstate.State) *write {
 	return w
 }
 
-// add adds a statement.
-func (w *write) add(sql string, args ...any) {
+// Add implements [relational.Out].
+func (w *write) Add(sql string, args ...any) {
 	w.rest = append(w.rest, w.measured(w.s.sql(sql), args))
 }
 
-// fenced adds a statement without RETURNING that must change a row: otherwise the write is undone, with errStale.
-func (w *write) fenced(sql string, args ...any) {
+// Fenced implements [relational.Out]: without a row that changes, the write is undone, with [relational.ErrStale].
+func (w *write) Fenced(sql string, args ...any) {
 	w.rest = append(w.rest, w.measured(w.s.fenced(sql), args))
+}
+
+// Event implements [relational.Out]. The first event goes with the statement of the task.
+func (w *write) Event(row []any) {
+	if w.event == nil {
+		w.event = row[1:]
+	} else {
+		w.Add(dialect.InsertEvent(), row...)
+	}
 }
 
 // fence sets the statement of the row of the task, as fenced does. It also inserts the event, if there is one.
@@ -139,7 +149,7 @@ func (w *writer) ready() bool {
 	return len(w.queue) < mostWaiting && (w.began.IsZero() || time.Since(w.began) < slowBatch)
 }
 
-// send has a writer send w, and waits. errStale: another was faster. What was reserved for w is settled, whatever
+// send has a writer send w, and waits. relational.ErrStale: another was faster. What was reserved for w is settled, whatever
 // comes of it.
 func (s *Store) send(ctx context.Context, w *write) error {
 	if err := s.pick().put(w); err != nil {
@@ -252,10 +262,10 @@ func (w *writer) batch(list []*write) {
 			w.s.stats.writes.Add(int64(len(list)))
 			w.answer(list, nil)
 			return
-		case bad >= 0 && err == errStale:
+		case bad >= 0 && err == relational.ErrStale:
 			stale := w.stale(list, bad)
 			w.s.stats.conflicts.Add(int64(len(stale)))
-			w.answer(stale, errStale)
+			w.answer(stale, relational.ErrStale)
 			list = slices.DeleteFunc(list, func(one *write) bool { return slices.Contains(stale, one) })
 		case bad >= 0:
 			w.answer(list[bad:bad+1], err)
@@ -315,7 +325,7 @@ func (w *writer) transaction(list []*write) (bad int, err error) {
 	defer conn.Release()
 	for i, one := range list {
 		if one.server != w.s.target.server.Load() {
-			return i, errStale
+			return i, relational.ErrStale
 		}
 	}
 	b, of := w.assemble(list)
@@ -364,7 +374,7 @@ func blame(err error, i int, of []int) (int, error) {
 		return -1, errPasses
 	case i >= len(of): // it is of the sums, or of the commit
 	case pg.Code == codeStale:
-		return of[i], errStale
+		return of[i], relational.ErrStale
 	case ofOne(pg.Code):
 		return of[i], writeFailed(err, true)
 	}

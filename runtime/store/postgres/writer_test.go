@@ -15,6 +15,7 @@ import (
 	"github.com/a2agen/a2agen/internal/taskstate"
 	"github.com/a2agen/a2agen/internal/test/postgrestest"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/internal/relational"
 )
 
 // batches counts those that are sent.
@@ -58,7 +59,7 @@ func TestABatchWithManyStaleWritesIsSentTwice(t *testing.T) {
 		t.Errorf("it is sent %d times", n)
 	}
 	for i, w := range list {
-		if <-w.done; i%4 == 0 && w.err != nil || i%4 != 0 && w.err != errStale {
+		if <-w.done; i%4 == 0 && w.err != nil || i%4 != 0 && w.err != relational.ErrStale {
 			t.Errorf("write %d: %v", i, w.err)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/internal/relational"
 	"github.com/a2agen/a2agen/runtime/store/internal/stored"
 )
 
@@ -13,7 +14,7 @@ const slack = 64 << 10
 // Apply implements [store.Store].
 func (s *Store) Apply(ctx context.Context, key store.Key, expect int64, u store.Update,
 	view *store.View) (store.Snapshot, error) {
-	c := &change{key: key, view: view}
+	c := &change{Change: relational.Change{Key: key}, view: view}
 	r := s.cache.Get(key)
 	if r == nil {
 		var err error
@@ -25,54 +26,55 @@ func (s *Store) Apply(ctx context.Context, key store.Key, expect int64, u store.
 	r.Mu.Lock()
 	after := r.Task.View(new(int), false)
 	r.Mu.Unlock()
-	c.Change = stored.ForUpdate(s.base.Codec, &u, expect, int32(s.me), after) //nolint:gosec // instances are few
+	c.Change.Change = stored.ForUpdate(s.base.Codec, &u, expect, int32(s.me), after) //nolint:gosec // instances are few
 	return result(&c.snap, s.write(ctx, c.apply))
 }
 
 // apply makes an update. It runs on the writer's goroutine.
 func (c *change) apply(w *writer) (err error) {
-	if c.r, err = w.row(c.key, 0, c.read); err != nil {
+	if c.r, err = w.row(c.Key, 0, c.read); err != nil {
 		return err
 	}
-	owner, err := w.ledger.owner(w, c.key.Owner)
+	owner, err := w.ledger.owner(w, c.Key.Owner)
 	if err != nil {
 		return err
 	}
-	c.was, c.run = &c.r.Meta, nil
+	c.Was, c.Run = &c.r.Meta, nil
 	c.ask(w, owner)
 	limits := w.s.options.limits()
-	if err := c.Decide(c.was, c.r.Task, w.now.UnixNano(), &limits); err != nil {
+	if err := c.Decide(c.Was, c.r.Task, w.now.UnixNano(), &limits); err != nil {
 		return err
 	}
 	if c.Effects.Again {
-		return w.repeat(c.r, c.Effects, c.view, &c.snap)
+		return w.again(c.r, c.Effects, c.view, &c.snap)
 	}
 	w.changed[c.r.N] = struct{}{} // before room is made: the task itself must not go for it
 	if err := c.charge(w); err != nil {
 		delete(w.changed, c.r.N)
 		return err
 	}
+	c.N, c.Owner = c.r.N, owner.n
 	if err := c.write(w, owner); err != nil {
 		return err
 	}
-	if err := c.compact(w); err != nil {
+	if err := w.base.Compact(context.Background(), &c.Change, c.r, w, w.s.options.Events, w.s.options.TaskBytes); err != nil {
 		return err
 	}
 	if err := c.writeTask(w); err != nil {
 		return err
 	}
-	w.ledger.move(owner, c.was, &c.Next)
+	w.ledger.move(owner, c.Was, &c.Next)
 	w.then(func() { c.publish(w.s) })
 	return nil
 }
 
 // ask fills in what the rules must know. A statement that fails here fails the whole transaction, whatever the rules return.
 func (c *change) ask(w *writer, o *owner) {
-	c.Ask(c.was, c.r.Task)
+	c.Ask(c.Was, c.r.Task)
 	u, r := c.U, &c.Rules
 	r.Facts.Repeated = w.repeated(o, u.Repeat)
 	if u.Redeem != nil {
-		r.Facts.NoTicket = w.admits(c.r.N, *u.Redeem)
+		r.Facts.NoTicket = w.base.Admits(context.Background(), c.r.N, *u.Redeem)
 	}
 	if u.Push != nil {
 		_ = w.push(o, c.r.N, u.Push, r.Push)
@@ -82,11 +84,11 @@ func (c *change) ask(w *writer, o *owner) {
 // charge makes room for the next version and charges the account for it.
 func (c *change) charge(w *writer) error {
 	limits := w.s.options.limits()
-	more, ok := c.Charge(c.was, &limits)
+	more, ok := c.Charge(c.Was, &limits)
 	if !ok {
 		return nil
 	}
-	ok, err := w.makeRoom(c.key.Owner.Principal, c.was, more)
+	ok, err := w.makeRoom(c.Key.Owner.Principal, c.Was, more)
 	if err != nil || !ok && !c.Effects.Must {
 		return orFull(err)
 	}
@@ -96,32 +98,25 @@ func (c *change) charge(w *writer) error {
 
 // write stores all of the change but the row of its task.
 func (c *change) write(w *writer, o *owner) error {
-	u, n := c.U, c.r.N
-	if err := c.writeLog(w); err != nil {
+	if err := w.base.Write(context.Background(), &c.Change, w); err != nil {
 		return err
 	}
-	if err := c.writeCalls(w); err != nil {
+	if p := c.Rules.Push; p != nil && p.New {
+		w.ledger.addPushes(o.account, 1)
+	}
+	if c.U.Repeat == nil {
+		return nil
+	}
+	if err := w.roomForRepeat(o.account); err != nil {
 		return err
 	}
-	if c.was.Pushes > 0 {
-		if _, err := w.exec(wakeSQL, w.now.UnixNano(), n); err != nil {
-			return err
-		}
-	}
-	if u.Push != nil {
-		if err := w.putPush(o.account, n, u.Push, c.Config, c.Next.Version); err != nil {
-			return err
-		}
-	}
-	if err := w.addRepeat(o, c.key.Task, u.Repeat, u.Call); err != nil {
-		return err
-	}
-	return c.writeTickets(w)
+	w.base.AddRepeat(&c.Change, w)
+	return nil
 }
 
 // writeTask updates the row of the task. After most chunks of an artifact it is not changed.
 func (c *change) writeTask(w *writer) error {
-	was, m, u := c.was, &c.Next, c.U
+	was, m, u := c.Was, &c.Next, c.U
 	chunk := c.Head == nil && m.Charged == was.Charged && m.Calls == was.Calls && m.Done == was.Done &&
 		m.Oldest == was.Oldest && m.Snapshot == was.Snapshot && u.Input == nil && u.Saved == nil && u.Asked == nil
 	if chunk {
@@ -157,6 +152,6 @@ func (c *change) publish(s *Store) {
 		s.cache.Drop(r.Key)
 	}
 	c.snap = r.Snapshot(c.view)
-	c.snap.Run = c.run
+	c.snap.Run = c.Run
 	s.cache.Put(r.Key, r, r.Meta.Cost())
 }

@@ -10,50 +10,10 @@ import (
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// The table of calls has the open ones alone: a row is deleted when its call is over. One process at a time works on the
-// file, so a task with open calls whose runner is another instance has no runner.
-
-// writeCalls deletes calls that are over, and stores a new one, unless that is over at once, or begins the next.
-func (c *change) writeCalls(w *writer) (err error) {
-	m, e, n := &c.Next, &c.Effects, c.r.N
-	if m.Done > c.was.Done && c.was.Open() {
-		if _, err := w.exec("DELETE FROM call WHERE task=? AND n<=?", n, m.Done); err != nil {
-			return err
-		}
-	}
-	switch call := c.U.Call; {
-	case e.Call > m.Done:
-		call.N, call.Attempt, call.Made = e.Call, 0, 0
-		stamp := uint64(0)
-		if e.Begin == e.Call {
-			call.Attempt, call.Made, stamp, c.run = int(m.Attempt), int(m.Made), m.Began, call
-		}
-		_, err = w.exec(`INSERT INTO call(task, n, stamp, attempt, made, wire, request, input, value)
-			VALUES(?,?,?,?,?,?,?,?,?)`, n, call.N, stamp, call.Attempt, call.Made, w.s.base.Codec.Wire, c.Request, call.Input, call.Value)
-	case e.Call != 0:
-		call.N = e.Call
-	case e.Begin != 0:
-		if _, err := w.exec("UPDATE call SET attempt=?, made=?, stamp=? WHERE task=? AND n=?", m.Attempt, m.Made, m.Began,
-			n, e.Begin); err != nil {
-			return err
-		}
-		c.run, err = w.call(n, e.Begin)
-	}
-	return err
-}
-
-// call reads one.
-func (w *writer) call(task, n int64) (call *store.Call, err error) {
-	err = w.query("SELECT attempt, made, input, wire, request, value FROM call WHERE task=? AND n=?", func(v []value) error {
-		call = &store.Call{N: n, Attempt: int(num(v[0])), Made: int(num(v[1])), Input: blob(v[2]), Value: blob(v[5])}
-		call.Request, err = w.s.base.Codec.ReadRequest(num(v[3]), blob(v[4]))
-		return err
-	}, task, n)
-	return call, err
-}
+// One process at a time works on the file, so a task with open calls whose runner is another instance has no runner.
 
 // orphansSQL finds the first open calls of the tasks that no living instance runs.
-const orphansSQL = `SELECT t.n, min(c.n) FROM call c CROSS JOIN task t ON t.n=c.task
+const orphansSQL = `SELECT t.n FROM call c CROSS JOIN task t ON t.n=c.task
 	WHERE (t.runner IS NULL OR t.runner<>?) AND t.skill IN (SELECT value FROM json_each(?)) GROUP BY c.task ORDER BY c.task`
 
 // Claim implements [store.Store].
@@ -78,13 +38,11 @@ func (s *Store) Claim(ctx context.Context, skills []string, max int) (runs []sto
 	return runs, err
 }
 
-type orphan struct{ task, call int64 }
-
 func (w *writer) claim(skills string, max int) (runs []store.Run, err error) {
-	var orphans []orphan
+	var orphans []int64
 	err = w.query(orphansSQL, func(v []value) error {
 		if _, ok := w.changed[num(v[0])]; !ok {
-			orphans = append(orphans, orphan{num(v[0]), num(v[1])})
+			orphans = append(orphans, num(v[0]))
 		}
 		if len(orphans) == max {
 			return errStop
@@ -95,8 +53,8 @@ func (w *writer) claim(skills string, max int) (runs []store.Run, err error) {
 		return nil, err
 	}
 	runs = make([]store.Run, len(orphans))
-	for i, o := range orphans {
-		if err := w.takeOver(o, &runs[i]); err != nil {
+	for i, n := range orphans {
+		if err := w.takeOver(n, &runs[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -111,23 +69,23 @@ func unlessStopped(err error) error {
 }
 
 // takeOver makes this instance the one that runs a task. The attempt is counted before it begins.
-func (w *writer) takeOver(o orphan, run *store.Run) error {
-	key, err := w.keyOf(o.task)
+func (w *writer) takeOver(n int64, run *store.Run) error {
+	key, err := w.keyOf(n)
 	if err != nil {
 		return err
 	}
-	r, err := w.row(key, o.task, nil)
+	r, err := w.row(key, n, nil)
 	if err != nil {
 		return err
 	}
 	next := r.Meta
 	if !r.Meta.Claim(&next.State, int32(w.s.me), true) { //nolint:gosec // instances are few
-		return fmt.Errorf("task %d has an open call, and cannot be claimed", o.task)
+		return fmt.Errorf("task %d has an open call, and cannot be claimed", n)
 	}
 	if err := w.writeRunner(r.N, &next.State); err != nil {
 		return err
 	}
-	call, err := w.call(r.N, o.call)
+	call, err := w.base.Began(context.Background(), r.N, &next)
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ type value = driver.Value
 // than many a statement here. One goroutine uses it at a time.
 type conn struct {
 	c     driver.Conn
-	stmts map[string]driver.Stmt
+	stmts map[string]statement
 	args  []driver.NamedValue
 	// failed is the first failure of a statement since it was reset.
 	failed error
@@ -53,7 +53,7 @@ func connect(path, mode string, pragmas ...string) (*conn, error) {
 	if err != nil {
 		return nil, failure(err)
 	}
-	return &conn{c: c, stmts: map[string]driver.Stmt{}}, nil
+	return &conn{c: c, stmts: map[string]statement{}}, nil
 }
 
 func (c *conn) close() error {
@@ -80,24 +80,38 @@ func (c *conn) fail(err error) error {
 }
 
 func (c *conn) prepare(sql string, args []any) (driver.Stmt, error) {
+	s := c.stmts[sql]
+	if s.Stmt == nil {
+		text, order := translate(sql)
+		made, err := c.c.Prepare(text)
+		if err != nil {
+			return nil, c.fail(err)
+		}
+		s = statement{made, text, order}
+		c.stmts[sql] = s
+	}
 	if c.before != nil {
-		if err := c.before(sql); err != nil {
+		if err := c.before(s.text); err != nil {
 			return nil, c.fail(err)
 		}
 	}
 	c.args = c.args[:0]
-	for i, a := range args {
-		c.args = append(c.args, driver.NamedValue{Ordinal: i + 1, Value: bound(a)})
-	}
-	s := c.stmts[sql]
-	if s == nil {
-		var err error
-		if s, err = c.c.Prepare(translate(sql)); err != nil {
-			return nil, c.fail(err)
+	if s.order == nil {
+		for _, a := range args {
+			c.args = append(c.args, driver.NamedValue{Ordinal: len(c.args) + 1, Value: bound(a)})
 		}
-		c.stmts[sql] = s
 	}
-	return s, nil
+	for _, i := range s.order {
+		c.args = append(c.args, driver.NamedValue{Ordinal: len(c.args) + 1, Value: bound(args[i])})
+	}
+	return s.Stmt, nil
+}
+
+// statement is one that was prepared, with which argument goes to which of its places; nil: one after the other.
+type statement struct {
+	driver.Stmt
+	text  string
+	order []int
 }
 
 // bound is a value as the driver takes it.

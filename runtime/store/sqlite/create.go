@@ -5,30 +5,31 @@ import (
 
 	"github.com/a2agen/a2agen/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/internal/relational"
 	"github.com/a2agen/a2agen/runtime/store/internal/stored"
 )
 
 // Create implements [store.Store].
 func (s *Store) Create(ctx context.Context, key store.Key, n store.New, view *store.View) (store.Snapshot, error) {
-	c := &change{key: key, view: view, task: n.Task.View(nil, true), start: stored.NewMeta(&n)}
-	c.Change = stored.ForNew(s.base.Codec, &n, int32(s.me)) //nolint:gosec // instances are few
+	c := &change{Change: relational.Change{Key: key}, view: view, task: n.Task.View(nil, true), start: stored.NewMeta(&n)}
+	c.Change.Change = stored.ForNew(s.base.Codec, &n, int32(s.me)) //nolint:gosec // instances are few
 	return result(&c.snap, s.write(ctx, c.create))
 }
 
 // create makes a new task.
 func (c *change) create(w *writer) error {
-	owner, err := w.ledger.owner(w, c.key.Owner)
+	owner, err := w.ledger.owner(w, c.Key.Owner)
 	if err != nil {
 		return err
 	}
-	if n, found, err := w.one("SELECT n FROM task WHERE owner=? AND id=?", owner.n, c.key.Task); found || err != nil {
-		return c.again(w, n, err)
+	if n, found, err := w.one("SELECT n FROM task WHERE owner=? AND id=?", owner.n, c.Key.Task); found || err != nil {
+		return c.existing(w, n, err)
 	}
-	c.r = &stored.Row{N: w.nextN, Key: c.key, Task: c.task}
-	c.was, c.run = &c.start, nil
+	c.r = &stored.Row{N: w.nextN, Key: c.Key, Task: c.task}
+	c.Was, c.Run = &c.start, nil
 	c.ask(w, owner)
 	limits := w.s.options.limits()
-	if err := c.Decide(c.was, nil, w.now.UnixNano(), &limits); err != nil {
+	if err := c.Decide(c.Was, nil, w.now.UnixNano(), &limits); err != nil {
 		return err
 	}
 	if err := c.charge(w); err != nil {
@@ -39,7 +40,8 @@ func (c *change) create(w *writer) error {
 	}
 	w.nextN++
 	w.changed[c.r.N] = struct{}{}
-	if err := w.insertTask(c.r.N, owner, c.key.Task, &c.Next, c.Head); err != nil {
+	c.N, c.Owner = c.r.N, owner.n
+	if err := w.insertTask(c.r.N, owner, c.Key.Task, &c.Next, c.Head); err != nil {
 		return err
 	}
 	if err := c.write(w, owner); err != nil {
@@ -50,12 +52,12 @@ func (c *change) create(w *writer) error {
 	return nil
 }
 
-// again answers the creation of a task that is there already.
-func (c *change) again(w *writer, n int64, err error) error {
+// existing answers the creation of a task that is there already.
+func (c *change) existing(w *writer, n int64, err error) error {
 	if err != nil {
 		return err
 	}
-	r, err := w.row(c.key, n, nil)
+	r, err := w.row(c.Key, n, nil)
 	if err != nil {
 		return err
 	}
@@ -63,7 +65,7 @@ func (c *change) again(w *writer, n int64, err error) error {
 	if !again {
 		return store.ErrExists
 	}
-	return w.repeat(r, effects, c.view, &c.snap)
+	return w.again(r, effects, c.view, &c.snap)
 }
 
 func (w *writer) insertTask(n int64, o *owner, id string, m *stored.Meta, head []byte) error {
@@ -134,11 +136,11 @@ func (w *writer) fetch(key store.Key, n int64, read *stored.Row) (*stored.Row, e
 	return read, w.work(n, &read.Meta)
 }
 
-// repeat answers a change that was made before, with the task as it is now and the call that the caller must begin.
-func (w *writer) repeat(r *stored.Row, e taskstate.Effects, view *store.View, snap *store.Snapshot) (err error) {
+// again answers a change that was made before, with the task as it is now and the call that the caller must begin.
+func (w *writer) again(r *stored.Row, e taskstate.Effects, view *store.View, snap *store.Snapshot) (err error) {
 	var run *store.Call
 	if e.Begin != 0 {
-		if run, err = w.call(r.N, e.Begin); err != nil {
+		if run, err = w.base.Began(context.Background(), r.N, &r.Meta); err != nil {
 			return err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/a2agen/a2agen/internal/taskstate"
@@ -19,17 +20,24 @@ var words = []struct {
 	{regexp.MustCompile(`a2a\.counts\b`), "usage"},
 	{regexp.MustCompile(`a2a\.`), ""},
 	{regexp.MustCompile(`::\w+(\[\])?`), ""},
-	{regexp.MustCompile(`\$(\d)`), "?$1"},
-	{regexp.MustCompile(`=ANY\((\?\d+)\)`), " IN (SELECT value FROM json_each($1))"},
-	{regexp.MustCompile(`<>ALL\((\?\d+)\)`), " NOT IN (SELECT value FROM json_each($1))"},
+	{regexp.MustCompile(`=ANY\((\$\d+)\)`), " IN (SELECT value FROM json_each($1))"},
+	{regexp.MustCompile(`<>ALL\((\$\d+)\)`), " NOT IN (SELECT value FROM json_each($1))"},
 }
 
-// translate returns a statement in SQLite's words.
-func translate(sql string) string {
+// numbered is the place of an argument.
+var numbered = regexp.MustCompile(`\$(\d+)`)
+
+// translate returns a statement in SQLite's words, and which argument goes to which of its places; nil: one after the other.
+func translate(sql string) (text string, order []int) {
 	for _, w := range words {
 		sql = w.theirs.ReplaceAllString(sql, w.ours)
 	}
-	return sql
+	text = numbered.ReplaceAllStringFunc(sql, func(place string) string {
+		n, _ := strconv.Atoi(place[1:]) // of digits
+		order = append(order, n-1)
+		return "?"
+	})
+	return text, order
 }
 
 // list is an argument of = ANY, or of <> ALL.

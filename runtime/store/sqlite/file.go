@@ -65,15 +65,22 @@ type only struct{ c *conn }
 
 func (o only) Dialect() *relational.Dialect { return &dialect }
 
-func (o only) Ask(_ context.Context, questions ...relational.Question) error {
-	return o.c.asOne(func() error {
-		for i := range questions {
-			if err := o.c.ask(&questions[i]); err != nil {
-				return err
-			}
+func (o only) Ask(ctx context.Context, questions ...relational.Question) error {
+	return o.c.asOne(func() error { return within(o).Ask(ctx, questions...) })
+}
+
+// within is the [relational.Driver] of a transaction.
+type within struct{ c *conn }
+
+func (within) Dialect() *relational.Dialect { return &dialect }
+
+func (t within) Ask(_ context.Context, questions ...relational.Question) error {
+	for i := range questions {
+		if err := t.c.ask(&questions[i]); err != nil {
+			return err
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // Check reports what is wrong with the file: see [admin.Store].
@@ -138,7 +145,7 @@ func (f *File) Replay(_ context.Context, task, id string) (n int, err error) {
 // change makes one transaction, as the store's own writer does. An agent that runs notices.
 func (f *File) change(do func(w *writer) error) error {
 	s := &Store{options: Options{}.withDefaults(), cache: stored.NewCache[*stored.Row](0)}
-	w := &writer{s: s, conn: f.c, changed: map[int64]struct{}{}}
+	w := newWriter(s, f.c)
 	j := &job{do: do, done: make(chan struct{})}
 	if _, err := w.transaction([]*job{j}); err != nil {
 		return err

@@ -6,22 +6,6 @@ import (
 	"github.com/a2agen/a2agen/runtime/store/internal/stored"
 )
 
-// writeLog appends to the log. The stamp is kept with the last row.
-func (c *change) writeLog(w *writer) error {
-	for i, line := range c.Lines(c.was.Version, c.was.Status) {
-		e, stamp := &c.Log[i], uint64(0)
-		if i == len(c.Log)-1 {
-			stamp = c.U.Stamp
-		}
-		_, err := w.exec("INSERT INTO event(task, seq, kind, state, run, stamp, wire, doc, messages) VALUES(?,?,?,?,?,?,?,?,?)",
-			c.r.N, line.Seq, int64(line.Kind), int64(line.State), line.Run, stamp, w.s.base.Codec.Wire, e.Doc(), e.Messages)
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // logColumns are the columns of a row of the log in the order of scanLog.
 const logColumns = "seq, kind, state, run, doc"
 

@@ -142,7 +142,7 @@ func (s *Store) open(p *runtime.Protocol) (err error) {
 	if err != nil {
 		return err
 	}
-	s.writer = &writer{s: s, conn: c, changed: map[int64]struct{}{}}
+	s.writer = newWriter(s, c)
 	if err := migrate(c, steps); err != nil {
 		return err
 	}
@@ -158,6 +158,7 @@ func (s *Store) open(p *runtime.Protocol) (err error) {
 	if s.base.Codec, err = newCodec(c, p); err != nil {
 		return err
 	}
+	s.writer.base.Codec = s.base.Codec
 	if s.writer.nextN, _, err = c.one("SELECT coalesce(max(n),0)+1 FROM task"); err != nil {
 		return err
 	}
@@ -226,14 +227,7 @@ type reader struct{ s *Store }
 func (d reader) Dialect() *relational.Dialect { return &dialect }
 
 func (d reader) Ask(ctx context.Context, questions ...relational.Question) error {
-	return d.s.reading(ctx, func(c *conn) error {
-		for i := range questions {
-			if err := c.ask(&questions[i]); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	return d.s.reading(ctx, func(c *conn) error { return within{c}.Ask(ctx, questions...) })
 }
 
 // snapshots reads tasks as view asks. One that is gone has no Task.

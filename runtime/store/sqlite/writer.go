@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/internal/relational"
 )
 
 // The writer is the one goroutine that changes the file. It puts all waiting jobs into one transaction, so that they
@@ -110,12 +111,19 @@ func (q *queue) close() {
 type writer struct {
 	s *Store
 	*conn
+	base    relational.Base // asks within the transaction
 	now     time.Time
 	changed map[int64]struct{} // tasks that the batch has changed
 	after   []func()           // what publishes it, in order: only when it is in the file may readers see it
 	ledger  ledger
 	foreign int64 // how often somebody else has changed the file
 	nextN   int64 // number of the next task
+}
+
+func newWriter(s *Store, c *conn) *writer {
+	w := &writer{s: s, conn: c, changed: map[int64]struct{}{}}
+	w.base = relational.Base{Driver: within{c}, Now: func() time.Time { return w.now }}
+	return w
 }
 
 // mostJobs is how many jobs a transaction has at most.

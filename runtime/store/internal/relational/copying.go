@@ -261,8 +261,8 @@ func (w *Whole) Put(ctx context.Context, principal string, drop []int64, tasks [
 			table, columns string
 			rows           [][]any
 		}{
-			{"task", columns.Task, t.task}, {"event", "task seq kind state wire run doc messages" + columns.Event, t.event},
-			{"body", "task version wire doc", t.body}, {"call", "task n wire request input value" + columns.Call, t.call},
+			{"task", columns.Task, t.task}, {"event", w.DB.Dialect().Event(), t.event},
+			{"body", "task version wire doc", t.body}, {"call", callColumns + columns.Call, t.call},
 			{"ticket", "hash task until made wire request", t.ticket},
 			{"push", "task id version config tasks next until attempt since holder due dead", t.push},
 		} {
@@ -360,7 +360,7 @@ func (w *Whole) PutRepeats(ctx context.Context, principal string, repeats []tran
 			}
 			rows = append(rows, row)
 		}
-		return f.Insert("repeat", "owner key task call digest until"+w.DB.Dialect().Columns.Repeat, rows)
+		return f.Insert("repeat", repeatColumns+w.DB.Dialect().Columns.Repeat, rows)
 	})
 }
 

@@ -6,6 +6,7 @@ package relational
 
 import (
 	"context"
+	"sync"
 
 	"github.com/a2agen/a2agen/runtime"
 )
@@ -44,7 +45,27 @@ type Dialect struct {
 	Columns struct{ Task, Event, Call, Repeat string }
 	// Count makes the sums of all accounts anew.
 	Count []string
+
+	once sync.Once
+	made madeOf
 }
+
+// madeOf are statements that are made of the columns.
+type madeOf struct{ call, event, repeat string }
+
+func (d *Dialect) texts() *madeOf {
+	d.once.Do(func() {
+		d.made.call = insert("call", callColumns+d.Columns.Call)
+		d.made.event = insert("event", d.Event())
+		d.made.repeat = repeatSQL(d.Columns.Repeat)
+	})
+	return &d.made
+}
+
+// InsertEvent is the statement of a row of the log.
+func (d *Dialect) InsertEvent() string { return d.texts().event }
+
+const callColumns = "task n wire request input value"
 
 // one asks for one row, and reports whether there is one.
 func one(ctx context.Context, d Driver, sql string, args []any, dest ...any) (found bool, err error) {
