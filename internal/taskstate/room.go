@@ -9,9 +9,6 @@ type Holding struct{ Tasks, Bytes int64 }
 func (h Holding) Plus(o Holding) Holding  { return Holding{h.Tasks + o.Tasks, h.Bytes + o.Bytes} }
 func (h Holding) Minus(o Holding) Holding { return Holding{h.Tasks - o.Tasks, h.Bytes - o.Bytes} }
 
-// Within reports whether h is not more than a limit, in either.
-func (h Holding) Within(limit Holding) bool { return h.Tasks <= limit.Tasks && h.Bytes <= limit.Bytes }
-
 // Share is what one principal may hold of a store, over all tenants: what the store's limits for owners say, else half of
 // all, and all for callers without a principal.
 func Share(all, ofOwner Holding, named bool) Holding {
@@ -30,11 +27,13 @@ type Account struct {
 }
 
 // Fits reports whether there is room for more.
-func (a *Account) Fits(more Holding) bool { return a.Held.Plus(more).Within(a.Limit) }
+func (a *Account) Fits(more Holding) bool {
+	return a.Held.Tasks+more.Tasks <= a.Limit.Tasks && a.Held.Bytes+more.Bytes <= a.Limit.Bytes
+}
 
 // fitsAtLast reports whether there is room for more once all that rests is gone, but for what stays.
 func (a *Account) fitsAtLast(stays, more Holding) bool {
-	return a.Held.Minus(a.Rested).Plus(stays).Plus(more).Within(a.Limit)
+	return a.Fits(more.Plus(stays).Minus(a.Rested))
 }
 
 // Verdict is whether there is room.

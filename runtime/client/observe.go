@@ -23,7 +23,7 @@ type attempt struct {
 
 // observed tells the observers that an operation is called over a link, and returns the context of the request.
 func (c *Client) observed(ctx context.Context, l *link, op *runtime.Operation, cl *call) (context.Context, *attempt) {
-	if c.observers.None() {
+	if len(c.observers.List) == 0 {
 		return ctx, nil
 	}
 	a := &attempt{observers: &c.observers}

@@ -48,7 +48,7 @@ func TestAnAgentThatMovesKeepsItsName(t *testing.T) {
 	}
 	before := open()
 	switch {
-	case before.url != "", before.cards.base != card, before.links.endpoint != "", before.reattach != 7, before.observers.None():
+	case before.url != "", before.cards.base != card, before.links.endpoint != "", before.reattach != 7, len(before.observers.List) == 0:
 		t.Errorf("got %+v, want a client of the pinned card, with observer and option", before)
 	}
 	t.Setenv("A2A_AGENT_WEATHER", " https://elsewhere.example/a2a ")

@@ -86,7 +86,7 @@ func Tenant(name string) Option { return func(c *Client) { c.links.tenant = &nam
 
 // WithObserver has observers told of every call. Given more than once they add up.
 func WithObserver(list ...observe.Observer) Option {
-	return func(c *Client) { c.observers = observing.Together(append(c.observers.List(), list...), nil) }
+	return func(c *Client) { c.observers = observing.Together(append(c.observers.List, list...), nil) }
 }
 
 // CallOption configures one call. Options that shape the message (InTask to ReturnImmediately) concern calls of skills; a call

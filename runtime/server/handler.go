@@ -40,7 +40,17 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch path := r.URL.Path; {
 	case s.paths.rpc[path]:
-		s.serveRPC(w, r)
+		wanted := r.Method != http.MethodPost && binding.WantsPage(r)
+		switch {
+		case !s.policy.Allow(w, r, http.MethodPost, wanted):
+		case r.Method == http.MethodPost:
+			s.rpc.ServeHTTP(w, r)
+		case wanted:
+			s.page.ServeHTTP(w, r)
+		default:
+			w.Header().Set("Allow", "POST, OPTIONS")
+			http.Error(w, "A POST is wanted here. "+s.page.Directions(r), http.StatusMethodNotAllowed)
+		}
 	case s.paths.other[path]:
 		s.serveEndpoint(w, r)
 	case s.cards.At(path) != nil:
@@ -58,21 +68,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case s.servesOwn(w, r):
 	default:
 		s.serveREST(w, r)
-	}
-}
-
-// serveRPC answers a request where JSON-RPC is: a POST is one of JSON-RPC.
-func (s *Server) serveRPC(w http.ResponseWriter, r *http.Request) {
-	wanted := r.Method != http.MethodPost && binding.WantsPage(r)
-	switch {
-	case !s.policy.Allow(w, r, http.MethodPost, wanted):
-	case r.Method == http.MethodPost:
-		s.rpc.ServeHTTP(w, r)
-	case wanted:
-		s.page.ServeHTTP(w, r)
-	default:
-		w.Header().Set("Allow", "POST, OPTIONS")
-		http.Error(w, "A POST is wanted here. "+s.page.Directions(r), http.StatusMethodNotAllowed)
 	}
 }
 

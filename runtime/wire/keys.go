@@ -99,27 +99,8 @@ func (s *keyStack) push(e keyEntry) {
 	s.n++
 }
 
-// add notes key as a member of the innermost object, at depth, and reports whether it is new there.
-func (s *keyStack) add(key []byte, depth int) bool {
-	if s.n >= len(s.first) {
-		return s.addMore(key, depth)
-	}
-	print := fingerprint(key)
-	for i := s.n - 1; i >= 0; i-- {
-		old := &s.first[i]
-		if old.depth != int32(depth) {
-			break
-		}
-		if old.print == print && bytes.Equal(old.key, key) {
-			return false
-		}
-	}
-	s.first[s.n] = keyEntry{depth: int32(depth), print: print, key: key}
-	s.n++
-	return true
-}
-
-// addMore is add for more names than live with the reader.
+// addMore notes key as a member of the innermost object, at depth, and reports whether it is new there. More names are
+// known than live with the reader.
 func (s *keyStack) addMore(key []byte, depth int) bool {
 	if n := len(s.sets); n > 0 && s.sets[n-1].depth == depth {
 		if !s.sets[n-1].add(s, key, s.n) {
@@ -194,9 +175,23 @@ func (r *Reader) addKey(key []byte) bool {
 	if r.err != nil {
 		return false
 	}
-	if !r.keys.add(key, r.depth) {
-		r.Fail("member given more than once")
-		return false
+	s, isNew := &r.keys, true
+	if s.n >= len(s.first) {
+		isNew = s.addMore(key, r.depth)
+	} else {
+		e := keyEntry{depth: int32(r.depth), print: fingerprint(key), key: key}
+		for i := s.n - 1; i >= 0 && s.first[i].depth == e.depth; i-- {
+			if old := &s.first[i]; old.print == e.print && bytes.Equal(old.key, key) {
+				isNew = false
+			}
+		}
+		if isNew {
+			s.first[s.n] = e
+			s.n++
+		}
 	}
-	return true
+	if !isNew {
+		r.Fail("member given more than once")
+	}
+	return isNew
 }

@@ -44,7 +44,7 @@ func (r *Reader) IsObject() bool { return r.want(wire.KindObject) }
 // Object enters the object that follows and returns the name of its first member. The place is then that member.
 func (r *Reader) Object() (key []byte, ok bool) {
 	if key, ok = r.in.Object(); ok {
-		r.push(key)
+		r.path = append(r.path, step{key: key, index: -1})
 	}
 	return key, ok
 }
@@ -53,12 +53,10 @@ func (r *Reader) Object() (key []byte, ok bool) {
 func (r *Reader) Next() (key []byte, ok bool) {
 	r.Leave()
 	if key, ok = r.in.Next(); ok {
-		r.push(key)
+		r.path = append(r.path, step{key: key, index: -1})
 	}
 	return key, ok
 }
-
-func (r *Reader) push(key []byte) { r.path = append(r.path, step{key: key, index: -1}) }
 
 // Field notes that a known member was met, and reports whether it is to be read: a second one is malformed.
 func (r *Reader) Field(seen *bool) bool {

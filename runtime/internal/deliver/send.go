@@ -90,7 +90,7 @@ func (w *Worker) post(j *job, b *batch) error {
 
 // push sends a notification, and tells the observers.
 func (w *Worker) push(j *job, n *runtime.Notification) error {
-	if w.Observers.None() {
+	if len(w.Observers.List) == 0 {
 		return w.ask(w.ctx, j.host, n)
 	}
 	h := w.head(j)

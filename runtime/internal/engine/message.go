@@ -73,7 +73,7 @@ func (r *Request) message(m *run.Message, p *runtime.SendRequest, owner store.Ow
 	if m.Repeat, err = r.repeat(p, &m.Info); err != nil {
 		return err
 	}
-	if r.Version.Unnamed() {
+	if r.Version.Unnamed {
 		r.Version.adapt(p, &m.Info, r.e)
 	}
 	if p.Push != nil {

@@ -147,7 +147,7 @@ func (r *Request) configured(field string, config runtime.PushConfig) (*store.Pu
 	if v := r.e.pushing.check(&config); v != nil {
 		return nil, invalid.Field(field+v.Field, v.Description)
 	}
-	if config.ID == "" && !r.Version.Unnamed() {
+	if config.ID == "" && !r.Version.Unnamed {
 		config.ID = r.e.runner.NewID()
 	}
 	config.Tenant, config.TaskID = "", "" // the store knows whose it is
@@ -176,7 +176,7 @@ func (r *Request) inline(p *runtime.SendRequest, info *runtime.MessageInfo) (*st
 // get returns a configuration. One that does not exist is reported as a task that does not (R19, T18). Before 1.0 a
 // request need not name one.
 func (q pushRequest) get() (any, error) {
-	if q.p.Config.ID == "" && !q.Version.Unnamed() {
+	if q.p.Config.ID == "" && !q.Version.Unnamed {
 		return nil, invalid.Field("id", "is required")
 	}
 	all, err := q.e.store.Pushes(q.e.soon(), q.key)

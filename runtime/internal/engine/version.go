@@ -29,7 +29,7 @@ func newTerms(cfg Config, o Options) terms {
 	t := terms{strict: o.Strict, card: cfg.Card, info: cfg.Card.CardInfo(), known: map[string]bool{}}
 	codings := len(cfg.Protocol.Versions)
 	for i, v := range cfg.Protocol.Versions {
-		spoken := &Version{v, i, codings}
+		spoken := &Version{Version: v, Index: i, Unnamed: v.Rules.PlainErrors, wires: codings}
 		codings += len(v.Wires)
 		t.versions = append(t.versions, spoken)
 		if t.byClient == nil && v.Rules.ClientIDs {
@@ -118,9 +118,9 @@ func (t *terms) unasked(has func(*Version) bool) (*Version, *runtime.Error) {
 		}
 		switch {
 		case !has(v):
-		case v.Unnamed() && unnamed == nil:
+		case v.Unnamed && unnamed == nil:
 			unnamed = v
-		case !v.Unnamed() && !t.strict:
+		case !v.Unnamed && !t.strict:
 			named = v
 		}
 	}
@@ -207,6 +207,9 @@ func sameExtension(a, b string) bool {
 type Version struct {
 	*runtime.Version
 	Index int // among the versions, newest 0
+	// Unnamed: requests of the version do not name it. Before 1.0 there was no A2A-Version (R73).
+	Unnamed bool
+
 	wires int // index of the first of its wires among all codings
 }
 
@@ -221,9 +224,6 @@ func (v *Version) Coding(t *runtime.Table) Coding {
 	return c
 }
 
-// Unnamed reports whether requests of the version do not name it: before 1.0 there was no A2A-Version (R73).
-func (v *Version) Unnamed() bool { return v.Rules.PlainErrors }
-
 // Decode reads the parameters of an operation of one of the version's tables. Where a message of an older version does
 // not say whether it blocks, the answer may come early (0.3 §7.1.2), but clients expect what the official servers do,
 // which is to wait: a2a-go 0.3.15 leaves the member out for that. The operation's own Decode cannot tell. In the
@@ -234,7 +234,7 @@ func (v *Version) Decode(op *runtime.Operation, params []byte) (any, *runtime.Er
 		return nil, invalid.Params(err)
 	}
 	p, ok := request.(*runtime.SendRequest)
-	if ok && p.ReturnImmediately && v.Unnamed() && slices.Contains(v.Operations, op) {
+	if ok && p.ReturnImmediately && v.Unnamed && slices.Contains(v.Operations, op) {
 		p.ReturnImmediately = says(params, "configuration", "blocking")
 	}
 	return request, nil

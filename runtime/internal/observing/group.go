@@ -13,19 +13,13 @@ func Together(list []observe.Observer, failed func(panicked any)) Group { return
 
 // Group calls observers: Begin in their order, End in the opposite one.
 type Group struct {
-	list   []observe.Observer
+	List   []observe.Observer // nobody changes it
 	failed func(panicked any)
 }
 
-// None reports whether there are no observers.
-func (g *Group) None() bool { return len(g.list) == 0 }
-
-// List returns the observers.
-func (g *Group) List() []observe.Observer { return g.list }
-
 // Begin calls all observers' Begin.
 func (g *Group) Begin(ctx context.Context, a *observe.Activity) context.Context {
-	for _, o := range g.list {
+	for _, o := range g.List {
 		g.contain(func() {
 			if next := o.Begin(ctx, a); next != nil {
 				ctx = next
@@ -37,15 +31,15 @@ func (g *Group) Begin(ctx context.Context, a *observe.Activity) context.Context 
 
 // End calls all observers' End.
 func (g *Group) End(ctx context.Context, a *observe.Activity) {
-	for i := len(g.list) - 1; i >= 0; i-- {
-		g.contain(func() { g.list[i].End(ctx, a) })
+	for i := len(g.List) - 1; i >= 0; i-- {
+		g.contain(func() { g.List[i].End(ctx, a) })
 	}
 }
 
 // Inject returns the trace context of ctx as it is kept; "" if there is none.
 func (g *Group) Inject(ctx context.Context) string {
 	var t Trace
-	for _, o := range g.list {
+	for _, o := range g.List {
 		if in, ok := o.(observe.Injector); ok {
 			g.contain(func() { in.Inject(ctx, &t) })
 		}
@@ -55,7 +49,7 @@ func (g *Group) Inject(ctx context.Context) string {
 
 // CardChanged tells the observers that watch cards.
 func (g *Group) CardChanged(ctx context.Context, c *observe.CardChange) {
-	for _, o := range g.list {
+	for _, o := range g.List {
 		if watcher, ok := o.(observe.CardWatcher); ok {
 			g.contain(func() { watcher.CardChanged(ctx, c) })
 		}

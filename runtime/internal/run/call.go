@@ -306,7 +306,7 @@ func (c *call) call() (out []byte, err error) {
 		return nil, err
 	}
 	ctx := context.Context(&c.run)
-	if !c.r.Observers.None() {
+	if len(c.r.Observers.List) != 0 {
 		ctx = c.watch(ctx)
 	}
 	if c.skill.Decode == nil {

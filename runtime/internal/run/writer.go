@@ -114,7 +114,7 @@ func (t *taskWriter) createWith(first runtime.State, then []store.Change, ends b
 	}
 	t.c.handle.key = store.Key{Owner: t.c.owner, Task: id}
 	t.private.Skill, t.private.Input = t.c.skill.ID, t.c.input.Raw
-	if !t.c.r.Observers.None() && t.private.Trace == "" {
+	if len(t.c.r.Observers.List) != 0 && t.private.Trace == "" {
 		t.private.Trace = t.c.r.Observers.Inject(t.c.ctx.request)
 	}
 	saved := t.unstored()

@@ -174,7 +174,7 @@ func (c *call) echo(active string) error {
 		return nil
 	}
 	list := metadata.Pairs(keyExtensions, active)
-	if c.Version.Unnamed() {
+	if c.Version.Unnamed {
 		list.Set(keyExtensionsV0, active)
 	}
 	if err := c.stream.SetHeader(list); err != nil {

@@ -13,9 +13,8 @@ import (
 // holds.
 
 // index is what a [Store] knows of all tasks together. Its lock is the store's mu, which callers of the methods must hold;
-// the first four fields never change.
+// the first three fields never change.
 type index struct {
-	store  *Store // whose it is
 	limits Limits
 	task   taskstate.Limits
 	clock  func() time.Time
@@ -162,36 +161,6 @@ func (x *index) group(owner store.Owner, context string) *group {
 		return &o.all
 	}
 	return x.contexts[groupKey{o, context}]
-}
-
-// insert adds a new row that takes some bytes. Callers must hold both locks.
-func (x *index) insert(owner store.Owner, r *row, bytes int) {
-	o := x.owners[owner]
-	if o == nil {
-		o = &owned{owner: owner, store: x.store}
-		o.all = group{queue: queue{slot: ownerSlot}, counts: &o.tally}
-		x.owners[owner] = o
-	}
-	r.owner = o
-	x.rows[rowKey{o, r.id}] = r
-	x.made++
-	r.number = x.made
-	r.state, r.at = r.st.Status, r.task.TaskInfo().At.UnixNano()
-	if r.account.Held.Tasks == 0 { // nobody knew it, or its last task has just made room
-		x.ledger.accounts[r.account.principal] = r.account
-	}
-	x.ledger.charge(r, taskstate.Holding{Tasks: 1, Bytes: int64(bytes)})
-	if r.context != "" {
-		k := groupKey{o, r.context}
-		if r.group = x.contexts[k]; r.group == nil {
-			r.group = &group{queue: queue{slot: contextSlot}}
-			x.contexts[k] = r.group
-		}
-	}
-	x.attach(r)
-	if r.log != nil && r.st.Status.Terminal() {
-		x.keepLog(r)
-	}
 }
 
 // move sorts a task into all lists anew: it has another status, or begins or ceases to rest. Callers must hold both locks.

@@ -41,7 +41,7 @@ func NewAt(l Limits, clock func() time.Time) *Store {
 	l = l.withDefaults()
 	m := &Store{self: holder{number: 1}}
 	m.index = index{
-		store: m, limits: l, clock: clock, task: taskstate.Limits{Task: l.TaskBytes, Slack: slack},
+		limits: l, clock: clock, task: taskstate.Limits{Task: l.TaskBytes, Slack: slack},
 		owners: map[store.Owner]*owned{}, rows: map[rowKey]*row{}, contexts: map[groupKey]*group{},
 		repeats: repeats{since: clock()}, tickets: tickets{clock: clock},
 	}

@@ -365,7 +365,31 @@ func (m *Store) insertNew(by *holder, key store.Key, r *row, n *store.New, t *ta
 			r.record(int64(i+1), c.Event, c.Messages, m.limits.Events)
 		}
 	}
-	m.insert(key.Owner, r, e.Held)
+	o := m.owners[key.Owner]
+	if o == nil {
+		o = &owned{owner: key.Owner, store: m}
+		o.all = group{queue: queue{slot: ownerSlot}, counts: &o.tally}
+		m.owners[key.Owner] = o
+	}
+	m.made++
+	r.owner, r.number = o, m.made
+	m.rows[rowKey{o, r.id}] = r
+	r.state, r.at = r.st.Status, r.task.TaskInfo().At.UnixNano()
+	if r.account.Held.Tasks == 0 { // nobody knew it, or its last task has just made room
+		m.ledger.accounts[r.account.principal] = r.account
+	}
+	m.ledger.charge(r, taskstate.Holding{Tasks: 1, Bytes: int64(e.Held)})
+	if r.context != "" {
+		k := groupKey{o, r.context}
+		if r.group = m.contexts[k]; r.group == nil {
+			r.group = &group{queue: queue{slot: contextSlot}}
+			m.contexts[k] = r.group
+		}
+	}
+	m.attach(r)
+	if r.log != nil && r.st.Status.Terminal() {
+		m.keepLog(r)
+	}
 	r.moveCalls(n.Call, &e)
 	if m.shared {
 		m.runs(r, 0, by)

@@ -143,7 +143,7 @@ func (c *Cards) written(shape *cardShape, base string) (*cached, error) {
 	}
 	plain := c.under(base, c.engine.Card())
 	body, err := shape.write(func(v *engine.Version) runtime.Card {
-		if signed := c.signed[c.engine.Card()]; signed != nil && !v.Unnamed() {
+		if signed := c.signed[c.engine.Card()]; signed != nil && !v.Unnamed {
 			return signed
 		}
 		return plain

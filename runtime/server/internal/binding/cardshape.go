@@ -33,7 +33,7 @@ func (c *Cards) shapesByPath() map[string]*cardShape {
 	if shapes[CardPath] == nil {
 		shapes[CardPath] = shapes[OldCardPath]
 	}
-	if shapes[OldCardPath] == nil && all[len(all)-1].Unnamed() {
+	if shapes[OldCardPath] == nil && all[len(all)-1].Unnamed {
 		shapes[OldCardPath] = shapes[CardPath]
 	}
 	return shapes
@@ -263,7 +263,7 @@ func (c *Cards) signOne(plain runtime.Card) (runtime.Card, error) {
 // For is a card whose interfaces are those of the agent as the client of r reaches it. Clients of 1.0 and later get
 // it with its signatures; in older shapes nobody could verify them.
 func (c *Cards) For(r *http.Request, card runtime.Card, v *engine.Version) runtime.Card {
-	if signed := c.signed[card]; signed != nil && !v.Unnamed() {
+	if signed := c.signed[card]; signed != nil && !v.Unnamed {
 		return signed
 	}
 	return c.under(c.BaseOf(r), card)

@@ -201,7 +201,7 @@ func (q *HTTPRequest) exited(b responder) {
 // appendCard is AppendResult for a card.
 func (q *HTTPRequest) appendCard(dst []byte, result any) ([]byte, error) {
 	body, err := q.AppendResult(nil, result)
-	if c, ok := result.(runtime.Card); ok && err == nil && q.Binding == runtime.BindingHTTP && q.Version.Unnamed() {
+	if c, ok := result.(runtime.Card); ok && err == nil && q.Binding == runtime.BindingHTTP && q.Version.Unnamed {
 		body, err = withProtoSchemes(q.Version.Version, c, body)
 	}
 	return append(dst, q.Agent.Cards.Shown(body)...), err

@@ -151,7 +151,7 @@ func (q *HTTPRequest) Activate() *runtime.Error {
 func (q *HTTPRequest) echo(active string) {
 	list := []string{active}
 	q.W.Header()[headerExtensions] = list
-	if q.Version.Unnamed() {
+	if q.Version.Unnamed {
 		q.W.Header()[headerExtensionsV0] = list
 	}
 }

@@ -141,7 +141,7 @@ func (q *rpcRequest) recognise() {
 // have it, and those that are spoken here. A request without a version, and with a method of before 1.0, is one of a
 // version that is not spoken here (R72, R73).
 func (q *rpcRequest) unknownMethod(method []byte, asked string) *runtime.Error {
-	if age := methodAges[string(method)]; age != "" && asked == "" && !q.Version.Unnamed() {
+	if age := methodAges[string(method)]; age != "" && asked == "" && !q.Version.Unnamed {
 		return q.Agent.NotSpoken(engine.ImpliedVersion).With("%s is a method of A2A %s, and the request names no version; this agent speaks %s",
 			method, age, q.Agent.SpokenNames())
 	}

@@ -165,7 +165,7 @@ func sampleOf(v *engine.Version, text string) string {
 	switch {
 	case v.Rules.ClientIDs:
 		return `{"id":"1","message":{"role":"user","parts":[{"type":"text","text":` + text + `}]}}`
-	case v.Unnamed():
+	case v.Unnamed:
 		return `{"message":{"kind":"message","messageId":"1","role":"user","parts":[{"kind":"text","text":` + text + `}]}}`
 	}
 	return `{"message":{"messageId":"1","role":"ROLE_USER","parts":[{"text":` + text + `}]}}`

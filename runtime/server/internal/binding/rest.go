@@ -104,7 +104,7 @@ func (q *restRequest) resolve() *runtime.Error {
 	if len(rs.routes) == 0 && (asked != "" || slices.ContainsFunc(q.Agent.Versions(), q.has)) {
 		return runtime.ErrVersionNotSupported.With("A2A %s is not spoken over HTTP+JSON here", v.Name)
 	}
-	if asked == "" && !v.Unnamed() && q.isFormer() {
+	if asked == "" && !v.Unnamed && q.isFormer() {
 		return q.Agent.NotSpoken(engine.ImpliedVersion)
 	}
 	routes := rs.routes
@@ -171,7 +171,7 @@ func (q *restRequest) appendStatus(dst []byte, e *runtime.Error, status errorfor
 }
 
 // former reports whether the request is one of 0.3.
-func (q *restRequest) former() bool { return q.Version != nil && q.Version.Unnamed() }
+func (q *restRequest) former() bool { return q.Version != nil && q.Version.Unnamed }
 
 // ErrorEvent names the event of an error for clients of 0.3, which tell it by that.
 func (q *restRequest) ErrorEvent() string {

@@ -22,7 +22,7 @@ func newTable(v *engine.Version) (t table) {
 	if table := v.Over(runtime.BindingHTTP); table != nil {
 		t.routes, t.coding = routesOf(table), lineCoding(v, table)
 		t.named = t.routes
-		if v.Unnamed() {
+		if v.Unnamed {
 			t.named = t.routes.orWithout(formerPrefix)
 		}
 	}
