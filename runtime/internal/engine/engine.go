@@ -77,9 +77,12 @@ func New(cfg Config, o Options) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{
-		logger: o.Logger, store: o.Store, limits: o.Limits.WithDefaults(), hooks: o.Hooks.orNil(), repeats: cfg.Repeats,
+		logger: o.Logger, store: o.Store, limits: o.Limits.WithDefaults(), repeats: cfg.Repeats,
 		terms: newTerms(cfg, o), protocol: cfg.Protocol, operations: cfg.Operations,
 		nesting: nestingOf(cfg.Protocol.Versions), skills: skills,
+	}
+	if len(o.Hooks.Made)+len(o.Hooks.Requests)+len(o.Hooks.Answers) > 0 {
+		e.hooks = &o.Hooks
 	}
 	e.Observers = observing.Together(o.Observers, func(p any) { e.logger.Error("an observer panicked", "panic", fmt.Sprint(p)) })
 	e.repeats.Window = cmp.Or(e.repeats.Window, runtime.RepeatWindow)
@@ -96,7 +99,9 @@ func New(cfg Config, o Options) (*Engine, error) {
 	if m, ok := e.store.(*memory.Store); ok && newest.Rules == (runtime.Rules{}) { // older ones do not write all of a task
 		m.Pack(memory.Coding{Append: newest.AppendEvent, Read: newest.ReadEvent})
 	}
-	e.pushing = e.newPushing(o.Pusher)
+	if e.info.Push && o.Pusher != nil && e.protocol.NewPushConfig != nil {
+		e.pushing = o.Pusher(e)
+	}
 	c := run.Config{
 		Store: e.store, Protocol: e.protocol, Skills: e.skills, Feed: &e.feed, Deliveries: e.pushing,
 		Observers: &e.Observers, Nesting: e.nesting, Log: e.log, Logger: e.logger,
@@ -120,7 +125,12 @@ func New(cfg Config, o Options) (*Engine, error) {
 		}
 	}
 	e.runner = run.New(c)
-	e.newFeed()
+	e.feed.Config = feed.Config{
+		Store: e.store, Protocol: e.protocol, Context: e.runner.Soon, Show: e.showTask, MaxStreams: e.limits.Streams,
+		Heartbeat: e.limits.Heartbeat, Stall: e.limits.Stall, Closing: e.runner.Closing(),
+	}
+	e.feed.Ticker.SetPace(e.limits.Heartbeat, e.limits.Stall)
+	e.feed.Ticker.Tick, e.feed.Ticker.Started = e.runner.Tick, e.runner.TickerStarted
 	if e.pushes() {
 		e.pushing.Wake() // for what an instance before left
 	}

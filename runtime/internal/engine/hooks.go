@@ -52,14 +52,6 @@ type Hooks struct {
 	Answers  []func(context.Context, any)
 }
 
-// orNil are the hooks, nil if there are none.
-func (h Hooks) orNil() *Hooks {
-	if len(h.Made)+len(h.Requests)+len(h.Answers) == 0 {
-		return nil
-	}
-	return &h
-}
-
 // hooked shows the request to the hooks, if there are any. params are what Decode made of it.
 func (r *Request) hooked(params any) error {
 	var source any

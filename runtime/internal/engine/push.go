@@ -41,15 +41,6 @@ func (d *deliveries) check(config *runtime.PushConfig) *runtime.Violation {
 
 func (d *deliveries) serve(r *Request, p *runtime.PushRequest) (Answer, error) { return r.push(p) }
 
-// newPushing makes it; nil if the card does not declare push notifications, the host has no sender, or the protocol has
-// no configurations.
-func (e *Engine) newPushing(makes Pusher) pushing {
-	if !e.info.Push || makes == nil || e.protocol.NewPushConfig == nil {
-		return nil
-	}
-	return makes(e)
-}
-
 func (e *Engine) newWorker(sender deliver.Sender) *deliver.Worker {
 	c := deliver.Config{
 		Store: e.store, Sender: sender, Observers: &e.Observers, Logger: e.log, Encode: e.encodePush,

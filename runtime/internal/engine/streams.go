@@ -28,16 +28,6 @@ const (
 	Silence  = feed.Silence
 )
 
-// newFeed sets up the streams of the engine.
-func (e *Engine) newFeed() {
-	e.feed.Config = feed.Config{
-		Store: e.store, Protocol: e.protocol, Context: e.runner.Soon, Show: e.showTask, MaxStreams: e.limits.Streams,
-		Heartbeat: e.limits.Heartbeat, Stall: e.limits.Stall, Closing: e.runner.Closing(),
-	}
-	e.feed.Ticker.SetPace(e.limits.Heartbeat, e.limits.Stall)
-	e.feed.Ticker.Tick, e.feed.Ticker.Started = e.runner.Tick, e.runner.TickerStarted
-}
-
 // AdmitStream counts an open stream that is none of a task, or refuses one too many. release counts it down.
 func (e *Engine) AdmitStream() (release func(), err error) { return e.feed.Admit() }
 

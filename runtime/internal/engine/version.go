@@ -182,7 +182,9 @@ func (r *Request) Activate(requested []string) (list string, err *runtime.Error)
 	}
 	r.framed = len(r.active)
 	for _, uri := range t.required {
-		if !slices.ContainsFunc(r.active, func(named string) bool { return sameExtension(named, uri) }) {
+		if !slices.ContainsFunc(r.active, func(named string) bool {
+			return named == uri || runtime.IsSkillsExtension(named) && runtime.IsSkillsExtension(uri)
+		}) {
 			return r.Active(), runtime.ErrExtensionSupportRequired.
 				With("the extension %s is required: name it in A2A-Extensions", uri).WithMetadata("extension", uri)
 		}
@@ -195,11 +197,6 @@ func (r *Request) Active() string { return strings.Join(r.active, ", ") }
 
 // AskedByMessage reports, after [Request.Serve], whether the message asks for extensions that the frame does not name.
 func (r *Request) AskedByMessage() bool { return len(r.active) > r.framed }
-
-// sameExtension reports whether two URIs name the same extension: ours has two.
-func sameExtension(a, b string) bool {
-	return a == b || runtime.IsSkillsExtension(a) && runtime.IsSkillsExtension(b)
-}
 
 // What the engine does differently for clients of older versions. The codecs of the version do the rest.
 

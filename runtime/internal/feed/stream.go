@@ -315,3 +315,69 @@ func (st *Stream) endsAt(state runtime.State) bool {
 	}
 	return st.ends(state)
 }
+
+// outage is a time in which a stream cannot read the log of its task. The stream stays open, with heartbeats, and goes on
+// where it was; one that lasts too long ends it, since another instance may reach the store. The client comes back with
+// the number of the last event that it has. The zero outage is none.
+type outage struct {
+	begun time.Time
+	next  time.Time // when the log is to be read again
+	tries int       // that failed
+}
+
+const (
+	// longestOutage is how long a stream waits for the store.
+	longestOutage = time.Minute
+	// doublings of the pause between two reads, so that many streams are no load on a store that comes back.
+	doublings = 3
+)
+
+// retry notes that a read failed, and returns how long to wait until the next.
+func (o *outage) retry() time.Duration {
+	now := time.Now()
+	if o.tries == 0 {
+		o.begun = now
+	}
+	pause := Jitter(PollEvery << min(o.tries, doublings))
+	o.tries, o.next = o.tries+1, now.Add(pause)
+	return pause
+}
+
+// tooLong reports whether the stream is to end.
+func (o *outage) tooLong() bool { return o.tries > 0 && time.Since(o.begun) > longestOutage }
+
+// Artifacts of 0.1 have a position in their task instead of an id (decision 012).
+
+// positions are those of a task's artifacts, by id.
+type positions map[string]int
+
+func positionsOf(task runtime.Task) positions {
+	p := positions{}
+	for i, a := range task.ArtifactList() {
+		p[a.ID] = i
+	}
+	return p
+}
+
+// shown returns an event of the log as the stream's version shows it. A stream that did not begin with the task reads
+// it once.
+func (st *Stream) shown(e runtime.Event) (runtime.Event, error) {
+	u, ok := e.(runtime.ArtifactUpdate)
+	if !ok || !st.Version.Rules.Places {
+		return e, nil
+	}
+	if st.positions == nil {
+		snap, err := st.f.Store.Get(st.f.Context(), st.Key, artifactsOnly)
+		if err != nil {
+			return nil, err
+		}
+		st.positions = positionsOf(snap.Task)
+	}
+	data, info := u.ArtifactUpdate(), u.EventInfo()
+	position, known := st.positions[data.ID]
+	if !known {
+		position = len(st.positions)
+		st.positions[data.ID] = position
+	}
+	return st.f.Protocol.At(position, info.TaskID, info.ContextID, data), nil
+}

@@ -24,13 +24,6 @@ type admission struct {
 	idle     chan struct{} // closed when draining and nothing runs
 }
 
-func newAdmission(limit int, work int64) admission {
-	return admission{
-		limit: limit, work: budget.Budget{Limit: work},
-		closing: make(chan struct{}), hurry: make(chan struct{}), idle: make(chan struct{}),
-	}
-}
-
 // inFlight is a list of calls through their flight, so that adding one takes no memory.
 type inFlight struct {
 	first *call

@@ -237,7 +237,7 @@ func (s Sent) Result(client context.Context, ended bool) (result any, bytes int,
 	c.handle.mu.Lock()
 	if ended && c.task.elsewhere {
 		c.handle.mu.Unlock()
-		if err := c.awaitElsewhere(client); err != nil {
+		if err := c.r.AwaitCall(client, c.handle.key, c.task.work.N); err != nil {
 			return nil, 0, err
 		}
 		c.handle.mu.Lock()

@@ -2,6 +2,7 @@ package run
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/a2agen/a2agen/runtime"
@@ -50,7 +51,10 @@ func (w *artifactWriter) Part(p runtime.Part) error {
 		return err
 	}
 	w.unsent, w.fresh = p, true
-	w.flushLater()
+	if !slices.Contains(c.task.writers, w) {
+		c.task.writers = append(c.task.writers, w)
+	}
+	c.task.scheduleFlush()
 	return nil
 }
 

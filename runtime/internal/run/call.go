@@ -28,7 +28,7 @@ import (
 //	arriving ─────► waiting ─────────► running ──────────────────► ending ─────────► over
 //	   │  │          ▲ ▲  └────────────────────────────────────────►  │ ▲              ▲
 //	   │  │          │ │                returned                      └─┘ persist      │
-//	   │  │ enqueue  │ │ promote                                                       │
+//	   │  │ join     │ │ promote                                                       │
 //	   │  └───► queued ┘                                                               │
 //	   │          │  │                      abandon                                    │
 //	   │          └──┼────────────────────────────────────────────────────────────────►│
@@ -219,15 +219,6 @@ func (c *call) launch(wait bool) {
 		c.handle.mu.Unlock()
 		go c.execute()
 	}
-}
-
-// enqueue puts a call behind the one that is at work on its task. Callers must hold c.handle.mu.
-func (c *call) enqueue(wait bool) {
-	c.state, c.input.Value, c.permit = queued, nil, nil // it may wait for long
-	if wait {
-		c.done = make(chan struct{})
-	}
-	c.handle.queue = append(c.handle.queue, c)
 }
 
 // asked ends a call before its handler: the first message does not fit the skill, and the new task waits with the

@@ -44,7 +44,9 @@ func (r *Runner) cancelOnce(ctx context.Context, h *handle) (runtime.Task, error
 		return nil, w.err // unconfirmed, too: the client asks again
 	}
 	h.revoke(task.ErrCanceled)
-	r.cancelParked(h.key)
+	for _, cancel := range r.parked.take(h.key) { // the tasks of other agents for which this one has waited
+		r.cancelOther(context.Background(), r.newBackgroundCall(), cancel)
+	}
 	return w.snap.Task, nil
 }
 
@@ -107,11 +109,4 @@ func (e *conclusion) passOn(asked *askedCall) {
 	c := e.c
 	c.task.notes.ask(asked)
 	c.r.parked.put(store.Key{Owner: c.owner, Task: c.taskID()}, c.task.notes.takeOpen())
-}
-
-// cancelParked cancels the tasks of other agents for which a canceled task has waited.
-func (r *Runner) cancelParked(key store.Key) {
-	for _, cancel := range r.parked.take(key) {
-		r.cancelOther(context.Background(), r.newBackgroundCall(), cancel)
-	}
 }

@@ -87,25 +87,17 @@ func (h *handle) try(r *Runner, w *write) outcome {
 		err = w.note.try(r, w.perhaps)
 	case w.creates:
 		w.snap, err = r.Store.Create(r.Soon(), h.key, w.create, w.view)
-	default:
-		err = h.apply(r, w)
+	default: // a client that went away does not undo anything, which is why no request's context is involved
+		w.update.Unread = !h.WasRead()
+		if w.snap, err = h.ref(r).Apply(r.Soon(), w.expect, w.update, w.view); err == nil {
+			h.applied(r, w)
+		}
 	}
 	w.answer(err)
 	return w.outcome
 }
 
-// apply makes an update and wakes the task's readers. A client that went away does not undo anything, which is why no
-// request's context is involved.
-func (h *handle) apply(r *Runner, w *write) (err error) {
-	w.update.Unread = !h.WasRead()
-	if w.snap, err = h.ref(r).Apply(r.Soon(), w.expect, w.update, w.view); err != nil {
-		return err
-	}
-	h.applied(r, w)
-	return nil
-}
-
-// applied notes the task as it is after an update. Callers must hold h.mu.
+// applied notes the task as it is after an update, and wakes its readers. Callers must hold h.mu.
 func (h *handle) applied(r *Runner, w *write) {
 	h.note(w.snap.Version)
 	if last, _ := w.update.At(len(w.update.Then)); last.EventInfo().State.Terminal() {
@@ -246,8 +238,8 @@ func (t *taskWriter) answered(w *write) {
 	case w.outcome == lost:
 		w.err = t.lose()
 	case w.outcome == refused:
-		if err := w.refusePieces(); err != nil {
-			t.pieceErr = err
+		for i := range w.pieces { // their artifacts are told why they will never be stored
+			w.pieces[i].w.err, t.pieceErr = w.err, w.err
 		}
 	case w.note != nil:
 	case w.creates:
@@ -278,14 +270,6 @@ func (t *taskWriter) answered(w *write) {
 	}
 }
 
-// refusePieces tells the artifacts whose pieces will never be stored why; nil: there are none.
-func (w *write) refusePieces() (err error) {
-	for i := range w.pieces {
-		w.pieces[i].w.err, err = w.err, w.err
-	}
-	return err
-}
-
 // mayExist reports whether the task may have been made although the store has not said so. Callers must hold
 // c.handle.mu.
 func (t *taskWriter) mayExist() bool {
@@ -312,16 +296,6 @@ func (t *taskWriter) retryUnconfirmed(key store.Key, w *write) {
 		}
 		return over
 	})
-}
-
-// leaveUnconfirmed leaves a task that may have been made to the background: if it was, it is worked on from the beginning.
-// Callers must hold c.handle.mu.
-func (t *taskWriter) leaveUnconfirmed() {
-	if t.mayExist() {
-		w := t.unconfirmed
-		t.unconfirmed = nil
-		t.retryUnconfirmed(t.c.handle.key, w)
-	}
 }
 
 // confirmLate tries once more to have an unconfirmed write answered, and runs the call that it brings up.

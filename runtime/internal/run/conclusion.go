@@ -47,7 +47,11 @@ func (e *conclusion) giveUp(err error) {
 		e.c.err = err
 	case e.c.handle.version == 0 && e.wasAway(err): // its sender tries again
 		e.c.err = err
-		e.c.task.leaveUnconfirmed()
+		if t := &e.c.task; t.mayExist() { // if it does, it is worked on from the beginning
+			w := t.unconfirmed
+			t.unconfirmed = nil
+			t.retryUnconfirmed(e.c.handle.key, w)
+		}
 	default:
 		e.fail(e.explain(err))
 	}

@@ -17,15 +17,6 @@ type flusher struct {
 	tasks map[*call]struct{}
 }
 
-// flushLater notes that w has a piece that waits for the next one. Callers must hold the lock of the task.
-func (w *artifactWriter) flushLater() {
-	t := &w.c.task
-	if !slices.Contains(t.writers, w) {
-		t.writers = append(t.writers, w)
-	}
-	t.scheduleFlush()
-}
-
 // scheduleFlush has the flusher look at the pieces. Callers must hold c.handle.mu.
 func (t *taskWriter) scheduleFlush() {
 	if !t.inFlusher {
@@ -107,13 +98,11 @@ func (h *flusher) tick() {
 	defer h.mu.Unlock()
 	for c := range h.tasks {
 		delete(h.tasks, c)
-		go h.flush(c)
-	}
-}
-
-func (h *flusher) flush(c *call) {
-	if c.task.flushOld() {
-		h.add(c)
+		go func() {
+			if c.task.flushOld() {
+				h.add(c)
+			}
+		}()
 	}
 }
 

@@ -54,15 +54,6 @@ func (h *handle) ref(r *Runner) store.Ref {
 // newStamp makes the stamp of an update.
 func newStamp() uint64 { return rand.Uint64() | 1 }
 
-// waiting is how many bytes the inputs of the calls in the queue have. Each has its own: a short message may be merged
-// over a long input. Callers must hold h.mu.
-func (h *handle) waiting() (bytes int64) {
-	for _, c := range h.queue {
-		bytes += int64(len(c.input.Raw))
-	}
-	return bytes
-}
-
 // registry has the handles of the tasks that somebody in this process works on or reads.
 type registry struct {
 	store   store.Store

@@ -53,7 +53,11 @@ func (a *arrival) join(m *Message) (when turn, err error) {
 		return err
 	})
 	if when == inLine {
-		c.enqueue(m.Wait)
+		c.state, c.input.Value, c.permit = queued, nil, nil // it may wait for long
+		if m.Wait {
+			c.done = make(chan struct{})
+		}
+		c.handle.queue = append(c.handle.queue, c)
 	}
 	return when, err
 }
@@ -100,9 +104,16 @@ func (a *arrival) joinOnce(m *Message) (turn, error) {
 	}
 	c.input, c.task.private.Input = in, in.Raw
 	if missing != nil {
-		return noTurn, a.askedAgain(m, snap.Version, missing)
+		if _, err = a.addMessage(m, snap.Version, runtime.StateInputRequired, missing, nil); err == nil {
+			c.task.last, c.state = c.task.first, over
+		}
+		return noTurn, err
 	}
-	if c.handle.run != nil && c.handle.waiting()+int64(len(in.Raw)) > r.Limits.Queue {
+	queued := int64(len(in.Raw)) // each call has an input of its own: a short message may be merged over a long one
+	for _, q := range c.handle.queue {
+		queued += int64(len(q.input.Raw))
+	}
+	if c.handle.run != nil && queued > r.Limits.Queue {
 		return noTurn, budget.ErrBusy.With("too many messages wait for their turn in the task, try again later").
 			WithMetadata("taskId", now.ID)
 	}
@@ -171,15 +182,6 @@ func (a *arrival) addMessage(
 	c.task.first, c.task.firstVersion, c.task.last, c.task.bytes = snap.Task, snap.Version, nil, snap.Bytes
 	closeOnce(c.decided)
 	return snap, nil
-}
-
-// askedAgain is asked for a message that still leaves something missing.
-func (a *arrival) askedAgain(m *Message, version int64, missing []runtime.Part) error {
-	if _, err := a.addMessage(m, version, runtime.StateInputRequired, missing, nil); err != nil {
-		return err
-	}
-	a.c.task.last, a.c.state = a.c.task.first, over
-	return nil
 }
 
 // mismatch is the error for a message whose task has another generation than its sender says, unless it came before: what

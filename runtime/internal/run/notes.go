@@ -430,17 +430,13 @@ func (c *call) cancelNested() {
 	if !errors.Is(cause, task.ErrCanceled) && !errors.Is(cause, task.ErrTimeout) {
 		return
 	}
-	for _, cancel := range c.task.notes.takeOpen() {
-		c.r.cancelOther(c.detached(), c, cancel)
-	}
-}
-
-// detached is the context of the handler without its end.
-func (c *call) detached() context.Context {
+	ctx := context.Context(&c.run)
 	if c.watched != nil {
-		return context.WithoutCancel(c.watched.ctx)
+		ctx = c.watched.ctx
 	}
-	return context.WithoutCancel(&c.run)
+	for _, cancel := range c.task.notes.takeOpen() {
+		c.r.cancelOther(context.WithoutCancel(ctx), c, cancel)
+	}
 }
 
 // takeOpen returns what cancels the tasks of other agents that go on, once.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/budget"
 	"github.com/a2agen/a2agen/runtime/internal/feed"
 	"github.com/a2agen/a2agen/runtime/internal/observing"
 	"github.com/a2agen/a2agen/runtime/internal/route"
@@ -94,8 +95,11 @@ type Runner struct {
 func New(c Config) *Runner {
 	r := &Runner{
 		Config: c, content: content{c.Limits.Event, c.Nesting},
-		admission: newAdmission(c.Limits.Running, c.Limits.Work),
-		tasks:     registry{store: c.Store, handles: map[store.Key]*handle{}},
+		admission: admission{
+			limit: c.Limits.Running, work: budget.Budget{Limit: c.Limits.Work},
+			closing: make(chan struct{}), hurry: make(chan struct{}), idle: make(chan struct{}),
+		},
+		tasks: registry{store: c.Store, handles: map[store.Key]*handle{}},
 	}
 	if r.Deliveries == nil {
 		r.Deliveries = noDeliveries{}

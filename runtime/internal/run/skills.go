@@ -70,8 +70,14 @@ func NewSkills(defs []Skill) (k *Skills, err error) {
 	k = &Skills{byID: map[string]*skill{}}
 	routed := make([]route.Skill, len(defs))
 	for i := range defs {
-		if routed[i] = defs[i].forRouting(); defs[i].Run == nil {
-			return nil, fmt.Errorf("skill %q has no handler", defs[i].Name)
+		s := &defs[i]
+		if s.Run == nil {
+			return nil, fmt.Errorf("skill %q has no handler", s.Name)
+		}
+		routed[i] = route.Skill{
+			ID: s.ID, Name: s.Name, Description: s.Description, Tags: s.Tags, Examples: s.Examples,
+			InputModes: s.InputModes, OutputModes: s.OutputModes, InputSchema: s.InputSchema, TextField: s.TextField,
+			Hidden: s.Hidden, Default: s.Default, Decode: s.Decode,
 		}
 	}
 	if k.All, err = route.New(routed); err != nil {
@@ -100,15 +106,6 @@ func (k *Skills) IDs(ok func(id string) bool) (ids []string) {
 		}
 	}
 	return ids
-}
-
-// forRouting is what routing has to know of the skill.
-func (s *Skill) forRouting() route.Skill {
-	return route.Skill{
-		ID: s.ID, Name: s.Name, Description: s.Description, Tags: s.Tags, Examples: s.Examples,
-		InputModes: s.InputModes, OutputModes: s.OutputModes, InputSchema: s.InputSchema, TextField: s.TextField,
-		Hidden: s.Hidden, Default: s.Default, Decode: s.Decode,
-	}
 }
 
 // skillMetadata is the metadata that names the skill of a message or artifact.

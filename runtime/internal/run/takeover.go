@@ -88,11 +88,6 @@ func (r *Runner) checkEpoch(l *handle) {
 	}()
 }
 
-// awaitElsewhere waits until the store says that the call is over, whoever has run it.
-func (c *call) awaitElsewhere(client context.Context) error {
-	return c.r.AwaitCall(client, c.handle.key, c.task.work.N)
-}
-
 // succeed brings up the call that the store names: one that waits here, or one that was taken on elsewhere. Callers
 // must hold h.mu.
 func (h *handle) succeed(r *Runner, snap *store.Snapshot, state runtime.State) *call {

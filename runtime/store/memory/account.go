@@ -30,8 +30,9 @@ func (l *ledger) account(principal string) *account {
 	if a := l.accounts[principal]; a != nil {
 		return a
 	}
+	own := taskstate.Holding{Tasks: int64(l.limits.OwnerTasks), Bytes: int64(l.limits.OwnerBytes)}
 	return &account{
-		principal: principal, Account: taskstate.Account{Limit: l.limits.share(principal)},
+		principal: principal, Account: taskstate.Account{Limit: taskstate.Share(l.limits.all(), own, principal != "")},
 		ended: queue{slot: restSlot}, parked: queue{slot: restSlot}, index: -1,
 	}
 }

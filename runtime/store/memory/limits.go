@@ -39,12 +39,7 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// all is what all may hold together, and share what the owner with the given principal may.
+// all is what all may hold together.
 func (l *Limits) all() taskstate.Holding {
 	return taskstate.Holding{Tasks: int64(l.Tasks), Bytes: int64(l.Bytes)}
-}
-
-func (l *Limits) share(principal string) taskstate.Holding {
-	own := taskstate.Holding{Tasks: int64(l.OwnerTasks), Bytes: int64(l.OwnerBytes)}
-	return taskstate.Share(l.all(), own, principal != "")
 }

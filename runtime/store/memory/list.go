@@ -81,7 +81,7 @@ func (m *Store) find(owner store.Owner, q store.Query, cur store.Cursor) ([]foun
 			continue
 		}
 		seen++
-		if len(rows) <= q.Size && r.follows(cur) {
+		if len(rows) <= q.Size && (cur.ID == "" || before(cur.At.UnixNano(), cur.ID, r.at, r.id)) {
 			rows = append(rows, found{r, r.at})
 		}
 		if counted && len(rows) > q.Size {
@@ -115,9 +115,4 @@ func (x *index) seek(g *group, owner store.Owner, cur store.Cursor) *row {
 		return r
 	}
 	return g.front
-}
-
-// follows reports whether r comes after a cursor.
-func (r *row) follows(c store.Cursor) bool {
-	return c.ID == "" || before(c.At.UnixNano(), c.ID, r.at, r.id)
 }

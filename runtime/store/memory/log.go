@@ -33,11 +33,6 @@ const (
 	moreRecords  = 16
 )
 
-// newEventLog makes a log that begins after the given version.
-func newEventLog(version int64) *eventLog {
-	return &eventLog{records: make([]*store.Record, 0, firstRecords), trimmed: version, blank: make([]store.Record, firstRecords)}
-}
-
 // append adds the record of an event that made the next version, and trims the log to keep records and a quarter more.
 // Readers hold slices of the log, so trimming copies what stays, once in a while, instead of shifting.
 func (l *eventLog) append(e runtime.Event, messages []runtime.Message, keep int) {

@@ -129,7 +129,9 @@ func (m *Store) Sweep(context.Context) (dropped int, more bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := m.clock()
-	m.repeats.sweepAll(now)
+	for principal := range m.repeats.order {
+		m.repeats.sweep(principal, now)
+	}
 	for _, a := range m.ledger.accounts {
 		dropped += m.sweep(&a.ended, now.Add(-m.limits.Ended), sweepAtOnce-dropped)
 		dropped += m.sweep(&a.parked, now.Add(-m.limits.Parked), sweepAtOnce-dropped)

@@ -68,10 +68,3 @@ func (rs *repeats) sweep(principal string, now time.Time) {
 		delete(rs.order, principal)
 	}
 }
-
-// sweepAll forgets all that no longer count.
-func (rs *repeats) sweepAll(now time.Time) {
-	for principal := range rs.order {
-		rs.sweep(principal, now)
-	}
-}

@@ -64,13 +64,6 @@ func (r *row) pushes() []*push {
 	return r.extra.pushes
 }
 
-func (r *row) tickets() []*ticket {
-	if r.extra == nil {
-		return nil
-	}
-	return r.extra.tickets
-}
-
 // more returns what few tasks have, to add something to it.
 func (r *row) more() *extra {
 	if r.extra == nil {

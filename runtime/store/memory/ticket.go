@@ -62,12 +62,13 @@ func (ts *tickets) change(r *row, u *store.Update, e *taskstate.Effects, now tim
 
 // dropAll makes all tickets of a task invalid. Callers must hold both locks.
 func (ts *tickets) dropAll(r *row) {
-	for _, t := range r.tickets() {
+	if r.extra == nil {
+		return
+	}
+	for _, t := range r.extra.tickets {
 		ts.drop(t)
 	}
-	if r.extra != nil {
-		r.extra.tickets = nil
-	}
+	r.extra.tickets = nil
 }
 
 // drop makes one invalid, unless a later one has its hash. Callers must hold the lock of the index.

@@ -241,7 +241,9 @@ func (r *row) fold(e runtime.Event, messages []runtime.Message) {
 // record appends an event to the log, which follows a version.
 func (r *row) record(version int64, e runtime.Event, messages []runtime.Message, keep int) {
 	if r.log == nil {
-		r.log = newEventLog(version)
+		r.log = &eventLog{
+			records: make([]*store.Record, 0, firstRecords), trimmed: version, blank: make([]store.Record, firstRecords),
+		}
 	}
 	r.log.append(e, messages, keep)
 }

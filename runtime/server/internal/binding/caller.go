@@ -32,12 +32,6 @@ func ForSender(ctx context.Context, r *http.Request) context.Context {
 	return context.WithValue(ctx, senderKey{}, r)
 }
 
-// senderOf returns the request that [ForSender] was given; nil: there is none.
-func senderOf(ctx context.Context) *http.Request {
-	r, _ := ctx.Value(senderKey{}).(*http.Request)
-	return r
-}
-
 // inside sets the caller of a request of the agent's own process. It reports whether it is one.
 func (q *Request) inside() bool {
 	c, ok := q.Context.Value(insideKey{}).(*runtime.Caller)
@@ -53,7 +47,8 @@ func (q *Request) inside() bool {
 // authenticate sets the caller and its permissions. The credentials are those of r, or of the request for whose sender r
 // is made.
 func (q *Request) authenticate(r *http.Request) *auth.Denial {
-	own, sender := r, senderOf(q.Context)
+	own := r
+	sender, _ := q.Context.Value(senderKey{}).(*http.Request)
 	if sender != nil {
 		r = sender.WithContext(q.Context)
 	}
@@ -108,14 +103,6 @@ func (b *barred) Unwrap() error { return b.Denial }
 
 // errUnscoped: the caller does not have the scopes of the extended card.
 var errUnscoped = errors.New("the caller does not have the scopes of the extended card")
-
-// unidentified refuses an unknown caller of what is only for known ones.
-func (q *Request) unidentified(reason error) *auth.Denial {
-	if q.Agent.Access.Guard == nil {
-		return auth.Deny(reason)
-	}
-	return q.Agent.Access.Guard.Unidentified(reason)
-}
 
 // LimitStream has a stream end when a credential has expired that its caller needs for it: the request's Context ends
 // then. End releases the limit.

@@ -1,6 +1,7 @@
 package binding
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -40,7 +41,7 @@ func (q *HTTPRequest) Handle(b responder) {
 		q.LimitStream()
 	}
 	err := q.Contain(func() {
-		a, err := q.Run(q.Params, objectsIn, func() {
+		a, err := q.Run(q.Params, func(params []byte) int { return bytes.Count(params, []byte("{")) }, func() {
 			if q.counted > 0 {
 				b.Release() // the handler may take long
 			}

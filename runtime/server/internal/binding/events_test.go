@@ -18,7 +18,7 @@ func TestAnErrorOfAStreamIsInTheFormOfItsVersion(t *testing.T) {
 		"0.3": {runtime.Rules{PlainErrors: true}, "event: error\n" + `{"code":-32001,"message":"Task not found",`},
 	} {
 		q := new(restRequest)
-		q.Agent, q.Version = new(Agent), &engine.Version{Version: &runtime.Version{Rules: tt.rules}}
+		q.Agent, q.Version = new(Agent), &engine.Version{Version: &runtime.Version{Rules: tt.rules}, Unnamed: tt.rules.PlainErrors}
 		if got := q.ErrorEvent() + string(q.AppendError(nil, runtime.ErrTaskNotFound)); !strings.HasPrefix(got, tt.want) {
 			t.Errorf("%s: %s", name, got)
 		}

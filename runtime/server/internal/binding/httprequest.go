@@ -1,7 +1,6 @@
 package binding
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"net/http"
@@ -328,10 +327,6 @@ func (q *HTTPRequest) grow(most int) bool {
 	*q.Body = append(make([]byte, 0, size), b...)
 	return true
 }
-
-// objectsIn counts the objects in parameters that are JSON. What stands in texts counts too, which only makes them
-// heavier.
-func objectsIn(params []byte) int { return bytes.Count(params, []byte("{")) }
 
 // deadline is the read deadline of a body. It is extended as the body comes, so that a slow upload passes and a trickle
 // does not.

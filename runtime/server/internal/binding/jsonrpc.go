@@ -25,7 +25,11 @@ type JSONRPC struct {
 func NewJSONRPC(a *Agent) *JSONRPC {
 	b := &JSONRPC{agent: a}
 	for _, v := range a.Versions() {
-		b.methods = append(b.methods, methodsOf(v))
+		methods := make(map[string]*runtime.Operation, len(v.Operations))
+		for _, op := range v.Operations {
+			methods[op.RPC] = op
+		}
+		b.methods = append(b.methods, methods)
 		b.codings = append(b.codings, lineCoding(v, v.Over(runtime.BindingJSONRPC)))
 	}
 	return b
@@ -150,15 +154,6 @@ func (q *rpcRequest) unknownMethod(method []byte, asked string) *runtime.Error {
 			method, age, q.Version.Name, q.Agent.SpokenNames())
 	}
 	return runtime.ErrMethodNotFound.With("there is no %.100q in A2A %s", method, q.Version.Name)
-}
-
-// methodsOf are the operations of a version by method.
-func methodsOf(v *engine.Version) map[string]*runtime.Operation {
-	methods := make(map[string]*runtime.Operation, len(v.Operations))
-	for _, op := range v.Operations {
-		methods[op.RPC] = op
-	}
-	return methods
 }
 
 // Pieces of a JSON-RPC response.

@@ -114,7 +114,8 @@ func (r *rejection) Error() string { return r.Cause.Error() }
 func (r *rejection) Unwrap() error { return r.Cause }
 
 // Run has the operation carried out. Capabilities are checked before parameters (§3.3.4). objects counts the objects in
-// parameters; read is called when nothing refers to them any more. For an error ask Told.
+// parameters; read is called when nothing refers to them any more. For an error ask Told. Of JSON objects counts the brackets: those in texts
+// only make them heavier.
 func (q *Request) Run(params []byte, objects func([]byte) int, read func()) (engine.Answer, error) {
 	request, err := q.decode(params, objects)
 	if err != nil {
@@ -235,8 +236,10 @@ func (q *Request) Contain(run, exited func()) (err error) {
 // challenge. Errors whose text is not for the peer are logged and become internal errors.
 func (q *Request) Told(err error) (e *runtime.Error, denial *auth.Denial) {
 	switch {
+	case errors.Is(err, engine.ErrUnidentified) && q.Agent.Access.Guard == nil:
+		err = auth.Deny(err)
 	case errors.Is(err, engine.ErrUnidentified):
-		err = q.unidentified(err)
+		err = q.Agent.Access.Guard.Unidentified(err)
 	case errors.Is(err, errUnscoped):
 		err = q.Agent.Access.Guard.Lacks(q.Grant, q.Agent.Access.Extended)
 	}
