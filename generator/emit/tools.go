@@ -43,24 +43,24 @@ func (c *skillClient) toolList() []jen.Code {
 
 // tool makes the tool of the skill.
 func (k *skillCode) tool(name string) jen.Code {
-	schema, in := jen.Code(jen.Qual(toolPath, "TextInput")), jen.Qual(toolPath, "Words")
+	schema, in := jen.Code(jen.Qual(skilltoolPath, "TextInput")), jen.Qual(skilltoolPath, "Words")
 	if k.skill.Input != nil {
 		object, wrapped := tool.Object(k.skill.InputSchema)
 		reader := "Data"
 		if wrapped {
 			reader = "Value"
 		}
-		schema, in = stringLiteral(string(object)), jen.Qual(toolPath, reader).Types(jen.Qual(k.types, k.skill.Input.Name))
+		schema, in = stringLiteral(string(object)), jen.Qual(skilltoolPath, reader).Types(jen.Qual(k.types, k.skill.Input.Name))
 	}
-	result, out := jen.Code(jen.Qual(toolPath, "TextOutput")), jen.Qual(toolPath, "Result")
+	result, out := jen.Code(jen.Qual(skilltoolPath, "TextOutput")), jen.Qual(skilltoolPath, "Result")
 	if k.skill.Output != nil {
-		result, out = stringLiteral(string(k.skill.OutputSchema)), jen.Qual(toolPath, "JSON").Types(jen.Qual(k.types, k.skill.Output.Name))
+		result, out = stringLiteral(string(k.skill.OutputSchema)), jen.Qual(skilltoolPath, "JSON").Types(jen.Qual(k.types, k.skill.Output.Name))
 	}
 	described := members(
 		"Name", jen.Lit(name), "Description", jen.Lit(cmp.Or(k.skill.Description, k.skill.Name)),
 		"Input", rawMessage(schema), "Output", rawMessage(result),
 	)
-	return jen.Qual(toolPath, "Of").Call(jen.Qual(toolPath, "Tool").Values(described.lines()...), in, out, jen.Id("c").Dot(k.Call), jen.Id("opts"))
+	return jen.Qual(skilltoolPath, "Of").Call(jen.Qual(toolPath, "Tool").Values(described.lines()...), in, out, jen.Id("c").Dot(k.Call), jen.Id("opts"))
 }
 
 // OwnTools prints the package with the agent's own skills as tools. It is apart from the agent's, which imports no

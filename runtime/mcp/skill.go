@@ -11,6 +11,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/check"
 	rpc "github.com/a2agen/a2agen/runtime/client"
+	"github.com/a2agen/a2agen/runtime/gen/skilltool"
 	"github.com/a2agen/a2agen/runtime/tool"
 )
 
@@ -42,7 +43,7 @@ const (
 func newTool(o *Options, s *Skill, name string) *skillTool {
 	t := &skillTool{
 		Options: o,
-		listed:  &sdk.Tool{Name: name, Title: s.Name, Description: describe(s), InputSchema: json.RawMessage(tool.TextInput)},
+		listed:  &sdk.Tool{Name: name, Title: s.Name, Description: describe(s), InputSchema: json.RawMessage(skilltool.TextInput)},
 		skill:   &rpc.Skill[[]runtime.Part, *rpc.Result]{ID: s.ID, In: rpc.PlainInput, Out: rpc.PlainOutput, By: s.By},
 	}
 	if len(s.Input) > 0 {
@@ -81,7 +82,7 @@ func (t *skillTool) part(args json.RawMessage) (runtime.Part, error) {
 	}
 	switch t.reading {
 	case asText:
-		text, err := tool.Words(args)
+		text, err := skilltool.Words(args)
 		return runtime.Text(text), err
 	case asValue:
 		var of map[string]json.RawMessage

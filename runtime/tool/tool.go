@@ -111,3 +111,16 @@ func name(id string) string {
 	}
 	return b.String()
 }
+
+// ArgumentsError are arguments that do not fit the schema of a tool. Nothing was sent.
+type ArgumentsError struct {
+	Tool   string
+	Schema json.RawMessage
+	Err    error // how they do not fit: a *check.Error
+}
+
+// Error says how they do not fit.
+func (e *ArgumentsError) Error() string { return "arguments of tool " + e.Tool + ": " + e.Err.Error() }
+
+// Unwrap returns how they do not fit.
+func (e *ArgumentsError) Unwrap() error { return e.Err }

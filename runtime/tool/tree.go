@@ -151,37 +151,3 @@ func readObject(d *json.Decoder, depth int) (*object, error) {
 	_, err := d.Token()
 	return o, err
 }
-
-// withoutNulls returns a document without the members that are null, and whether there are any.
-func withoutNulls(src []byte) (rest []byte, found bool) {
-	v, err := parse(src)
-	if err != nil {
-		return nil, false
-	}
-	if found = dropNulls(v); !found {
-		return nil, false
-	}
-	return appendJSON(nil, v), true
-}
-
-func dropNulls(v any) (found bool) {
-	switch v := v.(type) {
-	case *object:
-		keys := v.keys[:0]
-		for _, k := range v.keys {
-			if v.values[k] == nil {
-				delete(v.values, k)
-				found = true
-				continue
-			}
-			keys = append(keys, k)
-			found = dropNulls(v.values[k]) || found
-		}
-		v.keys = keys
-	case []any:
-		for _, e := range v {
-			found = dropNulls(e) || found
-		}
-	}
-	return found
-}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 
 	rpc "github.com/a2agen/a2agen/runtime/client"
+	"github.com/a2agen/a2agen/runtime/gen/skilltool"
 	"github.com/a2agen/a2agen/runtime/tool"
 )
 
@@ -13,13 +14,13 @@ import (
 // by c, with the options opts: with the context of a handler, each call is one of the handler's task.
 func Tools(c *Client, opts ...rpc.CallOption) []tool.Tool {
 	return []tool.Tool{
-		tool.Of(tool.Tool{
+		skilltool.Of(tool.Tool{
 			Name:        "ask",
 			Description: "Answers in words, as they come. Earlier questions of the same context are known.",
-			Input:       json.RawMessage(tool.TextInput),
-			Output:      json.RawMessage(tool.TextOutput),
-		}, tool.Words, tool.Result, c.Ask, opts),
-		tool.Of(tool.Tool{
+			Input:       json.RawMessage(skilltool.TextInput),
+			Output:      json.RawMessage(skilltool.TextOutput),
+		}, skilltool.Words, skilltool.Result, c.Ask, opts),
+		skilltool.Of(tool.Tool{
 			Name:        "convert",
 			Description: "Converts a value between degrees Celsius and Fahrenheit, or between kilometers and miles.",
 			Input: json.RawMessage(`{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","required":["value",` +
@@ -28,6 +29,6 @@ func Tools(c *Client, opts ...rpc.CallOption) []tool.Tool {
 				`"enum":["celsius","fahrenheit","kilometers","miles"]}}}`),
 			Output: json.RawMessage(`{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","required":["value"],` +
 				`"properties":{"value":{"type":"number","description":"In the unit that was asked for."}}}`),
-		}, tool.Data[ConvertInput], tool.JSON[ConvertOutput], c.Convert, opts),
+		}, skilltool.Data[ConvertInput], skilltool.JSON[ConvertOutput], c.Convert, opts),
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 
 	rpc "github.com/a2agen/a2agen/runtime/client"
+	"github.com/a2agen/a2agen/runtime/gen/skilltool"
 	"github.com/a2agen/a2agen/runtime/tool"
 )
 
@@ -13,7 +14,7 @@ import (
 // by c, with the options opts: with the context of a handler, each call is one of the handler's task.
 func Tools(c *Client, opts ...rpc.CallOption) []tool.Tool {
 	return []tool.Tool{
-		tool.Of(tool.Tool{
+		skilltool.Of(tool.Tool{
 			Name:        "write-report",
 			Description: "Writes a report about a subject, a section at a time, and says which replica wrote it.",
 			Input: json.RawMessage(`{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","required":["subject"],` +
@@ -25,6 +26,6 @@ func Tools(c *Client, opts ...rpc.CallOption) []tool.Tool {
 				`"attempt","sections"],"properties":{"replica":{"type":"string","description":"The replica that ` +
 				`wrote the report to its end."},"attempt":{"type":"integer","minimum":1,"description":"How many ` +
 				`replicas have begun it."},"sections":{"type":"integer","minimum":1}}}`),
-		}, tool.Data[WriteReportInput], tool.JSON[WriteReportOutput], c.WriteReport, opts),
+		}, skilltool.Data[WriteReportInput], skilltool.JSON[WriteReportOutput], c.WriteReport, opts),
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 
 	rpc "github.com/a2agen/a2agen/runtime/client"
+	"github.com/a2agen/a2agen/runtime/gen/skilltool"
 	"github.com/a2agen/a2agen/runtime/tool"
 )
 
@@ -13,7 +14,7 @@ import (
 // by c, with the options opts: with the context of a handler, each call is one of the handler's task.
 func Tools(c *Client, opts ...rpc.CallOption) []tool.Tool {
 	return []tool.Tool{
-		tool.Of(tool.Tool{
+		skilltool.Of(tool.Tool{
 			Name:        "plan-trip",
 			Description: "Says how far a trip is and what the weather will be there, day by day. Asks back which town is meant where several have the name.",
 			Input: json.RawMessage(`{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","required":["from","to"],` +
@@ -28,6 +29,6 @@ func Tools(c *Client, opts ...rpc.CallOption) []tool.Tool {
 				`"items":{"type":"object","required":["date","conditions","high","low"],` +
 				`"properties":{"date":{"type":"string","format":"date"},"conditions":{"type":"string"},` +
 				`"high":{"type":"number","description":"In degrees Celsius."},"low":{"type":"number"}}}}}}`),
-		}, tool.Data[PlanTripInput], tool.JSON[PlanTripOutput], c.PlanTrip, opts),
+		}, skilltool.Data[PlanTripInput], skilltool.JSON[PlanTripOutput], c.PlanTrip, opts),
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 
 	rpc "github.com/a2agen/a2agen/runtime/client"
+	"github.com/a2agen/a2agen/runtime/gen/skilltool"
 	"github.com/a2agen/a2agen/runtime/tool"
 )
 
@@ -13,7 +14,7 @@ import (
 // by c, with the options opts: with the context of a handler, each call is one of the handler's task.
 func Tools(c *Client, opts ...rpc.CallOption) []tool.Tool {
 	return []tool.Tool{
-		tool.Of(tool.Tool{
+		skilltool.Of(tool.Tool{
 			Name:        "route-optimizer-traffic",
 			Description: "Calculates the optimal driving route between two or more locations, taking into account real-time traffic conditions, road closures, and user preferences (e.g., avoid tolls, prefer highways).",
 			Input: json.RawMessage(`{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","required":["origin",` +
@@ -41,8 +42,8 @@ func Tools(c *Client, opts ...rpc.CallOption) []tool.Tool {
 				`degrees.","required":["lat","lng"],"additionalProperties":false,` +
 				`"properties":{"lat":{"type":"number","minimum":-90,"maximum":90},"lng":{"type":"number",` +
 				`"minimum":-180,"maximum":180}}}}}`),
-		}, tool.Data[RouteOptimizerTrafficInput], tool.JSON[RouteOptimizerTrafficOutput], c.RouteOptimizerTraffic, opts),
-		tool.Of(tool.Tool{
+		}, skilltool.Data[RouteOptimizerTrafficInput], skilltool.JSON[RouteOptimizerTrafficOutput], c.RouteOptimizerTraffic, opts),
+		skilltool.Of(tool.Tool{
 			Name:        "custom-map-generator",
 			Description: "Creates custom map images or interactive map views based on user-defined points of interest, routes, and style preferences. Can overlay data layers.",
 			Input: json.RawMessage(`{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","required":["title"],` +
@@ -62,6 +63,6 @@ func Tools(c *Client, opts ...rpc.CallOption) []tool.Tool {
 				`"description":"A point in WGS 84 degrees.","required":["lat","lng"],"additionalProperties":false,` +
 				`"properties":{"lat":{"type":"number","minimum":-90,"maximum":90},"lng":{"type":"number",` +
 				`"minimum":-180,"maximum":180}}}}}`),
-		}, tool.Data[CustomMapGeneratorInput], tool.JSON[CustomMapGeneratorOutput], c.CustomMapGenerator, opts),
+		}, skilltool.Data[CustomMapGeneratorInput], skilltool.JSON[CustomMapGeneratorOutput], c.CustomMapGenerator, opts),
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 
 	rpc "github.com/a2agen/a2agen/runtime/client"
+	"github.com/a2agen/a2agen/runtime/gen/skilltool"
 	"github.com/a2agen/a2agen/runtime/tool"
 )
 
@@ -13,7 +14,7 @@ import (
 // by c, with the options opts: with the context of a handler, each call is one of the handler's task.
 func Tools(c *Client, opts ...rpc.CallOption) []tool.Tool {
 	return []tool.Tool{
-		tool.Of(tool.Tool{
+		skilltool.Of(tool.Tool{
 			Name:        "get_current_weather",
 			Description: "Retrieve real-time weather for any location.",
 			Input: json.RawMessage(`{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","required":["location"],` +
@@ -26,8 +27,8 @@ func Tools(c *Client, opts ...rpc.CallOption) []tool.Tool {
 				`"conditions":{"$ref":"#/$defs/Conditions"},"humidity":{"type":"integer","minimum":0,"maximum":100,` +
 				`"description":"Relative humidity in percent."}},"$defs":{"Units":{"enum":["celsius","fahrenheit"]},` +
 				`"Conditions":{"enum":["sunny","cloudy","rain","snow"]}}}`),
-		}, tool.Data[GetCurrentWeatherInput], tool.JSON[GetCurrentWeatherOutput], c.GetCurrentWeather, opts),
-		tool.Of(tool.Tool{
+		}, skilltool.Data[GetCurrentWeatherInput], skilltool.JSON[GetCurrentWeatherOutput], c.GetCurrentWeather, opts),
+		skilltool.Of(tool.Tool{
 			Name:        "get_forecast",
 			Description: "Get 5-day weather predictions.",
 			Input: json.RawMessage(`{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","required":["location"],` +
@@ -40,6 +41,6 @@ func Tools(c *Client, opts ...rpc.CallOption) []tool.Tool {
 				`"description":"Degrees Celsius."},"low":{"type":"number","description":"Degrees Celsius."},` +
 				`"conditions":{"$ref":"#/$defs/Conditions"}}},"Conditions":{"enum":["sunny","cloudy","rain",` +
 				`"snow"]}}}`),
-		}, tool.Data[GetForecastInput], tool.JSON[GetForecastOutput], c.GetForecast, opts),
+		}, skilltool.Data[GetForecastInput], skilltool.JSON[GetForecastOutput], c.GetForecast, opts),
 	}
 }

@@ -1,4 +1,5 @@
-package tool
+// Package skilltool is what generated code makes tools of skills with, for package tool.
+package skilltool
 
 import (
 	"bytes"
@@ -9,6 +10,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/check"
 	rpc "github.com/a2agen/a2agen/runtime/client"
+	"github.com/a2agen/a2agen/runtime/tool"
 )
 
 // TextInput and TextOutput are the schemas of skills that have none: a text in, and a text out with what else there is.
@@ -22,16 +24,16 @@ const (
 )
 
 // Of makes the tool of a skill: t without Call, and the client's method that calls the skill, with options for all
-// calls. in and out are [Data] and [JSON] for generated types, [Value] for an input whose schema [Object] wrapped, and
-// [Words] and [Result] for a skill without a schema. Generated code calls it.
+// calls. in and out are [Data] and [JSON] for generated types, [Value] for an input whose schema [tool.Object] wrapped, and
+// [Words] and [Result] for a skill without a schema.
 func Of[In, Out any](
-	t Tool, in func(args json.RawMessage) (In, error), out func(Out) (json.RawMessage, error),
+	t tool.Tool, in func(args json.RawMessage) (In, error), out func(Out) (json.RawMessage, error),
 	call func(context.Context, In, ...rpc.CallOption) (Out, error), opts []rpc.CallOption,
-) Tool {
+) tool.Tool {
 	t.Call = func(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
 		v, err := in(args)
 		if err != nil {
-			return nil, &ArgumentsError{Tool: t.Name, Schema: t.Input, Err: err}
+			return nil, &tool.ArgumentsError{Tool: t.Name, Schema: t.Input, Err: err}
 		}
 		result, err := call(ctx, v, opts...)
 		if err != nil {
@@ -41,19 +43,6 @@ func Of[In, Out any](
 	}
 	return t
 }
-
-// ArgumentsError are arguments that do not fit the schema of a tool. Nothing was sent.
-type ArgumentsError struct {
-	Tool   string
-	Schema json.RawMessage
-	Err    error // how they do not fit: a *check.Error
-}
-
-// Error says how they do not fit.
-func (e *ArgumentsError) Error() string { return "arguments of tool " + e.Tool + ": " + e.Err.Error() }
-
-// Unwrap returns how they do not fit.
-func (e *ArgumentsError) Unwrap() error { return e.Err }
 
 // Data reads arguments into a generated type. A null for a property that may be absent but not null, which dialects
 // that require every property make models write, is taken as absent.
@@ -156,4 +145,35 @@ func below(pointer string, err error) error {
 		moved.Violations = append(moved.Violations, check.Violation{Pointer: pointer + v.Pointer, Message: v.Message})
 	}
 	return moved
+}
+
+// withoutNulls returns a document without the members that are null, and whether there are any.
+func withoutNulls(src []byte) (rest []byte, found bool) {
+	d := json.NewDecoder(bytes.NewReader(src))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil || !dropNulls(v) {
+		return nil, false
+	}
+	rest, err := json.Marshal(v)
+	return rest, err == nil
+}
+
+func dropNulls(v any) (found bool) {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, e := range v {
+			if e == nil {
+				delete(v, k)
+				found = true
+				continue
+			}
+			found = dropNulls(e) || found
+		}
+	case []any:
+		for _, e := range v {
+			found = dropNulls(e) || found
+		}
+	}
+	return found
 }
