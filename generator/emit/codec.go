@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/dave/jennifer/jen"
 
@@ -12,15 +13,18 @@ import (
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
-// Codec prints how the hub types are written on one JSON wire. For a type T and the wire's suffix S:
+// Codec prints how the hub types are written on one wire. For a type T and the wire's suffix S:
 //
-//	var codecTS = wire.Codec[T]{…} // a message
+//	var codecTS = wire.Codec[T]{…} // a message; in protobuf a proto.Codec
 //	var codecTS = wire.Enum{…}     // an enum
 //
-// with the variant at the end where a type has several layouts. For the newest wire the messages also get AppendJSON,
-// MarshalJSON and UnmarshalJSON.
+// with the variant at the end where a type has several layouts. For the newest JSON wire the messages also get AppendJSON,
+// MarshalJSON and UnmarshalJSON, and for the newest one of protobuf AppendProto and UnmarshalProto.
 func Codec(p *ir.Protocol, w *ir.Wire, paths Paths) (output.File, error) {
-	c := &codec{layouts: layoutsOf(w), hub: &bound{Bindings: &p.Bindings}, exported: w == newestJSON(p)}
+	c := &codec{layouts: layoutsOf(w), hub: &bound{Bindings: &p.Bindings}, exported: w == newest(p, w.Encoding), path: wirePath}
+	if w.Encoding == ir.Proto {
+		c.path = protoPath
+	}
 	if err := c.check(); err != nil {
 		return output.File{}, fmt.Errorf("emit codec %s: %w", w.Name, err)
 	}
@@ -32,11 +36,14 @@ func Codec(p *ir.Protocol, w *ir.Wire, paths Paths) (output.File, error) {
 	return render(f, pkgFile(paths.Protocol, w.File+".gen.go"))
 }
 
-// newestJSON is the wire that encoding/json stands for.
-func newestJSON(p *ir.Protocol) *ir.Wire {
+// newest is the wire of an encoding whose codecs the types have as methods; nil if there is none.
+func newest(p *ir.Protocol, encoding ir.Encoding) *ir.Wire {
+	if encoding == ir.ProtoJSON {
+		return nil
+	}
 	for _, v := range p.Versions {
 		for _, w := range v.Wires {
-			if w.Encoding == ir.JSON {
+			if w.Encoding == encoding {
 				return w
 			}
 		}
@@ -77,20 +84,28 @@ func (w layouts) fn(verb string, l *ir.Layout) string {
 // newest version has it (A2A 1.0 §5.5–5.7).
 func (w layouts) strict() bool { return !w.wire.Loose }
 
-// codec prints one JSON wire.
+// codec prints one wire.
 type codec struct {
 	layouts
 	hub      *bound
 	exported bool
+	path     string // of the package with the types of its tables
 }
+
+// proto reports whether the wire is one of protobuf.
+func (c *codec) proto() bool { return c.wire.Encoding == ir.Proto }
 
 // declarations are those of one layout.
 func (c *codec) declarations(l *ir.Layout) []jen.Code {
 	switch {
 	case l.Type.Kind == ir.Enum:
 		return []jen.Code{enumTable(c.fn("codec", l), l, !c.strict() && c.wire.Encoding == ir.JSON)}
+	case l.Hook != "" && c.proto():
+		return []jen.Code{c.table(l), c.writeHooked(l), c.readHooked(l)}
 	case l.Hook != "":
 		return []jen.Code{c.table(l), c.appendHooked(l), c.readHooked(l)}
+	case c.exported && c.proto():
+		return []jen.Code{c.table(l), c.protoMethods(l)}
 	case c.exported:
 		return []jen.Code{c.table(l), c.methods(l)}
 	}
@@ -99,13 +114,20 @@ func (c *codec) declarations(l *ir.Layout) []jen.Code {
 
 // check reports what no table here can say.
 func (c *codec) check() error {
-	if c.wire.Encoding != ir.JSON && c.wire.Encoding != ir.ProtoJSON {
-		return fmt.Errorf("encoding %q is not JSON", c.wire.Encoding)
+	switch c.wire.Encoding {
+	case ir.JSON, ir.ProtoJSON, ir.Proto:
+	default:
+		return fmt.Errorf("no codec for encoding %q", c.wire.Encoding)
 	}
 	for _, l := range c.wire.Layouts {
 		for _, m := range l.Fields {
 			if err := c.checkMember(l, m); err != nil {
 				return fmt.Errorf("%s.%s: %w", l.Name, m.Name, err)
+			}
+		}
+		if c.proto() && l.Type.Kind == ir.Message {
+			if err := checkNumbers(l); err != nil {
+				return err
 			}
 		}
 	}
@@ -115,7 +137,7 @@ func (c *codec) check() error {
 func (c *codec) checkMember(l *ir.Layout, m *ir.FieldLayout) error {
 	form := hooks[m.Hook].form
 	switch {
-	case m.Hook != "" && form == 0:
+	case m.Hook != "" && (form == 0 || c.proto() && !hooks[m.Hook].proto):
 		return fmt.Errorf("no hook %q", m.Hook)
 	case m.Fallback && !hooks[m.Hook].absent:
 		return fmt.Errorf("hook %q does not say what absence means", m.Hook)
@@ -227,7 +249,7 @@ func enumTable(name string, l *ir.Layout, named bool) *jen.Statement {
 
 // table prints the table of a message.
 func (c *codec) table(l *ir.Layout) jen.Code {
-	name, typ := c.fn("codec", l), jen.Qual(wirePath, "Codec").Types(jen.Id(l.Type.Go))
+	name, typ := c.fn("codec", l), jen.Qual(c.path, "Codec").Types(jen.Id(l.Type.Go))
 	table := typ.Clone().Values(*c.tableOf(l)...)
 	if !c.recurs(l) {
 		return jen.Var().Id(name).Op("=").Add(table).Line()
@@ -239,10 +261,27 @@ func (c *codec) table(l *ir.Layout) jen.Code {
 func (c *codec) tableOf(l *ir.Layout) *literal {
 	table := members()
 	if l.Hook != "" {
-		table.set("Custom", addressOf(jen.Qual(wirePath, "Custom").Types(jen.Id(l.Type.Go)), members(
-			"Append", jen.Id(c.fn("append", l)), "Read", jen.Id(c.fn("read", l)))))
+		table.set("Custom", addressOf(jen.Qual(c.path, "Custom").Types(jen.Id(l.Type.Go)), members(
+			c.writes(), jen.Id(c.fn(strings.ToLower(c.writes()), l)), "Read", jen.Id(c.fn("read", l)))))
 		return table
 	}
+	if !c.proto() {
+		c.shape(table, l)
+	}
+	if groupOf(l) != nil {
+		table.set("Group", jen.Op("&").Id(c.groupVar()))
+	}
+	if oneofs := unions(l); len(oneofs) > 0 {
+		table.set("Oneofs", jen.Index().Qual(wirePath, "Oneof").Values(c.oneofs(l, oneofs)...))
+	}
+	if rows := c.rows(l); len(rows) > 0 {
+		table.set("Fields", jen.Index().Qual(c.path, "Field").Values(multiline(rows)...))
+	}
+	return table
+}
+
+// shape says what a JSON wire makes of a message besides an object of its members.
+func (c *codec) shape(table *literal, l *ir.Layout) {
 	var consts string
 	for _, constant := range l.Consts {
 		consts += string(wire.AppendKey(nil, constant.Name)) + constant.Value
@@ -259,16 +298,6 @@ func (c *codec) tableOf(l *ir.Layout) *literal {
 	if l.Tag != "" {
 		table.set("Tagged", c.tagged(l))
 	}
-	if groupOf(l) != nil {
-		table.set("Group", jen.Op("&").Id(c.groupVar()))
-	}
-	if oneofs := unions(l); len(oneofs) > 0 {
-		table.set("Oneofs", jen.Index().Qual(wirePath, "Oneof").Values(c.oneofs(l, oneofs)...))
-	}
-	if rows := c.rows(l); len(rows) > 0 {
-		table.set("Fields", jen.Index().Qual(wirePath, "Field").Values(multiline(rows)...))
-	}
-	return table
 }
 
 // addressOf is &typ{members}.
@@ -302,7 +331,7 @@ func (c *codec) tagged(l *ir.Layout) jen.Code {
 func (c *codec) oneofs(l *ir.Layout, unions []*ir.Field) (rows []jen.Code) {
 	for _, f := range unions {
 		row := members("At", offset(l.Type, f), "Of", jen.Op("&").Id(unionVar(f.Union)))
-		if len(unions) == 1 && l.Tag == "" {
+		if len(unions) == 1 && l.Tag == "" && (c.strict() || !c.proto()) {
 			row.set("Open", jen.True())
 		}
 		if c.strict() {
@@ -323,8 +352,12 @@ func offset(t *ir.Type, f *ir.Field) jen.Code {
 
 // rows are the members, those of a union together.
 func (c *codec) rows(l *ir.Layout) (rows []jen.Code) {
+	fields := l.Fields
+	if c.proto() {
+		fields = byNumber(l)
+	}
 	grouped := map[*ir.Field]bool{}
-	for _, m := range l.Fields {
+	for _, m := range fields {
 		if m.Case == nil {
 			rows = append(rows, jen.Values(*c.row(l, m, grouped)...))
 			continue
@@ -344,8 +377,12 @@ func (c *codec) rows(l *ir.Layout) (rows []jen.Code) {
 
 // row is a member's row of the table. grouped are the fields of which a member came before.
 func (c *codec) row(l *ir.Layout, m *ir.FieldLayout, grouped map[*ir.Field]bool) *literal {
-	row := members("Name", jen.Lit(m.Name))
-	if len(m.Aliases) > 0 && !m.Derived {
+	row := members()
+	if c.proto() {
+		row.set("Number", jen.Lit(int(m.Number)))
+	}
+	row.set("Name", jen.Lit(m.Name))
+	if len(m.Aliases) > 0 && !m.Derived && !c.proto() {
 		row.set("Aliases", stringsOf(m.Aliases))
 	}
 	if m.Nested != nil {
@@ -360,34 +397,46 @@ func (c *codec) row(l *ir.Layout, m *ir.FieldLayout, grouped map[*ir.Field]bool)
 		row.set("Case", jen.Lit(slices.Index(m.Field.Union.Cases, m.Case)+1))
 	case m.Into != nil:
 		row.set("At", offset(m.Into.Type.Type, m.Field))
-		row.set("Into", addressOf(jen.Qual(wirePath, "Into"), members("At", offset(l.Type, m.Into),
-			"Of", addressOf(jen.Qual(wirePath, "Codec").Types(jen.Id(m.Into.Type.Type.Go)), members()))))
+		row.set("Into", addressOf(jen.Qual(c.path, "Into"), members("At", offset(l.Type, m.Into),
+			"Of", addressOf(jen.Qual(c.path, "Codec").Types(jen.Id(m.Into.Type.Type.Go)), members()))))
 	default:
 		row.set("At", offset(l.Type, m.Field))
+	}
+	byHook := func(variable jen.Code) {
+		row.set("Type", jen.Qual(wirePath, "TypeHook"))
+		row.set("Hook", jen.Op("&").Add(variable))
+		if c.proto() && (m.Derived || m.Field.Type.Kind == ir.KindBool) {
+			row.set("Form", jen.Qual(protoPath, "Varint"))
+		}
 	}
 	switch hooks[m.Hook].form {
 	case hookGroup:
 		row.set("Type", jen.Qual(wirePath, "TypeGroup"))
-		if grouped[m.Field] {
+		if grouped[m.Field] && !c.proto() {
 			row.set("Flags", jen.Qual(wirePath, "ReadOnly"))
 		}
 		grouped[m.Field] = true
 		return row
 	case hookPair:
 		row.set("With", offset(l.Type, m.With))
-		row.set("Type", jen.Qual(wirePath, "TypeHook"))
-		row.set("Hook", jen.Op("&").Add(hook(m.Hook)))
+		byHook(c.hook(m.Hook))
 	case hookValue:
-		row.set("Type", jen.Qual(wirePath, "TypeHook"))
-		row.set("Hook", jen.Op("&").Add(hook(m.Hook)))
+		byHook(c.hook(m.Hook))
 	case hookDerived:
-		row.set("Type", jen.Qual(wirePath, "TypeHook"))
-		row.set("Hook", jen.Op("&").Id(c.derivedVar(m)))
+		byHook(jen.Id(c.derivedVar(m)))
 	default:
 		c.plain(row, m)
 	}
 	c.flags(row, l, m)
 	return row
+}
+
+// hook is what a hook has for the wire.
+func (c *codec) hook(name string) jen.Code {
+	if c.proto() {
+		return hook("Proto" + name)
+	}
+	return hook(name)
 }
 
 // plain says of what type a member is.
@@ -403,20 +452,20 @@ func (c *codec) plain(row *literal, m *ir.FieldLayout) {
 	case elem.Kind == ir.KindEnum:
 		row.set("Enum", jen.Op("&").Id(c.fn("codec", c.layout(m, elem))))
 	case elem.Kind == ir.KindAny:
-		row.set("Hook", jen.Op("&").Id("anyHook"))
+		row.set("Hook", jen.Op("&").Id(c.anyVar()))
 	}
 	switch {
 	case t.Kind == ir.KindList:
 		row.set("Shape", jen.Qual(wirePath, "Listed"))
 		if !slices.Contains([]ir.Kind{ir.KindString, ir.KindMessage, ir.KindEnum}, elem.Kind) {
-			row.set("Container", jen.Qual(wirePath, "List").Types(goType(elem)).Values())
+			row.set("Container", jen.Qual(c.path, "List").Types(goType(elem)).Values())
 		}
 	case t.Kind == ir.KindMap && t.Key != nil:
 		row.set("Shape", jen.Qual(wirePath, "Mapped"))
-		row.set("Container", jen.Qual(wirePath, "KeyedMap").Types(keyType(t), goType(elem)).Values())
+		row.set("Container", jen.Qual(c.path, "KeyedMap").Types(keyType(t), goType(elem)).Values())
 	case t.Kind == ir.KindMap:
 		row.set("Shape", jen.Qual(wirePath, "Mapped"))
-		row.set("Container", jen.Qual(wirePath, "Map").Types(goType(elem)).Values())
+		row.set("Container", jen.Qual(c.path, "Map").Types(goType(elem)).Values())
 	case m.Case == nil && isPointer(m.Field):
 		row.set("Shape", jen.Qual(wirePath, "Pointer"))
 	}
@@ -426,9 +475,19 @@ func (c *codec) plain(row *literal, m *ir.FieldLayout) {
 	if hooks[m.Hook].form == hookRewrite {
 		row.set("Rewrite", jen.Op("&").Add(hook(m.Hook)))
 	}
-	if m.Default != nil {
+	if c.proto() {
+		c.protoForm(row, m)
+	} else if m.Default != nil {
 		row.set("Default", jen.String().Call(jen.Id(m.Default.Go)))
 	}
+}
+
+// anyVar is what reads and writes a google.protobuf.Any.
+func (c *codec) anyVar() string {
+	if c.proto() {
+		return "anyField"
+	}
+	return "anyHook"
 }
 
 // typeName is the runtime's name of a kind.
@@ -441,6 +500,10 @@ func (c *codec) typeName(k ir.Kind) string {
 
 // flags says what else there is to a member.
 func (c *codec) flags(row *literal, l *ir.Layout, m *ir.FieldLayout) {
+	if c.proto() {
+		c.protoFlags(row, m)
+		return
+	}
 	var flags []string
 	add := func(when bool, flag string) {
 		if when {
@@ -467,14 +530,7 @@ func (c *codec) flags(row *literal, l *ir.Layout, m *ir.FieldLayout) {
 		}), "Shared")
 	}
 	add(c.nullMeans(m) != "", c.nullMeans(m))
-	if len(flags) == 0 {
-		return
-	}
-	all := jen.Qual(wirePath, flags[0])
-	for _, flag := range flags[1:] {
-		all.Op("|").Qual(wirePath, flag)
-	}
-	row.set("Flags", all)
+	row.flags("Flags", wirePath, flags)
 }
 
 // refuses reports whether a member is refused when it is not set.
@@ -541,14 +597,6 @@ func unions(l *ir.Layout) []*ir.Field {
 	return out
 }
 
-// openUnion is the oneof to which an unknown member may belong: the only one of its message.
-func openUnion(l *ir.Layout) *ir.Field {
-	if us := unions(l); len(us) == 1 {
-		return us[0]
-	}
-	return nil
-}
-
 // oneLine is a block of one statement on the line of what precedes it.
 func oneLine(statement jen.Code) jen.Code {
 	return jen.Custom(jen.Options{Open: "{ ", Close: " }"}, statement)
@@ -556,3 +604,15 @@ func oneLine(statement jen.Code) jen.Code {
 
 // jsonReader is the parameter of a function that reads JSON.
 func jsonReader() jen.Code { return jen.Id("r").Op("*").Qual(wirePath, "Reader") }
+
+// keyed is b with a member's key, or other constant text.
+func keyed(key jen.Code) jen.Code { return jen.Append(jen.Id("b"), jen.Add(key).Op("...")) }
+
+// convert prints the value of a case's defined type as its plain type.
+func convert(t ir.TypeRef, x jen.Code) jen.Code {
+	plain := scalars[t.Kind]()
+	if t.Kind == ir.KindBytes {
+		return jen.Parens(plain).Call(x)
+	}
+	return plain.Call(x)
+}

@@ -21,8 +21,8 @@ const (
 	hookDerived                     // X of the state of a status
 )
 
-// hooks are the hooks that emission can name. absent: it says what a missing member is read as. proto: it has PutX and
-// TakeX for protobuf.
+// hooks are the hooks that emission can name. absent: it says what a missing member is read as. proto: it has ProtoX for
+// protobuf; one of a whole type or a group has PutX and TakeX.
 var hooks = map[string]struct {
 	form          hookForm
 	absent, proto bool
@@ -110,18 +110,25 @@ func (c *codec) appendHooked(l *ir.Layout) jen.Code {
 // again from what the hook kept of it.
 func (c *codec) readHooked(l *ir.Layout) jen.Code {
 	content := c.hub.Fields["Part.content"]
+	reader, take := jsonReader(), "Read"
+	if c.proto() {
+		reader, take = protoReader(), "Take"
+	}
 	var body []jen.Code
-	if len(l.Fields) > 0 {
+	if len(l.Fields) > 0 && !c.proto() {
 		body = append(body, jen.Id("at").Op(":=").Id("r").Dot("Offset").Call())
 	}
 	part := jen.List(jen.Id("part"), jen.Id("name"), jen.Id("value"))
-	body = append(body, part.Op(":=").Add(hook("Read"+l.Hook)).Call(jen.Id("r")))
+	body = append(body, part.Op(":=").Add(hook(take+l.Hook)).Call(jen.Id("r")))
 	for _, m := range l.Fields {
+		if c.proto() {
+			break // it has no kinds of its own
+		}
 		again := jen.Id("x").Dot(content.Go).Op("=").Id(c.fn("codec", c.layout(m, m.Case.Type))).
 			Dot("Reread").Call(jen.Id("r"), jen.Id("at"), jen.Id("value"))
 		body = append(body, jen.If(jen.Id("name").Op("==").Lit(m.TagValue)).Block(again, jen.Return()))
 	}
-	return jen.Func().Id(c.fn("read", l)).Params(jsonReader(), jen.Id("x").Add(ptr(l.Type))).Block(append(body, setPart(c.hub)...)...).Line()
+	return jen.Func().Id(c.fn("read", l)).Params(reader, jen.Id("x").Add(ptr(l.Type))).Block(append(body, setPart(c.hub)...)...).Line()
 }
 
 // setPart prints the taking over of a part from its hook.
@@ -160,22 +167,44 @@ func (c *codec) hookVars() (code []jen.Code) {
 // groupOf prints how the members of a card that say where it is called are one field.
 func (c *codec) groupOf(m *ir.FieldLayout) jen.Code {
 	list, group := jen.Index().Add(goType(*m.Field.Type.Elem)), hook(m.Hook)
-	write := hook("Append"+m.Hook).Call(jen.Id("b"), jen.Id("interfacesOf"+c.wire.Suffix).Call(jen.Id("list")), jen.Lit(m.Arg))
+	interfaces := jen.Id("interfacesOf" + c.wire.Suffix).Call(jen.Id("list"))
 	read := jen.Id("interfacesFrom" + c.wire.Suffix).Call(jen.Id("g").Dot("List").Call(jen.Lit(m.Arg)))
-	return jen.Var().Id(c.groupVar()).Op("=").Qual(wirePath, "Group").Types(list, group).Values(members(
-		"Append", jen.Func().Params(jen.Id("b").Index().Byte(), jen.Id("list").Add(list)).Index().Byte().Block(jen.Return(write)),
-		"Read", jen.Parens(jen.Op("*").Add(group)).Dot("Read"),
+	var write, take jen.Code
+	if c.proto() {
+		put := hook("Put"+m.Hook).Call(jen.Id("w"), jen.Id("tag"), interfaces, jen.Lit(m.Arg), jen.Id("field"))
+		write = jen.Func().Params(protoWriter(), jen.Id("tag").Uint32(), jen.Id("list").Add(list), jen.Id("field").String()).Block(put)
+		take = jen.Parens(jen.Op("*").Add(group)).Dot("Take")
+	} else {
+		put := hook("Append"+m.Hook).Call(jen.Id("b"), interfaces, jen.Lit(m.Arg))
+		write = jen.Func().Params(jen.Id("b").Index().Byte(), jen.Id("list").Add(list)).Index().Byte().Block(jen.Return(put))
+		take = jen.Parens(jen.Op("*").Add(group)).Dot("Read")
+	}
+	return jen.Var().Id(c.groupVar()).Op("=").Qual(c.path, "Group").Types(list, group).Values(members(
+		c.writes(), write, "Read", take,
 		"Make", jen.Func().Params(jen.Id("g").Op("*").Add(group)).Add(list).Add(oneLine(jen.Return(read))),
 	).lines()...).Line()
+}
+
+// writes is what the function that writes is called.
+func (c *codec) writes() string {
+	if c.proto() {
+		return "Write"
+	}
+	return "Append"
 }
 
 // derive prints how a member follows from a status.
 func (c *codec) derive(m *ir.FieldLayout) jen.Code {
 	x := jen.Id("x").Add(goType(m.Field.Type))
 	value := hook(m.Hook).Call(jen.Id("statusState").Call(jen.Id("x")))
-	write := jen.Qual(wirePath, "AppendBool").Call(jen.Id("b"), value)
-	return jen.Var().Id(c.derivedVar(m)).Op("=").Qual(wirePath, "Hook").Types(goType(m.Field.Type)).Values(members(
-		"Has", jen.Func().Params(x).Bool().Add(oneLine(jen.Return(value))),
-		"Append", jen.Func().Params(jen.Id("b").Index().Byte(), x).Params(jen.Index().Byte(), jen.Error()).Add(oneLine(jen.Return(write, jen.Nil()))),
-	).lines()...).Line()
+	derived := members()
+	if c.proto() {
+		derived.set("Write", jen.Func().Params(protoWriter(), jen.Id("tag").Uint32(), x).Error().Block(
+			jen.If(value).Block(jen.Id("w").Dot("Bool").Call(jen.Id("tag"), jen.True())), jen.Return(jen.Nil())))
+	} else {
+		write := jen.Qual(wirePath, "AppendBool").Call(jen.Id("b"), value)
+		derived.set("Has", jen.Func().Params(x).Bool().Add(oneLine(jen.Return(value))))
+		derived.set("Append", jen.Func().Params(jen.Id("b").Index().Byte(), x).Params(jen.Index().Byte(), jen.Error()).Add(oneLine(jen.Return(write, jen.Nil()))))
+	}
+	return jen.Var().Id(c.derivedVar(m)).Op("=").Qual(c.path, "Hook").Types(goType(m.Field.Type)).Values(derived.lines()...).Line()
 }

@@ -208,7 +208,7 @@ func TestCodecRefusesWhatItCannotPrint(t *testing.T) {
 		change func(w *ir.Wire, m *ir.FieldLayout)
 		want   string
 	}{
-		{"another encoding", func(w *ir.Wire, _ *ir.FieldLayout) { w.Encoding = ir.Proto }, `emit codec 9.9/json: encoding "proto" is not JSON`},
+		{"another encoding", func(w *ir.Wire, _ *ir.FieldLayout) { w.Encoding = "xml" }, `emit codec 9.9/json: no codec for encoding "xml"`},
 		{"unknown hook", func(_ *ir.Wire, m *ir.FieldLayout) { m.Hook = "Sideways" }, `emit codec 9.9/json: Leaf.name: no hook "Sideways"`},
 		{"fallback without one", func(_ *ir.Wire, m *ir.FieldLayout) { m.Hook, m.Fallback = "Schemes", true },
 			`emit codec 9.9/json: Leaf.name: hook "Schemes" does not say what absence means`},

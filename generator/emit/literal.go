@@ -24,6 +24,18 @@ func (l *literal) set(name string, value jen.Code) {
 	*l = append(*l, jen.Id(name).Op(":").Add(value))
 }
 
+// flags adds a member with constants of a package, if there are any.
+func (l *literal) flags(name, path string, flags []string) {
+	if len(flags) == 0 {
+		return
+	}
+	all := jen.Qual(path, flags[0])
+	for _, flag := range flags[1:] {
+		all.Op("|").Qual(path, flag)
+	}
+	l.set(name, all)
+}
+
 // code is what stands in the braces. More than a few members have a line each.
 func (l *literal) code() []jen.Code {
 	if len(*l) > 3 {

@@ -21,11 +21,7 @@ func ProtocolPackage(p *ir.Protocol, paths Paths) ([]output.File, error) {
 	}
 	for _, v := range p.Written() {
 		for _, w := range v.Wires {
-			codec := Codec
-			if w.Encoding == ir.Proto {
-				codec = ProtoCodec
-			}
-			jobs = append(jobs, one(func() (output.File, error) { return codec(p, w, paths) }))
+			jobs = append(jobs, one(func() (output.File, error) { return Codec(p, w, paths) }))
 			if len(w.Descriptor) > 0 {
 				jobs = append(jobs, one(func() (output.File, error) { return Descriptor(w, paths) }))
 			}

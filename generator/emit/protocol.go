@@ -147,27 +147,30 @@ func servedFunc(v *ir.Version) string { return "servedVersion" + versionSuffix(v
 func versionSuffix(v *ir.Version) string { return strings.TrimSuffix(jsonWire(v).Suffix, "JSON") }
 
 // appendFunc is the function that writes a message on a wire.
-func appendFunc(w *ir.Wire, t *ir.Type) *jen.Statement { return codecFunc(w, t.Go, "append", "Append") }
-
-// readFunc is the function that reads a message on a wire: a whole document where the encoding is protobuf.
-func readFunc(w *ir.Wire, t *ir.Type) *jen.Statement { return codecFunc(w, t.Go, "decode", "Read") }
-
-// codecFunc is a function of a codec: protobuf has it by itself, JSON as a method.
-func codecFunc(w *ir.Wire, name, verb, method string) *jen.Statement {
-	if w.Encoding == ir.Proto {
-		return jen.Id(verb + name + w.Suffix)
-	}
-	return jen.Id("codec" + name + w.Suffix).Dot(method)
+func appendFunc(w *ir.Wire, t *ir.Type) *jen.Statement {
+	return jen.Id("codec" + t.Go + w.Suffix).Dot("Append")
 }
 
-// requestFunc is a function of the codec of an operation's request, which may have another layout than the first one of
-// its type.
-func (t *versionTable) requestFunc(op *ir.Operation, verb, method string) *jen.Statement {
-	w := *t.wire
-	if op.RequestAs != nil {
-		w.Suffix += op.RequestAs.Variant
+// readFunc is the function that reads a message on a wire: a whole document where the encoding is protobuf.
+func readFunc(w *ir.Wire, t *ir.Type) *jen.Statement {
+	return jen.Id("codec" + t.Go + w.Suffix).Dot(readMethod(w))
+}
+
+func readMethod(w *ir.Wire) string {
+	if w.Encoding == ir.Proto {
+		return "Unmarshal"
 	}
-	return codecFunc(&w, op.Request.Type.Go, verb, method)
+	return "Read"
+}
+
+// requestFunc is a method of the codec of an operation's request, which may have another layout than the first one of
+// its type.
+func (t *versionTable) requestFunc(op *ir.Operation, method string) *jen.Statement {
+	name := "codec" + op.Request.Type.Go + t.wire.Suffix
+	if op.RequestAs != nil {
+		name += op.RequestAs.Variant
+	}
+	return jen.Id(name).Dot(method)
 }
 
 // helper is the function of the runtime that makes a row's function of a codec: protobuf has its own.

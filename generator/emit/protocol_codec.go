@@ -111,7 +111,7 @@ func (t *versionTable) appendRequest(op *ir.Operation) jen.Code {
 	if op.Request.Type == nil {
 		return t.appendNothing(false)
 	}
-	return inGen("AppendOf").Call(t.requestFunc(op, "append", "Append"))
+	return inGen("AppendOf").Call(t.requestFunc(op, "Append"))
 }
 
 // appendResult is the Append function of a row.
@@ -161,10 +161,10 @@ func (t *versionTable) decodeRequest(op *ir.Operation) jen.Code {
 	case op.Request.Type == nil:
 		return inGen("ReadNothing")
 	case name == "":
-		return t.helper("ParamsOf", "ProtoOf").Call(t.requestFunc(op, "decode", "Read"))
+		return t.helper("ParamsOf", "ProtoOf").Call(t.requestFunc(op, readMethod(t.wire)))
 	}
 	return t.helper("RequestOf", "ProtoRequest").
-		Call(append([]jen.Code{t.requestFunc(op, "decode", "Read"), jen.Id(name)}, t.guards(op)...)...)
+		Call(append([]jen.Code{t.requestFunc(op, readMethod(t.wire)), jen.Id(name)}, t.guards(op)...)...)
 }
 
 // guards are the checks of requests that the neutral form cannot express: a missing message, a filter by an unknown state.

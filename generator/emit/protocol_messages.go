@@ -132,8 +132,11 @@ func (b *bound) partOf() jen.Code {
 func (b *bound) otherParts() (types []jen.Code) {
 	for _, c := range b.Fields["Part.content"].Union.Cases {
 		if !slices.ContainsFunc(partKinds, func(k partKind) bool { return b.Cases[k.meaning] == c }) {
-			goType, _ := caseValue(c)
-			types = append(types, goType)
+			typ := jen.Id(c.Go)
+			if c.Direct {
+				typ = jen.Op("*").Id(c.Go)
+			}
+			types = append(types, typ)
 		}
 	}
 	return types

@@ -37,11 +37,13 @@ func anyFuncs(p *ir.Protocol) jen.Code {
 		jen.Return(jen.Qual(protoPath, "AppendAny").Call(jen.Id("b"), jen.Id("x"), jen.Id("messageNamed")))).Line().Line()
 	s.Var().Id("anyHook").Op("=").Qual(wirePath, "Hook").Types(anyType()).Values(*members(
 		"Append", jen.Id("appendAny"), "Read", jen.Qual(protoPath, "ReadAny"))...).Line()
-	if newestProto(p) == nil {
+	if newest(p, ir.Proto) == nil {
 		return s
 	}
-	return s.Line().Func().Id("writeAny").Params(jen.Id("w").Op("*").Qual(protoPath, "Writer"), jen.Id("tag").Uint32(), x.Clone()).Error().Block(
-		jen.Return(jen.Id("w").Dot("Any").Call(jen.Id("tag"), jen.Id("x"), jen.Id("messageNamed")))).Line()
+	write := jen.Func().Params(protoWriter(), jen.Id("tag").Uint32(), x.Clone()).Error().Block(
+		jen.Return(jen.Id("w").Dot("Any").Call(jen.Id("tag"), jen.Id("x"), jen.Id("messageNamed"))))
+	return s.Line().Var().Id("anyField").Op("=").Qual(protoPath, "Hook").Types(anyType()).Values(members(
+		"Write", write, "Read", jen.Parens(jen.Op("*").Qual(protoPath, "Reader")).Dot("Any")).lines()...).Line()
 }
 
 // fullName is the full name of a message: one of another package has it already.

@@ -73,7 +73,7 @@ func goType(t ir.TypeRef) *jen.Statement {
 	case ir.KindMap:
 		return jen.Map(keyType(t)).Add(goType(*t.Elem))
 	}
-	return scalars[t.Kind].goType()
+	return scalars[t.Kind]()
 }
 
 // keyType is the Go type of a map's keys.
@@ -193,10 +193,10 @@ func caseMember(one *ir.Case) (text bool, value, made jen.Code) {
 		return false, jen.Op("&").Add(v).Dot("Value"), typ.Values(*members("Value", jen.Op("*").Add(pointed(goType(one.Type))))...)
 	case kind == ir.KindString, kind == ir.KindEnum:
 		return true, jen.String().Call(v), typ.Call(jen.Id("text"))
-	case scalars[kind].zero == zeroLength && kind != ir.KindFieldMask:
+	case isRaw(kind):
 		return false, jen.Id("x"), typ.Call(jen.Id("raw")) // not v, which would be put into memory of its own
 	}
-	return false, jen.New(scalars[kind].goType().Call(v)), typ.Call(jen.Op("*").Add(pointed(scalars[kind].goType())))
+	return false, jen.New(scalars[kind]().Call(v)), typ.Call(jen.Op("*").Add(pointed(scalars[kind]())))
 }
 
 // unionDoc says which types the union takes.

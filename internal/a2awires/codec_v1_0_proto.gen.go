@@ -3,3562 +3,714 @@
 package a2awires
 
 import (
-	"time"
+	"unsafe"
 
 	"github.com/a2agen/a2agen/runtime/wire"
 	"github.com/a2agen/a2agen/runtime/wire/proto"
 )
 
+var codecAPIKeySecuritySchemeV10Proto = proto.Codec[APIKeySecurityScheme]{Fields: []proto.Field{
+	{Number: 1, Name: "description", At: unsafe.Offsetof(APIKeySecurityScheme{}.Description)},
+	{Number: 2, Name: "location", At: unsafe.Offsetof(APIKeySecurityScheme{}.Location)},
+	{Number: 3, Name: "name", At: unsafe.Offsetof(APIKeySecurityScheme{}.Name)},
+}}
+
 // AppendProto appends x as 1.0/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *APIKeySecurityScheme) AppendProto(b []byte) ([]byte, error) {
-	return appendAPIKeySecuritySchemeV10Proto(b, x)
+	return codecAPIKeySecuritySchemeV10Proto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.0/proto. The error is a [*wire.Error]; x is then incomplete.
 func (x *APIKeySecurityScheme) UnmarshalProto(src []byte) error {
-	*x = APIKeySecurityScheme{}
-	return decodeAPIKeySecuritySchemeV10Proto(src, x)
+	return codecAPIKeySecuritySchemeV10Proto.Unmarshal(src, x)
 }
 
-func appendAPIKeySecuritySchemeV10Proto(b []byte, x *APIKeySecurityScheme) ([]byte, error) {
-	return proto.Append(b, x, writeAPIKeySecuritySchemeV10Proto)
-}
-
-func decodeAPIKeySecuritySchemeV10Proto(src []byte, x *APIKeySecurityScheme) error {
-	return proto.Decode(src, x, readAPIKeySecuritySchemeV10Proto, writeAPIKeySecuritySchemeV10Proto)
-}
-
-func writeAPIKeySecuritySchemeV10Proto(w *proto.Writer, x *APIKeySecurityScheme) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.Description != "" {
-		w.String(10, x.Description)
-	}
-	if x.Location != "" {
-		w.String(18, x.Location)
-	}
-	if x.Name != "" {
-		w.String(26, x.Name)
-	}
-	return nil
-}
-
-func readAPIKeySecuritySchemeV10Proto(r *proto.Reader, x *APIKeySecurityScheme) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.Description = r.String()
-		case 18:
-			x.Location = r.String()
-		case 26:
-			x.Name = r.String()
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberAPIKeySecuritySchemeV10Proto(tag))
-			return
-		}
-	}
-}
-
-func memberAPIKeySecuritySchemeV10Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "description"
-	case 2:
-		return "location"
-	case 3:
-		return "name"
-	}
-	return ""
-}
+var codecAgentCapabilitiesV10Proto = proto.Codec[AgentCapabilities]{Fields: []proto.Field{
+	{Number: 1, Name: "streaming", At: unsafe.Offsetof(AgentCapabilities{}.Streaming), Type: wire.TypeBool, Shape: wire.Pointer},
+	{Number: 2, Name: "pushNotifications", At: unsafe.Offsetof(AgentCapabilities{}.PushNotifications), Type: wire.TypeBool, Shape: wire.Pointer},
+	{Number: 3, Name: "extensions", At: unsafe.Offsetof(AgentCapabilities{}.Extensions), Type: wire.TypeMessage, Of: &codecAgentExtensionV10Proto, Shape: wire.Listed},
+	{Number: 4, Name: "extendedAgentCard", At: unsafe.Offsetof(AgentCapabilities{}.ExtendedAgentCard), Type: wire.TypeBool, Shape: wire.Pointer},
+}}
 
 // AppendProto appends x as 1.0/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentCapabilities) AppendProto(b []byte) ([]byte, error) {
-	return appendAgentCapabilitiesV10Proto(b, x)
+	return codecAgentCapabilitiesV10Proto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.0/proto. The error is a [*wire.Error]; x is then incomplete.
 func (x *AgentCapabilities) UnmarshalProto(src []byte) error {
-	*x = AgentCapabilities{}
-	return decodeAgentCapabilitiesV10Proto(src, x)
+	return codecAgentCapabilitiesV10Proto.Unmarshal(src, x)
 }
 
-func appendAgentCapabilitiesV10Proto(b []byte, x *AgentCapabilities) ([]byte, error) {
-	return proto.Append(b, x, writeAgentCapabilitiesV10Proto)
-}
-
-func decodeAgentCapabilitiesV10Proto(src []byte, x *AgentCapabilities) error {
-	return proto.Decode(src, x, readAgentCapabilitiesV10Proto, writeAgentCapabilitiesV10Proto)
-}
-
-func writeAgentCapabilitiesV10Proto(w *proto.Writer, x *AgentCapabilities) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.Streaming != nil {
-		w.Bool(8, *x.Streaming)
-	}
-	if x.PushNotifications != nil {
-		w.Bool(16, *x.PushNotifications)
-	}
-	for i, e := range x.Extensions {
-		if err := proto.WriteInner(w, 26, e, writeAgentExtensionV10Proto); err != nil {
-			return wire.In(wire.At(err, i), "extensions")
-		}
-	}
-	if x.ExtendedAgentCard != nil {
-		w.Bool(32, *x.ExtendedAgentCard)
-	}
-	return nil
-}
-
-func readAgentCapabilitiesV10Proto(r *proto.Reader, x *AgentCapabilities) {
-	var blockExtensions []AgentExtension
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 8:
-			x.Streaming = new(r.Bool())
-		case 16:
-			x.PushNotifications = new(r.Bool())
-		case 26:
-			x.Extensions = proto.ReadElem(r, x.Extensions, &blockExtensions, readAgentExtensionV10Proto)
-		case 32:
-			x.ExtendedAgentCard = new(r.Bool())
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberAgentCapabilitiesV10Proto(tag))
-			return
-		}
-	}
-}
-
-func memberAgentCapabilitiesV10Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "streaming"
-	case 2:
-		return "pushNotifications"
-	case 3:
-		return "extensions"
-	case 4:
-		return "extendedAgentCard"
-	}
-	return ""
-}
+var codecAgentCardV10Proto = proto.Codec[AgentCard]{Fields: []proto.Field{
+	{Number: 1, Name: "name", At: unsafe.Offsetof(AgentCard{}.Name)},
+	{Number: 2, Name: "description", At: unsafe.Offsetof(AgentCard{}.Description)},
+	{Number: 3, Name: "supportedInterfaces", At: unsafe.Offsetof(AgentCard{}.SupportedInterfaces), Type: wire.TypeMessage, Of: &codecAgentInterfaceV10Proto, Shape: wire.Listed, Least: 1},
+	{Number: 4, Name: "provider", At: unsafe.Offsetof(AgentCard{}.Provider), Type: wire.TypeMessage, Of: &codecAgentProviderV10Proto},
+	{Number: 5, Name: "version", At: unsafe.Offsetof(AgentCard{}.Version)},
+	{Number: 6, Name: "documentationUrl", At: unsafe.Offsetof(AgentCard{}.DocumentationURL), Shape: wire.Pointer},
+	{Number: 7, Name: "capabilities", At: unsafe.Offsetof(AgentCard{}.Capabilities), Type: wire.TypeMessage, Of: &codecAgentCapabilitiesV10Proto, Flags: wire.MustRead | wire.MustSet},
+	{Number: 8, Name: "securitySchemes", At: unsafe.Offsetof(AgentCard{}.SecuritySchemes), Type: wire.TypeMessage, Of: &codecSecuritySchemeV10Proto, Shape: wire.Mapped, Container: proto.Map[*SecurityScheme]{}},
+	{Number: 9, Name: "securityRequirements", At: unsafe.Offsetof(AgentCard{}.SecurityRequirements), Type: wire.TypeMessage, Of: &codecSecurityRequirementV10Proto, Shape: wire.Listed},
+	{Number: 10, Name: "defaultInputModes", At: unsafe.Offsetof(AgentCard{}.DefaultInputModes), Shape: wire.Listed},
+	{Number: 11, Name: "defaultOutputModes", At: unsafe.Offsetof(AgentCard{}.DefaultOutputModes), Shape: wire.Listed},
+	{Number: 12, Name: "skills", At: unsafe.Offsetof(AgentCard{}.Skills), Type: wire.TypeMessage, Of: &codecAgentSkillV10Proto, Shape: wire.Listed},
+	{Number: 13, Name: "signatures", At: unsafe.Offsetof(AgentCard{}.Signatures), Type: wire.TypeMessage, Of: &codecAgentCardSignatureV10Proto, Shape: wire.Listed},
+	{Number: 14, Name: "iconUrl", At: unsafe.Offsetof(AgentCard{}.IconURL), Shape: wire.Pointer},
+}}
 
 // AppendProto appends x as 1.0/proto to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *AgentCard) AppendProto(b []byte) ([]byte, error) {
-	return appendAgentCardV10Proto(b, x)
-}
+func (x *AgentCard) AppendProto(b []byte) ([]byte, error) { return codecAgentCardV10Proto.Append(b, x) }
 
 // UnmarshalProto replaces x by what src holds, read as 1.0/proto. The error is a [*wire.Error]; x is then incomplete.
-func (x *AgentCard) UnmarshalProto(src []byte) error {
-	*x = AgentCard{}
-	return decodeAgentCardV10Proto(src, x)
-}
+func (x *AgentCard) UnmarshalProto(src []byte) error { return codecAgentCardV10Proto.Unmarshal(src, x) }
 
-func appendAgentCardV10Proto(b []byte, x *AgentCard) ([]byte, error) {
-	return proto.Append(b, x, writeAgentCardV10Proto)
-}
-
-func decodeAgentCardV10Proto(src []byte, x *AgentCard) error {
-	return proto.Decode(src, x, readAgentCardV10Proto, writeAgentCardV10Proto)
-}
-
-func writeAgentCardV10Proto(w *proto.Writer, x *AgentCard) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.Name != "" {
-		w.String(10, x.Name)
-	}
-	if x.Description != "" {
-		w.String(18, x.Description)
-	}
-	if len(x.SupportedInterfaces) < 1 {
-		return wire.In(wire.TooFew(1), "supportedInterfaces")
-	}
-	for i, e := range x.SupportedInterfaces {
-		if err := proto.WriteInner(w, 26, e, writeAgentInterfaceV10Proto); err != nil {
-			return wire.In(wire.At(err, i), "supportedInterfaces")
-		}
-	}
-	if x.Provider != nil {
-		if err := proto.WriteInner(w, 34, x.Provider, writeAgentProviderV10Proto); err != nil {
-			return wire.In(err, "provider")
-		}
-	}
-	if x.Version != "" {
-		w.String(42, x.Version)
-	}
-	if x.DocumentationURL != nil {
-		w.String(50, *x.DocumentationURL)
-	}
-	if err := proto.WriteInner(w, 58, x.Capabilities, writeAgentCapabilitiesV10Proto); err != nil {
-		return wire.In(err, "capabilities")
-	}
-	if len(x.SecuritySchemes) > 0 {
-		for _, name := range proto.SortedNames(x.SecuritySchemes) {
-			entry := w.Begin(66)
-			w.String(10, name)
-			if err := proto.WriteInner(w, 18, x.SecuritySchemes[name], writeSecuritySchemeV10Proto); err != nil {
-				return wire.In(wire.In(err, name), "securitySchemes")
-			}
-			w.End(entry)
-		}
-	}
-	for i, e := range x.SecurityRequirements {
-		if err := proto.WriteInner(w, 74, e, writeSecurityRequirementV10Proto); err != nil {
-			return wire.In(wire.At(err, i), "securityRequirements")
-		}
-	}
-	for _, e := range x.DefaultInputModes {
-		w.String(82, e)
-	}
-	for _, e := range x.DefaultOutputModes {
-		w.String(90, e)
-	}
-	for i, e := range x.Skills {
-		if err := proto.WriteInner(w, 98, e, writeAgentSkillV10Proto); err != nil {
-			return wire.In(wire.At(err, i), "skills")
-		}
-	}
-	for i, e := range x.Signatures {
-		if err := proto.WriteInner(w, 106, e, writeAgentCardSignatureV10Proto); err != nil {
-			return wire.In(wire.At(err, i), "signatures")
-		}
-	}
-	if x.IconURL != nil {
-		w.String(114, *x.IconURL)
-	}
-	return nil
-}
-
-func readAgentCardV10Proto(r *proto.Reader, x *AgentCard) {
-	var blockSupportedInterfaces []AgentInterface
-	var blockSecurityRequirements []SecurityRequirement
-	var blockSkills []AgentSkill
-	var blockSignatures []AgentCardSignature
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.Name = r.String()
-		case 18:
-			x.Description = r.String()
-		case 26:
-			x.SupportedInterfaces = proto.ReadElem(r, x.SupportedInterfaces, &blockSupportedInterfaces, readAgentInterfaceV10Proto)
-		case 34:
-			proto.ReadInner(r, wire.Made(&x.Provider), readAgentProviderV10Proto)
-		case 42:
-			x.Version = r.String()
-		case 50:
-			x.DocumentationURL = new(r.String())
-		case 58:
-			proto.ReadInner(r, wire.Made(&x.Capabilities), readAgentCapabilitiesV10Proto)
-		case 66:
-			var name string
-			value := new(SecurityScheme)
-			given := false
-			entry := r.Enter(1)
-			for tag := r.Tag(); tag != 0; tag = r.Tag() {
-				switch tag {
-				case 10:
-					name = r.String()
-				case 18:
-					given = true
-					proto.ReadInner(r, value, readSecuritySchemeV10Proto)
-				default:
-					r.Skip(tag)
-				}
-			}
-			r.Leave(entry)
-			r.In(name)
-			if !given {
-				r.Incomplete()
-			}
-			if x.SecuritySchemes == nil {
-				x.SecuritySchemes = map[string]*SecurityScheme{}
-			}
-			x.SecuritySchemes[name] = value
-		case 74:
-			x.SecurityRequirements = proto.ReadElem(r, x.SecurityRequirements, &blockSecurityRequirements, readSecurityRequirementV10Proto)
-		case 82:
-			x.DefaultInputModes = append(x.DefaultInputModes, r.String())
-			r.Elem(len(x.DefaultInputModes) - 1)
-		case 90:
-			x.DefaultOutputModes = append(x.DefaultOutputModes, r.String())
-			r.Elem(len(x.DefaultOutputModes) - 1)
-		case 98:
-			x.Skills = proto.ReadElem(r, x.Skills, &blockSkills, readAgentSkillV10Proto)
-		case 106:
-			x.Signatures = proto.ReadElem(r, x.Signatures, &blockSignatures, readAgentCardSignatureV10Proto)
-		case 114:
-			x.IconURL = new(r.String())
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberAgentCardV10Proto(tag))
-			return
-		}
-	}
-	if len(x.SupportedInterfaces) < 1 {
-		r.Incomplete()
-	}
-	if x.Capabilities == nil {
-		r.Incomplete()
-	}
-}
-
-func memberAgentCardV10Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "name"
-	case 2:
-		return "description"
-	case 3:
-		return "supportedInterfaces"
-	case 4:
-		return "provider"
-	case 5:
-		return "version"
-	case 6:
-		return "documentationUrl"
-	case 7:
-		return "capabilities"
-	case 8:
-		return "securitySchemes"
-	case 9:
-		return "securityRequirements"
-	case 10:
-		return "defaultInputModes"
-	case 11:
-		return "defaultOutputModes"
-	case 12:
-		return "skills"
-	case 13:
-		return "signatures"
-	case 14:
-		return "iconUrl"
-	}
-	return ""
-}
+var codecAgentCardSignatureV10Proto = proto.Codec[AgentCardSignature]{Fields: []proto.Field{
+	{Number: 1, Name: "protected", At: unsafe.Offsetof(AgentCardSignature{}.Protected)},
+	{Number: 2, Name: "signature", At: unsafe.Offsetof(AgentCardSignature{}.Signature)},
+	{Number: 3, Name: "header", At: unsafe.Offsetof(AgentCardSignature{}.Header), Type: wire.TypeStruct},
+}}
 
 // AppendProto appends x as 1.0/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentCardSignature) AppendProto(b []byte) ([]byte, error) {
-	return appendAgentCardSignatureV10Proto(b, x)
+	return codecAgentCardSignatureV10Proto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.0/proto. The error is a [*wire.Error]; x is then incomplete.
 func (x *AgentCardSignature) UnmarshalProto(src []byte) error {
-	*x = AgentCardSignature{}
-	return decodeAgentCardSignatureV10Proto(src, x)
+	return codecAgentCardSignatureV10Proto.Unmarshal(src, x)
 }
 
-func appendAgentCardSignatureV10Proto(b []byte, x *AgentCardSignature) ([]byte, error) {
-	return proto.Append(b, x, writeAgentCardSignatureV10Proto)
-}
-
-func decodeAgentCardSignatureV10Proto(src []byte, x *AgentCardSignature) error {
-	return proto.Decode(src, x, readAgentCardSignatureV10Proto, writeAgentCardSignatureV10Proto)
-}
-
-func writeAgentCardSignatureV10Proto(w *proto.Writer, x *AgentCardSignature) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.Protected != "" {
-		w.String(10, x.Protected)
-	}
-	if x.Signature != "" {
-		w.String(18, x.Signature)
-	}
-	if len(x.Header) > 0 {
-		if err := w.Struct(26, x.Header); err != nil {
-			return wire.In(err, "header")
-		}
-	}
-	return nil
-}
-
-func readAgentCardSignatureV10Proto(r *proto.Reader, x *AgentCardSignature) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.Protected = r.String()
-		case 18:
-			x.Signature = r.String()
-		case 26:
-			x.Header = r.Struct(x.Header)
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberAgentCardSignatureV10Proto(tag))
-			return
-		}
-	}
-}
-
-func memberAgentCardSignatureV10Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "protected"
-	case 2:
-		return "signature"
-	case 3:
-		return "header"
-	}
-	return ""
-}
+var codecAgentExtensionV10Proto = proto.Codec[AgentExtension]{Fields: []proto.Field{
+	{Number: 1, Name: "uri", At: unsafe.Offsetof(AgentExtension{}.URI)},
+	{Number: 2, Name: "description", At: unsafe.Offsetof(AgentExtension{}.Description)},
+	{Number: 3, Name: "required", At: unsafe.Offsetof(AgentExtension{}.Required), Type: wire.TypeBool},
+	{Number: 4, Name: "params", At: unsafe.Offsetof(AgentExtension{}.Params), Type: wire.TypeStruct},
+}}
 
 // AppendProto appends x as 1.0/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentExtension) AppendProto(b []byte) ([]byte, error) {
-	return appendAgentExtensionV10Proto(b, x)
+	return codecAgentExtensionV10Proto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.0/proto. The error is a [*wire.Error]; x is then incomplete.
 func (x *AgentExtension) UnmarshalProto(src []byte) error {
-	*x = AgentExtension{}
-	return decodeAgentExtensionV10Proto(src, x)
+	return codecAgentExtensionV10Proto.Unmarshal(src, x)
 }
 
-func appendAgentExtensionV10Proto(b []byte, x *AgentExtension) ([]byte, error) {
-	return proto.Append(b, x, writeAgentExtensionV10Proto)
-}
-
-func decodeAgentExtensionV10Proto(src []byte, x *AgentExtension) error {
-	return proto.Decode(src, x, readAgentExtensionV10Proto, writeAgentExtensionV10Proto)
-}
-
-func writeAgentExtensionV10Proto(w *proto.Writer, x *AgentExtension) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.URI != "" {
-		w.String(10, x.URI)
-	}
-	if x.Description != "" {
-		w.String(18, x.Description)
-	}
-	if x.Required {
-		w.Bool(24, x.Required)
-	}
-	if len(x.Params) > 0 {
-		if err := w.Struct(34, x.Params); err != nil {
-			return wire.In(err, "params")
-		}
-	}
-	return nil
-}
-
-func readAgentExtensionV10Proto(r *proto.Reader, x *AgentExtension) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.URI = r.String()
-		case 18:
-			x.Description = r.String()
-		case 24:
-			x.Required = r.Bool()
-		case 34:
-			x.Params = r.Struct(x.Params)
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberAgentExtensionV10Proto(tag))
-			return
-		}
-	}
-}
-
-func memberAgentExtensionV10Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "uri"
-	case 2:
-		return "description"
-	case 3:
-		return "required"
-	case 4:
-		return "params"
-	}
-	return ""
-}
+var codecAgentInterfaceV10Proto = proto.Codec[AgentInterface]{Fields: []proto.Field{
+	{Number: 1, Name: "url", At: unsafe.Offsetof(AgentInterface{}.URL)},
+	{Number: 2, Name: "protocolBinding", At: unsafe.Offsetof(AgentInterface{}.ProtocolBinding)},
+	{Number: 3, Name: "tenant", At: unsafe.Offsetof(AgentInterface{}.Tenant)},
+	{Number: 4, Name: "protocolVersion", At: unsafe.Offsetof(AgentInterface{}.ProtocolVersion)},
+}}
 
 // AppendProto appends x as 1.0/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentInterface) AppendProto(b []byte) ([]byte, error) {
-	return appendAgentInterfaceV10Proto(b, x)
+	return codecAgentInterfaceV10Proto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.0/proto. The error is a [*wire.Error]; x is then incomplete.
 func (x *AgentInterface) UnmarshalProto(src []byte) error {
-	*x = AgentInterface{}
-	return decodeAgentInterfaceV10Proto(src, x)
+	return codecAgentInterfaceV10Proto.Unmarshal(src, x)
 }
 
-func appendAgentInterfaceV10Proto(b []byte, x *AgentInterface) ([]byte, error) {
-	return proto.Append(b, x, writeAgentInterfaceV10Proto)
-}
-
-func decodeAgentInterfaceV10Proto(src []byte, x *AgentInterface) error {
-	return proto.Decode(src, x, readAgentInterfaceV10Proto, writeAgentInterfaceV10Proto)
-}
-
-func writeAgentInterfaceV10Proto(w *proto.Writer, x *AgentInterface) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.URL != "" {
-		w.String(10, x.URL)
-	}
-	if x.ProtocolBinding != "" {
-		w.String(18, x.ProtocolBinding)
-	}
-	if x.Tenant != "" {
-		w.String(26, x.Tenant)
-	}
-	if x.ProtocolVersion != "" {
-		w.String(34, x.ProtocolVersion)
-	}
-	return nil
-}
-
-func readAgentInterfaceV10Proto(r *proto.Reader, x *AgentInterface) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.URL = r.String()
-		case 18:
-			x.ProtocolBinding = r.String()
-		case 26:
-			x.Tenant = r.String()
-		case 34:
-			x.ProtocolVersion = r.String()
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberAgentInterfaceV10Proto(tag))
-			return
-		}
-	}
-}
-
-func memberAgentInterfaceV10Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "url"
-	case 2:
-		return "protocolBinding"
-	case 3:
-		return "tenant"
-	case 4:
-		return "protocolVersion"
-	}
-	return ""
-}
+var codecAgentProviderV10Proto = proto.Codec[AgentProvider]{Fields: []proto.Field{
+	{Number: 1, Name: "url", At: unsafe.Offsetof(AgentProvider{}.URL)},
+	{Number: 2, Name: "organization", At: unsafe.Offsetof(AgentProvider{}.Organization)},
+}}
 
 // AppendProto appends x as 1.0/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentProvider) AppendProto(b []byte) ([]byte, error) {
-	return appendAgentProviderV10Proto(b, x)
+	return codecAgentProviderV10Proto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.0/proto. The error is a [*wire.Error]; x is then incomplete.
 func (x *AgentProvider) UnmarshalProto(src []byte) error {
-	*x = AgentProvider{}
-	return decodeAgentProviderV10Proto(src, x)
+	return codecAgentProviderV10Proto.Unmarshal(src, x)
 }
 
-func appendAgentProviderV10Proto(b []byte, x *AgentProvider) ([]byte, error) {
-	return proto.Append(b, x, writeAgentProviderV10Proto)
-}
-
-func decodeAgentProviderV10Proto(src []byte, x *AgentProvider) error {
-	return proto.Decode(src, x, readAgentProviderV10Proto, writeAgentProviderV10Proto)
-}
-
-func writeAgentProviderV10Proto(w *proto.Writer, x *AgentProvider) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.URL != "" {
-		w.String(10, x.URL)
-	}
-	if x.Organization != "" {
-		w.String(18, x.Organization)
-	}
-	return nil
-}
-
-func readAgentProviderV10Proto(r *proto.Reader, x *AgentProvider) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.URL = r.String()
-		case 18:
-			x.Organization = r.String()
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberAgentProviderV10Proto(tag))
-			return
-		}
-	}
-}
-
-func memberAgentProviderV10Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "url"
-	case 2:
-		return "organization"
-	}
-	return ""
-}
+var codecAgentSkillV10Proto = proto.Codec[AgentSkill]{Fields: []proto.Field{
+	{Number: 1, Name: "id", At: unsafe.Offsetof(AgentSkill{}.ID)},
+	{Number: 2, Name: "name", At: unsafe.Offsetof(AgentSkill{}.Name)},
+	{Number: 3, Name: "description", At: unsafe.Offsetof(AgentSkill{}.Description)},
+	{Number: 4, Name: "tags", At: unsafe.Offsetof(AgentSkill{}.Tags), Shape: wire.Listed},
+	{Number: 5, Name: "examples", At: unsafe.Offsetof(AgentSkill{}.Examples), Shape: wire.Listed},
+	{Number: 6, Name: "inputModes", At: unsafe.Offsetof(AgentSkill{}.InputModes), Shape: wire.Listed},
+	{Number: 7, Name: "outputModes", At: unsafe.Offsetof(AgentSkill{}.OutputModes), Shape: wire.Listed},
+	{Number: 8, Name: "securityRequirements", At: unsafe.Offsetof(AgentSkill{}.SecurityRequirements), Type: wire.TypeMessage, Of: &codecSecurityRequirementV10Proto, Shape: wire.Listed},
+}}
 
 // AppendProto appends x as 1.0/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentSkill) AppendProto(b []byte) ([]byte, error) {
-	return appendAgentSkillV10Proto(b, x)
+	return codecAgentSkillV10Proto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.0/proto. The error is a [*wire.Error]; x is then incomplete.
 func (x *AgentSkill) UnmarshalProto(src []byte) error {
-	*x = AgentSkill{}
-	return decodeAgentSkillV10Proto(src, x)
+	return codecAgentSkillV10Proto.Unmarshal(src, x)
 }
 
-func appendAgentSkillV10Proto(b []byte, x *AgentSkill) ([]byte, error) {
-	return proto.Append(b, x, writeAgentSkillV10Proto)
-}
-
-func decodeAgentSkillV10Proto(src []byte, x *AgentSkill) error {
-	return proto.Decode(src, x, readAgentSkillV10Proto, writeAgentSkillV10Proto)
-}
-
-func writeAgentSkillV10Proto(w *proto.Writer, x *AgentSkill) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.ID != "" {
-		w.String(10, x.ID)
-	}
-	if x.Name != "" {
-		w.String(18, x.Name)
-	}
-	if x.Description != "" {
-		w.String(26, x.Description)
-	}
-	for _, e := range x.Tags {
-		w.String(34, e)
-	}
-	for _, e := range x.Examples {
-		w.String(42, e)
-	}
-	for _, e := range x.InputModes {
-		w.String(50, e)
-	}
-	for _, e := range x.OutputModes {
-		w.String(58, e)
-	}
-	for i, e := range x.SecurityRequirements {
-		if err := proto.WriteInner(w, 66, e, writeSecurityRequirementV10Proto); err != nil {
-			return wire.In(wire.At(err, i), "securityRequirements")
-		}
-	}
-	return nil
-}
-
-func readAgentSkillV10Proto(r *proto.Reader, x *AgentSkill) {
-	var blockSecurityRequirements []SecurityRequirement
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.ID = r.String()
-		case 18:
-			x.Name = r.String()
-		case 26:
-			x.Description = r.String()
-		case 34:
-			x.Tags = append(x.Tags, r.String())
-			r.Elem(len(x.Tags) - 1)
-		case 42:
-			x.Examples = append(x.Examples, r.String())
-			r.Elem(len(x.Examples) - 1)
-		case 50:
-			x.InputModes = append(x.InputModes, r.String())
-			r.Elem(len(x.InputModes) - 1)
-		case 58:
-			x.OutputModes = append(x.OutputModes, r.String())
-			r.Elem(len(x.OutputModes) - 1)
-		case 66:
-			x.SecurityRequirements = proto.ReadElem(r, x.SecurityRequirements, &blockSecurityRequirements, readSecurityRequirementV10Proto)
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberAgentSkillV10Proto(tag))
-			return
-		}
-	}
-}
-
-func memberAgentSkillV10Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "id"
-	case 2:
-		return "name"
-	case 3:
-		return "description"
-	case 4:
-		return "tags"
-	case 5:
-		return "examples"
-	case 6:
-		return "inputModes"
-	case 7:
-		return "outputModes"
-	case 8:
-		return "securityRequirements"
-	}
-	return ""
-}
+var codecArtifactV10Proto = proto.Codec[Artifact]{Fields: []proto.Field{
+	{Number: 1, Name: "artifactId", At: unsafe.Offsetof(Artifact{}.ArtifactID)},
+	{Number: 2, Name: "name", At: unsafe.Offsetof(Artifact{}.Name)},
+	{Number: 3, Name: "description", At: unsafe.Offsetof(Artifact{}.Description)},
+	{Number: 4, Name: "parts", At: unsafe.Offsetof(Artifact{}.Parts), Type: wire.TypeMessage, Of: &codecPartV10Proto, Shape: wire.Listed, Least: 1},
+	{Number: 5, Name: "metadata", At: unsafe.Offsetof(Artifact{}.Metadata), Type: wire.TypeStruct},
+	{Number: 6, Name: "extensions", At: unsafe.Offsetof(Artifact{}.Extensions), Shape: wire.Listed},
+}}
 
 // AppendProto appends x as 1.0/proto to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *Artifact) AppendProto(b []byte) ([]byte, error) {
-	return appendArtifactV10Proto(b, x)
-}
+func (x *Artifact) AppendProto(b []byte) ([]byte, error) { return codecArtifactV10Proto.Append(b, x) }
 
 // UnmarshalProto replaces x by what src holds, read as 1.0/proto. The error is a [*wire.Error]; x is then incomplete.
-func (x *Artifact) UnmarshalProto(src []byte) error {
-	*x = Artifact{}
-	return decodeArtifactV10Proto(src, x)
-}
+func (x *Artifact) UnmarshalProto(src []byte) error { return codecArtifactV10Proto.Unmarshal(src, x) }
 
-func appendArtifactV10Proto(b []byte, x *Artifact) ([]byte, error) {
-	return proto.Append(b, x, writeArtifactV10Proto)
-}
-
-func decodeArtifactV10Proto(src []byte, x *Artifact) error {
-	return proto.Decode(src, x, readArtifactV10Proto, writeArtifactV10Proto)
-}
-
-func writeArtifactV10Proto(w *proto.Writer, x *Artifact) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.ArtifactID != "" {
-		w.String(10, x.ArtifactID)
-	}
-	if x.Name != "" {
-		w.String(18, x.Name)
-	}
-	if x.Description != "" {
-		w.String(26, x.Description)
-	}
-	if len(x.Parts) < 1 {
-		return wire.In(wire.TooFew(1), "parts")
-	}
-	for i, e := range x.Parts {
-		if err := proto.WriteInner(w, 34, e, writePartV10Proto); err != nil {
-			return wire.In(wire.At(err, i), "parts")
-		}
-	}
-	if len(x.Metadata) > 0 {
-		if err := w.Struct(42, x.Metadata); err != nil {
-			return wire.In(err, "metadata")
-		}
-	}
-	for _, e := range x.Extensions {
-		w.String(50, e)
-	}
-	return nil
-}
-
-func readArtifactV10Proto(r *proto.Reader, x *Artifact) {
-	var blockParts []Part
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.ArtifactID = r.String()
-		case 18:
-			x.Name = r.String()
-		case 26:
-			x.Description = r.String()
-		case 34:
-			x.Parts = proto.ReadElem(r, x.Parts, &blockParts, readPartV10Proto)
-		case 42:
-			x.Metadata = r.Struct(x.Metadata)
-		case 50:
-			x.Extensions = append(x.Extensions, r.String())
-			r.Elem(len(x.Extensions) - 1)
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberArtifactV10Proto(tag))
-			return
-		}
-	}
-	if len(x.Parts) < 1 {
-		r.Incomplete()
-	}
-}
-
-func memberArtifactV10Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "artifactId"
-	case 2:
-		return "name"
-	case 3:
-		return "description"
-	case 4:
-		return "parts"
-	case 5:
-		return "metadata"
-	case 6:
-		return "extensions"
-	}
-	return ""
-}
+var codecAuthenticationInfoV10Proto = proto.Codec[AuthenticationInfo]{Fields: []proto.Field{
+	{Number: 1, Name: "scheme", At: unsafe.Offsetof(AuthenticationInfo{}.Scheme)},
+	{Number: 2, Name: "credentials", At: unsafe.Offsetof(AuthenticationInfo{}.Credentials)},
+}}
 
 // AppendProto appends x as 1.0/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AuthenticationInfo) AppendProto(b []byte) ([]byte, error) {
-	return appendAuthenticationInfoV10Proto(b, x)
+	return codecAuthenticationInfoV10Proto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.0/proto. The error is a [*wire.Error]; x is then incomplete.
 func (x *AuthenticationInfo) UnmarshalProto(src []byte) error {
-	*x = AuthenticationInfo{}
-	return decodeAuthenticationInfoV10Proto(src, x)
+	return codecAuthenticationInfoV10Proto.Unmarshal(src, x)
 }
 
-func appendAuthenticationInfoV10Proto(b []byte, x *AuthenticationInfo) ([]byte, error) {
-	return proto.Append(b, x, writeAuthenticationInfoV10Proto)
-}
-
-func decodeAuthenticationInfoV10Proto(src []byte, x *AuthenticationInfo) error {
-	return proto.Decode(src, x, readAuthenticationInfoV10Proto, writeAuthenticationInfoV10Proto)
-}
-
-func writeAuthenticationInfoV10Proto(w *proto.Writer, x *AuthenticationInfo) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.Scheme != "" {
-		w.String(10, x.Scheme)
-	}
-	if x.Credentials != "" {
-		w.String(18, x.Credentials)
-	}
-	return nil
-}
-
-func readAuthenticationInfoV10Proto(r *proto.Reader, x *AuthenticationInfo) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.Scheme = r.String()
-		case 18:
-			x.Credentials = r.String()
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberAuthenticationInfoV10Proto(tag))
-			return
-		}
-	}
-}
-
-func memberAuthenticationInfoV10Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "scheme"
-	case 2:
-		return "credentials"
-	}
-	return ""
-}
+var codecAuthorizationCodeOAuthFlowV10Proto = proto.Codec[AuthorizationCodeOAuthFlow]{Fields: []proto.Field{
+	{Number: 1, Name: "authorizationUrl", At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.AuthorizationURL)},
+	{Number: 2, Name: "tokenUrl", At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.TokenURL)},
+	{Number: 3, Name: "refreshUrl", At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.RefreshURL)},
+	{Number: 4, Name: "scopes", At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: proto.Map[string]{}},
+	{Number: 5, Name: "pkceRequired", At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.PKCERequired), Type: wire.TypeBool},
+}}
 
 // AppendProto appends x as 1.0/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AuthorizationCodeOAuthFlow) AppendProto(b []byte) ([]byte, error) {
-	return appendAuthorizationCodeOAuthFlowV10Proto(b, x)
+	return codecAuthorizationCodeOAuthFlowV10Proto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.0/proto. The error is a [*wire.Error]; x is then incomplete.
 func (x *AuthorizationCodeOAuthFlow) UnmarshalProto(src []byte) error {
-	*x = AuthorizationCodeOAuthFlow{}
-	return decodeAuthorizationCodeOAuthFlowV10Proto(src, x)
+	return codecAuthorizationCodeOAuthFlowV10Proto.Unmarshal(src, x)
 }
 
-func appendAuthorizationCodeOAuthFlowV10Proto(b []byte, x *AuthorizationCodeOAuthFlow) ([]byte, error) {
-	return proto.Append(b, x, writeAuthorizationCodeOAuthFlowV10Proto)
-}
-
-func decodeAuthorizationCodeOAuthFlowV10Proto(src []byte, x *AuthorizationCodeOAuthFlow) error {
-	return proto.Decode(src, x, readAuthorizationCodeOAuthFlowV10Proto, writeAuthorizationCodeOAuthFlowV10Proto)
-}
-
-func writeAuthorizationCodeOAuthFlowV10Proto(w *proto.Writer, x *AuthorizationCodeOAuthFlow) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.AuthorizationURL != "" {
-		w.String(10, x.AuthorizationURL)
-	}
-	if x.TokenURL != "" {
-		w.String(18, x.TokenURL)
-	}
-	if x.RefreshURL != "" {
-		w.String(26, x.RefreshURL)
-	}
-	if len(x.Scopes) > 0 {
-		for _, name := range proto.SortedNames(x.Scopes) {
-			entry := w.Begin(34)
-			w.String(10, name)
-			w.String(18, x.Scopes[name])
-			w.End(entry)
-		}
-	}
-	if x.PKCERequired {
-		w.Bool(40, x.PKCERequired)
-	}
-	return nil
-}
-
-func readAuthorizationCodeOAuthFlowV10Proto(r *proto.Reader, x *AuthorizationCodeOAuthFlow) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.AuthorizationURL = r.String()
-		case 18:
-			x.TokenURL = r.String()
-		case 26:
-			x.RefreshURL = r.String()
-		case 34:
-			var name string
-			var value string
-			entry := r.Enter(1)
-			for tag := r.Tag(); tag != 0; tag = r.Tag() {
-				switch tag {
-				case 10:
-					name = r.String()
-				case 18:
-					value = r.String()
-				default:
-					r.Skip(tag)
-				}
-			}
-			r.Leave(entry)
-			r.In(name)
-			if x.Scopes == nil {
-				x.Scopes = map[string]string{}
-			}
-			x.Scopes[name] = value
-		case 40:
-			x.PKCERequired = r.Bool()
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberAuthorizationCodeOAuthFlowV10Proto(tag))
-			return
-		}
-	}
-}
-
-func memberAuthorizationCodeOAuthFlowV10Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "authorizationUrl"
-	case 2:
-		return "tokenUrl"
-	case 3:
-		return "refreshUrl"
-	case 4:
-		return "scopes"
-	case 5:
-		return "pkceRequired"
-	}
-	return ""
-}
+var codecCancelTaskRequestV10Proto = proto.Codec[CancelTaskRequest]{Fields: []proto.Field{
+	{Number: 1, Name: "tenant", At: unsafe.Offsetof(CancelTaskRequest{}.Tenant)},
+	{Number: 2, Name: "id", At: unsafe.Offsetof(CancelTaskRequest{}.ID)},
+	{Number: 3, Name: "metadata", At: unsafe.Offsetof(CancelTaskRequest{}.Metadata), Type: wire.TypeStruct},
+}}
 
 // AppendProto appends x as 1.0/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *CancelTaskRequest) AppendProto(b []byte) ([]byte, error) {
-	return appendCancelTaskRequestV10Proto(b, x)
+	return codecCancelTaskRequestV10Proto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.0/proto. The error is a [*wire.Error]; x is then incomplete.
 func (x *CancelTaskRequest) UnmarshalProto(src []byte) error {
-	*x = CancelTaskRequest{}
-	return decodeCancelTaskRequestV10Proto(src, x)
+	return codecCancelTaskRequestV10Proto.Unmarshal(src, x)
 }
 
-func appendCancelTaskRequestV10Proto(b []byte, x *CancelTaskRequest) ([]byte, error) {
-	return proto.Append(b, x, writeCancelTaskRequestV10Proto)
-}
-
-func decodeCancelTaskRequestV10Proto(src []byte, x *CancelTaskRequest) error {
-	return proto.Decode(src, x, readCancelTaskRequestV10Proto, writeCancelTaskRequestV10Proto)
-}
-
-func writeCancelTaskRequestV10Proto(w *proto.Writer, x *CancelTaskRequest) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.Tenant != "" {
-		w.String(10, x.Tenant)
-	}
-	if x.ID != "" {
-		w.String(18, x.ID)
-	}
-	if len(x.Metadata) > 0 {
-		if err := w.Struct(26, x.Metadata); err != nil {
-			return wire.In(err, "metadata")
-		}
-	}
-	return nil
-}
-
-func readCancelTaskRequestV10Proto(r *proto.Reader, x *CancelTaskRequest) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.Tenant = r.String()
-		case 18:
-			x.ID = r.String()
-		case 26:
-			x.Metadata = r.Struct(x.Metadata)
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberCancelTaskRequestV10Proto(tag))
-			return
-		}
-	}
-}
-
-func memberCancelTaskRequestV10Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "tenant"
-	case 2:
-		return "id"
-	case 3:
-		return "metadata"
-	}
-	return ""
-}
+var codecClientCredentialsOAuthFlowV10Proto = proto.Codec[ClientCredentialsOAuthFlow]{Fields: []proto.Field{
+	{Number: 1, Name: "tokenUrl", At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.TokenURL)},
+	{Number: 2, Name: "refreshUrl", At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.RefreshURL)},
+	{Number: 3, Name: "scopes", At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: proto.Map[string]{}},
+}}
 
 // AppendProto appends x as 1.0/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *ClientCredentialsOAuthFlow) AppendProto(b []byte) ([]byte, error) {
-	return appendClientCredentialsOAuthFlowV10Proto(b, x)
+	return codecClientCredentialsOAuthFlowV10Proto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.0/proto. The error is a [*wire.Error]; x is then incomplete.
 func (x *ClientCredentialsOAuthFlow) UnmarshalProto(src []byte) error {
-	*x = ClientCredentialsOAuthFlow{}
-	return decodeClientCredentialsOAuthFlowV10Proto(src, x)
+	return codecClientCredentialsOAuthFlowV10Proto.Unmarshal(src, x)
 }
 
-func appendClientCredentialsOAuthFlowV10Proto(b []byte, x *ClientCredentialsOAuthFlow) ([]byte, error) {
-	return proto.Append(b, x, writeClientCredentialsOAuthFlowV10Proto)
-}
-
-func decodeClientCredentialsOAuthFlowV10Proto(src []byte, x *ClientCredentialsOAuthFlow) error {
-	return proto.Decode(src, x, readClientCredentialsOAuthFlowV10Proto, writeClientCredentialsOAuthFlowV10Proto)
-}
-
-func writeClientCredentialsOAuthFlowV10Proto(w *proto.Writer, x *ClientCredentialsOAuthFlow) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.TokenURL != "" {
-		w.String(10, x.TokenURL)
-	}
-	if x.RefreshURL != "" {
-		w.String(18, x.RefreshURL)
-	}
-	if len(x.Scopes) > 0 {
-		for _, name := range proto.SortedNames(x.Scopes) {
-			entry := w.Begin(26)
-			w.String(10, name)
-			w.String(18, x.Scopes[name])
-			w.End(entry)
-		}
-	}
-	return nil
-}
-
-func readClientCredentialsOAuthFlowV10Proto(r *proto.Reader, x *ClientCredentialsOAuthFlow) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.TokenURL = r.String()
-		case 18:
-			x.RefreshURL = r.String()
-		case 26:
-			var name string
-			var value string
-			entry := r.Enter(1)
-			for tag := r.Tag(); tag != 0; tag = r.Tag() {
-				switch tag {
-				case 10:
-					name = r.String()
-				case 18:
-					value = r.String()
-				default:
-					r.Skip(tag)
-				}
-			}
-			r.Leave(entry)
-			r.In(name)
-			if x.Scopes == nil {
-				x.Scopes = map[string]string{}
-			}
-			x.Scopes[name] = value
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberClientCredentialsOAuthFlowV10Proto(tag))
-			return
-		}
-	}
-}
-
-func memberClientCredentialsOAuthFlowV10Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "tokenUrl"
-	case 2:
-		return "refreshUrl"
-	case 3:
-		return "scopes"
-	}
-	return ""
-}
+var codecDeleteTaskPushNotificationConfigRequestV10Proto = proto.Codec[DeleteTaskPushNotificationConfigRequest]{Fields: []proto.Field{
+	{Number: 1, Name: "tenant", At: unsafe.Offsetof(DeleteTaskPushNotificationConfigRequest{}.Tenant)},
+	{Number: 2, Name: "taskId", At: unsafe.Offsetof(DeleteTaskPushNotificationConfigRequest{}.TaskID)},
+	{Number: 3, Name: "id", At: unsafe.Offsetof(DeleteTaskPushNotificationConfigRequest{}.ID)},
+}}
 
 // AppendProto appends x as 1.0/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *DeleteTaskPushNotificationConfigRequest) AppendProto(b []byte) ([]byte, error) {
-	return appendDeleteTaskPushNotificationConfigRequestV10Proto(b, x)
+	return codecDeleteTaskPushNotificationConfigRequestV10Proto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.0/proto. The error is a [*wire.Error]; x is then incomplete.
 func (x *DeleteTaskPushNotificationConfigRequest) UnmarshalProto(src []byte) error {
-	*x = DeleteTaskPushNotificationConfigRequest{}
-	return decodeDeleteTaskPushNotificationConfigRequestV10Proto(src, x)
+	return codecDeleteTaskPushNotificationConfigRequestV10Proto.Unmarshal(src, x)
 }
 
-func appendDeleteTaskPushNotificationConfigRequestV10Proto(b []byte, x *DeleteTaskPushNotificationConfigRequest) ([]byte, error) {
-	return proto.Append(b, x, writeDeleteTaskPushNotificationConfigRequestV10Proto)
-}
-
-func decodeDeleteTaskPushNotificationConfigRequestV10Proto(src []byte, x *DeleteTaskPushNotificationConfigRequest) error {
-	return proto.Decode(src, x, readDeleteTaskPushNotificationConfigRequestV10Proto, writeDeleteTaskPushNotificationConfigRequestV10Proto)
-}
-
-func writeDeleteTaskPushNotificationConfigRequestV10Proto(w *proto.Writer, x *DeleteTaskPushNotificationConfigRequest) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.Tenant != "" {
-		w.String(10, x.Tenant)
-	}
-	if x.TaskID != "" {
-		w.String(18, x.TaskID)
-	}
-	if x.ID != "" {
-		w.String(26, x.ID)
-	}
-	return nil
-}
-
-func readDeleteTaskPushNotificationConfigRequestV10Proto(r *proto.Reader, x *DeleteTaskPushNotificationConfigRequest) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.Tenant = r.String()
-		case 18:
-			x.TaskID = r.String()
-		case 26:
-			x.ID = r.String()
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberDeleteTaskPushNotificationConfigRequestV10Proto(tag))
-			return
-		}
-	}
-}
-
-func memberDeleteTaskPushNotificationConfigRequestV10Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "tenant"
-	case 2:
-		return "taskId"
-	case 3:
-		return "id"
-	}
-	return ""
-}
+var codecDeviceCodeOAuthFlowV10Proto = proto.Codec[DeviceCodeOAuthFlow]{Fields: []proto.Field{
+	{Number: 1, Name: "deviceAuthorizationUrl", At: unsafe.Offsetof(DeviceCodeOAuthFlow{}.DeviceAuthorizationURL)},
+	{Number: 2, Name: "tokenUrl", At: unsafe.Offsetof(DeviceCodeOAuthFlow{}.TokenURL)},
+	{Number: 3, Name: "refreshUrl", At: unsafe.Offsetof(DeviceCodeOAuthFlow{}.RefreshURL)},
+	{Number: 4, Name: "scopes", At: unsafe.Offsetof(DeviceCodeOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: proto.Map[string]{}},
+}}
 
 // AppendProto appends x as 1.0/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *DeviceCodeOAuthFlow) AppendProto(b []byte) ([]byte, error) {
-	return appendDeviceCodeOAuthFlowV10Proto(b, x)
+	return codecDeviceCodeOAuthFlowV10Proto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.0/proto. The error is a [*wire.Error]; x is then incomplete.
 func (x *DeviceCodeOAuthFlow) UnmarshalProto(src []byte) error {
-	*x = DeviceCodeOAuthFlow{}
-	return decodeDeviceCodeOAuthFlowV10Proto(src, x)
+	return codecDeviceCodeOAuthFlowV10Proto.Unmarshal(src, x)
 }
 
-func appendDeviceCodeOAuthFlowV10Proto(b []byte, x *DeviceCodeOAuthFlow) ([]byte, error) {
-	return proto.Append(b, x, writeDeviceCodeOAuthFlowV10Proto)
-}
-
-func decodeDeviceCodeOAuthFlowV10Proto(src []byte, x *DeviceCodeOAuthFlow) error {
-	return proto.Decode(src, x, readDeviceCodeOAuthFlowV10Proto, writeDeviceCodeOAuthFlowV10Proto)
-}
-
-func writeDeviceCodeOAuthFlowV10Proto(w *proto.Writer, x *DeviceCodeOAuthFlow) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.DeviceAuthorizationURL != "" {
-		w.String(10, x.DeviceAuthorizationURL)
-	}
-	if x.TokenURL != "" {
-		w.String(18, x.TokenURL)
-	}
-	if x.RefreshURL != "" {
-		w.String(26, x.RefreshURL)
-	}
-	if len(x.Scopes) > 0 {
-		for _, name := range proto.SortedNames(x.Scopes) {
-			entry := w.Begin(34)
-			w.String(10, name)
-			w.String(18, x.Scopes[name])
-			w.End(entry)
-		}
-	}
-	return nil
-}
-
-func readDeviceCodeOAuthFlowV10Proto(r *proto.Reader, x *DeviceCodeOAuthFlow) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.DeviceAuthorizationURL = r.String()
-		case 18:
-			x.TokenURL = r.String()
-		case 26:
-			x.RefreshURL = r.String()
-		case 34:
-			var name string
-			var value string
-			entry := r.Enter(1)
-			for tag := r.Tag(); tag != 0; tag = r.Tag() {
-				switch tag {
-				case 10:
-					name = r.String()
-				case 18:
-					value = r.String()
-				default:
-					r.Skip(tag)
-				}
-			}
-			r.Leave(entry)
-			r.In(name)
-			if x.Scopes == nil {
-				x.Scopes = map[string]string{}
-			}
-			x.Scopes[name] = value
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberDeviceCodeOAuthFlowV10Proto(tag))
-			return
-		}
-	}
-}
-
-func memberDeviceCodeOAuthFlowV10Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "deviceAuthorizationUrl"
-	case 2:
-		return "tokenUrl"
-	case 3:
-		return "refreshUrl"
-	case 4:
-		return "scopes"
-	}
-	return ""
-}
+var codecGetExtendedAgentCardRequestV10Proto = proto.Codec[GetExtendedAgentCardRequest]{Fields: []proto.Field{
+	{Number: 1, Name: "tenant", At: unsafe.Offsetof(GetExtendedAgentCardRequest{}.Tenant)},
+}}
 
 // AppendProto appends x as 1.0/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *GetExtendedAgentCardRequest) AppendProto(b []byte) ([]byte, error) {
-	return appendGetExtendedAgentCardRequestV10Proto(b, x)
+	return codecGetExtendedAgentCardRequestV10Proto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.0/proto. The error is a [*wire.Error]; x is then incomplete.
 func (x *GetExtendedAgentCardRequest) UnmarshalProto(src []byte) error {
-	*x = GetExtendedAgentCardRequest{}
-	return decodeGetExtendedAgentCardRequestV10Proto(src, x)
+	return codecGetExtendedAgentCardRequestV10Proto.Unmarshal(src, x)
 }
 
-func appendGetExtendedAgentCardRequestV10Proto(b []byte, x *GetExtendedAgentCardRequest) ([]byte, error) {
-	return proto.Append(b, x, writeGetExtendedAgentCardRequestV10Proto)
-}
-
-func decodeGetExtendedAgentCardRequestV10Proto(src []byte, x *GetExtendedAgentCardRequest) error {
-	return proto.Decode(src, x, readGetExtendedAgentCardRequestV10Proto, writeGetExtendedAgentCardRequestV10Proto)
-}
-
-func writeGetExtendedAgentCardRequestV10Proto(w *proto.Writer, x *GetExtendedAgentCardRequest) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.Tenant != "" {
-		w.String(10, x.Tenant)
-	}
-	return nil
-}
-
-func readGetExtendedAgentCardRequestV10Proto(r *proto.Reader, x *GetExtendedAgentCardRequest) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.Tenant = r.String()
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberGetExtendedAgentCardRequestV10Proto(tag))
-			return
-		}
-	}
-}
-
-func memberGetExtendedAgentCardRequestV10Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "tenant"
-	}
-	return ""
-}
+var codecGetTaskPushNotificationConfigRequestV10Proto = proto.Codec[GetTaskPushNotificationConfigRequest]{Fields: []proto.Field{
+	{Number: 1, Name: "tenant", At: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.Tenant)},
+	{Number: 2, Name: "taskId", At: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.TaskID)},
+	{Number: 3, Name: "id", At: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.ID)},
+}}
 
 // AppendProto appends x as 1.0/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *GetTaskPushNotificationConfigRequest) AppendProto(b []byte) ([]byte, error) {
-	return appendGetTaskPushNotificationConfigRequestV10Proto(b, x)
+	return codecGetTaskPushNotificationConfigRequestV10Proto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.0/proto. The error is a [*wire.Error]; x is then incomplete.
 func (x *GetTaskPushNotificationConfigRequest) UnmarshalProto(src []byte) error {
-	*x = GetTaskPushNotificationConfigRequest{}
-	return decodeGetTaskPushNotificationConfigRequestV10Proto(src, x)
+	return codecGetTaskPushNotificationConfigRequestV10Proto.Unmarshal(src, x)
 }
 
-func appendGetTaskPushNotificationConfigRequestV10Proto(b []byte, x *GetTaskPushNotificationConfigRequest) ([]byte, error) {
-	return proto.Append(b, x, writeGetTaskPushNotificationConfigRequestV10Proto)
-}
-
-func decodeGetTaskPushNotificationConfigRequestV10Proto(src []byte, x *GetTaskPushNotificationConfigRequest) error {
-	return proto.Decode(src, x, readGetTaskPushNotificationConfigRequestV10Proto, writeGetTaskPushNotificationConfigRequestV10Proto)
-}
-
-func writeGetTaskPushNotificationConfigRequestV10Proto(w *proto.Writer, x *GetTaskPushNotificationConfigRequest) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.Tenant != "" {
-		w.String(10, x.Tenant)
-	}
-	if x.TaskID != "" {
-		w.String(18, x.TaskID)
-	}
-	if x.ID != "" {
-		w.String(26, x.ID)
-	}
-	return nil
-}
-
-func readGetTaskPushNotificationConfigRequestV10Proto(r *proto.Reader, x *GetTaskPushNotificationConfigRequest) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.Tenant = r.String()
-		case 18:
-			x.TaskID = r.String()
-		case 26:
-			x.ID = r.String()
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberGetTaskPushNotificationConfigRequestV10Proto(tag))
-			return
-		}
-	}
-}
-
-func memberGetTaskPushNotificationConfigRequestV10Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "tenant"
-	case 2:
-		return "taskId"
-	case 3:
-		return "id"
-	}
-	return ""
-}
+var codecGetTaskRequestV10Proto = proto.Codec[GetTaskRequest]{Fields: []proto.Field{
+	{Number: 1, Name: "tenant", At: unsafe.Offsetof(GetTaskRequest{}.Tenant)},
+	{Number: 2, Name: "id", At: unsafe.Offsetof(GetTaskRequest{}.ID)},
+	{Number: 3, Name: "historyLength", At: unsafe.Offsetof(GetTaskRequest{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer},
+}}
 
 // AppendProto appends x as 1.0/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *GetTaskRequest) AppendProto(b []byte) ([]byte, error) {
-	return appendGetTaskRequestV10Proto(b, x)
+	return codecGetTaskRequestV10Proto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.0/proto. The error is a [*wire.Error]; x is then incomplete.
 func (x *GetTaskRequest) UnmarshalProto(src []byte) error {
-	*x = GetTaskRequest{}
-	return decodeGetTaskRequestV10Proto(src, x)
+	return codecGetTaskRequestV10Proto.Unmarshal(src, x)
 }
 
-func appendGetTaskRequestV10Proto(b []byte, x *GetTaskRequest) ([]byte, error) {
-	return proto.Append(b, x, writeGetTaskRequestV10Proto)
-}
-
-func decodeGetTaskRequestV10Proto(src []byte, x *GetTaskRequest) error {
-	return proto.Decode(src, x, readGetTaskRequestV10Proto, writeGetTaskRequestV10Proto)
-}
-
-func writeGetTaskRequestV10Proto(w *proto.Writer, x *GetTaskRequest) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.Tenant != "" {
-		w.String(10, x.Tenant)
-	}
-	if x.ID != "" {
-		w.String(18, x.ID)
-	}
-	if x.HistoryLength != nil {
-		w.Int32(24, *x.HistoryLength)
-	}
-	return nil
-}
-
-func readGetTaskRequestV10Proto(r *proto.Reader, x *GetTaskRequest) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.Tenant = r.String()
-		case 18:
-			x.ID = r.String()
-		case 24:
-			x.HistoryLength = new(r.Int32())
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberGetTaskRequestV10Proto(tag))
-			return
-		}
-	}
-}
-
-func memberGetTaskRequestV10Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "tenant"
-	case 2:
-		return "id"
-	case 3:
-		return "historyLength"
-	}
-	return ""
-}
+var codecHTTPAuthSecuritySchemeV10Proto = proto.Codec[HTTPAuthSecurityScheme]{Fields: []proto.Field{
+	{Number: 1, Name: "description", At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.Description)},
+	{Number: 2, Name: "scheme", At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.Scheme)},
+	{Number: 3, Name: "bearerFormat", At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.BearerFormat)},
+}}
 
 // AppendProto appends x as 1.0/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *HTTPAuthSecurityScheme) AppendProto(b []byte) ([]byte, error) {
-	return appendHTTPAuthSecuritySchemeV10Proto(b, x)
+	return codecHTTPAuthSecuritySchemeV10Proto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.0/proto. The error is a [*wire.Error]; x is then incomplete.
 func (x *HTTPAuthSecurityScheme) UnmarshalProto(src []byte) error {
-	*x = HTTPAuthSecurityScheme{}
-	return decodeHTTPAuthSecuritySchemeV10Proto(src, x)
+	return codecHTTPAuthSecuritySchemeV10Proto.Unmarshal(src, x)
 }
 
-func appendHTTPAuthSecuritySchemeV10Proto(b []byte, x *HTTPAuthSecurityScheme) ([]byte, error) {
-	return proto.Append(b, x, writeHTTPAuthSecuritySchemeV10Proto)
-}
-
-func decodeHTTPAuthSecuritySchemeV10Proto(src []byte, x *HTTPAuthSecurityScheme) error {
-	return proto.Decode(src, x, readHTTPAuthSecuritySchemeV10Proto, writeHTTPAuthSecuritySchemeV10Proto)
-}
-
-func writeHTTPAuthSecuritySchemeV10Proto(w *proto.Writer, x *HTTPAuthSecurityScheme) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.Description != "" {
-		w.String(10, x.Description)
-	}
-	if x.Scheme != "" {
-		w.String(18, x.Scheme)
-	}
-	if x.BearerFormat != "" {
-		w.String(26, x.BearerFormat)
-	}
-	return nil
-}
-
-func readHTTPAuthSecuritySchemeV10Proto(r *proto.Reader, x *HTTPAuthSecurityScheme) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.Description = r.String()
-		case 18:
-			x.Scheme = r.String()
-		case 26:
-			x.BearerFormat = r.String()
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberHTTPAuthSecuritySchemeV10Proto(tag))
-			return
-		}
-	}
-}
-
-func memberHTTPAuthSecuritySchemeV10Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "description"
-	case 2:
-		return "scheme"
-	case 3:
-		return "bearerFormat"
-	}
-	return ""
-}
+var codecImplicitOAuthFlowV10Proto = proto.Codec[ImplicitOAuthFlow]{Fields: []proto.Field{
+	{Number: 1, Name: "authorizationUrl", At: unsafe.Offsetof(ImplicitOAuthFlow{}.AuthorizationURL)},
+	{Number: 2, Name: "refreshUrl", At: unsafe.Offsetof(ImplicitOAuthFlow{}.RefreshURL)},
+	{Number: 3, Name: "scopes", At: unsafe.Offsetof(ImplicitOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: proto.Map[string]{}},
+}}
 
 // AppendProto appends x as 1.0/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *ImplicitOAuthFlow) AppendProto(b []byte) ([]byte, error) {
-	return appendImplicitOAuthFlowV10Proto(b, x)
+	return codecImplicitOAuthFlowV10Proto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.0/proto. The error is a [*wire.Error]; x is then incomplete.
 func (x *ImplicitOAuthFlow) UnmarshalProto(src []byte) error {
-	*x = ImplicitOAuthFlow{}
-	return decodeImplicitOAuthFlowV10Proto(src, x)
+	return codecImplicitOAuthFlowV10Proto.Unmarshal(src, x)
 }
 
-func appendImplicitOAuthFlowV10Proto(b []byte, x *ImplicitOAuthFlow) ([]byte, error) {
-	return proto.Append(b, x, writeImplicitOAuthFlowV10Proto)
-}
-
-func decodeImplicitOAuthFlowV10Proto(src []byte, x *ImplicitOAuthFlow) error {
-	return proto.Decode(src, x, readImplicitOAuthFlowV10Proto, writeImplicitOAuthFlowV10Proto)
-}
-
-func writeImplicitOAuthFlowV10Proto(w *proto.Writer, x *ImplicitOAuthFlow) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.AuthorizationURL != "" {
-		w.String(10, x.AuthorizationURL)
-	}
-	if x.RefreshURL != "" {
-		w.String(18, x.RefreshURL)
-	}
-	if len(x.Scopes) > 0 {
-		for _, name := range proto.SortedNames(x.Scopes) {
-			entry := w.Begin(26)
-			w.String(10, name)
-			w.String(18, x.Scopes[name])
-			w.End(entry)
-		}
-	}
-	return nil
-}
-
-func readImplicitOAuthFlowV10Proto(r *proto.Reader, x *ImplicitOAuthFlow) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.AuthorizationURL = r.String()
-		case 18:
-			x.RefreshURL = r.String()
-		case 26:
-			var name string
-			var value string
-			entry := r.Enter(1)
-			for tag := r.Tag(); tag != 0; tag = r.Tag() {
-				switch tag {
-				case 10:
-					name = r.String()
-				case 18:
-					value = r.String()
-				default:
-					r.Skip(tag)
-				}
-			}
-			r.Leave(entry)
-			r.In(name)
-			if x.Scopes == nil {
-				x.Scopes = map[string]string{}
-			}
-			x.Scopes[name] = value
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberImplicitOAuthFlowV10Proto(tag))
-			return
-		}
-	}
-}
-
-func memberImplicitOAuthFlowV10Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "authorizationUrl"
-	case 2:
-		return "refreshUrl"
-	case 3:
-		return "scopes"
-	}
-	return ""
-}
+var codecListTaskPushNotificationConfigsRequestV10Proto = proto.Codec[ListTaskPushNotificationConfigsRequest]{Fields: []proto.Field{
+	{Number: 1, Name: "taskId", At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.TaskID)},
+	{Number: 2, Name: "pageSize", At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.PageSize), Type: wire.TypeInt32},
+	{Number: 3, Name: "pageToken", At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.PageToken)},
+	{Number: 4, Name: "tenant", At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.Tenant)},
+}}
 
 // AppendProto appends x as 1.0/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *ListTaskPushNotificationConfigsRequest) AppendProto(b []byte) ([]byte, error) {
-	return appendListTaskPushNotificationConfigsRequestV10Proto(b, x)
+	return codecListTaskPushNotificationConfigsRequestV10Proto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.0/proto. The error is a [*wire.Error]; x is then incomplete.
 func (x *ListTaskPushNotificationConfigsRequest) UnmarshalProto(src []byte) error {
-	*x = ListTaskPushNotificationConfigsRequest{}
-	return decodeListTaskPushNotificationConfigsRequestV10Proto(src, x)
+	return codecListTaskPushNotificationConfigsRequestV10Proto.Unmarshal(src, x)
 }
 
-func appendListTaskPushNotificationConfigsRequestV10Proto(b []byte, x *ListTaskPushNotificationConfigsRequest) ([]byte, error) {
-	return proto.Append(b, x, writeListTaskPushNotificationConfigsRequestV10Proto)
-}
-
-func decodeListTaskPushNotificationConfigsRequestV10Proto(src []byte, x *ListTaskPushNotificationConfigsRequest) error {
-	return proto.Decode(src, x, readListTaskPushNotificationConfigsRequestV10Proto, writeListTaskPushNotificationConfigsRequestV10Proto)
-}
-
-func writeListTaskPushNotificationConfigsRequestV10Proto(w *proto.Writer, x *ListTaskPushNotificationConfigsRequest) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.TaskID != "" {
-		w.String(10, x.TaskID)
-	}
-	if x.PageSize != 0 {
-		w.Int32(16, x.PageSize)
-	}
-	if x.PageToken != "" {
-		w.String(26, x.PageToken)
-	}
-	if x.Tenant != "" {
-		w.String(34, x.Tenant)
-	}
-	return nil
-}
-
-func readListTaskPushNotificationConfigsRequestV10Proto(r *proto.Reader, x *ListTaskPushNotificationConfigsRequest) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 34:
-			x.Tenant = r.String()
-		case 10:
-			x.TaskID = r.String()
-		case 16:
-			x.PageSize = r.Int32()
-		case 26:
-			x.PageToken = r.String()
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberListTaskPushNotificationConfigsRequestV10Proto(tag))
-			return
-		}
-	}
-}
-
-func memberListTaskPushNotificationConfigsRequestV10Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 4:
-		return "tenant"
-	case 1:
-		return "taskId"
-	case 2:
-		return "pageSize"
-	case 3:
-		return "pageToken"
-	}
-	return ""
-}
+var codecListTaskPushNotificationConfigsResponseV10Proto = proto.Codec[ListTaskPushNotificationConfigsResponse]{Fields: []proto.Field{
+	{Number: 1, Name: "configs", At: unsafe.Offsetof(ListTaskPushNotificationConfigsResponse{}.Configs), Type: wire.TypeMessage, Of: &codecTaskPushNotificationConfigV10Proto, Shape: wire.Listed},
+	{Number: 2, Name: "nextPageToken", At: unsafe.Offsetof(ListTaskPushNotificationConfigsResponse{}.NextPageToken)},
+}}
 
 // AppendProto appends x as 1.0/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *ListTaskPushNotificationConfigsResponse) AppendProto(b []byte) ([]byte, error) {
-	return appendListTaskPushNotificationConfigsResponseV10Proto(b, x)
+	return codecListTaskPushNotificationConfigsResponseV10Proto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.0/proto. The error is a [*wire.Error]; x is then incomplete.
 func (x *ListTaskPushNotificationConfigsResponse) UnmarshalProto(src []byte) error {
-	*x = ListTaskPushNotificationConfigsResponse{}
-	return decodeListTaskPushNotificationConfigsResponseV10Proto(src, x)
+	return codecListTaskPushNotificationConfigsResponseV10Proto.Unmarshal(src, x)
 }
 
-func appendListTaskPushNotificationConfigsResponseV10Proto(b []byte, x *ListTaskPushNotificationConfigsResponse) ([]byte, error) {
-	return proto.Append(b, x, writeListTaskPushNotificationConfigsResponseV10Proto)
-}
-
-func decodeListTaskPushNotificationConfigsResponseV10Proto(src []byte, x *ListTaskPushNotificationConfigsResponse) error {
-	return proto.Decode(src, x, readListTaskPushNotificationConfigsResponseV10Proto, writeListTaskPushNotificationConfigsResponseV10Proto)
-}
-
-func writeListTaskPushNotificationConfigsResponseV10Proto(w *proto.Writer, x *ListTaskPushNotificationConfigsResponse) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	for i, e := range x.Configs {
-		if err := proto.WriteInner(w, 10, e, writeTaskPushNotificationConfigV10Proto); err != nil {
-			return wire.In(wire.At(err, i), "configs")
-		}
-	}
-	if x.NextPageToken != "" {
-		w.String(18, x.NextPageToken)
-	}
-	return nil
-}
-
-func readListTaskPushNotificationConfigsResponseV10Proto(r *proto.Reader, x *ListTaskPushNotificationConfigsResponse) {
-	var blockConfigs []TaskPushNotificationConfig
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.Configs = proto.ReadElem(r, x.Configs, &blockConfigs, readTaskPushNotificationConfigV10Proto)
-		case 18:
-			x.NextPageToken = r.String()
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberListTaskPushNotificationConfigsResponseV10Proto(tag))
-			return
-		}
-	}
-}
-
-func memberListTaskPushNotificationConfigsResponseV10Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "configs"
-	case 2:
-		return "nextPageToken"
-	}
-	return ""
-}
+var codecListTasksRequestV10Proto = proto.Codec[ListTasksRequest]{Fields: []proto.Field{
+	{Number: 1, Name: "tenant", At: unsafe.Offsetof(ListTasksRequest{}.Tenant)},
+	{Number: 2, Name: "contextId", At: unsafe.Offsetof(ListTasksRequest{}.ContextID)},
+	{Number: 3, Name: "status", At: unsafe.Offsetof(ListTasksRequest{}.Status), Type: wire.TypeEnum, Enum: &codecTaskStateV10Proto},
+	{Number: 4, Name: "pageSize", At: unsafe.Offsetof(ListTasksRequest{}.PageSize), Type: wire.TypeInt32, Shape: wire.Pointer},
+	{Number: 5, Name: "pageToken", At: unsafe.Offsetof(ListTasksRequest{}.PageToken)},
+	{Number: 6, Name: "historyLength", At: unsafe.Offsetof(ListTasksRequest{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer},
+	{Number: 7, Name: "statusTimestampAfter", At: unsafe.Offsetof(ListTasksRequest{}.StatusTimestampAfter), Type: wire.TypeTimestamp},
+	{Number: 8, Name: "includeArtifacts", At: unsafe.Offsetof(ListTasksRequest{}.IncludeArtifacts), Type: wire.TypeBool, Shape: wire.Pointer},
+}}
 
 // AppendProto appends x as 1.0/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *ListTasksRequest) AppendProto(b []byte) ([]byte, error) {
-	return appendListTasksRequestV10Proto(b, x)
+	return codecListTasksRequestV10Proto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.0/proto. The error is a [*wire.Error]; x is then incomplete.
 func (x *ListTasksRequest) UnmarshalProto(src []byte) error {
-	*x = ListTasksRequest{}
-	return decodeListTasksRequestV10Proto(src, x)
+	return codecListTasksRequestV10Proto.Unmarshal(src, x)
 }
 
-func appendListTasksRequestV10Proto(b []byte, x *ListTasksRequest) ([]byte, error) {
-	return proto.Append(b, x, writeListTasksRequestV10Proto)
-}
-
-func decodeListTasksRequestV10Proto(src []byte, x *ListTasksRequest) error {
-	return proto.Decode(src, x, readListTasksRequestV10Proto, writeListTasksRequestV10Proto)
-}
-
-func writeListTasksRequestV10Proto(w *proto.Writer, x *ListTasksRequest) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.Tenant != "" {
-		w.String(10, x.Tenant)
-	}
-	if x.ContextID != "" {
-		w.String(18, x.ContextID)
-	}
-	if x.Status != "" {
-		if n, err := numberTaskStateV10Proto(x.Status); err != nil {
-			return wire.In(err, "status")
-		} else if n != 0 {
-			w.Int32(24, n)
-		}
-	}
-	if x.PageSize != nil {
-		w.Int32(32, *x.PageSize)
-	}
-	if x.PageToken != "" {
-		w.String(42, x.PageToken)
-	}
-	if x.HistoryLength != nil {
-		w.Int32(48, *x.HistoryLength)
-	}
-	if x.StatusTimestampAfter != (time.Time{}) {
-		if err := w.Timestamp(58, x.StatusTimestampAfter); err != nil {
-			return wire.In(err, "statusTimestampAfter")
-		}
-	}
-	if x.IncludeArtifacts != nil {
-		w.Bool(64, *x.IncludeArtifacts)
-	}
-	return nil
-}
-
-func readListTasksRequestV10Proto(r *proto.Reader, x *ListTasksRequest) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.Tenant = r.String()
-		case 18:
-			x.ContextID = r.String()
-		case 24:
-			x.Status = nameTaskStateV10Proto(r.Int32())
-		case 32:
-			x.PageSize = new(r.Int32())
-		case 42:
-			x.PageToken = r.String()
-		case 48:
-			x.HistoryLength = new(r.Int32())
-		case 58:
-			x.StatusTimestampAfter = r.Timestamp(x.StatusTimestampAfter)
-		case 64:
-			x.IncludeArtifacts = new(r.Bool())
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberListTasksRequestV10Proto(tag))
-			return
-		}
-	}
-}
-
-func memberListTasksRequestV10Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "tenant"
-	case 2:
-		return "contextId"
-	case 3:
-		return "status"
-	case 4:
-		return "pageSize"
-	case 5:
-		return "pageToken"
-	case 6:
-		return "historyLength"
-	case 7:
-		return "statusTimestampAfter"
-	case 8:
-		return "includeArtifacts"
-	}
-	return ""
-}
+var codecListTasksResponseV10Proto = proto.Codec[ListTasksResponse]{Fields: []proto.Field{
+	{Number: 1, Name: "tasks", At: unsafe.Offsetof(ListTasksResponse{}.Tasks), Type: wire.TypeMessage, Of: &codecTaskV10Proto, Shape: wire.Listed},
+	{Number: 2, Name: "nextPageToken", At: unsafe.Offsetof(ListTasksResponse{}.NextPageToken)},
+	{Number: 3, Name: "pageSize", At: unsafe.Offsetof(ListTasksResponse{}.PageSize), Type: wire.TypeInt32},
+	{Number: 4, Name: "totalSize", At: unsafe.Offsetof(ListTasksResponse{}.TotalSize), Type: wire.TypeInt32},
+}}
 
 // AppendProto appends x as 1.0/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *ListTasksResponse) AppendProto(b []byte) ([]byte, error) {
-	return appendListTasksResponseV10Proto(b, x)
+	return codecListTasksResponseV10Proto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.0/proto. The error is a [*wire.Error]; x is then incomplete.
 func (x *ListTasksResponse) UnmarshalProto(src []byte) error {
-	*x = ListTasksResponse{}
-	return decodeListTasksResponseV10Proto(src, x)
+	return codecListTasksResponseV10Proto.Unmarshal(src, x)
 }
 
-func appendListTasksResponseV10Proto(b []byte, x *ListTasksResponse) ([]byte, error) {
-	return proto.Append(b, x, writeListTasksResponseV10Proto)
-}
-
-func decodeListTasksResponseV10Proto(src []byte, x *ListTasksResponse) error {
-	return proto.Decode(src, x, readListTasksResponseV10Proto, writeListTasksResponseV10Proto)
-}
-
-func writeListTasksResponseV10Proto(w *proto.Writer, x *ListTasksResponse) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	for i, e := range x.Tasks {
-		if err := proto.WriteInner(w, 10, e, writeTaskV10Proto); err != nil {
-			return wire.In(wire.At(err, i), "tasks")
-		}
-	}
-	if x.NextPageToken != "" {
-		w.String(18, x.NextPageToken)
-	}
-	if x.PageSize != 0 {
-		w.Int32(24, x.PageSize)
-	}
-	if x.TotalSize != 0 {
-		w.Int32(32, x.TotalSize)
-	}
-	return nil
-}
-
-func readListTasksResponseV10Proto(r *proto.Reader, x *ListTasksResponse) {
-	var blockTasks []Task
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.Tasks = proto.ReadElem(r, x.Tasks, &blockTasks, readTaskV10Proto)
-		case 18:
-			x.NextPageToken = r.String()
-		case 24:
-			x.PageSize = r.Int32()
-		case 32:
-			x.TotalSize = r.Int32()
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberListTasksResponseV10Proto(tag))
-			return
-		}
-	}
-}
-
-func memberListTasksResponseV10Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "tasks"
-	case 2:
-		return "nextPageToken"
-	case 3:
-		return "pageSize"
-	case 4:
-		return "totalSize"
-	}
-	return ""
-}
+var codecMessageV10Proto = proto.Codec[Message]{Fields: []proto.Field{
+	{Number: 1, Name: "messageId", At: unsafe.Offsetof(Message{}.MessageID)},
+	{Number: 2, Name: "contextId", At: unsafe.Offsetof(Message{}.ContextID)},
+	{Number: 3, Name: "taskId", At: unsafe.Offsetof(Message{}.TaskID)},
+	{Number: 4, Name: "role", At: unsafe.Offsetof(Message{}.Role), Type: wire.TypeEnum, Enum: &codecRoleV10Proto, Flags: wire.MustRead | wire.MustSet},
+	{Number: 5, Name: "parts", At: unsafe.Offsetof(Message{}.Parts), Type: wire.TypeMessage, Of: &codecPartV10Proto, Shape: wire.Listed, Least: 1},
+	{Number: 6, Name: "metadata", At: unsafe.Offsetof(Message{}.Metadata), Type: wire.TypeStruct},
+	{Number: 7, Name: "extensions", At: unsafe.Offsetof(Message{}.Extensions), Shape: wire.Listed},
+	{Number: 8, Name: "referenceTaskIds", At: unsafe.Offsetof(Message{}.ReferenceTaskIDs), Shape: wire.Listed},
+}}
 
 // AppendProto appends x as 1.0/proto to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *Message) AppendProto(b []byte) ([]byte, error) {
-	return appendMessageV10Proto(b, x)
-}
+func (x *Message) AppendProto(b []byte) ([]byte, error) { return codecMessageV10Proto.Append(b, x) }
 
 // UnmarshalProto replaces x by what src holds, read as 1.0/proto. The error is a [*wire.Error]; x is then incomplete.
-func (x *Message) UnmarshalProto(src []byte) error {
-	*x = Message{}
-	return decodeMessageV10Proto(src, x)
-}
+func (x *Message) UnmarshalProto(src []byte) error { return codecMessageV10Proto.Unmarshal(src, x) }
 
-func appendMessageV10Proto(b []byte, x *Message) ([]byte, error) {
-	return proto.Append(b, x, writeMessageV10Proto)
-}
-
-func decodeMessageV10Proto(src []byte, x *Message) error {
-	return proto.Decode(src, x, readMessageV10Proto, writeMessageV10Proto)
-}
-
-func writeMessageV10Proto(w *proto.Writer, x *Message) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.MessageID != "" {
-		w.String(10, x.MessageID)
-	}
-	if x.ContextID != "" {
-		w.String(18, x.ContextID)
-	}
-	if x.TaskID != "" {
-		w.String(26, x.TaskID)
-	}
-	if n, err := numberRoleV10Proto(x.Role); err != nil {
-		return wire.In(err, "role")
-	} else if n == 0 {
-		return wire.In(wire.NotSet(), "role")
-	} else {
-		w.Int32(32, n)
-	}
-	if len(x.Parts) < 1 {
-		return wire.In(wire.TooFew(1), "parts")
-	}
-	for i, e := range x.Parts {
-		if err := proto.WriteInner(w, 42, e, writePartV10Proto); err != nil {
-			return wire.In(wire.At(err, i), "parts")
-		}
-	}
-	if len(x.Metadata) > 0 {
-		if err := w.Struct(50, x.Metadata); err != nil {
-			return wire.In(err, "metadata")
-		}
-	}
-	for _, e := range x.Extensions {
-		w.String(58, e)
-	}
-	for _, e := range x.ReferenceTaskIDs {
-		w.String(66, e)
-	}
-	return nil
-}
-
-func readMessageV10Proto(r *proto.Reader, x *Message) {
-	var blockParts []Part
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.MessageID = r.String()
-		case 18:
-			x.ContextID = r.String()
-		case 26:
-			x.TaskID = r.String()
-		case 32:
-			x.Role = nameRoleV10Proto(r.Int32())
-		case 42:
-			x.Parts = proto.ReadElem(r, x.Parts, &blockParts, readPartV10Proto)
-		case 50:
-			x.Metadata = r.Struct(x.Metadata)
-		case 58:
-			x.Extensions = append(x.Extensions, r.String())
-			r.Elem(len(x.Extensions) - 1)
-		case 66:
-			x.ReferenceTaskIDs = append(x.ReferenceTaskIDs, r.String())
-			r.Elem(len(x.ReferenceTaskIDs) - 1)
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberMessageV10Proto(tag))
-			return
-		}
-	}
-	if x.Role == "" {
-		r.Incomplete()
-	}
-	if len(x.Parts) < 1 {
-		r.Incomplete()
-	}
-}
-
-func memberMessageV10Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "messageId"
-	case 2:
-		return "contextId"
-	case 3:
-		return "taskId"
-	case 4:
-		return "role"
-	case 5:
-		return "parts"
-	case 6:
-		return "metadata"
-	case 7:
-		return "extensions"
-	case 8:
-		return "referenceTaskIds"
-	}
-	return ""
-}
+var codecMutualTLSSecuritySchemeV10Proto = proto.Codec[MutualTLSSecurityScheme]{Fields: []proto.Field{
+	{Number: 1, Name: "description", At: unsafe.Offsetof(MutualTLSSecurityScheme{}.Description)},
+}}
 
 // AppendProto appends x as 1.0/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *MutualTLSSecurityScheme) AppendProto(b []byte) ([]byte, error) {
-	return appendMutualTLSSecuritySchemeV10Proto(b, x)
+	return codecMutualTLSSecuritySchemeV10Proto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.0/proto. The error is a [*wire.Error]; x is then incomplete.
 func (x *MutualTLSSecurityScheme) UnmarshalProto(src []byte) error {
-	*x = MutualTLSSecurityScheme{}
-	return decodeMutualTLSSecuritySchemeV10Proto(src, x)
+	return codecMutualTLSSecuritySchemeV10Proto.Unmarshal(src, x)
 }
 
-func appendMutualTLSSecuritySchemeV10Proto(b []byte, x *MutualTLSSecurityScheme) ([]byte, error) {
-	return proto.Append(b, x, writeMutualTLSSecuritySchemeV10Proto)
-}
-
-func decodeMutualTLSSecuritySchemeV10Proto(src []byte, x *MutualTLSSecurityScheme) error {
-	return proto.Decode(src, x, readMutualTLSSecuritySchemeV10Proto, writeMutualTLSSecuritySchemeV10Proto)
-}
-
-func writeMutualTLSSecuritySchemeV10Proto(w *proto.Writer, x *MutualTLSSecurityScheme) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.Description != "" {
-		w.String(10, x.Description)
-	}
-	return nil
-}
-
-func readMutualTLSSecuritySchemeV10Proto(r *proto.Reader, x *MutualTLSSecurityScheme) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.Description = r.String()
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberMutualTLSSecuritySchemeV10Proto(tag))
-			return
-		}
-	}
-}
-
-func memberMutualTLSSecuritySchemeV10Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "description"
-	}
-	return ""
-}
+var codecOAuth2SecuritySchemeV10Proto = proto.Codec[OAuth2SecurityScheme]{Fields: []proto.Field{
+	{Number: 1, Name: "description", At: unsafe.Offsetof(OAuth2SecurityScheme{}.Description)},
+	{Number: 2, Name: "flows", At: unsafe.Offsetof(OAuth2SecurityScheme{}.Flows), Type: wire.TypeMessage, Of: &codecOAuthFlowsV10Proto, Flags: wire.MustRead | wire.MustSet},
+	{Number: 3, Name: "oauth2MetadataUrl", At: unsafe.Offsetof(OAuth2SecurityScheme{}.OAuth2MetadataURL)},
+}}
 
 // AppendProto appends x as 1.0/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *OAuth2SecurityScheme) AppendProto(b []byte) ([]byte, error) {
-	return appendOAuth2SecuritySchemeV10Proto(b, x)
+	return codecOAuth2SecuritySchemeV10Proto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.0/proto. The error is a [*wire.Error]; x is then incomplete.
 func (x *OAuth2SecurityScheme) UnmarshalProto(src []byte) error {
-	*x = OAuth2SecurityScheme{}
-	return decodeOAuth2SecuritySchemeV10Proto(src, x)
+	return codecOAuth2SecuritySchemeV10Proto.Unmarshal(src, x)
 }
 
-func appendOAuth2SecuritySchemeV10Proto(b []byte, x *OAuth2SecurityScheme) ([]byte, error) {
-	return proto.Append(b, x, writeOAuth2SecuritySchemeV10Proto)
-}
-
-func decodeOAuth2SecuritySchemeV10Proto(src []byte, x *OAuth2SecurityScheme) error {
-	return proto.Decode(src, x, readOAuth2SecuritySchemeV10Proto, writeOAuth2SecuritySchemeV10Proto)
-}
-
-func writeOAuth2SecuritySchemeV10Proto(w *proto.Writer, x *OAuth2SecurityScheme) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.Description != "" {
-		w.String(10, x.Description)
-	}
-	if err := proto.WriteInner(w, 18, x.Flows, writeOAuthFlowsV10Proto); err != nil {
-		return wire.In(err, "flows")
-	}
-	if x.OAuth2MetadataURL != "" {
-		w.String(26, x.OAuth2MetadataURL)
-	}
-	return nil
-}
-
-func readOAuth2SecuritySchemeV10Proto(r *proto.Reader, x *OAuth2SecurityScheme) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.Description = r.String()
-		case 18:
-			proto.ReadInner(r, wire.Made(&x.Flows), readOAuthFlowsV10Proto)
-		case 26:
-			x.OAuth2MetadataURL = r.String()
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberOAuth2SecuritySchemeV10Proto(tag))
-			return
-		}
-	}
-	if x.Flows == nil {
-		r.Incomplete()
-	}
-}
-
-func memberOAuth2SecuritySchemeV10Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "description"
-	case 2:
-		return "flows"
-	case 3:
-		return "oauth2MetadataUrl"
-	}
-	return ""
-}
+var codecOAuthFlowsV10Proto = proto.Codec[OAuthFlows]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(OAuthFlows{}.Flow), Of: &unionOAuthFlow, Open: true, Strict: true, Needed: true}}, Fields: []proto.Field{
+	{Number: 1, Name: "authorizationCode", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecAuthorizationCodeOAuthFlowV10Proto},
+	{Number: 2, Name: "clientCredentials", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecClientCredentialsOAuthFlowV10Proto},
+	{Number: 3, Name: "implicit", Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecImplicitOAuthFlowV10Proto},
+	{Number: 4, Name: "password", Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecPasswordOAuthFlowV10Proto},
+	{Number: 5, Name: "deviceCode", Oneof: 1, Case: 5, Type: wire.TypeMessage, Of: &codecDeviceCodeOAuthFlowV10Proto},
+}}
 
 // AppendProto appends x as 1.0/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *OAuthFlows) AppendProto(b []byte) ([]byte, error) {
-	return appendOAuthFlowsV10Proto(b, x)
+	return codecOAuthFlowsV10Proto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.0/proto. The error is a [*wire.Error]; x is then incomplete.
 func (x *OAuthFlows) UnmarshalProto(src []byte) error {
-	*x = OAuthFlows{}
-	return decodeOAuthFlowsV10Proto(src, x)
+	return codecOAuthFlowsV10Proto.Unmarshal(src, x)
 }
 
-func appendOAuthFlowsV10Proto(b []byte, x *OAuthFlows) ([]byte, error) {
-	return proto.Append(b, x, writeOAuthFlowsV10Proto)
-}
-
-func decodeOAuthFlowsV10Proto(src []byte, x *OAuthFlows) error {
-	return proto.Decode(src, x, readOAuthFlowsV10Proto, writeOAuthFlowsV10Proto)
-}
-
-func writeOAuthFlowsV10Proto(w *proto.Writer, x *OAuthFlows) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	switch c := x.Flow.(type) {
-	case *AuthorizationCodeOAuthFlow:
-		if err := proto.WriteInner(w, 10, c, writeAuthorizationCodeOAuthFlowV10Proto); err != nil {
-			return wire.In(err, "authorizationCode")
-		}
-	case *ClientCredentialsOAuthFlow:
-		if err := proto.WriteInner(w, 18, c, writeClientCredentialsOAuthFlowV10Proto); err != nil {
-			return wire.In(err, "clientCredentials")
-		}
-	case *ImplicitOAuthFlow:
-		if err := proto.WriteInner(w, 26, c, writeImplicitOAuthFlowV10Proto); err != nil {
-			return wire.In(err, "implicit")
-		}
-	case *PasswordOAuthFlow:
-		if err := proto.WriteInner(w, 34, c, writePasswordOAuthFlowV10Proto); err != nil {
-			return wire.In(err, "password")
-		}
-	case *DeviceCodeOAuthFlow:
-		if err := proto.WriteInner(w, 42, c, writeDeviceCodeOAuthFlowV10Proto); err != nil {
-			return wire.In(err, "deviceCode")
-		}
-	case *UnknownOAuthFlow:
-		if err := w.Unknown(c.Name, c.Value); err != nil {
-			return err
-		}
-	default:
-		return wire.NoCase("authorizationCode", "clientCredentials", "implicit", "password", "deviceCode")
-	}
-	return nil
-}
-
-func readOAuthFlowsV10Proto(r *proto.Reader, x *OAuthFlows) {
-	var extra proto.Extra
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			v, _ := x.Flow.(*AuthorizationCodeOAuthFlow)
-			if v == nil {
-				v = new(AuthorizationCodeOAuthFlow)
-			}
-			x.Flow = v
-			proto.ReadInner(r, v, readAuthorizationCodeOAuthFlowV10Proto)
-		case 18:
-			v, _ := x.Flow.(*ClientCredentialsOAuthFlow)
-			if v == nil {
-				v = new(ClientCredentialsOAuthFlow)
-			}
-			x.Flow = v
-			proto.ReadInner(r, v, readClientCredentialsOAuthFlowV10Proto)
-		case 26:
-			v, _ := x.Flow.(*ImplicitOAuthFlow)
-			if v == nil {
-				v = new(ImplicitOAuthFlow)
-			}
-			x.Flow = v
-			proto.ReadInner(r, v, readImplicitOAuthFlowV10Proto)
-		case 34:
-			v, _ := x.Flow.(*PasswordOAuthFlow)
-			if v == nil {
-				v = new(PasswordOAuthFlow)
-			}
-			x.Flow = v
-			proto.ReadInner(r, v, readPasswordOAuthFlowV10Proto)
-		case 42:
-			v, _ := x.Flow.(*DeviceCodeOAuthFlow)
-			if v == nil {
-				v = new(DeviceCodeOAuthFlow)
-			}
-			x.Flow = v
-			proto.ReadInner(r, v, readDeviceCodeOAuthFlowV10Proto)
-		default:
-			r.UnknownCase(tag, &extra)
-		}
-		if r.Failed() {
-			r.In(memberOAuthFlowsV10Proto(tag))
-			return
-		}
-	}
-	if x.Flow == nil {
-		if name, value, ok := extra.Case(); ok {
-			x.Flow = &UnknownOAuthFlow{Name: name, Value: value}
-		} else {
-			r.Incomplete()
-		}
-	}
-}
-
-func memberOAuthFlowsV10Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "authorizationCode"
-	case 2:
-		return "clientCredentials"
-	case 3:
-		return "implicit"
-	case 4:
-		return "password"
-	case 5:
-		return "deviceCode"
-	}
-	return ""
-}
+var codecOpenIDConnectSecuritySchemeV10Proto = proto.Codec[OpenIDConnectSecurityScheme]{Fields: []proto.Field{
+	{Number: 1, Name: "description", At: unsafe.Offsetof(OpenIDConnectSecurityScheme{}.Description)},
+	{Number: 2, Name: "openIdConnectUrl", At: unsafe.Offsetof(OpenIDConnectSecurityScheme{}.OpenIDConnectURL)},
+}}
 
 // AppendProto appends x as 1.0/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *OpenIDConnectSecurityScheme) AppendProto(b []byte) ([]byte, error) {
-	return appendOpenIDConnectSecuritySchemeV10Proto(b, x)
+	return codecOpenIDConnectSecuritySchemeV10Proto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.0/proto. The error is a [*wire.Error]; x is then incomplete.
 func (x *OpenIDConnectSecurityScheme) UnmarshalProto(src []byte) error {
-	*x = OpenIDConnectSecurityScheme{}
-	return decodeOpenIDConnectSecuritySchemeV10Proto(src, x)
+	return codecOpenIDConnectSecuritySchemeV10Proto.Unmarshal(src, x)
 }
 
-func appendOpenIDConnectSecuritySchemeV10Proto(b []byte, x *OpenIDConnectSecurityScheme) ([]byte, error) {
-	return proto.Append(b, x, writeOpenIDConnectSecuritySchemeV10Proto)
-}
-
-func decodeOpenIDConnectSecuritySchemeV10Proto(src []byte, x *OpenIDConnectSecurityScheme) error {
-	return proto.Decode(src, x, readOpenIDConnectSecuritySchemeV10Proto, writeOpenIDConnectSecuritySchemeV10Proto)
-}
-
-func writeOpenIDConnectSecuritySchemeV10Proto(w *proto.Writer, x *OpenIDConnectSecurityScheme) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.Description != "" {
-		w.String(10, x.Description)
-	}
-	if x.OpenIDConnectURL != "" {
-		w.String(18, x.OpenIDConnectURL)
-	}
-	return nil
-}
-
-func readOpenIDConnectSecuritySchemeV10Proto(r *proto.Reader, x *OpenIDConnectSecurityScheme) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.Description = r.String()
-		case 18:
-			x.OpenIDConnectURL = r.String()
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberOpenIDConnectSecuritySchemeV10Proto(tag))
-			return
-		}
-	}
-}
-
-func memberOpenIDConnectSecuritySchemeV10Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "description"
-	case 2:
-		return "openIdConnectUrl"
-	}
-	return ""
-}
+var codecPartV10Proto = proto.Codec[Part]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(Part{}.Content), Of: &unionPartContent, Open: true, Strict: true, Needed: true}}, Fields: []proto.Field{
+	{Number: 5, Name: "metadata", At: unsafe.Offsetof(Part{}.Metadata), Type: wire.TypeStruct},
+	{Number: 6, Name: "filename", At: unsafe.Offsetof(Part{}.Filename)},
+	{Number: 7, Name: "mediaType", At: unsafe.Offsetof(Part{}.MediaType)},
+	{Number: 1, Name: "text", Oneof: 1, Case: 1},
+	{Number: 2, Name: "raw", Oneof: 1, Case: 2, Type: wire.TypeBytes},
+	{Number: 3, Name: "url", Oneof: 1, Case: 3},
+	{Number: 4, Name: "data", Oneof: 1, Case: 4, Type: wire.TypeValue},
+}}
 
 // AppendProto appends x as 1.0/proto to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *Part) AppendProto(b []byte) ([]byte, error) {
-	return appendPartV10Proto(b, x)
-}
+func (x *Part) AppendProto(b []byte) ([]byte, error) { return codecPartV10Proto.Append(b, x) }
 
 // UnmarshalProto replaces x by what src holds, read as 1.0/proto. The error is a [*wire.Error]; x is then incomplete.
-func (x *Part) UnmarshalProto(src []byte) error {
-	*x = Part{}
-	return decodePartV10Proto(src, x)
-}
+func (x *Part) UnmarshalProto(src []byte) error { return codecPartV10Proto.Unmarshal(src, x) }
 
-func appendPartV10Proto(b []byte, x *Part) ([]byte, error) {
-	return proto.Append(b, x, writePartV10Proto)
-}
-
-func decodePartV10Proto(src []byte, x *Part) error {
-	return proto.Decode(src, x, readPartV10Proto, writePartV10Proto)
-}
-
-func writePartV10Proto(w *proto.Writer, x *Part) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if len(x.Metadata) > 0 {
-		if err := w.Struct(42, x.Metadata); err != nil {
-			return wire.In(err, "metadata")
-		}
-	}
-	if x.Filename != "" {
-		w.String(50, x.Filename)
-	}
-	if x.MediaType != "" {
-		w.String(58, x.MediaType)
-	}
-	switch c := x.Content.(type) {
-	case PartText:
-		w.String(10, string(c))
-	case PartRaw:
-		w.Bytes(18, ([]byte)(c))
-	case PartURL:
-		w.String(26, string(c))
-	case PartData:
-		if err := w.Value(34, wire.Value(c)); err != nil {
-			return wire.In(err, "data")
-		}
-	case *UnknownPartContent:
-		if err := w.Unknown(c.Name, c.Value); err != nil {
-			return err
-		}
-	default:
-		return wire.NoCase("text", "raw", "url", "data")
-	}
-	return nil
-}
-
-func readPartV10Proto(r *proto.Reader, x *Part) {
-	var extra proto.Extra
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.Content = PartText(r.String())
-		case 18:
-			x.Content = PartRaw(r.Bytes())
-		case 26:
-			x.Content = PartURL(r.String())
-		case 34:
-			old, _ := x.Content.(PartData)
-			v := wire.Value(old)
-			v = r.Value(v)
-			x.Content = PartData(v)
-		case 42:
-			x.Metadata = r.Struct(x.Metadata)
-		case 50:
-			x.Filename = r.String()
-		case 58:
-			x.MediaType = r.String()
-		default:
-			r.UnknownCase(tag, &extra)
-		}
-		if r.Failed() {
-			r.In(memberPartV10Proto(tag))
-			return
-		}
-	}
-	if x.Content == nil {
-		if name, value, ok := extra.Case(); ok {
-			x.Content = &UnknownPartContent{Name: name, Value: value}
-		} else {
-			r.Incomplete()
-		}
-	}
-}
-
-func memberPartV10Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "text"
-	case 2:
-		return "raw"
-	case 3:
-		return "url"
-	case 4:
-		return "data"
-	case 5:
-		return "metadata"
-	case 6:
-		return "filename"
-	case 7:
-		return "mediaType"
-	}
-	return ""
-}
+var codecPasswordOAuthFlowV10Proto = proto.Codec[PasswordOAuthFlow]{Fields: []proto.Field{
+	{Number: 1, Name: "tokenUrl", At: unsafe.Offsetof(PasswordOAuthFlow{}.TokenURL)},
+	{Number: 2, Name: "refreshUrl", At: unsafe.Offsetof(PasswordOAuthFlow{}.RefreshURL)},
+	{Number: 3, Name: "scopes", At: unsafe.Offsetof(PasswordOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: proto.Map[string]{}},
+}}
 
 // AppendProto appends x as 1.0/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *PasswordOAuthFlow) AppendProto(b []byte) ([]byte, error) {
-	return appendPasswordOAuthFlowV10Proto(b, x)
+	return codecPasswordOAuthFlowV10Proto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.0/proto. The error is a [*wire.Error]; x is then incomplete.
 func (x *PasswordOAuthFlow) UnmarshalProto(src []byte) error {
-	*x = PasswordOAuthFlow{}
-	return decodePasswordOAuthFlowV10Proto(src, x)
+	return codecPasswordOAuthFlowV10Proto.Unmarshal(src, x)
 }
 
-func appendPasswordOAuthFlowV10Proto(b []byte, x *PasswordOAuthFlow) ([]byte, error) {
-	return proto.Append(b, x, writePasswordOAuthFlowV10Proto)
-}
-
-func decodePasswordOAuthFlowV10Proto(src []byte, x *PasswordOAuthFlow) error {
-	return proto.Decode(src, x, readPasswordOAuthFlowV10Proto, writePasswordOAuthFlowV10Proto)
-}
-
-func writePasswordOAuthFlowV10Proto(w *proto.Writer, x *PasswordOAuthFlow) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.TokenURL != "" {
-		w.String(10, x.TokenURL)
-	}
-	if x.RefreshURL != "" {
-		w.String(18, x.RefreshURL)
-	}
-	if len(x.Scopes) > 0 {
-		for _, name := range proto.SortedNames(x.Scopes) {
-			entry := w.Begin(26)
-			w.String(10, name)
-			w.String(18, x.Scopes[name])
-			w.End(entry)
-		}
-	}
-	return nil
-}
-
-func readPasswordOAuthFlowV10Proto(r *proto.Reader, x *PasswordOAuthFlow) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.TokenURL = r.String()
-		case 18:
-			x.RefreshURL = r.String()
-		case 26:
-			var name string
-			var value string
-			entry := r.Enter(1)
-			for tag := r.Tag(); tag != 0; tag = r.Tag() {
-				switch tag {
-				case 10:
-					name = r.String()
-				case 18:
-					value = r.String()
-				default:
-					r.Skip(tag)
-				}
-			}
-			r.Leave(entry)
-			r.In(name)
-			if x.Scopes == nil {
-				x.Scopes = map[string]string{}
-			}
-			x.Scopes[name] = value
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberPasswordOAuthFlowV10Proto(tag))
-			return
-		}
-	}
-}
-
-func memberPasswordOAuthFlowV10Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "tokenUrl"
-	case 2:
-		return "refreshUrl"
-	case 3:
-		return "scopes"
-	}
-	return ""
-}
-
-var valuesRoleV10Proto = wire.Enum{Values: []wire.EnumValue{
+var codecRoleV10Proto = wire.Enum{Values: []wire.EnumValue{
 	{Value: string(RoleUnspecified), Name: "ROLE_UNSPECIFIED"},
 	{Value: string(RoleUser), Name: "ROLE_USER", Number: 1},
 	{Value: string(RoleAgent), Name: "ROLE_AGENT", Number: 2},
 }}
 
-func numberRoleV10Proto(x Role) (int32, error) { return valuesRoleV10Proto.NumberOf(string(x)) }
-
-func nameRoleV10Proto(number int32) Role { return Role(valuesRoleV10Proto.Numbered(number)) }
+var codecSecurityRequirementV10Proto = proto.Codec[SecurityRequirement]{Fields: []proto.Field{
+	{Number: 1, Name: "schemes", At: unsafe.Offsetof(SecurityRequirement{}.Schemes), Type: wire.TypeMessage, Of: &codecStringListV10Proto, Shape: wire.Mapped, Container: proto.Map[*StringList]{}},
+}}
 
 // AppendProto appends x as 1.0/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *SecurityRequirement) AppendProto(b []byte) ([]byte, error) {
-	return appendSecurityRequirementV10Proto(b, x)
+	return codecSecurityRequirementV10Proto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.0/proto. The error is a [*wire.Error]; x is then incomplete.
 func (x *SecurityRequirement) UnmarshalProto(src []byte) error {
-	*x = SecurityRequirement{}
-	return decodeSecurityRequirementV10Proto(src, x)
+	return codecSecurityRequirementV10Proto.Unmarshal(src, x)
 }
 
-func appendSecurityRequirementV10Proto(b []byte, x *SecurityRequirement) ([]byte, error) {
-	return proto.Append(b, x, writeSecurityRequirementV10Proto)
-}
-
-func decodeSecurityRequirementV10Proto(src []byte, x *SecurityRequirement) error {
-	return proto.Decode(src, x, readSecurityRequirementV10Proto, writeSecurityRequirementV10Proto)
-}
-
-func writeSecurityRequirementV10Proto(w *proto.Writer, x *SecurityRequirement) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if len(x.Schemes) > 0 {
-		for _, name := range proto.SortedNames(x.Schemes) {
-			entry := w.Begin(10)
-			w.String(10, name)
-			if err := proto.WriteInner(w, 18, x.Schemes[name], writeStringListV10Proto); err != nil {
-				return wire.In(wire.In(err, name), "schemes")
-			}
-			w.End(entry)
-		}
-	}
-	return nil
-}
-
-func readSecurityRequirementV10Proto(r *proto.Reader, x *SecurityRequirement) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			var name string
-			value := new(StringList)
-			entry := r.Enter(1)
-			for tag := r.Tag(); tag != 0; tag = r.Tag() {
-				switch tag {
-				case 10:
-					name = r.String()
-				case 18:
-					proto.ReadInner(r, value, readStringListV10Proto)
-				default:
-					r.Skip(tag)
-				}
-			}
-			r.Leave(entry)
-			r.In(name)
-			if x.Schemes == nil {
-				x.Schemes = map[string]*StringList{}
-			}
-			x.Schemes[name] = value
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberSecurityRequirementV10Proto(tag))
-			return
-		}
-	}
-}
-
-func memberSecurityRequirementV10Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "schemes"
-	}
-	return ""
-}
+var codecSecuritySchemeV10Proto = proto.Codec[SecurityScheme]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(SecurityScheme{}.Scheme), Of: &unionSecuritySchemeKind, Open: true, Strict: true, Needed: true}}, Fields: []proto.Field{
+	{Number: 1, Name: "apiKeySecurityScheme", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecAPIKeySecuritySchemeV10Proto},
+	{Number: 2, Name: "httpAuthSecurityScheme", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecHTTPAuthSecuritySchemeV10Proto},
+	{Number: 3, Name: "oauth2SecurityScheme", Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecOAuth2SecuritySchemeV10Proto},
+	{Number: 4, Name: "openIdConnectSecurityScheme", Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecOpenIDConnectSecuritySchemeV10Proto},
+	{Number: 5, Name: "mtlsSecurityScheme", Oneof: 1, Case: 5, Type: wire.TypeMessage, Of: &codecMutualTLSSecuritySchemeV10Proto},
+}}
 
 // AppendProto appends x as 1.0/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *SecurityScheme) AppendProto(b []byte) ([]byte, error) {
-	return appendSecuritySchemeV10Proto(b, x)
+	return codecSecuritySchemeV10Proto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.0/proto. The error is a [*wire.Error]; x is then incomplete.
 func (x *SecurityScheme) UnmarshalProto(src []byte) error {
-	*x = SecurityScheme{}
-	return decodeSecuritySchemeV10Proto(src, x)
+	return codecSecuritySchemeV10Proto.Unmarshal(src, x)
 }
 
-func appendSecuritySchemeV10Proto(b []byte, x *SecurityScheme) ([]byte, error) {
-	return proto.Append(b, x, writeSecuritySchemeV10Proto)
-}
-
-func decodeSecuritySchemeV10Proto(src []byte, x *SecurityScheme) error {
-	return proto.Decode(src, x, readSecuritySchemeV10Proto, writeSecuritySchemeV10Proto)
-}
-
-func writeSecuritySchemeV10Proto(w *proto.Writer, x *SecurityScheme) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	switch c := x.Scheme.(type) {
-	case *APIKeySecurityScheme:
-		if err := proto.WriteInner(w, 10, c, writeAPIKeySecuritySchemeV10Proto); err != nil {
-			return wire.In(err, "apiKeySecurityScheme")
-		}
-	case *HTTPAuthSecurityScheme:
-		if err := proto.WriteInner(w, 18, c, writeHTTPAuthSecuritySchemeV10Proto); err != nil {
-			return wire.In(err, "httpAuthSecurityScheme")
-		}
-	case *OAuth2SecurityScheme:
-		if err := proto.WriteInner(w, 26, c, writeOAuth2SecuritySchemeV10Proto); err != nil {
-			return wire.In(err, "oauth2SecurityScheme")
-		}
-	case *OpenIDConnectSecurityScheme:
-		if err := proto.WriteInner(w, 34, c, writeOpenIDConnectSecuritySchemeV10Proto); err != nil {
-			return wire.In(err, "openIdConnectSecurityScheme")
-		}
-	case *MutualTLSSecurityScheme:
-		if err := proto.WriteInner(w, 42, c, writeMutualTLSSecuritySchemeV10Proto); err != nil {
-			return wire.In(err, "mtlsSecurityScheme")
-		}
-	case *UnknownSecuritySchemeKind:
-		if err := w.Unknown(c.Name, c.Value); err != nil {
-			return err
-		}
-	default:
-		return wire.NoCase("apiKeySecurityScheme", "httpAuthSecurityScheme", "oauth2SecurityScheme", "openIdConnectSecurityScheme", "mtlsSecurityScheme")
-	}
-	return nil
-}
-
-func readSecuritySchemeV10Proto(r *proto.Reader, x *SecurityScheme) {
-	var extra proto.Extra
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			v, _ := x.Scheme.(*APIKeySecurityScheme)
-			if v == nil {
-				v = new(APIKeySecurityScheme)
-			}
-			x.Scheme = v
-			proto.ReadInner(r, v, readAPIKeySecuritySchemeV10Proto)
-		case 18:
-			v, _ := x.Scheme.(*HTTPAuthSecurityScheme)
-			if v == nil {
-				v = new(HTTPAuthSecurityScheme)
-			}
-			x.Scheme = v
-			proto.ReadInner(r, v, readHTTPAuthSecuritySchemeV10Proto)
-		case 26:
-			v, _ := x.Scheme.(*OAuth2SecurityScheme)
-			if v == nil {
-				v = new(OAuth2SecurityScheme)
-			}
-			x.Scheme = v
-			proto.ReadInner(r, v, readOAuth2SecuritySchemeV10Proto)
-		case 34:
-			v, _ := x.Scheme.(*OpenIDConnectSecurityScheme)
-			if v == nil {
-				v = new(OpenIDConnectSecurityScheme)
-			}
-			x.Scheme = v
-			proto.ReadInner(r, v, readOpenIDConnectSecuritySchemeV10Proto)
-		case 42:
-			v, _ := x.Scheme.(*MutualTLSSecurityScheme)
-			if v == nil {
-				v = new(MutualTLSSecurityScheme)
-			}
-			x.Scheme = v
-			proto.ReadInner(r, v, readMutualTLSSecuritySchemeV10Proto)
-		default:
-			r.UnknownCase(tag, &extra)
-		}
-		if r.Failed() {
-			r.In(memberSecuritySchemeV10Proto(tag))
-			return
-		}
-	}
-	if x.Scheme == nil {
-		if name, value, ok := extra.Case(); ok {
-			x.Scheme = &UnknownSecuritySchemeKind{Name: name, Value: value}
-		} else {
-			r.Incomplete()
-		}
-	}
-}
-
-func memberSecuritySchemeV10Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "apiKeySecurityScheme"
-	case 2:
-		return "httpAuthSecurityScheme"
-	case 3:
-		return "oauth2SecurityScheme"
-	case 4:
-		return "openIdConnectSecurityScheme"
-	case 5:
-		return "mtlsSecurityScheme"
-	}
-	return ""
-}
+var codecSendMessageConfigurationV10Proto = proto.Codec[SendMessageConfiguration]{Fields: []proto.Field{
+	{Number: 1, Name: "acceptedOutputModes", At: unsafe.Offsetof(SendMessageConfiguration{}.AcceptedOutputModes), Shape: wire.Listed},
+	{Number: 2, Name: "taskPushNotificationConfig", At: unsafe.Offsetof(SendMessageConfiguration{}.TaskPushNotificationConfig), Type: wire.TypeMessage, Of: &codecTaskPushNotificationConfigV10Proto},
+	{Number: 3, Name: "historyLength", At: unsafe.Offsetof(SendMessageConfiguration{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer},
+	{Number: 4, Name: "returnImmediately", At: unsafe.Offsetof(SendMessageConfiguration{}.ReturnImmediately), Type: wire.TypeBool},
+}}
 
 // AppendProto appends x as 1.0/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *SendMessageConfiguration) AppendProto(b []byte) ([]byte, error) {
-	return appendSendMessageConfigurationV10Proto(b, x)
+	return codecSendMessageConfigurationV10Proto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.0/proto. The error is a [*wire.Error]; x is then incomplete.
 func (x *SendMessageConfiguration) UnmarshalProto(src []byte) error {
-	*x = SendMessageConfiguration{}
-	return decodeSendMessageConfigurationV10Proto(src, x)
+	return codecSendMessageConfigurationV10Proto.Unmarshal(src, x)
 }
 
-func appendSendMessageConfigurationV10Proto(b []byte, x *SendMessageConfiguration) ([]byte, error) {
-	return proto.Append(b, x, writeSendMessageConfigurationV10Proto)
-}
-
-func decodeSendMessageConfigurationV10Proto(src []byte, x *SendMessageConfiguration) error {
-	return proto.Decode(src, x, readSendMessageConfigurationV10Proto, writeSendMessageConfigurationV10Proto)
-}
-
-func writeSendMessageConfigurationV10Proto(w *proto.Writer, x *SendMessageConfiguration) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	for _, e := range x.AcceptedOutputModes {
-		w.String(10, e)
-	}
-	if x.TaskPushNotificationConfig != nil {
-		if err := proto.WriteInner(w, 18, x.TaskPushNotificationConfig, writeTaskPushNotificationConfigV10Proto); err != nil {
-			return wire.In(err, "taskPushNotificationConfig")
-		}
-	}
-	if x.HistoryLength != nil {
-		w.Int32(24, *x.HistoryLength)
-	}
-	if x.ReturnImmediately {
-		w.Bool(32, x.ReturnImmediately)
-	}
-	return nil
-}
-
-func readSendMessageConfigurationV10Proto(r *proto.Reader, x *SendMessageConfiguration) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.AcceptedOutputModes = append(x.AcceptedOutputModes, r.String())
-			r.Elem(len(x.AcceptedOutputModes) - 1)
-		case 18:
-			proto.ReadInner(r, wire.Made(&x.TaskPushNotificationConfig), readTaskPushNotificationConfigV10Proto)
-		case 24:
-			x.HistoryLength = new(r.Int32())
-		case 32:
-			x.ReturnImmediately = r.Bool()
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberSendMessageConfigurationV10Proto(tag))
-			return
-		}
-	}
-}
-
-func memberSendMessageConfigurationV10Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "acceptedOutputModes"
-	case 2:
-		return "taskPushNotificationConfig"
-	case 3:
-		return "historyLength"
-	case 4:
-		return "returnImmediately"
-	}
-	return ""
-}
+var codecSendMessageRequestV10Proto = proto.Codec[SendMessageRequest]{Fields: []proto.Field{
+	{Number: 1, Name: "tenant", At: unsafe.Offsetof(SendMessageRequest{}.Tenant)},
+	{Number: 2, Name: "message", At: unsafe.Offsetof(SendMessageRequest{}.Message), Type: wire.TypeMessage, Of: &codecMessageV10Proto, Flags: wire.MustRead | wire.MustSet},
+	{Number: 3, Name: "configuration", At: unsafe.Offsetof(SendMessageRequest{}.Configuration), Type: wire.TypeMessage, Of: &codecSendMessageConfigurationV10Proto},
+	{Number: 4, Name: "metadata", At: unsafe.Offsetof(SendMessageRequest{}.Metadata), Type: wire.TypeStruct},
+}}
 
 // AppendProto appends x as 1.0/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *SendMessageRequest) AppendProto(b []byte) ([]byte, error) {
-	return appendSendMessageRequestV10Proto(b, x)
+	return codecSendMessageRequestV10Proto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.0/proto. The error is a [*wire.Error]; x is then incomplete.
 func (x *SendMessageRequest) UnmarshalProto(src []byte) error {
-	*x = SendMessageRequest{}
-	return decodeSendMessageRequestV10Proto(src, x)
+	return codecSendMessageRequestV10Proto.Unmarshal(src, x)
 }
 
-func appendSendMessageRequestV10Proto(b []byte, x *SendMessageRequest) ([]byte, error) {
-	return proto.Append(b, x, writeSendMessageRequestV10Proto)
-}
-
-func decodeSendMessageRequestV10Proto(src []byte, x *SendMessageRequest) error {
-	return proto.Decode(src, x, readSendMessageRequestV10Proto, writeSendMessageRequestV10Proto)
-}
-
-func writeSendMessageRequestV10Proto(w *proto.Writer, x *SendMessageRequest) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.Tenant != "" {
-		w.String(10, x.Tenant)
-	}
-	if err := proto.WriteInner(w, 18, x.Message, writeMessageV10Proto); err != nil {
-		return wire.In(err, "message")
-	}
-	if x.Configuration != nil {
-		if err := proto.WriteInner(w, 26, x.Configuration, writeSendMessageConfigurationV10Proto); err != nil {
-			return wire.In(err, "configuration")
-		}
-	}
-	if len(x.Metadata) > 0 {
-		if err := w.Struct(34, x.Metadata); err != nil {
-			return wire.In(err, "metadata")
-		}
-	}
-	return nil
-}
-
-func readSendMessageRequestV10Proto(r *proto.Reader, x *SendMessageRequest) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.Tenant = r.String()
-		case 18:
-			proto.ReadInner(r, wire.Made(&x.Message), readMessageV10Proto)
-		case 26:
-			proto.ReadInner(r, wire.Made(&x.Configuration), readSendMessageConfigurationV10Proto)
-		case 34:
-			x.Metadata = r.Struct(x.Metadata)
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberSendMessageRequestV10Proto(tag))
-			return
-		}
-	}
-	if x.Message == nil {
-		r.Incomplete()
-	}
-}
-
-func memberSendMessageRequestV10Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "tenant"
-	case 2:
-		return "message"
-	case 3:
-		return "configuration"
-	case 4:
-		return "metadata"
-	}
-	return ""
-}
+var codecSendMessageResponseV10Proto = proto.Codec[SendMessageResponse]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(SendMessageResponse{}.Payload), Of: &unionSendMessageResponsePayload, Open: true, Strict: true, Needed: true}}, Fields: []proto.Field{
+	{Number: 1, Name: "task", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecTaskV10Proto},
+	{Number: 2, Name: "message", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecMessageV10Proto},
+}}
 
 // AppendProto appends x as 1.0/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *SendMessageResponse) AppendProto(b []byte) ([]byte, error) {
-	return appendSendMessageResponseV10Proto(b, x)
+	return codecSendMessageResponseV10Proto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.0/proto. The error is a [*wire.Error]; x is then incomplete.
 func (x *SendMessageResponse) UnmarshalProto(src []byte) error {
-	*x = SendMessageResponse{}
-	return decodeSendMessageResponseV10Proto(src, x)
+	return codecSendMessageResponseV10Proto.Unmarshal(src, x)
 }
 
-func appendSendMessageResponseV10Proto(b []byte, x *SendMessageResponse) ([]byte, error) {
-	return proto.Append(b, x, writeSendMessageResponseV10Proto)
-}
-
-func decodeSendMessageResponseV10Proto(src []byte, x *SendMessageResponse) error {
-	return proto.Decode(src, x, readSendMessageResponseV10Proto, writeSendMessageResponseV10Proto)
-}
-
-func writeSendMessageResponseV10Proto(w *proto.Writer, x *SendMessageResponse) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	switch c := x.Payload.(type) {
-	case *Task:
-		if err := proto.WriteInner(w, 10, c, writeTaskV10Proto); err != nil {
-			return wire.In(err, "task")
-		}
-	case *Message:
-		if err := proto.WriteInner(w, 18, c, writeMessageV10Proto); err != nil {
-			return wire.In(err, "message")
-		}
-	case *UnknownSendMessageResponsePayload:
-		if err := w.Unknown(c.Name, c.Value); err != nil {
-			return err
-		}
-	default:
-		return wire.NoCase("task", "message")
-	}
-	return nil
-}
-
-func readSendMessageResponseV10Proto(r *proto.Reader, x *SendMessageResponse) {
-	var extra proto.Extra
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			v, _ := x.Payload.(*Task)
-			if v == nil {
-				v = new(Task)
-			}
-			x.Payload = v
-			proto.ReadInner(r, v, readTaskV10Proto)
-		case 18:
-			v, _ := x.Payload.(*Message)
-			if v == nil {
-				v = new(Message)
-			}
-			x.Payload = v
-			proto.ReadInner(r, v, readMessageV10Proto)
-		default:
-			r.UnknownCase(tag, &extra)
-		}
-		if r.Failed() {
-			r.In(memberSendMessageResponseV10Proto(tag))
-			return
-		}
-	}
-	if x.Payload == nil {
-		if name, value, ok := extra.Case(); ok {
-			x.Payload = &UnknownSendMessageResponsePayload{Name: name, Value: value}
-		} else {
-			r.Incomplete()
-		}
-	}
-}
-
-func memberSendMessageResponseV10Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "task"
-	case 2:
-		return "message"
-	}
-	return ""
-}
+var codecStreamResponseV10Proto = proto.Codec[StreamResponse]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(StreamResponse{}.Payload), Of: &unionStreamResponsePayload, Open: true, Strict: true, Needed: true}}, Fields: []proto.Field{
+	{Number: 1, Name: "task", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecTaskV10Proto},
+	{Number: 2, Name: "message", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecMessageV10Proto},
+	{Number: 3, Name: "statusUpdate", Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecTaskStatusUpdateEventV10Proto},
+	{Number: 4, Name: "artifactUpdate", Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecTaskArtifactUpdateEventV10Proto},
+}}
 
 // AppendProto appends x as 1.0/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *StreamResponse) AppendProto(b []byte) ([]byte, error) {
-	return appendStreamResponseV10Proto(b, x)
+	return codecStreamResponseV10Proto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.0/proto. The error is a [*wire.Error]; x is then incomplete.
 func (x *StreamResponse) UnmarshalProto(src []byte) error {
-	*x = StreamResponse{}
-	return decodeStreamResponseV10Proto(src, x)
+	return codecStreamResponseV10Proto.Unmarshal(src, x)
 }
 
-func appendStreamResponseV10Proto(b []byte, x *StreamResponse) ([]byte, error) {
-	return proto.Append(b, x, writeStreamResponseV10Proto)
-}
-
-func decodeStreamResponseV10Proto(src []byte, x *StreamResponse) error {
-	return proto.Decode(src, x, readStreamResponseV10Proto, writeStreamResponseV10Proto)
-}
-
-func writeStreamResponseV10Proto(w *proto.Writer, x *StreamResponse) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	switch c := x.Payload.(type) {
-	case *Task:
-		if err := proto.WriteInner(w, 10, c, writeTaskV10Proto); err != nil {
-			return wire.In(err, "task")
-		}
-	case *Message:
-		if err := proto.WriteInner(w, 18, c, writeMessageV10Proto); err != nil {
-			return wire.In(err, "message")
-		}
-	case *TaskStatusUpdateEvent:
-		if err := proto.WriteInner(w, 26, c, writeTaskStatusUpdateEventV10Proto); err != nil {
-			return wire.In(err, "statusUpdate")
-		}
-	case *TaskArtifactUpdateEvent:
-		if err := proto.WriteInner(w, 34, c, writeTaskArtifactUpdateEventV10Proto); err != nil {
-			return wire.In(err, "artifactUpdate")
-		}
-	case *UnknownStreamResponsePayload:
-		if err := w.Unknown(c.Name, c.Value); err != nil {
-			return err
-		}
-	default:
-		return wire.NoCase("task", "message", "statusUpdate", "artifactUpdate")
-	}
-	return nil
-}
-
-func readStreamResponseV10Proto(r *proto.Reader, x *StreamResponse) {
-	var extra proto.Extra
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			v, _ := x.Payload.(*Task)
-			if v == nil {
-				v = new(Task)
-			}
-			x.Payload = v
-			proto.ReadInner(r, v, readTaskV10Proto)
-		case 18:
-			v, _ := x.Payload.(*Message)
-			if v == nil {
-				v = new(Message)
-			}
-			x.Payload = v
-			proto.ReadInner(r, v, readMessageV10Proto)
-		case 26:
-			v, _ := x.Payload.(*TaskStatusUpdateEvent)
-			if v == nil {
-				v = new(TaskStatusUpdateEvent)
-			}
-			x.Payload = v
-			proto.ReadInner(r, v, readTaskStatusUpdateEventV10Proto)
-		case 34:
-			v, _ := x.Payload.(*TaskArtifactUpdateEvent)
-			if v == nil {
-				v = new(TaskArtifactUpdateEvent)
-			}
-			x.Payload = v
-			proto.ReadInner(r, v, readTaskArtifactUpdateEventV10Proto)
-		default:
-			r.UnknownCase(tag, &extra)
-		}
-		if r.Failed() {
-			r.In(memberStreamResponseV10Proto(tag))
-			return
-		}
-	}
-	if x.Payload == nil {
-		if name, value, ok := extra.Case(); ok {
-			x.Payload = &UnknownStreamResponsePayload{Name: name, Value: value}
-		} else {
-			r.Incomplete()
-		}
-	}
-}
-
-func memberStreamResponseV10Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "task"
-	case 2:
-		return "message"
-	case 3:
-		return "statusUpdate"
-	case 4:
-		return "artifactUpdate"
-	}
-	return ""
-}
+var codecStringListV10Proto = proto.Codec[StringList]{Fields: []proto.Field{
+	{Number: 1, Name: "list", At: unsafe.Offsetof(StringList{}.List), Shape: wire.Listed},
+}}
 
 // AppendProto appends x as 1.0/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *StringList) AppendProto(b []byte) ([]byte, error) {
-	return appendStringListV10Proto(b, x)
+	return codecStringListV10Proto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.0/proto. The error is a [*wire.Error]; x is then incomplete.
 func (x *StringList) UnmarshalProto(src []byte) error {
-	*x = StringList{}
-	return decodeStringListV10Proto(src, x)
+	return codecStringListV10Proto.Unmarshal(src, x)
 }
 
-func appendStringListV10Proto(b []byte, x *StringList) ([]byte, error) {
-	return proto.Append(b, x, writeStringListV10Proto)
-}
-
-func decodeStringListV10Proto(src []byte, x *StringList) error {
-	return proto.Decode(src, x, readStringListV10Proto, writeStringListV10Proto)
-}
-
-func writeStringListV10Proto(w *proto.Writer, x *StringList) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	for _, e := range x.List {
-		w.String(10, e)
-	}
-	return nil
-}
-
-func readStringListV10Proto(r *proto.Reader, x *StringList) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.List = append(x.List, r.String())
-			r.Elem(len(x.List) - 1)
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberStringListV10Proto(tag))
-			return
-		}
-	}
-}
-
-func memberStringListV10Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "list"
-	}
-	return ""
-}
+var codecSubscribeToTaskRequestV10Proto = proto.Codec[SubscribeToTaskRequest]{Fields: []proto.Field{
+	{Number: 1, Name: "tenant", At: unsafe.Offsetof(SubscribeToTaskRequest{}.Tenant)},
+	{Number: 2, Name: "id", At: unsafe.Offsetof(SubscribeToTaskRequest{}.ID)},
+}}
 
 // AppendProto appends x as 1.0/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *SubscribeToTaskRequest) AppendProto(b []byte) ([]byte, error) {
-	return appendSubscribeToTaskRequestV10Proto(b, x)
+	return codecSubscribeToTaskRequestV10Proto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.0/proto. The error is a [*wire.Error]; x is then incomplete.
 func (x *SubscribeToTaskRequest) UnmarshalProto(src []byte) error {
-	*x = SubscribeToTaskRequest{}
-	return decodeSubscribeToTaskRequestV10Proto(src, x)
+	return codecSubscribeToTaskRequestV10Proto.Unmarshal(src, x)
 }
 
-func appendSubscribeToTaskRequestV10Proto(b []byte, x *SubscribeToTaskRequest) ([]byte, error) {
-	return proto.Append(b, x, writeSubscribeToTaskRequestV10Proto)
-}
-
-func decodeSubscribeToTaskRequestV10Proto(src []byte, x *SubscribeToTaskRequest) error {
-	return proto.Decode(src, x, readSubscribeToTaskRequestV10Proto, writeSubscribeToTaskRequestV10Proto)
-}
-
-func writeSubscribeToTaskRequestV10Proto(w *proto.Writer, x *SubscribeToTaskRequest) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.Tenant != "" {
-		w.String(10, x.Tenant)
-	}
-	if x.ID != "" {
-		w.String(18, x.ID)
-	}
-	return nil
-}
-
-func readSubscribeToTaskRequestV10Proto(r *proto.Reader, x *SubscribeToTaskRequest) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.Tenant = r.String()
-		case 18:
-			x.ID = r.String()
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberSubscribeToTaskRequestV10Proto(tag))
-			return
-		}
-	}
-}
-
-func memberSubscribeToTaskRequestV10Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "tenant"
-	case 2:
-		return "id"
-	}
-	return ""
-}
+var codecTaskV10Proto = proto.Codec[Task]{Fields: []proto.Field{
+	{Number: 1, Name: "id", At: unsafe.Offsetof(Task{}.ID)},
+	{Number: 2, Name: "contextId", At: unsafe.Offsetof(Task{}.ContextID)},
+	{Number: 3, Name: "status", At: unsafe.Offsetof(Task{}.Status), Type: wire.TypeMessage, Of: &codecTaskStatusV10Proto, Flags: wire.MustRead | wire.MustSet},
+	{Number: 4, Name: "artifacts", At: unsafe.Offsetof(Task{}.Artifacts), Type: wire.TypeMessage, Of: &codecArtifactV10Proto, Shape: wire.Listed},
+	{Number: 5, Name: "history", At: unsafe.Offsetof(Task{}.History), Type: wire.TypeMessage, Of: &codecMessageV10Proto, Shape: wire.Listed},
+	{Number: 6, Name: "metadata", At: unsafe.Offsetof(Task{}.Metadata), Type: wire.TypeStruct},
+}}
 
 // AppendProto appends x as 1.0/proto to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *Task) AppendProto(b []byte) ([]byte, error) {
-	return appendTaskV10Proto(b, x)
-}
+func (x *Task) AppendProto(b []byte) ([]byte, error) { return codecTaskV10Proto.Append(b, x) }
 
 // UnmarshalProto replaces x by what src holds, read as 1.0/proto. The error is a [*wire.Error]; x is then incomplete.
-func (x *Task) UnmarshalProto(src []byte) error {
-	*x = Task{}
-	return decodeTaskV10Proto(src, x)
-}
+func (x *Task) UnmarshalProto(src []byte) error { return codecTaskV10Proto.Unmarshal(src, x) }
 
-func appendTaskV10Proto(b []byte, x *Task) ([]byte, error) {
-	return proto.Append(b, x, writeTaskV10Proto)
-}
-
-func decodeTaskV10Proto(src []byte, x *Task) error {
-	return proto.Decode(src, x, readTaskV10Proto, writeTaskV10Proto)
-}
-
-func writeTaskV10Proto(w *proto.Writer, x *Task) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.ID != "" {
-		w.String(10, x.ID)
-	}
-	if x.ContextID != "" {
-		w.String(18, x.ContextID)
-	}
-	if err := proto.WriteInner(w, 26, x.Status, writeTaskStatusV10Proto); err != nil {
-		return wire.In(err, "status")
-	}
-	for i, e := range x.Artifacts {
-		if err := proto.WriteInner(w, 34, e, writeArtifactV10Proto); err != nil {
-			return wire.In(wire.At(err, i), "artifacts")
-		}
-	}
-	for i, e := range x.History {
-		if err := proto.WriteInner(w, 42, e, writeMessageV10Proto); err != nil {
-			return wire.In(wire.At(err, i), "history")
-		}
-	}
-	if len(x.Metadata) > 0 {
-		if err := w.Struct(50, x.Metadata); err != nil {
-			return wire.In(err, "metadata")
-		}
-	}
-	return nil
-}
-
-func readTaskV10Proto(r *proto.Reader, x *Task) {
-	var blockArtifacts []Artifact
-	var blockHistory []Message
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.ID = r.String()
-		case 18:
-			x.ContextID = r.String()
-		case 26:
-			proto.ReadInner(r, wire.Made(&x.Status), readTaskStatusV10Proto)
-		case 34:
-			x.Artifacts = proto.ReadElem(r, x.Artifacts, &blockArtifacts, readArtifactV10Proto)
-		case 42:
-			x.History = proto.ReadElem(r, x.History, &blockHistory, readMessageV10Proto)
-		case 50:
-			x.Metadata = r.Struct(x.Metadata)
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberTaskV10Proto(tag))
-			return
-		}
-	}
-	if x.Status == nil {
-		r.Incomplete()
-	}
-}
-
-func memberTaskV10Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "id"
-	case 2:
-		return "contextId"
-	case 3:
-		return "status"
-	case 4:
-		return "artifacts"
-	case 5:
-		return "history"
-	case 6:
-		return "metadata"
-	}
-	return ""
-}
+var codecTaskArtifactUpdateEventV10Proto = proto.Codec[TaskArtifactUpdateEvent]{Fields: []proto.Field{
+	{Number: 1, Name: "taskId", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.TaskID)},
+	{Number: 2, Name: "contextId", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.ContextID)},
+	{Number: 3, Name: "artifact", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Artifact), Type: wire.TypeMessage, Of: &codecArtifactV10Proto, Flags: wire.MustRead | wire.MustSet},
+	{Number: 4, Name: "append", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Append), Type: wire.TypeBool},
+	{Number: 5, Name: "lastChunk", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.LastChunk), Type: wire.TypeBool},
+	{Number: 6, Name: "metadata", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Metadata), Type: wire.TypeStruct},
+}}
 
 // AppendProto appends x as 1.0/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *TaskArtifactUpdateEvent) AppendProto(b []byte) ([]byte, error) {
-	return appendTaskArtifactUpdateEventV10Proto(b, x)
+	return codecTaskArtifactUpdateEventV10Proto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.0/proto. The error is a [*wire.Error]; x is then incomplete.
 func (x *TaskArtifactUpdateEvent) UnmarshalProto(src []byte) error {
-	*x = TaskArtifactUpdateEvent{}
-	return decodeTaskArtifactUpdateEventV10Proto(src, x)
+	return codecTaskArtifactUpdateEventV10Proto.Unmarshal(src, x)
 }
 
-func appendTaskArtifactUpdateEventV10Proto(b []byte, x *TaskArtifactUpdateEvent) ([]byte, error) {
-	return proto.Append(b, x, writeTaskArtifactUpdateEventV10Proto)
-}
-
-func decodeTaskArtifactUpdateEventV10Proto(src []byte, x *TaskArtifactUpdateEvent) error {
-	return proto.Decode(src, x, readTaskArtifactUpdateEventV10Proto, writeTaskArtifactUpdateEventV10Proto)
-}
-
-func writeTaskArtifactUpdateEventV10Proto(w *proto.Writer, x *TaskArtifactUpdateEvent) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.TaskID != "" {
-		w.String(10, x.TaskID)
-	}
-	if x.ContextID != "" {
-		w.String(18, x.ContextID)
-	}
-	if err := proto.WriteInner(w, 26, x.Artifact, writeArtifactV10Proto); err != nil {
-		return wire.In(err, "artifact")
-	}
-	if x.Append {
-		w.Bool(32, x.Append)
-	}
-	if x.LastChunk {
-		w.Bool(40, x.LastChunk)
-	}
-	if len(x.Metadata) > 0 {
-		if err := w.Struct(50, x.Metadata); err != nil {
-			return wire.In(err, "metadata")
-		}
-	}
-	return nil
-}
-
-func readTaskArtifactUpdateEventV10Proto(r *proto.Reader, x *TaskArtifactUpdateEvent) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.TaskID = r.String()
-		case 18:
-			x.ContextID = r.String()
-		case 26:
-			proto.ReadInner(r, wire.Made(&x.Artifact), readArtifactV10Proto)
-		case 32:
-			x.Append = r.Bool()
-		case 40:
-			x.LastChunk = r.Bool()
-		case 50:
-			x.Metadata = r.Struct(x.Metadata)
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberTaskArtifactUpdateEventV10Proto(tag))
-			return
-		}
-	}
-	if x.Artifact == nil {
-		r.Incomplete()
-	}
-}
-
-func memberTaskArtifactUpdateEventV10Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "taskId"
-	case 2:
-		return "contextId"
-	case 3:
-		return "artifact"
-	case 4:
-		return "append"
-	case 5:
-		return "lastChunk"
-	case 6:
-		return "metadata"
-	}
-	return ""
-}
+var codecTaskPushNotificationConfigV10Proto = proto.Codec[TaskPushNotificationConfig]{Fields: []proto.Field{
+	{Number: 1, Name: "tenant", At: unsafe.Offsetof(TaskPushNotificationConfig{}.Tenant)},
+	{Number: 2, Name: "id", At: unsafe.Offsetof(TaskPushNotificationConfig{}.ID)},
+	{Number: 3, Name: "taskId", At: unsafe.Offsetof(TaskPushNotificationConfig{}.TaskID)},
+	{Number: 4, Name: "url", At: unsafe.Offsetof(TaskPushNotificationConfig{}.URL)},
+	{Number: 5, Name: "token", At: unsafe.Offsetof(TaskPushNotificationConfig{}.Token)},
+	{Number: 6, Name: "authentication", At: unsafe.Offsetof(TaskPushNotificationConfig{}.Authentication), Type: wire.TypeMessage, Of: &codecAuthenticationInfoV10Proto},
+}}
 
 // AppendProto appends x as 1.0/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *TaskPushNotificationConfig) AppendProto(b []byte) ([]byte, error) {
-	return appendTaskPushNotificationConfigV10Proto(b, x)
+	return codecTaskPushNotificationConfigV10Proto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.0/proto. The error is a [*wire.Error]; x is then incomplete.
 func (x *TaskPushNotificationConfig) UnmarshalProto(src []byte) error {
-	*x = TaskPushNotificationConfig{}
-	return decodeTaskPushNotificationConfigV10Proto(src, x)
+	return codecTaskPushNotificationConfigV10Proto.Unmarshal(src, x)
 }
 
-func appendTaskPushNotificationConfigV10Proto(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {
-	return proto.Append(b, x, writeTaskPushNotificationConfigV10Proto)
-}
-
-func decodeTaskPushNotificationConfigV10Proto(src []byte, x *TaskPushNotificationConfig) error {
-	return proto.Decode(src, x, readTaskPushNotificationConfigV10Proto, writeTaskPushNotificationConfigV10Proto)
-}
-
-func writeTaskPushNotificationConfigV10Proto(w *proto.Writer, x *TaskPushNotificationConfig) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.Tenant != "" {
-		w.String(10, x.Tenant)
-	}
-	if x.ID != "" {
-		w.String(18, x.ID)
-	}
-	if x.TaskID != "" {
-		w.String(26, x.TaskID)
-	}
-	if x.URL != "" {
-		w.String(34, x.URL)
-	}
-	if x.Token != "" {
-		w.String(42, x.Token)
-	}
-	if x.Authentication != nil {
-		if err := proto.WriteInner(w, 50, x.Authentication, writeAuthenticationInfoV10Proto); err != nil {
-			return wire.In(err, "authentication")
-		}
-	}
-	return nil
-}
-
-func readTaskPushNotificationConfigV10Proto(r *proto.Reader, x *TaskPushNotificationConfig) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.Tenant = r.String()
-		case 18:
-			x.ID = r.String()
-		case 26:
-			x.TaskID = r.String()
-		case 34:
-			x.URL = r.String()
-		case 42:
-			x.Token = r.String()
-		case 50:
-			proto.ReadInner(r, wire.Made(&x.Authentication), readAuthenticationInfoV10Proto)
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberTaskPushNotificationConfigV10Proto(tag))
-			return
-		}
-	}
-}
-
-func memberTaskPushNotificationConfigV10Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "tenant"
-	case 2:
-		return "id"
-	case 3:
-		return "taskId"
-	case 4:
-		return "url"
-	case 5:
-		return "token"
-	case 6:
-		return "authentication"
-	}
-	return ""
-}
-
-var valuesTaskStateV10Proto = wire.Enum{Values: []wire.EnumValue{
+var codecTaskStateV10Proto = wire.Enum{Values: []wire.EnumValue{
 	{Value: string(TaskStateUnspecified), Name: "TASK_STATE_UNSPECIFIED"},
 	{Value: string(TaskStateSubmitted), Name: "TASK_STATE_SUBMITTED", Number: 1},
 	{Value: string(TaskStateWorking), Name: "TASK_STATE_WORKING", Number: 2},
@@ -3570,165 +722,35 @@ var valuesTaskStateV10Proto = wire.Enum{Values: []wire.EnumValue{
 	{Value: string(TaskStateAuthRequired), Name: "TASK_STATE_AUTH_REQUIRED", Number: 8},
 }}
 
-func numberTaskStateV10Proto(x TaskState) (int32, error) {
-	return valuesTaskStateV10Proto.NumberOf(string(x))
-}
-
-func nameTaskStateV10Proto(number int32) TaskState {
-	return TaskState(valuesTaskStateV10Proto.Numbered(number))
-}
+var codecTaskStatusV10Proto = proto.Codec[TaskStatus]{Fields: []proto.Field{
+	{Number: 1, Name: "state", At: unsafe.Offsetof(TaskStatus{}.State), Type: wire.TypeEnum, Enum: &codecTaskStateV10Proto, Flags: wire.MustRead | wire.MustSet},
+	{Number: 2, Name: "message", At: unsafe.Offsetof(TaskStatus{}.Message), Type: wire.TypeMessage, Of: &codecMessageV10Proto},
+	{Number: 3, Name: "timestamp", At: unsafe.Offsetof(TaskStatus{}.Timestamp), Type: wire.TypeTimestamp},
+}}
 
 // AppendProto appends x as 1.0/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *TaskStatus) AppendProto(b []byte) ([]byte, error) {
-	return appendTaskStatusV10Proto(b, x)
+	return codecTaskStatusV10Proto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.0/proto. The error is a [*wire.Error]; x is then incomplete.
 func (x *TaskStatus) UnmarshalProto(src []byte) error {
-	*x = TaskStatus{}
-	return decodeTaskStatusV10Proto(src, x)
+	return codecTaskStatusV10Proto.Unmarshal(src, x)
 }
 
-func appendTaskStatusV10Proto(b []byte, x *TaskStatus) ([]byte, error) {
-	return proto.Append(b, x, writeTaskStatusV10Proto)
-}
-
-func decodeTaskStatusV10Proto(src []byte, x *TaskStatus) error {
-	return proto.Decode(src, x, readTaskStatusV10Proto, writeTaskStatusV10Proto)
-}
-
-func writeTaskStatusV10Proto(w *proto.Writer, x *TaskStatus) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if n, err := numberTaskStateV10Proto(x.State); err != nil {
-		return wire.In(err, "state")
-	} else if n == 0 {
-		return wire.In(wire.NotSet(), "state")
-	} else {
-		w.Int32(8, n)
-	}
-	if x.Message != nil {
-		if err := proto.WriteInner(w, 18, x.Message, writeMessageV10Proto); err != nil {
-			return wire.In(err, "message")
-		}
-	}
-	if x.Timestamp != (time.Time{}) {
-		if err := w.Timestamp(26, x.Timestamp); err != nil {
-			return wire.In(err, "timestamp")
-		}
-	}
-	return nil
-}
-
-func readTaskStatusV10Proto(r *proto.Reader, x *TaskStatus) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 8:
-			x.State = nameTaskStateV10Proto(r.Int32())
-		case 18:
-			proto.ReadInner(r, wire.Made(&x.Message), readMessageV10Proto)
-		case 26:
-			x.Timestamp = r.Timestamp(x.Timestamp)
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberTaskStatusV10Proto(tag))
-			return
-		}
-	}
-	if x.State == "" {
-		r.Incomplete()
-	}
-}
-
-func memberTaskStatusV10Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "state"
-	case 2:
-		return "message"
-	case 3:
-		return "timestamp"
-	}
-	return ""
-}
+var codecTaskStatusUpdateEventV10Proto = proto.Codec[TaskStatusUpdateEvent]{Fields: []proto.Field{
+	{Number: 1, Name: "taskId", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.TaskID)},
+	{Number: 2, Name: "contextId", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.ContextID)},
+	{Number: 3, Name: "status", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Status), Type: wire.TypeMessage, Of: &codecTaskStatusV10Proto, Flags: wire.MustRead | wire.MustSet},
+	{Number: 4, Name: "metadata", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Metadata), Type: wire.TypeStruct},
+}}
 
 // AppendProto appends x as 1.0/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *TaskStatusUpdateEvent) AppendProto(b []byte) ([]byte, error) {
-	return appendTaskStatusUpdateEventV10Proto(b, x)
+	return codecTaskStatusUpdateEventV10Proto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.0/proto. The error is a [*wire.Error]; x is then incomplete.
 func (x *TaskStatusUpdateEvent) UnmarshalProto(src []byte) error {
-	*x = TaskStatusUpdateEvent{}
-	return decodeTaskStatusUpdateEventV10Proto(src, x)
-}
-
-func appendTaskStatusUpdateEventV10Proto(b []byte, x *TaskStatusUpdateEvent) ([]byte, error) {
-	return proto.Append(b, x, writeTaskStatusUpdateEventV10Proto)
-}
-
-func decodeTaskStatusUpdateEventV10Proto(src []byte, x *TaskStatusUpdateEvent) error {
-	return proto.Decode(src, x, readTaskStatusUpdateEventV10Proto, writeTaskStatusUpdateEventV10Proto)
-}
-
-func writeTaskStatusUpdateEventV10Proto(w *proto.Writer, x *TaskStatusUpdateEvent) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.TaskID != "" {
-		w.String(10, x.TaskID)
-	}
-	if x.ContextID != "" {
-		w.String(18, x.ContextID)
-	}
-	if err := proto.WriteInner(w, 26, x.Status, writeTaskStatusV10Proto); err != nil {
-		return wire.In(err, "status")
-	}
-	if len(x.Metadata) > 0 {
-		if err := w.Struct(34, x.Metadata); err != nil {
-			return wire.In(err, "metadata")
-		}
-	}
-	return nil
-}
-
-func readTaskStatusUpdateEventV10Proto(r *proto.Reader, x *TaskStatusUpdateEvent) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.TaskID = r.String()
-		case 18:
-			x.ContextID = r.String()
-		case 26:
-			proto.ReadInner(r, wire.Made(&x.Status), readTaskStatusV10Proto)
-		case 34:
-			x.Metadata = r.Struct(x.Metadata)
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberTaskStatusUpdateEventV10Proto(tag))
-			return
-		}
-	}
-	if x.Status == nil {
-		r.Incomplete()
-	}
-}
-
-func memberTaskStatusUpdateEventV10Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "taskId"
-	case 2:
-		return "contextId"
-	case 3:
-		return "status"
-	case 4:
-		return "metadata"
-	}
-	return ""
+	return codecTaskStatusUpdateEventV10Proto.Unmarshal(src, x)
 }

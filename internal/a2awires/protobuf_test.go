@@ -31,22 +31,22 @@ func protoCodecOf[T any](def string, write func([]byte, *T) ([]byte, error), dec
 
 // protobuf03 are the types that travel by themselves as protobuf of 0.3.
 var protobuf03 = []oldCodec{
-	protoCodecOf("SendMessageRequest", appendSendMessageRequestV03Proto, decodeSendMessageRequestV03Proto),
-	protoCodecOf("SendMessageResponse", appendSendMessageResponseV03Proto, decodeSendMessageResponseV03Proto),
-	protoCodecOf("StreamResponse", appendStreamResponseV03Proto, decodeStreamResponseV03Proto),
-	protoCodecOf("Task", appendTaskV03Proto, decodeTaskV03Proto),
-	protoCodecOf("Message", appendMessageV03Proto, decodeMessageV03Proto),
-	protoCodecOf("GetTaskRequest", appendGetTaskRequestV03Proto, decodeGetTaskRequestV03Proto),
-	protoCodecOf("CancelTaskRequest", appendCancelTaskRequestV03Proto, decodeCancelTaskRequestV03Proto),
-	protoCodecOf("TaskSubscriptionRequest", appendSubscribeToTaskRequestV03Proto, decodeSubscribeToTaskRequestV03Proto),
-	protoCodecOf("TaskPushNotificationConfig", appendTaskPushNotificationConfigV03Proto, decodeTaskPushNotificationConfigV03Proto),
-	protoCodecOf("CreateTaskPushNotificationConfigRequest", appendTaskPushNotificationConfigV03ProtoCreateRequest,
-		decodeTaskPushNotificationConfigV03ProtoCreateRequest),
-	protoCodecOf("GetTaskPushNotificationConfigRequest", appendGetTaskPushNotificationConfigRequestV03Proto, decodeGetTaskPushNotificationConfigRequestV03Proto),
-	protoCodecOf("ListTaskPushNotificationConfigRequest", appendListTaskPushNotificationConfigsRequestV03Proto, decodeListTaskPushNotificationConfigsRequestV03Proto),
-	protoCodecOf("ListTaskPushNotificationConfigResponse", appendListTaskPushNotificationConfigsResponseV03Proto, decodeListTaskPushNotificationConfigsResponseV03Proto),
-	protoCodecOf("DeleteTaskPushNotificationConfigRequest", appendDeleteTaskPushNotificationConfigRequestV03Proto, decodeDeleteTaskPushNotificationConfigRequestV03Proto),
-	protoCodecOf("AgentCard", appendAgentCardV03Proto, decodeAgentCardV03Proto),
+	protoCodecOf("SendMessageRequest", codecSendMessageRequestV03Proto.Append, codecSendMessageRequestV03Proto.Unmarshal),
+	protoCodecOf("SendMessageResponse", codecSendMessageResponseV03Proto.Append, codecSendMessageResponseV03Proto.Unmarshal),
+	protoCodecOf("StreamResponse", codecStreamResponseV03Proto.Append, codecStreamResponseV03Proto.Unmarshal),
+	protoCodecOf("Task", codecTaskV03Proto.Append, codecTaskV03Proto.Unmarshal),
+	protoCodecOf("Message", codecMessageV03Proto.Append, codecMessageV03Proto.Unmarshal),
+	protoCodecOf("GetTaskRequest", codecGetTaskRequestV03Proto.Append, codecGetTaskRequestV03Proto.Unmarshal),
+	protoCodecOf("CancelTaskRequest", codecCancelTaskRequestV03Proto.Append, codecCancelTaskRequestV03Proto.Unmarshal),
+	protoCodecOf("TaskSubscriptionRequest", codecSubscribeToTaskRequestV03Proto.Append, codecSubscribeToTaskRequestV03Proto.Unmarshal),
+	protoCodecOf("TaskPushNotificationConfig", codecTaskPushNotificationConfigV03Proto.Append, codecTaskPushNotificationConfigV03Proto.Unmarshal),
+	protoCodecOf("CreateTaskPushNotificationConfigRequest", codecTaskPushNotificationConfigV03ProtoCreateRequest.Append,
+		codecTaskPushNotificationConfigV03ProtoCreateRequest.Unmarshal),
+	protoCodecOf("GetTaskPushNotificationConfigRequest", codecGetTaskPushNotificationConfigRequestV03Proto.Append, codecGetTaskPushNotificationConfigRequestV03Proto.Unmarshal),
+	protoCodecOf("ListTaskPushNotificationConfigRequest", codecListTaskPushNotificationConfigsRequestV03Proto.Append, codecListTaskPushNotificationConfigsRequestV03Proto.Unmarshal),
+	protoCodecOf("ListTaskPushNotificationConfigResponse", codecListTaskPushNotificationConfigsResponseV03Proto.Append, codecListTaskPushNotificationConfigsResponseV03Proto.Unmarshal),
+	protoCodecOf("DeleteTaskPushNotificationConfigRequest", codecDeleteTaskPushNotificationConfigRequestV03Proto.Append, codecDeleteTaskPushNotificationConfigRequestV03Proto.Unmarshal),
+	protoCodecOf("AgentCard", codecAgentCardV03Proto.Append, codecAgentCardV03Proto.Unmarshal),
 }
 
 // TestModelThroughTheProtobufOf03 draws values of the hub: what is written is what peers would write byte for byte, and reads

@@ -160,6 +160,16 @@ type Oneof struct {
 	Open, Needed, Strict bool
 }
 
+// Case takes the oneof of message x apart, as [Union] does.
+func (o *Oneof) Case(x unsafe.Pointer) (number int, text string, value any) {
+	return o.Of.get(at(x, o.At))
+}
+
+// Set sets the case of the oneof of message x.
+func (o *Oneof) Set(x unsafe.Pointer, number int, text string, raw []byte, pointer any) {
+	o.Of.set(at(x, o.At), number, text, raw, pointer)
+}
+
 // Tagged tells the cases of a oneof by a member, or by their members where that is missing.
 type Tagged struct {
 	Tag     string
@@ -231,8 +241,8 @@ type Union[U any] struct {
 // UnknownCase is the number of a case that the definition does not know.
 const UnknownCase = -1
 
-// rawOf are the bytes of a case that has some.
-func rawOf(value any) []byte { return reflect.ValueOf(value).Bytes() }
+// RawOf are the bytes of a case that has some.
+func RawOf(value any) []byte { return reflect.ValueOf(value).Bytes() }
 
 type union interface {
 	get(p unsafe.Pointer) (number int, text string, value any)
@@ -361,7 +371,15 @@ func (g *Group[F, S]) finish(s any, p unsafe.Pointer) { *(*F)(p) = g.Make(s.(*S)
 
 // fresh makes a value of the field's type that is no message.
 func (f *Field) fresh() (p unsafe.Pointer, boxed any) {
-	switch f.Type {
+	if f.Type == TypeAny {
+		return f.Hook.fresh()
+	}
+	return f.Type.Fresh()
+}
+
+// Fresh makes a value of a type other than TypeMessage and those that hooks have.
+func (t Type) Fresh() (p unsafe.Pointer, boxed any) {
+	switch t {
 	case TypeBool:
 		return freshOf[bool]()
 	case TypeInt32:
@@ -386,14 +404,20 @@ func (f *Field) fresh() (p unsafe.Pointer, boxed any) {
 		return freshOf[FieldMask]()
 	case TypeNull:
 		return freshOf[Null]()
-	case TypeAny:
-		return f.Hook.fresh()
 	}
 	return freshOf[string]()
 }
 
 // pointer is the pointer to a value of the field's type that is no message.
 func (f *Field) pointer(boxed any) unsafe.Pointer {
+	if f.Type == TypeAny {
+		return f.Hook.pointer(boxed)
+	}
+	return f.Type.Pointer(boxed)
+}
+
+// Pointer is the pointer to a value that Fresh has boxed.
+func (Type) Pointer(boxed any) unsafe.Pointer {
 	switch x := boxed.(type) {
 	case *bool:
 		return unsafe.Pointer(x)
@@ -418,7 +442,7 @@ func (f *Field) pointer(boxed any) unsafe.Pointer {
 	case *Null:
 		return unsafe.Pointer(x)
 	}
-	return f.Hook.pointer(boxed)
+	return unsafe.Pointer(boxed.(*string))
 }
 
 func freshOf[T any]() (unsafe.Pointer, any) {

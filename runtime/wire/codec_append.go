@@ -18,7 +18,7 @@ func (t *Table) append(b []byte, x unsafe.Pointer) ([]byte, error) {
 	case formBare:
 		return t.Fields[0].appendValue(b, at(x, t.Fields[0].At))
 	case formTagged:
-		number, text, value := t.Oneofs[0].Of.get(at(x, t.Oneofs[0].At))
+		number, text, value := t.Oneofs[0].Case(x)
 		return t.appendTagged(b, number, text, value)
 	}
 	start := len(b)
@@ -60,7 +60,7 @@ func (t *Table) append(b []byte, x unsafe.Pointer) ([]byte, error) {
 			}
 		case doOneof:
 			o := &t.Oneofs[s.f.Oneof-1]
-			number, text, value := o.Of.get(at(x, o.At))
+			number, text, value := o.Case(x)
 			if b, err = t.appendOneof(b, p, i, number, text, value); err != nil {
 				return b, err
 			}
@@ -193,9 +193,13 @@ func (f *Field) appendValue(b []byte, p unsafe.Pointer) ([]byte, error) {
 // rewritten reports whether the value is written in another shape than the plain one.
 func (f *Field) rewritten() bool { return f.Rewrite != nil && f.Rewrite.Write != nil }
 
-// isSet reports whether the single value at p is not the zero value.
-func (f *Field) isSet(p unsafe.Pointer) bool {
-	switch f.Type {
+// isSet reports whether the single value at p is there.
+func (f *Field) isSet(p unsafe.Pointer) bool { return f.Type.IsSet(p, f.Flags&Nilable != 0) }
+
+// IsSet reports whether the single value at p is not the zero value. nilable: bytes and field masks are set if they are not
+// nil.
+func (t Type) IsSet(p unsafe.Pointer, nilable bool) bool {
+	switch t {
 	case TypeBool:
 		return *(*bool)(p)
 	case TypeInt32, TypeUint32:
@@ -207,7 +211,7 @@ func (f *Field) isSet(p unsafe.Pointer) bool {
 	case TypeDouble:
 		return *(*float64)(p) != 0
 	case TypeBytes, TypeStruct, TypeEmpty, TypeValue, TypeListValue, TypeFieldMask:
-		if f.Flags&Nilable != 0 {
+		if nilable {
 			return *(*[]struct{})(p) != nil
 		}
 		return len(*(*[]struct{})(p)) > 0
@@ -284,7 +288,7 @@ func (t *Table) appendOneof(b []byte, p *plan, first, number int, text string, v
 	}
 	switch o := &t.Oneofs[oneof]; {
 	case o.Strict && number == UnknownCase:
-		b, err := AppendValue(AppendKey(b, text), rawOf(value))
+		b, err := AppendValue(AppendKey(b, text), RawOf(value))
 		if err != nil {
 			err = In(err, text)
 		}
@@ -311,13 +315,13 @@ func (f *Field) appendCase(b []byte, text string, value any) ([]byte, error) {
 	case TypeEnum:
 		return f.Enum.append(b, text), nil
 	case TypeBytes:
-		return AppendBytes(b, rawOf(value)), nil
+		return AppendBytes(b, RawOf(value)), nil
 	case TypeStruct, TypeEmpty:
-		return AppendStruct(b, rawOf(value))
+		return AppendStruct(b, RawOf(value))
 	case TypeValue:
-		return AppendValue(b, rawOf(value))
+		return AppendValue(b, RawOf(value))
 	case TypeListValue:
-		return AppendListValue(b, rawOf(value))
+		return AppendListValue(b, RawOf(value))
 	case TypeMessage:
 		return f.Of.table().append(b, f.Of.pointer(value))
 	}
@@ -329,8 +333,8 @@ func (t *Table) appendTagged(b []byte, number int, text string, value any) ([]by
 	switch f := t.taggedCase(number); {
 	case f != nil:
 		return f.Of.table().append(b, f.Of.pointer(value))
-	case number == UnknownCase && HasTag(rawOf(value), t.Tagged.Tag, text):
-		return AppendValue(b, rawOf(value))
+	case number == UnknownCase && HasTag(RawOf(value), t.Tagged.Tag, text):
+		return AppendValue(b, RawOf(value))
 	}
 	return b, NoCase(t.casesOf(1)...)
 }
@@ -362,6 +366,6 @@ func (t *Table) writable(x unsafe.Pointer) bool {
 	if x == nil {
 		return false
 	}
-	number, text, value := t.Oneofs[0].Of.get(at(x, t.Oneofs[0].At))
-	return t.taggedCase(number) != nil || number == UnknownCase && HasTag(rawOf(value), t.Tagged.Tag, text)
+	number, text, value := t.Oneofs[0].Case(x)
+	return t.taggedCase(number) != nil || number == UnknownCase && HasTag(RawOf(value), t.Tagged.Tag, text)
 }

@@ -361,7 +361,7 @@ func (t *Table) readTagged(r *Reader, x unsafe.Pointer) {
 	o := &t.Oneofs[0]
 	i, tag := r.findCase(t.Tagged)
 	if i < 0 {
-		o.Of.set(at(x, o.At), UnknownCase, tag, r.Value(), nil)
+		o.Set(x, UnknownCase, tag, r.Value(), nil)
 		return
 	}
 	t.Fields[i].readCase(r, o.Of, at(x, o.At))

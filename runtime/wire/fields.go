@@ -1,13 +1,5 @@
 package wire
 
-// Made is the message that p points to, a new one if there is none.
-func Made[T any](p **T) *T {
-	if *p == nil {
-		*p = new(T)
-	}
-	return *p
-}
-
 // NonZero is a pointer to x, nil for the zero value.
 func NonZero[T comparable](x T) *T {
 	if x == *new(T) {
@@ -15,9 +7,6 @@ func NonZero[T comparable](x T) *T {
 	}
 	return &x
 }
-
-// OrNew is x, a new message if it is nil.
-func OrNew[T any](x *T) *T { return Made(&x) }
 
 // OrZero is what p points to, the zero value if it is nil.
 func OrZero[T any](p *T) (x T) {

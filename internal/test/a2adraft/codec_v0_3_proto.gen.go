@@ -3,7 +3,7 @@
 package a2adraft
 
 import (
-	"time"
+	"unsafe"
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/gen/legacy"
@@ -11,1649 +11,171 @@ import (
 	"github.com/a2agen/a2agen/runtime/wire/proto"
 )
 
-func appendAPIKeySecuritySchemeV03Proto(b []byte, x *APIKeySecurityScheme) ([]byte, error) {
-	return proto.Append(b, x, writeAPIKeySecuritySchemeV03Proto)
-}
-
-func decodeAPIKeySecuritySchemeV03Proto(src []byte, x *APIKeySecurityScheme) error {
-	return proto.Decode(src, x, readAPIKeySecuritySchemeV03Proto, writeAPIKeySecuritySchemeV03Proto)
-}
-
-func writeAPIKeySecuritySchemeV03Proto(w *proto.Writer, x *APIKeySecurityScheme) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.Description != "" {
-		w.String(10, x.Description)
-	}
-	if x.Location != "" {
-		w.String(18, x.Location)
-	}
-	if x.Name != "" {
-		w.String(26, x.Name)
-	}
-	return nil
-}
-
-func readAPIKeySecuritySchemeV03Proto(r *proto.Reader, x *APIKeySecurityScheme) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.Description = r.String()
-		case 18:
-			x.Location = r.String()
-		case 26:
-			x.Name = r.String()
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberAPIKeySecuritySchemeV03Proto(tag))
-			return
-		}
-	}
-}
-
-func memberAPIKeySecuritySchemeV03Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "description"
-	case 2:
-		return "location"
-	case 3:
-		return "name"
-	}
-	return ""
-}
-
-func appendAgentCapabilitiesV03Proto(b []byte, x *AgentCapabilities) ([]byte, error) {
-	return proto.Append(b, x, writeAgentCapabilitiesV03Proto)
-}
-
-func decodeAgentCapabilitiesV03Proto(src []byte, x *AgentCapabilities) error {
-	return proto.Decode(src, x, readAgentCapabilitiesV03Proto, writeAgentCapabilitiesV03Proto)
-}
-
-func writeAgentCapabilitiesV03Proto(w *proto.Writer, x *AgentCapabilities) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if v := x.Streaming; v != nil && *v {
-		w.Bool(8, *v)
-	}
-	if v := x.PushNotifications; v != nil && *v {
-		w.Bool(16, *v)
-	}
-	for i, e := range x.Extensions {
-		if err := proto.WriteInner(w, 26, e, writeAgentExtensionV03Proto); err != nil {
-			return wire.In(wire.At(err, i), "extensions")
-		}
-	}
-	return nil
-}
-
-func readAgentCapabilitiesV03Proto(r *proto.Reader, x *AgentCapabilities) {
-	var blockExtensions []AgentExtension
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 8:
-			x.Streaming = wire.NonZero(r.Bool())
-		case 16:
-			x.PushNotifications = wire.NonZero(r.Bool())
-		case 26:
-			x.Extensions = proto.ReadElem(r, x.Extensions, &blockExtensions, readAgentExtensionV03Proto)
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberAgentCapabilitiesV03Proto(tag))
-			return
-		}
-	}
-}
-
-func memberAgentCapabilitiesV03Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "streaming"
-	case 2:
-		return "pushNotifications"
-	case 3:
-		return "extensions"
-	}
-	return ""
-}
-
-func appendAgentCardV03Proto(b []byte, x *AgentCard) ([]byte, error) {
-	return proto.Append(b, x, writeAgentCardV03Proto)
-}
-
-func decodeAgentCardV03Proto(src []byte, x *AgentCard) error {
-	return proto.Decode(src, x, readAgentCardV03Proto, writeAgentCardV03Proto)
-}
-
-func writeAgentCardV03Proto(w *proto.Writer, x *AgentCard) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.Name != "" {
-		w.String(10, x.Name)
-	}
-	if x.Description != "" {
-		w.String(18, x.Description)
-	}
-	legacy.PutInterfaces(w, 26, interfacesOfV03Proto(x.SupportedInterfaces), "0.3", "url")
-	if x.Provider != nil {
-		if err := proto.WriteInner(w, 34, x.Provider, writeAgentProviderV03Proto); err != nil {
-			return wire.In(err, "provider")
-		}
-	}
-	if x.Version != "" {
-		w.String(42, x.Version)
-	}
-	if v := x.DocumentationURL; v != nil && *v != "" {
-		w.String(50, *v)
-	}
-	if x.Capabilities != nil {
-		if err := proto.WriteInner(w, 58, x.Capabilities, writeAgentCapabilitiesV03Proto); err != nil {
-			return wire.In(err, "capabilities")
-		}
-	}
-	if len(x.SecuritySchemes) > 0 {
-		for _, name := range proto.SortedNames(x.SecuritySchemes) {
-			entry := w.Begin(66)
-			w.String(10, name)
-			if err := proto.WriteInner(w, 18, x.SecuritySchemes[name], writeSecuritySchemeV03Proto); err != nil {
-				return wire.In(wire.In(err, name), "securitySchemes")
-			}
-			w.End(entry)
-		}
-	}
-	for i, e := range x.SecurityRequirements {
-		if err := proto.WriteInner(w, 74, e, writeSecurityRequirementV03Proto); err != nil {
-			return wire.In(wire.At(err, i), "security")
-		}
-	}
-	for _, e := range x.DefaultInputModes {
-		w.String(82, e)
-	}
-	for _, e := range x.DefaultOutputModes {
-		w.String(90, e)
-	}
-	for i, e := range x.Skills {
-		if err := proto.WriteInner(w, 98, e, writeAgentSkillV03Proto); err != nil {
-			return wire.In(wire.At(err, i), "skills")
-		}
-	}
-	if o := x.Capabilities; o != nil {
-		if v := o.ExtendedAgentCard; v != nil && *v {
-			w.Bool(104, *v)
-		}
-	}
-	legacy.PutInterfaces(w, 114, interfacesOfV03Proto(x.SupportedInterfaces), "0.3", "preferredTransport")
-	legacy.PutInterfaces(w, 122, interfacesOfV03Proto(x.SupportedInterfaces), "0.3", "additionalInterfaces")
-	legacy.PutInterfaces(w, 130, interfacesOfV03Proto(x.SupportedInterfaces), "0.3", "protocolVersion")
-	for i, e := range x.Signatures {
-		if err := proto.WriteInner(w, 138, e, writeAgentCardSignatureV03Proto); err != nil {
-			return wire.In(wire.At(err, i), "signatures")
-		}
-	}
-	return nil
-}
-
-func readAgentCardV03Proto(r *proto.Reader, x *AgentCard) {
-	var group legacy.Interfaces
-	var blockSecurityRequirements []SecurityRequirement
-	var blockSkills []AgentSkill
-	var blockSignatures []AgentCardSignature
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.Name = r.String()
-		case 18:
-			x.Description = r.String()
-		case 26:
-			group.Take(r, "url")
-		case 114:
-			group.Take(r, "preferredTransport")
-		case 122:
-			group.Take(r, "additionalInterfaces")
-		case 130:
-			group.Take(r, "protocolVersion")
-		case 34:
-			proto.ReadInner(r, wire.Made(&x.Provider), readAgentProviderV03Proto)
-		case 42:
-			x.Version = r.String()
-		case 50:
-			x.DocumentationURL = wire.NonZero(r.String())
-		case 58:
-			proto.ReadInner(r, wire.Made(&x.Capabilities), readAgentCapabilitiesV03Proto)
-		case 66:
-			var name string
-			value := new(SecurityScheme)
-			entry := r.Enter(1)
-			for tag := r.Tag(); tag != 0; tag = r.Tag() {
-				switch tag {
-				case 10:
-					name = r.String()
-				case 18:
-					proto.ReadInner(r, value, readSecuritySchemeV03Proto)
-				default:
-					r.Skip(tag)
-				}
-			}
-			r.Leave(entry)
-			r.In(name)
-			if x.SecuritySchemes == nil {
-				x.SecuritySchemes = map[string]*SecurityScheme{}
-			}
-			x.SecuritySchemes[name] = value
-		case 74:
-			x.SecurityRequirements = proto.ReadElem(r, x.SecurityRequirements, &blockSecurityRequirements, readSecurityRequirementV03Proto)
-		case 82:
-			x.DefaultInputModes = append(x.DefaultInputModes, r.String())
-			r.Elem(len(x.DefaultInputModes) - 1)
-		case 90:
-			x.DefaultOutputModes = append(x.DefaultOutputModes, r.String())
-			r.Elem(len(x.DefaultOutputModes) - 1)
-		case 98:
-			x.Skills = proto.ReadElem(r, x.Skills, &blockSkills, readAgentSkillV03Proto)
-		case 104:
-			wire.Made(&x.Capabilities).ExtendedAgentCard = wire.NonZero(r.Bool())
-		case 138:
-			x.Signatures = proto.ReadElem(r, x.Signatures, &blockSignatures, readAgentCardSignatureV03Proto)
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberAgentCardV03Proto(tag))
-			return
-		}
-	}
-	x.SupportedInterfaces = interfacesFromV03Proto(group.List("0.3"))
-}
-
-func memberAgentCardV03Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "name"
-	case 2:
-		return "description"
-	case 3:
-		return "url"
-	case 14:
-		return "preferredTransport"
-	case 15:
-		return "additionalInterfaces"
-	case 16:
-		return "protocolVersion"
-	case 4:
-		return "provider"
-	case 5:
-		return "version"
-	case 6:
-		return "documentationUrl"
-	case 7:
-		return "capabilities"
-	case 8:
-		return "securitySchemes"
-	case 9:
-		return "security"
-	case 10:
-		return "defaultInputModes"
-	case 11:
-		return "defaultOutputModes"
-	case 12:
-		return "skills"
-	case 13:
-		return "supportsAuthenticatedExtendedCard"
-	case 17:
-		return "signatures"
-	}
-	return ""
-}
-
-func appendAgentCardSignatureV03Proto(b []byte, x *AgentCardSignature) ([]byte, error) {
-	return proto.Append(b, x, writeAgentCardSignatureV03Proto)
-}
-
-func decodeAgentCardSignatureV03Proto(src []byte, x *AgentCardSignature) error {
-	return proto.Decode(src, x, readAgentCardSignatureV03Proto, writeAgentCardSignatureV03Proto)
-}
-
-func writeAgentCardSignatureV03Proto(w *proto.Writer, x *AgentCardSignature) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.Protected != "" {
-		w.String(10, x.Protected)
-	}
-	if x.Signature != "" {
-		w.String(18, x.Signature)
-	}
-	if len(x.Header) > 0 {
-		if err := w.Struct(26, x.Header); err != nil {
-			return wire.In(err, "header")
-		}
-	}
-	return nil
-}
-
-func readAgentCardSignatureV03Proto(r *proto.Reader, x *AgentCardSignature) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.Protected = r.String()
-		case 18:
-			x.Signature = r.String()
-		case 26:
-			x.Header = r.Struct(x.Header)
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberAgentCardSignatureV03Proto(tag))
-			return
-		}
-	}
-}
-
-func memberAgentCardSignatureV03Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "protected"
-	case 2:
-		return "signature"
-	case 3:
-		return "header"
-	}
-	return ""
-}
-
-func appendAgentExtensionV03Proto(b []byte, x *AgentExtension) ([]byte, error) {
-	return proto.Append(b, x, writeAgentExtensionV03Proto)
-}
-
-func decodeAgentExtensionV03Proto(src []byte, x *AgentExtension) error {
-	return proto.Decode(src, x, readAgentExtensionV03Proto, writeAgentExtensionV03Proto)
-}
-
-func writeAgentExtensionV03Proto(w *proto.Writer, x *AgentExtension) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.URI != "" {
-		w.String(10, x.URI)
-	}
-	if x.Description != "" {
-		w.String(18, x.Description)
-	}
-	if x.Required {
-		w.Bool(24, x.Required)
-	}
-	if len(x.Params) > 0 {
-		if err := w.Struct(34, x.Params); err != nil {
-			return wire.In(err, "params")
-		}
-	}
-	return nil
-}
-
-func readAgentExtensionV03Proto(r *proto.Reader, x *AgentExtension) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.URI = r.String()
-		case 18:
-			x.Description = r.String()
-		case 24:
-			x.Required = r.Bool()
-		case 34:
-			x.Params = r.Struct(x.Params)
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberAgentExtensionV03Proto(tag))
-			return
-		}
-	}
-}
-
-func memberAgentExtensionV03Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "uri"
-	case 2:
-		return "description"
-	case 3:
-		return "required"
-	case 4:
-		return "params"
-	}
-	return ""
-}
-
-func appendAgentProviderV03Proto(b []byte, x *AgentProvider) ([]byte, error) {
-	return proto.Append(b, x, writeAgentProviderV03Proto)
-}
-
-func decodeAgentProviderV03Proto(src []byte, x *AgentProvider) error {
-	return proto.Decode(src, x, readAgentProviderV03Proto, writeAgentProviderV03Proto)
-}
-
-func writeAgentProviderV03Proto(w *proto.Writer, x *AgentProvider) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.URL != "" {
-		w.String(10, x.URL)
-	}
-	if x.Organization != "" {
-		w.String(18, x.Organization)
-	}
-	return nil
-}
-
-func readAgentProviderV03Proto(r *proto.Reader, x *AgentProvider) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.URL = r.String()
-		case 18:
-			x.Organization = r.String()
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberAgentProviderV03Proto(tag))
-			return
-		}
-	}
-}
-
-func memberAgentProviderV03Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "url"
-	case 2:
-		return "organization"
-	}
-	return ""
-}
-
-func appendAgentSkillV03Proto(b []byte, x *AgentSkill) ([]byte, error) {
-	return proto.Append(b, x, writeAgentSkillV03Proto)
-}
-
-func decodeAgentSkillV03Proto(src []byte, x *AgentSkill) error {
-	return proto.Decode(src, x, readAgentSkillV03Proto, writeAgentSkillV03Proto)
-}
-
-func writeAgentSkillV03Proto(w *proto.Writer, x *AgentSkill) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.ID != "" {
-		w.String(10, x.ID)
-	}
-	if x.Name != "" {
-		w.String(18, x.Name)
-	}
-	if x.Description != "" {
-		w.String(26, x.Description)
-	}
-	for _, e := range x.Tags {
-		w.String(34, e)
-	}
-	for _, e := range x.Examples {
-		w.String(42, e)
-	}
-	for _, e := range x.InputModes {
-		w.String(50, e)
-	}
-	for _, e := range x.OutputModes {
-		w.String(58, e)
-	}
-	for i, e := range x.SecurityRequirements {
-		if err := proto.WriteInner(w, 66, e, writeSecurityRequirementV03Proto); err != nil {
-			return wire.In(wire.At(err, i), "security")
-		}
-	}
-	return nil
-}
-
-func readAgentSkillV03Proto(r *proto.Reader, x *AgentSkill) {
-	var blockSecurityRequirements []SecurityRequirement
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.ID = r.String()
-		case 18:
-			x.Name = r.String()
-		case 26:
-			x.Description = r.String()
-		case 34:
-			x.Tags = append(x.Tags, r.String())
-			r.Elem(len(x.Tags) - 1)
-		case 42:
-			x.Examples = append(x.Examples, r.String())
-			r.Elem(len(x.Examples) - 1)
-		case 50:
-			x.InputModes = append(x.InputModes, r.String())
-			r.Elem(len(x.InputModes) - 1)
-		case 58:
-			x.OutputModes = append(x.OutputModes, r.String())
-			r.Elem(len(x.OutputModes) - 1)
-		case 66:
-			x.SecurityRequirements = proto.ReadElem(r, x.SecurityRequirements, &blockSecurityRequirements, readSecurityRequirementV03Proto)
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberAgentSkillV03Proto(tag))
-			return
-		}
-	}
-}
-
-func memberAgentSkillV03Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "id"
-	case 2:
-		return "name"
-	case 3:
-		return "description"
-	case 4:
-		return "tags"
-	case 5:
-		return "examples"
-	case 6:
-		return "inputModes"
-	case 7:
-		return "outputModes"
-	case 8:
-		return "security"
-	}
-	return ""
-}
-
-func appendArtifactV03Proto(b []byte, x *Artifact) ([]byte, error) {
-	return proto.Append(b, x, writeArtifactV03Proto)
-}
-
-func decodeArtifactV03Proto(src []byte, x *Artifact) error {
-	return proto.Decode(src, x, readArtifactV03Proto, writeArtifactV03Proto)
-}
-
-func writeArtifactV03Proto(w *proto.Writer, x *Artifact) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.ArtifactID != "" {
-		w.String(10, x.ArtifactID)
-	}
-	if x.Name != "" {
-		w.String(26, x.Name)
-	}
-	if x.Description != "" {
-		w.String(34, x.Description)
-	}
-	if len(x.Parts) < 1 {
-		return wire.In(wire.TooFew(1), "parts")
-	}
-	for i, e := range x.Parts {
-		if err := proto.WriteInner(w, 42, e, writePartV03Proto); err != nil {
-			return wire.In(wire.At(err, i), "parts")
-		}
-	}
-	if len(x.Metadata) > 0 {
-		if err := w.Struct(50, x.Metadata); err != nil {
-			return wire.In(err, "metadata")
-		}
-	}
-	for _, e := range x.Extensions {
-		w.String(58, e)
-	}
-	return nil
-}
-
-func readArtifactV03Proto(r *proto.Reader, x *Artifact) {
-	var blockParts []Part
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.ArtifactID = r.String()
-		case 26:
-			x.Name = r.String()
-		case 34:
-			x.Description = r.String()
-		case 42:
-			x.Parts = proto.ReadElem(r, x.Parts, &blockParts, readPartV03Proto)
-		case 50:
-			x.Metadata = r.Struct(x.Metadata)
-		case 58:
-			x.Extensions = append(x.Extensions, r.String())
-			r.Elem(len(x.Extensions) - 1)
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberArtifactV03Proto(tag))
-			return
-		}
-	}
-	if len(x.Parts) < 1 {
-		r.Incomplete()
-	}
-}
-
-func memberArtifactV03Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "artifactId"
-	case 3:
-		return "name"
-	case 4:
-		return "description"
-	case 5:
-		return "parts"
-	case 6:
-		return "metadata"
-	case 7:
-		return "extensions"
-	}
-	return ""
-}
-
-func appendAuthenticationInfoV03Proto(b []byte, x *AuthenticationInfo) ([]byte, error) {
-	return proto.Append(b, x, writeAuthenticationInfoV03Proto)
-}
-
-func decodeAuthenticationInfoV03Proto(src []byte, x *AuthenticationInfo) error {
-	return proto.Decode(src, x, readAuthenticationInfoV03Proto, writeAuthenticationInfoV03Proto)
-}
-
-func writeAuthenticationInfoV03Proto(w *proto.Writer, x *AuthenticationInfo) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	legacy.PutSchemes(w, 10, x.Scheme)
-	if x.Credentials != "" {
-		w.String(18, x.Credentials)
-	}
-	return nil
-}
-
-func readAuthenticationInfoV03Proto(r *proto.Reader, x *AuthenticationInfo) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.Scheme = legacy.TakeSchemes(r, x.Scheme)
-		case 18:
-			x.Credentials = r.String()
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberAuthenticationInfoV03Proto(tag))
-			return
-		}
-	}
-}
-
-func memberAuthenticationInfoV03Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "schemes"
-	case 2:
-		return "credentials"
-	}
-	return ""
-}
-
-func appendAuthorizationCodeOAuthFlowV03Proto(b []byte, x *AuthorizationCodeOAuthFlow) ([]byte, error) {
-	return proto.Append(b, x, writeAuthorizationCodeOAuthFlowV03Proto)
-}
-
-func decodeAuthorizationCodeOAuthFlowV03Proto(src []byte, x *AuthorizationCodeOAuthFlow) error {
-	return proto.Decode(src, x, readAuthorizationCodeOAuthFlowV03Proto, writeAuthorizationCodeOAuthFlowV03Proto)
-}
-
-func writeAuthorizationCodeOAuthFlowV03Proto(w *proto.Writer, x *AuthorizationCodeOAuthFlow) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.AuthorizationURL != "" {
-		w.String(10, x.AuthorizationURL)
-	}
-	if x.TokenURL != "" {
-		w.String(18, x.TokenURL)
-	}
-	if x.RefreshURL != "" {
-		w.String(26, x.RefreshURL)
-	}
-	if len(x.Scopes) > 0 {
-		for _, name := range proto.SortedNames(x.Scopes) {
-			entry := w.Begin(34)
-			w.String(10, name)
-			w.String(18, x.Scopes[name])
-			w.End(entry)
-		}
-	}
-	return nil
-}
-
-func readAuthorizationCodeOAuthFlowV03Proto(r *proto.Reader, x *AuthorizationCodeOAuthFlow) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.AuthorizationURL = r.String()
-		case 18:
-			x.TokenURL = r.String()
-		case 26:
-			x.RefreshURL = r.String()
-		case 34:
-			var name string
-			var value string
-			entry := r.Enter(1)
-			for tag := r.Tag(); tag != 0; tag = r.Tag() {
-				switch tag {
-				case 10:
-					name = r.String()
-				case 18:
-					value = r.String()
-				default:
-					r.Skip(tag)
-				}
-			}
-			r.Leave(entry)
-			r.In(name)
-			if x.Scopes == nil {
-				x.Scopes = map[string]string{}
-			}
-			x.Scopes[name] = value
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberAuthorizationCodeOAuthFlowV03Proto(tag))
-			return
-		}
-	}
-}
-
-func memberAuthorizationCodeOAuthFlowV03Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "authorizationUrl"
-	case 2:
-		return "tokenUrl"
-	case 3:
-		return "refreshUrl"
-	case 4:
-		return "scopes"
-	}
-	return ""
-}
-
-func appendCancelTaskRequestV03Proto(b []byte, x *CancelTaskRequest) ([]byte, error) {
-	return proto.Append(b, x, writeCancelTaskRequestV03Proto)
-}
-
-func decodeCancelTaskRequestV03Proto(src []byte, x *CancelTaskRequest) error {
-	return proto.Decode(src, x, readCancelTaskRequestV03Proto, writeCancelTaskRequestV03Proto)
-}
-
-func writeCancelTaskRequestV03Proto(w *proto.Writer, x *CancelTaskRequest) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	legacy.PutTaskName(w, 10, x.ID)
-	return nil
-}
-
-func readCancelTaskRequestV03Proto(r *proto.Reader, x *CancelTaskRequest) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.ID = legacy.TakeTaskName(r, x.ID)
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberCancelTaskRequestV03Proto(tag))
-			return
-		}
-	}
-}
-
-func memberCancelTaskRequestV03Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "name"
-	}
-	return ""
-}
-
-func appendClientCredentialsOAuthFlowV03Proto(b []byte, x *ClientCredentialsOAuthFlow) ([]byte, error) {
-	return proto.Append(b, x, writeClientCredentialsOAuthFlowV03Proto)
-}
-
-func decodeClientCredentialsOAuthFlowV03Proto(src []byte, x *ClientCredentialsOAuthFlow) error {
-	return proto.Decode(src, x, readClientCredentialsOAuthFlowV03Proto, writeClientCredentialsOAuthFlowV03Proto)
-}
-
-func writeClientCredentialsOAuthFlowV03Proto(w *proto.Writer, x *ClientCredentialsOAuthFlow) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.TokenURL != "" {
-		w.String(10, x.TokenURL)
-	}
-	if x.RefreshURL != "" {
-		w.String(18, x.RefreshURL)
-	}
-	if len(x.Scopes) > 0 {
-		for _, name := range proto.SortedNames(x.Scopes) {
-			entry := w.Begin(26)
-			w.String(10, name)
-			w.String(18, x.Scopes[name])
-			w.End(entry)
-		}
-	}
-	return nil
-}
-
-func readClientCredentialsOAuthFlowV03Proto(r *proto.Reader, x *ClientCredentialsOAuthFlow) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.TokenURL = r.String()
-		case 18:
-			x.RefreshURL = r.String()
-		case 26:
-			var name string
-			var value string
-			entry := r.Enter(1)
-			for tag := r.Tag(); tag != 0; tag = r.Tag() {
-				switch tag {
-				case 10:
-					name = r.String()
-				case 18:
-					value = r.String()
-				default:
-					r.Skip(tag)
-				}
-			}
-			r.Leave(entry)
-			r.In(name)
-			if x.Scopes == nil {
-				x.Scopes = map[string]string{}
-			}
-			x.Scopes[name] = value
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberClientCredentialsOAuthFlowV03Proto(tag))
-			return
-		}
-	}
-}
-
-func memberClientCredentialsOAuthFlowV03Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "tokenUrl"
-	case 2:
-		return "refreshUrl"
-	case 3:
-		return "scopes"
-	}
-	return ""
-}
-
-func appendDeleteTaskPushNotificationConfigRequestV03Proto(b []byte, x *DeleteTaskPushNotificationConfigRequest) ([]byte, error) {
-	return proto.Append(b, x, writeDeleteTaskPushNotificationConfigRequestV03Proto)
-}
-
-func decodeDeleteTaskPushNotificationConfigRequestV03Proto(src []byte, x *DeleteTaskPushNotificationConfigRequest) error {
-	return proto.Decode(src, x, readDeleteTaskPushNotificationConfigRequestV03Proto, writeDeleteTaskPushNotificationConfigRequestV03Proto)
-}
-
-func writeDeleteTaskPushNotificationConfigRequestV03Proto(w *proto.Writer, x *DeleteTaskPushNotificationConfigRequest) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	legacy.PutConfigName(w, 10, x.TaskID, x.ID)
-	return nil
-}
-
-func readDeleteTaskPushNotificationConfigRequestV03Proto(r *proto.Reader, x *DeleteTaskPushNotificationConfigRequest) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			v, w := legacy.TakeConfigName(r)
-			if x.TaskID == "" {
-				x.TaskID = v
-			}
-			if x.ID == "" {
-				x.ID = w
-			}
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberDeleteTaskPushNotificationConfigRequestV03Proto(tag))
-			return
-		}
-	}
-}
-
-func memberDeleteTaskPushNotificationConfigRequestV03Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "name"
-	}
-	return ""
-}
-
-func appendGetExtendedAgentCardRequestV03Proto(b []byte, x *GetExtendedAgentCardRequest) ([]byte, error) {
-	return proto.Append(b, x, writeGetExtendedAgentCardRequestV03Proto)
-}
-
-func decodeGetExtendedAgentCardRequestV03Proto(src []byte, x *GetExtendedAgentCardRequest) error {
-	return proto.Decode(src, x, readGetExtendedAgentCardRequestV03Proto, writeGetExtendedAgentCardRequestV03Proto)
-}
-
-func writeGetExtendedAgentCardRequestV03Proto(w *proto.Writer, x *GetExtendedAgentCardRequest) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	return nil
-}
-
-func readGetExtendedAgentCardRequestV03Proto(r *proto.Reader, x *GetExtendedAgentCardRequest) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		r.Skip(tag)
-	}
-}
-
-func appendGetTaskPushNotificationConfigRequestV03Proto(b []byte, x *GetTaskPushNotificationConfigRequest) ([]byte, error) {
-	return proto.Append(b, x, writeGetTaskPushNotificationConfigRequestV03Proto)
-}
-
-func decodeGetTaskPushNotificationConfigRequestV03Proto(src []byte, x *GetTaskPushNotificationConfigRequest) error {
-	return proto.Decode(src, x, readGetTaskPushNotificationConfigRequestV03Proto, writeGetTaskPushNotificationConfigRequestV03Proto)
-}
-
-func writeGetTaskPushNotificationConfigRequestV03Proto(w *proto.Writer, x *GetTaskPushNotificationConfigRequest) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	legacy.PutConfigName(w, 10, x.TaskID, x.ID)
-	return nil
-}
-
-func readGetTaskPushNotificationConfigRequestV03Proto(r *proto.Reader, x *GetTaskPushNotificationConfigRequest) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			v, w := legacy.TakeConfigName(r)
-			if x.TaskID == "" {
-				x.TaskID = v
-			}
-			if x.ID == "" {
-				x.ID = w
-			}
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberGetTaskPushNotificationConfigRequestV03Proto(tag))
-			return
-		}
-	}
-}
-
-func memberGetTaskPushNotificationConfigRequestV03Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "name"
-	}
-	return ""
-}
-
-func appendGetTaskRequestV03Proto(b []byte, x *GetTaskRequest) ([]byte, error) {
-	return proto.Append(b, x, writeGetTaskRequestV03Proto)
-}
-
-func decodeGetTaskRequestV03Proto(src []byte, x *GetTaskRequest) error {
-	return proto.Decode(src, x, readGetTaskRequestV03Proto, writeGetTaskRequestV03Proto)
-}
-
-func writeGetTaskRequestV03Proto(w *proto.Writer, x *GetTaskRequest) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	legacy.PutTaskName(w, 10, x.ID)
-	if v := x.HistoryLength; v != nil && *v != 0 {
-		w.Int32(16, *v)
-	}
-	return nil
-}
-
-func readGetTaskRequestV03Proto(r *proto.Reader, x *GetTaskRequest) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.ID = legacy.TakeTaskName(r, x.ID)
-		case 16:
-			x.HistoryLength = wire.NonZero(r.Int32())
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberGetTaskRequestV03Proto(tag))
-			return
-		}
-	}
-}
-
-func memberGetTaskRequestV03Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "name"
-	case 2:
-		return "historyLength"
-	}
-	return ""
-}
-
-func appendHTTPAuthSecuritySchemeV03Proto(b []byte, x *HTTPAuthSecurityScheme) ([]byte, error) {
-	return proto.Append(b, x, writeHTTPAuthSecuritySchemeV03Proto)
-}
-
-func decodeHTTPAuthSecuritySchemeV03Proto(src []byte, x *HTTPAuthSecurityScheme) error {
-	return proto.Decode(src, x, readHTTPAuthSecuritySchemeV03Proto, writeHTTPAuthSecuritySchemeV03Proto)
-}
-
-func writeHTTPAuthSecuritySchemeV03Proto(w *proto.Writer, x *HTTPAuthSecurityScheme) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.Description != "" {
-		w.String(10, x.Description)
-	}
-	if x.Scheme != "" {
-		w.String(18, x.Scheme)
-	}
-	if x.BearerFormat != "" {
-		w.String(26, x.BearerFormat)
-	}
-	return nil
-}
-
-func readHTTPAuthSecuritySchemeV03Proto(r *proto.Reader, x *HTTPAuthSecurityScheme) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.Description = r.String()
-		case 18:
-			x.Scheme = r.String()
-		case 26:
-			x.BearerFormat = r.String()
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberHTTPAuthSecuritySchemeV03Proto(tag))
-			return
-		}
-	}
-}
-
-func memberHTTPAuthSecuritySchemeV03Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "description"
-	case 2:
-		return "scheme"
-	case 3:
-		return "bearerFormat"
-	}
-	return ""
-}
-
-func appendImplicitOAuthFlowV03Proto(b []byte, x *ImplicitOAuthFlow) ([]byte, error) {
-	return proto.Append(b, x, writeImplicitOAuthFlowV03Proto)
-}
-
-func decodeImplicitOAuthFlowV03Proto(src []byte, x *ImplicitOAuthFlow) error {
-	return proto.Decode(src, x, readImplicitOAuthFlowV03Proto, writeImplicitOAuthFlowV03Proto)
-}
-
-func writeImplicitOAuthFlowV03Proto(w *proto.Writer, x *ImplicitOAuthFlow) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.AuthorizationURL != "" {
-		w.String(10, x.AuthorizationURL)
-	}
-	if x.RefreshURL != "" {
-		w.String(18, x.RefreshURL)
-	}
-	if len(x.Scopes) > 0 {
-		for _, name := range proto.SortedNames(x.Scopes) {
-			entry := w.Begin(26)
-			w.String(10, name)
-			w.String(18, x.Scopes[name])
-			w.End(entry)
-		}
-	}
-	return nil
-}
-
-func readImplicitOAuthFlowV03Proto(r *proto.Reader, x *ImplicitOAuthFlow) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.AuthorizationURL = r.String()
-		case 18:
-			x.RefreshURL = r.String()
-		case 26:
-			var name string
-			var value string
-			entry := r.Enter(1)
-			for tag := r.Tag(); tag != 0; tag = r.Tag() {
-				switch tag {
-				case 10:
-					name = r.String()
-				case 18:
-					value = r.String()
-				default:
-					r.Skip(tag)
-				}
-			}
-			r.Leave(entry)
-			r.In(name)
-			if x.Scopes == nil {
-				x.Scopes = map[string]string{}
-			}
-			x.Scopes[name] = value
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberImplicitOAuthFlowV03Proto(tag))
-			return
-		}
-	}
-}
-
-func memberImplicitOAuthFlowV03Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "authorizationUrl"
-	case 2:
-		return "refreshUrl"
-	case 3:
-		return "scopes"
-	}
-	return ""
-}
-
-func appendListTaskPushNotificationConfigsRequestV03Proto(b []byte, x *ListTaskPushNotificationConfigsRequest) ([]byte, error) {
-	return proto.Append(b, x, writeListTaskPushNotificationConfigsRequestV03Proto)
-}
-
-func decodeListTaskPushNotificationConfigsRequestV03Proto(src []byte, x *ListTaskPushNotificationConfigsRequest) error {
-	return proto.Decode(src, x, readListTaskPushNotificationConfigsRequestV03Proto, writeListTaskPushNotificationConfigsRequestV03Proto)
-}
-
-func writeListTaskPushNotificationConfigsRequestV03Proto(w *proto.Writer, x *ListTaskPushNotificationConfigsRequest) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	legacy.PutTaskName(w, 10, x.TaskID)
-	if x.PageSize != 0 {
-		w.Int32(16, x.PageSize)
-	}
-	if x.PageToken != "" {
-		w.String(26, x.PageToken)
-	}
-	return nil
-}
-
-func readListTaskPushNotificationConfigsRequestV03Proto(r *proto.Reader, x *ListTaskPushNotificationConfigsRequest) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.TaskID = legacy.TakeTaskName(r, x.TaskID)
-		case 16:
-			x.PageSize = r.Int32()
-		case 26:
-			x.PageToken = r.String()
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberListTaskPushNotificationConfigsRequestV03Proto(tag))
-			return
-		}
-	}
-}
-
-func memberListTaskPushNotificationConfigsRequestV03Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "parent"
-	case 2:
-		return "pageSize"
-	case 3:
-		return "pageToken"
-	}
-	return ""
-}
-
-func appendListTaskPushNotificationConfigsResponseV03Proto(b []byte, x *ListTaskPushNotificationConfigsResponse) ([]byte, error) {
-	return proto.Append(b, x, writeListTaskPushNotificationConfigsResponseV03Proto)
-}
-
-func decodeListTaskPushNotificationConfigsResponseV03Proto(src []byte, x *ListTaskPushNotificationConfigsResponse) error {
-	return proto.Decode(src, x, readListTaskPushNotificationConfigsResponseV03Proto, writeListTaskPushNotificationConfigsResponseV03Proto)
-}
-
-func writeListTaskPushNotificationConfigsResponseV03Proto(w *proto.Writer, x *ListTaskPushNotificationConfigsResponse) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	for i, e := range x.Configs {
-		if err := proto.WriteInner(w, 10, e, writeTaskPushNotificationConfigV03Proto); err != nil {
-			return wire.In(wire.At(err, i), "configs")
-		}
-	}
-	if x.NextPageToken != "" {
-		w.String(18, x.NextPageToken)
-	}
-	return nil
-}
-
-func readListTaskPushNotificationConfigsResponseV03Proto(r *proto.Reader, x *ListTaskPushNotificationConfigsResponse) {
-	var blockConfigs []TaskPushNotificationConfig
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.Configs = proto.ReadElem(r, x.Configs, &blockConfigs, readTaskPushNotificationConfigV03Proto)
-		case 18:
-			x.NextPageToken = r.String()
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberListTaskPushNotificationConfigsResponseV03Proto(tag))
-			return
-		}
-	}
-}
-
-func memberListTaskPushNotificationConfigsResponseV03Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "configs"
-	case 2:
-		return "nextPageToken"
-	}
-	return ""
-}
-
-func appendMessageV03Proto(b []byte, x *Message) ([]byte, error) {
-	return proto.Append(b, x, writeMessageV03Proto)
-}
-
-func decodeMessageV03Proto(src []byte, x *Message) error {
-	return proto.Decode(src, x, readMessageV03Proto, writeMessageV03Proto)
-}
-
-func writeMessageV03Proto(w *proto.Writer, x *Message) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.MessageID != "" {
-		w.String(10, x.MessageID)
-	}
-	if x.ContextID != "" {
-		w.String(18, x.ContextID)
-	}
-	if x.TaskID != "" {
-		w.String(26, x.TaskID)
-	}
-	if x.Role != "" {
-		if n, err := numberRoleV03Proto(x.Role); err != nil {
-			return wire.In(err, "role")
-		} else if n != 0 {
-			w.Int32(32, n)
-		}
-	}
-	if len(x.Parts) < 1 {
-		return wire.In(wire.TooFew(1), "content")
-	}
-	for i, e := range x.Parts {
-		if err := proto.WriteInner(w, 42, e, writePartV03Proto); err != nil {
-			return wire.In(wire.At(err, i), "content")
-		}
-	}
-	if len(x.Metadata) > 0 {
-		if err := w.Struct(50, x.Metadata); err != nil {
-			return wire.In(err, "metadata")
-		}
-	}
-	for _, e := range x.Extensions {
-		w.String(58, e)
-	}
-	return nil
-}
-
-func readMessageV03Proto(r *proto.Reader, x *Message) {
-	var blockParts []Part
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.MessageID = r.String()
-		case 18:
-			x.ContextID = r.String()
-		case 26:
-			x.TaskID = r.String()
-		case 32:
-			x.Role = nameRoleV03Proto(r.Int32())
-		case 42:
-			x.Parts = proto.ReadElem(r, x.Parts, &blockParts, readPartV03Proto)
-		case 50:
-			x.Metadata = r.Struct(x.Metadata)
-		case 58:
-			x.Extensions = append(x.Extensions, r.String())
-			r.Elem(len(x.Extensions) - 1)
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberMessageV03Proto(tag))
-			return
-		}
-	}
-	if len(x.Parts) < 1 {
-		r.Incomplete()
-	}
-}
-
-func memberMessageV03Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "messageId"
-	case 2:
-		return "contextId"
-	case 3:
-		return "taskId"
-	case 4:
-		return "role"
-	case 5:
-		return "content"
-	case 6:
-		return "metadata"
-	case 7:
-		return "extensions"
-	}
-	return ""
-}
-
-func appendMutualTLSSecuritySchemeV03Proto(b []byte, x *MutualTLSSecurityScheme) ([]byte, error) {
-	return proto.Append(b, x, writeMutualTLSSecuritySchemeV03Proto)
-}
-
-func decodeMutualTLSSecuritySchemeV03Proto(src []byte, x *MutualTLSSecurityScheme) error {
-	return proto.Decode(src, x, readMutualTLSSecuritySchemeV03Proto, writeMutualTLSSecuritySchemeV03Proto)
-}
-
-func writeMutualTLSSecuritySchemeV03Proto(w *proto.Writer, x *MutualTLSSecurityScheme) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.Description != "" {
-		w.String(10, x.Description)
-	}
-	return nil
-}
-
-func readMutualTLSSecuritySchemeV03Proto(r *proto.Reader, x *MutualTLSSecurityScheme) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.Description = r.String()
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberMutualTLSSecuritySchemeV03Proto(tag))
-			return
-		}
-	}
-}
-
-func memberMutualTLSSecuritySchemeV03Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "description"
-	}
-	return ""
-}
-
-func appendOAuth2SecuritySchemeV03Proto(b []byte, x *OAuth2SecurityScheme) ([]byte, error) {
-	return proto.Append(b, x, writeOAuth2SecuritySchemeV03Proto)
-}
-
-func decodeOAuth2SecuritySchemeV03Proto(src []byte, x *OAuth2SecurityScheme) error {
-	return proto.Decode(src, x, readOAuth2SecuritySchemeV03Proto, writeOAuth2SecuritySchemeV03Proto)
-}
-
-func writeOAuth2SecuritySchemeV03Proto(w *proto.Writer, x *OAuth2SecurityScheme) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.Description != "" {
-		w.String(10, x.Description)
-	}
-	if x.Flows != nil {
-		if err := proto.WriteInner(w, 18, x.Flows, writeOAuthFlowsV03Proto); err != nil {
-			return wire.In(err, "flows")
-		}
-	}
-	if x.OAuth2MetadataURL != "" {
-		w.String(26, x.OAuth2MetadataURL)
-	}
-	return nil
-}
-
-func readOAuth2SecuritySchemeV03Proto(r *proto.Reader, x *OAuth2SecurityScheme) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.Description = r.String()
-		case 18:
-			proto.ReadInner(r, wire.Made(&x.Flows), readOAuthFlowsV03Proto)
-		case 26:
-			x.OAuth2MetadataURL = r.String()
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberOAuth2SecuritySchemeV03Proto(tag))
-			return
-		}
-	}
-}
-
-func memberOAuth2SecuritySchemeV03Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "description"
-	case 2:
-		return "flows"
-	case 3:
-		return "oauth2MetadataUrl"
-	}
-	return ""
-}
-
-func appendOAuthFlowsV03Proto(b []byte, x *OAuthFlows) ([]byte, error) {
-	return proto.Append(b, x, writeOAuthFlowsV03Proto)
-}
-
-func decodeOAuthFlowsV03Proto(src []byte, x *OAuthFlows) error {
-	return proto.Decode(src, x, readOAuthFlowsV03Proto, writeOAuthFlowsV03Proto)
-}
-
-func writeOAuthFlowsV03Proto(w *proto.Writer, x *OAuthFlows) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	switch c := x.Flow.(type) {
-	case *AuthorizationCodeOAuthFlow:
-		if err := proto.WriteInner(w, 10, c, writeAuthorizationCodeOAuthFlowV03Proto); err != nil {
-			return wire.In(err, "authorizationCode")
-		}
-	case *ClientCredentialsOAuthFlow:
-		if err := proto.WriteInner(w, 18, c, writeClientCredentialsOAuthFlowV03Proto); err != nil {
-			return wire.In(err, "clientCredentials")
-		}
-	case *ImplicitOAuthFlow:
-		if err := proto.WriteInner(w, 26, c, writeImplicitOAuthFlowV03Proto); err != nil {
-			return wire.In(err, "implicit")
-		}
-	case *PasswordOAuthFlow:
-		if err := proto.WriteInner(w, 34, c, writePasswordOAuthFlowV03Proto); err != nil {
-			return wire.In(err, "password")
-		}
-	}
-	return nil
-}
-
-func readOAuthFlowsV03Proto(r *proto.Reader, x *OAuthFlows) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			v, _ := x.Flow.(*AuthorizationCodeOAuthFlow)
-			if v == nil {
-				v = new(AuthorizationCodeOAuthFlow)
-			}
-			x.Flow = v
-			proto.ReadInner(r, v, readAuthorizationCodeOAuthFlowV03Proto)
-		case 18:
-			v, _ := x.Flow.(*ClientCredentialsOAuthFlow)
-			if v == nil {
-				v = new(ClientCredentialsOAuthFlow)
-			}
-			x.Flow = v
-			proto.ReadInner(r, v, readClientCredentialsOAuthFlowV03Proto)
-		case 26:
-			v, _ := x.Flow.(*ImplicitOAuthFlow)
-			if v == nil {
-				v = new(ImplicitOAuthFlow)
-			}
-			x.Flow = v
-			proto.ReadInner(r, v, readImplicitOAuthFlowV03Proto)
-		case 34:
-			v, _ := x.Flow.(*PasswordOAuthFlow)
-			if v == nil {
-				v = new(PasswordOAuthFlow)
-			}
-			x.Flow = v
-			proto.ReadInner(r, v, readPasswordOAuthFlowV03Proto)
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberOAuthFlowsV03Proto(tag))
-			return
-		}
-	}
-}
-
-func memberOAuthFlowsV03Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "authorizationCode"
-	case 2:
-		return "clientCredentials"
-	case 3:
-		return "implicit"
-	case 4:
-		return "password"
-	}
-	return ""
-}
-
-func appendOpenIDConnectSecuritySchemeV03Proto(b []byte, x *OpenIDConnectSecurityScheme) ([]byte, error) {
-	return proto.Append(b, x, writeOpenIDConnectSecuritySchemeV03Proto)
-}
-
-func decodeOpenIDConnectSecuritySchemeV03Proto(src []byte, x *OpenIDConnectSecurityScheme) error {
-	return proto.Decode(src, x, readOpenIDConnectSecuritySchemeV03Proto, writeOpenIDConnectSecuritySchemeV03Proto)
-}
-
-func writeOpenIDConnectSecuritySchemeV03Proto(w *proto.Writer, x *OpenIDConnectSecurityScheme) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.Description != "" {
-		w.String(10, x.Description)
-	}
-	if x.OpenIDConnectURL != "" {
-		w.String(18, x.OpenIDConnectURL)
-	}
-	return nil
-}
-
-func readOpenIDConnectSecuritySchemeV03Proto(r *proto.Reader, x *OpenIDConnectSecurityScheme) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.Description = r.String()
-		case 18:
-			x.OpenIDConnectURL = r.String()
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberOpenIDConnectSecuritySchemeV03Proto(tag))
-			return
-		}
-	}
-}
-
-func memberOpenIDConnectSecuritySchemeV03Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "description"
-	case 2:
-		return "openIdConnectUrl"
-	}
-	return ""
-}
-
-func appendPartV03Proto(b []byte, x *Part) ([]byte, error) {
-	return proto.Append(b, x, writePartV03Proto)
-}
-
-func decodePartV03Proto(src []byte, x *Part) error {
-	return proto.Decode(src, x, readPartV03Proto, writePartV03Proto)
-}
+var codecAPIKeySecuritySchemeV03Proto = proto.Codec[APIKeySecurityScheme]{Fields: []proto.Field{
+	{Number: 1, Name: "description", At: unsafe.Offsetof(APIKeySecurityScheme{}.Description)},
+	{Number: 2, Name: "location", At: unsafe.Offsetof(APIKeySecurityScheme{}.Location)},
+	{Number: 3, Name: "name", At: unsafe.Offsetof(APIKeySecurityScheme{}.Name)},
+}}
+
+var codecAgentCapabilitiesV03Proto = proto.Codec[AgentCapabilities]{Fields: []proto.Field{
+	{Number: 1, Name: "streaming", At: unsafe.Offsetof(AgentCapabilities{}.Streaming), Type: wire.TypeBool, Shape: wire.Pointer, Flags: wire.Implicit},
+	{Number: 2, Name: "pushNotifications", At: unsafe.Offsetof(AgentCapabilities{}.PushNotifications), Type: wire.TypeBool, Shape: wire.Pointer, Flags: wire.Implicit},
+	{Number: 3, Name: "extensions", At: unsafe.Offsetof(AgentCapabilities{}.Extensions), Type: wire.TypeMessage, Of: &codecAgentExtensionV03Proto, Shape: wire.Listed},
+}}
+
+var codecAgentCardV03Proto = proto.Codec[AgentCard]{Group: &interfacesV03Proto, Fields: []proto.Field{
+	{Number: 1, Name: "name", At: unsafe.Offsetof(AgentCard{}.Name)},
+	{Number: 2, Name: "description", At: unsafe.Offsetof(AgentCard{}.Description)},
+	{Number: 3, Name: "url", At: unsafe.Offsetof(AgentCard{}.SupportedInterfaces), Type: wire.TypeGroup},
+	{Number: 4, Name: "provider", At: unsafe.Offsetof(AgentCard{}.Provider), Type: wire.TypeMessage, Of: &codecAgentProviderV03Proto},
+	{Number: 5, Name: "version", At: unsafe.Offsetof(AgentCard{}.Version)},
+	{Number: 6, Name: "documentationUrl", At: unsafe.Offsetof(AgentCard{}.DocumentationURL), Shape: wire.Pointer, Flags: wire.Implicit},
+	{Number: 7, Name: "capabilities", At: unsafe.Offsetof(AgentCard{}.Capabilities), Type: wire.TypeMessage, Of: &codecAgentCapabilitiesV03Proto},
+	{Number: 8, Name: "securitySchemes", At: unsafe.Offsetof(AgentCard{}.SecuritySchemes), Type: wire.TypeMessage, Of: &codecSecuritySchemeV03Proto, Shape: wire.Mapped, Container: proto.Map[*SecurityScheme]{}},
+	{Number: 9, Name: "security", At: unsafe.Offsetof(AgentCard{}.SecurityRequirements), Type: wire.TypeMessage, Of: &codecSecurityRequirementV03Proto, Shape: wire.Listed},
+	{Number: 10, Name: "defaultInputModes", At: unsafe.Offsetof(AgentCard{}.DefaultInputModes), Shape: wire.Listed},
+	{Number: 11, Name: "defaultOutputModes", At: unsafe.Offsetof(AgentCard{}.DefaultOutputModes), Shape: wire.Listed},
+	{Number: 12, Name: "skills", At: unsafe.Offsetof(AgentCard{}.Skills), Type: wire.TypeMessage, Of: &codecAgentSkillV03Proto, Shape: wire.Listed},
+	{Number: 13, Name: "supportsAuthenticatedExtendedCard", At: unsafe.Offsetof(AgentCapabilities{}.ExtendedAgentCard), Into: &proto.Into{At: unsafe.Offsetof(AgentCard{}.Capabilities), Of: &proto.Codec[AgentCapabilities]{}}, Type: wire.TypeBool, Shape: wire.Pointer, Flags: wire.Implicit},
+	{Number: 14, Name: "preferredTransport", At: unsafe.Offsetof(AgentCard{}.SupportedInterfaces), Type: wire.TypeGroup},
+	{Number: 15, Name: "additionalInterfaces", At: unsafe.Offsetof(AgentCard{}.SupportedInterfaces), Type: wire.TypeGroup},
+	{Number: 16, Name: "protocolVersion", At: unsafe.Offsetof(AgentCard{}.SupportedInterfaces), Type: wire.TypeGroup},
+	{Number: 17, Name: "signatures", At: unsafe.Offsetof(AgentCard{}.Signatures), Type: wire.TypeMessage, Of: &codecAgentCardSignatureV03Proto, Shape: wire.Listed},
+}}
+
+var codecAgentCardSignatureV03Proto = proto.Codec[AgentCardSignature]{Fields: []proto.Field{
+	{Number: 1, Name: "protected", At: unsafe.Offsetof(AgentCardSignature{}.Protected)},
+	{Number: 2, Name: "signature", At: unsafe.Offsetof(AgentCardSignature{}.Signature)},
+	{Number: 3, Name: "header", At: unsafe.Offsetof(AgentCardSignature{}.Header), Type: wire.TypeStruct},
+}}
+
+var codecAgentExtensionV03Proto = proto.Codec[AgentExtension]{Fields: []proto.Field{
+	{Number: 1, Name: "uri", At: unsafe.Offsetof(AgentExtension{}.URI)},
+	{Number: 2, Name: "description", At: unsafe.Offsetof(AgentExtension{}.Description)},
+	{Number: 3, Name: "required", At: unsafe.Offsetof(AgentExtension{}.Required), Type: wire.TypeBool},
+	{Number: 4, Name: "params", At: unsafe.Offsetof(AgentExtension{}.Params), Type: wire.TypeStruct},
+}}
+
+var codecAgentProviderV03Proto = proto.Codec[AgentProvider]{Fields: []proto.Field{
+	{Number: 1, Name: "url", At: unsafe.Offsetof(AgentProvider{}.URL)},
+	{Number: 2, Name: "organization", At: unsafe.Offsetof(AgentProvider{}.Organization)},
+}}
+
+var codecAgentSkillV03Proto = proto.Codec[AgentSkill]{Fields: []proto.Field{
+	{Number: 1, Name: "id", At: unsafe.Offsetof(AgentSkill{}.ID)},
+	{Number: 2, Name: "name", At: unsafe.Offsetof(AgentSkill{}.Name)},
+	{Number: 3, Name: "description", At: unsafe.Offsetof(AgentSkill{}.Description)},
+	{Number: 4, Name: "tags", At: unsafe.Offsetof(AgentSkill{}.Tags), Shape: wire.Listed},
+	{Number: 5, Name: "examples", At: unsafe.Offsetof(AgentSkill{}.Examples), Shape: wire.Listed},
+	{Number: 6, Name: "inputModes", At: unsafe.Offsetof(AgentSkill{}.InputModes), Shape: wire.Listed},
+	{Number: 7, Name: "outputModes", At: unsafe.Offsetof(AgentSkill{}.OutputModes), Shape: wire.Listed},
+	{Number: 8, Name: "security", At: unsafe.Offsetof(AgentSkill{}.SecurityRequirements), Type: wire.TypeMessage, Of: &codecSecurityRequirementV03Proto, Shape: wire.Listed},
+}}
+
+var codecArtifactV03Proto = proto.Codec[Artifact]{Fields: []proto.Field{
+	{Number: 1, Name: "artifactId", At: unsafe.Offsetof(Artifact{}.ArtifactID)},
+	{Number: 3, Name: "name", At: unsafe.Offsetof(Artifact{}.Name)},
+	{Number: 4, Name: "description", At: unsafe.Offsetof(Artifact{}.Description)},
+	{Number: 5, Name: "parts", At: unsafe.Offsetof(Artifact{}.Parts), Type: wire.TypeMessage, Of: &codecPartV03Proto, Shape: wire.Listed, Least: 1},
+	{Number: 6, Name: "metadata", At: unsafe.Offsetof(Artifact{}.Metadata), Type: wire.TypeStruct},
+	{Number: 7, Name: "extensions", At: unsafe.Offsetof(Artifact{}.Extensions), Shape: wire.Listed},
+}}
+
+var codecAuthenticationInfoV03Proto = proto.Codec[AuthenticationInfo]{Fields: []proto.Field{
+	{Number: 1, Name: "schemes", At: unsafe.Offsetof(AuthenticationInfo{}.Scheme), Type: wire.TypeHook, Hook: &legacy.ProtoSchemes},
+	{Number: 2, Name: "credentials", At: unsafe.Offsetof(AuthenticationInfo{}.Credentials)},
+}}
+
+var codecAuthorizationCodeOAuthFlowV03Proto = proto.Codec[AuthorizationCodeOAuthFlow]{Fields: []proto.Field{
+	{Number: 1, Name: "authorizationUrl", At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.AuthorizationURL)},
+	{Number: 2, Name: "tokenUrl", At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.TokenURL)},
+	{Number: 3, Name: "refreshUrl", At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.RefreshURL)},
+	{Number: 4, Name: "scopes", At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: proto.Map[string]{}},
+}}
+
+var codecCancelTaskRequestV03Proto = proto.Codec[CancelTaskRequest]{Fields: []proto.Field{
+	{Number: 1, Name: "name", At: unsafe.Offsetof(CancelTaskRequest{}.ID), Type: wire.TypeHook, Hook: &legacy.ProtoTaskName},
+}}
+
+var codecClientCredentialsOAuthFlowV03Proto = proto.Codec[ClientCredentialsOAuthFlow]{Fields: []proto.Field{
+	{Number: 1, Name: "tokenUrl", At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.TokenURL)},
+	{Number: 2, Name: "refreshUrl", At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.RefreshURL)},
+	{Number: 3, Name: "scopes", At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: proto.Map[string]{}},
+}}
+
+var codecDeleteTaskPushNotificationConfigRequestV03Proto = proto.Codec[DeleteTaskPushNotificationConfigRequest]{Fields: []proto.Field{
+	{Number: 1, Name: "name", At: unsafe.Offsetof(DeleteTaskPushNotificationConfigRequest{}.TaskID), With: unsafe.Offsetof(DeleteTaskPushNotificationConfigRequest{}.ID), Type: wire.TypeHook, Hook: &legacy.ProtoConfigName},
+}}
+
+var codecGetExtendedAgentCardRequestV03Proto = proto.Codec[GetExtendedAgentCardRequest]{}
+
+var codecGetTaskPushNotificationConfigRequestV03Proto = proto.Codec[GetTaskPushNotificationConfigRequest]{Fields: []proto.Field{
+	{Number: 1, Name: "name", At: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.TaskID), With: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.ID), Type: wire.TypeHook, Hook: &legacy.ProtoConfigName},
+}}
+
+var codecGetTaskRequestV03Proto = proto.Codec[GetTaskRequest]{Fields: []proto.Field{
+	{Number: 1, Name: "name", At: unsafe.Offsetof(GetTaskRequest{}.ID), Type: wire.TypeHook, Hook: &legacy.ProtoTaskName},
+	{Number: 2, Name: "historyLength", At: unsafe.Offsetof(GetTaskRequest{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer, Flags: wire.Implicit},
+}}
+
+var codecHTTPAuthSecuritySchemeV03Proto = proto.Codec[HTTPAuthSecurityScheme]{Fields: []proto.Field{
+	{Number: 1, Name: "description", At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.Description)},
+	{Number: 2, Name: "scheme", At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.Scheme)},
+	{Number: 3, Name: "bearerFormat", At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.BearerFormat)},
+}}
+
+var codecImplicitOAuthFlowV03Proto = proto.Codec[ImplicitOAuthFlow]{Fields: []proto.Field{
+	{Number: 1, Name: "authorizationUrl", At: unsafe.Offsetof(ImplicitOAuthFlow{}.AuthorizationURL)},
+	{Number: 2, Name: "refreshUrl", At: unsafe.Offsetof(ImplicitOAuthFlow{}.RefreshURL)},
+	{Number: 3, Name: "scopes", At: unsafe.Offsetof(ImplicitOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: proto.Map[string]{}},
+}}
+
+var codecListTaskPushNotificationConfigsRequestV03Proto = proto.Codec[ListTaskPushNotificationConfigsRequest]{Fields: []proto.Field{
+	{Number: 1, Name: "parent", At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.TaskID), Type: wire.TypeHook, Hook: &legacy.ProtoTaskName},
+	{Number: 2, Name: "pageSize", At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.PageSize), Type: wire.TypeInt32},
+	{Number: 3, Name: "pageToken", At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.PageToken)},
+}}
+
+var codecListTaskPushNotificationConfigsResponseV03Proto = proto.Codec[ListTaskPushNotificationConfigsResponse]{Fields: []proto.Field{
+	{Number: 1, Name: "configs", At: unsafe.Offsetof(ListTaskPushNotificationConfigsResponse{}.Configs), Type: wire.TypeMessage, Of: &codecTaskPushNotificationConfigV03Proto, Shape: wire.Listed},
+	{Number: 2, Name: "nextPageToken", At: unsafe.Offsetof(ListTaskPushNotificationConfigsResponse{}.NextPageToken)},
+}}
+
+var codecMessageV03Proto = proto.Codec[Message]{Fields: []proto.Field{
+	{Number: 1, Name: "messageId", At: unsafe.Offsetof(Message{}.MessageID)},
+	{Number: 2, Name: "contextId", At: unsafe.Offsetof(Message{}.ContextID)},
+	{Number: 3, Name: "taskId", At: unsafe.Offsetof(Message{}.TaskID)},
+	{Number: 4, Name: "role", At: unsafe.Offsetof(Message{}.Role), Type: wire.TypeEnum, Enum: &codecRoleV03Proto},
+	{Number: 5, Name: "content", At: unsafe.Offsetof(Message{}.Parts), Type: wire.TypeMessage, Of: &codecPartV03Proto, Shape: wire.Listed, Least: 1},
+	{Number: 6, Name: "metadata", At: unsafe.Offsetof(Message{}.Metadata), Type: wire.TypeStruct},
+	{Number: 7, Name: "extensions", At: unsafe.Offsetof(Message{}.Extensions), Shape: wire.Listed},
+}}
+
+var codecMutualTLSSecuritySchemeV03Proto = proto.Codec[MutualTLSSecurityScheme]{Fields: []proto.Field{
+	{Number: 1, Name: "description", At: unsafe.Offsetof(MutualTLSSecurityScheme{}.Description)},
+}}
+
+var codecOAuth2SecuritySchemeV03Proto = proto.Codec[OAuth2SecurityScheme]{Fields: []proto.Field{
+	{Number: 1, Name: "description", At: unsafe.Offsetof(OAuth2SecurityScheme{}.Description)},
+	{Number: 2, Name: "flows", At: unsafe.Offsetof(OAuth2SecurityScheme{}.Flows), Type: wire.TypeMessage, Of: &codecOAuthFlowsV03Proto},
+	{Number: 3, Name: "oauth2MetadataUrl", At: unsafe.Offsetof(OAuth2SecurityScheme{}.OAuth2MetadataURL)},
+}}
+
+var codecOAuthFlowsV03Proto = proto.Codec[OAuthFlows]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(OAuthFlows{}.Flow), Of: &unionOAuthFlow}}, Fields: []proto.Field{
+	{Number: 1, Name: "authorizationCode", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecAuthorizationCodeOAuthFlowV03Proto},
+	{Number: 2, Name: "clientCredentials", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecClientCredentialsOAuthFlowV03Proto},
+	{Number: 3, Name: "implicit", Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecImplicitOAuthFlowV03Proto},
+	{Number: 4, Name: "password", Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecPasswordOAuthFlowV03Proto},
+}}
+
+var codecOpenIDConnectSecuritySchemeV03Proto = proto.Codec[OpenIDConnectSecurityScheme]{Fields: []proto.Field{
+	{Number: 1, Name: "description", At: unsafe.Offsetof(OpenIDConnectSecurityScheme{}.Description)},
+	{Number: 2, Name: "openIdConnectUrl", At: unsafe.Offsetof(OpenIDConnectSecurityScheme{}.OpenIDConnectURL)},
+}}
+
+var codecPartV03Proto = proto.Codec[Part]{Custom: &proto.Custom[Part]{Write: writePartV03Proto, Read: readPartV03Proto}}
 
 func writePartV03Proto(w *proto.Writer, x *Part) error {
-	if x == nil {
-		return wire.NotSet()
-	}
 	if c, ok := x.Content.(*UnknownPartContent); ok {
 		return legacy.PutUnknownWrappedPart(w, c.Name, c.Value, partOf(x).Metadata)
 	}
@@ -1668,949 +190,100 @@ func readPartV03Proto(r *proto.Reader, x *Part) {
 	}
 }
 
-func appendPasswordOAuthFlowV03Proto(b []byte, x *PasswordOAuthFlow) ([]byte, error) {
-	return proto.Append(b, x, writePasswordOAuthFlowV03Proto)
-}
+var codecPasswordOAuthFlowV03Proto = proto.Codec[PasswordOAuthFlow]{Fields: []proto.Field{
+	{Number: 1, Name: "tokenUrl", At: unsafe.Offsetof(PasswordOAuthFlow{}.TokenURL)},
+	{Number: 2, Name: "refreshUrl", At: unsafe.Offsetof(PasswordOAuthFlow{}.RefreshURL)},
+	{Number: 3, Name: "scopes", At: unsafe.Offsetof(PasswordOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: proto.Map[string]{}},
+}}
 
-func decodePasswordOAuthFlowV03Proto(src []byte, x *PasswordOAuthFlow) error {
-	return proto.Decode(src, x, readPasswordOAuthFlowV03Proto, writePasswordOAuthFlowV03Proto)
-}
-
-func writePasswordOAuthFlowV03Proto(w *proto.Writer, x *PasswordOAuthFlow) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.TokenURL != "" {
-		w.String(10, x.TokenURL)
-	}
-	if x.RefreshURL != "" {
-		w.String(18, x.RefreshURL)
-	}
-	if len(x.Scopes) > 0 {
-		for _, name := range proto.SortedNames(x.Scopes) {
-			entry := w.Begin(26)
-			w.String(10, name)
-			w.String(18, x.Scopes[name])
-			w.End(entry)
-		}
-	}
-	return nil
-}
-
-func readPasswordOAuthFlowV03Proto(r *proto.Reader, x *PasswordOAuthFlow) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.TokenURL = r.String()
-		case 18:
-			x.RefreshURL = r.String()
-		case 26:
-			var name string
-			var value string
-			entry := r.Enter(1)
-			for tag := r.Tag(); tag != 0; tag = r.Tag() {
-				switch tag {
-				case 10:
-					name = r.String()
-				case 18:
-					value = r.String()
-				default:
-					r.Skip(tag)
-				}
-			}
-			r.Leave(entry)
-			r.In(name)
-			if x.Scopes == nil {
-				x.Scopes = map[string]string{}
-			}
-			x.Scopes[name] = value
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberPasswordOAuthFlowV03Proto(tag))
-			return
-		}
-	}
-}
-
-func memberPasswordOAuthFlowV03Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "tokenUrl"
-	case 2:
-		return "refreshUrl"
-	case 3:
-		return "scopes"
-	}
-	return ""
-}
-
-var valuesRoleV03Proto = wire.Enum{Values: []wire.EnumValue{
+var codecRoleV03Proto = wire.Enum{Values: []wire.EnumValue{
 	{Value: string(RoleUnspecified), Name: "ROLE_UNSPECIFIED"},
 	{Value: string(RoleUser), Name: "ROLE_USER", Aliases: []string{"user"}, Number: 1},
 	{Value: string(RoleAgent), Name: "ROLE_AGENT", Aliases: []string{"agent"}, Number: 2},
 }}
 
-func numberRoleV03Proto(x Role) (int32, error) { return valuesRoleV03Proto.NumberOf(string(x)) }
-
-func nameRoleV03Proto(number int32) Role { return Role(valuesRoleV03Proto.Numbered(number)) }
-
-func appendSecurityRequirementV03Proto(b []byte, x *SecurityRequirement) ([]byte, error) {
-	return proto.Append(b, x, writeSecurityRequirementV03Proto)
-}
-
-func decodeSecurityRequirementV03Proto(src []byte, x *SecurityRequirement) error {
-	return proto.Decode(src, x, readSecurityRequirementV03Proto, writeSecurityRequirementV03Proto)
-}
-
-func writeSecurityRequirementV03Proto(w *proto.Writer, x *SecurityRequirement) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if len(x.Schemes) > 0 {
-		for _, name := range proto.SortedNames(x.Schemes) {
-			entry := w.Begin(10)
-			w.String(10, name)
-			if err := proto.WriteInner(w, 18, x.Schemes[name], writeStringListV03Proto); err != nil {
-				return wire.In(wire.In(err, name), "schemes")
-			}
-			w.End(entry)
-		}
-	}
-	return nil
-}
-
-func readSecurityRequirementV03Proto(r *proto.Reader, x *SecurityRequirement) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			var name string
-			value := new(StringList)
-			entry := r.Enter(1)
-			for tag := r.Tag(); tag != 0; tag = r.Tag() {
-				switch tag {
-				case 10:
-					name = r.String()
-				case 18:
-					proto.ReadInner(r, value, readStringListV03Proto)
-				default:
-					r.Skip(tag)
-				}
-			}
-			r.Leave(entry)
-			r.In(name)
-			if x.Schemes == nil {
-				x.Schemes = map[string]*StringList{}
-			}
-			x.Schemes[name] = value
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberSecurityRequirementV03Proto(tag))
-			return
-		}
-	}
-}
-
-func memberSecurityRequirementV03Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "schemes"
-	}
-	return ""
-}
-
-func appendSecuritySchemeV03Proto(b []byte, x *SecurityScheme) ([]byte, error) {
-	return proto.Append(b, x, writeSecuritySchemeV03Proto)
-}
-
-func decodeSecuritySchemeV03Proto(src []byte, x *SecurityScheme) error {
-	return proto.Decode(src, x, readSecuritySchemeV03Proto, writeSecuritySchemeV03Proto)
-}
-
-func writeSecuritySchemeV03Proto(w *proto.Writer, x *SecurityScheme) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	switch c := x.Scheme.(type) {
-	case *APIKeySecurityScheme:
-		if err := proto.WriteInner(w, 10, c, writeAPIKeySecuritySchemeV03Proto); err != nil {
-			return wire.In(err, "apiKeySecurityScheme")
-		}
-	case *HTTPAuthSecurityScheme:
-		if err := proto.WriteInner(w, 18, c, writeHTTPAuthSecuritySchemeV03Proto); err != nil {
-			return wire.In(err, "httpAuthSecurityScheme")
-		}
-	case *OAuth2SecurityScheme:
-		if err := proto.WriteInner(w, 26, c, writeOAuth2SecuritySchemeV03Proto); err != nil {
-			return wire.In(err, "oauth2SecurityScheme")
-		}
-	case *OpenIDConnectSecurityScheme:
-		if err := proto.WriteInner(w, 34, c, writeOpenIDConnectSecuritySchemeV03Proto); err != nil {
-			return wire.In(err, "openIdConnectSecurityScheme")
-		}
-	case *MutualTLSSecurityScheme:
-		if err := proto.WriteInner(w, 42, c, writeMutualTLSSecuritySchemeV03Proto); err != nil {
-			return wire.In(err, "mtlsSecurityScheme")
-		}
-	}
-	return nil
-}
-
-func readSecuritySchemeV03Proto(r *proto.Reader, x *SecurityScheme) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			v, _ := x.Scheme.(*APIKeySecurityScheme)
-			if v == nil {
-				v = new(APIKeySecurityScheme)
-			}
-			x.Scheme = v
-			proto.ReadInner(r, v, readAPIKeySecuritySchemeV03Proto)
-		case 18:
-			v, _ := x.Scheme.(*HTTPAuthSecurityScheme)
-			if v == nil {
-				v = new(HTTPAuthSecurityScheme)
-			}
-			x.Scheme = v
-			proto.ReadInner(r, v, readHTTPAuthSecuritySchemeV03Proto)
-		case 26:
-			v, _ := x.Scheme.(*OAuth2SecurityScheme)
-			if v == nil {
-				v = new(OAuth2SecurityScheme)
-			}
-			x.Scheme = v
-			proto.ReadInner(r, v, readOAuth2SecuritySchemeV03Proto)
-		case 34:
-			v, _ := x.Scheme.(*OpenIDConnectSecurityScheme)
-			if v == nil {
-				v = new(OpenIDConnectSecurityScheme)
-			}
-			x.Scheme = v
-			proto.ReadInner(r, v, readOpenIDConnectSecuritySchemeV03Proto)
-		case 42:
-			v, _ := x.Scheme.(*MutualTLSSecurityScheme)
-			if v == nil {
-				v = new(MutualTLSSecurityScheme)
-			}
-			x.Scheme = v
-			proto.ReadInner(r, v, readMutualTLSSecuritySchemeV03Proto)
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberSecuritySchemeV03Proto(tag))
-			return
-		}
-	}
-}
-
-func memberSecuritySchemeV03Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "apiKeySecurityScheme"
-	case 2:
-		return "httpAuthSecurityScheme"
-	case 3:
-		return "oauth2SecurityScheme"
-	case 4:
-		return "openIdConnectSecurityScheme"
-	case 5:
-		return "mtlsSecurityScheme"
-	}
-	return ""
-}
-
-func appendSendMessageConfigurationV03Proto(b []byte, x *SendMessageConfiguration) ([]byte, error) {
-	return proto.Append(b, x, writeSendMessageConfigurationV03Proto)
-}
-
-func decodeSendMessageConfigurationV03Proto(src []byte, x *SendMessageConfiguration) error {
-	return proto.Decode(src, x, readSendMessageConfigurationV03Proto, writeSendMessageConfigurationV03Proto)
-}
-
-func writeSendMessageConfigurationV03Proto(w *proto.Writer, x *SendMessageConfiguration) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	for _, e := range x.AcceptedOutputModes {
-		w.String(10, e)
-	}
-	if x.TaskPushNotificationConfig != nil {
-		if err := proto.WriteInner(w, 18, x.TaskPushNotificationConfig, writeTaskPushNotificationConfigV03ProtoPushNotificationConfig); err != nil {
-			return wire.In(err, "pushNotification")
-		}
-	}
-	if v := x.HistoryLength; v != nil && *v != 0 {
-		w.Int32(24, *v)
-	}
-	legacy.PutBlockingFlag(w, 32, x.ReturnImmediately)
-	return nil
-}
-
-func readSendMessageConfigurationV03Proto(r *proto.Reader, x *SendMessageConfiguration) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.AcceptedOutputModes = append(x.AcceptedOutputModes, r.String())
-			r.Elem(len(x.AcceptedOutputModes) - 1)
-		case 18:
-			proto.ReadInner(r, wire.Made(&x.TaskPushNotificationConfig), readTaskPushNotificationConfigV03ProtoPushNotificationConfig)
-		case 24:
-			x.HistoryLength = wire.NonZero(r.Int32())
-		case 32:
-			x.ReturnImmediately = legacy.TakeBlockingFlag(r)
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberSendMessageConfigurationV03Proto(tag))
-			return
-		}
-	}
-}
-
-func memberSendMessageConfigurationV03Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "acceptedOutputModes"
-	case 2:
-		return "pushNotification"
-	case 3:
-		return "historyLength"
-	case 4:
-		return "blocking"
-	}
-	return ""
-}
-
-func appendSendMessageRequestV03Proto(b []byte, x *SendMessageRequest) ([]byte, error) {
-	return proto.Append(b, x, writeSendMessageRequestV03Proto)
-}
-
-func decodeSendMessageRequestV03Proto(src []byte, x *SendMessageRequest) error {
-	return proto.Decode(src, x, readSendMessageRequestV03Proto, writeSendMessageRequestV03Proto)
-}
-
-func writeSendMessageRequestV03Proto(w *proto.Writer, x *SendMessageRequest) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if err := proto.WriteInner(w, 10, x.Message, writeMessageV03Proto); err != nil {
-		return wire.In(err, "message")
-	}
-	if err := proto.WriteInner(w, 18, wire.OrNew(x.Configuration), writeSendMessageConfigurationV03Proto); err != nil {
-		return wire.In(err, "configuration")
-	}
-	if len(x.Metadata) > 0 {
-		if err := w.Struct(26, x.Metadata); err != nil {
-			return wire.In(err, "metadata")
-		}
-	}
-	return nil
-}
-
-func readSendMessageRequestV03Proto(r *proto.Reader, x *SendMessageRequest) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			proto.ReadInner(r, wire.Made(&x.Message), readMessageV03Proto)
-		case 18:
-			if x.Configuration == nil {
-				x.Configuration = new(SendMessageConfiguration)
-				x.Configuration.ReturnImmediately = legacy.AbsentBlockingFlag()
-			}
-			proto.ReadInner(r, x.Configuration, readSendMessageConfigurationV03Proto)
-		case 26:
-			x.Metadata = r.Struct(x.Metadata)
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberSendMessageRequestV03Proto(tag))
-			return
-		}
-	}
-	if x.Message == nil {
-		r.Incomplete()
-	}
-}
-
-func memberSendMessageRequestV03Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "message"
-	case 2:
-		return "configuration"
-	case 3:
-		return "metadata"
-	}
-	return ""
-}
-
-func appendSendMessageResponseV03Proto(b []byte, x *SendMessageResponse) ([]byte, error) {
-	return proto.Append(b, x, writeSendMessageResponseV03Proto)
-}
-
-func decodeSendMessageResponseV03Proto(src []byte, x *SendMessageResponse) error {
-	return proto.Decode(src, x, readSendMessageResponseV03Proto, writeSendMessageResponseV03Proto)
-}
-
-func writeSendMessageResponseV03Proto(w *proto.Writer, x *SendMessageResponse) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	switch c := x.Payload.(type) {
-	case *Task:
-		if err := proto.WriteInner(w, 10, c, writeTaskV03Proto); err != nil {
-			return wire.In(err, "task")
-		}
-	case *Message:
-		if err := proto.WriteInner(w, 18, c, writeMessageV03Proto); err != nil {
-			return wire.In(err, "message")
-		}
-	}
-	return nil
-}
-
-func readSendMessageResponseV03Proto(r *proto.Reader, x *SendMessageResponse) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			v, _ := x.Payload.(*Task)
-			if v == nil {
-				v = new(Task)
-			}
-			x.Payload = v
-			proto.ReadInner(r, v, readTaskV03Proto)
-		case 18:
-			v, _ := x.Payload.(*Message)
-			if v == nil {
-				v = new(Message)
-			}
-			x.Payload = v
-			proto.ReadInner(r, v, readMessageV03Proto)
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberSendMessageResponseV03Proto(tag))
-			return
-		}
-	}
-}
-
-func memberSendMessageResponseV03Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "task"
-	case 2:
-		return "message"
-	}
-	return ""
-}
-
-func appendStreamResponseV03Proto(b []byte, x *StreamResponse) ([]byte, error) {
-	return proto.Append(b, x, writeStreamResponseV03Proto)
-}
-
-func decodeStreamResponseV03Proto(src []byte, x *StreamResponse) error {
-	return proto.Decode(src, x, readStreamResponseV03Proto, writeStreamResponseV03Proto)
-}
-
-func writeStreamResponseV03Proto(w *proto.Writer, x *StreamResponse) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	switch c := x.Payload.(type) {
-	case *Task:
-		if err := proto.WriteInner(w, 10, c, writeTaskV03Proto); err != nil {
-			return wire.In(err, "task")
-		}
-	case *Message:
-		if err := proto.WriteInner(w, 18, c, writeMessageV03Proto); err != nil {
-			return wire.In(err, "message")
-		}
-	case *TaskStatusUpdateEvent:
-		if err := proto.WriteInner(w, 26, c, writeTaskStatusUpdateEventV03Proto); err != nil {
-			return wire.In(err, "statusUpdate")
-		}
-	case *TaskArtifactUpdateEvent:
-		if err := proto.WriteInner(w, 34, c, writeTaskArtifactUpdateEventV03Proto); err != nil {
-			return wire.In(err, "artifactUpdate")
-		}
-	}
-	return nil
-}
-
-func readStreamResponseV03Proto(r *proto.Reader, x *StreamResponse) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			v, _ := x.Payload.(*Task)
-			if v == nil {
-				v = new(Task)
-			}
-			x.Payload = v
-			proto.ReadInner(r, v, readTaskV03Proto)
-		case 18:
-			v, _ := x.Payload.(*Message)
-			if v == nil {
-				v = new(Message)
-			}
-			x.Payload = v
-			proto.ReadInner(r, v, readMessageV03Proto)
-		case 26:
-			v, _ := x.Payload.(*TaskStatusUpdateEvent)
-			if v == nil {
-				v = new(TaskStatusUpdateEvent)
-			}
-			x.Payload = v
-			proto.ReadInner(r, v, readTaskStatusUpdateEventV03Proto)
-		case 34:
-			v, _ := x.Payload.(*TaskArtifactUpdateEvent)
-			if v == nil {
-				v = new(TaskArtifactUpdateEvent)
-			}
-			x.Payload = v
-			proto.ReadInner(r, v, readTaskArtifactUpdateEventV03Proto)
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberStreamResponseV03Proto(tag))
-			return
-		}
-	}
-}
-
-func memberStreamResponseV03Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "task"
-	case 2:
-		return "message"
-	case 3:
-		return "statusUpdate"
-	case 4:
-		return "artifactUpdate"
-	}
-	return ""
-}
-
-func appendStringListV03Proto(b []byte, x *StringList) ([]byte, error) {
-	return proto.Append(b, x, writeStringListV03Proto)
-}
-
-func decodeStringListV03Proto(src []byte, x *StringList) error {
-	return proto.Decode(src, x, readStringListV03Proto, writeStringListV03Proto)
-}
-
-func writeStringListV03Proto(w *proto.Writer, x *StringList) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	for _, e := range x.List {
-		w.String(10, e)
-	}
-	return nil
-}
-
-func readStringListV03Proto(r *proto.Reader, x *StringList) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.List = append(x.List, r.String())
-			r.Elem(len(x.List) - 1)
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberStringListV03Proto(tag))
-			return
-		}
-	}
-}
-
-func memberStringListV03Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "list"
-	}
-	return ""
-}
-
-func appendSubscribeToTaskRequestV03Proto(b []byte, x *SubscribeToTaskRequest) ([]byte, error) {
-	return proto.Append(b, x, writeSubscribeToTaskRequestV03Proto)
-}
-
-func decodeSubscribeToTaskRequestV03Proto(src []byte, x *SubscribeToTaskRequest) error {
-	return proto.Decode(src, x, readSubscribeToTaskRequestV03Proto, writeSubscribeToTaskRequestV03Proto)
-}
-
-func writeSubscribeToTaskRequestV03Proto(w *proto.Writer, x *SubscribeToTaskRequest) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	legacy.PutTaskName(w, 10, x.ID)
-	return nil
-}
-
-func readSubscribeToTaskRequestV03Proto(r *proto.Reader, x *SubscribeToTaskRequest) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.ID = legacy.TakeTaskName(r, x.ID)
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberSubscribeToTaskRequestV03Proto(tag))
-			return
-		}
-	}
-}
-
-func memberSubscribeToTaskRequestV03Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "name"
-	}
-	return ""
-}
-
-func appendTaskV03Proto(b []byte, x *Task) ([]byte, error) {
-	return proto.Append(b, x, writeTaskV03Proto)
-}
-
-func decodeTaskV03Proto(src []byte, x *Task) error {
-	return proto.Decode(src, x, readTaskV03Proto, writeTaskV03Proto)
-}
-
-func writeTaskV03Proto(w *proto.Writer, x *Task) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.ID != "" {
-		w.String(10, x.ID)
-	}
-	if x.ContextID != "" {
-		w.String(18, x.ContextID)
-	}
-	if err := proto.WriteInner(w, 26, x.Status, writeTaskStatusV03Proto); err != nil {
-		return wire.In(err, "status")
-	}
-	for i, e := range x.Artifacts {
-		if err := proto.WriteInner(w, 34, e, writeArtifactV03Proto); err != nil {
-			return wire.In(wire.At(err, i), "artifacts")
-		}
-	}
-	for i, e := range x.History {
-		if err := proto.WriteInner(w, 42, e, writeMessageV03Proto); err != nil {
-			return wire.In(wire.At(err, i), "history")
-		}
-	}
-	if len(x.Metadata) > 0 {
-		if err := w.Struct(50, x.Metadata); err != nil {
-			return wire.In(err, "metadata")
-		}
-	}
-	return nil
-}
-
-func readTaskV03Proto(r *proto.Reader, x *Task) {
-	var blockArtifacts []Artifact
-	var blockHistory []Message
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.ID = r.String()
-		case 18:
-			x.ContextID = r.String()
-		case 26:
-			proto.ReadInner(r, wire.Made(&x.Status), readTaskStatusV03Proto)
-		case 34:
-			x.Artifacts = proto.ReadElem(r, x.Artifacts, &blockArtifacts, readArtifactV03Proto)
-		case 42:
-			x.History = proto.ReadElem(r, x.History, &blockHistory, readMessageV03Proto)
-		case 50:
-			x.Metadata = r.Struct(x.Metadata)
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberTaskV03Proto(tag))
-			return
-		}
-	}
-	if x.Status == nil {
-		r.Incomplete()
-	}
-}
-
-func memberTaskV03Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "id"
-	case 2:
-		return "contextId"
-	case 3:
-		return "status"
-	case 4:
-		return "artifacts"
-	case 5:
-		return "history"
-	case 6:
-		return "metadata"
-	}
-	return ""
-}
-
-func appendTaskArtifactUpdateEventV03Proto(b []byte, x *TaskArtifactUpdateEvent) ([]byte, error) {
-	return proto.Append(b, x, writeTaskArtifactUpdateEventV03Proto)
-}
-
-func decodeTaskArtifactUpdateEventV03Proto(src []byte, x *TaskArtifactUpdateEvent) error {
-	return proto.Decode(src, x, readTaskArtifactUpdateEventV03Proto, writeTaskArtifactUpdateEventV03Proto)
-}
-
-func writeTaskArtifactUpdateEventV03Proto(w *proto.Writer, x *TaskArtifactUpdateEvent) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.TaskID != "" {
-		w.String(10, x.TaskID)
-	}
-	if x.ContextID != "" {
-		w.String(18, x.ContextID)
-	}
-	if err := proto.WriteInner(w, 26, x.Artifact, writeArtifactV03Proto); err != nil {
-		return wire.In(err, "artifact")
-	}
-	if x.Append {
-		w.Bool(32, x.Append)
-	}
-	if x.LastChunk {
-		w.Bool(40, x.LastChunk)
-	}
-	if len(x.Metadata) > 0 {
-		if err := w.Struct(50, x.Metadata); err != nil {
-			return wire.In(err, "metadata")
-		}
-	}
-	return nil
-}
-
-func readTaskArtifactUpdateEventV03Proto(r *proto.Reader, x *TaskArtifactUpdateEvent) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.TaskID = r.String()
-		case 18:
-			x.ContextID = r.String()
-		case 26:
-			proto.ReadInner(r, wire.Made(&x.Artifact), readArtifactV03Proto)
-		case 32:
-			x.Append = r.Bool()
-		case 40:
-			x.LastChunk = r.Bool()
-		case 50:
-			x.Metadata = r.Struct(x.Metadata)
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberTaskArtifactUpdateEventV03Proto(tag))
-			return
-		}
-	}
-	if x.Artifact == nil {
-		r.Incomplete()
-	}
-}
-
-func memberTaskArtifactUpdateEventV03Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "taskId"
-	case 2:
-		return "contextId"
-	case 3:
-		return "artifact"
-	case 4:
-		return "append"
-	case 5:
-		return "lastChunk"
-	case 6:
-		return "metadata"
-	}
-	return ""
-}
-
-func appendTaskPushNotificationConfigV03Proto(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {
-	return proto.Append(b, x, writeTaskPushNotificationConfigV03Proto)
-}
-
-func decodeTaskPushNotificationConfigV03Proto(src []byte, x *TaskPushNotificationConfig) error {
-	return proto.Decode(src, x, readTaskPushNotificationConfigV03Proto, writeTaskPushNotificationConfigV03Proto)
-}
-
-func writeTaskPushNotificationConfigV03Proto(w *proto.Writer, x *TaskPushNotificationConfig) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	legacy.PutConfigName(w, 10, x.TaskID, x.ID)
-	if err := proto.WriteInner(w, 18, x, writeTaskPushNotificationConfigV03ProtoPushNotificationConfig); err != nil {
-		return wire.In(err, "pushNotificationConfig")
-	}
-	return nil
-}
-
-func readTaskPushNotificationConfigV03Proto(r *proto.Reader, x *TaskPushNotificationConfig) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			v, w := legacy.TakeConfigName(r)
-			if x.TaskID == "" {
-				x.TaskID = v
-			}
-			if x.ID == "" {
-				x.ID = w
-			}
-		case 18:
-			proto.ReadInner(r, x, readTaskPushNotificationConfigV03ProtoPushNotificationConfig)
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberTaskPushNotificationConfigV03Proto(tag))
-			return
-		}
-	}
-}
-
-func memberTaskPushNotificationConfigV03Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "name"
-	case 2:
-		return "pushNotificationConfig"
-	}
-	return ""
-}
-
-func writeTaskPushNotificationConfigV03ProtoPushNotificationConfig(w *proto.Writer, x *TaskPushNotificationConfig) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.ID != "" {
-		w.String(10, x.ID)
-	}
-	if x.URL != "" {
-		w.String(18, x.URL)
-	}
-	if x.Token != "" {
-		w.String(26, x.Token)
-	}
-	if x.Authentication != nil {
-		if err := proto.WriteInner(w, 34, x.Authentication, writeAuthenticationInfoV03Proto); err != nil {
-			return wire.In(err, "authentication")
-		}
-	}
-	return nil
-}
-
-func readTaskPushNotificationConfigV03ProtoPushNotificationConfig(r *proto.Reader, x *TaskPushNotificationConfig) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.ID = r.String()
-		case 18:
-			x.URL = r.String()
-		case 26:
-			x.Token = r.String()
-		case 34:
-			proto.ReadInner(r, wire.Made(&x.Authentication), readAuthenticationInfoV03Proto)
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberTaskPushNotificationConfigV03ProtoPushNotificationConfig(tag))
-			return
-		}
-	}
-}
-
-func memberTaskPushNotificationConfigV03ProtoPushNotificationConfig(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "id"
-	case 2:
-		return "url"
-	case 3:
-		return "token"
-	case 4:
-		return "authentication"
-	}
-	return ""
-}
-
-func appendTaskPushNotificationConfigV03ProtoCreateRequest(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {
-	return proto.Append(b, x, writeTaskPushNotificationConfigV03ProtoCreateRequest)
-}
-
-func decodeTaskPushNotificationConfigV03ProtoCreateRequest(src []byte, x *TaskPushNotificationConfig) error {
-	return proto.Decode(src, x, readTaskPushNotificationConfigV03ProtoCreateRequest, writeTaskPushNotificationConfigV03ProtoCreateRequest)
-}
-
-func writeTaskPushNotificationConfigV03ProtoCreateRequest(w *proto.Writer, x *TaskPushNotificationConfig) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	legacy.PutConfigParent(w, 10, x.TaskID)
-	if x.ID != "" {
-		w.String(18, x.ID)
-	}
-	if err := proto.WriteInner(w, 26, x, writeTaskPushNotificationConfigV03Proto); err != nil {
-		return wire.In(err, "config")
-	}
-	return nil
-}
-
-func readTaskPushNotificationConfigV03ProtoCreateRequest(r *proto.Reader, x *TaskPushNotificationConfig) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.TaskID = legacy.TakeConfigParent(r, x.TaskID)
-		case 18:
-			x.ID = r.String()
-		case 26:
-			proto.ReadInner(r, x, readTaskPushNotificationConfigV03Proto)
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberTaskPushNotificationConfigV03ProtoCreateRequest(tag))
-			return
-		}
-	}
-}
-
-func memberTaskPushNotificationConfigV03ProtoCreateRequest(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "parent"
-	case 2:
-		return "configId"
-	case 3:
-		return "config"
-	}
-	return ""
-}
-
-var valuesTaskStateV03Proto = wire.Enum{Values: []wire.EnumValue{
+var codecSecurityRequirementV03Proto = proto.Codec[SecurityRequirement]{Fields: []proto.Field{
+	{Number: 1, Name: "schemes", At: unsafe.Offsetof(SecurityRequirement{}.Schemes), Type: wire.TypeMessage, Of: &codecStringListV03Proto, Shape: wire.Mapped, Container: proto.Map[*StringList]{}},
+}}
+
+var codecSecuritySchemeV03Proto = proto.Codec[SecurityScheme]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(SecurityScheme{}.Scheme), Of: &unionSecuritySchemeKind}}, Fields: []proto.Field{
+	{Number: 1, Name: "apiKeySecurityScheme", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecAPIKeySecuritySchemeV03Proto},
+	{Number: 2, Name: "httpAuthSecurityScheme", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecHTTPAuthSecuritySchemeV03Proto},
+	{Number: 3, Name: "oauth2SecurityScheme", Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecOAuth2SecuritySchemeV03Proto},
+	{Number: 4, Name: "openIdConnectSecurityScheme", Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecOpenIDConnectSecuritySchemeV03Proto},
+	{Number: 5, Name: "mtlsSecurityScheme", Oneof: 1, Case: 5, Type: wire.TypeMessage, Of: &codecMutualTLSSecuritySchemeV03Proto},
+}}
+
+var codecSendMessageConfigurationV03Proto = proto.Codec[SendMessageConfiguration]{Fields: []proto.Field{
+	{Number: 1, Name: "acceptedOutputModes", At: unsafe.Offsetof(SendMessageConfiguration{}.AcceptedOutputModes), Shape: wire.Listed},
+	{Number: 2, Name: "pushNotification", At: unsafe.Offsetof(SendMessageConfiguration{}.TaskPushNotificationConfig), Type: wire.TypeMessage, Of: &codecTaskPushNotificationConfigV03ProtoPushNotificationConfig},
+	{Number: 3, Name: "historyLength", At: unsafe.Offsetof(SendMessageConfiguration{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer, Flags: wire.Implicit},
+	{Number: 4, Name: "blocking", At: unsafe.Offsetof(SendMessageConfiguration{}.ReturnImmediately), Type: wire.TypeHook, Hook: &legacy.ProtoBlockingFlag, Form: proto.Varint, Flags: wire.Fallback},
+}}
+
+var codecSendMessageRequestV03Proto = proto.Codec[SendMessageRequest]{Fields: []proto.Field{
+	{Number: 1, Name: "message", At: unsafe.Offsetof(SendMessageRequest{}.Message), Type: wire.TypeMessage, Of: &codecMessageV03Proto, Flags: wire.MustRead | wire.MustSet},
+	{Number: 2, Name: "configuration", At: unsafe.Offsetof(SendMessageRequest{}.Configuration), Type: wire.TypeMessage, Of: &codecSendMessageConfigurationV03Proto, Flags: wire.Created},
+	{Number: 3, Name: "metadata", At: unsafe.Offsetof(SendMessageRequest{}.Metadata), Type: wire.TypeStruct},
+}}
+
+var codecSendMessageResponseV03Proto = proto.Codec[SendMessageResponse]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(SendMessageResponse{}.Payload), Of: &unionSendMessageResponsePayload}}, Fields: []proto.Field{
+	{Number: 1, Name: "task", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecTaskV03Proto},
+	{Number: 2, Name: "message", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecMessageV03Proto},
+}}
+
+var codecStreamResponseV03Proto = proto.Codec[StreamResponse]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(StreamResponse{}.Payload), Of: &unionStreamResponsePayload}}, Fields: []proto.Field{
+	{Number: 1, Name: "task", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecTaskV03Proto},
+	{Number: 2, Name: "message", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecMessageV03Proto},
+	{Number: 3, Name: "statusUpdate", Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecTaskStatusUpdateEventV03Proto},
+	{Number: 4, Name: "artifactUpdate", Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecTaskArtifactUpdateEventV03Proto},
+}}
+
+var codecStringListV03Proto = proto.Codec[StringList]{Fields: []proto.Field{
+	{Number: 1, Name: "list", At: unsafe.Offsetof(StringList{}.List), Shape: wire.Listed},
+}}
+
+var codecSubscribeToTaskRequestV03Proto = proto.Codec[SubscribeToTaskRequest]{Fields: []proto.Field{
+	{Number: 1, Name: "name", At: unsafe.Offsetof(SubscribeToTaskRequest{}.ID), Type: wire.TypeHook, Hook: &legacy.ProtoTaskName},
+}}
+
+var codecTaskV03Proto = proto.Codec[Task]{Fields: []proto.Field{
+	{Number: 1, Name: "id", At: unsafe.Offsetof(Task{}.ID)},
+	{Number: 2, Name: "contextId", At: unsafe.Offsetof(Task{}.ContextID)},
+	{Number: 3, Name: "status", At: unsafe.Offsetof(Task{}.Status), Type: wire.TypeMessage, Of: &codecTaskStatusV03Proto, Flags: wire.MustRead | wire.MustSet},
+	{Number: 4, Name: "artifacts", At: unsafe.Offsetof(Task{}.Artifacts), Type: wire.TypeMessage, Of: &codecArtifactV03Proto, Shape: wire.Listed},
+	{Number: 5, Name: "history", At: unsafe.Offsetof(Task{}.History), Type: wire.TypeMessage, Of: &codecMessageV03Proto, Shape: wire.Listed},
+	{Number: 6, Name: "metadata", At: unsafe.Offsetof(Task{}.Metadata), Type: wire.TypeStruct},
+}}
+
+var codecTaskArtifactUpdateEventV03Proto = proto.Codec[TaskArtifactUpdateEvent]{Fields: []proto.Field{
+	{Number: 1, Name: "taskId", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.TaskID)},
+	{Number: 2, Name: "contextId", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.ContextID)},
+	{Number: 3, Name: "artifact", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Artifact), Type: wire.TypeMessage, Of: &codecArtifactV03Proto, Flags: wire.MustRead | wire.MustSet},
+	{Number: 4, Name: "append", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Append), Type: wire.TypeBool},
+	{Number: 5, Name: "lastChunk", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.LastChunk), Type: wire.TypeBool},
+	{Number: 6, Name: "metadata", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Metadata), Type: wire.TypeStruct},
+}}
+
+var codecTaskPushNotificationConfigV03Proto = proto.Codec[TaskPushNotificationConfig]{Fields: []proto.Field{
+	{Number: 1, Name: "name", At: unsafe.Offsetof(TaskPushNotificationConfig{}.TaskID), With: unsafe.Offsetof(TaskPushNotificationConfig{}.ID), Type: wire.TypeHook, Hook: &legacy.ProtoConfigName},
+	{Number: 2, Name: "pushNotificationConfig", Shape: wire.Nested, Of: &codecTaskPushNotificationConfigV03ProtoPushNotificationConfig},
+}}
+
+var codecTaskPushNotificationConfigV03ProtoPushNotificationConfig = proto.Codec[TaskPushNotificationConfig]{Fields: []proto.Field{
+	{Number: 1, Name: "id", At: unsafe.Offsetof(TaskPushNotificationConfig{}.ID)},
+	{Number: 2, Name: "url", At: unsafe.Offsetof(TaskPushNotificationConfig{}.URL)},
+	{Number: 3, Name: "token", At: unsafe.Offsetof(TaskPushNotificationConfig{}.Token)},
+	{Number: 4, Name: "authentication", At: unsafe.Offsetof(TaskPushNotificationConfig{}.Authentication), Type: wire.TypeMessage, Of: &codecAuthenticationInfoV03Proto},
+}}
+
+var codecTaskPushNotificationConfigV03ProtoCreateRequest = proto.Codec[TaskPushNotificationConfig]{Fields: []proto.Field{
+	{Number: 1, Name: "parent", At: unsafe.Offsetof(TaskPushNotificationConfig{}.TaskID), Type: wire.TypeHook, Hook: &legacy.ProtoConfigParent},
+	{Number: 2, Name: "configId", At: unsafe.Offsetof(TaskPushNotificationConfig{}.ID)},
+	{Number: 3, Name: "config", Shape: wire.Nested, Of: &codecTaskPushNotificationConfigV03Proto},
+}}
+
+var codecTaskStateV03Proto = wire.Enum{Values: []wire.EnumValue{
 	{Value: string(TaskStateUnspecified), Name: "TASK_STATE_UNSPECIFIED"},
 	{Value: string(TaskStateSubmitted), Name: "TASK_STATE_SUBMITTED", Aliases: []string{"submitted"}, Number: 1},
 	{Value: string(TaskStateWorking), Name: "TASK_STATE_WORKING", Aliases: []string{"working"}, Number: 2},
@@ -2622,147 +295,26 @@ var valuesTaskStateV03Proto = wire.Enum{Values: []wire.EnumValue{
 	{Value: string(TaskStateAuthRequired), Name: "TASK_STATE_AUTH_REQUIRED", Aliases: []string{"auth-required"}, Number: 8},
 }}
 
-func numberTaskStateV03Proto(x TaskState) (int32, error) {
-	return valuesTaskStateV03Proto.NumberOf(string(x))
-}
+var codecTaskStatusV03Proto = proto.Codec[TaskStatus]{Fields: []proto.Field{
+	{Number: 1, Name: "state", At: unsafe.Offsetof(TaskStatus{}.State), Type: wire.TypeEnum, Enum: &codecTaskStateV03Proto},
+	{Number: 2, Name: "message", At: unsafe.Offsetof(TaskStatus{}.Message), Type: wire.TypeMessage, Of: &codecMessageV03Proto},
+	{Number: 3, Name: "timestamp", At: unsafe.Offsetof(TaskStatus{}.Timestamp), Type: wire.TypeTimestamp},
+}}
 
-func nameTaskStateV03Proto(number int32) TaskState {
-	return TaskState(valuesTaskStateV03Proto.Numbered(number))
-}
+var codecTaskStatusUpdateEventV03Proto = proto.Codec[TaskStatusUpdateEvent]{Fields: []proto.Field{
+	{Number: 1, Name: "taskId", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.TaskID)},
+	{Number: 2, Name: "contextId", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.ContextID)},
+	{Number: 3, Name: "status", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Status), Type: wire.TypeMessage, Of: &codecTaskStatusV03Proto, Flags: wire.MustRead | wire.MustSet},
+	{Number: 4, Name: "final", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Status), Type: wire.TypeHook, Hook: &deriveFinalV03Proto, Form: proto.Varint, Flags: wire.WriteOnly},
+	{Number: 5, Name: "metadata", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Metadata), Type: wire.TypeStruct},
+}}
 
-func appendTaskStatusV03Proto(b []byte, x *TaskStatus) ([]byte, error) {
-	return proto.Append(b, x, writeTaskStatusV03Proto)
-}
-
-func decodeTaskStatusV03Proto(src []byte, x *TaskStatus) error {
-	return proto.Decode(src, x, readTaskStatusV03Proto, writeTaskStatusV03Proto)
-}
-
-func writeTaskStatusV03Proto(w *proto.Writer, x *TaskStatus) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.State != "" {
-		if n, err := numberTaskStateV03Proto(x.State); err != nil {
-			return wire.In(err, "state")
-		} else if n != 0 {
-			w.Int32(8, n)
-		}
-	}
-	if x.Message != nil {
-		if err := proto.WriteInner(w, 18, x.Message, writeMessageV03Proto); err != nil {
-			return wire.In(err, "message")
-		}
-	}
-	if x.Timestamp != (time.Time{}) {
-		if err := w.Timestamp(26, x.Timestamp); err != nil {
-			return wire.In(err, "timestamp")
-		}
-	}
-	return nil
-}
-
-func readTaskStatusV03Proto(r *proto.Reader, x *TaskStatus) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 8:
-			x.State = nameTaskStateV03Proto(r.Int32())
-		case 18:
-			proto.ReadInner(r, wire.Made(&x.Message), readMessageV03Proto)
-		case 26:
-			x.Timestamp = r.Timestamp(x.Timestamp)
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberTaskStatusV03Proto(tag))
-			return
-		}
-	}
-}
-
-func memberTaskStatusV03Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "state"
-	case 2:
-		return "message"
-	case 3:
-		return "timestamp"
-	}
-	return ""
-}
-
-func appendTaskStatusUpdateEventV03Proto(b []byte, x *TaskStatusUpdateEvent) ([]byte, error) {
-	return proto.Append(b, x, writeTaskStatusUpdateEventV03Proto)
-}
-
-func decodeTaskStatusUpdateEventV03Proto(src []byte, x *TaskStatusUpdateEvent) error {
-	return proto.Decode(src, x, readTaskStatusUpdateEventV03Proto, writeTaskStatusUpdateEventV03Proto)
-}
-
-func writeTaskStatusUpdateEventV03Proto(w *proto.Writer, x *TaskStatusUpdateEvent) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.TaskID != "" {
-		w.String(10, x.TaskID)
-	}
-	if x.ContextID != "" {
-		w.String(18, x.ContextID)
-	}
-	if err := proto.WriteInner(w, 26, x.Status, writeTaskStatusV03Proto); err != nil {
-		return wire.In(err, "status")
-	}
-	if legacy.Final(statusState(x.Status)) {
-		w.Bool(32, true)
-	}
-	if len(x.Metadata) > 0 {
-		if err := w.Struct(42, x.Metadata); err != nil {
-			return wire.In(err, "metadata")
-		}
-	}
-	return nil
-}
-
-func readTaskStatusUpdateEventV03Proto(r *proto.Reader, x *TaskStatusUpdateEvent) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.TaskID = r.String()
-		case 18:
-			x.ContextID = r.String()
-		case 26:
-			proto.ReadInner(r, wire.Made(&x.Status), readTaskStatusV03Proto)
-		case 42:
-			x.Metadata = r.Struct(x.Metadata)
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberTaskStatusUpdateEventV03Proto(tag))
-			return
-		}
-	}
-	if x.Status == nil {
-		r.Incomplete()
-	}
-}
-
-func memberTaskStatusUpdateEventV03Proto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "taskId"
-	case 2:
-		return "contextId"
-	case 3:
-		return "status"
-	case 4:
-		return "final"
-	case 5:
-		return "metadata"
-	}
-	return ""
+var interfacesV03Proto = proto.Group[[]*AgentInterface, legacy.Interfaces]{
+	Write: func(w *proto.Writer, tag uint32, list []*AgentInterface, field string) {
+		legacy.PutInterfaces(w, tag, interfacesOfV03Proto(list), "0.3", field)
+	},
+	Read: (*legacy.Interfaces).Take,
+	Make: func(g *legacy.Interfaces) []*AgentInterface { return interfacesFromV03Proto(g.List("0.3")) },
 }
 
 func interfacesOfV03Proto(list []*AgentInterface) []runtime.Interface {
@@ -2789,4 +341,13 @@ func interfacesFromV03Proto(list []runtime.Interface) []*AgentInterface {
 		}
 	}
 	return out
+}
+
+var deriveFinalV03Proto = proto.Hook[*TaskStatus]{
+	Write: func(w *proto.Writer, tag uint32, x *TaskStatus) error {
+		if legacy.Final(statusState(x)) {
+			w.Bool(tag, true)
+		}
+		return nil
+	},
 }

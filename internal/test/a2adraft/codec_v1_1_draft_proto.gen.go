@@ -3,3634 +3,772 @@
 package a2adraft
 
 import (
-	"time"
+	"unsafe"
 
 	"github.com/a2agen/a2agen/runtime/wire"
 	"github.com/a2agen/a2agen/runtime/wire/proto"
 )
 
+var codecAPIKeySecuritySchemeV11DraftProto = proto.Codec[APIKeySecurityScheme]{Fields: []proto.Field{
+	{Number: 1, Name: "description", At: unsafe.Offsetof(APIKeySecurityScheme{}.Description)},
+	{Number: 2, Name: "location", At: unsafe.Offsetof(APIKeySecurityScheme{}.Location)},
+	{Number: 3, Name: "name", At: unsafe.Offsetof(APIKeySecurityScheme{}.Name)},
+}}
+
 // AppendProto appends x as 1.1-draft/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *APIKeySecurityScheme) AppendProto(b []byte) ([]byte, error) {
-	return appendAPIKeySecuritySchemeV11DraftProto(b, x)
+	return codecAPIKeySecuritySchemeV11DraftProto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.1-draft/proto. The error is a [*wire.Error]; x is then
 // incomplete.
 func (x *APIKeySecurityScheme) UnmarshalProto(src []byte) error {
-	*x = APIKeySecurityScheme{}
-	return decodeAPIKeySecuritySchemeV11DraftProto(src, x)
+	return codecAPIKeySecuritySchemeV11DraftProto.Unmarshal(src, x)
 }
 
-func appendAPIKeySecuritySchemeV11DraftProto(b []byte, x *APIKeySecurityScheme) ([]byte, error) {
-	return proto.Append(b, x, writeAPIKeySecuritySchemeV11DraftProto)
-}
-
-func decodeAPIKeySecuritySchemeV11DraftProto(src []byte, x *APIKeySecurityScheme) error {
-	return proto.Decode(src, x, readAPIKeySecuritySchemeV11DraftProto, writeAPIKeySecuritySchemeV11DraftProto)
-}
-
-func writeAPIKeySecuritySchemeV11DraftProto(w *proto.Writer, x *APIKeySecurityScheme) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.Description != "" {
-		w.String(10, x.Description)
-	}
-	if x.Location != "" {
-		w.String(18, x.Location)
-	}
-	if x.Name != "" {
-		w.String(26, x.Name)
-	}
-	return nil
-}
-
-func readAPIKeySecuritySchemeV11DraftProto(r *proto.Reader, x *APIKeySecurityScheme) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.Description = r.String()
-		case 18:
-			x.Location = r.String()
-		case 26:
-			x.Name = r.String()
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberAPIKeySecuritySchemeV11DraftProto(tag))
-			return
-		}
-	}
-}
-
-func memberAPIKeySecuritySchemeV11DraftProto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "description"
-	case 2:
-		return "location"
-	case 3:
-		return "name"
-	}
-	return ""
-}
+var codecAgentCapabilitiesV11DraftProto = proto.Codec[AgentCapabilities]{Fields: []proto.Field{
+	{Number: 1, Name: "streaming", At: unsafe.Offsetof(AgentCapabilities{}.Streaming), Type: wire.TypeBool, Shape: wire.Pointer},
+	{Number: 2, Name: "pushNotifications", At: unsafe.Offsetof(AgentCapabilities{}.PushNotifications), Type: wire.TypeBool, Shape: wire.Pointer},
+	{Number: 3, Name: "extensions", At: unsafe.Offsetof(AgentCapabilities{}.Extensions), Type: wire.TypeMessage, Of: &codecAgentExtensionV11DraftProto, Shape: wire.Listed},
+	{Number: 4, Name: "extendedAgentCard", At: unsafe.Offsetof(AgentCapabilities{}.ExtendedAgentCard), Type: wire.TypeBool, Shape: wire.Pointer},
+}}
 
 // AppendProto appends x as 1.1-draft/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentCapabilities) AppendProto(b []byte) ([]byte, error) {
-	return appendAgentCapabilitiesV11DraftProto(b, x)
+	return codecAgentCapabilitiesV11DraftProto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.1-draft/proto. The error is a [*wire.Error]; x is then
 // incomplete.
 func (x *AgentCapabilities) UnmarshalProto(src []byte) error {
-	*x = AgentCapabilities{}
-	return decodeAgentCapabilitiesV11DraftProto(src, x)
+	return codecAgentCapabilitiesV11DraftProto.Unmarshal(src, x)
 }
 
-func appendAgentCapabilitiesV11DraftProto(b []byte, x *AgentCapabilities) ([]byte, error) {
-	return proto.Append(b, x, writeAgentCapabilitiesV11DraftProto)
-}
-
-func decodeAgentCapabilitiesV11DraftProto(src []byte, x *AgentCapabilities) error {
-	return proto.Decode(src, x, readAgentCapabilitiesV11DraftProto, writeAgentCapabilitiesV11DraftProto)
-}
-
-func writeAgentCapabilitiesV11DraftProto(w *proto.Writer, x *AgentCapabilities) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.Streaming != nil {
-		w.Bool(8, *x.Streaming)
-	}
-	if x.PushNotifications != nil {
-		w.Bool(16, *x.PushNotifications)
-	}
-	for i, e := range x.Extensions {
-		if err := proto.WriteInner(w, 26, e, writeAgentExtensionV11DraftProto); err != nil {
-			return wire.In(wire.At(err, i), "extensions")
-		}
-	}
-	if x.ExtendedAgentCard != nil {
-		w.Bool(32, *x.ExtendedAgentCard)
-	}
-	return nil
-}
-
-func readAgentCapabilitiesV11DraftProto(r *proto.Reader, x *AgentCapabilities) {
-	var blockExtensions []AgentExtension
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 8:
-			x.Streaming = new(r.Bool())
-		case 16:
-			x.PushNotifications = new(r.Bool())
-		case 26:
-			x.Extensions = proto.ReadElem(r, x.Extensions, &blockExtensions, readAgentExtensionV11DraftProto)
-		case 32:
-			x.ExtendedAgentCard = new(r.Bool())
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberAgentCapabilitiesV11DraftProto(tag))
-			return
-		}
-	}
-}
-
-func memberAgentCapabilitiesV11DraftProto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "streaming"
-	case 2:
-		return "pushNotifications"
-	case 3:
-		return "extensions"
-	case 4:
-		return "extendedAgentCard"
-	}
-	return ""
-}
+var codecAgentCardV11DraftProto = proto.Codec[AgentCard]{Fields: []proto.Field{
+	{Number: 1, Name: "name", At: unsafe.Offsetof(AgentCard{}.Name)},
+	{Number: 2, Name: "description", At: unsafe.Offsetof(AgentCard{}.Description)},
+	{Number: 3, Name: "supportedInterfaces", At: unsafe.Offsetof(AgentCard{}.SupportedInterfaces), Type: wire.TypeMessage, Of: &codecAgentInterfaceV11DraftProto, Shape: wire.Listed, Least: 1},
+	{Number: 4, Name: "provider", At: unsafe.Offsetof(AgentCard{}.Provider), Type: wire.TypeMessage, Of: &codecAgentProviderV11DraftProto},
+	{Number: 5, Name: "version", At: unsafe.Offsetof(AgentCard{}.Version)},
+	{Number: 6, Name: "documentationUrl", At: unsafe.Offsetof(AgentCard{}.DocumentationURL), Shape: wire.Pointer},
+	{Number: 7, Name: "capabilities", At: unsafe.Offsetof(AgentCard{}.Capabilities), Type: wire.TypeMessage, Of: &codecAgentCapabilitiesV11DraftProto, Flags: wire.MustRead | wire.MustSet},
+	{Number: 8, Name: "securitySchemes", At: unsafe.Offsetof(AgentCard{}.SecuritySchemes), Type: wire.TypeMessage, Of: &codecSecuritySchemeV11DraftProto, Shape: wire.Mapped, Container: proto.Map[*SecurityScheme]{}},
+	{Number: 9, Name: "securityRequirements", At: unsafe.Offsetof(AgentCard{}.SecurityRequirements), Type: wire.TypeMessage, Of: &codecSecurityRequirementV11DraftProto, Shape: wire.Listed},
+	{Number: 10, Name: "defaultInputModes", At: unsafe.Offsetof(AgentCard{}.DefaultInputModes), Shape: wire.Listed},
+	{Number: 11, Name: "defaultOutputModes", At: unsafe.Offsetof(AgentCard{}.DefaultOutputModes), Shape: wire.Listed},
+	{Number: 12, Name: "skills", At: unsafe.Offsetof(AgentCard{}.Skills), Type: wire.TypeMessage, Of: &codecAgentSkillV11DraftProto, Shape: wire.Listed},
+	{Number: 13, Name: "signatures", At: unsafe.Offsetof(AgentCard{}.Signatures), Type: wire.TypeMessage, Of: &codecAgentCardSignatureV11DraftProto, Shape: wire.Listed},
+	{Number: 14, Name: "iconUrl", At: unsafe.Offsetof(AgentCard{}.IconURL), Shape: wire.Pointer},
+}}
 
 // AppendProto appends x as 1.1-draft/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentCard) AppendProto(b []byte) ([]byte, error) {
-	return appendAgentCardV11DraftProto(b, x)
+	return codecAgentCardV11DraftProto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.1-draft/proto. The error is a [*wire.Error]; x is then
 // incomplete.
 func (x *AgentCard) UnmarshalProto(src []byte) error {
-	*x = AgentCard{}
-	return decodeAgentCardV11DraftProto(src, x)
+	return codecAgentCardV11DraftProto.Unmarshal(src, x)
 }
 
-func appendAgentCardV11DraftProto(b []byte, x *AgentCard) ([]byte, error) {
-	return proto.Append(b, x, writeAgentCardV11DraftProto)
-}
-
-func decodeAgentCardV11DraftProto(src []byte, x *AgentCard) error {
-	return proto.Decode(src, x, readAgentCardV11DraftProto, writeAgentCardV11DraftProto)
-}
-
-func writeAgentCardV11DraftProto(w *proto.Writer, x *AgentCard) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.Name != "" {
-		w.String(10, x.Name)
-	}
-	if x.Description != "" {
-		w.String(18, x.Description)
-	}
-	if len(x.SupportedInterfaces) < 1 {
-		return wire.In(wire.TooFew(1), "supportedInterfaces")
-	}
-	for i, e := range x.SupportedInterfaces {
-		if err := proto.WriteInner(w, 26, e, writeAgentInterfaceV11DraftProto); err != nil {
-			return wire.In(wire.At(err, i), "supportedInterfaces")
-		}
-	}
-	if x.Provider != nil {
-		if err := proto.WriteInner(w, 34, x.Provider, writeAgentProviderV11DraftProto); err != nil {
-			return wire.In(err, "provider")
-		}
-	}
-	if x.Version != "" {
-		w.String(42, x.Version)
-	}
-	if x.DocumentationURL != nil {
-		w.String(50, *x.DocumentationURL)
-	}
-	if err := proto.WriteInner(w, 58, x.Capabilities, writeAgentCapabilitiesV11DraftProto); err != nil {
-		return wire.In(err, "capabilities")
-	}
-	if len(x.SecuritySchemes) > 0 {
-		for _, name := range proto.SortedNames(x.SecuritySchemes) {
-			entry := w.Begin(66)
-			w.String(10, name)
-			if err := proto.WriteInner(w, 18, x.SecuritySchemes[name], writeSecuritySchemeV11DraftProto); err != nil {
-				return wire.In(wire.In(err, name), "securitySchemes")
-			}
-			w.End(entry)
-		}
-	}
-	for i, e := range x.SecurityRequirements {
-		if err := proto.WriteInner(w, 74, e, writeSecurityRequirementV11DraftProto); err != nil {
-			return wire.In(wire.At(err, i), "securityRequirements")
-		}
-	}
-	for _, e := range x.DefaultInputModes {
-		w.String(82, e)
-	}
-	for _, e := range x.DefaultOutputModes {
-		w.String(90, e)
-	}
-	for i, e := range x.Skills {
-		if err := proto.WriteInner(w, 98, e, writeAgentSkillV11DraftProto); err != nil {
-			return wire.In(wire.At(err, i), "skills")
-		}
-	}
-	for i, e := range x.Signatures {
-		if err := proto.WriteInner(w, 106, e, writeAgentCardSignatureV11DraftProto); err != nil {
-			return wire.In(wire.At(err, i), "signatures")
-		}
-	}
-	if x.IconURL != nil {
-		w.String(114, *x.IconURL)
-	}
-	return nil
-}
-
-func readAgentCardV11DraftProto(r *proto.Reader, x *AgentCard) {
-	var blockSupportedInterfaces []AgentInterface
-	var blockSecurityRequirements []SecurityRequirement
-	var blockSkills []AgentSkill
-	var blockSignatures []AgentCardSignature
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.Name = r.String()
-		case 18:
-			x.Description = r.String()
-		case 26:
-			x.SupportedInterfaces = proto.ReadElem(r, x.SupportedInterfaces, &blockSupportedInterfaces, readAgentInterfaceV11DraftProto)
-		case 34:
-			proto.ReadInner(r, wire.Made(&x.Provider), readAgentProviderV11DraftProto)
-		case 42:
-			x.Version = r.String()
-		case 50:
-			x.DocumentationURL = new(r.String())
-		case 58:
-			proto.ReadInner(r, wire.Made(&x.Capabilities), readAgentCapabilitiesV11DraftProto)
-		case 66:
-			var name string
-			value := new(SecurityScheme)
-			given := false
-			entry := r.Enter(1)
-			for tag := r.Tag(); tag != 0; tag = r.Tag() {
-				switch tag {
-				case 10:
-					name = r.String()
-				case 18:
-					given = true
-					proto.ReadInner(r, value, readSecuritySchemeV11DraftProto)
-				default:
-					r.Skip(tag)
-				}
-			}
-			r.Leave(entry)
-			r.In(name)
-			if !given {
-				r.Incomplete()
-			}
-			if x.SecuritySchemes == nil {
-				x.SecuritySchemes = map[string]*SecurityScheme{}
-			}
-			x.SecuritySchemes[name] = value
-		case 74:
-			x.SecurityRequirements = proto.ReadElem(r, x.SecurityRequirements, &blockSecurityRequirements, readSecurityRequirementV11DraftProto)
-		case 82:
-			x.DefaultInputModes = append(x.DefaultInputModes, r.String())
-			r.Elem(len(x.DefaultInputModes) - 1)
-		case 90:
-			x.DefaultOutputModes = append(x.DefaultOutputModes, r.String())
-			r.Elem(len(x.DefaultOutputModes) - 1)
-		case 98:
-			x.Skills = proto.ReadElem(r, x.Skills, &blockSkills, readAgentSkillV11DraftProto)
-		case 106:
-			x.Signatures = proto.ReadElem(r, x.Signatures, &blockSignatures, readAgentCardSignatureV11DraftProto)
-		case 114:
-			x.IconURL = new(r.String())
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberAgentCardV11DraftProto(tag))
-			return
-		}
-	}
-	if len(x.SupportedInterfaces) < 1 {
-		r.Incomplete()
-	}
-	if x.Capabilities == nil {
-		r.Incomplete()
-	}
-}
-
-func memberAgentCardV11DraftProto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "name"
-	case 2:
-		return "description"
-	case 3:
-		return "supportedInterfaces"
-	case 4:
-		return "provider"
-	case 5:
-		return "version"
-	case 6:
-		return "documentationUrl"
-	case 7:
-		return "capabilities"
-	case 8:
-		return "securitySchemes"
-	case 9:
-		return "securityRequirements"
-	case 10:
-		return "defaultInputModes"
-	case 11:
-		return "defaultOutputModes"
-	case 12:
-		return "skills"
-	case 13:
-		return "signatures"
-	case 14:
-		return "iconUrl"
-	}
-	return ""
-}
+var codecAgentCardSignatureV11DraftProto = proto.Codec[AgentCardSignature]{Fields: []proto.Field{
+	{Number: 1, Name: "protected", At: unsafe.Offsetof(AgentCardSignature{}.Protected)},
+	{Number: 2, Name: "signature", At: unsafe.Offsetof(AgentCardSignature{}.Signature)},
+	{Number: 3, Name: "header", At: unsafe.Offsetof(AgentCardSignature{}.Header), Type: wire.TypeStruct},
+}}
 
 // AppendProto appends x as 1.1-draft/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentCardSignature) AppendProto(b []byte) ([]byte, error) {
-	return appendAgentCardSignatureV11DraftProto(b, x)
+	return codecAgentCardSignatureV11DraftProto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.1-draft/proto. The error is a [*wire.Error]; x is then
 // incomplete.
 func (x *AgentCardSignature) UnmarshalProto(src []byte) error {
-	*x = AgentCardSignature{}
-	return decodeAgentCardSignatureV11DraftProto(src, x)
+	return codecAgentCardSignatureV11DraftProto.Unmarshal(src, x)
 }
 
-func appendAgentCardSignatureV11DraftProto(b []byte, x *AgentCardSignature) ([]byte, error) {
-	return proto.Append(b, x, writeAgentCardSignatureV11DraftProto)
-}
-
-func decodeAgentCardSignatureV11DraftProto(src []byte, x *AgentCardSignature) error {
-	return proto.Decode(src, x, readAgentCardSignatureV11DraftProto, writeAgentCardSignatureV11DraftProto)
-}
-
-func writeAgentCardSignatureV11DraftProto(w *proto.Writer, x *AgentCardSignature) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.Protected != "" {
-		w.String(10, x.Protected)
-	}
-	if x.Signature != "" {
-		w.String(18, x.Signature)
-	}
-	if len(x.Header) > 0 {
-		if err := w.Struct(26, x.Header); err != nil {
-			return wire.In(err, "header")
-		}
-	}
-	return nil
-}
-
-func readAgentCardSignatureV11DraftProto(r *proto.Reader, x *AgentCardSignature) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.Protected = r.String()
-		case 18:
-			x.Signature = r.String()
-		case 26:
-			x.Header = r.Struct(x.Header)
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberAgentCardSignatureV11DraftProto(tag))
-			return
-		}
-	}
-}
-
-func memberAgentCardSignatureV11DraftProto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "protected"
-	case 2:
-		return "signature"
-	case 3:
-		return "header"
-	}
-	return ""
-}
+var codecAgentExtensionV11DraftProto = proto.Codec[AgentExtension]{Fields: []proto.Field{
+	{Number: 1, Name: "uri", At: unsafe.Offsetof(AgentExtension{}.URI)},
+	{Number: 2, Name: "description", At: unsafe.Offsetof(AgentExtension{}.Description)},
+	{Number: 3, Name: "required", At: unsafe.Offsetof(AgentExtension{}.Required), Type: wire.TypeBool},
+	{Number: 4, Name: "params", At: unsafe.Offsetof(AgentExtension{}.Params), Type: wire.TypeStruct},
+}}
 
 // AppendProto appends x as 1.1-draft/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentExtension) AppendProto(b []byte) ([]byte, error) {
-	return appendAgentExtensionV11DraftProto(b, x)
+	return codecAgentExtensionV11DraftProto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.1-draft/proto. The error is a [*wire.Error]; x is then
 // incomplete.
 func (x *AgentExtension) UnmarshalProto(src []byte) error {
-	*x = AgentExtension{}
-	return decodeAgentExtensionV11DraftProto(src, x)
+	return codecAgentExtensionV11DraftProto.Unmarshal(src, x)
 }
 
-func appendAgentExtensionV11DraftProto(b []byte, x *AgentExtension) ([]byte, error) {
-	return proto.Append(b, x, writeAgentExtensionV11DraftProto)
-}
-
-func decodeAgentExtensionV11DraftProto(src []byte, x *AgentExtension) error {
-	return proto.Decode(src, x, readAgentExtensionV11DraftProto, writeAgentExtensionV11DraftProto)
-}
-
-func writeAgentExtensionV11DraftProto(w *proto.Writer, x *AgentExtension) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.URI != "" {
-		w.String(10, x.URI)
-	}
-	if x.Description != "" {
-		w.String(18, x.Description)
-	}
-	if x.Required {
-		w.Bool(24, x.Required)
-	}
-	if len(x.Params) > 0 {
-		if err := w.Struct(34, x.Params); err != nil {
-			return wire.In(err, "params")
-		}
-	}
-	return nil
-}
-
-func readAgentExtensionV11DraftProto(r *proto.Reader, x *AgentExtension) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.URI = r.String()
-		case 18:
-			x.Description = r.String()
-		case 24:
-			x.Required = r.Bool()
-		case 34:
-			x.Params = r.Struct(x.Params)
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberAgentExtensionV11DraftProto(tag))
-			return
-		}
-	}
-}
-
-func memberAgentExtensionV11DraftProto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "uri"
-	case 2:
-		return "description"
-	case 3:
-		return "required"
-	case 4:
-		return "params"
-	}
-	return ""
-}
+var codecAgentInterfaceV11DraftProto = proto.Codec[AgentInterface]{Fields: []proto.Field{
+	{Number: 1, Name: "url", At: unsafe.Offsetof(AgentInterface{}.URL)},
+	{Number: 2, Name: "protocolBinding", At: unsafe.Offsetof(AgentInterface{}.ProtocolBinding)},
+	{Number: 3, Name: "tenant", At: unsafe.Offsetof(AgentInterface{}.Tenant)},
+	{Number: 4, Name: "protocolVersion", At: unsafe.Offsetof(AgentInterface{}.ProtocolVersion)},
+}}
 
 // AppendProto appends x as 1.1-draft/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentInterface) AppendProto(b []byte) ([]byte, error) {
-	return appendAgentInterfaceV11DraftProto(b, x)
+	return codecAgentInterfaceV11DraftProto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.1-draft/proto. The error is a [*wire.Error]; x is then
 // incomplete.
 func (x *AgentInterface) UnmarshalProto(src []byte) error {
-	*x = AgentInterface{}
-	return decodeAgentInterfaceV11DraftProto(src, x)
+	return codecAgentInterfaceV11DraftProto.Unmarshal(src, x)
 }
 
-func appendAgentInterfaceV11DraftProto(b []byte, x *AgentInterface) ([]byte, error) {
-	return proto.Append(b, x, writeAgentInterfaceV11DraftProto)
-}
-
-func decodeAgentInterfaceV11DraftProto(src []byte, x *AgentInterface) error {
-	return proto.Decode(src, x, readAgentInterfaceV11DraftProto, writeAgentInterfaceV11DraftProto)
-}
-
-func writeAgentInterfaceV11DraftProto(w *proto.Writer, x *AgentInterface) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.URL != "" {
-		w.String(10, x.URL)
-	}
-	if x.ProtocolBinding != "" {
-		w.String(18, x.ProtocolBinding)
-	}
-	if x.Tenant != "" {
-		w.String(26, x.Tenant)
-	}
-	if x.ProtocolVersion != "" {
-		w.String(34, x.ProtocolVersion)
-	}
-	return nil
-}
-
-func readAgentInterfaceV11DraftProto(r *proto.Reader, x *AgentInterface) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.URL = r.String()
-		case 18:
-			x.ProtocolBinding = r.String()
-		case 26:
-			x.Tenant = r.String()
-		case 34:
-			x.ProtocolVersion = r.String()
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberAgentInterfaceV11DraftProto(tag))
-			return
-		}
-	}
-}
-
-func memberAgentInterfaceV11DraftProto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "url"
-	case 2:
-		return "protocolBinding"
-	case 3:
-		return "tenant"
-	case 4:
-		return "protocolVersion"
-	}
-	return ""
-}
+var codecAgentProviderV11DraftProto = proto.Codec[AgentProvider]{Fields: []proto.Field{
+	{Number: 1, Name: "url", At: unsafe.Offsetof(AgentProvider{}.URL)},
+	{Number: 2, Name: "organization", At: unsafe.Offsetof(AgentProvider{}.Organization)},
+}}
 
 // AppendProto appends x as 1.1-draft/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentProvider) AppendProto(b []byte) ([]byte, error) {
-	return appendAgentProviderV11DraftProto(b, x)
+	return codecAgentProviderV11DraftProto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.1-draft/proto. The error is a [*wire.Error]; x is then
 // incomplete.
 func (x *AgentProvider) UnmarshalProto(src []byte) error {
-	*x = AgentProvider{}
-	return decodeAgentProviderV11DraftProto(src, x)
+	return codecAgentProviderV11DraftProto.Unmarshal(src, x)
 }
 
-func appendAgentProviderV11DraftProto(b []byte, x *AgentProvider) ([]byte, error) {
-	return proto.Append(b, x, writeAgentProviderV11DraftProto)
-}
-
-func decodeAgentProviderV11DraftProto(src []byte, x *AgentProvider) error {
-	return proto.Decode(src, x, readAgentProviderV11DraftProto, writeAgentProviderV11DraftProto)
-}
-
-func writeAgentProviderV11DraftProto(w *proto.Writer, x *AgentProvider) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.URL != "" {
-		w.String(10, x.URL)
-	}
-	if x.Organization != "" {
-		w.String(18, x.Organization)
-	}
-	return nil
-}
-
-func readAgentProviderV11DraftProto(r *proto.Reader, x *AgentProvider) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.URL = r.String()
-		case 18:
-			x.Organization = r.String()
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberAgentProviderV11DraftProto(tag))
-			return
-		}
-	}
-}
-
-func memberAgentProviderV11DraftProto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "url"
-	case 2:
-		return "organization"
-	}
-	return ""
-}
+var codecAgentSkillV11DraftProto = proto.Codec[AgentSkill]{Fields: []proto.Field{
+	{Number: 1, Name: "id", At: unsafe.Offsetof(AgentSkill{}.ID)},
+	{Number: 2, Name: "name", At: unsafe.Offsetof(AgentSkill{}.Name)},
+	{Number: 3, Name: "description", At: unsafe.Offsetof(AgentSkill{}.Description)},
+	{Number: 4, Name: "tags", At: unsafe.Offsetof(AgentSkill{}.Tags), Shape: wire.Listed},
+	{Number: 5, Name: "examples", At: unsafe.Offsetof(AgentSkill{}.Examples), Shape: wire.Listed},
+	{Number: 6, Name: "inputModes", At: unsafe.Offsetof(AgentSkill{}.InputModes), Shape: wire.Listed},
+	{Number: 7, Name: "outputModes", At: unsafe.Offsetof(AgentSkill{}.OutputModes), Shape: wire.Listed},
+	{Number: 8, Name: "securityRequirements", At: unsafe.Offsetof(AgentSkill{}.SecurityRequirements), Type: wire.TypeMessage, Of: &codecSecurityRequirementV11DraftProto, Shape: wire.Listed},
+}}
 
 // AppendProto appends x as 1.1-draft/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentSkill) AppendProto(b []byte) ([]byte, error) {
-	return appendAgentSkillV11DraftProto(b, x)
+	return codecAgentSkillV11DraftProto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.1-draft/proto. The error is a [*wire.Error]; x is then
 // incomplete.
 func (x *AgentSkill) UnmarshalProto(src []byte) error {
-	*x = AgentSkill{}
-	return decodeAgentSkillV11DraftProto(src, x)
+	return codecAgentSkillV11DraftProto.Unmarshal(src, x)
 }
 
-func appendAgentSkillV11DraftProto(b []byte, x *AgentSkill) ([]byte, error) {
-	return proto.Append(b, x, writeAgentSkillV11DraftProto)
-}
-
-func decodeAgentSkillV11DraftProto(src []byte, x *AgentSkill) error {
-	return proto.Decode(src, x, readAgentSkillV11DraftProto, writeAgentSkillV11DraftProto)
-}
-
-func writeAgentSkillV11DraftProto(w *proto.Writer, x *AgentSkill) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.ID != "" {
-		w.String(10, x.ID)
-	}
-	if x.Name != "" {
-		w.String(18, x.Name)
-	}
-	if x.Description != "" {
-		w.String(26, x.Description)
-	}
-	for _, e := range x.Tags {
-		w.String(34, e)
-	}
-	for _, e := range x.Examples {
-		w.String(42, e)
-	}
-	for _, e := range x.InputModes {
-		w.String(50, e)
-	}
-	for _, e := range x.OutputModes {
-		w.String(58, e)
-	}
-	for i, e := range x.SecurityRequirements {
-		if err := proto.WriteInner(w, 66, e, writeSecurityRequirementV11DraftProto); err != nil {
-			return wire.In(wire.At(err, i), "securityRequirements")
-		}
-	}
-	return nil
-}
-
-func readAgentSkillV11DraftProto(r *proto.Reader, x *AgentSkill) {
-	var blockSecurityRequirements []SecurityRequirement
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.ID = r.String()
-		case 18:
-			x.Name = r.String()
-		case 26:
-			x.Description = r.String()
-		case 34:
-			x.Tags = append(x.Tags, r.String())
-			r.Elem(len(x.Tags) - 1)
-		case 42:
-			x.Examples = append(x.Examples, r.String())
-			r.Elem(len(x.Examples) - 1)
-		case 50:
-			x.InputModes = append(x.InputModes, r.String())
-			r.Elem(len(x.InputModes) - 1)
-		case 58:
-			x.OutputModes = append(x.OutputModes, r.String())
-			r.Elem(len(x.OutputModes) - 1)
-		case 66:
-			x.SecurityRequirements = proto.ReadElem(r, x.SecurityRequirements, &blockSecurityRequirements, readSecurityRequirementV11DraftProto)
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberAgentSkillV11DraftProto(tag))
-			return
-		}
-	}
-}
-
-func memberAgentSkillV11DraftProto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "id"
-	case 2:
-		return "name"
-	case 3:
-		return "description"
-	case 4:
-		return "tags"
-	case 5:
-		return "examples"
-	case 6:
-		return "inputModes"
-	case 7:
-		return "outputModes"
-	case 8:
-		return "securityRequirements"
-	}
-	return ""
-}
+var codecArtifactV11DraftProto = proto.Codec[Artifact]{Fields: []proto.Field{
+	{Number: 1, Name: "artifactId", At: unsafe.Offsetof(Artifact{}.ArtifactID)},
+	{Number: 2, Name: "name", At: unsafe.Offsetof(Artifact{}.Name)},
+	{Number: 3, Name: "description", At: unsafe.Offsetof(Artifact{}.Description)},
+	{Number: 4, Name: "parts", At: unsafe.Offsetof(Artifact{}.Parts), Type: wire.TypeMessage, Of: &codecPartV11DraftProto, Shape: wire.Listed, Least: 1},
+	{Number: 5, Name: "metadata", At: unsafe.Offsetof(Artifact{}.Metadata), Type: wire.TypeStruct},
+	{Number: 6, Name: "extensions", At: unsafe.Offsetof(Artifact{}.Extensions), Shape: wire.Listed},
+}}
 
 // AppendProto appends x as 1.1-draft/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *Artifact) AppendProto(b []byte) ([]byte, error) {
-	return appendArtifactV11DraftProto(b, x)
+	return codecArtifactV11DraftProto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.1-draft/proto. The error is a [*wire.Error]; x is then
 // incomplete.
 func (x *Artifact) UnmarshalProto(src []byte) error {
-	*x = Artifact{}
-	return decodeArtifactV11DraftProto(src, x)
+	return codecArtifactV11DraftProto.Unmarshal(src, x)
 }
 
-func appendArtifactV11DraftProto(b []byte, x *Artifact) ([]byte, error) {
-	return proto.Append(b, x, writeArtifactV11DraftProto)
-}
-
-func decodeArtifactV11DraftProto(src []byte, x *Artifact) error {
-	return proto.Decode(src, x, readArtifactV11DraftProto, writeArtifactV11DraftProto)
-}
-
-func writeArtifactV11DraftProto(w *proto.Writer, x *Artifact) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.ArtifactID != "" {
-		w.String(10, x.ArtifactID)
-	}
-	if x.Name != "" {
-		w.String(18, x.Name)
-	}
-	if x.Description != "" {
-		w.String(26, x.Description)
-	}
-	if len(x.Parts) < 1 {
-		return wire.In(wire.TooFew(1), "parts")
-	}
-	for i, e := range x.Parts {
-		if err := proto.WriteInner(w, 34, e, writePartV11DraftProto); err != nil {
-			return wire.In(wire.At(err, i), "parts")
-		}
-	}
-	if len(x.Metadata) > 0 {
-		if err := w.Struct(42, x.Metadata); err != nil {
-			return wire.In(err, "metadata")
-		}
-	}
-	for _, e := range x.Extensions {
-		w.String(50, e)
-	}
-	return nil
-}
-
-func readArtifactV11DraftProto(r *proto.Reader, x *Artifact) {
-	var blockParts []Part
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.ArtifactID = r.String()
-		case 18:
-			x.Name = r.String()
-		case 26:
-			x.Description = r.String()
-		case 34:
-			x.Parts = proto.ReadElem(r, x.Parts, &blockParts, readPartV11DraftProto)
-		case 42:
-			x.Metadata = r.Struct(x.Metadata)
-		case 50:
-			x.Extensions = append(x.Extensions, r.String())
-			r.Elem(len(x.Extensions) - 1)
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberArtifactV11DraftProto(tag))
-			return
-		}
-	}
-	if len(x.Parts) < 1 {
-		r.Incomplete()
-	}
-}
-
-func memberArtifactV11DraftProto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "artifactId"
-	case 2:
-		return "name"
-	case 3:
-		return "description"
-	case 4:
-		return "parts"
-	case 5:
-		return "metadata"
-	case 6:
-		return "extensions"
-	}
-	return ""
-}
+var codecAuthenticationInfoV11DraftProto = proto.Codec[AuthenticationInfo]{Fields: []proto.Field{
+	{Number: 1, Name: "scheme", At: unsafe.Offsetof(AuthenticationInfo{}.Scheme)},
+	{Number: 2, Name: "credentials", At: unsafe.Offsetof(AuthenticationInfo{}.Credentials)},
+}}
 
 // AppendProto appends x as 1.1-draft/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AuthenticationInfo) AppendProto(b []byte) ([]byte, error) {
-	return appendAuthenticationInfoV11DraftProto(b, x)
+	return codecAuthenticationInfoV11DraftProto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.1-draft/proto. The error is a [*wire.Error]; x is then
 // incomplete.
 func (x *AuthenticationInfo) UnmarshalProto(src []byte) error {
-	*x = AuthenticationInfo{}
-	return decodeAuthenticationInfoV11DraftProto(src, x)
+	return codecAuthenticationInfoV11DraftProto.Unmarshal(src, x)
 }
 
-func appendAuthenticationInfoV11DraftProto(b []byte, x *AuthenticationInfo) ([]byte, error) {
-	return proto.Append(b, x, writeAuthenticationInfoV11DraftProto)
-}
-
-func decodeAuthenticationInfoV11DraftProto(src []byte, x *AuthenticationInfo) error {
-	return proto.Decode(src, x, readAuthenticationInfoV11DraftProto, writeAuthenticationInfoV11DraftProto)
-}
-
-func writeAuthenticationInfoV11DraftProto(w *proto.Writer, x *AuthenticationInfo) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.Scheme != "" {
-		w.String(10, x.Scheme)
-	}
-	if x.Credentials != "" {
-		w.String(18, x.Credentials)
-	}
-	return nil
-}
-
-func readAuthenticationInfoV11DraftProto(r *proto.Reader, x *AuthenticationInfo) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.Scheme = r.String()
-		case 18:
-			x.Credentials = r.String()
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberAuthenticationInfoV11DraftProto(tag))
-			return
-		}
-	}
-}
-
-func memberAuthenticationInfoV11DraftProto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "scheme"
-	case 2:
-		return "credentials"
-	}
-	return ""
-}
+var codecAuthorizationCodeOAuthFlowV11DraftProto = proto.Codec[AuthorizationCodeOAuthFlow]{Fields: []proto.Field{
+	{Number: 1, Name: "authorizationUrl", At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.AuthorizationURL)},
+	{Number: 2, Name: "tokenUrl", At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.TokenURL)},
+	{Number: 3, Name: "refreshUrl", At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.RefreshURL)},
+	{Number: 4, Name: "scopes", At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: proto.Map[string]{}},
+	{Number: 5, Name: "pkceRequired", At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.PKCERequired), Type: wire.TypeBool},
+}}
 
 // AppendProto appends x as 1.1-draft/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AuthorizationCodeOAuthFlow) AppendProto(b []byte) ([]byte, error) {
-	return appendAuthorizationCodeOAuthFlowV11DraftProto(b, x)
+	return codecAuthorizationCodeOAuthFlowV11DraftProto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.1-draft/proto. The error is a [*wire.Error]; x is then
 // incomplete.
 func (x *AuthorizationCodeOAuthFlow) UnmarshalProto(src []byte) error {
-	*x = AuthorizationCodeOAuthFlow{}
-	return decodeAuthorizationCodeOAuthFlowV11DraftProto(src, x)
+	return codecAuthorizationCodeOAuthFlowV11DraftProto.Unmarshal(src, x)
 }
 
-func appendAuthorizationCodeOAuthFlowV11DraftProto(b []byte, x *AuthorizationCodeOAuthFlow) ([]byte, error) {
-	return proto.Append(b, x, writeAuthorizationCodeOAuthFlowV11DraftProto)
-}
-
-func decodeAuthorizationCodeOAuthFlowV11DraftProto(src []byte, x *AuthorizationCodeOAuthFlow) error {
-	return proto.Decode(src, x, readAuthorizationCodeOAuthFlowV11DraftProto, writeAuthorizationCodeOAuthFlowV11DraftProto)
-}
-
-func writeAuthorizationCodeOAuthFlowV11DraftProto(w *proto.Writer, x *AuthorizationCodeOAuthFlow) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.AuthorizationURL != "" {
-		w.String(10, x.AuthorizationURL)
-	}
-	if x.TokenURL != "" {
-		w.String(18, x.TokenURL)
-	}
-	if x.RefreshURL != "" {
-		w.String(26, x.RefreshURL)
-	}
-	if len(x.Scopes) > 0 {
-		for _, name := range proto.SortedNames(x.Scopes) {
-			entry := w.Begin(34)
-			w.String(10, name)
-			w.String(18, x.Scopes[name])
-			w.End(entry)
-		}
-	}
-	if x.PKCERequired {
-		w.Bool(40, x.PKCERequired)
-	}
-	return nil
-}
-
-func readAuthorizationCodeOAuthFlowV11DraftProto(r *proto.Reader, x *AuthorizationCodeOAuthFlow) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.AuthorizationURL = r.String()
-		case 18:
-			x.TokenURL = r.String()
-		case 26:
-			x.RefreshURL = r.String()
-		case 34:
-			var name string
-			var value string
-			entry := r.Enter(1)
-			for tag := r.Tag(); tag != 0; tag = r.Tag() {
-				switch tag {
-				case 10:
-					name = r.String()
-				case 18:
-					value = r.String()
-				default:
-					r.Skip(tag)
-				}
-			}
-			r.Leave(entry)
-			r.In(name)
-			if x.Scopes == nil {
-				x.Scopes = map[string]string{}
-			}
-			x.Scopes[name] = value
-		case 40:
-			x.PKCERequired = r.Bool()
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberAuthorizationCodeOAuthFlowV11DraftProto(tag))
-			return
-		}
-	}
-}
-
-func memberAuthorizationCodeOAuthFlowV11DraftProto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "authorizationUrl"
-	case 2:
-		return "tokenUrl"
-	case 3:
-		return "refreshUrl"
-	case 4:
-		return "scopes"
-	case 5:
-		return "pkceRequired"
-	}
-	return ""
-}
+var codecCancelTaskRequestV11DraftProto = proto.Codec[CancelTaskRequest]{Fields: []proto.Field{
+	{Number: 1, Name: "tenant", At: unsafe.Offsetof(CancelTaskRequest{}.Tenant)},
+	{Number: 2, Name: "id", At: unsafe.Offsetof(CancelTaskRequest{}.ID)},
+	{Number: 3, Name: "metadata", At: unsafe.Offsetof(CancelTaskRequest{}.Metadata), Type: wire.TypeStruct},
+}}
 
 // AppendProto appends x as 1.1-draft/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *CancelTaskRequest) AppendProto(b []byte) ([]byte, error) {
-	return appendCancelTaskRequestV11DraftProto(b, x)
+	return codecCancelTaskRequestV11DraftProto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.1-draft/proto. The error is a [*wire.Error]; x is then
 // incomplete.
 func (x *CancelTaskRequest) UnmarshalProto(src []byte) error {
-	*x = CancelTaskRequest{}
-	return decodeCancelTaskRequestV11DraftProto(src, x)
+	return codecCancelTaskRequestV11DraftProto.Unmarshal(src, x)
 }
 
-func appendCancelTaskRequestV11DraftProto(b []byte, x *CancelTaskRequest) ([]byte, error) {
-	return proto.Append(b, x, writeCancelTaskRequestV11DraftProto)
-}
-
-func decodeCancelTaskRequestV11DraftProto(src []byte, x *CancelTaskRequest) error {
-	return proto.Decode(src, x, readCancelTaskRequestV11DraftProto, writeCancelTaskRequestV11DraftProto)
-}
-
-func writeCancelTaskRequestV11DraftProto(w *proto.Writer, x *CancelTaskRequest) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.Tenant != "" {
-		w.String(10, x.Tenant)
-	}
-	if x.ID != "" {
-		w.String(18, x.ID)
-	}
-	if len(x.Metadata) > 0 {
-		if err := w.Struct(26, x.Metadata); err != nil {
-			return wire.In(err, "metadata")
-		}
-	}
-	return nil
-}
-
-func readCancelTaskRequestV11DraftProto(r *proto.Reader, x *CancelTaskRequest) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.Tenant = r.String()
-		case 18:
-			x.ID = r.String()
-		case 26:
-			x.Metadata = r.Struct(x.Metadata)
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberCancelTaskRequestV11DraftProto(tag))
-			return
-		}
-	}
-}
-
-func memberCancelTaskRequestV11DraftProto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "tenant"
-	case 2:
-		return "id"
-	case 3:
-		return "metadata"
-	}
-	return ""
-}
+var codecClientCredentialsOAuthFlowV11DraftProto = proto.Codec[ClientCredentialsOAuthFlow]{Fields: []proto.Field{
+	{Number: 1, Name: "tokenUrl", At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.TokenURL)},
+	{Number: 2, Name: "refreshUrl", At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.RefreshURL)},
+	{Number: 3, Name: "scopes", At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: proto.Map[string]{}},
+}}
 
 // AppendProto appends x as 1.1-draft/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *ClientCredentialsOAuthFlow) AppendProto(b []byte) ([]byte, error) {
-	return appendClientCredentialsOAuthFlowV11DraftProto(b, x)
+	return codecClientCredentialsOAuthFlowV11DraftProto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.1-draft/proto. The error is a [*wire.Error]; x is then
 // incomplete.
 func (x *ClientCredentialsOAuthFlow) UnmarshalProto(src []byte) error {
-	*x = ClientCredentialsOAuthFlow{}
-	return decodeClientCredentialsOAuthFlowV11DraftProto(src, x)
+	return codecClientCredentialsOAuthFlowV11DraftProto.Unmarshal(src, x)
 }
 
-func appendClientCredentialsOAuthFlowV11DraftProto(b []byte, x *ClientCredentialsOAuthFlow) ([]byte, error) {
-	return proto.Append(b, x, writeClientCredentialsOAuthFlowV11DraftProto)
-}
-
-func decodeClientCredentialsOAuthFlowV11DraftProto(src []byte, x *ClientCredentialsOAuthFlow) error {
-	return proto.Decode(src, x, readClientCredentialsOAuthFlowV11DraftProto, writeClientCredentialsOAuthFlowV11DraftProto)
-}
-
-func writeClientCredentialsOAuthFlowV11DraftProto(w *proto.Writer, x *ClientCredentialsOAuthFlow) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.TokenURL != "" {
-		w.String(10, x.TokenURL)
-	}
-	if x.RefreshURL != "" {
-		w.String(18, x.RefreshURL)
-	}
-	if len(x.Scopes) > 0 {
-		for _, name := range proto.SortedNames(x.Scopes) {
-			entry := w.Begin(26)
-			w.String(10, name)
-			w.String(18, x.Scopes[name])
-			w.End(entry)
-		}
-	}
-	return nil
-}
-
-func readClientCredentialsOAuthFlowV11DraftProto(r *proto.Reader, x *ClientCredentialsOAuthFlow) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.TokenURL = r.String()
-		case 18:
-			x.RefreshURL = r.String()
-		case 26:
-			var name string
-			var value string
-			entry := r.Enter(1)
-			for tag := r.Tag(); tag != 0; tag = r.Tag() {
-				switch tag {
-				case 10:
-					name = r.String()
-				case 18:
-					value = r.String()
-				default:
-					r.Skip(tag)
-				}
-			}
-			r.Leave(entry)
-			r.In(name)
-			if x.Scopes == nil {
-				x.Scopes = map[string]string{}
-			}
-			x.Scopes[name] = value
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberClientCredentialsOAuthFlowV11DraftProto(tag))
-			return
-		}
-	}
-}
-
-func memberClientCredentialsOAuthFlowV11DraftProto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "tokenUrl"
-	case 2:
-		return "refreshUrl"
-	case 3:
-		return "scopes"
-	}
-	return ""
-}
+var codecDeleteTaskPushNotificationConfigRequestV11DraftProto = proto.Codec[DeleteTaskPushNotificationConfigRequest]{Fields: []proto.Field{
+	{Number: 1, Name: "tenant", At: unsafe.Offsetof(DeleteTaskPushNotificationConfigRequest{}.Tenant)},
+	{Number: 2, Name: "taskId", At: unsafe.Offsetof(DeleteTaskPushNotificationConfigRequest{}.TaskID)},
+	{Number: 3, Name: "id", At: unsafe.Offsetof(DeleteTaskPushNotificationConfigRequest{}.ID)},
+}}
 
 // AppendProto appends x as 1.1-draft/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *DeleteTaskPushNotificationConfigRequest) AppendProto(b []byte) ([]byte, error) {
-	return appendDeleteTaskPushNotificationConfigRequestV11DraftProto(b, x)
+	return codecDeleteTaskPushNotificationConfigRequestV11DraftProto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.1-draft/proto. The error is a [*wire.Error]; x is then
 // incomplete.
 func (x *DeleteTaskPushNotificationConfigRequest) UnmarshalProto(src []byte) error {
-	*x = DeleteTaskPushNotificationConfigRequest{}
-	return decodeDeleteTaskPushNotificationConfigRequestV11DraftProto(src, x)
+	return codecDeleteTaskPushNotificationConfigRequestV11DraftProto.Unmarshal(src, x)
 }
 
-func appendDeleteTaskPushNotificationConfigRequestV11DraftProto(b []byte, x *DeleteTaskPushNotificationConfigRequest) ([]byte, error) {
-	return proto.Append(b, x, writeDeleteTaskPushNotificationConfigRequestV11DraftProto)
-}
-
-func decodeDeleteTaskPushNotificationConfigRequestV11DraftProto(src []byte, x *DeleteTaskPushNotificationConfigRequest) error {
-	return proto.Decode(src, x, readDeleteTaskPushNotificationConfigRequestV11DraftProto, writeDeleteTaskPushNotificationConfigRequestV11DraftProto)
-}
-
-func writeDeleteTaskPushNotificationConfigRequestV11DraftProto(w *proto.Writer, x *DeleteTaskPushNotificationConfigRequest) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.Tenant != "" {
-		w.String(10, x.Tenant)
-	}
-	if x.TaskID != "" {
-		w.String(18, x.TaskID)
-	}
-	if x.ID != "" {
-		w.String(26, x.ID)
-	}
-	return nil
-}
-
-func readDeleteTaskPushNotificationConfigRequestV11DraftProto(r *proto.Reader, x *DeleteTaskPushNotificationConfigRequest) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.Tenant = r.String()
-		case 18:
-			x.TaskID = r.String()
-		case 26:
-			x.ID = r.String()
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberDeleteTaskPushNotificationConfigRequestV11DraftProto(tag))
-			return
-		}
-	}
-}
-
-func memberDeleteTaskPushNotificationConfigRequestV11DraftProto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "tenant"
-	case 2:
-		return "taskId"
-	case 3:
-		return "id"
-	}
-	return ""
-}
+var codecDeviceCodeOAuthFlowV11DraftProto = proto.Codec[DeviceCodeOAuthFlow]{Fields: []proto.Field{
+	{Number: 1, Name: "deviceAuthorizationUrl", At: unsafe.Offsetof(DeviceCodeOAuthFlow{}.DeviceAuthorizationURL)},
+	{Number: 2, Name: "tokenUrl", At: unsafe.Offsetof(DeviceCodeOAuthFlow{}.TokenURL)},
+	{Number: 3, Name: "refreshUrl", At: unsafe.Offsetof(DeviceCodeOAuthFlow{}.RefreshURL)},
+	{Number: 4, Name: "scopes", At: unsafe.Offsetof(DeviceCodeOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: proto.Map[string]{}},
+}}
 
 // AppendProto appends x as 1.1-draft/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *DeviceCodeOAuthFlow) AppendProto(b []byte) ([]byte, error) {
-	return appendDeviceCodeOAuthFlowV11DraftProto(b, x)
+	return codecDeviceCodeOAuthFlowV11DraftProto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.1-draft/proto. The error is a [*wire.Error]; x is then
 // incomplete.
 func (x *DeviceCodeOAuthFlow) UnmarshalProto(src []byte) error {
-	*x = DeviceCodeOAuthFlow{}
-	return decodeDeviceCodeOAuthFlowV11DraftProto(src, x)
+	return codecDeviceCodeOAuthFlowV11DraftProto.Unmarshal(src, x)
 }
 
-func appendDeviceCodeOAuthFlowV11DraftProto(b []byte, x *DeviceCodeOAuthFlow) ([]byte, error) {
-	return proto.Append(b, x, writeDeviceCodeOAuthFlowV11DraftProto)
-}
-
-func decodeDeviceCodeOAuthFlowV11DraftProto(src []byte, x *DeviceCodeOAuthFlow) error {
-	return proto.Decode(src, x, readDeviceCodeOAuthFlowV11DraftProto, writeDeviceCodeOAuthFlowV11DraftProto)
-}
-
-func writeDeviceCodeOAuthFlowV11DraftProto(w *proto.Writer, x *DeviceCodeOAuthFlow) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.DeviceAuthorizationURL != "" {
-		w.String(10, x.DeviceAuthorizationURL)
-	}
-	if x.TokenURL != "" {
-		w.String(18, x.TokenURL)
-	}
-	if x.RefreshURL != "" {
-		w.String(26, x.RefreshURL)
-	}
-	if len(x.Scopes) > 0 {
-		for _, name := range proto.SortedNames(x.Scopes) {
-			entry := w.Begin(34)
-			w.String(10, name)
-			w.String(18, x.Scopes[name])
-			w.End(entry)
-		}
-	}
-	return nil
-}
-
-func readDeviceCodeOAuthFlowV11DraftProto(r *proto.Reader, x *DeviceCodeOAuthFlow) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.DeviceAuthorizationURL = r.String()
-		case 18:
-			x.TokenURL = r.String()
-		case 26:
-			x.RefreshURL = r.String()
-		case 34:
-			var name string
-			var value string
-			entry := r.Enter(1)
-			for tag := r.Tag(); tag != 0; tag = r.Tag() {
-				switch tag {
-				case 10:
-					name = r.String()
-				case 18:
-					value = r.String()
-				default:
-					r.Skip(tag)
-				}
-			}
-			r.Leave(entry)
-			r.In(name)
-			if x.Scopes == nil {
-				x.Scopes = map[string]string{}
-			}
-			x.Scopes[name] = value
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberDeviceCodeOAuthFlowV11DraftProto(tag))
-			return
-		}
-	}
-}
-
-func memberDeviceCodeOAuthFlowV11DraftProto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "deviceAuthorizationUrl"
-	case 2:
-		return "tokenUrl"
-	case 3:
-		return "refreshUrl"
-	case 4:
-		return "scopes"
-	}
-	return ""
-}
+var codecGetExtendedAgentCardRequestV11DraftProto = proto.Codec[GetExtendedAgentCardRequest]{Fields: []proto.Field{
+	{Number: 1, Name: "tenant", At: unsafe.Offsetof(GetExtendedAgentCardRequest{}.Tenant)},
+}}
 
 // AppendProto appends x as 1.1-draft/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *GetExtendedAgentCardRequest) AppendProto(b []byte) ([]byte, error) {
-	return appendGetExtendedAgentCardRequestV11DraftProto(b, x)
+	return codecGetExtendedAgentCardRequestV11DraftProto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.1-draft/proto. The error is a [*wire.Error]; x is then
 // incomplete.
 func (x *GetExtendedAgentCardRequest) UnmarshalProto(src []byte) error {
-	*x = GetExtendedAgentCardRequest{}
-	return decodeGetExtendedAgentCardRequestV11DraftProto(src, x)
+	return codecGetExtendedAgentCardRequestV11DraftProto.Unmarshal(src, x)
 }
 
-func appendGetExtendedAgentCardRequestV11DraftProto(b []byte, x *GetExtendedAgentCardRequest) ([]byte, error) {
-	return proto.Append(b, x, writeGetExtendedAgentCardRequestV11DraftProto)
-}
-
-func decodeGetExtendedAgentCardRequestV11DraftProto(src []byte, x *GetExtendedAgentCardRequest) error {
-	return proto.Decode(src, x, readGetExtendedAgentCardRequestV11DraftProto, writeGetExtendedAgentCardRequestV11DraftProto)
-}
-
-func writeGetExtendedAgentCardRequestV11DraftProto(w *proto.Writer, x *GetExtendedAgentCardRequest) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.Tenant != "" {
-		w.String(10, x.Tenant)
-	}
-	return nil
-}
-
-func readGetExtendedAgentCardRequestV11DraftProto(r *proto.Reader, x *GetExtendedAgentCardRequest) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.Tenant = r.String()
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberGetExtendedAgentCardRequestV11DraftProto(tag))
-			return
-		}
-	}
-}
-
-func memberGetExtendedAgentCardRequestV11DraftProto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "tenant"
-	}
-	return ""
-}
+var codecGetTaskPushNotificationConfigRequestV11DraftProto = proto.Codec[GetTaskPushNotificationConfigRequest]{Fields: []proto.Field{
+	{Number: 1, Name: "tenant", At: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.Tenant)},
+	{Number: 2, Name: "taskId", At: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.TaskID)},
+	{Number: 3, Name: "id", At: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.ID)},
+}}
 
 // AppendProto appends x as 1.1-draft/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *GetTaskPushNotificationConfigRequest) AppendProto(b []byte) ([]byte, error) {
-	return appendGetTaskPushNotificationConfigRequestV11DraftProto(b, x)
+	return codecGetTaskPushNotificationConfigRequestV11DraftProto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.1-draft/proto. The error is a [*wire.Error]; x is then
 // incomplete.
 func (x *GetTaskPushNotificationConfigRequest) UnmarshalProto(src []byte) error {
-	*x = GetTaskPushNotificationConfigRequest{}
-	return decodeGetTaskPushNotificationConfigRequestV11DraftProto(src, x)
+	return codecGetTaskPushNotificationConfigRequestV11DraftProto.Unmarshal(src, x)
 }
 
-func appendGetTaskPushNotificationConfigRequestV11DraftProto(b []byte, x *GetTaskPushNotificationConfigRequest) ([]byte, error) {
-	return proto.Append(b, x, writeGetTaskPushNotificationConfigRequestV11DraftProto)
-}
-
-func decodeGetTaskPushNotificationConfigRequestV11DraftProto(src []byte, x *GetTaskPushNotificationConfigRequest) error {
-	return proto.Decode(src, x, readGetTaskPushNotificationConfigRequestV11DraftProto, writeGetTaskPushNotificationConfigRequestV11DraftProto)
-}
-
-func writeGetTaskPushNotificationConfigRequestV11DraftProto(w *proto.Writer, x *GetTaskPushNotificationConfigRequest) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.Tenant != "" {
-		w.String(10, x.Tenant)
-	}
-	if x.TaskID != "" {
-		w.String(18, x.TaskID)
-	}
-	if x.ID != "" {
-		w.String(26, x.ID)
-	}
-	return nil
-}
-
-func readGetTaskPushNotificationConfigRequestV11DraftProto(r *proto.Reader, x *GetTaskPushNotificationConfigRequest) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.Tenant = r.String()
-		case 18:
-			x.TaskID = r.String()
-		case 26:
-			x.ID = r.String()
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberGetTaskPushNotificationConfigRequestV11DraftProto(tag))
-			return
-		}
-	}
-}
-
-func memberGetTaskPushNotificationConfigRequestV11DraftProto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "tenant"
-	case 2:
-		return "taskId"
-	case 3:
-		return "id"
-	}
-	return ""
-}
+var codecGetTaskRequestV11DraftProto = proto.Codec[GetTaskRequest]{Fields: []proto.Field{
+	{Number: 1, Name: "tenant", At: unsafe.Offsetof(GetTaskRequest{}.Tenant)},
+	{Number: 2, Name: "id", At: unsafe.Offsetof(GetTaskRequest{}.ID)},
+	{Number: 3, Name: "historyLength", At: unsafe.Offsetof(GetTaskRequest{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer},
+	{Number: 4, Name: "currentGeneration", At: unsafe.Offsetof(GetTaskRequest{}.CurrentGeneration), Type: wire.TypeInt64, Shape: wire.Pointer},
+}}
 
 // AppendProto appends x as 1.1-draft/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *GetTaskRequest) AppendProto(b []byte) ([]byte, error) {
-	return appendGetTaskRequestV11DraftProto(b, x)
+	return codecGetTaskRequestV11DraftProto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.1-draft/proto. The error is a [*wire.Error]; x is then
 // incomplete.
 func (x *GetTaskRequest) UnmarshalProto(src []byte) error {
-	*x = GetTaskRequest{}
-	return decodeGetTaskRequestV11DraftProto(src, x)
+	return codecGetTaskRequestV11DraftProto.Unmarshal(src, x)
 }
 
-func appendGetTaskRequestV11DraftProto(b []byte, x *GetTaskRequest) ([]byte, error) {
-	return proto.Append(b, x, writeGetTaskRequestV11DraftProto)
-}
-
-func decodeGetTaskRequestV11DraftProto(src []byte, x *GetTaskRequest) error {
-	return proto.Decode(src, x, readGetTaskRequestV11DraftProto, writeGetTaskRequestV11DraftProto)
-}
-
-func writeGetTaskRequestV11DraftProto(w *proto.Writer, x *GetTaskRequest) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.Tenant != "" {
-		w.String(10, x.Tenant)
-	}
-	if x.ID != "" {
-		w.String(18, x.ID)
-	}
-	if x.HistoryLength != nil {
-		w.Int32(24, *x.HistoryLength)
-	}
-	if x.CurrentGeneration != nil {
-		w.Int64(32, *x.CurrentGeneration)
-	}
-	return nil
-}
-
-func readGetTaskRequestV11DraftProto(r *proto.Reader, x *GetTaskRequest) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.Tenant = r.String()
-		case 18:
-			x.ID = r.String()
-		case 24:
-			x.HistoryLength = new(r.Int32())
-		case 32:
-			x.CurrentGeneration = new(r.Int64())
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberGetTaskRequestV11DraftProto(tag))
-			return
-		}
-	}
-}
-
-func memberGetTaskRequestV11DraftProto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "tenant"
-	case 2:
-		return "id"
-	case 3:
-		return "historyLength"
-	case 4:
-		return "currentGeneration"
-	}
-	return ""
-}
+var codecHTTPAuthSecuritySchemeV11DraftProto = proto.Codec[HTTPAuthSecurityScheme]{Fields: []proto.Field{
+	{Number: 1, Name: "description", At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.Description)},
+	{Number: 2, Name: "scheme", At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.Scheme)},
+	{Number: 3, Name: "bearerFormat", At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.BearerFormat)},
+}}
 
 // AppendProto appends x as 1.1-draft/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *HTTPAuthSecurityScheme) AppendProto(b []byte) ([]byte, error) {
-	return appendHTTPAuthSecuritySchemeV11DraftProto(b, x)
+	return codecHTTPAuthSecuritySchemeV11DraftProto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.1-draft/proto. The error is a [*wire.Error]; x is then
 // incomplete.
 func (x *HTTPAuthSecurityScheme) UnmarshalProto(src []byte) error {
-	*x = HTTPAuthSecurityScheme{}
-	return decodeHTTPAuthSecuritySchemeV11DraftProto(src, x)
+	return codecHTTPAuthSecuritySchemeV11DraftProto.Unmarshal(src, x)
 }
 
-func appendHTTPAuthSecuritySchemeV11DraftProto(b []byte, x *HTTPAuthSecurityScheme) ([]byte, error) {
-	return proto.Append(b, x, writeHTTPAuthSecuritySchemeV11DraftProto)
-}
-
-func decodeHTTPAuthSecuritySchemeV11DraftProto(src []byte, x *HTTPAuthSecurityScheme) error {
-	return proto.Decode(src, x, readHTTPAuthSecuritySchemeV11DraftProto, writeHTTPAuthSecuritySchemeV11DraftProto)
-}
-
-func writeHTTPAuthSecuritySchemeV11DraftProto(w *proto.Writer, x *HTTPAuthSecurityScheme) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.Description != "" {
-		w.String(10, x.Description)
-	}
-	if x.Scheme != "" {
-		w.String(18, x.Scheme)
-	}
-	if x.BearerFormat != "" {
-		w.String(26, x.BearerFormat)
-	}
-	return nil
-}
-
-func readHTTPAuthSecuritySchemeV11DraftProto(r *proto.Reader, x *HTTPAuthSecurityScheme) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.Description = r.String()
-		case 18:
-			x.Scheme = r.String()
-		case 26:
-			x.BearerFormat = r.String()
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberHTTPAuthSecuritySchemeV11DraftProto(tag))
-			return
-		}
-	}
-}
-
-func memberHTTPAuthSecuritySchemeV11DraftProto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "description"
-	case 2:
-		return "scheme"
-	case 3:
-		return "bearerFormat"
-	}
-	return ""
-}
+var codecImplicitOAuthFlowV11DraftProto = proto.Codec[ImplicitOAuthFlow]{Fields: []proto.Field{
+	{Number: 1, Name: "authorizationUrl", At: unsafe.Offsetof(ImplicitOAuthFlow{}.AuthorizationURL)},
+	{Number: 2, Name: "refreshUrl", At: unsafe.Offsetof(ImplicitOAuthFlow{}.RefreshURL)},
+	{Number: 3, Name: "scopes", At: unsafe.Offsetof(ImplicitOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: proto.Map[string]{}},
+}}
 
 // AppendProto appends x as 1.1-draft/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *ImplicitOAuthFlow) AppendProto(b []byte) ([]byte, error) {
-	return appendImplicitOAuthFlowV11DraftProto(b, x)
+	return codecImplicitOAuthFlowV11DraftProto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.1-draft/proto. The error is a [*wire.Error]; x is then
 // incomplete.
 func (x *ImplicitOAuthFlow) UnmarshalProto(src []byte) error {
-	*x = ImplicitOAuthFlow{}
-	return decodeImplicitOAuthFlowV11DraftProto(src, x)
+	return codecImplicitOAuthFlowV11DraftProto.Unmarshal(src, x)
 }
 
-func appendImplicitOAuthFlowV11DraftProto(b []byte, x *ImplicitOAuthFlow) ([]byte, error) {
-	return proto.Append(b, x, writeImplicitOAuthFlowV11DraftProto)
-}
-
-func decodeImplicitOAuthFlowV11DraftProto(src []byte, x *ImplicitOAuthFlow) error {
-	return proto.Decode(src, x, readImplicitOAuthFlowV11DraftProto, writeImplicitOAuthFlowV11DraftProto)
-}
-
-func writeImplicitOAuthFlowV11DraftProto(w *proto.Writer, x *ImplicitOAuthFlow) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.AuthorizationURL != "" {
-		w.String(10, x.AuthorizationURL)
-	}
-	if x.RefreshURL != "" {
-		w.String(18, x.RefreshURL)
-	}
-	if len(x.Scopes) > 0 {
-		for _, name := range proto.SortedNames(x.Scopes) {
-			entry := w.Begin(26)
-			w.String(10, name)
-			w.String(18, x.Scopes[name])
-			w.End(entry)
-		}
-	}
-	return nil
-}
-
-func readImplicitOAuthFlowV11DraftProto(r *proto.Reader, x *ImplicitOAuthFlow) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.AuthorizationURL = r.String()
-		case 18:
-			x.RefreshURL = r.String()
-		case 26:
-			var name string
-			var value string
-			entry := r.Enter(1)
-			for tag := r.Tag(); tag != 0; tag = r.Tag() {
-				switch tag {
-				case 10:
-					name = r.String()
-				case 18:
-					value = r.String()
-				default:
-					r.Skip(tag)
-				}
-			}
-			r.Leave(entry)
-			r.In(name)
-			if x.Scopes == nil {
-				x.Scopes = map[string]string{}
-			}
-			x.Scopes[name] = value
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberImplicitOAuthFlowV11DraftProto(tag))
-			return
-		}
-	}
-}
-
-func memberImplicitOAuthFlowV11DraftProto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "authorizationUrl"
-	case 2:
-		return "refreshUrl"
-	case 3:
-		return "scopes"
-	}
-	return ""
-}
+var codecListTaskPushNotificationConfigsRequestV11DraftProto = proto.Codec[ListTaskPushNotificationConfigsRequest]{Fields: []proto.Field{
+	{Number: 1, Name: "taskId", At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.TaskID)},
+	{Number: 2, Name: "pageSize", At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.PageSize), Type: wire.TypeInt32},
+	{Number: 3, Name: "pageToken", At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.PageToken)},
+	{Number: 4, Name: "tenant", At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.Tenant)},
+}}
 
 // AppendProto appends x as 1.1-draft/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *ListTaskPushNotificationConfigsRequest) AppendProto(b []byte) ([]byte, error) {
-	return appendListTaskPushNotificationConfigsRequestV11DraftProto(b, x)
+	return codecListTaskPushNotificationConfigsRequestV11DraftProto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.1-draft/proto. The error is a [*wire.Error]; x is then
 // incomplete.
 func (x *ListTaskPushNotificationConfigsRequest) UnmarshalProto(src []byte) error {
-	*x = ListTaskPushNotificationConfigsRequest{}
-	return decodeListTaskPushNotificationConfigsRequestV11DraftProto(src, x)
+	return codecListTaskPushNotificationConfigsRequestV11DraftProto.Unmarshal(src, x)
 }
 
-func appendListTaskPushNotificationConfigsRequestV11DraftProto(b []byte, x *ListTaskPushNotificationConfigsRequest) ([]byte, error) {
-	return proto.Append(b, x, writeListTaskPushNotificationConfigsRequestV11DraftProto)
-}
-
-func decodeListTaskPushNotificationConfigsRequestV11DraftProto(src []byte, x *ListTaskPushNotificationConfigsRequest) error {
-	return proto.Decode(src, x, readListTaskPushNotificationConfigsRequestV11DraftProto, writeListTaskPushNotificationConfigsRequestV11DraftProto)
-}
-
-func writeListTaskPushNotificationConfigsRequestV11DraftProto(w *proto.Writer, x *ListTaskPushNotificationConfigsRequest) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.TaskID != "" {
-		w.String(10, x.TaskID)
-	}
-	if x.PageSize != 0 {
-		w.Int32(16, x.PageSize)
-	}
-	if x.PageToken != "" {
-		w.String(26, x.PageToken)
-	}
-	if x.Tenant != "" {
-		w.String(34, x.Tenant)
-	}
-	return nil
-}
-
-func readListTaskPushNotificationConfigsRequestV11DraftProto(r *proto.Reader, x *ListTaskPushNotificationConfigsRequest) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 34:
-			x.Tenant = r.String()
-		case 10:
-			x.TaskID = r.String()
-		case 16:
-			x.PageSize = r.Int32()
-		case 26:
-			x.PageToken = r.String()
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberListTaskPushNotificationConfigsRequestV11DraftProto(tag))
-			return
-		}
-	}
-}
-
-func memberListTaskPushNotificationConfigsRequestV11DraftProto(tag uint32) string {
-	switch tag >> 3 {
-	case 4:
-		return "tenant"
-	case 1:
-		return "taskId"
-	case 2:
-		return "pageSize"
-	case 3:
-		return "pageToken"
-	}
-	return ""
-}
+var codecListTaskPushNotificationConfigsResponseV11DraftProto = proto.Codec[ListTaskPushNotificationConfigsResponse]{Fields: []proto.Field{
+	{Number: 1, Name: "configs", At: unsafe.Offsetof(ListTaskPushNotificationConfigsResponse{}.Configs), Type: wire.TypeMessage, Of: &codecTaskPushNotificationConfigV11DraftProto, Shape: wire.Listed},
+	{Number: 2, Name: "nextPageToken", At: unsafe.Offsetof(ListTaskPushNotificationConfigsResponse{}.NextPageToken)},
+}}
 
 // AppendProto appends x as 1.1-draft/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *ListTaskPushNotificationConfigsResponse) AppendProto(b []byte) ([]byte, error) {
-	return appendListTaskPushNotificationConfigsResponseV11DraftProto(b, x)
+	return codecListTaskPushNotificationConfigsResponseV11DraftProto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.1-draft/proto. The error is a [*wire.Error]; x is then
 // incomplete.
 func (x *ListTaskPushNotificationConfigsResponse) UnmarshalProto(src []byte) error {
-	*x = ListTaskPushNotificationConfigsResponse{}
-	return decodeListTaskPushNotificationConfigsResponseV11DraftProto(src, x)
+	return codecListTaskPushNotificationConfigsResponseV11DraftProto.Unmarshal(src, x)
 }
 
-func appendListTaskPushNotificationConfigsResponseV11DraftProto(b []byte, x *ListTaskPushNotificationConfigsResponse) ([]byte, error) {
-	return proto.Append(b, x, writeListTaskPushNotificationConfigsResponseV11DraftProto)
-}
-
-func decodeListTaskPushNotificationConfigsResponseV11DraftProto(src []byte, x *ListTaskPushNotificationConfigsResponse) error {
-	return proto.Decode(src, x, readListTaskPushNotificationConfigsResponseV11DraftProto, writeListTaskPushNotificationConfigsResponseV11DraftProto)
-}
-
-func writeListTaskPushNotificationConfigsResponseV11DraftProto(w *proto.Writer, x *ListTaskPushNotificationConfigsResponse) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	for i, e := range x.Configs {
-		if err := proto.WriteInner(w, 10, e, writeTaskPushNotificationConfigV11DraftProto); err != nil {
-			return wire.In(wire.At(err, i), "configs")
-		}
-	}
-	if x.NextPageToken != "" {
-		w.String(18, x.NextPageToken)
-	}
-	return nil
-}
-
-func readListTaskPushNotificationConfigsResponseV11DraftProto(r *proto.Reader, x *ListTaskPushNotificationConfigsResponse) {
-	var blockConfigs []TaskPushNotificationConfig
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.Configs = proto.ReadElem(r, x.Configs, &blockConfigs, readTaskPushNotificationConfigV11DraftProto)
-		case 18:
-			x.NextPageToken = r.String()
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberListTaskPushNotificationConfigsResponseV11DraftProto(tag))
-			return
-		}
-	}
-}
-
-func memberListTaskPushNotificationConfigsResponseV11DraftProto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "configs"
-	case 2:
-		return "nextPageToken"
-	}
-	return ""
-}
+var codecListTasksRequestV11DraftProto = proto.Codec[ListTasksRequest]{Fields: []proto.Field{
+	{Number: 1, Name: "tenant", At: unsafe.Offsetof(ListTasksRequest{}.Tenant)},
+	{Number: 2, Name: "contextId", At: unsafe.Offsetof(ListTasksRequest{}.ContextID)},
+	{Number: 3, Name: "status", At: unsafe.Offsetof(ListTasksRequest{}.Status), Type: wire.TypeEnum, Enum: &codecTaskStateV11DraftProto},
+	{Number: 4, Name: "pageSize", At: unsafe.Offsetof(ListTasksRequest{}.PageSize), Type: wire.TypeInt32, Shape: wire.Pointer},
+	{Number: 5, Name: "pageToken", At: unsafe.Offsetof(ListTasksRequest{}.PageToken)},
+	{Number: 6, Name: "historyLength", At: unsafe.Offsetof(ListTasksRequest{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer},
+	{Number: 7, Name: "statusTimestampAfter", At: unsafe.Offsetof(ListTasksRequest{}.StatusTimestampAfter), Type: wire.TypeTimestamp},
+	{Number: 8, Name: "includeArtifacts", At: unsafe.Offsetof(ListTasksRequest{}.IncludeArtifacts), Type: wire.TypeBool, Shape: wire.Pointer},
+}}
 
 // AppendProto appends x as 1.1-draft/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *ListTasksRequest) AppendProto(b []byte) ([]byte, error) {
-	return appendListTasksRequestV11DraftProto(b, x)
+	return codecListTasksRequestV11DraftProto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.1-draft/proto. The error is a [*wire.Error]; x is then
 // incomplete.
 func (x *ListTasksRequest) UnmarshalProto(src []byte) error {
-	*x = ListTasksRequest{}
-	return decodeListTasksRequestV11DraftProto(src, x)
+	return codecListTasksRequestV11DraftProto.Unmarshal(src, x)
 }
 
-func appendListTasksRequestV11DraftProto(b []byte, x *ListTasksRequest) ([]byte, error) {
-	return proto.Append(b, x, writeListTasksRequestV11DraftProto)
-}
-
-func decodeListTasksRequestV11DraftProto(src []byte, x *ListTasksRequest) error {
-	return proto.Decode(src, x, readListTasksRequestV11DraftProto, writeListTasksRequestV11DraftProto)
-}
-
-func writeListTasksRequestV11DraftProto(w *proto.Writer, x *ListTasksRequest) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.Tenant != "" {
-		w.String(10, x.Tenant)
-	}
-	if x.ContextID != "" {
-		w.String(18, x.ContextID)
-	}
-	if x.Status != "" {
-		if n, err := numberTaskStateV11DraftProto(x.Status); err != nil {
-			return wire.In(err, "status")
-		} else if n != 0 {
-			w.Int32(24, n)
-		}
-	}
-	if x.PageSize != nil {
-		w.Int32(32, *x.PageSize)
-	}
-	if x.PageToken != "" {
-		w.String(42, x.PageToken)
-	}
-	if x.HistoryLength != nil {
-		w.Int32(48, *x.HistoryLength)
-	}
-	if x.StatusTimestampAfter != (time.Time{}) {
-		if err := w.Timestamp(58, x.StatusTimestampAfter); err != nil {
-			return wire.In(err, "statusTimestampAfter")
-		}
-	}
-	if x.IncludeArtifacts != nil {
-		w.Bool(64, *x.IncludeArtifacts)
-	}
-	return nil
-}
-
-func readListTasksRequestV11DraftProto(r *proto.Reader, x *ListTasksRequest) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.Tenant = r.String()
-		case 18:
-			x.ContextID = r.String()
-		case 24:
-			x.Status = nameTaskStateV11DraftProto(r.Int32())
-		case 32:
-			x.PageSize = new(r.Int32())
-		case 42:
-			x.PageToken = r.String()
-		case 48:
-			x.HistoryLength = new(r.Int32())
-		case 58:
-			x.StatusTimestampAfter = r.Timestamp(x.StatusTimestampAfter)
-		case 64:
-			x.IncludeArtifacts = new(r.Bool())
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberListTasksRequestV11DraftProto(tag))
-			return
-		}
-	}
-}
-
-func memberListTasksRequestV11DraftProto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "tenant"
-	case 2:
-		return "contextId"
-	case 3:
-		return "status"
-	case 4:
-		return "pageSize"
-	case 5:
-		return "pageToken"
-	case 6:
-		return "historyLength"
-	case 7:
-		return "statusTimestampAfter"
-	case 8:
-		return "includeArtifacts"
-	}
-	return ""
-}
+var codecListTasksResponseV11DraftProto = proto.Codec[ListTasksResponse]{Fields: []proto.Field{
+	{Number: 1, Name: "tasks", At: unsafe.Offsetof(ListTasksResponse{}.Tasks), Type: wire.TypeMessage, Of: &codecTaskV11DraftProto, Shape: wire.Listed},
+	{Number: 2, Name: "nextPageToken", At: unsafe.Offsetof(ListTasksResponse{}.NextPageToken)},
+	{Number: 3, Name: "pageSize", At: unsafe.Offsetof(ListTasksResponse{}.PageSize), Type: wire.TypeInt32},
+	{Number: 4, Name: "totalSize", At: unsafe.Offsetof(ListTasksResponse{}.TotalSize), Type: wire.TypeInt32},
+}}
 
 // AppendProto appends x as 1.1-draft/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *ListTasksResponse) AppendProto(b []byte) ([]byte, error) {
-	return appendListTasksResponseV11DraftProto(b, x)
+	return codecListTasksResponseV11DraftProto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.1-draft/proto. The error is a [*wire.Error]; x is then
 // incomplete.
 func (x *ListTasksResponse) UnmarshalProto(src []byte) error {
-	*x = ListTasksResponse{}
-	return decodeListTasksResponseV11DraftProto(src, x)
+	return codecListTasksResponseV11DraftProto.Unmarshal(src, x)
 }
 
-func appendListTasksResponseV11DraftProto(b []byte, x *ListTasksResponse) ([]byte, error) {
-	return proto.Append(b, x, writeListTasksResponseV11DraftProto)
-}
-
-func decodeListTasksResponseV11DraftProto(src []byte, x *ListTasksResponse) error {
-	return proto.Decode(src, x, readListTasksResponseV11DraftProto, writeListTasksResponseV11DraftProto)
-}
-
-func writeListTasksResponseV11DraftProto(w *proto.Writer, x *ListTasksResponse) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	for i, e := range x.Tasks {
-		if err := proto.WriteInner(w, 10, e, writeTaskV11DraftProto); err != nil {
-			return wire.In(wire.At(err, i), "tasks")
-		}
-	}
-	if x.NextPageToken != "" {
-		w.String(18, x.NextPageToken)
-	}
-	if x.PageSize != 0 {
-		w.Int32(24, x.PageSize)
-	}
-	if x.TotalSize != 0 {
-		w.Int32(32, x.TotalSize)
-	}
-	return nil
-}
-
-func readListTasksResponseV11DraftProto(r *proto.Reader, x *ListTasksResponse) {
-	var blockTasks []Task
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.Tasks = proto.ReadElem(r, x.Tasks, &blockTasks, readTaskV11DraftProto)
-		case 18:
-			x.NextPageToken = r.String()
-		case 24:
-			x.PageSize = r.Int32()
-		case 32:
-			x.TotalSize = r.Int32()
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberListTasksResponseV11DraftProto(tag))
-			return
-		}
-	}
-}
-
-func memberListTasksResponseV11DraftProto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "tasks"
-	case 2:
-		return "nextPageToken"
-	case 3:
-		return "pageSize"
-	case 4:
-		return "totalSize"
-	}
-	return ""
-}
+var codecMessageV11DraftProto = proto.Codec[Message]{Fields: []proto.Field{
+	{Number: 1, Name: "messageId", At: unsafe.Offsetof(Message{}.MessageID)},
+	{Number: 2, Name: "contextId", At: unsafe.Offsetof(Message{}.ContextID)},
+	{Number: 3, Name: "taskId", At: unsafe.Offsetof(Message{}.TaskID)},
+	{Number: 4, Name: "role", At: unsafe.Offsetof(Message{}.Role), Type: wire.TypeEnum, Enum: &codecRoleV11DraftProto, Flags: wire.MustRead | wire.MustSet},
+	{Number: 5, Name: "parts", At: unsafe.Offsetof(Message{}.Parts), Type: wire.TypeMessage, Of: &codecPartV11DraftProto, Shape: wire.Listed, Least: 1},
+	{Number: 6, Name: "metadata", At: unsafe.Offsetof(Message{}.Metadata), Type: wire.TypeStruct},
+	{Number: 7, Name: "extensions", At: unsafe.Offsetof(Message{}.Extensions), Shape: wire.Listed},
+	{Number: 8, Name: "referenceTaskIds", At: unsafe.Offsetof(Message{}.ReferenceTaskIDs), Shape: wire.Listed},
+}}
 
 // AppendProto appends x as 1.1-draft/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *Message) AppendProto(b []byte) ([]byte, error) {
-	return appendMessageV11DraftProto(b, x)
+	return codecMessageV11DraftProto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.1-draft/proto. The error is a [*wire.Error]; x is then
 // incomplete.
 func (x *Message) UnmarshalProto(src []byte) error {
-	*x = Message{}
-	return decodeMessageV11DraftProto(src, x)
+	return codecMessageV11DraftProto.Unmarshal(src, x)
 }
 
-func appendMessageV11DraftProto(b []byte, x *Message) ([]byte, error) {
-	return proto.Append(b, x, writeMessageV11DraftProto)
-}
-
-func decodeMessageV11DraftProto(src []byte, x *Message) error {
-	return proto.Decode(src, x, readMessageV11DraftProto, writeMessageV11DraftProto)
-}
-
-func writeMessageV11DraftProto(w *proto.Writer, x *Message) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.MessageID != "" {
-		w.String(10, x.MessageID)
-	}
-	if x.ContextID != "" {
-		w.String(18, x.ContextID)
-	}
-	if x.TaskID != "" {
-		w.String(26, x.TaskID)
-	}
-	if n, err := numberRoleV11DraftProto(x.Role); err != nil {
-		return wire.In(err, "role")
-	} else if n == 0 {
-		return wire.In(wire.NotSet(), "role")
-	} else {
-		w.Int32(32, n)
-	}
-	if len(x.Parts) < 1 {
-		return wire.In(wire.TooFew(1), "parts")
-	}
-	for i, e := range x.Parts {
-		if err := proto.WriteInner(w, 42, e, writePartV11DraftProto); err != nil {
-			return wire.In(wire.At(err, i), "parts")
-		}
-	}
-	if len(x.Metadata) > 0 {
-		if err := w.Struct(50, x.Metadata); err != nil {
-			return wire.In(err, "metadata")
-		}
-	}
-	for _, e := range x.Extensions {
-		w.String(58, e)
-	}
-	for _, e := range x.ReferenceTaskIDs {
-		w.String(66, e)
-	}
-	return nil
-}
-
-func readMessageV11DraftProto(r *proto.Reader, x *Message) {
-	var blockParts []Part
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.MessageID = r.String()
-		case 18:
-			x.ContextID = r.String()
-		case 26:
-			x.TaskID = r.String()
-		case 32:
-			x.Role = nameRoleV11DraftProto(r.Int32())
-		case 42:
-			x.Parts = proto.ReadElem(r, x.Parts, &blockParts, readPartV11DraftProto)
-		case 50:
-			x.Metadata = r.Struct(x.Metadata)
-		case 58:
-			x.Extensions = append(x.Extensions, r.String())
-			r.Elem(len(x.Extensions) - 1)
-		case 66:
-			x.ReferenceTaskIDs = append(x.ReferenceTaskIDs, r.String())
-			r.Elem(len(x.ReferenceTaskIDs) - 1)
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberMessageV11DraftProto(tag))
-			return
-		}
-	}
-	if x.Role == "" {
-		r.Incomplete()
-	}
-	if len(x.Parts) < 1 {
-		r.Incomplete()
-	}
-}
-
-func memberMessageV11DraftProto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "messageId"
-	case 2:
-		return "contextId"
-	case 3:
-		return "taskId"
-	case 4:
-		return "role"
-	case 5:
-		return "parts"
-	case 6:
-		return "metadata"
-	case 7:
-		return "extensions"
-	case 8:
-		return "referenceTaskIds"
-	}
-	return ""
-}
+var codecMutualTLSSecuritySchemeV11DraftProto = proto.Codec[MutualTLSSecurityScheme]{Fields: []proto.Field{
+	{Number: 1, Name: "description", At: unsafe.Offsetof(MutualTLSSecurityScheme{}.Description)},
+}}
 
 // AppendProto appends x as 1.1-draft/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *MutualTLSSecurityScheme) AppendProto(b []byte) ([]byte, error) {
-	return appendMutualTLSSecuritySchemeV11DraftProto(b, x)
+	return codecMutualTLSSecuritySchemeV11DraftProto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.1-draft/proto. The error is a [*wire.Error]; x is then
 // incomplete.
 func (x *MutualTLSSecurityScheme) UnmarshalProto(src []byte) error {
-	*x = MutualTLSSecurityScheme{}
-	return decodeMutualTLSSecuritySchemeV11DraftProto(src, x)
+	return codecMutualTLSSecuritySchemeV11DraftProto.Unmarshal(src, x)
 }
 
-func appendMutualTLSSecuritySchemeV11DraftProto(b []byte, x *MutualTLSSecurityScheme) ([]byte, error) {
-	return proto.Append(b, x, writeMutualTLSSecuritySchemeV11DraftProto)
-}
-
-func decodeMutualTLSSecuritySchemeV11DraftProto(src []byte, x *MutualTLSSecurityScheme) error {
-	return proto.Decode(src, x, readMutualTLSSecuritySchemeV11DraftProto, writeMutualTLSSecuritySchemeV11DraftProto)
-}
-
-func writeMutualTLSSecuritySchemeV11DraftProto(w *proto.Writer, x *MutualTLSSecurityScheme) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.Description != "" {
-		w.String(10, x.Description)
-	}
-	return nil
-}
-
-func readMutualTLSSecuritySchemeV11DraftProto(r *proto.Reader, x *MutualTLSSecurityScheme) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.Description = r.String()
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberMutualTLSSecuritySchemeV11DraftProto(tag))
-			return
-		}
-	}
-}
-
-func memberMutualTLSSecuritySchemeV11DraftProto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "description"
-	}
-	return ""
-}
+var codecOAuth2SecuritySchemeV11DraftProto = proto.Codec[OAuth2SecurityScheme]{Fields: []proto.Field{
+	{Number: 1, Name: "description", At: unsafe.Offsetof(OAuth2SecurityScheme{}.Description)},
+	{Number: 2, Name: "flows", At: unsafe.Offsetof(OAuth2SecurityScheme{}.Flows), Type: wire.TypeMessage, Of: &codecOAuthFlowsV11DraftProto, Flags: wire.MustRead | wire.MustSet},
+	{Number: 3, Name: "oauth2MetadataUrl", At: unsafe.Offsetof(OAuth2SecurityScheme{}.OAuth2MetadataURL)},
+}}
 
 // AppendProto appends x as 1.1-draft/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *OAuth2SecurityScheme) AppendProto(b []byte) ([]byte, error) {
-	return appendOAuth2SecuritySchemeV11DraftProto(b, x)
+	return codecOAuth2SecuritySchemeV11DraftProto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.1-draft/proto. The error is a [*wire.Error]; x is then
 // incomplete.
 func (x *OAuth2SecurityScheme) UnmarshalProto(src []byte) error {
-	*x = OAuth2SecurityScheme{}
-	return decodeOAuth2SecuritySchemeV11DraftProto(src, x)
+	return codecOAuth2SecuritySchemeV11DraftProto.Unmarshal(src, x)
 }
 
-func appendOAuth2SecuritySchemeV11DraftProto(b []byte, x *OAuth2SecurityScheme) ([]byte, error) {
-	return proto.Append(b, x, writeOAuth2SecuritySchemeV11DraftProto)
-}
-
-func decodeOAuth2SecuritySchemeV11DraftProto(src []byte, x *OAuth2SecurityScheme) error {
-	return proto.Decode(src, x, readOAuth2SecuritySchemeV11DraftProto, writeOAuth2SecuritySchemeV11DraftProto)
-}
-
-func writeOAuth2SecuritySchemeV11DraftProto(w *proto.Writer, x *OAuth2SecurityScheme) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.Description != "" {
-		w.String(10, x.Description)
-	}
-	if err := proto.WriteInner(w, 18, x.Flows, writeOAuthFlowsV11DraftProto); err != nil {
-		return wire.In(err, "flows")
-	}
-	if x.OAuth2MetadataURL != "" {
-		w.String(26, x.OAuth2MetadataURL)
-	}
-	return nil
-}
-
-func readOAuth2SecuritySchemeV11DraftProto(r *proto.Reader, x *OAuth2SecurityScheme) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.Description = r.String()
-		case 18:
-			proto.ReadInner(r, wire.Made(&x.Flows), readOAuthFlowsV11DraftProto)
-		case 26:
-			x.OAuth2MetadataURL = r.String()
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberOAuth2SecuritySchemeV11DraftProto(tag))
-			return
-		}
-	}
-	if x.Flows == nil {
-		r.Incomplete()
-	}
-}
-
-func memberOAuth2SecuritySchemeV11DraftProto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "description"
-	case 2:
-		return "flows"
-	case 3:
-		return "oauth2MetadataUrl"
-	}
-	return ""
-}
+var codecOAuthFlowsV11DraftProto = proto.Codec[OAuthFlows]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(OAuthFlows{}.Flow), Of: &unionOAuthFlow, Open: true, Strict: true, Needed: true}}, Fields: []proto.Field{
+	{Number: 1, Name: "authorizationCode", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecAuthorizationCodeOAuthFlowV11DraftProto},
+	{Number: 2, Name: "clientCredentials", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecClientCredentialsOAuthFlowV11DraftProto},
+	{Number: 3, Name: "implicit", Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecImplicitOAuthFlowV11DraftProto},
+	{Number: 4, Name: "password", Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecPasswordOAuthFlowV11DraftProto},
+	{Number: 5, Name: "deviceCode", Oneof: 1, Case: 5, Type: wire.TypeMessage, Of: &codecDeviceCodeOAuthFlowV11DraftProto},
+}}
 
 // AppendProto appends x as 1.1-draft/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *OAuthFlows) AppendProto(b []byte) ([]byte, error) {
-	return appendOAuthFlowsV11DraftProto(b, x)
+	return codecOAuthFlowsV11DraftProto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.1-draft/proto. The error is a [*wire.Error]; x is then
 // incomplete.
 func (x *OAuthFlows) UnmarshalProto(src []byte) error {
-	*x = OAuthFlows{}
-	return decodeOAuthFlowsV11DraftProto(src, x)
+	return codecOAuthFlowsV11DraftProto.Unmarshal(src, x)
 }
 
-func appendOAuthFlowsV11DraftProto(b []byte, x *OAuthFlows) ([]byte, error) {
-	return proto.Append(b, x, writeOAuthFlowsV11DraftProto)
-}
-
-func decodeOAuthFlowsV11DraftProto(src []byte, x *OAuthFlows) error {
-	return proto.Decode(src, x, readOAuthFlowsV11DraftProto, writeOAuthFlowsV11DraftProto)
-}
-
-func writeOAuthFlowsV11DraftProto(w *proto.Writer, x *OAuthFlows) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	switch c := x.Flow.(type) {
-	case *AuthorizationCodeOAuthFlow:
-		if err := proto.WriteInner(w, 10, c, writeAuthorizationCodeOAuthFlowV11DraftProto); err != nil {
-			return wire.In(err, "authorizationCode")
-		}
-	case *ClientCredentialsOAuthFlow:
-		if err := proto.WriteInner(w, 18, c, writeClientCredentialsOAuthFlowV11DraftProto); err != nil {
-			return wire.In(err, "clientCredentials")
-		}
-	case *ImplicitOAuthFlow:
-		if err := proto.WriteInner(w, 26, c, writeImplicitOAuthFlowV11DraftProto); err != nil {
-			return wire.In(err, "implicit")
-		}
-	case *PasswordOAuthFlow:
-		if err := proto.WriteInner(w, 34, c, writePasswordOAuthFlowV11DraftProto); err != nil {
-			return wire.In(err, "password")
-		}
-	case *DeviceCodeOAuthFlow:
-		if err := proto.WriteInner(w, 42, c, writeDeviceCodeOAuthFlowV11DraftProto); err != nil {
-			return wire.In(err, "deviceCode")
-		}
-	case *UnknownOAuthFlow:
-		if err := w.Unknown(c.Name, c.Value); err != nil {
-			return err
-		}
-	default:
-		return wire.NoCase("authorizationCode", "clientCredentials", "implicit", "password", "deviceCode")
-	}
-	return nil
-}
-
-func readOAuthFlowsV11DraftProto(r *proto.Reader, x *OAuthFlows) {
-	var extra proto.Extra
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			v, _ := x.Flow.(*AuthorizationCodeOAuthFlow)
-			if v == nil {
-				v = new(AuthorizationCodeOAuthFlow)
-			}
-			x.Flow = v
-			proto.ReadInner(r, v, readAuthorizationCodeOAuthFlowV11DraftProto)
-		case 18:
-			v, _ := x.Flow.(*ClientCredentialsOAuthFlow)
-			if v == nil {
-				v = new(ClientCredentialsOAuthFlow)
-			}
-			x.Flow = v
-			proto.ReadInner(r, v, readClientCredentialsOAuthFlowV11DraftProto)
-		case 26:
-			v, _ := x.Flow.(*ImplicitOAuthFlow)
-			if v == nil {
-				v = new(ImplicitOAuthFlow)
-			}
-			x.Flow = v
-			proto.ReadInner(r, v, readImplicitOAuthFlowV11DraftProto)
-		case 34:
-			v, _ := x.Flow.(*PasswordOAuthFlow)
-			if v == nil {
-				v = new(PasswordOAuthFlow)
-			}
-			x.Flow = v
-			proto.ReadInner(r, v, readPasswordOAuthFlowV11DraftProto)
-		case 42:
-			v, _ := x.Flow.(*DeviceCodeOAuthFlow)
-			if v == nil {
-				v = new(DeviceCodeOAuthFlow)
-			}
-			x.Flow = v
-			proto.ReadInner(r, v, readDeviceCodeOAuthFlowV11DraftProto)
-		default:
-			r.UnknownCase(tag, &extra)
-		}
-		if r.Failed() {
-			r.In(memberOAuthFlowsV11DraftProto(tag))
-			return
-		}
-	}
-	if x.Flow == nil {
-		if name, value, ok := extra.Case(); ok {
-			x.Flow = &UnknownOAuthFlow{Name: name, Value: value}
-		} else {
-			r.Incomplete()
-		}
-	}
-}
-
-func memberOAuthFlowsV11DraftProto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "authorizationCode"
-	case 2:
-		return "clientCredentials"
-	case 3:
-		return "implicit"
-	case 4:
-		return "password"
-	case 5:
-		return "deviceCode"
-	}
-	return ""
-}
+var codecOpenIDConnectSecuritySchemeV11DraftProto = proto.Codec[OpenIDConnectSecurityScheme]{Fields: []proto.Field{
+	{Number: 1, Name: "description", At: unsafe.Offsetof(OpenIDConnectSecurityScheme{}.Description)},
+	{Number: 2, Name: "openIdConnectUrl", At: unsafe.Offsetof(OpenIDConnectSecurityScheme{}.OpenIDConnectURL)},
+}}
 
 // AppendProto appends x as 1.1-draft/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *OpenIDConnectSecurityScheme) AppendProto(b []byte) ([]byte, error) {
-	return appendOpenIDConnectSecuritySchemeV11DraftProto(b, x)
+	return codecOpenIDConnectSecuritySchemeV11DraftProto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.1-draft/proto. The error is a [*wire.Error]; x is then
 // incomplete.
 func (x *OpenIDConnectSecurityScheme) UnmarshalProto(src []byte) error {
-	*x = OpenIDConnectSecurityScheme{}
-	return decodeOpenIDConnectSecuritySchemeV11DraftProto(src, x)
+	return codecOpenIDConnectSecuritySchemeV11DraftProto.Unmarshal(src, x)
 }
 
-func appendOpenIDConnectSecuritySchemeV11DraftProto(b []byte, x *OpenIDConnectSecurityScheme) ([]byte, error) {
-	return proto.Append(b, x, writeOpenIDConnectSecuritySchemeV11DraftProto)
-}
-
-func decodeOpenIDConnectSecuritySchemeV11DraftProto(src []byte, x *OpenIDConnectSecurityScheme) error {
-	return proto.Decode(src, x, readOpenIDConnectSecuritySchemeV11DraftProto, writeOpenIDConnectSecuritySchemeV11DraftProto)
-}
-
-func writeOpenIDConnectSecuritySchemeV11DraftProto(w *proto.Writer, x *OpenIDConnectSecurityScheme) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.Description != "" {
-		w.String(10, x.Description)
-	}
-	if x.OpenIDConnectURL != "" {
-		w.String(18, x.OpenIDConnectURL)
-	}
-	return nil
-}
-
-func readOpenIDConnectSecuritySchemeV11DraftProto(r *proto.Reader, x *OpenIDConnectSecurityScheme) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.Description = r.String()
-		case 18:
-			x.OpenIDConnectURL = r.String()
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberOpenIDConnectSecuritySchemeV11DraftProto(tag))
-			return
-		}
-	}
-}
-
-func memberOpenIDConnectSecuritySchemeV11DraftProto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "description"
-	case 2:
-		return "openIdConnectUrl"
-	}
-	return ""
-}
+var codecPartV11DraftProto = proto.Codec[Part]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(Part{}.Content), Of: &unionPartContent, Open: true, Strict: true, Needed: true}}, Fields: []proto.Field{
+	{Number: 5, Name: "metadata", At: unsafe.Offsetof(Part{}.Metadata), Type: wire.TypeStruct},
+	{Number: 6, Name: "filename", At: unsafe.Offsetof(Part{}.Filename)},
+	{Number: 7, Name: "mediaType", At: unsafe.Offsetof(Part{}.MediaType)},
+	{Number: 1, Name: "text", Oneof: 1, Case: 1},
+	{Number: 2, Name: "raw", Oneof: 1, Case: 2, Type: wire.TypeBytes},
+	{Number: 3, Name: "url", Oneof: 1, Case: 3},
+	{Number: 4, Name: "data", Oneof: 1, Case: 4, Type: wire.TypeValue},
+}}
 
 // AppendProto appends x as 1.1-draft/proto to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *Part) AppendProto(b []byte) ([]byte, error) {
-	return appendPartV11DraftProto(b, x)
-}
+func (x *Part) AppendProto(b []byte) ([]byte, error) { return codecPartV11DraftProto.Append(b, x) }
 
 // UnmarshalProto replaces x by what src holds, read as 1.1-draft/proto. The error is a [*wire.Error]; x is then
 // incomplete.
-func (x *Part) UnmarshalProto(src []byte) error {
-	*x = Part{}
-	return decodePartV11DraftProto(src, x)
-}
+func (x *Part) UnmarshalProto(src []byte) error { return codecPartV11DraftProto.Unmarshal(src, x) }
 
-func appendPartV11DraftProto(b []byte, x *Part) ([]byte, error) {
-	return proto.Append(b, x, writePartV11DraftProto)
-}
-
-func decodePartV11DraftProto(src []byte, x *Part) error {
-	return proto.Decode(src, x, readPartV11DraftProto, writePartV11DraftProto)
-}
-
-func writePartV11DraftProto(w *proto.Writer, x *Part) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if len(x.Metadata) > 0 {
-		if err := w.Struct(42, x.Metadata); err != nil {
-			return wire.In(err, "metadata")
-		}
-	}
-	if x.Filename != "" {
-		w.String(50, x.Filename)
-	}
-	if x.MediaType != "" {
-		w.String(58, x.MediaType)
-	}
-	switch c := x.Content.(type) {
-	case PartText:
-		w.String(10, string(c))
-	case PartRaw:
-		w.Bytes(18, ([]byte)(c))
-	case PartURL:
-		w.String(26, string(c))
-	case PartData:
-		if err := w.Value(34, wire.Value(c)); err != nil {
-			return wire.In(err, "data")
-		}
-	case *UnknownPartContent:
-		if err := w.Unknown(c.Name, c.Value); err != nil {
-			return err
-		}
-	default:
-		return wire.NoCase("text", "raw", "url", "data")
-	}
-	return nil
-}
-
-func readPartV11DraftProto(r *proto.Reader, x *Part) {
-	var extra proto.Extra
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.Content = PartText(r.String())
-		case 18:
-			x.Content = PartRaw(r.Bytes())
-		case 26:
-			x.Content = PartURL(r.String())
-		case 34:
-			old, _ := x.Content.(PartData)
-			v := wire.Value(old)
-			v = r.Value(v)
-			x.Content = PartData(v)
-		case 42:
-			x.Metadata = r.Struct(x.Metadata)
-		case 50:
-			x.Filename = r.String()
-		case 58:
-			x.MediaType = r.String()
-		default:
-			r.UnknownCase(tag, &extra)
-		}
-		if r.Failed() {
-			r.In(memberPartV11DraftProto(tag))
-			return
-		}
-	}
-	if x.Content == nil {
-		if name, value, ok := extra.Case(); ok {
-			x.Content = &UnknownPartContent{Name: name, Value: value}
-		} else {
-			r.Incomplete()
-		}
-	}
-}
-
-func memberPartV11DraftProto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "text"
-	case 2:
-		return "raw"
-	case 3:
-		return "url"
-	case 4:
-		return "data"
-	case 5:
-		return "metadata"
-	case 6:
-		return "filename"
-	case 7:
-		return "mediaType"
-	}
-	return ""
-}
+var codecPasswordOAuthFlowV11DraftProto = proto.Codec[PasswordOAuthFlow]{Fields: []proto.Field{
+	{Number: 1, Name: "tokenUrl", At: unsafe.Offsetof(PasswordOAuthFlow{}.TokenURL)},
+	{Number: 2, Name: "refreshUrl", At: unsafe.Offsetof(PasswordOAuthFlow{}.RefreshURL)},
+	{Number: 3, Name: "scopes", At: unsafe.Offsetof(PasswordOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: proto.Map[string]{}},
+}}
 
 // AppendProto appends x as 1.1-draft/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *PasswordOAuthFlow) AppendProto(b []byte) ([]byte, error) {
-	return appendPasswordOAuthFlowV11DraftProto(b, x)
+	return codecPasswordOAuthFlowV11DraftProto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.1-draft/proto. The error is a [*wire.Error]; x is then
 // incomplete.
 func (x *PasswordOAuthFlow) UnmarshalProto(src []byte) error {
-	*x = PasswordOAuthFlow{}
-	return decodePasswordOAuthFlowV11DraftProto(src, x)
+	return codecPasswordOAuthFlowV11DraftProto.Unmarshal(src, x)
 }
 
-func appendPasswordOAuthFlowV11DraftProto(b []byte, x *PasswordOAuthFlow) ([]byte, error) {
-	return proto.Append(b, x, writePasswordOAuthFlowV11DraftProto)
-}
-
-func decodePasswordOAuthFlowV11DraftProto(src []byte, x *PasswordOAuthFlow) error {
-	return proto.Decode(src, x, readPasswordOAuthFlowV11DraftProto, writePasswordOAuthFlowV11DraftProto)
-}
-
-func writePasswordOAuthFlowV11DraftProto(w *proto.Writer, x *PasswordOAuthFlow) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.TokenURL != "" {
-		w.String(10, x.TokenURL)
-	}
-	if x.RefreshURL != "" {
-		w.String(18, x.RefreshURL)
-	}
-	if len(x.Scopes) > 0 {
-		for _, name := range proto.SortedNames(x.Scopes) {
-			entry := w.Begin(26)
-			w.String(10, name)
-			w.String(18, x.Scopes[name])
-			w.End(entry)
-		}
-	}
-	return nil
-}
-
-func readPasswordOAuthFlowV11DraftProto(r *proto.Reader, x *PasswordOAuthFlow) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.TokenURL = r.String()
-		case 18:
-			x.RefreshURL = r.String()
-		case 26:
-			var name string
-			var value string
-			entry := r.Enter(1)
-			for tag := r.Tag(); tag != 0; tag = r.Tag() {
-				switch tag {
-				case 10:
-					name = r.String()
-				case 18:
-					value = r.String()
-				default:
-					r.Skip(tag)
-				}
-			}
-			r.Leave(entry)
-			r.In(name)
-			if x.Scopes == nil {
-				x.Scopes = map[string]string{}
-			}
-			x.Scopes[name] = value
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberPasswordOAuthFlowV11DraftProto(tag))
-			return
-		}
-	}
-}
-
-func memberPasswordOAuthFlowV11DraftProto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "tokenUrl"
-	case 2:
-		return "refreshUrl"
-	case 3:
-		return "scopes"
-	}
-	return ""
-}
-
-var valuesRoleV11DraftProto = wire.Enum{Values: []wire.EnumValue{
+var codecRoleV11DraftProto = wire.Enum{Values: []wire.EnumValue{
 	{Value: string(RoleUnspecified), Name: "ROLE_UNSPECIFIED"},
 	{Value: string(RoleUser), Name: "ROLE_USER", Number: 1},
 	{Value: string(RoleAgent), Name: "ROLE_AGENT", Number: 2},
 }}
 
-func numberRoleV11DraftProto(x Role) (int32, error) {
-	return valuesRoleV11DraftProto.NumberOf(string(x))
-}
-
-func nameRoleV11DraftProto(number int32) Role { return Role(valuesRoleV11DraftProto.Numbered(number)) }
+var codecSecurityRequirementV11DraftProto = proto.Codec[SecurityRequirement]{Fields: []proto.Field{
+	{Number: 1, Name: "schemes", At: unsafe.Offsetof(SecurityRequirement{}.Schemes), Type: wire.TypeMessage, Of: &codecStringListV11DraftProto, Shape: wire.Mapped, Container: proto.Map[*StringList]{}},
+}}
 
 // AppendProto appends x as 1.1-draft/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *SecurityRequirement) AppendProto(b []byte) ([]byte, error) {
-	return appendSecurityRequirementV11DraftProto(b, x)
+	return codecSecurityRequirementV11DraftProto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.1-draft/proto. The error is a [*wire.Error]; x is then
 // incomplete.
 func (x *SecurityRequirement) UnmarshalProto(src []byte) error {
-	*x = SecurityRequirement{}
-	return decodeSecurityRequirementV11DraftProto(src, x)
+	return codecSecurityRequirementV11DraftProto.Unmarshal(src, x)
 }
 
-func appendSecurityRequirementV11DraftProto(b []byte, x *SecurityRequirement) ([]byte, error) {
-	return proto.Append(b, x, writeSecurityRequirementV11DraftProto)
-}
-
-func decodeSecurityRequirementV11DraftProto(src []byte, x *SecurityRequirement) error {
-	return proto.Decode(src, x, readSecurityRequirementV11DraftProto, writeSecurityRequirementV11DraftProto)
-}
-
-func writeSecurityRequirementV11DraftProto(w *proto.Writer, x *SecurityRequirement) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if len(x.Schemes) > 0 {
-		for _, name := range proto.SortedNames(x.Schemes) {
-			entry := w.Begin(10)
-			w.String(10, name)
-			if err := proto.WriteInner(w, 18, x.Schemes[name], writeStringListV11DraftProto); err != nil {
-				return wire.In(wire.In(err, name), "schemes")
-			}
-			w.End(entry)
-		}
-	}
-	return nil
-}
-
-func readSecurityRequirementV11DraftProto(r *proto.Reader, x *SecurityRequirement) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			var name string
-			value := new(StringList)
-			entry := r.Enter(1)
-			for tag := r.Tag(); tag != 0; tag = r.Tag() {
-				switch tag {
-				case 10:
-					name = r.String()
-				case 18:
-					proto.ReadInner(r, value, readStringListV11DraftProto)
-				default:
-					r.Skip(tag)
-				}
-			}
-			r.Leave(entry)
-			r.In(name)
-			if x.Schemes == nil {
-				x.Schemes = map[string]*StringList{}
-			}
-			x.Schemes[name] = value
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberSecurityRequirementV11DraftProto(tag))
-			return
-		}
-	}
-}
-
-func memberSecurityRequirementV11DraftProto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "schemes"
-	}
-	return ""
-}
+var codecSecuritySchemeV11DraftProto = proto.Codec[SecurityScheme]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(SecurityScheme{}.Scheme), Of: &unionSecuritySchemeKind, Open: true, Strict: true, Needed: true}}, Fields: []proto.Field{
+	{Number: 1, Name: "apiKeySecurityScheme", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecAPIKeySecuritySchemeV11DraftProto},
+	{Number: 2, Name: "httpAuthSecurityScheme", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecHTTPAuthSecuritySchemeV11DraftProto},
+	{Number: 3, Name: "oauth2SecurityScheme", Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecOAuth2SecuritySchemeV11DraftProto},
+	{Number: 4, Name: "openIdConnectSecurityScheme", Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecOpenIDConnectSecuritySchemeV11DraftProto},
+	{Number: 5, Name: "mtlsSecurityScheme", Oneof: 1, Case: 5, Type: wire.TypeMessage, Of: &codecMutualTLSSecuritySchemeV11DraftProto},
+}}
 
 // AppendProto appends x as 1.1-draft/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *SecurityScheme) AppendProto(b []byte) ([]byte, error) {
-	return appendSecuritySchemeV11DraftProto(b, x)
+	return codecSecuritySchemeV11DraftProto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.1-draft/proto. The error is a [*wire.Error]; x is then
 // incomplete.
 func (x *SecurityScheme) UnmarshalProto(src []byte) error {
-	*x = SecurityScheme{}
-	return decodeSecuritySchemeV11DraftProto(src, x)
+	return codecSecuritySchemeV11DraftProto.Unmarshal(src, x)
 }
 
-func appendSecuritySchemeV11DraftProto(b []byte, x *SecurityScheme) ([]byte, error) {
-	return proto.Append(b, x, writeSecuritySchemeV11DraftProto)
-}
-
-func decodeSecuritySchemeV11DraftProto(src []byte, x *SecurityScheme) error {
-	return proto.Decode(src, x, readSecuritySchemeV11DraftProto, writeSecuritySchemeV11DraftProto)
-}
-
-func writeSecuritySchemeV11DraftProto(w *proto.Writer, x *SecurityScheme) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	switch c := x.Scheme.(type) {
-	case *APIKeySecurityScheme:
-		if err := proto.WriteInner(w, 10, c, writeAPIKeySecuritySchemeV11DraftProto); err != nil {
-			return wire.In(err, "apiKeySecurityScheme")
-		}
-	case *HTTPAuthSecurityScheme:
-		if err := proto.WriteInner(w, 18, c, writeHTTPAuthSecuritySchemeV11DraftProto); err != nil {
-			return wire.In(err, "httpAuthSecurityScheme")
-		}
-	case *OAuth2SecurityScheme:
-		if err := proto.WriteInner(w, 26, c, writeOAuth2SecuritySchemeV11DraftProto); err != nil {
-			return wire.In(err, "oauth2SecurityScheme")
-		}
-	case *OpenIDConnectSecurityScheme:
-		if err := proto.WriteInner(w, 34, c, writeOpenIDConnectSecuritySchemeV11DraftProto); err != nil {
-			return wire.In(err, "openIdConnectSecurityScheme")
-		}
-	case *MutualTLSSecurityScheme:
-		if err := proto.WriteInner(w, 42, c, writeMutualTLSSecuritySchemeV11DraftProto); err != nil {
-			return wire.In(err, "mtlsSecurityScheme")
-		}
-	case *UnknownSecuritySchemeKind:
-		if err := w.Unknown(c.Name, c.Value); err != nil {
-			return err
-		}
-	default:
-		return wire.NoCase("apiKeySecurityScheme", "httpAuthSecurityScheme", "oauth2SecurityScheme", "openIdConnectSecurityScheme", "mtlsSecurityScheme")
-	}
-	return nil
-}
-
-func readSecuritySchemeV11DraftProto(r *proto.Reader, x *SecurityScheme) {
-	var extra proto.Extra
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			v, _ := x.Scheme.(*APIKeySecurityScheme)
-			if v == nil {
-				v = new(APIKeySecurityScheme)
-			}
-			x.Scheme = v
-			proto.ReadInner(r, v, readAPIKeySecuritySchemeV11DraftProto)
-		case 18:
-			v, _ := x.Scheme.(*HTTPAuthSecurityScheme)
-			if v == nil {
-				v = new(HTTPAuthSecurityScheme)
-			}
-			x.Scheme = v
-			proto.ReadInner(r, v, readHTTPAuthSecuritySchemeV11DraftProto)
-		case 26:
-			v, _ := x.Scheme.(*OAuth2SecurityScheme)
-			if v == nil {
-				v = new(OAuth2SecurityScheme)
-			}
-			x.Scheme = v
-			proto.ReadInner(r, v, readOAuth2SecuritySchemeV11DraftProto)
-		case 34:
-			v, _ := x.Scheme.(*OpenIDConnectSecurityScheme)
-			if v == nil {
-				v = new(OpenIDConnectSecurityScheme)
-			}
-			x.Scheme = v
-			proto.ReadInner(r, v, readOpenIDConnectSecuritySchemeV11DraftProto)
-		case 42:
-			v, _ := x.Scheme.(*MutualTLSSecurityScheme)
-			if v == nil {
-				v = new(MutualTLSSecurityScheme)
-			}
-			x.Scheme = v
-			proto.ReadInner(r, v, readMutualTLSSecuritySchemeV11DraftProto)
-		default:
-			r.UnknownCase(tag, &extra)
-		}
-		if r.Failed() {
-			r.In(memberSecuritySchemeV11DraftProto(tag))
-			return
-		}
-	}
-	if x.Scheme == nil {
-		if name, value, ok := extra.Case(); ok {
-			x.Scheme = &UnknownSecuritySchemeKind{Name: name, Value: value}
-		} else {
-			r.Incomplete()
-		}
-	}
-}
-
-func memberSecuritySchemeV11DraftProto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "apiKeySecurityScheme"
-	case 2:
-		return "httpAuthSecurityScheme"
-	case 3:
-		return "oauth2SecurityScheme"
-	case 4:
-		return "openIdConnectSecurityScheme"
-	case 5:
-		return "mtlsSecurityScheme"
-	}
-	return ""
-}
+var codecSendMessageConfigurationV11DraftProto = proto.Codec[SendMessageConfiguration]{Fields: []proto.Field{
+	{Number: 1, Name: "acceptedOutputModes", At: unsafe.Offsetof(SendMessageConfiguration{}.AcceptedOutputModes), Shape: wire.Listed},
+	{Number: 2, Name: "taskPushNotificationConfig", At: unsafe.Offsetof(SendMessageConfiguration{}.TaskPushNotificationConfig), Type: wire.TypeMessage, Of: &codecTaskPushNotificationConfigV11DraftProto},
+	{Number: 3, Name: "historyLength", At: unsafe.Offsetof(SendMessageConfiguration{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer},
+	{Number: 4, Name: "returnImmediately", At: unsafe.Offsetof(SendMessageConfiguration{}.ReturnImmediately), Type: wire.TypeBool},
+	{Number: 5, Name: "ifGenerationMatch", At: unsafe.Offsetof(SendMessageConfiguration{}.IfGenerationMatch), Type: wire.TypeInt64, Shape: wire.Pointer},
+}}
 
 // AppendProto appends x as 1.1-draft/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *SendMessageConfiguration) AppendProto(b []byte) ([]byte, error) {
-	return appendSendMessageConfigurationV11DraftProto(b, x)
+	return codecSendMessageConfigurationV11DraftProto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.1-draft/proto. The error is a [*wire.Error]; x is then
 // incomplete.
 func (x *SendMessageConfiguration) UnmarshalProto(src []byte) error {
-	*x = SendMessageConfiguration{}
-	return decodeSendMessageConfigurationV11DraftProto(src, x)
+	return codecSendMessageConfigurationV11DraftProto.Unmarshal(src, x)
 }
 
-func appendSendMessageConfigurationV11DraftProto(b []byte, x *SendMessageConfiguration) ([]byte, error) {
-	return proto.Append(b, x, writeSendMessageConfigurationV11DraftProto)
-}
-
-func decodeSendMessageConfigurationV11DraftProto(src []byte, x *SendMessageConfiguration) error {
-	return proto.Decode(src, x, readSendMessageConfigurationV11DraftProto, writeSendMessageConfigurationV11DraftProto)
-}
-
-func writeSendMessageConfigurationV11DraftProto(w *proto.Writer, x *SendMessageConfiguration) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	for _, e := range x.AcceptedOutputModes {
-		w.String(10, e)
-	}
-	if x.TaskPushNotificationConfig != nil {
-		if err := proto.WriteInner(w, 18, x.TaskPushNotificationConfig, writeTaskPushNotificationConfigV11DraftProto); err != nil {
-			return wire.In(err, "taskPushNotificationConfig")
-		}
-	}
-	if x.HistoryLength != nil {
-		w.Int32(24, *x.HistoryLength)
-	}
-	if x.ReturnImmediately {
-		w.Bool(32, x.ReturnImmediately)
-	}
-	if x.IfGenerationMatch != nil {
-		w.Int64(40, *x.IfGenerationMatch)
-	}
-	return nil
-}
-
-func readSendMessageConfigurationV11DraftProto(r *proto.Reader, x *SendMessageConfiguration) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.AcceptedOutputModes = append(x.AcceptedOutputModes, r.String())
-			r.Elem(len(x.AcceptedOutputModes) - 1)
-		case 18:
-			proto.ReadInner(r, wire.Made(&x.TaskPushNotificationConfig), readTaskPushNotificationConfigV11DraftProto)
-		case 24:
-			x.HistoryLength = new(r.Int32())
-		case 32:
-			x.ReturnImmediately = r.Bool()
-		case 40:
-			x.IfGenerationMatch = new(r.Int64())
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberSendMessageConfigurationV11DraftProto(tag))
-			return
-		}
-	}
-}
-
-func memberSendMessageConfigurationV11DraftProto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "acceptedOutputModes"
-	case 2:
-		return "taskPushNotificationConfig"
-	case 3:
-		return "historyLength"
-	case 4:
-		return "returnImmediately"
-	case 5:
-		return "ifGenerationMatch"
-	}
-	return ""
-}
+var codecSendMessageRequestV11DraftProto = proto.Codec[SendMessageRequest]{Fields: []proto.Field{
+	{Number: 1, Name: "tenant", At: unsafe.Offsetof(SendMessageRequest{}.Tenant)},
+	{Number: 2, Name: "message", At: unsafe.Offsetof(SendMessageRequest{}.Message), Type: wire.TypeMessage, Of: &codecMessageV11DraftProto, Flags: wire.MustRead | wire.MustSet},
+	{Number: 3, Name: "configuration", At: unsafe.Offsetof(SendMessageRequest{}.Configuration), Type: wire.TypeMessage, Of: &codecSendMessageConfigurationV11DraftProto},
+	{Number: 4, Name: "metadata", At: unsafe.Offsetof(SendMessageRequest{}.Metadata), Type: wire.TypeStruct},
+}}
 
 // AppendProto appends x as 1.1-draft/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *SendMessageRequest) AppendProto(b []byte) ([]byte, error) {
-	return appendSendMessageRequestV11DraftProto(b, x)
+	return codecSendMessageRequestV11DraftProto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.1-draft/proto. The error is a [*wire.Error]; x is then
 // incomplete.
 func (x *SendMessageRequest) UnmarshalProto(src []byte) error {
-	*x = SendMessageRequest{}
-	return decodeSendMessageRequestV11DraftProto(src, x)
+	return codecSendMessageRequestV11DraftProto.Unmarshal(src, x)
 }
 
-func appendSendMessageRequestV11DraftProto(b []byte, x *SendMessageRequest) ([]byte, error) {
-	return proto.Append(b, x, writeSendMessageRequestV11DraftProto)
-}
-
-func decodeSendMessageRequestV11DraftProto(src []byte, x *SendMessageRequest) error {
-	return proto.Decode(src, x, readSendMessageRequestV11DraftProto, writeSendMessageRequestV11DraftProto)
-}
-
-func writeSendMessageRequestV11DraftProto(w *proto.Writer, x *SendMessageRequest) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.Tenant != "" {
-		w.String(10, x.Tenant)
-	}
-	if err := proto.WriteInner(w, 18, x.Message, writeMessageV11DraftProto); err != nil {
-		return wire.In(err, "message")
-	}
-	if x.Configuration != nil {
-		if err := proto.WriteInner(w, 26, x.Configuration, writeSendMessageConfigurationV11DraftProto); err != nil {
-			return wire.In(err, "configuration")
-		}
-	}
-	if len(x.Metadata) > 0 {
-		if err := w.Struct(34, x.Metadata); err != nil {
-			return wire.In(err, "metadata")
-		}
-	}
-	return nil
-}
-
-func readSendMessageRequestV11DraftProto(r *proto.Reader, x *SendMessageRequest) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.Tenant = r.String()
-		case 18:
-			proto.ReadInner(r, wire.Made(&x.Message), readMessageV11DraftProto)
-		case 26:
-			proto.ReadInner(r, wire.Made(&x.Configuration), readSendMessageConfigurationV11DraftProto)
-		case 34:
-			x.Metadata = r.Struct(x.Metadata)
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberSendMessageRequestV11DraftProto(tag))
-			return
-		}
-	}
-	if x.Message == nil {
-		r.Incomplete()
-	}
-}
-
-func memberSendMessageRequestV11DraftProto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "tenant"
-	case 2:
-		return "message"
-	case 3:
-		return "configuration"
-	case 4:
-		return "metadata"
-	}
-	return ""
-}
+var codecSendMessageResponseV11DraftProto = proto.Codec[SendMessageResponse]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(SendMessageResponse{}.Payload), Of: &unionSendMessageResponsePayload, Open: true, Strict: true, Needed: true}}, Fields: []proto.Field{
+	{Number: 1, Name: "task", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecTaskV11DraftProto},
+	{Number: 2, Name: "message", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecMessageV11DraftProto},
+}}
 
 // AppendProto appends x as 1.1-draft/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *SendMessageResponse) AppendProto(b []byte) ([]byte, error) {
-	return appendSendMessageResponseV11DraftProto(b, x)
+	return codecSendMessageResponseV11DraftProto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.1-draft/proto. The error is a [*wire.Error]; x is then
 // incomplete.
 func (x *SendMessageResponse) UnmarshalProto(src []byte) error {
-	*x = SendMessageResponse{}
-	return decodeSendMessageResponseV11DraftProto(src, x)
+	return codecSendMessageResponseV11DraftProto.Unmarshal(src, x)
 }
 
-func appendSendMessageResponseV11DraftProto(b []byte, x *SendMessageResponse) ([]byte, error) {
-	return proto.Append(b, x, writeSendMessageResponseV11DraftProto)
-}
-
-func decodeSendMessageResponseV11DraftProto(src []byte, x *SendMessageResponse) error {
-	return proto.Decode(src, x, readSendMessageResponseV11DraftProto, writeSendMessageResponseV11DraftProto)
-}
-
-func writeSendMessageResponseV11DraftProto(w *proto.Writer, x *SendMessageResponse) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	switch c := x.Payload.(type) {
-	case *Task:
-		if err := proto.WriteInner(w, 10, c, writeTaskV11DraftProto); err != nil {
-			return wire.In(err, "task")
-		}
-	case *Message:
-		if err := proto.WriteInner(w, 18, c, writeMessageV11DraftProto); err != nil {
-			return wire.In(err, "message")
-		}
-	case *UnknownSendMessageResponsePayload:
-		if err := w.Unknown(c.Name, c.Value); err != nil {
-			return err
-		}
-	default:
-		return wire.NoCase("task", "message")
-	}
-	return nil
-}
-
-func readSendMessageResponseV11DraftProto(r *proto.Reader, x *SendMessageResponse) {
-	var extra proto.Extra
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			v, _ := x.Payload.(*Task)
-			if v == nil {
-				v = new(Task)
-			}
-			x.Payload = v
-			proto.ReadInner(r, v, readTaskV11DraftProto)
-		case 18:
-			v, _ := x.Payload.(*Message)
-			if v == nil {
-				v = new(Message)
-			}
-			x.Payload = v
-			proto.ReadInner(r, v, readMessageV11DraftProto)
-		default:
-			r.UnknownCase(tag, &extra)
-		}
-		if r.Failed() {
-			r.In(memberSendMessageResponseV11DraftProto(tag))
-			return
-		}
-	}
-	if x.Payload == nil {
-		if name, value, ok := extra.Case(); ok {
-			x.Payload = &UnknownSendMessageResponsePayload{Name: name, Value: value}
-		} else {
-			r.Incomplete()
-		}
-	}
-}
-
-func memberSendMessageResponseV11DraftProto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "task"
-	case 2:
-		return "message"
-	}
-	return ""
-}
+var codecStreamResponseV11DraftProto = proto.Codec[StreamResponse]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(StreamResponse{}.Payload), Of: &unionStreamResponsePayload, Open: true, Strict: true, Needed: true}}, Fields: []proto.Field{
+	{Number: 1, Name: "task", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecTaskV11DraftProto},
+	{Number: 2, Name: "message", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecMessageV11DraftProto},
+	{Number: 3, Name: "statusUpdate", Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecTaskStatusUpdateEventV11DraftProto},
+	{Number: 4, Name: "artifactUpdate", Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecTaskArtifactUpdateEventV11DraftProto},
+}}
 
 // AppendProto appends x as 1.1-draft/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *StreamResponse) AppendProto(b []byte) ([]byte, error) {
-	return appendStreamResponseV11DraftProto(b, x)
+	return codecStreamResponseV11DraftProto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.1-draft/proto. The error is a [*wire.Error]; x is then
 // incomplete.
 func (x *StreamResponse) UnmarshalProto(src []byte) error {
-	*x = StreamResponse{}
-	return decodeStreamResponseV11DraftProto(src, x)
+	return codecStreamResponseV11DraftProto.Unmarshal(src, x)
 }
 
-func appendStreamResponseV11DraftProto(b []byte, x *StreamResponse) ([]byte, error) {
-	return proto.Append(b, x, writeStreamResponseV11DraftProto)
-}
-
-func decodeStreamResponseV11DraftProto(src []byte, x *StreamResponse) error {
-	return proto.Decode(src, x, readStreamResponseV11DraftProto, writeStreamResponseV11DraftProto)
-}
-
-func writeStreamResponseV11DraftProto(w *proto.Writer, x *StreamResponse) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	switch c := x.Payload.(type) {
-	case *Task:
-		if err := proto.WriteInner(w, 10, c, writeTaskV11DraftProto); err != nil {
-			return wire.In(err, "task")
-		}
-	case *Message:
-		if err := proto.WriteInner(w, 18, c, writeMessageV11DraftProto); err != nil {
-			return wire.In(err, "message")
-		}
-	case *TaskStatusUpdateEvent:
-		if err := proto.WriteInner(w, 26, c, writeTaskStatusUpdateEventV11DraftProto); err != nil {
-			return wire.In(err, "statusUpdate")
-		}
-	case *TaskArtifactUpdateEvent:
-		if err := proto.WriteInner(w, 34, c, writeTaskArtifactUpdateEventV11DraftProto); err != nil {
-			return wire.In(err, "artifactUpdate")
-		}
-	case *UnknownStreamResponsePayload:
-		if err := w.Unknown(c.Name, c.Value); err != nil {
-			return err
-		}
-	default:
-		return wire.NoCase("task", "message", "statusUpdate", "artifactUpdate")
-	}
-	return nil
-}
-
-func readStreamResponseV11DraftProto(r *proto.Reader, x *StreamResponse) {
-	var extra proto.Extra
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			v, _ := x.Payload.(*Task)
-			if v == nil {
-				v = new(Task)
-			}
-			x.Payload = v
-			proto.ReadInner(r, v, readTaskV11DraftProto)
-		case 18:
-			v, _ := x.Payload.(*Message)
-			if v == nil {
-				v = new(Message)
-			}
-			x.Payload = v
-			proto.ReadInner(r, v, readMessageV11DraftProto)
-		case 26:
-			v, _ := x.Payload.(*TaskStatusUpdateEvent)
-			if v == nil {
-				v = new(TaskStatusUpdateEvent)
-			}
-			x.Payload = v
-			proto.ReadInner(r, v, readTaskStatusUpdateEventV11DraftProto)
-		case 34:
-			v, _ := x.Payload.(*TaskArtifactUpdateEvent)
-			if v == nil {
-				v = new(TaskArtifactUpdateEvent)
-			}
-			x.Payload = v
-			proto.ReadInner(r, v, readTaskArtifactUpdateEventV11DraftProto)
-		default:
-			r.UnknownCase(tag, &extra)
-		}
-		if r.Failed() {
-			r.In(memberStreamResponseV11DraftProto(tag))
-			return
-		}
-	}
-	if x.Payload == nil {
-		if name, value, ok := extra.Case(); ok {
-			x.Payload = &UnknownStreamResponsePayload{Name: name, Value: value}
-		} else {
-			r.Incomplete()
-		}
-	}
-}
-
-func memberStreamResponseV11DraftProto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "task"
-	case 2:
-		return "message"
-	case 3:
-		return "statusUpdate"
-	case 4:
-		return "artifactUpdate"
-	}
-	return ""
-}
+var codecStringListV11DraftProto = proto.Codec[StringList]{Fields: []proto.Field{
+	{Number: 1, Name: "list", At: unsafe.Offsetof(StringList{}.List), Shape: wire.Listed},
+}}
 
 // AppendProto appends x as 1.1-draft/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *StringList) AppendProto(b []byte) ([]byte, error) {
-	return appendStringListV11DraftProto(b, x)
+	return codecStringListV11DraftProto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.1-draft/proto. The error is a [*wire.Error]; x is then
 // incomplete.
 func (x *StringList) UnmarshalProto(src []byte) error {
-	*x = StringList{}
-	return decodeStringListV11DraftProto(src, x)
+	return codecStringListV11DraftProto.Unmarshal(src, x)
 }
 
-func appendStringListV11DraftProto(b []byte, x *StringList) ([]byte, error) {
-	return proto.Append(b, x, writeStringListV11DraftProto)
-}
-
-func decodeStringListV11DraftProto(src []byte, x *StringList) error {
-	return proto.Decode(src, x, readStringListV11DraftProto, writeStringListV11DraftProto)
-}
-
-func writeStringListV11DraftProto(w *proto.Writer, x *StringList) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	for _, e := range x.List {
-		w.String(10, e)
-	}
-	return nil
-}
-
-func readStringListV11DraftProto(r *proto.Reader, x *StringList) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.List = append(x.List, r.String())
-			r.Elem(len(x.List) - 1)
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberStringListV11DraftProto(tag))
-			return
-		}
-	}
-}
-
-func memberStringListV11DraftProto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "list"
-	}
-	return ""
-}
+var codecSubscribeToTaskRequestV11DraftProto = proto.Codec[SubscribeToTaskRequest]{Fields: []proto.Field{
+	{Number: 1, Name: "tenant", At: unsafe.Offsetof(SubscribeToTaskRequest{}.Tenant)},
+	{Number: 2, Name: "id", At: unsafe.Offsetof(SubscribeToTaskRequest{}.ID)},
+}}
 
 // AppendProto appends x as 1.1-draft/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *SubscribeToTaskRequest) AppendProto(b []byte) ([]byte, error) {
-	return appendSubscribeToTaskRequestV11DraftProto(b, x)
+	return codecSubscribeToTaskRequestV11DraftProto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.1-draft/proto. The error is a [*wire.Error]; x is then
 // incomplete.
 func (x *SubscribeToTaskRequest) UnmarshalProto(src []byte) error {
-	*x = SubscribeToTaskRequest{}
-	return decodeSubscribeToTaskRequestV11DraftProto(src, x)
+	return codecSubscribeToTaskRequestV11DraftProto.Unmarshal(src, x)
 }
 
-func appendSubscribeToTaskRequestV11DraftProto(b []byte, x *SubscribeToTaskRequest) ([]byte, error) {
-	return proto.Append(b, x, writeSubscribeToTaskRequestV11DraftProto)
-}
-
-func decodeSubscribeToTaskRequestV11DraftProto(src []byte, x *SubscribeToTaskRequest) error {
-	return proto.Decode(src, x, readSubscribeToTaskRequestV11DraftProto, writeSubscribeToTaskRequestV11DraftProto)
-}
-
-func writeSubscribeToTaskRequestV11DraftProto(w *proto.Writer, x *SubscribeToTaskRequest) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.Tenant != "" {
-		w.String(10, x.Tenant)
-	}
-	if x.ID != "" {
-		w.String(18, x.ID)
-	}
-	return nil
-}
-
-func readSubscribeToTaskRequestV11DraftProto(r *proto.Reader, x *SubscribeToTaskRequest) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.Tenant = r.String()
-		case 18:
-			x.ID = r.String()
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberSubscribeToTaskRequestV11DraftProto(tag))
-			return
-		}
-	}
-}
-
-func memberSubscribeToTaskRequestV11DraftProto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "tenant"
-	case 2:
-		return "id"
-	}
-	return ""
-}
+var codecTaskV11DraftProto = proto.Codec[Task]{Fields: []proto.Field{
+	{Number: 1, Name: "id", At: unsafe.Offsetof(Task{}.ID)},
+	{Number: 2, Name: "contextId", At: unsafe.Offsetof(Task{}.ContextID)},
+	{Number: 3, Name: "status", At: unsafe.Offsetof(Task{}.Status), Type: wire.TypeMessage, Of: &codecTaskStatusV11DraftProto, Flags: wire.MustRead | wire.MustSet},
+	{Number: 4, Name: "artifacts", At: unsafe.Offsetof(Task{}.Artifacts), Type: wire.TypeMessage, Of: &codecArtifactV11DraftProto, Shape: wire.Listed},
+	{Number: 5, Name: "history", At: unsafe.Offsetof(Task{}.History), Type: wire.TypeMessage, Of: &codecMessageV11DraftProto, Shape: wire.Listed},
+	{Number: 6, Name: "metadata", At: unsafe.Offsetof(Task{}.Metadata), Type: wire.TypeStruct},
+	{Number: 7, Name: "generation", At: unsafe.Offsetof(Task{}.Generation), Type: wire.TypeInt64},
+}}
 
 // AppendProto appends x as 1.1-draft/proto to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *Task) AppendProto(b []byte) ([]byte, error) {
-	return appendTaskV11DraftProto(b, x)
-}
+func (x *Task) AppendProto(b []byte) ([]byte, error) { return codecTaskV11DraftProto.Append(b, x) }
 
 // UnmarshalProto replaces x by what src holds, read as 1.1-draft/proto. The error is a [*wire.Error]; x is then
 // incomplete.
-func (x *Task) UnmarshalProto(src []byte) error {
-	*x = Task{}
-	return decodeTaskV11DraftProto(src, x)
-}
+func (x *Task) UnmarshalProto(src []byte) error { return codecTaskV11DraftProto.Unmarshal(src, x) }
 
-func appendTaskV11DraftProto(b []byte, x *Task) ([]byte, error) {
-	return proto.Append(b, x, writeTaskV11DraftProto)
-}
-
-func decodeTaskV11DraftProto(src []byte, x *Task) error {
-	return proto.Decode(src, x, readTaskV11DraftProto, writeTaskV11DraftProto)
-}
-
-func writeTaskV11DraftProto(w *proto.Writer, x *Task) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.ID != "" {
-		w.String(10, x.ID)
-	}
-	if x.ContextID != "" {
-		w.String(18, x.ContextID)
-	}
-	if err := proto.WriteInner(w, 26, x.Status, writeTaskStatusV11DraftProto); err != nil {
-		return wire.In(err, "status")
-	}
-	for i, e := range x.Artifacts {
-		if err := proto.WriteInner(w, 34, e, writeArtifactV11DraftProto); err != nil {
-			return wire.In(wire.At(err, i), "artifacts")
-		}
-	}
-	for i, e := range x.History {
-		if err := proto.WriteInner(w, 42, e, writeMessageV11DraftProto); err != nil {
-			return wire.In(wire.At(err, i), "history")
-		}
-	}
-	if len(x.Metadata) > 0 {
-		if err := w.Struct(50, x.Metadata); err != nil {
-			return wire.In(err, "metadata")
-		}
-	}
-	if x.Generation != 0 {
-		w.Int64(56, x.Generation)
-	}
-	return nil
-}
-
-func readTaskV11DraftProto(r *proto.Reader, x *Task) {
-	var blockArtifacts []Artifact
-	var blockHistory []Message
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.ID = r.String()
-		case 18:
-			x.ContextID = r.String()
-		case 26:
-			proto.ReadInner(r, wire.Made(&x.Status), readTaskStatusV11DraftProto)
-		case 34:
-			x.Artifacts = proto.ReadElem(r, x.Artifacts, &blockArtifacts, readArtifactV11DraftProto)
-		case 42:
-			x.History = proto.ReadElem(r, x.History, &blockHistory, readMessageV11DraftProto)
-		case 50:
-			x.Metadata = r.Struct(x.Metadata)
-		case 56:
-			x.Generation = r.Int64()
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberTaskV11DraftProto(tag))
-			return
-		}
-	}
-	if x.Status == nil {
-		r.Incomplete()
-	}
-}
-
-func memberTaskV11DraftProto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "id"
-	case 2:
-		return "contextId"
-	case 3:
-		return "status"
-	case 4:
-		return "artifacts"
-	case 5:
-		return "history"
-	case 6:
-		return "metadata"
-	case 7:
-		return "generation"
-	}
-	return ""
-}
+var codecTaskArtifactUpdateEventV11DraftProto = proto.Codec[TaskArtifactUpdateEvent]{Fields: []proto.Field{
+	{Number: 1, Name: "taskId", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.TaskID)},
+	{Number: 2, Name: "contextId", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.ContextID)},
+	{Number: 3, Name: "artifact", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Artifact), Type: wire.TypeMessage, Of: &codecArtifactV11DraftProto, Flags: wire.MustRead | wire.MustSet},
+	{Number: 4, Name: "append", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Append), Type: wire.TypeBool},
+	{Number: 5, Name: "lastChunk", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.LastChunk), Type: wire.TypeBool},
+	{Number: 6, Name: "metadata", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Metadata), Type: wire.TypeStruct},
+	{Number: 7, Name: "generation", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Generation), Type: wire.TypeInt64},
+}}
 
 // AppendProto appends x as 1.1-draft/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *TaskArtifactUpdateEvent) AppendProto(b []byte) ([]byte, error) {
-	return appendTaskArtifactUpdateEventV11DraftProto(b, x)
+	return codecTaskArtifactUpdateEventV11DraftProto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.1-draft/proto. The error is a [*wire.Error]; x is then
 // incomplete.
 func (x *TaskArtifactUpdateEvent) UnmarshalProto(src []byte) error {
-	*x = TaskArtifactUpdateEvent{}
-	return decodeTaskArtifactUpdateEventV11DraftProto(src, x)
+	return codecTaskArtifactUpdateEventV11DraftProto.Unmarshal(src, x)
 }
 
-func appendTaskArtifactUpdateEventV11DraftProto(b []byte, x *TaskArtifactUpdateEvent) ([]byte, error) {
-	return proto.Append(b, x, writeTaskArtifactUpdateEventV11DraftProto)
-}
-
-func decodeTaskArtifactUpdateEventV11DraftProto(src []byte, x *TaskArtifactUpdateEvent) error {
-	return proto.Decode(src, x, readTaskArtifactUpdateEventV11DraftProto, writeTaskArtifactUpdateEventV11DraftProto)
-}
-
-func writeTaskArtifactUpdateEventV11DraftProto(w *proto.Writer, x *TaskArtifactUpdateEvent) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.TaskID != "" {
-		w.String(10, x.TaskID)
-	}
-	if x.ContextID != "" {
-		w.String(18, x.ContextID)
-	}
-	if err := proto.WriteInner(w, 26, x.Artifact, writeArtifactV11DraftProto); err != nil {
-		return wire.In(err, "artifact")
-	}
-	if x.Append {
-		w.Bool(32, x.Append)
-	}
-	if x.LastChunk {
-		w.Bool(40, x.LastChunk)
-	}
-	if len(x.Metadata) > 0 {
-		if err := w.Struct(50, x.Metadata); err != nil {
-			return wire.In(err, "metadata")
-		}
-	}
-	if x.Generation != 0 {
-		w.Int64(56, x.Generation)
-	}
-	return nil
-}
-
-func readTaskArtifactUpdateEventV11DraftProto(r *proto.Reader, x *TaskArtifactUpdateEvent) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.TaskID = r.String()
-		case 18:
-			x.ContextID = r.String()
-		case 26:
-			proto.ReadInner(r, wire.Made(&x.Artifact), readArtifactV11DraftProto)
-		case 32:
-			x.Append = r.Bool()
-		case 40:
-			x.LastChunk = r.Bool()
-		case 50:
-			x.Metadata = r.Struct(x.Metadata)
-		case 56:
-			x.Generation = r.Int64()
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberTaskArtifactUpdateEventV11DraftProto(tag))
-			return
-		}
-	}
-	if x.Artifact == nil {
-		r.Incomplete()
-	}
-}
-
-func memberTaskArtifactUpdateEventV11DraftProto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "taskId"
-	case 2:
-		return "contextId"
-	case 3:
-		return "artifact"
-	case 4:
-		return "append"
-	case 5:
-		return "lastChunk"
-	case 6:
-		return "metadata"
-	case 7:
-		return "generation"
-	}
-	return ""
-}
+var codecTaskPushNotificationConfigV11DraftProto = proto.Codec[TaskPushNotificationConfig]{Fields: []proto.Field{
+	{Number: 1, Name: "tenant", At: unsafe.Offsetof(TaskPushNotificationConfig{}.Tenant)},
+	{Number: 2, Name: "id", At: unsafe.Offsetof(TaskPushNotificationConfig{}.ID)},
+	{Number: 3, Name: "taskId", At: unsafe.Offsetof(TaskPushNotificationConfig{}.TaskID)},
+	{Number: 4, Name: "url", At: unsafe.Offsetof(TaskPushNotificationConfig{}.URL)},
+	{Number: 5, Name: "token", At: unsafe.Offsetof(TaskPushNotificationConfig{}.Token)},
+	{Number: 6, Name: "authentication", At: unsafe.Offsetof(TaskPushNotificationConfig{}.Authentication), Type: wire.TypeMessage, Of: &codecAuthenticationInfoV11DraftProto},
+}}
 
 // AppendProto appends x as 1.1-draft/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *TaskPushNotificationConfig) AppendProto(b []byte) ([]byte, error) {
-	return appendTaskPushNotificationConfigV11DraftProto(b, x)
+	return codecTaskPushNotificationConfigV11DraftProto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.1-draft/proto. The error is a [*wire.Error]; x is then
 // incomplete.
 func (x *TaskPushNotificationConfig) UnmarshalProto(src []byte) error {
-	*x = TaskPushNotificationConfig{}
-	return decodeTaskPushNotificationConfigV11DraftProto(src, x)
+	return codecTaskPushNotificationConfigV11DraftProto.Unmarshal(src, x)
 }
 
-func appendTaskPushNotificationConfigV11DraftProto(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {
-	return proto.Append(b, x, writeTaskPushNotificationConfigV11DraftProto)
-}
-
-func decodeTaskPushNotificationConfigV11DraftProto(src []byte, x *TaskPushNotificationConfig) error {
-	return proto.Decode(src, x, readTaskPushNotificationConfigV11DraftProto, writeTaskPushNotificationConfigV11DraftProto)
-}
-
-func writeTaskPushNotificationConfigV11DraftProto(w *proto.Writer, x *TaskPushNotificationConfig) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.Tenant != "" {
-		w.String(10, x.Tenant)
-	}
-	if x.ID != "" {
-		w.String(18, x.ID)
-	}
-	if x.TaskID != "" {
-		w.String(26, x.TaskID)
-	}
-	if x.URL != "" {
-		w.String(34, x.URL)
-	}
-	if x.Token != "" {
-		w.String(42, x.Token)
-	}
-	if x.Authentication != nil {
-		if err := proto.WriteInner(w, 50, x.Authentication, writeAuthenticationInfoV11DraftProto); err != nil {
-			return wire.In(err, "authentication")
-		}
-	}
-	return nil
-}
-
-func readTaskPushNotificationConfigV11DraftProto(r *proto.Reader, x *TaskPushNotificationConfig) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.Tenant = r.String()
-		case 18:
-			x.ID = r.String()
-		case 26:
-			x.TaskID = r.String()
-		case 34:
-			x.URL = r.String()
-		case 42:
-			x.Token = r.String()
-		case 50:
-			proto.ReadInner(r, wire.Made(&x.Authentication), readAuthenticationInfoV11DraftProto)
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberTaskPushNotificationConfigV11DraftProto(tag))
-			return
-		}
-	}
-}
-
-func memberTaskPushNotificationConfigV11DraftProto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "tenant"
-	case 2:
-		return "id"
-	case 3:
-		return "taskId"
-	case 4:
-		return "url"
-	case 5:
-		return "token"
-	case 6:
-		return "authentication"
-	}
-	return ""
-}
-
-var valuesTaskStateV11DraftProto = wire.Enum{Values: []wire.EnumValue{
+var codecTaskStateV11DraftProto = wire.Enum{Values: []wire.EnumValue{
 	{Value: string(TaskStateUnspecified), Name: "TASK_STATE_UNSPECIFIED"},
 	{Value: string(TaskStateSubmitted), Name: "TASK_STATE_SUBMITTED", Number: 1},
 	{Value: string(TaskStateWorking), Name: "TASK_STATE_WORKING", Number: 2},
@@ -3642,174 +780,38 @@ var valuesTaskStateV11DraftProto = wire.Enum{Values: []wire.EnumValue{
 	{Value: string(TaskStateAuthRequired), Name: "TASK_STATE_AUTH_REQUIRED", Number: 8},
 }}
 
-func numberTaskStateV11DraftProto(x TaskState) (int32, error) {
-	return valuesTaskStateV11DraftProto.NumberOf(string(x))
-}
-
-func nameTaskStateV11DraftProto(number int32) TaskState {
-	return TaskState(valuesTaskStateV11DraftProto.Numbered(number))
-}
+var codecTaskStatusV11DraftProto = proto.Codec[TaskStatus]{Fields: []proto.Field{
+	{Number: 1, Name: "state", At: unsafe.Offsetof(TaskStatus{}.State), Type: wire.TypeEnum, Enum: &codecTaskStateV11DraftProto, Flags: wire.MustRead | wire.MustSet},
+	{Number: 2, Name: "message", At: unsafe.Offsetof(TaskStatus{}.Message), Type: wire.TypeMessage, Of: &codecMessageV11DraftProto},
+	{Number: 3, Name: "timestamp", At: unsafe.Offsetof(TaskStatus{}.Timestamp), Type: wire.TypeTimestamp},
+}}
 
 // AppendProto appends x as 1.1-draft/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *TaskStatus) AppendProto(b []byte) ([]byte, error) {
-	return appendTaskStatusV11DraftProto(b, x)
+	return codecTaskStatusV11DraftProto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.1-draft/proto. The error is a [*wire.Error]; x is then
 // incomplete.
 func (x *TaskStatus) UnmarshalProto(src []byte) error {
-	*x = TaskStatus{}
-	return decodeTaskStatusV11DraftProto(src, x)
+	return codecTaskStatusV11DraftProto.Unmarshal(src, x)
 }
 
-func appendTaskStatusV11DraftProto(b []byte, x *TaskStatus) ([]byte, error) {
-	return proto.Append(b, x, writeTaskStatusV11DraftProto)
-}
-
-func decodeTaskStatusV11DraftProto(src []byte, x *TaskStatus) error {
-	return proto.Decode(src, x, readTaskStatusV11DraftProto, writeTaskStatusV11DraftProto)
-}
-
-func writeTaskStatusV11DraftProto(w *proto.Writer, x *TaskStatus) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if n, err := numberTaskStateV11DraftProto(x.State); err != nil {
-		return wire.In(err, "state")
-	} else if n == 0 {
-		return wire.In(wire.NotSet(), "state")
-	} else {
-		w.Int32(8, n)
-	}
-	if x.Message != nil {
-		if err := proto.WriteInner(w, 18, x.Message, writeMessageV11DraftProto); err != nil {
-			return wire.In(err, "message")
-		}
-	}
-	if x.Timestamp != (time.Time{}) {
-		if err := w.Timestamp(26, x.Timestamp); err != nil {
-			return wire.In(err, "timestamp")
-		}
-	}
-	return nil
-}
-
-func readTaskStatusV11DraftProto(r *proto.Reader, x *TaskStatus) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 8:
-			x.State = nameTaskStateV11DraftProto(r.Int32())
-		case 18:
-			proto.ReadInner(r, wire.Made(&x.Message), readMessageV11DraftProto)
-		case 26:
-			x.Timestamp = r.Timestamp(x.Timestamp)
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberTaskStatusV11DraftProto(tag))
-			return
-		}
-	}
-	if x.State == "" {
-		r.Incomplete()
-	}
-}
-
-func memberTaskStatusV11DraftProto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "state"
-	case 2:
-		return "message"
-	case 3:
-		return "timestamp"
-	}
-	return ""
-}
+var codecTaskStatusUpdateEventV11DraftProto = proto.Codec[TaskStatusUpdateEvent]{Fields: []proto.Field{
+	{Number: 1, Name: "taskId", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.TaskID)},
+	{Number: 2, Name: "contextId", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.ContextID)},
+	{Number: 3, Name: "status", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Status), Type: wire.TypeMessage, Of: &codecTaskStatusV11DraftProto, Flags: wire.MustRead | wire.MustSet},
+	{Number: 4, Name: "metadata", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Metadata), Type: wire.TypeStruct},
+	{Number: 5, Name: "generation", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Generation), Type: wire.TypeInt64},
+}}
 
 // AppendProto appends x as 1.1-draft/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *TaskStatusUpdateEvent) AppendProto(b []byte) ([]byte, error) {
-	return appendTaskStatusUpdateEventV11DraftProto(b, x)
+	return codecTaskStatusUpdateEventV11DraftProto.Append(b, x)
 }
 
 // UnmarshalProto replaces x by what src holds, read as 1.1-draft/proto. The error is a [*wire.Error]; x is then
 // incomplete.
 func (x *TaskStatusUpdateEvent) UnmarshalProto(src []byte) error {
-	*x = TaskStatusUpdateEvent{}
-	return decodeTaskStatusUpdateEventV11DraftProto(src, x)
-}
-
-func appendTaskStatusUpdateEventV11DraftProto(b []byte, x *TaskStatusUpdateEvent) ([]byte, error) {
-	return proto.Append(b, x, writeTaskStatusUpdateEventV11DraftProto)
-}
-
-func decodeTaskStatusUpdateEventV11DraftProto(src []byte, x *TaskStatusUpdateEvent) error {
-	return proto.Decode(src, x, readTaskStatusUpdateEventV11DraftProto, writeTaskStatusUpdateEventV11DraftProto)
-}
-
-func writeTaskStatusUpdateEventV11DraftProto(w *proto.Writer, x *TaskStatusUpdateEvent) error {
-	if x == nil {
-		return wire.NotSet()
-	}
-	if x.TaskID != "" {
-		w.String(10, x.TaskID)
-	}
-	if x.ContextID != "" {
-		w.String(18, x.ContextID)
-	}
-	if err := proto.WriteInner(w, 26, x.Status, writeTaskStatusV11DraftProto); err != nil {
-		return wire.In(err, "status")
-	}
-	if len(x.Metadata) > 0 {
-		if err := w.Struct(34, x.Metadata); err != nil {
-			return wire.In(err, "metadata")
-		}
-	}
-	if x.Generation != 0 {
-		w.Int64(40, x.Generation)
-	}
-	return nil
-}
-
-func readTaskStatusUpdateEventV11DraftProto(r *proto.Reader, x *TaskStatusUpdateEvent) {
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		switch tag {
-		case 10:
-			x.TaskID = r.String()
-		case 18:
-			x.ContextID = r.String()
-		case 26:
-			proto.ReadInner(r, wire.Made(&x.Status), readTaskStatusV11DraftProto)
-		case 34:
-			x.Metadata = r.Struct(x.Metadata)
-		case 40:
-			x.Generation = r.Int64()
-		default:
-			r.Skip(tag)
-		}
-		if r.Failed() {
-			r.In(memberTaskStatusUpdateEventV11DraftProto(tag))
-			return
-		}
-	}
-	if x.Status == nil {
-		r.Incomplete()
-	}
-}
-
-func memberTaskStatusUpdateEventV11DraftProto(tag uint32) string {
-	switch tag >> 3 {
-	case 1:
-		return "taskId"
-	case 2:
-		return "contextId"
-	case 3:
-		return "status"
-	case 4:
-		return "metadata"
-	case 5:
-		return "generation"
-	}
-	return ""
+	return codecTaskStatusUpdateEventV11DraftProto.Unmarshal(src, x)
 }

@@ -407,51 +407,51 @@ func servedWireV11DraftProto() *runtime.Wire {
 					Role:          runtime.RoleSend,
 					RPC:           "SendMessage",
 					GRPC:          "/lf.a2a.v1.A2AService/SendMessage",
-					Decode:        gen.ProtoRequest(decodeSendMessageRequestV11DraftProto, neutralSendMessageRequest),
+					Decode:        gen.ProtoRequest(codecSendMessageRequestV11DraftProto.Unmarshal, neutralSendMessageRequest),
 					Append:        encodeResultV11DraftProto,
-					AppendRequest: gen.AppendOf(appendSendMessageRequestV11DraftProto),
+					AppendRequest: gen.AppendOf(codecSendMessageRequestV11DraftProto.Append),
 				},
 				{
 					Role:          runtime.RoleStream,
 					RPC:           "SendStreamingMessage",
 					GRPC:          "/lf.a2a.v1.A2AService/SendStreamingMessage",
 					Stream:        true,
-					Decode:        gen.ProtoRequest(decodeSendMessageRequestV11DraftProto, neutralSendMessageRequest),
+					Decode:        gen.ProtoRequest(codecSendMessageRequestV11DraftProto.Unmarshal, neutralSendMessageRequest),
 					Append:        gen.AppendItem(encodeEventV11DraftProto),
-					AppendRequest: gen.AppendOf(appendSendMessageRequestV11DraftProto),
+					AppendRequest: gen.AppendOf(codecSendMessageRequestV11DraftProto.Append),
 				},
 				{
 					Role:   runtime.RoleGet,
 					RPC:    "GetTask",
 					GRPC:   "/lf.a2a.v1.A2AService/GetTask",
-					Decode: gen.ProtoRequest(decodeGetTaskRequestV11DraftProto, neutralGetTaskRequest),
-					Append: gen.AppendOf(appendTaskV11DraftProto),
+					Decode: gen.ProtoRequest(codecGetTaskRequestV11DraftProto.Unmarshal, neutralGetTaskRequest),
+					Append: gen.AppendOf(codecTaskV11DraftProto.Append),
 				},
 				{
 					Role: runtime.RoleList,
 					RPC:  "ListTasks",
 					GRPC: "/lf.a2a.v1.A2AService/ListTasks",
-					Decode: gen.ProtoRequest(decodeListTasksRequestV11DraftProto, neutralListTasksRequest, func(x *ListTasksRequest) error {
+					Decode: gen.ProtoRequest(codecListTasksRequestV11DraftProto.Unmarshal, neutralListTasksRequest, func(x *ListTasksRequest) error {
 						if x.Status != "" && states.State(x.Status) == runtime.StateUnspecified {
 							return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
 						}
 						return nil
 					}),
-					Append: gen.AppendOf(appendListTasksResponseV11DraftProto),
+					Append: gen.AppendOf(codecListTasksResponseV11DraftProto.Append),
 				},
 				{
 					Role:   runtime.RoleCancel,
 					RPC:    "CancelTask",
 					GRPC:   "/lf.a2a.v1.A2AService/CancelTask",
-					Decode: gen.ProtoRequest(decodeCancelTaskRequestV11DraftProto, neutralCancelTaskRequest),
-					Append: gen.AppendOf(appendTaskV11DraftProto),
+					Decode: gen.ProtoRequest(codecCancelTaskRequestV11DraftProto.Unmarshal, neutralCancelTaskRequest),
+					Append: gen.AppendOf(codecTaskV11DraftProto.Append),
 				},
 				{
 					Role:   runtime.RoleSubscribe,
 					RPC:    "SubscribeToTask",
 					GRPC:   "/lf.a2a.v1.A2AService/SubscribeToTask",
 					Stream: true,
-					Decode: gen.ProtoRequest(decodeSubscribeToTaskRequestV11DraftProto, neutralSubscribeToTaskRequest),
+					Decode: gen.ProtoRequest(codecSubscribeToTaskRequestV11DraftProto.Unmarshal, neutralSubscribeToTaskRequest),
 					Append: gen.AppendItem(encodeEventV11DraftProto),
 				},
 				{
@@ -473,8 +473,8 @@ func servedWireV11DraftProto() *runtime.Wire {
 					Role:   runtime.RoleExtendedCard,
 					RPC:    "GetExtendedAgentCard",
 					GRPC:   "/lf.a2a.v1.A2AService/GetExtendedAgentCard",
-					Decode: gen.ProtoOf(decodeGetExtendedAgentCardRequestV11DraftProto),
-					Append: gen.AppendOf(appendAgentCardV11DraftProto),
+					Decode: gen.ProtoOf(codecGetExtendedAgentCardRequestV11DraftProto.Unmarshal),
+					Append: gen.AppendOf(codecAgentCardV11DraftProto.Append),
 				},
 				{
 					Role: runtime.RolePushDelete,
@@ -488,93 +488,93 @@ func servedWireV11DraftProto() *runtime.Wire {
 		Append: func(dst []byte, v any) ([]byte, error) {
 			switch v := runtime.Generated(v).(type) {
 			case *APIKeySecurityScheme:
-				return appendAPIKeySecuritySchemeV11DraftProto(dst, v)
+				return codecAPIKeySecuritySchemeV11DraftProto.Append(dst, v)
 			case *AgentCapabilities:
-				return appendAgentCapabilitiesV11DraftProto(dst, v)
+				return codecAgentCapabilitiesV11DraftProto.Append(dst, v)
 			case *AgentCard:
-				return appendAgentCardV11DraftProto(dst, v)
+				return codecAgentCardV11DraftProto.Append(dst, v)
 			case *AgentCardSignature:
-				return appendAgentCardSignatureV11DraftProto(dst, v)
+				return codecAgentCardSignatureV11DraftProto.Append(dst, v)
 			case *AgentExtension:
-				return appendAgentExtensionV11DraftProto(dst, v)
+				return codecAgentExtensionV11DraftProto.Append(dst, v)
 			case *AgentInterface:
-				return appendAgentInterfaceV11DraftProto(dst, v)
+				return codecAgentInterfaceV11DraftProto.Append(dst, v)
 			case *AgentProvider:
-				return appendAgentProviderV11DraftProto(dst, v)
+				return codecAgentProviderV11DraftProto.Append(dst, v)
 			case *AgentSkill:
-				return appendAgentSkillV11DraftProto(dst, v)
+				return codecAgentSkillV11DraftProto.Append(dst, v)
 			case *Artifact:
-				return appendArtifactV11DraftProto(dst, v)
+				return codecArtifactV11DraftProto.Append(dst, v)
 			case *AuthenticationInfo:
-				return appendAuthenticationInfoV11DraftProto(dst, v)
+				return codecAuthenticationInfoV11DraftProto.Append(dst, v)
 			case *AuthorizationCodeOAuthFlow:
-				return appendAuthorizationCodeOAuthFlowV11DraftProto(dst, v)
+				return codecAuthorizationCodeOAuthFlowV11DraftProto.Append(dst, v)
 			case *CancelTaskRequest:
-				return appendCancelTaskRequestV11DraftProto(dst, v)
+				return codecCancelTaskRequestV11DraftProto.Append(dst, v)
 			case *ClientCredentialsOAuthFlow:
-				return appendClientCredentialsOAuthFlowV11DraftProto(dst, v)
+				return codecClientCredentialsOAuthFlowV11DraftProto.Append(dst, v)
 			case *DeleteTaskPushNotificationConfigRequest:
-				return appendDeleteTaskPushNotificationConfigRequestV11DraftProto(dst, v)
+				return codecDeleteTaskPushNotificationConfigRequestV11DraftProto.Append(dst, v)
 			case *DeviceCodeOAuthFlow:
-				return appendDeviceCodeOAuthFlowV11DraftProto(dst, v)
+				return codecDeviceCodeOAuthFlowV11DraftProto.Append(dst, v)
 			case *GetExtendedAgentCardRequest:
-				return appendGetExtendedAgentCardRequestV11DraftProto(dst, v)
+				return codecGetExtendedAgentCardRequestV11DraftProto.Append(dst, v)
 			case *GetTaskPushNotificationConfigRequest:
-				return appendGetTaskPushNotificationConfigRequestV11DraftProto(dst, v)
+				return codecGetTaskPushNotificationConfigRequestV11DraftProto.Append(dst, v)
 			case *GetTaskRequest:
-				return appendGetTaskRequestV11DraftProto(dst, v)
+				return codecGetTaskRequestV11DraftProto.Append(dst, v)
 			case *HTTPAuthSecurityScheme:
-				return appendHTTPAuthSecuritySchemeV11DraftProto(dst, v)
+				return codecHTTPAuthSecuritySchemeV11DraftProto.Append(dst, v)
 			case *ImplicitOAuthFlow:
-				return appendImplicitOAuthFlowV11DraftProto(dst, v)
+				return codecImplicitOAuthFlowV11DraftProto.Append(dst, v)
 			case *ListTaskPushNotificationConfigsRequest:
-				return appendListTaskPushNotificationConfigsRequestV11DraftProto(dst, v)
+				return codecListTaskPushNotificationConfigsRequestV11DraftProto.Append(dst, v)
 			case *ListTaskPushNotificationConfigsResponse:
-				return appendListTaskPushNotificationConfigsResponseV11DraftProto(dst, v)
+				return codecListTaskPushNotificationConfigsResponseV11DraftProto.Append(dst, v)
 			case *ListTasksRequest:
-				return appendListTasksRequestV11DraftProto(dst, v)
+				return codecListTasksRequestV11DraftProto.Append(dst, v)
 			case *ListTasksResponse:
-				return appendListTasksResponseV11DraftProto(dst, v)
+				return codecListTasksResponseV11DraftProto.Append(dst, v)
 			case *Message:
-				return appendMessageV11DraftProto(dst, v)
+				return codecMessageV11DraftProto.Append(dst, v)
 			case *MutualTLSSecurityScheme:
-				return appendMutualTLSSecuritySchemeV11DraftProto(dst, v)
+				return codecMutualTLSSecuritySchemeV11DraftProto.Append(dst, v)
 			case *OAuth2SecurityScheme:
-				return appendOAuth2SecuritySchemeV11DraftProto(dst, v)
+				return codecOAuth2SecuritySchemeV11DraftProto.Append(dst, v)
 			case *OAuthFlows:
-				return appendOAuthFlowsV11DraftProto(dst, v)
+				return codecOAuthFlowsV11DraftProto.Append(dst, v)
 			case *OpenIDConnectSecurityScheme:
-				return appendOpenIDConnectSecuritySchemeV11DraftProto(dst, v)
+				return codecOpenIDConnectSecuritySchemeV11DraftProto.Append(dst, v)
 			case *Part:
-				return appendPartV11DraftProto(dst, v)
+				return codecPartV11DraftProto.Append(dst, v)
 			case *PasswordOAuthFlow:
-				return appendPasswordOAuthFlowV11DraftProto(dst, v)
+				return codecPasswordOAuthFlowV11DraftProto.Append(dst, v)
 			case *SecurityRequirement:
-				return appendSecurityRequirementV11DraftProto(dst, v)
+				return codecSecurityRequirementV11DraftProto.Append(dst, v)
 			case *SecurityScheme:
-				return appendSecuritySchemeV11DraftProto(dst, v)
+				return codecSecuritySchemeV11DraftProto.Append(dst, v)
 			case *SendMessageConfiguration:
-				return appendSendMessageConfigurationV11DraftProto(dst, v)
+				return codecSendMessageConfigurationV11DraftProto.Append(dst, v)
 			case *SendMessageRequest:
-				return appendSendMessageRequestV11DraftProto(dst, v)
+				return codecSendMessageRequestV11DraftProto.Append(dst, v)
 			case *SendMessageResponse:
-				return appendSendMessageResponseV11DraftProto(dst, v)
+				return codecSendMessageResponseV11DraftProto.Append(dst, v)
 			case *StreamResponse:
-				return appendStreamResponseV11DraftProto(dst, v)
+				return codecStreamResponseV11DraftProto.Append(dst, v)
 			case *StringList:
-				return appendStringListV11DraftProto(dst, v)
+				return codecStringListV11DraftProto.Append(dst, v)
 			case *SubscribeToTaskRequest:
-				return appendSubscribeToTaskRequestV11DraftProto(dst, v)
+				return codecSubscribeToTaskRequestV11DraftProto.Append(dst, v)
 			case *Task:
-				return appendTaskV11DraftProto(dst, v)
+				return codecTaskV11DraftProto.Append(dst, v)
 			case *TaskArtifactUpdateEvent:
-				return appendTaskArtifactUpdateEventV11DraftProto(dst, v)
+				return codecTaskArtifactUpdateEventV11DraftProto.Append(dst, v)
 			case *TaskPushNotificationConfig:
-				return appendTaskPushNotificationConfigV11DraftProto(dst, v)
+				return codecTaskPushNotificationConfigV11DraftProto.Append(dst, v)
 			case *TaskStatus:
-				return appendTaskStatusV11DraftProto(dst, v)
+				return codecTaskStatusV11DraftProto.Append(dst, v)
 			case *TaskStatusUpdateEvent:
-				return appendTaskStatusUpdateEventV11DraftProto(dst, v)
+				return codecTaskStatusUpdateEventV11DraftProto.Append(dst, v)
 			default:
 				return dst, runtime.Unexpected(v, "a message of 1.1-draft/proto")
 			}
@@ -593,140 +593,140 @@ func wireV11DraftProto() *runtime.Wire {
 			Read: gen.ReadItem(parseEventV11DraftProto),
 		},
 		{
-			AppendRequest: gen.AppendOf(appendGetTaskRequestV11DraftProto),
-			Read:          gen.ProtoTask(decodeTaskV11DraftProto, asTask),
+			AppendRequest: gen.AppendOf(codecGetTaskRequestV11DraftProto.Append),
+			Read:          gen.ProtoTask(codecTaskV11DraftProto.Unmarshal, asTask),
 		},
 		{
-			AppendRequest: gen.AppendOf(appendListTasksRequestV11DraftProto),
-			Read:          gen.ProtoOf(decodeListTasksResponseV11DraftProto),
+			AppendRequest: gen.AppendOf(codecListTasksRequestV11DraftProto.Append),
+			Read:          gen.ProtoOf(codecListTasksResponseV11DraftProto.Unmarshal),
 		},
 		{
-			AppendRequest: gen.AppendOf(appendCancelTaskRequestV11DraftProto),
-			Read:          gen.ProtoTask(decodeTaskV11DraftProto, asTask),
+			AppendRequest: gen.AppendOf(codecCancelTaskRequestV11DraftProto.Append),
+			Read:          gen.ProtoTask(codecTaskV11DraftProto.Unmarshal, asTask),
 		},
 		{
-			AppendRequest: gen.AppendOf(appendSubscribeToTaskRequestV11DraftProto),
+			AppendRequest: gen.AppendOf(codecSubscribeToTaskRequestV11DraftProto.Append),
 			Read:          gen.ReadItem(parseEventV11DraftProto),
 		},
 		{
-			Decode:        gen.ProtoRequest(decodeTaskPushNotificationConfigV11DraftProto, neutralTaskPushNotificationConfig),
-			Append:        gen.AppendOf(appendTaskPushNotificationConfigV11DraftProto),
-			AppendRequest: gen.AppendOf(appendTaskPushNotificationConfigV11DraftProto),
-			Read:          gen.ProtoOf(decodeTaskPushNotificationConfigV11DraftProto),
+			Decode:        gen.ProtoRequest(codecTaskPushNotificationConfigV11DraftProto.Unmarshal, neutralTaskPushNotificationConfig),
+			Append:        gen.AppendOf(codecTaskPushNotificationConfigV11DraftProto.Append),
+			AppendRequest: gen.AppendOf(codecTaskPushNotificationConfigV11DraftProto.Append),
+			Read:          gen.ProtoOf(codecTaskPushNotificationConfigV11DraftProto.Unmarshal),
 		},
 		{
-			Decode:        gen.ProtoRequest(decodeGetTaskPushNotificationConfigRequestV11DraftProto, neutralGetTaskPushNotificationConfigRequest),
-			Append:        gen.AppendOf(appendTaskPushNotificationConfigV11DraftProto),
-			AppendRequest: gen.AppendOf(appendGetTaskPushNotificationConfigRequestV11DraftProto),
-			Read:          gen.ProtoOf(decodeTaskPushNotificationConfigV11DraftProto),
+			Decode:        gen.ProtoRequest(codecGetTaskPushNotificationConfigRequestV11DraftProto.Unmarshal, neutralGetTaskPushNotificationConfigRequest),
+			Append:        gen.AppendOf(codecTaskPushNotificationConfigV11DraftProto.Append),
+			AppendRequest: gen.AppendOf(codecGetTaskPushNotificationConfigRequestV11DraftProto.Append),
+			Read:          gen.ProtoOf(codecTaskPushNotificationConfigV11DraftProto.Unmarshal),
 		},
 		{
-			Decode:        gen.ProtoRequest(decodeListTaskPushNotificationConfigsRequestV11DraftProto, neutralListTaskPushNotificationConfigsRequest),
-			Append:        gen.AppendOf(appendListTaskPushNotificationConfigsResponseV11DraftProto),
-			AppendRequest: gen.AppendOf(appendListTaskPushNotificationConfigsRequestV11DraftProto),
-			Read:          gen.ProtoOf(decodeListTaskPushNotificationConfigsResponseV11DraftProto),
+			Decode:        gen.ProtoRequest(codecListTaskPushNotificationConfigsRequestV11DraftProto.Unmarshal, neutralListTaskPushNotificationConfigsRequest),
+			Append:        gen.AppendOf(codecListTaskPushNotificationConfigsResponseV11DraftProto.Append),
+			AppendRequest: gen.AppendOf(codecListTaskPushNotificationConfigsRequestV11DraftProto.Append),
+			Read:          gen.ProtoOf(codecListTaskPushNotificationConfigsResponseV11DraftProto.Unmarshal),
 		},
 		{
-			AppendRequest: gen.AppendOf(appendGetExtendedAgentCardRequestV11DraftProto),
-			Read:          gen.ProtoOf(decodeAgentCardV11DraftProto),
+			AppendRequest: gen.AppendOf(codecGetExtendedAgentCardRequestV11DraftProto.Append),
+			Read:          gen.ProtoOf(codecAgentCardV11DraftProto.Unmarshal),
 		},
 		{
-			Decode:        gen.ProtoRequest(decodeDeleteTaskPushNotificationConfigRequestV11DraftProto, neutralDeleteTaskPushNotificationConfigRequest),
+			Decode:        gen.ProtoRequest(codecDeleteTaskPushNotificationConfigRequestV11DraftProto.Unmarshal, neutralDeleteTaskPushNotificationConfigRequest),
 			Append:        gen.AppendNothing(""),
-			AppendRequest: gen.AppendOf(appendDeleteTaskPushNotificationConfigRequestV11DraftProto),
+			AppendRequest: gen.AppendOf(codecDeleteTaskPushNotificationConfigRequestV11DraftProto.Append),
 			Read:          gen.ReadNothing,
 		},
 	})
 	w.Read = func(src []byte, v any) error {
 		switch v := v.(type) {
 		case *APIKeySecurityScheme:
-			return decodeAPIKeySecuritySchemeV11DraftProto(src, v)
+			return codecAPIKeySecuritySchemeV11DraftProto.Unmarshal(src, v)
 		case *AgentCapabilities:
-			return decodeAgentCapabilitiesV11DraftProto(src, v)
+			return codecAgentCapabilitiesV11DraftProto.Unmarshal(src, v)
 		case *AgentCard:
-			return decodeAgentCardV11DraftProto(src, v)
+			return codecAgentCardV11DraftProto.Unmarshal(src, v)
 		case *AgentCardSignature:
-			return decodeAgentCardSignatureV11DraftProto(src, v)
+			return codecAgentCardSignatureV11DraftProto.Unmarshal(src, v)
 		case *AgentExtension:
-			return decodeAgentExtensionV11DraftProto(src, v)
+			return codecAgentExtensionV11DraftProto.Unmarshal(src, v)
 		case *AgentInterface:
-			return decodeAgentInterfaceV11DraftProto(src, v)
+			return codecAgentInterfaceV11DraftProto.Unmarshal(src, v)
 		case *AgentProvider:
-			return decodeAgentProviderV11DraftProto(src, v)
+			return codecAgentProviderV11DraftProto.Unmarshal(src, v)
 		case *AgentSkill:
-			return decodeAgentSkillV11DraftProto(src, v)
+			return codecAgentSkillV11DraftProto.Unmarshal(src, v)
 		case *Artifact:
-			return decodeArtifactV11DraftProto(src, v)
+			return codecArtifactV11DraftProto.Unmarshal(src, v)
 		case *AuthenticationInfo:
-			return decodeAuthenticationInfoV11DraftProto(src, v)
+			return codecAuthenticationInfoV11DraftProto.Unmarshal(src, v)
 		case *AuthorizationCodeOAuthFlow:
-			return decodeAuthorizationCodeOAuthFlowV11DraftProto(src, v)
+			return codecAuthorizationCodeOAuthFlowV11DraftProto.Unmarshal(src, v)
 		case *CancelTaskRequest:
-			return decodeCancelTaskRequestV11DraftProto(src, v)
+			return codecCancelTaskRequestV11DraftProto.Unmarshal(src, v)
 		case *ClientCredentialsOAuthFlow:
-			return decodeClientCredentialsOAuthFlowV11DraftProto(src, v)
+			return codecClientCredentialsOAuthFlowV11DraftProto.Unmarshal(src, v)
 		case *DeleteTaskPushNotificationConfigRequest:
-			return decodeDeleteTaskPushNotificationConfigRequestV11DraftProto(src, v)
+			return codecDeleteTaskPushNotificationConfigRequestV11DraftProto.Unmarshal(src, v)
 		case *DeviceCodeOAuthFlow:
-			return decodeDeviceCodeOAuthFlowV11DraftProto(src, v)
+			return codecDeviceCodeOAuthFlowV11DraftProto.Unmarshal(src, v)
 		case *GetExtendedAgentCardRequest:
-			return decodeGetExtendedAgentCardRequestV11DraftProto(src, v)
+			return codecGetExtendedAgentCardRequestV11DraftProto.Unmarshal(src, v)
 		case *GetTaskPushNotificationConfigRequest:
-			return decodeGetTaskPushNotificationConfigRequestV11DraftProto(src, v)
+			return codecGetTaskPushNotificationConfigRequestV11DraftProto.Unmarshal(src, v)
 		case *GetTaskRequest:
-			return decodeGetTaskRequestV11DraftProto(src, v)
+			return codecGetTaskRequestV11DraftProto.Unmarshal(src, v)
 		case *HTTPAuthSecurityScheme:
-			return decodeHTTPAuthSecuritySchemeV11DraftProto(src, v)
+			return codecHTTPAuthSecuritySchemeV11DraftProto.Unmarshal(src, v)
 		case *ImplicitOAuthFlow:
-			return decodeImplicitOAuthFlowV11DraftProto(src, v)
+			return codecImplicitOAuthFlowV11DraftProto.Unmarshal(src, v)
 		case *ListTaskPushNotificationConfigsRequest:
-			return decodeListTaskPushNotificationConfigsRequestV11DraftProto(src, v)
+			return codecListTaskPushNotificationConfigsRequestV11DraftProto.Unmarshal(src, v)
 		case *ListTaskPushNotificationConfigsResponse:
-			return decodeListTaskPushNotificationConfigsResponseV11DraftProto(src, v)
+			return codecListTaskPushNotificationConfigsResponseV11DraftProto.Unmarshal(src, v)
 		case *ListTasksRequest:
-			return decodeListTasksRequestV11DraftProto(src, v)
+			return codecListTasksRequestV11DraftProto.Unmarshal(src, v)
 		case *ListTasksResponse:
-			return decodeListTasksResponseV11DraftProto(src, v)
+			return codecListTasksResponseV11DraftProto.Unmarshal(src, v)
 		case *Message:
-			return decodeMessageV11DraftProto(src, v)
+			return codecMessageV11DraftProto.Unmarshal(src, v)
 		case *MutualTLSSecurityScheme:
-			return decodeMutualTLSSecuritySchemeV11DraftProto(src, v)
+			return codecMutualTLSSecuritySchemeV11DraftProto.Unmarshal(src, v)
 		case *OAuth2SecurityScheme:
-			return decodeOAuth2SecuritySchemeV11DraftProto(src, v)
+			return codecOAuth2SecuritySchemeV11DraftProto.Unmarshal(src, v)
 		case *OAuthFlows:
-			return decodeOAuthFlowsV11DraftProto(src, v)
+			return codecOAuthFlowsV11DraftProto.Unmarshal(src, v)
 		case *OpenIDConnectSecurityScheme:
-			return decodeOpenIDConnectSecuritySchemeV11DraftProto(src, v)
+			return codecOpenIDConnectSecuritySchemeV11DraftProto.Unmarshal(src, v)
 		case *Part:
-			return decodePartV11DraftProto(src, v)
+			return codecPartV11DraftProto.Unmarshal(src, v)
 		case *PasswordOAuthFlow:
-			return decodePasswordOAuthFlowV11DraftProto(src, v)
+			return codecPasswordOAuthFlowV11DraftProto.Unmarshal(src, v)
 		case *SecurityRequirement:
-			return decodeSecurityRequirementV11DraftProto(src, v)
+			return codecSecurityRequirementV11DraftProto.Unmarshal(src, v)
 		case *SecurityScheme:
-			return decodeSecuritySchemeV11DraftProto(src, v)
+			return codecSecuritySchemeV11DraftProto.Unmarshal(src, v)
 		case *SendMessageConfiguration:
-			return decodeSendMessageConfigurationV11DraftProto(src, v)
+			return codecSendMessageConfigurationV11DraftProto.Unmarshal(src, v)
 		case *SendMessageRequest:
-			return decodeSendMessageRequestV11DraftProto(src, v)
+			return codecSendMessageRequestV11DraftProto.Unmarshal(src, v)
 		case *SendMessageResponse:
-			return decodeSendMessageResponseV11DraftProto(src, v)
+			return codecSendMessageResponseV11DraftProto.Unmarshal(src, v)
 		case *StreamResponse:
-			return decodeStreamResponseV11DraftProto(src, v)
+			return codecStreamResponseV11DraftProto.Unmarshal(src, v)
 		case *StringList:
-			return decodeStringListV11DraftProto(src, v)
+			return codecStringListV11DraftProto.Unmarshal(src, v)
 		case *SubscribeToTaskRequest:
-			return decodeSubscribeToTaskRequestV11DraftProto(src, v)
+			return codecSubscribeToTaskRequestV11DraftProto.Unmarshal(src, v)
 		case *Task:
-			return decodeTaskV11DraftProto(src, v)
+			return codecTaskV11DraftProto.Unmarshal(src, v)
 		case *TaskArtifactUpdateEvent:
-			return decodeTaskArtifactUpdateEventV11DraftProto(src, v)
+			return codecTaskArtifactUpdateEventV11DraftProto.Unmarshal(src, v)
 		case *TaskPushNotificationConfig:
-			return decodeTaskPushNotificationConfigV11DraftProto(src, v)
+			return codecTaskPushNotificationConfigV11DraftProto.Unmarshal(src, v)
 		case *TaskStatus:
-			return decodeTaskStatusV11DraftProto(src, v)
+			return codecTaskStatusV11DraftProto.Unmarshal(src, v)
 		case *TaskStatusUpdateEvent:
-			return decodeTaskStatusUpdateEventV11DraftProto(src, v)
+			return codecTaskStatusUpdateEventV11DraftProto.Unmarshal(src, v)
 		default:
 			return runtime.Unexpected(v, "a message of 1.1-draft/proto")
 		}
@@ -736,13 +736,13 @@ func wireV11DraftProto() *runtime.Wire {
 
 func encodeEventV11DraftProto(dst []byte, v runtime.Event) ([]byte, error) {
 	if payload, ok := runtime.Generated(v).(StreamResponsePayload); ok {
-		return appendStreamResponseV11DraftProto(dst, &StreamResponse{Payload: payload})
+		return codecStreamResponseV11DraftProto.Append(dst, &StreamResponse{Payload: payload})
 	}
 	return dst, runtime.Unexpected(v, "a stream item")
 }
 
 func parseEventV11DraftProto(src []byte) (runtime.Event, error) {
-	x, err := gen.DecodeProto(src, decodeStreamResponseV11DraftProto)
+	x, err := gen.DecodeProto(src, codecStreamResponseV11DraftProto.Unmarshal)
 	if err != nil {
 		return nil, err
 	}
@@ -765,13 +765,13 @@ func parseEventV11DraftProto(src []byte) (runtime.Event, error) {
 
 func encodeResultV11DraftProto(dst []byte, v any) ([]byte, error) {
 	if payload, ok := runtime.Generated(v).(SendMessageResponsePayload); ok {
-		return appendSendMessageResponseV11DraftProto(dst, &SendMessageResponse{Payload: payload})
+		return codecSendMessageResponseV11DraftProto.Append(dst, &SendMessageResponse{Payload: payload})
 	}
 	return dst, runtime.Unexpected(v, "the result of a send")
 }
 
 func parseResultV11DraftProto(src []byte) (any, error) {
-	x, err := gen.DecodeProto(src, decodeSendMessageResponseV11DraftProto)
+	x, err := gen.DecodeProto(src, codecSendMessageResponseV11DraftProto.Unmarshal)
 	if err != nil {
 		return nil, err
 	}
@@ -1039,51 +1039,51 @@ func servedWireV10Proto() *runtime.Wire {
 					Role:          runtime.RoleSend,
 					RPC:           "SendMessage",
 					GRPC:          "/lf.a2a.v1.A2AService/SendMessage",
-					Decode:        gen.ProtoRequest(decodeSendMessageRequestV10Proto, neutralSendMessageRequest),
+					Decode:        gen.ProtoRequest(codecSendMessageRequestV10Proto.Unmarshal, neutralSendMessageRequest),
 					Append:        encodeResultV10Proto,
-					AppendRequest: gen.AppendOf(appendSendMessageRequestV10Proto),
+					AppendRequest: gen.AppendOf(codecSendMessageRequestV10Proto.Append),
 				},
 				{
 					Role:          runtime.RoleStream,
 					RPC:           "SendStreamingMessage",
 					GRPC:          "/lf.a2a.v1.A2AService/SendStreamingMessage",
 					Stream:        true,
-					Decode:        gen.ProtoRequest(decodeSendMessageRequestV10Proto, neutralSendMessageRequest),
+					Decode:        gen.ProtoRequest(codecSendMessageRequestV10Proto.Unmarshal, neutralSendMessageRequest),
 					Append:        gen.AppendItem(encodeEventV10Proto),
-					AppendRequest: gen.AppendOf(appendSendMessageRequestV10Proto),
+					AppendRequest: gen.AppendOf(codecSendMessageRequestV10Proto.Append),
 				},
 				{
 					Role:   runtime.RoleGet,
 					RPC:    "GetTask",
 					GRPC:   "/lf.a2a.v1.A2AService/GetTask",
-					Decode: gen.ProtoRequest(decodeGetTaskRequestV10Proto, neutralGetTaskRequest),
-					Append: gen.AppendOf(appendTaskV10Proto),
+					Decode: gen.ProtoRequest(codecGetTaskRequestV10Proto.Unmarshal, neutralGetTaskRequest),
+					Append: gen.AppendOf(codecTaskV10Proto.Append),
 				},
 				{
 					Role: runtime.RoleList,
 					RPC:  "ListTasks",
 					GRPC: "/lf.a2a.v1.A2AService/ListTasks",
-					Decode: gen.ProtoRequest(decodeListTasksRequestV10Proto, neutralListTasksRequest, func(x *ListTasksRequest) error {
+					Decode: gen.ProtoRequest(codecListTasksRequestV10Proto.Unmarshal, neutralListTasksRequest, func(x *ListTasksRequest) error {
 						if x.Status != "" && states.State(x.Status) == runtime.StateUnspecified {
 							return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
 						}
 						return nil
 					}),
-					Append: gen.AppendOf(appendListTasksResponseV10Proto),
+					Append: gen.AppendOf(codecListTasksResponseV10Proto.Append),
 				},
 				{
 					Role:   runtime.RoleCancel,
 					RPC:    "CancelTask",
 					GRPC:   "/lf.a2a.v1.A2AService/CancelTask",
-					Decode: gen.ProtoRequest(decodeCancelTaskRequestV10Proto, neutralCancelTaskRequest),
-					Append: gen.AppendOf(appendTaskV10Proto),
+					Decode: gen.ProtoRequest(codecCancelTaskRequestV10Proto.Unmarshal, neutralCancelTaskRequest),
+					Append: gen.AppendOf(codecTaskV10Proto.Append),
 				},
 				{
 					Role:   runtime.RoleSubscribe,
 					RPC:    "SubscribeToTask",
 					GRPC:   "/lf.a2a.v1.A2AService/SubscribeToTask",
 					Stream: true,
-					Decode: gen.ProtoRequest(decodeSubscribeToTaskRequestV10Proto, neutralSubscribeToTaskRequest),
+					Decode: gen.ProtoRequest(codecSubscribeToTaskRequestV10Proto.Unmarshal, neutralSubscribeToTaskRequest),
 					Append: gen.AppendItem(encodeEventV10Proto),
 				},
 				{
@@ -1105,8 +1105,8 @@ func servedWireV10Proto() *runtime.Wire {
 					Role:   runtime.RoleExtendedCard,
 					RPC:    "GetExtendedAgentCard",
 					GRPC:   "/lf.a2a.v1.A2AService/GetExtendedAgentCard",
-					Decode: gen.ProtoOf(decodeGetExtendedAgentCardRequestV10Proto),
-					Append: gen.AppendOf(appendAgentCardV10Proto),
+					Decode: gen.ProtoOf(codecGetExtendedAgentCardRequestV10Proto.Unmarshal),
+					Append: gen.AppendOf(codecAgentCardV10Proto.Append),
 				},
 				{
 					Role: runtime.RolePushDelete,
@@ -1120,93 +1120,93 @@ func servedWireV10Proto() *runtime.Wire {
 		Append: func(dst []byte, v any) ([]byte, error) {
 			switch v := runtime.Generated(v).(type) {
 			case *APIKeySecurityScheme:
-				return appendAPIKeySecuritySchemeV10Proto(dst, v)
+				return codecAPIKeySecuritySchemeV10Proto.Append(dst, v)
 			case *AgentCapabilities:
-				return appendAgentCapabilitiesV10Proto(dst, v)
+				return codecAgentCapabilitiesV10Proto.Append(dst, v)
 			case *AgentCard:
-				return appendAgentCardV10Proto(dst, v)
+				return codecAgentCardV10Proto.Append(dst, v)
 			case *AgentCardSignature:
-				return appendAgentCardSignatureV10Proto(dst, v)
+				return codecAgentCardSignatureV10Proto.Append(dst, v)
 			case *AgentExtension:
-				return appendAgentExtensionV10Proto(dst, v)
+				return codecAgentExtensionV10Proto.Append(dst, v)
 			case *AgentInterface:
-				return appendAgentInterfaceV10Proto(dst, v)
+				return codecAgentInterfaceV10Proto.Append(dst, v)
 			case *AgentProvider:
-				return appendAgentProviderV10Proto(dst, v)
+				return codecAgentProviderV10Proto.Append(dst, v)
 			case *AgentSkill:
-				return appendAgentSkillV10Proto(dst, v)
+				return codecAgentSkillV10Proto.Append(dst, v)
 			case *Artifact:
-				return appendArtifactV10Proto(dst, v)
+				return codecArtifactV10Proto.Append(dst, v)
 			case *AuthenticationInfo:
-				return appendAuthenticationInfoV10Proto(dst, v)
+				return codecAuthenticationInfoV10Proto.Append(dst, v)
 			case *AuthorizationCodeOAuthFlow:
-				return appendAuthorizationCodeOAuthFlowV10Proto(dst, v)
+				return codecAuthorizationCodeOAuthFlowV10Proto.Append(dst, v)
 			case *CancelTaskRequest:
-				return appendCancelTaskRequestV10Proto(dst, v)
+				return codecCancelTaskRequestV10Proto.Append(dst, v)
 			case *ClientCredentialsOAuthFlow:
-				return appendClientCredentialsOAuthFlowV10Proto(dst, v)
+				return codecClientCredentialsOAuthFlowV10Proto.Append(dst, v)
 			case *DeleteTaskPushNotificationConfigRequest:
-				return appendDeleteTaskPushNotificationConfigRequestV10Proto(dst, v)
+				return codecDeleteTaskPushNotificationConfigRequestV10Proto.Append(dst, v)
 			case *DeviceCodeOAuthFlow:
-				return appendDeviceCodeOAuthFlowV10Proto(dst, v)
+				return codecDeviceCodeOAuthFlowV10Proto.Append(dst, v)
 			case *GetExtendedAgentCardRequest:
-				return appendGetExtendedAgentCardRequestV10Proto(dst, v)
+				return codecGetExtendedAgentCardRequestV10Proto.Append(dst, v)
 			case *GetTaskPushNotificationConfigRequest:
-				return appendGetTaskPushNotificationConfigRequestV10Proto(dst, v)
+				return codecGetTaskPushNotificationConfigRequestV10Proto.Append(dst, v)
 			case *GetTaskRequest:
-				return appendGetTaskRequestV10Proto(dst, v)
+				return codecGetTaskRequestV10Proto.Append(dst, v)
 			case *HTTPAuthSecurityScheme:
-				return appendHTTPAuthSecuritySchemeV10Proto(dst, v)
+				return codecHTTPAuthSecuritySchemeV10Proto.Append(dst, v)
 			case *ImplicitOAuthFlow:
-				return appendImplicitOAuthFlowV10Proto(dst, v)
+				return codecImplicitOAuthFlowV10Proto.Append(dst, v)
 			case *ListTaskPushNotificationConfigsRequest:
-				return appendListTaskPushNotificationConfigsRequestV10Proto(dst, v)
+				return codecListTaskPushNotificationConfigsRequestV10Proto.Append(dst, v)
 			case *ListTaskPushNotificationConfigsResponse:
-				return appendListTaskPushNotificationConfigsResponseV10Proto(dst, v)
+				return codecListTaskPushNotificationConfigsResponseV10Proto.Append(dst, v)
 			case *ListTasksRequest:
-				return appendListTasksRequestV10Proto(dst, v)
+				return codecListTasksRequestV10Proto.Append(dst, v)
 			case *ListTasksResponse:
-				return appendListTasksResponseV10Proto(dst, v)
+				return codecListTasksResponseV10Proto.Append(dst, v)
 			case *Message:
-				return appendMessageV10Proto(dst, v)
+				return codecMessageV10Proto.Append(dst, v)
 			case *MutualTLSSecurityScheme:
-				return appendMutualTLSSecuritySchemeV10Proto(dst, v)
+				return codecMutualTLSSecuritySchemeV10Proto.Append(dst, v)
 			case *OAuth2SecurityScheme:
-				return appendOAuth2SecuritySchemeV10Proto(dst, v)
+				return codecOAuth2SecuritySchemeV10Proto.Append(dst, v)
 			case *OAuthFlows:
-				return appendOAuthFlowsV10Proto(dst, v)
+				return codecOAuthFlowsV10Proto.Append(dst, v)
 			case *OpenIDConnectSecurityScheme:
-				return appendOpenIDConnectSecuritySchemeV10Proto(dst, v)
+				return codecOpenIDConnectSecuritySchemeV10Proto.Append(dst, v)
 			case *Part:
-				return appendPartV10Proto(dst, v)
+				return codecPartV10Proto.Append(dst, v)
 			case *PasswordOAuthFlow:
-				return appendPasswordOAuthFlowV10Proto(dst, v)
+				return codecPasswordOAuthFlowV10Proto.Append(dst, v)
 			case *SecurityRequirement:
-				return appendSecurityRequirementV10Proto(dst, v)
+				return codecSecurityRequirementV10Proto.Append(dst, v)
 			case *SecurityScheme:
-				return appendSecuritySchemeV10Proto(dst, v)
+				return codecSecuritySchemeV10Proto.Append(dst, v)
 			case *SendMessageConfiguration:
-				return appendSendMessageConfigurationV10Proto(dst, v)
+				return codecSendMessageConfigurationV10Proto.Append(dst, v)
 			case *SendMessageRequest:
-				return appendSendMessageRequestV10Proto(dst, v)
+				return codecSendMessageRequestV10Proto.Append(dst, v)
 			case *SendMessageResponse:
-				return appendSendMessageResponseV10Proto(dst, v)
+				return codecSendMessageResponseV10Proto.Append(dst, v)
 			case *StreamResponse:
-				return appendStreamResponseV10Proto(dst, v)
+				return codecStreamResponseV10Proto.Append(dst, v)
 			case *StringList:
-				return appendStringListV10Proto(dst, v)
+				return codecStringListV10Proto.Append(dst, v)
 			case *SubscribeToTaskRequest:
-				return appendSubscribeToTaskRequestV10Proto(dst, v)
+				return codecSubscribeToTaskRequestV10Proto.Append(dst, v)
 			case *Task:
-				return appendTaskV10Proto(dst, v)
+				return codecTaskV10Proto.Append(dst, v)
 			case *TaskArtifactUpdateEvent:
-				return appendTaskArtifactUpdateEventV10Proto(dst, v)
+				return codecTaskArtifactUpdateEventV10Proto.Append(dst, v)
 			case *TaskPushNotificationConfig:
-				return appendTaskPushNotificationConfigV10Proto(dst, v)
+				return codecTaskPushNotificationConfigV10Proto.Append(dst, v)
 			case *TaskStatus:
-				return appendTaskStatusV10Proto(dst, v)
+				return codecTaskStatusV10Proto.Append(dst, v)
 			case *TaskStatusUpdateEvent:
-				return appendTaskStatusUpdateEventV10Proto(dst, v)
+				return codecTaskStatusUpdateEventV10Proto.Append(dst, v)
 			default:
 				return dst, runtime.Unexpected(v, "a message of 1.0/proto")
 			}
@@ -1225,140 +1225,140 @@ func wireV10Proto() *runtime.Wire {
 			Read: gen.ReadItem(parseEventV10Proto),
 		},
 		{
-			AppendRequest: gen.AppendOf(appendGetTaskRequestV10Proto),
-			Read:          gen.ProtoTask(decodeTaskV10Proto, asTask),
+			AppendRequest: gen.AppendOf(codecGetTaskRequestV10Proto.Append),
+			Read:          gen.ProtoTask(codecTaskV10Proto.Unmarshal, asTask),
 		},
 		{
-			AppendRequest: gen.AppendOf(appendListTasksRequestV10Proto),
-			Read:          gen.ProtoOf(decodeListTasksResponseV10Proto),
+			AppendRequest: gen.AppendOf(codecListTasksRequestV10Proto.Append),
+			Read:          gen.ProtoOf(codecListTasksResponseV10Proto.Unmarshal),
 		},
 		{
-			AppendRequest: gen.AppendOf(appendCancelTaskRequestV10Proto),
-			Read:          gen.ProtoTask(decodeTaskV10Proto, asTask),
+			AppendRequest: gen.AppendOf(codecCancelTaskRequestV10Proto.Append),
+			Read:          gen.ProtoTask(codecTaskV10Proto.Unmarshal, asTask),
 		},
 		{
-			AppendRequest: gen.AppendOf(appendSubscribeToTaskRequestV10Proto),
+			AppendRequest: gen.AppendOf(codecSubscribeToTaskRequestV10Proto.Append),
 			Read:          gen.ReadItem(parseEventV10Proto),
 		},
 		{
-			Decode:        gen.ProtoRequest(decodeTaskPushNotificationConfigV10Proto, neutralTaskPushNotificationConfig),
-			Append:        gen.AppendOf(appendTaskPushNotificationConfigV10Proto),
-			AppendRequest: gen.AppendOf(appendTaskPushNotificationConfigV10Proto),
-			Read:          gen.ProtoOf(decodeTaskPushNotificationConfigV10Proto),
+			Decode:        gen.ProtoRequest(codecTaskPushNotificationConfigV10Proto.Unmarshal, neutralTaskPushNotificationConfig),
+			Append:        gen.AppendOf(codecTaskPushNotificationConfigV10Proto.Append),
+			AppendRequest: gen.AppendOf(codecTaskPushNotificationConfigV10Proto.Append),
+			Read:          gen.ProtoOf(codecTaskPushNotificationConfigV10Proto.Unmarshal),
 		},
 		{
-			Decode:        gen.ProtoRequest(decodeGetTaskPushNotificationConfigRequestV10Proto, neutralGetTaskPushNotificationConfigRequest),
-			Append:        gen.AppendOf(appendTaskPushNotificationConfigV10Proto),
-			AppendRequest: gen.AppendOf(appendGetTaskPushNotificationConfigRequestV10Proto),
-			Read:          gen.ProtoOf(decodeTaskPushNotificationConfigV10Proto),
+			Decode:        gen.ProtoRequest(codecGetTaskPushNotificationConfigRequestV10Proto.Unmarshal, neutralGetTaskPushNotificationConfigRequest),
+			Append:        gen.AppendOf(codecTaskPushNotificationConfigV10Proto.Append),
+			AppendRequest: gen.AppendOf(codecGetTaskPushNotificationConfigRequestV10Proto.Append),
+			Read:          gen.ProtoOf(codecTaskPushNotificationConfigV10Proto.Unmarshal),
 		},
 		{
-			Decode:        gen.ProtoRequest(decodeListTaskPushNotificationConfigsRequestV10Proto, neutralListTaskPushNotificationConfigsRequest),
-			Append:        gen.AppendOf(appendListTaskPushNotificationConfigsResponseV10Proto),
-			AppendRequest: gen.AppendOf(appendListTaskPushNotificationConfigsRequestV10Proto),
-			Read:          gen.ProtoOf(decodeListTaskPushNotificationConfigsResponseV10Proto),
+			Decode:        gen.ProtoRequest(codecListTaskPushNotificationConfigsRequestV10Proto.Unmarshal, neutralListTaskPushNotificationConfigsRequest),
+			Append:        gen.AppendOf(codecListTaskPushNotificationConfigsResponseV10Proto.Append),
+			AppendRequest: gen.AppendOf(codecListTaskPushNotificationConfigsRequestV10Proto.Append),
+			Read:          gen.ProtoOf(codecListTaskPushNotificationConfigsResponseV10Proto.Unmarshal),
 		},
 		{
-			AppendRequest: gen.AppendOf(appendGetExtendedAgentCardRequestV10Proto),
-			Read:          gen.ProtoOf(decodeAgentCardV10Proto),
+			AppendRequest: gen.AppendOf(codecGetExtendedAgentCardRequestV10Proto.Append),
+			Read:          gen.ProtoOf(codecAgentCardV10Proto.Unmarshal),
 		},
 		{
-			Decode:        gen.ProtoRequest(decodeDeleteTaskPushNotificationConfigRequestV10Proto, neutralDeleteTaskPushNotificationConfigRequest),
+			Decode:        gen.ProtoRequest(codecDeleteTaskPushNotificationConfigRequestV10Proto.Unmarshal, neutralDeleteTaskPushNotificationConfigRequest),
 			Append:        gen.AppendNothing(""),
-			AppendRequest: gen.AppendOf(appendDeleteTaskPushNotificationConfigRequestV10Proto),
+			AppendRequest: gen.AppendOf(codecDeleteTaskPushNotificationConfigRequestV10Proto.Append),
 			Read:          gen.ReadNothing,
 		},
 	})
 	w.Read = func(src []byte, v any) error {
 		switch v := v.(type) {
 		case *APIKeySecurityScheme:
-			return decodeAPIKeySecuritySchemeV10Proto(src, v)
+			return codecAPIKeySecuritySchemeV10Proto.Unmarshal(src, v)
 		case *AgentCapabilities:
-			return decodeAgentCapabilitiesV10Proto(src, v)
+			return codecAgentCapabilitiesV10Proto.Unmarshal(src, v)
 		case *AgentCard:
-			return decodeAgentCardV10Proto(src, v)
+			return codecAgentCardV10Proto.Unmarshal(src, v)
 		case *AgentCardSignature:
-			return decodeAgentCardSignatureV10Proto(src, v)
+			return codecAgentCardSignatureV10Proto.Unmarshal(src, v)
 		case *AgentExtension:
-			return decodeAgentExtensionV10Proto(src, v)
+			return codecAgentExtensionV10Proto.Unmarshal(src, v)
 		case *AgentInterface:
-			return decodeAgentInterfaceV10Proto(src, v)
+			return codecAgentInterfaceV10Proto.Unmarshal(src, v)
 		case *AgentProvider:
-			return decodeAgentProviderV10Proto(src, v)
+			return codecAgentProviderV10Proto.Unmarshal(src, v)
 		case *AgentSkill:
-			return decodeAgentSkillV10Proto(src, v)
+			return codecAgentSkillV10Proto.Unmarshal(src, v)
 		case *Artifact:
-			return decodeArtifactV10Proto(src, v)
+			return codecArtifactV10Proto.Unmarshal(src, v)
 		case *AuthenticationInfo:
-			return decodeAuthenticationInfoV10Proto(src, v)
+			return codecAuthenticationInfoV10Proto.Unmarshal(src, v)
 		case *AuthorizationCodeOAuthFlow:
-			return decodeAuthorizationCodeOAuthFlowV10Proto(src, v)
+			return codecAuthorizationCodeOAuthFlowV10Proto.Unmarshal(src, v)
 		case *CancelTaskRequest:
-			return decodeCancelTaskRequestV10Proto(src, v)
+			return codecCancelTaskRequestV10Proto.Unmarshal(src, v)
 		case *ClientCredentialsOAuthFlow:
-			return decodeClientCredentialsOAuthFlowV10Proto(src, v)
+			return codecClientCredentialsOAuthFlowV10Proto.Unmarshal(src, v)
 		case *DeleteTaskPushNotificationConfigRequest:
-			return decodeDeleteTaskPushNotificationConfigRequestV10Proto(src, v)
+			return codecDeleteTaskPushNotificationConfigRequestV10Proto.Unmarshal(src, v)
 		case *DeviceCodeOAuthFlow:
-			return decodeDeviceCodeOAuthFlowV10Proto(src, v)
+			return codecDeviceCodeOAuthFlowV10Proto.Unmarshal(src, v)
 		case *GetExtendedAgentCardRequest:
-			return decodeGetExtendedAgentCardRequestV10Proto(src, v)
+			return codecGetExtendedAgentCardRequestV10Proto.Unmarshal(src, v)
 		case *GetTaskPushNotificationConfigRequest:
-			return decodeGetTaskPushNotificationConfigRequestV10Proto(src, v)
+			return codecGetTaskPushNotificationConfigRequestV10Proto.Unmarshal(src, v)
 		case *GetTaskRequest:
-			return decodeGetTaskRequestV10Proto(src, v)
+			return codecGetTaskRequestV10Proto.Unmarshal(src, v)
 		case *HTTPAuthSecurityScheme:
-			return decodeHTTPAuthSecuritySchemeV10Proto(src, v)
+			return codecHTTPAuthSecuritySchemeV10Proto.Unmarshal(src, v)
 		case *ImplicitOAuthFlow:
-			return decodeImplicitOAuthFlowV10Proto(src, v)
+			return codecImplicitOAuthFlowV10Proto.Unmarshal(src, v)
 		case *ListTaskPushNotificationConfigsRequest:
-			return decodeListTaskPushNotificationConfigsRequestV10Proto(src, v)
+			return codecListTaskPushNotificationConfigsRequestV10Proto.Unmarshal(src, v)
 		case *ListTaskPushNotificationConfigsResponse:
-			return decodeListTaskPushNotificationConfigsResponseV10Proto(src, v)
+			return codecListTaskPushNotificationConfigsResponseV10Proto.Unmarshal(src, v)
 		case *ListTasksRequest:
-			return decodeListTasksRequestV10Proto(src, v)
+			return codecListTasksRequestV10Proto.Unmarshal(src, v)
 		case *ListTasksResponse:
-			return decodeListTasksResponseV10Proto(src, v)
+			return codecListTasksResponseV10Proto.Unmarshal(src, v)
 		case *Message:
-			return decodeMessageV10Proto(src, v)
+			return codecMessageV10Proto.Unmarshal(src, v)
 		case *MutualTLSSecurityScheme:
-			return decodeMutualTLSSecuritySchemeV10Proto(src, v)
+			return codecMutualTLSSecuritySchemeV10Proto.Unmarshal(src, v)
 		case *OAuth2SecurityScheme:
-			return decodeOAuth2SecuritySchemeV10Proto(src, v)
+			return codecOAuth2SecuritySchemeV10Proto.Unmarshal(src, v)
 		case *OAuthFlows:
-			return decodeOAuthFlowsV10Proto(src, v)
+			return codecOAuthFlowsV10Proto.Unmarshal(src, v)
 		case *OpenIDConnectSecurityScheme:
-			return decodeOpenIDConnectSecuritySchemeV10Proto(src, v)
+			return codecOpenIDConnectSecuritySchemeV10Proto.Unmarshal(src, v)
 		case *Part:
-			return decodePartV10Proto(src, v)
+			return codecPartV10Proto.Unmarshal(src, v)
 		case *PasswordOAuthFlow:
-			return decodePasswordOAuthFlowV10Proto(src, v)
+			return codecPasswordOAuthFlowV10Proto.Unmarshal(src, v)
 		case *SecurityRequirement:
-			return decodeSecurityRequirementV10Proto(src, v)
+			return codecSecurityRequirementV10Proto.Unmarshal(src, v)
 		case *SecurityScheme:
-			return decodeSecuritySchemeV10Proto(src, v)
+			return codecSecuritySchemeV10Proto.Unmarshal(src, v)
 		case *SendMessageConfiguration:
-			return decodeSendMessageConfigurationV10Proto(src, v)
+			return codecSendMessageConfigurationV10Proto.Unmarshal(src, v)
 		case *SendMessageRequest:
-			return decodeSendMessageRequestV10Proto(src, v)
+			return codecSendMessageRequestV10Proto.Unmarshal(src, v)
 		case *SendMessageResponse:
-			return decodeSendMessageResponseV10Proto(src, v)
+			return codecSendMessageResponseV10Proto.Unmarshal(src, v)
 		case *StreamResponse:
-			return decodeStreamResponseV10Proto(src, v)
+			return codecStreamResponseV10Proto.Unmarshal(src, v)
 		case *StringList:
-			return decodeStringListV10Proto(src, v)
+			return codecStringListV10Proto.Unmarshal(src, v)
 		case *SubscribeToTaskRequest:
-			return decodeSubscribeToTaskRequestV10Proto(src, v)
+			return codecSubscribeToTaskRequestV10Proto.Unmarshal(src, v)
 		case *Task:
-			return decodeTaskV10Proto(src, v)
+			return codecTaskV10Proto.Unmarshal(src, v)
 		case *TaskArtifactUpdateEvent:
-			return decodeTaskArtifactUpdateEventV10Proto(src, v)
+			return codecTaskArtifactUpdateEventV10Proto.Unmarshal(src, v)
 		case *TaskPushNotificationConfig:
-			return decodeTaskPushNotificationConfigV10Proto(src, v)
+			return codecTaskPushNotificationConfigV10Proto.Unmarshal(src, v)
 		case *TaskStatus:
-			return decodeTaskStatusV10Proto(src, v)
+			return codecTaskStatusV10Proto.Unmarshal(src, v)
 		case *TaskStatusUpdateEvent:
-			return decodeTaskStatusUpdateEventV10Proto(src, v)
+			return codecTaskStatusUpdateEventV10Proto.Unmarshal(src, v)
 		default:
 			return runtime.Unexpected(v, "a message of 1.0/proto")
 		}
@@ -1368,13 +1368,13 @@ func wireV10Proto() *runtime.Wire {
 
 func encodeEventV10Proto(dst []byte, v runtime.Event) ([]byte, error) {
 	if payload, ok := runtime.Generated(v).(StreamResponsePayload); ok {
-		return appendStreamResponseV10Proto(dst, &StreamResponse{Payload: payload})
+		return codecStreamResponseV10Proto.Append(dst, &StreamResponse{Payload: payload})
 	}
 	return dst, runtime.Unexpected(v, "a stream item")
 }
 
 func parseEventV10Proto(src []byte) (runtime.Event, error) {
-	x, err := gen.DecodeProto(src, decodeStreamResponseV10Proto)
+	x, err := gen.DecodeProto(src, codecStreamResponseV10Proto.Unmarshal)
 	if err != nil {
 		return nil, err
 	}
@@ -1397,13 +1397,13 @@ func parseEventV10Proto(src []byte) (runtime.Event, error) {
 
 func encodeResultV10Proto(dst []byte, v any) ([]byte, error) {
 	if payload, ok := runtime.Generated(v).(SendMessageResponsePayload); ok {
-		return appendSendMessageResponseV10Proto(dst, &SendMessageResponse{Payload: payload})
+		return codecSendMessageResponseV10Proto.Append(dst, &SendMessageResponse{Payload: payload})
 	}
 	return dst, runtime.Unexpected(v, "the result of a send")
 }
 
 func parseResultV10Proto(src []byte) (any, error) {
-	x, err := gen.DecodeProto(src, decodeSendMessageResponseV10Proto)
+	x, err := gen.DecodeProto(src, codecSendMessageResponseV10Proto.Unmarshal)
 	if err != nil {
 		return nil, err
 	}
@@ -2006,39 +2006,39 @@ func servedWireV03Proto() *runtime.Wire {
 					Role:          runtime.RoleSend,
 					RPC:           "message/send",
 					GRPC:          "/a2a.v1.A2AService/SendMessage",
-					Decode:        gen.ProtoRequest(decodeSendMessageRequestV03Proto, neutralSendMessageRequest),
+					Decode:        gen.ProtoRequest(codecSendMessageRequestV03Proto.Unmarshal, neutralSendMessageRequest),
 					Append:        encodeResultV03Proto,
-					AppendRequest: gen.AppendOf(appendSendMessageRequestV03Proto),
+					AppendRequest: gen.AppendOf(codecSendMessageRequestV03Proto.Append),
 				},
 				{
 					Role:          runtime.RoleStream,
 					RPC:           "message/stream",
 					GRPC:          "/a2a.v1.A2AService/SendStreamingMessage",
 					Stream:        true,
-					Decode:        gen.ProtoRequest(decodeSendMessageRequestV03Proto, neutralSendMessageRequest),
+					Decode:        gen.ProtoRequest(codecSendMessageRequestV03Proto.Unmarshal, neutralSendMessageRequest),
 					Append:        gen.AppendItem(encodeEventV03Proto),
-					AppendRequest: gen.AppendOf(appendSendMessageRequestV03Proto),
+					AppendRequest: gen.AppendOf(codecSendMessageRequestV03Proto.Append),
 				},
 				{
 					Role:   runtime.RoleGet,
 					RPC:    "tasks/get",
 					GRPC:   "/a2a.v1.A2AService/GetTask",
-					Decode: gen.ProtoRequest(decodeGetTaskRequestV03Proto, neutralGetTaskRequest),
-					Append: gen.AppendOf(appendTaskV03Proto),
+					Decode: gen.ProtoRequest(codecGetTaskRequestV03Proto.Unmarshal, neutralGetTaskRequest),
+					Append: gen.AppendOf(codecTaskV03Proto.Append),
 				},
 				{
 					Role:   runtime.RoleCancel,
 					RPC:    "tasks/cancel",
 					GRPC:   "/a2a.v1.A2AService/CancelTask",
-					Decode: gen.ProtoRequest(decodeCancelTaskRequestV03Proto, neutralCancelTaskRequest),
-					Append: gen.AppendOf(appendTaskV03Proto),
+					Decode: gen.ProtoRequest(codecCancelTaskRequestV03Proto.Unmarshal, neutralCancelTaskRequest),
+					Append: gen.AppendOf(codecTaskV03Proto.Append),
 				},
 				{
 					Role:   runtime.RoleSubscribe,
 					RPC:    "tasks/resubscribe",
 					GRPC:   "/a2a.v1.A2AService/TaskSubscription",
 					Stream: true,
-					Decode: gen.ProtoRequest(decodeSubscribeToTaskRequestV03Proto, neutralSubscribeToTaskRequest),
+					Decode: gen.ProtoRequest(codecSubscribeToTaskRequestV03Proto.Unmarshal, neutralSubscribeToTaskRequest),
 					Append: gen.AppendItem(encodeEventV03Proto),
 				},
 				{
@@ -2065,8 +2065,8 @@ func servedWireV03Proto() *runtime.Wire {
 					Role:   runtime.RoleExtendedCard,
 					RPC:    "agent/getAuthenticatedExtendedCard",
 					GRPC:   "/a2a.v1.A2AService/GetAgentCard",
-					Decode: gen.ProtoOf(decodeGetExtendedAgentCardRequestV03Proto),
-					Append: gen.AppendOf(appendAgentCardV03Proto),
+					Decode: gen.ProtoOf(codecGetExtendedAgentCardRequestV03Proto.Unmarshal),
+					Append: gen.AppendOf(codecAgentCardV03Proto.Append),
 				},
 			},
 			AppendEvent: encodeEventV03Proto,
@@ -2075,85 +2075,85 @@ func servedWireV03Proto() *runtime.Wire {
 		Append: func(dst []byte, v any) ([]byte, error) {
 			switch v := runtime.Generated(v).(type) {
 			case *APIKeySecurityScheme:
-				return appendAPIKeySecuritySchemeV03Proto(dst, v)
+				return codecAPIKeySecuritySchemeV03Proto.Append(dst, v)
 			case *AgentCapabilities:
-				return appendAgentCapabilitiesV03Proto(dst, v)
+				return codecAgentCapabilitiesV03Proto.Append(dst, v)
 			case *AgentCard:
-				return appendAgentCardV03Proto(dst, v)
+				return codecAgentCardV03Proto.Append(dst, v)
 			case *AgentCardSignature:
-				return appendAgentCardSignatureV03Proto(dst, v)
+				return codecAgentCardSignatureV03Proto.Append(dst, v)
 			case *AgentExtension:
-				return appendAgentExtensionV03Proto(dst, v)
+				return codecAgentExtensionV03Proto.Append(dst, v)
 			case *AgentProvider:
-				return appendAgentProviderV03Proto(dst, v)
+				return codecAgentProviderV03Proto.Append(dst, v)
 			case *AgentSkill:
-				return appendAgentSkillV03Proto(dst, v)
+				return codecAgentSkillV03Proto.Append(dst, v)
 			case *Artifact:
-				return appendArtifactV03Proto(dst, v)
+				return codecArtifactV03Proto.Append(dst, v)
 			case *AuthenticationInfo:
-				return appendAuthenticationInfoV03Proto(dst, v)
+				return codecAuthenticationInfoV03Proto.Append(dst, v)
 			case *AuthorizationCodeOAuthFlow:
-				return appendAuthorizationCodeOAuthFlowV03Proto(dst, v)
+				return codecAuthorizationCodeOAuthFlowV03Proto.Append(dst, v)
 			case *CancelTaskRequest:
-				return appendCancelTaskRequestV03Proto(dst, v)
+				return codecCancelTaskRequestV03Proto.Append(dst, v)
 			case *ClientCredentialsOAuthFlow:
-				return appendClientCredentialsOAuthFlowV03Proto(dst, v)
+				return codecClientCredentialsOAuthFlowV03Proto.Append(dst, v)
 			case *DeleteTaskPushNotificationConfigRequest:
-				return appendDeleteTaskPushNotificationConfigRequestV03Proto(dst, v)
+				return codecDeleteTaskPushNotificationConfigRequestV03Proto.Append(dst, v)
 			case *GetExtendedAgentCardRequest:
-				return appendGetExtendedAgentCardRequestV03Proto(dst, v)
+				return codecGetExtendedAgentCardRequestV03Proto.Append(dst, v)
 			case *GetTaskPushNotificationConfigRequest:
-				return appendGetTaskPushNotificationConfigRequestV03Proto(dst, v)
+				return codecGetTaskPushNotificationConfigRequestV03Proto.Append(dst, v)
 			case *GetTaskRequest:
-				return appendGetTaskRequestV03Proto(dst, v)
+				return codecGetTaskRequestV03Proto.Append(dst, v)
 			case *HTTPAuthSecurityScheme:
-				return appendHTTPAuthSecuritySchemeV03Proto(dst, v)
+				return codecHTTPAuthSecuritySchemeV03Proto.Append(dst, v)
 			case *ImplicitOAuthFlow:
-				return appendImplicitOAuthFlowV03Proto(dst, v)
+				return codecImplicitOAuthFlowV03Proto.Append(dst, v)
 			case *ListTaskPushNotificationConfigsRequest:
-				return appendListTaskPushNotificationConfigsRequestV03Proto(dst, v)
+				return codecListTaskPushNotificationConfigsRequestV03Proto.Append(dst, v)
 			case *ListTaskPushNotificationConfigsResponse:
-				return appendListTaskPushNotificationConfigsResponseV03Proto(dst, v)
+				return codecListTaskPushNotificationConfigsResponseV03Proto.Append(dst, v)
 			case *Message:
-				return appendMessageV03Proto(dst, v)
+				return codecMessageV03Proto.Append(dst, v)
 			case *MutualTLSSecurityScheme:
-				return appendMutualTLSSecuritySchemeV03Proto(dst, v)
+				return codecMutualTLSSecuritySchemeV03Proto.Append(dst, v)
 			case *OAuth2SecurityScheme:
-				return appendOAuth2SecuritySchemeV03Proto(dst, v)
+				return codecOAuth2SecuritySchemeV03Proto.Append(dst, v)
 			case *OAuthFlows:
-				return appendOAuthFlowsV03Proto(dst, v)
+				return codecOAuthFlowsV03Proto.Append(dst, v)
 			case *OpenIDConnectSecurityScheme:
-				return appendOpenIDConnectSecuritySchemeV03Proto(dst, v)
+				return codecOpenIDConnectSecuritySchemeV03Proto.Append(dst, v)
 			case *Part:
-				return appendPartV03Proto(dst, v)
+				return codecPartV03Proto.Append(dst, v)
 			case *PasswordOAuthFlow:
-				return appendPasswordOAuthFlowV03Proto(dst, v)
+				return codecPasswordOAuthFlowV03Proto.Append(dst, v)
 			case *SecurityRequirement:
-				return appendSecurityRequirementV03Proto(dst, v)
+				return codecSecurityRequirementV03Proto.Append(dst, v)
 			case *SecurityScheme:
-				return appendSecuritySchemeV03Proto(dst, v)
+				return codecSecuritySchemeV03Proto.Append(dst, v)
 			case *SendMessageConfiguration:
-				return appendSendMessageConfigurationV03Proto(dst, v)
+				return codecSendMessageConfigurationV03Proto.Append(dst, v)
 			case *SendMessageRequest:
-				return appendSendMessageRequestV03Proto(dst, v)
+				return codecSendMessageRequestV03Proto.Append(dst, v)
 			case *SendMessageResponse:
-				return appendSendMessageResponseV03Proto(dst, v)
+				return codecSendMessageResponseV03Proto.Append(dst, v)
 			case *StreamResponse:
-				return appendStreamResponseV03Proto(dst, v)
+				return codecStreamResponseV03Proto.Append(dst, v)
 			case *StringList:
-				return appendStringListV03Proto(dst, v)
+				return codecStringListV03Proto.Append(dst, v)
 			case *SubscribeToTaskRequest:
-				return appendSubscribeToTaskRequestV03Proto(dst, v)
+				return codecSubscribeToTaskRequestV03Proto.Append(dst, v)
 			case *Task:
-				return appendTaskV03Proto(dst, v)
+				return codecTaskV03Proto.Append(dst, v)
 			case *TaskArtifactUpdateEvent:
-				return appendTaskArtifactUpdateEventV03Proto(dst, v)
+				return codecTaskArtifactUpdateEventV03Proto.Append(dst, v)
 			case *TaskPushNotificationConfig:
-				return appendTaskPushNotificationConfigV03Proto(dst, v)
+				return codecTaskPushNotificationConfigV03Proto.Append(dst, v)
 			case *TaskStatus:
-				return appendTaskStatusV03Proto(dst, v)
+				return codecTaskStatusV03Proto.Append(dst, v)
 			case *TaskStatusUpdateEvent:
-				return appendTaskStatusUpdateEventV03Proto(dst, v)
+				return codecTaskStatusUpdateEventV03Proto.Append(dst, v)
 			default:
 				return dst, runtime.Unexpected(v, "a message of 0.3/proto")
 			}
@@ -2172,128 +2172,128 @@ func wireV03Proto() *runtime.Wire {
 			Read: gen.ReadItem(parseEventV03Proto),
 		},
 		{
-			AppendRequest: gen.AppendOf(appendGetTaskRequestV03Proto),
-			Read:          gen.ProtoTask(decodeTaskV03Proto, asTask),
+			AppendRequest: gen.AppendOf(codecGetTaskRequestV03Proto.Append),
+			Read:          gen.ProtoTask(codecTaskV03Proto.Unmarshal, asTask),
 		},
 		{
-			AppendRequest: gen.AppendOf(appendCancelTaskRequestV03Proto),
-			Read:          gen.ProtoTask(decodeTaskV03Proto, asTask),
+			AppendRequest: gen.AppendOf(codecCancelTaskRequestV03Proto.Append),
+			Read:          gen.ProtoTask(codecTaskV03Proto.Unmarshal, asTask),
 		},
 		{
-			AppendRequest: gen.AppendOf(appendSubscribeToTaskRequestV03Proto),
+			AppendRequest: gen.AppendOf(codecSubscribeToTaskRequestV03Proto.Append),
 			Read:          gen.ReadItem(parseEventV03Proto),
 		},
 		{
-			Decode:        gen.ProtoRequest(decodeTaskPushNotificationConfigV03ProtoCreateRequest, neutralTaskPushNotificationConfig),
-			Append:        gen.AppendOf(appendTaskPushNotificationConfigV03Proto),
-			AppendRequest: gen.AppendOf(appendTaskPushNotificationConfigV03ProtoCreateRequest),
-			Read:          gen.ProtoOf(decodeTaskPushNotificationConfigV03Proto),
+			Decode:        gen.ProtoRequest(codecTaskPushNotificationConfigV03ProtoCreateRequest.Unmarshal, neutralTaskPushNotificationConfig),
+			Append:        gen.AppendOf(codecTaskPushNotificationConfigV03Proto.Append),
+			AppendRequest: gen.AppendOf(codecTaskPushNotificationConfigV03ProtoCreateRequest.Append),
+			Read:          gen.ProtoOf(codecTaskPushNotificationConfigV03Proto.Unmarshal),
 		},
 		{
-			Decode:        gen.ProtoRequest(decodeGetTaskPushNotificationConfigRequestV03Proto, neutralGetTaskPushNotificationConfigRequest),
-			Append:        gen.AppendOf(appendTaskPushNotificationConfigV03Proto),
-			AppendRequest: gen.AppendOf(appendGetTaskPushNotificationConfigRequestV03Proto),
-			Read:          gen.ProtoOf(decodeTaskPushNotificationConfigV03Proto),
+			Decode:        gen.ProtoRequest(codecGetTaskPushNotificationConfigRequestV03Proto.Unmarshal, neutralGetTaskPushNotificationConfigRequest),
+			Append:        gen.AppendOf(codecTaskPushNotificationConfigV03Proto.Append),
+			AppendRequest: gen.AppendOf(codecGetTaskPushNotificationConfigRequestV03Proto.Append),
+			Read:          gen.ProtoOf(codecTaskPushNotificationConfigV03Proto.Unmarshal),
 		},
 		{
-			Decode:        gen.ProtoRequest(decodeListTaskPushNotificationConfigsRequestV03Proto, neutralListTaskPushNotificationConfigsRequest),
-			Append:        gen.AppendOf(appendListTaskPushNotificationConfigsResponseV03Proto),
-			AppendRequest: gen.AppendOf(appendListTaskPushNotificationConfigsRequestV03Proto),
-			Read:          gen.ProtoOf(decodeListTaskPushNotificationConfigsResponseV03Proto),
+			Decode:        gen.ProtoRequest(codecListTaskPushNotificationConfigsRequestV03Proto.Unmarshal, neutralListTaskPushNotificationConfigsRequest),
+			Append:        gen.AppendOf(codecListTaskPushNotificationConfigsResponseV03Proto.Append),
+			AppendRequest: gen.AppendOf(codecListTaskPushNotificationConfigsRequestV03Proto.Append),
+			Read:          gen.ProtoOf(codecListTaskPushNotificationConfigsResponseV03Proto.Unmarshal),
 		},
 		{
-			Decode:        gen.ProtoRequest(decodeDeleteTaskPushNotificationConfigRequestV03Proto, neutralDeleteTaskPushNotificationConfigRequest),
+			Decode:        gen.ProtoRequest(codecDeleteTaskPushNotificationConfigRequestV03Proto.Unmarshal, neutralDeleteTaskPushNotificationConfigRequest),
 			Append:        gen.AppendNothing(""),
-			AppendRequest: gen.AppendOf(appendDeleteTaskPushNotificationConfigRequestV03Proto),
+			AppendRequest: gen.AppendOf(codecDeleteTaskPushNotificationConfigRequestV03Proto.Append),
 			Read:          gen.ReadNothing,
 		},
 		{
-			AppendRequest: gen.AppendOf(appendGetExtendedAgentCardRequestV03Proto),
-			Read:          gen.ProtoOf(decodeAgentCardV03Proto),
+			AppendRequest: gen.AppendOf(codecGetExtendedAgentCardRequestV03Proto.Append),
+			Read:          gen.ProtoOf(codecAgentCardV03Proto.Unmarshal),
 		},
 	})
 	w.Read = func(src []byte, v any) error {
 		switch v := v.(type) {
 		case *APIKeySecurityScheme:
-			return decodeAPIKeySecuritySchemeV03Proto(src, v)
+			return codecAPIKeySecuritySchemeV03Proto.Unmarshal(src, v)
 		case *AgentCapabilities:
-			return decodeAgentCapabilitiesV03Proto(src, v)
+			return codecAgentCapabilitiesV03Proto.Unmarshal(src, v)
 		case *AgentCard:
-			return decodeAgentCardV03Proto(src, v)
+			return codecAgentCardV03Proto.Unmarshal(src, v)
 		case *AgentCardSignature:
-			return decodeAgentCardSignatureV03Proto(src, v)
+			return codecAgentCardSignatureV03Proto.Unmarshal(src, v)
 		case *AgentExtension:
-			return decodeAgentExtensionV03Proto(src, v)
+			return codecAgentExtensionV03Proto.Unmarshal(src, v)
 		case *AgentProvider:
-			return decodeAgentProviderV03Proto(src, v)
+			return codecAgentProviderV03Proto.Unmarshal(src, v)
 		case *AgentSkill:
-			return decodeAgentSkillV03Proto(src, v)
+			return codecAgentSkillV03Proto.Unmarshal(src, v)
 		case *Artifact:
-			return decodeArtifactV03Proto(src, v)
+			return codecArtifactV03Proto.Unmarshal(src, v)
 		case *AuthenticationInfo:
-			return decodeAuthenticationInfoV03Proto(src, v)
+			return codecAuthenticationInfoV03Proto.Unmarshal(src, v)
 		case *AuthorizationCodeOAuthFlow:
-			return decodeAuthorizationCodeOAuthFlowV03Proto(src, v)
+			return codecAuthorizationCodeOAuthFlowV03Proto.Unmarshal(src, v)
 		case *CancelTaskRequest:
-			return decodeCancelTaskRequestV03Proto(src, v)
+			return codecCancelTaskRequestV03Proto.Unmarshal(src, v)
 		case *ClientCredentialsOAuthFlow:
-			return decodeClientCredentialsOAuthFlowV03Proto(src, v)
+			return codecClientCredentialsOAuthFlowV03Proto.Unmarshal(src, v)
 		case *DeleteTaskPushNotificationConfigRequest:
-			return decodeDeleteTaskPushNotificationConfigRequestV03Proto(src, v)
+			return codecDeleteTaskPushNotificationConfigRequestV03Proto.Unmarshal(src, v)
 		case *GetExtendedAgentCardRequest:
-			return decodeGetExtendedAgentCardRequestV03Proto(src, v)
+			return codecGetExtendedAgentCardRequestV03Proto.Unmarshal(src, v)
 		case *GetTaskPushNotificationConfigRequest:
-			return decodeGetTaskPushNotificationConfigRequestV03Proto(src, v)
+			return codecGetTaskPushNotificationConfigRequestV03Proto.Unmarshal(src, v)
 		case *GetTaskRequest:
-			return decodeGetTaskRequestV03Proto(src, v)
+			return codecGetTaskRequestV03Proto.Unmarshal(src, v)
 		case *HTTPAuthSecurityScheme:
-			return decodeHTTPAuthSecuritySchemeV03Proto(src, v)
+			return codecHTTPAuthSecuritySchemeV03Proto.Unmarshal(src, v)
 		case *ImplicitOAuthFlow:
-			return decodeImplicitOAuthFlowV03Proto(src, v)
+			return codecImplicitOAuthFlowV03Proto.Unmarshal(src, v)
 		case *ListTaskPushNotificationConfigsRequest:
-			return decodeListTaskPushNotificationConfigsRequestV03Proto(src, v)
+			return codecListTaskPushNotificationConfigsRequestV03Proto.Unmarshal(src, v)
 		case *ListTaskPushNotificationConfigsResponse:
-			return decodeListTaskPushNotificationConfigsResponseV03Proto(src, v)
+			return codecListTaskPushNotificationConfigsResponseV03Proto.Unmarshal(src, v)
 		case *Message:
-			return decodeMessageV03Proto(src, v)
+			return codecMessageV03Proto.Unmarshal(src, v)
 		case *MutualTLSSecurityScheme:
-			return decodeMutualTLSSecuritySchemeV03Proto(src, v)
+			return codecMutualTLSSecuritySchemeV03Proto.Unmarshal(src, v)
 		case *OAuth2SecurityScheme:
-			return decodeOAuth2SecuritySchemeV03Proto(src, v)
+			return codecOAuth2SecuritySchemeV03Proto.Unmarshal(src, v)
 		case *OAuthFlows:
-			return decodeOAuthFlowsV03Proto(src, v)
+			return codecOAuthFlowsV03Proto.Unmarshal(src, v)
 		case *OpenIDConnectSecurityScheme:
-			return decodeOpenIDConnectSecuritySchemeV03Proto(src, v)
+			return codecOpenIDConnectSecuritySchemeV03Proto.Unmarshal(src, v)
 		case *Part:
-			return decodePartV03Proto(src, v)
+			return codecPartV03Proto.Unmarshal(src, v)
 		case *PasswordOAuthFlow:
-			return decodePasswordOAuthFlowV03Proto(src, v)
+			return codecPasswordOAuthFlowV03Proto.Unmarshal(src, v)
 		case *SecurityRequirement:
-			return decodeSecurityRequirementV03Proto(src, v)
+			return codecSecurityRequirementV03Proto.Unmarshal(src, v)
 		case *SecurityScheme:
-			return decodeSecuritySchemeV03Proto(src, v)
+			return codecSecuritySchemeV03Proto.Unmarshal(src, v)
 		case *SendMessageConfiguration:
-			return decodeSendMessageConfigurationV03Proto(src, v)
+			return codecSendMessageConfigurationV03Proto.Unmarshal(src, v)
 		case *SendMessageRequest:
-			return decodeSendMessageRequestV03Proto(src, v)
+			return codecSendMessageRequestV03Proto.Unmarshal(src, v)
 		case *SendMessageResponse:
-			return decodeSendMessageResponseV03Proto(src, v)
+			return codecSendMessageResponseV03Proto.Unmarshal(src, v)
 		case *StreamResponse:
-			return decodeStreamResponseV03Proto(src, v)
+			return codecStreamResponseV03Proto.Unmarshal(src, v)
 		case *StringList:
-			return decodeStringListV03Proto(src, v)
+			return codecStringListV03Proto.Unmarshal(src, v)
 		case *SubscribeToTaskRequest:
-			return decodeSubscribeToTaskRequestV03Proto(src, v)
+			return codecSubscribeToTaskRequestV03Proto.Unmarshal(src, v)
 		case *Task:
-			return decodeTaskV03Proto(src, v)
+			return codecTaskV03Proto.Unmarshal(src, v)
 		case *TaskArtifactUpdateEvent:
-			return decodeTaskArtifactUpdateEventV03Proto(src, v)
+			return codecTaskArtifactUpdateEventV03Proto.Unmarshal(src, v)
 		case *TaskPushNotificationConfig:
-			return decodeTaskPushNotificationConfigV03Proto(src, v)
+			return codecTaskPushNotificationConfigV03Proto.Unmarshal(src, v)
 		case *TaskStatus:
-			return decodeTaskStatusV03Proto(src, v)
+			return codecTaskStatusV03Proto.Unmarshal(src, v)
 		case *TaskStatusUpdateEvent:
-			return decodeTaskStatusUpdateEventV03Proto(src, v)
+			return codecTaskStatusUpdateEventV03Proto.Unmarshal(src, v)
 		default:
 			return runtime.Unexpected(v, "a message of 0.3/proto")
 		}
@@ -2303,13 +2303,13 @@ func wireV03Proto() *runtime.Wire {
 
 func encodeEventV03Proto(dst []byte, v runtime.Event) ([]byte, error) {
 	if payload, ok := runtime.Generated(v).(StreamResponsePayload); ok {
-		return appendStreamResponseV03Proto(dst, &StreamResponse{Payload: payload})
+		return codecStreamResponseV03Proto.Append(dst, &StreamResponse{Payload: payload})
 	}
 	return dst, runtime.Unexpected(v, "a stream item")
 }
 
 func parseEventV03Proto(src []byte) (runtime.Event, error) {
-	x, err := gen.DecodeProto(src, decodeStreamResponseV03Proto)
+	x, err := gen.DecodeProto(src, codecStreamResponseV03Proto.Unmarshal)
 	if err != nil {
 		return nil, err
 	}
@@ -2332,13 +2332,13 @@ func parseEventV03Proto(src []byte) (runtime.Event, error) {
 
 func encodeResultV03Proto(dst []byte, v any) ([]byte, error) {
 	if payload, ok := runtime.Generated(v).(SendMessageResponsePayload); ok {
-		return appendSendMessageResponseV03Proto(dst, &SendMessageResponse{Payload: payload})
+		return codecSendMessageResponseV03Proto.Append(dst, &SendMessageResponse{Payload: payload})
 	}
 	return dst, runtime.Unexpected(v, "the result of a send")
 }
 
 func parseResultV03Proto(src []byte) (any, error) {
-	x, err := gen.DecodeProto(src, decodeSendMessageResponseV03Proto)
+	x, err := gen.DecodeProto(src, codecSendMessageResponseV03Proto.Unmarshal)
 	if err != nil {
 		return nil, err
 	}

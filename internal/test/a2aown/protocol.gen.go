@@ -444,51 +444,51 @@ func servedWireV10Proto() *runtime.Wire {
 					Role:          runtime.RoleSend,
 					RPC:           "SendMessage",
 					GRPC:          "/lf.a2a.v1.A2AService/SendMessage",
-					Decode:        gen.ProtoRequest(decodeSendMessageRequestV10Proto, neutralSendMessageRequest),
+					Decode:        gen.ProtoRequest(codecSendMessageRequestV10Proto.Unmarshal, neutralSendMessageRequest),
 					Append:        encodeResultV10Proto,
-					AppendRequest: gen.AppendOf(appendSendMessageRequestV10Proto),
+					AppendRequest: gen.AppendOf(codecSendMessageRequestV10Proto.Append),
 				},
 				{
 					Role:          runtime.RoleStream,
 					RPC:           "SendStreamingMessage",
 					GRPC:          "/lf.a2a.v1.A2AService/SendStreamingMessage",
 					Stream:        true,
-					Decode:        gen.ProtoRequest(decodeSendMessageRequestV10Proto, neutralSendMessageRequest),
+					Decode:        gen.ProtoRequest(codecSendMessageRequestV10Proto.Unmarshal, neutralSendMessageRequest),
 					Append:        gen.AppendItem(encodeEventV10Proto),
-					AppendRequest: gen.AppendOf(appendSendMessageRequestV10Proto),
+					AppendRequest: gen.AppendOf(codecSendMessageRequestV10Proto.Append),
 				},
 				{
 					Role:   runtime.RoleGet,
 					RPC:    "GetTask",
 					GRPC:   "/lf.a2a.v1.A2AService/GetTask",
-					Decode: gen.ProtoRequest(decodeGetTaskRequestV10Proto, neutralGetTaskRequest),
-					Append: gen.AppendOf(appendTaskV10Proto),
+					Decode: gen.ProtoRequest(codecGetTaskRequestV10Proto.Unmarshal, neutralGetTaskRequest),
+					Append: gen.AppendOf(codecTaskV10Proto.Append),
 				},
 				{
 					Role: runtime.RoleList,
 					RPC:  "ListTasks",
 					GRPC: "/lf.a2a.v1.A2AService/ListTasks",
-					Decode: gen.ProtoRequest(decodeListTasksRequestV10Proto, neutralListTasksRequest, func(x *ListTasksRequest) error {
+					Decode: gen.ProtoRequest(codecListTasksRequestV10Proto.Unmarshal, neutralListTasksRequest, func(x *ListTasksRequest) error {
 						if x.Status != "" && states.State(x.Status) == runtime.StateUnspecified {
 							return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
 						}
 						return nil
 					}),
-					Append: gen.AppendOf(appendListTasksResponseV10Proto),
+					Append: gen.AppendOf(codecListTasksResponseV10Proto.Append),
 				},
 				{
 					Role:   runtime.RoleCancel,
 					RPC:    "CancelTask",
 					GRPC:   "/lf.a2a.v1.A2AService/CancelTask",
-					Decode: gen.ProtoRequest(decodeCancelTaskRequestV10Proto, neutralCancelTaskRequest),
-					Append: gen.AppendOf(appendTaskV10Proto),
+					Decode: gen.ProtoRequest(codecCancelTaskRequestV10Proto.Unmarshal, neutralCancelTaskRequest),
+					Append: gen.AppendOf(codecTaskV10Proto.Append),
 				},
 				{
 					Role:   runtime.RoleSubscribe,
 					RPC:    "SubscribeToTask",
 					GRPC:   "/lf.a2a.v1.A2AService/SubscribeToTask",
 					Stream: true,
-					Decode: gen.ProtoRequest(decodeSubscribeToTaskRequestV10Proto, neutralSubscribeToTaskRequest),
+					Decode: gen.ProtoRequest(codecSubscribeToTaskRequestV10Proto.Unmarshal, neutralSubscribeToTaskRequest),
 					Append: gen.AppendItem(encodeEventV10Proto),
 				},
 				{
@@ -510,30 +510,30 @@ func servedWireV10Proto() *runtime.Wire {
 					Role:   runtime.RoleOther,
 					RPC:    "Inspect",
 					GRPC:   "/lf.a2a.v1.A2AService/Inspect",
-					Decode: gen.ProtoOf(decodeSampleV10Proto),
-					Append: gen.AppendOf(appendSampleV10Proto),
+					Decode: gen.ProtoOf(codecSampleV10Proto.Unmarshal),
+					Append: gen.AppendOf(codecSampleV10Proto.Append),
 				},
 				{
 					Role:   runtime.RoleOther,
 					RPC:    "Watch",
 					GRPC:   "/lf.a2a.v1.A2AService/Watch",
 					Stream: true,
-					Decode: gen.ProtoOf(decodeSampleV10Proto),
-					Append: gen.AppendOf(appendSampleV10Proto),
+					Decode: gen.ProtoOf(codecSampleV10Proto.Unmarshal),
+					Append: gen.AppendOf(codecSampleV10Proto.Append),
 				},
 				{
 					Role:   runtime.RoleOther,
 					RPC:    "Abandoned",
 					GRPC:   "/lf.a2a.v1.A2AService/Abandoned",
-					Decode: gen.ProtoOf(decodeSampleV10Proto),
-					Append: gen.AppendOf(appendSampleV10Proto),
+					Decode: gen.ProtoOf(codecSampleV10Proto.Unmarshal),
+					Append: gen.AppendOf(codecSampleV10Proto.Append),
 				},
 				{
 					Role:   runtime.RoleExtendedCard,
 					RPC:    "GetExtendedAgentCard",
 					GRPC:   "/lf.a2a.v1.A2AService/GetExtendedAgentCard",
-					Decode: gen.ProtoOf(decodeGetExtendedAgentCardRequestV10Proto),
-					Append: gen.AppendOf(appendAgentCardV10Proto),
+					Decode: gen.ProtoOf(codecGetExtendedAgentCardRequestV10Proto.Unmarshal),
+					Append: gen.AppendOf(codecAgentCardV10Proto.Append),
 				},
 				{
 					Role: runtime.RolePushDelete,
@@ -547,97 +547,97 @@ func servedWireV10Proto() *runtime.Wire {
 		Append: func(dst []byte, v any) ([]byte, error) {
 			switch v := runtime.Generated(v).(type) {
 			case *APIKeySecurityScheme:
-				return appendAPIKeySecuritySchemeV10Proto(dst, v)
+				return codecAPIKeySecuritySchemeV10Proto.Append(dst, v)
 			case *AgentCapabilities:
-				return appendAgentCapabilitiesV10Proto(dst, v)
+				return codecAgentCapabilitiesV10Proto.Append(dst, v)
 			case *AgentCard:
-				return appendAgentCardV10Proto(dst, v)
+				return codecAgentCardV10Proto.Append(dst, v)
 			case *AgentCardSignature:
-				return appendAgentCardSignatureV10Proto(dst, v)
+				return codecAgentCardSignatureV10Proto.Append(dst, v)
 			case *AgentExtension:
-				return appendAgentExtensionV10Proto(dst, v)
+				return codecAgentExtensionV10Proto.Append(dst, v)
 			case *AgentInterface:
-				return appendAgentInterfaceV10Proto(dst, v)
+				return codecAgentInterfaceV10Proto.Append(dst, v)
 			case *AgentProvider:
-				return appendAgentProviderV10Proto(dst, v)
+				return codecAgentProviderV10Proto.Append(dst, v)
 			case *AgentSkill:
-				return appendAgentSkillV10Proto(dst, v)
+				return codecAgentSkillV10Proto.Append(dst, v)
 			case *Artifact:
-				return appendArtifactV10Proto(dst, v)
+				return codecArtifactV10Proto.Append(dst, v)
 			case *AuthenticationInfo:
-				return appendAuthenticationInfoV10Proto(dst, v)
+				return codecAuthenticationInfoV10Proto.Append(dst, v)
 			case *AuthorizationCodeOAuthFlow:
-				return appendAuthorizationCodeOAuthFlowV10Proto(dst, v)
+				return codecAuthorizationCodeOAuthFlowV10Proto.Append(dst, v)
 			case *CancelTaskRequest:
-				return appendCancelTaskRequestV10Proto(dst, v)
+				return codecCancelTaskRequestV10Proto.Append(dst, v)
 			case *ClientCredentialsOAuthFlow:
-				return appendClientCredentialsOAuthFlowV10Proto(dst, v)
+				return codecClientCredentialsOAuthFlowV10Proto.Append(dst, v)
 			case *DeleteTaskPushNotificationConfigRequest:
-				return appendDeleteTaskPushNotificationConfigRequestV10Proto(dst, v)
+				return codecDeleteTaskPushNotificationConfigRequestV10Proto.Append(dst, v)
 			case *DeviceCodeOAuthFlow:
-				return appendDeviceCodeOAuthFlowV10Proto(dst, v)
+				return codecDeviceCodeOAuthFlowV10Proto.Append(dst, v)
 			case *GetExtendedAgentCardRequest:
-				return appendGetExtendedAgentCardRequestV10Proto(dst, v)
+				return codecGetExtendedAgentCardRequestV10Proto.Append(dst, v)
 			case *GetTaskPushNotificationConfigRequest:
-				return appendGetTaskPushNotificationConfigRequestV10Proto(dst, v)
+				return codecGetTaskPushNotificationConfigRequestV10Proto.Append(dst, v)
 			case *GetTaskRequest:
-				return appendGetTaskRequestV10Proto(dst, v)
+				return codecGetTaskRequestV10Proto.Append(dst, v)
 			case *HTTPAuthSecurityScheme:
-				return appendHTTPAuthSecuritySchemeV10Proto(dst, v)
+				return codecHTTPAuthSecuritySchemeV10Proto.Append(dst, v)
 			case *ImplicitOAuthFlow:
-				return appendImplicitOAuthFlowV10Proto(dst, v)
+				return codecImplicitOAuthFlowV10Proto.Append(dst, v)
 			case *ListTaskPushNotificationConfigsRequest:
-				return appendListTaskPushNotificationConfigsRequestV10Proto(dst, v)
+				return codecListTaskPushNotificationConfigsRequestV10Proto.Append(dst, v)
 			case *ListTaskPushNotificationConfigsResponse:
-				return appendListTaskPushNotificationConfigsResponseV10Proto(dst, v)
+				return codecListTaskPushNotificationConfigsResponseV10Proto.Append(dst, v)
 			case *ListTasksRequest:
-				return appendListTasksRequestV10Proto(dst, v)
+				return codecListTasksRequestV10Proto.Append(dst, v)
 			case *ListTasksResponse:
-				return appendListTasksResponseV10Proto(dst, v)
+				return codecListTasksResponseV10Proto.Append(dst, v)
 			case *Message:
-				return appendMessageV10Proto(dst, v)
+				return codecMessageV10Proto.Append(dst, v)
 			case *MutualTLSSecurityScheme:
-				return appendMutualTLSSecuritySchemeV10Proto(dst, v)
+				return codecMutualTLSSecuritySchemeV10Proto.Append(dst, v)
 			case *OAuth2SecurityScheme:
-				return appendOAuth2SecuritySchemeV10Proto(dst, v)
+				return codecOAuth2SecuritySchemeV10Proto.Append(dst, v)
 			case *OAuthFlows:
-				return appendOAuthFlowsV10Proto(dst, v)
+				return codecOAuthFlowsV10Proto.Append(dst, v)
 			case *OpenIDConnectSecurityScheme:
-				return appendOpenIDConnectSecuritySchemeV10Proto(dst, v)
+				return codecOpenIDConnectSecuritySchemeV10Proto.Append(dst, v)
 			case *Part:
-				return appendPartV10Proto(dst, v)
+				return codecPartV10Proto.Append(dst, v)
 			case *PasswordOAuthFlow:
-				return appendPasswordOAuthFlowV10Proto(dst, v)
+				return codecPasswordOAuthFlowV10Proto.Append(dst, v)
 			case *Sample:
-				return appendSampleV10Proto(dst, v)
+				return codecSampleV10Proto.Append(dst, v)
 			case *SampleNested:
-				return appendSampleNestedV10Proto(dst, v)
+				return codecSampleNestedV10Proto.Append(dst, v)
 			case *SecurityRequirement:
-				return appendSecurityRequirementV10Proto(dst, v)
+				return codecSecurityRequirementV10Proto.Append(dst, v)
 			case *SecurityScheme:
-				return appendSecuritySchemeV10Proto(dst, v)
+				return codecSecuritySchemeV10Proto.Append(dst, v)
 			case *SendMessageConfiguration:
-				return appendSendMessageConfigurationV10Proto(dst, v)
+				return codecSendMessageConfigurationV10Proto.Append(dst, v)
 			case *SendMessageRequest:
-				return appendSendMessageRequestV10Proto(dst, v)
+				return codecSendMessageRequestV10Proto.Append(dst, v)
 			case *SendMessageResponse:
-				return appendSendMessageResponseV10Proto(dst, v)
+				return codecSendMessageResponseV10Proto.Append(dst, v)
 			case *StreamResponse:
-				return appendStreamResponseV10Proto(dst, v)
+				return codecStreamResponseV10Proto.Append(dst, v)
 			case *StringList:
-				return appendStringListV10Proto(dst, v)
+				return codecStringListV10Proto.Append(dst, v)
 			case *SubscribeToTaskRequest:
-				return appendSubscribeToTaskRequestV10Proto(dst, v)
+				return codecSubscribeToTaskRequestV10Proto.Append(dst, v)
 			case *Task:
-				return appendTaskV10Proto(dst, v)
+				return codecTaskV10Proto.Append(dst, v)
 			case *TaskArtifactUpdateEvent:
-				return appendTaskArtifactUpdateEventV10Proto(dst, v)
+				return codecTaskArtifactUpdateEventV10Proto.Append(dst, v)
 			case *TaskPushNotificationConfig:
-				return appendTaskPushNotificationConfigV10Proto(dst, v)
+				return codecTaskPushNotificationConfigV10Proto.Append(dst, v)
 			case *TaskStatus:
-				return appendTaskStatusV10Proto(dst, v)
+				return codecTaskStatusV10Proto.Append(dst, v)
 			case *TaskStatusUpdateEvent:
-				return appendTaskStatusUpdateEventV10Proto(dst, v)
+				return codecTaskStatusUpdateEventV10Proto.Append(dst, v)
 			default:
 				return dst, runtime.Unexpected(v, "a message of 1.0/proto")
 			}
@@ -656,156 +656,156 @@ func wireV10Proto() *runtime.Wire {
 			Read: gen.ReadItem(parseEventV10Proto),
 		},
 		{
-			AppendRequest: gen.AppendOf(appendGetTaskRequestV10Proto),
-			Read:          gen.ProtoTask(decodeTaskV10Proto, asTask),
+			AppendRequest: gen.AppendOf(codecGetTaskRequestV10Proto.Append),
+			Read:          gen.ProtoTask(codecTaskV10Proto.Unmarshal, asTask),
 		},
 		{
-			AppendRequest: gen.AppendOf(appendListTasksRequestV10Proto),
-			Read:          gen.ProtoOf(decodeListTasksResponseV10Proto),
+			AppendRequest: gen.AppendOf(codecListTasksRequestV10Proto.Append),
+			Read:          gen.ProtoOf(codecListTasksResponseV10Proto.Unmarshal),
 		},
 		{
-			AppendRequest: gen.AppendOf(appendCancelTaskRequestV10Proto),
-			Read:          gen.ProtoTask(decodeTaskV10Proto, asTask),
+			AppendRequest: gen.AppendOf(codecCancelTaskRequestV10Proto.Append),
+			Read:          gen.ProtoTask(codecTaskV10Proto.Unmarshal, asTask),
 		},
 		{
-			AppendRequest: gen.AppendOf(appendSubscribeToTaskRequestV10Proto),
+			AppendRequest: gen.AppendOf(codecSubscribeToTaskRequestV10Proto.Append),
 			Read:          gen.ReadItem(parseEventV10Proto),
 		},
 		{
-			Decode:        gen.ProtoRequest(decodeTaskPushNotificationConfigV10Proto, neutralTaskPushNotificationConfig),
-			Append:        gen.AppendOf(appendTaskPushNotificationConfigV10Proto),
-			AppendRequest: gen.AppendOf(appendTaskPushNotificationConfigV10Proto),
-			Read:          gen.ProtoOf(decodeTaskPushNotificationConfigV10Proto),
+			Decode:        gen.ProtoRequest(codecTaskPushNotificationConfigV10Proto.Unmarshal, neutralTaskPushNotificationConfig),
+			Append:        gen.AppendOf(codecTaskPushNotificationConfigV10Proto.Append),
+			AppendRequest: gen.AppendOf(codecTaskPushNotificationConfigV10Proto.Append),
+			Read:          gen.ProtoOf(codecTaskPushNotificationConfigV10Proto.Unmarshal),
 		},
 		{
-			Decode:        gen.ProtoRequest(decodeGetTaskPushNotificationConfigRequestV10Proto, neutralGetTaskPushNotificationConfigRequest),
-			Append:        gen.AppendOf(appendTaskPushNotificationConfigV10Proto),
-			AppendRequest: gen.AppendOf(appendGetTaskPushNotificationConfigRequestV10Proto),
-			Read:          gen.ProtoOf(decodeTaskPushNotificationConfigV10Proto),
+			Decode:        gen.ProtoRequest(codecGetTaskPushNotificationConfigRequestV10Proto.Unmarshal, neutralGetTaskPushNotificationConfigRequest),
+			Append:        gen.AppendOf(codecTaskPushNotificationConfigV10Proto.Append),
+			AppendRequest: gen.AppendOf(codecGetTaskPushNotificationConfigRequestV10Proto.Append),
+			Read:          gen.ProtoOf(codecTaskPushNotificationConfigV10Proto.Unmarshal),
 		},
 		{
-			Decode:        gen.ProtoRequest(decodeListTaskPushNotificationConfigsRequestV10Proto, neutralListTaskPushNotificationConfigsRequest),
-			Append:        gen.AppendOf(appendListTaskPushNotificationConfigsResponseV10Proto),
-			AppendRequest: gen.AppendOf(appendListTaskPushNotificationConfigsRequestV10Proto),
-			Read:          gen.ProtoOf(decodeListTaskPushNotificationConfigsResponseV10Proto),
+			Decode:        gen.ProtoRequest(codecListTaskPushNotificationConfigsRequestV10Proto.Unmarshal, neutralListTaskPushNotificationConfigsRequest),
+			Append:        gen.AppendOf(codecListTaskPushNotificationConfigsResponseV10Proto.Append),
+			AppendRequest: gen.AppendOf(codecListTaskPushNotificationConfigsRequestV10Proto.Append),
+			Read:          gen.ProtoOf(codecListTaskPushNotificationConfigsResponseV10Proto.Unmarshal),
 		},
 		{
-			AppendRequest: gen.AppendOf(appendSampleV10Proto),
-			Read:          gen.ProtoOf(decodeSampleV10Proto),
+			AppendRequest: gen.AppendOf(codecSampleV10Proto.Append),
+			Read:          gen.ProtoOf(codecSampleV10Proto.Unmarshal),
 		},
 		{
-			AppendRequest: gen.AppendOf(appendSampleV10Proto),
-			Read:          gen.ProtoOf(decodeSampleV10Proto),
+			AppendRequest: gen.AppendOf(codecSampleV10Proto.Append),
+			Read:          gen.ProtoOf(codecSampleV10Proto.Unmarshal),
 		},
 		{
-			AppendRequest: gen.AppendOf(appendSampleV10Proto),
-			Read:          gen.ProtoOf(decodeSampleV10Proto),
+			AppendRequest: gen.AppendOf(codecSampleV10Proto.Append),
+			Read:          gen.ProtoOf(codecSampleV10Proto.Unmarshal),
 		},
 		{
-			AppendRequest: gen.AppendOf(appendGetExtendedAgentCardRequestV10Proto),
-			Read:          gen.ProtoOf(decodeAgentCardV10Proto),
+			AppendRequest: gen.AppendOf(codecGetExtendedAgentCardRequestV10Proto.Append),
+			Read:          gen.ProtoOf(codecAgentCardV10Proto.Unmarshal),
 		},
 		{
-			Decode:        gen.ProtoRequest(decodeDeleteTaskPushNotificationConfigRequestV10Proto, neutralDeleteTaskPushNotificationConfigRequest),
+			Decode:        gen.ProtoRequest(codecDeleteTaskPushNotificationConfigRequestV10Proto.Unmarshal, neutralDeleteTaskPushNotificationConfigRequest),
 			Append:        gen.AppendNothing(""),
-			AppendRequest: gen.AppendOf(appendDeleteTaskPushNotificationConfigRequestV10Proto),
+			AppendRequest: gen.AppendOf(codecDeleteTaskPushNotificationConfigRequestV10Proto.Append),
 			Read:          gen.ReadNothing,
 		},
 	})
 	w.Read = func(src []byte, v any) error {
 		switch v := v.(type) {
 		case *APIKeySecurityScheme:
-			return decodeAPIKeySecuritySchemeV10Proto(src, v)
+			return codecAPIKeySecuritySchemeV10Proto.Unmarshal(src, v)
 		case *AgentCapabilities:
-			return decodeAgentCapabilitiesV10Proto(src, v)
+			return codecAgentCapabilitiesV10Proto.Unmarshal(src, v)
 		case *AgentCard:
-			return decodeAgentCardV10Proto(src, v)
+			return codecAgentCardV10Proto.Unmarshal(src, v)
 		case *AgentCardSignature:
-			return decodeAgentCardSignatureV10Proto(src, v)
+			return codecAgentCardSignatureV10Proto.Unmarshal(src, v)
 		case *AgentExtension:
-			return decodeAgentExtensionV10Proto(src, v)
+			return codecAgentExtensionV10Proto.Unmarshal(src, v)
 		case *AgentInterface:
-			return decodeAgentInterfaceV10Proto(src, v)
+			return codecAgentInterfaceV10Proto.Unmarshal(src, v)
 		case *AgentProvider:
-			return decodeAgentProviderV10Proto(src, v)
+			return codecAgentProviderV10Proto.Unmarshal(src, v)
 		case *AgentSkill:
-			return decodeAgentSkillV10Proto(src, v)
+			return codecAgentSkillV10Proto.Unmarshal(src, v)
 		case *Artifact:
-			return decodeArtifactV10Proto(src, v)
+			return codecArtifactV10Proto.Unmarshal(src, v)
 		case *AuthenticationInfo:
-			return decodeAuthenticationInfoV10Proto(src, v)
+			return codecAuthenticationInfoV10Proto.Unmarshal(src, v)
 		case *AuthorizationCodeOAuthFlow:
-			return decodeAuthorizationCodeOAuthFlowV10Proto(src, v)
+			return codecAuthorizationCodeOAuthFlowV10Proto.Unmarshal(src, v)
 		case *CancelTaskRequest:
-			return decodeCancelTaskRequestV10Proto(src, v)
+			return codecCancelTaskRequestV10Proto.Unmarshal(src, v)
 		case *ClientCredentialsOAuthFlow:
-			return decodeClientCredentialsOAuthFlowV10Proto(src, v)
+			return codecClientCredentialsOAuthFlowV10Proto.Unmarshal(src, v)
 		case *DeleteTaskPushNotificationConfigRequest:
-			return decodeDeleteTaskPushNotificationConfigRequestV10Proto(src, v)
+			return codecDeleteTaskPushNotificationConfigRequestV10Proto.Unmarshal(src, v)
 		case *DeviceCodeOAuthFlow:
-			return decodeDeviceCodeOAuthFlowV10Proto(src, v)
+			return codecDeviceCodeOAuthFlowV10Proto.Unmarshal(src, v)
 		case *GetExtendedAgentCardRequest:
-			return decodeGetExtendedAgentCardRequestV10Proto(src, v)
+			return codecGetExtendedAgentCardRequestV10Proto.Unmarshal(src, v)
 		case *GetTaskPushNotificationConfigRequest:
-			return decodeGetTaskPushNotificationConfigRequestV10Proto(src, v)
+			return codecGetTaskPushNotificationConfigRequestV10Proto.Unmarshal(src, v)
 		case *GetTaskRequest:
-			return decodeGetTaskRequestV10Proto(src, v)
+			return codecGetTaskRequestV10Proto.Unmarshal(src, v)
 		case *HTTPAuthSecurityScheme:
-			return decodeHTTPAuthSecuritySchemeV10Proto(src, v)
+			return codecHTTPAuthSecuritySchemeV10Proto.Unmarshal(src, v)
 		case *ImplicitOAuthFlow:
-			return decodeImplicitOAuthFlowV10Proto(src, v)
+			return codecImplicitOAuthFlowV10Proto.Unmarshal(src, v)
 		case *ListTaskPushNotificationConfigsRequest:
-			return decodeListTaskPushNotificationConfigsRequestV10Proto(src, v)
+			return codecListTaskPushNotificationConfigsRequestV10Proto.Unmarshal(src, v)
 		case *ListTaskPushNotificationConfigsResponse:
-			return decodeListTaskPushNotificationConfigsResponseV10Proto(src, v)
+			return codecListTaskPushNotificationConfigsResponseV10Proto.Unmarshal(src, v)
 		case *ListTasksRequest:
-			return decodeListTasksRequestV10Proto(src, v)
+			return codecListTasksRequestV10Proto.Unmarshal(src, v)
 		case *ListTasksResponse:
-			return decodeListTasksResponseV10Proto(src, v)
+			return codecListTasksResponseV10Proto.Unmarshal(src, v)
 		case *Message:
-			return decodeMessageV10Proto(src, v)
+			return codecMessageV10Proto.Unmarshal(src, v)
 		case *MutualTLSSecurityScheme:
-			return decodeMutualTLSSecuritySchemeV10Proto(src, v)
+			return codecMutualTLSSecuritySchemeV10Proto.Unmarshal(src, v)
 		case *OAuth2SecurityScheme:
-			return decodeOAuth2SecuritySchemeV10Proto(src, v)
+			return codecOAuth2SecuritySchemeV10Proto.Unmarshal(src, v)
 		case *OAuthFlows:
-			return decodeOAuthFlowsV10Proto(src, v)
+			return codecOAuthFlowsV10Proto.Unmarshal(src, v)
 		case *OpenIDConnectSecurityScheme:
-			return decodeOpenIDConnectSecuritySchemeV10Proto(src, v)
+			return codecOpenIDConnectSecuritySchemeV10Proto.Unmarshal(src, v)
 		case *Part:
-			return decodePartV10Proto(src, v)
+			return codecPartV10Proto.Unmarshal(src, v)
 		case *PasswordOAuthFlow:
-			return decodePasswordOAuthFlowV10Proto(src, v)
+			return codecPasswordOAuthFlowV10Proto.Unmarshal(src, v)
 		case *Sample:
-			return decodeSampleV10Proto(src, v)
+			return codecSampleV10Proto.Unmarshal(src, v)
 		case *SampleNested:
-			return decodeSampleNestedV10Proto(src, v)
+			return codecSampleNestedV10Proto.Unmarshal(src, v)
 		case *SecurityRequirement:
-			return decodeSecurityRequirementV10Proto(src, v)
+			return codecSecurityRequirementV10Proto.Unmarshal(src, v)
 		case *SecurityScheme:
-			return decodeSecuritySchemeV10Proto(src, v)
+			return codecSecuritySchemeV10Proto.Unmarshal(src, v)
 		case *SendMessageConfiguration:
-			return decodeSendMessageConfigurationV10Proto(src, v)
+			return codecSendMessageConfigurationV10Proto.Unmarshal(src, v)
 		case *SendMessageRequest:
-			return decodeSendMessageRequestV10Proto(src, v)
+			return codecSendMessageRequestV10Proto.Unmarshal(src, v)
 		case *SendMessageResponse:
-			return decodeSendMessageResponseV10Proto(src, v)
+			return codecSendMessageResponseV10Proto.Unmarshal(src, v)
 		case *StreamResponse:
-			return decodeStreamResponseV10Proto(src, v)
+			return codecStreamResponseV10Proto.Unmarshal(src, v)
 		case *StringList:
-			return decodeStringListV10Proto(src, v)
+			return codecStringListV10Proto.Unmarshal(src, v)
 		case *SubscribeToTaskRequest:
-			return decodeSubscribeToTaskRequestV10Proto(src, v)
+			return codecSubscribeToTaskRequestV10Proto.Unmarshal(src, v)
 		case *Task:
-			return decodeTaskV10Proto(src, v)
+			return codecTaskV10Proto.Unmarshal(src, v)
 		case *TaskArtifactUpdateEvent:
-			return decodeTaskArtifactUpdateEventV10Proto(src, v)
+			return codecTaskArtifactUpdateEventV10Proto.Unmarshal(src, v)
 		case *TaskPushNotificationConfig:
-			return decodeTaskPushNotificationConfigV10Proto(src, v)
+			return codecTaskPushNotificationConfigV10Proto.Unmarshal(src, v)
 		case *TaskStatus:
-			return decodeTaskStatusV10Proto(src, v)
+			return codecTaskStatusV10Proto.Unmarshal(src, v)
 		case *TaskStatusUpdateEvent:
-			return decodeTaskStatusUpdateEventV10Proto(src, v)
+			return codecTaskStatusUpdateEventV10Proto.Unmarshal(src, v)
 		default:
 			return runtime.Unexpected(v, "a message of 1.0/proto")
 		}
@@ -815,13 +815,13 @@ func wireV10Proto() *runtime.Wire {
 
 func encodeEventV10Proto(dst []byte, v runtime.Event) ([]byte, error) {
 	if payload, ok := runtime.Generated(v).(StreamResponsePayload); ok {
-		return appendStreamResponseV10Proto(dst, &StreamResponse{Payload: payload})
+		return codecStreamResponseV10Proto.Append(dst, &StreamResponse{Payload: payload})
 	}
 	return dst, runtime.Unexpected(v, "a stream item")
 }
 
 func parseEventV10Proto(src []byte) (runtime.Event, error) {
-	x, err := gen.DecodeProto(src, decodeStreamResponseV10Proto)
+	x, err := gen.DecodeProto(src, codecStreamResponseV10Proto.Unmarshal)
 	if err != nil {
 		return nil, err
 	}
@@ -844,13 +844,13 @@ func parseEventV10Proto(src []byte) (runtime.Event, error) {
 
 func encodeResultV10Proto(dst []byte, v any) ([]byte, error) {
 	if payload, ok := runtime.Generated(v).(SendMessageResponsePayload); ok {
-		return appendSendMessageResponseV10Proto(dst, &SendMessageResponse{Payload: payload})
+		return codecSendMessageResponseV10Proto.Append(dst, &SendMessageResponse{Payload: payload})
 	}
 	return dst, runtime.Unexpected(v, "the result of a send")
 }
 
 func parseResultV10Proto(src []byte) (any, error) {
-	x, err := gen.DecodeProto(src, decodeSendMessageResponseV10Proto)
+	x, err := gen.DecodeProto(src, codecSendMessageResponseV10Proto.Unmarshal)
 	if err != nil {
 		return nil, err
 	}

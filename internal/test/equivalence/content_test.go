@@ -205,5 +205,5 @@ func protoCalls() (calls []badCall) {
 			must(w.Struct(1<<3|2, wire.Object(deep(31, 0))))
 			w.End(data)
 		}),
-		partCall("no UTF-8", tagIn10, 1, func(w *proto.Writer) { w.RawString(1<<3|2, "\xff") }))
+		partCall("no UTF-8", tagIn10, 1, func(w *proto.Writer) { w.Bytes(1<<3|2, []byte("\xff")) }))
 }

@@ -10,60 +10,53 @@ import (
 	"github.com/a2agen/a2agen/runtime/wire/proto"
 )
 
-// The protobuf sides of the hooks of 0.3: PutX writes a field, if there is something to write, and TakeX reads one.
+// The protobuf sides of the hooks of 0.3. ProtoX is the one of X.
+var (
+	ProtoTaskName = proto.Hook[string]{
+		Write: putTaskName,
+		Read:  func(r *proto.Reader, _ string) (id string) { return taskOf(r.String()) },
+	}
+	ProtoConfigParent = proto.Hook[string]{
+		Write: putTaskName,
+		Read: func(r *proto.Reader, _ string) (taskID string) {
+			taskID, _ = configOf(r.String())
+			return taskID
+		},
+	}
+	ProtoConfigName = proto.Pair{
+		Write: func(w *proto.Writer, tag uint32, taskID, id string) {
+			if taskID != "" || id != "" {
+				w.String(tag, configName(taskID, id))
+			}
+		},
+		Read: func(r *proto.Reader) (taskID, id string) { return configOf(r.String()) },
+	}
+	ProtoBlockingFlag = proto.Hook[bool]{
+		Write: func(w *proto.Writer, tag uint32, returnImmediately bool) error {
+			if !returnImmediately {
+				w.Bool(tag, true)
+			}
+			return nil
+		},
+		Read:   func(r *proto.Reader, _ bool) (returnImmediately bool) { return !r.Bool() },
+		Absent: atOnce,
+	}
+	// ProtoSchemes are elements of a list (T46). The first that is not empty counts.
+	ProtoSchemes = proto.Hook[string]{
+		Write: func(w *proto.Writer, tag uint32, scheme string) error {
+			putText(w, tag, scheme)
+			return nil
+		},
+		Read: func(r *proto.Reader, old string) string { return cmp.Or(old, r.String()) },
+	}
+)
 
-// PutTaskName writes the resource name of a task.
-func PutTaskName(w *proto.Writer, tag uint32, id string) {
+func putTaskName(w *proto.Writer, tag uint32, id string) error {
 	if id != "" {
 		w.String(tag, taskName(id))
 	}
+	return nil
 }
-
-// TakeTaskName reads the resource name of a task and returns its id.
-func TakeTaskName(r *proto.Reader, _ string) (id string) { return taskOf(r.String()) }
-
-// PutConfigParent writes the name of the task that a push config is for.
-func PutConfigParent(w *proto.Writer, tag uint32, taskID string) {
-	if taskID != "" {
-		w.String(tag, taskName(taskID))
-	}
-}
-
-// TakeConfigParent reads the name of the collection of a task's push configs, or of the task, and returns its id.
-func TakeConfigParent(r *proto.Reader, _ string) (taskID string) {
-	taskID, _ = configOf(r.String())
-	return taskID
-}
-
-// PutConfigName writes the resource name of a push config.
-func PutConfigName(w *proto.Writer, tag uint32, taskID, id string) {
-	if taskID != "" || id != "" {
-		w.String(tag, configName(taskID, id))
-	}
-}
-
-// TakeConfigName reads the resource name of a push config, or of its task, and returns the ids.
-func TakeConfigName(r *proto.Reader) (taskID, id string) { return configOf(r.String()) }
-
-// PutBlockingFlag writes blocking, if it is true.
-func PutBlockingFlag(w *proto.Writer, tag uint32, returnImmediately bool) {
-	if !returnImmediately {
-		w.Bool(tag, true)
-	}
-}
-
-// TakeBlockingFlag reads blocking.
-func TakeBlockingFlag(r *proto.Reader) (returnImmediately bool) { return !r.Bool() }
-
-// PutSchemes writes the one scheme of 1.0 as an element of the list of 0.3 (T46).
-func PutSchemes(w *proto.Writer, tag uint32, scheme string) {
-	if scheme != "" {
-		w.String(tag, scheme)
-	}
-}
-
-// TakeSchemes reads an element of the list of schemes. The first that is not empty counts.
-func TakeSchemes(r *proto.Reader, old string) string { return cmp.Or(old, r.String()) }
 
 // Fields of messages that hooks read and write whole, as tags of delimited fields.
 const (
@@ -247,6 +240,3 @@ func takeFile(r *proto.Reader, p *runtime.Part) {
 		}
 	}
 }
-
-// AbsentBlockingFlag is what no blocking means: answer at once.
-func AbsentBlockingFlag() (returnImmediately bool) { return atOnce() }

@@ -32,16 +32,16 @@ func TestProtobufSideOfNamesAndLists(t *testing.T) {
 		put  func(w *proto.Writer)
 		want string
 	}{
-		"task":                  {func(w *proto.Writer) { PutTaskName(w, field1, "t") }, "\x0a\x07tasks/t"},
-		"no task":               {func(w *proto.Writer) { PutTaskName(w, field1, "") }, ""},
-		"parent":                {func(w *proto.Writer) { PutConfigParent(w, field1, "t") }, "\x0a\x07tasks/t"},
-		"no parent":             {func(w *proto.Writer) { PutConfigParent(w, field1, "") }, ""},
-		"config":                {func(w *proto.Writer) { PutConfigName(w, field1, "t", "c") }, "\x0a\x21tasks/t/pushNotificationConfigs/c"},
-		"no config":             {func(w *proto.Writer) { PutConfigName(w, field1, "", "") }, ""},
-		"scheme":                {func(w *proto.Writer) { PutSchemes(w, field1, "Bearer") }, "\x0a\x06Bearer"},
-		"no scheme":             {func(w *proto.Writer) { PutSchemes(w, field1, "") }, ""},
-		"blocking":              {func(w *proto.Writer) { PutBlockingFlag(w, 8, false) }, "\x08\x01"},
-		"not blocking":          {func(w *proto.Writer) { PutBlockingFlag(w, 8, true) }, ""},
+		"task":                  {func(w *proto.Writer) { ProtoTaskName.Write(w, field1, "t") }, "\x0a\x07tasks/t"},
+		"no task":               {func(w *proto.Writer) { ProtoTaskName.Write(w, field1, "") }, ""},
+		"parent":                {func(w *proto.Writer) { ProtoConfigParent.Write(w, field1, "t") }, "\x0a\x07tasks/t"},
+		"no parent":             {func(w *proto.Writer) { ProtoConfigParent.Write(w, field1, "") }, ""},
+		"config":                {func(w *proto.Writer) { ProtoConfigName.Write(w, field1, "t", "c") }, "\x0a\x21tasks/t/pushNotificationConfigs/c"},
+		"no config":             {func(w *proto.Writer) { ProtoConfigName.Write(w, field1, "", "") }, ""},
+		"scheme":                {func(w *proto.Writer) { ProtoSchemes.Write(w, field1, "Bearer") }, "\x0a\x06Bearer"},
+		"no scheme":             {func(w *proto.Writer) { ProtoSchemes.Write(w, field1, "") }, ""},
+		"blocking":              {func(w *proto.Writer) { ProtoBlockingFlag.Write(w, 8, false) }, "\x08\x01"},
+		"not blocking":          {func(w *proto.Writer) { ProtoBlockingFlag.Write(w, 8, true) }, ""},
 		"a card without places": {func(w *proto.Writer) { PutInterfaces(w, field1, nil, "0.3", "url") }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -58,7 +58,7 @@ func TestTheFirstSchemeOfProtobufCounts(t *testing.T) {
 	r.Reset([]byte("\x0a\x01a\x0a\x01b"))
 	scheme := ""
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		scheme = TakeSchemes(&r, scheme)
+		scheme = ProtoSchemes.Read(&r, scheme)
 	}
 	if err := r.Done(); err != nil || scheme != "a" {
 		t.Errorf("read %q, %v", scheme, err)

@@ -1,9 +1,9 @@
 package proto
 
 import (
-	"math"
 	"strings"
 	"sync"
+	"unsafe"
 
 	"github.com/a2agen/a2agen/runtime/wire"
 )
@@ -218,17 +218,16 @@ func knownOf[T any](read func(*Reader, T) T, add func([]byte, T) ([]byte, error)
 }
 
 // wrapperOf is a scalar in a message of its own, which is empty for what is zero.
-func wrapperOf[T any](field uint32, zero func(T) bool, read func(*Reader) T, add func([]byte, T) []byte, take func(*wire.Reader) T, write func(*Writer, uint32, T)) *known {
+func wrapperOf[T any](t wire.Type, add func([]byte, T) []byte, take func(*wire.Reader) T) *known {
+	f := &Field{Type: t, Form: Wrapped}
 	return knownOf(
-		func(r *Reader, old T) T { return ReadWrapped(r, field, old, read) },
+		func(r *Reader, x T) T {
+			f.readWrapped(r, unsafe.Pointer(&x))
+			return x
+		},
 		sure(add), take,
-		func(w *Writer, tag uint32, x T) error {
-			WriteWrapped(w, tag, field, !zero(x), x, write)
-			return nil
-		})
+		func(w *Writer, tag uint32, x T) error { return f.writeOne(w, tag, unsafe.Pointer(&x)) })
 }
-
-func isZero[T comparable](x T) bool { return x == *new(T) }
 
 // sure is a function that never fails as one that may.
 func sure[T any](add func([]byte, T) []byte) func([]byte, T) ([]byte, error) {
@@ -258,14 +257,14 @@ func makeWellKnown() map[string]*known {
 			w.FieldMask(tag, m)
 			return nil
 		}),
-		"google.protobuf.StringValue": wrapperOf(oneTag, isZero, (*Reader).String, wire.AppendString, (*wire.Reader).String, (*Writer).String),
-		"google.protobuf.BytesValue":  wrapperOf(oneTag, func(b []byte) bool { return len(b) == 0 }, (*Reader).Bytes, wire.AppendBytes, (*wire.Reader).Bytes, (*Writer).Bytes),
-		"google.protobuf.BoolValue":   wrapperOf(1<<3, isZero, (*Reader).Bool, wire.AppendBool, (*wire.Reader).Bool, (*Writer).Bool),
-		"google.protobuf.Int32Value":  wrapperOf(1<<3, isZero, (*Reader).Int32, wire.AppendInt32, (*wire.Reader).Int32, (*Writer).Int32),
-		"google.protobuf.Int64Value":  wrapperOf(1<<3, isZero, (*Reader).Int64, wire.AppendInt64, (*wire.Reader).Int64, (*Writer).Int64),
-		"google.protobuf.UInt32Value": wrapperOf(1<<3, isZero, (*Reader).Uint32, wire.AppendUint32, (*wire.Reader).Uint32, (*Writer).Uint32),
-		"google.protobuf.UInt64Value": wrapperOf(1<<3, isZero, (*Reader).Uint64, wire.AppendUint64, (*wire.Reader).Uint64, (*Writer).Uint64),
-		"google.protobuf.FloatValue":  wrapperOf(1<<3|5, func(x float32) bool { return math.Float32bits(x) == 0 }, (*Reader).Float32, wire.AppendFloat32, (*wire.Reader).Float32, (*Writer).Float32),
-		"google.protobuf.DoubleValue": wrapperOf(1<<3|1, func(x float64) bool { return math.Float64bits(x) == 0 }, (*Reader).Float64, wire.AppendFloat64, (*wire.Reader).Float64, (*Writer).Float64),
+		"google.protobuf.StringValue": wrapperOf(wire.TypeString, wire.AppendString, (*wire.Reader).String),
+		"google.protobuf.BytesValue":  wrapperOf(wire.TypeBytes, wire.AppendBytes, (*wire.Reader).Bytes),
+		"google.protobuf.BoolValue":   wrapperOf(wire.TypeBool, wire.AppendBool, (*wire.Reader).Bool),
+		"google.protobuf.Int32Value":  wrapperOf(wire.TypeInt32, wire.AppendInt32, (*wire.Reader).Int32),
+		"google.protobuf.Int64Value":  wrapperOf(wire.TypeInt64, wire.AppendInt64, (*wire.Reader).Int64),
+		"google.protobuf.UInt32Value": wrapperOf(wire.TypeUint32, wire.AppendUint32, (*wire.Reader).Uint32),
+		"google.protobuf.UInt64Value": wrapperOf(wire.TypeUint64, wire.AppendUint64, (*wire.Reader).Uint64),
+		"google.protobuf.FloatValue":  wrapperOf(wire.TypeFloat, wire.AppendFloat32, (*wire.Reader).Float32),
+		"google.protobuf.DoubleValue": wrapperOf(wire.TypeDouble, wire.AppendFloat64, (*wire.Reader).Float64),
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unsafe"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
@@ -92,14 +93,14 @@ func TestScalars(t *testing.T) {
 		{"duration", func(w *Writer) { _ = w.Duration(10, wire.Duration{Seconds: 1, Nanos: 5e8}) }, pairField(1, 500000000), func(r *Reader) any { return r.Duration(wire.Duration{}) }, wire.Duration{Seconds: 1, Nanos: 5e8}},
 		{"longest negative duration", func(w *Writer) { _ = w.Duration(10, wire.Duration{Seconds: -315576000000, Nanos: -999999999}) }, pairField(-315576000000, -999999999),
 			func(r *Reader) any { return r.Duration(wire.Duration{}) }, wire.Duration{Seconds: -315576000000, Nanos: -999999999}},
-		{"sint32", func(w *Writer) { w.Sint32(8, -2) }, "\x08\x03", func(r *Reader) any { return r.Sint32() }, int32(-2)},
-		{"least sint32", func(w *Writer) { w.Sint32(8, math.MinInt32) }, "\x08\xff\xff\xff\xff\x0f", func(r *Reader) any { return r.Sint32() }, int32(math.MinInt32)},
-		{"sint64", func(w *Writer) { w.Sint64(8, 150) }, "\x08\xac\x02", func(r *Reader) any { return r.Sint64() }, int64(150)},
-		{"least sint64", func(w *Writer) { w.Sint64(8, math.MinInt64) }, "\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", func(r *Reader) any { return r.Sint64() }, int64(math.MinInt64)},
-		{"fixed32", func(w *Writer) { w.Fixed32(13, 1) }, "\x0d\x01\x00\x00\x00", func(r *Reader) any { return r.Fixed32() }, uint32(1)},
-		{"sfixed64", func(w *Writer) { w.Sfixed64(9, -1) }, "\x09\xff\xff\xff\xff\xff\xff\xff\xff", func(r *Reader) any { return r.Sfixed64() }, int64(-1)},
-		{"raw string", func(w *Writer) { w.RawString(10, "\xff") }, "\x0a\x01\xff", func(r *Reader) any { return r.RawString() }, "\xff"},
-		{"null", func(w *Writer) { w.NullValue(8, wire.Null{}) }, "\x08\x00", func(r *Reader) any { return r.NullValue() }, wire.Null{}},
+		{"sint32", func(w *Writer) { put(w, 8, wire.TypeInt32, ZigZag, int32(-2)) }, "\x08\x03", func(r *Reader) any { return take[int32](r, wire.TypeInt32, ZigZag) }, int32(-2)},
+		{"least sint32", func(w *Writer) { put(w, 8, wire.TypeInt32, ZigZag, int32(math.MinInt32)) }, "\x08\xff\xff\xff\xff\x0f", func(r *Reader) any { return take[int32](r, wire.TypeInt32, ZigZag) }, int32(math.MinInt32)},
+		{"sint64", func(w *Writer) { put(w, 8, wire.TypeInt64, ZigZag, int64(150)) }, "\x08\xac\x02", func(r *Reader) any { return take[int64](r, wire.TypeInt64, ZigZag) }, int64(150)},
+		{"least sint64", func(w *Writer) { put(w, 8, wire.TypeInt64, ZigZag, int64(math.MinInt64)) }, "\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", func(r *Reader) any { return take[int64](r, wire.TypeInt64, ZigZag) }, int64(math.MinInt64)},
+		{"fixed32", func(w *Writer) { put(w, 13, wire.TypeUint32, Fixed, uint32(1)) }, "\x0d\x01\x00\x00\x00", func(r *Reader) any { return take[uint32](r, wire.TypeUint32, Fixed) }, uint32(1)},
+		{"sfixed64", func(w *Writer) { put(w, 9, wire.TypeInt64, Fixed, int64(-1)) }, "\x09\xff\xff\xff\xff\xff\xff\xff\xff", func(r *Reader) any { return take[int64](r, wire.TypeInt64, Fixed) }, int64(-1)},
+		{"raw string", func(w *Writer) { put(w, 10, wire.TypeString, Unchecked, string("\xff")) }, "\x0a\x01\xff", func(r *Reader) any { return take[string](r, wire.TypeString, Unchecked) }, "\xff"},
+		{"null", func(w *Writer) { put(w, 8, wire.TypeNull, 0, wire.Null{}) }, "\x08\x00", func(r *Reader) any { return take[wire.Null](r, wire.TypeNull, 0) }, wire.Null{}},
 		{"empty", func(w *Writer) { _ = w.Empty(10, wire.Object("{}")) }, "\x0a\x00", func(r *Reader) any { return string(r.Empty()) }, "{}"},
 		{"tag of several bytes", func(w *Writer) { w.Bool(536870911<<3, true) }, "\xf8\xff\xff\xff\x0f\x01", func(r *Reader) any { return r.Bool() }, true},
 	}
@@ -123,6 +124,16 @@ func TestScalars(t *testing.T) {
 			}
 		})
 	}
+}
+
+// put and take write and read a scalar in one of its forms.
+func put[T any](w *Writer, tag uint32, t wire.Type, form Form, x T) {
+	w.scalar(tag, t, form, unsafe.Pointer(&x))
+}
+
+func take[T any](r *Reader, t wire.Type, form Form) (x T) {
+	r.scalar(t, form, unsafe.Pointer(&x))
+	return x
 }
 
 func TestDurationsOutOfRangeAreFailures(t *testing.T) {

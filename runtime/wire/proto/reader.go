@@ -15,8 +15,7 @@ import (
 // every loop ends and every method returns zero values. Set it up with Reset; it is meant to live on the stack. What the
 // value methods return never refers to the source.
 //
-// A generated codec loops over Tag, reads the fields it knows by tag (number<<3 | wire type) and skips the rest. A field given
-// several times is merged as protobuf says: the last scalar counts, messages are read into one another, lists grow.
+// What reads a message loops over Tag, reads the fields it knows by tag (number<<3 | wire type) and skips the rest.
 type Reader struct {
 	src []byte
 	pos int
@@ -33,10 +32,23 @@ type Reader struct {
 	slab       []byte // as the slab of a wire.Reader
 	scratch    []byte
 	entries    []structEntry // of the Structs being read, innermost last
+	used       bool          // there were some since Reset
 }
 
-// Reset makes r read src, which it refers to until it is reset again and never changes.
-func (r *Reader) Reset(src []byte) { *r = Reader{src: src, end: len(src)} }
+// Reset makes r read src, which it refers to until it is reset again and never changes. It keeps a little memory for JSON.
+func (r *Reader) Reset(src []byte) {
+	scratch, entries := r.scratch, r.entries
+	switch {
+	case cap(scratch) > maxScratch || cap(entries) > manyMembers:
+		scratch, entries = nil, nil
+	case r.used:
+		clear(entries[:cap(entries)])
+	}
+	*r = Reader{src: src, end: len(src), scratch: scratch[:0], entries: entries[:0]}
+}
+
+// maxScratch is the largest memory for JSON that is kept for the next document, in bytes.
+const maxScratch = 8 << 10
 
 // Done returns the first failure as an [*wire.Error], or nil.
 func (r *Reader) Done() error {
@@ -45,9 +57,6 @@ func (r *Reader) Done() error {
 	}
 	return r.err
 }
-
-// Failed reports whether there was a failure.
-func (r *Reader) Failed() bool { return r.err != nil }
 
 // In puts a failure one level deeper, under the member name.
 func (r *Reader) In(name string) {
@@ -210,15 +219,14 @@ func (r *Reader) Group(tag uint32, read func()) {
 	r.close(frame)
 }
 
-// More reports whether a packed list has another element.
-func (r *Reader) More() bool { return r.pos < r.end }
-
-// Elem puts a failure of the list's element i under its index.
-func (r *Reader) Elem(i int) {
+// elem puts a failure of the list's element i under its index.
+func (r *Reader) elem(i int) {
 	if r.err != nil {
-		r.In(strconv.Itoa(i))
+		r.inElem(i)
 	}
 }
+
+func (r *Reader) inElem(i int) { r.In(strconv.Itoa(i)) }
 
 // Skip reads and drops a field that the caller does not know.
 func (r *Reader) Skip(tag uint32) {
@@ -311,17 +319,21 @@ func (r *Reader) Uint32() uint32 { return uint32(r.varint()) }
 func (r *Reader) Uint64() uint64 { return r.varint() }
 
 // Float32 reads a float.
-func (r *Reader) Float32() float32 {
+func (r *Reader) Float32() float32 { return math.Float32frombits(r.fixed32()) }
+
+// Float64 reads a double.
+func (r *Reader) Float64() float64 { return math.Float64frombits(r.fixed64()) }
+
+func (r *Reader) fixed32() uint32 {
 	if b := r.next(4); b != nil {
-		return math.Float32frombits(binary.LittleEndian.Uint32(b))
+		return binary.LittleEndian.Uint32(b)
 	}
 	return 0
 }
 
-// Float64 reads a double.
-func (r *Reader) Float64() float64 {
+func (r *Reader) fixed64() uint64 {
 	if b := r.next(8); b != nil {
-		return math.Float64frombits(binary.LittleEndian.Uint64(b))
+		return binary.LittleEndian.Uint64(b)
 	}
 	return 0
 }

@@ -19,8 +19,12 @@ const (
 	entryValue  = 2<<3 | 2
 )
 
-// fewMembers is how many members the objects of most documents have, those that are open at the same time.
-const fewMembers = 12
+// fewMembers is how many members the objects of most documents have, those that are open at the same time. Memory for more
+// than manyMembers is not kept for the next document.
+const (
+	fewMembers  = 12
+	manyMembers = 100
+)
 
 // member is a member of a JSON object that waits to be written: its name, and where its value begins and ends.
 type member struct {
@@ -102,6 +106,7 @@ func (w *Writer) jsonObject(r *wire.Reader) {
 	if w.members == nil {
 		w.members = make([]member, 0, fewMembers)
 	}
+	w.used = true
 	base, sorted := len(w.members), true
 	for key, ok := r.Object(); ok; key, ok = r.Next() {
 		if n := len(w.members); n > base && bytes.Compare(w.members[n-1].name, key) >= 0 {

@@ -38,6 +38,7 @@ func (r *Reader) json(old []byte, write func(*Writer, *wire.Reader), read func(*
 		r.scratch = make([]byte, 0, 2*firstSlab)
 		r.entries = make([]structEntry, 0, fewMembers)
 	}
+	r.used = true
 	b := read(r, r.scratch[:0], src)
 	if r.err != nil {
 		r.err.Offset = start
@@ -178,7 +179,7 @@ func (r *Reader) listOf(b, src []byte) []byte {
 		}
 		raw := r.delimited()
 		b = r.valueOf(append(b, ','), raw)
-		r.Elem(i)
+		r.elem(i)
 		i++
 	}
 	r.close(frame)

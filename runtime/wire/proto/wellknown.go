@@ -2,15 +2,6 @@ package proto
 
 import "github.com/a2agen/a2agen/runtime/wire"
 
-// NullValue writes the number of null.
-func (w *Writer) NullValue(tag uint32, _ wire.Null) { w.varint(tag, 0) }
-
-// NullValue reads the number of null, whatever it is.
-func (r *Reader) NullValue() wire.Null {
-	r.varint()
-	return wire.Null{}
-}
-
 // ListValue writes a raw JSON array as a google.protobuf.ListValue, with the losses of [Writer.Struct]; an empty one if it is not set.
 func (w *Writer) ListValue(tag uint32, v wire.Value) error {
 	m := w.Begin(tag)

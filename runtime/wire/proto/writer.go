@@ -18,8 +18,8 @@ import (
 // Long strings and bytes are not copied before that. Methods that take a tag (number<<3 | wire type) write no tag for 0,
 // which is how elements of a packed list are written. Set it up with Reset; it is meant to live on the stack.
 //
-// Generated codecs write the fields that are not members of a oneof by number, then the oneofs in order of declaration,
-// which is the deterministic order of google.golang.org/protobuf.
+// A [Codec] writes the fields that are not members of a oneof by number, then the oneofs in order of declaration, which is
+// the deterministic order of google.golang.org/protobuf.
 type Writer struct {
 	b []byte
 	// extra is how many bytes the patches add to b.
@@ -30,6 +30,7 @@ type Writer struct {
 	more  []patch
 	// members are those of the JSON objects being written, innermost last.
 	members []member
+	used    bool // there were some since Reset
 }
 
 // patch is something still to be put into the document: a length that needs more than the byte at pos, or a string
@@ -47,8 +48,18 @@ const (
 	maxDocument = math.MaxInt32
 )
 
-// Reset makes w append to b.
-func (w *Writer) Reset(b []byte) { *w = Writer{b: b} }
+// Reset makes w append to b. It forgets what it has written, but keeps a little memory for more.
+func (w *Writer) Reset(b []byte) {
+	clear(w.first[:min(w.n, len(w.first))])
+	w.b, w.extra, w.n, w.more = b, 0, 0, nil
+	if w.used {
+		clear(w.members[:cap(w.members)])
+		w.members, w.used = w.members[:0], false
+	}
+	if cap(w.members) > manyMembers {
+		w.members = nil
+	}
+}
 
 // Done returns what Reset was given with everything appended. w then has to be reset.
 func (w *Writer) Done() ([]byte, error) {
@@ -101,12 +112,23 @@ const groupType = 3
 
 // Begin begins a message, or a packed list, and returns what End has to be given. A message with the tag of a group is one: it has no length.
 func (w *Writer) Begin(tag uint32) int {
-	w.tag(tag)
 	if tag&7 == groupType {
+		w.tag(tag)
 		return -int(tag >> 3)
 	}
-	w.push(patch{pos: len(w.b), size: w.extra})
-	w.b = append(w.b, 0)
+	if isByte(tag) {
+		w.b = append(w.b, byte(tag), 0)
+	} else {
+		w.tag(tag)
+		w.b = append(w.b, 0)
+	}
+	if w.n < len(w.first) {
+		p := &w.first[w.n] // which has no blob
+		p.pos, p.size = len(w.b)-1, w.extra
+		w.n++
+	} else {
+		w.push(patch{pos: len(w.b) - 1, size: w.extra})
+	}
 	return w.n - 1
 }
 
@@ -140,6 +162,9 @@ func (w *Writer) tag(tag uint32) {
 	}
 }
 
+// isByte reports whether there is a tag, of one byte.
+func isByte(tag uint32) bool { return tag-1 < 0x7f }
+
 func (w *Writer) varint(tag uint32, x uint64) {
 	w.tag(tag)
 	if x < 0x80 {
@@ -171,21 +196,31 @@ func (w *Writer) Uint32(tag uint32, x uint32) { w.varint(tag, uint64(x)) }
 func (w *Writer) Uint64(tag uint32, x uint64) { w.varint(tag, x) }
 
 // Float32 writes a float.
-func (w *Writer) Float32(tag uint32, x float32) {
-	w.tag(tag)
-	w.b = binary.LittleEndian.AppendUint32(w.b, math.Float32bits(x))
-}
+func (w *Writer) Float32(tag uint32, x float32) { w.fixed32(tag, math.Float32bits(x)) }
 
 // Float64 writes a double.
-func (w *Writer) Float64(tag uint32, x float64) {
+func (w *Writer) Float64(tag uint32, x float64) { w.fixed64(tag, math.Float64bits(x)) }
+
+func (w *Writer) fixed32(tag, x uint32) {
 	w.tag(tag)
-	w.b = binary.LittleEndian.AppendUint64(w.b, math.Float64bits(x))
+	w.b = binary.LittleEndian.AppendUint32(w.b, x)
+}
+
+func (w *Writer) fixed64(tag uint32, x uint64) {
+	w.tag(tag)
+	w.b = binary.LittleEndian.AppendUint64(w.b, x)
 }
 
 // String writes a string. Bytes that are not UTF-8 become U+FFFD, as they do in JSON.
 func (w *Writer) String(tag uint32, s string) {
 	if !utf8.ValidString(s) {
 		s = string([]rune(s)) // each such byte reads as U+FFFD
+	}
+	if o, n := len(w.b), len(s); isByte(tag) && n < 0x80 && cap(w.b)-o >= n+2 { // a byte each for tag and length
+		w.b = w.b[:o+2+n]
+		w.b[o], w.b[o+1] = byte(tag), byte(n)
+		copy(w.b[o+2:], s)
+		return
 	}
 	w.delimited(tag, s)
 }
@@ -268,14 +303,4 @@ func (w *Writer) Unknown(name string, v wire.Value) error {
 	}
 	w.b = append(w.b, field...)
 	return nil
-}
-
-// SortedNames returns the names of a map's entries in the order they are written.
-func SortedNames[T any](m map[string]T) []string {
-	names := make([]string, 0, len(m))
-	for name := range m {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }
