@@ -27,7 +27,7 @@ const (
 var parts = map[string]string{
 	"gRPC":       "google.golang.org/grpc.NewServer",
 	"HTTP+JSON":  "github.com/a2agen/a2agen/runtime/server/internal/binding.(*REST).Serve",
-	"auth":       "github.com/a2agen/a2agen/runtime/auth.New",
+	"auth":       "github.com/a2agen/a2agen/runtime/internal/guard.New",
 	"push":       "github.com/a2agen/a2agen/runtime/internal/deliver.(*Worker).claim",
 	"webhooks":   "github.com/a2agen/a2agen/runtime/server/webhooks.(*sender).",
 	"SQLite":     "modernc.org/sqlite.",

@@ -31,6 +31,7 @@ var rows = map[string]string{
 	"runtime/internal/nested":   "runtime",
 	"runtime/internal/news":     "runtime",
 	"runtime/internal/security": "runtime",
+	"runtime/internal/guard":    "runtime runtime/auth runtime/internal/security",
 	"internal/taskstate":        "runtime",
 	"runtime/check":             "",
 	"runtime/gen":               "runtime runtime/wire",
@@ -61,9 +62,9 @@ var rows = map[string]string{
 	"runtime/audit":      "runtime runtime/observe runtime/wire",
 	"runtime/auth":       "runtime runtime/internal/security",
 	"runtime/auth/token": "runtime/auth runtime/internal/keyset runtime/wire",
-	"runtime/server": "runtime runtime/audit runtime/auth runtime/internal/deliver runtime/internal/engine runtime/store/memory " +
+	"runtime/server": "runtime runtime/audit runtime/auth runtime/internal/deliver runtime/internal/engine runtime/internal/guard runtime/store/memory " +
 		"runtime/internal/invalid runtime/observe runtime/server/internal/binding runtime/store runtime/task runtime/wire",
-	"runtime/server/internal/binding": "runtime runtime/auth runtime/internal/budget runtime/internal/engine runtime/internal/errorformat " +
+	"runtime/server/internal/binding": "runtime runtime/auth runtime/internal/budget runtime/internal/engine runtime/internal/errorformat runtime/internal/guard " +
 		"runtime/internal/invalid runtime/internal/observing runtime/internal/route runtime/observe internal/sse runtime/wire",
 	"runtime/server/grpcserver": "runtime runtime/internal/engine runtime/internal/errorformat runtime/server " +
 		"runtime/server/internal/binding runtime/wire/proto",

@@ -9,7 +9,6 @@ import (
 	"context"
 	"crypto/x509"
 	"errors"
-	"fmt"
 	"net/http"
 	"time"
 
@@ -53,12 +52,7 @@ var (
 	ErrNone = errors.New("no credential was given")
 	// ErrWrong: the credential is unknown, expired, or for another audience.
 	ErrWrong = errors.New("the credential is not good")
-	// errMalformed: the credential does not have the syntax of its scheme, or there are two.
-	errMalformed = errors.New("the credential is malformed")
 )
-
-// malformed returns an errMalformed that says why.
-func malformed(how string) error { return fmt.Errorf("%w: %s", errMalformed, how) }
 
 // Unavailable is the error of a credential that cannot be checked right now. It may be valid.
 type Unavailable struct {

@@ -19,11 +19,12 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime/auth"
+	"github.com/a2agen/a2agen/runtime/internal/guard"
 	"github.com/a2agen/a2agen/testkit/authtest"
 )
 
-// guard makes a guard of what a card says.
-func guard(t testing.TB, card string, vs auth.Verifiers) *auth.Guard {
+// guardOf makes a guard of what a card says.
+func guardOf(t testing.TB, card string, vs auth.Verifiers) *guard.Guard {
 	t.Helper()
 	g, err := newGuard(card, vs, nil)
 	if err != nil {
@@ -32,12 +33,12 @@ func guard(t testing.TB, card string, vs auth.Verifiers) *auth.Guard {
 	return g
 }
 
-func newGuard(card string, vs auth.Verifiers, env map[string]string) (*auth.Guard, error) {
+func newGuard(card string, vs auth.Verifiers, env map[string]string) (*guard.Guard, error) {
 	d, err := auth.ReadCard([]byte(card))
 	if err != nil {
 		return nil, err
 	}
-	return auth.New(d, vs, auth.Options{Realm: "Test", Getenv: func(name string) string { return env[name] }, Now: time.Now})
+	return guard.New(d, vs, guard.Options{Realm: "Test", Getenv: func(name string) string { return env[name] }, Now: time.Now})
 }
 
 // request makes a request with header lines "Name: value".
@@ -55,7 +56,7 @@ func request(header ...string) *http.Request {
 }
 
 // whoIs is the caller's principal, or the status with which it is refused.
-func whoIs(g *auth.Guard, r *http.Request) string {
+func whoIs(g *guard.Guard, r *http.Request) string {
 	t, denial := g.Check(r)
 	if denial != nil {
 		return fmt.Sprint(denial.Status)
@@ -110,7 +111,7 @@ func TestAuthorizationHeaders(t *testing.T) {
 		}
 		return auth.Caller{}, fmt.Errorf("%w: %q", auth.ErrWrong, "not this one")
 	})
-	g := guard(t, bearerCard, auth.Verifiers{"t": known})
+	g := guardOf(t, bearerCard, auth.Verifiers{"t": known})
 	const good = "Authorization: Bearer abc-._~+/=="
 	for name, c := range map[string]struct {
 		header []string
@@ -172,7 +173,7 @@ func TestSeveralSchemesTogether(t *testing.T) {
 		id, scopes, _ := strings.Cut(c.Value, ".")
 		return auth.Caller{ID: id, Scopes: strings.Split(scopes, ".")}, nil
 	})
-	g := guard(t, card, auth.Verifiers{"t": echo, "k": echo, "l": echo})
+	g := guardOf(t, card, auth.Verifiers{"t": echo, "k": echo, "l": echo})
 	for header, want := range map[string]string{
 		"K: ken|Authorization: Bearer tom.x":          "t|tom",
 		"K: ken|L: lea.y":                             "k|ken",
@@ -218,14 +219,14 @@ func TestAGoodCredentialBesideAWrongOne(t *testing.T) {
 		`{` + schemes + `,"securityRequirements":[{"schemes":{"k":{},"t":{}}}]}`: {
 			"K: bad|Authorization: Bearer good": "401", "K: good|Authorization: Bearer bad": "401"},
 	} {
-		g := guard(t, card, auth.Verifiers{"t": of("t"), "k": of("k")})
+		g := guardOf(t, card, auth.Verifiers{"t": of("t"), "k": of("k")})
 		for header, want := range want {
 			if got := whoIs(g, request(strings.Split(header, "|")...)); got != want {
 				t.Errorf("%s\n%s: %s, want %s", card, header, got, want)
 			}
 		}
 	}
-	g := guard(t, `{`+schemes+`,"securityRequirements":[`+token+`,`+key+`],"skills":[{"id":"vault","securityRequirements":[`+key+`]}]}`,
+	g := guardOf(t, `{`+schemes+`,"securityRequirements":[`+token+`,`+key+`],"skills":[{"id":"vault","securityRequirements":[`+key+`]}]}`,
 		auth.Verifiers{"t": of("t"), "k": of("k")})
 	clear(looked)
 	grant, denial := g.Check(request("K: bad", "Authorization: Bearer good"))
@@ -295,7 +296,7 @@ func TestAPasswordOfManyRequestsIsHashedOnce(t *testing.T) {
 	b64 := base64.RawStdEncoding.EncodeToString
 	hash := "pbkdf2-sha256$100000$" + b64([]byte("saltsalt")) + "$" + b64(sum)
 	hashed := auth.CountHashes(t)
-	g := guard(t, basicCard, auth.Verifiers{"b": auth.Passwords(auth.Password{User: "ada", Hash: hash, Scopes: []string{"x"}})})
+	g := guardOf(t, basicCard, auth.Verifiers{"b": auth.Passwords(auth.Password{User: "ada", Hash: hash, Scopes: []string{"x"}})})
 	var all sync.WaitGroup
 	for range 32 {
 		all.Go(func() {
@@ -315,8 +316,8 @@ func TestAPIKeys(t *testing.T) {
 	card := func(in string) string {
 		return `{"securitySchemes":{"k":{"apiKeySecurityScheme":{"location":"` + in + `","name":"key"}}},"securityRequirements":[{"schemes":{"k":{}}}]}`
 	}
-	at := func(in string) *auth.Guard {
-		return guard(t, card(in), auth.Verifiers{"k": auth.Keys(auth.Key{Caller: "ci", SHA256: auth.HashKey("s3cret")})})
+	at := func(in string) *guard.Guard {
+		return guardOf(t, card(in), auth.Verifiers{"k": auth.Keys(auth.Key{Caller: "ci", SHA256: auth.HashKey("s3cret")})})
 	}
 	send := map[string]func(value string) *http.Request{
 		"header": func(v string) *http.Request { return request("KEY: " + v) },
@@ -327,7 +328,7 @@ func TestAPIKeys(t *testing.T) {
 			return r
 		},
 	}
-	for in, g := range map[string]*auth.Guard{"header": at("header"), "query": at("query"), "cookie": at("cookie")} {
+	for in, g := range map[string]*guard.Guard{"header": at("header"), "query": at("query"), "cookie": at("cookie")} {
 		for from, r := range send {
 			want := "401"
 			if from == in {
@@ -354,7 +355,7 @@ func TestAPIKeys(t *testing.T) {
 // TestACookieOverTLSIsOfAPageOverTLS: one in clear text may be anybody's who sits on the way.
 func TestACookieOverTLSIsOfAPageOverTLS(t *testing.T) {
 	const card = `{"securitySchemes":{"k":{"apiKeySecurityScheme":{"location":"cookie","name":"sid"}}},"securityRequirements":[{"schemes":{"k":{}}}]}`
-	g := guard(t, card, auth.Verifiers{"k": auth.Keys(auth.Key{Caller: "ci", SHA256: auth.HashKey("s3cret")})})
+	g := guardOf(t, card, auth.Verifiers{"k": auth.Keys(auth.Key{Caller: "ci", SHA256: auth.HashKey("s3cret")})})
 	for origin, want := range map[string][2]string{"http://localhost": {"k|ci", "401"}, "https://localhost": {"k|ci", "k|ci"}, "http://localhost:80": {"401", "401"}, "null": {"401", "401"}} {
 		for i, state := range []*tls.ConnectionState{nil, {}} {
 			if got := whoIs(g, withCertificates(request("Cookie: sid=s3cret", "Origin: "+origin), state)); got != want[i] {
@@ -374,7 +375,7 @@ func TestNothingBreaksOutOfAChallenge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := auth.New(d, auth.Verifiers{"t": none, "k": none, "x": none}, auth.Options{Realm: "An \"agent\"\r\nX: y 🤖", Metadata: "https://a/\"b"})
+	g, err := guard.New(d, auth.Verifiers{"t": none, "k": none, "x": none}, guard.Options{Realm: "An \"agent\"\r\nX: y 🤖", Metadata: "https://a/\"b"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -428,7 +429,7 @@ func TestNoneOfSeveralCredentialsCountsForMore(t *testing.T) {
 		"bc": {ID: "ann", Scopes: []string{"run"}, Tenants: []string{"b", "c"}, Expires: early},
 	}
 	verify := auth.Func(func(_ context.Context, c auth.Credential) (auth.Caller, error) { return known[c.Value], nil })
-	both := guard(t, fmt.Sprintf(card, `{"schemes":{"t":{},"k":{}}}`), auth.Verifiers{"t": verify, "k": verify})
+	both := guardOf(t, fmt.Sprintf(card, `{"schemes":{"t":{},"k":{}}}`), auth.Verifiers{"t": verify, "k": verify})
 	for name, c := range map[string]struct {
 		token, key, tenants string
 		expires             time.Time
@@ -447,7 +448,7 @@ func TestNoneOfSeveralCredentialsCountsForMore(t *testing.T) {
 	if got := known["ab"].Tenants; fmt.Sprint(got) != "[a b]" {
 		t.Errorf("what the verifier says has become %v", got)
 	}
-	key := guard(t, fmt.Sprintf(card, `{"schemes":{"k":{}}}`), auth.Verifiers{"t": verify, "k": verify})
+	key := guardOf(t, fmt.Sprintf(card, `{"schemes":{"k":{}}}`), auth.Verifiers{"t": verify, "k": verify})
 	for tenant, want := range map[string]bool{"b": true, "a": false, "": false} {
 		grant, denial := key.Check(request("Authorization: Bearer bc", "K: any"))
 		if denial != nil || grant.Caller.Scheme != "k" || !grant.Until.IsZero() {

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/a2agen/a2agen/runtime/internal/security"
 )
 
 // EnvClientCA is the environment variable that names the PEM file of the authorities whose client certificates are
@@ -170,15 +172,15 @@ func readClientCert(h http.Header) ([]*x509.Certificate, error) {
 	read := func(item string) (*x509.Certificate, error) {
 		item = strings.Trim(item, " \t")
 		if len(item) < 2 || item[0] != ':' || item[len(item)-1] != ':' {
-			return nil, malformed("Client-Cert is no certificate")
+			return nil, security.Malformed("Client-Cert is no certificate")
 		}
 		der, err := base64.StdEncoding.DecodeString(item[1 : len(item)-1])
 		if err != nil {
-			return nil, malformed("Client-Cert is not encoded as base64")
+			return nil, security.Malformed("Client-Cert is not encoded as base64")
 		}
 		cert, err := x509.ParseCertificate(der)
 		if err != nil {
-			return nil, malformed("Client-Cert is no certificate")
+			return nil, security.Malformed("Client-Cert is no certificate")
 		}
 		return cert, nil
 	}
@@ -187,7 +189,7 @@ func readClientCert(h http.Header) ([]*x509.Certificate, error) {
 	case len(own) == 0:
 		return nil, nil
 	case len(own) > 1:
-		return nil, malformed("there are several Client-Cert headers")
+		return nil, security.Malformed("there are several Client-Cert headers")
 	}
 	leaf, err := read(own[0])
 	if err != nil {

@@ -112,7 +112,7 @@ func TestClientCertComesFromTheProxyAlone(t *testing.T) {
 	}
 	named := func(callers ...auth.CertificateCaller) string {
 		config := auth.CertificateConfig{CAFile: ours.File(), Callers: append([]auth.CertificateCaller{}, callers...)}
-		return whoIs(guard(t, mtlsCard, auth.Verifiers{"m": auth.Certificates(config)}), withCertificates(request(), proxys))
+		return whoIs(guardOf(t, mtlsCard, auth.Verifiers{"m": auth.Certificates(config)}), withCertificates(request(), proxys))
 	}
 	if got := named(auth.CertificateCaller{ID: "dns:Ci.EXAMPLE"}); got != "m|dns:ci.example" {
 		t.Errorf("in another case: %s", got)

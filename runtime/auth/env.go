@@ -52,18 +52,6 @@ func SharedEnv(schemes []string) (first, second, variable string) {
 	return "", "", ""
 }
 
-// checkEnv rejects schemes that would share an environment variable.
-func checkEnv(d *Demands) error {
-	names := make([]string, len(d.Schemes))
-	for i, s := range d.Schemes {
-		names[i] = s.Name
-	}
-	if first, second, variable := SharedEnv(names); variable != "" {
-		return fmt.Errorf("%s belongs to both security schemes %q and %q: name one of them otherwise", variable, first, second)
-	}
-	return nil
-}
-
 // EnvName returns the name of an environment variable of the scheme, with a suffix such as [EnvIssuer], or "".
 func (s *Setup) EnvName(suffix string) string { return envName(s.Scheme.Name, suffix) }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/a2agen/a2agen/runtime/auth"
+	"github.com/a2agen/a2agen/runtime/internal/guard"
 	"github.com/a2agen/a2agen/testkit/authtest"
 )
 
@@ -34,7 +35,7 @@ func FuzzHeaders(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	g, err := auth.New(d, auth.Verifiers{"t": none, "b": none, "q": none, "c": none, "h": none}, auth.Options{Realm: "Test"})
+	g, err := guard.New(d, auth.Verifiers{"t": none, "b": none, "q": none, "c": none, "h": none}, guard.Options{Realm: "Test"})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -74,7 +75,7 @@ func FuzzCards(f *testing.F) {
 		for _, s := range d.Schemes {
 			vs[s.Name] = none
 		}
-		g, err := auth.New(d, vs, auth.Options{Realm: "Test"})
+		g, err := guard.New(d, vs, guard.Options{Realm: "Test"})
 		if err != nil && strings.Contains(err.Error(), "belongs to both") {
 			return
 		}
@@ -102,7 +103,7 @@ func FuzzCards(f *testing.F) {
 }
 
 // wantClean wants challenges that can stand in a header.
-func wantClean(t *testing.T, denial *auth.Denial) {
+func wantClean(t *testing.T, denial *guard.Denial) {
 	t.Helper()
 	for _, c := range denial.Challenges {
 		if strings.ContainsFunc(c, func(r rune) bool { return r < ' ' || r > '~' }) {
@@ -122,7 +123,7 @@ func FuzzQueries(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	g, err := auth.New(d, auth.Verifiers{"k": good}, auth.Options{Realm: "Test"})
+	g, err := guard.New(d, auth.Verifiers{"k": good}, guard.Options{Realm: "Test"})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -16,7 +16,7 @@ func TestHeadersAreReadInLinearTime(t *testing.T) {
 		"q":{"apiKeySecurityScheme":{"location":"query","name":"k"}},"c":{"apiKeySecurityScheme":{"location":"cookie","name":"k"}}},
 		"securityRequirements":[{"schemes":{"t":{}}},{"schemes":{"b":{}}},{"schemes":{"q":{}}},{"schemes":{"c":{}}},{}]}`
 	wrong := auth.Func(func(context.Context, auth.Credential) (auth.Caller, error) { return auth.Caller{}, auth.ErrNone })
-	g := guard(t, card, auth.Verifiers{"t": wrong, "b": wrong, "q": wrong, "c": wrong})
+	g := guardOf(t, card, auth.Verifiers{"t": wrong, "b": wrong, "q": wrong, "c": wrong})
 	for name, fill := range map[string]func(r *http.Request, n int){
 		"cookies": func(r *http.Request, n int) { r.Header["Cookie"] = []string{strings.Repeat("k=v;", n/4)} },
 		"queries": func(r *http.Request, n int) { r.URL.RawQuery = strings.Repeat("k=v&", n/4) },

@@ -32,7 +32,7 @@ func say(user, password string) string {
 
 // TestNobodySeesWhichUsersThereAre: neither by what is answered nor by how long it takes, whatever their hashes cost.
 func TestNobodySeesWhichUsersThereAre(t *testing.T) {
-	g := guard(t, basicCard, auth.Verifiers{"b": auth.Passwords(
+	g := guardOf(t, basicCard, auth.Verifiers{"b": auth.Passwords(
 		auth.Password{User: "ada", Hash: rounds(t, "ada's", 100_000)}, auth.Password{User: "bob", Hash: rounds(t, "bob's", 250_000)},
 	)})
 	var cost atomic.Int64
@@ -59,7 +59,7 @@ func TestNobodySeesWhichUsersThereAre(t *testing.T) {
 // TestManyWhoGuess do not keep out who is known, and are told to come back before they have waited for long.
 func TestManyWhoGuess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := guard(t, basicCard, auth.Verifiers{"b": auth.Passwords(auth.Password{User: "ada", Hash: rounds(t, "ada's", 100_000)})})
+		g := guardOf(t, basicCard, auth.Verifiers{"b": auth.Passwords(auth.Password{User: "ada", Hash: rounds(t, "ada's", 100_000)})})
 		auth.WatchHashes(t, func(int) { time.Sleep(200 * time.Millisecond) })
 		if got := whoIs(g, request(say("ada", "ada's"))); got != "b|ada" {
 			t.Fatal(got)

@@ -18,7 +18,7 @@ import (
 // at (§3.1), and the scope that is needed.
 func TestRFC6750Challenges(t *testing.T) {
 	const card = `{"securitySchemes":{"t":{"httpAuthSecurityScheme":{"scheme":"bearer"}}},"securityRequirements":[{"schemes":{"t":{"list":["read","write"]}}}]}`
-	g := guard(t, card, auth.Verifiers{"t": auth.Func(func(_ context.Context, c auth.Credential) (auth.Caller, error) {
+	g := guardOf(t, card, auth.Verifiers{"t": auth.Func(func(_ context.Context, c auth.Credential) (auth.Caller, error) {
 		switch c.Value {
 		case "good":
 			return auth.Caller{ID: "ann", Scopes: []string{"read", "write"}}, nil
@@ -64,7 +64,7 @@ func TestRFC7617Examples(t *testing.T) {
 		}
 		users = append(users, auth.Password{User: user, Hash: hash})
 	}
-	g := guard(t, basicCard, auth.Verifiers{"b": auth.Passwords(users...)})
+	g := guardOf(t, basicCard, auth.Verifiers{"b": auth.Passwords(users...)})
 	for value, want := range map[string]string{
 		"QWxhZGRpbjpvcGVuIHNlc2FtZQ==": "b|Aladdin",
 		"dGVzdDoxMjPCow==":             "b|test",

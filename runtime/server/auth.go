@@ -14,6 +14,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/auth"
 	"github.com/a2agen/a2agen/runtime/internal/engine"
+	"github.com/a2agen/a2agen/runtime/internal/guard"
 	"github.com/a2agen/a2agen/runtime/server/internal/binding"
 )
 
@@ -55,7 +56,7 @@ func WithAuth(v auth.Verifiers) Option {
 		if o.access.Verifiers == nil {
 			o.access.Verifiers = auth.Verifiers{}
 		}
-		o.newGuard, o.curl = (*Server).initGuard, auth.Curl
+		o.newGuard, o.curl = (*Server).initGuard, guard.Curl
 		for name, verifier := range v {
 			o.access.Verifiers[name] = verifier
 		}
@@ -67,7 +68,7 @@ func WithAuth(v auth.Verifiers) Option {
 // not exist for another. An error answers 401, its text goes to the log. f is asked before the body is read, which it
 // has to leave alone.
 func WithProxyIdentity(f func(*http.Request) (principal string, err error)) Option {
-	return func(o *options) { o.access.Proxied, o.curl = f, auth.Curl }
+	return func(o *options) { o.access.Proxied, o.curl = f, guard.Curl }
 }
 
 // WithoutAuth lets an agent that demands nothing of its callers answer everybody who reaches it. Without it such an
@@ -119,7 +120,7 @@ func (s *Server) protect(cfg Config) (err error) {
 // initGuard makes what checks callers by verifiers. [WithAuth] alone refers to it, so that no other agent links it.
 func (s *Server) initGuard() error {
 	a := &s.access
-	guard, err := auth.New(a.Demands, a.Verifiers, auth.Options{
+	g, err := guard.New(a.Demands, a.Verifiers, guard.Options{
 		Realm: s.engine.Info().Name, URL: s.cards.URL, Metadata: s.cards.ResourceURL(),
 		Origins: func(o string) bool { return slices.Contains(s.origins, o) },
 		Getenv:  os.Getenv, Now: s.core.Now,
@@ -127,14 +128,14 @@ func (s *Server) initGuard() error {
 	if err != nil {
 		return err
 	}
-	a.Guard = binding.NewGuard(guard)
+	a.Guard = binding.NewGuard(g)
 	if a.Demands.Any() {
 		s.policy.Open()
 	}
-	if asks, authorities := guard.Certificates(); asks {
+	if asks, authorities := g.Certificates(); asks {
 		a.AsksCertificates, a.Authorities = true, cmp.Or(authorities, a.Authorities)
 	}
-	s.resource, err = binding.NewResource(s.cards, guard)
+	s.resource, err = binding.NewResource(s.cards, g)
 	return err
 }
 

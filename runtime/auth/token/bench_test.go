@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/a2agen/a2agen/runtime/auth"
+	"github.com/a2agen/a2agen/runtime/internal/guard"
 )
 
 // realistic are claims of the length that issuers make.
@@ -80,7 +80,7 @@ func BenchmarkANewToken(b *testing.B) {
 }
 
 // warm has the keys fetched.
-func warm(b *testing.B, g *auth.Guard, ec, rs crypto.Signer) {
+func warm(b *testing.B, g *guard.Guard, ec, rs crypto.Signer) {
 	for head, key := range map[string]crypto.Signer{good: ec, `{"alg":"RS256","typ":"at+jwt","kid":"rsa"}`: rs} {
 		if _, denial := g.Check(with(sign(key, head, realistic(-1)))); denial != nil {
 			b.Fatal(denial)

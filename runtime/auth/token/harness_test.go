@@ -25,6 +25,7 @@ import (
 
 	"github.com/a2agen/a2agen/runtime/auth"
 	"github.com/a2agen/a2agen/runtime/auth/token"
+	"github.com/a2agen/a2agen/runtime/internal/guard"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -177,8 +178,8 @@ func respond(status int, text string) *http.Response {
 // client is an HTTP client whose every request an issuer answers.
 func (i *issuer) client() *http.Client { return &http.Client{Transport: i} }
 
-// guard makes a guard of the card with one verifier.
-func guard(t testing.TB, card string, vs auth.Verifiers) *auth.Guard {
+// guardOf makes a guard of the card with one verifier.
+func guardOf(t testing.TB, card string, vs auth.Verifiers) *guard.Guard {
 	t.Helper()
 	g, err := newGuard(card, vs, nil)
 	if err != nil {
@@ -187,24 +188,24 @@ func guard(t testing.TB, card string, vs auth.Verifiers) *auth.Guard {
 	return g
 }
 
-func newGuard(card string, vs auth.Verifiers, env map[string]string) (*auth.Guard, error) {
+func newGuard(card string, vs auth.Verifiers, env map[string]string) (*guard.Guard, error) {
 	d, err := auth.ReadCard([]byte(card))
 	if err != nil {
 		return nil, err
 	}
-	return auth.New(d, vs, auth.Options{
+	return guard.New(d, vs, guard.Options{
 		Realm: "Test", URL: agent, Getenv: func(name string) string { return env[name] }, Now: time.Now,
 	})
 }
 
 // jwts is a guard that takes JWTs of an issuer.
-func jwts(t testing.TB, i *issuer, change ...func(*token.Config)) *auth.Guard {
+func jwts(t testing.TB, i *issuer, change ...func(*token.Config)) *guard.Guard {
 	t.Helper()
 	c := token.Config{HTTP: i.client(), Skew: 30 * time.Second}
 	for _, f := range change {
 		f(&c)
 	}
-	return guard(t, card, auth.Verifiers{"idp": token.JWT(c)})
+	return guardOf(t, card, auth.Verifiers{"idp": token.JWT(c)})
 }
 
 // with is a request with a token.
@@ -218,7 +219,7 @@ func with(value string) *http.Request {
 }
 
 // verdict is the caller's principal, or the status and why.
-func verdict(g *auth.Guard, r *http.Request) string {
+func verdict(g *guard.Guard, r *http.Request) string {
 	t, denial := g.Check(r)
 	if denial != nil {
 		return fmt.Sprint(denial.Status, " ", denial)

@@ -13,10 +13,11 @@ import (
 
 	"github.com/a2agen/a2agen/runtime/auth"
 	"github.com/a2agen/a2agen/runtime/auth/token"
+	"github.com/a2agen/a2agen/runtime/internal/guard"
 )
 
 // opaque is a guard that asks an issuer about tokens.
-func opaque(t testing.TB, i *issuer) *auth.Guard {
+func opaque(t testing.TB, i *issuer) *guard.Guard {
 	t.Helper()
 	g, err := newGuard(card, auth.Verifiers{"idp": token.Introspection(token.IntrospectionConfig{HTTP: i.client()})},
 		map[string]string{"A2A_AUTH_IDP_CLIENT_ID": "agent", "A2A_AUTH_IDP_CLIENT_SECRET": "s:crét"})

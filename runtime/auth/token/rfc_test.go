@@ -12,6 +12,7 @@ import (
 
 	"github.com/a2agen/a2agen/runtime/auth"
 	"github.com/a2agen/a2agen/runtime/auth/token"
+	"github.com/a2agen/a2agen/runtime/internal/guard"
 )
 
 // TestRFC7662Request: how the issuer is asked (§2.1), and that a scope, an audience and a time of its answer (§2.2) count
@@ -155,7 +156,7 @@ func TestRFC8705Confirmation(t *testing.T) {
 		i := newIssuer(jwk("one", key.Public()))
 		i.asked = says(m{"cnf": c.cnf})
 		for way, shown := range map[string]struct {
-			guard *auth.Guard
+			guard *guard.Guard
 			token string
 		}{
 			"the token":  {jwts(t, i), sign(key, good, claims(m{"cnf": c.cnf}))},

@@ -26,6 +26,7 @@ import (
 
 	"github.com/a2agen/a2agen/runtime/auth"
 	"github.com/a2agen/a2agen/runtime/auth/token"
+	"github.com/a2agen/a2agen/runtime/internal/guard"
 )
 
 const ann = "https://idp.example|ann"
@@ -224,7 +225,7 @@ func TestTwoIssuers(t *testing.T) {
 			}
 			return nil, nil
 		}
-		g := guard(t, two, auth.Verifiers{"a": token.JWT(token.Config{HTTP: a.client()}), "b": token.JWT(token.Config{HTTP: b.client()})})
+		g := guardOf(t, two, auth.Verifiers{"a": token.JWT(token.Config{HTTP: a.client()}), "b": token.JWT(token.Config{HTTP: b.client()})})
 		byB := claims(map[string]any{"iss": "https://b.example"})
 		for name, c := range map[string]struct{ token, want string }{
 			"a":                        {sign(ka, good, claims(nil)), ann},
@@ -468,7 +469,7 @@ func TestWhatATokenVerifierNeeds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := auth.New(d, auth.Verifiers{"idp": token.JWT(token.Config{})}, auth.Options{Getenv: func(string) string { return "" }, Now: time.Now}); err == nil ||
+	if _, err := guard.New(d, auth.Verifiers{"idp": token.JWT(token.Config{})}, guard.Options{Getenv: func(string) string { return "" }, Now: time.Now}); err == nil ||
 		!strings.Contains(err.Error(), "public URL") {
 		t.Errorf("without a public URL: %v", err)
 	}
@@ -569,7 +570,7 @@ func TestNobodyIsTakenForAnother(t *testing.T) {
 	for n := range 20 {
 		keys = append(keys, auth.Key{Caller: fmt.Sprint("k", n), SHA256: auth.HashKey(fmt.Sprint("key", n))})
 	}
-	g := guard(t, all, auth.Verifiers{
+	g := guardOf(t, all, auth.Verifiers{
 		"jwt": token.JWT(token.Config{HTTP: a.client(), Interval: time.Millisecond, MaxAge: 5 * time.Millisecond}), "key": auth.Keys(keys...),
 		"opaque": token.Introspection(token.IntrospectionConfig{Issuer: "https://b.example", HTTP: b.client(), ClientID: "c", ClientSecret: "s"}),
 	})

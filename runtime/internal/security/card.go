@@ -4,6 +4,7 @@ package security
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,6 +12,12 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 )
+
+// ErrMalformed: a credential does not have the syntax of its scheme, or there are two.
+var ErrMalformed = errors.New("the credential is malformed")
+
+// Malformed returns an [ErrMalformed] that says why.
+func Malformed(how string) error { return fmt.Errorf("%w: %s", ErrMalformed, how) }
 
 // Scheme is a security scheme of a card.
 type Scheme struct {

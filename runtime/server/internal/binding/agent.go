@@ -17,6 +17,7 @@ import (
 	"github.com/a2agen/a2agen/runtime/internal/budget"
 	"github.com/a2agen/a2agen/runtime/internal/engine"
 	"github.com/a2agen/a2agen/runtime/internal/errorformat"
+	"github.com/a2agen/a2agen/runtime/internal/guard"
 )
 
 // Agent is what bindings need of the agent that they serve.
@@ -49,21 +50,21 @@ type Access struct {
 	Authorities      *x509.CertPool // whose certificates pass; nil: whatever TLS is shown
 }
 
-// Guard is what is asked of an [auth.Guard], as functions: an agent links them only where it is given verifiers. Methods of
+// Guard is what is asked of an [guard.Guard], as functions: an agent links them only where it is given verifiers. Methods of
 // an interface would not do: the linker keeps those of every type that requests lead to.
 type Guard struct {
-	Check        func(r *http.Request) (*auth.Grant, *auth.Denial)
-	Skill        func(t *auth.Grant, id, tenant string) *auth.Denial
-	Lacks        func(t *auth.Grant, scopes []string) *auth.Denial
-	Unidentified func(reason error) *auth.Denial
+	Check        func(r *http.Request) (*guard.Grant, *guard.Denial)
+	Skill        func(t *guard.Grant, id, tenant string) *guard.Denial
+	Lacks        func(t *guard.Grant, scopes []string) *guard.Denial
+	Unidentified func(reason error) *guard.Denial
 	Skills       bool     // some skill has requirements of its own
 	KeyHeaders   []string // names of the headers that hold API keys
 }
 
 // NewGuard makes what is asked of a guard.
-func NewGuard(g *auth.Guard) *Guard {
+func NewGuard(g *guard.Guard) *Guard {
 	return &Guard{
-		Check: g.Check, Skill: (*auth.Grant).Skill, Lacks: (*auth.Grant).Lacks, Unidentified: g.Unidentified,
+		Check: g.Check, Skill: (*guard.Grant).Skill, Lacks: (*guard.Grant).Lacks, Unidentified: g.Unidentified,
 		Skills: g.GuardsSkills(), KeyHeaders: g.KeyHeaders(),
 	}
 }

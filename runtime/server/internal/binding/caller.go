@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/auth"
+	"github.com/a2agen/a2agen/runtime/internal/guard"
 )
 
 // proxyScheme is the scheme of callers that a proxy names.
@@ -46,7 +46,7 @@ func (q *Request) inside() bool {
 
 // authenticate sets the caller and its permissions. The credentials are those of r, or of the request for whose sender r
 // is made.
-func (q *Request) authenticate(r *http.Request) *auth.Denial {
+func (q *Request) authenticate(r *http.Request) *guard.Denial {
 	own := r
 	sender, _ := q.Context.Value(senderKey{}).(*http.Request)
 	if sender != nil {
@@ -55,7 +55,7 @@ func (q *Request) authenticate(r *http.Request) *auth.Denial {
 	if proxied := q.Agent.Access.Proxied; proxied != nil {
 		id, err := proxied(r)
 		if err != nil {
-			return auth.Deny(err)
+			return guard.Deny(err)
 		}
 		if id != "" {
 			q.Caller, q.Barred = &runtime.Caller{ID: id, Scheme: proxyScheme}, nil
@@ -94,7 +94,7 @@ func (q *Request) permit(skill string) error {
 
 // barred is a denial with the skill that it is about.
 type barred struct {
-	*auth.Denial
+	*guard.Denial
 	skill string
 }
 

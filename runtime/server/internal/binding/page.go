@@ -13,6 +13,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/auth"
 	"github.com/a2agen/a2agen/runtime/internal/engine"
+	"github.com/a2agen/a2agen/runtime/internal/guard"
 )
 
 // pageStyle is all the page has beside text.
@@ -174,7 +175,7 @@ func sampleOf(v *engine.Version, text string) string {
 // shellQuote quotes an argument for a shell.
 func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// Curl shows a scheme's credential: [auth.Curl].
+// Curl shows a scheme's credential: [guard.Curl].
 type Curl = func(s *auth.Scheme, quote func(string) string) string
 
 // Credentials are what callers need. Without demands Curl may be nil.
@@ -206,7 +207,7 @@ func (all showing) curl(at string, v *engine.Version, body string) string {
 func (all showing) url(at string) string {
 	separator := "?"
 	for i := range all.schemes {
-		if key := auth.Query(&all.schemes[i]); key != "" {
+		if key := guard.Query(&all.schemes[i]); key != "" {
 			at += separator + key
 			separator = "&"
 		}

@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/auth"
 	"github.com/a2agen/a2agen/runtime/internal/budget"
 	"github.com/a2agen/a2agen/runtime/internal/engine"
 	"github.com/a2agen/a2agen/runtime/internal/errorformat"
+	"github.com/a2agen/a2agen/runtime/internal/guard"
 	"github.com/a2agen/a2agen/runtime/internal/observing"
 	"github.com/a2agen/a2agen/runtime/observe"
 )
@@ -31,7 +31,7 @@ type Request struct {
 	Agent   *Agent
 	Beside  int64        // bytes of the budget of all messages that the binding has taken for this one
 	counted int64        // bytes that the message has taken beside them
-	Grant   *auth.Grant  // nil: nothing was demanded
+	Grant   *guard.Grant // nil: nothing was demanded
 	limit   *streamLimit // nil: none
 	served  *served      // for observers and the log; nil: nobody is told
 }
@@ -234,10 +234,10 @@ func (q *Request) Contain(run, exited func()) (err error) {
 
 // Told returns the error for the peer; denial is not nil if the caller lacks credentials or permission, and has the
 // challenge. Errors whose text is not for the peer are logged and become internal errors.
-func (q *Request) Told(err error) (e *runtime.Error, denial *auth.Denial) {
+func (q *Request) Told(err error) (e *runtime.Error, denial *guard.Denial) {
 	switch {
 	case errors.Is(err, engine.ErrUnidentified) && q.Agent.Access.Guard == nil:
-		err = auth.Deny(err)
+		err = guard.Deny(err)
 	case errors.Is(err, engine.ErrUnidentified):
 		err = q.Agent.Access.Guard.Unidentified(err)
 	case errors.Is(err, errUnscoped):

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"github.com/a2agen/a2agen/runtime/auth"
+	"github.com/a2agen/a2agen/runtime/internal/guard"
 )
 
 // ResourcePath is where the agent says to clients of OAuth what its tokens have to be (RFC 9728): at the root and,
@@ -39,12 +39,12 @@ func (c *Cards) ResourceURL() string {
 }
 
 // NewResource makes the document of an agent that takes tokens: nil for another one, and without a public URL.
-func NewResource(c *Cards, guard *auth.Guard) (*Resource, error) {
-	if c.URL == "" || !guard.Tokens() {
+func NewResource(c *Cards, g *guard.Guard) (*Resource, error) {
+	if c.URL == "" || !g.Tokens() {
 		return nil, nil
 	}
 	document, err := json.Marshal(resource{
-		Resource: c.URL, Servers: guard.Issuers(), Scopes: guard.Scopes(),
+		Resource: c.URL, Servers: g.Issuers(), Scopes: g.Scopes(),
 		Methods: []string{"header"}, Name: c.engine.Info().Name,
 	})
 	return &Resource{document, c.base, c.control}, err

@@ -1,4 +1,4 @@
-package auth
+package guard
 
 import (
 	"net/http"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/security"
 )
 
 // Denial is why a request is rejected. Its error text is for the log; the peer gets [Denial.Told] and the challenges.
@@ -59,17 +60,17 @@ func (d *Denial) SetHeader(h http.Header) {
 
 // challenge writes what a scheme demands (RFC 9110 §11.3). failure is what was wrong with a token, in the words of RFC
 // 6750 §3.1; "" when there was none.
-func (g *Guard) challenge(s *Scheme, scopes []string, failure string) string {
+func (g *Guard) challenge(s *security.Scheme, scopes []string, failure string) string {
 	return wayOf(s).challenge(g, s, scopes, failure)
 }
 
 // challengeBearer writes a challenge for a bearer token (RFC 6750 §3).
-func challengeBearer(g *Guard, _ *Scheme, scopes []string, failure string) string {
+func challengeBearer(g *Guard, _ *security.Scheme, scopes []string, failure string) string {
 	return challenge("Bearer", "realm", g.realm, "error", failure, "scope", strings.Join(scopes, " "),
 		"resource_metadata", g.metadata)
 }
 
-func curlBearer(_ *Scheme, quote func(string) string) string {
+func curlBearer(_ *security.Scheme, quote func(string) string) string {
 	return " -H " + quote("Authorization: Bearer YOUR_TOKEN")
 }
 

@@ -1,4 +1,4 @@
-package auth
+package guard
 
 import (
 	"context"
@@ -8,38 +8,41 @@ import (
 	"testing"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/auth"
 	"github.com/a2agen/a2agen/runtime/internal/security"
 )
 
 // TestAKindOfSchemeIsARow: a row of how cards write it, and one of how requests bring it, are all that a guard needs of a
 // new kind.
 func TestAKindOfSchemeIsARow(t *testing.T) {
-	const ticket = APIKey + 1
+	const ticket = security.APIKey + 1
 	kinds, ways := security.Kinds, credentialKinds
 	defer func() { security.Kinds, credentialKinds = kinds, ways }()
-	security.Kinds = append(slices.Clip(kinds), KindInfo{Kind: ticket, Key: "ticketSecurityScheme", Type: "ticket", Read: func(s *Scheme, c *security.CardScheme) { s.Key = c.Name }})
+	security.Kinds = append(slices.Clip(kinds), security.KindInfo{Kind: ticket, Key: "ticketSecurityScheme", Type: "ticket", Read: func(s *security.Scheme, c *security.CardScheme) { s.Key = c.Name }})
 	credentialKinds = append(slices.Clip(ways), &credentialKind{
 		kind: ticket,
-		take: func(_ *Guard, s *Scheme, r *http.Request) (c Credential, err error) {
+		take: func(_ *Guard, s *security.Scheme, r *http.Request) (c auth.Credential, err error) {
 			if c.Value = r.Header.Get(s.Key); c.Value == "" {
-				return c, ErrNone
+				return c, auth.ErrNone
 			}
 			return c, nil
 		},
-		challenge: func(g *Guard, s *Scheme, _ []string, _ string) string { return challenge("Ticket", "name", s.Key) },
-		curl:      func(*Scheme, func(string) string) string { return " --ticket" },
+		challenge: func(g *Guard, s *security.Scheme, _ []string, _ string) string {
+			return challenge("Ticket", "name", s.Key)
+		},
+		curl: func(*security.Scheme, func(string) string) string { return " --ticket" },
 	})
 	for name, scheme := range map[string]string{
 		"since 1.0":  `{"ticketSecurityScheme":{"name":"X-Ticket"}}`,
 		"before 1.0": `{"type":"ticket","name":"X-Ticket"}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			d, err := ReadCard([]byte(`{"securitySchemes":{"t":` + scheme + `},"security":[{"t":[]}]}`))
+			d, err := security.ReadCard([]byte(`{"securitySchemes":{"t":` + scheme + `},"security":[{"t":[]}]}`))
 			if err != nil {
 				t.Fatal(err)
 			}
-			accept := Func(func(_ context.Context, c Credential) (Caller, error) { return Caller{ID: c.Value}, nil })
-			g, err := New(d, Verifiers{"t": accept}, Options{})
+			accept := auth.Func(func(_ context.Context, c auth.Credential) (auth.Caller, error) { return auth.Caller{ID: c.Value}, nil })
+			g, err := New(d, auth.Verifiers{"t": accept}, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -60,8 +63,8 @@ func TestAKindOfSchemeIsARow(t *testing.T) {
 
 // TestEveryKindHasItsRows: cards can have no scheme whose credential nobody takes.
 func TestEveryKindHasItsRows(t *testing.T) {
-	for _, k := range Kinds {
-		if s := (Scheme{Kind: k.Kind}); wayOf(&s) == nil || k.Kind.CardKey() != k.Key {
+	for _, k := range security.Kinds {
+		if s := (security.Scheme{Kind: k.Kind}); wayOf(&s) == nil || k.Kind.CardKey() != k.Key {
 			t.Errorf("%+v", k)
 		}
 	}
@@ -69,11 +72,11 @@ func TestEveryKindHasItsRows(t *testing.T) {
 
 func TestAKeyIsTakenFromEveryPlaceThatCardsMayName(t *testing.T) {
 	for _, place := range runtime.KeyPlaces {
-		d, err := ReadCard([]byte(`{"securitySchemes":{"k":{"apiKeySecurityScheme":{"location":"` + place + `","name":"key"}}},"security":[{"k":[]}]}`))
+		d, err := security.ReadCard([]byte(`{"securitySchemes":{"k":{"apiKeySecurityScheme":{"location":"` + place + `","name":"key"}}},"security":[{"k":[]}]}`))
 		if err != nil {
 			t.Fatal(err)
 		}
-		g, err := New(d, Verifiers{"k": Func(func(_ context.Context, c Credential) (Caller, error) { return Caller{ID: c.Value}, nil })}, Options{})
+		g, err := New(d, auth.Verifiers{"k": auth.Func(func(_ context.Context, c auth.Credential) (auth.Caller, error) { return auth.Caller{ID: c.Value}, nil })}, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,5 @@
-package auth
+// Package guard checks the credentials of requests by what a card demands, with the verifiers of package auth.
+package guard
 
 import (
 	"crypto/x509"
@@ -10,6 +11,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/a2agen/a2agen/runtime/auth"
+	"github.com/a2agen/a2agen/runtime/internal/security"
 )
 
 // Options are what a [Guard] needs in addition to a card and verifiers.
@@ -25,7 +29,7 @@ type Options struct {
 
 // Guard checks requests.
 type Guard struct {
-	demands  *Demands
+	demands  *security.Demands
 	schemes  []guarded // as Demands.Schemes
 	ranked   []int     // their indexes, those first that say best who calls
 	agent    []requirement
@@ -38,8 +42,8 @@ type Guard struct {
 
 // guarded is a scheme with its verifier.
 type guarded struct {
-	Scheme
-	verifier Verifier
+	security.Scheme
+	verifier auth.Verifier
 }
 
 // requirement is a [Requirement] whose schemes are indexes.
@@ -51,7 +55,7 @@ type need struct {
 }
 
 // New returns a guard. It fails if a scheme of the card has no verifier, or one that cannot be prepared.
-func New(d *Demands, vs Verifiers, o Options) (*Guard, error) {
+func New(d *security.Demands, vs auth.Verifiers, o Options) (*Guard, error) {
 	g := &Guard{
 		demands: d, skills: map[string][]requirement{}, realm: o.Realm, metadata: o.Metadata, origins: o.Origins,
 	}
@@ -64,15 +68,15 @@ func New(d *Demands, vs Verifiers, o Options) (*Guard, error) {
 			return nil, fmt.Errorf("the card declares the security scheme %q, which nothing verifies: give it an entry under "+
 				"\"auth\" in a2agen.yaml, or a verifier by server.WithAuth", s.Name)
 		}
-		if p, ok := v.(Preparer); ok {
-			if err := p.Prepare(&Setup{Scheme: s, URL: o.URL, Getenv: o.Getenv, Now: o.Now}); err != nil {
+		if p, ok := v.(auth.Preparer); ok {
+			if err := p.Prepare(&auth.Setup{Scheme: s, URL: o.URL, Getenv: o.Getenv, Now: o.Now}); err != nil {
 				return nil, fmt.Errorf("security scheme %q: %w", s.Name, err)
 			}
 		}
-		if s.Kind == APIKey && s.In == "query" {
+		if s.Kind == security.APIKey && s.In == "query" {
 			g.urlKeys = append(g.urlKeys, s.Key)
 		}
-		if s.Kind == APIKey && s.In == "header" {
+		if s.Kind == security.APIKey && s.In == "header" {
 			s.Key = textproto.CanonicalMIMEHeaderKey(s.Key)
 		}
 		g.schemes = append(g.schemes, guarded{s, v})
@@ -91,7 +95,7 @@ func New(d *Demands, vs Verifiers, o Options) (*Guard, error) {
 	return g, nil
 }
 
-func (g *Guard) requirements(rs []Requirement) (out []requirement) {
+func (g *Guard) requirements(rs []security.Requirement) (out []requirement) {
 	for _, r := range rs {
 		all := requirement{}
 		for _, n := range r {
@@ -103,7 +107,7 @@ func (g *Guard) requirements(rs []Requirement) (out []requirement) {
 }
 
 // Demands returns what the guard checks.
-func (g *Guard) Demands() *Demands { return g.demands }
+func (g *Guard) Demands() *security.Demands { return g.demands }
 
 // GuardsSkills reports whether some skill has requirements of its own.
 func (g *Guard) GuardsSkills() bool { return len(g.skills) > 0 }
@@ -114,7 +118,7 @@ func (g *Guard) KeyHeaders() (names []string) {
 		return nil
 	}
 	for i := range g.schemes {
-		if s := &g.schemes[i]; s.Kind == APIKey && s.In == "header" {
+		if s := &g.schemes[i]; s.Kind == security.APIKey && s.In == "header" {
 			names = append(names, s.Key)
 		}
 	}
@@ -135,7 +139,7 @@ func (g *Guard) Issuers() (issuers []string) {
 // verifier names them.
 func (g *Guard) Certificates() (wanted bool, of *x509.CertPool) {
 	for i := range g.schemes {
-		if g.schemes[i].Kind != MutualTLS {
+		if g.schemes[i].Kind != security.MutualTLS {
 			continue
 		}
 		wanted = true
@@ -174,7 +178,7 @@ func (g *Guard) Scopes() (scopes []string) {
 
 // Grant is a request that is let in.
 type Grant struct {
-	Caller  *Caller       // nil: anonymous
+	Caller  *auth.Caller  // nil: anonymous
 	Request *http.Request // without API keys in its URL, which nothing behind the guard may see
 	// Until is the earliest expiry of the credentials that were needed so far; zero: none expires.
 	Until time.Time
@@ -189,7 +193,7 @@ type Grant struct {
 // found is the result of checking a scheme.
 type found struct {
 	done   bool
-	caller *Caller
+	caller *auth.Caller
 	err    error
 }
 
@@ -223,7 +227,7 @@ func (t *Grant) admit() *Denial {
 
 // together returns the caller of a requirement that is satisfied. The first credential names the caller; the rights
 // are those that all of them have: the earliest expiry, and the tenants of each.
-func (t *Grant) together(req requirement) *Caller {
+func (t *Grant) together(req requirement) *auth.Caller {
 	first := t.needed(req)
 	if len(req) == 1 {
 		return first
@@ -243,7 +247,7 @@ func (t *Grant) together(req requirement) *Caller {
 
 // needed records the earliest expiry of the credentials of a requirement, and returns the caller whom the first one
 // names.
-func (t *Grant) needed(req requirement) *Caller {
+func (t *Grant) needed(req requirement) *auth.Caller {
 	for _, n := range req {
 		if e := t.look(n.scheme).caller.Expires; !e.IsZero() && (t.Until.IsZero() || e.Before(t.Until)) {
 			t.Until = e
@@ -276,7 +280,7 @@ func (t *Grant) identify() *Denial {
 		case f.err == nil:
 			t.Caller = t.needed(requirement{{scheme: i}})
 			return nil
-		case !errors.Is(f.err, ErrNone):
+		case !errors.Is(f.err, auth.ErrNone):
 			wrong = append(wrong, requirement{{scheme: i}})
 		}
 	}
@@ -325,7 +329,7 @@ func (t *Grant) meets(req requirement) outcome {
 	for _, n := range req {
 		f := t.look(n.scheme)
 		how := met
-		switch u := (*Unavailable)(nil); {
+		switch u := (*auth.Unavailable)(nil); {
 		case errors.As(f.err, &u):
 			how = unsure
 		case f.err != nil:
@@ -363,7 +367,7 @@ func (t *Grant) look(i int) *found {
 	case err != nil:
 		f.err = err
 	case caller.ID == "":
-		f.err = fmt.Errorf("%w: it names nobody", ErrWrong)
+		f.err = fmt.Errorf("%w: it names nobody", auth.ErrWrong)
 	default:
 		caller.Scheme = s.Name
 		f.caller = &caller
@@ -403,7 +407,7 @@ func (t *Grant) deny(rs []requirement) *Denial {
 // explain adds the challenge of a need.
 func (t *Grant) explain(d *Denial, n need, best outcome) {
 	f, s, failure := t.look(n.scheme), &t.g.schemes[n.scheme], ""
-	switch u := (*Unavailable)(nil); {
+	switch u := (*auth.Unavailable)(nil); {
 	case best == unsure:
 		if errors.As(f.err, &u) {
 			d.RetryAfter = max(d.RetryAfter, u.After)
@@ -411,9 +415,9 @@ func (t *Grant) explain(d *Denial, n need, best outcome) {
 		return
 	case f.err == nil && best == scoped:
 		failure = "insufficient_scope"
-	case errors.Is(f.err, errMalformed):
+	case errors.Is(f.err, security.ErrMalformed):
 		failure = "invalid_request"
-	case f.err != nil && !errors.Is(f.err, ErrNone):
+	case f.err != nil && !errors.Is(f.err, auth.ErrNone):
 		failure = "invalid_token"
 	}
 	scopes := n.scopes
@@ -460,4 +464,16 @@ func (g *Guard) withoutKeys(query string) string {
 		}
 	}
 	return strings.Join(kept, "&")
+}
+
+// checkEnv rejects schemes that would share an environment variable.
+func checkEnv(d *security.Demands) error {
+	names := make([]string, len(d.Schemes))
+	for i, s := range d.Schemes {
+		names[i] = s.Name
+	}
+	if first, second, variable := auth.SharedEnv(names); variable != "" {
+		return fmt.Errorf("%s belongs to both security schemes %q and %q: name one of them otherwise", variable, first, second)
+	}
+	return nil
 }

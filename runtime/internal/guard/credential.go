@@ -1,4 +1,4 @@
-package auth
+package guard
 
 import (
 	"encoding/base64"
@@ -7,24 +7,25 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/a2agen/a2agen/runtime/auth"
 	"github.com/a2agen/a2agen/runtime/internal/security"
 )
 
 // longest is the size of the longest credential that is checked, in bytes.
 const longest = 16 << 10
 
-// credential takes what a request brings for a scheme. An error is [ErrNone] or an errMalformed.
-func (g *Guard) credential(s *Scheme, r *http.Request) (c Credential, err error) {
+// credential takes what a request brings for a scheme. An error is [auth.ErrNone] or a [security.ErrMalformed].
+func (g *Guard) credential(s *security.Scheme, r *http.Request) (c auth.Credential, err error) {
 	c, err = wayOf(s).take(g, s, r)
 	if err == nil && len(c.Value) > longest {
-		err = malformed("it is too long")
+		err = security.Malformed("it is too long")
 	}
 	c.Scheme, c.Request = s, r
 	return c, err
 }
 
 // takeCertificates takes the certificates of TLS. The verifier finds those that a proxy passes on.
-func takeCertificates(_ *Guard, _ *Scheme, r *http.Request) (c Credential, err error) {
+func takeCertificates(_ *Guard, _ *security.Scheme, r *http.Request) (c auth.Credential, err error) {
 	if r.TLS != nil {
 		c.Certificates, c.Trusted = r.TLS.PeerCertificates, len(r.TLS.VerifiedChains) > 0
 	}
@@ -32,15 +33,15 @@ func takeCertificates(_ *Guard, _ *Scheme, r *http.Request) (c Credential, err e
 }
 
 // takeKey takes an API key from its place, and from nowhere else.
-func takeKey(g *Guard, s *Scheme, r *http.Request) (c Credential, err error) {
+func takeKey(g *Guard, s *security.Scheme, r *http.Request) (c auth.Credential, err error) {
 	values, err := placeOf(s).values(g, s.Key, r)
 	switch {
 	case err != nil:
 		return c, err
 	case len(values) == 0 || len(values) == 1 && values[0] == "":
-		return c, ErrNone
+		return c, auth.ErrNone
 	case len(values) > 1:
-		return c, malformed("the key is given more than once")
+		return c, security.Malformed("the key is given more than once")
 	}
 	c.Value = values[0]
 	return c, nil
@@ -56,7 +57,7 @@ func queryKeys(_ *Guard, key string, r *http.Request) ([]string, error) {
 	}
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return nil, malformed("the query cannot be read")
+		return nil, security.Malformed("the query cannot be read")
 	}
 	return query[key], nil
 }
@@ -66,7 +67,7 @@ func cookieKeys(g *Guard, key string, r *http.Request) (values []string, err err
 		values = append(values, c.Value)
 	}
 	if len(values) > 0 && !g.deliberate(r) {
-		return nil, malformed("a web page of another origin may have sent the cookie")
+		return nil, security.Malformed("a web page of another origin may have sent the cookie")
 	}
 	return values, nil
 }
@@ -98,43 +99,43 @@ func (g *Guard) deliberate(r *http.Request) bool {
 func authorization(r *http.Request, scheme string) (string, error) {
 	values := r.Header["Authorization"]
 	if len(values) == 0 {
-		return "", ErrNone
+		return "", auth.ErrNone
 	}
 	if len(values) > 1 {
-		return "", malformed("there are several Authorization headers")
+		return "", security.Malformed("there are several Authorization headers")
 	}
 	name, rest, _ := strings.Cut(values[0], " ")
 	if !strings.EqualFold(name, scheme) {
-		return "", ErrNone
+		return "", auth.ErrNone
 	}
 	if rest = strings.Trim(rest, " "); rest == "" {
-		return "", malformed("there is nothing behind the scheme's name")
+		return "", security.Malformed("there is nothing behind the scheme's name")
 	}
 	return rest, nil
 }
 
 // takeAuthorization takes what follows the scheme's name in the Authorization header.
-func takeAuthorization(_ *Guard, s *Scheme, r *http.Request) (c Credential, err error) {
+func takeAuthorization(_ *Guard, s *security.Scheme, r *http.Request) (c auth.Credential, err error) {
 	c.Value, err = authorization(r, s.HTTP)
 	return c, err
 }
 
 // takeBearer takes a bearer token (RFC 6750 §2.1). One in a URL is refused, because URLs end up in logs.
-func takeBearer(_ *Guard, _ *Scheme, r *http.Request) (c Credential, err error) {
+func takeBearer(_ *Guard, _ *security.Scheme, r *http.Request) (c auth.Credential, err error) {
 	if r.URL.RawQuery != "" {
 		if query, err := url.ParseQuery(r.URL.RawQuery); err == nil && query.Has("access_token") {
-			return c, malformed("a token does not belong into a URL")
+			return c, security.Malformed("a token does not belong into a URL")
 		}
 	}
 	c.Value, err = authorization(r, security.Bearer)
 	if err == nil && !token68(c.Value) {
-		return c, malformed("it is no bearer token")
+		return c, security.Malformed("it is no bearer token")
 	}
 	return c, err
 }
 
 // takeBasic takes user and password of HTTP Basic.
-func takeBasic(_ *Guard, s *Scheme, r *http.Request) (c Credential, err error) {
+func takeBasic(_ *Guard, s *security.Scheme, r *http.Request) (c auth.Credential, err error) {
 	value, err := authorization(r, s.HTTP)
 	if err != nil {
 		return c, err
@@ -160,12 +161,12 @@ func token68(t string) bool {
 func basic(value string) (user, password string, err error) {
 	raw, err := base64.StdEncoding.Strict().DecodeString(value)
 	if err != nil || !utf8.Valid(raw) {
-		return "", "", malformed("it is not the base64 of UTF-8")
+		return "", "", security.Malformed("it is not the base64 of UTF-8")
 	}
 	user, password, ok := strings.Cut(string(raw), ":")
 	control := func(r rune) bool { return r < ' ' || r == 0x7f }
 	if !ok || user == "" || strings.ContainsFunc(string(raw), control) {
-		return "", "", malformed("it is no user and password")
+		return "", "", security.Malformed("it is no user and password")
 	}
 	return user, password, nil
 }
