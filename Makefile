@@ -3,11 +3,15 @@
 GO ?= go
 # One way of compiling, so that all targets share what is compiled, in whatever folder.
 export GOFLAGS := $(GOFLAGS) -trimpath
+# What agents are in a container is without cgo: so is what tests link, and all that imports package net is compiled once. The race detector needs it.
+export CGO_ENABLED := 0
 EXAMPLES := $(wildcard examples/*)
 
 PACKAGES ?= ./...
 # On a slow or busy machine a package that compiles programs takes longer than the ten minutes that go test waits.
 PATIENCE := -timeout 30m
+# Tests wait for processes and answers: twice as many packages at a time as there are cores keep the cores busy.
+TWICE := -p $(shell expr 2 \* $$(getconf _NPROCESSORS_ONLN))
 PLATFORMS := windows/amd64 darwin/arm64 linux/386 linux/arm js/wasm
 
 .PHONY: demo test build generate lint race cross interop bench figures seeds kill replicas postgresql page browser fuzz
@@ -16,7 +20,7 @@ demo: ## scaffold an agent from a real card, build it, talk to it, kill it and g
 	@$(GO) run ./internal/demo
 
 test: ## the tests that need only Go: this module, then each example as its user would run it (A2A_LONG=1: those that compile dozens of programs, need PostgreSQL or try more, too)
-	$(GO) test -vet=off $(PATIENCE) $(TESTFLAGS) $(PACKAGES)
+	$(GO) test -vet=off $(TWICE) $(PATIENCE) $(TESTFLAGS) $(PACKAGES)
 	@for d in $(EXAMPLES); do echo "== $$d"; (cd $$d && $(GO) test -vet=off $(TESTFLAGS) ./...) || exit 1; done
 	@test -n "$$A2A_LONG" || echo "$$(git grep -Ew 'gotool[.]Long[(]t[)]|^\[!long\] skip' -- '*_test.go' '*.txtar' | wc -l) groups of tests that compile dozens of programs, and those on PostgreSQL, were not run: set A2A_LONG=1, as .ci/run does"
 	@test -n "$$A2A_SPEC" || echo "$$(git grep -E 'official[.]Folder[(]|[^ ] published[(]t|[(]published[(]t' -- '*_test.go' | wc -l) checks against the official documents were not run: set A2A_SPEC to their folder (internal/test/official says what is in it)"
@@ -37,11 +41,11 @@ lint: ## formatting and static analysis
 
 # SQLite is C that was translated to Go: it keeps its data in memory of its own, where the detector sees nothing, and
 # looking there made its tests take nine times as long. Hashing a password shares nothing, and takes twice as long.
-RACE := -race -gcflags=modernc.org/...=-race=false -gcflags=crypto/internal/fips140/...=-race=false -vet=off
+RACE := CGO_ENABLED=1 $(GO) test -race -gcflags=modernc.org/...=-race=false -gcflags=crypto/internal/fips140/...=-race=false -vet=off
 
 race: ## the runtime, but for the store on PostgreSQL (make replicas), and the test kit under the race detector, and without it what it would miscount or make too slow
-	$(GO) test $(RACE) $(PATIENCE) $(TESTFLAGS) $$($(GO) list ./runtime/... ./testkit/... ./internal/sse ./internal/taskstate | grep -v '/store/postgres$$')
-	$(GO) test -vet=off $(TESTFLAGS) -run 'Allocations|LosesNothing|TheirMemory' ./runtime/server ./runtime/server/grpcserver ./testkit/fault
+	$(RACE) $(TWICE) $(PATIENCE) $(TESTFLAGS) $$($(GO) list ./runtime/... ./testkit/... ./internal/sse ./internal/taskstate | grep -v '/store/postgres$$')
+	$(GO) test -vet=off $(TESTFLAGS) -run 'Allocations|LosesNothing|TheirMemory|Survived|IsLimited|WhatItWeighs|KnownEventsEnds' ./runtime/client ./runtime/server ./runtime/server/grpcserver ./testkit/fault
 
 # What is compiled here is vetted and not run. Without inlining it takes a quarter of the time.
 cross: ## vet for other systems and for small machines, and test the codecs on 32 bits
@@ -77,7 +81,7 @@ kill: ## kill an agent under load KILLS times, and see what its clients and webh
 replicas: FOR ?= 40s
 replicas: postgresql ## what needs a PostgreSQL server: three replicas that share one lose nothing FOR so long (FOR=1h; SEED repeats the choices), whatever is done to them, their connections and the server; then all tests of the store under the race detector, with random steps that must do what they do in memory
 	A2A_LONG=1 FOR=$(FOR) $(GO) test -count=1 -vet=off -v -timeout 3h ./internal/test/ringtest
-	A2A_LONG=1 A2A_SEEDS=2s $(GO) test $(RACE) -count=1 $(PATIENCE) ./runtime/store/postgres
+	A2A_LONG=1 A2A_SEEDS=2s $(RACE) -count=1 $(PATIENCE) ./runtime/store/postgres
 
 postgresql: # A2A_POSTGRES names another server; Debian's is installed without a cluster of its own, and its pgbouncer is not started
 	@test -n "$$A2A_POSTGRES$$A2A_POSTGRES_BIN" || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null || \

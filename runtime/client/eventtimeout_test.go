@@ -128,25 +128,6 @@ func TestAStreamWithoutKnownEventsEnds(t *testing.T) {
 	}
 }
 
-// The same, as fast as the agent can: what is read has a limit, too.
-func TestAFloodWithoutKnownEventsEnds(t *testing.T) {
-	for name, noise := range noises {
-		t.Run(name, func(t *testing.T) {
-			over(t, func(t *testing.T, binding string) {
-				if binding == runtime.BindingGRPC && noise != future {
-					return // a ping has no size, and grpc-go reads them
-				}
-				flood := pour("text/event-stream", strings.Repeat(noise, 512))
-				f := newFake(t, binding, map[string][]reply{"SendStreamingMessage": {events(taskWorking)}, "SubscribeToTask": {flood}})
-				_, err := collect(f.typed(rpc.Reattach(2), rpc.MaxEvent(64<<10)).SendStreamingMessage(t.Context(), hello()))
-				if !errors.Is(err, rpc.ErrNoEvent) || !strings.Contains(err.Error(), "in 1048576 bytes; 2 attempts") || subscriptions(f) != 2 {
-					t.Errorf("%v, after %d subscriptions", err, subscriptions(f))
-				}
-			})
-		})
-	}
-}
-
 // Before its first event a stream cannot be taken up again, and ends at once.
 func TestAStreamThatNeverBeginsEnds(t *testing.T) {
 	inBubble(t, func(t *testing.T, binding string) {

@@ -37,10 +37,10 @@ func Command(dir string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Places are the go command's settings of where its caches and its library are, "GOCACHE=/…", for processes that get another home. Without
-// them such a process compiles the standard library and all else anew.
+// Places are the go command's settings of where its caches and its library are, "GOCACHE=/…", and of whether package net is linked with C's, for
+// processes that get another home or no environment. Without them such a process compiles the standard library and all else anew.
 var Places = sync.OnceValue(func() []string {
-	names := []string{"GOCACHE", "GOMODCACHE", "GOROOT"}
+	names := []string{"GOCACHE", "GOMODCACHE", "GOROOT", "CGO_ENABLED"}
 	out, err := exec.Command("go", append([]string{"env"}, names...)...).Output()
 	if err != nil {
 		panic(fmt.Errorf("go env: %w", err))
