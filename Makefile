@@ -14,7 +14,7 @@ PATIENCE := -timeout 30m
 TWICE := -p $(shell expr 2 \* $$(getconf _NPROCESSORS_ONLN))
 PLATFORMS := windows/amd64 darwin/arm64 linux/386 linux/arm js/wasm
 
-.PHONY: demo test build generate lint race cross interop bench figures seeds kill replicas postgresql page browser fuzz
+.PHONY: demo test build generate lint race cross peers interop bench figures seeds kill replicas postgresql page browser fuzz
 
 demo: ## scaffold an agent from a real card, build it, talk to it, kill it and go on
 	@$(GO) run ./internal/demo
@@ -52,9 +52,11 @@ cross: ## vet for other systems and for small machines, and test the codecs on 3
 	@for p in $(PLATFORMS); do echo "== $$p"; GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) vet -gcflags=-l ./... || exit 1; done
 	GOARCH=386 $(GO) test -vet=off $(TESTFLAGS) ./runtime/wire/... ./runtime/gen/...
 
-interop: ## a2agen and other implementations call each other, over every binding and version they have (downloads them, into PEERS if that is a folder; WRITE=1 writes docs/interop.md)
+peers: ## a2agen and the SDKs for Go call each other; a fleet behind nginx on PostgreSQL; traces in OpenTelemetry's own SDK; the contestants of make bench answer alike
 	cd interop && A2A_LONG=1 $(GO) test -vet=off $(TESTFLAGS) ./...
 	cd bench && $(GO) test -vet=off $(TESTFLAGS) ./...
+
+interop: peers ## those, and implementations in other languages and of other versions, over every binding and version they have (downloads them, into PEERS if that is a folder; WRITE=1 writes docs/interop.md)
 	cd interop && $(GO) run ./cmd/matrix $(if $(WRITE),-write) $(if $(PEERS),-keep $(PEERS))
 	cd interop && $(GO) run ./cmd/issuers
 	cd interop && $(GO) run ./cmd/mcp
@@ -65,11 +67,12 @@ bench: ## the comparison table: bare net/http, the peers, a2agen
 figures: ## how much is written by hand and how finely it is cut, what a message enters, the types with the most methods, the names that users see, and what agents link (this alone: go run ./internal/measure -linked)
 	@$(GO) run ./internal/measure
 
-seeds: ## a minute of random runs of instances that share a store, and beside them of the two stores, which do the same steps
+SEEDS ?= 60s
+seeds: ## SEEDS of random runs of instances that share a store, and beside them of the two stores, which do the same steps
 	@$(MAKE) --no-print-directory -j2 --output-sync=target seeds-of-runs seeds-of-stores
 
 seeds-of-runs:
-	A2A_SEEDS=60s $(GO) test -count=1 -vet=off -run '^TestNothingIsLostOrDoubled$$' -v ./runtime/internal/engine
+	A2A_SEEDS=$(SEEDS) $(GO) test -count=1 -vet=off -run '^TestNothingIsLostOrDoubled$$' -v ./runtime/internal/engine
 
 seeds-of-stores:
 	A2A_SEEDS=15s $(GO) test -count=1 -vet=off -run '^TestSQLiteIsAStore$$/^Differential$$' -v ./runtime/store/sqlite
