@@ -26,7 +26,7 @@ const (
 	modulePath    = "github.com/a2agen/a2agen/" // before the packages that tables name
 	runtimePath   = modulePath + "runtime"
 	wirePath      = runtimePath + "/wire"
-	protoPath     = wirePath + "/proto"
+	protoPath     = genPath + "/proto"
 	serverPath    = runtimePath + "/server"
 	webhooksPath  = serverPath + "/webhooks"
 	mcpserverPath = serverPath + "/mcpserver"

@@ -40,4 +40,4 @@ func byteSlice() *jen.Statement { return jen.Index().Byte() }
 
 func timeType() *jen.Statement { return jen.Qual("time", "Time") }
 
-func anyType() *jen.Statement { return jen.Op("*").Qual(protoPath, "Any") }
+func anyType() *jen.Statement { return jen.Op("*").Qual(wirePath, "Any") }

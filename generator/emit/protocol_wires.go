@@ -21,7 +21,7 @@ func otherWires(v *ir.Version) []*ir.Wire {
 
 // anyFuncs prints what reads and writes a google.protobuf.Any: the messages of the definition by their full names.
 func anyFuncs(p *ir.Protocol) jen.Code {
-	x := jen.Id("x").Op("*").Qual(protoPath, "Any")
+	x := jen.Id("x").Op("*").Qual(wirePath, "Any")
 	s := jen.Add(doc("messageNamed makes a message of the definition, for what is inside of an Any."))
 	s.Func().Id("messageNamed").Params(jen.Id("name").String()).Any().Block(
 		jen.Switch(jen.Id("name")).BlockFunc(func(g *jen.Group) {

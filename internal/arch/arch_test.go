@@ -22,7 +22,7 @@ const module = "github.com/a2agen/a2agen"
 var rows = map[string]string{
 	// What agents link. It knows nothing of what is generated.
 	"runtime/wire":              "",
-	"runtime/wire/proto":        "runtime/wire",
+	"runtime/gen/proto":         "runtime/wire",
 	"internal/sse":              "",
 	"runtime":                   "runtime/wire",
 	"runtime/observe":           "runtime",
@@ -37,7 +37,7 @@ var rows = map[string]string{
 	"runtime/gen":               "runtime runtime/wire",
 	"runtime/gen/check":         "runtime/check runtime/wire",
 	"runtime/gen/check/format":  "runtime/check runtime/gen/check",
-	"runtime/gen/legacy":        "runtime runtime/wire runtime/wire/proto",
+	"runtime/gen/legacy":        "runtime runtime/wire runtime/gen/proto",
 	"runtime/store":             "runtime internal/taskstate",
 	"runtime/store/memory":      "runtime internal/taskstate runtime/store",
 	"runtime/store/admin":       "runtime runtime/store/internal/transfer",
@@ -67,7 +67,7 @@ var rows = map[string]string{
 	"runtime/server/internal/binding": "runtime runtime/auth runtime/internal/budget runtime/internal/engine runtime/internal/errorformat runtime/internal/guard " +
 		"runtime/internal/invalid runtime/internal/observing runtime/internal/route runtime/observe internal/sse runtime/wire",
 	"runtime/server/grpcserver": "runtime runtime/internal/engine runtime/internal/errorformat runtime/server " +
-		"runtime/server/internal/binding runtime/wire/proto",
+		"runtime/server/internal/binding runtime/gen/proto",
 	"runtime/server/mcpserver": "runtime runtime/client runtime/internal/engine runtime/mcp runtime/observe runtime/server " +
 		"runtime/server/internal/binding internal/sse",
 	"runtime/internal/errorformat": "runtime",
@@ -108,7 +108,7 @@ var rows = map[string]string{
 	"internal/test/a2aown/a2aclient":   "internal/test/a2aown runtime runtime/client",
 	"internal/test/a2adraft/a2aclient": "internal/test/a2adraft runtime runtime/client",
 	"internal/fresh/a2a":               "runtime runtime/gen runtime/gen/legacy runtime/wire",
-	"internal/a2awires":                "runtime runtime/gen runtime/gen/legacy runtime/wire runtime/wire/proto",
+	"internal/a2awires":                "runtime runtime/gen runtime/gen/legacy runtime/wire runtime/gen/proto",
 
 	// Values that every stage of generating speaks in.
 	"generator/diag":     "",
@@ -192,8 +192,8 @@ var rows = map[string]string{
 	"internal/measure":           "a2a runtime/gen/check runtime/server runtime/wire",
 	"internal/regen":             ". generator generator/emit generator/ir generator/lower generator/output spec",
 	"internal/requirements":      "",
-	"internal/test/a2adraft":     "runtime runtime/gen runtime/gen/legacy runtime/wire runtime/wire/proto",
-	"internal/test/a2aown":       "internal/a2awires runtime runtime/gen runtime/wire runtime/wire/proto",
+	"internal/test/a2adraft":     "runtime runtime/gen runtime/gen/legacy runtime/wire runtime/gen/proto",
+	"internal/test/a2aown":       "internal/a2awires runtime runtime/gen runtime/wire runtime/gen/proto",
 	"internal/test/broken":       "",
 	"internal/test/bundletest":   "spec",
 	"internal/test/equivalence":  "",

@@ -111,3 +111,14 @@ func camelCase(path string) (string, bool) {
 	}
 	return b.String(), path != ""
 }
+
+// Any is a google.protobuf.Any: a message of any type, which it names. It is kept as it came, as JSON or as protobuf, and is turned into the
+// other form when it has to be: that needs a type of the definition, or one that JSON has a form for.
+type Any struct {
+	// TypeURL ends in the full name of the type behind a slash: "type.googleapis.com/lf.a2a.v1.Task".
+	TypeURL string
+	// JSON is the object with its member "@type"; nil if Proto is given.
+	JSON Object
+	// Proto is the message as protobuf.
+	Proto []byte
+}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/gen/legacy"
+	"github.com/a2agen/a2agen/runtime/gen/proto"
 	"github.com/a2agen/a2agen/runtime/wire"
-	"github.com/a2agen/a2agen/runtime/wire/proto"
 )
 
 var codecAPIKeySecuritySchemeV03Proto = proto.Codec[APIKeySecurityScheme]{Fields: []proto.Field{

@@ -5,8 +5,8 @@ package a2adraft
 import (
 	"unsafe"
 
+	"github.com/a2agen/a2agen/runtime/gen/proto"
 	"github.com/a2agen/a2agen/runtime/wire"
-	"github.com/a2agen/a2agen/runtime/wire/proto"
 )
 
 var codecAPIKeySecuritySchemeV10Proto = proto.Codec[APIKeySecurityScheme]{Fields: []proto.Field{

@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/a2agen/a2agen/runtime/gen/proto"
 	"github.com/a2agen/a2agen/runtime/wire"
-	"github.com/a2agen/a2agen/runtime/wire/proto"
 )
 
 // sender is a way to send parts to an agent in JSON, and what says there that they are refused.

@@ -6,8 +6,8 @@ import (
 	"encoding/base64"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/gen/proto"
 	"github.com/a2agen/a2agen/runtime/wire"
-	"github.com/a2agen/a2agen/runtime/wire/proto"
 )
 
 // The protobuf sides of the hooks of 0.3. ProtoX is the one of X.

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/gen/proto"
 	"github.com/a2agen/a2agen/runtime/wire"
-	"github.com/a2agen/a2agen/runtime/wire/proto"
 )
 
 // field1 is the tag of a delimited field number 1.

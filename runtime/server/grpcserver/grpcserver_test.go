@@ -17,8 +17,8 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/gen/proto"
 	"github.com/a2agen/a2agen/runtime/server"
-	"github.com/a2agen/a2agen/runtime/wire/proto"
 )
 
 func echo() server.Skill {

@@ -11,8 +11,8 @@ import (
 	"google.golang.org/protobuf/types/known/anypb"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/gen/proto"
 	"github.com/a2agen/a2agen/runtime/internal/errorformat"
-	"github.com/a2agen/a2agen/runtime/wire/proto"
 )
 
 // status is an error as gRPC answers it: code and message, with the error's details as those of google.rpc (R160).

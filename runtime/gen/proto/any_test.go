@@ -109,7 +109,7 @@ func TestAnyIsKeptAsItCameAndTurnedWhereItsTypeIsKnown(t *testing.T) {
 	}
 }
 
-func ofJSON(t *testing.T, src string) *Any {
+func ofJSON(t *testing.T, src string) *wire.Any {
 	t.Helper()
 	var r wire.Reader
 	r.Reset([]byte(src))
@@ -120,7 +120,7 @@ func ofJSON(t *testing.T, src string) *Any {
 	return x
 }
 
-func ofProto(t *testing.T, src string) *Any {
+func ofProto(t *testing.T, src string) *wire.Any {
 	t.Helper()
 	var r Reader
 	r.Reset(append([]byte{10, byte(len(src))}, src...))

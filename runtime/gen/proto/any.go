@@ -8,17 +8,6 @@ import (
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
-// Any is a google.protobuf.Any: a message of any type, which it names. It is kept as it came, as JSON or as protobuf, and is turned into the
-// other form when it has to be: that needs a type of the definition, or one that JSON has a form for.
-type Any struct {
-	// TypeURL ends in the full name of the type behind a slash: "type.googleapis.com/lf.a2a.v1.Task".
-	TypeURL string
-	// JSON is the object with its member "@type"; nil if Proto is given.
-	JSON wire.Object
-	// Proto is the message as protobuf.
-	Proto []byte
-}
-
 // anyMessage is a generated message that has both codecs.
 type anyMessage interface {
 	AppendJSON([]byte) ([]byte, error)
@@ -31,9 +20,9 @@ type anyMessage interface {
 type resolver func(name string) any
 
 // ReadAny reads a google.protobuf.Any as ProtoJSON has it.
-func ReadAny(r *wire.Reader) *Any {
+func ReadAny(r *wire.Reader) *wire.Any {
 	start := r.Offset()
-	x := &Any{JSON: r.Struct()}
+	x := &wire.Any{JSON: r.Struct()}
 	if r.Err() != nil {
 		return x
 	}
@@ -52,7 +41,7 @@ func ReadAny(r *wire.Reader) *Any {
 }
 
 // AppendAny appends x as ProtoJSON has it.
-func AppendAny(b []byte, x *Any, resolve resolver) ([]byte, error) {
+func AppendAny(b []byte, x *wire.Any, resolve resolver) ([]byte, error) {
 	switch {
 	case x == nil:
 		return b, wire.NotSet()
@@ -84,7 +73,7 @@ func AppendAny(b []byte, x *Any, resolve resolver) ([]byte, error) {
 	}
 	m, _ := resolve(typeName(x.TypeURL)).(anyMessage)
 	if m == nil {
-		return b, x.unknown("protobuf")
+		return b, unknownType(x, "protobuf")
 	}
 	if err := m.UnmarshalProto(x.Proto); err != nil {
 		return b, err
@@ -101,11 +90,11 @@ func AppendAny(b []byte, x *Any, resolve resolver) ([]byte, error) {
 }
 
 // Any writes a google.protobuf.Any.
-func (w *Writer) Any(tag uint32, x *Any, resolve resolver) error {
+func (w *Writer) Any(tag uint32, x *wire.Any, resolve resolver) error {
 	if x == nil {
 		return wire.NotSet()
 	}
-	content, err := x.content(resolve)
+	content, err := contentOf(x, resolve)
 	if err != nil {
 		return err
 	}
@@ -121,7 +110,7 @@ func (w *Writer) Any(tag uint32, x *Any, resolve resolver) error {
 }
 
 // content is the message as protobuf.
-func (x *Any) content(resolve resolver) ([]byte, error) {
+func contentOf(x *wire.Any, resolve resolver) ([]byte, error) {
 	if x.Proto != nil || x.TypeURL == "" || typeName(x.TypeURL) == emptyName {
 		return x.Proto, nil
 	}
@@ -137,7 +126,7 @@ func (x *Any) content(resolve resolver) ([]byte, error) {
 	}
 	m, _ := resolve(typeName(x.TypeURL)).(anyMessage)
 	if m == nil {
-		return nil, x.unknown("JSON")
+		return nil, unknownType(x, "JSON")
 	}
 	if err := m.UnmarshalJSON(rest); err != nil {
 		return nil, err
@@ -145,13 +134,13 @@ func (x *Any) content(resolve resolver) ([]byte, error) {
 	return m.AppendProto(nil)
 }
 
-func (x *Any) unknown(form string) error {
+func unknownType(x *wire.Any, form string) error {
 	return &wire.Error{Reason: "the type " + x.TypeURL + " is not of the definition, and its content is known as " + form + " only"}
 }
 
 // Any reads a google.protobuf.Any. old is as in [Reader.Struct].
-func (r *Reader) Any(old *Any) *Any {
-	x := &Any{Proto: []byte{}}
+func (r *Reader) Any(old *wire.Any) *wire.Any {
+	x := &wire.Any{Proto: []byte{}}
 	if old != nil {
 		*x = *old
 	}

@@ -153,7 +153,7 @@ func (f *Field) absentValue(r *Reader, p unsafe.Pointer) {
 	case wire.TypeFieldMask:
 		*(*wire.FieldMask)(p) = wire.FieldMask{}
 	case wire.TypeAny:
-		*(**Any)(p) = &Any{}
+		*(**wire.Any)(p) = &wire.Any{}
 	case wire.TypeTimestamp: // an empty Timestamp is the first moment of 1970, the zero time is not
 		*(*time.Time)(p) = time.Unix(0, 0).UTC()
 	}
