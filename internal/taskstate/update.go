@@ -1,6 +1,7 @@
 package taskstate
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/a2agen/a2agen/runtime"
@@ -45,13 +46,6 @@ type Facts struct {
 
 var noFacts Facts
 
-func (u *Update) facts() *Facts {
-	if u.Facts == nil {
-		return &noFacts
-	}
-	return u.Facts
-}
-
 // Push is a push configuration that comes to a task.
 type Push struct {
 	Bad  error // it is unfit or too large
@@ -86,7 +80,7 @@ func (u *Update) Ends() bool {
 // Create decides on a new task, and writes its state to next. That there is none of its name is for the store to say,
 // before: with ErrExists, or with the first answer if Stamped says that it is the same creation.
 func Create(next *State, u *Update, now int64, l *Limits) (e Effects, err error) {
-	switch f := u.facts(); {
+	switch f := cmp.Or(u.Facts, &noFacts); {
 	case f.Repeated != nil:
 		return e, f.Repeated
 	case f.Unfit != nil:
@@ -138,7 +132,7 @@ func (s *State) Again(by int32, stamp uint64) (Effects, bool) {
 
 // refuses says why an update cannot be made, as far as that does not depend on the room for it.
 func (s *State) refuses(u *Update) error {
-	facts := u.facts()
+	facts := cmp.Or(u.Facts, &noFacts)
 	switch {
 	case facts.Repeated != nil:
 		return facts.Repeated
@@ -230,39 +224,30 @@ func (s *State) advance(was *State, u *Update, events []Event, now int64, l *Lim
 
 // work hands the work over: it takes a call on, ends one, or all of them with the task.
 func (s *State) work(u *Update, e *Effects) {
+	begins, over := false, s.Status.Terminal() // the first open call begins; there is none any more
 	if u.Call {
 		s.Calls++
 		e.Call = s.Calls
-		if s.Calls == s.Done+1 { // no other call is open
+		if begins = s.Calls == s.Done+1; begins { // no other call is open
 			s.Epoch++
 			s.Runner = u.By
-			s.begin(u, e)
 		}
 	}
 	switch {
-	case s.Status.Terminal():
+	case over:
 		s.Done = s.Calls
-		s.release(e)
 	case u.Done != 0 && u.Done == s.Done+1 && s.Runner != 0:
-		if s.Done++; s.Open() {
-			s.begin(u, e)
-		} else {
-			s.release(e)
-		}
+		s.Done++
+		begins, over = s.Open(), !s.Open()
 	}
-}
-
-// begin makes the first open call the one at work.
-func (s *State) begin(u *Update, e *Effects) {
-	s.Attempt, s.Made, s.Began = 1, int32(u.Artifacts), u.Stamp //nolint:gosec // a task has not that many
-	e.Begin = s.Done + 1
-}
-
-// release ends the running of a task, which has no open call any more.
-func (s *State) release(e *Effects) {
-	s.Epoch++
-	s.Runner, s.Attempt, s.Made, s.Began = 0, 0, 0, 0
-	e.Begin = 0
+	switch {
+	case over:
+		s.Epoch++
+		s.Runner, s.Attempt, s.Made, s.Began = 0, 0, 0, 0
+	case begins:
+		s.Attempt, s.Made, s.Began = 1, int32(u.Artifacts), u.Stamp //nolint:gosec // a task has not that many
+		e.Begin = s.Done + 1
+	}
 }
 
 // Charge reports whether the account of a task, which was charged for some bytes, must be charged for what the task holds

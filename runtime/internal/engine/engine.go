@@ -105,8 +105,7 @@ func New(cfg Config, o Options) (*Engine, error) {
 	c := run.Config{
 		Store: e.store, Protocol: e.protocol, Skills: e.skills, Feed: &e.feed, Deliveries: e.pushing,
 		Observers: &e.Observers, Nesting: e.nesting, Log: e.log, Logger: e.logger,
-		Chosen: o.Chosen, Calls: o.Calls,
-		Now: func() time.Time { return o.Now().UTC().Truncate(time.Millisecond) }, // R96, R98, T60
+		Chosen: o.Chosen, Calls: o.Calls, Now: o.Now,
 		Limits: run.Limits{
 			Work: e.limits.Work, Queue: e.limits.Body, Page: e.limits.Page, Event: e.limits.Event,
 			Running: e.limits.Running, Pushes: e.limits.Pushes, Timeout: e.limits.Timeout,

@@ -93,6 +93,8 @@ type Runner struct {
 
 // New makes a runner.
 func New(c Config) *Runner {
+	now := c.Now
+	c.Now = func() time.Time { return now().UTC().Truncate(time.Millisecond) } // R96, R98, T60
 	r := &Runner{
 		Config: c, content: content{c.Limits.Event, c.Nesting},
 		admission: admission{

@@ -2,7 +2,7 @@
 // detach.go, deadline.go); where a request comes from decides whether it is answered (origin.go). A request of whatever
 // binding finds its caller, keeps within a budget, has the engine carry the operation out, and is observed and logged
 // (request.go, caller.go). The bindings over HTTP share headers, bodies, dispatch and event streams
-// (httprequest.go, dispatch.go, events.go); jsonrpc.go and rest.go, with route.go and params.go, have what is
+// (httprequest.go, events.go); jsonrpc.go and rest.go, with route.go and params.go, have what is
 // their own. Beside them are the card, what clients of OAuth must know, and a page for people.
 package binding
 

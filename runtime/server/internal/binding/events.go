@@ -2,6 +2,9 @@ package binding
 
 import (
 	"bytes"
+	"context"
+	"errors"
+	"fmt"
 	"net/http"
 	"sync/atomic"
 	"time"
@@ -228,5 +231,128 @@ func oneLine(b []byte) {
 			rest[i] = ' '
 			rest = rest[i+1:]
 		}
+	}
+}
+
+// follow answers with a stream of a task's events.
+func (q *HTTPRequest) follow(b responder, st *engine.Stream) {
+	b.Release()
+	w, detached := q.events(b), false
+	defer func() {
+		if !detached {
+			st.Close()
+			w.close()
+		}
+	}()
+	if q.detaching != nil {
+		defer time.AfterFunc(detachAfter, func() { w.waits.Store(true); st.Interrupt() }).Stop()
+	}
+	err := w.follow(st)
+	if errors.Is(err, errWaits) {
+		if detached = q.detach(w, st); detached {
+			return
+		}
+		err = w.follow(st)
+	}
+	if e := (*runtime.Error)(nil); errors.As(err, &e) && !w.begun {
+		b.Fail(e)
+		return
+	}
+	q.reportStream(err)
+}
+
+// sequence answers with the items of an operation of the agent's own.
+func (q *HTTPRequest) sequence(b responder, items *engine.Sequence) {
+	b.Release()
+	w := q.events(b)
+	if err := w.sequence(items); err != nil {
+		b.Fail(err)
+	}
+}
+
+// single answers with a stream of one event.
+func (q *HTTPRequest) single(f responder, event any) {
+	err := q.Response.Pass(q.Context, func(b []byte) ([]byte, error) {
+		e, ok := event.(runtime.Event)
+		if !ok {
+			return b, runtime.Unexpected(event, "an event")
+		}
+		b, err := q.Coding.Append(f.BeginFrame(sse.Begin(b)), e)
+		return sse.End(f.EndFrame(b)), err
+	}, func(b []byte) {
+		q.StreamHeader()
+		_ = q.putWhole(b)
+	})
+	if err != nil {
+		f.Fail(fmt.Errorf("result: %w", err))
+	}
+}
+
+// detachAfter is how old a stream is when it leaves net/http, as soon as it waits for its next event: see
+// [listen.Port.Detach]. A short stream does without.
+const detachAfter = 5 * time.Millisecond
+
+// detaching is what a stream needs to leave net/http.
+type detachment struct {
+	port   *Port
+	cancel context.CancelFunc // ends the request's Context
+	unhook func() bool        // from the context of net/http, which ends when the handler returns
+	done   bool               // the connection is detached
+}
+
+// mayDetach prepares a request for leaving net/http, where that is possible: its Context must outlive the handler.
+func (q *HTTPRequest) mayDetach() {
+	port := portOf(q.R)
+	if port == nil {
+		return
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(q.Context))
+	q.detaching = &detachment{port: port, cancel: cancel, unhook: context.AfterFunc(q.R.Context(), cancel)}
+	q.Outlive(ctx)
+}
+
+// errWaits is the error of following a stream that waits for its next event and may leave net/http.
+var errWaits = errors.New("binding: the stream waits")
+
+// errGone is the error of following a stream whose client does not read any more.
+var errGone = errors.New("binding: the client is gone")
+
+// detach has a stream go on without net/http, whose handler must return then. It reports whether it does.
+func (q *HTTPRequest) detach(w *eventWriter, st *engine.Stream) bool {
+	conn, err := q.detaching.port.Detach(q.W, q.R, q.detaching.cancel)
+	if err != nil {
+		return false
+	}
+	q.detaching.unhook()
+	q.detaching.done = true
+	q.W, q.R, w.rc, w.conn = nil, nil, nil, conn
+	go q.followDetached(w, st)
+	return true
+}
+
+// followDetached writes the rest of a stream, and finishes the request.
+func (q *HTTPRequest) followDetached(w *eventWriter, st *engine.Stream) {
+	complete := false
+	defer func() {
+		_ = recover() // http.ErrAbortHandler, by which user code cuts the connection: Contain passes nothing else on
+		st.Close()
+		q.finish()
+		if complete {
+			w.conn.Finish()
+		} else {
+			_ = w.conn.Close()
+		}
+	}()
+	_ = q.Contain(func() {
+		err := w.follow(st)
+		complete = err == nil
+		q.reportStream(err)
+	}, func() { q.Exited() })
+}
+
+// reportStream logs why a stream was given up, unless its client is gone.
+func (q *HTTPRequest) reportStream(err error) {
+	if err != nil && !errors.Is(err, errGone) && q.Context.Err() == nil {
+		q.Logger().Info("stream given up", "error", err)
 	}
 }

@@ -1,7 +1,10 @@
 package binding
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -10,11 +13,15 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/a2agen/a2agen/internal/sse"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/engine"
+	"github.com/a2agen/a2agen/runtime/internal/errorformat"
+	"github.com/a2agen/a2agen/runtime/internal/invalid"
 	routing "github.com/a2agen/a2agen/runtime/internal/route"
+	"github.com/a2agen/a2agen/runtime/wire"
 )
 
 // Values of headers. They are shared: nobody changes a slice of a header map.
@@ -348,3 +355,141 @@ func (d *deadline) extend(received int) {
 	d.next = received + ExtendAfter
 	_ = d.rc.SetReadDeadline(d.began.Add(d.q.Agent.Patience(int64(received)))) // net/http takes it back at the end of the body
 }
+
+// Binding is what is a binding's own while a request is answered: its frames, and how it refuses.
+type responder interface {
+	framing
+	// HTTPStatus is what an error is answered with.
+	HTTPStatus(e *runtime.Error) int
+	// Fail answers with an error in place of a result.
+	Fail(err error)
+	// Reject answers what is wrong before the operation begins.
+	Reject(e *runtime.Error)
+	// Refuse answers with a status what is no request of the binding.
+	Refuse(status int, e *runtime.Error)
+	// Release gives the body back, before an answer that may take long.
+	Release()
+}
+
+// Handle has the operation carried out and answers.
+func (q *HTTPRequest) Handle(b responder) {
+	if q.Op.Stream {
+		q.mayDetach()
+		q.LimitStream()
+	}
+	err := q.Contain(func() {
+		a, err := q.Run(q.Params, func(params []byte) int { return bytes.Count(params, []byte("{")) }, func() {
+			if q.counted > 0 {
+				b.Release() // the handler may take long
+			}
+		})
+		if q.AskedByMessage() {
+			q.echo(q.Active())
+		}
+		switch {
+		case err != nil:
+			q.failed(b, err)
+		case a.Stream != nil:
+			q.follow(b, a.Stream)
+		case a.Sequence != nil:
+			q.sequence(b, a.Sequence)
+		case q.Silent:
+			q.W.WriteHeader(http.StatusNoContent)
+		case q.Op.Stream:
+			q.single(b, a.Result)
+		default:
+			q.reply(b, a.Result)
+		}
+	}, func() { q.exited(b) })
+	if err != nil {
+		b.Fail(err)
+	}
+}
+
+// failed answers with an error.
+func (q *HTTPRequest) failed(b responder, err error) {
+	switch early, ok := errors.AsType[*rejection](err); {
+	case ok && early.Status == http.StatusServiceUnavailable:
+		q.W.Header()["Retry-After"] = retryAfter
+		fallthrough
+	case ok && early.Status != 0:
+		b.Refuse(early.Status, early.Cause)
+	case ok:
+		b.Reject(q.UnlessParse(early.Cause))
+	case q.Silent && q.Op.Role.Sends() && engine.Passing(err):
+		_, _ = q.Told(err)
+		q.W.WriteHeader(http.StatusServiceUnavailable) // 204 would say that the message was taken on
+	case engine.Away(err):
+		e, _ := q.Told(err)
+		q.W.Header()["Retry-After"] = retryAfter
+		b.Refuse(http.StatusServiceUnavailable, e)
+	default:
+		b.Fail(err)
+	}
+}
+
+// UnlessParse returns err, or a parse error if the parameters, which are not decoded yet, are no JSON.
+func (q *HTTPRequest) UnlessParse(err *runtime.Error) *runtime.Error {
+	if len(q.Params) == 0 || isJSON(q.Params) {
+		return err
+	}
+	if _, broken := wire.ParseValue(q.Params); broken != nil {
+		return runtime.ErrParse.With("%s", invalid.Params(broken).Note)
+	}
+	return runtime.ErrParse
+}
+
+// reply answers with a result.
+func (q *HTTPRequest) reply(f responder, result any) {
+	appendTo := q.AppendResult
+	if _, ok := result.(runtime.Card); ok {
+		result, appendTo = q.Located(result, func() *http.Request { return q.R }), q.appendCard
+		if q.Op.Role == runtime.RoleExtendedCard {
+			q.W.Header()["Cache-Control"] = privateCard
+		}
+	}
+	err := q.Response.Pass(q.Context, func(b []byte) ([]byte, error) {
+		b, err := appendTo(f.BeginFrame(b), result)
+		return f.EndFrame(b), err
+	}, func(b []byte) { q.Write(http.StatusOK, b) })
+	if err != nil {
+		f.Fail(fmt.Errorf("result: %w", err))
+	}
+}
+
+// ToldHTTP is Told that also sets the headers of a denial. refused is the status of a denial; 0 for any other error.
+func (q *HTTPRequest) ToldHTTP(err error) (e *runtime.Error, refused int) {
+	e, denial := q.Told(err)
+	switch {
+	case denial != nil:
+		denial.SetHeader(q.W.Header())
+		return e, denial.Status
+	case e.Is(runtime.ErrPermissionDenied), e.Is(runtime.ErrUnauthenticated):
+		return e, errorformat.Of(e, errorformat.Statuses101).HTTP
+	}
+	return e, 0
+}
+
+// exited answers a request whose goroutine user code has ended (runtime.Goexit). net/http would close the connection
+// without an answer.
+func (q *HTTPRequest) exited(b responder) {
+	e := q.Exited()
+	body := b.AppendError(nil, e)
+	h := q.W.Header()
+	h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	q.HangUp()
+	q.Write(b.HTTPStatus(e), body)
+	_ = http.NewResponseController(q.W).Flush() // without one the client sees the connection end
+}
+
+// appendCard is AppendResult for a card.
+func (q *HTTPRequest) appendCard(dst []byte, result any) ([]byte, error) {
+	body, err := q.AppendResult(nil, result)
+	if c, ok := result.(runtime.Card); ok && err == nil && q.Binding == runtime.BindingHTTP && q.Version.Unnamed {
+		body, err = withProtoSchemes(q.Version.Version, c, body)
+	}
+	return append(dst, q.Agent.Cards.Shown(body)...), err
+}
+
+// isJSON reports whether b is one JSON value in UTF-8.
+func isJSON(b []byte) bool { return utf8.Valid(b) && json.Valid(b) }
