@@ -47,15 +47,7 @@ func (l callLog) CardChanged(ctx context.Context, c *observe.CardChange) {
 		slog.Any("changes", c.Changes), slog.Bool("followed", c.Followed))
 }
 
-// connect makes the clients of the handlers.
-func (s *Server) connect() (err error) {
-	if s.openClients != nil {
-		s.disconnect, err = s.openClients(&s.options)
-	}
-	return err
-}
-
-// closeClients closes them.
+// closeClients closes the clients of the handlers.
 func (s *Server) closeClients() {
 	if s.disconnect != nil {
 		s.disconnect()

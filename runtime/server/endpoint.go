@@ -95,8 +95,3 @@ type routes interface {
 	// Methods are those that a path below that of the interface has.
 	Methods(rest string) []string
 }
-
-// withREST serves HTTP+JSON. Only [New] refers to it.
-func withREST(o *options) {
-	o.newHTTP = func(a *binding.Agent) routes { return binding.NewREST(a) }
-}

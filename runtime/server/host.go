@@ -93,7 +93,7 @@ func host(ctx context.Context, s *Server, err error, args []string, stderr io.Wr
 	if s.engine.Info().Extended && !s.access.Identifies() {
 		log.Warn("nobody gets the extended card: server.WithAuth or server.WithProxyIdentity says who callers are")
 	}
-	if s.cardKey.missing() {
+	if k := &s.cardKey; k.signer == nil && k.read != nil && os.Getenv(EnvCardKey) == "" {
 		log.Warn("the card is not signed: " + EnvCardKey + " names no file with a key")
 	}
 	for scheme, issuer := range exampleIssuers(s.access.Verifiers) {

@@ -47,14 +47,6 @@ type options struct {
 	noCallLog bool
 }
 
-// defaultOptions are the options before the caller's.
-func defaultOptions() options {
-	return options{
-		core:   engine.Options{Logger: slog.Default(), Now: time.Now},
-		access: binding.Access{Grace: time.Minute}, cardMaxAge: 5 * time.Minute,
-	}
-}
-
 // WithLogger sets the logger; the default is slog.Default().
 func WithLogger(l *slog.Logger) Option { return func(o *options) { o.core.Logger = l } }
 

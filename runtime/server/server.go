@@ -15,6 +15,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/a2agen/a2agen/runtime/audit"
 	"github.com/a2agen/a2agen/runtime/internal/engine"
@@ -52,17 +53,25 @@ type Server struct {
 // New makes a server. It fails on a configuration that cannot work: no protocol, no card, skills without ids or twice
 // the same.
 func New(cfg Config, opts ...Option) (*Server, error) {
+	withREST := func(o *options) { // nobody else refers to it
+		o.newHTTP = func(a *binding.Agent) routes { return binding.NewREST(a) }
+	}
 	return NewWithoutREST(cfg, append([]Option{withREST}, opts...)...)
 }
 
 // NewWithoutREST is [New] for an agent whose card does not offer HTTP+JSON, which it does not link then.
 func NewWithoutREST(cfg Config, opts ...Option) (*Server, error) {
-	s := &Server{options: defaultOptions()}
+	s := &Server{options: options{
+		core:   engine.Options{Logger: slog.Default(), Now: time.Now},
+		access: binding.Access{Grace: time.Minute}, cardMaxAge: 5 * time.Minute,
+	}}
 	for _, o := range opts {
 		o(&s.options)
 	}
 	if err := s.start(cfg); err != nil {
-		_ = s.tasks.close()
+		if s.tasks.own != nil { // an engine closes its store itself
+			_ = s.tasks.own.Close()
+		}
 		s.closeAudit()
 		s.closeClients()
 		return nil, fmt.Errorf("server: %w", err)
@@ -75,8 +84,10 @@ func NewWithoutREST(cfg Config, opts ...Option) (*Server, error) {
 
 // start opens what the engine needs, and makes the engine.
 func (s *Server) start(cfg Config) (err error) {
-	if err := s.connect(); err != nil {
-		return err
+	if s.openClients != nil {
+		if s.disconnect, err = s.openClients(&s.options); err != nil {
+			return err
+		}
 	}
 	if err := s.initPush(); err != nil {
 		return err

@@ -24,11 +24,6 @@ type cardKey struct {
 	read   func(file []byte) (CardSigner, error) // what is linked for files; nil: nothing is
 }
 
-// missing reports whether the cards were to be signed, and no key was named.
-func (k *cardKey) missing() bool {
-	return k.signer == nil && k.read != nil && os.Getenv(EnvCardKey) == ""
-}
-
 // SignCards has the server sign its card and its extended card, once at its start, with the key in the file that
 // A2A_CARD_KEY names; without that they are not signed. The server must know its public URL then, by A2A_PUBLIC_URL
 // or [WithURL]: the card is signed under that. read is signedcard.ReadKey. Generated code has this option for "cards:

@@ -56,14 +56,6 @@ func openTasks(cfg Config, o *engine.Options) (t tasks, err error) {
 	return t, nil
 }
 
-// close closes the store that was opened for an engine whose making failed. An engine closes its store itself.
-func (t *tasks) close() error {
-	if t.own == nil {
-		return nil
-	}
-	return t.own.Close()
-}
-
 // announce logs where tasks are kept.
 func (t *tasks) announce(log *slog.Logger) {
 	if t.brief != "" {

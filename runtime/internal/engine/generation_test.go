@@ -297,10 +297,10 @@ func TestOneOfTwoMessagesWithOneGenerationIsTakenOn(t *testing.T) {
 
 // A notification of several events would have one generation.
 func TestNotificationsWithGenerationsAreOfOneEventEach(t *testing.T) {
-	if newAgentOf(t, a2adraft.Protocol(), Options{}).newWorker(nil).Join != nil {
+	if Pushing(nil)(newAgentOf(t, a2adraft.Protocol(), Options{}).Engine).(*deliveries).Join != nil {
 		t.Error("an agent with generations joins events")
 	}
-	if newAgent(t, Options{}).newWorker(nil).Join == nil {
+	if Pushing(nil)(newAgent(t, Options{}).Engine).(*deliveries).Join == nil {
 		t.Error("another one does not")
 	}
 }

@@ -237,14 +237,6 @@ func (r *Request) repeat(p *runtime.SendRequest, info *runtime.MessageInfo) (*st
 // errForgotten refuses a message that was sent before, and of which it is not known whether it came.
 var errForgotten = invalid.Field(ageField, "the agent no longer knows whether a message of that age came: the work may have been done")
 
-// fieldOf returns the field of a request that its key comes from.
-func fieldOf(r *store.Repeat) string {
-	if strings.HasPrefix(r.Key, messageKind) {
-		return messageField
-	}
-	return keyField
-}
-
 // digest returns a hash that is equal for requests that say the same, whatever their wire.
 func (e *Engine) digest(p *runtime.SendRequest) (sum [sha256.Size]byte, err error) {
 	for _, op := range e.protocol.Versions[0].Operations {
@@ -272,7 +264,11 @@ func (r *Request) again(
 	}
 	switch {
 	case !before.Same:
-		return Answer{}, invalid.Field(fieldOf(m.Repeat), "was used before for another request").
+		field := keyField
+		if strings.HasPrefix(m.Repeat.Key, messageKind) {
+			field = messageField
+		}
+		return Answer{}, invalid.Field(field, "was used before for another request").
 			WithMetadata("taskId", limit(key.Task, 100))
 	case r.Silent:
 		return Answer{}, nil

@@ -29,7 +29,16 @@ type Pusher func(e *Engine) pushing
 // Pushing has an engine whose card declares push notifications send them. It is what a host without a sender never
 // refers to, so that only agents with one link the worker and the operations.
 func Pushing(sender deliver.Sender) Pusher {
-	return func(e *Engine) pushing { return &deliveries{e.newWorker(sender)} }
+	return func(e *Engine) pushing {
+		c := deliver.Config{
+			Store: e.store, Sender: sender, Observers: &e.Observers, Logger: e.log, Encode: e.encodePush,
+			Join: e.protocol.NewArtifact, StoreTime: run.StoreTime, Grace: run.LastGrace,
+		}
+		if e.hooks != nil || e.protocol.Versions[0].Rules.Generations {
+			c.Join = nil // a hook may have put something into an event, and a generation is that of one event
+		}
+		return &deliveries{deliver.New(c)}
+	}
 }
 
 // deliveries is a worker with the operations on configurations.
@@ -40,17 +49,6 @@ func (d *deliveries) check(config *runtime.PushConfig) *runtime.Violation {
 }
 
 func (d *deliveries) serve(r *Request, p *runtime.PushRequest) (Answer, error) { return r.push(p) }
-
-func (e *Engine) newWorker(sender deliver.Sender) *deliver.Worker {
-	c := deliver.Config{
-		Store: e.store, Sender: sender, Observers: &e.Observers, Logger: e.log, Encode: e.encodePush,
-		Join: e.protocol.NewArtifact, StoreTime: run.StoreTime, Grace: run.LastGrace,
-	}
-	if e.hooks != nil || e.protocol.Versions[0].Rules.Generations {
-		c.Join = nil // a hook may have put something into an event, and a generation is that of one event
-	}
-	return deliver.New(c)
-}
 
 // encodePush writes the body of a push notification in the words of a version. Content that cannot be written is left
 // out: sending it again and again would hold back all that follows.

@@ -269,7 +269,8 @@ func (r *Runner) AwaitCall(client context.Context, key store.Key, n int64) error
 	l.Attach(reader)
 	defer l.Detach(reader)
 	answered := time.Now()
-	for {
+	var ended error // why there is no use in waiting
+	for ended == nil {
 		asked := time.Now()
 		h, err := r.Store.Head(r.Soon(), key)
 		switch {
@@ -280,23 +281,16 @@ func (r *Runner) AwaitCall(client context.Context, key store.Key, n int64) error
 		case !unanswered(err) || time.Since(answered) > answerIn:
 			return err
 		}
-		if err := r.rest(client, reader); err != nil {
-			return err
+		timer := time.NewTimer(feed.Jitter(feed.PollEvery))
+		select {
+		case <-reader.Wake():
+		case <-timer.C:
+		case <-client.Done():
+			ended = context.Cause(client)
+		case <-r.admission.closing:
+			ended = budget.ErrBusy.With("the agent is shutting down")
 		}
+		timer.Stop()
 	}
-}
-
-// rest waits until the task may have changed, or says why there is no use in waiting.
-func (r *Runner) rest(client context.Context, reader *feed.Reader) error {
-	timer := time.NewTimer(feed.Jitter(feed.PollEvery))
-	defer timer.Stop()
-	select {
-	case <-reader.Wake():
-	case <-timer.C:
-	case <-client.Done():
-		return context.Cause(client)
-	case <-r.admission.closing:
-		return budget.ErrBusy.With("the agent is shutting down")
-	}
-	return nil
+	return ended
 }

@@ -218,16 +218,6 @@ func (s *artifactIDs) add(id string) {
 	s.others[id] = true
 }
 
-// next makes an id that no artifact of the task has.
-func (s *artifactIDs) next() string {
-	for {
-		s.made++
-		if id := numbered(s.made); !s.others[id] {
-			return id
-		}
-	}
-}
-
 func (s *artifactIDs) has(id string) bool {
 	if s.others[id] {
 		return true
@@ -252,7 +242,11 @@ func (s *artifactIDs) assign(t *taskWriter, a *runtime.ArtifactData) error {
 	case s.made+len(s.others) >= runtime.MaxArtifacts-1: // the last is for the result
 		return task.ErrTooManyArtifacts
 	case a.ID == "":
-		a.ID, a.Append = s.next(), false
+		a.Append = false
+		for a.ID == "" || s.others[a.ID] {
+			s.made++
+			a.ID = numbered(s.made)
+		}
 	default:
 		a.Append = false
 		s.add(a.ID)

@@ -96,7 +96,7 @@ func (a *arrival) joinOnce(m *Message) (turn, error) {
 		return noTurn, err
 	}
 	in, missing := route.Input{Raw: snap.Private.Input}, []runtime.Part(nil)
-	if !now.State.Interrupted() || !passedOn(withoutExtensions(snap.Private.Saved)) { // else the message is for the agent that asked
+	if !now.State.Interrupted() || !passedOn(snap.Private.Saved) { // else the message is for the agent that asked
 		in, missing, err = c.skill.routed.FollowUp(c.ctx.request, snap.Private.Input, snap.Private.Asked, m.Parts)
 	}
 	if err != nil {

@@ -62,7 +62,12 @@ func (l *lease) round() {
 	}
 	begin := time.Now()
 	ok := l.renew()
-	more := !ok || l.takeOver()
+	more := !ok
+	if ok {
+		ctx, cancel := l.within(renewEvery)
+		more = l.r.takeOver(ctx)
+		cancel()
+	}
 	<-l.turn // before the next one may begin
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -97,13 +102,6 @@ func (l *lease) within(part time.Duration) (context.Context, context.CancelFunc)
 		return l.r.Soon(), func() {}
 	}
 	return context.WithTimeout(l.r.Soon(), max(l.period/part, leastRenewal))
-}
-
-// takeOver takes over what there is, and reports whether there may be more.
-func (l *lease) takeOver() (more bool) {
-	ctx, cancel := l.within(renewEvery)
-	defer cancel()
-	return l.r.takeOver(ctx)
 }
 
 // renew renews the lease and reports whether it did.

@@ -119,11 +119,6 @@ func splitExtensions(stored []byte) (active []string, private []byte) {
 	return strings.Fields(string(list)), private
 }
 
-func withoutExtensions(stored []byte) []byte {
-	_, private := splitExtensions(stored)
-	return private
-}
-
 func (v *view) OnResult(f func(*runtime.ArtifactData)) {
 	c := (*call)(v)
 	c.handle.mu.Lock()
@@ -551,4 +546,7 @@ func splitPrivate(stored []byte) (x *nesting, saved []byte) {
 }
 
 // passedOn reports whether a task waits with the question of another agent.
-func passedOn(stored []byte) bool { return len(stored) > 0 && stored[0] == withQuestion }
+func passedOn(stored []byte) bool {
+	_, private := splitExtensions(stored)
+	return len(private) > 0 && private[0] == withQuestion
+}

@@ -85,7 +85,8 @@ func NewSkills(defs []Skill) (k *Skills, err error) {
 	}
 	k.Public = k.All.Public()
 	for _, def := range defs {
-		sk := &skill{Skill: def, routed: k.All.Skill(def.ID), metadata: skillMetadata(def.ID)}
+		metadata, _ := wire.ObjectOf(map[string]map[string]string{runtime.SkillsExtension: {"skill": def.ID}})
+		sk := &skill{Skill: def, routed: k.All.Skill(def.ID), metadata: metadata}
 		if def.MaxConcurrent > 0 {
 			sk.slots = make(chan struct{}, def.MaxConcurrent)
 		}
@@ -106,13 +107,4 @@ func (k *Skills) IDs(ok func(id string) bool) (ids []string) {
 		}
 	}
 	return ids
-}
-
-// skillMetadata is the metadata that names the skill of a message or artifact.
-func skillMetadata(id string) wire.Object {
-	o, err := wire.ObjectOf(map[string]map[string]string{runtime.SkillsExtension: {"skill": id}})
-	if err != nil {
-		return nil
-	}
-	return o
 }

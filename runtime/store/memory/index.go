@@ -163,16 +163,6 @@ func (x *index) group(owner store.Owner, context string) *group {
 	return x.contexts[groupKey{o, context}]
 }
 
-// move sorts a task into all lists anew: it has another status, or begins or ceases to rest. Callers must hold both locks.
-func (x *index) move(r *row) {
-	x.detach(r)
-	r.state, r.at = r.st.Status, r.task.TaskInfo().At.UnixNano()
-	x.attach(r)
-	if r.log != nil && r.state.Terminal() {
-		x.keepLog(r)
-	}
-}
-
 // keepLog keeps the log of r, which has ended, and drops the log of the task that ended longest ago if there are too many.
 func (x *index) keepLog(r *row) {
 	if len(x.logs) < x.limits.Logs {

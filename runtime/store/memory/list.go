@@ -70,7 +70,11 @@ func (m *Store) find(owner store.Owner, q store.Query, cur store.Cursor) ([]foun
 	var rows []found
 	start := g.front
 	if counted {
-		start = m.seek(g, owner, cur)
+		// Everything behind the cursor follows the row of the cursor itself, if that has not moved.
+		r := m.row(store.Key{Owner: owner, Task: cur.ID})
+		if r != nil && r.at == cur.At.UnixNano() && (g == &r.owner.all || g == r.group) {
+			start = r
+		}
 	}
 	seen := 0
 	for r := start; r != nil; r = g.next(r) {
@@ -107,12 +111,4 @@ func (g *group) total(q store.Query) (n int, known bool) {
 		return g.counts[q.State], true
 	}
 	return 0, true
-}
-
-// seek returns a row from which everything behind the cursor follows: the row of the cursor itself if it has not moved.
-func (x *index) seek(g *group, owner store.Owner, cur store.Cursor) *row {
-	if r := x.row(store.Key{Owner: owner, Task: cur.ID}); r != nil && r.at == cur.At.UnixNano() && (g == &r.owner.all || g == r.group) {
-		return r
-	}
-	return g.front
 }

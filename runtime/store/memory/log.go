@@ -3,7 +3,6 @@ package memory
 import (
 	"sync/atomic"
 
-	"github.com/a2agen/a2agen/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
 )
@@ -14,16 +13,6 @@ type eventLog struct {
 	trimmed int64          // Seq of the newest record that is not there any more
 	blank   []store.Record // made in advance
 	encoded atomic.Int64
-}
-
-// size is the memory that the log takes beside the events' content, which is that of the task.
-func (l *eventLog) size() int { return len(l.records)*taskstate.EventFrame + int(l.encoded.Load()) }
-
-// forget drops the bytes that were encoded for readers.
-func (l *eventLog) forget() {
-	for _, rec := range l.records {
-		rec.Forget(false)
-	}
 }
 
 // Numbers of records that are made at a time: an allocation for each event shows in the time of a stream. The first

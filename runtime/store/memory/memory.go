@@ -43,7 +43,7 @@ func NewAt(l Limits, clock func() time.Time) *Store {
 	m.index = index{
 		limits: l, clock: clock, task: taskstate.Limits{Task: l.TaskBytes, Slack: slack},
 		owners: map[store.Owner]*owned{}, rows: map[rowKey]*row{}, contexts: map[groupKey]*group{},
-		repeats: repeats{since: clock()}, tickets: tickets{clock: clock},
+		repeats: repeats{since: clock()},
 	}
 	m.ledger = ledger{limits: &m.limits, accounts: map[string]*account{}, all: taskstate.Account{Limit: l.all()}}
 	m.notes.ledger = &m.ledger

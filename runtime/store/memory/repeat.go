@@ -26,17 +26,12 @@ func (rs *repeats) find(key store.Key, r *store.Repeat, now func() time.Time) er
 	if found, ok := rs.known[store.Key{Owner: key.Owner, Task: r.Key}]; ok && now().Before(found.until) {
 		return &store.Repeated{Task: found.task, Call: found.call, Same: found.digest == r.Digest}
 	}
-	if !r.Since.IsZero() && rs.mayForget(key.Owner.Principal, r.Since) {
+	order := rs.order[key.Owner.Principal]
+	if !r.Since.IsZero() && (r.Since.Before(rs.since) || // it came before there was this store, or was one of too many
+		len(order) > 0 && store.MayForget(r.Since, len(order), rs.known[order[0]].at)) {
 		return store.ErrForgotten
 	}
 	return nil
-}
-
-// mayForget reports whether a key of a principal may have come after the time since and is not known: it came before there was this store, or was
-// one of too many.
-func (rs *repeats) mayForget(principal string, since time.Time) bool {
-	order := rs.order[principal]
-	return since.Before(rs.since) || len(order) > 0 && store.MayForget(since, len(order), rs.known[order[0]].at)
 }
 
 // add notes a message that was taken on, with its call if it has one.

@@ -72,7 +72,7 @@ func (r *row) more() *extra {
 	return r.extra
 }
 
-// held is how many bytes the task takes, and logged those of its log.
+// held is how many bytes the task takes, and logged those of its log beside the events' content, which is the task's.
 func (r *row) held() int {
 	return r.st.Content.Held() + len(r.input) + len(r.saved) + len(r.trace) + r.logged()
 }
@@ -81,7 +81,7 @@ func (r *row) logged() int {
 	if r.log == nil {
 		return 0
 	}
-	return r.log.size()
+	return len(r.log.records)*taskstate.EventFrame + int(r.log.encoded.Load())
 }
 
 // snapshot returns the row as view asks. An ended task never changes again: the whole of it needs no copy.
@@ -116,7 +116,9 @@ func (r *row) settle() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if now > m.limits.TaskBytes || !m.grow(r, now, false) {
-		r.log.forget()
+		for _, rec := range r.log.records { // the bytes that were encoded for readers
+			rec.Forget(false)
+		}
 		m.ledger.charge(r, taskstate.Holding{Bytes: int64(r.held() - r.charged)})
 	}
 }

@@ -18,7 +18,6 @@ type ticket struct {
 
 // tickets are those of a [Store], by their hashes. The lock of the index guards them.
 type tickets struct {
-	clock  func() time.Time
 	byHash map[[32]byte]*ticket
 }
 
@@ -30,12 +29,6 @@ func (m *Store) Ticket(_ context.Context, hash [32]byte) (store.Key, store.Ticke
 		return t.row.key(), t.Ticket, nil
 	}
 	return store.Key{}, store.Ticket{}, store.ErrTicket
-}
-
-// admits reports whether a ticket is one of the task, and good. Callers must hold the lock of the index.
-func (ts *tickets) admits(r *row, hash [32]byte) bool {
-	t := ts.byHash[hash]
-	return t != nil && t.row == r && ts.clock().Before(t.until)
 }
 
 // change does with the tickets of a task what an update says. Callers must hold both locks.

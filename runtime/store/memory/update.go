@@ -178,8 +178,10 @@ func (x *index) facts(r *row, u *store.Update, t *taskstate.Update) {
 	if u.Repeat != nil {
 		t.Facts.Repeated = x.repeats.find(r.key(), u.Repeat, x.clock)
 	}
-	if u.Redeem != nil && !x.tickets.admits(r, *u.Redeem) {
-		t.Facts.NoTicket = store.ErrTicket
+	if u.Redeem != nil {
+		if good := x.tickets.byHash[*u.Redeem]; good == nil || good.row != r || !x.clock().Before(good.until) {
+			t.Facts.NoTicket = store.ErrTicket
+		}
 	}
 	if u.Push != nil {
 		t.Push = x.pushFacts(r, u.Push)
@@ -194,7 +196,12 @@ func (x *index) take(r *row, next *taskstate.State, c *change, e *taskstate.Effe
 	was := r.st.Runner
 	r.keep(next, c, e)
 	if e.Moved {
-		x.move(r)
+		x.detach(r)
+		r.state, r.at = r.st.Status, r.task.TaskInfo().At.UnixNano()
+		x.attach(r)
+		if r.log != nil && r.state.Terminal() {
+			x.keepLog(r)
+		}
 	}
 	x.tickets.change(r, c.Update, e, now)
 	if c.Repeat != nil {

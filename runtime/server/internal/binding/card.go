@@ -210,23 +210,19 @@ func (c *Cards) Serve(w http.ResponseWriter, r *http.Request, shape *cardShape, 
 
 // known reports whether the client has this card already, by its tag or, without one, by its date.
 func (c *Cards) known(h http.Header, etag string) bool {
-	if tags := h.Values("If-None-Match"); len(tags) > 0 {
-		return matchesTag(tags, etag)
-	}
-	at, err := http.ParseTime(h.Get("If-Modified-Since"))
-	return err == nil && !at.Before(c.Since)
-}
-
-// matchesTag compares weakly, as RFC 9110 §13.1.2 asks for If-None-Match.
-func matchesTag(headers []string, etag string) bool {
-	for _, h := range headers {
-		for tag := range strings.SplitSeq(h, ",") {
+	tags := h.Values("If-None-Match")
+	for _, list := range tags { // compared weakly (RFC 9110 §13.1.2)
+		for tag := range strings.SplitSeq(list, ",") {
 			if tag = strings.TrimPrefix(strings.TrimSpace(tag), "W/"); tag == etag || tag == "*" {
 				return true
 			}
 		}
 	}
-	return false
+	if len(tags) > 0 {
+		return false
+	}
+	at, err := http.ParseTime(h.Get("If-Modified-Since"))
+	return err == nil && !at.Before(c.Since)
 }
 
 // BaseOf returns the base URL under which the client of r reaches the agent.

@@ -60,12 +60,6 @@ func (l *muxListener) put(c net.Conn) {
 	}
 }
 
-func newConnMux(addr net.Addr, t Transport, limit time.Duration) *connMux {
-	return &connMux{
-		transport: t, limit: limit, web: newMuxListener(addr), own: newMuxListener(addr), undecided: map[net.Conn]bool{},
-	}
-}
-
 // Pauses after a temporary error of Accept: too many open files, say.
 const (
 	shortestPause = 5 * time.Millisecond

@@ -27,7 +27,14 @@ type Policy struct {
 // host names, and leaves these to a proxy if forwarded. headers are those with API keys, which web pages may set.
 func NewPolicy(origins, hosts []string, forwarded bool, headers func() []string) (*Policy, error) {
 	p := &Policy{
-		forwarded: forwarded, names: names(hosts), origins: origins, cross: http.NewCrossOriginProtection(), headers: headers,
+		forwarded: forwarded, names: map[string]bool{}, origins: origins, cross: http.NewCrossOriginProtection(), headers: headers,
+	}
+	for _, h := range hosts { // of which some may be empty or no names
+		if h = strings.TrimSpace(h); h == anyHost {
+			p.names[anyHost] = true
+		} else if name, ok := HostName(h); ok {
+			p.names[name] = true
+		}
 	}
 	for _, o := range origins {
 		if err := p.cross.AddTrustedOrigin(o); err != nil {
@@ -119,19 +126,6 @@ const (
 
 // anyHost in place of a name lets all names in.
 const anyHost = "*"
-
-// names are the names in hosts, of which some may be empty or no names.
-func names(hosts []string) map[string]bool {
-	names := map[string]bool{}
-	for _, h := range hosts {
-		if h = strings.TrimSpace(h); h == anyHost {
-			names[anyHost] = true
-		} else if name, ok := HostName(h); ok {
-			names[name] = true
-		}
-	}
-	return names
-}
 
 // AllowTarget refuses requests to an address that the policy withholds, or under a name that [Policy.CheckHost] refuses,
 // and reports whether the request may go on. Servers of the user's own come this way; the agent's own do not even

@@ -133,32 +133,21 @@ func (p *Page) curl(r *http.Request, text, skill string) string {
 		}
 		return ""
 	}
-	if below := urlOf(runtime.BindingHTTP); below != "" && !p.rpc {
-		return shown.curl(strings.TrimSuffix(below, "/")+sendPath(v), v, sampleOf(v, string(quoted)))
-	}
-	at = cmp.Or(urlOf(runtime.BindingJSONRPC), at)
-	call := `{"jsonrpc":"2.0","id":1,"method":"` + sendMethod(v) + `","params":` + sampleOf(v, string(quoted)) + `}`
-	return shown.curl(at, v, call)
-}
-
-// sendPath is where a message is sent to over HTTP+JSON.
-func sendPath(v *engine.Version) string {
-	for _, op := range v.Operations {
-		if op.Role == runtime.RoleSend && len(op.HTTP) > 0 {
-			return op.HTTP[0].Path
-		}
-	}
-	return ""
-}
-
-// sendMethod is the name of the method that sends a message.
-func sendMethod(v *engine.Version) string {
+	var path, method string // of the operation that sends a message
 	for _, op := range v.Operations {
 		if op.Role == runtime.RoleSend {
-			return op.RPC
+			method = cmp.Or(method, op.RPC)
+		}
+		if op.Role == runtime.RoleSend && len(op.HTTP) > 0 {
+			path = cmp.Or(path, op.HTTP[0].Path)
 		}
 	}
-	return ""
+	if below := urlOf(runtime.BindingHTTP); below != "" && !p.rpc {
+		return shown.curl(strings.TrimSuffix(below, "/")+path, v, sampleOf(v, string(quoted)))
+	}
+	at = cmp.Or(urlOf(runtime.BindingJSONRPC), at)
+	call := `{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":` + sampleOf(v, string(quoted)) + `}`
+	return shown.curl(at, v, call)
 }
 
 // sampleOf returns send parameters for a text, which is JSON, as the version has them.

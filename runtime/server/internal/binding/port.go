@@ -73,7 +73,10 @@ func OpenPort(ln net.Listener, c PortConfig) *Port {
 		return p
 	}
 	p.web.Handler = refuseTransport{p.web.Handler, p.beside}
-	p.mux = newConnMux(ln.Addr(), p.beside, c.Header)
+	p.mux = &connMux{
+		transport: p.beside, limit: c.Header, web: newMuxListener(ln.Addr()), own: newMuxListener(ln.Addr()),
+		undecided: map[net.Conn]bool{},
+	}
 	p.run(func() error { return p.web.Serve(p.mux.web) })
 	p.run(func() error { return p.beside.Serve(p.mux.own) })
 	p.run(func() error { return p.mux.run(conns) })

@@ -79,7 +79,8 @@ func (b *REST) Methods(rest string) (methods []string) {
 		return nil
 	}
 	for i := range b.tables {
-		for _, m := range b.tables[i].allowed(p) {
+		_, allowed := b.tables[i].find("", p)
+		for _, m := range allowed {
 			if !slices.Contains(methods, m) {
 				methods = append(methods, m)
 			}

@@ -236,12 +236,6 @@ func (rs routes) find(method string, p requestPath) (found *route, allowed []str
 	return nil, allowed
 }
 
-// allowed are the methods that a path has.
-func (rs routes) allowed(p requestPath) []string {
-	_, all := rs.find("", p)
-	return all
-}
-
 // methods are those that a route answers.
 func (rt *route) methods() []string {
 	if rt.method == http.MethodGet && !rt.op.Stream {
