@@ -53,7 +53,7 @@ func (s *Store) apply(ctx context.Context, key store.Key, expect int64, u *store
 func (s *Store) store(ctx context.Context, c *change, r *row, view *store.View) (snap store.Snapshot, err error) {
 	w := s.writeOf(r.N, c.Key, &c.Next.State)
 	w.server, w.runner, w.rev = r.server, r.Meta.Runner, r.rev
-	if err := s.base.Compact(ctx, &c.Change, &r.Row, w, s.options.Events, s.options.TaskBytes); err != nil {
+	if err := s.base.Compact(ctx, &c.Change, r.Row, w, s.options.Events, s.options.TaskBytes); err != nil {
 		return snap, err
 	}
 	if err := c.reserve(ctx); err != nil {

@@ -82,7 +82,7 @@ const (
 // status.
 func (s *Store) updateTask(w *write, r *row, m *stored.Meta, head []byte) {
 	args := []any{
-		r.N, r.rev, m.Version, stampsOf(&m.State), int64(m.Artifacts.Bytes), int32(m.Artifacts.Parts), m.Log, m.Since, m.Charged, //nolint:gosec // few
+		r.N, r.rev, m.Version, relational.Stamps(&m.State), int64(m.Artifacts.Bytes), int32(m.Artifacts.Parts), m.Log, m.Since, m.Charged, //nolint:gosec // few
 	}
 	if onlyContent(&r.Meta, m) && head == nil {
 		w.fence(chunkSQL, args...)
@@ -199,7 +199,7 @@ func (c *change) write(ctx context.Context, w *write) error {
 func (c *change) publish(r *row, view *store.View) store.Snapshot {
 	r.Mu.Lock()
 	defer r.Mu.Unlock()
-	if err := c.Publish(c.s.base.Codec, &r.Row); err != nil { // it fitted when it was prepared
+	if err := c.Publish(c.s.base.Codec, r.Row); err != nil { // it fitted when it was prepared
 		c.s.options.Logger.Error("an event does not fit its task", "task", r.Key.Task, "error", err)
 		r.dropped = true
 	}

@@ -83,7 +83,7 @@ func (s *Store) insert(ctx context.Context, c *change, view *store.View) (snap s
 		return snap, err
 	}
 	s.insertTask(w, c)
-	r := s.newRow(c.N, c.Key)
+	r := newRow(relational.Loaded{Row: &stored.Row{N: c.N, Key: c.Key}}, s.target.server.Load())
 	r.Task = c.New.Task.View(nil, true) // a copy, since a caller that gets no answer sends its own again
 	if err := s.send(ctx, w); err != nil {
 		return snap, err
@@ -105,7 +105,7 @@ const insertSQL = `INSERT INTO a2a.task(n, rev, owner, account, id, context, ski
 func (s *Store) insertTask(w *write, c *change) {
 	m := &c.Next
 	args := []any{
-		c.N, c.owner.n, c.owner.account, c.Key.Task, m.Context, m.Skill, m.ClientID, m.Trace, m.Version, stampsOf(&m.State),
+		c.N, c.owner.n, c.owner.account, c.Key.Task, m.Context, m.Skill, m.ClientID, m.Trace, m.Version, relational.Stamps(&m.State),
 		int64(m.Artifacts.Bytes), int32(m.Artifacts.Parts), m.Log, m.Since, m.Charged, //nolint:gosec // few
 	}
 	args = append(args, stateArgs(m)...)

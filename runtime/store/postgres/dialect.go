@@ -5,6 +5,7 @@ import "github.com/a2agen/a2agen/runtime/store/internal/relational"
 // dialect is what the tables have that those of other databases do not.
 var dialect = relational.Dialect{
 	Version: "t.version",
+	Meta:    relational.MetaColumns,
 	Attempt: "CASE WHEN c.n=t.done+1 THEN t.attempt ELSE 0 END",
 	By:      func(string) string { return "" },
 	Columns: struct{ Task, Event, Call, Repeat string }{

@@ -92,12 +92,7 @@ func TestAWriterWithNothingToSendIsReady(t *testing.T) {
 		if err := begin(s, keyOf("p", fmt.Sprint(i)), 1); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, "that no batch is on its way", func() bool {
-			w := s.writers[0]
-			w.mu.Lock()
-			defer w.mu.Unlock()
-			return w.began.IsZero()
-		})
+		eventually(t, "that no batch is on its way", func() bool { return s.writers[0].began.Load() == nil })
 	}
 }
 

@@ -14,9 +14,6 @@ import (
 
 // Notes of contexts, which count in the account of their owner and make room among themselves: see [store.Note].
 
-// note is the row of a note without its value.
-type note struct{ n, version, bytes int64 }
-
 // SetNote implements [store.Store].
 func (s *Store) SetNote(ctx context.Context, of store.Owner, context string, value []byte, expect int64) (version int64, err error) {
 	err = rounds(ctx, func(again bool) error {
@@ -30,18 +27,9 @@ func (s *Store) SetNote(ctx context.Context, of store.Owner, context string, val
 }
 
 func (s *Store) setNote(ctx context.Context, of store.Owner, context string, value []byte, expect int64) (int64, error) {
-	var old note
-	if _, err := s.one(ctx, relational.NoteSQL, []any{of.Principal, of.Tenant, context}, &old.n, &old.version,
-		&old.bytes); err != nil {
+	old, err := s.base.NoteFor(ctx, of, context, value, expect)
+	if err != nil || value == nil && old.N == 0 {
 		return 0, err
-	}
-	switch {
-	case expect != store.AnyVersion && expect != old.version:
-		return 0, store.ErrConflict
-	case value == nil && old.n == 0:
-		return 0, nil
-	case len(value) > store.MaxNote:
-		return 0, store.ErrTooLarge
 	}
 	o, err := s.ledger.owner(ctx, of)
 	if err != nil {
@@ -58,12 +46,12 @@ func (s *Store) setNote(ctx context.Context, of store.Owner, context string, val
 	if err := s.roomForNote(ctx, w, d, old, bytes); err != nil {
 		return 0, err
 	}
-	version := store.NextVersion(old.version, s.now())
+	version := store.NextVersion(old.Version, s.now())
 	if err := s.ledger.makeOwner(ctx, &d.owner); err != nil {
 		s.ledger.settled(d, err)
 		return 0, err
 	}
-	w.putNote(&d.owner, context, old, note{version: version, bytes: bytes}, value, s.now())
+	w.putNote(&d.owner, context, old, relational.NoteRow{Version: version, Bytes: bytes}, value, s.now())
 	return version, s.sendNote(ctx, w, d)
 }
 
@@ -73,33 +61,33 @@ func (s *Store) sendNote(ctx context.Context, w *write, d *delta) error {
 }
 
 // putNote writes a note in the place of the old one, if there is one.
-func (w *write) putNote(o *owner, context string, old, is note, value []byte, now time.Time) {
-	if old.n != 0 {
-		w.Fenced("UPDATE a2a.note SET version=$3, at=$4, bytes=$5, value=$6 WHERE n=$1 AND version=$2", old.n, old.version, is.version,
-			now.UnixNano(), is.bytes, value)
+func (w *write) putNote(o *owner, context string, old, is relational.NoteRow, value []byte, now time.Time) {
+	if old.N != 0 {
+		w.Fenced("UPDATE a2a.note SET version=$3, at=$4, bytes=$5, value=$6 WHERE n=$1 AND version=$2", old.N, old.Version, is.Version,
+			now.UnixNano(), is.Bytes, value)
 		return
 	}
 	w.Fenced(`INSERT INTO a2a.note(owner, account, context, version, at, bytes, value)
 		SELECT n, account, $2, $3, $4, $5, $6 FROM a2a.owner o WHERE n=$1 FOR KEY SHARE OF o
 		ON CONFLICT (owner, context) DO NOTHING`,
-		o.n, context, is.version, now.UnixNano(), is.bytes, value)
+		o.n, context, is.Version, now.UnixNano(), is.Bytes, value)
 }
 
 // dropNote drops a note, if nobody has changed it.
-func (w *write) dropNote(d *delta, n note) {
-	w.Fenced("DELETE FROM a2a.note WHERE n=$1 AND version=$2", n.n, n.version)
-	d.notes -= n.bytes
-	d.bytes -= n.bytes
+func (w *write) dropNote(d *delta, n relational.NoteRow) {
+	relational.DropNote(w, n)
+	d.notes -= n.Bytes
+	d.bytes -= n.Bytes
 }
 
 // roomForNote makes room for a note of so many bytes, drops those without which its owner may have it, and counts it
 // in; or it says why there is no room.
-func (s *Store) roomForNote(ctx context.Context, w *write, d *delta, old note, bytes int64) error {
+func (s *Store) roomForNote(ctx context.Context, w *write, d *delta, old relational.NoteRow, bytes int64) error {
 	share, all := store.NotesOfOwner(s.options.share(d.owner.of.Principal).Bytes), store.NotesOfAll(s.options.Bytes)
 	if bytes > min(share, all) {
 		return store.ErrTooLarge
 	}
-	d.notes, d.bytes = bytes-old.bytes, bytes-old.bytes // the old one is replaced
+	d.notes, d.bytes = bytes-old.Bytes, bytes-old.Bytes // the old one is replaced
 	goes, err := s.oldNotes(ctx, d, old, share)
 	if err != nil {
 		return err
@@ -132,7 +120,7 @@ func (l *ledger) notes() int64 {
 
 // oldNotes are those without which an account has so many bytes of notes at most when a change is made: those written
 // longest ago, but not the one that is replaced.
-func (s *Store) oldNotes(ctx context.Context, d *delta, old note, most int64) (goes []note, err error) {
+func (s *Store) oldNotes(ctx context.Context, d *delta, old relational.NoteRow, most int64) (goes []relational.NoteRow, err error) {
 	a := s.ledger.account(d.owner.of.Principal)
 	if err := s.ledger.know(ctx, a, d.owner.account, time.Now().Add(-sumsLast)); err != nil {
 		return nil, err
@@ -143,15 +131,7 @@ func (s *Store) oldNotes(ctx context.Context, d *delta, old note, most int64) (g
 	if left <= most {
 		return nil, nil
 	}
-	const sql = `SELECT n, version, bytes FROM (SELECT n, at, version, bytes, sum(bytes) OVER (ORDER BY at, n) AS before FROM a2a.note
-		WHERE account=$1 AND n<>$2) AS x WHERE before-bytes<$3 ORDER BY at, n`
-	err = s.query(ctx, sql, func(rows pgx.Rows) error {
-		var n note
-		err := rows.Scan(&n.n, &n.version, &n.bytes)
-		goes = append(goes, n)
-		return err
-	}, d.owner.account, old.n, left-most)
-	return goes, err
+	return s.base.OldNotes(ctx, d.owner.account, old, left-most)
 }
 
 // droppingNotesSQL drops the notes that a query finds, and what their accounts hold for them, in the lane $1.

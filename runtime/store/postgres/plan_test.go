@@ -32,6 +32,7 @@ INSERT INTO a2a.push(task, id, version, config, tasks, next, until, attempt, sin
 INSERT INTO a2a.repeat(owner, key, account, task, call, digest, until) SELECT 1+i%50, 'k'||i, 1+i%50, 't', 1, '', i FROM generate_series(1, 20000) i;
 INSERT INTO a2a.ticket(hash, task, until, made, wire, request) SELECT int4send(i), i, i, 1, 1, '' FROM generate_series(1, 5000) i;
 INSERT INTO a2a.note(owner, account, context, version, at, bytes, value) SELECT 1+i%50, 1+i%50, 'c'||i, 1, i, 600, '' FROM generate_series(1, 20000) i;
+INSERT INTO a2a.body(task, version, wire, doc) SELECT i, 1, 1, '' FROM generate_series(1, 20000) i;
 ANALYZE;`
 
 func TestStatementsUseTheirIndexesOnFilledTables(t *testing.T) {
@@ -50,7 +51,7 @@ func TestStatementsUseTheirIndexesOnFilledTables(t *testing.T) {
 					t.Errorf("the plan does not use %s", word)
 				}
 			}
-			for _, table := range []string{"task", "event", "push", "repeat", "note", "usage", "ticket"} {
+			for _, table := range []string{"task", "event", "push", "repeat", "note", "usage", "ticket", "body"} {
 				if strings.Contains(plan, "Seq Scan on "+table+" ") {
 					t.Errorf("all of %s is read", table)
 				}
@@ -85,6 +86,9 @@ func plans(s *Store) map[string]plan {
 		"most":      {mostNotesSQL, []any{int16(1)}, []string{"usage_noted", "note_account"}},
 		"idle":      {idleOwnersSQL, []any{int64(0), int64(9), int64(500)}, nil},
 	}
+	tasks, log := dialect.LoadSQL(relational.ByNumbers(nil))
+	list["tasks"] = plan{tasks, []any{int64(9), []int64{5, 6}}, []string{"task_pkey", "body_pkey"}}
+	list["logs"] = plan{log, []any{int64(9), []int64{5, 6}}, []string{"event_pkey", "(seq > ", "body_pkey"}}
 	middle := store.Cursor{At: beginning, ID: "t5"}
 	for name, q := range map[string]struct {
 		store.Query

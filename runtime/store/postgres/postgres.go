@@ -144,9 +144,6 @@ type Store struct {
 
 var _ store.Store = (*Store)(nil)
 
-// errClosed is what a closed store says.
-var errClosed = fmt.Errorf("%w: it is closed", store.ErrUnavailable)
-
 // OpenStore is Open with the default options, as generated servers call it.
 func OpenStore(address, agent string, p *runtime.Protocol) (store.Store, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -169,7 +166,7 @@ func Open(ctx context.Context, address string, p *runtime.Protocol, o Options) (
 	}
 	s := &Store{database: database{schema: t.schema + "."}, options: o.withDefaults(), target: t}
 	s.base = relational.Base{Driver: driver{&s.database}, Now: s.now}
-	s.Reads = relational.Reads{Base: &s.base, Snapshots: s.snapshots}
+	s.Reads = relational.Reads{Base: &s.base}
 	s.looks.db = &s.database
 	s.waking.init(s)
 	s.cache = stored.NewCache[*row](s.options.Cache)
@@ -227,7 +224,7 @@ func (s *Store) open(ctx context.Context, p *runtime.Protocol) (err error) {
 		return err
 	}
 	for i := range s.writers {
-		w := &writer{s: s, lane: i, wake: make(chan struct{}, 1)}
+		w := &writer{s: s, lane: i, queue: relational.NewQueue[*write]()}
 		s.writers[i] = w
 		s.stopped.Go(w.run)
 	}
@@ -260,7 +257,7 @@ func (s *Store) Close(left ...store.Key) error {
 func (s *Store) release() {
 	for _, w := range s.writers {
 		if w != nil {
-			w.close()
+			w.queue.Close()
 		}
 	}
 	s.stopped.Wait()

@@ -2,18 +2,17 @@ package postgres
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 
-	"github.com/a2agen/a2agen/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/internal/relational"
 	"github.com/a2agen/a2agen/runtime/store/internal/stored"
 )
 
 // row is a decoded task, at a rev of its row in the database.
 type row struct {
-	stored.Row
+	*stored.Row
 	rev     int64 // guarded by Mu
 	dropped bool  // it is no longer the task's: it must be read anew. Guarded by Mu
 	server  int32 // from which it was read: after a failover another knows less, and counts on from there
@@ -28,10 +27,9 @@ type ref struct {
 	n   int64
 }
 
-func (s *Store) newRow(n int64, key store.Key) *row {
-	r := &row{turn: make(chan struct{}, 1), server: s.target.server.Load()}
-	r.N, r.Key = n, key
-	return r
+// newRow is a task as it was read from a server.
+func newRow(is relational.Loaded, server int32) *row {
+	return &row{Row: is.Row, rev: is.Rev, turn: make(chan struct{}, 1), server: server}
 }
 
 // lock waits for the turn.
@@ -67,24 +65,3 @@ func (r *row) isDropped() bool {
 
 // errNothing says that there is nothing to change.
 var errNothing = errors.New("nothing to do")
-
-// stampsOf writes the stamps of a task, without those that it does not have yet.
-func stampsOf(s *taskstate.State) []byte {
-	b := make([]byte, 0, 8*len(s.Stamps))
-	for _, stamp := range s.Stamps {
-		if stamp == 0 {
-			break
-		}
-		b = binary.BigEndian.AppendUint64(b, stamp)
-	}
-	return b
-}
-
-func readStamps(b []byte, s *taskstate.State) {
-	for i := range s.Stamps {
-		if len(b) < 8 {
-			return
-		}
-		s.Stamps[i], b = binary.BigEndian.Uint64(b), b[8:]
-	}
-}

@@ -153,7 +153,7 @@ func (d *filler) NextTasks(tx relational.Tx, some int) (first int64, err error) 
 func (d *filler) TaskRow(n, owner, account int64, t *transfer.Task, wires map[string]int64) []any {
 	m := metaOf(t)
 	row := []any{
-		n, int64(1), owner, account, t.ID, m.Context, m.Skill, m.ClientID, m.Trace, m.Version, stampsOf(&m.State), int64(m.Artifacts.Bytes),
+		n, int64(1), owner, account, t.ID, m.Context, m.Skill, m.ClientID, m.Trace, m.Version, relational.Stamps(&m.State), int64(m.Artifacts.Bytes),
 		int32(m.Artifacts.Parts), m.Log, m.Since, m.Charged, //nolint:gosec // few
 	}
 	return append(append(row, stateArgs(m)...), int16(m.Status), m.At, int32(wires[t.Head.Wire]), t.Head.JSON) //nolint:gosec // few
@@ -166,15 +166,15 @@ func (d *filler) readRows(ctx context.Context, list []transfer.Task) error {
 		ns[i] = list[i].N
 		of[list[i].N] = &list[i]
 	}
-	const sql = "SELECT " + metaColumns + ", w.name, t.head FROM a2a.task t JOIN a2a.wire w ON w.n=t.wire WHERE t.n=ANY($1)"
+	const sql = "SELECT " + relational.MetaColumns + ", w.name, t.head FROM a2a.task t JOIN a2a.wire w ON w.n=t.wire WHERE t.n=ANY($1)"
 	return d.Ask(ctx, relational.Question{SQL: sql, Args: []any{ns}, Row: func(row relational.Row) error {
 		var n, rev int64
 		var m stored.Meta
 		var head transfer.Doc
-		if err := scanMeta(row, &n, &rev, &m, &head.Wire, &head.JSON); err != nil {
-			return err
+		err := new(relational.Base).ScanMeta(row, &n, &rev, &m, &head.Wire, &head.JSON)
+		if err == nil {
+			relational.Take(of[n], &m, head)
 		}
-		relational.Take(of[n], &m, head)
-		return nil
+		return err
 	}})
 }

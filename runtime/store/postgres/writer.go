@@ -8,7 +8,6 @@ import (
 	"maps"
 	"runtime"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -40,10 +39,7 @@ type write struct {
 	sums   []*delta
 	full   *account // of which the write deletes the oldest messages that may be sent again
 	bytes  int
-
-	state atomic.Int32
-	done  chan struct{}
-	err   error
+	*relational.Job
 }
 
 type statement struct {
@@ -51,16 +47,9 @@ type statement struct {
 	args []any
 }
 
-// States of a write.
-const (
-	waiting   = iota
-	taken     // by the writer
-	abandoned // by its caller
-)
-
 // newWrite makes one that changes no task. n is which writer sends it, of as many as there are.
 func (s *Store) newWrite(n int64) *write {
-	return &write{s: s, n: n, server: s.target.server.Load(), done: make(chan struct{})}
+	return &write{s: s, n: n, server: s.target.server.Load(), Job: relational.NewJob()}
 }
 
 // writeOf makes one that changes a task, to what next is when it is sent. A task that is dropped becomes the zero
@@ -144,28 +133,21 @@ func (s *Store) pick() *writer {
 }
 
 func (w *writer) ready() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return len(w.queue) < mostWaiting && (w.began.IsZero() || time.Since(w.began) < slowBatch)
+	began := w.began.Load()
+	return w.queue.Len() < mostWaiting && (began == nil || time.Since(*began) < slowBatch)
 }
 
 // send has a writer send w, and waits. relational.ErrStale: another was faster. What was reserved for w is settled, whatever
 // comes of it.
 func (s *Store) send(ctx context.Context, w *write) error {
-	if err := s.pick().put(w); err != nil {
+	if err := s.pick().queue.Put(w); err != nil {
 		w.settle(err)
 		return err
 	}
-	select {
-	case <-w.done:
-		return w.err
-	case <-ctx.Done():
+	abandoned, err := w.Wait(ctx)
+	if abandoned {
+		w.settle(err)
 	}
-	if !w.state.CompareAndSwap(waiting, abandoned) {
-		return fmt.Errorf("%w: %w", store.ErrUnknown, context.Cause(ctx))
-	}
-	err := fmt.Errorf("%w: %w", store.ErrUnavailable, context.Cause(ctx))
-	w.settle(err)
 	return err
 }
 
@@ -174,53 +156,25 @@ type writer struct {
 	s    *Store
 	lane int // among the writers of this instance
 
-	mu     sync.Mutex
-	queue  []*write
-	began  time.Time // when the batch was taken that is on its way; zero: none is
-	closed bool
-	wake   chan struct{}
-}
-
-func (w *writer) put(one *write) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.closed {
-		return errClosed
-	}
-	w.queue = append(w.queue, one)
-	select {
-	case w.wake <- struct{}{}:
-	default:
-	}
-	return nil
+	queue *relational.Queue[*write]
+	began atomic.Pointer[time.Time] // when the batch was taken that is on its way; nil: none is
 }
 
 // take returns what waits, up to a batch, and whether the writer is open.
 func (w *writer) take() (list []*write, open bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	n, bytes := 0, 0
-	for n < len(w.queue) && n < mostWrites && bytes < mostBytes {
-		bytes += w.queue[n].bytes
-		n++
+	list, open = w.queue.Take(func(one *write) bool {
+		if n == mostWrites || bytes >= mostBytes {
+			return false
+		}
+		n, bytes = n+1, bytes+one.bytes
+		return true
+	})
+	if w.began.Store(nil); len(list) > 0 {
+		now := time.Now()
+		w.began.Store(&now)
 	}
-	list = w.queue[:n:n]
-	if w.queue = w.queue[n:]; len(w.queue) == 0 {
-		w.queue = nil
-	}
-	if w.began = (time.Time{}); n > 0 {
-		w.began = time.Now()
-	}
-	return list, !w.closed
-}
-
-func (w *writer) close() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if !w.closed {
-		w.closed = true
-		close(w.wake)
-	}
+	return list, open
 }
 
 // What a batch has at most, and how long it may take.
@@ -238,10 +192,10 @@ func (w *writer) run() {
 			if !open {
 				return
 			}
-			<-w.wake
+			w.queue.Wait()
 			continue
 		}
-		list = slices.DeleteFunc(list, func(one *write) bool { return !one.state.CompareAndSwap(waiting, taken) })
+		list = slices.DeleteFunc(list, func(one *write) bool { return !one.Take() })
 		if len(list) > 0 {
 			w.batch(list)
 		}
@@ -307,10 +261,10 @@ func (w *writer) stale(list []*write, found int) []*write {
 func (w *writer) answer(list []*write, err error) {
 	for _, one := range list {
 		one.settle(err)
-		if one.err = err; err == nil && one.n != 0 {
+		if err == nil && one.n != 0 {
 			w.s.published(one.key, one.n, one.runner, one.next)
 		}
-		close(one.done)
+		one.End(err)
 	}
 }
 

@@ -59,8 +59,8 @@ func TestABatchWithManyStaleWritesIsSentTwice(t *testing.T) {
 		t.Errorf("it is sent %d times", n)
 	}
 	for i, w := range list {
-		if <-w.done; i%4 == 0 && w.err != nil || i%4 != 0 && w.err != relational.ErrStale {
-			t.Errorf("write %d: %v", i, w.err)
+		if <-w.Done; i%4 == 0 && w.Err != nil || i%4 != 0 && w.Err != relational.ErrStale {
+			t.Errorf("write %d: %v", i, w.Err)
 		}
 	}
 	if n := s.Stats().Conflicts; n != 15 {

@@ -18,7 +18,7 @@ func (s *Store) Apply(ctx context.Context, key store.Key, expect int64, u store.
 	r := s.cache.Get(key)
 	if r == nil {
 		var err error
-		if r, err = s.readRow(key); err != nil {
+		if r, err = load(&s.base, relational.ByKey(key)); err != nil {
 			return store.Snapshot{}, err
 		}
 		c.read = r

@@ -8,6 +8,7 @@ import (
 
 	"github.com/a2agen/a2agen/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/internal/relational"
 )
 
 // One process at a time works on the file, so a task with open calls whose runner is another instance has no runner.
@@ -131,10 +132,7 @@ func (w *writer) giveBack(left []store.Key) error {
 		return err
 	}
 	for _, n := range running {
-		m, _, err := w.meta(n, w.s.me)
-		if err == nil {
-			err = w.work(n, &m)
-		}
+		_, _, m, err := w.base.MetaOf(context.Background(), relational.ByNumber(n))
 		if err != nil {
 			return err
 		}

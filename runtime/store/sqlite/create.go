@@ -114,26 +114,23 @@ func (w *writer) fetch(key store.Key, n int64, read *stored.Row) (*stored.Row, e
 	if n == 0 && read != nil {
 		n = read.N
 	}
+	which := relational.ByNumber(n)
 	if n == 0 {
-		var found bool
-		var err error
-		if n, found, err = w.number(key); err != nil || !found {
-			return nil, orNotFound(err)
-		}
+		which = relational.ByKey(key)
+	}
+	n, _, m, err := w.base.MetaOf(context.Background(), which)
+	if err != nil {
+		return nil, err
 	}
 	if _, ok := w.changed[n]; ok {
 		return nil, errLater
 	}
-	m, found, err := w.meta(n, w.s.me)
-	if err != nil || !found {
-		return nil, orNotFound(err)
-	}
 	if read == nil || read.N != n || read.Meta.Version != m.Version {
-		return w.s.load(w.conn, key, n)
+		return load(&w.base, relational.ByNumber(n))
 	}
 	m.Since, m.Log, m.Content = read.Meta.Since, read.Meta.Log, read.Meta.Content
 	read.Meta = m
-	return read, w.work(n, &read.Meta)
+	return read, stamps(&w.base, n, &read.Meta)
 }
 
 // again answers a change that was made before, with the task as it is now and the call that the caller must begin.

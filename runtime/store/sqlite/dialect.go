@@ -64,6 +64,8 @@ func (r row) Scan(dest ...any) error {
 			*d = num(v)
 		case *int:
 			*d = int(num(v))
+		case *int32:
+			*d = int32(num(v)) //nolint:gosec // few
 		case *bool:
 			*d = num(v) != 0
 		case *string:
@@ -73,6 +75,10 @@ func (r row) Scan(dest ...any) error {
 		case **string:
 			if s, ok := v.(string); ok {
 				*d = &s
+			}
+		case **int64:
+			if n, ok := v.(int64); ok {
+				*d = &n
 			}
 		case **bool:
 			if n, ok := v.(int64); ok {
@@ -87,7 +93,9 @@ func (r row) Scan(dest ...any) error {
 
 // dialect is what the tables have that those of other databases do not. Chunks of artifacts are not noted in the row of a task.
 var dialect = relational.Dialect{
-	Version: "max(t.version, coalesce((SELECT max(seq) FROM event WHERE task=t.n), 0))",
+	Version: versionSQL,
+	Meta:    metaSQL,
+	Lags:    true,
 	Attempt: "c.attempt",
 	By:      func(index string) string { return " INDEXED BY " + index },
 	Columns: struct{ Task, Event, Call, Repeat string }{

@@ -146,9 +146,9 @@ func (f *File) Replay(_ context.Context, task, id string) (n int, err error) {
 func (f *File) change(do func(w *writer) error) error {
 	s := &Store{options: Options{}.withDefaults(), cache: stored.NewCache[*stored.Row](0)}
 	w := newWriter(s, f.c)
-	j := &job{do: do, done: make(chan struct{})}
+	j := &job{relational.NewJob(), do}
 	if _, err := w.transaction([]*job{j}); err != nil {
 		return err
 	}
-	return j.err
+	return j.Err
 }

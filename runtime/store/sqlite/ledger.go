@@ -1,10 +1,12 @@
 package sqlite
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/a2agen/a2agen/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/internal/relational"
 	"github.com/a2agen/a2agen/runtime/store/internal/stored"
 )
 
@@ -327,7 +329,7 @@ func (w *writer) drop(n int64) error {
 	if err != nil {
 		return err
 	}
-	m, _, err := w.meta(n, w.s.me)
+	_, _, m, err := w.base.MetaOf(context.Background(), relational.ByNumber(n))
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ type Store struct {
 	path    string
 	options Options
 	cache   *stored.Cache[*stored.Row]
-	queue   queue
+	queue   *relational.Queue[*job]
 	me      int64 // number of this instance
 	claims  int64 // deliveries claimed, of the writer
 	lock    lock
@@ -69,8 +69,8 @@ func Open(path string, p *runtime.Protocol, o Options) (*Store, error) {
 	}
 	s := &Store{path: path, options: o, cache: stored.NewCache[*stored.Row](o.Cache), stopped: make(chan struct{})}
 	s.base = relational.Base{Driver: reader{s}, Now: o.Clock}
-	s.Reads = relational.Reads{Base: &s.base, Snapshots: s.snapshots}
-	s.queue.wake = make(chan struct{}, 1)
+	s.Reads = relational.Reads{Base: &s.base}
+	s.queue = relational.NewQueue[*job]()
 	if err := s.open(p); err != nil {
 		s.release()
 		return nil, cannotOpen(path, err)
@@ -158,7 +158,8 @@ func (s *Store) open(p *runtime.Protocol) (err error) {
 	if s.base.Codec, err = newCodec(c, p); err != nil {
 		return err
 	}
-	s.writer.base.Codec = s.base.Codec
+	s.base.Only = int32(s.me) //nolint:gosec // instances are few
+	s.writer.base.Codec, s.writer.base.Only = s.base.Codec, s.base.Only
 	if s.writer.nextN, _, err = c.one("SELECT coalesce(max(n),0)+1 FROM task"); err != nil {
 		return err
 	}
@@ -189,7 +190,7 @@ func (s *Store) Path() string { return s.path }
 func (s *Store) Close(left ...store.Key) error {
 	s.closing.Do(func() {
 		s.closed = s.write(context.Background(), func(w *writer) error { return w.giveBack(left) })
-		s.queue.close()
+		s.queue.Close()
 		<-s.stopped
 		s.release()
 	})
@@ -215,7 +216,7 @@ func (s *Store) reading(ctx context.Context, read func(c *conn) error) error {
 	case <-ctx.Done():
 		return fmt.Errorf("%w: %w", store.ErrUnavailable, context.Cause(ctx))
 	case <-s.stopped:
-		return errClosed
+		return relational.ErrClosed
 	}
 	defer func() { s.readers <- c }()
 	return c.asOne(func() error { return read(c) })
@@ -230,32 +231,6 @@ func (d reader) Ask(ctx context.Context, questions ...relational.Question) error
 	return d.s.reading(ctx, func(c *conn) error { return within{c}.Ask(ctx, questions...) })
 }
 
-// snapshots reads tasks as view asks. One that is gone has no Task.
-func (s *Store) snapshots(ctx context.Context, keys []store.Key, ns []int64, view *store.View) ([]store.Snapshot, error) {
-	snaps := make([]store.Snapshot, len(ns))
-	return snaps, s.reading(ctx, func(c *conn) (err error) {
-		for i, n := range ns {
-			if snaps[i], err = s.get(c, keys[i], n, view); err != nil && !errors.Is(err, store.ErrNotFound) {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// readRow reads a whole task from the file.
-func (s *Store) readRow(key store.Key) (r *stored.Row, err error) {
-	err = s.reading(context.Background(), func(c *conn) error {
-		n, found, err := c.number(key)
-		if err != nil || !found {
-			return orNotFound(err)
-		}
-		r, err = s.load(c, key, n)
-		return err
-	})
-	return r, err
-}
-
 // Head implements [store.Store].
 func (s *Store) Head(ctx context.Context, key store.Key) (h store.Head, err error) {
 	if r := s.cache.Get(key); r != nil {
@@ -266,16 +241,8 @@ func (s *Store) Head(ctx context.Context, key store.Key) (h store.Head, err erro
 		}
 		return r.Meta.ToHead(), nil
 	}
-	err = s.reading(ctx, func(c *conn) error {
-		n, found, err := c.number(key)
-		if err != nil || !found {
-			return orNotFound(err)
-		}
-		m, _, err := c.meta(n, s.me)
-		h = m.ToHead()
-		return err
-	})
-	return h, err
+	_, _, m, err := s.base.MetaOf(ctx, relational.ByKey(key))
+	return m.ToHead(), err
 }
 
 // Get implements [store.Store].
@@ -288,50 +255,7 @@ func (s *Store) Get(ctx context.Context, key store.Key, view store.View) (snap s
 		}
 		r.Mu.Unlock()
 	}
-	err = s.reading(ctx, func(c *conn) error {
-		n, found, err := c.number(key)
-		if err != nil || !found {
-			return orNotFound(err)
-		}
-		snap, err = s.get(c, key, n, &view)
-		return err
-	})
-	return snap, err
-}
-
-// get reads a task as view asks.
-func (s *Store) get(c *conn, key store.Key, n int64, view *store.View) (snap store.Snapshot, err error) {
-	r := &stored.Row{N: n, Key: key}
-	var found bool
-	if r.Meta, found, err = c.meta(n, s.me); err != nil || !found {
-		return snap, orNotFound(err)
-	}
-	at := r.Meta.Version
-	if view.At != 0 {
-		at = view.At
-	}
-	switch {
-	case at > r.Meta.Version:
-		return snap, store.ErrTrimmed
-	case view.At == 0 && !view.Artifacts && view.History != nil && *view.History <= 0:
-		r.Task, err = s.readHead(c, n)
-	default:
-		r.Task, err = s.content(c, n, at, &r.Meta)
-	}
-	if err != nil {
-		return snap, err
-	}
-	r.Meta.Version = at
-	return r.Snapshot(view), nil
-}
-
-// readHead reads the task without its history and artifacts.
-func (s *Store) readHead(c *conn, n int64) (task runtime.Task, err error) {
-	err = c.query("SELECT wire, head FROM task WHERE n=?", func(v []value) error {
-		task, err = s.base.Codec.ReadTask(num(v[0]), blob(v[1]))
-		return err
-	}, n)
-	return task, err
+	return s.base.Get(ctx, relational.ByKey(key), &view)
 }
 
 // Events implements [store.Store].
@@ -344,15 +268,17 @@ func (s *Store) Events(ctx context.Context, key store.Key, after int64, max int)
 			return records, err
 		}
 	}
-	err = s.reading(ctx, func(c *conn) error {
-		n, found, err := c.number(key)
-		if err != nil || !found {
-			return orNotFound(err)
-		}
-		records, err = s.events(c, n, after, max)
-		return err
-	})
-	return records, err
+	n, _, m, err := s.base.MetaOf(ctx, relational.ByKey(key))
+	switch {
+	case err != nil || after >= m.Version:
+		return nil, err
+	case after < m.Oldest || after < 1:
+		return nil, store.ErrTrimmed
+	}
+	if max <= 0 {
+		max = int(m.Version - after)
+	}
+	return s.base.Events(ctx, n, after, max)
 }
 
 // newCodec gives the newest version its number in the file.

@@ -535,9 +535,7 @@ func TestRoomIsMadeWithTheBatchesOwnTasks(t *testing.T) {
 	<-held // the others are one batch now
 	waits := func(n int) {
 		for {
-			s.queue.mu.Lock()
-			there := len(s.queue.jobs)
-			s.queue.mu.Unlock()
+			there := s.queue.Len()
 			if there == n {
 				return
 			}
@@ -631,7 +629,7 @@ func TestPlans(t *testing.T) {
 		relational.NextDueSQL:                            "push_due",
 		dueSQL:                                           "push_due (due>? AND due<?)",
 		dueForSweep:                                      "task_rest (rest=? AND rested<?)",
-		"SELECT " + taskColumns + " FROM task WHERE n=?": "SEARCH event USING PRIMARY KEY (task=?)",
+		"SELECT " + metaSQL + " FROM task t WHERE t.n=?": "SEARCH event USING PRIMARY KEY (task=?)",
 		"SELECT n FROM task INDEXED BY task_share WHERE account=? AND rest=? AND rest>0": "task_share (account=? AND rest=?)",
 		"UPDATE push SET due=? WHERE task=? AND due IS NULL AND dead IS NULL":            "USING PRIMARY KEY (task=?)",
 	} {

@@ -71,7 +71,7 @@ func (w *writer) sweep() (dropped, others int, err error) {
 	if err != nil {
 		return dropped, 0, err
 	}
-	notes, err := w.sweepNotes(w.now.Add(-o.Parked).UnixNano())
+	notes, err := w.dropNotes(oldNotesSQL, w.now.Add(-o.Parked).UnixNano(), sweepAtOnce)
 	if err != nil {
 		return dropped, 0, err
 	}

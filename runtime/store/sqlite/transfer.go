@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/store"
 	"github.com/a2agen/a2agen/runtime/store/internal/relational"
 	"github.com/a2agen/a2agen/runtime/store/internal/transfer"
 )
@@ -26,7 +25,7 @@ type Whole struct {
 // filler is the driver of a Whole.
 type filler struct {
 	only
-	store Store // reads tasks, for no instance
+	base relational.Base // reads tasks, for no instance
 }
 
 var _ transfer.Empty = (*Whole)(nil)
@@ -72,7 +71,8 @@ func (w *Whole) open(p *runtime.Protocol, fresh bool) error {
 	if err := migrate(w.db.c, steps); err != nil {
 		return err
 	}
-	w.db.store.base.Codec, err = newCodec(w.db.c, p)
+	w.db.base.Driver = w.db.only
+	w.db.base.Codec, err = newCodec(w.db.c, p)
 	return err
 }
 
@@ -107,7 +107,7 @@ func (w *Whole) Unused(context.Context) error { return nil }
 func (d *filler) rows(ctx context.Context, list []transfer.Task) error {
 	for i := range list {
 		t := &list[i]
-		r, err := d.store.load(d.c, store.Key{Owner: t.Owner, Task: t.ID}, t.N)
+		r, err := load(&d.base, relational.ByNumber(t.N))
 		if err != nil {
 			return fmt.Errorf("task %q: %w", t.ID, cmp.Or(context.Cause(ctx), err))
 		}

@@ -3,11 +3,8 @@ package sqlite
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/a2agen/a2agen/runtime/store"
@@ -20,51 +17,23 @@ import (
 
 // job is one change.
 type job struct {
+	*relational.Job
 	// do makes the change, within the transaction. An error without a failed statement refuses the job.
-	do    func(*writer) error
-	state atomic.Int32
-	done  chan struct{}
-	err   error
+	do func(*writer) error
 }
-
-// States of a job.
-const (
-	waiting   = iota
-	taken     // by the writer
-	abandoned // by its caller
-)
 
 // errLater puts a job off to the next transaction: its task was changed in this one already, or there is room for it only
 // by evicting a task that was. What it has evicted so far stays evicted.
 var errLater = errors.New("in the next batch")
 
-// errClosed is what a closed store says.
-var errClosed = fmt.Errorf("%w: it is closed", store.ErrUnavailable)
-
-// queue holds the waiting jobs.
-type queue struct {
-	mu     sync.Mutex
-	jobs   []*job
-	wake   chan struct{}
-	closed bool
-}
-
-// write runs do on the writer's goroutine and waits for it. If ctx ends before, the error says whether the job was
-// abandoned in time (ErrUnavailable) or may be stored (ErrUnknown).
+// write runs do on the writer's goroutine and waits for it.
 func (s *Store) write(ctx context.Context, do func(*writer) error) error {
-	j := &job{do: do, done: make(chan struct{})}
-	if err := s.queue.put(j); err != nil {
+	j := &job{relational.NewJob(), do}
+	if err := s.queue.Put(j); err != nil {
 		return err
 	}
-	select {
-	case <-j.done:
-		return j.err
-	case <-ctx.Done():
-	}
-	if j.state.CompareAndSwap(waiting, abandoned) {
-		return fmt.Errorf("%w: %w", store.ErrUnavailable, context.Cause(ctx))
-	}
-	return fmt.Errorf("%w: %w", store.ErrUnknown, context.Cause(ctx))
+	_, err := j.Wait(ctx)
+	return err
 }
 
 // result returns what a job has made, unless its outcome is unknown: then the writer may still be writing to it.
@@ -74,37 +43,6 @@ func result[T any](made *T, err error) (T, error) {
 		return nothing, err
 	}
 	return *made, err
-}
-
-func (q *queue) put(j *job) error {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.closed {
-		return errClosed
-	}
-	q.jobs = append(q.jobs, j)
-	select {
-	case q.wake <- struct{}{}:
-	default:
-	}
-	return nil
-}
-
-// take returns the waiting jobs, and whether the queue is open.
-func (q *queue) take() (jobs []*job, open bool) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	jobs, q.jobs = q.jobs, nil
-	return jobs, !q.closed
-}
-
-func (q *queue) close() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if !q.closed {
-		q.closed = true
-		close(q.wake)
-	}
 }
 
 // writer is the state of the goroutine that writes.
@@ -134,10 +72,10 @@ func (w *writer) run() {
 	var later []*job
 	for {
 		if len(later) == 0 {
-			<-w.s.queue.wake
+			w.s.queue.Wait()
 		}
 		runtime.Gosched() // callers that were just answered may put their next jobs in
-		jobs, open := w.s.queue.take()
+		jobs, open := w.s.queue.Take(func(*job) bool { return true })
 		jobs = append(later, jobs...)
 		if len(jobs) == 0 && !open {
 			return
@@ -150,9 +88,7 @@ func (w *writer) run() {
 // batch does jobs in one transaction, and returns those that have to wait for the next one. When it fails for a reason
 // that may lie with one of the jobs, each has a transaction of its own.
 func (w *writer) batch(jobs []*job) (later []*job) {
-	jobs = slices.DeleteFunc(jobs, func(j *job) bool {
-		return !j.state.CompareAndSwap(waiting, taken) && j.state.Load() == abandoned
-	})
+	jobs = slices.DeleteFunc(jobs, func(j *job) bool { return !j.Take() })
 	if len(jobs) == 0 {
 		return nil
 	}
@@ -184,8 +120,7 @@ func oneJobs(err error) bool {
 
 func refuse(jobs []*job, err error) {
 	for _, j := range jobs {
-		j.err = err
-		close(j.done)
+		j.End(err)
 	}
 }
 
@@ -196,11 +131,11 @@ func (w *writer) transaction(jobs []*job) (later []*job, err error) {
 	}
 	done := make([]*job, 0, len(jobs))
 	for _, j := range jobs {
-		j.err = j.do(w)
+		j.Err = j.do(w)
 		switch {
 		case w.failed != nil:
 			return nil, w.rollback(w.failed)
-		case j.err == errLater:
+		case j.Err == errLater:
 			later = append(later, j)
 		default:
 			done = append(done, j)
@@ -218,7 +153,7 @@ func (w *writer) transaction(jobs []*job) (later []*job, err error) {
 	}
 	clear(w.after) // they know tasks
 	for _, j := range done {
-		close(j.done)
+		close(j.Done)
 	}
 	return later, nil
 }

@@ -14,7 +14,7 @@ import (
 // both databases have in common.
 type Whole struct {
 	DB Filler
-	// Rows reads the rows of tasks: all that is in none of the other tables.
+	// Rows reads what the rows of tasks have that is in none of the other tables.
 	Rows func(ctx context.Context, of []transfer.Task) error
 }
 

@@ -14,14 +14,12 @@ type Base struct {
 	Driver
 	Codec *stored.Codec
 	Now   func() time.Time
+	// Only is the number of the only instance: what others ran is nobody's. 0: there may be several.
+	Only int32
 }
 
 // Reads is the part of a [store.Store] that asks the database alone.
-type Reads struct {
-	Base *Base
-	// Snapshots reads tasks as view asks. One that is gone has no Task.
-	Snapshots func(ctx context.Context, keys []store.Key, ns []int64, view *store.View) ([]store.Snapshot, error)
-}
+type Reads struct{ Base *Base }
 
 // ReadWires reads the names of protocol versions.
 func (s *Base) ReadWires(ctx context.Context) error {
@@ -72,19 +70,6 @@ func (s *Reads) Ticket(ctx context.Context, hash [32]byte) (key store.Key, t sto
 	t.Hash = hash
 	t.Request, err = s.Base.Codec.ReadRequest(wire, request)
 	return key, t, err
-}
-
-// noteOf is a note x of $3 by its owner.
-const noteOf = `FROM a2a.account a JOIN a2a.owner o ON o.account=a.n JOIN a2a.note x ON x.owner=o.n
-	WHERE a.principal=$1 AND o.tenant=$2 AND x.context=$3`
-
-// NoteSQL finds a note without its value.
-const NoteSQL = "SELECT x.n, x.version, x.bytes " + noteOf
-
-// Note implements [store.Store].
-func (s *Reads) Note(ctx context.Context, owner store.Owner, context string) (note store.Note, err error) {
-	_, err = one(ctx, s.Base, "SELECT x.version, x.value "+noteOf, []any{owner.Principal, owner.Tenant, context}, &note.Version, &note.Value)
-	return note, err
 }
 
 const pushesSQL = `SELECT p.id, p.version, p.config, p.tasks FROM a2a.account a JOIN a2a.owner o ON o.account=a.n JOIN a2a.task t ON t.owner=o.n
@@ -149,25 +134,25 @@ func (s *Reads) List(ctx context.Context, of store.Owner, q store.Query) (page s
 	if err != nil || !found {
 		return page, err
 	}
-	var keys []store.Key
+	var ids []string
 	var ns, ats []int64
 	total := s.Base.Dialect().TotalOf(o, &q, &page.Total)
 	err = s.Base.Ask(ctx, total, s.Base.Dialect().PageOf(o, &q, cur, func(row Row) error {
 		var n, at int64
-		key := store.Key{Owner: of}
-		err := row.Scan(&n, &at, &key.Task)
-		keys, ns, ats = append(keys, key), append(ns, n), append(ats, at)
+		var id string
+		err := row.Scan(&n, &at, &id)
+		ids, ns, ats = append(ids, id), append(ns, n), append(ats, at)
 		return err
 	}))
 	if err != nil {
 		return page, err
 	}
-	token := func(i int) string { return store.Cursor{At: time.Unix(0, ats[i]), ID: keys[i].Task}.Token(of, q) }
-	if len(keys) > q.Size {
-		keys, ns = keys[:q.Size], ns[:q.Size]
+	token := func(i int) string { return store.Cursor{At: time.Unix(0, ats[i]), ID: ids[i]}.Token(of, q) }
+	if len(ns) > q.Size {
+		ns = ns[:q.Size]
 		page.Next = token(q.Size - 1)
 	}
-	snaps, err := s.Snapshots(ctx, keys, ns, &q.View)
+	snaps, err := s.Base.snapshots(ctx, ns, &q.View)
 	if err != nil {
 		return page, err
 	}

@@ -35,6 +35,10 @@ type Driver interface {
 // Dialect is what the tables of the databases have under different names.
 type Dialect struct {
 	Version string // of a task t
+	// Meta are MetaColumns, or what stands for them. Where the row of a task Lags behind its log, it has the version that the row notes
+	// in the place of the revision.
+	Meta    string
+	Lags    bool
 	Attempt string // of the call c of a task t at work
 	// By names the index that a query of tasks must use, after "task"; "" where the database finds it.
 	By func(index string) string
