@@ -35,6 +35,9 @@ func AppendKey(b []byte, name string) []byte {
 func AppendString(b []byte, s string) []byte {
 	b = append(b, '"')
 	src := bytesOf(s)
+	if len(src) <= shortText && isPlain(src) {
+		return append(append(b, s...), '"')
+	}
 	end, high := span(src, 0)
 	if end == len(s) && (high == 0 || validUTF8(src)) {
 		b = append(b, s...)

@@ -188,7 +188,8 @@ type Tag struct {
 type Message interface {
 	table() *Table
 	fresh() unsafe.Pointer
-	readList(r *Reader, p unsafe.Pointer) (n int)
+	single() []unsafe.Pointer
+	block(waiting []unsafe.Pointer)
 	boxed(p unsafe.Pointer) any
 	pointer(boxed any) unsafe.Pointer
 }
@@ -196,6 +197,24 @@ type Message interface {
 func (c *Codec[T]) table() *Table { return (*Table)(c) }
 
 func (c *Codec[T]) fresh() unsafe.Pointer { return unsafe.Pointer(new(T)) }
+
+// single makes a list with memory for one message, which waits behind its end.
+func (c *Codec[T]) single() []unsafe.Pointer {
+	made := new(struct {
+		first T
+		list  [1]*T
+	})
+	made.list[0] = &made.first
+	return (*[1]unsafe.Pointer)(unsafe.Pointer(&made.list))[:0]
+}
+
+// block makes messages that wait behind the end of a list.
+func (c *Codec[T]) block(waiting []unsafe.Pointer) {
+	block := make([]T, len(waiting))
+	for i := range block {
+		waiting[i] = unsafe.Pointer(&block[i])
+	}
+}
 
 func (c *Codec[T]) boxed(p unsafe.Pointer) any { return (*T)(p) }
 
@@ -212,9 +231,13 @@ func (c *Codec[T]) Read(r *Reader, x *T) { c.table().read(r, unsafe.Pointer(x)) 
 // Unmarshal replaces x by what the whole document src holds.
 func (c *Codec[T]) Unmarshal(src []byte, x *T) error {
 	*x = *new(T)
+	return c.table().unmarshal(src, unsafe.Pointer(x))
+}
+
+func (t *Table) unmarshal(src []byte, x unsafe.Pointer) error {
 	r := readers.Get().(*Reader)
 	r.src = src
-	c.Read(r, x)
+	t.read(r, x)
 	err := r.Done()
 	*r = Reader{}
 	readers.Put(r)
@@ -264,7 +287,7 @@ func AppendCase[T, U any](b []byte, c *Codec[T], u *Union[U], x U) ([]byte, erro
 	if t.Tagged != nil {
 		return t.appendTagged(b, number, text, value)
 	}
-	b, err := t.appendOneof(b, t.ready(), 0, number, text, value)
+	b, err := t.appendOneof(b, 1, t.ready().caseOf(1, number), number, text, value)
 	return EndObject(b, start), err
 }
 

@@ -25,10 +25,11 @@ func (t *Table) append(b []byte, x unsafe.Pointer) ([]byte, error) {
 	b = append(b, t.Consts...)
 	for i := 0; i < len(p.steps); i++ {
 		s := &p.steps[i]
-		v := at(x, s.at)
-		if s.skip == skipEmpty && len(*(*string)(v)) == 0 || s.skip == skipNil && *(*unsafe.Pointer)(v) == nil {
-			continue // lists begin as strings do
+		if s.skip && *(*uintptr)(at(x, uintptr(s.test))) == 0 {
+			i += int(s.more)
+			continue
 		}
+		v := at(x, s.at)
 		var err error
 		switch s.do {
 		case doString:
@@ -59,12 +60,14 @@ func (t *Table) append(b []byte, x unsafe.Pointer) ([]byte, error) {
 				b, err = s.of.appendList(s.appendKey(b), list)
 			}
 		case doOneof:
-			o := &t.Oneofs[s.f.Oneof-1]
-			number, text, value := o.Case(x)
-			if b, err = t.appendOneof(b, p, i, number, text, value); err != nil {
+			i += int(s.more)
+			number, text, value := t.Oneofs[s.f.Oneof-1].Case(x)
+			if c := p.caseOf(s.f.Oneof, number); c != nil && c.f.Type == TypeString {
+				b = c.appendText(b, text)
+			} else if b, err = t.appendOneof(b, s.f.Oneof, c, number, text, value); err != nil {
 				return b, err
 			}
-			i += int(s.more)
+			continue
 		default:
 			b, err = t.appendField(b, x, s)
 		}
@@ -272,21 +275,16 @@ func (f *Field) appendOne(b []byte, p unsafe.Pointer) ([]byte, error) {
 	return f.Hook.append(b, p, nil)
 }
 
-// appendOneof appends the member of a case, whatever its value (T53). first is the place of the first case.
-func (t *Table) appendOneof(b []byte, p *plan, first, number int, text string, value any) ([]byte, error) {
-	oneof := int(t.Fields[first].Oneof) - 1
-	if cases := p.cases[oneof]; number > 0 && number < len(cases) && cases[number] > 0 {
-		s := &p.steps[cases[number]-1]
-		if s.f.Type == TypeString {
-			return s.appendText(b, text), nil
-		}
-		b, err := s.f.appendCase(s.appendKey(b), text, value)
+// appendOneof appends the member of a case, whatever its value (T53). c is its step, nil if the wire does not have it.
+func (t *Table) appendOneof(b []byte, oneof uint8, c *step, number int, text string, value any) ([]byte, error) {
+	if c != nil {
+		b, err := c.f.appendCase(c.appendKey(b), text, value)
 		if err != nil {
-			err = In(err, s.f.Name)
+			err = In(err, c.f.Name)
 		}
 		return b, err
 	}
-	switch o := &t.Oneofs[oneof]; {
+	switch o := &t.Oneofs[oneof-1]; {
 	case o.Strict && number == UnknownCase:
 		b, err := AppendValue(AppendKey(b, text), RawOf(value))
 		if err != nil {
@@ -294,15 +292,15 @@ func (t *Table) appendOneof(b []byte, p *plan, first, number int, text string, v
 		}
 		return b, err
 	case o.Needed:
-		return b, NoCase(t.casesOf(oneof + 1)...)
+		return b, NoCase(t.casesOf(oneof)...)
 	}
 	return b, nil
 }
 
 // casesOf are the names of a oneof's cases.
-func (t *Table) casesOf(oneof int) (names []string) {
+func (t *Table) casesOf(oneof uint8) (names []string) {
 	for i := range t.Fields {
-		if int(t.Fields[i].Oneof) == oneof {
+		if t.Fields[i].Oneof == oneof {
 			names = append(names, t.Fields[i].Name)
 		}
 	}
@@ -312,6 +310,8 @@ func (t *Table) casesOf(oneof int) (names []string) {
 // appendCase appends the value of a case.
 func (f *Field) appendCase(b []byte, text string, value any) ([]byte, error) {
 	switch f.Type {
+	case TypeString:
+		return AppendString(b, text), nil
 	case TypeEnum:
 		return f.Enum.append(b, text), nil
 	case TypeBytes:

@@ -31,15 +31,16 @@ const (
 
 // step is a field.
 type step struct {
-	key  [32]byte // the key as it is written, and a quote behind it
-	size uint8    // of the key; 0 if it is too long
+	size uint8 // of the key; 0 if it is too long
 	do   do
-	skip skip
+	skip bool   // the member is left out if the word at test is zero
 	must bool   // write it although it is not set
 	more uint16 // further cases of the oneof
+	test uint32
 	at   uintptr
 	of   *Table // of a message
 	f    *Field
+	key  [32]byte // the key as it is written, and a quote behind it
 }
 
 // do is what is done with a field.
@@ -55,15 +56,6 @@ const (
 	doMessage
 	doMessages
 	doOneof // the first case of a oneof
-)
-
-// skip is when a field is left out.
-type skip uint8
-
-const (
-	skipNever skip = iota // or to be looked at more closely
-	skipEmpty             // a string or list without anything in it
-	skipNil
 )
 
 // noName is no name that JSON can have.
@@ -101,14 +93,7 @@ func (t *Table) prepare() *plan {
 		if f.Of != nil {
 			s.of = f.Of.table()
 		}
-		if !s.must && f.Flags&MustSet == 0 {
-			switch s.do {
-			case doString, doStrings, doStruct, doEnum, doMessages:
-				s.skip = skipEmpty
-			case doMessage:
-				s.skip = skipNil
-			}
-		}
+		s.test, s.skip = f.test()
 		if p.names[i] = f.Name; f.Flags&WriteOnly != 0 {
 			p.names[i] = noName
 		}
@@ -118,8 +103,9 @@ func (t *Table) prepare() *plan {
 		}
 		if f.Oneof != 0 {
 			cases := &p.cases[f.Oneof-1]
-			if s.do, s.skip = doOther, skipNever; len(*cases) == 0 {
-				s.do = doOneof
+			if s.do = doOther; len(*cases) == 0 { // an interface begins with a word that is zero if it is nil
+				o := &t.Oneofs[f.Oneof-1]
+				s.do, s.test, s.skip = doOneof, uint32(o.At), !o.Needed
 			}
 			if len(*cases) > 0 {
 				p.steps[slices.IndexFunc(t.Fields, func(o Field) bool { return o.Oneof == f.Oneof })].more++
@@ -132,6 +118,14 @@ func (t *Table) prepare() *plan {
 	}
 	t.plan.Store(p)
 	return p
+}
+
+// caseOf is the step of a case, nil if there is none of its number.
+func (p *plan) caseOf(oneof uint8, number int) *step {
+	if cases := p.cases[oneof-1]; uint(number) < uint(len(cases)) && cases[number] > 0 {
+		return &p.steps[cases[number]-1]
+	}
+	return nil
 }
 
 func bit(b bool) uint64 {
@@ -170,6 +164,36 @@ func (f *Field) do() do {
 	return doOther
 }
 
+// test is the offset of a word that is zero if the member is to be left out; ok is false if that is not all there is to it.
+func (f *Field) test() (offset uint32, ok bool) {
+	const special = MustWrite | ReadOnly | MustSet | Nilable | Filled | Created
+	if f.Oneof != 0 || f.Into != nil || f.Flags&special != 0 {
+		return 0, false
+	}
+	return f.Type.Word(f.Shape, f.At)
+}
+
+// Word is the offset of a word of a message that is zero if a field of the type and shape at the offset at is not set, and
+// not zero if it is; ok is false if there is none.
+func (t Type) Word(shape Shape, at uintptr) (offset uint32, ok bool) {
+	const length = unsafe.Sizeof(uintptr(0)) // of a string or list stands behind the pointer to what it has
+	switch {
+	case t >= TypeHook, shape == Nested:
+		return 0, false
+	case shape == Listed:
+		return uint32(at + length), true
+	case shape != One:
+		return uint32(at), true
+	}
+	switch t {
+	case TypeString, TypeBytes, TypeEnum, TypeStruct, TypeValue, TypeListValue, TypeEmpty, TypeFieldMask:
+		return uint32(at + length), true
+	case TypeMessage:
+		return uint32(at), true
+	}
+	return 0, false
+}
+
 // appendKey appends a comma, the member's name and a colon.
 func (s *step) appendKey(b []byte) []byte {
 	if n := len(b); s.size > 0 && cap(b)-n >= len(s.key) {
@@ -196,8 +220,10 @@ func (s *step) appendText(b []byte, text string) []byte {
 		return AppendString(s.appendKey(b), text)
 	}
 	src := bytesOf(text)
-	if end, high := span(src, 0); end != len(text) || high != 0 && !validUTF8(src) {
-		return AppendString(s.appendKey(b), text)
+	if !(len(src) <= shortText && isPlain(src)) {
+		if end, high := span(src, 0); end != len(text) || high != 0 && !validUTF8(src) {
+			return AppendString(s.appendKey(b), text)
+		}
 	}
 	*(*[len(s.key)]byte)(b[n : n+len(s.key)]) = s.key
 	b = b[:n+size+len(text)+2]

@@ -172,7 +172,7 @@ func (t *Table) finishOneof(r *Reader, x unsafe.Pointer, i int, extra *Extra) {
 	if name, value, ok := extra.Case(); ok && o.Open {
 		o.Of.set(p, UnknownCase, name, value, nil)
 	} else if o.Needed {
-		r.NoCase(t.casesOf(i + 1)...)
+		r.NoCase(t.casesOf(uint8(i + 1))...)
 	}
 }
 
@@ -266,7 +266,7 @@ func (f *Field) readValue(r *Reader, p unsafe.Pointer) {
 	case f.Container != nil:
 		n = f.Container.read(r, f, p)
 	case f.Type == TypeMessage:
-		n = f.Of.readList(r, p)
+		n = readList(r, f.Of, p)
 	case f.Type == TypeEnum:
 		var list []string
 		for ok := r.Array(); ok; ok = r.Elem() {
@@ -404,34 +404,24 @@ func (r *Reader) findCase(t *Tagged) (i int, tag string) {
 // listSize is the capacity of a list of several messages to start with.
 const listSize = 4
 
-// readList reads a list of messages. Most have one, which is allocated with its list; further ones come in growing
-// blocks.
-func (c *Codec[T]) readList(r *Reader, p unsafe.Pointer) int {
-	to := (*[]*T)(p)
-	*to = nil
-	if !r.Array() {
-		return 0
-	}
-	t := c.table()
-	made := new(struct {
-		first T
-		list  [1]*T
-	})
-	t.read(r, unsafe.Pointer(&made.first))
-	made.list[0] = &made.first
-	list := made.list[:]
-	var block []T
-	for r.Elem() {
-		if len(list) == 1 {
-			list = append(make([]*T, 0, listSize), list...)
+// readList reads a list of messages. Most have one, which is allocated with its list; further ones come in growing blocks,
+// which wait behind the end of the list.
+func readList(r *Reader, of Message, p unsafe.Pointer) int {
+	t, list := of.table(), []unsafe.Pointer(nil)
+	for ok := r.Array(); ok; ok = r.Elem() {
+		n := len(list)
+		switch {
+		case n == 0:
+			list = of.single()
+		case n == cap(list):
+			list = append(make([]unsafe.Pointer, 0, max(2*n, listSize)), list...)
 		}
-		if len(block) == 0 {
-			block = make([]T, BlockSize(len(list)))
+		list = list[:n+1]
+		if list[n] == nil {
+			of.block(list[n : n+min(BlockSize(n), cap(list)-n)])
 		}
-		list = append(list, &block[0])
-		t.read(r, unsafe.Pointer(&block[0]))
-		block = block[1:]
+		t.read(r, list[n])
 	}
-	*to = list
+	*(*[]unsafe.Pointer)(p) = list
 	return len(list)
 }

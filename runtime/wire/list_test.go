@@ -14,7 +14,7 @@ type number struct{ value int64 }
 var numberCodec = Codec[number]{Bare: true, Fields: []Field{{Type: TypeInt64}}}
 
 func readNumbers(r *Reader) (list []*number) {
-	numberCodec.readList(r, unsafe.Pointer(&list))
+	readList(r, &numberCodec, unsafe.Pointer(&list))
 	return list
 }
 

@@ -286,6 +286,29 @@ func spanLong(src []byte, n int, high uint64) (int, uint64) {
 	return len(src) - len(s) + m/8, (high | x&(1<<m-1)) & highs
 }
 
+// shortText is the length of texts that [isPlain] looks at: most ids and names.
+const shortText = 64
+
+// isPlain reports whether a short text has nothing but ASCII that stands for itself.
+func isPlain(src []byte) bool {
+	n := len(src)
+	if n < 8 {
+		for _, c := range src {
+			if c < ' ' || c >= 0x80 || c == '"' || c == '\\' {
+				return false
+			}
+		}
+		return true
+	}
+	x := load8(src[n-8:])
+	found := special(x) | x
+	for i := 0; i < n-8; i += 8 {
+		x := load8(src[i:])
+		found |= special(x) | x
+	}
+	return found&highs == 0
+}
+
 // copyPlain copies src to dst, 16 bytes at a time while both have as many, up to the first byte that cannot stand for
 // itself in a JSON string. It returns the number of bytes before that byte, and whether it was found.
 func copyPlain(dst, src []byte) (n int, found bool) {

@@ -98,7 +98,7 @@ func (t *Table) prepare() *plan {
 		}
 		p.fallback = p.fallback || f.Flags&wire.Fallback != 0
 		if f.Flags&(wire.MustRead|wire.Filled) != 0 || f.Least > 0 || f.Default != "" {
-			offset, ok := f.word()
+			offset, ok := f.Type.Word(f.Shape, f.At)
 			p.lacking = append(p.lacking, lack{step: s, test: offset, quick: ok && f.Least <= 1})
 		}
 		if f.Number < lowNumbers {
@@ -164,28 +164,8 @@ func (f *Field) do() do {
 // test is the offset of a word that is zero if the field is to be left out; ok is false if that is not all there is to it.
 func (f *Field) test() (offset uint32, ok bool) {
 	const special = wire.WriteOnly | wire.Filled | wire.Created | wire.MustSet | wire.MustWrite | wire.Nilable
-	offset, ok = f.word()
+	offset, ok = f.Type.Word(f.Shape, f.At)
 	return offset, ok && f.Oneof == 0 && f.Into == nil && f.Flags&special == 0 && f.Least == 0
-}
-
-// word is the offset of a word that is zero if the field is not set, and not zero if it is; ok is false if there is none.
-func (f *Field) word() (offset uint32, ok bool) {
-	const length = unsafe.Sizeof(uintptr(0)) // of a string or list stands behind the pointer to what it has
-	switch {
-	case f.Type >= wire.TypeHook, f.Shape == wire.Nested:
-		return 0, false
-	case f.Shape == wire.Listed:
-		return uint32(f.At + length), true
-	case f.Shape != wire.One:
-		return uint32(f.At), true
-	}
-	switch f.Type {
-	case wire.TypeString, wire.TypeBytes, wire.TypeEnum, wire.TypeStruct, wire.TypeValue, wire.TypeListValue, wire.TypeEmpty, wire.TypeFieldMask:
-		return uint32(f.At + length), true
-	case wire.TypeMessage, wire.TypeAny:
-		return uint32(f.At), true
-	}
-	return 0, false
 }
 
 // step is the field of a number, nil if there is none.
@@ -202,6 +182,14 @@ func (p *plan) step(number uint32) *step {
 func (p *plan) highStep(number uint32) *step {
 	if i := p.high[number]; i != 0 {
 		return &p.steps[i-1]
+	}
+	return nil
+}
+
+// caseOf is the step of a case, nil if there is none of its number.
+func (p *plan) caseOf(oneof uint8, number int) *step {
+	if cases := p.cases[oneof-1]; uint(number) < uint(len(cases)) && cases[number] > 0 {
+		return &p.steps[cases[number]-1]
 	}
 	return nil
 }

@@ -63,10 +63,14 @@ func (t *Table) write(w *Writer, x unsafe.Pointer) error {
 				}
 			}
 		case doOneof:
-			if err := t.writeOneof(w, p, s, x); err != nil {
+			i += int(s.more)
+			number, text, value := t.Oneofs[s.f.Oneof-1].Case(x)
+			if c := p.caseOf(s.f.Oneof, number); c != nil && c.f.Type == wire.TypeString && c.f.Form == 0 {
+				w.String(c.tag, text)
+			} else if err = t.writeOneof(w, s.f.Oneof, c, number, text, value); err != nil {
 				return err
 			}
-			i += int(s.more)
+			continue
 		default:
 			err = t.writeField(w, x, s)
 		}
@@ -286,50 +290,40 @@ func (w *Writer) scalar(tag uint32, t wire.Type, form Form, p unsafe.Pointer) {
 	}
 }
 
-// writeOneof writes the case that is set, whatever its value (T53).
-func (t *Table) writeOneof(w *Writer, p *plan, first *step, x unsafe.Pointer) error {
-	oneof := int(first.f.Oneof) - 1
-	o := &t.Oneofs[oneof]
-	number, text, value := o.Case(x)
-	if cases := p.cases[oneof]; uint(number) < uint(len(cases)) && cases[number] > 0 {
-		s := &p.steps[cases[number]-1]
-		var err error
-		switch {
-		case s.f.Type == wire.TypeString && s.f.Form == 0:
-			w.String(s.tag, text)
-		case s.f.Type == wire.TypeMessage:
-			err = s.of.writeInner(w, s.tag, s.f.Of.pointer(value))
-		default:
-			err = s.writeCase(w, text, value)
-		}
+// writeOneof writes the case that is set, whatever its value (T53). c is its step, nil if the wire does not have it.
+func (t *Table) writeOneof(w *Writer, oneof uint8, c *step, number int, text string, value any) error {
+	if c != nil {
+		err := c.writeCase(w, text, value)
 		if err != nil {
-			err = wire.In(err, s.f.Name)
+			err = wire.In(err, c.f.Name)
 		}
 		return err
 	}
-	switch {
+	switch o := &t.Oneofs[oneof-1]; {
 	case o.Strict && number == wire.UnknownCase:
 		return w.Unknown(text, wire.RawOf(value))
 	case o.Needed:
-		return wire.NoCase(t.casesOf(oneof + 1)...)
+		return wire.NoCase(t.casesOf(oneof)...)
 	}
 	return nil
 }
 
 // casesOf are the names of a oneof's cases.
-func (t *Table) casesOf(oneof int) (names []string) {
+func (t *Table) casesOf(oneof uint8) (names []string) {
 	for i := range t.Fields {
-		if int(t.Fields[i].Oneof) == oneof {
+		if t.Fields[i].Oneof == oneof {
 			names = append(names, t.Fields[i].Name)
 		}
 	}
 	return names
 }
 
-// writeCase writes the value of a case that is neither a plain string nor a message.
+// writeCase writes the value of a case.
 func (s *step) writeCase(w *Writer, text string, value any) error {
 	f := s.f
 	switch f.Type {
+	case wire.TypeMessage:
+		return s.of.writeInner(w, s.tag, f.Of.pointer(value))
 	case wire.TypeString, wire.TypeEnum:
 		return f.writeText(w, s.tag, text)
 	case wire.TypeValue:

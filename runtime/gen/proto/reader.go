@@ -341,7 +341,7 @@ func (r *Reader) fixed64() uint64 {
 // String reads a string, which has to be UTF-8.
 func (r *Reader) String() string {
 	raw := r.delimited()
-	if !utf8.Valid(raw) {
+	if !isASCII(stringOf(raw)) && !utf8.Valid(raw) {
 		r.fail("invalid UTF-8")
 		return ""
 	}

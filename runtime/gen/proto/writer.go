@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+	"unsafe"
 
 	"github.com/a2agen/a2agen/runtime/wire"
 )
@@ -213,7 +214,7 @@ func (w *Writer) fixed64(tag uint32, x uint64) {
 
 // String writes a string. Bytes that are not UTF-8 become U+FFFD, as they do in JSON.
 func (w *Writer) String(tag uint32, s string) {
-	if !utf8.ValidString(s) {
+	if !isASCII(s) && !utf8.ValidString(s) {
 		s = string([]rune(s)) // each such byte reads as U+FFFD
 	}
 	if o, n := len(w.b), len(s); isByte(tag) && n < 0x80 && cap(w.b)-o >= n+2 { // a byte each for tag and length
@@ -223,6 +224,22 @@ func (w *Writer) String(tag uint32, s string) {
 		return
 	}
 	w.delimited(tag, s)
+}
+
+// isASCII reports whether a short string has nothing but ASCII, as most ids and names do. It looks at the last eight bytes
+// first, so that there is no rest.
+func isASCII(s string) bool {
+	const short, highs = 64, 0x8080808080808080
+	n := len(s)
+	if n < 8 || n > short {
+		return false
+	}
+	b := unsafe.Slice(unsafe.StringData(s), n)
+	x := binary.LittleEndian.Uint64(b[n-8:])
+	for i := 0; i < n-8; i += 8 {
+		x |= binary.LittleEndian.Uint64(b[i:])
+	}
+	return x&highs == 0
 }
 
 // Bytes writes bytes. They must not change before Done.
