@@ -9,8 +9,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/a2agen/a2agen/runtime/store"
 	"github.com/a2agen/a2agen/runtime/store/internal/relational"
 	"github.com/a2agen/a2agen/runtime/store/internal/stored"
@@ -60,10 +58,10 @@ func (s *Store) Claim(ctx context.Context, skills []string, most int) ([]store.R
 // orphans returns tasks to claim, with who ran them; 0: nobody.
 func (s *Store) orphans(ctx context.Context, skills []string, but []int64, most int) (map[int64]int32, error) {
 	runners := map[int64]int32{}
-	err := s.query(ctx, orphansSQL, func(rows pgx.Rows) error {
+	err := s.query(ctx, orphansSQL, func(row relational.Row) error {
 		var n int64
 		var runner int32
-		err := rows.Scan(&n, &runner)
+		err := row.Scan(&n, &runner)
 		runners[n] = runner
 		return err
 	}, skills, but, int64(most), append([]int64{}, s.base.Codec.Foreign()...)) // not NULL
@@ -167,9 +165,9 @@ func (s *Store) runOf(ctx context.Context, n int64) (run store.Run, mine bool, e
 func (s *Store) giveBack(ctx context.Context, left []store.Key) error {
 	me := s.me()
 	var ns []int64
-	err := s.query(ctx, "SELECT n FROM a2a.task WHERE runner=$1 AND done<calls", func(rows pgx.Rows) error {
+	err := s.query(ctx, "SELECT n FROM a2a.task WHERE runner=$1 AND done<calls", func(row relational.Row) error {
 		var n int64
-		err := rows.Scan(&n)
+		err := row.Scan(&n)
 		ns = append(ns, n)
 		return err
 	}, me)

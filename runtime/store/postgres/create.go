@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/a2agen/a2agen/runtime/store"
 	"github.com/a2agen/a2agen/runtime/store/internal/relational"
@@ -103,11 +104,15 @@ const insertSQL = `INSERT INTO a2a.task(n, rev, owner, account, id, context, ski
 	FROM a2a.owner o WHERE o.n=$2 FOR KEY SHARE ON CONFLICT (owner, id) DO NOTHING`
 
 func (s *Store) insertTask(w *write, c *change) {
-	m := &c.Next
-	args := []any{
-		c.N, c.owner.n, c.owner.account, c.Key.Task, m.Context, m.Skill, m.ClientID, m.Trace, m.Version, relational.Stamps(&m.State),
-		int64(m.Artifacts.Bytes), int32(m.Artifacts.Parts), m.Log, m.Since, m.Charged, //nolint:gosec // few
+	row := taskRow(c.N, c.owner.n, c.owner.account, c.Key.Task, &c.Next, s.base.Codec.Wire, c.Head)
+	w.fence(insertSQL, slices.Delete(row, 1, 2)...) // the first revision is in the statement
+}
+
+// taskRow is a row of task, in the order of the dialect's columns.
+func taskRow(n, owner, account int64, id string, m *stored.Meta, wire int64, head []byte) []any {
+	row := []any{
+		n, int64(1), owner, account, id, m.Context, m.Skill, m.ClientID, m.Trace, m.Version, relational.Stamps(&m.State), int64(m.Artifacts.Bytes),
+		int32(m.Artifacts.Parts), m.Log, m.Since, m.Charged, //nolint:gosec // few
 	}
-	args = append(args, stateArgs(m)...)
-	w.fence(insertSQL, append(args, int16(m.Status), m.At, int32(s.base.Codec.Wire), c.Head)...) //nolint:gosec // few
+	return append(append(row, stateArgs(m)...), int16(m.Status), m.At, int32(wire), head) //nolint:gosec // few
 }

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"strconv"
 	"strings"
 	"sync"
@@ -79,20 +78,8 @@ func limited(ctx context.Context) (context.Context, context.CancelFunc) {
 }
 
 // query asks, and calls scan for each row of the answer.
-func (d *database) query(ctx context.Context, sql string, scan func(pgx.Rows) error, args ...any) error {
-	ctx, cancel := limited(ctx)
-	defer cancel()
-	rows, err := d.pool.Query(ctx, d.sql(sql), args...)
-	if err != nil {
-		return readFailed(err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := scan(rows); err != nil {
-			return err
-		}
-	}
-	return readFailed(rows.Err())
+func (d *database) query(ctx context.Context, sql string, scan func(relational.Row) error, args ...any) error {
+	return driver{d}.Ask(ctx, relational.Question{SQL: sql, Args: args, Row: scan})
 }
 
 // driver is the [relational.Driver] of a store.
@@ -140,20 +127,7 @@ func eachRow(rows pgx.Rows, do func(relational.Row) error) error {
 	return rows.Err()
 }
 
-// batch asks several questions in one round trip.
-func (d *database) batch(ctx context.Context, b *pgx.Batch) error {
-	ctx, cancel := limited(ctx)
-	defer cancel()
-	return readFailed(d.pool.SendBatch(ctx, b).Close())
-}
-
 // one asks for one row.
 func (d *database) one(ctx context.Context, sql string, args []any, dest ...any) (found bool, err error) {
-	ctx, cancel := limited(ctx)
-	defer cancel()
-	err = d.pool.QueryRow(ctx, d.sql(sql), args...).Scan(dest...)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return false, nil
-	}
-	return err == nil, readFailed(err)
+	return relational.One(ctx, driver{d}, sql, args, dest...)
 }

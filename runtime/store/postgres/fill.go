@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/a2agen/a2agen/runtime/store/internal/relational"
-	"github.com/a2agen/a2agen/runtime/store/internal/stored"
 	"github.com/a2agen/a2agen/runtime/store/internal/transfer"
 )
 
@@ -49,22 +48,4 @@ func (w *Whole) Filled(ctx context.Context) error {
 		}
 		return tx.Exec("UPDATE a2a.meta SET places=''")
 	})
-}
-
-// metaOf is what the row of a task has.
-func metaOf(t *transfer.Task) *stored.Meta {
-	m := &stored.Meta{
-		State: t.State, Context: t.Context, Skill: t.Skill, ClientID: t.ClientID, Trace: t.Trace, At: t.At, Oldest: t.Oldest, Charged: t.Charged,
-		Asked: t.Asked, Input: t.Input, Saved: t.Saved, Log: t.Log,
-	}
-	m.Runner, m.Pushes, m.Ticketed = 0, int32(len(t.Pushes)), len(t.Tickets) > 0 //nolint:gosec // few
-	if last := len(t.Bodies) - 1; last >= 0 {
-		m.Snapshot, m.Body = t.Bodies[last].Version, int64(len(t.Bodies[last].Doc.JSON))
-	}
-	for _, e := range t.Events {
-		if e.Seq > m.Snapshot {
-			m.Since += int64(stored.EventBytes + len(e.Doc.JSON) + len(e.Messages))
-		}
-	}
-	return m
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/a2agen/a2agen/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/internal/relational"
 )
 
 // instance is this process as one of several that share the database. It has a row with a lease; the tasks that it
@@ -179,9 +180,9 @@ func (s *Store) lost(ctx context.Context) (keys []store.Key) {
 	if len(ns) == 0 {
 		return nil
 	}
-	err := s.query(ctx, "SELECT n FROM a2a.task WHERE n=ANY($1) AND runner=$2 AND done<calls", func(rows pgx.Rows) error {
+	err := s.query(ctx, "SELECT n FROM a2a.task WHERE n=ANY($1) AND runner=$2 AND done<calls", func(row relational.Row) error {
 		var n int64
-		err := rows.Scan(&n)
+		err := row.Scan(&n)
 		mine[n] = struct{}{}
 		return err
 	}, ns, me)

@@ -15,6 +15,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/a2agen/a2agen/runtime/store/internal/relational"
 )
 
 const (
@@ -197,9 +199,9 @@ func (k *waking) changedOf(ctx context.Context, list []*watcher) (changed []*wat
 			revs[w.n] = notThere
 		}
 	}
-	if err := k.db.query(ctx, revsSQL, func(rows pgx.Rows) error {
+	if err := k.db.query(ctx, revsSQL, func(row relational.Row) error {
 		var n, rev int64
-		err := rows.Scan(&n, &rev)
+		err := row.Scan(&n, &rev)
 		revs[n] = rev
 		return err
 	}, slices.AppendSeq([]int64{}, maps.Keys(revs))); err != nil {
@@ -239,9 +241,9 @@ func (k *waking) numberWatched(ctx context.Context, list []*watcher) error {
 	if len(missing) == 0 {
 		return nil
 	}
-	return k.db.query(ctx, numbersSQL, func(rows pgx.Rows) error {
+	return k.db.query(ctx, numbersSQL, func(row relational.Row) error {
 		var i, n int64
-		err := rows.Scan(&i, &n)
+		err := row.Scan(&i, &n)
 		if err == nil {
 			missing[i-1].n = n
 		}

@@ -25,7 +25,7 @@ func (s *Store) row(ctx context.Context, of ref) (*row, error) {
 // cached returns a task from the cache, or reads it. current: it was just read.
 func (s *Store) cached(ctx context.Context, of ref) (r *row, current bool, err error) {
 	if of.key == (store.Key{}) {
-		if of.key, err = s.keyOf(ctx, of.n); err != nil {
+		if of.key, err = s.base.KeyOf(ctx, of.n); err != nil {
 			return nil, false, err
 		}
 	}
@@ -47,17 +47,6 @@ func (s *Store) read(ctx context.Context, which relational.Which) (*row, error) 
 		return nil, err
 	}
 	return newRow(is, server), nil
-}
-
-// keyOf returns the key of a task.
-func (s *Store) keyOf(ctx context.Context, n int64) (key store.Key, err error) {
-	const sql = `SELECT o.tenant, a.principal, t.id FROM a2a.task t JOIN a2a.owner o ON o.n=t.owner JOIN a2a.account a ON a.n=t.account
-		WHERE t.n=$1`
-	found, err := s.one(ctx, sql, []any{n}, &key.Owner.Tenant, &key.Owner.Principal, &key.Task)
-	if err == nil && !found {
-		err = store.ErrNotFound
-	}
-	return key, err
 }
 
 // bringUp makes a cached row what its task is now. Of one that is gone, or another by now, the key is read anew.

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/jackc/pgx/v5"
+	"github.com/a2agen/a2agen/runtime/store/internal/relational"
 )
 
 // looks ask for the revisions of tasks that are in the cache. Those that come at the same time go in one query: each
@@ -105,9 +105,9 @@ func (l *looks) askRevs(asked map[int64]*look) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), lookTime)
 	defer cancel()
-	return l.db.query(ctx, revsSQL, func(rows pgx.Rows) error {
+	return l.db.query(ctx, revsSQL, func(row relational.Row) error {
 		var n, rev int64
-		err := rows.Scan(&n, &rev)
+		err := row.Scan(&n, &rev)
 		asked[n].rev = rev
 		return err
 	}, ns)

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/a2agen/a2agen/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime/store"
 	"github.com/a2agen/a2agen/runtime/store/internal/relational"
@@ -156,8 +154,8 @@ var oldNotesSQL = fmt.Sprintf(droppingNotesSQL, "SELECT n, version FROM a2a.note
 func (s *Store) dropNotes(ctx context.Context, sql string, args ...any) (dropped int, err error) {
 	var principal string
 	var bytes int64
-	err = s.query(ctx, sql, func(rows pgx.Rows) error {
-		if err := rows.Scan(&principal, &bytes); err != nil {
+	err = s.query(ctx, sql, func(row relational.Row) error {
+		if err := row.Scan(&principal, &bytes); err != nil {
 			return err
 		}
 		dropped++

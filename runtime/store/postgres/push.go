@@ -150,9 +150,9 @@ func (s *Store) Due(ctx context.Context, max int, hold time.Duration) (due []sto
 	}
 	now := s.now()
 	holder := int64(s.me())<<32 | int64(s.ledger.claims.last.Add(1))
-	err = s.query(ctx, claimDueSQL, func(rows pgx.Rows) error {
+	err = s.query(ctx, claimDueSQL, func(row relational.Row) error {
 		d := store.Delivery{Holder: holder}
-		err := relational.ScanDelivery(rows, &d)
+		err := relational.ScanDelivery(row, &d)
 		due = append(due, d)
 		return err
 	}, now.UnixNano(), int64(max), holder, now.Add(hold).UnixNano())

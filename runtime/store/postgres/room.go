@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/a2agen/a2agen/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/internal/relational"
 )
 
 // reserve makes room for a change, drops tasks for it where the rules say so, and counts the change in. Without room it
@@ -101,9 +100,9 @@ const heaviestSQL = `SELECT l.account FROM a2a.usage l WHERE l.account IN
 	GROUP BY l.account HAVING sum(l.restedtasks)>0 ORDER BY sum(l.bytes)+sum(l.tasks)*$1 DESC, l.account LIMIT 8`
 
 func (l *ledger) heaviest(ctx context.Context) (accounts []int64, err error) {
-	err = l.db.query(ctx, heaviestSQL, func(rows pgx.Rows) error {
+	err = l.db.query(ctx, heaviestSQL, func(row relational.Row) error {
 		var n int64
-		err := rows.Scan(&n)
+		err := row.Scan(&n)
 		accounts = append(accounts, n)
 		return err
 	}, taskstate.Weigh(taskstate.Holding{Tasks: 1}))
@@ -139,8 +138,8 @@ const droppingSQL = `WITH found AS MATERIALIZED (%s), locked AS (
 func (s *Store) drop(ctx context.Context, sql string, args ...any) (dropped int, err error) {
 	var key store.Key
 	var by sums
-	err = s.query(ctx, sql, func(rows pgx.Rows) error {
-		if err := rows.Scan(&key.Owner.Principal, &key.Owner.Tenant, &key.Task, &by.bytes, &by.pushes); err != nil {
+	err = s.query(ctx, sql, func(row relational.Row) error {
+		if err := row.Scan(&key.Owner.Principal, &key.Owner.Tenant, &key.Task, &by.bytes, &by.pushes); err != nil {
 			return err
 		}
 		by.tasks, by.restedTasks, by.restedBytes = 1, 1, by.bytes

@@ -141,8 +141,10 @@ func (s *Store) sweepOwners(ctx context.Context, now time.Time) (more bool, err 
 	var b pgx.Batch                                          // one transaction
 	b.Queue(s.sql(lockOwnersSQL), before, mark, int64(ownersAtOnce))
 	b.Queue(s.sql(deleteOwnersSQL), mark).QueryRow(func(row pgx.Row) error { return row.Scan(&owners) })
-	if err := s.batch(ctx, &b); err != nil {
-		return false, err
+	ctx, cancel := limited(ctx)
+	defer cancel()
+	if err := s.pool.SendBatch(ctx, &b).Close(); err != nil {
+		return false, readFailed(err)
 	}
 	_, err = s.one(ctx, deleteAccountsSQL, []any{before, int64(ownersAtOnce)}, &accounts)
 	return owners == ownersAtOnce || accounts == ownersAtOnce, err

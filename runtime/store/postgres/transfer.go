@@ -149,14 +149,9 @@ func (d *filler) NextTasks(tx relational.Tx, some int) (first int64, err error) 
 	return first * blockOf, err
 }
 
-// TaskRow is a row of task, in the order of the dialect's columns.
-func (d *filler) TaskRow(n, owner, account int64, t *transfer.Task, wires map[string]int64) []any {
-	m := metaOf(t)
-	row := []any{
-		n, int64(1), owner, account, t.ID, m.Context, m.Skill, m.ClientID, m.Trace, m.Version, relational.Stamps(&m.State), int64(m.Artifacts.Bytes),
-		int32(m.Artifacts.Parts), m.Log, m.Since, m.Charged, //nolint:gosec // few
-	}
-	return append(append(row, stateArgs(m)...), int16(m.Status), m.At, int32(wires[t.Head.Wire]), t.Head.JSON) //nolint:gosec // few
+// TaskRow is that of [relational.Filler].
+func (d *filler) TaskRow(n, owner, account int64, id string, m *stored.Meta, wire int64, head []byte) []any {
+	return taskRow(n, owner, account, id, m, wire, head)
 }
 
 // readRows reads the rows of tasks.

@@ -242,9 +242,9 @@ func (w *writer) stale(list []*write, found int) []*write {
 			revs[one.n] = 0
 		}
 	}
-	if err := w.s.query(context.Background(), revsSQL, func(rows pgx.Rows) error {
+	if err := w.s.query(context.Background(), revsSQL, func(row relational.Row) error {
 		var n, rev int64
-		err := rows.Scan(&n, &rev)
+		err := row.Scan(&n, &rev)
 		revs[n] = rev
 		return err
 	}, slices.Collect(maps.Keys(revs))); err != nil {

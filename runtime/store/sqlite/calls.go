@@ -71,7 +71,7 @@ func unlessStopped(err error) error {
 
 // takeOver makes this instance the one that runs a task. The attempt is counted before it begins.
 func (w *writer) takeOver(n int64, run *store.Run) error {
-	key, err := w.keyOf(n)
+	key, err := w.base.KeyOf(context.Background(), n)
 	if err != nil {
 		return err
 	}

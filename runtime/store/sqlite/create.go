@@ -41,9 +41,7 @@ func (c *change) create(w *writer) error {
 	w.nextN++
 	w.changed[c.r.N] = struct{}{}
 	c.N, c.Owner = c.r.N, owner.n
-	if err := w.insertTask(c.r.N, owner, c.Key.Task, &c.Next, c.Head); err != nil {
-		return err
-	}
+	w.Add(dialect.InsertTask(), taskRow(c.N, owner.n, owner.account.n, c.Key.Task, &c.Next, w.s.base.Codec.Wire, c.Head)...)
 	if err := c.write(w, owner); err != nil {
 		return err
 	}
@@ -68,14 +66,13 @@ func (c *change) existing(w *writer, n int64, err error) error {
 	return w.again(r, effects, c.view, &c.snap)
 }
 
-func (w *writer) insertTask(n int64, o *owner, id string, m *stored.Meta, head []byte) error {
-	_, err := w.exec(`INSERT INTO task(n, owner, account, id, context, skill, clientid, state, at, version, oldest, epoch, runner,
-		calls, done, said, status, made, log, charged, rest, rested, asked, input, saved, trace, wire, head)
-		VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
-		n, o.n, o.account.n, id, m.Context, m.Skill, m.ClientID, int64(m.Status), m.At, m.Version, m.Oldest, m.Epoch,
-		orNull(int64(m.Runner)), m.Calls, m.Done, m.Messages.Bytes, m.LastStatus.Bytes, m.Artifacts.Bytes, m.Log, m.Charged,
-		int64(m.Rest()), m.Rested, m.Asked, m.Input, m.Saved, m.Trace, w.s.base.Codec.Wire, head)
-	return err
+// taskRow is a row of task, in the order of the dialect's columns.
+func taskRow(n, owner, account int64, id string, m *stored.Meta, wire int64, head []byte) []any {
+	return []any{
+		n, owner, account, id, m.Context, m.Skill, m.ClientID, int64(m.Status), m.At, m.Version, m.Oldest, m.Epoch, orNull(int64(m.Runner)),
+		m.Calls, m.Done, m.Messages.Bytes, m.LastStatus.Bytes, m.Artifacts.Bytes, m.Log, m.Charged, int64(m.Rest()), m.Rested, m.Asked, m.Input,
+		m.Saved, m.Trace, wire, head,
+	}
 }
 
 func orNull(n int64) any {

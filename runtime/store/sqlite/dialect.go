@@ -99,7 +99,7 @@ var dialect = relational.Dialect{
 	Attempt: "c.attempt",
 	By:      func(index string) string { return " INDEXED BY " + index },
 	Columns: struct{ Task, Event, Call, Repeat string }{
-		Task: `n owner account id context skill clientid state at version oldest epoch calls done said status made log charged rest rested
+		Task: `n owner account id context skill clientid state at version oldest epoch runner calls done said status made log charged rest rested
 			asked input saved trace wire head`,
 		Event: " stamp", Call: " stamp attempt made",
 	},

@@ -313,19 +313,9 @@ func (w *writer) first(sql string, args ...any) (n int64, err error) {
 
 var errStop = fmt.Errorf("enough")
 
-// keyOf returns the key of a task.
-func (c *conn) keyOf(n int64) (key store.Key, err error) {
-	err = c.query("SELECT o.tenant, a.principal, t.id FROM task t JOIN owner o ON o.n=t.owner JOIN account a ON a.n=t.account WHERE t.n=?",
-		func(v []value) error {
-			key = store.Key{Owner: store.Owner{Tenant: text(v[0]), Principal: text(v[1])}, Task: text(v[2])}
-			return nil
-		}, n)
-	return key, err
-}
-
 // drop deletes a task that rests, with all its rows.
 func (w *writer) drop(n int64) error {
-	key, err := w.keyOf(n)
+	key, err := w.base.KeyOf(context.Background(), n)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store/internal/relational"
+	"github.com/a2agen/a2agen/runtime/store/internal/stored"
 	"github.com/a2agen/a2agen/runtime/store/internal/transfer"
 )
 
@@ -123,14 +124,9 @@ func (d *filler) rows(ctx context.Context, list []transfer.Task) error {
 	return context.Cause(ctx)
 }
 
-// TaskRow is a row of task, in the order of the dialect's columns.
-func (d *filler) TaskRow(n, owner, account int64, t *transfer.Task, wires map[string]int64) []any {
-	s := &t.State
-	return []any{
-		n, owner, account, t.ID, t.Context, t.Skill, t.ClientID, int64(s.Status), t.At, s.Version, t.Oldest, s.Epoch, s.Calls, s.Done,
-		s.Messages.Bytes, s.LastStatus.Bytes, s.Artifacts.Bytes, t.Log, t.Charged, int64(s.Rest()), s.Rested, t.Asked, t.Input, t.Saved, t.Trace,
-		wires[t.Head.Wire], t.Head.JSON,
-	}
+// TaskRow is that of [relational.Filler].
+func (d *filler) TaskRow(n, owner, account int64, id string, m *stored.Meta, wire int64, head []byte) []any {
+	return taskRow(n, owner, account, id, m, wire, head)
 }
 
 // NextTasks is that of [relational.Filler].

@@ -156,7 +156,7 @@ func (b *Base) Began(ctx context.Context, task int64, m *stored.Meta) (*store.Ca
 	c := &store.Call{N: m.Done + 1, Attempt: int(m.Attempt), Made: int(m.Made)}
 	var wire int64
 	var request []byte
-	found, err := one(ctx, b, "SELECT wire, request, input, value FROM a2a.call WHERE task=$1 AND n=$2", []any{task, c.N}, &wire, &request,
+	found, err := One(ctx, b, "SELECT wire, request, input, value FROM a2a.call WHERE task=$1 AND n=$2", []any{task, c.N}, &wire, &request,
 		&c.Input, &c.Value)
 	if err == nil && !found {
 		err = ErrStale
@@ -172,7 +172,7 @@ func (b *Base) Began(ctx context.Context, task int64, m *stored.Meta) (*store.Ca
 
 // Admits says why a ticket is not one of the task that is good.
 func (b *Base) Admits(ctx context.Context, task int64, hash [32]byte) error {
-	found, err := one(ctx, b, "SELECT made FROM a2a.ticket WHERE hash=$1 AND task=$2 AND until>$3",
+	found, err := One(ctx, b, "SELECT made FROM a2a.ticket WHERE hash=$1 AND task=$2 AND until>$3",
 		[]any{hash[:], task, b.Now().UnixNano()}, new(int64))
 	if err == nil && !found {
 		err = store.ErrTicket
@@ -184,7 +184,7 @@ func (b *Base) Admits(ctx context.Context, task int64, hash [32]byte) error {
 func (b *Base) Repeated(ctx context.Context, owner int64, r *store.Repeat) (*store.Repeated, error) {
 	var again store.Repeated
 	var digest []byte
-	found, err := one(ctx, b, "SELECT task, call, digest FROM a2a.repeat WHERE owner=$1 AND key=$2 AND until>$3",
+	found, err := One(ctx, b, "SELECT task, call, digest FROM a2a.repeat WHERE owner=$1 AND key=$2 AND until>$3",
 		[]any{owner, r.Key, b.Now().UnixNano()}, &again.Task, &again.Call, &digest)
 	if err != nil || !found {
 		return nil, err
@@ -242,7 +242,7 @@ func (b *Base) Compact(ctx context.Context, c *Change, r *stored.Row, out Out, e
 		return nil
 	}
 	var last, gone int64 // of the rows that end there or before
-	_, err = one(ctx, b, `SELECT coalesce(max(seq), 0), coalesce(sum($1+length(doc)+coalesce(length(messages), 0)), 0)::bigint
+	_, err = One(ctx, b, `SELECT coalesce(max(seq), 0), coalesce(sum($1+length(doc)+coalesce(length(messages), 0)), 0)::bigint
 		FROM a2a.event WHERE task=$2 AND seq<=$3`, []any{int64(stored.EventBytes), c.N, upTo}, &last, &gone)
 	if err != nil || last == 0 {
 		return err
@@ -260,7 +260,7 @@ func (b *Base) needed(ctx context.Context, c *Change) (v int64, err error) {
 		return m.Snapshot, nil
 	}
 	var next int64
-	_, err = one(ctx, b, `SELECT coalesce((SELECT min(next) FROM a2a.push WHERE task=$1 AND dead IS NULL), $2),
+	_, err = One(ctx, b, `SELECT coalesce((SELECT min(next) FROM a2a.push WHERE task=$1 AND dead IS NULL), $2),
 		coalesce((SELECT max(version) FROM a2a.body WHERE task=$1 AND version<coalesce((SELECT min(next) FROM a2a.push WHERE task=$1
 		AND dead IS NULL), $2)), 0)`, []any{c.N, m.Version + 1}, &next, &v)
 	if m.Snapshot < next { // it may be new, and not stored yet

@@ -23,8 +23,8 @@ type Filler interface {
 	Driver
 	// Change makes one transaction of what do does.
 	Change(ctx context.Context, do func(Tx) error) error
-	// TaskRow is the row of a task that gets a number. wires has the numbers of the versions of its documents.
-	TaskRow(n, owner, account int64, t *transfer.Task, wires map[string]int64) []any
+	// TaskRow is the row of a task that gets a number, in the order of the dialect's columns. wire is the version of its head.
+	TaskRow(n, owner, account int64, id string, m *stored.Meta, wire int64, head []byte) []any
 	// NextTasks returns the first of some numbers for new tasks.
 	NextTasks(tx Tx, some int) (int64, error)
 }
@@ -289,8 +289,7 @@ func (w *Whole) add(f *filling, t *tables, n int64, of *transfer.Task) error {
 		}
 		return int32(f.wires[d.Wire]) //nolint:gosec // few
 	}
-	wire(of.Head)
-	t.task = append(t.task, w.DB.TaskRow(n, owner, f.account, of, f.wires))
+	t.task = append(t.task, w.DB.TaskRow(n, owner, f.account, of.ID, metaOf(of), int64(wire(of.Head)), of.Head.JSON))
 	columns := w.DB.Dialect().Columns
 	for i, e := range of.Events {
 		row := []any{n, e.Seq, int16(e.Kind), int16(e.State), wire(e.Doc), e.Run, e.Doc.JSON, e.Messages} //nolint:gosec // few
@@ -382,4 +381,22 @@ func (w *Whole) Count(tx Tx) error {
 		}
 	}
 	return nil
+}
+
+// metaOf is what the row of a task has.
+func metaOf(t *transfer.Task) *stored.Meta {
+	m := &stored.Meta{
+		State: t.State, Context: t.Context, Skill: t.Skill, ClientID: t.ClientID, Trace: t.Trace, At: t.At, Oldest: t.Oldest, Charged: t.Charged,
+		Asked: t.Asked, Input: t.Input, Saved: t.Saved, Log: t.Log,
+	}
+	m.Runner, m.Pushes, m.Ticketed = 0, int32(len(t.Pushes)), len(t.Tickets) > 0 //nolint:gosec // few
+	if last := len(t.Bodies) - 1; last >= 0 {
+		m.Snapshot, m.Body = t.Bodies[last].Version, int64(len(t.Bodies[last].Doc.JSON))
+	}
+	for _, e := range t.Events {
+		if e.Seq > m.Snapshot {
+			m.Since += int64(stored.EventBytes + len(e.Doc.JSON) + len(e.Messages))
+		}
+	}
+	return m
 }

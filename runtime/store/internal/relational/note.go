@@ -12,7 +12,7 @@ const noteOf = `FROM a2a.account a JOIN a2a.owner o ON o.account=a.n JOIN a2a.no
 
 // Note implements [store.Store].
 func (s *Reads) Note(ctx context.Context, owner store.Owner, context string) (note store.Note, err error) {
-	_, err = one(ctx, s.Base, "SELECT x.version, x.value "+noteOf, []any{owner.Principal, owner.Tenant, context}, &note.Version, &note.Value)
+	_, err = One(ctx, s.Base, "SELECT x.version, x.value "+noteOf, []any{owner.Principal, owner.Tenant, context}, &note.Version, &note.Value)
 	return note, err
 }
 
@@ -22,7 +22,7 @@ type NoteRow struct{ N, Version, Bytes int64 }
 // NoteFor reads the note that a value is to replace, the zero row if there is none, and says why it must not; nil is the value of a note
 // that is to be dropped.
 func (b *Base) NoteFor(ctx context.Context, owner store.Owner, context string, value []byte, expect int64) (old NoteRow, err error) {
-	_, err = one(ctx, b, "SELECT x.n, x.version, x.bytes "+noteOf, []any{owner.Principal, owner.Tenant, context}, &old.N, &old.Version, &old.Bytes)
+	_, err = One(ctx, b, "SELECT x.n, x.version, x.bytes "+noteOf, []any{owner.Principal, owner.Tenant, context}, &old.N, &old.Version, &old.Bytes)
 	switch {
 	case err != nil:
 		return old, err

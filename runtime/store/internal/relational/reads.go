@@ -45,8 +45,19 @@ const numberSQL = `SELECT t.n FROM a2a.account a JOIN a2a.owner o ON o.account=a
 
 // Number returns the number of a task, 0 if it is not there.
 func (s *Base) Number(ctx context.Context, key store.Key) (n int64, err error) {
-	_, err = one(ctx, s, numberSQL, []any{key.Owner.Principal, key.Owner.Tenant, key.Task}, &n)
+	_, err = One(ctx, s, numberSQL, []any{key.Owner.Principal, key.Owner.Tenant, key.Task}, &n)
 	return n, err
+}
+
+// KeyOf returns the key of a task.
+func (b *Base) KeyOf(ctx context.Context, n int64) (key store.Key, err error) {
+	const sql = `SELECT o.tenant, a.principal, t.id FROM a2a.task t JOIN a2a.owner o ON o.n=t.owner JOIN a2a.account a ON a.n=t.account
+		WHERE t.n=$1`
+	found, err := One(ctx, b, sql, []any{n}, &key.Owner.Tenant, &key.Owner.Principal, &key.Task)
+	if err == nil && !found {
+		err = store.ErrNotFound
+	}
+	return key, err
 }
 
 // TicketSQL finds the task of a ticket.
@@ -57,7 +68,7 @@ const TicketSQL = `SELECT o.tenant, a.principal, t.id, k.wire, k.request FROM a2
 func (s *Reads) Ticket(ctx context.Context, hash [32]byte) (key store.Key, t store.Ticket, err error) {
 	var wire int64
 	var request []byte
-	found, err := one(ctx, s.Base, TicketSQL, []any{hash[:], s.Base.Now().UnixNano()}, &key.Owner.Tenant, &key.Owner.Principal, &key.Task, &wire, &request)
+	found, err := One(ctx, s.Base, TicketSQL, []any{hash[:], s.Base.Now().UnixNano()}, &key.Owner.Tenant, &key.Owner.Principal, &key.Task, &wire, &request)
 	switch {
 	case err != nil:
 		return store.Key{}, t, err
@@ -109,7 +120,7 @@ const LookAgain = 5 * time.Second
 func (s *Base) NextDue(ctx context.Context) (time.Duration, error) {
 	var at int64
 	var some bool
-	_, err := one(ctx, s, NextDueSQL, nil, &at, &some)
+	_, err := One(ctx, s, NextDueSQL, nil, &at, &some)
 	switch {
 	case err != nil:
 		return 0, err
@@ -130,7 +141,7 @@ func (s *Reads) List(ctx context.Context, of store.Owner, q store.Query) (page s
 	}
 	var o int64
 	const owner = "SELECT o.n FROM a2a.account a JOIN a2a.owner o ON o.account=a.n WHERE a.principal=$1 AND o.tenant=$2"
-	found, err := one(ctx, s.Base, owner, []any{of.Principal, of.Tenant}, &o)
+	found, err := One(ctx, s.Base, owner, []any{of.Principal, of.Tenant}, &o)
 	if err != nil || !found {
 		return page, err
 	}

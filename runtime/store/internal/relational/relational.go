@@ -55,10 +55,11 @@ type Dialect struct {
 }
 
 // madeOf are statements that are made of the columns.
-type madeOf struct{ call, event, repeat string }
+type madeOf struct{ task, call, event, repeat string }
 
 func (d *Dialect) texts() *madeOf {
 	d.once.Do(func() {
+		d.made.task = insert("task", d.Columns.Task)
 		d.made.call = insert("call", callColumns+d.Columns.Call)
 		d.made.event = insert("event", d.Event())
 		d.made.repeat = repeatSQL(d.Columns.Repeat)
@@ -66,13 +67,14 @@ func (d *Dialect) texts() *madeOf {
 	return &d.made
 }
 
-// InsertEvent is the statement of a row of the log.
+// InsertEvent is the statement of a row of the log, and InsertTask of one of task.
 func (d *Dialect) InsertEvent() string { return d.texts().event }
+func (d *Dialect) InsertTask() string  { return d.texts().task }
 
 const callColumns = "task n wire request input value"
 
-// one asks for one row, and reports whether there is one.
-func one(ctx context.Context, d Driver, sql string, args []any, dest ...any) (found bool, err error) {
+// One asks for one row, and reports whether there is one.
+func One(ctx context.Context, d Driver, sql string, args []any, dest ...any) (found bool, err error) {
 	err = d.Ask(ctx, Question{sql, args, func(r Row) error {
 		found = true
 		return r.Scan(dest...)
