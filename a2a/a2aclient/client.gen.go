@@ -18,6 +18,7 @@ import (
 	"github.com/a2agen/a2agen/a2a"
 	"github.com/a2agen/a2agen/runtime"
 	rpc "github.com/a2agen/a2agen/runtime/client"
+	"github.com/a2agen/a2agen/runtime/gen"
 )
 
 // Client calls the operations of one agent. It is safe for concurrent use.
@@ -67,54 +68,54 @@ func (c *Client) Close() {
 // SendMessage sends a message to the agent and waits until its task ends or is interrupted, unless the
 // configuration asks to return immediately. The answer is a task, or a plain message without a task (§3.1.1).
 func (c *Client) SendMessage(ctx context.Context, req *a2a.SendMessageRequest, opts ...rpc.CallOption) (a2a.SendMessageResponsePayload, error) {
-	return rpc.As[a2a.SendMessageResponsePayload](c.rpc.Call(ctx, rpc.Method{Role: runtime.RoleSend, RPC: "SendMessage"}, req, opts...))
+	return gen.As[a2a.SendMessageResponsePayload](c.rpc.Call(ctx, rpc.Method{Role: runtime.RoleSend, RPC: "SendMessage"}, req, opts...))
 }
 
 // SendStreamingMessage sends a message and follows what comes of it: a task and its updates until the task
 // ends, or exactly one message (§3.1.2). The agent must declare the streaming capability.
 func (c *Client) SendStreamingMessage(ctx context.Context, req *a2a.SendMessageRequest, opts ...rpc.CallOption) iter.Seq2[a2a.StreamResponsePayload, error] {
-	return rpc.Each[a2a.StreamResponsePayload](c.rpc.Stream(ctx, rpc.Method{Role: runtime.RoleStream, RPC: "SendStreamingMessage"}, req, opts...))
+	return gen.EachAs[a2a.StreamResponsePayload](c.rpc.Stream(ctx, rpc.Method{Role: runtime.RoleStream, RPC: "SendStreamingMessage"}, req, opts...))
 }
 
 // GetTask returns a task as it stands (§3.1.3).
 func (c *Client) GetTask(ctx context.Context, req *a2a.GetTaskRequest, opts ...rpc.CallOption) (*a2a.Task, error) {
-	return rpc.As[*a2a.Task](c.rpc.Call(ctx, rpc.Method{Role: runtime.RoleGet, RPC: "GetTask"}, req, opts...))
+	return gen.As[*a2a.Task](c.rpc.Call(ctx, rpc.Method{Role: runtime.RoleGet, RPC: "GetTask"}, req, opts...))
 }
 
 // ListTasks returns the caller's tasks page by page, the most recently changed first (§3.1.4).
 func (c *Client) ListTasks(ctx context.Context, req *a2a.ListTasksRequest, opts ...rpc.CallOption) (*a2a.ListTasksResponse, error) {
-	return rpc.As[*a2a.ListTasksResponse](c.rpc.Call(ctx, rpc.Method{Role: runtime.RoleList, RPC: "ListTasks"}, req, opts...))
+	return gen.As[*a2a.ListTasksResponse](c.rpc.Call(ctx, rpc.Method{Role: runtime.RoleList, RPC: "ListTasks"}, req, opts...))
 }
 
 // CancelTask asks the agent to stop working on a task. It is best effort: the task that comes back may
 // not have ended yet (§3.1.5).
 func (c *Client) CancelTask(ctx context.Context, req *a2a.CancelTaskRequest, opts ...rpc.CallOption) (*a2a.Task, error) {
-	return rpc.As[*a2a.Task](c.rpc.Call(ctx, rpc.Method{Role: runtime.RoleCancel, RPC: "CancelTask"}, req, opts...))
+	return gen.As[*a2a.Task](c.rpc.Call(ctx, rpc.Method{Role: runtime.RoleCancel, RPC: "CancelTask"}, req, opts...))
 }
 
 // SubscribeToTask follows a task that has not ended: first the task as it stands, then its updates (§3.1.6).
 func (c *Client) SubscribeToTask(ctx context.Context, req *a2a.SubscribeToTaskRequest, opts ...rpc.CallOption) iter.Seq2[a2a.StreamResponsePayload, error] {
-	return rpc.Each[a2a.StreamResponsePayload](c.rpc.Stream(ctx, rpc.Method{Role: runtime.RoleSubscribe, RPC: "SubscribeToTask"}, req, opts...))
+	return gen.EachAs[a2a.StreamResponsePayload](c.rpc.Stream(ctx, rpc.Method{Role: runtime.RoleSubscribe, RPC: "SubscribeToTask"}, req, opts...))
 }
 
 // CreateTaskPushNotificationConfig registers a webhook that is told about a task's updates (§3.1.7).
 func (c *Client) CreateTaskPushNotificationConfig(ctx context.Context, req *a2a.TaskPushNotificationConfig, opts ...rpc.CallOption) (*a2a.TaskPushNotificationConfig, error) {
-	return rpc.As[*a2a.TaskPushNotificationConfig](c.rpc.Call(ctx, rpc.Method{Role: runtime.RolePushCreate, RPC: "CreateTaskPushNotificationConfig"}, req, opts...))
+	return gen.As[*a2a.TaskPushNotificationConfig](c.rpc.Call(ctx, rpc.Method{Role: runtime.RolePushCreate, RPC: "CreateTaskPushNotificationConfig"}, req, opts...))
 }
 
 // GetTaskPushNotificationConfig returns one webhook of a task (§3.1.8).
 func (c *Client) GetTaskPushNotificationConfig(ctx context.Context, req *a2a.GetTaskPushNotificationConfigRequest, opts ...rpc.CallOption) (*a2a.TaskPushNotificationConfig, error) {
-	return rpc.As[*a2a.TaskPushNotificationConfig](c.rpc.Call(ctx, rpc.Method{Role: runtime.RolePushGet, RPC: "GetTaskPushNotificationConfig"}, req, opts...))
+	return gen.As[*a2a.TaskPushNotificationConfig](c.rpc.Call(ctx, rpc.Method{Role: runtime.RolePushGet, RPC: "GetTaskPushNotificationConfig"}, req, opts...))
 }
 
 // ListTaskPushNotificationConfigs returns the webhooks of a task (§3.1.9).
 func (c *Client) ListTaskPushNotificationConfigs(ctx context.Context, req *a2a.ListTaskPushNotificationConfigsRequest, opts ...rpc.CallOption) (*a2a.ListTaskPushNotificationConfigsResponse, error) {
-	return rpc.As[*a2a.ListTaskPushNotificationConfigsResponse](c.rpc.Call(ctx, rpc.Method{Role: runtime.RolePushList, RPC: "ListTaskPushNotificationConfigs"}, req, opts...))
+	return gen.As[*a2a.ListTaskPushNotificationConfigsResponse](c.rpc.Call(ctx, rpc.Method{Role: runtime.RolePushList, RPC: "ListTaskPushNotificationConfigs"}, req, opts...))
 }
 
 // GetExtendedAgentCard returns the card that only authenticated callers may see (§3.1.11).
 func (c *Client) GetExtendedAgentCard(ctx context.Context, req *a2a.GetExtendedAgentCardRequest, opts ...rpc.CallOption) (*a2a.AgentCard, error) {
-	return rpc.As[*a2a.AgentCard](c.rpc.Call(ctx, rpc.Method{Role: runtime.RoleExtendedCard, RPC: "GetExtendedAgentCard"}, req, opts...))
+	return gen.As[*a2a.AgentCard](c.rpc.Call(ctx, rpc.Method{Role: runtime.RoleExtendedCard, RPC: "GetExtendedAgentCard"}, req, opts...))
 }
 
 // DeleteTaskPushNotificationConfig removes a webhook of a task. Removing an unknown one succeeds (§3.1.10).

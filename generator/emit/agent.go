@@ -430,7 +430,7 @@ func (a *agentPackage) glue(s *ir.Skill) jen.Code {
 	}
 	if s.Input != nil {
 		d.set("InputSchema", jen.Id(schemaName(s.Input)))
-		d.set("Decode", jen.Qual(serverPath, "Decode").Types(jen.Id(s.Input.Name)))
+		d.set("Decode", jen.Qual(handlerPath, "Decode").Types(jen.Id(s.Input.Name)))
 	}
 	if s.Output != nil {
 		d.set("OutputSchema", jen.Id(schemaName(s.Output)))
@@ -470,10 +470,10 @@ func (a *agentPackage) run(s *ir.Skill) jen.Code {
 			jen.Return(handler.Call(jen.Id("ctx"), jen.Id("task").Dot("Message").Call(), jen.Id("task"))),
 		}
 	}
-	output := "OutputJSON"
+	output := "JSON"
 	if s.Output == nil {
-		output = "OutputText"
+		output = "Text"
 	}
-	return jen.Qual(serverPath, output).Call(
+	return jen.Qual(handlerPath, output).Call(
 		jen.Func().Params(ctxParam(), jen.Id("t").Op("*").Qual(serverPath, "Task"), in.Add(typ)).Params(a.output(s), jen.Error()).Block(body...))
 }

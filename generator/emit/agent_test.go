@@ -71,13 +71,13 @@ func TestAgentPackageGlueHandsTheRuntimeInputHandlerAndOutput(t *testing.T) {
 	src := emitAgent(t, agentModel())["agent/server.gen.go"]
 	spaced := strings.Join(strings.Fields(src), " ")
 	for _, want := range []string{"MaxConcurrent: 4,", "OnCrash: server.CrashRetry,", "Timeout: 1500 * time.Millisecond,", `TextField: "city",`, "const _ = runtime.SupportsGen1",
-		"Decode: server.Decode[ForecastInput],",
-		"server.OutputJSON(func(ctx context.Context, t *server.Task, in *ForecastInput) (*ForecastOutput, error) { return s.Forecast(ctx, in, &Task{t}) })"} {
+		"Decode: handler.Decode[ForecastInput],",
+		"handler.JSON(func(ctx context.Context, t *server.Task, in *ForecastInput) (*ForecastOutput, error) { return s.Forecast(ctx, in, &Task{t}) })"} {
 		if !strings.Contains(spaced, want) {
 			t.Errorf("server.gen.go lacks %q:\n%s", want, src)
 		}
 	}
-	if chat := src[strings.Index(src, "func skillChat"):]; !strings.Contains(chat, "server.OutputText(") {
+	if chat := src[strings.Index(src, "func skillChat"):]; !strings.Contains(chat, "handler.Text(") {
 		t.Error("a skill without output schema answers text")
 	}
 }

@@ -38,6 +38,7 @@ const (
 	oauthPath     = clientPath + "/oauth"
 	signedPath    = runtimePath + "/signedcard"
 	genPath       = runtimePath + "/gen" // what generated code alone calls
+	handlerPath   = genPath + "/handler"
 	skilltoolPath = genPath + "/skilltool"
 	checkPath     = genPath + "/check"
 	formatPath    = checkPath + "/format"
@@ -98,6 +99,7 @@ func newFile(path, name string) *jen.File {
 	f.ImportName(checkPath, "check")
 	f.ImportName(formatPath, "format")
 	f.ImportName(toolPath, "tool")
+	f.ImportName(handlerPath, "handler")
 	f.ImportName(skilltoolPath, "skilltool")
 	f.ImportName(legacyPath, "legacy")
 	return f

@@ -127,10 +127,10 @@ func (b *bound) count(x, meaning string) jen.Code {
 }
 
 // orZero is what a pointer points to, or the zero value.
-func orZero(p jen.Code) *jen.Statement { return jen.Qual(wirePath, "OrZero").Call(p) }
+func orZero(p jen.Code) *jen.Statement { return inGen("OrZero").Call(p) }
 
 // nonZero is a pointer to a value, nil to the zero value.
-func nonZero(x jen.Code) *jen.Statement { return jen.Qual(wirePath, "NonZero").Call(x) }
+func nonZero(x jen.Code) *jen.Statement { return inGen("NonZero").Call(x) }
 
 // ptr is the type *T of a message.
 func ptr(t *ir.Type) *jen.Statement { return jen.Op("*").Id(t.Go) }

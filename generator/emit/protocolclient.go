@@ -117,14 +117,14 @@ func (c *protocolClient) method(op *ir.Operation, name string) jen.Code {
 	switch {
 	case op.Stream:
 		s.Qual("iter", "Seq2").Types(result, jen.Error()).Block(
-			jen.Return(jen.Qual(clientPath, "Each").Types(result).Call(jen.Id("c").Dot("rpc").Dot("Stream").Call(run...))))
+			jen.Return(inGen("EachAs").Types(result).Call(jen.Id("c").Dot("rpc").Dot("Stream").Call(run...))))
 	case op.Response.Kind == ir.KindEmpty:
 		s.Error().Block(
 			jen.List(jen.Id("_"), jen.Err()).Op(":=").Id("c").Dot("rpc").Dot("Call").Call(run...),
 			jen.Return(jen.Err()))
 	default:
 		s.Params(result, jen.Error()).Block(
-			jen.Return(jen.Qual(clientPath, "As").Types(result).Call(jen.Id("c").Dot("rpc").Dot("Call").Call(run...))))
+			jen.Return(inGen("As").Types(result).Call(jen.Id("c").Dot("rpc").Dot("Call").Call(run...))))
 	}
 	return s
 }

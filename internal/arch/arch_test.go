@@ -35,6 +35,7 @@ var rows = map[string]string{
 	"internal/taskstate":        "runtime",
 	"runtime/check":             "",
 	"runtime/gen":               "runtime runtime/wire",
+	"runtime/gen/handler":       "runtime/task",
 	"runtime/gen/check":         "runtime/check runtime/wire",
 	"runtime/gen/check/format":  "runtime/check runtime/gen/check",
 	"runtime/gen/legacy":        "runtime runtime/wire runtime/gen/proto",
@@ -102,11 +103,11 @@ var rows = map[string]string{
 
 	// What is generated and kept in this module.
 	"a2a":                              "runtime runtime/gen runtime/wire",
-	"a2a/a2aclient":                    "a2a runtime runtime/client",
-	"internal/fresh/a2a/a2aclient":     "internal/fresh/a2a runtime runtime/client",
-	"internal/a2awires/a2aclient":      "internal/a2awires runtime runtime/client",
-	"internal/test/a2aown/a2aclient":   "internal/test/a2aown runtime runtime/client",
-	"internal/test/a2adraft/a2aclient": "internal/test/a2adraft runtime runtime/client",
+	"a2a/a2aclient":                    "a2a runtime runtime/client runtime/gen",
+	"internal/fresh/a2a/a2aclient":     "internal/fresh/a2a runtime runtime/client runtime/gen",
+	"internal/a2awires/a2aclient":      "internal/a2awires runtime runtime/client runtime/gen",
+	"internal/test/a2aown/a2aclient":   "internal/test/a2aown runtime runtime/client runtime/gen",
+	"internal/test/a2adraft/a2aclient": "internal/test/a2adraft runtime runtime/client runtime/gen",
 	"internal/fresh/a2a":               "runtime runtime/gen runtime/gen/legacy runtime/wire",
 	"internal/a2awires":                "runtime runtime/gen runtime/gen/legacy runtime/wire runtime/gen/proto",
 
@@ -156,7 +157,7 @@ var rows = map[string]string{
 	"internal/shell":  "",
 	"internal/login":  "internal/a2awires internal/shell runtime/auth runtime/client runtime/client/grpcclient runtime/client/oauth",
 	"internal/bridge": "generator/card generator/lower internal/a2awires internal/project/remote internal/talk runtime/client runtime/mcp",
-	"internal/talk":   "generator/yamlx internal/a2awires internal/dev/traffic internal/login internal/shell runtime runtime/client runtime/client/grpcclient runtime/client/oauth runtime/server runtime/wire",
+	"internal/talk":   "generator/yamlx internal/a2awires internal/dev/traffic internal/login internal/shell runtime runtime/client runtime/client/grpcclient runtime/client/oauth runtime/gen runtime/server runtime/wire",
 	"cmd/a2agen": ". generator generator/card generator/carddiff generator/config generator/diag generator/lower generator/scaffold generator/yamlx internal/a2awires internal/bridge internal/catalog internal/dev internal/faultproxy internal/project " +
 		"internal/project/disk internal/login internal/shell internal/talk internal/timeline runtime runtime/client/oauth testkit/conform testkit/fault runtime/server runtime/signedcard runtime/store/admin runtime/store/postgres runtime/store/sqlite spec",
 	"internal/faultproxy": "runtime testkit/fault",
@@ -189,7 +190,7 @@ var rows = map[string]string{
 	"golden":                     "",
 	"internal/arch":              "",
 	"internal/demo":              "a2a a2a/a2aclient runtime runtime/client runtime/push runtime/server",
-	"internal/measure":           "a2a runtime/gen/check runtime/server runtime/wire",
+	"internal/measure":           "a2a runtime/gen/check runtime/gen/handler runtime/server runtime/wire",
 	"internal/regen":             ". generator generator/emit generator/ir generator/lower generator/output spec",
 	"internal/requirements":      "",
 	"internal/test/a2adraft":     "runtime runtime/gen runtime/gen/legacy runtime/wire runtime/gen/proto",

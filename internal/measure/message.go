@@ -11,6 +11,7 @@ import (
 
 	"github.com/a2agen/a2agen/a2a"
 	"github.com/a2agen/a2agen/runtime/gen/check"
+	"github.com/a2agen/a2agen/runtime/gen/handler"
 	"github.com/a2agen/a2agen/runtime/server"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
@@ -56,8 +57,8 @@ func handleMessage(dir string) error {
 
 // forecast is what the generator makes of a skill whose input and output are a place.
 var forecast = server.Skill{
-	ID: "forecast", Name: "Forecast", InputSchema: schema, OutputSchema: schema, Decode: server.Decode[place],
-	Run: server.OutputJSON(func(_ context.Context, _ *server.Task, in *place) (*place, error) { return in, nil }),
+	ID: "forecast", Name: "Forecast", InputSchema: schema, OutputSchema: schema, Decode: handler.Decode[place],
+	Run: handler.JSON(func(_ context.Context, _ *server.Task, in *place) (*place, error) { return in, nil }),
 }
 
 const schema = `{"type":"object","properties":{"city":{"type":"string","minLength":1}},"required":["city"]}`

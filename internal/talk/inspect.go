@@ -6,6 +6,7 @@ import (
 	"github.com/a2agen/a2agen/internal/a2awires"
 	"github.com/a2agen/a2agen/runtime"
 	rpc "github.com/a2agen/a2agen/runtime/client"
+	"github.com/a2agen/a2agen/runtime/gen"
 )
 
 // firstEvent is the number of the event that makes a task. Agents made with a2agen send all that come after it.
@@ -24,7 +25,7 @@ func Inspect(ctx context.Context, o Options, stands func(*a2awires.Task), event 
 	defer t.client.Close()
 	of := runtime.TaskRequest{Tenant: t.client.Tenant(), ID: o.Task}
 	get := a2awires.Protocol().NewTaskRequest(runtime.RoleGet, of)
-	task, err := rpc.As[*a2awires.Task](t.client.Call(ctx, rpc.Method{Role: runtime.RoleGet, RPC: "GetTask"}, get))
+	task, err := gen.As[*a2awires.Task](t.client.Call(ctx, rpc.Method{Role: runtime.RoleGet, RPC: "GetTask"}, get))
 	if err != nil {
 		return t.failed(ctx, err)
 	}

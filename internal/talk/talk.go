@@ -23,6 +23,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	rpc "github.com/a2agen/a2agen/runtime/client"
 	"github.com/a2agen/a2agen/runtime/client/grpcclient"
+	"github.com/a2agen/a2agen/runtime/gen"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
@@ -289,7 +290,7 @@ func (t *talk) card(ctx context.Context, c *rpc.Client) *a2awires.AgentCard {
 		return public
 	}
 	more := rpc.Method{Role: runtime.RoleExtendedCard, RPC: "GetExtendedAgentCard"}
-	extended, err := rpc.As[*a2awires.AgentCard](c.Call(ctx, more, &a2awires.GetExtendedAgentCardRequest{Tenant: c.Tenant()}))
+	extended, err := gen.As[*a2awires.AgentCard](c.Call(ctx, more, &a2awires.GetExtendedAgentCardRequest{Tenant: c.Tenant()}))
 	if err != nil {
 		t.verbose("the extended card is not to be had: %v", err)
 		return public

@@ -5,7 +5,9 @@ package gen
 
 import (
 	"fmt"
+	"iter"
 	"math"
+	"reflect"
 
 	"github.com/a2agen/a2agen/runtime"
 )
@@ -92,4 +94,46 @@ func Alias(op *runtime.Operation, rpc string) *runtime.Operation {
 	other := *op
 	other.RPC = rpc
 	return &other
+}
+
+// NonZero is a pointer to x, nil for the zero value.
+func NonZero[T comparable](x T) *T {
+	if x == *new(T) {
+		return nil
+	}
+	return &x
+}
+
+// OrZero is what p points to, the zero value if it is nil.
+func OrZero[T any](p *T) (x T) {
+	if p != nil {
+		x = *p
+	}
+	return x
+}
+
+// As gives the result of client.Client.Call its generated type. It takes both results, so that emitted methods are one line.
+func As[T any](v any, err error) (T, error) {
+	var none T
+	if err != nil {
+		return none, err
+	}
+	v = runtime.Generated(v)
+	t, ok := v.(T)
+	if !ok {
+		return none, fmt.Errorf("%w: result: %T instead of %v", runtime.ErrInvalidAgentResponse.AsReceived(), v, reflect.TypeFor[T]())
+	}
+	return t, nil
+}
+
+// EachAs gives the items of client.Client.Stream their generated type.
+func EachAs[T any](items iter.Seq2[any, error]) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for v, err := range items {
+			t, err := As[T](v, err)
+			if !yield(t, err) || err != nil {
+				return
+			}
+		}
+	}
 }

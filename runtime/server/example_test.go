@@ -23,12 +23,12 @@ import (
 	"github.com/a2agen/a2agen/runtime/server"
 )
 
-// handler is a handler as in these examples: of a skill that takes a message and gives text.
-type handler func(ctx context.Context, t *server.Task) (string, error)
+// answering is a handler as in these examples: of a skill that takes a message and gives text.
+type answering func(ctx context.Context, t *server.Task) (string, error)
 
 // talk has a client send the messages, the second and further ones to the task of the first, and prints what it gets: the answer, or the task's
 // artifacts and the message of its status. What differs each time is left out.
-func talk(h handler, messages ...string) {
+func talk(h answering, messages ...string) {
 	s := exampleServer(h)
 	defer func() { _ = s.Close() }()
 	to := ""
@@ -62,7 +62,7 @@ func talk(h handler, messages ...string) {
 }
 
 // exampleServer serves an agent with one skill.
-func exampleServer(h handler) *server.Server {
+func exampleServer(h answering) *server.Server {
 	protocol := a2a.Protocol()
 	card, err := protocol.DecodeCard([]byte(testCard))
 	if err != nil {
@@ -243,7 +243,7 @@ func ExampleTask_Call() {
 type granted struct{ Code, Error string }
 
 // readCalendar reads a person's calendar, once that person has let it.
-func readCalendar(provider, callback string) handler {
+func readCalendar(provider, callback string) answering {
 	entries := func(_ context.Context, code string) (string, error) { return "One entry, by " + code + ".", nil }
 	return func(ctx context.Context, t *server.Task) (string, error) {
 		var g granted
@@ -381,7 +381,7 @@ func ExampleTask_Context() {
 }
 
 // contextual has a client send messages with one context, each of which is a task.
-func contextual(h handler, messages ...string) {
+func contextual(h answering, messages ...string) {
 	s := exampleServer(h)
 	defer func() { _ = s.Close() }()
 	for _, text := range messages {
@@ -434,7 +434,7 @@ func (c weatherClient) ForecastStream(ctx context.Context, city string) iter.Seq
 }
 
 // calling makes an agent that calls another one, which has the handler.
-func calling(h handler) (a *callers, closeAll func()) {
+func calling(h answering) (a *callers, closeAll func()) {
 	s := exampleServer(h)
 	web := httptest.NewServer(s)
 	c, err := rpc.New(context.Background(), a2a.ClientProtocol(), web.URL, rpc.Endpoint(web.URL+"/rpc"))

@@ -13,6 +13,7 @@ import (
 	"github.com/a2agen/a2agen/a2a/a2aclient"
 	"github.com/a2agen/a2agen/runtime"
 	rpc "github.com/a2agen/a2agen/runtime/client"
+	"github.com/a2agen/a2agen/runtime/gen/handler"
 	"github.com/a2agen/a2agen/runtime/server"
 )
 
@@ -34,7 +35,7 @@ var (
 )
 
 func textSkill(id string, f func(context.Context, *server.Task) (string, error)) server.Skill {
-	return server.Skill{ID: id, Name: id, Run: server.OutputText(func(ctx context.Context, t *server.Task, _ *struct{}) (string, error) { return f(ctx, t) })}
+	return server.Skill{ID: id, Name: id, Run: handler.Text(func(ctx context.Context, t *server.Task, _ *struct{}) (string, error) { return f(ctx, t) })}
 }
 
 // TestAHandlerCallsItsOwnAgentForItsCaller: the inner task is of the outer one's caller, whose credentials nobody asks for

@@ -6,6 +6,7 @@ import (
 
 	"github.com/a2agen/a2agen/a2a"
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/gen/handler"
 	"github.com/a2agen/a2agen/runtime/server"
 )
 
@@ -42,14 +43,14 @@ func TestAnInputIsDecodedOnce(t *testing.T) {
 
 // What generated skills are made of: an output with a schema makes a task before its handler runs, text leaves the handler free to answer otherwise.
 func TestTypedSkills(t *testing.T) {
-	echo := server.Skill{ID: "echo", InputSchema: `{}`, OutputSchema: `{}`, Decode: server.Decode[a2a.Part]}
-	echo.Run = server.OutputJSON(func(_ context.Context, call *server.Task, in *a2a.Part) (*a2a.Part, error) {
+	echo := server.Skill{ID: "echo", InputSchema: `{}`, OutputSchema: `{}`, Decode: handler.Decode[a2a.Part]}
+	echo.Run = handler.JSON(func(_ context.Context, call *server.Task, in *a2a.Part) (*a2a.Part, error) {
 		if in.Filename == "" {
 			return nil, call.Say(runtime.StateCompleted, runtime.MessageOf(runtime.Text("nothing in it")))
 		}
 		return in, nil
 	})
-	chat := server.Skill{ID: "chat", Run: server.OutputText(func(_ context.Context, call *server.Task, in *struct{}) (string, error) {
+	chat := server.Skill{ID: "chat", Run: handler.Text(func(_ context.Context, call *server.Task, in *struct{}) (string, error) {
 		if call.Text() == "reply" {
 			return "", call.Reply(runtime.Text("hi"))
 		}

@@ -50,6 +50,13 @@ func readObject(r *wire.Reader, o *object) {
 	}
 }
 
+func readList(r *wire.Reader) (all list) {
+	for ok := r.Array(); ok; ok = r.Elem() {
+		all = append(all, readValue(r))
+	}
+	return all
+}
+
 func readValue(r *wire.Reader) any {
 	switch r.Kind() {
 	case wire.KindObject:
@@ -57,7 +64,7 @@ func readValue(r *wire.Reader) any {
 		readObject(r, &o)
 		return o
 	case wire.KindArray:
-		return list(wire.ReadPlainList(r, readValue))
+		return readList(r)
 	case wire.KindString:
 		return r.String()
 	case wire.KindBool:

@@ -8,6 +8,7 @@ import (
 
 	"example.com/assistant/a2a"
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/gen/handler"
 	"github.com/a2agen/a2agen/runtime/server"
 	sqlite "github.com/a2agen/a2agen/runtime/store/sqlite"
 )
@@ -49,7 +50,7 @@ func skillAsk(s Skills) server.Skill {
 		Timeout:     10 * time.Minute,
 		OnCrash:     server.CrashRetry,
 		Default:     true,
-		Run: server.OutputText(func(ctx context.Context, t *server.Task, _ *struct{}) (string, error) {
+		Run: handler.Text(func(ctx context.Context, t *server.Task, _ *struct{}) (string, error) {
 			task := &Task{t}
 			return s.Ask(ctx, task.Message(), task)
 		}),
@@ -66,9 +67,9 @@ func skillConvert(s Skills) server.Skill {
 		InputModes:   []string{"text/plain", "application/json"},
 		OutputModes:  []string{"text/plain", "application/json"},
 		InputSchema:  schemaConvertInput,
-		Decode:       server.Decode[ConvertInput],
+		Decode:       handler.Decode[ConvertInput],
 		OutputSchema: schemaConvertOutput,
-		Run: server.OutputJSON(func(ctx context.Context, t *server.Task, in *ConvertInput) (*ConvertOutput, error) {
+		Run: handler.JSON(func(ctx context.Context, t *server.Task, in *ConvertInput) (*ConvertOutput, error) {
 			return s.Convert(ctx, in, &Task{t})
 		}),
 	}

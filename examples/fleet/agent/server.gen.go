@@ -8,6 +8,7 @@ import (
 
 	"example.com/fleet/a2a"
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/gen/handler"
 	otel "github.com/a2agen/a2agen/runtime/otel"
 	"github.com/a2agen/a2agen/runtime/server"
 	postgres "github.com/a2agen/a2agen/runtime/store/postgres"
@@ -45,11 +46,11 @@ func skillWriteReport(s Skills) server.Skill {
 		InputModes:   []string{"application/json", "text/plain"},
 		OutputModes:  []string{"application/json", "text/plain"},
 		InputSchema:  schemaWriteReportInput,
-		Decode:       server.Decode[WriteReportInput],
+		Decode:       handler.Decode[WriteReportInput],
 		OutputSchema: schemaWriteReportOutput,
 		Timeout:      15 * time.Minute,
 		OnCrash:      server.CrashRetry,
-		Run: server.OutputJSON(func(ctx context.Context, t *server.Task, in *WriteReportInput) (*WriteReportOutput, error) {
+		Run: handler.JSON(func(ctx context.Context, t *server.Task, in *WriteReportInput) (*WriteReportOutput, error) {
 			return s.WriteReport(ctx, in, &Task{t})
 		}),
 	}

@@ -8,6 +8,7 @@ import (
 
 	"example.com/planner/a2a"
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/gen/handler"
 	"github.com/a2agen/a2agen/runtime/server"
 	sqlite "github.com/a2agen/a2agen/runtime/store/sqlite"
 )
@@ -46,11 +47,11 @@ func skillPlanTrip(s Skills) server.Skill {
 		InputModes:   []string{"application/json", "text/plain"},
 		OutputModes:  []string{"application/json", "text/plain"},
 		InputSchema:  schemaPlanTripInput,
-		Decode:       server.Decode[PlanTripInput],
+		Decode:       handler.Decode[PlanTripInput],
 		OutputSchema: schemaPlanTripOutput,
 		Timeout:      5 * time.Minute,
 		OnCrash:      server.CrashRetry,
-		Run: server.OutputJSON(func(ctx context.Context, t *server.Task, in *PlanTripInput) (*PlanTripOutput, error) {
+		Run: handler.JSON(func(ctx context.Context, t *server.Task, in *PlanTripInput) (*PlanTripOutput, error) {
 			return s.PlanTrip(ctx, in, &Task{t})
 		}),
 	}

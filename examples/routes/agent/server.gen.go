@@ -8,6 +8,7 @@ import (
 
 	"example.com/routes/a2a"
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/gen/handler"
 	"github.com/a2agen/a2agen/runtime/server"
 	"github.com/a2agen/a2agen/runtime/server/webhooks"
 )
@@ -43,12 +44,12 @@ func skillRouteOptimizerTraffic(s Skills) server.Skill {
 		InputModes:    []string{"application/json", "text/plain"},
 		OutputModes:   []string{"application/json", "text/plain"},
 		InputSchema:   schemaRouteOptimizerTrafficInput,
-		Decode:        server.Decode[RouteOptimizerTrafficInput],
+		Decode:        handler.Decode[RouteOptimizerTrafficInput],
 		OutputSchema:  schemaRouteOptimizerTrafficOutput,
 		Timeout:       30 * time.Second,
 		MaxConcurrent: 8,
 		OnCrash:       server.CrashRetry,
-		Run: server.OutputJSON(func(ctx context.Context, t *server.Task, in *RouteOptimizerTrafficInput) (*RouteOptimizerTrafficOutput, error) {
+		Run: handler.JSON(func(ctx context.Context, t *server.Task, in *RouteOptimizerTrafficInput) (*RouteOptimizerTrafficOutput, error) {
 			return s.RouteOptimizerTraffic(ctx, in, &Task{t})
 		}),
 	}
@@ -65,9 +66,9 @@ func skillCustomMapGenerator(s Skills) server.Skill {
 		InputModes:   []string{"application/json", "text/plain"},
 		OutputModes:  []string{"application/json", "image/svg+xml"},
 		InputSchema:  schemaCustomMapGeneratorInput,
-		Decode:       server.Decode[CustomMapGeneratorInput],
+		Decode:       handler.Decode[CustomMapGeneratorInput],
 		OutputSchema: schemaCustomMapGeneratorOutput,
-		Run: server.OutputJSON(func(ctx context.Context, t *server.Task, in *CustomMapGeneratorInput) (*CustomMapGeneratorOutput, error) {
+		Run: handler.JSON(func(ctx context.Context, t *server.Task, in *CustomMapGeneratorInput) (*CustomMapGeneratorOutput, error) {
 			return s.CustomMapGenerator(ctx, in, &Task{t})
 		}),
 	}

@@ -8,6 +8,7 @@ import (
 
 	"example.com/weather/a2a"
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/gen/handler"
 	"github.com/a2agen/a2agen/runtime/server"
 )
 
@@ -42,10 +43,10 @@ func skillGetCurrentWeather(s Skills) server.Skill {
 		InputModes:   []string{"application/json", "text/plain"},
 		OutputModes:  []string{"application/json", "text/plain"},
 		InputSchema:  schemaGetCurrentWeatherInput,
-		Decode:       server.Decode[GetCurrentWeatherInput],
+		Decode:       handler.Decode[GetCurrentWeatherInput],
 		OutputSchema: schemaGetCurrentWeatherOutput,
 		Timeout:      5 * time.Second,
-		Run: server.OutputJSON(func(ctx context.Context, t *server.Task, in *GetCurrentWeatherInput) (*GetCurrentWeatherOutput, error) {
+		Run: handler.JSON(func(ctx context.Context, t *server.Task, in *GetCurrentWeatherInput) (*GetCurrentWeatherOutput, error) {
 			return s.GetCurrentWeather(ctx, in, &Task{t})
 		}),
 	}
@@ -62,10 +63,10 @@ func skillGetForecast(s Skills) server.Skill {
 		InputModes:   []string{"application/json", "text/plain"},
 		OutputModes:  []string{"application/json", "text/plain"},
 		InputSchema:  schemaGetForecastInput,
-		Decode:       server.Decode[GetForecastInput],
+		Decode:       handler.Decode[GetForecastInput],
 		OutputSchema: schemaGetForecastOutput,
 		OnCrash:      server.CrashRetry,
-		Run: server.OutputJSON(func(ctx context.Context, t *server.Task, in *GetForecastInput) (*GetForecastOutput, error) {
+		Run: handler.JSON(func(ctx context.Context, t *server.Task, in *GetForecastInput) (*GetForecastOutput, error) {
 			return s.GetForecast(ctx, in, &Task{t})
 		}),
 	}

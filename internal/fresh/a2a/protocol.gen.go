@@ -338,7 +338,7 @@ func neutralListTasksRequest(x *ListTasksRequest) *runtime.ListRequest {
 		PageToken:        x.PageToken,
 		HistoryLength:    gen.Int(x.HistoryLength),
 		After:            x.StatusTimestampAfter,
-		IncludeArtifacts: wire.OrZero(x.IncludeArtifacts),
+		IncludeArtifacts: gen.OrZero(x.IncludeArtifacts),
 		Source:           x,
 	}
 }
@@ -378,7 +378,7 @@ func neutralListTaskPushNotificationConfigsRequest(x *ListTaskPushNotificationCo
 	return &runtime.PushRequest{
 		Tenant:    x.Tenant,
 		TaskID:    x.TaskID,
-		PageSize:  gen.Int(wire.NonZero(x.PageSize)),
+		PageSize:  gen.Int(gen.NonZero(x.PageSize)),
 		PageToken: x.PageToken,
 		Source:    x,
 	}
@@ -1121,9 +1121,9 @@ func (x *engineAgentCard) CardInfo() runtime.CardInfo {
 		DefaultOutput: x.DefaultOutputModes,
 	}
 	if has := x.Capabilities; has != nil {
-		info.Streaming = wire.OrZero(has.Streaming)
-		info.Push = wire.OrZero(has.PushNotifications)
-		info.Extended = wire.OrZero(has.ExtendedAgentCard)
+		info.Streaming = gen.OrZero(has.Streaming)
+		info.Push = gen.OrZero(has.PushNotifications)
+		info.Extended = gen.OrZero(has.ExtendedAgentCard)
 		for _, e := range has.Extensions {
 			info.Extensions = append(info.Extensions, runtime.Extension{URI: e.URI, Required: e.Required, Params: e.Params})
 		}

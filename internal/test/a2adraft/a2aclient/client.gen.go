@@ -18,6 +18,7 @@ import (
 	"github.com/a2agen/a2agen/internal/test/a2adraft"
 	"github.com/a2agen/a2agen/runtime"
 	rpc "github.com/a2agen/a2agen/runtime/client"
+	"github.com/a2agen/a2agen/runtime/gen"
 )
 
 // Client calls the operations of one agent. It is safe for concurrent use.
@@ -67,54 +68,54 @@ func (c *Client) Close() {
 // SendMessage sends a message to the agent and waits until its task ends or is interrupted, unless the
 // configuration asks to return immediately. The answer is a task, or a plain message without a task (§3.1.1).
 func (c *Client) SendMessage(ctx context.Context, req *a2adraft.SendMessageRequest, opts ...rpc.CallOption) (a2adraft.SendMessageResponsePayload, error) {
-	return rpc.As[a2adraft.SendMessageResponsePayload](c.rpc.Call(ctx, rpc.Method{Role: runtime.RoleSend, RPC: "SendMessage"}, req, opts...))
+	return gen.As[a2adraft.SendMessageResponsePayload](c.rpc.Call(ctx, rpc.Method{Role: runtime.RoleSend, RPC: "SendMessage"}, req, opts...))
 }
 
 // SendStreamingMessage sends a message and follows what comes of it: a task and its updates until the task
 // ends, or exactly one message (§3.1.2). The agent must declare the streaming capability.
 func (c *Client) SendStreamingMessage(ctx context.Context, req *a2adraft.SendMessageRequest, opts ...rpc.CallOption) iter.Seq2[a2adraft.StreamResponsePayload, error] {
-	return rpc.Each[a2adraft.StreamResponsePayload](c.rpc.Stream(ctx, rpc.Method{Role: runtime.RoleStream, RPC: "SendStreamingMessage"}, req, opts...))
+	return gen.EachAs[a2adraft.StreamResponsePayload](c.rpc.Stream(ctx, rpc.Method{Role: runtime.RoleStream, RPC: "SendStreamingMessage"}, req, opts...))
 }
 
 // GetTask returns a task as it stands (§3.1.3).
 func (c *Client) GetTask(ctx context.Context, req *a2adraft.GetTaskRequest, opts ...rpc.CallOption) (*a2adraft.Task, error) {
-	return rpc.As[*a2adraft.Task](c.rpc.Call(ctx, rpc.Method{Role: runtime.RoleGet, RPC: "GetTask"}, req, opts...))
+	return gen.As[*a2adraft.Task](c.rpc.Call(ctx, rpc.Method{Role: runtime.RoleGet, RPC: "GetTask"}, req, opts...))
 }
 
 // ListTasks returns the caller's tasks page by page, the most recently changed first (§3.1.4).
 func (c *Client) ListTasks(ctx context.Context, req *a2adraft.ListTasksRequest, opts ...rpc.CallOption) (*a2adraft.ListTasksResponse, error) {
-	return rpc.As[*a2adraft.ListTasksResponse](c.rpc.Call(ctx, rpc.Method{Role: runtime.RoleList, RPC: "ListTasks"}, req, opts...))
+	return gen.As[*a2adraft.ListTasksResponse](c.rpc.Call(ctx, rpc.Method{Role: runtime.RoleList, RPC: "ListTasks"}, req, opts...))
 }
 
 // CancelTask asks the agent to stop working on a task. It is best effort: the task that comes back may
 // not have ended yet (§3.1.5).
 func (c *Client) CancelTask(ctx context.Context, req *a2adraft.CancelTaskRequest, opts ...rpc.CallOption) (*a2adraft.Task, error) {
-	return rpc.As[*a2adraft.Task](c.rpc.Call(ctx, rpc.Method{Role: runtime.RoleCancel, RPC: "CancelTask"}, req, opts...))
+	return gen.As[*a2adraft.Task](c.rpc.Call(ctx, rpc.Method{Role: runtime.RoleCancel, RPC: "CancelTask"}, req, opts...))
 }
 
 // SubscribeToTask follows a task that has not ended: first the task as it stands, then its updates (§3.1.6).
 func (c *Client) SubscribeToTask(ctx context.Context, req *a2adraft.SubscribeToTaskRequest, opts ...rpc.CallOption) iter.Seq2[a2adraft.StreamResponsePayload, error] {
-	return rpc.Each[a2adraft.StreamResponsePayload](c.rpc.Stream(ctx, rpc.Method{Role: runtime.RoleSubscribe, RPC: "SubscribeToTask"}, req, opts...))
+	return gen.EachAs[a2adraft.StreamResponsePayload](c.rpc.Stream(ctx, rpc.Method{Role: runtime.RoleSubscribe, RPC: "SubscribeToTask"}, req, opts...))
 }
 
 // CreateTaskPushNotificationConfig registers a webhook that is told about a task's updates (§3.1.7).
 func (c *Client) CreateTaskPushNotificationConfig(ctx context.Context, req *a2adraft.TaskPushNotificationConfig, opts ...rpc.CallOption) (*a2adraft.TaskPushNotificationConfig, error) {
-	return rpc.As[*a2adraft.TaskPushNotificationConfig](c.rpc.Call(ctx, rpc.Method{Role: runtime.RolePushCreate, RPC: "CreateTaskPushNotificationConfig"}, req, opts...))
+	return gen.As[*a2adraft.TaskPushNotificationConfig](c.rpc.Call(ctx, rpc.Method{Role: runtime.RolePushCreate, RPC: "CreateTaskPushNotificationConfig"}, req, opts...))
 }
 
 // GetTaskPushNotificationConfig returns one webhook of a task (§3.1.8).
 func (c *Client) GetTaskPushNotificationConfig(ctx context.Context, req *a2adraft.GetTaskPushNotificationConfigRequest, opts ...rpc.CallOption) (*a2adraft.TaskPushNotificationConfig, error) {
-	return rpc.As[*a2adraft.TaskPushNotificationConfig](c.rpc.Call(ctx, rpc.Method{Role: runtime.RolePushGet, RPC: "GetTaskPushNotificationConfig"}, req, opts...))
+	return gen.As[*a2adraft.TaskPushNotificationConfig](c.rpc.Call(ctx, rpc.Method{Role: runtime.RolePushGet, RPC: "GetTaskPushNotificationConfig"}, req, opts...))
 }
 
 // ListTaskPushNotificationConfigs returns the webhooks of a task (§3.1.9).
 func (c *Client) ListTaskPushNotificationConfigs(ctx context.Context, req *a2adraft.ListTaskPushNotificationConfigsRequest, opts ...rpc.CallOption) (*a2adraft.ListTaskPushNotificationConfigsResponse, error) {
-	return rpc.As[*a2adraft.ListTaskPushNotificationConfigsResponse](c.rpc.Call(ctx, rpc.Method{Role: runtime.RolePushList, RPC: "ListTaskPushNotificationConfigs"}, req, opts...))
+	return gen.As[*a2adraft.ListTaskPushNotificationConfigsResponse](c.rpc.Call(ctx, rpc.Method{Role: runtime.RolePushList, RPC: "ListTaskPushNotificationConfigs"}, req, opts...))
 }
 
 // GetExtendedAgentCard returns the card that only authenticated callers may see (§3.1.11).
 func (c *Client) GetExtendedAgentCard(ctx context.Context, req *a2adraft.GetExtendedAgentCardRequest, opts ...rpc.CallOption) (*a2adraft.AgentCard, error) {
-	return rpc.As[*a2adraft.AgentCard](c.rpc.Call(ctx, rpc.Method{Role: runtime.RoleExtendedCard, RPC: "GetExtendedAgentCard"}, req, opts...))
+	return gen.As[*a2adraft.AgentCard](c.rpc.Call(ctx, rpc.Method{Role: runtime.RoleExtendedCard, RPC: "GetExtendedAgentCard"}, req, opts...))
 }
 
 // DeleteTaskPushNotificationConfig removes a webhook of a task. Removing an unknown one succeeds (§3.1.10).

@@ -18,6 +18,7 @@ import (
 	"github.com/a2agen/a2agen/internal/test/a2aown"
 	"github.com/a2agen/a2agen/runtime"
 	rpc "github.com/a2agen/a2agen/runtime/client"
+	"github.com/a2agen/a2agen/runtime/gen"
 )
 
 // Client calls the operations of one agent. It is safe for concurrent use.
@@ -67,69 +68,69 @@ func (c *Client) Close() {
 // SendMessage sends a message to the agent and waits until its task ends or is interrupted, unless the
 // configuration asks to return immediately. The answer is a task, or a plain message without a task (§3.1.1).
 func (c *Client) SendMessage(ctx context.Context, req *a2aown.SendMessageRequest, opts ...rpc.CallOption) (a2aown.SendMessageResponsePayload, error) {
-	return rpc.As[a2aown.SendMessageResponsePayload](c.rpc.Call(ctx, rpc.Method{Role: runtime.RoleSend, RPC: "SendMessage"}, req, opts...))
+	return gen.As[a2aown.SendMessageResponsePayload](c.rpc.Call(ctx, rpc.Method{Role: runtime.RoleSend, RPC: "SendMessage"}, req, opts...))
 }
 
 // SendStreamingMessage sends a message and follows what comes of it: a task and its updates until the task
 // ends, or exactly one message (§3.1.2). The agent must declare the streaming capability.
 func (c *Client) SendStreamingMessage(ctx context.Context, req *a2aown.SendMessageRequest, opts ...rpc.CallOption) iter.Seq2[a2aown.StreamResponsePayload, error] {
-	return rpc.Each[a2aown.StreamResponsePayload](c.rpc.Stream(ctx, rpc.Method{Role: runtime.RoleStream, RPC: "SendStreamingMessage"}, req, opts...))
+	return gen.EachAs[a2aown.StreamResponsePayload](c.rpc.Stream(ctx, rpc.Method{Role: runtime.RoleStream, RPC: "SendStreamingMessage"}, req, opts...))
 }
 
 // GetTask returns a task as it stands (§3.1.3).
 func (c *Client) GetTask(ctx context.Context, req *a2aown.GetTaskRequest, opts ...rpc.CallOption) (*a2aown.Task, error) {
-	return rpc.As[*a2aown.Task](c.rpc.Call(ctx, rpc.Method{Role: runtime.RoleGet, RPC: "GetTask"}, req, opts...))
+	return gen.As[*a2aown.Task](c.rpc.Call(ctx, rpc.Method{Role: runtime.RoleGet, RPC: "GetTask"}, req, opts...))
 }
 
 // ListTasks returns the caller's tasks page by page, the most recently changed first (§3.1.4).
 func (c *Client) ListTasks(ctx context.Context, req *a2aown.ListTasksRequest, opts ...rpc.CallOption) (*a2aown.ListTasksResponse, error) {
-	return rpc.As[*a2aown.ListTasksResponse](c.rpc.Call(ctx, rpc.Method{Role: runtime.RoleList, RPC: "ListTasks"}, req, opts...))
+	return gen.As[*a2aown.ListTasksResponse](c.rpc.Call(ctx, rpc.Method{Role: runtime.RoleList, RPC: "ListTasks"}, req, opts...))
 }
 
 // CancelTask asks the agent to stop working on a task. It is best effort: the task that comes back may
 // not have ended yet (§3.1.5).
 func (c *Client) CancelTask(ctx context.Context, req *a2aown.CancelTaskRequest, opts ...rpc.CallOption) (*a2aown.Task, error) {
-	return rpc.As[*a2aown.Task](c.rpc.Call(ctx, rpc.Method{Role: runtime.RoleCancel, RPC: "CancelTask"}, req, opts...))
+	return gen.As[*a2aown.Task](c.rpc.Call(ctx, rpc.Method{Role: runtime.RoleCancel, RPC: "CancelTask"}, req, opts...))
 }
 
 // SubscribeToTask follows a task that has not ended: first the task as it stands, then its updates (§3.1.6).
 func (c *Client) SubscribeToTask(ctx context.Context, req *a2aown.SubscribeToTaskRequest, opts ...rpc.CallOption) iter.Seq2[a2aown.StreamResponsePayload, error] {
-	return rpc.Each[a2aown.StreamResponsePayload](c.rpc.Stream(ctx, rpc.Method{Role: runtime.RoleSubscribe, RPC: "SubscribeToTask"}, req, opts...))
+	return gen.EachAs[a2aown.StreamResponsePayload](c.rpc.Stream(ctx, rpc.Method{Role: runtime.RoleSubscribe, RPC: "SubscribeToTask"}, req, opts...))
 }
 
 // CreateTaskPushNotificationConfig registers a webhook that is told about a task's updates (§3.1.7).
 func (c *Client) CreateTaskPushNotificationConfig(ctx context.Context, req *a2aown.TaskPushNotificationConfig, opts ...rpc.CallOption) (*a2aown.TaskPushNotificationConfig, error) {
-	return rpc.As[*a2aown.TaskPushNotificationConfig](c.rpc.Call(ctx, rpc.Method{Role: runtime.RolePushCreate, RPC: "CreateTaskPushNotificationConfig"}, req, opts...))
+	return gen.As[*a2aown.TaskPushNotificationConfig](c.rpc.Call(ctx, rpc.Method{Role: runtime.RolePushCreate, RPC: "CreateTaskPushNotificationConfig"}, req, opts...))
 }
 
 // GetTaskPushNotificationConfig returns one webhook of a task (§3.1.8).
 func (c *Client) GetTaskPushNotificationConfig(ctx context.Context, req *a2aown.GetTaskPushNotificationConfigRequest, opts ...rpc.CallOption) (*a2aown.TaskPushNotificationConfig, error) {
-	return rpc.As[*a2aown.TaskPushNotificationConfig](c.rpc.Call(ctx, rpc.Method{Role: runtime.RolePushGet, RPC: "GetTaskPushNotificationConfig"}, req, opts...))
+	return gen.As[*a2aown.TaskPushNotificationConfig](c.rpc.Call(ctx, rpc.Method{Role: runtime.RolePushGet, RPC: "GetTaskPushNotificationConfig"}, req, opts...))
 }
 
 // ListTaskPushNotificationConfigs returns the webhooks of a task (§3.1.9).
 func (c *Client) ListTaskPushNotificationConfigs(ctx context.Context, req *a2aown.ListTaskPushNotificationConfigsRequest, opts ...rpc.CallOption) (*a2aown.ListTaskPushNotificationConfigsResponse, error) {
-	return rpc.As[*a2aown.ListTaskPushNotificationConfigsResponse](c.rpc.Call(ctx, rpc.Method{Role: runtime.RolePushList, RPC: "ListTaskPushNotificationConfigs"}, req, opts...))
+	return gen.As[*a2aown.ListTaskPushNotificationConfigsResponse](c.rpc.Call(ctx, rpc.Method{Role: runtime.RolePushList, RPC: "ListTaskPushNotificationConfigs"}, req, opts...))
 }
 
 // Inspect answers with what it was asked.
 func (c *Client) Inspect(ctx context.Context, req *a2aown.Sample, opts ...rpc.CallOption) (*a2aown.Sample, error) {
-	return rpc.As[*a2aown.Sample](c.rpc.Call(ctx, rpc.Method{Role: runtime.RoleOther, RPC: "Inspect"}, req, opts...))
+	return gen.As[*a2aown.Sample](c.rpc.Call(ctx, rpc.Method{Role: runtime.RoleOther, RPC: "Inspect"}, req, opts...))
 }
 
 // Watch answers with what it was asked, as often as it was asked to, and then fails if it was asked to.
 func (c *Client) Watch(ctx context.Context, req *a2aown.Sample, opts ...rpc.CallOption) iter.Seq2[*a2aown.Sample, error] {
-	return rpc.Each[*a2aown.Sample](c.rpc.Stream(ctx, rpc.Method{Role: runtime.RoleOther, RPC: "Watch"}, req, opts...))
+	return gen.EachAs[*a2aown.Sample](c.rpc.Stream(ctx, rpc.Method{Role: runtime.RoleOther, RPC: "Watch"}, req, opts...))
 }
 
 // Abandoned is carried out by nobody.
 func (c *Client) Abandoned(ctx context.Context, req *a2aown.Sample, opts ...rpc.CallOption) (*a2aown.Sample, error) {
-	return rpc.As[*a2aown.Sample](c.rpc.Call(ctx, rpc.Method{Role: runtime.RoleOther, RPC: "Abandoned"}, req, opts...))
+	return gen.As[*a2aown.Sample](c.rpc.Call(ctx, rpc.Method{Role: runtime.RoleOther, RPC: "Abandoned"}, req, opts...))
 }
 
 // GetExtendedAgentCard returns the card that only authenticated callers may see (§3.1.11).
 func (c *Client) GetExtendedAgentCard(ctx context.Context, req *a2aown.GetExtendedAgentCardRequest, opts ...rpc.CallOption) (*a2aown.AgentCard, error) {
-	return rpc.As[*a2aown.AgentCard](c.rpc.Call(ctx, rpc.Method{Role: runtime.RoleExtendedCard, RPC: "GetExtendedAgentCard"}, req, opts...))
+	return gen.As[*a2aown.AgentCard](c.rpc.Call(ctx, rpc.Method{Role: runtime.RoleExtendedCard, RPC: "GetExtendedAgentCard"}, req, opts...))
 }
 
 // DeleteTaskPushNotificationConfig removes a webhook of a task. Removing an unknown one succeeds (§3.1.10).
