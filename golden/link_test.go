@@ -51,24 +51,27 @@ func TestAnAgentLinksWhatItUses(t *testing.T) {
 		options project.InitOptions
 		push    bool
 		mcp     bool
+		long    bool
 		parts   []string
 		maximum int64
 	}{
 		"as init makes it":  {parts: []string{"HTTP+JSON", "0.3"}, maximum: maxAgent},
-		"1.0":               {options: project.InitOptions{Protocol: []string{"1.0"}}, parts: []string{"HTTP+JSON"}, maximum: maxOldAgent},
-		"JSON-RPC alone":    {options: project.InitOptions{Protocol: []string{"1.0"}, Bindings: both[:1]}, maximum: maxOldAgent - 50_000},
+		"1.0":               {long: true, options: project.InitOptions{Protocol: []string{"1.0"}}, parts: []string{"HTTP+JSON"}, maximum: maxOldAgent},
+		"JSON-RPC alone":    {long: true, options: project.InitOptions{Protocol: []string{"1.0"}, Bindings: both[:1]}, maximum: maxOldAgent - 50_000},
 		"gRPC":              {options: project.InitOptions{Bindings: append(both, "GRPC")}, parts: []string{"HTTP+JSON", "gRPC", "0.3"}, maximum: maxGRPCAgent},
-		"callers need keys": {options: project.InitOptions{Auth: "apikey"}, parts: []string{"HTTP+JSON", "0.3", "auth"}, maximum: maxAgent + 120_000},
-		"MCP":               {mcp: true, parts: []string{"HTTP+JSON", "0.3", "MCP", "clients", "configs"}, maximum: maxMCPAgent},
+		"callers need keys": {long: true, options: project.InitOptions{Auth: "apikey"}, parts: []string{"HTTP+JSON", "0.3", "auth"}, maximum: maxAgent + 120_000},
+		"MCP":               {long: true, mcp: true, parts: []string{"HTTP+JSON", "0.3", "MCP", "clients", "configs"}, maximum: maxMCPAgent},
 		"push notifications in a file": {
 			options: project.InitOptions{Store: "sqlite"}, push: true,
 			parts: []string{"HTTP+JSON", "0.3", "push", "webhooks", "SQLite", "clients", "configs"}, maximum: 14_600_000,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if test.long {
+				gotool.Long(t)
+			}
 			dir := newAgent(t, test.options, test.push)
 			if test.mcp {
-				gotool.Long(t)
 				change(t, dir, config.File, func(text []byte) []byte { return append(text, "mcp: true\n"...) })
 			}
 			program := buildAgent(t, dir)

@@ -12,6 +12,7 @@ import (
 	"github.com/a2agen/a2agen/generator/ir"
 	"github.com/a2agen/a2agen/generator/lower"
 	"github.com/a2agen/a2agen/generator/output"
+	"github.com/a2agen/a2agen/internal/test/gotool"
 	"github.com/a2agen/a2agen/spec"
 )
 
@@ -95,8 +96,11 @@ local message Odd {
 }
 
 func TestProtobufOfAnUnseenDefinitionEqualsGoogles(t *testing.T) {
-	t.Run("proto3", func(t *testing.T) { equalsGoogles(t, withSink(unseen(t))) })
 	t.Run("edition", func(t *testing.T) { equalsGoogles(t, inEdition(withSink(unseen(t)))) })
+	t.Run("proto3", func(t *testing.T) {
+		gotool.Long(t)
+		equalsGoogles(t, withSink(unseen(t)))
+	})
 }
 
 func equalsGoogles(t *testing.T, definition string) {

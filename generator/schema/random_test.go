@@ -111,21 +111,13 @@ func (r randomSchemas) value(depth int) any {
 	return object
 }
 
-// tries is how many random schemas a test tries: A2A_LONG, which .ci/run sets, multiplies it.
-func tries(n, more int) int {
-	if gotool.IsLong() {
-		return n * more
-	}
-	return n
-}
-
 // randomOnes holds emitted code against the oracle, which must refuse what it refuses. What emitted code refuses although the
 // standard does not is counted: oneOf in oneOf, and nothing else, may be read more strictly.
 func randomOnes(t *testing.T) inquiry {
 	const seed = 77
 	r := randomSchemas{rand.New(rand.NewPCG(seed, 1))}
 	var cases []conformance
-	for len(cases) < tries(15, 4) {
+	for len(cases) < gotool.Tries(15, 4) {
 		text, err := json.Marshal(map[string]any{"type": "object", "required": []string{"v"}, "properties": map[string]any{"v": r.schema(3)}})
 		if err != nil {
 			t.Fatal(err)
@@ -171,7 +163,7 @@ func randomOnes(t *testing.T) inquiry {
 // TestRandomSchemasMakeGoThatParses holds every schema that is taken to code that gofmt reads.
 func TestRandomSchemasMakeGoThatParses(t *testing.T) {
 	r := randomSchemas{rand.New(rand.NewPCG(23, 1))}
-	taken, all := 0, tries(300, 10)
+	taken, all := 0, gotool.Tries(300, 10)
 	for range all {
 		text, err := json.Marshal(r.schema(4))
 		if err != nil {
@@ -224,7 +216,7 @@ func (r randomSchemas) keyed() map[string]any {
 func keyedOnes(t *testing.T) inquiry {
 	r := randomSchemas{rand.New(rand.NewPCG(28, 1))}
 	var cases []conformance
-	for len(cases) < tries(20, 3) {
+	for len(cases) < gotool.Tries(20, 3) {
 		s := r.keyed()
 		text, err := json.Marshal(s)
 		if err != nil {

@@ -2,11 +2,13 @@ package project
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -15,6 +17,7 @@ import (
 
 	"github.com/a2agen/a2agen/generator/output"
 	"github.com/a2agen/a2agen/internal/project/disk"
+	"github.com/a2agen/a2agen/internal/test/gotool"
 )
 
 // player is a user who edits a project at random, with what the card says by now.
@@ -233,7 +236,12 @@ func TestRandomRoundsLoseNothing(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	root := t.TempDir()
 	tool := Tool{Version: "v1.0.0"}
-	n := 0
+	n, checks := 0, flag.Lookup("rapid.checks").Value
+	old := checks.String()
+	defer func() { _ = checks.Set(old) }()
+	if err := checks.Set(strconv.Itoa(gotool.Tries(25, 4))); err != nil {
+		t.Fatal(err)
+	}
 	rapid.Check(t, func(rt *rapid.T) {
 		n++
 		p := &player{T: rt, dir: filepath.Join(root, fmt.Sprint(n)), skills: []playedSkill{{id: "echo", name: "Echo", contract: true}}}
@@ -253,7 +261,7 @@ func TestRandomRoundsLoseNothing(t *testing.T) {
 		p.generate(tool)
 		os.RemoveAll(p.dir)
 	})
-	if n < 100 && !testing.Short() {
+	if n < gotool.Tries(25, 4) && !testing.Short() {
 		t.Errorf("only %d rounds", n)
 	}
 }

@@ -28,6 +28,14 @@ func Long(t testing.TB) {
 	}
 }
 
+// Tries is how often a test tries something at random: n times, and more times n where [IsLong].
+func Tries(n, more int) int {
+	if IsLong() {
+		return n * more
+	}
+	return n
+}
+
 // Command is a go command in a module of the test's own. It is offline.
 func Command(dir string, args ...string) *exec.Cmd {
 	Fetch()
