@@ -55,7 +55,7 @@ var rows = map[string]string{
 		"runtime/store/internal/transfer",
 	"runtime/store/postgres": "runtime internal/taskstate runtime/store runtime/store/admin runtime/store/internal/relational runtime/store/internal/stored runtime/store/internal/transfer",
 
-	"runtime/task":          "runtime runtime/store runtime/wire",
+	"runtime/task":          "runtime runtime/wire",
 	"runtime/gen/extension": "runtime runtime/wire",
 	"runtime/internal/engine": "runtime runtime/internal/budget runtime/internal/deliver runtime/internal/feed " +
 		"runtime/internal/invalid runtime/internal/observing runtime/internal/route runtime/internal/run " +
@@ -64,7 +64,7 @@ var rows = map[string]string{
 	"runtime/auth":       "runtime runtime/internal/security",
 	"runtime/auth/token": "runtime/auth runtime/internal/keyset runtime/wire",
 	"runtime/server": "runtime runtime/audit runtime/auth runtime/internal/deliver runtime/internal/engine runtime/internal/guard runtime/store/memory " +
-		"runtime/internal/invalid runtime/observe runtime/server/internal/binding runtime/store runtime/task runtime/wire",
+		"runtime/internal/invalid runtime/internal/run runtime/observe runtime/server/internal/binding runtime/store runtime/task runtime/wire",
 	"runtime/server/internal/binding": "runtime runtime/auth runtime/internal/budget runtime/internal/engine runtime/internal/errorformat runtime/internal/guard " +
 		"runtime/internal/invalid runtime/internal/observing runtime/internal/route runtime/observe internal/sse runtime/wire",
 	"runtime/server/grpcserver": "runtime runtime/internal/engine runtime/internal/errorformat runtime/server " +

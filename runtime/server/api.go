@@ -6,6 +6,7 @@ import (
 
 	"github.com/a2agen/a2agen/runtime/internal/engine"
 	"github.com/a2agen/a2agen/runtime/internal/invalid"
+	"github.com/a2agen/a2agen/runtime/internal/run"
 	"github.com/a2agen/a2agen/runtime/task"
 )
 
@@ -40,13 +41,13 @@ type (
 // Causes with which a handler's context is canceled: ask context.Cause.
 var (
 	// ErrCanceled: the client canceled the task.
-	ErrCanceled = task.ErrCanceled
+	ErrCanceled = run.ErrCanceled
 	// ErrTimeout: the skill's time is up.
-	ErrTimeout = task.ErrTimeout
+	ErrTimeout = run.ErrTimeout
 	// ErrShutdown: the agent is shutting down.
-	ErrShutdown = task.ErrShutdown
+	ErrShutdown = run.ErrShutdown
 	// ErrLost: another instance runs the task.
-	ErrLost = task.ErrLost
+	ErrLost = run.ErrLost
 )
 
 // What becomes of a call that a crash or a shutdown interrupts.
@@ -58,21 +59,21 @@ const (
 // Errors of a handler's Task.
 var (
 	// ErrAnswered: the handler already answered with a Message, or its call is over.
-	ErrAnswered = task.ErrAnswered
+	ErrAnswered = run.ErrAnswered
 	// ErrTaskExists: a plain Message can no longer be the answer.
-	ErrTaskExists = task.ErrTaskExists
+	ErrTaskExists = run.ErrTaskExists
 	// ErrBusy tells the client to try again later (R40): HTTP 503, UNAVAILABLE, or an internal error with the reason
 	// RESOURCE_EXHAUSTED.
 	ErrBusy = engine.ErrBusy
 	// ErrTooManyArtifacts: the task has as many artifacts as a task may have, [runtime.MaxArtifacts].
-	ErrTooManyArtifacts = task.ErrTooManyArtifacts
+	ErrTooManyArtifacts = run.ErrTooManyArtifacts
 	// ErrTooLarge: an event is over the server's limit.
-	ErrTooLarge = task.ErrTooLarge
+	ErrTooLarge = run.ErrTooLarge
 	// ErrTaskTooLarge: with the event, the task would be larger than the store keeps one. The handler can still end it,
 	// in few words.
-	ErrTaskTooLarge = task.ErrTaskTooLarge
+	ErrTaskTooLarge = run.ErrTaskTooLarge
 	// ErrContextChanged: another task has changed the context since it was loaded.
-	ErrContextChanged = task.ErrContextChanged
+	ErrContextChanged = run.ErrContextChanged
 )
 
 // ErrHandle is the error of [Server.Redeem] for a handle that is not good.

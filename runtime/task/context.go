@@ -35,8 +35,8 @@ func (x *Context) Load(v any) (bool, error) {
 }
 
 // Save puts v, as JSON, in the place of what is kept; nil leaves nothing. It is in the store when Save returns. After a
-// Load in the same call it fails with [ErrContextChanged] if another task has saved since; without one it replaces
-// whatever there is. What is too long is [ErrTooLarge]. Nothing is saved once the call is over, or its task was
+// Load in the same call it fails with server.ErrContextChanged if another task has saved since; without one it replaces
+// whatever there is. What is too long is server.ErrTooLarge. Nothing is saved once the call is over, or its task was
 // canceled.
 func (x *Context) Save(v any) error {
 	var value []byte

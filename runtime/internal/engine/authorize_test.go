@@ -12,6 +12,7 @@ import (
 
 	"github.com/a2agen/a2agen/internal/test/faultstore"
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/run"
 	"github.com/a2agen/a2agen/runtime/store"
 	"github.com/a2agen/a2agen/runtime/store/memory"
 	"github.com/a2agen/a2agen/runtime/task"
@@ -111,7 +112,7 @@ func TestAHandleGoesOnWithItsTaskOnce(t *testing.T) {
 	if err := a.Redeem(t.Context(), d.last(), func() {}); err == nil || err == ErrHandle {
 		t.Errorf("a value that is no JSON: %v", err)
 	}
-	if err := a.Redeem(t.Context(), d.last(), strings.Repeat("x", 64<<10)); !errors.Is(err, task.ErrTooLarge) {
+	if err := a.Redeem(t.Context(), d.last(), strings.Repeat("x", 64<<10)); !errors.Is(err, run.ErrTooLarge) {
 		t.Errorf("a value that is too long: %v", err)
 	}
 	if err := a.Redeem(t.Context(), d.last(), "code"); err != nil {

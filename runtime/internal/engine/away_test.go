@@ -145,7 +145,7 @@ func TestAnOutageBeyondTheLeaseEndsTheWork(t *testing.T) {
 				begin := time.Now()
 				over := make(chan struct{})
 				go func() { defer close(over); f.away(fault, time.Minute) }()
-				if err := <-said; !errors.Is(err, task.ErrLost) {
+				if err := <-said; !errors.Is(err, run.ErrLost) {
 					t.Errorf("the handler is told %v", err)
 				}
 				if took := time.Since(begin); took > lease {
@@ -154,7 +154,7 @@ func TestAnOutageBeyondTheLeaseEndsTheWork(t *testing.T) {
 				if err := <-answer; !Away(err) || time.Since(begin) > 40*time.Second {
 					t.Errorf("after %s the sender is told %v", time.Since(begin), err)
 				}
-				if err := <-said; !errors.Is(err, task.ErrLost) {
+				if err := <-said; !errors.Is(err, run.ErrLost) {
 					t.Errorf("who says something is told %v", err)
 				}
 				<-over

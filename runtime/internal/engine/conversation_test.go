@@ -11,6 +11,7 @@ import (
 
 	"github.com/a2agen/a2agen/internal/test/faultstore"
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/run"
 	"github.com/a2agen/a2agen/runtime/store"
 	"github.com/a2agen/a2agen/runtime/store/memory"
 	"github.com/a2agen/a2agen/runtime/task"
@@ -253,10 +254,10 @@ func TestOfTwoTasksThatChangeAContextOneIsToldSo(t *testing.T) {
 	<-loaded
 	a.says(store.Owner{}, "c", "", "second")
 	close(saved)
-	if got := runtime.Turns(<-done)[1].Parts[0].Text; got != "12" || !errors.Is(first, task.ErrContextChanged) || again != nil {
+	if got := runtime.Turns(<-done)[1].Parts[0].Text; got != "12" || !errors.Is(first, run.ErrContextChanged) || again != nil {
 		t.Errorf("%s, %v, %v", got, first, again)
 	}
-	if a.says(store.Owner{}, "c", "", "blind"); blind != nil || !errors.Is(large, task.ErrTooLarge) {
+	if a.says(store.Owner{}, "c", "", "blind"); blind != nil || !errors.Is(large, run.ErrTooLarge) {
 		t.Errorf("%v, %v", blind, large)
 	}
 }
@@ -285,7 +286,7 @@ func TestAContextIsSavedOnceAlthoughTheStoreDoesNotSaySo(t *testing.T) {
 	if got := a.says(store.Owner{}, "c", "", "one").TaskInfo().State; got != runtime.StateCompleted {
 		t.Errorf("the task is %s", got)
 	}
-	if err := last.Context().Save("late"); !errors.Is(err, task.ErrAnswered) {
+	if err := last.Context().Save("late"); !errors.Is(err, run.ErrAnswered) {
 		t.Errorf("after the call: %v", err)
 	}
 	go func() {
@@ -298,7 +299,7 @@ func TestAContextIsSavedOnceAlthoughTheStoreDoesNotSaySo(t *testing.T) {
 	if err != nil {
 		t.Fatal(answer, err)
 	}
-	if err := <-after; !errors.Is(err, task.ErrCanceled) {
+	if err := <-after; !errors.Is(err, run.ErrCanceled) {
 		t.Errorf("of a canceled task: %v", err)
 	}
 	if n, err := kept.Note(t.Context(), store.Owner{}, "c"); string(n.Value) != `"kept"` || err != nil {

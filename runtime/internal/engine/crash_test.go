@@ -15,6 +15,7 @@ import (
 	"github.com/a2agen/a2agen/internal/test/faultstore"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/route"
+	"github.com/a2agen/a2agen/runtime/internal/run"
 	"github.com/a2agen/a2agen/runtime/observe"
 	"github.com/a2agen/a2agen/runtime/store"
 	"github.com/a2agen/a2agen/runtime/store/memory"
@@ -310,7 +311,7 @@ func TestATaskIsReachedThroughEveryInstance(t *testing.T) {
 		if _, err := f.agents[1].serve("CancelTask", `{'id':'`+id+`'}`); err != nil {
 			t.Fatal(err)
 		}
-		if cause := <-causes; !errors.Is(cause, task.ErrCanceled) {
+		if cause := <-causes; !errors.Is(cause, run.ErrCanceled) {
 			t.Errorf("the handler is told %v", cause)
 		}
 		last := int64(0)
@@ -360,7 +361,7 @@ func TestAnInstanceThatIsCutOffStopsItsHandlers(t *testing.T) {
 		<-begun
 		f.stores[0].Plan(func(faultstore.Call) faultstore.Fault { return faultstore.Fault{Refuse: store.ErrUnavailable} })
 		stopped := <-ends
-		if !errors.Is(stopped.cause, task.ErrLost) {
+		if !errors.Is(stopped.cause, run.ErrLost) {
 			t.Errorf("the handler is told %v", stopped.cause)
 		}
 		if again := <-begun; again.Before(stopped.at) {
@@ -400,7 +401,7 @@ func TestHandlersOfAPartThatIsCutOffStop(t *testing.T) {
 					return "", err
 				}
 				<-ctx.Done()
-				if errors.Is(context.Cause(ctx), task.ErrLost) {
+				if errors.Is(context.Cause(ctx), run.ErrLost) {
 					stopped <- c.Call().TaskID()
 				}
 				return "", ctx.Err()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/a2agen/a2agen/internal/test/faultstore"
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/run"
 	"github.com/a2agen/a2agen/runtime/store"
 	"github.com/a2agen/a2agen/runtime/task"
 )
@@ -92,7 +93,7 @@ func TestAPieceThatIsRefusedInTheBackgroundIsTold(t *testing.T) {
 			return faultstore.Fault{}
 		}
 		got := b.agents[0].send(message(""))
-		if !errors.Is(told, task.ErrTaskTooLarge) || got.TaskInfo().State != runtime.StateCompleted {
+		if !errors.Is(told, run.ErrTaskTooLarge) || got.TaskInfo().State != runtime.StateCompleted {
 			t.Errorf("the handler is told %v, the task is %s", told, got.TaskInfo().State)
 		}
 	})

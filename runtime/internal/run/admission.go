@@ -7,7 +7,6 @@ import (
 
 	"github.com/a2agen/a2agen/runtime/internal/budget"
 	"github.com/a2agen/a2agen/runtime/store"
-	"github.com/a2agen/a2agen/runtime/task"
 )
 
 // admission tracks the admitted calls, and rejects new ones during the shutdown.
@@ -64,7 +63,7 @@ func (a *admission) drain(ctx context.Context) (returned bool) {
 		return true
 	case <-ctx.Done():
 	}
-	a.cancelAll(task.ErrShutdown, func(*call) bool { return true })
+	a.cancelAll(ErrShutdown, func(*call) bool { return true })
 	a.mu.Lock()
 	closeOnce(a.hurry)
 	a.mu.Unlock()
@@ -93,7 +92,7 @@ func (a *admission) cutOff() {
 	a.mu.Lock()
 	var all sync.WaitGroup
 	for c := a.running.first; c != nil; c = c.flight.next {
-		all.Go(func() { _ = c.returned(nil, task.ErrShutdown) })
+		all.Go(func() { _ = c.returned(nil, ErrShutdown) })
 	}
 	a.mu.Unlock()
 	done := make(chan struct{})

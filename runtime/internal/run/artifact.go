@@ -240,7 +240,7 @@ func (s *artifactIDs) assign(t *taskWriter, a *runtime.ArtifactData) error {
 	case a.ID != "" && s.has(a.ID):
 		return nil
 	case s.made+len(s.others) >= runtime.MaxArtifacts-1: // the last is for the result
-		return task.ErrTooManyArtifacts
+		return ErrTooManyArtifacts
 	case a.ID == "":
 		a.Append = false
 		for a.ID == "" || s.others[a.ID] {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
-	"github.com/a2agen/a2agen/runtime/task"
 )
 
 // A task that waits for an authorization goes on by the next message, or by a handle: a text that nobody can guess,
@@ -32,7 +31,7 @@ func (r *Runner) Redeem(ctx context.Context, handle string, value any) error {
 	case err != nil:
 		return fmt.Errorf("redeem: %w", err)
 	case len(b) > maxValue:
-		return fmt.Errorf("redeem: %w", task.ErrTooLarge)
+		return fmt.Errorf("redeem: %w", ErrTooLarge)
 	}
 	c := r.newBackgroundCall()
 	if err := r.admission.admit(c); err != nil {

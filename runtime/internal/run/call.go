@@ -362,7 +362,7 @@ func (c *call) returned(out []byte, err error) (next *call) {
 	switch {
 	case err != nil:
 		c.conclusion.giveUp(err)
-	case c.reply == nil && !errors.Is(c.ctx.Cause(), task.ErrCanceled):
+	case c.reply == nil && !errors.Is(c.ctx.Cause(), ErrCanceled):
 		c.conclusion.finish(out)
 	}
 	if err := c.conclusion.write(); c.task.unconfirmed != nil && err != nil {
@@ -375,8 +375,8 @@ func (c *call) returned(out []byte, err error) (next *call) {
 // expire ends a call whose time is up, as if the handler had returned: nobody waits for one that ignores its context.
 // What it still says is refused. The handler is told before somebody waits for the store.
 func (c *call) expire() {
-	c.ctx.cancel(task.ErrTimeout)
-	if next := c.returned(nil, task.ErrTimeout); next != nil {
+	c.ctx.cancel(ErrTimeout)
+	if next := c.returned(nil, ErrTimeout); next != nil {
 		go next.execute()
 	}
 }
@@ -437,8 +437,8 @@ func (c *call) leave() (next *call) {
 		return nil
 	}
 	defer c.r.tasks.drop(h)
-	c.task.runsHere.Store(c.err == ErrUnwritten || errors.Is(c.ctx.Cause(), task.ErrLost)) // in the store, maybe
-	if h.run != c {                                                                        // another call, or instance, has the task
+	c.task.runsHere.Store(c.err == ErrUnwritten || errors.Is(c.ctx.Cause(), ErrLost)) // in the store, maybe
+	if h.run != c {                                                                   // another call, or instance, has the task
 		return nil
 	}
 	if h.run = nil; c.task.next != nil {

@@ -8,11 +8,10 @@ import (
 	"github.com/a2agen/a2agen/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
-	"github.com/a2agen/a2agen/runtime/task"
 )
 
 // Cancel ends a task for its client (A2A 1.0 §3.1.5). The task is canceled at once; a handler at work on it is told
-// through its context, with the cause task.ErrCanceled, and nothing it still says counts. An ended task cannot be
+// through its context, with the cause ErrCanceled, and nothing it still says counts. An ended task cannot be
 // canceled, not even a canceled one (T17).
 func (r *Runner) Cancel(ctx context.Context, key store.Key) (task runtime.Task, err error) {
 	h := r.tasks.use(key)
@@ -43,7 +42,7 @@ func (r *Runner) cancelOnce(ctx context.Context, h *handle) (runtime.Task, error
 	if h.commit(r, context.Background(), &w) != committed {
 		return nil, w.err // unconfirmed, too: the client asks again
 	}
-	h.revoke(task.ErrCanceled)
+	h.revoke(ErrCanceled)
 	for _, cancel := range r.parked.take(h.key) { // the tasks of other agents for which this one has waited
 		r.cancelOther(context.Background(), r.newBackgroundCall(), cancel)
 	}

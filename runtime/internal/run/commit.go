@@ -7,7 +7,6 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
-	"github.com/a2agen/a2agen/runtime/task"
 )
 
 // Every write to a task in the store is made here. The store's answer is one of four outcomes, and each has one place
@@ -332,7 +331,7 @@ func (r *Runner) begin(h *handle, snap *store.Snapshot) {
 	if r.admission.isDraining() {
 		return // it is given back
 	}
-	h.revoke(task.ErrLost) // it went on here without the store's consent
+	h.revoke(ErrLost) // it went on here without the store's consent
 	c, err := r.revive(h.key, snap)
 	if err != nil {
 		r.giveUp(h.key, snap, cannotGoOn)

@@ -8,7 +8,6 @@ import (
 	"github.com/a2agen/a2agen/runtime/internal/budget"
 	"github.com/a2agen/a2agen/runtime/internal/route"
 	"github.com/a2agen/a2agen/runtime/store"
-	"github.com/a2agen/a2agen/runtime/task"
 )
 
 // conclusion is what a handler's return comes to: the events that write stores, or an answer without a task. Callers of
@@ -27,12 +26,12 @@ func (e *conclusion) giveUp(err error) {
 	switch {
 	case e.c.reply != nil:
 		e.c.log().Warn("skill failed after its answer", "error", err)
-	case errors.Is(cause, task.ErrCanceled):
+	case errors.Is(cause, ErrCanceled):
 		e.c.log().Info("task canceled") // it ended then
-	case errors.Is(cause, task.ErrLost), e.leavesIt(err):
+	case errors.Is(cause, ErrLost), e.leavesIt(err):
 		e.c.log().Info("task goes on elsewhere", "error", err)
 		e.c.err, e.c.task.elsewhere = err, true
-	case errors.Is(cause, task.ErrShutdown) && e.givesBack():
+	case errors.Is(cause, ErrShutdown) && e.givesBack():
 		e.c.log().Info("task goes on after the shutdown")
 		e.c.err, e.c.task.elsewhere = budget.ErrBusy.With("the agent is shutting down"), true
 	case errors.As(err, &o):
@@ -81,10 +80,10 @@ func (e *conclusion) explain(err error) string {
 	switch public := runtime.Made(err); {
 	case public != nil:
 		return cmp.Or(public.Note, public.Message)
-	case errors.Is(cause, task.ErrTimeout):
+	case errors.Is(cause, ErrTimeout):
 		(*view)(e.c).Logger().Warn("skill took longer than allowed", "error", err)
 		return "The work took longer than allowed."
-	case errors.Is(cause, task.ErrShutdown):
+	case errors.Is(cause, ErrShutdown):
 		(*view)(e.c).Logger().Info("skill stopped by the shutdown")
 		return "The agent was shut down before the work was done."
 	case errors.Is(err, store.ErrTooLarge), errors.Is(err, store.ErrFull):
@@ -173,8 +172,8 @@ func (e *conclusion) write() error {
 		return err
 	}
 	switch {
-	case errors.Is(err, task.ErrCanceled): // the task ended then
-	case errors.Is(err, task.ErrLost):
+	case errors.Is(err, ErrCanceled): // the task ended then
+	case errors.Is(err, ErrLost):
 		e.c.log().Info("task goes on elsewhere", "error", err)
 		e.c.err = err
 	case e.c.handle.version == 0 && errors.Is(err, store.ErrFull), errors.Is(err, store.ErrNotFound), e.ending.failed:

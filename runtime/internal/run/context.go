@@ -46,9 +46,9 @@ func (v *view) SetContextValue(value []byte) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, store.ErrConflict):
-		return task.ErrContextChanged
+		return ErrContextChanged
 	case errors.Is(err, store.ErrTooLarge):
-		return task.ErrTooLarge
+		return ErrTooLarge
 	}
 	return fmt.Errorf("save of the context: %w", err)
 }
@@ -59,8 +59,8 @@ func (x *contextNote) save(value []byte) error {
 	defer c.handle.mu.Unlock()
 	switch cause := c.ctx.Cause(); {
 	case c.state >= ending:
-		return task.ErrAnswered
-	case cause != nil && !errors.Is(cause, task.ErrShutdown):
+		return ErrAnswered
+	case cause != nil && !errors.Is(cause, ErrShutdown):
 		return cause
 	}
 	w := write{note: &noteWrite{x, value, x.known()}, update: store.Update{Stamp: newStamp()}}

@@ -10,7 +10,6 @@ import (
 	"github.com/a2agen/a2agen/runtime/internal/invalid"
 	"github.com/a2agen/a2agen/runtime/internal/route"
 	"github.com/a2agen/a2agen/runtime/store"
-	"github.com/a2agen/a2agen/runtime/task"
 )
 
 // turn says when the call of a message that continues a task has its turn.
@@ -131,7 +130,7 @@ func (a *arrival) takeTurn(m *Message, version int64) (turn, error) {
 	case err != nil:
 		return noTurn, err
 	case snap.Run != nil:
-		h.revoke(task.ErrLost) // it went on here without the store's consent
+		h.revoke(ErrLost) // it went on here without the store's consent
 		h.run = c
 		c.begins(&snap)
 		return atOnce, nil

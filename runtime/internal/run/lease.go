@@ -8,7 +8,6 @@ import (
 
 	"github.com/a2agen/a2agen/runtime/internal/feed"
 	"github.com/a2agen/a2agen/runtime/store"
-	"github.com/a2agen/a2agen/runtime/task"
 )
 
 // lease renews this instance's lease on the tasks that it runs, in rounds: one at the start and, where instances share
@@ -131,7 +130,7 @@ func (l *lease) renew() bool {
 		r.Deliveries.Wake() // what was due elsewhere may have been given back
 	}
 	if granted.Over != nil {
-		r.admission.cancelAll(task.ErrLost, func(c *call) bool { return c.task.runsHere.Load() && granted.Over(c.handle.key) })
+		r.admission.cancelAll(ErrLost, func(c *call) bool { return c.task.runsHere.Load() && granted.Over(c.handle.key) })
 	}
 	for _, key := range granted.Lost {
 		if h := r.tasks.find(key); h != nil {
@@ -202,7 +201,7 @@ func (l *lease) lose() {
 	l.mu.Unlock()
 	if late {
 		l.r.Logger.Error("the store was not reached for too long: what runs here is left to others")
-		l.r.admission.cancelAll(task.ErrLost, func(c *call) bool { return c.task.runsHere.Load() })
+		l.r.admission.cancelAll(ErrLost, func(c *call) bool { return c.task.runsHere.Load() })
 	}
 }
 

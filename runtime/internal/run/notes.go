@@ -19,7 +19,6 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/nested"
 	"github.com/a2agen/a2agen/runtime/internal/route"
-	"github.com/a2agen/a2agen/runtime/task"
 )
 
 // notes are what the handler saved, the calls of other agents that it made, and the extensions of its task.
@@ -422,7 +421,7 @@ func (h *chain) Left(string) { (*call)(h).cancelNested() }
 // canceled that another attempt of the handler asks for: after a shutdown, for one.
 func (c *call) cancelNested() {
 	cause := c.ctx.Cause()
-	if !errors.Is(cause, task.ErrCanceled) && !errors.Is(cause, task.ErrTimeout) {
+	if !errors.Is(cause, ErrCanceled) && !errors.Is(cause, ErrTimeout) {
 		return
 	}
 	ctx := context.Context(&c.run)

@@ -8,7 +8,6 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/observing"
 	"github.com/a2agen/a2agen/runtime/observe"
-	"github.com/a2agen/a2agen/runtime/task"
 )
 
 // What observers are told of runs. What they are told of requests is the host's to say, of deliveries the worker's.
@@ -59,18 +58,18 @@ func (c *call) came(err error) (state runtime.State, reason string) {
 	var o *verdict
 	cause := c.ctx.Cause()
 	switch {
-	case errors.Is(cause, task.ErrCanceled):
+	case errors.Is(cause, ErrCanceled):
 		return runtime.StateCanceled, observe.ReasonCanceled
-	case err == nil && state == runtime.StateFailed && !errors.Is(cause, task.ErrTimeout):
+	case err == nil && state == runtime.StateFailed && !errors.Is(cause, ErrTimeout):
 		// Its answer could not be kept or sent.
 		return state, runtime.ErrInternal.Reason
 	case err == nil && !state.Terminal() || state == runtime.StateCompleted:
 		return state, ""
-	case errors.Is(cause, task.ErrTimeout):
+	case errors.Is(cause, ErrTimeout):
 		return state, observe.ReasonTimeout
-	case errors.Is(cause, task.ErrShutdown):
+	case errors.Is(cause, ErrShutdown):
 		return state, observe.ReasonAway
-	case errors.Is(cause, task.ErrLost):
+	case errors.Is(cause, ErrLost):
 		return state, observe.ReasonLost
 	case errors.As(err, &o) && o.state == runtime.StateFailed:
 		return state, observe.ReasonFailed

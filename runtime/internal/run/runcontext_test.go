@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/task"
 )
 
 type keyOfRequest struct{}
@@ -31,11 +30,11 @@ func TestAHandlerLearnsWhyItsContextEnds(t *testing.T) {
 			if context.Cause(child) != nil || child.Err() != nil {
 				t.Fatal("it has ended already")
 			}
-			c.cancel(task.ErrCanceled)
-			c.cancel(task.ErrShutdown) // the first cause counts
+			c.cancel(ErrCanceled)
+			c.cancel(ErrShutdown) // the first cause counts
 			<-child.Done()
 			<-handler.Done()
-			if context.Cause(child) != task.ErrCanceled || context.Cause(handler) != task.ErrCanceled || c.Cause() != task.ErrCanceled {
+			if context.Cause(child) != ErrCanceled || context.Cause(handler) != ErrCanceled || c.Cause() != ErrCanceled {
 				t.Errorf("it ended with %v, %v and %v", context.Cause(child), context.Cause(handler), c.Cause())
 			}
 			if child.Err() != context.Canceled || handler.Err() != context.Canceled {
@@ -44,7 +43,7 @@ func TestAHandlerLearnsWhyItsContextEnds(t *testing.T) {
 			late, stop := context.WithCancel(handler)
 			defer stop()
 			<-late.Done()
-			if context.Cause(late) != task.ErrCanceled {
+			if context.Cause(late) != ErrCanceled {
 				t.Errorf("a context that is made later ends with %v", context.Cause(late))
 			}
 		})

@@ -8,7 +8,6 @@ import (
 	"github.com/a2agen/a2agen/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
-	"github.com/a2agen/a2agen/runtime/task"
 )
 
 // This file is about tasks that begin to be run by another instance than before: taken from a handler here, by another
@@ -46,9 +45,9 @@ func (t *taskWriter) lose() error {
 // causeOf is why a handler does not have its task any more.
 func causeOf(h store.Head) error {
 	if h.State == runtime.StateCanceled {
-		return task.ErrCanceled
+		return ErrCanceled
 	}
-	return task.ErrLost
+	return ErrLost
 }
 
 // revoke takes the task from the call at work on it, and leaves those that wait for their turn to whoever has the task.
@@ -207,7 +206,7 @@ func (c *call) takeUp(snap *store.Snapshot) (reason string, late bool) {
 	if h.run != nil && h.run.task.epoch > snap.Epoch {
 		return "", true
 	}
-	h.revoke(task.ErrLost)
+	h.revoke(ErrLost)
 	h.note(snap.Version)
 	h.run, h.ended = c, false
 	c.set(now.ID, now.ContextID)

@@ -3,8 +3,6 @@ package run
 import (
 	"errors"
 	"testing"
-
-	"github.com/a2agen/a2agen/runtime/task"
 )
 
 // A shutdown that waits no longer gives back what has not begun. What gets its turn at that very moment must not begin,
@@ -12,8 +10,8 @@ import (
 func TestWhatWasGivenBackDoesNotBegin(t *testing.T) {
 	c := &call{skill: &skill{}, state: ending}
 	c.handle = &handle{}
-	c.ctx.cancel(task.ErrShutdown)
-	if err := c.turn(); !errors.Is(err, task.ErrShutdown) || c.began || c.state != ending {
+	c.ctx.cancel(ErrShutdown)
+	if err := c.turn(); !errors.Is(err, ErrShutdown) || c.began || c.state != ending {
 		t.Errorf("it began: %v, %v, %v", err, c.began, c.state)
 	}
 }

@@ -167,7 +167,7 @@ func (v *view) Authorized(to any) (bool, error) {
 func (v *view) SetSaved(value []byte) error {
 	c := (*call)(v)
 	if len(value) > c.r.Limits.Event {
-		return task.ErrTooLarge
+		return ErrTooLarge
 	}
 	c.task.notes.mu.Lock()
 	defer c.task.notes.mu.Unlock()

@@ -10,7 +10,6 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
-	"github.com/a2agen/a2agen/runtime/task"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
@@ -77,7 +76,7 @@ func (t *taskWriter) sayFirst(first runtime.State, e sized) error {
 func (t *taskWriter) open() error {
 	switch {
 	case t.c.state >= ending || t.c.reply != nil:
-		return task.ErrAnswered
+		return ErrAnswered
 	case t.c.ctx.Err() != nil:
 		return t.c.ctx.Cause()
 	}
@@ -265,7 +264,7 @@ func (t *taskWriter) respond(m runtime.MessageData) error {
 	}
 	if t.c.handle.version != 0 {
 		if !t.auto || t.c.resumed {
-			return task.ErrTaskExists
+			return ErrTaskExists
 		}
 		said := t.message(m, true)
 		e := made(t.c.r, &t.c.ctx, t.c.r.Protocol.NewStatus(t.c.taskID(), t.c.context(), runtime.StateCompleted, said, t.c.r.Now()))
@@ -299,7 +298,7 @@ func (k content) check(parts []runtime.Part) error {
 		size += len(p.Text) + len(p.Raw) + len(p.URL) + len(p.Data)
 	}
 	if size > k.most {
-		return task.ErrTooLarge
+		return ErrTooLarge
 	}
 	return k.checkParts(parts)
 }

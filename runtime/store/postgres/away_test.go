@@ -17,7 +17,7 @@ import (
 	"github.com/a2agen/a2agen/a2a"
 	"github.com/a2agen/a2agen/internal/test/postgrestest"
 	"github.com/a2agen/a2agen/runtime/server"
-	"github.com/a2agen/a2agen/runtime/task"
+	"github.com/a2agen/a2agen/runtime/store"
 )
 
 const awayCard = `{"name":"Test","description":"for tests","version":"1.0.0","supportedInterfaces":[
@@ -197,7 +197,7 @@ func TestWorkEndsWithItsLease(t *testing.T) {
 	if err := cluster.Stop(postgrestest.Immediate); err != nil {
 		t.Fatal(err)
 	}
-	if err := <-stopped; !errors.Is(err, task.ErrLost) {
+	if err := <-stopped; !errors.Is(err, store.ErrLost) {
 		t.Errorf("the handler is told %v", err)
 	}
 	if status, _, body := a.do("GET", "/readyz", ""); status != 503 {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/a2agen/a2agen/internal/test/postgrestest"
 	"github.com/a2agen/a2agen/runtime/server"
-	"github.com/a2agen/a2agen/runtime/task"
+	"github.com/a2agen/a2agen/runtime/store"
 )
 
 // signal sends a signal to all processes of a server.
@@ -66,7 +66,7 @@ func TestADatabaseThatHangsHoldsNobody(t *testing.T) {
 			t.Errorf("%s: %d, again %v: %s", what, status, again, answer)
 		}
 	}
-	if err := <-stopped; !errors.Is(err, task.ErrLost) {
+	if err := <-stopped; !errors.Is(err, store.ErrLost) {
 		t.Errorf("the handler is told %v", err)
 	}
 	signal(t, cluster, syscall.SIGCONT)

@@ -1,4 +1,4 @@
-package task
+package run
 
 import (
 	"errors"
