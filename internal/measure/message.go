@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"runtime/coverage"
 	"strings"
+	"time"
 
 	"github.com/a2agen/a2agen/a2a"
 	"github.com/a2agen/a2agen/runtime/gen/check"
@@ -15,6 +16,9 @@ import (
 	"github.com/a2agen/a2agen/runtime/server"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
+
+// settled is after how long what a message has begun in the background, such as the first round of a lease, is over.
+const settled = 100 * time.Millisecond
 
 const card = `{"name":"Measured","description":"forecasts","version":"1.0.0",
 	"supportedInterfaces":[{"url":"/rpc","protocolBinding":"JSONRPC","protocolVersion":"1.0"}],
@@ -37,6 +41,7 @@ func handleMessage(dir string) error {
 		return err
 	}
 	for range 2 {
+		time.Sleep(settled)
 		if err := coverage.ClearCounters(); err != nil {
 			return fmt.Errorf("clear the coverage: %w", err)
 		}

@@ -61,22 +61,15 @@ func (r *Reader) Done() error {
 // reader of theirs cannot stay on the stack.
 var readers = sync.Pool{New: func() any { return new(Reader) }}
 
-// Unmarshal replaces x by what the whole document src holds.
-func Unmarshal[T any](src []byte, x *T, read func(*Reader, *T)) error {
-	*x = *new(T)
-	r := readers.Get().(*Reader)
+// Decode reads the whole document src as a new T.
+func Decode[T any](src []byte, read func(*Reader, *T)) (*T, error) {
+	x, r := new(T), readers.Get().(*Reader)
 	r.src = src
 	read(r, x)
 	err := r.Done()
 	*r = Reader{}
 	readers.Put(r)
-	return err
-}
-
-// Decode reads the whole document src as a new T.
-func Decode[T any](src []byte, read func(*Reader, *T)) (*T, error) {
-	x := new(T)
-	if err := Unmarshal(src, x, read); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	return x, nil

@@ -17,26 +17,6 @@ type Input struct {
 	Value any    // what the skill's Decode made of it; nil: not decoded yet
 }
 
-// firstInput makes the input of a task's first message: the data, else what the text says. Data is not checked here,
-// the skill does that. When text cannot be turned into an input, missing asks for what is needed, and in is what there
-// is so far. Reading a text ends with ctx, the context of the request: nobody waits for the answer any more.
-func (s *Skill) firstInput(ctx context.Context, data []byte, text string) (in Input, missing []runtime.Part, err error) {
-	if s.InputSchema == "" {
-		return Input{}, nil, nil
-	}
-	if len(data) > 0 {
-		return Input{Raw: data}, nil, nil
-	}
-	given := s.fromText(ctx, nil, text, false)
-	if err := ctx.Err(); err != nil {
-		return Input{}, nil, err
-	}
-	if in, err = s.decode(given); err != nil {
-		return in, s.question(given, err), nil
-	}
-	return in, nil, nil
-}
-
 // FollowUp makes the input of a later message: the input so far with the message's data or JSON text over it. asked
 // says that the task waits with our own question; only then does plain text count as input. Data that a handler asked
 // for and that does not fit is an error; otherwise missing asks again. It ends with ctx, as for a first message.

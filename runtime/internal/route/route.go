@@ -125,6 +125,26 @@ func (k *Catalog) Route(ctx context.Context, m *Message) (Target, error) {
 	return Target{s, in, missing}, err
 }
 
+// firstInput makes the input of a task's first message: the data, else what the text says. Data is not checked here,
+// the skill does that. When text cannot be turned into an input, missing asks for what is needed, and in is what there
+// is so far. Reading a text ends with ctx, the context of the request: nobody waits for the answer any more.
+func (s *Skill) firstInput(ctx context.Context, data []byte, text string) (in Input, missing []runtime.Part, err error) {
+	if s.InputSchema == "" {
+		return Input{}, nil, nil
+	}
+	if len(data) > 0 {
+		return Input{Raw: data}, nil, nil
+	}
+	given := s.fromText(ctx, nil, text, false)
+	if err := ctx.Err(); err != nil {
+		return Input{}, nil, err
+	}
+	if in, err = s.decode(given); err != nil {
+		return in, s.question(given, err), nil
+	}
+	return in, nil, nil
+}
+
 // byRouter asks the agent's router.
 func (k *Catalog) byRouter(router func() (string, error)) (*Skill, error) {
 	id, err := router()

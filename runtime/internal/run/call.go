@@ -100,7 +100,6 @@ type sender struct {
 	push  *store.Push
 	// repeat is by what the message is known when it comes again; nil: by nothing.
 	repeat *store.Repeat
-	permit Permit
 	// extensions are those with a contract that the message asks for, by URI.
 	extensions []string
 	// decided is closed, under the lock of the task, when it is clear what the call comes to: a task, a message or an error.
@@ -205,7 +204,7 @@ func (c *call) refuse() {
 // launch runs the call. A sender that waits runs it itself, which is the fastest, unless the skill has a timeout of its
 // own: then the sender can be answered when the time is up or the task is canceled, although the handler goes on.
 func (c *call) launch(wait bool) {
-	c.state, c.permit = waiting, nil // it was given; what it holds of the request is not needed any more
+	c.state = waiting
 	switch {
 	case !wait:
 		go c.execute()
@@ -431,6 +430,11 @@ func (c *call) leave() (next *call) {
 	c.state = over
 	closeOnce(c.decided)
 	closeOnce(c.done)
+	if t := &c.task; t.lent != nil && t.unconfirmed == nil {
+		*t.lent = lent{}
+		allLent.Put(t.lent)
+		t.lent = nil
+	}
 	h := c.handle
 	if h.version == 0 {
 		c.task.runsHere.Store(c.task.mayExist() && c.began) // it is not to be tried again as if nothing had happened

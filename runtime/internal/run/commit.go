@@ -287,6 +287,7 @@ func (r *Runner) newBackgroundCall() *call {
 // whose sender has left. When the shutdown begins, or the lease cannot be renewed, it is left to others with the rest.
 func (t *taskWriter) retryUnconfirmed(key store.Key, w *write) {
 	r, h := t.c.r, t.c.r.tasks.use(key)
+	t.lent = nil // the write has it
 	w.view = &store.View{History: new(int)}
 	r.inBackground(t.c, r.admission.closing, func(inTime bool) (over bool) {
 		over = !inTime || r.admission.isClosing() || r.lease.lapsing() || r.confirmLate(h, w)

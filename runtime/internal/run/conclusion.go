@@ -37,7 +37,7 @@ func (e *conclusion) giveUp(err error) {
 	case errors.As(err, &o):
 		e.end(o.state, o.said)
 		if !e.ending.failed {
-			e.ending.status.ticket = o.ticket
+			e.ending.ticket = o.ticket
 			e.passOn(o.asked)
 		}
 	case e.c.handle.version == 0 && !e.c.task.mayExist() && runtime.Made(err) != nil:
@@ -118,13 +118,14 @@ func (e *conclusion) fail(reason string) {
 func (e *conclusion) finish(out []byte) {
 	c := e.c
 	if len(out) > 0 {
-		c.task.part[0] = runtime.Part{Kind: runtime.PartText, Text: string(out)}
+		one := &c.task.scratch().part
+		one[0] = runtime.Part{Kind: runtime.PartText, Text: string(out)}
 		accepted := c.req.AcceptedOutputModes
 		if c.skill.OutputSchema != "" && (route.Accepts(accepted, runtime.MediaJSON) || !route.Accepts(accepted, runtime.MediaText)) {
-			c.task.part[0] = runtime.Part{Kind: runtime.PartData, Data: out, MediaType: runtime.MediaJSON}
+			one[0] = runtime.Part{Kind: runtime.PartData, Data: out, MediaType: runtime.MediaJSON}
 		}
 		data := runtime.ArtifactData{
-			ID: runtime.ResultArtifact, Parts: c.task.part[:], Metadata: c.skill.metadata,
+			ID: runtime.ResultArtifact, Parts: one[:], Metadata: c.skill.metadata,
 			Extensions: skillsExtension, LastChunk: true,
 		}
 		var err error
@@ -152,8 +153,9 @@ var skillsExtension = []string{runtime.SkillsExtension}
 
 // endEvents are what a call ends with: maybe an artifact, then a status.
 type endEvents struct {
-	artifact, status sized // nothing without an event
-	failed           bool  // because the skill failed, or its answer could not be kept
+	artifact, status sized         // nothing without an event
+	ticket           *store.Ticket // with which a task that waits by then can be continued; nil: none
+	failed           bool          // because the skill failed, or its answer could not be kept
 	stored           bool
 }
 
@@ -197,9 +199,9 @@ func (e *conclusion) writeAll() error {
 		// told of both, with a ticket, and when there is no room for all of it.
 		var err error
 		end := &e.ending
-		apart := e.c.decided != nil || e.c.push != nil || end.status.ticket != nil
+		apart := e.c.decided != nil || e.c.push != nil || end.ticket != nil
 		if !apart {
-			then := t.then[:0]
+			then := t.scratch().then[:0]
 			if end.artifact.Event != nil {
 				then = append(then, end.artifact.Change)
 			}
@@ -223,7 +225,6 @@ func (e *conclusion) writeAll() error {
 	if err != nil {
 		return err
 	}
-	e.ending.status.done = t.work.N // which it may have only by now
 	return e.commit()
 }
 
@@ -232,7 +233,8 @@ func (e *conclusion) commit() error {
 	t, end := &e.c.task, &e.ending
 	w := t.writeOf(end.status, t.view())
 	w.ends = true
-	w.update.Event, w.update.Then = nil, t.then[:0]
+	w.update.Event, w.update.Then = nil, t.scratch().then[:0]
+	w.update.Done, w.update.Ticket = t.work.N, end.ticket
 	if q := t.queue; q != nil {
 		w.pieces, q.pieces, q.bytes = q.pieces, nil, 0
 	}

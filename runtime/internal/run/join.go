@@ -52,7 +52,7 @@ func (a *arrival) join(m *Message) (when turn, err error) {
 		return err
 	})
 	if when == inLine {
-		c.state, c.input.Value, c.permit = queued, nil, nil // it may wait for long
+		c.state, c.input.Value = queued, nil // it may wait for long
 		if m.Wait {
 			c.done = make(chan struct{})
 		}

@@ -79,8 +79,9 @@ func (v *view) Progress(text string) error {
 	if err := c.task.ready(); err != nil {
 		return err
 	}
-	c.task.part[0] = runtime.Text(text)
-	return c.task.report(runtime.MessageData{Parts: c.task.part[:]})
+	one := &c.task.scratch().part
+	one[0] = runtime.Text(text)
+	return c.task.report(runtime.MessageData{Parts: one[:]})
 }
 
 func (v *view) Report(m runtime.MessageData) error {

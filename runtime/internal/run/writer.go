@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -29,8 +30,7 @@ type taskWriter struct {
 	auto      bool            // the task was created for the client's sake, not by the handler
 	bound     bool            // the message knows its task
 	inFlusher bool            // the flusher looks after the writers
-	part      [1]runtime.Part // the only part of what is being made; nobody keeps it
-	then      [2]store.Change // what follows the first event of a write, until the store has answered that
+	lent      *lent           // nil: nothing was needed
 	said      time.Time       // of the first status: a task that is made with it, or just before it, is no younger
 	next      *store.Snapshot // of the task, with the call that comes up when this one is over
 
@@ -58,6 +58,22 @@ func (t *taskWriter) ready() error {
 	return t.flush()
 }
 
+// lent is memory for what a call says, which nobody else keeps: it has it until it is over.
+type lent struct {
+	part [1]runtime.Part // the only part of what is being made
+	then [2]store.Change // what follows the first event of a write, until the store has answered that
+}
+
+var allLent = sync.Pool{New: func() any { return new(lent) }}
+
+// scratch is the memory that the call has.
+func (t *taskWriter) scratch() *lent {
+	if t.lent == nil {
+		t.lent = allLent.Get().(*lent)
+	}
+	return t.lent
+}
+
 // sayFirst is say, once ready, also where it is the first thing that the handler says: then the task is made with it,
 // in one write unless the sender or a webhook is to be told of both.
 func (t *taskWriter) sayFirst(first runtime.State, e sized) error {
@@ -69,7 +85,7 @@ func (t *taskWriter) sayFirst(first runtime.State, e sized) error {
 	if t.c.handle.version != 0 {
 		return t.say(e, nil)
 	}
-	return t.createWith(first, append(t.then[:0], e.Change), false)
+	return t.createWith(first, append(t.scratch().then[:0], e.Change), false)
 }
 
 // open reports why the handler may no longer say anything.
@@ -166,9 +182,6 @@ func (t *taskWriter) status(state runtime.State, said runtime.MessageData, view 
 type sized struct {
 	store.Change
 	stamp uint64
-	done  int64 // the call that it ends
-	// ticket goes on with the task that waits by then; nil: none.
-	ticket *store.Ticket
 }
 
 // state is what the event makes the task's.
@@ -214,7 +227,7 @@ func (t *taskWriter) say(e sized, view *store.View) error {
 func (t *taskWriter) writeOf(e sized, view *store.View) write {
 	saved := t.unstored()
 	return write{view: view, saved: saved, update: store.Update{
-		Event: e.Event, Size: e.Size, Stamp: e.stamp, Epoch: t.epoch, Done: e.done, Saved: saved, Ticket: e.ticket,
+		Event: e.Event, Size: e.Size, Stamp: e.stamp, Epoch: t.epoch, Saved: saved,
 	}}
 }
 
