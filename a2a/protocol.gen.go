@@ -23,7 +23,7 @@ func Protocol() *runtime.Protocol {
 		NewStatus:      newStatus,
 		NewArtifact:    newArtifact,
 		NewTaskPage:    newTaskPage,
-		DecodeCard:     gen.ReadCard(codecAgentCardJSON.Read, asCard),
+		DecodeCard:     gen.ReadCard(codecAgentCardJSON.Unmarshal, asCard),
 		Card:           gen.CardOf(asCard),
 		NewSend:        newSend,
 		NewTaskRequest: newTaskRequest,
@@ -42,7 +42,7 @@ func ServerProtocol() *runtime.Protocol {
 		NewStatus:   newStatus,
 		NewArtifact: newArtifact,
 		NewTaskPage: newTaskPage,
-		DecodeCard:  gen.ReadCard(codecAgentCardJSON.Read, asCard),
+		DecodeCard:  gen.ReadCard(codecAgentCardJSON.Unmarshal, asCard),
 		Card:        gen.CardOf(asCard),
 		NewSend:     newSend,
 	}
@@ -59,131 +59,66 @@ func servedVersion() *runtime.Version {
 		Table: runtime.Table{
 			Operations: []*runtime.Operation{
 				{
-					Role: runtime.RoleSend,
-					RPC:  "SendMessage",
-					GRPC: "/lf.a2a.v1.A2AService/SendMessage",
-					HTTP: []runtime.Route{
-						{Verb: "POST", Path: "/message:send", Body: "*"},
-						{Verb: "POST", Path: "/{tenant}/message:send", Body: "*"},
-					},
-					Decode:        gen.RequestOf(codecSendMessageRequestJSON.Read, neutralSendMessageRequest),
-					Append:        encodeResultJSON,
+					Role: runtime.RoleSend, RPC: "SendMessage", GRPC: "/lf.a2a.v1.A2AService/SendMessage",
+					HTTP:   []runtime.Route{{Verb: "POST", Path: "/message:send", Body: "*"}, {Verb: "POST", Path: "/{tenant}/message:send", Body: "*"}},
+					Decode: gen.RequestOf(codecSendMessageRequestJSON.Unmarshal, neutralSendMessageRequest), Append: gen.AppendResult(codecSendMessageResponseJSON.AppendCase),
 					AppendRequest: gen.AppendOf(codecSendMessageRequestJSON.Append),
 				},
 				{
-					Role: runtime.RoleStream,
-					RPC:  "SendStreamingMessage",
-					GRPC: "/lf.a2a.v1.A2AService/SendStreamingMessage",
-					HTTP: []runtime.Route{
-						{Verb: "POST", Path: "/message:stream", Body: "*"},
-						{Verb: "POST", Path: "/{tenant}/message:stream", Body: "*"},
-					},
-					Stream:        true,
-					Decode:        gen.RequestOf(codecSendMessageRequestJSON.Read, neutralSendMessageRequest),
-					Append:        gen.AppendItem(encodeEventJSON),
+					Role: runtime.RoleStream, RPC: "SendStreamingMessage", GRPC: "/lf.a2a.v1.A2AService/SendStreamingMessage", Stream: true,
+					HTTP:   []runtime.Route{{Verb: "POST", Path: "/message:stream", Body: "*"}, {Verb: "POST", Path: "/{tenant}/message:stream", Body: "*"}},
+					Decode: gen.RequestOf(codecSendMessageRequestJSON.Unmarshal, neutralSendMessageRequest), Append: gen.AppendItem(codecStreamResponseJSON.AppendCase),
 					AppendRequest: gen.AppendOf(codecSendMessageRequestJSON.Append),
 				},
 				{
-					Role: runtime.RoleGet,
-					RPC:  "GetTask",
-					GRPC: "/lf.a2a.v1.A2AService/GetTask",
-					HTTP: []runtime.Route{
-						{Verb: "GET", Path: "/tasks/{id=*}"},
-						{Verb: "GET", Path: "/{tenant}/tasks/{id=*}"},
-					},
-					Decode: gen.RequestOf(codecGetTaskRequestJSON.Read, neutralGetTaskRequest),
-					Append: gen.AppendOf(codecTaskJSON.Append),
+					Role: runtime.RoleGet, RPC: "GetTask", GRPC: "/lf.a2a.v1.A2AService/GetTask",
+					HTTP:   []runtime.Route{{Verb: "GET", Path: "/tasks/{id=*}"}, {Verb: "GET", Path: "/{tenant}/tasks/{id=*}"}},
+					Decode: gen.RequestOf(codecGetTaskRequestJSON.Unmarshal, neutralGetTaskRequest), Append: gen.AppendOf(codecTaskJSON.Append),
 				},
 				{
-					Role: runtime.RoleList,
-					RPC:  "ListTasks",
-					GRPC: "/lf.a2a.v1.A2AService/ListTasks",
-					HTTP: []runtime.Route{
-						{Verb: "GET", Path: "/tasks"},
-						{Verb: "GET", Path: "/{tenant}/tasks"},
-					},
-					Query: []runtime.QueryField{{Name: "includeArtifacts", JSON: true}},
-					Decode: gen.RequestOf(codecListTasksRequestJSON.Read, neutralListTasksRequest, func(x *ListTasksRequest) error {
+					Role: runtime.RoleList, RPC: "ListTasks", GRPC: "/lf.a2a.v1.A2AService/ListTasks",
+					HTTP: []runtime.Route{{Verb: "GET", Path: "/tasks"}, {Verb: "GET", Path: "/{tenant}/tasks"}}, Query: []runtime.QueryField{{Name: "includeArtifacts", JSON: true}},
+					Decode: gen.RequestOf(codecListTasksRequestJSON.Unmarshal, neutralListTasksRequest, func(x *ListTasksRequest) error {
 						if x.Status != "" && states.State(x.Status) == runtime.StateUnspecified {
 							return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
 						}
 						return nil
-					}),
-					Append: gen.AppendOf(codecListTasksResponseJSON.Append),
+					}), Append: gen.AppendOf(codecListTasksResponseJSON.Append),
 				},
 				{
-					Role: runtime.RoleCancel,
-					RPC:  "CancelTask",
-					GRPC: "/lf.a2a.v1.A2AService/CancelTask",
-					HTTP: []runtime.Route{
-						{Verb: "POST", Path: "/tasks/{id=*}:cancel", Body: "*"},
-						{Verb: "POST", Path: "/{tenant}/tasks/{id=*}:cancel", Body: "*"},
-					},
-					Decode: gen.RequestOf(codecCancelTaskRequestJSON.Read, neutralCancelTaskRequest),
-					Append: gen.AppendOf(codecTaskJSON.Append),
+					Role: runtime.RoleCancel, RPC: "CancelTask", GRPC: "/lf.a2a.v1.A2AService/CancelTask",
+					HTTP:   []runtime.Route{{Verb: "POST", Path: "/tasks/{id=*}:cancel", Body: "*"}, {Verb: "POST", Path: "/{tenant}/tasks/{id=*}:cancel", Body: "*"}},
+					Decode: gen.RequestOf(codecCancelTaskRequestJSON.Unmarshal, neutralCancelTaskRequest), Append: gen.AppendOf(codecTaskJSON.Append),
 				},
 				{
-					Role: runtime.RoleSubscribe,
-					RPC:  "SubscribeToTask",
-					GRPC: "/lf.a2a.v1.A2AService/SubscribeToTask",
-					HTTP: []runtime.Route{
-						{Verb: "GET", Path: "/tasks/{id=*}:subscribe"},
-						{Verb: "GET", Path: "/{tenant}/tasks/{id=*}:subscribe"},
-					},
-					Stream: true,
-					Decode: gen.RequestOf(codecSubscribeToTaskRequestJSON.Read, neutralSubscribeToTaskRequest),
-					Append: gen.AppendItem(encodeEventJSON),
+					Role: runtime.RoleSubscribe, RPC: "SubscribeToTask", GRPC: "/lf.a2a.v1.A2AService/SubscribeToTask", Stream: true,
+					HTTP:   []runtime.Route{{Verb: "GET", Path: "/tasks/{id=*}:subscribe"}, {Verb: "GET", Path: "/{tenant}/tasks/{id=*}:subscribe"}},
+					Decode: gen.RequestOf(codecSubscribeToTaskRequestJSON.Unmarshal, neutralSubscribeToTaskRequest), Append: gen.AppendItem(codecStreamResponseJSON.AppendCase),
 				},
 				{
-					Role: runtime.RolePushCreate,
-					RPC:  "CreateTaskPushNotificationConfig",
-					GRPC: "/lf.a2a.v1.A2AService/CreateTaskPushNotificationConfig",
-					HTTP: []runtime.Route{
-						{Verb: "POST", Path: "/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"},
-						{Verb: "POST", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"},
-					},
+					Role: runtime.RolePushCreate, RPC: "CreateTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/CreateTaskPushNotificationConfig",
+					HTTP: []runtime.Route{{Verb: "POST", Path: "/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"}, {Verb: "POST", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"}},
 				},
 				{
-					Role: runtime.RolePushGet,
-					RPC:  "GetTaskPushNotificationConfig",
-					GRPC: "/lf.a2a.v1.A2AService/GetTaskPushNotificationConfig",
-					HTTP: []runtime.Route{
-						{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
-						{Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
-					},
+					Role: runtime.RolePushGet, RPC: "GetTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/GetTaskPushNotificationConfig",
+					HTTP: []runtime.Route{{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"}, {Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"}},
 				},
 				{
-					Role: runtime.RolePushList,
-					RPC:  "ListTaskPushNotificationConfigs",
-					GRPC: "/lf.a2a.v1.A2AService/ListTaskPushNotificationConfigs",
-					HTTP: []runtime.Route{
-						{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs"},
-						{Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs"},
-					},
+					Role: runtime.RolePushList, RPC: "ListTaskPushNotificationConfigs", GRPC: "/lf.a2a.v1.A2AService/ListTaskPushNotificationConfigs",
+					HTTP: []runtime.Route{{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs"}, {Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs"}},
 				},
 				{
-					Role: runtime.RoleExtendedCard,
-					RPC:  "GetExtendedAgentCard",
-					GRPC: "/lf.a2a.v1.A2AService/GetExtendedAgentCard",
-					HTTP: []runtime.Route{
-						{Verb: "GET", Path: "/extendedAgentCard"},
-						{Verb: "GET", Path: "/{tenant}/extendedAgentCard"},
-					},
-					Decode: gen.ParamsOf(codecGetExtendedAgentCardRequestJSON.Read),
-					Append: gen.AppendOf(codecAgentCardJSON.Append),
+					Role: runtime.RoleExtendedCard, RPC: "GetExtendedAgentCard", GRPC: "/lf.a2a.v1.A2AService/GetExtendedAgentCard",
+					HTTP:   []runtime.Route{{Verb: "GET", Path: "/extendedAgentCard"}, {Verb: "GET", Path: "/{tenant}/extendedAgentCard"}},
+					Decode: gen.ParamsOf(codecGetExtendedAgentCardRequestJSON.Unmarshal), Append: gen.AppendOf(codecAgentCardJSON.Append),
 				},
 				{
-					Role: runtime.RolePushDelete,
-					RPC:  "DeleteTaskPushNotificationConfig",
-					GRPC: "/lf.a2a.v1.A2AService/DeleteTaskPushNotificationConfig",
-					HTTP: []runtime.Route{
-						{Verb: "DELETE", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
-						{Verb: "DELETE", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
-					},
+					Role: runtime.RolePushDelete, RPC: "DeleteTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/DeleteTaskPushNotificationConfig",
+					HTTP: []runtime.Route{{Verb: "DELETE", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"}, {Verb: "DELETE", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"}},
 				},
 			},
-			AppendEvent: encodeEventJSON,
-			ReadEvent:   parseEventJSON,
+			AppendEvent: gen.AppendEvent(codecStreamResponseJSON.AppendCase),
+			ReadEvent:   gen.ReadEvent(codecStreamResponseJSON.Unmarshal, eventOf),
 		},
 		AppendCard: gen.AppendCard(codecAgentCardJSON.Append),
 	}
@@ -192,72 +127,34 @@ func servedVersion() *runtime.Version {
 func newVersion() *runtime.Version {
 	v := servedVersion()
 	gen.Complete(v.Operations, []runtime.Operation{
+		{Read: gen.ReadResult(codecSendMessageResponseJSON.Unmarshal, resultOf)},
+		{Read: gen.ReadItem(codecStreamResponseJSON.Unmarshal, eventOf)},
+		{AppendRequest: gen.AppendOf(codecGetTaskRequestJSON.Append), Read: gen.ReadTask(codecTaskJSON.Unmarshal, asTask)},
+		{AppendRequest: gen.AppendOf(codecListTasksRequestJSON.Append), Read: gen.ReadOf(codecListTasksResponseJSON.Unmarshal)},
+		{AppendRequest: gen.AppendOf(codecCancelTaskRequestJSON.Append), Read: gen.ReadTask(codecTaskJSON.Unmarshal, asTask)},
+		{AppendRequest: gen.AppendOf(codecSubscribeToTaskRequestJSON.Append), Read: gen.ReadItem(codecStreamResponseJSON.Unmarshal, eventOf)},
 		{
-			Read: parseResultJSON,
+			Decode: gen.RequestOf(codecTaskPushNotificationConfigJSON.Unmarshal, neutralTaskPushNotificationConfig), Append: gen.AppendOf(codecTaskPushNotificationConfigJSON.Append),
+			AppendRequest: gen.AppendOf(codecTaskPushNotificationConfigJSON.Append), Read: gen.ReadOf(codecTaskPushNotificationConfigJSON.Unmarshal),
 		},
 		{
-			Read: gen.ReadItem(parseEventJSON),
+			Decode: gen.RequestOf(codecGetTaskPushNotificationConfigRequestJSON.Unmarshal, neutralGetTaskPushNotificationConfigRequest), Append: gen.AppendOf(codecTaskPushNotificationConfigJSON.Append),
+			AppendRequest: gen.AppendOf(codecGetTaskPushNotificationConfigRequestJSON.Append), Read: gen.ReadOf(codecTaskPushNotificationConfigJSON.Unmarshal),
 		},
 		{
-			AppendRequest: gen.AppendOf(codecGetTaskRequestJSON.Append),
-			Read:          gen.ReadTask(codecTaskJSON.Read, asTask),
+			Decode: gen.RequestOf(codecListTaskPushNotificationConfigsRequestJSON.Unmarshal, neutralListTaskPushNotificationConfigsRequest), Append: gen.AppendOf(codecListTaskPushNotificationConfigsResponseJSON.Append),
+			AppendRequest: gen.AppendOf(codecListTaskPushNotificationConfigsRequestJSON.Append), Read: gen.ReadOf(codecListTaskPushNotificationConfigsResponseJSON.Unmarshal),
 		},
+		{AppendRequest: gen.AppendOf(codecGetExtendedAgentCardRequestJSON.Append), Read: gen.ReadOf(codecAgentCardJSON.Unmarshal)},
 		{
-			AppendRequest: gen.AppendOf(codecListTasksRequestJSON.Append),
-			Read:          gen.ReadOf(codecListTasksResponseJSON.Read),
-		},
-		{
-			AppendRequest: gen.AppendOf(codecCancelTaskRequestJSON.Append),
-			Read:          gen.ReadTask(codecTaskJSON.Read, asTask),
-		},
-		{
-			AppendRequest: gen.AppendOf(codecSubscribeToTaskRequestJSON.Append),
-			Read:          gen.ReadItem(parseEventJSON),
-		},
-		{
-			Decode:        gen.RequestOf(codecTaskPushNotificationConfigJSON.Read, neutralTaskPushNotificationConfig),
-			Append:        gen.AppendOf(codecTaskPushNotificationConfigJSON.Append),
-			AppendRequest: gen.AppendOf(codecTaskPushNotificationConfigJSON.Append),
-			Read:          gen.ReadOf(codecTaskPushNotificationConfigJSON.Read),
-		},
-		{
-			Decode:        gen.RequestOf(codecGetTaskPushNotificationConfigRequestJSON.Read, neutralGetTaskPushNotificationConfigRequest),
-			Append:        gen.AppendOf(codecTaskPushNotificationConfigJSON.Append),
-			AppendRequest: gen.AppendOf(codecGetTaskPushNotificationConfigRequestJSON.Append),
-			Read:          gen.ReadOf(codecTaskPushNotificationConfigJSON.Read),
-		},
-		{
-			Decode:        gen.RequestOf(codecListTaskPushNotificationConfigsRequestJSON.Read, neutralListTaskPushNotificationConfigsRequest),
-			Append:        gen.AppendOf(codecListTaskPushNotificationConfigsResponseJSON.Append),
-			AppendRequest: gen.AppendOf(codecListTaskPushNotificationConfigsRequestJSON.Append),
-			Read:          gen.ReadOf(codecListTaskPushNotificationConfigsResponseJSON.Read),
-		},
-		{
-			AppendRequest: gen.AppendOf(codecGetExtendedAgentCardRequestJSON.Append),
-			Read:          gen.ReadOf(codecAgentCardJSON.Read),
-		},
-		{
-			Decode:        gen.RequestOf(codecDeleteTaskPushNotificationConfigRequestJSON.Read, neutralDeleteTaskPushNotificationConfigRequest),
-			Append:        gen.AppendNothing("{}"),
-			AppendRequest: gen.AppendOf(codecDeleteTaskPushNotificationConfigRequestJSON.Append),
-			Read:          gen.ReadNothing,
+			Decode: gen.RequestOf(codecDeleteTaskPushNotificationConfigRequestJSON.Unmarshal, neutralDeleteTaskPushNotificationConfigRequest), Append: gen.AppendNothing("{}"),
+			AppendRequest: gen.AppendOf(codecDeleteTaskPushNotificationConfigRequestJSON.Append), Read: gen.ReadNothing,
 		},
 	})
 	return v
 }
 
-func encodeEventJSON(dst []byte, v runtime.Event) ([]byte, error) {
-	if payload, ok := runtime.Generated(v).(StreamResponsePayload); ok {
-		return wire.AppendCase(dst, &codecStreamResponseJSON, &unionStreamResponsePayload, payload)
-	}
-	return dst, runtime.Unexpected(v, "a stream item")
-}
-
-func parseEventJSON(src []byte) (runtime.Event, error) {
-	x, err := wire.Decode(src, codecStreamResponseJSON.Read)
-	if err != nil {
-		return nil, err
-	}
+func eventOf(x *StreamResponse) (runtime.Event, error) {
 	switch v := x.Payload.(type) {
 	case *Task:
 		return (*engineTask)(v), nil
@@ -275,18 +172,7 @@ func parseEventJSON(src []byte) (runtime.Event, error) {
 	return nil, &wire.Error{Reason: "no event that is known"}
 }
 
-func encodeResultJSON(dst []byte, v any) ([]byte, error) {
-	if payload, ok := runtime.Generated(v).(SendMessageResponsePayload); ok {
-		return wire.AppendCase(dst, &codecSendMessageResponseJSON, &unionSendMessageResponsePayload, payload)
-	}
-	return dst, runtime.Unexpected(v, "the result of a send")
-}
-
-func parseResultJSON(src []byte) (any, error) {
-	x, err := wire.Decode(src, codecSendMessageResponseJSON.Read)
-	if err != nil {
-		return nil, err
-	}
+func resultOf(x *SendMessageResponse) (any, error) {
 	switch v := x.Payload.(type) {
 	case *Task:
 		return (*engineTask)(v), nil

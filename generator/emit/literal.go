@@ -1,6 +1,8 @@
 package emit
 
 import (
+	"slices"
+
 	"github.com/dave/jennifer/jen"
 
 	"github.com/a2agen/a2agen/generator/ir"
@@ -46,6 +48,20 @@ func (l *literal) code() []jen.Code {
 
 // lines is code with a line for each member, for members that take several lines themselves.
 func (l *literal) lines() []jen.Code { return multiline(*l) }
+
+// together puts what belongs together on a line each: the members of each literal that has some. A single one is on the line
+// of the braces.
+func together(parts ...*literal) []jen.Code {
+	parts = slices.DeleteFunc(parts, func(l *literal) bool { return len(*l) == 0 })
+	if len(parts) == 1 {
+		return *parts[0]
+	}
+	var out []jen.Code
+	for _, l := range parts {
+		out = append(append(out, jen.Line().Add((*l)[0])), (*l)[1:]...)
+	}
+	return append(out, jen.Line())
+}
 
 // multiline puts every value on a line of its own.
 func multiline(values []jen.Code) []jen.Code {

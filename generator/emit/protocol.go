@@ -151,16 +151,14 @@ func appendFunc(w *ir.Wire, t *ir.Type) *jen.Statement {
 	return jen.Id("codec" + t.Go + w.Suffix).Dot("Append")
 }
 
-// readFunc is the function that reads a message on a wire: a whole document where the encoding is protobuf.
+// readFunc is the function that reads a message on a wire.
 func readFunc(w *ir.Wire, t *ir.Type) *jen.Statement {
-	return jen.Id("codec" + t.Go + w.Suffix).Dot(readMethod(w))
+	return jen.Id("codec" + t.Go + w.Suffix).Dot("Unmarshal")
 }
 
-func readMethod(w *ir.Wire) string {
-	if w.Encoding == ir.Proto {
-		return "Unmarshal"
-	}
-	return "Read"
+// codecOf is the codec of a message.
+func (t *versionTable) codecOf(typ *ir.Type) *jen.Statement {
+	return jen.Id("codec" + typ.Go + t.wire.Suffix)
 }
 
 // requestFunc is a method of the codec of an operation's request, which may have another layout than the first one of
@@ -189,21 +187,26 @@ type versionTable struct {
 	ops  []*ir.Operation
 	// several: it is one of several versions, newest: the first of them, in its JSON encoding.
 	several, newest bool
-	// neutrals are the functions of neutral forms that are printed already.
+	// neutrals are the functions that all versions share and that are printed already.
 	neutrals map[string]bool
 }
 
 // code is the function that makes the table, and what its rows name.
 func (t *versionTable) code(function jen.Code) jen.Code {
 	s := jen.Add(function).Line()
-	s.Add(t.appendEvent()).Line().Add(t.readEvent()).Line()
-	if slices.ContainsFunc(t.ops, func(op *ir.Operation) bool { return op.Role == ir.RoleSend }) {
-		s.Add(t.appendSendResult()).Line().Add(t.readSendResult()).Line()
-	}
-	for _, op := range t.ops {
-		if name, code := t.neutral(op); code != nil && !t.neutrals[name] {
+	once := func(name string, code jen.Code) {
+		if !t.neutrals[name] {
 			t.neutrals[name] = true
 			s.Add(code).Line()
+		}
+	}
+	once("eventOf", t.eventOf())
+	if slices.ContainsFunc(t.ops, func(op *ir.Operation) bool { return op.Role == ir.RoleSend }) {
+		once("resultOf", t.resultOf())
+	}
+	for _, op := range t.ops {
+		if name, code := t.neutral(op); code != nil {
+			once(name, code)
 		}
 	}
 	return s
@@ -247,7 +250,7 @@ func (t *versionTable) versionFunc() jen.Code {
 func (t *versionTable) complete(x *jen.Statement) jen.Code {
 	var rows, others []jen.Code
 	for _, op := range t.ops {
-		rest := jen.Values(t.rest(op).lines()...)
+		rest := jen.Values(t.rest(op)...)
 		rows = append(rows, rest)
 		for range op.Aliases {
 			others = append(others, rest)
@@ -261,8 +264,8 @@ func (t *versionTable) complete(x *jen.Statement) jen.Code {
 func (t *versionTable) table(operations jen.Code) jen.Code {
 	return rt("Table").Values(members(
 		"Operations", operations,
-		"AppendEvent", jen.Id("encodeEvent"+t.wire.Suffix),
-		"ReadEvent", jen.Id("parseEvent"+t.wire.Suffix),
+		"AppendEvent", inGen("AppendEvent").Call(t.codecOf(t.StreamItem).Dot("AppendCase")),
+		"ReadEvent", inGen("ReadEvent").Call(readFunc(t.wire, t.StreamItem), jen.Id("eventOf")),
 	).lines()...)
 }
 
@@ -270,7 +273,7 @@ func (t *versionTable) table(operations jen.Code) jen.Code {
 func (t *versionTable) operations() *jen.Statement {
 	rows := make([]jen.Code, len(t.ops))
 	for i, op := range t.ops {
-		rows[i] = jen.Values(t.row(op).lines()...)
+		rows[i] = jen.Values(t.row(op)...)
 	}
 	return jen.Index().Op("*").Add(rt("Operation")).Values(multiline(rows)...)
 }
@@ -298,41 +301,42 @@ func (t *versionTable) rules() *literal {
 	return rules
 }
 
-// row is one operation, as far as most servers need it.
-func (t *versionTable) row(op *ir.Operation) *literal {
-	row := members("Role", rt(roleConstant(op.Role)), "RPC", jen.Lit(op.RPC))
+// row is one operation, as far as most servers need it: what it is called, its routes, what it reads and writes.
+func (t *versionTable) row(op *ir.Operation) []jen.Code {
+	names, route, codecs := members("Role", rt(roleConstant(op.Role)), "RPC", jen.Lit(op.RPC)), members(), members()
 	if op.GRPC != "" {
-		row.set("GRPC", jen.Lit(op.GRPC))
-	}
-	if len(op.HTTP) > 0 {
-		row.set("HTTP", jen.Index().Add(rt("Route")).Values(multiline(routes(op))...))
-	}
-	if fields := t.queryFields(op); len(fields) > 0 {
-		row.set("Query", jen.Index().Add(rt("QueryField")).Values(fields...))
+		names.set("GRPC", jen.Lit(op.GRPC))
 	}
 	if op.Stream {
-		row.set("Stream", jen.True())
+		names.set("Stream", jen.True())
+	}
+	if len(op.HTTP) > 0 {
+		route.set("HTTP", jen.Index().Add(rt("Route")).Values(routes(op)...))
+	}
+	if fields := t.queryFields(op); len(fields) > 0 {
+		route.set("Query", jen.Index().Add(rt("QueryField")).Values(fields...))
 	}
 	if !ofPush(op) {
-		t.setServerSide(row, op)
+		t.setServerSide(codecs, op)
 	}
+	request := members()
 	if sends(op) {
-		row.set("AppendRequest", t.appendRequest(op))
+		request.set("AppendRequest", t.appendRequest(op))
 	}
-	return row
+	return together(names, route, codecs, request)
 }
 
 // rest is what an operation has beside its row: the codecs of push configurations, and what is for clients.
-func (t *versionTable) rest(op *ir.Operation) *literal {
-	rest := members()
+func (t *versionTable) rest(op *ir.Operation) []jen.Code {
+	server, client := members(), members()
 	if ofPush(op) {
-		t.setServerSide(rest, op)
+		t.setServerSide(server, op)
 	}
 	if !sends(op) {
-		rest.set("AppendRequest", t.appendRequest(op))
+		client.set("AppendRequest", t.appendRequest(op))
 	}
-	rest.set("Read", t.readResult(op))
-	return rest
+	client.set("Read", t.readResult(op))
+	return together(server, client)
 }
 
 func (t *versionTable) setServerSide(row *literal, op *ir.Operation) {

@@ -8,51 +8,25 @@ import (
 	"github.com/a2agen/a2agen/generator/ir"
 )
 
-// appendEvent prints the function that writes an event as a stream item.
-func (t *versionTable) appendEvent() jen.Code {
-	return t.appendUnion("encodeEvent", rt("Event"), "StreamItem.payload", t.StreamItem, "a stream item")
-}
-
-// appendSendResult prints the function that writes a task or a message as the result of a send.
-func (t *versionTable) appendSendResult() jen.Code {
-	return t.appendUnion("encodeResult", jen.Any(), "SendResult.payload", t.SendResult, "the result of a send")
-}
-
-// appendUnion prints the function that wraps the value behind v in a message that is nothing but a union, and appends that.
-func (t *versionTable) appendUnion(name string, param jen.Code, payload string, outer *ir.Type, what string) jen.Code {
-	f := t.Fields[payload]
-	write := appendFunc(t.wire, outer).Call(jen.Id("dst"), newOf(outer, members(f.Go, jen.Id("payload"))))
-	if t.wire.Encoding != ir.Proto {
-		write = jen.Qual(wirePath, "AppendCase").Call(
-			jen.Id("dst"), jen.Op("&").Id("codec"+outer.Go+t.wire.Suffix), jen.Op("&").Id(unionVar(f.Union)), jen.Id("payload"))
-	}
-	return jen.Func().Id(name+t.wire.Suffix).Params(jen.Id("dst").Index().Byte(), jen.Id("v").Add(param)).Params(jen.Index().Byte(), jen.Error()).Block(
-		jen.If(jen.List(jen.Id("payload"), jen.Id("ok")).Op(":=").Add(rt("Generated").Call(jen.Id("v"))).Assert(jen.Id(f.Union.Go)), jen.Id("ok")).Block(
-			jen.Return(write),
-		),
-		jen.Return(jen.Id("dst"), rt("Unexpected").Call(jen.Id("v"), jen.Lit(what))),
-	).Line()
-}
-
-// readEvent prints the function that reads a stream item.
-func (t *versionTable) readEvent() jen.Code {
-	return t.readUnion("parseEvent", rt("Event"), "StreamItem.payload", t.StreamItem, "no event that is known",
-		append(t.shown(t.Fields["StreamItem.payload"].Union), jen.Case(jen.Op("*").Id(t.Fields["StreamItem.payload"].Union.Unknown)).Block(
+// eventOf and resultOf print the functions that show what is in a stream item, and in the result of a send, to the runtime.
+func (b *bound) eventOf() jen.Code {
+	union := b.Fields["StreamItem.payload"].Union
+	return b.showUnion("eventOf", rt("Event"), "StreamItem.payload", b.StreamItem, "no event that is known",
+		append(b.shown(union), jen.Case(jen.Op("*").Id(union.Unknown)).Block(
 			jen.If(jen.Id("v").Dot("Name").Op("!=").Lit("")).Block(jen.Return(jen.Nil(), rt("ErrUnknownEvent"))),
 		))...,
 	)
 }
 
-// readSendResult prints the function that reads the result of a send.
-func (t *versionTable) readSendResult() jen.Code {
-	return t.readUnion("parseResult", jen.Any(), "SendResult.payload", t.SendResult, "neither a task nor a message",
-		t.shown(t.Fields["SendResult.payload"].Union)...,
+func (b *bound) resultOf() jen.Code {
+	return b.showUnion("resultOf", jen.Any(), "SendResult.payload", b.SendResult, "neither a task nor a message",
+		b.shown(b.Fields["SendResult.payload"].Union)...,
 	)
 }
 
 // shown are the cases of a switch over a union that return what the runtime sees of v.
-func (t *versionTable) shown(u *ir.Union) (cases []jen.Code) {
-	for _, v := range t.views() {
+func (b *bound) shown(u *ir.Union) (cases []jen.Code) {
+	for _, v := range b.views() {
 		if slices.ContainsFunc(u.Cases, func(c *ir.Case) bool { return c.Direct && c.Go == v.t.Go }) {
 			cases = append(cases, jen.Case(ptr(v.t)).Block(jen.Return(show(v.t, jen.Id("v")), jen.Nil())))
 		}
@@ -60,23 +34,12 @@ func (t *versionTable) shown(u *ir.Union) (cases []jen.Code) {
 	return cases
 }
 
-// readUnion prints the function that reads a message that is nothing but a union, and returns what is in it by its cases.
-func (t *versionTable) readUnion(name string, result jen.Code, payload string, outer *ir.Type, reason string, cases ...jen.Code) jen.Code {
-	return jen.Func().Id(name+t.wire.Suffix).Params(jen.Id("src").Index().Byte()).Params(result, jen.Error()).Block(
-		t.decode(outer),
-		failed(),
-		jen.Switch(jen.Id("v").Op(":=").Id("x").Dot(t.Fields[payload].Go).Assert(jen.Type())).Block(cases...),
+// showUnion prints a function that returns what is in a message that is nothing but a union, by its cases.
+func (b *bound) showUnion(name string, result jen.Code, payload string, outer *ir.Type, reason string, cases ...jen.Code) jen.Code {
+	return jen.Func().Id(name).Params(jen.Id("x").Add(ptr(outer))).Params(result, jen.Error()).Block(
+		jen.Switch(jen.Id("v").Op(":=").Id("x").Dot(b.Fields[payload].Go).Assert(jen.Type())).Block(cases...),
 		jen.Return(jen.Nil(), invalid(reason)),
 	).Line()
-}
-
-// decode prints the reading of src as x.
-func (t *versionTable) decode(typ *ir.Type) jen.Code {
-	decode := jen.Qual(wirePath, "Decode")
-	if t.wire.Encoding == ir.Proto {
-		decode = inGen("DecodeProto")
-	}
-	return jen.List(jen.Id("x"), jen.Err()).Op(":=").Add(decode).Call(jen.Id("src"), readFunc(t.wire, typ))
 }
 
 // invalid is the error of a document that cannot be read, with the reason.
@@ -87,11 +50,6 @@ func invalid(reason string) *jen.Statement {
 // failed returns nil and the error, if there is one.
 func failed() jen.Code {
 	return jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Nil(), jen.Err()))
-}
-
-// encoder is a function that appends a value called v.
-func encoder(body ...jen.Code) jen.Code {
-	return jen.Func().Params(jen.Id("dst").Index().Byte(), jen.Id("v").Any()).Params(jen.Index().Byte(), jen.Error()).Block(body...)
 }
 
 // appendNothing appends what stands for nothing. In protobuf nothing does.
@@ -120,11 +78,11 @@ func (t *versionTable) appendResult(op *ir.Operation) jen.Code {
 	case op.Response.Type == nil:
 		return t.appendNothing(op.Null)
 	case op.Role == ir.RoleSend:
-		return jen.Id("encodeResult" + t.wire.Suffix)
+		return inGen("AppendResult").Call(t.codecOf(t.SendResult).Dot("AppendCase"))
 	case t.plainCard(op):
 		return inGen("AppendOf").Call(appendFunc(jsonWire(t.v), t.AgentCard))
 	case op.Response.Type == t.StreamItem && op.Role != ir.RoleOther:
-		return inGen("AppendItem").Call(jen.Id("encodeEvent" + t.wire.Suffix))
+		return inGen("AppendItem").Call(t.codecOf(t.StreamItem).Dot("AppendCase"))
 	default:
 		return inGen("AppendOf").Call(appendFunc(t.wire, op.Response.Type))
 	}
@@ -136,15 +94,15 @@ func (t *versionTable) readResult(op *ir.Operation) jen.Code {
 	case op.Response.Type == nil:
 		return inGen("ReadNothing")
 	case op.Role == ir.RoleSend:
-		return jen.Id("parseResult" + t.wire.Suffix)
+		return inGen("ReadResult").Call(readFunc(t.wire, t.SendResult), jen.Id("resultOf"))
 	case op.Response.Type == t.StreamItem:
-		return inGen("ReadItem").Call(jen.Id("parseEvent" + t.wire.Suffix))
+		return inGen("ReadItem").Call(readFunc(t.wire, t.StreamItem), jen.Id("eventOf"))
 	case t.plainCard(op):
 		return inGen("ReadTypedCard").Call(readFunc(t.wire, t.AgentCard), readFunc(jsonWire(t.v), t.AgentCard))
 	case op.Response.Type == t.Task:
-		return t.helper("ReadTask", "ProtoTask").Call(readFunc(t.wire, t.Task), jen.Id(asTask))
+		return inGen("ReadTask").Call(readFunc(t.wire, t.Task), jen.Id(asTask))
 	default:
-		return t.helper("ReadOf", "ProtoOf").Call(readFunc(t.wire, op.Response.Type))
+		return inGen("ReadOf").Call(readFunc(t.wire, op.Response.Type))
 	}
 }
 
@@ -161,10 +119,10 @@ func (t *versionTable) decodeRequest(op *ir.Operation) jen.Code {
 	case op.Request.Type == nil:
 		return inGen("ReadNothing")
 	case name == "":
-		return t.helper("ParamsOf", "ProtoOf").Call(t.requestFunc(op, readMethod(t.wire)))
+		return t.helper("ParamsOf", "ReadOf").Call(t.requestFunc(op, "Unmarshal"))
 	}
 	return t.helper("RequestOf", "ProtoRequest").
-		Call(append([]jen.Code{t.requestFunc(op, readMethod(t.wire)), jen.Id(name)}, t.guards(op)...)...)
+		Call(append([]jen.Code{t.requestFunc(op, "Unmarshal"), jen.Id(name)}, t.guards(op)...)...)
 }
 
 // guards are the checks of requests that the neutral form cannot express: a missing message, a filter by an unknown state.

@@ -65,7 +65,8 @@ func (t *versionTable) wireFunc() jen.Code {
 	if len(t.ops) > 0 {
 		wire.set("Table", t.table(t.operations()))
 	}
-	wire.set("Append", t.appendAny())
+	messages, what := jen.Id("messages"+t.wire.Suffix), jen.Lit("a message of "+t.wire.Name)
+	wire.set("Append", inGen("AppendAny").Call(messages.Clone().Dot("Append"), what))
 	if len(t.wire.Descriptor) > 0 {
 		wire.set("Descriptor", jen.Id(descriptorConst(t.wire)))
 	}
@@ -76,53 +77,25 @@ func (t *versionTable) wireFunc() jen.Code {
 		complete = append(complete, t.complete(jen.Id("w")))
 	}
 	return s.Func().Id(wireFunc(t.wire)).Params().Op("*").Add(rt("Wire")).Block(
-		append(complete, jen.Id("w").Dot("Read").Op("=").Add(t.readAny()), jen.Return(jen.Id("w")))...).Line()
+		append(complete, jen.Id("w").Dot("Read").Op("=").Add(inGen("ReadAny").Call(messages.Clone().Dot("Unmarshal"), what)), jen.Return(jen.Id("w")))...).Line().Line().
+		Add(t.messages())
+}
+
+// messages prints the codecs of all messages of the wire.
+func (t *versionTable) messages() jen.Code {
+	path := wirePath
+	if t.wire.Encoding == ir.Proto {
+		path = protoPath
+	}
+	return jen.Var().Id("messages"+t.wire.Suffix).Op("=").Qual(path, "Messages").ValuesFunc(func(g *jen.Group) {
+		for _, l := range t.wire.Layouts {
+			if l.Type.Kind == ir.Message && l.Variant == "" {
+				g.Line().Op("&").Add(t.codecOf(l.Type))
+			}
+		}
+		g.Line()
+	}).Line()
 }
 
 // encodingNames are the runtime's constants for the encodings beside JSON.
 var encodingNames = map[ir.Encoding]string{ir.Proto: "EncodingProto", ir.ProtoJSON: "EncodingProtoJSON"}
-
-// appendAny prints the function that appends any message of the wire.
-func (t *versionTable) appendAny() jen.Code {
-	otherwise := jen.List(jen.Id("dst"), t.unexpected())
-	return encoder(t.switchMessage(rt("Generated").Call(jen.Id("v")), otherwise, func(typ *ir.Type) jen.Code {
-		return jen.Return(appendFunc(t.wire, typ).Call(jen.Id("dst"), jen.Id("v")))
-	}))
-}
-
-// readAny prints the function that reads any message of the wire.
-func (t *versionTable) readAny() jen.Code {
-	var body []jen.Code
-	if t.wire.Encoding == ir.Proto {
-		body = append(body, t.switchMessage(jen.Id("v"), t.unexpected(), func(typ *ir.Type) jen.Code {
-			return jen.Return(readFunc(t.wire, typ).Call(jen.Id("src"), jen.Id("v")))
-		}))
-	} else {
-		body = append(body,
-			jen.Var().Id("r").Qual(wirePath, "Reader"),
-			jen.Id("r").Dot("Reset").Call(jen.Id("src")),
-			t.switchMessage(jen.Id("v"), t.unexpected(), func(typ *ir.Type) jen.Code {
-				return readFunc(t.wire, typ).Call(jen.Op("&").Id("r"), jen.Id("v"))
-			}),
-			jen.Return(jen.Id("r").Dot("Done").Call()),
-		)
-	}
-	return jen.Func().Params(jen.Id("src").Index().Byte(), jen.Id("v").Any()).Error().Block(body...)
-}
-
-// unexpected is the error of a value that is no message of the wire.
-func (t *versionTable) unexpected() *jen.Statement {
-	return rt("Unexpected").Call(jen.Id("v"), jen.Lit("a message of "+t.wire.Name))
-}
-
-// switchMessage prints a switch over the messages of the wire, with what is returned for anything else.
-func (t *versionTable) switchMessage(v *jen.Statement, otherwise jen.Code, each func(*ir.Type) jen.Code) jen.Code {
-	return jen.Switch(jen.Id("v").Op(":=").Add(v).Assert(jen.Type())).BlockFunc(func(g *jen.Group) {
-		for _, l := range t.wire.Layouts {
-			if l.Type.Kind == ir.Message && l.Variant == "" {
-				g.Case(ptr(l.Type)).Block(each(l.Type))
-			}
-		}
-		g.Default().Block(jen.Return(otherwise))
-	})
-}

@@ -8,6 +8,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/gen"
 	"github.com/a2agen/a2agen/runtime/gen/legacy"
+	"github.com/a2agen/a2agen/runtime/gen/proto"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
@@ -66,134 +67,69 @@ func servedVersionV10() *runtime.Version {
 		Table: runtime.Table{
 			Operations: []*runtime.Operation{
 				{
-					Role: runtime.RoleSend,
-					RPC:  "SendMessage",
-					GRPC: "/lf.a2a.v1.A2AService/SendMessage",
-					HTTP: []runtime.Route{
-						{Verb: "POST", Path: "/message:send", Body: "*"},
-						{Verb: "POST", Path: "/{tenant}/message:send", Body: "*"},
-					},
-					Decode:        gen.RequestOf(codecSendMessageRequestV10JSON.Read, neutralSendMessageRequest),
-					Append:        encodeResultV10JSON,
+					Role: runtime.RoleSend, RPC: "SendMessage", GRPC: "/lf.a2a.v1.A2AService/SendMessage",
+					HTTP:   []runtime.Route{{Verb: "POST", Path: "/message:send", Body: "*"}, {Verb: "POST", Path: "/{tenant}/message:send", Body: "*"}},
+					Decode: gen.RequestOf(codecSendMessageRequestV10JSON.Unmarshal, neutralSendMessageRequest), Append: gen.AppendResult(codecSendMessageResponseV10JSON.AppendCase),
 					AppendRequest: gen.AppendOf(codecSendMessageRequestV10JSON.Append),
 				},
 				{
-					Role: runtime.RoleStream,
-					RPC:  "SendStreamingMessage",
-					GRPC: "/lf.a2a.v1.A2AService/SendStreamingMessage",
-					HTTP: []runtime.Route{
-						{Verb: "POST", Path: "/message:stream", Body: "*"},
-						{Verb: "POST", Path: "/{tenant}/message:stream", Body: "*"},
-					},
-					Stream:        true,
-					Decode:        gen.RequestOf(codecSendMessageRequestV10JSON.Read, neutralSendMessageRequest),
-					Append:        gen.AppendItem(encodeEventV10JSON),
+					Role: runtime.RoleStream, RPC: "SendStreamingMessage", GRPC: "/lf.a2a.v1.A2AService/SendStreamingMessage", Stream: true,
+					HTTP:   []runtime.Route{{Verb: "POST", Path: "/message:stream", Body: "*"}, {Verb: "POST", Path: "/{tenant}/message:stream", Body: "*"}},
+					Decode: gen.RequestOf(codecSendMessageRequestV10JSON.Unmarshal, neutralSendMessageRequest), Append: gen.AppendItem(codecStreamResponseV10JSON.AppendCase),
 					AppendRequest: gen.AppendOf(codecSendMessageRequestV10JSON.Append),
 				},
 				{
-					Role: runtime.RoleGet,
-					RPC:  "GetTask",
-					GRPC: "/lf.a2a.v1.A2AService/GetTask",
-					HTTP: []runtime.Route{
-						{Verb: "GET", Path: "/tasks/{id=*}"},
-						{Verb: "GET", Path: "/{tenant}/tasks/{id=*}"},
-					},
-					Decode: gen.RequestOf(codecGetTaskRequestV10JSON.Read, neutralGetTaskRequest),
-					Append: gen.AppendOf(codecTaskV10JSON.Append),
+					Role: runtime.RoleGet, RPC: "GetTask", GRPC: "/lf.a2a.v1.A2AService/GetTask",
+					HTTP:   []runtime.Route{{Verb: "GET", Path: "/tasks/{id=*}"}, {Verb: "GET", Path: "/{tenant}/tasks/{id=*}"}},
+					Decode: gen.RequestOf(codecGetTaskRequestV10JSON.Unmarshal, neutralGetTaskRequest), Append: gen.AppendOf(codecTaskV10JSON.Append),
 				},
 				{
-					Role: runtime.RoleList,
-					RPC:  "ListTasks",
-					GRPC: "/lf.a2a.v1.A2AService/ListTasks",
-					HTTP: []runtime.Route{
-						{Verb: "GET", Path: "/tasks"},
-						{Verb: "GET", Path: "/{tenant}/tasks"},
-					},
-					Query: []runtime.QueryField{{Name: "includeArtifacts", JSON: true}},
-					Decode: gen.RequestOf(codecListTasksRequestV10JSON.Read, neutralListTasksRequest, func(x *ListTasksRequest) error {
+					Role: runtime.RoleList, RPC: "ListTasks", GRPC: "/lf.a2a.v1.A2AService/ListTasks",
+					HTTP: []runtime.Route{{Verb: "GET", Path: "/tasks"}, {Verb: "GET", Path: "/{tenant}/tasks"}}, Query: []runtime.QueryField{{Name: "includeArtifacts", JSON: true}},
+					Decode: gen.RequestOf(codecListTasksRequestV10JSON.Unmarshal, neutralListTasksRequest, func(x *ListTasksRequest) error {
 						if x.Status != "" && states.State(x.Status) == runtime.StateUnspecified {
 							return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
 						}
 						return nil
-					}),
-					Append: gen.AppendOf(codecListTasksResponseV10JSON.Append),
+					}), Append: gen.AppendOf(codecListTasksResponseV10JSON.Append),
 				},
 				{
-					Role: runtime.RoleCancel,
-					RPC:  "CancelTask",
-					GRPC: "/lf.a2a.v1.A2AService/CancelTask",
-					HTTP: []runtime.Route{
-						{Verb: "POST", Path: "/tasks/{id=*}:cancel", Body: "*"},
-						{Verb: "POST", Path: "/{tenant}/tasks/{id=*}:cancel", Body: "*"},
-					},
-					Decode: gen.RequestOf(codecCancelTaskRequestV10JSON.Read, neutralCancelTaskRequest),
-					Append: gen.AppendOf(codecTaskV10JSON.Append),
+					Role: runtime.RoleCancel, RPC: "CancelTask", GRPC: "/lf.a2a.v1.A2AService/CancelTask",
+					HTTP:   []runtime.Route{{Verb: "POST", Path: "/tasks/{id=*}:cancel", Body: "*"}, {Verb: "POST", Path: "/{tenant}/tasks/{id=*}:cancel", Body: "*"}},
+					Decode: gen.RequestOf(codecCancelTaskRequestV10JSON.Unmarshal, neutralCancelTaskRequest), Append: gen.AppendOf(codecTaskV10JSON.Append),
 				},
 				{
-					Role: runtime.RoleSubscribe,
-					RPC:  "SubscribeToTask",
-					GRPC: "/lf.a2a.v1.A2AService/SubscribeToTask",
-					HTTP: []runtime.Route{
-						{Verb: "GET", Path: "/tasks/{id=*}:subscribe"},
-						{Verb: "GET", Path: "/{tenant}/tasks/{id=*}:subscribe"},
-					},
-					Stream: true,
-					Decode: gen.RequestOf(codecSubscribeToTaskRequestV10JSON.Read, neutralSubscribeToTaskRequest),
-					Append: gen.AppendItem(encodeEventV10JSON),
+					Role: runtime.RoleSubscribe, RPC: "SubscribeToTask", GRPC: "/lf.a2a.v1.A2AService/SubscribeToTask", Stream: true,
+					HTTP:   []runtime.Route{{Verb: "GET", Path: "/tasks/{id=*}:subscribe"}, {Verb: "GET", Path: "/{tenant}/tasks/{id=*}:subscribe"}},
+					Decode: gen.RequestOf(codecSubscribeToTaskRequestV10JSON.Unmarshal, neutralSubscribeToTaskRequest), Append: gen.AppendItem(codecStreamResponseV10JSON.AppendCase),
 				},
 				{
-					Role: runtime.RolePushCreate,
-					RPC:  "CreateTaskPushNotificationConfig",
-					GRPC: "/lf.a2a.v1.A2AService/CreateTaskPushNotificationConfig",
-					HTTP: []runtime.Route{
-						{Verb: "POST", Path: "/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"},
-						{Verb: "POST", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"},
-					},
+					Role: runtime.RolePushCreate, RPC: "CreateTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/CreateTaskPushNotificationConfig",
+					HTTP: []runtime.Route{{Verb: "POST", Path: "/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"}, {Verb: "POST", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"}},
 				},
 				{
-					Role: runtime.RolePushGet,
-					RPC:  "GetTaskPushNotificationConfig",
-					GRPC: "/lf.a2a.v1.A2AService/GetTaskPushNotificationConfig",
-					HTTP: []runtime.Route{
-						{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
-						{Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
-					},
+					Role: runtime.RolePushGet, RPC: "GetTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/GetTaskPushNotificationConfig",
+					HTTP: []runtime.Route{{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"}, {Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"}},
 				},
 				{
-					Role: runtime.RolePushList,
-					RPC:  "ListTaskPushNotificationConfigs",
-					GRPC: "/lf.a2a.v1.A2AService/ListTaskPushNotificationConfigs",
-					HTTP: []runtime.Route{
-						{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs"},
-						{Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs"},
-					},
+					Role: runtime.RolePushList, RPC: "ListTaskPushNotificationConfigs", GRPC: "/lf.a2a.v1.A2AService/ListTaskPushNotificationConfigs",
+					HTTP: []runtime.Route{{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs"}, {Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs"}},
 				},
 				{
-					Role: runtime.RoleExtendedCard,
-					RPC:  "GetExtendedAgentCard",
-					GRPC: "/lf.a2a.v1.A2AService/GetExtendedAgentCard",
-					HTTP: []runtime.Route{
-						{Verb: "GET", Path: "/extendedAgentCard"},
-						{Verb: "GET", Path: "/{tenant}/extendedAgentCard"},
-					},
-					Decode: gen.ParamsOf(codecGetExtendedAgentCardRequestV10JSON.Read),
-					Append: gen.AppendOf(codecAgentCardV10JSON.Append),
+					Role: runtime.RoleExtendedCard, RPC: "GetExtendedAgentCard", GRPC: "/lf.a2a.v1.A2AService/GetExtendedAgentCard",
+					HTTP:   []runtime.Route{{Verb: "GET", Path: "/extendedAgentCard"}, {Verb: "GET", Path: "/{tenant}/extendedAgentCard"}},
+					Decode: gen.ParamsOf(codecGetExtendedAgentCardRequestV10JSON.Unmarshal), Append: gen.AppendOf(codecAgentCardV10JSON.Append),
 				},
 				{
-					Role: runtime.RolePushDelete,
-					RPC:  "DeleteTaskPushNotificationConfig",
-					GRPC: "/lf.a2a.v1.A2AService/DeleteTaskPushNotificationConfig",
-					HTTP: []runtime.Route{
-						{Verb: "DELETE", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
-						{Verb: "DELETE", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
-					},
+					Role: runtime.RolePushDelete, RPC: "DeleteTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/DeleteTaskPushNotificationConfig",
+					HTTP: []runtime.Route{{Verb: "DELETE", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"}, {Verb: "DELETE", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"}},
 				},
 			},
-			AppendEvent: encodeEventV10JSON,
-			ReadEvent:   parseEventV10JSON,
+			AppendEvent: gen.AppendEvent(codecStreamResponseV10JSON.AppendCase),
+			ReadEvent:   gen.ReadEvent(codecStreamResponseV10JSON.Unmarshal, eventOf),
 		},
 		AppendCard: gen.AppendCard(codecAgentCardV10JSON.Append),
-		ReadCard:   gen.ReadCard(codecAgentCardV10JSON.Read, asCard),
+		ReadCard:   gen.ReadCard(codecAgentCardV10JSON.Unmarshal, asCard),
 		Wires:      []*runtime.Wire{servedWireV10Proto()},
 	}
 }
@@ -201,73 +137,35 @@ func servedVersionV10() *runtime.Version {
 func newVersionV10() *runtime.Version {
 	v := servedVersionV10()
 	gen.Complete(v.Operations, []runtime.Operation{
+		{Read: gen.ReadResult(codecSendMessageResponseV10JSON.Unmarshal, resultOf)},
+		{Read: gen.ReadItem(codecStreamResponseV10JSON.Unmarshal, eventOf)},
+		{AppendRequest: gen.AppendOf(codecGetTaskRequestV10JSON.Append), Read: gen.ReadTask(codecTaskV10JSON.Unmarshal, asTask)},
+		{AppendRequest: gen.AppendOf(codecListTasksRequestV10JSON.Append), Read: gen.ReadOf(codecListTasksResponseV10JSON.Unmarshal)},
+		{AppendRequest: gen.AppendOf(codecCancelTaskRequestV10JSON.Append), Read: gen.ReadTask(codecTaskV10JSON.Unmarshal, asTask)},
+		{AppendRequest: gen.AppendOf(codecSubscribeToTaskRequestV10JSON.Append), Read: gen.ReadItem(codecStreamResponseV10JSON.Unmarshal, eventOf)},
 		{
-			Read: parseResultV10JSON,
+			Decode: gen.RequestOf(codecTaskPushNotificationConfigV10JSON.Unmarshal, neutralTaskPushNotificationConfig), Append: gen.AppendOf(codecTaskPushNotificationConfigV10JSON.Append),
+			AppendRequest: gen.AppendOf(codecTaskPushNotificationConfigV10JSON.Append), Read: gen.ReadOf(codecTaskPushNotificationConfigV10JSON.Unmarshal),
 		},
 		{
-			Read: gen.ReadItem(parseEventV10JSON),
+			Decode: gen.RequestOf(codecGetTaskPushNotificationConfigRequestV10JSON.Unmarshal, neutralGetTaskPushNotificationConfigRequest), Append: gen.AppendOf(codecTaskPushNotificationConfigV10JSON.Append),
+			AppendRequest: gen.AppendOf(codecGetTaskPushNotificationConfigRequestV10JSON.Append), Read: gen.ReadOf(codecTaskPushNotificationConfigV10JSON.Unmarshal),
 		},
 		{
-			AppendRequest: gen.AppendOf(codecGetTaskRequestV10JSON.Append),
-			Read:          gen.ReadTask(codecTaskV10JSON.Read, asTask),
+			Decode: gen.RequestOf(codecListTaskPushNotificationConfigsRequestV10JSON.Unmarshal, neutralListTaskPushNotificationConfigsRequest), Append: gen.AppendOf(codecListTaskPushNotificationConfigsResponseV10JSON.Append),
+			AppendRequest: gen.AppendOf(codecListTaskPushNotificationConfigsRequestV10JSON.Append), Read: gen.ReadOf(codecListTaskPushNotificationConfigsResponseV10JSON.Unmarshal),
 		},
+		{AppendRequest: gen.AppendOf(codecGetExtendedAgentCardRequestV10JSON.Append), Read: gen.ReadOf(codecAgentCardV10JSON.Unmarshal)},
 		{
-			AppendRequest: gen.AppendOf(codecListTasksRequestV10JSON.Append),
-			Read:          gen.ReadOf(codecListTasksResponseV10JSON.Read),
-		},
-		{
-			AppendRequest: gen.AppendOf(codecCancelTaskRequestV10JSON.Append),
-			Read:          gen.ReadTask(codecTaskV10JSON.Read, asTask),
-		},
-		{
-			AppendRequest: gen.AppendOf(codecSubscribeToTaskRequestV10JSON.Append),
-			Read:          gen.ReadItem(parseEventV10JSON),
-		},
-		{
-			Decode:        gen.RequestOf(codecTaskPushNotificationConfigV10JSON.Read, neutralTaskPushNotificationConfig),
-			Append:        gen.AppendOf(codecTaskPushNotificationConfigV10JSON.Append),
-			AppendRequest: gen.AppendOf(codecTaskPushNotificationConfigV10JSON.Append),
-			Read:          gen.ReadOf(codecTaskPushNotificationConfigV10JSON.Read),
-		},
-		{
-			Decode:        gen.RequestOf(codecGetTaskPushNotificationConfigRequestV10JSON.Read, neutralGetTaskPushNotificationConfigRequest),
-			Append:        gen.AppendOf(codecTaskPushNotificationConfigV10JSON.Append),
-			AppendRequest: gen.AppendOf(codecGetTaskPushNotificationConfigRequestV10JSON.Append),
-			Read:          gen.ReadOf(codecTaskPushNotificationConfigV10JSON.Read),
-		},
-		{
-			Decode:        gen.RequestOf(codecListTaskPushNotificationConfigsRequestV10JSON.Read, neutralListTaskPushNotificationConfigsRequest),
-			Append:        gen.AppendOf(codecListTaskPushNotificationConfigsResponseV10JSON.Append),
-			AppendRequest: gen.AppendOf(codecListTaskPushNotificationConfigsRequestV10JSON.Append),
-			Read:          gen.ReadOf(codecListTaskPushNotificationConfigsResponseV10JSON.Read),
-		},
-		{
-			AppendRequest: gen.AppendOf(codecGetExtendedAgentCardRequestV10JSON.Append),
-			Read:          gen.ReadOf(codecAgentCardV10JSON.Read),
-		},
-		{
-			Decode:        gen.RequestOf(codecDeleteTaskPushNotificationConfigRequestV10JSON.Read, neutralDeleteTaskPushNotificationConfigRequest),
-			Append:        gen.AppendNothing("{}"),
-			AppendRequest: gen.AppendOf(codecDeleteTaskPushNotificationConfigRequestV10JSON.Append),
-			Read:          gen.ReadNothing,
+			Decode: gen.RequestOf(codecDeleteTaskPushNotificationConfigRequestV10JSON.Unmarshal, neutralDeleteTaskPushNotificationConfigRequest), Append: gen.AppendNothing("{}"),
+			AppendRequest: gen.AppendOf(codecDeleteTaskPushNotificationConfigRequestV10JSON.Append), Read: gen.ReadNothing,
 		},
 	})
 	v.Wires[0] = wireV10Proto()
 	return v
 }
 
-func encodeEventV10JSON(dst []byte, v runtime.Event) ([]byte, error) {
-	if payload, ok := runtime.Generated(v).(StreamResponsePayload); ok {
-		return wire.AppendCase(dst, &codecStreamResponseV10JSON, &unionStreamResponsePayload, payload)
-	}
-	return dst, runtime.Unexpected(v, "a stream item")
-}
-
-func parseEventV10JSON(src []byte) (runtime.Event, error) {
-	x, err := wire.Decode(src, codecStreamResponseV10JSON.Read)
-	if err != nil {
-		return nil, err
-	}
+func eventOf(x *StreamResponse) (runtime.Event, error) {
 	switch v := x.Payload.(type) {
 	case *Task:
 		return (*engineTask)(v), nil
@@ -285,18 +183,7 @@ func parseEventV10JSON(src []byte) (runtime.Event, error) {
 	return nil, &wire.Error{Reason: "no event that is known"}
 }
 
-func encodeResultV10JSON(dst []byte, v any) ([]byte, error) {
-	if payload, ok := runtime.Generated(v).(SendMessageResponsePayload); ok {
-		return wire.AppendCase(dst, &codecSendMessageResponseV10JSON, &unionSendMessageResponsePayload, payload)
-	}
-	return dst, runtime.Unexpected(v, "the result of a send")
-}
-
-func parseResultV10JSON(src []byte) (any, error) {
-	x, err := wire.Decode(src, codecSendMessageResponseV10JSON.Read)
-	if err != nil {
-		return nil, err
-	}
+func resultOf(x *SendMessageResponse) (any, error) {
 	switch v := x.Payload.(type) {
 	case *Task:
 		return (*engineTask)(v), nil
@@ -401,181 +288,49 @@ func servedWireV10Proto() *runtime.Wire {
 		Table: runtime.Table{
 			Operations: []*runtime.Operation{
 				{
-					Role:          runtime.RoleSend,
-					RPC:           "SendMessage",
-					GRPC:          "/lf.a2a.v1.A2AService/SendMessage",
-					Decode:        gen.ProtoRequest(codecSendMessageRequestV10Proto.Unmarshal, neutralSendMessageRequest),
-					Append:        encodeResultV10Proto,
+					Role: runtime.RoleSend, RPC: "SendMessage", GRPC: "/lf.a2a.v1.A2AService/SendMessage",
+					Decode: gen.ProtoRequest(codecSendMessageRequestV10Proto.Unmarshal, neutralSendMessageRequest), Append: gen.AppendResult(codecSendMessageResponseV10Proto.AppendCase),
 					AppendRequest: gen.AppendOf(codecSendMessageRequestV10Proto.Append),
 				},
 				{
-					Role:          runtime.RoleStream,
-					RPC:           "SendStreamingMessage",
-					GRPC:          "/lf.a2a.v1.A2AService/SendStreamingMessage",
-					Stream:        true,
-					Decode:        gen.ProtoRequest(codecSendMessageRequestV10Proto.Unmarshal, neutralSendMessageRequest),
-					Append:        gen.AppendItem(encodeEventV10Proto),
+					Role: runtime.RoleStream, RPC: "SendStreamingMessage", GRPC: "/lf.a2a.v1.A2AService/SendStreamingMessage", Stream: true,
+					Decode: gen.ProtoRequest(codecSendMessageRequestV10Proto.Unmarshal, neutralSendMessageRequest), Append: gen.AppendItem(codecStreamResponseV10Proto.AppendCase),
 					AppendRequest: gen.AppendOf(codecSendMessageRequestV10Proto.Append),
 				},
 				{
-					Role:   runtime.RoleGet,
-					RPC:    "GetTask",
-					GRPC:   "/lf.a2a.v1.A2AService/GetTask",
-					Decode: gen.ProtoRequest(codecGetTaskRequestV10Proto.Unmarshal, neutralGetTaskRequest),
-					Append: gen.AppendOf(codecTaskV10Proto.Append),
+					Role: runtime.RoleGet, RPC: "GetTask", GRPC: "/lf.a2a.v1.A2AService/GetTask",
+					Decode: gen.ProtoRequest(codecGetTaskRequestV10Proto.Unmarshal, neutralGetTaskRequest), Append: gen.AppendOf(codecTaskV10Proto.Append),
 				},
 				{
-					Role: runtime.RoleList,
-					RPC:  "ListTasks",
-					GRPC: "/lf.a2a.v1.A2AService/ListTasks",
+					Role: runtime.RoleList, RPC: "ListTasks", GRPC: "/lf.a2a.v1.A2AService/ListTasks",
 					Decode: gen.ProtoRequest(codecListTasksRequestV10Proto.Unmarshal, neutralListTasksRequest, func(x *ListTasksRequest) error {
 						if x.Status != "" && states.State(x.Status) == runtime.StateUnspecified {
 							return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
 						}
 						return nil
-					}),
-					Append: gen.AppendOf(codecListTasksResponseV10Proto.Append),
+					}), Append: gen.AppendOf(codecListTasksResponseV10Proto.Append),
 				},
 				{
-					Role:   runtime.RoleCancel,
-					RPC:    "CancelTask",
-					GRPC:   "/lf.a2a.v1.A2AService/CancelTask",
-					Decode: gen.ProtoRequest(codecCancelTaskRequestV10Proto.Unmarshal, neutralCancelTaskRequest),
-					Append: gen.AppendOf(codecTaskV10Proto.Append),
+					Role: runtime.RoleCancel, RPC: "CancelTask", GRPC: "/lf.a2a.v1.A2AService/CancelTask",
+					Decode: gen.ProtoRequest(codecCancelTaskRequestV10Proto.Unmarshal, neutralCancelTaskRequest), Append: gen.AppendOf(codecTaskV10Proto.Append),
 				},
 				{
-					Role:   runtime.RoleSubscribe,
-					RPC:    "SubscribeToTask",
-					GRPC:   "/lf.a2a.v1.A2AService/SubscribeToTask",
-					Stream: true,
-					Decode: gen.ProtoRequest(codecSubscribeToTaskRequestV10Proto.Unmarshal, neutralSubscribeToTaskRequest),
-					Append: gen.AppendItem(encodeEventV10Proto),
+					Role: runtime.RoleSubscribe, RPC: "SubscribeToTask", GRPC: "/lf.a2a.v1.A2AService/SubscribeToTask", Stream: true,
+					Decode: gen.ProtoRequest(codecSubscribeToTaskRequestV10Proto.Unmarshal, neutralSubscribeToTaskRequest), Append: gen.AppendItem(codecStreamResponseV10Proto.AppendCase),
 				},
+				{Role: runtime.RolePushCreate, RPC: "CreateTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/CreateTaskPushNotificationConfig"},
+				{Role: runtime.RolePushGet, RPC: "GetTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/GetTaskPushNotificationConfig"},
+				{Role: runtime.RolePushList, RPC: "ListTaskPushNotificationConfigs", GRPC: "/lf.a2a.v1.A2AService/ListTaskPushNotificationConfigs"},
 				{
-					Role: runtime.RolePushCreate,
-					RPC:  "CreateTaskPushNotificationConfig",
-					GRPC: "/lf.a2a.v1.A2AService/CreateTaskPushNotificationConfig",
+					Role: runtime.RoleExtendedCard, RPC: "GetExtendedAgentCard", GRPC: "/lf.a2a.v1.A2AService/GetExtendedAgentCard",
+					Decode: gen.ReadOf(codecGetExtendedAgentCardRequestV10Proto.Unmarshal), Append: gen.AppendOf(codecAgentCardV10Proto.Append),
 				},
-				{
-					Role: runtime.RolePushGet,
-					RPC:  "GetTaskPushNotificationConfig",
-					GRPC: "/lf.a2a.v1.A2AService/GetTaskPushNotificationConfig",
-				},
-				{
-					Role: runtime.RolePushList,
-					RPC:  "ListTaskPushNotificationConfigs",
-					GRPC: "/lf.a2a.v1.A2AService/ListTaskPushNotificationConfigs",
-				},
-				{
-					Role:   runtime.RoleExtendedCard,
-					RPC:    "GetExtendedAgentCard",
-					GRPC:   "/lf.a2a.v1.A2AService/GetExtendedAgentCard",
-					Decode: gen.ProtoOf(codecGetExtendedAgentCardRequestV10Proto.Unmarshal),
-					Append: gen.AppendOf(codecAgentCardV10Proto.Append),
-				},
-				{
-					Role: runtime.RolePushDelete,
-					RPC:  "DeleteTaskPushNotificationConfig",
-					GRPC: "/lf.a2a.v1.A2AService/DeleteTaskPushNotificationConfig",
-				},
+				{Role: runtime.RolePushDelete, RPC: "DeleteTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/DeleteTaskPushNotificationConfig"},
 			},
-			AppendEvent: encodeEventV10Proto,
-			ReadEvent:   parseEventV10Proto,
+			AppendEvent: gen.AppendEvent(codecStreamResponseV10Proto.AppendCase),
+			ReadEvent:   gen.ReadEvent(codecStreamResponseV10Proto.Unmarshal, eventOf),
 		},
-		Append: func(dst []byte, v any) ([]byte, error) {
-			switch v := runtime.Generated(v).(type) {
-			case *APIKeySecurityScheme:
-				return codecAPIKeySecuritySchemeV10Proto.Append(dst, v)
-			case *AgentCapabilities:
-				return codecAgentCapabilitiesV10Proto.Append(dst, v)
-			case *AgentCard:
-				return codecAgentCardV10Proto.Append(dst, v)
-			case *AgentCardSignature:
-				return codecAgentCardSignatureV10Proto.Append(dst, v)
-			case *AgentExtension:
-				return codecAgentExtensionV10Proto.Append(dst, v)
-			case *AgentInterface:
-				return codecAgentInterfaceV10Proto.Append(dst, v)
-			case *AgentProvider:
-				return codecAgentProviderV10Proto.Append(dst, v)
-			case *AgentSkill:
-				return codecAgentSkillV10Proto.Append(dst, v)
-			case *Artifact:
-				return codecArtifactV10Proto.Append(dst, v)
-			case *AuthenticationInfo:
-				return codecAuthenticationInfoV10Proto.Append(dst, v)
-			case *AuthorizationCodeOAuthFlow:
-				return codecAuthorizationCodeOAuthFlowV10Proto.Append(dst, v)
-			case *CancelTaskRequest:
-				return codecCancelTaskRequestV10Proto.Append(dst, v)
-			case *ClientCredentialsOAuthFlow:
-				return codecClientCredentialsOAuthFlowV10Proto.Append(dst, v)
-			case *DeleteTaskPushNotificationConfigRequest:
-				return codecDeleteTaskPushNotificationConfigRequestV10Proto.Append(dst, v)
-			case *DeviceCodeOAuthFlow:
-				return codecDeviceCodeOAuthFlowV10Proto.Append(dst, v)
-			case *GetExtendedAgentCardRequest:
-				return codecGetExtendedAgentCardRequestV10Proto.Append(dst, v)
-			case *GetTaskPushNotificationConfigRequest:
-				return codecGetTaskPushNotificationConfigRequestV10Proto.Append(dst, v)
-			case *GetTaskRequest:
-				return codecGetTaskRequestV10Proto.Append(dst, v)
-			case *HTTPAuthSecurityScheme:
-				return codecHTTPAuthSecuritySchemeV10Proto.Append(dst, v)
-			case *ImplicitOAuthFlow:
-				return codecImplicitOAuthFlowV10Proto.Append(dst, v)
-			case *ListTaskPushNotificationConfigsRequest:
-				return codecListTaskPushNotificationConfigsRequestV10Proto.Append(dst, v)
-			case *ListTaskPushNotificationConfigsResponse:
-				return codecListTaskPushNotificationConfigsResponseV10Proto.Append(dst, v)
-			case *ListTasksRequest:
-				return codecListTasksRequestV10Proto.Append(dst, v)
-			case *ListTasksResponse:
-				return codecListTasksResponseV10Proto.Append(dst, v)
-			case *Message:
-				return codecMessageV10Proto.Append(dst, v)
-			case *MutualTLSSecurityScheme:
-				return codecMutualTLSSecuritySchemeV10Proto.Append(dst, v)
-			case *OAuth2SecurityScheme:
-				return codecOAuth2SecuritySchemeV10Proto.Append(dst, v)
-			case *OAuthFlows:
-				return codecOAuthFlowsV10Proto.Append(dst, v)
-			case *OpenIDConnectSecurityScheme:
-				return codecOpenIDConnectSecuritySchemeV10Proto.Append(dst, v)
-			case *Part:
-				return codecPartV10Proto.Append(dst, v)
-			case *PasswordOAuthFlow:
-				return codecPasswordOAuthFlowV10Proto.Append(dst, v)
-			case *SecurityRequirement:
-				return codecSecurityRequirementV10Proto.Append(dst, v)
-			case *SecurityScheme:
-				return codecSecuritySchemeV10Proto.Append(dst, v)
-			case *SendMessageConfiguration:
-				return codecSendMessageConfigurationV10Proto.Append(dst, v)
-			case *SendMessageRequest:
-				return codecSendMessageRequestV10Proto.Append(dst, v)
-			case *SendMessageResponse:
-				return codecSendMessageResponseV10Proto.Append(dst, v)
-			case *StreamResponse:
-				return codecStreamResponseV10Proto.Append(dst, v)
-			case *StringList:
-				return codecStringListV10Proto.Append(dst, v)
-			case *SubscribeToTaskRequest:
-				return codecSubscribeToTaskRequestV10Proto.Append(dst, v)
-			case *Task:
-				return codecTaskV10Proto.Append(dst, v)
-			case *TaskArtifactUpdateEvent:
-				return codecTaskArtifactUpdateEventV10Proto.Append(dst, v)
-			case *TaskPushNotificationConfig:
-				return codecTaskPushNotificationConfigV10Proto.Append(dst, v)
-			case *TaskStatus:
-				return codecTaskStatusV10Proto.Append(dst, v)
-			case *TaskStatusUpdateEvent:
-				return codecTaskStatusUpdateEventV10Proto.Append(dst, v)
-			default:
-				return dst, runtime.Unexpected(v, "a message of 1.0/proto")
-			}
-		},
+		Append:     gen.AppendAny(messagesV10Proto.Append, "a message of 1.0/proto"),
 		Descriptor: descriptorV10Proto,
 	}
 }
@@ -583,202 +338,79 @@ func servedWireV10Proto() *runtime.Wire {
 func wireV10Proto() *runtime.Wire {
 	w := servedWireV10Proto()
 	gen.Complete(w.Operations, []runtime.Operation{
+		{Read: gen.ReadResult(codecSendMessageResponseV10Proto.Unmarshal, resultOf)},
+		{Read: gen.ReadItem(codecStreamResponseV10Proto.Unmarshal, eventOf)},
+		{AppendRequest: gen.AppendOf(codecGetTaskRequestV10Proto.Append), Read: gen.ReadTask(codecTaskV10Proto.Unmarshal, asTask)},
+		{AppendRequest: gen.AppendOf(codecListTasksRequestV10Proto.Append), Read: gen.ReadOf(codecListTasksResponseV10Proto.Unmarshal)},
+		{AppendRequest: gen.AppendOf(codecCancelTaskRequestV10Proto.Append), Read: gen.ReadTask(codecTaskV10Proto.Unmarshal, asTask)},
+		{AppendRequest: gen.AppendOf(codecSubscribeToTaskRequestV10Proto.Append), Read: gen.ReadItem(codecStreamResponseV10Proto.Unmarshal, eventOf)},
 		{
-			Read: parseResultV10Proto,
+			Decode: gen.ProtoRequest(codecTaskPushNotificationConfigV10Proto.Unmarshal, neutralTaskPushNotificationConfig), Append: gen.AppendOf(codecTaskPushNotificationConfigV10Proto.Append),
+			AppendRequest: gen.AppendOf(codecTaskPushNotificationConfigV10Proto.Append), Read: gen.ReadOf(codecTaskPushNotificationConfigV10Proto.Unmarshal),
 		},
 		{
-			Read: gen.ReadItem(parseEventV10Proto),
+			Decode: gen.ProtoRequest(codecGetTaskPushNotificationConfigRequestV10Proto.Unmarshal, neutralGetTaskPushNotificationConfigRequest), Append: gen.AppendOf(codecTaskPushNotificationConfigV10Proto.Append),
+			AppendRequest: gen.AppendOf(codecGetTaskPushNotificationConfigRequestV10Proto.Append), Read: gen.ReadOf(codecTaskPushNotificationConfigV10Proto.Unmarshal),
 		},
 		{
-			AppendRequest: gen.AppendOf(codecGetTaskRequestV10Proto.Append),
-			Read:          gen.ProtoTask(codecTaskV10Proto.Unmarshal, asTask),
+			Decode: gen.ProtoRequest(codecListTaskPushNotificationConfigsRequestV10Proto.Unmarshal, neutralListTaskPushNotificationConfigsRequest), Append: gen.AppendOf(codecListTaskPushNotificationConfigsResponseV10Proto.Append),
+			AppendRequest: gen.AppendOf(codecListTaskPushNotificationConfigsRequestV10Proto.Append), Read: gen.ReadOf(codecListTaskPushNotificationConfigsResponseV10Proto.Unmarshal),
 		},
+		{AppendRequest: gen.AppendOf(codecGetExtendedAgentCardRequestV10Proto.Append), Read: gen.ReadOf(codecAgentCardV10Proto.Unmarshal)},
 		{
-			AppendRequest: gen.AppendOf(codecListTasksRequestV10Proto.Append),
-			Read:          gen.ProtoOf(codecListTasksResponseV10Proto.Unmarshal),
-		},
-		{
-			AppendRequest: gen.AppendOf(codecCancelTaskRequestV10Proto.Append),
-			Read:          gen.ProtoTask(codecTaskV10Proto.Unmarshal, asTask),
-		},
-		{
-			AppendRequest: gen.AppendOf(codecSubscribeToTaskRequestV10Proto.Append),
-			Read:          gen.ReadItem(parseEventV10Proto),
-		},
-		{
-			Decode:        gen.ProtoRequest(codecTaskPushNotificationConfigV10Proto.Unmarshal, neutralTaskPushNotificationConfig),
-			Append:        gen.AppendOf(codecTaskPushNotificationConfigV10Proto.Append),
-			AppendRequest: gen.AppendOf(codecTaskPushNotificationConfigV10Proto.Append),
-			Read:          gen.ProtoOf(codecTaskPushNotificationConfigV10Proto.Unmarshal),
-		},
-		{
-			Decode:        gen.ProtoRequest(codecGetTaskPushNotificationConfigRequestV10Proto.Unmarshal, neutralGetTaskPushNotificationConfigRequest),
-			Append:        gen.AppendOf(codecTaskPushNotificationConfigV10Proto.Append),
-			AppendRequest: gen.AppendOf(codecGetTaskPushNotificationConfigRequestV10Proto.Append),
-			Read:          gen.ProtoOf(codecTaskPushNotificationConfigV10Proto.Unmarshal),
-		},
-		{
-			Decode:        gen.ProtoRequest(codecListTaskPushNotificationConfigsRequestV10Proto.Unmarshal, neutralListTaskPushNotificationConfigsRequest),
-			Append:        gen.AppendOf(codecListTaskPushNotificationConfigsResponseV10Proto.Append),
-			AppendRequest: gen.AppendOf(codecListTaskPushNotificationConfigsRequestV10Proto.Append),
-			Read:          gen.ProtoOf(codecListTaskPushNotificationConfigsResponseV10Proto.Unmarshal),
-		},
-		{
-			AppendRequest: gen.AppendOf(codecGetExtendedAgentCardRequestV10Proto.Append),
-			Read:          gen.ProtoOf(codecAgentCardV10Proto.Unmarshal),
-		},
-		{
-			Decode:        gen.ProtoRequest(codecDeleteTaskPushNotificationConfigRequestV10Proto.Unmarshal, neutralDeleteTaskPushNotificationConfigRequest),
-			Append:        gen.AppendNothing(""),
-			AppendRequest: gen.AppendOf(codecDeleteTaskPushNotificationConfigRequestV10Proto.Append),
-			Read:          gen.ReadNothing,
+			Decode: gen.ProtoRequest(codecDeleteTaskPushNotificationConfigRequestV10Proto.Unmarshal, neutralDeleteTaskPushNotificationConfigRequest), Append: gen.AppendNothing(""),
+			AppendRequest: gen.AppendOf(codecDeleteTaskPushNotificationConfigRequestV10Proto.Append), Read: gen.ReadNothing,
 		},
 	})
-	w.Read = func(src []byte, v any) error {
-		switch v := v.(type) {
-		case *APIKeySecurityScheme:
-			return codecAPIKeySecuritySchemeV10Proto.Unmarshal(src, v)
-		case *AgentCapabilities:
-			return codecAgentCapabilitiesV10Proto.Unmarshal(src, v)
-		case *AgentCard:
-			return codecAgentCardV10Proto.Unmarshal(src, v)
-		case *AgentCardSignature:
-			return codecAgentCardSignatureV10Proto.Unmarshal(src, v)
-		case *AgentExtension:
-			return codecAgentExtensionV10Proto.Unmarshal(src, v)
-		case *AgentInterface:
-			return codecAgentInterfaceV10Proto.Unmarshal(src, v)
-		case *AgentProvider:
-			return codecAgentProviderV10Proto.Unmarshal(src, v)
-		case *AgentSkill:
-			return codecAgentSkillV10Proto.Unmarshal(src, v)
-		case *Artifact:
-			return codecArtifactV10Proto.Unmarshal(src, v)
-		case *AuthenticationInfo:
-			return codecAuthenticationInfoV10Proto.Unmarshal(src, v)
-		case *AuthorizationCodeOAuthFlow:
-			return codecAuthorizationCodeOAuthFlowV10Proto.Unmarshal(src, v)
-		case *CancelTaskRequest:
-			return codecCancelTaskRequestV10Proto.Unmarshal(src, v)
-		case *ClientCredentialsOAuthFlow:
-			return codecClientCredentialsOAuthFlowV10Proto.Unmarshal(src, v)
-		case *DeleteTaskPushNotificationConfigRequest:
-			return codecDeleteTaskPushNotificationConfigRequestV10Proto.Unmarshal(src, v)
-		case *DeviceCodeOAuthFlow:
-			return codecDeviceCodeOAuthFlowV10Proto.Unmarshal(src, v)
-		case *GetExtendedAgentCardRequest:
-			return codecGetExtendedAgentCardRequestV10Proto.Unmarshal(src, v)
-		case *GetTaskPushNotificationConfigRequest:
-			return codecGetTaskPushNotificationConfigRequestV10Proto.Unmarshal(src, v)
-		case *GetTaskRequest:
-			return codecGetTaskRequestV10Proto.Unmarshal(src, v)
-		case *HTTPAuthSecurityScheme:
-			return codecHTTPAuthSecuritySchemeV10Proto.Unmarshal(src, v)
-		case *ImplicitOAuthFlow:
-			return codecImplicitOAuthFlowV10Proto.Unmarshal(src, v)
-		case *ListTaskPushNotificationConfigsRequest:
-			return codecListTaskPushNotificationConfigsRequestV10Proto.Unmarshal(src, v)
-		case *ListTaskPushNotificationConfigsResponse:
-			return codecListTaskPushNotificationConfigsResponseV10Proto.Unmarshal(src, v)
-		case *ListTasksRequest:
-			return codecListTasksRequestV10Proto.Unmarshal(src, v)
-		case *ListTasksResponse:
-			return codecListTasksResponseV10Proto.Unmarshal(src, v)
-		case *Message:
-			return codecMessageV10Proto.Unmarshal(src, v)
-		case *MutualTLSSecurityScheme:
-			return codecMutualTLSSecuritySchemeV10Proto.Unmarshal(src, v)
-		case *OAuth2SecurityScheme:
-			return codecOAuth2SecuritySchemeV10Proto.Unmarshal(src, v)
-		case *OAuthFlows:
-			return codecOAuthFlowsV10Proto.Unmarshal(src, v)
-		case *OpenIDConnectSecurityScheme:
-			return codecOpenIDConnectSecuritySchemeV10Proto.Unmarshal(src, v)
-		case *Part:
-			return codecPartV10Proto.Unmarshal(src, v)
-		case *PasswordOAuthFlow:
-			return codecPasswordOAuthFlowV10Proto.Unmarshal(src, v)
-		case *SecurityRequirement:
-			return codecSecurityRequirementV10Proto.Unmarshal(src, v)
-		case *SecurityScheme:
-			return codecSecuritySchemeV10Proto.Unmarshal(src, v)
-		case *SendMessageConfiguration:
-			return codecSendMessageConfigurationV10Proto.Unmarshal(src, v)
-		case *SendMessageRequest:
-			return codecSendMessageRequestV10Proto.Unmarshal(src, v)
-		case *SendMessageResponse:
-			return codecSendMessageResponseV10Proto.Unmarshal(src, v)
-		case *StreamResponse:
-			return codecStreamResponseV10Proto.Unmarshal(src, v)
-		case *StringList:
-			return codecStringListV10Proto.Unmarshal(src, v)
-		case *SubscribeToTaskRequest:
-			return codecSubscribeToTaskRequestV10Proto.Unmarshal(src, v)
-		case *Task:
-			return codecTaskV10Proto.Unmarshal(src, v)
-		case *TaskArtifactUpdateEvent:
-			return codecTaskArtifactUpdateEventV10Proto.Unmarshal(src, v)
-		case *TaskPushNotificationConfig:
-			return codecTaskPushNotificationConfigV10Proto.Unmarshal(src, v)
-		case *TaskStatus:
-			return codecTaskStatusV10Proto.Unmarshal(src, v)
-		case *TaskStatusUpdateEvent:
-			return codecTaskStatusUpdateEventV10Proto.Unmarshal(src, v)
-		default:
-			return runtime.Unexpected(v, "a message of 1.0/proto")
-		}
-	}
+	w.Read = gen.ReadAny(messagesV10Proto.Unmarshal, "a message of 1.0/proto")
 	return w
 }
 
-func encodeEventV10Proto(dst []byte, v runtime.Event) ([]byte, error) {
-	if payload, ok := runtime.Generated(v).(StreamResponsePayload); ok {
-		return codecStreamResponseV10Proto.Append(dst, &StreamResponse{Payload: payload})
-	}
-	return dst, runtime.Unexpected(v, "a stream item")
-}
-
-func parseEventV10Proto(src []byte) (runtime.Event, error) {
-	x, err := gen.DecodeProto(src, codecStreamResponseV10Proto.Unmarshal)
-	if err != nil {
-		return nil, err
-	}
-	switch v := x.Payload.(type) {
-	case *Task:
-		return (*engineTask)(v), nil
-	case *Message:
-		return (*engineMessage)(v), nil
-	case *TaskStatusUpdateEvent:
-		return (*engineTaskStatusUpdateEvent)(v), nil
-	case *TaskArtifactUpdateEvent:
-		return (*engineTaskArtifactUpdateEvent)(v), nil
-	case *UnknownStreamResponsePayload:
-		if v.Name != "" {
-			return nil, runtime.ErrUnknownEvent
-		}
-	}
-	return nil, &wire.Error{Reason: "no event that is known"}
-}
-
-func encodeResultV10Proto(dst []byte, v any) ([]byte, error) {
-	if payload, ok := runtime.Generated(v).(SendMessageResponsePayload); ok {
-		return codecSendMessageResponseV10Proto.Append(dst, &SendMessageResponse{Payload: payload})
-	}
-	return dst, runtime.Unexpected(v, "the result of a send")
-}
-
-func parseResultV10Proto(src []byte) (any, error) {
-	x, err := gen.DecodeProto(src, codecSendMessageResponseV10Proto.Unmarshal)
-	if err != nil {
-		return nil, err
-	}
-	switch v := x.Payload.(type) {
-	case *Task:
-		return (*engineTask)(v), nil
-	case *Message:
-		return (*engineMessage)(v), nil
-	}
-	return nil, &wire.Error{Reason: "neither a task nor a message"}
+var messagesV10Proto = proto.Messages{
+	&codecAPIKeySecuritySchemeV10Proto,
+	&codecAgentCapabilitiesV10Proto,
+	&codecAgentCardV10Proto,
+	&codecAgentCardSignatureV10Proto,
+	&codecAgentExtensionV10Proto,
+	&codecAgentInterfaceV10Proto,
+	&codecAgentProviderV10Proto,
+	&codecAgentSkillV10Proto,
+	&codecArtifactV10Proto,
+	&codecAuthenticationInfoV10Proto,
+	&codecAuthorizationCodeOAuthFlowV10Proto,
+	&codecCancelTaskRequestV10Proto,
+	&codecClientCredentialsOAuthFlowV10Proto,
+	&codecDeleteTaskPushNotificationConfigRequestV10Proto,
+	&codecDeviceCodeOAuthFlowV10Proto,
+	&codecGetExtendedAgentCardRequestV10Proto,
+	&codecGetTaskPushNotificationConfigRequestV10Proto,
+	&codecGetTaskRequestV10Proto,
+	&codecHTTPAuthSecuritySchemeV10Proto,
+	&codecImplicitOAuthFlowV10Proto,
+	&codecListTaskPushNotificationConfigsRequestV10Proto,
+	&codecListTaskPushNotificationConfigsResponseV10Proto,
+	&codecListTasksRequestV10Proto,
+	&codecListTasksResponseV10Proto,
+	&codecMessageV10Proto,
+	&codecMutualTLSSecuritySchemeV10Proto,
+	&codecOAuth2SecuritySchemeV10Proto,
+	&codecOAuthFlowsV10Proto,
+	&codecOpenIDConnectSecuritySchemeV10Proto,
+	&codecPartV10Proto,
+	&codecPasswordOAuthFlowV10Proto,
+	&codecSecurityRequirementV10Proto,
+	&codecSecuritySchemeV10Proto,
+	&codecSendMessageConfigurationV10Proto,
+	&codecSendMessageRequestV10Proto,
+	&codecSendMessageResponseV10Proto,
+	&codecStreamResponseV10Proto,
+	&codecStringListV10Proto,
+	&codecSubscribeToTaskRequestV10Proto,
+	&codecTaskV10Proto,
+	&codecTaskArtifactUpdateEventV10Proto,
+	&codecTaskPushNotificationConfigV10Proto,
+	&codecTaskStatusV10Proto,
+	&codecTaskStatusUpdateEventV10Proto,
 }
 
 func servedVersionV03() *runtime.Version {
@@ -787,67 +419,41 @@ func servedVersionV03() *runtime.Version {
 		Table: runtime.Table{
 			Operations: []*runtime.Operation{
 				{
-					Role:          runtime.RoleSend,
-					RPC:           "message/send",
-					Decode:        gen.RequestOf(codecSendMessageRequestV03JSON.Read, neutralSendMessageRequest),
-					Append:        encodeResultV03JSON,
+					Role: runtime.RoleSend, RPC: "message/send",
+					Decode: gen.RequestOf(codecSendMessageRequestV03JSON.Unmarshal, neutralSendMessageRequest), Append: gen.AppendResult(codecSendMessageResponseV03JSON.AppendCase),
 					AppendRequest: gen.AppendOf(codecSendMessageRequestV03JSON.Append),
 				},
 				{
-					Role:          runtime.RoleStream,
-					RPC:           "message/stream",
-					Stream:        true,
-					Decode:        gen.RequestOf(codecSendMessageRequestV03JSON.Read, neutralSendMessageRequest),
-					Append:        gen.AppendItem(encodeEventV03JSON),
+					Role: runtime.RoleStream, RPC: "message/stream", Stream: true,
+					Decode: gen.RequestOf(codecSendMessageRequestV03JSON.Unmarshal, neutralSendMessageRequest), Append: gen.AppendItem(codecStreamResponseV03JSON.AppendCase),
 					AppendRequest: gen.AppendOf(codecSendMessageRequestV03JSON.Append),
 				},
 				{
-					Role:   runtime.RoleGet,
-					RPC:    "tasks/get",
-					Decode: gen.RequestOf(codecGetTaskRequestV03JSON.Read, neutralGetTaskRequest),
-					Append: gen.AppendOf(codecTaskV03JSON.Append),
+					Role: runtime.RoleGet, RPC: "tasks/get",
+					Decode: gen.RequestOf(codecGetTaskRequestV03JSON.Unmarshal, neutralGetTaskRequest), Append: gen.AppendOf(codecTaskV03JSON.Append),
 				},
 				{
-					Role:   runtime.RoleCancel,
-					RPC:    "tasks/cancel",
-					Decode: gen.RequestOf(codecCancelTaskRequestV03JSON.Read, neutralCancelTaskRequest),
-					Append: gen.AppendOf(codecTaskV03JSON.Append),
+					Role: runtime.RoleCancel, RPC: "tasks/cancel",
+					Decode: gen.RequestOf(codecCancelTaskRequestV03JSON.Unmarshal, neutralCancelTaskRequest), Append: gen.AppendOf(codecTaskV03JSON.Append),
 				},
 				{
-					Role:   runtime.RoleSubscribe,
-					RPC:    "tasks/resubscribe",
-					Stream: true,
-					Decode: gen.RequestOf(codecSubscribeToTaskRequestV03JSON.Read, neutralSubscribeToTaskRequest),
-					Append: gen.AppendItem(encodeEventV03JSON),
+					Role: runtime.RoleSubscribe, RPC: "tasks/resubscribe", Stream: true,
+					Decode: gen.RequestOf(codecSubscribeToTaskRequestV03JSON.Unmarshal, neutralSubscribeToTaskRequest), Append: gen.AppendItem(codecStreamResponseV03JSON.AppendCase),
 				},
+				{Role: runtime.RolePushCreate, RPC: "tasks/pushNotificationConfig/set"},
+				{Role: runtime.RolePushGet, RPC: "tasks/pushNotificationConfig/get"},
+				{Role: runtime.RolePushList, RPC: "tasks/pushNotificationConfig/list"},
+				{Role: runtime.RolePushDelete, RPC: "tasks/pushNotificationConfig/delete"},
 				{
-					Role: runtime.RolePushCreate,
-					RPC:  "tasks/pushNotificationConfig/set",
-				},
-				{
-					Role: runtime.RolePushGet,
-					RPC:  "tasks/pushNotificationConfig/get",
-				},
-				{
-					Role: runtime.RolePushList,
-					RPC:  "tasks/pushNotificationConfig/list",
-				},
-				{
-					Role: runtime.RolePushDelete,
-					RPC:  "tasks/pushNotificationConfig/delete",
-				},
-				{
-					Role:   runtime.RoleExtendedCard,
-					RPC:    "agent/getAuthenticatedExtendedCard",
-					Decode: gen.ParamsOf(codecGetExtendedAgentCardRequestV03JSON.Read),
-					Append: gen.AppendOf(codecAgentCardV03JSON.Append),
+					Role: runtime.RoleExtendedCard, RPC: "agent/getAuthenticatedExtendedCard",
+					Decode: gen.ParamsOf(codecGetExtendedAgentCardRequestV03JSON.Unmarshal), Append: gen.AppendOf(codecAgentCardV03JSON.Append),
 				},
 			},
-			AppendEvent: encodeEventV03JSON,
-			ReadEvent:   parseEventV03JSON,
+			AppendEvent: gen.AppendEvent(codecStreamResponseV03JSON.AppendCase),
+			ReadEvent:   gen.ReadEvent(codecStreamResponseV03JSON.Unmarshal, eventOf),
 		},
 		AppendCard: gen.AppendCard(codecAgentCardV03JSON.Append),
-		ReadCard:   gen.ReadCard(codecAgentCardV03JSON.Read, asCard),
+		ReadCard:   gen.ReadCard(codecAgentCardV03JSON.Unmarshal, asCard),
 		Rules:      runtime.Rules{Final: true, PushTask: true, PlainErrors: true},
 		Wires:      []*runtime.Wire{servedWireV03ProtoJSON(), servedWireV03Proto()},
 	}
@@ -856,106 +462,32 @@ func servedVersionV03() *runtime.Version {
 func newVersionV03() *runtime.Version {
 	v := servedVersionV03()
 	gen.Complete(v.Operations, []runtime.Operation{
+		{Read: gen.ReadResult(codecSendMessageResponseV03JSON.Unmarshal, resultOf)},
+		{Read: gen.ReadItem(codecStreamResponseV03JSON.Unmarshal, eventOf)},
+		{AppendRequest: gen.AppendOf(codecGetTaskRequestV03JSON.Append), Read: gen.ReadTask(codecTaskV03JSON.Unmarshal, asTask)},
+		{AppendRequest: gen.AppendOf(codecCancelTaskRequestV03JSON.Append), Read: gen.ReadTask(codecTaskV03JSON.Unmarshal, asTask)},
+		{AppendRequest: gen.AppendOf(codecSubscribeToTaskRequestV03JSON.Append), Read: gen.ReadItem(codecStreamResponseV03JSON.Unmarshal, eventOf)},
 		{
-			Read: parseResultV03JSON,
+			Decode: gen.RequestOf(codecTaskPushNotificationConfigV03JSON.Unmarshal, neutralTaskPushNotificationConfig), Append: gen.AppendOf(codecTaskPushNotificationConfigV03JSON.Append),
+			AppendRequest: gen.AppendOf(codecTaskPushNotificationConfigV03JSON.Append), Read: gen.ReadOf(codecTaskPushNotificationConfigV03JSON.Unmarshal),
 		},
 		{
-			Read: gen.ReadItem(parseEventV03JSON),
+			Decode: gen.RequestOf(codecGetTaskPushNotificationConfigRequestV03JSON.Unmarshal, neutralGetTaskPushNotificationConfigRequest), Append: gen.AppendOf(codecTaskPushNotificationConfigV03JSON.Append),
+			AppendRequest: gen.AppendOf(codecGetTaskPushNotificationConfigRequestV03JSON.Append), Read: gen.ReadOf(codecTaskPushNotificationConfigV03JSON.Unmarshal),
 		},
 		{
-			AppendRequest: gen.AppendOf(codecGetTaskRequestV03JSON.Append),
-			Read:          gen.ReadTask(codecTaskV03JSON.Read, asTask),
+			Decode: gen.RequestOf(codecListTaskPushNotificationConfigsRequestV03JSON.Unmarshal, neutralListTaskPushNotificationConfigsRequest), Append: gen.AppendOf(codecListTaskPushNotificationConfigsResponseV03JSON.Append),
+			AppendRequest: gen.AppendOf(codecListTaskPushNotificationConfigsRequestV03JSON.Append), Read: gen.ReadOf(codecListTaskPushNotificationConfigsResponseV03JSON.Unmarshal),
 		},
 		{
-			AppendRequest: gen.AppendOf(codecCancelTaskRequestV03JSON.Append),
-			Read:          gen.ReadTask(codecTaskV03JSON.Read, asTask),
+			Decode: gen.RequestOf(codecDeleteTaskPushNotificationConfigRequestV03JSON.Unmarshal, neutralDeleteTaskPushNotificationConfigRequest), Append: gen.AppendNothing("null"),
+			AppendRequest: gen.AppendOf(codecDeleteTaskPushNotificationConfigRequestV03JSON.Append), Read: gen.ReadNothing,
 		},
-		{
-			AppendRequest: gen.AppendOf(codecSubscribeToTaskRequestV03JSON.Append),
-			Read:          gen.ReadItem(parseEventV03JSON),
-		},
-		{
-			Decode:        gen.RequestOf(codecTaskPushNotificationConfigV03JSON.Read, neutralTaskPushNotificationConfig),
-			Append:        gen.AppendOf(codecTaskPushNotificationConfigV03JSON.Append),
-			AppendRequest: gen.AppendOf(codecTaskPushNotificationConfigV03JSON.Append),
-			Read:          gen.ReadOf(codecTaskPushNotificationConfigV03JSON.Read),
-		},
-		{
-			Decode:        gen.RequestOf(codecGetTaskPushNotificationConfigRequestV03JSON.Read, neutralGetTaskPushNotificationConfigRequest),
-			Append:        gen.AppendOf(codecTaskPushNotificationConfigV03JSON.Append),
-			AppendRequest: gen.AppendOf(codecGetTaskPushNotificationConfigRequestV03JSON.Append),
-			Read:          gen.ReadOf(codecTaskPushNotificationConfigV03JSON.Read),
-		},
-		{
-			Decode:        gen.RequestOf(codecListTaskPushNotificationConfigsRequestV03JSON.Read, neutralListTaskPushNotificationConfigsRequest),
-			Append:        gen.AppendOf(codecListTaskPushNotificationConfigsResponseV03JSON.Append),
-			AppendRequest: gen.AppendOf(codecListTaskPushNotificationConfigsRequestV03JSON.Append),
-			Read:          gen.ReadOf(codecListTaskPushNotificationConfigsResponseV03JSON.Read),
-		},
-		{
-			Decode:        gen.RequestOf(codecDeleteTaskPushNotificationConfigRequestV03JSON.Read, neutralDeleteTaskPushNotificationConfigRequest),
-			Append:        gen.AppendNothing("null"),
-			AppendRequest: gen.AppendOf(codecDeleteTaskPushNotificationConfigRequestV03JSON.Append),
-			Read:          gen.ReadNothing,
-		},
-		{
-			AppendRequest: gen.AppendOf(codecGetExtendedAgentCardRequestV03JSON.Append),
-			Read:          gen.ReadOf(codecAgentCardV03JSON.Read),
-		},
+		{AppendRequest: gen.AppendOf(codecGetExtendedAgentCardRequestV03JSON.Append), Read: gen.ReadOf(codecAgentCardV03JSON.Unmarshal)},
 	})
 	v.Wires[0] = wireV03ProtoJSON()
 	v.Wires[1] = wireV03Proto()
 	return v
-}
-
-func encodeEventV03JSON(dst []byte, v runtime.Event) ([]byte, error) {
-	if payload, ok := runtime.Generated(v).(StreamResponsePayload); ok {
-		return wire.AppendCase(dst, &codecStreamResponseV03JSON, &unionStreamResponsePayload, payload)
-	}
-	return dst, runtime.Unexpected(v, "a stream item")
-}
-
-func parseEventV03JSON(src []byte) (runtime.Event, error) {
-	x, err := wire.Decode(src, codecStreamResponseV03JSON.Read)
-	if err != nil {
-		return nil, err
-	}
-	switch v := x.Payload.(type) {
-	case *Task:
-		return (*engineTask)(v), nil
-	case *Message:
-		return (*engineMessage)(v), nil
-	case *TaskStatusUpdateEvent:
-		return (*engineTaskStatusUpdateEvent)(v), nil
-	case *TaskArtifactUpdateEvent:
-		return (*engineTaskArtifactUpdateEvent)(v), nil
-	case *UnknownStreamResponsePayload:
-		if v.Name != "" {
-			return nil, runtime.ErrUnknownEvent
-		}
-	}
-	return nil, &wire.Error{Reason: "no event that is known"}
-}
-
-func encodeResultV03JSON(dst []byte, v any) ([]byte, error) {
-	if payload, ok := runtime.Generated(v).(SendMessageResponsePayload); ok {
-		return wire.AppendCase(dst, &codecSendMessageResponseV03JSON, &unionSendMessageResponsePayload, payload)
-	}
-	return dst, runtime.Unexpected(v, "the result of a send")
-}
-
-func parseResultV03JSON(src []byte) (any, error) {
-	x, err := wire.Decode(src, codecSendMessageResponseV03JSON.Read)
-	if err != nil {
-		return nil, err
-	}
-	switch v := x.Payload.(type) {
-	case *Task:
-		return (*engineTask)(v), nil
-	case *Message:
-		return (*engineMessage)(v), nil
-	}
-	return nil, &wire.Error{Reason: "neither a task nor a message"}
 }
 
 func servedWireV03ProtoJSON() *runtime.Wire {
@@ -964,402 +496,145 @@ func servedWireV03ProtoJSON() *runtime.Wire {
 		Table: runtime.Table{
 			Operations: []*runtime.Operation{
 				{
-					Role: runtime.RoleSend,
-					RPC:  "message/send",
-					HTTP: []runtime.Route{
-						{Verb: "POST", Path: "/v1/message:send", Body: "*"},
-					},
-					Decode:        gen.RequestOf(codecSendMessageRequestV03ProtoJSON.Read, neutralSendMessageRequest),
-					Append:        encodeResultV03ProtoJSON,
+					Role: runtime.RoleSend, RPC: "message/send",
+					HTTP:   []runtime.Route{{Verb: "POST", Path: "/v1/message:send", Body: "*"}},
+					Decode: gen.RequestOf(codecSendMessageRequestV03ProtoJSON.Unmarshal, neutralSendMessageRequest), Append: gen.AppendResult(codecSendMessageResponseV03ProtoJSON.AppendCase),
 					AppendRequest: gen.AppendOf(codecSendMessageRequestV03ProtoJSON.Append),
 				},
 				{
-					Role: runtime.RoleStream,
-					RPC:  "message/stream",
-					HTTP: []runtime.Route{
-						{Verb: "POST", Path: "/v1/message:stream", Body: "*"},
-					},
-					Stream:        true,
-					Decode:        gen.RequestOf(codecSendMessageRequestV03ProtoJSON.Read, neutralSendMessageRequest),
-					Append:        gen.AppendItem(encodeEventV03ProtoJSON),
+					Role: runtime.RoleStream, RPC: "message/stream", Stream: true,
+					HTTP:   []runtime.Route{{Verb: "POST", Path: "/v1/message:stream", Body: "*"}},
+					Decode: gen.RequestOf(codecSendMessageRequestV03ProtoJSON.Unmarshal, neutralSendMessageRequest), Append: gen.AppendItem(codecStreamResponseV03ProtoJSON.AppendCase),
 					AppendRequest: gen.AppendOf(codecSendMessageRequestV03ProtoJSON.Append),
 				},
 				{
-					Role: runtime.RoleGet,
-					RPC:  "tasks/get",
-					HTTP: []runtime.Route{
-						{Verb: "GET", Path: "/v1/{name=tasks/*}"},
-					},
-					Decode: gen.RequestOf(codecGetTaskRequestV03ProtoJSON.Read, neutralGetTaskRequest),
-					Append: gen.AppendOf(codecTaskV03ProtoJSON.Append),
+					Role: runtime.RoleGet, RPC: "tasks/get",
+					HTTP:   []runtime.Route{{Verb: "GET", Path: "/v1/{name=tasks/*}"}},
+					Decode: gen.RequestOf(codecGetTaskRequestV03ProtoJSON.Unmarshal, neutralGetTaskRequest), Append: gen.AppendOf(codecTaskV03ProtoJSON.Append),
 				},
 				{
-					Role: runtime.RoleCancel,
-					RPC:  "tasks/cancel",
-					HTTP: []runtime.Route{
-						{Verb: "POST", Path: "/v1/{name=tasks/*}:cancel", Body: "*"},
-					},
-					Decode: gen.RequestOf(codecCancelTaskRequestV03ProtoJSON.Read, neutralCancelTaskRequest),
-					Append: gen.AppendOf(codecTaskV03ProtoJSON.Append),
+					Role: runtime.RoleCancel, RPC: "tasks/cancel",
+					HTTP:   []runtime.Route{{Verb: "POST", Path: "/v1/{name=tasks/*}:cancel", Body: "*"}},
+					Decode: gen.RequestOf(codecCancelTaskRequestV03ProtoJSON.Unmarshal, neutralCancelTaskRequest), Append: gen.AppendOf(codecTaskV03ProtoJSON.Append),
 				},
 				{
-					Role: runtime.RoleSubscribe,
-					RPC:  "tasks/resubscribe",
-					HTTP: []runtime.Route{
-						{Verb: "GET", Path: "/v1/{name=tasks/*}:subscribe"},
-					},
-					Stream: true,
-					Decode: gen.RequestOf(codecSubscribeToTaskRequestV03ProtoJSON.Read, neutralSubscribeToTaskRequest),
-					Append: gen.AppendItem(encodeEventV03ProtoJSON),
+					Role: runtime.RoleSubscribe, RPC: "tasks/resubscribe", Stream: true,
+					HTTP:   []runtime.Route{{Verb: "GET", Path: "/v1/{name=tasks/*}:subscribe"}},
+					Decode: gen.RequestOf(codecSubscribeToTaskRequestV03ProtoJSON.Unmarshal, neutralSubscribeToTaskRequest), Append: gen.AppendItem(codecStreamResponseV03ProtoJSON.AppendCase),
 				},
 				{
-					Role: runtime.RolePushCreate,
-					RPC:  "tasks/pushNotificationConfig/set",
-					HTTP: []runtime.Route{
-						{Verb: "POST", Path: "/v1/{parent=task/*/pushNotificationConfigs}", Body: "config"},
-						{Verb: "POST", Path: "/v1/{parent=tasks/*}/pushNotificationConfigs", Body: "*"},
-					},
+					Role: runtime.RolePushCreate, RPC: "tasks/pushNotificationConfig/set",
+					HTTP: []runtime.Route{{Verb: "POST", Path: "/v1/{parent=task/*/pushNotificationConfigs}", Body: "config"}, {Verb: "POST", Path: "/v1/{parent=tasks/*}/pushNotificationConfigs", Body: "*"}},
 				},
 				{
-					Role: runtime.RolePushGet,
-					RPC:  "tasks/pushNotificationConfig/get",
-					HTTP: []runtime.Route{
-						{Verb: "GET", Path: "/v1/{name=tasks/*/pushNotificationConfigs/*}"},
-					},
+					Role: runtime.RolePushGet, RPC: "tasks/pushNotificationConfig/get",
+					HTTP: []runtime.Route{{Verb: "GET", Path: "/v1/{name=tasks/*/pushNotificationConfigs/*}"}},
 				},
 				{
-					Role: runtime.RolePushList,
-					RPC:  "tasks/pushNotificationConfig/list",
-					HTTP: []runtime.Route{
-						{Verb: "GET", Path: "/v1/{parent=tasks/*}/pushNotificationConfigs"},
-					},
+					Role: runtime.RolePushList, RPC: "tasks/pushNotificationConfig/list",
+					HTTP: []runtime.Route{{Verb: "GET", Path: "/v1/{parent=tasks/*}/pushNotificationConfigs"}},
 				},
 				{
-					Role: runtime.RolePushDelete,
-					RPC:  "tasks/pushNotificationConfig/delete",
-					HTTP: []runtime.Route{
-						{Verb: "DELETE", Path: "/v1/{name=tasks/*/pushNotificationConfigs/*}"},
-					},
+					Role: runtime.RolePushDelete, RPC: "tasks/pushNotificationConfig/delete",
+					HTTP: []runtime.Route{{Verb: "DELETE", Path: "/v1/{name=tasks/*/pushNotificationConfigs/*}"}},
 				},
 				{
-					Role: runtime.RoleExtendedCard,
-					RPC:  "agent/getAuthenticatedExtendedCard",
-					HTTP: []runtime.Route{
-						{Verb: "GET", Path: "/v1/card"},
-					},
-					Decode: gen.ParamsOf(codecGetExtendedAgentCardRequestV03ProtoJSON.Read),
-					Append: gen.AppendOf(codecAgentCardV03JSON.Append),
+					Role: runtime.RoleExtendedCard, RPC: "agent/getAuthenticatedExtendedCard",
+					HTTP:   []runtime.Route{{Verb: "GET", Path: "/v1/card"}},
+					Decode: gen.ParamsOf(codecGetExtendedAgentCardRequestV03ProtoJSON.Unmarshal), Append: gen.AppendOf(codecAgentCardV03JSON.Append),
 				},
 				{
-					Role: runtime.RoleList,
-					RPC:  "ListTasks",
-					HTTP: []runtime.Route{
-						{Verb: "GET", Path: "/v1/tasks"},
-					},
-					Query: []runtime.QueryField{{Name: "includeArtifacts", JSON: true}},
-					Decode: gen.RequestOf(codecListTasksRequestV03ProtoJSON.Read, neutralListTasksRequest, func(x *ListTasksRequest) error {
+					Role: runtime.RoleList, RPC: "ListTasks",
+					HTTP: []runtime.Route{{Verb: "GET", Path: "/v1/tasks"}}, Query: []runtime.QueryField{{Name: "includeArtifacts", JSON: true}},
+					Decode: gen.RequestOf(codecListTasksRequestV03ProtoJSON.Unmarshal, neutralListTasksRequest, func(x *ListTasksRequest) error {
 						if x.Status != "" && states.State(x.Status) == runtime.StateUnspecified {
 							return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
 						}
 						return nil
-					}),
-					Append: gen.AppendOf(codecListTasksResponseV03ProtoJSON.Append),
+					}), Append: gen.AppendOf(codecListTasksResponseV03ProtoJSON.Append),
 				},
 			},
-			AppendEvent: encodeEventV03ProtoJSON,
-			ReadEvent:   parseEventV03ProtoJSON,
+			AppendEvent: gen.AppendEvent(codecStreamResponseV03ProtoJSON.AppendCase),
+			ReadEvent:   gen.ReadEvent(codecStreamResponseV03ProtoJSON.Unmarshal, eventOf),
 		},
-		Append: func(dst []byte, v any) ([]byte, error) {
-			switch v := runtime.Generated(v).(type) {
-			case *APIKeySecurityScheme:
-				return codecAPIKeySecuritySchemeV03ProtoJSON.Append(dst, v)
-			case *AgentCapabilities:
-				return codecAgentCapabilitiesV03ProtoJSON.Append(dst, v)
-			case *AgentCard:
-				return codecAgentCardV03ProtoJSON.Append(dst, v)
-			case *AgentCardSignature:
-				return codecAgentCardSignatureV03ProtoJSON.Append(dst, v)
-			case *AgentExtension:
-				return codecAgentExtensionV03ProtoJSON.Append(dst, v)
-			case *AgentProvider:
-				return codecAgentProviderV03ProtoJSON.Append(dst, v)
-			case *AgentSkill:
-				return codecAgentSkillV03ProtoJSON.Append(dst, v)
-			case *Artifact:
-				return codecArtifactV03ProtoJSON.Append(dst, v)
-			case *AuthenticationInfo:
-				return codecAuthenticationInfoV03ProtoJSON.Append(dst, v)
-			case *AuthorizationCodeOAuthFlow:
-				return codecAuthorizationCodeOAuthFlowV03ProtoJSON.Append(dst, v)
-			case *CancelTaskRequest:
-				return codecCancelTaskRequestV03ProtoJSON.Append(dst, v)
-			case *ClientCredentialsOAuthFlow:
-				return codecClientCredentialsOAuthFlowV03ProtoJSON.Append(dst, v)
-			case *DeleteTaskPushNotificationConfigRequest:
-				return codecDeleteTaskPushNotificationConfigRequestV03ProtoJSON.Append(dst, v)
-			case *GetExtendedAgentCardRequest:
-				return codecGetExtendedAgentCardRequestV03ProtoJSON.Append(dst, v)
-			case *GetTaskPushNotificationConfigRequest:
-				return codecGetTaskPushNotificationConfigRequestV03ProtoJSON.Append(dst, v)
-			case *GetTaskRequest:
-				return codecGetTaskRequestV03ProtoJSON.Append(dst, v)
-			case *HTTPAuthSecurityScheme:
-				return codecHTTPAuthSecuritySchemeV03ProtoJSON.Append(dst, v)
-			case *ImplicitOAuthFlow:
-				return codecImplicitOAuthFlowV03ProtoJSON.Append(dst, v)
-			case *ListTaskPushNotificationConfigsRequest:
-				return codecListTaskPushNotificationConfigsRequestV03ProtoJSON.Append(dst, v)
-			case *ListTaskPushNotificationConfigsResponse:
-				return codecListTaskPushNotificationConfigsResponseV03ProtoJSON.Append(dst, v)
-			case *ListTasksRequest:
-				return codecListTasksRequestV03ProtoJSON.Append(dst, v)
-			case *ListTasksResponse:
-				return codecListTasksResponseV03ProtoJSON.Append(dst, v)
-			case *Message:
-				return codecMessageV03ProtoJSON.Append(dst, v)
-			case *MutualTLSSecurityScheme:
-				return codecMutualTLSSecuritySchemeV03ProtoJSON.Append(dst, v)
-			case *OAuth2SecurityScheme:
-				return codecOAuth2SecuritySchemeV03ProtoJSON.Append(dst, v)
-			case *OAuthFlows:
-				return codecOAuthFlowsV03ProtoJSON.Append(dst, v)
-			case *OpenIDConnectSecurityScheme:
-				return codecOpenIDConnectSecuritySchemeV03ProtoJSON.Append(dst, v)
-			case *Part:
-				return codecPartV03ProtoJSON.Append(dst, v)
-			case *PasswordOAuthFlow:
-				return codecPasswordOAuthFlowV03ProtoJSON.Append(dst, v)
-			case *SecurityRequirement:
-				return codecSecurityRequirementV03ProtoJSON.Append(dst, v)
-			case *SecurityScheme:
-				return codecSecuritySchemeV03ProtoJSON.Append(dst, v)
-			case *SendMessageConfiguration:
-				return codecSendMessageConfigurationV03ProtoJSON.Append(dst, v)
-			case *SendMessageRequest:
-				return codecSendMessageRequestV03ProtoJSON.Append(dst, v)
-			case *SendMessageResponse:
-				return codecSendMessageResponseV03ProtoJSON.Append(dst, v)
-			case *StreamResponse:
-				return codecStreamResponseV03ProtoJSON.Append(dst, v)
-			case *StringList:
-				return codecStringListV03ProtoJSON.Append(dst, v)
-			case *SubscribeToTaskRequest:
-				return codecSubscribeToTaskRequestV03ProtoJSON.Append(dst, v)
-			case *Task:
-				return codecTaskV03ProtoJSON.Append(dst, v)
-			case *TaskArtifactUpdateEvent:
-				return codecTaskArtifactUpdateEventV03ProtoJSON.Append(dst, v)
-			case *TaskPushNotificationConfig:
-				return codecTaskPushNotificationConfigV03ProtoJSON.Append(dst, v)
-			case *TaskStatus:
-				return codecTaskStatusV03ProtoJSON.Append(dst, v)
-			case *TaskStatusUpdateEvent:
-				return codecTaskStatusUpdateEventV03ProtoJSON.Append(dst, v)
-			default:
-				return dst, runtime.Unexpected(v, "a message of 0.3/protojson")
-			}
-		},
+		Append: gen.AppendAny(messagesV03ProtoJSON.Append, "a message of 0.3/protojson"),
 	}
 }
 
 func wireV03ProtoJSON() *runtime.Wire {
 	w := servedWireV03ProtoJSON()
 	gen.Complete(w.Operations, []runtime.Operation{
+		{Read: gen.ReadResult(codecSendMessageResponseV03ProtoJSON.Unmarshal, resultOf)},
+		{Read: gen.ReadItem(codecStreamResponseV03ProtoJSON.Unmarshal, eventOf)},
+		{AppendRequest: gen.AppendOf(codecGetTaskRequestV03ProtoJSON.Append), Read: gen.ReadTask(codecTaskV03ProtoJSON.Unmarshal, asTask)},
+		{AppendRequest: gen.AppendOf(codecCancelTaskRequestV03ProtoJSON.Append), Read: gen.ReadTask(codecTaskV03ProtoJSON.Unmarshal, asTask)},
+		{AppendRequest: gen.AppendOf(codecSubscribeToTaskRequestV03ProtoJSON.Append), Read: gen.ReadItem(codecStreamResponseV03ProtoJSON.Unmarshal, eventOf)},
 		{
-			Read: parseResultV03ProtoJSON,
+			Decode: gen.RequestOf(codecTaskPushNotificationConfigV03ProtoJSONCreateRequest.Unmarshal, neutralTaskPushNotificationConfig), Append: gen.AppendOf(codecTaskPushNotificationConfigV03ProtoJSON.Append),
+			AppendRequest: gen.AppendOf(codecTaskPushNotificationConfigV03ProtoJSONCreateRequest.Append), Read: gen.ReadOf(codecTaskPushNotificationConfigV03ProtoJSON.Unmarshal),
 		},
 		{
-			Read: gen.ReadItem(parseEventV03ProtoJSON),
+			Decode: gen.RequestOf(codecGetTaskPushNotificationConfigRequestV03ProtoJSON.Unmarshal, neutralGetTaskPushNotificationConfigRequest), Append: gen.AppendOf(codecTaskPushNotificationConfigV03ProtoJSON.Append),
+			AppendRequest: gen.AppendOf(codecGetTaskPushNotificationConfigRequestV03ProtoJSON.Append), Read: gen.ReadOf(codecTaskPushNotificationConfigV03ProtoJSON.Unmarshal),
 		},
 		{
-			AppendRequest: gen.AppendOf(codecGetTaskRequestV03ProtoJSON.Append),
-			Read:          gen.ReadTask(codecTaskV03ProtoJSON.Read, asTask),
+			Decode: gen.RequestOf(codecListTaskPushNotificationConfigsRequestV03ProtoJSON.Unmarshal, neutralListTaskPushNotificationConfigsRequest), Append: gen.AppendOf(codecListTaskPushNotificationConfigsResponseV03ProtoJSON.Append),
+			AppendRequest: gen.AppendOf(codecListTaskPushNotificationConfigsRequestV03ProtoJSON.Append), Read: gen.ReadOf(codecListTaskPushNotificationConfigsResponseV03ProtoJSON.Unmarshal),
 		},
 		{
-			AppendRequest: gen.AppendOf(codecCancelTaskRequestV03ProtoJSON.Append),
-			Read:          gen.ReadTask(codecTaskV03ProtoJSON.Read, asTask),
+			Decode: gen.RequestOf(codecDeleteTaskPushNotificationConfigRequestV03ProtoJSON.Unmarshal, neutralDeleteTaskPushNotificationConfigRequest), Append: gen.AppendNothing("{}"),
+			AppendRequest: gen.AppendOf(codecDeleteTaskPushNotificationConfigRequestV03ProtoJSON.Append), Read: gen.ReadNothing,
 		},
-		{
-			AppendRequest: gen.AppendOf(codecSubscribeToTaskRequestV03ProtoJSON.Append),
-			Read:          gen.ReadItem(parseEventV03ProtoJSON),
-		},
-		{
-			Decode:        gen.RequestOf(codecTaskPushNotificationConfigV03ProtoJSONCreateRequest.Read, neutralTaskPushNotificationConfig),
-			Append:        gen.AppendOf(codecTaskPushNotificationConfigV03ProtoJSON.Append),
-			AppendRequest: gen.AppendOf(codecTaskPushNotificationConfigV03ProtoJSONCreateRequest.Append),
-			Read:          gen.ReadOf(codecTaskPushNotificationConfigV03ProtoJSON.Read),
-		},
-		{
-			Decode:        gen.RequestOf(codecGetTaskPushNotificationConfigRequestV03ProtoJSON.Read, neutralGetTaskPushNotificationConfigRequest),
-			Append:        gen.AppendOf(codecTaskPushNotificationConfigV03ProtoJSON.Append),
-			AppendRequest: gen.AppendOf(codecGetTaskPushNotificationConfigRequestV03ProtoJSON.Append),
-			Read:          gen.ReadOf(codecTaskPushNotificationConfigV03ProtoJSON.Read),
-		},
-		{
-			Decode:        gen.RequestOf(codecListTaskPushNotificationConfigsRequestV03ProtoJSON.Read, neutralListTaskPushNotificationConfigsRequest),
-			Append:        gen.AppendOf(codecListTaskPushNotificationConfigsResponseV03ProtoJSON.Append),
-			AppendRequest: gen.AppendOf(codecListTaskPushNotificationConfigsRequestV03ProtoJSON.Append),
-			Read:          gen.ReadOf(codecListTaskPushNotificationConfigsResponseV03ProtoJSON.Read),
-		},
-		{
-			Decode:        gen.RequestOf(codecDeleteTaskPushNotificationConfigRequestV03ProtoJSON.Read, neutralDeleteTaskPushNotificationConfigRequest),
-			Append:        gen.AppendNothing("{}"),
-			AppendRequest: gen.AppendOf(codecDeleteTaskPushNotificationConfigRequestV03ProtoJSON.Append),
-			Read:          gen.ReadNothing,
-		},
-		{
-			AppendRequest: gen.AppendOf(codecGetExtendedAgentCardRequestV03ProtoJSON.Append),
-			Read:          gen.ReadTypedCard(codecAgentCardV03ProtoJSON.Read, codecAgentCardV03JSON.Read),
-		},
-		{
-			AppendRequest: gen.AppendOf(codecListTasksRequestV03ProtoJSON.Append),
-			Read:          gen.ReadOf(codecListTasksResponseV03ProtoJSON.Read),
-		},
+		{AppendRequest: gen.AppendOf(codecGetExtendedAgentCardRequestV03ProtoJSON.Append), Read: gen.ReadTypedCard(codecAgentCardV03ProtoJSON.Unmarshal, codecAgentCardV03JSON.Unmarshal)},
+		{AppendRequest: gen.AppendOf(codecListTasksRequestV03ProtoJSON.Append), Read: gen.ReadOf(codecListTasksResponseV03ProtoJSON.Unmarshal)},
 	})
-	w.Read = func(src []byte, v any) error {
-		var r wire.Reader
-		r.Reset(src)
-		switch v := v.(type) {
-		case *APIKeySecurityScheme:
-			codecAPIKeySecuritySchemeV03ProtoJSON.Read(&r, v)
-		case *AgentCapabilities:
-			codecAgentCapabilitiesV03ProtoJSON.Read(&r, v)
-		case *AgentCard:
-			codecAgentCardV03ProtoJSON.Read(&r, v)
-		case *AgentCardSignature:
-			codecAgentCardSignatureV03ProtoJSON.Read(&r, v)
-		case *AgentExtension:
-			codecAgentExtensionV03ProtoJSON.Read(&r, v)
-		case *AgentProvider:
-			codecAgentProviderV03ProtoJSON.Read(&r, v)
-		case *AgentSkill:
-			codecAgentSkillV03ProtoJSON.Read(&r, v)
-		case *Artifact:
-			codecArtifactV03ProtoJSON.Read(&r, v)
-		case *AuthenticationInfo:
-			codecAuthenticationInfoV03ProtoJSON.Read(&r, v)
-		case *AuthorizationCodeOAuthFlow:
-			codecAuthorizationCodeOAuthFlowV03ProtoJSON.Read(&r, v)
-		case *CancelTaskRequest:
-			codecCancelTaskRequestV03ProtoJSON.Read(&r, v)
-		case *ClientCredentialsOAuthFlow:
-			codecClientCredentialsOAuthFlowV03ProtoJSON.Read(&r, v)
-		case *DeleteTaskPushNotificationConfigRequest:
-			codecDeleteTaskPushNotificationConfigRequestV03ProtoJSON.Read(&r, v)
-		case *GetExtendedAgentCardRequest:
-			codecGetExtendedAgentCardRequestV03ProtoJSON.Read(&r, v)
-		case *GetTaskPushNotificationConfigRequest:
-			codecGetTaskPushNotificationConfigRequestV03ProtoJSON.Read(&r, v)
-		case *GetTaskRequest:
-			codecGetTaskRequestV03ProtoJSON.Read(&r, v)
-		case *HTTPAuthSecurityScheme:
-			codecHTTPAuthSecuritySchemeV03ProtoJSON.Read(&r, v)
-		case *ImplicitOAuthFlow:
-			codecImplicitOAuthFlowV03ProtoJSON.Read(&r, v)
-		case *ListTaskPushNotificationConfigsRequest:
-			codecListTaskPushNotificationConfigsRequestV03ProtoJSON.Read(&r, v)
-		case *ListTaskPushNotificationConfigsResponse:
-			codecListTaskPushNotificationConfigsResponseV03ProtoJSON.Read(&r, v)
-		case *ListTasksRequest:
-			codecListTasksRequestV03ProtoJSON.Read(&r, v)
-		case *ListTasksResponse:
-			codecListTasksResponseV03ProtoJSON.Read(&r, v)
-		case *Message:
-			codecMessageV03ProtoJSON.Read(&r, v)
-		case *MutualTLSSecurityScheme:
-			codecMutualTLSSecuritySchemeV03ProtoJSON.Read(&r, v)
-		case *OAuth2SecurityScheme:
-			codecOAuth2SecuritySchemeV03ProtoJSON.Read(&r, v)
-		case *OAuthFlows:
-			codecOAuthFlowsV03ProtoJSON.Read(&r, v)
-		case *OpenIDConnectSecurityScheme:
-			codecOpenIDConnectSecuritySchemeV03ProtoJSON.Read(&r, v)
-		case *Part:
-			codecPartV03ProtoJSON.Read(&r, v)
-		case *PasswordOAuthFlow:
-			codecPasswordOAuthFlowV03ProtoJSON.Read(&r, v)
-		case *SecurityRequirement:
-			codecSecurityRequirementV03ProtoJSON.Read(&r, v)
-		case *SecurityScheme:
-			codecSecuritySchemeV03ProtoJSON.Read(&r, v)
-		case *SendMessageConfiguration:
-			codecSendMessageConfigurationV03ProtoJSON.Read(&r, v)
-		case *SendMessageRequest:
-			codecSendMessageRequestV03ProtoJSON.Read(&r, v)
-		case *SendMessageResponse:
-			codecSendMessageResponseV03ProtoJSON.Read(&r, v)
-		case *StreamResponse:
-			codecStreamResponseV03ProtoJSON.Read(&r, v)
-		case *StringList:
-			codecStringListV03ProtoJSON.Read(&r, v)
-		case *SubscribeToTaskRequest:
-			codecSubscribeToTaskRequestV03ProtoJSON.Read(&r, v)
-		case *Task:
-			codecTaskV03ProtoJSON.Read(&r, v)
-		case *TaskArtifactUpdateEvent:
-			codecTaskArtifactUpdateEventV03ProtoJSON.Read(&r, v)
-		case *TaskPushNotificationConfig:
-			codecTaskPushNotificationConfigV03ProtoJSON.Read(&r, v)
-		case *TaskStatus:
-			codecTaskStatusV03ProtoJSON.Read(&r, v)
-		case *TaskStatusUpdateEvent:
-			codecTaskStatusUpdateEventV03ProtoJSON.Read(&r, v)
-		default:
-			return runtime.Unexpected(v, "a message of 0.3/protojson")
-		}
-		return r.Done()
-	}
+	w.Read = gen.ReadAny(messagesV03ProtoJSON.Unmarshal, "a message of 0.3/protojson")
 	return w
 }
 
-func encodeEventV03ProtoJSON(dst []byte, v runtime.Event) ([]byte, error) {
-	if payload, ok := runtime.Generated(v).(StreamResponsePayload); ok {
-		return wire.AppendCase(dst, &codecStreamResponseV03ProtoJSON, &unionStreamResponsePayload, payload)
-	}
-	return dst, runtime.Unexpected(v, "a stream item")
-}
-
-func parseEventV03ProtoJSON(src []byte) (runtime.Event, error) {
-	x, err := wire.Decode(src, codecStreamResponseV03ProtoJSON.Read)
-	if err != nil {
-		return nil, err
-	}
-	switch v := x.Payload.(type) {
-	case *Task:
-		return (*engineTask)(v), nil
-	case *Message:
-		return (*engineMessage)(v), nil
-	case *TaskStatusUpdateEvent:
-		return (*engineTaskStatusUpdateEvent)(v), nil
-	case *TaskArtifactUpdateEvent:
-		return (*engineTaskArtifactUpdateEvent)(v), nil
-	case *UnknownStreamResponsePayload:
-		if v.Name != "" {
-			return nil, runtime.ErrUnknownEvent
-		}
-	}
-	return nil, &wire.Error{Reason: "no event that is known"}
-}
-
-func encodeResultV03ProtoJSON(dst []byte, v any) ([]byte, error) {
-	if payload, ok := runtime.Generated(v).(SendMessageResponsePayload); ok {
-		return wire.AppendCase(dst, &codecSendMessageResponseV03ProtoJSON, &unionSendMessageResponsePayload, payload)
-	}
-	return dst, runtime.Unexpected(v, "the result of a send")
-}
-
-func parseResultV03ProtoJSON(src []byte) (any, error) {
-	x, err := wire.Decode(src, codecSendMessageResponseV03ProtoJSON.Read)
-	if err != nil {
-		return nil, err
-	}
-	switch v := x.Payload.(type) {
-	case *Task:
-		return (*engineTask)(v), nil
-	case *Message:
-		return (*engineMessage)(v), nil
-	}
-	return nil, &wire.Error{Reason: "neither a task nor a message"}
+var messagesV03ProtoJSON = wire.Messages{
+	&codecAPIKeySecuritySchemeV03ProtoJSON,
+	&codecAgentCapabilitiesV03ProtoJSON,
+	&codecAgentCardV03ProtoJSON,
+	&codecAgentCardSignatureV03ProtoJSON,
+	&codecAgentExtensionV03ProtoJSON,
+	&codecAgentProviderV03ProtoJSON,
+	&codecAgentSkillV03ProtoJSON,
+	&codecArtifactV03ProtoJSON,
+	&codecAuthenticationInfoV03ProtoJSON,
+	&codecAuthorizationCodeOAuthFlowV03ProtoJSON,
+	&codecCancelTaskRequestV03ProtoJSON,
+	&codecClientCredentialsOAuthFlowV03ProtoJSON,
+	&codecDeleteTaskPushNotificationConfigRequestV03ProtoJSON,
+	&codecGetExtendedAgentCardRequestV03ProtoJSON,
+	&codecGetTaskPushNotificationConfigRequestV03ProtoJSON,
+	&codecGetTaskRequestV03ProtoJSON,
+	&codecHTTPAuthSecuritySchemeV03ProtoJSON,
+	&codecImplicitOAuthFlowV03ProtoJSON,
+	&codecListTaskPushNotificationConfigsRequestV03ProtoJSON,
+	&codecListTaskPushNotificationConfigsResponseV03ProtoJSON,
+	&codecListTasksRequestV03ProtoJSON,
+	&codecListTasksResponseV03ProtoJSON,
+	&codecMessageV03ProtoJSON,
+	&codecMutualTLSSecuritySchemeV03ProtoJSON,
+	&codecOAuth2SecuritySchemeV03ProtoJSON,
+	&codecOAuthFlowsV03ProtoJSON,
+	&codecOpenIDConnectSecuritySchemeV03ProtoJSON,
+	&codecPartV03ProtoJSON,
+	&codecPasswordOAuthFlowV03ProtoJSON,
+	&codecSecurityRequirementV03ProtoJSON,
+	&codecSecuritySchemeV03ProtoJSON,
+	&codecSendMessageConfigurationV03ProtoJSON,
+	&codecSendMessageRequestV03ProtoJSON,
+	&codecSendMessageResponseV03ProtoJSON,
+	&codecStreamResponseV03ProtoJSON,
+	&codecStringListV03ProtoJSON,
+	&codecSubscribeToTaskRequestV03ProtoJSON,
+	&codecTaskV03ProtoJSON,
+	&codecTaskArtifactUpdateEventV03ProtoJSON,
+	&codecTaskPushNotificationConfigV03ProtoJSON,
+	&codecTaskStatusV03ProtoJSON,
+	&codecTaskStatusUpdateEventV03ProtoJSON,
 }
 
 func servedWireV03Proto() *runtime.Wire {
@@ -1368,161 +643,40 @@ func servedWireV03Proto() *runtime.Wire {
 		Table: runtime.Table{
 			Operations: []*runtime.Operation{
 				{
-					Role:          runtime.RoleSend,
-					RPC:           "message/send",
-					GRPC:          "/a2a.v1.A2AService/SendMessage",
-					Decode:        gen.ProtoRequest(codecSendMessageRequestV03Proto.Unmarshal, neutralSendMessageRequest),
-					Append:        encodeResultV03Proto,
+					Role: runtime.RoleSend, RPC: "message/send", GRPC: "/a2a.v1.A2AService/SendMessage",
+					Decode: gen.ProtoRequest(codecSendMessageRequestV03Proto.Unmarshal, neutralSendMessageRequest), Append: gen.AppendResult(codecSendMessageResponseV03Proto.AppendCase),
 					AppendRequest: gen.AppendOf(codecSendMessageRequestV03Proto.Append),
 				},
 				{
-					Role:          runtime.RoleStream,
-					RPC:           "message/stream",
-					GRPC:          "/a2a.v1.A2AService/SendStreamingMessage",
-					Stream:        true,
-					Decode:        gen.ProtoRequest(codecSendMessageRequestV03Proto.Unmarshal, neutralSendMessageRequest),
-					Append:        gen.AppendItem(encodeEventV03Proto),
+					Role: runtime.RoleStream, RPC: "message/stream", GRPC: "/a2a.v1.A2AService/SendStreamingMessage", Stream: true,
+					Decode: gen.ProtoRequest(codecSendMessageRequestV03Proto.Unmarshal, neutralSendMessageRequest), Append: gen.AppendItem(codecStreamResponseV03Proto.AppendCase),
 					AppendRequest: gen.AppendOf(codecSendMessageRequestV03Proto.Append),
 				},
 				{
-					Role:   runtime.RoleGet,
-					RPC:    "tasks/get",
-					GRPC:   "/a2a.v1.A2AService/GetTask",
-					Decode: gen.ProtoRequest(codecGetTaskRequestV03Proto.Unmarshal, neutralGetTaskRequest),
-					Append: gen.AppendOf(codecTaskV03Proto.Append),
+					Role: runtime.RoleGet, RPC: "tasks/get", GRPC: "/a2a.v1.A2AService/GetTask",
+					Decode: gen.ProtoRequest(codecGetTaskRequestV03Proto.Unmarshal, neutralGetTaskRequest), Append: gen.AppendOf(codecTaskV03Proto.Append),
 				},
 				{
-					Role:   runtime.RoleCancel,
-					RPC:    "tasks/cancel",
-					GRPC:   "/a2a.v1.A2AService/CancelTask",
-					Decode: gen.ProtoRequest(codecCancelTaskRequestV03Proto.Unmarshal, neutralCancelTaskRequest),
-					Append: gen.AppendOf(codecTaskV03Proto.Append),
+					Role: runtime.RoleCancel, RPC: "tasks/cancel", GRPC: "/a2a.v1.A2AService/CancelTask",
+					Decode: gen.ProtoRequest(codecCancelTaskRequestV03Proto.Unmarshal, neutralCancelTaskRequest), Append: gen.AppendOf(codecTaskV03Proto.Append),
 				},
 				{
-					Role:   runtime.RoleSubscribe,
-					RPC:    "tasks/resubscribe",
-					GRPC:   "/a2a.v1.A2AService/TaskSubscription",
-					Stream: true,
-					Decode: gen.ProtoRequest(codecSubscribeToTaskRequestV03Proto.Unmarshal, neutralSubscribeToTaskRequest),
-					Append: gen.AppendItem(encodeEventV03Proto),
+					Role: runtime.RoleSubscribe, RPC: "tasks/resubscribe", GRPC: "/a2a.v1.A2AService/TaskSubscription", Stream: true,
+					Decode: gen.ProtoRequest(codecSubscribeToTaskRequestV03Proto.Unmarshal, neutralSubscribeToTaskRequest), Append: gen.AppendItem(codecStreamResponseV03Proto.AppendCase),
 				},
+				{Role: runtime.RolePushCreate, RPC: "tasks/pushNotificationConfig/set", GRPC: "/a2a.v1.A2AService/CreateTaskPushNotificationConfig"},
+				{Role: runtime.RolePushGet, RPC: "tasks/pushNotificationConfig/get", GRPC: "/a2a.v1.A2AService/GetTaskPushNotificationConfig"},
+				{Role: runtime.RolePushList, RPC: "tasks/pushNotificationConfig/list", GRPC: "/a2a.v1.A2AService/ListTaskPushNotificationConfig"},
+				{Role: runtime.RolePushDelete, RPC: "tasks/pushNotificationConfig/delete", GRPC: "/a2a.v1.A2AService/DeleteTaskPushNotificationConfig"},
 				{
-					Role: runtime.RolePushCreate,
-					RPC:  "tasks/pushNotificationConfig/set",
-					GRPC: "/a2a.v1.A2AService/CreateTaskPushNotificationConfig",
-				},
-				{
-					Role: runtime.RolePushGet,
-					RPC:  "tasks/pushNotificationConfig/get",
-					GRPC: "/a2a.v1.A2AService/GetTaskPushNotificationConfig",
-				},
-				{
-					Role: runtime.RolePushList,
-					RPC:  "tasks/pushNotificationConfig/list",
-					GRPC: "/a2a.v1.A2AService/ListTaskPushNotificationConfig",
-				},
-				{
-					Role: runtime.RolePushDelete,
-					RPC:  "tasks/pushNotificationConfig/delete",
-					GRPC: "/a2a.v1.A2AService/DeleteTaskPushNotificationConfig",
-				},
-				{
-					Role:   runtime.RoleExtendedCard,
-					RPC:    "agent/getAuthenticatedExtendedCard",
-					GRPC:   "/a2a.v1.A2AService/GetAgentCard",
-					Decode: gen.ProtoOf(codecGetExtendedAgentCardRequestV03Proto.Unmarshal),
-					Append: gen.AppendOf(codecAgentCardV03Proto.Append),
+					Role: runtime.RoleExtendedCard, RPC: "agent/getAuthenticatedExtendedCard", GRPC: "/a2a.v1.A2AService/GetAgentCard",
+					Decode: gen.ReadOf(codecGetExtendedAgentCardRequestV03Proto.Unmarshal), Append: gen.AppendOf(codecAgentCardV03Proto.Append),
 				},
 			},
-			AppendEvent: encodeEventV03Proto,
-			ReadEvent:   parseEventV03Proto,
+			AppendEvent: gen.AppendEvent(codecStreamResponseV03Proto.AppendCase),
+			ReadEvent:   gen.ReadEvent(codecStreamResponseV03Proto.Unmarshal, eventOf),
 		},
-		Append: func(dst []byte, v any) ([]byte, error) {
-			switch v := runtime.Generated(v).(type) {
-			case *APIKeySecurityScheme:
-				return codecAPIKeySecuritySchemeV03Proto.Append(dst, v)
-			case *AgentCapabilities:
-				return codecAgentCapabilitiesV03Proto.Append(dst, v)
-			case *AgentCard:
-				return codecAgentCardV03Proto.Append(dst, v)
-			case *AgentCardSignature:
-				return codecAgentCardSignatureV03Proto.Append(dst, v)
-			case *AgentExtension:
-				return codecAgentExtensionV03Proto.Append(dst, v)
-			case *AgentProvider:
-				return codecAgentProviderV03Proto.Append(dst, v)
-			case *AgentSkill:
-				return codecAgentSkillV03Proto.Append(dst, v)
-			case *Artifact:
-				return codecArtifactV03Proto.Append(dst, v)
-			case *AuthenticationInfo:
-				return codecAuthenticationInfoV03Proto.Append(dst, v)
-			case *AuthorizationCodeOAuthFlow:
-				return codecAuthorizationCodeOAuthFlowV03Proto.Append(dst, v)
-			case *CancelTaskRequest:
-				return codecCancelTaskRequestV03Proto.Append(dst, v)
-			case *ClientCredentialsOAuthFlow:
-				return codecClientCredentialsOAuthFlowV03Proto.Append(dst, v)
-			case *DeleteTaskPushNotificationConfigRequest:
-				return codecDeleteTaskPushNotificationConfigRequestV03Proto.Append(dst, v)
-			case *GetExtendedAgentCardRequest:
-				return codecGetExtendedAgentCardRequestV03Proto.Append(dst, v)
-			case *GetTaskPushNotificationConfigRequest:
-				return codecGetTaskPushNotificationConfigRequestV03Proto.Append(dst, v)
-			case *GetTaskRequest:
-				return codecGetTaskRequestV03Proto.Append(dst, v)
-			case *HTTPAuthSecurityScheme:
-				return codecHTTPAuthSecuritySchemeV03Proto.Append(dst, v)
-			case *ImplicitOAuthFlow:
-				return codecImplicitOAuthFlowV03Proto.Append(dst, v)
-			case *ListTaskPushNotificationConfigsRequest:
-				return codecListTaskPushNotificationConfigsRequestV03Proto.Append(dst, v)
-			case *ListTaskPushNotificationConfigsResponse:
-				return codecListTaskPushNotificationConfigsResponseV03Proto.Append(dst, v)
-			case *Message:
-				return codecMessageV03Proto.Append(dst, v)
-			case *MutualTLSSecurityScheme:
-				return codecMutualTLSSecuritySchemeV03Proto.Append(dst, v)
-			case *OAuth2SecurityScheme:
-				return codecOAuth2SecuritySchemeV03Proto.Append(dst, v)
-			case *OAuthFlows:
-				return codecOAuthFlowsV03Proto.Append(dst, v)
-			case *OpenIDConnectSecurityScheme:
-				return codecOpenIDConnectSecuritySchemeV03Proto.Append(dst, v)
-			case *Part:
-				return codecPartV03Proto.Append(dst, v)
-			case *PasswordOAuthFlow:
-				return codecPasswordOAuthFlowV03Proto.Append(dst, v)
-			case *SecurityRequirement:
-				return codecSecurityRequirementV03Proto.Append(dst, v)
-			case *SecurityScheme:
-				return codecSecuritySchemeV03Proto.Append(dst, v)
-			case *SendMessageConfiguration:
-				return codecSendMessageConfigurationV03Proto.Append(dst, v)
-			case *SendMessageRequest:
-				return codecSendMessageRequestV03Proto.Append(dst, v)
-			case *SendMessageResponse:
-				return codecSendMessageResponseV03Proto.Append(dst, v)
-			case *StreamResponse:
-				return codecStreamResponseV03Proto.Append(dst, v)
-			case *StringList:
-				return codecStringListV03Proto.Append(dst, v)
-			case *SubscribeToTaskRequest:
-				return codecSubscribeToTaskRequestV03Proto.Append(dst, v)
-			case *Task:
-				return codecTaskV03Proto.Append(dst, v)
-			case *TaskArtifactUpdateEvent:
-				return codecTaskArtifactUpdateEventV03Proto.Append(dst, v)
-			case *TaskPushNotificationConfig:
-				return codecTaskPushNotificationConfigV03Proto.Append(dst, v)
-			case *TaskStatus:
-				return codecTaskStatusV03Proto.Append(dst, v)
-			case *TaskStatusUpdateEvent:
-				return codecTaskStatusUpdateEventV03Proto.Append(dst, v)
-			default:
-				return dst, runtime.Unexpected(v, "a message of 0.3/proto")
-			}
-		},
+		Append:     gen.AppendAny(messagesV03Proto.Append, "a message of 0.3/proto"),
 		Descriptor: descriptorV03Proto,
 	}
 }
@@ -1530,190 +684,74 @@ func servedWireV03Proto() *runtime.Wire {
 func wireV03Proto() *runtime.Wire {
 	w := servedWireV03Proto()
 	gen.Complete(w.Operations, []runtime.Operation{
+		{Read: gen.ReadResult(codecSendMessageResponseV03Proto.Unmarshal, resultOf)},
+		{Read: gen.ReadItem(codecStreamResponseV03Proto.Unmarshal, eventOf)},
+		{AppendRequest: gen.AppendOf(codecGetTaskRequestV03Proto.Append), Read: gen.ReadTask(codecTaskV03Proto.Unmarshal, asTask)},
+		{AppendRequest: gen.AppendOf(codecCancelTaskRequestV03Proto.Append), Read: gen.ReadTask(codecTaskV03Proto.Unmarshal, asTask)},
+		{AppendRequest: gen.AppendOf(codecSubscribeToTaskRequestV03Proto.Append), Read: gen.ReadItem(codecStreamResponseV03Proto.Unmarshal, eventOf)},
 		{
-			Read: parseResultV03Proto,
+			Decode: gen.ProtoRequest(codecTaskPushNotificationConfigV03ProtoCreateRequest.Unmarshal, neutralTaskPushNotificationConfig), Append: gen.AppendOf(codecTaskPushNotificationConfigV03Proto.Append),
+			AppendRequest: gen.AppendOf(codecTaskPushNotificationConfigV03ProtoCreateRequest.Append), Read: gen.ReadOf(codecTaskPushNotificationConfigV03Proto.Unmarshal),
 		},
 		{
-			Read: gen.ReadItem(parseEventV03Proto),
+			Decode: gen.ProtoRequest(codecGetTaskPushNotificationConfigRequestV03Proto.Unmarshal, neutralGetTaskPushNotificationConfigRequest), Append: gen.AppendOf(codecTaskPushNotificationConfigV03Proto.Append),
+			AppendRequest: gen.AppendOf(codecGetTaskPushNotificationConfigRequestV03Proto.Append), Read: gen.ReadOf(codecTaskPushNotificationConfigV03Proto.Unmarshal),
 		},
 		{
-			AppendRequest: gen.AppendOf(codecGetTaskRequestV03Proto.Append),
-			Read:          gen.ProtoTask(codecTaskV03Proto.Unmarshal, asTask),
+			Decode: gen.ProtoRequest(codecListTaskPushNotificationConfigsRequestV03Proto.Unmarshal, neutralListTaskPushNotificationConfigsRequest), Append: gen.AppendOf(codecListTaskPushNotificationConfigsResponseV03Proto.Append),
+			AppendRequest: gen.AppendOf(codecListTaskPushNotificationConfigsRequestV03Proto.Append), Read: gen.ReadOf(codecListTaskPushNotificationConfigsResponseV03Proto.Unmarshal),
 		},
 		{
-			AppendRequest: gen.AppendOf(codecCancelTaskRequestV03Proto.Append),
-			Read:          gen.ProtoTask(codecTaskV03Proto.Unmarshal, asTask),
+			Decode: gen.ProtoRequest(codecDeleteTaskPushNotificationConfigRequestV03Proto.Unmarshal, neutralDeleteTaskPushNotificationConfigRequest), Append: gen.AppendNothing(""),
+			AppendRequest: gen.AppendOf(codecDeleteTaskPushNotificationConfigRequestV03Proto.Append), Read: gen.ReadNothing,
 		},
-		{
-			AppendRequest: gen.AppendOf(codecSubscribeToTaskRequestV03Proto.Append),
-			Read:          gen.ReadItem(parseEventV03Proto),
-		},
-		{
-			Decode:        gen.ProtoRequest(codecTaskPushNotificationConfigV03ProtoCreateRequest.Unmarshal, neutralTaskPushNotificationConfig),
-			Append:        gen.AppendOf(codecTaskPushNotificationConfigV03Proto.Append),
-			AppendRequest: gen.AppendOf(codecTaskPushNotificationConfigV03ProtoCreateRequest.Append),
-			Read:          gen.ProtoOf(codecTaskPushNotificationConfigV03Proto.Unmarshal),
-		},
-		{
-			Decode:        gen.ProtoRequest(codecGetTaskPushNotificationConfigRequestV03Proto.Unmarshal, neutralGetTaskPushNotificationConfigRequest),
-			Append:        gen.AppendOf(codecTaskPushNotificationConfigV03Proto.Append),
-			AppendRequest: gen.AppendOf(codecGetTaskPushNotificationConfigRequestV03Proto.Append),
-			Read:          gen.ProtoOf(codecTaskPushNotificationConfigV03Proto.Unmarshal),
-		},
-		{
-			Decode:        gen.ProtoRequest(codecListTaskPushNotificationConfigsRequestV03Proto.Unmarshal, neutralListTaskPushNotificationConfigsRequest),
-			Append:        gen.AppendOf(codecListTaskPushNotificationConfigsResponseV03Proto.Append),
-			AppendRequest: gen.AppendOf(codecListTaskPushNotificationConfigsRequestV03Proto.Append),
-			Read:          gen.ProtoOf(codecListTaskPushNotificationConfigsResponseV03Proto.Unmarshal),
-		},
-		{
-			Decode:        gen.ProtoRequest(codecDeleteTaskPushNotificationConfigRequestV03Proto.Unmarshal, neutralDeleteTaskPushNotificationConfigRequest),
-			Append:        gen.AppendNothing(""),
-			AppendRequest: gen.AppendOf(codecDeleteTaskPushNotificationConfigRequestV03Proto.Append),
-			Read:          gen.ReadNothing,
-		},
-		{
-			AppendRequest: gen.AppendOf(codecGetExtendedAgentCardRequestV03Proto.Append),
-			Read:          gen.ProtoOf(codecAgentCardV03Proto.Unmarshal),
-		},
+		{AppendRequest: gen.AppendOf(codecGetExtendedAgentCardRequestV03Proto.Append), Read: gen.ReadOf(codecAgentCardV03Proto.Unmarshal)},
 	})
-	w.Read = func(src []byte, v any) error {
-		switch v := v.(type) {
-		case *APIKeySecurityScheme:
-			return codecAPIKeySecuritySchemeV03Proto.Unmarshal(src, v)
-		case *AgentCapabilities:
-			return codecAgentCapabilitiesV03Proto.Unmarshal(src, v)
-		case *AgentCard:
-			return codecAgentCardV03Proto.Unmarshal(src, v)
-		case *AgentCardSignature:
-			return codecAgentCardSignatureV03Proto.Unmarshal(src, v)
-		case *AgentExtension:
-			return codecAgentExtensionV03Proto.Unmarshal(src, v)
-		case *AgentProvider:
-			return codecAgentProviderV03Proto.Unmarshal(src, v)
-		case *AgentSkill:
-			return codecAgentSkillV03Proto.Unmarshal(src, v)
-		case *Artifact:
-			return codecArtifactV03Proto.Unmarshal(src, v)
-		case *AuthenticationInfo:
-			return codecAuthenticationInfoV03Proto.Unmarshal(src, v)
-		case *AuthorizationCodeOAuthFlow:
-			return codecAuthorizationCodeOAuthFlowV03Proto.Unmarshal(src, v)
-		case *CancelTaskRequest:
-			return codecCancelTaskRequestV03Proto.Unmarshal(src, v)
-		case *ClientCredentialsOAuthFlow:
-			return codecClientCredentialsOAuthFlowV03Proto.Unmarshal(src, v)
-		case *DeleteTaskPushNotificationConfigRequest:
-			return codecDeleteTaskPushNotificationConfigRequestV03Proto.Unmarshal(src, v)
-		case *GetExtendedAgentCardRequest:
-			return codecGetExtendedAgentCardRequestV03Proto.Unmarshal(src, v)
-		case *GetTaskPushNotificationConfigRequest:
-			return codecGetTaskPushNotificationConfigRequestV03Proto.Unmarshal(src, v)
-		case *GetTaskRequest:
-			return codecGetTaskRequestV03Proto.Unmarshal(src, v)
-		case *HTTPAuthSecurityScheme:
-			return codecHTTPAuthSecuritySchemeV03Proto.Unmarshal(src, v)
-		case *ImplicitOAuthFlow:
-			return codecImplicitOAuthFlowV03Proto.Unmarshal(src, v)
-		case *ListTaskPushNotificationConfigsRequest:
-			return codecListTaskPushNotificationConfigsRequestV03Proto.Unmarshal(src, v)
-		case *ListTaskPushNotificationConfigsResponse:
-			return codecListTaskPushNotificationConfigsResponseV03Proto.Unmarshal(src, v)
-		case *Message:
-			return codecMessageV03Proto.Unmarshal(src, v)
-		case *MutualTLSSecurityScheme:
-			return codecMutualTLSSecuritySchemeV03Proto.Unmarshal(src, v)
-		case *OAuth2SecurityScheme:
-			return codecOAuth2SecuritySchemeV03Proto.Unmarshal(src, v)
-		case *OAuthFlows:
-			return codecOAuthFlowsV03Proto.Unmarshal(src, v)
-		case *OpenIDConnectSecurityScheme:
-			return codecOpenIDConnectSecuritySchemeV03Proto.Unmarshal(src, v)
-		case *Part:
-			return codecPartV03Proto.Unmarshal(src, v)
-		case *PasswordOAuthFlow:
-			return codecPasswordOAuthFlowV03Proto.Unmarshal(src, v)
-		case *SecurityRequirement:
-			return codecSecurityRequirementV03Proto.Unmarshal(src, v)
-		case *SecurityScheme:
-			return codecSecuritySchemeV03Proto.Unmarshal(src, v)
-		case *SendMessageConfiguration:
-			return codecSendMessageConfigurationV03Proto.Unmarshal(src, v)
-		case *SendMessageRequest:
-			return codecSendMessageRequestV03Proto.Unmarshal(src, v)
-		case *SendMessageResponse:
-			return codecSendMessageResponseV03Proto.Unmarshal(src, v)
-		case *StreamResponse:
-			return codecStreamResponseV03Proto.Unmarshal(src, v)
-		case *StringList:
-			return codecStringListV03Proto.Unmarshal(src, v)
-		case *SubscribeToTaskRequest:
-			return codecSubscribeToTaskRequestV03Proto.Unmarshal(src, v)
-		case *Task:
-			return codecTaskV03Proto.Unmarshal(src, v)
-		case *TaskArtifactUpdateEvent:
-			return codecTaskArtifactUpdateEventV03Proto.Unmarshal(src, v)
-		case *TaskPushNotificationConfig:
-			return codecTaskPushNotificationConfigV03Proto.Unmarshal(src, v)
-		case *TaskStatus:
-			return codecTaskStatusV03Proto.Unmarshal(src, v)
-		case *TaskStatusUpdateEvent:
-			return codecTaskStatusUpdateEventV03Proto.Unmarshal(src, v)
-		default:
-			return runtime.Unexpected(v, "a message of 0.3/proto")
-		}
-	}
+	w.Read = gen.ReadAny(messagesV03Proto.Unmarshal, "a message of 0.3/proto")
 	return w
 }
 
-func encodeEventV03Proto(dst []byte, v runtime.Event) ([]byte, error) {
-	if payload, ok := runtime.Generated(v).(StreamResponsePayload); ok {
-		return codecStreamResponseV03Proto.Append(dst, &StreamResponse{Payload: payload})
-	}
-	return dst, runtime.Unexpected(v, "a stream item")
-}
-
-func parseEventV03Proto(src []byte) (runtime.Event, error) {
-	x, err := gen.DecodeProto(src, codecStreamResponseV03Proto.Unmarshal)
-	if err != nil {
-		return nil, err
-	}
-	switch v := x.Payload.(type) {
-	case *Task:
-		return (*engineTask)(v), nil
-	case *Message:
-		return (*engineMessage)(v), nil
-	case *TaskStatusUpdateEvent:
-		return (*engineTaskStatusUpdateEvent)(v), nil
-	case *TaskArtifactUpdateEvent:
-		return (*engineTaskArtifactUpdateEvent)(v), nil
-	case *UnknownStreamResponsePayload:
-		if v.Name != "" {
-			return nil, runtime.ErrUnknownEvent
-		}
-	}
-	return nil, &wire.Error{Reason: "no event that is known"}
-}
-
-func encodeResultV03Proto(dst []byte, v any) ([]byte, error) {
-	if payload, ok := runtime.Generated(v).(SendMessageResponsePayload); ok {
-		return codecSendMessageResponseV03Proto.Append(dst, &SendMessageResponse{Payload: payload})
-	}
-	return dst, runtime.Unexpected(v, "the result of a send")
-}
-
-func parseResultV03Proto(src []byte) (any, error) {
-	x, err := gen.DecodeProto(src, codecSendMessageResponseV03Proto.Unmarshal)
-	if err != nil {
-		return nil, err
-	}
-	switch v := x.Payload.(type) {
-	case *Task:
-		return (*engineTask)(v), nil
-	case *Message:
-		return (*engineMessage)(v), nil
-	}
-	return nil, &wire.Error{Reason: "neither a task nor a message"}
+var messagesV03Proto = proto.Messages{
+	&codecAPIKeySecuritySchemeV03Proto,
+	&codecAgentCapabilitiesV03Proto,
+	&codecAgentCardV03Proto,
+	&codecAgentCardSignatureV03Proto,
+	&codecAgentExtensionV03Proto,
+	&codecAgentProviderV03Proto,
+	&codecAgentSkillV03Proto,
+	&codecArtifactV03Proto,
+	&codecAuthenticationInfoV03Proto,
+	&codecAuthorizationCodeOAuthFlowV03Proto,
+	&codecCancelTaskRequestV03Proto,
+	&codecClientCredentialsOAuthFlowV03Proto,
+	&codecDeleteTaskPushNotificationConfigRequestV03Proto,
+	&codecGetExtendedAgentCardRequestV03Proto,
+	&codecGetTaskPushNotificationConfigRequestV03Proto,
+	&codecGetTaskRequestV03Proto,
+	&codecHTTPAuthSecuritySchemeV03Proto,
+	&codecImplicitOAuthFlowV03Proto,
+	&codecListTaskPushNotificationConfigsRequestV03Proto,
+	&codecListTaskPushNotificationConfigsResponseV03Proto,
+	&codecMessageV03Proto,
+	&codecMutualTLSSecuritySchemeV03Proto,
+	&codecOAuth2SecuritySchemeV03Proto,
+	&codecOAuthFlowsV03Proto,
+	&codecOpenIDConnectSecuritySchemeV03Proto,
+	&codecPartV03Proto,
+	&codecPasswordOAuthFlowV03Proto,
+	&codecSecurityRequirementV03Proto,
+	&codecSecuritySchemeV03Proto,
+	&codecSendMessageConfigurationV03Proto,
+	&codecSendMessageRequestV03Proto,
+	&codecSendMessageResponseV03Proto,
+	&codecStreamResponseV03Proto,
+	&codecStringListV03Proto,
+	&codecSubscribeToTaskRequestV03Proto,
+	&codecTaskV03Proto,
+	&codecTaskArtifactUpdateEventV03Proto,
+	&codecTaskPushNotificationConfigV03Proto,
+	&codecTaskStatusV03Proto,
+	&codecTaskStatusUpdateEventV03Proto,
 }
 
 func servedVersionV02() *runtime.Version {
@@ -1722,61 +760,37 @@ func servedVersionV02() *runtime.Version {
 		Table: runtime.Table{
 			Operations: []*runtime.Operation{
 				{
-					Role:          runtime.RoleSend,
-					RPC:           "message/send",
-					Decode:        gen.RequestOf(codecSendMessageRequestV02JSON.Read, neutralSendMessageRequest),
-					Append:        encodeResultV02JSON,
+					Role: runtime.RoleSend, RPC: "message/send",
+					Decode: gen.RequestOf(codecSendMessageRequestV02JSON.Unmarshal, neutralSendMessageRequest), Append: gen.AppendResult(codecSendMessageResponseV02JSON.AppendCase),
 					AppendRequest: gen.AppendOf(codecSendMessageRequestV02JSON.Append),
 				},
 				{
-					Role:          runtime.RoleStream,
-					RPC:           "message/stream",
-					Stream:        true,
-					Decode:        gen.RequestOf(codecSendMessageRequestV02JSON.Read, neutralSendMessageRequest),
-					Append:        gen.AppendItem(encodeEventV02JSON),
+					Role: runtime.RoleStream, RPC: "message/stream", Stream: true,
+					Decode: gen.RequestOf(codecSendMessageRequestV02JSON.Unmarshal, neutralSendMessageRequest), Append: gen.AppendItem(codecStreamResponseV02JSON.AppendCase),
 					AppendRequest: gen.AppendOf(codecSendMessageRequestV02JSON.Append),
 				},
 				{
-					Role:   runtime.RoleGet,
-					RPC:    "tasks/get",
-					Decode: gen.RequestOf(codecGetTaskRequestV02JSON.Read, neutralGetTaskRequest),
-					Append: gen.AppendOf(codecTaskV02JSON.Append),
+					Role: runtime.RoleGet, RPC: "tasks/get",
+					Decode: gen.RequestOf(codecGetTaskRequestV02JSON.Unmarshal, neutralGetTaskRequest), Append: gen.AppendOf(codecTaskV02JSON.Append),
 				},
 				{
-					Role:   runtime.RoleCancel,
-					RPC:    "tasks/cancel",
-					Decode: gen.RequestOf(codecCancelTaskRequestV02JSON.Read, neutralCancelTaskRequest),
-					Append: gen.AppendOf(codecTaskV02JSON.Append),
+					Role: runtime.RoleCancel, RPC: "tasks/cancel",
+					Decode: gen.RequestOf(codecCancelTaskRequestV02JSON.Unmarshal, neutralCancelTaskRequest), Append: gen.AppendOf(codecTaskV02JSON.Append),
 				},
 				{
-					Role:   runtime.RoleSubscribe,
-					RPC:    "tasks/resubscribe",
-					Stream: true,
-					Decode: gen.RequestOf(codecSubscribeToTaskRequestV02JSON.Read, neutralSubscribeToTaskRequest),
-					Append: gen.AppendItem(encodeEventV02JSON),
+					Role: runtime.RoleSubscribe, RPC: "tasks/resubscribe", Stream: true,
+					Decode: gen.RequestOf(codecSubscribeToTaskRequestV02JSON.Unmarshal, neutralSubscribeToTaskRequest), Append: gen.AppendItem(codecStreamResponseV02JSON.AppendCase),
 				},
-				{
-					Role: runtime.RolePushCreate,
-					RPC:  "tasks/pushNotificationConfig/set",
-				},
-				{
-					Role: runtime.RolePushGet,
-					RPC:  "tasks/pushNotificationConfig/get",
-				},
-				{
-					Role: runtime.RolePushList,
-					RPC:  "tasks/pushNotificationConfig/list",
-				},
-				{
-					Role: runtime.RolePushDelete,
-					RPC:  "tasks/pushNotificationConfig/delete",
-				},
+				{Role: runtime.RolePushCreate, RPC: "tasks/pushNotificationConfig/set"},
+				{Role: runtime.RolePushGet, RPC: "tasks/pushNotificationConfig/get"},
+				{Role: runtime.RolePushList, RPC: "tasks/pushNotificationConfig/list"},
+				{Role: runtime.RolePushDelete, RPC: "tasks/pushNotificationConfig/delete"},
 			},
-			AppendEvent: encodeEventV02JSON,
-			ReadEvent:   parseEventV02JSON,
+			AppendEvent: gen.AppendEvent(codecStreamResponseV02JSON.AppendCase),
+			ReadEvent:   gen.ReadEvent(codecStreamResponseV02JSON.Unmarshal, eventOf),
 		},
 		AppendCard: gen.AppendCard(codecAgentCardV02JSON.Append),
-		ReadCard:   gen.ReadCard(codecAgentCardV02JSON.Read, asCard),
+		ReadCard:   gen.ReadCard(codecAgentCardV02JSON.Unmarshal, asCard),
 		Rules: runtime.Rules{
 			Final:        true,
 			PushTask:     true,
@@ -1791,151 +805,60 @@ func servedVersionV02() *runtime.Version {
 func newVersionV02() *runtime.Version {
 	v := servedVersionV02()
 	gen.Complete(v.Operations, []runtime.Operation{
+		{Read: gen.ReadResult(codecSendMessageResponseV02JSON.Unmarshal, resultOf)},
+		{Read: gen.ReadItem(codecStreamResponseV02JSON.Unmarshal, eventOf)},
+		{AppendRequest: gen.AppendOf(codecGetTaskRequestV02JSON.Append), Read: gen.ReadTask(codecTaskV02JSON.Unmarshal, asTask)},
+		{AppendRequest: gen.AppendOf(codecCancelTaskRequestV02JSON.Append), Read: gen.ReadTask(codecTaskV02JSON.Unmarshal, asTask)},
+		{AppendRequest: gen.AppendOf(codecSubscribeToTaskRequestV02JSON.Append), Read: gen.ReadItem(codecStreamResponseV02JSON.Unmarshal, eventOf)},
 		{
-			Read: parseResultV02JSON,
+			Decode: gen.RequestOf(codecTaskPushNotificationConfigV02JSON.Unmarshal, neutralTaskPushNotificationConfig), Append: gen.AppendOf(codecTaskPushNotificationConfigV02JSON.Append),
+			AppendRequest: gen.AppendOf(codecTaskPushNotificationConfigV02JSON.Append), Read: gen.ReadOf(codecTaskPushNotificationConfigV02JSON.Unmarshal),
 		},
 		{
-			Read: gen.ReadItem(parseEventV02JSON),
+			Decode: gen.RequestOf(codecGetTaskPushNotificationConfigRequestV02JSON.Unmarshal, neutralGetTaskPushNotificationConfigRequest), Append: gen.AppendOf(codecTaskPushNotificationConfigV02JSON.Append),
+			AppendRequest: gen.AppendOf(codecGetTaskPushNotificationConfigRequestV02JSON.Append), Read: gen.ReadOf(codecTaskPushNotificationConfigV02JSON.Unmarshal),
 		},
 		{
-			AppendRequest: gen.AppendOf(codecGetTaskRequestV02JSON.Append),
-			Read:          gen.ReadTask(codecTaskV02JSON.Read, asTask),
+			Decode: gen.RequestOf(codecListTaskPushNotificationConfigsRequestV02JSON.Unmarshal, neutralListTaskPushNotificationConfigsRequest), Append: gen.AppendOf(codecListTaskPushNotificationConfigsResponseV02JSON.Append),
+			AppendRequest: gen.AppendOf(codecListTaskPushNotificationConfigsRequestV02JSON.Append), Read: gen.ReadOf(codecListTaskPushNotificationConfigsResponseV02JSON.Unmarshal),
 		},
 		{
-			AppendRequest: gen.AppendOf(codecCancelTaskRequestV02JSON.Append),
-			Read:          gen.ReadTask(codecTaskV02JSON.Read, asTask),
-		},
-		{
-			AppendRequest: gen.AppendOf(codecSubscribeToTaskRequestV02JSON.Append),
-			Read:          gen.ReadItem(parseEventV02JSON),
-		},
-		{
-			Decode:        gen.RequestOf(codecTaskPushNotificationConfigV02JSON.Read, neutralTaskPushNotificationConfig),
-			Append:        gen.AppendOf(codecTaskPushNotificationConfigV02JSON.Append),
-			AppendRequest: gen.AppendOf(codecTaskPushNotificationConfigV02JSON.Append),
-			Read:          gen.ReadOf(codecTaskPushNotificationConfigV02JSON.Read),
-		},
-		{
-			Decode:        gen.RequestOf(codecGetTaskPushNotificationConfigRequestV02JSON.Read, neutralGetTaskPushNotificationConfigRequest),
-			Append:        gen.AppendOf(codecTaskPushNotificationConfigV02JSON.Append),
-			AppendRequest: gen.AppendOf(codecGetTaskPushNotificationConfigRequestV02JSON.Append),
-			Read:          gen.ReadOf(codecTaskPushNotificationConfigV02JSON.Read),
-		},
-		{
-			Decode:        gen.RequestOf(codecListTaskPushNotificationConfigsRequestV02JSON.Read, neutralListTaskPushNotificationConfigsRequest),
-			Append:        gen.AppendOf(codecListTaskPushNotificationConfigsResponseV02JSON.Append),
-			AppendRequest: gen.AppendOf(codecListTaskPushNotificationConfigsRequestV02JSON.Append),
-			Read:          gen.ReadOf(codecListTaskPushNotificationConfigsResponseV02JSON.Read),
-		},
-		{
-			Decode:        gen.RequestOf(codecDeleteTaskPushNotificationConfigRequestV02JSON.Read, neutralDeleteTaskPushNotificationConfigRequest),
-			Append:        gen.AppendNothing("null"),
-			AppendRequest: gen.AppendOf(codecDeleteTaskPushNotificationConfigRequestV02JSON.Append),
-			Read:          gen.ReadNothing,
+			Decode: gen.RequestOf(codecDeleteTaskPushNotificationConfigRequestV02JSON.Unmarshal, neutralDeleteTaskPushNotificationConfigRequest), Append: gen.AppendNothing("null"),
+			AppendRequest: gen.AppendOf(codecDeleteTaskPushNotificationConfigRequestV02JSON.Append), Read: gen.ReadNothing,
 		},
 	})
 	return v
 }
 
-func encodeEventV02JSON(dst []byte, v runtime.Event) ([]byte, error) {
-	if payload, ok := runtime.Generated(v).(StreamResponsePayload); ok {
-		return wire.AppendCase(dst, &codecStreamResponseV02JSON, &unionStreamResponsePayload, payload)
-	}
-	return dst, runtime.Unexpected(v, "a stream item")
-}
-
-func parseEventV02JSON(src []byte) (runtime.Event, error) {
-	x, err := wire.Decode(src, codecStreamResponseV02JSON.Read)
-	if err != nil {
-		return nil, err
-	}
-	switch v := x.Payload.(type) {
-	case *Task:
-		return (*engineTask)(v), nil
-	case *Message:
-		return (*engineMessage)(v), nil
-	case *TaskStatusUpdateEvent:
-		return (*engineTaskStatusUpdateEvent)(v), nil
-	case *TaskArtifactUpdateEvent:
-		return (*engineTaskArtifactUpdateEvent)(v), nil
-	case *UnknownStreamResponsePayload:
-		if v.Name != "" {
-			return nil, runtime.ErrUnknownEvent
-		}
-	}
-	return nil, &wire.Error{Reason: "no event that is known"}
-}
-
-func encodeResultV02JSON(dst []byte, v any) ([]byte, error) {
-	if payload, ok := runtime.Generated(v).(SendMessageResponsePayload); ok {
-		return wire.AppendCase(dst, &codecSendMessageResponseV02JSON, &unionSendMessageResponsePayload, payload)
-	}
-	return dst, runtime.Unexpected(v, "the result of a send")
-}
-
-func parseResultV02JSON(src []byte) (any, error) {
-	x, err := wire.Decode(src, codecSendMessageResponseV02JSON.Read)
-	if err != nil {
-		return nil, err
-	}
-	switch v := x.Payload.(type) {
-	case *Task:
-		return (*engineTask)(v), nil
-	case *Message:
-		return (*engineMessage)(v), nil
-	}
-	return nil, &wire.Error{Reason: "neither a task nor a message"}
-}
-
 func servedVersionV01() *runtime.Version {
 	operations := []*runtime.Operation{
 		{
-			Role:          runtime.RoleSend,
-			RPC:           "tasks/send",
-			Decode:        gen.RequestOf(codecSendMessageRequestV01JSON.Read, neutralSendMessageRequest),
-			Append:        encodeResultV01JSON,
+			Role: runtime.RoleSend, RPC: "tasks/send",
+			Decode: gen.RequestOf(codecSendMessageRequestV01JSON.Unmarshal, neutralSendMessageRequest), Append: gen.AppendResult(codecSendMessageResponseV01JSON.AppendCase),
 			AppendRequest: gen.AppendOf(codecSendMessageRequestV01JSON.Append),
 		},
 		{
-			Role:          runtime.RoleStream,
-			RPC:           "tasks/sendSubscribe",
-			Stream:        true,
-			Decode:        gen.RequestOf(codecSendMessageRequestV01JSON.Read, neutralSendMessageRequest),
-			Append:        gen.AppendItem(encodeEventV01JSON),
+			Role: runtime.RoleStream, RPC: "tasks/sendSubscribe", Stream: true,
+			Decode: gen.RequestOf(codecSendMessageRequestV01JSON.Unmarshal, neutralSendMessageRequest), Append: gen.AppendItem(codecStreamResponseV01JSON.AppendCase),
 			AppendRequest: gen.AppendOf(codecSendMessageRequestV01JSON.Append),
 		},
 		{
-			Role:   runtime.RoleGet,
-			RPC:    "tasks/get",
-			Decode: gen.RequestOf(codecGetTaskRequestV01JSON.Read, neutralGetTaskRequest),
-			Append: gen.AppendOf(codecTaskV01JSON.Append),
+			Role: runtime.RoleGet, RPC: "tasks/get",
+			Decode: gen.RequestOf(codecGetTaskRequestV01JSON.Unmarshal, neutralGetTaskRequest), Append: gen.AppendOf(codecTaskV01JSON.Append),
 		},
 		{
-			Role:   runtime.RoleCancel,
-			RPC:    "tasks/cancel",
-			Decode: gen.RequestOf(codecCancelTaskRequestV01JSON.Read, neutralCancelTaskRequest),
-			Append: gen.AppendOf(codecTaskV01JSON.Append),
+			Role: runtime.RoleCancel, RPC: "tasks/cancel",
+			Decode: gen.RequestOf(codecCancelTaskRequestV01JSON.Unmarshal, neutralCancelTaskRequest), Append: gen.AppendOf(codecTaskV01JSON.Append),
 		},
 		{
-			Role:   runtime.RoleSubscribe,
-			RPC:    "tasks/resubscribe",
-			Stream: true,
-			Decode: gen.RequestOf(codecSubscribeToTaskRequestV01JSON.Read, neutralSubscribeToTaskRequest),
-			Append: gen.AppendItem(encodeEventV01JSON),
+			Role: runtime.RoleSubscribe, RPC: "tasks/resubscribe", Stream: true,
+			Decode: gen.RequestOf(codecSubscribeToTaskRequestV01JSON.Unmarshal, neutralSubscribeToTaskRequest), Append: gen.AppendItem(codecStreamResponseV01JSON.AppendCase),
 		},
+		{Role: runtime.RolePushCreate, RPC: "tasks/pushNotification/set"},
+		{Role: runtime.RolePushGet, RPC: "tasks/pushNotification/get"},
 		{
-			Role: runtime.RolePushCreate,
-			RPC:  "tasks/pushNotification/set",
-		},
-		{
-			Role: runtime.RolePushGet,
-			RPC:  "tasks/pushNotification/get",
-		},
-		{
-			Role:   runtime.RoleExtendedCard,
-			RPC:    "agent/getCard",
-			Decode: gen.ParamsOf(codecGetExtendedAgentCardRequestV01JSON.Read),
-			Append: gen.AppendOf(codecAgentCardV01JSON.Append),
+			Role: runtime.RoleExtendedCard, RPC: "agent/getCard",
+			Decode: gen.ParamsOf(codecGetExtendedAgentCardRequestV01JSON.Unmarshal), Append: gen.AppendOf(codecAgentCardV01JSON.Append),
 		},
 	}
 	return &runtime.Version{
@@ -1945,11 +868,11 @@ func servedVersionV01() *runtime.Version {
 				gen.Alias(operations[0], "sendTask"),
 				gen.Alias(operations[1], "sendTaskSubscribe"),
 			),
-			AppendEvent: encodeEventV01JSON,
-			ReadEvent:   parseEventV01JSON,
+			AppendEvent: gen.AppendEvent(codecStreamResponseV01JSON.AppendCase),
+			ReadEvent:   gen.ReadEvent(codecStreamResponseV01JSON.Unmarshal, eventOf),
 		},
 		AppendCard: gen.AppendCard(codecAgentCardV01JSON.Append),
-		ReadCard:   gen.ReadCard(codecAgentCardV01JSON.Read, asCard),
+		ReadCard:   gen.ReadCard(codecAgentCardV01JSON.Unmarshal, asCard),
 		Rules: runtime.Rules{
 			Final:       true,
 			PushTask:    true,
@@ -1967,98 +890,24 @@ func servedVersionV01() *runtime.Version {
 func newVersionV01() *runtime.Version {
 	v := servedVersionV01()
 	gen.Complete(v.Operations, []runtime.Operation{
+		{Read: gen.ReadResult(codecSendMessageResponseV01JSON.Unmarshal, resultOf)},
+		{Read: gen.ReadItem(codecStreamResponseV01JSON.Unmarshal, eventOf)},
+		{AppendRequest: gen.AppendOf(codecGetTaskRequestV01JSON.Append), Read: gen.ReadTask(codecTaskV01JSON.Unmarshal, asTask)},
+		{AppendRequest: gen.AppendOf(codecCancelTaskRequestV01JSON.Append), Read: gen.ReadTask(codecTaskV01JSON.Unmarshal, asTask)},
+		{AppendRequest: gen.AppendOf(codecSubscribeToTaskRequestV01JSON.Append), Read: gen.ReadItem(codecStreamResponseV01JSON.Unmarshal, eventOf)},
 		{
-			Read: parseResultV01JSON,
+			Decode: gen.RequestOf(codecTaskPushNotificationConfigV01JSON.Unmarshal, neutralTaskPushNotificationConfig), Append: gen.AppendOf(codecTaskPushNotificationConfigV01JSON.Append),
+			AppendRequest: gen.AppendOf(codecTaskPushNotificationConfigV01JSON.Append), Read: gen.ReadOf(codecTaskPushNotificationConfigV01JSON.Unmarshal),
 		},
 		{
-			Read: gen.ReadItem(parseEventV01JSON),
+			Decode: gen.RequestOf(codecGetTaskPushNotificationConfigRequestV01JSON.Unmarshal, neutralGetTaskPushNotificationConfigRequest), Append: gen.AppendOf(codecTaskPushNotificationConfigV01JSON.Append),
+			AppendRequest: gen.AppendOf(codecGetTaskPushNotificationConfigRequestV01JSON.Append), Read: gen.ReadOf(codecTaskPushNotificationConfigV01JSON.Unmarshal),
 		},
-		{
-			AppendRequest: gen.AppendOf(codecGetTaskRequestV01JSON.Append),
-			Read:          gen.ReadTask(codecTaskV01JSON.Read, asTask),
-		},
-		{
-			AppendRequest: gen.AppendOf(codecCancelTaskRequestV01JSON.Append),
-			Read:          gen.ReadTask(codecTaskV01JSON.Read, asTask),
-		},
-		{
-			AppendRequest: gen.AppendOf(codecSubscribeToTaskRequestV01JSON.Append),
-			Read:          gen.ReadItem(parseEventV01JSON),
-		},
-		{
-			Decode:        gen.RequestOf(codecTaskPushNotificationConfigV01JSON.Read, neutralTaskPushNotificationConfig),
-			Append:        gen.AppendOf(codecTaskPushNotificationConfigV01JSON.Append),
-			AppendRequest: gen.AppendOf(codecTaskPushNotificationConfigV01JSON.Append),
-			Read:          gen.ReadOf(codecTaskPushNotificationConfigV01JSON.Read),
-		},
-		{
-			Decode:        gen.RequestOf(codecGetTaskPushNotificationConfigRequestV01JSON.Read, neutralGetTaskPushNotificationConfigRequest),
-			Append:        gen.AppendOf(codecTaskPushNotificationConfigV01JSON.Append),
-			AppendRequest: gen.AppendOf(codecGetTaskPushNotificationConfigRequestV01JSON.Append),
-			Read:          gen.ReadOf(codecTaskPushNotificationConfigV01JSON.Read),
-		},
-		{
-			AppendRequest: gen.AppendOf(codecGetExtendedAgentCardRequestV01JSON.Append),
-			Read:          gen.ReadOf(codecAgentCardV01JSON.Read),
-		},
-		{
-			Read: parseResultV01JSON,
-		},
-		{
-			Read: gen.ReadItem(parseEventV01JSON),
-		},
+		{AppendRequest: gen.AppendOf(codecGetExtendedAgentCardRequestV01JSON.Append), Read: gen.ReadOf(codecAgentCardV01JSON.Unmarshal)},
+		{Read: gen.ReadResult(codecSendMessageResponseV01JSON.Unmarshal, resultOf)},
+		{Read: gen.ReadItem(codecStreamResponseV01JSON.Unmarshal, eventOf)},
 	})
 	return v
-}
-
-func encodeEventV01JSON(dst []byte, v runtime.Event) ([]byte, error) {
-	if payload, ok := runtime.Generated(v).(StreamResponsePayload); ok {
-		return wire.AppendCase(dst, &codecStreamResponseV01JSON, &unionStreamResponsePayload, payload)
-	}
-	return dst, runtime.Unexpected(v, "a stream item")
-}
-
-func parseEventV01JSON(src []byte) (runtime.Event, error) {
-	x, err := wire.Decode(src, codecStreamResponseV01JSON.Read)
-	if err != nil {
-		return nil, err
-	}
-	switch v := x.Payload.(type) {
-	case *Task:
-		return (*engineTask)(v), nil
-	case *Message:
-		return (*engineMessage)(v), nil
-	case *TaskStatusUpdateEvent:
-		return (*engineTaskStatusUpdateEvent)(v), nil
-	case *TaskArtifactUpdateEvent:
-		return (*engineTaskArtifactUpdateEvent)(v), nil
-	case *UnknownStreamResponsePayload:
-		if v.Name != "" {
-			return nil, runtime.ErrUnknownEvent
-		}
-	}
-	return nil, &wire.Error{Reason: "no event that is known"}
-}
-
-func encodeResultV01JSON(dst []byte, v any) ([]byte, error) {
-	if payload, ok := runtime.Generated(v).(SendMessageResponsePayload); ok {
-		return wire.AppendCase(dst, &codecSendMessageResponseV01JSON, &unionSendMessageResponsePayload, payload)
-	}
-	return dst, runtime.Unexpected(v, "the result of a send")
-}
-
-func parseResultV01JSON(src []byte) (any, error) {
-	x, err := wire.Decode(src, codecSendMessageResponseV01JSON.Read)
-	if err != nil {
-		return nil, err
-	}
-	switch v := x.Payload.(type) {
-	case *Task:
-		return (*engineTask)(v), nil
-	case *Message:
-		return (*engineMessage)(v), nil
-	}
-	return nil, &wire.Error{Reason: "neither a task nor a message"}
 }
 
 func newTask(id, contextID string, at time.Time) runtime.Task {

@@ -20,14 +20,54 @@ func AppendOf[T any](appendTo func([]byte, *T) ([]byte, error)) func([]byte, any
 	}
 }
 
+// AppendAny makes a function that appends a message of any type of a wire, or what the runtime sees of it. what names them.
+func AppendAny(appendAny func([]byte, any) ([]byte, bool, error), what string) func([]byte, any) ([]byte, error) {
+	return func(dst []byte, v any) ([]byte, error) {
+		v = runtime.Generated(v)
+		dst, ok, err := appendAny(dst, v)
+		if !ok {
+			return dst, runtime.Unexpected(v, what)
+		}
+		return dst, err
+	}
+}
+
+// ReadAny makes a function that reads a message of any type of a wire.
+func ReadAny(unmarshal func([]byte, any) (bool, error), what string) func([]byte, any) error {
+	return func(src []byte, v any) error {
+		ok, err := unmarshal(src, v)
+		if !ok {
+			return runtime.Unexpected(v, what)
+		}
+		return err
+	}
+}
+
+// AppendEvent makes a function that appends an event as the case of a message that is nothing but a oneof.
+func AppendEvent(appendCase func([]byte, any) ([]byte, bool, error)) func([]byte, runtime.Event) ([]byte, error) {
+	return func(dst []byte, e runtime.Event) ([]byte, error) {
+		dst, ok, err := appendCase(dst, runtime.Generated(e))
+		if !ok {
+			return dst, runtime.Unexpected(e, "a stream item")
+		}
+		return dst, err
+	}
+}
+
 // AppendItem makes a function that appends an event given as any.
-func AppendItem(appendTo func([]byte, runtime.Event) ([]byte, error)) func([]byte, any) ([]byte, error) {
+func AppendItem(appendCase func([]byte, any) ([]byte, bool, error)) func([]byte, any) ([]byte, error) {
+	each := AppendEvent(appendCase)
 	return func(dst []byte, v any) ([]byte, error) {
 		if e, ok := v.(runtime.Event); ok {
-			return appendTo(dst, e)
+			return each(dst, e)
 		}
 		return dst, runtime.Unexpected(v, "a stream item")
 	}
+}
+
+// AppendResult makes a function that appends a task or a message as the case of a message.
+func AppendResult(appendCase func([]byte, any) ([]byte, bool, error)) func([]byte, any) ([]byte, error) {
+	return AppendAny(appendCase, "the result of a send")
 }
 
 // AppendNothing makes a function that appends what stands for no request or result: {} (A2A 1.0 §5.5), or null as older
@@ -36,19 +76,28 @@ func AppendNothing(text string) func([]byte, any) ([]byte, error) {
 	return func(dst []byte, _ any) ([]byte, error) { return append(dst, text...), nil }
 }
 
+// Decode reads a whole document as a new *T.
+func Decode[T any](src []byte, unmarshal func([]byte, *T) error) (*T, error) {
+	x := new(T)
+	if err := unmarshal(src, x); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
 // ReadOf makes a function that reads a whole *T.
-func ReadOf[T any](read func(*wire.Reader, *T)) func([]byte) (any, error) {
-	return func(src []byte) (any, error) { return orNil(wire.Decode(src, read)) }
+func ReadOf[T any](unmarshal func([]byte, *T) error) func([]byte) (any, error) {
+	return func(src []byte) (any, error) { return orNil(Decode(src, unmarshal)) }
 }
 
 // ReadTypedCard is ReadOf for a card that peers write in two ways: its security schemes have a type in one, which typed
 // reads.
-func ReadTypedCard[T any](read, typed func(*wire.Reader, *T)) func([]byte) (any, error) {
+func ReadTypedCard[T any](unmarshal, typed func([]byte, *T) error) func([]byte) (any, error) {
 	return func(src []byte) (any, error) {
 		if hasTypes(src) {
-			return orNil(wire.Decode(src, typed))
+			return orNil(Decode(src, typed))
 		}
-		return orNil(wire.Decode(src, read))
+		return orNil(Decode(src, unmarshal))
 	}
 }
 
@@ -68,9 +117,9 @@ func hasTypes(card wire.Object) bool {
 }
 
 // ReadTask is ReadOf for a task, of which show makes what the runtime sees.
-func ReadTask[T any](read func(*wire.Reader, *T), show func(*T) runtime.Task) func([]byte) (any, error) {
+func ReadTask[T any](unmarshal func([]byte, *T) error, show func(*T) runtime.Task) func([]byte) (any, error) {
 	return func(src []byte) (any, error) {
-		x, err := wire.Decode(src, read)
+		x, err := Decode(src, unmarshal)
 		if err != nil {
 			return nil, err
 		}
@@ -78,60 +127,56 @@ func ReadTask[T any](read func(*wire.Reader, *T), show func(*T) runtime.Task) fu
 	}
 }
 
-// ReadItem makes a function that reads a whole event.
-func ReadItem(read func([]byte) (runtime.Event, error)) func([]byte) (any, error) {
+// ReadResult is ReadOf for the result of a send, of which show makes what the runtime sees.
+func ReadResult[T any](unmarshal func([]byte, *T) error, show func(*T) (any, error)) func([]byte) (any, error) {
+	return func(src []byte) (any, error) {
+		x, err := Decode(src, unmarshal)
+		if err != nil {
+			return nil, err
+		}
+		return show(x)
+	}
+}
+
+// ReadEvent is ReadOf for a stream item, of which show makes what the runtime sees.
+func ReadEvent[T any](unmarshal func([]byte, *T) error, show func(*T) (runtime.Event, error)) func([]byte) (runtime.Event, error) {
+	return func(src []byte) (runtime.Event, error) {
+		x, err := Decode(src, unmarshal)
+		if err != nil {
+			return nil, err
+		}
+		return show(x)
+	}
+}
+
+// ReadItem is ReadEvent with the event as any.
+func ReadItem[T any](unmarshal func([]byte, *T) error, show func(*T) (runtime.Event, error)) func([]byte) (any, error) {
+	read := ReadEvent(unmarshal, show)
 	return func(src []byte) (any, error) { return read(src) }
 }
 
 // ReadNothing takes any result for none: peers answer {}, null or nothing (T61).
 func ReadNothing([]byte) (any, error) { return nil, nil }
 
-// ParamsOf makes a function that reads a *T from parameters, which may be absent.
-func ParamsOf[T any](read func(*wire.Reader, *T)) func([]byte) (any, error) {
-	return func(src []byte) (any, error) { return orNil(wire.Decode(params(src), read)) }
+// ParamsOf makes a function that reads a *T from parameters of JSON, which may be absent.
+func ParamsOf[T any](unmarshal func([]byte, *T) error) func([]byte) (any, error) {
+	return func(src []byte) (any, error) { return orNil(Decode(params(src), unmarshal)) }
 }
 
 // RequestOf is ParamsOf for a request that has a neutral form. A guard says what that form cannot express.
-func RequestOf[T, N any](read func(*wire.Reader, *T), neutral func(*T) *N, guards ...func(*T) error) func([]byte) (any, error) {
+func RequestOf[T, N any](unmarshal func([]byte, *T) error, neutral func(*T) *N, guards ...func(*T) error) func([]byte) (any, error) {
 	return func(src []byte) (any, error) {
-		x, err := wire.Decode(params(src), read)
+		x, err := Decode(params(src), unmarshal)
 		return neutralOf(x, err, neutral, guards)
-	}
-}
-
-// ProtoOf is ReadOf for a message of protobuf.
-func ProtoOf[T any](decode func([]byte, *T) error) func([]byte) (any, error) {
-	return func(src []byte) (any, error) { return orNil(DecodeProto(src, decode)) }
-}
-
-// ProtoTask is ReadTask for a message of protobuf.
-func ProtoTask[T any](decode func([]byte, *T) error, show func(*T) runtime.Task) func([]byte) (any, error) {
-	return func(src []byte) (any, error) {
-		x, err := DecodeProto(src, decode)
-		if err != nil {
-			return nil, err
-		}
-		return show(x), nil
 	}
 }
 
 // ProtoRequest is RequestOf for a message of protobuf.
-func ProtoRequest[T, N any](
-	decode func([]byte, *T) error, neutral func(*T) *N, guards ...func(*T) error,
-) func([]byte) (any, error) {
+func ProtoRequest[T, N any](unmarshal func([]byte, *T) error, neutral func(*T) *N, guards ...func(*T) error) func([]byte) (any, error) {
 	return func(src []byte) (any, error) {
-		x, err := DecodeProto(src, decode)
+		x, err := Decode(src, unmarshal)
 		return neutralOf(x, err, neutral, guards)
 	}
-}
-
-// DecodeProto reads a new message of protobuf.
-func DecodeProto[T any](src []byte, decode func([]byte, *T) error) (*T, error) {
-	x := new(T)
-	if err := decode(src, x); err != nil {
-		return nil, err
-	}
-	return x, nil
 }
 
 // neutralOf is the neutral form of a request that has been read.
@@ -172,9 +217,9 @@ func CardOf[T any](show func(*T) runtime.Card) func(generated any) runtime.Card 
 }
 
 // ReadCard makes a function that reads a whole *T that is a card. show makes of it what the runtime sees.
-func ReadCard[T any](read func(*wire.Reader, *T), show func(*T) runtime.Card) func([]byte) (runtime.Card, error) {
+func ReadCard[T any](unmarshal func([]byte, *T) error, show func(*T) runtime.Card) func([]byte) (runtime.Card, error) {
 	return func(src []byte) (runtime.Card, error) {
-		x, err := wire.Decode(src, read)
+		x, err := Decode(src, unmarshal)
 		if err != nil {
 			return nil, err
 		}

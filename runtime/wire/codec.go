@@ -165,6 +165,9 @@ func (o *Oneof) Case(x unsafe.Pointer) (number int, text string, value any) {
 	return o.Of.get(at(x, o.At))
 }
 
+// CaseOf takes a value apart that may be a case of the oneof.
+func (o *Oneof) CaseOf(x any) (number int, text string, value any, ok bool) { return o.Of.apart(x) }
+
 // Set sets the case of the oneof of message x.
 func (o *Oneof) Set(x unsafe.Pointer, number int, text string, raw []byte, pointer any) {
 	o.Of.set(at(x, o.At), number, text, raw, pointer)
@@ -191,7 +194,7 @@ type Message interface {
 	single() []unsafe.Pointer
 	block(waiting []unsafe.Pointer)
 	boxed(p unsafe.Pointer) any
-	pointer(boxed any) unsafe.Pointer
+	as(boxed any) (p unsafe.Pointer, ok bool)
 }
 
 func (c *Codec[T]) table() *Table { return (*Table)(c) }
@@ -218,7 +221,16 @@ func (c *Codec[T]) block(waiting []unsafe.Pointer) {
 
 func (c *Codec[T]) boxed(p unsafe.Pointer) any { return (*T)(p) }
 
-func (c *Codec[T]) pointer(boxed any) unsafe.Pointer { return unsafe.Pointer(boxed.(*T)) }
+func (c *Codec[T]) as(boxed any) (p unsafe.Pointer, ok bool) {
+	x, ok := boxed.(*T)
+	return unsafe.Pointer(x), ok
+}
+
+// pointerOf is the pointer to a case that is a message.
+func pointerOf(of Message, boxed any) unsafe.Pointer {
+	p, _ := of.as(boxed)
+	return p
+}
 
 // Append appends x. The error, an [*Error], says which member cannot be written.
 func (c *Codec[T]) Append(b []byte, x *T) ([]byte, error) {
@@ -269,6 +281,7 @@ func RawOf(value any) []byte { return reflect.ValueOf(value).Bytes() }
 
 type union interface {
 	get(p unsafe.Pointer) (number int, text string, value any)
+	apart(x any) (number int, text string, value any, ok bool)
 	set(p unsafe.Pointer, number int, text string, raw []byte, pointer any)
 }
 
@@ -276,19 +289,60 @@ func (u *Union[U]) get(p unsafe.Pointer) (number int, text string, value any) {
 	return u.Case(*(*U)(p))
 }
 
+func (u *Union[U]) apart(x any) (number int, text string, value any, ok bool) {
+	one, ok := x.(U)
+	if !ok {
+		return 0, "", nil, false
+	}
+	number, text, value = u.Case(one)
+	return number, text, value, true
+}
+
 func (u *Union[U]) set(p unsafe.Pointer, number int, text string, raw []byte, pointer any) {
 	*(*U)(p) = u.Make(number, text, raw, pointer)
 }
 
-// AppendCase appends a message that is nothing but a oneof with the case x.
-func AppendCase[T, U any](b []byte, c *Codec[T], u *Union[U], x U) ([]byte, error) {
-	t, start := c.table(), len(b)
-	number, text, value := u.Case(x)
-	if t.Tagged != nil {
-		return t.appendTagged(b, number, text, value)
+// AppendCase appends a message that is nothing but a oneof with the case x; ok is false if x is no case of it.
+func (c *Codec[T]) AppendCase(b []byte, x any) (written []byte, ok bool, err error) {
+	return c.table().appendAs(b, x)
+}
+
+func (t *Table) appendAs(b []byte, x any) (written []byte, ok bool, err error) {
+	number, text, value, ok := t.Oneofs[0].CaseOf(x)
+	if !ok {
+		return b, false, nil
 	}
-	b, err := t.appendOneof(b, 1, t.ready().caseOf(1, number), number, text, value)
-	return EndObject(b, start), err
+	if t.Tagged != nil {
+		b, err = t.appendTagged(b, number, text, value)
+		return b, true, err
+	}
+	start := len(b)
+	b, err = t.appendOneof(b, 1, t.ready().caseOf(1, number), number, text, value)
+	return EndObject(b, start), true, err
+}
+
+// Messages are codecs of messages of several types.
+type Messages []Message
+
+// Append appends a message; ok is false if it is of none of the types.
+func (m Messages) Append(b []byte, x any) (written []byte, ok bool, err error) {
+	for _, of := range m {
+		if p, ok := of.as(x); ok {
+			b, err = of.table().append(b, p)
+			return b, true, err
+		}
+	}
+	return b, false, nil
+}
+
+// Unmarshal reads the whole document src into an empty message; ok is false if it is of none of the types.
+func (m Messages) Unmarshal(src []byte, x any) (ok bool, err error) {
+	for _, of := range m {
+		if p, ok := of.as(x); ok {
+			return true, of.table().unmarshal(src, p)
+		}
+	}
+	return false, nil
 }
 
 // Custom has the functions that read and write a message.

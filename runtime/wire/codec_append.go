@@ -323,7 +323,7 @@ func (f *Field) appendCase(b []byte, text string, value any) ([]byte, error) {
 	case TypeListValue:
 		return AppendListValue(b, RawOf(value))
 	case TypeMessage:
-		return f.Of.table().append(b, f.Of.pointer(value))
+		return f.Of.table().append(b, pointerOf(f.Of, value))
 	}
 	return f.appendOne(b, f.pointer(value))
 }
@@ -332,7 +332,7 @@ func (f *Field) appendCase(b []byte, text string, value any) ([]byte, error) {
 func (t *Table) appendTagged(b []byte, number int, text string, value any) ([]byte, error) {
 	switch f := t.taggedCase(number); {
 	case f != nil:
-		return f.Of.table().append(b, f.Of.pointer(value))
+		return f.Of.table().append(b, pointerOf(f.Of, value))
 	case number == UnknownCase && HasTag(RawOf(value), t.Tagged.Tag, text):
 		return AppendValue(b, RawOf(value))
 	}

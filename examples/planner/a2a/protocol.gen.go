@@ -66,206 +66,103 @@ func servedVersionV10() *runtime.Version {
 		Table: runtime.Table{
 			Operations: []*runtime.Operation{
 				{
-					Role: runtime.RoleSend,
-					RPC:  "SendMessage",
-					GRPC: "/lf.a2a.v1.A2AService/SendMessage",
-					HTTP: []runtime.Route{
-						{Verb: "POST", Path: "/message:send", Body: "*"},
-						{Verb: "POST", Path: "/{tenant}/message:send", Body: "*"},
-					},
-					Decode:        gen.RequestOf(codecSendMessageRequestV10JSON.Read, neutralSendMessageRequest),
-					Append:        encodeResultV10JSON,
+					Role: runtime.RoleSend, RPC: "SendMessage", GRPC: "/lf.a2a.v1.A2AService/SendMessage",
+					HTTP:   []runtime.Route{{Verb: "POST", Path: "/message:send", Body: "*"}, {Verb: "POST", Path: "/{tenant}/message:send", Body: "*"}},
+					Decode: gen.RequestOf(codecSendMessageRequestV10JSON.Unmarshal, neutralSendMessageRequest), Append: gen.AppendResult(codecSendMessageResponseV10JSON.AppendCase),
 					AppendRequest: gen.AppendOf(codecSendMessageRequestV10JSON.Append),
 				},
 				{
-					Role: runtime.RoleStream,
-					RPC:  "SendStreamingMessage",
-					GRPC: "/lf.a2a.v1.A2AService/SendStreamingMessage",
-					HTTP: []runtime.Route{
-						{Verb: "POST", Path: "/message:stream", Body: "*"},
-						{Verb: "POST", Path: "/{tenant}/message:stream", Body: "*"},
-					},
-					Stream:        true,
-					Decode:        gen.RequestOf(codecSendMessageRequestV10JSON.Read, neutralSendMessageRequest),
-					Append:        gen.AppendItem(encodeEventV10JSON),
+					Role: runtime.RoleStream, RPC: "SendStreamingMessage", GRPC: "/lf.a2a.v1.A2AService/SendStreamingMessage", Stream: true,
+					HTTP:   []runtime.Route{{Verb: "POST", Path: "/message:stream", Body: "*"}, {Verb: "POST", Path: "/{tenant}/message:stream", Body: "*"}},
+					Decode: gen.RequestOf(codecSendMessageRequestV10JSON.Unmarshal, neutralSendMessageRequest), Append: gen.AppendItem(codecStreamResponseV10JSON.AppendCase),
 					AppendRequest: gen.AppendOf(codecSendMessageRequestV10JSON.Append),
 				},
 				{
-					Role: runtime.RoleGet,
-					RPC:  "GetTask",
-					GRPC: "/lf.a2a.v1.A2AService/GetTask",
-					HTTP: []runtime.Route{
-						{Verb: "GET", Path: "/tasks/{id=*}"},
-						{Verb: "GET", Path: "/{tenant}/tasks/{id=*}"},
-					},
-					Decode: gen.RequestOf(codecGetTaskRequestV10JSON.Read, neutralGetTaskRequest),
-					Append: gen.AppendOf(codecTaskV10JSON.Append),
+					Role: runtime.RoleGet, RPC: "GetTask", GRPC: "/lf.a2a.v1.A2AService/GetTask",
+					HTTP:   []runtime.Route{{Verb: "GET", Path: "/tasks/{id=*}"}, {Verb: "GET", Path: "/{tenant}/tasks/{id=*}"}},
+					Decode: gen.RequestOf(codecGetTaskRequestV10JSON.Unmarshal, neutralGetTaskRequest), Append: gen.AppendOf(codecTaskV10JSON.Append),
 				},
 				{
-					Role: runtime.RoleList,
-					RPC:  "ListTasks",
-					GRPC: "/lf.a2a.v1.A2AService/ListTasks",
-					HTTP: []runtime.Route{
-						{Verb: "GET", Path: "/tasks"},
-						{Verb: "GET", Path: "/{tenant}/tasks"},
-					},
-					Query: []runtime.QueryField{{Name: "includeArtifacts", JSON: true}},
-					Decode: gen.RequestOf(codecListTasksRequestV10JSON.Read, neutralListTasksRequest, func(x *ListTasksRequest) error {
+					Role: runtime.RoleList, RPC: "ListTasks", GRPC: "/lf.a2a.v1.A2AService/ListTasks",
+					HTTP: []runtime.Route{{Verb: "GET", Path: "/tasks"}, {Verb: "GET", Path: "/{tenant}/tasks"}}, Query: []runtime.QueryField{{Name: "includeArtifacts", JSON: true}},
+					Decode: gen.RequestOf(codecListTasksRequestV10JSON.Unmarshal, neutralListTasksRequest, func(x *ListTasksRequest) error {
 						if x.Status != "" && states.State(x.Status) == runtime.StateUnspecified {
 							return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
 						}
 						return nil
-					}),
-					Append: gen.AppendOf(codecListTasksResponseV10JSON.Append),
+					}), Append: gen.AppendOf(codecListTasksResponseV10JSON.Append),
 				},
 				{
-					Role: runtime.RoleCancel,
-					RPC:  "CancelTask",
-					GRPC: "/lf.a2a.v1.A2AService/CancelTask",
-					HTTP: []runtime.Route{
-						{Verb: "POST", Path: "/tasks/{id=*}:cancel", Body: "*"},
-						{Verb: "POST", Path: "/{tenant}/tasks/{id=*}:cancel", Body: "*"},
-					},
-					Decode: gen.RequestOf(codecCancelTaskRequestV10JSON.Read, neutralCancelTaskRequest),
-					Append: gen.AppendOf(codecTaskV10JSON.Append),
+					Role: runtime.RoleCancel, RPC: "CancelTask", GRPC: "/lf.a2a.v1.A2AService/CancelTask",
+					HTTP:   []runtime.Route{{Verb: "POST", Path: "/tasks/{id=*}:cancel", Body: "*"}, {Verb: "POST", Path: "/{tenant}/tasks/{id=*}:cancel", Body: "*"}},
+					Decode: gen.RequestOf(codecCancelTaskRequestV10JSON.Unmarshal, neutralCancelTaskRequest), Append: gen.AppendOf(codecTaskV10JSON.Append),
 				},
 				{
-					Role: runtime.RoleSubscribe,
-					RPC:  "SubscribeToTask",
-					GRPC: "/lf.a2a.v1.A2AService/SubscribeToTask",
-					HTTP: []runtime.Route{
-						{Verb: "GET", Path: "/tasks/{id=*}:subscribe"},
-						{Verb: "GET", Path: "/{tenant}/tasks/{id=*}:subscribe"},
-					},
-					Stream: true,
-					Decode: gen.RequestOf(codecSubscribeToTaskRequestV10JSON.Read, neutralSubscribeToTaskRequest),
-					Append: gen.AppendItem(encodeEventV10JSON),
+					Role: runtime.RoleSubscribe, RPC: "SubscribeToTask", GRPC: "/lf.a2a.v1.A2AService/SubscribeToTask", Stream: true,
+					HTTP:   []runtime.Route{{Verb: "GET", Path: "/tasks/{id=*}:subscribe"}, {Verb: "GET", Path: "/{tenant}/tasks/{id=*}:subscribe"}},
+					Decode: gen.RequestOf(codecSubscribeToTaskRequestV10JSON.Unmarshal, neutralSubscribeToTaskRequest), Append: gen.AppendItem(codecStreamResponseV10JSON.AppendCase),
 				},
 				{
-					Role: runtime.RolePushCreate,
-					RPC:  "CreateTaskPushNotificationConfig",
-					GRPC: "/lf.a2a.v1.A2AService/CreateTaskPushNotificationConfig",
-					HTTP: []runtime.Route{
-						{Verb: "POST", Path: "/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"},
-						{Verb: "POST", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"},
-					},
+					Role: runtime.RolePushCreate, RPC: "CreateTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/CreateTaskPushNotificationConfig",
+					HTTP: []runtime.Route{{Verb: "POST", Path: "/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"}, {Verb: "POST", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"}},
 				},
 				{
-					Role: runtime.RolePushGet,
-					RPC:  "GetTaskPushNotificationConfig",
-					GRPC: "/lf.a2a.v1.A2AService/GetTaskPushNotificationConfig",
-					HTTP: []runtime.Route{
-						{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
-						{Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
-					},
+					Role: runtime.RolePushGet, RPC: "GetTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/GetTaskPushNotificationConfig",
+					HTTP: []runtime.Route{{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"}, {Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"}},
 				},
 				{
-					Role: runtime.RolePushList,
-					RPC:  "ListTaskPushNotificationConfigs",
-					GRPC: "/lf.a2a.v1.A2AService/ListTaskPushNotificationConfigs",
-					HTTP: []runtime.Route{
-						{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs"},
-						{Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs"},
-					},
+					Role: runtime.RolePushList, RPC: "ListTaskPushNotificationConfigs", GRPC: "/lf.a2a.v1.A2AService/ListTaskPushNotificationConfigs",
+					HTTP: []runtime.Route{{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs"}, {Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs"}},
 				},
 				{
-					Role: runtime.RoleExtendedCard,
-					RPC:  "GetExtendedAgentCard",
-					GRPC: "/lf.a2a.v1.A2AService/GetExtendedAgentCard",
-					HTTP: []runtime.Route{
-						{Verb: "GET", Path: "/extendedAgentCard"},
-						{Verb: "GET", Path: "/{tenant}/extendedAgentCard"},
-					},
-					Decode: gen.ParamsOf(codecGetExtendedAgentCardRequestV10JSON.Read),
-					Append: gen.AppendOf(codecAgentCardV10JSON.Append),
+					Role: runtime.RoleExtendedCard, RPC: "GetExtendedAgentCard", GRPC: "/lf.a2a.v1.A2AService/GetExtendedAgentCard",
+					HTTP:   []runtime.Route{{Verb: "GET", Path: "/extendedAgentCard"}, {Verb: "GET", Path: "/{tenant}/extendedAgentCard"}},
+					Decode: gen.ParamsOf(codecGetExtendedAgentCardRequestV10JSON.Unmarshal), Append: gen.AppendOf(codecAgentCardV10JSON.Append),
 				},
 				{
-					Role: runtime.RolePushDelete,
-					RPC:  "DeleteTaskPushNotificationConfig",
-					GRPC: "/lf.a2a.v1.A2AService/DeleteTaskPushNotificationConfig",
-					HTTP: []runtime.Route{
-						{Verb: "DELETE", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
-						{Verb: "DELETE", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
-					},
+					Role: runtime.RolePushDelete, RPC: "DeleteTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/DeleteTaskPushNotificationConfig",
+					HTTP: []runtime.Route{{Verb: "DELETE", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"}, {Verb: "DELETE", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"}},
 				},
 			},
-			AppendEvent: encodeEventV10JSON,
-			ReadEvent:   parseEventV10JSON,
+			AppendEvent: gen.AppendEvent(codecStreamResponseV10JSON.AppendCase),
+			ReadEvent:   gen.ReadEvent(codecStreamResponseV10JSON.Unmarshal, eventOf),
 		},
 		AppendCard: gen.AppendCard(codecAgentCardV10JSON.Append),
-		ReadCard:   gen.ReadCard(codecAgentCardV10JSON.Read, asCard),
+		ReadCard:   gen.ReadCard(codecAgentCardV10JSON.Unmarshal, asCard),
 	}
 }
 
 func newVersionV10() *runtime.Version {
 	v := servedVersionV10()
 	gen.Complete(v.Operations, []runtime.Operation{
+		{Read: gen.ReadResult(codecSendMessageResponseV10JSON.Unmarshal, resultOf)},
+		{Read: gen.ReadItem(codecStreamResponseV10JSON.Unmarshal, eventOf)},
+		{AppendRequest: gen.AppendOf(codecGetTaskRequestV10JSON.Append), Read: gen.ReadTask(codecTaskV10JSON.Unmarshal, asTask)},
+		{AppendRequest: gen.AppendOf(codecListTasksRequestV10JSON.Append), Read: gen.ReadOf(codecListTasksResponseV10JSON.Unmarshal)},
+		{AppendRequest: gen.AppendOf(codecCancelTaskRequestV10JSON.Append), Read: gen.ReadTask(codecTaskV10JSON.Unmarshal, asTask)},
+		{AppendRequest: gen.AppendOf(codecSubscribeToTaskRequestV10JSON.Append), Read: gen.ReadItem(codecStreamResponseV10JSON.Unmarshal, eventOf)},
 		{
-			Read: parseResultV10JSON,
+			Decode: gen.RequestOf(codecTaskPushNotificationConfigV10JSON.Unmarshal, neutralTaskPushNotificationConfig), Append: gen.AppendOf(codecTaskPushNotificationConfigV10JSON.Append),
+			AppendRequest: gen.AppendOf(codecTaskPushNotificationConfigV10JSON.Append), Read: gen.ReadOf(codecTaskPushNotificationConfigV10JSON.Unmarshal),
 		},
 		{
-			Read: gen.ReadItem(parseEventV10JSON),
+			Decode: gen.RequestOf(codecGetTaskPushNotificationConfigRequestV10JSON.Unmarshal, neutralGetTaskPushNotificationConfigRequest), Append: gen.AppendOf(codecTaskPushNotificationConfigV10JSON.Append),
+			AppendRequest: gen.AppendOf(codecGetTaskPushNotificationConfigRequestV10JSON.Append), Read: gen.ReadOf(codecTaskPushNotificationConfigV10JSON.Unmarshal),
 		},
 		{
-			AppendRequest: gen.AppendOf(codecGetTaskRequestV10JSON.Append),
-			Read:          gen.ReadTask(codecTaskV10JSON.Read, asTask),
+			Decode: gen.RequestOf(codecListTaskPushNotificationConfigsRequestV10JSON.Unmarshal, neutralListTaskPushNotificationConfigsRequest), Append: gen.AppendOf(codecListTaskPushNotificationConfigsResponseV10JSON.Append),
+			AppendRequest: gen.AppendOf(codecListTaskPushNotificationConfigsRequestV10JSON.Append), Read: gen.ReadOf(codecListTaskPushNotificationConfigsResponseV10JSON.Unmarshal),
 		},
+		{AppendRequest: gen.AppendOf(codecGetExtendedAgentCardRequestV10JSON.Append), Read: gen.ReadOf(codecAgentCardV10JSON.Unmarshal)},
 		{
-			AppendRequest: gen.AppendOf(codecListTasksRequestV10JSON.Append),
-			Read:          gen.ReadOf(codecListTasksResponseV10JSON.Read),
-		},
-		{
-			AppendRequest: gen.AppendOf(codecCancelTaskRequestV10JSON.Append),
-			Read:          gen.ReadTask(codecTaskV10JSON.Read, asTask),
-		},
-		{
-			AppendRequest: gen.AppendOf(codecSubscribeToTaskRequestV10JSON.Append),
-			Read:          gen.ReadItem(parseEventV10JSON),
-		},
-		{
-			Decode:        gen.RequestOf(codecTaskPushNotificationConfigV10JSON.Read, neutralTaskPushNotificationConfig),
-			Append:        gen.AppendOf(codecTaskPushNotificationConfigV10JSON.Append),
-			AppendRequest: gen.AppendOf(codecTaskPushNotificationConfigV10JSON.Append),
-			Read:          gen.ReadOf(codecTaskPushNotificationConfigV10JSON.Read),
-		},
-		{
-			Decode:        gen.RequestOf(codecGetTaskPushNotificationConfigRequestV10JSON.Read, neutralGetTaskPushNotificationConfigRequest),
-			Append:        gen.AppendOf(codecTaskPushNotificationConfigV10JSON.Append),
-			AppendRequest: gen.AppendOf(codecGetTaskPushNotificationConfigRequestV10JSON.Append),
-			Read:          gen.ReadOf(codecTaskPushNotificationConfigV10JSON.Read),
-		},
-		{
-			Decode:        gen.RequestOf(codecListTaskPushNotificationConfigsRequestV10JSON.Read, neutralListTaskPushNotificationConfigsRequest),
-			Append:        gen.AppendOf(codecListTaskPushNotificationConfigsResponseV10JSON.Append),
-			AppendRequest: gen.AppendOf(codecListTaskPushNotificationConfigsRequestV10JSON.Append),
-			Read:          gen.ReadOf(codecListTaskPushNotificationConfigsResponseV10JSON.Read),
-		},
-		{
-			AppendRequest: gen.AppendOf(codecGetExtendedAgentCardRequestV10JSON.Append),
-			Read:          gen.ReadOf(codecAgentCardV10JSON.Read),
-		},
-		{
-			Decode:        gen.RequestOf(codecDeleteTaskPushNotificationConfigRequestV10JSON.Read, neutralDeleteTaskPushNotificationConfigRequest),
-			Append:        gen.AppendNothing("{}"),
-			AppendRequest: gen.AppendOf(codecDeleteTaskPushNotificationConfigRequestV10JSON.Append),
-			Read:          gen.ReadNothing,
+			Decode: gen.RequestOf(codecDeleteTaskPushNotificationConfigRequestV10JSON.Unmarshal, neutralDeleteTaskPushNotificationConfigRequest), Append: gen.AppendNothing("{}"),
+			AppendRequest: gen.AppendOf(codecDeleteTaskPushNotificationConfigRequestV10JSON.Append), Read: gen.ReadNothing,
 		},
 	})
 	return v
 }
 
-func encodeEventV10JSON(dst []byte, v runtime.Event) ([]byte, error) {
-	if payload, ok := runtime.Generated(v).(StreamResponsePayload); ok {
-		return wire.AppendCase(dst, &codecStreamResponseV10JSON, &unionStreamResponsePayload, payload)
-	}
-	return dst, runtime.Unexpected(v, "a stream item")
-}
-
-func parseEventV10JSON(src []byte) (runtime.Event, error) {
-	x, err := wire.Decode(src, codecStreamResponseV10JSON.Read)
-	if err != nil {
-		return nil, err
-	}
+func eventOf(x *StreamResponse) (runtime.Event, error) {
 	switch v := x.Payload.(type) {
 	case *Task:
 		return (*engineTask)(v), nil
@@ -283,18 +180,7 @@ func parseEventV10JSON(src []byte) (runtime.Event, error) {
 	return nil, &wire.Error{Reason: "no event that is known"}
 }
 
-func encodeResultV10JSON(dst []byte, v any) ([]byte, error) {
-	if payload, ok := runtime.Generated(v).(SendMessageResponsePayload); ok {
-		return wire.AppendCase(dst, &codecSendMessageResponseV10JSON, &unionSendMessageResponsePayload, payload)
-	}
-	return dst, runtime.Unexpected(v, "the result of a send")
-}
-
-func parseResultV10JSON(src []byte) (any, error) {
-	x, err := wire.Decode(src, codecSendMessageResponseV10JSON.Read)
-	if err != nil {
-		return nil, err
-	}
+func resultOf(x *SendMessageResponse) (any, error) {
 	switch v := x.Payload.(type) {
 	case *Task:
 		return (*engineTask)(v), nil
@@ -399,67 +285,41 @@ func servedVersionV03() *runtime.Version {
 		Table: runtime.Table{
 			Operations: []*runtime.Operation{
 				{
-					Role:          runtime.RoleSend,
-					RPC:           "message/send",
-					Decode:        gen.RequestOf(codecSendMessageRequestV03JSON.Read, neutralSendMessageRequest),
-					Append:        encodeResultV03JSON,
+					Role: runtime.RoleSend, RPC: "message/send",
+					Decode: gen.RequestOf(codecSendMessageRequestV03JSON.Unmarshal, neutralSendMessageRequest), Append: gen.AppendResult(codecSendMessageResponseV03JSON.AppendCase),
 					AppendRequest: gen.AppendOf(codecSendMessageRequestV03JSON.Append),
 				},
 				{
-					Role:          runtime.RoleStream,
-					RPC:           "message/stream",
-					Stream:        true,
-					Decode:        gen.RequestOf(codecSendMessageRequestV03JSON.Read, neutralSendMessageRequest),
-					Append:        gen.AppendItem(encodeEventV03JSON),
+					Role: runtime.RoleStream, RPC: "message/stream", Stream: true,
+					Decode: gen.RequestOf(codecSendMessageRequestV03JSON.Unmarshal, neutralSendMessageRequest), Append: gen.AppendItem(codecStreamResponseV03JSON.AppendCase),
 					AppendRequest: gen.AppendOf(codecSendMessageRequestV03JSON.Append),
 				},
 				{
-					Role:   runtime.RoleGet,
-					RPC:    "tasks/get",
-					Decode: gen.RequestOf(codecGetTaskRequestV03JSON.Read, neutralGetTaskRequest),
-					Append: gen.AppendOf(codecTaskV03JSON.Append),
+					Role: runtime.RoleGet, RPC: "tasks/get",
+					Decode: gen.RequestOf(codecGetTaskRequestV03JSON.Unmarshal, neutralGetTaskRequest), Append: gen.AppendOf(codecTaskV03JSON.Append),
 				},
 				{
-					Role:   runtime.RoleCancel,
-					RPC:    "tasks/cancel",
-					Decode: gen.RequestOf(codecCancelTaskRequestV03JSON.Read, neutralCancelTaskRequest),
-					Append: gen.AppendOf(codecTaskV03JSON.Append),
+					Role: runtime.RoleCancel, RPC: "tasks/cancel",
+					Decode: gen.RequestOf(codecCancelTaskRequestV03JSON.Unmarshal, neutralCancelTaskRequest), Append: gen.AppendOf(codecTaskV03JSON.Append),
 				},
 				{
-					Role:   runtime.RoleSubscribe,
-					RPC:    "tasks/resubscribe",
-					Stream: true,
-					Decode: gen.RequestOf(codecSubscribeToTaskRequestV03JSON.Read, neutralSubscribeToTaskRequest),
-					Append: gen.AppendItem(encodeEventV03JSON),
+					Role: runtime.RoleSubscribe, RPC: "tasks/resubscribe", Stream: true,
+					Decode: gen.RequestOf(codecSubscribeToTaskRequestV03JSON.Unmarshal, neutralSubscribeToTaskRequest), Append: gen.AppendItem(codecStreamResponseV03JSON.AppendCase),
 				},
+				{Role: runtime.RolePushCreate, RPC: "tasks/pushNotificationConfig/set"},
+				{Role: runtime.RolePushGet, RPC: "tasks/pushNotificationConfig/get"},
+				{Role: runtime.RolePushList, RPC: "tasks/pushNotificationConfig/list"},
+				{Role: runtime.RolePushDelete, RPC: "tasks/pushNotificationConfig/delete"},
 				{
-					Role: runtime.RolePushCreate,
-					RPC:  "tasks/pushNotificationConfig/set",
-				},
-				{
-					Role: runtime.RolePushGet,
-					RPC:  "tasks/pushNotificationConfig/get",
-				},
-				{
-					Role: runtime.RolePushList,
-					RPC:  "tasks/pushNotificationConfig/list",
-				},
-				{
-					Role: runtime.RolePushDelete,
-					RPC:  "tasks/pushNotificationConfig/delete",
-				},
-				{
-					Role:   runtime.RoleExtendedCard,
-					RPC:    "agent/getAuthenticatedExtendedCard",
-					Decode: gen.ParamsOf(codecGetExtendedAgentCardRequestV03JSON.Read),
-					Append: gen.AppendOf(codecAgentCardV03JSON.Append),
+					Role: runtime.RoleExtendedCard, RPC: "agent/getAuthenticatedExtendedCard",
+					Decode: gen.ParamsOf(codecGetExtendedAgentCardRequestV03JSON.Unmarshal), Append: gen.AppendOf(codecAgentCardV03JSON.Append),
 				},
 			},
-			AppendEvent: encodeEventV03JSON,
-			ReadEvent:   parseEventV03JSON,
+			AppendEvent: gen.AppendEvent(codecStreamResponseV03JSON.AppendCase),
+			ReadEvent:   gen.ReadEvent(codecStreamResponseV03JSON.Unmarshal, eventOf),
 		},
 		AppendCard: gen.AppendCard(codecAgentCardV03JSON.Append),
-		ReadCard:   gen.ReadCard(codecAgentCardV03JSON.Read, asCard),
+		ReadCard:   gen.ReadCard(codecAgentCardV03JSON.Unmarshal, asCard),
 		Rules:      runtime.Rules{Final: true, PushTask: true, PlainErrors: true},
 		Wires:      []*runtime.Wire{servedWireV03ProtoJSON()},
 	}
@@ -468,105 +328,31 @@ func servedVersionV03() *runtime.Version {
 func newVersionV03() *runtime.Version {
 	v := servedVersionV03()
 	gen.Complete(v.Operations, []runtime.Operation{
+		{Read: gen.ReadResult(codecSendMessageResponseV03JSON.Unmarshal, resultOf)},
+		{Read: gen.ReadItem(codecStreamResponseV03JSON.Unmarshal, eventOf)},
+		{AppendRequest: gen.AppendOf(codecGetTaskRequestV03JSON.Append), Read: gen.ReadTask(codecTaskV03JSON.Unmarshal, asTask)},
+		{AppendRequest: gen.AppendOf(codecCancelTaskRequestV03JSON.Append), Read: gen.ReadTask(codecTaskV03JSON.Unmarshal, asTask)},
+		{AppendRequest: gen.AppendOf(codecSubscribeToTaskRequestV03JSON.Append), Read: gen.ReadItem(codecStreamResponseV03JSON.Unmarshal, eventOf)},
 		{
-			Read: parseResultV03JSON,
+			Decode: gen.RequestOf(codecTaskPushNotificationConfigV03JSON.Unmarshal, neutralTaskPushNotificationConfig), Append: gen.AppendOf(codecTaskPushNotificationConfigV03JSON.Append),
+			AppendRequest: gen.AppendOf(codecTaskPushNotificationConfigV03JSON.Append), Read: gen.ReadOf(codecTaskPushNotificationConfigV03JSON.Unmarshal),
 		},
 		{
-			Read: gen.ReadItem(parseEventV03JSON),
+			Decode: gen.RequestOf(codecGetTaskPushNotificationConfigRequestV03JSON.Unmarshal, neutralGetTaskPushNotificationConfigRequest), Append: gen.AppendOf(codecTaskPushNotificationConfigV03JSON.Append),
+			AppendRequest: gen.AppendOf(codecGetTaskPushNotificationConfigRequestV03JSON.Append), Read: gen.ReadOf(codecTaskPushNotificationConfigV03JSON.Unmarshal),
 		},
 		{
-			AppendRequest: gen.AppendOf(codecGetTaskRequestV03JSON.Append),
-			Read:          gen.ReadTask(codecTaskV03JSON.Read, asTask),
+			Decode: gen.RequestOf(codecListTaskPushNotificationConfigsRequestV03JSON.Unmarshal, neutralListTaskPushNotificationConfigsRequest), Append: gen.AppendOf(codecListTaskPushNotificationConfigsResponseV03JSON.Append),
+			AppendRequest: gen.AppendOf(codecListTaskPushNotificationConfigsRequestV03JSON.Append), Read: gen.ReadOf(codecListTaskPushNotificationConfigsResponseV03JSON.Unmarshal),
 		},
 		{
-			AppendRequest: gen.AppendOf(codecCancelTaskRequestV03JSON.Append),
-			Read:          gen.ReadTask(codecTaskV03JSON.Read, asTask),
+			Decode: gen.RequestOf(codecDeleteTaskPushNotificationConfigRequestV03JSON.Unmarshal, neutralDeleteTaskPushNotificationConfigRequest), Append: gen.AppendNothing("null"),
+			AppendRequest: gen.AppendOf(codecDeleteTaskPushNotificationConfigRequestV03JSON.Append), Read: gen.ReadNothing,
 		},
-		{
-			AppendRequest: gen.AppendOf(codecSubscribeToTaskRequestV03JSON.Append),
-			Read:          gen.ReadItem(parseEventV03JSON),
-		},
-		{
-			Decode:        gen.RequestOf(codecTaskPushNotificationConfigV03JSON.Read, neutralTaskPushNotificationConfig),
-			Append:        gen.AppendOf(codecTaskPushNotificationConfigV03JSON.Append),
-			AppendRequest: gen.AppendOf(codecTaskPushNotificationConfigV03JSON.Append),
-			Read:          gen.ReadOf(codecTaskPushNotificationConfigV03JSON.Read),
-		},
-		{
-			Decode:        gen.RequestOf(codecGetTaskPushNotificationConfigRequestV03JSON.Read, neutralGetTaskPushNotificationConfigRequest),
-			Append:        gen.AppendOf(codecTaskPushNotificationConfigV03JSON.Append),
-			AppendRequest: gen.AppendOf(codecGetTaskPushNotificationConfigRequestV03JSON.Append),
-			Read:          gen.ReadOf(codecTaskPushNotificationConfigV03JSON.Read),
-		},
-		{
-			Decode:        gen.RequestOf(codecListTaskPushNotificationConfigsRequestV03JSON.Read, neutralListTaskPushNotificationConfigsRequest),
-			Append:        gen.AppendOf(codecListTaskPushNotificationConfigsResponseV03JSON.Append),
-			AppendRequest: gen.AppendOf(codecListTaskPushNotificationConfigsRequestV03JSON.Append),
-			Read:          gen.ReadOf(codecListTaskPushNotificationConfigsResponseV03JSON.Read),
-		},
-		{
-			Decode:        gen.RequestOf(codecDeleteTaskPushNotificationConfigRequestV03JSON.Read, neutralDeleteTaskPushNotificationConfigRequest),
-			Append:        gen.AppendNothing("null"),
-			AppendRequest: gen.AppendOf(codecDeleteTaskPushNotificationConfigRequestV03JSON.Append),
-			Read:          gen.ReadNothing,
-		},
-		{
-			AppendRequest: gen.AppendOf(codecGetExtendedAgentCardRequestV03JSON.Append),
-			Read:          gen.ReadOf(codecAgentCardV03JSON.Read),
-		},
+		{AppendRequest: gen.AppendOf(codecGetExtendedAgentCardRequestV03JSON.Append), Read: gen.ReadOf(codecAgentCardV03JSON.Unmarshal)},
 	})
 	v.Wires[0] = wireV03ProtoJSON()
 	return v
-}
-
-func encodeEventV03JSON(dst []byte, v runtime.Event) ([]byte, error) {
-	if payload, ok := runtime.Generated(v).(StreamResponsePayload); ok {
-		return wire.AppendCase(dst, &codecStreamResponseV03JSON, &unionStreamResponsePayload, payload)
-	}
-	return dst, runtime.Unexpected(v, "a stream item")
-}
-
-func parseEventV03JSON(src []byte) (runtime.Event, error) {
-	x, err := wire.Decode(src, codecStreamResponseV03JSON.Read)
-	if err != nil {
-		return nil, err
-	}
-	switch v := x.Payload.(type) {
-	case *Task:
-		return (*engineTask)(v), nil
-	case *Message:
-		return (*engineMessage)(v), nil
-	case *TaskStatusUpdateEvent:
-		return (*engineTaskStatusUpdateEvent)(v), nil
-	case *TaskArtifactUpdateEvent:
-		return (*engineTaskArtifactUpdateEvent)(v), nil
-	case *UnknownStreamResponsePayload:
-		if v.Name != "" {
-			return nil, runtime.ErrUnknownEvent
-		}
-	}
-	return nil, &wire.Error{Reason: "no event that is known"}
-}
-
-func encodeResultV03JSON(dst []byte, v any) ([]byte, error) {
-	if payload, ok := runtime.Generated(v).(SendMessageResponsePayload); ok {
-		return wire.AppendCase(dst, &codecSendMessageResponseV03JSON, &unionSendMessageResponsePayload, payload)
-	}
-	return dst, runtime.Unexpected(v, "the result of a send")
-}
-
-func parseResultV03JSON(src []byte) (any, error) {
-	x, err := wire.Decode(src, codecSendMessageResponseV03JSON.Read)
-	if err != nil {
-		return nil, err
-	}
-	switch v := x.Payload.(type) {
-	case *Task:
-		return (*engineTask)(v), nil
-	case *Message:
-		return (*engineMessage)(v), nil
-	}
-	return nil, &wire.Error{Reason: "neither a task nor a message"}
 }
 
 func servedWireV03ProtoJSON() *runtime.Wire {
@@ -575,402 +361,145 @@ func servedWireV03ProtoJSON() *runtime.Wire {
 		Table: runtime.Table{
 			Operations: []*runtime.Operation{
 				{
-					Role: runtime.RoleSend,
-					RPC:  "message/send",
-					HTTP: []runtime.Route{
-						{Verb: "POST", Path: "/v1/message:send", Body: "*"},
-					},
-					Decode:        gen.RequestOf(codecSendMessageRequestV03ProtoJSON.Read, neutralSendMessageRequest),
-					Append:        encodeResultV03ProtoJSON,
+					Role: runtime.RoleSend, RPC: "message/send",
+					HTTP:   []runtime.Route{{Verb: "POST", Path: "/v1/message:send", Body: "*"}},
+					Decode: gen.RequestOf(codecSendMessageRequestV03ProtoJSON.Unmarshal, neutralSendMessageRequest), Append: gen.AppendResult(codecSendMessageResponseV03ProtoJSON.AppendCase),
 					AppendRequest: gen.AppendOf(codecSendMessageRequestV03ProtoJSON.Append),
 				},
 				{
-					Role: runtime.RoleStream,
-					RPC:  "message/stream",
-					HTTP: []runtime.Route{
-						{Verb: "POST", Path: "/v1/message:stream", Body: "*"},
-					},
-					Stream:        true,
-					Decode:        gen.RequestOf(codecSendMessageRequestV03ProtoJSON.Read, neutralSendMessageRequest),
-					Append:        gen.AppendItem(encodeEventV03ProtoJSON),
+					Role: runtime.RoleStream, RPC: "message/stream", Stream: true,
+					HTTP:   []runtime.Route{{Verb: "POST", Path: "/v1/message:stream", Body: "*"}},
+					Decode: gen.RequestOf(codecSendMessageRequestV03ProtoJSON.Unmarshal, neutralSendMessageRequest), Append: gen.AppendItem(codecStreamResponseV03ProtoJSON.AppendCase),
 					AppendRequest: gen.AppendOf(codecSendMessageRequestV03ProtoJSON.Append),
 				},
 				{
-					Role: runtime.RoleGet,
-					RPC:  "tasks/get",
-					HTTP: []runtime.Route{
-						{Verb: "GET", Path: "/v1/{name=tasks/*}"},
-					},
-					Decode: gen.RequestOf(codecGetTaskRequestV03ProtoJSON.Read, neutralGetTaskRequest),
-					Append: gen.AppendOf(codecTaskV03ProtoJSON.Append),
+					Role: runtime.RoleGet, RPC: "tasks/get",
+					HTTP:   []runtime.Route{{Verb: "GET", Path: "/v1/{name=tasks/*}"}},
+					Decode: gen.RequestOf(codecGetTaskRequestV03ProtoJSON.Unmarshal, neutralGetTaskRequest), Append: gen.AppendOf(codecTaskV03ProtoJSON.Append),
 				},
 				{
-					Role: runtime.RoleCancel,
-					RPC:  "tasks/cancel",
-					HTTP: []runtime.Route{
-						{Verb: "POST", Path: "/v1/{name=tasks/*}:cancel", Body: "*"},
-					},
-					Decode: gen.RequestOf(codecCancelTaskRequestV03ProtoJSON.Read, neutralCancelTaskRequest),
-					Append: gen.AppendOf(codecTaskV03ProtoJSON.Append),
+					Role: runtime.RoleCancel, RPC: "tasks/cancel",
+					HTTP:   []runtime.Route{{Verb: "POST", Path: "/v1/{name=tasks/*}:cancel", Body: "*"}},
+					Decode: gen.RequestOf(codecCancelTaskRequestV03ProtoJSON.Unmarshal, neutralCancelTaskRequest), Append: gen.AppendOf(codecTaskV03ProtoJSON.Append),
 				},
 				{
-					Role: runtime.RoleSubscribe,
-					RPC:  "tasks/resubscribe",
-					HTTP: []runtime.Route{
-						{Verb: "GET", Path: "/v1/{name=tasks/*}:subscribe"},
-					},
-					Stream: true,
-					Decode: gen.RequestOf(codecSubscribeToTaskRequestV03ProtoJSON.Read, neutralSubscribeToTaskRequest),
-					Append: gen.AppendItem(encodeEventV03ProtoJSON),
+					Role: runtime.RoleSubscribe, RPC: "tasks/resubscribe", Stream: true,
+					HTTP:   []runtime.Route{{Verb: "GET", Path: "/v1/{name=tasks/*}:subscribe"}},
+					Decode: gen.RequestOf(codecSubscribeToTaskRequestV03ProtoJSON.Unmarshal, neutralSubscribeToTaskRequest), Append: gen.AppendItem(codecStreamResponseV03ProtoJSON.AppendCase),
 				},
 				{
-					Role: runtime.RolePushCreate,
-					RPC:  "tasks/pushNotificationConfig/set",
-					HTTP: []runtime.Route{
-						{Verb: "POST", Path: "/v1/{parent=task/*/pushNotificationConfigs}", Body: "config"},
-						{Verb: "POST", Path: "/v1/{parent=tasks/*}/pushNotificationConfigs", Body: "*"},
-					},
+					Role: runtime.RolePushCreate, RPC: "tasks/pushNotificationConfig/set",
+					HTTP: []runtime.Route{{Verb: "POST", Path: "/v1/{parent=task/*/pushNotificationConfigs}", Body: "config"}, {Verb: "POST", Path: "/v1/{parent=tasks/*}/pushNotificationConfigs", Body: "*"}},
 				},
 				{
-					Role: runtime.RolePushGet,
-					RPC:  "tasks/pushNotificationConfig/get",
-					HTTP: []runtime.Route{
-						{Verb: "GET", Path: "/v1/{name=tasks/*/pushNotificationConfigs/*}"},
-					},
+					Role: runtime.RolePushGet, RPC: "tasks/pushNotificationConfig/get",
+					HTTP: []runtime.Route{{Verb: "GET", Path: "/v1/{name=tasks/*/pushNotificationConfigs/*}"}},
 				},
 				{
-					Role: runtime.RolePushList,
-					RPC:  "tasks/pushNotificationConfig/list",
-					HTTP: []runtime.Route{
-						{Verb: "GET", Path: "/v1/{parent=tasks/*}/pushNotificationConfigs"},
-					},
+					Role: runtime.RolePushList, RPC: "tasks/pushNotificationConfig/list",
+					HTTP: []runtime.Route{{Verb: "GET", Path: "/v1/{parent=tasks/*}/pushNotificationConfigs"}},
 				},
 				{
-					Role: runtime.RolePushDelete,
-					RPC:  "tasks/pushNotificationConfig/delete",
-					HTTP: []runtime.Route{
-						{Verb: "DELETE", Path: "/v1/{name=tasks/*/pushNotificationConfigs/*}"},
-					},
+					Role: runtime.RolePushDelete, RPC: "tasks/pushNotificationConfig/delete",
+					HTTP: []runtime.Route{{Verb: "DELETE", Path: "/v1/{name=tasks/*/pushNotificationConfigs/*}"}},
 				},
 				{
-					Role: runtime.RoleExtendedCard,
-					RPC:  "agent/getAuthenticatedExtendedCard",
-					HTTP: []runtime.Route{
-						{Verb: "GET", Path: "/v1/card"},
-					},
-					Decode: gen.ParamsOf(codecGetExtendedAgentCardRequestV03ProtoJSON.Read),
-					Append: gen.AppendOf(codecAgentCardV03JSON.Append),
+					Role: runtime.RoleExtendedCard, RPC: "agent/getAuthenticatedExtendedCard",
+					HTTP:   []runtime.Route{{Verb: "GET", Path: "/v1/card"}},
+					Decode: gen.ParamsOf(codecGetExtendedAgentCardRequestV03ProtoJSON.Unmarshal), Append: gen.AppendOf(codecAgentCardV03JSON.Append),
 				},
 				{
-					Role: runtime.RoleList,
-					RPC:  "ListTasks",
-					HTTP: []runtime.Route{
-						{Verb: "GET", Path: "/v1/tasks"},
-					},
-					Query: []runtime.QueryField{{Name: "includeArtifacts", JSON: true}},
-					Decode: gen.RequestOf(codecListTasksRequestV03ProtoJSON.Read, neutralListTasksRequest, func(x *ListTasksRequest) error {
+					Role: runtime.RoleList, RPC: "ListTasks",
+					HTTP: []runtime.Route{{Verb: "GET", Path: "/v1/tasks"}}, Query: []runtime.QueryField{{Name: "includeArtifacts", JSON: true}},
+					Decode: gen.RequestOf(codecListTasksRequestV03ProtoJSON.Unmarshal, neutralListTasksRequest, func(x *ListTasksRequest) error {
 						if x.Status != "" && states.State(x.Status) == runtime.StateUnspecified {
 							return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
 						}
 						return nil
-					}),
-					Append: gen.AppendOf(codecListTasksResponseV03ProtoJSON.Append),
+					}), Append: gen.AppendOf(codecListTasksResponseV03ProtoJSON.Append),
 				},
 			},
-			AppendEvent: encodeEventV03ProtoJSON,
-			ReadEvent:   parseEventV03ProtoJSON,
+			AppendEvent: gen.AppendEvent(codecStreamResponseV03ProtoJSON.AppendCase),
+			ReadEvent:   gen.ReadEvent(codecStreamResponseV03ProtoJSON.Unmarshal, eventOf),
 		},
-		Append: func(dst []byte, v any) ([]byte, error) {
-			switch v := runtime.Generated(v).(type) {
-			case *APIKeySecurityScheme:
-				return codecAPIKeySecuritySchemeV03ProtoJSON.Append(dst, v)
-			case *AgentCapabilities:
-				return codecAgentCapabilitiesV03ProtoJSON.Append(dst, v)
-			case *AgentCard:
-				return codecAgentCardV03ProtoJSON.Append(dst, v)
-			case *AgentCardSignature:
-				return codecAgentCardSignatureV03ProtoJSON.Append(dst, v)
-			case *AgentExtension:
-				return codecAgentExtensionV03ProtoJSON.Append(dst, v)
-			case *AgentProvider:
-				return codecAgentProviderV03ProtoJSON.Append(dst, v)
-			case *AgentSkill:
-				return codecAgentSkillV03ProtoJSON.Append(dst, v)
-			case *Artifact:
-				return codecArtifactV03ProtoJSON.Append(dst, v)
-			case *AuthenticationInfo:
-				return codecAuthenticationInfoV03ProtoJSON.Append(dst, v)
-			case *AuthorizationCodeOAuthFlow:
-				return codecAuthorizationCodeOAuthFlowV03ProtoJSON.Append(dst, v)
-			case *CancelTaskRequest:
-				return codecCancelTaskRequestV03ProtoJSON.Append(dst, v)
-			case *ClientCredentialsOAuthFlow:
-				return codecClientCredentialsOAuthFlowV03ProtoJSON.Append(dst, v)
-			case *DeleteTaskPushNotificationConfigRequest:
-				return codecDeleteTaskPushNotificationConfigRequestV03ProtoJSON.Append(dst, v)
-			case *GetExtendedAgentCardRequest:
-				return codecGetExtendedAgentCardRequestV03ProtoJSON.Append(dst, v)
-			case *GetTaskPushNotificationConfigRequest:
-				return codecGetTaskPushNotificationConfigRequestV03ProtoJSON.Append(dst, v)
-			case *GetTaskRequest:
-				return codecGetTaskRequestV03ProtoJSON.Append(dst, v)
-			case *HTTPAuthSecurityScheme:
-				return codecHTTPAuthSecuritySchemeV03ProtoJSON.Append(dst, v)
-			case *ImplicitOAuthFlow:
-				return codecImplicitOAuthFlowV03ProtoJSON.Append(dst, v)
-			case *ListTaskPushNotificationConfigsRequest:
-				return codecListTaskPushNotificationConfigsRequestV03ProtoJSON.Append(dst, v)
-			case *ListTaskPushNotificationConfigsResponse:
-				return codecListTaskPushNotificationConfigsResponseV03ProtoJSON.Append(dst, v)
-			case *ListTasksRequest:
-				return codecListTasksRequestV03ProtoJSON.Append(dst, v)
-			case *ListTasksResponse:
-				return codecListTasksResponseV03ProtoJSON.Append(dst, v)
-			case *Message:
-				return codecMessageV03ProtoJSON.Append(dst, v)
-			case *MutualTLSSecurityScheme:
-				return codecMutualTLSSecuritySchemeV03ProtoJSON.Append(dst, v)
-			case *OAuth2SecurityScheme:
-				return codecOAuth2SecuritySchemeV03ProtoJSON.Append(dst, v)
-			case *OAuthFlows:
-				return codecOAuthFlowsV03ProtoJSON.Append(dst, v)
-			case *OpenIDConnectSecurityScheme:
-				return codecOpenIDConnectSecuritySchemeV03ProtoJSON.Append(dst, v)
-			case *Part:
-				return codecPartV03ProtoJSON.Append(dst, v)
-			case *PasswordOAuthFlow:
-				return codecPasswordOAuthFlowV03ProtoJSON.Append(dst, v)
-			case *SecurityRequirement:
-				return codecSecurityRequirementV03ProtoJSON.Append(dst, v)
-			case *SecurityScheme:
-				return codecSecuritySchemeV03ProtoJSON.Append(dst, v)
-			case *SendMessageConfiguration:
-				return codecSendMessageConfigurationV03ProtoJSON.Append(dst, v)
-			case *SendMessageRequest:
-				return codecSendMessageRequestV03ProtoJSON.Append(dst, v)
-			case *SendMessageResponse:
-				return codecSendMessageResponseV03ProtoJSON.Append(dst, v)
-			case *StreamResponse:
-				return codecStreamResponseV03ProtoJSON.Append(dst, v)
-			case *StringList:
-				return codecStringListV03ProtoJSON.Append(dst, v)
-			case *SubscribeToTaskRequest:
-				return codecSubscribeToTaskRequestV03ProtoJSON.Append(dst, v)
-			case *Task:
-				return codecTaskV03ProtoJSON.Append(dst, v)
-			case *TaskArtifactUpdateEvent:
-				return codecTaskArtifactUpdateEventV03ProtoJSON.Append(dst, v)
-			case *TaskPushNotificationConfig:
-				return codecTaskPushNotificationConfigV03ProtoJSON.Append(dst, v)
-			case *TaskStatus:
-				return codecTaskStatusV03ProtoJSON.Append(dst, v)
-			case *TaskStatusUpdateEvent:
-				return codecTaskStatusUpdateEventV03ProtoJSON.Append(dst, v)
-			default:
-				return dst, runtime.Unexpected(v, "a message of 0.3/protojson")
-			}
-		},
+		Append: gen.AppendAny(messagesV03ProtoJSON.Append, "a message of 0.3/protojson"),
 	}
 }
 
 func wireV03ProtoJSON() *runtime.Wire {
 	w := servedWireV03ProtoJSON()
 	gen.Complete(w.Operations, []runtime.Operation{
+		{Read: gen.ReadResult(codecSendMessageResponseV03ProtoJSON.Unmarshal, resultOf)},
+		{Read: gen.ReadItem(codecStreamResponseV03ProtoJSON.Unmarshal, eventOf)},
+		{AppendRequest: gen.AppendOf(codecGetTaskRequestV03ProtoJSON.Append), Read: gen.ReadTask(codecTaskV03ProtoJSON.Unmarshal, asTask)},
+		{AppendRequest: gen.AppendOf(codecCancelTaskRequestV03ProtoJSON.Append), Read: gen.ReadTask(codecTaskV03ProtoJSON.Unmarshal, asTask)},
+		{AppendRequest: gen.AppendOf(codecSubscribeToTaskRequestV03ProtoJSON.Append), Read: gen.ReadItem(codecStreamResponseV03ProtoJSON.Unmarshal, eventOf)},
 		{
-			Read: parseResultV03ProtoJSON,
+			Decode: gen.RequestOf(codecTaskPushNotificationConfigV03ProtoJSONCreateRequest.Unmarshal, neutralTaskPushNotificationConfig), Append: gen.AppendOf(codecTaskPushNotificationConfigV03ProtoJSON.Append),
+			AppendRequest: gen.AppendOf(codecTaskPushNotificationConfigV03ProtoJSONCreateRequest.Append), Read: gen.ReadOf(codecTaskPushNotificationConfigV03ProtoJSON.Unmarshal),
 		},
 		{
-			Read: gen.ReadItem(parseEventV03ProtoJSON),
+			Decode: gen.RequestOf(codecGetTaskPushNotificationConfigRequestV03ProtoJSON.Unmarshal, neutralGetTaskPushNotificationConfigRequest), Append: gen.AppendOf(codecTaskPushNotificationConfigV03ProtoJSON.Append),
+			AppendRequest: gen.AppendOf(codecGetTaskPushNotificationConfigRequestV03ProtoJSON.Append), Read: gen.ReadOf(codecTaskPushNotificationConfigV03ProtoJSON.Unmarshal),
 		},
 		{
-			AppendRequest: gen.AppendOf(codecGetTaskRequestV03ProtoJSON.Append),
-			Read:          gen.ReadTask(codecTaskV03ProtoJSON.Read, asTask),
+			Decode: gen.RequestOf(codecListTaskPushNotificationConfigsRequestV03ProtoJSON.Unmarshal, neutralListTaskPushNotificationConfigsRequest), Append: gen.AppendOf(codecListTaskPushNotificationConfigsResponseV03ProtoJSON.Append),
+			AppendRequest: gen.AppendOf(codecListTaskPushNotificationConfigsRequestV03ProtoJSON.Append), Read: gen.ReadOf(codecListTaskPushNotificationConfigsResponseV03ProtoJSON.Unmarshal),
 		},
 		{
-			AppendRequest: gen.AppendOf(codecCancelTaskRequestV03ProtoJSON.Append),
-			Read:          gen.ReadTask(codecTaskV03ProtoJSON.Read, asTask),
+			Decode: gen.RequestOf(codecDeleteTaskPushNotificationConfigRequestV03ProtoJSON.Unmarshal, neutralDeleteTaskPushNotificationConfigRequest), Append: gen.AppendNothing("{}"),
+			AppendRequest: gen.AppendOf(codecDeleteTaskPushNotificationConfigRequestV03ProtoJSON.Append), Read: gen.ReadNothing,
 		},
-		{
-			AppendRequest: gen.AppendOf(codecSubscribeToTaskRequestV03ProtoJSON.Append),
-			Read:          gen.ReadItem(parseEventV03ProtoJSON),
-		},
-		{
-			Decode:        gen.RequestOf(codecTaskPushNotificationConfigV03ProtoJSONCreateRequest.Read, neutralTaskPushNotificationConfig),
-			Append:        gen.AppendOf(codecTaskPushNotificationConfigV03ProtoJSON.Append),
-			AppendRequest: gen.AppendOf(codecTaskPushNotificationConfigV03ProtoJSONCreateRequest.Append),
-			Read:          gen.ReadOf(codecTaskPushNotificationConfigV03ProtoJSON.Read),
-		},
-		{
-			Decode:        gen.RequestOf(codecGetTaskPushNotificationConfigRequestV03ProtoJSON.Read, neutralGetTaskPushNotificationConfigRequest),
-			Append:        gen.AppendOf(codecTaskPushNotificationConfigV03ProtoJSON.Append),
-			AppendRequest: gen.AppendOf(codecGetTaskPushNotificationConfigRequestV03ProtoJSON.Append),
-			Read:          gen.ReadOf(codecTaskPushNotificationConfigV03ProtoJSON.Read),
-		},
-		{
-			Decode:        gen.RequestOf(codecListTaskPushNotificationConfigsRequestV03ProtoJSON.Read, neutralListTaskPushNotificationConfigsRequest),
-			Append:        gen.AppendOf(codecListTaskPushNotificationConfigsResponseV03ProtoJSON.Append),
-			AppendRequest: gen.AppendOf(codecListTaskPushNotificationConfigsRequestV03ProtoJSON.Append),
-			Read:          gen.ReadOf(codecListTaskPushNotificationConfigsResponseV03ProtoJSON.Read),
-		},
-		{
-			Decode:        gen.RequestOf(codecDeleteTaskPushNotificationConfigRequestV03ProtoJSON.Read, neutralDeleteTaskPushNotificationConfigRequest),
-			Append:        gen.AppendNothing("{}"),
-			AppendRequest: gen.AppendOf(codecDeleteTaskPushNotificationConfigRequestV03ProtoJSON.Append),
-			Read:          gen.ReadNothing,
-		},
-		{
-			AppendRequest: gen.AppendOf(codecGetExtendedAgentCardRequestV03ProtoJSON.Append),
-			Read:          gen.ReadTypedCard(codecAgentCardV03ProtoJSON.Read, codecAgentCardV03JSON.Read),
-		},
-		{
-			AppendRequest: gen.AppendOf(codecListTasksRequestV03ProtoJSON.Append),
-			Read:          gen.ReadOf(codecListTasksResponseV03ProtoJSON.Read),
-		},
+		{AppendRequest: gen.AppendOf(codecGetExtendedAgentCardRequestV03ProtoJSON.Append), Read: gen.ReadTypedCard(codecAgentCardV03ProtoJSON.Unmarshal, codecAgentCardV03JSON.Unmarshal)},
+		{AppendRequest: gen.AppendOf(codecListTasksRequestV03ProtoJSON.Append), Read: gen.ReadOf(codecListTasksResponseV03ProtoJSON.Unmarshal)},
 	})
-	w.Read = func(src []byte, v any) error {
-		var r wire.Reader
-		r.Reset(src)
-		switch v := v.(type) {
-		case *APIKeySecurityScheme:
-			codecAPIKeySecuritySchemeV03ProtoJSON.Read(&r, v)
-		case *AgentCapabilities:
-			codecAgentCapabilitiesV03ProtoJSON.Read(&r, v)
-		case *AgentCard:
-			codecAgentCardV03ProtoJSON.Read(&r, v)
-		case *AgentCardSignature:
-			codecAgentCardSignatureV03ProtoJSON.Read(&r, v)
-		case *AgentExtension:
-			codecAgentExtensionV03ProtoJSON.Read(&r, v)
-		case *AgentProvider:
-			codecAgentProviderV03ProtoJSON.Read(&r, v)
-		case *AgentSkill:
-			codecAgentSkillV03ProtoJSON.Read(&r, v)
-		case *Artifact:
-			codecArtifactV03ProtoJSON.Read(&r, v)
-		case *AuthenticationInfo:
-			codecAuthenticationInfoV03ProtoJSON.Read(&r, v)
-		case *AuthorizationCodeOAuthFlow:
-			codecAuthorizationCodeOAuthFlowV03ProtoJSON.Read(&r, v)
-		case *CancelTaskRequest:
-			codecCancelTaskRequestV03ProtoJSON.Read(&r, v)
-		case *ClientCredentialsOAuthFlow:
-			codecClientCredentialsOAuthFlowV03ProtoJSON.Read(&r, v)
-		case *DeleteTaskPushNotificationConfigRequest:
-			codecDeleteTaskPushNotificationConfigRequestV03ProtoJSON.Read(&r, v)
-		case *GetExtendedAgentCardRequest:
-			codecGetExtendedAgentCardRequestV03ProtoJSON.Read(&r, v)
-		case *GetTaskPushNotificationConfigRequest:
-			codecGetTaskPushNotificationConfigRequestV03ProtoJSON.Read(&r, v)
-		case *GetTaskRequest:
-			codecGetTaskRequestV03ProtoJSON.Read(&r, v)
-		case *HTTPAuthSecurityScheme:
-			codecHTTPAuthSecuritySchemeV03ProtoJSON.Read(&r, v)
-		case *ImplicitOAuthFlow:
-			codecImplicitOAuthFlowV03ProtoJSON.Read(&r, v)
-		case *ListTaskPushNotificationConfigsRequest:
-			codecListTaskPushNotificationConfigsRequestV03ProtoJSON.Read(&r, v)
-		case *ListTaskPushNotificationConfigsResponse:
-			codecListTaskPushNotificationConfigsResponseV03ProtoJSON.Read(&r, v)
-		case *ListTasksRequest:
-			codecListTasksRequestV03ProtoJSON.Read(&r, v)
-		case *ListTasksResponse:
-			codecListTasksResponseV03ProtoJSON.Read(&r, v)
-		case *Message:
-			codecMessageV03ProtoJSON.Read(&r, v)
-		case *MutualTLSSecurityScheme:
-			codecMutualTLSSecuritySchemeV03ProtoJSON.Read(&r, v)
-		case *OAuth2SecurityScheme:
-			codecOAuth2SecuritySchemeV03ProtoJSON.Read(&r, v)
-		case *OAuthFlows:
-			codecOAuthFlowsV03ProtoJSON.Read(&r, v)
-		case *OpenIDConnectSecurityScheme:
-			codecOpenIDConnectSecuritySchemeV03ProtoJSON.Read(&r, v)
-		case *Part:
-			codecPartV03ProtoJSON.Read(&r, v)
-		case *PasswordOAuthFlow:
-			codecPasswordOAuthFlowV03ProtoJSON.Read(&r, v)
-		case *SecurityRequirement:
-			codecSecurityRequirementV03ProtoJSON.Read(&r, v)
-		case *SecurityScheme:
-			codecSecuritySchemeV03ProtoJSON.Read(&r, v)
-		case *SendMessageConfiguration:
-			codecSendMessageConfigurationV03ProtoJSON.Read(&r, v)
-		case *SendMessageRequest:
-			codecSendMessageRequestV03ProtoJSON.Read(&r, v)
-		case *SendMessageResponse:
-			codecSendMessageResponseV03ProtoJSON.Read(&r, v)
-		case *StreamResponse:
-			codecStreamResponseV03ProtoJSON.Read(&r, v)
-		case *StringList:
-			codecStringListV03ProtoJSON.Read(&r, v)
-		case *SubscribeToTaskRequest:
-			codecSubscribeToTaskRequestV03ProtoJSON.Read(&r, v)
-		case *Task:
-			codecTaskV03ProtoJSON.Read(&r, v)
-		case *TaskArtifactUpdateEvent:
-			codecTaskArtifactUpdateEventV03ProtoJSON.Read(&r, v)
-		case *TaskPushNotificationConfig:
-			codecTaskPushNotificationConfigV03ProtoJSON.Read(&r, v)
-		case *TaskStatus:
-			codecTaskStatusV03ProtoJSON.Read(&r, v)
-		case *TaskStatusUpdateEvent:
-			codecTaskStatusUpdateEventV03ProtoJSON.Read(&r, v)
-		default:
-			return runtime.Unexpected(v, "a message of 0.3/protojson")
-		}
-		return r.Done()
-	}
+	w.Read = gen.ReadAny(messagesV03ProtoJSON.Unmarshal, "a message of 0.3/protojson")
 	return w
 }
 
-func encodeEventV03ProtoJSON(dst []byte, v runtime.Event) ([]byte, error) {
-	if payload, ok := runtime.Generated(v).(StreamResponsePayload); ok {
-		return wire.AppendCase(dst, &codecStreamResponseV03ProtoJSON, &unionStreamResponsePayload, payload)
-	}
-	return dst, runtime.Unexpected(v, "a stream item")
-}
-
-func parseEventV03ProtoJSON(src []byte) (runtime.Event, error) {
-	x, err := wire.Decode(src, codecStreamResponseV03ProtoJSON.Read)
-	if err != nil {
-		return nil, err
-	}
-	switch v := x.Payload.(type) {
-	case *Task:
-		return (*engineTask)(v), nil
-	case *Message:
-		return (*engineMessage)(v), nil
-	case *TaskStatusUpdateEvent:
-		return (*engineTaskStatusUpdateEvent)(v), nil
-	case *TaskArtifactUpdateEvent:
-		return (*engineTaskArtifactUpdateEvent)(v), nil
-	case *UnknownStreamResponsePayload:
-		if v.Name != "" {
-			return nil, runtime.ErrUnknownEvent
-		}
-	}
-	return nil, &wire.Error{Reason: "no event that is known"}
-}
-
-func encodeResultV03ProtoJSON(dst []byte, v any) ([]byte, error) {
-	if payload, ok := runtime.Generated(v).(SendMessageResponsePayload); ok {
-		return wire.AppendCase(dst, &codecSendMessageResponseV03ProtoJSON, &unionSendMessageResponsePayload, payload)
-	}
-	return dst, runtime.Unexpected(v, "the result of a send")
-}
-
-func parseResultV03ProtoJSON(src []byte) (any, error) {
-	x, err := wire.Decode(src, codecSendMessageResponseV03ProtoJSON.Read)
-	if err != nil {
-		return nil, err
-	}
-	switch v := x.Payload.(type) {
-	case *Task:
-		return (*engineTask)(v), nil
-	case *Message:
-		return (*engineMessage)(v), nil
-	}
-	return nil, &wire.Error{Reason: "neither a task nor a message"}
+var messagesV03ProtoJSON = wire.Messages{
+	&codecAPIKeySecuritySchemeV03ProtoJSON,
+	&codecAgentCapabilitiesV03ProtoJSON,
+	&codecAgentCardV03ProtoJSON,
+	&codecAgentCardSignatureV03ProtoJSON,
+	&codecAgentExtensionV03ProtoJSON,
+	&codecAgentProviderV03ProtoJSON,
+	&codecAgentSkillV03ProtoJSON,
+	&codecArtifactV03ProtoJSON,
+	&codecAuthenticationInfoV03ProtoJSON,
+	&codecAuthorizationCodeOAuthFlowV03ProtoJSON,
+	&codecCancelTaskRequestV03ProtoJSON,
+	&codecClientCredentialsOAuthFlowV03ProtoJSON,
+	&codecDeleteTaskPushNotificationConfigRequestV03ProtoJSON,
+	&codecGetExtendedAgentCardRequestV03ProtoJSON,
+	&codecGetTaskPushNotificationConfigRequestV03ProtoJSON,
+	&codecGetTaskRequestV03ProtoJSON,
+	&codecHTTPAuthSecuritySchemeV03ProtoJSON,
+	&codecImplicitOAuthFlowV03ProtoJSON,
+	&codecListTaskPushNotificationConfigsRequestV03ProtoJSON,
+	&codecListTaskPushNotificationConfigsResponseV03ProtoJSON,
+	&codecListTasksRequestV03ProtoJSON,
+	&codecListTasksResponseV03ProtoJSON,
+	&codecMessageV03ProtoJSON,
+	&codecMutualTLSSecuritySchemeV03ProtoJSON,
+	&codecOAuth2SecuritySchemeV03ProtoJSON,
+	&codecOAuthFlowsV03ProtoJSON,
+	&codecOpenIDConnectSecuritySchemeV03ProtoJSON,
+	&codecPartV03ProtoJSON,
+	&codecPasswordOAuthFlowV03ProtoJSON,
+	&codecSecurityRequirementV03ProtoJSON,
+	&codecSecuritySchemeV03ProtoJSON,
+	&codecSendMessageConfigurationV03ProtoJSON,
+	&codecSendMessageRequestV03ProtoJSON,
+	&codecSendMessageResponseV03ProtoJSON,
+	&codecStreamResponseV03ProtoJSON,
+	&codecStringListV03ProtoJSON,
+	&codecSubscribeToTaskRequestV03ProtoJSON,
+	&codecTaskV03ProtoJSON,
+	&codecTaskArtifactUpdateEventV03ProtoJSON,
+	&codecTaskPushNotificationConfigV03ProtoJSON,
+	&codecTaskStatusV03ProtoJSON,
+	&codecTaskStatusUpdateEventV03ProtoJSON,
 }
 
 func newTask(id, contextID string, at time.Time) runtime.Task {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/gen"
+	"github.com/a2agen/a2agen/runtime/gen/proto"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
@@ -23,7 +24,7 @@ func Protocol() *runtime.Protocol {
 		NewStatus:      newStatus,
 		NewArtifact:    newArtifact,
 		NewTaskPage:    newTaskPage,
-		DecodeCard:     gen.ReadCard(codecAgentCardV10JSON.Read, asCard),
+		DecodeCard:     gen.ReadCard(codecAgentCardV10JSON.Unmarshal, asCard),
 		Card:           gen.CardOf(asCard),
 		NewSend:        newSend,
 		NewTaskRequest: newTaskRequest,
@@ -42,7 +43,7 @@ func ServerProtocol() *runtime.Protocol {
 		NewStatus:   newStatus,
 		NewArtifact: newArtifact,
 		NewTaskPage: newTaskPage,
-		DecodeCard:  gen.ReadCard(codecAgentCardV10JSON.Read, asCard),
+		DecodeCard:  gen.ReadCard(codecAgentCardV10JSON.Unmarshal, asCard),
 		Card:        gen.CardOf(asCard),
 		NewSend:     newSend,
 	}
@@ -59,167 +60,81 @@ func servedVersionV10() *runtime.Version {
 		Table: runtime.Table{
 			Operations: []*runtime.Operation{
 				{
-					Role: runtime.RoleSend,
-					RPC:  "SendMessage",
-					GRPC: "/lf.a2a.v1.A2AService/SendMessage",
-					HTTP: []runtime.Route{
-						{Verb: "POST", Path: "/message:send", Body: "*"},
-						{Verb: "POST", Path: "/{tenant}/message:send", Body: "*"},
-					},
-					Decode:        gen.RequestOf(codecSendMessageRequestV10JSON.Read, neutralSendMessageRequest),
-					Append:        encodeResultV10JSON,
+					Role: runtime.RoleSend, RPC: "SendMessage", GRPC: "/lf.a2a.v1.A2AService/SendMessage",
+					HTTP:   []runtime.Route{{Verb: "POST", Path: "/message:send", Body: "*"}, {Verb: "POST", Path: "/{tenant}/message:send", Body: "*"}},
+					Decode: gen.RequestOf(codecSendMessageRequestV10JSON.Unmarshal, neutralSendMessageRequest), Append: gen.AppendResult(codecSendMessageResponseV10JSON.AppendCase),
 					AppendRequest: gen.AppendOf(codecSendMessageRequestV10JSON.Append),
 				},
 				{
-					Role: runtime.RoleStream,
-					RPC:  "SendStreamingMessage",
-					GRPC: "/lf.a2a.v1.A2AService/SendStreamingMessage",
-					HTTP: []runtime.Route{
-						{Verb: "POST", Path: "/message:stream", Body: "*"},
-						{Verb: "POST", Path: "/{tenant}/message:stream", Body: "*"},
-					},
-					Stream:        true,
-					Decode:        gen.RequestOf(codecSendMessageRequestV10JSON.Read, neutralSendMessageRequest),
-					Append:        gen.AppendItem(encodeEventV10JSON),
+					Role: runtime.RoleStream, RPC: "SendStreamingMessage", GRPC: "/lf.a2a.v1.A2AService/SendStreamingMessage", Stream: true,
+					HTTP:   []runtime.Route{{Verb: "POST", Path: "/message:stream", Body: "*"}, {Verb: "POST", Path: "/{tenant}/message:stream", Body: "*"}},
+					Decode: gen.RequestOf(codecSendMessageRequestV10JSON.Unmarshal, neutralSendMessageRequest), Append: gen.AppendItem(codecStreamResponseV10JSON.AppendCase),
 					AppendRequest: gen.AppendOf(codecSendMessageRequestV10JSON.Append),
 				},
 				{
-					Role: runtime.RoleGet,
-					RPC:  "GetTask",
-					GRPC: "/lf.a2a.v1.A2AService/GetTask",
-					HTTP: []runtime.Route{
-						{Verb: "GET", Path: "/tasks/{id=*}"},
-						{Verb: "GET", Path: "/{tenant}/tasks/{id=*}"},
-					},
-					Decode: gen.RequestOf(codecGetTaskRequestV10JSON.Read, neutralGetTaskRequest),
-					Append: gen.AppendOf(codecTaskV10JSON.Append),
+					Role: runtime.RoleGet, RPC: "GetTask", GRPC: "/lf.a2a.v1.A2AService/GetTask",
+					HTTP:   []runtime.Route{{Verb: "GET", Path: "/tasks/{id=*}"}, {Verb: "GET", Path: "/{tenant}/tasks/{id=*}"}},
+					Decode: gen.RequestOf(codecGetTaskRequestV10JSON.Unmarshal, neutralGetTaskRequest), Append: gen.AppendOf(codecTaskV10JSON.Append),
 				},
 				{
-					Role: runtime.RoleList,
-					RPC:  "ListTasks",
-					GRPC: "/lf.a2a.v1.A2AService/ListTasks",
-					HTTP: []runtime.Route{
-						{Verb: "GET", Path: "/tasks"},
-						{Verb: "GET", Path: "/{tenant}/tasks"},
-					},
-					Query: []runtime.QueryField{{Name: "includeArtifacts", JSON: true}},
-					Decode: gen.RequestOf(codecListTasksRequestV10JSON.Read, neutralListTasksRequest, func(x *ListTasksRequest) error {
+					Role: runtime.RoleList, RPC: "ListTasks", GRPC: "/lf.a2a.v1.A2AService/ListTasks",
+					HTTP: []runtime.Route{{Verb: "GET", Path: "/tasks"}, {Verb: "GET", Path: "/{tenant}/tasks"}}, Query: []runtime.QueryField{{Name: "includeArtifacts", JSON: true}},
+					Decode: gen.RequestOf(codecListTasksRequestV10JSON.Unmarshal, neutralListTasksRequest, func(x *ListTasksRequest) error {
 						if x.Status != "" && states.State(x.Status) == runtime.StateUnspecified {
 							return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
 						}
 						return nil
-					}),
-					Append: gen.AppendOf(codecListTasksResponseV10JSON.Append),
+					}), Append: gen.AppendOf(codecListTasksResponseV10JSON.Append),
 				},
 				{
-					Role: runtime.RoleCancel,
-					RPC:  "CancelTask",
-					GRPC: "/lf.a2a.v1.A2AService/CancelTask",
-					HTTP: []runtime.Route{
-						{Verb: "POST", Path: "/tasks/{id=*}:cancel", Body: "*"},
-						{Verb: "POST", Path: "/{tenant}/tasks/{id=*}:cancel", Body: "*"},
-					},
-					Decode: gen.RequestOf(codecCancelTaskRequestV10JSON.Read, neutralCancelTaskRequest),
-					Append: gen.AppendOf(codecTaskV10JSON.Append),
+					Role: runtime.RoleCancel, RPC: "CancelTask", GRPC: "/lf.a2a.v1.A2AService/CancelTask",
+					HTTP:   []runtime.Route{{Verb: "POST", Path: "/tasks/{id=*}:cancel", Body: "*"}, {Verb: "POST", Path: "/{tenant}/tasks/{id=*}:cancel", Body: "*"}},
+					Decode: gen.RequestOf(codecCancelTaskRequestV10JSON.Unmarshal, neutralCancelTaskRequest), Append: gen.AppendOf(codecTaskV10JSON.Append),
 				},
 				{
-					Role: runtime.RoleSubscribe,
-					RPC:  "SubscribeToTask",
-					GRPC: "/lf.a2a.v1.A2AService/SubscribeToTask",
-					HTTP: []runtime.Route{
-						{Verb: "GET", Path: "/tasks/{id=*}:subscribe"},
-						{Verb: "GET", Path: "/{tenant}/tasks/{id=*}:subscribe"},
-					},
-					Stream: true,
-					Decode: gen.RequestOf(codecSubscribeToTaskRequestV10JSON.Read, neutralSubscribeToTaskRequest),
-					Append: gen.AppendItem(encodeEventV10JSON),
+					Role: runtime.RoleSubscribe, RPC: "SubscribeToTask", GRPC: "/lf.a2a.v1.A2AService/SubscribeToTask", Stream: true,
+					HTTP:   []runtime.Route{{Verb: "GET", Path: "/tasks/{id=*}:subscribe"}, {Verb: "GET", Path: "/{tenant}/tasks/{id=*}:subscribe"}},
+					Decode: gen.RequestOf(codecSubscribeToTaskRequestV10JSON.Unmarshal, neutralSubscribeToTaskRequest), Append: gen.AppendItem(codecStreamResponseV10JSON.AppendCase),
 				},
 				{
-					Role: runtime.RolePushCreate,
-					RPC:  "CreateTaskPushNotificationConfig",
-					GRPC: "/lf.a2a.v1.A2AService/CreateTaskPushNotificationConfig",
-					HTTP: []runtime.Route{
-						{Verb: "POST", Path: "/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"},
-						{Verb: "POST", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"},
-					},
+					Role: runtime.RolePushCreate, RPC: "CreateTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/CreateTaskPushNotificationConfig",
+					HTTP: []runtime.Route{{Verb: "POST", Path: "/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"}, {Verb: "POST", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"}},
 				},
 				{
-					Role: runtime.RolePushGet,
-					RPC:  "GetTaskPushNotificationConfig",
-					GRPC: "/lf.a2a.v1.A2AService/GetTaskPushNotificationConfig",
-					HTTP: []runtime.Route{
-						{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
-						{Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
-					},
+					Role: runtime.RolePushGet, RPC: "GetTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/GetTaskPushNotificationConfig",
+					HTTP: []runtime.Route{{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"}, {Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"}},
 				},
 				{
-					Role: runtime.RolePushList,
-					RPC:  "ListTaskPushNotificationConfigs",
-					GRPC: "/lf.a2a.v1.A2AService/ListTaskPushNotificationConfigs",
-					HTTP: []runtime.Route{
-						{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs"},
-						{Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs"},
-					},
+					Role: runtime.RolePushList, RPC: "ListTaskPushNotificationConfigs", GRPC: "/lf.a2a.v1.A2AService/ListTaskPushNotificationConfigs",
+					HTTP: []runtime.Route{{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs"}, {Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs"}},
 				},
 				{
-					Role: runtime.RoleOther,
-					RPC:  "Inspect",
-					GRPC: "/lf.a2a.v1.A2AService/Inspect",
-					HTTP: []runtime.Route{
-						{Verb: "GET", Path: "/inspections/{id=*}"},
-						{Verb: "POST", Path: "/inspections/{id=*}", Body: "*"},
-						{Verb: "PUT", Path: "/{tenant}/inspections/{id=*}/nested", Body: "nested"},
-					},
-					Query:  []runtime.QueryField{{Name: "flag", JSON: true}, {Name: "nested.isDone", JSON: true}, {Name: "nested.labels", List: true}, {Name: "labels", List: true}, {Name: "counts", List: true}, {Name: "flags", JSON: true, List: true}, {Name: "tastes", List: true}},
-					Decode: gen.ParamsOf(codecSampleV10JSON.Read),
-					Append: gen.AppendOf(codecSampleV10JSON.Append),
+					Role: runtime.RoleOther, RPC: "Inspect", GRPC: "/lf.a2a.v1.A2AService/Inspect",
+					HTTP: []runtime.Route{{Verb: "GET", Path: "/inspections/{id=*}"}, {Verb: "POST", Path: "/inspections/{id=*}", Body: "*"}, {Verb: "PUT", Path: "/{tenant}/inspections/{id=*}/nested", Body: "nested"}}, Query: []runtime.QueryField{{Name: "flag", JSON: true}, {Name: "nested.isDone", JSON: true}, {Name: "nested.labels", List: true}, {Name: "labels", List: true}, {Name: "counts", List: true}, {Name: "flags", JSON: true, List: true}, {Name: "tastes", List: true}},
+					Decode: gen.ParamsOf(codecSampleV10JSON.Unmarshal), Append: gen.AppendOf(codecSampleV10JSON.Append),
 				},
 				{
-					Role: runtime.RoleOther,
-					RPC:  "Watch",
-					GRPC: "/lf.a2a.v1.A2AService/Watch",
-					HTTP: []runtime.Route{
-						{Verb: "GET", Path: "/inspections/{id=*}:watch"},
-					},
-					Query:  []runtime.QueryField{{Name: "flag", JSON: true}, {Name: "nested.isDone", JSON: true}, {Name: "nested.labels", List: true}, {Name: "labels", List: true}, {Name: "counts", List: true}, {Name: "flags", JSON: true, List: true}, {Name: "tastes", List: true}},
-					Stream: true,
-					Decode: gen.ParamsOf(codecSampleV10JSON.Read),
-					Append: gen.AppendOf(codecSampleV10JSON.Append),
+					Role: runtime.RoleOther, RPC: "Watch", GRPC: "/lf.a2a.v1.A2AService/Watch", Stream: true,
+					HTTP: []runtime.Route{{Verb: "GET", Path: "/inspections/{id=*}:watch"}}, Query: []runtime.QueryField{{Name: "flag", JSON: true}, {Name: "nested.isDone", JSON: true}, {Name: "nested.labels", List: true}, {Name: "labels", List: true}, {Name: "counts", List: true}, {Name: "flags", JSON: true, List: true}, {Name: "tastes", List: true}},
+					Decode: gen.ParamsOf(codecSampleV10JSON.Unmarshal), Append: gen.AppendOf(codecSampleV10JSON.Append),
 				},
 				{
-					Role: runtime.RoleOther,
-					RPC:  "Abandoned",
-					GRPC: "/lf.a2a.v1.A2AService/Abandoned",
-					HTTP: []runtime.Route{
-						{Verb: "DELETE", Path: "/inspections/{id=*}"},
-					},
-					Query:  []runtime.QueryField{{Name: "flag", JSON: true}, {Name: "nested.isDone", JSON: true}, {Name: "nested.labels", List: true}, {Name: "labels", List: true}, {Name: "counts", List: true}, {Name: "flags", JSON: true, List: true}, {Name: "tastes", List: true}},
-					Decode: gen.ParamsOf(codecSampleV10JSON.Read),
-					Append: gen.AppendOf(codecSampleV10JSON.Append),
+					Role: runtime.RoleOther, RPC: "Abandoned", GRPC: "/lf.a2a.v1.A2AService/Abandoned",
+					HTTP: []runtime.Route{{Verb: "DELETE", Path: "/inspections/{id=*}"}}, Query: []runtime.QueryField{{Name: "flag", JSON: true}, {Name: "nested.isDone", JSON: true}, {Name: "nested.labels", List: true}, {Name: "labels", List: true}, {Name: "counts", List: true}, {Name: "flags", JSON: true, List: true}, {Name: "tastes", List: true}},
+					Decode: gen.ParamsOf(codecSampleV10JSON.Unmarshal), Append: gen.AppendOf(codecSampleV10JSON.Append),
 				},
 				{
-					Role: runtime.RoleExtendedCard,
-					RPC:  "GetExtendedAgentCard",
-					GRPC: "/lf.a2a.v1.A2AService/GetExtendedAgentCard",
-					HTTP: []runtime.Route{
-						{Verb: "GET", Path: "/extendedAgentCard"},
-						{Verb: "GET", Path: "/{tenant}/extendedAgentCard"},
-					},
-					Decode: gen.ParamsOf(codecGetExtendedAgentCardRequestV10JSON.Read),
-					Append: gen.AppendOf(codecAgentCardV10JSON.Append),
+					Role: runtime.RoleExtendedCard, RPC: "GetExtendedAgentCard", GRPC: "/lf.a2a.v1.A2AService/GetExtendedAgentCard",
+					HTTP:   []runtime.Route{{Verb: "GET", Path: "/extendedAgentCard"}, {Verb: "GET", Path: "/{tenant}/extendedAgentCard"}},
+					Decode: gen.ParamsOf(codecGetExtendedAgentCardRequestV10JSON.Unmarshal), Append: gen.AppendOf(codecAgentCardV10JSON.Append),
 				},
 				{
-					Role: runtime.RolePushDelete,
-					RPC:  "DeleteTaskPushNotificationConfig",
-					GRPC: "/lf.a2a.v1.A2AService/DeleteTaskPushNotificationConfig",
-					HTTP: []runtime.Route{
-						{Verb: "DELETE", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
-						{Verb: "DELETE", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
-					},
+					Role: runtime.RolePushDelete, RPC: "DeleteTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/DeleteTaskPushNotificationConfig",
+					HTTP: []runtime.Route{{Verb: "DELETE", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"}, {Verb: "DELETE", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"}},
 				},
 			},
-			AppendEvent: encodeEventV10JSON,
-			ReadEvent:   parseEventV10JSON,
+			AppendEvent: gen.AppendEvent(codecStreamResponseV10JSON.AppendCase),
+			ReadEvent:   gen.ReadEvent(codecStreamResponseV10JSON.Unmarshal, eventOf),
 		},
 		AppendCard: gen.AppendCard(codecAgentCardV10JSON.Append),
 		Wires:      []*runtime.Wire{servedWireV10Proto()},
@@ -229,85 +144,38 @@ func servedVersionV10() *runtime.Version {
 func newVersionV10() *runtime.Version {
 	v := servedVersionV10()
 	gen.Complete(v.Operations, []runtime.Operation{
+		{Read: gen.ReadResult(codecSendMessageResponseV10JSON.Unmarshal, resultOf)},
+		{Read: gen.ReadItem(codecStreamResponseV10JSON.Unmarshal, eventOf)},
+		{AppendRequest: gen.AppendOf(codecGetTaskRequestV10JSON.Append), Read: gen.ReadTask(codecTaskV10JSON.Unmarshal, asTask)},
+		{AppendRequest: gen.AppendOf(codecListTasksRequestV10JSON.Append), Read: gen.ReadOf(codecListTasksResponseV10JSON.Unmarshal)},
+		{AppendRequest: gen.AppendOf(codecCancelTaskRequestV10JSON.Append), Read: gen.ReadTask(codecTaskV10JSON.Unmarshal, asTask)},
+		{AppendRequest: gen.AppendOf(codecSubscribeToTaskRequestV10JSON.Append), Read: gen.ReadItem(codecStreamResponseV10JSON.Unmarshal, eventOf)},
 		{
-			Read: parseResultV10JSON,
+			Decode: gen.RequestOf(codecTaskPushNotificationConfigV10JSON.Unmarshal, neutralTaskPushNotificationConfig), Append: gen.AppendOf(codecTaskPushNotificationConfigV10JSON.Append),
+			AppendRequest: gen.AppendOf(codecTaskPushNotificationConfigV10JSON.Append), Read: gen.ReadOf(codecTaskPushNotificationConfigV10JSON.Unmarshal),
 		},
 		{
-			Read: gen.ReadItem(parseEventV10JSON),
+			Decode: gen.RequestOf(codecGetTaskPushNotificationConfigRequestV10JSON.Unmarshal, neutralGetTaskPushNotificationConfigRequest), Append: gen.AppendOf(codecTaskPushNotificationConfigV10JSON.Append),
+			AppendRequest: gen.AppendOf(codecGetTaskPushNotificationConfigRequestV10JSON.Append), Read: gen.ReadOf(codecTaskPushNotificationConfigV10JSON.Unmarshal),
 		},
 		{
-			AppendRequest: gen.AppendOf(codecGetTaskRequestV10JSON.Append),
-			Read:          gen.ReadTask(codecTaskV10JSON.Read, asTask),
+			Decode: gen.RequestOf(codecListTaskPushNotificationConfigsRequestV10JSON.Unmarshal, neutralListTaskPushNotificationConfigsRequest), Append: gen.AppendOf(codecListTaskPushNotificationConfigsResponseV10JSON.Append),
+			AppendRequest: gen.AppendOf(codecListTaskPushNotificationConfigsRequestV10JSON.Append), Read: gen.ReadOf(codecListTaskPushNotificationConfigsResponseV10JSON.Unmarshal),
 		},
+		{AppendRequest: gen.AppendOf(codecSampleV10JSON.Append), Read: gen.ReadOf(codecSampleV10JSON.Unmarshal)},
+		{AppendRequest: gen.AppendOf(codecSampleV10JSON.Append), Read: gen.ReadOf(codecSampleV10JSON.Unmarshal)},
+		{AppendRequest: gen.AppendOf(codecSampleV10JSON.Append), Read: gen.ReadOf(codecSampleV10JSON.Unmarshal)},
+		{AppendRequest: gen.AppendOf(codecGetExtendedAgentCardRequestV10JSON.Append), Read: gen.ReadOf(codecAgentCardV10JSON.Unmarshal)},
 		{
-			AppendRequest: gen.AppendOf(codecListTasksRequestV10JSON.Append),
-			Read:          gen.ReadOf(codecListTasksResponseV10JSON.Read),
-		},
-		{
-			AppendRequest: gen.AppendOf(codecCancelTaskRequestV10JSON.Append),
-			Read:          gen.ReadTask(codecTaskV10JSON.Read, asTask),
-		},
-		{
-			AppendRequest: gen.AppendOf(codecSubscribeToTaskRequestV10JSON.Append),
-			Read:          gen.ReadItem(parseEventV10JSON),
-		},
-		{
-			Decode:        gen.RequestOf(codecTaskPushNotificationConfigV10JSON.Read, neutralTaskPushNotificationConfig),
-			Append:        gen.AppendOf(codecTaskPushNotificationConfigV10JSON.Append),
-			AppendRequest: gen.AppendOf(codecTaskPushNotificationConfigV10JSON.Append),
-			Read:          gen.ReadOf(codecTaskPushNotificationConfigV10JSON.Read),
-		},
-		{
-			Decode:        gen.RequestOf(codecGetTaskPushNotificationConfigRequestV10JSON.Read, neutralGetTaskPushNotificationConfigRequest),
-			Append:        gen.AppendOf(codecTaskPushNotificationConfigV10JSON.Append),
-			AppendRequest: gen.AppendOf(codecGetTaskPushNotificationConfigRequestV10JSON.Append),
-			Read:          gen.ReadOf(codecTaskPushNotificationConfigV10JSON.Read),
-		},
-		{
-			Decode:        gen.RequestOf(codecListTaskPushNotificationConfigsRequestV10JSON.Read, neutralListTaskPushNotificationConfigsRequest),
-			Append:        gen.AppendOf(codecListTaskPushNotificationConfigsResponseV10JSON.Append),
-			AppendRequest: gen.AppendOf(codecListTaskPushNotificationConfigsRequestV10JSON.Append),
-			Read:          gen.ReadOf(codecListTaskPushNotificationConfigsResponseV10JSON.Read),
-		},
-		{
-			AppendRequest: gen.AppendOf(codecSampleV10JSON.Append),
-			Read:          gen.ReadOf(codecSampleV10JSON.Read),
-		},
-		{
-			AppendRequest: gen.AppendOf(codecSampleV10JSON.Append),
-			Read:          gen.ReadOf(codecSampleV10JSON.Read),
-		},
-		{
-			AppendRequest: gen.AppendOf(codecSampleV10JSON.Append),
-			Read:          gen.ReadOf(codecSampleV10JSON.Read),
-		},
-		{
-			AppendRequest: gen.AppendOf(codecGetExtendedAgentCardRequestV10JSON.Append),
-			Read:          gen.ReadOf(codecAgentCardV10JSON.Read),
-		},
-		{
-			Decode:        gen.RequestOf(codecDeleteTaskPushNotificationConfigRequestV10JSON.Read, neutralDeleteTaskPushNotificationConfigRequest),
-			Append:        gen.AppendNothing("{}"),
-			AppendRequest: gen.AppendOf(codecDeleteTaskPushNotificationConfigRequestV10JSON.Append),
-			Read:          gen.ReadNothing,
+			Decode: gen.RequestOf(codecDeleteTaskPushNotificationConfigRequestV10JSON.Unmarshal, neutralDeleteTaskPushNotificationConfigRequest), Append: gen.AppendNothing("{}"),
+			AppendRequest: gen.AppendOf(codecDeleteTaskPushNotificationConfigRequestV10JSON.Append), Read: gen.ReadNothing,
 		},
 	})
 	v.Wires[0] = wireV10Proto()
 	return v
 }
 
-func encodeEventV10JSON(dst []byte, v runtime.Event) ([]byte, error) {
-	if payload, ok := runtime.Generated(v).(StreamResponsePayload); ok {
-		return wire.AppendCase(dst, &codecStreamResponseV10JSON, &unionStreamResponsePayload, payload)
-	}
-	return dst, runtime.Unexpected(v, "a stream item")
-}
-
-func parseEventV10JSON(src []byte) (runtime.Event, error) {
-	x, err := wire.Decode(src, codecStreamResponseV10JSON.Read)
-	if err != nil {
-		return nil, err
-	}
+func eventOf(x *StreamResponse) (runtime.Event, error) {
 	switch v := x.Payload.(type) {
 	case *Task:
 		return (*engineTask)(v), nil
@@ -325,18 +193,7 @@ func parseEventV10JSON(src []byte) (runtime.Event, error) {
 	return nil, &wire.Error{Reason: "no event that is known"}
 }
 
-func encodeResultV10JSON(dst []byte, v any) ([]byte, error) {
-	if payload, ok := runtime.Generated(v).(SendMessageResponsePayload); ok {
-		return wire.AppendCase(dst, &codecSendMessageResponseV10JSON, &unionSendMessageResponsePayload, payload)
-	}
-	return dst, runtime.Unexpected(v, "the result of a send")
-}
-
-func parseResultV10JSON(src []byte) (any, error) {
-	x, err := wire.Decode(src, codecSendMessageResponseV10JSON.Read)
-	if err != nil {
-		return nil, err
-	}
+func resultOf(x *SendMessageResponse) (any, error) {
 	switch v := x.Payload.(type) {
 	case *Task:
 		return (*engineTask)(v), nil
@@ -441,207 +298,61 @@ func servedWireV10Proto() *runtime.Wire {
 		Table: runtime.Table{
 			Operations: []*runtime.Operation{
 				{
-					Role:          runtime.RoleSend,
-					RPC:           "SendMessage",
-					GRPC:          "/lf.a2a.v1.A2AService/SendMessage",
-					Decode:        gen.ProtoRequest(codecSendMessageRequestV10Proto.Unmarshal, neutralSendMessageRequest),
-					Append:        encodeResultV10Proto,
+					Role: runtime.RoleSend, RPC: "SendMessage", GRPC: "/lf.a2a.v1.A2AService/SendMessage",
+					Decode: gen.ProtoRequest(codecSendMessageRequestV10Proto.Unmarshal, neutralSendMessageRequest), Append: gen.AppendResult(codecSendMessageResponseV10Proto.AppendCase),
 					AppendRequest: gen.AppendOf(codecSendMessageRequestV10Proto.Append),
 				},
 				{
-					Role:          runtime.RoleStream,
-					RPC:           "SendStreamingMessage",
-					GRPC:          "/lf.a2a.v1.A2AService/SendStreamingMessage",
-					Stream:        true,
-					Decode:        gen.ProtoRequest(codecSendMessageRequestV10Proto.Unmarshal, neutralSendMessageRequest),
-					Append:        gen.AppendItem(encodeEventV10Proto),
+					Role: runtime.RoleStream, RPC: "SendStreamingMessage", GRPC: "/lf.a2a.v1.A2AService/SendStreamingMessage", Stream: true,
+					Decode: gen.ProtoRequest(codecSendMessageRequestV10Proto.Unmarshal, neutralSendMessageRequest), Append: gen.AppendItem(codecStreamResponseV10Proto.AppendCase),
 					AppendRequest: gen.AppendOf(codecSendMessageRequestV10Proto.Append),
 				},
 				{
-					Role:   runtime.RoleGet,
-					RPC:    "GetTask",
-					GRPC:   "/lf.a2a.v1.A2AService/GetTask",
-					Decode: gen.ProtoRequest(codecGetTaskRequestV10Proto.Unmarshal, neutralGetTaskRequest),
-					Append: gen.AppendOf(codecTaskV10Proto.Append),
+					Role: runtime.RoleGet, RPC: "GetTask", GRPC: "/lf.a2a.v1.A2AService/GetTask",
+					Decode: gen.ProtoRequest(codecGetTaskRequestV10Proto.Unmarshal, neutralGetTaskRequest), Append: gen.AppendOf(codecTaskV10Proto.Append),
 				},
 				{
-					Role: runtime.RoleList,
-					RPC:  "ListTasks",
-					GRPC: "/lf.a2a.v1.A2AService/ListTasks",
+					Role: runtime.RoleList, RPC: "ListTasks", GRPC: "/lf.a2a.v1.A2AService/ListTasks",
 					Decode: gen.ProtoRequest(codecListTasksRequestV10Proto.Unmarshal, neutralListTasksRequest, func(x *ListTasksRequest) error {
 						if x.Status != "" && states.State(x.Status) == runtime.StateUnspecified {
 							return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
 						}
 						return nil
-					}),
-					Append: gen.AppendOf(codecListTasksResponseV10Proto.Append),
+					}), Append: gen.AppendOf(codecListTasksResponseV10Proto.Append),
 				},
 				{
-					Role:   runtime.RoleCancel,
-					RPC:    "CancelTask",
-					GRPC:   "/lf.a2a.v1.A2AService/CancelTask",
-					Decode: gen.ProtoRequest(codecCancelTaskRequestV10Proto.Unmarshal, neutralCancelTaskRequest),
-					Append: gen.AppendOf(codecTaskV10Proto.Append),
+					Role: runtime.RoleCancel, RPC: "CancelTask", GRPC: "/lf.a2a.v1.A2AService/CancelTask",
+					Decode: gen.ProtoRequest(codecCancelTaskRequestV10Proto.Unmarshal, neutralCancelTaskRequest), Append: gen.AppendOf(codecTaskV10Proto.Append),
 				},
 				{
-					Role:   runtime.RoleSubscribe,
-					RPC:    "SubscribeToTask",
-					GRPC:   "/lf.a2a.v1.A2AService/SubscribeToTask",
-					Stream: true,
-					Decode: gen.ProtoRequest(codecSubscribeToTaskRequestV10Proto.Unmarshal, neutralSubscribeToTaskRequest),
-					Append: gen.AppendItem(encodeEventV10Proto),
+					Role: runtime.RoleSubscribe, RPC: "SubscribeToTask", GRPC: "/lf.a2a.v1.A2AService/SubscribeToTask", Stream: true,
+					Decode: gen.ProtoRequest(codecSubscribeToTaskRequestV10Proto.Unmarshal, neutralSubscribeToTaskRequest), Append: gen.AppendItem(codecStreamResponseV10Proto.AppendCase),
+				},
+				{Role: runtime.RolePushCreate, RPC: "CreateTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/CreateTaskPushNotificationConfig"},
+				{Role: runtime.RolePushGet, RPC: "GetTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/GetTaskPushNotificationConfig"},
+				{Role: runtime.RolePushList, RPC: "ListTaskPushNotificationConfigs", GRPC: "/lf.a2a.v1.A2AService/ListTaskPushNotificationConfigs"},
+				{
+					Role: runtime.RoleOther, RPC: "Inspect", GRPC: "/lf.a2a.v1.A2AService/Inspect",
+					Decode: gen.ReadOf(codecSampleV10Proto.Unmarshal), Append: gen.AppendOf(codecSampleV10Proto.Append),
 				},
 				{
-					Role: runtime.RolePushCreate,
-					RPC:  "CreateTaskPushNotificationConfig",
-					GRPC: "/lf.a2a.v1.A2AService/CreateTaskPushNotificationConfig",
+					Role: runtime.RoleOther, RPC: "Watch", GRPC: "/lf.a2a.v1.A2AService/Watch", Stream: true,
+					Decode: gen.ReadOf(codecSampleV10Proto.Unmarshal), Append: gen.AppendOf(codecSampleV10Proto.Append),
 				},
 				{
-					Role: runtime.RolePushGet,
-					RPC:  "GetTaskPushNotificationConfig",
-					GRPC: "/lf.a2a.v1.A2AService/GetTaskPushNotificationConfig",
+					Role: runtime.RoleOther, RPC: "Abandoned", GRPC: "/lf.a2a.v1.A2AService/Abandoned",
+					Decode: gen.ReadOf(codecSampleV10Proto.Unmarshal), Append: gen.AppendOf(codecSampleV10Proto.Append),
 				},
 				{
-					Role: runtime.RolePushList,
-					RPC:  "ListTaskPushNotificationConfigs",
-					GRPC: "/lf.a2a.v1.A2AService/ListTaskPushNotificationConfigs",
+					Role: runtime.RoleExtendedCard, RPC: "GetExtendedAgentCard", GRPC: "/lf.a2a.v1.A2AService/GetExtendedAgentCard",
+					Decode: gen.ReadOf(codecGetExtendedAgentCardRequestV10Proto.Unmarshal), Append: gen.AppendOf(codecAgentCardV10Proto.Append),
 				},
-				{
-					Role:   runtime.RoleOther,
-					RPC:    "Inspect",
-					GRPC:   "/lf.a2a.v1.A2AService/Inspect",
-					Decode: gen.ProtoOf(codecSampleV10Proto.Unmarshal),
-					Append: gen.AppendOf(codecSampleV10Proto.Append),
-				},
-				{
-					Role:   runtime.RoleOther,
-					RPC:    "Watch",
-					GRPC:   "/lf.a2a.v1.A2AService/Watch",
-					Stream: true,
-					Decode: gen.ProtoOf(codecSampleV10Proto.Unmarshal),
-					Append: gen.AppendOf(codecSampleV10Proto.Append),
-				},
-				{
-					Role:   runtime.RoleOther,
-					RPC:    "Abandoned",
-					GRPC:   "/lf.a2a.v1.A2AService/Abandoned",
-					Decode: gen.ProtoOf(codecSampleV10Proto.Unmarshal),
-					Append: gen.AppendOf(codecSampleV10Proto.Append),
-				},
-				{
-					Role:   runtime.RoleExtendedCard,
-					RPC:    "GetExtendedAgentCard",
-					GRPC:   "/lf.a2a.v1.A2AService/GetExtendedAgentCard",
-					Decode: gen.ProtoOf(codecGetExtendedAgentCardRequestV10Proto.Unmarshal),
-					Append: gen.AppendOf(codecAgentCardV10Proto.Append),
-				},
-				{
-					Role: runtime.RolePushDelete,
-					RPC:  "DeleteTaskPushNotificationConfig",
-					GRPC: "/lf.a2a.v1.A2AService/DeleteTaskPushNotificationConfig",
-				},
+				{Role: runtime.RolePushDelete, RPC: "DeleteTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/DeleteTaskPushNotificationConfig"},
 			},
-			AppendEvent: encodeEventV10Proto,
-			ReadEvent:   parseEventV10Proto,
+			AppendEvent: gen.AppendEvent(codecStreamResponseV10Proto.AppendCase),
+			ReadEvent:   gen.ReadEvent(codecStreamResponseV10Proto.Unmarshal, eventOf),
 		},
-		Append: func(dst []byte, v any) ([]byte, error) {
-			switch v := runtime.Generated(v).(type) {
-			case *APIKeySecurityScheme:
-				return codecAPIKeySecuritySchemeV10Proto.Append(dst, v)
-			case *AgentCapabilities:
-				return codecAgentCapabilitiesV10Proto.Append(dst, v)
-			case *AgentCard:
-				return codecAgentCardV10Proto.Append(dst, v)
-			case *AgentCardSignature:
-				return codecAgentCardSignatureV10Proto.Append(dst, v)
-			case *AgentExtension:
-				return codecAgentExtensionV10Proto.Append(dst, v)
-			case *AgentInterface:
-				return codecAgentInterfaceV10Proto.Append(dst, v)
-			case *AgentProvider:
-				return codecAgentProviderV10Proto.Append(dst, v)
-			case *AgentSkill:
-				return codecAgentSkillV10Proto.Append(dst, v)
-			case *Artifact:
-				return codecArtifactV10Proto.Append(dst, v)
-			case *AuthenticationInfo:
-				return codecAuthenticationInfoV10Proto.Append(dst, v)
-			case *AuthorizationCodeOAuthFlow:
-				return codecAuthorizationCodeOAuthFlowV10Proto.Append(dst, v)
-			case *CancelTaskRequest:
-				return codecCancelTaskRequestV10Proto.Append(dst, v)
-			case *ClientCredentialsOAuthFlow:
-				return codecClientCredentialsOAuthFlowV10Proto.Append(dst, v)
-			case *DeleteTaskPushNotificationConfigRequest:
-				return codecDeleteTaskPushNotificationConfigRequestV10Proto.Append(dst, v)
-			case *DeviceCodeOAuthFlow:
-				return codecDeviceCodeOAuthFlowV10Proto.Append(dst, v)
-			case *GetExtendedAgentCardRequest:
-				return codecGetExtendedAgentCardRequestV10Proto.Append(dst, v)
-			case *GetTaskPushNotificationConfigRequest:
-				return codecGetTaskPushNotificationConfigRequestV10Proto.Append(dst, v)
-			case *GetTaskRequest:
-				return codecGetTaskRequestV10Proto.Append(dst, v)
-			case *HTTPAuthSecurityScheme:
-				return codecHTTPAuthSecuritySchemeV10Proto.Append(dst, v)
-			case *ImplicitOAuthFlow:
-				return codecImplicitOAuthFlowV10Proto.Append(dst, v)
-			case *ListTaskPushNotificationConfigsRequest:
-				return codecListTaskPushNotificationConfigsRequestV10Proto.Append(dst, v)
-			case *ListTaskPushNotificationConfigsResponse:
-				return codecListTaskPushNotificationConfigsResponseV10Proto.Append(dst, v)
-			case *ListTasksRequest:
-				return codecListTasksRequestV10Proto.Append(dst, v)
-			case *ListTasksResponse:
-				return codecListTasksResponseV10Proto.Append(dst, v)
-			case *Message:
-				return codecMessageV10Proto.Append(dst, v)
-			case *MutualTLSSecurityScheme:
-				return codecMutualTLSSecuritySchemeV10Proto.Append(dst, v)
-			case *OAuth2SecurityScheme:
-				return codecOAuth2SecuritySchemeV10Proto.Append(dst, v)
-			case *OAuthFlows:
-				return codecOAuthFlowsV10Proto.Append(dst, v)
-			case *OpenIDConnectSecurityScheme:
-				return codecOpenIDConnectSecuritySchemeV10Proto.Append(dst, v)
-			case *Part:
-				return codecPartV10Proto.Append(dst, v)
-			case *PasswordOAuthFlow:
-				return codecPasswordOAuthFlowV10Proto.Append(dst, v)
-			case *Sample:
-				return codecSampleV10Proto.Append(dst, v)
-			case *SampleNested:
-				return codecSampleNestedV10Proto.Append(dst, v)
-			case *SecurityRequirement:
-				return codecSecurityRequirementV10Proto.Append(dst, v)
-			case *SecurityScheme:
-				return codecSecuritySchemeV10Proto.Append(dst, v)
-			case *SendMessageConfiguration:
-				return codecSendMessageConfigurationV10Proto.Append(dst, v)
-			case *SendMessageRequest:
-				return codecSendMessageRequestV10Proto.Append(dst, v)
-			case *SendMessageResponse:
-				return codecSendMessageResponseV10Proto.Append(dst, v)
-			case *StreamResponse:
-				return codecStreamResponseV10Proto.Append(dst, v)
-			case *StringList:
-				return codecStringListV10Proto.Append(dst, v)
-			case *SubscribeToTaskRequest:
-				return codecSubscribeToTaskRequestV10Proto.Append(dst, v)
-			case *Task:
-				return codecTaskV10Proto.Append(dst, v)
-			case *TaskArtifactUpdateEvent:
-				return codecTaskArtifactUpdateEventV10Proto.Append(dst, v)
-			case *TaskPushNotificationConfig:
-				return codecTaskPushNotificationConfigV10Proto.Append(dst, v)
-			case *TaskStatus:
-				return codecTaskStatusV10Proto.Append(dst, v)
-			case *TaskStatusUpdateEvent:
-				return codecTaskStatusUpdateEventV10Proto.Append(dst, v)
-			default:
-				return dst, runtime.Unexpected(v, "a message of 1.0/proto")
-			}
-		},
+		Append:     gen.AppendAny(messagesV10Proto.Append, "a message of 1.0/proto"),
 		Descriptor: descriptorV10Proto,
 	}
 }
@@ -649,218 +360,84 @@ func servedWireV10Proto() *runtime.Wire {
 func wireV10Proto() *runtime.Wire {
 	w := servedWireV10Proto()
 	gen.Complete(w.Operations, []runtime.Operation{
+		{Read: gen.ReadResult(codecSendMessageResponseV10Proto.Unmarshal, resultOf)},
+		{Read: gen.ReadItem(codecStreamResponseV10Proto.Unmarshal, eventOf)},
+		{AppendRequest: gen.AppendOf(codecGetTaskRequestV10Proto.Append), Read: gen.ReadTask(codecTaskV10Proto.Unmarshal, asTask)},
+		{AppendRequest: gen.AppendOf(codecListTasksRequestV10Proto.Append), Read: gen.ReadOf(codecListTasksResponseV10Proto.Unmarshal)},
+		{AppendRequest: gen.AppendOf(codecCancelTaskRequestV10Proto.Append), Read: gen.ReadTask(codecTaskV10Proto.Unmarshal, asTask)},
+		{AppendRequest: gen.AppendOf(codecSubscribeToTaskRequestV10Proto.Append), Read: gen.ReadItem(codecStreamResponseV10Proto.Unmarshal, eventOf)},
 		{
-			Read: parseResultV10Proto,
+			Decode: gen.ProtoRequest(codecTaskPushNotificationConfigV10Proto.Unmarshal, neutralTaskPushNotificationConfig), Append: gen.AppendOf(codecTaskPushNotificationConfigV10Proto.Append),
+			AppendRequest: gen.AppendOf(codecTaskPushNotificationConfigV10Proto.Append), Read: gen.ReadOf(codecTaskPushNotificationConfigV10Proto.Unmarshal),
 		},
 		{
-			Read: gen.ReadItem(parseEventV10Proto),
+			Decode: gen.ProtoRequest(codecGetTaskPushNotificationConfigRequestV10Proto.Unmarshal, neutralGetTaskPushNotificationConfigRequest), Append: gen.AppendOf(codecTaskPushNotificationConfigV10Proto.Append),
+			AppendRequest: gen.AppendOf(codecGetTaskPushNotificationConfigRequestV10Proto.Append), Read: gen.ReadOf(codecTaskPushNotificationConfigV10Proto.Unmarshal),
 		},
 		{
-			AppendRequest: gen.AppendOf(codecGetTaskRequestV10Proto.Append),
-			Read:          gen.ProtoTask(codecTaskV10Proto.Unmarshal, asTask),
+			Decode: gen.ProtoRequest(codecListTaskPushNotificationConfigsRequestV10Proto.Unmarshal, neutralListTaskPushNotificationConfigsRequest), Append: gen.AppendOf(codecListTaskPushNotificationConfigsResponseV10Proto.Append),
+			AppendRequest: gen.AppendOf(codecListTaskPushNotificationConfigsRequestV10Proto.Append), Read: gen.ReadOf(codecListTaskPushNotificationConfigsResponseV10Proto.Unmarshal),
 		},
+		{AppendRequest: gen.AppendOf(codecSampleV10Proto.Append), Read: gen.ReadOf(codecSampleV10Proto.Unmarshal)},
+		{AppendRequest: gen.AppendOf(codecSampleV10Proto.Append), Read: gen.ReadOf(codecSampleV10Proto.Unmarshal)},
+		{AppendRequest: gen.AppendOf(codecSampleV10Proto.Append), Read: gen.ReadOf(codecSampleV10Proto.Unmarshal)},
+		{AppendRequest: gen.AppendOf(codecGetExtendedAgentCardRequestV10Proto.Append), Read: gen.ReadOf(codecAgentCardV10Proto.Unmarshal)},
 		{
-			AppendRequest: gen.AppendOf(codecListTasksRequestV10Proto.Append),
-			Read:          gen.ProtoOf(codecListTasksResponseV10Proto.Unmarshal),
-		},
-		{
-			AppendRequest: gen.AppendOf(codecCancelTaskRequestV10Proto.Append),
-			Read:          gen.ProtoTask(codecTaskV10Proto.Unmarshal, asTask),
-		},
-		{
-			AppendRequest: gen.AppendOf(codecSubscribeToTaskRequestV10Proto.Append),
-			Read:          gen.ReadItem(parseEventV10Proto),
-		},
-		{
-			Decode:        gen.ProtoRequest(codecTaskPushNotificationConfigV10Proto.Unmarshal, neutralTaskPushNotificationConfig),
-			Append:        gen.AppendOf(codecTaskPushNotificationConfigV10Proto.Append),
-			AppendRequest: gen.AppendOf(codecTaskPushNotificationConfigV10Proto.Append),
-			Read:          gen.ProtoOf(codecTaskPushNotificationConfigV10Proto.Unmarshal),
-		},
-		{
-			Decode:        gen.ProtoRequest(codecGetTaskPushNotificationConfigRequestV10Proto.Unmarshal, neutralGetTaskPushNotificationConfigRequest),
-			Append:        gen.AppendOf(codecTaskPushNotificationConfigV10Proto.Append),
-			AppendRequest: gen.AppendOf(codecGetTaskPushNotificationConfigRequestV10Proto.Append),
-			Read:          gen.ProtoOf(codecTaskPushNotificationConfigV10Proto.Unmarshal),
-		},
-		{
-			Decode:        gen.ProtoRequest(codecListTaskPushNotificationConfigsRequestV10Proto.Unmarshal, neutralListTaskPushNotificationConfigsRequest),
-			Append:        gen.AppendOf(codecListTaskPushNotificationConfigsResponseV10Proto.Append),
-			AppendRequest: gen.AppendOf(codecListTaskPushNotificationConfigsRequestV10Proto.Append),
-			Read:          gen.ProtoOf(codecListTaskPushNotificationConfigsResponseV10Proto.Unmarshal),
-		},
-		{
-			AppendRequest: gen.AppendOf(codecSampleV10Proto.Append),
-			Read:          gen.ProtoOf(codecSampleV10Proto.Unmarshal),
-		},
-		{
-			AppendRequest: gen.AppendOf(codecSampleV10Proto.Append),
-			Read:          gen.ProtoOf(codecSampleV10Proto.Unmarshal),
-		},
-		{
-			AppendRequest: gen.AppendOf(codecSampleV10Proto.Append),
-			Read:          gen.ProtoOf(codecSampleV10Proto.Unmarshal),
-		},
-		{
-			AppendRequest: gen.AppendOf(codecGetExtendedAgentCardRequestV10Proto.Append),
-			Read:          gen.ProtoOf(codecAgentCardV10Proto.Unmarshal),
-		},
-		{
-			Decode:        gen.ProtoRequest(codecDeleteTaskPushNotificationConfigRequestV10Proto.Unmarshal, neutralDeleteTaskPushNotificationConfigRequest),
-			Append:        gen.AppendNothing(""),
-			AppendRequest: gen.AppendOf(codecDeleteTaskPushNotificationConfigRequestV10Proto.Append),
-			Read:          gen.ReadNothing,
+			Decode: gen.ProtoRequest(codecDeleteTaskPushNotificationConfigRequestV10Proto.Unmarshal, neutralDeleteTaskPushNotificationConfigRequest), Append: gen.AppendNothing(""),
+			AppendRequest: gen.AppendOf(codecDeleteTaskPushNotificationConfigRequestV10Proto.Append), Read: gen.ReadNothing,
 		},
 	})
-	w.Read = func(src []byte, v any) error {
-		switch v := v.(type) {
-		case *APIKeySecurityScheme:
-			return codecAPIKeySecuritySchemeV10Proto.Unmarshal(src, v)
-		case *AgentCapabilities:
-			return codecAgentCapabilitiesV10Proto.Unmarshal(src, v)
-		case *AgentCard:
-			return codecAgentCardV10Proto.Unmarshal(src, v)
-		case *AgentCardSignature:
-			return codecAgentCardSignatureV10Proto.Unmarshal(src, v)
-		case *AgentExtension:
-			return codecAgentExtensionV10Proto.Unmarshal(src, v)
-		case *AgentInterface:
-			return codecAgentInterfaceV10Proto.Unmarshal(src, v)
-		case *AgentProvider:
-			return codecAgentProviderV10Proto.Unmarshal(src, v)
-		case *AgentSkill:
-			return codecAgentSkillV10Proto.Unmarshal(src, v)
-		case *Artifact:
-			return codecArtifactV10Proto.Unmarshal(src, v)
-		case *AuthenticationInfo:
-			return codecAuthenticationInfoV10Proto.Unmarshal(src, v)
-		case *AuthorizationCodeOAuthFlow:
-			return codecAuthorizationCodeOAuthFlowV10Proto.Unmarshal(src, v)
-		case *CancelTaskRequest:
-			return codecCancelTaskRequestV10Proto.Unmarshal(src, v)
-		case *ClientCredentialsOAuthFlow:
-			return codecClientCredentialsOAuthFlowV10Proto.Unmarshal(src, v)
-		case *DeleteTaskPushNotificationConfigRequest:
-			return codecDeleteTaskPushNotificationConfigRequestV10Proto.Unmarshal(src, v)
-		case *DeviceCodeOAuthFlow:
-			return codecDeviceCodeOAuthFlowV10Proto.Unmarshal(src, v)
-		case *GetExtendedAgentCardRequest:
-			return codecGetExtendedAgentCardRequestV10Proto.Unmarshal(src, v)
-		case *GetTaskPushNotificationConfigRequest:
-			return codecGetTaskPushNotificationConfigRequestV10Proto.Unmarshal(src, v)
-		case *GetTaskRequest:
-			return codecGetTaskRequestV10Proto.Unmarshal(src, v)
-		case *HTTPAuthSecurityScheme:
-			return codecHTTPAuthSecuritySchemeV10Proto.Unmarshal(src, v)
-		case *ImplicitOAuthFlow:
-			return codecImplicitOAuthFlowV10Proto.Unmarshal(src, v)
-		case *ListTaskPushNotificationConfigsRequest:
-			return codecListTaskPushNotificationConfigsRequestV10Proto.Unmarshal(src, v)
-		case *ListTaskPushNotificationConfigsResponse:
-			return codecListTaskPushNotificationConfigsResponseV10Proto.Unmarshal(src, v)
-		case *ListTasksRequest:
-			return codecListTasksRequestV10Proto.Unmarshal(src, v)
-		case *ListTasksResponse:
-			return codecListTasksResponseV10Proto.Unmarshal(src, v)
-		case *Message:
-			return codecMessageV10Proto.Unmarshal(src, v)
-		case *MutualTLSSecurityScheme:
-			return codecMutualTLSSecuritySchemeV10Proto.Unmarshal(src, v)
-		case *OAuth2SecurityScheme:
-			return codecOAuth2SecuritySchemeV10Proto.Unmarshal(src, v)
-		case *OAuthFlows:
-			return codecOAuthFlowsV10Proto.Unmarshal(src, v)
-		case *OpenIDConnectSecurityScheme:
-			return codecOpenIDConnectSecuritySchemeV10Proto.Unmarshal(src, v)
-		case *Part:
-			return codecPartV10Proto.Unmarshal(src, v)
-		case *PasswordOAuthFlow:
-			return codecPasswordOAuthFlowV10Proto.Unmarshal(src, v)
-		case *Sample:
-			return codecSampleV10Proto.Unmarshal(src, v)
-		case *SampleNested:
-			return codecSampleNestedV10Proto.Unmarshal(src, v)
-		case *SecurityRequirement:
-			return codecSecurityRequirementV10Proto.Unmarshal(src, v)
-		case *SecurityScheme:
-			return codecSecuritySchemeV10Proto.Unmarshal(src, v)
-		case *SendMessageConfiguration:
-			return codecSendMessageConfigurationV10Proto.Unmarshal(src, v)
-		case *SendMessageRequest:
-			return codecSendMessageRequestV10Proto.Unmarshal(src, v)
-		case *SendMessageResponse:
-			return codecSendMessageResponseV10Proto.Unmarshal(src, v)
-		case *StreamResponse:
-			return codecStreamResponseV10Proto.Unmarshal(src, v)
-		case *StringList:
-			return codecStringListV10Proto.Unmarshal(src, v)
-		case *SubscribeToTaskRequest:
-			return codecSubscribeToTaskRequestV10Proto.Unmarshal(src, v)
-		case *Task:
-			return codecTaskV10Proto.Unmarshal(src, v)
-		case *TaskArtifactUpdateEvent:
-			return codecTaskArtifactUpdateEventV10Proto.Unmarshal(src, v)
-		case *TaskPushNotificationConfig:
-			return codecTaskPushNotificationConfigV10Proto.Unmarshal(src, v)
-		case *TaskStatus:
-			return codecTaskStatusV10Proto.Unmarshal(src, v)
-		case *TaskStatusUpdateEvent:
-			return codecTaskStatusUpdateEventV10Proto.Unmarshal(src, v)
-		default:
-			return runtime.Unexpected(v, "a message of 1.0/proto")
-		}
-	}
+	w.Read = gen.ReadAny(messagesV10Proto.Unmarshal, "a message of 1.0/proto")
 	return w
 }
 
-func encodeEventV10Proto(dst []byte, v runtime.Event) ([]byte, error) {
-	if payload, ok := runtime.Generated(v).(StreamResponsePayload); ok {
-		return codecStreamResponseV10Proto.Append(dst, &StreamResponse{Payload: payload})
-	}
-	return dst, runtime.Unexpected(v, "a stream item")
-}
-
-func parseEventV10Proto(src []byte) (runtime.Event, error) {
-	x, err := gen.DecodeProto(src, codecStreamResponseV10Proto.Unmarshal)
-	if err != nil {
-		return nil, err
-	}
-	switch v := x.Payload.(type) {
-	case *Task:
-		return (*engineTask)(v), nil
-	case *Message:
-		return (*engineMessage)(v), nil
-	case *TaskStatusUpdateEvent:
-		return (*engineTaskStatusUpdateEvent)(v), nil
-	case *TaskArtifactUpdateEvent:
-		return (*engineTaskArtifactUpdateEvent)(v), nil
-	case *UnknownStreamResponsePayload:
-		if v.Name != "" {
-			return nil, runtime.ErrUnknownEvent
-		}
-	}
-	return nil, &wire.Error{Reason: "no event that is known"}
-}
-
-func encodeResultV10Proto(dst []byte, v any) ([]byte, error) {
-	if payload, ok := runtime.Generated(v).(SendMessageResponsePayload); ok {
-		return codecSendMessageResponseV10Proto.Append(dst, &SendMessageResponse{Payload: payload})
-	}
-	return dst, runtime.Unexpected(v, "the result of a send")
-}
-
-func parseResultV10Proto(src []byte) (any, error) {
-	x, err := gen.DecodeProto(src, codecSendMessageResponseV10Proto.Unmarshal)
-	if err != nil {
-		return nil, err
-	}
-	switch v := x.Payload.(type) {
-	case *Task:
-		return (*engineTask)(v), nil
-	case *Message:
-		return (*engineMessage)(v), nil
-	}
-	return nil, &wire.Error{Reason: "neither a task nor a message"}
+var messagesV10Proto = proto.Messages{
+	&codecAPIKeySecuritySchemeV10Proto,
+	&codecAgentCapabilitiesV10Proto,
+	&codecAgentCardV10Proto,
+	&codecAgentCardSignatureV10Proto,
+	&codecAgentExtensionV10Proto,
+	&codecAgentInterfaceV10Proto,
+	&codecAgentProviderV10Proto,
+	&codecAgentSkillV10Proto,
+	&codecArtifactV10Proto,
+	&codecAuthenticationInfoV10Proto,
+	&codecAuthorizationCodeOAuthFlowV10Proto,
+	&codecCancelTaskRequestV10Proto,
+	&codecClientCredentialsOAuthFlowV10Proto,
+	&codecDeleteTaskPushNotificationConfigRequestV10Proto,
+	&codecDeviceCodeOAuthFlowV10Proto,
+	&codecGetExtendedAgentCardRequestV10Proto,
+	&codecGetTaskPushNotificationConfigRequestV10Proto,
+	&codecGetTaskRequestV10Proto,
+	&codecHTTPAuthSecuritySchemeV10Proto,
+	&codecImplicitOAuthFlowV10Proto,
+	&codecListTaskPushNotificationConfigsRequestV10Proto,
+	&codecListTaskPushNotificationConfigsResponseV10Proto,
+	&codecListTasksRequestV10Proto,
+	&codecListTasksResponseV10Proto,
+	&codecMessageV10Proto,
+	&codecMutualTLSSecuritySchemeV10Proto,
+	&codecOAuth2SecuritySchemeV10Proto,
+	&codecOAuthFlowsV10Proto,
+	&codecOpenIDConnectSecuritySchemeV10Proto,
+	&codecPartV10Proto,
+	&codecPasswordOAuthFlowV10Proto,
+	&codecSampleV10Proto,
+	&codecSampleNestedV10Proto,
+	&codecSecurityRequirementV10Proto,
+	&codecSecuritySchemeV10Proto,
+	&codecSendMessageConfigurationV10Proto,
+	&codecSendMessageRequestV10Proto,
+	&codecSendMessageResponseV10Proto,
+	&codecStreamResponseV10Proto,
+	&codecStringListV10Proto,
+	&codecSubscribeToTaskRequestV10Proto,
+	&codecTaskV10Proto,
+	&codecTaskArtifactUpdateEventV10Proto,
+	&codecTaskPushNotificationConfigV10Proto,
+	&codecTaskStatusV10Proto,
+	&codecTaskStatusUpdateEventV10Proto,
 }
 
 func newTask(id, contextID string, at time.Time) runtime.Task {

@@ -89,7 +89,7 @@ type Message interface {
 	single() []unsafe.Pointer
 	block(waiting []unsafe.Pointer)
 	boxed(p unsafe.Pointer) any
-	pointer(boxed any) unsafe.Pointer
+	as(boxed any) (p unsafe.Pointer, ok bool)
 }
 
 func (c *Codec[T]) table() *Table { return (*Table)(c) }
@@ -98,7 +98,16 @@ func (c *Codec[T]) fresh() unsafe.Pointer { return unsafe.Pointer(new(T)) }
 
 func (c *Codec[T]) boxed(p unsafe.Pointer) any { return (*T)(p) }
 
-func (c *Codec[T]) pointer(boxed any) unsafe.Pointer { return unsafe.Pointer(boxed.(*T)) }
+func (c *Codec[T]) as(boxed any) (p unsafe.Pointer, ok bool) {
+	x, ok := boxed.(*T)
+	return unsafe.Pointer(x), ok
+}
+
+// pointerOf is the pointer to a case that is a message.
+func pointerOf(of Message, boxed any) unsafe.Pointer {
+	p, _ := of.as(boxed)
+	return p
+}
 
 // single makes a list with memory for one message, which waits behind its end.
 func (c *Codec[T]) single() []unsafe.Pointer {
@@ -161,6 +170,50 @@ func (t *Table) append(b []byte, x unsafe.Pointer) ([]byte, error) {
 	w.Reset(nil)
 	writers.Put(w)
 	return b, err
+}
+
+// AppendCase appends a message that is nothing but a oneof with the case x; ok is false if x is no case of it.
+func (c *Codec[T]) AppendCase(b []byte, x any) (written []byte, ok bool, err error) {
+	return c.table().appendAs(b, x)
+}
+
+func (t *Table) appendAs(b []byte, x any) (written []byte, ok bool, err error) {
+	number, text, value, ok := t.Oneofs[0].CaseOf(x)
+	if !ok {
+		return b, false, nil
+	}
+	w := writers.Get().(*Writer)
+	w.b = b
+	if err = t.writeOneof(w, 1, t.ready().caseOf(1, number), number, text, value); err == nil {
+		b, err = w.Done()
+	}
+	w.Reset(nil)
+	writers.Put(w)
+	return b, true, err
+}
+
+// Messages are codecs of messages of several types.
+type Messages []Message
+
+// Append appends a message; ok is false if it is of none of the types.
+func (m Messages) Append(b []byte, x any) (written []byte, ok bool, err error) {
+	for _, of := range m {
+		if p, ok := of.as(x); ok {
+			b, err = of.table().append(b, p)
+			return b, true, err
+		}
+	}
+	return b, false, nil
+}
+
+// Unmarshal reads a document into an empty message; ok is false if it is of none of the types.
+func (m Messages) Unmarshal(src []byte, x any) (ok bool, err error) {
+	for _, of := range m {
+		if p, ok := of.as(x); ok {
+			return true, of.table().unmarshal(src, p)
+		}
+	}
+	return false, nil
 }
 
 // Unmarshal replaces x by what the document src holds.

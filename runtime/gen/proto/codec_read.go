@@ -332,7 +332,7 @@ func (s *step) readCase(r *Reader, tag uint32, o *wire.Oneof, x unsafe.Pointer) 
 	case wire.TypeMessage:
 		m := unsafe.Pointer(nil)
 		if old != nil {
-			m = f.Of.pointer(old)
+			m = pointerOf(f.Of, old)
 		}
 		if m == nil {
 			m = f.Of.fresh()

@@ -323,7 +323,7 @@ func (s *step) writeCase(w *Writer, text string, value any) error {
 	f := s.f
 	switch f.Type {
 	case wire.TypeMessage:
-		return s.of.writeInner(w, s.tag, f.Of.pointer(value))
+		return s.of.writeInner(w, s.tag, pointerOf(f.Of, value))
 	case wire.TypeString, wire.TypeEnum:
 		return f.writeText(w, s.tag, text)
 	case wire.TypeValue:
