@@ -9,6 +9,19 @@ import (
 	"github.com/a2agen/a2agen/runtime/store/internal/stored"
 )
 
+// inMemory returns a task as it is now if it is in the cache, or is to be kept there: of a task whose events are read there will be
+// more of them.
+func (s *Store) inMemory(ctx context.Context, key store.Key, keep bool) (*stored.Row, error) {
+	if !keep && s.cache.Get(key) == nil {
+		return nil, nil
+	}
+	r, err := s.row(ctx, ref{key: key})
+	if err != nil {
+		return nil, err
+	}
+	return r.Row, nil
+}
+
 // row returns a task as it is now, and keeps it.
 func (s *Store) row(ctx context.Context, of ref) (*row, error) {
 	for {

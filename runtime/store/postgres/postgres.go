@@ -166,7 +166,7 @@ func Open(ctx context.Context, address string, p *runtime.Protocol, o Options) (
 	}
 	s := &Store{database: database{schema: t.schema + "."}, options: o.withDefaults(), target: t}
 	s.base = relational.Base{Driver: driver{&s.database}, Now: s.now}
-	s.Reads = relational.Reads{Base: &s.base}
+	s.Reads = relational.Reads{Base: &s.base, Cached: s.inMemory}
 	s.looks.db = &s.database
 	s.waking.init(s)
 	s.cache = stored.NewCache[*row](s.options.Cache)

@@ -69,7 +69,9 @@ func Open(path string, p *runtime.Protocol, o Options) (*Store, error) {
 	}
 	s := &Store{path: path, options: o, cache: stored.NewCache[*stored.Row](o.Cache), stopped: make(chan struct{})}
 	s.base = relational.Base{Driver: reader{s}, Now: o.Clock}
-	s.Reads = relational.Reads{Base: &s.base}
+	s.Reads = relational.Reads{Base: &s.base, Cached: func(_ context.Context, key store.Key, _ bool) (*stored.Row, error) {
+		return s.cache.Get(key), nil
+	}}
 	s.queue = relational.NewQueue[*job]()
 	if err := s.open(p); err != nil {
 		s.release()
@@ -229,56 +231,6 @@ func (d reader) Dialect() *relational.Dialect { return &dialect }
 
 func (d reader) Ask(ctx context.Context, questions ...relational.Question) error {
 	return d.s.reading(ctx, func(c *conn) error { return within{c}.Ask(ctx, questions...) })
-}
-
-// Head implements [store.Store].
-func (s *Store) Head(ctx context.Context, key store.Key) (h store.Head, err error) {
-	if r := s.cache.Get(key); r != nil {
-		r.Mu.Lock()
-		defer r.Mu.Unlock()
-		if r.Gone {
-			return h, store.ErrNotFound
-		}
-		return r.Meta.ToHead(), nil
-	}
-	_, _, m, err := s.base.MetaOf(ctx, relational.ByKey(key))
-	return m.ToHead(), err
-}
-
-// Get implements [store.Store].
-func (s *Store) Get(ctx context.Context, key store.Key, view store.View) (snap store.Snapshot, err error) {
-	if r := s.cache.Get(key); r != nil {
-		r.Mu.Lock()
-		if snap, ok, err := r.Get(&view); ok || err != nil {
-			r.Mu.Unlock()
-			return snap, err
-		}
-		r.Mu.Unlock()
-	}
-	return s.base.Get(ctx, relational.ByKey(key), &view)
-}
-
-// Events implements [store.Store].
-func (s *Store) Events(ctx context.Context, key store.Key, after int64, max int) (records []*store.Record, err error) {
-	if r := s.cache.Get(key); r != nil {
-		r.Mu.Lock()
-		records, ok, err := r.Events(after, max)
-		r.Mu.Unlock()
-		if ok || err != nil {
-			return records, err
-		}
-	}
-	n, _, m, err := s.base.MetaOf(ctx, relational.ByKey(key))
-	switch {
-	case err != nil || after >= m.Version:
-		return nil, err
-	case after < m.Oldest || after < 1:
-		return nil, store.ErrTrimmed
-	}
-	if max <= 0 {
-		max = int(m.Version - after)
-	}
-	return s.base.Events(ctx, n, after, max)
 }
 
 // newCodec gives the newest version its number in the file.

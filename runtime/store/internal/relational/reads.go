@@ -18,8 +18,72 @@ type Base struct {
 	Only int32
 }
 
-// Reads is the part of a [store.Store] that asks the database alone.
-type Reads struct{ Base *Base }
+// Reads is the part of a [store.Store] that reads.
+type Reads struct {
+	Base *Base
+	// Cached returns the decoded task as it is now, if it is in memory, else nil. keep: it will be asked for again and again.
+	Cached func(ctx context.Context, key store.Key, keep bool) (*stored.Row, error)
+}
+
+// Head implements [store.Store].
+func (s *Reads) Head(ctx context.Context, key store.Key) (h store.Head, err error) {
+	r, err := s.Cached(ctx, key, false)
+	if err != nil {
+		return h, err
+	}
+	if r == nil {
+		_, _, m, err := s.Base.MetaOf(ctx, ByKey(key))
+		return m.ToHead(), err
+	}
+	r.Mu.Lock()
+	defer r.Mu.Unlock()
+	if r.Gone {
+		return h, store.ErrNotFound
+	}
+	return r.Meta.ToHead(), nil
+}
+
+// Get implements [store.Store].
+func (s *Reads) Get(ctx context.Context, key store.Key, view store.View) (snap store.Snapshot, err error) {
+	r, err := s.Cached(ctx, key, false)
+	if err != nil {
+		return snap, err
+	}
+	if r != nil {
+		r.Mu.Lock()
+		snap, ok, err := r.Get(&view)
+		r.Mu.Unlock()
+		if ok || err != nil {
+			return snap, err
+		}
+	}
+	return s.Base.Get(ctx, ByKey(key), &view)
+}
+
+// Events implements [store.Store].
+func (s *Reads) Events(ctx context.Context, key store.Key, after int64, max int) (records []*store.Record, err error) {
+	r, err := s.Cached(ctx, key, true)
+	if err != nil {
+		return nil, err
+	}
+	if r == nil {
+		r = new(stored.Row) // without records
+		if r.N, _, r.Meta, err = s.Base.MetaOf(ctx, ByKey(key)); err != nil {
+			return nil, err
+		}
+	}
+	r.Mu.Lock()
+	records, ok, err := r.Events(after, max)
+	version := r.Meta.Version
+	r.Mu.Unlock()
+	if ok || err != nil {
+		return records, err
+	}
+	if max <= 0 || int64(max) > version-after {
+		max = int(version - after)
+	}
+	return s.Base.Events(ctx, r.N, after, max)
+}
 
 // ReadWires reads the names of protocol versions.
 func (s *Base) ReadWires(ctx context.Context) error {
