@@ -434,7 +434,7 @@ func (c *codec) row(l *ir.Layout, m *ir.FieldLayout, grouped map[*ir.Field]bool)
 // hook is what a hook has for the wire.
 func (c *codec) hook(name string) jen.Code {
 	if c.proto() {
-		return hook("Proto" + name)
+		return protoHook(name)
 	}
 	return hook(name)
 }

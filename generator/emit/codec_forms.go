@@ -6,8 +6,11 @@ import (
 	"github.com/a2agen/a2agen/generator/ir"
 )
 
-// legacyPath is the package of the hooks.
-const legacyPath = genPath + "/legacy"
+// legacyPath and legacyProtoPath are the packages of the hooks, and of those for protobuf.
+const (
+	legacyPath      = genPath + "/legacy"
+	legacyProtoPath = genPath + "/legacyproto"
+)
 
 // hookForm is how a hook is called.
 type hookForm int
@@ -48,6 +51,9 @@ var hooks = map[string]struct {
 
 // hook is a name of the hooks' package.
 func hook(name string) *jen.Statement { return jen.Qual(legacyPath, name) }
+
+// protoHook names one for protobuf.
+func protoHook(name string) *jen.Statement { return jen.Qual(legacyProtoPath, name) }
 
 // groupOf is the first member of a group in l, nil if it has none.
 func groupOf(l *ir.Layout) *ir.FieldLayout {
@@ -110,16 +116,16 @@ func (c *codec) appendHooked(l *ir.Layout) jen.Code {
 // again from what the hook kept of it.
 func (c *codec) readHooked(l *ir.Layout) jen.Code {
 	content := c.hub.Fields["Part.content"]
-	reader, take := jsonReader(), "Read"
+	reader, take := jsonReader(), hook("Read"+l.Hook)
 	if c.proto() {
-		reader, take = protoReader(), "Take"
+		reader, take = protoReader(), protoHook("Take"+l.Hook)
 	}
 	var body []jen.Code
 	if len(l.Fields) > 0 && !c.proto() {
 		body = append(body, jen.Id("at").Op(":=").Id("r").Dot("Offset").Call())
 	}
 	part := jen.List(jen.Id("part"), jen.Id("name"), jen.Id("value"))
-	body = append(body, part.Op(":=").Add(hook(take+l.Hook)).Call(jen.Id("r")))
+	body = append(body, part.Op(":=").Add(take).Call(jen.Id("r")))
 	for _, m := range l.Fields {
 		if c.proto() {
 			break // it has no kinds of its own
@@ -171,9 +177,9 @@ func (c *codec) groupOf(m *ir.FieldLayout) jen.Code {
 	read := jen.Id("interfacesFrom" + c.wire.Suffix).Call(jen.Id("g").Dot("List").Call(jen.Lit(m.Arg)))
 	var write, take jen.Code
 	if c.proto() {
-		put := hook("Put"+m.Hook).Call(jen.Id("w"), jen.Id("tag"), interfaces, jen.Lit(m.Arg), jen.Id("field"))
+		put := protoHook("Put"+m.Hook).Call(jen.Id("w"), jen.Id("tag"), interfaces, jen.Lit(m.Arg), jen.Id("field"))
 		write = jen.Func().Params(protoWriter(), jen.Id("tag").Uint32(), jen.Id("list").Add(list), jen.Id("field").String()).Block(put)
-		take = jen.Parens(jen.Op("*").Add(group)).Dot("Take")
+		take = protoHook("Take" + m.Hook)
 	} else {
 		put := hook("Append"+m.Hook).Call(jen.Id("b"), interfaces, jen.Lit(m.Arg))
 		write = jen.Func().Params(jen.Id("b").Index().Byte(), jen.Id("list").Add(list)).Index().Byte().Block(jen.Return(put))

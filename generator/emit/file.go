@@ -102,6 +102,7 @@ func newFile(path, name string) *jen.File {
 	f.ImportName(handlerPath, "handler")
 	f.ImportName(skilltoolPath, "skilltool")
 	f.ImportName(legacyPath, "legacy")
+	f.ImportName(legacyProtoPath, "legacyproto")
 	return f
 }
 

@@ -149,11 +149,11 @@ func (c *codec) protoMethods(l *ir.Layout) jen.Code {
 func (c *codec) writeHooked(l *ir.Layout) jen.Code {
 	content := c.hub.Fields["Part.content"]
 	part := jen.Id("partOf").Call(jen.Id("x"))
-	unknown := hook("PutUnknown"+l.Hook).Call(
+	unknown := protoHook("PutUnknown"+l.Hook).Call(
 		jen.Id("w"), jen.Id("c").Dot("Name"), jen.Id("c").Dot("Value"), jen.Add(part).Dot("Metadata"))
 	return jen.Func().Id(c.fn("write", l)).Params(protoWriter(), jen.Id("x").Add(ptr(l.Type))).Error().Block(
 		ifCase(content, jen.Op("*").Id(content.Union.Unknown), jen.Return(unknown)),
-		jen.Return(hook("Put"+l.Hook).Call(jen.Id("w"), part)),
+		jen.Return(protoHook("Put"+l.Hook).Call(jen.Id("w"), part)),
 	).Line()
 }
 

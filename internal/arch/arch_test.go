@@ -38,7 +38,8 @@ var rows = map[string]string{
 	"runtime/gen/handler":       "runtime/task",
 	"runtime/gen/check":         "runtime/check runtime/wire",
 	"runtime/gen/check/format":  "runtime/check runtime/gen/check",
-	"runtime/gen/legacy":        "runtime runtime/wire runtime/gen/proto",
+	"runtime/gen/legacy":        "runtime runtime/wire",
+	"runtime/gen/legacyproto":   "runtime runtime/gen/legacy runtime/gen/proto runtime/wire",
 	"runtime/store":             "runtime internal/taskstate",
 	"runtime/store/memory":      "runtime internal/taskstate runtime/store",
 	"runtime/store/admin":       "runtime runtime/store/internal/transfer",
@@ -109,7 +110,7 @@ var rows = map[string]string{
 	"internal/test/a2aown/a2aclient":   "internal/test/a2aown runtime runtime/client runtime/gen",
 	"internal/test/a2adraft/a2aclient": "internal/test/a2adraft runtime runtime/client runtime/gen",
 	"internal/fresh/a2a":               "runtime runtime/gen runtime/gen/legacy runtime/wire",
-	"internal/a2awires":                "runtime runtime/gen runtime/gen/legacy runtime/wire runtime/gen/proto",
+	"internal/a2awires":                "runtime runtime/gen runtime/gen/legacy runtime/gen/legacyproto runtime/wire runtime/gen/proto",
 
 	// Values that every stage of generating speaks in.
 	"generator/diag":     "",
@@ -193,7 +194,7 @@ var rows = map[string]string{
 	"internal/measure":           "a2a runtime/gen/check runtime/gen/handler runtime/server runtime/wire",
 	"internal/regen":             ". generator generator/emit generator/ir generator/lower generator/output spec",
 	"internal/requirements":      "",
-	"internal/test/a2adraft":     "runtime runtime/gen runtime/gen/legacy runtime/wire runtime/gen/proto",
+	"internal/test/a2adraft":     "runtime runtime/gen runtime/gen/legacy runtime/gen/legacyproto runtime/wire runtime/gen/proto",
 	"internal/test/a2aown":       "internal/a2awires runtime runtime/gen runtime/wire runtime/gen/proto",
 	"internal/test/broken":       "",
 	"internal/test/bundletest":   "spec",

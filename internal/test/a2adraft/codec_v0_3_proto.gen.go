@@ -7,6 +7,7 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/gen/legacy"
+	"github.com/a2agen/a2agen/runtime/gen/legacyproto"
 	"github.com/a2agen/a2agen/runtime/gen/proto"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
@@ -82,7 +83,7 @@ var codecArtifactV03Proto = proto.Codec[Artifact]{Fields: []proto.Field{
 }}
 
 var codecAuthenticationInfoV03Proto = proto.Codec[AuthenticationInfo]{Fields: []proto.Field{
-	{Number: 1, Name: "schemes", At: unsafe.Offsetof(AuthenticationInfo{}.Scheme), Type: wire.TypeHook, Hook: &legacy.ProtoSchemes},
+	{Number: 1, Name: "schemes", At: unsafe.Offsetof(AuthenticationInfo{}.Scheme), Type: wire.TypeHook, Hook: &legacyproto.Schemes},
 	{Number: 2, Name: "credentials", At: unsafe.Offsetof(AuthenticationInfo{}.Credentials)},
 }}
 
@@ -94,7 +95,7 @@ var codecAuthorizationCodeOAuthFlowV03Proto = proto.Codec[AuthorizationCodeOAuth
 }}
 
 var codecCancelTaskRequestV03Proto = proto.Codec[CancelTaskRequest]{Fields: []proto.Field{
-	{Number: 1, Name: "name", At: unsafe.Offsetof(CancelTaskRequest{}.ID), Type: wire.TypeHook, Hook: &legacy.ProtoTaskName},
+	{Number: 1, Name: "name", At: unsafe.Offsetof(CancelTaskRequest{}.ID), Type: wire.TypeHook, Hook: &legacyproto.TaskName},
 }}
 
 var codecClientCredentialsOAuthFlowV03Proto = proto.Codec[ClientCredentialsOAuthFlow]{Fields: []proto.Field{
@@ -104,17 +105,17 @@ var codecClientCredentialsOAuthFlowV03Proto = proto.Codec[ClientCredentialsOAuth
 }}
 
 var codecDeleteTaskPushNotificationConfigRequestV03Proto = proto.Codec[DeleteTaskPushNotificationConfigRequest]{Fields: []proto.Field{
-	{Number: 1, Name: "name", At: unsafe.Offsetof(DeleteTaskPushNotificationConfigRequest{}.TaskID), With: unsafe.Offsetof(DeleteTaskPushNotificationConfigRequest{}.ID), Type: wire.TypeHook, Hook: &legacy.ProtoConfigName},
+	{Number: 1, Name: "name", At: unsafe.Offsetof(DeleteTaskPushNotificationConfigRequest{}.TaskID), With: unsafe.Offsetof(DeleteTaskPushNotificationConfigRequest{}.ID), Type: wire.TypeHook, Hook: &legacyproto.ConfigName},
 }}
 
 var codecGetExtendedAgentCardRequestV03Proto = proto.Codec[GetExtendedAgentCardRequest]{}
 
 var codecGetTaskPushNotificationConfigRequestV03Proto = proto.Codec[GetTaskPushNotificationConfigRequest]{Fields: []proto.Field{
-	{Number: 1, Name: "name", At: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.TaskID), With: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.ID), Type: wire.TypeHook, Hook: &legacy.ProtoConfigName},
+	{Number: 1, Name: "name", At: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.TaskID), With: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.ID), Type: wire.TypeHook, Hook: &legacyproto.ConfigName},
 }}
 
 var codecGetTaskRequestV03Proto = proto.Codec[GetTaskRequest]{Fields: []proto.Field{
-	{Number: 1, Name: "name", At: unsafe.Offsetof(GetTaskRequest{}.ID), Type: wire.TypeHook, Hook: &legacy.ProtoTaskName},
+	{Number: 1, Name: "name", At: unsafe.Offsetof(GetTaskRequest{}.ID), Type: wire.TypeHook, Hook: &legacyproto.TaskName},
 	{Number: 2, Name: "historyLength", At: unsafe.Offsetof(GetTaskRequest{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer, Flags: wire.Implicit},
 }}
 
@@ -131,7 +132,7 @@ var codecImplicitOAuthFlowV03Proto = proto.Codec[ImplicitOAuthFlow]{Fields: []pr
 }}
 
 var codecListTaskPushNotificationConfigsRequestV03Proto = proto.Codec[ListTaskPushNotificationConfigsRequest]{Fields: []proto.Field{
-	{Number: 1, Name: "parent", At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.TaskID), Type: wire.TypeHook, Hook: &legacy.ProtoTaskName},
+	{Number: 1, Name: "parent", At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.TaskID), Type: wire.TypeHook, Hook: &legacyproto.TaskName},
 	{Number: 2, Name: "pageSize", At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.PageSize), Type: wire.TypeInt32},
 	{Number: 3, Name: "pageToken", At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.PageToken)},
 }}
@@ -177,13 +178,13 @@ var codecPartV03Proto = proto.Codec[Part]{Custom: &proto.Custom[Part]{Write: wri
 
 func writePartV03Proto(w *proto.Writer, x *Part) error {
 	if c, ok := x.Content.(*UnknownPartContent); ok {
-		return legacy.PutUnknownWrappedPart(w, c.Name, c.Value, partOf(x).Metadata)
+		return legacyproto.PutUnknownWrappedPart(w, c.Name, c.Value, partOf(x).Metadata)
 	}
-	return legacy.PutWrappedPart(w, partOf(x))
+	return legacyproto.PutWrappedPart(w, partOf(x))
 }
 
 func readPartV03Proto(r *proto.Reader, x *Part) {
-	part, name, value := legacy.TakeWrappedPart(r)
+	part, name, value := legacyproto.TakeWrappedPart(r)
 	setPart(x, &part)
 	if len(value) > 0 {
 		x.Content = &UnknownPartContent{Name: name, Value: value}
@@ -218,7 +219,7 @@ var codecSendMessageConfigurationV03Proto = proto.Codec[SendMessageConfiguration
 	{Number: 1, Name: "acceptedOutputModes", At: unsafe.Offsetof(SendMessageConfiguration{}.AcceptedOutputModes), Shape: wire.Listed},
 	{Number: 2, Name: "pushNotification", At: unsafe.Offsetof(SendMessageConfiguration{}.TaskPushNotificationConfig), Type: wire.TypeMessage, Of: &codecTaskPushNotificationConfigV03ProtoPushNotificationConfig},
 	{Number: 3, Name: "historyLength", At: unsafe.Offsetof(SendMessageConfiguration{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer, Flags: wire.Implicit},
-	{Number: 4, Name: "blocking", At: unsafe.Offsetof(SendMessageConfiguration{}.ReturnImmediately), Type: wire.TypeHook, Hook: &legacy.ProtoBlockingFlag, Form: proto.Varint, Flags: wire.Fallback},
+	{Number: 4, Name: "blocking", At: unsafe.Offsetof(SendMessageConfiguration{}.ReturnImmediately), Type: wire.TypeHook, Hook: &legacyproto.BlockingFlag, Form: proto.Varint, Flags: wire.Fallback},
 }}
 
 var codecSendMessageRequestV03Proto = proto.Codec[SendMessageRequest]{Fields: []proto.Field{
@@ -244,7 +245,7 @@ var codecStringListV03Proto = proto.Codec[StringList]{Fields: []proto.Field{
 }}
 
 var codecSubscribeToTaskRequestV03Proto = proto.Codec[SubscribeToTaskRequest]{Fields: []proto.Field{
-	{Number: 1, Name: "name", At: unsafe.Offsetof(SubscribeToTaskRequest{}.ID), Type: wire.TypeHook, Hook: &legacy.ProtoTaskName},
+	{Number: 1, Name: "name", At: unsafe.Offsetof(SubscribeToTaskRequest{}.ID), Type: wire.TypeHook, Hook: &legacyproto.TaskName},
 }}
 
 var codecTaskV03Proto = proto.Codec[Task]{Fields: []proto.Field{
@@ -266,7 +267,7 @@ var codecTaskArtifactUpdateEventV03Proto = proto.Codec[TaskArtifactUpdateEvent]{
 }}
 
 var codecTaskPushNotificationConfigV03Proto = proto.Codec[TaskPushNotificationConfig]{Fields: []proto.Field{
-	{Number: 1, Name: "name", At: unsafe.Offsetof(TaskPushNotificationConfig{}.TaskID), With: unsafe.Offsetof(TaskPushNotificationConfig{}.ID), Type: wire.TypeHook, Hook: &legacy.ProtoConfigName},
+	{Number: 1, Name: "name", At: unsafe.Offsetof(TaskPushNotificationConfig{}.TaskID), With: unsafe.Offsetof(TaskPushNotificationConfig{}.ID), Type: wire.TypeHook, Hook: &legacyproto.ConfigName},
 	{Number: 2, Name: "pushNotificationConfig", Shape: wire.Nested, Of: &codecTaskPushNotificationConfigV03ProtoPushNotificationConfig},
 }}
 
@@ -278,7 +279,7 @@ var codecTaskPushNotificationConfigV03ProtoPushNotificationConfig = proto.Codec[
 }}
 
 var codecTaskPushNotificationConfigV03ProtoCreateRequest = proto.Codec[TaskPushNotificationConfig]{Fields: []proto.Field{
-	{Number: 1, Name: "parent", At: unsafe.Offsetof(TaskPushNotificationConfig{}.TaskID), Type: wire.TypeHook, Hook: &legacy.ProtoConfigParent},
+	{Number: 1, Name: "parent", At: unsafe.Offsetof(TaskPushNotificationConfig{}.TaskID), Type: wire.TypeHook, Hook: &legacyproto.ConfigParent},
 	{Number: 2, Name: "configId", At: unsafe.Offsetof(TaskPushNotificationConfig{}.ID)},
 	{Number: 3, Name: "config", Shape: wire.Nested, Of: &codecTaskPushNotificationConfigV03Proto},
 }}
@@ -311,9 +312,9 @@ var codecTaskStatusUpdateEventV03Proto = proto.Codec[TaskStatusUpdateEvent]{Fiel
 
 var interfacesV03Proto = proto.Group[[]*AgentInterface, legacy.Interfaces]{
 	Write: func(w *proto.Writer, tag uint32, list []*AgentInterface, field string) {
-		legacy.PutInterfaces(w, tag, interfacesOfV03Proto(list), "0.3", field)
+		legacyproto.PutInterfaces(w, tag, interfacesOfV03Proto(list), "0.3", field)
 	},
-	Read: (*legacy.Interfaces).Take,
+	Read: legacyproto.TakeInterfaces,
 	Make: func(g *legacy.Interfaces) []*AgentInterface { return interfacesFromV03Proto(g.List("0.3")) },
 }
 

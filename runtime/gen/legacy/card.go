@@ -9,8 +9,8 @@ import (
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
-// fullVersions are the values of protocolVersion in cards of a version (T37); cards of other versions have its name.
-var fullVersions = map[string]string{"0.3": "0.3.0", "0.2": "0.2.6"}
+// FullVersions are the values of protocolVersion in cards of a version (T37); cards of other versions have its name.
+var FullVersions = map[string]string{"0.3": "0.3.0", "0.2": "0.2.6"}
 
 // plainVersion begins the names of versions whose cards have no members for transport and version.
 const plainVersion = "0.1"
@@ -21,22 +21,22 @@ const defaultTransport = runtime.BindingJSONRPC
 // Interfaces is what a card of 0.1 to 0.3 says of where the agent is: url, preferredTransport, additionalInterfaces and
 // protocolVersion, as they come.
 type Interfaces struct {
-	url, transport, version string
-	more                    []runtime.Interface
+	URL, Transport, Version string
+	More                    []runtime.Interface
 }
 
 // Read reads the value of one of the members.
 func (i *Interfaces) Read(r *wire.Reader, member string) {
 	switch member {
 	case "url":
-		i.url = r.String()
+		i.URL = r.String()
 	case "preferredTransport":
-		i.transport = r.String()
+		i.Transport = r.String()
 	case "protocolVersion":
-		i.version = r.String()
+		i.Version = r.String()
 	default:
 		for ok := r.Array(); ok; ok = r.Elem() {
-			i.more = append(i.more, readInterface(r))
+			i.More = append(i.More, readInterface(r))
 		}
 	}
 }
@@ -62,8 +62,8 @@ func readInterface(r *wire.Reader) (i runtime.Interface) {
 
 // List returns the interfaces, the main one first, each once, of the version that the card says or else of version.
 func (i *Interfaces) List(version string) []runtime.Interface {
-	if i.version != "" {
-		version = minor(i.version)
+	if i.Version != "" {
+		version = minor(i.Version)
 	}
 	var list []runtime.Interface
 	add := func(url, binding string) {
@@ -74,8 +74,8 @@ func (i *Interfaces) List(version string) []runtime.Interface {
 			list = append(list, one)
 		}
 	}
-	add(i.url, i.transport)
-	for _, more := range i.more {
+	add(i.URL, i.Transport)
+	for _, more := range i.More {
 		add(more.URL, more.Binding)
 	}
 	return list
@@ -91,7 +91,7 @@ func minor(version string) string {
 
 // AppendInterfaces appends the members for the interfaces of a version, or for all if there are none of it.
 func AppendInterfaces(b []byte, list []runtime.Interface, version string) []byte {
-	main, whole := interfacesFor(list, version)
+	main, whole := InterfacesFor(list, version)
 	b = wire.AppendString(append(b, `,"url":`...), main.URL)
 	if strings.HasPrefix(version, plainVersion) {
 		return b
@@ -100,12 +100,12 @@ func AppendInterfaces(b []byte, list []runtime.Interface, version string) []byte
 	if len(whole) > 0 {
 		b = wire.AppendPlainList(append(b, `,"additionalInterfaces":`...), whole, appendInterface)
 	}
-	return wire.AppendString(append(b, `,"protocolVersion":`...), cmp.Or(fullVersions[version], version))
+	return wire.AppendString(append(b, `,"protocolVersion":`...), cmp.Or(FullVersions[version], version))
 }
 
-// interfacesFor are the main interface of a version and, where there are several, all of them: a card lists the main one
+// InterfacesFor are the main interface of a version and, where there are several, all of them: a card lists the main one
 // among them (0.3 §5.6.2, Q26, Q28). They are those of all versions if there are none of it.
-func interfacesFor(list []runtime.Interface, version string) (main runtime.Interface, whole []runtime.Interface) {
+func InterfacesFor(list []runtime.Interface, version string) (main runtime.Interface, whole []runtime.Interface) {
 	var own []runtime.Interface
 	for _, i := range list {
 		if minor(i.Version) == version {

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/gen/proto"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
@@ -126,43 +125,6 @@ func FuzzLookers(f *testing.F) {
 		CardVersion(src)
 		if !bytes.Equal(before, src) {
 			t.Errorf("%q became %q", before, src)
-		}
-	})
-}
-
-// FuzzProtobufParts holds the protobuf side of parts to the laws of [FuzzHooks].
-func FuzzProtobufParts(f *testing.F) {
-	for _, seed := range []string{"\x0a\x01x", "\x0a\x01x\x12\x03\x0a\x01u", "\x12\x06\x12\x01x\x1a\x01a", "\x1a\x02\x0a\x00", "\x3a\x01x", "\x22\x00", "\x0a\xff\xff\xff\xff\x0f"} {
-		f.Add([]byte(seed))
-	}
-	round := func(src []byte) ([]byte, bool) {
-		var r proto.Reader
-		r.Reset(src)
-		p, name, value := TakeWrappedPart(&r)
-		if r.Done() != nil || name == "" && p.Kind == runtime.PartUnknown {
-			return nil, false
-		}
-		var w proto.Writer
-		w.Reset(nil)
-		err := PutWrappedPart(&w, p)
-		if name != "" {
-			w.Reset(nil)
-			err = PutUnknownWrappedPart(&w, name, value, p.Metadata)
-		}
-		if err != nil {
-			return nil, false
-		}
-		out, err := w.Done()
-		return out, err == nil
-	}
-	f.Fuzz(func(t *testing.T, src []byte) {
-		out, ok := round(src)
-		if !ok {
-			return
-		}
-		again, ok := round(out)
-		if !ok || !bytes.Equal(again, out) {
-			t.Errorf("%q becomes %q, and that %q", src, out, again)
 		}
 	})
 }

@@ -99,7 +99,7 @@ func TestInterfaces(t *testing.T) {
 			}
 		})
 	}
-	if one := (&Interfaces{more: []runtime.Interface{{URL: "a"}, {URL: "a", Binding: "JSONRPC"}, {}}}).List("0.3"); len(one) != 1 || one[0] != (runtime.Interface{URL: "a", Binding: "JSONRPC", Version: "0.3"}) {
+	if one := (&Interfaces{More: []runtime.Interface{{URL: "a"}, {URL: "a", Binding: "JSONRPC"}, {}}}).List("0.3"); len(one) != 1 || one[0] != (runtime.Interface{URL: "a", Binding: "JSONRPC", Version: "0.3"}) {
 		t.Errorf("each interface comes once: %+v", one)
 	}
 }

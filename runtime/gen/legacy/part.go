@@ -109,7 +109,7 @@ func ReadPart(r *wire.Reader) (p runtime.Part, name string, value wire.Value) {
 		r.FailAt(start, "a part needs its text, file or data")
 	}
 	if x.Kind == runtime.PartData {
-		x.unwrap()
+		Unwrap(&x.Part)
 	}
 	return x.Part, "", nil
 }
@@ -204,8 +204,8 @@ func (x *parts) file(r *wire.Reader) {
 	}
 }
 
-// unwrap undoes what writing does to data that is no object.
-func (x *parts) unwrap() {
+// Unwrap undoes what writing does to data that is no object.
+func Unwrap(x *runtime.Part) {
 	if x.Data.Kind() != wire.KindObject || !bytes.Contains(x.Metadata, []byte(compat)) {
 		return
 	}

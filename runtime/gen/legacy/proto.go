@@ -10,19 +10,23 @@ const (
 	configCollection = "/pushNotificationConfigs"
 )
 
-func taskName(id string) string { return taskCollection + id }
+// NameOfTask is the name of a task.
+func NameOfTask(id string) string { return taskCollection + id }
 
-func taskOf(name string) (id string) {
+// TaskOfName is the id of the task of a name.
+func TaskOfName(name string) (id string) {
 	if id, ok := strings.CutPrefix(name, taskCollection); ok {
 		return id
 	}
 	return strings.TrimPrefix(name, taskSingular)
 }
 
-func configName(taskID, id string) string { return taskName(taskID) + configCollection + "/" + id }
+// NameOfConfig is the name of a push config.
+func NameOfConfig(taskID, id string) string { return NameOfTask(taskID) + configCollection + "/" + id }
 
-func configOf(name string) (taskID, id string) {
-	name = taskOf(name)
+// ConfigOfName are the ids of a push config, or of its task, by a name.
+func ConfigOfName(name string) (taskID, id string) {
+	name = TaskOfName(name)
 	if taskID, id, ok := strings.Cut(name, configCollection+"/"); ok {
 		return taskID, id
 	}

@@ -32,15 +32,15 @@ var (
 	// DefaultModes are those of a card: an empty list is not the same as none.
 	DefaultModes = wire.Hook[[]string]{Append: appendModes, Read: readModes, Absent: func() []string { return []string{"text/plain"} }}
 	// TaskName is the resource name of a task in the proto of 0.3.
-	TaskName = wire.Hook[string]{Has: notEmpty, Append: appendTaskName, Read: func(r *wire.Reader) string { return taskOf(r.String()) }}
+	TaskName = wire.Hook[string]{Has: notEmpty, Append: appendTaskName, Read: func(r *wire.Reader) string { return TaskOfName(r.String()) }}
 	// ConfigParent is the name of the task that a push config is for, which official agents take from the path, too. It is
 	// also read as the name of the collection of the task's configs.
 	ConfigParent = wire.Hook[string]{Has: notEmpty, Append: appendTaskName, Read: readConfigParent}
 	// ConfigName is the resource name of a push config. The id may be empty: the only config of the task.
 	ConfigName = wire.Pair{
 		Has:    func(taskID, id string) bool { return taskID != "" || id != "" },
-		Append: func(b []byte, taskID, id string) []byte { return wire.AppendString(b, configName(taskID, id)) },
-		Read:   func(r *wire.Reader) (taskID, id string) { return configOf(r.String()) },
+		Append: func(b []byte, taskID, id string) []byte { return wire.AppendString(b, NameOfConfig(taskID, id)) },
+		Read:   func(r *wire.Reader) (taskID, id string) { return ConfigOfName(r.String()) },
 	}
 )
 
@@ -123,10 +123,10 @@ func readModes(r *wire.Reader) []string {
 }
 
 func appendTaskName(b []byte, id string) ([]byte, error) {
-	return wire.AppendString(b, taskName(id)), nil
+	return wire.AppendString(b, NameOfTask(id)), nil
 }
 
 func readConfigParent(r *wire.Reader) (taskID string) {
-	taskID, _ = configOf(r.String())
+	taskID, _ = ConfigOfName(r.String())
 	return taskID
 }

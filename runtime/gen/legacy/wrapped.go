@@ -1,6 +1,9 @@
 package legacy
 
 import (
+	"bytes"
+	"encoding/base64"
+
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
@@ -18,7 +21,7 @@ func AppendWrappedPart(b []byte, p runtime.Part) ([]byte, error) {
 		b = appendWrappedFile(append(b, `,"file":`...), p)
 	case runtime.PartData:
 		data := p.Data
-		if data, metadata, err = wrap(data, metadata); err != nil {
+		if data, metadata, err = Wrap(data, metadata); err != nil {
 			return b, wire.In(err, "metadata")
 		}
 		if b, err = wire.AppendValue(append(b, `,"data":{"data":`...), data); err != nil {
@@ -36,8 +39,8 @@ func AppendWrappedPart(b []byte, p runtime.Part) ([]byte, error) {
 	return wire.EndObject(b, start), nil
 }
 
-// wrap makes data that is no object one, and marks it.
-func wrap(data wire.Value, metadata wire.Object) (wire.Value, wire.Object, error) {
+// Wrap makes data that is no object one, and marks it.
+func Wrap(data wire.Value, metadata wire.Object) (wire.Value, wire.Object, error) {
 	if data.Kind() == wire.KindObject {
 		return data, metadata, nil
 	}
@@ -51,7 +54,7 @@ func wrap(data wire.Value, metadata wire.Object) (wire.Value, wire.Object, error
 func appendWrappedFile(b []byte, p runtime.Part) []byte {
 	start := len(b)
 	if p.Kind == runtime.PartRaw {
-		b = wire.AppendBytes(append(b, `,"fileWithBytes":`...), fileText(p.Raw))
+		b = wire.AppendBytes(append(b, `,"fileWithBytes":`...), FileText(p.Raw))
 	} else {
 		b = wire.AppendString(append(b, `,"fileWithUri":`...), p.URL)
 	}
@@ -117,7 +120,7 @@ func ReadWrappedPart(r *wire.Reader) (p runtime.Part, name string, value wire.Va
 			r.Reread(dataAt, p.Data, func(in *wire.Reader) { p.Data = readWrappedData(in) })
 		}
 		x := parts{Part: p}
-		x.unwrap()
+		Unwrap(&x.Part)
 		p = x.Part
 	}
 	return p, "", nil
@@ -131,7 +134,7 @@ func readWrappedFile(r *wire.Reader, p *runtime.Part) {
 		switch string(key) {
 		case "fileWithBytes", "file_with_bytes":
 			if content(0) {
-				p.Kind, p.Raw = runtime.PartRaw, fileContent(r.Bytes())
+				p.Kind, p.Raw = runtime.PartRaw, FileContent(r.Bytes())
 			}
 		case "bytes":
 			if content(0) {
@@ -170,4 +173,19 @@ func readWrappedData(r *wire.Reader) wire.Value {
 		}
 	}
 	return data
+}
+
+// FileText is what stands for the content of a file in the proto's field of bytes, also in its ProtoJSON: base64, as the
+// official SDKs for Go, Python and Java have it, which fail on anything else. The SDK for JavaScript has the content itself.
+func FileText(content []byte) []byte {
+	return base64.StdEncoding.AppendEncode(make([]byte, 0, base64.StdEncoding.EncodedLen(len(content))), content)
+}
+
+// FileContent reads either: what is no base64 is the content itself.
+func FileContent(b []byte) []byte {
+	content, err := base64.StdEncoding.Strict().AppendDecode(make([]byte, 0, base64.StdEncoding.DecodedLen(len(b))), b)
+	if err != nil || bytes.ContainsAny(b, "\r\n") {
+		return b
+	}
+	return content
 }

@@ -1,37 +1,37 @@
-package legacy
+// Package legacyproto has the protobuf sides of the hooks of package legacy, which only agents with gRPC link.
+package legacyproto
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/base64"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/gen/legacy"
 	"github.com/a2agen/a2agen/runtime/gen/proto"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
-// The protobuf sides of the hooks of 0.3. ProtoX is the one of X.
+// The hooks of package legacy of the same names, for protobuf.
 var (
-	ProtoTaskName = proto.Hook[string]{
+	TaskName = proto.Hook[string]{
 		Write: putTaskName,
-		Read:  func(r *proto.Reader, _ string) (id string) { return taskOf(r.String()) },
+		Read:  func(r *proto.Reader, _ string) (id string) { return legacy.TaskOfName(r.String()) },
 	}
-	ProtoConfigParent = proto.Hook[string]{
+	ConfigParent = proto.Hook[string]{
 		Write: putTaskName,
 		Read: func(r *proto.Reader, _ string) (taskID string) {
-			taskID, _ = configOf(r.String())
+			taskID, _ = legacy.ConfigOfName(r.String())
 			return taskID
 		},
 	}
-	ProtoConfigName = proto.Pair{
+	ConfigName = proto.Pair{
 		Write: func(w *proto.Writer, tag uint32, taskID, id string) {
 			if taskID != "" || id != "" {
-				w.String(tag, configName(taskID, id))
+				w.String(tag, legacy.NameOfConfig(taskID, id))
 			}
 		},
-		Read: func(r *proto.Reader) (taskID, id string) { return configOf(r.String()) },
+		Read: func(r *proto.Reader) (taskID, id string) { return legacy.ConfigOfName(r.String()) },
 	}
-	ProtoBlockingFlag = proto.Hook[bool]{
+	BlockingFlag = proto.Hook[bool]{
 		Write: func(w *proto.Writer, tag uint32, returnImmediately bool) error {
 			if !returnImmediately {
 				w.Bool(tag, true)
@@ -39,10 +39,10 @@ var (
 			return nil
 		},
 		Read:   func(r *proto.Reader, _ bool) (returnImmediately bool) { return !r.Bool() },
-		Absent: atOnce,
+		Absent: func() (returnImmediately bool) { return true },
 	}
-	// ProtoSchemes are elements of a list (T46). The first that is not empty counts.
-	ProtoSchemes = proto.Hook[string]{
+	// Schemes are elements of a list (T46). The first that is not empty counts.
+	Schemes = proto.Hook[string]{
 		Write: func(w *proto.Writer, tag uint32, scheme string) error {
 			putText(w, tag, scheme)
 			return nil
@@ -53,7 +53,7 @@ var (
 
 func putTaskName(w *proto.Writer, tag uint32, id string) error {
 	if id != "" {
-		w.String(tag, taskName(id))
+		w.String(tag, legacy.NameOfTask(id))
 	}
 	return nil
 }
@@ -68,8 +68,8 @@ const (
 
 // PutInterfaces writes one of the card's fields for the interfaces of a version, or for all if there are none of it.
 func PutInterfaces(w *proto.Writer, tag uint32, list []runtime.Interface, version, member string) {
-	main, whole := interfacesFor(list, version)
-	text := map[string]string{"url": main.URL, "preferredTransport": main.Binding, "protocolVersion": fullVersions[version]}[member]
+	main, whole := legacy.InterfacesFor(list, version)
+	text := map[string]string{"url": main.URL, "preferredTransport": main.Binding, "protocolVersion": legacy.FullVersions[version]}[member]
 	if text != "" {
 		w.String(tag, text)
 	}
@@ -90,15 +90,15 @@ func putText(w *proto.Writer, tag uint32, text string) {
 	}
 }
 
-// Take reads the value of one of the fields.
-func (i *Interfaces) Take(r *proto.Reader, member string) {
+// TakeInterfaces reads the value of one of the fields.
+func TakeInterfaces(i *legacy.Interfaces, r *proto.Reader, member string) {
 	switch member {
 	case "url":
-		i.url = r.String()
+		i.URL = r.String()
 	case "preferredTransport":
-		i.transport = r.String()
+		i.Transport = r.String()
 	case "protocolVersion":
-		i.version = r.String()
+		i.Version = r.String()
 	default:
 		var one runtime.Interface
 		m := r.Enter(2)
@@ -113,7 +113,7 @@ func (i *Interfaces) Take(r *proto.Reader, member string) {
 			}
 		}
 		r.Leave(m)
-		i.more = append(i.more, one)
+		i.More = append(i.More, one)
 	}
 }
 
@@ -121,7 +121,7 @@ func (i *Interfaces) Take(r *proto.Reader, member string) {
 func PutWrappedPart(w *proto.Writer, p runtime.Part) (err error) {
 	data, metadata := p.Data, p.Metadata
 	if p.Kind == runtime.PartData {
-		if data, metadata, err = wrap(p.Data, p.Metadata); err != nil {
+		if data, metadata, err = legacy.Wrap(p.Data, p.Metadata); err != nil {
 			return wire.In(err, "metadata")
 		}
 	}
@@ -138,7 +138,7 @@ func PutWrappedPart(w *proto.Writer, p runtime.Part) (err error) {
 		putText(w, protoFileType, p.MediaType)
 		putText(w, protoName, p.Filename)
 		if p.Kind == runtime.PartRaw {
-			w.Bytes(protoFileBytes, fileText(p.Raw))
+			w.Bytes(protoFileBytes, legacy.FileText(p.Raw))
 		} else {
 			w.String(protoFileURI, p.URL)
 		}
@@ -200,26 +200,9 @@ func TakeWrappedPart(r *proto.Reader) (p runtime.Part, name string, value wire.V
 		}
 		r.Incomplete()
 	case runtime.PartData:
-		x := parts{Part: p}
-		x.unwrap()
-		p = x.Part
+		legacy.Unwrap(&p)
 	}
 	return p, "", nil
-}
-
-// fileText is what stands for the content of a file in the proto's field of bytes, also in its ProtoJSON: base64, as the
-// official SDKs for Go, Python and Java have it, which fail on anything else. The SDK for JavaScript has the content itself.
-func fileText(content []byte) []byte {
-	return base64.StdEncoding.AppendEncode(make([]byte, 0, base64.StdEncoding.EncodedLen(len(content))), content)
-}
-
-// fileContent reads either: what is no base64 is the content itself.
-func fileContent(b []byte) []byte {
-	content, err := base64.StdEncoding.Strict().AppendDecode(make([]byte, 0, base64.StdEncoding.DecodedLen(len(b))), b)
-	if err != nil || bytes.ContainsAny(b, "\r\n") {
-		return b
-	}
-	return content
 }
 
 // takeFile reads a file. One without bytes and uri leaves the part without content.
@@ -230,7 +213,7 @@ func takeFile(r *proto.Reader, p *runtime.Part) {
 		case protoFileURI:
 			p.Kind, p.URL, p.Raw = runtime.PartURL, r.String(), nil
 		case protoFileBytes:
-			p.Kind, p.Raw, p.URL = runtime.PartRaw, fileContent(r.Bytes()), ""
+			p.Kind, p.Raw, p.URL = runtime.PartRaw, legacy.FileContent(r.Bytes()), ""
 		case protoFileType:
 			p.MediaType = r.String()
 		case protoName:

@@ -1,10 +1,12 @@
-package legacy
+package legacyproto
 
 import (
+	"bytes"
 	"reflect"
 	"testing"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/gen/legacy"
 	"github.com/a2agen/a2agen/runtime/gen/proto"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
@@ -32,16 +34,16 @@ func TestProtobufSideOfNamesAndLists(t *testing.T) {
 		put  func(w *proto.Writer)
 		want string
 	}{
-		"task":                  {func(w *proto.Writer) { ProtoTaskName.Write(w, field1, "t") }, "\x0a\x07tasks/t"},
-		"no task":               {func(w *proto.Writer) { ProtoTaskName.Write(w, field1, "") }, ""},
-		"parent":                {func(w *proto.Writer) { ProtoConfigParent.Write(w, field1, "t") }, "\x0a\x07tasks/t"},
-		"no parent":             {func(w *proto.Writer) { ProtoConfigParent.Write(w, field1, "") }, ""},
-		"config":                {func(w *proto.Writer) { ProtoConfigName.Write(w, field1, "t", "c") }, "\x0a\x21tasks/t/pushNotificationConfigs/c"},
-		"no config":             {func(w *proto.Writer) { ProtoConfigName.Write(w, field1, "", "") }, ""},
-		"scheme":                {func(w *proto.Writer) { ProtoSchemes.Write(w, field1, "Bearer") }, "\x0a\x06Bearer"},
-		"no scheme":             {func(w *proto.Writer) { ProtoSchemes.Write(w, field1, "") }, ""},
-		"blocking":              {func(w *proto.Writer) { ProtoBlockingFlag.Write(w, 8, false) }, "\x08\x01"},
-		"not blocking":          {func(w *proto.Writer) { ProtoBlockingFlag.Write(w, 8, true) }, ""},
+		"task":                  {func(w *proto.Writer) { TaskName.Write(w, field1, "t") }, "\x0a\x07tasks/t"},
+		"no task":               {func(w *proto.Writer) { TaskName.Write(w, field1, "") }, ""},
+		"parent":                {func(w *proto.Writer) { ConfigParent.Write(w, field1, "t") }, "\x0a\x07tasks/t"},
+		"no parent":             {func(w *proto.Writer) { ConfigParent.Write(w, field1, "") }, ""},
+		"config":                {func(w *proto.Writer) { ConfigName.Write(w, field1, "t", "c") }, "\x0a\x21tasks/t/pushNotificationConfigs/c"},
+		"no config":             {func(w *proto.Writer) { ConfigName.Write(w, field1, "", "") }, ""},
+		"scheme":                {func(w *proto.Writer) { Schemes.Write(w, field1, "Bearer") }, "\x0a\x06Bearer"},
+		"no scheme":             {func(w *proto.Writer) { Schemes.Write(w, field1, "") }, ""},
+		"blocking":              {func(w *proto.Writer) { BlockingFlag.Write(w, 8, false) }, "\x08\x01"},
+		"not blocking":          {func(w *proto.Writer) { BlockingFlag.Write(w, 8, true) }, ""},
 		"a card without places": {func(w *proto.Writer) { PutInterfaces(w, field1, nil, "0.3", "url") }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -58,7 +60,7 @@ func TestTheFirstSchemeOfProtobufCounts(t *testing.T) {
 	r.Reset([]byte("\x0a\x01a\x0a\x01b"))
 	scheme := ""
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		scheme = ProtoSchemes.Read(&r, scheme)
+		scheme = Schemes.Read(&r, scheme)
 	}
 	if err := r.Done(); err != nil || scheme != "a" {
 		t.Errorf("read %q, %v", scheme, err)
@@ -121,13 +123,50 @@ func TestAFilesContentIsReadInEitherForm(t *testing.T) {
 		"base64 not to its 4": {"AAEC/w=", "AAEC/w="},
 		"base64 of more bits": {"AAEC/x==", "AAEC/x=="},
 	} {
-		if got := string(fileContent([]byte(tt.field))); got != tt.want {
+		if got := string(legacy.FileContent([]byte(tt.field))); got != tt.want {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}
 	}
 	for _, content := range []string{"", "test", "AAEC/w==", "\xff"} {
-		if got := string(fileContent(fileText([]byte(content)))); got != content {
+		if got := string(legacy.FileContent(legacy.FileText([]byte(content)))); got != content {
 			t.Errorf("%q comes back as %q", content, got)
 		}
 	}
+}
+
+// FuzzProtobufParts holds the protobuf side of parts to the laws of FuzzHooks of package legacy.
+func FuzzProtobufParts(f *testing.F) {
+	for _, seed := range []string{"\x0a\x01x", "\x0a\x01x\x12\x03\x0a\x01u", "\x12\x06\x12\x01x\x1a\x01a", "\x1a\x02\x0a\x00", "\x3a\x01x", "\x22\x00", "\x0a\xff\xff\xff\xff\x0f"} {
+		f.Add([]byte(seed))
+	}
+	round := func(src []byte) ([]byte, bool) {
+		var r proto.Reader
+		r.Reset(src)
+		p, name, value := TakeWrappedPart(&r)
+		if r.Done() != nil || name == "" && p.Kind == runtime.PartUnknown {
+			return nil, false
+		}
+		var w proto.Writer
+		w.Reset(nil)
+		err := PutWrappedPart(&w, p)
+		if name != "" {
+			w.Reset(nil)
+			err = PutUnknownWrappedPart(&w, name, value, p.Metadata)
+		}
+		if err != nil {
+			return nil, false
+		}
+		out, err := w.Done()
+		return out, err == nil
+	}
+	f.Fuzz(func(t *testing.T, src []byte) {
+		out, ok := round(src)
+		if !ok {
+			return
+		}
+		again, ok := round(out)
+		if !ok || !bytes.Equal(again, out) {
+			t.Errorf("%q becomes %q, and that %q", src, out, again)
+		}
+	})
 }
