@@ -73,8 +73,8 @@ func configure(p *runtime.Protocol, opts []Option) *Client {
 		protocol: p, agent: agentCard{protocol: p}, cards: new(cards),
 		network: network{header: http.Header{}, idle: DefaultIdleTimeout},
 		links:   linkSet{bindings: []Binding{jsonRPC{}, httpJSON{}}},
-		quiet:   DefaultQuietTimeout, reattach: DefaultReattach,
-		maxResponse: DefaultMaxResponse, maxEvent: DefaultMaxEvent, maxEvents: DefaultMaxEvents,
+		quiet:   DefaultQuietTimeout, reattach: defaultReattach,
+		maxResponse: defaultMaxResponse, maxEvent: defaultMaxEvent, maxEvents: defaultMaxEvents,
 	}
 	for _, o := range opts {
 		o(c)

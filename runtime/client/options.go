@@ -16,10 +16,10 @@ import (
 const (
 	DefaultIdleTimeout  = 2 * time.Minute
 	DefaultQuietTimeout = 30 * time.Minute
-	DefaultReattach     = 5        // attempts in a row
-	DefaultMaxResponse  = 64 << 20 // bytes
-	DefaultMaxEvent     = 16 << 20 // bytes
-	DefaultMaxEvents    = 250_000
+	defaultReattach     = 5        // attempts in a row
+	defaultMaxResponse  = 64 << 20 // bytes
+	defaultMaxEvent     = 16 << 20 // bytes
+	defaultMaxEvents    = 250_000
 	maxCard             = 1 << 20 // bytes
 	maxHeader           = 1 << 20 // bytes
 )

@@ -13,7 +13,7 @@ import (
 // a message to an agent whose card says that it recognizes one that it got before. Streams that broke are taken up
 // again as [Reattach] says.
 type CallPolicy struct {
-	// Attempts is how many times in a row a request is made; 1 is once. [DefaultAttempts]
+	// Attempts is how many times in a row a request is made; 1 is once. 0: 6
 	Attempts int
 	// Timeout limits a call with all its attempts, pauses and steps of a stream. It ends as by a deadline of its
 	// context. 0: no limit.
@@ -26,9 +26,9 @@ type CallPolicy struct {
 	Retry func(err error) bool
 }
 
-// DefaultAttempts is [CallPolicy.Attempts] when it is zero. The pauses between them come to two or three seconds,
+// defaultAttempts is [CallPolicy.Attempts] when it is zero. The pauses between them come to two or three seconds,
 // unless the agent wishes longer ones.
-const DefaultAttempts = 1 + DefaultReattach
+const defaultAttempts = 1 + defaultReattach
 
 // Policy sets how calls are tried again and how long they may take.
 func Policy(p CallPolicy) Option { return func(c *Client) { c.policy = p } }
@@ -86,7 +86,7 @@ func (t *tries) again(ctx context.Context, err error) bool {
 	t.failed++
 	most := t.policy.Attempts
 	if most <= 0 {
-		most = DefaultAttempts
+		most = defaultAttempts
 	}
 	wish := pauseWished(err)
 	if t.failed >= most || wish > longestPause || ctx.Err() != nil || t.policy.Retry != nil && !t.policy.Retry(err) {

@@ -48,7 +48,7 @@ func (s *Server) start() (*process, error) {
 
 // transport speaks to the process. tap sees what it says.
 func (p *process) transport(tap *tap) sdk.Transport {
-	return &sdk.IOTransport{Reader: reader{tap.of(p.stdout), p}, Writer: p.stdin, MaxLineLength: DefaultMaxBytes}
+	return &sdk.IOTransport{Reader: reader{tap.of(p.stdout), p}, Writer: p.stdin, MaxLineLength: defaultMaxBytes}
 }
 
 // reader is the output of a process, and ends the process when it is closed.

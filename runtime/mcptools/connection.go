@@ -130,9 +130,9 @@ func (c *connection) transport(tap *tap, sse bool) (sdk.Transport, error) {
 	}
 	c.trips, trips.host, trips.sse = trips, u.Host, sse
 	if sse {
-		return &sdk.SSEClientTransport{Endpoint: at, HTTPClient: client, MaxEventSize: DefaultMaxBytes}, nil
+		return &sdk.SSEClientTransport{Endpoint: at, HTTPClient: client, MaxEventSize: defaultMaxBytes}, nil
 	}
-	return &sdk.StreamableClientTransport{Endpoint: at, HTTPClient: client, MaxEventSize: DefaultMaxBytes}, nil
+	return &sdk.StreamableClientTransport{Endpoint: at, HTTPClient: client, MaxEventSize: defaultMaxBytes}, nil
 }
 
 // client is the MCP client of a connection. Roots and sampling are not for handlers to give.

@@ -61,7 +61,7 @@ func (r *roundTrips) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	var body io.Reader = resp.Body
 	if !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") { // the events of a stream have a limit each
-		body = &limited{Reader: body, left: DefaultMaxBytes}
+		body = &limited{Reader: body, left: defaultMaxBytes}
 	}
 	resp.Body = struct {
 		io.Reader

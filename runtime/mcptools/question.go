@@ -255,7 +255,7 @@ type parked struct {
 // maxWaiting is how many calls of one server wait at a time.
 const maxWaiting = 1000
 
-// add has a call wait, for [QuestionTimeout] at most. It reports false if there is no room.
+// add has a call wait, for questionTimeout at most. It reports false if there is no room.
 func (w *waiting) add(r *running, q *question) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -265,7 +265,7 @@ func (w *waiting) add(r *running, q *question) bool {
 	if w.all == nil {
 		w.all = map[string]*parked{}
 	}
-	w.all[r.id] = &parked{r, q, time.AfterFunc(QuestionTimeout, func() { _ = w.cancel(r.id) })}
+	w.all[r.id] = &parked{r, q, time.AfterFunc(questionTimeout, func() { _ = w.cancel(r.id) })}
 	return true
 }
 

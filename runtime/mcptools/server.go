@@ -22,10 +22,10 @@ import (
 
 // Limits of a call unless the [Server] says otherwise.
 const (
-	DefaultTimeout  = time.Minute // without a sign of life
-	DefaultMaxBytes = 16 << 20    // of a message
-	// QuestionTimeout is how long a tool waits for the answer to a question.
-	QuestionTimeout = time.Hour
+	defaultTimeout  = time.Minute // without a sign of life
+	defaultMaxBytes = 16 << 20    // of a message
+	// questionTimeout is how long a tool waits for the answer to a question.
+	questionTimeout = time.Hour
 )
 
 // Server is an MCP server: behind a URL, or a command that is started and spoken to over its standard input and output.
@@ -43,7 +43,7 @@ type Server struct {
 	// Headers go with every request, "${NAME}" as in Command: {"Authorization": "Bearer ${GITHUB_TOKEN}"}.
 	Headers map[string]string
 	Client  *http.Client // nil: one that follows redirects on the server's own host only
-	// Timeout is how long a call may take without a sign of life of the server; progress is one. 0: [DefaultTimeout].
+	// Timeout is how long a call may take without a sign of life of the server; progress is one. 0: a minute.
 	Timeout time.Duration
 
 	lock    lock
@@ -90,7 +90,7 @@ func (s *Server) Call(ctx context.Context, t Task, tool Tool, in, out any) error
 	return c.deliver(result, out)
 }
 
-func (s *Server) timeout() time.Duration { return cmp.Or(s.Timeout, DefaultTimeout) }
+func (s *Server) timeout() time.Duration { return cmp.Or(s.Timeout, defaultTimeout) }
 
 // lock is a mutex for which one waits no longer than a context allows.
 type lock struct {

@@ -20,8 +20,8 @@ import (
 
 // Limits of a call unless the [API] says otherwise.
 const (
-	DefaultTimeout  = 30 * time.Second // with all repetitions
-	DefaultMaxBytes = 4 << 20          // of an answer
+	defaultTimeout  = 30 * time.Second // with all repetitions
+	defaultMaxBytes = 4 << 20          // of an answer
 )
 
 // API is an HTTP API. It must not be copied after its first call, and may be used concurrently.
@@ -30,8 +30,8 @@ type API struct {
 	// URL is the base of all paths, "https://api.example.com/v1", unless the environment variable URLEnv has another one.
 	URL, URLEnv string
 	Client      *http.Client  // nil: one that follows redirects on the API's own host only
-	Timeout     time.Duration // of a call with its repetitions; 0: [DefaultTimeout]
-	MaxBytes    int64         // of an answer; 0: [DefaultMaxBytes]
+	Timeout     time.Duration // of a call with its repetitions; 0: 30 seconds
+	MaxBytes    int64         // of an answer; 0: 4 MiB
 
 	tokens tokens
 }
@@ -55,7 +55,7 @@ type Operation struct {
 // error is a *[StatusError] for an answer that is no success, and a *[CredentialError] where the environment has no
 // credentials.
 func (a *API) Call(ctx context.Context, op Operation, in, out any) error {
-	ctx, cancel := context.WithTimeout(ctx, cmp.Or(a.Timeout, DefaultTimeout))
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(a.Timeout, defaultTimeout))
 	defer cancel()
 	all, err := membersOf(in)
 	if err != nil {
@@ -121,7 +121,7 @@ func (a *API) try(ctx context.Context, base string, op Operation, in members) (*
 		return nil, nil, err
 	}
 	defer resp.Body.Close()
-	limit := cmp.Or(a.MaxBytes, DefaultMaxBytes)
+	limit := cmp.Or(a.MaxBytes, defaultMaxBytes)
 	body, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
 	if err != nil {
 		return nil, nil, err

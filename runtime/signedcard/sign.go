@@ -48,9 +48,9 @@ func (k *Key) Sign(card []byte) ([]byte, error) {
 		}
 		signatures, last = append(signatures, one), signed
 	}
-	if len(signatures) > MaxSignatures {
+	if len(signatures) > maxSignatures {
 		return nil, fmt.Errorf("the card would have %d signatures, and at most %d are tried: take out those of old "+
-			"keys", len(signatures), MaxSignatures)
+			"keys", len(signatures), maxSignatures)
 	}
 	out, err := wire.ParseObject(card)
 	if err != nil {

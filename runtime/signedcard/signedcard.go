@@ -30,7 +30,7 @@ var forms = []Form{Presence, Clean, Raw}
 // Limits of what is read.
 const (
 	MaxCard       = 1 << 20 // bytes
-	MaxSignatures = 8       // of a card; further ones are not tried
+	maxSignatures = 8       // of a card; further ones are not tried
 	maxKeys       = 64      // of a set
 	maxProtected  = 4 << 10 // bytes of a protected header, decoded
 	maxKeyFile    = 256 << 10

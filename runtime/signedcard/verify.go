@@ -109,7 +109,7 @@ func (v *Verifier) Verify(ctx context.Context, card []byte) (*runtime.VerifiedCa
 	if err != nil {
 		return nil, err
 	}
-	tried := given[:min(len(given), MaxSignatures)]
+	tried := given[:min(len(given), maxSignatures)]
 	signatures, reasons := v.open(ctx, tried)
 	verified, err := v.match(root, signatures)
 	if verified != nil || err != nil {

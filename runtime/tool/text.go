@@ -157,8 +157,8 @@ func sentence(intro, said string) string {
 
 // quoted is a text in quotes, cut where it is long.
 func quoted(s string) string {
-	if len(s) > MaxName {
-		s = strings.ToValidUTF8(s[:MaxName], "") + "…"
+	if len(s) > maxName {
+		s = strings.ToValidUTF8(s[:maxName], "") + "…"
 	}
 	b, err := json.Marshal(s)
 	if err != nil {

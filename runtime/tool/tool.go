@@ -17,13 +17,13 @@ import (
 	"strings"
 )
 
-// MaxName is how long the name of a tool may be, in bytes.
-const MaxName = 64
+// maxName is how long the name of a tool may be, in bytes.
+const maxName = 64
 
 // Tool is a skill as a language model calls it. Generated clients have a function Tools that makes those of their
 // agent, and generated agents one for their own skills.
 type Tool struct {
-	Name        string          // at most [MaxName] letters, digits, "_" and "-"
+	Name        string          // at most 64 letters, digits, "_" and "-"
 	Description string          // of the skill, for the model
 	Input       json.RawMessage // JSON Schema (2020-12) of the arguments: of an object, its $defs inside
 	Output      json.RawMessage // JSON Schema of the result
@@ -56,9 +56,9 @@ type UnknownError struct {
 // Error names the tool, and those that there are.
 func (e *UnknownError) Error() string {
 	if len(e.Known) == 0 {
-		return fmt.Sprintf("there is no tool %.*q, and no other one", MaxName, e.Name)
+		return fmt.Sprintf("there is no tool %.*q, and no other one", maxName, e.Name)
 	}
-	return fmt.Sprintf("there is no tool %.*q: there are %s", MaxName, e.Name, strings.Join(e.Known, ", "))
+	return fmt.Sprintf("there is no tool %.*q: there are %s", maxName, e.Name, strings.Join(e.Known, ", "))
 }
 
 // Join makes one list of several. A name that an earlier tool has gets a number: "search", "search_2".
@@ -86,7 +86,7 @@ func Names(ids ...string) []string {
 		for n := max(2, next[stem]); taken[names[i]]; n++ {
 			number := "_" + strconv.Itoa(n)
 			next[stem] = n + 1
-			names[i] = stem[:min(len(stem), MaxName-len(number))] + number
+			names[i] = stem[:min(len(stem), maxName-len(number))] + number
 		}
 		taken[names[i]] = true
 	}
@@ -97,7 +97,7 @@ func Names(ids ...string) []string {
 func name(id string) string {
 	var b strings.Builder
 	for _, r := range id {
-		if b.Len() == MaxName {
+		if b.Len() == maxName {
 			break
 		}
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {

@@ -126,14 +126,6 @@ func AppendFloat32(b []byte, x float32) []byte { return appendFloat(b, float64(x
 // AppendFloat64 is AppendFloat32 for 64 bits.
 func AppendFloat64(b []byte, x float64) []byte { return appendFloat(b, x, 64) }
 
-// AppendNumber appends a number; NaN and the infinities, which JSON does not have, are an error.
-func AppendNumber(b []byte, x float64) ([]byte, error) {
-	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return b, &Error{Reason: "not a number that JSON can express"}
-	}
-	return appendFloat(b, x, 64), nil
-}
-
 // appendFloat writes the shortest digits that read back the same, with an exponent only far from zero.
 func appendFloat(b []byte, x float64, size int) []byte {
 	switch {

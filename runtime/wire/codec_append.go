@@ -264,7 +264,7 @@ func (f *Field) appendOne(b []byte, p unsafe.Pointer) ([]byte, error) {
 	case TypeListValue:
 		return AppendListValue(b, *(*Value)(p))
 	case TypeNull:
-		return AppendNullValue(b, Null{}), nil
+		return appendNullValue(b, Null{}), nil
 	case TypeFieldMask:
 		return AppendFieldMask(b, *(*FieldMask)(p))
 	case TypeEnum:

@@ -64,7 +64,7 @@ func (KeyedMap[K, V]) append(b []byte, f *Field, p unsafe.Pointer) ([]byte, erro
 }
 
 func (KeyedMap[K, V]) read(r *Reader, f *Field, p unsafe.Pointer) int {
-	return readMap(r, f, (*map[K]V)(p), ReadKey[K])
+	return readMap(r, f, (*map[K]V)(p), readKey[K])
 }
 
 // appendMap appends a map with the given keys in their order, but for messages that the wire does not have.

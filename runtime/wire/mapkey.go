@@ -48,8 +48,8 @@ func KeyName[K mapKey](k K) string {
 	return ""
 }
 
-// ReadKey returns the key that a member's name stands for. Anything but the one way to write it is a failure.
-func ReadKey[K mapKey](r *Reader, name []byte) (k K) {
+// readKey returns the key that a member's name stands for. Anything but the one way to write it is a failure.
+func readKey[K mapKey](r *Reader, name []byte) (k K) {
 	text, ok := string(name), false
 	switch p := any(&k).(type) {
 	case *bool:

@@ -18,8 +18,8 @@ func (r *Reader) NullValue() Null {
 	return Null{}
 }
 
-// AppendNullValue appends null.
-func AppendNullValue(b []byte, _ Null) []byte { return append(b, "null"...) }
+// appendNullValue appends null.
+func appendNullValue(b []byte, _ Null) []byte { return append(b, "null"...) }
 
 // ListValue reads a JSON array as it is.
 func (r *Reader) ListValue() Value {

@@ -51,16 +51,16 @@ func TestKeysOfMapsHaveOneSpelling(t *testing.T) {
 	for text, ok := range map[string]bool{"0": true, "-7": true, "2147483647": true, "2147483648": false, "07": false, "+1": false, "1.0": false, "": false, "-0": false} {
 		var r Reader
 		r.Reset([]byte("{}"))
-		if ReadKey[int32](&r, []byte(text)); (r.err == nil) != ok {
+		if readKey[int32](&r, []byte(text)); (r.err == nil) != ok {
 			t.Errorf("%q: %v", text, r.err)
 		}
 	}
 	var r Reader
 	r.Reset([]byte("{}"))
-	if !ReadKey[bool](&r, []byte("true")) || ReadKey[bool](&r, []byte("false")) || r.err != nil {
+	if !readKey[bool](&r, []byte("true")) || readKey[bool](&r, []byte("false")) || r.err != nil {
 		t.Error(r.err)
 	}
-	if ReadKey[bool](&r, []byte("yes")); r.err == nil {
+	if readKey[bool](&r, []byte("yes")); r.err == nil {
 		t.Error("yes is true")
 	}
 	m := map[int64]string{10: "b", -2: "c", 9: "a"}

@@ -66,7 +66,7 @@ func (v *introspection) Prepare(s *auth.Setup) (err error) {
 	if v.terms, err = newTerms(s, v.IntrospectionConfig.Issuer, v.Audience); err != nil {
 		return err
 	}
-	v.terms.skew, v.terms.tenants = cmp.Or(v.Skew, DefaultSkew), v.Tenants
+	v.terms.skew, v.terms.tenants = cmp.Or(v.Skew, defaultSkew), v.Tenants
 	v.Endpoint = cmp.Or(s.Env(auth.EnvIntrospection), v.Endpoint)
 	v.ClientID, v.ClientSecret = cmp.Or(s.Env(auth.EnvClientID), v.ClientID), cmp.Or(s.Env(auth.EnvClientSecret), v.ClientSecret)
 	if v.ClientID == "" || v.ClientSecret == "" {

@@ -37,7 +37,7 @@ type Config struct {
 
 // Defaults of a [Config].
 const (
-	DefaultSkew     = 30 * time.Second
+	defaultSkew     = 30 * time.Second
 	DefaultMaxAge   = 5 * time.Minute
 	DefaultInterval = 10 * time.Second
 )
@@ -77,7 +77,7 @@ func (v *jwt) Prepare(s *auth.Setup) (err error) {
 	if v.terms, err = newTerms(s, v.Config.Issuer, v.Audience); err != nil {
 		return err
 	}
-	v.terms.skew, v.terms.tenants = cmp.Or(v.Skew, DefaultSkew), v.Tenants
+	v.terms.skew, v.terms.tenants = cmp.Or(v.Skew, defaultSkew), v.Tenants
 	if len(v.Types) == 0 {
 		v.Types = defaultTypes
 	}

@@ -26,9 +26,9 @@ import (
 )
 
 const (
-	// DefaultKeepAlive is how often a silent connection is asked whether it lives. Servers of grpc-go cut connections that
+	// defaultKeepAlive is how often a silent connection is asked whether it lives. Servers of grpc-go cut connections that
 	// ask more often than every five minutes, unless they are told otherwise.
-	DefaultKeepAlive = 6 * time.Minute
+	defaultKeepAlive = 6 * time.Minute
 	answersWithin    = 20 * time.Second
 	maxHeader        = 1 << 20 // bytes
 )
@@ -70,7 +70,7 @@ func Dialer(dial func(ctx context.Context, network, address string) (net.Conn, e
 
 // Binding is the binding GRPC, for [client.Use].
 func Binding(opts ...Option) client.Binding {
-	b := &binding{keepAlive: DefaultKeepAlive}
+	b := &binding{keepAlive: defaultKeepAlive}
 	for _, o := range opts {
 		o(b)
 	}

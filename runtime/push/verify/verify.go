@@ -31,10 +31,10 @@ type Verifier struct {
 
 // Times of a verifier unless options say otherwise.
 const (
-	DefaultSkew     = time.Minute      // clocks may differ by so much
-	DefaultLifetime = time.Hour        // a signature that is good for longer is none
-	DefaultInterval = 30 * time.Second // between two requests for the agent's keys, at least
-	DefaultMaxAge   = 10 * time.Minute // after which the keys are fetched anew
+	defaultSkew     = time.Minute      // clocks may differ by so much
+	defaultLifetime = time.Hour        // a signature that is good for longer is none
+	defaultInterval = 30 * time.Second // between two requests for the agent's keys, at least
+	defaultMaxAge   = 10 * time.Minute // after which the keys are fetched anew
 )
 
 // longest token, in bytes.
@@ -65,9 +65,9 @@ func Refresh(maxAge, interval time.Duration) Option {
 // New returns a verifier. agent is the agent's base URL as it names itself in its signatures, and audience the URL of
 // the webhook exactly as the agent was given it.
 func New(agent, audience string, opts ...Option) (*Verifier, error) {
-	v := &Verifier{issuer: strings.TrimSuffix(agent, "/"), audience: audience, skew: DefaultSkew, most: DefaultLifetime}
+	v := &Verifier{issuer: strings.TrimSuffix(agent, "/"), audience: audience, skew: defaultSkew, most: defaultLifetime}
 	v.source.url = v.issuer + runtime.PushKeysPath
-	v.keys.Fetch, v.keys.Interval, v.keys.MaxAge = v.source.fetch, DefaultInterval, DefaultMaxAge
+	v.keys.Fetch, v.keys.Interval, v.keys.MaxAge = v.source.fetch, defaultInterval, defaultMaxAge
 	for _, o := range opts {
 		o(v)
 	}
