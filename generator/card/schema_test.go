@@ -1,6 +1,7 @@
 package card
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -8,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
-	"github.com/santhosh-tekuri/jsonschema/v5"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/a2agen/a2agen/generator/yamlx"
 )
@@ -16,7 +17,15 @@ import (
 // editorSchema is the shipped JSON Schema, compiled.
 func editorSchema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
-	s, err := jsonschema.CompileString(SchemaPath, string(JSONSchema()))
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(JSONSchema()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiler := jsonschema.NewCompiler()
+	if err := compiler.AddResource(SchemaPath, doc); err != nil {
+		t.Fatal(err)
+	}
+	s, err := compiler.Compile(SchemaPath)
 	if err != nil {
 		t.Fatal(err)
 	}

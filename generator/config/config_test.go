@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -10,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"github.com/santhosh-tekuri/jsonschema/v5"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/a2agen/a2agen/generator/diag"
 	"github.com/a2agen/a2agen/generator/yamlx"
@@ -182,7 +183,15 @@ func TestMistakes(t *testing.T) {
 
 func editorSchema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
-	s, err := jsonschema.CompileString(SchemaPath, string(JSONSchema()))
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(JSONSchema()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiler := jsonschema.NewCompiler()
+	if err := compiler.AddResource(SchemaPath, doc); err != nil {
+		t.Fatal(err)
+	}
+	s, err := compiler.Compile(SchemaPath)
 	if err != nil {
 		t.Fatal(err)
 	}

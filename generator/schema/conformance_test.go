@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/santhosh-tekuri/jsonschema/v5"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/a2agen/a2agen/generator/emit"
 	"github.com/a2agen/a2agen/generator/ir"
@@ -310,9 +310,10 @@ func oracleFor(t *testing.T, c conformance, bundle []byte) []*jsonschema.Schema 
 	var schemas []*jsonschema.Schema
 	for _, text := range texts {
 		comp := jsonschema.NewCompiler()
-		comp.Draft, comp.AssertFormat, comp.AssertContent = jsonschema.Draft2020, true, true
-		comp.Formats["byte"] = func(any) bool { return true }
-		if err := comp.AddResource("s.json", strings.NewReader(text)); err != nil {
+		comp.DefaultDraft(jsonschema.Draft2020)
+		comp.AssertFormat()
+		comp.AssertContent()
+		if err := comp.AddResource("s.json", parse(t, text)); err != nil {
 			t.Fatalf("oracle: %v\n%s", err, text)
 		}
 		s, err := comp.Compile("s.json")

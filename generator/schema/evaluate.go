@@ -6,12 +6,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/santhosh-tekuri/jsonschema/v5"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
 
 	"github.com/a2agen/a2agen/runtime/gen/check/format"
 )
@@ -35,26 +38,19 @@ func NewEvaluator(contract []byte) (*Evaluator, error) {
 	if strip(doc); !inRange(doc) {
 		return nil, errors.New("a number of the contract is out of range")
 	}
-	text, err := json.Marshal(doc)
-	if err != nil {
-		return nil, err
-	}
 	c := jsonschema.NewCompiler()
-	c.Draft = jsonschema.Draft2019 // of 2020 it searches all schemas for anchors, once for each of them
-	c.AssertFormat = true
-	c.LoadURL = func(string) (io.ReadCloser, error) { return nil, errors.New("a contract is self-contained") }
-	for name := range jsonschema.Formats {
-		c.Formats[name] = func(any) bool { return true }
-	}
-	for name := range formats {
-		c.Formats[name] = func(v any) bool {
-			s, isText := v.(string)
-			return !isText || format.Valid(name, s)
-		}
-	}
-	c.RegisterExtension("go", nil, goTypes{})
-	return &Evaluator{compiler: c, contract: doc}, c.AddResource(contractURL, bytes.NewReader(text))
+	c.DefaultDraft(jsonschema.Draft2019)
+	c.UseLoader(nothing{})
+	c.RegisterVocabulary(&jsonschema.Vocabulary{URL: contractURL + "/go", Compile: compileGo})
+	c.AssertVocabs()
+	return &Evaluator{compiler: c, contract: doc}, c.AddResource(contractURL, doc)
 }
+
+// nothing loads nothing.
+type nothing struct{}
+
+// Load is part of jsonschema.URLLoader.
+func (nothing) Load(string) (any, error) { return nil, errors.New("a contract is self-contained") }
 
 // Problem says why a JSON text is not valid by the schema at a JSON pointer of the contract, "" if it is. The error
 // tells that the contract cannot be evaluated, which the library tells by a panic where its author did not print it.
@@ -71,7 +67,12 @@ func (e *Evaluator) Problem(pointer string, value []byte) (problem string, err e
 	if !inRange(v) {
 		return "is out of range", nil
 	}
-	s, err := e.compiler.Compile(contractURL + "#" + pointer)
+	switch find(e.contract, pointer).(type) {
+	case map[string]any, bool:
+	default:
+		return "", fmt.Errorf("the contract has no schema at %q", pointer)
+	}
+	s, err := e.compiler.Compile(contractURL + "#" + strings.ReplaceAll(pointer, "%", "%25"))
 	if err != nil {
 		return "", err
 	}
@@ -153,64 +154,109 @@ func strip(node any) {
 	}
 }
 
-// goTypes is what emitted types ask of values beyond the standard: numbers that they can hold, and base64.
-type goTypes struct{ of func(v any) string }
+// goRule is what emitted types ask of a value beyond the standard, with the keyword that has them ask it: formats, base64, and
+// numbers that they can hold.
+type goRule struct {
+	keyword string
+	problem func(v any) string // "" if there is none
+}
 
-// Compile is part of jsonschema.ExtCompiler.
-func (goTypes) Compile(_ jsonschema.CompilerContext, s map[string]any) (jsonschema.ExtSchema, error) {
-	if encoding, ok := s["contentEncoding"].(string); ok && strings.EqualFold(encoding, "base64") {
-		return goTypes{func(v any) string {
-			text, isText := v.(string)
-			if isText && !format.Valid("byte", text) {
-				return "must be a valid byte"
+// goRules are those of a schema.
+type goRules []goRule
+
+// compileGo is the vocabulary that makes them.
+func compileGo(_ *jsonschema.CompilerContext, s map[string]any) (jsonschema.SchemaExt, error) {
+	var rules goRules
+	name, _ := s["format"].(string)
+	info, known := formats[name]
+	text := func(keyword, name string) {
+		rules = append(rules, goRule{keyword, func(v any) string {
+			if s, isText := v.(string); isText && !format.Valid(name, s) {
+				return "must be a valid " + name
 			}
 			return ""
-		}}, nil
+		}})
+	}
+	if known {
+		text("format", name)
+	}
+	if encoding, ok := s["contentEncoding"].(string); ok && strings.EqualFold(encoding, "base64") {
+		text("go", "byte")
 	}
 	types, _ := s["type"].([]any)
-	if !slices.Contains(append(types, s["type"]), any("integer")) || slices.Contains(types, any("number")) {
+	if slices.Contains(append(types, s["type"]), any("integer")) && !slices.Contains(types, any("number")) {
+		limits, ok := intRange[info.kind]
+		if !ok {
+			limits = intRange["int64"]
+		}
+		rules = append(rules, goRule{"go", func(v any) string {
+			n, isNumber := v.(json.Number)
+			if x := rat(n.String()); isNumber && x.IsInt() && (x.Num().Cmp(limits[0]) < 0 || x.Num().Cmp(limits[1]) > 0) {
+				return fmt.Sprintf("must be a whole number from %s to %s", limits[0], limits[1])
+			}
+			return ""
+		}})
+	}
+	if rules == nil {
 		return nil, nil
 	}
-	format, _ := s["format"].(string)
-	limits, ok := intRange[formats[format].kind]
-	if !ok {
-		limits = intRange["int64"]
-	}
-	return goTypes{func(v any) string {
-		n, isNumber := v.(json.Number)
-		if x := rat(n.String()); isNumber && x.IsInt() && (x.Num().Cmp(limits[0]) < 0 || x.Num().Cmp(limits[1]) > 0) {
-			return fmt.Sprintf("must be a whole number from %s to %s", limits[0], limits[1])
-		}
-		return ""
-	}}, nil
+	return rules, nil
 }
 
-// Validate is part of jsonschema.ExtSchema.
-func (g goTypes) Validate(ctx jsonschema.ValidationContext, v any) error {
-	if problem := g.of(v); problem != "" {
-		return ctx.Error("go", "%s", problem)
+// Validate is part of jsonschema.SchemaExt.
+func (rules goRules) Validate(ctx *jsonschema.ValidatorContext, v any) {
+	for _, r := range rules {
+		if problem := r.problem(v); problem != "" {
+			ctx.AddError(&goProblem{r.keyword, problem})
+		}
 	}
-	return nil
 }
+
+// goProblem is part of an error of the library.
+type goProblem struct{ keyword, problem string }
+
+// KeywordPath is part of jsonschema.ErrorKind.
+func (p *goProblem) KeywordPath() []string { return []string{p.keyword} }
+
+// LocalizedString is part of jsonschema.ErrorKind.
+func (p *goProblem) LocalizedString(*message.Printer) string { return p.problem }
 
 // complaint says in our words what is wrong with a value: the first thing that is, where there are several.
 func (e *Evaluator) complaint(err *jsonschema.ValidationError, value any) string {
 	leaf := slices.MinFunc(leaves(err), func(a, b *jsonschema.ValidationError) int {
-		return cmp.Or(strings.Compare(a.InstanceLocation, b.InstanceLocation),
-			strings.Compare(a.KeywordLocation, b.KeywordLocation))
+		return cmp.Or(strings.Compare(pointer(a.InstanceLocation), pointer(b.InstanceLocation)), strings.Compare(keywordAt(a), keywordAt(b)))
 	})
-	_, pointer, _ := strings.Cut(leaf.AbsoluteKeywordLocation, "#")
-	text := leaf.Message
-	for at := pointer; at != ""; at = at[:strings.LastIndexByte(at, '/')] {
+	text, where := leaf.ErrorKind.LocalizedString(english), pointer(leaf.InstanceLocation)
+	for at := keywordAt(leaf); at != ""; at = at[:strings.LastIndexByte(at, '/')] {
 		if row := table[lastToken(at)]; row != nil && (row.says != "" || row.explain != nil) {
-			text = row.problem(find(e.contract, at), find(value, leaf.InstanceLocation))
+			text = row.problem(find(e.contract, at), find(value, where))
 			break
 		}
 	}
-	if leaf.InstanceLocation != "" {
-		return fmt.Sprintf("%q %s", short(leaf.InstanceLocation[1:]), text)
+	if where != "" {
+		return fmt.Sprintf("%q %s", short(where[1:]), text)
 	}
 	return text
+}
+
+// english is for what the library says of keywords without words of ours.
+var english = message.NewPrinter(language.English)
+
+// pointer is a JSON pointer of tokens.
+func pointer(tokens []string) string {
+	var b strings.Builder
+	for _, t := range tokens {
+		b.WriteByte('/')
+		_, _ = escape.WriteString(&b, t)
+	}
+	return b.String()
+}
+
+// keywordAt is the pointer of the keyword in the contract that refuses a value.
+func keywordAt(err *jsonschema.ValidationError) string {
+	_, schema, _ := strings.Cut(err.SchemaURL, "#")
+	schema, _ = url.PathUnescape(schema) // as the library escaped it
+	return schema + pointer(err.ErrorKind.KeywordPath())
 }
 
 // problem says what is wrong with a value that the keyword refuses.
@@ -248,7 +294,11 @@ func has(object map[string]any, name string) bool {
 
 // leaves are the errors that have no others as their cause. What is wrong with each alternative of a union is not told.
 func leaves(err *jsonschema.ValidationError) []*jsonschema.ValidationError {
-	if union := lastToken(err.KeywordLocation); len(err.Causes) == 0 || union == "anyOf" || union == "oneOf" {
+	switch err.ErrorKind.(type) {
+	case *kind.AnyOf, *kind.OneOf:
+		return []*jsonschema.ValidationError{err}
+	}
+	if len(err.Causes) == 0 {
 		return []*jsonschema.ValidationError{err}
 	}
 	var list []*jsonschema.ValidationError

@@ -33,7 +33,20 @@ func TestRawSchemasDoNotKeepDefaultsFromBeingJudged(t *testing.T) {
 	}
 }
 
-// The evaluator's library panics where a pointer leads to what is no schema: contracts of others come to it as they are.
+// A name with a percent sign is that name, though a pointer in a URL has it otherwise.
+func TestAPointerIsTakenAsItIs(t *testing.T) {
+	e, err := schema.NewEvaluator([]byte(`{"properties":{"50%25":{"type":"string"},"100%":{"type":"integer"}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for pointer, want := range map[string]string{"/properties/50%25": "", "/properties/100%": `must be a whole number, not the text "a"`} {
+		if problem, err := e.Problem(pointer, []byte(`"a"`)); err != nil || problem != want {
+			t.Errorf("%s: %q, %v, want %q", pointer, problem, err, want)
+		}
+	}
+}
+
+// To the evaluator's library every value fits what is no schema: contracts of others come to it as they are.
 func TestWhatCannotBeEvaluatedIsAnError(t *testing.T) {
 	e, err := schema.NewEvaluator([]byte(`{"prefixItems":[{"type":"string"}]}`))
 	if err != nil {

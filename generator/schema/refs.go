@@ -93,6 +93,9 @@ func (d *document) has(ptr string) bool {
 // unescape undoes the escapes of a JSON pointer.
 var unescape = strings.NewReplacer("~1", "/", "~0", "~")
 
+// escape makes them.
+var escape = strings.NewReplacer("~", "~0", "/", "~1")
+
 // pointer returns the schema at a JSON pointer of target; doc and n say where it is asked for.
 func (c *compiler) pointer(target, doc *document, n *yaml.Node, ptr string) *schema {
 	node := target.root

@@ -43,7 +43,7 @@ func TestModelThroughAnOlderWire(t *testing.T) {
 					if err != nil {
 						t.Fatalf("encode %+v: %v", x, err)
 					}
-					if err := violation(schemas[c.def], decoded(t, src)); err != nil {
+					if err := schemas[c.def].Validate(decoded(t, src)); err != nil {
 						t.Fatalf("%s is not valid: %v", src, err)
 					}
 					y, err := c.read(src)

@@ -1,12 +1,12 @@
 package a2awires
 
 import (
-	"errors"
+	"encoding/json"
 	"path"
 	"reflect"
 	"testing"
 
-	"github.com/santhosh-tekuri/jsonschema/v5"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/a2agen/a2agen/runtime/wire"
 	"github.com/a2agen/a2agen/spec"
@@ -100,8 +100,12 @@ func schemas(t *testing.T, version string) map[string]*jsonschema.Schema {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var doc any
+	if err := json.NewDecoder(bytesReader(src)).Decode(&doc); err != nil {
+		t.Fatal(err)
+	}
 	compiler := jsonschema.NewCompiler()
-	if err := compiler.AddResource("a2a.json", bytesReader(src)); err != nil {
+	if err := compiler.AddResource("a2a.json", doc); err != nil {
 		t.Fatal(err)
 	}
 	folder := "definitions"
@@ -121,14 +125,4 @@ func schemas(t *testing.T, version string) map[string]*jsonschema.Schema {
 		compiled[c.def] = s
 	}
 	return compiled
-}
-
-// violation is the innermost reason why doc is not valid.
-func violation(s *jsonschema.Schema, doc any) error {
-	err := s.Validate(doc)
-	var v *jsonschema.ValidationError
-	if errors.As(err, &v) {
-		return errors.New(v.GoString())
-	}
-	return err
 }

@@ -1,12 +1,13 @@
 package server_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"path"
 	"strings"
 	"testing"
 
-	"github.com/santhosh-tekuri/jsonschema/v5"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/a2agen/a2agen/a2a"
 	"github.com/a2agen/a2agen/runtime/server"
@@ -32,8 +33,12 @@ func TestACardOfTwoVersionsIsValidInBoth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var doc any
+	if err := json.NewDecoder(bytes.NewReader(source)).Decode(&doc); err != nil {
+		t.Fatal(err)
+	}
 	compiler := jsonschema.NewCompiler()
-	if err := compiler.AddResource("a2a.json", strings.NewReader(string(source))); err != nil {
+	if err := compiler.AddResource("a2a.json", doc); err != nil {
 		t.Fatal(err)
 	}
 	schema, err := compiler.Compile(path.Join("a2a.json#", "definitions", "AgentCard"))
