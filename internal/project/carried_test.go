@@ -25,8 +25,8 @@ func TestWhatIsCopiedMayOnlyFall(t *testing.T) {
 		t.Fatal(err)
 	}
 	for project, limit := range map[string]struct{ files, lines int }{
-		"agent":  {366, 57_231},
-		"client": {314, 47_742},
+		"agent":  {322, 54_024},
+		"client": {271, 44_968},
 	} {
 		files, lines := 0, 0
 		err := filepath.WalkDir(filepath.Join(project, scaffold.Unpacked), func(name string, d os.DirEntry, err error) error {
