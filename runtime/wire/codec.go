@@ -92,7 +92,7 @@ const (
 	TypeFieldMask
 	TypeEnum    // a string type
 	TypeMessage // a pointer
-	TypeAny     // whatever the hook takes
+	TypeAny     // *Any; the hook reads and writes it
 	TypeHook    // the field is read and written by its hook
 	TypeGroup   // the member is one of several that share a field
 )
@@ -375,8 +375,6 @@ type hook interface {
 	append(b []byte, p, q unsafe.Pointer) ([]byte, error)
 	read(r *Reader, p, q unsafe.Pointer)
 	absent(p unsafe.Pointer)
-	fresh() (p unsafe.Pointer, boxed any)
-	pointer(boxed any) unsafe.Pointer
 }
 
 func (h *Hook[F]) has(p, _ unsafe.Pointer) bool { return h.Has == nil || h.Has(*(*F)(p)) }
@@ -386,10 +384,6 @@ func (h *Hook[F]) append(b []byte, p, _ unsafe.Pointer) ([]byte, error) { return
 func (h *Hook[F]) read(r *Reader, p, _ unsafe.Pointer) { *(*F)(p) = h.Read(r) }
 
 func (h *Hook[F]) absent(p unsafe.Pointer) { *(*F)(p) = h.Absent() }
-
-func (*Hook[F]) fresh() (unsafe.Pointer, any) { return freshOf[F]() }
-
-func (*Hook[F]) pointer(boxed any) unsafe.Pointer { return unsafe.Pointer(boxed.(*F)) }
 
 // Pair has the functions of a member that holds two fields, which are strings. One that has a member of its own keeps
 // what that says.
@@ -412,10 +406,6 @@ func (h *Pair) read(r *Reader, p, q unsafe.Pointer) {
 }
 
 func (*Pair) absent(unsafe.Pointer) {}
-
-func (*Pair) fresh() (unsafe.Pointer, any) { return freshOf[string]() }
-
-func (*Pair) pointer(boxed any) unsafe.Pointer { return unsafe.Pointer(boxed.(*string)) }
 
 // Rewrite has the functions of a member whose value is another object on the wire: Read makes the plain one of it, Write,
 // if there is one, makes it of the plain one.
@@ -446,15 +436,7 @@ func (g *Group[F, S]) read(s any, r *Reader, member string) { g.Read(s.(*S), r, 
 
 func (g *Group[F, S]) finish(s any, p unsafe.Pointer) { *(*F)(p) = g.Make(s.(*S)) }
 
-// fresh makes a value of the field's type that is no message.
-func (f *Field) fresh() (p unsafe.Pointer, boxed any) {
-	if f.Type == TypeAny {
-		return f.Hook.fresh()
-	}
-	return f.Type.Fresh()
-}
-
-// Fresh makes a value of a type other than TypeMessage and those that hooks have.
+// Fresh makes a value of a type other than TypeMessage, TypeHook and TypeGroup.
 func (t Type) Fresh() (p unsafe.Pointer, boxed any) {
 	switch t {
 	case TypeBool:
@@ -481,46 +463,14 @@ func (t Type) Fresh() (p unsafe.Pointer, boxed any) {
 		return freshOf[FieldMask]()
 	case TypeNull:
 		return freshOf[Null]()
+	case TypeAny:
+		return freshOf[*Any]()
 	}
 	return freshOf[string]()
 }
 
-// pointer is the pointer to a value of the field's type that is no message.
-func (f *Field) pointer(boxed any) unsafe.Pointer {
-	if f.Type == TypeAny {
-		return f.Hook.pointer(boxed)
-	}
-	return f.Type.Pointer(boxed)
-}
-
-// Pointer is the pointer to a value that Fresh has boxed.
-func (Type) Pointer(boxed any) unsafe.Pointer {
-	switch x := boxed.(type) {
-	case *bool:
-		return unsafe.Pointer(x)
-	case *int32:
-		return unsafe.Pointer(x)
-	case *int64:
-		return unsafe.Pointer(x)
-	case *uint32:
-		return unsafe.Pointer(x)
-	case *uint64:
-		return unsafe.Pointer(x)
-	case *float32:
-		return unsafe.Pointer(x)
-	case *float64:
-		return unsafe.Pointer(x)
-	case *time.Time:
-		return unsafe.Pointer(x)
-	case *Duration:
-		return unsafe.Pointer(x)
-	case *FieldMask:
-		return unsafe.Pointer(x)
-	case *Null:
-		return unsafe.Pointer(x)
-	}
-	return unsafe.Pointer(boxed.(*string))
-}
+// Unboxed is the pointer that boxed is.
+func Unboxed(boxed any) unsafe.Pointer { return reflect.ValueOf(boxed).UnsafePointer() }
 
 func freshOf[T any]() (unsafe.Pointer, any) {
 	p := new(T)

@@ -119,7 +119,7 @@ func (t *Table) appendField(b []byte, x unsafe.Pointer, s *step) (written []byte
 		case p == nil && f.Flags&MustSet != 0:
 			return b, NotSet()
 		case p == nil && s.must:
-			p, _ = f.fresh()
+			p, _ = f.Type.Fresh()
 		case p == nil, f.Flags&Implicit != 0 && !f.isSet(p):
 			return b, nil
 		}
@@ -325,7 +325,7 @@ func (f *Field) appendCase(b []byte, text string, value any) ([]byte, error) {
 	case TypeMessage:
 		return f.Of.table().append(b, pointerOf(f.Of, value))
 	}
-	return f.appendOne(b, f.pointer(value))
+	return f.appendOne(b, Unboxed(value))
 }
 
 // appendTagged appends a message as the case of its oneof is written.

@@ -240,7 +240,7 @@ func (f *Field) read(r *Reader, x unsafe.Pointer) {
 	case f.Rewrite != nil:
 		r.Reread(r.Offset(), f.Rewrite.Read(r), func(r *Reader) { f.readValue(r, p) })
 	case f.Shape == Pointer:
-		value, _ := f.fresh()
+		value, _ := f.Type.Fresh()
 		f.readOne(r, value)
 		if f.Flags&Implicit == 0 || f.isSet(value) {
 			*(*unsafe.Pointer)(p) = value
@@ -350,7 +350,7 @@ func (f *Field) readCase(r *Reader, of union, to unsafe.Pointer) {
 		pointer = f.Of.boxed(m)
 	default:
 		var p unsafe.Pointer
-		p, pointer = f.fresh()
+		p, pointer = f.Type.Fresh()
 		f.readOne(r, p)
 	}
 	of.set(to, int(f.Case), text, raw, pointer)

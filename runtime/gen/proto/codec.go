@@ -265,8 +265,6 @@ type hook interface {
 	write(w *Writer, tag uint32, p, q unsafe.Pointer) error
 	read(r *Reader, p, q unsafe.Pointer)
 	absent(p unsafe.Pointer)
-	fresh() (p unsafe.Pointer, boxed any)
-	pointer(boxed any) unsafe.Pointer
 }
 
 func (h *Hook[F]) write(w *Writer, tag uint32, p, _ unsafe.Pointer) error {
@@ -276,13 +274,6 @@ func (h *Hook[F]) write(w *Writer, tag uint32, p, _ unsafe.Pointer) error {
 func (h *Hook[F]) read(r *Reader, p, _ unsafe.Pointer) { *(*F)(p) = h.Read(r, *(*F)(p)) }
 
 func (h *Hook[F]) absent(p unsafe.Pointer) { *(*F)(p) = h.Absent() }
-
-func (*Hook[F]) fresh() (unsafe.Pointer, any) {
-	p := new(F)
-	return unsafe.Pointer(p), p
-}
-
-func (*Hook[F]) pointer(boxed any) unsafe.Pointer { return unsafe.Pointer(boxed.(*F)) }
 
 // Pair has the functions of a field of the definition that holds two of Go, which are strings. One that has a field of its
 // own keeps what that says.
@@ -303,10 +294,6 @@ func (h *Pair) read(r *Reader, p, q unsafe.Pointer) {
 }
 
 func (*Pair) absent(unsafe.Pointer) {}
-
-func (*Pair) fresh() (unsafe.Pointer, any) { return nil, nil }
-
-func (*Pair) pointer(any) unsafe.Pointer { return nil }
 
 // Group has the functions of a Go field of type F that several fields of the definition hold: S is what they leave while a
 // message is read.

@@ -186,7 +186,7 @@ func (s *step) read(r *Reader, tag uint32, x unsafe.Pointer) {
 	case f.Shape == wire.Pointer:
 		q := (*unsafe.Pointer)(p)
 		if *q == nil {
-			*q, _ = f.fresh()
+			*q, _ = f.Type.Fresh()
 		}
 		if f.readOne(r, tag, *q); f.Flags&wire.Implicit != 0 && !f.isSet(*q) {
 			*q = nil
@@ -349,9 +349,9 @@ func (s *step) readCase(r *Reader, tag uint32, o *wire.Oneof, x unsafe.Pointer) 
 		o.Set(x, int(f.Case), "", f.readRaw(r, tag, raw), nil)
 	default:
 		if old == nil {
-			_, old = f.fresh()
+			_, old = f.Type.Fresh()
 		}
-		f.readOne(r, tag, f.pointer(old))
+		f.readOne(r, tag, wire.Unboxed(old))
 		o.Set(x, int(f.Case), "", nil, old)
 	}
 }

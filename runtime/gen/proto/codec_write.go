@@ -331,7 +331,7 @@ func (s *step) writeCase(w *Writer, text string, value any) error {
 	case wire.TypeBytes, wire.TypeStruct, wire.TypeEmpty, wire.TypeListValue:
 		return f.writeRaw(w, s.tag, wire.RawOf(value))
 	}
-	return f.writeOne(w, s.tag, f.pointer(value))
+	return f.writeOne(w, s.tag, wire.Unboxed(value))
 }
 
 func (f *Field) writeRaw(w *Writer, tag uint32, raw []byte) error {
@@ -340,20 +340,4 @@ func (f *Field) writeRaw(w *Writer, tag uint32, raw []byte) error {
 
 func (f *Field) writeText(w *Writer, tag uint32, text string) error {
 	return f.writeOne(w, tag, unsafe.Pointer(&text))
-}
-
-// pointer is the pointer to the value of a case that is neither text nor bytes nor a message.
-func (f *Field) pointer(value any) unsafe.Pointer {
-	if f.Type == wire.TypeAny {
-		return f.Hook.pointer(value)
-	}
-	return f.Type.Pointer(value)
-}
-
-// fresh makes a value of the field's type that is no message.
-func (f *Field) fresh() (p unsafe.Pointer, boxed any) {
-	if f.Type == wire.TypeAny {
-		return f.Hook.fresh()
-	}
-	return f.Type.Fresh()
 }

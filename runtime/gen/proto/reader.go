@@ -309,18 +309,6 @@ func (r *Reader) Bool() bool { return r.varint() != 0 }
 // Int32 reads an int32 or the number of an enum value; more than 32 bits are cut off, as protobuf says.
 func (r *Reader) Int32() int32 { return int32(r.varint()) }
 
-// Int64 reads an int64.
-func (r *Reader) Int64() int64 { return int64(r.varint()) }
-
-// Uint32 reads a uint32.
-func (r *Reader) Uint32() uint32 { return uint32(r.varint()) }
-
-// Uint64 reads a uint64.
-func (r *Reader) Uint64() uint64 { return r.varint() }
-
-// Float32 reads a float.
-func (r *Reader) Float32() float32 { return math.Float32frombits(r.fixed32()) }
-
 // Float64 reads a double.
 func (r *Reader) Float64() float64 { return math.Float64frombits(r.fixed64()) }
 
@@ -377,7 +365,7 @@ func (r *Reader) pair(first, second *int64) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 1 << 3:
-			*first = r.Int64()
+			*first = int64(r.varint())
 		case 2 << 3:
 			*second = int64(r.Int32())
 		default:

@@ -190,15 +190,6 @@ func (w *Writer) Int32(tag uint32, x int32) { w.varint(tag, uint64(int64(x))) }
 // Int64 writes an int64.
 func (w *Writer) Int64(tag uint32, x int64) { w.varint(tag, uint64(x)) }
 
-// Uint32 writes a uint32.
-func (w *Writer) Uint32(tag uint32, x uint32) { w.varint(tag, uint64(x)) }
-
-// Uint64 writes a uint64.
-func (w *Writer) Uint64(tag uint32, x uint64) { w.varint(tag, x) }
-
-// Float32 writes a float.
-func (w *Writer) Float32(tag uint32, x float32) { w.fixed32(tag, math.Float32bits(x)) }
-
 // Float64 writes a double.
 func (w *Writer) Float64(tag uint32, x float64) { w.fixed64(tag, math.Float64bits(x)) }
 
