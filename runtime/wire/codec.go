@@ -469,8 +469,8 @@ func (t Type) Fresh() (p unsafe.Pointer, boxed any) {
 	return freshOf[string]()
 }
 
-// Unboxed is the pointer that boxed is.
-func Unboxed(boxed any) unsafe.Pointer { return reflect.ValueOf(boxed).UnsafePointer() }
+// unboxed is the pointer that boxed is.
+func unboxed(boxed any) unsafe.Pointer { return reflect.ValueOf(boxed).UnsafePointer() }
 
 func freshOf[T any]() (unsafe.Pointer, any) {
 	p := new(T)

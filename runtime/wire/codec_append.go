@@ -325,7 +325,7 @@ func (f *Field) appendCase(b []byte, text string, value any) ([]byte, error) {
 	case TypeMessage:
 		return f.Of.table().append(b, pointerOf(f.Of, value))
 	}
-	return f.appendOne(b, Unboxed(value))
+	return f.appendOne(b, unboxed(value))
 }
 
 // appendTagged appends a message as the case of its oneof is written.

@@ -351,7 +351,7 @@ func (s *step) readCase(r *Reader, tag uint32, o *wire.Oneof, x unsafe.Pointer) 
 		if old == nil {
 			_, old = f.Type.Fresh()
 		}
-		f.readOne(r, tag, wire.Unboxed(old))
+		f.readOne(r, tag, unboxed(old))
 		o.Set(x, int(f.Case), "", nil, old)
 	}
 }

@@ -1,6 +1,7 @@
 package proto
 
 import (
+	"reflect"
 	"time"
 	"unsafe"
 
@@ -331,7 +332,7 @@ func (s *step) writeCase(w *Writer, text string, value any) error {
 	case wire.TypeBytes, wire.TypeStruct, wire.TypeEmpty, wire.TypeListValue:
 		return f.writeRaw(w, s.tag, wire.RawOf(value))
 	}
-	return f.writeOne(w, s.tag, wire.Unboxed(value))
+	return f.writeOne(w, s.tag, unboxed(value))
 }
 
 func (f *Field) writeRaw(w *Writer, tag uint32, raw []byte) error {
@@ -341,3 +342,6 @@ func (f *Field) writeRaw(w *Writer, tag uint32, raw []byte) error {
 func (f *Field) writeText(w *Writer, tag uint32, text string) error {
 	return f.writeOne(w, tag, unsafe.Pointer(&text))
 }
+
+// unboxed is the pointer that boxed is.
+func unboxed(boxed any) unsafe.Pointer { return reflect.ValueOf(boxed).UnsafePointer() }
