@@ -116,60 +116,80 @@ func hasTypes(card wire.Object) bool {
 	return false
 }
 
-// shown reads a whole *T, and returns what show makes of it.
-func shown[T, V any](src []byte, unmarshal func([]byte, *T) error, show func(*T) (V, error)) (v V, err error) {
-	x, err := Decode(src, unmarshal)
-	if err != nil {
-		return v, err
-	}
-	return show(x)
-}
-
 // ReadTask is ReadOf for a task, of which show makes what the runtime sees.
 func ReadTask[T any](unmarshal func([]byte, *T) error, show func(*T) runtime.Task) func([]byte) (any, error) {
-	return ReadResult(unmarshal, func(x *T) (any, error) { return show(x), nil })
+	return func(src []byte) (any, error) {
+		x, err := Decode(src, unmarshal)
+		if err != nil {
+			return nil, err
+		}
+		return show(x), nil
+	}
 }
 
 // ReadResult is ReadOf for the result of a send, of which show makes what the runtime sees.
 func ReadResult[T any](unmarshal func([]byte, *T) error, show func(*T) (any, error)) func([]byte) (any, error) {
-	return func(src []byte) (any, error) { return shown(src, unmarshal, show) }
+	return func(src []byte) (any, error) {
+		x, err := Decode(src, unmarshal)
+		if err != nil {
+			return nil, err
+		}
+		return show(x)
+	}
 }
 
 // ReadEvent is ReadOf for a stream item, of which show makes what the runtime sees.
 func ReadEvent[T any](unmarshal func([]byte, *T) error, show func(*T) (runtime.Event, error)) func([]byte) (runtime.Event, error) {
-	return func(src []byte) (runtime.Event, error) { return shown(src, unmarshal, show) }
+	return func(src []byte) (runtime.Event, error) {
+		x, err := Decode(src, unmarshal)
+		if err != nil {
+			return nil, err
+		}
+		return show(x)
+	}
 }
 
 // ReadItem is ReadEvent with the event as any.
 func ReadItem[T any](unmarshal func([]byte, *T) error, show func(*T) (runtime.Event, error)) func([]byte) (any, error) {
-	return func(src []byte) (any, error) { return shown(src, unmarshal, show) }
+	read := ReadEvent(unmarshal, show)
+	return func(src []byte) (any, error) { return read(src) }
 }
 
 // ReadNothing takes any result for none: peers answer {}, null or nothing (T61).
 func ReadNothing([]byte) (any, error) { return nil, nil }
 
-// ParamsOf is ReadOf for parameters of JSON, which may be absent.
+// ParamsOf makes a function that reads a *T from parameters of JSON, which may be absent.
 func ParamsOf[T any](unmarshal func([]byte, *T) error) func([]byte) (any, error) {
-	read := ReadOf(unmarshal)
-	return func(src []byte) (any, error) { return read(params(src)) }
+	return func(src []byte) (any, error) { return orNil(Decode(params(src), unmarshal)) }
 }
 
 // RequestOf is ParamsOf for a request that has a neutral form. A guard says what that form cannot express.
 func RequestOf[T, N any](unmarshal func([]byte, *T) error, neutral func(*T) *N, guards ...func(*T) error) func([]byte) (any, error) {
-	read := ProtoRequest(unmarshal, neutral, guards...)
-	return func(src []byte) (any, error) { return read(params(src)) }
+	return func(src []byte) (any, error) {
+		x, err := Decode(params(src), unmarshal)
+		return neutralOf(x, err, neutral, guards)
+	}
 }
 
 // ProtoRequest is RequestOf for a message of protobuf.
 func ProtoRequest[T, N any](unmarshal func([]byte, *T) error, neutral func(*T) *N, guards ...func(*T) error) func([]byte) (any, error) {
-	return ReadResult(unmarshal, func(x *T) (any, error) {
-		for _, guard := range guards {
-			if err := guard(x); err != nil {
-				return nil, err
-			}
+	return func(src []byte) (any, error) {
+		x, err := Decode(src, unmarshal)
+		return neutralOf(x, err, neutral, guards)
+	}
+}
+
+// neutralOf is the neutral form of a request that has been read.
+func neutralOf[T, N any](x *T, err error, neutral func(*T) *N, guards []func(*T) error) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	for _, guard := range guards {
+		if err := guard(x); err != nil {
+			return nil, err
 		}
-		return neutral(x), nil
-	})
+	}
+	return neutral(x), nil
 }
 
 // orNil is x as any, without a typed nil beside an error.
@@ -199,6 +219,10 @@ func CardOf[T any](show func(*T) runtime.Card) func(generated any) runtime.Card 
 // ReadCard makes a function that reads a whole *T that is a card. show makes of it what the runtime sees.
 func ReadCard[T any](unmarshal func([]byte, *T) error, show func(*T) runtime.Card) func([]byte) (runtime.Card, error) {
 	return func(src []byte) (runtime.Card, error) {
-		return shown(src, unmarshal, func(x *T) (runtime.Card, error) { return show(x), nil })
+		x, err := Decode(src, unmarshal)
+		if err != nil {
+			return nil, err
+		}
+		return show(x), nil
 	}
 }
