@@ -102,9 +102,9 @@ page: browser build ## the page of "a2agen dev" in a real browser (PICTURES=docs
 	A2A_PICTURES="$(if $(PICTURES),$(abspath $(PICTURES)))" node --test --test-concurrency=2 --test-timeout=600000 --test-reporter=spec
 
 browser: # CHROMIUM names another one than /usr/bin/chromium
-	@test -x "$${CHROMIUM:-/usr/bin/chromium}" && command -v node npm >/dev/null || \
+	@test -x "$${CHROMIUM:-/usr/bin/chromium}" && { command -v node && command -v npm; } >/dev/null || \
 	{ test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get update -q && \
-	  DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends chromium nodejs npm; } </dev/null || \
+	  DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $$(test -x "$${CHROMIUM:-/usr/bin/chromium}" || echo chromium) $$({ command -v node && command -v npm; } >/dev/null || echo nodejs npm); } </dev/null || \
 	{ echo "the tests of the page need chromium (CHROMIUM names it), node 20 and npm"; exit 1; }
 
 fuzz: ## ten seconds for every fuzz target
