@@ -25,8 +25,8 @@ func TestWhatIsCopiedMayOnlyFall(t *testing.T) {
 		t.Fatal(err)
 	}
 	for project, limit := range map[string]struct{ files, lines int }{
-		"agent":  {322, 54_024},
-		"client": {271, 44_968},
+		"agent":  {323, 53_983},
+		"client": {272, 44_927},
 	} {
 		files, lines := 0, 0
 		err := filepath.WalkDir(filepath.Join(project, scaffold.Unpacked), func(name string, d os.DirEntry, err error) error {
