@@ -91,7 +91,7 @@ func readTimestamp(r *wire.Reader) time.Time {
 	return time.Time{}
 }
 
-// appendIndex appends the place of an artifact in its task, which is its id where a server writes one (decision 012); any
+// appendIndex appends the place of an artifact in its task, which is its id where a server writes one (docs/decisions/03); any
 // other id gives a number that is always the same for the id.
 func appendIndex(b []byte, id string) ([]byte, error) {
 	if n, err := strconv.ParseInt(id, 10, 32); err == nil && n >= 0 && strconv.FormatInt(n, 10) == id {

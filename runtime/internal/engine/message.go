@@ -115,7 +115,7 @@ func checkName(field, id string) error {
 var errNoContent = &wire.Error{Reason: "has no content that is known here: a text, a file's bytes, a URL or data"}
 
 // check validates what the codec does not (R35, R36), and refuses a message that cannot be expressed in every version and
-// every binding, or that most clients cannot read: a task holds nothing else, so that no reader fails on it (decision 038).
+// every binding, or that most clients cannot read: a task holds nothing else, so that no reader fails on it (docs/decisions/02).
 // What a handler emits is checked by package run.
 func (e *Engine) check(
 	req *runtime.SendRequest, info *runtime.MessageInfo, parts []runtime.Part, op *runtime.Operation,

@@ -346,7 +346,7 @@ func (o *outage) retry() time.Duration {
 // tooLong reports whether the stream is to end.
 func (o *outage) tooLong() bool { return o.tries > 0 && time.Since(o.begun) > longestOutage }
 
-// Artifacts of 0.1 have a position in their task instead of an id (decision 012).
+// Artifacts of 0.1 have a position in their task instead of an id (docs/decisions/03).
 
 // positions are those of a task's artifacts, by id.
 type positions map[string]int

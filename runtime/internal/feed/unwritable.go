@@ -9,7 +9,7 @@ import (
 )
 
 // What is in the store already and cannot be written, because it was kept before such content was refused or because a
-// hook made it so, costs that task or that event, and nothing around it (decision 038).
+// hook made it so, costs that task or that event, and nothing around it (docs/decisions/02).
 
 // BareTask returns a task with its id, its context and its state alone.
 func BareTask(p *runtime.Protocol, task runtime.Task) runtime.Task {

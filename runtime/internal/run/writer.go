@@ -293,7 +293,7 @@ func (t *taskWriter) respond(m runtime.MessageData) error {
 	return nil
 }
 
-// content checks what a handler says: it must be sayable in every version and every binding (decision 038), so that no
+// content checks what a handler says: it must be sayable in every version and every binding (docs/decisions/02), so that no
 // reader of a task fails on it later.
 type content struct {
 	most    int // bytes of one message or artifact chunk
