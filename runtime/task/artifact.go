@@ -9,7 +9,7 @@ import (
 
 // ArtifactWriter streams one artifact: every write is an event. The first piece goes to the clients at once; each
 // further one waits until the next or Close comes, or for a moment, so that the last piece can say that it is the last
-// (decision 011). Where tasks are kept in a file, further pieces are stored in the background (decision 050): why one
+// (docs/decisions/09). Where tasks are kept in a file, further pieces are stored in the background (docs/decisions/08): why one
 // could not be stored is told by the next call, or by Close. It is not safe for concurrent use.
 type ArtifactWriter struct {
 	pieces pieces

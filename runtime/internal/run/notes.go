@@ -137,7 +137,7 @@ func attached(output runtime.ArtifactData, add []func(*runtime.ArtifactData)) ru
 
 // A handler may call other agents. Its task remembers these calls, so that the same call, made again, is found again:
 // by a handler that is called again after a crash, and by one that is called for the answer to a question that another
-// agent asked and the handler passed on (decision 081). What is remembered goes to the store with what the handler
+// agent asked and the handler passed on (docs/decisions/10). What is remembered goes to the store with what the handler
 // saved, before each call where a crash must not make it twice.
 
 // chain is a call as the clients see it that its handler uses.
