@@ -15,7 +15,7 @@ import (
 	"github.com/a2agen/a2agen/runtime/server/internal/binding"
 )
 
-// Compressed messages (decision 036). grpc-go would inflate a message as soon as it is received, whatever memory that
+// Compressed messages (docs/decisions/15). grpc-go would inflate a message as soon as it is received, whatever memory that
 // takes. So its decompressor here leaves the message as it is, and the call inflates it, within the budget of all
 // bodies and when the caller is known.
 

@@ -18,7 +18,7 @@ import (
 )
 
 // What principals hold is kept in lanes: an account has a row for each lane, and holds the sum of them. A writer adds
-// to the rows of its own lane, once in a batch, so that replicas do not wait for each other. See decision 084.
+// to the rows of its own lane, once in a batch, so that replicas do not wait for each other. See docs/decisions/13.
 //
 // A process reads the sums of an account when it needs them, at most once a second, and counts its own changes beside
 // them. With one instance they are exact, with several they are a second old.

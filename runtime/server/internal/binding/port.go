@@ -97,7 +97,7 @@ func (p *Port) Serve(ctx context.Context) error {
 
 // refuseTransport refuses calls of a transport on connections that net/http serves, where the transport has its own:
 // they cost more here, and others share the connection. The connection ends, so that the client's next one begins with
-// a call (decision 037).
+// a call (docs/decisions/15).
 type refuseTransport struct {
 	http.Handler
 	beside Transport
