@@ -195,7 +195,7 @@ func TestSeveralSchemesTogether(t *testing.T) {
 }
 
 // TestAGoodCredentialBesideAWrongOne lets its caller in, in whatever order the card has them, also into an agent that
-// demands nothing (decision 039); a wrong one adds nothing, and is refused where it is needed.
+// demands nothing (docs/decisions/19); a wrong one adds nothing, and is refused where it is needed.
 func TestAGoodCredentialBesideAWrongOne(t *testing.T) {
 	const schemes = `"securitySchemes":{"t":{"httpAuthSecurityScheme":{"scheme":"bearer"}},"k":{"apiKeySecurityScheme":{"location":"header","name":"K"}}}`
 	const key, token = `{"schemes":{"k":{}}}`, `{"schemes":{"t":{}}}`

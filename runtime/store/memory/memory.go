@@ -29,7 +29,7 @@ type Store struct {
 func New(l Limits) *Store { return NewAt(l, time.Now) }
 
 // NewFirst is New for an agent that was never there before, as in a test: it knows each message that ever came. One that New
-// makes takes no message that may have come before it was made (decision 069).
+// makes takes no message that may have come before it was made (docs/decisions/17).
 func NewFirst(l Limits) *Store {
 	m := New(l)
 	m.repeats.since = time.Time{}
