@@ -115,54 +115,36 @@ func tooNew(format int, known []Step) error {
 		format, len(known))
 }
 
-// migrate brings the schema to the newest format, one step and one transaction at a time, and notes whose it is.
+// migrate brings the schema to the newest format, and notes whose it is, in one transaction: one that ends meanwhile leaves the
+// schema as it was. Of several that do it at a time, one does, and the others wait for it.
 func (t *target) migrate(ctx context.Context, agent string) error {
-	return t.connected(ctx, func(c *pgx.Conn) error {
-		for {
-			m, err := t.meta(ctx, c)
-			if err == nil {
-				err = m.check(agent, t.steps)
-			}
-			if err != nil {
-				return err
-			}
-			if m.format >= len(t.steps) && (agent == "" || m.agent != "") {
-				return nil
-			}
-			if err := t.step(ctx, c, agent); err != nil {
-				return err
-			}
-		}
-	})
-}
-
-// step makes the next step, or notes the agent, unless somebody else has done so meanwhile.
-func (t *target) step(ctx context.Context, c *pgx.Conn, agent string) error {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte("a2agen " + t.schema))
-	tx, err := c.Begin(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
-	if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(h.Sum64())); err != nil { //nolint:gosec // bits
-		return err
-	}
-	m, err := t.meta(ctx, c)
-	if err != nil {
-		return err
-	}
-	if m.format >= len(t.steps) {
-		if m.agent == "" {
-			_, err = tx.Exec(ctx, t.inSchema("UPDATE a2a.meta SET agent=$1 WHERE agent=''"), agent)
-		}
-	} else {
-		err = t.change(ctx, tx, m, agent)
-	}
-	if err != nil {
-		return err
-	}
-	return tx.Commit(ctx)
+	return t.connected(ctx, func(c *pgx.Conn) error {
+		return pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error {
+			if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(h.Sum64())); err != nil { //nolint:gosec // bits
+				return err
+			}
+			for {
+				m, err := t.meta(ctx, c)
+				if err == nil {
+					err = m.check(agent, t.steps)
+				}
+				switch {
+				case err != nil:
+				case m.format < len(t.steps):
+					err = t.change(ctx, tx, m, agent)
+				case m.agent == "" && agent != "":
+					_, err = tx.Exec(ctx, t.inSchema("UPDATE a2a.meta SET agent=$1"), agent)
+				default:
+					return nil
+				}
+				if err != nil {
+					return err
+				}
+			}
+		})
+	})
 }
 
 // change makes the step after a format.

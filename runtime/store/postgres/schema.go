@@ -1,6 +1,6 @@
 package postgres
 
-// Step is a change of the schema, made in one transaction.
+// Step is a change of the schema.
 type Step struct {
 	Format int    // of the schema afterwards
 	Least  int    // programs that know at least this format may go on beside newer ones

@@ -53,8 +53,10 @@ func OpenFile(path string) (*File, error) {
 }
 
 func wrongFormat(format int) error {
-	return fmt.Errorf("it has format %d, and this program knows format %d: start the agent once with this version, "+
-		"or use the newer program", format, len(steps))
+	if format > len(steps) {
+		return tooNew(format, steps)
+	}
+	return fmt.Errorf("it has format %d, and this program knows format %d: start the agent once with this version", format, len(steps))
 }
 
 // Close lets go of the file.

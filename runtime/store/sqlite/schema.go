@@ -117,23 +117,34 @@ func formatOf(c *conn) (int, error) {
 	return int(format), nil
 }
 
-// migrate brings the file to the newest format, one step and one transaction at a time.
-func migrate(c *conn, steps []string) error {
+func tooNew(format int, known []string) error {
+	return fmt.Errorf("it has format %d, and this program knows formats up to %d: use the newer program that wrote it", format, len(known))
+}
+
+// migrate brings the file to the newest format in one transaction: a process that is killed meanwhile leaves the file as it
+// was, or as it is to be. Of several that do it at a time, one does, and the others wait for it.
+func migrate(c *conn, steps []string) (err error) {
+	if _, err := c.exec("BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = c.script("ROLLBACK")
+		}
+	}()
 	format, err := formatOf(c)
 	if err != nil {
 		return err
 	}
 	if format > len(steps) {
-		return fmt.Errorf("it has format %d, and this program knows formats up to %d: use the newer program that wrote it",
-			format, len(steps))
+		return tooNew(format, steps)
 	}
 	for ; format < len(steps); format++ {
-		script := fmt.Sprintf("BEGIN IMMEDIATE;%s;PRAGMA application_id=%d;PRAGMA user_version=%d;COMMIT", steps[format],
-			application, format+1)
+		script := fmt.Sprintf("%s;\nPRAGMA application_id=%d;\nPRAGMA user_version=%d;\n", steps[format], application, format+1)
 		if err := c.script(script); err != nil {
-			_ = c.script("ROLLBACK")
 			return fmt.Errorf("change it from format %d to %d: %w", format, format+1, err)
 		}
 	}
-	return nil
+	_, err = c.exec("COMMIT")
+	return err
 }

@@ -290,48 +290,6 @@ func TestAFileOfAnOlderFormatIsBroughtUpToDate(t *testing.T) {
 	}
 }
 
-// formerly are scripts that make a file one of an older format.
-var formerly = map[int]string{
-	1: "DROP TABLE ticket; ALTER TABLE call DROP COLUMN value; ALTER TABLE task DROP COLUMN trace",
-	2: `DROP TABLE note; DROP INDEX account_notes; DROP INDEX account_empty; ALTER TABLE account DROP COLUMN notes;
-		CREATE INDEX account_empty ON account(n) WHERE tasks=0`,
-	3: "ALTER TABLE ticket DROP COLUMN made; ALTER TABLE event DROP COLUMN run",
-}
-
-// TestAFileOfAnOlderFormatKeepsItsTasks: the first had neither tickets nor trace contexts, the second no notes, the third no
-// order of tickets, and one event a row.
-func TestAFileOfAnOlderFormatKeepsItsTasks(t *testing.T) {
-	for format := range len(steps) - 1 {
-		t.Run(fmt.Sprint("format ", format+1), func(t *testing.T) { keepsItsTasks(t, format+1) })
-	}
-}
-
-func keepsItsTasks(t *testing.T, format int) {
-	path := fresh(t)
-	s := open(t, path, Options{})
-	create(t, s, "t")
-	_ = s.Close()
-	for i := len(steps) - 1; i >= format; i-- {
-		script(t, path, formerly[i])
-	}
-	script(t, path, fmt.Sprint("PRAGMA user_version=", format))
-	s = open(t, path, Options{})
-	if snap, err := s.Get(ctx, key("t"), store.Full); err != nil || snap.Task.TaskInfo().ID != "t" || snap.Private.Skill != "skill" || snap.Private.Trace != "" {
-		t.Errorf("%+v: %v", snap, err)
-	}
-	n := newTask("u")
-	n.Private.Trace = "00-1-2-01"
-	if _, err := s.Create(ctx, key("u"), n, nil); err != nil {
-		t.Fatal(err)
-	}
-	if h, err := s.Head(ctx, key("u")); err != nil || h.Trace != n.Private.Trace {
-		t.Errorf("%+v: %v", h, err)
-	}
-	if _, err := s.SetNote(ctx, store.Owner{}, "c", []byte("x"), 0); err != nil {
-		t.Error(err)
-	}
-}
-
 func TestTheDiskIsAskedAsWished(t *testing.T) {
 	for path, want := range map[string]int64{"a.db": 1, "b.db?synchronous=full": 2, "c.db?synchronous=normal": 1} {
 		s := open(t, filepath.Join(t.TempDir(), path), Options{})
