@@ -5,7 +5,7 @@
 //
 // Package mcp says what becomes of skills, questions and results. Here is what HTTP adds: who calls, which versions of
 // MCP are answered how, limits, and the end. A call of a tool is a call of the skill over A2A, made in this process for
-// the caller, with the same checks: see docs/decisions/097-skills-as-an-mcp-server.md.
+// the caller, with the same checks: see docs/decisions/22.
 package mcpserver
 
 import (
