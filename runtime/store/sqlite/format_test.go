@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	runtimes "runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -225,6 +227,44 @@ func TestAnUpdateThatIsKilledIsAsIfItWereNot(t *testing.T) {
 		}
 		whole(t, open(t, killed[statements/2], formatOptions()))
 	})
+}
+
+// TestAProcessThatIsKilledWhileItUpdatesAFile is the same with a process, which leaves all of its files: before the first
+// statement that changes something, in the middle, and before the end.
+func TestAProcessThatIsKilledWhileItUpdatesAFile(t *testing.T) {
+	const pathOf, statement = "SQLITE_TEST_UPDATE", "SQLITE_TEST_KILLED"
+	if path := os.Getenv(pathOf); path != "" { // this is the process
+		n, _ := strconv.Atoi(os.Getenv(statement))
+		c := updating(t, path, func(string) {
+			if n--; n == 0 {
+				me, _ := os.FindProcess(os.Getpid())
+				_ = me.Kill()
+				select {}
+			}
+		})
+		t.Fatal("it is not killed: ", migrate(c, steps))
+	}
+	sql, err := os.ReadFile(formatFile(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := restored(t, string(sql))
+	before := dump(t, path)
+	for _, n := range []string{"3", "15", "25"} {
+		cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
+		cmd.Env = append(os.Environ(), pathOf+"="+path, statement+"="+n)
+		out, err := cmd.CombinedOutput()
+		if e, ok := errors.AsType[*exec.ExitError](err); !ok || e.Exited() && runtimes.GOOS != "windows" {
+			t.Fatalf("the process that is killed before statement %s: %v\n%s", n, err, out)
+		}
+		if is := dump(t, left(t, path)); is != before {
+			t.Fatalf("killed before statement %s, the file is\n%s", n, is)
+		}
+	}
+	whole(t, open(t, path, formatOptions()))
+	if is := formatIn(t, path); is != len(steps) {
+		t.Errorf("the file has format %d", is)
+	}
 }
 
 // cutShort makes copies of a file whose log ends after each of its pages, as those of a process that is killed while it commits.
