@@ -246,6 +246,17 @@ func (c *Change) SizeOf() Size {
 	return c.Size
 }
 
+// Apply applies the event, which fits the task, and its messages to the task.
+func (c *Change) Apply(t runtime.Task) error {
+	if err := t.Apply(c.Event); err != nil {
+		return err
+	}
+	for _, m := range c.Messages {
+		t.AddMessage(m)
+	}
+	return nil
+}
+
 // Artifacts is how many artifacts a task has after the update, which fits it.
 func (u *Update) Artifacts(t runtime.Task) int {
 	n := t.TaskInfo().Artifacts
@@ -268,12 +279,6 @@ func (u *Update) Artifacts(t runtime.Task) int {
 		}
 	}
 	return n
-}
-
-// Artifacts is how many artifacts the task has in the end.
-func (n *New) Artifacts() int {
-	u := Update{Then: n.Then}
-	return u.Artifacts(n.Task)
 }
 
 // Snapshot is a task at a version. The task does not change any more.

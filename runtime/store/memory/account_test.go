@@ -62,13 +62,13 @@ func (m *Store) audit(t interface{ Errorf(string, ...any) }) {
 	for key, r := range m.rows {
 		r.mu.Lock()
 		if d := r.held() - r.charged; d <= -2*slack || d >= slack {
-			t.Errorf("task %s takes %d bytes, counted are %d", key.task, r.held(), r.charged)
+			t.Errorf("task %s takes %d bytes, counted are %d", key.id, r.held(), r.charged)
 		}
 		if (r.resting != nil) != (r.st.Rest() != taskstate.Active) {
-			t.Errorf("task %s is %s, in a queue for eviction: %t", key.task, r.state, r.resting != nil)
+			t.Errorf("task %s is %s, in a queue for eviction: %t", key.id, r.state, r.resting != nil)
 		}
-		if m.owners[r.owner.owner] != r.owner || m.rows[rowKey{r.owner, r.id}] != r || r.context != "" && m.contexts[groupKey{r.owner, r.context}] != r.group {
-			t.Errorf("task %s is not among those of its owner and context", key.task)
+		if m.owners[r.owner.owner] != r.owner || m.rows[name{r.owner, r.id}] != r || r.context != "" && m.contexts[name{r.owner, r.context}] != r.group {
+			t.Errorf("task %s is not among those of its owner and context", key.id)
 		}
 		h := taskstate.Holding{Tasks: 1, Bytes: int64(r.charged)}
 		held = held.Plus(h)
@@ -85,17 +85,17 @@ func (m *Store) audit(t interface{ Errorf(string, ...any) }) {
 		t.Errorf("%d tasks are in %d rows of %d owners in %d contexts", tasks, len(m.rows), len(m.owners), len(m.contexts))
 	}
 	var sum, yields taskstate.Holding
-	for name, a := range m.ledger.accounts {
+	for principal, a := range m.accounts {
 		sum, yields = sum.Plus(a.Held), yields.Plus(a.Rested)
-		if a.Held.Tasks == 0 || (a.index >= 0) != (a.Rested.Tasks > 0) || a.index >= 0 && m.ledger.heaviest[a.index] != a {
-			t.Errorf("account %s holds %v, of it %v rested, at %d", name, a.Held, a.Rested, a.index)
+		if a.Held.Tasks == 0 || (a.place > 0) != (a.Rested.Tasks > 0) || a.place > 0 && m.heaviest.items[a.place-1] != a {
+			t.Errorf("account %s holds %v, of it %v rested, at %d", principal, a.Held, a.Rested, a.place)
 		}
 	}
-	if held != m.ledger.all.Held || held != sum || rested != m.ledger.all.Rested || rested != yields {
-		t.Errorf("counted %v and %v, the accounts say %v and %v, the store %v and %v", held, rested, sum, yields, m.ledger.all.Held, m.ledger.all.Rested)
+	if held != m.all.Held || held != sum || rested != m.all.Rested || rested != yields {
+		t.Errorf("counted %v and %v, the accounts say %v and %v, the store %v and %v", held, rested, sum, yields, m.all.Held, m.all.Rested)
 	}
-	for i, a := range m.ledger.heaviest {
-		if i > 0 && m.ledger.heaviest[(i-1)/2].weight() < a.weight() {
+	for i, a := range m.heaviest.items {
+		if i > 0 && heavier(a, m.heaviest.items[(i-1)/2]) {
 			t.Errorf("account %s is below a lighter one", a.principal)
 		}
 	}
@@ -169,8 +169,8 @@ func TestAccountsAddUpWhenManyWorkOnAFullStore(t *testing.T) {
 	}
 	all.Wait()
 	m.audit(t)
-	if m.ledger.all.Held.Tasks > 100 || m.ledger.all.Held.Bytes > 2<<20 {
-		t.Errorf("the store holds %v", m.ledger.all.Held)
+	if m.all.Held.Tasks > 100 || m.all.Held.Bytes > 2<<20 {
+		t.Errorf("the store holds %v", m.all.Held)
 	}
 }
 

@@ -21,4 +21,4 @@ func (m *Store) SweepAt(now time.Time) (dropped int, err error) {
 }
 
 // Repeated asks for a message that may have come before.
-func (m *Store) Repeated(r *store.Repeat) error { return m.repeats.find(store.Key{}, r, time.Now) }
+func (m *Store) Repeated(r *store.Repeat) error { return m.repeats.find(store.Key{}, r, time.Now()) }

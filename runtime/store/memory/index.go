@@ -2,7 +2,8 @@ package memory
 
 import (
 	"cmp"
-	"container/heap"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/a2agen/a2agen/internal/taskstate"
@@ -13,25 +14,47 @@ import (
 // The index keeps rows in intrusive lists: every move is O(1), and a page costs what it shows, not what the store
 // holds.
 
-// index is what a [Store] knows of all tasks together. Its lock is the store's mu, which callers of the methods must hold;
-// the first three fields never change.
+// index is what a [Store] knows of all tasks together. Callers of its methods must hold mu.
 type index struct {
 	limits Limits
 	task   taskstate.Limits
 	clock  func() time.Time
+	coding atomic.Pointer[Coding]
 
+	mu       sync.Mutex // guards what follows
 	owners   map[store.Owner]*owned
-	rows     map[rowKey]*row
-	contexts map[groupKey]*group
-	ledger   ledger
-	made     int64  // tasks, so far
-	logs     []*row // the last ended tasks with logs, a ring
-	oldest   int    // index in logs of the one to go next
-	repeats  repeats
-	outbox   outbox
-	tickets  tickets
-	notes    notes
+	rows     map[name]*row
+	contexts map[name]*group
+	made     int64                  // tasks, so far
+	logs     []*row                 // the last ended tasks with logs, a ring
+	oldest   int                    // index in logs of the one to go next
+	waiting  map[*row][]*store.Call // calls after the one at work
+	accounts map[string]*account    // by principal
+	all      taskstate.Account      // the sum of all accounts
+	heaviest ranking[*account]      // of which something may be evicted
+	tickets
+	repeats
+	outbox
+	notes
 	sharing
+}
+
+func newIndex(l Limits, clock func() time.Time) *index {
+	return &index{
+		limits: l, clock: clock, task: taskstate.Limits{Task: l.TaskBytes, Slack: slack},
+		owners: map[store.Owner]*owned{}, rows: map[name]*row{}, contexts: map[name]*group{},
+		waiting: map[*row][]*store.Call{}, accounts: map[string]*account{}, all: taskstate.Account{Limit: l.all()},
+		heaviest: ranking[*account]{before: heavier, place: func(a *account) *int { return &a.place }},
+		tickets:  tickets{of: map[*row][]*ticket{}, byHash: map[[32]byte]*ticket{}},
+		repeats:  repeats{since: clock(), known: map[store.Key]*repeated{}, of: map[string][]*repeated{}},
+		outbox: outbox{
+			pushes: map[*row]map[string]*push{}, due: ranking[*push]{before: sooner, place: func(p *push) *int { return &p.place }},
+		},
+		notes: notes{
+			noted:     map[store.Key]*note{},
+			mostNoted: ranking[*account]{before: moreNoted, place: func(a *account) *int { return &a.placeOfNotes }},
+		},
+	}
 }
 
 // Slots of row.links.
@@ -86,22 +109,17 @@ func (q *queue) next(r *row) *row { return r.links[q.slot].next }
 // owned are the tasks of an owner. There is one for an owner as long as there are tasks, so that it stands for the owner
 // in keys: those are looked up for every task, and are small and quickly compared then.
 type owned struct {
-	owner store.Owner
-	store *Store
-	all   group
-	tally counts
+	owner   store.Owner
+	store   *Store
+	account *account
+	all     group
+	tally   counts
 }
 
-// rowKey names a task.
-type rowKey struct {
-	of   *owned
-	task string
-}
-
-// groupKey names the tasks of one context.
-type groupKey struct {
-	of      *owned
-	context string
+// name is that of a task, or of a context, of an owner.
+type name struct {
+	of *owned
+	id string
 }
 
 // group lists tasks, the most recent status first. Only that of an owner counts them by state: there are as many
@@ -138,58 +156,26 @@ func (g *group) drop(r *row) {
 
 // before is the order of lists: status time descending, then task id (R15).
 func before(at int64, id string, than int64, thanID string) bool {
-	if at != than {
-		return at > than
-	}
-	return cmp.Less(id, thanID)
+	return cmp.Or(cmp.Compare(than, at), cmp.Compare(id, thanID)) < 0
 }
 
 // row returns the task of that key; nil if there is none.
 func (x *index) row(key store.Key) *row {
 	if o := x.owners[key.Owner]; o != nil {
-		return x.rows[rowKey{o, key.Task}]
+		return x.rows[name{o, key.Task}]
 	}
 	return nil
 }
 
-// group returns the list of an owner's context, or with "" that of all the owner's tasks; nil if there are none.
-func (x *index) group(owner store.Owner, context string) *group {
-	o := x.owners[owner]
-	switch {
-	case o == nil:
-		return nil
-	case context == "":
-		return &o.all
-	}
-	return x.contexts[groupKey{o, context}]
-}
-
-// keepLog keeps the log of r, which has ended, and drops the log of the task that ended longest ago if there are too many.
-func (x *index) keepLog(r *row) {
-	if len(x.logs) < x.limits.Logs {
-		x.logs = append(x.logs, r)
-		return
-	}
-	old := x.logs[x.oldest]
-	if old.mu.TryLock() {
-		if !old.gone && !x.outbox.pending(old.pushes()) {
-			old.log = nil
-			x.ledger.charge(old, taskstate.Holding{Bytes: int64(old.held() - old.charged)})
-		}
-		old.mu.Unlock()
-	}
-	x.logs[x.oldest] = r
-	x.oldest = (x.oldest + 1) % len(x.logs)
-}
-
 // attach puts a row into all lists of its status: those of its owner and of its context and, if it rests, the queue for
-// eviction. Callers must hold both locks, unless the row is new.
+// eviction. Callers must hold both locks.
 func (x *index) attach(r *row) {
+	r.state, r.at = r.st.Status, r.task.TaskInfo().At.UnixNano()
 	r.owner.all.add(r)
 	if r.group != nil {
 		r.group.add(r)
 	}
-	switch a := r.account; r.st.Rest() {
+	switch a := r.owner.account; r.st.Rest() {
 	case taskstate.Active:
 		return
 	case taskstate.Ended:
@@ -207,7 +193,7 @@ func (x *index) attach(r *row) {
 		at = p
 	}
 	r.resting.insertBefore(r, at)
-	x.ledger.add(r.account, taskstate.Holding{}, taskstate.Holding{Tasks: 1, Bytes: int64(r.charged)})
+	x.add(r.owner.account, taskstate.Holding{}, r.yields())
 }
 
 // detach takes r out of all lists. An empty list stays: discard drops it.
@@ -217,10 +203,28 @@ func (x *index) detach(r *row) {
 		r.group.drop(r)
 	}
 	if r.resting != nil {
+		x.add(r.owner.account, taskstate.Holding{}, taskstate.Holding{}.Minus(r.yields()))
 		r.resting.remove(r)
 		r.resting = nil
-		x.ledger.add(r.account, taskstate.Holding{}, taskstate.Holding{Tasks: -1, Bytes: -int64(r.charged)})
 	}
+}
+
+// keepLog keeps the log of r, which has ended, and drops the log of the task that ended longest ago if there are too many.
+func (x *index) keepLog(r *row) {
+	if len(x.logs) < x.limits.Logs {
+		x.logs = append(x.logs, r)
+		return
+	}
+	old := x.logs[x.oldest]
+	if old.mu.TryLock() {
+		if !old.gone && !x.pending(old) {
+			old.log = nil
+			x.recharge(old)
+		}
+		old.mu.Unlock()
+	}
+	x.logs[x.oldest] = r
+	x.oldest = (x.oldest + 1) % len(x.logs)
 }
 
 // sweep evicts at most max tasks from the front of q that have rested since before deadline, and skips those that are locked,
@@ -229,7 +233,7 @@ func (x *index) sweep(q *queue, deadline time.Time, max int) int {
 	n := 0
 	for r := q.front; r != nil && r.rested < deadline.UnixNano() && n < max; {
 		next := q.next(r)
-		if !x.outbox.pending(r.pushes()) && x.discard(r) {
+		if !x.pending(r) && x.discard(r) {
 			n++
 		}
 		r = next
@@ -244,178 +248,21 @@ func (x *index) discard(r *row) bool {
 		return false
 	}
 	defer r.mu.Unlock()
-	x.outbox.remove(r.pushes())
-	x.tickets.dropAll(r)
+	for _, p := range x.pushes[r] {
+		x.removePush(p)
+	}
+	delete(x.pushes, r)
+	x.dropTickets(r)
+	delete(x.waiting, r)
 	x.detach(r)
-	x.ledger.charge(r, taskstate.Holding{Tasks: -1, Bytes: -int64(r.charged)})
-	r.gone, r.extra, r.call = true, nil, nil
-	r.task, r.packed, r.log, r.input, r.saved, r.trace = nil, nil, nil, nil, nil, ""
-	delete(x.rows, rowKey{r.owner, r.id})
+	x.charge(r, taskstate.Holding{Tasks: -1, Bytes: -int64(r.charged)})
+	r.gone, r.task, r.packed, r.log, r.call, r.Private = true, nil, nil, nil, nil, store.Private{}
+	delete(x.rows, name{r.owner, r.id})
 	if r.group != nil && r.group.n == 0 {
-		delete(x.contexts, groupKey{r.owner, r.context})
+		delete(x.contexts, name{r.owner, r.context})
 	}
 	if r.owner.all.n == 0 {
 		delete(x.owners, r.owner.owner)
 	}
 	return true
-}
-
-// account is what one principal holds, in all tenants. The lock of the index guards it.
-type account struct {
-	principal string
-	taskstate.Account
-	ended  queue // ended tasks, the longest ended first
-	parked queue // interrupted tasks without work, the longest waiting first
-	index  int   // among the heaviest; -1: nothing may be evicted
-	pushes int   // push notification configurations
-	noted  noted // notes, whose bytes are in Held
-}
-
-// ledger has the accounts of all principals. The lock of the index guards it.
-type ledger struct {
-	limits   *Limits
-	accounts map[string]*account // by principal
-	heaviest heaviest
-	all      taskstate.Account // the sum of all accounts
-}
-
-// account returns what the principal holds. One that holds nothing yet is not kept before its first task is there.
-func (l *ledger) account(principal string) *account {
-	if a := l.accounts[principal]; a != nil {
-		return a
-	}
-	own := taskstate.Holding{Tasks: int64(l.limits.OwnerTasks), Bytes: int64(l.limits.OwnerBytes)}
-	return &account{
-		principal: principal, Account: taskstate.Account{Limit: taskstate.Share(l.limits.all(), own, principal != "")},
-		ended: queue{slot: restSlot}, parked: queue{slot: restSlot}, index: -1,
-	}
-}
-
-// add adds to what an account holds, and to what of it may be evicted.
-func (l *ledger) add(a *account, held, rested taskstate.Holding) {
-	for _, sum := range []*taskstate.Account{&a.Account, &l.all} {
-		sum.Held, sum.Rested = sum.Held.Plus(held), sum.Rested.Plus(rested)
-	}
-	l.weigh(a)
-}
-
-// charge adds to what r holds. Callers must hold both locks, unless r is new.
-func (l *ledger) charge(r *row, more taskstate.Holding) {
-	r.charged += int(more.Bytes)
-	var rested taskstate.Holding
-	if r.resting != nil {
-		rested = more
-	}
-	l.add(r.account, more, rested)
-}
-
-// grow charges r for the bytes that it is going to take, if there is room, or room can be made, or it must be charged.
-func (x *index) grow(r *row, bytes int, must bool) bool {
-	more := taskstate.Holding{Bytes: int64(bytes - r.charged)}
-	if !x.makeRoom(r.account, r, more) && !must {
-		return false
-	}
-	x.ledger.charge(r, more)
-	return true
-}
-
-// makeRoom evicts tasks until a may hold more. It evicts nothing when that cannot be enough. The row that wants more,
-// nil if it is new, cannot go.
-func (x *index) makeRoom(a *account, r *row, more taskstate.Holding) bool {
-	var stays taskstate.Holding
-	if r != nil && r.resting != nil {
-		stays = taskstate.Holding{Tasks: 1, Bytes: int64(r.charged)}
-	}
-	switch taskstate.Room(&a.Account, &x.ledger.all, stays, more) {
-	case taskstate.Fits:
-		return true
-	case taskstate.Full:
-		return false
-	}
-	for !a.Fits(more) {
-		if !x.evict(a) {
-			return false
-		}
-	}
-	for !x.ledger.all.Fits(more) {
-		if !x.evictOfHeaviest() {
-			return false
-		}
-	}
-	return true
-}
-
-// evict drops the task of an account that has been ended for longest, else the one that has waited for longest. It
-// skips tasks that are locked.
-func (x *index) evict(a *account) bool {
-	for _, q := range []*queue{&a.ended, &a.parked} {
-		for r := q.front; r != nil; r = q.next(r) {
-			if x.discard(r) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// evictOfHeaviest drops a task of the heaviest account that has one to drop.
-func (x *index) evictOfHeaviest() bool {
-	var busy []*account
-	done := false
-	for !done && len(x.ledger.heaviest) > 0 {
-		a := x.ledger.heaviest[0]
-		if done = x.evict(a); !done {
-			heap.Remove(&x.ledger.heaviest, a.index)
-			busy = append(busy, a)
-		}
-	}
-	for _, a := range busy {
-		x.ledger.weigh(a)
-	}
-	return done
-}
-
-// weigh moves an account to its position among the heaviest, and forgets one that is empty.
-func (l *ledger) weigh(a *account) {
-	switch yields := a.Rested.Tasks > 0; {
-	case yields && a.index < 0:
-		heap.Push(&l.heaviest, a)
-	case yields:
-		heap.Fix(&l.heaviest, a.index)
-	case a.index >= 0:
-		heap.Remove(&l.heaviest, a.index)
-	}
-	if a.Held.Tasks == 0 && a.noted.index == 0 {
-		delete(l.accounts, a.principal)
-	}
-}
-
-// heaviest is a heap of accounts of which something may be evicted, with the heaviest at its top.
-type heaviest []*account
-
-func (a *account) weight() int64 { return taskstate.Weigh(a.Held) }
-
-// The methods of [heap.Interface].
-
-func (h heaviest) Len() int           { return len(h) }
-func (h heaviest) Less(i, j int) bool { return h[i].weight() > h[j].weight() }
-
-func (h heaviest) Swap(i, j int) {
-	h[i], h[j] = h[j], h[i]
-	h[i].index, h[j].index = i, j
-}
-
-func (h *heaviest) Push(x any) {
-	a := x.(*account)
-	a.index = len(*h)
-	*h = append(*h, a)
-}
-
-func (h *heaviest) Pop() any {
-	last := len(*h) - 1
-	a := (*h)[last]
-	(*h)[last] = nil
-	*h = (*h)[:last]
-	a.index = -1
-	return a
 }

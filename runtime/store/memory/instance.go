@@ -10,26 +10,23 @@ import (
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// sharing is what a [Store] knows of its instances. The lock of the index guards it.
+// sharing is what a [Store] knows of its instances.
 type sharing struct {
-	shared   bool              // there are several
-	lives    map[int32]*holder // by number
-	last     int32             // number
-	watchers map[store.Key]map[*watcher]struct{}
-	returned map[*row]struct{} // given back: nobody runs them
+	shared   bool            // there are several
+	lives    map[int32]*life // by number
+	watchers map[*watcher]struct{}
 }
 
-// holder is an instance for as long as its lease lasts: one that was late has another.
-type holder struct {
+// life is an instance for as long as its lease lasts: one that was late has another. The lock of the index guards it.
+type life struct {
 	number int32 // from 1
 	until  time.Time
-	over   bool // the instance has another one by now
-	runs   map[*row]struct{}
 	lost   []store.Key
 }
 
 type watcher struct {
-	by   *instance
+	by   *Store
+	key  store.Key
 	wake func()
 }
 
@@ -39,192 +36,131 @@ func (m *Store) Instance(lease time.Duration) store.Store {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if !m.shared {
-		m.shared, m.lives, m.returned = true, map[int32]*holder{}, map[*row]struct{}{}
+		m.shared, m.lives, m.watchers = true, map[int32]*life{}, map[*watcher]struct{}{}
 	}
-	i := &instance{Store: m, lease: lease}
+	i := &Store{index: m.index, lease: lease}
 	i.begin()
 	return i
 }
 
-// instance is the store of one instance.
-type instance struct {
-	*Store
-	lease time.Duration
-	life  *holder // guarded by the lock of the index
-}
-
 // begin starts a new lease. Callers must hold the lock of the index.
-func (i *instance) begin() {
-	if i.life != nil {
-		i.life.over = true
-	}
-	i.last++
-	i.life = &holder{number: i.last, until: i.clock().Add(i.lease), runs: map[*row]struct{}{}}
-	i.lives[i.last] = i.life
+func (m *Store) begin() {
+	l := &life{number: int32(len(m.lives) + 1), until: m.clock().Add(m.lease)} //nolint:gosec // instances are few
+	m.lives[l.number] = l
+	m.life.Store(l)
 }
 
-func (i *instance) holder() *holder {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return i.life
-}
-
-// runs notes which instance runs a task after a change by one of them, and which did before. Callers must hold both locks.
-func (sh *sharing) runs(r *row, was int32, by *holder) {
-	delete(sh.returned, r)
-	if h := sh.lives[was]; h != nil && was != r.st.Runner {
-		delete(h.runs, r)
-		if h != by {
-			h.lost = append(h.lost, r.key())
-		}
+// tell tells the other instances that a task was changed by one of them, and one that it no longer runs it.
+func (sh *sharing) tell(r *row, was int32, by *life) {
+	key := r.key()
+	if was != 0 && was != r.st.Runner && was != by.number {
+		sh.lives[was].lost = append(sh.lives[was].lost, key)
 	}
-	switch h := sh.lives[r.st.Runner]; {
-	case h != nil:
-		h.runs[r] = struct{}{}
-	case r.st.Open():
-		sh.returned[r] = struct{}{}
-	}
-}
-
-// wake tells the instances that a task was changed by one of them. Callers must hold the lock of the index.
-func (sh *sharing) wake(key store.Key, by *holder) {
-	for w := range sh.watchers[key] {
-		if w.by.life != by {
+	for w := range sh.watchers {
+		if w.key == key && w.by.life.Load() != by {
 			go w.wake()
 		}
 	}
 }
 
-// Find hides that of the memory, which would write for another.
-func (i *instance) Find(store.Key) store.Ref { return nil }
-
-func (i *instance) Create(_ context.Context, key store.Key, n store.New, view *store.View) (store.Snapshot, error) {
-	return i.create(i.holder(), key, n, view)
-}
-
-func (i *instance) Apply(_ context.Context, key store.Key, expect int64, u store.Update, view *store.View) (store.Snapshot, error) {
-	return i.apply(i.holder(), key, expect, u, view)
-}
-
-func (i *instance) Watch(key store.Key, wake func()) (stop func()) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	w := &watcher{i, wake}
-	if i.watchers == nil {
-		i.watchers = map[store.Key]map[*watcher]struct{}{}
+// Watch implements [store.Store]. Nobody else changes the tasks of a single instance.
+func (m *Store) Watch(key store.Key, wake func()) (stop func()) {
+	if !m.shared {
+		return func() {}
 	}
-	if i.watchers[key] == nil {
-		i.watchers[key] = map[*watcher]struct{}{}
-	}
-	i.watchers[key][w] = struct{}{}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	w := &watcher{m, key, wake}
+	m.watchers[w] = struct{}{}
 	return func() {
-		i.mu.Lock()
-		defer i.mu.Unlock()
-		if delete(i.watchers[key], w); len(i.watchers[key]) == 0 {
-			delete(i.watchers, key)
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		delete(m.watchers, w)
+	}
+}
+
+// each calls f for every task, in the order in which they were made, with its lock held.
+func (m *Store) each(f func(*row)) {
+	m.mu.Lock()
+	rows := slices.SortedFunc(maps.Values(m.rows), func(a, b *row) int { return cmp.Compare(a.number, b.number) })
+	m.mu.Unlock()
+	for _, r := range rows {
+		if r.lock() == nil {
+			f(r)
+			r.mu.Unlock()
 		}
 	}
 }
 
-func (i *instance) Renew(context.Context) (store.Lease, error) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	lease := store.Lease{For: i.lease, Lost: i.life.lost, Durable: true}
-	if now := i.clock(); now.Before(i.life.until) {
-		i.life.lost, i.life.until = nil, now.Add(i.lease)
+// Renew implements [store.Store].
+func (m *Store) Renew(context.Context) (store.Lease, error) {
+	if !m.shared {
+		return store.Lease{}, nil
+	}
+	m.mu.Lock()
+	l, now := m.life.Load(), m.clock()
+	lease := store.Lease{For: m.lease, Lost: l.lost, Durable: true}
+	l.lost = nil
+	late := !now.Before(l.until)
+	if late {
+		m.begin()
 	} else {
-		for r := range i.life.runs {
-			lease.Lost = append(lease.Lost, r.key())
-		}
-		i.begin()
+		l.until = now.Add(m.lease)
+	}
+	m.mu.Unlock()
+	if late {
+		m.each(func(r *row) {
+			if r.st.Runner == l.number {
+				lease.Lost = append(lease.Lost, r.key())
+			}
+		})
 	}
 	return lease, nil
 }
 
-func (i *instance) Claim(_ context.Context, skills []string, max int) (runs []store.Run, err error) {
-	for _, r := range i.orphans() {
-		if len(runs) == max {
-			break
-		}
-		if run, ok := i.claim(r, skills); ok {
-			runs = append(runs, run)
-		}
+// Claim implements [store.Store].
+func (m *Store) Claim(_ context.Context, skills []string, max int) (runs []store.Run, err error) {
+	if !m.shared {
+		return nil, nil
 	}
+	m.each(func(r *row) {
+		if len(runs) < max && slices.Contains(skills, r.Skill) && m.claim(r) {
+			snap, _ := r.snapshot(&store.View{History: new(int)}) // it has not ended: there is nothing to read
+			snap.Run = r.call
+			runs = append(runs, store.Run{Key: r.key(), Snapshot: snap, Call: r.call})
+		}
+	})
 	return runs, nil
 }
 
-// orphans are the tasks of instances whose lease is over, and those that were given back, in the order in which they were
-// made.
-func (i *instance) orphans() []*row {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	rows := slices.Collect(maps.Keys(i.returned))
-	now := i.clock()
-	maps.DeleteFunc(i.lives, func(_ int32, h *holder) bool { return h.over && len(h.runs) == 0 })
-	for _, h := range i.lives {
-		if now.After(h.until) {
-			rows = slices.AppendSeq(rows, maps.Keys(h.runs))
-		}
+// claim takes a task over if it may be taken. Callers must hold the lock of the row.
+func (m *Store) claim(r *row) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	by, was := m.life.Load(), r.st.Runner
+	if !r.st.Claim(&r.st, by.number, was != 0 && m.clock().After(m.lives[was].until)) {
+		return false
 	}
-	slices.SortFunc(rows, func(a, b *row) int { return cmp.Compare(a.number, b.number) })
-	return rows
-}
-
-// claim takes a task over unless somebody was faster.
-func (i *instance) claim(r *row, skills []string) (store.Run, bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	was := r.st.Runner
-	h := i.lives[was]
-	orphan := h == nil || i.clock().After(h.until)
-	if r.gone || !slices.Contains(skills, r.skill) || !r.st.Claim(&r.st, i.life.number, orphan) {
-		return store.Run{}, false
-	}
-	i.runs(r, was, nil)
+	m.tell(r, was, by)
 	call := *r.call // the one before may still be read
 	call.Attempt = int(r.st.Attempt)
 	r.call = &call
-	snap, _ := r.snapshot(&store.View{History: new(int)}) // it has not ended: there is nothing to read
-	snap.Run = r.call
-	return store.Run{Key: r.key(), Snapshot: snap, Call: r.call}, true
+	return true
 }
-
-func (i *instance) Close(left ...store.Key) error {
-	i.mu.Lock()
-	runs := maps.Clone(i.life.runs)
-	i.life.until = i.clock() // what is left is nobody's
-	i.mu.Unlock()
-	for r := range runs {
-		if !slices.Contains(left, r.key()) {
-			i.giveBack(r)
-		}
-	}
-	return nil
-}
-
-func (i *instance) giveBack(r *row) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	was := r.st.Runner
-	if r.st.GiveBack(&r.st, i.life.number) {
-		i.runs(r, was, i.life)
-	}
-}
-
-// A memory has one instance: nobody else changes a task or leaves one behind.
-
-// Watch implements [store.Store].
-func (m *Store) Watch(store.Key, func()) (stop func()) { return func() {} }
-
-// Claim implements [store.Store].
-func (m *Store) Claim(context.Context, []string, int) ([]store.Run, error) { return nil, nil }
-
-// Renew implements [store.Store].
-func (m *Store) Renew(context.Context) (store.Lease, error) { return store.Lease{}, nil }
 
 // Close implements [store.Store].
-func (m *Store) Close(...store.Key) error { return nil }
+func (m *Store) Close(left ...store.Key) error {
+	if !m.shared {
+		return nil
+	}
+	m.mu.Lock()
+	l := m.life.Load()
+	l.until = m.clock() // what is left is nobody's
+	m.mu.Unlock()
+	m.each(func(r *row) {
+		if !slices.Contains(left, r.key()) {
+			r.st.GiveBack(&r.st, l.number)
+		}
+	})
+	return nil
+}

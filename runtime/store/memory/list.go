@@ -9,6 +9,12 @@ import (
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
+// found is a row, with the time at which it is in the list.
+type found struct {
+	*row
+	at int64
+}
+
 // List implements [store.Store]. A page is made of the tasks' states at the time of the call: the filters are checked in the
 // index, and a task that changed before its copy was made is shown as it is then.
 func (m *Store) List(_ context.Context, owner store.Owner, q store.Query) (store.Page, error) {
@@ -18,30 +24,26 @@ func (m *Store) List(_ context.Context, owner store.Owner, q store.Query) (store
 	}
 	rows, total := m.find(owner, q, cur)
 	page := store.Page{Total: total, Tasks: make([]runtime.Task, 0, min(q.Size, len(rows)))}
-	for i, f := range rows {
-		room := false
-		if i < q.Size {
-			room, err = f.row.addTo(&page, q)
+	for i, r := range rows {
+		room := i < q.Size
+		if room && r.lock() == nil {
+			room, err = r.addTo(&page, q)
+			r.mu.Unlock()
 		}
 		if err != nil {
 			return store.Page{}, err
 		}
 		if !room {
 			last := rows[i-1]
-			page.Next = store.Cursor{At: time.Unix(0, last.at), ID: last.row.id}.Token(owner, q)
+			page.Next = store.Cursor{At: time.Unix(0, last.at), ID: last.id}.Token(owner, q)
 			break
 		}
 	}
 	return page, nil
 }
 
-// addTo adds the task to a page unless it is gone meanwhile. It reports whether there was room for it.
+// addTo adds the task to a page, and reports whether there was room for it. Callers must hold the row's lock.
 func (r *row) addTo(p *store.Page, q store.Query) (room bool, err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.gone {
-		return true, nil
-	}
 	n := r.json(q.View)
 	if q.Bytes > 0 && len(p.Tasks) > 0 && p.Bytes+n > q.Bytes {
 		return false, nil
@@ -51,49 +53,39 @@ func (r *row) addTo(p *store.Page, q store.Query) (room bool, err error) {
 	return true, err
 }
 
-// found is a row with the time it was found at.
-type found struct {
-	row *row
-	at  int64
-}
-
-// find returns up to q.Size+1 matching rows behind the cursor, and how many match in all.
-func (m *Store) find(owner store.Owner, q store.Query, cur store.Cursor) ([]found, int) {
+// find returns up to q.Size+1 matching rows behind the cursor, and how many match in all. It takes the lock of the index.
+func (m *Store) find(owner store.Owner, q store.Query, cur store.Cursor) (rows []found, total int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	g := m.group(owner, q.Context)
-	if g == nil {
+	o := m.owners[owner]
+	if o == nil {
 		return nil, 0
 	}
-	total, counted := g.total(q)
-	since := q.Since()
-	var rows []found
-	start := g.front
-	if counted {
-		// Everything behind the cursor follows the row of the cursor itself, if that has not moved.
-		r := m.row(store.Key{Owner: owner, Task: cur.ID})
-		if r != nil && r.at == cur.At.UnixNano() && (g == &r.owner.all || g == r.group) {
-			start = r
+	g := &o.all
+	if q.Context != "" {
+		if g = m.contexts[name{o, q.Context}]; g == nil {
+			return nil, 0
 		}
 	}
-	seen := 0
-	for r := start; r != nil; r = g.next(r) {
-		if !q.After.IsZero() && r.at < since {
-			break // the list is ordered by time
-		}
-		if q.State != runtime.StateUnspecified && r.state != q.State || slices.Contains(q.Without, r.skill) {
+	total, counted := g.total(q)
+	since, at := q.Since(), cur.At.UnixNano()
+	start := g.front
+	if r := m.rows[name{o, cur.ID}]; counted && r != nil && r.at == at && (g == &o.all || g == r.group) {
+		start = r // everything behind the cursor follows its row, which has not moved
+	}
+	for r := start; r != nil && (q.After.IsZero() || r.at >= since); r = g.next(r) { // the list is ordered by time
+		if q.State != runtime.StateUnspecified && r.state != q.State || slices.Contains(q.Without, r.Skill) {
 			continue
 		}
-		seen++
-		if len(rows) <= q.Size && (cur.ID == "" || before(cur.At.UnixNano(), cur.ID, r.at, r.id)) {
+		if !counted {
+			total++
+		}
+		if len(rows) <= q.Size && (cur.ID == "" || before(at, cur.ID, r.at, r.id)) {
 			rows = append(rows, found{r, r.at})
 		}
 		if counted && len(rows) > q.Size {
 			break
 		}
-	}
-	if !counted {
-		total = seen
 	}
 	return rows, total
 }

@@ -33,17 +33,17 @@ func TestAccountsOfAMemoryHoldTheBytesOfTheirNotes(t *testing.T) {
 			t.Fatal(err)
 		}
 		sum, most := map[string]int{}, 0
-		for _, n := range m.notes.byKey {
-			sum[n.key.owner.Principal] += n.bytes
+		for _, n := range m.noted {
+			sum[n.key.Owner.Principal] += n.bytes
 			most += n.bytes
 		}
-		for principal, a := range m.ledger.accounts {
-			if int(a.Held.Bytes) != sum[principal] || a.noted.bytes != sum[principal] || int64(a.noted.bytes) > a.Limit.Bytes/8 || m.notes.most[a.noted.index-1] != a {
+		for principal, a := range m.accounts {
+			if int(a.Held.Bytes) != sum[principal] || a.noteBytes != sum[principal] || int64(a.noteBytes) > a.Limit.Bytes/8 || m.mostNoted.items[a.placeOfNotes-1] != a {
 				t.Fatalf("after %d: %s holds %+v of %d", i, principal, a.Held, sum[principal])
 			}
 		}
-		if int(m.ledger.all.Held.Bytes) != most || m.notes.bytes != most || most > 150_000 || len(m.ledger.accounts) != len(sum) || len(m.notes.most) != len(sum) {
-			t.Fatalf("after %d: all hold %d, %d accounts of %d", i, m.ledger.all.Held.Bytes, len(m.ledger.accounts), len(sum))
+		if int(m.all.Held.Bytes) != most || m.noteBytes != most || most > 150_000 || len(m.accounts) != len(sum) || m.mostNoted.Len() != len(sum) {
+			t.Fatalf("after %d: all hold %d, %d accounts of %d", i, m.all.Held.Bytes, len(m.accounts), len(sum))
 		}
 	}
 }

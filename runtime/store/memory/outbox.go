@@ -2,7 +2,6 @@ package memory
 
 import (
 	"cmp"
-	"container/heap"
 	"context"
 	"slices"
 	"time"
@@ -12,107 +11,88 @@ import (
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// push is a configuration of a task in a [Store]: a cursor in its log. The lock of the index guards it.
+// outbox are the configurations of push notifications of all tasks.
+type outbox struct {
+	pushes map[*row]map[string]*push // of a task, by id; those of one task are guarded by its lock, too
+	n      int
+	claims int64
+	due    ranking[*push] // or claimed
+}
+
+// push is a configuration of a task: a cursor in its log.
 type push struct {
 	store.Push
 	taskstate.Cursor
 	row   *row
-	index int // in the heap; -1: it sleeps
+	place int // among those that are due
 	// base is the task before Next, for a configuration whose notifications show it; nil when that is not known. The
 	// lock of the row guards it, too.
 	base runtime.Task
 }
 
-// outbox are all configurations of a [Store]: those that are due or claimed in a heap.
-type outbox struct {
-	n      int
-	claims int64
-	heap   pushHeap
+// sooner is the order in which notifications are sent.
+func sooner(a, b *push) bool {
+	return cmp.Or(cmp.Compare(a.Due, b.Due), cmp.Compare(a.row.number, b.row.number), cmp.Compare(a.ID, b.ID)) < 0
 }
 
-// due wakes those that sleep.
-func (o *outbox) due(pushes []*push, now time.Time) {
-	for _, p := range pushes {
-		if p.Wake(now.UnixNano()) {
-			heap.Push(&o.heap, p)
+// pending reports whether a notification of the task is due, or claimed.
+func (o *outbox) pending(r *row) bool {
+	for _, p := range o.pushes[r] {
+		if p.Due != 0 {
+			return true
 		}
 	}
+	return false
 }
 
-// pending reports whether one of them is due, or claimed.
-func (o *outbox) pending(pushes []*push) bool {
-	return slices.ContainsFunc(pushes, func(p *push) bool { return p.index >= 0 })
-}
-
-// schedule adds a configuration to the heap that is due or claimed.
-func (o *outbox) schedule(p *push) {
-	if p.Due != 0 {
-		heap.Push(&o.heap, p)
-	}
-}
-
-func (o *outbox) sleep(p *push) {
-	if p.index >= 0 {
-		heap.Remove(&o.heap, p.index)
-	}
-}
-
-func (o *outbox) remove(pushes []*push) {
-	for _, p := range pushes {
-		o.sleep(p)
-		o.n--
-		p.row.account.pushes--
-	}
-}
-
-// find returns the configuration of an id, and where it is or belongs.
-func (r *row) find(id string) (*push, int) {
-	i, ok := slices.BinarySearchFunc(r.pushes(), id, func(p *push, id string) int { return cmp.Compare(p.ID, id) })
-	if !ok {
-		return nil, i
-	}
-	return r.pushes()[i], i
-}
-
-// pushFacts are what the rules need to know of a configuration that comes to a task. Callers must hold both locks.
+// pushFacts are what the rules need to know of a configuration that comes to a task.
 func (x *index) pushFacts(r *row, p *store.Push) *taskstate.Push {
-	old, _ := r.find(p.ID)
-	room := taskstate.PushRoom(r.account.pushes, x.outbox.n, x.limits.Pushes, r.account.principal != "")
-	return &taskstate.Push{Bad: p.Check(), New: old == nil, Max: p.Max, Full: !room}
+	a := r.owner.account
+	room := taskstate.PushRoom(a.pushes, x.outbox.n, x.limits.Pushes, a.principal != "")
+	return &taskstate.Push{Bad: p.Check(), New: x.pushes[r][p.ID] == nil, Max: p.Max, Full: !room}
 }
 
 // addPush adds a configuration that the rules have taken, or replaces the one with its id. Callers must hold both locks.
-func (x *index) addPush(r *row, p store.Push, now time.Time) {
-	o, version := &x.outbox, r.st.Version
-	p.Max = 0
-	old, i := r.find(p.ID)
-	if old == nil {
-		added := &push{Push: p, Cursor: taskstate.NewCursor(version), row: r, index: -1}
-		added.rebase(version)
-		has := r.more()
-		has.pushes = slices.Insert(has.pushes, i, added)
-		o.n++
-		r.account.pushes++
+func (x *index) addPush(r *row, config *store.Push, now time.Time) {
+	kept := *config
+	kept.Max = 0
+	version, p := r.st.Version, x.pushes[r][kept.ID]
+	if p != nil {
+		p.Push = kept
+		p.rebase(p.Next - 1)
+		p.Replace(version, now.UnixNano())
+		x.due.move(p, p.Due != 0)
 		return
 	}
-	o.sleep(old)
-	old.Push = p
-	old.rebase(old.Next - 1)
-	old.Replace(version, now.UnixNano())
-	o.schedule(old)
+	p = &push{Push: kept, Cursor: taskstate.NewCursor(version), row: r}
+	p.rebase(version)
+	if x.pushes[r] == nil {
+		x.pushes[r] = map[string]*push{}
+	}
+	x.pushes[r][p.ID] = p
+	x.countPushes(r, 1)
 }
 
-// rebase brings the base to a version, if that can be done. Callers must hold both locks, unless the row is new.
+func (x *index) countPushes(r *row, n int) {
+	x.outbox.n += n
+	r.owner.account.pushes += n
+}
+
+// removePush removes a configuration. Callers must hold both locks.
+func (x *index) removePush(p *push) {
+	x.due.move(p, false)
+	delete(x.pushes[p.row], p.ID)
+	x.countPushes(p.row, -1)
+}
+
+// rebase brings the base to a version, if that can be done. Callers must hold both locks.
 func (p *push) rebase(version int64) {
 	r := p.row
 	switch {
 	case !p.Tasks, version == r.st.Version && r.st.Status.Terminal(): // there is nothing to show any more
 		p.base = nil
 	case version == r.st.Version:
-		p.base = nil
-		if task, err := r.whole(); err == nil {
-			p.base = task.View(nil, true)
-		}
+		p.base = r.task.View(nil, true)
 	case p.base != nil && !r.replay(p.base, p.Next-1, version):
 		p.base = nil
 	}
@@ -126,12 +106,11 @@ func (r *row) replay(task runtime.Task, from, to int64) bool {
 	if r.log == nil || from < r.log.trimmed || to > r.st.Version {
 		return false
 	}
-	for _, rec := range r.log.records[from-r.log.trimmed : to-r.log.trimmed] {
-		if e, err := rec.Event(); err != nil || task.Apply(e) != nil {
+	for _, rec := range r.log.after(from)[:to-from] {
+		e, err := rec.Event()
+		c := store.Change{Event: e, Messages: rec.Messages}
+		if err != nil || c.Apply(task) != nil {
 			return false
-		}
-		for _, m := range rec.Messages {
-			task.AddMessage(m)
 		}
 	}
 	return true
@@ -139,8 +118,11 @@ func (r *row) replay(task runtime.Task, from, to int64) bool {
 
 // past is a view of the task as it was at a version, which a configuration still has to show. Callers must hold the lock
 // of the row.
-func (r *row) past(view store.View) (store.Snapshot, error) {
-	for _, p := range r.pushes() {
+func (m *Store) past(r *row, view store.View) (store.Snapshot, error) {
+	m.mu.Lock()
+	pushes := m.pushes[r]
+	m.mu.Unlock()
+	for _, p := range pushes {
 		if p.base == nil || view.At < p.Next-1 {
 			continue
 		}
@@ -155,58 +137,49 @@ func (r *row) past(view store.View) (store.Snapshot, error) {
 	return store.Snapshot{}, store.ErrTrimmed
 }
 
-// both locks a task and the index, and returns the unlocking; nil for a task that is not there.
-func (m *Store) both(key store.Key) (r *row, unlock func()) {
-	if r = m.lookup(key); r == nil {
-		return nil, nil
-	}
-	r.mu.Lock()
-	if r.gone {
-		r.mu.Unlock()
-		return nil, nil
-	}
-	m.mu.Lock()
-	return r, func() { m.mu.Unlock(); r.mu.Unlock() }
-}
-
 // SetPush implements [store.Store].
 func (m *Store) SetPush(_ context.Context, key store.Key, p store.Push) error {
-	r, unlock := m.both(key)
-	if r == nil {
-		return store.ErrNotFound
+	r, err := m.locked(key)
+	if err != nil {
+		return err
 	}
-	defer unlock()
+	defer r.mu.Unlock()
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if err := r.st.AddPush(m.pushFacts(r, &p)); err != nil {
 		return err
 	}
-	m.addPush(r, p, m.clock())
+	m.addPush(r, &p, m.clock())
 	return nil
 }
 
 // Pushes implements [store.Store].
 func (m *Store) Pushes(_ context.Context, key store.Key) ([]store.Push, error) {
-	r, unlock := m.both(key)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.row(key)
 	if r == nil {
 		return nil, store.ErrNotFound
 	}
-	defer unlock()
-	all := make([]store.Push, len(r.pushes()))
-	for i, p := range r.pushes() {
-		all[i] = p.Push
+	all := make([]store.Push, 0, len(m.pushes[r]))
+	for _, p := range m.pushes[r] {
+		all = append(all, p.Push)
 	}
+	slices.SortFunc(all, func(a, b store.Push) int { return cmp.Compare(a.ID, b.ID) })
 	return all, nil
 }
 
 // DeletePush implements [store.Store].
 func (m *Store) DeletePush(_ context.Context, key store.Key, id string) error {
-	r, unlock := m.both(key)
-	if r == nil {
-		return store.ErrNotFound
+	r, err := m.locked(key)
+	if err != nil {
+		return err
 	}
-	defer unlock()
-	if p, i := r.find(id); p != nil {
-		m.outbox.remove([]*push{p})
-		r.extra.pushes = slices.Delete(r.extra.pushes, i, i+1)
+	defer r.mu.Unlock()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if p := m.pushes[r][id]; p != nil {
+		m.removePush(p)
 		r.st.Pushes--
 	}
 	return nil
@@ -216,32 +189,34 @@ func (m *Store) DeletePush(_ context.Context, key store.Key, id string) error {
 func (m *Store) Due(_ context.Context, max int, hold time.Duration) (due []store.Delivery, next time.Duration, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	o, now := &m.outbox, m.clock().UnixNano()
-	for len(o.heap) > 0 && len(due) < max && o.heap[0].Due <= now {
-		p := o.heap[0]
-		o.claims++
-		p.Claim(o.claims, now, hold)
-		heap.Fix(&o.heap, 0)
+	now := m.clock().UnixNano()
+	for len(m.due.items) > 0 {
+		p := m.due.items[0]
+		if p.Due > now || len(due) == max {
+			return due, time.Duration(p.Due - now), nil
+		}
+		m.claims++
+		p.Claim(m.claims, now, hold)
+		m.due.move(p, true)
 		d := store.Delivery{Key: p.row.key(), Push: p.Push, Next: p.Next, Until: p.Until, Attempt: p.Attempt, Holder: p.Holder}
 		if p.Since != 0 {
 			d.Since = time.Unix(0, p.Since)
 		}
 		due = append(due, d)
 	}
-	if len(o.heap) == 0 {
-		return due, -1, nil
-	}
-	return due, time.Duration(o.heap[0].Due - now), nil
+	return due, -1, nil
 }
 
 // Settle implements [store.Store].
 func (m *Store) Settle(_ context.Context, d store.Delivery, out store.Outcome) error {
-	r, unlock := m.both(d.Key)
-	if r == nil {
+	r, err := m.locked(d.Key)
+	if err != nil {
 		return store.ErrLost
 	}
-	defer unlock()
-	p, _ := r.find(d.Push.ID)
+	defer r.mu.Unlock()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	p := m.pushes[r][d.Push.ID]
 	if p == nil {
 		return store.ErrLost
 	}
@@ -249,43 +224,10 @@ func (m *Store) Settle(_ context.Context, d store.Delivery, out store.Outcome) e
 	if err := next.Settle(d.Holder, taskstate.Outcome(out), r.st.Version, m.clock().UnixNano()); err != nil {
 		return err
 	}
-	m.outbox.sleep(p)
 	if next.Next != p.Next {
 		p.rebase(next.Next - 1)
 	}
 	p.Cursor = next
-	m.outbox.schedule(p)
+	m.due.move(p, p.Due != 0)
 	return nil
-}
-
-// pushHeap has what is due first at its top.
-type pushHeap []*push
-
-// The methods of [heap.Interface].
-
-func (h pushHeap) Len() int { return len(h) }
-
-func (h pushHeap) Less(i, j int) bool {
-	a, b := h[i], h[j]
-	return cmp.Or(cmp.Compare(a.Due, b.Due), cmp.Compare(a.row.number, b.row.number), cmp.Compare(a.ID, b.ID)) < 0
-}
-
-func (h pushHeap) Swap(i, j int) {
-	h[i], h[j] = h[j], h[i]
-	h[i].index, h[j].index = i, j
-}
-
-func (h *pushHeap) Push(x any) {
-	p := x.(*push)
-	p.index = len(*h)
-	*h = append(*h, p)
-}
-
-func (h *pushHeap) Pop() any {
-	last := len(*h) - 1
-	p := (*h)[last]
-	(*h)[last] = nil
-	*h = (*h)[:last]
-	p.index = -1
-	return p
 }

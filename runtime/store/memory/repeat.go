@@ -6,14 +6,15 @@ import (
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// repeats are the messages that may be sent again, by owner and key. The lock of the index guards them.
+// repeats are the messages that may be sent again.
 type repeats struct {
-	since time.Time // when the store was made
-	known map[store.Key]repeated
-	order map[string][]store.Key // by principal, those that were there first go first
+	since time.Time               // when the store was made
+	known map[store.Key]*repeated // by owner and key
+	of    map[string][]*repeated  // by principal, those that were there first go first
 }
 
 type repeated struct {
+	key    store.Key
 	task   string
 	call   int64
 	digest [32]byte
@@ -22,13 +23,13 @@ type repeated struct {
 }
 
 // find returns a *Repeated if a message was sent before, and ErrForgotten if it may have been.
-func (rs *repeats) find(key store.Key, r *store.Repeat, now func() time.Time) error {
-	if found, ok := rs.known[store.Key{Owner: key.Owner, Task: r.Key}]; ok && now().Before(found.until) {
+func (rs *repeats) find(key store.Key, r *store.Repeat, now time.Time) error {
+	if found := rs.known[store.Key{Owner: key.Owner, Task: r.Key}]; found != nil && now.Before(found.until) {
 		return &store.Repeated{Task: found.task, Call: found.call, Same: found.digest == r.Digest}
 	}
-	order := rs.order[key.Owner.Principal]
+	of := rs.of[key.Owner.Principal]
 	if !r.Since.IsZero() && (r.Since.Before(rs.since) || // it came before there was this store, or was one of too many
-		len(order) > 0 && store.MayForget(r.Since, len(order), rs.known[order[0]].at)) {
+		len(of) > 0 && store.MayForget(r.Since, len(of), of[0].at)) {
 		return store.ErrForgotten
 	}
 	return nil
@@ -36,30 +37,34 @@ func (rs *repeats) find(key store.Key, r *store.Repeat, now func() time.Time) er
 
 // add notes a message that was taken on, with its call if it has one.
 func (rs *repeats) add(key store.Key, r *store.Repeat, c *store.Call, now time.Time) {
-	if rs.known == nil {
-		rs.known, rs.order = map[store.Key]repeated{}, map[string][]store.Key{}
+	principal := key.Owner.Principal
+	rs.sweepRepeats(principal, now)
+	if of := rs.of[principal]; len(of) == store.MaxRepeats {
+		rs.forget(of[0])
+		rs.of[principal] = of[1:]
 	}
-	rs.sweep(key.Owner.Principal, now)
-	known, order := store.Key{Owner: key.Owner, Task: r.Key}, rs.order[key.Owner.Principal]
-	if len(order) == store.MaxRepeats {
-		delete(rs.known, order[0])
-		order = order[1:]
-	}
-	noted := repeated{task: key.Task, digest: r.Digest, at: now, until: now.Add(r.For)}
+	added := &repeated{key: store.Key{Owner: key.Owner, Task: r.Key}, task: key.Task, digest: r.Digest, at: now, until: now.Add(r.For)}
 	if c != nil {
-		noted.call = c.N
+		added.call = c.N
 	}
-	rs.known[known], rs.order[key.Owner.Principal] = noted, append(order, known)
+	rs.known[added.key], rs.of[principal] = added, append(rs.of[principal], added)
 }
 
-// sweep forgets those of a principal that no longer count.
-func (rs *repeats) sweep(principal string, now time.Time) {
-	order := rs.order[principal]
-	for len(order) > 0 && !now.Before(rs.known[order[0]].until) {
-		delete(rs.known, order[0])
-		order = order[1:]
+// sweepRepeats forgets those of a principal that no longer count.
+func (rs *repeats) sweepRepeats(principal string, now time.Time) {
+	of := rs.of[principal]
+	for len(of) > 0 && !now.Before(of[0].until) {
+		rs.forget(of[0])
+		of = of[1:]
 	}
-	if rs.order[principal] = order; len(order) == 0 {
-		delete(rs.order, principal)
+	if rs.of[principal] = of; len(of) == 0 {
+		delete(rs.of, principal)
+	}
+}
+
+// forget forgets one, unless its key was used again since.
+func (rs *repeats) forget(r *repeated) {
+	if rs.known[r.key] == r {
+		delete(rs.known, r.key)
 	}
 }

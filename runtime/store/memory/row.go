@@ -14,81 +14,58 @@ import (
 // one at what has more than 512 bytes.
 type row struct {
 	id     string
-	skill  string
 	number int64 // tasks made later have larger ones
 
-	mu       sync.Mutex // guards the fields up to the blank line
-	task     runtime.Task
-	packed   []byte // in index of task; nil: it is not packed
-	st       taskstate.State
-	input    []byte // with the next three: of Private
-	saved    []byte
-	trace    string
-	asked    bool
-	clientID bool
-	gone     bool        // evicted
-	log      *eventLog   // nil while nobody reads the events, and when they are no longer kept
-	call     *store.Call // the one at work; nil: none is open
+	mu            sync.Mutex // guards the fields up to the blank line
+	task          runtime.Task
+	packed        []byte // in place of task; nil: it is not packed
+	st            taskstate.State
+	store.Private             // Skill never changes
+	gone          bool        // evicted
+	log           *eventLog   // nil while nobody reads the events, and when they are no longer kept
+	call          *store.Call // the one at work; nil: none is open
 
-	// Guarded by the index lock; written with both locks held, so that either is enough to read.
+	// Guarded by the lock of the index; written with both locks held, so that either is enough to read.
 	state   runtime.State // with at: the status as the lists have it
+	at      int64         // status timestamp in Unix nanoseconds: sort key
 	context string
-	at      int64  // status timestamp in Unix nanoseconds: sort key
-	owner   *owned // nil before the row is in the index
+	owner   *owned
 	group   *group // of its context; nil if that is ""
 	links   [3]link
-	account *account
 	charged int    // bytes that the account holds for it: at most slack less than it takes
 	resting *queue // the queue the row is in, nil while active
 	rested  int64  // since when
-	extra   *extra // nil: there is nothing
 }
 
-// extra is what few tasks have.
-type extra struct {
-	pushes  []*push // by id
-	tickets []*ticket
-	calls   []*store.Call // that wait for the one at work; guarded by the lock of the row
-	counted int64         // version at which the artifacts of a full task were counted anew
-	actual  taskstate.Size
-}
-
-// key is the task's, once it is in the index.
+// key is the task's.
 func (r *row) key() store.Key { return store.Key{Owner: r.owner.owner, Task: r.id} }
 
-// pushes are the configurations of push notifications.
-func (r *row) pushes() []*push {
-	if r.extra == nil {
-		return nil
+// lock takes the lock of the row, or fails with ErrNotFound when the task is gone.
+func (r *row) lock() error {
+	r.mu.Lock()
+	if r.gone {
+		r.mu.Unlock()
+		return store.ErrNotFound
 	}
-	return r.extra.pushes
+	return nil
 }
 
-// more returns what few tasks have, to add something to it.
-func (r *row) more() *extra {
-	if r.extra == nil {
-		r.extra = new(extra)
-	}
-	return r.extra
-}
-
-// held is how many bytes the task takes, and logged those of its log beside the events' content, which is the task's.
+// held is how many bytes the task takes.
 func (r *row) held() int {
-	return r.st.Content.Held() + len(r.input) + len(r.saved) + len(r.trace) + r.logged()
+	return r.st.Content.Held() + len(r.Input) + len(r.Saved) + len(r.Trace) + r.log.bytes()
 }
 
-func (r *row) logged() int {
-	if r.log == nil {
-		return 0
+// yields is what the account of the task would hold less if the task, which rests, was evicted; nothing if it does not rest.
+func (r *row) yields() taskstate.Holding {
+	if r.resting == nil {
+		return taskstate.Holding{}
 	}
-	return len(r.log.records)*taskstate.EventFrame + int(r.log.encoded.Load())
+	return taskstate.Holding{Tasks: 1, Bytes: int64(r.charged)}
 }
 
 // snapshot returns the row as view asks. An ended task never changes again: the whole of it needs no copy.
 func (r *row) snapshot(view *store.View) (store.Snapshot, error) {
-	s := store.Snapshot{Version: r.st.Version, Epoch: r.st.Epoch, Pushed: r.st.Pushes > 0, Private: store.Private{
-		Skill: r.skill, Input: r.input, Saved: r.saved, Asked: r.asked, ClientID: r.clientID, Trace: r.trace,
-	}}
+	s := store.Snapshot{Version: r.st.Version, Epoch: r.st.Epoch, Pushed: r.st.Pushes > 0, Private: r.Private}
 	if view == nil {
 		return s, nil
 	}
@@ -105,21 +82,21 @@ func (r *row) json(v store.View) int {
 	return r.st.JSON(v.History == nil || *v.History > 0, v.Artifacts)
 }
 
-// settle charges the account for the encoded events that the readers of the task keep, or drops those when there is no
-// room. Callers must hold its lock.
-func (r *row) settle() {
+// chargeEncoded charges the account for the encoded events that the readers of the task keep, or drops those when there is no
+// room. Callers must hold the row's lock.
+func (r *row) chargeEncoded() {
 	now := r.held()
 	if now-r.charged < slack {
 		return
 	}
-	m := r.owner.store
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if now > m.limits.TaskBytes || !m.grow(r, now, false) {
+	x := r.owner.store.index
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if now > x.limits.TaskBytes || !x.grow(r, now, false) {
 		for _, rec := range r.log.records { // the bytes that were encoded for readers
 			rec.Forget(false)
 		}
-		m.ledger.charge(r, taskstate.Holding{Bytes: int64(r.held() - r.charged)})
+		x.recharge(r)
 	}
 }
 
@@ -164,12 +141,12 @@ func (r *row) whole() (runtime.Task, error) {
 		return r.task, nil
 	}
 	e, err := r.owner.store.coding.Load().Read(r.packed)
+	task, ok := e.(runtime.Task)
+	if err == nil && !ok {
+		err = fmt.Errorf("it is a %T", e)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the task %s: %w", r.id, err)
-	}
-	task, ok := e.(runtime.Task)
-	if !ok {
-		return nil, fmt.Errorf("reading the task %s: it is a %T", r.id, e)
 	}
 	return task, nil
 }

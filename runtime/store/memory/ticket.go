@@ -5,67 +5,62 @@ import (
 	"slices"
 	"time"
 
-	"github.com/a2agen/a2agen/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// ticket is one of a task in a [Store]. The lock of the index guards those of all tasks.
+// tickets are those of all tasks.
+type tickets struct {
+	of     map[*row][]*ticket // of a task, those that end first go first
+	byHash map[[32]byte]*ticket
+}
+
+// ticket is one of a task.
 type ticket struct {
 	store.Ticket
 	row   *row
 	until time.Time
 }
 
-// tickets are those of a [Store], by their hashes. The lock of the index guards them.
-type tickets struct {
-	byHash map[[32]byte]*ticket
-}
-
 // Ticket implements [store.Store].
 func (m *Store) Ticket(_ context.Context, hash [32]byte) (store.Key, store.Ticket, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if t := m.tickets.byHash[hash]; t != nil && m.clock().Before(t.until) {
+	if t := m.byHash[hash]; t != nil && m.clock().Before(t.until) {
 		return t.row.key(), t.Ticket, nil
 	}
 	return store.Key{}, store.Ticket{}, store.ErrTicket
 }
 
-// change does with the tickets of a task what an update says. Callers must hold both locks.
-func (ts *tickets) change(r *row, u *store.Update, e *taskstate.Effects, now time.Time) {
-	if e.DropTickets {
-		ts.dropAll(r)
+// admits says why a ticket cannot be used for a task.
+func (ts *tickets) admits(r *row, hash [32]byte, now time.Time) error {
+	if t := ts.byHash[hash]; t == nil || t.row != r || !now.Before(t.until) {
+		return store.ErrTicket
 	}
-	if u.Ticket == nil || !r.st.Ticketed {
-		return
-	}
-	if ts.byHash == nil {
-		ts.byHash = map[[32]byte]*ticket{}
-	}
-	added := &ticket{*u.Ticket, r, now.Add(u.Ticket.For)}
+	return nil
+}
+
+func (ts *tickets) addTicket(r *row, t *store.Ticket, now time.Time) {
+	added := &ticket{*t, r, now.Add(t.For)}
 	ts.byHash[added.Hash] = added // the later one has it
-	has := r.more()
-	has.tickets = append(has.tickets, added)
-	slices.SortStableFunc(has.tickets, func(a, b *ticket) int { return a.until.Compare(b.until) })
-	if len(has.tickets) > store.MaxTickets {
-		ts.drop(has.tickets[0])
-		has.tickets = slices.Delete(has.tickets, 0, 1)
+	all := append(ts.of[r], added)
+	slices.SortStableFunc(all, func(a, b *ticket) int { return a.until.Compare(b.until) })
+	if len(all) > store.MaxTickets {
+		ts.dropTicket(all[0])
+		all = slices.Delete(all, 0, 1)
 	}
+	ts.of[r] = all
 }
 
-// dropAll makes all tickets of a task invalid. Callers must hold both locks.
-func (ts *tickets) dropAll(r *row) {
-	if r.extra == nil {
-		return
+// dropTickets makes all tickets of a task invalid.
+func (ts *tickets) dropTickets(r *row) {
+	for _, t := range ts.of[r] {
+		ts.dropTicket(t)
 	}
-	for _, t := range r.extra.tickets {
-		ts.drop(t)
-	}
-	r.extra.tickets = nil
+	delete(ts.of, r)
 }
 
-// drop makes one invalid, unless a later one has its hash. Callers must hold the lock of the index.
-func (ts *tickets) drop(t *ticket) {
+// dropTicket makes one invalid, unless a later one has its hash.
+func (ts *tickets) dropTicket(t *ticket) {
 	if ts.byHash[t.Hash] == t {
 		delete(ts.byHash, t.Hash)
 	}

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -13,151 +14,233 @@ import (
 // slack is by how much a task may grow before the index is told: it is not worth a lock for every chunk of text.
 const slack = 4 << 10
 
-// mostEvents is for how many events of an update the rules need no memory of their own.
+// mostEvents is for how many events of an update no memory is allocated.
 const mostEvents = 3
 
-// Apply implements [store.Store].
-func (m *Store) Apply(_ context.Context, key store.Key, expect int64, u store.Update, view *store.View) (store.Snapshot, error) {
-	return m.apply(&m.self, key, expect, u, view)
+// change is a new task, or an update of one, on its way into its row.
+type change struct {
+	*store.Update                // of a new task: what comes with it
+	by            *life          // who makes it
+	events        []store.Change // of a new task those after it
+	log           logging
+	was           int32 // instance that ran the task before
+	rules         taskstate.Update
+	next          taskstate.State
+	effects       taskstate.Effects
 }
 
-func (m *Store) apply(by *holder, key store.Key, expect int64, u store.Update, view *store.View) (store.Snapshot, error) {
-	r := m.lookup(key)
-	if r == nil {
-		return store.Snapshot{}, store.ErrNotFound
+// logging is what becomes of a log with a change.
+type logging uint8
+
+const (
+	continued logging = iota
+	anew              // it begins with the change: what came before has no room in the task, its readers get that anew
+	none              // nobody reads it
+)
+
+// Create implements [store.Store].
+func (m *Store) Create(_ context.Context, key store.Key, n store.New, view *store.View) (store.Snapshot, error) {
+	info := n.Task.TaskInfo()
+	r := &row{id: key.Task, task: n.Task, Private: n.Private, context: info.ContextID}
+	u := store.Update{Then: n.Then, Call: n.Call, Push: n.Push, Repeat: n.Repeat, Unread: n.Unread && n.Push == nil}
+	c := change{Update: &u, by: m.life.Load(), events: n.Then}
+	var facts taskstate.Facts
+	var space [mostEvents]taskstate.Event
+	c.rules.By, c.rules.Stamp, c.rules.Call, c.rules.Facts = c.by.number, n.Stamp, n.Call != nil, &facts
+	c.rules.Events = append(space[:0], make([]taskstate.Event, 1+len(n.Then))...)
+	c.rules.Events[0] = taskstate.Event{Kind: runtime.EventTask, State: info.State, Size: taskstate.Size(n.Size)}
+	if n.Done {
+		c.rules.Done = 1
 	}
-	return r.apply(by, expect, u, view)
-}
-
-// Apply implements [store.Ref].
-func (r *row) Apply(_ context.Context, expect int64, u store.Update, view *store.View) (store.Snapshot, error) {
-	return r.apply(&r.owner.store.self, expect, u, view)
-}
-
-func (r *row) apply(by *holder, expect int64, u store.Update, view *store.View) (store.Snapshot, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.gone {
-		return store.Snapshot{}, store.ErrNotFound
+	m.describe(r, &c)
+	m.mu.Lock()
+	old, err := m.row(key), error(nil)
+	if old == nil {
+		err = m.create(key.Owner, r, &c)
 	}
-	e, err := r.change(by, expect, &u)
+	m.mu.Unlock()
+	if old != nil {
+		return old.again(c.by, n.Stamp, view)
+	}
 	if err != nil {
 		return store.Snapshot{}, err
 	}
 	snap, err := r.snapshot(view)
+	r.finish(&snap, &c.effects)
+	return snap, err
+}
+
+// create decides on a new task, and takes it in. Callers must hold both locks.
+func (m *Store) create(owner store.Owner, r *row, c *change) (err error) {
+	o := m.owners[owner]
+	if o == nil {
+		o = &owned{owner: owner, store: m, account: m.account(owner.Principal)}
+		o.all = group{queue: queue{slot: ownerSlot}, counts: &o.tally}
+	}
+	r.owner = o
+	now := m.clock()
+	m.look(r, c, now)
+	if c.effects, err = taskstate.Create(&c.next, &c.rules, now.UnixNano(), &m.task); err != nil {
+		return err
+	}
+	more := taskstate.Holding{Tasks: 1, Bytes: int64(c.effects.Held)}
+	if !m.makeRoom(o.account, taskstate.Holding{}, more) {
+		return store.ErrFull
+	}
+	if o.all.n == 0 { // nobody knew the owner, or the last task has just made room
+		m.owners[owner], m.accounts[owner.Principal] = o, o.account
+	}
+	m.made++
+	r.number = m.made
+	m.rows[name{o, r.id}] = r
+	if context := (name{o, r.context}); r.context != "" {
+		if r.group = m.contexts[context]; r.group == nil {
+			r.group = &group{queue: queue{slot: contextSlot}}
+			m.contexts[context] = r.group
+		}
+	}
+	m.charge(r, more)
+	m.keep(r, c)
+	m.follow(r, c, now)
+	return nil
+}
+
+// again is what is returned for a task that is there already.
+func (r *row) again(by *life, stamp uint64, view *store.View) (store.Snapshot, error) {
+	if r.lock() != nil {
+		return store.Snapshot{}, store.ErrExists
+	}
+	defer r.mu.Unlock()
+	e, stamped := r.st.Again(by.number, stamp)
+	if !stamped {
+		return store.Snapshot{}, store.ErrExists
+	}
+	snap, err := r.snapshot(view)
+	r.finish(&snap, &e)
+	return snap, err
+}
+
+// Apply implements [store.Store].
+func (m *Store) Apply(_ context.Context, key store.Key, expect int64, u store.Update, view *store.View) (store.Snapshot, error) {
+	r, err := m.lookup(key)
+	if err != nil {
+		return store.Snapshot{}, err
+	}
+	return r.apply(m.life.Load(), expect, &u, view)
+}
+
+// Apply implements [store.Ref].
+func (r *row) Apply(_ context.Context, expect int64, u store.Update, view *store.View) (store.Snapshot, error) {
+	return r.apply(r.owner.store.life.Load(), expect, &u, view)
+}
+
+func (r *row) apply(by *life, expect int64, u *store.Update, view *store.View) (store.Snapshot, error) {
+	if err := r.lock(); err != nil {
+		return store.Snapshot{}, err
+	}
+	defer r.mu.Unlock()
+	var events [mostEvents]store.Change
+	c := change{Update: u, by: by, events: append(events[:0], store.Change{Event: u.Event, Messages: u.Messages, Size: u.Size})}
+	c.events = append(c.events, u.Then...)
+	var facts taskstate.Facts
+	var space [mostEvents]taskstate.Event
+	c.rules.Facts, c.rules.Events = &facts, append(space[:0], make([]taskstate.Event, len(c.events))...)
+	t := &c.rules
+	t.By, t.Expect, t.Epoch, t.Stamp, t.Done = by.number, expect, u.Epoch, u.Stamp, u.Done
+	t.Call, t.Redeem, t.Ticket = u.Call != nil, u.Redeem != nil, u.Ticket != nil
+	if err := r.owner.store.apply(r, &c); err != nil {
+		return store.Snapshot{}, err
+	}
+	snap, err := r.snapshot(view)
+	r.finish(&snap, &c.effects)
+	return snap, err
+}
+
+// finish completes what is returned after a change, and packs a task that has ended.
+func (r *row) finish(snap *store.Snapshot, e *taskstate.Effects) {
 	if e.Begin != 0 {
 		snap.Run = r.call
 	}
 	if r.st.Status.Terminal() && !e.Again {
 		r.pack()
 	}
-	return snap, err
 }
 
-// change is an update on its way into a row.
-type change struct {
-	*store.Update
-	by  *holder
-	log logging
-}
-
-// logging is what becomes of a log with an update.
-type logging uint8
-
-const (
-	continued logging = iota
-	anew              // it begins with the update: what came before has no room in the task, its readers get that anew
-	none              // nobody reads it
-)
-
-// change decides on an update, and makes it. What only adds to an artifact needs no lock but the row's, as long as that
-// is not much.
-func (r *row) change(by *holder, expect int64, u *store.Update) (taskstate.Effects, error) {
-	m := r.owner.store
-	c := change{Update: u, by: by}
-	var space [mostEvents]taskstate.Event
-	var facts taskstate.Facts
-	var next taskstate.State
-	var t taskstate.Update // one by one: a literal is copied
-	t.By, t.Expect, t.Epoch, t.Stamp, t.Done = by.number, expect, u.Epoch, u.Stamp, u.Done
-	t.Call, t.Redeem, t.Ticket = u.Call != nil, u.Redeem != nil, u.Ticket != nil
-	t.Facts, t.Events = &facts, space[:0]
-	for i := range u.Len() {
-		event, _ := u.At(i)
-		t.Events = append(t.Events, rule(r.task, event, u.SizeAt(i), &facts))
+// apply decides on an update, and makes it. What only adds to an artifact needs no lock but the row's, as long as that is
+// not much; else it takes the lock of the index. Callers must hold the lock of the row.
+func (x *index) apply(r *row, c *change) error {
+	var now time.Time
+	alone := x.describe(r, c)
+	if !alone {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		now = x.clock()
+		x.look(r, c, now)
 	}
-	if r.describe(&r.st, &c, &t) {
-		e, err := r.st.Apply(&next, &t, 0, &m.task)
-		if err == nil && !e.Again && !e.Charge(r.charged, &m.task) {
-			r.keep(&next, &c, &e)
-			return e, nil
+	var err error
+	if c.effects, err = r.st.Apply(&c.next, &c.rules, now.UnixNano(), &x.task); errors.Is(err, store.ErrTooLarge) {
+		counted := r.st // anew, since artifacts may have been replaced
+		counted.Artifacts = taskstate.Size{}
+		for _, a := range r.task.ArtifactList() {
+			counted.Artifacts = counted.Artifacts.Plus(taskstate.Size(store.SizeOfArtifact(&a)))
 		}
-		if err == nil && e.Again || err != nil && err != store.ErrTooLarge {
-			return e, err
+		x.measure(r, c, &counted)
+		c.effects, err = counted.Apply(&c.next, &c.rules, now.UnixNano(), &x.task)
+	}
+	if err != nil || c.effects.Again {
+		return err
+	}
+	if c.effects.Charge(r.charged, &x.task) {
+		if alone {
+			x.mu.Lock()
+			defer x.mu.Unlock()
+		}
+		if !x.grow(r, c.effects.Held, c.effects.Must) {
+			return store.ErrFull
 		}
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.facts(r, u, &t)
-	now := m.clock()
-	e, err := r.st.Apply(&next, &t, now.UnixNano(), &m.task)
-	if err == store.ErrTooLarge {
-		counted := r.st
-		counted.Artifacts = r.recount()
-		r.describe(&counted, &c, &t)
-		e, err = counted.Apply(&next, &t, now.UnixNano(), &m.task)
+	if c.effects.Moved {
+		x.detach(r)
 	}
-	if err != nil || e.Again {
-		return e, err
+	x.keep(r, c)
+	if !alone {
+		x.follow(r, c, now)
 	}
-	return e, m.take(r, &next, &c, &e, now)
+	return nil
 }
 
-// rule is what the rules know of an event. It notes whether that fits the task; nil: it has ended, and is packed.
-func rule(task runtime.Task, e runtime.Event, size store.Size, facts *taskstate.Facts) taskstate.Event {
-	info := e.EventInfo()
-	if facts.Unfit == nil && task != nil {
-		if err := task.Fits(e); err != nil {
-			facts.Unfit = fmt.Errorf("%w: %w", store.ErrUnfit, err)
+// describe tells the rules what they need to know of a change, but for what the index has. It reports whether the change has
+// nothing to do with that. Callers must hold the lock of the row alone.
+func (x *index) describe(r *row, c *change) (alone bool) {
+	t := &c.rules
+	alone = t.Done == 0 && c.Call == nil && c.Push == nil && c.Repeat == nil && c.Ticket == nil && c.Redeem == nil &&
+		r.st.Pushes == 0 && !x.shared
+	events := t.Events[len(t.Events)-len(c.events):]
+	for i := range c.events {
+		e := &c.events[i]
+		if t.Facts.Unfit == nil && r.task != nil { // nil: it has ended, and is packed
+			if err := r.task.Fits(e.Event); err != nil {
+				t.Facts.Unfit = fmt.Errorf("%w: %w", store.ErrUnfit, err)
+			}
 		}
+		info := e.Event.EventInfo()
+		events[i] = taskstate.Event{Kind: info.Kind, State: info.State, Size: taskstate.Size(e.SizeOf())}
+		alone = alone && info.Kind == runtime.EventArtifact
 	}
-	return taskstate.Event{Kind: info.Kind, State: info.State, Size: taskstate.Size(size)}
-}
-
-// describe tells the rules what they need to know of an update of a state, but for what the index has. It reports whether
-// the update has nothing to do with that.
-func (r *row) describe(was *taskstate.State, c *change, t *taskstate.Update) (chunk bool) {
-	chunk = c.Done == 0 && c.Call == nil && c.Push == nil && c.Repeat == nil && c.Ticket == nil && c.Redeem == nil &&
-		r.st.Pushes == 0 && !r.owner.store.shared
-	held := was.Content.Held()
-	for i := range t.Events {
-		chunk = chunk && t.Events[i].Kind == runtime.EventArtifact
-		held += t.Events[i].Size.Held()
-	}
-	input, saved, _ := r.after(c.Update, t.Ends())
-	t.Private = len(input) + len(saved) + len(r.trace)
-	c.log, t.Log = r.logs(c.Update, held+t.Private)
-	if t.Facts.Unfit == nil && r.task != nil && (c.Call != nil || c.Done != 0 && !t.Ends()) {
+	if t.Facts.Unfit == nil && r.task != nil && (t.Call || t.Done != 0 && !t.Ends()) {
 		t.Artifacts = c.Artifacts(r.task)
 	}
-	return chunk
+	input, saved, _ := r.private(c.Update, t.Ends())
+	t.Private = len(input) + len(saved) + len(r.Trace)
+	x.measure(r, c, &r.st)
+	return alone
 }
 
-// logs says what becomes of the log with an update, after which the task holds some bytes, and how large the log is then.
-func (r *row) logs(u *store.Update, held int) (logging, int) {
-	frames := u.Len() * taskstate.EventFrame
-	switch limit := r.owner.store.limits.TaskBytes; {
-	case u.Unread && r.st.Pushes == 0 && !r.owner.store.shared:
-		return none, 0
-	case held+frames+r.logged() > limit:
-		return anew, frames
-	}
-	return continued, r.logged() + frames
-}
-
-// after is the private state after an update: an ended task needs neither its input nor what was saved.
-func (r *row) after(u *store.Update, ends bool) (input, saved []byte, asked bool) {
-	input, saved, asked = r.input, r.saved, r.asked
+// private is what is private after an update: an ended task needs neither its input nor what was saved.
+func (r *row) private(u *store.Update, ends bool) (input, saved []byte, asked bool) {
+	input, saved, asked = r.Input, r.Saved, r.Asked
 	if u.Input != nil {
 		input = *u.Input
 	}
@@ -173,256 +256,109 @@ func (r *row) after(u *store.Update, ends bool) (input, saved []byte, asked bool
 	return input, saved, asked
 }
 
-// facts are those of the index. Callers must hold both locks.
-func (x *index) facts(r *row, u *store.Update, t *taskstate.Update) {
-	if u.Repeat != nil {
-		t.Facts.Repeated = x.repeats.find(r.key(), u.Repeat, x.clock)
+// measure says what becomes of the log of a task, which was in a state before the change, and how large it is then.
+func (x *index) measure(r *row, c *change, was *taskstate.State) {
+	frames := len(c.events) * taskstate.EventFrame
+	held := was.Content.Held() + c.rules.Private + frames + r.log.bytes()
+	for i := range c.rules.Events {
+		held += c.rules.Events[i].Size.Held()
 	}
-	if u.Redeem != nil {
-		if good := x.tickets.byHash[*u.Redeem]; good == nil || good.row != r || !x.clock().Before(good.until) {
-			t.Facts.NoTicket = store.ErrTicket
-		}
-	}
-	if u.Push != nil {
-		t.Push = x.pushFacts(r, u.Push)
+	switch {
+	case c.Unread && r.st.Pushes == 0 && !x.shared:
+		c.log, c.rules.Log = none, 0
+	case held > x.limits.TaskBytes:
+		c.log, c.rules.Log = anew, frames
+	default:
+		c.log, c.rules.Log = continued, r.log.bytes()+frames
 	}
 }
 
-// take makes room for an update and makes it, with all that the index has of it. Callers must hold both locks.
-func (x *index) take(r *row, next *taskstate.State, c *change, e *taskstate.Effects, now time.Time) error {
-	if e.Charge(r.charged, &x.task) && !x.grow(r, e.Held, e.Must) {
-		return store.ErrFull
+// look tells the rules what the index knows. Callers must hold both locks.
+func (x *index) look(r *row, c *change, now time.Time) {
+	facts := c.rules.Facts
+	if c.Repeat != nil {
+		facts.Repeated = x.repeats.find(r.key(), c.Repeat, now)
 	}
-	was := r.st.Runner
-	r.keep(next, c, e)
-	if e.Moved {
-		x.detach(r)
-		r.state, r.at = r.st.Status, r.task.TaskInfo().At.UnixNano()
+	if c.Redeem != nil {
+		facts.NoTicket = x.admits(r, *c.Redeem, now)
+	}
+	if c.Push != nil {
+		c.rules.Push = x.pushFacts(r, c.Push)
+	}
+}
+
+// keep makes the row what the change has made of it. Callers must hold the lock of the row.
+func (x *index) keep(r *row, c *change) {
+	r.Input, r.Saved, r.Asked = r.private(c.Update, c.next.Status.Terminal())
+	if c.log != continued {
+		r.log = nil
+	}
+	if r.log == nil && c.log != none && len(c.events) > 0 {
+		r.log = newLog(c.next.Version - int64(len(c.events)))
+	}
+	for i := range c.events {
+		if err := c.events[i].Apply(r.task); err != nil {
+			panic(err) // Fits has said that it can be applied
+		}
+		if r.log != nil {
+			r.log.append(&c.events[i], x.limits.Events)
+		}
+	}
+	c.was, r.st = r.st.Runner, c.next
+}
+
+// follow has the index follow a change that was made, of a task that is in no list if it has moved. Callers must hold both
+// locks.
+func (x *index) follow(r *row, c *change, now time.Time) {
+	if c.effects.Moved {
 		x.attach(r)
 		if r.log != nil && r.state.Terminal() {
 			x.keepLog(r)
 		}
 	}
-	x.tickets.change(r, c.Update, e, now)
+	x.moveCalls(r, c.Call, &c.effects)
+	if c.effects.DropTickets {
+		x.dropTickets(r)
+	}
+	if c.Ticket != nil && r.st.Ticketed {
+		x.addTicket(r, c.Ticket, now)
+	}
 	if c.Repeat != nil {
 		x.repeats.add(r.key(), c.Repeat, c.Call, now)
 	}
-	x.outbox.due(r.pushes(), now)
+	for _, p := range x.pushes[r] {
+		if p.Wake(now.UnixNano()) {
+			x.due.move(p, true)
+		}
+	}
 	if c.Push != nil {
-		x.addPush(r, *c.Push, now)
+		x.addPush(r, c.Push, now)
 	}
 	if x.shared {
-		x.runs(r, was, c.by)
-		x.wake(r.key(), c.by)
-	}
-	return nil
-}
-
-// keep makes an update that the rules have taken. Callers must hold the lock of the row.
-func (r *row) keep(next *taskstate.State, c *change, e *taskstate.Effects) {
-	r.input, r.saved, r.asked = r.after(c.Update, next.Status.Terminal())
-	if c.log != continued {
-		r.log = nil
-	}
-	for i := range c.Len() {
-		event, messages := c.At(i)
-		r.fold(event, messages)
-		if c.log != none {
-			r.record(r.st.Version+int64(i), event, messages, r.owner.store.limits.Events)
-		}
-	}
-	r.st = *next
-	r.moveCalls(c.Call, e)
-}
-
-// fold changes the task by an event that fits it.
-func (r *row) fold(e runtime.Event, messages []runtime.Message) {
-	if err := r.task.Apply(e); err != nil {
-		panic(err) // Fits has said that it can be applied
-	}
-	for _, m := range messages {
-		r.task.AddMessage(m)
+		x.tell(r, c.was, c.by)
 	}
 }
 
-// record appends an event to the log, which follows a version.
-func (r *row) record(version int64, e runtime.Event, messages []runtime.Message, keep int) {
-	if r.log == nil {
-		r.log = &eventLog{
-			records: make([]*store.Record, 0, firstRecords), trimmed: version, blank: make([]store.Record, firstRecords),
-		}
-	}
-	r.log.append(e, messages, keep)
-}
-
-// moveCalls has the calls follow the state: it adds the one that came, and makes another the one at work. Callers must hold the lock of the row.
-func (r *row) moveCalls(brought *store.Call, e *taskstate.Effects) {
+// moveCalls has the calls follow the state: it adds the one that came, and makes another the one at work. Callers must hold
+// both locks.
+func (x *index) moveCalls(r *row, brought *store.Call, e *taskstate.Effects) {
 	if brought != nil {
 		brought.N, brought.Attempt, brought.Made = e.Call, 0, 0
-		if e.Begin != e.Call && r.st.Open() {
-			has := r.more()
-			has.calls = append(has.calls, brought)
-		}
 	}
 	switch {
 	case !r.st.Open():
 		r.call = nil
-		if r.extra != nil {
-			r.extra.calls = nil
-		}
+		delete(x.waiting, r)
+		return
+	case brought != nil && e.Begin == e.Call:
+		r.call = brought
+	case brought != nil:
+		x.waiting[r] = append(x.waiting[r], brought)
+		return
 	case e.Begin != 0:
-		if e.Begin == e.Call {
-			r.call = brought
-		} else {
-			r.call, r.extra.calls = r.extra.calls[0], r.extra.calls[1:]
-		}
-		r.call.Attempt, r.call.Made = int(r.st.Attempt), int(r.st.Made)
+		r.call, x.waiting[r] = x.waiting[r][0], x.waiting[r][1:]
+	default:
+		return
 	}
-}
-
-// recount is the size of the artifacts, some of which may have been replaced. It is counted once for each
-// version. Callers must hold both locks.
-func (r *row) recount() taskstate.Size {
-	has := r.more()
-	if has.counted != r.st.Version {
-		has.counted, has.actual = r.st.Version, taskstate.Size{}
-		for _, a := range r.task.ArtifactList() {
-			has.actual = has.actual.Plus(taskstate.Size(store.SizeOfArtifact(&a)))
-		}
-	}
-	return has.actual
-}
-
-// Create implements [store.Store].
-func (m *Store) Create(_ context.Context, key store.Key, n store.New, view *store.View) (store.Snapshot, error) {
-	return m.create(&m.self, key, n, view)
-}
-
-func (m *Store) create(by *holder, key store.Key, n store.New, view *store.View) (store.Snapshot, error) {
-	var space [mostEvents]taskstate.Event
-	var facts taskstate.Facts
-	task := taskstate.Event{Kind: runtime.EventTask, State: n.Task.TaskInfo().State, Size: taskstate.Size(n.Size)}
-	t := taskstate.Update{By: by.number, Stamp: n.Stamp, Call: n.Call != nil, Facts: &facts}
-	t.Events = append(space[:0], task)
-	for i := range n.Then {
-		t.Events = append(t.Events, rule(n.Task, n.Then[i].Event, n.Then[i].SizeOf(), &facts))
-	}
-	p := &n.Private
-	r := &row{
-		id: key.Task, skill: p.Skill, task: n.Task, input: p.Input, saved: p.Saved, trace: p.Trace, asked: p.Asked,
-		clientID: p.ClientID, context: n.Task.TaskInfo().ContextID,
-	}
-	if n.Done {
-		t.Done = 1
-	}
-	if t.Ends() {
-		r.input, r.saved = nil, nil
-	}
-	t.Private = len(r.input) + len(r.saved) + len(r.trace)
-	if facts.Unfit == nil && n.Call != nil {
-		t.Artifacts = n.Artifacts()
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	old, e, err := m.insertNew(by, key, r, &n, &t)
-	if old != nil {
-		return old.again(by, n.Stamp, view)
-	}
-	if err != nil {
-		return store.Snapshot{}, err
-	}
-	snap, err := r.snapshot(view)
-	if e.Begin != 0 {
-		snap.Run = r.call
-	}
-	if r.st.Status.Terminal() {
-		r.pack()
-	}
-	return snap, err
-}
-
-// insertNew decides on a new task and takes it in, or returns the one that is there already. The caller holds the lock of
-// the row, which nobody else knows.
-func (m *Store) insertNew(by *holder, key store.Key, r *row, n *store.New, t *taskstate.Update) (old *row, e taskstate.Effects, err error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if old = m.row(key); old != nil {
-		return old, e, nil
-	}
-	unread := n.Unread && n.Push == nil && !m.shared
-	if !unread {
-		t.Log = len(n.Then) * taskstate.EventFrame
-	}
-	r.account = m.ledger.account(key.Owner.Principal)
-	if n.Repeat != nil {
-		t.Facts.Repeated = m.repeats.find(key, n.Repeat, m.clock)
-	}
-	if n.Push != nil {
-		t.Push = m.pushFacts(r, n.Push)
-	}
-	now := m.clock()
-	if e, err = taskstate.Create(&r.st, t, now.UnixNano(), &m.task); err != nil {
-		return nil, e, err
-	}
-	if !m.makeRoom(r.account, nil, taskstate.Holding{Tasks: 1, Bytes: int64(e.Held)}) {
-		return nil, e, store.ErrFull
-	}
-	for i := range n.Then {
-		c := &n.Then[i]
-		r.fold(c.Event, c.Messages)
-		if !unread {
-			r.record(int64(i+1), c.Event, c.Messages, m.limits.Events)
-		}
-	}
-	o := m.owners[key.Owner]
-	if o == nil {
-		o = &owned{owner: key.Owner, store: m}
-		o.all = group{queue: queue{slot: ownerSlot}, counts: &o.tally}
-		m.owners[key.Owner] = o
-	}
-	m.made++
-	r.owner, r.number = o, m.made
-	m.rows[rowKey{o, r.id}] = r
-	r.state, r.at = r.st.Status, r.task.TaskInfo().At.UnixNano()
-	if r.account.Held.Tasks == 0 { // nobody knew it, or its last task has just made room
-		m.ledger.accounts[r.account.principal] = r.account
-	}
-	m.ledger.charge(r, taskstate.Holding{Tasks: 1, Bytes: int64(e.Held)})
-	if r.context != "" {
-		k := groupKey{o, r.context}
-		if r.group = m.contexts[k]; r.group == nil {
-			r.group = &group{queue: queue{slot: contextSlot}}
-			m.contexts[k] = r.group
-		}
-	}
-	m.attach(r)
-	if r.log != nil && r.st.Status.Terminal() {
-		m.keepLog(r)
-	}
-	r.moveCalls(n.Call, &e)
-	if m.shared {
-		m.runs(r, 0, by)
-	}
-	if n.Repeat != nil {
-		m.repeats.add(key, n.Repeat, n.Call, now)
-	}
-	if n.Push != nil {
-		m.addPush(r, *n.Push, now)
-	}
-	return nil, e, nil
-}
-
-// again is what is returned for a task that is there already.
-func (r *row) again(by *holder, stamp uint64, view *store.View) (store.Snapshot, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	e, stamped := r.st.Again(by.number, stamp)
-	if r.gone || !stamped {
-		return store.Snapshot{}, store.ErrExists
-	}
-	snap, err := r.snapshot(view)
-	if e.Begin != 0 {
-		snap.Run = r.call
-	}
-	return snap, err
+	r.call.Attempt, r.call.Made = int(r.st.Attempt), int(r.st.Made)
 }

@@ -32,7 +32,7 @@ type Change struct {
 // ForNew makes the change of a new task by an instance.
 func ForNew(k *Codec, n *store.New, by int32) *Change {
 	c := &Change{New: n, Changes: n.Then}
-	c.U = &store.Update{Stamp: n.Stamp, Call: n.Call, Push: n.Push, Repeat: n.Repeat, Unread: n.Unread}
+	c.U = &store.Update{Then: n.Then, Stamp: n.Stamp, Call: n.Call, Push: n.Push, Repeat: n.Repeat, Unread: n.Unread}
 	c.Rules = taskstate.Update{By: by, Stamp: n.Stamp, Call: n.Call != nil}
 	if n.Done {
 		c.Rules.Done = 1
@@ -155,12 +155,11 @@ func (c *Change) Ask(was *Meta, task runtime.Task) {
 		m.Since += c.Log[i].Bytes()
 	}
 	r.Private, r.Log = m.PrivateBytes(), c.logged(&was.State)
-	switch {
-	case !r.Call && r.Done == 0:
-	case c.New != nil:
-		r.Artifacts = c.New.Artifacts()
-	default:
-		r.Artifacts = c.U.Artifacts(task)
+	if c.New != nil {
+		task = c.New.Task
+	}
+	if r.Call || r.Done != 0 {
+		r.Artifacts = u.Artifacts(task)
 	}
 }
 
@@ -214,7 +213,7 @@ func (c *Change) Body(k *Codec, task runtime.Task) []byte {
 	}
 	after := task.View(nil, true)
 	for i := range c.Changes {
-		if err := apply(&c.Changes[i], after); err != nil {
+		if err := c.Changes[i].Apply(after); err != nil {
 			return nil // it fitted when it was prepared
 		}
 	}
@@ -238,17 +237,6 @@ func (m *Meta) Trim(events int, bytes int64) (upTo, least int64) {
 	return 0, 0
 }
 
-// apply applies an event and its messages to a task.
-func apply(c *store.Change, to runtime.Task) error {
-	if err := to.Apply(c.Event); err != nil {
-		return err
-	}
-	for _, m := range c.Messages {
-		to.AddMessage(m)
-	}
-	return nil
-}
-
 // Publish makes the row what the change has made of it, once that is stored. An error says that an event did not fit, though
 // it did when it was prepared: the row is then wrong. Callers must hold r.Mu.
 func (c *Change) Publish(k *Codec, r *Row) (err error) {
@@ -259,7 +247,7 @@ func (c *Change) Publish(k *Codec, r *Row) (err error) {
 				continue
 			}
 			change := &c.Changes[len(c.Changes)-int(c.Next.Version-seq)-1]
-			err = cmp.Or(err, apply(change, r.Task))
+			err = cmp.Or(err, change.Apply(r.Task))
 			if !c.U.Unread {
 				r.Append(k.Record(seq, change.Event, c.Log[i].At(j)))
 			}
