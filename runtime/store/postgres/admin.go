@@ -75,8 +75,7 @@ func (d *adminDriver) Dialect() *relational.Dialect { return &dialect }
 // nowSQL is the time by the database's clock, in nanoseconds.
 const nowSQL = "(extract(epoch FROM clock_timestamp())*1000000000)::bigint"
 
-// Prune implements [admin.Store]. What it drops counts in the first lane: only the sum of all of them matters. It
-// passes over accounts that are being moved.
+// Prune implements [admin.Store]. What it drops counts in the first lane: only the sum of all of them matters.
 func (a *Admin) Prune(ctx context.Context, which admin.Which, rested time.Duration, dry bool) (n int, err error) {
 	const lane = int16(0)
 	c := relational.Condition{Where: "t.rest>0 AND NOT EXISTS(SELECT 1 FROM a2a.push p WHERE p.task=t.n AND p.due IS NOT NULL)", Args: []any{lane}}

@@ -14,6 +14,9 @@ var dialect = relational.Dialect{
 			rest rested state at wire head`,
 		Repeat: " account",
 	},
+	Row: taskRow,
+	// By the bounds an index is entered that has the order.
+	Repeats: struct{ Of, Oldest string }{Of: "account=$1", Oldest: "account BETWEEN $1 AND $1 ORDER BY account, until"},
 	Checks: []relational.Check{
 		{SQL: `SELECT t.id, t.pushes, count(p.id) FROM a2a.task t LEFT JOIN a2a.push p ON p.task=t.n GROUP BY t.n HAVING t.pushes<>count(p.id)`,
 			Says: "task %q is counted %d push configurations, and has %d"},

@@ -37,12 +37,14 @@ func (w *Whole) Ready(ctx context.Context, from string) error {
 
 // Fill implements [transfer.Empty]. The schema had no tasks, and belongs to whichever agent opens it next.
 func (w *Whole) Fill(ctx context.Context, from string) error {
-	return w.db.Change(ctx, func(tx relational.Tx) error { return tx.Exec("UPDATE a2a.meta SET places=$1, agent=''", filling+from) })
+	return w.db.Change(ctx, func(tx relational.FillTx) error {
+		return tx.Exec("UPDATE a2a.meta SET places=$1, agent=''", filling+from)
+	})
 }
 
 // Filled implements [transfer.Empty].
 func (w *Whole) Filled(ctx context.Context) error {
-	return w.db.Change(ctx, func(tx relational.Tx) error {
+	return w.db.Change(ctx, func(tx relational.FillTx) error {
 		if err := w.Count(tx); err != nil {
 			return err
 		}

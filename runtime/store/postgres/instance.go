@@ -33,9 +33,6 @@ type instance struct {
 	granted time.Time     // when the lease was asked for that was granted last
 	running map[int64]run // by number of the task
 
-	claiming sync.Mutex
-	taken    map[int64]store.Key // claimed, but no call of Claim has returned it
-
 	stop context.CancelFunc
 	work sync.WaitGroup
 }
@@ -74,7 +71,7 @@ func (s *Store) begin(ctx context.Context) error {
 	}
 	host, _ := os.Hostname()
 	i.name = fmt.Sprintf("%s/%d/%s", host, os.Getpid(), rand.Text())
-	i.running, i.taken = map[int64]run{}, map[int64]store.Key{}
+	i.running = map[int64]run{}
 	s.waking.control, s.waking.channel = i.control, channelOf(s.target.schema)
 	if err := s.register(ctx); err != nil {
 		closePools(i.control)
@@ -221,7 +218,7 @@ func (s *Store) end(left []store.Key) error {
 	defer closePools(i.control)
 	ctx, cancel := context.WithTimeout(context.Background(), beatTime) // else the lease ends by itself
 	defer cancel()
-	err := s.giveBack(ctx, left)
+	err := relational.GiveBack(ctx, &s.Store, left)
 	if i.stop != nil {
 		i.stop()
 		i.work.Wait()

@@ -14,7 +14,7 @@ import (
 
 	"github.com/a2agen/a2agen/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime/store"
-	"github.com/a2agen/a2agen/runtime/store/internal/stored"
+	"github.com/a2agen/a2agen/runtime/store/internal/relational"
 )
 
 // What principals hold is kept in lanes: an account has a row for each lane, and holds the sum of them. A writer adds
@@ -29,32 +29,14 @@ const lanes = 16
 // laneOf is the lane of a writer.
 func (s *Store) laneOf(writer int) int16 { return int16((int(s.me())*writers + writer) % lanes) } //nolint:gosec // below 16
 
-// sums are what an account holds, or by how much that changes.
-type sums struct{ tasks, bytes, restedTasks, restedBytes, pushes, notes int64 }
-
-func (s sums) plus(o sums) sums {
-	return sums{
-		s.tasks + o.tasks, s.bytes + o.bytes, s.restedTasks + o.restedTasks, s.restedBytes + o.restedBytes,
-		s.pushes + o.pushes, s.notes + o.notes,
-	}
-}
-
-func (s sums) minus(o sums) sums {
-	return s.plus(sums{-o.tasks, -o.bytes, -o.restedTasks, -o.restedBytes, -o.pushes, -o.notes})
-}
-
-// sumColumns are the sums of rows of usage, in the order of fields.
+// sumColumns are the sums of rows of usage, in the order of [relational.Sums.Fields].
 const sumColumns = `coalesce(sum(tasks),0)::bigint, coalesce(sum(bytes),0)::bigint, coalesce(sum(restedtasks),0)::bigint,
 	coalesce(sum(restedbytes),0)::bigint, coalesce(sum(pushes),0)::bigint, coalesce(sum(notes),0)::bigint`
 
-func (s *sums) fields() []any {
-	return []any{&s.tasks, &s.bytes, &s.restedTasks, &s.restedBytes, &s.pushes, &s.notes}
-}
-
 // ledger has the owners and the accounts that this process knows, and says what has room.
 type ledger struct {
-	db      *database
-	options *Options
+	db     *database
+	limits *relational.Limits
 	// drop drops tasks that rest by a statement made of droppingSQL, and returns how many.
 	drop func(ctx context.Context, sql string, args ...any) (int, error)
 
@@ -71,42 +53,34 @@ type ledger struct {
 // everybody is the number of the account of all.
 const everybody = 0
 
-func (l *ledger) init(db *database, o *Options) {
-	l.db, l.options = db, o
-	l.owners, l.accounts, l.all = map[store.Owner]knownOwner{}, map[string]*account{}, &account{limit: o.all()}
+func (l *ledger) init(db *database, o *relational.Limits) {
+	l.db, l.limits = db, o
+	l.owners, l.accounts, l.all = map[store.Owner]knownOwner{}, map[string]*account{}, &account{limit: o.All()}
 }
 
 // account is what one principal holds, in all tenants. The mutex of the ledger guards it.
 type account struct {
 	limit     taskstate.Holding
-	held      sums          // as they were read, and what this process has changed since
-	unwritten sums          // of held: what is on its way into the database
-	since     sums          // what held has beside what is being read
-	read      time.Time     // when that began; zero: they must be read
-	reading   chan struct{} // closed when they were read; nil: nobody reads
-	repeats   repeats
+	held      relational.Sums // as they were read, and what this process has changed since
+	unwritten relational.Sums // of held: what is on its way into the database
+	since     relational.Sums // what held has beside what is being read
+	read      time.Time       // when that began; zero: they must be read
+	reading   chan struct{}   // closed when they were read; nil: nobody reads
+	repeats   relational.Repeats
 }
 
 // sumsLast is for how long sums are used that were read.
 const sumsLast = time.Second
 
-// state is the account as the rules know it.
-func (a *account) state() taskstate.Account {
-	return taskstate.Account{
-		Held: taskstate.Holding{Tasks: a.held.tasks, Bytes: a.held.bytes}, Limit: a.limit,
-		Rested: taskstate.Holding{Tasks: a.held.restedTasks, Bytes: a.held.restedBytes},
-	}
-}
-
 // add counts a change that is to be written.
-func (a *account) add(by sums) {
-	a.held, a.unwritten, a.since = a.held.plus(by), a.unwritten.plus(by), a.since.plus(by)
+func (a *account) add(by relational.Sums) {
+	a.held, a.unwritten, a.since = a.held.Plus(by), a.unwritten.Plus(by), a.since.Plus(by)
 }
 
 // written ends that: the change is in the database, or it is not and counts no more.
-func (a *account) written(by sums, is bool) {
-	if a.unwritten = a.unwritten.minus(by); !is {
-		a.held, a.since = a.held.minus(by), a.since.minus(by)
+func (a *account) written(by relational.Sums, is bool) {
+	if a.unwritten = a.unwritten.Minus(by); !is {
+		a.held, a.since = a.held.Minus(by), a.since.Minus(by)
 	}
 }
 
@@ -122,58 +96,30 @@ func (l *ledger) account(principal string) *account {
 		if len(l.accounts) >= mostKnown {
 			clear(l.accounts)
 		}
-		a = &account{limit: l.options.share(principal)}
+		a = &account{limit: l.limits.Share(principal)}
 		l.accounts[principal] = a
 	}
 	return a
 }
 
-// delta is by how much a change moves the sums of an owner. It is reserved before it is written, and written with the
-// change.
+// delta is a change that is reserved before it is written, and written with the change.
 type delta struct {
-	owner owner
-	task  int64 // that changes; 0: a new one, or none
-	// counted is the account that reserve has counted it in: by the time it is settled the owner may have another one
-	// in memory.
+	relational.Delta
+	// counted is the account that it was counted in: by the time it is settled the owner may have another one in memory.
 	counted *account
-	sums
-	states [16]int8 // tasks by state
 	// first is called before a task is dropped for the change: with an error the change is not made, and nothing is
 	// dropped. nil: it is known that it can be made.
 	first func(ctx context.Context) error
 }
 
-// move counts a task that goes from one version to the next; a Version of 0 is a task that does not exist. It does not
-// count push configurations.
-func (d *delta) move(from, to *stored.Meta) {
-	d.sums = d.plus(holds(to)).minus(holds(from))
-	if from.Version != 0 {
-		d.states[from.Status&15]--
-	}
-	if to.Version != 0 {
-		d.states[to.Status&15]++
-	}
-}
-
-// holds is what an account holds for a task.
-func holds(m *stored.Meta) sums {
-	switch {
-	case m.Version == 0:
-		return sums{}
-	case m.Rest() == taskstate.Active:
-		return sums{tasks: 1, bytes: m.Charged}
-	}
-	return sums{tasks: 1, bytes: m.Charged, restedTasks: 1, restedBytes: m.Charged}
-}
-
 // count adds a delta to what this process knows.
 func (l *ledger) count(d *delta) {
-	a := l.account(d.owner.of.Principal)
+	a := l.account(d.Owner.Of.Principal)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	d.counted = a
-	a.add(d.sums)
-	l.all.add(d.sums)
+	a.add(d.Sums)
+	l.all.add(d.Sums)
 }
 
 // settled ends what reserve began: with nil the change is stored, with [store.ErrUnknown] it may be, and the sums
@@ -183,7 +129,7 @@ func (l *ledger) settled(d *delta, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, a := range []*account{d.counted, l.all} {
-		if a.written(d.sums, err == nil || unknown); unknown {
+		if a.written(d.Sums, err == nil || unknown); unknown {
 			a.read = time.Time{}
 		}
 	}
@@ -211,19 +157,33 @@ func (l *ledger) know(ctx context.Context, a *account, n int64, before time.Time
 	done, began := make(chan struct{}), time.Now()
 	a.reading, a.since = done, a.unwritten
 	l.mu.Unlock()
-	var read sums
+	var read relational.Sums
 	var err error
 	if n != everybody || a == l.all { // one without rows holds nothing yet
-		_, err = l.db.one(ctx, "SELECT "+sumColumns+" FROM a2a.usage WHERE account=$1", []any{n}, read.fields()...)
+		_, err = l.db.one(ctx, "SELECT "+sumColumns+" FROM a2a.usage WHERE account=$1", []any{n}, read.Fields()...)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err == nil {
-		a.held, a.read = read.plus(a.since), began
+		a.held, a.read = read.Plus(a.since), began
 	}
 	a.reading = nil
 	close(done)
 	return err
+}
+
+// heldBy is what an owner's account holds, and everybody's, as it was a second ago at most.
+func (l *ledger) heldBy(ctx context.Context, o *relational.Owner) (own, all relational.Sums, err error) {
+	a, after := l.account(o.Of.Principal), time.Now().Add(-sumsLast)
+	if err := l.know(ctx, a, o.Account, after); err != nil {
+		return own, all, err
+	}
+	if err := l.know(ctx, l.all, everybody, after); err != nil {
+		return own, all, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return a.held, l.all.held, nil
 }
 
 const addUsageSQL = `INSERT INTO a2a.usage AS l(account, lane, tasks, bytes, restedtasks, restedbytes, pushes, notes)
@@ -248,19 +208,19 @@ const addToCounts = `ON CONFLICT (owner, state, lane) DO UPDATE SET tasks=u.task
 // queueSums puts the statements of a lane into a batch: one row for each account and for everybody, and one
 // for each state in which an owner has more or fewer tasks, in one order for all writers.
 func (l *ledger) queueSums(b *pgx.Batch, lane int16, deltas []*delta) {
-	accounts, usage := map[int64]sums{}, map[counted]int64{}
+	accounts, usage := map[int64]relational.Sums{}, map[counted]int64{}
 	for _, d := range deltas {
-		if d.sums != (sums{}) {
-			accounts[d.owner.account] = accounts[d.owner.account].plus(d.sums)
-			accounts[everybody] = accounts[everybody].plus(d.sums)
+		if d.Sums != (relational.Sums{}) {
+			accounts[d.Owner.Account] = accounts[d.Owner.Account].Plus(d.Sums)
+			accounts[everybody] = accounts[everybody].Plus(d.Sums)
 		}
-		for state, by := range d.states {
+		for state, by := range d.States {
 			if by != 0 {
-				usage[counted{d.owner.n, int16(state)}] += int64(by) //nolint:gosec // below 16
+				usage[counted{d.Owner.N, int16(state)}] += int64(by) //nolint:gosec // below 16
 			}
 		}
 	}
-	maps.DeleteFunc(accounts, func(_ int64, by sums) bool { return by == sums{} })
+	maps.DeleteFunc(accounts, func(_ int64, by relational.Sums) bool { return by == relational.Sums{} })
 	maps.DeleteFunc(usage, func(_ counted, by int64) bool { return by == 0 })
 	if len(accounts) > 0 {
 		b.Queue(l.db.sql(addUsageSQL), usageArgs(lane, accounts)...)
@@ -276,11 +236,11 @@ type counted struct {
 	state int16
 }
 
-func usageArgs(lane int16, accounts map[int64]sums) []any {
+func usageArgs(lane int16, accounts map[int64]relational.Sums) []any {
 	var columns [7][]int64
 	for _, n := range slices.Sorted(maps.Keys(accounts)) {
 		by := accounts[n]
-		for i, v := range []int64{n, by.tasks, by.bytes, by.restedTasks, by.restedBytes, by.pushes, by.notes} {
+		for i, v := range []int64{n, by.Tasks, by.Bytes, by.RestedTasks, by.RestedBytes, by.Pushes, by.Notes} {
 			columns[i] = append(columns[i], v)
 		}
 	}

@@ -14,17 +14,18 @@ import (
 	"github.com/a2agen/a2agen/internal/test/postgrestest"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/internal/relational"
 )
 
 func TestABatchChangesOneRowOfAnAccountAndOneOfEverybodys(t *testing.T) {
 	s := &Store{database: database{schema: "a2a."}}
-	s.ledger.init(&s.database, &s.options)
-	a, b := owner{n: 7, account: 3}, owner{n: 9, account: 2}
+	s.ledger.init(&s.database, s.options.limits())
+	a, b := relational.Owner{N: 7, Account: 3}, relational.Owner{N: 9, Account: 2}
 	deltas := []*delta{
-		{owner: a, sums: sums{tasks: 1, bytes: 100}, states: [16]int8{1: 1}},
-		{owner: b, sums: sums{bytes: 5}},
-		{owner: a, sums: sums{bytes: 20, restedTasks: 1, restedBytes: 120}, states: [16]int8{1: -1, 3: 1}},
-		{owner: b, sums: sums{bytes: -5}},
+		{Delta: relational.Delta{Owner: a, Sums: relational.Sums{Tasks: 1, Bytes: 100}, States: [16]int8{1: 1}}},
+		{Delta: relational.Delta{Owner: b, Sums: relational.Sums{Bytes: 5}}},
+		{Delta: relational.Delta{Owner: a, Sums: relational.Sums{Bytes: 20, RestedTasks: 1, RestedBytes: 120}, States: [16]int8{1: -1, 3: 1}}},
+		{Delta: relational.Delta{Owner: b, Sums: relational.Sums{Bytes: -5}}},
 	}
 	var batch pgx.Batch
 	s.ledger.queueSums(&batch, 1, deltas)
@@ -39,30 +40,30 @@ func TestABatchChangesOneRowOfAnAccountAndOneOfEverybodys(t *testing.T) {
 		t.Errorf("the counts change by %s", got)
 	}
 	var none pgx.Batch
-	if s.ledger.queueSums(&none, 0, []*delta{{owner: a}, deltas[1], deltas[3]}); none.Len() != 0 {
+	if s.ledger.queueSums(&none, 0, []*delta{{Delta: relational.Delta{Owner: a}}, deltas[1], deltas[3]}); none.Len() != 0 {
 		t.Errorf("%d statements for changes that add up to nothing", none.Len())
 	}
 }
 
 func TestAChangeCountsFromTheDecisionOnAndNoMoreWhenItIsNotWritten(t *testing.T) {
 	s := &Store{}
-	s.ledger.init(&s.database, &Options{Tasks: 10, Bytes: 1000})
+	s.ledger.init(&s.database, &relational.Limits{Tasks: 10, Bytes: 1000})
 	a := s.ledger.account("p")
-	held := func(want sums) {
+	held := func(want relational.Sums) {
 		t.Helper()
 		if a.held != want || s.ledger.all.held != want {
 			t.Errorf("held are %+v, by all %+v, want %+v", a.held, s.ledger.all.held, want)
 		}
 	}
-	d := &delta{owner: owner{of: store.Owner{Principal: "p"}}, sums: sums{tasks: 1, bytes: 10}}
+	d := &delta{Delta: relational.Delta{Owner: relational.Owner{Of: store.Owner{Principal: "p"}}, Sums: relational.Sums{Tasks: 1, Bytes: 10}}}
 	s.ledger.count(d)
-	held(sums{tasks: 1, bytes: 10})
+	held(relational.Sums{Tasks: 1, Bytes: 10})
 	s.ledger.settled(d, store.ErrConflict)
-	held(sums{})
+	held(relational.Sums{})
 	s.ledger.count(d)
 	a.since = a.unwritten // it is being read while the change is on its way, and was not in what is read
 	s.ledger.settled(d, nil)
-	if held(d.sums); a.since != d.sums || a.unwritten != (sums{}) {
+	if held(d.Sums); a.since != d.Sums || a.unwritten != (relational.Sums{}) {
 		t.Errorf("beside what is read come %+v, unwritten are %+v", a.since, a.unwritten)
 	}
 	a.read = time.Now()
@@ -74,14 +75,14 @@ func TestAChangeCountsFromTheDecisionOnAndNoMoreWhenItIsNotWritten(t *testing.T)
 
 func TestAChangeIsSettledWhereItWasCountedAlsoWhenTheAccountIsNoLongerInMemory(t *testing.T) {
 	s := &Store{}
-	s.ledger.init(&s.database, &Options{Tasks: 10, Bytes: 1000})
-	d := &delta{owner: owner{of: store.Owner{Principal: "p"}}, sums: sums{tasks: 1, bytes: 10}}
+	s.ledger.init(&s.database, &relational.Limits{Tasks: 10, Bytes: 1000})
+	d := &delta{Delta: relational.Delta{Owner: relational.Owner{Of: store.Owner{Principal: "p"}}, Sums: relational.Sums{Tasks: 1, Bytes: 10}}}
 	s.ledger.count(d)
 	for i := range mostKnown {
 		s.ledger.account(fmt.Sprint(i))
 	}
 	s.ledger.settled(d, store.ErrConflict)
-	if a := s.ledger.account("p"); a.held != (sums{}) || a.unwritten != (sums{}) {
+	if a := s.ledger.account("p"); a.held != (relational.Sums{}) || a.unwritten != (relational.Sums{}) {
 		t.Errorf("held are %+v, of them %+v unwritten", a.held, a.unwritten)
 	}
 }

@@ -15,7 +15,7 @@ func (s *Store) inMemory(ctx context.Context, key store.Key, keep bool) (*stored
 	if !keep && s.cache.Get(key) == nil {
 		return nil, nil
 	}
-	r, err := s.row(ctx, ref{key: key})
+	r, err := s.row(ctx, relational.Ref{Key: key})
 	if err != nil {
 		return nil, err
 	}
@@ -23,7 +23,7 @@ func (s *Store) inMemory(ctx context.Context, key store.Key, keep bool) (*stored
 }
 
 // row returns a task as it is now, and keeps it.
-func (s *Store) row(ctx context.Context, of ref) (*row, error) {
+func (s *Store) row(ctx context.Context, of relational.Ref) (*row, error) {
 	for {
 		r, current, err := s.cached(ctx, of)
 		if err != nil || current {
@@ -36,19 +36,19 @@ func (s *Store) row(ctx context.Context, of ref) (*row, error) {
 }
 
 // cached returns a task from the cache, or reads it. current: it was just read.
-func (s *Store) cached(ctx context.Context, of ref) (r *row, current bool, err error) {
-	if of.key == (store.Key{}) {
-		if of.key, err = s.base.KeyOf(ctx, of.n); err != nil {
+func (s *Store) cached(ctx context.Context, of relational.Ref) (r *row, current bool, err error) {
+	if of.Key == (store.Key{}) {
+		if of.Key, err = s.base.KeyOf(ctx, of.N); err != nil {
 			return nil, false, err
 		}
 	}
-	if r = s.cache.Get(of.key); r != nil {
+	if r = s.cache.Get(of.Key); r != nil {
 		return r, false, nil
 	}
-	if r, err = s.read(ctx, relational.ByKey(of.key)); err != nil {
+	if r, err = s.read(ctx, relational.ByKey(of.Key)); err != nil {
 		return nil, false, err
 	}
-	s.cache.Put(of.key, r, r.Meta.Cost())
+	s.cache.Put(of.Key, r, r.Meta.Cost())
 	return r, true, nil
 }
 
@@ -134,7 +134,7 @@ func (s *Store) become(ctx context.Context, r *row, next relational.Loaded, log 
 
 // locked returns a task whose turn the caller has, and must end with unlock. Unless it is to be fresh it may be what
 // it was a while ago.
-func (s *Store) locked(ctx context.Context, of ref, fresh bool) (*row, error) {
+func (s *Store) locked(ctx context.Context, of relational.Ref, fresh bool) (*row, error) {
 	for {
 		r, current, err := s.cached(ctx, of)
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/a2agen/a2agen/internal/test/postgrestest"
+	"github.com/a2agen/a2agen/runtime/store/internal/relational"
 )
 
 // gate counts queries, which wait until it is open.
@@ -30,7 +31,7 @@ func (g *gate) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) 
 func TestLooksThatComeTogetherShareQueries(t *testing.T) {
 	s := mustOpen(t, postgrestest.Server(t), Options{})
 	create(t, s, "t")
-	r, err := s.row(t.Context(), ref{key: keyed("t")})
+	r, err := s.row(t.Context(), relational.Ref{Key: keyed("t")})
 	if err != nil {
 		t.Fatal(err)
 	}

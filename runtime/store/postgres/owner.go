@@ -5,18 +5,12 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/internal/relational"
 )
-
-// owner is a principal in a tenant, with the numbers of its rows; 0: there is none yet.
-type owner struct {
-	n, account int64
-	of         store.Owner
-	idle       bool // a sweep has found it empty, and may delete it
-}
 
 // knownOwner is an owner as it was read.
 type knownOwner struct {
-	owner
+	relational.Owner
 	read time.Time
 }
 
@@ -24,21 +18,21 @@ type knownOwner struct {
 const ownersLast = 5 * time.Minute
 
 // owner returns that of a tenant and a principal. It writes nothing.
-func (l *ledger) owner(ctx context.Context, of store.Owner) (o owner, err error) {
+func (l *ledger) owner(ctx context.Context, of store.Owner) (o relational.Owner, err error) {
 	l.mu.Lock()
 	known, ok := l.owners[of]
 	l.mu.Unlock()
 	if ok && time.Since(known.read) < ownersLast {
-		return known.owner, nil
+		return known.Owner, nil
 	}
 	began := time.Now()
 	const sql = `SELECT a.n, coalesce(o.n, 0), coalesce(o.idle<>0, false) FROM a2a.account a
 		LEFT JOIN a2a.owner o ON o.account=a.n AND o.tenant=$2 WHERE a.principal=$1`
-	o.of = of
-	if _, err := l.db.one(ctx, sql, []any{of.Principal, of.Tenant}, &o.account, &o.n, &o.idle); err != nil {
+	o.Of = of
+	if _, err := l.db.one(ctx, sql, []any{of.Principal, of.Tenant}, &o.Account, &o.N, &o.Idle); err != nil {
 		return o, err
 	}
-	if o.n != 0 && !o.idle {
+	if o.N != 0 && !o.Idle {
 		l.remember(o, began)
 	}
 	return o, nil
@@ -48,26 +42,26 @@ const makeOwnerSQL = `WITH a AS (INSERT INTO a2a.account(principal) VALUES($1) O
 	INSERT INTO a2a.owner(account, tenant) SELECT n, $2 FROM a ON CONFLICT (account, tenant) DO UPDATE SET idle=0 RETURNING account, n`
 
 // makeOwner inserts the rows of an owner that has none, and sees to it that they stay.
-func (l *ledger) makeOwner(ctx context.Context, o *owner) error {
-	if o.n != 0 && !o.idle {
+func (l *ledger) makeOwner(ctx context.Context, o *relational.Owner) error {
+	if o.N != 0 && !o.Idle {
 		return nil
 	}
 	began := time.Now()
-	if _, err := l.db.one(ctx, makeOwnerSQL, []any{o.of.Principal, o.of.Tenant}, &o.account, &o.n); err != nil {
+	if _, err := l.db.one(ctx, makeOwnerSQL, []any{o.Of.Principal, o.Of.Tenant}, &o.Account, &o.N); err != nil {
 		return err
 	}
-	o.idle = false
+	o.Idle = false
 	l.remember(*o, began)
 	return nil
 }
 
-func (l *ledger) remember(o owner, read time.Time) {
+func (l *ledger) remember(o relational.Owner, read time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.owners) >= mostKnown {
 		clear(l.owners)
 	}
-	l.owners[o.of] = knownOwner{o, read}
+	l.owners[o.Of] = knownOwner{o, read}
 }
 
 // forgetOwner has an owner read anew.

@@ -81,9 +81,9 @@ func plans(s *Store) map[string]plan {
 		"next due":  {relational.NextDueSQL, nil, []string{"push_due"}},
 		"settle":    {relational.SettleSQL(&dialect), []any{int64(5), "p", int64(1), int64(2), int64(0), int32(0), int64(0), new("x"), new(int64), new(int64)}, []string{"Index Scan using push_"}},
 		"repeats":   {sweepRepeatsSQL, []any{int64(50), int64(10)}, []string{"repeat_until"}},
-		"oldest":    {oldestRepeatSQL, []any{int64(5)}, []string{"repeat_account"}},
+		"oldest":    {dialect.OldestRepeat(), []any{int64(5)}, []string{"repeat_account"}},
 		"old notes": {oldNotesSQL, []any{int16(1), int64(50), int64(10)}, []string{"note_at"}},
-		"most":      {mostNotesSQL, []any{int16(1)}, []string{"usage_noted", "note_account"}},
+		"most":      {mostNotesSQL, []any{int16(1), int64(0)}, []string{"usage_noted", "note_account"}},
 		"idle":      {idleOwnersSQL, []any{int64(0), int64(9), int64(500)}, nil},
 	}
 	tasks, log := dialect.LoadSQL(relational.ByNumbers(nil))

@@ -10,14 +10,15 @@
 //
 // # How a change is written
 //
-//  1. Apply takes the decoded task from the cache, or reads it (load.go), and waits for its turn among this process's changes.
-//  2. Package taskstate decides on it, with what it must know of other rows (change.askFacts).
-//  3. The ledger makes room for it and counts it in (room.go, ledger.go).
-//  4. Its statements are collected in a write (change.write). That of the row of the task is fenced: it names the revision
-//     that the decision was made on, and ends the transaction if another replica was faster.
-//  5. A writer sends all writes that wait as one transaction in one round trip, with the sums of all of them (writer.go). No
+// What is read, decided and written is in package relational, the same as for SQLite. This package says when (tx.go):
+//
+//  1. A change takes the decoded task from the cache, or reads it (load.go), and waits for its turn among this process's changes.
+//  2. It is decided on the caller's goroutine. The ledger makes room for it and counts it in (room.go, ledger.go).
+//  3. Its statements are collected in a write. That of the row of the task is fenced: it names the revision that the decision
+//     was made on, and ends the transaction if another replica was faster.
+//  4. A writer sends all writes that wait as one transaction in one round trip, with the sums of all of them (writer.go). No
 //     transaction waits for its client, so that a replica that is stopped holds no lock.
-//  6. What was too late is decided anew on the task as it is then (rounds). What was stored is published: to readers here by
+//  5. What was too late is decided anew on the task as it is then. What was stored is published: to readers here by
 //     the cached row, to other replicas by a notification (instance.published).
 //
 // A read asks for the revision of a task before it trusts the decoded one in memory (looks): what one replica has
@@ -28,10 +29,10 @@
 //   - database: statements in the schema of the store. connect.go and address.go: how a server is reached. errors.go: what its
 //     errors mean.
 //   - waking (watch.go, listen.go, others.go): LISTEN and NOTIFY, and the look once a second. looks: revisions, many in one query.
-//   - instance: the lease of this process, and what it runs. claim.go: takeover of what others ran.
+//   - instance: the lease of this process, and what it runs.
 //   - ledger (owner.go, ledger.go, room.go): owners, what they hold, and what goes when there is no room.
-//   - push.go, note.go, repeat.go, ticket.go, sweep.go: what their names say, each a part of [store.Store].
-//   - package relational: what is the same in SQLite. dialect.go: what is not.
+//   - push.go, note.go, sweep.go: deliveries that are due, notes that go, and what is no longer kept.
+//   - dialect.go: what the tables have that those of SQLite do not.
 //   - [Admin] (admin.go): what people see of a schema. Migrate (migrate.go, schema.go): its versions.
 //   - [Whole] (transfer.go, fill.go): a schema that is copied or filled.
 //
@@ -43,7 +44,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"math"
 	"strings"
 	"sync"
 	"time"
@@ -51,7 +51,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/a2agen/a2agen/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
 	"github.com/a2agen/a2agen/runtime/store/internal/relational"
@@ -104,26 +103,16 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// share is what the owner with the given principal may hold.
-func (o *Options) share(principal string) taskstate.Holding {
-	return taskstate.Share(o.all(), taskstate.Holding{Tasks: int64(o.OwnerTasks), Bytes: o.OwnerBytes}, principal != "")
-}
-
-func (o *Options) all() taskstate.Holding {
-	return taskstate.Holding{Tasks: int64(o.Tasks), Bytes: o.Bytes}
-}
-
-// slack is by how much a task may grow by chunks of artifacts before its account is charged.
-const slack = 64 << 10
-
-// limits are those of one task.
-func (o *Options) limits() taskstate.Limits {
-	return taskstate.Limits{Task: int(min(o.TaskBytes, math.MaxInt)), Slack: slack}
+func (o *Options) limits() *relational.Limits {
+	return &relational.Limits{
+		Tasks: o.Tasks, Bytes: o.Bytes, TaskBytes: o.TaskBytes, OwnerTasks: o.OwnerTasks, OwnerBytes: o.OwnerBytes,
+		Events: o.Events, Pushes: o.Pushes,
+	}
 }
 
 // Store is a [store.Store] in a database that it may share with others.
 type Store struct {
-	relational.Reads
+	relational.Store
 	base relational.Base
 	database
 	options Options
@@ -166,11 +155,12 @@ func Open(ctx context.Context, address string, p *runtime.Protocol, o Options) (
 	}
 	s := &Store{database: database{schema: t.schema + "."}, options: o.withDefaults(), target: t}
 	s.base = relational.Base{Driver: driver{&s.database}, Now: s.now}
-	s.Reads = relational.Reads{Base: &s.base, Cached: s.inMemory}
+	limits := s.options.limits()
+	s.Store = relational.NewStore(relational.Reads{Base: &s.base, Cached: s.inMemory}, changes{s}, *limits, s.options.Logger)
 	s.looks.db = &s.database
 	s.waking.init(s)
 	s.cache = stored.NewCache[*row](s.options.Cache)
-	s.ledger.init(&s.database, &s.options)
+	s.ledger.init(&s.database, limits)
 	s.ledger.drop = s.drop
 	s.stats.began = time.Now()
 	if o.tracer != nil {

@@ -11,83 +11,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/a2agen/a2agen/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime/store"
 	"github.com/a2agen/a2agen/runtime/store/internal/relational"
-	"github.com/a2agen/a2agen/runtime/store/internal/stored"
 )
-
-// pushFacts finds out what the rules must know of a configuration that comes to a task, which may be new: number 0.
-func (s *Store) pushFacts(ctx context.Context, o owner, task int64, p *store.Push, facts *taskstate.Push) error {
-	var one int32
-	old, err := s.one(ctx, "SELECT 1 FROM a2a.push WHERE task=$1 AND id=$2", []any{task, p.ID}, &one)
-	if err != nil {
-		return err
-	}
-	a, all, after := s.ledger.account(o.of.Principal), s.ledger.all, time.Now().Add(-sumsLast)
-	if err := s.ledger.know(ctx, a, o.account, after); err != nil {
-		return err
-	}
-	if err := s.ledger.know(ctx, all, everybody, after); err != nil {
-		return err
-	}
-	s.ledger.mu.Lock()
-	defer s.ledger.mu.Unlock()
-	facts.New = !old
-	facts.Full = !taskstate.PushRoom(int(a.held.pushes), int(all.held.pushes), s.options.Pushes, o.of.Principal != "")
-	return nil
-}
-
-// SetPush implements [store.Store].
-func (s *Store) SetPush(ctx context.Context, key store.Key, p store.Push) error {
-	config, err := stored.EncodePush(&p)
-	if err != nil {
-		return err
-	}
-	return s.change(ctx, ref{key: key}, func(r *row, next *stored.Meta, w *write) error {
-		o, err := s.ledger.owner(ctx, key.Owner)
-		if err != nil {
-			return err
-		}
-		facts := taskstate.Push{Bad: p.Check(), Max: p.Max}
-		if err := s.pushFacts(ctx, o, r.N, &p, &facts); err != nil {
-			return err
-		}
-		if err := next.AddPush(&facts); err != nil {
-			return err
-		}
-		s.base.PutPush(w, r.N, &p, config, next.Version)
-		if facts.New {
-			w.sums = append(w.sums, s.ledger.pushes(o, 1))
-		}
-		return nil
-	})
-}
-
-// pushes counts push configurations in: whoever sends them must call settled.
-func (l *ledger) pushes(o owner, n int64) *delta {
-	d := &delta{owner: o, sums: sums{pushes: n}}
-	l.count(d)
-	return d
-}
-
-// DeletePush implements [store.Store].
-func (s *Store) DeletePush(ctx context.Context, key store.Key, id string) error {
-	return s.change(ctx, ref{key: key}, func(r *row, next *stored.Meta, w *write) error {
-		var one int32
-		if found, err := s.one(ctx, "SELECT 1 FROM a2a.push WHERE task=$1 AND id=$2", []any{r.N, id}, &one); err != nil || !found {
-			return orNothing(err)
-		}
-		o, err := s.ledger.owner(ctx, key.Owner)
-		if err != nil {
-			return err
-		}
-		w.Fenced("DELETE FROM a2a.push WHERE task=$1 AND id=$2", r.N, id)
-		w.sums = append(w.sums, s.ledger.pushes(o, -1))
-		next.Pushes--
-		return nil
-	})
-}
 
 // claimDueSQL claims deliveries that are due, for a holder.
 const claimDueSQL = `WITH f AS (SELECT task, id FROM a2a.push WHERE due IS NOT NULL AND due<=$1 ORDER BY due LIMIT $2 FOR UPDATE SKIP LOCKED)
@@ -170,32 +96,15 @@ func (s *Store) Due(ctx context.Context, max int, hold time.Duration) (due []sto
 // find the configuration claimed, and not wake it, and the claim would end without having seen the event.
 const lockTaskSQL = "SELECT n, version FROM a2a.task WHERE n=$1 FOR SHARE"
 
-// Settle implements [store.Store].
-func (s *Store) Settle(ctx context.Context, d store.Delivery, o store.Outcome) error {
-	n, err := s.base.Number(ctx, d.Key)
-	if err != nil || n == 0 {
-		return cmp.Or(err, store.ErrLost)
-	}
-	sql, args, err := s.base.Settled(n, &d, o)
-	if err != nil {
-		return err
-	}
+// Settle is that of [relational.DB].
+func (d changes) Settle(ctx context.Context, task int64, sql string, args []any) (int64, error) {
 	var b pgx.Batch
-	b.Queue(s.sql(lockTaskSQL), n)
-	b.Queue(s.sql(sql), args...)
+	b.Queue(d.s.sql(lockTaskSQL), task)
+	b.Queue(d.s.sql(sql), args...)
 	ctx, cancel := limited(ctx)
 	defer cancel()
-	results := s.pool.SendBatch(ctx, &b)
-	_, err = results.Exec()
+	results := d.s.pool.SendBatch(ctx, &b)
+	_, err := results.Exec()
 	tag, settled := results.Exec()
-	if err := cmp.Or(err, settled, results.Close()); err != nil {
-		return writeFailed(err, true)
-	}
-	if tag.RowsAffected() == 0 {
-		return store.ErrLost
-	}
-	return nil
+	return tag.RowsAffected(), writeFailed(cmp.Or(err, settled, results.Close()), true)
 }
-
-// orNothing says that there is nothing to change, unless there was an error.
-func orNothing(err error) error { return cmp.Or(err, errNothing) }

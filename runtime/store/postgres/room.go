@@ -11,12 +11,11 @@ import (
 )
 
 // reserve makes room for a change, drops tasks for it where the rules say so, and counts the change in. Without room it
-// fails with [store.ErrFull] and counts nothing, unless the change must be made. stays is the task that changes, if it
-// rests, and more what the account is to hold more.
-func (l *ledger) reserve(ctx context.Context, d *delta, stays, more taskstate.Holding, must bool) error {
+// fails with [store.ErrFull] and counts nothing, unless the change must be made.
+func (l *ledger) reserve(ctx context.Context, d *delta) error {
 	after := time.Now().Add(-sumsLast)
 	for tries := 0; ; {
-		own, verdict, err := l.verdict(ctx, d, stays, more, after)
+		own, verdict, err := l.verdict(ctx, d, after)
 		if err != nil || verdict == taskstate.Fits {
 			return err
 		}
@@ -37,7 +36,7 @@ func (l *ledger) reserve(ctx context.Context, d *delta, stays, more taskstate.Ho
 		if after, tries = time.Now(), tries+1; tries < triesForRoom {
 			continue
 		}
-		if !must {
+		if !d.Room.Must {
 			return store.ErrFull
 		}
 		l.count(d)
@@ -57,10 +56,9 @@ const triesForRoom = 3
 
 // verdict asks the rules, with sums that were read after a time. If there is room it counts the change in. own reports
 // that it is the account of the owner that is full.
-func (l *ledger) verdict(ctx context.Context, d *delta, stays, more taskstate.Holding, after time.Time) (own bool,
-	v taskstate.Verdict, err error) {
-	a, all := l.account(d.owner.of.Principal), l.all
-	if err := l.know(ctx, a, d.owner.account, after); err != nil {
+func (l *ledger) verdict(ctx context.Context, d *delta, after time.Time) (own bool, v taskstate.Verdict, err error) {
+	a, all := l.account(d.Owner.Of.Principal), l.all
+	if err := l.know(ctx, a, d.Owner.Account, after); err != nil {
 		return false, v, err
 	}
 	if err := l.know(ctx, all, everybody, after); err != nil {
@@ -68,25 +66,25 @@ func (l *ledger) verdict(ctx context.Context, d *delta, stays, more taskstate.Ho
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	ofOwn, ofAll := a.state(), all.state()
-	if v = taskstate.Room(&ofOwn, &ofAll, stays, more); v == taskstate.Fits {
+	ofOwn, ofAll := a.held.Account(a.limit), all.held.Account(all.limit)
+	if v = taskstate.Room(&ofOwn, &ofAll, d.Room.Stays, d.Room.More); v == taskstate.Fits {
 		d.counted = a
-		a.add(d.sums)
-		all.add(d.sums)
+		a.add(d.Sums)
+		all.add(d.Sums)
 	}
-	return !ofOwn.Fits(more), v, nil
+	return !ofOwn.Fits(d.Room.More), v, nil
 }
 
 // evict drops a task: of the owner, if it is his account that is full, or else of who holds most.
 func (l *ledger) evict(ctx context.Context, d *delta, own bool) (dropped int, err error) {
-	accounts := []int64{d.owner.account}
+	accounts := []int64{d.Owner.Account}
 	if !own {
 		if accounts, err = l.heaviest(ctx); err != nil {
 			return 0, err
 		}
 	}
 	for _, account := range accounts {
-		if dropped, err = l.drop(ctx, evictSQL, account, d.task); dropped > 0 || err != nil {
+		if dropped, err = l.drop(ctx, evictSQL, account, d.Task); dropped > 0 || err != nil {
 			return dropped, err
 		}
 	}
@@ -137,12 +135,12 @@ const droppingSQL = `WITH found AS MATERIALIZED (%s), locked AS (
 // drop drops tasks that rest by a statement made of droppingSQL.
 func (s *Store) drop(ctx context.Context, sql string, args ...any) (dropped int, err error) {
 	var key store.Key
-	var by sums
+	var by relational.Sums
 	err = s.query(ctx, sql, func(row relational.Row) error {
-		if err := row.Scan(&key.Owner.Principal, &key.Owner.Tenant, &key.Task, &by.bytes, &by.pushes); err != nil {
+		if err := row.Scan(&key.Owner.Principal, &key.Owner.Tenant, &key.Task, &by.Bytes, &by.Pushes); err != nil {
 			return err
 		}
-		by.tasks, by.restedTasks, by.restedBytes = 1, 1, by.bytes
+		by.Tasks, by.RestedTasks, by.RestedBytes = 1, 1, by.Bytes
 		dropped++
 		s.cache.Drop(key)
 		s.ledger.dropped(key.Owner, by)
@@ -152,8 +150,8 @@ func (s *Store) drop(ctx context.Context, sql string, args ...any) (dropped int,
 }
 
 // dropped takes what an owner no longer holds off the sums that this process knows.
-func (l *ledger) dropped(of store.Owner, held sums) {
-	d := &delta{owner: owner{of: of}, sums: sums{}.minus(held)}
+func (l *ledger) dropped(of store.Owner, held relational.Sums) {
+	d := &delta{Delta: relational.Delta{Owner: relational.Owner{Of: of}, Sums: relational.Sums{}.Minus(held)}}
 	l.count(d)
 	l.settled(d, nil)
 }

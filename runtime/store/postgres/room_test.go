@@ -6,6 +6,7 @@ import (
 
 	"github.com/a2agen/a2agen/internal/test/postgrestest"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/internal/relational"
 )
 
 func TestATaskThatIsChangedWhileItIsAboutToGoStays(t *testing.T) {
@@ -30,7 +31,7 @@ func TestATaskThatIsChangedWhileItIsAboutToGoStays(t *testing.T) {
 	over, dropped := make(chan error, 1), 0
 	go func() {
 		var err error
-		dropped, err = s.drop(bg, slow, o.account)
+		dropped, err = s.drop(bg, slow, o.Account)
 		over <- err
 	}()
 	blocked(t, s, over)
@@ -43,7 +44,7 @@ func TestATaskThatIsChangedWhileItIsAboutToGoStays(t *testing.T) {
 	if err := <-over; err != nil || dropped != 0 {
 		t.Fatalf("%d tasks are dropped: %v", dropped, err)
 	}
-	if n, err := s.ledger.evict(bg, &delta{owner: o}, true); n != 1 || err != nil {
+	if n, err := s.ledger.evict(bg, &delta{Delta: relational.Delta{Owner: o}}, true); n != 1 || err != nil {
 		t.Errorf("%d tasks make room: %v", n, err)
 	}
 	if n := s.rows(t, "push"); n != 0 {

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/a2agen/a2agen/runtime/store"
@@ -19,12 +18,6 @@ type row struct {
 	// turn is for whoever changes the task, or applies what others have changed, from before the decision until the
 	// answer. Nobody else changes the row.
 	turn chan struct{}
-}
-
-// ref names a task: by its number, or by its key if that is 0.
-type ref struct {
-	key store.Key
-	n   int64
 }
 
 // newRow is a task as it was read from a server.
@@ -62,6 +55,3 @@ func (r *row) isDropped() bool {
 	defer r.Mu.Unlock()
 	return r.dropped
 }
-
-// errNothing says that there is nothing to change.
-var errNothing = errors.New("nothing to do")

@@ -43,7 +43,7 @@ func (s *Store) Stats() store.Stats {
 	s.ledger.mu.Lock()
 	defer s.ledger.mu.Unlock()
 	if all := s.ledger.all; !all.read.IsZero() {
-		st.Tasks, st.Bytes = all.held.tasks, all.held.bytes
+		st.Tasks, st.Bytes = all.held.Tasks, all.held.Bytes
 	}
 	return st
 }

@@ -116,7 +116,7 @@ func (d *filler) Ask(ctx context.Context, questions ...relational.Question) erro
 
 func (d *filler) Dialect() *relational.Dialect { return &dialect }
 
-func (d *filler) Change(ctx context.Context, do func(relational.Tx) error) error {
+func (d *filler) Change(ctx context.Context, do func(relational.FillTx) error) error {
 	return writeFailed(pgx.BeginFunc(ctx, d.pool, func(tx pgx.Tx) error { return do(&fillTx{ctx, d.target, tx}) }), true)
 }
 
@@ -142,16 +142,11 @@ func (f *fillTx) Insert(table, columns string, rows [][]any) error {
 }
 
 // NextTasks takes blocks of numbers, of which those that are left over are lost.
-func (d *filler) NextTasks(tx relational.Tx, some int) (first int64, err error) {
+func (d *filler) NextTasks(tx relational.FillTx, some int) (first int64, err error) {
 	const sql = "SELECT setval('a2a.block', nextval('a2a.block')+$1)-$1"
 	err = tx.Query(relational.Question{SQL: sql, Args: []any{int64(some / blockOf)},
 		Row: func(row relational.Row) error { return row.Scan(&first) }})
 	return first * blockOf, err
-}
-
-// TaskRow is that of [relational.Filler].
-func (d *filler) TaskRow(n, owner, account int64, id string, m *stored.Meta, wire int64, head []byte) []any {
-	return taskRow(n, owner, account, id, m, wire, head)
 }
 
 // readRows reads the rows of tasks.

@@ -26,19 +26,19 @@ import (
 
 // write is what one change sends.
 type write struct {
-	s      *Store
-	n      int64            // of the task
-	key    store.Key        // of it
-	runner int32            // who ran it before
-	rev    int64            // revision of it that the change was decided on; 0: the task is new, or there is none
-	next   *taskstate.State // what it becomes; nil: the write changes no task
-	server int32            // by which it was decided
-	task   statement        // of the row of the task. Those of a batch come first, in the order of their numbers
-	event  []any            // columns of an event after the number of its task, which is inserted by that statement
-	rest   []statement
-	sums   []*delta
-	full   *account // of which the write deletes the oldest messages that may be sent again
-	bytes  int
+	s       *Store
+	n       int64            // of the task
+	key     store.Key        // of it
+	runner  int32            // who ran it before
+	rev     int64            // revision of it that the change was decided on; 0: the task is new, or there is none
+	next    *taskstate.State // what it becomes, the zero State if it is dropped; nil: the write changes no task
+	server  int32            // by which it was decided
+	task    statement        // of the row of the task. Those of a batch come first, in the order of their numbers
+	event   []any            // columns of an event after the number of its task, which is inserted by that statement
+	rest    []statement
+	sums    []*delta
+	repeats *relational.Repeats // to which the write adds a message
+	bytes   int
 	*relational.Job
 }
 
@@ -47,17 +47,8 @@ type statement struct {
 	args []any
 }
 
-// newWrite makes one that changes no task. n is which writer sends it, of as many as there are.
-func (s *Store) newWrite(n int64) *write {
-	return &write{s: s, n: n, server: s.target.server.Load(), Job: relational.NewJob()}
-}
-
-// writeOf makes one that changes a task, to what next is when it is sent. A task that is dropped becomes the zero
-// State.
-func (s *Store) writeOf(n int64, key store.Key, next *taskstate.State) *write {
-	w := s.newWrite(n)
-	w.key, w.next = key, next
-	return w
+func (s *Store) newWrite() *write {
+	return &write{s: s, server: s.target.server.Load(), Job: relational.NewJob()}
 }
 
 // Add implements [relational.Out].
@@ -105,10 +96,8 @@ func (w *write) settle(err error) {
 	for _, d := range w.sums {
 		w.s.ledger.settled(d, err)
 	}
-	if w.full != nil && err != nil { // its messages are still there
-		w.s.ledger.mu.Lock()
-		defer w.s.ledger.mu.Unlock()
-		w.full.repeats.known = false
+	if w.repeats != nil && err != nil {
+		w.repeats.Failed()
 	}
 }
 

@@ -42,11 +42,12 @@ func TestABatchWithManyStaleWritesIsSentTwice(t *testing.T) {
 		if err := begin(s, key, uint64(i+1)); err != nil {
 			t.Fatal(err)
 		}
-		r, err := s.row(bg, ref{key: key})
+		r, err := s.row(bg, relational.Ref{Key: key})
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := s.writeOf(r.N, key, &taskstate.State{})
+		w := s.newWrite()
+		w.n, w.key, w.next = r.N, key, &taskstate.State{}
 		if w.server, w.rev = r.server, r.rev; i%4 != 0 {
 			w.rev = 7 // it was decided on another one
 		}

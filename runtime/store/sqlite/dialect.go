@@ -19,6 +19,7 @@ var words = []struct {
 }{
 	{regexp.MustCompile(`a2a\.counts\b`), "usage"},
 	{regexp.MustCompile(`a2a\.`), ""},
+	{regexp.MustCompile(` FOR KEY SHARE OF \w+`), ""},
 	{regexp.MustCompile(`::\w+(\[\])?`), ""},
 	{regexp.MustCompile(`=ANY\((\$\d+)\)`), " IN (SELECT value FROM json_each($1))"},
 	{regexp.MustCompile(`<>ALL\((\$\d+)\)`), " NOT IN (SELECT value FROM json_each($1))"},
@@ -103,6 +104,10 @@ var dialect = relational.Dialect{
 			asked input saved trace wire head`,
 		Event: " stamp", Call: " stamp attempt made",
 	},
+	Row: taskRow,
+	Repeats: struct{ Of, Oldest string }{
+		Of: ofAccount, Oldest: ofAccount + " ORDER BY until",
+	},
 	Checks: []relational.Check{
 		{SQL: accountsSQL(), Says: "caller %q: %d %s are counted, there are %d"},
 		{SQL: `SELECT * FROM (SELECT a.principal, o.tenant, coalesce(u.tasks,0) AS counted, s.state,
@@ -119,6 +124,9 @@ var dialect = relational.Dialect{
 		"DELETE FROM usage", "INSERT INTO usage(owner, state, tasks) SELECT owner, state, count(*) FROM task GROUP BY owner, state",
 	},
 }
+
+// ofAccount is the condition of a message of an account.
+const ofAccount = "owner IN (SELECT n FROM a2a.owner WHERE account=$1)"
 
 // heldSQL is what accounts hold.
 const heldSQL = `SELECT account, sum(tasks) AS tasks, sum(bytes) AS bytes, sum(restedtasks) AS restedtasks, sum(restedbytes) AS restedbytes,

@@ -22,13 +22,17 @@ type ledger struct {
 
 // account is what one principal holds, in all tenants.
 type account struct {
-	taskstate.Account
 	n         int64 // 0: it is not in the file yet
 	principal string
-	pushes    int64 // push configurations
-	notes     int64 // bytes of notes, which are among those held
-	named     bool  // it is a principal's, not that of callers without one
-	repeats   int64 // messages that may be sent again, at most; 0: not counted yet
+	limit     taskstate.Holding
+	held      relational.Sums
+	repeats   relational.Repeats
+}
+
+// fits reports whether there is room for more.
+func (a *account) fits(more taskstate.Holding) bool {
+	state := a.held.Account(a.limit)
+	return state.Fits(more)
 }
 
 // owner counts the tasks of a principal in a tenant by state.
@@ -52,15 +56,6 @@ func (l *ledger) shrink() {
 	clear(l.owners)
 }
 
-const accountColumns = "SELECT n, tasks, bytes, restedtasks, restedbytes, pushes, notes FROM account "
-
-func (a *account) scan(v []value) error {
-	a.n, a.pushes, a.notes = num(v[0]), num(v[5]), num(v[6])
-	a.Held = taskstate.Holding{Tasks: num(v[1]), Bytes: num(v[2])}
-	a.Rested = taskstate.Holding{Tasks: num(v[3]), Bytes: num(v[4])}
-	return nil
-}
-
 // ready reads the sum of all accounts if the ledger was cleared.
 func (l *ledger) ready(w *writer) error {
 	if l.all != nil {
@@ -70,15 +65,14 @@ func (l *ledger) ready(w *writer) error {
 		accounts: map[string]*account{}, owners: map[store.Owner]*owner{},
 		changed: map[*account]struct{}{}, moved: map[*owner]struct{}{},
 	}
-	all := new(account)
-	all.Limit = w.s.options.all()
-	const sums = `SELECT 0, coalesce(sum(tasks),0), coalesce(sum(bytes),0), coalesce(sum(restedtasks),0),
-		coalesce(sum(restedbytes),0), coalesce(sum(pushes),0), coalesce(sum(notes),0) FROM account`
-	if err := w.query(sums, all.scan); err != nil {
-		return err
+	limits := w.s.options.limits()
+	all := &account{limit: limits.All()}
+	err := w.query(`SELECT coalesce(sum(tasks),0), coalesce(sum(bytes),0), coalesce(sum(restedtasks),0), coalesce(sum(restedbytes),0),
+		coalesce(sum(pushes),0), coalesce(sum(notes),0) FROM account`, func(v []value) error { return row(v).Scan(all.held.Fields()...) })
+	if err == nil {
+		l.all = all
 	}
-	l.all = all
-	return nil
+	return err
 }
 
 // account returns that of a principal.
@@ -89,9 +83,11 @@ func (l *ledger) account(w *writer, principal string) (*account, error) {
 	if a := l.accounts[principal]; a != nil {
 		return a, nil
 	}
-	a := &account{principal: principal, named: principal != ""}
-	a.Limit = w.s.options.share(principal)
-	if err := w.query(accountColumns+"WHERE principal=?", a.scan, principal); err != nil {
+	limits := w.s.options.limits()
+	a := &account{principal: principal, limit: limits.Share(principal)}
+	if err := w.query("SELECT n, tasks, bytes, restedtasks, restedbytes, pushes, notes FROM account WHERE principal=?", func(v []value) error {
+		return row(v).Scan(append([]any{&a.n}, a.held.Fields()...)...)
+	}, principal); err != nil {
 		return nil, err
 	}
 	l.accounts[principal] = a
@@ -123,8 +119,21 @@ func (l *ledger) owner(w *writer, of store.Owner) (*owner, error) {
 	return o, nil
 }
 
-// open inserts the rows of an owner and its account if there are none. A refused change never comes that far.
-func (l *ledger) open(w *writer, o *owner) (err error) {
+// Owner is that of [relational.Tx].
+func (w *writer) Owner(_ context.Context, of store.Owner) (relational.Owner, error) {
+	o, err := w.ledger.owner(w, of)
+	if err != nil {
+		return relational.Owner{}, err
+	}
+	return relational.Owner{N: o.n, Account: o.account.n, Of: of}, nil
+}
+
+// Open is that of [relational.Tx]. A refused change never comes that far.
+func (w *writer) Open(_ context.Context, of *relational.Owner) error {
+	o, err := w.ledger.owner(w, of.Of)
+	if err != nil {
+		return err
+	}
 	if a := o.account; a.n == 0 {
 		if a.n, _, err = w.one("INSERT INTO account(principal) VALUES(?) RETURNING n", a.principal); err != nil {
 			return err
@@ -133,70 +142,79 @@ func (l *ledger) open(w *writer, o *owner) (err error) {
 	if o.n == 0 {
 		o.n, _, err = w.one("INSERT INTO owner(account, tenant) VALUES(?,?) RETURNING n", o.account.n, o.tenant)
 	}
+	of.N, of.Account = o.n, o.account.n
 	return err
+}
+
+// Held is that of [relational.Tx].
+func (w *writer) Held(_ context.Context, o *relational.Owner) (own, all relational.Sums, err error) {
+	a, err := w.ledger.account(w, o.Of.Principal)
+	if err != nil {
+		return own, all, err
+	}
+	return a.held, w.ledger.all.held, nil
+}
+
+// Repeats is that of [relational.Tx].
+func (w *writer) Repeats(o *relational.Owner) *relational.Repeats {
+	a, err := w.ledger.account(w, o.Of.Principal)
+	if err != nil { // which fails the transaction
+		return new(relational.Repeats)
+	}
+	return &a.repeats
+}
+
+// Reserve is that of [relational.Tx].
+func (w *writer) Reserve(_ context.Context, d *relational.Delta) error {
+	o, err := w.ledger.owner(w, d.Owner.Of)
+	if err != nil {
+		return err
+	}
+	if d.Room != nil {
+		ok, err := w.makeRoom(o.account, d)
+		if err == nil && !ok && !d.Room.Must {
+			err = store.ErrFull
+		}
+		if err != nil {
+			return err
+		}
+	}
+	w.ledger.count(o, d)
+	return nil
 }
 
 // none is a task that is not there.
 var none stored.Meta
 
-// move notes a change of a task in the sums of its owner. none stands for a task that does not exist.
-func (l *ledger) move(o *owner, from, to *stored.Meta) {
-	if from.Holding() != to.Holding() || from.Rest() != to.Rest() {
-		o.account.carry(from, to)
-		l.all.carry(from, to)
+// count adds a change to the sums.
+func (l *ledger) count(o *owner, d *relational.Delta) {
+	if d.Sums != (relational.Sums{}) {
+		o.account.held, l.all.held = o.account.held.Plus(d.Sums), l.all.held.Plus(d.Sums)
 		l.changed[o.account] = struct{}{}
 	}
-	if from.Status == to.Status && from.Version != 0 && to.Version != 0 {
-		return
-	}
-	count := func(m *stored.Meta, by int64) {
-		if m.Version != 0 {
-			o.counts[m.Status&15] += by
-			o.changed[m.Status&15] = true
+	for state, by := range d.States {
+		if by != 0 {
+			o.counts[state] += int64(by)
+			o.changed[state] = true
+			l.moved[o] = struct{}{}
 		}
 	}
-	count(from, -1)
-	count(to, 1)
-	l.moved[o] = struct{}{}
 }
 
-// carry notes a change of a task in the sums of an account.
-func (a *account) carry(from, to *stored.Meta) {
-	before, after := from.Holding(), to.Holding()
-	a.Held = a.Held.Plus(after).Minus(before)
-	if from.Rest() != taskstate.Active {
-		a.Rested = a.Rested.Minus(before)
-	}
-	if to.Rest() != taskstate.Active {
-		a.Rested = a.Rested.Plus(after)
-	}
-}
-
-// addPushes counts push configurations.
-func (l *ledger) addPushes(a *account, n int64) {
-	a.pushes += n
-	l.all.pushes += n
-	l.changed[a] = struct{}{}
-}
-
-// addNotes counts bytes of notes.
-func (l *ledger) addNotes(a *account, bytes int64) {
-	for _, sum := range []*account{a, l.all} {
-		sum.notes += bytes
-		sum.Held.Bytes += bytes
-	}
-	l.changed[a] = struct{}{}
-}
-
-// flush writes what has changed.
+// flush writes what has changed, but not of an account whose row is still to come, with what it is to hold.
 func (l *ledger) flush(w *writer) error {
 	for a := range l.changed {
+		if a.n == 0 {
+			continue
+		}
+		h := &a.held
 		if _, err := w.exec("UPDATE account SET tasks=?, bytes=?, restedtasks=?, restedbytes=?, pushes=?, notes=?, weight=? WHERE n=?",
-			a.Held.Tasks, a.Held.Bytes, a.Rested.Tasks, a.Rested.Bytes, a.pushes, a.notes, taskstate.Weigh(a.Held), a.n); err != nil {
+			h.Tasks, h.Bytes, h.RestedTasks, h.RestedBytes, h.Pushes, h.Notes,
+			taskstate.Weigh(taskstate.Holding{Tasks: h.Tasks, Bytes: h.Bytes}), a.n); err != nil {
 			return err
 		}
+		delete(l.changed, a)
 	}
-	clear(l.changed)
 	for o := range l.moved {
 		for state, changed := range o.changed {
 			if !changed {
@@ -213,30 +231,24 @@ func (l *ledger) flush(w *writer) error {
 	return nil
 }
 
-// makeRoom drops tasks until an account may hold more, or nothing when that cannot be enough. The task that grows, the
-// zero meta if it is new, cannot go for its own sake.
-func (w *writer) makeRoom(principal string, from *stored.Meta, more taskstate.Holding) (bool, error) {
-	a, err := w.ledger.account(w, principal)
-	if err != nil {
-		return false, err
-	}
-	all, stays := w.ledger.all, taskstate.Holding{}
-	if from.Rest() != taskstate.Active {
-		stays = from.Holding()
-	}
-	if verdict := taskstate.Room(&a.Account, &all.Account, stays, more); verdict != taskstate.Evict {
+// makeRoom drops tasks until an account may hold more, or nothing when that cannot be enough. The task that changes cannot go for its own
+// sake.
+func (w *writer) makeRoom(a *account, d *relational.Delta) (ok bool, err error) {
+	all, more, others := w.ledger.all, d.Room.More, len(w.changed)
+	ofOwn, ofAll := a.held.Account(a.limit), all.held.Account(all.limit)
+	if verdict := taskstate.Room(&ofOwn, &ofAll, d.Room.Stays, more); verdict != taskstate.Evict {
 		return verdict == taskstate.Fits, nil
 	}
-	others := len(w.changed)
-	if from.Version != 0 {
-		others-- // the task itself is among them
+	if d.Task != 0 {
+		w.changed[d.Task] = struct{}{}
+		defer delete(w.changed, d.Task)
 	}
-	for !a.Fits(more) {
+	for !a.fits(more) {
 		if ok, err := w.evict(a); !ok {
 			return false, laterIf(others > 0, err)
 		}
 	}
-	for !all.Fits(more) {
+	for !all.fits(more) {
 		if ok, err := w.evictOfHeaviest(); !ok {
 			return false, laterIf(others > 0, err)
 		}
@@ -332,8 +344,9 @@ func (w *writer) drop(n int64) error {
 	if err != nil {
 		return err
 	}
-	w.ledger.move(o, &m, &none)
-	w.ledger.addPushes(o.account, -pushes)
+	d := relational.Delta{Sums: relational.Sums{Pushes: -pushes}}
+	d.Move(&m, &none)
+	w.ledger.count(o, &d)
 	w.then(func() {
 		if r := w.s.cache.Get(key); r != nil {
 			w.s.cache.Drop(key)

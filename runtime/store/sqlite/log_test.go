@@ -33,7 +33,7 @@ func TestAnAnsweredTaskIsOneTransaction(t *testing.T) {
 	if _, err := s.Create(ctx, key("t"), n, nil); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"BEGIN IMMEDIATE", "PRAGMA data_version", "INSERT INTO task(n,", "INSERT INTO event(task,",
+	want := []string{"BEGIN IMMEDIATE", "PRAGMA data_version", "INSERT INTO event(task,", "INSERT INTO task(n,",
 		"UPDATE account SET", "INSERT INTO usage(owner,", "COMMIT"}
 	if !slices.Equal(*statements, want) {
 		t.Errorf("ran %q, want %q", *statements, want)

@@ -3,10 +3,9 @@ package sqlite
 import (
 	"cmp"
 	"log/slog"
-	"math"
 	"time"
 
-	"github.com/a2agen/a2agen/internal/taskstate"
+	"github.com/a2agen/a2agen/runtime/store/internal/relational"
 )
 
 // Options say what a [Store] keeps and how. A zero field means the default in brackets. Bytes are those of the
@@ -55,16 +54,9 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// share is what the owner with the given principal may hold.
-func (o *Options) share(principal string) taskstate.Holding {
-	return taskstate.Share(o.all(), taskstate.Holding{Tasks: int64(o.OwnerTasks), Bytes: o.OwnerBytes}, principal != "")
-}
-
-func (o *Options) all() taskstate.Holding {
-	return taskstate.Holding{Tasks: int64(o.Tasks), Bytes: o.Bytes}
-}
-
-// limits are those of one task.
-func (o *Options) limits() taskstate.Limits {
-	return taskstate.Limits{Task: int(min(o.TaskBytes, math.MaxInt)), Slack: slack}
+func (o *Options) limits() relational.Limits {
+	return relational.Limits{
+		Tasks: o.Tasks, Bytes: o.Bytes, TaskBytes: o.TaskBytes, OwnerTasks: o.OwnerTasks, OwnerBytes: o.OwnerBytes,
+		Events: o.Events, Pushes: o.Pushes,
+	}
 }

@@ -1,89 +1,12 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
 	"time"
 
-	"github.com/a2agen/a2agen/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime/store"
 	"github.com/a2agen/a2agen/runtime/store/internal/relational"
-	"github.com/a2agen/a2agen/runtime/store/internal/stored"
 )
-
-// push finds out what the rules have to know of a configuration that comes to a task, which may be new.
-func (w *writer) push(o *owner, n int64, p *store.Push, facts *taskstate.Push) error {
-	_, old, err := w.one("SELECT 1 FROM push WHERE task=? AND id=?", n, p.ID)
-	a, all := o.account, w.ledger.all
-	facts.New = !old
-	facts.Full = !taskstate.PushRoom(int(a.pushes), int(all.pushes), w.s.options.Pushes, a.named)
-	return err
-}
-
-// SetPush implements [store.Store].
-func (s *Store) SetPush(ctx context.Context, key store.Key, p store.Push) error {
-	config, err := stored.EncodePush(&p)
-	if err != nil {
-		return err
-	}
-	return s.write(ctx, func(w *writer) error {
-		r, err := w.row(key, 0, nil)
-		if err != nil {
-			return err
-		}
-		o, err := w.ledger.owner(w, key.Owner)
-		if err != nil {
-			return err
-		}
-		facts := taskstate.Push{Bad: p.Check(), Max: p.Max}
-		if err := w.push(o, r.N, &p, &facts); err != nil {
-			return err
-		}
-		next := r.Meta
-		if err := next.AddPush(&facts); err != nil {
-			return err
-		}
-		if facts.New {
-			w.ledger.addPushes(o.account, 1)
-		}
-		w.base.PutPush(w, r.N, &p, config, next.Version)
-		w.become(r, next)
-		return nil
-	})
-}
-
-// become publishes a task that has no new event.
-func (w *writer) become(r *stored.Row, next stored.Meta) {
-	w.changed[r.N] = struct{}{}
-	w.then(func() {
-		r.Mu.Lock()
-		defer r.Mu.Unlock()
-		r.Meta = next
-	})
-}
-
-// DeletePush implements [store.Store].
-func (s *Store) DeletePush(ctx context.Context, key store.Key, id string) error {
-	return s.write(ctx, func(w *writer) error {
-		r, err := w.row(key, 0, nil)
-		if err != nil {
-			return err
-		}
-		o, err := w.ledger.owner(w, key.Owner)
-		if err != nil {
-			return err
-		}
-		n, err := w.exec("DELETE FROM push WHERE task=? AND id=?", r.N, id)
-		if err != nil || n == 0 {
-			return err
-		}
-		w.ledger.addPushes(o.account, -1)
-		next := r.Meta
-		next.Pushes--
-		w.become(r, next)
-		return nil
-	})
-}
 
 // dueSQL finds deliveries that are due.
 const dueSQL = "SELECT " + relational.DeliveryColumns + `, t.n FROM push p INDEXED BY push_due CROSS JOIN task t ON t.n=p.task
@@ -97,7 +20,7 @@ func (s *Store) Due(ctx context.Context, max int, hold time.Duration) (due []sto
 		return nil, next, err
 	}
 	var claimed []store.Delivery
-	due, err = result(&claimed, s.write(ctx, func(w *writer) (err error) {
+	due, err = relational.Answer(&claimed, s.write(ctx, func(w *writer) (err error) {
 		claimed, err = w.claimDue(max, hold)
 		return err
 	}))
@@ -122,20 +45,11 @@ func (w *writer) claimDue(max int, hold time.Duration) (due []store.Delivery, er
 	return due, err
 }
 
-// Settle implements [store.Store].
-func (s *Store) Settle(ctx context.Context, d store.Delivery, o store.Outcome) error {
-	return s.write(ctx, func(w *writer) error {
-		n, err := w.base.Number(ctx, d.Key)
-		if err != nil || n == 0 {
-			return cmp.Or(err, store.ErrLost)
-		}
-		sql, args, err := w.base.Settled(n, &d, o)
-		if err != nil {
-			return err
-		}
-		if settled, err := w.exec(sql, args...); err != nil || settled == 0 {
-			return cmp.Or(err, store.ErrLost)
-		}
-		return nil
-	})
+// Settle is that of [relational.DB].
+func (d database) Settle(ctx context.Context, _ int64, sql string, args []any) (int64, error) {
+	var changed int64
+	return relational.Answer(&changed, d.s.write(ctx, func(w *writer) (err error) {
+		changed, err = w.exec(sql, args...)
+		return err
+	}))
 }

@@ -4,7 +4,8 @@
 // before it writes again, and stops. One goroutine writes, many changes in a transaction; readers have connections of
 // their own. The log of events is the truth: a task is its first event, or its last body, and the events after it.
 //
-// What an update does is decided by package taskstate. This package keeps rows.
+// What an update does is decided by package taskstate. Package relational reads and writes, the same as in PostgreSQL; here it does so
+// within the transaction of the writer (tx.go).
 //
 // Programs that do not import the package do not link SQLite.
 package sqlite
@@ -30,7 +31,7 @@ import (
 
 // Store is a [store.Store] in a file.
 type Store struct {
-	relational.Reads
+	relational.Store
 	base    relational.Base
 	path    string
 	options Options
@@ -69,9 +70,8 @@ func Open(path string, p *runtime.Protocol, o Options) (*Store, error) {
 	}
 	s := &Store{path: path, options: o, cache: stored.NewCache[*stored.Row](o.Cache), stopped: make(chan struct{})}
 	s.base = relational.Base{Driver: reader{s}, Now: o.Clock}
-	s.Reads = relational.Reads{Base: &s.base, Cached: func(_ context.Context, key store.Key, _ bool) (*stored.Row, error) {
-		return s.cache.Get(key), nil
-	}}
+	cached := func(_ context.Context, key store.Key, _ bool) (*stored.Row, error) { return s.cache.Get(key), nil }
+	s.Store = relational.NewStore(relational.Reads{Base: &s.base, Cached: cached}, database{s}, o.limits(), o.Logger)
 	s.queue = relational.NewQueue[*job]()
 	if err := s.open(p); err != nil {
 		s.release()
@@ -191,13 +191,19 @@ func (s *Store) Path() string { return s.path }
 // Close implements [store.Store]: it gives back what this instance runs, and closes the file.
 func (s *Store) Close(left ...store.Key) error {
 	s.closing.Do(func() {
-		s.closed = s.write(context.Background(), func(w *writer) error { return w.giveBack(left) })
+		s.closed = relational.GiveBack(context.Background(), &s.Store, left)
 		s.queue.Close()
 		<-s.stopped
 		s.release()
 	})
 	return s.closed
 }
+
+// Renew implements [store.Store]: the lock of the file is the lease.
+func (s *Store) Renew(context.Context) (store.Lease, error) { return store.Lease{Durable: true}, nil }
+
+// Watch implements [store.Store]: nobody else changes a task.
+func (s *Store) Watch(store.Key, func()) (stop func()) { return func() {} }
 
 // release closes what is open.
 func (s *Store) release() {

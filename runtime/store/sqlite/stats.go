@@ -17,8 +17,8 @@ func (s *stats) committed(done []*job, all *account) {
 	s.transactions.Add(1)
 	s.writes.Add(int64(len(done)))
 	if all != nil {
-		s.tasks.Store(all.Held.Tasks + 1)
-		s.bytes.Store(all.Held.Bytes + 1)
+		s.tasks.Store(all.held.Tasks + 1)
+		s.bytes.Store(all.held.Bytes + 1)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/a2agen/a2agen/internal/taskstate"
+	"github.com/a2agen/a2agen/runtime/store/internal/relational"
 )
 
 // sweepAtOnce is how many tasks a sweep drops in one transaction, for which other changes wait.
@@ -47,7 +48,7 @@ func (s *Store) Sweep(ctx context.Context) (dropped int, more bool, err error) {
 		return 0, false, err
 	}
 	var gone struct{ tasks, others int }
-	did, err := result(&gone, s.write(ctx, func(w *writer) (err error) {
+	did, err := relational.Answer(&gone, s.write(ctx, func(w *writer) (err error) {
 		gone.tasks, gone.others, err = w.sweep()
 		return err
 	}))

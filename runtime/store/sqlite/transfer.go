@@ -10,7 +10,6 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store/internal/relational"
-	"github.com/a2agen/a2agen/runtime/store/internal/stored"
 	"github.com/a2agen/a2agen/runtime/store/internal/transfer"
 )
 
@@ -124,19 +123,14 @@ func (d *filler) rows(ctx context.Context, list []transfer.Task) error {
 	return context.Cause(ctx)
 }
 
-// TaskRow is that of [relational.Filler].
-func (d *filler) TaskRow(n, owner, account int64, id string, m *stored.Meta, wire int64, head []byte) []any {
-	return taskRow(n, owner, account, id, m, wire, head)
-}
-
 // NextTasks is that of [relational.Filler].
-func (d *filler) NextTasks(relational.Tx, int) (n int64, err error) {
+func (d *filler) NextTasks(relational.FillTx, int) (n int64, err error) {
 	n, _, err = d.c.one("SELECT coalesce(max(n),0)+1 FROM task")
 	return n, err
 }
 
 // Change is that of [relational.Filler].
-func (d *filler) Change(ctx context.Context, do func(relational.Tx) error) error {
+func (d *filler) Change(ctx context.Context, do func(relational.FillTx) error) error {
 	if _, err := d.c.exec("BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
@@ -214,7 +208,7 @@ func (w *Whole) Ready(_ context.Context, from string) error {
 
 // Fill implements [transfer.Empty].
 func (w *Whole) Fill(ctx context.Context, from string) error {
-	return w.db.Change(ctx, func(tx relational.Tx) error {
+	return w.db.Change(ctx, func(tx relational.FillTx) error {
 		if err := tx.Exec("CREATE TABLE IF NOT EXISTS copying(source TEXT PRIMARY KEY)"); err != nil {
 			return err
 		}
@@ -224,7 +218,7 @@ func (w *Whole) Fill(ctx context.Context, from string) error {
 
 // Filled implements [transfer.Empty].
 func (w *Whole) Filled(ctx context.Context) error {
-	return w.db.Change(ctx, func(tx relational.Tx) error {
+	return w.db.Change(ctx, func(tx relational.FillTx) error {
 		if err := w.Count(tx); err != nil {
 			return err
 		}

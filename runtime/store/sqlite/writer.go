@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/a2agen/a2agen/runtime/store"
 	"github.com/a2agen/a2agen/runtime/store/internal/relational"
 )
 
@@ -34,15 +33,6 @@ func (s *Store) write(ctx context.Context, do func(*writer) error) error {
 	}
 	_, err := j.Wait(ctx)
 	return err
-}
-
-// result returns what a job has made, unless its outcome is unknown: then the writer may still be writing to it.
-func result[T any](made *T, err error) (T, error) {
-	if errors.Is(err, store.ErrUnknown) {
-		var nothing T
-		return nothing, err
-	}
-	return *made, err
 }
 
 // writer is the state of the goroutine that writes.

@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
-	"github.com/a2agen/a2agen/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime/store"
 	"github.com/a2agen/a2agen/runtime/store/internal/stored"
 )
@@ -29,6 +27,9 @@ type Change struct {
 	Account int64
 	Was     *stored.Meta
 	Run     *store.Call // to begin now
+
+	view *store.View
+	snap store.Snapshot // the answer
 }
 
 // Event are the columns of an event.
@@ -52,12 +53,6 @@ const (
 
 	// wakeSQL makes the configurations of a task due that sleep, as [taskstate.Cursor.Wake] does.
 	wakeSQL = "UPDATE a2a.push SET due=$1 WHERE task=$2 AND due IS NULL AND dead IS NULL"
-
-	// replacePushSQL puts a configuration in the place of another, whose events it goes on with, as [taskstate.Cursor.Replace] does. It
-	// does so in SQL, since another process may claim or settle the old one at this moment.
-	replacePushSQL = `INSERT INTO a2a.push AS p(task, id, version, config, tasks, next, until, attempt, since, holder)
-		VALUES($1,$2,$3,$4,$5,$6,0,0,0,0) ON CONFLICT (task, id) DO UPDATE SET version=excluded.version, config=excluded.config,
-		tasks=excluded.tasks, attempt=0, since=0, holder=0, dead=NULL, due=CASE WHEN $7>=p.next THEN $8::bigint END`
 
 	redeemSQL      = "DELETE FROM a2a.ticket WHERE hash=$1 AND task=$2"
 	dropTicketsSQL = "DELETE FROM a2a.ticket WHERE task=$1"
@@ -109,12 +104,6 @@ func (b *Base) Write(ctx context.Context, c *Change, out Out) error {
 	return nil
 }
 
-// PutPush writes a configuration of a task that has a version by then.
-func (b *Base) PutPush(out Out, task int64, p *store.Push, config []byte, version int64) {
-	c := taskstate.NewCursor(version)
-	out.Add(replacePushSQL, task, p.ID, p.Version, config, p.Tasks, c.Next, version, b.Now().UnixNano())
-}
-
 // The table of calls has the open ones alone: a row is deleted when its call is over.
 
 // writeCalls deletes calls that are over, and stores a new one, unless that is over at once, or begins the next.
@@ -137,16 +126,18 @@ func (b *Base) writeCalls(ctx context.Context, c *Change, out Out) (err error) {
 	case e.Call != 0:
 		call.N = e.Call
 	case e.Begin != 0:
-		if columns.Call != "" {
-			out.Add(beginSQL, m.Attempt, m.Made, m.Began, c.N, e.Begin)
-		}
+		b.begin(c, out, e.Begin)
 		c.Run, err = b.Began(ctx, c.N, m)
 	}
 	return err
 }
 
-// beginSQL notes the call at work, where its row says that.
-const beginSQL = "UPDATE a2a.call SET attempt=$1, made=$2, stamp=$3 WHERE task=$4 AND n=$5"
+// begin notes the call at work, where its row says that.
+func (b *Base) begin(c *Change, out Out, call int64) {
+	if m := &c.Next; b.Dialect().Columns.Call != "" {
+		out.Add("UPDATE a2a.call SET attempt=$1, made=$2, stamp=$3 WHERE task=$4 AND n=$5", m.Attempt, m.Made, m.Began, c.N, call)
+	}
+}
 
 // ErrStale: the task is no longer what the decision was about. Nothing happened; the task is to be read anew.
 var ErrStale = fmt.Errorf("another was faster")
@@ -267,51 +258,4 @@ func (b *Base) needed(ctx context.Context, c *Change) (v int64, err error) {
 		v = max(v, m.Snapshot)
 	}
 	return v, err
-}
-
-// Settled is the statement that ends the claim of a delivery of a task, and changes a row if there is one. What the delivery says of its
-// cursor is what the cursor is for as long as the claim. The cursor is due at one of two times: if there is an event that was not sent,
-// or if there is none.
-func (b *Base) Settled(n int64, d *store.Delivery, o store.Outcome) (sql string, args []any, err error) {
-	was := taskstate.Cursor{Next: d.Next, Until: d.Until, Attempt: d.Attempt, Holder: d.Holder}
-	if !d.Since.IsZero() {
-		was.Since = d.Since.UnixNano()
-	}
-	now, behind, sleeps := b.Now().UnixNano(), was, was
-	if err := behind.Settle(d.Holder, taskstate.Outcome(o), 1<<62, now); err != nil {
-		return "", nil, err
-	}
-	if err := sleeps.Settle(d.Holder, taskstate.Outcome(o), 0, now); err != nil {
-		return "", nil, err
-	}
-	return SettleSQL(b.Dialect()), []any{
-		n, d.Push.ID, d.Holder, sleeps.Next, sleeps.Until, int32(sleeps.Attempt), sleeps.Since, //nolint:gosec // few
-		OrNull(sleeps.Dead), OrNull(behind.Due), OrNull(sleeps.Due),
-	}, nil
-}
-
-// SettleSQL is the text of that statement.
-func SettleSQL(d *Dialect) string {
-	return `UPDATE a2a.push SET next=$4, until=$5, attempt=$6, since=$7, holder=0, dead=$8,
-		due=CASE WHEN (SELECT ` + d.Version + ` FROM a2a.task t WHERE t.n=$1)>=$4 THEN $9::bigint ELSE $10::bigint END
-		WHERE task=$1 AND id=$2 AND holder=$3`
-}
-
-// DeliveryColumns are those of a delivery of a push row p, in the order of ScanDelivery, for TasksOf's tables.
-const DeliveryColumns = "o.tenant, a.principal, t.id, p.id, p.version, p.config, p.tasks, p.next, p.until, p.attempt, p.since"
-
-// ScanDelivery reads a delivery.
-func ScanDelivery(row Row, d *store.Delivery, more ...any) error {
-	var config []byte
-	var since int64
-	p := &d.Push
-	if err := row.Scan(append([]any{
-		&d.Key.Owner.Tenant, &d.Key.Owner.Principal, &d.Key.Task, &p.ID, &p.Version, &config, &p.Tasks, &d.Next, &d.Until, &d.Attempt, &since,
-	}, more...)...); err != nil {
-		return err
-	}
-	if since != 0 {
-		d.Since = time.Unix(0, since)
-	}
-	return stored.DecodePush(config, p)
 }

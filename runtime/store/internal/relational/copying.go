@@ -22,15 +22,13 @@ type Whole struct {
 type Filler interface {
 	Driver
 	// Change makes one transaction of what do does.
-	Change(ctx context.Context, do func(Tx) error) error
-	// TaskRow is the row of a task that gets a number, in the order of the dialect's columns. wire is the version of its head.
-	TaskRow(n, owner, account int64, id string, m *stored.Meta, wire int64, head []byte) []any
+	Change(ctx context.Context, do func(FillTx) error) error
 	// NextTasks returns the first of some numbers for new tasks.
-	NextTasks(tx Tx, some int) (int64, error)
+	NextTasks(tx FillTx, some int) (int64, error)
 }
 
-// Tx is a transaction.
-type Tx interface {
+// FillTx is a transaction.
+type FillTx interface {
 	Query(q Question) error
 	Exec(sql string, args ...any) error
 	// Insert adds rows to a table, whose columns are given with spaces between.
@@ -193,7 +191,7 @@ func (w *Whole) Repeats(ctx context.Context, principal string) (list []transfer.
 
 // filling is a transaction on an account, and the numbers of the rows to which it refers.
 type filling struct {
-	Tx
+	FillTx
 	account int64
 	owners  map[string]int64
 	wires   map[string]int64
@@ -201,8 +199,8 @@ type filling struct {
 
 // fill makes a transaction on an account, which is made if it is not there. The sums of accounts are made in the end, by Filled.
 func (w *Whole) fill(ctx context.Context, principal string, do func(f *filling) error) error {
-	return w.DB.Change(ctx, func(tx Tx) (err error) {
-		f := &filling{Tx: tx, owners: map[string]int64{}, wires: map[string]int64{}}
+	return w.DB.Change(ctx, func(tx FillTx) (err error) {
+		f := &filling{FillTx: tx, owners: map[string]int64{}, wires: map[string]int64{}}
 		f.account, err = f.number("account WHERE principal=$1", "account(principal) VALUES($1)", principal)
 		if err != nil {
 			return err
@@ -246,7 +244,7 @@ func (w *Whole) Put(ctx context.Context, principal string, drop []int64, tasks [
 				}
 			}
 		}
-		next, err := w.DB.NextTasks(f.Tx, len(tasks))
+		next, err := w.DB.NextTasks(f.FillTx, len(tasks))
 		if err != nil {
 			return err
 		}
@@ -289,7 +287,7 @@ func (w *Whole) add(f *filling, t *tables, n int64, of *transfer.Task) error {
 		}
 		return int32(f.wires[d.Wire]) //nolint:gosec // few
 	}
-	t.task = append(t.task, w.DB.TaskRow(n, owner, f.account, of.ID, metaOf(of), int64(wire(of.Head)), of.Head.JSON))
+	t.task = append(t.task, w.DB.Dialect().Row(n, owner, f.account, of.ID, metaOf(of), int64(wire(of.Head)), of.Head.JSON))
 	columns := w.DB.Dialect().Columns
 	for i, e := range of.Events {
 		row := []any{n, e.Seq, int16(e.Kind), int16(e.State), wire(e.Doc), e.Run, e.Doc.JSON, e.Messages} //nolint:gosec // few
@@ -374,7 +372,7 @@ func (w *Whole) DropRest(ctx context.Context, principal string) error {
 }
 
 // Count writes what accounts hold, once all that they have is there.
-func (w *Whole) Count(tx Tx) error {
+func (w *Whole) Count(tx FillTx) error {
 	for _, sql := range w.DB.Dialect().Count {
 		if err := tx.Exec(sql); err != nil {
 			return err

@@ -1,5 +1,6 @@
-// Package relational is what the stores in databases have in common: statements, written once, and what is made of their rows.
-// Packages sqlite and postgres give it a driver.
+// Package relational is a store of tasks in the tables of a database: what is read, decided and written, and in which statements.
+// Packages sqlite and postgres are the databases. They say when that happens: SQLite within the transaction of its one writer, PostgreSQL on
+// the caller's goroutine, with statements that are undone when another process was faster. See [Store], [DB] and [Tx].
 //
 // Statements are in the words of PostgreSQL, with the tables in the schema a2a; a driver replaces what its database says otherwise.
 package relational
@@ -9,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/store/internal/stored"
 )
 
 // Row is a row of an answer. *pgx.Rows is one.
@@ -47,8 +49,12 @@ type Dialect struct {
 	// Columns are those of the row of a task, and what other rows have beside the columns that all databases have, with a space before
 	// each: of an event its stamp, of a call the stamp that began it, its attempt and how much it has made, of a repeat its account.
 	Columns struct{ Task, Event, Call, Repeat string }
+	// Row is a row of task, in the order of its columns. wire is the version of its head.
+	Row func(n, owner, account int64, id string, m *stored.Meta, wire int64, head []byte) []any
 	// Count makes the sums of all accounts anew.
 	Count []string
+	// Repeats are conditions of rows of repeat: Of an account $1, and its Oldest, with the order in which that is the first.
+	Repeats struct{ Of, Oldest string }
 
 	once sync.Once
 	made madeOf
