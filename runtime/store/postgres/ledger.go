@@ -173,7 +173,7 @@ func (l *ledger) know(ctx context.Context, a *account, n int64, before time.Time
 }
 
 // heldBy is what an owner's account holds, and everybody's, as it was a second ago at most.
-func (l *ledger) heldBy(ctx context.Context, o *relational.Owner) (own, all relational.Sums, err error) {
+func (l *ledger) heldBy(ctx context.Context, o relational.Owner) (own, all relational.Sums, err error) {
 	a, after := l.account(o.Of.Principal), time.Now().Add(-sumsLast)
 	if err := l.know(ctx, a, o.Account, after); err != nil {
 		return own, all, err

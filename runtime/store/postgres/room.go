@@ -36,7 +36,7 @@ func (l *ledger) reserve(ctx context.Context, d *delta) error {
 		if after, tries = time.Now(), tries+1; tries < triesForRoom {
 			continue
 		}
-		if !d.Room.Must {
+		if !d.Must {
 			return store.ErrFull
 		}
 		l.count(d)
@@ -67,12 +67,12 @@ func (l *ledger) verdict(ctx context.Context, d *delta, after time.Time) (own bo
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	ofOwn, ofAll := a.held.Account(a.limit), all.held.Account(all.limit)
-	if v = taskstate.Room(&ofOwn, &ofAll, d.Room.Stays, d.Room.More); v == taskstate.Fits {
+	if v = taskstate.Room(&ofOwn, &ofAll, d.Stays, d.More); v == taskstate.Fits {
 		d.counted = a
 		a.add(d.Sums)
 		all.add(d.Sums)
 	}
-	return !ofOwn.Fits(d.Room.More), v, nil
+	return !ofOwn.Fits(d.More), v, nil
 }
 
 // evict drops a task: of the owner, if it is his account that is full, or else of who holds most.

@@ -155,23 +155,23 @@ func (t *tx) Owner(ctx context.Context, of store.Owner) (relational.Owner, error
 }
 
 // Open is that of [relational.Tx].
-func (t *tx) Open(ctx context.Context, o *relational.Owner) error {
-	err := t.s.ledger.makeOwner(ctx, o)
+func (t *tx) Open(ctx context.Context, o relational.Owner) (relational.Owner, error) {
+	err := t.s.ledger.makeOwner(ctx, &o)
 	for _, d := range t.sums {
-		d.Owner = *o
+		d.Owner = o
 	}
-	return err
+	return o, err
 }
 
 // Held is that of [relational.Tx].
-func (t *tx) Held(ctx context.Context, o *relational.Owner) (own, all relational.Sums, err error) {
+func (t *tx) Held(ctx context.Context, o relational.Owner) (own, all relational.Sums, err error) {
 	return t.s.ledger.heldBy(ctx, o)
 }
 
 // Reserve is that of [relational.Tx].
-func (t *tx) Reserve(ctx context.Context, of *relational.Delta) error {
-	d := &delta{Delta: *of, first: t.sure}
-	if d.Room == nil {
+func (t *tx) Reserve(ctx context.Context, of relational.Delta) error {
+	d := &delta{Delta: of, first: t.sure}
+	if !d.Asked {
 		t.s.ledger.count(d)
 	} else if err := t.s.ledger.reserve(ctx, d); err != nil {
 		return err
@@ -200,7 +200,7 @@ func (t *tx) sure(ctx context.Context) error {
 }
 
 // Repeats is that of [relational.Tx].
-func (t *tx) Repeats(o *relational.Owner) *relational.Repeats {
+func (t *tx) Repeats(o relational.Owner) *relational.Repeats {
 	t.repeats = &t.s.ledger.account(o.Of.Principal).repeats
 	return t.repeats
 }

@@ -129,25 +129,25 @@ func (w *writer) Owner(_ context.Context, of store.Owner) (relational.Owner, err
 }
 
 // Open is that of [relational.Tx]. A refused change never comes that far.
-func (w *writer) Open(_ context.Context, of *relational.Owner) error {
+func (w *writer) Open(_ context.Context, of relational.Owner) (relational.Owner, error) {
 	o, err := w.ledger.owner(w, of.Of)
 	if err != nil {
-		return err
+		return of, err
 	}
 	if a := o.account; a.n == 0 {
 		if a.n, _, err = w.one("INSERT INTO account(principal) VALUES(?) RETURNING n", a.principal); err != nil {
-			return err
+			return of, err
 		}
 	}
 	if o.n == 0 {
 		o.n, _, err = w.one("INSERT INTO owner(account, tenant) VALUES(?,?) RETURNING n", o.account.n, o.tenant)
 	}
 	of.N, of.Account = o.n, o.account.n
-	return err
+	return of, err
 }
 
 // Held is that of [relational.Tx].
-func (w *writer) Held(_ context.Context, o *relational.Owner) (own, all relational.Sums, err error) {
+func (w *writer) Held(_ context.Context, o relational.Owner) (own, all relational.Sums, err error) {
 	a, err := w.ledger.account(w, o.Of.Principal)
 	if err != nil {
 		return own, all, err
@@ -156,7 +156,7 @@ func (w *writer) Held(_ context.Context, o *relational.Owner) (own, all relation
 }
 
 // Repeats is that of [relational.Tx].
-func (w *writer) Repeats(o *relational.Owner) *relational.Repeats {
+func (w *writer) Repeats(o relational.Owner) *relational.Repeats {
 	a, err := w.ledger.account(w, o.Of.Principal)
 	if err != nil { // which fails the transaction
 		return new(relational.Repeats)
@@ -165,21 +165,21 @@ func (w *writer) Repeats(o *relational.Owner) *relational.Repeats {
 }
 
 // Reserve is that of [relational.Tx].
-func (w *writer) Reserve(_ context.Context, d *relational.Delta) error {
+func (w *writer) Reserve(_ context.Context, d relational.Delta) error {
 	o, err := w.ledger.owner(w, d.Owner.Of)
 	if err != nil {
 		return err
 	}
-	if d.Room != nil {
-		ok, err := w.makeRoom(o.account, d)
-		if err == nil && !ok && !d.Room.Must {
+	if d.Asked {
+		ok, err := w.makeRoom(o.account, &d)
+		if err == nil && !ok && !d.Must {
 			err = store.ErrFull
 		}
 		if err != nil {
 			return err
 		}
 	}
-	w.ledger.count(o, d)
+	w.ledger.count(o, &d)
 	return nil
 }
 
@@ -234,9 +234,9 @@ func (l *ledger) flush(w *writer) error {
 // makeRoom drops tasks until an account may hold more, or nothing when that cannot be enough. The task that changes cannot go for its own
 // sake.
 func (w *writer) makeRoom(a *account, d *relational.Delta) (ok bool, err error) {
-	all, more, others := w.ledger.all, d.Room.More, len(w.changed)
+	all, more, others := w.ledger.all, d.More, len(w.changed)
 	ofOwn, ofAll := a.held.Account(a.limit), all.held.Account(all.limit)
-	if verdict := taskstate.Room(&ofOwn, &ofAll, d.Room.Stays, more); verdict != taskstate.Evict {
+	if verdict := taskstate.Room(&ofOwn, &ofAll, d.Stays, more); verdict != taskstate.Evict {
 		return verdict == taskstate.Fits, nil
 	}
 	if d.Task != 0 {

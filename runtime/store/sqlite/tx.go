@@ -22,9 +22,13 @@ func (d database) Me() int32 { return int32(d.s.me) } //nolint:gosec // instance
 // Change is that of [relational.DB]. What is prepared is encoded on the caller's goroutine, so that the writer has less to do.
 func (d database) Change(ctx context.Context, of relational.Ref, prepare func(*stored.Row), decide relational.Decide) error {
 	var read *stored.Row // when the task was not in the cache
-	if prepare != nil {
+	switch {
+	case prepare == nil:
+	case of.New:
+		prepare(nil)
+	default:
 		r := d.s.cache.Get(of.Key)
-		if r == nil && !of.New {
+		if r == nil {
 			var err error
 			if r, err = load(&d.s.base, relational.ByKey(of.Key)); err != nil {
 				return err

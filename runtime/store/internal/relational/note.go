@@ -49,15 +49,15 @@ func (s *Store) setNote(ctx context.Context, tx Tx, of store.Owner, context stri
 		return 0, err
 	}
 	if value == nil {
-		err := tx.Reserve(ctx, &Delta{Owner: o, Sums: Sums{Bytes: -old.Bytes, Notes: -old.Bytes}})
+		err := tx.Reserve(ctx, Delta{Owner: o, Sums: Sums{Bytes: -old.Bytes, Notes: -old.Bytes}})
 		DropNote(tx, old)
 		return 0, err
 	}
 	bytes := int64(store.NoteBytes(of, context, value))
-	if err := s.roomForNote(ctx, tx, &o, old, bytes); err != nil {
+	if err := s.roomForNote(ctx, tx, o, old, bytes); err != nil {
 		return 0, err
 	}
-	if err := tx.Open(ctx, &o); err != nil {
+	if o, err = tx.Open(ctx, o); err != nil {
 		return 0, err
 	}
 	version, now := store.NextVersion(old.Version, base.Now()), base.Now().UnixNano()
@@ -73,7 +73,7 @@ func (s *Store) setNote(ctx context.Context, tx Tx, of store.Owner, context stri
 
 // roomForNote makes room for a note of so many bytes in the place of the old one: it drops those without which its owner may have it, and
 // those without which all may. Or it says why there is no room.
-func (s *Store) roomForNote(ctx context.Context, tx Tx, o *Owner, old NoteRow, bytes int64) error {
+func (s *Store) roomForNote(ctx context.Context, tx Tx, o Owner, old NoteRow, bytes int64) error {
 	share, most := store.NotesOfOwner(s.limits.Share(o.Of.Principal).Bytes), store.NotesOfAll(s.limits.Bytes)
 	if bytes > min(share, most) {
 		return store.ErrTooLarge
@@ -92,7 +92,7 @@ func (s *Store) roomForNote(ctx context.Context, tx Tx, o *Owner, old NoteRow, b
 	for _, n := range goes {
 		more -= n.Bytes
 	}
-	if err := tx.Reserve(ctx, &Delta{Owner: *o, Sums: Sums{Bytes: more, Notes: more}, Room: &Room{More: taskstate.Holding{Bytes: more}}}); err != nil {
+	if err := tx.Reserve(ctx, Delta{Owner: o, Sums: Sums{Bytes: more, Notes: more}, More: taskstate.Holding{Bytes: more}, Asked: true}); err != nil {
 		return err
 	}
 	for _, n := range goes {

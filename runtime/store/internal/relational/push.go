@@ -27,7 +27,7 @@ func (b *Base) PutPush(out Out, task int64, p *store.Push, config []byte, versio
 }
 
 // pushFacts finds out what the rules must know of a configuration that comes to a task, which may be new: number 0.
-func (s *Store) pushFacts(ctx context.Context, tx Tx, o *Owner, task int64, p *store.Push, facts *taskstate.Push) error {
+func (s *Store) pushFacts(ctx context.Context, tx Tx, o Owner, task int64, p *store.Push, facts *taskstate.Push) error {
 	old, err := One(ctx, tx.Base(), findPushSQL, []any{task, p.ID}, new(int64))
 	if err != nil {
 		return err
@@ -50,14 +50,14 @@ func (s *Store) SetPush(ctx context.Context, key store.Key, p store.Push) error 
 			return false, err
 		}
 		facts := taskstate.Push{Bad: p.Check(), Max: p.Max}
-		if err := s.pushFacts(ctx, tx, &o, r.N, &p, &facts); err != nil {
+		if err := s.pushFacts(ctx, tx, o, r.N, &p, &facts); err != nil {
 			return false, err
 		}
 		if err := next.AddPush(&facts); err != nil {
 			return false, err
 		}
 		if facts.New {
-			if err := tx.Reserve(ctx, &Delta{Owner: o, Task: r.N, Sums: Sums{Pushes: 1}}); err != nil {
+			if err := tx.Reserve(ctx, Delta{Owner: o, Task: r.N, Sums: Sums{Pushes: 1}}); err != nil {
 				return false, err
 			}
 		}
@@ -74,7 +74,7 @@ func (s *Store) DeletePush(ctx context.Context, key store.Key, id string) error 
 		}
 		o, err := tx.Owner(ctx, key.Owner)
 		if err == nil {
-			err = tx.Reserve(ctx, &Delta{Owner: o, Task: r.N, Sums: Sums{Pushes: -1}})
+			err = tx.Reserve(ctx, Delta{Owner: o, Task: r.N, Sums: Sums{Pushes: -1}})
 		}
 		if err != nil {
 			return false, err

@@ -24,7 +24,7 @@ const (
 )
 
 // repeated returns a *[store.Repeated] if a message was sent before, and [store.ErrForgotten] if it may have been.
-func repeated(ctx context.Context, tx Tx, o *Owner, r *store.Repeat) error {
+func repeated(ctx context.Context, tx Tx, o Owner, r *store.Repeat) error {
 	base := tx.Base()
 	again, err := base.Repeated(ctx, o.N, r)
 	if err == nil && again != nil {

@@ -65,13 +65,13 @@ type Tx interface {
 	Confirm(ctx context.Context) error
 	// Owner returns an owner, and Open makes its rows if it has none.
 	Owner(ctx context.Context, of store.Owner) (Owner, error)
-	Open(ctx context.Context, o *Owner) error
+	Open(ctx context.Context, o Owner) (Owner, error)
 	// Held is what an owner's account holds, and everybody's.
-	Held(ctx context.Context, o *Owner) (own, all Sums, err error)
+	Held(ctx context.Context, o Owner) (own, all Sums, err error)
 	// Reserve makes room for a change, and counts it in.
-	Reserve(ctx context.Context, d *Delta) error
+	Reserve(ctx context.Context, d Delta) error
 	// Repeats counts the messages of an owner's account that may be sent again.
-	Repeats(o *Owner) *Repeats
+	Repeats(o Owner) *Repeats
 	// EvictNote drops the note that was written longest ago of the account with the most bytes of notes, but not a certain one.
 	EvictNote(ctx context.Context, but int64) (dropped int, err error)
 	// Number returns the number of a new task.
@@ -171,7 +171,7 @@ func (s *Store) create(ctx context.Context, tx Tx, c *Change, task runtime.Task)
 		err = s.reserve(ctx, tx, c, owner)
 	}
 	if err == nil {
-		err = tx.Open(ctx, &owner)
+		owner, err = tx.Open(ctx, owner)
 	}
 	if err == nil {
 		c.N, err = tx.Number(ctx)
@@ -233,7 +233,7 @@ func (s *Store) decide(ctx context.Context, tx Tx, c *Change, task runtime.Task)
 	base, u, r := tx.Base(), c.U, &c.Rules
 	c.Run = nil
 	if u.Repeat != nil {
-		if r.Facts.Repeated = repeated(ctx, tx, &owner, u.Repeat); store.Unsure(r.Facts.Repeated) {
+		if r.Facts.Repeated = repeated(ctx, tx, owner, u.Repeat); store.Unsure(r.Facts.Repeated) {
 			return owner, r.Facts.Repeated
 		}
 	}
@@ -243,7 +243,7 @@ func (s *Store) decide(ctx context.Context, tx Tx, c *Change, task runtime.Task)
 		}
 	}
 	if u.Push != nil {
-		if err := s.pushFacts(ctx, tx, &owner, c.N, u.Push, r.Push); err != nil {
+		if err := s.pushFacts(ctx, tx, owner, c.N, u.Push, r.Push); err != nil {
 			return owner, err
 		}
 	}
@@ -256,16 +256,16 @@ func (s *Store) reserve(ctx context.Context, tx Tx, c *Change, owner Owner) erro
 	d := Delta{Owner: owner, Task: c.N}
 	if more, ok := c.Charge(c.Was, s.limits.task()); ok {
 		c.Next.Charged = int64(c.Effects.Held)
-		d.Room = &Room{More: more, Must: c.Effects.Must}
+		d.More, d.Asked, d.Must = more, true, c.Effects.Must
 		if c.Was.Rest() != taskstate.Active {
-			d.Room.Stays = c.Was.Holding()
+			d.Stays = c.Was.Holding()
 		}
 	}
 	d.Move(c.Was, &c.Next)
 	if c.Rules.Push != nil && c.Rules.Push.New {
 		d.Pushes++
 	}
-	return tx.Reserve(ctx, &d)
+	return tx.Reserve(ctx, d)
 }
 
 // write writes all of the change but the row of its task.
@@ -275,7 +275,7 @@ func (s *Store) write(ctx context.Context, tx Tx, c *Change, owner Owner) error 
 	if err := base.Write(ctx, c, tx); err != nil || c.U.Repeat == nil {
 		return err
 	}
-	tx.Repeats(&owner).room(base, tx, owner.Account)
+	tx.Repeats(owner).room(base, tx, owner.Account)
 	base.AddRepeat(c, tx)
 	return nil
 }

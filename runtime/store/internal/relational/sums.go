@@ -50,14 +50,10 @@ type Delta struct {
 	Task  int64 // that changes; 0: a new one, or none
 	Sums
 	States [16]int8 // tasks of the owner by state
-	Room   *Room    // nil: it needs none
-}
-
-// Room is what an account is to hold more. Without it the change fails with [store.ErrFull], unless it must be made.
-type Room struct {
-	More  taskstate.Holding
-	Stays taskstate.Holding // the task that changes, if it rests: it does not go for its own sake
-	Must  bool
+	// More is what the account is to hold more, if room is Asked for it. Without it the change fails with [store.ErrFull], unless it
+	// Must be made. Stays is the task that changes, if it rests: it does not go for its own sake.
+	More, Stays taskstate.Holding
+	Asked, Must bool
 }
 
 // Move counts a task that goes from one version to the next; a Version of 0 is a task that does not exist. It does not count push
