@@ -115,4 +115,4 @@ BEGIN RAISE EXCEPTION 'somebody else was faster' USING ERRCODE = 'A2A01'; END $$
 `
 
 // schema2 drops what nothing uses since owners are in one database.
-const schema2 = "ALTER TABLE a2a.account DROP COLUMN moved;"
+const schema2 = "ALTER TABLE a2a.account DROP COLUMN moved;\n"

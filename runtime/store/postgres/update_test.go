@@ -13,7 +13,6 @@ import (
 	"github.com/a2agen/a2agen/internal/test/postgrestest"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
-	"github.com/jackc/pgx/v5"
 )
 
 // nextProtocol is that of a program which also knows A2A 1.1, and writes it.
@@ -124,45 +123,5 @@ func TestAStepThatOlderProgramsDoNotKnowWaitsForTheirEnd(t *testing.T) {
 	}
 	if _, err := program(t, address, steps, a2a.Protocol(), time.Minute); err == nil || !strings.Contains(err.Error(), refused) {
 		t.Errorf("an older one begins: %v", err)
-	}
-}
-
-// A schema of any format so far becomes one like those that are made today, with what is in it.
-func TestASchemaOfEveryFormatIsBroughtUpToDate(t *testing.T) {
-	columns := func(address string) (list []string) {
-		rows, err := postgrestest.Connect(t, address).Query(t.Context(), `SELECT format('%s.%s %s', table_name, column_name, data_type)
-			FROM information_schema.columns WHERE table_schema=current_schema() ORDER BY 1`)
-		if err == nil {
-			list, err = pgx.CollectRows(rows, pgx.RowTo[string])
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		return list
-	}
-	made := postgrestest.Server(t)
-	if _, err := program(t, made, steps, a2a.Protocol(), time.Minute); err != nil {
-		t.Fatal(err)
-	}
-	for format := 1; format < len(steps); format++ {
-		address := postgrestest.Server(t)
-		old, err := program(t, address, steps[:format], a2a.Protocol(), time.Minute)
-		if err != nil {
-			t.Fatal(err)
-		}
-		create(t, old, "t")
-		if err := old.Close(); err != nil {
-			t.Fatal(err)
-		}
-		s, err := program(t, address, steps, a2a.Protocol(), time.Minute)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, err := s.Get(t.Context(), keyed("t"), store.Full); err != nil || got.Version != 1 {
-			t.Errorf("of format %d the task is of version %d: %v", format, got.Version, err)
-		}
-		if got, want := columns(address), columns(made); len(want) == 0 || !slices.Equal(got, want) {
-			t.Errorf("of format %d became\n%q, want\n%q", format, got, want)
-		}
 	}
 }
