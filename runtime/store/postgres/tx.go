@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
+	"strings"
 
 	"github.com/a2agen/a2agen/runtime/store"
 	"github.com/a2agen/a2agen/runtime/store/internal/relational"
@@ -215,24 +215,14 @@ func (t *tx) Number(ctx context.Context) (int64, error) { return t.s.nextNumber(
 
 // insertSQL makes the row of a task, unless there is one of its name or its owner was deleted meanwhile. It locks the owner,
 // so that no sweep deletes it before the task is there for all to see.
-const insertSQL = `INSERT INTO a2a.task(n, rev, owner, account, id, context, skill, clientid, trace, version, stamps, artifacts,
-	artifactparts, log, since, charged, said, saidparts, laststatus, laststatusparts, oldest, snapshot, body, epoch, calls, done, runner,
-	attempt, made, began, pushes, ticketed, asked, input, saved, rest, rested, state, at, wire, head)
-	SELECT $1::bigint, 1, $2::bigint, $3::bigint, $4::text, $5::text, $6::text, $7::bool, $8::text, $9::bigint, $10::bytea, $11::bigint,
-	$12::int, $13::bigint, $14::bigint, $15::bigint, $16::bigint, $17::int, $18::bigint, $19::int, $20::bigint, $21::bigint, $22::bigint,
-	$23::bigint, $24::bigint, $25::bigint, $26::int, $27::int, $28::int, $29::bigint, $30::int, $31::bool, $32::bool, $33::bytea,
-	$34::bytea, $35::smallint, $36::bigint, $37::smallint, $38::bigint, $39::int, $40::bytea
-	FROM a2a.owner o WHERE o.n=$2 FOR KEY SHARE ON CONFLICT (owner, id) DO NOTHING`
+var insertSQL = strings.TrimSuffix(strings.Replace(dialect.InsertTask(), "VALUES(", "SELECT ", 1), ")") +
+	" FROM a2a.owner o WHERE o.n=$3 FOR KEY SHARE ON CONFLICT (owner, id) DO NOTHING"
 
-const (
-	// chunkSQL is for what changes nothing but the content.
-	chunkSQL = `UPDATE a2a.task SET rev=rev+1, version=$3, stamps=$4, artifacts=$5, artifactparts=$6, log=$7, since=$8, charged=$9
-		WHERE n=$1 AND rev=$2`
-	stateSQL = `UPDATE a2a.task SET rev=rev+1, version=$3, stamps=$4, artifacts=$5, artifactparts=$6, log=$7, since=$8, charged=$9,
-		said=$10, saidparts=$11, laststatus=$12, laststatusparts=$13, oldest=$14, snapshot=$15, body=$16, epoch=$17, calls=$18, done=$19,
-		runner=$20, attempt=$21, made=$22, began=$23, pushes=$24, ticketed=$25, asked=$26, input=$27, saved=$28, rest=$29, rested=$30`
-	updateSQL = stateSQL + " WHERE n=$1 AND rev=$2"
-	statusSQL = stateSQL + ", state=$31, at=$32, wire=$33, head=$34 WHERE n=$1 AND rev=$2"
+// These set the content, as most chunks of an artifact do; the state, too; and a new status.
+var (
+	chunkSQL  = dialect.UpdateTask("rev=rev+1, ", "charged", 3, "n=$1 AND rev=$2")
+	updateSQL = dialect.UpdateTask("rev=rev+1, ", "rested", 3, "n=$1 AND rev=$2")
+	statusSQL = dialect.UpdateTask("rev=rev+1, ", "head", 3, "n=$1 AND rev=$2")
 )
 
 // PutTask is that of [relational.Tx]. The row is that of the revision on which was decided, or the write is undone.
@@ -240,19 +230,16 @@ func (t *tx) PutTask(c *relational.Change) {
 	m, wire := &c.Next, t.s.base.Codec.Wire
 	t.n, t.key, t.next = c.N, c.Key, &m.State
 	if c.New != nil {
-		row := taskRow(c.N, c.Owner, c.Account, c.Key.Task, m, wire, c.Head)
-		t.fence(insertSQL, slices.Delete(row, 1, 2)...) // the first revision is in the statement
+		t.fence(insertSQL, taskRow(c.N, c.Owner, c.Account, c.Key.Task, m, wire, c.Head)...)
 		return
 	}
 	t.server, t.runner, t.rev = t.r.server, c.Was.Runner, t.r.rev
-	args := []any{
-		c.N, t.rev, m.Version, relational.Stamps(&m.State), int64(m.Artifacts.Bytes), int32(m.Artifacts.Parts), m.Log, m.Since, m.Charged, //nolint:gosec // few
-	}
-	if onlyContent(c.Was, m) && c.Head == nil {
+	args := appendContent([]any{c.N, t.rev}, m)
+	if c.Head == nil && onlyContent(c.Was, m) {
 		t.fence(chunkSQL, args...)
 		return
 	}
-	args = append(args, stateArgs(m)...)
+	args = appendState(args, m)
 	if c.Head == nil {
 		t.fence(updateSQL, args...)
 		return
@@ -262,20 +249,21 @@ func (t *tx) PutTask(c *relational.Change) {
 
 // taskRow is a row of task, in the order of the dialect's columns.
 func taskRow(n, owner, account int64, id string, m *stored.Meta, wire int64, head []byte) []any {
-	row := []any{
-		n, int64(1), owner, account, id, m.Context, m.Skill, m.ClientID, m.Trace, m.Version, relational.Stamps(&m.State), int64(m.Artifacts.Bytes),
-		int32(m.Artifacts.Parts), m.Log, m.Since, m.Charged, //nolint:gosec // few
-	}
-	return append(append(row, stateArgs(m)...), int16(m.Status), m.At, int32(wire), head) //nolint:gosec // few
+	row := appendContent([]any{n, int64(1), owner, account, id, m.Context, m.Skill, m.ClientID, m.Trace}, m)
+	return append(appendState(row, m), int16(m.Status), m.At, int32(wire), head) //nolint:gosec // few
 }
 
-// stateArgs are the arguments of stateSQL from $10 on.
-func stateArgs(m *stored.Meta) []any {
-	return []any{
+// appendContent adds the columns that chunks change.
+func appendContent(row []any, m *stored.Meta) []any {
+	return append(row, m.Version, relational.Stamps(&m.State), int64(m.Artifacts.Bytes), int32(m.Artifacts.Parts), m.Log, m.Since, m.Charged) //nolint:gosec // few
+}
+
+// appendState adds those that follow, before the status.
+func appendState(row []any, m *stored.Meta) []any {
+	return append(row,
 		int64(m.Messages.Bytes), int32(m.Messages.Parts), int64(m.LastStatus.Bytes), int32(m.LastStatus.Parts), m.Oldest, m.Snapshot, m.Body, //nolint:gosec // few
 		m.Epoch, m.Calls, m.Done, m.Runner, m.Attempt, m.Made, int64(m.Began), m.Pushes, m.Ticketed, m.Asked, m.Input, m.Saved, //nolint:gosec // bits
-		int16(m.Rest()), m.Rested,
-	}
+		int16(m.Rest()), m.Rested)
 }
 
 // onlyContent reports whether a change is that of most chunks of an artifact.

@@ -100,8 +100,8 @@ var dialect = relational.Dialect{
 	Attempt: "c.attempt",
 	By:      func(index string) string { return " INDEXED BY " + index },
 	Columns: struct{ Task, Event, Call, Repeat string }{
-		Task: `n owner account id context skill clientid state at version oldest epoch runner calls done said status made log charged rest rested
-			asked input saved trace wire head`,
+		Task: `n owner account id context skill clientid trace version oldest epoch runner calls done said status made log charged asked input saved
+			rest rested state at wire head`,
 		Event: " stamp", Call: " stamp attempt made",
 	},
 	Row: taskRow,

@@ -156,31 +156,36 @@ func (w *writer) PutTask(c *relational.Change) {
 		m.Oldest == was.Oldest && m.Snapshot == was.Snapshot && m.Asked == was.Asked && bytes.Equal(m.Input, was.Input) && bytes.Equal(m.Saved, was.Saved) {
 		return
 	}
-	args := []any{
-		m.Version, m.Oldest, m.Epoch, orNull(int64(m.Runner)), m.Calls, m.Done, m.Messages.Bytes, m.LastStatus.Bytes,
-		m.Artifacts.Bytes, m.Log, m.Charged, m.Asked, m.Input, m.Saved,
-	}
-	const counters = `UPDATE task SET version=?, oldest=?, epoch=?, runner=?, calls=?, done=?, said=?, status=?, made=?, log=?,
-		charged=?, asked=?, input=?, saved=?`
+	args := appendState([]any{c.N}, m)
 	if !c.Effects.Moved {
-		w.Add(counters+" WHERE n=?", append(args, c.N)...)
+		w.Add(updateSQL, args...)
 		return
 	}
 	args = append(args, int64(m.Rest()), m.Rested)
 	if c.Head == nil {
-		w.Add(counters+", rest=?, rested=? WHERE n=?", append(args, c.N)...)
+		w.Add(restSQL, args...)
 		return
 	}
-	w.Add(counters+", rest=?, rested=?, state=?, at=?, wire=?, head=? WHERE n=?", append(args, int64(m.Status), m.At, wire, c.Head, c.N)...)
+	w.Add(statusSQL, append(args, int64(m.Status), m.At, wire, c.Head)...)
 }
+
+// These set the state; since when it rests, too; and a new status.
+var (
+	updateSQL = dialect.UpdateTask("", "saved", 2, "n=$1")
+	restSQL   = dialect.UpdateTask("", "rested", 2, "n=$1")
+	statusSQL = dialect.UpdateTask("", "head", 2, "n=$1")
+)
 
 // taskRow is a row of task, in the order of the dialect's columns.
 func taskRow(n, owner, account int64, id string, m *stored.Meta, wire int64, head []byte) []any {
-	return []any{
-		n, owner, account, id, m.Context, m.Skill, m.ClientID, int64(m.Status), m.At, m.Version, m.Oldest, m.Epoch, orNull(int64(m.Runner)),
-		m.Calls, m.Done, m.Messages.Bytes, m.LastStatus.Bytes, m.Artifacts.Bytes, m.Log, m.Charged, int64(m.Rest()), m.Rested, m.Asked, m.Input,
-		m.Saved, m.Trace, wire, head,
-	}
+	row := appendState([]any{n, owner, account, id, m.Context, m.Skill, m.ClientID, m.Trace}, m)
+	return append(row, int64(m.Rest()), m.Rested, int64(m.Status), m.At, wire, head)
+}
+
+// appendState adds the columns that most changes set.
+func appendState(row []any, m *stored.Meta) []any {
+	return append(row, m.Version, m.Oldest, m.Epoch, orNull(int64(m.Runner)), m.Calls, m.Done, m.Messages.Bytes, m.LastStatus.Bytes,
+		m.Artifacts.Bytes, m.Log, m.Charged, m.Asked, m.Input, m.Saved)
 }
 
 func orNull(n int64) any {

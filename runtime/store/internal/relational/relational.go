@@ -7,6 +7,9 @@ package relational
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/a2agen/a2agen/runtime"
@@ -46,7 +49,7 @@ type Dialect struct {
 	By func(index string) string
 	// Checks are the questions about what is wrong that differ.
 	Checks []Check
-	// Columns are those of the row of a task, and what other rows have beside the columns that all databases have, with a space before
+	// Columns are those of the row of a task, those that never change before the version, and what other rows have beside the columns that all databases have, with a space before
 	// each: of an event its stamp, of a call the stamp that began it, its attempt and how much it has made, of a repeat its account.
 	Columns struct{ Task, Event, Call, Repeat string }
 	// Row is a row of task, in the order of its columns. wire is the version of its head.
@@ -76,6 +79,17 @@ func (d *Dialect) texts() *madeOf {
 // InsertEvent is the statement of a row of the log, and InsertTask of one of task.
 func (d *Dialect) InsertEvent() string { return d.texts().event }
 func (d *Dialect) InsertTask() string  { return d.texts().task }
+
+// UpdateTask is the statement that sets the columns of the row of a task from the version to a last one, whose values are the arguments
+// from a first one on, and something else before them.
+func (d *Dialect) UpdateTask(set, last string, first int, where string) string {
+	list := strings.Fields(d.Columns.Task)
+	list = list[slices.Index(list, "version") : slices.Index(list, last)+1]
+	for i, column := range list {
+		list[i] = fmt.Sprint(column, "=$", first+i)
+	}
+	return "UPDATE a2a.task SET " + set + strings.Join(list, ", ") + " WHERE " + where
+}
 
 const callColumns = "task n wire request input value"
 
