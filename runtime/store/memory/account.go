@@ -3,6 +3,7 @@ package memory
 import (
 	"cmp"
 	"container/list"
+	"math"
 	"slices"
 
 	"github.com/a2agen/a2agen/internal/taskstate"
@@ -94,14 +95,7 @@ func (x *index) makeRoom(a *account, stays, more taskstate.Holding) bool {
 // evict drops the task of an account that has been ended for longest, else the one that has waited for longest. It
 // skips tasks that are locked.
 func (x *index) evict(a *account) bool {
-	for _, q := range []*queue{&a.ended, &a.parked} {
-		for r := q.front; r != nil; r = q.next(r) {
-			if x.discard(r) {
-				return true
-			}
-		}
-	}
-	return false
+	return x.drop(&a.ended, math.MaxInt64, 1, false) > 0 || x.drop(&a.parked, math.MaxInt64, 1, false) > 0
 }
 
 // evictOfHeaviest drops a task of the heaviest account that has one to drop.

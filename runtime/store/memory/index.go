@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/internal/taskstate"
-	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
@@ -37,24 +36,6 @@ type index struct {
 	outbox
 	notes
 	sharing
-}
-
-func newIndex(l Limits, clock func() time.Time) *index {
-	return &index{
-		limits: l, clock: clock, task: taskstate.Limits{Task: l.TaskBytes, Slack: slack},
-		owners: map[store.Owner]*owned{}, rows: map[name]*row{}, contexts: map[name]*group{},
-		waiting: map[*row][]*store.Call{}, accounts: map[string]*account{}, all: taskstate.Account{Limit: l.all()},
-		heaviest: ranking[*account]{before: heavier, place: func(a *account) *int { return &a.place }},
-		tickets:  tickets{of: map[*row][]*ticket{}, byHash: map[[32]byte]*ticket{}},
-		repeats:  repeats{since: clock(), known: map[store.Key]*repeated{}, of: map[string][]*repeated{}},
-		outbox: outbox{
-			pushes: map[*row]map[string]*push{}, due: ranking[*push]{before: sooner, place: func(p *push) *int { return &p.place }},
-		},
-		notes: notes{
-			noted:     map[store.Key]*note{},
-			mostNoted: ranking[*account]{before: moreNoted, place: func(a *account) *int { return &a.placeOfNotes }},
-		},
-	}
 }
 
 // Slots of row.links.
@@ -113,7 +94,6 @@ type owned struct {
 	store   *Store
 	account *account
 	all     group
-	tally   counts
 }
 
 // name is that of a task, or of a context, of an owner.
@@ -127,11 +107,8 @@ type name struct {
 type group struct {
 	queue
 	n      int
-	counts *counts
+	counts []int // by state; nil: they are not counted
 }
-
-// counts are numbers of tasks by state.
-type counts [runtime.StateAuthRequired + 1]int
 
 // add inserts r. New times are nearly always the newest: the search begins at the front.
 func (g *group) add(r *row) {
@@ -227,18 +204,17 @@ func (x *index) keepLog(r *row) {
 	x.oldest = (x.oldest + 1) % len(x.logs)
 }
 
-// sweep evicts at most max tasks from the front of q that have rested since before deadline, and skips those that are locked,
-// and those with notifications to be sent.
-func (x *index) sweep(q *queue, deadline time.Time, max int) int {
-	n := 0
-	for r := q.front; r != nil && r.rested < deadline.UnixNano() && n < max; {
+// drop discards at most max tasks from the front of q that have rested since before deadline. It skips those that are locked
+// and, with onlySent, those with notifications to be sent.
+func (x *index) drop(q *queue, deadline int64, max int, onlySent bool) (dropped int) {
+	for r := q.front; r != nil && r.rested < deadline && dropped < max; {
 		next := q.next(r)
-		if !x.pending(r) && x.discard(r) {
-			n++
+		if !(onlySent && x.pending(r)) && x.discard(r) {
+			dropped++
 		}
 		r = next
 	}
-	return n
+	return dropped
 }
 
 // discard drops r, with the notifications that were not sent: receivers that are away must not keep the store full. It

@@ -124,28 +124,24 @@ func (m *Store) Claim(_ context.Context, skills []string, max int) (runs []store
 		return nil, nil
 	}
 	m.each(func(r *row) {
-		if len(runs) < max && slices.Contains(skills, r.Skill) && m.claim(r) {
-			snap, _ := r.snapshot(&store.View{History: new(int)}) // it has not ended: there is nothing to read
-			snap.Run = r.call
-			runs = append(runs, store.Run{Key: r.key(), Snapshot: snap, Call: r.call})
+		if len(runs) == max || !slices.Contains(skills, r.Skill) {
+			return
 		}
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		by, was := m.life.Load(), r.st.Runner
+		if !r.st.Claim(&r.st, by.number, was != 0 && m.clock().After(m.lives[was].until)) {
+			return
+		}
+		m.tell(r, was, by)
+		call := *r.call // the one before may still be read
+		call.Attempt = int(r.st.Attempt)
+		r.call = &call
+		snap, _ := r.snapshot(&store.View{History: new(int)}) // it has not ended: there is nothing to read
+		snap.Run = r.call
+		runs = append(runs, store.Run{Key: r.key(), Snapshot: snap, Call: r.call})
 	})
 	return runs, nil
-}
-
-// claim takes a task over if it may be taken. Callers must hold the lock of the row.
-func (m *Store) claim(r *row) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	by, was := m.life.Load(), r.st.Runner
-	if !r.st.Claim(&r.st, by.number, was != 0 && m.clock().After(m.lives[was].until)) {
-		return false
-	}
-	m.tell(r, was, by)
-	call := *r.call // the one before may still be read
-	call.Attempt = int(r.st.Attempt)
-	r.call = &call
-	return true
 }
 
 // Close implements [store.Store].

@@ -27,7 +27,12 @@ func (m *Store) List(_ context.Context, owner store.Owner, q store.Query) (store
 	for i, r := range rows {
 		room := i < q.Size
 		if room && r.lock() == nil {
-			room, err = r.addTo(&page, q)
+			n := r.json(q.View)
+			if room = q.Bytes == 0 || len(page.Tasks) == 0 || page.Bytes+n <= q.Bytes; room {
+				var snap store.Snapshot
+				snap, err = r.snapshot(&q.View)
+				page.Tasks, page.Bytes = append(page.Tasks, snap.Task), page.Bytes+n
+			}
 			r.mu.Unlock()
 		}
 		if err != nil {
@@ -40,17 +45,6 @@ func (m *Store) List(_ context.Context, owner store.Owner, q store.Query) (store
 		}
 	}
 	return page, nil
-}
-
-// addTo adds the task to a page, and reports whether there was room for it. Callers must hold the row's lock.
-func (r *row) addTo(p *store.Page, q store.Query) (room bool, err error) {
-	n := r.json(q.View)
-	if q.Bytes > 0 && len(p.Tasks) > 0 && p.Bytes+n > q.Bytes {
-		return false, nil
-	}
-	snap, err := r.snapshot(&q.View)
-	p.Tasks, p.Bytes = append(p.Tasks, snap.Task), p.Bytes+n
-	return true, err
 }
 
 // find returns up to q.Size+1 matching rows behind the cursor, and how many match in all. It takes the lock of the index.
@@ -67,7 +61,14 @@ func (m *Store) find(owner store.Owner, q store.Query, cur store.Cursor) (rows [
 			return nil, 0
 		}
 	}
-	total, counted := g.total(q)
+	counted := q.After.IsZero() && len(q.Without) == 0 && (q.State == runtime.StateUnspecified || g.counts != nil)
+	switch { // what is known without looking at the rows
+	case !counted:
+	case q.State == runtime.StateUnspecified:
+		total = g.n
+	case int(q.State) < len(g.counts):
+		total = g.counts[q.State]
+	}
 	since, at := q.Since(), cur.At.UnixNano()
 	start := g.front
 	if r := m.rows[name{o, cur.ID}]; counted && r != nil && r.at == at && (g == &o.all || g == r.group) {
@@ -88,19 +89,4 @@ func (m *Store) find(owner store.Owner, q store.Query, cur store.Cursor) (rows [
 		}
 	}
 	return rows, total
-}
-
-// total returns the number of matches if it is known without looking at the rows.
-func (g *group) total(q store.Query) (n int, known bool) {
-	switch {
-	case !q.After.IsZero() || len(q.Without) > 0:
-		return 0, false
-	case q.State == runtime.StateUnspecified:
-		return g.n, true
-	case g.counts == nil:
-		return 0, false
-	case int(q.State) < len(g.counts):
-		return g.counts[q.State], true
-	}
-	return 0, true
 }

@@ -22,13 +22,6 @@ const (
 	moreRecords  = 16
 )
 
-// newLog makes a log that begins after a version.
-func newLog(version int64) *eventLog {
-	return &eventLog{
-		records: make([]*store.Record, 0, firstRecords), trimmed: version, blank: make([]store.Record, firstRecords),
-	}
-}
-
 // bytes is what the log takes beside the events' content, which is the task's.
 func (l *eventLog) bytes() int {
 	if l == nil {

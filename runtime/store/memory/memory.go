@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/a2agen/a2agen/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
@@ -34,7 +35,22 @@ func NewFirst(l Limits) *Store {
 
 // NewAt is New with a clock: the time that rules what is due and what is dropped.
 func NewAt(l Limits, clock func() time.Time) *Store {
-	m := &Store{index: newIndex(l.withDefaults(), clock)}
+	l = l.withDefaults()
+	m := &Store{index: &index{
+		limits: l, clock: clock, task: taskstate.Limits{Task: l.TaskBytes, Slack: slack},
+		owners: map[store.Owner]*owned{}, rows: map[name]*row{}, contexts: map[name]*group{},
+		waiting: map[*row][]*store.Call{}, accounts: map[string]*account{}, all: taskstate.Account{Limit: l.all()},
+		heaviest: ranking[*account]{before: heavier, place: func(a *account) *int { return &a.place }},
+		tickets:  tickets{of: map[*row][]*ticket{}, byHash: map[[32]byte]*ticket{}},
+		repeats:  repeats{since: clock(), known: map[store.Key]*repeated{}, of: map[string][]*repeated{}},
+		outbox: outbox{
+			pushes: map[*row]map[string]*push{}, due: ranking[*push]{before: sooner, place: func(p *push) *int { return &p.place }},
+		},
+		notes: notes{
+			noted:     map[store.Key]*note{},
+			mostNoted: ranking[*account]{before: moreNoted, place: func(a *account) *int { return &a.placeOfNotes }},
+		},
+	}}
 	m.life.Store(&life{number: 1})
 	return m
 }
@@ -133,8 +149,8 @@ func (m *Store) Sweep(context.Context) (dropped int, more bool, err error) {
 		m.sweepRepeats(principal, now)
 	}
 	for _, a := range m.accounts {
-		dropped += m.sweep(&a.ended, now.Add(-m.limits.Ended), sweepAtOnce-dropped)
-		dropped += m.sweep(&a.parked, now.Add(-m.limits.Parked), sweepAtOnce-dropped)
+		dropped += m.drop(&a.ended, now.Add(-m.limits.Ended).UnixNano(), sweepAtOnce-dropped, true)
+		dropped += m.drop(&a.parked, now.Add(-m.limits.Parked).UnixNano(), sweepAtOnce-dropped, true)
 	}
 	notes := m.sweepNotes(now.Add(-m.limits.Parked), sweepAtOnce)
 	return dropped, dropped == sweepAtOnce || notes == sweepAtOnce, nil

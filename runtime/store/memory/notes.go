@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"container/list"
 	"context"
 	"time"
@@ -53,10 +54,7 @@ func (m *Store) SetNote(_ context.Context, owner store.Owner, context string, va
 	defer m.mu.Unlock()
 	key := store.Key{Owner: owner, Task: context}
 	a := m.account(owner.Principal)
-	old := m.noted[key]
-	if old == nil {
-		old = &note{account: a}
-	}
+	old := cmp.Or(m.noted[key], &note{account: a})
 	if expect != store.AnyVersion && expect != old.Version {
 		return 0, store.ErrConflict
 	}

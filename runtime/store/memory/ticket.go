@@ -31,14 +31,7 @@ func (m *Store) Ticket(_ context.Context, hash [32]byte) (store.Key, store.Ticke
 	return store.Key{}, store.Ticket{}, store.ErrTicket
 }
 
-// admits says why a ticket cannot be used for a task.
-func (ts *tickets) admits(r *row, hash [32]byte, now time.Time) error {
-	if t := ts.byHash[hash]; t == nil || t.row != r || !now.Before(t.until) {
-		return store.ErrTicket
-	}
-	return nil
-}
-
+// addTicket adds one to a task, and drops the one that ends first if they are too many.
 func (ts *tickets) addTicket(r *row, t *store.Ticket, now time.Time) {
 	added := &ticket{*t, r, now.Add(t.For)}
 	ts.byHash[added.Hash] = added // the later one has it

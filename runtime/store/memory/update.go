@@ -77,7 +77,7 @@ func (m *Store) create(owner store.Owner, r *row, c *change) (err error) {
 	o := m.owners[owner]
 	if o == nil {
 		o = &owned{owner: owner, store: m, account: m.account(owner.Principal)}
-		o.all = group{queue: queue{slot: ownerSlot}, counts: &o.tally}
+		o.all = group{queue: queue{slot: ownerSlot}, counts: make([]int, runtime.StateAuthRequired+1)}
 	}
 	r.owner = o
 	now := m.clock()
@@ -280,7 +280,9 @@ func (x *index) look(r *row, c *change, now time.Time) {
 		facts.Repeated = x.repeats.find(r.key(), c.Repeat, now)
 	}
 	if c.Redeem != nil {
-		facts.NoTicket = x.admits(r, *c.Redeem, now)
+		if t := x.byHash[*c.Redeem]; t == nil || t.row != r || !now.Before(t.until) {
+			facts.NoTicket = store.ErrTicket
+		}
 	}
 	if c.Push != nil {
 		c.rules.Push = x.pushFacts(r, c.Push)
@@ -294,7 +296,10 @@ func (x *index) keep(r *row, c *change) {
 		r.log = nil
 	}
 	if r.log == nil && c.log != none && len(c.events) > 0 {
-		r.log = newLog(c.next.Version - int64(len(c.events)))
+		r.log = &eventLog{
+			records: make([]*store.Record, 0, firstRecords), blank: make([]store.Record, firstRecords),
+			trimmed: c.next.Version - int64(len(c.events)),
+		}
 	}
 	for i := range c.events {
 		if err := c.events[i].Apply(r.task); err != nil {
