@@ -51,3 +51,35 @@ var answerChecks = []*Check{
 	{ID: "answer.artifact-ids", Requirements: []string{"R305"}, Section: "1.0 §4.1.7", Level: Must, Scope: OnAnswers,
 		Sentence: "The artifacts of a task have different ids."},
 }
+
+var agentChecks = []*Check{
+	{ID: "agent.same-task", Requirements: []string{"R88", "Q9"}, Section: "1.0 §5.1; 0.3 §3.4.1", Level: Must, Scope: OnAgent,
+		Sentence: "A task that was made over one interface is the same over all others.", Needs: "more than one interface", run: func(t *trial) {
+			var from *probe
+			compared := 0
+			for _, p := range t.probes {
+				switch {
+				case p.done == nil || p.dead != "":
+				case from == nil || from.Tenant != p.Tenant:
+					from = p
+				default:
+					compared++
+					other := &trial{probe: p, check: t.check, result: t.result}
+					want, where := *from.done, from.Interface
+					x := other.onTask(opGet, want.task())
+					got := other.taken(x)
+					t.want(got.state() == want.state(), x, "over %s the task is %s, over %s %s", p.Interface, got.state(), where, want.state())
+					a, b := got.artifacts(), want.artifacts()
+					t.want(words(a...) == words(b...), x, "over %s the task has other artifacts than over %s", p.Interface, where)
+					if p.version() != "0.1" && want.d.version() != "0.1" && len(a) == len(b) { // artifacts of 0.1 have no ids
+						for i := range a {
+							t.want(text(a[i], "artifactId") == text(b[i], "artifactId"), x, "over %s an artifact has another id than over %s", p.Interface, where)
+						}
+					}
+				}
+			}
+			if compared == 0 {
+				t.skip("there are no two interfaces over which a task could be made")
+			}
+		}},
+}

@@ -8,47 +8,106 @@ import (
 
 var authChecks = []*Check{
 	{ID: "auth.missing", Requirements: []string{"R29", "R107", "R181", "R182", "Q34"}, Section: "1.0 §3.3.2, §7.4; 0.3 §4.4", Level: Must, Scope: OnInterface,
-		Sentence: "A request without the credentials that the card demands is refused, whatever the operation.", Needs: "credentials", run: authMissing},
+		Sentence: "A request without the credentials that the card demands is refused, whatever the operation.", Needs: "credentials", reach: in(credentialsKnown), run: func(t *trial) {
+			t.bare(nil)
+		}},
 	{ID: "auth.wrong", Requirements: []string{"R29", "R107"}, Section: "1.0 §3.3.2, §7.4; 0.3 §4.4", Level: Must, Scope: OnInterface,
-		Sentence: "Credentials that are wrong are refused.", Needs: "credentials", run: authWrong},
+		Sentence: "Credentials that are wrong are refused.", Needs: "credentials", reach: in(credentialsKnown), run: func(t *trial) {
+			wrong := http.Header{}
+			for name, values := range t.config.Header {
+				for _, v := range values {
+					wrong.Add(name, spoiled(v))
+				}
+			}
+			t.bare(wrong)
+		}},
 	{ID: "auth.scheme-case", Requirements: []string{"R312"}, Section: "1.0 §4.3.2; RFC 9110 §11.1", Level: Should, Scope: OnInterface,
-		Sentence: "The scheme of Authorization is compared without regard to case.", Needs: "credentials", run: authSchemeCase},
+		Sentence: "The scheme of Authorization is compared without regard to case.", Needs: "credentials", reach: in(credentialsKnown), run: func(t *trial) {
+			scheme, secret, ok := strings.Cut(t.config.Header.Get("Authorization"), " ")
+			if !ok {
+				t.skip("the credentials are none of Authorization")
+			}
+			other := t.config.Header.Clone()
+			other.Set("Authorization", strings.ToLower(scheme)+" "+secret)
+			if strings.ToLower(scheme) == scheme {
+				other.Set("Authorization", strings.ToUpper(scheme)+" "+secret)
+			}
+			x := t.onTask(opGet, freshID(), options{bare: true, header: other})
+			t.want(!x.error().refused(), x, "the credentials are refused when their scheme is written otherwise")
+		}},
 	{ID: "auth.challenge", Requirements: []string{"R30", "R31", "R108", "R109"}, Section: "1.0 §3.3.2, §7.4; 0.3 §4.4", Level: Should, Scope: OnInterface, Bindings: overHTTP,
-		Sentence: "A refusal for want of credentials is a 401 with a challenge that names the scheme.", Needs: "credentials", run: authChallenge},
+		Sentence: "A refusal for want of credentials is a 401 with a challenge that names the scheme.", Needs: "credentials", reach: in(credentialsKnown), run: func(t *trial) {
+			x := t.onTask(opGet, freshID(), options{bare: true})
+			t.want(x.status == http.StatusUnauthorized, x, "the status is %d", x.status)
+			t.want(x.header.Get("WWW-Authenticate") != "", x, "there is no WWW-Authenticate")
+		}},
 	{ID: "auth.hides", Requirements: []string{"R34", "R39", "R188"}, Section: "1.0 §3.3.2, §13.1", Level: Must, Scope: OnInterface,
-		Sentence: "A caller without credentials is not told which tasks exist.", Needs: "credentials", run: authHides},
+		Sentence: "A caller without credentials is not told which tasks exist.", Needs: "credentials", reach: in(credentialsKnown, taskEnded), run: func(t *trial) {
+			known := t.onTask(opGet, t.at.task(), options{bare: true})
+			unknown := t.onTask(opGet, freshID(), options{bare: true})
+			a, b := known.error(), unknown.error()
+			t.want(a != nil, known, "the task is read without credentials")
+			t.want(a == nil || b == nil || a.http == b.http && a.code == b.code && a.status == b.status, known, "a task that exists is answered %s, one that does not %s", a, b)
+		}},
 	{ID: "auth.callers-apart", Requirements: []string{"R34", "R39", "R183", "R185", "R186", "R187"}, Section: "1.0 §13.1, §3.3.2", Level: Must, Scope: OnInterface,
-		Sentence: "To another caller a task does not exist: it is not listed, read or canceled.", Needs: "credentials of a second caller", run: authCallersApart},
+		Sentence: "To another caller a task does not exist: it is not listed, read or canceled.", Needs: "credentials of a second caller", run: func(t *trial) {
+			if len(t.config.Other) == 0 {
+				t.skip("no credentials of a second caller are given")
+			}
+			t.reach(taskEnded)
+			e, other := t.at, options{bare: true, header: t.config.Other}
+			if f := t.send(message{}, other).error(); f != nil {
+				t.skip("the agent does not answer the second caller: %s", f)
+			}
+			t.wantError(t.onTask(opGet, e.task(), other), errTaskNotFound)
+			t.wantError(t.onTask(opCancel, e.task(), other), errTaskNotFound)
+			if t.version() != "1.0" {
+				return
+			}
+			x := t.call(opList, object{"contextId": e.context()}, other)
+			t.want(len(objects(member(x.result, "tasks"))) == 0, x, "the second caller's list has tasks of the first one's context")
+		}},
 	{ID: "extended.card", Requirements: []string{"R204", "R250", "R22"}, Section: "1.0 §3.1.11, §13.3; 0.3 §7.10", Level: Must, Scope: OnInterface, Versions: []string{"0.3", "1.0"},
-		Sentence: "The extended card that the card offers is an agent card, for authenticated callers alone.", Needs: "an extended card", run: extendedCard},
+		Sentence: "The extended card that the card offers is an agent card, for authenticated callers alone.", Needs: "an extended card", reach: in(extendedOffered), run: func(t *trial) {
+			bare := t.call(opCard, object{}, options{bare: true})
+			t.want(bare.error() != nil, bare, "it is answered to a caller without credentials")
+			if len(t.config.Header) == 0 {
+				return
+			}
+			x := t.call(opCard, object{})
+			if f := x.error(); f != nil {
+				if f.is(errNoCard, t.version()) {
+					t.skip("the agent has not configured one")
+				}
+				t.fatal(x, "it is not answered: %s", f)
+			}
+			t.want(text(x.result, "name") != "", x, "the answer is no agent card")
+		}},
 	{ID: "extended.caching", Requirements: []string{"R206"}, Section: "1.0 §13.3", Level: Should, Scope: OnInterface, Versions: only10, Bindings: overREST,
-		Sentence: "An extended card has caching headers.", Needs: "an extended card", run: extendedCaching},
+		Sentence: "An extended card has caching headers.", Needs: "an extended card", reach: in(extendedOffered), run: func(t *trial) {
+			if len(t.config.Header) == 0 {
+				t.skip("no credentials are given")
+			}
+			x := t.call(opCard, object{})
+			t.want(x.error() != nil || x.header.Get("Cache-Control") != "", x, "there is no Cache-Control")
+		}},
 }
 
-// demands reports whether the card demands credentials of every caller.
-func (t *trial) demands() bool {
+// demandsCredentials reports whether the card demands credentials of every caller.
+func (r *runner) demandsCredentials() bool {
 	for _, name := range []string{"securityRequirements", "security"} {
-		list := objects(t.value[name])
+		list := objects(r.value[name])
 		if len(list) > 0 && !slices.ContainsFunc(list, isAnonymous) {
 			return true
 		}
 	}
-	return member(t.value, "authentication", "schemes") != nil
+	return member(r.value, "authentication", "schemes") != nil
 }
 
 // isAnonymous reports whether a requirement is met by anybody.
 func isAnonymous(requirement object) bool {
 	schemes, ok := requirement["schemes"].(object)
 	return len(requirement) == 0 || ok && len(schemes) == 0
-}
-
-func (t *trial) needsCredentials() {
-	if !t.demands() {
-		t.skip("the card demands no credentials")
-	}
-	if len(t.config.Header) == 0 {
-		t.skip("no credentials are given")
-	}
 }
 
 // bare calls operations without the credentials, and wrong ones in their place if there are any.
@@ -58,33 +117,16 @@ func (t *trial) bare(wrong http.Header) {
 		if of == nil || t.Binding == bindingHTTP && len(of.routes) == 0 || o == opStream && !t.capability("streaming") {
 			continue
 		}
-		params := t.dialect.ofTask(freshID(), nil)
+		params := t.dialect.ofTask(freshID())
 		switch o {
 		case opSend, opStream:
-			params = t.dialect.send(message{step: t.contract.Text, id: freshID()})
+			params = t.dialect.send(message{step: t.contract.Text})
 		case opList:
 			params = object{}
-			put(params, "tenant", t.dialect.tenant)
 		}
 		x := t.call(o, params, options{bare: true, header: wrong})
 		t.want(x.error().refused(), x, "%s is answered without credentials that will do", o)
 	}
-}
-
-func authMissing(t *trial) {
-	t.needsCredentials()
-	t.bare(nil)
-}
-
-func authWrong(t *trial) {
-	t.needsCredentials()
-	wrong := http.Header{}
-	for name, values := range t.config.Header {
-		for _, v := range values {
-			wrong.Add(name, spoiled(v))
-		}
-	}
-	t.bare(wrong)
 }
 
 // spoiled keeps the scheme and changes the rest.
@@ -97,89 +139,7 @@ func spoiled(value string) string {
 	return "conform-wrong"
 }
 
-func authSchemeCase(t *trial) {
-	t.needsCredentials()
-	scheme, secret, ok := strings.Cut(t.config.Header.Get("Authorization"), " ")
-	if !ok {
-		t.skip("the credentials are none of Authorization")
-	}
-	other := t.config.Header.Clone()
-	other.Set("Authorization", strings.ToLower(scheme)+" "+secret)
-	if strings.ToLower(scheme) == scheme {
-		other.Set("Authorization", strings.ToUpper(scheme)+" "+secret)
-	}
-	x := t.call(opGet, t.dialect.ofTask(freshID(), nil), options{bare: true, header: other})
-	t.want(!x.error().refused(), x, "the credentials are refused when their scheme is written otherwise")
-}
-
-func authChallenge(t *trial) {
-	t.needsCredentials()
-	x := t.call(opGet, t.dialect.ofTask(freshID(), nil), options{bare: true})
-	t.want(x.status == http.StatusUnauthorized, x, "the status is %d", x.status)
-	t.want(x.header.Get("WWW-Authenticate") != "", x, "there is no WWW-Authenticate")
-}
-
-func authHides(t *trial) {
-	t.needsCredentials()
-	known := t.call(opGet, t.dialect.ofTask(t.ended().task(), nil), options{bare: true})
-	unknown := t.call(opGet, t.dialect.ofTask(freshID(), nil), options{bare: true})
-	a, b := known.error(), unknown.error()
-	t.want(a != nil, known, "the task is read without credentials")
-	t.want(a == nil || b == nil || a.http == b.http && a.code == b.code && a.status == b.status, known, "a task that exists is answered %s, one that does not %s", a, b)
-}
-
-func authCallersApart(t *trial) {
-	if len(t.config.Other) == 0 {
-		t.skip("no credentials of a second caller are given")
-	}
-	e, other := t.ended(), options{bare: true, header: t.config.Other}
-	if f := t.send(message{}, other).error(); f != nil {
-		t.skip("the agent does not answer the second caller: %s", f)
-	}
-	t.wantError(t.call(opGet, t.dialect.ofTask(e.task(), nil), other), errTaskNotFound)
-	t.wantError(t.call(opCancel, t.dialect.ofTask(e.task(), nil), other), errTaskNotFound)
-	if t.version() != "1.0" {
-		return
-	}
-	params := object{"contextId": e.context()}
-	put(params, "tenant", t.dialect.tenant)
-	x := t.call(opList, params, other)
-	t.want(len(objects(member(x.result, "tasks"))) == 0, x, "the second caller's list has tasks of the first one's context")
-}
-
-// offersExtended ends a check if the card has no extended one.
-func (t *trial) offersExtended() {
-	if !t.capability("extendedAgentCard") && t.value["supportsAuthenticatedExtendedCard"] != true {
-		t.skip("the card offers no extended card")
-	}
-}
-
-func extendedCard(t *trial) {
-	t.offersExtended()
-	params := object{}
-	put(params, "tenant", t.dialect.tenant)
-	bare := t.call(opCard, params, options{bare: true})
-	t.want(bare.error() != nil, bare, "it is answered to a caller without credentials")
-	if len(t.config.Header) == 0 {
-		return
-	}
-	x := t.call(opCard, params)
-	if f := x.error(); f != nil {
-		if f.is(errNoCard, t.version()) {
-			t.skip("the agent has not configured one")
-		}
-		t.fatal(x, "it is not answered: %s", f)
-	}
-	t.want(text(x.result, "name") != "", x, "the answer is no agent card")
-}
-
-func extendedCaching(t *trial) {
-	t.offersExtended()
-	if len(t.config.Header) == 0 {
-		t.skip("no credentials are given")
-	}
-	params := object{}
-	put(params, "tenant", t.dialect.tenant)
-	x := t.call(opCard, params)
-	t.want(x.error() != nil || x.header.Get("Cache-Control") != "", x, "there is no Cache-Control")
+// offersExtended reports whether the card says that there is an extended one.
+func (r *runner) offersExtended() bool {
+	return r.capability("extendedAgentCard") || r.value["supportsAuthenticatedExtendedCard"] == true
 }

@@ -98,11 +98,11 @@ func Run(ctx context.Context, c Config) (*Report, error) {
 	if err := r.readCard(); err != nil {
 		return nil, err
 	}
-	r.tryCard()
+	r.tryOnce(OnCard)
 	for _, p := range r.probes {
 		p.try()
 	}
-	r.tryTogether()
+	r.tryOnce(OnAgent)
 	r.report.Requests = r.requests
 	return r.report, r.ctx.Err()
 }

@@ -1,6 +1,7 @@
 package conform
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -59,12 +60,16 @@ type message struct {
 	id            string // of the message, in 0.1 of the task
 	history       *int
 	immediate     bool // do not wait for the end
+	stream        bool // the answer
 	// change has the last word on the parameters.
 	change func(params object)
 }
 
 // send makes the parameters of sending and streaming.
 func (d *dialect) send(m message) object {
+	if m.id == "" {
+		m.id = freshID()
+	}
 	if d.version() == "0.1" {
 		return d.send01(m)
 	}
@@ -157,13 +162,11 @@ func (d *dialect) parts(s *Step) (parts []any) {
 }
 
 // ofTask makes the parameters of an operation on a task.
-func (d *dialect) ofTask(id string, change func(object)) object {
-	params := object{"id": id}
+func (d *dialect) ofTask(id string) object {
 	if d.legacyProto() {
-		params = object{"name": "tasks/" + id}
+		return object{"name": "tasks/" + id}
 	}
-	put(params, "tenant", d.tenant)
-	return changed(params, change)
+	return object{"id": id}
 }
 
 // put sets a member that has a value.
@@ -207,10 +210,14 @@ func (d *dialect) event(o op, result any) (e event, ok bool) {
 	return e, e.kind != "" && e.value != nil
 }
 
+// wrapped takes the wrapper off a task, a message or an update. Of several the first counts.
 func wrapped(value object) (eventKind, object) {
-	for name, kind := range map[string]eventKind{"task": isTask, "message": isMessage, "msg": isMessage, "statusUpdate": isStatus, "artifactUpdate": isArtifact} {
-		if inner, ok := value[name].(object); ok {
-			return kind, inner
+	for _, w := range []struct {
+		name string
+		kind eventKind
+	}{{"task", isTask}, {"message", isMessage}, {"msg", isMessage}, {"statusUpdate", isStatus}, {"artifactUpdate", isArtifact}} {
+		if inner, ok := value[w.name].(object); ok {
+			return w.kind, inner
 		}
 	}
 	return "", nil
@@ -267,4 +274,56 @@ func (d *dialect) stateOnWire(state string) string {
 		return state
 	}
 	return "TASK_STATE_" + strings.ToUpper(strings.ReplaceAll(state, "-", "_"))
+}
+
+// describe says what an event is.
+func (e event) describe() string {
+	if s := e.state(); s != "" {
+		return fmt.Sprintf("a %s in the state %s", e.kind, s)
+	}
+	return "a " + string(e.kind)
+}
+
+// history returns the messages of a task, artifacts what it has made.
+func (e event) history() []object   { return objects(e.value["history"]) }
+func (e event) artifacts() []object { return objects(e.value["artifacts"]) }
+
+// said returns the message of a status; nil if there is none. The proto of 0.3 calls it update.
+func (e event) said() object {
+	status := asObject(e.value["status"])
+	if m := asObject(status["message"]); m != nil {
+		return m
+	}
+	return asObject(status["update"])
+}
+
+// holds writes artifacts so that they can be compared: the id of each, its texts as one, however they came, and its other
+// parts.
+func holds(artifacts []object) string {
+	var b strings.Builder
+	for _, a := range artifacts {
+		fmt.Fprintf(&b, "%q: ", text(a, "artifactId"))
+		for _, part := range objects(a["parts"]) {
+			if s, ok := part["text"].(string); ok {
+				b.WriteString(s)
+			} else {
+				b.Write(encode(plain(part)))
+			}
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// words are the texts in parts of messages and artifacts, in order.
+func words(holders ...object) string {
+	var b strings.Builder
+	for _, h := range holders {
+		for _, name := range []string{"parts", "content"} {
+			for _, part := range objects(h[name]) {
+				b.WriteString(text(part, "text"))
+			}
+		}
+	}
+	return b.String()
 }

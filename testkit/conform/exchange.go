@@ -70,6 +70,7 @@ type options struct {
 	bare    bool                 // without the headers of the configuration
 	id      any                  // of a JSON-RPC request
 	verb    string               // of HTTP, in the place of the definition's
+	history *int                 // of a task that is read
 	wrong   bool                 // what is sent is wrong, so that a history which repeats it is, too
 	until   func(*exchange) bool // ends the reading of a stream
 	timeout time.Duration

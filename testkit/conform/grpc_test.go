@@ -138,12 +138,12 @@ func TestWebhooksAreForAgentsOnThisMachineUnlessOneIsNamed(t *testing.T) {
 		"elsewhere, no digit": {false, "http://me.test:port", false},
 	} {
 		r := &runner{ctx: t.Context(), local: c.local, config: Config{Webhook: c.named, Timeout: time.Second}}
-		w, err := r.hook()
+		err := r.listen()
 		if (err == nil) != c.ok {
 			t.Errorf("%s: %v", name, err)
 		}
-		if w != nil {
-			w.close()
+		if err == nil {
+			r.webhook.close()
 		}
 	}
 }

@@ -40,7 +40,7 @@ func (jsonrpcWire) call(p *probe, x *exchange, of *operation, params object, o o
 	set(h, "Content-Type", "application/json")
 	set(h, "Accept", accept)
 	p.roundTrip(x, http.MethodPost, p.URL, h, encode(request), o)
-	x.readRPC(p, id, of.stream)
+	x.readRPC(p, id)
 }
 
 // set sets a header that the options did not set.
@@ -57,20 +57,25 @@ func header(name, value string) http.Header {
 	return h
 }
 
-// rawRPC posts a body as it is to an interface of JSON-RPC and reads the answer to a request with the id.
-func (p *probe) rawRPC(body string, id any, o options) *exchange {
-	x := p.newExchange("")
-	h := p.headers(o)
+// rawRPC posts a body as it is to an interface of JSON-RPC and reads the answer to a request with the id. It ends the check if none comes.
+func (t *trial) rawRPC(body string, id any, opts ...options) *exchange {
+	var o options
+	if len(opts) > 0 {
+		o = opts[0]
+	}
+	x := t.newExchange("")
+	h := t.headers(o)
 	set(h, "Content-Type", "application/json")
 	set(h, "Accept", "application/json")
-	p.roundTrip(x, http.MethodPost, p.URL, h, []byte(body), o)
-	x.readRPC(p, id, false)
-	p.inspect(x, nil)
+	t.roundTrip(x, http.MethodPost, t.URL, h, []byte(body), o)
+	x.readRPC(t.probe, id)
+	t.inspect(x, nil)
+	t.answered(x)
 	return x
 }
 
 // readRPC reads the envelopes of an answer.
-func (x *exchange) readRPC(p *probe, id any, stream bool) {
+func (x *exchange) readRPC(p *probe, id any) {
 	if x.status == 0 {
 		return
 	}

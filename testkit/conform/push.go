@@ -64,7 +64,6 @@ func (d *dialect) pushCreate(task string, c pushConfig) object {
 	default:
 		params = object{d.pushTask(): task, "pushNotificationConfig": d.inline(c)}
 	}
-	put(params, "tenant", d.tenant)
 	return params
 }
 
@@ -94,7 +93,6 @@ func (d *dialect) pushOf(task, id string) object {
 			params["pushNotificationConfigId"] = id
 		}
 	}
-	put(params, "tenant", d.tenant)
 	return params
 }
 
@@ -107,7 +105,6 @@ func (d *dialect) pushesOf(task string) object {
 	case d.def.proto:
 		params = object{"parent": "tasks/" + task}
 	}
-	put(params, "tenant", d.tenant)
 	return params
 }
 

@@ -2,6 +2,7 @@ package conform
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -44,10 +45,8 @@ var pathVariable = regexp.MustCompile(`\{(\w+)(=[^}]*)?\}`)
 // route returns the path with its query, the body (nil for none) and the verb of an operation.
 func (d *dialect) route(of *operation, params object) (path string, body any, verb string) {
 	r := d.chooseRoute(of)
-	rest := object{}
-	for name, v := range params {
-		rest[name] = v
-	}
+	rest := maps.Clone(params)
+	put(rest, "tenant", d.tenant)
 	path = pathVariable.ReplaceAllStringFunc(r.path, func(variable string) string {
 		name := camelCase(pathVariable.FindStringSubmatch(variable)[1])
 		value := fmt.Sprint(rest[name])
@@ -96,16 +95,17 @@ func query(params object) string {
 	return "?" + strings.ReplaceAll(q.Encode(), "+", "%20")
 }
 
-// rawREST sends a request as it is and reads the answer.
-func (p *probe) rawREST(verb, path, body string, o options) *exchange {
-	x := p.newExchange("")
-	h := p.headers(o)
+// rawREST sends a request as it is and reads the answer. It ends the check if none comes.
+func (t *trial) rawREST(verb, path, body string) *exchange {
+	x := t.newExchange("")
+	h := t.headers(options{})
 	if body != "" {
 		set(h, "Content-Type", "application/json")
 	}
-	p.roundTrip(x, verb, strings.TrimRight(p.URL, "/")+path, h, []byte(body), o)
-	x.readREST(p)
-	p.inspect(x, nil)
+	t.roundTrip(x, verb, strings.TrimRight(t.URL, "/")+path, h, []byte(body), options{})
+	x.readREST(t.probe)
+	t.inspect(x, nil)
+	t.answered(x)
 	return x
 }
 

@@ -126,6 +126,16 @@ func (p *probe) try() {
 	}
 }
 
+// tryOnce runs the checks of the card, or those of all interfaces together.
+func (r *runner) tryOnce(scope Scope) {
+	p := &probe{runner: r}
+	for _, c := range checks() {
+		if c.Scope == scope && c.chosen(r.config.Only) && (len(c.Versions) == 0 || slices.ContainsFunc(c.Versions, r.speaks)) {
+			r.runCheck(c, string(scope), p)
+		}
+	}
+}
+
 // add puts a result into the report.
 func (r *runner) add(c *Check, result Result) {
 	if !c.chosen(r.config.Only) {
@@ -145,6 +155,11 @@ type trial struct {
 	*probe
 	check  *Check
 	result *Result
+	// What the stages before it have reached: an answer or a stream, the task in it, and the webhook of that.
+	x      *exchange
+	at     event
+	hooked pushConfig
+	leaves string // a task that is canceled when the check is over
 }
 
 func (c *Check) result(on string) *Result {
@@ -172,6 +187,14 @@ func (t *trial) run() {
 			}
 		}
 	}()
+	defer func() {
+		if t.leaves != "" {
+			t.cleanup(t.leaves)
+		}
+	}()
+	for _, s := range t.check.reach {
+		t.reach(s)
+	}
 	t.check.run(t)
 }
 
@@ -251,8 +274,8 @@ const extensionsHeader = "A2A-Extensions"
 // operation, or if no answer comes.
 func (t *trial) call(o op, params object, opts ...options) *exchange {
 	x := t.attempt(o, params, opts...)
-	if x.err != nil && !(x.isStream() && len(x.events) > 0) {
-		t.unanswered(x)
+	if !x.isStream() || len(x.events) == 0 {
+		t.answered(x)
 	}
 	return x
 }
@@ -266,6 +289,7 @@ func (t *trial) attempt(o op, params object, opts ...options) *exchange {
 	if _, rest := t.wire.(restWire); rest && len(of.routes) == 0 {
 		t.skip("the definition of A2A %s has no path for it", t.Version)
 	}
+	put(params, "tenant", t.dialect.tenant)
 	x := t.newExchange(o)
 	var choice options
 	if len(opts) > 0 {
@@ -282,8 +306,11 @@ func (t *trial) attempt(o op, params object, opts ...options) *exchange {
 	return x
 }
 
-// unanswered ends a check that got no answer. After the second in a row the interface is given up.
-func (t *trial) unanswered(x *exchange) {
+// answered ends a check that got no whole answer. After the second in a row the interface is given up.
+func (t *trial) answered(x *exchange) {
+	if x.err == nil {
+		return
+	}
 	if errors.Is(x.err, errBudget) || t.ctx.Err() != nil {
 		t.dead = x.err.Error()
 		t.skip("%v", x.err)

@@ -78,7 +78,7 @@ func TestDefinitionsHaveWhatChecksNeed(t *testing.T) {
 		n := 3
 		step := &Step{Text: "x", Data: map[string]any{"a": "b"}, Metadata: map[string]any{"m": "n"}}
 		requests := map[op]object{
-			opSend: one.send(message{step: step, id: "m", task: "t", context: "c", history: &n, immediate: true}), opGet: one.ofTask("t", nil),
+			opSend: one.send(message{step: step, id: "m", task: "t", context: "c", history: &n, immediate: true}), opGet: one.ofTask("t"),
 		}
 		for o, params := range requests {
 			v, err := decode(encode(params))

@@ -110,22 +110,23 @@ func (w *webhook) wait(ctx context.Context, target string, enough func([]deliver
 	}
 }
 
-var errNoWebhook = errors.New("the agent is on another machine, and none of its webhooks would reach this one: name one with --webhook http://HOST:PORT")
-
-// hook returns the webhook of a run, which is started when it is first needed.
-func (r *runner) hook() (*webhook, error) {
+// listen starts the webhook of a run when it is first needed.
+func (r *runner) listen() (err error) {
 	switch {
 	case r.webhook != nil:
-		return r.webhook, nil
+		return nil
 	case r.config.Dial != nil:
-		return nil, errors.New("the agent is in this process, where webhooks are not listened for")
+		return errors.New("the agent is in this process, where webhooks are not listened for")
 	case !r.local && r.config.Webhook == "":
-		return nil, errNoWebhook
+		return errors.New("the agent is on another machine, and none of its webhooks would reach this one: name one with --webhook http://HOST:PORT")
 	}
-	w, err := listenForPushes(r.config.Webhook)
-	if err != nil {
-		return nil, err
-	}
-	r.webhook = w
-	return w, nil
+	r.webhook, err = listenForPushes(r.config.Webhook)
+	return err
+}
+
+// deliveries waits for notifications to a webhook.
+func (r *runner) deliveries(c pushConfig, enough func([]delivery) bool) []delivery {
+	ctx, cancel := context.WithTimeout(r.ctx, r.config.Timeout)
+	defer cancel()
+	return r.webhook.wait(ctx, c.url, enough)
 }
