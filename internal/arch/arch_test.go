@@ -93,7 +93,7 @@ var rows = map[string]string{
 	// The test kit: what users' tests and our tools link, and no agent.
 	"testkit/authtest":  "runtime runtime/auth runtime/client runtime/server",
 	"testkit/storetest": "runtime internal/test/seeds internal/taskstate runtime/store runtime/store/memory",
-	"testkit/conform":   "",
+	"testkit/conform":   "internal/sse",
 	"testkit/fault":     "runtime",
 	"testkit/record":    "runtime/client internal/sse",
 	"testkit/mcptest":   "",

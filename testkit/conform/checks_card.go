@@ -103,8 +103,8 @@ var cardChecks = []*Check{
 				t.want(place == "" || slices.Contains([]string{"header", "query", "cookie", "headerheader", "queryquery", "cookiecookie"}, place), t.card,
 					"the API key of %s is in %q", name, place)
 			}
-			for _, list := range t.requirements() {
-				for _, requirement := range objects(list) {
+			for _, holder := range append(objects(t.value["skills"]), t.value) {
+				for _, requirement := range append(objects(holder["securityRequirements"]), objects(holder["security"])...) {
 					named := requirement
 					if inner, ok := requirement["schemes"].(object); ok {
 						named = inner
@@ -163,22 +163,14 @@ var cardChecks = []*Check{
 
 // cardVersions are the versions whose form the card has: of those that have supportedInterfaces 1.0, of those with a url the
 // older ones that are listed by it.
-func (t *trial) cardVersions() (all []*definition) {
-	if t.value["supportedInterfaces"] != nil {
+func (r *runner) cardVersions() (all []*definition) {
+	if r.value["supportedInterfaces"] != nil {
 		all = append(all, definitionOf("1.0", true))
 	}
-	if text(t.value, "url") != "" {
-		if d := definitionOf(oldVersion(t.value), false); d != nil {
+	if text(r.value, "url") != "" {
+		if d := definitionOf(oldVersion(r.value), false); d != nil {
 			all = append(all, d)
 		}
-	}
-	return all
-}
-
-// requirements are the lists of security requirements, of the agent and of its skills.
-func (t *trial) requirements() (all []any) {
-	for _, o := range append(objects(t.value["skills"]), t.value) {
-		all = append(all, o["securityRequirements"], o["security"])
 	}
 	return all
 }

@@ -10,9 +10,7 @@ var pushChecks = []*Check{
 		Sentence: "Adding a webhook to a task is answered with it: its id, its URL and, in 1.0, its task.", reach: in(taskToPush), run: func(t *trial) {
 			c := newPush(t.webhook)
 			x := t.createPush(t.at.task(), c)
-			if f := x.error(); f != nil {
-				t.fatal(x, "a webhook is refused: %s", f)
-			}
+			t.noError(x, "a webhook is refused")
 			made, task := t.dialect.readPush(x.result)
 			t.want(made.url == c.url, x, "the answer has the URL %q", clean(made.url, 120))
 			if t.version() == "1.0" {
@@ -28,9 +26,7 @@ var pushChecks = []*Check{
 	{ID: "push.get", Requirements: []string{"R19"}, Section: "1.0 §3.1.8; 0.3 §7.6", Level: Must, Scope: OnInterface, Versions: since02, Needs: "push notifications",
 		Sentence: "A webhook is read as it was made.", reach: in(taskPushed), run: func(t *trial) {
 			x := t.call(opPushGet, t.dialect.pushOf(t.at.task(), t.hooked.id))
-			if f := x.error(); f != nil {
-				t.fatal(x, "it cannot be read: %s", f)
-			}
+			t.noError(x, "it cannot be read")
 			read, _ := t.dialect.readPush(x.result)
 			t.want(read.url == t.hooked.url, x, "its URL is %q", clean(read.url, 120))
 			if t.version() == "1.0" {
@@ -50,10 +46,7 @@ var pushChecks = []*Check{
 				t.skip("the agent takes one webhook of a task: %s", x.error())
 			}
 			x := t.call(opPushList, t.dialect.pushesOf(t.at.task()))
-			t.optional03(x)
-			if f := x.error(); f != nil {
-				t.fatal(x, "they cannot be listed: %s", f)
-			}
+			t.noError(x, "they cannot be listed")
 			all := t.dialect.readPushes(x.result)
 			for _, want := range []string{t.hooked.url, second.url} {
 				t.want(slices.ContainsFunc(all, func(one pushConfig) bool { return one.url == want }), x, "%s is not in the list", want)
@@ -65,10 +58,7 @@ var pushChecks = []*Check{
 			stays := newPush(t.webhook)
 			kept := t.createPush(t.at.task(), stays)
 			x := t.call(opPushDelete, t.dialect.pushOf(t.at.task(), t.hooked.id))
-			t.optional03(x)
-			if f := x.error(); f != nil {
-				t.fatal(x, "it cannot be deleted: %s", f)
-			}
+			t.noError(x, "it cannot be deleted")
 			listed := t.call(opPushList, t.dialect.pushesOf(t.at.task()))
 			for _, one := range t.dialect.readPushes(listed.result) {
 				t.want(one.url != t.hooked.url, listed, "the webhook that was deleted is in the list")
@@ -183,13 +173,6 @@ func (t *trial) createPush(task string, c pushConfig) *exchange {
 	x := t.call(opPushCreate, t.dialect.pushCreate(task, c))
 	t.reachable(x, c)
 	return x
-}
-
-// optional03 ends a check of an operation that agents of 0.3 need not have (0.3 §11.1.2).
-func (t *trial) optional03(x *exchange) {
-	if f := x.error(); t.version() != "1.0" && (f.is(errMethod, t.version()) || f.is(errUnsupported, t.version())) {
-		t.skip("the agent does not have the operation, which A2A %s does not require", t.Version)
-	}
 }
 
 // notified is what a notification says.

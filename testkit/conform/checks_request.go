@@ -89,10 +89,12 @@ func (r *runner) withExtensions(more ...string) string {
 var inputChecks = []*Check{
 	{ID: "input.no-message", Requirements: []string{"R35", "R100", "R218"}, Section: "1.0 §3.3.2, §5.7; 0.3 §8.1", Level: Must, Scope: OnInterface,
 		Sentence: "A request without a message is refused as InvalidParams.", run: func(t *trial) {
-			t.wrong(func(params, _ object) { delete(params, t.dialect.def.sendMember()) })
+			t.wantError(t.sendChanged(func(params, _ object) { delete(params, t.dialect.def.sendMember()) }), errParams, errRequest)
 		}},
 	{ID: "input.no-parts", Requirements: []string{"R100", "R35"}, Section: "1.0 §5.7", Level: Should, Scope: OnInterface, Versions: only10,
-		Sentence: "A message without parts is refused as InvalidParams.", run: func(t *trial) { t.wrong(func(_, m object) { m["parts"] = []any{} }) }},
+		Sentence: "A message without parts is refused as InvalidParams.", run: func(t *trial) {
+			t.wantError(t.sendChanged(func(_, m object) { m["parts"] = []any{} }), errParams, errRequest)
+		}},
 	{ID: "input.names-fields", Requirements: []string{"R36", "R43"}, Section: "1.0 §3.3.2, §5.4", Level: Should, Scope: OnInterface, Versions: only10,
 		Sentence: "The error names the member that is wrong, in a BadRequest.", run: func(t *trial) {
 			x := t.sendChanged(func(_, m object) { m["parts"] = []any{} })
@@ -105,11 +107,17 @@ var inputChecks = []*Check{
 		}},
 	{ID: "input.no-message-id", Requirements: []string{"R100"}, Section: "1.0 §5.7", Level: Should, Scope: OnInterface, Versions: only10,
 		Sentence: "A message without a messageId is refused as InvalidParams.",
-		Differ:   "samples of the specification itself leave it out.", run: func(t *trial) { t.wrong(func(_, m object) { delete(m, "messageId") }) }},
+		Differ:   "samples of the specification itself leave it out.", run: func(t *trial) {
+			t.wantError(t.sendChanged(func(_, m object) { delete(m, "messageId") }), errParams, errRequest)
+		}},
 	{ID: "input.empty-part", Requirements: []string{"R100"}, Section: "1.0 §4.1.6, §5.7", Level: Should, Scope: OnInterface, Versions: only10,
-		Sentence: "A part without content is refused as InvalidParams.", run: func(t *trial) { t.wrong(func(_, m object) { m["parts"] = []any{object{}} }) }},
+		Sentence: "A part without content is refused as InvalidParams.", run: func(t *trial) {
+			t.wantError(t.sendChanged(func(_, m object) { m["parts"] = []any{object{}} }), errParams, errRequest)
+		}},
 	{ID: "input.role", Requirements: []string{"R94", "R35"}, Section: "1.0 §5.5", Level: Should, Scope: OnInterface, Versions: only10, Bindings: overHTTP,
-		Sentence: "A role that does not exist is refused as InvalidParams.", run: func(t *trial) { t.wrong(func(_, m object) { m["role"] = "ROLE_NOBODY" }) }},
+		Sentence: "A role that does not exist is refused as InvalidParams.", run: func(t *trial) {
+			t.wantError(t.sendChanged(func(_, m object) { m["role"] = "ROLE_NOBODY" }), errParams, errRequest)
+		}},
 	{ID: "input.history", Requirements: []string{"R300", "R35"}, Section: "1.0 §3.2.4", Level: Should, Scope: OnInterface, Versions: only10,
 		Sentence: "A negative historyLength is refused as InvalidParams.", reach: in(taskEnded), run: func(t *trial) {
 			t.wantError(t.onTask(opGet, t.at.task(), options{history: ptr(-1)}), errParams)
@@ -177,11 +185,6 @@ func (t *trial) sendChanged(change func(params, message object)) *exchange {
 	}}, options{wrong: true})
 }
 
-// wrong holds a message with something wrong in it to InvalidParams.
-func (t *trial) wrong(change func(params, message object)) {
-	t.wantError(t.sendChanged(change), errParams, errRequest)
-}
-
 var jsonrpcChecks = []*Check{
 	{ID: "jsonrpc.ids", Requirements: []string{"R153", "Q32"}, Section: "1.0 §9.3; 0.3 §6.11.2", Level: Must, Scope: OnInterface, Bindings: overRPC,
 		Sentence: "An id comes back as it was: a string, and an integer up to 2⁵³.", run: func(t *trial) {
@@ -217,7 +220,7 @@ var jsonrpcChecks = []*Check{
 		Differ:   "most answer a notification that fails before its operation runs.", reach: in(taskEnded), run: func(t *trial) {
 			method := rpcMethod(t.dialect.operation(opGet))
 			id := t.at.task()
-			x := t.newExchange("")
+			x := &exchange{dialect: t.dialect}
 			h := t.headers(options{})
 			h.Set("Content-Type", "application/json")
 			body := encode(object{"jsonrpc": "2.0", "method": method, "params": object{"id": id}})
@@ -230,7 +233,7 @@ var jsonrpcChecks = []*Check{
 var restChecks = []*Check{
 	{ID: "rest.unknown-path", Requirements: []string{"R42", "R28"}, Section: "1.0 §11.6", Level: Must, Scope: OnInterface, Bindings: overREST,
 		Sentence: "A path that does not exist is answered with an error of HTTP.", run: func(t *trial) {
-			x := t.newExchange("")
+			x := &exchange{dialect: t.dialect}
 			t.roundTrip(x, http.MethodGet, strings.TrimRight(t.URL, "/")+"/conform-unknown/path", t.headers(options{}), nil, options{})
 			t.answered(x)
 			t.want(x.status >= 400 && x.status < 600, x, "the status is %d", x.status)

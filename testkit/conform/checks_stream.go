@@ -61,7 +61,7 @@ var streamChecks = []*Check{
 	{ID: "stream.live", Requirements: []string{"R11"}, Section: "1.0 §3.1.2", Level: Must, Scope: OnInterface, Versions: since02, Needs: "long",
 		Sentence: "Events come while the task works, and not all at its end.", reach: in(streamOffered), run: func(t *trial) { // it leaves the stream with its first event
 			x := t.attempt(opStream, t.dialect.send(message{step: t.step("long")}), options{until: atOnce})
-			t.noError(x)
+			t.noError(x, anError)
 			t.want(len(x.events) > 0, x, "no event has come after %s: %v", t.config.Timeout, x.err)
 			if id := x.first().task(); id != "" {
 				t.cleanup(id)

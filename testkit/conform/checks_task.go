@@ -188,8 +188,6 @@ var listChecks = []*Check{
 // list lists tasks, and ends the check if the answer is an error.
 func (t *trial) list(params object) (*exchange, object) {
 	x := t.call(opList, params)
-	if f := x.error(); f != nil {
-		t.fatal(x, "the list is answered with an error: %s", f)
-	}
+	t.noError(x, "the list is answered with an error")
 	return x, asObject(x.result)
 }

@@ -1,6 +1,7 @@
 package conform
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -70,9 +71,18 @@ func (d *dialect) send(m message) object {
 	if m.id == "" {
 		m.id = freshID()
 	}
+	params := d.sendNew(m)
 	if d.version() == "0.1" {
-		return d.send01(m)
+		params = d.send01(m)
 	}
+	if m.change != nil {
+		m.change(params)
+	}
+	return params
+}
+
+// sendNew is for all versions that have contexts.
+func (d *dialect) sendNew(m message) object {
 	msg := object{"messageId": m.id, "role": "user"}
 	if d.def.proto {
 		msg["role"] = "ROLE_USER"
@@ -107,7 +117,7 @@ func (d *dialect) send(m message) object {
 		params["configuration"] = config
 	}
 	put(params, "tenant", d.tenant)
-	return changed(params, m.change)
+	return params
 }
 
 // sendMember is the name of the message in a request: the proto of 0.2 has another (T50).
@@ -121,21 +131,13 @@ func (d *definition) sendMember() string {
 // send01 is for 0.1, where a client makes the id of the task.
 func (d *dialect) send01(m message) object {
 	msg := object{"role": "user", "parts": d.parts(m.step)}
-	params := object{"id": m.id, "message": msg}
-	put(params, "id", m.task)
+	params := object{"id": cmp.Or(m.task, m.id), "message": msg}
 	put(params, "sessionId", m.context)
 	if m.history != nil {
 		params["historyLength"] = *m.history
 	}
 	if m.step.Metadata != nil {
 		msg["metadata"] = m.step.Metadata
-	}
-	return changed(params, m.change)
-}
-
-func changed(params object, change func(object)) object {
-	if change != nil {
-		change(params)
 	}
 	return params
 }
@@ -202,7 +204,11 @@ func (d *dialect) event(o op, result any) (e event, ok bool) {
 	case d.def.proto:
 		e.kind, e.value = wrapped(value)
 	case d.version() == "0.1":
-		e.kind, e.value = byMembers(value)
+		if e.value = value; value["artifact"] != nil {
+			e.kind = isArtifact
+		} else if value["status"] != nil {
+			e.kind = isStatus
+		}
 	default:
 		kinds := map[string]eventKind{"task": isTask, "message": isMessage, "status-update": isStatus, "artifact-update": isArtifact}
 		e.kind, e.value = kinds[text(value, "kind")], value
@@ -219,16 +225,6 @@ func wrapped(value object) (eventKind, object) {
 		if inner, ok := value[w.name].(object); ok {
 			return w.kind, inner
 		}
-	}
-	return "", nil
-}
-
-func byMembers(value object) (eventKind, object) {
-	switch {
-	case value["artifact"] != nil:
-		return isArtifact, value
-	case value["status"] != nil:
-		return isStatus, value
 	}
 	return "", nil
 }
@@ -253,12 +249,8 @@ func (e event) context() string {
 func (e event) state() string { return stateName(text(e.value, "status", "state")) }
 
 func stateName(wire string) string {
-	s, _ := strings.CutPrefix(wire, "TASK_STATE_")
-	s = strings.ReplaceAll(strings.ToLower(s), "_", "-")
-	if s == "cancelled" {
-		return "canceled"
-	}
-	return s
+	s := strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(wire, "TASK_STATE_")), "_", "-")
+	return strings.Replace(s, "cancelled", "canceled", 1)
 }
 
 // ended reports whether a state is final, waits whether it is up to the client.
@@ -290,11 +282,10 @@ func (e event) artifacts() []object { return objects(e.value["artifacts"]) }
 
 // said returns the message of a status; nil if there is none. The proto of 0.3 calls it update.
 func (e event) said() object {
-	status := asObject(e.value["status"])
-	if m := asObject(status["message"]); m != nil {
+	if m, ok := member(e.value, "status", "message").(object); ok {
 		return m
 	}
-	return asObject(status["update"])
+	return asObject(member(e.value, "status", "update"))
 }
 
 // holds writes artifacts so that they can be compared: the id of each, its texts as one, however they came, and its other

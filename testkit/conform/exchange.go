@@ -93,8 +93,7 @@ func (r *runner) roundTrip(x *exchange, method, target string, header http.Heade
 	x.sent = r.shown(method, target, header, body)
 	r.do(x, r.client, method, target, header, body, o, func(resp *http.Response) (err error) {
 		if mediaType(resp.Header) == "text/event-stream" {
-			x.readEvents(resp.Body, o.until)
-			return x.err
+			return x.readEvents(resp.Body, o.until)
 		}
 		x.body, err = io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
 		if len(x.body) > maxBody {
@@ -182,6 +181,16 @@ func (r *runner) shown(method, target string, header http.Header, body []byte) s
 	}
 	b.Write(body)
 	return clean(r.mask(b.String()), maxShown)
+}
+
+// decoded returns the body of an answer that is one JSON value; nil if it is empty.
+func (x *exchange) decoded() (any, bool) {
+	if len(bytes.TrimSpace(x.body)) == 0 {
+		return nil, true
+	}
+	v, err := decode(x.body)
+	x.check("answer.json", err == nil, "%v", err)
+	return v, err == nil
 }
 
 // came is an answer for people.

@@ -98,10 +98,11 @@ func readGRPCStatus(h http.Header) (f *failure, faults []string) {
 	if n, ok := number(status["code"]); !ok || n != int64(code) {
 		faults = append(faults, fmt.Sprintf("the google.rpc.Status in grpc-status-details-bin has the code %d, grpc-status is %d", n, code))
 	}
+	details := []any{}
 	for _, detail := range objects(status["details"]) {
-		f.details = append(f.details, readDetail(detail))
+		details = append(details, readDetail(detail))
 	}
-	f.readDetails(true)
+	f.readDetails(details)
 	return f, faults
 }
 

@@ -11,7 +11,8 @@ func (p *probe) inspect(x *exchange, of *operation) {
 		p.silent = 0
 	}
 	if x.isStream() {
-		p.inspectStream(x)
+		x.check("answer.framing", len(x.framing) == 0, "%s", strings.Join(x.framing, "; "))
+		x.check("answer.media-type", x.status == 200, "a stream of events has the status %d", x.status)
 	}
 	for _, f := range x.failures() {
 		p.inspectError(x, f)
@@ -40,23 +41,6 @@ func (p *probe) note(id string, x *exchange, problems ...string) {
 	for _, problem := range problems {
 		p.answers[id].fail(p.runner, x, problem)
 	}
-}
-
-func (x *exchange) failures() (all []*failure) {
-	if x.failure != nil {
-		all = append(all, x.failure)
-	}
-	for _, s := range x.events {
-		if s.failure != nil {
-			all = append(all, s.failure)
-		}
-	}
-	return all
-}
-
-func (p *probe) inspectStream(x *exchange) {
-	x.check("answer.framing", len(x.framing) == 0, "%s", strings.Join(x.framing, "; "))
-	x.check("answer.media-type", x.status == 200, "a stream of events has the status %d", x.status)
 }
 
 // inspectError holds an error to A2A 1.0 §3.3.2 and to what its binding adds.
@@ -91,20 +75,16 @@ func (p *probe) inspectError(x *exchange, f *failure) {
 
 // inspectResult compares what came with its definition.
 func (p *probe) inspectResult(x *exchange, of *operation) {
-	var values []any
+	if x.op == opPushDelete { // what a deletion is answered with is up to the agent (T61)
+		return
+	}
 	for _, s := range x.events {
 		if s.failure == nil && s.raw != nil {
-			values = append(values, s.raw)
+			p.inspectValue(x, of, s.raw)
 		}
 	}
 	if !x.isStream() && x.failure == nil && x.err == nil {
-		values = append(values, x.result)
-	}
-	for _, v := range values {
-		if x.op == opPushDelete { // what a deletion is answered with is up to the agent (T61)
-			continue
-		}
-		p.inspectValue(x, of, v)
+		p.inspectValue(x, of, x.result)
 	}
 }
 
@@ -112,14 +92,11 @@ func (p *probe) inspectResult(x *exchange, of *operation) {
 var valueKinds = []problemKind{badType, badName, badEnum, badUnion, badTime, badDigits, missing, unknown}
 
 func (p *probe) inspectValue(x *exchange, of *operation, v any) {
-	problems := p.judge(x.op, of, v)
 	for _, kind := range valueKinds {
 		x.check(string(kind), true, "")
-		for _, found := range problems {
-			if found.kind == kind && !(kind == unknown && x.op == opCard) { // cards have the members of two versions (T68)
-				x.problem(string(kind), "%s", found)
-			}
-		}
+	}
+	for _, found := range p.judge(x.op, of, v) {
+		x.check(string(found.kind), found.kind == unknown && x.op == opCard, "%s", found) // cards have the members of two versions (T68)
 	}
 	if e, ok := p.dialect.event(x.op, v); ok {
 		p.inspectEvent(x, e)
@@ -169,7 +146,15 @@ func (p *probe) inspectEvent(x *exchange, e event) {
 	}
 	switch e.kind {
 	case isTask:
-		p.inspectArtifacts(x, e)
+		seen := map[string]bool{}
+		for _, a := range e.artifacts() {
+			if p.version() == "0.1" { // where they have none
+				break
+			}
+			id := text(a, "artifactId")
+			x.check("answer.artifact-ids", !seen[id], "two artifacts of a task have the id %q", clean(id, 60))
+			seen[id] = true
+		}
 		ours := func(m object) bool { return strings.HasPrefix(text(m, "messageId"), idPrefix) }
 		for _, m := range e.history() {
 			switch {
@@ -184,18 +169,6 @@ func (p *probe) inspectEvent(x *exchange, e event) {
 		if p.version() == "1.0" {
 			x.check("answer.agent-message", e.context() != "", "a message of the agent has no contextId")
 		}
-	}
-}
-
-func (p *probe) inspectArtifacts(x *exchange, e event) {
-	if p.version() == "0.1" {
-		return
-	}
-	seen := map[string]bool{}
-	for _, a := range objects(e.value["artifacts"]) {
-		id := text(a, "artifactId")
-		x.check("answer.artifact-ids", !seen[id], "two artifacts of a task have the id %q", clean(id, 60))
-		seen[id] = true
 	}
 }
 

@@ -26,7 +26,8 @@ func rpcMethod(of *operation) string {
 func (jsonrpcWire) call(p *probe, x *exchange, of *operation, params object, o options) {
 	id := o.id
 	if id == nil {
-		id = p.newID()
+		p.ids++
+		id = fmt.Sprintf("conform-%d", p.ids)
 	}
 	request := object{"jsonrpc": "2.0", "id": id, "method": rpcMethod(of)}
 	if params != nil && of.request != "empty" {
@@ -63,7 +64,7 @@ func (t *trial) rawRPC(body string, id any, opts ...options) *exchange {
 	if len(opts) > 0 {
 		o = opts[0]
 	}
-	x := t.newExchange("")
+	x := &exchange{dialect: t.dialect}
 	h := t.headers(o)
 	set(h, "Content-Type", "application/json")
 	set(h, "Accept", "application/json")
@@ -88,18 +89,14 @@ func (x *exchange) readRPC(p *probe, id any) {
 		return
 	}
 	if x.status == http.StatusUnauthorized || x.status == http.StatusForbidden {
-		x.failure = &failure{http: x.status, message: http.StatusText(x.status), typed: true}
+		x.failure = x.httpFailure()
 		return
 	}
 	x.check("answer.media-type", isJSON(mediaType(x.header)) || len(x.body) == 0, "the answer has the media type %q", x.header.Get("Content-Type"))
-	v, ok := x.decoded()
-	switch {
-	case !ok:
+	switch v, ok := x.decoded(); {
+	case !ok, v == nil && x.status != http.StatusOK:
 		x.failure = x.httpFailure()
-	case v == nil && x.status != http.StatusOK:
-		x.failure = x.httpFailure()
-	case v == nil:
-	default:
+	case v != nil:
 		x.result, x.failure = x.envelope(v, id)
 	}
 }
@@ -122,19 +119,15 @@ func (x *exchange) envelope(v any, id any) (result any, f *failure) {
 	// Some answer a deletion with neither (T61).
 	neither := !hasResult && !hasError && x.op == opPushDelete
 	x.check("answer.envelope", hasResult != hasError || neither || hasError && result == nil, "a response has either result or error")
-	var got any
 	got, hasID := o["id"]
-	x.check("answer.id", hasID && sameID(id, got), "the id is %s, that of the request %s", encode(got), encode(id))
+	x.check("answer.id", hasID && (id == anyID || bytes.Equal(encode(id), encode(got))), "the id is %s, that of the request %s", encode(got), encode(id))
 	if !hasError || e == nil {
 		return result, nil
 	}
 	return nil, x.rpcError(e)
 }
 
-// sameID compares ids by their JSON. nil is what a request that cannot be read is answered with.
-func sameID(want, got any) bool { return want == anyID || bytes.Equal(encode(want), encode(got)) }
-
-// anyID is for a request whose id an agent may or may not be able to read.
+// anyID is for a request whose id an agent may or may not be able to read. A request that cannot be read is answered with null.
 const anyID = "any id"
 
 // rpcError reads the error of a response.
@@ -144,18 +137,16 @@ func (x *exchange) rpcError(e any) *failure {
 	message, isText := o["message"].(string)
 	x.check("answer.error", ok && isNumber && isText, "an error has a code, a number, and a message, a string")
 	f := &failure{code: code, message: message, typed: true}
-	data, there := o["data"]
-	if !there || data == nil {
-		return f
-	}
-	f.details, ok = data.([]any)
-	f.readDetails(ok)
+	f.readDetails(o["data"])
 	return f
 }
 
-// readDetails looks for what tells errors apart (R43, R154).
-func (f *failure) readDetails(isList bool) {
-	f.typed = isList
+// readDetails reads the details of an error and looks for what tells errors apart (R43, R154).
+func (f *failure) readDetails(details any) {
+	if details == nil {
+		return
+	}
+	f.details, f.typed = details.([]any)
 	for _, d := range f.details {
 		kind := text(d, "@type")
 		f.typed = f.typed && kind != ""
@@ -183,33 +174,16 @@ func (f *failure) detail(kind string) object {
 
 // check notes that an answer was held to a check, and what was wrong.
 func (x *exchange) check(id string, ok bool, format string, args ...any) {
-	if !ok {
-		x.problem(id, format, args...)
-	} else if x.noted()[id] == nil {
-		x.problems[id] = []string{}
-	}
-}
-
-func (x *exchange) problem(id, format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
-	if known := x.noted()[id]; len(known) < maxProblems && !slices.Contains(known, text) {
-		x.problems[id] = append(known, text)
-	}
-}
-
-func (x *exchange) noted() map[string][]string {
 	if x.problems == nil {
 		x.problems = map[string][]string{}
 	}
-	return x.problems
+	known := x.problems[id]
+	if problem := fmt.Sprintf(format, args...); !ok && len(known) < maxProblems && !slices.Contains(known, problem) {
+		known = append(known, problem)
+	}
+	x.problems[id] = known
 }
 
 func (x *exchange) isStream() bool {
 	return x.streams || x.header != nil && mediaType(x.header) == "text/event-stream"
-}
-
-// newID makes the id of a request.
-func (p *probe) newID() any {
-	p.ids++
-	return fmt.Sprintf("conform-%d", p.ids)
 }

@@ -63,39 +63,34 @@ func (s *definition) appendMessage(b []byte, message string, v any) ([]byte, err
 func (s *definition) appendField(b []byte, f *field, v any) ([]byte, error) {
 	var err error
 	number := int(f.number)
-	elem, isList := list(f.typ)
-	value, isDict := dict(f.typ)
-	switch x := v.(type) {
-	case nil:
-		if f.typ != "value" {
-			return b, nil
+	if v == nil && f.typ != "value" {
+		return b, nil
+	}
+	if elem, ok := list(f.typ); ok {
+		elems, ok := v.([]any)
+		if !ok {
+			return nil, errors.New("must be a list")
 		}
-	case []any:
-		for _, e := range x {
-			if !isList {
-				break
-			}
+		for _, e := range elems {
 			if b, err = s.appendValue(b, number, elem, e); err != nil {
 				return nil, err
 			}
 		}
-		if isList {
-			return b, nil
+		return b, nil
+	}
+	if kind, ok := dict(f.typ); ok {
+		entries, ok := v.(object)
+		if !ok {
+			return nil, errors.New("must be an object")
 		}
-	case map[string]any:
-		for _, key := range slices.Sorted(maps.Keys(x)) {
-			if !isDict {
-				break
-			}
+		for _, key := range slices.Sorted(maps.Keys(entries)) {
 			entry := appendBytes(nil, 1, []byte(key))
-			if entry, err = s.appendValue(entry, 2, value, x[key]); err != nil {
+			if entry, err = s.appendValue(entry, 2, kind, entries[key]); err != nil {
 				return nil, err
 			}
 			b = appendBytes(b, number, entry)
 		}
-		if isDict {
-			return b, nil
-		}
+		return b, nil
 	}
 	return s.appendValue(b, number, f.typ, v)
 }

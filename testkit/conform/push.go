@@ -1,8 +1,6 @@
 package conform
 
-import (
-	"fmt"
-)
+import "fmt"
 
 // pushConfig is a configuration of push notifications, whatever a version calls its members.
 type pushConfig struct {
@@ -16,9 +14,6 @@ func (d *dialect) inline(c pushConfig) object {
 	put(o, "token", c.token)
 	if d.version() != "0.1" {
 		put(o, "id", c.id)
-	}
-	if c.scheme == "" {
-		return o
 	}
 	auth := object{"credentials": c.secret}
 	if d.version() == "1.0" {
@@ -53,18 +48,16 @@ func (d *dialect) withPush(params object, c pushConfig) {
 
 // pushCreate makes the parameters that add a configuration to a task.
 func (d *dialect) pushCreate(task string, c pushConfig) object {
-	var params object
 	switch {
 	case d.version() == "1.0":
-		params = d.inline(c)
+		params := d.inline(c)
 		params["taskId"] = task
+		return params
 	case d.def.proto:
-		params = object{"parent": "tasks/" + task, "configId": c.id, "config": object{
+		return object{"parent": "tasks/" + task, "configId": c.id, "config": object{
 			"name": pushName(task, c.id), "pushNotificationConfig": d.inline(c)}}
-	default:
-		params = object{d.pushTask(): task, "pushNotificationConfig": d.inline(c)}
 	}
-	return params
+	return object{d.pushTask(): task, "pushNotificationConfig": d.inline(c)}
 }
 
 // pushTask is the member of a configuration that names its task.
@@ -81,52 +74,43 @@ func pushName(task, id string) string {
 
 // pushOf makes the parameters that name a configuration.
 func (d *dialect) pushOf(task, id string) object {
-	var params object
 	switch {
 	case d.version() == "1.0":
-		params = object{"taskId": task, "id": id}
+		return object{"taskId": task, "id": id}
 	case d.def.proto:
-		params = object{"name": pushName(task, id)}
-	default:
-		params = object{"id": task}
-		if d.version() != "0.1" {
-			params["pushNotificationConfigId"] = id
-		}
+		return object{"name": pushName(task, id)}
+	case d.version() == "0.1": // where a task has one
+		return object{"id": task}
 	}
-	return params
+	return object{"id": task, "pushNotificationConfigId": id}
 }
 
 // pushesOf makes the parameters that list the configurations of a task.
 func (d *dialect) pushesOf(task string) object {
-	params := object{"id": task}
 	switch {
 	case d.version() == "1.0":
-		params = object{"taskId": task}
+		return object{"taskId": task}
 	case d.def.proto:
-		params = object{"parent": "tasks/" + task}
+		return object{"parent": "tasks/" + task}
 	}
-	return params
+	return object{"id": task}
 }
 
 // readPush reads a configuration that came.
 func (d *dialect) readPush(result any) (c pushConfig, task string) {
-	inner, _ := result.(object)
-	if own, ok := inner["pushNotificationConfig"].(object); ok {
-		task = text(inner, d.pushTask())
-		inner = own
-	} else {
-		task = text(inner, "taskId")
+	inner, task := result, text(result, "taskId")
+	if own, ok := member(result, "pushNotificationConfig").(object); ok {
+		inner, task = own, text(result, d.pushTask())
 	}
 	return pushConfig{id: text(inner, "id"), url: text(inner, "url"), token: text(inner, "token")}, task
 }
 
 // readPushes reads a list of configurations: in 1.0 and in protos one in a message, else the list itself.
 func (d *dialect) readPushes(result any) (all []pushConfig) {
-	list := result
 	if o, ok := result.(object); ok {
-		list = o["configs"]
+		result = o["configs"]
 	}
-	for _, e := range objects(list) {
+	for _, e := range objects(result) {
 		c, _ := d.readPush(e)
 		all = append(all, c)
 	}

@@ -64,7 +64,7 @@ func (t *trial) reach(s stage) {
 			t.flow = t.send(message{stream: true})
 		}
 		t.x = t.flow
-		t.noError(t.x)
+		t.noError(t.x, anError)
 	case textPushed:
 		t.reach(pushOffered)
 		if t.told != nil {
@@ -158,9 +158,7 @@ func (t *trial) reach(s stage) {
 		t.reach(taskToPush)
 		t.hooked = newPush(t.webhook)
 		x := t.createPush(t.at.task(), t.hooked)
-		if f := x.error(); f != nil {
-			t.fatal(x, "a webhook is refused: %s", f)
-		}
+		t.noError(x, "a webhook is refused")
 		if made, _ := t.dialect.readPush(x.result); made.id != "" {
 			t.hooked.id = made.id
 		}
@@ -169,8 +167,9 @@ func (t *trial) reach(s stage) {
 
 // Why a stage cannot be reached.
 const (
-	noTask = "the agent answers its text with a message and makes no task: a contract can name a text that does"
-	noAuth = "the text that the contract calls auth does not wait for an authorization"
+	anError = "the agent answers an error"
+	noTask  = "the agent answers its text with a message and makes no task: a contract can name a text that does"
+	noAuth  = "the text that the contract calls auth does not wait for an authorization"
 )
 
 // atOnce ends the reading of a stream with its first event.
@@ -214,16 +213,22 @@ func (t *trial) mustSend(m message) (*exchange, event) {
 	return x, t.taken(x)
 }
 
-// noError ends the check if an answer is an error.
-func (t *trial) noError(x *exchange) {
-	if f := x.error(); f != nil {
-		t.fatal(x, "the agent answers an error: %s", f)
+// noError ends the check if an answer is an error: what says what that means.
+func (t *trial) noError(x *exchange, what string) {
+	f := x.error()
+	optional := t.version() != "1.0" && (x.op == opPushList || x.op == opPushDelete) // 0.3 §11.1.2
+	switch {
+	case f == nil:
+	case optional && (f.is(errMethod, t.version()) || f.is(errUnsupported, t.version())):
+		t.skip("the agent does not have the operation, which A2A %s does not require", t.Version)
+	default:
+		t.fatal(x, "%s: %s", what, f)
 	}
 }
 
 // taken returns the task or message of an answer, and ends the check if there is none.
 func (t *trial) taken(x *exchange) event {
-	t.noError(x)
+	t.noError(x, anError)
 	e, ok := t.dialect.event(x.op, x.result)
 	if !ok || e.kind != isTask && e.kind != isMessage {
 		t.fatal(x, "the answer is neither a task nor a message")

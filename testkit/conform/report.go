@@ -97,12 +97,27 @@ func (r *Report) WriteText(w io.Writer) error {
 	for _, level := range []Level{Must, Should} {
 		for _, x := range r.Results {
 			if x.Outcome == Failed && x.Level == level {
-				b.WriteString("\n")
-				x.writeText(b)
+				fmt.Fprintf(b, "\n%s\n", x)
 			}
 		}
 	}
-	r.writeNotTried(b)
+	var reasons []string
+	untried := map[string][]string{}
+	for _, x := range r.Results {
+		if x.Outcome == NotTried {
+			if untried[x.Reason] == nil {
+				reasons = append(reasons, x.Reason)
+			}
+			untried[x.Reason] = append(untried[x.Reason], x.Check+" ("+x.On+")")
+		}
+	}
+	for _, reason := range reasons {
+		few, more := untried[reason], ""
+		if len(few) > 4 {
+			few, more = few[:4], fmt.Sprintf(" and %d more", len(few)-4)
+		}
+		fmt.Fprintf(b, "\nnot tried: %s\n  %s%s\n", reason, strings.Join(few, ", "), more)
+	}
 	fmt.Fprintf(b, "\nMUST: %d passed, %d failed. SHOULD: %d passed, %d failed. Not tried: %d. %d requests.\n",
 		r.Count(Passed, Must), r.Count(Failed, Must), r.Count(Passed, Should), r.Count(Failed, Should),
 		r.Count(NotTried, Must)+r.Count(NotTried, Should), r.Requests)
@@ -110,30 +125,9 @@ func (r *Report) WriteText(w io.Writer) error {
 	return err
 }
 
-// writeNotTried prints the reasons, each with its checks.
-func (r *Report) writeNotTried(b *strings.Builder) {
-	var reasons []string
-	ids := map[string][]string{}
-	for _, x := range r.Results {
-		if x.Outcome != NotTried {
-			continue
-		}
-		if ids[x.Reason] == nil {
-			reasons = append(reasons, x.Reason)
-		}
-		ids[x.Reason] = append(ids[x.Reason], x.Check+" ("+x.On+")")
-	}
-	for _, reason := range reasons {
-		few := ids[reason]
-		more := ""
-		if len(few) > 4 {
-			few, more = few[:4], fmt.Sprintf(" and %d more", len(few)-4)
-		}
-		fmt.Fprintf(b, "\nnot tried: %s\n  %s%s\n", reason, strings.Join(few, ", "), more)
-	}
-}
-
-func (x Result) writeText(b *strings.Builder) {
+// String is a result for people: what was asked for, and what was wrong.
+func (x Result) String() string {
+	b := &strings.Builder{}
 	fmt.Fprintf(b, "%s %s, %s: %s\n", x.Level, x.Check, x.On, x.Sentence)
 	fmt.Fprintf(b, "  %s (%s)\n", x.Section, strings.Join(x.Requirements, ", "))
 	for _, f := range x.Findings {
@@ -147,19 +141,13 @@ func (x Result) writeText(b *strings.Builder) {
 	if x.Differ != "" {
 		fmt.Fprintf(b, "  Official releases differ: %s\n", x.Differ)
 	}
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 func indented(b *strings.Builder, prefix, text string) {
 	if text != "" {
 		b.WriteString(prefix + strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", len(prefix))) + "\n")
 	}
-}
-
-// String is a failure for the log of a test.
-func (x Result) String() string {
-	b := &strings.Builder{}
-	x.writeText(b)
-	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // WriteJSON prints the report as one JSON object: its shape is that of [Report].
@@ -222,14 +210,10 @@ func (r *Report) WriteJUnit(w io.Writer) error {
 		}
 		s.Cases = append(s.Cases, c)
 	}
-	if _, err := io.WriteString(w, xml.Header); err != nil {
+	text, err := xml.MarshalIndent(all, "", "  ")
+	if err != nil {
 		return err
 	}
-	e := xml.NewEncoder(w)
-	e.Indent("", "  ")
-	if err := e.Encode(all); err != nil {
-		return err
-	}
-	_, err := io.WriteString(w, "\n")
+	_, err = fmt.Fprintf(w, "%s%s\n", xml.Header, text)
 	return err
 }

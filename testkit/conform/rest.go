@@ -65,7 +65,14 @@ func (d *dialect) route(of *operation, params object) (path string, body any, ve
 	case "*":
 		return path, rest, r.verb
 	case "":
-		return path + query(rest), nil, r.verb
+		query := url.Values{}
+		for name, v := range rest {
+			query.Set(name, fmt.Sprint(v))
+		}
+		if len(query) > 0 {
+			path += "?" + strings.ReplaceAll(query.Encode(), "+", "%20")
+		}
+		return path, nil, r.verb
 	}
 	return path, rest[r.body], r.verb
 }
@@ -84,20 +91,9 @@ func (d *dialect) chooseRoute(of *operation) route {
 	return of.routes[0]
 }
 
-func query(params object) string {
-	q := url.Values{}
-	for name, v := range params {
-		q.Set(name, fmt.Sprint(v))
-	}
-	if len(q) == 0 {
-		return ""
-	}
-	return "?" + strings.ReplaceAll(q.Encode(), "+", "%20")
-}
-
 // rawREST sends a request as it is and reads the answer. It ends the check if none comes.
 func (t *trial) rawREST(verb, path, body string) *exchange {
-	x := t.newExchange("")
+	x := &exchange{dialect: t.dialect}
 	h := t.headers(options{})
 	if body != "" {
 		set(h, "Content-Type", "application/json")
@@ -131,8 +127,7 @@ func (x *exchange) readREST(p *probe) {
 	}
 	v, decoded := x.decoded()
 	if ok {
-		x.result = v
-		if v == nil {
+		if x.result = v; v == nil {
 			x.result = object{}
 		}
 		if !decoded {
@@ -159,12 +154,7 @@ func readStatus(v any, status int) *failure {
 	if code, ok := number(o["code"]); ok && code < 0 {
 		f.code = code
 	}
-	for _, name := range []string{"details", "data"} {
-		if v, there := o[name]; there && v != nil {
-			var ok bool
-			f.details, ok = v.([]any)
-			f.readDetails(ok)
-		}
-	}
+	f.readDetails(o["details"])
+	f.readDetails(o["data"])
 	return f
 }

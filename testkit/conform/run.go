@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 )
@@ -117,12 +118,8 @@ func (p *probe) try() {
 		p.add(c, *result)
 	}
 	if p.first == nil {
-		p.NotTried = p.dead
-	}
-	for i := range p.report.Interfaces {
-		if p.report.Interfaces[i].String() == p.on() && p.report.Interfaces[i].URL == p.URL {
-			p.report.Interfaces[i].NotTried = p.NotTried
-		}
+		i := slices.Index(p.report.Interfaces, p.Interface)
+		p.report.Interfaces[i].NotTried = p.dead
 	}
 }
 
@@ -173,13 +170,23 @@ func (r *runner) runCheck(c *Check, on string, p *probe) {
 	if p.dead != "" {
 		t.result.Outcome, t.result.Reason = NotTried, p.dead
 	} else {
-		t.run()
+		untilStopped(func() {
+			defer func() {
+				if t.leaves != "" {
+					t.cleanup(t.leaves)
+				}
+			}()
+			for _, s := range c.reach {
+				t.reach(s)
+			}
+			c.run(t)
+		})
 	}
 	r.add(c, *t.result)
 }
 
-// run runs the check until it ends, or stops from within.
-func (t *trial) run() {
+// untilStopped runs a check until it ends, or stops from within.
+func untilStopped(run func()) {
 	defer func() {
 		if e := recover(); e != nil {
 			if _, ok := e.(stop); !ok {
@@ -187,15 +194,7 @@ func (t *trial) run() {
 			}
 		}
 	}()
-	defer func() {
-		if t.leaves != "" {
-			t.cleanup(t.leaves)
-		}
-	}()
-	for _, s := range t.check.reach {
-		t.reach(s)
-	}
-	t.check.run(t)
+	run()
 }
 
 // skip ends a check that cannot be tried.
@@ -240,21 +239,16 @@ func (res *Result) fail(r *runner, x *exchange, problem string) {
 	res.Findings = append(res.Findings, f)
 }
 
-// newExchange begins an exchange of an operation.
-func (p *probe) newExchange(o op) *exchange { return &exchange{op: o, dialect: p.dialect} }
-
 // headers are those that say the version of a request.
 func (p *probe) headers(o options) http.Header {
 	h := http.Header{}
-	for name, values := range o.header {
-		h[name] = values
-	}
+	maps.Copy(h, o.header)
 	version := ""
-	if p.version() == "1.0" {
-		version = "1.0"
-	}
-	if o.version != nil {
+	switch {
+	case o.version != nil:
 		version = *o.version
+	case p.version() == "1.0":
+		version = "1.0"
 	}
 	//lint:ignore SA1008 a check sends the name as HTTP allows it, in lower case
 	if version != "" && h["a2a-version"] == nil {
@@ -290,7 +284,7 @@ func (t *trial) attempt(o op, params object, opts ...options) *exchange {
 		t.skip("the definition of A2A %s has no path for it", t.Version)
 	}
 	put(params, "tenant", t.dialect.tenant)
-	x := t.newExchange(o)
+	x := &exchange{op: o, dialect: t.dialect}
 	var choice options
 	if len(opts) > 0 {
 		choice = opts[0]
@@ -343,13 +337,21 @@ func (t *trial) wantError(x *exchange, kinds ...errorKind) {
 
 // error returns the error of an answer, of a stream that in it.
 func (x *exchange) error() *failure {
+	if all := x.failures(); len(all) > 0 {
+		return all[0]
+	}
+	return nil
+}
+
+// failures are the errors of an answer, of which a stream may have several.
+func (x *exchange) failures() (all []*failure) {
 	if x.failure != nil {
-		return x.failure
+		all = append(all, x.failure)
 	}
 	for _, s := range x.events {
 		if s.failure != nil {
-			return s.failure
+			all = append(all, s.failure)
 		}
 	}
-	return nil
+	return all
 }

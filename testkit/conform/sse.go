@@ -1,62 +1,53 @@
 package conform
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
-	"strings"
-	"unicode/utf8"
+	"slices"
+
+	"github.com/a2agen/a2agen/internal/sse"
 )
 
 // readEvents reads server-sent events until the stream ends, a bound is met, or until says that it is enough. The data of each
 // becomes an element of x.events; what is wrong with the framing is in x.framing.
-func (x *exchange) readEvents(body io.Reader, until func(*exchange) bool) {
-	lines := bufio.NewReaderSize(io.LimitReader(body, maxBody+1), 64<<10)
-	var data []string
+func (x *exchange) readEvents(body io.Reader, until func(*exchange) bool) error {
+	var read bytes.Buffer
+	events := sse.NewReader(io.TeeReader(io.LimitReader(body, maxBody+1), &read), maxBody)
+	defer func() {
+		// The reader ignores lines that are no fields, as readers have to.
+		for line := range bytes.Lines(x.body) {
+			line = bytes.TrimRight(line, "\r\n")
+			name, _, _ := bytes.Cut(line, []byte(":"))
+			if !slices.Contains([]string{"", "data", "event", "id", "retry"}, string(name)) {
+				x.misframed("the line " + clean(string(line), 60) + " is no field of an event: readers ignore it")
+			}
+		}
+	}()
 	for {
-		line, err := lines.ReadString('\n')
-		x.body = append(x.body, line...)
-		if len(x.body) > maxBody || len(x.events) > maxEvents {
-			x.err = errTooLong
-			return
-		}
-		ended := err != nil
-		if line = strings.TrimRight(line, "\r\n"); line != "" {
-			data = x.readField(line, data)
-		}
-		if ended && data != nil {
+		e, err := events.Next()
+		x.body = read.Bytes()
+		switch {
+		case len(x.body) > maxBody || len(x.events) > maxEvents:
+			return errTooLong
+		case errors.Is(err, io.EOF):
+			x.closed = true
+			return nil
+		case err != nil:
+			return err
+		case e.Unfinished:
 			x.misframed("the last event has no empty line after it: readers drop it")
 		}
-		if data != nil && (line == "" || ended) {
-			x.events = append(x.events, x.element(strings.Join(data, "\n")))
-			data = nil
-			if until != nil && until(x) {
-				return
-			}
+		v, err := decode(e.Data)
+		if err != nil {
+			x.misframed(fmt.Sprintf("the data of an event: %v", err))
 		}
-		if ended {
-			x.closed = errors.Is(err, io.EOF)
-			if !x.closed {
-				x.err = err
-			}
-			return
+		x.events = append(x.events, streamed{raw: v})
+		if until != nil && until(x) {
+			return nil
 		}
 	}
-}
-
-// readField reads a line of an event.
-func (x *exchange) readField(line string, data []string) []string {
-	name, value, _ := strings.Cut(line, ":")
-	value = strings.TrimPrefix(value, " ")
-	switch name {
-	case "data":
-		return append(data, value)
-	case "", "event", "id", "retry":
-	default:
-		x.misframed("the line " + clean(line, 60) + " is no field of an event: readers ignore it")
-	}
-	return data
 }
 
 // misframed notes what is wrong with a stream.
@@ -64,26 +55,4 @@ func (x *exchange) misframed(problem string) {
 	if len(x.framing) < maxFindings {
 		x.framing = append(x.framing, problem)
 	}
-}
-
-// element decodes the data of an event.
-func (x *exchange) element(data string) streamed {
-	v, err := decode([]byte(data))
-	switch {
-	case !utf8.ValidString(data):
-		x.misframed("an event is not UTF-8")
-	case err != nil:
-		x.misframed("the data of an event: " + err.Error())
-	}
-	return streamed{raw: v}
-}
-
-// decoded returns the body of an answer that is one JSON value; nil if it is empty.
-func (x *exchange) decoded() (any, bool) {
-	if len(bytes.TrimSpace(x.body)) == 0 {
-		return nil, true
-	}
-	v, err := decode(x.body)
-	x.check("answer.json", err == nil, "%v", err)
-	return v, err == nil
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 )
 
 // problem is something in a document that its definition does not have so.
@@ -68,54 +69,35 @@ func (c *validator) value(typ string, v any, path string) {
 		return
 	}
 	if elem, ok := list(typ); ok {
-		c.list(elem, v, path)
+		l, ok := v.([]any)
+		if !ok {
+			c.add(badType, path, "must be a list, not %s", kindOf(v))
+		}
+		for i, e := range l {
+			c.value(elem, e, fmt.Sprintf("%s[%d]", path, i))
+		}
 		return
 	}
+	o, isObject := v.(object)
 	if elem, ok := dict(typ); ok {
-		c.dict(elem, v, path)
+		if !isObject {
+			c.add(badType, path, "must be an object, not %s", kindOf(v))
+		}
+		for _, key := range slices.Sorted(maps.Keys(o)) {
+			c.value(elem, o[key], join(path, key))
+		}
 		return
 	}
-	if t := c.def.named(typ); t != nil {
-		c.named(t, v, path)
-		return
-	}
-	c.scalar(typ, v, path)
-}
-
-func (c *validator) list(elem string, v any, path string) {
-	l, ok := v.([]any)
-	if !ok {
-		c.add(badType, path, "must be a list, not %s", kindOf(v))
-		return
-	}
-	for i, e := range l {
-		c.value(elem, e, fmt.Sprintf("%s[%d]", path, i))
-	}
-}
-
-func (c *validator) dict(elem string, v any, path string) {
-	o, ok := v.(object)
-	if !ok {
-		c.add(badType, path, "must be an object, not %s", kindOf(v))
-		return
-	}
-	for _, key := range slices.Sorted(maps.Keys(o)) {
-		c.value(elem, o[key], join(path, key))
-	}
-}
-
-func (c *validator) named(t *typeOf, v any, path string) {
-	switch {
+	switch t := c.def.named(typ); {
+	case t == nil:
+		c.scalar(typ, v, path)
 	case t.values != nil:
 		c.enum(t, v, path)
 	case t.anyOf != nil:
 		c.choice(t, v, path)
+	case !isObject:
+		c.add(badType, path, "must be an object (%s), not %s", t.name, kindOf(v))
 	default:
-		o, ok := v.(object)
-		if !ok {
-			c.add(badType, path, "must be an object (%s), not %s", t.name, kindOf(v))
-			return
-		}
 		c.message(t, o, path)
 	}
 }
@@ -128,14 +110,14 @@ func (c *validator) enum(t *typeOf, v any, path string) {
 	}
 	var names []string
 	for _, x := range t.values {
-		if x.name == s && (!c.def.proto || x.number != 0) || s == "TASK_STATE_CANCELED" && x.name == "TASK_STATE_CANCELLED" { // T43
-			return
-		}
-		if !c.def.proto || x.number != 0 {
+		if !c.def.proto || x.number != 0 { // the value 0 of a proto says that there is none
 			names = append(names, x.name)
 		}
 	}
-	c.add(badEnum, path, "is %q: %s has %s", s, t.name, strings.Join(names, ", "))
+	canceled := s == "TASK_STATE_CANCELED" && slices.Contains(names, "TASK_STATE_CANCELLED") // T43
+	if !slices.Contains(names, s) && !canceled {
+		c.add(badEnum, path, "is %q: %s has %s", s, t.name, strings.Join(names, ", "))
+	}
 }
 
 // choice judges a value by the alternative that its tag names, else by the one that it fits best.
@@ -215,16 +197,15 @@ func emptyList(v any) bool {
 func (c *validator) unions(t *typeOf, set map[string][]string, path string) {
 	seen := map[string]bool{"": true}
 	for _, f := range t.fields {
-		if seen[f.union] {
-			continue
-		}
-		seen[f.union] = true
-		switch names := set[f.union]; {
+		names := set[f.union]
+		switch {
+		case seen[f.union]:
 		case len(names) > 1:
 			c.add(badUnion, path, "(%s) has %s: one of them may be set", t.name, strings.Join(names, " and "))
 		case len(names) == 0:
 			c.add(badUnion, path, "(%s) has nothing of %s: exactly one member must be set", t.name, f.union)
 		}
+		seen[f.union] = true
 	}
 }
 
@@ -240,8 +221,9 @@ func (c *validator) unlisted(t *typeOf, name, at string) {
 	c.add(unknown, at, "is no member of %s in A2A %s", t.name, c.def.version)
 }
 
+// scalar holds a value to a kind, which has one name in problems.
 func (c *validator) scalar(kind string, v any, path string) {
-	ok := true
+	ok, name := true, "a "+kind
 	switch kind {
 	case "string":
 		_, ok = v.(string)
@@ -249,33 +231,35 @@ func (c *validator) scalar(kind string, v any, path string) {
 		_, ok = v.(bool)
 	case "int32", "int64", "uint32", "uint64":
 		_, ok = number(v)
+		name = "an integer"
 	case "float", "double":
 		_, ok = v.(json.Number)
+		name = "a number"
 	case "struct", "any":
 		_, ok = v.(object)
+		name = "an object"
 	case "listvalue":
 		_, ok = v.([]any)
+		name = "a list"
 	case "nullvalue":
 		ok = v == nil
 	case "empty":
 		o, isObject := v.(object)
 		ok = v == nil || isObject && len(o) == 0
+		name = "an empty object"
 	case "bytes":
 		var s string
-		if s, ok = v.(string); ok && !isBase64(s) {
-			c.add(badType, path, "is not base64")
+		if s, ok = v.(string); ok {
+			if _, err := base64.StdEncoding.DecodeString(s); err != nil {
+				c.add(badType, path, "is not base64")
+			}
 		}
 	case "timestamp":
 		c.timestamp(v, path)
 	}
 	if !ok {
-		c.add(badType, path, "must be %s, not %s", article(kind), kindOf(v))
+		c.add(badType, path, "must be %s, not %s", name, kindOf(v))
 	}
-}
-
-func isBase64(s string) bool {
-	_, err := base64.StdEncoding.DecodeString(s)
-	return err == nil
 }
 
 var rfc3339 = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$`)
@@ -319,22 +303,6 @@ func isScalar(typ string) bool {
 	return slices.Contains([]string{"string", "bool", "int32", "int64", "uint32", "uint64", "float", "double", "bytes"}, typ) || strings.HasPrefix(typ, "[]")
 }
 
-func article(kind string) string {
-	switch kind {
-	case "struct", "any":
-		return "an object"
-	case "listvalue":
-		return "a list"
-	case "empty":
-		return "an empty object"
-	case "int32", "int64", "uint32", "uint64":
-		return "an integer"
-	case "float", "double":
-		return "a number"
-	}
-	return "a " + kind
-}
-
 func kindOf(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -360,18 +328,11 @@ func join(path, name string) string {
 
 // camelCase turns the name of a proto's field into that of JSON: "context_id" to "contextId".
 func camelCase(name string) string {
-	var b strings.Builder
-	up := false
-	for _, r := range name {
-		switch {
-		case r == '_':
-			up = true
-		case up:
-			b.WriteRune(unicode.ToUpper(r))
-			up = false
-		default:
-			b.WriteRune(r)
+	words := strings.Split(name, "_")
+	for i, w := range words[1:] {
+		if r, size := utf8.DecodeRuneInString(w); size > 0 {
+			words[i+1] = string(unicode.ToUpper(r)) + w[size:]
 		}
 	}
-	return b.String()
+	return strings.Join(words, "")
 }

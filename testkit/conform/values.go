@@ -46,43 +46,35 @@ func decodeValue(d *json.Decoder, depth int) (any, error) {
 	}
 	switch t {
 	case json.Delim('['):
-		return decodeList(d, depth)
+		list := []any{}
+		for d.More() {
+			v, err := decodeValue(d, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, v)
+		}
+		_, err := d.Token()
+		return list, err
 	case json.Delim('{'):
-		return decodeObject(d, depth)
+		o := object{}
+		for d.More() {
+			t, err := d.Token()
+			if err != nil {
+				return nil, fmt.Errorf("it is not JSON: %w", err)
+			}
+			key, _ := t.(string)
+			if _, twice := o[key]; twice {
+				return nil, fmt.Errorf("an object has the member %q twice", key)
+			}
+			if o[key], err = decodeValue(d, depth+1); err != nil {
+				return nil, err
+			}
+		}
+		_, err := d.Token()
+		return o, err
 	}
 	return t, nil
-}
-
-func decodeList(d *json.Decoder, depth int) (any, error) {
-	list := []any{}
-	for d.More() {
-		v, err := decodeValue(d, depth+1)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, v)
-	}
-	_, err := d.Token()
-	return list, err
-}
-
-func decodeObject(d *json.Decoder, depth int) (any, error) {
-	o := object{}
-	for d.More() {
-		t, err := d.Token()
-		if err != nil {
-			return nil, fmt.Errorf("it is not JSON: %w", err)
-		}
-		key, _ := t.(string)
-		if _, twice := o[key]; twice {
-			return nil, fmt.Errorf("an object has the member %q twice", key)
-		}
-		if o[key], err = decodeValue(d, depth+1); err != nil {
-			return nil, err
-		}
-	}
-	_, err := d.Token()
-	return o, err
 }
 
 // encode writes a value; it is one of ours and has a form in JSON.
@@ -111,23 +103,15 @@ func text(v any, path ...string) string {
 	return s
 }
 
-// objects returns the objects in a list.
-func objects(v any) (all []object) {
-	list, _ := v.([]any)
-	for _, e := range list {
-		if o, ok := e.(object); ok {
-			all = append(all, o)
-		}
-	}
-	return all
-}
+// objects returns the objects in a list, texts the strings.
+func objects(v any) []object { return elements[object](v) }
+func texts(v any) []string   { return elements[string](v) }
 
-// texts returns the strings in a list.
-func texts(v any) (all []string) {
+func elements[T any](v any) (all []T) {
 	list, _ := v.([]any)
 	for _, e := range list {
-		if s, ok := e.(string); ok {
-			all = append(all, s)
+		if e, ok := e.(T); ok {
+			all = append(all, e)
 		}
 	}
 	return all
