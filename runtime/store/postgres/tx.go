@@ -235,7 +235,7 @@ func (t *tx) PutTask(c *relational.Change) {
 	}
 	t.server, t.runner, t.rev = t.r.server, c.Was.Runner, t.r.rev
 	args := appendContent([]any{c.N, t.rev}, m)
-	if c.Head == nil && onlyContent(c.Was, m) {
+	if c.OnlyContent() {
 		t.fence(chunkSQL, args...)
 		return
 	}
@@ -265,17 +265,6 @@ func appendState(row []any, m *stored.Meta) []any {
 		m.Epoch, m.Calls, m.Done, m.Runner, m.Attempt, m.Made, int64(m.Began), m.Pushes, m.Ticketed, m.Asked, m.Input, m.Saved, //nolint:gosec // bits
 		int16(m.Rest()), m.Rested)
 }
-
-// onlyContent reports whether a change is that of most chunks of an artifact.
-func onlyContent(was, is *stored.Meta) bool {
-	a, b := was.State, is.State
-	a.Version, a.Stamps, a.Artifacts = b.Version, b.Stamps, b.Artifacts
-	return a == b && was.Oldest == is.Oldest && was.Snapshot == is.Snapshot && was.Asked == is.Asked &&
-		sameBytes(was.Input, is.Input) && sameBytes(was.Saved, is.Saved)
-}
-
-// sameBytes reports whether two slices are one, or both empty.
-func sameBytes(a, b []byte) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
 // orphansSQL finds tasks with open calls that no instance runs which is there, and that this program can read. A
 // lease that is over is never renewed, so that this does not change before they are claimed. The runners are few: the

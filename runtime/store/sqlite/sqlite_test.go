@@ -93,7 +93,7 @@ func TestMain(m *testing.M) {
 			}
 			fmt.Println(id)
 		}
-		select {}
+		time.Sleep(time.Hour) // it is killed: with nothing but waiting goroutines Go would end it as a deadlock
 	}
 	os.Exit(m.Run())
 }
@@ -781,4 +781,29 @@ func TestADeletedFileIsNoticed(t *testing.T) {
 	}
 	sweep(1)
 	sweep(1)
+}
+
+// A disk that says no is told to whoever takes tasks over: it looks as if there were none, otherwise.
+func TestWhatCannotBeTakenOverIsAnError(t *testing.T) {
+	s := open(t, fresh(t), Options{})
+	n := newTask("t")
+	n.Call, n.Stamp = &store.Call{}, 1
+	n.Private.Skill = "skill"
+	if _, err := s.Create(ctx, key("t"), n, nil); err != nil {
+		t.Fatal(err)
+	}
+	heir := open(t, left(t, s.path), Options{})
+	heir.fails(func(sql string) error {
+		if strings.HasPrefix(sql, "UPDATE") {
+			return errors.New("the disk says no")
+		}
+		return nil
+	})
+	if runs, err := heir.Claim(ctx, []string{"skill"}, 9); len(runs) > 0 || !store.Unsure(err) {
+		t.Errorf("%d tasks, %v", len(runs), err)
+	}
+	heir.fails(nil)
+	if runs, err := heir.Claim(ctx, []string{"skill"}, 9); len(runs) != 1 || err != nil || runs[0].Call.Attempt != 2 {
+		t.Errorf("then %+v, %v", runs, err)
+	}
 }

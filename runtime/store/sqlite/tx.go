@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 
@@ -147,13 +146,12 @@ func (w *writer) Number(context.Context) (int64, error) {
 // PutTask is that of [relational.Tx]. After most chunks of an artifact the row is not changed.
 func (w *writer) PutTask(c *relational.Change) {
 	w.changed[c.N] = struct{}{}
-	was, m, wire := c.Was, &c.Next, w.s.base.Codec.Wire
+	m, wire := &c.Next, w.s.base.Codec.Wire
 	if c.New != nil {
 		w.Add(dialect.InsertTask(), taskRow(c.N, c.Owner, c.Account, c.Key.Task, m, wire, c.Head)...)
 		return
 	}
-	if c.Head == nil && m.Charged == was.Charged && m.Epoch == was.Epoch && m.Runner == was.Runner && m.Calls == was.Calls && m.Done == was.Done &&
-		m.Oldest == was.Oldest && m.Snapshot == was.Snapshot && m.Asked == was.Asked && bytes.Equal(m.Input, was.Input) && bytes.Equal(m.Saved, was.Saved) {
+	if c.OnlyContent() && m.Charged == c.Was.Charged {
 		return
 	}
 	args := appendState([]any{c.N}, m)

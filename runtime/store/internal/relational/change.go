@@ -1,6 +1,7 @@
 package relational
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"strings"
@@ -30,6 +31,14 @@ type Change struct {
 
 	view *store.View
 	snap store.Snapshot // the answer
+}
+
+// OnlyContent reports whether a change is that of most chunks of an artifact.
+func (c *Change) OnlyContent() bool {
+	a, b := c.Was.State, c.Next.State
+	a.Version, a.Stamps, a.Artifacts = b.Version, b.Stamps, b.Artifacts
+	return c.Head == nil && a == b && c.Was.Oldest == c.Next.Oldest && c.Was.Snapshot == c.Next.Snapshot && c.Was.Asked == c.Next.Asked &&
+		bytes.Equal(c.Was.Input, c.Next.Input) && bytes.Equal(c.Was.Saved, c.Next.Saved)
 }
 
 // Event are the columns of an event.

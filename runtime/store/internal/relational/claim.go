@@ -38,10 +38,9 @@ func (s *Store) Claim(ctx context.Context, skills []string, most int) ([]store.R
 			break
 		}
 		tried = slices.AppendSeq(tried, maps.Keys(orphans))
-		each(maps.Keys(orphans), func(n int64) { s.claim(ctx, n, orphans[n]) })
-		var more []store.Run
-		more, err = s.claimed(ctx, most-len(runs))
-		runs = append(runs, more...)
+		claimed := each(maps.Keys(orphans), func(n int64) error { return s.claim(ctx, n, orphans[n]) })
+		more, failed := s.claimed(ctx, most-len(runs))
+		runs, err = append(runs, more...), cmp.Or(failed, claimed)
 	}
 	if len(runs) > 0 {
 		return runs, nil // what failed is for the next call
@@ -49,23 +48,29 @@ func (s *Store) Claim(ctx context.Context, skills []string, most int) ([]store.R
 	return nil, err
 }
 
-// each does something for tasks, several at a time.
-func each(ns iter.Seq[int64], do func(n int64)) {
+// each does something for tasks, several at a time, and returns an error of one that is there.
+func each(ns iter.Seq[int64], do func(n int64) error) (failed error) {
+	var mu sync.Mutex
 	var work sync.WaitGroup
-	defer work.Wait()
 	slots := make(chan struct{}, claimers)
 	for n := range ns {
 		slots <- struct{}{}
 		work.Go(func() {
 			defer func() { <-slots }()
-			do(n)
+			if err := do(n); err != nil && !errors.Is(err, store.ErrNotFound) {
+				mu.Lock()
+				defer mu.Unlock()
+				failed = err
+			}
 		})
 	}
+	work.Wait()
+	return failed
 }
 
 // claim makes this instance the one that runs a task, if it is still as it was found. It is noted before: whether it
 // was stored may remain unknown.
-func (s *Store) claim(ctx context.Context, n int64, runner int32) {
+func (s *Store) claim(ctx context.Context, n int64, runner int32) error {
 	q, me := &s.claims, s.db.Me()
 	err := s.change(ctx, Ref{N: n}, func(_ context.Context, _ Tx, r *stored.Row, next *stored.Meta) (bool, error) {
 		if r.Meta.Runner != runner || !r.Meta.Claim(&next.State, me, true) {
@@ -84,6 +89,7 @@ func (s *Store) claim(ctx context.Context, n int64, runner int32) {
 		defer q.mu.Unlock()
 		delete(q.taken, n)
 	}
+	return err
 }
 
 // claimed returns what was taken over and not returned yet. A task that cannot be read is no reason to leave the
@@ -156,16 +162,9 @@ func GiveBack(ctx context.Context, s *Store, left []store.Key) error {
 		return err
 	}
 	me := s.db.Me()
-	var mu sync.Mutex
-	each(slices.Values(ns), func(n int64) {
-		failed := s.change(ctx, Ref{N: n}, func(_ context.Context, _ Tx, r *stored.Row, next *stored.Meta) (bool, error) {
+	return each(slices.Values(ns), func(n int64) error {
+		return s.change(ctx, Ref{N: n}, func(_ context.Context, _ Tx, r *stored.Row, next *stored.Meta) (bool, error) {
 			return !slices.Contains(left, r.Key) && r.Meta.GiveBack(&next.State, me), nil
 		})
-		if failed != nil && !errors.Is(failed, store.ErrNotFound) {
-			mu.Lock()
-			defer mu.Unlock()
-			err = failed
-		}
 	})
-	return err
 }
