@@ -210,7 +210,11 @@ func (s *Store) open(ctx context.Context, p *runtime.Protocol) (err error) {
 	if s.senders, err = pgxpool.NewWithConfig(ctx, config); err != nil {
 		return err
 	}
-	if err := s.nameWires(ctx, p); err != nil {
+	exec := func(sql string, args ...any) error {
+		_, err := s.pool.Exec(ctx, s.sql(sql), args...)
+		return err
+	}
+	if err := s.base.NameWires(ctx, p, exec); err != nil {
 		return err
 	}
 	for i := range s.writers {
@@ -219,19 +223,6 @@ func (s *Store) open(ctx context.Context, p *runtime.Protocol) (err error) {
 		s.stopped.Go(w.run)
 	}
 	return s.begin(ctx)
-}
-
-// nameWires gives the newest version of the protocol its number, and reads those of all.
-func (s *Store) nameWires(ctx context.Context, p *runtime.Protocol) error {
-	s.base.Codec = stored.NewCodec(p)
-	if found, err := s.one(ctx, "SELECT n FROM a2a.wire WHERE name=$1", []any{s.base.Codec.Newest()}, new(int64)); err != nil {
-		return err
-	} else if !found {
-		if _, err := s.pool.Exec(ctx, s.sql("INSERT INTO a2a.wire(name) VALUES($1) ON CONFLICT DO NOTHING"), s.base.Codec.Newest()); err != nil {
-			return err
-		}
-	}
-	return s.base.ReadWires(ctx)
 }
 
 // Close implements [store.Store]: it gives back what this instance runs, and ends its connections.

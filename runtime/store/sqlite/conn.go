@@ -158,6 +158,12 @@ func (c *conn) exec(sql string, args ...any) (int64, error) {
 	return r.RowsAffected()
 }
 
+// do runs a statement of which only the failure counts.
+func (c *conn) do(sql string, args ...any) error {
+	_, err := c.exec(sql, args...)
+	return err
+}
+
 // query calls each with every row. The slice is used again; bytes and strings in it are not.
 func (c *conn) query(sql string, each func(row []value) error, args ...any) error {
 	s, err := c.prepare(sql, args)

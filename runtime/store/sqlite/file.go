@@ -42,7 +42,7 @@ func OpenFile(path string) (*File, error) {
 	default:
 		var from string
 		if from, err = copying(c); err == nil && from != "" {
-			err = errCopying(from)
+			err = relational.ErrCopying(from)
 		}
 	}
 	if err != nil {

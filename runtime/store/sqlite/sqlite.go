@@ -149,7 +149,7 @@ func (s *Store) open(p *runtime.Protocol) (err error) {
 		return err
 	}
 	if from, err := copying(c); err != nil || from != "" {
-		return cmp.Or(err, errCopying(from))
+		return cmp.Or(err, relational.ErrCopying(from))
 	}
 	if s.file, err = os.Stat(s.real); err != nil {
 		return err
@@ -157,11 +157,11 @@ func (s *Store) open(p *runtime.Protocol) (err error) {
 	if s.me, err = register(c, s.options.Clock()); err != nil {
 		return err
 	}
-	if s.base.Codec, err = newCodec(c, p); err != nil {
+	if err := s.writer.base.NameWires(context.Background(), p, c.do); err != nil {
 		return err
 	}
 	s.base.Only = int32(s.me) //nolint:gosec // instances are few
-	s.writer.base.Codec, s.writer.base.Only = s.base.Codec, s.base.Only
+	s.base.Codec, s.writer.base.Only = s.writer.base.Codec, s.base.Only
 	if s.writer.nextN, _, err = c.one("SELECT coalesce(max(n),0)+1 FROM task"); err != nil {
 		return err
 	}
@@ -237,17 +237,4 @@ func (d reader) Dialect() *relational.Dialect { return &dialect }
 
 func (d reader) Ask(ctx context.Context, questions ...relational.Question) error {
 	return d.s.reading(ctx, func(c *conn) error { return within{c}.Ask(ctx, questions...) })
-}
-
-// newCodec gives the newest version its number in the file.
-func newCodec(c *conn, p *runtime.Protocol) (*stored.Codec, error) {
-	k := stored.NewCodec(p)
-	if _, err := c.exec("INSERT INTO wire(name) SELECT ?1 WHERE NOT EXISTS(SELECT 1 FROM wire WHERE name=?1)",
-		k.Newest()); err != nil {
-		return nil, err
-	}
-	return k, c.query("SELECT n, name FROM wire", func(v []value) error {
-		k.Name(num(v[0]), text(v[1]))
-		return nil
-	})
 }

@@ -72,8 +72,7 @@ func (w *Whole) open(p *runtime.Protocol, fresh bool) error {
 		return err
 	}
 	w.db.base.Driver = w.db.only
-	w.db.base.Codec, err = newCodec(w.db.c, p)
-	return err
+	return w.db.base.NameWires(context.Background(), p, w.db.c.do)
 }
 
 // fitFormat says why a file of a format cannot be copied. A copy does not change its source.
@@ -152,10 +151,7 @@ type fillTx struct {
 
 func (t fillTx) Query(q relational.Question) error { return t.c.ask(&q) }
 
-func (t fillTx) Exec(sql string, args ...any) error {
-	_, err := t.c.exec(sql, args...)
-	return err
-}
+func (t fillTx) Exec(sql string, args ...any) error { return t.c.do(sql, args...) }
 
 func (t fillTx) Insert(table, columns string, rows [][]any) error {
 	list := strings.Fields(columns)
@@ -173,11 +169,6 @@ func (t fillTx) Insert(table, columns string, rows [][]any) error {
 
 // A file that is being filled has the table "copying", with the name of the store whose tasks come into it.
 
-// errCopying is why no agent opens such a file.
-func errCopying(from string) error {
-	return fmt.Errorf("a copy of %s into it has not ended: go on with \"a2agen tasks copy\"", from)
-}
-
 // copying returns from where the file is being filled, "" if it is not.
 func copying(c *conn) (from string, err error) {
 	_, found, err := c.one("SELECT 1 FROM sqlite_master WHERE name='copying'")
@@ -189,21 +180,12 @@ func copying(c *conn) (from string, err error) {
 }
 
 // Ready implements [transfer.Empty].
-func (w *Whole) Ready(_ context.Context, from string) error {
-	now, err := copying(w.db.c)
-	switch {
-	case err != nil:
+func (w *Whole) Ready(ctx context.Context, from string) error {
+	filling, err := copying(w.db.c)
+	if err != nil {
 		return err
-	case now == from:
-		return nil
-	case now != "":
-		return fmt.Errorf("%s: %w", w.path, errCopying(now))
 	}
-	some, _, err := w.db.c.one("SELECT EXISTS(SELECT 1 FROM task) OR EXISTS(SELECT 1 FROM note) OR EXISTS(SELECT 1 FROM repeat)")
-	if err == nil && some != 0 {
-		err = fmt.Errorf("%s %w: name a file that is not there", w.path, transfer.ErrTasks)
-	}
-	return err
+	return w.Free(ctx, w.path, from, filling, "a file that is not there")
 }
 
 // Fill implements [transfer.Empty].

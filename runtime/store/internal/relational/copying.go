@@ -371,6 +371,25 @@ func (w *Whole) DropRest(ctx context.Context, principal string) error {
 	})
 }
 
+// ErrCopying is why no agent opens tables that are being filled from a store.
+func ErrCopying(from string) error {
+	return fmt.Errorf("a copy of %s into it has not ended: go on with \"a2agen tasks copy\"", from)
+}
+
+// Free says why tables cannot be filled from a store: they are being filled from another one, or have tasks of their own. Then others are to
+// be named instead.
+func (w *Whole) Free(ctx context.Context, name, from, filling, instead string) error {
+	if filling != "" && filling != from {
+		return fmt.Errorf("%s: %w", name, ErrCopying(filling))
+	}
+	var some bool
+	_, err := One(ctx, w.DB, "SELECT EXISTS(SELECT 1 FROM a2a.task) OR EXISTS(SELECT 1 FROM a2a.note) OR EXISTS(SELECT 1 FROM a2a.repeat)", nil, &some)
+	if err == nil && some && filling == "" {
+		err = fmt.Errorf("%s %w: name %s", name, transfer.ErrTasks, instead)
+	}
+	return err
+}
+
 // Count writes what accounts hold, once all that they have is there.
 func (w *Whole) Count(tx FillTx) error {
 	for _, sql := range w.DB.Dialect().Count {

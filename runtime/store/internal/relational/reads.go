@@ -85,8 +85,21 @@ func (s *Reads) Events(ctx context.Context, key store.Key, after int64, max int)
 	return s.Base.Events(ctx, r.N, after, max)
 }
 
-// ReadWires reads the names of protocol versions.
-func (s *Base) ReadWires(ctx context.Context) error {
+// NameWires makes the codec of a protocol, gives its newest version a number, by a statement if it has none, and reads those of all.
+func (s *Base) NameWires(ctx context.Context, p *runtime.Protocol, exec func(sql string, args ...any) error) error {
+	s.Codec = stored.NewCodec(p)
+	found, err := One(ctx, s, "SELECT n FROM a2a.wire WHERE name=$1", []any{s.Codec.Newest()}, new(int64))
+	if err == nil && !found {
+		err = exec("INSERT INTO a2a.wire(name) VALUES($1) ON CONFLICT DO NOTHING", s.Codec.Newest())
+	}
+	if err == nil {
+		err = s.readWires(ctx)
+	}
+	return err
+}
+
+// readWires reads the names of protocol versions.
+func (s *Base) readWires(ctx context.Context) error {
 	return s.Ask(ctx, Question{"SELECT n, name FROM a2a.wire", nil, func(row Row) error {
 		var n int64
 		var name string
@@ -101,7 +114,7 @@ func (s *Base) KnowWire(ctx context.Context, wire int64) error {
 	if s.Codec.Knows(wire) {
 		return nil
 	}
-	return s.ReadWires(ctx)
+	return s.readWires(ctx)
 }
 
 const numberSQL = `SELECT t.n FROM a2a.account a JOIN a2a.owner o ON o.account=a.n JOIN a2a.task t ON t.owner=o.n
