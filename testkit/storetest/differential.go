@@ -3,7 +3,9 @@ package storetest
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -15,19 +17,158 @@ import (
 	"github.com/a2agen/a2agen/runtime/store/memory"
 )
 
-// The differential test makes the same random steps on the store that is tested, on one in memory and on a model of the
-// rules, and compares all that can be seen of them, also after they were opened again. Whatever the steps are, each of
-// the stores also keeps what it has acknowledged, changes nothing when it refuses, lets no task go that has work, and
-// counts what is there.
+// The differential test makes the same random steps on the store that is tested and on one in memory, and compares all that
+// can be seen of them, also after they were opened again. Whatever the steps are, each of the stores also keeps what it has
+// acknowledged, changes nothing when it refuses, lets no task go that has work, and counts what is there. Where bytes are
+// limited a [model] of the rules says what has room.
 //
-// What fails is printed with its seed and the fewest steps that fail in the same way. Package seeds says how to run
-// other seeds, and for longer.
+// What fails is printed with its seed and the fewest steps that fail in the same way, as rows of a [script]. Package seeds
+// says how to run other seeds, and for longer.
 
 const (
 	seedsOfMode        = 8
 	seedsOfModeDurable = 3 // each opens stores, and each step is a write
-	mostReopens        = 4
+	stepsOfRun         = 60
+	mostEnds           = 3 // of instances
 )
+
+// randomTasks are those of the random steps: of four owners.
+var randomTasks = []string{"acme1", "acme2", "ann1", "ann2", "ann3", "bob1", "bob2", "t1", "t2"}
+
+// mode is a kind of random steps, with the limits that they meet. Steps of all kinds alike meet none of the corners.
+type mode struct {
+	name    string
+	limits  memory.Limits
+	sizes   []int
+	states  []runtime.State
+	ops     string // each as often as its share
+	calls   int    // of a hundred steps, how many have to do with a call
+	tickets int    // of a hundred steps, how many bring a ticket, and about how many use one up
+	beside  int    // of a hundred steps, how many bring a configuration, and as many a message that may be sent again
+	saves   int    // of a hundred steps, how many bring private state
+}
+
+var allStates = []runtime.State{
+	runtime.StateWorking, runtime.StateWorking, runtime.StateInputRequired, runtime.StateAuthRequired, runtime.StateCompleted,
+	runtime.StateFailed,
+}
+
+// Sizes are so large that what a task needs beside its content, which each store knows for itself, hardly ever decides,
+// and so small that a file needs no second copy of a task. What artifacts bring is counted late, by each store at its
+// time: they bring little.
+var modes = []mode{
+	{
+		name: "counts", limits: memory.Limits{Tasks: 7, OwnerTasks: 3, Pushes: 3, Ended: time.Hour, Parked: 2 * time.Hour},
+		sizes: []int{0}, states: allStates, calls: 50, beside: 20, saves: 20, tickets: 20,
+		ops: "12 create 16 status 6 chunk 2 whole 2 unfit 4 again 4 wait 2 sweep 1 leave 1 crash 3 claim",
+	},
+	{
+		name: "bytes", limits: memory.Limits{Bytes: 250_000, TaskBytes: 50_000, OwnerBytes: 130_000},
+		sizes: []int{0, 0, 10, 20_000, 20_000}, states: allStates, calls: 50, saves: 10,
+		ops: "12 create 12 status 8 chunk 6 whole 2 again 1 leave 1 crash 2 claim",
+	},
+	{
+		name: "growing", limits: memory.Limits{OwnerBytes: 70_000, TaskBytes: 50_000, Bytes: 1_000_000},
+		sizes: []int{0, 20_000, 20_000}, calls: 3,
+		states: []runtime.State{runtime.StateInputRequired, runtime.StateInputRequired, runtime.StateAuthRequired},
+		ops:    "20 create 28 status 4 chunk 1 leave 1 crash",
+	},
+	{
+		name: "pushes", limits: memory.Limits{Pushes: 4, Ended: time.Hour, Parked: 2 * time.Hour},
+		sizes: []int{0}, states: allStates, calls: 50, beside: 30, saves: 30,
+		ops: "8 create 12 status 8 chunk 2 again 8 set 2 unset 6 due 8 settle 6 wait 2 sweep 1 leave 1 crash 2 claim",
+	},
+	{
+		name: "tickets", sizes: []int{0}, calls: 20, beside: 2, tickets: 40,
+		states: []runtime.State{
+			runtime.StateWorking, runtime.StateAuthRequired, runtime.StateAuthRequired, runtime.StateAuthRequired, runtime.StateCompleted,
+		},
+		ops: "16 create 28 status 4 chunk 4 again 2 wait 1 leave 1 crash 2 claim",
+	},
+}
+
+// steps draws those of a run.
+func (m *mode) steps(r *rand.Rand, ends func(op string) bool) []step {
+	var ops []string
+	for words := strings.Fields(m.ops); len(words) > 0; words = words[2:] {
+		var n int
+		_, _ = fmt.Sscan(words[0], &n)
+		if op := words[1]; op != "leave" && op != "crash" || ends(op) {
+			ops = append(ops, slices.Repeat([]string{op}, n)...)
+		}
+	}
+	list := make([]step, stepsOfRun)
+	left := mostEnds
+	for i := range list {
+		list[i] = m.step(r, ops[r.IntN(len(ops))])
+		if list[i].Op == "leave" || list[i].Op == "crash" {
+			if left--; left < 0 {
+				list[i] = step{Op: "wait"}
+			}
+		}
+	}
+	return list
+}
+
+func (m *mode) step(r *rand.Rand, op string) step {
+	s := step{Op: op, words: words{Wait: []time.Duration{0, time.Millisecond}[r.IntN(2)]}}
+	percent := func(n int) bool { return r.IntN(100) < n }
+	number := func(n int) int {
+		if percent(n) {
+			return 1 + r.IntN(3)
+		}
+		return 0
+	}
+	switch op {
+	case "create", "status", "chunk", "whole", "unfit":
+		s.Size, s.State = m.sizes[r.IntN(len(m.sizes))], m.states[r.IntN(len(m.states))]
+		fallthrough
+	case "again", "set", "unset":
+		s.Task = randomTasks[r.IntN(len(randomTasks))]
+	}
+	switch op {
+	case "create":
+		s.Call, s.Push, s.Repeat, s.Saves = percent(m.calls), number(m.beside), number(m.beside), percent(m.saves)
+		if percent(25) {
+			s.More, s.Done = 1+r.IntN(3), percent(50)
+		}
+	case "status", "chunk", "whole", "unfit":
+		if op != "status" {
+			s.Size, s.Name = min(s.Size, 10)+1, r.IntN(2)
+		}
+		s.Kind, s.Push, s.Repeat, s.Saves, s.Ticket = r.IntN(3), number(m.beside), number(m.beside), percent(m.saves), number(m.tickets)
+		if percent(16) {
+			s.More = 1 + r.IntN(3)
+		}
+		switch r.IntN(30) {
+		case 0:
+			s.Stale = 1
+		case 1:
+			s.Other = -1
+		case 2:
+			s.At = -time.Hour
+		}
+		if s.Handler = percent(m.calls); s.Handler {
+			s.Done = percent(50)
+		} else {
+			s.Call = percent(m.calls) && !(op == "status" && s.State.Terminal()) // else it is unfit
+		}
+		if s.Ticket == 0 || percent(25) {
+			s.Redeem = number(m.tickets)
+		} else if percent(50) {
+			s.Good = 30 * time.Minute
+		}
+	case "again":
+		s.Back = max(0, r.IntN(18)-9)
+	case "set", "unset":
+		s.Push, s.Max = 1+r.IntN(3), 2
+	case "settle":
+		s.Push, s.Fails, s.Dead, s.Later, s.Travels = r.IntN(4), percent(33), percent(10), percent(10), percent(25)
+	case "wait":
+		s.Wait = []time.Duration{time.Second, time.Minute, 40 * time.Minute, 3 * time.Hour}[r.IntN(4)]
+	}
+	return s
+}
 
 func differential(s *suite) {
 	if s.OpenAt == nil {
@@ -37,12 +178,15 @@ func differential(s *suite) {
 	if s.Durable {
 		count = seedsOfModeDurable
 	}
+	ends := func(op string) bool {
+		return op == "leave" && s.Leave != nil || op == "crash" && s.Heir != nil && s.Leave != nil
+	}
 	for i := range modes {
 		m := &modes[i]
 		s.T.Run(m.name, func(t *testing.T) {
 			begin, runs, steps, short := time.Now(), 0, 0, 0
 			for seed := range seeds.Of(t, count) {
-				list := m.steps(rand.New(rand.NewPCG(seed, uint64(i))), s.Leave != nil)
+				list := m.steps(rand.New(rand.NewPCG(seed, uint64(i))), ends)
 				n, err := s.compare(t, m, list)
 				if err != nil && n >= 0 {
 					fewest, last := s.fewest(t, m, list, err)
@@ -63,14 +207,18 @@ func differential(s *suite) {
 func joined(steps []step) string {
 	var b strings.Builder
 	for _, s := range steps {
-		fmt.Fprintln(&b, " ", s)
+		fmt.Fprintln(&b, "	", s)
 	}
 	return b.String()
 }
 
-// fewest leaves out steps, and parts of them, for as long as it fails.
+// fewest leaves out steps, and words of them, for as long as it fails.
 func (s *suite) fewest(t *testing.T, m *mode, steps []step, err error) ([]step, error) {
+	end := time.Now().Add(time.Minute)
 	fails := func(list []step) bool {
+		if time.Now().After(end) {
+			return false
+		}
 		n, now := s.compare(t, m, list)
 		if now != nil && n >= 0 {
 			err = now
@@ -78,9 +226,8 @@ func (s *suite) fewest(t *testing.T, m *mode, steps []step, err error) ([]step, 
 		}
 		return false
 	}
-	end := time.Now().Add(time.Minute)
 	for size := len(steps) / 2; size > 0; size /= 2 {
-		for i := 0; i+size <= len(steps) && time.Now().Before(end); {
+		for i := 0; i+size <= len(steps); {
 			if less := slices.Delete(slices.Clone(steps), i, i+size); fails(less) {
 				steps = less
 			} else {
@@ -89,13 +236,10 @@ func (s *suite) fewest(t *testing.T, m *mode, steps []step, err error) ([]step, 
 		}
 	}
 	for i := range steps {
-		for _, less := range []func(*step){
-			func(s *step) { s.Saves = false }, func(s *step) { s.Push = 0 }, func(s *step) { s.Repeat = 0 }, func(s *step) { s.Ticket = 0 },
-			func(s *step) { s.Call = false }, func(s *step) { s.Handler, s.Done = false, false }, func(s *step) { s.Stale = 0 },
-			func(s *step) { s.Size = 0 }, func(s *step) { s.More = 0 },
-		} {
+		for word := range reflect.TypeFor[words]().NumField() {
 			tried := slices.Clone(steps)
-			if less(&tried[i]); tried[i] != steps[i] && time.Now().Before(end) && fails(tried) {
+			reflect.ValueOf(&tried[i].words).Elem().Field(word).SetZero()
+			if tried[i] != steps[i] && fails(tried) {
 				steps = tried
 			}
 		}
@@ -103,25 +247,15 @@ func (s *suite) fewest(t *testing.T, m *mode, steps []step, err error) ([]step, 
 	return steps, err
 }
 
-// side is one of the two stores.
-type side struct {
-	name    string
-	in      store.Store
-	heads   [differentTasks]string
-	known   [differentTasks]*store.Head
-	claimed []store.Delivery
-	last    [differentTasks]func() (store.Snapshot, error)
-}
-
 // pair are the two stores in the middle of a run.
 type pair struct {
 	*suite
-	mode      *mode
-	now       time.Time
-	sides     [2]*side
-	model     *model
-	instances []store.Store // of the memory, for when the other is opened again
-	stamp     uint64
+	mode  *mode
+	now   time.Time
+	stamp stamps
+	sides [2]*side // the memory, and the store that is tested
+	heads [2]map[string]store.Head
+	model *model // nil: the mode limits no bytes
 }
 
 // errKnown ends a run at a difference that is known. What was done by then is all right.
@@ -130,329 +264,167 @@ var errKnown = errors.New("a known difference")
 // compare makes steps on both stores, and returns how many were made, and what is wrong; with a known difference, at
 // which the run ends, it returns the complement of how many.
 func (s *suite) compare(t *testing.T, m *mode, steps []step) (n int, err error) {
-	p := &pair{suite: &suite{T: t, Harness: s.Harness}, mode: m, now: start, model: newModel(m.limits)}
-	clock := func() time.Time { return p.now }
-	shared := memory.NewAt(m.limits, clock)
-	for range mostReopens + 1 {
-		p.instances = append(p.instances, shared.Instance(1_000_000*time.Hour))
+	p := &pair{suite: &suite{T: t, Harness: s.Harness}, mode: m, now: start, stamp: stamps{of: map[string]uint64{}}}
+	if m.limits.Bytes > 0 {
+		p.model = newModel(m.limits)
 	}
-	p.sides = [2]*side{{name: "memory", in: p.instances[0]}, {name: "the store", in: s.OpenAt(t, m.limits, clock)}}
+	clock := func() time.Time { return p.now }
+	p.sides[0] = p.reference(m.limits, clock, randomTasks...)
+	p.sides[1] = p.side(s.OpenAt(t, m.limits, clock), clock, randomTasks...)
 	defer func() { err = errors.Join(err, p.sides[1].in.Close()) }()
 	for i := range steps {
-		p.now = p.now.Add(time.Millisecond + steps[i].Wait)
+		p.now = p.now.Add(steps[i].Wait)
 		if err := p.step(&steps[i]); err == errKnown {
 			return ^i, nil
 		} else if err != nil {
 			return i, fmt.Errorf("step %d, %s: %w", i, steps[i], err)
 		}
+		if steps[i].Op == "leave" || steps[i].Op == "crash" {
+			p.now = p.now.Add(2 * time.Hour) // claims of deliveries are over, in whatever store
+		}
 	}
-	return len(steps), p.whole()
+	if err := p.counts(1); err != nil {
+		return len(steps), err
+	}
+	for _, s := range sight(randomTasks, m.limits.TaskBytes == 0) { // a full task gives up its log in memory
+		if err := differ(&s, p.sides[0].do(&s, 0), p.sides[1].do(&s, 0)); err != nil {
+			return len(steps), err
+		}
+	}
+	return len(steps), nil
+}
+
+// reference is a store in memory, of an instance before others.
+func (s *suite) reference(l memory.Limits, clock func() time.Time, tasks ...string) *side {
+	shared := memory.NewAt(l, clock)
+	var instances []store.Store
+	for range mostEnds + 1 {
+		instances = append(instances, shared.Instance(1_000_000*time.Hour))
+	}
+	d := s.side(instances[0], clock, tasks...)
+	d.next = func(in store.Store, crash bool, left ...store.Key) store.Store {
+		if crash {
+			for _, task := range tasks {
+				left = append(left, keyOf(task))
+			}
+		}
+		_ = in.Close(left...)
+		instances = instances[1:]
+		return instances[0]
+	}
+	return d
+}
+
+// sight are the steps that show all that there is of tasks.
+func sight(tasks []string, events bool) (list []step) {
+	for _, task := range tasks {
+		list = append(list, step{Op: "get", Task: task}, step{Op: "pushes", Task: task})
+		if events {
+			list = append(list, step{Op: "events", Task: task})
+		}
+		if strings.HasSuffix(task, "1") {
+			for _, state := range append([]runtime.State{runtime.StateUnspecified}, allStates[1:]...) {
+				list = append(list, step{Op: "list", Task: task, State: state, words: words{Size: 2}})
+			}
+		}
+	}
+	for n := 1; n <= 3; n++ {
+		list = append(list, step{Op: "show", words: words{Ticket: n}})
+	}
+	return list
+}
+
+// differ says how the answers of the stores differ.
+func differ(s *step, a, b answer) error {
+	if a.String() != b.String() {
+		return fmt.Errorf("%s: the answers differ:\n  memory:    %s\n  the store: %s", s, a, b)
+	}
+	return nil
 }
 
 // step makes one on both.
 func (p *pair) step(s *step) error {
-	p.stamp++
-	before := [2][differentTasks]*store.Head{p.sides[0].known, p.sides[1].known}
-	if s.Op == opReopen {
-		if err := p.reopen(); err != nil {
-			return err
+	stamp := p.stamp.next(s)
+	var answers [2]answer
+	for i, d := range p.sides {
+		before := p.heads[i]
+		answers[i] = d.do(s, stamp)
+		p.heads[i] = d.heads()
+		if err := p.sound(i, s, before, answers[i]); err != nil {
+			return fmt.Errorf("%s: %w", []string{"the memory", "the store"}[i], err)
 		}
 	}
-	var said [2]string
-	var errs [2]error
-	for i, side := range p.sides {
-		said[i], errs[i] = p.do(side, s)
-		if err := p.look(side); err != nil {
-			return fmt.Errorf("%s: %w", side.name, err)
+	if p.model != nil {
+		want, heads := facts(p.model.do(p, s, stamp)), p.model.heads()
+		if is := answers[0]; !maps.Equal(heads, p.heads[0]) || (want.err != nil || is.err != nil) && want.String() != is.String() {
+			return fmt.Errorf("the memory says %s, and has %+v\nthe rules %s, and have %+v", is, p.heads[0], want, heads)
 		}
-		if err := p.sound(side, s, before[i], said[i] != "", errs[i]); err != nil {
-			return fmt.Errorf("%s: %w", side.name, err)
-		}
-	}
-	want, wantErr := p.model.do(p, s)
-	for i, side := range p.sides {
-		err := p.model.agrees(side, s, want, wantErr, said[i], errs[i])
-		if err != nil && i == 1 && p.mode.limits.Bytes > 0 && p.room(errs[i], wantErr) {
+		if p.room(answers) {
 			return errKnown
-		} else if err != nil {
-			return err
 		}
 	}
-	if said[0] != said[1] {
-		return fmt.Errorf("the answers differ:\n  memory:    %s\n  the store: %s", said[0], said[1])
+	if !maps.Equal(p.heads[0], p.heads[1]) {
+		return fmt.Errorf("the tasks differ:\n  memory:    %+v\n  the store: %+v", p.heads[0], p.heads[1])
 	}
-	if p.sides[0].heads != p.sides[1].heads {
-		return fmt.Errorf("the tasks differ:\n  memory:    %s\n  the store: %s", p.sides[0].heads, p.sides[1].heads)
-	}
-	return nil
+	return differ(s, answers[0], answers[1])
 }
 
-// room reports whether the store differs from the rules in what has room. It may, in bytes: each store knows what it keeps
-// of a task beside its content, and how late it charges the account for what a handler appends.
-func (p *pair) room(is, want error) bool {
-	if errors.Is(is, store.ErrFull) != errors.Is(want, store.ErrFull) {
-		return true
-	}
-	for i, head := range p.model.heads() {
-		if (head == "") != (p.sides[1].known[i] == nil) {
-			return true
-		}
-	}
-	return false
+// room reports whether the stores differ in what has room. They may, in bytes: each knows what it keeps of a task beside its
+// content, and how late it charges the account for what a handler appends.
+func (p *pair) room(answers [2]answer) bool {
+	has := func(i int) []string { return slices.Sorted(maps.Keys(p.heads[i])) }
+	return errors.Is(answers[0].err, store.ErrFull) != errors.Is(answers[1].err, store.ErrFull) || !slices.Equal(has(0), has(1))
 }
 
-// look notes what is known of all tasks.
-func (p *pair) look(side *side) error {
-	for i := range differentTasks {
-		h, err := side.in.Head(ctx, (&step{Task: i}).key())
-		switch {
-		case errors.Is(err, store.ErrNotFound):
-			side.heads[i], side.known[i] = "", nil
-		case err != nil:
-			return err
-		default:
-			side.heads[i], side.known[i] = fmt.Sprintf("%+v", h), &h
+// heads are those of all tasks.
+func (d *side) heads() map[string]store.Head {
+	heads := map[string]store.Head{}
+	for _, task := range d.tasks {
+		switch h, err := d.in.Head(ctx, keyOf(task)); {
+		case err == nil:
+			heads[task] = h
+		case !errors.Is(err, store.ErrNotFound):
+			d.Error(err)
 		}
 	}
-	return nil
+	return heads
 }
 
 // sound holds a store to what is true of every one.
-func (p *pair) sound(side *side, s *step, before [differentTasks]*store.Head, answered bool, err error) error {
-	writes := slices.Contains([]operation{opCreate, opStatus, opChunk, opWhole, opUnfit, opAgain}, s.Op)
-	gone := 0
-	for i, was := range before {
-		is := side.known[i]
-		switch {
-		case was != nil && is == nil:
-			gone++
-			if was.Calls > was.Done || !was.State.Terminal() && !was.State.Interrupted() {
-				return fmt.Errorf("task %d is gone, which had work: %+v", i, *was)
-			}
-			if !writes && s.Op != opSweep {
-				return fmt.Errorf("task %d is gone", i)
-			}
-		case err != nil && writes && (was == nil) != (is == nil), err != nil && writes && was != nil && *was != *is:
-			return fmt.Errorf("a refused update (%w) changed task %d from %+v to %+v", err, i, was, is)
+func (p *pair) sound(i int, s *step, before map[string]store.Head, a answer) error {
+	writes, after, gone := slices.Contains([]string{"create", "status", "chunk", "whole", "unfit", "again"}, s.Op), p.heads[i], false
+	if a.err != nil && writes && !maps.Equal(before, after) {
+		return fmt.Errorf("a refused update (%w) changed tasks from %+v to %+v", a.err, before, after)
+	}
+	for task, was := range before {
+		if _, is := after[task]; is {
+			continue
+		}
+		gone = true
+		if was.Calls > was.Done || !was.State.Terminal() && !was.State.Interrupted() {
+			return fmt.Errorf("task %s is gone, which had work: %+v", task, was)
+		}
+		if !writes && s.Op != "sweep" {
+			return fmt.Errorf("task %s is gone", task)
 		}
 	}
-	switch {
-	case err != nil && writes && gone > 0:
-		return fmt.Errorf("for a refused update (%w) went %d tasks", err, gone)
-	case err == nil && writes && answered && side.known[s.Task] == nil:
+	if _, is := after[s.Task]; a.err == nil && writes && a.task != "" && !is {
 		return errors.New("an acknowledged update is lost: its task is gone")
 	}
-	if gone > 0 || s.Op == opReopen {
-		return p.counts(side)
+	if gone || s.Op == "leave" || s.Op == "crash" {
+		return p.counts(i)
 	}
 	return nil
 }
 
 // counts asks the store that is tested whether it counts what is there.
-func (p *pair) counts(side *side) error {
-	if p.Wrong == nil || side != p.sides[1] {
+func (p *pair) counts(i int) error {
+	if p.Wrong == nil || i == 0 {
 		return nil
 	}
-	wrong, err := p.Wrong(side.in)
-	if err == nil && len(wrong) > 0 {
+	wrong, err := p.Wrong(p.sides[1].in)
+	if len(wrong) > 0 {
 		err = errors.New(strings.Join(wrong, "; "))
 	}
 	return err
-}
-
-// do makes a step on one store, and returns what it says.
-func (p *pair) do(side *side, s *step) (string, error) {
-	k, now, stamp := s.key(), p.now, p.stamp
-	switch s.Op {
-	case opCreate:
-		view := &store.Full
-		n := p.creation(s, now, stamp)
-		side.last[s.Task] = func() (store.Snapshot, error) { return side.in.Create(ctx, k, n, view) }
-		return p.says(side.last[s.Task]())
-	case opStatus, opChunk, opWhole, opUnfit:
-		var h store.Head
-		if is := side.known[s.Task]; is != nil {
-			h = *is
-		}
-		u, expect := p.update(s, h, now, stamp)
-		side.last[s.Task] = func() (store.Snapshot, error) { return side.in.Apply(ctx, k, expect, u, &store.Full) }
-		return p.says(side.last[s.Task]())
-	case opAgain:
-		if again := side.last[s.Task]; again != nil && side.known[s.Task] != nil {
-			return p.says(again())
-		}
-	case opSetPush:
-		return said(side.in.SetPush(ctx, k, *s.push()))
-	case opDelPush:
-		return said(side.in.DeletePush(ctx, k, fmt.Sprint("p", s.Push)))
-	case opDue:
-		return p.dues(side)
-	case opSettle:
-		return p.settles(side, s)
-	case opSweep:
-		for more := true; more; {
-			var err error
-			if _, more, err = side.in.Sweep(ctx); err != nil {
-				return "", err
-			}
-		}
-	case opReopen:
-		return p.claims(side)
-	}
-	return "", nil
-}
-
-// said is an error as stores agree on it.
-func said(err error) (string, error) {
-	var again *store.Repeated
-	if errors.As(err, &again) {
-		return fmt.Sprintf("%+v", *again), err
-	}
-	for _, is := range []error{store.ErrNotFound, store.ErrExists, store.ErrConflict, store.ErrEnded, store.ErrFull, store.ErrTooLarge,
-		store.ErrUnfit, store.ErrLost, store.ErrTicket, store.ErrPushes} {
-		if errors.Is(err, is) {
-			return is.Error(), err
-		}
-	}
-	if err != nil {
-		return "an error of its own: " + err.Error(), err
-	}
-	return "", nil
-}
-
-// says is the answer to an update.
-func (p *pair) says(snap store.Snapshot, err error) (string, error) {
-	if err != nil {
-		return said(err)
-	}
-	return fmt.Sprintf("version %d, epoch %d, pushed %t, %s%s, %s", snap.Version, snap.Epoch, snap.Pushed, of(snap.Private),
-		began(snap.Run), p.json(snap.Task)), nil
-}
-
-func of(p store.Private) string {
-	return fmt.Sprintf("input %q, saved %q, asked %t", p.Input, p.Saved, p.Asked)
-}
-
-func began(c *store.Call) string {
-	if c == nil {
-		return ""
-	}
-	return fmt.Sprintf(", begins call %d, attempt %d, made %d, %s %s", c.N, c.Attempt, c.Made, c.Input, textOf(c.Request))
-}
-
-func (p *pair) dues(side *side) (string, error) {
-	due, _, err := side.in.Due(ctx, 100, time.Hour)
-	slices.SortFunc(due, func(a, b store.Delivery) int {
-		return strings.Compare(a.Key.Task+a.Push.ID, b.Key.Task+b.Push.ID)
-	})
-	side.claimed = due
-	var b strings.Builder
-	for _, d := range due {
-		fmt.Fprintf(&b, "%s %s from %d to %d, attempt %d since %d; ", d.Key.Task, d.Push.ID, d.Next, d.Until, d.Attempt, max(d.Since.UnixNano(), 0))
-	}
-	return b.String(), err
-}
-
-// settles settles one of those that were claimed last.
-func (p *pair) settles(side *side, s *step) (string, error) {
-	if s.Push >= len(side.claimed) {
-		return "", nil
-	}
-	d := side.claimed[s.Push]
-	return said(side.in.Settle(ctx, d, s.outcome(d.Next)))
-}
-
-// reopen closes both, and opens them again: on the side of the memory goes on another instance.
-func (p *pair) reopen() error {
-	p.now = p.now.Add(2 * time.Hour) // all claims of deliveries are over, in both
-	a, b := p.sides[0], p.sides[1]
-	if err := errors.Join(a.in.Close(), b.in.Close()); err != nil {
-		return err
-	}
-	p.instances = p.instances[1:]
-	a.in, b.in = p.instances[0], p.Leave(p.T, b.in)
-	for _, side := range p.sides {
-		side.claimed, side.last = nil, [differentTasks]func() (store.Snapshot, error){}
-	}
-	return nil
-}
-
-// claims takes over what was given back.
-func (p *pair) claims(side *side) (string, error) {
-	runs, err := side.in.Claim(ctx, []string{"skill"}, 100)
-	list := make([]string, len(runs))
-	for i, r := range runs {
-		list[i] = fmt.Sprintf("%s version %d, epoch %d, %s%s", r.Key.Task, r.Version, r.Epoch, of(r.Private), began(r.Call))
-	}
-	slices.Sort(list)
-	return strings.Join(list, "; "), err
-}
-
-// whole compares all that there is.
-func (p *pair) whole() error {
-	if err := p.counts(p.sides[1]); err != nil {
-		return err
-	}
-	for i := range differentTasks {
-		k := (&step{Task: i}).key()
-		if p.sides[0].known[i] == nil {
-			continue
-		}
-		var all [2]string
-		for j, side := range p.sides {
-			var err error
-			if all[j], err = p.page(side.in, k); err != nil {
-				return fmt.Errorf("%s: task %d: %w", side.name, i, err)
-			}
-		}
-		if all[0] != all[1] {
-			return fmt.Errorf("task %d differs:\n  memory:    %s\n  the store: %s", i, all[0], all[1])
-		}
-	}
-	return nil
-}
-
-// page is all that there is of a task and its owner.
-func (p *pair) page(in store.Store, k store.Key) (string, error) {
-	snap, err := in.Get(ctx, k, store.Full)
-	if err != nil {
-		return "", err
-	}
-	var b strings.Builder
-	fmt.Fprint(&b, snap.Version, snap.Epoch, snap.Pushed, of(snap.Private), p.json(snap.Task))
-	records, err := in.Events(ctx, k, 1, 0)
-	if err != nil && !errors.Is(err, store.ErrTrimmed) { // a full task gives up its log in memory
-		return "", err
-	}
-	if p.mode.limits.TaskBytes > 0 {
-		records = nil
-	}
-	for _, r := range records {
-		e, err := r.Event()
-		if err != nil {
-			return "", err
-		}
-		fmt.Fprint(&b, " ", r.Seq, r.Kind, p.json(e))
-	}
-	list, err := in.Pushes(ctx, k)
-	if err != nil {
-		return "", err
-	}
-	fmt.Fprintf(&b, " %+v", list)
-	for n := 1; n <= 3; n++ {
-		at, _, err := in.Ticket(ctx, word(n))
-		fmt.Fprint(&b, " ", at, err)
-	}
-	for _, state := range append([]runtime.State{runtime.StateUnspecified}, allStates...) {
-		q := store.Query{Size: 2, State: state, View: store.View{History: new(int)}}
-		for more := true; more; more = q.Token != "" {
-			page, err := in.List(ctx, k.Owner, q)
-			if err != nil {
-				return "", err
-			}
-			fmt.Fprint(&b, " ", page.Total, ids(page.Tasks))
-			q.Token = page.Next
-		}
-	}
-	return b.String(), nil
 }
