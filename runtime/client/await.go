@@ -16,16 +16,11 @@ func (c *Client) Await(ctx context.Context, taskID string, opts ...CallOption) (
 	cl := c.newCall(opts)
 	ctx, done := cl.policy.limit(ctx)
 	defer done()
-	c = c.cards.current(ctx, c)
-	task, err := c.await(ctx, taskID, cl)
+	task, err := byNewest(ctx, c.cards.current(ctx, c), "", cl, func(c *Client) (runtime.Task, error) {
+		return c.await(ctx, taskID, cl)
+	})
 	if err != nil {
-		next, changed := c.cards.noticed(ctx, c, "", cl, err)
-		if next == nil {
-			return nil, changed
-		}
-		if task, err = next.await(ctx, taskID, cl); err != nil {
-			return nil, err
-		}
+		return nil, err
 	}
 	r := taskResult(task)
 	return r, c.asks(r.err(), r)
@@ -74,7 +69,7 @@ func (c *Client) taskAfter(ctx context.Context, id string, known int64, cl *call
 	request := c.protocol.NewTaskRequest(runtime.RoleGet, runtime.TaskRequest{
 		Tenant: c.Tenant(), ID: id, HistoryLength: cl.data.HistoryLength, CurrentGeneration: &known,
 	})
-	v, err := c.call(ctx, Method{Role: runtime.RoleGet}, request, cl)
+	v, err := c.ask(ctx, once, Method{Role: runtime.RoleGet}, request, cl)
 	return asTask(v, err, id)
 }
 
@@ -170,13 +165,13 @@ func (s *linkSet) refused(err error) bool {
 
 // task gets a task as it stands, by one attempt.
 func (c *Client) task(ctx context.Context, id string, cl *call) (runtime.Task, error) {
-	v, err := c.call(ctx, Method{Role: runtime.RoleGet}, c.taskRequest(id, cl), cl)
+	v, err := c.ask(ctx, once, Method{Role: runtime.RoleGet}, c.taskRequest(id, cl), cl)
 	return asTask(v, err, id)
 }
 
 // patientTask is task, by as many attempts as the policy of the call allows.
 func (c *Client) patientTask(ctx context.Context, id string, cl *call) (runtime.Task, error) {
-	v, err := c.persist(ctx, Method{Role: runtime.RoleGet}, c.taskRequest(id, cl), cl)
+	v, err := c.ask(ctx, patient, Method{Role: runtime.RoleGet}, c.taskRequest(id, cl), cl)
 	return asTask(v, err, id)
 }
 

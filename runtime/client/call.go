@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
@@ -21,66 +19,27 @@ func (c *Client) Call(ctx context.Context, m Method, request any, opts ...CallOp
 	cl.safe = c.agent.keys && cl.key != ""
 	ctx, done := cl.policy.limit(ctx)
 	defer done()
-	c = c.cards.current(ctx, c)
-	result, err := c.persist(ctx, m, c.complete(request), cl)
+	result, err := byNewest(ctx, c.cards.current(ctx, c), "", cl, func(c *Client) (any, error) {
+		return c.ask(ctx, patient, m, c.complete(request), cl)
+	})
 	if err != nil {
-		next, changed := c.cards.noticed(ctx, c, "", cl, err)
-		if next == nil {
-			return nil, changed
-		}
-		if result, err = next.persist(ctx, m, next.complete(request), cl); err != nil {
-			return nil, err
-		}
+		return nil, err
 	}
 	return runtime.Generated(result), nil
 }
 
-func (c *Client) call(ctx context.Context, m Method, request any, cl *call) (result any, err error) {
-	err = c.links.try(m, func(l *link, op *runtime.Operation) error {
-		cl.via = l
-		attempt, done := cl.policy.one(ctx)
-		defer done()
-		attempt, a := c.observed(attempt, l, op, cl)
-		err = c.credentials.authorized(attempt, cl, func() error {
-			result, err = c.callLink(attempt, l, op, a, request, cl)
-			return err
-		})
-		if cl.policy.AttemptTimeout > 0 && errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-			err = &LinkError{Err: &overtime{"one attempt of the call", cl.policy.AttemptTimeout}}
-		}
-		a.got(result)
-		a.end(err)
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", c.links.name(m), err)
+// byNewest makes a call by the client for the newest card, which is c, and once more by the next one if it failed because the card changed
+// and nothing of it was carried out.
+func byNewest[T any](ctx context.Context, c *Client, skill string, cl *call, do func(*Client) (T, error)) (T, error) {
+	v, err := do(c)
+	if err == nil {
+		return v, nil
 	}
-	return result, nil
-}
-
-// callLink is call over one link.
-func (c *Client) callLink(
-	ctx context.Context, l *link, op *runtime.Operation, a *attempt, request any, cl *call,
-) (any, error) {
-	r, err := c.request(ctx, l, op, a, request, cl)
-	if err != nil {
-		return nil, err
+	next, err := c.cards.noticed(ctx, c, skill, cl, err)
+	if next == nil {
+		return v, err
 	}
-	body, err := l.conn.Call(ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	result, err := c.agent.readResult(ctx, c.links.version, op, body)
-	var untrusted *CardError
-	switch {
-	case err == nil:
-		return result, nil
-	case errors.As(err, &untrusted):
-		return nil, err
-	case ctx.Err() != nil: // then an answer may be cut off, and that is nothing to blame the agent for
-		return nil, context.Cause(ctx)
-	}
-	return nil, invalid("result", err)
+	return do(next)
 }
 
 // conn is one open stream: the connection of one request.
@@ -89,9 +48,9 @@ type conn struct {
 	link    *link
 	op      *runtime.Operation
 	opened  time.Time
-	items   int      // events decoded
-	news    bool     // one of them was new
-	seen    *attempt // by observers, to the end of the stream
+	items   int       // events decoded
+	news    bool      // one of them was new
+	seen    *observed // by observers, to the end of the stream
 	timeout eventTimeout
 	limit   int   // bytes in a row that are no event that is known
 	numbers bool  // of events say what is missing
@@ -102,69 +61,6 @@ type conn struct {
 func (s *conn) Close() {
 	s.Stream.Close()
 	s.timeout.cancel(nil)
-}
-
-// open sends a streaming request.
-func (c *Client) open(ctx context.Context, m Method, request any, cl *call) (s *conn, err error) {
-	err = c.links.try(m, func(l *link, op *runtime.Operation) error {
-		cl.via = l
-		ctx, a := c.observed(ctx, l, op, cl)
-		ctx, cancel := context.WithCancelCause(ctx)
-		var stream Stream
-		err := c.credentials.authorized(ctx, cl, func() error {
-			r, err := c.request(ctx, l, op, a, request, cl)
-			if err == nil {
-				stream, err = l.conn.Open(ctx, r)
-			}
-			return err
-		})
-		if err != nil {
-			cancel(nil)
-			a.end(err)
-			return err
-		}
-		s = &conn{Stream: stream, link: l, op: op, opened: time.Now(), seen: a, limit: between(c.maxEvent)}
-		s.numbers = !c.links.version.Rules.UpdatesOnly // there a task that skips numbers looks like any update
-		if cl.lastLink == nil || cl.lastLink == l {
-			s.last = eventNumber(cl.lastEventID)
-		}
-		s.timeout = eventTimeout{time: c.quiet, ctx: ctx, cancel: cancel}
-		return nil
-	})
-	return s, err
-}
-
-// request encodes a request for a link.
-func (c *Client) request(
-	ctx context.Context, l *link, op *runtime.Operation, a *attempt, request any, cl *call,
-) (*Request, error) {
-	uris := c.urisOf(op, cl)
-	if err := c.demands(uris); err != nil {
-		return nil, err
-	}
-	body, err := op.AppendRequest(nil, a.marked(request))
-	if err != nil {
-		return nil, fmt.Errorf("encode request: %w", err)
-	}
-	r := &Request{Operation: op, Body: body, Header: cl.header.Clone()}
-	r.Header.Set("A2A-Version", c.links.version.Name) // R150
-	if len(uris) > 0 {
-		r.Header.Set("A2A-Extensions", strings.Join(uris, ", "))
-		if c.links.version.Rules.PlainErrors { // what 0.2 and 0.3 call it
-			r.Header.Set("X-A2A-Extensions", strings.Join(uris, ", "))
-		}
-	}
-	if cl.key != "" && op.Role.Sends() {
-		markRepeat(r.Header, cl)
-	}
-	if cl.lastLink == nil || cl.lastLink == l {
-		r.LastEventID = cl.lastEventID
-	}
-	a.send(r)
-	if c.credentials.authorizer != nil {
-		err = c.credentials.authorizer.authorize(ctx, l, r, cl)
-	}
-	return r, err
 }
 
 // item is an event of a stream.
@@ -302,14 +198,3 @@ var errInvalid = runtime.ErrInvalidAgentResponse.AsReceived()
 
 // invalid is the error of an answer that breaks the protocol.
 func invalid(what string, err error) error { return fmt.Errorf("%w: %s: %w", errInvalid, what, err) }
-
-// distinct drops empty and repeated values, keeping the order.
-func distinct(list []string) []string {
-	var out []string
-	for _, s := range list {
-		if s = strings.TrimSpace(s); s != "" && !slices.Contains(out, s) {
-			out = append(out, s)
-		}
-	}
-	return out
-}

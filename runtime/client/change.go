@@ -337,7 +337,7 @@ func (w *cards) noticed(ctx context.Context, c *Client, skill string, cl *call, 
 	_ = w.inspect(ctx, c, &w.next) // whether or not the card can be had, the call failed
 	next := w.latest.Load()
 	moved := next != nil && next != c && !slices.Equal(next.agent.info.Interfaces, c.agent.info.Interfaces)
-	if moved && !cl.lost && undone(err) {
+	if moved && !cl.lost && !cl.taken && undone(err) {
 		cl.reset()
 		return next, nil
 	}

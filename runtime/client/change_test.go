@@ -187,6 +187,50 @@ func TestAClientGoesOnByTheNewCard(t *testing.T) {
 	}
 }
 
+// A message is sent once, whatever becomes of the card while its task is at work.
+func TestAMessageThatWasTakenOnIsNotSentToANewPlace(t *testing.T) {
+	const working = `{"jsonrpc":"2.0","id":null,"result":{"task":{"id":"t1","contextId":"c1","status":{"state":"TASK_STATE_WORKING"}}}}`
+	const refused = `{"jsonrpc":"2.0","id":null,"error":{"code":-32004,"message":"not here"}}`
+	streaming := strings.Replace(cardWith("d", atOld, "forecast:i:o"), `"capabilities":{`, `"capabilities":{"streaming":true,`, 1)
+	for name, tt := range map[string]struct {
+		card    string
+		answers []string // at the old place; then there is nothing
+		call    func(ctx context.Context, c *rpc.Client) error
+	}{
+		"which is asked for": {cardWith("d", atOld, "forecast:i:o"), []string{working}, func(ctx context.Context, c *rpc.Client) error {
+			_, err := forecast.Call(ctx, c, &input{"Rome"})
+			return err
+		}},
+		"whose steps came": {streaming, []string{"data: " + working + "\n\ndata: " + refused + "\n\n"}, func(ctx context.Context, c *rpc.Client) error {
+			_, _, err := steps(forecast.Stream(ctx, c, &input{"Rome"}))
+			return err
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				a := &changing{card: tt.card, answers: map[string]string{"https://a/new": blueSky}}
+				c := a.dial(t, "https://a", rpc.HTTPClient(&http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+					if r.URL.Path != "/old" || len(tt.answers) == 0 {
+						return a.RoundTrip(r)
+					}
+					w := httptest.NewRecorder()
+					w.Header().Set("Content-Type", map[bool]string{true: "text/event-stream", false: "application/json"}[strings.HasPrefix(tt.answers[0], "data:")])
+					_, _ = io.WriteString(w, tt.answers[0])
+					tt.answers = tt.answers[1:]
+					a.card = cardWith("d", atNew, "forecast:i:o")
+					return w.Result(), r.Body.Close()
+				})}))
+				if err := tt.call(t.Context(), c); err == nil {
+					t.Error("no error")
+				}
+				if slices.Contains(a.asked, "https://a/new") {
+					t.Errorf("asked %v", a.asked)
+				}
+			})
+		})
+	}
+}
+
 // pinned verifies the card that it is.
 type pinned string
 

@@ -39,11 +39,15 @@ type presented struct {
 	rejected       bool // by the agent, so that the next request of the call must have another one
 }
 
-// authorize adds to a request what the card demands.
-func (a *authorizer) authorize(ctx context.Context, l *link, r *Request, cl *call) error {
+// authorize adds to the request what the card demands.
+func authorize(ctx context.Context, a *attempt, next remaining) error {
+	if a.client.credentials.authorizer == nil {
+		return next(ctx)
+	}
+	cl := a.call
 	before := cl.presented
 	cl.presented = nil
-	needs, err := a.choose(l, cl)
+	needs, err := a.client.credentials.authorizer.choose(a.link, cl)
 	if err != nil {
 		return err
 	}
@@ -56,18 +60,18 @@ func (a *authorizer) authorize(ctx context.Context, l *link, r *Request, cl *cal
 		if j := slices.IndexFunc(before, func(p presented) bool { return p.scheme == n.name && p.rejected }); j >= 0 {
 			rejected = before[j].secret
 		}
-		secret, err := n.secretOf(ctx, l, rejected)
+		secret, err := n.secretOf(ctx, a.link, rejected)
 		if err != nil {
 			return err
 		}
-		n.scheme.kind.put(&n.scheme.SchemeInfo, r, secret)
+		n.scheme.kind.put(&n.scheme.SchemeInfo, a.sent, secret)
 		cl.presented = append(cl.presented, presented{scheme: n.name, secret: secret})
 	}
-	return nil
+	return next(ctx)
 }
 
-// renew reports whether a request that failed with err is to be sent once more, with other secrets.
-func (cl *call) renew(err error) bool {
+// rejected reports whether a request that failed with err is to be sent once more, with other secrets.
+func (cl *call) rejected(err error) bool {
 	if len(cl.presented) == 0 || !errors.Is(err, runtime.ErrUnauthenticated) {
 		return false
 	}
@@ -77,14 +81,15 @@ func (cl *call) renew(err error) bool {
 	return true
 }
 
-// authorized carries out a request over a link, and once more with other secrets if the agent rejects those of the first.
-func (g *credentials) authorized(ctx context.Context, cl *call, send func() error) error {
-	err := send()
-	if g.authorizer == nil || !cl.renew(err) {
+// renew makes the attempt once more with other secrets if the agent rejects those of the first.
+func renew(ctx context.Context, a *attempt, next remaining) error {
+	cl := a.call
+	err := next(ctx)
+	if a.client.credentials.authorizer == nil || !cl.rejected(err) {
 		return cl.judged(err, nil)
 	}
 	first, sent := err, cl.presented
-	if err = send(); err == nil || ctx.Err() != nil || len(cl.presented) == len(sent) {
+	if err = next(ctx); err == nil || ctx.Err() != nil || len(cl.presented) == len(sent) {
 		return cl.judged(err, nil)
 	}
 	cl.presented = sent // there is no other secret: nothing was sent the second time

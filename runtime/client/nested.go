@@ -97,7 +97,7 @@ func contentOf(parts []runtime.Part, cl *call) (sum [sha256.Size]byte, err error
 func (cl *call) cancelTask(ctx context.Context, c *Client, task string) error {
 	cl.message.TaskID = task
 	request := c.protocol.NewTaskRequest(runtime.RoleCancel, runtime.TaskRequest{Tenant: c.Tenant(), ID: task})
-	_, err := c.cards.newest(c).persist(ctx, Method{Role: runtime.RoleCancel}, request, cl)
+	_, err := c.cards.newest(c).ask(ctx, patient, Method{Role: runtime.RoleCancel}, request, cl)
 	if errors.Is(err, runtime.ErrTaskNotCancelable) || errors.Is(err, runtime.ErrTaskNotFound) {
 		return nil
 	}
@@ -108,6 +108,7 @@ func (cl *call) cancelTask(ctx context.Context, c *Client, task string) error {
 func (cl *call) learned(c *Client, task string, state runtime.State, m runtime.Message) error {
 	n := cl.nested
 	if n == nil {
+		cl.taken = !cl.safe
 		return nil
 	}
 	if n.answering {

@@ -13,72 +13,60 @@ import (
 	"github.com/a2agen/a2agen/runtime/observe"
 )
 
-// attempt is a request over one link as observers see it. Its methods do nothing for nil, which is what nobody sees.
-type attempt struct {
+// observed is an attempt as observers see it. Its methods do nothing for nil, which is what nobody sees.
+type observed struct {
 	observe.Activity
 	observers *observing.Group
 	ctx       context.Context // which they made
 	sent      observing.Trace
 }
 
-// observed tells the observers that an operation is called over a link, and returns the context of the request.
-func (c *Client) observed(ctx context.Context, l *link, op *runtime.Operation, cl *call) (context.Context, *attempt) {
+// observed tells the observers of an attempt over a link, and returns the context of the request.
+func (c *Client) observed(ctx context.Context, a *attempt) (context.Context, *observed) {
 	if len(c.observers.List) == 0 {
 		return ctx, nil
 	}
-	a := &attempt{observers: &c.observers}
-	a.Kind, a.Begun, a.Carrier = observe.Call, time.Now(), &a.sent
-	a.Operation, a.Stream = c.protocol.NameOf(op), op.Stream
-	a.Binding, a.Version, a.Peer = l.iface.Binding, c.links.version.Name, peerOf(l.iface.URL)
-	a.Skill, a.Task, a.Context, a.Tenant = cl.skill, cl.message.TaskID, cl.message.ContextID, c.Tenant()
-	a.ctx = c.observers.Begin(ctx, &a.Activity)
-	return a.ctx, a
+	o := &observed{observers: &c.observers}
+	o.Kind, o.Begun, o.Carrier = observe.Call, time.Now(), &o.sent
+	o.Operation, o.Stream = c.protocol.NameOf(a.op), a.op.Stream
+	o.Binding, o.Version, o.Peer = a.link.iface.Binding, c.links.version.Name, peerOf(a.link.iface.URL)
+	o.Skill, o.Task, o.Context, o.Tenant = a.call.skill, a.call.message.TaskID, a.call.message.ContextID, c.Tenant()
+	o.ctx = c.observers.Begin(ctx, &o.Activity)
+	return o.ctx, o
 }
 
 // marked is the request with the trace context in its message.
-func (a *attempt) marked(request any) any {
-	if a == nil {
+func (o *observed) marked(request any) any {
+	if o == nil {
 		return request
 	}
-	return observing.Mark(request, &a.sent)
-}
-
-// send writes the trace context into the headers of a request.
-func (a *attempt) send(r *Request) {
-	if a == nil {
-		return
-	}
-	for _, key := range []string{observe.TraceParent, observe.TraceState} {
-		if value := a.sent.Get(key); value != "" {
-			r.Header.Set(key, value)
-		}
-	}
+	return observing.Mark(request, &o.sent)
 }
 
 // got takes note of what an answer is about.
-func (a *attempt) got(result any) {
-	if a == nil {
+func (o *observed) got(result any) {
+	if o == nil {
 		return
 	}
 	switch v := result.(type) {
 	case runtime.Task:
 		info := v.TaskInfo()
-		a.Task, a.Context = info.ID, info.ContextID
+		o.Task, o.Context = info.ID, info.ContextID
 	case runtime.Message:
-		a.Context = v.MessageInfo().ContextID
+		o.Context = v.MessageInfo().ContextID
 	case runtime.Event:
 		info := v.EventInfo()
-		a.Task, a.Context = info.TaskID, info.ContextID
+		o.Task, o.Context = info.TaskID, info.ContextID
 	}
 }
 
 // end tells the observers that the answer is there, or why not.
-func (a *attempt) end(err error) {
-	if a == nil {
+func (o *observed) end(err error) {
+	if o == nil {
 		return
 	}
-	a.Reason = reasonOf(a.ctx, err)
-	a.observers.End(a.ctx, &a.Activity)
+	o.Reason = reasonOf(o.ctx, err)
+	o.observers.End(o.ctx, &o.Activity)
 }
 
 // reasonOf is why a request failed; "" if it did not.

@@ -109,12 +109,12 @@ type call struct {
 	policy      CallPolicy
 	key         string      // idempotency key of a message; "": none
 	safe        bool        // the agent promises that a message with the key is worked on once
-	via         *link       // that the last attempt was made over
 	begun       time.Time   // when the last attempt began
 	first       time.Time   // when the message was first sent, where that may have reached the agent
 	ownTask     bool        // the client chose the id of the message's task
 	nested      *nestedCall // of a handler's; nil: nobody's
-	lost        bool        // it may have taken the message on without an answer that arrived
+	lost        bool        // the agent may have taken the message on without an answer that arrived
+	taken       bool        // it has: to send the message by another client would do the work twice
 
 	grant     security.Requirement // what a task asked for beside what the card demands
 	grants    int                  // how many authorizations were answered

@@ -41,11 +41,6 @@ func (p *CallPolicy) limit(ctx context.Context) (limited context.Context, done c
 	return within(ctx, p.Timeout, "the call")
 }
 
-// one returns the context of one attempt. The caller calls done in the end.
-func (p *CallPolicy) one(ctx context.Context) (limited context.Context, done context.CancelFunc) {
-	return within(ctx, p.AttemptTimeout, "one attempt of the call")
-}
-
 // within limits a context where d is more than nothing.
 func within(ctx context.Context, d time.Duration, what string) (context.Context, context.CancelFunc) {
 	if d <= 0 {

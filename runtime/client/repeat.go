@@ -45,36 +45,13 @@ func knowsKeys(list []runtime.Extension) bool {
 	return false
 }
 
-// persist is call, and makes the request again where that is safe: by the policy of the call.
-func (c *Client) persist(ctx context.Context, m Method, request any, cl *call) (any, error) {
-	safe := m.Role.Info().Reads || cl.safe && m.Role.Sends()
-	t := tries{policy: &cl.policy}
-	for {
-		cl.begun = time.Now()
-		v, err := c.call(ctx, m, request, cl)
-		if err == nil {
-			return v, nil
-		}
-		f := faultOf(ctx, err)
-		if m.Role.Sends() {
-			cl.note(f)
-		}
-		if f != faultUnsent && !(safe && f.passes()) || !t.again(ctx, err) {
-			return nil, err
-		}
-		if f == faultLost {
-			cl.via.avoid()
-		}
-	}
-}
-
 // deliver sends the message of a skill's call and returns the result, or the task as the agent answered it. A message
 // that was lost, and must not be sent again, is looked for in the task that it named.
 func (c *Client) deliver(ctx context.Context, request any, cl *call) (*Result, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
 	}
-	v, err := c.persist(ctx, Method{Role: runtime.RoleSend}, request, cl)
+	v, err := c.ask(ctx, patient, Method{Role: runtime.RoleSend}, request, cl)
 	if err == nil {
 		return outcome(v)
 	}

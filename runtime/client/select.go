@@ -237,28 +237,6 @@ type Method struct {
 	RPC  string
 }
 
-// try calls a function with links that have an operation, one after the other, until one could be reached.
-func (s *linkSet) try(m Method, call func(*link, *runtime.Operation) error) error {
-	var unreached []error
-	for _, l := range s.inOrder() {
-		op := l.operation(m)
-		if op == nil {
-			continue
-		}
-		err := call(l, op)
-		if !unsent(err) {
-			return err
-		}
-		l.avoid()
-		unreached = append(unreached, err)
-	}
-	if len(unreached) > 0 {
-		return errors.Join(unreached...)
-	}
-	return runtime.ErrUnsupportedOperation.AsReceived().
-		With("protocol version %s has no operation %s here", s.version.Name, m.RPC)
-}
-
 // avoid has a link tried after the others for a while.
 func (l *link) avoid() { l.until.Store(time.Now().Add(avoidFor).UnixNano()) }
 

@@ -106,46 +106,35 @@ func (s *Skill[In, Out]) Call(ctx context.Context, c *Client, in In, opts ...Cal
 }
 
 // run sends parts and waits for the output.
-func (s *Skill[In, Out]) run(ctx context.Context, c *Client, parts []runtime.Part, cl *call) (Out, error) {
+func (s *Skill[In, Out]) run(ctx context.Context, c *Client, parts []runtime.Part, cl *call) (out Out, err error) {
 	ctx, done := cl.policy.limit(ctx)
 	defer done()
 	c = c.cards.current(ctx, c)
 	if err := cl.nest(ctx, c, s.ID, parts); err != nil {
-		var none Out
-		return none, s.failed(err)
+		return out, s.failed(err)
 	}
 	defer cl.left(ctx)
-	out, err := s.attempt(ctx, c, parts, cl)
-	if err == nil {
-		return out, nil
-	}
-	next, err := c.cards.noticed(ctx, c, s.ID, cl, err)
-	if next != nil {
-		return s.attempt(ctx, next, parts, cl)
-	}
-	return out, err
-}
-
-// attempt is run by the card that the client has.
-func (s *Skill[In, Out]) attempt(ctx context.Context, c *Client, parts []runtime.Part, cl *call) (Out, error) {
-	if cl.nested != nil {
-		r, _, err := s.steps(ctx, c, parts, cl, func(Event[Out], error) bool { return true })
+	return byNewest(ctx, c, s.ID, cl, func(c *Client) (Out, error) {
+		r, err := s.result(ctx, c, parts, cl)
 		if err != nil {
-			var none Out
-			return none, s.failed(err)
+			return out, s.failed(err)
 		}
 		return s.output(c, r, cl)
+	})
+}
+
+// result is what the call of a skill comes to. A call of a handler's follows the stream of the task, of which nobody sees the steps.
+func (s *Skill[In, Out]) result(ctx context.Context, c *Client, parts []runtime.Part, cl *call) (*Result, error) {
+	if cl.nested != nil {
+		r, _, err := s.steps(ctx, c, parts, cl, func(Event[Out], error) bool { return true })
+		return r, err
 	}
 	r, err := c.send(ctx, s.ID, parts, cl)
 	for next := c.credentials.goOn(r, err, cl); next != nil; next = c.credentials.goOn(r, err, cl) {
 		cl = next
 		r, err = c.send(ctx, s.ID, authorizedParts(), cl)
 	}
-	if err != nil {
-		var none Out
-		return none, s.failed(err)
-	}
-	return s.output(c, r, cl)
+	return r, err
 }
 
 // failed names the skill in the error of a call.
@@ -160,8 +149,7 @@ func (s *Skill[In, Out]) failed(err error) error {
 // far. Options of the call go with the question: [InputRequiredError.With].
 func (s *Skill[In, Out]) Answer(ctx context.Context, c *Client, ask *InputRequiredError, parts ...runtime.Part) (Out, error) {
 	if err := ask.ofSkill(s.ID); err != nil {
-		var none Out
-		return none, err
+		return *new(Out), err
 	}
 	return s.run(ctx, c, parts, c.newCall(ask.options()))
 }

@@ -64,33 +64,27 @@ func (s *Skill[In, Out]) stream(ctx context.Context, c *Client, parts []runtime.
 		return
 	}
 	defer cl.left(ctx)
-	r, passed, err := s.steps(ctx, c, parts, cl, yield)
-	if err == errStopped {
-		return
-	}
-	if err != nil {
-		next, changed := c.cards.noticed(ctx, c, s.ID, cl, s.failed(err))
-		if err = changed; next != nil && passed == 0 {
-			c = next
-			if r, _, err = s.steps(ctx, c, parts, cl, yield); err == errStopped {
-				return
-			}
-			err = s.failed(err)
+	var out Out
+	r, err := byNewest(ctx, c, s.ID, cl, func(c *Client) (*Result, error) {
+		r, passed, err := s.steps(ctx, c, parts, cl, yield)
+		cl.taken = cl.taken || passed > 0
+		if err != nil {
+			return nil, s.failed(err)
 		}
-	}
-	if err != nil {
+		out, err = s.output(c, r, cl)
+		return r, err
+	})
+	switch {
+	case errors.Is(err, errStopped):
+	case r == nil:
 		yield(Event[Out]{}, err)
-		return
+	default:
+		last := Event[Out]{TaskID: r.TaskID, ContextID: r.ContextID, State: r.State, Result: r}
+		if err == nil {
+			last.Done, last.Output = true, out
+		}
+		yield(last, err)
 	}
-	out, err := s.output(c, r, cl)
-	if err != nil {
-		_, err = c.cards.noticed(ctx, c, s.ID, cl, err)
-	}
-	last := Event[Out]{TaskID: r.TaskID, ContextID: r.ContextID, State: r.State, Result: r}
-	if err == nil {
-		last.Done, last.Output = true, out
-	}
-	yield(last, err)
 }
 
 // steps yields the steps of a call by the card that the client has, and returns the result they come to and how many events there were.

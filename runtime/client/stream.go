@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"time"
 
 	"github.com/a2agen/a2agen/runtime"
 )
@@ -65,14 +64,14 @@ type stream struct {
 
 func (s *stream) run(ctx context.Context, request any) error {
 	s.request = request
-	conn, err := s.begin(ctx)
+	conn, err := s.client.open(ctx, openPatient, s.method, request, s.call)
 	if err != nil {
 		return err
 	}
 	var cause error // of the break that conn is to mend
 	for {
 		err := s.pump(ctx, conn)
-		if s.taskID != "" && s.call.renew(err) { // the credentials ended while the stream was open
+		if s.taskID != "" && s.call.rejected(err) { // the credentials ended while the stream was open
 			err = &LinkError{Err: err}
 		}
 		var broken *LinkError
@@ -97,24 +96,6 @@ func (s *stream) run(ctx context.Context, request any) error {
 		s.retries.ended(conn)
 		if conn, err = s.resume(ctx, cause); err != nil || conn == nil {
 			return err
-		}
-	}
-}
-
-// begin opens the stream, and tries again where that is safe.
-func (s *stream) begin(ctx context.Context) (*conn, error) {
-	safe := s.call.safe || !s.method.Role.Sends()
-	t := tries{policy: &s.call.policy}
-	for {
-		s.call.begun = time.Now()
-		conn, err := s.client.open(ctx, s.method, s.request, s.call)
-		if err == nil {
-			return conn, nil
-		}
-		f := faultOf(ctx, err)
-		s.call.note(f)
-		if f != faultUnsent && !(safe && f.passes()) || s.method.Role == runtime.RoleOther || !t.again(ctx, err) {
-			return nil, err
 		}
 	}
 }
@@ -231,7 +212,7 @@ func (s *stream) resume(ctx context.Context, cause error) (*conn, error) {
 			return nil, s.broken(s.retries.why(cause))
 		}
 		s.call.lastEventID, s.call.lastLink = s.lastID, s.lastLink
-		conn, err := s.client.open(ctx, method, request, s.call)
+		conn, err := s.client.open(ctx, openOnce, method, request, s.call)
 		switch {
 		case err == nil:
 			return conn, nil

@@ -1,0 +1,222 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/observe"
+)
+
+// attempt is a request on its way to the agent. It passes through steps, each of which does one thing and leaves the rest to those after it.
+type attempt struct {
+	client  *Client
+	call    *call
+	method  Method
+	request any // the generated one
+
+	link *link              // that it goes over
+	op   *runtime.Operation // the method as the link has it
+	seen *observed
+	sent *Request // as the link gets it
+
+	result any   // the end of a request that has one answer
+	conn   *conn // the end of one whose answer is a stream
+}
+
+// remaining carries out what is left to be done of an attempt.
+type remaining func(ctx context.Context) error
+
+// step does its part of an attempt, before and after it calls next.
+type step func(ctx context.Context, a *attempt, next remaining) error
+
+// The steps of a request, the first one around all others. Around them the client for the newest card is chosen: see byNewest.
+var (
+	once    = []step{reach, limit, watch, renew, encode, authorize, answer}
+	patient = append([]step{again}, once...)
+
+	openOnce    = []step{reach, watch, renew, encode, authorize, open}
+	openPatient = append([]step{again}, openOnce...)
+)
+
+// pass takes the attempt through steps.
+func (a *attempt) pass(ctx context.Context, steps []step) error {
+	return steps[0](ctx, a, func(ctx context.Context) error { return a.pass(ctx, steps[1:]) })
+}
+
+// ask makes a request that has one answer, by the steps once or patient.
+func (c *Client) ask(ctx context.Context, steps []step, m Method, request any, cl *call) (any, error) {
+	a := &attempt{client: c, call: cl, method: m, request: request}
+	if err := a.pass(ctx, steps); err != nil {
+		return nil, fmt.Errorf("%s: %w", c.links.name(m), err)
+	}
+	return a.result, nil
+}
+
+// open makes a request whose answer is a stream, by the steps openOnce or openPatient.
+func (c *Client) open(ctx context.Context, steps []step, m Method, request any, cl *call) (*conn, error) {
+	a := &attempt{client: c, call: cl, method: m, request: request}
+	err := a.pass(ctx, steps)
+	return a.conn, err
+}
+
+// again makes the request again where that is safe, by the policy of the call.
+func again(ctx context.Context, a *attempt, next remaining) error {
+	role, cl := a.method.Role, a.call
+	subscribes := role == runtime.RoleSubscribe
+	safe := subscribes || role.Info().Reads || cl.safe && role.Sends()
+	t := tries{policy: &cl.policy}
+	for {
+		cl.begun = time.Now()
+		err := next(ctx)
+		if err == nil {
+			return nil
+		}
+		f := faultOf(ctx, err)
+		if subscribes || role.Sends() {
+			cl.note(f)
+		}
+		if f != faultUnsent && !(safe && f.passes()) || !t.again(ctx, err) {
+			return err
+		}
+		if f == faultLost {
+			a.link.avoid()
+		}
+	}
+}
+
+// reach takes the links that have the operation, one after the other, until one can be reached.
+func reach(ctx context.Context, a *attempt, next remaining) error {
+	links := &a.client.links
+	var unreached []error
+	for _, l := range links.inOrder() {
+		op := l.operation(a.method)
+		if op == nil {
+			continue
+		}
+		a.link, a.op = l, op
+		err := next(ctx)
+		if !unsent(err) {
+			return err
+		}
+		l.avoid()
+		unreached = append(unreached, err)
+	}
+	if len(unreached) > 0 {
+		return errors.Join(unreached...)
+	}
+	return runtime.ErrUnsupportedOperation.AsReceived().
+		With("protocol version %s has no operation %s here", links.version.Name, a.method.RPC)
+}
+
+// limit ends an attempt that takes longer than the policy of the call allows. A stream has limits of its own.
+func limit(ctx context.Context, a *attempt, next remaining) error {
+	const what = "one attempt of the call"
+	most := a.call.policy.AttemptTimeout
+	limited, done := within(ctx, most, what)
+	defer done()
+	err := next(limited)
+	if most > 0 && errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		return &LinkError{Err: &overtime{what, most}}
+	}
+	return err
+}
+
+// watch tells observers of the attempt: when it begins and when its answer is there, or why not. The end of a stream is its reader's to tell.
+func watch(ctx context.Context, a *attempt, next remaining) error {
+	ctx, a.seen = a.client.observed(ctx, a)
+	err := next(ctx)
+	if err != nil || a.conn == nil {
+		a.seen.got(a.result)
+		a.seen.end(err)
+	}
+	return err
+}
+
+// encode makes the request for the link, in its version, with its headers.
+func encode(ctx context.Context, a *attempt, next remaining) error {
+	c, cl := a.client, a.call
+	uris := c.urisOf(a.op, cl)
+	if err := c.demands(uris); err != nil {
+		return err
+	}
+	body, err := a.op.AppendRequest(nil, a.seen.marked(a.request))
+	if err != nil {
+		return fmt.Errorf("encode request: %w", err)
+	}
+	r := &Request{Operation: a.op, Body: body, Header: cl.header.Clone()}
+	r.Header.Set("A2A-Version", c.links.version.Name) // R150
+	if len(uris) > 0 {
+		r.Header.Set("A2A-Extensions", strings.Join(uris, ", "))
+		if c.links.version.Rules.PlainErrors { // what 0.2 and 0.3 call it
+			r.Header.Set("X-A2A-Extensions", strings.Join(uris, ", "))
+		}
+	}
+	if cl.key != "" && a.op.Role.Sends() {
+		markRepeat(r.Header, cl)
+	}
+	if cl.lastLink == nil || cl.lastLink == a.link {
+		r.LastEventID = cl.lastEventID
+	}
+	if a.seen != nil {
+		for _, key := range []string{observe.TraceParent, observe.TraceState} {
+			if value := a.seen.sent.Get(key); value != "" {
+				r.Header.Set(key, value)
+			}
+		}
+	}
+	a.sent = r
+	return next(ctx)
+}
+
+// answer sends the request and reads its answer.
+func answer(ctx context.Context, a *attempt, _ remaining) error {
+	body, err := a.link.conn.Call(ctx, a.sent)
+	if err != nil {
+		return err
+	}
+	a.result, err = a.client.agent.readResult(ctx, a.client.links.version, a.op, body)
+	var untrusted *CardError
+	switch {
+	case err == nil || errors.As(err, &untrusted):
+		return err
+	case ctx.Err() != nil: // then an answer may be cut off, and that is nothing to blame the agent for
+		return context.Cause(ctx)
+	}
+	return invalid("result", err)
+}
+
+// open sends the request and begins to read the stream that is its answer.
+func open(ctx context.Context, a *attempt, _ remaining) error {
+	c, cl := a.client, a.call
+	ctx, cancel := context.WithCancelCause(ctx)
+	stream, err := a.link.conn.Open(ctx, a.sent)
+	if err != nil {
+		cancel(nil)
+		return err
+	}
+	a.conn = &conn{
+		Stream: stream, link: a.link, op: a.op, opened: time.Now(), seen: a.seen, limit: between(c.maxEvent),
+		numbers: !c.links.version.Rules.UpdatesOnly, // there a task that skips numbers looks like any update
+		timeout: eventTimeout{time: c.quiet, ctx: ctx, cancel: cancel},
+	}
+	if cl.lastLink == nil || cl.lastLink == a.link {
+		a.conn.last = eventNumber(cl.lastEventID)
+	}
+	return nil
+}
+
+// distinct drops empty and repeated values, keeping the order.
+func distinct(list []string) []string {
+	var out []string
+	for _, s := range list {
+		if s = strings.TrimSpace(s); s != "" && !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
