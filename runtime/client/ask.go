@@ -114,7 +114,7 @@ type AskError struct {
 
 // Error says why, and what to do.
 func (e *AskError) Error() string {
-	task, agent, skill := printable([]byte(e.TaskID)), printable([]byte(e.Agent)), printable([]byte(e.Skill))
+	task, agent, skill := Printable(e.TaskID), Printable(e.Agent), Printable(e.Skill)
 	switch e.Fault {
 	case AskMalformed:
 		return fmt.Sprintf("the text is no question: %v", e.Err)
@@ -151,7 +151,7 @@ func (c *Client) Ask(ctx context.Context, token string, opts ...CallOption) (*In
 	cl := c.newCall(opts)
 	ctx, done := cl.policy.limit(ctx)
 	defer done()
-	task, err := c.patientTask(ctx, k.Task, cl)
+	task, err := c.task(ctx, patient, k.Task, cl)
 	if errors.Is(err, runtime.ErrTaskNotFound) {
 		fault.Fault, fault.Err = AskGone, err
 		return nil, fault
@@ -159,14 +159,9 @@ func (c *Client) Ask(ctx context.Context, token string, opts ...CallOption) (*In
 	if err != nil {
 		return nil, err
 	}
-	return c.reopen(fault, k, taskResult(task))
-}
-
-// reopen returns the question of a task if it is the one that was kept.
-func (c *Client) reopen(fault *AskError, k kept, r *Result) (*InputRequiredError, error) {
+	r := taskResult(task)
+	r.skill, fault.Result = k.Skill, r
 	var ask *InputRequiredError
-	r.skill = k.Skill
-	fault.Result = r
 	switch err := c.asks(r.err(), r); {
 	case errors.As(err, &ask) && (k.Question == "" || ask.question == "" || k.Question == ask.question):
 		return ask, nil
@@ -206,7 +201,7 @@ func (c *Client) asked(k kept) bool {
 
 // name is the start of the agent's name, as a token has it.
 func (a *agentCard) name() string {
-	return printable([]byte(a.info.Name[:min(len(a.info.Name), maxAskID/2)]))
+	return Printable(a.info.Name[:min(len(a.info.Name), maxAskID/2)])
 }
 
 // digestOf is a short digest of a URL, which may have secrets in it.

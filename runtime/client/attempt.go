@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -69,8 +68,7 @@ func again(ctx context.Context, a *attempt, next remaining) error {
 	role, cl := a.method.Role, a.call
 	subscribes := role == runtime.RoleSubscribe
 	safe := subscribes || role.Info().Reads || cl.safe && role.Sends()
-	t := tries{policy: &cl.policy}
-	for {
+	for failed := 1; ; failed++ {
 		cl.begun = time.Now()
 		err := next(ctx)
 		if err == nil {
@@ -80,7 +78,7 @@ func again(ctx context.Context, a *attempt, next remaining) error {
 		if subscribes || role.Sends() {
 			cl.note(f)
 		}
-		if f != faultUnsent && !(safe && f.passes()) || !t.again(ctx, err) {
+		if f != faultUnsent && !(safe && f.passes()) || !cl.policy.again(ctx, failed, err) {
 			return err
 		}
 		if f == faultLost {
@@ -202,21 +200,10 @@ func open(ctx context.Context, a *attempt, _ remaining) error {
 	a.conn = &conn{
 		Stream: stream, link: a.link, op: a.op, opened: time.Now(), seen: a.seen, limit: between(c.maxEvent),
 		numbers: !c.links.version.Rules.UpdatesOnly, // there a task that skips numbers looks like any update
-		timeout: eventTimeout{time: c.quiet, ctx: ctx, cancel: cancel},
+		quiet:   c.quiet, ctx: ctx, cancel: cancel,
 	}
 	if cl.lastLink == nil || cl.lastLink == a.link {
 		a.conn.last = eventNumber(cl.lastEventID)
 	}
 	return nil
-}
-
-// distinct drops empty and repeated values, keeping the order.
-func distinct(list []string) []string {
-	var out []string
-	for _, s := range list {
-		if s = strings.TrimSpace(s); s != "" && !slices.Contains(out, s) {
-			out = append(out, s)
-		}
-	}
-	return out
 }

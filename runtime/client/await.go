@@ -43,11 +43,15 @@ func (c *Client) await(ctx context.Context, taskID string, cl *call) (runtime.Ta
 func (c *Client) poll(ctx context.Context, taskID string, cl *call) (runtime.Task, error) {
 	waits, known := c.links.version.Rules.Generations, int64(0)
 	for attempt := 1; ; attempt++ {
-		asked := time.Now()
-		task, err := c.taskAfter(ctx, taskID, known, cl)
+		asked, steps := time.Now(), patient
+		request := runtime.TaskRequest{Tenant: c.Tenant(), ID: taskID, HistoryLength: cl.data.HistoryLength}
+		if known > 0 { // the agent may wait for a later generation
+			request.CurrentGeneration, steps = &known, once
+		}
+		task, err := c.getTask(ctx, steps, request, cl)
 		if err != nil && known > 0 && ctx.Err() == nil && temporary(err) { // there may be something that ends requests that take long
 			waits, known = false, 0
-			task, err = c.patientTask(ctx, taskID, cl)
+			task, err = c.task(ctx, patient, taskID, cl)
 		}
 		if err != nil || settled(task.TaskInfo().State) {
 			return task, err
@@ -61,25 +65,12 @@ func (c *Client) poll(ctx context.Context, taskID string, cl *call) (runtime.Tas
 	}
 }
 
-// taskAfter gets a task, from an agent that may wait for a later generation of it than the one that is known; 0: none is.
-func (c *Client) taskAfter(ctx context.Context, id string, known int64, cl *call) (runtime.Task, error) {
-	if known == 0 {
-		return c.patientTask(ctx, id, cl)
-	}
-	request := c.protocol.NewTaskRequest(runtime.RoleGet, runtime.TaskRequest{
-		Tenant: c.Tenant(), ID: id, HistoryLength: cl.data.HistoryLength, CurrentGeneration: &known,
-	})
-	v, err := c.ask(ctx, once, Method{Role: runtime.RoleGet}, request, cl)
-	return asTask(v, err, id)
-}
-
 // followed follows a task by its stream, and begins again where the stream cannot be opened for now.
 func (c *Client) followed(ctx context.Context, taskID string, cl *call) (runtime.Task, error) {
-	t := tries{policy: &cl.policy}
-	for {
+	for failed := 1; ; failed++ {
 		task, err := c.follow(ctx, taskID, cl)
 		var ended *StreamError // which was taken up again as often as may be
-		if err == nil || errors.As(err, &ended) || !faultOf(ctx, err).passes() || !t.again(ctx, err) {
+		if err == nil || errors.As(err, &ended) || !faultOf(ctx, err).passes() || !cl.policy.again(ctx, failed, err) {
 			return task, err
 		}
 	}
@@ -94,7 +85,7 @@ func (c *Client) awaitNotice(ctx context.Context, taskID string, cl *call) (runt
 	news, stop := cl.notices.Settled(taskID)
 	defer stop()
 	for failures, told := 0, 0; ; {
-		task, err := c.task(ctx, taskID, cl)
+		task, err := c.task(ctx, once, taskID, cl)
 		switch {
 		case err == nil && settled(task.TaskInfo().State):
 			return task, nil
@@ -108,27 +99,13 @@ func (c *Client) awaitNotice(ctx context.Context, taskID string, cl *call) (runt
 		if told > 0 && pause(ctx, backoff(told)) != nil {
 			return nil, context.Cause(ctx)
 		}
-		heard, err := listen(ctx, news)
-		if err != nil {
-			return nil, err
-		}
-		if heard {
+		select {
+		case <-news:
 			told++
+		case <-time.After(askAnyway):
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
 		}
-	}
-}
-
-// listen waits for a notification, or for the time after which one is not waited for.
-func listen(ctx context.Context, news <-chan struct{}) (heard bool, err error) {
-	anyway := time.NewTimer(askAnyway)
-	defer anyway.Stop()
-	select {
-	case <-news:
-		return true, nil
-	case <-anyway.C:
-		return false, nil
-	case <-ctx.Done():
-		return false, context.Cause(ctx)
 	}
 }
 
@@ -149,7 +126,7 @@ func (c *Client) follow(ctx context.Context, taskID string, cl *call) (runtime.T
 		}
 	}
 	if c.links.version.Rules.Final { // the subscription need not have begun with the task
-		return c.patientTask(ctx, taskID, cl)
+		return c.task(ctx, patient, taskID, cl)
 	}
 	if t.task == nil {
 		return nil, invalid("stream", errors.New("it held no task"))
@@ -163,24 +140,13 @@ func (s *linkSet) refused(err error) bool {
 	return errors.Is(err, runtime.ErrUnsupportedOperation) || s.version.Rules.Final && errors.As(err, &rpc)
 }
 
-// task gets a task as it stands, by one attempt.
-func (c *Client) task(ctx context.Context, id string, cl *call) (runtime.Task, error) {
-	v, err := c.ask(ctx, once, Method{Role: runtime.RoleGet}, c.taskRequest(id, cl), cl)
-	return asTask(v, err, id)
+// task gets a task as it stands, by the steps once or patient.
+func (c *Client) task(ctx context.Context, steps []step, id string, cl *call) (runtime.Task, error) {
+	return c.getTask(ctx, steps, runtime.TaskRequest{Tenant: c.Tenant(), ID: id, HistoryLength: cl.data.HistoryLength}, cl)
 }
 
-// patientTask is task, by as many attempts as the policy of the call allows.
-func (c *Client) patientTask(ctx context.Context, id string, cl *call) (runtime.Task, error) {
-	v, err := c.ask(ctx, patient, Method{Role: runtime.RoleGet}, c.taskRequest(id, cl), cl)
-	return asTask(v, err, id)
-}
-
-func (c *Client) taskRequest(id string, cl *call) any {
-	return c.protocol.NewTaskRequest(runtime.RoleGet, runtime.TaskRequest{Tenant: c.Tenant(), ID: id, HistoryLength: cl.data.HistoryLength})
-}
-
-// asTask is the result of a request for the task with an id.
-func asTask(v any, err error, id string) (runtime.Task, error) {
+func (c *Client) getTask(ctx context.Context, steps []step, r runtime.TaskRequest, cl *call) (runtime.Task, error) {
+	v, err := c.ask(ctx, steps, Method{Role: runtime.RoleGet}, c.protocol.NewTaskRequest(runtime.RoleGet, r), cl)
 	if err != nil {
 		return nil, err
 	}
@@ -188,8 +154,8 @@ func asTask(v any, err error, id string) (runtime.Task, error) {
 	if !ok {
 		return nil, invalid("result", fmt.Errorf("%T is no task", v))
 	}
-	if got := task.TaskInfo().ID; got != id {
-		return nil, invalid("result", fmt.Errorf("task %s instead of %s", printable([]byte(got)), printable([]byte(id))))
+	if got := task.TaskInfo().ID; got != r.ID {
+		return nil, invalid("result", fmt.Errorf("task %s instead of %s", Printable(got), Printable(r.ID)))
 	}
 	return task, nil
 }

@@ -2,11 +2,7 @@ package client
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io"
-	"strconv"
-	"time"
+	"reflect"
 
 	"github.com/a2agen/a2agen/runtime"
 )
@@ -42,159 +38,25 @@ func byNewest[T any](ctx context.Context, c *Client, skill string, cl *call, do 
 	return do(next)
 }
 
-// conn is one open stream: the connection of one request.
-type conn struct {
-	Stream
-	link    *link
-	op      *runtime.Operation
-	opened  time.Time
-	items   int       // events decoded
-	news    bool      // one of them was new
-	seen    *observed // by observers, to the end of the stream
-	timeout eventTimeout
-	limit   int   // bytes in a row that are no event that is known
-	numbers bool  // of events say what is missing
-	last    int64 // number of the last event that is known to the caller, on a connection before this one at first; 0: none
+// complete returns the request to send: a copy that names the interface's tenant if the request has a field for one and
+// names none (R125), or an empty request for nil.
+func (c *Client) complete(request any) any {
+	v := reflect.ValueOf(request)
+	if v.Kind() != reflect.Pointer || v.Type().Elem().Kind() != reflect.Struct {
+		return request
+	}
+	if v.IsNil() {
+		v = reflect.New(v.Type().Elem())
+	}
+	if c.Tenant() == "" {
+		return v.Interface()
+	}
+	tenant := v.Elem().FieldByName("Tenant")
+	if tenant.Kind() != reflect.String || tenant.String() != "" {
+		return v.Interface()
+	}
+	named := reflect.New(v.Type().Elem())
+	named.Elem().Set(v.Elem())
+	named.Elem().FieldByName("Tenant").SetString(c.Tenant())
+	return named.Interface()
 }
-
-// Close ends the request.
-func (s *conn) Close() {
-	s.Stream.Close()
-	s.timeout.cancel(nil)
-}
-
-// item is an event of a stream.
-type item struct {
-	runtime.Event
-	id   string // by which the stream can be taken up again; "" without
-	data []byte // as it came; valid until the next item is read
-	gap  bool   // events before it are missing, which the task has
-}
-
-// next returns the next item. known is the generation of the task that the caller knows, and becomes that of the item. io.EOF is the
-// end the agent made, *LinkError a broken connection or one that brings no event that is known; any other error is final.
-func (s *conn) next(known *int64) (item, error) {
-	s.timeout.start()
-	defer s.timeout.stop()
-	for unknown := 0; unknown <= s.limit; {
-		i, err := s.Next()
-		if err != nil {
-			return item{}, s.timeout.cause(err)
-		}
-		e, err := s.decode(i.Data)
-		if errors.Is(err, runtime.ErrUnknownEvent) {
-			unknown += max(i.Read, len(i.Data), leastItem)
-			continue
-		}
-		if err != nil && i.Cut {
-			return item{}, &LinkError{Err: io.ErrUnexpectedEOF}
-		}
-		if err != nil {
-			return item{}, err
-		}
-		place, err := s.place(i.Number, e.EventInfo(), known)
-		if err != nil {
-			return item{}, err
-		}
-		if place == twice {
-			unknown += max(i.Read, len(i.Data), leastItem)
-			continue
-		}
-		s.items++
-		return item{e, i.ID, i.Data, place == gapped}, nil
-	}
-	return item{}, overdue(s.limit)
-}
-
-// place takes note of the number of an event, by which the stream can be taken up again, or else of its generation. An error is a
-// broken connection: what is missing comes on the next one. Where there are only generations the task has what is missing.
-func (s *conn) place(number int64, info runtime.EventInfo, known *int64) (order, error) {
-	if number == 0 || !s.numbers {
-		return orderBy(info.Generation, known, info.Kind), nil
-	}
-	before := s.last
-	place := orderBy(number, &s.last, info.Kind)
-	switch {
-	case place == gapped && before == 0:
-		return place, &LinkError{Err: fmt.Errorf("event %d came before the task", number)}
-	case place == gapped:
-		return place, &LinkError{Err: fmt.Errorf("event %d came after event %d", number, before)}
-	case place == inPlace && info.Generation > 0:
-		*known = info.Generation
-	}
-	return place, nil
-}
-
-// order is how an event follows those before it.
-type order uint8
-
-const (
-	inPlace order = iota
-	twice         // it came before
-	gapped        // events before it are missing
-)
-
-// orderBy says how an event with a number follows the one that came last, whose number becomes its own where it does; 0 is no number.
-func orderBy(number int64, last *int64, kind runtime.EventKind) order {
-	switch {
-	case number == 0:
-		return inPlace
-	case kind == runtime.EventTask && number >= *last, kind == runtime.EventMessage, *last > 0 && number == *last+1:
-		*last = number
-		return inPlace
-	case kind != runtime.EventTask && number <= *last:
-		return twice
-	}
-	return gapped
-}
-
-// eventNumber reads the id of an event that is numbered; 0 if it is no number.
-func eventNumber(id string) int64 {
-	n, err := strconv.ParseInt(id, 10, 64)
-	if err != nil || n < 0 {
-		return 0
-	}
-	return n
-}
-
-// decode reads an item.
-func (s *conn) decode(src []byte) (runtime.Event, error) {
-	if s.op.Role == runtime.RoleOther && s.op.Read != nil {
-		return s.decodeOther(src)
-	}
-	e, err := s.link.table.ReadEvent(src)
-	if errors.Is(err, runtime.ErrUnknownEvent) {
-		return nil, err
-	}
-	if err != nil {
-		return nil, invalid("event", err)
-	}
-	return e, nil
-}
-
-// decodeOther reads an item of a streaming operation that the runtime does not know.
-func (s *conn) decodeOther(src []byte) (runtime.Event, error) {
-	v, err := s.op.Read(src)
-	if err != nil {
-		return nil, invalid("event", err)
-	}
-	if e, ok := v.(runtime.Event); ok {
-		return e, nil
-	}
-	return unknown{v}, nil
-}
-
-// unknown is an item of a streaming operation that the runtime does not know.
-type unknown struct{ value any }
-
-func (u unknown) Generated() any { return u.value }
-
-// EventInfo says that nothing is known of the item.
-func (unknown) EventInfo() runtime.EventInfo { return runtime.EventInfo{} }
-
-// errInvalid is the error of an answer that breaks the protocol. Like all A2A errors that the client makes it counts as
-// received: in a handler it is no answer to the handler's own caller.
-var errInvalid = runtime.ErrInvalidAgentResponse.AsReceived()
-
-// invalid is the error of an answer that breaks the protocol.
-func invalid(what string, err error) error { return fmt.Errorf("%w: %s: %w", errInvalid, what, err) }

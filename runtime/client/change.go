@@ -62,9 +62,9 @@ type CardChange struct {
 func (c CardChange) String() string {
 	switch {
 	case c.Skill != "":
-		return fmt.Sprintf("%s: %q", c.Kind, printable([]byte(c.Skill)))
+		return fmt.Sprintf("%s: %q", c.Kind, Printable(c.Skill))
 	case c.What != "":
-		return fmt.Sprintf("%s: %s", c.Kind, printable([]byte(c.What)))
+		return fmt.Sprintf("%s: %s", c.Kind, Printable(c.What))
 	}
 	return string(c.Kind)
 }
@@ -82,7 +82,7 @@ type CardChangedError struct {
 
 // Error says what changed and what to do.
 func (e *CardChangedError) Error() string {
-	s := fmt.Sprintf("the card of agent %q changed%s", printable([]byte(e.Agent)), listed(e.Changes))
+	s := fmt.Sprintf("the card of agent %q changed%s", Printable(e.Agent), listed(e.Changes))
 	if e.Refused != nil {
 		s += fmt.Sprintf(", and is not followed: %v", e.Refused)
 	}
@@ -200,7 +200,12 @@ func (w *cards) look(ctx context.Context, now *Client) (*observe.CardChange, err
 	w.looked(betweenChecks)
 	ctx, done := context.WithTimeout(ctx, checkTime)
 	defer done()
-	next := now.fork()
+	next := new(Client) // with the same options and no card
+	*next = *now
+	next.agent = agentCard{protocol: now.protocol, verifier: now.agent.verifier}
+	next.links.version, next.links.all = nil, nil
+	next.credentials.schemes, next.credentials.given = nil, maps.Clone(now.credentials.given)
+	next.network.ownHTTP = false
 	card, err := next.agent.fetch(ctx, &next.network, w.base, w)
 	var status *HTTPError
 	var untrusted *CardError
@@ -260,16 +265,6 @@ func (w *cards) close() {
 	}
 }
 
-// fork is a client with the same options and no card.
-func (c *Client) fork() *Client {
-	n := *c
-	n.agent = agentCard{protocol: c.protocol, verifier: c.agent.verifier}
-	n.links.version, n.links.all = nil, nil
-	n.credentials.authorizer, n.credentials.given = nil, maps.Clone(c.credentials.given)
-	n.network.ownHTTP = false
-	return &n
-}
-
 // mayBeFollowedBy reports why calls must not go where a new card says: in clear text instead of encrypted, for another
 // tenant, or to another host by a card that anybody on the way could have written.
 func (c *Client) mayBeFollowedBy(next *Client) error {
@@ -295,16 +290,7 @@ func (c *Client) mayBeFollowedBy(next *Client) error {
 
 // tell warns of changes, and returns them for the observers, once each; nil when all was told. Callers must hold w.mu.
 func (w *cards) tell(c *Client, changes []CardChange, refused error) *observe.CardChange {
-	known := make(map[CardChange]bool, len(w.changes))
-	for _, change := range w.changes {
-		known[change] = true
-	}
-	var fresh []CardChange
-	for _, change := range changes {
-		if !known[change] {
-			fresh = append(fresh, change)
-		}
-	}
+	fresh := missing(changes, w.changes)
 	again := refused == nil || w.refused != nil && w.refused.Error() == refused.Error()
 	if changes != nil || refused == nil {
 		w.changes = changes
@@ -319,7 +305,7 @@ func (w *cards) tell(c *Client, changes []CardChange, refused error) *observe.Ca
 	}
 	w.warnings = append(w.warnings[max(0, len(w.warnings)-50):], warning)
 	told := &observe.CardChange{
-		Agent: printable([]byte(c.agent.info.Name)), Peer: peerOf(c.links.all[0].iface.URL), Followed: refused == nil,
+		Agent: Printable(c.agent.info.Name), Peer: peerOf(c.links.all[0].iface.URL), Followed: refused == nil,
 	}
 	for _, change := range fresh[:min(len(fresh), maxTold)] {
 		told.Changes = append(told.Changes, change.String())
@@ -331,21 +317,29 @@ func (w *cards) tell(c *Client, changes []CardChange, refused error) *observe.Ca
 // client with which the call is made again, where nothing of it was carried out and the new card has other interfaces;
 // else the error, with the changes that it may come of.
 func (w *cards) noticed(ctx context.Context, c *Client, skill string, cl *call, err error) (*Client, error) {
-	if w.base == "" || ctx.Err() != nil || !suspicious(err) {
+	var output *OutputError
+	suspicious := undone(err) || errors.As(err, &output) || errors.Is(err, runtime.ErrInvalidParams) ||
+		errors.Is(err, runtime.ErrContentTypeNotSupported) || errors.Is(err, runtime.ErrUnauthenticated)
+	if w.base == "" || ctx.Err() != nil || !suspicious {
 		return nil, err
 	}
 	_ = w.inspect(ctx, c, &w.next) // whether or not the card can be had, the call failed
 	next := w.latest.Load()
 	moved := next != nil && next != c && !slices.Equal(next.agent.info.Interfaces, c.agent.info.Interfaces)
 	if moved && !cl.lost && !cl.taken && undone(err) {
-		cl.reset()
+		if cl.ownTask { // it was chosen for the version in which the message was sent
+			cl.ownTask, cl.message.TaskID = false, ""
+		}
+		cl.lastLink, cl.lastEventID = nil, ""
 		return next, nil
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var relevant []CardChange
 	for _, change := range w.changes {
-		if change.matters(skill, err, w.refused) {
+		if change.Skill != "" && change.Skill == skill ||
+			change.Kind == ChangeSecurity && errors.Is(err, runtime.ErrUnauthenticated) ||
+			change.Kind == ChangeInterfaceGone && w.refused != nil && undone(err) {
 			relevant = append(relevant, change)
 		}
 	}
@@ -355,33 +349,6 @@ func (w *cards) noticed(ctx context.Context, c *Client, skill string, cl *call, 
 	return nil, &CardChangedError{Agent: c.agent.info.Name, Changes: relevant, Refused: w.refused, Err: err}
 }
 
-// matters reports whether the failure of a call of a skill may come of the change. refused is why the card is not
-// followed.
-func (c CardChange) matters(skill string, err, refused error) bool {
-	switch {
-	case c.Skill != "":
-		return c.Skill == skill
-	case c.Kind == ChangeSecurity:
-		return errors.Is(err, runtime.ErrUnauthenticated)
-	}
-	return c.Kind == ChangeInterfaceGone && refused != nil && undone(err)
-}
-
-// reset takes back what a call took from the version that it was to be made in.
-func (cl *call) reset() {
-	if cl.ownTask {
-		cl.ownTask, cl.message.TaskID = false, ""
-	}
-	cl.lastLink, cl.lastEventID = nil, ""
-}
-
-// suspicious reports whether an error may come of a card that changed.
-func suspicious(err error) bool {
-	var output *OutputError
-	return undone(err) || errors.As(err, &output) || errors.Is(err, runtime.ErrInvalidParams) ||
-		errors.Is(err, runtime.ErrContentTypeNotSupported) || errors.Is(err, runtime.ErrUnauthenticated)
-}
-
 // undone reports whether an error says that there is nothing, or nothing of that version, where a request was sent: it
 // was not carried out.
 func undone(err error) bool {
@@ -389,14 +356,6 @@ func undone(err error) bool {
 	return unsent(err) || errors.As(err, &status) && status.missing() ||
 		errors.Is(err, runtime.ErrMethodNotFound) || errors.Is(err, runtime.ErrVersionNotSupported) ||
 		errors.Is(err, runtime.ErrUnsupportedOperation) || errors.Is(err, runtime.ErrExtensionSupportRequired)
-}
-
-// validator is the ETag by which a card is asked for again; "" for none.
-func validator(h http.Header) string {
-	if tag := h.Get("ETag"); len(tag) <= maxValidator {
-		return tag
-	}
-	return ""
 }
 
 // shape is what callers depend on in a card.
@@ -429,7 +388,14 @@ func shapeOf(p *runtime.Protocol, card runtime.Card) *shape {
 	for _, i := range info.Interfaces {
 		s.interfaces = append(s.interfaces, i.Binding+" "+i.Version+" at "+i.URL)
 	}
-	contracts := contractsOf(info.Extensions)
+	var contracts map[string]struct{ Input, Output any } // that the skills extension has
+	for _, e := range info.Extensions {
+		all := contracts
+		raw, ok := e.Params.Get("skills")
+		if ok && contracts == nil && runtime.IsSkillsExtension(e.URI) && json.NewDecoder(bytes.NewReader(raw)).Decode(&all) == nil {
+			contracts = all
+		}
+	}
 	for _, skill := range doc.Skills {
 		id, _ := skill["id"].(string)
 		for _, cosmetic := range []string{"id", "name", "description", "tags", "examples"} {
@@ -440,22 +406,6 @@ func shapeOf(p *runtime.Protocol, card runtime.Card) *shape {
 		s.skills[id] = skillShape{contract.Input, contract.Output, rest}
 	}
 	return s
-}
-
-type contract struct{ Input, Output any }
-
-// contractsOf are the schemas that the skills extension has.
-func contractsOf(list []runtime.Extension) map[string]contract {
-	var all map[string]contract
-	for _, e := range list {
-		if !runtime.IsSkillsExtension(e.URI) {
-			continue
-		}
-		if raw, ok := e.Params.Get("skills"); ok && json.NewDecoder(bytes.NewReader(raw)).Decode(&all) == nil {
-			return all
-		}
-	}
-	return nil
 }
 
 // changes lists what is different in another shape.
@@ -481,8 +431,12 @@ func (s *shape) changes(now *shape) (list []CardChange) {
 			list = append(list, CardChange{Kind: ChangeSkillNew, Skill: id})
 		}
 	}
-	list = append(list, missing(ChangeInterfaceGone, s.interfaces, now.interfaces)...)
-	list = append(list, missing(ChangeInterfaceNew, now.interfaces, s.interfaces)...)
+	for _, gone := range missing(s.interfaces, now.interfaces) {
+		list = append(list, CardChange{Kind: ChangeInterfaceGone, What: gone})
+	}
+	for _, added := range missing(now.interfaces, s.interfaces) {
+		list = append(list, CardChange{Kind: ChangeInterfaceNew, What: added})
+	}
 	if !reflect.DeepEqual(s.security, now.security) {
 		list = append(list, CardChange{Kind: ChangeSecurity})
 	}
@@ -493,15 +447,15 @@ func (s *shape) changes(now *shape) (list []CardChange) {
 	return list
 }
 
-// missing are the interfaces of one list that another does not have.
-func missing(kind ChangeKind, from, in []string) (list []CardChange) {
-	has := make(map[string]bool, len(in))
-	for _, i := range in {
-		has[i] = true
+// missing are those of one list that another does not have, in linear time.
+func missing[T comparable](from, in []T) (list []T) {
+	has := make(map[T]bool, len(in))
+	for _, v := range in {
+		has[v] = true
 	}
-	for _, i := range from {
-		if !has[i] {
-			list = append(list, CardChange{Kind: kind, What: i})
+	for _, v := range from {
+		if !has[v] {
+			list = append(list, v)
 		}
 	}
 	return list

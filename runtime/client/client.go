@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
@@ -37,7 +38,8 @@ type Client struct {
 func New(ctx context.Context, p *runtime.Protocol, url string, opts ...Option) (*Client, error) {
 	c := configure(p, opts)
 	c.cards.base = url
-	c.network.startAt(url)
+	c.network.from, c.network.atHTTPS = url, strings.HasPrefix(strings.ToLower(url), "https:")
+	c.network.host = cmp.Or(c.network.host, hostOf(url))
 	if err := cmp.Or(c.fault, c.network.checkSafe()); err != nil {
 		c.Close()
 		return nil, err

@@ -9,29 +9,24 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/security"
 )
 
 // maxAlternatives is how many alternatives of a card are looked at, of the agent's and of a skill's.
 const maxAlternatives = 32
 
-// credentials is what was given for the agent: by options, and by the environment for the schemes of its card.
+// credentials is what was given for the agent, by options and by the environment, and what its card demands.
 type credentials struct {
-	given      map[string]credential // by the scheme's name
-	env        *environment          // nil: nothing is read from there
-	grants     map[string][]string   // scopes that tasks may ask for, by the scheme's name
-	anyway     bool                  // calls that lack a credential are sent without
-	none       bool                  // placeholders are sent instead
-	fault      error                 // of a source that could not be opened
-	authorizer *authorizer           // nil: the card demands nothing
-}
+	given  map[string]credential // by the scheme's name
+	env    *environment          // nil: nothing is read from there
+	grants map[string][]string   // scopes that tasks may ask for, by the scheme's name
+	anyway bool                  // calls that lack a credential are sent without
+	none   bool                  // placeholders are sent instead
+	fault  error                 // of a source that could not be opened
 
-// authorizer adds to requests what the card demands. A client of a card that demands nothing has none.
-type authorizer struct {
-	schemes map[string]*scheme
-	agent   []security.Requirement
-	skills  map[string][]security.Requirement // by id
-	anyway  bool                              // requests that lack a credential are sent without
+	schemes map[string]*scheme // of the card; nil: it demands nothing
+	demands *security.Demands
 }
 
 // scheme is a security scheme of the card, with what was given for it.
@@ -57,24 +52,24 @@ func (g *credentials) secure(agent *agentCard, n *network) error {
 	if demands == nil {
 		return nil
 	}
-	a := &authorizer{schemes: map[string]*scheme{}, agent: demands.Agent, skills: demands.Skills, anyway: g.anyway}
+	schemes := map[string]*scheme{}
 	for i := range demands.Schemes {
-		a.add(schemeInfo(&demands.Schemes[i]))
-	}
-	for _, name := range sortedKeys(a.schemes) {
-		if g.none {
-			a.schemes[name].give(g.placeholder(a.schemes[name]))
-			continue
+		s := &scheme{SchemeInfo: schemeInfo(&demands.Schemes[i])}
+		if s.kind = kindOf(&s.SchemeInfo); s.kind != nil {
+			s.place, s.fault = s.kind.place(&s.SchemeInfo)
+			schemes[s.Name] = s
 		}
-		g.give(a.schemes[name])
+	}
+	for _, name := range sortedKeys(schemes) {
+		g.give(schemes[name])
 	}
 	for _, name := range sortedKeys(g.given) {
-		if a.schemes[name] == nil {
+		if schemes[name] == nil {
 			agent.warn("a credential was given for the security scheme %q, which the card does not declare", name)
 		}
 	}
-	if len(a.agent) > 0 || len(a.skills) > 0 || len(g.grants) > 0 {
-		g.authorizer = a
+	if len(demands.Agent) > 0 || len(demands.Skills) > 0 || len(g.grants) > 0 {
+		g.schemes, g.demands = schemes, demands
 	}
 	if g.none {
 		return nil
@@ -83,10 +78,28 @@ func (g *credentials) secure(agent *agentCard, n *network) error {
 	return cmp.Or(g.certify(n), n.checkSafe())
 }
 
-// placeholder is what [WithoutCredentials] sends for a scheme. It can be renewed unless what it stands for cannot.
-func (g *credentials) placeholder(s *scheme) *credential {
-	_, static := g.given[s.Name].secret.(staticToken)
-	return &credential{form: s.kind.form, secret: placeholder{renews: !static}}
+// give gives a scheme what an option, or else the environment, has for it. What is for a scheme of another form is not used: a password is no
+// API key because the card says so by now.
+func (g *credentials) give(s *scheme) {
+	given, ok := g.given[s.Name]
+	if g.none { // a placeholder can be renewed unless what it stands for cannot
+		_, static := given.secret.(staticToken)
+		s.given = &credential{form: s.kind.form, secret: placeholder{renews: !static}}
+		return
+	}
+	s.env = g.env.variables(s)
+	if !ok {
+		read, err := g.env.read(s)
+		s.fault = cmp.Or(s.fault, err)
+		if read == nil {
+			return
+		}
+		given = *read
+		g.set(s.Name, given)
+	}
+	if s.given = &given; given.form != s.kind.form && s.fault == nil {
+		s.fault = fmt.Errorf("what was given is for another kind of scheme; the card has %s now", s.what())
+	}
 }
 
 // demands reads what the card demands; nil for nothing, or if it cannot be read.
@@ -107,67 +120,33 @@ func (a *agentCard) demands() *security.Demands {
 	return demands
 }
 
-// give gives a scheme what an option, or else the environment, has for it.
-func (g *credentials) give(s *scheme) {
-	s.env = g.env.variables(s)
-	if given, ok := g.given[s.Name]; ok {
-		s.give(&given)
-		return
-	}
-	given, err := g.env.read(s)
-	switch {
-	case err != nil:
-		s.fault = cmp.Or(s.fault, err)
-	case given != nil:
-		g.set(s.Name, *given)
-		s.give(given)
-	}
-}
-
 func (a *agentCard) warn(format string, args ...any) {
 	a.warnings = append(a.warnings, Printable(fmt.Sprintf(format, args...)))
-}
-
-// add adds a scheme of the card, of a kind that a client can meet.
-func (a *authorizer) add(info SchemeInfo) {
-	s := &scheme{SchemeInfo: info}
-	if s.kind = kindOf(&s.SchemeInfo); s.kind == nil {
-		return
-	}
-	s.place, s.fault = s.kind.place(&s.SchemeInfo)
-	a.schemes[info.Name] = s
-}
-
-// give takes what the user gave for the scheme. It is not used for a scheme of another form: a password is no API key because the card says
-// so by now.
-func (s *scheme) give(given *credential) {
-	if s.given = given; given.form != s.kind.form && s.fault == nil {
-		s.fault = fmt.Errorf("what was given is for another kind of scheme; the card has %s now", s.what())
-	}
 }
 
 // choose returns what a request over a link must have: the first alternative of the agent, with the first one of the skill, for which everything
 // was given. An alternative without any need comes last, wherever it stands: what was given is used. What the user has put into a header
 // counts, and is not replaced.
-func (a *authorizer) choose(l *link, cl *call) ([]need, error) {
+func (g *credentials) choose(l *link, cl *call) ([]need, error) {
 	var first *CredentialError
 	fewest := 0
-	agents, skills := alternatives(a.agent), alternatives(a.skills[cl.skill])
+	agents, skills := alternatives(g.demands.Agent), alternatives(g.demands.Skills[cl.skill])
 	for _, agent := range agents {
 		for _, skill := range skills {
-			needs := a.join(agent, skill, cl.grant)
+			needs := g.join(agent, skill, cl.grant)
 			missing, why := lacking(l, needs, cl.header)
 			if why == nil {
 				return needs, nil
 			}
 			if first == nil || missing < fewest {
-				if first, fewest = why, missing; len(skill) > 0 && !names(agent, why.Scheme.Name) {
+				if first, fewest = why, missing; len(skill) > 0 &&
+					!slices.ContainsFunc(agent, func(n security.Need) bool { return n.Scheme == why.Scheme.Name }) {
 					first.Skill = cl.skill
 				}
 			}
 		}
 	}
-	if a.anyway || brings(l).others { // what the card demands may be in the user's transport
+	if _, others := brings(l); g.anyway || others { // what the card demands may be in the user's transport
 		return nil, nil
 	}
 	return nil, first
@@ -191,18 +170,14 @@ func alternatives(all []security.Requirement) []security.Requirement {
 	return all
 }
 
-func names(r security.Requirement, scheme string) bool {
-	return slices.ContainsFunc(r, func(n security.Need) bool { return n.Scheme == scheme })
-}
-
 // join returns the needs of two requirements, and of what the user grants a task. A scheme that is in several needs the scopes of each.
-func (a *authorizer) join(agent, skill, grant security.Requirement) (needs []need) {
+func (g *credentials) join(agent, skill, grant security.Requirement) (needs []need) {
 	for _, r := range []security.Requirement{agent, skill, grant} {
 		for _, n := range r {
 			i := slices.IndexFunc(needs, func(have need) bool { return have.name == n.Scheme })
 			if i < 0 {
 				i = len(needs)
-				needs = append(needs, need{name: n.Scheme, scheme: a.schemes[n.Scheme]})
+				needs = append(needs, need{name: n.Scheme, scheme: g.schemes[n.Scheme]})
 			}
 			for _, scope := range n.Scopes {
 				if !slices.Contains(needs[i].scopes, scope) {
@@ -236,6 +211,7 @@ func lacking(l *link, needs []need, header http.Header) (missing int, first *Cre
 // lacks returns why the need cannot be met over a link; nil if it can.
 func (n *need) lacks(l *link, header http.Header) *CredentialError {
 	s := n.scheme
+	certificate, _ := brings(l)
 	switch {
 	case s == nil:
 		return &CredentialError{
@@ -243,7 +219,7 @@ func (n *need) lacks(l *link, header http.Header) *CredentialError {
 		}
 	case n.inHeader(header):
 		return nil
-	case s.place == placeConnection && s.given == nil && brings(l).certificate:
+	case s.place == placeConnection && s.given == nil && certificate:
 		return nil
 	case s.fault != nil:
 		return n.error(s.fault)
@@ -302,18 +278,92 @@ func (n *need) secretOf(ctx context.Context, l *link, rejected string) (string, 
 	return "", n.error(err)
 }
 
-// own says which credentials a connection may have of its own, which the client does not see.
-type own struct{ certificate, others bool }
-
-// brings says what a link's connection may have of its own. Nothing is known of bindings from elsewhere.
-func brings(l *link) own {
-	if c, ok := l.conn.(interface {
+// brings says which credentials a link's connection may have of its own, which the client does not see. Nothing is known of bindings from
+// elsewhere.
+func brings(l *link) (certificate, others bool) {
+	c, ok := l.conn.(interface {
 		OwnCredentials() (certificate, others bool)
-	}); ok {
-		certificate, others := c.OwnCredentials()
-		return own{certificate || others, others}
+	})
+	if !ok {
+		return true, true
 	}
-	return own{true, true}
+	certificate, others = c.OwnCredentials()
+	return certificate || others, others
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// certify has connections show the client certificate that was given, if one was.
+func (g *credentials) certify(n *network) error {
+	var scheme string
+	var given *credential
+	for _, name := range sortedKeys(g.given) {
+		one := g.given[name]
+		if one.form != formCertificate {
+			continue
+		}
+		if given != nil {
+			return fmt.Errorf("client certificates were given for the security schemes %q and %q, and a connection has only one", scheme, name)
+		}
+		scheme, given = name, &one
+	}
+	if given == nil || n.certificate != nil {
+		return nil
+	}
+	return n.show(given.certificate)
+}
+
+// AnswerAuth lets calls of skills go on by themselves where a task waits for an authorization (auth-required) of the card's scheme of that name:
+// the task is continued with the scheme's credential, a token with the scopes that the agent asks for. That happens once for the same scopes,
+// and only if a credential was given for the scheme and each of the scopes is listed here; any other authorization is an [*InputRequiredError]. A
+// URL that the agent names is never opened.
+//
+// The agent that asks gets the token, and may use it for what its scopes allow. List what it may do for you, and no more.
+func AnswerAuth(scheme string, scopes ...string) Option {
+	return func(c *Client) {
+		g := &c.credentials
+		if g.grants == nil {
+			g.grants = map[string][]string{}
+		}
+		g.grants[scheme] = append(g.grants[scheme], scopes...)
+	}
+}
+
+// maxGrants is how many authorizations of one call are answered.
+const maxGrants = 4
+
+// goOn returns the call that continues a task which waits for an authorization that the user lets the client answer; nil for any other
+// result.
+func (g *credentials) goOn(r *Result, err error, cl *call) *call {
+	if err != nil || g.schemes == nil || r.State != runtime.StateAuthRequired || cl.grants >= maxGrants {
+		return nil
+	}
+	auth := r.question().Auth
+	allowed, ok := g.grants[auth.Scheme]
+	s := g.schemes[auth.Scheme]
+	if !ok || s == nil || s.given == nil || s.fault != nil {
+		return nil
+	}
+	for _, scope := range auth.Scopes {
+		if !slices.Contains(allowed, scope) {
+			return nil
+		}
+	}
+	for _, had := range cl.grant { // the agent got it, and asks again: it is of no use
+		if had.Scheme == auth.Scheme && !slices.ContainsFunc(auth.Scopes, func(s string) bool { return !slices.Contains(had.Scopes, s) }) {
+			return nil
+		}
+	}
+	next := &call{
+		header: cl.header.Clone(), extensions: slices.Clone(cl.extensions), reattach: cl.reattach, policy: cl.policy, lenient: cl.lenient,
+		notices: cl.notices, grants: cl.grants + 1, reqMetadata: cl.reqMetadata, data: cl.data,
+		grant:   append(slices.Clone(cl.grant), security.Need{Scheme: auth.Scheme, Scopes: slices.Clone(auth.Scopes)}),
+		message: runtime.MessageInfo{TaskID: r.TaskID, ContextID: r.ContextID},
+	}
+	next.data.Message = nil
+	next.header.Del(headerKey) // it is of the first message
+	return next
+}
+
+// authorizedParts are those of a message that has nothing to say but its credentials: an object that changes nothing of the input.
+func authorizedParts() []runtime.Part { return []runtime.Part{runtime.Data(map[string]any{})} }

@@ -41,13 +41,13 @@ type presented struct {
 
 // authorize adds to the request what the card demands.
 func authorize(ctx context.Context, a *attempt, next remaining) error {
-	if a.client.credentials.authorizer == nil {
+	g, cl := &a.client.credentials, a.call
+	if g.schemes == nil {
 		return next(ctx)
 	}
-	cl := a.call
 	before := cl.presented
 	cl.presented = nil
-	needs, err := a.client.credentials.authorizer.choose(a.link, cl)
+	needs, err := g.choose(a.link, cl)
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (cl *call) rejected(err error) bool {
 func renew(ctx context.Context, a *attempt, next remaining) error {
 	cl := a.call
 	err := next(ctx)
-	if a.client.credentials.authorizer == nil || !cl.rejected(err) {
+	if a.client.credentials.schemes == nil || !cl.rejected(err) {
 		return cl.judged(err, nil)
 	}
 	first, sent := err, cl.presented

@@ -210,18 +210,6 @@ type PendingError struct {
 // Error renders the state.
 func (e *PendingError) Error() string { return fmt.Sprintf("task %s goes on (%s)", e.TaskID, e.State) }
 
-// httpError makes the error of a response whose status is not 2xx.
-func httpError(resp *http.Response, body []byte, fault func(body []byte) *runtime.Error) *HTTPError {
-	e := &HTTPError{Status: resp.StatusCode, Body: printable(body), RetryAfter: retryAfter(resp.Header.Get("Retry-After"), time.Now())}
-	if resp.StatusCode == http.StatusUnauthorized {
-		e.Challenge = printable([]byte(resp.Header.Get("WWW-Authenticate")))
-	}
-	if rpc := fault(body); rpc != nil {
-		e.Err = rpc
-	}
-	return e
-}
-
 // retryAfter reads seconds or a date (RFC 9110 §10.2.3).
 func retryAfter(s string, now time.Time) time.Duration {
 	if n, err := strconv.ParseUint(s, 10, 31); err == nil {
@@ -234,15 +222,9 @@ func retryAfter(s string, now time.Time) time.Duration {
 }
 
 // Printable makes text of an agent fit to show: one line, without control characters, at most 500 characters.
-func Printable(s string) string { return printable([]byte(s[:min(len(s), 1<<12)])) }
-
-// printable makes text of another party fit to show: one line, without control characters, at most 500 characters.
-func printable(b []byte) string {
+func Printable(s string) string {
 	const limit = 500
-	if len(b) > 4*limit {
-		b = b[:4*limit]
-	}
-	s := strings.Map(func(r rune) rune {
+	s = strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) {
 			return ' '
 		}
@@ -250,10 +232,17 @@ func printable(b []byte) string {
 			return -1
 		}
 		return r
-	}, strings.ToValidUTF8(string(b), ""))
+	}, strings.ToValidUTF8(s[:min(len(s), 4*limit)], ""))
 	s = strings.Join(strings.Fields(s), " ")
 	if r := []rune(s); len(r) > limit {
 		s = string(r[:limit]) + "…"
 	}
 	return s
 }
+
+// errInvalid is the error of an answer that breaks the protocol. Like all A2A errors that the client makes it counts as
+// received: in a handler it is no answer to the handler's own caller.
+var errInvalid = runtime.ErrInvalidAgentResponse.AsReceived()
+
+// invalid is the error of an answer that breaks the protocol.
+func invalid(what string, err error) error { return fmt.Errorf("%w: %s: %w", errInvalid, what, err) }

@@ -43,7 +43,13 @@ func (c *Client) urisOf(op *runtime.Operation, cl *call) []string {
 			uris = append(uris, strings.Split(line, ",")...)
 		}
 	}
-	uris = distinct(append(uris, cl.extensions...))
+	all := append(uris, cl.extensions...)
+	uris = nil
+	for _, uri := range all {
+		if uri = strings.TrimSpace(uri); uri != "" {
+			uris = ext.Named(uris, uri)
+		}
+	}
 	for _, x := range c.extended {
 		if slices.Contains(x.Methods, op.RPC) {
 			uris = ext.Named(uris, x.URI)

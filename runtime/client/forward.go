@@ -47,10 +47,10 @@ func Forward[Out any](t Recipient, steps iter.Seq2[Event[Out], error]) (Out, err
 		if err != nil {
 			return none, err
 		}
-		if err := f.report(step.said, step.State); err != nil {
-			return none, err
+		if m := step.said; m != nil && !settled(step.State) { // the words with which a task ends or asks are in the error
+			err = f.to.Say(runtime.StateWorking, runtime.MessageOf(m.Contents()...))
 		}
-		if step.Artifact != nil {
+		if err == nil && step.Artifact != nil {
 			err = f.emit(step.TaskID, *step.Artifact)
 		}
 		if err == nil && step.Done {
@@ -67,14 +67,6 @@ func Forward[Out any](t Recipient, steps iter.Seq2[Event[Out], error]) (Out, err
 type forwarding struct {
 	to   Recipient
 	seen map[string]bool // artifacts, by the id that the other agent gave them; false: the result
-}
-
-// report passes the message of a status on, while the task is at work.
-func (f *forwarding) report(m runtime.Message, state runtime.State) error {
-	if m == nil || state.Terminal() || state.Interrupted() {
-		return nil
-	}
-	return f.to.Say(runtime.StateWorking, runtime.MessageOf(m.Contents()...))
 }
 
 // emit passes an artifact on, or a chunk of one.

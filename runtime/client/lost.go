@@ -3,9 +3,19 @@ package client
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
 	"time"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/observe"
 )
 
 // LostCallError is a call of a skill of which it is not known what became: its connection broke, or its time was over,
@@ -28,10 +38,10 @@ type LostCallError struct {
 
 // Error says what broke and what to do.
 func (e *LostCallError) Error() string {
-	s := fmt.Sprintf("it is not known what became of message %s", printable([]byte(e.MessageID)))
+	s := fmt.Sprintf("it is not known what became of message %s", Printable(e.MessageID))
 	switch {
 	case e.TaskID != "":
-		s += fmt.Sprintf(" (ask for its task %s)", printable([]byte(e.TaskID)))
+		s += fmt.Sprintf(" (ask for its task %s)", Printable(e.TaskID))
 	case e.Key != "":
 		s += " (the same call with its key gives the same work's result)"
 	default:
@@ -82,4 +92,165 @@ func (cl *call) lostCall(ctx context.Context, taskID string, err error) error {
 		e.Key = cl.key
 	}
 	return e
+}
+
+// The service parameters by which an agent recognizes a message that is sent again. They are written as HTTP/2 has
+// them: net/http would send a request with an Idempotency-Key in its usual case again by itself, and without the age.
+const (
+	headerKey = "idempotency-key"
+	headerAge = "idempotency-age" // whole seconds since the message was first sent
+)
+
+// markRepeat adds the key of a message and, when the message may have been sent before, its age.
+func markRepeat(h http.Header, cl *call) {
+	h.Del(headerKey)
+	h[headerKey] = []string{cl.key}
+	if !cl.first.IsZero() {
+		age := max(0, time.Since(cl.first)) + 2*time.Second - 1 // rounded up, and a second for the way
+		h[headerAge] = []string{strconv.FormatInt(int64(age/time.Second), 10)}
+	}
+}
+
+// knowsKeys reports whether the skills extension of a card promises that a message with an idempotency key is worked on
+// once.
+func knowsKeys(list []runtime.Extension) bool {
+	for _, e := range list {
+		if !runtime.IsSkillsExtension(e.URI) {
+			continue
+		}
+		var promise struct {
+			Window int64 `json:"window"`
+		}
+		if raw, ok := e.Params.Get("idempotency"); ok && json.Unmarshal(raw, &promise) == nil && promise.Window > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// deliver sends the message of a skill's call and returns the result, or the task as the agent answered it. A message
+// that was lost, and must not be sent again, is looked for in the task that it named.
+func (c *Client) deliver(ctx context.Context, request any, cl *call) (*Result, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, context.Cause(ctx)
+	}
+	v, err := c.ask(ctx, patient, Method{Role: runtime.RoleSend}, request, cl)
+	if err == nil {
+		switch v := v.(type) {
+		case runtime.Task:
+			return taskResult(v), nil
+		case runtime.Message:
+			return messageResult(v), nil
+		}
+		return nil, invalid("result", fmt.Errorf("%T is neither task nor message", v))
+	}
+	if cl.lost && !cl.safe && cl.message.TaskID != "" && ctx.Err() == nil {
+		if task, found := c.taken(ctx, cl); found {
+			return taskResult(task), nil
+		}
+	}
+	return nil, cl.lostCall(ctx, "", err)
+}
+
+// taken looks for a message in the task that it named. It is there if the client chose the task's id, or if the history
+// has the message.
+func (c *Client) taken(ctx context.Context, cl *call) (runtime.Task, bool) {
+	all := *cl
+	all.data.HistoryLength = nil
+	task, err := c.task(ctx, patient, cl.message.TaskID, &all)
+	if err != nil {
+		return nil, false
+	}
+	if cl.ownTask {
+		return task, true
+	}
+	for _, m := range task.HistoryList() {
+		if m.MessageInfo().ID == cl.message.ID {
+			return task, true
+		}
+	}
+	return nil, false
+}
+
+// awaited is the error of a call whose task is known, and could not be followed to its end.
+func (cl *call) awaited(ctx context.Context, taskID string, err error) error {
+	var agent *runtime.Error
+	var lacks *CredentialError
+	denied := errors.Is(err, runtime.ErrUnauthenticated) || errors.Is(err, runtime.ErrPermissionDenied) ||
+		errors.As(err, &lacks)
+	if taskID != "" && denied { // the credentials ended before the task, which goes on
+		cl.lost = true
+	} else if taskID != "" && errors.As(err, &agent) && !faultOf(ctx, err).passes() {
+		return err
+	}
+	return cl.lostCall(ctx, taskID, err)
+}
+
+// fault is what the error of a request says about the request.
+type fault uint8
+
+const (
+	faultFinal   fault = iota // the agent decided, or the request could not be made
+	faultUnsent               // not a byte of it was sent
+	faultRefused              // the agent takes on no request for now
+	faultBusy                 // the agent cannot go on for now, and may have taken it on
+	faultLost                 // there is no answer: whether it was carried out is unknown
+)
+
+// passes reports whether the same request may succeed later.
+func (f fault) passes() bool { return f != faultFinal }
+
+// faultOf classifies the error of a request that was made under ctx.
+func faultOf(ctx context.Context, err error) fault {
+	var status interface{ TryLater() bool }
+	var answer *HTTPError
+	var agent *runtime.Error
+	var stream *StreamError
+	switch named := errors.As(err, &agent); {
+	case errors.As(err, &stream):
+		return faultLost
+	case unsent(err):
+		return faultUnsent
+	case errors.As(err, &status) && !status.TryLater():
+		return faultFinal
+	case errors.As(err, &answer) && answer.Status == http.StatusTooManyRequests: // so that this one was not carried out
+		return faultRefused
+	case named && (status != nil || agent.Reason == observe.ReasonBusy):
+		return faultBusy
+	case named && !errors.Is(err, io.ErrUnexpectedEOF):
+		return faultFinal
+	case status != nil, ctx.Err() != nil, broke(err):
+		return faultLost
+	}
+	return faultFinal
+}
+
+// broke reports whether err is of a connection that ended before the answer did. Certificates that do not fit and
+// redirects that are not followed are no such.
+func broke(err error) bool {
+	var link *LinkError
+	var at *url.Error
+	var redirect *redirectError
+	var certificate *tls.CertificateVerificationError
+	var record tls.RecordHeaderError
+	var op *net.OpError
+	var spent *overtime
+	switch {
+	case errors.As(err, &link), errors.As(err, &spent), errors.Is(err, ErrIdle), errors.Is(err, io.ErrUnexpectedEOF):
+		return true
+	case errors.As(err, &redirect), errors.As(err, &certificate), errors.As(err, &record):
+		return false
+	case errors.As(err, &op) && (op.Op == "remote error" || op.Op == "local error"): // alerts of TLS
+		return false
+	}
+	return errors.As(err, &at)
+}
+
+// pauseWished is how long the agent wishes to be left alone before the next attempt; 0 without a wish.
+func pauseWished(err error) time.Duration {
+	var says interface{ TryAfter() time.Duration }
+	if errors.As(err, &says) {
+		return says.TryAfter()
+	}
+	return 0
 }

@@ -48,7 +48,12 @@ func (cl *call) nest(ctx context.Context, c *Client, skill string, parts []runti
 		return err
 	}
 	cl.nested = &nestedCall{handler: h, Known: known}
-	cl.identify(known.Key, c.agent.keys)
+	if cl.message.ID == "" && cl.key == "" {
+		cl.message.ID = known.Key
+	}
+	if c.agent.keys && cl.key == "" {
+		cl.key = known.Key
+	}
 	if cl.first.IsZero() {
 		cl.first = known.Sent
 	}
@@ -65,16 +70,6 @@ func (c *Client) identity() string {
 		name = c.links.all[0].iface.URL
 	}
 	return name + "\x00" + c.Tenant()
-}
-
-// identify gives the message of a call an id, and a key if the agent knows it by that, unless the caller has.
-func (cl *call) identify(key string, keys bool) {
-	if cl.message.ID == "" && cl.key == "" {
-		cl.message.ID = key
-	}
-	if keys && cl.key == "" {
-		cl.key = key
-	}
 }
 
 // contentOf is a digest of what a message says.
@@ -192,7 +187,7 @@ func (r *streaming[In, Out]) againInTask(
 	ctx context.Context, parts []runtime.Part, cl *call,
 ) (result *Result, known bool, send []runtime.Part, err error) {
 	n, c := cl.nested, r.client
-	task, err := c.patientTask(ctx, n.Task, cl)
+	task, err := c.task(ctx, patient, n.Task, cl)
 	switch {
 	case errors.Is(err, runtime.ErrTaskNotFound) && c.agent.keys && n.Answer == nil:
 		return nil, false, parts, nil // the agent says whether it has ever had the message

@@ -10,48 +10,54 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
+
+	"github.com/a2agen/a2agen/runtime"
 )
 
 // linger is how long a stream may stay open after its last event, so that the connection can be used again.
 const linger = time.Second
 
-// reply is the answer to one HTTP request. Every wait for its bytes is watched, so that it ends with the context or
-// the idle time.
+// PerByte is the time that a byte of an answer is worth: what comes slower than a kilobyte a second is a trickle, which
+// ends like silence.
+const PerByte = time.Millisecond
+
+// reply is the answer to one HTTP request, and reads its body. The request is canceled when nothing arrives for the idle time. That is
+// counted only while a read waits, so that a slow consumer is no idle agent.
 type reply struct {
-	resp   *http.Response // whose body is read through body
-	body   *watched
-	watch  *watchdog
+	resp   *http.Response
+	ctx    context.Context // of the request, which cancel ends
 	cancel context.CancelCauseFunc
+
+	idle  time.Duration // ≤ 0: for ever
+	left  time.Duration // of the time to wait
+	since time.Time     // when the wait began
+	lines bool          // a line, also a heartbeat, gives the whole time again; else only bytes count
+	timer *time.Timer
 }
 
-// web sends HTTP requests and watches over their answers.
-type web struct {
-	http *http.Client
-	idle time.Duration
-}
-
-// do sends a request. The wait for the head of the answer is watched too if the answer should come at once.
-func (c *web) do(req *http.Request, atOnce bool) (*reply, error) {
-	ctx, cancel := context.WithCancelCause(req.Context())
-	w := &watchdog{idle: c.idle, left: c.idle, cancel: cancel}
+// fetch sends a request. The wait for the head of the answer is watched too if the answer should come at once.
+func fetch(h *http.Client, idle time.Duration, req *http.Request, atOnce bool) (*reply, error) {
+	r := &reply{idle: idle, left: idle}
+	r.ctx, r.cancel = context.WithCancelCause(req.Context())
 	if atOnce {
-		w.start()
+		r.start()
 	}
-	resp, err := c.http.Do(req.WithContext(ctx))
-	w.stop()
+	resp, err := h.Do(req.WithContext(r.ctx))
+	r.stop()
 	if err != nil {
 		switch {
-		case context.Cause(ctx) == ErrIdle:
+		case context.Cause(r.ctx) == ErrIdle:
 			err = fmt.Errorf("no answer to the request: %w", ErrIdle)
-		case ctx.Err() == nil && unreached(err, req):
+		case r.ctx.Err() == nil && unreached(err, req):
 			err = &LinkError{Unsent: true, Err: err}
 		}
-		cancel(nil)
+		r.cancel(nil)
 		return nil, err
 	}
-	w.left = c.idle
-	return &reply{resp: resp, body: &watched{ctx: ctx, src: resp.Body, watch: w}, watch: w, cancel: cancel}, nil
+	r.resp, r.left = resp, idle
+	return r, nil
 }
 
 // unreached reports whether err says that no connection could be made for a request. One to where it was redirected is
@@ -71,13 +77,13 @@ func (r *reply) result(f frame, limit int) ([]byte, error) {
 	}
 	result, err := f.result(body)
 	ct := r.resp.Header.Get("Content-Type")
-	if ct == "" || isJSON(ct) || err == nil && json.Valid(body) {
+	if t := mediaType(r.resp); ct == "" || t == "application/json" || strings.HasSuffix(t, "+json") || err == nil && json.Valid(body) {
 		return result, err
 	}
 	if err == nil {
 		err = invalid("response", errors.New("no JSON"))
 	}
-	return nil, fmt.Errorf("%w (the answer is %s: %s)", err, printable([]byte(ct)), printable(body))
+	return nil, fmt.Errorf("%w (the answer is %s: %s)", err, Printable(ct), Printable(string(body[:min(len(body), 4<<10)])))
 }
 
 // read reads a whole body of at most limit bytes.
@@ -89,8 +95,12 @@ func (r *reply) read(limit int) ([]byte, error) {
 	if r.resp.ContentLength > 0 {
 		b.Grow(int(min(r.resp.ContentLength, 1<<20)) + bytes.MinRead) // what is announced need not come
 	}
-	if _, err := b.ReadFrom(io.LimitReader(r.body, int64(limit)+1)); err != nil {
-		return nil, r.cut(err)
+	if _, err := b.ReadFrom(io.LimitReader(r, int64(limit)+1)); err != nil {
+		err = fmt.Errorf("read the answer: %w", err)
+		if r.ctx.Err() == nil {
+			err = &LinkError{Err: err}
+		}
+		return nil, err
 	}
 	if b.Len() > limit {
 		return nil, tooLarge(limit, "bytes")
@@ -98,94 +108,67 @@ func (r *reply) read(limit int) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// cut is the error of an answer that could not be read to its end.
-func (r *reply) cut(err error) error {
-	err = fmt.Errorf("read the answer: %w", err)
-	if r.body.ctx.Err() == nil {
-		return &LinkError{Err: err}
+// failed is the error of an answer whose status is not 2xx. What can be read of its body explains it.
+func (r *reply) failed(fault func(body []byte) *runtime.Error) *HTTPError {
+	body, _ := io.ReadAll(io.LimitReader(r, 64<<10))
+	e := &HTTPError{
+		Status: r.resp.StatusCode, Body: Printable(string(body)), RetryAfter: retryAfter(r.resp.Header.Get("Retry-After"), time.Now()),
 	}
-	return err
-}
-
-// start returns at most limit bytes of the body, as far as they can be read.
-func (r *reply) start(limit int64) []byte {
-	b, _ := io.ReadAll(io.LimitReader(r.body, limit)) // what there is explains a status
-	return b
+	if e.Status == http.StatusUnauthorized {
+		e.Challenge = Printable(r.resp.Header.Get("WWW-Authenticate"))
+	}
+	if rpc := fault(body); rpc != nil {
+		e.Err = rpc
+	}
+	return e
 }
 
 // close ends the request. The agent's task goes on.
 func (r *reply) close() {
-	r.watch.stop()
+	r.stop()
 	r.cancel(nil)
 	_ = r.resp.Body.Close() // nothing more is wanted of it
 }
 
 // drain reads the end of a body for a moment.
 func (r *reply) drain() {
-	r.watch.arm(linger)
-	_, _ = io.Copy(io.Discard, io.LimitReader(r.body.src, 64<<10))
-}
-
-// PerByte is the time that a byte of an answer is worth: what comes slower than a kilobyte a second is a trickle, which
-// ends like silence.
-const PerByte = time.Millisecond
-
-// watchdog cancels a request on which nothing arrives. It runs only while a read waits, so that a slow consumer is no
-// idle agent.
-type watchdog struct {
-	idle   time.Duration // ≤ 0: never
-	left   time.Duration // of the time to wait
-	since  time.Time     // when the wait began
-	lines  bool          // a line, also a heartbeat, gives the whole time again; else only bytes count
-	timer  *time.Timer
-	cancel context.CancelCauseFunc
-}
-
-func (w *watchdog) start() {
-	if w.idle > 0 {
-		w.since = time.Now()
-		w.arm(w.left)
-	}
-}
-
-func (w *watchdog) arm(d time.Duration) {
-	if w.timer != nil {
-		w.timer.Reset(d)
-		return
-	}
-	w.timer = time.AfterFunc(d, func() { w.cancel(ErrIdle) })
-}
-
-func (w *watchdog) stop() {
-	if w.timer != nil {
-		w.timer.Stop()
-	}
-}
-
-// feed accounts for what a wait brought.
-func (w *watchdog) feed(got []byte) {
-	if w.lines && (bytes.IndexByte(got, '\n') >= 0 || bytes.IndexByte(got, '\r') >= 0) {
-		w.left = w.idle
-		return
-	}
-	w.left = min(w.idle, w.left-time.Since(w.since)+time.Duration(len(got))*PerByte)
-}
-
-// watched is a body whose reads the watchdog watches.
-type watched struct {
-	ctx   context.Context // of the request, which the watchdog cancels
-	src   io.Reader
-	watch *watchdog
+	r.arm(linger)
+	_, _ = io.Copy(io.Discard, io.LimitReader(r.resp.Body, 64<<10))
 }
 
 // Read reads from the body. The error of a read that was cancelled is the cause.
-func (r *watched) Read(p []byte) (int, error) {
-	r.watch.start()
-	n, err := r.src.Read(p)
-	r.watch.stop()
-	r.watch.feed(p[:n])
+func (r *reply) Read(p []byte) (int, error) {
+	r.start()
+	n, err := r.resp.Body.Read(p)
+	r.stop()
+	if got := p[:n]; r.lines && (bytes.IndexByte(got, '\n') >= 0 || bytes.IndexByte(got, '\r') >= 0) {
+		r.left = r.idle
+	} else {
+		r.left = min(r.idle, r.left-time.Since(r.since)+time.Duration(n)*PerByte)
+	}
 	if err != nil && err != io.EOF && r.ctx.Err() != nil {
 		err = context.Cause(r.ctx)
 	}
 	return n, err
+}
+
+func (r *reply) start() {
+	if r.idle > 0 {
+		r.since = time.Now()
+		r.arm(r.left)
+	}
+}
+
+func (r *reply) arm(d time.Duration) {
+	if r.timer != nil {
+		r.timer.Reset(d)
+		return
+	}
+	r.timer = time.AfterFunc(d, func() { r.cancel(ErrIdle) })
+}
+
+func (r *reply) stop() {
+	if r.timer != nil {
+		r.timer.Stop()
+	}
 }

@@ -2,7 +2,11 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"net/http"
+	"net/url"
+	"slices"
+	"strings"
 
 	"github.com/a2agen/a2agen/internal/sse"
 	"github.com/a2agen/a2agen/runtime"
@@ -75,4 +79,219 @@ func firstMember(src []byte) string {
 	r.Reset(src)
 	key, _ := r.Object()
 	return string(key)
+}
+
+// addresses makes URLs below that of an interface.
+type addresses struct{ base, query string }
+
+func newAddresses(base *url.URL) addresses {
+	at := *base
+	at.RawQuery, at.ForceQuery, at.Fragment, at.RawFragment = "", false, "", ""
+	return addresses{strings.TrimRight(at.String(), "/"), base.RawQuery}
+}
+
+// address makes the HTTP request for a request given as JSON: a route says which of its fields the path and the body
+// have; the others are the query.
+func (a addresses) address(op *runtime.Operation, request []byte) (*try, error) {
+	fields := wire.Object(request)
+	route, path, err := bestRoute(op.HTTP, fields)
+	if err != nil {
+		return nil, err
+	}
+	t := &try{verb: route.Verb, url: a.base + path}
+	query := []string{a.query}
+	switch route.Body {
+	case "*":
+		t.body = request
+	default:
+		for name, value := range fields.All() {
+			switch {
+			case route.Body != "" && sameName(name, route.Body):
+				t.body = value
+			case !bound(route, name):
+				query = appendQuery(query, op, name, value)
+			}
+		}
+	}
+	if q := strings.TrimPrefix(strings.Join(query, "&"), "&"); q != "" {
+		t.url += "?" + q
+	}
+	return t, nil
+}
+
+// bestRoute finds the route whose path says the most of a request, and its path.
+func bestRoute(routes []runtime.Route, fields wire.Object) (best *runtime.Route, path string, err error) {
+	most := -1
+	for i := range routes {
+		p, n, failed := expand(routes[i].Path, fields)
+		if failed != nil {
+			err = cmp.Or(err, failed)
+			continue
+		}
+		if n > most && !hidden(routes[i].Path, p, routes[0].Path) {
+			best, path, most = &routes[i], p, n
+		}
+	}
+	switch {
+	case best != nil:
+		return best, path, nil
+	case err == nil:
+		err = runtime.ErrUnsupportedOperation.AsReceived().With("it has no path over HTTP")
+	}
+	return nil, "", err
+}
+
+// hidden reports whether a tenant stands where the first route has a literal: "tasks" cannot be told from one (T57),
+// and goes into the query or the body.
+func hidden(template, path, first string) bool {
+	if !strings.HasPrefix(template, "/{") {
+		return false
+	}
+	segment, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	literal, _, _ := strings.Cut(strings.TrimPrefix(first, "/"), "/")
+	return segment == literal
+}
+
+// expand fills in a path template of google.api.http, "/{tenant}/tasks/{id=*}:cancel", and counts its variables. All of
+// them must be set.
+func expand(template string, fields wire.Object) (path string, n int, err error) {
+	for {
+		before, rest, found := strings.Cut(template, "{")
+		path += before
+		if !found {
+			return path, n, nil
+		}
+		inside, after, _ := strings.Cut(rest, "}")
+		name, pattern, _ := strings.Cut(inside, "=")
+		value := fieldText(fields, name)
+		if follows, _, _ := strings.Cut(after, "{"); pattern != "" && follows != "" {
+			value = strings.TrimSuffix(value, follows) // a name may have in it what the path goes on with
+		}
+		part, ok := segments(cmp.Or(pattern, "*"), value)
+		if !ok {
+			field := runtime.Violation{Field: name, Description: "is not as the path has it: " + cmp.Or(pattern, "*")}
+			return "", 0, runtime.ErrInvalidParams.AsReceived().With("%s %s", field.Field, field.Description).
+				WithViolations(field)
+		}
+		path, template, n = path+part, after, n+1
+	}
+}
+
+// segments encodes a value that is a part of a path. It is false if the value is empty or not as the pattern has it:
+// "*" is one segment, "tasks/*" two, whatever is in the last one, and "**" all that are left.
+func segments(pattern, value string) (string, bool) {
+	var path []string
+	for part, rest, more := strings.Cut(pattern, "/"); ; part, rest, more = strings.Cut(rest, "/") {
+		var segment string
+		switch {
+		case part == "**":
+			for s := range strings.SplitSeq(value, "/") {
+				path = append(path, escape(s))
+			}
+			return strings.Join(path, "/"), value != ""
+		case part != "*":
+			var ok bool
+			if segment, value, ok = strings.Cut(value, "/"); segment != part || ok != more {
+				return "", false
+			}
+		case more && strings.HasPrefix(rest, "*"):
+			segment, value, _ = strings.Cut(value, "/")
+		case more: // up to the literal
+			literal, _, _ := strings.Cut(rest, "/")
+			i := strings.Index(value+"/", "/"+literal+"/")
+			if i < 0 {
+				return "", false
+			}
+			segment, value = value[:i], value[i+1:]
+		default:
+			segment = value
+		}
+		if segment == "" {
+			return "", false
+		}
+		if path = append(path, escape(segment)); !more {
+			return strings.Join(path, "/"), true
+		}
+	}
+}
+
+// fieldText is the text of a field, whose name may have dots; "" when it is not set or no text or number.
+func fieldText(fields wire.Object, name string) string {
+	first, rest, nested := strings.Cut(name, ".")
+	for key, value := range fields.All() {
+		switch {
+		case !sameName(key, first):
+		case nested:
+			return fieldText(wire.Object(value), rest)
+		case value.Kind() == wire.KindString || value.Kind() == wire.KindNumber || value.Kind() == wire.KindBool:
+			return plainText(value)
+		}
+	}
+	return ""
+}
+
+// bound reports whether the path of a route says a field.
+func bound(route *runtime.Route, name string) bool {
+	for rest := route.Path; ; {
+		_, after, found := strings.Cut(rest, "{")
+		if !found {
+			return false
+		}
+		inside, after, _ := strings.Cut(after, "}")
+		variable, _, _ := strings.Cut(inside, "=")
+		if sameName(variable, name) {
+			return true
+		}
+		rest = after
+	}
+}
+
+// appendQuery appends the pairs of a query that say a field: its text; JSON where the operation has it so; each
+// element of a list; each member of a message, under a dotted name.
+func appendQuery(query []string, op *runtime.Operation, name string, value wire.Value) []string {
+	switch value.Kind() {
+	case wire.KindNull, wire.KindNone:
+		return query
+	case wire.KindArray:
+		var list []wire.Value
+		if value.Decode(&list) != nil {
+			return query
+		}
+		for _, v := range list {
+			query = append(query, escape(name)+"="+escape(plainText(v)))
+		}
+		return query
+	case wire.KindObject:
+		if !slices.ContainsFunc(op.Query, func(f runtime.QueryField) bool { return f.JSON && sameName(f.Name, name) }) {
+			for inner, v := range wire.Object(value).All() {
+				query = appendQuery(query, op, name+"."+inner, v)
+			}
+			return query
+		}
+	}
+	return append(query, escape(name)+"="+escape(plainText(value)))
+}
+
+// plainText is a value as a query or a path has it: what a string says, and anything else as it stands in JSON.
+func plainText(v wire.Value) string {
+	var s string
+	if v.Kind() == wire.KindString && v.Decode(&s) == nil {
+		return s
+	}
+	return string(v)
+}
+
+// sameName reports whether two names of a field are one, in snake_case or camelCase.
+func sameName(a, b string) bool {
+	return strings.EqualFold(strings.ReplaceAll(a, "_", ""), strings.ReplaceAll(b, "_", ""))
+}
+
+// escape encodes all but the unreserved characters of RFC 3986, for a segment of a path and for a query alike: ":"
+// would begin an action, "/" another segment, "," another element of a list, and dots alone would be taken for a way
+// up.
+func escape(s string) string {
+	if s == "." || s == ".." {
+		return strings.ReplaceAll(s, ".", "%2E")
+	}
+	return strings.ReplaceAll(url.QueryEscape(s), "+", "%20")
 }

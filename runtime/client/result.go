@@ -3,7 +3,6 @@ package client
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/url"
 	"strings"
 	"time"
@@ -206,7 +205,10 @@ func (r *Result) question() *InputRequiredError {
 		return q
 	}
 	if e, ok := extensionData(r.message.MessageInfo().Metadata); ok && e.Authorization != nil {
-		q.Auth = visitable(e.Authorization) // 0.1 has no state for it
+		q.Auth = e.Authorization // 0.1 has no state for it
+		if u, err := url.Parse(q.Auth.URL); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+			q.Auth.URL = "" // a browser should not be sent there
+		}
 	}
 	var texts []string
 	for _, p := range r.message.Contents() {
@@ -224,14 +226,6 @@ func (r *Result) question() *InputRequiredError {
 		}
 	}
 	return q
-}
-
-// visitable is an authorization without a URL that a browser should not be sent to.
-func visitable(a *runtime.Authorization) *runtime.Authorization {
-	if u, err := url.Parse(a.URL); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		a.URL = ""
-	}
-	return a
 }
 
 // wantedInput returns the schema in the data part by which our server asks for a skill's input: {"skill": id, "input": schema}.
@@ -279,17 +273,6 @@ func text(parts []runtime.Part, sep string) string {
 		}
 	}
 	return strings.Join(all, sep)
-}
-
-// outcome makes the result of a send operation's answer.
-func outcome(v any) (*Result, error) {
-	switch v := v.(type) {
-	case runtime.Task:
-		return taskResult(v), nil
-	case runtime.Message:
-		return messageResult(v), nil
-	}
-	return nil, invalid("result", fmt.Errorf("%T is neither task nor message", v))
 }
 
 func now() time.Time { return time.Now().UTC() }

@@ -34,7 +34,12 @@ type rpcFraming struct {
 
 func (f *rpcFraming) frame(r *Request) (frame, error) {
 	id := f.last.Add(1)
-	body := appendRequest(make([]byte, 0, len(r.Body)+96), r, id)
+	body := append(make([]byte, 0, len(r.Body)+96), `{"jsonrpc":"2.0","id":`...)
+	body = strconv.AppendInt(body, id, 10)
+	body = append(body, `,"method":"`...)
+	body = append(body, r.Operation.RPC...) // an identifier of the protocol definition
+	body = append(body, `","params":`...)
+	body = append(append(body, r.Body...), '}')
 	return &rpcFrame{id: id, try: try{verb: http.MethodPost, url: f.url, accept: "application/json", body: body}}, nil
 }
 
@@ -61,17 +66,6 @@ func (f *rpcFrame) fault(body []byte) *runtime.Error {
 		return nil
 	}
 	return e
-}
-
-// appendRequest appends the JSON-RPC request.
-func appendRequest(dst []byte, r *Request, id int64) []byte {
-	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
-	dst = strconv.AppendInt(dst, id, 10)
-	dst = append(dst, `,"method":"`...)
-	dst = append(dst, r.Operation.RPC...) // an identifier of the protocol definition
-	dst = append(dst, `","params":`...)
-	dst = append(dst, r.Body...)
-	return append(dst, '}')
 }
 
 // response is a JSON-RPC response, its members as they came; nil is absent.
@@ -125,7 +119,7 @@ func resultOf(src []byte, id int64) ([]byte, error) {
 		return nil, e
 	}
 	if got := strings.Trim(string(bytes.TrimSpace(resp.id)), `"`); got != "" && got != strconv.FormatInt(id, 10) {
-		return nil, errInvalid.With("the response has id %s instead of %d", printable(resp.id), id)
+		return nil, errInvalid.With("the response has id %s instead of %d", Printable(string(resp.id)), id)
 	}
 	return resp.result, nil
 }

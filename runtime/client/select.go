@@ -174,7 +174,7 @@ func (a *agentCard) hasHTTPS(address string) bool {
 
 // nothingSpoken is the error of a card without an interface for this client.
 func (s *linkSet) nothingSpoken(agent *agentCard) error {
-	name := printable([]byte(agent.info.Name))
+	name := Printable(agent.info.Name)
 	if len(agent.info.Interfaces) == 0 {
 		return fmt.Errorf("the card of agent %q declares no supportedInterfaces: "+
 			"it was made for another protocol version than %s", name, spoken(agent.protocol))
@@ -184,7 +184,7 @@ func (s *linkSet) nothingSpoken(agent *agentCard) error {
 		offers = append(offers, i.Binding+" "+i.Version+" at "+i.URL)
 	}
 	return fmt.Errorf("agent %q has no interface that this client speaks (%s); it offers %s",
-		name, s.speaks(agent.protocol), printable([]byte(strings.Join(offers, ", "))))
+		name, s.speaks(agent.protocol), Printable(strings.Join(offers, ", ")))
 }
 
 // speaks lists bindings and versions: "JSONRPC 1.0, 0.3, HTTP+JSON 1.0".

@@ -62,16 +62,12 @@ func DataOutput[T any, P Decoder[T]](r *Result) (P, error) {
 		return nil, err
 	}
 	out := P(new(T))
-	if err := out.UnmarshalJSON(raw); err != nil && !(r.lenient && decoded(err, *out)) {
+	err = out.UnmarshalJSON(raw)
+	var broken *check.Error
+	if err != nil && !(r.lenient && errors.As(err, &broken) && !reflect.ValueOf(*out).IsZero()) {
 		return nil, err
 	}
 	return out, nil
-}
-
-// decoded reports whether there is something in a value that breaks its schema.
-func decoded(err error, v any) bool {
-	var broken *check.Error
-	return errors.As(err, &broken) && !reflect.ValueOf(v).IsZero()
 }
 
 // PlainInput is [Skill].In for a skill without input schema that is called with any parts.

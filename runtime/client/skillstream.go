@@ -148,9 +148,13 @@ func (r *streaming[In, Out]) collect(ctx context.Context, m Method, request any,
 			if faultOf(ctx, err) == faultLost {
 				cl.note(faultLost)
 			}
-			return nil, cl.awaited(ctx, r.taskID(), err)
+			id := "" // as long as it is not known
+			if r.tracker.task != nil {
+				id = r.tracker.task.TaskInfo().ID
+			}
+			return nil, cl.awaited(ctx, id, err)
 		}
-		if r.asks() || r.resumable(cl) {
+		if r.asks(cl) {
 			break // an agent may keep the stream open, but nothing comes before the answer
 		}
 	}
@@ -163,28 +167,17 @@ func (r *streaming[In, Out]) collect(ctx context.Context, m Method, request any,
 	return taskResult(r.tracker.task), nil
 }
 
-// taskID is the id of the task, "" as long as it is not known.
-func (r *streaming[In, Out]) taskID() string {
-	if r.tracker.task == nil {
-		return ""
-	}
-	return r.tracker.task.TaskInfo().ID
-}
-
-// asks reports whether the event just passed on left the task waiting for input or, in a call of a handler's, for an authorization: the
-// handler may pass that on. A task that this message continues may begin the stream as it was before the message.
-func (r *streaming[In, Out]) asks() bool {
-	if r.tracker.task == nil || r.resumes && r.passed == 1 {
+// asks reports whether the event just passed on left the task waiting for input, for an authorization that the client answers by itself or,
+// in a call of a handler's, for any: the handler may pass that on. A task that this message continues may begin the stream as it was before
+// the message.
+func (r *streaming[In, Out]) asks(cl *call) bool {
+	task, g := r.tracker.task, &r.client.credentials
+	if task == nil || r.resumes && r.passed == 1 {
 		return false
 	}
-	state := r.tracker.task.TaskInfo().State
-	return state == runtime.StateInputRequired || r.call.nested != nil && state.Interrupted()
-}
-
-// resumable reports whether the event just passed on left the task waiting for an authorization that the client answers by itself.
-func (r *streaming[In, Out]) resumable(cl *call) bool {
-	first, g := r.resumes && r.passed == 1, &r.client.credentials
-	return !first && len(g.grants) > 0 && r.tracker.task != nil && g.goOn(taskResult(r.tracker.task), nil, cl) != nil
+	state := task.TaskInfo().State
+	return state == runtime.StateInputRequired || r.call.nested != nil && state.Interrupted() ||
+		len(g.grants) > 0 && g.goOn(taskResult(task), nil, cl) != nil
 }
 
 // pass turns an event into steps.
@@ -199,18 +192,24 @@ func (r *streaming[In, Out]) pass(e runtime.Event) error {
 		return err
 	}
 	r.passed++
-	if err := r.learned(); err != nil {
-		return err
-	}
 	step := Event[Out]{Raw: e.Generated(), TaskID: info.TaskID, ContextID: info.ContextID, State: info.State}
+	id, state := "", runtime.StateUnspecified
 	if t := r.tracker.task; t != nil {
-		step.State = t.TaskInfo().State
+		id, state = t.TaskInfo().ID, t.TaskInfo().State
+		step.State = state
+	}
+	said := r.tracker.message
+	if r.tracker.task != nil {
+		said = nil
+	}
+	if err := r.call.learned(r.client, id, state, said); err != nil {
+		return err
 	}
 	switch e := e.(type) {
 	case runtime.Message:
 	case runtime.StatusUpdate: // a task too
-		if step.said = r.fresh(e.StatusMessage()); step.said != nil {
-			step.Progress = messageText(step.said)
+		if m := e.StatusMessage(); m != nil && (m.MessageInfo().ID == "" || m.MessageInfo().ID != r.said) {
+			step.said, step.Progress, r.said = m, messageText(m), m.MessageInfo().ID
 		}
 	case runtime.ArtifactUpdate:
 		step.Artifact = artifact
@@ -226,28 +225,6 @@ func (r *streaming[In, Out]) pass(e runtime.Event) error {
 		}
 	}
 	return nil
-}
-
-// learned tells the handler's task, if the call is one of a handler's, what the agent made of the message.
-func (r *streaming[In, Out]) learned() error {
-	if r.tracker.task == nil {
-		return r.call.learned(r.client, "", runtime.StateUnspecified, r.tracker.message)
-	}
-	info := r.tracker.task.TaskInfo()
-	return r.call.learned(r.client, info.ID, info.State, nil)
-}
-
-// fresh returns a status message if it was not there before; nil else.
-func (r *streaming[In, Out]) fresh(m runtime.Message) runtime.Message {
-	if m == nil {
-		return nil
-	}
-	id := m.MessageInfo().ID
-	if id != "" && id == r.said {
-		return nil
-	}
-	r.said = id
-	return m
 }
 
 // artifact returns the artifact of an update; nil if there is none, or nothing new in it. Where streams have updates only, a task that is

@@ -143,7 +143,7 @@ func (s *stream) pump(ctx context.Context, conn *conn) (err error) {
 // connection.
 func (s *stream) whole(ctx context.Context, e item) (item, error) {
 	info := e.EventInfo()
-	task, err := s.client.patientTask(ctx, info.TaskID, s.call)
+	task, err := s.client.task(ctx, patient, info.TaskID, s.call)
 	if err == nil && task.EventInfo().Generation < info.Generation {
 		err = fmt.Errorf("the agent says that the task has generation %d", task.EventInfo().Generation)
 	}
@@ -162,7 +162,7 @@ func (s *stream) note(e item) error {
 	s.lastID = e.id
 	info := e.EventInfo()
 	if info.TaskID != "" && s.taskID != "" && info.TaskID != s.taskID {
-		return invalid("stream", fmt.Errorf("an event of task %s in the stream of task %s", printable([]byte(info.TaskID)), printable([]byte(s.taskID))))
+		return invalid("stream", fmt.Errorf("an event of task %s in the stream of task %s", Printable(info.TaskID), Printable(s.taskID)))
 	}
 	if info.TaskID != "" && info.Kind != runtime.EventMessage {
 		s.taskID = info.TaskID
@@ -174,15 +174,10 @@ func (s *stream) note(e item) error {
 		s.state = info.State
 		s.ended = info.State.Terminal()
 	}
-	return s.count(len(e.data), info.Kind)
-}
-
-// count adds to the size of a whole answer. A task replaces all that was before.
-func (s *stream) count(size int, kind runtime.EventKind) error {
-	if kind == runtime.EventTask {
+	if info.Kind == runtime.EventTask { // it replaces all that was before
 		s.bytes, s.events = 0, 0
 	}
-	s.bytes, s.events = s.bytes+size, s.events+1
+	s.bytes, s.events = s.bytes+len(e.data), s.events+1
 	switch {
 	case s.call.whole && s.bytes > s.client.maxResponse:
 		return tooLarge(s.client.maxResponse, "bytes")
@@ -234,7 +229,7 @@ func (s *stream) again(err error) bool {
 
 // finish ends a stream whose task cannot be subscribed to: it is over or waits, which the task itself tells.
 func (s *stream) finish(ctx context.Context, cause error) error {
-	over, err := s.settle(ctx, s.client.patientTask)
+	over, err := s.settle(ctx, patient)
 	if err == nil && !over {
 		return s.broken(s.retries.why(cause))
 	}
@@ -243,7 +238,7 @@ func (s *stream) finish(ctx context.Context, cause error) error {
 
 // look asks for the task where a connection brought nothing, which is as good as an event of it.
 func (s *stream) look(ctx context.Context, conn *conn) (over bool, err error) {
-	over, err = s.settle(ctx, s.client.task)
+	over, err = s.settle(ctx, once)
 	switch {
 	case err == nil:
 		conn.items++
@@ -254,10 +249,8 @@ func (s *stream) look(ctx context.Context, conn *conn) (over bool, err error) {
 }
 
 // settle gets the task and, if it ended or waits, passes it on.
-func (s *stream) settle(
-	ctx context.Context, get func(ctx context.Context, id string, cl *call) (runtime.Task, error),
-) (over bool, err error) {
-	task, err := get(ctx, s.taskID, s.call)
+func (s *stream) settle(ctx context.Context, steps []step) (over bool, err error) {
+	task, err := s.client.task(ctx, steps, s.taskID, s.call)
 	if err != nil || !settled(task.TaskInfo().State) {
 		return false, err
 	}

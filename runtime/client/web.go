@@ -41,13 +41,12 @@ type try struct {
 
 // webConn calls an interface over HTTP.
 type webConn struct {
-	web
 	target  Target
 	framing framing
 }
 
 func newWebConn(t Target, f framing) *webConn {
-	return &webConn{web: web{http: t.HTTP, idle: t.Idle}, target: t, framing: f}
+	return &webConn{t, f}
 }
 
 // Call posts a request and reads the whole answer.
@@ -90,9 +89,9 @@ func (c *webConn) Open(ctx context.Context, r *Request) (Stream, error) {
 		return nil, err
 	}
 	s := &events{reply: answer, ctx: ctx, frame: f, limit: between(c.target.MaxEvent)}
-	if isEvents(answer.resp.Header.Get("Content-Type")) {
-		answer.watch.lines = true
-		s.reader = sse.NewReader(answer.body, c.target.MaxEvent)
+	if mediaType(answer.resp) == sse.ContentType {
+		answer.lines = true
+		s.reader = sse.NewReader(answer, c.target.MaxEvent)
 		s.reader.Resume(r.LastEventID)
 		s.numbered = answer.resp.Header.Get(sse.NumberedHeader) == sse.Numbered
 		return s, nil
@@ -126,15 +125,14 @@ func (c *webConn) send(ctx context.Context, r *Request, f frame) (*reply, error)
 		if err != nil {
 			return nil, err
 		}
-		w := web{keyed(c.http, r.Query), c.idle}
-		answer, err := w.do(req, r.AtOnce())
+		answer, err := fetch(keyed(c.target.HTTP, r.Query), c.target.Idle, req, r.AtOnce())
 		if err != nil {
 			return nil, err
 		}
 		if answer.resp.StatusCode/100 == 2 {
 			return answer, nil
 		}
-		failed := httpError(answer.resp, answer.start(64<<10), f.fault)
+		failed := answer.failed(f.fault)
 		answer.close()
 		if !failed.missing() {
 			return nil, failed
@@ -247,14 +245,25 @@ func (s *events) Drain() {
 // Close ends the request.
 func (s *events) Close() { s.close() }
 
-// isJSON reports whether a content type is JSON: application/json or any +json, with parameters or not.
-func isJSON(contentType string) bool {
-	t, _, err := mime.ParseMediaType(contentType)
-	return err == nil && (t == "application/json" || strings.HasSuffix(t, "+json"))
+// mediaType is the type of an answer without its parameters; "" if it does not say.
+func mediaType(resp *http.Response) string {
+	t, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	if err != nil {
+		return ""
+	}
+	return t
 }
 
-// isEvents reports whether a content type is an event stream.
-func isEvents(contentType string) bool {
-	t, _, err := mime.ParseMediaType(contentType)
-	return err == nil && t == sse.ContentType
+// OwnCredentials reports what the HTTP client that the user gave may add to requests: a certificate, or anything.
+func (c *webConn) OwnCredentials() (certificate, others bool) {
+	h := c.target.HTTP
+	transport, known := h.Transport.(*http.Transport)
+	if h.Transport == nil {
+		transport, known = http.DefaultTransport.(*http.Transport)
+	}
+	if !known {
+		return true, true
+	}
+	config := transport.TLSClientConfig
+	return config != nil && (len(config.Certificates) > 0 || config.GetClientCertificate != nil), h.Jar != nil
 }
