@@ -25,8 +25,8 @@ func TestWhatIsCopiedMayOnlyFall(t *testing.T) {
 		t.Fatal(err)
 	}
 	for project, limit := range map[string]struct{ files, lines int }{
-		"agent":  {325, 53_711},
-		"client": {274, 44_655},
+		"agent":  {316, 53_363},
+		"client": {265, 44_307},
 	} {
 		files, lines := 0, 0
 		err := filepath.WalkDir(filepath.Join(project, scaffold.Unpacked), func(name string, d os.DirEntry, err error) error {
