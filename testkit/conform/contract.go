@@ -2,6 +2,7 @@ package conform
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -113,12 +114,21 @@ func (c *Contract) withCard(card object) *Contract {
 		full = *c
 	}
 	steps := full.steps()
+	example := ""
 	for _, skill := range objects(card["skills"]) {
 		examples := texts(skill["examples"])
+		for _, text := range examples {
+			if example == "" && len(text) <= 500 {
+				example = text
+			}
+		}
 		for _, tag := range texts(skill["tags"]) {
 			name, ok := strings.CutPrefix(tag, contractTag)
 			if s := steps[name]; ok && s != nil && *s == nil && len(examples) > 0 {
-				*s = &Step{Text: examples[0], Answer: second(examples)}
+				*s = &Step{Text: examples[0]}
+				if len(examples) > 1 {
+					(*s).Answer = examples[1]
+				}
 			}
 		}
 	}
@@ -126,25 +136,7 @@ func (c *Contract) withCard(card object) *Contract {
 		full.Ask = nil
 	}
 	if full.Text == nil {
-		full.Text = &Step{Text: firstExample(card)}
+		full.Text = &Step{Text: cmp.Or(example, "hello")}
 	}
 	return &full
-}
-
-func firstExample(card object) string {
-	for _, skill := range objects(card["skills"]) {
-		for _, text := range texts(skill["examples"]) {
-			if len(text) > 0 && len(text) <= 500 {
-				return text
-			}
-		}
-	}
-	return "hello"
-}
-
-func second(texts []string) string {
-	if len(texts) > 1 {
-		return texts[1]
-	}
-	return ""
 }

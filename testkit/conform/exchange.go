@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"net/url"
@@ -73,7 +74,6 @@ type options struct {
 	history *int                 // of a task that is read
 	wrong   bool                 // what is sent is wrong, so that a history which repeats it is, too
 	until   func(*exchange) bool // ends the reading of a stream
-	timeout time.Duration
 }
 
 // The bounds of an answer. An event counts into the bytes of its stream.
@@ -83,10 +83,11 @@ const (
 	maxShown  = 1500 // bytes of a request or an answer in a finding
 )
 
-// errLate is that of a call whose time is over.
-var errLate = errors.New("no whole answer")
-
-var errTooLong = fmt.Errorf("the answer is longer than %d bytes", maxBody)
+var (
+	errBudget  = errors.New("the number of requests is used up")
+	errLate    = errors.New("no whole answer") // in the time of a call
+	errTooLong = fmt.Errorf("the answer is longer than %d bytes", maxBody)
+)
 
 // roundTrip sends a request and reads what comes: events while until lets them come, else the body.
 func (r *runner) roundTrip(x *exchange, method, target string, header http.Header, body []byte, o options) {
@@ -105,13 +106,15 @@ func (r *runner) roundTrip(x *exchange, method, target string, header http.Heade
 
 // do sends a request with the headers of the configuration, within the budget and the timeout, and has its answer read.
 func (r *runner) do(x *exchange, client *http.Client, method, target string, header http.Header, body []byte, o options, read func(*http.Response) error) {
-	if x.err = r.spend(); x.err != nil {
+	if x.err = r.ctx.Err(); x.err != nil {
 		return
 	}
-	timeout := o.timeout
-	if timeout == 0 {
-		timeout = r.config.Timeout
+	if r.requests >= r.config.Requests {
+		x.err = errBudget
+		return
 	}
+	r.requests++
+	timeout := r.config.Timeout
 	ctx, cancel := context.WithTimeout(r.ctx, timeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, target, bytes.NewReader(body))
@@ -121,9 +124,7 @@ func (r *runner) do(x *exchange, client *http.Client, method, target string, hea
 	}
 	req.Header = header
 	if !o.bare {
-		for name, values := range r.config.Header {
-			req.Header[name] = values
-		}
+		maps.Copy(req.Header, r.config.Header)
 	}
 	resp, err := client.Do(req)
 	if err != nil {
@@ -171,12 +172,7 @@ func (r *runner) shown(method, target string, header http.Header, body []byte) s
 		target = u.Redacted()
 	}
 	fmt.Fprintf(&b, "%s %s\n", method, target)
-	var names []string
-	for name := range header {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(header)) {
 		fmt.Fprintf(&b, "%s: %s\n", name, strings.Join(header[name], ", "))
 	}
 	b.Write(body)

@@ -13,9 +13,6 @@ import (
 	"strings"
 )
 
-// maxGRPCMessage is how long a message of an agent may be, in bytes.
-const maxGRPCMessage = maxBody
-
 // grpcBase is the scheme and authority under which the address of an interface is called: "host:port", "dns:///host:port" or a
 // URL. An address that does not say it is called with TLS if secure is set.
 func grpcBase(address string, secure bool) (string, error) {
@@ -53,7 +50,7 @@ func readFrame(body io.Reader) ([]byte, error) {
 	switch {
 	case head[0] != 0:
 		return nil, errors.New("a message is compressed, which was not asked for")
-	case size > maxGRPCMessage:
+	case size > maxBody:
 		return nil, errTooLong
 	}
 	var message bytes.Buffer // grows with what comes, not with what is announced

@@ -37,11 +37,11 @@ func TestAddressesOfGRPCAreReadAsCardsHaveThem(t *testing.T) {
 }
 
 func TestAMessageIsReadNoFurtherThanItsBound(t *testing.T) {
-	long := append([]byte{0}, binary.BigEndian.AppendUint32(nil, maxGRPCMessage+1)...)
+	long := append([]byte{0}, binary.BigEndian.AppendUint32(nil, maxBody+1)...)
 	if _, err := readFrame(bytes.NewReader(long)); !errors.Is(err, errTooLong) {
 		t.Errorf("a message that is announced as too long: %v", err)
 	}
-	cut := append([]byte{0}, binary.BigEndian.AppendUint32(nil, maxGRPCMessage)...)
+	cut := append([]byte{0}, binary.BigEndian.AppendUint32(nil, maxBody)...)
 	if _, err := readFrame(bytes.NewReader(append(cut, "abc"...))); err == nil || err == io.EOF {
 		t.Errorf("a message that is cut: %v", err)
 	}

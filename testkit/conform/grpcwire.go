@@ -77,10 +77,21 @@ func (x *exchange) readGRPC(resp *http.Response, of *operation, until func(*exch
 		if size += len(message); size > maxBody || len(x.events) > maxEvents {
 			return errTooLong
 		}
-		if err := x.readGRPCMessage(of, message); err != nil {
-			return err
+		v, err := x.dialect.def.decode(of.response, message)
+		x.check("answer.grpc", err == nil, "a message cannot be read: %v", err)
+		if err != nil {
+			return fmt.Errorf("read a message: %w", err)
 		}
-		if of.stream && until != nil && until(x) {
+		x.body = append(append(x.body, encode(v)...), '\n')
+		if !of.stream {
+			x.check("answer.grpc", x.result == nil, "the call has more than one message")
+			x.result = v
+			continue
+		}
+		s := streamed{raw: v}
+		s.event, _ = x.dialect.event(x.op, v)
+		x.events = append(x.events, s)
+		if until != nil && until(x) {
 			return nil
 		}
 	}
@@ -90,7 +101,11 @@ func (x *exchange) readGRPC(resp *http.Response, of *operation, until func(*exch
 	}
 	f, faults := readGRPCStatus(ending)
 	x.check("answer.grpc", len(faults) == 0, "%s", strings.Join(faults, "; "))
-	x.body = append(x.body, endingText(ending)...)
+	for _, name := range []string{"Grpc-Status", "Grpc-Message", "Grpc-Status-Details-Bin"} {
+		if value := ending.Get(name); value != "" {
+			x.body = append(x.body, strings.ToLower(name)+": "+value+"\n"...)
+		}
+	}
 	switch {
 	case f == nil && !of.stream:
 		x.check("answer.grpc", x.result != nil, "the call ended well without a message")
@@ -100,33 +115,4 @@ func (x *exchange) readGRPC(resp *http.Response, of *operation, until func(*exch
 		x.failure = f
 	}
 	return nil
-}
-
-// readGRPCMessage reads a message as the JSON that it stands for.
-func (x *exchange) readGRPCMessage(of *operation, message []byte) error {
-	v, err := x.dialect.def.decode(of.response, message)
-	x.check("answer.grpc", err == nil, "a message cannot be read: %v", err)
-	if err != nil {
-		return fmt.Errorf("read a message: %w", err)
-	}
-	x.body = append(append(x.body, encode(v)...), '\n')
-	if !of.stream {
-		x.check("answer.grpc", x.result == nil, "the call has more than one message")
-		x.result = v
-		return nil
-	}
-	s := streamed{raw: v}
-	s.event, _ = x.dialect.event(x.op, v)
-	x.events = append(x.events, s)
-	return nil
-}
-
-// endingText is what of the trailers people read.
-func endingText(h http.Header) (text string) {
-	for _, name := range []string{"Grpc-Status", "Grpc-Message", "Grpc-Status-Details-Bin"} {
-		if value := h.Get(name); value != "" {
-			text += strings.ToLower(name) + ": " + value + "\n"
-		}
-	}
-	return text
 }

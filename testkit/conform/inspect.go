@@ -106,28 +106,20 @@ func (p *probe) inspectValue(x *exchange, of *operation, v any) {
 // judge compares a value with the definition. Over HTTP+JSON of 0.2 and 0.3 there are two: the text has the JSON of JSON-RPC, the
 // proto another; either will do (T31).
 func (p *probe) judge(o op, of *operation, v any) []problem {
-	c := validator{def: p.dialect.def, zeros: p.Binding == bindingGRPC}
-	c.value(of.response, v, "")
-	if !p.dialect.legacyProto() || p.Binding != bindingHTTP || len(c.problems) == 0 {
-		return c.problems
+	problems := p.dialect.def.validate(of.response, v)
+	if !p.dialect.legacyProto() || p.Binding != bindingHTTP || len(problems) == 0 {
+		return problems
+	}
+	if _, inner := wrapped(asObject(v)); inner != nil { // both forms have the wrapper
+		v = inner
 	}
 	schema := definitionOf(p.version(), false)
-	like := schema.operation(opNames[o])
-	if like == nil {
-		return c.problems
+	if like := schema.operation(opNames[o]); like != nil {
+		if found := schema.validate(like.response, v); len(found) < len(problems) {
+			return found
+		}
 	}
-	if found := schema.validate(like.response, unwrapped(v)); len(found) < len(c.problems) {
-		return found
-	}
-	return c.problems
-}
-
-// unwrapped takes the wrapper off that both forms have over HTTP+JSON.
-func unwrapped(v any) any {
-	if _, inner := wrapped(asObject(v)); inner != nil {
-		return inner
-	}
-	return v
+	return problems
 }
 
 func asObject(v any) object {

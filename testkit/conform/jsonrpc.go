@@ -124,22 +124,17 @@ func (x *exchange) envelope(v any, id any) (result any, f *failure) {
 	if !hasError || e == nil {
 		return result, nil
 	}
-	return nil, x.rpcError(e)
+	_, ok = e.(object)
+	code, isNumber := number(member(e, "code"))
+	message, isText := member(e, "message").(string)
+	x.check("answer.error", ok && isNumber && isText, "an error has a code, a number, and a message, a string")
+	f = &failure{code: code, message: message, typed: true}
+	f.readDetails(member(e, "data"))
+	return nil, f
 }
 
 // anyID is for a request whose id an agent may or may not be able to read. A request that cannot be read is answered with null.
 const anyID = "any id"
-
-// rpcError reads the error of a response.
-func (x *exchange) rpcError(e any) *failure {
-	o, ok := e.(object)
-	code, isNumber := number(o["code"])
-	message, isText := o["message"].(string)
-	x.check("answer.error", ok && isNumber && isText, "an error has a code, a number, and a message, a string")
-	f := &failure{code: code, message: message, typed: true}
-	f.readDetails(o["data"])
-	return f
-}
 
 // readDetails reads the details of an error and looks for what tells errors apart (R43, R154).
 func (f *failure) readDetails(details any) {

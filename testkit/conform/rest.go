@@ -44,7 +44,16 @@ var pathVariable = regexp.MustCompile(`\{(\w+)(=[^}]*)?\}`)
 
 // route returns the path with its query, the body (nil for none) and the verb of an operation.
 func (d *dialect) route(of *operation, params object) (path string, body any, verb string) {
-	r := d.chooseRoute(of)
+	r := of.routes[0]
+	for _, other := range of.routes {
+		if strings.Contains(other.path, "{tenant}") == (d.tenant != "") {
+			r = other
+			break
+		}
+	}
+	if d.legacyProto() && slices.Contains(opNames[opPushCreate], of.name) { // the proto of 0.2 and 0.3 has a mistake in it (T33)
+		r = route{http.MethodPost, "/v1/{parent=tasks/*}/pushNotificationConfigs", "*"}
+	}
 	rest := maps.Clone(params)
 	put(rest, "tenant", d.tenant)
 	path = pathVariable.ReplaceAllStringFunc(r.path, func(variable string) string {
@@ -75,20 +84,6 @@ func (d *dialect) route(of *operation, params object) (path string, body any, ve
 		return path, nil, r.verb
 	}
 	return path, rest[r.body], r.verb
-}
-
-// chooseRoute returns the route of an operation, below the tenant if there is one. The proto of 0.2 and 0.3 has a mistake in that of a
-// new webhook (T33).
-func (d *dialect) chooseRoute(of *operation) route {
-	if d.legacyProto() && slices.Contains(opNames[opPushCreate], of.name) {
-		return route{http.MethodPost, "/v1/{parent=tasks/*}/pushNotificationConfigs", "*"}
-	}
-	for _, r := range of.routes {
-		if strings.Contains(r.path, "{tenant}") == (d.tenant != "") {
-			return r
-		}
-	}
-	return of.routes[0]
 }
 
 // rawREST sends a request as it is and reads the answer. It ends the check if none comes.

@@ -57,20 +57,6 @@ func (r *runner) close() {
 	}
 }
 
-var errBudget = errors.New("the number of requests is used up")
-
-// spend takes a request off the budget.
-func (r *runner) spend() error {
-	if err := r.ctx.Err(); err != nil {
-		return err
-	}
-	if r.requests >= r.config.Requests {
-		return errBudget
-	}
-	r.requests++
-	return nil
-}
-
 // probe tries one interface.
 type probe struct {
 	*runner

@@ -45,8 +45,6 @@ const (
 type validator struct {
 	def      *definition
 	problems []problem
-	// zeros: a required scalar or list may be missing, as protobuf writes none that is zero or empty.
-	zeros bool
 }
 
 const maxProblems = 20
@@ -130,7 +128,7 @@ func (c *validator) choice(t *typeOf, v any, path string) {
 	}
 	best := []problem(nil)
 	for i, alternative := range t.anyOf {
-		one := validator{def: c.def, zeros: c.zeros}
+		one := validator{def: c.def}
 		one.value(alternative, v, path)
 		if m := c.def.named(alternative); m != nil && t.tag != "" && len(one.problems) > 0 {
 			if f := m.field(t.tag); f != nil && f.constant == string(encode(member(v, t.tag))) {
@@ -145,56 +143,42 @@ func (c *validator) choice(t *typeOf, v any, path string) {
 	c.problems = append(c.problems, best...)
 }
 
+// message holds an object to the members that its type has. A list of parts has an element, and an id is not empty (T20).
 func (c *validator) message(t *typeOf, o object, path string) {
 	set := map[string][]string{}
 	for _, name := range slices.Sorted(maps.Keys(o)) {
 		f, at := t.field(name), join(path, name)
 		switch {
+		case f == nil && t.open:
+		case f == nil && camelCase(name) != name && t.field(camelCase(name)) != nil:
+			c.add(badName, at, "must be written %s", camelCase(name))
 		case f == nil:
-			c.unlisted(t, name, at)
-			continue
+			c.add(unknown, at, "is no member of %s in A2A %s", t.name, c.def.version)
 		case o[name] == nil && (f.nullable || c.def.version == "0.1"): // of which an early schema had null everywhere
-			continue
 		case o[name] == nil && f.typ != "value" && f.typ != "nullvalue":
 			c.add(badType, at, "is null: leave it out")
-			continue
-		}
-		if f.union != "" {
+		default:
 			set[f.union] = append(set[f.union], name)
+			if f.constant != "" && string(encode(o[name])) != f.constant {
+				c.add(badEnum, at, "must be %s, not %s", f.constant, clean(string(encode(o[name])), 60))
+				continue
+			}
+			c.value(f.typ, o[name], at)
 		}
-		if f.constant != "" && string(encode(o[name])) != f.constant {
-			c.add(badEnum, at, "must be %s, not %s", f.constant, clean(string(encode(o[name])), 60))
-			continue
-		}
-		c.value(f.typ, o[name], at)
 	}
-	c.required(t, o, path)
-	c.unions(t, set, path)
-}
-
-// required holds a message to its required members. A list of parts has an element, and an id is not empty (T20).
-func (c *validator) required(t *typeOf, o object, path string) {
 	for _, f := range t.fields {
+		at := join(path, f.json)
 		v, there := o[f.json]
+		parts, isList := v.([]any)
 		switch {
-		case !there && f.required && !(c.zeros && isScalar(f.typ) && !isID(f.json) && f.typ != "[]Part"):
-			c.add(missing, join(path, f.json), "is missing: %s requires it", t.name)
-		case there && f.required && v == "" && isID(f.json):
-			c.add(missing, join(path, f.json), "is empty: %s requires it", t.name)
-		case there && f.typ == "[]Part" && emptyList(v):
-			c.add(missing, join(path, f.json), "is empty: it must have at least one part")
+		case f.required && !there:
+			c.add(missing, at, "is missing: %s requires it", t.name)
+		case f.required && v == "" && (f.json == "id" || strings.HasSuffix(f.json, "Id")):
+			c.add(missing, at, "is empty: %s requires it", t.name)
+		case f.typ == "[]Part" && isList && len(parts) == 0:
+			c.add(missing, at, "is empty: it must have at least one part")
 		}
 	}
-}
-
-func isID(name string) bool { return name == "id" || strings.HasSuffix(name, "Id") }
-
-func emptyList(v any) bool {
-	l, ok := v.([]any)
-	return ok && len(l) == 0
-}
-
-func (c *validator) unions(t *typeOf, set map[string][]string, path string) {
 	seen := map[string]bool{"": true}
 	for _, f := range t.fields {
 		names := set[f.union]
@@ -207,18 +191,6 @@ func (c *validator) unions(t *typeOf, set map[string][]string, path string) {
 		}
 		seen[f.union] = true
 	}
-}
-
-// unlisted says of a member that the definition does not have whether it is one in another spelling.
-func (c *validator) unlisted(t *typeOf, name, at string) {
-	if t.open {
-		return
-	}
-	if camel := camelCase(name); camel != name && t.field(camel) != nil {
-		c.add(badName, at, "must be written %s", camel)
-		return
-	}
-	c.add(unknown, at, "is no member of %s in A2A %s", t.name, c.def.version)
 }
 
 // scalar holds a value to a kind, which has one name in problems.
@@ -273,34 +245,19 @@ func (c *validator) timestamp(v any, path string) {
 	}
 	m := rfc3339.FindStringSubmatch(s)
 	if _, err := time.Parse(time.RFC3339, s); err != nil || m == nil {
-		if c.def.proto || !isISO8601(s) {
+		_, noOffset := time.Parse("2006-01-02T15:04:05.999999999", s)
+		_, noTime := time.Parse("2006-01-02", s)
+		if c.def.proto || noOffset != nil && noTime != nil { // old versions have these, too
 			c.add(badTime, path, "is %q: write a time as 2025-10-28T10:30:00.000Z", clean(s, 60))
 		}
 		return
 	}
-	if c.def.version != "1.0" {
-		return
-	}
-	if m[2] != "Z" {
+	if c.def.version == "1.0" && m[2] != "Z" {
 		c.add(badTime, path, "is %q: a time has the offset Z", s)
 	}
-	if digits := len(m[1]); digits > 4 {
+	if c.def.version == "1.0" && len(m[1]) > len(".000") {
 		c.add(badDigits, path, "is %q: a time has milliseconds", s)
 	}
-}
-
-// isISO8601: old versions have times without an offset, too.
-func isISO8601(s string) bool {
-	for _, layout := range []string{"2006-01-02T15:04:05.999999999", "2006-01-02"} {
-		if _, err := time.Parse(layout, s); err == nil {
-			return true
-		}
-	}
-	return false
-}
-
-func isScalar(typ string) bool {
-	return slices.Contains([]string{"string", "bool", "int32", "int64", "uint32", "uint64", "float", "double", "bytes"}, typ) || strings.HasPrefix(typ, "[]")
 }
 
 func kindOf(v any) string {
