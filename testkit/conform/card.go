@@ -146,7 +146,7 @@ func oldVersion(card object) string {
 }
 
 // wires are how the bindings are spoken.
-var wires = map[string]wire{bindingJSONRPC: jsonrpcWire{}, bindingHTTP: restWire{}, bindingGRPC: grpcWire{}}
+var wires = map[string]wire{bindingJSONRPC: callRPC, bindingHTTP: callREST, bindingGRPC: callGRPC}
 
 // protoBindings are those whose messages are of the proto in every version.
 var protoBindings = []string{bindingHTTP, bindingGRPC}

@@ -41,12 +41,9 @@ type Check struct {
 	// Differ says how official releases differ among themselves; empty: they do not, as far as is known.
 	Differ string `json:"officialReleases,omitempty"`
 
-	reach []stage // before it runs
+	reach stages // before it runs
 	run   func(*trial)
 }
-
-// in is written as "reach: in(taskEnded)".
-func in(stages ...stage) []stage { return stages }
 
 // Checks returns all checks, in the order in which they run.
 func Checks() []Check {

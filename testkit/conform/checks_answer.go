@@ -64,7 +64,7 @@ var agentChecks = []*Check{
 					from = p
 				default:
 					compared++
-					other := &trial{probe: p, check: t.check, result: t.result}
+					other := &trial{probe: p, result: t.result}
 					want, where := *from.done, from.Interface
 					x := other.onTask(opGet, want.task())
 					got := other.taken(x)

@@ -8,21 +8,25 @@ import (
 
 var authChecks = []*Check{
 	{ID: "auth.missing", Requirements: []string{"R29", "R107", "R181", "R182", "Q34"}, Section: "1.0 §3.3.2, §7.4; 0.3 §4.4", Level: Must, Scope: OnInterface,
-		Sentence: "A request without the credentials that the card demands is refused, whatever the operation.", Needs: "credentials", reach: in(credentialsKnown), run: func(t *trial) {
+		Sentence: "A request without the credentials that the card demands is refused, whatever the operation.", Needs: "credentials", reach: stages{credentialsKnown}, run: func(t *trial) {
 			t.bare(nil)
 		}},
 	{ID: "auth.wrong", Requirements: []string{"R29", "R107"}, Section: "1.0 §3.3.2, §7.4; 0.3 §4.4", Level: Must, Scope: OnInterface,
-		Sentence: "Credentials that are wrong are refused.", Needs: "credentials", reach: in(credentialsKnown), run: func(t *trial) {
+		Sentence: "Credentials that are wrong are refused.", Needs: "credentials", reach: stages{credentialsKnown}, run: func(t *trial) {
 			wrong := http.Header{}
 			for name, values := range t.config.Header {
 				for _, v := range values {
-					wrong.Add(name, spoiled(v))
+					value := "conform-wrong"
+					if scheme, _, ok := strings.Cut(v, " "); ok {
+						value = scheme + " " + value
+					}
+					wrong.Add(name, value)
 				}
 			}
 			t.bare(wrong)
 		}},
 	{ID: "auth.scheme-case", Requirements: []string{"R312"}, Section: "1.0 §4.3.2; RFC 9110 §11.1", Level: Should, Scope: OnInterface,
-		Sentence: "The scheme of Authorization is compared without regard to case.", Needs: "credentials", reach: in(credentialsKnown), run: func(t *trial) {
+		Sentence: "The scheme of Authorization is compared without regard to case.", Needs: "credentials", reach: stages{credentialsKnown}, run: func(t *trial) {
 			scheme, secret, ok := strings.Cut(t.config.Header.Get("Authorization"), " ")
 			if !ok {
 				t.skip("the credentials are none of Authorization")
@@ -36,13 +40,13 @@ var authChecks = []*Check{
 			t.want(!x.error().refused(), x, "the credentials are refused when their scheme is written otherwise")
 		}},
 	{ID: "auth.challenge", Requirements: []string{"R30", "R31", "R108", "R109"}, Section: "1.0 §3.3.2, §7.4; 0.3 §4.4", Level: Should, Scope: OnInterface, Bindings: overHTTP,
-		Sentence: "A refusal for want of credentials is a 401 with a challenge that names the scheme.", Needs: "credentials", reach: in(credentialsKnown), run: func(t *trial) {
+		Sentence: "A refusal for want of credentials is a 401 with a challenge that names the scheme.", Needs: "credentials", reach: stages{credentialsKnown}, run: func(t *trial) {
 			x := t.onTask(opGet, freshID(), options{bare: true})
 			t.want(x.status == http.StatusUnauthorized, x, "the status is %d", x.status)
 			t.want(x.header.Get("WWW-Authenticate") != "", x, "there is no WWW-Authenticate")
 		}},
 	{ID: "auth.hides", Requirements: []string{"R34", "R39", "R188"}, Section: "1.0 §3.3.2, §13.1", Level: Must, Scope: OnInterface,
-		Sentence: "A caller without credentials is not told which tasks exist.", Needs: "credentials", reach: in(credentialsKnown, taskEnded), run: func(t *trial) {
+		Sentence: "A caller without credentials is not told which tasks exist.", Needs: "credentials", reach: stages{credentialsKnown, taskEnded}, run: func(t *trial) {
 			known := t.onTask(opGet, t.at.task(), options{bare: true})
 			unknown := t.onTask(opGet, freshID(), options{bare: true})
 			a, b := known.error(), unknown.error()
@@ -68,7 +72,7 @@ var authChecks = []*Check{
 			t.want(len(objects(member(x.result, "tasks"))) == 0, x, "the second caller's list has tasks of the first one's context")
 		}},
 	{ID: "extended.card", Requirements: []string{"R204", "R250", "R22"}, Section: "1.0 §3.1.11, §13.3; 0.3 §7.10", Level: Must, Scope: OnInterface, Versions: []string{"0.3", "1.0"},
-		Sentence: "The extended card that the card offers is an agent card, for authenticated callers alone.", Needs: "an extended card", reach: in(extendedOffered), run: func(t *trial) {
+		Sentence: "The extended card that the card offers is an agent card, for authenticated callers alone.", Needs: "an extended card", reach: stages{extendedOffered}, run: func(t *trial) {
 			bare := t.call(opCard, object{}, options{bare: true})
 			t.want(bare.error() != nil, bare, "it is answered to a caller without credentials")
 			if len(t.config.Header) == 0 {
@@ -84,7 +88,7 @@ var authChecks = []*Check{
 			t.want(text(x.result, "name") != "", x, "the answer is no agent card")
 		}},
 	{ID: "extended.caching", Requirements: []string{"R206"}, Section: "1.0 §13.3", Level: Should, Scope: OnInterface, Versions: only10, Bindings: overREST,
-		Sentence: "An extended card has caching headers.", Needs: "an extended card", reach: in(extendedOffered), run: func(t *trial) {
+		Sentence: "An extended card has caching headers.", Needs: "an extended card", reach: stages{extendedOffered}, run: func(t *trial) {
 			if len(t.config.Header) == 0 {
 				t.skip("no credentials are given")
 			}
@@ -127,16 +131,6 @@ func (t *trial) bare(wrong http.Header) {
 		x := t.call(o, params, options{bare: true, header: wrong})
 		t.want(x.error().refused(), x, "%s is answered without credentials that will do", o)
 	}
-}
-
-// spoiled keeps the scheme and changes the rest.
-func spoiled(value string) string {
-	for i := range value {
-		if value[i] == ' ' {
-			return value[:i+1] + "conform-wrong"
-		}
-	}
-	return "conform-wrong"
 }
 
 // offersExtended reports whether the card says that there is an extended one.

@@ -7,7 +7,7 @@ import (
 
 var pushChecks = []*Check{
 	{ID: "push.create", Requirements: []string{"R18", "R19"}, Section: "1.0 §3.1.7; 0.3 §7.5", Level: Must, Scope: OnInterface, Versions: since02, Needs: "push notifications",
-		Sentence: "Adding a webhook to a task is answered with it: its id, its URL and, in 1.0, its task.", reach: in(taskToPush), run: func(t *trial) {
+		Sentence: "Adding a webhook to a task is answered with it: its id, its URL and, in 1.0, its task.", reach: stages{taskToPush}, run: func(t *trial) {
 			c := newPush(t.webhook)
 			x := t.createPush(t.at.task(), c)
 			t.noError(x, "a webhook is refused")
@@ -19,12 +19,12 @@ var pushChecks = []*Check{
 			}
 		}},
 	{ID: "push.create-unknown-task", Requirements: []string{"R38"}, Section: "1.0 §3.1.7, §3.3.2", Level: Must, Scope: OnInterface, Versions: only10, Needs: "push notifications",
-		Sentence: "A webhook for a task that does not exist is answered TaskNotFound.", reach: in(pushOffered), run: func(t *trial) {
+		Sentence: "A webhook for a task that does not exist is answered TaskNotFound.", reach: stages{pushOffered}, run: func(t *trial) {
 			c := newPush(t.webhook)
 			t.wantError(t.createPush(freshID(), c), errTaskNotFound)
 		}},
 	{ID: "push.get", Requirements: []string{"R19"}, Section: "1.0 §3.1.8; 0.3 §7.6", Level: Must, Scope: OnInterface, Versions: since02, Needs: "push notifications",
-		Sentence: "A webhook is read as it was made.", reach: in(taskPushed), run: func(t *trial) {
+		Sentence: "A webhook is read as it was made.", reach: stages{taskPushed}, run: func(t *trial) {
 			x := t.call(opPushGet, t.dialect.pushOf(t.at.task(), t.hooked.id))
 			t.noError(x, "it cannot be read")
 			read, _ := t.dialect.readPush(x.result)
@@ -34,13 +34,13 @@ var pushChecks = []*Check{
 			}
 		}},
 	{ID: "push.get-missing", Requirements: []string{"R19"}, Section: "1.0 §3.1.8", Level: Must, Scope: OnInterface, Versions: only10, Needs: "push notifications",
-		Sentence: "Reading a webhook that does not exist fails.", Differ: "§3.1.8 has TaskNotFound for it; official releases have other errors, too.", reach: in(taskPushed), run: func(t *trial) {
+		Sentence: "Reading a webhook that does not exist fails.", Differ: "§3.1.8 has TaskNotFound for it; official releases have other errors, too.", reach: stages{taskPushed}, run: func(t *trial) {
 			x := t.call(opPushGet, t.dialect.pushOf(t.at.task(), freshID()))
 			t.want(x.error() != nil, x, "the answer is a webhook that nobody made")
 		}},
 	{ID: "push.list", Requirements: []string{"R20"}, Section: "1.0 §3.1.9; 0.3 §7.7", Level: Must, Scope: OnInterface, Versions: since02, Needs: "push notifications",
 		Sentence: "The list of a task's webhooks has all of them.",
-		Differ:   "the SDK for Python 0.3 does not list over gRPC and HTTP+JSON.", reach: in(taskPushed), run: func(t *trial) {
+		Differ:   "the SDK for Python 0.3 does not list over gRPC and HTTP+JSON.", reach: stages{taskPushed}, run: func(t *trial) {
 			second := newPush(t.webhook)
 			if x := t.createPush(t.at.task(), second); x.error() != nil {
 				t.skip("the agent takes one webhook of a task: %s", x.error())
@@ -54,7 +54,7 @@ var pushChecks = []*Check{
 		}},
 	{ID: "push.delete", Requirements: []string{"R21"}, Section: "1.0 §3.1.10; 0.3 §7.8", Level: Must, Scope: OnInterface, Versions: since02, Needs: "push notifications",
 		Sentence: "A webhook that was deleted is in no list, and is not told of anything more.",
-		Differ:   "the SDK for Python has no path for it over HTTP+JSON of 0.3.", reach: in(taskPushed), run: func(t *trial) {
+		Differ:   "the SDK for Python has no path for it over HTTP+JSON of 0.3.", reach: stages{taskPushed}, run: func(t *trial) {
 			stays := newPush(t.webhook)
 			kept := t.createPush(t.at.task(), stays)
 			x := t.call(opPushDelete, t.dialect.pushOf(t.at.task(), t.hooked.id))
@@ -73,14 +73,14 @@ var pushChecks = []*Check{
 			t.want(len(after) == before, x, "the webhook that was deleted is told that the task is canceled")
 		}},
 	{ID: "push.delete-again", Requirements: []string{"R21"}, Section: "1.0 §3.1.10", Level: Must, Scope: OnInterface, Versions: only10, Needs: "push notifications",
-		Sentence: "Deleting a webhook can be repeated.", reach: in(taskPushed), run: func(t *trial) {
+		Sentence: "Deleting a webhook can be repeated.", reach: stages{taskPushed}, run: func(t *trial) {
 			for range 2 {
 				x := t.call(opPushDelete, t.dialect.pushOf(t.at.task(), t.hooked.id))
 				t.want(x.error() == nil, x, "it is refused: %s", x.error())
 			}
 		}},
 	{ID: "push.delivered", Requirements: []string{"R18", "R84"}, Section: "1.0 §3.1.7, §4.3.3; 0.3 §9.5", Level: Must, Scope: OnInterface, Needs: "push notifications",
-		Sentence: "A webhook is told of the updates of its task, its end among them.", reach: in(textPushed), run: func(t *trial) {
+		Sentence: "A webhook is told of the updates of its task, its end among them.", reach: stages{textPushed}, run: func(t *trial) {
 			all := t.told
 			if len(all) == 0 && t.config.Webhook == "" {
 				t.skip("nothing is sent to the webhook within %s, which is on a loopback address: agents guard themselves against such, unless they are told not to", t.config.Timeout)
@@ -92,7 +92,7 @@ var pushChecks = []*Check{
 		}},
 	{ID: "push.shape", Requirements: []string{"R18"}, Section: "1.0 §4.3.3", Level: Must, Scope: OnInterface, Versions: only10, Needs: "push notifications",
 		Sentence: "A notification is a StreamResponse in JSON.",
-		Differ:   "0.3 does not say what is sent: official releases send the task.", reach: in(somethingPushed), run: func(t *trial) {
+		Differ:   "0.3 does not say what is sent: official releases send the task.", reach: stages{somethingPushed}, run: func(t *trial) {
 			for _, d := range t.told {
 				v, err := decode(d.body)
 				if err != nil {
@@ -110,7 +110,7 @@ var pushChecks = []*Check{
 		}},
 	{ID: "push.token", Requirements: []string{"R79", "R190"}, Section: "1.0 §4.3.3, §13.2; 0.3 §9.5", Level: Should, Scope: OnInterface, Needs: "push notifications",
 		Sentence: "A notification carries the token of its configuration, as X-A2A-Notification-Token.",
-		Differ:   "1.0.1 names no header: a2a-go 2 sends A2A-Notification-Token, the others X-A2A-Notification-Token.", reach: in(somethingPushed), run: func(t *trial) {
+		Differ:   "1.0.1 names no header: a2a-go 2 sends A2A-Notification-Token, the others X-A2A-Notification-Token.", reach: stages{somethingPushed}, run: func(t *trial) {
 			for _, d := range t.told {
 				token := d.header.Get("X-A2A-Notification-Token")
 				if token == "" {
@@ -121,7 +121,7 @@ var pushChecks = []*Check{
 		}},
 	{ID: "push.credentials", Requirements: []string{"R79", "R190"}, Section: "1.0 §4.3.3, §13.2", Level: Must, Scope: OnInterface, Versions: only10, Needs: "push notifications",
 		Sentence: "A notification has the Authorization that its configuration says.",
-		Differ:   "the SDK for Python sends none.", reach: in(somethingPushed), run: func(t *trial) {
+		Differ:   "the SDK for Python sends none.", reach: stages{somethingPushed}, run: func(t *trial) {
 			for _, d := range t.told {
 				got := d.header.Get("Authorization")
 				scheme, secret, _ := strings.Cut(got, " ")
@@ -130,7 +130,7 @@ var pushChecks = []*Check{
 			}
 		}},
 	{ID: "push.order", Requirements: []string{"R66"}, Section: "1.0 §3.5.2", Level: Must, Scope: OnInterface, Versions: only10, Needs: "push notifications",
-		Sentence: "Notifications come in the order of the updates: none goes back in time, and nothing follows the end of the task.", reach: in(somethingPushed), run: func(t *trial) {
+		Sentence: "Notifications come in the order of the updates: none goes back in time, and nothing follows the end of the task.", reach: stages{somethingPushed}, run: func(t *trial) {
 			before, over, seen := "", false, map[string]bool{}
 			for _, d := range t.told {
 				e, ok := t.dialect.notified(d)

@@ -119,7 +119,7 @@ var inputChecks = []*Check{
 			t.wantError(t.sendChanged(func(_, m object) { m["role"] = "ROLE_NOBODY" }), errParams, errRequest)
 		}},
 	{ID: "input.history", Requirements: []string{"R300", "R35"}, Section: "1.0 §3.2.4", Level: Should, Scope: OnInterface, Versions: only10,
-		Sentence: "A negative historyLength is refused as InvalidParams.", reach: in(taskEnded), run: func(t *trial) {
+		Sentence: "A negative historyLength is refused as InvalidParams.", reach: stages{taskEnded}, run: func(t *trial) {
 			t.wantError(t.onTask(opGet, t.at.task(), options{history: ptr(-1)}), errParams)
 		}},
 	{ID: "input.unknown-members", Requirements: []string{"R101"}, Section: "1.0 §5.7", Level: Should, Scope: OnInterface, Bindings: overHTTP,
@@ -217,7 +217,7 @@ var jsonrpcChecks = []*Check{
 		}},
 	{ID: "jsonrpc.notification", Requirements: []string{"Q31"}, Section: "0.3 §6.11.1", Level: Should, Scope: OnInterface, Versions: []string{"0.3", "0.2"}, Bindings: overRPC,
 		Sentence: "A request without an id is a notification, which is not answered.",
-		Differ:   "most answer a notification that fails before its operation runs.", reach: in(taskEnded), run: func(t *trial) {
+		Differ:   "most answer a notification that fails before its operation runs.", reach: stages{taskEnded}, run: func(t *trial) {
 			method := rpcMethod(t.dialect.operation(opGet))
 			id := t.at.task()
 			x := &exchange{dialect: t.dialect}
@@ -251,7 +251,7 @@ var restChecks = []*Check{
 			t.want(x.error() == nil, x, "it is refused: %s", x.error())
 		}},
 	{ID: "rest.query", Requirements: []string{"R165", "R166", "R167"}, Section: "1.0 §11.5", Level: Must, Scope: OnInterface, Versions: only10, Bindings: overREST,
-		Sentence: "Parameters of GET are in path and query, under their camelCase names.", reach: in(taskEnded), run: func(t *trial) {
+		Sentence: "Parameters of GET are in path and query, under their camelCase names.", reach: stages{taskEnded}, run: func(t *trial) {
 			path, _, verb := t.dialect.route(t.dialect.operation(opGet), t.dialect.ofTask(t.at.task()))
 			x := t.rawREST(verb, path+"?historyLength=0", "")
 			got := asObject(x.result)
@@ -264,14 +264,14 @@ var restChecks = []*Check{
 		}},
 	{ID: "rest.subscribe", Requirements: []string{"T2", "T35"}, Section: "1.0 §5.3, §11.3.2; 0.3 §3.5.6", Level: Should, Scope: OnInterface, Bindings: overREST,
 		Sentence: "A task is subscribed to by GET, as the proto has it, and by POST, as the text does.",
-		Differ:   "those for Go, Python 1.x and JavaScript take both, that for Java POST alone, Python 0.3 GET alone.", reach: in(streamOffered), run: func(t *trial) {
+		Differ:   "those for Go, Python 1.x and JavaScript take both, that for Java POST alone, Python 0.3 GET alone.", reach: stages{streamOffered}, run: func(t *trial) {
 			for _, verb := range []string{http.MethodGet, http.MethodPost} {
 				x := t.onTask(opSubscribe, freshID(), options{verb: verb})
 				t.want(x.status != http.StatusMethodNotAllowed && x.status != http.StatusNotImplemented, x, "%s is answered %d", verb, x.status)
 			}
 		}},
 	{ID: "rest.v1", Requirements: []string{"Q6"}, Section: "0.3 §3.5.3", Level: Must, Scope: OnInterface, Versions: []string{"0.3", "0.2"}, Bindings: overREST,
-		Sentence: "Operations are below /v1.", Differ: "a2a-go's layer for 0.3 has no /v1.", reach: in(taskEnded), run: func(t *trial) {
+		Sentence: "Operations are below /v1.", Differ: "a2a-go's layer for 0.3 has no /v1.", reach: stages{taskEnded}, run: func(t *trial) {
 			x := t.rawREST(http.MethodGet, "/v1/tasks/"+t.at.task(), "")
 			t.want(x.failure == nil, x, "the task is not read: %s", x.failure)
 		}},

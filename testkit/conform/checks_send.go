@@ -28,10 +28,10 @@ var sendChecks = []*Check{
 			t.first = x
 		}},
 	{ID: "send.answer", Requirements: []string{"R7"}, Section: "1.0 §3.1.1; 0.3 §7.1", Level: Must, Scope: OnInterface,
-		Sentence: "A message is answered with a task or a message.", reach: in(textAnswered), run: func(t *trial) {}},
+		Sentence: "A message is answered with a task or a message.", reach: stages{textAnswered}, run: func(t *trial) {}},
 	{ID: "send.waits", Requirements: []string{"R24"}, Section: "1.0 §3.2.2", Level: Must, Scope: OnInterface, Versions: only10,
 		Sentence: "A send without returnImmediately waits until the task has ended or waits for its client.",
-		Differ:   "§3.1.1 says that a send returns at once, §3.2.2 that it waits; official releases wait.", reach: in(textAnswered), run: func(t *trial) {
+		Differ:   "§3.1.1 says that a send returns at once, §3.2.2 that it waits; official releases wait.", reach: stages{textAnswered}, run: func(t *trial) {
 			t.want(t.at.kind == isMessage || ended(t.at.state()) || waits(t.at.state()), t.x, "the answer is %s", t.at.describe())
 		}},
 	{ID: "send.at-once", Requirements: []string{"R25"}, Section: "1.0 §3.2.2", Level: Must, Scope: OnInterface, Versions: only10, Needs: "long",
@@ -43,7 +43,7 @@ var sendChecks = []*Check{
 			}
 		}},
 	{ID: "send.context", Requirements: []string{"R51"}, Section: "1.0 §3.4.1; 0.3 §6.1", Level: Must, Scope: OnInterface, Versions: since02,
-		Sentence: "The answer has the id of the context, which the agent made.", reach: in(textAnswered), run: func(t *trial) {
+		Sentence: "The answer has the id of the context, which the agent made.", reach: stages{textAnswered}, run: func(t *trial) {
 			t.want(t.at.context() != "", t.x, "the %s has no contextId", t.at.kind)
 		}},
 	{ID: "send.context-kept", Requirements: []string{"R52"}, Section: "1.0 §3.4.1", Level: Must, Scope: OnInterface, Versions: only10,
@@ -57,7 +57,7 @@ var sendChecks = []*Check{
 			t.want(e.context() == id, x, "the context is %q, not that of the client, %q", clean(e.context(), 80), id)
 		}},
 	{ID: "send.context-goes-on", Requirements: []string{"R55"}, Section: "1.0 §3.4.1", Level: Should, Scope: OnInterface, Versions: since02,
-		Sentence: "A message in the context of an earlier one stays in it.", reach: in(textAnswered), run: func(t *trial) {
+		Sentence: "A message in the context of an earlier one stays in it.", reach: stages{textAnswered}, run: func(t *trial) {
 			if t.at.context() == "" {
 				t.skip("the agent gives no context")
 			}
@@ -65,7 +65,7 @@ var sendChecks = []*Check{
 			t.want(e.context() == t.at.context(), x, "the context is %q, not %q", clean(e.context(), 80), t.at.context())
 		}},
 	{ID: "send.task-id", Requirements: []string{"R57", "R58"}, Section: "1.0 §3.4.2", Level: Must, Scope: OnInterface, Versions: since02,
-		Sentence: "Each new task has an id of its own.", reach: in(taskEnded), run: func(t *trial) {
+		Sentence: "Each new task has an id of its own.", reach: stages{taskEnded}, run: func(t *trial) {
 			x, e := t.mustSend(message{})
 			t.want(e.kind == isMessage || e.task() != "" && e.task() != t.at.task(), x, "two tasks have the id %q", clean(e.task(), 80))
 		}},
@@ -73,7 +73,7 @@ var sendChecks = []*Check{
 		Sentence: "A message to a task that does not exist is answered TaskNotFound.", run: func(t *trial) { t.wantError(t.send(message{task: freshID()}), errTaskNotFound) }},
 	{ID: "send.ended-task", Requirements: []string{"Q29"}, Section: "1.0 §3.1.1, §3.2.2; 0.3 §6.1", Level: Must, Scope: OnInterface, Versions: since02,
 		Sentence: "A message to a task that has ended is refused, in 1.0 as UnsupportedOperation.",
-		Differ:   "a2a-go 2.4 answers InvalidParams where 1.0 has UnsupportedOperation; 0.3 does not say which error it is.", reach: in(taskEnded), run: func(t *trial) {
+		Differ:   "a2a-go 2.4 answers InvalidParams where 1.0 has UnsupportedOperation; 0.3 does not say which error it is.", reach: stages{taskEnded}, run: func(t *trial) {
 			x := t.send(message{task: t.at.task(), context: t.at.context()})
 			if t.version() == "1.0" {
 				t.wantError(x, errUnsupported)
@@ -82,13 +82,13 @@ var sendChecks = []*Check{
 			t.want(x.error() != nil, x, "the task %s takes a message although it has ended", t.at.task())
 		}},
 	{ID: "send.foreign-context", Requirements: []string{"R62"}, Section: "1.0 §3.4.3", Level: Must, Scope: OnInterface, Versions: only10, Needs: "ask",
-		Sentence: "A message to a task with the id of another context is refused.", reach: in(taskAsks), run: func(t *trial) {
+		Sentence: "A message to a task with the id of another context is refused.", reach: stages{taskAsks}, run: func(t *trial) {
 			x := t.send(message{step: t.contract.Ask.saying(t.contract.Ask.Answer), task: t.at.task(), context: freshID()})
 			t.want(x.error() != nil, x, "a message with another context is taken")
 			t.cleanup(t.at.task())
 		}},
 	{ID: "send.infers-context", Requirements: []string{"R61", "R28"}, Section: "1.0 §3.4.3", Level: Must, Scope: OnInterface, Versions: since02, Needs: "ask",
-		Sentence: "The answer to a question, with the task's id alone, goes on with that task in its context.", reach: in(taskAsks), run: func(t *trial) {
+		Sentence: "The answer to a question, with the task's id alone, goes on with that task in its context.", reach: stages{taskAsks}, run: func(t *trial) {
 			x, next := t.mustSend(message{step: t.contract.Ask.saying(t.contract.Ask.Answer), task: t.at.task()})
 			if next.kind != isTask {
 				return
@@ -126,7 +126,7 @@ var sendChecks = []*Check{
 			t.cleanup(e.task())
 		}},
 	{ID: "send.auth-takes-messages", Requirements: []string{"R115"}, Section: "1.0 §7.6.1", Level: Should, Scope: OnInterface, Versions: only10, Needs: "auth",
-		Sentence: "A task in auth-required takes messages.", reach: in(taskNeedsAuth), run: func(t *trial) {
+		Sentence: "A task in auth-required takes messages.", reach: stages{taskNeedsAuth}, run: func(t *trial) {
 			x := t.send(message{task: t.at.task(), context: t.at.context(), immediate: true})
 			t.want(x.error() == nil, x, "the message is refused: %s", x.error())
 			t.cleanup(t.at.task())

@@ -11,7 +11,7 @@ import (
 
 var streamChecks = []*Check{
 	{ID: "stream.events", Requirements: []string{"R8"}, Section: "1.0 §3.1.2; 0.3 §7.2", Level: Must, Scope: OnInterface,
-		Sentence: "A streamed message is answered with a stream of events.", reach: in(textStreamed), run: func(t *trial) {
+		Sentence: "A streamed message is answered with a stream of events.", reach: stages{textStreamed}, run: func(t *trial) {
 			t.want(t.x.isStream(), t.x, "the answer is no stream of events")
 			t.want(len(t.x.events) > 0, t.x, "the stream has no event")
 			for i, s := range t.x.events {
@@ -20,7 +20,7 @@ var streamChecks = []*Check{
 		}},
 	{ID: "stream.pattern", Requirements: []string{"R9", "R10"}, Section: "1.0 §3.1.2", Level: Must, Scope: OnInterface, Versions: only10,
 		Sentence: "A stream is one message, or the task and then its updates.",
-		Differ:   "a2a-go begins with an update when a message goes on with a task; the SDK for JavaScript refuses that.", reach: in(textStreamed), run: func(t *trial) {
+		Differ:   "a2a-go begins with an update when a message goes on with a task; the SDK for JavaScript refuses that.", reach: stages{textStreamed}, run: func(t *trial) {
 			for i, s := range t.x.events {
 				switch {
 				case i == 0:
@@ -32,7 +32,7 @@ var streamChecks = []*Check{
 		}},
 	{ID: "stream.ends", Requirements: []string{"R10", "R171"}, Section: "1.0 §3.1.2, §11.7; 0.3 §7.2", Level: Must, Scope: OnInterface,
 		Sentence: "A stream ends when its task has ended, and not before it has ended or waits.",
-		Differ:   "whether a stream stays open while its task waits: §3.1.2 and §11.7 differ, and so do releases.", reach: in(textStreamed), run: func(t *trial) {
+		Differ:   "whether a stream stays open while its task waits: §3.1.2 and §11.7 differ, and so do releases.", reach: stages{textStreamed}, run: func(t *trial) {
 			if len(t.x.events) == 0 || t.x.events[0].kind == isMessage {
 				return
 			}
@@ -43,7 +43,7 @@ var streamChecks = []*Check{
 			t.want(t.x.closed || waits(t.x.last()), t.x, "the stream was still open after %s, although the task has ended: %v", t.config.Timeout, t.x.err)
 		}},
 	{ID: "stream.over", Requirements: []string{"R10", "R171"}, Section: "1.0 §3.1.2, §11.7; 0.3 §7.2", Level: Must, Scope: OnInterface,
-		Sentence: "Nothing follows the event that ends a task, but the task itself.", reach: in(textStreamed), run: func(t *trial) {
+		Sentence: "Nothing follows the event that ends a task, but the task itself.", reach: stages{textStreamed}, run: func(t *trial) {
 			over := false
 			for i, s := range t.x.events {
 				t.want(!over || s.kind == isTask, t.x, "event %d, a %s, comes after the end of the task", i+1, s.kind)
@@ -51,7 +51,7 @@ var streamChecks = []*Check{
 			}
 		}},
 	{ID: "stream.reply", Requirements: []string{"R9"}, Section: "1.0 §3.1.2", Level: Must, Scope: OnInterface, Versions: only10, Needs: "reply",
-		Sentence: "A stream of a message has that one event.", reach: in(streamOffered), run: func(t *trial) {
+		Sentence: "A stream of a message has that one event.", reach: stages{streamOffered}, run: func(t *trial) {
 			x := t.send(message{stream: true, step: t.step("reply")})
 			if len(x.events) == 0 || x.events[0].kind != isMessage {
 				t.skip("the text that the contract calls reply is answered with a task")
@@ -59,7 +59,7 @@ var streamChecks = []*Check{
 			t.want(len(x.events) == 1, x, "the stream has %d events", len(x.events))
 		}},
 	{ID: "stream.live", Requirements: []string{"R11"}, Section: "1.0 §3.1.2", Level: Must, Scope: OnInterface, Versions: since02, Needs: "long",
-		Sentence: "Events come while the task works, and not all at its end.", reach: in(streamOffered), run: func(t *trial) { // it leaves the stream with its first event
+		Sentence: "Events come while the task works, and not all at its end.", reach: stages{streamOffered}, run: func(t *trial) { // it leaves the stream with its first event
 			x := t.attempt(opStream, t.dialect.send(message{step: t.step("long")}), options{until: atOnce})
 			t.noError(x, anError)
 			t.want(len(x.events) > 0, x, "no event has come after %s: %v", t.config.Timeout, x.err)
@@ -68,11 +68,11 @@ var streamChecks = []*Check{
 			}
 		}},
 	{ID: "stream.unknown-task", Requirements: []string{"R60", "R38"}, Section: "1.0 §3.4.2; 0.3 §8.2", Level: Must, Scope: OnInterface, Versions: since02,
-		Sentence: "A streamed message to a task that does not exist is answered TaskNotFound.", reach: in(streamOffered), run: func(t *trial) {
+		Sentence: "A streamed message to a task that does not exist is answered TaskNotFound.", reach: stages{streamOffered}, run: func(t *trial) {
 			t.wantError(t.send(message{stream: true, task: freshID()}), errTaskNotFound)
 		}},
 	{ID: "stream.final", Requirements: []string{"T39"}, Section: "0.3 §7.2.2", Level: Should, Scope: OnInterface, Versions: before1,
-		Sentence: "The update that ends a stream has final true.", Differ: "some end a task with final false.", reach: in(textStreamed), run: func(t *trial) {
+		Sentence: "The update that ends a stream has final true.", Differ: "some end a task with final false.", reach: stages{textStreamed}, run: func(t *trial) {
 			if len(t.x.events) == 0 || t.x.events[0].kind == isMessage {
 				t.skip("the stream has no update")
 			}
@@ -80,7 +80,7 @@ var streamChecks = []*Check{
 			t.want(last.kind == isTask || last.value["final"] == true, t.x, "the last event does not have final true")
 		}},
 	{ID: "stream.one-task", Requirements: []string{"R66", "R304"}, Section: "1.0 §4.2; 0.3 §7.2", Level: Must, Scope: OnInterface,
-		Sentence: "All events of a stream are of one task and one context.", reach: in(textStreamed), run: func(t *trial) {
+		Sentence: "All events of a stream are of one task and one context.", reach: stages{textStreamed}, run: func(t *trial) {
 			for _, s := range t.x.events {
 				if s.kind == isMessage {
 					continue
@@ -91,14 +91,14 @@ var streamChecks = []*Check{
 			}
 		}},
 	{ID: "stream.agrees", Requirements: []string{"R66"}, Section: "1.0 §3.5.2", Level: Must, Scope: OnInterface,
-		Sentence: "What a stream has said of a task is what the task says when it is read.", reach: in(textStreamed), run: func(t *trial) {
+		Sentence: "What a stream has said of a task is what the task says when it is read.", reach: stages{textStreamed}, run: func(t *trial) {
 			if len(t.x.events) == 0 || t.x.events[0].kind == isMessage || !ended(t.x.last()) {
 				t.skip("the stream is of no task that has ended")
 			}
 			t.agrees(t.x)
 		}},
 	{ID: "stream.once", Requirements: []string{"R66"}, Section: "1.0 §3.5.2", Level: Should, Scope: OnInterface, Versions: only10,
-		Sentence: "No update comes twice: a client would have its message twice.", reach: in(textStreamed), run: func(t *trial) {
+		Sentence: "No update comes twice: a client would have its message twice.", reach: stages{textStreamed}, run: func(t *trial) {
 			seen := map[string]bool{}
 			for _, s := range t.x.events {
 				// Of updates without a time and a message it cannot be known whether they are one or two.
@@ -111,7 +111,7 @@ var streamChecks = []*Check{
 			}
 		}},
 	{ID: "stream.chunks", Requirements: []string{"R11", "R66"}, Section: "1.0 §3.1.2", Level: Must, Scope: OnInterface, Needs: "stream",
-		Sentence: "Partial results come as events of their own, in the order in which the task has them.", reach: in(streamOffered), run: func(t *trial) {
+		Sentence: "Partial results come as events of their own, in the order in which the task has them.", reach: stages{streamOffered}, run: func(t *trial) {
 			x := t.send(message{stream: true, step: t.step("stream")})
 			n := 0
 			for _, s := range x.events {
@@ -125,21 +125,21 @@ var streamChecks = []*Check{
 			}
 		}},
 	{ID: "subscribe.unknown", Requirements: []string{"R38", "R187"}, Section: "1.0 §3.1.6; 0.3 §7.9", Level: Must, Scope: OnInterface,
-		Sentence: "Subscribing to a task that does not exist is answered TaskNotFound.", reach: in(streamOffered), run: func(t *trial) {
+		Sentence: "Subscribing to a task that does not exist is answered TaskNotFound.", reach: stages{streamOffered}, run: func(t *trial) {
 			t.wantError(t.onTask(opSubscribe, freshID()), errTaskNotFound)
 		}},
 	{ID: "subscribe.ended", Requirements: []string{"R310"}, Section: "1.0 §3.1.6", Level: Must, Scope: OnInterface, Versions: only10,
-		Sentence: "Subscribing to a task that has ended is answered UnsupportedOperation.", reach: in(streamOffered, taskEnded), run: func(t *trial) {
+		Sentence: "Subscribing to a task that has ended is answered UnsupportedOperation.", reach: stages{streamOffered, taskEnded}, run: func(t *trial) {
 			t.wantError(t.onTask(opSubscribe, t.at.task()), errUnsupported)
 		}},
 	{ID: "subscribe.first", Requirements: []string{"R17"}, Section: "1.0 §3.1.6", Level: Must, Scope: OnInterface, Versions: only10, Needs: "long",
-		Sentence: "A subscription begins with the task as it stands.", reach: in(streamOffered, taskWorks), run: func(t *trial) {
+		Sentence: "A subscription begins with the task as it stands.", reach: stages{streamOffered, taskWorks}, run: func(t *trial) {
 			x := t.onTask(opSubscribe, t.at.task(), options{until: atOnce})
 			t.want(x.first().kind == isTask && x.first().task() == t.at.task(), x, "the first event is not the task %q", t.at.task())
 			t.cleanup(t.at.task())
 		}},
 	{ID: "subscribe.all", Requirements: []string{"R16", "R67", "R68", "R69"}, Section: "1.0 §3.1.6, §3.5.2", Level: Must, Scope: OnInterface, Needs: "long",
-		Sentence: "Every subscription gets the same events until the task has ended, whatever becomes of others.", reach: in(streamOffered, taskWorks), run: func(t *trial) {
+		Sentence: "Every subscription gets the same events until the task has ended, whatever becomes of others.", reach: stages{streamOffered, taskWorks}, run: func(t *trial) {
 			// With the first event of a subscription a second one is opened and closed, and the task is canceled. Calls are nested, so
 			// that nothing runs at once but what the agent does.
 			e := t.at
@@ -173,7 +173,7 @@ var streamChecks = []*Check{
 		}},
 	{ID: "subscribe.auth", Requirements: []string{"R114"}, Section: "1.0 §7.6.1", Level: Should, Scope: OnInterface, Versions: only10, Needs: "auth",
 		Sentence: "A stream stays open while its task waits for an authorization.",
-		Differ:   "the SDK for Java keeps it open, those for Go and Python close it.", reach: in(streamOffered), run: func(t *trial) {
+		Differ:   "the SDK for Java keeps it open, those for Go and Python close it.", reach: stages{streamOffered}, run: func(t *trial) {
 			// The task is canceled as soon as it waits: a stream that is open says so.
 			task := ""
 			x := t.send(message{stream: true, step: t.step("auth")}, options{until: func(x *exchange) bool {

@@ -4,7 +4,7 @@ import "slices"
 
 var taskChecks = []*Check{
 	{ID: "task.get", Requirements: []string{"R58", "R186"}, Section: "1.0 §3.1.3; 0.3 §7.3", Level: Must, Scope: OnInterface,
-		Sentence: "A task can be read by its id, and is as its last answer had it.", reach: in(taskEnded), run: func(t *trial) {
+		Sentence: "A task can be read by its id, and is as its last answer had it.", reach: stages{taskEnded}, run: func(t *trial) {
 			x := t.onTask(opGet, t.at.task())
 			got := t.taken(x)
 			t.want(got.task() == t.at.task(), x, "the task is %q, not %q", clean(got.task(), 80), t.at.task())
@@ -17,7 +17,7 @@ var taskChecks = []*Check{
 	{ID: "task.get-unknown", Requirements: []string{"R38", "R60"}, Section: "1.0 §3.3.2; 0.3 §8.2", Level: Must, Scope: OnInterface,
 		Sentence: "Reading a task that does not exist is answered TaskNotFound.", run: func(t *trial) { t.wantError(t.onTask(opGet, freshID()), errTaskNotFound) }},
 	{ID: "task.history", Requirements: []string{"R300"}, Section: "1.0 §3.2.4", Level: Must, Scope: OnInterface, Versions: only10,
-		Sentence: "Never more messages of history come than were asked for.", reach: in(taskEnded), run: func(t *trial) {
+		Sentence: "Never more messages of history come than were asked for.", reach: stages{taskEnded}, run: func(t *trial) {
 			all := t.taken(t.onTask(opGet, t.at.task())).history()
 			for _, n := range []int{1, 2} {
 				x := t.onTask(opGet, t.at.task(), options{history: &n})
@@ -30,7 +30,7 @@ var taskChecks = []*Check{
 			}
 		}},
 	{ID: "task.no-history", Requirements: []string{"R26"}, Section: "1.0 §3.2.4", Level: Should, Scope: OnInterface, Versions: only10,
-		Sentence: "With historyLength 0 a task is read without the member history.", reach: in(taskEnded), run: func(t *trial) {
+		Sentence: "With historyLength 0 a task is read without the member history.", reach: stages{taskEnded}, run: func(t *trial) {
 			x := t.onTask(opGet, t.at.task(), options{history: ptr(0)})
 			_, there := t.taken(x).value["history"]
 			t.want(!there, x, "the task has the member history")
@@ -39,9 +39,9 @@ var taskChecks = []*Check{
 		Sentence: "Canceling a task that does not exist is answered TaskNotFound.", run: func(t *trial) { t.wantError(t.onTask(opCancel, freshID()), errTaskNotFound) }},
 	{ID: "task.cancel-ended", Requirements: []string{"T17", "R28"}, Section: "1.0 §3.1.5; 0.3 §7.4", Level: Must, Scope: OnInterface,
 		Sentence: "Canceling a task that has ended is answered TaskNotCancelable.",
-		Differ:   "§3.3.1 calls canceling idempotent, §3.1.5 and official releases answer the error.", reach: in(taskEnded), run: func(t *trial) { t.wantError(t.onTask(opCancel, t.at.task()), errNotCancelable) }},
+		Differ:   "§3.3.1 calls canceling idempotent, §3.1.5 and official releases answer the error.", reach: stages{taskEnded}, run: func(t *trial) { t.wantError(t.onTask(opCancel, t.at.task()), errNotCancelable) }},
 	{ID: "task.cancel", Requirements: []string{"R28"}, Section: "1.0 §3.1.5; 0.3 §7.4", Level: Should, Scope: OnInterface, Needs: "long",
-		Sentence: "A task that works can be canceled, and is canceled afterwards.", reach: in(taskWorks), run: func(t *trial) {
+		Sentence: "A task that works can be canceled, and is canceled afterwards.", reach: stages{taskWorks}, run: func(t *trial) {
 			x := t.onTask(opCancel, t.at.task())
 			got := t.taken(x)
 			t.want(got.task() == t.at.task(), x, "the answer is about the task %q, not %q", clean(got.task(), 80), t.at.task())
@@ -79,7 +79,7 @@ var taskChecks = []*Check{
 var listChecks = []*Check{
 	{ID: "list.shape", Requirements: []string{"R13", "R309", "R308"}, Section: "1.0 §3.1.4", Level: Must, Scope: OnInterface, Versions: only10,
 		Sentence: "A list has tasks, nextPageToken, pageSize and totalSize; without a size a page has up to 50 tasks.",
-		Differ:   "a2a-go 2.3 writes null for an empty list.", reach: in(taskEnded), run: func(t *trial) {
+		Differ:   "a2a-go 2.3 writes null for an empty list.", reach: stages{taskEnded}, run: func(t *trial) {
 			x, got := t.list(object{})
 			if t.Binding != bindingGRPC {
 				for _, name := range []string{"tasks", "nextPageToken", "pageSize", "totalSize"} {
@@ -93,7 +93,7 @@ var listChecks = []*Check{
 			t.want(total >= int64(tasks), x, "totalSize is %d, and the page has %d tasks", total, tasks)
 		}},
 	{ID: "list.artifacts", Requirements: []string{"R12"}, Section: "1.0 §3.1.4", Level: Must, Scope: OnInterface, Versions: only10,
-		Sentence: "Tasks in a list have no member artifacts unless includeArtifacts is true.", reach: in(taskEnded), run: func(t *trial) {
+		Sentence: "Tasks in a list have no member artifacts unless includeArtifacts is true.", reach: stages{taskEnded}, run: func(t *trial) {
 			x, got := t.list(object{"contextId": t.at.context()})
 			for _, task := range objects(got["tasks"]) {
 				_, there := task["artifacts"]
@@ -107,7 +107,7 @@ var listChecks = []*Check{
 			}
 		}},
 	{ID: "list.pages", Requirements: []string{"R13", "R14", "R308", "R309"}, Section: "1.0 §3.1.4", Level: Must, Scope: OnInterface, Versions: only10,
-		Sentence: "Pages follow one another by their tokens, without a task lost or doubled; the last has an empty token.", reach: in(tasksInContext), run: func(t *trial) {
+		Sentence: "Pages follow one another by their tokens, without a task lost or doubled; the last has an empty token.", reach: stages{tasksInContext}, run: func(t *trial) {
 			var got []string
 			token := ""
 			for range len(t.talk.ids) + 1 {
@@ -132,7 +132,7 @@ var listChecks = []*Check{
 			t.fail(nil, "after %d pages of one task there is still a nextPageToken, and there are %d tasks", len(t.talk.ids)+1, len(t.talk.ids))
 		}},
 	{ID: "list.order", Requirements: []string{"R14", "R15"}, Section: "1.0 §3.1.4", Level: Must, Scope: OnInterface, Versions: only10,
-		Sentence: "A list is sorted by the time of the status, the latest first.", reach: in(tasksInContext), run: func(t *trial) {
+		Sentence: "A list is sorted by the time of the status, the latest first.", reach: stages{tasksInContext}, run: func(t *trial) {
 			for _, params := range []object{{"contextId": t.talk.context}, {}} {
 				x, page := t.list(params)
 				before := ""
@@ -144,7 +144,7 @@ var listChecks = []*Check{
 			}
 		}},
 	{ID: "list.filter", Requirements: []string{"R14", "R184"}, Section: "1.0 §3.1.4", Level: Must, Scope: OnInterface, Versions: only10,
-		Sentence: "A list has the tasks of the context and state that were asked for, and no other.", reach: in(taskEnded), run: func(t *trial) {
+		Sentence: "A list has the tasks of the context and state that were asked for, and no other.", reach: stages{taskEnded}, run: func(t *trial) {
 			t.mustSend(message{}) // in another context
 			x, page := t.list(object{"contextId": t.at.context()})
 			found := false
@@ -162,7 +162,7 @@ var listChecks = []*Check{
 		}},
 	{ID: "list.after", Requirements: []string{"R308", "T30"}, Section: "1.0 §3.1.4", Level: Must, Scope: OnInterface, Versions: only10,
 		Sentence: "The lower bound of the time of the status includes that time.",
-		Differ:   "a2a-go's client over HTTP+JSON calls it lastUpdatedAfter.", reach: in(taskEnded), run: func(t *trial) {
+		Differ:   "a2a-go's client over HTTP+JSON calls it lastUpdatedAfter.", reach: stages{taskEnded}, run: func(t *trial) {
 			at := text(t.at.value, "status", "timestamp")
 			if at == "" {
 				t.skip("the status has no time")

@@ -68,10 +68,8 @@ type message struct {
 
 // send makes the parameters of sending and streaming.
 func (d *dialect) send(m message) object {
-	if m.id == "" {
-		m.id = freshID()
-	}
-	params := d.sendNew(m)
+	m.id = cmp.Or(m.id, freshID())
+	params := d.sendSince02(m)
 	if d.version() == "0.1" {
 		params = d.send01(m)
 	}
@@ -81,8 +79,7 @@ func (d *dialect) send(m message) object {
 	return params
 }
 
-// sendNew is for all versions that have contexts.
-func (d *dialect) sendNew(m message) object {
+func (d *dialect) sendSince02(m message) object {
 	msg := object{"messageId": m.id, "role": "user"}
 	if d.def.proto {
 		msg["role"] = "ROLE_USER"

@@ -8,13 +8,11 @@ import (
 	"strings"
 )
 
-// grpcWire is gRPC: messages of protobuf over HTTP/2, of which checks see the JSON.
-type grpcWire struct{}
-
 // errUnsayable is that of a request which protobuf has no bytes for, such as a text in the place of a number.
 var errUnsayable = errors.New("protobuf cannot say what this check sends")
 
-func (grpcWire) call(p *probe, x *exchange, of *operation, params object, o options) {
+// callGRPC is the wire of gRPC: messages of protobuf over HTTP/2, of which checks see the JSON.
+func callGRPC(p *probe, x *exchange, of *operation, params object, o options) {
 	request, err := p.dialect.def.encode(of.request, encode(params))
 	if err != nil {
 		x.err = fmt.Errorf("%w: %w", errUnsayable, err)

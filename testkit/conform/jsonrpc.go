@@ -7,13 +7,8 @@ import (
 	"slices"
 )
 
-// wire carries operations over a binding. call fills in what came.
-type wire interface {
-	call(p *probe, x *exchange, of *operation, params object, o options)
-}
-
-// jsonrpcWire is JSON-RPC 2.0 over HTTP.
-type jsonrpcWire struct{}
+// wire carries an operation over a binding, and fills in what came.
+type wire func(p *probe, x *exchange, of *operation, params object, o options)
 
 // rpcMethod is the name of an operation in JSON-RPC: that of the schema, or of the rpc in a proto.
 func rpcMethod(of *operation) string {
@@ -23,25 +18,31 @@ func rpcMethod(of *operation) string {
 	return of.name
 }
 
-func (jsonrpcWire) call(p *probe, x *exchange, of *operation, params object, o options) {
+// callRPC is the wire of JSON-RPC 2.0 over HTTP.
+func callRPC(p *probe, x *exchange, of *operation, params object, o options) {
 	id := o.id
 	if id == nil {
 		p.ids++
 		id = fmt.Sprintf("conform-%d", p.ids)
 	}
 	request := object{"jsonrpc": "2.0", "id": id, "method": rpcMethod(of)}
-	if params != nil && of.request != "empty" {
+	if of.request != "empty" {
 		request["params"] = params
 	}
 	accept := "application/json"
 	if of.stream {
 		accept = "application/json, text/event-stream"
 	}
+	p.post(x, encode(request), accept, o)
+	x.readRPC(p, id)
+}
+
+// post posts a body to an interface of JSON-RPC.
+func (p *probe) post(x *exchange, body []byte, accept string, o options) {
 	h := p.headers(o)
 	set(h, "Content-Type", "application/json")
 	set(h, "Accept", accept)
-	p.roundTrip(x, http.MethodPost, p.URL, h, encode(request), o)
-	x.readRPC(p, id)
+	p.roundTrip(x, http.MethodPost, p.URL, h, body, o)
 }
 
 // set sets a header that the options did not set.
@@ -65,10 +66,7 @@ func (t *trial) rawRPC(body string, id any, opts ...options) *exchange {
 		o = opts[0]
 	}
 	x := &exchange{dialect: t.dialect}
-	h := t.headers(o)
-	set(h, "Content-Type", "application/json")
-	set(h, "Accept", "application/json")
-	t.roundTrip(x, http.MethodPost, t.URL, h, []byte(body), o)
+	t.post(x, []byte(body), "application/json", o)
 	x.readRPC(t.probe, id)
 	t.inspect(x, nil)
 	t.answered(x)

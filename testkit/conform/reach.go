@@ -8,7 +8,10 @@ import (
 )
 
 // stage is what a check begins with. The row of a check names the stages that the agent has to reach before the check runs.
-type stage int
+type (
+	stage  int
+	stages []stage
+)
 
 const (
 	streamOffered    stage = iota // by the card

@@ -10,10 +10,8 @@ import (
 	"strings"
 )
 
-// restWire is HTTP+JSON: operations are paths below the URL of the interface.
-type restWire struct{}
-
-func (restWire) call(p *probe, x *exchange, of *operation, params object, o options) {
+// callREST is the wire of HTTP+JSON: operations are paths below the URL of the interface.
+func callREST(p *probe, x *exchange, of *operation, params object, o options) {
 	path, body, verb := p.dialect.route(of, params)
 	verbs := []string{verb}
 	if o.verb != "" {

@@ -136,7 +136,6 @@ type stop struct{}
 // trial is one run of a check. Its methods make calls and note what is wrong; those that cannot go on end the run.
 type trial struct {
 	*probe
-	check  *Check
 	result *Result
 	// What the stages before it have reached: an answer or a stream, the task in it, and the webhook of that.
 	x      *exchange
@@ -152,7 +151,7 @@ func (c *Check) result(on string) *Result {
 
 // runCheck runs a check on an interface, or on the card or the agent.
 func (r *runner) runCheck(c *Check, on string, p *probe) {
-	t := &trial{probe: p, check: c, result: c.result(on)}
+	t := &trial{probe: p, result: c.result(on)}
 	if p.dead != "" {
 		t.result.Outcome, t.result.Reason = NotTried, p.dead
 	} else {
@@ -266,7 +265,7 @@ func (t *trial) attempt(o op, params object, opts ...options) *exchange {
 	if of == nil {
 		t.skip("A2A %s has no such operation over %s", t.Version, t.Binding)
 	}
-	if _, rest := t.wire.(restWire); rest && len(of.routes) == 0 {
+	if t.Binding == bindingHTTP && len(of.routes) == 0 {
 		t.skip("the definition of A2A %s has no path for it", t.Version)
 	}
 	put(params, "tenant", t.dialect.tenant)
@@ -275,7 +274,7 @@ func (t *trial) attempt(o op, params object, opts ...options) *exchange {
 	if len(opts) > 0 {
 		choice = opts[0]
 	}
-	t.wire.call(t.probe, x, of, params, choice)
+	t.wire(t.probe, x, of, params, choice)
 	if errors.Is(x.err, errUnsayable) {
 		t.skip("%v", x.err)
 	}
