@@ -25,7 +25,7 @@ func TestWhatIsCopiedMayOnlyFall(t *testing.T) {
 		t.Fatal(err)
 	}
 	for project, limit := range map[string]struct{ files, lines int }{
-		"agent":  {316, 53_363},
+		"agent":  {315, 52_691},
 		"client": {265, 44_307},
 	} {
 		files, lines := 0, 0
