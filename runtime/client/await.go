@@ -113,8 +113,8 @@ func (c *Client) awaitNotice(ctx context.Context, taskID string, cl *call) (runt
 func (c *Client) follow(ctx context.Context, taskID string, cl *call) (runtime.Task, error) {
 	t := tracker{protocol: c.protocol}
 	cl.whole, cl.taskID = true, taskID
-	request := c.protocol.NewTaskRequest(runtime.RoleSubscribe, runtime.TaskRequest{Tenant: c.Tenant(), ID: taskID})
-	for e, err := range c.stream(ctx, Method{Role: runtime.RoleSubscribe}, request, cl) {
+	m, request := c.ofTask(runtime.RoleSubscribe, taskID)
+	for e, err := range c.stream(ctx, m, request, cl) {
 		if err == nil {
 			err = t.add(e)
 		}
@@ -132,6 +132,11 @@ func (c *Client) follow(ctx context.Context, taskID string, cl *call) (runtime.T
 		return nil, invalid("stream", errors.New("it held no task"))
 	}
 	return t.task, nil
+}
+
+// ofTask is a request that says nothing but which task it is about.
+func (c *Client) ofTask(role runtime.Role, id string) (Method, any) {
+	return Method{Role: role}, c.protocol.NewTaskRequest(role, runtime.TaskRequest{Tenant: c.Tenant(), ID: id})
 }
 
 // refused reports whether err says that a task cannot be subscribed to, which leaves it to be asked for. Before 1.0 no code is named for that.

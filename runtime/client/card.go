@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 
 	"github.com/a2agen/a2agen/runtime"
@@ -54,11 +53,21 @@ func (a *agentCard) use(card runtime.Card) {
 
 // fetch gets the card of base. known is what was fetched before, and takes note of what is fetched now.
 func (a *agentCard) fetch(ctx context.Context, n *network, base string, known *cards) (runtime.Card, error) {
-	if _, err := webURL(base); err != nil {
+	u, err := webURL(base)
+	if err != nil {
 		return nil, err
 	}
+	places := []string{base}
+	if !strings.HasSuffix(u.Path, ".json") {
+		places = nil
+		for _, p := range wellKnown {
+			at := *u
+			at.Path, at.RawPath = strings.TrimRight(u.Path, "/")+p, ""
+			places = append(places, at.String())
+		}
+	}
 	var first error
-	for _, u := range cardURLs(base) {
+	for _, u := range places {
 		card, status, err := a.fetchAt(ctx, n, u, known)
 		if err == nil {
 			return card, nil
@@ -71,21 +80,6 @@ func (a *agentCard) fetch(ctx context.Context, n *network, base string, known *c
 		}
 	}
 	return nil, first
-}
-
-// cardURLs lists where the card of base may be, a valid absolute URL.
-func cardURLs(base string) []string {
-	u, err := url.Parse(base)
-	if err != nil || strings.HasSuffix(u.Path, ".json") {
-		return []string{base}
-	}
-	var urls []string
-	for _, p := range wellKnown {
-		at := *u
-		at.Path, at.RawPath = strings.TrimRight(u.Path, "/")+p, ""
-		urls = append(urls, at.String())
-	}
-	return urls
 }
 
 // fetchAt returns the HTTP status with an error, 0 when there was none.

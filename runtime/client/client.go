@@ -82,7 +82,9 @@ func configure(p *runtime.Protocol, opts []Option) *Client {
 		o(c)
 	}
 	if c.network.http == nil {
-		c.network.http, c.network.ownHTTP = newHTTPClient(), true
+		t := http.DefaultTransport.(*http.Transport).Clone()
+		t.MaxIdleConnsPerHost, t.MaxResponseHeaderBytes = 32, maxHeader
+		c.network.http, c.network.ownHTTP = &http.Client{Transport: t}, true // without a time limit, because streams live long
 	}
 	if c.links.endpoint != "" {
 		c.network.host = hostOf(c.links.endpoint)
@@ -92,14 +94,6 @@ func configure(p *runtime.Protocol, opts []Option) *Client {
 		c.fault = cmp.Or(c.fault, c.credentials.fault, c.credentials.certify(&c.network))
 	}
 	return c
-}
-
-// newHTTPClient has no time limit of its own, because streams live long.
-func newHTTPClient() *http.Client {
-	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.MaxIdleConnsPerHost = 32
-	t.MaxResponseHeaderBytes = maxHeader
-	return &http.Client{Transport: t}
 }
 
 // Close lets go of idle connections. Calls under way are not touched; they end with their contexts.

@@ -3,7 +3,6 @@ package client
 import (
 	"encoding/json"
 	"errors"
-	"slices"
 
 	"github.com/a2agen/a2agen/runtime"
 )
@@ -124,21 +123,6 @@ func ByContract(uri, contract, input, output string) Convention {
 		k.MarkRequest(uri, selection)
 		return nil
 	}
-}
-
-// calling makes the message of a call by the convention of the call.
-func (c *Client) calling(skill string, parts []runtime.Part, cl *call) (*Calling, error) {
-	k := &Calling{Skill: skill, Parts: slices.Concat(parts, cl.parts)}
-	if len(k.Parts) == 0 {
-		return nil, errors.New("a message needs at least one part")
-	}
-	switch uri := c.agent.skillsURI(); {
-	case cl.convention != nil:
-		return k, cl.convention(k)
-	case uri != "":
-		return k, byExtension(k, uri)
-	}
-	return k, BySkillID(k)
 }
 
 // Attach adds parts to the message of a skill's call, behind its input: files, or data that goes with a text.

@@ -55,7 +55,15 @@ var credentialKinds = []*credentialKind{
 	},
 	{
 		kind: SchemeHTTP, http: security.Basic, form: formBasic, title: "a user and password", option: `rpc.WithBasic(%q, user, password)`,
-		suffixes: []string{"", EnvFile}, place: inAuthorization, check: checkBasic,
+		suffixes: []string{"", EnvFile}, place: inAuthorization,
+		check: func(_ *SchemeInfo, secret string) error { // RFC 7617 §2
+			user, _, ok := strings.Cut(secret, ":")
+			control := func(r rune) bool { return r < ' ' || r == 0x7f }
+			if !ok || user == "" || !utf8.ValidString(secret) || strings.ContainsFunc(secret, control) {
+				return errors.New("it is not user:password, with a user that has no colon and is not empty")
+			}
+			return nil
+		},
 		put: func(_ *SchemeInfo, r *Request, secret string) {
 			r.Header.Set("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(secret)))
 		},
@@ -154,16 +162,6 @@ func checkToken(_ *SchemeInfo, secret string) error {
 	}
 	if t == "" {
 		return errors.New("it is empty")
-	}
-	return nil
-}
-
-// checkBasic reports what is wrong with a user and password (RFC 7617 §2).
-func checkBasic(_ *SchemeInfo, secret string) error {
-	user, _, ok := strings.Cut(secret, ":")
-	control := func(r rune) bool { return r < ' ' || r == 0x7f }
-	if !ok || user == "" || !utf8.ValidString(secret) || strings.ContainsFunc(secret, control) {
-		return errors.New("it is not user:password, with a user that has no colon and is not empty")
 	}
 	return nil
 }

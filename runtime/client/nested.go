@@ -91,8 +91,8 @@ func contentOf(parts []runtime.Part, cl *call) (sum [sha256.Size]byte, err error
 // cancelTask cancels a task. One that has ended needs no canceling.
 func (cl *call) cancelTask(ctx context.Context, c *Client, task string) error {
 	cl.message.TaskID = task
-	request := c.protocol.NewTaskRequest(runtime.RoleCancel, runtime.TaskRequest{Tenant: c.Tenant(), ID: task})
-	_, err := c.cards.newest(c).ask(ctx, patient, Method{Role: runtime.RoleCancel}, request, cl)
+	m, request := c.ofTask(runtime.RoleCancel, task)
+	_, err := c.cards.newest(c).ask(ctx, patient, m, request, cl)
 	if errors.Is(err, runtime.ErrTaskNotCancelable) || errors.Is(err, runtime.ErrTaskNotFound) {
 		return nil
 	}
@@ -229,8 +229,8 @@ func (r *streaming[In, Out]) follow(ctx context.Context, task runtime.Task, cl *
 	settles := settled(task.TaskInfo().State) || cl.data.ReturnImmediately
 	if !settles && c.agent.info.Streaming && cl.notices == nil {
 		cl.whole, cl.taskID = true, id
-		request := c.protocol.NewTaskRequest(runtime.RoleSubscribe, runtime.TaskRequest{Tenant: c.Tenant(), ID: id})
-		result, err := r.collect(ctx, Method{Role: runtime.RoleSubscribe}, request, cl)
+		m, request := c.ofTask(runtime.RoleSubscribe, id)
+		result, err := r.collect(ctx, m, request, cl)
 		if !c.links.refused(err) {
 			return result, err
 		}

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -157,29 +158,24 @@ func (n *network) protect(given bool) {
 	}
 }
 
-// otherHost reports whether a client with [OneHost] must not use a link: it is to another host, or in clear text though
-// the card came over https.
-func (n *network) otherHost(l *link) bool {
+// keeps reports why a client with [OneHost] must not use a link: it is to another host, or in clear text though the card came over https or
+// credentials go there.
+func (n *network) keeps(l *link) error {
 	if !n.oneHost {
-		return false
+		return nil
 	}
-	host := hostOf(l.iface.URL)
-	if n.host == "" {
-		n.host = host
+	host, shown := hostOf(l.iface.URL), Printable(l.iface.URL)
+	n.host = cmp.Or(n.host, host)
+	switch {
+	case host != n.host:
+		return fmt.Errorf("the card sends calls to %s, and what is sent is for %s alone: "+
+			"if it is right, use the URL of the agent there (in Go, or rpc.Endpoint)", shown, n.host)
+	case !l.conn.Secure() && n.atHTTPS:
+		return fmt.Errorf("the card sends calls to %s in clear text, and is at https itself", shown)
+	case !l.conn.Secure() && n.secrets && !loopback(host):
+		return fmt.Errorf("calls go to %s in clear text, and credentials go there: use https", shown)
 	}
-	return host != n.host || !l.conn.Secure() && (n.atHTTPS || n.secrets && !loopback(host))
-}
-
-// errOtherHost is the error of a card with interfaces on other hosts alone.
-func (n *network) errOtherHost(url string) error {
-	if hostOf(url) == n.host {
-		if n.atHTTPS {
-			return fmt.Errorf("the card sends calls to %s in clear text, and is at https itself", Printable(url))
-		}
-		return fmt.Errorf("calls go to %s in clear text, and credentials go there: use https", Printable(url))
-	}
-	return fmt.Errorf("the card sends calls to %s, and what is sent is for %s alone: "+
-		"if it is right, use the URL of the agent there (in Go, or rpc.Endpoint)", Printable(url), n.host)
+	return nil
 }
 
 // hostOf is the host of a URL, or of an address without a scheme. What names a resolver of its own is no host.

@@ -61,16 +61,14 @@ func (s *linkSet) choose(agent *agentCard, n *network, target func(url string) T
 			continue
 		}
 		l, err := s.link(i, v, target)
-		failed = cmp.Or(failed, err)
-		switch {
-		case l != nil && n.otherHost(l):
-			l.conn.Close()
-			failed = cmp.Or(failed, n.errOtherHost(l.iface.URL))
-		case l != nil && s.fits(l):
-			s.version, s.all = v, append(s.all, l)
-		case l != nil:
-			l.conn.Close()
+		if l != nil {
+			if err = n.keeps(l); err == nil && s.fits(l) {
+				s.version, s.all = v, append(s.all, l)
+			} else {
+				l.conn.Close()
+			}
 		}
+		failed = cmp.Or(failed, err)
 	}
 	if len(s.all) > 0 {
 		return nil

@@ -201,7 +201,19 @@ func (c *Client) send(ctx context.Context, skill string, parts []runtime.Part, c
 
 // sendRequest makes the generated request that calls a skill, by the convention of the call.
 func (c *Client) sendRequest(skill string, parts []runtime.Part, cl *call) (any, error) {
-	k, err := c.calling(skill, parts, cl)
+	k := &Calling{Skill: skill, Parts: slices.Concat(parts, cl.parts)}
+	if len(k.Parts) == 0 {
+		return nil, errors.New("a message needs at least one part")
+	}
+	var err error
+	switch uri := c.agent.skillsURI(); {
+	case cl.convention != nil:
+		err = cl.convention(k)
+	case uri != "":
+		err = byExtension(k, uri)
+	default:
+		err = BySkillID(k)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -195,8 +195,7 @@ func (s *stream) resume(ctx context.Context, cause error) (*conn, error) {
 	}
 	method, request := s.method, s.request // by its key the agent knows a message of which nothing came back
 	if s.taskID != "" {
-		method = Method{Role: runtime.RoleSubscribe}
-		request = s.client.protocol.NewTaskRequest(runtime.RoleSubscribe, runtime.TaskRequest{Tenant: s.client.Tenant(), ID: s.taskID})
+		method, request = s.client.ofTask(runtime.RoleSubscribe, s.taskID)
 	}
 	for {
 		again, err := s.retries.next(ctx)
@@ -215,16 +214,11 @@ func (s *stream) resume(ctx context.Context, cause error) (*conn, error) {
 			return nil, context.Cause(ctx)
 		case s.taskID != "" && s.client.links.refused(err):
 			return nil, s.finish(ctx, cause)
-		case !s.again(err):
+		case !temporary(err):
 			return nil, err
 		}
+		s.retries.wish = max(s.retries.wish, pauseWished(err))
 	}
-}
-
-// again reports whether it makes sense to try once more after err.
-func (s *stream) again(err error) bool {
-	s.retries.wish = max(s.retries.wish, pauseWished(err))
-	return temporary(err)
 }
 
 // finish ends a stream whose task cannot be subscribed to: it is over or waits, which the task itself tells.
