@@ -27,11 +27,8 @@ type attempt struct {
 	conn   *conn // the end of one whose answer is a stream
 }
 
-// remaining carries out what is left to be done of an attempt.
-type remaining func(ctx context.Context) error
-
-// step does its part of an attempt, before and after it calls next.
-type step func(ctx context.Context, a *attempt, next remaining) error
+// step does its part of an attempt, before and after it has the attempt pass the rest.
+type step func(ctx context.Context, a *attempt, rest []step) error
 
 // The steps of a request, the first one around all others. Around them the client for the newest card is chosen: see byNewest.
 var (
@@ -44,7 +41,7 @@ var (
 
 // pass takes the attempt through steps.
 func (a *attempt) pass(ctx context.Context, steps []step) error {
-	return steps[0](ctx, a, func(ctx context.Context) error { return a.pass(ctx, steps[1:]) })
+	return steps[0](ctx, a, steps[1:])
 }
 
 // ask makes a request that has one answer, by the steps once or patient.
@@ -64,13 +61,13 @@ func (c *Client) open(ctx context.Context, steps []step, m Method, request any, 
 }
 
 // again makes the request again where that is safe, by the policy of the call.
-func again(ctx context.Context, a *attempt, next remaining) error {
+func again(ctx context.Context, a *attempt, rest []step) error {
 	role, cl := a.method.Role, a.call
 	subscribes := role == runtime.RoleSubscribe
 	safe := subscribes || role.Info().Reads || cl.safe && role.Sends()
 	for failed := 1; ; failed++ {
 		cl.begun = time.Now()
-		err := next(ctx)
+		err := a.pass(ctx, rest)
 		if err == nil {
 			return nil
 		}
@@ -88,7 +85,7 @@ func again(ctx context.Context, a *attempt, next remaining) error {
 }
 
 // reach takes the links that have the operation, one after the other, until one can be reached.
-func reach(ctx context.Context, a *attempt, next remaining) error {
+func reach(ctx context.Context, a *attempt, rest []step) error {
 	links := &a.client.links
 	var unreached []error
 	for _, l := range links.inOrder() {
@@ -97,7 +94,7 @@ func reach(ctx context.Context, a *attempt, next remaining) error {
 			continue
 		}
 		a.link, a.op = l, op
-		err := next(ctx)
+		err := a.pass(ctx, rest)
 		if !unsent(err) {
 			return err
 		}
@@ -112,12 +109,12 @@ func reach(ctx context.Context, a *attempt, next remaining) error {
 }
 
 // limit ends an attempt that takes longer than the policy of the call allows. A stream has limits of its own.
-func limit(ctx context.Context, a *attempt, next remaining) error {
+func limit(ctx context.Context, a *attempt, rest []step) error {
 	const what = "one attempt of the call"
 	most := a.call.policy.AttemptTimeout
 	limited, done := within(ctx, most, what)
 	defer done()
-	err := next(limited)
+	err := a.pass(limited, rest)
 	if most > 0 && errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		return &LinkError{Err: &overtime{what, most}}
 	}
@@ -125,9 +122,9 @@ func limit(ctx context.Context, a *attempt, next remaining) error {
 }
 
 // watch tells observers of the attempt: when it begins and when its answer is there, or why not. The end of a stream is its reader's to tell.
-func watch(ctx context.Context, a *attempt, next remaining) error {
+func watch(ctx context.Context, a *attempt, rest []step) error {
 	ctx, a.seen = a.client.observed(ctx, a)
-	err := next(ctx)
+	err := a.pass(ctx, rest)
 	if err != nil || a.conn == nil {
 		a.seen.got(a.result)
 		a.seen.end(err)
@@ -136,7 +133,7 @@ func watch(ctx context.Context, a *attempt, next remaining) error {
 }
 
 // encode makes the request for the link, in its version, with its headers.
-func encode(ctx context.Context, a *attempt, next remaining) error {
+func encode(ctx context.Context, a *attempt, rest []step) error {
 	c, cl := a.client, a.call
 	uris := c.urisOf(a.op, cl)
 	if err := c.demands(uris); err != nil {
@@ -168,11 +165,11 @@ func encode(ctx context.Context, a *attempt, next remaining) error {
 		}
 	}
 	a.sent = r
-	return next(ctx)
+	return a.pass(ctx, rest)
 }
 
 // answer sends the request and reads its answer.
-func answer(ctx context.Context, a *attempt, _ remaining) error {
+func answer(ctx context.Context, a *attempt, _ []step) error {
 	body, err := a.link.conn.Call(ctx, a.sent)
 	if err != nil {
 		return err
@@ -189,7 +186,7 @@ func answer(ctx context.Context, a *attempt, _ remaining) error {
 }
 
 // open sends the request and begins to read the stream that is its answer.
-func open(ctx context.Context, a *attempt, _ remaining) error {
+func open(ctx context.Context, a *attempt, _ []step) error {
 	c, cl := a.client, a.call
 	ctx, cancel := context.WithCancelCause(ctx)
 	stream, err := a.link.conn.Open(ctx, a.sent)

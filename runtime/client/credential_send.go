@@ -40,10 +40,10 @@ type presented struct {
 }
 
 // authorize adds to the request what the card demands.
-func authorize(ctx context.Context, a *attempt, next remaining) error {
+func authorize(ctx context.Context, a *attempt, rest []step) error {
 	g, cl := &a.client.credentials, a.call
 	if g.schemes == nil {
-		return next(ctx)
+		return a.pass(ctx, rest)
 	}
 	before := cl.presented
 	cl.presented = nil
@@ -67,7 +67,7 @@ func authorize(ctx context.Context, a *attempt, next remaining) error {
 		n.scheme.kind.put(&n.scheme.SchemeInfo, a.sent, secret)
 		cl.presented = append(cl.presented, presented{scheme: n.name, secret: secret})
 	}
-	return next(ctx)
+	return a.pass(ctx, rest)
 }
 
 // rejected reports whether a request that failed with err is to be sent once more, with other secrets.
@@ -82,14 +82,14 @@ func (cl *call) rejected(err error) bool {
 }
 
 // renew makes the attempt once more with other secrets if the agent rejects those of the first.
-func renew(ctx context.Context, a *attempt, next remaining) error {
+func renew(ctx context.Context, a *attempt, rest []step) error {
 	cl := a.call
-	err := next(ctx)
+	err := a.pass(ctx, rest)
 	if a.client.credentials.schemes == nil || !cl.rejected(err) {
 		return cl.judged(err, nil)
 	}
 	first, sent := err, cl.presented
-	if err = next(ctx); err == nil || ctx.Err() != nil || len(cl.presented) == len(sent) {
+	if err = a.pass(ctx, rest); err == nil || ctx.Err() != nil || len(cl.presented) == len(sent) {
 		return cl.judged(err, nil)
 	}
 	cl.presented = sent // there is no other secret: nothing was sent the second time
