@@ -177,8 +177,8 @@ var streamChecks = []*Check{
 			// The task is canceled as soon as it waits: a stream that is open says so.
 			task := ""
 			x := t.send(message{stream: true, step: t.step("auth")}, options{until: func(x *exchange) bool {
-				if task == "" && bytes.Contains(x.body, []byte(t.dialect.stateOnWire("auth-required"))) {
-					task = taskID(x.events)
+				if e := x.events[len(x.events)-1]; task == "" && e.state() == "auth-required" {
+					task = e.task()
 					t.cleanup(task)
 				}
 				return false
@@ -264,22 +264,6 @@ func (x *exchange) first() event {
 		return event{d: x.dialect}
 	}
 	return x.events[0].event
-}
-
-// taskID looks for the id of the task in events that are not decoded yet.
-func taskID(events []streamed) string {
-	for _, s := range events {
-		o := asObject(s.raw)
-		if result, ok := o["result"].(object); ok {
-			o = result
-		}
-		for _, inner := range []any{o, o["task"], o["statusUpdate"], o["artifactUpdate"]} {
-			if id := text(inner, "taskId") + text(inner, "id"); id != "" {
-				return id
-			}
-		}
-	}
-	return ""
 }
 
 // later compares times to the millisecond: not every part of an agent keeps more of them. Without a time there is nothing

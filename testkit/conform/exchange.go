@@ -33,6 +33,8 @@ type exchange struct {
 	problems map[string][]string
 	// dialect is that of the result.
 	dialect *dialect
+	// read takes an element of a stream out of its envelope, as it comes; nil: it stays as it is.
+	read func(*streamed)
 }
 
 // streamed is an element of a stream.

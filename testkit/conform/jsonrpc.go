@@ -33,16 +33,33 @@ func callRPC(p *probe, x *exchange, of *operation, params object, o options) {
 	if of.stream {
 		accept = "application/json, text/event-stream"
 	}
-	p.post(x, encode(request), accept, o)
-	x.readRPC(p, id)
+	p.post(x, encode(request), id, accept, o)
 }
 
-// post posts a body to an interface of JSON-RPC.
-func (p *probe) post(x *exchange, body []byte, accept string, o options) {
+// post posts a body to an interface of JSON-RPC and reads the envelopes of the answer to a request with the id.
+func (p *probe) post(x *exchange, body []byte, id any, accept string, o options) {
 	h := p.headers(o)
 	set(h, "Content-Type", "application/json")
 	set(h, "Accept", accept)
+	x.read = func(s *streamed) {
+		s.raw, s.failure = x.envelope(s.raw, id)
+		s.event, _ = p.dialect.event(x.op, s.raw)
+	}
 	p.roundTrip(x, http.MethodPost, p.URL, h, body, o)
+	if x.status == 0 || x.isStream() {
+		return
+	}
+	if x.status == http.StatusUnauthorized || x.status == http.StatusForbidden {
+		x.failure = x.httpFailure()
+		return
+	}
+	x.check("answer.media-type", isJSON(mediaType(x.header)) || len(x.body) == 0, "the answer has the media type %q", x.header.Get("Content-Type"))
+	switch v, ok := x.decoded(); {
+	case !ok, v == nil && x.status != http.StatusOK:
+		x.failure = x.httpFailure()
+	case v != nil:
+		x.result, x.failure = x.envelope(v, id)
+	}
 }
 
 // set sets a header that the options did not set.
@@ -66,37 +83,10 @@ func (t *trial) rawRPC(body string, id any, opts ...options) *exchange {
 		o = opts[0]
 	}
 	x := &exchange{dialect: t.dialect}
-	t.post(x, []byte(body), "application/json", o)
-	x.readRPC(t.probe, id)
+	t.post(x, []byte(body), id, "application/json", o)
 	t.inspect(x, nil)
 	t.answered(x)
 	return x
-}
-
-// readRPC reads the envelopes of an answer.
-func (x *exchange) readRPC(p *probe, id any) {
-	if x.status == 0 {
-		return
-	}
-	if x.isStream() {
-		for i := range x.events {
-			s := &x.events[i]
-			s.raw, s.failure = x.envelope(s.raw, id)
-			s.event, _ = p.dialect.event(x.op, s.raw)
-		}
-		return
-	}
-	if x.status == http.StatusUnauthorized || x.status == http.StatusForbidden {
-		x.failure = x.httpFailure()
-		return
-	}
-	x.check("answer.media-type", isJSON(mediaType(x.header)) || len(x.body) == 0, "the answer has the media type %q", x.header.Get("Content-Type"))
-	switch v, ok := x.decoded(); {
-	case !ok, v == nil && x.status != http.StatusOK:
-		x.failure = x.httpFailure()
-	case v != nil:
-		x.result, x.failure = x.envelope(v, id)
-	}
 }
 
 // httpFailure is an error that has nothing but a status of HTTP.

@@ -30,12 +30,11 @@ func callREST(p *probe, x *exchange, of *operation, params object, o options) {
 			set(h, "Accept", "text/event-stream")
 		}
 		*x = exchange{op: x.op, dialect: x.dialect}
-		p.roundTrip(x, verb, strings.TrimRight(p.URL, "/")+path, h, content, o)
+		p.sendREST(x, verb, path, h, content, o)
 		if !slices.Contains([]int{http.StatusMethodNotAllowed, http.StatusNotImplemented}, x.status) {
 			break
 		}
 	}
-	x.readREST(p)
 }
 
 var pathVariable = regexp.MustCompile(`\{(\w+)(=[^}]*)?\}`)
@@ -91,27 +90,23 @@ func (t *trial) rawREST(verb, path, body string) *exchange {
 	if body != "" {
 		set(h, "Content-Type", "application/json")
 	}
-	t.roundTrip(x, verb, strings.TrimRight(t.URL, "/")+path, h, []byte(body), options{})
-	x.readREST(t.probe)
+	t.sendREST(x, verb, path, h, []byte(body), options{})
 	t.inspect(x, nil)
 	t.answered(x)
 	return x
 }
 
-// readREST reads an answer.
-func (x *exchange) readREST(p *probe) {
-	if x.status == 0 {
-		return
-	}
-	if x.isStream() {
-		for i := range x.events {
-			s := &x.events[i]
-			if e := member(s.raw, "error"); e != nil {
-				s.failure = readStatus(e, 0)
-				continue
-			}
-			s.event, _ = p.dialect.event(x.op, s.raw)
+// sendREST sends a request to a path of the interface and reads the answer.
+func (p *probe) sendREST(x *exchange, verb, path string, h http.Header, content []byte, o options) {
+	x.read = func(s *streamed) {
+		if e := member(s.raw, "error"); e != nil {
+			s.failure = readStatus(e, 0)
+			return
 		}
+		s.event, _ = p.dialect.event(x.op, s.raw)
+	}
+	p.roundTrip(x, verb, strings.TrimRight(p.URL, "/")+path, h, content, o)
+	if x.status == 0 || x.isStream() {
 		return
 	}
 	ok := x.status >= 200 && x.status < 300

@@ -43,7 +43,11 @@ func (x *exchange) readEvents(body io.Reader, until func(*exchange) bool) error 
 		if err != nil {
 			x.misframed(fmt.Sprintf("the data of an event: %v", err))
 		}
-		x.events = append(x.events, streamed{raw: v})
+		s := streamed{raw: v}
+		if x.read != nil {
+			x.read(&s)
+		}
+		x.events = append(x.events, s)
 		if until != nil && until(x) {
 			return nil
 		}
