@@ -25,7 +25,7 @@ func TestWhatIsCopiedMayOnlyFall(t *testing.T) {
 		t.Fatal(err)
 	}
 	for project, limit := range map[string]struct{ files, lines int }{
-		"agent":  {315, 52_663},
+		"agent":  {315, 52_636},
 		"client": {265, 44_279},
 	} {
 		files, lines := 0, 0
