@@ -13,10 +13,9 @@ import (
 type account struct {
 	principal string
 	taskstate.Account
-	ended  queue // ended tasks, the longest ended first
-	parked queue // interrupted tasks without work, the longest waiting first
-	place  int   // among the heaviest
-	pushes int   // push notification configurations
+	resting [taskstate.Parked + 1]queue // those that have rested longest first
+	place   int                         // among the heaviest
+	pushes  int                         // push notification configurations
 
 	notes        list.List // the one that was written longest ago first
 	noteBytes    int       // which are in Held
@@ -32,10 +31,8 @@ func (x *index) account(principal string) *account {
 		return a
 	}
 	own := taskstate.Holding{Tasks: int64(x.limits.OwnerTasks), Bytes: int64(x.limits.OwnerBytes)}
-	return &account{
-		principal: principal, Account: taskstate.Account{Limit: taskstate.Share(x.limits.all(), own, principal != "")},
-		ended: queue{slot: restSlot}, parked: queue{slot: restSlot},
-	}
+	limit := taskstate.Share(x.limits.all(), own, principal != "")
+	return &account{principal: principal, Account: taskstate.Account{Limit: limit}}
 }
 
 // add adds to what an account holds, and to what of it may be evicted. An account that holds nothing is dropped.
@@ -95,7 +92,12 @@ func (x *index) makeRoom(a *account, stays, more taskstate.Holding) bool {
 // evict drops the task of an account that has been ended for longest, else the one that has waited for longest. It
 // skips tasks that are locked.
 func (x *index) evict(a *account) bool {
-	return x.drop(&a.ended, math.MaxInt64, 1, false) > 0 || x.drop(&a.parked, math.MaxInt64, 1, false) > 0
+	for _, rest := range []taskstate.Rest{taskstate.Ended, taskstate.Parked} {
+		if x.drop(&a.resting[rest], math.MaxInt64, 1, false) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // evictOfHeaviest drops a task of the heaviest account that has one to drop.

@@ -40,9 +40,9 @@ type index struct {
 
 // Slots of row.links.
 const (
-	ownerSlot = iota
+	restSlot = iota
+	ownerSlot
 	contextSlot
-	restSlot
 )
 
 type link struct{ prev, next *row }
@@ -152,15 +152,11 @@ func (x *index) attach(r *row) {
 	if r.group != nil {
 		r.group.add(r)
 	}
-	switch a := r.owner.account; r.st.Rest() {
-	case taskstate.Active:
+	rest := r.st.Rest()
+	if rest == taskstate.Active {
 		return
-	case taskstate.Ended:
-		r.resting = &a.ended
-	case taskstate.Parked:
-		r.resting = &a.parked
 	}
-	r.rested = r.st.Rested
+	r.resting, r.rested = &r.owner.account.resting[rest], r.st.Rested
 	var at *row // its time of rest is nearly always the latest
 	goes := taskstate.Resting{Rested: r.rested, Number: r.number}
 	for p := r.resting.back; p != nil; p = p.links[restSlot].prev {

@@ -149,8 +149,8 @@ func (m *Store) Sweep(context.Context) (dropped int, more bool, err error) {
 		m.sweepRepeats(principal, now)
 	}
 	for _, a := range m.accounts {
-		dropped += m.drop(&a.ended, now.Add(-m.limits.Ended).UnixNano(), sweepAtOnce-dropped, true)
-		dropped += m.drop(&a.parked, now.Add(-m.limits.Parked).UnixNano(), sweepAtOnce-dropped, true)
+		dropped += m.drop(&a.resting[taskstate.Ended], now.Add(-m.limits.Ended).UnixNano(), sweepAtOnce-dropped, true)
+		dropped += m.drop(&a.resting[taskstate.Parked], now.Add(-m.limits.Parked).UnixNano(), sweepAtOnce-dropped, true)
 	}
 	notes := m.sweepNotes(now.Add(-m.limits.Parked), sweepAtOnce)
 	return dropped, dropped == sweepAtOnce || notes == sweepAtOnce, nil

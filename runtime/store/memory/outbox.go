@@ -70,19 +70,16 @@ func (x *index) addPush(r *row, config *store.Push, now time.Time) {
 		x.pushes[r] = map[string]*push{}
 	}
 	x.pushes[r][p.ID] = p
-	x.countPushes(r, 1)
-}
-
-func (x *index) countPushes(r *row, n int) {
-	x.outbox.n += n
-	r.owner.account.pushes += n
+	x.outbox.n++
+	r.owner.account.pushes++
 }
 
 // removePush removes a configuration. Callers must hold both locks.
 func (x *index) removePush(p *push) {
 	x.due.move(p, false)
 	delete(x.pushes[p.row], p.ID)
-	x.countPushes(p.row, -1)
+	x.outbox.n--
+	p.row.owner.account.pushes--
 }
 
 // rebase brings the base to a version, if that can be done. Callers must hold both locks.

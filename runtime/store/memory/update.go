@@ -55,12 +55,7 @@ func (m *Store) Create(_ context.Context, key store.Key, n store.New, view *stor
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	m.describe(r, &c)
-	m.mu.Lock()
-	old, err := m.row(key), error(nil)
-	if old == nil {
-		err = m.create(key.Owner, r, &c)
-	}
-	m.mu.Unlock()
+	old, err := m.create(key, r, &c)
 	if old != nil {
 		return old.again(c.by, n.Stamp, view)
 	}
@@ -72,25 +67,31 @@ func (m *Store) Create(_ context.Context, key store.Key, n store.New, view *stor
 	return snap, err
 }
 
-// create decides on a new task, and takes it in. Callers must hold both locks.
-func (m *Store) create(owner store.Owner, r *row, c *change) (err error) {
-	o := m.owners[owner]
+// create decides on a new task, and takes it in, or returns the one that is there already. It takes the lock of the index.
+// Callers must hold that of the row, which nobody else knows yet.
+func (m *Store) create(key store.Key, r *row, c *change) (old *row, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if old = m.row(key); old != nil {
+		return old, nil
+	}
+	o := m.owners[key.Owner]
 	if o == nil {
-		o = &owned{owner: owner, store: m, account: m.account(owner.Principal)}
+		o = &owned{owner: key.Owner, store: m, account: m.account(key.Owner.Principal)}
 		o.all = group{queue: queue{slot: ownerSlot}, counts: make([]int, runtime.StateAuthRequired+1)}
 	}
 	r.owner = o
 	now := m.clock()
 	m.look(r, c, now)
 	if c.effects, err = taskstate.Create(&c.next, &c.rules, now.UnixNano(), &m.task); err != nil {
-		return err
+		return nil, err
 	}
 	more := taskstate.Holding{Tasks: 1, Bytes: int64(c.effects.Held)}
 	if !m.makeRoom(o.account, taskstate.Holding{}, more) {
-		return store.ErrFull
+		return nil, store.ErrFull
 	}
 	if o.all.n == 0 { // nobody knew the owner, or the last task has just made room
-		m.owners[owner], m.accounts[owner.Principal] = o, o.account
+		m.owners[o.owner], m.accounts[o.account.principal] = o, o.account
 	}
 	m.made++
 	r.number = m.made
@@ -104,7 +105,7 @@ func (m *Store) create(owner store.Owner, r *row, c *change) (err error) {
 	m.charge(r, more)
 	m.keep(r, c)
 	m.follow(r, c, now)
-	return nil
+	return nil, nil
 }
 
 // again is what is returned for a task that is there already.
