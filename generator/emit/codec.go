@@ -32,8 +32,19 @@ func Codec(p *ir.Protocol, w *ir.Wire, paths Paths) (output.File, error) {
 	for _, l := range w.Layouts {
 		addAll(f, c.declarations(l)...)
 	}
-	addAll(f, c.hookVars()...)
+	addAll(f, c.hookVars(wiresBefore(p, w))...)
 	return render(f, pkgFile(paths.Protocol, w.File+".gen.go"))
+}
+
+// wiresBefore are the wires that come before w.
+func wiresBefore(p *ir.Protocol, w *ir.Wire) (list []*ir.Wire) {
+	for _, v := range p.Written() {
+		list = append(list, v.Wires...)
+	}
+	if i := slices.Index(list, w); i >= 0 {
+		return list[:i]
+	}
+	return list
 }
 
 // newest is the wire of an encoding whose codecs the types have as methods; nil if there is none.

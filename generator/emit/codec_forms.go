@@ -1,6 +1,8 @@
 package emit
 
 import (
+	"slices"
+
 	"github.com/dave/jennifer/jen"
 
 	"github.com/a2agen/a2agen/generator/ir"
@@ -63,28 +65,6 @@ func groupOf(l *ir.Layout) *ir.FieldLayout {
 		}
 	}
 	return nil
-}
-
-// interfaces prints the neutral form of a card's interfaces, both ways.
-func interfaces(hub *bound, w *ir.Wire) jen.Code {
-	to, from := members(), members()
-	for _, m := range []struct{ member, meaning string }{
-		{"URL", "Interface.url"}, {"Binding", "Interface.protocol_binding"},
-		{"Tenant", "Interface.tenant"}, {"Version", "Interface.protocol_version"},
-	} {
-		hub.from(to, m.member, "i", m.meaning)
-		hub.into(from, m.meaning, jen.Id("i").Dot(m.member))
-	}
-	list := func(name string, arg, elem, literal *jen.Statement) *jen.Statement {
-		each := jen.List(jen.Id("at"), jen.Id("i")).Op(":=").Range().Id("list")
-		return jen.Func().Id(name+w.Suffix).Params(jen.Id("list").Index().Add(arg)).Index().Add(elem).Block(
-			jen.Id("out").Op(":=").Make(jen.Index().Add(elem), jen.Len(jen.Id("list"))),
-			jen.For(each).Block(jen.Id("out").Index(jen.Id("at")).Op("=").Add(literal)),
-			jen.Return(jen.Id("out")),
-		).Line()
-	}
-	return list("interfacesOf", ptr(hub.Interface), rt("Interface"), rt("Interface").Values(to.code()...)).Line().
-		Add(list("interfacesFrom", rt("Interface"), ptr(hub.Interface), newOf(hub.Interface, from)))
 }
 
 // ifCase is what is done with a part whose content is of a Go type.
@@ -151,17 +131,32 @@ func setPart(hub *bound) []jen.Code {
 // groupVar and derivedVar name what members of groups, and derived ones, are read and written by.
 func (c *codec) groupVar() string { return "interfaces" + c.wire.Suffix }
 
-func (c *codec) derivedVar(m *ir.FieldLayout) string { return "derive" + m.Hook + c.wire.Suffix }
+func (c *codec) derivedVar(m *ir.FieldLayout) string {
+	if c.proto() {
+		return "derive" + m.Hook + "Proto"
+	}
+	return "derive" + m.Hook
+}
 
-// hookVars prints them.
-func (c *codec) hookVars() (code []jen.Code) {
+// derives reports whether an earlier wire prints what a derived member is written by: it is the same for all of JSON, and for all of
+// protobuf.
+func (c *codec) derives(earlier []*ir.Wire, hook string) bool {
+	return slices.ContainsFunc(earlier, func(w *ir.Wire) bool {
+		return (w.Encoding == ir.Proto) == c.proto() && slices.ContainsFunc(w.Layouts, func(l *ir.Layout) bool {
+			return slices.ContainsFunc(l.Fields, func(m *ir.FieldLayout) bool { return m.Hook == hook })
+		})
+	})
+}
+
+// hookVars prints them. earlier are the wires that are printed before.
+func (c *codec) hookVars(earlier []*ir.Wire) (code []jen.Code) {
 	derived := map[string]bool{}
 	for _, l := range c.wire.Layouts {
 		for _, m := range l.Fields {
 			switch form := hooks[m.Hook].form; {
 			case form == hookGroup && len(code) == 0:
-				code = append(code, c.groupOf(m), interfaces(c.hub, c.wire))
-			case form == hookDerived && !derived[m.Hook]:
+				code = append(code, c.groupOf(m))
+			case form == hookDerived && !derived[m.Hook] && !c.derives(earlier, m.Hook):
 				derived[m.Hook] = true
 				defer func() { code = append(code, c.derive(m)) }()
 			}
@@ -173,8 +168,8 @@ func (c *codec) hookVars() (code []jen.Code) {
 // groupOf prints how the members of a card that say where it is called are one field.
 func (c *codec) groupOf(m *ir.FieldLayout) jen.Code {
 	list, group := jen.Index().Add(goType(*m.Field.Type.Elem)), hook(m.Hook)
-	interfaces := jen.Id("interfacesOf" + c.wire.Suffix).Call(jen.Id("list"))
-	read := jen.Id("interfacesFrom" + c.wire.Suffix).Call(jen.Id("g").Dot("List").Call(jen.Lit(m.Arg)))
+	interfaces := inGen("Each").Call(jen.Id("list"), jen.Id(interfaceOf))
+	read := inGen("Each").Call(jen.Id("g").Dot("List").Call(jen.Lit(m.Arg)), jen.Id(interfaceFrom))
 	var write, take jen.Code
 	if c.proto() {
 		put := protoHook("Put"+m.Hook).Call(jen.Id("w"), jen.Id("tag"), interfaces, jen.Lit(m.Arg), jen.Id("field"))

@@ -29,7 +29,7 @@ func Protocol(p *ir.Protocol, paths Paths) ([]output.File, error) {
 		}
 	}
 	addAll(protocol, b.constructors(p)...)
-	addAll(protocol, b.cardInfo(), b.cardAt(), b.as(asTask, view{"Task", b.Task}), b.as(asMessage, view{"Message", b.Message}), b.as(asCard, view{"Card", b.AgentCard}))
+	addAll(protocol, b.cardInfo(), b.cardAt(), b.interfaces(p), b.as(asTask, view{"Task", b.Task}), b.as(asMessage, view{"Message", b.Message}), b.as(asCard, view{"Card", b.AgentCard}))
 	if usesAny(p) {
 		protocol.Add(anyFuncs(p))
 	}

@@ -1,6 +1,12 @@
 package emit
 
-import "github.com/dave/jennifer/jen"
+import (
+	"slices"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/a2agen/a2agen/generator/ir"
+)
 
 // cardInfo prints AgentCard.CardInfo.
 func (b *bound) cardInfo() jen.Code {
@@ -22,35 +28,51 @@ func (b *bound) cardInfo() jen.Code {
 	capabilities = append(capabilities, jen.For(jen.List(jen.Id("_"), jen.Id("e")).Op(":=").Range().Add(b.sel("has", "Capabilities.extensions"))).Block(
 		jen.Id("info").Dot("Extensions").Op("=").Append(jen.Id("info").Dot("Extensions"), rt("Extension").Values(extension.code()...)),
 	))
-	iface := b.interfaceOf("i")
 	s := jen.Add(doc("CardInfo implements [runtime.Card]."))
 	return s.Add(method("x", b.AgentCard, "CardInfo")).Params().Add(rt("CardInfo")).Block(
 		jen.Id("info").Op(":=").Add(rt("CardInfo")).Values(info.code()...),
 		jen.If(jen.Id("has").Op(":=").Add(b.sel("x", "AgentCard.capabilities")), jen.Id("has").Op("!=").Nil()).Block(capabilities...),
 		jen.For(jen.List(jen.Id("_"), jen.Id("i")).Op(":=").Range().Add(b.sel("x", "AgentCard.supported_interfaces"))).Block(
-			jen.Id("info").Dot("Interfaces").Op("=").Append(jen.Id("info").Dot("Interfaces"), rt("Interface").Values(iface.code()...)),
+			jen.Id("info").Dot("Interfaces").Op("=").Append(jen.Id("info").Dot("Interfaces"), jen.Id(interfaceOf).Call(jen.Id("i"))),
 		),
 		jen.Return(jen.Id("info")),
 	).Line()
 }
 
-// interfaceOf is what the runtime knows of an interface.
-func (b *bound) interfaceOf(i string) literal {
-	iface := members()
-	b.copyOut(iface, i, "Interface")
-	return *iface
+// interfaceOf and interfaceFrom are the functions that make the neutral form of a card's interface, and an interface of it.
+const (
+	interfaceOf   = "interfaceOf"
+	interfaceFrom = "interfaceFrom"
+)
+
+// interfaces prints them. The second one is for versions that have interfaces in another form.
+func (b *bound) interfaces(p *ir.Protocol) jen.Code {
+	to, from := members(), members()
+	b.copyOut(to, "i", "Interface")
+	s := jen.Func().Id(interfaceOf).Params(jen.Id("i").Add(ptr(b.Interface))).Add(rt("Interface")).Block(
+		jen.Return(rt("Interface").Values(to.code()...))).Line()
+	if !slices.ContainsFunc(p.Written(), func(v *ir.Version) bool { return slices.ContainsFunc(v.Wires, hasGroup) }) {
+		return s
+	}
+	b.copyIn(from, "Interface", "i")
+	return s.Line().Func().Id(interfaceFrom).Params(jen.Id("i").Add(rt("Interface"))).Add(ptr(b.Interface)).Block(
+		jen.Return(newOf(b.Interface, from))).Line()
+}
+
+// hasGroup reports whether members of a message share a field on the wire.
+func hasGroup(w *ir.Wire) bool {
+	return slices.ContainsFunc(w.Layouts, func(l *ir.Layout) bool { return groupOf(l) != nil })
 }
 
 // cardAt prints AgentCard.At.
 func (b *bound) cardAt() jen.Code {
 	interfaces := b.Fields["AgentCard.supported_interfaces"].Go
-	iface := b.interfaceOf("i")
 	s := jen.Add(doc("At implements [runtime.Card]."))
 	return s.Add(method("x", b.AgentCard, "At")).Params(jen.Id("place").Func().Params(rt("Interface")).String()).Add(rt("Card")).Block(
 		jen.Id("at").Op(":=").Op("*").Id("x"),
 		jen.Id("at").Dot(interfaces).Op("=").Add(inGen("Copies")).Call(jen.Id("x").Dot(interfaces)),
 		jen.For(jen.List(jen.Id("_"), jen.Id("i")).Op(":=").Range().Id("at").Dot(interfaces)).Block(
-			b.set("i", "Interface.url", jen.Id("place").Call(rt("Interface").Values(iface.code()...))),
+			b.set("i", "Interface.url", jen.Id("place").Call(jen.Id(interfaceOf).Call(jen.Id("i")))),
 		),
 		jen.Return(jen.Op("&").Id("at")),
 	).Line()

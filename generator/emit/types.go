@@ -1,6 +1,7 @@
 package emit
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -152,6 +153,16 @@ func unionVar(u *ir.Union) string { return "union" + u.Go }
 
 // unionTable prints it: for codecs, the cases are numbers and their values of a few Go types.
 func unionTable(u *ir.Union) jen.Code {
+	union := jen.Var().Id(unionVar(u)).Op("=").Qual(wirePath, "Union").Types(jen.Id(u.Go))
+	if messages(u) {
+		return union.Values(*members("Messages", jen.Index().Id(u.Go).ValuesFunc(func(g *jen.Group) {
+			for _, one := range u.Cases {
+				g.Line().Parens(jen.Op("*").Id(one.Go)).Call(jen.Nil())
+			}
+			g.Line().Parens(jen.Op("*").Id(u.Unknown)).Call(jen.Nil())
+			g.Line()
+		}))...).Line()
+	}
 	number, text, value := jen.Id("number"), jen.Id("text"), jen.Id("value")
 	var apart, again []jen.Code
 	for i, one := range u.Cases {
@@ -171,12 +182,17 @@ func unionTable(u *ir.Union) jen.Code {
 	apart = append(apart, jen.Case(jen.Op("*").Id(u.Unknown)).Block(
 		jen.Return(jen.Qual(wirePath, "UnknownCase"), v.Clone().Dot("Name"), v.Clone().Dot("Value"))))
 	unknown := unknownCase(u, text, jen.Id("raw"))
-	return jen.Var().Id(unionVar(u)).Op("=").Qual(wirePath, "Union").Types(jen.Id(u.Go)).Values(members(
+	return union.Values(members(
 		"Case", jen.Func().Params(jen.Id("x").Id(u.Go)).Params(number.Clone().Int(), text.Clone().String(), value.Clone().Any()).Block(
 			jen.Switch(v.Clone().Op(":=").Id("x").Assert(jen.Type())).Block(apart...), jen.Return(jen.Lit(0), jen.Lit(""), jen.Nil())),
 		"Make", jen.Func().Params(number.Clone().Int(), text.Clone().String(), jen.Id("raw").Index().Byte(), jen.Id("pointer").Any()).Id(u.Go).Block(
 			jen.Switch(number).Block(again...), jen.Return(unknown)),
 	).lines()...).Line()
+}
+
+// messages reports whether all cases of a union are messages of their own.
+func messages(u *ir.Union) bool {
+	return !slices.ContainsFunc(u.Cases, func(c *ir.Case) bool { return !c.Direct })
 }
 
 // caseMember says whether case v of union x is text, what its value is, and how it is made again.

@@ -5,7 +5,7 @@ package a2awires
 import (
 	"unsafe"
 
-	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/gen"
 	"github.com/a2agen/a2agen/runtime/gen/legacy"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
@@ -175,7 +175,7 @@ var codecTaskV01JSON = wire.Codec[Task]{Fields: []wire.Field{
 var codecTaskV01JSONUpdate = wire.Codec[Task]{Fields: []wire.Field{
 	{Name: "id", At: unsafe.Offsetof(Task{}.ID), Flags: wire.Required},
 	{Name: "status", At: unsafe.Offsetof(Task{}.Status), Type: wire.TypeMessage, Of: &codecTaskStatusV01JSON, Flags: wire.Required},
-	{Name: "final", At: unsafe.Offsetof(Task{}.Status), Type: wire.TypeHook, Hook: &deriveFinalV01JSON, Flags: wire.MustWrite | wire.WriteOnly},
+	{Name: "final", At: unsafe.Offsetof(Task{}.Status), Type: wire.TypeHook, Hook: &deriveFinal, Flags: wire.MustWrite | wire.WriteOnly},
 	{Name: "metadata", At: unsafe.Offsetof(Task{}.Metadata), Type: wire.TypeStruct},
 }}
 
@@ -227,47 +227,14 @@ var codecTaskStatusV01JSON = wire.Codec[TaskStatus]{Fields: []wire.Field{
 var codecTaskStatusUpdateEventV01JSON = wire.Codec[TaskStatusUpdateEvent]{Fields: []wire.Field{
 	{Name: "id", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.TaskID), Flags: wire.Required},
 	{Name: "status", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Status), Type: wire.TypeMessage, Of: &codecTaskStatusV01JSON, Flags: wire.Required},
-	{Name: "final", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Status), Type: wire.TypeHook, Hook: &deriveFinalV01JSON, Flags: wire.MustWrite | wire.WriteOnly},
+	{Name: "final", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Status), Type: wire.TypeHook, Hook: &deriveFinal, Flags: wire.MustWrite | wire.WriteOnly},
 	{Name: "metadata", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Metadata), Type: wire.TypeStruct},
 }}
 
 var interfacesV01JSON = wire.Group[[]*AgentInterface, legacy.Interfaces]{
 	Append: func(b []byte, list []*AgentInterface) []byte {
-		return legacy.AppendInterfaces(b, interfacesOfV01JSON(list), "0.1")
+		return legacy.AppendInterfaces(b, gen.Each(list, interfaceOf), "0.1")
 	},
 	Read: (*legacy.Interfaces).Read,
-	Make: func(g *legacy.Interfaces) []*AgentInterface { return interfacesFromV01JSON(g.List("0.1")) },
-}
-
-func interfacesOfV01JSON(list []*AgentInterface) []runtime.Interface {
-	out := make([]runtime.Interface, len(list))
-	for at, i := range list {
-		out[at] = runtime.Interface{
-			URL:     i.URL,
-			Binding: i.ProtocolBinding,
-			Tenant:  i.Tenant,
-			Version: i.ProtocolVersion,
-		}
-	}
-	return out
-}
-
-func interfacesFromV01JSON(list []runtime.Interface) []*AgentInterface {
-	out := make([]*AgentInterface, len(list))
-	for at, i := range list {
-		out[at] = &AgentInterface{
-			URL:             i.URL,
-			ProtocolBinding: i.Binding,
-			Tenant:          i.Tenant,
-			ProtocolVersion: i.Version,
-		}
-	}
-	return out
-}
-
-var deriveFinalV01JSON = wire.Hook[*TaskStatus]{
-	Has: func(x *TaskStatus) bool { return legacy.Final(statusState(x)) },
-	Append: func(b []byte, x *TaskStatus) ([]byte, error) {
-		return wire.AppendBool(b, legacy.Final(statusState(x))), nil
-	},
+	Make: func(g *legacy.Interfaces) []*AgentInterface { return gen.Each(g.List("0.1"), interfaceFrom) },
 }

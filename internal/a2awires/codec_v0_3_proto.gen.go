@@ -5,7 +5,7 @@ package a2awires
 import (
 	"unsafe"
 
-	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/gen"
 	"github.com/a2agen/a2agen/runtime/gen/legacy"
 	"github.com/a2agen/a2agen/runtime/gen/legacyproto"
 	"github.com/a2agen/a2agen/runtime/gen/proto"
@@ -306,45 +306,19 @@ var codecTaskStatusUpdateEventV03Proto = proto.Codec[TaskStatusUpdateEvent]{Fiel
 	{Number: 1, Name: "taskId", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.TaskID)},
 	{Number: 2, Name: "contextId", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.ContextID)},
 	{Number: 3, Name: "status", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Status), Type: wire.TypeMessage, Of: &codecTaskStatusV03Proto, Flags: wire.MustRead | wire.MustSet},
-	{Number: 4, Name: "final", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Status), Type: wire.TypeHook, Hook: &deriveFinalV03Proto, Form: proto.Varint, Flags: wire.WriteOnly},
+	{Number: 4, Name: "final", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Status), Type: wire.TypeHook, Hook: &deriveFinalProto, Form: proto.Varint, Flags: wire.WriteOnly},
 	{Number: 5, Name: "metadata", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Metadata), Type: wire.TypeStruct},
 }}
 
 var interfacesV03Proto = proto.Group[[]*AgentInterface, legacy.Interfaces]{
 	Write: func(w *proto.Writer, tag uint32, list []*AgentInterface, field string) {
-		legacyproto.PutInterfaces(w, tag, interfacesOfV03Proto(list), "0.3", field)
+		legacyproto.PutInterfaces(w, tag, gen.Each(list, interfaceOf), "0.3", field)
 	},
 	Read: legacyproto.TakeInterfaces,
-	Make: func(g *legacy.Interfaces) []*AgentInterface { return interfacesFromV03Proto(g.List("0.3")) },
+	Make: func(g *legacy.Interfaces) []*AgentInterface { return gen.Each(g.List("0.3"), interfaceFrom) },
 }
 
-func interfacesOfV03Proto(list []*AgentInterface) []runtime.Interface {
-	out := make([]runtime.Interface, len(list))
-	for at, i := range list {
-		out[at] = runtime.Interface{
-			URL:     i.URL,
-			Binding: i.ProtocolBinding,
-			Tenant:  i.Tenant,
-			Version: i.ProtocolVersion,
-		}
-	}
-	return out
-}
-
-func interfacesFromV03Proto(list []runtime.Interface) []*AgentInterface {
-	out := make([]*AgentInterface, len(list))
-	for at, i := range list {
-		out[at] = &AgentInterface{
-			URL:             i.URL,
-			ProtocolBinding: i.Binding,
-			Tenant:          i.Tenant,
-			ProtocolVersion: i.Version,
-		}
-	}
-	return out
-}
-
-var deriveFinalV03Proto = proto.Hook[*TaskStatus]{
+var deriveFinalProto = proto.Hook[*TaskStatus]{
 	Write: func(w *proto.Writer, tag uint32, x *TaskStatus) error {
 		if legacy.Final(statusState(x)) {
 			w.Bool(tag, true)

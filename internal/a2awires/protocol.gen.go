@@ -1066,12 +1066,7 @@ func (x *engineAgentCard) CardInfo() runtime.CardInfo {
 		}
 	}
 	for _, i := range x.SupportedInterfaces {
-		info.Interfaces = append(info.Interfaces, runtime.Interface{
-			URL:     i.URL,
-			Binding: i.ProtocolBinding,
-			Tenant:  i.Tenant,
-			Version: i.ProtocolVersion,
-		})
+		info.Interfaces = append(info.Interfaces, interfaceOf(i))
 	}
 	return info
 }
@@ -1081,14 +1076,27 @@ func (x *engineAgentCard) At(place func(runtime.Interface) string) runtime.Card 
 	at := *x
 	at.SupportedInterfaces = gen.Copies(x.SupportedInterfaces)
 	for _, i := range at.SupportedInterfaces {
-		i.URL = place(runtime.Interface{
-			URL:     i.URL,
-			Binding: i.ProtocolBinding,
-			Tenant:  i.Tenant,
-			Version: i.ProtocolVersion,
-		})
+		i.URL = place(interfaceOf(i))
 	}
 	return &at
+}
+
+func interfaceOf(i *AgentInterface) runtime.Interface {
+	return runtime.Interface{
+		URL:     i.URL,
+		Binding: i.ProtocolBinding,
+		Tenant:  i.Tenant,
+		Version: i.ProtocolVersion,
+	}
+}
+
+func interfaceFrom(i runtime.Interface) *AgentInterface {
+	return &AgentInterface{
+		URL:             i.URL,
+		ProtocolBinding: i.Binding,
+		Tenant:          i.Tenant,
+		ProtocolVersion: i.Version,
+	}
 }
 
 func asTask(x *Task) runtime.Task { return (*engineTask)(x) }

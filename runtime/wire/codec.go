@@ -263,8 +263,11 @@ func (c *Codec[T]) Reread(r *Reader, offset int, src []byte) *T {
 	return x
 }
 
-// Union is how a oneof's interface U is taken apart and made.
+// Union is how a oneof's interface U is taken apart and made: by a list of its cases, if all are messages, or by two functions.
 type Union[U any] struct {
+	// Messages are nil pointers of the types of the cases, in order, and last of a case that the definition does not know: a struct
+	// with its name and its [Value].
+	Messages []U
 	// Case is the number of the case, from 1 up, and its value: text is that of a string or enum, and value a pointer to a
 	// message, bytes and raw JSON as they are, and a pointer to anything else. 0 is none, and [UnknownCase] one with the
 	// name text and the [Value] value.
@@ -286,20 +289,61 @@ type union interface {
 }
 
 func (u *Union[U]) get(p unsafe.Pointer) (number int, text string, value any) {
-	return u.Case(*(*U)(p))
+	return u.caseOf(*(*U)(p))
 }
 
 func (u *Union[U]) apart(x any) (number int, text string, value any, ok bool) {
 	one, ok := x.(U)
-	if !ok {
-		return 0, "", nil, false
+	if ok {
+		number, text, value = u.caseOf(one)
 	}
-	number, text, value = u.Case(one)
-	return number, text, value, true
+	return number, text, value, ok
+}
+
+// caseOf is what Case says. The first word of an interface tells the type of what is in it.
+func (u *Union[U]) caseOf(x U) (number int, text string, value any) {
+	if u.Case != nil {
+		return u.Case(x)
+	}
+	word := *(*uintptr)(unsafe.Pointer(&x))
+	for i := range u.Messages {
+		if *(*uintptr)(unsafe.Pointer(&u.Messages[i])) == word {
+			return u.message(i, x)
+		}
+	}
+	for i, typ := 0, reflect.TypeOf(x); i < len(u.Messages); i++ { // a plugin has words of its own
+		if reflect.TypeOf(u.Messages[i]) == typ {
+			return u.message(i, x)
+		}
+	}
+	return 0, "", nil
+}
+
+// unknownCase is a case that the definition does not know.
+type unknownCase struct {
+	Name  string
+	Value Value
+}
+
+func (u *Union[U]) message(i int, x any) (number int, text string, value any) {
+	if i == len(u.Messages)-1 {
+		unknown := (*unknownCase)(unboxed(x))
+		return UnknownCase, unknown.Name, unknown.Value
+	}
+	return i + 1, "", x
 }
 
 func (u *Union[U]) set(p unsafe.Pointer, number int, text string, raw []byte, pointer any) {
-	*(*U)(p) = u.Make(number, text, raw, pointer)
+	if u.Make != nil {
+		*(*U)(p) = u.Make(number, text, raw, pointer)
+		return
+	}
+	if number == UnknownCase {
+		made := reflect.New(reflect.TypeOf(u.Messages[len(u.Messages)-1]).Elem())
+		*(*unknownCase)(made.UnsafePointer()) = unknownCase{text, raw}
+		pointer = made.Interface()
+	}
+	*(*U)(p) = pointer.(U)
 }
 
 // AppendCase appends a message that is nothing but a oneof with the case x; ok is false if x is no case of it.

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"reflect"
 	"testing"
 	"unsafe"
 )
@@ -77,5 +78,56 @@ func TestAMapKeepsThoseThatTheWireHas(t *testing.T) {
 	}
 	if _, err := animalCodec.Append(nil, x.animals["stranger"]); err == nil || err.Error() != "exactly one of cat is required" {
 		t.Errorf("%v", err)
+	}
+}
+
+type (
+	firstCase  struct{}
+	secondCase struct{}
+	otherCase  struct {
+		Name  string
+		Value Value
+	}
+	theCase interface{ isCase() }
+)
+
+func (*firstCase) isCase()  {}
+func (*secondCase) isCase() {}
+func (*otherCase) isCase()  {}
+
+// TestCasesThatAreMessagesAreAListOfTheirTypes takes cases apart and makes them again: as they are, nil, and unknown.
+func TestCasesThatAreMessagesAreAListOfTheirTypes(t *testing.T) {
+	cases := Union[theCase]{Messages: []theCase{(*firstCase)(nil), (*secondCase)(nil), (*otherCase)(nil)}}
+	for name, test := range map[string]struct {
+		of     theCase
+		number int
+		text   string
+		value  any
+	}{
+		"none":        {nil, 0, "", nil},
+		"first":       {new(firstCase), 1, "", new(firstCase)},
+		"second":      {new(secondCase), 2, "", new(secondCase)},
+		"nil pointer": {(*secondCase)(nil), 2, "", (*secondCase)(nil)},
+		"unknown":     {&otherCase{"third", Value("3")}, UnknownCase, "third", Value("3")},
+	} {
+		number, text, value := cases.get(unsafe.Pointer(&test.of))
+		if number != test.number || text != test.text || !reflect.DeepEqual(value, test.value) {
+			t.Errorf("%s: %d %q %#v", name, number, text, value)
+		}
+		if number == 0 {
+			continue
+		}
+		var again theCase
+		if raw, ok := value.(Value); ok {
+			cases.set(unsafe.Pointer(&again), number, text, raw, nil)
+		} else {
+			cases.set(unsafe.Pointer(&again), number, "", nil, value)
+		}
+		if !reflect.DeepEqual(again, test.of) {
+			t.Errorf("%s: made again it is %#v", name, again)
+		}
+	}
+	if _, _, _, ok := cases.apart("text"); ok {
+		t.Error("what is no case was taken for one")
 	}
 }

@@ -23,40 +23,14 @@ func (*PasswordOAuthFlow) isOAuthFlow()          {}
 func (*DeviceCodeOAuthFlow) isOAuthFlow()        {}
 func (*UnknownOAuthFlow) isOAuthFlow()           {}
 
-var unionOAuthFlow = wire.Union[OAuthFlow]{
-	Case: func(x OAuthFlow) (number int, text string, value any) {
-		switch v := x.(type) {
-		case *AuthorizationCodeOAuthFlow:
-			return 1, "", v
-		case *ClientCredentialsOAuthFlow:
-			return 2, "", v
-		case *ImplicitOAuthFlow:
-			return 3, "", v
-		case *PasswordOAuthFlow:
-			return 4, "", v
-		case *DeviceCodeOAuthFlow:
-			return 5, "", v
-		case *UnknownOAuthFlow:
-			return wire.UnknownCase, v.Name, v.Value
-		}
-		return 0, "", nil
-	},
-	Make: func(number int, text string, raw []byte, pointer any) OAuthFlow {
-		switch number {
-		case 1:
-			return pointer.(*AuthorizationCodeOAuthFlow)
-		case 2:
-			return pointer.(*ClientCredentialsOAuthFlow)
-		case 3:
-			return pointer.(*ImplicitOAuthFlow)
-		case 4:
-			return pointer.(*PasswordOAuthFlow)
-		case 5:
-			return pointer.(*DeviceCodeOAuthFlow)
-		}
-		return &UnknownOAuthFlow{Name: text, Value: raw}
-	},
-}
+var unionOAuthFlow = wire.Union[OAuthFlow]{Messages: []OAuthFlow{
+	(*AuthorizationCodeOAuthFlow)(nil),
+	(*ClientCredentialsOAuthFlow)(nil),
+	(*ImplicitOAuthFlow)(nil),
+	(*PasswordOAuthFlow)(nil),
+	(*DeviceCodeOAuthFlow)(nil),
+	(*UnknownOAuthFlow)(nil),
+}}
 
 // PartContent is one of PartText, PartRaw, PartURL, PartData or *UnknownPartContent; nil is none. The content itself:
 // exactly one of the members.
@@ -139,40 +113,14 @@ func (*OpenIDConnectSecurityScheme) isSecuritySchemeKind() {}
 func (*MutualTLSSecurityScheme) isSecuritySchemeKind()     {}
 func (*UnknownSecuritySchemeKind) isSecuritySchemeKind()   {}
 
-var unionSecuritySchemeKind = wire.Union[SecuritySchemeKind]{
-	Case: func(x SecuritySchemeKind) (number int, text string, value any) {
-		switch v := x.(type) {
-		case *APIKeySecurityScheme:
-			return 1, "", v
-		case *HTTPAuthSecurityScheme:
-			return 2, "", v
-		case *OAuth2SecurityScheme:
-			return 3, "", v
-		case *OpenIDConnectSecurityScheme:
-			return 4, "", v
-		case *MutualTLSSecurityScheme:
-			return 5, "", v
-		case *UnknownSecuritySchemeKind:
-			return wire.UnknownCase, v.Name, v.Value
-		}
-		return 0, "", nil
-	},
-	Make: func(number int, text string, raw []byte, pointer any) SecuritySchemeKind {
-		switch number {
-		case 1:
-			return pointer.(*APIKeySecurityScheme)
-		case 2:
-			return pointer.(*HTTPAuthSecurityScheme)
-		case 3:
-			return pointer.(*OAuth2SecurityScheme)
-		case 4:
-			return pointer.(*OpenIDConnectSecurityScheme)
-		case 5:
-			return pointer.(*MutualTLSSecurityScheme)
-		}
-		return &UnknownSecuritySchemeKind{Name: text, Value: raw}
-	},
-}
+var unionSecuritySchemeKind = wire.Union[SecuritySchemeKind]{Messages: []SecuritySchemeKind{
+	(*APIKeySecurityScheme)(nil),
+	(*HTTPAuthSecurityScheme)(nil),
+	(*OAuth2SecurityScheme)(nil),
+	(*OpenIDConnectSecurityScheme)(nil),
+	(*MutualTLSSecurityScheme)(nil),
+	(*UnknownSecuritySchemeKind)(nil),
+}}
 
 // SendMessageResponsePayload is one of *Task, *Message or *UnknownSendMessageResponsePayload; nil is none. The answer:
 // exactly one of the members.
@@ -190,28 +138,11 @@ func (*Task) isSendMessageResponsePayload()                              {}
 func (*Message) isSendMessageResponsePayload()                           {}
 func (*UnknownSendMessageResponsePayload) isSendMessageResponsePayload() {}
 
-var unionSendMessageResponsePayload = wire.Union[SendMessageResponsePayload]{
-	Case: func(x SendMessageResponsePayload) (number int, text string, value any) {
-		switch v := x.(type) {
-		case *Task:
-			return 1, "", v
-		case *Message:
-			return 2, "", v
-		case *UnknownSendMessageResponsePayload:
-			return wire.UnknownCase, v.Name, v.Value
-		}
-		return 0, "", nil
-	},
-	Make: func(number int, text string, raw []byte, pointer any) SendMessageResponsePayload {
-		switch number {
-		case 1:
-			return pointer.(*Task)
-		case 2:
-			return pointer.(*Message)
-		}
-		return &UnknownSendMessageResponsePayload{Name: text, Value: raw}
-	},
-}
+var unionSendMessageResponsePayload = wire.Union[SendMessageResponsePayload]{Messages: []SendMessageResponsePayload{
+	(*Task)(nil),
+	(*Message)(nil),
+	(*UnknownSendMessageResponsePayload)(nil),
+}}
 
 // StreamResponsePayload is one of *Task, *Message, *TaskStatusUpdateEvent, *TaskArtifactUpdateEvent or
 // *UnknownStreamResponsePayload; nil is none. The item: exactly one of the members.
@@ -231,33 +162,10 @@ func (*TaskStatusUpdateEvent) isStreamResponsePayload()        {}
 func (*TaskArtifactUpdateEvent) isStreamResponsePayload()      {}
 func (*UnknownStreamResponsePayload) isStreamResponsePayload() {}
 
-var unionStreamResponsePayload = wire.Union[StreamResponsePayload]{
-	Case: func(x StreamResponsePayload) (number int, text string, value any) {
-		switch v := x.(type) {
-		case *Task:
-			return 1, "", v
-		case *Message:
-			return 2, "", v
-		case *TaskStatusUpdateEvent:
-			return 3, "", v
-		case *TaskArtifactUpdateEvent:
-			return 4, "", v
-		case *UnknownStreamResponsePayload:
-			return wire.UnknownCase, v.Name, v.Value
-		}
-		return 0, "", nil
-	},
-	Make: func(number int, text string, raw []byte, pointer any) StreamResponsePayload {
-		switch number {
-		case 1:
-			return pointer.(*Task)
-		case 2:
-			return pointer.(*Message)
-		case 3:
-			return pointer.(*TaskStatusUpdateEvent)
-		case 4:
-			return pointer.(*TaskArtifactUpdateEvent)
-		}
-		return &UnknownStreamResponsePayload{Name: text, Value: raw}
-	},
-}
+var unionStreamResponsePayload = wire.Union[StreamResponsePayload]{Messages: []StreamResponsePayload{
+	(*Task)(nil),
+	(*Message)(nil),
+	(*TaskStatusUpdateEvent)(nil),
+	(*TaskArtifactUpdateEvent)(nil),
+	(*UnknownStreamResponsePayload)(nil),
+}}

@@ -5,7 +5,7 @@ package a2a
 import (
 	"unsafe"
 
-	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/gen"
 	"github.com/a2agen/a2agen/runtime/gen/legacy"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
@@ -300,45 +300,19 @@ var codecTaskStatusUpdateEventV03JSON = wire.Codec[TaskStatusUpdateEvent]{Consts
 	{Name: "taskId", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.TaskID), Flags: wire.Required},
 	{Name: "contextId", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.ContextID), Flags: wire.MustWrite},
 	{Name: "status", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Status), Type: wire.TypeMessage, Of: &codecTaskStatusV03JSON, Flags: wire.Required},
-	{Name: "final", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Status), Type: wire.TypeHook, Hook: &deriveFinalV03JSON, Flags: wire.MustWrite | wire.WriteOnly},
+	{Name: "final", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Status), Type: wire.TypeHook, Hook: &deriveFinal, Flags: wire.MustWrite | wire.WriteOnly},
 	{Name: "metadata", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Metadata), Type: wire.TypeStruct},
 }}
 
 var interfacesV03JSON = wire.Group[[]*AgentInterface, legacy.Interfaces]{
 	Append: func(b []byte, list []*AgentInterface) []byte {
-		return legacy.AppendInterfaces(b, interfacesOfV03JSON(list), "0.3")
+		return legacy.AppendInterfaces(b, gen.Each(list, interfaceOf), "0.3")
 	},
 	Read: (*legacy.Interfaces).Read,
-	Make: func(g *legacy.Interfaces) []*AgentInterface { return interfacesFromV03JSON(g.List("0.3")) },
+	Make: func(g *legacy.Interfaces) []*AgentInterface { return gen.Each(g.List("0.3"), interfaceFrom) },
 }
 
-func interfacesOfV03JSON(list []*AgentInterface) []runtime.Interface {
-	out := make([]runtime.Interface, len(list))
-	for at, i := range list {
-		out[at] = runtime.Interface{
-			URL:     i.URL,
-			Binding: i.ProtocolBinding,
-			Tenant:  i.Tenant,
-			Version: i.ProtocolVersion,
-		}
-	}
-	return out
-}
-
-func interfacesFromV03JSON(list []runtime.Interface) []*AgentInterface {
-	out := make([]*AgentInterface, len(list))
-	for at, i := range list {
-		out[at] = &AgentInterface{
-			URL:             i.URL,
-			ProtocolBinding: i.Binding,
-			Tenant:          i.Tenant,
-			ProtocolVersion: i.Version,
-		}
-	}
-	return out
-}
-
-var deriveFinalV03JSON = wire.Hook[*TaskStatus]{
+var deriveFinal = wire.Hook[*TaskStatus]{
 	Has: func(x *TaskStatus) bool { return legacy.Final(statusState(x)) },
 	Append: func(b []byte, x *TaskStatus) ([]byte, error) {
 		return wire.AppendBool(b, legacy.Final(statusState(x))), nil

@@ -5,7 +5,7 @@ package a2a
 import (
 	"unsafe"
 
-	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/gen"
 	"github.com/a2agen/a2agen/runtime/gen/legacy"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
@@ -318,47 +318,14 @@ var codecTaskStatusUpdateEventV03ProtoJSON = wire.Codec[TaskStatusUpdateEvent]{F
 	{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(TaskStatusUpdateEvent{}.TaskID)},
 	{Name: "contextId", Aliases: []string{"context_id"}, At: unsafe.Offsetof(TaskStatusUpdateEvent{}.ContextID)},
 	{Name: "status", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Status), Type: wire.TypeMessage, Of: &codecTaskStatusV03ProtoJSON, Flags: wire.Required},
-	{Name: "final", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Status), Type: wire.TypeHook, Hook: &deriveFinalV03ProtoJSON, Flags: wire.WriteOnly},
+	{Name: "final", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Status), Type: wire.TypeHook, Hook: &deriveFinal, Flags: wire.WriteOnly},
 	{Name: "metadata", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Metadata), Type: wire.TypeStruct},
 }}
 
 var interfacesV03ProtoJSON = wire.Group[[]*AgentInterface, legacy.Interfaces]{
 	Append: func(b []byte, list []*AgentInterface) []byte {
-		return legacy.AppendInterfaces(b, interfacesOfV03ProtoJSON(list), "0.3")
+		return legacy.AppendInterfaces(b, gen.Each(list, interfaceOf), "0.3")
 	},
 	Read: (*legacy.Interfaces).Read,
-	Make: func(g *legacy.Interfaces) []*AgentInterface { return interfacesFromV03ProtoJSON(g.List("0.3")) },
-}
-
-func interfacesOfV03ProtoJSON(list []*AgentInterface) []runtime.Interface {
-	out := make([]runtime.Interface, len(list))
-	for at, i := range list {
-		out[at] = runtime.Interface{
-			URL:     i.URL,
-			Binding: i.ProtocolBinding,
-			Tenant:  i.Tenant,
-			Version: i.ProtocolVersion,
-		}
-	}
-	return out
-}
-
-func interfacesFromV03ProtoJSON(list []runtime.Interface) []*AgentInterface {
-	out := make([]*AgentInterface, len(list))
-	for at, i := range list {
-		out[at] = &AgentInterface{
-			URL:             i.URL,
-			ProtocolBinding: i.Binding,
-			Tenant:          i.Tenant,
-			ProtocolVersion: i.Version,
-		}
-	}
-	return out
-}
-
-var deriveFinalV03ProtoJSON = wire.Hook[*TaskStatus]{
-	Has: func(x *TaskStatus) bool { return legacy.Final(statusState(x)) },
-	Append: func(b []byte, x *TaskStatus) ([]byte, error) {
-		return wire.AppendBool(b, legacy.Final(statusState(x))), nil
-	},
+	Make: func(g *legacy.Interfaces) []*AgentInterface { return gen.Each(g.List("0.3"), interfaceFrom) },
 }
