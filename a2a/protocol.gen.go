@@ -17,7 +17,7 @@ const _ = runtime.SupportsGen1
 // makes a new table; the caller may change it.
 func Protocol() *runtime.Protocol {
 	return &runtime.Protocol{
-		Versions:       []*runtime.Version{newVersion()},
+		Versions:       []*runtime.Version{newVersion(true)},
 		NewTask:        newTask,
 		NewMessage:     newMessage,
 		NewStatus:      newStatus,
@@ -36,7 +36,7 @@ func Protocol() *runtime.Protocol {
 // for clients.
 func ServerProtocol() *runtime.Protocol {
 	return &runtime.Protocol{
-		Versions:    []*runtime.Version{servedVersion()},
+		Versions:    []*runtime.Version{newVersion(false)},
 		NewTask:     newTask,
 		NewMessage:  newMessage,
 		NewStatus:   newStatus,
@@ -53,105 +53,165 @@ func ClientProtocol() *runtime.Protocol {
 	return Protocol()
 }
 
-func servedVersion() *runtime.Version {
+func newVersion(all bool) *runtime.Version {
 	return &runtime.Version{
 		Name: "1.0",
-		Table: runtime.Table{
-			Operations: []*runtime.Operation{
-				{
-					Role: runtime.RoleSend, RPC: "SendMessage", GRPC: "/lf.a2a.v1.A2AService/SendMessage",
-					HTTP:   []runtime.Route{{Verb: "POST", Path: "/message:send", Body: "*"}, {Verb: "POST", Path: "/{tenant}/message:send", Body: "*"}},
-					Decode: gen.RequestOf(codecSendMessageRequestJSON.Unmarshal, neutralSendMessageRequest), Append: gen.AppendResult(codecSendMessageResponseJSON.AppendCase),
-					AppendRequest: gen.AppendOf(codecSendMessageRequestJSON.Append),
-				},
-				{
-					Role: runtime.RoleStream, RPC: "SendStreamingMessage", GRPC: "/lf.a2a.v1.A2AService/SendStreamingMessage", Stream: true,
-					HTTP:   []runtime.Route{{Verb: "POST", Path: "/message:stream", Body: "*"}, {Verb: "POST", Path: "/{tenant}/message:stream", Body: "*"}},
-					Decode: gen.RequestOf(codecSendMessageRequestJSON.Unmarshal, neutralSendMessageRequest), Append: gen.AppendItem(codecStreamResponseJSON.AppendCase),
-					AppendRequest: gen.AppendOf(codecSendMessageRequestJSON.Append),
-				},
-				{
-					Role: runtime.RoleGet, RPC: "GetTask", GRPC: "/lf.a2a.v1.A2AService/GetTask",
-					HTTP:   []runtime.Route{{Verb: "GET", Path: "/tasks/{id=*}"}, {Verb: "GET", Path: "/{tenant}/tasks/{id=*}"}},
-					Decode: gen.RequestOf(codecGetTaskRequestJSON.Unmarshal, neutralGetTaskRequest), Append: gen.AppendOf(codecTaskJSON.Append),
-				},
-				{
-					Role: runtime.RoleList, RPC: "ListTasks", GRPC: "/lf.a2a.v1.A2AService/ListTasks",
-					HTTP: []runtime.Route{{Verb: "GET", Path: "/tasks"}, {Verb: "GET", Path: "/{tenant}/tasks"}}, Query: []runtime.QueryField{{Name: "includeArtifacts", JSON: true}},
-					Decode: gen.RequestOf(codecListTasksRequestJSON.Unmarshal, neutralListTasksRequest, func(x *ListTasksRequest) error {
-						if x.Status != "" && states.State(x.Status) == runtime.StateUnspecified {
-							return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
-						}
-						return nil
-					}), Append: gen.AppendOf(codecListTasksResponseJSON.Append),
-				},
-				{
-					Role: runtime.RoleCancel, RPC: "CancelTask", GRPC: "/lf.a2a.v1.A2AService/CancelTask",
-					HTTP:   []runtime.Route{{Verb: "POST", Path: "/tasks/{id=*}:cancel", Body: "*"}, {Verb: "POST", Path: "/{tenant}/tasks/{id=*}:cancel", Body: "*"}},
-					Decode: gen.RequestOf(codecCancelTaskRequestJSON.Unmarshal, neutralCancelTaskRequest), Append: gen.AppendOf(codecTaskJSON.Append),
-				},
-				{
-					Role: runtime.RoleSubscribe, RPC: "SubscribeToTask", GRPC: "/lf.a2a.v1.A2AService/SubscribeToTask", Stream: true,
-					HTTP:   []runtime.Route{{Verb: "GET", Path: "/tasks/{id=*}:subscribe"}, {Verb: "GET", Path: "/{tenant}/tasks/{id=*}:subscribe"}},
-					Decode: gen.RequestOf(codecSubscribeToTaskRequestJSON.Unmarshal, neutralSubscribeToTaskRequest), Append: gen.AppendItem(codecStreamResponseJSON.AppendCase),
-				},
-				{
-					Role: runtime.RolePushCreate, RPC: "CreateTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/CreateTaskPushNotificationConfig",
-					HTTP: []runtime.Route{{Verb: "POST", Path: "/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"}, {Verb: "POST", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"}},
-				},
-				{
-					Role: runtime.RolePushGet, RPC: "GetTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/GetTaskPushNotificationConfig",
-					HTTP: []runtime.Route{{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"}, {Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"}},
-				},
-				{
-					Role: runtime.RolePushList, RPC: "ListTaskPushNotificationConfigs", GRPC: "/lf.a2a.v1.A2AService/ListTaskPushNotificationConfigs",
-					HTTP: []runtime.Route{{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs"}, {Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs"}},
-				},
-				{
-					Role: runtime.RoleExtendedCard, RPC: "GetExtendedAgentCard", GRPC: "/lf.a2a.v1.A2AService/GetExtendedAgentCard",
-					HTTP:   []runtime.Route{{Verb: "GET", Path: "/extendedAgentCard"}, {Verb: "GET", Path: "/{tenant}/extendedAgentCard"}},
-					Decode: gen.ParamsOf(codecGetExtendedAgentCardRequestJSON.Unmarshal), Append: gen.AppendOf(codecAgentCardJSON.Append),
-				},
-				{
-					Role: runtime.RolePushDelete, RPC: "DeleteTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/DeleteTaskPushNotificationConfig",
-					HTTP: []runtime.Route{{Verb: "DELETE", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"}, {Verb: "DELETE", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"}},
+		Table: gen.Table(wire.Boxed{}, views, &codecStreamResponseJSON, all, []gen.Row{
+			{
+				Role: runtime.RoleSend, RPC: "SendMessage", GRPC: "/lf.a2a.v1.A2AService/SendMessage",
+				HTTP:    []runtime.Route{{Verb: "POST", Path: "/message:send", Body: "*"}, {Verb: "POST", Path: "/{tenant}/message:send", Body: "*"}},
+				Request: &codecSendMessageRequestJSON, Result: &codecSendMessageResponseJSON,
+			},
+			{
+				Role: runtime.RoleStream, RPC: "SendStreamingMessage", GRPC: "/lf.a2a.v1.A2AService/SendStreamingMessage", Stream: true,
+				HTTP:    []runtime.Route{{Verb: "POST", Path: "/message:stream", Body: "*"}, {Verb: "POST", Path: "/{tenant}/message:stream", Body: "*"}},
+				Request: &codecSendMessageRequestJSON, Result: &codecStreamResponseJSON,
+			},
+			{
+				Role: runtime.RoleGet, RPC: "GetTask", GRPC: "/lf.a2a.v1.A2AService/GetTask",
+				HTTP:    []runtime.Route{{Verb: "GET", Path: "/tasks/{id=*}"}, {Verb: "GET", Path: "/{tenant}/tasks/{id=*}"}},
+				Request: &codecGetTaskRequestJSON, Result: &codecTaskJSON,
+			},
+			{
+				Role: runtime.RoleList, RPC: "ListTasks", GRPC: "/lf.a2a.v1.A2AService/ListTasks",
+				HTTP: []runtime.Route{{Verb: "GET", Path: "/tasks"}, {Verb: "GET", Path: "/{tenant}/tasks"}}, Query: []runtime.QueryField{{Name: "includeArtifacts", JSON: true}},
+				Request: &codecListTasksRequestJSON, Result: &codecListTasksResponseJSON, Guard: func(request any) error {
+					if x := request.(*ListTasksRequest); x.Status != "" && states.State(x.Status) == runtime.StateUnspecified {
+						return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
+					}
+					return nil
 				},
 			},
-			AppendEvent: gen.AppendEvent(codecStreamResponseJSON.AppendCase),
-			ReadEvent:   gen.ReadEvent(codecStreamResponseJSON.Unmarshal, eventOf),
-		},
+			{
+				Role: runtime.RoleCancel, RPC: "CancelTask", GRPC: "/lf.a2a.v1.A2AService/CancelTask",
+				HTTP:    []runtime.Route{{Verb: "POST", Path: "/tasks/{id=*}:cancel", Body: "*"}, {Verb: "POST", Path: "/{tenant}/tasks/{id=*}:cancel", Body: "*"}},
+				Request: &codecCancelTaskRequestJSON, Result: &codecTaskJSON,
+			},
+			{
+				Role: runtime.RoleSubscribe, RPC: "SubscribeToTask", GRPC: "/lf.a2a.v1.A2AService/SubscribeToTask", Stream: true,
+				HTTP:    []runtime.Route{{Verb: "GET", Path: "/tasks/{id=*}:subscribe"}, {Verb: "GET", Path: "/{tenant}/tasks/{id=*}:subscribe"}},
+				Request: &codecSubscribeToTaskRequestJSON, Result: &codecStreamResponseJSON,
+			},
+			{
+				Role: runtime.RolePushCreate, RPC: "CreateTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/CreateTaskPushNotificationConfig",
+				HTTP:    []runtime.Route{{Verb: "POST", Path: "/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"}, {Verb: "POST", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"}},
+				Request: &codecTaskPushNotificationConfigJSON, Result: &codecTaskPushNotificationConfigJSON,
+			},
+			{
+				Role: runtime.RolePushGet, RPC: "GetTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/GetTaskPushNotificationConfig",
+				HTTP:    []runtime.Route{{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"}, {Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"}},
+				Request: &codecGetTaskPushNotificationConfigRequestJSON, Result: &codecTaskPushNotificationConfigJSON,
+			},
+			{
+				Role: runtime.RolePushList, RPC: "ListTaskPushNotificationConfigs", GRPC: "/lf.a2a.v1.A2AService/ListTaskPushNotificationConfigs",
+				HTTP:    []runtime.Route{{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs"}, {Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs"}},
+				Request: &codecListTaskPushNotificationConfigsRequestJSON, Result: &codecListTaskPushNotificationConfigsResponseJSON,
+			},
+			{
+				Role: runtime.RoleExtendedCard, RPC: "GetExtendedAgentCard", GRPC: "/lf.a2a.v1.A2AService/GetExtendedAgentCard",
+				HTTP:    []runtime.Route{{Verb: "GET", Path: "/extendedAgentCard"}, {Verb: "GET", Path: "/{tenant}/extendedAgentCard"}},
+				Request: &codecGetExtendedAgentCardRequestJSON, Result: &codecAgentCardJSON,
+			},
+			{
+				Role: runtime.RolePushDelete, RPC: "DeleteTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/DeleteTaskPushNotificationConfig",
+				HTTP:    []runtime.Route{{Verb: "DELETE", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"}, {Verb: "DELETE", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"}},
+				Request: &codecDeleteTaskPushNotificationConfigRequestJSON,
+			},
+		}),
 		AppendCard: gen.AppendCard(codecAgentCardJSON.Append),
 	}
 }
 
-func newVersion() *runtime.Version {
-	v := servedVersion()
-	gen.Complete(v.Operations, []runtime.Operation{
-		{Read: gen.ReadResult(codecSendMessageResponseJSON.Unmarshal, resultOf)},
-		{Read: gen.ReadItem(codecStreamResponseJSON.Unmarshal, eventOf)},
-		{AppendRequest: gen.AppendOf(codecGetTaskRequestJSON.Append), Read: gen.ReadTask(codecTaskJSON.Unmarshal, asTask)},
-		{AppendRequest: gen.AppendOf(codecListTasksRequestJSON.Append), Read: gen.ReadOf(codecListTasksResponseJSON.Unmarshal)},
-		{AppendRequest: gen.AppendOf(codecCancelTaskRequestJSON.Append), Read: gen.ReadTask(codecTaskJSON.Unmarshal, asTask)},
-		{AppendRequest: gen.AppendOf(codecSubscribeToTaskRequestJSON.Append), Read: gen.ReadItem(codecStreamResponseJSON.Unmarshal, eventOf)},
-		{
-			Decode: gen.RequestOf(codecTaskPushNotificationConfigJSON.Unmarshal, neutralTaskPushNotificationConfig), Append: gen.AppendOf(codecTaskPushNotificationConfigJSON.Append),
-			AppendRequest: gen.AppendOf(codecTaskPushNotificationConfigJSON.Append), Read: gen.ReadOf(codecTaskPushNotificationConfigJSON.Unmarshal),
-		},
-		{
-			Decode: gen.RequestOf(codecGetTaskPushNotificationConfigRequestJSON.Unmarshal, neutralGetTaskPushNotificationConfigRequest), Append: gen.AppendOf(codecTaskPushNotificationConfigJSON.Append),
-			AppendRequest: gen.AppendOf(codecGetTaskPushNotificationConfigRequestJSON.Append), Read: gen.ReadOf(codecTaskPushNotificationConfigJSON.Unmarshal),
-		},
-		{
-			Decode: gen.RequestOf(codecListTaskPushNotificationConfigsRequestJSON.Unmarshal, neutralListTaskPushNotificationConfigsRequest), Append: gen.AppendOf(codecListTaskPushNotificationConfigsResponseJSON.Append),
-			AppendRequest: gen.AppendOf(codecListTaskPushNotificationConfigsRequestJSON.Append), Read: gen.ReadOf(codecListTaskPushNotificationConfigsResponseJSON.Unmarshal),
-		},
-		{AppendRequest: gen.AppendOf(codecGetExtendedAgentCardRequestJSON.Append), Read: gen.ReadOf(codecAgentCardJSON.Unmarshal)},
-		{
-			Decode: gen.RequestOf(codecDeleteTaskPushNotificationConfigRequestJSON.Unmarshal, neutralDeleteTaskPushNotificationConfigRequest), Append: gen.AppendNothing("{}"),
-			AppendRequest: gen.AppendOf(codecDeleteTaskPushNotificationConfigRequestJSON.Append), Read: gen.ReadNothing,
-		},
-	})
-	return v
+// views are the neutral forms of requests, and what the runtime sees of results.
+var views = gen.Views{Neutral: neutral, Seen: seen}
+
+func neutral(request any) any {
+	switch x := request.(type) {
+	case *SendMessageRequest:
+		req := &runtime.SendRequest{
+			Tenant:   x.Tenant,
+			Metadata: x.Metadata,
+			Message:  (*engineMessage)(x.Message),
+			Source:   x,
+		}
+		if c := x.Configuration; c != nil {
+			req.AcceptedOutputModes = c.AcceptedOutputModes
+			req.HistoryLength = gen.Int(c.HistoryLength)
+			req.ReturnImmediately = c.ReturnImmediately
+			req.Push = pushOf(c.TaskPushNotificationConfig)
+		}
+		return req
+	case *GetTaskRequest:
+		return &runtime.TaskRequest{
+			Tenant:        x.Tenant,
+			ID:            x.ID,
+			HistoryLength: gen.Int(x.HistoryLength),
+			Source:        x,
+		}
+	case *ListTasksRequest:
+		return &runtime.ListRequest{
+			Tenant:           x.Tenant,
+			ContextID:        x.ContextID,
+			State:            states.State(x.Status),
+			PageSize:         gen.Int(x.PageSize),
+			PageToken:        x.PageToken,
+			HistoryLength:    gen.Int(x.HistoryLength),
+			After:            x.StatusTimestampAfter,
+			IncludeArtifacts: gen.OrZero(x.IncludeArtifacts),
+			Source:           x,
+		}
+	case *CancelTaskRequest:
+		return &runtime.TaskRequest{
+			Tenant:   x.Tenant,
+			ID:       x.ID,
+			Metadata: x.Metadata,
+			Source:   x,
+		}
+	case *SubscribeToTaskRequest:
+		return &runtime.TaskRequest{Tenant: x.Tenant, ID: x.ID, Source: x}
+	case *TaskPushNotificationConfig:
+		return &runtime.PushRequest{
+			Tenant: x.Tenant,
+			TaskID: x.TaskID,
+			Config: *pushOf(x),
+			Source: x,
+		}
+	case *GetTaskPushNotificationConfigRequest:
+		return &runtime.PushRequest{
+			Tenant: x.Tenant,
+			TaskID: x.TaskID,
+			Config: runtime.PushConfig{ID: x.ID},
+			Source: x,
+		}
+	case *ListTaskPushNotificationConfigsRequest:
+		return &runtime.PushRequest{
+			Tenant:    x.Tenant,
+			TaskID:    x.TaskID,
+			PageSize:  gen.Int(gen.NonZero(x.PageSize)),
+			PageToken: x.PageToken,
+			Source:    x,
+		}
+	case *DeleteTaskPushNotificationConfigRequest:
+		return &runtime.PushRequest{
+			Tenant: x.Tenant,
+			TaskID: x.TaskID,
+			Config: runtime.PushConfig{ID: x.ID},
+			Source: x,
+		}
+	}
+	return request
+}
+
+func seen(result any) (any, error) {
+	switch x := result.(type) {
+	case *Task:
+		return (*engineTask)(x), nil
+	case *SendMessageResponse:
+		return resultOf(x)
+	case *StreamResponse:
+		return eventOf(x)
+	}
+	return result, nil
 }
 
 func eventOf(x *StreamResponse) (runtime.Event, error) {
@@ -180,95 +240,6 @@ func resultOf(x *SendMessageResponse) (any, error) {
 		return (*engineMessage)(v), nil
 	}
 	return nil, &wire.Error{Reason: "neither a task nor a message"}
-}
-
-func neutralSendMessageRequest(x *SendMessageRequest) *runtime.SendRequest {
-	req := &runtime.SendRequest{
-		Tenant:   x.Tenant,
-		Metadata: x.Metadata,
-		Message:  (*engineMessage)(x.Message),
-		Source:   x,
-	}
-	if c := x.Configuration; c != nil {
-		req.AcceptedOutputModes = c.AcceptedOutputModes
-		req.HistoryLength = gen.Int(c.HistoryLength)
-		req.ReturnImmediately = c.ReturnImmediately
-		req.Push = pushOf(c.TaskPushNotificationConfig)
-	}
-	return req
-}
-
-func neutralGetTaskRequest(x *GetTaskRequest) *runtime.TaskRequest {
-	return &runtime.TaskRequest{
-		Tenant:        x.Tenant,
-		ID:            x.ID,
-		HistoryLength: gen.Int(x.HistoryLength),
-		Source:        x,
-	}
-}
-
-func neutralListTasksRequest(x *ListTasksRequest) *runtime.ListRequest {
-	return &runtime.ListRequest{
-		Tenant:           x.Tenant,
-		ContextID:        x.ContextID,
-		State:            states.State(x.Status),
-		PageSize:         gen.Int(x.PageSize),
-		PageToken:        x.PageToken,
-		HistoryLength:    gen.Int(x.HistoryLength),
-		After:            x.StatusTimestampAfter,
-		IncludeArtifacts: gen.OrZero(x.IncludeArtifacts),
-		Source:           x,
-	}
-}
-
-func neutralCancelTaskRequest(x *CancelTaskRequest) *runtime.TaskRequest {
-	return &runtime.TaskRequest{
-		Tenant:   x.Tenant,
-		ID:       x.ID,
-		Metadata: x.Metadata,
-		Source:   x,
-	}
-}
-
-func neutralSubscribeToTaskRequest(x *SubscribeToTaskRequest) *runtime.TaskRequest {
-	return &runtime.TaskRequest{Tenant: x.Tenant, ID: x.ID, Source: x}
-}
-
-func neutralTaskPushNotificationConfig(x *TaskPushNotificationConfig) *runtime.PushRequest {
-	return &runtime.PushRequest{
-		Tenant: x.Tenant,
-		TaskID: x.TaskID,
-		Config: *pushOf(x),
-		Source: x,
-	}
-}
-
-func neutralGetTaskPushNotificationConfigRequest(x *GetTaskPushNotificationConfigRequest) *runtime.PushRequest {
-	return &runtime.PushRequest{
-		Tenant: x.Tenant,
-		TaskID: x.TaskID,
-		Config: runtime.PushConfig{ID: x.ID},
-		Source: x,
-	}
-}
-
-func neutralListTaskPushNotificationConfigsRequest(x *ListTaskPushNotificationConfigsRequest) *runtime.PushRequest {
-	return &runtime.PushRequest{
-		Tenant:    x.Tenant,
-		TaskID:    x.TaskID,
-		PageSize:  gen.Int(gen.NonZero(x.PageSize)),
-		PageToken: x.PageToken,
-		Source:    x,
-	}
-}
-
-func neutralDeleteTaskPushNotificationConfigRequest(x *DeleteTaskPushNotificationConfigRequest) *runtime.PushRequest {
-	return &runtime.PushRequest{
-		Tenant: x.Tenant,
-		TaskID: x.TaskID,
-		Config: runtime.PushConfig{ID: x.ID},
-		Source: x,
-	}
 }
 
 func newTask(id, contextID string, at time.Time) runtime.Task {
@@ -450,8 +421,6 @@ func interfaceOf(i *AgentInterface) runtime.Interface {
 		Version: i.ProtocolVersion,
 	}
 }
-
-func asTask(x *Task) runtime.Task { return (*engineTask)(x) }
 
 func asMessage(x *Message) runtime.Message { return (*engineMessage)(x) }
 

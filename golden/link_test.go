@@ -33,7 +33,7 @@ var parts = map[string]string{
 	"SQLite":     "modernc.org/sqlite.",
 	"PostgreSQL": "github.com/jackc/pgx",
 	"0.3":        "github.com/a2agen/a2agen/runtime/gen/legacy.",
-	"clients":    "example.com/hello/a2a.resultOf",
+	"clients":    "example.com/hello/a2a.newTaskRequest",
 	"configs":    "example.com/hello/a2a.newPushPage",
 	"test kit":   "github.com/a2agen/a2agen/testkit/a2atest.",
 	"MCP":        "github.com/modelcontextprotocol/go-sdk/",

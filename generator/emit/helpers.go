@@ -82,3 +82,8 @@ func (b *bound) partsText() jen.Code {
 		jen.Return(jen.Qual("strings", "Join").Call(jen.Id("texts"), jen.Lit("\n"))),
 	).Line()
 }
+
+// failed returns nil and the error, if there is one.
+func failed() jen.Code {
+	return jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Nil(), jen.Err()))
+}

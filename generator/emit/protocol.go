@@ -2,14 +2,12 @@ package emit
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
 
 	"github.com/a2agen/a2agen/generator/ir"
 	"github.com/a2agen/a2agen/generator/output"
-	"github.com/a2agen/a2agen/runtime"
 )
 
 // Protocol prints what the runtime needs to work with the types: events.gen.go, where they implement its interfaces, and
@@ -19,17 +17,17 @@ func Protocol(p *ir.Protocol, paths Paths) ([]output.File, error) {
 	events, protocol := b.eventsFile(paths), newFile(paths.Protocol, pkgName(paths.Protocol))
 	protocol.Add(doc("A runtime that this code does not fit does not declare the constant.")).Const().Id("_").Op("=").Add(rt("SupportsGen1")).Line()
 	protocol.Add(b.protocolFuncs(p))
-	neutrals := map[string]bool{} // operations may share a request type, and versions do
 	for _, v := range p.Written() {
-		t := versionTable{bound: b, v: v, wire: jsonWire(v), ops: v.Operations, neutrals: neutrals, several: len(p.Versions) > 1, newest: v == p.Versions[0]}
-		protocol.Add(t.code(t.versionFunc()))
+		t := versionTable{bound: b, v: v, wire: jsonWire(v), ops: v.Operations, several: len(p.Versions) > 1}
+		protocol.Add(t.versionFunc())
 		for _, w := range otherWires(v) {
-			t := versionTable{bound: b, v: v, wire: w, ops: w.Operations, neutrals: neutrals}
-			protocol.Add(t.code(t.wireFunc()))
+			t := versionTable{bound: b, v: v, wire: w, ops: w.Operations}
+			protocol.Add(t.wireFunc())
 		}
 	}
+	addAll(protocol, b.shapes(p)...)
 	addAll(protocol, b.constructors(p)...)
-	addAll(protocol, b.cardInfo(), b.cardAt(), b.interfaces(p), b.as(asTask, view{"Task", b.Task}), b.as(asMessage, view{"Message", b.Message}), b.as(asCard, view{"Card", b.AgentCard}))
+	addAll(protocol, b.cardInfo(), b.cardAt(), b.interfaces(p), b.as(asMessage, view{"Message", b.Message}), b.as(asCard, view{"Card", b.AgentCard}))
 	if usesAny(p) {
 		protocol.Add(anyFuncs(p))
 	}
@@ -74,14 +72,10 @@ const (
 // protocolTable returns the runtime's table with some of the versions, complete or as most servers need them. Tasks are kept as the first
 // version of the package has them, whether that is spoken or not, and cards are read as it has them.
 func (b *bound) protocolTable(p *ir.Protocol, spoken []*ir.Version, complete bool) []jen.Code {
-	function := servedFunc
-	if complete {
-		function = versionFunc
-	}
 	list := func(versions []*ir.Version) jen.Code {
 		return jen.Index().Op("*").Add(rt("Version")).ValuesFunc(func(g *jen.Group) {
 			for _, v := range versions {
-				g.Id(function(v)).Call()
+				g.Id(versionFunc(v)).Call(jen.Lit(complete))
 			}
 		})
 	}
@@ -109,7 +103,7 @@ func (b *bound) protocolTable(p *ir.Protocol, spoken []*ir.Version, complete boo
 	table.set("Card", inGen("CardOf").Call(jen.Id(asCard)))
 	table.set("NewSend", jen.Id("newSend"))
 	if whole != nil {
-		table.set("Whole", jen.Id(function(whole)).Call())
+		table.set("Whole", jen.Id(versionFunc(whole)).Call(jen.Lit(complete)))
 	}
 	if complete {
 		for _, name := range append([]string{"NewTaskRequest"}, b.pushConstructors(p)...) {
@@ -129,7 +123,6 @@ func (b *bound) readCard(w *ir.Wire) *jen.Statement {
 
 // Functions that show a message to the runtime.
 const (
-	asTask    = "asTask"
 	asMessage = "asMessage"
 	asCard    = "asCard"
 )
@@ -139,10 +132,8 @@ func (b *bound) as(name string, v view) jen.Code {
 	return jen.Func().Id(name).Params(jen.Id("x").Add(ptr(v.t))).Add(rt(v.iface)).Add(oneLine(jen.Return(show(v.t, jen.Id("x"))))).Line()
 }
 
-// versionFunc and servedFunc are the functions that make a version: complete, and as most servers need it.
+// versionFunc is the function that makes a version: complete, or as most servers need it.
 func versionFunc(v *ir.Version) string { return "newVersion" + versionSuffix(v) }
-
-func servedFunc(v *ir.Version) string { return "servedVersion" + versionSuffix(v) }
 
 func versionSuffix(v *ir.Version) string { return strings.TrimSuffix(jsonWire(v).Suffix, "JSON") }
 
@@ -156,28 +147,8 @@ func readFunc(w *ir.Wire, t *ir.Type) *jen.Statement {
 	return jen.Id("codec" + t.Go + w.Suffix).Dot("Unmarshal")
 }
 
-// codecOf is the codec of a message.
-func (t *versionTable) codecOf(typ *ir.Type) *jen.Statement {
-	return jen.Id("codec" + typ.Go + t.wire.Suffix)
-}
-
-// requestFunc is a method of the codec of an operation's request, which may have another layout than the first one of
-// its type.
-func (t *versionTable) requestFunc(op *ir.Operation, method string) *jen.Statement {
-	name := "codec" + op.Request.Type.Go + t.wire.Suffix
-	if op.RequestAs != nil {
-		name += op.RequestAs.Variant
-	}
-	return jen.Id(name).Dot(method)
-}
-
-// helper is the function of the runtime that makes a row's function of a codec: protobuf has its own.
-func (t *versionTable) helper(json, proto string) *jen.Statement {
-	if t.wire.Encoding == ir.Proto {
-		return inGen(proto)
-	}
-	return inGen(json)
-}
+// codecOf refers to the codec of a message on a wire.
+func codecOf(w *ir.Wire, t *ir.Type) *jen.Statement { return jen.Op("&").Id("codec" + t.Go + w.Suffix) }
 
 // versionTable prints the table of one version in one encoding.
 type versionTable struct {
@@ -185,43 +156,18 @@ type versionTable struct {
 	v    *ir.Version
 	wire *ir.Wire
 	ops  []*ir.Operation
-	// several: it is one of several versions, newest: the first of them, in its JSON encoding.
-	several, newest bool
-	// neutrals are the functions that all versions share and that are printed already.
-	neutrals map[string]bool
+	// several: it is one of several versions, in its JSON encoding.
+	several bool
 }
 
-// code is the function that makes the table, and what its rows name.
-func (t *versionTable) code(function jen.Code) jen.Code {
-	s := jen.Add(function).Line()
-	once := func(name string, code jen.Code) {
-		if !t.neutrals[name] {
-			t.neutrals[name] = true
-			s.Add(code).Line()
-		}
-	}
-	once("eventOf", t.eventOf())
-	if slices.ContainsFunc(t.ops, func(op *ir.Operation) bool { return op.Role == ir.RoleSend }) {
-		once("resultOf", t.resultOf())
-	}
-	for _, op := range t.ops {
-		if name, code := t.neutral(op); code != nil {
-			once(name, code)
-		}
-	}
-	return s
-}
+// allOrServed is the parameter of functions that make versions and wires.
+func allOrServed() jen.Code { return jen.Id("all").Bool() }
 
-// versionFunc prints the functions that make the version.
+// versionFunc prints the function that makes the version.
 func (t *versionTable) versionFunc() jen.Code {
-	operations, body := t.operations(), []jen.Code{}
-	if aliases := t.aliases(); len(aliases) > 0 {
-		body = append(body, jen.Id("operations").Op(":=").Add(operations))
-		operations = jen.Append(append([]jen.Code{jen.Id("operations")}, multiline(aliases)...)...)
-	}
 	version := members(
 		"Name", jen.Lit(t.v.Name),
-		"Table", t.table(operations),
+		"Table", t.table(),
 		"AppendCard", inGen("AppendCard").Call(appendFunc(t.wire, t.AgentCard)),
 	)
 	if t.several {
@@ -233,59 +179,30 @@ func (t *versionTable) versionFunc() jen.Code {
 	if others := otherWires(t.v); len(others) > 0 {
 		version.set("Wires", jen.Index().Op("*").Add(rt("Wire")).ValuesFunc(func(g *jen.Group) {
 			for _, w := range others {
-				g.Id(servedWireFunc(w)).Call()
+				g.Id(wireFunc(w)).Call(jen.Id("all"))
 			}
 		}))
 	}
-	s := jen.Func().Id(servedFunc(t.v)).Params().Op("*").Add(rt("Version")).Block(
-		append(body, jen.Return(jen.Op("&").Add(rt("Version")).Values(version.lines()...)))...).Line().Line()
-	complete := []jen.Code{jen.Id("v").Op(":=").Id(servedFunc(t.v)).Call(), t.complete(jen.Id("v"))}
-	for i, w := range otherWires(t.v) {
-		complete = append(complete, jen.Id("v").Dot("Wires").Index(jen.Lit(i)).Op("=").Id(wireFunc(w)).Call())
-	}
-	return s.Func().Id(versionFunc(t.v)).Params().Op("*").Add(rt("Version")).Block(append(complete, jen.Return(jen.Id("v")))...).Line()
-}
-
-// complete adds to the table x what most servers do not need: of each row, and of those of other names.
-func (t *versionTable) complete(x *jen.Statement) jen.Code {
-	var rows, others []jen.Code
-	for _, op := range t.ops {
-		rest := jen.Values(t.rest(op)...)
-		rows = append(rows, rest)
-		for range op.Aliases {
-			others = append(others, rest)
-		}
-	}
-	list := jen.Index().Add(rt("Operation")).Values(multiline(append(rows, others...))...)
-	return inGen("Complete").Call(x.Dot("Operations"), list)
+	return jen.Func().Id(versionFunc(t.v)).Params(allOrServed()).Op("*").Add(rt("Version")).Block(
+		jen.Return(jen.Op("&").Add(rt("Version")).Values(version.lines()...))).Line()
 }
 
 // table is the version in the encoding of the wire.
-func (t *versionTable) table(operations jen.Code) jen.Code {
-	return rt("Table").Values(members(
-		"Operations", operations,
-		"AppendEvent", inGen("AppendEvent").Call(t.codecOf(t.StreamItem).Dot("AppendCase")),
-		"ReadEvent", inGen("ReadEvent").Call(readFunc(t.wire, t.StreamItem), jen.Id("eventOf")),
-	).lines()...)
-}
-
-// operations is the list of the version's rows.
-func (t *versionTable) operations() *jen.Statement {
+func (t *versionTable) table() jen.Code {
 	rows := make([]jen.Code, len(t.ops))
 	for i, op := range t.ops {
 		rows[i] = jen.Values(t.row(op)...)
 	}
-	return jen.Index().Op("*").Add(rt("Operation")).Values(multiline(rows)...)
+	return inGen("Table").Call(t.boxed(), jen.Id("views"), codecOf(t.wire, t.StreamItem), jen.Id("all"),
+		jen.Index().Add(inGen("Row")).Values(multiline(rows)...))
 }
 
-// aliases are the rows of other names. They come last, so that a client takes the name proper.
-func (t *versionTable) aliases() (rows []jen.Code) {
-	for i, op := range t.ops {
-		for _, rpc := range op.Aliases {
-			rows = append(rows, inGen("Alias").Call(jen.Id("operations").Index(jen.Lit(i)), jen.Lit(rpc)))
-		}
+// boxed is what reads and writes by the codecs of the wire.
+func (t *versionTable) boxed() jen.Code {
+	if t.wire.Encoding == ir.Proto {
+		return jen.Qual(protoPath, "Boxed").Values()
 	}
-	return rows
+	return jen.Qual(wirePath, "Boxed").Values()
 }
 
 // rules are the members of the version's rules.
@@ -301,7 +218,7 @@ func (t *versionTable) rules() *literal {
 	return rules
 }
 
-// row is one operation, as far as most servers need it: what it is called, its routes, what it reads and writes.
+// row is one operation: what it is called, its routes, and its codecs.
 func (t *versionTable) row(op *ir.Operation) []jen.Code {
 	names, route, codecs := members("Role", rt(roleConstant(op.Role)), "RPC", jen.Lit(op.RPC)), members(), members()
 	if op.GRPC != "" {
@@ -310,45 +227,18 @@ func (t *versionTable) row(op *ir.Operation) []jen.Code {
 	if op.Stream {
 		names.set("Stream", jen.True())
 	}
+	if len(op.Aliases) > 0 {
+		names.set("Aliases", stringsOf(op.Aliases))
+	}
 	if len(op.HTTP) > 0 {
 		route.set("HTTP", jen.Index().Add(rt("Route")).Values(routes(op)...))
 	}
 	if fields := t.queryFields(op); len(fields) > 0 {
 		route.set("Query", jen.Index().Add(rt("QueryField")).Values(fields...))
 	}
-	if !ofPush(op) {
-		t.setServerSide(codecs, op)
-	}
-	request := members()
-	if sends(op) {
-		request.set("AppendRequest", t.appendRequest(op))
-	}
-	return together(names, route, codecs, request)
+	t.setCodecs(codecs, op)
+	return together(names, route, codecs)
 }
-
-// rest is what an operation has beside its row: the codecs of push configurations, and what is for clients.
-func (t *versionTable) rest(op *ir.Operation) []jen.Code {
-	server, client := members(), members()
-	if ofPush(op) {
-		t.setServerSide(server, op)
-	}
-	if !sends(op) {
-		client.set("AppendRequest", t.appendRequest(op))
-	}
-	client.set("Read", t.readResult(op))
-	return together(server, client)
-}
-
-func (t *versionTable) setServerSide(row *literal, op *ir.Operation) {
-	row.set("Decode", t.decodeRequest(op))
-	row.set("Append", t.appendResult(op))
-}
-
-// ofPush reports whether only agents that send push notifications carry the operation out.
-func ofPush(op *ir.Operation) bool { return runtime.RoleNamed(string(op.Role)).OfPush() }
-
-// sends reports whether servers, too, write the request: by it they keep messages, and know them again.
-func sends(op *ir.Operation) bool { return runtime.RoleNamed(string(op.Role)).Sends() }
 
 // routes are the HTTP bindings of an operation, each on a line.
 func routes(op *ir.Operation) (list []jen.Code) {

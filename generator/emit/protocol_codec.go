@@ -8,6 +8,23 @@ import (
 	"github.com/a2agen/a2agen/generator/ir"
 )
 
+// shapes prints how the runtime sees requests and results, for all versions.
+func (b *bound) shapes(p *ir.Protocol) []jen.Code {
+	seen := jen.Func().Id("seen").Params(jen.Id("result").Any()).Params(jen.Any(), jen.Error()).Block(
+		jen.Switch(jen.Id("x").Op(":=").Id("result").Assert(jen.Type())).Block(
+			jen.Case(ptr(b.Task)).Block(jen.Return(show(b.Task, jen.Id("x")), jen.Nil())),
+			jen.Case(ptr(b.SendResult)).Block(jen.Return(jen.Id("resultOf").Call(jen.Id("x")))),
+			jen.Case(ptr(b.StreamItem)).Block(jen.Return(jen.Id("eventOf").Call(jen.Id("x")))),
+		),
+		jen.Return(jen.Id("result"), jen.Nil()),
+	).Line()
+	return []jen.Code{
+		jen.Add(doc("views are the neutral forms of requests, and what the runtime sees of results.")).
+			Var().Id("views").Op("=").Add(inGen("Views")).Values(*members("Neutral", jen.Id("neutral"), "Seen", jen.Id("seen"))...).Line(),
+		b.neutral(p), seen, b.eventOf(), b.resultOf(),
+	}
+}
+
 // eventOf and resultOf print the functions that show what is in a stream item, and in the result of a send, to the runtime.
 func (b *bound) eventOf() jen.Code {
 	union := b.Fields["StreamItem.payload"].Union
@@ -47,92 +64,39 @@ func invalid(reason string) *jen.Statement {
 	return jen.Op("&").Qual(wirePath, "Error").Values(*members("Reason", jen.Lit(reason))...)
 }
 
-// failed returns nil and the error, if there is one.
-func failed() jen.Code {
-	return jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Nil(), jen.Err()))
-}
-
-// appendNothing appends what stands for nothing. In protobuf nothing does.
-func (t *versionTable) appendNothing(null bool) jen.Code {
-	nothing := "{}"
+// setCodecs sets in a row what its requests and results are read and written by.
+func (t *versionTable) setCodecs(row *literal, op *ir.Operation) {
+	if op.Request.Type != nil {
+		request := "codec" + op.Request.Type.Go + t.wire.Suffix
+		if op.RequestAs != nil { // another layout than the first one of its type
+			request += op.RequestAs.Variant
+		}
+		row.set("Request", jen.Op("&").Id(request))
+	}
 	switch {
-	case t.wire.Encoding == ir.Proto:
-		nothing = ""
-	case null:
-		nothing = "null"
+	case op.Response.Type != nil:
+		row.set("Result", codecOf(t.wire, op.Response.Type))
+	case op.Null:
+		row.set("Null", jen.True())
 	}
-	return inGen("AppendNothing").Call(jen.Lit(nothing))
-}
-
-// appendRequest is the AppendRequest function of a row.
-func (t *versionTable) appendRequest(op *ir.Operation) jen.Code {
-	if op.Request.Type == nil {
-		return t.appendNothing(false)
+	// Agents serve one card to all, in the JSON of the version's JSON-RPC, and the official ones so, too, where an operation answers it
+	// over HTTP.
+	if op.Response.Type == t.AgentCard && t.wire.Encoding == ir.ProtoJSON {
+		row.set("Typed", codecOf(jsonWire(t.v), t.AgentCard))
 	}
-	return inGen("AppendOf").Call(t.requestFunc(op, "Append"))
-}
-
-// appendResult is the Append function of a row.
-func (t *versionTable) appendResult(op *ir.Operation) jen.Code {
-	switch {
-	case op.Response.Type == nil:
-		return t.appendNothing(op.Null)
-	case op.Role == ir.RoleSend:
-		return inGen("AppendResult").Call(t.codecOf(t.SendResult).Dot("AppendCase"))
-	case t.plainCard(op):
-		return inGen("AppendOf").Call(appendFunc(jsonWire(t.v), t.AgentCard))
-	case op.Response.Type == t.StreamItem && op.Role != ir.RoleOther:
-		return inGen("AppendItem").Call(t.codecOf(t.StreamItem).Dot("AppendCase"))
-	default:
-		return inGen("AppendOf").Call(appendFunc(t.wire, op.Response.Type))
+	if guard := t.guard(op); guard != nil {
+		row.set("Guard", guard)
 	}
 }
 
-// readResult is the Read function of a row.
-func (t *versionTable) readResult(op *ir.Operation) jen.Code {
-	switch {
-	case op.Response.Type == nil:
-		return inGen("ReadNothing")
-	case op.Role == ir.RoleSend:
-		return inGen("ReadResult").Call(readFunc(t.wire, t.SendResult), jen.Id("resultOf"))
-	case op.Response.Type == t.StreamItem:
-		return inGen("ReadItem").Call(readFunc(t.wire, t.StreamItem), jen.Id("eventOf"))
-	case t.plainCard(op):
-		return inGen("ReadTypedCard").Call(readFunc(t.wire, t.AgentCard), readFunc(jsonWire(t.v), t.AgentCard))
-	case op.Response.Type == t.Task:
-		return inGen("ReadTask").Call(readFunc(t.wire, t.Task), jen.Id(asTask))
-	default:
-		return inGen("ReadOf").Call(readFunc(t.wire, op.Response.Type))
-	}
-}
-
-// plainCard reports whether the result is a card in the JSON of the version's JSON-RPC although the wire has another one:
-// agents serve one card to all, and the official ones so, too, where an operation answers it over HTTP.
-func (t *versionTable) plainCard(op *ir.Operation) bool {
-	return op.Response.Type == t.AgentCard && t.wire.Encoding == ir.ProtoJSON
-}
-
-// decodeRequest is the Decode function of a row.
-func (t *versionTable) decodeRequest(op *ir.Operation) jen.Code {
-	name, _ := t.neutral(op)
-	switch {
-	case op.Request.Type == nil:
-		return inGen("ReadNothing")
-	case name == "":
-		return t.helper("ParamsOf", "ReadOf").Call(t.requestFunc(op, "Unmarshal"))
-	}
-	return t.helper("RequestOf", "ProtoRequest").
-		Call(append([]jen.Code{t.requestFunc(op, "Unmarshal"), jen.Id(name)}, t.guards(op)...)...)
-}
-
-// guards are the checks of requests that the neutral form cannot express: a missing message, a filter by an unknown state.
-func (t *versionTable) guards(op *ir.Operation) []jen.Code {
-	refuse := func(meaning, reason string, condition jen.Code) []jen.Code {
+// guard is the check of requests that the neutral form cannot express: a missing message, a filter by an unknown state.
+func (t *versionTable) guard(op *ir.Operation) jen.Code {
+	refuse := func(meaning, reason string, condition jen.Code) jen.Code {
 		err := jen.Qual(wirePath, "In").Call(invalid(reason), jen.Lit(t.member(op.Request.Type, t.Fields[meaning])))
-		return []jen.Code{jen.Func().Params(jen.Id("x").Add(ptr(op.Request.Type))).Error().Block(
-			jen.If(condition).Block(jen.Return(err)),
+		return jen.Func().Params(jen.Id("request").Any()).Error().Block(
+			jen.If(jen.Id("x").Op(":=").Id("request").Assert(ptr(op.Request.Type)), condition).Block(jen.Return(err)),
 			jen.Return(jen.Nil()),
-		)}
+		)
 	}
 	message, status := string(op.Role)+".message", string(op.Role)+".status"
 	switch {

@@ -16,15 +16,15 @@ func (b *bound) pushesInline() bool {
 	return b.pushes() && b.has(pushInline) && b.Fields[pushInline].Type.Type == b.PushConfig
 }
 
-// neutralPush prints the function that turns the request of an operation on push configurations into its neutral form,
-// and its name; none if the operation is another, or of another shape than the runtime knows.
-func (b *bound) neutralPush(name string, op *ir.Operation) (string, jen.Code) {
+// neutralPush returns the neutral form of the request of an operation on push configurations; none if the operation is another, or of
+// another shape than the runtime knows.
+func (b *bound) neutralPush(op *ir.Operation) []jen.Code {
 	of := string(op.Role) + "."
 	if op.Role == ir.RolePushCreate {
 		of = "PushConfig."
 	}
 	if !b.pushes() || !b.has(of+"task_id") {
-		return "", nil
+		return nil
 	}
 	req := members()
 	b.from(req, "Tenant", "x", of+"tenant")
@@ -40,10 +40,9 @@ func (b *bound) neutralPush(name string, op *ir.Operation) (string, jen.Code) {
 		b.countFrom(req, "PageSize", "x", of+"page_size")
 		b.from(req, "PageToken", "x", of+"page_token")
 	default:
-		return "", nil
+		return nil
 	}
-	req.set("Source", jen.Id("x"))
-	return name, b.neutralFunc(name, "PushRequest", op.Request.Type, req)
+	return []jen.Code{jen.Return(ofSource("PushRequest", req))}
 }
 
 // pushConstructors are the constructors of results of the operations on push configurations.

@@ -54,43 +54,35 @@ func fullName(pkg, name string) string {
 	return pkg + "." + name
 }
 
-// wireFunc and servedWireFunc are the functions that make a wire: complete, and as most servers need it.
-func wireFunc(w *ir.Wire) string { return "wire" + w.Suffix }
+// wireFunc is the function that makes a wire: complete, or as most servers need it.
+func wireFunc(w *ir.Wire) string { return "newWire" + w.Suffix }
 
-func servedWireFunc(w *ir.Wire) string { return "servedWire" + w.Suffix }
-
-// wireFunc prints the functions that make a wire: its table, and its codecs behind two functions that take any message.
+// wireFunc prints the function that makes a wire: its table, and its codecs behind two functions that take any message.
 func (t *versionTable) wireFunc() jen.Code {
 	wire := members("Encoding", rt(encodingNames[t.wire.Encoding]))
 	if len(t.ops) > 0 {
-		wire.set("Table", t.table(t.operations()))
+		wire.set("Table", t.table())
 	}
 	messages, what := jen.Id("messages"+t.wire.Suffix), jen.Lit("a message of "+t.wire.Name)
-	wire.set("Append", inGen("AppendAny").Call(messages.Clone().Dot("Append"), what))
+	wire.set("Append", inGen("AppendAny").Call(t.boxed(), messages, what))
+	wire.set("Read", inGen("ReadAny").Call(t.boxed(), messages, what))
 	if len(t.wire.Descriptor) > 0 {
 		wire.set("Descriptor", jen.Id(descriptorConst(t.wire)))
 	}
-	s := jen.Func().Id(servedWireFunc(t.wire)).Params().Op("*").Add(rt("Wire")).Block(
-		jen.Return(jen.Op("&").Add(rt("Wire")).Values(wire.lines()...))).Line().Line()
-	complete := []jen.Code{jen.Id("w").Op(":=").Id(servedWireFunc(t.wire)).Call()}
-	if len(t.ops) > 0 {
-		complete = append(complete, t.complete(jen.Id("w")))
+	params := jen.Params(allOrServed())
+	if len(t.ops) == 0 {
+		params = jen.Params(jen.Bool())
 	}
-	return s.Func().Id(wireFunc(t.wire)).Params().Op("*").Add(rt("Wire")).Block(
-		append(complete, jen.Id("w").Dot("Read").Op("=").Add(inGen("ReadAny").Call(messages.Clone().Dot("Unmarshal"), what)), jen.Return(jen.Id("w")))...).Line().Line().
-		Add(t.messages())
+	return jen.Func().Id(wireFunc(t.wire)).Add(params).Op("*").Add(rt("Wire")).Block(
+		jen.Return(jen.Op("&").Add(rt("Wire")).Values(wire.lines()...))).Line().Line().Add(t.messages())
 }
 
 // messages prints the codecs of all messages of the wire.
 func (t *versionTable) messages() jen.Code {
-	path := wirePath
-	if t.wire.Encoding == ir.Proto {
-		path = protoPath
-	}
-	return jen.Var().Id("messages"+t.wire.Suffix).Op("=").Qual(path, "Messages").ValuesFunc(func(g *jen.Group) {
+	return jen.Var().Id("messages" + t.wire.Suffix).Op("=").Index().Any().ValuesFunc(func(g *jen.Group) {
 		for _, l := range t.wire.Layouts {
 			if l.Type.Kind == ir.Message && l.Variant == "" {
-				g.Line().Op("&").Add(t.codecOf(l.Type))
+				g.Line().Add(codecOf(t.wire, l.Type))
 			}
 		}
 		g.Line()

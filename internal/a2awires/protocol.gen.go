@@ -18,7 +18,7 @@ const _ = runtime.SupportsGen1
 // Protocol is what the runtime needs to know of this package, with the versions that the agent speaks. Every call
 // makes a new table; the caller may change it.
 func Protocol() *runtime.Protocol {
-	versions := []*runtime.Version{newVersionV10(), newVersionV03(), newVersionV02(), newVersionV01()}
+	versions := []*runtime.Version{newVersionV10(true), newVersionV03(true), newVersionV02(true), newVersionV01(true)}
 	return &runtime.Protocol{
 		Versions:    versions,
 		NewTask:     newTask,
@@ -40,7 +40,7 @@ func Protocol() *runtime.Protocol {
 // ServerProtocol is [Protocol] for a server that sends no push notifications: it lacks their codecs, and all that is
 // for clients.
 func ServerProtocol() *runtime.Protocol {
-	versions := []*runtime.Version{servedVersionV10(), servedVersionV03(), servedVersionV02(), servedVersionV01()}
+	versions := []*runtime.Version{newVersionV10(false), newVersionV03(false), newVersionV02(false), newVersionV01(false)}
 	return &runtime.Protocol{
 		Versions:    versions,
 		NewTask:     newTask,
@@ -61,312 +61,138 @@ func ClientProtocol() *runtime.Protocol {
 	return Protocol()
 }
 
-func servedVersionV10() *runtime.Version {
+func newVersionV10(all bool) *runtime.Version {
 	return &runtime.Version{
 		Name: "1.0",
-		Table: runtime.Table{
-			Operations: []*runtime.Operation{
-				{
-					Role: runtime.RoleSend, RPC: "SendMessage", GRPC: "/lf.a2a.v1.A2AService/SendMessage",
-					HTTP:   []runtime.Route{{Verb: "POST", Path: "/message:send", Body: "*"}, {Verb: "POST", Path: "/{tenant}/message:send", Body: "*"}},
-					Decode: gen.RequestOf(codecSendMessageRequestV10JSON.Unmarshal, neutralSendMessageRequest), Append: gen.AppendResult(codecSendMessageResponseV10JSON.AppendCase),
-					AppendRequest: gen.AppendOf(codecSendMessageRequestV10JSON.Append),
-				},
-				{
-					Role: runtime.RoleStream, RPC: "SendStreamingMessage", GRPC: "/lf.a2a.v1.A2AService/SendStreamingMessage", Stream: true,
-					HTTP:   []runtime.Route{{Verb: "POST", Path: "/message:stream", Body: "*"}, {Verb: "POST", Path: "/{tenant}/message:stream", Body: "*"}},
-					Decode: gen.RequestOf(codecSendMessageRequestV10JSON.Unmarshal, neutralSendMessageRequest), Append: gen.AppendItem(codecStreamResponseV10JSON.AppendCase),
-					AppendRequest: gen.AppendOf(codecSendMessageRequestV10JSON.Append),
-				},
-				{
-					Role: runtime.RoleGet, RPC: "GetTask", GRPC: "/lf.a2a.v1.A2AService/GetTask",
-					HTTP:   []runtime.Route{{Verb: "GET", Path: "/tasks/{id=*}"}, {Verb: "GET", Path: "/{tenant}/tasks/{id=*}"}},
-					Decode: gen.RequestOf(codecGetTaskRequestV10JSON.Unmarshal, neutralGetTaskRequest), Append: gen.AppendOf(codecTaskV10JSON.Append),
-				},
-				{
-					Role: runtime.RoleList, RPC: "ListTasks", GRPC: "/lf.a2a.v1.A2AService/ListTasks",
-					HTTP: []runtime.Route{{Verb: "GET", Path: "/tasks"}, {Verb: "GET", Path: "/{tenant}/tasks"}}, Query: []runtime.QueryField{{Name: "includeArtifacts", JSON: true}},
-					Decode: gen.RequestOf(codecListTasksRequestV10JSON.Unmarshal, neutralListTasksRequest, func(x *ListTasksRequest) error {
-						if x.Status != "" && states.State(x.Status) == runtime.StateUnspecified {
-							return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
-						}
-						return nil
-					}), Append: gen.AppendOf(codecListTasksResponseV10JSON.Append),
-				},
-				{
-					Role: runtime.RoleCancel, RPC: "CancelTask", GRPC: "/lf.a2a.v1.A2AService/CancelTask",
-					HTTP:   []runtime.Route{{Verb: "POST", Path: "/tasks/{id=*}:cancel", Body: "*"}, {Verb: "POST", Path: "/{tenant}/tasks/{id=*}:cancel", Body: "*"}},
-					Decode: gen.RequestOf(codecCancelTaskRequestV10JSON.Unmarshal, neutralCancelTaskRequest), Append: gen.AppendOf(codecTaskV10JSON.Append),
-				},
-				{
-					Role: runtime.RoleSubscribe, RPC: "SubscribeToTask", GRPC: "/lf.a2a.v1.A2AService/SubscribeToTask", Stream: true,
-					HTTP:   []runtime.Route{{Verb: "GET", Path: "/tasks/{id=*}:subscribe"}, {Verb: "GET", Path: "/{tenant}/tasks/{id=*}:subscribe"}},
-					Decode: gen.RequestOf(codecSubscribeToTaskRequestV10JSON.Unmarshal, neutralSubscribeToTaskRequest), Append: gen.AppendItem(codecStreamResponseV10JSON.AppendCase),
-				},
-				{
-					Role: runtime.RolePushCreate, RPC: "CreateTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/CreateTaskPushNotificationConfig",
-					HTTP: []runtime.Route{{Verb: "POST", Path: "/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"}, {Verb: "POST", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"}},
-				},
-				{
-					Role: runtime.RolePushGet, RPC: "GetTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/GetTaskPushNotificationConfig",
-					HTTP: []runtime.Route{{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"}, {Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"}},
-				},
-				{
-					Role: runtime.RolePushList, RPC: "ListTaskPushNotificationConfigs", GRPC: "/lf.a2a.v1.A2AService/ListTaskPushNotificationConfigs",
-					HTTP: []runtime.Route{{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs"}, {Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs"}},
-				},
-				{
-					Role: runtime.RoleExtendedCard, RPC: "GetExtendedAgentCard", GRPC: "/lf.a2a.v1.A2AService/GetExtendedAgentCard",
-					HTTP:   []runtime.Route{{Verb: "GET", Path: "/extendedAgentCard"}, {Verb: "GET", Path: "/{tenant}/extendedAgentCard"}},
-					Decode: gen.ParamsOf(codecGetExtendedAgentCardRequestV10JSON.Unmarshal), Append: gen.AppendOf(codecAgentCardV10JSON.Append),
-				},
-				{
-					Role: runtime.RolePushDelete, RPC: "DeleteTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/DeleteTaskPushNotificationConfig",
-					HTTP: []runtime.Route{{Verb: "DELETE", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"}, {Verb: "DELETE", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"}},
+		Table: gen.Table(wire.Boxed{}, views, &codecStreamResponseV10JSON, all, []gen.Row{
+			{
+				Role: runtime.RoleSend, RPC: "SendMessage", GRPC: "/lf.a2a.v1.A2AService/SendMessage",
+				HTTP:    []runtime.Route{{Verb: "POST", Path: "/message:send", Body: "*"}, {Verb: "POST", Path: "/{tenant}/message:send", Body: "*"}},
+				Request: &codecSendMessageRequestV10JSON, Result: &codecSendMessageResponseV10JSON,
+			},
+			{
+				Role: runtime.RoleStream, RPC: "SendStreamingMessage", GRPC: "/lf.a2a.v1.A2AService/SendStreamingMessage", Stream: true,
+				HTTP:    []runtime.Route{{Verb: "POST", Path: "/message:stream", Body: "*"}, {Verb: "POST", Path: "/{tenant}/message:stream", Body: "*"}},
+				Request: &codecSendMessageRequestV10JSON, Result: &codecStreamResponseV10JSON,
+			},
+			{
+				Role: runtime.RoleGet, RPC: "GetTask", GRPC: "/lf.a2a.v1.A2AService/GetTask",
+				HTTP:    []runtime.Route{{Verb: "GET", Path: "/tasks/{id=*}"}, {Verb: "GET", Path: "/{tenant}/tasks/{id=*}"}},
+				Request: &codecGetTaskRequestV10JSON, Result: &codecTaskV10JSON,
+			},
+			{
+				Role: runtime.RoleList, RPC: "ListTasks", GRPC: "/lf.a2a.v1.A2AService/ListTasks",
+				HTTP: []runtime.Route{{Verb: "GET", Path: "/tasks"}, {Verb: "GET", Path: "/{tenant}/tasks"}}, Query: []runtime.QueryField{{Name: "includeArtifacts", JSON: true}},
+				Request: &codecListTasksRequestV10JSON, Result: &codecListTasksResponseV10JSON, Guard: func(request any) error {
+					if x := request.(*ListTasksRequest); x.Status != "" && states.State(x.Status) == runtime.StateUnspecified {
+						return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
+					}
+					return nil
 				},
 			},
-			AppendEvent: gen.AppendEvent(codecStreamResponseV10JSON.AppendCase),
-			ReadEvent:   gen.ReadEvent(codecStreamResponseV10JSON.Unmarshal, eventOf),
-		},
+			{
+				Role: runtime.RoleCancel, RPC: "CancelTask", GRPC: "/lf.a2a.v1.A2AService/CancelTask",
+				HTTP:    []runtime.Route{{Verb: "POST", Path: "/tasks/{id=*}:cancel", Body: "*"}, {Verb: "POST", Path: "/{tenant}/tasks/{id=*}:cancel", Body: "*"}},
+				Request: &codecCancelTaskRequestV10JSON, Result: &codecTaskV10JSON,
+			},
+			{
+				Role: runtime.RoleSubscribe, RPC: "SubscribeToTask", GRPC: "/lf.a2a.v1.A2AService/SubscribeToTask", Stream: true,
+				HTTP:    []runtime.Route{{Verb: "GET", Path: "/tasks/{id=*}:subscribe"}, {Verb: "GET", Path: "/{tenant}/tasks/{id=*}:subscribe"}},
+				Request: &codecSubscribeToTaskRequestV10JSON, Result: &codecStreamResponseV10JSON,
+			},
+			{
+				Role: runtime.RolePushCreate, RPC: "CreateTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/CreateTaskPushNotificationConfig",
+				HTTP:    []runtime.Route{{Verb: "POST", Path: "/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"}, {Verb: "POST", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"}},
+				Request: &codecTaskPushNotificationConfigV10JSON, Result: &codecTaskPushNotificationConfigV10JSON,
+			},
+			{
+				Role: runtime.RolePushGet, RPC: "GetTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/GetTaskPushNotificationConfig",
+				HTTP:    []runtime.Route{{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"}, {Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"}},
+				Request: &codecGetTaskPushNotificationConfigRequestV10JSON, Result: &codecTaskPushNotificationConfigV10JSON,
+			},
+			{
+				Role: runtime.RolePushList, RPC: "ListTaskPushNotificationConfigs", GRPC: "/lf.a2a.v1.A2AService/ListTaskPushNotificationConfigs",
+				HTTP:    []runtime.Route{{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs"}, {Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs"}},
+				Request: &codecListTaskPushNotificationConfigsRequestV10JSON, Result: &codecListTaskPushNotificationConfigsResponseV10JSON,
+			},
+			{
+				Role: runtime.RoleExtendedCard, RPC: "GetExtendedAgentCard", GRPC: "/lf.a2a.v1.A2AService/GetExtendedAgentCard",
+				HTTP:    []runtime.Route{{Verb: "GET", Path: "/extendedAgentCard"}, {Verb: "GET", Path: "/{tenant}/extendedAgentCard"}},
+				Request: &codecGetExtendedAgentCardRequestV10JSON, Result: &codecAgentCardV10JSON,
+			},
+			{
+				Role: runtime.RolePushDelete, RPC: "DeleteTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/DeleteTaskPushNotificationConfig",
+				HTTP:    []runtime.Route{{Verb: "DELETE", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"}, {Verb: "DELETE", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"}},
+				Request: &codecDeleteTaskPushNotificationConfigRequestV10JSON,
+			},
+		}),
 		AppendCard: gen.AppendCard(codecAgentCardV10JSON.Append),
 		ReadCard:   gen.ReadCard(codecAgentCardV10JSON.Unmarshal, asCard),
-		Wires:      []*runtime.Wire{servedWireV10Proto()},
+		Wires:      []*runtime.Wire{newWireV10Proto(all)},
 	}
 }
 
-func newVersionV10() *runtime.Version {
-	v := servedVersionV10()
-	gen.Complete(v.Operations, []runtime.Operation{
-		{Read: gen.ReadResult(codecSendMessageResponseV10JSON.Unmarshal, resultOf)},
-		{Read: gen.ReadItem(codecStreamResponseV10JSON.Unmarshal, eventOf)},
-		{AppendRequest: gen.AppendOf(codecGetTaskRequestV10JSON.Append), Read: gen.ReadTask(codecTaskV10JSON.Unmarshal, asTask)},
-		{AppendRequest: gen.AppendOf(codecListTasksRequestV10JSON.Append), Read: gen.ReadOf(codecListTasksResponseV10JSON.Unmarshal)},
-		{AppendRequest: gen.AppendOf(codecCancelTaskRequestV10JSON.Append), Read: gen.ReadTask(codecTaskV10JSON.Unmarshal, asTask)},
-		{AppendRequest: gen.AppendOf(codecSubscribeToTaskRequestV10JSON.Append), Read: gen.ReadItem(codecStreamResponseV10JSON.Unmarshal, eventOf)},
-		{
-			Decode: gen.RequestOf(codecTaskPushNotificationConfigV10JSON.Unmarshal, neutralTaskPushNotificationConfig), Append: gen.AppendOf(codecTaskPushNotificationConfigV10JSON.Append),
-			AppendRequest: gen.AppendOf(codecTaskPushNotificationConfigV10JSON.Append), Read: gen.ReadOf(codecTaskPushNotificationConfigV10JSON.Unmarshal),
-		},
-		{
-			Decode: gen.RequestOf(codecGetTaskPushNotificationConfigRequestV10JSON.Unmarshal, neutralGetTaskPushNotificationConfigRequest), Append: gen.AppendOf(codecTaskPushNotificationConfigV10JSON.Append),
-			AppendRequest: gen.AppendOf(codecGetTaskPushNotificationConfigRequestV10JSON.Append), Read: gen.ReadOf(codecTaskPushNotificationConfigV10JSON.Unmarshal),
-		},
-		{
-			Decode: gen.RequestOf(codecListTaskPushNotificationConfigsRequestV10JSON.Unmarshal, neutralListTaskPushNotificationConfigsRequest), Append: gen.AppendOf(codecListTaskPushNotificationConfigsResponseV10JSON.Append),
-			AppendRequest: gen.AppendOf(codecListTaskPushNotificationConfigsRequestV10JSON.Append), Read: gen.ReadOf(codecListTaskPushNotificationConfigsResponseV10JSON.Unmarshal),
-		},
-		{AppendRequest: gen.AppendOf(codecGetExtendedAgentCardRequestV10JSON.Append), Read: gen.ReadOf(codecAgentCardV10JSON.Unmarshal)},
-		{
-			Decode: gen.RequestOf(codecDeleteTaskPushNotificationConfigRequestV10JSON.Unmarshal, neutralDeleteTaskPushNotificationConfigRequest), Append: gen.AppendNothing("{}"),
-			AppendRequest: gen.AppendOf(codecDeleteTaskPushNotificationConfigRequestV10JSON.Append), Read: gen.ReadNothing,
-		},
-	})
-	v.Wires[0] = wireV10Proto()
-	return v
-}
-
-func eventOf(x *StreamResponse) (runtime.Event, error) {
-	switch v := x.Payload.(type) {
-	case *Task:
-		return (*engineTask)(v), nil
-	case *Message:
-		return (*engineMessage)(v), nil
-	case *TaskStatusUpdateEvent:
-		return (*engineTaskStatusUpdateEvent)(v), nil
-	case *TaskArtifactUpdateEvent:
-		return (*engineTaskArtifactUpdateEvent)(v), nil
-	case *UnknownStreamResponsePayload:
-		if v.Name != "" {
-			return nil, runtime.ErrUnknownEvent
-		}
-	}
-	return nil, &wire.Error{Reason: "no event that is known"}
-}
-
-func resultOf(x *SendMessageResponse) (any, error) {
-	switch v := x.Payload.(type) {
-	case *Task:
-		return (*engineTask)(v), nil
-	case *Message:
-		return (*engineMessage)(v), nil
-	}
-	return nil, &wire.Error{Reason: "neither a task nor a message"}
-}
-
-func neutralSendMessageRequest(x *SendMessageRequest) *runtime.SendRequest {
-	req := &runtime.SendRequest{
-		Tenant:   x.Tenant,
-		Metadata: x.Metadata,
-		Message:  (*engineMessage)(x.Message),
-		Source:   x,
-	}
-	if c := x.Configuration; c != nil {
-		req.AcceptedOutputModes = c.AcceptedOutputModes
-		req.HistoryLength = gen.Int(c.HistoryLength)
-		req.ReturnImmediately = c.ReturnImmediately
-		req.Push = pushOf(c.TaskPushNotificationConfig)
-	}
-	return req
-}
-
-func neutralGetTaskRequest(x *GetTaskRequest) *runtime.TaskRequest {
-	return &runtime.TaskRequest{
-		Tenant:        x.Tenant,
-		ID:            x.ID,
-		HistoryLength: gen.Int(x.HistoryLength),
-		Source:        x,
-	}
-}
-
-func neutralListTasksRequest(x *ListTasksRequest) *runtime.ListRequest {
-	return &runtime.ListRequest{
-		Tenant:           x.Tenant,
-		ContextID:        x.ContextID,
-		State:            states.State(x.Status),
-		PageSize:         gen.Int(x.PageSize),
-		PageToken:        x.PageToken,
-		HistoryLength:    gen.Int(x.HistoryLength),
-		After:            x.StatusTimestampAfter,
-		IncludeArtifacts: gen.OrZero(x.IncludeArtifacts),
-		Source:           x,
-	}
-}
-
-func neutralCancelTaskRequest(x *CancelTaskRequest) *runtime.TaskRequest {
-	return &runtime.TaskRequest{
-		Tenant:   x.Tenant,
-		ID:       x.ID,
-		Metadata: x.Metadata,
-		Source:   x,
-	}
-}
-
-func neutralSubscribeToTaskRequest(x *SubscribeToTaskRequest) *runtime.TaskRequest {
-	return &runtime.TaskRequest{Tenant: x.Tenant, ID: x.ID, Source: x}
-}
-
-func neutralTaskPushNotificationConfig(x *TaskPushNotificationConfig) *runtime.PushRequest {
-	return &runtime.PushRequest{
-		Tenant: x.Tenant,
-		TaskID: x.TaskID,
-		Config: *pushOf(x),
-		Source: x,
-	}
-}
-
-func neutralGetTaskPushNotificationConfigRequest(x *GetTaskPushNotificationConfigRequest) *runtime.PushRequest {
-	return &runtime.PushRequest{
-		Tenant: x.Tenant,
-		TaskID: x.TaskID,
-		Config: runtime.PushConfig{ID: x.ID},
-		Source: x,
-	}
-}
-
-func neutralListTaskPushNotificationConfigsRequest(x *ListTaskPushNotificationConfigsRequest) *runtime.PushRequest {
-	return &runtime.PushRequest{
-		Tenant:    x.Tenant,
-		TaskID:    x.TaskID,
-		PageSize:  gen.Int(gen.NonZero(x.PageSize)),
-		PageToken: x.PageToken,
-		Source:    x,
-	}
-}
-
-func neutralDeleteTaskPushNotificationConfigRequest(x *DeleteTaskPushNotificationConfigRequest) *runtime.PushRequest {
-	return &runtime.PushRequest{
-		Tenant: x.Tenant,
-		TaskID: x.TaskID,
-		Config: runtime.PushConfig{ID: x.ID},
-		Source: x,
-	}
-}
-
-func servedWireV10Proto() *runtime.Wire {
+func newWireV10Proto(all bool) *runtime.Wire {
 	return &runtime.Wire{
 		Encoding: runtime.EncodingProto,
-		Table: runtime.Table{
-			Operations: []*runtime.Operation{
-				{
-					Role: runtime.RoleSend, RPC: "SendMessage", GRPC: "/lf.a2a.v1.A2AService/SendMessage",
-					Decode: gen.ProtoRequest(codecSendMessageRequestV10Proto.Unmarshal, neutralSendMessageRequest), Append: gen.AppendResult(codecSendMessageResponseV10Proto.AppendCase),
-					AppendRequest: gen.AppendOf(codecSendMessageRequestV10Proto.Append),
-				},
-				{
-					Role: runtime.RoleStream, RPC: "SendStreamingMessage", GRPC: "/lf.a2a.v1.A2AService/SendStreamingMessage", Stream: true,
-					Decode: gen.ProtoRequest(codecSendMessageRequestV10Proto.Unmarshal, neutralSendMessageRequest), Append: gen.AppendItem(codecStreamResponseV10Proto.AppendCase),
-					AppendRequest: gen.AppendOf(codecSendMessageRequestV10Proto.Append),
-				},
-				{
-					Role: runtime.RoleGet, RPC: "GetTask", GRPC: "/lf.a2a.v1.A2AService/GetTask",
-					Decode: gen.ProtoRequest(codecGetTaskRequestV10Proto.Unmarshal, neutralGetTaskRequest), Append: gen.AppendOf(codecTaskV10Proto.Append),
-				},
-				{
-					Role: runtime.RoleList, RPC: "ListTasks", GRPC: "/lf.a2a.v1.A2AService/ListTasks",
-					Decode: gen.ProtoRequest(codecListTasksRequestV10Proto.Unmarshal, neutralListTasksRequest, func(x *ListTasksRequest) error {
-						if x.Status != "" && states.State(x.Status) == runtime.StateUnspecified {
-							return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
-						}
-						return nil
-					}), Append: gen.AppendOf(codecListTasksResponseV10Proto.Append),
-				},
-				{
-					Role: runtime.RoleCancel, RPC: "CancelTask", GRPC: "/lf.a2a.v1.A2AService/CancelTask",
-					Decode: gen.ProtoRequest(codecCancelTaskRequestV10Proto.Unmarshal, neutralCancelTaskRequest), Append: gen.AppendOf(codecTaskV10Proto.Append),
-				},
-				{
-					Role: runtime.RoleSubscribe, RPC: "SubscribeToTask", GRPC: "/lf.a2a.v1.A2AService/SubscribeToTask", Stream: true,
-					Decode: gen.ProtoRequest(codecSubscribeToTaskRequestV10Proto.Unmarshal, neutralSubscribeToTaskRequest), Append: gen.AppendItem(codecStreamResponseV10Proto.AppendCase),
-				},
-				{Role: runtime.RolePushCreate, RPC: "CreateTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/CreateTaskPushNotificationConfig"},
-				{Role: runtime.RolePushGet, RPC: "GetTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/GetTaskPushNotificationConfig"},
-				{Role: runtime.RolePushList, RPC: "ListTaskPushNotificationConfigs", GRPC: "/lf.a2a.v1.A2AService/ListTaskPushNotificationConfigs"},
-				{
-					Role: runtime.RoleExtendedCard, RPC: "GetExtendedAgentCard", GRPC: "/lf.a2a.v1.A2AService/GetExtendedAgentCard",
-					Decode: gen.ReadOf(codecGetExtendedAgentCardRequestV10Proto.Unmarshal), Append: gen.AppendOf(codecAgentCardV10Proto.Append),
-				},
-				{Role: runtime.RolePushDelete, RPC: "DeleteTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/DeleteTaskPushNotificationConfig"},
+		Table: gen.Table(proto.Boxed{}, views, &codecStreamResponseV10Proto, all, []gen.Row{
+			{
+				Role: runtime.RoleSend, RPC: "SendMessage", GRPC: "/lf.a2a.v1.A2AService/SendMessage",
+				Request: &codecSendMessageRequestV10Proto, Result: &codecSendMessageResponseV10Proto,
 			},
-			AppendEvent: gen.AppendEvent(codecStreamResponseV10Proto.AppendCase),
-			ReadEvent:   gen.ReadEvent(codecStreamResponseV10Proto.Unmarshal, eventOf),
-		},
-		Append:     gen.AppendAny(messagesV10Proto.Append, "a message of 1.0/proto"),
+			{
+				Role: runtime.RoleStream, RPC: "SendStreamingMessage", GRPC: "/lf.a2a.v1.A2AService/SendStreamingMessage", Stream: true,
+				Request: &codecSendMessageRequestV10Proto, Result: &codecStreamResponseV10Proto,
+			},
+			{
+				Role: runtime.RoleGet, RPC: "GetTask", GRPC: "/lf.a2a.v1.A2AService/GetTask",
+				Request: &codecGetTaskRequestV10Proto, Result: &codecTaskV10Proto,
+			},
+			{
+				Role: runtime.RoleList, RPC: "ListTasks", GRPC: "/lf.a2a.v1.A2AService/ListTasks",
+				Request: &codecListTasksRequestV10Proto, Result: &codecListTasksResponseV10Proto, Guard: func(request any) error {
+					if x := request.(*ListTasksRequest); x.Status != "" && states.State(x.Status) == runtime.StateUnspecified {
+						return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
+					}
+					return nil
+				},
+			},
+			{
+				Role: runtime.RoleCancel, RPC: "CancelTask", GRPC: "/lf.a2a.v1.A2AService/CancelTask",
+				Request: &codecCancelTaskRequestV10Proto, Result: &codecTaskV10Proto,
+			},
+			{
+				Role: runtime.RoleSubscribe, RPC: "SubscribeToTask", GRPC: "/lf.a2a.v1.A2AService/SubscribeToTask", Stream: true,
+				Request: &codecSubscribeToTaskRequestV10Proto, Result: &codecStreamResponseV10Proto,
+			},
+			{
+				Role: runtime.RolePushCreate, RPC: "CreateTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/CreateTaskPushNotificationConfig",
+				Request: &codecTaskPushNotificationConfigV10Proto, Result: &codecTaskPushNotificationConfigV10Proto,
+			},
+			{
+				Role: runtime.RolePushGet, RPC: "GetTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/GetTaskPushNotificationConfig",
+				Request: &codecGetTaskPushNotificationConfigRequestV10Proto, Result: &codecTaskPushNotificationConfigV10Proto,
+			},
+			{
+				Role: runtime.RolePushList, RPC: "ListTaskPushNotificationConfigs", GRPC: "/lf.a2a.v1.A2AService/ListTaskPushNotificationConfigs",
+				Request: &codecListTaskPushNotificationConfigsRequestV10Proto, Result: &codecListTaskPushNotificationConfigsResponseV10Proto,
+			},
+			{
+				Role: runtime.RoleExtendedCard, RPC: "GetExtendedAgentCard", GRPC: "/lf.a2a.v1.A2AService/GetExtendedAgentCard",
+				Request: &codecGetExtendedAgentCardRequestV10Proto, Result: &codecAgentCardV10Proto,
+			},
+			{
+				Role: runtime.RolePushDelete, RPC: "DeleteTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/DeleteTaskPushNotificationConfig",
+				Request: &codecDeleteTaskPushNotificationConfigRequestV10Proto,
+			},
+		}),
+		Append:     gen.AppendAny(proto.Boxed{}, messagesV10Proto, "a message of 1.0/proto"),
+		Read:       gen.ReadAny(proto.Boxed{}, messagesV10Proto, "a message of 1.0/proto"),
 		Descriptor: descriptorV10Proto,
 	}
 }
 
-func wireV10Proto() *runtime.Wire {
-	w := servedWireV10Proto()
-	gen.Complete(w.Operations, []runtime.Operation{
-		{Read: gen.ReadResult(codecSendMessageResponseV10Proto.Unmarshal, resultOf)},
-		{Read: gen.ReadItem(codecStreamResponseV10Proto.Unmarshal, eventOf)},
-		{AppendRequest: gen.AppendOf(codecGetTaskRequestV10Proto.Append), Read: gen.ReadTask(codecTaskV10Proto.Unmarshal, asTask)},
-		{AppendRequest: gen.AppendOf(codecListTasksRequestV10Proto.Append), Read: gen.ReadOf(codecListTasksResponseV10Proto.Unmarshal)},
-		{AppendRequest: gen.AppendOf(codecCancelTaskRequestV10Proto.Append), Read: gen.ReadTask(codecTaskV10Proto.Unmarshal, asTask)},
-		{AppendRequest: gen.AppendOf(codecSubscribeToTaskRequestV10Proto.Append), Read: gen.ReadItem(codecStreamResponseV10Proto.Unmarshal, eventOf)},
-		{
-			Decode: gen.ProtoRequest(codecTaskPushNotificationConfigV10Proto.Unmarshal, neutralTaskPushNotificationConfig), Append: gen.AppendOf(codecTaskPushNotificationConfigV10Proto.Append),
-			AppendRequest: gen.AppendOf(codecTaskPushNotificationConfigV10Proto.Append), Read: gen.ReadOf(codecTaskPushNotificationConfigV10Proto.Unmarshal),
-		},
-		{
-			Decode: gen.ProtoRequest(codecGetTaskPushNotificationConfigRequestV10Proto.Unmarshal, neutralGetTaskPushNotificationConfigRequest), Append: gen.AppendOf(codecTaskPushNotificationConfigV10Proto.Append),
-			AppendRequest: gen.AppendOf(codecGetTaskPushNotificationConfigRequestV10Proto.Append), Read: gen.ReadOf(codecTaskPushNotificationConfigV10Proto.Unmarshal),
-		},
-		{
-			Decode: gen.ProtoRequest(codecListTaskPushNotificationConfigsRequestV10Proto.Unmarshal, neutralListTaskPushNotificationConfigsRequest), Append: gen.AppendOf(codecListTaskPushNotificationConfigsResponseV10Proto.Append),
-			AppendRequest: gen.AppendOf(codecListTaskPushNotificationConfigsRequestV10Proto.Append), Read: gen.ReadOf(codecListTaskPushNotificationConfigsResponseV10Proto.Unmarshal),
-		},
-		{AppendRequest: gen.AppendOf(codecGetExtendedAgentCardRequestV10Proto.Append), Read: gen.ReadOf(codecAgentCardV10Proto.Unmarshal)},
-		{
-			Decode: gen.ProtoRequest(codecDeleteTaskPushNotificationConfigRequestV10Proto.Unmarshal, neutralDeleteTaskPushNotificationConfigRequest), Append: gen.AppendNothing(""),
-			AppendRequest: gen.AppendOf(codecDeleteTaskPushNotificationConfigRequestV10Proto.Append), Read: gen.ReadNothing,
-		},
-	})
-	w.Read = gen.ReadAny(messagesV10Proto.Unmarshal, "a message of 1.0/proto")
-	return w
-}
-
-var messagesV10Proto = proto.Messages{
+var messagesV10Proto = []any{
 	&codecAPIKeySecuritySchemeV10Proto,
 	&codecAgentCapabilitiesV10Proto,
 	&codecAgentCardV10Proto,
@@ -413,186 +239,129 @@ var messagesV10Proto = proto.Messages{
 	&codecTaskStatusUpdateEventV10Proto,
 }
 
-func servedVersionV03() *runtime.Version {
+func newVersionV03(all bool) *runtime.Version {
 	return &runtime.Version{
 		Name: "0.3",
-		Table: runtime.Table{
-			Operations: []*runtime.Operation{
-				{
-					Role: runtime.RoleSend, RPC: "message/send",
-					Decode: gen.RequestOf(codecSendMessageRequestV03JSON.Unmarshal, neutralSendMessageRequest), Append: gen.AppendResult(codecSendMessageResponseV03JSON.AppendCase),
-					AppendRequest: gen.AppendOf(codecSendMessageRequestV03JSON.Append),
-				},
-				{
-					Role: runtime.RoleStream, RPC: "message/stream", Stream: true,
-					Decode: gen.RequestOf(codecSendMessageRequestV03JSON.Unmarshal, neutralSendMessageRequest), Append: gen.AppendItem(codecStreamResponseV03JSON.AppendCase),
-					AppendRequest: gen.AppendOf(codecSendMessageRequestV03JSON.Append),
-				},
-				{
-					Role: runtime.RoleGet, RPC: "tasks/get",
-					Decode: gen.RequestOf(codecGetTaskRequestV03JSON.Unmarshal, neutralGetTaskRequest), Append: gen.AppendOf(codecTaskV03JSON.Append),
-				},
-				{
-					Role: runtime.RoleCancel, RPC: "tasks/cancel",
-					Decode: gen.RequestOf(codecCancelTaskRequestV03JSON.Unmarshal, neutralCancelTaskRequest), Append: gen.AppendOf(codecTaskV03JSON.Append),
-				},
-				{
-					Role: runtime.RoleSubscribe, RPC: "tasks/resubscribe", Stream: true,
-					Decode: gen.RequestOf(codecSubscribeToTaskRequestV03JSON.Unmarshal, neutralSubscribeToTaskRequest), Append: gen.AppendItem(codecStreamResponseV03JSON.AppendCase),
-				},
-				{Role: runtime.RolePushCreate, RPC: "tasks/pushNotificationConfig/set"},
-				{Role: runtime.RolePushGet, RPC: "tasks/pushNotificationConfig/get"},
-				{Role: runtime.RolePushList, RPC: "tasks/pushNotificationConfig/list"},
-				{Role: runtime.RolePushDelete, RPC: "tasks/pushNotificationConfig/delete"},
-				{
-					Role: runtime.RoleExtendedCard, RPC: "agent/getAuthenticatedExtendedCard",
-					Decode: gen.ParamsOf(codecGetExtendedAgentCardRequestV03JSON.Unmarshal), Append: gen.AppendOf(codecAgentCardV03JSON.Append),
-				},
+		Table: gen.Table(wire.Boxed{}, views, &codecStreamResponseV03JSON, all, []gen.Row{
+			{
+				Role: runtime.RoleSend, RPC: "message/send",
+				Request: &codecSendMessageRequestV03JSON, Result: &codecSendMessageResponseV03JSON,
 			},
-			AppendEvent: gen.AppendEvent(codecStreamResponseV03JSON.AppendCase),
-			ReadEvent:   gen.ReadEvent(codecStreamResponseV03JSON.Unmarshal, eventOf),
-		},
+			{
+				Role: runtime.RoleStream, RPC: "message/stream", Stream: true,
+				Request: &codecSendMessageRequestV03JSON, Result: &codecStreamResponseV03JSON,
+			},
+			{
+				Role: runtime.RoleGet, RPC: "tasks/get",
+				Request: &codecGetTaskRequestV03JSON, Result: &codecTaskV03JSON,
+			},
+			{
+				Role: runtime.RoleCancel, RPC: "tasks/cancel",
+				Request: &codecCancelTaskRequestV03JSON, Result: &codecTaskV03JSON,
+			},
+			{
+				Role: runtime.RoleSubscribe, RPC: "tasks/resubscribe", Stream: true,
+				Request: &codecSubscribeToTaskRequestV03JSON, Result: &codecStreamResponseV03JSON,
+			},
+			{
+				Role: runtime.RolePushCreate, RPC: "tasks/pushNotificationConfig/set",
+				Request: &codecTaskPushNotificationConfigV03JSON, Result: &codecTaskPushNotificationConfigV03JSON,
+			},
+			{
+				Role: runtime.RolePushGet, RPC: "tasks/pushNotificationConfig/get",
+				Request: &codecGetTaskPushNotificationConfigRequestV03JSON, Result: &codecTaskPushNotificationConfigV03JSON,
+			},
+			{
+				Role: runtime.RolePushList, RPC: "tasks/pushNotificationConfig/list",
+				Request: &codecListTaskPushNotificationConfigsRequestV03JSON, Result: &codecListTaskPushNotificationConfigsResponseV03JSON,
+			},
+			{
+				Role: runtime.RolePushDelete, RPC: "tasks/pushNotificationConfig/delete",
+				Request: &codecDeleteTaskPushNotificationConfigRequestV03JSON, Null: true,
+			},
+			{
+				Role: runtime.RoleExtendedCard, RPC: "agent/getAuthenticatedExtendedCard",
+				Request: &codecGetExtendedAgentCardRequestV03JSON, Result: &codecAgentCardV03JSON,
+			},
+		}),
 		AppendCard: gen.AppendCard(codecAgentCardV03JSON.Append),
 		ReadCard:   gen.ReadCard(codecAgentCardV03JSON.Unmarshal, asCard),
 		Rules:      runtime.Rules{Final: true, PushTask: true, PlainErrors: true},
-		Wires:      []*runtime.Wire{servedWireV03ProtoJSON(), servedWireV03Proto()},
+		Wires:      []*runtime.Wire{newWireV03ProtoJSON(all), newWireV03Proto(all)},
 	}
 }
 
-func newVersionV03() *runtime.Version {
-	v := servedVersionV03()
-	gen.Complete(v.Operations, []runtime.Operation{
-		{Read: gen.ReadResult(codecSendMessageResponseV03JSON.Unmarshal, resultOf)},
-		{Read: gen.ReadItem(codecStreamResponseV03JSON.Unmarshal, eventOf)},
-		{AppendRequest: gen.AppendOf(codecGetTaskRequestV03JSON.Append), Read: gen.ReadTask(codecTaskV03JSON.Unmarshal, asTask)},
-		{AppendRequest: gen.AppendOf(codecCancelTaskRequestV03JSON.Append), Read: gen.ReadTask(codecTaskV03JSON.Unmarshal, asTask)},
-		{AppendRequest: gen.AppendOf(codecSubscribeToTaskRequestV03JSON.Append), Read: gen.ReadItem(codecStreamResponseV03JSON.Unmarshal, eventOf)},
-		{
-			Decode: gen.RequestOf(codecTaskPushNotificationConfigV03JSON.Unmarshal, neutralTaskPushNotificationConfig), Append: gen.AppendOf(codecTaskPushNotificationConfigV03JSON.Append),
-			AppendRequest: gen.AppendOf(codecTaskPushNotificationConfigV03JSON.Append), Read: gen.ReadOf(codecTaskPushNotificationConfigV03JSON.Unmarshal),
-		},
-		{
-			Decode: gen.RequestOf(codecGetTaskPushNotificationConfigRequestV03JSON.Unmarshal, neutralGetTaskPushNotificationConfigRequest), Append: gen.AppendOf(codecTaskPushNotificationConfigV03JSON.Append),
-			AppendRequest: gen.AppendOf(codecGetTaskPushNotificationConfigRequestV03JSON.Append), Read: gen.ReadOf(codecTaskPushNotificationConfigV03JSON.Unmarshal),
-		},
-		{
-			Decode: gen.RequestOf(codecListTaskPushNotificationConfigsRequestV03JSON.Unmarshal, neutralListTaskPushNotificationConfigsRequest), Append: gen.AppendOf(codecListTaskPushNotificationConfigsResponseV03JSON.Append),
-			AppendRequest: gen.AppendOf(codecListTaskPushNotificationConfigsRequestV03JSON.Append), Read: gen.ReadOf(codecListTaskPushNotificationConfigsResponseV03JSON.Unmarshal),
-		},
-		{
-			Decode: gen.RequestOf(codecDeleteTaskPushNotificationConfigRequestV03JSON.Unmarshal, neutralDeleteTaskPushNotificationConfigRequest), Append: gen.AppendNothing("null"),
-			AppendRequest: gen.AppendOf(codecDeleteTaskPushNotificationConfigRequestV03JSON.Append), Read: gen.ReadNothing,
-		},
-		{AppendRequest: gen.AppendOf(codecGetExtendedAgentCardRequestV03JSON.Append), Read: gen.ReadOf(codecAgentCardV03JSON.Unmarshal)},
-	})
-	v.Wires[0] = wireV03ProtoJSON()
-	v.Wires[1] = wireV03Proto()
-	return v
-}
-
-func servedWireV03ProtoJSON() *runtime.Wire {
+func newWireV03ProtoJSON(all bool) *runtime.Wire {
 	return &runtime.Wire{
 		Encoding: runtime.EncodingProtoJSON,
-		Table: runtime.Table{
-			Operations: []*runtime.Operation{
-				{
-					Role: runtime.RoleSend, RPC: "message/send",
-					HTTP:   []runtime.Route{{Verb: "POST", Path: "/v1/message:send", Body: "*"}},
-					Decode: gen.RequestOf(codecSendMessageRequestV03ProtoJSON.Unmarshal, neutralSendMessageRequest), Append: gen.AppendResult(codecSendMessageResponseV03ProtoJSON.AppendCase),
-					AppendRequest: gen.AppendOf(codecSendMessageRequestV03ProtoJSON.Append),
-				},
-				{
-					Role: runtime.RoleStream, RPC: "message/stream", Stream: true,
-					HTTP:   []runtime.Route{{Verb: "POST", Path: "/v1/message:stream", Body: "*"}},
-					Decode: gen.RequestOf(codecSendMessageRequestV03ProtoJSON.Unmarshal, neutralSendMessageRequest), Append: gen.AppendItem(codecStreamResponseV03ProtoJSON.AppendCase),
-					AppendRequest: gen.AppendOf(codecSendMessageRequestV03ProtoJSON.Append),
-				},
-				{
-					Role: runtime.RoleGet, RPC: "tasks/get",
-					HTTP:   []runtime.Route{{Verb: "GET", Path: "/v1/{name=tasks/*}"}},
-					Decode: gen.RequestOf(codecGetTaskRequestV03ProtoJSON.Unmarshal, neutralGetTaskRequest), Append: gen.AppendOf(codecTaskV03ProtoJSON.Append),
-				},
-				{
-					Role: runtime.RoleCancel, RPC: "tasks/cancel",
-					HTTP:   []runtime.Route{{Verb: "POST", Path: "/v1/{name=tasks/*}:cancel", Body: "*"}},
-					Decode: gen.RequestOf(codecCancelTaskRequestV03ProtoJSON.Unmarshal, neutralCancelTaskRequest), Append: gen.AppendOf(codecTaskV03ProtoJSON.Append),
-				},
-				{
-					Role: runtime.RoleSubscribe, RPC: "tasks/resubscribe", Stream: true,
-					HTTP:   []runtime.Route{{Verb: "GET", Path: "/v1/{name=tasks/*}:subscribe"}},
-					Decode: gen.RequestOf(codecSubscribeToTaskRequestV03ProtoJSON.Unmarshal, neutralSubscribeToTaskRequest), Append: gen.AppendItem(codecStreamResponseV03ProtoJSON.AppendCase),
-				},
-				{
-					Role: runtime.RolePushCreate, RPC: "tasks/pushNotificationConfig/set",
-					HTTP: []runtime.Route{{Verb: "POST", Path: "/v1/{parent=task/*/pushNotificationConfigs}", Body: "config"}, {Verb: "POST", Path: "/v1/{parent=tasks/*}/pushNotificationConfigs", Body: "*"}},
-				},
-				{
-					Role: runtime.RolePushGet, RPC: "tasks/pushNotificationConfig/get",
-					HTTP: []runtime.Route{{Verb: "GET", Path: "/v1/{name=tasks/*/pushNotificationConfigs/*}"}},
-				},
-				{
-					Role: runtime.RolePushList, RPC: "tasks/pushNotificationConfig/list",
-					HTTP: []runtime.Route{{Verb: "GET", Path: "/v1/{parent=tasks/*}/pushNotificationConfigs"}},
-				},
-				{
-					Role: runtime.RolePushDelete, RPC: "tasks/pushNotificationConfig/delete",
-					HTTP: []runtime.Route{{Verb: "DELETE", Path: "/v1/{name=tasks/*/pushNotificationConfigs/*}"}},
-				},
-				{
-					Role: runtime.RoleExtendedCard, RPC: "agent/getAuthenticatedExtendedCard",
-					HTTP:   []runtime.Route{{Verb: "GET", Path: "/v1/card"}},
-					Decode: gen.ParamsOf(codecGetExtendedAgentCardRequestV03ProtoJSON.Unmarshal), Append: gen.AppendOf(codecAgentCardV03JSON.Append),
-				},
-				{
-					Role: runtime.RoleList, RPC: "ListTasks",
-					HTTP: []runtime.Route{{Verb: "GET", Path: "/v1/tasks"}}, Query: []runtime.QueryField{{Name: "includeArtifacts", JSON: true}},
-					Decode: gen.RequestOf(codecListTasksRequestV03ProtoJSON.Unmarshal, neutralListTasksRequest, func(x *ListTasksRequest) error {
-						if x.Status != "" && states.State(x.Status) == runtime.StateUnspecified {
-							return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
-						}
-						return nil
-					}), Append: gen.AppendOf(codecListTasksResponseV03ProtoJSON.Append),
+		Table: gen.Table(wire.Boxed{}, views, &codecStreamResponseV03ProtoJSON, all, []gen.Row{
+			{
+				Role: runtime.RoleSend, RPC: "message/send",
+				HTTP:    []runtime.Route{{Verb: "POST", Path: "/v1/message:send", Body: "*"}},
+				Request: &codecSendMessageRequestV03ProtoJSON, Result: &codecSendMessageResponseV03ProtoJSON,
+			},
+			{
+				Role: runtime.RoleStream, RPC: "message/stream", Stream: true,
+				HTTP:    []runtime.Route{{Verb: "POST", Path: "/v1/message:stream", Body: "*"}},
+				Request: &codecSendMessageRequestV03ProtoJSON, Result: &codecStreamResponseV03ProtoJSON,
+			},
+			{
+				Role: runtime.RoleGet, RPC: "tasks/get",
+				HTTP:    []runtime.Route{{Verb: "GET", Path: "/v1/{name=tasks/*}"}},
+				Request: &codecGetTaskRequestV03ProtoJSON, Result: &codecTaskV03ProtoJSON,
+			},
+			{
+				Role: runtime.RoleCancel, RPC: "tasks/cancel",
+				HTTP:    []runtime.Route{{Verb: "POST", Path: "/v1/{name=tasks/*}:cancel", Body: "*"}},
+				Request: &codecCancelTaskRequestV03ProtoJSON, Result: &codecTaskV03ProtoJSON,
+			},
+			{
+				Role: runtime.RoleSubscribe, RPC: "tasks/resubscribe", Stream: true,
+				HTTP:    []runtime.Route{{Verb: "GET", Path: "/v1/{name=tasks/*}:subscribe"}},
+				Request: &codecSubscribeToTaskRequestV03ProtoJSON, Result: &codecStreamResponseV03ProtoJSON,
+			},
+			{
+				Role: runtime.RolePushCreate, RPC: "tasks/pushNotificationConfig/set",
+				HTTP:    []runtime.Route{{Verb: "POST", Path: "/v1/{parent=task/*/pushNotificationConfigs}", Body: "config"}, {Verb: "POST", Path: "/v1/{parent=tasks/*}/pushNotificationConfigs", Body: "*"}},
+				Request: &codecTaskPushNotificationConfigV03ProtoJSONCreateRequest, Result: &codecTaskPushNotificationConfigV03ProtoJSON,
+			},
+			{
+				Role: runtime.RolePushGet, RPC: "tasks/pushNotificationConfig/get",
+				HTTP:    []runtime.Route{{Verb: "GET", Path: "/v1/{name=tasks/*/pushNotificationConfigs/*}"}},
+				Request: &codecGetTaskPushNotificationConfigRequestV03ProtoJSON, Result: &codecTaskPushNotificationConfigV03ProtoJSON,
+			},
+			{
+				Role: runtime.RolePushList, RPC: "tasks/pushNotificationConfig/list",
+				HTTP:    []runtime.Route{{Verb: "GET", Path: "/v1/{parent=tasks/*}/pushNotificationConfigs"}},
+				Request: &codecListTaskPushNotificationConfigsRequestV03ProtoJSON, Result: &codecListTaskPushNotificationConfigsResponseV03ProtoJSON,
+			},
+			{
+				Role: runtime.RolePushDelete, RPC: "tasks/pushNotificationConfig/delete",
+				HTTP:    []runtime.Route{{Verb: "DELETE", Path: "/v1/{name=tasks/*/pushNotificationConfigs/*}"}},
+				Request: &codecDeleteTaskPushNotificationConfigRequestV03ProtoJSON,
+			},
+			{
+				Role: runtime.RoleExtendedCard, RPC: "agent/getAuthenticatedExtendedCard",
+				HTTP:    []runtime.Route{{Verb: "GET", Path: "/v1/card"}},
+				Request: &codecGetExtendedAgentCardRequestV03ProtoJSON, Result: &codecAgentCardV03ProtoJSON, Typed: &codecAgentCardV03JSON,
+			},
+			{
+				Role: runtime.RoleList, RPC: "ListTasks",
+				HTTP: []runtime.Route{{Verb: "GET", Path: "/v1/tasks"}}, Query: []runtime.QueryField{{Name: "includeArtifacts", JSON: true}},
+				Request: &codecListTasksRequestV03ProtoJSON, Result: &codecListTasksResponseV03ProtoJSON, Guard: func(request any) error {
+					if x := request.(*ListTasksRequest); x.Status != "" && states.State(x.Status) == runtime.StateUnspecified {
+						return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
+					}
+					return nil
 				},
 			},
-			AppendEvent: gen.AppendEvent(codecStreamResponseV03ProtoJSON.AppendCase),
-			ReadEvent:   gen.ReadEvent(codecStreamResponseV03ProtoJSON.Unmarshal, eventOf),
-		},
-		Append: gen.AppendAny(messagesV03ProtoJSON.Append, "a message of 0.3/protojson"),
+		}),
+		Append: gen.AppendAny(wire.Boxed{}, messagesV03ProtoJSON, "a message of 0.3/protojson"),
+		Read:   gen.ReadAny(wire.Boxed{}, messagesV03ProtoJSON, "a message of 0.3/protojson"),
 	}
 }
 
-func wireV03ProtoJSON() *runtime.Wire {
-	w := servedWireV03ProtoJSON()
-	gen.Complete(w.Operations, []runtime.Operation{
-		{Read: gen.ReadResult(codecSendMessageResponseV03ProtoJSON.Unmarshal, resultOf)},
-		{Read: gen.ReadItem(codecStreamResponseV03ProtoJSON.Unmarshal, eventOf)},
-		{AppendRequest: gen.AppendOf(codecGetTaskRequestV03ProtoJSON.Append), Read: gen.ReadTask(codecTaskV03ProtoJSON.Unmarshal, asTask)},
-		{AppendRequest: gen.AppendOf(codecCancelTaskRequestV03ProtoJSON.Append), Read: gen.ReadTask(codecTaskV03ProtoJSON.Unmarshal, asTask)},
-		{AppendRequest: gen.AppendOf(codecSubscribeToTaskRequestV03ProtoJSON.Append), Read: gen.ReadItem(codecStreamResponseV03ProtoJSON.Unmarshal, eventOf)},
-		{
-			Decode: gen.RequestOf(codecTaskPushNotificationConfigV03ProtoJSONCreateRequest.Unmarshal, neutralTaskPushNotificationConfig), Append: gen.AppendOf(codecTaskPushNotificationConfigV03ProtoJSON.Append),
-			AppendRequest: gen.AppendOf(codecTaskPushNotificationConfigV03ProtoJSONCreateRequest.Append), Read: gen.ReadOf(codecTaskPushNotificationConfigV03ProtoJSON.Unmarshal),
-		},
-		{
-			Decode: gen.RequestOf(codecGetTaskPushNotificationConfigRequestV03ProtoJSON.Unmarshal, neutralGetTaskPushNotificationConfigRequest), Append: gen.AppendOf(codecTaskPushNotificationConfigV03ProtoJSON.Append),
-			AppendRequest: gen.AppendOf(codecGetTaskPushNotificationConfigRequestV03ProtoJSON.Append), Read: gen.ReadOf(codecTaskPushNotificationConfigV03ProtoJSON.Unmarshal),
-		},
-		{
-			Decode: gen.RequestOf(codecListTaskPushNotificationConfigsRequestV03ProtoJSON.Unmarshal, neutralListTaskPushNotificationConfigsRequest), Append: gen.AppendOf(codecListTaskPushNotificationConfigsResponseV03ProtoJSON.Append),
-			AppendRequest: gen.AppendOf(codecListTaskPushNotificationConfigsRequestV03ProtoJSON.Append), Read: gen.ReadOf(codecListTaskPushNotificationConfigsResponseV03ProtoJSON.Unmarshal),
-		},
-		{
-			Decode: gen.RequestOf(codecDeleteTaskPushNotificationConfigRequestV03ProtoJSON.Unmarshal, neutralDeleteTaskPushNotificationConfigRequest), Append: gen.AppendNothing("{}"),
-			AppendRequest: gen.AppendOf(codecDeleteTaskPushNotificationConfigRequestV03ProtoJSON.Append), Read: gen.ReadNothing,
-		},
-		{AppendRequest: gen.AppendOf(codecGetExtendedAgentCardRequestV03ProtoJSON.Append), Read: gen.ReadTypedCard(codecAgentCardV03ProtoJSON.Unmarshal, codecAgentCardV03JSON.Unmarshal)},
-		{AppendRequest: gen.AppendOf(codecListTasksRequestV03ProtoJSON.Append), Read: gen.ReadOf(codecListTasksResponseV03ProtoJSON.Unmarshal)},
-	})
-	w.Read = gen.ReadAny(messagesV03ProtoJSON.Unmarshal, "a message of 0.3/protojson")
-	return w
-}
-
-var messagesV03ProtoJSON = wire.Messages{
+var messagesV03ProtoJSON = []any{
 	&codecAPIKeySecuritySchemeV03ProtoJSON,
 	&codecAgentCapabilitiesV03ProtoJSON,
 	&codecAgentCardV03ProtoJSON,
@@ -637,81 +406,58 @@ var messagesV03ProtoJSON = wire.Messages{
 	&codecTaskStatusUpdateEventV03ProtoJSON,
 }
 
-func servedWireV03Proto() *runtime.Wire {
+func newWireV03Proto(all bool) *runtime.Wire {
 	return &runtime.Wire{
 		Encoding: runtime.EncodingProto,
-		Table: runtime.Table{
-			Operations: []*runtime.Operation{
-				{
-					Role: runtime.RoleSend, RPC: "message/send", GRPC: "/a2a.v1.A2AService/SendMessage",
-					Decode: gen.ProtoRequest(codecSendMessageRequestV03Proto.Unmarshal, neutralSendMessageRequest), Append: gen.AppendResult(codecSendMessageResponseV03Proto.AppendCase),
-					AppendRequest: gen.AppendOf(codecSendMessageRequestV03Proto.Append),
-				},
-				{
-					Role: runtime.RoleStream, RPC: "message/stream", GRPC: "/a2a.v1.A2AService/SendStreamingMessage", Stream: true,
-					Decode: gen.ProtoRequest(codecSendMessageRequestV03Proto.Unmarshal, neutralSendMessageRequest), Append: gen.AppendItem(codecStreamResponseV03Proto.AppendCase),
-					AppendRequest: gen.AppendOf(codecSendMessageRequestV03Proto.Append),
-				},
-				{
-					Role: runtime.RoleGet, RPC: "tasks/get", GRPC: "/a2a.v1.A2AService/GetTask",
-					Decode: gen.ProtoRequest(codecGetTaskRequestV03Proto.Unmarshal, neutralGetTaskRequest), Append: gen.AppendOf(codecTaskV03Proto.Append),
-				},
-				{
-					Role: runtime.RoleCancel, RPC: "tasks/cancel", GRPC: "/a2a.v1.A2AService/CancelTask",
-					Decode: gen.ProtoRequest(codecCancelTaskRequestV03Proto.Unmarshal, neutralCancelTaskRequest), Append: gen.AppendOf(codecTaskV03Proto.Append),
-				},
-				{
-					Role: runtime.RoleSubscribe, RPC: "tasks/resubscribe", GRPC: "/a2a.v1.A2AService/TaskSubscription", Stream: true,
-					Decode: gen.ProtoRequest(codecSubscribeToTaskRequestV03Proto.Unmarshal, neutralSubscribeToTaskRequest), Append: gen.AppendItem(codecStreamResponseV03Proto.AppendCase),
-				},
-				{Role: runtime.RolePushCreate, RPC: "tasks/pushNotificationConfig/set", GRPC: "/a2a.v1.A2AService/CreateTaskPushNotificationConfig"},
-				{Role: runtime.RolePushGet, RPC: "tasks/pushNotificationConfig/get", GRPC: "/a2a.v1.A2AService/GetTaskPushNotificationConfig"},
-				{Role: runtime.RolePushList, RPC: "tasks/pushNotificationConfig/list", GRPC: "/a2a.v1.A2AService/ListTaskPushNotificationConfig"},
-				{Role: runtime.RolePushDelete, RPC: "tasks/pushNotificationConfig/delete", GRPC: "/a2a.v1.A2AService/DeleteTaskPushNotificationConfig"},
-				{
-					Role: runtime.RoleExtendedCard, RPC: "agent/getAuthenticatedExtendedCard", GRPC: "/a2a.v1.A2AService/GetAgentCard",
-					Decode: gen.ReadOf(codecGetExtendedAgentCardRequestV03Proto.Unmarshal), Append: gen.AppendOf(codecAgentCardV03Proto.Append),
-				},
+		Table: gen.Table(proto.Boxed{}, views, &codecStreamResponseV03Proto, all, []gen.Row{
+			{
+				Role: runtime.RoleSend, RPC: "message/send", GRPC: "/a2a.v1.A2AService/SendMessage",
+				Request: &codecSendMessageRequestV03Proto, Result: &codecSendMessageResponseV03Proto,
 			},
-			AppendEvent: gen.AppendEvent(codecStreamResponseV03Proto.AppendCase),
-			ReadEvent:   gen.ReadEvent(codecStreamResponseV03Proto.Unmarshal, eventOf),
-		},
-		Append:     gen.AppendAny(messagesV03Proto.Append, "a message of 0.3/proto"),
+			{
+				Role: runtime.RoleStream, RPC: "message/stream", GRPC: "/a2a.v1.A2AService/SendStreamingMessage", Stream: true,
+				Request: &codecSendMessageRequestV03Proto, Result: &codecStreamResponseV03Proto,
+			},
+			{
+				Role: runtime.RoleGet, RPC: "tasks/get", GRPC: "/a2a.v1.A2AService/GetTask",
+				Request: &codecGetTaskRequestV03Proto, Result: &codecTaskV03Proto,
+			},
+			{
+				Role: runtime.RoleCancel, RPC: "tasks/cancel", GRPC: "/a2a.v1.A2AService/CancelTask",
+				Request: &codecCancelTaskRequestV03Proto, Result: &codecTaskV03Proto,
+			},
+			{
+				Role: runtime.RoleSubscribe, RPC: "tasks/resubscribe", GRPC: "/a2a.v1.A2AService/TaskSubscription", Stream: true,
+				Request: &codecSubscribeToTaskRequestV03Proto, Result: &codecStreamResponseV03Proto,
+			},
+			{
+				Role: runtime.RolePushCreate, RPC: "tasks/pushNotificationConfig/set", GRPC: "/a2a.v1.A2AService/CreateTaskPushNotificationConfig",
+				Request: &codecTaskPushNotificationConfigV03ProtoCreateRequest, Result: &codecTaskPushNotificationConfigV03Proto,
+			},
+			{
+				Role: runtime.RolePushGet, RPC: "tasks/pushNotificationConfig/get", GRPC: "/a2a.v1.A2AService/GetTaskPushNotificationConfig",
+				Request: &codecGetTaskPushNotificationConfigRequestV03Proto, Result: &codecTaskPushNotificationConfigV03Proto,
+			},
+			{
+				Role: runtime.RolePushList, RPC: "tasks/pushNotificationConfig/list", GRPC: "/a2a.v1.A2AService/ListTaskPushNotificationConfig",
+				Request: &codecListTaskPushNotificationConfigsRequestV03Proto, Result: &codecListTaskPushNotificationConfigsResponseV03Proto,
+			},
+			{
+				Role: runtime.RolePushDelete, RPC: "tasks/pushNotificationConfig/delete", GRPC: "/a2a.v1.A2AService/DeleteTaskPushNotificationConfig",
+				Request: &codecDeleteTaskPushNotificationConfigRequestV03Proto,
+			},
+			{
+				Role: runtime.RoleExtendedCard, RPC: "agent/getAuthenticatedExtendedCard", GRPC: "/a2a.v1.A2AService/GetAgentCard",
+				Request: &codecGetExtendedAgentCardRequestV03Proto, Result: &codecAgentCardV03Proto,
+			},
+		}),
+		Append:     gen.AppendAny(proto.Boxed{}, messagesV03Proto, "a message of 0.3/proto"),
+		Read:       gen.ReadAny(proto.Boxed{}, messagesV03Proto, "a message of 0.3/proto"),
 		Descriptor: descriptorV03Proto,
 	}
 }
 
-func wireV03Proto() *runtime.Wire {
-	w := servedWireV03Proto()
-	gen.Complete(w.Operations, []runtime.Operation{
-		{Read: gen.ReadResult(codecSendMessageResponseV03Proto.Unmarshal, resultOf)},
-		{Read: gen.ReadItem(codecStreamResponseV03Proto.Unmarshal, eventOf)},
-		{AppendRequest: gen.AppendOf(codecGetTaskRequestV03Proto.Append), Read: gen.ReadTask(codecTaskV03Proto.Unmarshal, asTask)},
-		{AppendRequest: gen.AppendOf(codecCancelTaskRequestV03Proto.Append), Read: gen.ReadTask(codecTaskV03Proto.Unmarshal, asTask)},
-		{AppendRequest: gen.AppendOf(codecSubscribeToTaskRequestV03Proto.Append), Read: gen.ReadItem(codecStreamResponseV03Proto.Unmarshal, eventOf)},
-		{
-			Decode: gen.ProtoRequest(codecTaskPushNotificationConfigV03ProtoCreateRequest.Unmarshal, neutralTaskPushNotificationConfig), Append: gen.AppendOf(codecTaskPushNotificationConfigV03Proto.Append),
-			AppendRequest: gen.AppendOf(codecTaskPushNotificationConfigV03ProtoCreateRequest.Append), Read: gen.ReadOf(codecTaskPushNotificationConfigV03Proto.Unmarshal),
-		},
-		{
-			Decode: gen.ProtoRequest(codecGetTaskPushNotificationConfigRequestV03Proto.Unmarshal, neutralGetTaskPushNotificationConfigRequest), Append: gen.AppendOf(codecTaskPushNotificationConfigV03Proto.Append),
-			AppendRequest: gen.AppendOf(codecGetTaskPushNotificationConfigRequestV03Proto.Append), Read: gen.ReadOf(codecTaskPushNotificationConfigV03Proto.Unmarshal),
-		},
-		{
-			Decode: gen.ProtoRequest(codecListTaskPushNotificationConfigsRequestV03Proto.Unmarshal, neutralListTaskPushNotificationConfigsRequest), Append: gen.AppendOf(codecListTaskPushNotificationConfigsResponseV03Proto.Append),
-			AppendRequest: gen.AppendOf(codecListTaskPushNotificationConfigsRequestV03Proto.Append), Read: gen.ReadOf(codecListTaskPushNotificationConfigsResponseV03Proto.Unmarshal),
-		},
-		{
-			Decode: gen.ProtoRequest(codecDeleteTaskPushNotificationConfigRequestV03Proto.Unmarshal, neutralDeleteTaskPushNotificationConfigRequest), Append: gen.AppendNothing(""),
-			AppendRequest: gen.AppendOf(codecDeleteTaskPushNotificationConfigRequestV03Proto.Append), Read: gen.ReadNothing,
-		},
-		{AppendRequest: gen.AppendOf(codecGetExtendedAgentCardRequestV03Proto.Append), Read: gen.ReadOf(codecAgentCardV03Proto.Unmarshal)},
-	})
-	w.Read = gen.ReadAny(messagesV03Proto.Unmarshal, "a message of 0.3/proto")
-	return w
-}
-
-var messagesV03Proto = proto.Messages{
+var messagesV03Proto = []any{
 	&codecAPIKeySecuritySchemeV03Proto,
 	&codecAgentCapabilitiesV03Proto,
 	&codecAgentCardV03Proto,
@@ -754,41 +500,47 @@ var messagesV03Proto = proto.Messages{
 	&codecTaskStatusUpdateEventV03Proto,
 }
 
-func servedVersionV02() *runtime.Version {
+func newVersionV02(all bool) *runtime.Version {
 	return &runtime.Version{
 		Name: "0.2",
-		Table: runtime.Table{
-			Operations: []*runtime.Operation{
-				{
-					Role: runtime.RoleSend, RPC: "message/send",
-					Decode: gen.RequestOf(codecSendMessageRequestV02JSON.Unmarshal, neutralSendMessageRequest), Append: gen.AppendResult(codecSendMessageResponseV02JSON.AppendCase),
-					AppendRequest: gen.AppendOf(codecSendMessageRequestV02JSON.Append),
-				},
-				{
-					Role: runtime.RoleStream, RPC: "message/stream", Stream: true,
-					Decode: gen.RequestOf(codecSendMessageRequestV02JSON.Unmarshal, neutralSendMessageRequest), Append: gen.AppendItem(codecStreamResponseV02JSON.AppendCase),
-					AppendRequest: gen.AppendOf(codecSendMessageRequestV02JSON.Append),
-				},
-				{
-					Role: runtime.RoleGet, RPC: "tasks/get",
-					Decode: gen.RequestOf(codecGetTaskRequestV02JSON.Unmarshal, neutralGetTaskRequest), Append: gen.AppendOf(codecTaskV02JSON.Append),
-				},
-				{
-					Role: runtime.RoleCancel, RPC: "tasks/cancel",
-					Decode: gen.RequestOf(codecCancelTaskRequestV02JSON.Unmarshal, neutralCancelTaskRequest), Append: gen.AppendOf(codecTaskV02JSON.Append),
-				},
-				{
-					Role: runtime.RoleSubscribe, RPC: "tasks/resubscribe", Stream: true,
-					Decode: gen.RequestOf(codecSubscribeToTaskRequestV02JSON.Unmarshal, neutralSubscribeToTaskRequest), Append: gen.AppendItem(codecStreamResponseV02JSON.AppendCase),
-				},
-				{Role: runtime.RolePushCreate, RPC: "tasks/pushNotificationConfig/set"},
-				{Role: runtime.RolePushGet, RPC: "tasks/pushNotificationConfig/get"},
-				{Role: runtime.RolePushList, RPC: "tasks/pushNotificationConfig/list"},
-				{Role: runtime.RolePushDelete, RPC: "tasks/pushNotificationConfig/delete"},
+		Table: gen.Table(wire.Boxed{}, views, &codecStreamResponseV02JSON, all, []gen.Row{
+			{
+				Role: runtime.RoleSend, RPC: "message/send",
+				Request: &codecSendMessageRequestV02JSON, Result: &codecSendMessageResponseV02JSON,
 			},
-			AppendEvent: gen.AppendEvent(codecStreamResponseV02JSON.AppendCase),
-			ReadEvent:   gen.ReadEvent(codecStreamResponseV02JSON.Unmarshal, eventOf),
-		},
+			{
+				Role: runtime.RoleStream, RPC: "message/stream", Stream: true,
+				Request: &codecSendMessageRequestV02JSON, Result: &codecStreamResponseV02JSON,
+			},
+			{
+				Role: runtime.RoleGet, RPC: "tasks/get",
+				Request: &codecGetTaskRequestV02JSON, Result: &codecTaskV02JSON,
+			},
+			{
+				Role: runtime.RoleCancel, RPC: "tasks/cancel",
+				Request: &codecCancelTaskRequestV02JSON, Result: &codecTaskV02JSON,
+			},
+			{
+				Role: runtime.RoleSubscribe, RPC: "tasks/resubscribe", Stream: true,
+				Request: &codecSubscribeToTaskRequestV02JSON, Result: &codecStreamResponseV02JSON,
+			},
+			{
+				Role: runtime.RolePushCreate, RPC: "tasks/pushNotificationConfig/set",
+				Request: &codecTaskPushNotificationConfigV02JSON, Result: &codecTaskPushNotificationConfigV02JSON,
+			},
+			{
+				Role: runtime.RolePushGet, RPC: "tasks/pushNotificationConfig/get",
+				Request: &codecGetTaskPushNotificationConfigRequestV02JSON, Result: &codecTaskPushNotificationConfigV02JSON,
+			},
+			{
+				Role: runtime.RolePushList, RPC: "tasks/pushNotificationConfig/list",
+				Request: &codecListTaskPushNotificationConfigsRequestV02JSON, Result: &codecListTaskPushNotificationConfigsResponseV02JSON,
+			},
+			{
+				Role: runtime.RolePushDelete, RPC: "tasks/pushNotificationConfig/delete",
+				Request: &codecDeleteTaskPushNotificationConfigRequestV02JSON, Null: true,
+			},
+		}),
 		AppendCard: gen.AppendCard(codecAgentCardV02JSON.Append),
 		ReadCard:   gen.ReadCard(codecAgentCardV02JSON.Unmarshal, asCard),
 		Rules: runtime.Rules{
@@ -802,75 +554,43 @@ func servedVersionV02() *runtime.Version {
 	}
 }
 
-func newVersionV02() *runtime.Version {
-	v := servedVersionV02()
-	gen.Complete(v.Operations, []runtime.Operation{
-		{Read: gen.ReadResult(codecSendMessageResponseV02JSON.Unmarshal, resultOf)},
-		{Read: gen.ReadItem(codecStreamResponseV02JSON.Unmarshal, eventOf)},
-		{AppendRequest: gen.AppendOf(codecGetTaskRequestV02JSON.Append), Read: gen.ReadTask(codecTaskV02JSON.Unmarshal, asTask)},
-		{AppendRequest: gen.AppendOf(codecCancelTaskRequestV02JSON.Append), Read: gen.ReadTask(codecTaskV02JSON.Unmarshal, asTask)},
-		{AppendRequest: gen.AppendOf(codecSubscribeToTaskRequestV02JSON.Append), Read: gen.ReadItem(codecStreamResponseV02JSON.Unmarshal, eventOf)},
-		{
-			Decode: gen.RequestOf(codecTaskPushNotificationConfigV02JSON.Unmarshal, neutralTaskPushNotificationConfig), Append: gen.AppendOf(codecTaskPushNotificationConfigV02JSON.Append),
-			AppendRequest: gen.AppendOf(codecTaskPushNotificationConfigV02JSON.Append), Read: gen.ReadOf(codecTaskPushNotificationConfigV02JSON.Unmarshal),
-		},
-		{
-			Decode: gen.RequestOf(codecGetTaskPushNotificationConfigRequestV02JSON.Unmarshal, neutralGetTaskPushNotificationConfigRequest), Append: gen.AppendOf(codecTaskPushNotificationConfigV02JSON.Append),
-			AppendRequest: gen.AppendOf(codecGetTaskPushNotificationConfigRequestV02JSON.Append), Read: gen.ReadOf(codecTaskPushNotificationConfigV02JSON.Unmarshal),
-		},
-		{
-			Decode: gen.RequestOf(codecListTaskPushNotificationConfigsRequestV02JSON.Unmarshal, neutralListTaskPushNotificationConfigsRequest), Append: gen.AppendOf(codecListTaskPushNotificationConfigsResponseV02JSON.Append),
-			AppendRequest: gen.AppendOf(codecListTaskPushNotificationConfigsRequestV02JSON.Append), Read: gen.ReadOf(codecListTaskPushNotificationConfigsResponseV02JSON.Unmarshal),
-		},
-		{
-			Decode: gen.RequestOf(codecDeleteTaskPushNotificationConfigRequestV02JSON.Unmarshal, neutralDeleteTaskPushNotificationConfigRequest), Append: gen.AppendNothing("null"),
-			AppendRequest: gen.AppendOf(codecDeleteTaskPushNotificationConfigRequestV02JSON.Append), Read: gen.ReadNothing,
-		},
-	})
-	return v
-}
-
-func servedVersionV01() *runtime.Version {
-	operations := []*runtime.Operation{
-		{
-			Role: runtime.RoleSend, RPC: "tasks/send",
-			Decode: gen.RequestOf(codecSendMessageRequestV01JSON.Unmarshal, neutralSendMessageRequest), Append: gen.AppendResult(codecSendMessageResponseV01JSON.AppendCase),
-			AppendRequest: gen.AppendOf(codecSendMessageRequestV01JSON.Append),
-		},
-		{
-			Role: runtime.RoleStream, RPC: "tasks/sendSubscribe", Stream: true,
-			Decode: gen.RequestOf(codecSendMessageRequestV01JSON.Unmarshal, neutralSendMessageRequest), Append: gen.AppendItem(codecStreamResponseV01JSON.AppendCase),
-			AppendRequest: gen.AppendOf(codecSendMessageRequestV01JSON.Append),
-		},
-		{
-			Role: runtime.RoleGet, RPC: "tasks/get",
-			Decode: gen.RequestOf(codecGetTaskRequestV01JSON.Unmarshal, neutralGetTaskRequest), Append: gen.AppendOf(codecTaskV01JSON.Append),
-		},
-		{
-			Role: runtime.RoleCancel, RPC: "tasks/cancel",
-			Decode: gen.RequestOf(codecCancelTaskRequestV01JSON.Unmarshal, neutralCancelTaskRequest), Append: gen.AppendOf(codecTaskV01JSON.Append),
-		},
-		{
-			Role: runtime.RoleSubscribe, RPC: "tasks/resubscribe", Stream: true,
-			Decode: gen.RequestOf(codecSubscribeToTaskRequestV01JSON.Unmarshal, neutralSubscribeToTaskRequest), Append: gen.AppendItem(codecStreamResponseV01JSON.AppendCase),
-		},
-		{Role: runtime.RolePushCreate, RPC: "tasks/pushNotification/set"},
-		{Role: runtime.RolePushGet, RPC: "tasks/pushNotification/get"},
-		{
-			Role: runtime.RoleExtendedCard, RPC: "agent/getCard",
-			Decode: gen.ParamsOf(codecGetExtendedAgentCardRequestV01JSON.Unmarshal), Append: gen.AppendOf(codecAgentCardV01JSON.Append),
-		},
-	}
+func newVersionV01(all bool) *runtime.Version {
 	return &runtime.Version{
 		Name: "0.1",
-		Table: runtime.Table{
-			Operations: append(operations,
-				gen.Alias(operations[0], "sendTask"),
-				gen.Alias(operations[1], "sendTaskSubscribe"),
-			),
-			AppendEvent: gen.AppendEvent(codecStreamResponseV01JSON.AppendCase),
-			ReadEvent:   gen.ReadEvent(codecStreamResponseV01JSON.Unmarshal, eventOf),
-		},
+		Table: gen.Table(wire.Boxed{}, views, &codecStreamResponseV01JSON, all, []gen.Row{
+			{
+				Role: runtime.RoleSend, RPC: "tasks/send", Aliases: []string{"sendTask"},
+				Request: &codecSendMessageRequestV01JSON, Result: &codecSendMessageResponseV01JSON,
+			},
+			{
+				Role: runtime.RoleStream, RPC: "tasks/sendSubscribe", Stream: true, Aliases: []string{"sendTaskSubscribe"},
+				Request: &codecSendMessageRequestV01JSON, Result: &codecStreamResponseV01JSON,
+			},
+			{
+				Role: runtime.RoleGet, RPC: "tasks/get",
+				Request: &codecGetTaskRequestV01JSON, Result: &codecTaskV01JSON,
+			},
+			{
+				Role: runtime.RoleCancel, RPC: "tasks/cancel",
+				Request: &codecCancelTaskRequestV01JSON, Result: &codecTaskV01JSON,
+			},
+			{
+				Role: runtime.RoleSubscribe, RPC: "tasks/resubscribe", Stream: true,
+				Request: &codecSubscribeToTaskRequestV01JSON, Result: &codecStreamResponseV01JSON,
+			},
+			{
+				Role: runtime.RolePushCreate, RPC: "tasks/pushNotification/set",
+				Request: &codecTaskPushNotificationConfigV01JSON, Result: &codecTaskPushNotificationConfigV01JSON,
+			},
+			{
+				Role: runtime.RolePushGet, RPC: "tasks/pushNotification/get",
+				Request: &codecGetTaskPushNotificationConfigRequestV01JSON, Result: &codecTaskPushNotificationConfigV01JSON,
+			},
+			{
+				Role: runtime.RoleExtendedCard, RPC: "agent/getCard",
+				Request: &codecGetExtendedAgentCardRequestV01JSON, Result: &codecAgentCardV01JSON,
+			},
+		}),
 		AppendCard: gen.AppendCard(codecAgentCardV01JSON.Append),
 		ReadCard:   gen.ReadCard(codecAgentCardV01JSON.Unmarshal, asCard),
 		Rules: runtime.Rules{
@@ -887,27 +607,124 @@ func servedVersionV01() *runtime.Version {
 	}
 }
 
-func newVersionV01() *runtime.Version {
-	v := servedVersionV01()
-	gen.Complete(v.Operations, []runtime.Operation{
-		{Read: gen.ReadResult(codecSendMessageResponseV01JSON.Unmarshal, resultOf)},
-		{Read: gen.ReadItem(codecStreamResponseV01JSON.Unmarshal, eventOf)},
-		{AppendRequest: gen.AppendOf(codecGetTaskRequestV01JSON.Append), Read: gen.ReadTask(codecTaskV01JSON.Unmarshal, asTask)},
-		{AppendRequest: gen.AppendOf(codecCancelTaskRequestV01JSON.Append), Read: gen.ReadTask(codecTaskV01JSON.Unmarshal, asTask)},
-		{AppendRequest: gen.AppendOf(codecSubscribeToTaskRequestV01JSON.Append), Read: gen.ReadItem(codecStreamResponseV01JSON.Unmarshal, eventOf)},
-		{
-			Decode: gen.RequestOf(codecTaskPushNotificationConfigV01JSON.Unmarshal, neutralTaskPushNotificationConfig), Append: gen.AppendOf(codecTaskPushNotificationConfigV01JSON.Append),
-			AppendRequest: gen.AppendOf(codecTaskPushNotificationConfigV01JSON.Append), Read: gen.ReadOf(codecTaskPushNotificationConfigV01JSON.Unmarshal),
-		},
-		{
-			Decode: gen.RequestOf(codecGetTaskPushNotificationConfigRequestV01JSON.Unmarshal, neutralGetTaskPushNotificationConfigRequest), Append: gen.AppendOf(codecTaskPushNotificationConfigV01JSON.Append),
-			AppendRequest: gen.AppendOf(codecGetTaskPushNotificationConfigRequestV01JSON.Append), Read: gen.ReadOf(codecTaskPushNotificationConfigV01JSON.Unmarshal),
-		},
-		{AppendRequest: gen.AppendOf(codecGetExtendedAgentCardRequestV01JSON.Append), Read: gen.ReadOf(codecAgentCardV01JSON.Unmarshal)},
-		{Read: gen.ReadResult(codecSendMessageResponseV01JSON.Unmarshal, resultOf)},
-		{Read: gen.ReadItem(codecStreamResponseV01JSON.Unmarshal, eventOf)},
-	})
-	return v
+// views are the neutral forms of requests, and what the runtime sees of results.
+var views = gen.Views{Neutral: neutral, Seen: seen}
+
+func neutral(request any) any {
+	switch x := request.(type) {
+	case *SendMessageRequest:
+		req := &runtime.SendRequest{
+			Tenant:   x.Tenant,
+			Metadata: x.Metadata,
+			Message:  (*engineMessage)(x.Message),
+			Source:   x,
+		}
+		if c := x.Configuration; c != nil {
+			req.AcceptedOutputModes = c.AcceptedOutputModes
+			req.HistoryLength = gen.Int(c.HistoryLength)
+			req.ReturnImmediately = c.ReturnImmediately
+			req.Push = pushOf(c.TaskPushNotificationConfig)
+		}
+		return req
+	case *GetTaskRequest:
+		return &runtime.TaskRequest{
+			Tenant:        x.Tenant,
+			ID:            x.ID,
+			HistoryLength: gen.Int(x.HistoryLength),
+			Source:        x,
+		}
+	case *ListTasksRequest:
+		return &runtime.ListRequest{
+			Tenant:           x.Tenant,
+			ContextID:        x.ContextID,
+			State:            states.State(x.Status),
+			PageSize:         gen.Int(x.PageSize),
+			PageToken:        x.PageToken,
+			HistoryLength:    gen.Int(x.HistoryLength),
+			After:            x.StatusTimestampAfter,
+			IncludeArtifacts: gen.OrZero(x.IncludeArtifacts),
+			Source:           x,
+		}
+	case *CancelTaskRequest:
+		return &runtime.TaskRequest{
+			Tenant:   x.Tenant,
+			ID:       x.ID,
+			Metadata: x.Metadata,
+			Source:   x,
+		}
+	case *SubscribeToTaskRequest:
+		return &runtime.TaskRequest{Tenant: x.Tenant, ID: x.ID, Source: x}
+	case *TaskPushNotificationConfig:
+		return &runtime.PushRequest{
+			Tenant: x.Tenant,
+			TaskID: x.TaskID,
+			Config: *pushOf(x),
+			Source: x,
+		}
+	case *GetTaskPushNotificationConfigRequest:
+		return &runtime.PushRequest{
+			Tenant: x.Tenant,
+			TaskID: x.TaskID,
+			Config: runtime.PushConfig{ID: x.ID},
+			Source: x,
+		}
+	case *ListTaskPushNotificationConfigsRequest:
+		return &runtime.PushRequest{
+			Tenant:    x.Tenant,
+			TaskID:    x.TaskID,
+			PageSize:  gen.Int(gen.NonZero(x.PageSize)),
+			PageToken: x.PageToken,
+			Source:    x,
+		}
+	case *DeleteTaskPushNotificationConfigRequest:
+		return &runtime.PushRequest{
+			Tenant: x.Tenant,
+			TaskID: x.TaskID,
+			Config: runtime.PushConfig{ID: x.ID},
+			Source: x,
+		}
+	}
+	return request
+}
+
+func seen(result any) (any, error) {
+	switch x := result.(type) {
+	case *Task:
+		return (*engineTask)(x), nil
+	case *SendMessageResponse:
+		return resultOf(x)
+	case *StreamResponse:
+		return eventOf(x)
+	}
+	return result, nil
+}
+
+func eventOf(x *StreamResponse) (runtime.Event, error) {
+	switch v := x.Payload.(type) {
+	case *Task:
+		return (*engineTask)(v), nil
+	case *Message:
+		return (*engineMessage)(v), nil
+	case *TaskStatusUpdateEvent:
+		return (*engineTaskStatusUpdateEvent)(v), nil
+	case *TaskArtifactUpdateEvent:
+		return (*engineTaskArtifactUpdateEvent)(v), nil
+	case *UnknownStreamResponsePayload:
+		if v.Name != "" {
+			return nil, runtime.ErrUnknownEvent
+		}
+	}
+	return nil, &wire.Error{Reason: "no event that is known"}
+}
+
+func resultOf(x *SendMessageResponse) (any, error) {
+	switch v := x.Payload.(type) {
+	case *Task:
+		return (*engineTask)(v), nil
+	case *Message:
+		return (*engineMessage)(v), nil
+	}
+	return nil, &wire.Error{Reason: "neither a task nor a message"}
 }
 
 func newTask(id, contextID string, at time.Time) runtime.Task {
@@ -1098,8 +915,6 @@ func interfaceFrom(i runtime.Interface) *AgentInterface {
 		ProtocolVersion: i.Version,
 	}
 }
-
-func asTask(x *Task) runtime.Task { return (*engineTask)(x) }
 
 func asMessage(x *Message) runtime.Message { return (*engineMessage)(x) }
 

@@ -67,35 +67,6 @@ func Int32(p *int) *int32 {
 	return &n
 }
 
-// params is src, or an empty object if there is nothing: parameters may be absent.
-func params(src []byte) []byte {
-	if len(src) == 0 {
-		return []byte("{}")
-	}
-	return src
-}
-
-// Complete sets in the rows of a table what the rest, in the same order, has beside them: what only some programs need.
-func Complete(rows []*runtime.Operation, rest []runtime.Operation) {
-	for i := range rest {
-		row, more := rows[i], &rest[i]
-		if more.Decode != nil {
-			row.Decode, row.Append = more.Decode, more.Append
-		}
-		if more.AppendRequest != nil {
-			row.AppendRequest = more.AppendRequest
-		}
-		row.Read = more.Read
-	}
-}
-
-// Alias is a copy of a row of the route table under another JSON-RPC method name.
-func Alias(op *runtime.Operation, rpc string) *runtime.Operation {
-	other := *op
-	other.RPC = rpc
-	return &other
-}
-
 // NonZero is a pointer to x, nil for the zero value.
 func NonZero[T comparable](x T) *T {
 	if x == *new(T) {

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/a2agen/a2agen/runtime"
 )
 
 func TestTailKeepsTheMostRecentAndNeverLetsItsResultGrowIntoTheList(t *testing.T) {
@@ -48,12 +50,42 @@ func TestNumbersKeepNotSet(t *testing.T) {
 	}
 }
 
-func TestAbsentParametersAreAnEmptyObject(t *testing.T) {
-	if got := string(params(nil)); got != "{}" {
-		t.Errorf("nil gives %s", got)
+// texts is a codec of texts that are what they are written as.
+type texts struct{}
+
+func (texts) Append(_ any, b []byte, x any) ([]byte, bool, error) {
+	text, ok := x.(string)
+	return append(b, text...), ok, nil
+}
+func (t texts) AppendCase(of any, b []byte, x any) ([]byte, bool, error) {
+	return t.Append(of, b, x)
+}
+func (texts) Read(any, []byte, any) (bool, error) { return false, nil }
+func (texts) New(_ any, src []byte) (any, error)  { return string(src), nil }
+func (texts) Empty() string                       { return "{}" }
+
+func TestRowsAreOperations(t *testing.T) {
+	views := Views{Neutral: func(request any) any { return "neutral " + request.(string) }, Seen: func(result any) (any, error) { return result, nil }}
+	rows := []Row{{Role: runtime.RoleGet, RPC: "get", Aliases: []string{"fetch"}, Request: "r", Result: "t"}, {Role: runtime.RolePushGet, RPC: "push"}}
+	table := Table(texts{}, views, "item", true, rows)
+	if names := []string{table.Operations[0].RPC, table.Operations[1].RPC, table.Operations[2].RPC}; !slices.Equal(names, []string{"get", "push", "fetch"}) {
+		t.Errorf("operations %v: other names come last", names)
 	}
-	if got := string(params([]byte("[]"))); got != "[]" {
-		t.Errorf("[] gives %s", got)
+	get := table.Operations[0]
+	for _, test := range []struct{ params, want string }{{"", "neutral {}"}, {"[]", "neutral []"}} {
+		if got, err := get.Decode([]byte(test.params)); got != test.want || err != nil {
+			t.Errorf("parameters %q give %v, %v", test.params, got, err)
+		}
+	}
+	if _, err := get.Append(nil, 7); err == nil || err.Error() != "encode a result of get: got a int" {
+		t.Errorf("a result of another type: %v", err)
+	}
+	served := Table(texts{}, views, "item", false, rows)
+	if op := served.Operations[0]; op.Decode == nil || op.Append == nil || op.AppendRequest != nil || op.Read != nil {
+		t.Error("a server has another part of an operation than its own")
+	}
+	if op := served.Operations[1]; op.Decode != nil || op.Append != nil {
+		t.Error("a server without push notifications has their codecs")
 	}
 }
 

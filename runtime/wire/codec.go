@@ -3,6 +3,7 @@ package wire
 import (
 	"cmp"
 	"reflect"
+	"slices"
 	"sync/atomic"
 	"time"
 	"unsafe"
@@ -289,35 +290,38 @@ type union interface {
 }
 
 func (u *Union[U]) get(p unsafe.Pointer) (number int, text string, value any) {
-	return u.caseOf(*(*U)(p))
+	x := *(*U)(p)
+	if u.Case != nil {
+		return u.Case(x)
+	}
+	return caseOf(u.table(), word(p), x)
 }
 
 func (u *Union[U]) apart(x any) (number int, text string, value any, ok bool) {
 	one, ok := x.(U)
 	if ok {
-		number, text, value = u.caseOf(one)
+		number, text, value = u.get(unsafe.Pointer(&one))
 	}
 	return number, text, value, ok
 }
 
-// caseOf is what Case says. The first word of an interface tells the type of what is in it.
-func (u *Union[U]) caseOf(x U) (number int, text string, value any) {
-	if u.Case != nil {
-		return u.Case(x)
+func (u *Union[U]) set(p unsafe.Pointer, number int, text string, raw []byte, pointer any) {
+	switch {
+	case u.Make != nil:
+		*(*U)(p) = u.Make(number, text, raw, pointer)
+	case number == UnknownCase:
+		*(*U)(p) = newUnknown(u.Messages[len(u.Messages)-1], text, raw).(U)
+	default:
+		*(*U)(p) = pointer.(U)
 	}
-	word := *(*uintptr)(unsafe.Pointer(&x))
-	for i := range u.Messages {
-		if *(*uintptr)(unsafe.Pointer(&u.Messages[i])) == word {
-			return u.message(i, x)
-		}
-	}
-	for i, typ := 0, reflect.TypeOf(x); i < len(u.Messages); i++ { // a plugin has words of its own
-		if reflect.TypeOf(u.Messages[i]) == typ {
-			return u.message(i, x)
-		}
-	}
-	return 0, "", nil
 }
+
+// table are the words of Messages: the first one of an interface tells the type of what is in it.
+func (u *Union[U]) table() [][2]uintptr {
+	return unsafe.Slice((*[2]uintptr)(unsafe.Pointer(unsafe.SliceData(u.Messages))), len(u.Messages))
+}
+
+func word(p unsafe.Pointer) uintptr { return *(*uintptr)(p) }
 
 // unknownCase is a case that the definition does not know.
 type unknownCase struct {
@@ -325,30 +329,24 @@ type unknownCase struct {
 	Value Value
 }
 
-func (u *Union[U]) message(i int, x any) (number int, text string, value any) {
-	if i == len(u.Messages)-1 {
+// caseOf is what [Union] says of Case, for a message x of the given first word.
+func caseOf(table [][2]uintptr, word uintptr, x any) (number int, text string, value any) {
+	i := slices.IndexFunc(table, func(one [2]uintptr) bool { return one[0] == word })
+	switch {
+	case i < 0:
+		return 0, "", nil
+	case i == len(table)-1:
 		unknown := (*unknownCase)(unboxed(x))
 		return UnknownCase, unknown.Name, unknown.Value
 	}
 	return i + 1, "", x
 }
 
-func (u *Union[U]) set(p unsafe.Pointer, number int, text string, raw []byte, pointer any) {
-	if u.Make != nil {
-		*(*U)(p) = u.Make(number, text, raw, pointer)
-		return
-	}
-	if number == UnknownCase {
-		made := reflect.New(reflect.TypeOf(u.Messages[len(u.Messages)-1]).Elem())
-		*(*unknownCase)(made.UnsafePointer()) = unknownCase{text, raw}
-		pointer = made.Interface()
-	}
-	*(*U)(p) = pointer.(U)
-}
-
-// AppendCase appends a message that is nothing but a oneof with the case x; ok is false if x is no case of it.
-func (c *Codec[T]) AppendCase(b []byte, x any) (written []byte, ok bool, err error) {
-	return c.table().appendAs(b, x)
+// newUnknown makes a case of the type of the pointer of.
+func newUnknown(of any, name string, value []byte) any {
+	made := reflect.New(reflect.TypeOf(of).Elem())
+	*(*unknownCase)(made.UnsafePointer()) = unknownCase{name, value}
+	return made.Interface()
 }
 
 func (t *Table) appendAs(b []byte, x any) (written []byte, ok bool, err error) {
@@ -365,29 +363,44 @@ func (t *Table) appendAs(b []byte, x any) (written []byte, ok bool, err error) {
 	return EndObject(b, start), true, err
 }
 
-// Messages are codecs of messages of several types.
-type Messages []Message
+// Boxed reads and writes messages that are given as any, by codecs that are a [Message].
+type Boxed struct{}
 
-// Append appends a message; ok is false if it is of none of the types.
-func (m Messages) Append(b []byte, x any) (written []byte, ok bool, err error) {
-	for _, of := range m {
-		if p, ok := of.as(x); ok {
-			b, err = of.table().append(b, p)
-			return b, true, err
-		}
+// Append appends x; ok is false if it is of another type.
+func (Boxed) Append(of any, b []byte, x any) (written []byte, ok bool, err error) {
+	p, ok := of.(Message).as(x)
+	if ok {
+		b, err = of.(Message).table().append(b, p)
 	}
-	return b, false, nil
+	return b, ok, err
 }
 
-// Unmarshal reads the whole document src into an empty message; ok is false if it is of none of the types.
-func (m Messages) Unmarshal(src []byte, x any) (ok bool, err error) {
-	for _, of := range m {
-		if p, ok := of.as(x); ok {
-			return true, of.table().unmarshal(src, p)
-		}
-	}
-	return false, nil
+// AppendCase appends a message that is nothing but a oneof with the case x; ok is false if x is no case of it.
+func (Boxed) AppendCase(of any, b []byte, x any) (written []byte, ok bool, err error) {
+	return of.(Message).table().appendAs(b, x)
 }
+
+// Read reads the whole document src into the empty message x; ok is false if it is of another type.
+func (Boxed) Read(of any, src []byte, x any) (ok bool, err error) {
+	p, ok := of.(Message).as(x)
+	if ok {
+		err = of.(Message).table().unmarshal(src, p)
+	}
+	return ok, err
+}
+
+// New reads the whole document src.
+func (Boxed) New(of any, src []byte) (any, error) {
+	codec := of.(Message)
+	x := codec.fresh()
+	if err := codec.table().unmarshal(src, x); err != nil {
+		return nil, err
+	}
+	return codec.boxed(x), nil
+}
+
+// Empty is a message without members.
+func (Boxed) Empty() string { return "{}" }
 
 // Custom has the functions that read and write a message.
 type Custom[T any] struct {

@@ -18,7 +18,7 @@ const _ = runtime.SupportsGen1
 // makes a new table; the caller may change it.
 func Protocol() *runtime.Protocol {
 	return &runtime.Protocol{
-		Versions:       []*runtime.Version{newVersionV10()},
+		Versions:       []*runtime.Version{newVersionV10(true)},
 		NewTask:        newTask,
 		NewMessage:     newMessage,
 		NewStatus:      newStatus,
@@ -37,7 +37,7 @@ func Protocol() *runtime.Protocol {
 // for clients.
 func ServerProtocol() *runtime.Protocol {
 	return &runtime.Protocol{
-		Versions:    []*runtime.Version{servedVersionV10()},
+		Versions:    []*runtime.Version{newVersionV10(false)},
 		NewTask:     newTask,
 		NewMessage:  newMessage,
 		NewStatus:   newStatus,
@@ -54,344 +54,164 @@ func ClientProtocol() *runtime.Protocol {
 	return Protocol()
 }
 
-func servedVersionV10() *runtime.Version {
+func newVersionV10(all bool) *runtime.Version {
 	return &runtime.Version{
 		Name: "1.0",
-		Table: runtime.Table{
-			Operations: []*runtime.Operation{
-				{
-					Role: runtime.RoleSend, RPC: "SendMessage", GRPC: "/lf.a2a.v1.A2AService/SendMessage",
-					HTTP:   []runtime.Route{{Verb: "POST", Path: "/message:send", Body: "*"}, {Verb: "POST", Path: "/{tenant}/message:send", Body: "*"}},
-					Decode: gen.RequestOf(codecSendMessageRequestV10JSON.Unmarshal, neutralSendMessageRequest), Append: gen.AppendResult(codecSendMessageResponseV10JSON.AppendCase),
-					AppendRequest: gen.AppendOf(codecSendMessageRequestV10JSON.Append),
-				},
-				{
-					Role: runtime.RoleStream, RPC: "SendStreamingMessage", GRPC: "/lf.a2a.v1.A2AService/SendStreamingMessage", Stream: true,
-					HTTP:   []runtime.Route{{Verb: "POST", Path: "/message:stream", Body: "*"}, {Verb: "POST", Path: "/{tenant}/message:stream", Body: "*"}},
-					Decode: gen.RequestOf(codecSendMessageRequestV10JSON.Unmarshal, neutralSendMessageRequest), Append: gen.AppendItem(codecStreamResponseV10JSON.AppendCase),
-					AppendRequest: gen.AppendOf(codecSendMessageRequestV10JSON.Append),
-				},
-				{
-					Role: runtime.RoleGet, RPC: "GetTask", GRPC: "/lf.a2a.v1.A2AService/GetTask",
-					HTTP:   []runtime.Route{{Verb: "GET", Path: "/tasks/{id=*}"}, {Verb: "GET", Path: "/{tenant}/tasks/{id=*}"}},
-					Decode: gen.RequestOf(codecGetTaskRequestV10JSON.Unmarshal, neutralGetTaskRequest), Append: gen.AppendOf(codecTaskV10JSON.Append),
-				},
-				{
-					Role: runtime.RoleList, RPC: "ListTasks", GRPC: "/lf.a2a.v1.A2AService/ListTasks",
-					HTTP: []runtime.Route{{Verb: "GET", Path: "/tasks"}, {Verb: "GET", Path: "/{tenant}/tasks"}}, Query: []runtime.QueryField{{Name: "includeArtifacts", JSON: true}},
-					Decode: gen.RequestOf(codecListTasksRequestV10JSON.Unmarshal, neutralListTasksRequest, func(x *ListTasksRequest) error {
-						if x.Status != "" && states.State(x.Status) == runtime.StateUnspecified {
-							return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
-						}
-						return nil
-					}), Append: gen.AppendOf(codecListTasksResponseV10JSON.Append),
-				},
-				{
-					Role: runtime.RoleCancel, RPC: "CancelTask", GRPC: "/lf.a2a.v1.A2AService/CancelTask",
-					HTTP:   []runtime.Route{{Verb: "POST", Path: "/tasks/{id=*}:cancel", Body: "*"}, {Verb: "POST", Path: "/{tenant}/tasks/{id=*}:cancel", Body: "*"}},
-					Decode: gen.RequestOf(codecCancelTaskRequestV10JSON.Unmarshal, neutralCancelTaskRequest), Append: gen.AppendOf(codecTaskV10JSON.Append),
-				},
-				{
-					Role: runtime.RoleSubscribe, RPC: "SubscribeToTask", GRPC: "/lf.a2a.v1.A2AService/SubscribeToTask", Stream: true,
-					HTTP:   []runtime.Route{{Verb: "GET", Path: "/tasks/{id=*}:subscribe"}, {Verb: "GET", Path: "/{tenant}/tasks/{id=*}:subscribe"}},
-					Decode: gen.RequestOf(codecSubscribeToTaskRequestV10JSON.Unmarshal, neutralSubscribeToTaskRequest), Append: gen.AppendItem(codecStreamResponseV10JSON.AppendCase),
-				},
-				{
-					Role: runtime.RolePushCreate, RPC: "CreateTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/CreateTaskPushNotificationConfig",
-					HTTP: []runtime.Route{{Verb: "POST", Path: "/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"}, {Verb: "POST", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"}},
-				},
-				{
-					Role: runtime.RolePushGet, RPC: "GetTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/GetTaskPushNotificationConfig",
-					HTTP: []runtime.Route{{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"}, {Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"}},
-				},
-				{
-					Role: runtime.RolePushList, RPC: "ListTaskPushNotificationConfigs", GRPC: "/lf.a2a.v1.A2AService/ListTaskPushNotificationConfigs",
-					HTTP: []runtime.Route{{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs"}, {Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs"}},
-				},
-				{
-					Role: runtime.RoleOther, RPC: "Inspect", GRPC: "/lf.a2a.v1.A2AService/Inspect",
-					HTTP: []runtime.Route{{Verb: "GET", Path: "/inspections/{id=*}"}, {Verb: "POST", Path: "/inspections/{id=*}", Body: "*"}, {Verb: "PUT", Path: "/{tenant}/inspections/{id=*}/nested", Body: "nested"}}, Query: []runtime.QueryField{{Name: "flag", JSON: true}, {Name: "nested.isDone", JSON: true}, {Name: "nested.labels", List: true}, {Name: "labels", List: true}, {Name: "counts", List: true}, {Name: "flags", JSON: true, List: true}, {Name: "tastes", List: true}},
-					Decode: gen.ParamsOf(codecSampleV10JSON.Unmarshal), Append: gen.AppendOf(codecSampleV10JSON.Append),
-				},
-				{
-					Role: runtime.RoleOther, RPC: "Watch", GRPC: "/lf.a2a.v1.A2AService/Watch", Stream: true,
-					HTTP: []runtime.Route{{Verb: "GET", Path: "/inspections/{id=*}:watch"}}, Query: []runtime.QueryField{{Name: "flag", JSON: true}, {Name: "nested.isDone", JSON: true}, {Name: "nested.labels", List: true}, {Name: "labels", List: true}, {Name: "counts", List: true}, {Name: "flags", JSON: true, List: true}, {Name: "tastes", List: true}},
-					Decode: gen.ParamsOf(codecSampleV10JSON.Unmarshal), Append: gen.AppendOf(codecSampleV10JSON.Append),
-				},
-				{
-					Role: runtime.RoleOther, RPC: "Abandoned", GRPC: "/lf.a2a.v1.A2AService/Abandoned",
-					HTTP: []runtime.Route{{Verb: "DELETE", Path: "/inspections/{id=*}"}}, Query: []runtime.QueryField{{Name: "flag", JSON: true}, {Name: "nested.isDone", JSON: true}, {Name: "nested.labels", List: true}, {Name: "labels", List: true}, {Name: "counts", List: true}, {Name: "flags", JSON: true, List: true}, {Name: "tastes", List: true}},
-					Decode: gen.ParamsOf(codecSampleV10JSON.Unmarshal), Append: gen.AppendOf(codecSampleV10JSON.Append),
-				},
-				{
-					Role: runtime.RoleExtendedCard, RPC: "GetExtendedAgentCard", GRPC: "/lf.a2a.v1.A2AService/GetExtendedAgentCard",
-					HTTP:   []runtime.Route{{Verb: "GET", Path: "/extendedAgentCard"}, {Verb: "GET", Path: "/{tenant}/extendedAgentCard"}},
-					Decode: gen.ParamsOf(codecGetExtendedAgentCardRequestV10JSON.Unmarshal), Append: gen.AppendOf(codecAgentCardV10JSON.Append),
-				},
-				{
-					Role: runtime.RolePushDelete, RPC: "DeleteTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/DeleteTaskPushNotificationConfig",
-					HTTP: []runtime.Route{{Verb: "DELETE", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"}, {Verb: "DELETE", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"}},
+		Table: gen.Table(wire.Boxed{}, views, &codecStreamResponseV10JSON, all, []gen.Row{
+			{
+				Role: runtime.RoleSend, RPC: "SendMessage", GRPC: "/lf.a2a.v1.A2AService/SendMessage",
+				HTTP:    []runtime.Route{{Verb: "POST", Path: "/message:send", Body: "*"}, {Verb: "POST", Path: "/{tenant}/message:send", Body: "*"}},
+				Request: &codecSendMessageRequestV10JSON, Result: &codecSendMessageResponseV10JSON,
+			},
+			{
+				Role: runtime.RoleStream, RPC: "SendStreamingMessage", GRPC: "/lf.a2a.v1.A2AService/SendStreamingMessage", Stream: true,
+				HTTP:    []runtime.Route{{Verb: "POST", Path: "/message:stream", Body: "*"}, {Verb: "POST", Path: "/{tenant}/message:stream", Body: "*"}},
+				Request: &codecSendMessageRequestV10JSON, Result: &codecStreamResponseV10JSON,
+			},
+			{
+				Role: runtime.RoleGet, RPC: "GetTask", GRPC: "/lf.a2a.v1.A2AService/GetTask",
+				HTTP:    []runtime.Route{{Verb: "GET", Path: "/tasks/{id=*}"}, {Verb: "GET", Path: "/{tenant}/tasks/{id=*}"}},
+				Request: &codecGetTaskRequestV10JSON, Result: &codecTaskV10JSON,
+			},
+			{
+				Role: runtime.RoleList, RPC: "ListTasks", GRPC: "/lf.a2a.v1.A2AService/ListTasks",
+				HTTP: []runtime.Route{{Verb: "GET", Path: "/tasks"}, {Verb: "GET", Path: "/{tenant}/tasks"}}, Query: []runtime.QueryField{{Name: "includeArtifacts", JSON: true}},
+				Request: &codecListTasksRequestV10JSON, Result: &codecListTasksResponseV10JSON, Guard: func(request any) error {
+					if x := request.(*ListTasksRequest); x.Status != "" && states.State(x.Status) == runtime.StateUnspecified {
+						return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
+					}
+					return nil
 				},
 			},
-			AppendEvent: gen.AppendEvent(codecStreamResponseV10JSON.AppendCase),
-			ReadEvent:   gen.ReadEvent(codecStreamResponseV10JSON.Unmarshal, eventOf),
-		},
+			{
+				Role: runtime.RoleCancel, RPC: "CancelTask", GRPC: "/lf.a2a.v1.A2AService/CancelTask",
+				HTTP:    []runtime.Route{{Verb: "POST", Path: "/tasks/{id=*}:cancel", Body: "*"}, {Verb: "POST", Path: "/{tenant}/tasks/{id=*}:cancel", Body: "*"}},
+				Request: &codecCancelTaskRequestV10JSON, Result: &codecTaskV10JSON,
+			},
+			{
+				Role: runtime.RoleSubscribe, RPC: "SubscribeToTask", GRPC: "/lf.a2a.v1.A2AService/SubscribeToTask", Stream: true,
+				HTTP:    []runtime.Route{{Verb: "GET", Path: "/tasks/{id=*}:subscribe"}, {Verb: "GET", Path: "/{tenant}/tasks/{id=*}:subscribe"}},
+				Request: &codecSubscribeToTaskRequestV10JSON, Result: &codecStreamResponseV10JSON,
+			},
+			{
+				Role: runtime.RolePushCreate, RPC: "CreateTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/CreateTaskPushNotificationConfig",
+				HTTP:    []runtime.Route{{Verb: "POST", Path: "/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"}, {Verb: "POST", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"}},
+				Request: &codecTaskPushNotificationConfigV10JSON, Result: &codecTaskPushNotificationConfigV10JSON,
+			},
+			{
+				Role: runtime.RolePushGet, RPC: "GetTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/GetTaskPushNotificationConfig",
+				HTTP:    []runtime.Route{{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"}, {Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"}},
+				Request: &codecGetTaskPushNotificationConfigRequestV10JSON, Result: &codecTaskPushNotificationConfigV10JSON,
+			},
+			{
+				Role: runtime.RolePushList, RPC: "ListTaskPushNotificationConfigs", GRPC: "/lf.a2a.v1.A2AService/ListTaskPushNotificationConfigs",
+				HTTP:    []runtime.Route{{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs"}, {Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs"}},
+				Request: &codecListTaskPushNotificationConfigsRequestV10JSON, Result: &codecListTaskPushNotificationConfigsResponseV10JSON,
+			},
+			{
+				Role: runtime.RoleOther, RPC: "Inspect", GRPC: "/lf.a2a.v1.A2AService/Inspect",
+				HTTP: []runtime.Route{{Verb: "GET", Path: "/inspections/{id=*}"}, {Verb: "POST", Path: "/inspections/{id=*}", Body: "*"}, {Verb: "PUT", Path: "/{tenant}/inspections/{id=*}/nested", Body: "nested"}}, Query: []runtime.QueryField{{Name: "flag", JSON: true}, {Name: "nested.isDone", JSON: true}, {Name: "nested.labels", List: true}, {Name: "labels", List: true}, {Name: "counts", List: true}, {Name: "flags", JSON: true, List: true}, {Name: "tastes", List: true}},
+				Request: &codecSampleV10JSON, Result: &codecSampleV10JSON,
+			},
+			{
+				Role: runtime.RoleOther, RPC: "Watch", GRPC: "/lf.a2a.v1.A2AService/Watch", Stream: true,
+				HTTP: []runtime.Route{{Verb: "GET", Path: "/inspections/{id=*}:watch"}}, Query: []runtime.QueryField{{Name: "flag", JSON: true}, {Name: "nested.isDone", JSON: true}, {Name: "nested.labels", List: true}, {Name: "labels", List: true}, {Name: "counts", List: true}, {Name: "flags", JSON: true, List: true}, {Name: "tastes", List: true}},
+				Request: &codecSampleV10JSON, Result: &codecSampleV10JSON,
+			},
+			{
+				Role: runtime.RoleOther, RPC: "Abandoned", GRPC: "/lf.a2a.v1.A2AService/Abandoned",
+				HTTP: []runtime.Route{{Verb: "DELETE", Path: "/inspections/{id=*}"}}, Query: []runtime.QueryField{{Name: "flag", JSON: true}, {Name: "nested.isDone", JSON: true}, {Name: "nested.labels", List: true}, {Name: "labels", List: true}, {Name: "counts", List: true}, {Name: "flags", JSON: true, List: true}, {Name: "tastes", List: true}},
+				Request: &codecSampleV10JSON, Result: &codecSampleV10JSON,
+			},
+			{
+				Role: runtime.RoleExtendedCard, RPC: "GetExtendedAgentCard", GRPC: "/lf.a2a.v1.A2AService/GetExtendedAgentCard",
+				HTTP:    []runtime.Route{{Verb: "GET", Path: "/extendedAgentCard"}, {Verb: "GET", Path: "/{tenant}/extendedAgentCard"}},
+				Request: &codecGetExtendedAgentCardRequestV10JSON, Result: &codecAgentCardV10JSON,
+			},
+			{
+				Role: runtime.RolePushDelete, RPC: "DeleteTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/DeleteTaskPushNotificationConfig",
+				HTTP:    []runtime.Route{{Verb: "DELETE", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"}, {Verb: "DELETE", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"}},
+				Request: &codecDeleteTaskPushNotificationConfigRequestV10JSON,
+			},
+		}),
 		AppendCard: gen.AppendCard(codecAgentCardV10JSON.Append),
-		Wires:      []*runtime.Wire{servedWireV10Proto()},
+		Wires:      []*runtime.Wire{newWireV10Proto(all)},
 	}
 }
 
-func newVersionV10() *runtime.Version {
-	v := servedVersionV10()
-	gen.Complete(v.Operations, []runtime.Operation{
-		{Read: gen.ReadResult(codecSendMessageResponseV10JSON.Unmarshal, resultOf)},
-		{Read: gen.ReadItem(codecStreamResponseV10JSON.Unmarshal, eventOf)},
-		{AppendRequest: gen.AppendOf(codecGetTaskRequestV10JSON.Append), Read: gen.ReadTask(codecTaskV10JSON.Unmarshal, asTask)},
-		{AppendRequest: gen.AppendOf(codecListTasksRequestV10JSON.Append), Read: gen.ReadOf(codecListTasksResponseV10JSON.Unmarshal)},
-		{AppendRequest: gen.AppendOf(codecCancelTaskRequestV10JSON.Append), Read: gen.ReadTask(codecTaskV10JSON.Unmarshal, asTask)},
-		{AppendRequest: gen.AppendOf(codecSubscribeToTaskRequestV10JSON.Append), Read: gen.ReadItem(codecStreamResponseV10JSON.Unmarshal, eventOf)},
-		{
-			Decode: gen.RequestOf(codecTaskPushNotificationConfigV10JSON.Unmarshal, neutralTaskPushNotificationConfig), Append: gen.AppendOf(codecTaskPushNotificationConfigV10JSON.Append),
-			AppendRequest: gen.AppendOf(codecTaskPushNotificationConfigV10JSON.Append), Read: gen.ReadOf(codecTaskPushNotificationConfigV10JSON.Unmarshal),
-		},
-		{
-			Decode: gen.RequestOf(codecGetTaskPushNotificationConfigRequestV10JSON.Unmarshal, neutralGetTaskPushNotificationConfigRequest), Append: gen.AppendOf(codecTaskPushNotificationConfigV10JSON.Append),
-			AppendRequest: gen.AppendOf(codecGetTaskPushNotificationConfigRequestV10JSON.Append), Read: gen.ReadOf(codecTaskPushNotificationConfigV10JSON.Unmarshal),
-		},
-		{
-			Decode: gen.RequestOf(codecListTaskPushNotificationConfigsRequestV10JSON.Unmarshal, neutralListTaskPushNotificationConfigsRequest), Append: gen.AppendOf(codecListTaskPushNotificationConfigsResponseV10JSON.Append),
-			AppendRequest: gen.AppendOf(codecListTaskPushNotificationConfigsRequestV10JSON.Append), Read: gen.ReadOf(codecListTaskPushNotificationConfigsResponseV10JSON.Unmarshal),
-		},
-		{AppendRequest: gen.AppendOf(codecSampleV10JSON.Append), Read: gen.ReadOf(codecSampleV10JSON.Unmarshal)},
-		{AppendRequest: gen.AppendOf(codecSampleV10JSON.Append), Read: gen.ReadOf(codecSampleV10JSON.Unmarshal)},
-		{AppendRequest: gen.AppendOf(codecSampleV10JSON.Append), Read: gen.ReadOf(codecSampleV10JSON.Unmarshal)},
-		{AppendRequest: gen.AppendOf(codecGetExtendedAgentCardRequestV10JSON.Append), Read: gen.ReadOf(codecAgentCardV10JSON.Unmarshal)},
-		{
-			Decode: gen.RequestOf(codecDeleteTaskPushNotificationConfigRequestV10JSON.Unmarshal, neutralDeleteTaskPushNotificationConfigRequest), Append: gen.AppendNothing("{}"),
-			AppendRequest: gen.AppendOf(codecDeleteTaskPushNotificationConfigRequestV10JSON.Append), Read: gen.ReadNothing,
-		},
-	})
-	v.Wires[0] = wireV10Proto()
-	return v
-}
-
-func eventOf(x *StreamResponse) (runtime.Event, error) {
-	switch v := x.Payload.(type) {
-	case *Task:
-		return (*engineTask)(v), nil
-	case *Message:
-		return (*engineMessage)(v), nil
-	case *TaskStatusUpdateEvent:
-		return (*engineTaskStatusUpdateEvent)(v), nil
-	case *TaskArtifactUpdateEvent:
-		return (*engineTaskArtifactUpdateEvent)(v), nil
-	case *UnknownStreamResponsePayload:
-		if v.Name != "" {
-			return nil, runtime.ErrUnknownEvent
-		}
-	}
-	return nil, &wire.Error{Reason: "no event that is known"}
-}
-
-func resultOf(x *SendMessageResponse) (any, error) {
-	switch v := x.Payload.(type) {
-	case *Task:
-		return (*engineTask)(v), nil
-	case *Message:
-		return (*engineMessage)(v), nil
-	}
-	return nil, &wire.Error{Reason: "neither a task nor a message"}
-}
-
-func neutralSendMessageRequest(x *SendMessageRequest) *runtime.SendRequest {
-	req := &runtime.SendRequest{
-		Tenant:   x.Tenant,
-		Metadata: x.Metadata,
-		Message:  (*engineMessage)(x.Message),
-		Source:   x,
-	}
-	if c := x.Configuration; c != nil {
-		req.AcceptedOutputModes = c.AcceptedOutputModes
-		req.HistoryLength = gen.Int(c.HistoryLength)
-		req.ReturnImmediately = c.ReturnImmediately
-		req.Push = pushOf(c.TaskPushNotificationConfig)
-	}
-	return req
-}
-
-func neutralGetTaskRequest(x *GetTaskRequest) *runtime.TaskRequest {
-	return &runtime.TaskRequest{
-		Tenant:        x.Tenant,
-		ID:            x.ID,
-		HistoryLength: gen.Int(x.HistoryLength),
-		Source:        x,
-	}
-}
-
-func neutralListTasksRequest(x *ListTasksRequest) *runtime.ListRequest {
-	return &runtime.ListRequest{
-		Tenant:           x.Tenant,
-		ContextID:        x.ContextID,
-		State:            states.State(x.Status),
-		PageSize:         gen.Int(x.PageSize),
-		PageToken:        x.PageToken,
-		HistoryLength:    gen.Int(x.HistoryLength),
-		After:            x.StatusTimestampAfter,
-		IncludeArtifacts: gen.OrZero(x.IncludeArtifacts),
-		Source:           x,
-	}
-}
-
-func neutralCancelTaskRequest(x *CancelTaskRequest) *runtime.TaskRequest {
-	return &runtime.TaskRequest{
-		Tenant:   x.Tenant,
-		ID:       x.ID,
-		Metadata: x.Metadata,
-		Source:   x,
-	}
-}
-
-func neutralSubscribeToTaskRequest(x *SubscribeToTaskRequest) *runtime.TaskRequest {
-	return &runtime.TaskRequest{Tenant: x.Tenant, ID: x.ID, Source: x}
-}
-
-func neutralTaskPushNotificationConfig(x *TaskPushNotificationConfig) *runtime.PushRequest {
-	return &runtime.PushRequest{
-		Tenant: x.Tenant,
-		TaskID: x.TaskID,
-		Config: *pushOf(x),
-		Source: x,
-	}
-}
-
-func neutralGetTaskPushNotificationConfigRequest(x *GetTaskPushNotificationConfigRequest) *runtime.PushRequest {
-	return &runtime.PushRequest{
-		Tenant: x.Tenant,
-		TaskID: x.TaskID,
-		Config: runtime.PushConfig{ID: x.ID},
-		Source: x,
-	}
-}
-
-func neutralListTaskPushNotificationConfigsRequest(x *ListTaskPushNotificationConfigsRequest) *runtime.PushRequest {
-	return &runtime.PushRequest{
-		Tenant:    x.Tenant,
-		TaskID:    x.TaskID,
-		PageSize:  gen.Int(gen.NonZero(x.PageSize)),
-		PageToken: x.PageToken,
-		Source:    x,
-	}
-}
-
-func neutralDeleteTaskPushNotificationConfigRequest(x *DeleteTaskPushNotificationConfigRequest) *runtime.PushRequest {
-	return &runtime.PushRequest{
-		Tenant: x.Tenant,
-		TaskID: x.TaskID,
-		Config: runtime.PushConfig{ID: x.ID},
-		Source: x,
-	}
-}
-
-func servedWireV10Proto() *runtime.Wire {
+func newWireV10Proto(all bool) *runtime.Wire {
 	return &runtime.Wire{
 		Encoding: runtime.EncodingProto,
-		Table: runtime.Table{
-			Operations: []*runtime.Operation{
-				{
-					Role: runtime.RoleSend, RPC: "SendMessage", GRPC: "/lf.a2a.v1.A2AService/SendMessage",
-					Decode: gen.ProtoRequest(codecSendMessageRequestV10Proto.Unmarshal, neutralSendMessageRequest), Append: gen.AppendResult(codecSendMessageResponseV10Proto.AppendCase),
-					AppendRequest: gen.AppendOf(codecSendMessageRequestV10Proto.Append),
-				},
-				{
-					Role: runtime.RoleStream, RPC: "SendStreamingMessage", GRPC: "/lf.a2a.v1.A2AService/SendStreamingMessage", Stream: true,
-					Decode: gen.ProtoRequest(codecSendMessageRequestV10Proto.Unmarshal, neutralSendMessageRequest), Append: gen.AppendItem(codecStreamResponseV10Proto.AppendCase),
-					AppendRequest: gen.AppendOf(codecSendMessageRequestV10Proto.Append),
-				},
-				{
-					Role: runtime.RoleGet, RPC: "GetTask", GRPC: "/lf.a2a.v1.A2AService/GetTask",
-					Decode: gen.ProtoRequest(codecGetTaskRequestV10Proto.Unmarshal, neutralGetTaskRequest), Append: gen.AppendOf(codecTaskV10Proto.Append),
-				},
-				{
-					Role: runtime.RoleList, RPC: "ListTasks", GRPC: "/lf.a2a.v1.A2AService/ListTasks",
-					Decode: gen.ProtoRequest(codecListTasksRequestV10Proto.Unmarshal, neutralListTasksRequest, func(x *ListTasksRequest) error {
-						if x.Status != "" && states.State(x.Status) == runtime.StateUnspecified {
-							return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
-						}
-						return nil
-					}), Append: gen.AppendOf(codecListTasksResponseV10Proto.Append),
-				},
-				{
-					Role: runtime.RoleCancel, RPC: "CancelTask", GRPC: "/lf.a2a.v1.A2AService/CancelTask",
-					Decode: gen.ProtoRequest(codecCancelTaskRequestV10Proto.Unmarshal, neutralCancelTaskRequest), Append: gen.AppendOf(codecTaskV10Proto.Append),
-				},
-				{
-					Role: runtime.RoleSubscribe, RPC: "SubscribeToTask", GRPC: "/lf.a2a.v1.A2AService/SubscribeToTask", Stream: true,
-					Decode: gen.ProtoRequest(codecSubscribeToTaskRequestV10Proto.Unmarshal, neutralSubscribeToTaskRequest), Append: gen.AppendItem(codecStreamResponseV10Proto.AppendCase),
-				},
-				{Role: runtime.RolePushCreate, RPC: "CreateTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/CreateTaskPushNotificationConfig"},
-				{Role: runtime.RolePushGet, RPC: "GetTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/GetTaskPushNotificationConfig"},
-				{Role: runtime.RolePushList, RPC: "ListTaskPushNotificationConfigs", GRPC: "/lf.a2a.v1.A2AService/ListTaskPushNotificationConfigs"},
-				{
-					Role: runtime.RoleOther, RPC: "Inspect", GRPC: "/lf.a2a.v1.A2AService/Inspect",
-					Decode: gen.ReadOf(codecSampleV10Proto.Unmarshal), Append: gen.AppendOf(codecSampleV10Proto.Append),
-				},
-				{
-					Role: runtime.RoleOther, RPC: "Watch", GRPC: "/lf.a2a.v1.A2AService/Watch", Stream: true,
-					Decode: gen.ReadOf(codecSampleV10Proto.Unmarshal), Append: gen.AppendOf(codecSampleV10Proto.Append),
-				},
-				{
-					Role: runtime.RoleOther, RPC: "Abandoned", GRPC: "/lf.a2a.v1.A2AService/Abandoned",
-					Decode: gen.ReadOf(codecSampleV10Proto.Unmarshal), Append: gen.AppendOf(codecSampleV10Proto.Append),
-				},
-				{
-					Role: runtime.RoleExtendedCard, RPC: "GetExtendedAgentCard", GRPC: "/lf.a2a.v1.A2AService/GetExtendedAgentCard",
-					Decode: gen.ReadOf(codecGetExtendedAgentCardRequestV10Proto.Unmarshal), Append: gen.AppendOf(codecAgentCardV10Proto.Append),
-				},
-				{Role: runtime.RolePushDelete, RPC: "DeleteTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/DeleteTaskPushNotificationConfig"},
+		Table: gen.Table(proto.Boxed{}, views, &codecStreamResponseV10Proto, all, []gen.Row{
+			{
+				Role: runtime.RoleSend, RPC: "SendMessage", GRPC: "/lf.a2a.v1.A2AService/SendMessage",
+				Request: &codecSendMessageRequestV10Proto, Result: &codecSendMessageResponseV10Proto,
 			},
-			AppendEvent: gen.AppendEvent(codecStreamResponseV10Proto.AppendCase),
-			ReadEvent:   gen.ReadEvent(codecStreamResponseV10Proto.Unmarshal, eventOf),
-		},
-		Append:     gen.AppendAny(messagesV10Proto.Append, "a message of 1.0/proto"),
+			{
+				Role: runtime.RoleStream, RPC: "SendStreamingMessage", GRPC: "/lf.a2a.v1.A2AService/SendStreamingMessage", Stream: true,
+				Request: &codecSendMessageRequestV10Proto, Result: &codecStreamResponseV10Proto,
+			},
+			{
+				Role: runtime.RoleGet, RPC: "GetTask", GRPC: "/lf.a2a.v1.A2AService/GetTask",
+				Request: &codecGetTaskRequestV10Proto, Result: &codecTaskV10Proto,
+			},
+			{
+				Role: runtime.RoleList, RPC: "ListTasks", GRPC: "/lf.a2a.v1.A2AService/ListTasks",
+				Request: &codecListTasksRequestV10Proto, Result: &codecListTasksResponseV10Proto, Guard: func(request any) error {
+					if x := request.(*ListTasksRequest); x.Status != "" && states.State(x.Status) == runtime.StateUnspecified {
+						return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
+					}
+					return nil
+				},
+			},
+			{
+				Role: runtime.RoleCancel, RPC: "CancelTask", GRPC: "/lf.a2a.v1.A2AService/CancelTask",
+				Request: &codecCancelTaskRequestV10Proto, Result: &codecTaskV10Proto,
+			},
+			{
+				Role: runtime.RoleSubscribe, RPC: "SubscribeToTask", GRPC: "/lf.a2a.v1.A2AService/SubscribeToTask", Stream: true,
+				Request: &codecSubscribeToTaskRequestV10Proto, Result: &codecStreamResponseV10Proto,
+			},
+			{
+				Role: runtime.RolePushCreate, RPC: "CreateTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/CreateTaskPushNotificationConfig",
+				Request: &codecTaskPushNotificationConfigV10Proto, Result: &codecTaskPushNotificationConfigV10Proto,
+			},
+			{
+				Role: runtime.RolePushGet, RPC: "GetTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/GetTaskPushNotificationConfig",
+				Request: &codecGetTaskPushNotificationConfigRequestV10Proto, Result: &codecTaskPushNotificationConfigV10Proto,
+			},
+			{
+				Role: runtime.RolePushList, RPC: "ListTaskPushNotificationConfigs", GRPC: "/lf.a2a.v1.A2AService/ListTaskPushNotificationConfigs",
+				Request: &codecListTaskPushNotificationConfigsRequestV10Proto, Result: &codecListTaskPushNotificationConfigsResponseV10Proto,
+			},
+			{
+				Role: runtime.RoleOther, RPC: "Inspect", GRPC: "/lf.a2a.v1.A2AService/Inspect",
+				Request: &codecSampleV10Proto, Result: &codecSampleV10Proto,
+			},
+			{
+				Role: runtime.RoleOther, RPC: "Watch", GRPC: "/lf.a2a.v1.A2AService/Watch", Stream: true,
+				Request: &codecSampleV10Proto, Result: &codecSampleV10Proto,
+			},
+			{
+				Role: runtime.RoleOther, RPC: "Abandoned", GRPC: "/lf.a2a.v1.A2AService/Abandoned",
+				Request: &codecSampleV10Proto, Result: &codecSampleV10Proto,
+			},
+			{
+				Role: runtime.RoleExtendedCard, RPC: "GetExtendedAgentCard", GRPC: "/lf.a2a.v1.A2AService/GetExtendedAgentCard",
+				Request: &codecGetExtendedAgentCardRequestV10Proto, Result: &codecAgentCardV10Proto,
+			},
+			{
+				Role: runtime.RolePushDelete, RPC: "DeleteTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/DeleteTaskPushNotificationConfig",
+				Request: &codecDeleteTaskPushNotificationConfigRequestV10Proto,
+			},
+		}),
+		Append:     gen.AppendAny(proto.Boxed{}, messagesV10Proto, "a message of 1.0/proto"),
+		Read:       gen.ReadAny(proto.Boxed{}, messagesV10Proto, "a message of 1.0/proto"),
 		Descriptor: descriptorV10Proto,
 	}
 }
 
-func wireV10Proto() *runtime.Wire {
-	w := servedWireV10Proto()
-	gen.Complete(w.Operations, []runtime.Operation{
-		{Read: gen.ReadResult(codecSendMessageResponseV10Proto.Unmarshal, resultOf)},
-		{Read: gen.ReadItem(codecStreamResponseV10Proto.Unmarshal, eventOf)},
-		{AppendRequest: gen.AppendOf(codecGetTaskRequestV10Proto.Append), Read: gen.ReadTask(codecTaskV10Proto.Unmarshal, asTask)},
-		{AppendRequest: gen.AppendOf(codecListTasksRequestV10Proto.Append), Read: gen.ReadOf(codecListTasksResponseV10Proto.Unmarshal)},
-		{AppendRequest: gen.AppendOf(codecCancelTaskRequestV10Proto.Append), Read: gen.ReadTask(codecTaskV10Proto.Unmarshal, asTask)},
-		{AppendRequest: gen.AppendOf(codecSubscribeToTaskRequestV10Proto.Append), Read: gen.ReadItem(codecStreamResponseV10Proto.Unmarshal, eventOf)},
-		{
-			Decode: gen.ProtoRequest(codecTaskPushNotificationConfigV10Proto.Unmarshal, neutralTaskPushNotificationConfig), Append: gen.AppendOf(codecTaskPushNotificationConfigV10Proto.Append),
-			AppendRequest: gen.AppendOf(codecTaskPushNotificationConfigV10Proto.Append), Read: gen.ReadOf(codecTaskPushNotificationConfigV10Proto.Unmarshal),
-		},
-		{
-			Decode: gen.ProtoRequest(codecGetTaskPushNotificationConfigRequestV10Proto.Unmarshal, neutralGetTaskPushNotificationConfigRequest), Append: gen.AppendOf(codecTaskPushNotificationConfigV10Proto.Append),
-			AppendRequest: gen.AppendOf(codecGetTaskPushNotificationConfigRequestV10Proto.Append), Read: gen.ReadOf(codecTaskPushNotificationConfigV10Proto.Unmarshal),
-		},
-		{
-			Decode: gen.ProtoRequest(codecListTaskPushNotificationConfigsRequestV10Proto.Unmarshal, neutralListTaskPushNotificationConfigsRequest), Append: gen.AppendOf(codecListTaskPushNotificationConfigsResponseV10Proto.Append),
-			AppendRequest: gen.AppendOf(codecListTaskPushNotificationConfigsRequestV10Proto.Append), Read: gen.ReadOf(codecListTaskPushNotificationConfigsResponseV10Proto.Unmarshal),
-		},
-		{AppendRequest: gen.AppendOf(codecSampleV10Proto.Append), Read: gen.ReadOf(codecSampleV10Proto.Unmarshal)},
-		{AppendRequest: gen.AppendOf(codecSampleV10Proto.Append), Read: gen.ReadOf(codecSampleV10Proto.Unmarshal)},
-		{AppendRequest: gen.AppendOf(codecSampleV10Proto.Append), Read: gen.ReadOf(codecSampleV10Proto.Unmarshal)},
-		{AppendRequest: gen.AppendOf(codecGetExtendedAgentCardRequestV10Proto.Append), Read: gen.ReadOf(codecAgentCardV10Proto.Unmarshal)},
-		{
-			Decode: gen.ProtoRequest(codecDeleteTaskPushNotificationConfigRequestV10Proto.Unmarshal, neutralDeleteTaskPushNotificationConfigRequest), Append: gen.AppendNothing(""),
-			AppendRequest: gen.AppendOf(codecDeleteTaskPushNotificationConfigRequestV10Proto.Append), Read: gen.ReadNothing,
-		},
-	})
-	w.Read = gen.ReadAny(messagesV10Proto.Unmarshal, "a message of 1.0/proto")
-	return w
-}
-
-var messagesV10Proto = proto.Messages{
+var messagesV10Proto = []any{
 	&codecAPIKeySecuritySchemeV10Proto,
 	&codecAgentCapabilitiesV10Proto,
 	&codecAgentCardV10Proto,
@@ -438,6 +258,126 @@ var messagesV10Proto = proto.Messages{
 	&codecTaskPushNotificationConfigV10Proto,
 	&codecTaskStatusV10Proto,
 	&codecTaskStatusUpdateEventV10Proto,
+}
+
+// views are the neutral forms of requests, and what the runtime sees of results.
+var views = gen.Views{Neutral: neutral, Seen: seen}
+
+func neutral(request any) any {
+	switch x := request.(type) {
+	case *SendMessageRequest:
+		req := &runtime.SendRequest{
+			Tenant:   x.Tenant,
+			Metadata: x.Metadata,
+			Message:  (*engineMessage)(x.Message),
+			Source:   x,
+		}
+		if c := x.Configuration; c != nil {
+			req.AcceptedOutputModes = c.AcceptedOutputModes
+			req.HistoryLength = gen.Int(c.HistoryLength)
+			req.ReturnImmediately = c.ReturnImmediately
+			req.Push = pushOf(c.TaskPushNotificationConfig)
+		}
+		return req
+	case *GetTaskRequest:
+		return &runtime.TaskRequest{
+			Tenant:        x.Tenant,
+			ID:            x.ID,
+			HistoryLength: gen.Int(x.HistoryLength),
+			Source:        x,
+		}
+	case *ListTasksRequest:
+		return &runtime.ListRequest{
+			Tenant:           x.Tenant,
+			ContextID:        x.ContextID,
+			State:            states.State(x.Status),
+			PageSize:         gen.Int(x.PageSize),
+			PageToken:        x.PageToken,
+			HistoryLength:    gen.Int(x.HistoryLength),
+			After:            x.StatusTimestampAfter,
+			IncludeArtifacts: gen.OrZero(x.IncludeArtifacts),
+			Source:           x,
+		}
+	case *CancelTaskRequest:
+		return &runtime.TaskRequest{
+			Tenant:   x.Tenant,
+			ID:       x.ID,
+			Metadata: x.Metadata,
+			Source:   x,
+		}
+	case *SubscribeToTaskRequest:
+		return &runtime.TaskRequest{Tenant: x.Tenant, ID: x.ID, Source: x}
+	case *TaskPushNotificationConfig:
+		return &runtime.PushRequest{
+			Tenant: x.Tenant,
+			TaskID: x.TaskID,
+			Config: *pushOf(x),
+			Source: x,
+		}
+	case *GetTaskPushNotificationConfigRequest:
+		return &runtime.PushRequest{
+			Tenant: x.Tenant,
+			TaskID: x.TaskID,
+			Config: runtime.PushConfig{ID: x.ID},
+			Source: x,
+		}
+	case *ListTaskPushNotificationConfigsRequest:
+		return &runtime.PushRequest{
+			Tenant:    x.Tenant,
+			TaskID:    x.TaskID,
+			PageSize:  gen.Int(gen.NonZero(x.PageSize)),
+			PageToken: x.PageToken,
+			Source:    x,
+		}
+	case *DeleteTaskPushNotificationConfigRequest:
+		return &runtime.PushRequest{
+			Tenant: x.Tenant,
+			TaskID: x.TaskID,
+			Config: runtime.PushConfig{ID: x.ID},
+			Source: x,
+		}
+	}
+	return request
+}
+
+func seen(result any) (any, error) {
+	switch x := result.(type) {
+	case *Task:
+		return (*engineTask)(x), nil
+	case *SendMessageResponse:
+		return resultOf(x)
+	case *StreamResponse:
+		return eventOf(x)
+	}
+	return result, nil
+}
+
+func eventOf(x *StreamResponse) (runtime.Event, error) {
+	switch v := x.Payload.(type) {
+	case *Task:
+		return (*engineTask)(v), nil
+	case *Message:
+		return (*engineMessage)(v), nil
+	case *TaskStatusUpdateEvent:
+		return (*engineTaskStatusUpdateEvent)(v), nil
+	case *TaskArtifactUpdateEvent:
+		return (*engineTaskArtifactUpdateEvent)(v), nil
+	case *UnknownStreamResponsePayload:
+		if v.Name != "" {
+			return nil, runtime.ErrUnknownEvent
+		}
+	}
+	return nil, &wire.Error{Reason: "no event that is known"}
+}
+
+func resultOf(x *SendMessageResponse) (any, error) {
+	switch v := x.Payload.(type) {
+	case *Task:
+		return (*engineTask)(v), nil
+	case *Message:
+		return (*engineMessage)(v), nil
+	}
+	return nil, &wire.Error{Reason: "neither a task nor a message"}
 }
 
 func newTask(id, contextID string, at time.Time) runtime.Task {
@@ -619,8 +559,6 @@ func interfaceOf(i *AgentInterface) runtime.Interface {
 		Version: i.ProtocolVersion,
 	}
 }
-
-func asTask(x *Task) runtime.Task { return (*engineTask)(x) }
 
 func asMessage(x *Message) runtime.Message { return (*engineMessage)(x) }
 

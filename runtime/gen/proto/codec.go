@@ -172,11 +172,6 @@ func (t *Table) append(b []byte, x unsafe.Pointer) ([]byte, error) {
 	return b, err
 }
 
-// AppendCase appends a message that is nothing but a oneof with the case x; ok is false if x is no case of it.
-func (c *Codec[T]) AppendCase(b []byte, x any) (written []byte, ok bool, err error) {
-	return c.table().appendAs(b, x)
-}
-
 func (t *Table) appendAs(b []byte, x any) (written []byte, ok bool, err error) {
 	number, text, value, ok := t.Oneofs[0].CaseOf(x)
 	if !ok {
@@ -192,29 +187,44 @@ func (t *Table) appendAs(b []byte, x any) (written []byte, ok bool, err error) {
 	return b, true, err
 }
 
-// Messages are codecs of messages of several types.
-type Messages []Message
+// Boxed reads and writes messages that are given as any, by codecs that are a [Message].
+type Boxed struct{}
 
-// Append appends a message; ok is false if it is of none of the types.
-func (m Messages) Append(b []byte, x any) (written []byte, ok bool, err error) {
-	for _, of := range m {
-		if p, ok := of.as(x); ok {
-			b, err = of.table().append(b, p)
-			return b, true, err
-		}
+// Append appends x; ok is false if it is of another type.
+func (Boxed) Append(of any, b []byte, x any) (written []byte, ok bool, err error) {
+	p, ok := of.(Message).as(x)
+	if ok {
+		b, err = of.(Message).table().append(b, p)
 	}
-	return b, false, nil
+	return b, ok, err
 }
 
-// Unmarshal reads a document into an empty message; ok is false if it is of none of the types.
-func (m Messages) Unmarshal(src []byte, x any) (ok bool, err error) {
-	for _, of := range m {
-		if p, ok := of.as(x); ok {
-			return true, of.table().unmarshal(src, p)
-		}
-	}
-	return false, nil
+// AppendCase appends a message that is nothing but a oneof with the case x; ok is false if x is no case of it.
+func (Boxed) AppendCase(of any, b []byte, x any) (written []byte, ok bool, err error) {
+	return of.(Message).table().appendAs(b, x)
 }
+
+// Read reads the document src into the empty message x; ok is false if it is of another type.
+func (Boxed) Read(of any, src []byte, x any) (ok bool, err error) {
+	p, ok := of.(Message).as(x)
+	if ok {
+		err = of.(Message).table().unmarshal(src, p)
+	}
+	return ok, err
+}
+
+// New reads the document src.
+func (Boxed) New(of any, src []byte) (any, error) {
+	codec := of.(Message)
+	x := codec.fresh()
+	if err := codec.table().unmarshal(src, x); err != nil {
+		return nil, err
+	}
+	return codec.boxed(x), nil
+}
+
+// Empty is a message without fields.
+func (Boxed) Empty() string { return "" }
 
 // Unmarshal replaces x by what the document src holds.
 func (c *Codec[T]) Unmarshal(src []byte, x *T) error {
