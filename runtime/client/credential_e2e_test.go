@@ -77,6 +77,25 @@ var byScopes = auth.Func(func(_ context.Context, c auth.Credential) (auth.Caller
 	return auth.Caller{ID: "ann", Scopes: scopes[1:]}, nil
 })
 
+func TestAnAgentThatAsksForEverMoreIsAnsweredFourTimes(t *testing.T) {
+	calls, scopes := 0, []string{"s1", "s2", "s3", "s4", "s5", "s6", "s7"}
+	web := startSecured(t, securedCard("http://localhost/rpc", oauthScheme, "corp:run", "-"), byScopes, func(ctx context.Context, task *server.Task) (string, error) {
+		if calls++; calls > len(scopes) {
+			return "fine", nil
+		}
+		return "", task.RequireAuth(server.AuthRequest{Prompt: "more", Scheme: "corp", Scopes: scopes[calls-1 : calls]})
+	}, nil)
+	c, err := rpc.New(t.Context(), a2a.Protocol(), web.URL, rpc.WithToken("corp", &scoped{}), rpc.AnswerAuth("corp", scopes...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	text, err := askText(t, c)
+	if ask := (*rpc.InputRequiredError)(nil); !errors.As(err, &ask) || calls != 5 {
+		t.Errorf("got %q, %v after %d calls", text, err, calls)
+	}
+}
+
 // TestAnAuthorizationIsAnsweredWhereTheUserAllowsIt: once, with a token of the scopes that the agent asks for, if all of them are allowed and the
 // scheme is one that the user has a credential for. The URL is not opened.
 func TestAnAuthorizationIsAnsweredWhereTheUserAllowsIt(t *testing.T) {

@@ -380,6 +380,39 @@ func TestWhatCannotBeReplacedIsNotSentAgain(t *testing.T) {
 	}
 }
 
+// TestASecretThatTheAgentRepeatsIsInNoError, also in an error that is none of credentials.
+func TestASecretThatTheAgentRepeatsIsInNoError(t *testing.T) {
+	f := newFake(t, runtime.BindingJSONRPC, map[string][]reply{"SendMessage": {fault(`{"code":-32603,"message":"k-123456 is odd"}`)}})
+	err := askForecast(t, f.dialCard(securedCard(f.url, keyScheme, "key", "-"), rpc.WithAPIKey("key", "k-123456")))
+	if err == nil || !errors.Is(err, runtime.ErrInternal) || strings.Contains(err.Error(), "k-123456") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestACredentialIsForTheKindOfSchemeThatItWasGivenFor: a card may call another kind by the same name.
+func TestACredentialIsForTheKindOfSchemeThatItWasGivenFor(t *testing.T) {
+	f := newFake(t, runtime.BindingJSONRPC, map[string][]reply{"SendMessage": {result(answered)}})
+	err := askForecast(t, f.dialCard(securedCard(f.url, basicScheme, "basic", "-"), rpc.WithAPIKey("basic", "ann:k-123456")))
+	var missing *rpc.CredentialError
+	if !errors.As(err, &missing) || !strings.Contains(err.Error(), "another kind of scheme") || len(f.got) != 0 {
+		t.Errorf("got %v after %s", err, f.methods())
+	}
+}
+
+// stubborn has one token, also after it was rejected.
+type stubborn struct{}
+
+func (stubborn) Token(context.Context, rpc.TokenNeed) (string, error) { return "token-1", nil }
+
+func TestARejectedTokenIsNotSentAgainThoughItsSourceReturnsIt(t *testing.T) {
+	f := newFake(t, runtime.BindingJSONRPC, map[string][]reply{"SendMessage": {unauthorized}})
+	err := askForecast(t, f.dialCard(securedCard(f.url, oauthScheme, "corp", "-"), rpc.WithToken("corp", stubborn{})))
+	var rejected *rpc.RejectedError
+	if !errors.As(err, &rejected) || len(f.got) != 1 {
+		t.Errorf("got %v after %s", err, f.methods())
+	}
+}
+
 // TestAStreamGetsANewToken: where it opens, where its token ends while it is open, and where it is taken up again.
 func TestAStreamGetsANewToken(t *testing.T) {
 	ended := `!data: {"jsonrpc":"2.0","id":$ID,"error":` + refusedJSON + "}\n\n"

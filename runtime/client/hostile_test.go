@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	a2a "github.com/a2agen/a2agen/internal/a2awires"
+	"github.com/a2agen/a2agen/runtime"
 	rpc "github.com/a2agen/a2agen/runtime/client"
 )
 
@@ -86,6 +88,7 @@ const answer = `{"jsonrpc":"2.0","id":$ID,"result":{"task":` + taskT1 + `}}`
 // attacks are answers that must not be taken for a result, or that never end.
 var attacks = map[string]reply{
 	"drips an answer": drip("application/json", `{"jsonrpc":"2.0",`, time.Millisecond*5),
+	"drips lines":     drip("application/json", strings.Repeat("\n", 10_000), time.Millisecond*5), // which are life in a stream alone
 	"drips a page":    drip("text/html", `<p>`, time.Millisecond*5),
 	"drips an event":  drip("text/event-stream", `data: {"jsonrpc":"2.0"`, time.Millisecond*5),
 	"drips an error": func(w http.ResponseWriter, r *http.Request, q request) {
@@ -191,4 +194,14 @@ func TestACardIsFetchedInTime(t *testing.T) {
 			})
 		}
 	})
+}
+
+func TestAnotherTaskIsNotTakenForTheOneThatIsAskedFor(t *testing.T) {
+	for _, binding := range []string{runtime.BindingJSONRPC, runtime.BindingHTTP, runtime.BindingGRPC} {
+		f := newFake(t, binding, map[string][]reply{"GetTask": {result(another(taskT1))}})
+		_, err := f.dialCard(cardJSON(f.url, "", declared)).Await(t.Context(), "t1")
+		if !errors.Is(err, runtime.ErrInvalidAgentResponse) || !strings.Contains(err.Error(), "task t2 instead of t1") {
+			t.Errorf("%s: %v", binding, err)
+		}
+	}
 }
