@@ -51,7 +51,10 @@ func (s *source) byCode(ctx context.Context, t target) (entry, error) {
 	}
 	answer, err := l.wait(ctx)
 	if err != nil {
-		return entry{}, s.loginEnded(ctx, err)
+		if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+			err = fmt.Errorf("nobody has logged in for %v", loginTime)
+		}
+		return entry{}, &Error{Server: s.server(), Kind: ErrLogin, Err: err, Remedy: "log in again"}
 	}
 	code, err := s.checkLogin(e, answer, state)
 	if err != nil {
@@ -105,14 +108,6 @@ func (s *source) checkLogin(e *endpoints, answer url.Values, state string) (stri
 		return "", s.untrusted("the answer to the login has neither a code nor an error")
 	}
 	return answer.Get("code"), nil
-}
-
-// loginEnded is the error of a login that nobody finished.
-func (s *source) loginEnded(ctx context.Context, err error) error {
-	if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
-		err = fmt.Errorf("nobody has logged in for %v", loginTime)
-	}
-	return &Error{Server: s.server(), Kind: ErrLogin, Err: err, Remedy: "log in again"}
 }
 
 // listener waits on 127.0.0.1 for the one request by which the browser brings the answer.

@@ -125,7 +125,10 @@ func (s *source) poll(ctx context.Context, e *endpoints, params url.Values, paus
 	ended := errors.New("nobody has entered the code in time")
 	for {
 		if err := wait(ctx, pause); err != nil {
-			return entry{}, s.deviceEnded(err, ended)
+			if errors.Is(err, context.DeadlineExceeded) { // for what is known of the reason
+				err = &Error{Server: s.server(), Kind: ErrLogin, Code: "expired_token", Err: ended, Remedy: remedies["expired_token"]}
+			}
+			return entry{}, err
 		}
 		got, err := s.grant(ctx, e, params)
 		var failed *Error
@@ -143,12 +146,4 @@ func (s *source) poll(ctx context.Context, e *endpoints, params url.Values, paus
 			return entry{}, err
 		}
 	}
-}
-
-// deviceEnded is the error of a code that has expired, for what is known of the reason.
-func (s *source) deviceEnded(err, why error) error {
-	if !errors.Is(err, context.DeadlineExceeded) {
-		return err
-	}
-	return &Error{Server: s.server(), Kind: ErrLogin, Code: "expired_token", Err: why, Remedy: remedies["expired_token"]}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -144,9 +143,4 @@ next:
 		}
 		r.Unknown(key)
 	}
-}
-
-// secretInBody reports whether the issuer takes the secret of a client in the body alone.
-func (e *endpoints) secretInBody() bool {
-	return len(e.methods) > 0 && !slices.Contains(e.methods, "client_secret_basic") && slices.Contains(e.methods, "client_secret_post")
 }

@@ -64,14 +64,6 @@ var remedies = map[string]string{
 	"login_required":         "log in again",
 }
 
-// needsLogin is the error of a source that asks nobody.
-func (s *source) needsLogin() error {
-	return &Error{
-		Server: s.server(), Kind: ErrLogin, Err: errors.New("nobody is logged in, or the login has expired"),
-		Remedy: "log in with a2agen login, or with Config.Login",
-	}
-}
-
 // refused is the error of an answer with an error code. What the issuer says of it is shown without the secrets.
 func (s *source) refused(code, description string, secrets ...string) error {
 	code = clean(code, secrets)
@@ -107,16 +99,13 @@ func (s *source) failed(err error, secrets ...string) error {
 		return s.untrusted("%s", clean(err.Error(), secrets))
 	case errors.Is(err, context.Canceled):
 		return err
-	case isAnswer(err):
+	case strings.HasPrefix(err.Error(), "oauth2: "): // about an answer that came
 		return s.untrusted("its answer cannot be read: %s", clean(err.Error(), secrets))
 	}
 	return &Error{
 		Server: s.server(), Kind: ErrUnavailable, Err: errors.New(clean(err.Error(), secrets)), Remedy: "try again later",
 	}
 }
-
-// isAnswer reports whether an error is about an answer that came.
-func isAnswer(err error) bool { return strings.HasPrefix(err.Error(), "oauth2: ") }
 
 // answered is the error of an answer whose status is not 2xx, or that has an error code.
 func (s *source) answered(e *oauth2.RetrieveError, secrets []string) error {
@@ -135,12 +124,6 @@ func (s *source) answered(e *oauth2.RetrieveError, secrets []string) error {
 		Server: s.server(), Kind: ErrRefused, Err: fmt.Errorf("it answers with HTTP %d and no error code", status),
 		Remedy: "check its address",
 	}
-}
-
-// isCode reports whether an error is the issuer's of this code.
-func isCode(err error, code string) bool {
-	var e *Error
-	return errors.As(err, &e) && e.Code == code
 }
 
 // clean makes text of an issuer fit to show: one line, printable, without secrets.

@@ -11,22 +11,13 @@ import (
 	"golang.org/x/oauth2/clientcredentials"
 )
 
-// byCredentials gets a token for the client itself.
-func (s *source) byCredentials(ctx context.Context, t target) (entry, error) {
+// obtainBy gets a token by a grant that asks for nothing but the token.
+func (s *source) obtainBy(ctx context.Context, t target, grant url.Values) (entry, error) {
 	e, err := s.endpoints(ctx)
 	if err != nil {
 		return entry{}, err
 	}
-	return s.grant(ctx, e, s.params(t, url.Values{"grant_type": {"client_credentials"}, "scope": list(t.scopes)}))
-}
-
-// refresh gets a token by the refresh token of an old one. The answer may have a new refresh token; else the old one goes on being good.
-func (s *source) refresh(ctx context.Context, t target, old entry) (entry, error) {
-	e, err := s.endpoints(ctx)
-	if err != nil {
-		return entry{}, err
-	}
-	return s.grant(ctx, e, s.params(t, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {old.Refresh}}))
+	return s.grant(ctx, e, s.params(t, grant))
 }
 
 // params adds for whom the token is to be.
@@ -37,14 +28,6 @@ func (s *source) params(t target, v url.Values) url.Values {
 		}
 	}
 	return v
-}
-
-// list is a parameter that is left out when it is empty.
-func list(value string) []string {
-	if value == "" {
-		return nil
-	}
-	return []string{value}
 }
 
 // grant asks the token endpoint. It is not broken off when the caller leaves, for what it asks with may be good once only.
@@ -65,7 +48,8 @@ func (s *source) grant(ctx context.Context, e *endpoints, params url.Values) (en
 
 // authStyle is how the client authenticates itself. A public one names itself in the body.
 func (s *source) authStyle(e *endpoints) oauth2.AuthStyle {
-	if s.Secret == "" || s.SecretInBody || e.secretInBody() {
+	bodyAlone := len(e.methods) > 0 && !slices.Contains(e.methods, "client_secret_basic") && slices.Contains(e.methods, "client_secret_post")
+	if s.Secret == "" || s.SecretInBody || bodyAlone {
 		return oauth2.AuthStyleInParams
 	}
 	return oauth2.AuthStyleInHeader

@@ -13,6 +13,7 @@ package oauth
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -264,11 +265,13 @@ func (s *source) renew(ctx context.Context, t target) (entry, error) {
 		if e.Refresh == "" {
 			return s.obtainUnlessGood(ctx, t, e)
 		}
-		fresh, err := s.refresh(ctx, t, e)
+		// The answer may have a new refresh token; else the old one goes on being good.
+		fresh, err := s.obtainBy(ctx, t, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {e.Refresh}})
+		var refused *Error
 		switch {
 		case err == nil:
 			return fresh, s.store(t, fresh)
-		case isCode(err, "invalid_grant"): // used, withdrawn or expired
+		case errors.As(err, &refused) && refused.Code == "invalid_grant": // used, withdrawn or expired
 			e.Refresh = ""
 			if err := s.store(t, e); err != nil {
 				return entry{}, err
@@ -307,9 +310,16 @@ func (s *source) stillGood(e entry) bool {
 func (s *source) obtain(ctx context.Context, t target) (e entry, err error) {
 	switch {
 	case s.Flow == ClientCredentials:
-		e, err = s.byCredentials(ctx, t)
+		grant := url.Values{"grant_type": {"client_credentials"}}
+		if t.scopes != "" {
+			grant.Set("scope", t.scopes)
+		}
+		e, err = s.obtainBy(ctx, t, grant)
 	case s.Prompt == nil:
-		return e, s.needsLogin()
+		return e, &Error{
+			Server: s.server(), Kind: ErrLogin, Err: errors.New("nobody is logged in, or the login has expired"),
+			Remedy: "log in with a2agen login, or with Config.Login",
+		}
 	case s.Flow == DeviceCode:
 		e, err = s.byDevice(ctx, t)
 	default:
