@@ -208,6 +208,31 @@ func trim(s *suite) {
 	}
 }
 
+// manySwept: what has rested for too long is dropped to the last, however much a sweep drops at once.
+func manySwept(s *suite) {
+	in := s.Open(s.T, memory.Limits{Ended: time.Millisecond, Parked: time.Millisecond})
+	for i := range 250 {
+		st := step{Task: name(i), State: runtime.StateCompleted, words: words{More: 1}}
+		s.create(in, s.creation(&st, start, s.stamped()), keyOf(name(i)))
+		if i%2 == 0 {
+			if _, err := in.SetNote(ctx, store.Owner{Principal: name(i)}, "c", []byte("x"), 0); err != nil {
+				s.Fatal(err)
+			}
+		}
+	}
+	s.create(in, s.working("t1"), keyOf("t1"))
+	time.Sleep(5 * time.Millisecond)
+	s.same("what a sweep says", s.side(in, time.Now).do(&step{Op: "sweep"}, 0).facts, []string{"250 dropped"})
+	if page := s.list(in, store.Owner{}, store.Query{Size: 10}); page.Total != 1 || len(page.Tasks) != 1 {
+		s.Errorf("listed are %d of %d", len(page.Tasks), page.Total)
+	}
+	for i := range 125 {
+		if n, err := in.Note(ctx, store.Owner{Principal: name(2 * i)}, "c"); err != nil || n.Value != nil {
+			s.Fatalf("note %d is %q: %v", i, n.Value, err)
+		}
+	}
+}
+
 // contexts: a call whose context has ended gets its answer or an error that says so.
 func contexts(s *suite) {
 	in, k := s.open(), keyOf("t")

@@ -47,13 +47,13 @@ func crashes(s *suite) {
 	if testing.Short() {
 		s.Skip("a process for each write")
 	}
-	var steps, then []step
-	for row := range s.rows(beforeCrash) {
-		steps = append(steps, row)
+	read := func(script string) (list []step) {
+		for row := range s.rows(script) {
+			list = append(list, row)
+		}
+		return list
 	}
-	for row := range s.rows(afterCrash) {
-		then = append(then, row)
-	}
+	steps, then := read(beforeCrash), read(afterCrash)
 	tasks := []string{"ann1", "t1", "t2"}
 	goesOn := func(d *side) (all string) {
 		for i := range then {

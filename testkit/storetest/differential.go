@@ -190,7 +190,7 @@ func differential(s *suite) {
 				n, err := s.compare(t, m, list)
 				if err != nil && n >= 0 {
 					fewest, last := s.fewest(t, m, list, err)
-					t.Fatalf("seed %d: %v\nwith the fewest steps: %v\n%s", seed, err, last, joined(fewest))
+					t.Fatalf("seed %d: %v\nwith the fewest steps: %v\n%s", seed, err, last, fewest)
 				}
 				if runs, steps = runs+1, steps+max(n, ^n); n < 0 {
 					short++
@@ -204,16 +204,8 @@ func differential(s *suite) {
 	}
 }
 
-func joined(steps []step) string {
-	var b strings.Builder
-	for _, s := range steps {
-		fmt.Fprintln(&b, "	", s)
-	}
-	return b.String()
-}
-
 // fewest leaves out steps, and words of them, for as long as it fails.
-func (s *suite) fewest(t *testing.T, m *mode, steps []step, err error) ([]step, error) {
+func (s *suite) fewest(t *testing.T, m *mode, steps []step, err error) (rows string, last error) {
 	end := time.Now().Add(time.Minute)
 	fails := func(list []step) bool {
 		if time.Now().After(end) {
@@ -244,7 +236,10 @@ func (s *suite) fewest(t *testing.T, m *mode, steps []step, err error) ([]step, 
 			}
 		}
 	}
-	return steps, err
+	for _, s := range steps {
+		rows += fmt.Sprintln("	", s)
+	}
+	return rows, err
 }
 
 // pair are the two stores in the middle of a run.

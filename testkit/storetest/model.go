@@ -36,12 +36,10 @@ type modeled struct {
 	content []runtime.ArtifactData
 }
 
-// slackOfModel is that of the store in memory.
-const slackOfModel = 4 << 10
-
 func newModel(l memory.Limits) *model {
 	l.Tasks, l.TaskBytes = cmp.Or(l.Tasks, 1<<30), cmp.Or(l.TaskBytes, l.Bytes/4)
-	return &model{limits: l, task: taskstate.Limits{Task: l.TaskBytes, Slack: slackOfModel}, calls: map[string][]func() error{}, by: 1}
+	// The slack is that of the store in memory.
+	return &model{limits: l, task: taskstate.Limits{Task: l.TaskBytes, Slack: 4 << 10}, calls: map[string][]func() error{}, by: 1}
 }
 
 func (m *model) find(k store.Key) *modeled {

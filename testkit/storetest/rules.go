@@ -433,6 +433,8 @@ var scripts = []script{
 		status t1 completed size=90000   -> too large
 		status t1 failed size=1000
 		create t2 size=200000        -> too large
+		create t2 input=200000       -> too large
+		create t2 size=60000 input=50000   -> too large
 		create t2 call size=90000
 		chunk t2 handler more=2 working size=60000   -> too large
 		get t2                       -> version 1`},
@@ -657,18 +659,18 @@ var scripts = []script{
 		notes bob1                   -> 0:20000 1:20000 2:20000
 		notes t1                     -> 0:70000`},
 	{"NotesAreCharged", memory.Limits{Bytes: 1 << 20, OwnerBytes: 100_000}, `
-		create ann1 call size=22000
-		create ann2 call size=22000
-		create ann3 call size=22000
-		create ann4 size=22000
+		create ann1 call input=22000
+		create ann2 call input=22000
+		create ann3 call input=22000
+		create ann4 input=22000
 		note ann1 size=11000         -> full
 		status ann4 input-required
 		note ann1 size=11000
 		left                         -> ann1 ann2 ann3
-		create ann5 size=22000       -> full
+		create ann5 input=22000       -> full
 		notes ann1                   -> 0:11000
 		note ann1
-		create ann5 size=22000`},
+		create ann5 input=22000`},
 	{"NoteRetention", memory.Limits{Ended: time.Hour, Parked: 3 * time.Hour}, `
 		note ann1 size=1
 		note bob1 size=1

@@ -1,8 +1,10 @@
 package storetest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -90,13 +92,7 @@ func (d *side) do(s *step, stamp uint64) answer {
 	case "list":
 		return d.pages(k.Owner, s)
 	case "left":
-		var left []any
-		for _, task := range d.tasks {
-			if _, err := in.Head(ctx, keyOf(task)); err == nil {
-				left = append(left, task)
-			}
-		}
-		return facts(nil, strings.TrimSuffix(fmt.Sprintln(left...), "\n"))
+		return facts(nil, strings.Join(slices.Sorted(maps.Keys(d.heads())), " "))
 	case "show":
 		at, t, err := in.Ticket(ctx, hashOf(s.Ticket))
 		return facts(err, at.Task, textOf(t.Request))
@@ -109,7 +105,7 @@ func (d *side) do(s *step, stamp uint64) answer {
 		a := facts(err)
 		for _, p := range list {
 			a.facts = append(a.facts, fmt.Sprint(p.ID, " ", p.Config.URL))
-			a.task += fmt.Sprintf("%+v", p)
+			d.checkPush(&p)
 		}
 		return a
 	case "due":
@@ -171,7 +167,6 @@ func facts(err error, values ...any) (a answer) {
 		}
 		return a
 	}
-	a.facts = []string{"an error of its own: " + err.Error()}
 	var again *store.Repeated
 	if errors.As(err, &again) {
 		a.facts = []string{"repeated " + again.Task, fmt.Sprint("call ", again.Call), map[bool]string{true: "same", false: "other"}[again.Same]}
@@ -181,8 +176,8 @@ func facts(err error, values ...any) (a answer) {
 			a.facts = []string{known.name}
 		}
 	}
-	if store.Unsure(err) && err != errNothing {
-		a.facts = append(a.facts, "which may have been done")
+	if store.Unsure(err) && err != errNothing { // whoever gets it believes that it may have been done
+		a.facts = []string{"unsure: " + err.Error()}
 	}
 	return a
 }
@@ -224,10 +219,7 @@ func textOf(r *runtime.SendRequest) string {
 func (d *side) records(list []*store.Record, err error) answer {
 	a := facts(err, fmt.Sprint(len(list), " events"))
 	for _, r := range list {
-		what := "artifact"
-		if r.Kind == runtime.EventStatus {
-			what = "status"
-		}
+		what := map[bool]string{true: "status", false: "artifact"}[r.Kind == runtime.EventStatus]
 		if r.State != runtime.StateUnspecified {
 			what += " " + r.State.String()
 		}
@@ -247,10 +239,7 @@ func (d *side) records(list []*store.Record, err error) answer {
 
 // pages walks through the pages of a list.
 func (d *side) pages(owner store.Owner, s *step) answer {
-	q := store.Query{Size: 100, State: s.State, View: store.View{History: new(int)}}
-	if s.Size != 0 {
-		q.Size = s.Size
-	}
+	q := store.Query{Size: cmp.Or(s.Size, 100), State: s.State, View: store.View{History: new(int)}}
 	a, all := answer{}, []string{}
 	for {
 		page, err := d.in.List(ctx, owner, q)
@@ -275,20 +264,6 @@ func (d *side) due() answer {
 	if err != nil {
 		return facts(err)
 	}
-	a := delivered(due)
-	switch {
-	case next < 0:
-		a.more = "never"
-	case next > 0:
-		a.more = "later"
-	default:
-		a.more = "now"
-	}
-	return a
-}
-
-// delivered says what is due.
-func delivered(due []store.Delivery) answer {
 	a := facts(nil, fmt.Sprint(len(due), " due"))
 	for _, one := range due {
 		fact := fmt.Sprint(one.Key.Task, " ", one.Push.ID, " from ", one.Next)
@@ -302,16 +277,21 @@ func delivered(due []store.Delivery) answer {
 		if !one.Since.IsZero() {
 			a.facts = append(a.facts, fmt.Sprint("failed after ", one.Since.Sub(start)))
 		}
+		d.checkPush(&one.Push)
 	}
+	a.more = []string{"never", "now", "later"}[1+cmp.Compare(next, 0)]
 	return a
 }
 
+// checkPush checks that a configuration is as it was given, but for its URL.
+func (d *side) checkPush(p *store.Push) {
+	want := config(p.ID)
+	want.Tasks, want.Config.URL = p.ID == "p2", p.Config.URL
+	d.same("a configuration", p, want)
+}
+
 func (d *side) claim(s *step) answer {
-	most := 100
-	if s.Size != 0 {
-		most = s.Size
-	}
-	runs, err := d.in.Claim(ctx, []string{skill(s.Skill)}, most)
+	runs, err := d.in.Claim(ctx, []string{skill(s.Skill)}, cmp.Or(s.Size, 100))
 	slices.SortFunc(runs, func(a, b store.Run) int { return strings.Compare(a.Key.Task, b.Key.Task) })
 	a := facts(err, fmt.Sprint(len(runs), " claimed"))
 	for _, r := range runs {

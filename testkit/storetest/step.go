@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"reflect"
@@ -45,6 +46,7 @@ type words struct {
 	At                           time.Duration // of the status, after the time of the step
 	Handler, Done                bool          // a handler says it, else a client; its call is over
 	Call                         bool          // a message for a handler
+	Input                        int           // bytes of a new task's private state: half is what it was given, half its trace
 	Saves                        bool          // private state
 	Any                          bool          // whatever version a note has
 	Same, Unstamped              bool          // has the stamp of the task's step before; has none
@@ -210,8 +212,9 @@ func (t *suite) creation(s *step, now time.Time, stamp uint64) store.New {
 		Task: task, Private: store.Private{Skill: skill(s.Skill)}, Size: store.SizeOfMessage(m, m.Contents()), Stamp: stamp,
 		Push: s.push(), Repeat: s.repeat(),
 	}
-	if s.Saves {
-		n.Private.Input = []byte(`{"a":1}`)
+	if s.Saves || s.Input > 0 {
+		n.Private.Input = slices.Repeat([]byte("1"), max(s.Input/2, 7))
+		n.Private.Trace = strings.Repeat("t", s.Input/2)
 	}
 	if s.Call {
 		n.Call = t.call(fmt.Sprint("call 1 of ", s.Task))
@@ -264,10 +267,7 @@ func (t *suite) update(s *step, h store.Head, now time.Time, stamp uint64) (u st
 		u.Call = t.call(fmt.Sprintf("call %d of %s", h.Calls+1, s.Task))
 	}
 	if s.Ticket != 0 {
-		u.Ticket = &store.Ticket{Hash: hashOf(s.Ticket), For: time.Hour, Request: t.call("a ticket").Request}
-		if s.Good != 0 {
-			u.Ticket.For = s.Good
-		}
+		u.Ticket = &store.Ticket{Hash: hashOf(s.Ticket), For: cmp.Or(s.Good, time.Hour), Request: t.call("a ticket").Request}
 	}
 	if s.Redeem != 0 {
 		hash := hashOf(s.Redeem)

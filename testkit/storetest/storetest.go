@@ -53,7 +53,7 @@ func Run(t *testing.T, harness func(t *testing.T) Harness) {
 	}{
 		{"Content", content}, {"Requests", requests}, {"Private", private}, {"Views", views}, {"At", at}, {"Trim", trim},
 		{"Pages", pages}, {"PagesUnderWrites", pagesUnderWrites}, {"Cursors", cursors}, {"PageBytes", pageBytes}, {"Owners", owners},
-		{"ManyTasks", manyTasks}, {"AtOnce", atOnce}, {"RepeatsAreBounded", repeatsAreBounded}, {"Contexts", contexts}, {"Closed", closed},
+		{"ManyTasks", manyTasks}, {"AtOnce", atOnce}, {"RepeatsAreBounded", repeatsAreBounded}, {"ManySwept", manySwept}, {"Contexts", contexts}, {"Closed", closed},
 		{"Crashes", crashes}, {"Differential", differential},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(&suite{T: t, Harness: harness(t)}) })
