@@ -237,6 +237,9 @@ func (t *versionTable) row(op *ir.Operation) []jen.Code {
 		route.set("Query", jen.Index().Add(rt("QueryField")).Values(fields...))
 	}
 	t.setCodecs(codecs, op)
+	if len(*route) == 0 {
+		return append(*names, *codecs...)
+	}
 	return together(names, route, codecs)
 }
 

@@ -136,55 +136,22 @@ func newWireV10Proto(all bool) *runtime.Wire {
 	return &runtime.Wire{
 		Encoding: runtime.EncodingProto,
 		Table: gen.Table(proto.Boxed{}, views, &codecStreamResponseV10Proto, all, []gen.Row{
-			{
-				Role: runtime.RoleSend, RPC: "SendMessage", GRPC: "/lf.a2a.v1.A2AService/SendMessage",
-				Request: &codecSendMessageRequestV10Proto, Result: &codecSendMessageResponseV10Proto,
-			},
-			{
-				Role: runtime.RoleStream, RPC: "SendStreamingMessage", GRPC: "/lf.a2a.v1.A2AService/SendStreamingMessage", Stream: true,
-				Request: &codecSendMessageRequestV10Proto, Result: &codecStreamResponseV10Proto,
-			},
-			{
-				Role: runtime.RoleGet, RPC: "GetTask", GRPC: "/lf.a2a.v1.A2AService/GetTask",
-				Request: &codecGetTaskRequestV10Proto, Result: &codecTaskV10Proto,
-			},
-			{
-				Role: runtime.RoleList, RPC: "ListTasks", GRPC: "/lf.a2a.v1.A2AService/ListTasks",
-				Request: &codecListTasksRequestV10Proto, Result: &codecListTasksResponseV10Proto, Guard: func(request any) error {
-					if x := request.(*ListTasksRequest); x.Status != "" && states.State(x.Status) == runtime.StateUnspecified {
-						return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
-					}
-					return nil
-				},
-			},
-			{
-				Role: runtime.RoleCancel, RPC: "CancelTask", GRPC: "/lf.a2a.v1.A2AService/CancelTask",
-				Request: &codecCancelTaskRequestV10Proto, Result: &codecTaskV10Proto,
-			},
-			{
-				Role: runtime.RoleSubscribe, RPC: "SubscribeToTask", GRPC: "/lf.a2a.v1.A2AService/SubscribeToTask", Stream: true,
-				Request: &codecSubscribeToTaskRequestV10Proto, Result: &codecStreamResponseV10Proto,
-			},
-			{
-				Role: runtime.RolePushCreate, RPC: "CreateTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/CreateTaskPushNotificationConfig",
-				Request: &codecTaskPushNotificationConfigV10Proto, Result: &codecTaskPushNotificationConfigV10Proto,
-			},
-			{
-				Role: runtime.RolePushGet, RPC: "GetTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/GetTaskPushNotificationConfig",
-				Request: &codecGetTaskPushNotificationConfigRequestV10Proto, Result: &codecTaskPushNotificationConfigV10Proto,
-			},
-			{
-				Role: runtime.RolePushList, RPC: "ListTaskPushNotificationConfigs", GRPC: "/lf.a2a.v1.A2AService/ListTaskPushNotificationConfigs",
-				Request: &codecListTaskPushNotificationConfigsRequestV10Proto, Result: &codecListTaskPushNotificationConfigsResponseV10Proto,
-			},
-			{
-				Role: runtime.RoleExtendedCard, RPC: "GetExtendedAgentCard", GRPC: "/lf.a2a.v1.A2AService/GetExtendedAgentCard",
-				Request: &codecGetExtendedAgentCardRequestV10Proto, Result: &codecAgentCardV10Proto,
-			},
-			{
-				Role: runtime.RolePushDelete, RPC: "DeleteTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/DeleteTaskPushNotificationConfig",
-				Request: &codecDeleteTaskPushNotificationConfigRequestV10Proto,
-			},
+			{Role: runtime.RoleSend, RPC: "SendMessage", GRPC: "/lf.a2a.v1.A2AService/SendMessage", Request: &codecSendMessageRequestV10Proto, Result: &codecSendMessageResponseV10Proto},
+			{Role: runtime.RoleStream, RPC: "SendStreamingMessage", GRPC: "/lf.a2a.v1.A2AService/SendStreamingMessage", Stream: true, Request: &codecSendMessageRequestV10Proto, Result: &codecStreamResponseV10Proto},
+			{Role: runtime.RoleGet, RPC: "GetTask", GRPC: "/lf.a2a.v1.A2AService/GetTask", Request: &codecGetTaskRequestV10Proto, Result: &codecTaskV10Proto},
+			{Role: runtime.RoleList, RPC: "ListTasks", GRPC: "/lf.a2a.v1.A2AService/ListTasks", Request: &codecListTasksRequestV10Proto, Result: &codecListTasksResponseV10Proto, Guard: func(request any) error {
+				if x := request.(*ListTasksRequest); x.Status != "" && states.State(x.Status) == runtime.StateUnspecified {
+					return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
+				}
+				return nil
+			}},
+			{Role: runtime.RoleCancel, RPC: "CancelTask", GRPC: "/lf.a2a.v1.A2AService/CancelTask", Request: &codecCancelTaskRequestV10Proto, Result: &codecTaskV10Proto},
+			{Role: runtime.RoleSubscribe, RPC: "SubscribeToTask", GRPC: "/lf.a2a.v1.A2AService/SubscribeToTask", Stream: true, Request: &codecSubscribeToTaskRequestV10Proto, Result: &codecStreamResponseV10Proto},
+			{Role: runtime.RolePushCreate, RPC: "CreateTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/CreateTaskPushNotificationConfig", Request: &codecTaskPushNotificationConfigV10Proto, Result: &codecTaskPushNotificationConfigV10Proto},
+			{Role: runtime.RolePushGet, RPC: "GetTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/GetTaskPushNotificationConfig", Request: &codecGetTaskPushNotificationConfigRequestV10Proto, Result: &codecTaskPushNotificationConfigV10Proto},
+			{Role: runtime.RolePushList, RPC: "ListTaskPushNotificationConfigs", GRPC: "/lf.a2a.v1.A2AService/ListTaskPushNotificationConfigs", Request: &codecListTaskPushNotificationConfigsRequestV10Proto, Result: &codecListTaskPushNotificationConfigsResponseV10Proto},
+			{Role: runtime.RoleExtendedCard, RPC: "GetExtendedAgentCard", GRPC: "/lf.a2a.v1.A2AService/GetExtendedAgentCard", Request: &codecGetExtendedAgentCardRequestV10Proto, Result: &codecAgentCardV10Proto},
+			{Role: runtime.RolePushDelete, RPC: "DeleteTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/DeleteTaskPushNotificationConfig", Request: &codecDeleteTaskPushNotificationConfigRequestV10Proto},
 		}),
 		Append:     gen.AppendAny(proto.Boxed{}, messagesV10Proto, "a message of 1.0/proto"),
 		Read:       gen.ReadAny(proto.Boxed{}, messagesV10Proto, "a message of 1.0/proto"),
@@ -243,46 +210,16 @@ func newVersionV03(all bool) *runtime.Version {
 	return &runtime.Version{
 		Name: "0.3",
 		Table: gen.Table(wire.Boxed{}, views, &codecStreamResponseV03JSON, all, []gen.Row{
-			{
-				Role: runtime.RoleSend, RPC: "message/send",
-				Request: &codecSendMessageRequestV03JSON, Result: &codecSendMessageResponseV03JSON,
-			},
-			{
-				Role: runtime.RoleStream, RPC: "message/stream", Stream: true,
-				Request: &codecSendMessageRequestV03JSON, Result: &codecStreamResponseV03JSON,
-			},
-			{
-				Role: runtime.RoleGet, RPC: "tasks/get",
-				Request: &codecGetTaskRequestV03JSON, Result: &codecTaskV03JSON,
-			},
-			{
-				Role: runtime.RoleCancel, RPC: "tasks/cancel",
-				Request: &codecCancelTaskRequestV03JSON, Result: &codecTaskV03JSON,
-			},
-			{
-				Role: runtime.RoleSubscribe, RPC: "tasks/resubscribe", Stream: true,
-				Request: &codecSubscribeToTaskRequestV03JSON, Result: &codecStreamResponseV03JSON,
-			},
-			{
-				Role: runtime.RolePushCreate, RPC: "tasks/pushNotificationConfig/set",
-				Request: &codecTaskPushNotificationConfigV03JSON, Result: &codecTaskPushNotificationConfigV03JSON,
-			},
-			{
-				Role: runtime.RolePushGet, RPC: "tasks/pushNotificationConfig/get",
-				Request: &codecGetTaskPushNotificationConfigRequestV03JSON, Result: &codecTaskPushNotificationConfigV03JSON,
-			},
-			{
-				Role: runtime.RolePushList, RPC: "tasks/pushNotificationConfig/list",
-				Request: &codecListTaskPushNotificationConfigsRequestV03JSON, Result: &codecListTaskPushNotificationConfigsResponseV03JSON,
-			},
-			{
-				Role: runtime.RolePushDelete, RPC: "tasks/pushNotificationConfig/delete",
-				Request: &codecDeleteTaskPushNotificationConfigRequestV03JSON, Null: true,
-			},
-			{
-				Role: runtime.RoleExtendedCard, RPC: "agent/getAuthenticatedExtendedCard",
-				Request: &codecGetExtendedAgentCardRequestV03JSON, Result: &codecAgentCardV03JSON,
-			},
+			{Role: runtime.RoleSend, RPC: "message/send", Request: &codecSendMessageRequestV03JSON, Result: &codecSendMessageResponseV03JSON},
+			{Role: runtime.RoleStream, RPC: "message/stream", Stream: true, Request: &codecSendMessageRequestV03JSON, Result: &codecStreamResponseV03JSON},
+			{Role: runtime.RoleGet, RPC: "tasks/get", Request: &codecGetTaskRequestV03JSON, Result: &codecTaskV03JSON},
+			{Role: runtime.RoleCancel, RPC: "tasks/cancel", Request: &codecCancelTaskRequestV03JSON, Result: &codecTaskV03JSON},
+			{Role: runtime.RoleSubscribe, RPC: "tasks/resubscribe", Stream: true, Request: &codecSubscribeToTaskRequestV03JSON, Result: &codecStreamResponseV03JSON},
+			{Role: runtime.RolePushCreate, RPC: "tasks/pushNotificationConfig/set", Request: &codecTaskPushNotificationConfigV03JSON, Result: &codecTaskPushNotificationConfigV03JSON},
+			{Role: runtime.RolePushGet, RPC: "tasks/pushNotificationConfig/get", Request: &codecGetTaskPushNotificationConfigRequestV03JSON, Result: &codecTaskPushNotificationConfigV03JSON},
+			{Role: runtime.RolePushList, RPC: "tasks/pushNotificationConfig/list", Request: &codecListTaskPushNotificationConfigsRequestV03JSON, Result: &codecListTaskPushNotificationConfigsResponseV03JSON},
+			{Role: runtime.RolePushDelete, RPC: "tasks/pushNotificationConfig/delete", Request: &codecDeleteTaskPushNotificationConfigRequestV03JSON, Null: true},
+			{Role: runtime.RoleExtendedCard, RPC: "agent/getAuthenticatedExtendedCard", Request: &codecGetExtendedAgentCardRequestV03JSON, Result: &codecAgentCardV03JSON},
 		}),
 		AppendCard: gen.AppendCard(codecAgentCardV03JSON.Append),
 		ReadCard:   gen.ReadCard(codecAgentCardV03JSON.Unmarshal, asCard),
@@ -410,46 +347,16 @@ func newWireV03Proto(all bool) *runtime.Wire {
 	return &runtime.Wire{
 		Encoding: runtime.EncodingProto,
 		Table: gen.Table(proto.Boxed{}, views, &codecStreamResponseV03Proto, all, []gen.Row{
-			{
-				Role: runtime.RoleSend, RPC: "message/send", GRPC: "/a2a.v1.A2AService/SendMessage",
-				Request: &codecSendMessageRequestV03Proto, Result: &codecSendMessageResponseV03Proto,
-			},
-			{
-				Role: runtime.RoleStream, RPC: "message/stream", GRPC: "/a2a.v1.A2AService/SendStreamingMessage", Stream: true,
-				Request: &codecSendMessageRequestV03Proto, Result: &codecStreamResponseV03Proto,
-			},
-			{
-				Role: runtime.RoleGet, RPC: "tasks/get", GRPC: "/a2a.v1.A2AService/GetTask",
-				Request: &codecGetTaskRequestV03Proto, Result: &codecTaskV03Proto,
-			},
-			{
-				Role: runtime.RoleCancel, RPC: "tasks/cancel", GRPC: "/a2a.v1.A2AService/CancelTask",
-				Request: &codecCancelTaskRequestV03Proto, Result: &codecTaskV03Proto,
-			},
-			{
-				Role: runtime.RoleSubscribe, RPC: "tasks/resubscribe", GRPC: "/a2a.v1.A2AService/TaskSubscription", Stream: true,
-				Request: &codecSubscribeToTaskRequestV03Proto, Result: &codecStreamResponseV03Proto,
-			},
-			{
-				Role: runtime.RolePushCreate, RPC: "tasks/pushNotificationConfig/set", GRPC: "/a2a.v1.A2AService/CreateTaskPushNotificationConfig",
-				Request: &codecTaskPushNotificationConfigV03ProtoCreateRequest, Result: &codecTaskPushNotificationConfigV03Proto,
-			},
-			{
-				Role: runtime.RolePushGet, RPC: "tasks/pushNotificationConfig/get", GRPC: "/a2a.v1.A2AService/GetTaskPushNotificationConfig",
-				Request: &codecGetTaskPushNotificationConfigRequestV03Proto, Result: &codecTaskPushNotificationConfigV03Proto,
-			},
-			{
-				Role: runtime.RolePushList, RPC: "tasks/pushNotificationConfig/list", GRPC: "/a2a.v1.A2AService/ListTaskPushNotificationConfig",
-				Request: &codecListTaskPushNotificationConfigsRequestV03Proto, Result: &codecListTaskPushNotificationConfigsResponseV03Proto,
-			},
-			{
-				Role: runtime.RolePushDelete, RPC: "tasks/pushNotificationConfig/delete", GRPC: "/a2a.v1.A2AService/DeleteTaskPushNotificationConfig",
-				Request: &codecDeleteTaskPushNotificationConfigRequestV03Proto,
-			},
-			{
-				Role: runtime.RoleExtendedCard, RPC: "agent/getAuthenticatedExtendedCard", GRPC: "/a2a.v1.A2AService/GetAgentCard",
-				Request: &codecGetExtendedAgentCardRequestV03Proto, Result: &codecAgentCardV03Proto,
-			},
+			{Role: runtime.RoleSend, RPC: "message/send", GRPC: "/a2a.v1.A2AService/SendMessage", Request: &codecSendMessageRequestV03Proto, Result: &codecSendMessageResponseV03Proto},
+			{Role: runtime.RoleStream, RPC: "message/stream", GRPC: "/a2a.v1.A2AService/SendStreamingMessage", Stream: true, Request: &codecSendMessageRequestV03Proto, Result: &codecStreamResponseV03Proto},
+			{Role: runtime.RoleGet, RPC: "tasks/get", GRPC: "/a2a.v1.A2AService/GetTask", Request: &codecGetTaskRequestV03Proto, Result: &codecTaskV03Proto},
+			{Role: runtime.RoleCancel, RPC: "tasks/cancel", GRPC: "/a2a.v1.A2AService/CancelTask", Request: &codecCancelTaskRequestV03Proto, Result: &codecTaskV03Proto},
+			{Role: runtime.RoleSubscribe, RPC: "tasks/resubscribe", GRPC: "/a2a.v1.A2AService/TaskSubscription", Stream: true, Request: &codecSubscribeToTaskRequestV03Proto, Result: &codecStreamResponseV03Proto},
+			{Role: runtime.RolePushCreate, RPC: "tasks/pushNotificationConfig/set", GRPC: "/a2a.v1.A2AService/CreateTaskPushNotificationConfig", Request: &codecTaskPushNotificationConfigV03ProtoCreateRequest, Result: &codecTaskPushNotificationConfigV03Proto},
+			{Role: runtime.RolePushGet, RPC: "tasks/pushNotificationConfig/get", GRPC: "/a2a.v1.A2AService/GetTaskPushNotificationConfig", Request: &codecGetTaskPushNotificationConfigRequestV03Proto, Result: &codecTaskPushNotificationConfigV03Proto},
+			{Role: runtime.RolePushList, RPC: "tasks/pushNotificationConfig/list", GRPC: "/a2a.v1.A2AService/ListTaskPushNotificationConfig", Request: &codecListTaskPushNotificationConfigsRequestV03Proto, Result: &codecListTaskPushNotificationConfigsResponseV03Proto},
+			{Role: runtime.RolePushDelete, RPC: "tasks/pushNotificationConfig/delete", GRPC: "/a2a.v1.A2AService/DeleteTaskPushNotificationConfig", Request: &codecDeleteTaskPushNotificationConfigRequestV03Proto},
+			{Role: runtime.RoleExtendedCard, RPC: "agent/getAuthenticatedExtendedCard", GRPC: "/a2a.v1.A2AService/GetAgentCard", Request: &codecGetExtendedAgentCardRequestV03Proto, Result: &codecAgentCardV03Proto},
 		}),
 		Append:     gen.AppendAny(proto.Boxed{}, messagesV03Proto, "a message of 0.3/proto"),
 		Read:       gen.ReadAny(proto.Boxed{}, messagesV03Proto, "a message of 0.3/proto"),
@@ -504,42 +411,15 @@ func newVersionV02(all bool) *runtime.Version {
 	return &runtime.Version{
 		Name: "0.2",
 		Table: gen.Table(wire.Boxed{}, views, &codecStreamResponseV02JSON, all, []gen.Row{
-			{
-				Role: runtime.RoleSend, RPC: "message/send",
-				Request: &codecSendMessageRequestV02JSON, Result: &codecSendMessageResponseV02JSON,
-			},
-			{
-				Role: runtime.RoleStream, RPC: "message/stream", Stream: true,
-				Request: &codecSendMessageRequestV02JSON, Result: &codecStreamResponseV02JSON,
-			},
-			{
-				Role: runtime.RoleGet, RPC: "tasks/get",
-				Request: &codecGetTaskRequestV02JSON, Result: &codecTaskV02JSON,
-			},
-			{
-				Role: runtime.RoleCancel, RPC: "tasks/cancel",
-				Request: &codecCancelTaskRequestV02JSON, Result: &codecTaskV02JSON,
-			},
-			{
-				Role: runtime.RoleSubscribe, RPC: "tasks/resubscribe", Stream: true,
-				Request: &codecSubscribeToTaskRequestV02JSON, Result: &codecStreamResponseV02JSON,
-			},
-			{
-				Role: runtime.RolePushCreate, RPC: "tasks/pushNotificationConfig/set",
-				Request: &codecTaskPushNotificationConfigV02JSON, Result: &codecTaskPushNotificationConfigV02JSON,
-			},
-			{
-				Role: runtime.RolePushGet, RPC: "tasks/pushNotificationConfig/get",
-				Request: &codecGetTaskPushNotificationConfigRequestV02JSON, Result: &codecTaskPushNotificationConfigV02JSON,
-			},
-			{
-				Role: runtime.RolePushList, RPC: "tasks/pushNotificationConfig/list",
-				Request: &codecListTaskPushNotificationConfigsRequestV02JSON, Result: &codecListTaskPushNotificationConfigsResponseV02JSON,
-			},
-			{
-				Role: runtime.RolePushDelete, RPC: "tasks/pushNotificationConfig/delete",
-				Request: &codecDeleteTaskPushNotificationConfigRequestV02JSON, Null: true,
-			},
+			{Role: runtime.RoleSend, RPC: "message/send", Request: &codecSendMessageRequestV02JSON, Result: &codecSendMessageResponseV02JSON},
+			{Role: runtime.RoleStream, RPC: "message/stream", Stream: true, Request: &codecSendMessageRequestV02JSON, Result: &codecStreamResponseV02JSON},
+			{Role: runtime.RoleGet, RPC: "tasks/get", Request: &codecGetTaskRequestV02JSON, Result: &codecTaskV02JSON},
+			{Role: runtime.RoleCancel, RPC: "tasks/cancel", Request: &codecCancelTaskRequestV02JSON, Result: &codecTaskV02JSON},
+			{Role: runtime.RoleSubscribe, RPC: "tasks/resubscribe", Stream: true, Request: &codecSubscribeToTaskRequestV02JSON, Result: &codecStreamResponseV02JSON},
+			{Role: runtime.RolePushCreate, RPC: "tasks/pushNotificationConfig/set", Request: &codecTaskPushNotificationConfigV02JSON, Result: &codecTaskPushNotificationConfigV02JSON},
+			{Role: runtime.RolePushGet, RPC: "tasks/pushNotificationConfig/get", Request: &codecGetTaskPushNotificationConfigRequestV02JSON, Result: &codecTaskPushNotificationConfigV02JSON},
+			{Role: runtime.RolePushList, RPC: "tasks/pushNotificationConfig/list", Request: &codecListTaskPushNotificationConfigsRequestV02JSON, Result: &codecListTaskPushNotificationConfigsResponseV02JSON},
+			{Role: runtime.RolePushDelete, RPC: "tasks/pushNotificationConfig/delete", Request: &codecDeleteTaskPushNotificationConfigRequestV02JSON, Null: true},
 		}),
 		AppendCard: gen.AppendCard(codecAgentCardV02JSON.Append),
 		ReadCard:   gen.ReadCard(codecAgentCardV02JSON.Unmarshal, asCard),
@@ -558,38 +438,14 @@ func newVersionV01(all bool) *runtime.Version {
 	return &runtime.Version{
 		Name: "0.1",
 		Table: gen.Table(wire.Boxed{}, views, &codecStreamResponseV01JSON, all, []gen.Row{
-			{
-				Role: runtime.RoleSend, RPC: "tasks/send", Aliases: []string{"sendTask"},
-				Request: &codecSendMessageRequestV01JSON, Result: &codecSendMessageResponseV01JSON,
-			},
-			{
-				Role: runtime.RoleStream, RPC: "tasks/sendSubscribe", Stream: true, Aliases: []string{"sendTaskSubscribe"},
-				Request: &codecSendMessageRequestV01JSON, Result: &codecStreamResponseV01JSON,
-			},
-			{
-				Role: runtime.RoleGet, RPC: "tasks/get",
-				Request: &codecGetTaskRequestV01JSON, Result: &codecTaskV01JSON,
-			},
-			{
-				Role: runtime.RoleCancel, RPC: "tasks/cancel",
-				Request: &codecCancelTaskRequestV01JSON, Result: &codecTaskV01JSON,
-			},
-			{
-				Role: runtime.RoleSubscribe, RPC: "tasks/resubscribe", Stream: true,
-				Request: &codecSubscribeToTaskRequestV01JSON, Result: &codecStreamResponseV01JSON,
-			},
-			{
-				Role: runtime.RolePushCreate, RPC: "tasks/pushNotification/set",
-				Request: &codecTaskPushNotificationConfigV01JSON, Result: &codecTaskPushNotificationConfigV01JSON,
-			},
-			{
-				Role: runtime.RolePushGet, RPC: "tasks/pushNotification/get",
-				Request: &codecGetTaskPushNotificationConfigRequestV01JSON, Result: &codecTaskPushNotificationConfigV01JSON,
-			},
-			{
-				Role: runtime.RoleExtendedCard, RPC: "agent/getCard",
-				Request: &codecGetExtendedAgentCardRequestV01JSON, Result: &codecAgentCardV01JSON,
-			},
+			{Role: runtime.RoleSend, RPC: "tasks/send", Aliases: []string{"sendTask"}, Request: &codecSendMessageRequestV01JSON, Result: &codecSendMessageResponseV01JSON},
+			{Role: runtime.RoleStream, RPC: "tasks/sendSubscribe", Stream: true, Aliases: []string{"sendTaskSubscribe"}, Request: &codecSendMessageRequestV01JSON, Result: &codecStreamResponseV01JSON},
+			{Role: runtime.RoleGet, RPC: "tasks/get", Request: &codecGetTaskRequestV01JSON, Result: &codecTaskV01JSON},
+			{Role: runtime.RoleCancel, RPC: "tasks/cancel", Request: &codecCancelTaskRequestV01JSON, Result: &codecTaskV01JSON},
+			{Role: runtime.RoleSubscribe, RPC: "tasks/resubscribe", Stream: true, Request: &codecSubscribeToTaskRequestV01JSON, Result: &codecStreamResponseV01JSON},
+			{Role: runtime.RolePushCreate, RPC: "tasks/pushNotification/set", Request: &codecTaskPushNotificationConfigV01JSON, Result: &codecTaskPushNotificationConfigV01JSON},
+			{Role: runtime.RolePushGet, RPC: "tasks/pushNotification/get", Request: &codecGetTaskPushNotificationConfigRequestV01JSON, Result: &codecTaskPushNotificationConfigV01JSON},
+			{Role: runtime.RoleExtendedCard, RPC: "agent/getCard", Request: &codecGetExtendedAgentCardRequestV01JSON, Result: &codecAgentCardV01JSON},
 		}),
 		AppendCard: gen.AppendCard(codecAgentCardV01JSON.Append),
 		ReadCard:   gen.ReadCard(codecAgentCardV01JSON.Unmarshal, asCard),

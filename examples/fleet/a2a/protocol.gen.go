@@ -134,46 +134,16 @@ func newVersionV03(all bool) *runtime.Version {
 	return &runtime.Version{
 		Name: "0.3",
 		Table: gen.Table(wire.Boxed{}, views, &codecStreamResponseV03JSON, all, []gen.Row{
-			{
-				Role: runtime.RoleSend, RPC: "message/send",
-				Request: &codecSendMessageRequestV03JSON, Result: &codecSendMessageResponseV03JSON,
-			},
-			{
-				Role: runtime.RoleStream, RPC: "message/stream", Stream: true,
-				Request: &codecSendMessageRequestV03JSON, Result: &codecStreamResponseV03JSON,
-			},
-			{
-				Role: runtime.RoleGet, RPC: "tasks/get",
-				Request: &codecGetTaskRequestV03JSON, Result: &codecTaskV03JSON,
-			},
-			{
-				Role: runtime.RoleCancel, RPC: "tasks/cancel",
-				Request: &codecCancelTaskRequestV03JSON, Result: &codecTaskV03JSON,
-			},
-			{
-				Role: runtime.RoleSubscribe, RPC: "tasks/resubscribe", Stream: true,
-				Request: &codecSubscribeToTaskRequestV03JSON, Result: &codecStreamResponseV03JSON,
-			},
-			{
-				Role: runtime.RolePushCreate, RPC: "tasks/pushNotificationConfig/set",
-				Request: &codecTaskPushNotificationConfigV03JSON, Result: &codecTaskPushNotificationConfigV03JSON,
-			},
-			{
-				Role: runtime.RolePushGet, RPC: "tasks/pushNotificationConfig/get",
-				Request: &codecGetTaskPushNotificationConfigRequestV03JSON, Result: &codecTaskPushNotificationConfigV03JSON,
-			},
-			{
-				Role: runtime.RolePushList, RPC: "tasks/pushNotificationConfig/list",
-				Request: &codecListTaskPushNotificationConfigsRequestV03JSON, Result: &codecListTaskPushNotificationConfigsResponseV03JSON,
-			},
-			{
-				Role: runtime.RolePushDelete, RPC: "tasks/pushNotificationConfig/delete",
-				Request: &codecDeleteTaskPushNotificationConfigRequestV03JSON, Null: true,
-			},
-			{
-				Role: runtime.RoleExtendedCard, RPC: "agent/getAuthenticatedExtendedCard",
-				Request: &codecGetExtendedAgentCardRequestV03JSON, Result: &codecAgentCardV03JSON,
-			},
+			{Role: runtime.RoleSend, RPC: "message/send", Request: &codecSendMessageRequestV03JSON, Result: &codecSendMessageResponseV03JSON},
+			{Role: runtime.RoleStream, RPC: "message/stream", Stream: true, Request: &codecSendMessageRequestV03JSON, Result: &codecStreamResponseV03JSON},
+			{Role: runtime.RoleGet, RPC: "tasks/get", Request: &codecGetTaskRequestV03JSON, Result: &codecTaskV03JSON},
+			{Role: runtime.RoleCancel, RPC: "tasks/cancel", Request: &codecCancelTaskRequestV03JSON, Result: &codecTaskV03JSON},
+			{Role: runtime.RoleSubscribe, RPC: "tasks/resubscribe", Stream: true, Request: &codecSubscribeToTaskRequestV03JSON, Result: &codecStreamResponseV03JSON},
+			{Role: runtime.RolePushCreate, RPC: "tasks/pushNotificationConfig/set", Request: &codecTaskPushNotificationConfigV03JSON, Result: &codecTaskPushNotificationConfigV03JSON},
+			{Role: runtime.RolePushGet, RPC: "tasks/pushNotificationConfig/get", Request: &codecGetTaskPushNotificationConfigRequestV03JSON, Result: &codecTaskPushNotificationConfigV03JSON},
+			{Role: runtime.RolePushList, RPC: "tasks/pushNotificationConfig/list", Request: &codecListTaskPushNotificationConfigsRequestV03JSON, Result: &codecListTaskPushNotificationConfigsResponseV03JSON},
+			{Role: runtime.RolePushDelete, RPC: "tasks/pushNotificationConfig/delete", Request: &codecDeleteTaskPushNotificationConfigRequestV03JSON, Null: true},
+			{Role: runtime.RoleExtendedCard, RPC: "agent/getAuthenticatedExtendedCard", Request: &codecGetExtendedAgentCardRequestV03JSON, Result: &codecAgentCardV03JSON},
 		}),
 		AppendCard: gen.AppendCard(codecAgentCardV03JSON.Append),
 		ReadCard:   gen.ReadCard(codecAgentCardV03JSON.Unmarshal, asCard),

@@ -137,55 +137,22 @@ func newWireV11DraftProto(all bool) *runtime.Wire {
 	return &runtime.Wire{
 		Encoding: runtime.EncodingProto,
 		Table: gen.Table(proto.Boxed{}, views, &codecStreamResponseV11DraftProto, all, []gen.Row{
-			{
-				Role: runtime.RoleSend, RPC: "SendMessage", GRPC: "/lf.a2a.v1.A2AService/SendMessage",
-				Request: &codecSendMessageRequestV11DraftProto, Result: &codecSendMessageResponseV11DraftProto,
-			},
-			{
-				Role: runtime.RoleStream, RPC: "SendStreamingMessage", GRPC: "/lf.a2a.v1.A2AService/SendStreamingMessage", Stream: true,
-				Request: &codecSendMessageRequestV11DraftProto, Result: &codecStreamResponseV11DraftProto,
-			},
-			{
-				Role: runtime.RoleGet, RPC: "GetTask", GRPC: "/lf.a2a.v1.A2AService/GetTask",
-				Request: &codecGetTaskRequestV11DraftProto, Result: &codecTaskV11DraftProto,
-			},
-			{
-				Role: runtime.RoleList, RPC: "ListTasks", GRPC: "/lf.a2a.v1.A2AService/ListTasks",
-				Request: &codecListTasksRequestV11DraftProto, Result: &codecListTasksResponseV11DraftProto, Guard: func(request any) error {
-					if x := request.(*ListTasksRequest); x.Status != "" && states.State(x.Status) == runtime.StateUnspecified {
-						return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
-					}
-					return nil
-				},
-			},
-			{
-				Role: runtime.RoleCancel, RPC: "CancelTask", GRPC: "/lf.a2a.v1.A2AService/CancelTask",
-				Request: &codecCancelTaskRequestV11DraftProto, Result: &codecTaskV11DraftProto,
-			},
-			{
-				Role: runtime.RoleSubscribe, RPC: "SubscribeToTask", GRPC: "/lf.a2a.v1.A2AService/SubscribeToTask", Stream: true,
-				Request: &codecSubscribeToTaskRequestV11DraftProto, Result: &codecStreamResponseV11DraftProto,
-			},
-			{
-				Role: runtime.RolePushCreate, RPC: "CreateTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/CreateTaskPushNotificationConfig",
-				Request: &codecTaskPushNotificationConfigV11DraftProto, Result: &codecTaskPushNotificationConfigV11DraftProto,
-			},
-			{
-				Role: runtime.RolePushGet, RPC: "GetTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/GetTaskPushNotificationConfig",
-				Request: &codecGetTaskPushNotificationConfigRequestV11DraftProto, Result: &codecTaskPushNotificationConfigV11DraftProto,
-			},
-			{
-				Role: runtime.RolePushList, RPC: "ListTaskPushNotificationConfigs", GRPC: "/lf.a2a.v1.A2AService/ListTaskPushNotificationConfigs",
-				Request: &codecListTaskPushNotificationConfigsRequestV11DraftProto, Result: &codecListTaskPushNotificationConfigsResponseV11DraftProto,
-			},
-			{
-				Role: runtime.RoleExtendedCard, RPC: "GetExtendedAgentCard", GRPC: "/lf.a2a.v1.A2AService/GetExtendedAgentCard",
-				Request: &codecGetExtendedAgentCardRequestV11DraftProto, Result: &codecAgentCardV11DraftProto,
-			},
-			{
-				Role: runtime.RolePushDelete, RPC: "DeleteTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/DeleteTaskPushNotificationConfig",
-				Request: &codecDeleteTaskPushNotificationConfigRequestV11DraftProto,
-			},
+			{Role: runtime.RoleSend, RPC: "SendMessage", GRPC: "/lf.a2a.v1.A2AService/SendMessage", Request: &codecSendMessageRequestV11DraftProto, Result: &codecSendMessageResponseV11DraftProto},
+			{Role: runtime.RoleStream, RPC: "SendStreamingMessage", GRPC: "/lf.a2a.v1.A2AService/SendStreamingMessage", Stream: true, Request: &codecSendMessageRequestV11DraftProto, Result: &codecStreamResponseV11DraftProto},
+			{Role: runtime.RoleGet, RPC: "GetTask", GRPC: "/lf.a2a.v1.A2AService/GetTask", Request: &codecGetTaskRequestV11DraftProto, Result: &codecTaskV11DraftProto},
+			{Role: runtime.RoleList, RPC: "ListTasks", GRPC: "/lf.a2a.v1.A2AService/ListTasks", Request: &codecListTasksRequestV11DraftProto, Result: &codecListTasksResponseV11DraftProto, Guard: func(request any) error {
+				if x := request.(*ListTasksRequest); x.Status != "" && states.State(x.Status) == runtime.StateUnspecified {
+					return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
+				}
+				return nil
+			}},
+			{Role: runtime.RoleCancel, RPC: "CancelTask", GRPC: "/lf.a2a.v1.A2AService/CancelTask", Request: &codecCancelTaskRequestV11DraftProto, Result: &codecTaskV11DraftProto},
+			{Role: runtime.RoleSubscribe, RPC: "SubscribeToTask", GRPC: "/lf.a2a.v1.A2AService/SubscribeToTask", Stream: true, Request: &codecSubscribeToTaskRequestV11DraftProto, Result: &codecStreamResponseV11DraftProto},
+			{Role: runtime.RolePushCreate, RPC: "CreateTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/CreateTaskPushNotificationConfig", Request: &codecTaskPushNotificationConfigV11DraftProto, Result: &codecTaskPushNotificationConfigV11DraftProto},
+			{Role: runtime.RolePushGet, RPC: "GetTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/GetTaskPushNotificationConfig", Request: &codecGetTaskPushNotificationConfigRequestV11DraftProto, Result: &codecTaskPushNotificationConfigV11DraftProto},
+			{Role: runtime.RolePushList, RPC: "ListTaskPushNotificationConfigs", GRPC: "/lf.a2a.v1.A2AService/ListTaskPushNotificationConfigs", Request: &codecListTaskPushNotificationConfigsRequestV11DraftProto, Result: &codecListTaskPushNotificationConfigsResponseV11DraftProto},
+			{Role: runtime.RoleExtendedCard, RPC: "GetExtendedAgentCard", GRPC: "/lf.a2a.v1.A2AService/GetExtendedAgentCard", Request: &codecGetExtendedAgentCardRequestV11DraftProto, Result: &codecAgentCardV11DraftProto},
+			{Role: runtime.RolePushDelete, RPC: "DeleteTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/DeleteTaskPushNotificationConfig", Request: &codecDeleteTaskPushNotificationConfigRequestV11DraftProto},
 		}),
 		Append:     gen.AppendAny(proto.Boxed{}, messagesV11DraftProto, "a message of 1.1-draft/proto"),
 		Read:       gen.ReadAny(proto.Boxed{}, messagesV11DraftProto, "a message of 1.1-draft/proto"),
@@ -315,55 +282,22 @@ func newWireV10Proto(all bool) *runtime.Wire {
 	return &runtime.Wire{
 		Encoding: runtime.EncodingProto,
 		Table: gen.Table(proto.Boxed{}, views, &codecStreamResponseV10Proto, all, []gen.Row{
-			{
-				Role: runtime.RoleSend, RPC: "SendMessage", GRPC: "/lf.a2a.v1.A2AService/SendMessage",
-				Request: &codecSendMessageRequestV10Proto, Result: &codecSendMessageResponseV10Proto,
-			},
-			{
-				Role: runtime.RoleStream, RPC: "SendStreamingMessage", GRPC: "/lf.a2a.v1.A2AService/SendStreamingMessage", Stream: true,
-				Request: &codecSendMessageRequestV10Proto, Result: &codecStreamResponseV10Proto,
-			},
-			{
-				Role: runtime.RoleGet, RPC: "GetTask", GRPC: "/lf.a2a.v1.A2AService/GetTask",
-				Request: &codecGetTaskRequestV10Proto, Result: &codecTaskV10Proto,
-			},
-			{
-				Role: runtime.RoleList, RPC: "ListTasks", GRPC: "/lf.a2a.v1.A2AService/ListTasks",
-				Request: &codecListTasksRequestV10Proto, Result: &codecListTasksResponseV10Proto, Guard: func(request any) error {
-					if x := request.(*ListTasksRequest); x.Status != "" && states.State(x.Status) == runtime.StateUnspecified {
-						return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
-					}
-					return nil
-				},
-			},
-			{
-				Role: runtime.RoleCancel, RPC: "CancelTask", GRPC: "/lf.a2a.v1.A2AService/CancelTask",
-				Request: &codecCancelTaskRequestV10Proto, Result: &codecTaskV10Proto,
-			},
-			{
-				Role: runtime.RoleSubscribe, RPC: "SubscribeToTask", GRPC: "/lf.a2a.v1.A2AService/SubscribeToTask", Stream: true,
-				Request: &codecSubscribeToTaskRequestV10Proto, Result: &codecStreamResponseV10Proto,
-			},
-			{
-				Role: runtime.RolePushCreate, RPC: "CreateTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/CreateTaskPushNotificationConfig",
-				Request: &codecTaskPushNotificationConfigV10Proto, Result: &codecTaskPushNotificationConfigV10Proto,
-			},
-			{
-				Role: runtime.RolePushGet, RPC: "GetTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/GetTaskPushNotificationConfig",
-				Request: &codecGetTaskPushNotificationConfigRequestV10Proto, Result: &codecTaskPushNotificationConfigV10Proto,
-			},
-			{
-				Role: runtime.RolePushList, RPC: "ListTaskPushNotificationConfigs", GRPC: "/lf.a2a.v1.A2AService/ListTaskPushNotificationConfigs",
-				Request: &codecListTaskPushNotificationConfigsRequestV10Proto, Result: &codecListTaskPushNotificationConfigsResponseV10Proto,
-			},
-			{
-				Role: runtime.RoleExtendedCard, RPC: "GetExtendedAgentCard", GRPC: "/lf.a2a.v1.A2AService/GetExtendedAgentCard",
-				Request: &codecGetExtendedAgentCardRequestV10Proto, Result: &codecAgentCardV10Proto,
-			},
-			{
-				Role: runtime.RolePushDelete, RPC: "DeleteTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/DeleteTaskPushNotificationConfig",
-				Request: &codecDeleteTaskPushNotificationConfigRequestV10Proto,
-			},
+			{Role: runtime.RoleSend, RPC: "SendMessage", GRPC: "/lf.a2a.v1.A2AService/SendMessage", Request: &codecSendMessageRequestV10Proto, Result: &codecSendMessageResponseV10Proto},
+			{Role: runtime.RoleStream, RPC: "SendStreamingMessage", GRPC: "/lf.a2a.v1.A2AService/SendStreamingMessage", Stream: true, Request: &codecSendMessageRequestV10Proto, Result: &codecStreamResponseV10Proto},
+			{Role: runtime.RoleGet, RPC: "GetTask", GRPC: "/lf.a2a.v1.A2AService/GetTask", Request: &codecGetTaskRequestV10Proto, Result: &codecTaskV10Proto},
+			{Role: runtime.RoleList, RPC: "ListTasks", GRPC: "/lf.a2a.v1.A2AService/ListTasks", Request: &codecListTasksRequestV10Proto, Result: &codecListTasksResponseV10Proto, Guard: func(request any) error {
+				if x := request.(*ListTasksRequest); x.Status != "" && states.State(x.Status) == runtime.StateUnspecified {
+					return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
+				}
+				return nil
+			}},
+			{Role: runtime.RoleCancel, RPC: "CancelTask", GRPC: "/lf.a2a.v1.A2AService/CancelTask", Request: &codecCancelTaskRequestV10Proto, Result: &codecTaskV10Proto},
+			{Role: runtime.RoleSubscribe, RPC: "SubscribeToTask", GRPC: "/lf.a2a.v1.A2AService/SubscribeToTask", Stream: true, Request: &codecSubscribeToTaskRequestV10Proto, Result: &codecStreamResponseV10Proto},
+			{Role: runtime.RolePushCreate, RPC: "CreateTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/CreateTaskPushNotificationConfig", Request: &codecTaskPushNotificationConfigV10Proto, Result: &codecTaskPushNotificationConfigV10Proto},
+			{Role: runtime.RolePushGet, RPC: "GetTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/GetTaskPushNotificationConfig", Request: &codecGetTaskPushNotificationConfigRequestV10Proto, Result: &codecTaskPushNotificationConfigV10Proto},
+			{Role: runtime.RolePushList, RPC: "ListTaskPushNotificationConfigs", GRPC: "/lf.a2a.v1.A2AService/ListTaskPushNotificationConfigs", Request: &codecListTaskPushNotificationConfigsRequestV10Proto, Result: &codecListTaskPushNotificationConfigsResponseV10Proto},
+			{Role: runtime.RoleExtendedCard, RPC: "GetExtendedAgentCard", GRPC: "/lf.a2a.v1.A2AService/GetExtendedAgentCard", Request: &codecGetExtendedAgentCardRequestV10Proto, Result: &codecAgentCardV10Proto},
+			{Role: runtime.RolePushDelete, RPC: "DeleteTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/DeleteTaskPushNotificationConfig", Request: &codecDeleteTaskPushNotificationConfigRequestV10Proto},
 		}),
 		Append:     gen.AppendAny(proto.Boxed{}, messagesV10Proto, "a message of 1.0/proto"),
 		Read:       gen.ReadAny(proto.Boxed{}, messagesV10Proto, "a message of 1.0/proto"),
@@ -422,46 +356,16 @@ func newVersionV03(all bool) *runtime.Version {
 	return &runtime.Version{
 		Name: "0.3",
 		Table: gen.Table(wire.Boxed{}, views, &codecStreamResponseV03JSON, all, []gen.Row{
-			{
-				Role: runtime.RoleSend, RPC: "message/send",
-				Request: &codecSendMessageRequestV03JSON, Result: &codecSendMessageResponseV03JSON,
-			},
-			{
-				Role: runtime.RoleStream, RPC: "message/stream", Stream: true,
-				Request: &codecSendMessageRequestV03JSON, Result: &codecStreamResponseV03JSON,
-			},
-			{
-				Role: runtime.RoleGet, RPC: "tasks/get",
-				Request: &codecGetTaskRequestV03JSON, Result: &codecTaskV03JSON,
-			},
-			{
-				Role: runtime.RoleCancel, RPC: "tasks/cancel",
-				Request: &codecCancelTaskRequestV03JSON, Result: &codecTaskV03JSON,
-			},
-			{
-				Role: runtime.RoleSubscribe, RPC: "tasks/resubscribe", Stream: true,
-				Request: &codecSubscribeToTaskRequestV03JSON, Result: &codecStreamResponseV03JSON,
-			},
-			{
-				Role: runtime.RolePushCreate, RPC: "tasks/pushNotificationConfig/set",
-				Request: &codecTaskPushNotificationConfigV03JSON, Result: &codecTaskPushNotificationConfigV03JSON,
-			},
-			{
-				Role: runtime.RolePushGet, RPC: "tasks/pushNotificationConfig/get",
-				Request: &codecGetTaskPushNotificationConfigRequestV03JSON, Result: &codecTaskPushNotificationConfigV03JSON,
-			},
-			{
-				Role: runtime.RolePushList, RPC: "tasks/pushNotificationConfig/list",
-				Request: &codecListTaskPushNotificationConfigsRequestV03JSON, Result: &codecListTaskPushNotificationConfigsResponseV03JSON,
-			},
-			{
-				Role: runtime.RolePushDelete, RPC: "tasks/pushNotificationConfig/delete",
-				Request: &codecDeleteTaskPushNotificationConfigRequestV03JSON, Null: true,
-			},
-			{
-				Role: runtime.RoleExtendedCard, RPC: "agent/getAuthenticatedExtendedCard",
-				Request: &codecGetExtendedAgentCardRequestV03JSON, Result: &codecAgentCardV03JSON,
-			},
+			{Role: runtime.RoleSend, RPC: "message/send", Request: &codecSendMessageRequestV03JSON, Result: &codecSendMessageResponseV03JSON},
+			{Role: runtime.RoleStream, RPC: "message/stream", Stream: true, Request: &codecSendMessageRequestV03JSON, Result: &codecStreamResponseV03JSON},
+			{Role: runtime.RoleGet, RPC: "tasks/get", Request: &codecGetTaskRequestV03JSON, Result: &codecTaskV03JSON},
+			{Role: runtime.RoleCancel, RPC: "tasks/cancel", Request: &codecCancelTaskRequestV03JSON, Result: &codecTaskV03JSON},
+			{Role: runtime.RoleSubscribe, RPC: "tasks/resubscribe", Stream: true, Request: &codecSubscribeToTaskRequestV03JSON, Result: &codecStreamResponseV03JSON},
+			{Role: runtime.RolePushCreate, RPC: "tasks/pushNotificationConfig/set", Request: &codecTaskPushNotificationConfigV03JSON, Result: &codecTaskPushNotificationConfigV03JSON},
+			{Role: runtime.RolePushGet, RPC: "tasks/pushNotificationConfig/get", Request: &codecGetTaskPushNotificationConfigRequestV03JSON, Result: &codecTaskPushNotificationConfigV03JSON},
+			{Role: runtime.RolePushList, RPC: "tasks/pushNotificationConfig/list", Request: &codecListTaskPushNotificationConfigsRequestV03JSON, Result: &codecListTaskPushNotificationConfigsResponseV03JSON},
+			{Role: runtime.RolePushDelete, RPC: "tasks/pushNotificationConfig/delete", Request: &codecDeleteTaskPushNotificationConfigRequestV03JSON, Null: true},
+			{Role: runtime.RoleExtendedCard, RPC: "agent/getAuthenticatedExtendedCard", Request: &codecGetExtendedAgentCardRequestV03JSON, Result: &codecAgentCardV03JSON},
 		}),
 		AppendCard: gen.AppendCard(codecAgentCardV03JSON.Append),
 		ReadCard:   gen.ReadCard(codecAgentCardV03JSON.Unmarshal, asCard),
@@ -589,46 +493,16 @@ func newWireV03Proto(all bool) *runtime.Wire {
 	return &runtime.Wire{
 		Encoding: runtime.EncodingProto,
 		Table: gen.Table(proto.Boxed{}, views, &codecStreamResponseV03Proto, all, []gen.Row{
-			{
-				Role: runtime.RoleSend, RPC: "message/send", GRPC: "/a2a.v1.A2AService/SendMessage",
-				Request: &codecSendMessageRequestV03Proto, Result: &codecSendMessageResponseV03Proto,
-			},
-			{
-				Role: runtime.RoleStream, RPC: "message/stream", GRPC: "/a2a.v1.A2AService/SendStreamingMessage", Stream: true,
-				Request: &codecSendMessageRequestV03Proto, Result: &codecStreamResponseV03Proto,
-			},
-			{
-				Role: runtime.RoleGet, RPC: "tasks/get", GRPC: "/a2a.v1.A2AService/GetTask",
-				Request: &codecGetTaskRequestV03Proto, Result: &codecTaskV03Proto,
-			},
-			{
-				Role: runtime.RoleCancel, RPC: "tasks/cancel", GRPC: "/a2a.v1.A2AService/CancelTask",
-				Request: &codecCancelTaskRequestV03Proto, Result: &codecTaskV03Proto,
-			},
-			{
-				Role: runtime.RoleSubscribe, RPC: "tasks/resubscribe", GRPC: "/a2a.v1.A2AService/TaskSubscription", Stream: true,
-				Request: &codecSubscribeToTaskRequestV03Proto, Result: &codecStreamResponseV03Proto,
-			},
-			{
-				Role: runtime.RolePushCreate, RPC: "tasks/pushNotificationConfig/set", GRPC: "/a2a.v1.A2AService/CreateTaskPushNotificationConfig",
-				Request: &codecTaskPushNotificationConfigV03ProtoCreateRequest, Result: &codecTaskPushNotificationConfigV03Proto,
-			},
-			{
-				Role: runtime.RolePushGet, RPC: "tasks/pushNotificationConfig/get", GRPC: "/a2a.v1.A2AService/GetTaskPushNotificationConfig",
-				Request: &codecGetTaskPushNotificationConfigRequestV03Proto, Result: &codecTaskPushNotificationConfigV03Proto,
-			},
-			{
-				Role: runtime.RolePushList, RPC: "tasks/pushNotificationConfig/list", GRPC: "/a2a.v1.A2AService/ListTaskPushNotificationConfig",
-				Request: &codecListTaskPushNotificationConfigsRequestV03Proto, Result: &codecListTaskPushNotificationConfigsResponseV03Proto,
-			},
-			{
-				Role: runtime.RolePushDelete, RPC: "tasks/pushNotificationConfig/delete", GRPC: "/a2a.v1.A2AService/DeleteTaskPushNotificationConfig",
-				Request: &codecDeleteTaskPushNotificationConfigRequestV03Proto,
-			},
-			{
-				Role: runtime.RoleExtendedCard, RPC: "agent/getAuthenticatedExtendedCard", GRPC: "/a2a.v1.A2AService/GetAgentCard",
-				Request: &codecGetExtendedAgentCardRequestV03Proto, Result: &codecAgentCardV03Proto,
-			},
+			{Role: runtime.RoleSend, RPC: "message/send", GRPC: "/a2a.v1.A2AService/SendMessage", Request: &codecSendMessageRequestV03Proto, Result: &codecSendMessageResponseV03Proto},
+			{Role: runtime.RoleStream, RPC: "message/stream", GRPC: "/a2a.v1.A2AService/SendStreamingMessage", Stream: true, Request: &codecSendMessageRequestV03Proto, Result: &codecStreamResponseV03Proto},
+			{Role: runtime.RoleGet, RPC: "tasks/get", GRPC: "/a2a.v1.A2AService/GetTask", Request: &codecGetTaskRequestV03Proto, Result: &codecTaskV03Proto},
+			{Role: runtime.RoleCancel, RPC: "tasks/cancel", GRPC: "/a2a.v1.A2AService/CancelTask", Request: &codecCancelTaskRequestV03Proto, Result: &codecTaskV03Proto},
+			{Role: runtime.RoleSubscribe, RPC: "tasks/resubscribe", GRPC: "/a2a.v1.A2AService/TaskSubscription", Stream: true, Request: &codecSubscribeToTaskRequestV03Proto, Result: &codecStreamResponseV03Proto},
+			{Role: runtime.RolePushCreate, RPC: "tasks/pushNotificationConfig/set", GRPC: "/a2a.v1.A2AService/CreateTaskPushNotificationConfig", Request: &codecTaskPushNotificationConfigV03ProtoCreateRequest, Result: &codecTaskPushNotificationConfigV03Proto},
+			{Role: runtime.RolePushGet, RPC: "tasks/pushNotificationConfig/get", GRPC: "/a2a.v1.A2AService/GetTaskPushNotificationConfig", Request: &codecGetTaskPushNotificationConfigRequestV03Proto, Result: &codecTaskPushNotificationConfigV03Proto},
+			{Role: runtime.RolePushList, RPC: "tasks/pushNotificationConfig/list", GRPC: "/a2a.v1.A2AService/ListTaskPushNotificationConfig", Request: &codecListTaskPushNotificationConfigsRequestV03Proto, Result: &codecListTaskPushNotificationConfigsResponseV03Proto},
+			{Role: runtime.RolePushDelete, RPC: "tasks/pushNotificationConfig/delete", GRPC: "/a2a.v1.A2AService/DeleteTaskPushNotificationConfig", Request: &codecDeleteTaskPushNotificationConfigRequestV03Proto},
+			{Role: runtime.RoleExtendedCard, RPC: "agent/getAuthenticatedExtendedCard", GRPC: "/a2a.v1.A2AService/GetAgentCard", Request: &codecGetExtendedAgentCardRequestV03Proto, Result: &codecAgentCardV03Proto},
 		}),
 		Append:     gen.AppendAny(proto.Boxed{}, messagesV03Proto, "a message of 0.3/proto"),
 		Read:       gen.ReadAny(proto.Boxed{}, messagesV03Proto, "a message of 0.3/proto"),

@@ -143,67 +143,25 @@ func newWireV10Proto(all bool) *runtime.Wire {
 	return &runtime.Wire{
 		Encoding: runtime.EncodingProto,
 		Table: gen.Table(proto.Boxed{}, views, &codecStreamResponseV10Proto, all, []gen.Row{
-			{
-				Role: runtime.RoleSend, RPC: "SendMessage", GRPC: "/lf.a2a.v1.A2AService/SendMessage",
-				Request: &codecSendMessageRequestV10Proto, Result: &codecSendMessageResponseV10Proto,
-			},
-			{
-				Role: runtime.RoleStream, RPC: "SendStreamingMessage", GRPC: "/lf.a2a.v1.A2AService/SendStreamingMessage", Stream: true,
-				Request: &codecSendMessageRequestV10Proto, Result: &codecStreamResponseV10Proto,
-			},
-			{
-				Role: runtime.RoleGet, RPC: "GetTask", GRPC: "/lf.a2a.v1.A2AService/GetTask",
-				Request: &codecGetTaskRequestV10Proto, Result: &codecTaskV10Proto,
-			},
-			{
-				Role: runtime.RoleList, RPC: "ListTasks", GRPC: "/lf.a2a.v1.A2AService/ListTasks",
-				Request: &codecListTasksRequestV10Proto, Result: &codecListTasksResponseV10Proto, Guard: func(request any) error {
-					if x := request.(*ListTasksRequest); x.Status != "" && states.State(x.Status) == runtime.StateUnspecified {
-						return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
-					}
-					return nil
-				},
-			},
-			{
-				Role: runtime.RoleCancel, RPC: "CancelTask", GRPC: "/lf.a2a.v1.A2AService/CancelTask",
-				Request: &codecCancelTaskRequestV10Proto, Result: &codecTaskV10Proto,
-			},
-			{
-				Role: runtime.RoleSubscribe, RPC: "SubscribeToTask", GRPC: "/lf.a2a.v1.A2AService/SubscribeToTask", Stream: true,
-				Request: &codecSubscribeToTaskRequestV10Proto, Result: &codecStreamResponseV10Proto,
-			},
-			{
-				Role: runtime.RolePushCreate, RPC: "CreateTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/CreateTaskPushNotificationConfig",
-				Request: &codecTaskPushNotificationConfigV10Proto, Result: &codecTaskPushNotificationConfigV10Proto,
-			},
-			{
-				Role: runtime.RolePushGet, RPC: "GetTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/GetTaskPushNotificationConfig",
-				Request: &codecGetTaskPushNotificationConfigRequestV10Proto, Result: &codecTaskPushNotificationConfigV10Proto,
-			},
-			{
-				Role: runtime.RolePushList, RPC: "ListTaskPushNotificationConfigs", GRPC: "/lf.a2a.v1.A2AService/ListTaskPushNotificationConfigs",
-				Request: &codecListTaskPushNotificationConfigsRequestV10Proto, Result: &codecListTaskPushNotificationConfigsResponseV10Proto,
-			},
-			{
-				Role: runtime.RoleOther, RPC: "Inspect", GRPC: "/lf.a2a.v1.A2AService/Inspect",
-				Request: &codecSampleV10Proto, Result: &codecSampleV10Proto,
-			},
-			{
-				Role: runtime.RoleOther, RPC: "Watch", GRPC: "/lf.a2a.v1.A2AService/Watch", Stream: true,
-				Request: &codecSampleV10Proto, Result: &codecSampleV10Proto,
-			},
-			{
-				Role: runtime.RoleOther, RPC: "Abandoned", GRPC: "/lf.a2a.v1.A2AService/Abandoned",
-				Request: &codecSampleV10Proto, Result: &codecSampleV10Proto,
-			},
-			{
-				Role: runtime.RoleExtendedCard, RPC: "GetExtendedAgentCard", GRPC: "/lf.a2a.v1.A2AService/GetExtendedAgentCard",
-				Request: &codecGetExtendedAgentCardRequestV10Proto, Result: &codecAgentCardV10Proto,
-			},
-			{
-				Role: runtime.RolePushDelete, RPC: "DeleteTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/DeleteTaskPushNotificationConfig",
-				Request: &codecDeleteTaskPushNotificationConfigRequestV10Proto,
-			},
+			{Role: runtime.RoleSend, RPC: "SendMessage", GRPC: "/lf.a2a.v1.A2AService/SendMessage", Request: &codecSendMessageRequestV10Proto, Result: &codecSendMessageResponseV10Proto},
+			{Role: runtime.RoleStream, RPC: "SendStreamingMessage", GRPC: "/lf.a2a.v1.A2AService/SendStreamingMessage", Stream: true, Request: &codecSendMessageRequestV10Proto, Result: &codecStreamResponseV10Proto},
+			{Role: runtime.RoleGet, RPC: "GetTask", GRPC: "/lf.a2a.v1.A2AService/GetTask", Request: &codecGetTaskRequestV10Proto, Result: &codecTaskV10Proto},
+			{Role: runtime.RoleList, RPC: "ListTasks", GRPC: "/lf.a2a.v1.A2AService/ListTasks", Request: &codecListTasksRequestV10Proto, Result: &codecListTasksResponseV10Proto, Guard: func(request any) error {
+				if x := request.(*ListTasksRequest); x.Status != "" && states.State(x.Status) == runtime.StateUnspecified {
+					return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
+				}
+				return nil
+			}},
+			{Role: runtime.RoleCancel, RPC: "CancelTask", GRPC: "/lf.a2a.v1.A2AService/CancelTask", Request: &codecCancelTaskRequestV10Proto, Result: &codecTaskV10Proto},
+			{Role: runtime.RoleSubscribe, RPC: "SubscribeToTask", GRPC: "/lf.a2a.v1.A2AService/SubscribeToTask", Stream: true, Request: &codecSubscribeToTaskRequestV10Proto, Result: &codecStreamResponseV10Proto},
+			{Role: runtime.RolePushCreate, RPC: "CreateTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/CreateTaskPushNotificationConfig", Request: &codecTaskPushNotificationConfigV10Proto, Result: &codecTaskPushNotificationConfigV10Proto},
+			{Role: runtime.RolePushGet, RPC: "GetTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/GetTaskPushNotificationConfig", Request: &codecGetTaskPushNotificationConfigRequestV10Proto, Result: &codecTaskPushNotificationConfigV10Proto},
+			{Role: runtime.RolePushList, RPC: "ListTaskPushNotificationConfigs", GRPC: "/lf.a2a.v1.A2AService/ListTaskPushNotificationConfigs", Request: &codecListTaskPushNotificationConfigsRequestV10Proto, Result: &codecListTaskPushNotificationConfigsResponseV10Proto},
+			{Role: runtime.RoleOther, RPC: "Inspect", GRPC: "/lf.a2a.v1.A2AService/Inspect", Request: &codecSampleV10Proto, Result: &codecSampleV10Proto},
+			{Role: runtime.RoleOther, RPC: "Watch", GRPC: "/lf.a2a.v1.A2AService/Watch", Stream: true, Request: &codecSampleV10Proto, Result: &codecSampleV10Proto},
+			{Role: runtime.RoleOther, RPC: "Abandoned", GRPC: "/lf.a2a.v1.A2AService/Abandoned", Request: &codecSampleV10Proto, Result: &codecSampleV10Proto},
+			{Role: runtime.RoleExtendedCard, RPC: "GetExtendedAgentCard", GRPC: "/lf.a2a.v1.A2AService/GetExtendedAgentCard", Request: &codecGetExtendedAgentCardRequestV10Proto, Result: &codecAgentCardV10Proto},
+			{Role: runtime.RolePushDelete, RPC: "DeleteTaskPushNotificationConfig", GRPC: "/lf.a2a.v1.A2AService/DeleteTaskPushNotificationConfig", Request: &codecDeleteTaskPushNotificationConfigRequestV10Proto},
 		}),
 		Append:     gen.AppendAny(proto.Boxed{}, messagesV10Proto, "a message of 1.0/proto"),
 		Read:       gen.ReadAny(proto.Boxed{}, messagesV10Proto, "a message of 1.0/proto"),
