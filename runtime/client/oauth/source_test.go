@@ -102,22 +102,29 @@ func TestATokenIsRenewedBeforeItExpires(t *testing.T) {
 
 // TestAGoodTokenOutlivesAnIssuerThatIsDown, until it expires; then the error says to try later.
 func TestAGoodTokenOutlivesAnIssuerThatIsDown(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		i := newIssuer()
-		s := sourceOf(t, i.client())
-		token(t, s, rpc.TokenNeed{})
-		i.before = func(w http.ResponseWriter, _ *http.Request) bool { w.WriteHeader(503); return true }
-		time.Sleep(59*time.Minute + 30*time.Second)
-		if got := token(t, s, rpc.TokenNeed{}); got != "access-1" {
-			t.Error(got)
-		}
-		time.Sleep(time.Minute)
-		_, err := s.Token(t.Context(), rpc.TokenNeed{})
-		var e *oauth.Error
-		if !errors.Is(err, oauth.ErrUnavailable) || !errors.As(err, &e) || !e.TryLater() {
-			t.Error(err)
-		}
-	})
+	for _, refreshed := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			i := newIssuer()
+			c := i.client()
+			if refreshed {
+				c, i.approved = i.person(), true
+				c.Flow, c.Prompt = oauth.DeviceCode, func(context.Context, oauth.Prompt) error { return nil }
+			}
+			s := sourceOf(t, c)
+			token(t, s, rpc.TokenNeed{})
+			i.before = func(w http.ResponseWriter, _ *http.Request) bool { w.WriteHeader(503); return true }
+			time.Sleep(59*time.Minute + 30*time.Second)
+			if got := token(t, s, rpc.TokenNeed{}); got != "access-1" {
+				t.Error(got)
+			}
+			time.Sleep(time.Minute)
+			_, err := s.Token(t.Context(), rpc.TokenNeed{})
+			var e *oauth.Error
+			if !errors.Is(err, oauth.ErrUnavailable) || !errors.As(err, &e) || !e.TryLater() {
+				t.Error(err)
+			}
+		})
+	}
 }
 
 // TestAnIssuerThatHangs is given up; the caller's own deadline comes first.
