@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -128,6 +129,35 @@ func TestASilentSendIsWaitedFor(t *testing.T) {
 	}
 	if _, err := c.GetTask(t.Context(), &a2a.GetTaskRequest{ID: "t1"}); !errors.Is(err, client.ErrIdle) {
 		t.Errorf("get: %v", err)
+	}
+}
+
+func TestAnswersAndEventsHaveALimitEach(t *testing.T) {
+	web := serve(t, answer(0, frame(100_000, strings.Repeat("\x00", 100_000))))
+	c := dial(t, web.Listener.Addr().String(), nil, client.MaxResponse(64<<10), client.MaxEvent(1<<20))
+	if _, err := c.GetTask(t.Context(), &a2a.GetTaskRequest{ID: "t1"}); !errors.Is(err, client.ErrTooLarge) {
+		t.Errorf("get: %v", err)
+	}
+	c = dial(t, web.Listener.Addr().String(), nil, client.MaxResponse(1<<20), client.MaxEvent(64<<10))
+	for _, err := range c.SubscribeToTask(t.Context(), &a2a.SubscribeToTaskRequest{ID: "t1"}) {
+		if !errors.Is(err, client.ErrTooLarge) {
+			t.Errorf("subscribe: %v", err)
+		}
+	}
+}
+
+// TestAMessageIsNotSentAgainOverAConnectionThatBroke: the agent may have it.
+func TestAMessageIsNotSentAgainOverAConnectionThatBroke(t *testing.T) {
+	var sent atomic.Int32
+	var web *httptest.Server
+	web = serve(t, func(http.ResponseWriter, *http.Request) {
+		sent.Add(1)
+		go web.CloseClientConnections()
+		time.Sleep(100 * time.Millisecond)
+	})
+	c := dial(t, web.Listener.Addr().String(), nil)
+	if _, err := c.SendMessage(t.Context(), hello()); err == nil || sent.Load() != 1 {
+		t.Errorf("%v after %d messages", err, sent.Load())
 	}
 }
 
