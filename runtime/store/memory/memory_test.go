@@ -74,6 +74,36 @@ func TestTheLogIsTrimmedFromItsStart(t *testing.T) {
 	}
 }
 
+// TestACreationThatIsRepeatedReadsNothing of the task, which the first one keeps and updates change. The race detector looks on.
+func TestACreationThatIsRepeatedReadsNothing(t *testing.T) {
+	m := memory.New(memory.Limits{})
+	key := store.Key{Task: "t"}
+	n := store.New{Task: proto.NewTask("t", "c", start), Stamp: 7}
+	if _, err := m.Create(ctx, key, n, nil); err != nil {
+		t.Fatal(err)
+	}
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		for v := range int64(500) {
+			if _, err := m.Apply(ctx, key, v+1, status("t", runtime.StateWorking, start), nil); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	}()
+	for done := false; !done; {
+		select {
+		case <-written:
+			done = true
+		default:
+		}
+		if _, err := m.Create(ctx, key, n, nil); err != nil && err != store.ErrExists {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestUnreadEventsNeedNotBeKept(t *testing.T) {
 	m := memory.New(memory.Limits{})
 	key := create(t, m, store.Owner{}, "t", "c", start)

@@ -40,21 +40,19 @@ const (
 
 // Create implements [store.Store].
 func (m *Store) Create(_ context.Context, key store.Key, n store.New, view *store.View) (store.Snapshot, error) {
-	info := n.Task.TaskInfo()
-	r := &row{id: key.Task, task: n.Task, Private: n.Private, context: info.ContextID}
+	r := &row{id: key.Task, task: n.Task, Private: n.Private}
 	u := store.Update{Then: n.Then, Call: n.Call, Push: n.Push, Repeat: n.Repeat, Unread: n.Unread && n.Push == nil}
 	c := change{Update: &u, by: m.life.Load(), events: n.Then}
 	var facts taskstate.Facts
 	var space [mostEvents]taskstate.Event
 	c.rules.By, c.rules.Stamp, c.rules.Call, c.rules.Facts = c.by.number, n.Stamp, n.Call != nil, &facts
 	c.rules.Events = append(space[:0], make([]taskstate.Event, 1+len(n.Then))...)
-	c.rules.Events[0] = taskstate.Event{Kind: runtime.EventTask, State: info.State, Size: taskstate.Size(n.Size)}
+	c.rules.Events[0] = taskstate.Event{Kind: runtime.EventTask, Size: taskstate.Size(n.Size)}
 	if n.Done {
 		c.rules.Done = 1
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	m.describe(r, &c)
 	old, err := m.create(key, r, &c)
 	if old != nil {
 		return old.again(c.by, n.Stamp, view)
@@ -75,6 +73,9 @@ func (m *Store) create(key store.Key, r *row, c *change) (old *row, err error) {
 	if old = m.row(key); old != nil {
 		return old, nil
 	}
+	info := r.task.TaskInfo() // not before: a caller that got no answer gives the task again that is kept, and that may change
+	r.context, c.rules.Events[0].State = info.ContextID, info.State
+	m.describe(r, c)
 	o := m.owners[key.Owner]
 	if o == nil {
 		o = &owned{owner: key.Owner, store: m, account: m.account(key.Owner.Principal)}
