@@ -228,7 +228,7 @@ func TestAQuestionWaitsForItsAnswer(t *testing.T) {
 }
 
 func TestATaskThatIsCanceledCancelsTheToolThatWaits(t *testing.T) {
-	s, _ := web(t, "/mcp")
+	s, fake := web(t, "/mcp")
 	h := newHandler()
 	q := askedBy(t, s.Call(h.context(t), &recorder{}, Tool{Name: "ask"}, struct{}{}, new(string)))
 	r := s.waiting.all[q.Task()].running
@@ -238,6 +238,7 @@ func TestATaskThatIsCanceledCancelsTheToolThatWaits(t *testing.T) {
 	if o := <-r.done; !errors.Is(o.err, context.Canceled) {
 		t.Errorf("the call ended with %v", o.err)
 	}
+	<-fake.Told // later than the call has ended: a session that ended in between would wait for the answer for ever
 	h.answer = &nested.Answer{Question: q.Token(), Parts: []runtime.Part{runtime.Text("Ann")}}
 	var lost *LostError
 	if err := s.Call(h.context(t), &recorder{}, Tool{Name: "ask"}, struct{}{}, new(string)); !errors.As(err, &lost) {

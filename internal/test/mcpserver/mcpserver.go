@@ -18,6 +18,7 @@ type Server struct {
 	*sdk.Server
 	Started  chan struct{} // gets one from each call of slow
 	Canceled chan struct{} // and one when it is canceled
+	Told     chan struct{} // gets one from each call, of any tool, that its caller says to be canceled
 }
 
 // Listing is what the server says of its tools, in their order, with schemas byte for byte.
@@ -36,7 +37,15 @@ const Listing = `{"tools":[` +
 // New makes a server.
 func New() *Server {
 	s := &Server{sdk.NewServer(&sdk.Implementation{Name: "test-tools", Title: "Test tools", Version: "1"}, nil),
-		make(chan struct{}, 10), make(chan struct{}, 10)}
+		make(chan struct{}, 10), make(chan struct{}, 10), make(chan struct{}, 10)}
+	s.AddReceivingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
+		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+			if method == "notifications/cancelled" {
+				s.Told <- struct{}{}
+			}
+			return next(ctx, method, req)
+		}
+	})
 	handlers := map[string]sdk.ToolHandler{"add": add, "say": say, "fail": fail, "files": files, "slow": s.slow, "ask": ask,
 		"die": die, "environment": environment}
 	var listing struct{ Tools []struct{ Name string } }
