@@ -3,6 +3,7 @@ package storetest
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"math/rand/v2"
 	"reflect"
@@ -185,7 +186,7 @@ func differential(s *suite) {
 		m := &modes[i]
 		s.T.Run(m.name, func(t *testing.T) {
 			begin, runs, steps, short := time.Now(), 0, 0, 0
-			for seed := range seeds.Of(t, count) {
+			run := func(t *testing.T, seed uint64) {
 				list := m.steps(rand.New(rand.NewPCG(seed, uint64(i))), ends)
 				n, err := s.compare(t, m, list)
 				if err != nil && n >= 0 {
@@ -195,6 +196,20 @@ func differential(s *suite) {
 				if runs, steps = runs+1, steps+max(n, ^n); n < 0 {
 					short++
 				}
+			}
+			next, stop := iter.Pull(seeds.Of(t, count))
+			defer stop()
+			// Instances that crashed are closed at the end of their test.
+			for more := true; more && !t.Failed(); {
+				t.Run("runs", func(t *testing.T) {
+					for range 30 {
+						var seed uint64
+						if seed, more = next(); !more {
+							return
+						}
+						run(t, seed)
+					}
+				})
 			}
 			t.Logf("%d runs of %d steps in %s; %d ended at a known difference", runs, steps, time.Since(begin).Round(time.Millisecond), short)
 			if short > 2+runs/10 {
