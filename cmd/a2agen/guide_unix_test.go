@@ -11,29 +11,44 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 )
 
-// TestTheGuideHolds does what docs/guide.md says, in its order and as it stands: blocks of sh are run, those called "agent" in the
+// TestTheBookHolds does what the pages of docs say, in their order and as it stands. Blocks of sh are run, those called "agent" in the
 // background; blocks with the name of a file become that file; each line of a block of text is part of what the commands before it
-// printed. Only the port is another one.
-func TestTheGuideHolds(t *testing.T) {
+// printed. Only the port is another one. In the guide that is every block of these kinds, in other pages those with a name: "sh run",
+// "text printed".
+func TestTheBookHolds(t *testing.T) {
 	if testing.Short() {
-		t.Skip("makes a project and compiles it")
+		t.Skip("makes projects and compiles them")
 	}
-	text, err := os.ReadFile("../../docs/guide.md")
+	files, err := filepath.Glob("../../docs/*.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := &guide{t: t, env: storyEnv(t), dir: t.TempDir(), addr: freeAddress(t)}
-	t.Cleanup(g.stop)
-	for _, b := range blocks(string(text)) {
-		g.do(b)
-		if t.Failed() {
-			t.Fatalf("at the block\n%s", b.text)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
 		}
+		name := strings.TrimSuffix(filepath.Base(file), ".md")
+		list := slices.DeleteFunc(blocks(string(text)), func(b block) bool { return b.name == "" && (name != "guide" || b.kind != "sh" && b.kind != "text") })
+		if len(list) == 0 {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			g := &guide{t: t, env: storyEnv(t), dir: t.TempDir(), addr: freeAddress(t)}
+			t.Cleanup(g.stop)
+			for _, b := range list {
+				g.do(b)
+				if t.Failed() {
+					t.Fatalf("at the block\n%s", b.text)
+				}
+			}
+		})
 	}
 }
 
@@ -50,7 +65,7 @@ func blocks(text string) []block {
 	return list
 }
 
-// guide is somebody who follows the guide.
+// guide is somebody who follows a page.
 type guide struct {
 	t         *testing.T
 	env       []string
@@ -68,7 +83,7 @@ func (g *guide) do(b block) {
 		g.run(b.text)
 	case b.kind == "text":
 		g.wants(b.text)
-	case b.name != "":
+	default:
 		g.write(b.name, b.text)
 	}
 }

@@ -99,9 +99,9 @@ func TestAMadeUpKeywordIsOneRow(t *testing.T) {
 	}
 }
 
-// TestDocsListTheKeywords holds the tables of docs/json-schema.md to the tables of keywords and formats.
+// TestDocsListTheKeywords holds the tables of docs/skills.md to the tables of keywords and formats.
 func TestDocsListTheKeywords(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "json-schema.md"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "skills.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -270,7 +270,7 @@ func keyedOnes(t *testing.T) inquiry {
 	}}
 }
 
-// unwritable is what can be read and not written: docs/json-schema.md names it.
+// unwritable is what can be read and not written: docs/skills.md names it.
 func unwritable() inquiry {
 	cases := []conformance{
 		{name: "properties that are ignored count", schema: `{"type":"object","minProperties":1,"properties":{"a":{"type":"string"}}}`, tests: []instance{ok(`{"zzz":1}`)}},

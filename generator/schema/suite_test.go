@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// suiteFiles are the files of the official suite about keywords and formats that docs/json-schema.md lists as understood.
+// suiteFiles are the files of the official suite about keywords and formats that docs/skills.md lists as understood.
 var suiteFiles = []string{
 	"additionalProperties", "allOf", "anchor", "anyOf", "boolean_schema", "const", "default", "defs", "dependentRequired", "enum",
 	"exclusiveMaximum", "exclusiveMinimum", "infinite-loop-detection", "items", "maxItems", "maxLength", "maxProperties", "maximum", "minItems",
@@ -56,7 +56,7 @@ func readSuite(t *testing.T, dir string) []suiteGroup {
 // the bad values that are accepted.
 type suiteCounts struct{ groups, taken, differ, refused, accepted int }
 
-// TestOfficialSuite counts the groups of a checkout of the official suite, and holds docs/json-schema.md to it.
+// TestOfficialSuite counts the groups of a checkout of the official suite, and holds docs/skills.md to it.
 func TestOfficialSuite(t *testing.T) {
 	dir := os.Getenv("JSON_SCHEMA_TEST_SUITE")
 	if dir == "" {
@@ -101,11 +101,11 @@ func TestOfficialSuite(t *testing.T) {
 		}
 	}
 	row := fmt.Sprintf("| %d | %d | %d | %d | %d |", n.groups, n.taken, n.differ, n.refused, n.accepted)
-	docs, err := os.ReadFile(filepath.Join("..", "..", "docs", "json-schema.md"))
+	docs, err := os.ReadFile(filepath.Join("..", "..", "docs", "skills.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if n.accepted > 0 || !strings.Contains(string(docs), row) {
-		t.Errorf("docs/json-schema.md lacks the row %s", row)
+		t.Errorf("docs/skills.md lacks the row %s", row)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Cases of the official suite of JSON Schema that came after the state which docs/json-schema.md counts.
+// Cases of the official suite of JSON Schema that came after the state which docs/skills.md counts.
 func TestFormatsOfTheNewestSuite(t *testing.T) {
 	for format, cases := range map[string]map[string]bool{
 		"time": {
