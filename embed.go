@@ -4,11 +4,13 @@
 package a2agen
 
 import (
+	"bytes"
 	"embed"
 	"errors"
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"path"
 	"strings"
 )
 
@@ -59,7 +61,7 @@ var Behind = map[string][]string{
 //go:embed runtime testkit internal/sse internal/taskstate internal/test/seeds
 var runtimeFiles embed.FS
 
-//go:embed a2a/*.gen.go a2a/a2aclient/*.gen.go internal/fresh/a2a/*.gen.go internal/fresh/a2a/a2aclient/*.gen.go
+//go:embed a2a/*.gen.go a2a/a2aclient/*.gen.go internal/a2awires/codec_*json.gen.go internal/fresh/a2a
 var protocolFiles embed.FS
 
 //go:embed internal/fresh/examples
@@ -122,17 +124,30 @@ func Imports(src []byte) (folders []string) {
 }
 
 // ProtocolPackage returns the emitted files of the protocol package in a folder of this module, "a2a" or "internal/fresh/a2a", by
-// their paths in it: "types.gen.go".
+// their paths in it: "types.gen.go". They are those of a package a2a. What other packages have of them in the same words is not
+// kept twice: shared.txt names the files and the folders.
 func ProtocolPackage(folder string) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	err := fs.WalkDir(protocolFiles, folder, func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		files[strings.TrimPrefix(name, folder+"/")], err = protocolFiles.ReadFile(name)
+		files[strings.TrimSuffix(strings.TrimPrefix(name, folder+"/"), ".txt")], err = protocolFiles.ReadFile(name)
 		return err
 	})
-	return files, err
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(string(files["shared"])) {
+		name, from, _ := strings.Cut(strings.TrimSpace(line), " ")
+		text, err := protocolFiles.ReadFile(from + "/" + name)
+		if err != nil {
+			return nil, err
+		}
+		files[name] = bytes.Replace(text, []byte("\npackage "+path.Base(from)+"\n"), []byte("\npackage a2a\n"), 1)
+	}
+	delete(files, "shared")
+	return files, nil
 }
 
 // examplesFolder has the examples, their files with ".txt" behind their names.

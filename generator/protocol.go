@@ -248,7 +248,7 @@ func carriedPackage(folder, importPath string) ([]output.File, error) {
 		return nil, err
 	}
 	client := texts[emit.ProtocolClientFile]
-	client = bytes.Replace(client, []byte(`"`+path.Join(a2agen.Module, folder)+`"`), []byte(`"`+importPath+`"`), 1)
+	client = bytes.Replace(client, []byte(`"`+path.Join(a2agen.Module, carriedName)+`"`), []byte(`"`+importPath+`"`), 1)
 	if texts[emit.ProtocolClientFile], err = format.Source(client); err != nil { // it sorts the imports
 		return nil, err
 	}

@@ -105,11 +105,9 @@ var rows = map[string]string{
 	// What is generated and kept in this module.
 	"a2a":                              "runtime runtime/gen runtime/wire",
 	"a2a/a2aclient":                    "a2a runtime runtime/client runtime/gen",
-	"internal/fresh/a2a/a2aclient":     "internal/fresh/a2a runtime runtime/client runtime/gen",
 	"internal/a2awires/a2aclient":      "internal/a2awires runtime runtime/client runtime/gen",
 	"internal/test/a2aown/a2aclient":   "internal/test/a2aown runtime runtime/client runtime/gen",
 	"internal/test/a2adraft/a2aclient": "internal/test/a2adraft runtime runtime/client runtime/gen",
-	"internal/fresh/a2a":               "runtime runtime/gen runtime/gen/legacy runtime/wire",
 	"internal/a2awires":                "runtime runtime/gen runtime/gen/legacy runtime/gen/legacyproto runtime/wire runtime/gen/proto",
 
 	// Values that every stage of generating speaks in.

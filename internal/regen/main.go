@@ -3,12 +3,14 @@
 package main
 
 import (
+	"bytes"
 	"flag"
 	"fmt"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/a2agen/a2agen"
 	"github.com/a2agen/a2agen/generator"
@@ -50,7 +52,7 @@ func run(root string) error {
 	}
 	var old []string
 	for _, p := range packages() {
-		for _, pattern := range []string{"*.gen.go", "*/*.gen.go"} {
+		for _, pattern := range []string{"*.gen.go*", "*/*.gen.go*"} {
 			there, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(p.Folder), pattern))
 			if err != nil {
 				return err
@@ -89,7 +91,8 @@ func generate() ([]output.File, error) {
 // protocolPackage is a protocol package of this repository.
 type protocolPackage struct {
 	generator.Carried
-	own bool // it has operations that no version has
+	own  bool // it has operations that no version has
+	text bool // the tool carries it as text, and no other package imports it
 }
 
 // packages are those that the tool carries, that of all versions in all encodings, that of 1.0 with made-up operations, and
@@ -104,7 +107,7 @@ func packages() []protocolPackage {
 		list = append(list, protocolPackage{Carried: generator.Carried{Folder: "internal/test/a2adraft", Versions: versions, Encodings: []ir.Encoding{ir.ProtoJSON, ir.Proto}}})
 	}
 	for _, p := range generator.CarriedPackages() {
-		list = append(list, protocolPackage{Carried: p})
+		list = append(list, protocolPackage{Carried: p, text: p.Folder != "a2a"})
 	}
 	return list
 }
@@ -137,14 +140,42 @@ func protocolPackages() (all []output.File, err error) {
 		if err != nil {
 			return nil, err
 		}
-		files, err := emit.ProtocolPackage(protocol, emit.Paths{Protocol: path.Join(a2agen.Module, pkg.Folder)})
+		folder := pkg.Folder
+		if pkg.text {
+			folder = "a2a"
+		}
+		files, err := emit.ProtocolPackage(protocol, emit.Paths{Protocol: path.Join(a2agen.Module, folder)})
 		if err != nil {
 			return nil, err
 		}
-		for _, f := range files {
-			f.Path = path.Join(path.Dir(pkg.Folder), f.Path)
-			all = append(all, f)
+		for i, f := range files {
+			files[i].Path = path.Join(path.Dir(pkg.Folder), f.Path)
 		}
+		if pkg.text {
+			files = unshared(files, pkg.Folder, all)
+		}
+		all = append(all, files...)
 	}
 	return all, nil
+}
+
+// unshared returns the files of a package that is text, without those of which the tool carries the same text already, and the list of these.
+func unshared(files []output.File, folder string, all []output.File) []output.File {
+	var list []byte
+	files = slices.DeleteFunc(files, func(f output.File) bool {
+		name := strings.TrimPrefix(f.Path, folder+"/")
+		for _, from := range []string{"a2a", "internal/a2awires"} {
+			text := bytes.Replace(f.Data, []byte("\npackage a2a\n"), []byte("\npackage "+path.Base(from)+"\n"), 1)
+			same := func(o output.File) bool { return o.Path == path.Join(from, name) && bytes.Equal(o.Data, text) }
+			if slices.ContainsFunc(all, same) {
+				list = fmt.Appendf(list, "%s %s\n", name, from)
+				return true
+			}
+		}
+		return false
+	})
+	for i := range files {
+		files[i].Path += ".txt"
+	}
+	return append(files, output.File{Path: path.Join(folder, "shared.txt"), Data: list})
 }
