@@ -31,7 +31,7 @@ func (g *gate) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) 
 func TestLooksThatComeTogetherShareQueries(t *testing.T) {
 	s := mustOpen(t, postgrestest.Server(t), Options{})
 	create(t, s, "t")
-	r, err := s.row(t.Context(), relational.Ref{Key: keyed("t")})
+	r, err := s.tasks.row(t.Context(), relational.Ref{Key: keyed("t")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestLooksThatComeTogetherShareQueries(t *testing.T) {
 		n := r.N + int64(i)
 		work.Go(func() {
 			begun.Add(1)
-			rev, err := s.looks.rev(t.Context(), n)
+			rev, err := s.tasks.looks.rev(t.Context(), n)
 			if err != nil || (rev != 0) != (n == r.N) {
 				t.Errorf("task %d has revision %d: %v", n, rev, err)
 			}

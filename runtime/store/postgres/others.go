@@ -100,7 +100,7 @@ func (o *otherWatchers) expire(now time.Time) {
 
 // runs reports whether this instance runs a task, as far as it knows: then it makes the changes itself.
 func (s *Store) runs(key store.Key) bool {
-	r := s.cache.Get(key)
+	r := s.tasks.cache.Get(key)
 	if r == nil {
 		return false
 	}

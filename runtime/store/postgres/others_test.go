@@ -71,7 +71,7 @@ func TestWhoRunsATaskIsToldOfIt(t *testing.T) {
 		{another, me, runtime.StateWorking, true, false},
 		{me, another, runtime.StateWorking, true, true},
 	} {
-		s := &Store{cache: stored.NewCache[*row](1 << 20)}
+		s := &Store{tasks: decoded{cache: stored.NewCache[*row](1 << 20)}}
 		s.waking.init(s)
 		s.self.number.Store(me)
 		s.waking.others.listen(time.Now().Add(-learnTime))

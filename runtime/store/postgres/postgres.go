@@ -12,7 +12,7 @@
 //
 // What is read, decided and written is in package relational, the same as for SQLite. This package says when (tx.go):
 //
-//  1. A change takes the decoded task from the cache, or reads it (load.go), and waits for its turn among this process's changes.
+//  1. A change takes the decoded task from the cache, or reads it (decoded), and waits for its turn among this process's changes.
 //  2. It is decided on the caller's goroutine. The ledger makes room for it and counts it in (room.go, ledger.go).
 //  3. Its statements are collected in a write. That of the row of the task is fenced: it names the revision that the decision
 //     was made on, and ends the transaction if another replica was faster.
@@ -21,7 +21,7 @@
 //  5. What was too late is decided anew on the task as it is then. What was stored is published: to readers here by
 //     the cached row, to other replicas by a notification (instance.published).
 //
-// A read asks for the revision of a task before it trusts the decoded one in memory (looks): what one replica has
+// A read asks for the revision of a task before it trusts the decoded one in memory (decoded.row): what one replica has
 // acknowledged, every other one shows.
 //
 // # Where to find what
@@ -117,13 +117,12 @@ type Store struct {
 	database
 	options Options
 	target  *target
-	cache   *stored.Cache[*row]
 	senders *pgxpool.Pool // for writers
 	writers [writers]*writer
 	stopped sync.WaitGroup // writers
 	numbers numbers
 	ledger  ledger
-	looks   looks
+	tasks   decoded
 	waking  waking
 	self    instance
 	stats   stats
@@ -156,10 +155,9 @@ func Open(ctx context.Context, address string, p *runtime.Protocol, o Options) (
 	s := &Store{database: database{schema: t.schema + "."}, options: o.withDefaults(), target: t}
 	s.base = relational.Base{Driver: driver{&s.database}, Now: s.now}
 	limits := s.options.limits()
-	s.Store = relational.NewStore(relational.Reads{Base: &s.base, Cached: s.inMemory}, changes{s}, *limits, s.options.Logger)
-	s.looks.db = &s.database
+	s.Store = relational.NewStore(relational.Reads{Base: &s.base, Cached: s.tasks.inMemory}, changes{s}, *limits, s.options.Logger)
 	s.waking.init(s)
-	s.cache = stored.NewCache[*row](s.options.Cache)
+	s.tasks = decoded{base: &s.base, target: t, cache: stored.NewCache[*row](s.options.Cache), looks: looks{db: &s.database}}
 	s.ledger.init(&s.database, limits)
 	s.ledger.drop = s.drop
 	s.stats.began = time.Now()

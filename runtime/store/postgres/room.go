@@ -142,7 +142,7 @@ func (s *Store) drop(ctx context.Context, sql string, args ...any) (dropped int,
 		}
 		by.Tasks, by.RestedTasks, by.RestedBytes = 1, 1, by.Bytes
 		dropped++
-		s.cache.Drop(key)
+		s.tasks.cache.Drop(key)
 		s.ledger.dropped(key.Owner, by)
 		return nil
 	}, append([]any{s.laneOf(0)}, args...)...)

@@ -42,14 +42,6 @@ func (r *row) lock(ctx context.Context) error {
 
 func (r *row) unlock() { <-r.turn }
 
-// forget takes a row out of use, whose task may be another by now.
-func (s *Store) forget(r *row) {
-	s.cache.Drop(r.Key)
-	r.Mu.Lock()
-	defer r.Mu.Unlock()
-	r.dropped = true
-}
-
 func (r *row) isDropped() bool {
 	r.Mu.Lock()
 	defer r.Mu.Unlock()

@@ -33,7 +33,7 @@ func (d changes) Change(ctx context.Context, of relational.Ref, prepare func(*st
 		defer t.unlock()
 		switch {
 		case !of.New:
-			t.r, err = d.s.locked(ctx, of, again)
+			t.r, err = d.s.tasks.locked(ctx, of, again)
 		case again:
 			d.s.ledger.forgetOwner(of.Key.Owner) // a sweep may have deleted it
 			err = t.find(ctx)
@@ -59,7 +59,7 @@ func (t *tx) round(ctx context.Context, fresh bool, decide relational.Decide) er
 	case sends:
 		if err := t.s.send(ctx, t.write); err != nil {
 			if t.r != nil && errors.Is(err, store.ErrUnknown) {
-				t.s.forget(t.r)
+				t.s.tasks.forget(t.r)
 			}
 			return err
 		}
@@ -72,7 +72,7 @@ func (t *tx) round(ctx context.Context, fresh bool, decide relational.Decide) er
 		t.write = t.s.newWrite()
 		return t.round(ctx, true, decide)
 	case !t.of.New:
-		if rev, failed := t.s.looks.rev(ctx, t.r.N); failed != nil || rev != t.r.rev {
+		if rev, failed := t.s.tasks.looks.rev(ctx, t.r.N); failed != nil || rev != t.r.rev {
 			return cmp.Or(failed, relational.ErrStale)
 		}
 	}
@@ -87,7 +87,7 @@ func (t *tx) find(ctx context.Context) (err error) {
 	if t.of.Key.Task == "" {
 		return nil
 	}
-	if t.r, err = t.s.locked(ctx, t.of, true); errors.Is(err, store.ErrNotFound) {
+	if t.r, err = t.s.tasks.locked(ctx, t.of, true); errors.Is(err, store.ErrNotFound) {
 		return nil
 	}
 	return err
@@ -128,9 +128,9 @@ func (t *tx) publish(stored bool) {
 		return
 	}
 	if r.rev++; r.dropped {
-		t.s.cache.Drop(r.Key)
+		t.s.tasks.cache.Drop(r.Key)
 	} else {
-		t.s.cache.Put(r.Key, r, r.Meta.Cost())
+		t.s.tasks.cache.Put(r.Key, r, r.Meta.Cost())
 	}
 }
 
@@ -183,7 +183,7 @@ func (t *tx) Reserve(ctx context.Context, of relational.Delta) error {
 // sure returns an error if the change cannot be made any more: no task must be evicted for it then.
 func (t *tx) sure(ctx context.Context) error {
 	if t.r != nil {
-		rev, err := t.s.looks.rev(ctx, t.r.N)
+		rev, err := t.s.tasks.looks.rev(ctx, t.r.N)
 		if err == nil && rev != t.r.rev {
 			err = relational.ErrStale
 		}

@@ -42,7 +42,7 @@ func TestABatchWithManyStaleWritesIsSentTwice(t *testing.T) {
 		if err := begin(s, key, uint64(i+1)); err != nil {
 			t.Fatal(err)
 		}
-		r, err := s.row(bg, relational.Ref{Key: key})
+		r, err := s.tasks.row(bg, relational.Ref{Key: key})
 		if err != nil {
 			t.Fatal(err)
 		}
