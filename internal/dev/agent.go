@@ -17,6 +17,7 @@ import (
 	"github.com/a2agen/a2agen/internal/dev/proxy"
 	"github.com/a2agen/a2agen/internal/dev/status"
 	"github.com/a2agen/a2agen/internal/dev/traffic"
+	"github.com/a2agen/a2agen/internal/filelock"
 	"github.com/a2agen/a2agen/internal/watch"
 )
 
@@ -129,6 +130,27 @@ func (a *agent) prepare() error {
 		_ = a.lock.Close() // nothing was written
 	}
 	return err
+}
+
+// lockFolder takes the folder of a loop for this process, until the file is closed or the process ends. The file is nil where there are no locks.
+func lockFolder(dir string) (*os.File, error) {
+	name := filepath.Join(dir, "lock")
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	switch err = filelock.Try(f); {
+	case err == filelock.ErrHeld:
+		pid, _ := os.ReadFile(name) // "" if it is not written yet
+		_ = f.Close()               // nothing was written
+		return nil, fmt.Errorf("another a2agen dev runs in this folder (process %s): use that one, or end it",
+			strings.TrimSpace(string(pid)))
+	case err != nil:
+		return nil, f.Close()
+	}
+	_ = f.Truncate(0)                                          // the number is for people
+	_, _ = f.WriteAt(fmt.Appendf(nil, "%d\n", os.Getpid()), 0) // likewise
+	return f, nil
 }
 
 func (a *agent) prepareIn() (*watch.Watcher, error) {

@@ -3,6 +3,7 @@ package disk
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/a2agen/a2agen/generator/output"
+	"github.com/a2agen/a2agen/internal/filelock"
 )
 
 // Unfinished reports whether a folder holds what a killed first run left.
@@ -31,6 +33,17 @@ type Project struct {
 	// headerless tells the owned files that have no header.
 	headerless func(name string) bool
 	replaced   string // see [Project.Replace]
+}
+
+// Guard waits until no other run of the tool writes to the folder, and returns the function that ends the turn of this one. The lock is on the
+// folder itself, so that no file is left behind. A folder that cannot be locked is not guarded: a run is still safe alone.
+func Guard(dir string) (release func()) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return func() {}
+	}
+	_ = filelock.Wait(context.Background(), f)
+	return func() { f.Close() }
 }
 
 // Open opens the folder, waiting for another run of the tool to end, and reads its lock. The folder must exist.

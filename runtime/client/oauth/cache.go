@@ -2,8 +2,6 @@ package oauth
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,7 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"time"
+
+	"github.com/a2agen/a2agen/internal/filelock"
 )
 
 // Cache keeps tokens in files of a folder: one file for each issuer, client, flow, resource, audience and scopes, readable by its owner
@@ -35,22 +34,11 @@ func OpenCache(dir string) (*Cache, error) {
 // Dir returns the folder.
 func (c *Cache) Dir() string { return c.dir }
 
-// Of a file of the cache.
+// Limits of a file of the cache.
 const (
 	mostFile  = 256 << 10 // bytes
 	ownerOnly = 0o600
-	lockPause = 20 * time.Millisecond // between two attempts to lock
 )
-
-// cacheKey is the name of the file for what a token depends on.
-func cacheKey(parts ...string) string {
-	text, err := json.Marshal(parts)
-	if err != nil {
-		panic(err) // a list of texts can be written
-	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:16])
-}
 
 func (c *Cache) path(key string) string { return filepath.Join(c.dir, key+".json") }
 
@@ -116,15 +104,7 @@ func (c *Cache) create() error {
 	return nil
 }
 
-// remove deletes the entry of a key.
-func (c *Cache) remove(key string) error {
-	if err := os.Remove(c.path(key)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("remove the token: %w", err)
-	}
-	return nil
-}
-
-// lock waits until no other process has the lock of a key. The lock of a process that ends is free.
+// lock waits for the lock of a key, which one process has at a time.
 func (c *Cache) lock(ctx context.Context, key string) (release func(), err error) {
 	if err := c.create(); err != nil {
 		return nil, err
@@ -133,29 +113,9 @@ func (c *Cache) lock(ctx context.Context, key string) (release func(), err error
 	if err != nil {
 		return nil, fmt.Errorf("lock the token: %w", err)
 	}
-	for {
-		locked, err := tryLock(f)
-		if locked {
-			return func() { f.Close() }, nil // closing unlocks
-		}
-		if err == nil {
-			err = wait(ctx, lockPause)
-		}
-		if err != nil {
-			f.Close()
-			return nil, fmt.Errorf("lock the token: %w", err)
-		}
+	if err := filelock.Wait(ctx, f); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("lock the token: %w", err)
 	}
-}
-
-// wait waits, but not longer than the context.
-func wait(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	return func() { f.Close() }, nil
 }

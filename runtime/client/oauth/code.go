@@ -42,16 +42,26 @@ func (s *source) byCode(ctx context.Context, t target) (entry, error) {
 	}
 	defer l.close()
 	state, verifier := rand.Text(), oauth2.GenerateVerifier()
-	page, err := s.loginPage(e, t, l.redirect, state, verifier)
+	c := oauth2.Config{
+		ClientID: s.ClientID, Endpoint: oauth2.Endpoint{AuthURL: e.auth}, RedirectURL: l.redirect, Scopes: strings.Fields(t.scopes),
+	}
+	opts := []oauth2.AuthCodeOption{oauth2.S256ChallengeOption(verifier)}
+	for name, values := range s.params(t, url.Values{}) {
+		opts = append(opts, oauth2.SetAuthURLParam(name, values[0]))
+	}
+	page, err := shown(c.AuthCodeURL(state, opts...))
 	if err != nil {
-		return entry{}, err
+		return entry{}, s.untrusted("%v", err)
 	}
 	if err := s.Prompt(ctx, Prompt{URL: page, Expires: time.Now().Add(loginTime)}); err != nil {
 		return entry{}, &Error{Server: s.server(), Kind: ErrLogin, Err: err}
 	}
-	answer, err := l.wait(ctx)
-	if err != nil {
-		if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+	var answer url.Values
+	select {
+	case answer = <-l.answers:
+	case <-ctx.Done():
+		err := context.Cause(ctx)
+		if errors.Is(err, context.DeadlineExceeded) {
 			err = fmt.Errorf("nobody has logged in for %v", loginTime)
 		}
 		return entry{}, &Error{Server: s.server(), Kind: ErrLogin, Err: err, Remedy: "log in again"}
@@ -63,22 +73,6 @@ func (s *source) byCode(ctx context.Context, t target) (entry, error) {
 	return s.grant(ctx, e, s.params(t, url.Values{
 		"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {l.redirect}, "code_verifier": {verifier},
 	}))
-}
-
-// loginPage is the URL to open.
-func (s *source) loginPage(e *endpoints, t target, redirect, state, verifier string) (string, error) {
-	c := oauth2.Config{
-		ClientID: s.ClientID, Endpoint: oauth2.Endpoint{AuthURL: e.auth}, RedirectURL: redirect, Scopes: strings.Fields(t.scopes),
-	}
-	opts := []oauth2.AuthCodeOption{oauth2.S256ChallengeOption(verifier)}
-	for name, values := range s.params(t, url.Values{}) {
-		opts = append(opts, oauth2.SetAuthURLParam(name, values[0]))
-	}
-	page, err := shown(c.AuthCodeURL(state, opts...))
-	if err != nil {
-		return "", s.untrusted("%v", err)
-	}
-	return page, nil
 }
 
 // shown checks a URL that a person opens: it is in ASCII, so that nothing in it looks like something else.
@@ -115,7 +109,7 @@ type listener struct {
 	redirect string // its URL
 	path     string
 	server   *http.Server
-	answers  chan url.Values
+	answers  chan url.Values // the parameters of the first request
 }
 
 // defaultRedirect has a free port in place of 0.
@@ -188,16 +182,6 @@ func (l *listener) handler(host string) http.Handler {
 		header.Set("Content-Security-Policy", "default-src 'none'")
 		_, _ = w.Write([]byte("<!doctype html><title>Login</title><p>You can close this page: the program that asked you to log in goes on.</p>\n"))
 	})
-}
-
-// wait returns the parameters of the answer.
-func (l *listener) wait(ctx context.Context) (url.Values, error) {
-	select {
-	case answer := <-l.answers:
-		return answer, nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
 }
 
 // close stops listening. The page that is being written is finished.

@@ -13,7 +13,7 @@ import (
 
 // Limits of a login by device code.
 const (
-	longestDevice = 30 * time.Minute // whatever the issuer says
+	longestDevice = 30 * time.Minute // even if the issuer allows more
 	usualPause    = 5 * time.Second  // between two requests; also what slow_down adds (RFC 8628 §3.5)
 	longestPause  = time.Minute
 	mostCode      = 64 // bytes of a user code
@@ -50,7 +50,7 @@ func (s *source) byDevice(ctx context.Context, t target) (entry, error) {
 	return s.poll(ctx, e, s.params(t, url.Values{"grant_type": {deviceGrant}, "device_code": {d.DeviceCode}}), pause)
 }
 
-// deviceCode asks for the codes.
+// deviceCode requests the device code and the user code.
 func (s *source) deviceCode(ctx context.Context, e *endpoints, t target) (*oauth2.DeviceAuthResponse, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
@@ -98,7 +98,7 @@ func (w within) RoundTrip(req *http.Request) (*http.Response, error) {
 	return w.RoundTripper.RoundTrip(req.WithContext(w.ctx))
 }
 
-// devicePrompt is what the person is shown. A code that could do something to a terminal is refused.
+// devicePrompt returns what the person is shown. A code with control characters of a terminal is refused.
 func devicePrompt(d *oauth2.DeviceAuthResponse) (p Prompt, err error) {
 	odd := func(r rune) bool { return r < ' ' || r > '~' }
 	switch {
@@ -124,7 +124,12 @@ func devicePrompt(d *oauth2.DeviceAuthResponse) (p Prompt, err error) {
 func (s *source) poll(ctx context.Context, e *endpoints, params url.Values, pause time.Duration) (entry, error) {
 	ended := errors.New("nobody has entered the code in time")
 	for {
-		if err := wait(ctx, pause); err != nil {
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			err := context.Cause(ctx)
 			if errors.Is(err, context.DeadlineExceeded) { // for what is known of the reason
 				err = &Error{Server: s.server(), Kind: ErrLogin, Code: "expired_token", Err: ended, Remedy: remedies["expired_token"]}
 			}

@@ -12,7 +12,7 @@ import (
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
-// endpoints are what an issuer says of itself (RFC 8414 §2), or what the config says in place of that.
+// endpoints are the metadata of an issuer (RFC 8414 §2), or what the config has in place of them.
 type endpoints struct {
 	issuer              string
 	token, auth, device string
@@ -64,8 +64,17 @@ func (s *source) discover(ctx context.Context) (*endpoints, error) {
 			break
 		}
 	}
-	if err != nil {
-		return nil, s.undescribed(err)
+	switch status := keyset.Status(0); {
+	case err == nil:
+	case !errors.As(err, &status) || status >= 500:
+		return nil, s.failed(err)
+	case status/100 == 3:
+		return nil, s.untrusted("its metadata are redirected, which is not followed: use the address that it redirects to if that is right")
+	default:
+		return nil, &Error{
+			Server: s.server(), Kind: ErrRefused, Err: err,
+			Remedy: "check the issuer's URL, or give its endpoints in place of it: TokenURL, AuthURL, DeviceURL",
+		}
 	}
 	e, err := wire.Decode(body, readEndpoints)
 	if err != nil {
@@ -76,21 +85,6 @@ func (s *source) discover(ctx context.Context) (*endpoints, error) {
 	}
 	e.read = time.Now()
 	return e, s.checkEndpoints(e)
-}
-
-// undescribed is the error of an issuer without metadata.
-func (s *source) undescribed(err error) error {
-	var status keyset.Status
-	if !errors.As(err, &status) || status >= 500 {
-		return s.failed(err)
-	}
-	if status/100 == 3 {
-		return s.untrusted("its metadata are redirected, which is not followed: use the address that it redirects to if that is right")
-	}
-	return &Error{
-		Server: s.server(), Kind: ErrRefused, Err: err,
-		Remedy: "check the issuer's URL, or give its endpoints in place of it: TokenURL, AuthURL, DeviceURL",
-	}
 }
 
 // checkEndpoints refuses endpoints to which secrets would go in clear text.

@@ -8,8 +8,8 @@ import (
 
 var _ rpc.EnvTokens = FromEnv
 
-// FromEnv makes a source of tokens by client credentials of what the environment says of a scheme: for [rpc.FromEnvironment]. The variables are
-// those with the suffixes _ISSUER or _TOKEN_URL, _ID and _SECRET; _SCOPES and _RESOURCE may be there. Tokens are kept in memory.
+// FromEnv makes a source of tokens by client credentials from the environment variables of a scheme, for [rpc.FromEnvironment]: those with
+// the suffixes _ISSUER or _TOKEN_URL, _ID and _SECRET, and optionally _SCOPES and _RESOURCE. Tokens are kept in memory.
 func FromEnv(_ rpc.SchemeInfo, env func(suffix string) string) (rpc.TokenSource, error) {
 	return Config{
 		Issuer: env(rpc.EnvIssuer), TokenURL: env(rpc.EnvTokenURL), ClientID: env(rpc.EnvID), Secret: env(rpc.EnvSecret),

@@ -17,21 +17,21 @@ var (
 	ErrConfig      = errors.New("the configuration is incomplete or contradicts itself")
 	ErrLogin       = errors.New("somebody must log in")
 	ErrRefused     = errors.New("the issuer refused")
-	ErrUntrusted   = errors.New("the issuer must not be trusted with secrets") // redirects, mix-ups, no S256, answers that are none
+	ErrUntrusted   = errors.New("the issuer must not be trusted with secrets") // redirects, mix-ups, no S256, malformed answers
 	ErrUnavailable = errors.New("the issuer cannot be reached")                // a later attempt may succeed
 	ErrCache       = errors.New("the cache of tokens cannot be used")
 )
 
-// Error is why there is no token. Its text holds no secret.
+// Error reports that there is no token. Its text holds no secret.
 type Error struct {
 	Server string // the issuer or token URL that was configured
 	Kind   error  // one of the kinds above
 	Code   string // the issuer's (RFC 6749 §5.2): invalid_client, …; "" without
 	Err    error  // what went wrong
-	Remedy string // what to do; "" where Err says it
+	Remedy string // what to do about it; "" where Err says so
 }
 
-// Error renders it: what, why, what to do.
+// Error renders the server, the cause and the remedy.
 func (e *Error) Error() string {
 	s := "no token"
 	if e.Server != "" {
@@ -50,7 +50,7 @@ func (e *Error) Unwrap() []error { return []error{e.Kind, e.Err} }
 // TryLater reports whether the same request may succeed later.
 func (e *Error) TryLater() bool { return e.Kind == ErrUnavailable }
 
-// remedies are what to do about an error code of the issuer (RFC 6749 §4.1.2.1 and §5.2, RFC 8628 §3.5, RFC 8707 §2).
+// remedies say what to do about an error code of the issuer (RFC 6749 §4.1.2.1 and §5.2, RFC 8628 §3.5, RFC 8707 §2).
 var remedies = map[string]string{
 	"invalid_client":         "check the client id and its secret, and how the client is registered to authenticate itself",
 	"unauthorized_client":    "register the client for this flow at the issuer",
@@ -64,7 +64,7 @@ var remedies = map[string]string{
 	"login_required":         "log in again",
 }
 
-// refused is the error of an answer with an error code. What the issuer says of it is shown without the secrets.
+// refused is the error of an answer with an error code. The issuer's description is shown without the secrets.
 func (s *source) refused(code, description string, secrets ...string) error {
 	code = clean(code, secrets)
 	text := cmp.Or(code, "an error without a code")
@@ -79,12 +79,12 @@ func (s *source) refused(code, description string, secrets ...string) error {
 	return &Error{Server: s.server(), Kind: kind, Code: code, Err: errors.New(text), Remedy: remedies[code]}
 }
 
-// untrusted is the error of an issuer that does not do as it must.
+// untrusted is the error of an issuer that breaks a rule.
 func (s *source) untrusted(format string, args ...any) error {
 	return &Error{Server: s.server(), Kind: ErrUntrusted, Err: fmt.Errorf(format, args...)}
 }
 
-// failed turns the error of a request into one of ours.
+// failed turns the error of a request into an [*Error].
 func (s *source) failed(err error, secrets ...string) error {
 	var answer *oauth2.RetrieveError
 	var known *Error
@@ -94,7 +94,21 @@ func (s *source) failed(err error, secrets ...string) error {
 	case errors.As(err, &known):
 		return known
 	case errors.As(err, &answer):
-		return s.answered(answer, secrets)
+		switch status := answer.Response.StatusCode; {
+		case answer.ErrorCode != "" && status < 500:
+			return s.refused(answer.ErrorCode, answer.ErrorDescription, secrets...)
+		case status/100 == 3:
+			return s.untrusted("it redirects, which is not followed with credentials: use the address that it redirects to if that is right")
+		case status >= 500 || status == 429 || status == 408:
+			return &Error{
+				Server: s.server(), Kind: ErrUnavailable, Err: fmt.Errorf("it answers with HTTP %d", status), Remedy: "try again later",
+			}
+		default:
+			return &Error{
+				Server: s.server(), Kind: ErrRefused, Err: fmt.Errorf("it answers with HTTP %d and no error code", status),
+				Remedy: "check its address",
+			}
+		}
 	case errors.Is(err, errTooLarge), errors.Is(err, errRedirect):
 		return s.untrusted("%s", clean(err.Error(), secrets))
 	case errors.Is(err, context.Canceled):
@@ -104,25 +118,6 @@ func (s *source) failed(err error, secrets ...string) error {
 	}
 	return &Error{
 		Server: s.server(), Kind: ErrUnavailable, Err: errors.New(clean(err.Error(), secrets)), Remedy: "try again later",
-	}
-}
-
-// answered is the error of an answer whose status is not 2xx, or that has an error code.
-func (s *source) answered(e *oauth2.RetrieveError, secrets []string) error {
-	status := e.Response.StatusCode
-	switch {
-	case e.ErrorCode != "" && status < 500:
-		return s.refused(e.ErrorCode, e.ErrorDescription, secrets...)
-	case status/100 == 3:
-		return s.untrusted("it redirects, which is not followed with credentials: use the address that it redirects to if that is right")
-	case status >= 500 || status == 429 || status == 408:
-		return &Error{
-			Server: s.server(), Kind: ErrUnavailable, Err: fmt.Errorf("it answers with HTTP %d", status), Remedy: "try again later",
-		}
-	}
-	return &Error{
-		Server: s.server(), Kind: ErrRefused, Err: fmt.Errorf("it answers with HTTP %d and no error code", status),
-		Remedy: "check its address",
 	}
 }
 

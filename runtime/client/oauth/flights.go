@@ -68,14 +68,14 @@ func (f *flights) start(
 	return one
 }
 
-// forget lets the next caller begin anew. Callers must hold mu.
+// forget lets the next caller start another flight. Callers must hold mu.
 func (f *flights) forget(t target, one *flight) {
 	if f.all[t] == one {
 		delete(f.all, t)
 	}
 }
 
-// rejected remembers by their hashes the last tokens that agents rejected.
+// rejected holds hashes of the last tokens that agents rejected.
 type rejected [][sha256.Size]byte
 
 const mostRejected = 64

@@ -20,7 +20,7 @@ func (s *source) obtainBy(ctx context.Context, t target, grant url.Values) (entr
 	return s.grant(ctx, e, s.params(t, grant))
 }
 
-// params adds for whom the token is to be.
+// params adds the parameters that name the resource and the audience of the token.
 func (s *source) params(t target, v url.Values) url.Values {
 	for name, value := range map[string]string{"resource": t.resource, "audience": s.Audience} {
 		if value != "" {
@@ -30,7 +30,7 @@ func (s *source) params(t target, v url.Values) url.Values {
 	return v
 }
 
-// grant asks the token endpoint. It is not broken off when the caller leaves, for what it asks with may be good once only.
+// grant asks the token endpoint. It goes on when the caller leaves, because a code or refresh token may be good only once.
 func (s *source) grant(ctx context.Context, e *endpoints, params url.Values) (entry, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestTime)
 	defer cancel()
@@ -55,7 +55,7 @@ func (s *source) authStyle(e *endpoints) oauth2.AuthStyle {
 	return oauth2.AuthStyleInHeader
 }
 
-// secrets are what must not be in an error.
+// secrets returns the texts that must not be in an error, the longest first.
 func (s *source) secrets(params url.Values) []string {
 	all := []string{s.Secret, url.QueryEscape(s.Secret)}
 	for _, name := range []string{"refresh_token", "code", "code_verifier", "device_code"} {
@@ -91,18 +91,10 @@ func fit(token string) bool {
 	return len(token) <= mostToken && !strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-// entry is a token with what is known of it.
+// entry is a token as the cache keeps it.
 type entry struct {
 	Access   string    `json:"access_token,omitzero"`
 	Refresh  string    `json:"refresh_token,omitzero"`
 	Obtained time.Time `json:"obtained,omitzero"`
 	Expires  time.Time `json:"expires,omitzero"` // zero: the issuer does not say
-}
-
-// earliest is how long before its end a token of a usual lifetime is renewed.
-const earliest = time.Minute
-
-// renewal is when the token is renewed: a minute before it expires, or in the last quarter of a shorter life.
-func (e *entry) renewal() time.Time {
-	return e.Expires.Add(-min(earliest, e.Expires.Sub(e.Obtained)/4))
 }

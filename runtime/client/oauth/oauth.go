@@ -13,10 +13,15 @@ package oauth
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -39,7 +44,7 @@ const (
 // NoResource as [Config].Resource sends no resource: for issuers that reject the parameter.
 const NoResource = "-"
 
-// Config says who the client is, and who issues its tokens.
+// Config names a client and the issuer of its tokens.
 type Config struct {
 	// Issuer is the issuer's URL, exactly as the issuer writes it. Its endpoints are read from its metadata (OpenID Connect Discovery,
 	// RFC 8414), which must name the same issuer.
@@ -52,9 +57,9 @@ type Config struct {
 	// SecretInBody sends the secret as client_secret_post does. By default the issuer's metadata decide; without metadata it goes as Basic.
 	SecretInBody bool
 
-	// Scopes to ask for. Without any it is those that the call needs, which the agent's card says.
+	// Scopes to ask for. Without any they are those that the agent's card requires for the call.
 	Scopes []string
-	// Resource is for whom tokens are (RFC 8707). "" is the resource of the call, which is the agent's URL; [NoResource] is none.
+	// Resource is the audience of tokens (RFC 8707). "" is the resource of the call, which is the agent's URL; [NoResource] is none.
 	Resource string
 	// Audience is the parameter audience, for issuers that have it in place of resource, such as Auth0.
 	Audience string
@@ -63,8 +68,7 @@ type Config struct {
 	Flow Flow
 	// Cache keeps tokens in files, for other processes and later runs; nil keeps them in the memory of this source.
 	Cache *Cache
-	// Prompt shows a person where to log in. Without it a source never asks anybody: it fails with [ErrLogin] unless the cache
-	// has a login.
+	// Prompt shows a person where to log in. Without it a source fails with [ErrLogin] unless the cache has a login.
 	Prompt func(context.Context, Prompt) error
 	// Redirect is the redirect URI of [AuthorizationCode], for clients that are registered with a fixed port. The default is
 	// http://127.0.0.1:PORT/callback with a free port. It must be on this machine.
@@ -74,7 +78,7 @@ type Config struct {
 	HTTP *http.Client
 }
 
-// Prompt is what a person needs to log in.
+// Prompt holds what a person needs to log in.
 type Prompt struct {
 	URL     string    // of the page to open: https, or http on this machine
 	Code    string    // to type there; "" with [AuthorizationCode]
@@ -85,8 +89,7 @@ type Prompt struct {
 // Source returns a source of tokens. It makes no request. The source is safe for concurrent use.
 func (c Config) Source() (rpc.TokenSource, error) { return c.source() }
 
-// Login gets a new token by the flow, whatever the cache has, and keeps it. scopes are those to ask for if the config has none; resource
-// likewise.
+// Login gets a new token by the flow, even if the cache has one, and keeps it. The scopes and the resource count if the config has none.
 func (c Config) Login(ctx context.Context, resource string, scopes ...string) error {
 	s, err := c.source()
 	if err != nil {
@@ -98,7 +101,7 @@ func (c Config) Login(ctx context.Context, resource string, scopes ...string) er
 	return err
 }
 
-// Logout removes what the cache has for the resource and the scopes, after a renewal that is under way. The issuer is not told.
+// Logout removes the token of the resource and the scopes from the cache, after a renewal that is under way. The issuer is not notified.
 func (c Config) Logout(resource string, scopes ...string) error {
 	s, err := c.source()
 	if err != nil || c.Cache == nil {
@@ -112,7 +115,10 @@ func (c Config) Logout(resource string, scopes ...string) error {
 		return &Error{Server: s.server(), Kind: ErrCache, Err: err, Remedy: "end the login that is under way"}
 	}
 	defer release()
-	return c.Cache.remove(key)
+	if err := os.Remove(c.Cache.path(key)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove the token: %w", err)
+	}
+	return nil
 }
 
 // source is the source of a config.
@@ -127,7 +133,7 @@ type source struct {
 	issuer   *endpoints // as last discovered
 }
 
-// target is for what a token is.
+// target is the resource and the scopes of a token.
 type target struct {
 	resource string
 	scopes   string // sorted, with blanks between them
@@ -185,7 +191,7 @@ func (c *Config) check() error {
 	return err
 }
 
-// targetOf says for what a token has to be.
+// targetOf returns the target for a resource and scopes, where the config does not set others.
 func (s *source) targetOf(resource string, scopes []string) target {
 	if len(s.Scopes) > 0 {
 		scopes = s.Scopes
@@ -198,7 +204,7 @@ func (s *source) targetOf(resource string, scopes []string) target {
 	return target{resource, strings.Join(slices.Compact(sorted), " ")}
 }
 
-// Token returns a token that the agent did not reject and that does not expire soon: from memory, from the cache, by refreshing, or by the
+// Token returns a token that no agent rejected and that does not expire soon: from memory, from the cache, by refreshing, or by the
 // flow. One goroutine and one process at a time ask the issuer; the others wait for the result.
 func (s *source) Token(ctx context.Context, need rpc.TokenNeed) (string, error) {
 	t := s.targetOf(need.Resource, need.Scopes)
@@ -225,9 +231,11 @@ func (s *source) Token(ctx context.Context, need rpc.TokenNeed) (string, error) 
 	}
 }
 
-// usable reports whether a token can be used without asking the issuer. Callers must hold mu.
+// usable reports whether a token can be used without asking the issuer: until a minute before it expires, or the last quarter of a shorter
+// life. Callers must hold mu.
 func (s *source) usable(e entry, now time.Time) bool {
-	return e.Access != "" && !s.rejected.has(e.Access) && (e.Expires.IsZero() || now.Before(e.renewal()))
+	return e.Access != "" && !s.rejected.has(e.Access) &&
+		(e.Expires.IsZero() || now.Before(e.Expires.Add(-min(time.Minute, e.Expires.Sub(e.Obtained)/4))))
 }
 
 // rejects reports whether an agent rejected a token.
@@ -250,8 +258,8 @@ func (s *source) remember(t target, e entry) {
 // mostTargets is how many tokens a source keeps in memory.
 const mostTargets = 256
 
-// renew finds a token in the cache, or gets one from the issuer, while no other process does. Who has the lock may be a person who
-// logs in: a good token in the cache is used without it.
+// renew finds a token in the cache, or gets one from the issuer, while no other process does. A good token in the cache is used without the
+// lock, which is held while a person logs in.
 func (s *source) renew(ctx context.Context, t target) (entry, error) {
 	if e, good := s.find(t); good {
 		s.remember(t, e)
@@ -284,9 +292,14 @@ func (s *source) renew(ctx context.Context, t target) (entry, error) {
 	})
 }
 
-// find returns what is kept for a target, and whether its token can be used without asking the issuer.
+// find returns the token of a target in the cache, without a cache in memory, and whether it can be used without asking the issuer.
 func (s *source) find(t target) (entry, bool) {
-	e := s.load(t)
+	s.mu.Lock()
+	e := s.tokens[t]
+	s.mu.Unlock()
+	if s.Cache != nil {
+		e = s.Cache.load(s.keyOf(t))
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return e, s.usable(e, time.Now())
@@ -347,17 +360,7 @@ func (s *source) locked(ctx context.Context, t target, do func() (entry, error))
 	return e, err
 }
 
-// load returns what the cache has, without a cache what is in memory; nothing where there is none.
-func (s *source) load(t target) entry {
-	if s.Cache != nil {
-		return s.Cache.load(s.keyOf(t))
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.tokens[t]
-}
-
-// store keeps a token. An agent's caller can do without a cache, but not the next who would need the new refresh token.
+// store keeps a token. An error must not be ignored: the next process needs the new refresh token.
 func (s *source) store(t target, e entry) error {
 	if s.Cache == nil {
 		s.remember(t, e)
@@ -369,7 +372,12 @@ func (s *source) store(t target, e entry) error {
 	return nil
 }
 
-// keyOf is under what the cache keeps a token.
+// keyOf returns the key of a token in the cache: a digest of all that the token depends on.
 func (s *source) keyOf(t target) string {
-	return cacheKey(cmp.Or(s.Issuer, s.TokenURL), s.ClientID, string(s.Flow), t.resource, s.Audience, t.scopes)
+	text, err := json.Marshal([]string{cmp.Or(s.Issuer, s.TokenURL), s.ClientID, string(s.Flow), t.resource, s.Audience, t.scopes})
+	if err != nil {
+		panic(err) // a list of texts can be written
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:16])
 }

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"time"
+
+	"github.com/a2agen/a2agen/internal/filelock"
 )
 
 // Three things keep a second process from writing, since each of them alone can be got round.
@@ -20,10 +22,6 @@ import (
 // system's, by way of a second, empty database: a process that was killed holds none. The file stays when nobody holds
 // it: one that is removed could still be locked by somebody who had just opened it, beside another who makes it anew.
 const lockSuffix = "-lock"
-
-// lockByte is the byte of the database file that is locked: far behind its end, and behind the bytes that SQLite locks.
-// (A lock of the whole file, as flock makes one, would be one for SQLite, too, on macOS, the BSDs and NFS.)
-const lockByte = 1 << 62
 
 // InUse says that another process works on the file.
 type InUse struct {
@@ -73,39 +71,29 @@ func acquire(path string) (l lock, err error) {
 		return l, nil
 	}
 	l.release()
-	if code(err) == codeBusy || errors.Is(err, errLocked) {
+	if code(err) == codeBusy || err == filelock.ErrHeld {
 		return lock{}, holder(path)
 	}
 	return lock{}, err
 }
 
-// errLocked: somebody else has the lock of the file.
-var errLocked = errors.New("locked")
-
-// lockFile locks the database file. It fails with errLocked, or because the file has several names: what SQLite keeps
+// lockFile locks the database file. It fails with [filelock.ErrHeld], or because the file has several names: what SQLite keeps
 // beside the file has one of them, so that whoever opens it by the other would not see what was written last, and break it.
 func lockFile(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644) //nolint:gosec // as SQLite makes it
 	if err != nil {
 		return nil, nil // SQLite cannot write it either, and says why
 	}
-	err = lockOpen(f)
-	if err == nil {
-		err = oneName(f)
+	err = filelock.TryByte(f)
+	if n := filelock.Links(f); err == nil && n > 1 {
+		err = fmt.Errorf("it has %d names (hard links), and what SQLite keeps beside it belongs to one of them: remove the others, or "+
+			"open a copy", n)
 	}
 	if err != nil {
 		_ = f.Close()
 		return nil, err
 	}
 	return f, nil
-}
-
-func oneName(f *os.File) error {
-	if n := names(f); n > 1 {
-		return fmt.Errorf("it has %d names (hard links), and what SQLite keeps beside it belongs to one of them: remove the others, or "+
-			"open a copy", n)
-	}
-	return nil
 }
 
 // holder is the error about the process that holds the lock, as far as the file tells who that is.

@@ -1,4 +1,4 @@
-package sqlite
+package filelock
 
 import (
 	"errors"
@@ -16,18 +16,29 @@ const (
 	lockViolation   = syscall.Errno(33)
 )
 
-// lockOpen locks the byte of an open file. Where the file system has no such locks, the other two guards have to do.
-func lockOpen(f *os.File) error {
+// Try locks an open file, or fails with [ErrHeld].
+func Try(f *os.File) error {
 	at := syscall.Overlapped{OffsetHigh: lockByte >> 32}
 	ok, _, err := lockFileEx.Call(f.Fd(), failImmediately|exclusive, 0, 1, 0, uintptr(unsafe.Pointer(&at)))
-	if ok == 0 && (errors.Is(err, lockViolation) || errors.Is(err, syscall.ERROR_IO_PENDING)) {
-		return errLocked
+	switch {
+	case ok != 0:
+		return nil
+	case errors.Is(err, lockViolation), errors.Is(err, syscall.ERROR_IO_PENDING):
+		return ErrHeld
+	}
+	return err
+}
+
+// TryByte is [Try], which locks one byte far behind the end of the file, except that it succeeds where the file system has no such locks.
+func TryByte(f *os.File) error {
+	if Try(f) == ErrHeld {
+		return ErrHeld
 	}
 	return nil
 }
 
-// names is how many names an open file has.
-func names(f *os.File) int {
+// Links returns how many names (hard links) an open file has.
+func Links(f *os.File) int {
 	var info syscall.ByHandleFileInformation
 	if syscall.GetFileInformationByHandle(syscall.Handle(f.Fd()), &info) != nil {
 		return 1
