@@ -201,38 +201,13 @@ func orNot(s string) string {
 	return s
 }
 
-// remedies are what callers do about a keyword whose argument is %: who sends, and who receives.
-var remedies = map[string][2]string{
-	"type":             {"send %", "handle it as %"},
-	"enum":             {"do not send it", "handle it"},
-	"required":         {"give it in every call", "handle answers without it"},
-	"minimum":          {"send at least %", "handle smaller numbers"},
-	"exclusiveMinimum": {"send more than %", "handle smaller numbers"},
-	"maximum":          {"send at most %", "handle larger numbers"},
-	"exclusiveMaximum": {"send less than %", "handle larger numbers"},
-	"multipleOf":       {"send multiples of %", "handle numbers that are none"},
-	"minLength":        {"send at least % characters", "handle shorter texts"},
-	"maxLength":        {"send at most % characters", "handle longer texts"},
-	"pattern":          {"send only what matches %", "handle other texts"},
-	"format":           {"send only what is a valid %", "handle other values"},
-	"minItems":         {"send at least % items", "handle shorter lists"},
-	"maxItems":         {"send at most % items", "handle longer lists"},
-	"uniqueItems":      {"send no item twice", "handle equal items"},
-	"minProperties":    {"send at least % properties", "handle fewer properties"},
-	"maxProperties":    {"send at most % properties", "handle more properties"},
-	"additionalProperties": {"leave out what the schema does not name",
-		"handle properties that the old schema does not name"},
-	"propertyNames":     {"send only names that fit", "handle other names"},
-	"dependentRequired": {"give it, too", "handle answers without it"},
-	"oneOf":             {"send one of the other alternatives", "handle the new alternative"},
-	"anyOf":             {"send one of the other alternatives", "handle the new alternative"},
-	"false":             {"leave it out", "handle it"},
-}
-
 // remedy is what a caller does about a reason.
 func remedy(s side, r schemadiff.Reason, is string) string {
-	words, ok := remedies[r.Keyword]
-	if !ok {
+	words := schema.Lookup(r.Keyword).Do
+	if r.Keyword == "false" {
+		words = [2]string{"leave it out", "handle it"}
+	}
+	if words[0] == "" {
 		return presence(s, forInput.loss.do, forOutput.gain.do)
 	}
 	return strings.ReplaceAll(presence(s, words[0], words[1]), "%", is)

@@ -13,13 +13,13 @@ func (f *flat) checkBounds() {
 	for _, low := range f.checks.Limits {
 		for _, high := range f.checks.Limits {
 			a, b := table[low.Keyword], table[high.Keyword]
-			if a.limit.sign != 1 || b.limit.sign != -1 || a.on != b.on {
+			if a.Limit.Sign != 1 || b.Limit.Sign != -1 || a.On != b.On {
 				continue
 			}
-			if cmp := rat(low.Arg).Cmp(rat(high.Arg)); cmp < 0 || cmp == 0 && !a.limit.open && !b.limit.open {
+			if cmp := rat(low.Arg).Cmp(rat(high.Arg)); cmp < 0 || cmp == 0 && !a.Limit.Open && !b.Limit.Open {
 				continue
 			}
-			if a.on != jsontype.Number {
+			if a.On != jsontype.Number {
 				f.errorf(f.at, nil, "conflict", "", "no value is at least %s and at most %s long", low.Arg, high.Arg)
 				continue
 			}
@@ -32,7 +32,7 @@ func (f *flat) checkBounds() {
 
 // says puts the words for the kind of bound before it.
 func says(r ir.Limit, closed, open string) string {
-	if table[r.Keyword].limit.open {
+	if table[r.Keyword].Limit.Open {
 		return open + " " + r.Arg
 	}
 	return closed + " " + r.Arg
@@ -42,14 +42,14 @@ func says(r ir.Limit, closed, open string) string {
 func (f *flat) numberLimits() []ir.Limit {
 	limits := f.limitsOn(jsontype.Number)
 	return slices.DeleteFunc(slices.Clone(limits), func(r ir.Limit) bool {
-		row := table[r.Keyword].limit
-		return row.sign != 0 && slices.ContainsFunc(limits, func(o ir.Limit) bool {
-			other := table[o.Keyword].limit
-			if other.sign != row.sign || other.open == row.open {
+		row := table[r.Keyword].Limit
+		return row.Sign != 0 && slices.ContainsFunc(limits, func(o ir.Limit) bool {
+			other := table[o.Keyword].Limit
+			if other.Sign != row.Sign || other.Open == row.Open {
 				return false
 			}
-			cmp := rat(o.Arg).Cmp(rat(r.Arg)) * row.sign
-			return cmp > 0 || cmp == 0 && other.open
+			cmp := rat(o.Arg).Cmp(rat(r.Arg)) * row.Sign
+			return cmp > 0 || cmp == 0 && other.Open
 		})
 	})
 }
@@ -62,19 +62,28 @@ var intRange = map[ir.DataKind][2]*big.Int{
 	ir.DataUint64: {big.NewInt(0), new(big.Int).SetUint64(1<<64 - 1)},
 }
 
+// IntegerRange is the Go type that integers with a format have, 64 bits where the format names no other, and what it holds.
+func IntegerRange(format string) (kind ir.DataKind, low, high *big.Int) {
+	kind = formats[format].kind
+	if _, ok := intRange[kind]; !ok {
+		kind = ir.DataInt64
+	}
+	return kind, intRange[kind][0], intRange[kind][1]
+}
+
 // integerLimits are the limits for an integer kind: inclusive whole bounds, and what the kind implies left out.
 func (f *flat) integerLimits(kind ir.DataKind) []ir.Limit {
 	low, high := intRange[kind][0], intRange[kind][1]
 	var limits, bounds []ir.Limit
 	for _, r := range f.limitsOn(jsontype.Number) {
-		row := table[r.Keyword].limit
+		row := table[r.Keyword].Limit
 		switch {
-		case row.sign > 0:
-			if n := ceil(rat(r.Arg), row.open); n.Cmp(low) > 0 {
+		case row.Sign > 0:
+			if n := ceil(rat(r.Arg), row.Open); n.Cmp(low) > 0 {
 				low, bounds = n, tighten(bounds, []ir.Limit{table["minimum"].with(n.String())})
 			}
-		case row.sign < 0:
-			if n := floor(rat(r.Arg), row.open); n.Cmp(high) < 0 {
+		case row.Sign < 0:
+			if n := floor(rat(r.Arg), row.Open); n.Cmp(high) < 0 {
 				high, bounds = n, tighten(bounds, []ir.Limit{table["maximum"].with(n.String())})
 			}
 		case r.Keyword == "multipleOf" && new(big.Rat).Inv(rat(r.Arg)).IsInt(): // it divides every whole number

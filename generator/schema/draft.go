@@ -48,7 +48,7 @@ func (d *Draft) Keep(limits []ir.Limit) bool {
 // move applies all limits once.
 func (d *Draft) move(limits []ir.Limit) (moved bool) {
 	for _, r := range limits {
-		if move := table[r.Keyword].limit.move; move != nil && move(d, r.Arg) {
+		if move := table[r.Keyword].Limit.move; move != nil && move(d, r.Arg) {
 			moved = true
 		}
 	}

@@ -137,16 +137,16 @@ func strip(node any) {
 		switch v := v.(type) {
 		case []any:
 			for _, sub := range v {
-				if row.holds == holdsList || name == "items" {
+				if row.Holds == HoldsList || name == "items" {
 					strip(sub)
 				}
 			}
 		case map[string]any:
-			if row.holds == holdsOne {
+			if row.Holds == HoldsOne {
 				strip(v)
 			}
 			for _, sub := range v {
-				if row.holds == holdsByName {
+				if row.Holds == HoldsByName {
 					strip(sub)
 				}
 			}
@@ -168,7 +168,6 @@ type goRules []goRule
 func compileGo(_ *jsonschema.CompilerContext, s map[string]any) (jsonschema.SchemaExt, error) {
 	var rules goRules
 	name, _ := s["format"].(string)
-	info, known := formats[name]
 	text := func(keyword, name string) {
 		rules = append(rules, goRule{keyword, func(v any) string {
 			if s, isText := v.(string); isText && !format.Valid(name, s) {
@@ -177,7 +176,7 @@ func compileGo(_ *jsonschema.CompilerContext, s map[string]any) (jsonschema.Sche
 			return ""
 		}})
 	}
-	if known {
+	if _, known := formats[name]; known {
 		text("format", name)
 	}
 	if encoding, ok := s["contentEncoding"].(string); ok && strings.EqualFold(encoding, "base64") {
@@ -185,14 +184,11 @@ func compileGo(_ *jsonschema.CompilerContext, s map[string]any) (jsonschema.Sche
 	}
 	types, _ := s["type"].([]any)
 	if slices.Contains(append(types, s["type"]), any("integer")) && !slices.Contains(types, any("number")) {
-		limits, ok := intRange[info.kind]
-		if !ok {
-			limits = intRange["int64"]
-		}
+		_, low, high := IntegerRange(name)
 		rules = append(rules, goRule{"go", func(v any) string {
 			n, isNumber := v.(json.Number)
-			if x := rat(n.String()); isNumber && x.IsInt() && (x.Num().Cmp(limits[0]) < 0 || x.Num().Cmp(limits[1]) > 0) {
-				return fmt.Sprintf("must be a whole number from %s to %s", limits[0], limits[1])
+			if x := rat(n.String()); isNumber && x.IsInt() && (x.Num().Cmp(low) < 0 || x.Num().Cmp(high) > 0) {
+				return fmt.Sprintf("must be a whole number from %s to %s", low, high)
 			}
 			return ""
 		}})
@@ -260,7 +256,7 @@ func keywordAt(err *jsonschema.ValidationError) string {
 }
 
 // problem says what is wrong with a value that the keyword refuses.
-func (k *keyword) problem(arg, v any) string {
+func (k *Keyword) problem(arg, v any) string {
 	switch {
 	case k.explain != nil:
 		return k.explain(arg, v)

@@ -13,8 +13,8 @@ import (
 func Limits() []string {
 	var names []string
 	for _, row := range inOrder() {
-		if row.limit != nil {
-			names = append(names, row.name)
+		if row.Limit != nil {
+			names = append(names, row.Name)
 		}
 	}
 	return names
@@ -23,10 +23,10 @@ func Limits() []string {
 // Keywords are all keywords; refused are those that Go types cannot express.
 func Keywords() (taken, refused []string) {
 	for _, row := range inOrder() {
-		if row.remedy != "" {
-			refused = append(refused, row.name)
+		if row.Remedy != "" {
+			refused = append(refused, row.Name)
 		} else {
-			taken = append(taken, row.name)
+			taken = append(taken, row.Name)
 		}
 	}
 	return taken, refused
@@ -48,10 +48,10 @@ func Formats() (checked, others []string) {
 // AddEven adds a keyword for the time of a test that no standard has: with "even: true" a number is a multiple of two.
 // It is one row.
 func AddEven(t *testing.T) {
-	row := keyword{
-		name: "even", on: jsontype.Number,
+	row := Keyword{
+		Name: "even", On: jsontype.Number,
 		publish: func(w *bundler, _ *schema, _ string, _ *yaml.Node) { w.key("multipleOf"); w.b = append(w.b, '2') },
-		limit: &limit{check: "MultipleOf", form: ir.ArgText, move: multipleOf,
+		Limit: &Limit{check: "MultipleOf", form: ir.ArgText, move: multipleOf,
 			arg: func(c *compiler, s *schema, k, v *yaml.Node) string {
 				if flag(c, s, k, v) == "" {
 					return ""
@@ -60,6 +60,6 @@ func AddEven(t *testing.T) {
 			}},
 		order: len(table),
 	}
-	table[row.name] = &row
-	t.Cleanup(func() { delete(table, row.name) })
+	table[row.Name] = &row
+	t.Cleanup(func() { delete(table, row.Name) })
 }

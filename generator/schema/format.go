@@ -49,6 +49,9 @@ var formats = map[string]formatInfo{
 	"uri-template": {types: jsontype.String}, "relative-json-pointer": {types: jsontype.String},
 }
 
+// IsChecked reports whether values are checked for a format.
+func IsChecked(format string) bool { return formats[format].sample != "" }
+
 // publishFormat prints the format that is checked.
 func publishFormat(w *bundler, s *schema, k string, v *yaml.Node) {
 	if s.format != nil {

@@ -19,8 +19,8 @@ func (c *compiler) readKeywords(s *schema) {
 	for k, v := range yamlx.Pairs(s.node) {
 		name := k.Value
 		switch row := table[name]; {
-		case row != nil && row.remedy != "" && !s.ignores(name):
-			c.failf(s, k, "unsupported-keyword", row.remedy+"; "+rawHint, "%q cannot be expressed as a Go type", name)
+		case row != nil && row.Remedy != "" && !s.ignores(name):
+			c.failf(s, k, "unsupported-keyword", row.Remedy+"; "+rawHint, "%q cannot be expressed as a Go type", name)
 			continue
 		case s.ignores(name):
 			c.list.Warnf(s.doc.pos(k), "no-effect", "put $ref into an allOf beside it, or name draft 2020-12 in $schema",
@@ -51,15 +51,15 @@ func (c *compiler) readKeywords(s *schema) {
 }
 
 // readKeyword reads the value v of a keyword that there is a row for.
-func (c *compiler) readKeyword(s *schema, row *keyword, k, v *yaml.Node) {
+func (c *compiler) readKeyword(s *schema, row *Keyword, k, v *yaml.Node) {
 	before := s.uses
-	s.uses = row.on
+	s.uses = row.On
 	if row.read != nil {
-		if row.limit != nil { // the reader knows the types
+		if row.Limit != nil { // the reader knows the types
 			s.uses = 0
 		}
 		row.read(c, s, k, v)
-	} else if arg := row.limit.arg(c, s, k, v); arg != "" {
+	} else if arg := row.Limit.arg(c, s, k, v); arg != "" {
 		s.checks.Limits = append(s.checks.Limits, row.with(arg))
 	}
 	c.warnIdle(s, k)

@@ -31,7 +31,7 @@ func readDependent(c *compiler, s *schema, k, v *yaml.Node) {
 	}
 	for dk, dv := range yamlx.Pairs(v) {
 		if dv.Kind != yaml.SequenceNode && k.Value == "dependencies" {
-			c.failf(s, dk, "unsupported-keyword", table["dependentSchemas"].remedy,
+			c.failf(s, dk, "unsupported-keyword", table["dependentSchemas"].Remedy,
 				"a schema as a dependency cannot be expressed as a Go type")
 			continue
 		}

@@ -13,23 +13,23 @@ import (
 	"github.com/a2agen/a2agen/generator/yamlx"
 )
 
-// limit is what a keyword does that sets one limit to a value.
-type limit struct {
+// Limit is what a keyword does that sets one limit to a value.
+type Limit struct {
 	check string     // what emitted code checks it with: see ir.Limit
 	form  ir.ArgForm // and how the argument is written there
 	// arg reads the argument; "" after an error, and when it says nothing.
 	arg func(c *compiler, s *schema, k, v *yaml.Node) string
-	// sign is 1 for a lower bound, of which the highest holds, -1 for an upper one; 0: all hold. open: the bound itself
+	// Sign is 1 for a lower bound, of which the highest holds, -1 for an upper one; 0: all hold. Open: the bound itself
 	// is not valid.
-	sign int
-	open bool
+	Sign int
+	Open bool
 	// move changes a sample that breaks the limit. It reports whether it did, or could not.
 	move func(d *Draft, arg string) bool
 }
 
 // with is the limit of a keyword with an argument.
-func (k *keyword) with(arg string) ir.Limit {
-	return ir.Limit{Keyword: k.name, Check: k.limit.check, Form: k.limit.form, Arg: arg}
+func (k *Keyword) with(arg string) ir.Limit {
+	return ir.Limit{Keyword: k.Name, Check: k.Limit.check, Form: k.Limit.form, Arg: arg}
 }
 
 // exclusive reads the bound as a number, and in the spelling of draft 4 and OpenAPI 3.0 as a flag on the other bound.
@@ -83,7 +83,7 @@ func pattern(c *compiler, s *schema, _, v *yaml.Node) string {
 // tighten adds limits to others that hold too: of two bounds of a kind the stricter, else what is not there yet.
 func tighten(limits, by []ir.Limit) []ir.Limit {
 	for _, r := range by {
-		sign := table[r.Keyword].limit.sign
+		sign := table[r.Keyword].Limit.Sign
 		i := slices.IndexFunc(limits, func(o ir.Limit) bool { return o.Keyword == r.Keyword && (sign != 0 || o == r) })
 		switch {
 		case i < 0:
@@ -99,7 +99,7 @@ func tighten(limits, by []ir.Limit) []ir.Limit {
 
 // limitsOn are the limits of f about values of a type.
 func (f *flat) limitsOn(t jsontype.Set) []ir.Limit {
-	return slices.DeleteFunc(slices.Clone(f.checks.Limits), func(r ir.Limit) bool { return table[r.Keyword].on != t })
+	return slices.DeleteFunc(slices.Clone(f.checks.Limits), func(r ir.Limit) bool { return table[r.Keyword].On != t })
 }
 
 // plural is a number of things.

@@ -128,7 +128,7 @@ func count(c *compiler, s *schema, k, v *yaml.Node) string {
 	if v.Tag == "!!int" || v.Tag == "!!float" {
 		if r, ok := ParseNumber(v.Value); ok && r.IsInt() && r.Sign() >= 0 && r.Num().IsInt64() &&
 			r.Num().Int64() < 1<<31 {
-			if n := r.Num().String(); n != "0" || table[k.Value].limit.sign < 0 {
+			if n := r.Num().String(); n != "0" || table[k.Value].Limit.Sign < 0 {
 				return n
 			}
 			return ""

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/a2agen/a2agen/generator/schema"
 )
 
 // equal reports whether two schemas say the same in the same words, wherever their definitions are.
@@ -28,7 +30,7 @@ func (c *comparer) alike(a, b *node, assumed map[[2]*node]bool) bool {
 	if c.step(); c.full() || a.types != b.types || !maps.Equal(a.own, b.own) || len(a.kids) != len(b.kids) {
 		return false
 	}
-	if slices.ContainsFunc(a.opaque, neverEqual) {
+	if slices.ContainsFunc(a.opaque, func(k string) bool { return schema.Lookup(k).Compared == schema.LeadsAway }) {
 		return false
 	}
 	assumed[key] = true
@@ -41,15 +43,13 @@ func (c *comparer) alike(a, b *node, assumed map[[2]*node]bool) bool {
 	return true
 }
 
-// neverEqual reports whether a keyword leads elsewhere in each document.
-func neverEqual(k string) bool { return k == "$ref" || k == "$dynamicRef" || k == "$recursiveRef" }
-
 // equalGroup reports whether a says the same as b by the opaque keyword k and those that go with it.
 func (c *comparer) equalGroup(a, b *node, k string) bool {
-	if slices.Contains(whole, k) || neverEqual(k) {
+	row := schema.Lookup(k)
+	if row.Compared == schema.WithAll || row.Compared == schema.LeadsAway {
 		return false // what is equal as a whole is not asked for
 	}
-	group := groups[k]
+	group := row.With
 	if group == nil {
 		group = []string{k}
 	}

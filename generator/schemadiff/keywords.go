@@ -15,39 +15,47 @@ import (
 // reader reads the keyword k of the schema m into n. It is false for a value that cannot be compared.
 type reader func(n *node, k string, m map[string]any) (ok bool, err error)
 
-// keywords are those that say something about values. It is filled when the program starts, because readers look
-// others up.
-var keywords map[string]reader
+// readers are those of the keywords of which package schema's table does not say enough: what they mean to a node. It
+// is filled when the program starts, because readers look others up.
+var readers map[string]reader
 
 func init() {
-	keywords = map[string]reader{
+	readers = map[string]reader{
 		"$ref": readRef, "type": readType, "enum": readEnum, "const": readEnum,
 		"allOf": readAllOf, "anyOf": readUnion, "oneOf": readUnion,
-		"minimum": readBound, "maximum": readBound, "exclusiveMinimum": readBound, "exclusiveMaximum": readBound, "multipleOf": readStep,
-		"minLength": readSize, "maxLength": readSize, "minItems": readSize, "maxItems": readSize, "minProperties": readSize, "maxProperties": readSize,
-		"pattern": readPattern, "format": readFormat, "contentEncoding": readEncoding, "uniqueItems": readUnique,
+		"multipleOf": readStep, "pattern": readPattern, "format": readFormat, "contentEncoding": readEncoding, "uniqueItems": readUnique,
 		"prefixItems": readPrefix, "items": readItems, "additionalItems": readAdditionalItems,
 		"properties": readProperties, "patternProperties": readPatterns, "required": readRequired,
 		"additionalProperties": one(func(n *node) **node { return &n.others }),
 		"propertyNames":        one(func(n *node) **node { return &n.names }),
 		"dependentRequired":    readDepends, "dependencies": readDepends,
-		"not": readOpaque, "if": readOpaque, "then": readOpaque, "else": readOpaque, "contains": readOpaque,
-		"dependentSchemas": readOpaque, "unevaluatedProperties": readOpaque, "unevaluatedItems": readOpaque,
-		"minContains": never, "maxContains": never, "$dynamicRef": never, "$recursiveRef": never,
 	}
 }
 
-// groups are the keywords that say something only together, by each of them.
-var groups = map[string][]string{
-	"if": {"if", "then", "else"}, "then": {"if", "then", "else"}, "else": {"if", "then", "else"},
-	"contains": {"contains", "minContains", "maxContains"}, "minContains": {"contains", "minContains", "maxContains"},
-	"maxContains": {"contains", "minContains", "maxContains"},
+// read reads a keyword: by its reader, or by its row in the table of keywords.
+func (n *node) read(k string, m map[string]any) (ok bool, err error) {
+	row := schema.Lookup(k)
+	switch {
+	case readers[k] != nil:
+		return readers[k](n, k, m)
+	case row.Compared != schema.ByMeaning:
+		n.opaque = append(n.opaque, k)
+		switch row.Holds {
+		case schema.HoldsOne:
+			_, err = n.kid(m[k], k)
+			return true, err
+		case schema.HoldsByName:
+			_, ok, err = n.byName(k, m[k])
+			return ok, err
+		}
+		return false, nil
+	case row.Limit == nil: // it says nothing about values
+		return true, nil
+	case row.On == jsontype.Number:
+		return n.readBound(row, m), nil
+	}
+	return n.readSize(k, m[k]), nil
 }
-
-// whole are the keywords that say something only together with all others of their schema.
-var whole = []string{"unevaluatedProperties", "unevaluatedItems", "$dynamicRef", "$recursiveRef"}
-
-func never(*node, string, map[string]any) (bool, error) { return false, nil }
 
 // one reads a keyword whose value is a schema into its place.
 func one(place func(*node) **node) reader {
@@ -56,17 +64,6 @@ func one(place func(*node) **node) reader {
 		*place(n) = kid
 		return true, err
 	}
-}
-
-// readOpaque reads a keyword that is compared as a whole: a schema, or a map of them.
-func readOpaque(n *node, k string, m map[string]any) (bool, error) {
-	n.opaque = append(n.opaque, k)
-	if k == "dependentSchemas" {
-		_, ok, err := n.byName(k, m[k])
-		return ok, err
-	}
-	_, err := n.kid(m[k], k)
-	return true, err
 }
 
 func readRef(n *node, k string, m map[string]any) (bool, error) {
@@ -105,17 +102,10 @@ func readType(n *node, k string, m map[string]any) (bool, error) {
 
 // integers sets the limits that integers have by their size, which is 64 bits where no format says another one.
 func (n *node) integers(format any) {
-	low, high, size := "-9223372036854775808", "9223372036854775807", "int64"
-	switch format {
-	case "int32":
-		low, high, size = "-2147483648", "2147483647", "int32"
-	case "uint32":
-		low, high, size = "0", "4294967295", "uint32"
-	case "uint64":
-		low, high, size = "0", "18446744073709551615", "uint64"
-	}
-	n.limit(true, &bound{at: rat(low), keyword: "format", size: size})
-	n.limit(false, &bound{at: rat(high), keyword: "format", size: size})
+	name, _ := format.(string)
+	kind, low, high := schema.IntegerRange(name)
+	n.limit(true, &bound{at: new(big.Rat).SetInt(low), keyword: "format", size: string(kind)})
+	n.limit(false, &bound{at: new(big.Rat).SetInt(high), keyword: "format", size: string(kind)})
 }
 
 // limit adds a lower or an upper bound, of which the stricter holds.
@@ -132,12 +122,6 @@ func (n *node) limit(lower bool, b *bound) {
 	} else {
 		n.own["size of integers"] = b.size
 	}
-}
-
-// rat reads a number that was checked.
-func rat(text string) *big.Rat {
-	r, _ := schema.ParseNumber(text)
-	return r
 }
 
 func number(v any) (*big.Rat, bool) {
@@ -189,20 +173,20 @@ func readUnion(n *node, k string, m map[string]any) (bool, error) {
 	return true, nil
 }
 
-func readBound(n *node, k string, m map[string]any) (bool, error) {
-	lower := strings.HasSuffix(strings.ToLower(k), "minimum")
-	if flag, isFlag := m[k].(bool); isFlag && strings.HasPrefix(k, "exclusive") { // draft 4
-		at, ok := number(m[strings.ToLower(strings.TrimPrefix(k, "exclusive"))])
-		if flag && ok {
-			n.limit(lower, &bound{at: at, open: true, keyword: k})
+func (n *node) readBound(row schema.Keyword, m map[string]any) bool {
+	v, lower := m[row.Name], row.Limit.Sign > 0
+	if on, isFlag := v.(bool); isFlag && row.Limit.Open { // draft 4
+		at, ok := number(m[strings.ToLower(strings.TrimPrefix(row.Name, "exclusive"))])
+		if on && ok {
+			n.limit(lower, &bound{at: at, open: true, keyword: row.Name})
 		}
-		return ok || !flag, nil
+		return ok || !on
 	}
-	at, ok := number(m[k])
+	at, ok := number(v)
 	if ok {
-		n.limit(lower, &bound{at: at, open: strings.HasPrefix(k, "exclusive"), keyword: k})
+		n.limit(lower, &bound{at: at, open: row.Limit.Open, keyword: row.Name})
 	}
-	return ok, nil
+	return ok
 }
 
 func readStep(n *node, k string, m map[string]any) (ok bool, err error) {
@@ -214,14 +198,14 @@ func readStep(n *node, k string, m map[string]any) (ok bool, err error) {
 	return true, nil
 }
 
-func readSize(n *node, k string, m map[string]any) (bool, error) {
-	size, ok := number(m[k])
+func (n *node) readSize(k string, v any) bool {
+	size, ok := number(v)
 	if !ok || !size.IsInt() || size.Sign() < 0 || !size.Num().IsInt64() || size.Num().Int64() > 1<<53 {
-		return false, nil
+		return false
 	}
 	n.sizes[k] = int(size.Num().Int64())
 	n.own[k] = strconv.Itoa(n.sizes[k])
-	return true, nil
+	return true
 }
 
 func readPattern(n *node, k string, m map[string]any) (ok bool, err error) {
@@ -232,7 +216,7 @@ func readPattern(n *node, k string, m map[string]any) (ok bool, err error) {
 
 func readFormat(n *node, k string, m map[string]any) (bool, error) {
 	name, isText := m[k].(string)
-	if isText && isChecked(name) {
+	if isText && schema.IsChecked(name) {
 		n.format = name
 		n.own[k] = name
 	}
@@ -243,7 +227,7 @@ func readFormat(n *node, k string, m map[string]any) (bool, error) {
 func readEncoding(n *node, k string, m map[string]any) (bool, error) {
 	if name, _ := m[k].(string); strings.EqualFold(name, "base64") && n.format == "" {
 		n.own[k] = "base64"
-		if _, other := m["format"].(string); other && isChecked(m["format"].(string)) {
+		if _, other := m["format"].(string); other && schema.IsChecked(m["format"].(string)) {
 			return m["format"] == "byte", nil
 		}
 		n.format = "byte"

@@ -15,7 +15,6 @@ import (
 
 	"github.com/a2agen/a2agen/generator/jsontype"
 	"github.com/a2agen/a2agen/generator/schema"
-	"github.com/a2agen/a2agen/runtime/gen/check/format"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
@@ -105,11 +104,7 @@ func (d *document) keywords(n *node, m map[string]any) error {
 		m = map[string]any{"$ref": m["$ref"]}
 	}
 	for _, k := range slices.Sorted(maps.Keys(m)) {
-		row := keywords[k]
-		if row == nil {
-			continue // it says nothing about values
-		}
-		ok, err := row(n, k, m)
+		ok, err := n.read(k, m)
 		if err != nil {
 			return err
 		}
@@ -273,7 +268,3 @@ func numberText(r *big.Rat) string {
 	}
 	return strconv.FormatFloat(f, 'g', -1, 64)
 }
-
-// isChecked reports whether values of a format are checked: no format has the text with a control character, an open
-// parenthesis and half an escape.
-func isChecked(name string) bool { return !format.Valid(name, "\x00(%") }

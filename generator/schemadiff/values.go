@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/a2agen/a2agen/generator/jsontype"
+	"github.com/a2agen/a2agen/generator/schema"
 )
 
 // values are those that fit several schemas at once.
@@ -131,7 +132,7 @@ func typeOfText(text string) jsontype.Set {
 	case 'n':
 		return jsontype.Null
 	}
-	if rat(text).IsInt() {
+	if r, _ := schema.ParseNumber(text); r.IsInt() { // which was checked
 		return jsontype.Integer
 	}
 	return jsontype.Fraction

@@ -130,7 +130,7 @@ var rows = map[string]string{
 	"generator/card":   "generator/diag generator/ir generator/names generator/schema generator/shape generator/suggest generator/yamlx runtime runtime/auth",
 
 	// Comparing what others publish.
-	"generator/schemadiff": "generator/jsontype generator/schema runtime/gen/check/format runtime/wire",
+	"generator/schemadiff": "generator/jsontype generator/schema runtime/wire",
 	"generator/carddiff":   "generator/card generator/diag generator/schema generator/schemadiff generator/suggest generator/yamlx runtime",
 
 	// Deciding, and printing what was decided.

@@ -91,12 +91,6 @@ func compile(file string, s Schemas) (diag.List, []byte) {
 	return list, src
 }
 
-// The keywords that have schemas: one, or several.
-var (
-	Single  = []string{"items", "additionalProperties", "propertyNames"}
-	Several = []string{"allOf", "anyOf", "oneOf", "prefixItems"}
-)
-
 // SchemaAt is the path of the innermost schema around a position.
 func SchemaAt(root *yaml.Node, at diag.Pos) []string {
 	var best, path []string
@@ -130,7 +124,7 @@ func SchemaAt(root *yaml.Node, at diag.Pos) []string {
 					continue
 				}
 				path = append(path, fmt.Sprint(i))
-				walk(item, slices.Contains(Several, in))
+				walk(item, schema.Lookup(in).Holds == schema.HoldsList)
 				path = path[:len(path)-1]
 			}
 		}
@@ -143,16 +137,16 @@ func SchemaAt(root *yaml.Node, at diag.Pos) []string {
 func holdsSchema(in, key string, inSchema bool, depth int) bool {
 	switch {
 	case inSchema:
-		return slices.Contains(Single, key)
+		return schema.Lookup(key).Holds == schema.HoldsOne
 	case depth == 3 && (key == "input" || key == "output"): // operations/SKILL/input, tools/TOOL/output
 		return true
 	}
-	return in == "$defs" || in == "properties"
+	return schema.Lookup(in).Holds == schema.HoldsByName
 }
 
 // wholeOf is the path of the schema that has the one at a path as an alternative.
 func wholeOf(path []string) []string {
-	for len(path) >= 2 && slices.Contains(Several, path[len(path)-2]) {
+	for len(path) >= 2 && schema.Lookup(path[len(path)-2]).Holds == schema.HoldsList {
 		path = path[:len(path)-2]
 	}
 	return path

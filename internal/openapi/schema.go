@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/a2agen/a2agen/generator/schema"
-	"github.com/a2agen/a2agen/internal/contract"
 )
 
 func unescapeURL(s string) (string, error) { return url.PathUnescape(s) }
@@ -122,24 +121,18 @@ func unescape(s string) string {
 	return strings.NewReplacer("~1", "/", "~0", "~", "%25", "%").Replace(s)
 }
 
-// The keywords that have schemas by name, and those that say nothing of values or cannot be checked.
-var (
-	byName = []string{"properties", "$defs"}
-	silent = []string{"xml", "externalDocs", "nullable", "$schema", "$id", "$anchor", "$comment", "id"}
-	lost   = []string{"not", "if", "then", "else", "patternProperties", "contains", "minContains", "maxContains",
-		"unevaluatedProperties", "unevaluatedItems", "dependentSchemas", "contentSchema",
-		"$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor", "$vocabulary"}
-)
+// silent are the keywords that say nothing of values.
+var silent = []string{"xml", "externalDocs", "nullable", "$schema", "$id", "$anchor", "$comment", "id"}
 
 // keyword converts one keyword of a schema.
 func (s *schemas) keyword(out map[string]any, key string, v any) {
-	switch {
+	switch row := schema.Lookup(key); {
 	case strings.HasPrefix(key, "x-"), slices.Contains(silent, key):
-	case slices.Contains(lost, key):
+	case row.Remedy != "", key == "contentSchema": // which cannot be checked
 		s.dropped[key] = true
-	case slices.Contains(contract.Single, key):
+	case row.Holds == schema.HoldsOne:
 		out[key] = s.convert(v)
-	case slices.Contains(contract.Several, key):
+	case row.Holds == schema.HoldsList:
 		var all []any
 		items, _ := v.([]any)
 		for _, item := range items {
@@ -148,7 +141,7 @@ func (s *schemas) keyword(out map[string]any, key string, v any) {
 		if len(all) > 0 {
 			out[key] = all
 		}
-	case slices.Contains(byName, key):
+	case row.Holds == schema.HoldsByName:
 		members, _ := v.(map[string]any)
 		all := map[string]any{}
 		for _, name := range slices.Sorted(maps.Keys(members)) {
