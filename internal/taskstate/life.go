@@ -33,7 +33,7 @@ var (
 	open    = those(runtime.StateSubmitted, runtime.StateWorking) | waiting
 )
 
-// moves are all that may happen to the state of a task (A2A 1.0 §4.1.3). docs/tasks.md shows them as a diagram. Nothing
+// moves are all that may happen to the state of a task (A2A 1.0 §4.1.3). docs/tasks-and-stores.md shows them as a diagram. Nothing
 // happens to a task that has ended.
 var moves = [...]struct{ from, to states }{
 	Handler:  {open, those(runtime.StateWorking) | waiting | ended},

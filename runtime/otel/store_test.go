@@ -244,7 +244,7 @@ func TestTheDashboardAsksForWhatThereIs(t *testing.T) {
 			}
 		}
 	}
-	for _, page := range []string{"observe.md", "operations.md"} {
+	for _, page := range []string{"observe.md", "operating.md"} {
 		text, err := os.ReadFile("../../docs/" + page)
 		if err != nil {
 			t.Fatal(err)

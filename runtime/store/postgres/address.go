@@ -70,7 +70,7 @@ var (
 
 // errSeveral is the error of a list of addresses.
 var errSeveral = errors.New("these are the addresses of several databases, and an agent has one: give one address. A server and its standbys are one, " +
-	"postgres://HOST1,HOST2/DATABASE; what to do where one server is not enough is in docs/operations.md, \"Beyond one PostgreSQL\"")
+	"postgres://HOST1,HOST2/DATABASE; what to do where one server is not enough is in docs/operating.md, \"Beyond one PostgreSQL\"")
 
 // parseAddress reads an address as libpq does: a URL or a list of key=value, completed by PGHOST, PGSERVICE,
 // PGPASSFILE and so on. Its errors name no part of the address that might be a password.

@@ -18,7 +18,7 @@ var (
 	nobodys    = []string{"a2a.meta", "a2a.wire", "a2a.instance", "a2a.block"}
 )
 
-// ofMany are the statements that do not. docs/operations.md says what they are for, in "Beyond one PostgreSQL".
+// ofMany are the statements that do not. docs/operating.md says what they are for, in "Beyond one PostgreSQL".
 var ofMany = []string{
 	addUsageSQL, addCountsSQL, // sums of a batch
 	heaviestSQL, mostNotesSQL, // who makes room
