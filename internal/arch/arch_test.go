@@ -104,12 +104,11 @@ var rows = map[string]string{
 	"runtime/store/internal/transfer": "internal/taskstate runtime/store",
 
 	// What is generated and kept in this module.
-	"a2a":                              "runtime runtime/gen runtime/wire",
-	"a2a/a2aclient":                    "a2a runtime runtime/client runtime/gen",
-	"internal/a2awires/a2aclient":      "internal/a2awires runtime runtime/client runtime/gen",
-	"internal/test/a2aown/a2aclient":   "internal/test/a2aown runtime runtime/client runtime/gen",
-	"internal/test/a2adraft/a2aclient": "internal/test/a2adraft runtime runtime/client runtime/gen",
-	"internal/a2awires":                "runtime runtime/gen runtime/gen/legacy runtime/gen/legacyproto runtime/wire runtime/gen/proto",
+	"a2a":                             "runtime runtime/gen runtime/wire",
+	"a2a/a2aclient":                   "a2a runtime runtime/client runtime/gen",
+	"internal/a2awires/a2aclient":     "internal/a2awires runtime runtime/client runtime/gen",
+	"internal/test/a2amore/a2aclient": "internal/test/a2amore runtime runtime/client runtime/gen",
+	"internal/a2awires":               "runtime runtime/gen runtime/gen/legacy runtime/gen/legacyproto runtime/wire runtime/gen/proto",
 
 	// Values that every stage of generating speaks in.
 	"generator/diag":     "",
@@ -193,8 +192,7 @@ var rows = map[string]string{
 	"internal/measure":           "a2a runtime/gen/check runtime/gen/handler runtime/server runtime/wire",
 	"internal/regen":             ". generator generator/emit generator/ir generator/lower generator/output spec",
 	"internal/requirements":      "",
-	"internal/test/a2adraft":     "runtime runtime/gen runtime/gen/legacy runtime/gen/legacyproto runtime/wire runtime/gen/proto",
-	"internal/test/a2aown":       "internal/a2awires runtime runtime/gen runtime/wire runtime/gen/proto",
+	"internal/test/a2amore":      "internal/a2awires runtime runtime/gen runtime/gen/legacy runtime/wire runtime/gen/proto",
 	"internal/test/broken":       "",
 	"internal/test/bundletest":   "spec",
 	"internal/test/equivalence":  "",

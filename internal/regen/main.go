@@ -95,16 +95,12 @@ type protocolPackage struct {
 	text bool // the tool carries it as text, and no other package imports it
 }
 
-// packages are those that the tool carries, that of all versions in all encodings, that of 1.0 with made-up operations, and
-// that of drafts beside what is released.
+// packages are those that the tool carries, that of all versions in all encodings, and that of more than is released: drafts beside
+// 1.0, with made-up operations.
 func packages() []protocolPackage {
 	list := []protocolPackage{
 		{Carried: generator.Carried{Folder: "internal/a2awires", Versions: spec.Versions(), Encodings: []ir.Encoding{ir.ProtoJSON, ir.Proto}}},
-		{Carried: generator.Carried{Folder: "internal/test/a2aown", Versions: []string{spec.Default}, Encodings: []ir.Encoding{ir.Proto}}, own: true},
-	}
-	if drafts := spec.Drafts(); len(drafts) > 0 {
-		versions := slices.Concat(drafts, spec.Fresh())
-		list = append(list, protocolPackage{Carried: generator.Carried{Folder: "internal/test/a2adraft", Versions: versions, Encodings: []ir.Encoding{ir.ProtoJSON, ir.Proto}}})
+		{Carried: generator.Carried{Folder: "internal/test/a2amore", Versions: append(spec.Drafts(), spec.Default), Encodings: []ir.Encoding{ir.Proto}}, own: true},
 	}
 	for _, p := range generator.CarriedPackages() {
 		list = append(list, protocolPackage{Carried: p, text: p.Folder != "a2a"})
@@ -116,11 +112,11 @@ func packages() []protocolPackage {
 func (pkg protocolPackage) protocol() (*ir.Protocol, error) {
 	var docs []*spec.Document
 	for _, version := range pkg.Versions {
-		read := func() (*spec.Document, error) { return spec.Shipped(version) }
+		read := spec.Shipped
 		if pkg.own {
 			read = ownDefinition
 		}
-		doc, err := read()
+		doc, err := read(version)
 		if err != nil {
 			return nil, err
 		}

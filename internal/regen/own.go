@@ -8,7 +8,7 @@ import (
 	"github.com/a2agen/a2agen/spec"
 )
 
-// What internal/test/a2aown has beside 1.0, in the words of a proto: operations of an agent's own, and a message with a field
+// What internal/test/a2amore has beside what is published, in the words of a proto: operations of an agent's own, and a message with a field
 // of every kind.
 var (
 	//go:embed own/operations.proto.txt
@@ -17,9 +17,9 @@ var (
 	ownMessages string
 )
 
-// ownDefinition is that of 1.0 with those operations and messages.
-func ownDefinition() (*spec.Document, error) {
-	src, err := spec.Source(spec.Default)
+// ownDefinition is that of a version with those operations and messages.
+func ownDefinition(version string) (*spec.Document, error) {
+	src, err := spec.Source(version)
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +29,7 @@ func ownDefinition() (*spec.Document, error) {
 		"  // GetExtendedAgentCard returns":         ownOperations,
 	} {
 		if strings.Count(text, before) != 1 {
-			return nil, fmt.Errorf("the definition of %s has no place for more before %q", spec.Default, before)
+			return nil, fmt.Errorf("the definition of %s has no place for more before %q", version, before)
 		}
 		text = strings.Replace(text, before, more+before, 1)
 	}
@@ -37,6 +37,6 @@ func ownDefinition() (*spec.Document, error) {
 	if problems.HasErrors() {
 		return nil, fmt.Errorf("read the definition with operations of its own: %s", problems[0])
 	}
-	doc.Version = spec.Default
+	doc.Version = version
 	return doc, nil
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/a2agen/a2agen/internal/test/a2adraft"
+	"github.com/a2agen/a2agen/internal/test/a2amore"
 	"github.com/a2agen/a2agen/runtime"
 	rpc "github.com/a2agen/a2agen/runtime/client"
 )
@@ -30,11 +30,11 @@ func taskAt(n int, state, text string) reply {
 func (f *fake) dialDraft(capabilities string, opts ...rpc.Option) *rpc.Client {
 	f.t.Helper()
 	text := strings.ReplaceAll(f.card(cardJSON(f.url, "", capabilities)), `"protocolVersion":"1.0"`, `"protocolVersion":"1.1-draft"`)
-	card, err := a2adraft.Protocol().DecodeCard([]byte(text))
+	card, err := a2amore.Protocol().DecodeCard([]byte(text))
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	c, err := rpc.FromCard(a2adraft.Protocol(), card, opts...)
+	c, err := rpc.FromCard(a2amore.Protocol(), card, opts...)
 	if err != nil {
 		f.t.Fatal(err)
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	a2a "github.com/a2agen/a2agen/internal/a2awires"
-	"github.com/a2agen/a2agen/internal/test/a2aown"
-	ownclient "github.com/a2agen/a2agen/internal/test/a2aown/a2aclient"
+	"github.com/a2agen/a2agen/internal/test/a2amore"
+	ownclient "github.com/a2agen/a2agen/internal/test/a2amore/a2aclient"
 	"github.com/a2agen/a2agen/runtime"
 	rpc "github.com/a2agen/a2agen/runtime/client"
 	"github.com/a2agen/a2agen/runtime/push"
@@ -21,15 +21,15 @@ import (
 )
 
 // inspect answers with what it was asked, and watch as often as it was asked to. Then both fail if there was a code.
-func inspect(_ context.Context, in *a2aown.Sample) (*a2aown.Sample, error) {
+func inspect(_ context.Context, in *a2amore.Sample) (*a2amore.Sample, error) {
 	if in.Failure != 0 {
 		return nil, runtime.ErrTaskNotFound.With("no %s", in.ID).WithMetadata("sample", in.ID)
 	}
 	return in, nil
 }
 
-func watch(ctx context.Context, in *a2aown.Sample) iter.Seq2[*a2aown.Sample, error] {
-	return func(yield func(*a2aown.Sample, error) bool) {
+func watch(ctx context.Context, in *a2amore.Sample) iter.Seq2[*a2amore.Sample, error] {
+	return func(yield func(*a2amore.Sample, error) bool) {
 		for n := range in.Times {
 			out := *in
 			out.Times = n
@@ -59,13 +59,13 @@ func eachVersion(t *testing.T, test func(t *testing.T, url, version, binding str
 }
 
 // someSample has a field of every kind.
-func someSample() *a2aown.Sample {
+func someSample() *a2amore.Sample {
 	zero := int32(0)
-	return &a2aown.Sample{
+	return &a2amore.Sample{
 		ID: "a/b:c, d", Flag: true, Small: -7, Large: 1 << 60, Bare: 7, Huge: 1 << 63, Zigzag: -9, Fixed: 1 << 62, Single: 1.5, Ratio: -2.25e10,
 		Raw: []byte{0xfb, 0xff, 0}, Taste: "TASTE_SOUR", At: time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC), Within: &wire.Duration{Seconds: 90},
-		Nested:    &a2aown.SampleNested{Text: "x=1&y=+ é", Count: 5, IsDone: true, Labels: []string{"p,q", "r"}, More: &a2aown.SampleNested{Text: "deep"}},
-		MaybeZero: &zero, Labels: []string{"one", "two,three", "50%"}, Counts: []int64{1, -2}, Flags: []bool{true, false}, Tastes: []a2aown.SampleTaste{"TASTE_SWEET", "TASTE_SOUR"},
+		Nested:    &a2amore.SampleNested{Text: "x=1&y=+ é", Count: 5, IsDone: true, Labels: []string{"p,q", "r"}, More: &a2amore.SampleNested{Text: "deep"}},
+		MaybeZero: &zero, Labels: []string{"one", "two,three", "50%"}, Counts: []int64{1, -2}, Flags: []bool{true, false}, Tastes: []a2amore.SampleTaste{"TASTE_SWEET", "TASTE_SOUR"},
 	}
 }
 
@@ -73,11 +73,11 @@ func someSample() *a2aown.Sample {
 func TestOperationsOfOnesOwnWorkOverEveryBinding(t *testing.T) {
 	over(t, func(t *testing.T, binding string) {
 		url, _ := polyglot(t, binding)
-		card, err := a2aown.Protocol().DecodeCard([]byte(strings.Replace(cardJSON(url, "", streams+declared), "JSONRPC", binding, 1)))
+		card, err := a2amore.Protocol().DecodeCard([]byte(strings.Replace(cardJSON(url, "", streams+declared), "JSONRPC", binding, 1)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := ownclient.FromCard(card.Generated().(*a2aown.AgentCard), withGRPC(nil)...)
+		c, err := ownclient.FromCard(card.Generated().(*a2amore.AgentCard), withGRPC(nil)...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,7 +108,7 @@ func TestOperationsOfOnesOwnWorkOverEveryBinding(t *testing.T) {
 				t.Errorf("%d items, and then %v", n, err)
 			}
 		}
-		if _, err := c.Abandoned(ctx, &a2aown.Sample{ID: "x"}); !errors.Is(err, runtime.ErrUnsupportedOperation) {
+		if _, err := c.Abandoned(ctx, &a2amore.Sample{ID: "x"}); !errors.Is(err, runtime.ErrUnsupportedOperation) {
 			t.Errorf("abandoned: %v", err)
 		}
 	})

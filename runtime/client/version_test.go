@@ -12,7 +12,7 @@ import (
 
 	a2a "github.com/a2agen/a2agen/internal/a2awires"
 	"github.com/a2agen/a2agen/internal/a2awires/a2aclient"
-	"github.com/a2agen/a2agen/internal/test/a2aown"
+	"github.com/a2agen/a2agen/internal/test/a2amore"
 	"github.com/a2agen/a2agen/runtime"
 	rpc "github.com/a2agen/a2agen/runtime/client"
 	"github.com/a2agen/a2agen/runtime/server"
@@ -23,7 +23,7 @@ import (
 // polyglot serves an agent of all versions, and returns its URL and the header of the last request.
 func polyglot(t *testing.T, binding string, opts ...server.Option) (url string, last *http.Header) {
 	t.Helper()
-	p := a2aown.AllVersions()
+	p := a2amore.AllVersions()
 	text := strings.Replace(cardJSON("/rpc", "", streams+declared), "JSONRPC", binding, 1)
 	card, err := p.DecodeCard([]byte(strings.Replace(text, `"pushNotifications":false`, `"pushNotifications":true`, 1)))
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/a2agen/a2agen/internal/test/a2aown"
+	"github.com/a2agen/a2agen/internal/test/a2amore"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/server"
 	"github.com/a2agen/a2agen/runtime/server/webhooks"
@@ -19,7 +19,7 @@ import (
 
 // fuzzed03 is an agent of 1.0 and 0.3 that answers at once.
 func fuzzed03(f *testing.F) *server.Server {
-	p := a2aown.AllVersions()
+	p := a2amore.AllVersions()
 	p.Versions = slices.DeleteFunc(p.Versions, func(v *runtime.Version) bool { return v.Name != "1.0" && v.Name != "0.3" })
 	card, err := p.DecodeCard([]byte(formerCard))
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/a2agen/a2agen/internal/test/a2aown"
+	"github.com/a2agen/a2agen/internal/test/a2amore"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/auth"
 	"github.com/a2agen/a2agen/runtime/check"
@@ -75,7 +75,7 @@ func startAgent(t *testing.T, name string) *agent {
 	t.Helper()
 	say := agents[name]
 	a := &agent{hook: startHook(t)}
-	p := a2aown.AllVersions()
+	p := a2amore.AllVersions()
 	text := cardText(p, say.capabilities, say.tenants)
 	if say.guarded {
 		text = strings.Replace(text, `"tags":["travel"]`, `"tags":["travel"],"securityRequirements":[{"schemes":{"bearer":{"list":["work"]}}}]`, 1)
@@ -345,7 +345,7 @@ func (v *stepNumber) AppendJSON(dst []byte) ([]byte, error) {
 }
 
 // inspect answers with what it was asked, or fails as it was asked to.
-func inspect(_ context.Context, in *a2aown.Sample) (*a2aown.Sample, error) {
+func inspect(_ context.Context, in *a2amore.Sample) (*a2amore.Sample, error) {
 	if err := failure(in); err != nil {
 		return nil, err
 	}
@@ -354,8 +354,8 @@ func inspect(_ context.Context, in *a2aown.Sample) (*a2aown.Sample, error) {
 }
 
 // watch is inspect, several times.
-func watch(_ context.Context, in *a2aown.Sample) iter.Seq2[*a2aown.Sample, error] {
-	return func(yield func(*a2aown.Sample, error) bool) {
+func watch(_ context.Context, in *a2amore.Sample) iter.Seq2[*a2amore.Sample, error] {
+	return func(yield func(*a2amore.Sample, error) bool) {
 		for n := range in.Times {
 			out := *in
 			out.Times = n
@@ -370,7 +370,7 @@ func watch(_ context.Context, in *a2aown.Sample) iter.Seq2[*a2aown.Sample, error
 }
 
 // failure is the error of the code that is asked for.
-func failure(in *a2aown.Sample) error {
+func failure(in *a2amore.Sample) error {
 	for _, e := range runtime.Errors() {
 		if int32(e.Code) == in.Failure {
 			return e.With("as you wish").WithMetadata("sample", in.ID)

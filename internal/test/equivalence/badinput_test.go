@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/a2agen/a2agen/internal/test/a2aown"
+	"github.com/a2agen/a2agen/internal/test/a2amore"
 	"github.com/a2agen/a2agen/runtime"
 )
 
@@ -193,8 +193,8 @@ const serviceOf10 = "/lf.a2a.v1.A2AService/"
 
 // badCalls are those that get an error.
 func badCalls() []badCall {
-	send := a2aown.AllVersions().Versions[0].Over(runtime.BindingGRPC).Operations[0]
-	request, err := a2aown.AllVersions().Versions[0].Operations[0].Decode([]byte(sendHello))
+	send := a2amore.AllVersions().Versions[0].Over(runtime.BindingGRPC).Operations[0]
+	request, err := a2amore.AllVersions().Versions[0].Operations[0].Decode([]byte(sendHello))
 	if err != nil {
 		panic(err)
 	}

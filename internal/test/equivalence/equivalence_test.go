@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/a2agen/a2agen/internal/test/a2aown"
+	"github.com/a2agen/a2agen/internal/test/a2amore"
 	"github.com/a2agen/a2agen/runtime"
 )
 
@@ -32,7 +32,7 @@ func (t tally) String() string {
 // TestEverySpeakerGetsEqualAnswers plays all scenarios with every speaker (R72, R88, R91, R155, R160, R162, R165, R166, R170,
 // Q6, Q9, T2, T9, T57). With -v it says how many answers are equal.
 func TestEverySpeakerGetsEqualAnswers(t *testing.T) {
-	p := a2aown.AllVersions()
+	p := a2amore.AllVersions()
 	running := map[string]*agent{}
 	all := speakers(p)
 	counts := make([]tally, len(all))

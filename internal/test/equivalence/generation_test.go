@@ -15,8 +15,8 @@ import (
 
 	"google.golang.org/grpc/codes"
 
-	"github.com/a2agen/a2agen/internal/test/a2adraft"
-	"github.com/a2agen/a2agen/internal/test/a2adraft/a2aclient"
+	"github.com/a2agen/a2agen/internal/test/a2amore"
+	"github.com/a2agen/a2agen/internal/test/a2amore/a2aclient"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/client"
 	"github.com/a2agen/a2agen/runtime/client/grpcclient"
@@ -28,7 +28,7 @@ import (
 // startDraft serves an agent that speaks the draft, and what is released, and asks again and again. It returns its address.
 func startDraft(t *testing.T) string {
 	t.Helper()
-	p := a2adraft.Protocol()
+	p := a2amore.Protocol()
 	ask := server.Skill{ID: "ask", Name: "Ask", Run: func(_ context.Context, c *task.Task, _ any) ([]byte, error) {
 		if err := c.Progress("thinking"); err != nil {
 			return nil, err
@@ -62,7 +62,7 @@ func draftCard(addr string) string {
 // dialDraft returns a client of the draft over a binding.
 func dialDraft(t *testing.T, addr, binding string) *a2aclient.Client {
 	t.Helper()
-	card := readCard(t, a2adraft.Protocol(), draftCard(addr)).Generated().(*a2adraft.AgentCard)
+	card := readCard(t, a2amore.Protocol(), draftCard(addr)).Generated().(*a2amore.AgentCard)
 	c, err := a2aclient.FromCard(card, client.Use(grpcclient.Binding()), client.Prefer(binding))
 	if err != nil {
 		t.Fatal(err)
@@ -75,11 +75,11 @@ func dialDraft(t *testing.T, addr, binding string) *a2aclient.Client {
 }
 
 // draftMessage is a message, of a task unless that is "", which must have a generation unless that is 0.
-func draftMessage(id string, generation int64) *a2adraft.SendMessageRequest {
-	r := &a2adraft.SendMessageRequest{Message: a2adraft.NewMessage(a2adraft.RoleUser, a2adraft.Text("hello"))}
+func draftMessage(id string, generation int64) *a2amore.SendMessageRequest {
+	r := &a2amore.SendMessageRequest{Message: a2amore.NewMessage(a2amore.RoleUser, a2amore.Text("hello"))}
 	r.Message.TaskID = id
 	if generation != 0 {
-		r.Configuration = &a2adraft.SendMessageConfiguration{IfGenerationMatch: &generation}
+		r.Configuration = &a2amore.SendMessageConfiguration{IfGenerationMatch: &generation}
 	}
 	return r
 }
@@ -91,14 +91,14 @@ func TestGenerationsAreTheSameOverEveryBinding(t *testing.T) {
 		t.Run(binding, func(t *testing.T) {
 			c := dialDraft(t, addr, binding)
 			sent, err := c.SendMessage(t.Context(), draftMessage("", 0))
-			first, ok := sent.(*a2adraft.Task)
+			first, ok := sent.(*a2amore.Task)
 			if err != nil || !ok || first.Generation < 2 {
 				t.Fatalf("%+v, %v", sent, err)
 			}
 			id, at := first.ID, first.Generation
 
 			_, err = c.SendMessage(t.Context(), draftMessage(id, at-1))
-			if !errors.Is(err, a2adraft.ErrTaskGenerationMismatch) {
+			if !errors.Is(err, a2amore.ErrTaskGenerationMismatch) {
 				t.Errorf("a generation that is over: %v", err)
 			}
 			var status *client.HTTPError
@@ -110,9 +110,9 @@ func TestGenerationsAreTheSameOverEveryBinding(t *testing.T) {
 				t.Errorf("over gRPC: %#v", err)
 			}
 
-			polled := make(chan *a2adraft.Task, 1)
+			polled := make(chan *a2amore.Task, 1)
 			go func() {
-				task, err := c.GetTask(t.Context(), &a2adraft.GetTaskRequest{ID: id, CurrentGeneration: &at})
+				task, err := c.GetTask(t.Context(), &a2amore.GetTaskRequest{ID: id, CurrentGeneration: &at})
 				if err != nil {
 					t.Error(err)
 				}
@@ -131,8 +131,8 @@ func TestGenerationsAreTheSameOverEveryBinding(t *testing.T) {
 			if task := <-polled; task == nil || task.Generation <= at {
 				t.Errorf("the poll returns %+v", task)
 			}
-			page, err := c.ListTasks(t.Context(), &a2adraft.ListTasksRequest{})
-			if err != nil || !slices.ContainsFunc(page.Tasks, func(one *a2adraft.Task) bool { return one.ID == id && one.Generation == last }) {
+			page, err := c.ListTasks(t.Context(), &a2amore.ListTasksRequest{})
+			if err != nil || !slices.ContainsFunc(page.Tasks, func(one *a2amore.Task) bool { return one.ID == id && one.Generation == last }) {
 				t.Errorf("the page has %+v, %v", page, err)
 			}
 		})
@@ -140,13 +140,13 @@ func TestGenerationsAreTheSameOverEveryBinding(t *testing.T) {
 }
 
 // generationOf is that of an item of a stream; 0 without one.
-func generationOf(e a2adraft.StreamResponsePayload) int64 {
+func generationOf(e a2amore.StreamResponsePayload) int64 {
 	switch e := e.(type) {
-	case *a2adraft.Task:
+	case *a2amore.Task:
 		return e.Generation
-	case *a2adraft.TaskStatusUpdateEvent:
+	case *a2amore.TaskStatusUpdateEvent:
 		return e.Generation
-	case *a2adraft.TaskArtifactUpdateEvent:
+	case *a2amore.TaskArtifactUpdateEvent:
 		return e.Generation
 	}
 	return 0
@@ -181,7 +181,7 @@ func TestOtherVersionsHaveNoGenerations(t *testing.T) {
 	ask("GetTask", `{"id":"`+id+`","currentGeneration":"1000"}`)
 	ask("SendStreamingMessage", fmt.Sprintf(message, `"taskId":"`+id+`",`, ""))
 
-	p := a2adraft.Protocol()
+	p := a2amore.Protocol()
 	for _, e := range []runtime.Event{p.NewTask("t", "c", time.Time{}), p.NewStatus("t", "c", runtime.StateWorking, nil, time.Time{})} {
 		for i, v := range p.Versions {
 			tables := []*runtime.Table{&v.Table}

@@ -15,7 +15,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/a2agen/a2agen/internal/test/a2aown"
+	"github.com/a2agen/a2agen/internal/test/a2amore"
 	"github.com/a2agen/a2agen/internal/test/testcert"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/server"
@@ -57,7 +57,7 @@ func TestEverySchemeIsEnforcedAlike(t *testing.T) {
 				t.Parallel()
 				told := newReported()
 				m := &matrix{t: t, scheme: s, agent: startGuarded(t, s, told.observer()), told: told, cells: map[string]int{}}
-				for _, sp := range speakers(a2aown.AllVersions()) {
+				for _, sp := range speakers(a2amore.AllVersions()) {
 					m.speaker = sp
 					m.play()
 				}
@@ -93,7 +93,7 @@ func startGuarded(t *testing.T, s *scheme, more ...server.Option) *agent {
 // serveWith serves the agent with its card changed.
 func (a *agent) serveWith(t *testing.T, change *strings.Replacer, more ...server.Option) {
 	t.Helper()
-	p := a2aown.AllVersions()
+	p := a2amore.AllVersions()
 	text := change.Replace(cardText(p, `{"streaming":true,"pushNotifications":true,"extendedAgentCard":true}`, nil))
 	opts := append([]server.Option{
 		grpcserver.Serve(), server.WithLogger(slog.New(slog.DiscardHandler)), webhooks.Send(), server.WithPushTargets("127.0.0.1"),
@@ -121,7 +121,7 @@ func TestAnAgentForEverybodyIsOneAlike(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a := &agent{hook: startHook(t)}
 			a.serveWith(t, change, server.WithoutAuth(), server.WithAuth(s.verifiers))
-			for _, sp := range speakers(a2aown.AllVersions()) {
+			for _, sp := range speakers(a2amore.AllVersions()) {
 				m := &matrix{t: t, scheme: s, agent: a, speaker: sp, cells: map[string]int{}}
 				nobody, ann := m.session("nobody", shown{}, nil), m.session("somebody", s.show("ann"), nil)
 				for _, who := range []*session{nobody, ann} {
@@ -161,7 +161,7 @@ func (a *agent) secure(t *testing.T) server.Option {
 // TestAHiddenSkillIsNotThere for who lacks the scopes of the extended card, in any operation: neither by its name nor by a
 // task that he has from when he had them. What he is told is what is said of a skill, and of a task, that nobody has.
 func TestAHiddenSkillIsNotThere(t *testing.T) {
-	p, s := a2aown.AllVersions(), own()
+	p, s := a2amore.AllVersions(), own()
 	a := &agent{hook: startHook(t)}
 	text := strings.Replace(cardText(p, `{"streaming":true,"pushNotifications":true,"extendedAgentCard":true}`, nil),
 		demandsBearer, `"securitySchemes":{`+s.card+`},"securityRequirements":[{"schemes":{"mine":{"list":["use"]}}}]`, 1)
@@ -269,7 +269,7 @@ func (m *matrix) session(kind string, c shown, owner *session) *session {
 			return c.certificate, nil
 		}
 	}
-	s, err := newSession(m.t.Context(), a2aown.AllVersions().Versions[0], m.speaker, m.agent, "me")
+	s, err := newSession(m.t.Context(), a2amore.AllVersions().Versions[0], m.speaker, m.agent, "me")
 	if err == nil {
 		s.link.close()
 		s.link, err = m.speaker.link(d)

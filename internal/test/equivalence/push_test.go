@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/a2agen/a2agen/internal/test/a2aown"
+	"github.com/a2agen/a2agen/internal/test/a2amore"
 	"github.com/a2agen/a2agen/runtime"
 )
 
@@ -13,7 +13,7 @@ import (
 // its version: events, or before 1.0 the whole task (R18).
 func TestNotificationsAreInTheWordsOfTheirVersion(t *testing.T) {
 	a := startAgent(t, "")
-	p := a2aown.AllVersions()
+	p := a2amore.AllVersions()
 	for _, sp := range speakers(p) {
 		t.Run(sp.String(), func(t *testing.T) {
 			s, err := newSession(t.Context(), p.Versions[0], sp, a, newID())

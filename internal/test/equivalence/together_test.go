@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/a2agen/a2agen/internal/test/a2aown"
+	"github.com/a2agen/a2agen/internal/test/a2amore"
 	"github.com/a2agen/a2agen/runtime"
 )
 
@@ -22,7 +22,7 @@ type company struct {
 
 // gather makes a session for each speaker that can speak of another one's task: those of 0.1 only know their own.
 func gather(ctx context.Context, t *testing.T, a *agent) *company {
-	c := &company{t: t, p: a2aown.AllVersions()}
+	c := &company{t: t, p: a2amore.AllVersions()}
 	me := newID()
 	for _, sp := range speakers(c.p) {
 		if sp.version.Rules.ClientIDs {

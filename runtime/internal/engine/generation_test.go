@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/a2agen/a2agen/internal/test/a2adraft"
+	"github.com/a2agen/a2agen/internal/test/a2amore"
 	"github.com/a2agen/a2agen/internal/test/faultstore"
 	"github.com/a2agen/a2agen/internal/test/seeds"
 	"github.com/a2agen/a2agen/runtime"
@@ -78,7 +78,7 @@ func generationsOf(t *testing.T, random *rand.Rand) {
 		s.OnCrash = CrashRetry
 		return []Skill{s}
 	}
-	f := &fleet{t: t, shared: memory.New(memory.Limits{}), skills: work, protocol: a2adraft.Protocol()}
+	f := &fleet{t: t, shared: memory.New(memory.Limits{}), skills: work, protocol: a2amore.Protocol()}
 	f.reach = func(s *faultstore.Store) store.Store { return s }
 	first := f.start()
 	last := first.send(message(early))
@@ -105,7 +105,7 @@ func generationsOf(t *testing.T, random *rand.Rand) {
 
 // The events of a stream and the task that it begins with have their generations one by one.
 func TestAStreamHasTheGenerationOfEachEvent(t *testing.T) {
-	a := newAgentOf(t, a2adraft.Protocol(), Options{}, asking())
+	a := newAgentOf(t, a2amore.Protocol(), Options{}, asking())
 	got, err := a.serve("SendStreamingMessage", message(""))
 	if err != nil {
 		t.Fatal(err)
@@ -159,7 +159,7 @@ type polled struct {
 // task ends and when the server does; then nothing of it is left.
 func TestAPollWaitsForTheNextGeneration(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := &fleet{t: t, shared: memory.New(memory.Limits{}), skills: func() []Skill { return []Skill{asking()} }, protocol: a2adraft.Protocol()}
+		f := &fleet{t: t, shared: memory.New(memory.Limits{}), skills: func() []Skill { return []Skill{asking()} }, protocol: a2amore.Protocol()}
 		f.reach = func(s *faultstore.Store) store.Store { return s }
 		here, elsewhere := f.start(), f.start()
 		asked := here.send(message(""))
@@ -235,7 +235,7 @@ func ifMatch(id string, generation int64) string {
 
 // A message that names the generation of its task is taken on only if that is right; then nothing has happened.
 func TestAMessageIsTakenOnAtItsGenerationAlone(t *testing.T) {
-	a := newAgentOf(t, a2adraft.Protocol(), Options{}, asking())
+	a := newAgentOf(t, a2amore.Protocol(), Options{}, asking())
 	a.repeats = Repeats{Window: runtime.RepeatWindow}
 	asked := a.send(message(""))
 	id, at := asked.TaskInfo().ID, generation(asked)
@@ -269,8 +269,8 @@ func TestAMessageIsTakenOnAtItsGenerationAlone(t *testing.T) {
 func TestOneOfTwoMessagesWithOneGenerationIsTakenOn(t *testing.T) {
 	shared := memory.New(memory.Limits{})
 	agents := []*agent{
-		newAgentOf(t, a2adraft.Protocol(), Options{Store: shared.Instance(time.Minute)}, asking()),
-		newAgentOf(t, a2adraft.Protocol(), Options{Store: shared.Instance(time.Minute)}, asking()),
+		newAgentOf(t, a2amore.Protocol(), Options{Store: shared.Instance(time.Minute)}, asking()),
+		newAgentOf(t, a2amore.Protocol(), Options{Store: shared.Instance(time.Minute)}, asking()),
 	}
 	id := agents[0].send(message("")).TaskInfo().ID
 	for round := range 50 {
@@ -297,7 +297,7 @@ func TestOneOfTwoMessagesWithOneGenerationIsTakenOn(t *testing.T) {
 
 // A notification of several events would have one generation.
 func TestNotificationsWithGenerationsAreOfOneEventEach(t *testing.T) {
-	if Pushing(nil)(newAgentOf(t, a2adraft.Protocol(), Options{}).Engine).(*deliveries).Join != nil {
+	if Pushing(nil)(newAgentOf(t, a2amore.Protocol(), Options{}).Engine).(*deliveries).Join != nil {
 		t.Error("an agent with generations joins events")
 	}
 	if Pushing(nil)(newAgent(t, Options{}).Engine).(*deliveries).Join == nil {

@@ -4,13 +4,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/a2agen/a2agen/internal/test/a2adraft"
+	"github.com/a2agen/a2agen/internal/test/a2amore"
 	"github.com/a2agen/a2agen/runtime"
 )
 
 // What is shown without its content has its generation: a client must not take it for a gap.
 func TestWhatIsShownBareHasItsGeneration(t *testing.T) {
-	p := a2adraft.Protocol()
+	p := a2amore.Protocol()
 	for _, e := range []runtime.Event{
 		p.NewTask("t", "c", time.Now()), p.NewStatus("t", "c", runtime.StateWorking, nil, time.Now()),
 		p.NewArtifact("t", "c", runtime.ArtifactData{ID: "a"}),

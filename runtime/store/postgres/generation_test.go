@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"github.com/a2agen/a2agen/internal/test/a2adraft"
+	"github.com/a2agen/a2agen/internal/test/a2amore"
 	"github.com/a2agen/a2agen/internal/test/postgrestest"
 	"github.com/a2agen/a2agen/runtime/store"
 	"github.com/a2agen/a2agen/runtime/store/memory"
@@ -13,7 +13,7 @@ import (
 
 func TestPostgreSQLHasGenerations(t *testing.T) {
 	open := func(t *testing.T, address string) store.Store {
-		s, err := Open(context.Background(), address, a2adraft.Protocol(), Options{})
+		s, err := Open(context.Background(), address, a2amore.Protocol(), Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -22,7 +22,7 @@ func TestPostgreSQLHasGenerations(t *testing.T) {
 	}
 	storetest.Generations(t, func(*testing.T) storetest.Harness {
 		return storetest.Harness{
-			Protocol: a2adraft.Protocol(),
+			Protocol: a2amore.Protocol(),
 			Open:     func(t *testing.T, _ memory.Limits) store.Store { return open(t, postgrestest.Server(t)) },
 			Heir: func(t *testing.T, s store.Store) store.Store {
 				old := s.(*tested)

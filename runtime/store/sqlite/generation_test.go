@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/a2a"
-	"github.com/a2agen/a2agen/internal/test/a2adraft"
+	"github.com/a2agen/a2agen/internal/test/a2amore"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
 	"github.com/a2agen/a2agen/runtime/store/memory"
@@ -26,12 +26,12 @@ func openFor(t *testing.T, path string, p *runtime.Protocol) *Store {
 func TestSQLiteHasGenerations(t *testing.T) {
 	storetest.Generations(t, func(*testing.T) storetest.Harness {
 		return storetest.Harness{
-			Protocol: a2adraft.Protocol(),
+			Protocol: a2amore.Protocol(),
 			Open: func(t *testing.T, _ memory.Limits) store.Store {
-				return openFor(t, fresh(t), a2adraft.Protocol())
+				return openFor(t, fresh(t), a2amore.Protocol())
 			},
 			Heir: func(t *testing.T, s store.Store) store.Store {
-				return openFor(t, left(t, s.(*Store).path), a2adraft.Protocol())
+				return openFor(t, left(t, s.(*Store).path), a2amore.Protocol())
 			},
 		}
 	})
@@ -51,7 +51,7 @@ func TestOlderEventsHaveGenerations(t *testing.T) {
 	if err := before.Close(); err != nil {
 		t.Fatal(err)
 	}
-	now := openFor(t, path, a2adraft.Protocol())
+	now := openFor(t, path, a2amore.Protocol())
 	snap, err := now.Get(t.Context(), k, store.Full)
 	if err != nil || snap.Task.EventInfo().Generation != 2 {
 		t.Errorf("the task is %+v, %v", snap.Task, err)

@@ -1,4 +1,4 @@
-package a2aown
+package a2amore
 
 import (
 	"slices"
@@ -9,7 +9,8 @@ import (
 
 // AllVersions returns the protocol of all versions in all encodings, where 1.0 has the made-up operations too.
 func AllVersions() *runtime.Protocol {
-	p, own := a2awires.Protocol(), Protocol().Versions[0]
+	p, more := a2awires.Protocol(), Protocol().Versions
+	own := more[len(more)-1]
 	i := slices.IndexFunc(p.Versions, func(v *runtime.Version) bool { return v.Name == own.Name })
 	v := *p.Versions[i]
 	v.Table = withOwn(v.Table, own.Table)

@@ -1,4 +1,0 @@
-package a2aown
-
-// a2agen emits this package for 1.0 with made-up operations (internal/regen/own), as a definition of a user's own may
-// have them. Only tests import it.
