@@ -14,7 +14,7 @@ func updateCommand() *cobra.Command {
 	var o project.UpdateOptions
 	var older bool
 	cmd := &cobra.Command{
-		Use:   "update [protocol|scaffold|clients [NAME...]]",
+		Use:   "update [protocol|scaffold|runtime|clients [NAME...]]",
 		Short: "Update what generate does not touch: protocol pins, your files, and the cards of clients",
 		Long: `update applies what a newer a2agen does differently, prints what changed, and generates; without an argument, it updates protocol and
 scaffold:
@@ -25,21 +25,29 @@ scaffold:
   scaffold   merges into main.go, Makefile, tests and the other files that were written once what this a2agen would write
              there now: three ways, from the text as it was first written. Where you changed the same lines, both stand
              in the file between conflict markers. Imports of packages of a2agen that have moved are rewritten.
+  runtime    makes the project build against the runtime of this a2agen: go.mod requires its version, and what was copied or
+             replaced is gone. With --vendor the runtime's source is put into the project instead, as init --vendor does. What
+             else follows in Dockerfile and other files is merged as by scaffold.
   clients    fetches the cards of the agents that the project has clients of, of all that have a url in a2agen.yaml, or a name
              in the catalog, or of those that are named, prints what is different and what callers have to do, and pins them. Only with this word does
              update change a client.`,
 		Example: `  a2agen update scaffold --diff         # what would change
   a2agen update scaffold
   a2agen update protocol
+  a2agen update runtime                 # build against the version that this a2agen has
+  a2agen update runtime --vendor        # build without network, from the source in this a2agen
   a2agen update clients --dry-run       # have the cards of others changed, and what does it mean?
   a2agen update clients travel`,
-		ValidArgs: []string{"protocol", "scaffold", "clients"},
+		ValidArgs: []string{"protocol", "scaffold", "runtime", "clients"},
 		Args: func(cmd *cobra.Command, args []string) error {
 			if ofClients(args) {
 				return nil
 			}
-			if len(args) > 1 || len(args) == 1 && args[0] != "protocol" && args[0] != "scaffold" {
-				return fmt.Errorf("%q: write protocol, scaffold or clients, or nothing for the first two (see %s --help)", args, cmd.CommandPath())
+			if len(args) > 1 || len(args) == 1 && args[0] != "protocol" && args[0] != "scaffold" && args[0] != "runtime" {
+				return fmt.Errorf("%q: write protocol, scaffold, runtime or clients, or nothing for the first two (see %s --help)", args, cmd.CommandPath())
+			}
+			if o.Vendor && (len(args) == 0 || args[0] != "runtime") {
+				return fmt.Errorf("--vendor goes with update runtime")
 			}
 			return nil
 		},
@@ -49,6 +57,7 @@ scaffold:
 	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "say what would be written, and write nothing")
 	cmd.Flags().BoolVar(&o.Diff, "diff", false, "print what would change as a unified diff, and write nothing")
 	cmd.Flags().BoolVar(&o.AllowPrivate, "allow-private-network", false, "fetch definitions and cards from private and loopback addresses too, and definitions over http")
+	cmd.Flags().BoolVar(&o.Vendor, "vendor", false, "with runtime, put the runtime's source into the project")
 	cmd.Flags().BoolVar(&older, "older", false, "with clients, take over a card of an older version than the pinned one")
 	format := formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -57,7 +66,8 @@ scaffold:
 		}
 		o.Tool = project.ThisTool()
 		o.Protocol = len(args) == 0 || args[0] == "protocol"
-		o.Scaffold = len(args) == 0 || args[0] == "scaffold"
+		o.Runtime = len(args) == 1 && args[0] == "runtime"
+		o.Scaffold = len(args) == 0 || args[0] == "scaffold" || o.Runtime
 		o.Build = true
 		if ofClients(args) {
 			return updateClients(cmd, project.ClientUpdate{Options: o.Options, Names: args[1:], Catalog: theCatalog(""), AllowPrivate: o.AllowPrivate, Older: older}, *format)

@@ -88,6 +88,31 @@ func (rt Runtime) EditFlags() []string {
 	return flags
 }
 
+// InGoMod returns a go.mod that builds against the runtime, whatever it built against before.
+func (rt Runtime) InGoMod(goMod []byte) ([]byte, error) {
+	f, err := modfile.Parse("go.mod", goMod, nil)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range slices.Clone(f.Replace) {
+		if r.Old.Path == a2agen.Module {
+			if err := f.DropReplace(r.Old.Path, r.Old.Version); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := f.AddRequire(a2agen.Module, cmp.Or(rt.Version, unreleased)); err != nil {
+		return nil, err
+	}
+	if rt.Version == "" {
+		if err := f.AddReplace(a2agen.Module, "", rt.folder(), ""); err != nil {
+			return nil, err
+		}
+	}
+	f.Cleanup()
+	return f.Format()
+}
+
 // Sums returns the lines of go.sum that the runtime needs.
 func (rt Runtime) Sums() []byte {
 	if rt.Version == "" {

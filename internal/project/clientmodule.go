@@ -104,6 +104,8 @@ func (p *project) clientModule(out generator.Output) (m scaffold.ClientModule, k
 // tool is not released and has not written it.
 func (p *project) runtimeNow() (rt scaffold.Runtime, known bool) {
 	switch {
+	case p.moved != nil:
+		return *p.moved, true
 	case p.unpacked:
 		return rt, true
 	case p.created:

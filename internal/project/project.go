@@ -37,6 +37,8 @@ type project struct {
 	config   []byte            // a2agen.yaml, when that is not on the disk yet
 	card     []byte            // the card, likewise
 	remotes  map[string][]byte // cards of other agents by their files, likewise
+	moved    *scaffold.Runtime // what it is about to build against
+	requires []output.File     // go.mod and go.sum for that
 	unpinned bool              // whatever definition of a protocol the tool has is taken
 	tools    bool              // handlers are about to be written that call tools of MCP servers
 	whole    bool              // generate the whole model (see [generator.Inputs])

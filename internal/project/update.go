@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -22,6 +23,8 @@ type UpdateOptions struct {
 	Options
 	Protocol bool // pin the protocol definitions as they are now, also those at URLs
 	Scaffold bool // merge what this tool would write into the user's files
+	Runtime  bool // build against the runtime of this tool; with Scaffold
+	Vendor   bool // … by its source in the project
 	// AllowPrivate fetches from private addresses too, and over http.
 	AllowPrivate bool
 }
@@ -68,6 +71,12 @@ func Update(ctx context.Context, o UpdateOptions) (Report, error) {
 		return Report{}, err
 	}
 	defer p.Close()
+	var note string
+	if o.Runtime {
+		if note, err = p.moveRuntime(o.Vendor); err != nil {
+			return Report{}, err
+		}
+	}
 	var d definitions
 	if o.Protocol {
 		if d, err = p.fetchDefinitions(ctx, o.AllowPrivate); err != nil {
@@ -84,6 +93,9 @@ func Update(ctx context.Context, o UpdateOptions) (Report, error) {
 		return r, &InvalidError{list}
 	}
 	r.Moved = moves(p.Lock().Protocols, out.Protocols)
+	if note != "" {
+		r.Notes = append(r.Notes, note)
+	}
 	var merged []output.File
 	if o.Scaffold && (out.Model.Agent != nil || p.holdsClients()) {
 		if merged, r.Updates, err = p.mergeScaffold(out); err != nil {
@@ -93,7 +105,48 @@ func Update(ctx context.Context, o UpdateOptions) (Report, error) {
 			return r, err
 		}
 	}
-	return p.write(ctx, o.Options, out, merged, r)
+	return p.write(ctx, o.Options, out, append(merged, p.requires...), r)
+}
+
+// moveRuntime makes go.mod and go.sum those of a project that builds against the runtime of this tool, or against its source in the project.
+func (p *project) moveRuntime(vendor bool) (note string, err error) {
+	var rt scaffold.Runtime
+	if !vendor {
+		if rt, err = p.tool.runtime(p.goMod.dir); err != nil {
+			return "", err
+		}
+	}
+	if why := p.goMod.untouchable(); why != "" {
+		return "", fmt.Errorf("%s %s, so it stays as it is: run there: go mod edit %s && go mod tidy",
+			filepath.Join(p.goMod.dir, "go.mod"), why, strings.Join(append([]string{"-dropreplace=" + rt.Module()}, rt.EditFlags()...), " "))
+	}
+	before := p.goMod.data
+	if p.goMod.data, err = rt.InGoMod(before); err != nil {
+		return "", err
+	}
+	p.unpacked, p.moved = rt.Unpacks(), &rt
+	if bytes.Equal(before, p.goMod.data) {
+		return "", nil
+	}
+	p.requires = []output.File{{Path: "go.mod", Kind: output.Merged, Data: p.goMod.data, NoBase: true}}
+	old, err := p.ReadFile("go.sum")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	var sums []byte
+	for line := range bytes.Lines(old) {
+		if !bytes.HasPrefix(line, []byte(rt.Module()+" ")) {
+			sums = append(sums, line...)
+		}
+	}
+	if sums = append(sums, rt.Sums()...); !bytes.Equal(old, sums) {
+		f := output.File{Path: "go.sum", Kind: output.Merged, Data: sums, NoBase: true}
+		if old == nil {
+			f.Kind = output.Scaffold
+		}
+		p.requires = append(p.requires, f)
+	}
+	return "go.mod: " + strings.Join(strings.Fields(rt.Requirement()), " "), nil
 }
 
 // again generates once more if a2agen.yaml is among the merged files.
@@ -131,6 +184,14 @@ func (p *project) mergeScaffold(out generator.Output) ([]output.File, []Scaffold
 	once, stubs, err := p.renderScaffold(out)
 	if err != nil {
 		return nil, nil, err
+	}
+	for i, f := range p.requires { // they are written as they are; what an update renders is their base from now on
+		if at := slices.IndexFunc(once, func(o output.File) bool { return o.Path == f.Path }); at >= 0 {
+			if p.Recorded(f.Path) {
+				p.requires[i].Base, p.requires[i].NoBase = once[at].Data, false
+			}
+			once = slices.Delete(once, at, at+1)
+		}
 	}
 	var files []output.File
 	var updates []ScaffoldUpdate
