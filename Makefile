@@ -14,7 +14,7 @@ PATIENCE := -timeout 30m
 TWICE := -p $(shell expr 2 \* $$(getconf _NPROCESSORS_ONLN))
 PLATFORMS := windows/amd64 darwin/arm64 linux/386 linux/arm js/wasm
 
-.PHONY: demo test build generate lint race cross peers interop bench figures seeds kill replicas postgresql page browser fuzz
+.PHONY: demo test build generate lint race cross peers interop bench figures release release-check seeds kill replicas postgresql page browser fuzz
 
 demo: ## scaffold an agent from a real card, build it, talk to it, kill it and go on
 	@$(GO) run ./internal/demo
@@ -66,6 +66,16 @@ bench: ## the comparison table: bare net/http, the peers, a2agen
 
 figures: ## how much is written by hand and how finely it is cut, what a message enters, the types with the most methods, the names that users see, and what agents link (this alone: go run ./internal/measure -linked)
 	@$(GO) run ./internal/measure
+
+release: ## dist/: archives, checksums, bill of materials, notes and the module of VERSION (docs/internals/releasing.md); it publishes nothing
+	@$(GO) run ./internal/release -check "$(VERSION)"
+	$(MAKE) test lint
+	$(GO) run ./internal/release "$(VERSION)"
+
+release-check: RELEASE ?= $(or $(wildcard $(CURDIR)/dist),new)
+release-check: PLATFORMS_OF_RELEASE ?= linux/amd64
+release-check: ## do with dist/ what its users will do, as if nothing else were published; without dist/, with one that is made twice from the last commit
+	A2A_RELEASE=$(RELEASE) A2A_PLATFORMS=$(PLATFORMS_OF_RELEASE) $(GO) test -count=1 -vet=off $(PATIENCE) -v -run '^TestRelease$$' ./internal/release
 
 SEEDS ?= 60s
 seeds: ## SEEDS of random runs of instances that share a store, and beside them of the two stores, which do the same steps

@@ -190,6 +190,7 @@ var rows = map[string]string{
 	"internal/arch":              "",
 	"internal/demo":              "a2a a2a/a2aclient runtime runtime/client runtime/push runtime/server",
 	"internal/measure":           "a2a runtime/gen/check runtime/gen/handler runtime/server runtime/wire",
+	"internal/release":           ".",
 	"internal/regen":             ". generator generator/emit generator/ir generator/lower generator/output spec",
 	"internal/requirements":      "",
 	"internal/test/a2amore":      "internal/a2awires runtime runtime/gen runtime/gen/legacy runtime/wire runtime/gen/proto",
