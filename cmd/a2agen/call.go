@@ -16,6 +16,7 @@ import (
 func callCommand() *cobra.Command {
 	var o talk.Options
 	var stream bool
+	var output string
 	cmd := &cobra.Command{
 		Use:   "call URL|DIR [TEXT]",
 		Short: "Talk to an agent: send a message, see the answer, answer its questions",
@@ -42,12 +43,19 @@ the agent cannot be reached or understood; 3 the task waits for an answer or an 
   a2agen call . "hello" --binding GRPC                         # over gRPC, which the card offers beside others
   a2agen call . --task 7d1c "Friday"                           # answer the question of a task
   a2agen call . --task 7d1c                                    # wait for a task; --cancel cancels it
-  a2agen call . "Draw a map" --file area.json --output maps    # files in, files out
+  a2agen call . "Draw a map" --file area.json --save maps      # files in, files out
   jq .order in.json | a2agen call . --skill order --data - | jq .price`,
 		Args:              cobra.RangeArgs(1, 2),
 		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.Target = args[0]
+			switch o.Target = args[0]; output {
+			case "text":
+			case "json":
+				o.JSON = true
+			default: // a folder, in earlier versions
+				tellNow(cmd, "--output FOLDER", "--save FOLDER")
+				o.Output = output
+			}
 			if len(args) == 2 {
 				o.Text = args[1]
 			}
@@ -68,7 +76,8 @@ the agent cannot be reached or understood; 3 the task waits for an answer or an 
 	f.StringVar(&o.Skill, "skill", "", "the `id` of the skill to call; default: the agent chooses by the message")
 	f.StringVar(&o.Data, "data", "", "send data: `JSON`, @FILE, or - for stdin")
 	f.StringArrayVar(&o.Files, "file", nil, "send a file from this `path`; may be given several times")
-	f.StringVar(&o.Output, "output", "", "save the files of the answer in `folder`; a file that exists is not overwritten")
+	f.StringVar(&output, "output", "text", "how the result is printed: `text`, or json: the task or message on one line, with --stream every event")
+	f.StringVar(&o.Output, "save", "", "save the files of the answer in `folder`; a file that exists is not overwritten")
 	f.BoolVar(&stream, "stream", false, "print the answer as it comes, the default on a terminal; --stream=false waits for all of it")
 	f.StringVar(&o.Context, "context", "", "continue the conversation with this `id`")
 	f.StringVar(&o.Task, "task", "", "continue the task with this `id`: answer it, or without a text wait for it")
@@ -77,13 +86,15 @@ the agent cannot be reached or understood; 3 the task waits for an answer or an 
 	f.StringVar(&o.Token, "token", "", "send this bearer `token`, to the agent's host only; prefer "+envToken+", which other users of this machine cannot see")
 	f.StringVar(&o.Protocol, "protocol", "", "speak this `version`; default: what the agent's card prefers")
 	f.StringVar(&o.Binding, "binding", "", "call over this `binding`: "+strings.Join(talk.Bindings(), ", ")+"; default: what the agent's card prefers")
-	f.BoolVar(&o.JSON, "json", false, "print the task or message as one line of JSON; with --stream every event")
+	f.BoolVar(&o.JSON, "json", false, "")
+	hidden(cmd, "json", "--output json")
 	f.BoolVarP(&o.Verbose, "verbose", "v", false, "say on stderr what happens")
 	f.BoolVar(&o.Trace, "trace", false, "print on stderr what goes over the wire, with times; secrets are masked")
 	oneOf(cmd, "protocol", talk.Versions()...)
 	oneOf(cmd, "binding", talk.Bindings()...)
 	must(cmd.RegisterFlagCompletionFunc("skill", skillsOf))
-	takesFolder(cmd, "output")
+	takesFolder(cmd, "save")
+	oneOf(cmd, "output", string(formatText), string(formatJSON))
 	anyWord(cmd, "context", "task", "header", "token")
 	return cmd
 }

@@ -11,12 +11,12 @@ import (
 func cardCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "card",
-		Short: "Check, compare, sign and verify agent cards",
+		Short: "Show, check, compare, sign and verify agent cards; keep them in a catalog",
 		Long:  `card works on the card of a project, and on cards that were published.`,
 		Args:  none,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(cardLintCommand(), cardDiffCommand(), cardKeygenCommand(), cardSignCommand(), cardVerifyCommand())
+	cmd.AddCommand(inspecting("show", printCard), cardLintCommand(), cardDiffCommand(), cardKeygenCommand(), cardSignCommand(), cardVerifyCommand(), catalogCommand())
 	return cmd
 }
 
@@ -32,7 +32,7 @@ leaves credentials to its callers, so nothing is reported for it.
 The card is that of the project in the folder; or a file: a project's card, or one that was published; or what an agent serves at
 a URL. It exits with 1 when the card itself is not valid; what lint finds are warnings, which are 0.`,
 		Example: `  a2agen card lint
-  a2agen card lint agent-card.json --format json
+  a2agen card lint agent-card.json --output json
   a2agen card lint https://agent.example.com`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {

@@ -29,7 +29,7 @@ It exits with 0 when no caller has to do anything, with 1 when something breaks 
 compared and nothing else breaks callers.`,
 		Example: `  a2agen card diff old.json new.json
   a2agen card diff travel https://agent.example.com     # travel is a client of this project
-  a2agen card diff https://agent.example.com . --format json   # what would a deployment break?`,
+  a2agen card diff https://agent.example.com . --output json   # what would a deployment break?`,
 		Args: exactly(2, "two cards: URLs, files, folders of projects, or names of clients"),
 	}
 	dirFlag(cmd, &o.Dir)

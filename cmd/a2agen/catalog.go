@@ -26,9 +26,9 @@ a2agen client NAME@VERSION makes a client from it.
 
 The catalog is that of --catalog, else that of the environment variable A2A_CATALOG, else the one that a2agen.yaml names, else the folder
 .a2agen/catalog of the project. Over HTTP it is read only: it is changed in the folder that the server publishes.`,
-		Example: `  a2agen catalog add https://agent.example.com
-  a2agen catalog list
-  a2agen catalog find --gives forecast.json     # whose results fit this schema?
+		Example: `  a2agen card catalog add https://agent.example.com
+  a2agen card catalog list
+  a2agen card catalog find --gives forecast.json     # whose results fit this schema?
   a2agen client weather@1.2.0`,
 		Args: none,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -62,8 +62,8 @@ func catalogListCommand() *cobra.Command {
 		Use:   "list",
 		Short: "List the cards of a catalog",
 		Long:  `list prints all cards of a catalog by their names, of each the newest version first.`,
-		Example: `  a2agen catalog list
-  a2agen catalog list --catalog https://cards.example.com --format json`,
+		Example: `  a2agen card catalog list
+  a2agen card catalog list --catalog https://cards.example.com --output json`,
 		Args: none,
 	}
 	format := catalogFlags(cmd, &o, "read the catalog from private and loopback addresses too, and over http")
@@ -98,8 +98,8 @@ func catalogRemoveCommand() *cobra.Command {
 		Short: "Take a card out of a catalog",
 		Long: `remove takes one version of a card out of the catalog in a folder, or all of them if no version is named. Clients that were made from
 it stay as they are: they have the card.`,
-		Example: `  a2agen catalog remove weather@1.1.0
-  a2agen catalog remove weather`,
+		Example: `  a2agen card catalog remove weather@1.1.0
+  a2agen card catalog remove weather`,
 		Args: exactly(1, "the name of a card in the catalog"),
 	}
 	format := catalogFlags(cmd, &o, "")

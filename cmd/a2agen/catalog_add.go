@@ -22,10 +22,10 @@ an AI Catalog (ai-catalog.json) adds all agent cards that it has or names.
 With --jwks or --jwks-url only cards are added whose signature one of the keys made.
 
 It exits with 0 when all cards are in the catalog, with 1 when one is not signed by a trusted key, and with 2 when one could not be added for another reason.`,
-		Example: `  a2agen catalog add https://agent.example.com
-  a2agen catalog add card.json --name weather
-  a2agen catalog add https://agent.example.com --jwks example-jwks.json
-  a2agen catalog add https://example.com/.well-known/ai-catalog.json`,
+		Example: `  a2agen card catalog add https://agent.example.com
+  a2agen card catalog add card.json --name weather
+  a2agen card catalog add https://agent.example.com --jwks example-jwks.json
+  a2agen card catalog add https://example.com/.well-known/ai-catalog.json`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return fmt.Errorf("no arguments, want at least one: an agent's URL, or a file with a card (see %s --help)", cmd.CommandPath())

@@ -24,10 +24,10 @@ as its input. Schemas are compared, not guessed at: where it cannot be decided, 
 skill whose card publishes no schema fits none.
 
 It exits with 0 when there is one, with 1 when there is none, and with 2 when a card could not be read.`,
-		Example: `  a2agen catalog find weather
-  a2agen catalog find --tag travel
-  a2agen catalog find --gives forecast.json
-  a2agen catalog find --skill forecast --takes question.yaml --format json`,
+		Example: `  a2agen card catalog find weather
+  a2agen card catalog find --tag travel
+  a2agen card catalog find --gives forecast.json
+  a2agen card catalog find --skill forecast --takes question.yaml --output json`,
 	}
 	format := catalogFlags(cmd, &o.CatalogOptions, "read the catalog from private and loopback addresses too, and over http")
 	cmd.Flags().StringVar(&o.Query.Skill, "skill", "", "the `id` of a skill")

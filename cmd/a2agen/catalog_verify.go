@@ -24,9 +24,9 @@ named: breaking, unknown, compatible or cosmetic for callers, and what to do.
 
 It exits with 1 when a card is damaged or not signed, or an agent changed in a way that breaks callers, and with 2 when there is none of that but
 something could not be read or compared.`,
-		Example: `  a2agen catalog verify
-  a2agen catalog verify weather --jwks weather-jwks.json
-  a2agen catalog verify --live`,
+		Example: `  a2agen card catalog verify
+  a2agen card catalog verify weather --jwks weather-jwks.json
+  a2agen card catalog verify --live`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return fmt.Errorf("%d arguments, want at most the name of a card (see %s --help)", len(args), cmd.CommandPath())

@@ -15,17 +15,22 @@ import (
 
 func checkCommand() *cobra.Command {
 	var o project.Options
-	var stubs, unbuilt, remote, private, start bool
+	var stubs, unbuilt, remote, private, start, inputs bool
+	var part string
 	cmd := &cobra.Command{
 		Use:   "check",
-		Short: "Report whether generated files are up to date",
-		Long: `check generates in memory, compares the result with the project and writes nothing. It names the causes (inputs changed, tool
+		Short: "Report what is wrong: the inputs, files that are out of date, what does not compile",
+		Long: `check reports what is wrong with agent.yaml and a2agen.yaml, as file:line:col: message (hint). Then it generates in memory, compares the
+result with the project and writes nothing. It names the causes (inputs changed, tool
 changed, protocol changed, an interrupted run) and then each file: missing, outdated and why, hand-edited, or stale, which is
 no longer generated. Then it compiles the project and its tests, as they would be after a generate, and names each line that does
 not compile, each handler whose signature does not fit its skill, and each handler without a skill. It exits with 1 if
 there is any drift or anything does not compile: put it in CI. The network is not used: where modules are not in the module
-cache it says so and compiles nothing. --no-build leaves the compiler out. With --handlers it also lists the handlers that are still the stubs that a2agen wrote, and exits with 1 when there
-are any.
+cache it says so and compiles nothing. --no-build leaves the compiler out. With --handlers it also lists the handlers that are still the stubs
+that a2agen wrote, and exits with 1 when there are any.
+
+--inputs looks at agent.yaml and a2agen.yaml alone, and for valid ones prints the bindings in which each version is served. It exits with 1 if
+there is an error; warnings alone exit with 0. --explain model prints what code is generated from, --explain bindings what is served where.
 
 With --remote it also fetches the card of each agent that the project has a client of, and says what is different from the one that the client
 was made from: breaking, unknown, compatible or cosmetic for callers, and what to do. If it is known where the project's own agent runs, by
@@ -34,21 +39,38 @@ a deployment break? It exits with 1 for a breaking difference, and with 2 if the
 It also asks the MCP servers whose tools were imported by URL whether these have changed, and exits with 1 if so; a server that does not answer is
 a warning. Those that are commands are started with --start-commands only: they are programs of others.`,
 		Example: `  a2agen check
+  a2agen check --inputs                 # only what is wrong with agent.yaml and a2agen.yaml
+  a2agen check --explain model | jq '.agent.skills[].go'   # what the handlers are called
   a2agen check --handlers               # is every handler written?
-  a2agen check -C agents/weather --format json
+  a2agen check -C agents/weather --output json
   a2agen check --remote                 # have the agents that it calls changed?`,
 		Args: none,
 	}
 	dirFlag(cmd, &o.Dir)
+	cmd.Flags().BoolVar(&inputs, "inputs", false, "only report what is wrong with agent.yaml and a2agen.yaml")
+	cmd.Flags().StringVar(&part, "explain", "", "only print what code is generated from: the `model` as JSON, or bindings")
+	oneOf(cmd, "explain", "model", "bindings")
 	cmd.Flags().BoolVar(&stubs, "handlers", false, "also fail on handlers that are still stubs")
 	cmd.Flags().BoolVar(&unbuilt, "no-build", false, "do not compile: compare files and read handlers only")
 	cmd.Flags().BoolVar(&remote, "remote", false, "also compare the cards of agents that run with those that the project has")
 	cmd.Flags().BoolVar(&private, "allow-private-network", false, "with --remote, fetch from private and loopback addresses too")
 	cmd.Flags().BoolVar(&start, "start-commands", false, "with --remote, also start the commands of MCP servers, to ask for their tools")
 	format := formatFlag(cmd)
+	cmd.MarkFlagsMutuallyExclusive("inputs", "explain", "handlers")
+	cmd.MarkFlagsMutuallyExclusive("inputs", "explain", "remote")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := format.check(); err != nil {
 			return err
+		}
+		switch {
+		case inputs:
+			return checkInputs(cmd, o, *format)
+		case part == "model":
+			return inspect(cmd, o, printModel)
+		case part == "bindings":
+			return inspect(cmd, o, printBindings)
+		case part != "":
+			return fmt.Errorf("--explain %q: write model or bindings", part)
 		}
 		o.Tool = project.ThisTool()
 		defer announce(cmd, "checking")()

@@ -19,7 +19,7 @@ func clientCommand() *cobra.Command {
 		Use:   "client URL|FILE|NAME[@VERSION]",
 		Short: "Make a typed client for somebody else's agent",
 		Long: `client reads an agent card — from the agent's URL, from the card's own URL, from a file or from a catalog, where it has a name and
-a version (see a2agen catalog) — keeps it in the project, pins its digest in a2agen.lock, adds the client to a2agen.yaml and generates a package with one method for each skill. From then on generate
+a version (see a2agen card catalog) — keeps it in the project, pins its digest in a2agen.lock, adds the client to a2agen.yaml and generates a package with one method for each skill. From then on generate
 works without the network. Run client again to take over a changed card.
 
 --module makes a Go module for the client in the folder, which builds, has tests and a program that calls the agent. Other clients

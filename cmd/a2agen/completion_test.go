@@ -36,8 +36,8 @@ var states = []string{"submitted", "working", "completed", "failed", "canceled",
 var enumerated = map[string][]string{
 	"init --auth": {"apikey", "bearer", "mtls", "oidc", "none"}, "init --store": {"memory", "sqlite", "postgres"}, "init --example": {"assistant", "weather"}, "init --bindings": {"JSONRPC", "HTTP+JSON", "GRPC"}, "init --protocol": {"1.0", "0.3", "0.2", "0.1"},
 	"client --bindings": {"JSONRPC", "HTTP+JSON", "GRPC"}, "call --binding": {"JSONRPC", "HTTP+JSON", "GRPC"}, "call --protocol": talk.Versions(),
-	"tasks list --state": states, "tasks prune --state": states, "spec diff --fail-on": {"breaking", "none"}, "--format": {"text", "json"},
-	"card keygen --algorithm": signedcard.Algorithms(), "conform --format": {"text", "json", "junit"}, "conform --only": checkIDs(),
+	"tasks list --state": states, "tasks prune --state": states, "spec diff --fail-on": {"breaking", "none"}, "--output": {"text", "json"}, "--format": {"text", "json"},
+	"card keygen --algorithm": signedcard.Algorithms(), "call --output": {"text", "json"}, "conform --output": {"text", "json", "junit"}, "conform --format": {"text", "json", "junit"}, "check --explain": {"model", "bindings"}, "conform --only": checkIDs(),
 }
 
 func checkIDs() (ids []string) {
@@ -49,10 +49,10 @@ func checkIDs() (ids []string) {
 
 // free are the flags that take a word of the user's own, and files those that take a file. A name without a command is of all commands.
 var (
-	free = []string{"import openapi --operation", "import openapi --tag", "import openapi --name", "import mcp --tool", "import mcp --env", "import mcp --header", "import mcp --name", "catalog add --name", "catalog find --skill", "catalog find --tag", "init --name", "init --module", "init --skill", "init --text", "client --module", "client --name", "call --context", "call --task", "call --header", "call --token", "mcp --header", "mcp --token", "conform --header", "conform --other-header", "conform --host", "conform --webhook", "fault --listen", "dev --addr", "dev --page", "dev --to", "dev --exec", "inspect task --header", "inspect task --token",
+	free = []string{"import openapi --operation", "import openapi --tag", "import openapi --name", "import mcp --tool", "import mcp --env", "import mcp --header", "import mcp --name", "card catalog add --name", "card catalog find --skill", "card catalog find --tag", "init --name", "init --module", "init --skill", "init --text", "client --module", "client --name", "call --context", "call --task", "call --header", "call --token", "mcp --header", "mcp --token", "conform --header", "conform --other-header", "conform --host", "conform --webhook", "dev --addr", "dev --page", "dev --to", "dev --exec", "tasks timeline --agent", "tasks timeline --header", "tasks timeline --token",
 		"--context", "--principal", "--tenant", "--jwks-url", "login --issuer", "login --client-id", "login --scope", "login --scheme",
 		"login --resource", "login --audience", "login --token-url", "login --auth-url", "login --device-url", "login --redirect"}
-	files = []string{"client --extension", "catalog find --gives", "catalog find --takes", "init --card", "conform --contract", "call --data", "call --file", "--store", "--jwks", "card sign --key", "card sign --out", "card verify --out"}
+	files = []string{"client --extension", "card catalog find --gives", "card catalog find --takes", "init --card", "conform --contract", "call --data", "call --file", "--store", "--jwks", "dev --faults", "card sign --key", "card sign --out", "card verify --out"}
 )
 
 // TestEveryFlagIsCompleted: by its words, by folders, by files, or by nothing. A new flag has to say by what.
@@ -97,7 +97,7 @@ func eachFlag(cmd *cobra.Command, do func(*cobra.Command, *pflag.Flag)) {
 		}
 	})
 	for _, sub := range cmd.Commands() {
-		if sub.Name() != "completion" && sub.Name() != "help" {
+		if !sub.Hidden { // what is hidden takes the flags of what it is now
 			eachFlag(sub, do)
 		}
 	}

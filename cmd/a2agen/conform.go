@@ -40,7 +40,7 @@ of this command, if it is on this machine itself or --webhook names it.
 Exit codes: 0 every MUST that was tried is kept; 1 one is not; 2 nothing could be tried: no agent, wrong arguments, no credentials.`,
 		Example: `  a2agen conform http://127.0.0.1:8080
   a2agen conform https://agent.example.com --header "Authorization: Bearer $TOKEN"
-  a2agen conform https://agent.example.com --contract conform.yaml --format junit > report.xml
+  a2agen conform https://agent.example.com --contract conform.yaml --output junit > report.xml
   a2agen conform http://127.0.0.1:8080 --only list,stream.ends,R24
   a2agen conform --list                                # all checks, with their requirements`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -51,7 +51,7 @@ Exit codes: 0 every MUST that was tried is kept; 1 one is not; 2 nothing could b
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar((*string)(&format), "format", string(formatText), "`text`, json or junit")
+	f.StringVar((*string)(&format), "output", string(formatText), "how the result is printed: `text`, json or junit")
 	f.StringArrayVarP(&headers, "header", "H", nil, "send this `'Name: value'` with every request, as credentials, which reports do not have; may be given several times")
 	f.StringArrayVar(&others, "other-header", nil, "credentials of a second caller, who may not see the first one's tasks: `'Name: value'`")
 	f.StringVar(&contract, "contract", "", "a `file`, YAML or JSON, that says which texts make the agent ask, work long, stream …")
@@ -61,7 +61,8 @@ Exit codes: 0 every MUST that was tried is kept; 1 one is not; 2 nothing could b
 	f.IntVar(&c.Requests, "requests", conform.DefaultRequests, "how many requests are made at most")
 	f.StringVar(&c.Webhook, "webhook", "", "the `URL`, http://HOST:PORT, by which an agent elsewhere reaches this machine, to try push notifications, which are listened for at the port")
 	f.BoolVar(&all, "list", false, "list the checks, and try nothing")
-	oneOf(cmd, "format", string(formatText), string(formatJSON), string(formatJUnit))
+	oneOf(cmd, "output", string(formatText), string(formatJSON), string(formatJUnit))
+	renamed(cmd, "format", "output")
 	var ids []string
 	for _, check := range conform.Checks() {
 		ids = append(ids, check.ID)
@@ -70,7 +71,7 @@ Exit codes: 0 every MUST that was tried is kept; 1 one is not; 2 nothing could b
 	anyWord(cmd, "header", "other-header", "host", "timeout", "requests", "webhook")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if format != formatJUnit && format.check() != nil {
-			return fmt.Errorf("--format %q: write text, json or junit", string(format))
+			return fmt.Errorf("--output %q: write text, json or junit", string(format))
 		}
 		if all {
 			return listChecks(cmd, format)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strings"
 	"syscall"
 	"time"
 
@@ -40,11 +41,17 @@ there is room (1,000 calls, 64 MiB). Secrets are masked before they are kept. It
 knows its token. --to shows the calls of an agent that somebody else runs, in any language: call the address of --addr
 in place of it.
 
+--faults has calls fail on their way, for you to see what callers make of it: KIND VALUE[:TIMES][+SKIP][%PERCENT][@OPERATION,...], several with
+semicolons between them, or in a file with one on each line. The page switches them on and off. Each request that meets one is printed.
+docs/faults.md has the kinds: delay, delay-events, slow, drop, double, reorder, status, cut, truncate, half-close, stall, drop-event, double-event.
+
 Several folders are several agents, the first at --addr, each further one at the next port. Arguments after "--" are the
 agents'. On a terminal r makes the agent again, p stops watching and goes on, c deletes all tasks, q ends.`,
 		Example: `  a2agen dev                                  # the agent of this folder, at http://127.0.0.1:8080
   a2agen dev weather routes                   # two agents, at ports 8080 and 8081
   a2agen dev --to https://agent.example.com   # somebody else's agent
+  a2agen dev --to http://localhost:9000 --faults 'cut 3:2; drop reply%20@SendMessage'   # streams end after three events, twice
+  a2agen dev --faults @faults.txt --page off
   a2agen dev --exec 'make build OUT=$A2A_DEV_OUT'  # a build of your own, to the file that it is told
   a2agen dev --debug                          # for a debugger: dlv attach PID
   a2agen dev -- -model small                  # arguments for the agent`,
@@ -60,6 +67,13 @@ agents'. On a terminal r makes the agent again, p stops watching and goes on, c 
 			}
 			if o.To != "" && (len(args) > 0 || cmd.Flags().Changed("dir")) {
 				return errors.New("--to looks at an agent that runs: give it, or folders (see a2agen dev --help)")
+			}
+			if file, ok := strings.CutPrefix(o.Faults, "@"); ok {
+				text, err := os.ReadFile(file)
+				if err != nil {
+					return err
+				}
+				o.Faults = string(text)
 			}
 			if o.Page == noPage {
 				o.Page = ""
@@ -87,6 +101,7 @@ agents'. On a terminal r makes the agent again, p stops watching and goes on, c 
 	f.StringVar(&o.Page, "page", "127.0.0.1:8090", "the `address` of the page, of this machine; port 0 is a free one, \"off\" is no page")
 	f.BoolVar(&open, "open", false, "show the page in a browser")
 	f.StringVar(&o.To, "to", "", "look at the agent at this `URL`, which somebody else runs, in place of one that is built here")
+	f.StringVar(&o.Faults, "faults", "", "have calls meet these `faults`, or those in @FILE")
 	f.BoolVar(&poll, "poll", false, "look at the files every second, where there are no file events")
 	f.StringVar(&o.Exec, "exec", "", "build by this `command` of the shell, which writes the program to the file that $A2A_DEV_OUT names")
 	f.BoolVar(&o.Debug, "debug", false, "build without optimizations, and print the process id for a debugger")

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -106,7 +104,7 @@ func (o *faultOptions) serve(ctx context.Context, cmd *cobra.Command, base strin
 	if err != nil {
 		return fmt.Errorf("--listen %s: %w", o.listen, err)
 	}
-	in.Watch(func(e fault.Exchange) { fmt.Fprintln(out, exchangeLine(e)) })
+	in.Watch(func(e fault.Exchange) { fmt.Fprintln(out, faultproxy.Line(e)) })
 	fmt.Fprintf(out, "%s -> %s\n", proxy.URL(ln.Addr().String()), base)
 	for _, f := range o.faults {
 		fmt.Fprintf(out, "  %s\n", f)
@@ -143,36 +141,4 @@ func (o *faultOptions) summary(out io.Writer, in *fault.Injector) {
 	for _, f := range in.Unused() {
 		fmt.Fprintf(out, "no request met %s\n", f)
 	}
-}
-
-// exchangeLine is a request on one line.
-func exchangeLine(e fault.Exchange) string {
-	called := e.Operation
-	if called == "" {
-		called = e.Method + " " + visible(e.Path)
-	}
-	status, how := "no answer", ""
-	if e.Status != 0 {
-		status = strconv.Itoa(e.Status)
-	}
-	if e.Events > 0 {
-		status += ", " + count(e.Events, "event")
-	}
-	if len(e.Faults) > 0 {
-		how = "  " + strings.Join(e.Faults, " ")
-	}
-	if e.Err != nil && !errors.As(e.Err, new(*fault.Error)) {
-		how += "  (" + visible(oneLine(e.Err.Error())) + ")"
-	}
-	for _, err := range e.Problems {
-		how += "  (not applied: " + visible(errors.Unwrap(err).Error()) + ")"
-	}
-	took := e.Duration.Round(time.Millisecond)
-	return fmt.Sprintf("%d %s %s: %s in %v%s", e.Number, called, cmp.Or(e.Binding, "HTTP"), status, took, how)
-}
-
-// visible is a text of somebody else's without what a terminal would obey.
-func visible(s string) string {
-	q := strconv.Quote(s)
-	return strings.ReplaceAll(q[1:len(q)-1], `\"`, `"`)
 }

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 
 	"github.com/spf13/cobra"
 )
 
-// formatName is the value of --format.
+// formatName is the value of --output.
 type formatName string
 
 // The formats.
@@ -15,17 +17,31 @@ const (
 	formatJSON formatName = "json"
 )
 
-// formatFlag adds --format.
+// formatFlag adds --output.
 func formatFlag(cmd *cobra.Command) *formatName {
 	f := formatText
-	cmd.Flags().StringVar((*string)(&f), "format", string(formatText), "`text` or json")
-	oneOf(cmd, "format", string(formatText), string(formatJSON))
+	cmd.Flags().StringVar((*string)(&f), "output", string(formatText), "how the result is printed: `text` or json")
+	oneOf(cmd, "output", string(formatText), string(formatJSON))
+	renamed(cmd, "format", "output")
 	return &f
 }
 
 func (f formatName) check() error {
 	if f != formatText && f != formatJSON {
-		return fmt.Errorf("--format %q: write text or json", string(f))
+		return fmt.Errorf("--output %q: write text or json", string(f))
 	}
 	return nil
+}
+
+// printJSON prints a value as indented JSON.
+func printJSON(cmd *cobra.Command, v any) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	_, err := b.WriteTo(cmd.OutOrStdout())
+	return err
 }

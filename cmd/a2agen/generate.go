@@ -109,7 +109,7 @@ func newJSONReport(dry bool, r project.Report, err error) jsonReport {
 	return v
 }
 
-// jsonReport is what --format json prints.
+// jsonReport is what --output json prints.
 type jsonReport struct {
 	DryRun bool `json:"dryRun"`
 	project.Report

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/signal"
 
@@ -14,22 +15,33 @@ import (
 
 func loginCommand() *cobra.Command {
 	var o login.Options
-	var browser bool
+	var browser, out, all bool
 	cmd := &cobra.Command{
 		Use:   "login URL|DIR",
-		Short: "Log in for calls of an agent, in the browser or by a device code",
+		Short: "Log in for calls of an agent, in the browser or by a device code; --out logs out",
 		Long: `login reads the agent's card, shows which security scheme takes tokens, and logs you in at the issuer that you name: in the browser of
 this machine, or with --device on any other one. The token is kept for you alone, in a2agen/tokens of your cache folder, and renewed by
 "a2agen call" of the same URL until the issuer ends the login.
 
 The issuer that the card names is shown, but never used by itself: whoever wrote the card could have your login sent anywhere. On a terminal you are
-asked for the issuer and the client id; in a pipe both must be given. A client with a secret has it in A2A_CLIENT_<SCHEME>_SECRET.`,
+asked for the issuer and the client id; in a pipe both must be given. A client with a secret has it in A2A_CLIENT_<SCHEME>_SECRET.
+
+--out removes the tokens of the agent from this machine. The issuer is not told: to end the login there, too, use its own page.`,
 		Example: `  a2agen login https://agent.example.com --issuer https://id.example.com --client-id cli
   a2agen login https://agent.example.com --issuer https://id.example.com --client-id cli --device    # no browser on this machine
   a2agen call https://agent.example.com "hello"                                # uses the login
-  a2agen logout https://agent.example.com`,
-		Args: exactly(1, "the agent's URL, or the folder of its project"),
-		RunE: func(cmd *cobra.Command, args []string) (err error) {
+  a2agen login --out https://agent.example.com`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if out {
+				return logout(cmd, args, all)
+			}
+			err := exactly(1, "the agent's URL, or the folder of its project")(cmd, args)
+			if err != nil {
+				return err
+			}
+			if all {
+				return errors.New("--all is for --out: it forgets all logins (see a2agen login --help)")
+			}
 			if o.Target, err = talk.Address(args[0]); err != nil {
 				return err
 			}
@@ -57,6 +69,8 @@ asked for the issuer and the client id; in a pipe both must be given. A client w
 	f.StringVar(&o.DeviceURL, "device-url", "", "the device authorization endpoint's `URL`, with --token-url")
 	f.StringVar(&o.Redirect, "redirect", "", "the redirect `URI` that is registered, if its port is fixed; default: http://127.0.0.1:<free port>/callback")
 	f.BoolVar(&browser, "browser", true, "open the page in the browser; --browser=false only prints it")
+	f.BoolVar(&out, "out", false, "forget the login for the agent")
+	f.BoolVar(&all, "all", false, "with --out, forget all logins")
 	anyWord(cmd, "issuer", "client-id", "scope", "scheme", "resource", "audience", "token-url", "auth-url", "device-url", "redirect")
 	return cmd
 }

@@ -74,6 +74,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 }
 
 func rootCommand() *cobra.Command {
+	cobra.EnableCommandSorting = false
 	root := &cobra.Command{
 		Use:   "a2agen",
 		Short: "Generate Go agents that speak A2A",
@@ -83,7 +84,7 @@ A2A protocol, and somebody else's card into a typed Go client.`,
   cd weather && go run .                   # it listens on http://127.0.0.1:8080
   a2agen call . "hello"                    # in another terminal: talk to it
   a2agen generate                          # after a change of agent.yaml
-  a2agen check                             # in CI: are the generated files up to date?
+  a2agen check                             # in CI: are the generated files up to date, and does it build?
   a2agen client https://agent.example.com  # a typed client for somebody else's agent`,
 		Version:       project.ThisTool().Version,
 		SilenceUsage:  true,
@@ -96,9 +97,51 @@ A2A protocol, and somebody else's card into a typed Go client.`,
 		}
 		return fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())
 	})
-	root.AddCommand(initCommand(), generateCommand(), checkCommand(), updateCommand(), validateCommand(), cardCommand(), catalogCommand(), importCommand(), inspectCommand(), clientCommand(), callCommand(), mcpCommand(), conformCommand(), loginCommand(), logoutCommand(), faultCommand(), schemaCommand(), specCommand(), tasksCommand(), devCommand(), versionCommand())
+	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) { sayWhatItIsNow(cmd) }
+	root.SetUsageTemplate(usage)
+	for _, g := range []struct {
+		title    string
+		commands []*cobra.Command
+	}{
+		{"Make an agent, or a client:", []*cobra.Command{initCommand(), generateCommand(), checkCommand(), clientCommand(), importCommand(), updateCommand()}},
+		{"Use agents:", []*cobra.Command{devCommand(), callCommand(), tasksCommand(), loginCommand()}},
+		{"Hold it together:", []*cobra.Command{cardCommand(), conformCommand(), specCommand(), mcpCommand()}},
+	} {
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
+		for _, cmd := range g.commands {
+			cmd.GroupID = g.title
+		}
+		root.AddCommand(g.commands...)
+	}
+	root.AddCommand(versionCommand())
+	root.AddCommand(movedCommands()...)
 	refuseStrangers(root)
 	return root
+}
+
+// usage is how the help of a command ends: that of the program with its commands in groups, in the order in which one meets them.
+const usage = `Usage:{{if .Runnable}}
+  {{.UseLine}}{{end}}{{if .HasAvailableSubCommands}}
+  {{.CommandPath}} [command]{{end}}{{if .HasExample}}
+
+Examples:
+{{.Example}}{{end}}{{range $group := .Groups}}
+
+{{.Title}}{{range $.Commands}}{{if and (eq .GroupID $group.ID) .IsAvailableCommand}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}{{if and .HasAvailableSubCommands (not .Groups)}}
+
+Commands:{{range .Commands}}{{if .IsAvailableCommand}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}{{if .HasAvailableLocalFlags}}
+
+Flags:
+{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}{{if .HasAvailableSubCommands}}
+
+{{if .HasParent}}"{{.CommandPath}} COMMAND --help" says more about a command.{{else}}Also: version; help COMMAND, or COMMAND --help; completion SHELL.{{end}}{{end}}
+`
+
+// group is a command that has others, and does nothing by itself.
+func group(name, short string) *cobra.Command {
+	return &cobra.Command{Use: name, Short: short, Args: none, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 }
 
 // refuseStrangers rejects unknown arguments, for which cobra's own two commands print their usage and succeed.
@@ -108,8 +151,10 @@ func refuseStrangers(root *cobra.Command) {
 	for _, cmd := range root.Commands() {
 		switch cmd.Name() {
 		case "completion":
+			cmd.Hidden = true
 			cmd.Args, cmd.RunE = none, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 		case "help":
+			cmd.Hidden = true
 			cmd.Args = func(cmd *cobra.Command, args []string) error {
 				_, rest, err := cmd.Root().Find(args)
 				if err != nil {

@@ -100,7 +100,7 @@ func TestEveryCommandIsInTheDocs(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, cmd := range rootCommand().Commands() {
-		if name := cmd.Name(); name != "help" && !strings.Contains(string(docs), "`a2agen "+name) {
+		if name := cmd.Name(); name != "help" && cmd.Annotations[nowIs] == "" && !strings.Contains(string(docs), "`a2agen "+name) {
 			t.Errorf("docs/cli.md lacks a2agen %s", name)
 		}
 		if cmd.Example == "" && cmd.Name() != "help" && cmd.Name() != "completion" && !cmd.HasSubCommands() {

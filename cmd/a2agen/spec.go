@@ -14,17 +14,19 @@ import (
 func specCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "spec",
-		Short: "Show and compare definitions of the A2A protocol",
+		Short: "Show and compare definitions: of the A2A protocol, and of the files of a project",
 		Long: `spec works on definitions of the protocol: those that ship with a2agen, by version, and any other in a .proto file or as a JSON
 Schema in a .json file.`,
 		Example: `  a2agen spec list
   a2agen spec show 1.0
+  a2agen spec wires 0.3                        # what an older version cannot carry
+  a2agen spec schema a2agen.yaml               # the JSON Schema of the file
   a2agen spec diff 0.3 1.0
   a2agen spec diff 1.0 protocol/a2a.proto --fail-on breaking`,
 		Args: none,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(specListCommand(), specShowCommand(), specDiffCommand())
+	cmd.AddCommand(specListCommand(), specShowCommand(), specDiffCommand(), specWiresCommand(), specSchemaCommand())
 	return cmd
 }
 
@@ -43,7 +45,7 @@ func specListCommand() *cobra.Command {
 		Short: "List the definitions that ship with a2agen",
 		Long: `list prints the definitions that ship with a2agen, under the names that show and diff take. Versions before 1.0 are defined by
 the schema of their JSON; the proto of their gRPC and HTTP bindings has a name of its own.`,
-		Example: "  a2agen spec list --format json",
+		Example: "  a2agen spec list --output json",
 		Args:    none,
 	}
 	format := formatFlag(cmd)
@@ -79,7 +81,7 @@ func specShowCommand() *cobra.Command {
 as JSON also comments and positions.`,
 		Example: `  a2agen spec show 0.3
   a2agen spec show 0.3/proto
-  a2agen spec show protocol/a2a.proto --format json`,
+  a2agen spec show protocol/a2a.proto --output json`,
 		Args:              exactly(1, "a version or a file"),
 		ValidArgsFunction: completeSpecs(1),
 	}
@@ -109,7 +111,7 @@ func specDiffCommand() *cobra.Command {
 servers or clients of the old definition break when they talk to peers of the new one. Readers are assumed to ignore unknown
 members and to fail on unknown values. With --fail-on breaking it exits with 1 if there is a breaking difference.`,
 		Example: `  a2agen spec diff 0.2 0.3
-  a2agen spec diff 0.3/proto 1.0 --format json
+  a2agen spec diff 0.3/proto 1.0 --output json
   a2agen spec diff 1.0 protocol/a2a.proto --fail-on breaking`,
 		Args:              exactly(2, "two versions or files"),
 		ValidArgsFunction: completeSpecs(2),

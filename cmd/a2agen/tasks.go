@@ -18,20 +18,21 @@ import (
 func tasksCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tasks",
-		Short: "Inspect the store in which an agent keeps its tasks",
-		Long: `tasks works on the store of an agent that has "store: sqlite" or "store: postgres" in a2agen.yaml, whether the agent runs or not: list and
-show read, check verifies it, prune deletes tasks, deliveries and replay work on push notifications. In the folder of a project the store
+		Short: "Inspect the store in which an agent keeps its tasks, and what happened to one",
+		Long: `tasks works on the store of an agent that has "store: sqlite" or "store: postgres" in a2agen.yaml, whether the agent runs or not: list,
+show and timeline read, check verifies it, prune deletes tasks, deliveries and replay work on push notifications. In the folder of a project the store
 of its agent is used. Elsewhere name it with --store or A2A_STORE, a file or postgres://USER@HOST/DATABASE, which the variables and files
 of libpq complete (PGPASSWORD, PGPASSFILE, PGSERVICE, …); the agent logs where its tasks are when it starts.`,
 		Example: `  a2agen tasks list                          # of this project's agent
   a2agen tasks list --state working --state input-required
   a2agen tasks show 0f8c1d2e
+  a2agen tasks timeline 0f8c1d2e             # its events on an axis of time
   a2agen tasks prune --store weather.db --older 720h --dry-run
   a2agen tasks deliveries --store postgres://db/agents --dead`,
 		Args: none,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(tasksListCommand(), tasksShowCommand(), tasksPruneCommand(), tasksDeliveriesCommand(),
+	cmd.AddCommand(tasksListCommand(), tasksShowCommand(), tasksTimelineCommand(), tasksPruneCommand(), tasksDeliveriesCommand(),
 		tasksReplayCommand(), tasksCheckCommand(), tasksCopyCommand(), tasksMigrateCommand())
 	return cmd
 }
@@ -99,7 +100,7 @@ func tasksListCommand() *cobra.Command {
 		Long: `list prints a line for each task: its id, state and skill, since when it has the state, how many events it has, and its owner. A number
 in brackets is that of its messages without an answer yet.`,
 		Example: `  a2agen tasks list --store weather.db
-  a2agen tasks list --store weather.db --state failed --limit 0 --format json`,
+  a2agen tasks list --store weather.db --state failed --limit 0 --output json`,
 		Args: none,
 	}
 	flags.add(cmd)
@@ -228,7 +229,7 @@ func tasksDeliveriesCommand() *cobra.Command {
 		Long: `deliveries prints a line for each push notification configuration with unsent events: how many, since when delivery fails and how
 often, and why it was given up. "a2agen tasks replay" sends those again.`,
 		Example: `  a2agen tasks deliveries --store weather.db
-  a2agen tasks deliveries --store weather.db --dead --format json`,
+  a2agen tasks deliveries --store weather.db --dead --output json`,
 		Args: none,
 	}
 	cmd.Flags().BoolVar(&dead, "dead", false, "only those that were given up")

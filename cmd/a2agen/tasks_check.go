@@ -19,7 +19,7 @@ tasks. It changes nothing, and the agent may run. It cannot see what was lost wi
 are for its extension amcheck to find.`,
 		Example: `  a2agen tasks check
   a2agen tasks check weather.db
-  a2agen tasks check backup/weather.db --format json
+  a2agen tasks check backup/weather.db --output json
   a2agen tasks check postgres://db/agents`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			switch {

@@ -18,10 +18,10 @@ func tasksShowCommand() *cobra.Command {
 		Use:   "show ID",
 		Short: "Show a task with its events",
 		Long: `show prints a task: its status, each event of its log with time, size and content, the messages without an answer yet, and its push
-notification configurations. --format json prints everything as it is stored, except the secrets of configurations. Several owners may
+notification configurations. --output json prints everything as it is stored, except the secrets of configurations. Several owners may
 have a task with the same id; choose one with --principal and --tenant.`,
 		Example: `  a2agen tasks show 0f8c1d2e
-  a2agen tasks show 0f8c1d2e --store weather.db --format json`,
+  a2agen tasks show 0f8c1d2e --store weather.db --output json`,
 		Args: exactly(1, "the id of a task"),
 	}
 	flags.addOwner(cmd)

@@ -89,7 +89,7 @@ func onStore(cmd *cobra.Command, do func(cmd *cobra.Command, s admin.Store, args
 // onAddress makes a command work on the address of an agent's store.
 func onAddress(cmd *cobra.Command, do func(cmd *cobra.Command, kind storeKind, address string, args []string, asJSON bool) error) *cobra.Command {
 	var address, dir string
-	cmd.Flags().StringVar(&address, "store", "", "the agent's `store`: a file, or postgres://…; default: what A2A_STORE names, else that of the project's agent")
+	storeFlag(cmd, &address)
 	dirFlag(cmd, &dir)
 	format := formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -103,6 +103,11 @@ func onAddress(cmd *cobra.Command, do func(cmd *cobra.Command, kind storeKind, a
 		return do(cmd, kind, address, args, *format == formatJSON)
 	}
 	return cmd
+}
+
+// storeFlag adds --store.
+func storeFlag(cmd *cobra.Command, address *string) {
+	cmd.Flags().StringVar(address, "store", "", "where the agent keeps its `tasks`: a file, or postgres://…; default: what A2A_STORE names, else that of the project's agent")
 }
 
 var errNoStore = errors.New("--store is missing: the agent says at its start where it keeps its tasks; in the folder of its project, or with -C, " +
@@ -141,7 +146,7 @@ func projectStore(ctx context.Context, dir string) (kind storeKind, address stri
 	case err != nil:
 		return kind, "", err
 	case out.Model == nil || out.Model.Agent == nil || list.HasErrors():
-		return kind, "", fmt.Errorf(`the project does not say where its agent keeps its tasks ("a2agen validate" says what is wrong): name the store with --store`)
+		return kind, "", fmt.Errorf(`the project does not say where its agent keeps its tasks ("a2agen check --inputs" says what is wrong): name the store with --store`)
 	}
 	for _, kind := range storeKinds {
 		if kind.pkg == out.Model.Agent.OpenStore {

@@ -77,6 +77,12 @@ func TestMCPOnATerminal(t *testing.T) {
 	onTerminal(t, talk, "mcp", url, "--allow-private-network")
 }
 
+// TestTheOldSpellingSaysOnATerminalWhatToType, and works.
+func TestTheOldSpellingSaysOnATerminalWhatToType(t *testing.T) {
+	onTerminal(t, []string{"a2agen: a2agen inspect wires is now: a2agen spec wires\r\n", "A2A 0.3 against 1.0"}, "inspect", "wires", "0.3")
+	onTerminal(t, []string{"a2agen: --format is now: --output\r\n", "1.0"}, "spec", "list", "--format", "json")
+}
+
 // endOfInput is what a person types to end the input.
 const endOfInput = "\x04"
 

@@ -14,6 +14,7 @@ import (
 func versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
+		Hidden:  true,
 		Short:   "Print the version of a2agen, and the A2A versions it knows",
 		Example: "  a2agen version",
 		Args:    none,

@@ -1,7 +1,7 @@
 // Package ir is what emitters read: the protocol and the agent, fully resolved.
 //
 // It is plain data. Lowering decides every name, presence and layout; an emitter only prints. Nothing here knows
-// protocol version numbers beyond carrying their names as strings. `a2agen inspect ir` prints it as JSON.
+// protocol version numbers beyond carrying their names as strings. `a2agen check --explain model` prints it as JSON.
 package ir
 
 import (

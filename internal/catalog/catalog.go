@@ -63,7 +63,7 @@ type MissingError struct{ Where string }
 
 // Error says how one is made.
 func (e *MissingError) Error() string {
-	return fmt.Sprintf("there is no catalog in %s (a2agen catalog add URL makes one)", e.Where)
+	return fmt.Sprintf("there is no catalog in %s (a2agen card catalog add URL makes one)", e.Where)
 }
 
 // Is makes it an [fs.ErrNotExist].

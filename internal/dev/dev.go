@@ -37,6 +37,7 @@ type Options struct {
 	Page          string             // likewise, of the page; "" for none
 	PageElsewhere bool               // the page may have a free port if Page is taken
 	Open          func(string) error // shows the page's URL in a browser; nil: nobody does
+	Faults        string             // that all calls meet from the start, as faults.Read has them; the page changes them
 	Poll          time.Duration      // look at files so often, in place of events; 0: events
 	Exec          string             // builds an agent in place of "go build": see program.Build
 	Debug         bool               // builds for a debugger
@@ -55,7 +56,18 @@ func Run(ctx context.Context, o Options) error {
 	defer cancel()
 	s := &session{Options: &o, console: &Console{out: o.Out, raw: o.Raw}, feed: &live.Feed{}, end: cancel}
 	s.traffic = &traffic.Log{Feed: s.feed}
-	if err := s.open(ctx); err != nil {
+	asked, seed, err := faults.Read(o.Faults)
+	if err != nil && o.Faults != "" {
+		return fmt.Errorf("--faults: %w", err)
+	}
+	err = s.open(ctx)
+	for _, way := range s.faults {
+		if err == nil && len(asked) > 0 {
+			way.Seed, way.Told = seed, s.say
+			err = way.Set(asked)
+		}
+	}
+	if err != nil {
 		s.abandon()
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/a2agen/a2agen/testkit/fault"
 )
 
-// Kind is a kind of fault that a person can ask for: a flag of "a2agen fault", and a choice on the page of "a2agen dev".
+// Kind is a kind of fault that a person can ask for: a line of "a2agen dev --faults", and a choice on the page of "a2agen dev".
 type Kind struct {
 	Name, Takes, Usage string
 	make               func(value string) (fault.Fault, error)
@@ -23,7 +23,7 @@ var Kinds = []Kind{
 	{"drop", "request|reply", "the connection breaks: before the agent sees the request, or after its work", dropOf},
 	{"double", "all|TIMES", "requests are sent twice: of all, or so many: 2", doubleOf},
 	{"reorder", "requests|N", "requests overtake one another, or event N of a stream comes after event N+1", reorderOf},
-	{"status", "CODE", "requests get a status, and do not reach the agent: 503, 429", ofNumber(fault.Status)},
+	{"status", "CODE[/PAUSE]", "requests get a status, and do not reach the agent: 503, 429/3s", ofStatus},
 	{"cut", "N", "streams break after N events", ofNumber(fault.CutAfter)},
 	{"truncate", "N", "any answer breaks after N bytes", ofNumber(fault.Truncate)},
 	{"half-close", "N", "streams end after N events, seen by the caller alone; 0: any answer", ofNumber(fault.HalfClose)},
@@ -50,6 +50,20 @@ func ofTime(f func(time.Duration) fault.Fault) func(string) (fault.Fault, error)
 		}
 		return f(d), nil
 	}
+}
+
+// ofStatus reads 429, or 429/3s for one that asks for a pause.
+func ofStatus(value string) (fault.Fault, error) {
+	code, pause, paused := strings.Cut(value, "/")
+	made, err := ofNumber(fault.Status)(code)
+	if err != nil || !paused {
+		return made, err
+	}
+	d, err := time.ParseDuration(pause)
+	if err != nil {
+		return made, fmt.Errorf("%q is no time such as 3s", pause)
+	}
+	return made.RetryAfter(d), nil
 }
 
 func dropOf(value string) (fault.Fault, error) {
@@ -118,7 +132,7 @@ func (k Kind) Parse(text string) (fault.Fault, error) {
 	if chance {
 		p, err := strconv.ParseFloat(percent, 64)
 		if err != nil {
-			return made, fmt.Errorf("%q is no percentage: write --%s %s%%20", percent, k.Name, value)
+			return made, fmt.Errorf("%q is no percentage: write %s %s%%20", percent, k.Name, value)
 		}
 		made = made.Probability(p / 100)
 	}

@@ -1,4 +1,4 @@
-// Package faultproxy is the reverse proxy of "a2agen fault": it goes before an agent in any language, serves the
+// Package faultproxy is the reverse proxy of "a2agen dev --to": it goes before an agent in any language, serves the
 // agent's card with its own addresses, and passes requests on over each HTTP binding and gRPC. What goes wrong on the
 // way is an injector's of package fault.
 package faultproxy

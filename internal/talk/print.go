@@ -157,7 +157,7 @@ func (p *printer) file(f rpc.File) error {
 	case f.URL != "":
 		return p.text(f.URL + "\n")
 	case p.Output == "":
-		fmt.Fprintln(p.Err, clean(fmt.Sprintf("file %s (%s, %d bytes): --output DIR saves it", f.Name, f.MediaType, len(f.Content))))
+		fmt.Fprintln(p.Err, clean(fmt.Sprintf("file %s (%s, %d bytes): --save DIR saves it", f.Name, f.MediaType, len(f.Content))))
 		return nil
 	}
 	path, err := save(p.Output, f.Name, f.Content)

@@ -18,11 +18,11 @@ const (
 // save writes a file of an answer into dir under its own name, or a similar one if that exists, and returns its path.
 func save(dir, name string, content []byte) (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", usage("--output: %w", err)
+		return "", usage("--save: %w", err)
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return "", usage("--output: %w", err)
+		return "", usage("--save: %w", err)
 	}
 	defer root.Close()
 	name = fileName(name)
@@ -37,12 +37,12 @@ func save(dir, name string, content []byte) (string, error) {
 			continue
 		}
 		if err != nil {
-			return "", usage("--output: %w", err)
+			return "", usage("--save: %w", err)
 		}
 		_, err = f.Write(content)
 		return filepath.Join(dir, as), errors.Join(err, f.Close())
 	}
-	return "", usage("--output: there are %d files like %s in %s", maxSameName, name, dir)
+	return "", usage("--save: there are %d files like %s in %s", maxSameName, name, dir)
 }
 
 // fileName makes a safe file name from the one that an agent sent: no folders, nothing hidden, no special characters.

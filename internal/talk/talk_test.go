@@ -86,7 +86,7 @@ func TestAPersonSeesProgressAndText(t *testing.T) {
 		"stream": {"one two three\n", ""},
 		"reply":  {"at once\n", ""},
 		"escape": {"[2Jred\n", ""}, // without what clears the screen
-		"file":   {"see the file\n", "file ../../map.txt (text/plain, 6 bytes): --output DIR saves it\n"},
+		"file":   {"see the file\n", "file ../../map.txt (text/plain, 6 bytes): --save DIR saves it\n"},
 	} {
 		o, out, screen := person(url, text, "")
 		if err := Run(t.Context(), o); err != nil {

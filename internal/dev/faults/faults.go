@@ -2,9 +2,11 @@
 package faults
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -21,8 +23,37 @@ const Most = 16
 
 // Asked is a fault as a person asks for it.
 type Asked struct {
-	Kind string `json:"kind"` // as "a2agen fault" calls its flag: "cut"
-	With string `json:"with"` // the flag's value: "3:2@SendStreamingMessage"
+	Kind string `json:"kind"` // "cut"
+	With string `json:"with"` // "3:2@SendStreamingMessage"
+}
+
+// Read reads the faults of "a2agen dev --faults": lines of KIND VALUE, which may also stand on one line with semicolons between them,
+// and the seed of what is random, 1 unless a line says seed N.
+func Read(text string) (list []Asked, seed int64, err error) {
+	seed = 1
+	for line := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '\n' || r == ';' }) {
+		line, _, _ = strings.Cut(line, "#")
+		words := strings.Fields(line)
+		switch {
+		case len(words) == 0:
+		case len(words) != 2:
+			return nil, 0, fmt.Errorf("%q is no fault: write KIND VALUE, such as cut 3:2", strings.TrimSpace(line))
+		case words[0] == "seed":
+			if seed, err = strconv.ParseInt(words[1], 10, 64); err != nil {
+				return nil, 0, fmt.Errorf("seed: %q is no whole number", words[1])
+			}
+		default:
+			asked := Asked{words[0], words[1]}
+			if _, err := parse(asked); err != nil {
+				return nil, 0, err
+			}
+			list = append(list, asked)
+		}
+	}
+	if len(list) == 0 {
+		return nil, 0, errors.New("no fault is asked for: write KIND VALUE, such as cut 3:2")
+	}
+	return list, seed, nil
 }
 
 // Active is a fault that calls meet.
@@ -41,6 +72,10 @@ type State struct {
 
 // Switch passes calls on to an agent, with the faults that are on. See [New].
 type Switch struct {
+	// Seed is what random faults follow. Told is told each request that met a fault; nil: nobody is.
+	Seed int64
+	Told func(line string)
+
 	agent   int
 	next    http.Handler
 	changed func(State)
@@ -58,7 +93,7 @@ type faulty struct {
 
 // New returns a switch without faults before next. changed is called with each new state.
 func New(agent int, next http.Handler, changed func(State)) *Switch {
-	return &Switch{agent: agent, next: next, changed: changed, state: State{Agent: agent, Faults: []Active{}}}
+	return &Switch{Seed: 1, agent: agent, next: next, changed: changed, state: State{Agent: agent, Faults: []Active{}}}
 }
 
 // ServeHTTP passes a call on.
@@ -96,7 +131,7 @@ func (s *Switch) Set(asked []Asked) error {
 	}
 	var next *faulty
 	if len(list) > 0 {
-		in, err := fault.New(1, list...)
+		in, err := fault.New(s.Seed, list...)
 		if err != nil {
 			return err
 		}
@@ -105,7 +140,12 @@ func (s *Switch) Set(asked []Asked) error {
 			traffic.Hit(r.Context(), fault)
 			s.count(next, fault)
 		})
-		in.Watch(func(x fault.Exchange) { s.tell(next, x.Problems) })
+		in.Watch(func(x fault.Exchange) {
+			s.tell(next, x.Problems)
+			if s.Told != nil && len(x.Faults) > 0 {
+				s.Told(faultproxy.Line(x))
+			}
+		})
 	}
 	s.mu.Lock()
 	s.state.Faults, s.state.Problem = active, ""
@@ -121,13 +161,20 @@ func (s *Switch) Set(asked []Asked) error {
 func parse(a Asked) (fault.Fault, error) {
 	i := slices.IndexFunc(faultproxy.Kinds, func(k faultproxy.Kind) bool { return k.Name == a.Kind })
 	if i < 0 {
-		return fault.Fault{}, fmt.Errorf("there is no kind of fault %q", a.Kind)
+		return fault.Fault{}, fmt.Errorf("there is no kind of fault %q: there are %s", a.Kind, strings.Join(kindNames(), ", "))
 	}
 	f, err := faultproxy.Kinds[i].Parse(a.With)
 	if err != nil {
 		return f, fmt.Errorf("%s: %w", a.Kind, err)
 	}
 	return f, nil
+}
+
+func kindNames() (names []string) {
+	for _, k := range faultproxy.Kinds {
+		names = append(names, k.Name)
+	}
+	return names
 }
 
 // count counts a call that a fault hit.

@@ -19,40 +19,66 @@ import (
 	"github.com/a2agen/a2agen/runtime/store/admin"
 )
 
-func inspectTaskCommand() *cobra.Command {
+func tasksTimelineCommand() *cobra.Command {
 	var o talk.Options
+	var store, dir string
 	cmd := &cobra.Command{
-		Use:   "task FILE|URL ID",
+		Use:   "timeline ID",
 		Short: "Print what happened to a task, on an axis of time",
-		Long: `task prints the events of a task as bars on one axis: when each came, how long its state lasted, its size and what it says.
+		Long: `timeline prints the events of a task as bars on one axis: when each came, how long its state lasted, its size and what it says.
 
-FILE is the store in which an agent keeps its tasks, whether the agent runs or not; that of "a2agen dev" is .a2agen/dev/tasks.db. It
-has every event, the messages that wait, and the push notifications that are behind. URL is an agent, which tells what it tells its
+The store in which an agent keeps its tasks has every event, the messages that wait, and the push notifications that are behind, whether
+the agent runs or not; that of "a2agen dev" is .a2agen/dev/tasks.db. With --agent the agent is asked, which tells what it tells its
 callers: the task as it stands and, if it is one made with a2agen, the events since; those of a task that is worked on until it rests,
 or Ctrl-C. What has no time of its own is shown with the event before it.`,
-		Example: `  a2agen inspect task .a2agen/dev/tasks.db 0f8c1d2e      # an agent that a2agen dev runs
-  a2agen inspect task weather.db 0f8c1d2e
-  a2agen inspect task http://127.0.0.1:8080 0f8c1d2e
-  A2A_TOKEN=… a2agen inspect task https://agent.example.com 0f8c1d2e`,
-		Args: exactly(2, "the file of an agent's tasks, or the agent's URL, and the id of a task"),
+		Example: `  a2agen tasks timeline 0f8c1d2e --store .a2agen/dev/tasks.db      # an agent that a2agen dev runs
+  a2agen tasks timeline 0f8c1d2e
+  a2agen tasks timeline 0f8c1d2e --agent http://127.0.0.1:8080
+  A2A_TOKEN=… a2agen tasks timeline 0f8c1d2e --agent https://agent.example.com`,
+		Args: exactly(1, "the id of a task"),
 	}
-	f := cmd.Flags()
-	f.StringArrayVarP(&o.Headers, "header", "H", nil, "send this `'Name: value'` with every request; may be given several times")
-	f.StringVar(&o.Token, "token", "", "send this bearer `token`; prefer "+envToken)
-	anyWord(cmd, "header", "token")
+	storeFlag(cmd, &store)
+	dirFlag(cmd, &dir)
+	cmd.Flags().StringVar(&o.Target, "agent", "", "ask the agent at this `URL`, and look at no store")
+	anyWord(cmd, "agent")
+	timelineFlags(cmd, &o)
+	cmd.MarkFlagsMutuallyExclusive("agent", "store")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if o.Target != "" {
+			o.Task = args[0]
+			return inspectAt(cmd, o)
+		}
+		return inspectIn(cmd, store, dir, args[0])
+	}
+	return cmd
+}
+
+// inspectTaskCommand is the timeline as earlier versions had it.
+func inspectTaskCommand() *cobra.Command {
+	var o talk.Options
+	cmd := &cobra.Command{Use: "task FILE|URL ID", Args: exactly(2, "the file of an agent's tasks, or the agent's URL, and the id of a task")}
+	timelineFlags(cmd, &o)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if strings.HasPrefix(args[0], "http://") || strings.HasPrefix(args[0], "https://") {
 			o.Target, o.Task = args[0], args[1]
 			return inspectAt(cmd, o)
 		}
-		return inspectIn(cmd, args[0], args[1])
+		return inspectIn(cmd, args[0], ".", args[1])
 	}
 	return cmd
 }
 
+// timelineFlags adds the flags by which an agent is asked.
+func timelineFlags(cmd *cobra.Command, o *talk.Options) {
+	f := cmd.Flags()
+	f.StringArrayVarP(&o.Headers, "header", "H", nil, "send this `'Name: value'` with every request; may be given several times")
+	f.StringVar(&o.Token, "token", "", "send this bearer `token`; prefer "+envToken)
+	anyWord(cmd, "header", "token")
+}
+
 // inspectIn prints a task of a store.
-func inspectIn(cmd *cobra.Command, address, id string) error {
-	kind, address, err := findStore(cmd.Context(), address, ".")
+func inspectIn(cmd *cobra.Command, address, dir, id string) error {
+	kind, address, err := findStore(cmd.Context(), address, dir)
 	if err != nil {
 		return err
 	}

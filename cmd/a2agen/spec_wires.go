@@ -13,8 +13,8 @@ import (
 	"github.com/a2agen/a2agen/internal/project"
 )
 
-// inspectWiresCommand prints how the older versions of the protocol relate to the types.
-func inspectWiresCommand() *cobra.Command {
+// specWiresCommand prints how the older versions of the protocol relate to the types.
+func specWiresCommand() *cobra.Command {
 	all := false
 	cmd := &cobra.Command{
 		Use:   "wires [VERSION...]",
@@ -22,8 +22,8 @@ func inspectWiresCommand() *cobra.Command {
 		Long: `wires prints how older versions of the protocol relate to the types: how many fields are the same, renamed, converted by the
 runtime or missing, and what is lost. In a project with definitions of its own it shows the versions that the project lists, else
 those that ship.`,
-		Example: `  a2agen inspect wires          # all older versions: counts and losses
-  a2agen inspect wires 0.3 -v   # line by line`,
+		Example: `  a2agen spec wires          # all older versions: counts and losses
+  a2agen spec wires 0.3 -v   # line by line`,
 		ValidArgs: append(lower.AlignedVersions(), lower.AlignedProtos()...),
 	}
 	cmd.Flags().BoolVarP(&all, "verbose", "v", false, "print every field, value and operation")
