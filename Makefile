@@ -14,7 +14,7 @@ PATIENCE := -timeout 30m
 TWICE := -p $(shell expr 2 \* $$(getconf _NPROCESSORS_ONLN))
 PLATFORMS := windows/amd64 darwin/arm64 linux/386 linux/arm js/wasm
 
-.PHONY: demo test build generate lint race cross peers interop bench figures release release-check seeds kill replicas postgresql page browser fuzz
+.PHONY: demo test build generate lint race cross windows peers interop bench figures release release-check seeds kill replicas postgresql page browser fuzz
 
 demo: ## scaffold an agent from a real card, build it, talk to it, kill it and go on
 	@$(GO) run ./internal/demo
@@ -51,6 +51,11 @@ race: ## the runtime, but for the store on PostgreSQL (make replicas), and the t
 cross: ## vet for other systems and for small machines, and test the codecs on 32 bits
 	@for p in $(PLATFORMS); do echo "== $$p"; GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) vet -gcflags=-l ./... || exit 1; done
 	GOARCH=386 $(GO) test -vet=off $(TESTFLAGS) ./runtime/wire/... ./runtime/gen/...
+
+windows: ## the command and an agent, built for Windows, under wine, which Debian's packages bring
+	@command -v wine x86_64-w64-mingw32-gcc >/dev/null || \
+	{ test "$$(id -u)" = 0 && apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends wine wine64 gcc-mingw-w64-x86-64-win32; } </dev/null
+	A2A_WINE=1 $(GO) test -count=1 -vet=off -v $(TESTFLAGS) ./internal/test/wintest
 
 peers: ## a2agen and the SDKs for Go call each other; a fleet behind nginx on PostgreSQL; traces in OpenTelemetry's own SDK; the contestants of make bench answer alike
 	cd interop && A2A_LONG=1 $(GO) test -vet=off $(TESTFLAGS) ./...

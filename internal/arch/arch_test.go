@@ -202,6 +202,7 @@ var rows = map[string]string{
 	"internal/test/gotool":       "",
 	"internal/test/growth":       "",
 	"internal/test/killtest":     "",
+	"internal/test/wintest":      "",
 	"internal/test/ledger":       "runtime runtime/push internal/sse",
 	"internal/test/observed":     "runtime/observe",
 	"internal/test/official":     "",
