@@ -44,7 +44,7 @@ lint: ## formatting and static analysis
 RACE := CGO_ENABLED=1 $(GO) test -race -gcflags=modernc.org/...=-race=false -gcflags=crypto/internal/fips140/...=-race=false -vet=off
 
 race: ## the runtime, but for the store on PostgreSQL (make replicas), and the test kit under the race detector, and without it what it would miscount or make too slow
-	$(RACE) $(TWICE) $(PATIENCE) $(TESTFLAGS) $$($(GO) list ./runtime/... ./testkit/... ./internal/sse ./internal/taskstate | grep -v '/store/postgres$$')
+	$(RACE) $(TWICE) $(PATIENCE) $(TESTFLAGS) $$($(GO) list ./runtime/... ./testkit/... ./internal/sse ./internal/frames ./internal/taskstate | grep -v '/store/postgres$$')
 	$(GO) test -vet=off $(TESTFLAGS) -run 'Allocations|LosesNothing|TheirMemory|Survived|IsLimited|WhatItWeighs|KnownEventsEnds' ./runtime/client ./runtime/server ./runtime/server/grpcserver ./testkit/fault
 
 # What is compiled here is vetted and not run. Without inlining it takes a quarter of the time.

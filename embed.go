@@ -58,7 +58,7 @@ var Behind = map[string][]string{
 	},
 }
 
-//go:embed runtime testkit internal/filelock internal/sse internal/taskstate internal/test/seeds
+//go:embed runtime testkit internal/filelock internal/frames internal/sse internal/taskstate internal/test/seeds
 var runtimeFiles embed.FS
 
 //go:embed a2a/*.gen.go a2a/a2aclient/*.gen.go internal/a2awires/codec_*json.gen.go internal/fresh/a2a

@@ -25,6 +25,7 @@ var rows = map[string]string{
 	"runtime/gen/proto":         "runtime/wire",
 	"internal/sse":              "",
 	"internal/filelock":         "",
+	"internal/frames":           "internal/sse",
 	"runtime":                   "runtime/wire",
 	"runtime/observe":           "runtime",
 	"runtime/internal/budget":   "runtime",
@@ -95,7 +96,7 @@ var rows = map[string]string{
 	"testkit/authtest":  "runtime runtime/auth runtime/client runtime/server",
 	"testkit/storetest": "runtime internal/test/seeds internal/taskstate runtime/store runtime/store/memory",
 	"testkit/conform":   "internal/sse",
-	"testkit/fault":     "runtime",
+	"testkit/fault":     "runtime internal/frames",
 	"testkit/record":    "runtime/client internal/sse",
 	"testkit/mcptest":   "",
 	"testkit/a2atest":   "runtime runtime/auth runtime/client testkit/fault runtime/server runtime/store/memory runtime/task runtime/wire",
@@ -166,10 +167,9 @@ var rows = map[string]string{
 	// The loop of development.
 	"internal/dev/status":    "",
 	"internal/dev/live":      "",
-	"internal/dev/events":    "",
 	"internal/dev/program":   "internal/dev/status runtime/server",
-	"internal/dev/proxy":     "internal/dev/events testkit/fault internal/sse",
-	"internal/dev/traffic":   "internal/dev/events internal/dev/live runtime testkit/fault testkit/record internal/sse spec",
+	"internal/dev/proxy":     "internal/frames testkit/fault internal/sse",
+	"internal/dev/traffic":   "internal/frames internal/dev/live runtime testkit/fault testkit/record internal/sse spec",
 	"internal/dev/page":      "internal/dev/live internal/dev/status internal/dev/traffic",
 	"internal/dev/reply":     "",
 	"internal/dev/faults":    "internal/dev/reply internal/dev/traffic internal/faultproxy runtime testkit/fault",
@@ -178,7 +178,7 @@ var rows = map[string]string{
 	"internal/dev/quiet":     "internal/dev/recording",
 	"internal/dev/snippet":   "generator/ir internal/dev/traffic internal/shell runtime testkit/record",
 	"internal/dev/copies":    "internal/dev/recording internal/dev/reply internal/dev/snippet internal/dev/status internal/dev/traffic",
-	"internal/dev/forms":     "internal/a2awires internal/dev/events internal/dev/traffic runtime internal/sse",
+	"internal/dev/forms":     "internal/a2awires internal/frames internal/dev/traffic runtime internal/sse",
 	"internal/dev/cards":     "generator/diag internal/dev/quiet internal/dev/recording internal/dev/reply internal/dev/status internal/project",
 	"internal/dev/identity":  "internal/dev/reply runtime/auth runtime/client",
 	"internal/dev/caller":    "internal/a2awires internal/dev/forms internal/dev/identity internal/dev/reply internal/dev/traffic runtime runtime/client runtime/client/grpcclient",
@@ -379,12 +379,12 @@ func TestAgentsLinkLittle(t *testing.T) {
 }
 
 // shared are packages of the runtime that the test kit or the tool import, too: below runtime/internal they could not.
-var shared = []string{"internal/filelock", "internal/sse", "internal/taskstate"}
+var shared = []string{"internal/filelock", "internal/frames", "internal/sse", "internal/taskstate"}
 
 // TestTheRuntimeKnowsNothingGenerated: the runtime links itself and the standard library only, so that a change of the protocol needs
 // no other runtime.
 func TestTheRuntimeKnowsNothingGenerated(t *testing.T) {
-	for _, p := range list(t, "./runtime/...", "./"+shared[0], "./"+shared[1], "./"+shared[2]) {
+	for _, p := range list(t, "./runtime/...", "./"+shared[0], "./"+shared[1], "./"+shared[2], "./"+shared[3]) {
 		for _, dep := range p.Deps {
 			if to, ok := ours(dep); ok && !slices.Contains(shared, to) && to != "runtime" && !strings.HasPrefix(to, "runtime/") {
 				t.Errorf("%s links %s", p.ImportPath, to)

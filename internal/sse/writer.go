@@ -3,10 +3,17 @@ package sse
 import (
 	"bytes"
 	"strconv"
+	"strings"
 )
 
 // ContentType is the media type of an event stream.
 const ContentType = "text/event-stream"
+
+// IsContentType reports whether a Content-Type is that of an event stream.
+func IsContentType(header string) bool {
+	kind, _, _ := strings.Cut(header, ";")
+	return strings.EqualFold(strings.TrimSpace(kind), ContentType)
+}
 
 // NumberedHeader is the header of a stream whose events are numbered: with the value [Numbered] each id is that of the
 // event before it and 1, but that of a task as a whole, which may be any larger one. A reader sees by it that an event is

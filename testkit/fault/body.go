@@ -5,7 +5,9 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"time"
 
+	"github.com/a2agen/a2agen/internal/frames"
 	"github.com/a2agen/a2agen/runtime"
 )
 
@@ -13,34 +15,27 @@ import (
 type body struct {
 	x        *exchange
 	src      io.ReadCloser // from the agent
-	out      io.Reader     // the last fault
+	next     pieces        // what the last fault lets through
 	length   int64         // in bytes; negative: not known
-	scan     func() scanner
-	messages bool // of gRPC
-	events   *countedEvents
+	messages bool          // of gRPC
+	stream   bool
 	trailers func() // are the caller's when the body is over
 }
 
 // answer has an answer pass through the faults that hit it.
 func (x *exchange) answer(from *http.Response) *http.Response {
 	resp := *from // the trailer of from may be set while nobody reads
-	stream := x.streams(from)
+	grpc := frames.IsGRPC(from.Header)
+	b := &body{x: x, src: from.Body, length: from.ContentLength, messages: grpc, stream: x.streams(from)}
+	b.next = cut(from.Body, frames.Scanner{GRPC: grpc})
+	b.trailers = func() { resp.Trailer = maps.Clone(from.Trailer) }
 	x.seen.Status = from.StatusCode
 	x.in.mu.Lock()
-	hits := x.plan(func(f Fault) bool { return f.answer != nil && (stream || !f.events) })
+	hits := x.plan(func(f Fault) bool { return f.answer != nil && (b.stream || !f.events) })
 	x.in.mu.Unlock()
 	x.in.tellHits(x.request, hits)
-	b := &body{
-		x: x, src: from.Body, out: from.Body, length: from.ContentLength,
-		scan: scannerOf(from), messages: isGRPC(from.Header),
-	}
-	b.trailers = func() { resp.Trailer = maps.Clone(from.Trailer) }
 	for _, h := range hits {
 		h.fault.answer(x, b)
-	}
-	if stream {
-		b.events = &countedEvents{frames: b.frames()}
-		b.out = b.events
 	}
 	resp.Body = b
 	return &resp
@@ -51,18 +46,23 @@ func (x *exchange) answer(from *http.Response) *http.Response {
 func (x *exchange) streams(resp *http.Response) bool {
 	role := runtime.RoleOf(x.seen.Operation)
 	known := role == runtime.RoleStream || role == runtime.RoleSubscribe
-	return isEvents(resp.Header) || isGRPC(resp.Header) && (known || x.seen.Operation == "")
+	return frames.IsServerSent(resp.Header) || frames.IsGRPC(resp.Header) && (known || x.seen.Operation == "")
 }
 
 // Read reads what the faults let through.
 func (b *body) Read(p []byte) (n int, err error) {
-	if n, err = b.out.Read(p); err == io.EOF && !b.x.detached.Load() {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	piece, ends, err := b.next(len(p))
+	n = copy(p, piece)
+	if err == io.EOF && !b.x.detached.Load() {
 		b.trailers()
 	}
 	b.x.mu.Lock()
 	b.x.seen.Bytes += int64(n)
-	if b.events != nil {
-		b.x.seen.Events = b.events.n
+	if ends && b.stream {
+		b.x.seen.Events++
 	}
 	b.x.mu.Unlock()
 	switch {
@@ -77,21 +77,18 @@ func (b *body) Read(p []byte) (n int, err error) {
 // Close ends the request to the agent.
 func (b *body) Close() error {
 	b.x.release()
-	b.x.end(b.unread())
+	b.x.mu.Lock()
+	whole := b.length >= 0 && b.x.seen.Bytes == b.length
+	b.x.mu.Unlock()
+	if whole {
+		b.x.end(nil)
+	} else {
+		b.x.end(errClosed)
+	}
 	if b.x.detached.Load() {
 		return nil
 	}
 	return b.src.Close()
-}
-
-// unread is the error of an answer whose reader stops before it ended; nil if there is nothing more.
-func (b *body) unread() error {
-	b.x.mu.Lock()
-	defer b.x.mu.Unlock()
-	if b.length >= 0 && b.x.seen.Bytes == b.length {
-		return nil
-	}
-	return errClosed
 }
 
 // cut breaks the connection on both sides.
@@ -116,102 +113,90 @@ func (b *body) halfClose() error {
 	return io.EOF
 }
 
-// firstBytes passes on so many bytes, and then what is returned by then.
-type firstBytes struct {
-	src  io.Reader
-	left int
-	then func() error
-	err  error
+// upTo passes on n events, or n bytes, and then what is returned by then.
+func (b *body) upTo(n int, bytes bool, then func() error) {
+	next := b.next
+	var over error
+	b.next = func(most int) (piece []byte, ends bool, err error) {
+		if n == 0 && over == nil {
+			over = then()
+		}
+		if over != nil {
+			return nil, false, over
+		}
+		if bytes {
+			piece, ends, err = next(min(most, n))
+			n -= len(piece)
+			return piece, ends, err
+		}
+		if piece, ends, err = next(most); ends {
+			n--
+		}
+		return piece, ends, err
+	}
 }
 
-func (f *firstBytes) Read(p []byte) (int, error) {
-	if f.left == 0 && f.err == nil {
-		f.err = f.then()
+// eachEvent has the end of each event wait.
+func (b *body) eachEvent(wait func() error) {
+	next := b.next
+	b.next = func(most int) (piece []byte, ends bool, err error) {
+		if piece, ends, err = next(most); ends {
+			if late := wait(); late != nil {
+				return nil, false, late
+			}
+		}
+		return piece, ends, err
 	}
-	if f.err != nil {
-		return 0, f.err
-	}
-	n, err := f.src.Read(p[:min(len(p), f.left)])
-	f.left -= n
-	return n, err
 }
 
 // slowPieces is into how many pieces the bytes of a second are divided at least.
 const slowPieces = 20
 
-// slowBytes passes on so many bytes in a second.
-type slowBytes struct {
-	src  io.Reader
-	x    *exchange
-	rate int
-}
-
-func (s *slowBytes) Read(p []byte) (int, error) {
-	n, err := s.src.Read(p[:min(len(p), max(1, s.rate/slowPieces))])
-	if n == 0 {
-		return 0, err
-	}
-	if late := s.x.wait(secondsOf(n, s.rate)); late != nil {
-		return 0, late
-	}
-	return n, err
-}
-
-// afterEvents passes on n events, and then what is returned by then.
-func (b *body) afterEvents(n int, then func() error) {
-	b.out = &firstEvents{frames: b.frames(), n: n, then: then}
-}
-
-// firstEvents passes on so many events, and then what is returned by then.
-type firstEvents struct {
-	*frames
-	n, passed int
-	then      func() error
-	err       error
-}
-
-func (f *firstEvents) Read(p []byte) (int, error) {
-	if f.passed == f.n && f.err == nil {
-		f.err = f.then()
-	}
-	if f.err != nil {
-		return 0, f.err
-	}
-	piece, ends, err := f.next(len(p))
-	if ends {
-		f.passed++
-	}
-	return copy(p, piece), err
-}
-
-// countedEvents counts the events that are passed on.
-type countedEvents struct {
-	*frames
-	n int
-}
-
-func (c *countedEvents) Read(p []byte) (int, error) {
-	piece, ends, err := c.next(len(p))
-	if ends {
-		c.n++
-	}
-	return copy(p, piece), err
-}
-
-// eachEvent has each event wait before its end is passed on.
-type eachEvent struct {
-	*frames
-	wait func() error
-}
-
-func (e *eachEvent) Read(p []byte) (int, error) {
-	piece, ends, err := e.next(len(p))
-	if ends {
-		if late := e.wait(); late != nil {
-			return 0, late
+// slow passes on so many bytes in a second.
+func (b *body) slow(rate int) {
+	next := b.next
+	b.next = func(most int) (piece []byte, ends bool, err error) {
+		piece, ends, err = next(min(most, max(1, rate/slowPieces)))
+		if len(piece) == 0 {
+			return nil, ends, err
 		}
+		if late := b.x.wait(time.Duration(float64(len(piece)) / float64(rate) * float64(time.Second))); late != nil {
+			return nil, false, late
+		}
+		return piece, ends, err
 	}
-	return copy(p, piece), err
+}
+
+// pieces reads a body of an answer: the next piece of it, of most bytes at most and of no more than one event, and whether
+// the event ends with it. The piece is valid until the next call. An error comes with the last piece or after it.
+type pieces func(most int) (piece []byte, ends bool, err error)
+
+// sizeOfPiece is how much is read at once, in bytes.
+const sizeOfPiece = 4 << 10
+
+// cut reads src in pieces. A comment of server-sent events belongs to the event after it.
+func cut(src io.Reader, scan frames.Scanner) pieces {
+	buf := make([]byte, sizeOfPiece)
+	var rest []byte // read, and not cut yet
+	var failed error
+	return func(most int) (piece []byte, ends bool, err error) {
+		if len(rest) == 0 {
+			if failed != nil {
+				return nil, false, failed
+			}
+			var n int
+			n, failed = src.Read(buf)
+			rest = buf[:n]
+		}
+		if len(rest) > 0 {
+			n, end := scan.Scan(rest[:min(len(rest), most)])
+			piece, rest, ends = rest[:n], rest[n:], end == frames.Event
+		}
+		if len(rest) == 0 {
+			err = failed
+		}
+		return piece, ends, err
+	}
 }
 
 // maxKept is the largest event that is kept to be passed on later, in bytes.
@@ -237,68 +222,75 @@ func (b *body) editEvent(fault string, n int, what edit) {
 		b.x.problem(fault, errNumber)
 		return
 	}
-	b.out = &editedEvents{frames: b.frames(), n: n, edit: what, problem: func(err error) { b.x.problem(fault, err) }}
+	e := &edited{next: b.next, n: n, edit: what, problem: func(err error) { b.x.problem(fault, err) }}
+	b.next = e.pieces
 }
 
-// editedEvents passes on all events but for event n.
-type editedEvents struct {
-	*frames
+// edited passes on all events but for event n.
+type edited struct {
+	next    pieces
 	n       int
 	edit    edit
 	problem func(error)
 	over    int    // events that have ended
 	kept    []byte // of event n
 	large   bool   // event n is, and passes as it is
-	ready   []byte // to be passed on before anything else
+	ready   []part // to be passed on before anything else
 	err     error  // after that
 }
 
-func (e *editedEvents) Read(p []byte) (int, error) {
+// part is a part of an event, or a whole one.
+type part struct {
+	bytes []byte
+	ends  bool
+}
+
+func (e *edited) pieces(most int) ([]byte, bool, error) {
 	for {
 		if len(e.ready) > 0 {
-			n := copy(p, e.ready)
-			e.ready = e.ready[n:]
-			return n, nil
+			p := &e.ready[0]
+			if len(p.bytes) > most {
+				var piece []byte
+				piece, p.bytes = p.bytes[:most], p.bytes[most:]
+				return piece, false, nil
+			}
+			e.ready = e.ready[1:]
+			return p.bytes, p.ends, nil
 		}
 		if e.err != nil {
-			return 0, e.err
+			return nil, false, e.err
 		}
-		piece, ends, err := e.next(len(p))
-		edited := e.over == e.n-1
-		if ends {
-			e.over++
-		}
-		e.err = err
-		e.ready = append(e.ready[:0], piece...)
-		if edited {
-			e.keep(ends)
-		}
-		if err != nil || e.edit == editSwap && ends && e.over == e.n+1 {
-			e.ready = append(e.ready, e.kept...)
-			e.kept = nil
-		}
+		var got part
+		got.bytes, got.ends, e.err = e.next(most)
+		e.take(got)
 	}
 }
 
-// keep does with the piece of event n that is ready what the edit says.
-func (e *editedEvents) keep(ends bool) {
+// take makes ready what can be passed on with one part more.
+func (e *edited) take(got part) {
+	ours := e.over == e.n-1
+	if got.ends {
+		e.over++
+	}
 	switch {
-	case e.large:
+	case !ours || e.large:
+		e.ready = append(e.ready, got)
 	case e.edit == editDrop:
-		e.ready = e.ready[:0]
-	case len(e.kept)+len(e.ready) > maxKept:
+	case len(e.kept)+len(got.bytes) > maxKept:
 		e.problem(errKept)
 		if e.large = true; e.edit == editSwap {
-			e.ready = append(e.kept, e.ready...)
+			e.ready = append(e.ready, part{bytes: e.kept})
 		}
-		e.kept = nil
+		e.ready, e.kept = append(e.ready, got), nil
 	default:
-		e.kept = append(e.kept, e.ready...)
-		if e.edit == editSwap {
-			e.ready = e.ready[:0]
-		} else if ends {
-			e.ready = append(e.ready, e.kept...)
-			e.kept = nil
+		e.kept = append(e.kept, got.bytes...)
+		if e.edit == editDouble {
+			e.ready = append(e.ready, got)
 		}
+	}
+	again := e.edit == editDouble && ours && got.ends
+	overtaken := e.edit == editSwap && got.ends && e.over == e.n+1
+	if len(e.kept) > 0 && (again || overtaken || e.err != nil) {
+		e.ready, e.kept = append(e.ready, part{e.kept, e.over >= e.n}), nil
 	}
 }

@@ -2,8 +2,10 @@ package fault
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -47,14 +49,20 @@ const (
 
 // Delay has a request wait before it is passed on.
 func Delay(d time.Duration) Fault {
-	f := Fault{name: fmt.Sprintf("Delay(%v)", d), request: delayRequest(d)}
+	f := Fault{name: fmt.Sprintf("Delay(%v)", d)}
+	f.request = func(x *exchange, _ *hit, r *http.Request, next send) (*http.Response, error) {
+		if err := x.wait(d); err != nil {
+			return nil, unsent(r, err)
+		}
+		return next(r)
+	}
 	return f.positive(d > 0, "the time")
 }
 
 // DelayEvents has each event of a stream wait before it is passed on.
 func DelayEvents(d time.Duration) Fault {
 	f := Fault{name: fmt.Sprintf("DelayEvents(%v)", d), events: true}
-	f.answer = func(x *exchange, b *body) { b.out = &eachEvent{b.frames(), func() error { return x.wait(d) }} }
+	f.answer = func(x *exchange, b *body) { b.eachEvent(func() error { return x.wait(d) }) }
 	return f.positive(d > 0, "the time")
 }
 
@@ -63,9 +71,21 @@ func DelayEvents(d time.Duration) Fault {
 func Drop(p Part) Fault {
 	switch p {
 	case Request:
-		return Fault{name: "Drop(Request)", request: dropRequest}
+		return Fault{name: "Drop(Request)", request: func(_ *exchange, h *hit, r *http.Request, _ send) (*http.Response, error) {
+			return nil, unsent(r, &Error{h.fault.name})
+		}}
 	case Reply:
-		return Fault{name: "Drop(Reply)", request: dropReply}
+		return Fault{name: "Drop(Reply)", request: func(_ *exchange, h *hit, r *http.Request, next send) (*http.Response, error) {
+			resp, err := next(r)
+			if err != nil {
+				return nil, err
+			}
+			defer func() { _ = resp.Body.Close() }()
+			if _, err := io.Copy(io.Discard, resp.Body); err != nil {
+				return nil, err
+			}
+			return nil, &Error{h.fault.name}
+		}}
 	}
 	f := Fault{name: fmt.Sprintf("Drop(%d)", p)}
 	return f.wrong("it drops Request or Reply")
@@ -104,16 +124,14 @@ func editing(name string, n int, what edit) Fault {
 // context of its request ends. 0 is before the first event. [Fault.Skip] breaks connections after n requests.
 func CutAfter(n int) Fault {
 	f := Fault{name: fmt.Sprintf("CutAfter(%d)", n), events: true}
-	f.answer = func(_ *exchange, b *body) { b.afterEvents(n, func() error { return b.cut(f.name) }) }
+	f.answer = func(_ *exchange, b *body) { b.upTo(n, false, func() error { return b.cut(f.name) }) }
 	return f.natural(n)
 }
 
 // Truncate breaks the connection after n bytes of any answer's body.
 func Truncate(n int) Fault {
 	f := Fault{name: fmt.Sprintf("Truncate(%d)", n)}
-	f.answer = func(_ *exchange, b *body) {
-		b.out = &firstBytes{src: b.out, left: n, then: func() error { return b.cut(f.name) }}
-	}
+	f.answer = func(_ *exchange, b *body) { b.upTo(n, true, func() error { return b.cut(f.name) }) }
 	return f.natural(n)
 }
 
@@ -127,32 +145,54 @@ func HalfClose(n int) Fault {
 		return f
 	}
 	f.events = true
-	f.answer = func(_ *exchange, b *body) { b.afterEvents(n, b.halfClose) }
+	f.answer = func(_ *exchange, b *body) { b.upTo(n, false, b.halfClose) }
 	return f.natural(n)
 }
 
 // Stall has the answer never begin. The agent gets the request, and the connection stays open until the caller gives
 // up.
-func Stall() Fault { return Fault{name: "Stall()", request: stallRequest} }
+func Stall() Fault {
+	return Fault{name: "Stall()", request: func(x *exchange, _ *hit, r *http.Request, next send) (*http.Response, error) {
+		resp, err := next(r)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = resp.Body.Close() }()
+		return nil, x.until(nil)
+	}}
+}
 
 // StallAfter has nothing more come after n events of a stream. The connection stays open until the caller gives up.
 func StallAfter(n int) Fault {
 	f := Fault{name: fmt.Sprintf("StallAfter(%d)", n), events: true}
-	f.answer = func(x *exchange, b *body) { b.afterEvents(n, func() error { return x.until(nil) }) }
+	f.answer = func(x *exchange, b *body) { b.upTo(n, false, func() error { return x.until(nil) }) }
 	return f.natural(n)
 }
 
 // Slow has the bodies of answers come at a number of bytes in a second.
 func Slow(bytesPerSecond int) Fault {
 	f := Fault{name: fmt.Sprintf("Slow(%d)", bytesPerSecond)}
-	f.answer = func(x *exchange, b *body) { b.out = &slowBytes{b.out, x, bytesPerSecond} }
+	f.answer = func(_ *exchange, b *body) { b.slow(bytesPerSecond) }
 	return f.positive(bytesPerSecond > 0, "the number of bytes in a second")
 }
 
 // Status answers with an HTTP status from 400 to 599, as a proxy does that passes nothing on: 503, 429. The agent does
 // not see the request.
 func Status(code int) Fault {
-	f := Fault{name: fmt.Sprintf("Status(%d)", code), request: answerStatus(code)}
+	f := Fault{name: fmt.Sprintf("Status(%d)", code)}
+	f.request = func(_ *exchange, h *hit, r *http.Request, _ send) (*http.Response, error) {
+		_ = unsent(r, nil)
+		text := fmt.Sprintf("fault.%s: the agent was not asked\n", h.fault.name)
+		resp := &http.Response{
+			StatusCode: code, Status: strings.TrimSpace(strconv.Itoa(code) + " " + http.StatusText(code)), Request: r,
+			Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: http.Header{"Content-Type": {"text/plain; charset=utf-8"}},
+			Body: io.NopCloser(strings.NewReader(text)), ContentLength: int64(len(text)),
+		}
+		if d := h.fault.retryAfter; d > 0 {
+			resp.Header.Set("Retry-After", strconv.FormatInt(int64((d+time.Second-1)/time.Second), 10))
+		}
+		return resp, nil
+	}
 	if code < 400 || code > 599 {
 		return f.wrong("a status that fails is from 400 to 599")
 	}

@@ -199,8 +199,11 @@ func (in *Injector) decide(i int, f Fault) *hit {
 	switch {
 	case c.seen <= f.skip, f.times > 0 && c.hits >= f.times:
 		return nil
-	case f.chance > 0 && in.draw(i, c.seen) >= f.chance:
-		return nil
+	case f.chance > 0:
+		// It depends on nothing but the seed, the fault and which request it is.
+		if rand.New(rand.NewPCG(in.seed, uint64(i)<<32|uint64(c.seen))).Float64() >= f.chance {
+			return nil
+		}
 	}
 	c.hits++
 	h := &hit{fault: f, count: c}
@@ -209,11 +212,6 @@ func (in *Injector) decide(i int, f Fault) *hit {
 		h.overtaken = c.waiting
 	}
 	return h
-}
-
-// draw returns a number in [0, 1) that depends on nothing but the seed, the fault and which request it is.
-func (in *Injector) draw(fault, request int) float64 {
-	return rand.New(rand.NewPCG(in.seed, uint64(fault)<<32|uint64(request))).Float64()
 }
 
 // hit is a fault that hits a request.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/a2agen/a2agen/internal/frames"
 	"github.com/a2agen/a2agen/runtime"
 )
 
@@ -85,7 +86,7 @@ func Called(r *http.Request) (operation, binding string) {
 	switch {
 	case strings.Contains(r.URL.Path, "/.well-known/agent") && strings.HasSuffix(base, ".json"):
 		return Card, ""
-	case isGRPC(r.Header):
+	case frames.IsGRPC(r.Header):
 		return operationNamed(base), runtime.BindingGRPC
 	}
 	if name := routed(r.Method, r.URL.Path); name != "" {
@@ -94,15 +95,10 @@ func Called(r *http.Request) (operation, binding string) {
 	if r.Method != http.MethodPost || r.Body == nil || !strings.Contains(r.Header.Get("Content-Type"), "json") {
 		return "", ""
 	}
-	return operationNamed(peekMethod(r)), runtime.BindingJSONRPC
-}
-
-func isGRPC(h http.Header) bool { return strings.HasPrefix(h.Get("Content-Type"), "application/grpc") }
-
-// isEvents reports whether an answer is a stream of server-sent events.
-func isEvents(h http.Header) bool {
-	kind, _, _ := strings.Cut(h.Get("Content-Type"), ";")
-	return strings.EqualFold(strings.TrimSpace(kind), "text/event-stream")
+	var read bytes.Buffer
+	method := methodIn(io.TeeReader(io.LimitReader(r.Body, maxPeek), &read))
+	r.Body = &replayed{Reader: io.MultiReader(&read, r.Body), Closer: r.Body}
+	return operationNamed(method), runtime.BindingJSONRPC
 }
 
 // routed finds the operation of HTTP+JSON by the end of the path, before which are a tenant and, in 0.3, "v1".
@@ -135,14 +131,6 @@ func routed(verb, at string) string {
 		return "GetExtendedAgentCard"
 	}
 	return ""
-}
-
-// peekMethod reads the method of a JSON-RPC request, and puts back what it read of the body.
-func peekMethod(r *http.Request) string {
-	var read bytes.Buffer
-	method := methodIn(io.TeeReader(io.LimitReader(r.Body, maxPeek), &read))
-	r.Body = &replayed{Reader: io.MultiReader(&read, r.Body), Closer: r.Body}
-	return method
 }
 
 // replayed is a body of which a part was read.

@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/a2agen/a2agen/internal/frames"
 	"github.com/a2agen/a2agen/internal/test/growth"
 	"github.com/a2agen/a2agen/runtime"
 )
@@ -106,10 +106,10 @@ func TestReadingGrowsLinearly(t *testing.T) {
 
 // eventsIn cuts a stream that is read in pieces.
 func eventsIn(stream string, most int) (events []string) {
-	f := &frames{src: strings.NewReader(stream), scan: &serverSent{}, buf: make([]byte, sizeOfPiece)}
+	next := cut(strings.NewReader(stream), frames.Scanner{})
 	var event []byte
 	for {
-		piece, ends, err := f.next(most)
+		piece, ends, err := next(most)
 		event = append(event, piece...)
 		if ends {
 			events, event = append(events, string(event)), nil
@@ -156,10 +156,10 @@ func FuzzEvents(f *testing.F) {
 func TestMessagesAreCutWhereTheyEnd(t *testing.T) {
 	const stream = "\x00\x00\x00\x00\x03abc" + "\x01\x00\x00\x00\x00" + "\x00\x00\x00\x00\x01d" + "\x00\x00"
 	for most := 1; most < 20; most++ {
-		f := &frames{src: strings.NewReader(stream), scan: &messages{}, buf: make([]byte, sizeOfPiece)}
+		next := cut(strings.NewReader(stream), frames.Scanner{GRPC: true})
 		var got strings.Builder
 		for {
-			piece, ends, err := f.next(most)
+			piece, ends, err := next(most)
 			got.Write(piece)
 			if ends {
 				got.WriteByte('|')
@@ -171,15 +171,5 @@ func TestMessagesAreCutWhereTheyEnd(t *testing.T) {
 		if want := "\x00\x00\x00\x00\x03abc|" + "\x01\x00\x00\x00\x00|" + "\x00\x00\x00\x00\x01d|" + "\x00\x00"; got.String() != want {
 			t.Errorf("in pieces of %d: %q", most, got.String())
 		}
-	}
-}
-
-// TestSlowNeverDividesByTooMuch: a rate below one piece in the time of one is a byte at a time.
-func TestSlowNeverDividesByTooMuch(t *testing.T) {
-	if d := secondsOf(1, 1); d != time.Second {
-		t.Error(d)
-	}
-	if d := secondsOf(50, 1000); d != 50*time.Millisecond {
-		t.Error(d)
 	}
 }

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 )
@@ -18,63 +16,12 @@ const (
 	maxWait   = time.Second // that a request waits to be overtaken
 )
 
-func delayRequest(d time.Duration) requestFault {
-	return func(x *exchange, _ *hit, r *http.Request, next send) (*http.Response, error) {
-		if err := x.wait(d); err != nil {
-			return nil, unsent(r, err)
-		}
-		return next(r)
-	}
-}
-
 // unsent closes the body of a request that is not sent.
 func unsent(r *http.Request, err error) error {
 	if r.Body != nil {
 		_ = r.Body.Close()
 	}
 	return err
-}
-
-func dropRequest(_ *exchange, h *hit, r *http.Request, _ send) (*http.Response, error) {
-	return nil, unsent(r, &Error{h.fault.name})
-}
-
-func dropReply(x *exchange, h *hit, r *http.Request, next send) (*http.Response, error) {
-	resp, err := next(r)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	if _, err := io.Copy(io.Discard, resp.Body); err != nil {
-		return nil, err
-	}
-	return nil, &Error{h.fault.name}
-}
-
-func stallRequest(x *exchange, _ *hit, r *http.Request, next send) (*http.Response, error) {
-	resp, err := next(r)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	return nil, x.until(nil)
-}
-
-// answerStatus answers in the agent's place. What it says is text, as proxies have it.
-func answerStatus(code int) requestFault {
-	return func(_ *exchange, h *hit, r *http.Request, _ send) (*http.Response, error) {
-		_ = unsent(r, nil)
-		text := fmt.Sprintf("fault.%s: the agent was not asked\n", h.fault.name)
-		resp := &http.Response{
-			StatusCode: code, Status: strings.TrimSpace(strconv.Itoa(code) + " " + http.StatusText(code)), Request: r,
-			Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: http.Header{"Content-Type": {"text/plain; charset=utf-8"}},
-			Body: io.NopCloser(strings.NewReader(text)), ContentLength: int64(len(text)),
-		}
-		if d := h.fault.retryAfter; d > 0 {
-			resp.Header.Set("Retry-After", strconv.FormatInt(int64((d+time.Second-1)/time.Second), 10))
-		}
-		return resp, nil
-	}
 }
 
 func doubleRequest(x *exchange, h *hit, r *http.Request, next send) (*http.Response, error) {
@@ -144,7 +91,13 @@ func waitToBeOvertaken(x *exchange, h *hit, r *http.Request, next send) (*http.R
 	case <-x.caller.Done():
 	case <-x.in.ctx.Done():
 	}
-	if x.leave(h) && late {
+	x.in.mu.Lock()
+	alone := h.count.waiting == h.overtaken // no other request is about to overtake this one
+	if alone {
+		h.count.waiting = nil
+	}
+	x.in.mu.Unlock()
+	if alone && late {
 		x.problem(h.fault.name, fmt.Errorf("no request came within %v that could overtake it", maxWait))
 	} else if late {
 		<-h.overtaken
@@ -153,17 +106,6 @@ func waitToBeOvertaken(x *exchange, h *hit, r *http.Request, next send) (*http.R
 		return nil, unsent(r, err)
 	}
 	return next(r)
-}
-
-// leave has a request wait no more. It reports whether none was about to overtake it.
-func (x *exchange) leave(h *hit) bool {
-	x.in.mu.Lock()
-	defer x.in.mu.Unlock()
-	alone := h.count.waiting == h.overtaken
-	if alone {
-		h.count.waiting = nil
-	}
-	return alone
 }
 
 // halfCloseRequest leaves the request to the agent, which is not told that its caller is gone.

@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/a2agen/a2agen/internal/sse"
@@ -34,32 +36,26 @@ type timed struct {
 // folder is made if it is not there.
 func (r *Recorder) Save(file string) error {
 	text, err := r.Lines()
-	if err == nil {
-		err = writeFile(file, text)
+	if err != nil {
+		return fmt.Errorf("record %s: %w", file, err)
+	}
+	folder := filepath.Dir(file)
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return fmt.Errorf("record %s: %w", file, err)
+	}
+	f, err := os.CreateTemp(folder, ".recording-*")
+	if err != nil {
+		return fmt.Errorf("record %s: %w", file, err)
+	}
+	defer os.Remove(f.Name()) // nothing is there after the rename
+	_, err = f.Write(text)
+	if err = cmp.Or(err, f.Chmod(0o644), f.Close()); err == nil {
+		err = os.Rename(f.Name(), file)
 	}
 	if err != nil {
 		return fmt.Errorf("record %s: %w", file, err)
 	}
 	return nil
-}
-
-// writeFile replaces a file in one step.
-func writeFile(file string, text []byte) error {
-	folder := filepath.Dir(file)
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(folder, ".recording-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // nothing is there after the rename
-	_, err = f.Write(text)
-	err = cmp.Or(err, f.Chmod(0o644), f.Close())
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), file)
 }
 
 var errNothing = errors.New("nothing was recorded: no request was made with the recorder " +
@@ -83,12 +79,23 @@ func (r *Recorder) Lines() ([]byte, error) {
 	}
 	order(frames)
 	for _, f := range frames {
-		m.readSchemes(f)
+		if !f.card {
+			continue
+		}
+		for _, s := range object(object(f.Body)["securitySchemes"]) {
+			for _, s := range []map[string]any{object(s), object(object(s)["apiKeySecurityScheme"])} {
+				if name, ok := s["name"].(string); ok && name != "" {
+					m.keyNames[plainName(name)] = true
+				}
+			}
+		}
 	}
 	for _, x := range r.exchanges {
 		m.findIn(x.request.URL, x.request.Header)
-		for _, v := range x.headers().Values("Set-Cookie") {
-			m.findHeader("Set-Cookie", v)
+		if x.head != nil {
+			for _, v := range x.head.Header.Values("Set-Cookie") {
+				m.findHeader("Set-Cookie", v)
+			}
 		}
 	}
 	for _, f := range frames {
@@ -101,7 +108,19 @@ func (r *Recorder) Lines() ([]byte, error) {
 		m.clean(f)
 	}
 	rename(frames)
-	return lines(frames), nil
+	head := frame{Type: typeRecording, Format: Format, Tool: "a2agen"}
+	for _, f := range frames {
+		if f.Type == typeRequest && !isCard(f.Method, f.Path) {
+			head.Protocol, head.Binding = f.Header["A2A-Version"], bindingOf(f.Body)
+			break
+		}
+	}
+	var b bytes.Buffer
+	for _, f := range append([]*timed{{frame: head}}, frames...) {
+		b.Write(encode(f.frame))
+		b.WriteByte('\n')
+	}
+	return b.Bytes(), nil
 }
 
 // order puts frames in the order of time. What came between two requests is ordered by exchange: its time is chance,
@@ -118,14 +137,6 @@ func order(frames []*timed) {
 	}
 }
 
-// headers are those of the answer.
-func (x *exchange) headers() http.Header {
-	if x.head == nil {
-		return http.Header{}
-	}
-	return x.head.Header
-}
-
 // frames are those of the n-th exchange.
 func (x *exchange) frames(n int) []*timed {
 	u := x.request.URL
@@ -134,8 +145,12 @@ func (x *exchange) frames(n int) []*timed {
 	request.N = n
 	id := ""
 	if isRPC(request.Body) {
-		id = takeID(request.Body)
-		request.Operation, _ = object(request.Body)["method"].(string)
+		envelope := object(request.Body)
+		if sent, ok := envelope["id"]; ok {
+			id = string(encode(sent))
+			delete(envelope, "id")
+		}
+		request.Operation, _ = envelope["method"].(string)
 	}
 	frames := []*timed{{frame: request, at: x.begun}}
 	if x.head != nil {
@@ -143,7 +158,7 @@ func (x *exchange) frames(n int) []*timed {
 		if head.Header["ETag"] != "" {
 			head.Header["ETag"] = `"recorded"` // what answers If-None-Match is recorded, too
 		}
-		stream := isEvents(x.head.Header.Get("Content-Type"))
+		stream := sse.IsContentType(x.head.Header.Get("Content-Type"))
 		if !stream {
 			head.content = contentOf(x.body)
 			dropID(head.Body, id)
@@ -194,7 +209,7 @@ func settles(body any) bool {
 // requestFrame is the frame of a request.
 func requestFrame(r *http.Request, sent []byte) frame {
 	return frame{
-		Type: typeRequest, Method: r.Method, Path: pathOf(r.URL), Query: r.URL.Query().Encode(),
+		Type: typeRequest, Method: r.Method, Path: cmp.Or(r.URL.EscapedPath(), "/"), Query: r.URL.Query().Encode(),
 		Header: pick(r.Header, requestHeaders), content: contentOf(sent),
 	}
 }
@@ -239,16 +254,6 @@ func pick(h http.Header, names []string) map[string]string {
 	return picked
 }
 
-// takeID takes the id out of a JSON-RPC request.
-func takeID(body any) string {
-	id, ok := object(body)["id"]
-	if !ok {
-		return ""
-	}
-	delete(object(body), "id")
-	return string(encode(id))
-}
-
 // dropID takes the id out of a JSON-RPC response, if it is that of its request. The player puts in that of the
 // request it answers.
 func dropID(body any, id string) {
@@ -276,44 +281,63 @@ func (m *masker) clean(f *timed) {
 	f.Body = m.keys(walk(f.Body, place{}, visit))
 }
 
-// readSchemes takes note of the names of the API keys of a card.
-func (m *masker) readSchemes(f *timed) {
-	if !f.card {
-		return
-	}
-	schemes := object(object(f.Body)["securitySchemes"])
-	for _, s := range schemes {
-		for _, s := range []map[string]any{object(s), object(object(s)["apiKeySecurityScheme"])} {
-			if name, ok := s["name"].(string); ok && name != "" {
-				m.keyNames[plainName(name)] = true
-			}
-		}
-	}
-}
-
-// rename gives names to the ids of a recording, and its own time to the times.
+// rename gives names to the ids of a recording, when all are known, and its own time to the times.
 func rename(frames []*timed) {
-	n := newNames()
+	n := &names{of: map[string]string{}, taken: map[string]bool{}}
+	frames = slices.DeleteFunc(slices.Clone(frames), func(f *timed) bool { return f.card })
 	for _, f := range frames {
-		if f.card {
-			continue
-		}
 		if f.Type == typeRequest {
-			n.seePath(f.Path)
-			n.seeQuery(parseQuery(f.Query))
+			segments := strings.Split(f.Path, "/")
+			for i, s := range segments[1:] {
+				if kind := collections[segments[i]]; kind != "" {
+					id, _, _ := strings.Cut(unescaped(s), ":")
+					n.see(kind, id)
+				}
+			}
+			query := parseQuery(f.Query)
+			for _, name := range slices.Sorted(maps.Keys(query)) {
+				for _, v := range query[name] {
+					n.seeText(place{member: name}, v)
+				}
+			}
 		}
 		if f.ID != "" {
 			n.see(kindEvent, f.ID)
 		}
 		walk(f.Body, place{}, n.seeText)
 	}
-	n.give()
-	for _, f := range frames {
-		if f.card {
-			continue
+	last, pairs := map[string]int{}, []string(nil)
+	for _, id := range n.order {
+		kind, name := n.of[id], ""
+		for name == "" || n.taken[name] {
+			last[kind]++
+			name = kind + "-" + strconv.Itoa(last[kind])
 		}
+		n.of[id] = name
+		if len(id) >= 16 && len(id) <= longestID {
+			pairs = append(pairs, id, name)
+		}
+	}
+	n.long = strings.NewReplacer(pairs...)
+	for _, f := range frames {
 		if f.Type == typeRequest {
-			f.Path, f.Query = n.path(f.Path), n.query(parseQuery(f.Query)).Encode()
+			segments := strings.Split(f.Path, "/")
+			for i, s := range segments[1:] {
+				id, verb, found := strings.Cut(s, ":")
+				if name := n.of[unescaped(id)]; name != "" && found {
+					segments[i+1] = name + ":" + verb
+				} else if name != "" {
+					segments[i+1] = name
+				}
+			}
+			f.Path = n.long.Replace(strings.Join(segments, "/"))
+			query := parseQuery(f.Query)
+			for name, values := range query {
+				for i, v := range values {
+					values[i] = n.rewrite(place{member: name}, v)
+				}
+			}
+			f.Query = query.Encode()
 		}
 		for name, v := range f.Header {
 			f.Header[name] = n.text(v)
@@ -331,28 +355,8 @@ func bindingOf(body any) string {
 	return "HTTP+JSON"
 }
 
-// pathOf is the path of a URL, escaped.
-func pathOf(u *url.URL) string { return cmp.Or(u.EscapedPath(), "/") }
-
 // parseQuery reads what can be read of a query.
 func parseQuery(query string) url.Values {
 	q, _ := url.ParseQuery(query)
 	return q
-}
-
-// lines writes the frames, behind the header.
-func lines(frames []*timed) []byte {
-	head := frame{Type: typeRecording, Format: Format, Tool: "a2agen"}
-	for _, f := range frames {
-		if f.Type == typeRequest && !isCard(f.Method, f.Path) {
-			head.Protocol, head.Binding = f.Header["A2A-Version"], bindingOf(f.Body)
-			break
-		}
-	}
-	var b bytes.Buffer
-	for _, f := range append([]*timed{{frame: head}}, frames...) {
-		b.Write(encode(f.frame))
-		b.WriteByte('\n')
-	}
-	return b.Bytes()
 }

@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/a2agen/a2agen/internal/sse"
 )
 
 // Format is the version of the format of recordings.
@@ -127,12 +125,6 @@ func object(v any) map[string]any {
 func isRPC(body any) bool {
 	_, ok := object(body)["jsonrpc"]
 	return ok
-}
-
-// isEvents reports whether a head is that of an event stream.
-func isEvents(contentType string) bool {
-	t, _, _ := strings.Cut(contentType, ";")
-	return strings.EqualFold(strings.TrimSpace(t), sse.ContentType)
 }
 
 // isCard reports whether a request fetches an agent card.

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"maps"
 	"net/http"
 	"net/url"
@@ -50,26 +51,24 @@ func (p *Player) match(req *http.Request, sent []byte) (int, *asked, error) {
 			continue
 		}
 		m := p.matcher()
-		if m.request(&p.rec.exchanges[i].request, &a.frame) {
-			m.commit()
-			p.use(i)
-			return i, a, nil
+		if !m.request(&p.rec.exchanges[i].request, &a.frame) {
+			continue
 		}
+		for name, id := range m.new {
+			p.bound[name], p.names[id] = id, name
+		}
+		p.used[i] = true
+		for p.first < len(p.used) && p.used[p.first] {
+			p.first++
+		}
+		close(p.changed)
+		p.changed = make(chan struct{})
+		return i, a, nil
 	}
 	if i := p.lastCard(a); i >= 0 {
 		return i, a, nil
 	}
 	return 0, nil, p.mismatch(a)
-}
-
-// use marks an exchange as used.
-func (p *Player) use(i int) {
-	p.used[i] = true
-	for p.first < len(p.used) && p.used[p.first] {
-		p.first++
-	}
-	close(p.changed)
-	p.changed = make(chan struct{})
 }
 
 // lastCard is the last exchange in which the card was fetched that a request fetches; -1 without. A card may be
@@ -96,13 +95,6 @@ type matcher struct {
 
 func (p *Player) matcher() *matcher {
 	return &matcher{player: p, new: map[string]string{}, ids: map[string]string{}}
-}
-
-// commit has the names stand for the ids from now on.
-func (m *matcher) commit() {
-	for name, id := range m.new {
-		m.player.bound[name], m.player.names[id] = id, name
-	}
 }
 
 // differ notes a difference. It reports whether to go on.
@@ -174,7 +166,21 @@ func (m *matcher) value(rec, got any, at place) bool {
 		if !ok {
 			return m.differ()
 		}
-		return m.members(rec, other, at)
+		for _, name := range slices.Sorted(maps.Keys(rec)) {
+			value, ok := other[name]
+			if m.ignored(name) {
+				continue
+			}
+			if !ok && !m.differ() || ok && !m.value(rec[name], value, at.in(name, rec)) {
+				return false
+			}
+		}
+		for name := range other {
+			if _, ok := rec[name]; !ok && !m.ignored(name) {
+				return m.differ()
+			}
+		}
+		return true
 	case []any:
 		other, ok := got.([]any)
 		if (!ok || len(rec) != len(other)) && !m.differ() {
@@ -194,25 +200,6 @@ func (m *matcher) value(rec, got any, at place) bool {
 		return m.text(rec, other, at)
 	}
 	return rec == got || m.differ()
-}
-
-// members compares objects.
-func (m *matcher) members(rec, got map[string]any, at place) bool {
-	for _, name := range slices.Sorted(maps.Keys(rec)) {
-		other, ok := got[name]
-		if m.ignored(name) {
-			continue
-		}
-		if !ok && !m.differ() || ok && !m.value(rec[name], other, at.in(name, rec)) {
-			return false
-		}
-	}
-	for name := range got {
-		if _, ok := rec[name]; !ok && !m.ignored(name) {
-			return m.differ()
-		}
-	}
-	return true
 }
 
 // ignored reports whether the member of this name does not count.
@@ -248,45 +235,30 @@ func (m *matcher) text(rec, got string, at place) bool {
 		return true
 	case m.named(got) == rec:
 		return true
-	case isName(rec) && idKind(at) != "" && machineMade(got) && m.free(rec, got):
+	}
+	// A name can stand for an id of the client's if neither stands for another one.
+	p := m.player
+	free := p.rec.seen[rec] && p.bound[rec] == "" && m.new[rec] == "" && p.names[got] == "" && m.ids[got] == ""
+	if isName(rec) && idKind(at) != "" && machineMade(got) && free {
 		m.new[rec], m.ids[got] = got, rec
 		return true
 	}
 	return m.differ()
 }
 
-// free reports whether a name can stand for an id of the client's: neither stands for another one.
-func (m *matcher) free(name, id string) bool {
-	p := m.player
-	return p.rec.seen[name] && p.bound[name] == "" && m.new[name] == "" && p.names[id] == "" && m.ids[id] == ""
-}
-
-// named is a text of this run with the names of the recording in the place of ids.
+// named is a text of this run with the names of the recording in the place of ids: of the text, or of words in it.
 func (m *matcher) named(s string) string {
-	return renamed(s, func(id string) string {
-		if name := m.ids[id]; name != "" {
-			return name
-		}
-		return m.player.names[id]
-	})
-}
-
-// renamed is a text with names in the place of ids: of the text, or of words in it.
-func renamed(s string, nameOf func(id string) string) string {
+	nameOf := func(id string) string { return cmp.Or(m.ids[id], m.player.names[id]) }
 	if name := nameOf(s); name != "" {
 		return name
 	}
 	var b strings.Builder
 	for from := 0; from < len(s); {
 		to := from
-		for to < len(s) && isIDByte(s[to]) {
+		for to < len(s) && strings.IndexByte(bytesOfIDs, s[to]) >= 0 {
 			to++
 		}
-		if name := nameOf(s[from:to]); name != "" {
-			b.WriteString(name)
-		} else {
-			b.WriteString(s[from:to])
-		}
+		b.WriteString(cmp.Or(nameOf(s[from:to]), s[from:to]))
 		if to < len(s) {
 			b.WriteByte(s[to])
 			to++
@@ -296,7 +268,5 @@ func renamed(s string, nameOf func(id string) string) string {
 	return b.String()
 }
 
-// isIDByte reports whether a byte can be part of an id within a text.
-func isIDByte(c byte) bool {
-	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '-' || c == '_'
-}
+// bytesOfIDs can be part of an id within a text.
+const bytesOfIDs = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_"

@@ -125,7 +125,13 @@ func (p *Player) nearest(a *asked) *recorded {
 			continue
 		}
 		looked++
-		score := common(lines, shown(r, nil)) * 4
+		score, left := 0, maps.Clone(lines)
+		for _, l := range shown(r, nil) {
+			if left[l] > 0 {
+				left[l]--
+				score += 4
+			}
+		}
 		if r.Operation == a.Operation && r.Method == a.Method {
 			score += 1 << 20
 		}
@@ -137,18 +143,6 @@ func (p *Player) nearest(a *asked) *recorded {
 		}
 	}
 	return best
-}
-
-// common is how many lines are in both.
-func common(lines map[string]int, other []string) (n int) {
-	left := maps.Clone(lines)
-	for _, l := range other {
-		if left[l] > 0 {
-			left[l]--
-			n++
-		}
-	}
-	return n
 }
 
 // title is a request in a few words.
@@ -192,7 +186,18 @@ const maxDiff = 400
 func diff(a, b []string) string {
 	var out []string
 	a, b = a[:min(len(a), maxDiff)], b[:min(len(b), maxDiff)]
-	equal := lengths(a, b)
+	equal := make([][]int, len(a)+1) // the lengths of the longest common subsequences of a[i:] and b[j:]
+	for i := range equal {
+		equal[i] = make([]int, len(b)+1)
+	}
+	for i, l := range slices.Backward(a) {
+		for j := len(b) - 1; j >= 0; j-- {
+			equal[i][j] = max(equal[i+1][j], equal[i][j+1])
+			if l == b[j] {
+				equal[i][j] = equal[i+1][j+1] + 1
+			}
+		}
+	}
 	i, j := 0, 0
 	for i < len(a) || j < len(b) {
 		switch {
@@ -208,23 +213,6 @@ func diff(a, b []string) string {
 		}
 	}
 	return around(out)
-}
-
-// lengths are those of the longest common subsequences of a[i:] and b[j:].
-func lengths(a, b []string) [][]int {
-	n := make([][]int, len(a)+1)
-	for i := range n {
-		n[i] = make([]int, len(b)+1)
-	}
-	for i := len(a) - 1; i >= 0; i-- {
-		for j := len(b) - 1; j >= 0; j-- {
-			n[i][j] = max(n[i+1][j], n[i][j+1])
-			if a[i] == b[j] {
-				n[i][j] = n[i+1][j+1] + 1
-			}
-		}
-	}
-	return n
 }
 
 // around keeps the lines of a difference that are not farther than two lines from one that differs. Long lines are cut.

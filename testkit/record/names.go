@@ -1,11 +1,8 @@
 package record
 
 import (
-	"maps"
 	"net/url"
 	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -94,11 +91,8 @@ func machineMade(id string) bool {
 			return true
 		}
 	}
-	return isUUID(id) || len(id) >= 6 && strings.Trim(id, "0123456789") == ""
+	return uuid.MatchString(id) || len(id) >= 6 && strings.Trim(id, "0123456789") == ""
 }
-
-// isUUID reports whether a text has a UUID in it.
-func isUUID(s string) bool { return uuid.MatchString(s) }
 
 var uuid = regexp.MustCompile(`[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}`)
 
@@ -112,14 +106,9 @@ var base = time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)
 type names struct {
 	of    map[string]string // id → name
 	taken map[string]bool   // ids that are kept as they are
-	last  map[string]int    // number of the last name of a kind
 	order []string          // the ids, in the order of their names
 	start time.Time
 	long  *strings.Replacer // ids that are also replaced within texts
-}
-
-func newNames() *names {
-	return &names{of: map[string]string{}, taken: map[string]bool{}, last: map[string]int{}}
 }
 
 // see takes note of an id.
@@ -144,44 +133,6 @@ func (n *names) seeText(at place, s string) string {
 	return s
 }
 
-// seePath takes note of the ids in a path.
-func (n *names) seePath(path string) {
-	segments := strings.Split(path, "/")
-	for i, s := range segments[1:] {
-		if kind := collections[segments[i]]; kind != "" {
-			id, _, _ := strings.Cut(unescaped(s), ":")
-			n.see(kind, id)
-		}
-	}
-}
-
-// seeQuery takes note of the ids in a query.
-func (n *names) seeQuery(query url.Values) {
-	for _, name := range slices.Sorted(maps.Keys(query)) {
-		for _, v := range query[name] {
-			n.seeText(place{member: name}, v)
-		}
-	}
-}
-
-// give gives every id its name, when all of them are known.
-func (n *names) give() {
-	var pairs []string
-	for _, id := range n.order {
-		kind := n.of[id]
-		name := ""
-		for name == "" || n.taken[name] {
-			n.last[kind]++
-			name = kind + "-" + strconv.Itoa(n.last[kind])
-		}
-		n.of[id] = name
-		if len(id) >= 16 && len(id) <= longestID {
-			pairs = append(pairs, id, name)
-		}
-	}
-	n.long = strings.NewReplacer(pairs...)
-}
-
 // text is a text with names in the place of ids.
 func (n *names) text(s string) string {
 	if name := n.of[s]; name != "" {
@@ -190,49 +141,20 @@ func (n *names) text(s string) string {
 	return n.long.Replace(s)
 }
 
-// path is a path with names in the place of ids.
-func (n *names) path(path string) string {
-	segments := strings.Split(path, "/")
-	for i, s := range segments[1:] {
-		id, verb, found := strings.Cut(s, ":")
-		if name := n.of[unescaped(id)]; name != "" && found {
-			segments[i+1] = name + ":" + verb
-		} else if name != "" {
-			segments[i+1] = name
-		}
-	}
-	return n.long.Replace(strings.Join(segments, "/"))
-}
-
-// query is a query with names in the place of ids, and in the time of the recording.
-func (n *names) query(q url.Values) url.Values {
-	for name, values := range q {
-		for i, v := range values {
-			values[i] = n.rewrite(place{member: name}, v)
-		}
-	}
-	return q
-}
-
 // rewrite is the string at a place with names, and in the time of the recording.
 func (n *names) rewrite(at place, s string) string {
 	switch member := plainName(at.member); {
 	case traceMembers[member]:
 		return masked
 	case timeMembers[member] && !at.payload:
-		return n.time(s)
+		t, err := time.Parse(time.RFC3339Nano, s)
+		if err != nil {
+			return s
+		}
+		// In whole seconds since the first time: it differs from one recording to the next only if the agent took another time.
+		return base.Add(t.Sub(n.start).Truncate(time.Second)).Format("2006-01-02T15:04:05.000Z")
 	}
 	return n.text(s)
-}
-
-// time is a time in whole seconds since that of the first, so that it differs from one recording to the next only if
-// the agent took another time.
-func (n *names) time(s string) string {
-	t, err := time.Parse(time.RFC3339Nano, s)
-	if err != nil {
-		return s
-	}
-	return base.Add(t.Sub(n.start).Truncate(time.Second)).Format("2006-01-02T15:04:05.000Z")
 }
 
 // unescaped is a segment of a path without escapes.

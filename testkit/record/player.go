@@ -14,15 +14,6 @@ import (
 	"time"
 )
 
-// patience is how long a part of an answer waits for requests that were recorded before it; one that does not come is
-// not waited for again. In a bubble of testing/synctest, whose clock begins in the year 2000, a day costs nothing.
-func patience() time.Duration {
-	if time.Now().Year() < 2020 {
-		return 24 * time.Hour
-	}
-	return 5 * time.Second
-}
-
 // Player is an HTTP transport that answers from a recording, and never uses a network. Answers come at once, without
 // the pauses of the recording. It is safe for concurrent use.
 type Player struct {
@@ -84,11 +75,6 @@ func (p *Player) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	body.parts = x.parts[1:]
-	return p.response(req, x, body), nil
-}
-
-// response is the head of an answer. A body that is no stream is there at once.
-func (p *Player) response(req *http.Request, x *recorded, body *playedBody) *http.Response {
 	resp := &http.Response{
 		Status:     strconv.Itoa(x.answer.Status) + " " + http.StatusText(x.answer.Status),
 		StatusCode: x.answer.Status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
@@ -97,13 +83,13 @@ func (p *Player) response(req *http.Request, x *recorded, body *playedBody) *htt
 	for name, v := range x.answer.Header {
 		resp.Header.Set(name, string(p.played([]byte(v))))
 	}
-	if !x.stream() {
+	if !x.stream() { // the body is there at once
 		body.text = p.played(withID(x.answer.content, body.id))
 		if len(x.parts) == 1 {
 			resp.ContentLength = int64(len(body.text))
 		}
 	}
-	return resp
+	return resp, nil
 }
 
 // played is a text of the recording with the ids of this run. The names of the agent's ids are their ids.
@@ -160,33 +146,27 @@ func (b *playedBody) Read(dst []byte) (int, error) {
 			return 0, b.failure()
 		}
 		b.parts = b.parts[1:]
-		b.text = b.event(next)
+		var text bytes.Buffer
+		if next.ID != "" {
+			fmt.Fprintf(&text, "id: %s\n", b.player.played([]byte(next.ID)))
+		}
+		if next.Retry != 0 {
+			fmt.Fprintf(&text, "retry: %d\n", next.Retry)
+		}
+		if next.Name != "" {
+			fmt.Fprintf(&text, "event: %s\n", next.Name)
+		}
+		for line := range bytes.SplitSeq(b.player.played(withID(next.content, b.id)), []byte("\n")) {
+			fmt.Fprintf(&text, "data: %s\n", line)
+		}
+		if !next.Unfinished {
+			text.WriteByte('\n')
+		}
+		b.text = text.Bytes()
 	}
 	n := copy(dst, b.text)
 	b.text = b.text[n:]
 	return n, nil
-}
-
-// event is an event as it is sent.
-func (b *playedBody) event(e part) []byte {
-	var text []byte
-	if e.ID != "" {
-		text = append(append(append(text, "id: "...), b.player.played([]byte(e.ID))...), '\n')
-	}
-	if e.Retry != 0 {
-		text = append(strconv.AppendInt(append(text, "retry: "...), e.Retry, 10), '\n')
-	}
-	if e.Name != "" {
-		text = append(append(append(text, "event: "...), e.Name...), '\n')
-	}
-	data := b.player.played(withID(e.content, b.id))
-	for line := range bytes.SplitSeq(data, []byte("\n")) {
-		text = append(append(append(text, "data: "...), line...), '\n')
-	}
-	if e.Unfinished {
-		return text
-	}
-	return append(text, '\n')
 }
 
 // failure is the end of an exchange, as recorded.
@@ -214,7 +194,8 @@ func (b *playedBody) failure() error {
 
 var errClosed = errors.New("the body is closed")
 
-// await waits until the requests are made that were recorded before a part, and after the exchange began.
+// await waits until the requests are made that were recorded before a part, and after the exchange began. One that does
+// not come in a while is not waited for again.
 func (b *playedBody) await(next part) error {
 	p := b.player
 	var timer *time.Timer
@@ -224,7 +205,11 @@ func (b *playedBody) await(next part) error {
 			return nil
 		}
 		if timer == nil {
-			timer = time.NewTimer(patience())
+			patience := 5 * time.Second
+			if time.Now().Year() < 2020 { // in a bubble of testing/synctest, whose clock begins in the year 2000, a day costs nothing
+				patience = 24 * time.Hour
+			}
+			timer = time.NewTimer(patience)
 			defer timer.Stop()
 		}
 		select {

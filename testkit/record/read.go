@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"strings"
+
+	"github.com/a2agen/a2agen/internal/sse"
 )
 
 // FormatError is a file that is no recording, or one that cannot be played.
@@ -51,32 +53,7 @@ type recording struct {
 	seen      map[string]bool // names of ids → whether the client brought them up, rather than the agent
 }
 
-// note takes note of who brings up an id.
-func (rec *recording) note(f *frame) {
-	byClient := f.Type == typeRequest
-	visit := func(at place, s string) string {
-		if _, known := rec.seen[s]; !known && idKind(at) != "" && isName(s) {
-			rec.seen[s] = byClient
-		}
-		return s
-	}
-	walk(f.Body, place{}, visit)
-	if !byClient {
-		return
-	}
-	for name, values := range parseQuery(f.Query) {
-		for _, v := range values {
-			visit(place{member: name}, v)
-		}
-	}
-	segments := strings.Split(f.Path, "/")
-	for i, s := range segments[1:] {
-		id, _, _ := strings.Cut(s, ":")
-		visit(place{member: memberBehind(segments[i])}, id)
-	}
-}
-
-// load reads a file of at most max bytes.
+// load reads a recording from a file of at most max bytes.
 func load(file string, max int) (*recording, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -91,11 +68,6 @@ func load(file string, max int) (*recording, error) {
 		err := fmt.Errorf("it has more than %d bytes: allow more by record.MaxBytes", max)
 		return nil, &FormatError{File: file, Err: err}
 	}
-	return parse(file, src)
-}
-
-// parse reads a recording.
-func parse(file string, src []byte) (*recording, error) {
 	rec := &recording{seen: map[string]bool{}}
 	for line := 1; len(src) > 0; line++ {
 		var text []byte
@@ -103,8 +75,19 @@ func parse(file string, src []byte) (*recording, error) {
 		if len(bytes.TrimSpace(text)) == 0 {
 			continue
 		}
-		f, err := readFrame(text)
+		d := json.NewDecoder(bytes.NewReader(text))
+		d.UseNumber()
+		d.DisallowUnknownFields()
+		f := new(frame)
+		err := d.Decode(f)
 		if err == nil {
+			if _, more := d.Token(); more != io.EOF {
+				err = errMore
+			}
+		}
+		if err != nil {
+			err = fmt.Errorf("no line of a recording: %s", strings.TrimPrefix(err.Error(), "json: "))
+		} else {
 			err = rec.add(f, line)
 		}
 		if err != nil {
@@ -123,30 +106,31 @@ func parse(file string, src []byte) (*recording, error) {
 	return rec, nil
 }
 
-// readFrame reads one line.
-func readFrame(text []byte) (*frame, error) {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	d.DisallowUnknownFields()
-	f := new(frame)
-	err := d.Decode(f)
-	if err == nil {
-		if _, more := d.Token(); more != io.EOF {
-			err = errMore
-		}
-	}
-	if err != nil {
-		return nil, fmt.Errorf("no line of a recording: %s", strings.TrimPrefix(err.Error(), "json: "))
-	}
-	return f, nil
-}
-
 // add takes the frame of a line.
 func (rec *recording) add(f *frame, line int) error {
 	if f.Type == typeRequest && !strings.HasPrefix(f.Path, "/") {
 		return fmt.Errorf("the path %q, which does not begin with a slash", f.Path)
 	}
-	rec.note(f)
+	asked := f.Type == typeRequest
+	note := func(at place, s string) string {
+		if _, known := rec.seen[s]; !known && idKind(at) != "" && isName(s) {
+			rec.seen[s] = asked
+		}
+		return s
+	}
+	walk(f.Body, place{}, note)
+	if asked {
+		for name, values := range parseQuery(f.Query) {
+			for _, v := range values {
+				note(place{member: name}, v)
+			}
+		}
+		segments := strings.Split(f.Path, "/")
+		for i, s := range segments[1:] {
+			id, _, _ := strings.Cut(s, ":")
+			note(place{member: memberBehind(segments[i])}, id)
+		}
+	}
 	if (rec.head.Type == "") != (f.Type == typeRecording) {
 		if rec.head.Type == "" {
 			return fmt.Errorf(`it is no recording: the first line is not {"type":"recording",…}`)
@@ -171,58 +155,38 @@ func (rec *recording) add(f *frame, line int) error {
 	if f.N < 1 || f.N > len(rec.exchanges) {
 		return fmt.Errorf("a frame of request %d, which is not there", f.N)
 	}
-	return rec.exchanges[f.N-1].add(f, len(rec.exchanges))
-}
-
-// add takes a frame behind the request. after is how many requests are before it.
-func (x *recorded) add(f *frame, after int) error {
+	x := rec.exchanges[f.N-1]
+	answered := x.answer != nil
 	switch {
 	case f.Type != typeResponse && f.Type != typeEvent && f.Type != typeEnd:
 		return fmt.Errorf("a frame of the unknown type %q", f.Type)
-	case x.complete() && (f.Type != typeEnd || x.ended()):
+	case x.complete() && (f.Type != typeEnd || x.parts[len(x.parts)-1].Type == typeEnd):
 		return fmt.Errorf("request %d has ended before", f.N)
-	case f.Type == typeResponse && x.answer != nil:
+	case f.Type == typeResponse && answered:
 		return fmt.Errorf("request %d has an answer already", f.N)
-	case f.Type == typeEvent && (x.answer == nil || !x.stream()):
+	case f.Type == typeEvent && (!answered || !x.stream()):
 		return fmt.Errorf("an event of request %d, whose answer is no stream", f.N)
-	case f.Type == typeResponse:
-		if f.Status < 100 || f.Status > 999 {
-			return fmt.Errorf("the status %d", f.Status)
-		}
-		x.answer = f
-		x.parts = append(x.parts, part{frame{Type: typeResponse}, after})
-		return nil
-	case f.Type == typeEnd && !validEnd(f.How, x.answer != nil):
+	case f.Type == typeResponse && (f.Status < 100 || f.Status > 999):
+		return fmt.Errorf("the status %d", f.Status)
+	case f.Type == typeEnd && f.How != endCut && f.How != endLeft && (f.How != endUnreached || answered) && (f.How != "" || !answered):
 		return fmt.Errorf("the end %q", f.How)
 	}
-	x.parts = append(x.parts, part{*f, after})
-	return nil
-}
-
-// validEnd reports whether an exchange can end in a way.
-func validEnd(how string, answered bool) bool {
-	switch how {
-	case endCut, endLeft:
-		return true
-	case endUnreached:
-		return !answered
+	p := part{*f, len(rec.exchanges)}
+	if f.Type == typeResponse {
+		x.answer, p.frame = f, frame{Type: typeResponse}
 	}
-	return how == "" && answered
+	x.parts = append(x.parts, p)
+	return nil
 }
 
 // ofCard reports whether the request fetches a card.
 func (x *recorded) ofCard() bool { return isCard(x.request.Method, x.request.Path) }
 
 // stream reports whether the answer is one.
-func (x *recorded) stream() bool { return isEvents(x.answer.Header["Content-Type"]) }
-
-// ended reports whether the last frame is an end.
-func (x *recorded) ended() bool {
-	n := len(x.parts)
-	return n > 0 && x.parts[n-1].Type == typeEnd
-}
+func (x *recorded) stream() bool { return sse.IsContentType(x.answer.Header["Content-Type"]) }
 
 // complete reports whether nothing must follow.
 func (x *recorded) complete() bool {
-	return x.ended() || x.answer != nil && !x.stream()
+	n := len(x.parts)
+	return n > 0 && x.parts[n-1].Type == typeEnd || x.answer != nil && !x.stream()
 }

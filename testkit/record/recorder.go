@@ -64,7 +64,12 @@ func (r *Recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, fmt.Errorf("record: read the request: %w", err)
 	}
 	out := req.Clone(req.Context())
-	x := r.begin(&http.Request{Method: out.Method, URL: out.URL, Header: out.Header}, sent)
+	r.mu.Lock()
+	x := &exchange{begun: r.next(), request: &http.Request{Method: out.Method, URL: out.URL, Header: out.Header}, sent: sent}
+	if r.take(len(sent)) {
+		r.exchanges = append(r.exchanges, x)
+	}
+	r.mu.Unlock()
 	if req.Body != nil {
 		out.Body = io.NopCloser(bytes.NewReader(sent))
 	}
@@ -73,7 +78,13 @@ func (r *Recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 		r.end(x, howEnded(req.Context(), err))
 		return nil, err
 	}
-	r.answer(x, resp)
+	r.mu.Lock()
+	x.answered, x.head = r.next(), &http.Response{StatusCode: resp.StatusCode, Header: resp.Header.Clone()}
+	if e := resp.Header.Get("Content-Encoding"); e != "" && e != "identity" && r.fault == nil {
+		r.fault = fmt.Errorf("the agent compresses its answers (%s), so that secrets in them cannot be masked: "+
+			"have it send plain ones", e)
+	}
+	r.mu.Unlock()
 	resp.Body = &recordedBody{ReadCloser: resp.Body, recorder: r, exchange: x, ctx: req.Context()}
 	return resp, nil
 }
@@ -114,8 +125,8 @@ func howEnded(ctx context.Context, err error) string {
 	return endCut
 }
 
-// tick is the next number of the clock. Callers must hold r.mu.
-func (r *Recorder) tick() int {
+// next is the next number of the clock. Callers must hold r.mu.
+func (r *Recorder) next() int {
 	r.clock++
 	return r.clock
 }
@@ -131,42 +142,12 @@ func (r *Recorder) take(n int) bool {
 	return r.fault == nil
 }
 
-func (r *Recorder) begin(req *http.Request, sent []byte) *exchange {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	x := &exchange{begun: r.tick(), request: req, sent: sent}
-	if r.take(len(sent)) {
-		r.exchanges = append(r.exchanges, x)
-	}
-	return x
-}
-
-func (r *Recorder) answer(x *exchange, resp *http.Response) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	x.answered, x.head = r.tick(), &http.Response{StatusCode: resp.StatusCode, Header: resp.Header.Clone()}
-	if e := resp.Header.Get("Content-Encoding"); e != "" && e != "identity" && r.fault == nil {
-		r.fault = fmt.Errorf("the agent compresses its answers (%s), so that secrets in them cannot be masked: "+
-			"have it send plain ones", e)
-	}
-}
-
-// read takes note of a part of a body.
-func (r *Recorder) read(x *exchange, part []byte) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(part) > 0 && r.take(len(part)) {
-		x.body = append(x.body, part...)
-		x.chunks = append(x.chunks, chunk{at: r.tick(), end: len(x.body)})
-	}
-}
-
 // end takes note of the end of an exchange; "" is a good one. Only the first counts.
 func (r *Recorder) end(x *exchange, how string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if x.ended == 0 {
-		x.ended, x.how = r.tick(), how
+		x.ended, x.how = r.next(), how
 	}
 }
 
@@ -181,7 +162,14 @@ type recordedBody struct {
 // Read reads on.
 func (b *recordedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	b.recorder.read(b.exchange, p[:n])
+	if r, x := b.recorder, b.exchange; n > 0 {
+		r.mu.Lock()
+		if r.take(n) {
+			x.body = append(x.body, p[:n]...)
+			x.chunks = append(x.chunks, chunk{at: r.next(), end: len(x.body)})
+		}
+		r.mu.Unlock()
+	}
 	switch {
 	case err == io.EOF:
 		b.recorder.end(b.exchange, "")

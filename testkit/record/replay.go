@@ -42,7 +42,11 @@ func init() {
 // client or a binding, which it replaces; gRPC is not recorded.
 func Replay(t testing.TB, file string, opts ...Option) rpc.Option {
 	t.Helper()
-	command := "go test -run '" + pattern(t.Name()) + "' . -" + recordFlag
+	test := strings.Split(t.Name(), "/")
+	for i, part := range test {
+		test[i] = "^" + strings.ReplaceAll(regexp.QuoteMeta(part), "'", ".") + "$"
+	}
+	command := "go test -run '" + strings.Join(test, "/") + "' . -" + recordFlag
 	opts = append([]Option{Command(command)}, opts...)
 	recording, err := recordingAsked()
 	if err != nil {
@@ -134,15 +138,6 @@ func startPlaying(t testing.TB, file, command string, opts []Option) http.RoundT
 		}
 	})
 	return p
-}
-
-// pattern is the argument of -run for the test of a name, for between single quotes.
-func pattern(name string) string {
-	parts := strings.Split(name, "/")
-	for i, p := range parts {
-		parts[i] = "^" + strings.ReplaceAll(regexp.QuoteMeta(p), "'", ".") + "$"
-	}
-	return strings.Join(parts, "/")
 }
 
 // noGRPC takes the place of gRPC, which would reach the agent itself.

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/a2agen/a2agen/internal/a2awires"
-	"github.com/a2agen/a2agen/internal/dev/events"
 	"github.com/a2agen/a2agen/internal/dev/traffic"
+	"github.com/a2agen/a2agen/internal/frames"
 	"github.com/a2agen/a2agen/internal/sse"
 	"github.com/a2agen/a2agen/runtime"
 )
@@ -175,7 +175,7 @@ func (r *reader) document(b traffic.Body) ([]byte, error) {
 
 // message is a message of gRPC without its header.
 func message(frame []byte) ([]byte, error) {
-	split := events.Splitter{GRPC: true}
+	split := frames.Splitter{GRPC: true}
 	if err := split.Feed(frame); err != nil {
 		return nil, err
 	}
@@ -271,7 +271,7 @@ func (r *reader) item(e traffic.Event) ([]byte, error) {
 	if r.x.Binding == runtime.BindingGRPC {
 		return message(e.Bytes)
 	}
-	said, err := sse.NewReader(bytes.NewReader(e.Bytes), events.MaxEvent).Next()
+	said, err := sse.NewReader(bytes.NewReader(e.Bytes), frames.MaxEvent).Next()
 	if err != nil {
 		return nil, nil // a comment
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/a2agen/a2agen/internal/dev/events"
+	"github.com/a2agen/a2agen/internal/frames"
 	"github.com/a2agen/a2agen/testkit/fault"
 )
 
@@ -91,7 +91,7 @@ func (c *call) request(ctx context.Context, up *upstream) *http.Request {
 	for _, name := range hopByHop {
 		out.Header.Del(name)
 	}
-	if events.IsGRPC(out.Header) {
+	if frames.IsGRPC(out.Header) {
 		out.Header.Set("Te", "trailers")
 	}
 	if _, ok := out.Header["User-Agent"]; !ok {
@@ -114,7 +114,7 @@ func (c *call) setBody(out *http.Request, body []byte) {
 
 // roundTrip sends a request to a process, with HTTP/2 for gRPC.
 func (u *upstream) roundTrip(r *http.Request) (*http.Response, error) {
-	if events.IsGRPC(r.Header) {
+	if frames.IsGRPC(r.Header) {
 		return u.clear.RoundTrip(r)
 	}
 	return u.plain.RoundTrip(r)
@@ -142,11 +142,11 @@ func (c *call) pass(up *upstream) (done bool) {
 	}
 	defer func() { _ = resp.Body.Close() }()
 	switch {
-	case events.IsServerSent(resp.Header) && resp.StatusCode == http.StatusOK:
+	case frames.IsServerSent(resp.Header) && resp.StatusCode == http.StatusOK:
 		leave()
 		(&stream{call: c, up: up}).relay(resp)
 		return true
-	case events.IsGRPC(resp.Header) && resp.StatusCode == http.StatusOK && c.streams() && resp.Header.Get("Grpc-Status") == "":
+	case frames.IsGRPC(resp.Header) && resp.StatusCode == http.StatusOK && c.streams() && resp.Header.Get("Grpc-Status") == "":
 		leave()
 		(&grpcStream{call: c, up: up}).relay(resp)
 		return true
@@ -183,7 +183,7 @@ const smallAnswer = 1 << 20
 
 // copy passes an answer on. It reports false, and has passed nothing, if the next process must be asked.
 func (c *call) copy(up *upstream, resp *http.Response) (done bool) {
-	live := events.IsGRPC(resp.Header) && c.operation == "" // it may be a stream
+	live := frames.IsGRPC(resp.Header) && c.operation == "" // it may be a stream
 	if !live {
 		head, err := io.ReadAll(io.LimitReader(resp.Body, smallAnswer))
 		if c.more == nil && up.stops() && (err != nil || busy(resp, head)) {

@@ -10,7 +10,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"github.com/a2agen/a2agen/internal/dev/events"
+	"github.com/a2agen/a2agen/internal/frames"
 )
 
 // grpcStream is a stream of gRPC on its way to its reader, over as many processes as it takes. Its events have no
@@ -66,7 +66,7 @@ func (s *grpcStream) copyMessages(resp *http.Response) error {
 		s.head(resp)
 		_ = http.NewResponseController(s.w).Flush() // the next write fails if this does
 	}
-	split := events.Splitter{GRPC: true}
+	split := frames.Splitter{GRPC: true}
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := resp.Body.Read(buf)
@@ -190,7 +190,7 @@ func (s *grpcStream) stands(up *upstream) error {
 		return err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	frame, err := io.ReadAll(io.LimitReader(resp.Body, events.MaxEvent))
+	frame, err := io.ReadAll(io.LimitReader(resp.Body, frames.MaxEvent))
 	if err != nil || len(frame) < headerOf || frame[0] != 0 {
 		return fmt.Errorf("the agent does not know task %s any more: %w", s.task, err)
 	}

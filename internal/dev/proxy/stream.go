@@ -10,7 +10,7 @@ import (
 	"net/url"
 	"slices"
 
-	"github.com/a2agen/a2agen/internal/dev/events"
+	"github.com/a2agen/a2agen/internal/frames"
 	"github.com/a2agen/a2agen/internal/sse"
 )
 
@@ -60,7 +60,7 @@ func (s *stream) copyEvents(resp *http.Response) error {
 		s.head(resp)
 		_ = http.NewResponseController(s.w).Flush() // the next write fails if this does
 	}
-	var split events.Splitter
+	var split frames.Splitter
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := resp.Body.Read(buf)
@@ -136,7 +136,7 @@ var endings = []string{
 
 // learn takes note of what an event says.
 func (s *stream) learn(block []byte) {
-	e, err := sse.NewReader(bytes.NewReader(block), events.MaxEvent).Next()
+	e, err := sse.NewReader(bytes.NewReader(block), frames.MaxEvent).Next()
 	if err != nil {
 		return // a comment
 	}
@@ -187,7 +187,7 @@ func (s *stream) resume() (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if resp.StatusCode != http.StatusOK || !events.IsServerSent(resp.Header) {
+	if resp.StatusCode != http.StatusOK || !frames.IsServerSent(resp.Header) {
 		said, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<10))
 		_ = resp.Body.Close()
 		return nil, fmt.Errorf("the agent answers %s: %s", resp.Status, bytes.TrimSpace(said))

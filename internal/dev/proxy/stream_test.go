@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/a2agen/a2agen/internal/dev/events"
+	"github.com/a2agen/a2agen/internal/frames"
 )
 
 // streaming is a process that begins a stream with one answer, and then waits to be killed.
@@ -134,7 +134,7 @@ func TestAnEventOfAnySizePasses(t *testing.T) {
 	agent := startProcess(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		_, _ = io.WriteString(w, before)
-		_, _ = w.Write(bytes.Repeat([]byte("x"), events.MaxEvent+1))
+		_, _ = w.Write(bytes.Repeat([]byte("x"), frames.MaxEvent+1))
 		if r.URL.Path == "/breaks" {
 			panic(http.ErrAbortHandler)
 		}

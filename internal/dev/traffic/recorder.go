@@ -15,7 +15,7 @@ import (
 
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"github.com/a2agen/a2agen/internal/dev/events"
+	"github.com/a2agen/a2agen/internal/frames"
 	"github.com/a2agen/a2agen/internal/sse"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/testkit/fault"
@@ -89,7 +89,7 @@ type call struct {
 	answered bool
 	stream   bool
 	received buffer
-	split    events.Splitter
+	split    frames.Splitter
 	broken   bool        // events cannot be told apart any more
 	header   http.Header // of the answer, as its handler has it
 }
@@ -103,7 +103,7 @@ type buffer struct {
 
 // begin begins to record a request. It is nil if there is no room.
 func (l *Log) begin(agent int, r *http.Request) *call {
-	c := &call{log: l, begun: time.Now(), grpc: events.IsGRPC(r.Header)}
+	c := &call{log: l, begun: time.Now(), grpc: frames.IsGRPC(r.Header)}
 	s := &c.x.Summary
 	s.Operation, s.Binding = fault.Called(r)
 	caller, err := url.PathUnescape(r.Header.Get(CallerHeader))
@@ -236,7 +236,7 @@ func (c *call) body(from *buffer, of func(protoreflect.MethodDescriptor) protore
 		from.b = nil
 		return body
 	}
-	var split events.Splitter
+	var split frames.Splitter
 	split.GRPC = true
 	if split.Feed(from.b) != nil {
 		return body
@@ -301,7 +301,7 @@ func (c *call) head(status int, h http.Header) {
 	c.keepRequest()
 	header := c.mask.answerHeader(h)
 	streams := c.x.Operation == "SendStreamingMessage" || c.x.Operation == "SubscribeToTask"
-	c.stream = events.IsServerSent(h) || c.grpc && streams
+	c.stream = frames.IsServerSent(h) || c.grpc && streams
 	c.split.GRPC = c.grpc
 	c.log.mu.Lock()
 	c.x.Status, c.x.Header, c.x.FirstMS = status, header, c.sinceMS()
@@ -339,7 +339,7 @@ func (c *call) event(raw []byte) {
 		e.Digest = digest(e.JSON)
 	} else {
 		e.Bytes = c.mask.text(bytes.Clone(raw))
-		said, err := sse.NewReader(bytes.NewReader(e.Bytes), events.MaxEvent).Next()
+		said, err := sse.NewReader(bytes.NewReader(e.Bytes), frames.MaxEvent).Next()
 		e.ID, e.Digest = brief(string(said.ID)), digest(said.Data)
 		if err != nil {
 			e.Kind, e.Text = "comment", brief(strings.TrimSpace(strings.TrimLeft(string(e.Bytes[:min(len(e.Bytes), 4*maxText)]), ": ")))

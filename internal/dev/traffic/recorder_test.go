@@ -16,8 +16,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/dynamicpb"
 
-	"github.com/a2agen/a2agen/internal/dev/events"
 	"github.com/a2agen/a2agen/internal/dev/live"
+	"github.com/a2agen/a2agen/internal/frames"
 	"github.com/a2agen/a2agen/spec"
 )
 
@@ -272,10 +272,10 @@ func TestAnEventOverTheLimitIsSaid(t *testing.T) {
 	x, got := exchange(t, &Log{}, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		_, _ = io.WriteString(w, "data: {\"a\":1}\n\n")
-		_, _ = w.Write(bytes.Repeat([]byte("x"), events.MaxEvent))
+		_, _ = w.Write(bytes.Repeat([]byte("x"), frames.MaxEvent))
 		_, _ = io.WriteString(w, "x\n\ndata: {\"a\":2}\n\n")
 	}, request("POST", "/", `{}`))
-	if len(got) < events.MaxEvent || x.EventN != 1 || x.State != Done || !strings.Contains(x.Problem, "an event is over 24 MiB: it passed") {
+	if len(got) < frames.MaxEvent || x.EventN != 1 || x.State != Done || !strings.Contains(x.Problem, "an event is over 24 MiB: it passed") {
 		t.Errorf("%d bytes passed, %+v", len(got), x.Summary)
 	}
 }

@@ -19,7 +19,7 @@ import (
 	"google.golang.org/grpc/stats"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"github.com/a2agen/a2agen/internal/dev/events"
+	"github.com/a2agen/a2agen/internal/frames"
 )
 
 // Limits of what a tracer prints of one body or event, in bytes.
@@ -94,7 +94,7 @@ func (t *Tracer) Transport(base http.RoundTripper) http.RoundTripper {
 			return nil, err
 		}
 		t.print("<", head(resp.Status+" "+since(x.begun), x.mask.answerHeader(resp.Header)))
-		x.events = events.IsServerSent(resp.Header)
+		x.events = frames.IsServerSent(resp.Header)
 		resp.Body = &tracedBody{ReadCloser: resp.Body, trace: x}
 		return resp, nil
 	})
@@ -112,7 +112,7 @@ type trace struct {
 	method protoreflect.MethodDescriptor
 
 	events bool
-	split  events.Splitter
+	split  frames.Splitter
 	body   buffer
 	over   bool
 }
