@@ -1,7 +1,6 @@
 package conform
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -69,22 +68,4 @@ func (c *Check) chosen(only []string) bool {
 	return len(only) == 0 || slices.ContainsFunc(only, func(word string) bool {
 		return c.ID == word || strings.HasPrefix(c.ID, strings.TrimSuffix(word, ".")+".") || slices.Contains(c.Requirements, word)
 	})
-}
-
-// needed reports whether a check has to run for those that are chosen: which answers come, and what all interfaces have together,
-// is known when everything was tried.
-func (c *Check) needed(only []string) bool {
-	return c.ID == "interface.answers" || c.chosen(only) || slices.ContainsFunc(checks(), func(other *Check) bool {
-		return (other.Scope == OnAnswers || other.Scope == OnAgent) && other.chosen(only)
-	})
-}
-
-// unknownChecks is the error of a word that no check has.
-func unknownChecks(only []string) error {
-	for _, word := range only {
-		if !slices.ContainsFunc(checks(), func(c *Check) bool { return c.chosen([]string{word}) }) {
-			return fmt.Errorf("there is no check %q: name one, the beginning of several (\"send\"), or a requirement (\"R24\"); a2agen conform --list has them", word)
-		}
-	}
-	return nil
 }

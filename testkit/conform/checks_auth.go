@@ -2,7 +2,6 @@ package conform
 
 import (
 	"net/http"
-	"slices"
 	"strings"
 )
 
@@ -95,23 +94,6 @@ var authChecks = []*Check{
 			x := t.call(opCard, object{})
 			t.want(x.error() != nil || x.header.Get("Cache-Control") != "", x, "there is no Cache-Control")
 		}},
-}
-
-// demandsCredentials reports whether the card demands credentials of every caller.
-func (r *runner) demandsCredentials() bool {
-	for _, name := range []string{"securityRequirements", "security"} {
-		list := objects(r.value[name])
-		if len(list) > 0 && !slices.ContainsFunc(list, isAnonymous) {
-			return true
-		}
-	}
-	return member(r.value, "authentication", "schemes") != nil
-}
-
-// isAnonymous reports whether a requirement is met by anybody.
-func isAnonymous(requirement object) bool {
-	schemes, ok := requirement["schemes"].(object)
-	return len(requirement) == 0 || ok && len(schemes) == 0
 }
 
 // bare calls operations without the credentials, and wrong ones in their place if there are any.

@@ -1,6 +1,9 @@
 package conform
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 var taskChecks = []*Check{
 	{ID: "task.get", Requirements: []string{"R58", "R186"}, Section: "1.0 §3.1.3; 0.3 §7.3", Level: Must, Scope: OnInterface,
@@ -152,7 +155,8 @@ var listChecks = []*Check{
 			}
 			t.want(found, x, "the task %q of the context is not in the list", t.at.task())
 			for _, state := range []string{t.at.state(), "working"} {
-				x, page := t.list(object{"contextId": t.at.context(), "status": t.dialect.stateOnWire(state)})
+				wire := "TASK_STATE_" + strings.ToUpper(strings.ReplaceAll(state, "-", "_"))
+				x, page := t.list(object{"contextId": t.at.context(), "status": wire})
 				for _, task := range objects(page["tasks"]) {
 					t.want(stateName(text(task, "status", "state")) == state, x, "a task in the state %s is in the list of %s", text(task, "status", "state"), state)
 				}

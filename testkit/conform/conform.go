@@ -9,8 +9,10 @@ package conform
 import (
 	"context"
 	"crypto/tls"
+	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -87,14 +89,24 @@ const defaultTimeout = 10 * time.Second
 // Run tries an agent. The error says why nothing could be tried: no agent answers at the URL, or what is there is none. What an
 // agent does wrong is in the report.
 func Run(ctx context.Context, c Config) (*Report, error) {
-	if err := unknownChecks(c.Only); err != nil {
-		return nil, err
+	for _, word := range c.Only {
+		if !slices.ContainsFunc(checks(), func(c *Check) bool { return c.chosen([]string{word}) }) {
+			return nil, fmt.Errorf("there is no check %q: name one, the beginning of several (\"send\"), or a requirement (\"R24\"); a2agen conform --list has them", word)
+		}
 	}
 	r, err := newRunner(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	defer r.close()
+	defer func() {
+		r.client.CloseIdleConnections()
+		for _, c := range r.grpc {
+			c.CloseIdleConnections()
+		}
+		if r.webhook != nil {
+			r.webhook.close()
+		}
+	}()
 	if err := r.readCard(); err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package conform
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -69,51 +70,48 @@ type message struct {
 // send makes the parameters of sending and streaming.
 func (d *dialect) send(m message) object {
 	m.id = cmp.Or(m.id, freshID())
-	params := d.sendSince02(m)
-	if d.version() == "0.1" {
-		params = d.send01(m)
-	}
-	if m.change != nil {
-		m.change(params)
-	}
-	return params
-}
-
-func (d *dialect) sendSince02(m message) object {
-	msg := object{"messageId": m.id, "role": "user"}
-	if d.def.proto {
-		msg["role"] = "ROLE_USER"
-	} else {
-		msg["kind"] = "message"
-	}
 	parts := "parts"
 	if d.legacyProto() {
 		parts = "content"
 	}
-	msg[parts] = d.parts(m.step)
-	put(msg, "taskId", m.task)
-	put(msg, "contextId", m.context)
+	msg := object{"role": "user", parts: d.parts(m.step)}
 	if m.step.Metadata != nil {
 		msg["metadata"] = m.step.Metadata
 	}
-	config := object{}
-	switch {
-	case d.version() != "1.0":
-		config["blocking"] = !m.immediate
-	case m.immediate:
-		config["returnImmediately"] = true
-	}
-	if d.version() == "0.2" { // required within a configuration
-		config["acceptedOutputModes"] = []any{"text/plain", "application/json"}
-	}
+	config, params := object{}, object{d.def.sendMember(): msg}
 	if m.history != nil {
 		config["historyLength"] = *m.history
 	}
-	params := object{d.def.sendMember(): msg}
-	if len(config) > 0 {
-		params["configuration"] = config
+	if d.version() == "0.1" { // where a client makes the id of the task, and the configuration is among the parameters
+		maps.Copy(params, config)
+		params["id"] = cmp.Or(m.task, m.id)
+		put(params, "sessionId", m.context)
+	} else {
+		msg["messageId"] = m.id
+		put(msg, "taskId", m.task)
+		put(msg, "contextId", m.context)
+		if d.def.proto {
+			msg["role"] = "ROLE_USER"
+		} else {
+			msg["kind"] = "message"
+		}
+		switch {
+		case d.version() != "1.0":
+			config["blocking"] = !m.immediate
+		case m.immediate:
+			config["returnImmediately"] = true
+		}
+		if d.version() == "0.2" { // required within a configuration
+			config["acceptedOutputModes"] = []any{"text/plain", "application/json"}
+		}
+		if len(config) > 0 {
+			params["configuration"] = config
+		}
+		put(params, "tenant", d.tenant)
 	}
-	put(params, "tenant", d.tenant)
+	if m.change != nil {
+		m.change(params)
+	}
 	return params
 }
 
@@ -123,20 +121,6 @@ func (d *definition) sendMember() string {
 		return "request"
 	}
 	return "message"
-}
-
-// send01 is for 0.1, where a client makes the id of the task.
-func (d *dialect) send01(m message) object {
-	msg := object{"role": "user", "parts": d.parts(m.step)}
-	params := object{"id": cmp.Or(m.task, m.id), "message": msg}
-	put(params, "sessionId", m.context)
-	if m.history != nil {
-		params["historyLength"] = *m.history
-	}
-	if m.step.Metadata != nil {
-		msg["metadata"] = m.step.Metadata
-	}
-	return params
 }
 
 func (d *dialect) parts(s *Step) (parts []any) {
@@ -256,14 +240,6 @@ func ended(state string) bool {
 }
 
 func waits(state string) bool { return state == "input-required" || state == "auth-required" }
-
-// stateOnWire returns the name of a state in the dialect.
-func (d *dialect) stateOnWire(state string) string {
-	if !d.def.proto {
-		return state
-	}
-	return "TASK_STATE_" + strings.ToUpper(strings.ReplaceAll(state, "-", "_"))
-}
 
 // describe says what an event is.
 func (e event) describe() string {

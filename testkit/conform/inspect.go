@@ -17,8 +17,15 @@ func (p *probe) inspect(x *exchange, of *operation) {
 	for _, f := range x.failures() {
 		p.inspectError(x, f)
 	}
-	if of != nil && x.status != 0 {
-		p.inspectResult(x, of)
+	if of != nil && x.status != 0 && x.op != opPushDelete { // what a deletion is answered with is up to the agent (T61)
+		for _, s := range x.events {
+			if s.failure == nil && s.raw != nil {
+				p.inspectValue(x, of, s.raw)
+			}
+		}
+		if !x.isStream() && x.failure == nil && x.err == nil {
+			p.inspectValue(x, of, x.result)
+		}
 	}
 	for id, problems := range x.problems {
 		p.note(id, x, problems...)
@@ -73,62 +80,35 @@ func (p *probe) inspectError(x *exchange, f *failure) {
 	}
 }
 
-// inspectResult compares what came with its definition.
-func (p *probe) inspectResult(x *exchange, of *operation) {
-	if x.op == opPushDelete { // what a deletion is answered with is up to the agent (T61)
-		return
-	}
-	for _, s := range x.events {
-		if s.failure == nil && s.raw != nil {
-			p.inspectValue(x, of, s.raw)
+// problemKinds are the checks that a value is held to by its definition.
+var problemKinds = []problemKind{badType, badName, badEnum, badUnion, badTime, badDigits, missing, unknown}
+
+// inspectValue holds a result, or what an event has, to its definition, and tasks and messages to what no type says. Over
+// HTTP+JSON of 0.2 and 0.3 there are two definitions: the text has the JSON of JSON-RPC, the proto another; either will do (T31).
+func (p *probe) inspectValue(x *exchange, of *operation, v any) {
+	problems := p.dialect.def.validate(of.response, v)
+	if p.dialect.legacyProto() && p.Binding == bindingHTTP && len(problems) > 0 {
+		inner := v
+		if _, o := wrapped(asObject(v)); o != nil { // both forms have the wrapper
+			inner = o
+		}
+		schema := definitionOf(p.version(), false)
+		if like := schema.operation(opNames[x.op]); like != nil {
+			if found := schema.validate(like.response, inner); len(found) < len(problems) {
+				problems = found
+			}
 		}
 	}
-	if !x.isStream() && x.failure == nil && x.err == nil {
-		p.inspectValue(x, of, x.result)
-	}
-}
-
-// valueKinds are the checks that a value is held to by its definition.
-var valueKinds = []problemKind{badType, badName, badEnum, badUnion, badTime, badDigits, missing, unknown}
-
-func (p *probe) inspectValue(x *exchange, of *operation, v any) {
-	for _, kind := range valueKinds {
+	for _, kind := range problemKinds {
 		x.check(string(kind), true, "")
 	}
-	for _, found := range p.judge(x.op, of, v) {
+	for _, found := range problems {
 		x.check(string(found.kind), found.kind == unknown && x.op == opCard, "%s", found) // cards have the members of two versions (T68)
 	}
-	if e, ok := p.dialect.event(x.op, v); ok {
-		p.inspectEvent(x, e)
+	e, ok := p.dialect.event(x.op, v)
+	if !ok {
+		return
 	}
-}
-
-// judge compares a value with the definition. Over HTTP+JSON of 0.2 and 0.3 there are two: the text has the JSON of JSON-RPC, the
-// proto another; either will do (T31).
-func (p *probe) judge(o op, of *operation, v any) []problem {
-	problems := p.dialect.def.validate(of.response, v)
-	if !p.dialect.legacyProto() || p.Binding != bindingHTTP || len(problems) == 0 {
-		return problems
-	}
-	if _, inner := wrapped(asObject(v)); inner != nil { // both forms have the wrapper
-		v = inner
-	}
-	schema := definitionOf(p.version(), false)
-	if like := schema.operation(opNames[o]); like != nil {
-		if found := schema.validate(like.response, v); len(found) < len(problems) {
-			return found
-		}
-	}
-	return problems
-}
-
-func asObject(v any) object {
-	o, _ := v.(object)
-	return o
-}
-
-// inspectEvent holds tasks and messages to what no type says.
-func (p *probe) inspectEvent(x *exchange, e event) {
 	role := func(m object, want string) {
 		got := strings.ToLower(strings.TrimPrefix(text(m, "role"), "ROLE_"))
 		x.check("answer.agent-message", got == want, "a message of the %s has the role %q", want, clean(text(m, "role"), 60))
@@ -162,6 +142,11 @@ func (p *probe) inspectEvent(x *exchange, e event) {
 			x.check("answer.agent-message", e.context() != "", "a message of the agent has no contextId")
 		}
 	}
+}
+
+func asObject(v any) object {
+	o, _ := v.(object)
+	return o
 }
 
 const (

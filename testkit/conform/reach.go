@@ -50,7 +50,16 @@ func (t *trial) reach(s stage) {
 			t.skip("the card offers no extended card")
 		}
 	case credentialsKnown:
-		if !t.demandsCredentials() {
+		demanded := member(t.value, "authentication", "schemes") != nil
+		for _, name := range []string{"securityRequirements", "security"} {
+			list := objects(t.value[name])
+			anonymous := func(requirement object) bool { // it is met by anybody
+				schemes, ok := requirement["schemes"].(object)
+				return len(requirement) == 0 || ok && len(schemes) == 0
+			}
+			demanded = demanded || len(list) > 0 && !slices.ContainsFunc(list, anonymous)
+		}
+		if !demanded {
 			t.skip("the card demands no credentials")
 		}
 		if len(t.config.Header) == 0 {

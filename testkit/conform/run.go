@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 )
 
 // runner tries one agent: what its checks share.
@@ -42,19 +43,20 @@ func newRunner(ctx context.Context, c Config) (*runner, error) {
 	if c.Dial != nil {
 		transport.Proxy, transport.DialTLSContext = nil, c.Dial
 	}
+	secrets := []string{} // values of headers, and what follows a scheme in them
+	for _, h := range []http.Header{c.Header, c.Other} {
+		for _, values := range h {
+			for _, v := range values {
+				_, after, _ := strings.Cut(v, " ")
+				secrets = append(secrets, v, after)
+			}
+		}
+	}
+	secrets = slices.DeleteFunc(secrets, func(s string) bool { return len(s) < 3 })
+	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) })
 	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &runner{ctx: ctx, config: c, base: base, local: local, client: &http.Client{Transport: transport, CheckRedirect: stay},
-		secrets: secretsOf(c.Header, c.Other), report: &Report{URL: base}}, nil
-}
-
-func (r *runner) close() {
-	r.client.CloseIdleConnections()
-	for _, c := range r.grpc {
-		c.CloseIdleConnections()
-	}
-	if r.webhook != nil {
-		r.webhook.close()
-	}
+		secrets: secrets, report: &Report{URL: base}}, nil
 }
 
 // probe tries one interface.
@@ -84,8 +86,13 @@ func (p *probe) on() string { return p.Interface.String() }
 // try runs the checks of an interface. The first finds out whether it answers; without an answer the others are not tried.
 func (p *probe) try() {
 	p.answers = map[string]*Result{}
+	// Which answers come, and what all interfaces have together, is known when everything was tried.
+	all := slices.ContainsFunc(checks(), func(c *Check) bool {
+		return (c.Scope == OnAnswers || c.Scope == OnAgent) && c.chosen(p.config.Only)
+	})
 	for _, c := range checks() {
-		if c.Scope == OnInterface && c.applies(p.dialect.version(), p.Binding) && c.needed(p.config.Only) {
+		needed := all || c.ID == "interface.answers" || c.chosen(p.config.Only)
+		if c.Scope == OnInterface && c.applies(p.dialect.version(), p.Binding) && needed {
 			p.runCheck(c, p.on(), p)
 		}
 	}
@@ -219,7 +226,16 @@ func (res *Result) fail(r *runner, x *exchange, problem string) {
 	}
 	f := Finding{Problem: clean(r.mask(problem), maxShown)}
 	if x != nil {
-		f.Sent, f.Came = x.sent, r.came(x)
+		head := fmt.Sprintf("%d %s", x.status, x.header.Get("Content-Type"))
+		switch {
+		case x.status == 0:
+			head = fmt.Sprint(x.err)
+		case x.err != nil:
+			head += fmt.Sprintf(" (%v)\n%s", x.err, x.body)
+		default:
+			head += "\n" + string(x.body)
+		}
+		f.Sent, f.Came = x.sent, clean(r.mask(head), maxShown)
 	}
 	res.Findings = append(res.Findings, f)
 }
