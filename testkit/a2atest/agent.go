@@ -165,7 +165,7 @@ const Tester = "tester"
 func newAgent(t testing.TB, s *settings) *Agent {
 	t.Helper()
 	a := &Agent{t: t, name: s.name, host: hostOf(s.name), seed: s.seed, made: time.Now()}
-	a.ln = newListener(address(a.host))
+	a.ln = &listener{addr: address(a.host), next: make(chan net.Conn), done: make(chan struct{})}
 	a.client = &http.Client{Transport: &http.Transport{DialContext: a.Dial, DialTLSContext: a.Dial}}
 	t.Cleanup(a.close)
 	return a
@@ -214,7 +214,7 @@ func (a *Agent) Dial(ctx context.Context, _, to string) (net.Conn, error) {
 	if a.handler == nil {
 		return nil, fmt.Errorf("a2atest: the agent %q cannot serve", a.name)
 	}
-	client, srv := newPipe(address("client"), address(a.host))
+	client, srv := newPipe(address("client"), a.ln.addr)
 	select {
 	case a.ln.next <- srv:
 		return client, nil

@@ -226,8 +226,16 @@ func (p *script[In, Out]) goOn(ctx context.Context, in In, t *Task) ([]byte, err
 			p.next++
 		}
 		if s.run == nil {
-			if err := p.stream(at, t); err != nil {
-				return nil, err
+			streams := func(s step[In]) bool { return s.run == nil }
+			first, last := !slices.ContainsFunc(p.steps[:at], streams), !slices.ContainsFunc(p.steps[at+1:], streams)
+			for i, chunk := range s.chunks {
+				err := t.Emit(runtime.ArtifactData{
+					ID: "stream", Name: "stream", Parts: []runtime.Part{runtime.Text(chunk)},
+					Append: !first || i > 0, LastChunk: last && i == len(s.chunks)-1,
+				})
+				if err != nil {
+					return nil, err
+				}
 			}
 			continue
 		}
@@ -236,32 +244,87 @@ func (p *script[In, Out]) goOn(ctx context.Context, in In, t *Task) ([]byte, err
 			return output, err
 		}
 	}
-	return p.atEnd(t)
-}
-
-// stream sends the chunks of a step.
-func (p *script[In, Out]) stream(at int, t *Task) error {
-	streams := func(s step[In]) bool { return s.run == nil }
-	first, last := !slices.ContainsFunc(p.steps[:at], streams), !slices.ContainsFunc(p.steps[at+1:], streams)
-	chunks := p.steps[at].chunks
-	for i, chunk := range chunks {
-		err := t.Emit(runtime.ArtifactData{
-			ID: "stream", Name: "stream", Parts: []runtime.Part{runtime.Text(chunk)},
-			Append: !first || i > 0, LastChunk: last && i == len(chunks)-1,
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// atEnd answers when there are no more steps and none has ended the answer.
-func (p *script[In, Out]) atEnd(t *Task) ([]byte, error) {
 	a := p.answer
 	if n := len(p.steps); n > 0 && p.steps[n-1].says && isText[Out]() {
 		return nil, nil
 	}
 	a.report("this answer of skill %q does not say how it ends: let it end with Returns, Fails, Rejects or On", a.skill.id)
 	return nil, t.Fail("a2atest: the answer of the fake %q does not say how it ends", a.skill.fake.name)
+}
+
+// The beginnings of an answer: methods of a skill, each as that of [Answer] with its name.
+
+// begin makes an answer without steps.
+func (s *Skill[In, Out]) begin() *Answer[In, Out] {
+	a := &Answer[In, Out]{skill: s, at: testLine()}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.answers = append(s.answers, a)
+	return a
+}
+
+// Returns has calls answered by an output: see [Answer.Returns].
+func (s *Skill[In, Out]) Returns(out Out) *Answer[In, Out] {
+	s.fake.t.Helper()
+	return s.begin().Returns(out)
+}
+
+// Replies has calls answered by a plain message: see [Answer.Replies].
+func (s *Skill[In, Out]) Replies(parts ...runtime.Part) *Answer[In, Out] {
+	s.fake.t.Helper()
+	return s.begin().Replies(parts...)
+}
+
+// Fails has calls fail: see [Answer.Fails].
+func (s *Skill[In, Out]) Fails(reason string) *Answer[In, Out] {
+	s.fake.t.Helper()
+	return s.begin().Fails(reason)
+}
+
+// Rejects has calls rejected: see [Answer.Rejects].
+func (s *Skill[In, Out]) Rejects(reason string) *Answer[In, Out] {
+	s.fake.t.Helper()
+	return s.begin().Rejects(reason)
+}
+
+// On has a function handle calls: see [Answer.On].
+func (s *Skill[In, Out]) On(f func(ctx context.Context, in In, t *Task) (Out, error)) *Answer[In, Out] {
+	s.fake.t.Helper()
+	return s.begin().On(f)
+}
+
+// Asks has calls ask for input first: see [Answer.Asks].
+func (s *Skill[In, Out]) Asks(prompt string, more ...any) *Answer[In, Out] {
+	s.fake.t.Helper()
+	return s.begin().Asks(prompt, more...)
+}
+
+// RequiresAuth has calls wait for an authorization first: see [Answer.RequiresAuth].
+func (s *Skill[In, Out]) RequiresAuth(schemeAndScopes ...string) *Answer[In, Out] {
+	s.fake.t.Helper()
+	return s.begin().RequiresAuth(schemeAndScopes...)
+}
+
+// Streams has calls send chunks first: see [Answer.Streams].
+func (s *Skill[In, Out]) Streams(chunks ...string) *Answer[In, Out] {
+	s.fake.t.Helper()
+	return s.begin().Streams(chunks...)
+}
+
+// Artifact has calls send an artifact first: see [Answer.Artifact].
+func (s *Skill[In, Out]) Artifact(name string, parts ...runtime.Part) *Answer[In, Out] {
+	s.fake.t.Helper()
+	return s.begin().Artifact(name, parts...)
+}
+
+// Progress has calls report progress first: see [Answer.Progress].
+func (s *Skill[In, Out]) Progress(text string) *Answer[In, Out] {
+	s.fake.t.Helper()
+	return s.begin().Progress(text)
+}
+
+// After has calls take time first: see [Answer.After].
+func (s *Skill[In, Out]) After(d time.Duration) *Answer[In, Out] {
+	s.fake.t.Helper()
+	return s.begin().After(d)
 }

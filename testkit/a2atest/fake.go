@@ -3,6 +3,8 @@ package a2atest
 import (
 	"fmt"
 	"log/slog"
+	"path"
+	goruntime "runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -68,8 +70,28 @@ func NewFake(t testing.TB, c FakeConfig, opts ...Option) *Fake {
 	if len(s.bindings) > 0 {
 		f.Over(s.bindings...)
 	}
-	f.open = func() { f.makeServer(s.server) }
-	t.Cleanup(f.verify)
+	f.open = func() {
+		f.mu.Lock()
+		f.begun = true
+		f.mu.Unlock()
+		srv, err := f.newServer(s.server)
+		if err != nil {
+			f.fail("a2atest: the fake %q cannot serve: %v", f.name, err)
+			return
+		}
+		f.handler = srv
+	}
+	t.Cleanup(func() {
+		t.Helper()
+		for _, sk := range c.Skills {
+			for _, missing := range sk.unused() {
+				t.Errorf("%s", missing)
+			}
+		}
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.over = true
+	})
 	return f
 }
 
@@ -80,8 +102,12 @@ func (f *Fake) Versions(names ...string) {
 	f.beforeRequests("Versions")
 	for _, name := range names {
 		if f.version(name) == nil {
+			var all []string
+			for _, v := range f.config.Protocol.Versions {
+				all = append(all, v.Name)
+			}
 			f.t.Fatalf("a2atest: the fake %q cannot speak version %q of the protocol: its protocol package has %s; "+
-				"list the version under \"protocol\" in a2agen.yaml", f.name, name, f.versionNames())
+				"list the version under \"protocol\" in a2agen.yaml", f.name, name, strings.Join(all, ", "))
 		}
 	}
 	f.versions = names
@@ -96,7 +122,7 @@ func (f *Fake) Over(bindings ...string) {
 	f.t.Helper()
 	f.beforeRequests("Over")
 	for _, name := range bindings {
-		if !f.serves(name) {
+		if !slices.Contains(f.served(), name) {
 			f.t.Fatalf("a2atest: the fake %q cannot speak %q: it speaks %s", f.name, name, strings.Join(f.served(), ", "))
 		}
 	}
@@ -150,14 +176,6 @@ func (f *Fake) version(name string) *runtime.Version {
 	return f.config.Protocol.Versions[at]
 }
 
-func (f *Fake) versionNames() string {
-	var names []string
-	for _, v := range f.config.Protocol.Versions {
-		names = append(names, v.Name)
-	}
-	return strings.Join(names, ", ")
-}
-
 // served are the bindings that the fake can speak.
 func (f *Fake) served() []string {
 	names := []string{runtime.BindingJSONRPC, runtime.BindingHTTP}
@@ -167,21 +185,7 @@ func (f *Fake) served() []string {
 	return names
 }
 
-func (f *Fake) serves(binding string) bool { return slices.Contains(f.served(), binding) }
-
-// makeServer makes the server, with the first connection.
-func (f *Fake) makeServer(more []server.Option) {
-	f.mu.Lock()
-	f.begun = true
-	f.mu.Unlock()
-	srv, err := f.newServer(more)
-	if err != nil {
-		f.fail("a2atest: the fake %q cannot serve: %v", f.name, err)
-		return
-	}
-	f.handler = srv
-}
-
+// newServer makes the server, with the first connection.
 func (f *Fake) newServer(more []server.Option) (*server.Server, error) {
 	plan, err := f.plan()
 	if err != nil {
@@ -190,7 +194,7 @@ func (f *Fake) newServer(more []server.Option) (*server.Server, error) {
 	opts := append(serverOptions(f.log),
 		server.WithURL(f.URL()), server.WithLimits(server.Limits{Timeout: longest}), server.WithRouter(f.route))
 	for _, b := range f.config.Bindings {
-		if b.Server != nil && plan.offered(b.Name) {
+		if b.Server != nil && slices.ContainsFunc(plan.offers, func(o offer) bool { return o.Binding == b.Name }) {
 			opts = append(opts, b.Server)
 		}
 	}
@@ -203,19 +207,6 @@ func (f *Fake) newServer(more []server.Option) (*server.Server, error) {
 
 // longest is how long a skill of a fake may take: in a bubble of testing/synctest that is no time.
 const longest = 10 * 365 * 24 * time.Hour
-
-// verify reports, at the end of the test, answers that were to be used and were not.
-func (f *Fake) verify() {
-	f.t.Helper()
-	for _, sk := range f.config.Skills {
-		for _, missing := range sk.unused() {
-			f.t.Errorf("%s", missing)
-		}
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.over = true
-}
 
 // maxReports is how many failures a fake reports: a client that tries again and again must not fill the log.
 const maxReports = 50
@@ -250,4 +241,24 @@ func shortened(b []byte) string {
 		return fmt.Sprintf("%s… (%d bytes)", b[:most], len(b))
 	}
 	return string(b)
+}
+
+// testLine is the line of a test that called this package, as "weather_test.go:12": the first frame outside of it and of
+// generated code.
+func testLine() string {
+	var pcs [32]uintptr
+	frames := goruntime.CallersFrames(pcs[:goruntime.Callers(1, pcs[:])])
+	kit := ""
+	for {
+		f, more := frames.Next()
+		if kit == "" {
+			kit = strings.TrimSuffix(f.Function, "testLine") // the path of this package, with a dot
+		}
+		if !strings.HasPrefix(f.Function, kit) && !strings.HasSuffix(f.File, ".gen.go") {
+			return fmt.Sprintf("%s:%d", path.Base(f.File), f.Line)
+		}
+		if !more {
+			return "an unknown line"
+		}
+	}
 }

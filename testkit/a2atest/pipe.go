@@ -20,10 +20,6 @@ type listener struct {
 	once sync.Once
 }
 
-func newListener(addr net.Addr) *listener {
-	return &listener{addr: addr, next: make(chan net.Conn), done: make(chan struct{})}
-}
-
 // Accept returns the server's side of the next connection.
 func (l *listener) Accept() (net.Conn, error) {
 	select {
@@ -144,16 +140,12 @@ func (f *flow) limit(d *deadline, at time.Time) {
 		d.timer.Stop()
 	}
 	d.timer, d.passed = nil, false
-	if !at.IsZero() && f.writeErr == nil {
-		f.arm(d, time.Until(at))
+	defer f.cond.Broadcast()
+	if at.IsZero() || f.writeErr != nil {
+		return
 	}
-	f.cond.Broadcast()
-}
-
-// arm has a deadline pass after some time. Callers must hold mu.
-func (f *flow) arm(d *deadline, after time.Duration) {
-	if after <= 0 {
-		d.passed = true
+	after := time.Until(at)
+	if d.passed = after <= 0; d.passed {
 		return
 	}
 	var timer *time.Timer

@@ -53,22 +53,46 @@ func (f *Fake) plan() (*plan, error) {
 		return nil, err
 	}
 	offers := f.offers(given.CardInfo().Interfaces)
-	hub := cmp.Or(p.Whole, p.Versions[0])
-	members, err := cardMembers(hub, given)
+	text, err := cmp.Or(p.Whole, p.Versions[0]).AppendCard(nil, given)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("the card: %w", err)
 	}
-	made := &plan{protocol: spoken(p, offers), offers: offers, skills: cardSkills(members, given)}
-	if allShort(made.protocol) {
-		members["defaultInputModes"], members["defaultOutputModes"] = shortModes, shortModes
+	members := map[string]json.RawMessage{}
+	if err := json.Unmarshal(text, &members); err != nil {
+		return nil, fmt.Errorf("the card: %w", err)
+	}
+	only := *p // with the versions of the interfaces alone
+	only.Versions = slices.DeleteFunc(slices.Clone(p.Versions), func(v *runtime.Version) bool {
+		return !slices.ContainsFunc(offers, func(o offer) bool { return o.Version == v.Name })
+	})
+	if only.Whole == nil && only.Versions[0] != p.Versions[0] {
+		only.Whole = p.Versions[0]
+	}
+	made := &plan{protocol: &only, offers: offers, skills: map[string]cardSkill{}}
+	var list []cardSkill
+	_ = json.Unmarshal(members["skills"], &list) // what was written as a card has them
+	for _, sk := range list {
+		made.skills[sk.ID] = sk
+	}
+	for _, x := range given.CardInfo().Extensions {
+		var params struct {
+			Skills map[string]struct{ Input, Output json.RawMessage }
+		}
+		if !runtime.IsSkillsExtension(x.URI) || json.Unmarshal(x.Params, &params) != nil {
+			continue
+		}
+		for id, schemas := range params.Skills {
+			sk := made.skills[id]
+			sk.input, sk.output = string(schemas.Input), string(schemas.Output)
+			made.skills[id] = sk
+		}
+	}
+	// A card that names no version is known by modes as cards of 0.1 name them (T48).
+	if !slices.ContainsFunc(only.Versions, func(v *runtime.Version) bool { return !v.Rules.ClientIDs }) {
+		members["defaultInputModes"], members["defaultOutputModes"] = json.RawMessage(`["text"]`), json.RawMessage(`["text"]`)
 	}
 	made.card, err = offering(p, members, offers)
 	return made, err
-}
-
-// offered reports whether the fake is reached over a binding.
-func (p *plan) offered(binding string) bool {
-	return slices.ContainsFunc(p.offers, func(o offer) bool { return o.Binding == binding })
 }
 
 // givenCard is the card of the configuration, or one that is made of the skills.
@@ -127,7 +151,7 @@ func (f *Fake) offers(given []runtime.Interface) (list []offer) {
 	add := func(version, binding, tenant string) {
 		v := f.version(version)
 		o := offer{"/", binding, version, tenant}
-		if v != nil && f.serves(binding) && v.Over(binding) != nil && !slices.Contains(list, o) {
+		if v != nil && slices.Contains(f.served(), binding) && v.Over(binding) != nil && !slices.Contains(list, o) {
 			list = append(list, o)
 		}
 	}
@@ -161,63 +185,6 @@ func or[T any](list, other []T) []T {
 		return other
 	}
 	return list
-}
-
-// spoken is a protocol with the versions of the interfaces alone.
-func spoken(p *runtime.Protocol, offers []offer) *runtime.Protocol {
-	only := *p
-	only.Versions = slices.DeleteFunc(slices.Clone(p.Versions), func(v *runtime.Version) bool {
-		return !slices.ContainsFunc(offers, func(o offer) bool { return o.Version == v.Name })
-	})
-	if only.Whole == nil && only.Versions[0] != p.Versions[0] {
-		only.Whole = p.Versions[0]
-	}
-	return &only
-}
-
-// shortModes are modes as cards of 0.1 name them: a card that names no version is known by them (T48).
-var shortModes = json.RawMessage(`["text"]`)
-
-// allShort reports whether all versions are such that a card does not name.
-func allShort(p *runtime.Protocol) bool {
-	return !slices.ContainsFunc(p.Versions, func(v *runtime.Version) bool { return !v.Rules.ClientIDs })
-}
-
-// cardMembers are the members of a card as a version has it.
-func cardMembers(v *runtime.Version, card runtime.Card) (map[string]json.RawMessage, error) {
-	text, err := v.AppendCard(nil, card)
-	if err != nil {
-		return nil, fmt.Errorf("the card: %w", err)
-	}
-	members := map[string]json.RawMessage{}
-	if err := json.Unmarshal(text, &members); err != nil {
-		return nil, fmt.Errorf("the card: %w", err)
-	}
-	return members, nil
-}
-
-// cardSkills are the skills of a card by their ids, with the schemas that it has for them.
-func cardSkills(members map[string]json.RawMessage, card runtime.Card) map[string]cardSkill {
-	var list []cardSkill
-	_ = json.Unmarshal(members["skills"], &list) // what was written as a card has them
-	skills := map[string]cardSkill{}
-	for _, sk := range list {
-		skills[sk.ID] = sk
-	}
-	for _, x := range card.CardInfo().Extensions {
-		var params struct {
-			Skills map[string]struct{ Input, Output json.RawMessage }
-		}
-		if !runtime.IsSkillsExtension(x.URI) || json.Unmarshal(x.Params, &params) != nil {
-			continue
-		}
-		for id, schemas := range params.Skills {
-			sk := skills[id]
-			sk.input, sk.output = string(schemas.Input), string(schemas.Output)
-			skills[id] = sk
-		}
-	}
-	return skills
 }
 
 // offering is a card with the interfaces of the fake. It has no signature, which would be wrong, and promises neither
@@ -290,21 +257,16 @@ func (f *Fake) route(_ context.Context, m runtime.Message) (string, error) {
 			return member.SkillID, nil
 		}
 	}
-	parts, _ := json.Marshal(texts(m.Contents()))
+	var contents []any
+	for _, p := range m.Contents() {
+		if p.Kind == runtime.PartData {
+			contents = append(contents, json.RawMessage(p.Data))
+		} else {
+			contents = append(contents, p.Text)
+		}
+	}
+	parts, _ := json.Marshal(contents)
 	f.fail("a2atest: %s: a message came to the fake %q that names no skill, and fits none or several: %s",
 		f.at, f.name, shortened(parts))
 	return "", nil
-}
-
-// texts is what parts say, for a report.
-func texts(parts []runtime.Part) (list []any) {
-	for _, p := range parts {
-		switch p.Kind {
-		case runtime.PartData:
-			list = append(list, json.RawMessage(p.Data))
-		default:
-			list = append(list, p.Text)
-		}
-	}
-	return list
 }

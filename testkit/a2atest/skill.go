@@ -131,10 +131,21 @@ func (s *Skill[In, Out]) run(ctx context.Context, t *Task, value any) ([]byte, e
 	if p := s.scriptOf(ctx, t, in); p != nil {
 		return p.goOn(ctx, in, t)
 	}
-	if output, ok := s.sample(); ok {
-		return s.checked(output, t)
+	output, made := s.fake.config.Samples[s.id]
+	if !made && isText[Out]() {
+		output, made = fmt.Sprintf("A sample of what %s answers.", s.id), true
 	}
-	return nil, t.Fail("%s", s.unexpected(in))
+	if !s.fake.isSampled() || !made {
+		return nil, t.Fail("%s", s.unexpected(in))
+	}
+	if canDecode[Out]() {
+		if _, err := decode[Out]([]byte(output)); err != nil {
+			s.fake.fail("a2atest: %s: the value made up for skill %q breaks its output schema: %v\n"+
+				"Say f.%s.Returns(…) instead.", s.fake.at, s.id, err, s.field)
+			return nil, t.Fail("a2atest: the value that was made up breaks the output schema: %v", err)
+		}
+	}
+	return []byte(output), nil
 }
 
 // scriptOf records a message, and returns what answers it; nil: nothing.
@@ -154,7 +165,15 @@ func (s *Skill[In, Out]) scriptOf(ctx context.Context, t *Task, in In) *script[I
 	if !t.Resumed() {
 		s.calls = append(s.calls, c)
 	}
-	a := s.next()
+	var a *Answer[In, Out]
+	for _, next := range s.answers {
+		if next.limit == 0 {
+			a = next
+		} else if next.used < next.limit {
+			a = next
+			break
+		}
+	}
 	if a == nil {
 		return nil
 	}
@@ -162,41 +181,6 @@ func (s *Skill[In, Out]) scriptOf(ctx context.Context, t *Task, in In) *script[I
 	p := &script[In, Out]{answer: a, steps: slices.Clone(a.steps), call: c}
 	s.scripts[t.Call().TaskID()] = p
 	return p
-}
-
-// sample is the made-up output of the skill, if it is to be used and there is one.
-func (s *Skill[In, Out]) sample() (output string, ok bool) {
-	if !s.fake.isSampled() {
-		return "", false
-	}
-	if output, ok = s.fake.config.Samples[s.id]; !ok && isText[Out]() {
-		return fmt.Sprintf("A sample of what %s answers.", s.id), true
-	}
-	return output, ok
-}
-
-// checked is a made-up output, if it keeps to its schema.
-func (s *Skill[In, Out]) checked(output string, t *Task) ([]byte, error) {
-	if canDecode[Out]() {
-		if _, err := decode[Out]([]byte(output)); err != nil {
-			s.fake.fail("a2atest: %s: the value made up for skill %q breaks its output schema: %v\n"+
-				"Say f.%s.Returns(…) instead.", s.fake.at, s.id, err, s.field)
-			return nil, t.Fail("a2atest: the value that was made up breaks the output schema: %v", err)
-		}
-	}
-	return []byte(output), nil
-}
-
-// next is the answer to the next call; nil: there is none. Callers must hold mu.
-func (s *Skill[In, Out]) next() (found *Answer[In, Out]) {
-	for _, a := range s.answers {
-		if a.limit == 0 {
-			found = a
-		} else if a.used < a.limit {
-			return a
-		}
-	}
-	return found
 }
 
 // unexpected reports a call that there is no answer for, and says what to write.

@@ -73,9 +73,6 @@ func (x *trial) about(task string) (all []attempt) {
 	return append(all, x.pick(task, func(r runtime.Role) bool { return ofTask(r) && r.Info().Ends })...)
 }
 
-// ends reports whether an attempt ends or deletes what others have made.
-func (a attempt) ends() bool { return a.op.Role.Info().Ends }
-
 // pick returns attempts of the operations with some roles, in the order of the version's table.
 func (x *trial) pick(task string, wanted func(runtime.Role) bool) (all []attempt) {
 	for _, op := range x.operations() {

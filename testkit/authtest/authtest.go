@@ -39,7 +39,16 @@ type Agent struct {
 func Run(t *testing.T, a Agent) {
 	t.Helper()
 	h := newHost(t, &a)
-	for _, f := range h.faces() {
+	var faces []face // one for each version and binding that it serves
+	for _, v := range h.Protocol.Versions {
+		for _, b := range runtime.Bindings {
+			if c, _, err := h.dial(face{version: v, binding: b}, proof{}); err == nil {
+				faces = append(faces, face{v, b, c.Interface().Tenant})
+				c.Close()
+			}
+		}
+	}
+	for _, f := range faces {
 		t.Run(f.binding.Name+" "+f.version.Name, func(t *testing.T) {
 			ways := slices.DeleteFunc(slices.Clone(h.ways), func(w way) bool { return !h.people.canShow(w.schemes, f.binding) })
 			for _, w := range ways {
@@ -63,7 +72,7 @@ type host struct {
 	addr    string   // host:port
 }
 
-// newHost starts the agent.
+// newHost reads the cards, makes the callers, and serves the agent until the test ends.
 func newHost(t *testing.T, a *Agent) *host {
 	t.Helper()
 	h := &host{Agent: a}
@@ -71,25 +80,7 @@ func newHost(t *testing.T, a *Agent) *host {
 	if h.card, err = a.Protocol.DecodeCard([]byte(a.Cards[0])); err != nil {
 		t.Fatal(err)
 	}
-	public, hidden := h.readCards(t)
-	h.ways = waysInto(h.demands, public, hidden)
-	for _, i := range h.card.CardInfo().Interfaces {
-		if !slices.Contains(h.tenants, i.Tenant) {
-			h.tenants = append(h.tenants, i.Tenant)
-		}
-	}
-	if slices.Equal(h.tenants, []string{""}) {
-		h.tenants = []string{"", "elsewhere"}
-	}
-	h.people = newPeople(t, h.demands, a, h.tenants)
-	h.start(t)
-	return h
-}
-
-// readCards reads what the cards require, and the ids of the skills: the public ones, and those of the extended card
-// only.
-func (h *host) readCards(t *testing.T) (public, hidden []string) {
-	t.Helper()
+	var public, hidden []string // ids of skills: of the public card, and of the extended card alone
 	for i, text := range h.Cards {
 		d, err := auth.ReadCard([]byte(text))
 		if err != nil {
@@ -113,12 +104,17 @@ func (h *host) readCards(t *testing.T) (public, hidden []string) {
 			}
 		}
 	}
-	return public, hidden
-}
-
-// start serves the agent until the test ends.
-func (h *host) start(t *testing.T) {
-	t.Helper()
+	h.ways = waysInto(h.demands, public, hidden)
+	for _, i := range h.card.CardInfo().Interfaces {
+		if !slices.Contains(h.tenants, i.Tenant) {
+			h.tenants = append(h.tenants, i.Tenant)
+		}
+	}
+	if slices.Equal(h.tenants, []string{""}) {
+		h.tenants = []string{"", "elsewhere"}
+	}
+	h.people = newPeople(t, h.demands, a, h.tenants)
+	ask := func(_ context.Context, t *server.Task) error { return t.Ask("And then?") } // there is a task to try operations on
 	srv, err := h.NewServer(server.InMemory(), server.WithLogger(slog.New(slog.DiscardHandler)),
 		server.WithHandler(ask), server.WithPushTargets(pushHost), server.WithAuth(h.people.standIns))
 	if err != nil {
@@ -138,7 +134,5 @@ func (h *host) start(t *testing.T) {
 			t.Errorf("serve: %v", err)
 		}
 	})
+	return h
 }
-
-// ask is the handler of every skill: its task waits for its client, so that there is a task to try operations on.
-func ask(_ context.Context, t *server.Task) error { return t.Ask("And then?") }

@@ -21,24 +21,17 @@ type face struct {
 	tenant  string
 }
 
-// faces returns those that the agent serves, one for each version and binding.
-func (h *host) faces() (all []face) {
-	for _, v := range h.Protocol.Versions {
-		for _, b := range runtime.Bindings {
-			if c, _, err := h.dial(face{version: v, binding: b}, proof{}); err == nil {
-				all = append(all, face{v, b, c.Interface().Tenant})
-				c.Close()
-			}
-		}
-	}
-	return all
-}
-
 // dial makes a client of an interface. It sends nothing.
 func (h *host) dial(f face, shown proof, more ...client.Option) (*client.Client, *wire, error) {
 	only := *h.Protocol
 	only.Versions = []*runtime.Version{f.version}
-	config := h.people.configTLS(shown.certificate)
+	var config *tls.Config // nil: in clear text
+	if h.people.authority != nil {
+		config = &tls.Config{RootCAs: h.people.authority.Pool()}
+		if shown.certificate != nil {
+			config.Certificates = []tls.Certificate{*shown.certificate}
+		}
+	}
 	w := &wire{Transport: http.Transport{TLSClientConfig: config}, query: shown.query}
 	opts := append([]client.Option{
 		client.Prefer(f.binding.Name), client.Reattach(0), client.SendAnyway(), client.HTTPClient(&http.Client{Transport: w}),
@@ -74,18 +67,6 @@ func (h *host) place(i runtime.Interface) string {
 		scheme = "https"
 	}
 	return (&url.URL{Scheme: scheme, Host: h.addr, Path: path}).String()
-}
-
-// configTLS returns the TLS settings of clients; nil for clear text.
-func (p *people) configTLS(own *tls.Certificate) *tls.Config {
-	if p.authority == nil {
-		return nil
-	}
-	c := &tls.Config{RootCAs: p.authority.Pool()}
-	if own != nil {
-		c.Certificates = []tls.Certificate{*own}
-	}
-	return c
 }
 
 // wire sends requests over HTTP, with API keys in their query, and counts them.

@@ -29,7 +29,7 @@ type Issuer struct {
 	keys map[string]crypto.Signer // by algorithm; the id of a key is that of its algorithm
 
 	mu     sync.Mutex
-	opaque map[string]map[string]any // what is said of tokens
+	opaque map[string]map[string]any // claims, by the token
 }
 
 // Where an [Issuer] is asked, behind its URL.
@@ -43,9 +43,29 @@ func NewIssuer(t testing.TB) *Issuer {
 	t.Helper()
 	i := &Issuer{keys: map[string]crypto.Signer{}, opaque: map[string]map[string]any{}}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+keysPath, i.serveKeys)
-	mux.HandleFunc("POST "+introspectionPath, i.introspect)
-	mux.HandleFunc("GET /.well-known/openid-configuration", i.describe)
+	mux.HandleFunc("GET "+keysPath, func(w http.ResponseWriter, _ *http.Request) {
+		i.mu.Lock()
+		defer i.mu.Unlock()
+		set := []map[string]string{}
+		for algorithm, key := range i.keys {
+			set = append(set, publicKey(algorithm, key))
+		}
+		answer(w, map[string]any{"keys": set})
+	})
+	mux.HandleFunc("POST "+introspectionPath, func(w http.ResponseWriter, r *http.Request) {
+		i.mu.Lock()
+		defer i.mu.Unlock()
+		if claims := i.opaque[r.PostFormValue("token")]; claims != nil {
+			answer(w, claims)
+			return
+		}
+		answer(w, map[string]any{"active": false})
+	})
+	mux.HandleFunc("GET /.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, map[string]any{
+			"issuer": i.URL, "jwks_uri": i.URL + keysPath, "introspection_endpoint": i.URL + introspectionPath,
+		})
+	})
 	web := httptest.NewServer(mux)
 	t.Cleanup(web.Close)
 	i.URL = web.URL
@@ -62,11 +82,11 @@ func (i *Issuer) Token(typ, algorithm string, claims map[string]any) string {
 
 // Opaque returns an opaque token, whose claims the issuer tells when it is asked.
 func (i *Issuer) Opaque(claims map[string]any) string {
-	token, said := rand.Text(), i.complete(claims)
-	said["active"] = true
+	token, all := rand.Text(), i.complete(claims)
+	all["active"] = true
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.opaque[token] = said
+	i.opaque[token] = all
 	return token
 }
 
@@ -79,40 +99,28 @@ func (i *Issuer) complete(claims map[string]any) map[string]any {
 	return all
 }
 
-// key returns the key of an algorithm.
+// key returns the key of an algorithm of JWTs, which is made when it is first needed.
 func (i *Issuer) key(algorithm string) crypto.Signer {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.keys[algorithm] == nil {
-		i.keys[algorithm] = newKey(algorithm)
+	if key := i.keys[algorithm]; key != nil {
+		return key
 	}
-	return i.keys[algorithm]
-}
-
-func (i *Issuer) serveKeys(w http.ResponseWriter, _ *http.Request) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	set := []map[string]string{}
-	for algorithm, key := range i.keys {
-		set = append(set, publicKey(algorithm, key))
+	var key crypto.Signer
+	var err error
+	switch algorithm[:2] {
+	case "ES":
+		key, err = ecdsa.GenerateKey(curves[algorithm], rand.Reader)
+	case "Ed":
+		_, key, err = ed25519.GenerateKey(rand.Reader)
+	default:
+		key, err = rsa.GenerateKey(rand.Reader, 2048)
 	}
-	answer(w, map[string]any{"keys": set})
-}
-
-func (i *Issuer) introspect(w http.ResponseWriter, r *http.Request) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if said := i.opaque[r.PostFormValue("token")]; said != nil {
-		answer(w, said)
-		return
+	if err != nil {
+		panic(err) // there are no random numbers
 	}
-	answer(w, map[string]any{"active": false})
-}
-
-func (i *Issuer) describe(w http.ResponseWriter, _ *http.Request) {
-	answer(w, map[string]any{
-		"issuer": i.URL, "jwks_uri": i.URL + keysPath, "introspection_endpoint": i.URL + introspectionPath,
-	})
+	i.keys[algorithm] = key
+	return key
 }
 
 func answer(w http.ResponseWriter, v any) {
@@ -129,23 +137,6 @@ func segment(v any) string {
 }
 
 var curves = map[string]elliptic.Curve{"ES256": elliptic.P256(), "ES384": elliptic.P384(), "ES512": elliptic.P521()}
-
-// newKey makes a key for an algorithm of JWTs.
-func newKey(algorithm string) (key crypto.Signer) {
-	var err error
-	switch algorithm[:2] {
-	case "ES":
-		key, err = ecdsa.GenerateKey(curves[algorithm], rand.Reader)
-	case "Ed":
-		_, key, err = ed25519.GenerateKey(rand.Reader)
-	default:
-		key, err = rsa.GenerateKey(rand.Reader, 2048)
-	}
-	if err != nil {
-		panic(err) // there are no random numbers
-	}
-	return key
-}
 
 var hashes = map[string]crypto.Hash{"256": crypto.SHA256, "384": crypto.SHA384, "512": crypto.SHA512}
 

@@ -113,31 +113,20 @@ func (p *people) enroll(t *testing.T, s auth.Scheme, v auth.Verifier) *scheme {
 	}
 	var list []string
 	for _, who := range []person{p.right, p.other, p.member, p.bare, p.bound} {
-		list = append(list, own.list(who))
+		credential, entry := own.way().list(who, rand.Text())
+		own.keys[who.id] = credential
+		rights := url.Values{"scope": who.scopes}
+		if who.tenant != "" {
+			rights.Set("tenant", who.tenant)
+		}
+		if text := rights.Encode(); text != "" {
+			entry += "?" + text
+		}
+		list = append(list, entry)
 	}
 	t.Setenv(setup.EnvName(""), strings.Join(list, ","))
 	return own
 }
-
-// list makes a person's credential, and returns its entry in the environment.
-func (s *scheme) list(who person) string {
-	rights := url.Values{"scope": who.scopes}
-	if who.tenant != "" {
-		rights.Set("tenant", who.tenant)
-	}
-	credential, entry := s.way().list(who, rand.Text())
-	s.keys[who.id] = credential
-	if text := rights.Encode(); text != "" {
-		entry += "?" + text
-	}
-	return entry
-}
-
-// bounds reports whether credentials of the scheme can be for some tenants only.
-func (s *scheme) bounds() bool { return s.tokens == nil || s.tokens.Tenants != "" }
-
-// alike reports whether credentials of the scheme with different rights can be of one principal.
-func (s *scheme) alike() bool { return s.way().alike }
 
 // hashPassword is auth.HashPassword with the fewest rounds that are allowed.
 func hashPassword(password string) string {
@@ -192,20 +181,17 @@ func (p *people) shows(who person, schemes []string) (all proof, ok bool) {
 func (p *people) shown(schemes []string) []string {
 	all := slices.Clone(schemes)
 	for name, s := range p.schemes {
-		same := func(have string) bool { return s.same(p.schemes[have]) }
+		same := func(have string) bool {
+			if o := p.schemes[have]; s.tokens != nil && o.tokens != nil {
+				return *s.tokens == *o.tokens
+			}
+			return s.Kind == auth.MutualTLS && p.schemes[have].Kind == auth.MutualTLS
+		}
 		if !slices.Contains(all, name) && slices.ContainsFunc(schemes, same) {
 			all = append(all, name)
 		}
 	}
 	return all
-}
-
-// same reports whether a credential for one scheme is valid for the other.
-func (s *scheme) same(o *scheme) bool {
-	if s.tokens != nil && o.tokens != nil {
-		return *s.tokens == *o.tokens
-	}
-	return s.Kind == auth.MutualTLS && o.Kind == auth.MutualTLS
 }
 
 // canShow reports whether credentials for schemes can be sent together over a binding, which may have no query and no

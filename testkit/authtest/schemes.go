@@ -33,7 +33,16 @@ var schemeKinds = []*schemeKind{
 	{
 		fits:    func(s *scheme) bool { return s.tokens != nil },
 		standIn: func() auth.Verifier { return auth.Keys() },
-		show:    showAuthorization, bad: badTokens, alike: true,
+		show:    showAuthorization, alike: true,
+		bad: func(p *people, s *scheme) map[string]string {
+			rogue := &Issuer{URL: p.issuer.URL, keys: map[string]crypto.Signer{}, opaque: map[string]map[string]any{}}
+			token := func(by *Issuer, change map[string]any) string { return p.token(*s.tokens, by, p.right, change) }
+			return map[string]string{
+				"a forged token":            token(rogue, nil),
+				"an expired token":          token(p.issuer, map[string]any{"exp": time.Now().Add(-24 * time.Hour).Unix()}),
+				"a token for somebody else": token(p.issuer, map[string]any{"aud": audience(*s.tokens) + "/other"}),
+			}
+		},
 	},
 	{
 		fits:    func(s *scheme) bool { return s.Kind == auth.MutualTLS },
@@ -42,7 +51,12 @@ var schemeKinds = []*schemeKind{
 			name := who.id + ".example.com"
 			return name, "dns:" + name
 		},
-		show: showCertificate,
+		show: func(p *people, _ *scheme, name string) proof { // in TLS, and in a header as a proxy has it
+			cert := p.authority.Client(func(c *x509.Certificate) { c.DNSNames = []string{name} })
+			shown := inHeader("Client-Cert", ":"+base64.StdEncoding.EncodeToString(cert.Certificate[0])+":")
+			shown.certificate = &cert
+			return shown
+		},
 		bad: func(*people, *scheme) map[string]string {
 			return map[string]string{"a certificate of somebody unknown": "unknown.example.com"}
 		},
@@ -65,7 +79,8 @@ var schemeKinds = []*schemeKind{
 	{
 		fits:    func(s *scheme) bool { return s.Kind == auth.APIKey },
 		standIn: func() auth.Verifier { return auth.Keys() },
-		list:    listKey, show: showKey, bad: badKey, alike: true,
+		list:    listKey, bad: badKey, alike: true,
+		show: func(_ *people, s *scheme, key string) proof { return keyProofs[s.In](s.Key, key) },
 	},
 	{
 		fits:    func(*scheme) bool { return true },
@@ -95,8 +110,6 @@ var keyProofs = map[string]func(name, key string) proof{
 	"cookie": func(name, key string) proof { return inHeader("Cookie", name+"="+key) },
 }
 
-func showKey(_ *people, s *scheme, key string) proof { return keyProofs[s.In](s.Key, key) }
-
 func badKey(*people, *scheme) map[string]string { return map[string]string{"a wrong key": rand.Text()} }
 
 func inHeader(name, value string) proof {
@@ -110,22 +123,4 @@ func showAuthorization(_ *people, s *scheme, credential string) proof {
 		name = s.HTTP
 	}
 	return inHeader("Authorization", name+" "+credential)
-}
-
-// showCertificate shows a certificate of a name: in TLS, and in a header as a proxy has it.
-func showCertificate(p *people, _ *scheme, name string) proof {
-	cert := p.authority.Client(func(c *x509.Certificate) { c.DNSNames = []string{name} })
-	shown := inHeader("Client-Cert", ":"+base64.StdEncoding.EncodeToString(cert.Certificate[0])+":")
-	shown.certificate = &cert
-	return shown
-}
-
-func badTokens(p *people, s *scheme) map[string]string {
-	rogue := &Issuer{URL: p.issuer.URL, keys: map[string]crypto.Signer{}, opaque: map[string]map[string]any{}}
-	token := func(by *Issuer, change map[string]any) string { return p.token(*s.tokens, by, p.right, change) }
-	return map[string]string{
-		"a forged token":            token(rogue, nil),
-		"an expired token":          token(p.issuer, map[string]any{"exp": time.Now().Add(-24 * time.Hour).Unix()}),
-		"a token for somebody else": token(p.issuer, map[string]any{"aud": audience(*s.tokens) + "/other"}),
-	}
 }

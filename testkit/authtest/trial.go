@@ -31,7 +31,7 @@ func (x *trial) run() {
 	x.tryScopes(task)
 	x.tryTenants(task)
 	for _, a := range x.attempts(task) {
-		if !a.ends() {
+		if !a.op.Role.Info().Ends { // nor deletes what others have made
 			x.expect(ann, a, letIn)
 		}
 	}
@@ -98,8 +98,13 @@ func (x *trial) tryWrong(task string) {
 	bad := proof{}
 	for _, name := range x.schemes {
 		mistakes := x.people.wrong(name)
+		rest := x.but(name)
+		seen := len(rest) == 0 || x.admits(rest, x.people.right) != letIn // the agent looks at this one
+		good, _ := x.people.shows(x.people.right, rest)
 		for _, m := range mistakes {
-			x.tryInstead(name, m)
+			if both, ok := good.and(m.proof); ok && seen {
+				x.expect(x.showing(m.what, both, x.tenant), x.message(""), unauthenticated)
+			}
 		}
 		if with, ok := bad.and(mistakes[0].proof); ok {
 			bad = with
@@ -109,18 +114,6 @@ func (x *trial) tryWrong(task string) {
 		x.all(nobody, task, unauthenticated)
 	} else { // of another skill that is no other question
 		x.expect(nobody, x.message(""), unauthenticated)
-	}
-}
-
-// tryInstead sends an invalid credential for a scheme, and valid ones for the others.
-func (x *trial) tryInstead(name string, m mistake) {
-	rest := x.but(name)
-	if x.admits(rest, x.people.right) == letIn && len(rest) > 0 {
-		return // nobody looks at this one
-	}
-	good, _ := x.people.shows(x.people.right, rest)
-	if both, ok := good.and(m.proof); ok {
-		x.expect(x.showing(m.what, both, x.tenant), x.message(""), unauthenticated)
 	}
 }
 
@@ -160,7 +153,8 @@ func (x *trial) tryScopes(task string) {
 // deny checks that a skill's scopes are required.
 func (x *trial) deny(c caller, task string) {
 	x.expect(c, x.message(""), denied)
-	if x.onePrincipal() {
+	apart := func(scheme string) bool { return !x.people.schemes[scheme].way().alike }
+	if !slices.ContainsFunc(x.schemes, apart) { // it is the same principal
 		for _, a := range x.about(task) {
 			x.expect(c, a, denied)
 		}
@@ -184,7 +178,10 @@ func (x *trial) conceal(c caller, task string) {
 
 // tryTenants tries a tenant that is not the caller's.
 func (x *trial) tryTenants(task string) {
-	boundless := func(scheme string) bool { return !x.people.schemes[scheme].bounds() }
+	boundless := func(scheme string) bool { // its credentials are for all tenants
+		tokens := x.people.schemes[scheme].tokens
+		return tokens != nil && tokens.Tenants == ""
+	}
 	if x.elsewhere() == "" || slices.ContainsFunc(x.schemes, boundless) {
 		return
 	}
@@ -233,11 +230,6 @@ func (x *trial) admits(schemes []string, who person) verdict {
 	return judge(x.onTop, schemes, who.scopes)
 }
 
-// onePrincipal reports whether one principal can have different rights in all schemes.
-func (x *trial) onePrincipal() bool {
-	return !slices.ContainsFunc(x.schemes, func(s string) bool { return !x.people.schemes[s].alike() })
-}
-
 // all expects one verdict for every request.
 func (x *trial) all(c caller, task string, want verdict) {
 	x.t.Helper()
@@ -258,8 +250,8 @@ func (x *trial) expect(c caller, a attempt, want verdict) {
 		got = unauthenticated
 	case errors.Is(err, runtime.ErrPermissionDenied):
 		got = denied
-	case want == denied && absent(err):
-		return // what the agent does not do is said before whom it is not done for
+	case want == denied && (errors.Is(err, runtime.ErrUnsupportedOperation) || errors.Is(err, runtime.ErrPushNotificationNotSupported)):
+		return // what the agent does not have is reported before scopes are looked at
 	}
 	if got != want {
 		x.t.Errorf("%s: %s is %s, and should be %s: %v", c.who, a.name, got, want, err)
@@ -267,11 +259,6 @@ func (x *trial) expect(c caller, a attempt, want verdict) {
 	if h, ok := errors.AsType[*client.HTTPError](err); ok && got == unauthenticated && h.Challenge == "" {
 		x.t.Errorf("%s: %s is refused without a challenge: %v", c.who, a.name, err)
 	}
-}
-
-// absent reports whether an error says that the agent does not have an operation.
-func absent(err error) bool {
-	return errors.Is(err, runtime.ErrUnsupportedOperation) || errors.Is(err, runtime.ErrPushNotificationNotSupported)
 }
 
 // lists reports whether a task is in the caller's list.

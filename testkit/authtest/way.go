@@ -22,6 +22,12 @@ func (w way) String() string { return strings.Join(w.schemes, " and ") + " for "
 // waysInto returns the ways into each skill that has requirements or is hidden, and into one of the other skills. A
 // way without credentials is left out.
 func waysInto(d *auth.Demands, public, hidden []string) (ways []way) {
+	agent := slices.DeleteFunc(slices.Clone(d.Agent), func(r auth.Requirement) bool { return len(r) == 0 })
+	if len(agent) == 0 { // each scheme alone identifies a caller
+		for _, s := range d.Schemes {
+			agent = append(agent, auth.Requirement{{Scheme: s.Name}})
+		}
+	}
 	plain := false
 	for i, id := range slices.Concat(public, hidden) {
 		w := way{skill: id, hidden: i >= len(public), agent: d.Agent, onTop: d.Skills[id]}
@@ -31,45 +37,27 @@ func waysInto(d *auth.Demands, public, hidden []string) (ways []way) {
 			}
 			plain = true
 		}
-		for _, schemes := range combined(alternatives(d), w.onTop) {
-			w.schemes = schemes
-			ways = append(ways, w)
+		onTop := w.onTop
+		if len(onTop) == 0 {
+			onTop = []auth.Requirement{nil}
+		}
+		first := len(ways)
+		for _, a := range agent {
+			for _, s := range onTop {
+				w.schemes = nil
+				for _, n := range slices.Concat(a, s) {
+					if !slices.Contains(w.schemes, n.Scheme) {
+						w.schemes = append(w.schemes, n.Scheme)
+					}
+				}
+				same := func(have way) bool { return slices.Equal(have.schemes, w.schemes) }
+				if !slices.ContainsFunc(ways[first:], same) {
+					ways = append(ways, w)
+				}
+			}
 		}
 	}
 	return ways
-}
-
-// alternatives returns what the agent requires. If that is nothing, each scheme alone identifies a caller.
-func alternatives(d *auth.Demands) []auth.Requirement {
-	all := slices.DeleteFunc(slices.Clone(d.Agent), func(r auth.Requirement) bool { return len(r) == 0 })
-	if len(all) > 0 {
-		return all
-	}
-	for _, s := range d.Schemes {
-		all = append(all, auth.Requirement{{Scheme: s.Name}})
-	}
-	return all
-}
-
-// combined returns the schemes of each pair of alternatives.
-func combined(agent, skill []auth.Requirement) (all [][]string) {
-	if len(skill) == 0 {
-		skill = []auth.Requirement{nil}
-	}
-	for _, a := range agent {
-		for _, s := range skill {
-			var schemes []string
-			for _, n := range slices.Concat(a, s) {
-				if !slices.Contains(schemes, n.Scheme) {
-					schemes = append(schemes, n.Scheme)
-				}
-			}
-			if !slices.ContainsFunc(all, func(have []string) bool { return slices.Equal(have, schemes) }) {
-				all = append(all, schemes)
-			}
-		}
-	}
-	return all
 }
 
 // verdict is the result of a request.
