@@ -24,7 +24,7 @@ const (
 // tokenVersion begins every token. A new form of tokens gets another number.
 const tokenVersion = "ask1."
 
-// asker is who asked: what a question is compared with when it comes back as text.
+// asker is the origin of a question: a token is compared with it.
 type asker struct {
 	name   string // on the card
 	at     string // digest of the interface's URL, for an agent that was renamed
@@ -43,9 +43,9 @@ type kept struct {
 }
 
 // Token returns the question as a text of at most 4 KiB, in letters, digits, "-", "_" and ".", which a database can
-// keep: [Client.Ask] makes a question of it again, days later and in another process, whatever binding that uses. It
-// has ids, and neither the question's words nor credentials: to answer, one needs the same access to the agent. It is
-// "" if an id is longer than 512 bytes, which is not for agents to have.
+// keep: [Client.Ask] makes a question of it again, days later, in another process and over any binding. It
+// has ids, and neither the question's text nor credentials: an answer needs the same access to the agent. It is
+// "" if an id is longer than 512 bytes, which agents must not have.
 func (e *InputRequiredError) Token() string {
 	k := kept{
 		Agent: e.from.name, At: e.from.at, Tenant: e.from.tenant,
@@ -87,7 +87,7 @@ func readToken(token string) (k kept, err error) {
 	return k, nil
 }
 
-// AskFault is why a question cannot be answered any more, or not here.
+// AskFault is the reason why a question cannot be answered any more, or not by this client.
 type AskFault string
 
 // The faults.
@@ -96,7 +96,7 @@ const (
 	AskOtherAgent AskFault = "other agent" // it is of another agent, or another tenant, than the client's
 	AskOtherSkill AskFault = "other skill" // it is of another skill than the one that was to be answered
 	AskGone       AskFault = "gone"        // the agent no longer has the task, or not for this caller
-	AskEnded      AskFault = "ended"       // the task has ended: Result has what it came to
+	AskEnded      AskFault = "ended"       // the task has ended, with Result
 	AskAnswered   AskFault = "answered"    // the task goes on: Client.Await waits for it
 	AskChanged    AskFault = "changed"     // the task asks something else by now: Now
 )
@@ -109,10 +109,10 @@ type AskError struct {
 	Skill  string              // that asked; "" if that is not known
 	Result *Result             // the task as it stands, where the agent has it
 	Now    *InputRequiredError // what the task asks by now, with AskChanged
-	Err    error               // what is behind it; nil without
+	Err    error               // the cause; nil without
 }
 
-// Error says why, and what to do.
+// Error renders the reason and the remedy.
 func (e *AskError) Error() string {
 	task, agent, skill := Printable(e.TaskID), Printable(e.Agent), Printable(e.Skill)
 	switch e.Fault {
@@ -132,19 +132,21 @@ func (e *AskError) Error() string {
 	return fmt.Sprintf("task %s asks something else by now: answer that", task)
 }
 
-// Unwrap returns what is behind it.
+// Unwrap returns the cause.
 func (e *AskError) Unwrap() error { return e.Err }
 
-// Ask makes a question of the text that [InputRequiredError.Token] returned: as the task stands now, with its words, to
-// be given to the Answer method of the skill that asked. Errors: *[AskError] when it cannot be answered any more, or
-// not by this client; otherwise those of [Client.Await].
+// Ask makes a question of the text that [InputRequiredError.Token] returned: as the task has it now, for the Answer method of the skill that
+// asked. Errors: *[AskError] when it cannot be answered any more, or not by this client; otherwise those of [Client.Await].
 func (c *Client) Ask(ctx context.Context, token string, opts ...CallOption) (*InputRequiredError, error) {
 	k, err := readToken(token)
 	if err != nil {
 		return nil, &AskError{Fault: AskMalformed, Err: err}
 	}
 	fault := &AskError{TaskID: k.Task, Agent: k.Agent, Skill: k.Skill}
-	if !c.asked(k) {
+	same := func(i runtime.Interface) bool { return digestOf(i.URL) == k.At }
+	known := k.Agent == "" && k.At == "" || k.Agent != "" && k.Agent == c.agent.name() ||
+		slices.ContainsFunc(c.agent.info.Interfaces, same) || same(c.links.all[0].iface) // an agent may be renamed, or move
+	if k.Tenant != c.Tenant() || !known {
 		fault.Fault = AskOtherAgent
 		return nil, fault
 	}
@@ -162,7 +164,7 @@ func (c *Client) Ask(ctx context.Context, token string, opts ...CallOption) (*In
 	r := taskResult(task)
 	r.skill, fault.Result = k.Skill, r
 	var ask *InputRequiredError
-	switch err := c.asks(r.err(), r); {
+	switch err := c.withOrigin(r.err(), r); {
 	case errors.As(err, &ask) && (k.Question == "" || ask.question == "" || k.Question == ask.question):
 		return ask, nil
 	case ask != nil:
@@ -175,8 +177,8 @@ func (c *Client) Ask(ctx context.Context, token string, opts ...CallOption) (*In
 	return nil, fault
 }
 
-// asks notes who asked, in the error of a task that waits.
-func (c *Client) asks(err error, r *Result) error {
+// withOrigin sets the agent and the skill in the error of a task that waits.
+func (c *Client) withOrigin(err error, r *Result) error {
 	ask, ok := err.(*InputRequiredError)
 	if !ok {
 		return err
@@ -186,17 +188,6 @@ func (c *Client) asks(err error, r *Result) error {
 		ask.question = r.message.MessageInfo().ID
 	}
 	return ask
-}
-
-// asked reports whether a question was asked by the client's agent: it has the name, or an interface, of the one that
-// asked.
-func (c *Client) asked(k kept) bool {
-	if k.Tenant != c.Tenant() {
-		return false
-	}
-	same := func(i runtime.Interface) bool { return digestOf(i.URL) == k.At }
-	return k.Agent == "" && k.At == "" || k.Agent != "" && k.Agent == c.agent.name() ||
-		slices.ContainsFunc(c.agent.info.Interfaces, same) || same(c.links.all[0].iface)
 }
 
 // name is the start of the agent's name, as a token has it.
@@ -210,8 +201,8 @@ func digestOf(url string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:9])
 }
 
-// ofSkill checks that a question is answered by the skill that asked.
-func (e *InputRequiredError) ofSkill(id string) error {
+// checkSkill checks that a question is answered by the skill that asked.
+func (e *InputRequiredError) checkSkill(id string) error {
 	if e.skill == "" || id == "" || e.skill == id {
 		return nil
 	}

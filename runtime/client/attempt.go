@@ -4,14 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/observing"
 	"github.com/a2agen/a2agen/runtime/observe"
 )
 
-// attempt is a request on its way to the agent. It passes through steps, each of which does one thing and leaves the rest to those after it.
+// attempt is one request under way. It passes through steps, as a request does through the round trippers of net/http.
 type attempt struct {
 	client  *Client
 	call    *call
@@ -27,7 +29,7 @@ type attempt struct {
 	conn   *conn // the end of one whose answer is a stream
 }
 
-// step does its part of an attempt, before and after it has the attempt pass the rest.
+// step does its part of an attempt before and after it passes the attempt to the rest.
 type step func(ctx context.Context, a *attempt, rest []step) error
 
 // The steps of a request, the first one around all others. Around them the client for the newest card is chosen: see byNewest.
@@ -84,7 +86,7 @@ func again(ctx context.Context, a *attempt, rest []step) error {
 	}
 }
 
-// reach takes the links that have the operation, one after the other, until one can be reached.
+// reach tries the links that have the operation, one after the other, until one can be reached.
 func reach(ctx context.Context, a *attempt, rest []step) error {
 	links := &a.client.links
 	var unreached []error
@@ -121,7 +123,7 @@ func limit(ctx context.Context, a *attempt, rest []step) error {
 	return err
 }
 
-// watch tells observers of the attempt: when it begins and when its answer is there, or why not. The end of a stream is its reader's to tell.
+// watch notifies observers when the attempt begins and when it has its answer or fails. The end of a stream is reported by its reader.
 func watch(ctx context.Context, a *attempt, rest []step) error {
 	ctx, a.seen = a.client.observed(ctx, a)
 	err := a.pass(ctx, rest)
@@ -136,10 +138,14 @@ func watch(ctx context.Context, a *attempt, rest []step) error {
 func encode(ctx context.Context, a *attempt, rest []step) error {
 	c, cl := a.client, a.call
 	uris := c.urisOf(a.op, cl)
-	if err := c.demands(uris); err != nil {
+	if err := c.checkRequired(uris); err != nil {
 		return err
 	}
-	body, err := a.op.AppendRequest(nil, a.seen.marked(a.request))
+	request := a.request
+	if a.seen != nil {
+		request = observing.Mark(request, &a.seen.sent)
+	}
+	body, err := a.op.AppendRequest(nil, request)
 	if err != nil {
 		return fmt.Errorf("encode request: %w", err)
 	}
@@ -152,7 +158,12 @@ func encode(ctx context.Context, a *attempt, rest []step) error {
 		}
 	}
 	if cl.key != "" && a.op.Role.Sends() {
-		markRepeat(r.Header, cl)
+		r.Header.Del(headerKey)
+		r.Header[headerKey] = []string{cl.key}
+		if !cl.first.IsZero() { // the message may have been sent before
+			age := max(0, time.Since(cl.first)) + 2*time.Second - 1 // rounded up, and a second for the way
+			r.Header[headerAge] = []string{strconv.FormatInt(int64(age/time.Second), 10)}
+		}
 	}
 	if cl.lastLink == nil || cl.lastLink == a.link {
 		r.LastEventID = cl.lastEventID
@@ -179,7 +190,7 @@ func answer(ctx context.Context, a *attempt, _ []step) error {
 	switch {
 	case err == nil || errors.As(err, &untrusted):
 		return err
-	case ctx.Err() != nil: // then an answer may be cut off, and that is nothing to blame the agent for
+	case ctx.Err() != nil: // the answer may be cut off, which is no fault of the agent
 		return context.Cause(ctx)
 	}
 	return invalid("result", err)

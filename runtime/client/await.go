@@ -23,23 +23,28 @@ func (c *Client) Await(ctx context.Context, taskID string, opts ...CallOption) (
 		return nil, err
 	}
 	r := taskResult(task)
-	return r, c.asks(r.err(), r)
+	return r, c.withOrigin(r.err(), r)
 }
 
 func (c *Client) await(ctx context.Context, taskID string, cl *call) (runtime.Task, error) {
 	if cl.notices != nil {
 		return c.awaitNotice(ctx, taskID, cl)
 	}
-	if c.agent.info.Streaming {
-		task, err := c.followed(ctx, taskID, cl)
+	for failed := 1; c.agent.info.Streaming; failed++ {
+		task, err := c.follow(ctx, taskID, cl)
+		var ended *StreamError // which was taken up again as often as may be
+		if err != nil && !errors.As(err, &ended) && faultOf(ctx, err).passes() && cl.policy.again(ctx, failed, err) {
+			continue
+		}
 		if !c.links.refused(err) {
 			return task, err
 		}
+		break
 	}
 	return c.poll(ctx, taskID, cl)
 }
 
-// poll asks for a task until it settles: ever more seldom, or whenever the agent has waited for a change of it.
+// poll asks for a task until it settles, with growing pauses, or with requests that wait for the task's next generation.
 func (c *Client) poll(ctx context.Context, taskID string, cl *call) (runtime.Task, error) {
 	waits, known := c.links.version.Rules.Generations, int64(0)
 	for attempt := 1; ; attempt++ {
@@ -49,7 +54,7 @@ func (c *Client) poll(ctx context.Context, taskID string, cl *call) (runtime.Tas
 			request.CurrentGeneration, steps = &known, once
 		}
 		task, err := c.getTask(ctx, steps, request, cl)
-		if err != nil && known > 0 && ctx.Err() == nil && temporary(err) { // there may be something that ends requests that take long
+		if err != nil && known > 0 && ctx.Err() == nil && temporary(err) { // a proxy may end requests that take long
 			waits, known = false, 0
 			task, err = c.task(ctx, patient, taskID, cl)
 		}
@@ -65,26 +70,15 @@ func (c *Client) poll(ctx context.Context, taskID string, cl *call) (runtime.Tas
 	}
 }
 
-// followed follows a task by its stream, and begins again where the stream cannot be opened for now.
-func (c *Client) followed(ctx context.Context, taskID string, cl *call) (runtime.Task, error) {
-	for failed := 1; ; failed++ {
-		task, err := c.follow(ctx, taskID, cl)
-		var ended *StreamError // which was taken up again as often as may be
-		if err == nil || errors.As(err, &ended) || !faultOf(ctx, err).passes() || !cl.policy.again(ctx, failed, err) {
-			return task, err
-		}
-	}
-}
-
-// askAnyway is after which time a task is asked for whose notification did not come.
+// askAnyway is the interval at which a task is asked for without a notification.
 const askAnyway = 30 * time.Second
 
-// awaitNotice gets the task whenever a notification says that it settled, and now and then without. An agent may be down
-// meanwhile: what is true of a stream's attempts is true of these. Notifications that the task contradicts are followed ever more slowly.
+// awaitNotice gets the task after each notification that it settled, and at intervals without. An agent may be down
+// meanwhile: failed attempts count as those of a stream. The pauses grow while notifications come for a task that has not settled.
 func (c *Client) awaitNotice(ctx context.Context, taskID string, cl *call) (runtime.Task, error) {
 	news, stop := cl.notices.Settled(taskID)
 	defer stop()
-	for failures, told := 0, 0; ; {
+	for failures, noticed := 0, 0; ; {
 		task, err := c.task(ctx, once, taskID, cl)
 		switch {
 		case err == nil && settled(task.TaskInfo().State):
@@ -96,12 +90,12 @@ func (c *Client) awaitNotice(ctx context.Context, taskID string, cl *call) (runt
 		default:
 			failures++
 		}
-		if told > 0 && pause(ctx, backoff(told)) != nil {
+		if noticed > 0 && pause(ctx, backoff(noticed)) != nil {
 			return nil, context.Cause(ctx)
 		}
 		select {
 		case <-news:
-			told++
+			noticed++
 		case <-time.After(askAnyway):
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
@@ -134,12 +128,12 @@ func (c *Client) follow(ctx context.Context, taskID string, cl *call) (runtime.T
 	return t.task, nil
 }
 
-// ofTask is a request that says nothing but which task it is about.
+// ofTask is a request that names a task and nothing else.
 func (c *Client) ofTask(role runtime.Role, id string) (Method, any) {
 	return Method{Role: role}, c.protocol.NewTaskRequest(role, runtime.TaskRequest{Tenant: c.Tenant(), ID: id})
 }
 
-// refused reports whether err says that a task cannot be subscribed to, which leaves it to be asked for. Before 1.0 no code is named for that.
+// refused reports whether a task cannot be subscribed to, so that it must be asked for. Before 1.0 there is no error code for that.
 func (s *linkSet) refused(err error) bool {
 	var rpc *runtime.Error
 	return errors.Is(err, runtime.ErrUnsupportedOperation) || s.version.Rules.Final && errors.As(err, &rpc)
@@ -189,7 +183,7 @@ func (t *tracker) add(e runtime.Event) error {
 		return nil
 	case runtime.EventStatus, runtime.EventArtifact:
 		if t.task == nil { // a 1.0 stream begins with the task, but not all agents do
-			t.task = t.protocol.NewTask(info.TaskID, info.ContextID, now())
+			t.task = t.protocol.NewTask(info.TaskID, info.ContextID, time.Now().UTC())
 		}
 		if err := t.task.Apply(e); err != nil {
 			return err

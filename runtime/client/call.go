@@ -31,14 +31,14 @@ func byNewest[T any](ctx context.Context, c *Client, skill string, cl *call, do 
 	if err == nil {
 		return v, nil
 	}
-	next, err := c.cards.noticed(ctx, c, skill, cl, err)
+	next, err := c.cards.failed(ctx, c, skill, cl, err)
 	if next == nil {
 		return v, err
 	}
 	return do(next)
 }
 
-// complete returns the request to send: a copy that names the interface's tenant if the request has a field for one and
+// complete returns the request to send: a copy with the interface's tenant if the request has a field for one and
 // names none (R125), or an empty request for nil.
 func (c *Client) complete(request any) any {
 	v := reflect.ValueOf(request)

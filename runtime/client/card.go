@@ -16,15 +16,15 @@ import (
 var wellKnown = []string{"/.well-known/agent-card.json", "/.well-known/agent.json"}
 
 // FetchCard fetches and decodes an agent's card. url is the agent's base URL, below which the card is at
-// /.well-known/agent-card.json, or the URL of the card itself when its path ends in ".json". Faults of the card that calls can do without
-// are overlooked (see [Client.Warnings]). With [VerifyCard] it is the card that a signature covers.
+// /.well-known/agent-card.json, or the URL of the card itself when its path ends in ".json". Faults of the card that do not prevent calls
+// are tolerated (see [Client.Warnings]). With [VerifyCard] it is the card that a signature covers.
 func FetchCard(ctx context.Context, p *runtime.Protocol, url string, opts ...Option) (runtime.Card, error) {
 	c := configure(p, opts)
 	defer c.Close()
 	return c.agent.fetch(ctx, &c.network, url, c.cards)
 }
 
-// ParseCard decodes a card that is at hand, with the same indulgence.
+// ParseCard decodes a card, with the same tolerance.
 func ParseCard(p *runtime.Protocol, src []byte) (runtime.Card, error) {
 	a := agentCard{protocol: p}
 	card, err := a.decode(src)
@@ -34,7 +34,7 @@ func ParseCard(p *runtime.Protocol, src []byte) (runtime.Card, error) {
 	return card, nil
 }
 
-// agentCard is the agent's card as the client has it. It fetches, verifies and reads the card.
+// agentCard fetches, verifies and reads the agent's card, and holds it.
 type agentCard struct {
 	protocol *runtime.Protocol // that it is read by
 	card     runtime.Card
@@ -42,16 +42,10 @@ type agentCard struct {
 	keys     bool // the card promises that a message with an idempotency key is worked on once
 	warnings []string
 	verifier CardVerifier          // nil: cards are not verified
-	verified *runtime.VerifiedCard // what it said of the card
+	verified *runtime.VerifiedCard // its result
 }
 
-// use makes a card the one that the client has.
-func (a *agentCard) use(card runtime.Card) {
-	a.card, a.info = card, card.CardInfo()
-	a.keys = knowsKeys(a.info.Extensions)
-}
-
-// fetch gets the card of base. known is what was fetched before, and takes note of what is fetched now.
+// fetch gets the card of base. known has the ETag of the last fetch, and gets that of this one.
 func (a *agentCard) fetch(ctx context.Context, n *network, base string, known *cards) (runtime.Card, error) {
 	u, err := webURL(base)
 	if err != nil {
@@ -141,12 +135,12 @@ type CardVerifier interface {
 	Verify(ctx context.Context, card []byte) (*runtime.VerifiedCard, error)
 }
 
-// VerifyCard has the agent's card verified before anything is called, and the extended card before it is returned
-// (A2A 1.0 §8.4). The client uses and returns only what the signature covers. A card that is not verified is a
-// [*CardError], and then there is no client, or no extended card.
+// VerifyCard verifies the agent's card before anything is called, and the extended card before it is returned
+// (A2A 1.0 §8.4). The client uses and returns only the parts that the signature covers. For a card that cannot be verified there is a
+// [*CardError] instead of a client or an extended card.
 func VerifyCard(v CardVerifier) Option { return func(c *Client) { c.agent.verifier = v } }
 
-// Verified says by which key the client's card was verified, and how; nil without [VerifyCard].
+// Verified returns the result of the verification of the client's card; nil without [VerifyCard].
 func (c *Client) Verified() *runtime.VerifiedCard {
 	agent := &c.cards.newest(c).agent
 	if agent.verified == nil {
@@ -158,19 +152,19 @@ func (c *Client) Verified() *runtime.VerifiedCard {
 }
 
 // CardError is a card that [VerifyCard] did not verify. Err is one of package signedcard: ErrUnsigned,
-// ErrNotVerified, ErrInvalid or, when the keys could not be had, ErrNoKeys.
+// ErrNotVerified, ErrInvalid or, without the keys, ErrNoKeys.
 type CardError struct {
-	Card string // where it is from: its URL, or "the extended card"
+	Card string // its URL, or "the extended card"
 	Err  error
 }
 
-// Error says why, and what to do.
+// Error renders the card and the cause.
 func (e *CardError) Error() string { return fmt.Sprintf("%s cannot be trusted: %v", e.Card, e.Err) }
 
 // Unwrap returns the verifier's error.
 func (e *CardError) Unwrap() error { return e.Err }
 
-// covered returns the card that a trusted signature of src covers, or src where nothing is to be verified.
+// covered returns the card that a trusted signature of src covers, or src without [VerifyCard].
 func (a *agentCard) covered(ctx context.Context, from string, src []byte) ([]byte, *runtime.VerifiedCard, error) {
 	if a.verifier == nil {
 		return src, nil, nil
@@ -199,7 +193,7 @@ func (a *agentCard) verifyGiven(card runtime.Card) (runtime.Card, error) {
 	return a.decode(covered)
 }
 
-// verifiedBy notes how the client's card was verified; nil: it was not asked for.
+// verifiedBy sets the result of the verification; nil without one.
 func (a *agentCard) verifiedBy(v *runtime.VerifiedCard) {
 	a.verified = v
 	if v != nil && v.Form == "clean" {

@@ -19,18 +19,17 @@ import (
 	"github.com/a2agen/a2agen/runtime/observe"
 )
 
-// A card may change while a client runs. The client looks when an answer suggests it, and when it is asked to
-// ([CheckCards]): it has no goroutine for it. A client is made for one card and stays as it is; where the card changed
-// so that other interfaces are to be called, another client takes the place of it for the calls that begin from then
+// A card may change while a client runs. The client checks it when an answer suggests a change, and at intervals with [CheckCards], without a
+// goroutine. A client is made for one card and never changes; for a new card another client takes its place for the calls that begin from then
 // on.
 
 const (
-	// betweenChecks is how often at most a card is looked at because of an answer.
+	// betweenChecks is the least time between two checks because of an answer.
 	betweenChecks = time.Minute
-	// checkTime is how long a look may take.
+	// checkTime limits a check.
 	checkTime = 10 * time.Second
-	// maxTold is how many changes observers are told of at once.
-	maxTold = 100
+	// maxReported limits the changes that are reported to observers at once.
+	maxReported = 100
 	// maxValidator is the largest ETag that is kept, in bytes.
 	maxValidator = 1 << 10
 )
@@ -54,11 +53,11 @@ const (
 // CardChange is one change of a card that matters to callers.
 type CardChange struct {
 	Kind  ChangeKind
-	Skill string // its id; "" where it is about none
+	Skill string // the id of the skill; "" for other changes
 	What  string // of an interface: binding, version and URL
 }
 
-// String says it in words.
+// String renders the kind, with the skill or the interface.
 func (c CardChange) String() string {
 	switch {
 	case c.Skill != "":
@@ -74,13 +73,12 @@ func (c CardChange) String() string {
 type CardChangedError struct {
 	Agent   string // its name
 	Changes []CardChange
-	// Refused is why the client does not follow the new card: a *[CardError] of one that [VerifyCard] does not trust,
-	// for one. Nil: it does.
+	// Refused is the reason why the client does not use the new card, such as a *[CardError] with [VerifyCard]; nil if it does.
 	Refused error
 	Err     error // of the call
 }
 
-// Error says what changed and what to do.
+// Error renders the changes and the remedy.
 func (e *CardChangedError) Error() string {
 	s := fmt.Sprintf("the card of agent %q changed%s", Printable(e.Agent), listed(e.Changes))
 	if e.Refused != nil {
@@ -89,7 +87,7 @@ func (e *CardChangedError) Error() string {
 	return s + ": update the client (a2agen update clients) and build again: " + e.Err.Error()
 }
 
-// Unwrap returns the error of the call and why the card is not followed.
+// Unwrap returns the error of the call and the reason why the new card is not used.
 func (e *CardChangedError) Unwrap() []error {
 	if e.Refused == nil {
 		return []error{e.Err}
@@ -112,16 +110,15 @@ func listed(list []CardChange) string {
 	return " (" + strings.Join(all, ", ") + ")"
 }
 
-// CardAt says where the card is of which [FromCard] makes a client, so that the client notices when it changes. [New]
-// knows it.
+// CardAt sets the URL of the card that is given to [FromCard], so that the client notices when the card changes.
 func CardAt(url string) Option { return func(c *Client) { c.cards.base = url } }
 
-// CheckCards has a client look whether the card changed before the first call after every d, by a conditional request.
-// Without it the client looks when an answer suggests it, once a minute at most.
+// CheckCards checks whether the card changed, by a conditional request, before the first call after every d.
+// Without it the client checks when an answer suggests a change, once a minute at most.
 func CheckCards(d time.Duration) Option { return func(c *Client) { c.cards.every = d } }
 
-// CheckCard looks now whether the agent's card is still the one that the client was made for, and returns what is
-// different. The client goes on by the new card if it can. Errors: those of the request; *[CardError].
+// CheckCard checks now whether the agent's card is still the one that the client was made for, and returns the changes. The client uses the new
+// card from then on if it can. Errors: those of the request; *[CardError].
 func (c *Client) CheckCard(ctx context.Context) ([]CardChange, error) {
 	w := c.cards
 	if w.base == "" {
@@ -133,17 +130,17 @@ func (c *Client) CheckCard(ctx context.Context) ([]CardChange, error) {
 	return slices.Clone(w.changes), err
 }
 
-// cards is what is known of an agent's card since a client was made. It looks whether the card changed, and has calls
-// made by a client for the newest one. The clients that take the place of one another share it.
+// cards checks whether an agent's card changed since a client was made, and holds the client for the newest card. The clients that take the
+// place of one another share it.
 type cards struct {
 	base   string // URL of agent or card; "": not known
 	every  time.Duration
 	latest atomic.Pointer[Client] // for the newest card; nil: the first
-	// Before these times, in Unix nanoseconds, nothing is looked at: because of an answer, and without one.
+	// The times, in Unix nanoseconds, of the next check because of an answer, and of the next one at an interval.
 	next, due atomic.Int64
 
-	mu       sync.Mutex // of a look, and of all that follows
-	from     string     // URL that the card was fetched from, with the ETag that it had; "" for none
+	mu       sync.Mutex // held during a check; protects all that follows
+	from     string     // URL that the card was fetched from, with its ETag; "" for none
 	etag     string
 	first    *shape // of the card that the client was made for
 	changes  []CardChange
@@ -152,10 +149,10 @@ type cards struct {
 	warnings []string
 }
 
-// current is the client for the newest card, after a look at that if it is time for one; c where there is no newer one.
+// current is the client for the newest card, after a check if one is due; c where there is no newer one.
 func (w *cards) current(ctx context.Context, c *Client) *Client {
 	if w.every > 0 && w.base != "" && past(&w.due) {
-		_ = w.inspect(ctx, c, &w.due) // a card that cannot be had now is had later
+		_ = w.inspect(ctx, c, &w.due) // a card that cannot be fetched now is fetched later
 	}
 	return w.newest(c)
 }
@@ -171,33 +168,33 @@ func (w *cards) newest(c *Client) *Client {
 // past reports whether a time in Unix nanoseconds is over.
 func past(at *atomic.Int64) bool { return time.Now().UnixNano() >= at.Load() }
 
-// inspect looks at the card if the time for it has come (nil: in any case), and tells the observers what changed. Who
-// comes while another call looks waits for that, [checkTime] at most.
+// inspect checks the card if that is due (nil: in any case), and notifies the observers of changes. A call that comes during the check of
+// another waits for it, [checkTime] at most.
 func (w *cards) inspect(ctx context.Context, c *Client, due *atomic.Int64) error {
 	w.mu.Lock()
-	var told *observe.CardChange
+	var change *observe.CardChange
 	var err error
 	if due == nil || past(due) {
-		told, err = w.look(ctx, w.newest(c))
+		change, err = w.check(ctx, w.newest(c))
 	}
 	w.mu.Unlock()
-	if told != nil {
-		c.observers.CardChanged(ctx, told)
+	if change != nil {
+		c.observers.CardChanged(ctx, change)
 	}
 	return err
 }
 
-// looked notes that the card was looked at, because of an answer or, with 0, in the beginning.
-func (w *cards) looked(pause time.Duration) {
+// checked sets the times of the next checks: after the pause if an answer suggests a change.
+func (w *cards) checked(pause time.Duration) {
 	now := time.Now()
 	w.next.Store(now.Add(pause).UnixNano())
 	w.due.Store(now.Add(w.every).UnixNano())
 }
 
-// look fetches the card and follows it if it changed. now is the client for the newest card. It returns what observers
-// are to be told, nil for nothing. Callers must hold w.mu.
-func (w *cards) look(ctx context.Context, now *Client) (*observe.CardChange, error) {
-	w.looked(betweenChecks)
+// check fetches the card and uses it if it changed. now is the client for the newest card. It returns the change to report to observers, nil for
+// none. Callers must hold w.mu.
+func (w *cards) check(ctx context.Context, now *Client) (*observe.CardChange, error) {
+	w.checked(betweenChecks)
 	ctx, done := context.WithTimeout(ctx, checkTime)
 	defer done()
 	next := new(Client) // with the same options and no card
@@ -213,7 +210,7 @@ func (w *cards) look(ctx context.Context, now *Client) (*observe.CardChange, err
 	case errors.As(err, &status) && status.Status == http.StatusNotModified:
 		return nil, nil
 	case errors.As(err, &untrusted):
-		return w.tell(now, nil, err), err
+		return w.report(now, nil, err), err
 	case err != nil:
 		return nil, err
 	}
@@ -226,34 +223,28 @@ func (w *cards) look(ctx context.Context, now *Client) (*observe.CardChange, err
 		return nil, nil
 	}
 	if err = next.useCard(card); err == nil {
-		err = now.mayBeFollowedBy(next)
+		err = now.checkNext(next)
 	}
 	if err != nil || slices.Equal(now.links.interfaces(), next.links.interfaces()) {
 		next.links.close()
 		next.links.all = now.links.all
 	}
 	if err == nil {
-		w.replace(now, next)
+		w.latest.Store(next)
 	}
-	return w.tell(now, w.first.changes(shape), err), nil
+	if err == nil && &now.links.all[0] != &next.links.all[0] {
+		if w.old = append(w.old, now); len(w.old) > keptClients {
+			w.old[0].links.close()
+			w.old = w.old[1:]
+		}
+	}
+	return w.report(now, w.first.changes(shape), err), nil
 }
 
 // keptClients is how many clients for earlier cards keep their connections, for calls that began with them.
 const keptClients = 4
 
-// replace has calls that begin from now on made by the next client. Callers must hold w.mu.
-func (w *cards) replace(now, next *Client) {
-	w.latest.Store(next)
-	if &now.links.all[0] == &next.links.all[0] {
-		return
-	}
-	if w.old = append(w.old, now); len(w.old) > keptClients {
-		w.old[0].links.close()
-		w.old = w.old[1:]
-	}
-}
-
-// close lets go of the connections of all clients but the first.
+// close closes the connections of all clients but the first.
 func (w *cards) close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -265,9 +256,9 @@ func (w *cards) close() {
 	}
 }
 
-// mayBeFollowedBy reports why calls must not go where a new card says: in clear text instead of encrypted, for another
-// tenant, or to another host by a card that anybody on the way could have written.
-func (c *Client) mayBeFollowedBy(next *Client) error {
+// checkNext returns an error if calls must not go by a new card: it has them in clear text instead of encrypted, for another
+// tenant, or to another host though the card could have been changed on the way.
+func (c *Client) checkNext(next *Client) error {
 	switch {
 	case c.links.all[0].conn.Secure() && !next.links.all[0].conn.Secure():
 		return errors.New("it has calls in clear text, which were encrypted")
@@ -288,8 +279,8 @@ func (c *Client) mayBeFollowedBy(next *Client) error {
 	return nil
 }
 
-// tell warns of changes, and returns them for the observers, once each; nil when all was told. Callers must hold w.mu.
-func (w *cards) tell(c *Client, changes []CardChange, refused error) *observe.CardChange {
+// report adds a warning of changes, and returns those that were not reported before, for the observers; nil for none. Callers must hold w.mu.
+func (w *cards) report(c *Client, changes []CardChange, refused error) *observe.CardChange {
 	fresh := missing(changes, w.changes)
 	again := refused == nil || w.refused != nil && w.refused.Error() == refused.Error()
 	if changes != nil || refused == nil {
@@ -304,26 +295,26 @@ func (w *cards) tell(c *Client, changes []CardChange, refused error) *observe.Ca
 		warning += ", and is not followed: " + refused.Error()
 	}
 	w.warnings = append(w.warnings[max(0, len(w.warnings)-50):], warning)
-	told := &observe.CardChange{
+	change := &observe.CardChange{
 		Agent: Printable(c.agent.info.Name), Peer: peerOf(c.links.all[0].iface.URL), Followed: refused == nil,
 	}
-	for _, change := range fresh[:min(len(fresh), maxTold)] {
-		told.Changes = append(told.Changes, change.String())
+	for _, one := range fresh[:min(len(fresh), maxReported)] {
+		change.Changes = append(change.Changes, one.String())
 	}
-	return told
+	return change
 }
 
-// noticed is what becomes of a call that failed with err, if that may come of a card that changed. It returns the
+// failed checks the card after a call that failed with err, if a change may be the reason. It returns the
 // client with which the call is made again, where nothing of it was carried out and the new card has other interfaces;
-// else the error, with the changes that it may come of.
-func (w *cards) noticed(ctx context.Context, c *Client, skill string, cl *call, err error) (*Client, error) {
+// else the error, with the changes that may be the reason.
+func (w *cards) failed(ctx context.Context, c *Client, skill string, cl *call, err error) (*Client, error) {
 	var output *OutputError
 	suspicious := undone(err) || errors.As(err, &output) || errors.Is(err, runtime.ErrInvalidParams) ||
 		errors.Is(err, runtime.ErrContentTypeNotSupported) || errors.Is(err, runtime.ErrUnauthenticated)
 	if w.base == "" || ctx.Err() != nil || !suspicious {
 		return nil, err
 	}
-	_ = w.inspect(ctx, c, &w.next) // whether or not the card can be had, the call failed
+	_ = w.inspect(ctx, c, &w.next) // the error of the call counts
 	next := w.latest.Load()
 	moved := next != nil && next != c && !slices.Equal(next.agent.info.Interfaces, c.agent.info.Interfaces)
 	if moved && !cl.lost && !cl.taken && undone(err) {
@@ -349,8 +340,7 @@ func (w *cards) noticed(ctx context.Context, c *Client, skill string, cl *call, 
 	return nil, &CardChangedError{Agent: c.agent.info.Name, Changes: relevant, Refused: w.refused, Err: err}
 }
 
-// undone reports whether an error says that there is nothing, or nothing of that version, where a request was sent: it
-// was not carried out.
+// undone reports whether a request was not carried out because there is no agent, or none that speaks its version, where it was sent.
 func undone(err error) bool {
 	var status *HTTPError
 	return unsent(err) || errors.As(err, &status) && status.missing() ||
@@ -363,13 +353,13 @@ type shape struct {
 	skills     map[string]skillShape
 	interfaces []string
 	security   []any
-	offers     [4]bool // streaming, push notifications, an extended card, to know keys
+	offers     [4]bool // streaming, push notifications, an extended card, idempotency keys
 }
 
 // skillShape is what callers depend on in a skill.
 type skillShape struct{ input, output, rest any }
 
-// shapeOf reads the card as the newest version writes it. What cannot be read is empty.
+// shapeOf reads the card as the newest version writes it. A part that cannot be read is empty.
 func shapeOf(p *runtime.Protocol, card runtime.Card) *shape {
 	s := &shape{skills: map[string]skillShape{}}
 	src, err := p.Versions[0].AppendCard(nil, card)
@@ -408,7 +398,7 @@ func shapeOf(p *runtime.Protocol, card runtime.Card) *shape {
 	return s
 }
 
-// changes lists what is different in another shape.
+// changes lists the differences of another shape.
 func (s *shape) changes(now *shape) (list []CardChange) {
 	for id, old := range s.skills {
 		skill, ok := now.skills[id]
@@ -447,7 +437,7 @@ func (s *shape) changes(now *shape) (list []CardChange) {
 	return list
 }
 
-// missing are those of one list that another does not have, in linear time.
+// missing returns the elements of one list that another does not have, in linear time.
 func missing[T comparable](from, in []T) (list []T) {
 	has := make(map[T]bool, len(in))
 	for _, v := range in {

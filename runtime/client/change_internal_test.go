@@ -22,8 +22,8 @@ func TestComparingCardsTakesLinearTime(t *testing.T) {
 		old, now := card(n, "a"), card(n, "b")
 		return func() {
 			w, c := new(cards), &Client{links: linkSet{all: []*link{{}}}}
-			w.tell(c, old.changes(now), nil)
-			w.tell(c, old.changes(now), nil)
+			w.report(c, old.changes(now), nil)
+			w.report(c, old.changes(now), nil)
 		}
 	})
 }

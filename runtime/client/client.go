@@ -17,9 +17,9 @@ import (
 type Client struct {
 	protocol    *runtime.Protocol
 	agent       agentCard   // its card
-	cards       *cards      // how the card changed since
-	network     network     // what requests go over
-	credentials credentials // given for the agent
+	cards       *cards      // newer cards
+	network     network     // that requests are sent by
+	credentials credentials // for the agent
 	links       linkSet     // the interfaces in use
 
 	observers             observing.Group
@@ -45,7 +45,7 @@ func New(ctx context.Context, p *runtime.Protocol, url string, opts ...Option) (
 		return nil, err
 	}
 	card, err := c.agent.fetch(ctx, &c.network, url, c.cards)
-	c.cards.looked(0)
+	c.cards.checked(0)
 	if err == nil {
 		err = c.useCard(card)
 	}
@@ -56,7 +56,7 @@ func New(ctx context.Context, p *runtime.Protocol, url string, opts ...Option) (
 	return c, nil
 }
 
-// FromCard returns a client of the best interface of the card that it speaks, without any request but for keys, with [VerifyCard].
+// FromCard returns a client of the best interface of the card that it speaks. It makes no request, except for keys with [VerifyCard].
 func FromCard(p *runtime.Protocol, card runtime.Card, opts ...Option) (*Client, error) {
 	c := configure(p, opts)
 	card, err := c.agent.verifyGiven(card)
@@ -96,25 +96,25 @@ func configure(p *runtime.Protocol, opts []Option) *Client {
 	return c
 }
 
-// Close lets go of idle connections. Calls under way are not touched; they end with their contexts.
+// Close closes idle connections. Calls under way go on; they end with their contexts.
 func (c *Client) Close() {
 	c.links.close()
 	c.cards.close()
 	c.network.closeIdle()
 }
 
-// Card returns the agent's card: the newest one that the client follows.
+// Card returns the agent's card: the newest one that the client uses.
 func (c *Client) Card() runtime.Card { return c.cards.newest(c).agent.card }
 
-// Warnings says what was wrong with the card that [New] fetched and was overlooked, because calls can do without: an odd security
-// scheme, no capabilities, … There are none for a card that is as it should be. Later it says, too, how the card changed since: see [CardChange].
+// Warnings returns the faults of the card that [New] fetched which do not prevent calls, such as an invalid security
+// scheme or missing capabilities, and later the changes of the card: see [CardChange].
 func (c *Client) Warnings() []string {
 	c.cards.mu.Lock()
 	defer c.cards.mu.Unlock()
 	return slices.Concat(c.agent.warnings, c.cards.warnings)
 }
 
-// Interface returns the interface in use: the best one that the client speaks, or the one that stands in for it while it
+// Interface returns the interface in use: the best one that the client speaks, or the one that takes its place while it
 // cannot be reached.
 func (c *Client) Interface() runtime.Interface { return c.cards.newest(c).links.inOrder()[0].iface }
 

@@ -21,12 +21,11 @@ type conn struct {
 	items   int       // events decoded
 	news    bool      // one of them was new
 	seen    *observed // by observers, to the end of the stream
-	limit   int       // bytes in a row that are no event that is known
-	numbers bool      // of events say what is missing
+	limit   int       // bytes in a row without a known event
+	numbers bool      // of events show which are missing
 	last    int64     // number of the last event that is known to the caller, on a connection before this one at first; 0: none
 
-	// The request ends if no known event arrives for the quiet time, whatever else does, while one is waited for: a slow consumer does not end
-	// it.
+	// The request ends if no known event arrives for the quiet time while next waits for one.
 	quiet  time.Duration // ≤ 0: never
 	timer  *time.Timer
 	ctx    context.Context // of the request, which cancel ends
@@ -44,7 +43,7 @@ type item struct {
 	runtime.Event
 	id   string // by which the stream can be taken up again; "" without
 	data []byte // as it came; valid until the next item is read
-	gap  bool   // events before it are missing, which the task has
+	gap  bool   // events before it are missing, whose content the task has
 }
 
 // next returns the next item. known is the generation of the task that the caller knows, and becomes that of the item. io.EOF is the
@@ -91,8 +90,8 @@ func (s *conn) next(known *int64) (item, error) {
 	return item{}, overdue(s.limit)
 }
 
-// place takes note of the number of an event, by which the stream can be taken up again, or else of its generation. An error is a
-// broken connection: what is missing comes on the next one. Where there are only generations the task has what is missing.
+// place records the number of an event, by which the stream can be taken up again, or else its generation. An error is a
+// broken connection: the missing events come on the next one. Where there are only generations the task has their content.
 func (s *conn) place(number int64, info runtime.EventInfo, known *int64) (order, error) {
 	if number == 0 || !s.numbers {
 		return orderBy(info.Generation, known, info.Kind), nil
@@ -166,10 +165,10 @@ type unknown struct{ value any }
 
 func (u unknown) Generated() any { return u.value }
 
-// EventInfo says that nothing is known of the item.
+// EventInfo returns nothing.
 func (unknown) EventInfo() runtime.EventInfo { return runtime.EventInfo{} }
 
-// leastItem is what an event of an unknown kind counts at least, in bytes: about what it takes to read it.
+// leastItem is the least that an event of an unknown kind counts, in bytes: about the cost of reading it.
 const leastItem = 256
 
 // between is how many bytes may come between two known events, from the size of the largest event.

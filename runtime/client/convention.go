@@ -7,12 +7,12 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 )
 
-// Convention says in a message which skill it calls, and puts the input where the agent looks for it. A2A has no rule for either;
-// these are the ones that agents follow. A nil convention is [ByExtension] with an agent whose card declares the skills extension, else
+// Convention names the skill in a message, and puts the input where the agent expects it. A2A has no rule for either;
+// these are the conventions of agents. A nil convention is [ByExtension] with an agent whose card declares the skills extension, else
 // [BySkillID].
 type Convention func(*Calling) error
 
-// Calling is a message that is about to call a skill, for a [Convention] to complete.
+// Calling is a message that calls a skill, for a [Convention] to complete.
 type Calling struct {
 	Skill string         // its id
 	Parts []runtime.Part // of the message; an input with a schema is the first data part
@@ -42,7 +42,7 @@ func (k *Calling) data() *runtime.Part {
 	return nil
 }
 
-// errNoInput says that a convention needs an input with a schema.
+// errNoInput is the error of a convention that needs an input with a schema.
 var errNoInput = errors.New("this skill is called with data, and the message has none")
 
 // ByExtension names the skill by the skills extension of a2agen.
@@ -55,7 +55,7 @@ func byExtension(k *Calling, uri string) error {
 	return nil
 }
 
-// BySkillID names the skill by the metadata member "skillId", which most agents know that have several skills.
+// BySkillID names the skill by the metadata member "skillId", which most agents with several skills recognize.
 func BySkillID(k *Calling) error {
 	if k.Skill != "" {
 		k.Mark("skillId", k.Skill)
@@ -73,7 +73,7 @@ func ByParameters(k *Calling) error {
 	return nil
 }
 
-// ByJSONText sends the input as JSON in a text part, for agents that take text alone, and names the skill as [BySkillID] does.
+// ByJSONText sends the input as JSON in a text part, for agents that accept only text, and names the skill as [BySkillID] does.
 func ByJSONText(k *Calling) error {
 	if in := k.data(); in != nil {
 		*in = runtime.Text(string(in.Data))
@@ -81,11 +81,11 @@ func ByJSONText(k *Calling) error {
 	return BySkillID(k)
 }
 
-// Unnamed sends the message as it is: for an agent that has one skill, or chooses by itself.
+// Unnamed does not name the skill: for an agent that has one skill, or chooses by itself.
 func Unnamed(*Calling) error { return nil }
 
 // ByInvocation puts the skill and its input into the metadata of the message, under the extension's URI: {"skillId": id, "arguments": input},
-// as A2A#2178 has it in mind, whose form may still change. The message has the input as a data part, too.
+// as A2A#2178 proposes, whose form may still change. The message has the input as a data part, too.
 func ByInvocation(uri string) Convention {
 	return func(k *Calling) error {
 		in := k.data()

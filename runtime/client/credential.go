@@ -11,27 +11,27 @@ import (
 
 // TokenSource gets access tokens for a scheme that takes bearer tokens: HTTP bearer, OAuth 2, OpenID Connect. Package oauth
 // has one for OAuth 2 and OpenID Connect; [StaticToken] and [TokenFile] are for tokens that come from elsewhere. It must be
-// safe for concurrent use, and keep the tokens that it gets: it is asked before every request.
+// safe for concurrent use, and keep its tokens: it is asked before every request.
 type TokenSource interface {
 	// Token returns a token for the need. An error ends the call before anything is sent; its text must not contain
 	// secrets. A [*CredentialError] reaches the caller as it is, any other error as the cause of one.
 	Token(ctx context.Context, need TokenNeed) (string, error)
 }
 
-// TokenNeed says what a token is for.
+// TokenNeed describes the token for a request.
 type TokenNeed struct {
 	Scheme   string   // its key in the card
-	Scopes   []string // that the card's requirements name for it; none: whatever the source gets by default
+	Scopes   []string // that the card's requirements name; none: those that the source has by default
 	Resource string   // URL of the agent's interface (RFC 8707)
-	// Rejected is the token that the agent has just answered with 401; "" the first time. The source must not return it
+	// Rejected is the token that the agent has just rejected with 401; "" the first time. The source must not return it
 	// again.
 	Rejected string
-	// Card is what the card says of the scheme. It is a hint from somebody who may be hostile: secrets go only to an issuer or
+	// Card is the scheme as the card declares it. The agent may be hostile: secrets must go only to an issuer or
 	// token URL that the user named.
 	Card SchemeInfo
 }
 
-// SchemeKind is what a security scheme is, by the word that OpenAPI has for it.
+// SchemeKind is the kind of a security scheme, as OpenAPI names it.
 type SchemeKind string
 
 // The kinds of schemes (A2A 1.0 §4.5).
@@ -43,13 +43,13 @@ const (
 	SchemeMutualTLS     SchemeKind = "mutualTLS"
 )
 
-// SchemeInfo is what a card says of a security scheme. All of it is the word of the agent.
+// SchemeInfo is a security scheme as the card declares it. None of it is verified.
 type SchemeInfo struct {
 	Name        string // its key in the card
 	Kind        SchemeKind
 	Description string
 
-	In, Key string // of an API key: "header", "query" or "cookie", and the name there
+	In, Key string // of an API key: "header", "query" or "cookie", and the name in it
 
 	HTTP         string // of HTTP authentication: the name of its scheme, in lower case: "bearer"
 	BearerFormat string // of HTTP bearer: "JWT"
@@ -70,10 +70,10 @@ type OAuthFlow struct {
 	Name                                              string
 	AuthorizationURL, DeviceURL, TokenURL, RefreshURL string            // "" for none
 	Scopes                                            map[string]string // names → what they are for
-	PKCE                                              bool              // the card says that PKCE is required
+	PKCE                                              bool              // required, by the card
 }
 
-// credential is what the user gave for a scheme. Only schemes that take its form get it.
+// credential is a credential for a scheme. Only schemes that take its form get it.
 type credential struct {
 	form   form
 	secret TokenSource // nil for a certificate
@@ -81,18 +81,18 @@ type credential struct {
 	certificate func() (*tls.Certificate, error)
 }
 
-// form is what a credential consists of.
+// form is the form of a credential.
 type form uint8
 
 const (
 	formToken         form = iota // a bearer token
 	formKey                       // an API key
 	formBasic                     // user:password
-	formAuthorization             // what follows the name of another HTTP scheme
+	formAuthorization             // the value after the name of another HTTP scheme
 	formCertificate
 )
 
-// give remembers the credential for a scheme. A later one replaces an earlier one.
+// give sets the credential for a scheme. A later one replaces an earlier one.
 func give(scheme string, given credential) Option {
 	return func(c *Client) { c.credentials.set(scheme, given) }
 }
@@ -104,13 +104,13 @@ func (g *credentials) set(scheme string, given credential) {
 	g.given[scheme] = given
 }
 
-// WithToken gives the source of tokens for the card's scheme of that name. With this, or any other credential, the client keeps to [OneHost],
-// and to https except on this machine.
+// WithToken sets the source of tokens for the card's scheme of that name. This, or any other credential, implies [OneHost], and https except on
+// this machine.
 func WithToken(scheme string, source TokenSource) Option {
 	return give(scheme, credential{form: formToken, secret: source})
 }
 
-// WithTokensOf is [WithToken] with a source that is made by open: oauth.Config.Source, for one. Its error is that of [New].
+// WithTokensOf is [WithToken] with a source that open makes, such as oauth.Config.Source. Its error is that of [New].
 func WithTokensOf(scheme string, open func() (TokenSource, error)) Option {
 	return func(c *Client) {
 		source, err := open()
@@ -122,57 +122,57 @@ func WithTokensOf(scheme string, open func() (TokenSource, error)) Option {
 	}
 }
 
-// WithAPIKey gives the key for the card's scheme of that name. It is sent where the card says: in a header, a cookie, or the query of the URL.
+// WithAPIKey sets the key for the card's scheme of that name. It is sent where the card declares: in a header, a cookie, or the query of the URL.
 func WithAPIKey(scheme, key string) Option {
 	return give(scheme, credential{form: formKey, secret: StaticToken(key)})
 }
 
-// WithBasic gives user and password for the card's scheme of that name (HTTP Basic, RFC 7617).
+// WithBasic sets user and password for the card's scheme of that name (HTTP Basic, RFC 7617).
 func WithBasic(scheme, user, password string) Option {
 	if strings.Contains(user, ":") {
-		user = "" // which is refused: the password would begin in it
+		user = "" // an error: the password would begin in it
 	}
 	return give(scheme, credential{form: formBasic, secret: StaticToken(user + ":" + password)})
 }
 
-// WithAuthorization gives what follows the name of the HTTP authentication scheme in the header Authorization, for schemes that are neither
+// WithAuthorization sets the value after the name of the HTTP authentication scheme in the header Authorization, for schemes that are neither
 // bearer nor basic.
 func WithAuthorization(scheme, value string) Option {
 	return give(scheme, credential{form: formAuthorization, secret: StaticToken(value)})
 }
 
-// WithCertificate gives the client certificate for the card's scheme of that name (mutual TLS), over every binding.
+// WithCertificate sets the client certificate for the card's scheme of that name (mutual TLS), over every binding.
 func WithCertificate(scheme string, certificate tls.Certificate) Option {
 	return give(scheme, credential{
 		form: formCertificate, certificate: func() (*tls.Certificate, error) { return &certificate, nil },
 	})
 }
 
-// SendAnyway sends calls for which the card demands a credential that was not given, without it: for agents whose cards demand more than they check.
+// SendAnyway sends a call without a credential that the card demands and that was not given: for agents whose cards demand more than they check.
 func SendAnyway() Option { return func(c *Client) { c.credentials.anyway = true } }
 
-// WithoutCredentials keeps the client from using credentials that options and the environment give. Where the card demands one, a placeholder
+// WithoutCredentials ignores the credentials of options and of the environment. Where the card demands one, a placeholder
 // is sent. It is for a client that reaches no agent, such as one in a test that plays a recording.
 func WithoutCredentials() Option { return func(c *Client) { c.credentials.none = true } }
 
 // CredentialError is a call that lacks a credential. Nothing was sent.
 type CredentialError struct {
-	Scheme SchemeInfo // for which there is none, of the alternative of the card that needs the least more
-	Scopes []string   // that the card demands of it
+	Scheme SchemeInfo // without a credential, of the card's alternative that lacks the fewest
+	Scopes []string   // that the card demands
 	Skill  string     // the id of the skill that demands it; "" when the agent does
-	Option string     // of Go code that gives it: "rpc.WithAPIKey("key", …)"
-	Env    []string   // the environment variables that give it, if the client reads any; each of them does
-	Err    error      // why the credential that was given does not do, or why its source has none; nil if there is none
+	Option string     // that sets it in Go code: "rpc.WithAPIKey("key", …)"
+	Env    []string   // the environment variables of which each sets it, if the client reads any
+	Err    error      // why the given credential cannot be used, or why its source has none; nil if there is none
 }
 
-// Error says which credential is missing, where to get it and how to give it.
+// Error renders which credential is missing, where to get it and how to give it.
 func (e *CredentialError) Error() string {
 	var b strings.Builder
-	who := "the agent"
+	owner := "the agent"
 	if e.Skill != "" {
-		who = fmt.Sprintf("the agent's skill %q", e.Skill)
+		owner = fmt.Sprintf("the agent's skill %q", e.Skill)
 	}
-	fmt.Fprintf(&b, "%s demands %s (security scheme %q)", who, e.Scheme.what(), Printable(e.Scheme.Name))
+	fmt.Fprintf(&b, "%s demands %s (security scheme %q)", owner, e.Scheme.title(), Printable(e.Scheme.Name))
 	if len(e.Scopes) > 0 {
 		fmt.Fprintf(&b, " with the scopes %s", Printable(strings.Join(e.Scopes, ", ")))
 	}
@@ -181,8 +181,12 @@ func (e *CredentialError) Error() string {
 	} else {
 		b.WriteString(", and none was given")
 	}
-	if from := e.Scheme.from(); from != "" {
-		fmt.Fprintf(&b, "; the card says that %s gives it out", Printable(from))
+	issuer := e.Scheme.OpenIDConnectURL
+	for _, f := range e.Scheme.Flows {
+		issuer = cmp.Or(issuer, f.TokenURL)
+	}
+	if issuer = cmp.Or(issuer, e.Scheme.MetadataURL); issuer != "" {
+		fmt.Fprintf(&b, "; the card says that %s gives it out", Printable(issuer))
 	}
 	if e.Option != "" {
 		fmt.Fprintf(&b, "; give it by %s", e.Option)
@@ -196,14 +200,14 @@ func (e *CredentialError) Error() string {
 // Unwrap returns the cause.
 func (e *CredentialError) Unwrap() error { return e.Err }
 
-// TryLater reports whether the source may have a credential later, as its error says.
+// TryLater reports whether the source may have a credential later, by the method of that name of its error.
 func (e *CredentialError) TryLater() bool {
 	var says interface{ TryLater() bool }
 	return errors.As(e.Err, &says) && says.TryLater()
 }
 
-// what names the credential of the scheme.
-func (s *SchemeInfo) what() string {
+// title names the credential of the scheme.
+func (s *SchemeInfo) title() string {
 	kind := kindOf(s)
 	switch {
 	case kind == nil:
@@ -214,17 +218,4 @@ func (s *SchemeInfo) what() string {
 		return kind.title + " of the kind " + Printable(s.HTTP)
 	}
 	return kind.title
-}
-
-// from is who gives out tokens of the scheme, as the card has it; "" if it does not say.
-func (s *SchemeInfo) from() string {
-	if s.OpenIDConnectURL != "" {
-		return s.OpenIDConnectURL
-	}
-	for _, f := range s.Flows {
-		if f.TokenURL != "" {
-			return f.TokenURL
-		}
-	}
-	return s.MetadataURL
 }

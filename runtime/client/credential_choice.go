@@ -13,30 +13,30 @@ import (
 	"github.com/a2agen/a2agen/runtime/internal/security"
 )
 
-// maxAlternatives is how many alternatives of a card are looked at, of the agent's and of a skill's.
+// maxAlternatives limits the alternatives that are tried, of the agent's and of a skill's.
 const maxAlternatives = 32
 
-// credentials is what was given for the agent, by options and by the environment, and what its card demands.
+// credentials holds the credentials for the agent, from options and from the environment, and what its card demands.
 type credentials struct {
 	given  map[string]credential // by the scheme's name
-	env    *environment          // nil: nothing is read from there
+	env    *environment          // nil: it is not read
 	grants map[string][]string   // scopes that tasks may ask for, by the scheme's name
 	anyway bool                  // calls that lack a credential are sent without
 	none   bool                  // placeholders are sent instead
 	fault  error                 // of a source that could not be opened
 
-	schemes map[string]*scheme // of the card; nil: it demands nothing
+	schemes map[string]*scheme // of the card; nil if it demands nothing
 	demands *security.Demands
 }
 
-// scheme is a security scheme of the card, with what was given for it.
+// scheme is a security scheme of the card, with its credential.
 type scheme struct {
 	SchemeInfo
 	kind  *credentialKind
 	place place
-	given *credential // nil: nothing
-	fault error       // why what was given is not used
-	env   []string    // the environment variables that would give it
+	given *credential // nil without
+	fault error       // why the credential is not used
+	env   []string    // the environment variables that may hold it
 }
 
 // need is a scheme whose credential a request must have.
@@ -46,7 +46,7 @@ type need struct {
 	scopes []string
 }
 
-// secure takes what the environment has for the schemes of a card, and begins to add to requests what the card demands.
+// secure finds the credentials for the schemes of a card. From then on requests have what the card demands.
 func (g *credentials) secure(agent *agentCard, n *network) error {
 	demands := agent.demands()
 	if demands == nil {
@@ -78,11 +78,11 @@ func (g *credentials) secure(agent *agentCard, n *network) error {
 	return cmp.Or(g.certify(n), n.checkSafe())
 }
 
-// give gives a scheme what an option, or else the environment, has for it. What is for a scheme of another form is not used: a password is no
-// API key because the card says so by now.
+// give gives a scheme its credential from an option, or else from the environment. A credential of another form is not used: a password must
+// not be sent as an API key because the card has changed.
 func (g *credentials) give(s *scheme) {
 	given, ok := g.given[s.Name]
-	if g.none { // a placeholder can be renewed unless what it stands for cannot
+	if g.none { // a placeholder can be renewed if the credential can
 		_, static := given.secret.(staticToken)
 		s.given = &credential{form: s.kind.form, secret: placeholder{renews: !static}}
 		return
@@ -98,7 +98,7 @@ func (g *credentials) give(s *scheme) {
 		g.set(s.Name, given)
 	}
 	if s.given = &given; given.form != s.kind.form && s.fault == nil {
-		s.fault = fmt.Errorf("what was given is for another kind of scheme; the card has %s now", s.what())
+		s.fault = fmt.Errorf("what was given is for another kind of scheme; the card has %s now", s.title())
 	}
 }
 
@@ -124,9 +124,9 @@ func (a *agentCard) warn(format string, args ...any) {
 	a.warnings = append(a.warnings, Printable(fmt.Sprintf(format, args...)))
 }
 
-// choose returns what a request over a link must have: the first alternative of the agent, with the first one of the skill, for which everything
-// was given. An alternative without any need comes last, wherever it stands: what was given is used. What the user has put into a header
-// counts, and is not replaced.
+// choose returns the needs of a request over a link: the first alternative of the agent, with the first one of the skill, for which there are
+// all credentials. An alternative without needs comes last, wherever it stands: a credential that was given is used. A header that the user
+// set counts, and is not replaced.
 func (g *credentials) choose(l *link, cl *call) ([]need, error) {
 	var first *CredentialError
 	fewest := 0
@@ -146,13 +146,13 @@ func (g *credentials) choose(l *link, cl *call) ([]need, error) {
 			}
 		}
 	}
-	if _, others := brings(l); g.anyway || others { // what the card demands may be in the user's transport
+	if _, others := ownCredentials(l); g.anyway || others { // the user's transport may add what the card demands
 		return nil, nil
 	}
 	return nil, first
 }
 
-// alternatives are requirements in the order in which they are tried. None are one without needs.
+// alternatives returns requirements in the order in which they are tried; one without needs if there are none.
 func alternatives(all []security.Requirement) []security.Requirement {
 	if len(all) == 0 {
 		return []security.Requirement{nil}
@@ -170,7 +170,8 @@ func alternatives(all []security.Requirement) []security.Requirement {
 	return all
 }
 
-// join returns the needs of two requirements, and of what the user grants a task. A scheme that is in several needs the scopes of each.
+// join returns the needs of two requirements, and of an authorization that the user grants a task. A scheme that is in several needs the
+// scopes of each.
 func (g *credentials) join(agent, skill, grant security.Requirement) (needs []need) {
 	for _, r := range []security.Requirement{agent, skill, grant} {
 		for _, n := range r {
@@ -189,7 +190,7 @@ func (g *credentials) join(agent, skill, grant security.Requirement) (needs []ne
 	return needs
 }
 
-// lacking returns how many of the needs cannot be met over a link, and why not the first one; nil if all can.
+// lacking returns how many of the needs cannot be met over a link, and the error of the first one; nil if all can.
 func lacking(l *link, needs []need, header http.Header) (missing int, first *CredentialError) {
 	var taken []place
 	for _, n := range needs {
@@ -208,10 +209,10 @@ func lacking(l *link, needs []need, header http.Header) (missing int, first *Cre
 	return missing, first
 }
 
-// lacks returns why the need cannot be met over a link; nil if it can.
+// lacks returns the reason why the need cannot be met over a link; nil if it can.
 func (n *need) lacks(l *link, header http.Header) *CredentialError {
 	s := n.scheme
-	certificate, _ := brings(l)
+	certificate, _ := ownCredentials(l)
 	switch {
 	case s == nil:
 		return &CredentialError{
@@ -232,7 +233,7 @@ func (n *need) lacks(l *link, header http.Header) *CredentialError {
 	return nil
 }
 
-// inHeader reports whether the user has put the credential into a header.
+// inHeader reports whether a header that the user set has the credential.
 func (n *need) inHeader(header http.Header) bool {
 	if n.scheme == nil || n.scheme.fault != nil && n.scheme.place.in == "" {
 		return false
@@ -241,7 +242,7 @@ func (n *need) inHeader(header http.Header) bool {
 	case "header":
 		return len(header[p.name]) > 0
 	case "cookie":
-		cookies, _ := http.ParseCookie(header.Get("Cookie")) // what cannot be read has none
+		cookies, _ := http.ParseCookie(header.Get("Cookie")) // none in a malformed one
 		return slices.ContainsFunc(cookies, func(c *http.Cookie) bool { return c.Name == p.name })
 	}
 	return false
@@ -256,7 +257,7 @@ func (n *need) error(why error) *CredentialError {
 	return e
 }
 
-// secretOf gets the secret of a need. rejected is the one that the agent has just refused; "" the first time.
+// secretOf gets the secret of a need. rejected is the one that the agent has just rejected; "" the first time.
 func (n *need) secretOf(ctx context.Context, l *link, rejected string) (string, error) {
 	secret, err := n.scheme.given.secret.Token(ctx, TokenNeed{
 		Scheme: n.name, Scopes: n.scopes, Resource: l.iface.URL, Rejected: rejected, Card: n.scheme.SchemeInfo,
@@ -278,9 +279,9 @@ func (n *need) secretOf(ctx context.Context, l *link, rejected string) (string, 
 	return "", n.error(err)
 }
 
-// brings says which credentials a link's connection may have of its own, which the client does not see. Nothing is known of bindings from
-// elsewhere.
-func brings(l *link) (certificate, others bool) {
+// ownCredentials reports whether a link's connection may add a certificate, or other credentials, that the client does not see. Bindings of
+// other packages may unless they report otherwise.
+func ownCredentials(l *link) (certificate, others bool) {
 	c, ok := l.conn.(interface {
 		OwnCredentials() (certificate, others bool)
 	})
@@ -293,7 +294,7 @@ func brings(l *link) (certificate, others bool) {
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// certify has connections show the client certificate that was given, if one was.
+// certify presents the client certificate on connections, if there is one.
 func (g *credentials) certify(n *network) error {
 	var scheme string
 	var given *credential
@@ -313,12 +314,11 @@ func (g *credentials) certify(n *network) error {
 	return n.show(given.certificate)
 }
 
-// AnswerAuth lets calls of skills go on by themselves where a task waits for an authorization (auth-required) of the card's scheme of that name:
-// the task is continued with the scheme's credential, a token with the scopes that the agent asks for. That happens once for the same scopes,
-// and only if a credential was given for the scheme and each of the scopes is listed here; any other authorization is an [*InputRequiredError]. A
-// URL that the agent names is never opened.
+// AnswerAuth continues a task that waits for an authorization (auth-required) by the card's scheme of that name with the scheme's credential: a
+// token with the scopes that the agent asks for. That happens once for the same scopes, and only if a credential was given for the scheme and
+// each of the scopes is listed here; any other authorization is an [*InputRequiredError]. A URL that the agent names is never opened.
 //
-// The agent that asks gets the token, and may use it for what its scopes allow. List what it may do for you, and no more.
+// The agent gets the token, and may use it for all that its scopes allow. List no scopes beyond those that the agent needs to work for you.
 func AnswerAuth(scheme string, scopes ...string) Option {
 	return func(c *Client) {
 		g := &c.credentials
@@ -329,12 +329,11 @@ func AnswerAuth(scheme string, scopes ...string) Option {
 	}
 }
 
-// maxGrants is how many authorizations of one call are answered.
+// maxGrants limits the authorizations of one call that are answered.
 const maxGrants = 4
 
-// goOn returns the call that continues a task which waits for an authorization that the user lets the client answer; nil for any other
-// result.
-func (g *credentials) goOn(r *Result, err error, cl *call) *call {
+// answerAuth returns the call that continues a task which waits for an authorization that [AnswerAuth] allows; nil for any other result.
+func (g *credentials) answerAuth(r *Result, err error, cl *call) *call {
 	if err != nil || g.schemes == nil || r.State != runtime.StateAuthRequired || cl.grants >= maxGrants {
 		return nil
 	}
@@ -349,7 +348,7 @@ func (g *credentials) goOn(r *Result, err error, cl *call) *call {
 			return nil
 		}
 	}
-	for _, had := range cl.grant { // the agent got it, and asks again: it is of no use
+	for _, had := range cl.grant { // the agent got it already, and asks again
 		if had.Scheme == auth.Scheme && !slices.ContainsFunc(auth.Scopes, func(s string) bool { return !slices.Contains(had.Scopes, s) }) {
 			return nil
 		}
@@ -361,9 +360,9 @@ func (g *credentials) goOn(r *Result, err error, cl *call) *call {
 		message: runtime.MessageInfo{TaskID: r.TaskID, ContextID: r.ContextID},
 	}
 	next.data.Message = nil
-	next.header.Del(headerKey) // it is of the first message
+	next.header.Del(headerKey) // the key of the first message
 	return next
 }
 
-// authorizedParts are those of a message that has nothing to say but its credentials: an object that changes nothing of the input.
+// authorizedParts are those of a message that only carries credentials: an object that changes nothing of the input.
 func authorizedParts() []runtime.Part { return []runtime.Part{runtime.Data(map[string]any{})} }

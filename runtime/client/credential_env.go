@@ -14,11 +14,11 @@ const envPrefix = "A2A_CLIENT_"
 
 // Suffixes of the environment variables of a scheme. The variable without one has a token, an API key, or user:password.
 const (
-	EnvFile     = "_FILE"      // a file that has what the variable without a suffix would have
+	EnvFile     = "_FILE"      // a file with the value of the variable without a suffix
 	EnvCert     = "_CERT"      // a file in PEM with the client certificate
 	EnvKey      = "_KEY"       // a file in PEM with its key
-	EnvIssuer   = "_ISSUER"    // who makes tokens
-	EnvTokenURL = "_TOKEN_URL" // where tokens are got, for an authorization server that does not describe itself
+	EnvIssuer   = "_ISSUER"    // URL of the issuer of tokens
+	EnvTokenURL = "_TOKEN_URL" // the token endpoint, for an authorization server without metadata
 	EnvID       = "_ID"        // of the client at the authorization server
 	EnvSecret   = "_SECRET"
 	EnvScopes   = "_SCOPES"   // separated by blanks, in place of those that the card names
@@ -29,20 +29,20 @@ var envSuffixes = []string{
 	"", EnvFile, EnvCert, EnvKey, EnvIssuer, EnvTokenURL, EnvID, EnvSecret, EnvScopes, EnvResource,
 }
 
-// EnvTokens makes a source of tokens of what the environment says: env returns the value of the scheme's variable with a suffix such as
-// [EnvIssuer]. It is called where the variable with that suffix, or with [EnvTokenURL], is set.
+// EnvTokens makes a source of tokens from environment variables: env returns the value of the scheme's variable with a suffix such as
+// [EnvIssuer]. It is called if the variable with that suffix, or with [EnvTokenURL], is set.
 type EnvTokens func(scheme SchemeInfo, env func(suffix string) string) (TokenSource, error)
 
-// FromEnvironment reads credentials for the card's schemes from environment variables, unless an option gives them. Their names begin with
+// FromEnvironment reads credentials for the card's schemes from environment variables, unless an option sets them. Their names begin with
 // A2A_CLIENT_ and, if client is not "", its name and two underscores; then comes the scheme's name, in capitals, with one underscore in place of
 // everything but letters and digits: A2A_CLIENT_WEATHER__API_KEY. tokens is for variables of OAuth 2; without it they are an error.
 //
-// The name of the client keeps what is meant for one agent from another one, whose card may name its schemes as it likes.
+// The name of the client keeps the credentials for one agent from another, whose card may give its schemes the same names.
 func FromEnvironment(client string, tokens EnvTokens) Option {
 	return func(c *Client) { c.credentials.env = &environment{client: client, tokens: tokens} }
 }
 
-// environment is where credentials are read that nobody gave by an option.
+// environment reads credentials that are not set by an option.
 type environment struct {
 	client string
 	tokens EnvTokens
@@ -77,7 +77,7 @@ func envWord(name string) string {
 	return strings.ToUpper(b.String())
 }
 
-// variables returns the variables that give the credential of a scheme, each by itself.
+// variables returns the variables of which each sets the credential of a scheme.
 func (e *environment) variables(s *scheme) (list []string) {
 	if e == nil {
 		return nil
@@ -92,7 +92,7 @@ func (e *environment) variables(s *scheme) (list []string) {
 	return list
 }
 
-// read returns what the environment has for a scheme; nil for nothing. An error does not contain it.
+// read returns the credential for a scheme; nil without. An error does not contain it.
 func (e *environment) read(s *scheme) (*credential, error) {
 	if e == nil || envWord(s.Name) == "" {
 		return nil, nil
@@ -141,8 +141,8 @@ func (e *environment) certificate(scheme, cert, key string) (*credential, error)
 	}}, nil
 }
 
-// ambiguous reports a scheme whose variable may be one of another scheme with a suffix: a card that calls a scheme corp_secret must not get the
-// client's secret of a scheme corp.
+// ambiguous returns an error if a scheme's variable may be one of another scheme with a suffix: a card that names a scheme corp_secret must not
+// get the client's secret of a scheme corp.
 func (e *environment) ambiguous(name string) error {
 	own := e.name(name, "")
 	for _, suffix := range envSuffixes[1:] {

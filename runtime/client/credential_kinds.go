@@ -14,18 +14,18 @@ import (
 	"github.com/a2agen/a2agen/runtime/internal/security"
 )
 
-// credentialKind is how requests bring the credential of some schemes. It is a row of credentialKinds.
+// credentialKind is a kind of credentials, and how requests carry them: a row of credentialKinds.
 type credentialKind struct {
 	kind   SchemeKind
 	http   string // of kind HTTP, the name of the scheme in lower case; "" is any
 	form   form   // of the credential
 	title  string // for errors: "a bearer token"
-	option string // that gives it, with the name of the scheme for %q
-	// suffixes are those of the environment variables that give it, "" for none. Of several in one text all are needed.
+	option string // that sets it, with the name of the scheme for %q
+	// suffixes are those of the environment variables that set it, "" for none. Of several in one text all are needed.
 	suffixes []string
-	// place returns where in a request it is; two credentials cannot have one place. An error is a card with an impossible place.
+	// place returns its place in a request, which has room for one. An error is a card with an impossible place.
 	place func(s *SchemeInfo) (place, error)
-	// check reports what is wrong with a secret, without saying what it is.
+	// check returns an error for a malformed secret, which is not in the error.
 	check func(s *SchemeInfo, secret string) error
 	// put adds the secret to a request.
 	put func(s *SchemeInfo, r *Request, secret string)
@@ -81,7 +81,13 @@ var credentialKinds = []*credentialKind{
 	{
 		kind: SchemeAPIKey, form: formKey, title: "an API key", option: `rpc.WithAPIKey(%q, key)`,
 		suffixes: []string{"", EnvFile},
-		place:    placeOfKey, check: checkKey, put: putKey,
+		place:    placeOfKey, put: putKey,
+		check: func(s *SchemeInfo, secret string) error {
+			if s.In == "cookie" && strings.ContainsAny(secret, " \",;\\") { // RFC 6265 §4.1.1
+				return errors.New("it has characters that a cookie cannot have: blanks, quotes, commas, semicolons or backslashes")
+			}
+			return checkVisible(s, secret)
+		},
 	},
 }
 
@@ -102,7 +108,7 @@ func inAuthorization(s *SchemeInfo) (place, error) {
 	return placeAuthorization, nil
 }
 
-// reservedHeaders are those in which no API key is sent: they have a meaning of their own for net/http, for A2A or for proxies.
+// reservedHeaders are headers in which no API key is sent: net/http, A2A or proxies interpret them.
 var reservedHeaders = []string{
 	"Accept", "Accept-Encoding", "Authorization", "Cache-Control", "Connection", "Content-Encoding", "Content-Length", "Content-Type",
 	"Cookie", "Expect", "Forwarded", "Host", "Idempotency-Key", "Keep-Alive", "Last-Event-Id", "Origin", "Proxy-Authorization",
@@ -112,7 +118,7 @@ var reservedHeaders = []string{
 // reservedPrefixes are those of further such headers.
 var reservedPrefixes = []string{"A2a-", "X-A2a-", "X-Forwarded-", "Grpc-", "Sec-"}
 
-// placeOfKey returns where an API key is. What the card says must not change what else the request has.
+// placeOfKey returns the place of an API key, which must not change anything else in the request.
 func placeOfKey(s *SchemeInfo) (place, error) {
 	name := s.Key
 	switch s.In {
@@ -152,7 +158,7 @@ func putBearer(_ *SchemeInfo, r *Request, secret string) {
 	r.Header.Set("Authorization", "Bearer "+secret)
 }
 
-// checkToken reports what is wrong with a bearer token (RFC 6750 §2.1).
+// checkToken checks a bearer token (RFC 6750 §2.1).
 func checkToken(_ *SchemeInfo, secret string) error {
 	t := strings.TrimRight(secret, "=")
 	for i := range len(t) {
@@ -166,7 +172,7 @@ func checkToken(_ *SchemeInfo, secret string) error {
 	return nil
 }
 
-// checkVisible reports what is wrong with a secret that is sent as it is.
+// checkVisible checks a secret that is sent without encoding.
 func checkVisible(_ *SchemeInfo, secret string) error {
 	for i := range len(secret) {
 		if c := secret[i]; c < ' ' || c > '~' {
@@ -177,14 +183,6 @@ func checkVisible(_ *SchemeInfo, secret string) error {
 		return errors.New("it is empty, or begins or ends with blanks")
 	}
 	return nil
-}
-
-// checkKey is checkVisible for an API key. A cookie has room for fewer characters (RFC 6265 §4.1.1).
-func checkKey(s *SchemeInfo, secret string) error {
-	if s.In == "cookie" && strings.ContainsAny(secret, " \",;\\") {
-		return errors.New("it has characters that a cookie cannot have: blanks, quotes, commas, semicolons or backslashes")
-	}
-	return checkVisible(s, secret)
 }
 
 // isToken reports whether s can be the name of a header, a cookie or an authentication scheme (RFC 9110 §5.6.2).
@@ -201,7 +199,7 @@ func alphanumeric(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
 }
 
-// schemeInfo is what a card says of a scheme.
+// schemeInfo is a scheme as the card declares it.
 func schemeInfo(s *security.Scheme) SchemeInfo {
 	info := SchemeInfo{Name: s.Name, In: s.In, Key: s.Key, HTTP: s.HTTP}
 	for _, k := range security.Kinds {
@@ -229,7 +227,7 @@ func schemeInfo(s *security.Scheme) SchemeInfo {
 	return info
 }
 
-// carries reports whether an interface has room for what stands at a place. It returns the reason if not.
+// carries returns an error if an interface cannot carry a credential at a place.
 func carries(l *link, p place) error {
 	if p == placeConnection {
 		if !l.conn.Secure() {
@@ -237,7 +235,7 @@ func carries(l *link, p place) error {
 		}
 		return nil
 	}
-	in := []string{"header"} // of a binding that nobody here knows
+	in := []string{"header"} // of an unknown binding
 	if b := runtime.BindingNamed(l.iface.Binding); b != nil {
 		in = b.Keys
 	}

@@ -13,15 +13,15 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 )
 
-// RejectedError is an agent that did not accept the credentials of a call. A token was replaced by a new one before, if its source had one.
+// RejectedError is a call whose credentials the agent did not accept, after a token was replaced by a new one if its source had one.
 type RejectedError struct {
 	Schemes   []string // whose credentials were sent, by their names in the card
-	Challenge string   // of the agent, if it sent one: what it wants. It is the word of the agent: no URL in it was opened
-	Err       error    // *HTTPError, *runtime.Error, or what the binding has
+	Challenge string   // of the agent; "" without. No URL in it was opened
+	Err       error    // *HTTPError, *runtime.Error, or an error of the binding
 	Renewal   error    // why the source of a token has no new one; nil if it had one, or if nothing can be renewed
 }
 
-// Error says which credentials were not accepted.
+// Error names the schemes and the agent's error.
 func (e *RejectedError) Error() string {
 	s := fmt.Sprintf("the agent does not accept the credentials for %s: %v", Printable(strings.Join(e.Schemes, ", ")), e.Err)
 	if e.Renewal != nil {
@@ -39,7 +39,7 @@ type presented struct {
 	rejected       bool // by the agent, so that the next request of the call must have another one
 }
 
-// authorize adds to the request what the card demands.
+// authorize adds the credentials that the card demands to the request.
 func authorize(ctx context.Context, a *attempt, rest []step) error {
 	g, cl := &a.client.credentials, a.call
 	if g.schemes == nil {
@@ -70,7 +70,7 @@ func authorize(ctx context.Context, a *attempt, rest []step) error {
 	return a.pass(ctx, rest)
 }
 
-// rejected reports whether a request that failed with err is to be sent once more, with other secrets.
+// rejected reports whether a request that failed with err must be sent once more, with other secrets.
 func (cl *call) rejected(err error) bool {
 	if len(cl.presented) == 0 || !errors.Is(err, runtime.ErrUnauthenticated) {
 		return false
@@ -86,11 +86,11 @@ func renew(ctx context.Context, a *attempt, rest []step) error {
 	cl := a.call
 	err := a.pass(ctx, rest)
 	if a.client.credentials.schemes == nil || !cl.rejected(err) {
-		return cl.judged(err, nil)
+		return cl.withoutSecrets(err, nil)
 	}
 	first, sent := err, cl.presented
 	if err = a.pass(ctx, rest); err == nil || ctx.Err() != nil || len(cl.presented) == len(sent) {
-		return cl.judged(err, nil)
+		return cl.withoutSecrets(err, nil)
 	}
 	cl.presented = sent // there is no other secret: nothing was sent the second time
 	var none *CredentialError
@@ -100,11 +100,11 @@ func renew(ctx context.Context, a *attempt, rest []step) error {
 	if err == errRejectedToken {
 		err = nil
 	}
-	return cl.judged(first, err)
+	return cl.withoutSecrets(first, err)
 }
 
-// judged makes the error of a request, without the secrets that the agent may repeat in it.
-func (cl *call) judged(err, renewal error) error {
+// withoutSecrets makes the error of a request, without the secrets that the agent may repeat in it.
+func (cl *call) withoutSecrets(err, renewal error) error {
 	if err == nil || len(cl.presented) == 0 {
 		return err
 	}
@@ -129,7 +129,7 @@ func (cl *call) judged(err, renewal error) error {
 	return err
 }
 
-// hide takes the secrets of the last request out of a text.
+// hide replaces the secrets of the last request in a text.
 func (cl *call) hide(text string) string {
 	for _, p := range cl.presented {
 		_, password, _ := strings.Cut(p.secret, ":")
@@ -144,10 +144,10 @@ func (cl *call) hide(text string) string {
 	return text
 }
 
-// shortestSecret is the length of the shortest secret that is taken out of texts, in bytes: what is shorter is in them by chance.
+// shortestSecret is the length of the shortest secret that is replaced in texts, in bytes: a shorter one is in them by chance.
 const shortestSecret = 6
 
-// quietError is an error whose text had secrets.
+// quietError is an error without the secrets in its text.
 type quietError struct {
 	text string
 	err  error
@@ -157,7 +157,7 @@ func (e *quietError) Error() string { return e.text }
 
 func (e *quietError) Unwrap() error { return e.err }
 
-// withQuery is a transport that adds an API key to the query of each request. Nothing above it sees the key: no error has it.
+// withQuery is a transport that adds an API key to the query of each request, below the client that puts the URL into errors.
 type withQuery struct {
 	base  http.RoundTripper
 	query string
@@ -174,7 +174,7 @@ func (t withQuery) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.base.RoundTrip(keyed)
 }
 
-// keyed returns an HTTP client whose requests have more in their query.
+// keyed returns an HTTP client that adds to the query of its requests.
 func keyed(h *http.Client, query string) *http.Client {
 	if query == "" {
 		return h

@@ -13,7 +13,7 @@ import (
 	"github.com/a2agen/a2agen/runtime/internal/security"
 )
 
-// StaticToken is the source of one token that does not change. It is an error when the agent rejects it.
+// StaticToken is the source of one token that does not change: if the agent rejects it, the call fails.
 func StaticToken(token string) TokenSource { return staticToken(token) }
 
 type staticToken string
@@ -31,7 +31,7 @@ func (t staticToken) Token(_ context.Context, need TokenNeed) (string, error) {
 	return string(t), nil
 }
 
-// placeholder is the source of secrets that are none.
+// placeholder is the source of placeholders for secrets.
 type placeholder struct{ renews bool }
 
 func (p placeholder) Token(_ context.Context, need TokenNeed) (string, error) {
@@ -51,7 +51,7 @@ const (
 	tokenFileAge = 30 * time.Second // after which the file is read again
 )
 
-// TokenFile is the source of the token that a file has, without blanks around it. Something else may replace the file, as Kubernetes does: it
+// TokenFile is the source of the token in a file, without blanks around it. The file may be replaced, as Kubernetes does: it
 // is read again twice a minute, and when the agent rejects its token.
 func TokenFile(path string) TokenSource { return &tokenFile{path: path} }
 

@@ -281,6 +281,19 @@ func TestKeysGoNowhereElse(t *testing.T) {
 	}
 }
 
+// TestAKeyThatIsNoMetadataIsNotSentOverGRPC: gRPC has fewer characters in names than HTTP, and decodes values of names that end in -bin.
+func TestAKeyThatIsNoMetadataIsNotSentOverGRPC(t *testing.T) {
+	for _, name := range []string{"X!Key", "X-Key-Bin"} {
+		f := newFake(t, runtime.BindingGRPC, nil)
+		scheme := `"key":{"apiKeySecurityScheme":{"location":"header","name":"` + name + `"}}`
+		err := askForecast(t, f.dialCard(securedCard(f.url, scheme, "key", "-"), rpc.WithAPIKey("key", "k-123")))
+		var none *rpc.CredentialError
+		if !errors.As(err, &none) || !strings.Contains(err.Error(), "gRPC ") || len(f.got) != 0 {
+			t.Errorf("%s: %v after %s", name, err, f.methods())
+		}
+	}
+}
+
 // TestSecretsThatCannotBeSentAreRefused, and are in no error.
 func TestSecretsThatCannotBeSentAreRefused(t *testing.T) {
 	for demand, o := range map[string]rpc.Option{

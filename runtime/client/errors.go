@@ -17,11 +17,11 @@ import (
 // ErrIdle is the error of an answer, and the cause of a stream's break, of which nothing more arrived for the idle time ([IdleTimeout]).
 var ErrIdle = errors.New("nothing arrived for too long")
 
-// ErrNoEvent is the cause of the break of a stream that brought no event that the client knows for the quiet time ([QuietTimeout]), or none in
-// as many bytes as an event may have ([MaxEvent]): heartbeats alone, or events of kinds that nobody here knows.
+// ErrNoEvent is the cause of the break of a stream that brought no known event for the quiet time ([QuietTimeout]), or none in
+// as many bytes as an event may have ([MaxEvent]): only heartbeats, or events of unknown kinds.
 var ErrNoEvent = errors.New("no event that is known arrived")
 
-// ErrTooLarge is the error of an answer, or of the events of a call, that are more than the client takes ([MaxResponse], [MaxEvents]).
+// ErrTooLarge is the error of an answer, or of the events of a call, beyond the limits [MaxResponse] and [MaxEvents].
 var ErrTooLarge = errors.New("the answer is too large")
 
 func tooLarge(limit int, unit string) error {
@@ -37,7 +37,7 @@ type HTTPError struct {
 	Err        error         // *runtime.Error or nil
 }
 
-// Error renders the status and what explains it.
+// Error renders the status, and the A2A error or the body.
 func (e *HTTPError) Error() string {
 	s := fmt.Sprintf("HTTP %d %s", e.Status, http.StatusText(e.Status))
 	switch {
@@ -61,7 +61,7 @@ func (e *HTTPError) Unwrap() error { return e.Err }
 // AuthenticateChallenge returns the challenge of a 401.
 func (e *HTTPError) AuthenticateChallenge() string { return e.Challenge }
 
-// Is matches the statuses 401 and 403 with the errors that they stand for, also when the body does not say so.
+// Is matches the statuses 401 and 403 with their A2A errors, also when the body has none.
 func (e *HTTPError) Is(target error) bool {
 	switch e.Status {
 	case http.StatusUnauthorized:
@@ -72,7 +72,7 @@ func (e *HTTPError) Is(target error) bool {
 	return false
 }
 
-// TryLater reports whether the same request may succeed later. An error that the agent names is final, unless its status says otherwise.
+// TryLater reports whether the same request may succeed later. An A2A error is final, unless its status is a temporary one.
 func (e *HTTPError) TryLater() bool {
 	switch e.Status {
 	case http.StatusTooManyRequests, http.StatusRequestTimeout, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
@@ -81,7 +81,7 @@ func (e *HTTPError) TryLater() bool {
 	return e.Err == nil && e.Status >= 500 && e.Status != http.StatusNotImplemented
 }
 
-// TryAfter is the pause that the agent wishes before the next request; 0 without a wish.
+// TryAfter is the pause before the next request that the agent asks for; 0 for none.
 func (e *HTTPError) TryAfter() time.Duration { return e.RetryAfter }
 
 // missing reports whether the agent has no such method at this place.
@@ -93,7 +93,7 @@ func (e *HTTPError) missing() bool {
 	return false
 }
 
-// temporary reports whether a request that failed with err may succeed later. An agent's own error is no such.
+// temporary reports whether a request that failed with err may succeed later. An A2A error is final.
 func temporary(err error) bool {
 	var says interface{ TryLater() bool }
 	var rpc *runtime.Error
@@ -110,7 +110,7 @@ type StreamError struct {
 	Err         error
 }
 
-// Error says what broke.
+// Error renders the task and the cause.
 func (e *StreamError) Error() string {
 	if e.TaskID == "" {
 		return "the stream broke before its first event: " + e.Err.Error()
@@ -126,10 +126,10 @@ type TaskError struct {
 	TaskID, ContextID string
 	State             runtime.State
 	Message           string  // text of the status message
-	Result            *Result // what there is, such as partial artifacts
+	Result            *Result // the task, with partial artifacts
 }
 
-// Error renders the state and the agent's words.
+// Error renders the state and the message.
 func (e *TaskError) Error() string {
 	s := fmt.Sprintf("task %s %s", e.TaskID, e.State)
 	if e.Message != "" {
@@ -138,15 +138,15 @@ func (e *TaskError) Error() string {
 	return s
 }
 
-// OutputError is a completed task whose output breaks its schema, because the agent has another one by now, for example. The work is
-// done, so that calling again does it again: what the agent answered is in Result. [Lenient] takes such an output as far as it goes.
+// OutputError is a completed task whose output breaks its schema, because the agent's schema has changed, for example. The work is
+// done, so that calling again does it again: the answer is in Result. [Lenient] decodes such an output as far as possible.
 type OutputError struct {
 	Skill  string  // its id
 	Result *Result // with the task
 	Err    error   // how the output breaks its schema: a *check.Error, for the most part
 }
 
-// Error says of which skill the output is, and how it breaks its schema.
+// Error renders the skill and the violation.
 func (e *OutputError) Error() string {
 	return fmt.Sprintf("output of skill %q: %v: %v", e.Skill, errInvalid, e.Err)
 }
@@ -160,15 +160,15 @@ type InputRequiredError struct {
 	TaskID, ContextID string
 	Prompt            string     // text of the question
 	Data              wire.Value // data of the question; nil without
-	Schema            wire.Value // JSON Schema of the wanted answer, where the agent says it; nil without
-	Result            *Result    // the task as it stands
-	// Auth is the authorization for which the task waits (auth-required), as far as the agent says which: nil when it waits
-	// for input. The URL is the agent's word: ask the person before you open it. The task goes on when it was granted, or by
+	Schema            wire.Value // JSON Schema of the answer, where the agent has one; nil without
+	Result            *Result    // the task
+	// Auth is the authorization for which the task waits (auth-required), with the details that the agent gives; nil when it waits
+	// for input. The URL is not verified: ask the person before you open it. The task goes on when the authorization was granted, or by
 	// a message.
 	Auth *runtime.Authorization
 
 	opts     []CallOption // of the answer
-	skill    string       // that asked; "" if that is not known
+	skill    string       // that asked; "" if unknown
 	question string       // id of the message that asks
 	from     asker
 }
@@ -221,7 +221,7 @@ func retryAfter(s string, now time.Time) time.Duration {
 	return 0
 }
 
-// Printable makes text of an agent fit to show: one line, without control characters, at most 500 characters.
+// Printable makes a text of an agent safe to print: one line, without control characters, at most 500 characters.
 func Printable(s string) string {
 	const limit = 500
 	s = strings.Map(func(r rune) rune {
@@ -240,8 +240,8 @@ func Printable(s string) string {
 	return s
 }
 
-// errInvalid is the error of an answer that breaks the protocol. Like all A2A errors that the client makes it counts as
-// received: in a handler it is no answer to the handler's own caller.
+// errInvalid is the error of an answer that breaks the protocol. Like all A2A errors of the client it counts as received: a handler that returns
+// it does not answer its own caller with it.
 var errInvalid = runtime.ErrInvalidAgentResponse.AsReceived()
 
 // invalid is the error of an answer that breaks the protocol.

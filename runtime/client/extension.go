@@ -9,7 +9,7 @@ import (
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
-// WithExtension asks for an extension of the agent, and sends a value with the message unless it is nil. A value that breaks
+// WithExtension activates an extension of the agent, and sends a value with the message unless it is nil. A value that breaks
 // its schema is an error before anything is sent. Generated clients have an option for each extension.
 func WithExtension[T any, P ext.Encoder[T]](x *ext.Contract, v P) CallOption {
 	return func(c *call) {
@@ -30,12 +30,12 @@ func WithRequestExtension[T any, P ext.Encoder[T]](x *ext.Contract, v P) CallOpt
 	}
 }
 
-// MethodsOf has calls of an extension's operations ask for it.
+// MethodsOf activates an extension in calls of its operations.
 func MethodsOf(x *ext.Contract) Option {
 	return func(c *Client) { c.extended = append(c.extended, x) }
 }
 
-// urisOf lists what a call of an operation asks for, also by headers that the user has set.
+// urisOf lists the extensions that a call of an operation activates, also by headers that the user set.
 func (c *Client) urisOf(op *runtime.Operation, cl *call) []string {
 	var uris []string
 	for _, name := range []string{"A2A-Extensions", "X-A2A-Extensions"} {
@@ -58,7 +58,7 @@ func (c *Client) urisOf(op *runtime.Operation, cl *call) []string {
 	return uris
 }
 
-// AskFor asks for an extension of the agent.
+// AskFor activates an extension of the agent.
 func AskFor(x *ext.Contract) CallOption { return func(c *call) { c.ask(x) } }
 
 // WithExtensionPart is [WithExtension] for a value in a part of the message, behind the input.
@@ -67,13 +67,13 @@ func WithExtensionPart[T any, P ext.Encoder[T]](x *ext.Contract, v P) CallOption
 		c.ask(x)
 		p, err := ext.Part(x, v)
 		if err != nil {
-			p = runtime.Part{Text: err.Error()} // is refused before anything is sent
+			p = runtime.Part{Text: err.Error()} // an error before anything is sent
 		}
 		c.parts = append(c.parts, p)
 	}
 }
 
-// encoded is the member of metadata that holds a value, or says why it cannot be sent.
+// encoded is the member of metadata for a value, or for the error of encoding it.
 func encoded[T any, P ext.Encoder[T]](x *ext.Contract, v P) member {
 	value, err := v.AppendJSON(nil)
 	if err != nil {
@@ -88,8 +88,8 @@ func (cl *call) ask(x *ext.Contract) {
 	cl.message.Extensions = ext.Named(cl.message.Extensions, x.URI)
 }
 
-// ExtensionParams reads what the agent's card says in the params of an extension; nil if it does not declare the extension, or
-// without params.
+// ExtensionParams decodes the params of an extension in the agent's card; nil if the card does not declare the extension, or
+// declares it without params.
 func ExtensionParams[T any, P ext.Decoder[T]](c *Client, x *ext.Contract) (P, error) {
 	for _, e := range c.agent.info.Extensions {
 		if e.URI != x.URI || len(e.Params) == 0 {
@@ -104,9 +104,9 @@ func ExtensionParams[T any, P ext.Decoder[T]](c *Client, x *ext.Contract) (P, er
 	return nil, nil
 }
 
-// demands refuses a request that does not name an extension that the agent requires: the agent would (A2A 1.0 §3.3.4). The
-// skills extension is left to the agent, because calls of skills name it.
-func (c *Client) demands(uris []string) error {
+// checkRequired returns an error for a request without an extension that the agent requires (A2A 1.0 §3.3.4), except the
+// skills extension, which calls of skills activate.
+func (c *Client) checkRequired(uris []string) error {
 	for _, e := range c.agent.info.Extensions {
 		if !e.Required || runtime.IsSkillsExtension(e.URI) || slices.Contains(uris, e.URI) {
 			continue

@@ -9,33 +9,33 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 )
 
-// Words returns what the agent asks, as a message with the same parts, and whether it waits for an authorization. With
-// the methods [InputRequiredError.Task] and [InputRequiredError.Token] that is what a handler's Task.AskFrom passes on.
-func (e *InputRequiredError) Words() (said runtime.MessageData, authorization bool) {
+// Words returns the agent's question, as a message with the same parts, and whether it waits for an authorization. A handler's Task.AskFrom
+// forwards a question by this method, [InputRequiredError.Task] and [InputRequiredError.Token].
+func (e *InputRequiredError) Words() (question runtime.MessageData, authorization bool) {
 	if e.Result != nil && e.Result.message != nil {
-		said.Parts = e.Result.message.Contents()
+		question.Parts = e.Result.message.Contents()
 	}
 	if e.Auth != nil && (e.Auth.Scheme != "" || e.Auth.URL != "" || len(e.Auth.Scopes) > 0) {
 		const name = runtime.SkillsExtension
-		said.Metadata = runtime.Metadata(map[string]extension{name: {Authorization: e.Auth}})
-		said.Extensions = []string{name}
+		question.Metadata = runtime.Metadata(map[string]extension{name: {Authorization: e.Auth}})
+		question.Extensions = []string{name}
 	}
-	return said, e.Auth != nil
+	return question, e.Auth != nil
 }
 
 // Task returns the id of the task that waits.
 func (e *InputRequiredError) Task() string { return e.TaskID }
 
-// Recipient is a task to which the steps of another agent's are passed on: the Task of a handler.
+// Recipient is the task that [Forward] forwards steps to: the Task of a handler.
 type Recipient interface {
 	Say(state runtime.State, m runtime.MessageData) error
 	Emit(a runtime.ArtifactData) error
 }
 
-// Forward passes the steps of a streamed call on to the task of a handler, in their order, and returns the output: the
-// messages of the other agent's statuses become progress, and its artifacts artifacts with ids of their own, which are
-// the same when the handler is called again after a crash. What is marked as the skill's result is the output, and is
-// not passed on; nor are the words with which the task ends or asks, which are in the error.
+// Forward forwards the steps of a streamed call to the task of a handler, in order, and returns the output. The
+// messages of the other agent's statuses become progress. Its artifacts become artifacts with ids of their own, which are
+// the same when the handler is called again after a crash. The artifact that is marked as the skill's result is the output and is
+// not forwarded; nor is the message with which the task ends or asks, which is in the error.
 //
 //	out, err := client.Forward(t, weather.ForecastStream(ctx, in))
 //
@@ -47,7 +47,7 @@ func Forward[Out any](t Recipient, steps iter.Seq2[Event[Out], error]) (Out, err
 		if err != nil {
 			return none, err
 		}
-		if m := step.said; m != nil && !settled(step.State) { // the words with which a task ends or asks are in the error
+		if m := step.status; m != nil && !settled(step.State) {
 			err = f.to.Say(runtime.StateWorking, runtime.MessageOf(m.Contents()...))
 		}
 		if err == nil && step.Artifact != nil {
@@ -66,10 +66,10 @@ func Forward[Out any](t Recipient, steps iter.Seq2[Event[Out], error]) (Out, err
 // forwarding is the state of a [Forward].
 type forwarding struct {
 	to   Recipient
-	seen map[string]bool // artifacts, by the id that the other agent gave them; false: the result
+	seen map[string]bool // by the other agent's id of an artifact: whether it is forwarded
 }
 
-// emit passes an artifact on, or a chunk of one.
+// emit forwards an artifact, or a chunk of one.
 func (f *forwarding) emit(task string, a runtime.ArtifactData) error {
 	forwarded, known := f.seen[a.ID]
 	if !known {
@@ -85,7 +85,7 @@ func (f *forwarding) emit(task string, a runtime.ArtifactData) error {
 	return f.to.Emit(a)
 }
 
-// rest passes on what came with the result alone: all of it from an agent without streams.
+// rest forwards the artifacts that came only with the result: all of them from an agent without streams.
 func (f *forwarding) rest(r *Result) error {
 	for _, a := range r.Artifacts {
 		if _, known := f.seen[a.ID]; known {

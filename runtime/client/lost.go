@@ -11,16 +11,15 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"strconv"
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/observe"
 )
 
-// LostCallError is a call of a skill of which it is not known what became: its connection broke, or its time was over,
-// after the message was sent and before there was a result. The work may be done, under way, or never begun; nothing
-// was tried that might do it twice.
+// LostCallError is a call of a skill whose outcome is unknown: its connection broke, or its time was over,
+// after the message was sent and before there was a result. The work may be done, under way, or never begun; the client
+// tries nothing that might do it twice.
 //
 // With a TaskID, [Client.Await] asks for the result, from any process. Otherwise, where [LostCallError.Again] has
 // options, the same call with them gives the result of the same work. Without either, ask the agent's operator for the
@@ -28,15 +27,15 @@ import (
 type LostCallError struct {
 	Skill             string // its id
 	MessageID         string
-	TaskID, ContextID string    // "" as far as they are not known
-	Key               string    // idempotency key; "" with an agent that does not promise to know one
+	TaskID, ContextID string    // "" if unknown
+	Key               string    // idempotency key; "" if the agent's card does not promise to recognize one
 	Sent              time.Time // when the message was first sent
 	Err               error     // what ended the last attempt
 
 	inTask string // the task that the message named
 }
 
-// Error says what broke and what to do.
+// Error names the message, the cause and the remedy.
 func (e *LostCallError) Error() string {
 	s := fmt.Sprintf("it is not known what became of message %s", Printable(e.MessageID))
 	switch {
@@ -53,8 +52,8 @@ func (e *LostCallError) Error() string {
 // Unwrap returns what ended the last attempt.
 func (e *LostCallError) Unwrap() error { return e.Err }
 
-// Again returns options with which the same call, of the same input, is recognized by the agent: it gives the result of
-// the work that was lost, or does it if it was never begun. They are nil if the agent does not promise that. Across
+// Again returns options with which the agent recognizes the same call with the same input: it answers with the result of
+// the first one, or does the work if it was never begun. They are nil if the agent does not promise that. Across
 // processes keep MessageID, Key and Sent, for the options [MessageID], [IdempotencyKey] and [SentBefore].
 func (e *LostCallError) Again() []CallOption {
 	if e.Key == "" {
@@ -67,7 +66,7 @@ func (e *LostCallError) Again() []CallOption {
 	return opts
 }
 
-// note remembers that a message may have reached the agent.
+// note records that a message may have reached the agent.
 func (cl *call) note(f fault) {
 	if f != faultLost && f != faultBusy {
 		return
@@ -78,7 +77,7 @@ func (cl *call) note(f fault) {
 	}
 }
 
-// lostCall is the error of a call of a skill that ended with err: err itself unless the message may have been taken on.
+// lostCall is the error of a call of a skill that ended with err: err itself unless the agent may work on the message.
 func (cl *call) lostCall(ctx context.Context, taskID string, err error) error {
 	var known *LostCallError
 	if !cl.lost && (taskID == "" || !faultOf(ctx, err).passes()) || errors.As(err, &known) {
@@ -94,22 +93,12 @@ func (cl *call) lostCall(ctx context.Context, taskID string, err error) error {
 	return e
 }
 
-// The service parameters by which an agent recognizes a message that is sent again. They are written as HTTP/2 has
-// them: net/http would send a request with an Idempotency-Key in its usual case again by itself, and without the age.
+// The service parameters by which an agent recognizes a message that is sent again. They are in lower case because net/http
+// repeats a request with an Idempotency-Key by itself, without the age.
 const (
 	headerKey = "idempotency-key"
 	headerAge = "idempotency-age" // whole seconds since the message was first sent
 )
-
-// markRepeat adds the key of a message and, when the message may have been sent before, its age.
-func markRepeat(h http.Header, cl *call) {
-	h.Del(headerKey)
-	h[headerKey] = []string{cl.key}
-	if !cl.first.IsZero() {
-		age := max(0, time.Since(cl.first)) + 2*time.Second - 1 // rounded up, and a second for the way
-		h[headerAge] = []string{strconv.FormatInt(int64(age/time.Second), 10)}
-	}
-}
 
 // knowsKeys reports whether the skills extension of a card promises that a message with an idempotency key is worked on
 // once.
@@ -128,8 +117,8 @@ func knowsKeys(list []runtime.Extension) bool {
 	return false
 }
 
-// deliver sends the message of a skill's call and returns the result, or the task as the agent answered it. A message
-// that was lost, and must not be sent again, is looked for in the task that it named.
+// deliver sends the message of a skill's call and returns the agent's answer. A message whose outcome is unknown, and which must not be
+// sent again, is looked for in the task that it named.
 func (c *Client) deliver(ctx context.Context, request any, cl *call) (*Result, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
@@ -152,8 +141,8 @@ func (c *Client) deliver(ctx context.Context, request any, cl *call) (*Result, e
 	return nil, cl.lostCall(ctx, "", err)
 }
 
-// taken looks for a message in the task that it named. It is there if the client chose the task's id, or if the history
-// has the message.
+// taken looks for a message in the task that it named: the agent has it if the client chose the task's id, or if the history has the
+// message.
 func (c *Client) taken(ctx context.Context, cl *call) (runtime.Task, bool) {
 	all := *cl
 	all.data.HistoryLength = nil
@@ -186,14 +175,14 @@ func (cl *call) awaited(ctx context.Context, taskID string, err error) error {
 	return cl.lostCall(ctx, taskID, err)
 }
 
-// fault is what the error of a request says about the request.
+// fault classifies the error of a request.
 type fault uint8
 
 const (
 	faultFinal   fault = iota // the agent decided, or the request could not be made
 	faultUnsent               // not a byte of it was sent
-	faultRefused              // the agent takes on no request for now
-	faultBusy                 // the agent cannot go on for now, and may have taken it on
+	faultRefused              // the agent accepts no requests for now
+	faultBusy                 // the agent cannot go on for now, and may have accepted it
 	faultLost                 // there is no answer: whether it was carried out is unknown
 )
 
@@ -213,7 +202,7 @@ func faultOf(ctx context.Context, err error) fault {
 		return faultUnsent
 	case errors.As(err, &status) && !status.TryLater():
 		return faultFinal
-	case errors.As(err, &answer) && answer.Status == http.StatusTooManyRequests: // so that this one was not carried out
+	case errors.As(err, &answer) && answer.Status == http.StatusTooManyRequests: // the request was not carried out
 		return faultRefused
 	case named && (status != nil || agent.Reason == observe.ReasonBusy):
 		return faultBusy
@@ -225,8 +214,8 @@ func faultOf(ctx context.Context, err error) fault {
 	return faultFinal
 }
 
-// broke reports whether err is of a connection that ended before the answer did. Certificates that do not fit and
-// redirects that are not followed are no such.
+// broke reports whether err is of a connection that ended before the answer did, which certificates that do not fit and redirects that are
+// not followed are not.
 func broke(err error) bool {
 	var link *LinkError
 	var at *url.Error
@@ -246,8 +235,8 @@ func broke(err error) bool {
 	return errors.As(err, &at)
 }
 
-// pauseWished is how long the agent wishes to be left alone before the next attempt; 0 without a wish.
-func pauseWished(err error) time.Duration {
+// retryDelay is the pause before the next attempt that the agent asks for; 0 for none.
+func retryDelay(err error) time.Duration {
 	var says interface{ TryAfter() time.Duration }
 	if errors.As(err, &says) {
 		return says.TryAfter()

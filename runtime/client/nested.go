@@ -14,22 +14,22 @@ import (
 	"github.com/a2agen/a2agen/runtime/internal/nested"
 )
 
-// A call that is made with the context of a handler is one of the handler's task: it has an id and a key that are the
-// same when the handler is called again, the task remembers what became of it, and it ends with the task. Such calls
-// follow the agent's task from its beginning, by its stream, since what is not known cannot be canceled or found again.
+// A call that is made with the context of a handler belongs to the handler's task: it has an id and a key that are the
+// same when the handler is called again, its outcome is kept with the task, and it ends with the task. Such calls
+// follow the agent's task by its stream from the beginning, since a task that is not known cannot be canceled or found again.
 
-// Name says what the agent is called in what a handler's task remembers of its calls: a name that stays when the agent
+// Name names the agent in the calls that a handler's task keeps: a name that stays when the agent
 // moves. Without it that is the URL given to [New], or else that of the interface.
 func Name(name string) Option { return func(c *Client) { c.called = name } }
 
-// nestedCall is what the task of a handler knows of a call.
+// nestedCall is a call of a handler, as its task keeps it.
 type nestedCall struct {
 	handler nested.Handler
 	nested.Known
-	answering bool // the message answers a question, and is not known to have been taken
+	answering bool // the message answers a question, and the agent has not confirmed it
 }
 
-// nest notes a call that a handler makes.
+// nest registers a call that a handler makes with the handler's task.
 func (cl *call) nest(ctx context.Context, c *Client, skill string, parts []runtime.Part) error {
 	h := nested.From(ctx)
 	if h == nil {
@@ -42,7 +42,15 @@ func (cl *call) nest(ctx context.Context, c *Client, skill string, parts []runti
 	end := &call{header: cl.header, extensions: cl.extensions, policy: cl.policy, skill: skill}
 	known, err := h.Call(nested.Call{
 		Agent: c.identity(), Skill: skill, Content: content, Parts: parts, Keys: c.agent.keys,
-		Cancel: func(ctx context.Context, task string) error { return end.cancelTask(ctx, c, task) },
+		Cancel: func(ctx context.Context, task string) error {
+			end.message.TaskID = task
+			m, request := c.ofTask(runtime.RoleCancel, task)
+			_, err := c.cards.newest(c).ask(ctx, patient, m, request, end)
+			if errors.Is(err, runtime.ErrTaskNotCancelable) || errors.Is(err, runtime.ErrTaskNotFound) { // it has ended
+				return nil
+			}
+			return err
+		},
 	})
 	if err != nil {
 		return err
@@ -63,7 +71,7 @@ func (cl *call) nest(ctx context.Context, c *Client, skill string, parts []runti
 	return nil
 }
 
-// identity is what a handler's task calls the agent.
+// identity is the name under which a handler's task keeps calls of the agent.
 func (c *Client) identity() string {
 	name := cmp.Or(c.called, c.cards.base)
 	if name == "" {
@@ -72,7 +80,7 @@ func (c *Client) identity() string {
 	return name + "\x00" + c.Tenant()
 }
 
-// contentOf is a digest of what a message says.
+// contentOf is a digest of the content of a message.
 func contentOf(parts []runtime.Part, cl *call) (sum [sha256.Size]byte, err error) {
 	metadata, err := object(cl.metadata)
 	if err != nil {
@@ -88,19 +96,8 @@ func contentOf(parts []runtime.Part, cl *call) (sum [sha256.Size]byte, err error
 	return sha256.Sum256(b), err
 }
 
-// cancelTask cancels a task. One that has ended needs no canceling.
-func (cl *call) cancelTask(ctx context.Context, c *Client, task string) error {
-	cl.message.TaskID = task
-	m, request := c.ofTask(runtime.RoleCancel, task)
-	_, err := c.cards.newest(c).ask(ctx, patient, m, request, cl)
-	if errors.Is(err, runtime.ErrTaskNotCancelable) || errors.Is(err, runtime.ErrTaskNotFound) {
-		return nil
-	}
-	return err
-}
-
-// learned tells the handler's task what the agent made of the message: a task in a state, or a message without one.
-func (cl *call) learned(c *Client, task string, state runtime.State, m runtime.Message) error {
+// report reports the agent's answer to the handler's task: a task in a state, or a message without one.
+func (cl *call) report(c *Client, task string, state runtime.State, m runtime.Message) error {
 	n := cl.nested
 	if n == nil {
 		cl.taken = !cl.safe
@@ -129,41 +126,41 @@ func (cl *call) learned(c *Client, task string, state runtime.State, m runtime.M
 	return nil
 }
 
-// noted is learned of a result.
-func (cl *call) noted(c *Client, r *Result) error {
+// reportResult reports a result to the handler's task.
+func (cl *call) reportResult(c *Client, r *Result) error {
 	if r.Task != nil {
-		return cl.learned(c, r.TaskID, r.State, nil)
+		return cl.report(c, r.TaskID, r.State, nil)
 	}
-	return cl.learned(c, "", r.State, r.message)
+	return cl.report(c, "", r.State, r.message)
 }
 
-// left tells the handler's task that a call is over, whatever came of it.
-func (cl *call) left(ctx context.Context) {
+// reportEnd reports to the handler's task that a call ended with its context.
+func (cl *call) reportEnd(ctx context.Context) {
 	if cl.nested != nil && ctx.Err() != nil {
 		cl.nested.handler.Left(cl.nested.ID)
 	}
 }
 
-// errCutShort is why it is not known what became of a call.
-var errCutShort = errors.New("the handler was interrupted when it may have sent the message, and the other agent " +
+// errInterrupted is the cause of an unknown outcome of a handler's call.
+var errInterrupted = errors.New("the handler was interrupted when it may have sent the message, and the other agent " +
 	"does not promise to know it again")
 
-// again goes on with a call that was made before: by an earlier attempt of the handler, or for an earlier message. It
-// reports false if a message is to be sent, and of which parts.
-func (r *streaming[In, Out]) again(
+// resume goes on with a call that was made before: by an earlier attempt of the handler, or for an earlier message. It
+// reports done = false if a message is to be sent, with its parts.
+func (r *streaming[In, Out]) resume(
 	ctx context.Context, parts []runtime.Part, cl *call,
-) (result *Result, known bool, send []runtime.Part, err error) {
+) (result *Result, done bool, send []runtime.Part, err error) {
 	n, c := cl.nested, r.client
 	switch {
 	case n.Reply != nil:
 		e, err := c.protocol.Versions[0].ReadEvent(bytes.Clone(n.Reply))
 		m, ok := e.(runtime.Message)
 		if err != nil || !ok {
-			return nil, true, nil, cl.cutShort(ctx, errCutShort)
+			return nil, true, nil, cl.unknownOutcome(ctx, errInterrupted)
 		}
 		return messageResult(m), true, nil, r.pass(m)
 	case n.Task != "":
-		return r.againInTask(ctx, parts, cl)
+		return r.resumeTask(ctx, parts, cl)
 	case n.Sent.IsZero() || c.agent.keys:
 		return nil, false, parts, nil
 	}
@@ -173,31 +170,31 @@ func (r *streaming[In, Out]) again(
 			return result, true, nil, err
 		}
 	}
-	return nil, true, nil, cl.cutShort(ctx, errCutShort)
+	return nil, true, nil, cl.unknownOutcome(ctx, errInterrupted)
 }
 
-// cutShort is the error of a call that was made before, when it is not known what became of it.
-func (cl *call) cutShort(ctx context.Context, err error) error {
+// unknownOutcome is the error of a call that was made before and whose outcome is unknown.
+func (cl *call) unknownOutcome(ctx context.Context, err error) error {
 	cl.lost = true
 	return cl.lostCall(ctx, cl.nested.Task, err)
 }
 
-// againInTask is again for a call whose task is known.
-func (r *streaming[In, Out]) againInTask(
+// resumeTask is resume for a call whose task is known.
+func (r *streaming[In, Out]) resumeTask(
 	ctx context.Context, parts []runtime.Part, cl *call,
-) (result *Result, known bool, send []runtime.Part, err error) {
+) (result *Result, done bool, send []runtime.Part, err error) {
 	n, c := cl.nested, r.client
 	task, err := c.task(ctx, patient, n.Task, cl)
 	switch {
 	case errors.Is(err, runtime.ErrTaskNotFound) && c.agent.keys && n.Answer == nil:
 		return nil, false, parts, nil // the agent says whether it has ever had the message
 	case errors.Is(err, runtime.ErrTaskNotFound):
-		return nil, true, nil, cl.cutShort(ctx, err)
+		return nil, true, nil, cl.unknownOutcome(ctx, err)
 	case err != nil:
 		return nil, true, nil, cl.awaited(ctx, n.Task, err)
 	}
 	if n.Answer == nil || !stillAsks(task, n.Answer.Question) {
-		if n.Answer != nil { // somebody else has answered, or it goes on by itself
+		if n.Answer != nil { // the task was answered by another client, or went on by itself
 			n.answering = true
 		}
 		result, err = r.follow(ctx, task, cl)
@@ -205,7 +202,7 @@ func (r *streaming[In, Out]) againInTask(
 	}
 	n.answering = true
 	cl.convention, cl.parts = nil, nil
-	cl.first = time.Time{} // the task would not wait any more
+	cl.first = time.Time{} // the answer was not sent: the task still waits
 	cl.message = runtime.MessageInfo{ID: n.Answer.Key, TaskID: n.Task, ContextID: task.TaskInfo().ContextID}
 	if cl.key = ""; c.agent.keys {
 		cl.key = n.Answer.Key
@@ -223,7 +220,7 @@ func stillAsks(task runtime.Task, token string) bool {
 	return k.Question == "" || m == nil || m.MessageInfo().ID == "" || m.MessageInfo().ID == k.Question
 }
 
-// follow yields what a task has, and what comes of it until it settles.
+// follow yields the steps of a task until it settles.
 func (r *streaming[In, Out]) follow(ctx context.Context, task runtime.Task, cl *call) (*Result, error) {
 	c, id := r.client, task.TaskInfo().ID
 	settles := settled(task.TaskInfo().State) || cl.data.ReturnImmediately

@@ -17,7 +17,7 @@ import (
 // maxRedirects is how many redirects of one request are followed.
 const maxRedirects = 5
 
-// network is what requests go over: the HTTP client, what each request has, and the hosts to which it may go.
+// network sends requests: the HTTP client, the headers of each request, and the hosts to which it may go.
 type network struct {
 	http        *http.Client
 	ownHTTP     bool
@@ -25,13 +25,13 @@ type network struct {
 	idle        time.Duration
 	certificate func(*tls.CertificateRequestInfo) (*tls.Certificate, error)
 	from        string // where New got the card; "" for FromCard
-	atHTTPS     bool   // the card was
-	oneHost     bool
-	host        string // at which it stays with oneHost
-	secrets     bool   // credentials were given: they go over https, except to this machine
+	atHTTPS     bool   // the card came over https
+	oneHost     bool   // requests go to host alone
+	host        string
+	secrets     bool // credentials were given: they go over https, except to this machine
 }
 
-// guarded returns the HTTP client with our rules for redirects before its own: for calls, or for the fetch of a card.
+// guarded returns the HTTP client with the rules for redirects of calls, or of the fetch of a card, before its own.
 func (n *network) guarded(card bool) *http.Client {
 	h := n.http
 	g := *h
@@ -51,11 +51,11 @@ func (n *network) guarded(card bool) *http.Client {
 // redirectError is the error of a redirect that is not followed.
 type redirectError struct{ error }
 
-// Unwrap returns why.
+// Unwrap returns the reason.
 func (e *redirectError) Unwrap() error { return e.error }
 
-// checkRedirect refuses redirects to another host, because what was meant for one (the message, credentials in headers) is not for the
-// other. Only a card may be fetched by https instead of http, and then without the headers of [DefaultHeader].
+// checkRedirect refuses redirects to another host, because the message and the credentials in headers are not for that. Only a card may be
+// fetched by https instead of http, and then without the headers of [DefaultHeader].
 func (n *network) checkRedirect(req *http.Request, via []*http.Request, card bool) error {
 	first, last := via[0], via[len(via)-1]
 	switch {
@@ -96,7 +96,7 @@ func port(u *url.URL) string {
 	return "80"
 }
 
-// show has connections show a client certificate.
+// show presents a client certificate on connections.
 func (n *network) show(certificate func() (*tls.Certificate, error)) error {
 	base := n.http.Transport
 	if base == nil {
@@ -126,28 +126,24 @@ func (n *network) closeIdle() {
 	}
 }
 
-// safe reports whether credentials may go to an address: it is encrypted, or this machine.
-func safe(address string) bool {
-	u, err := url.Parse(address)
-	return err == nil && u.Scheme == "https" || loopback(hostOf(address))
-}
-
 // loopback reports whether a host is this machine.
 func loopback(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
-// checkSafe reports a client with credentials whose card comes in clear text: whoever changes it on the way chooses what is sent.
+// checkSafe reports a client with credentials whose card comes in clear text, where it could be changed on the way so that credentials go
+// elsewhere.
 func (n *network) checkSafe() error {
-	if !n.secrets || n.from == "" || safe(n.from) {
+	u, err := url.Parse(n.from)
+	if !n.secrets || n.from == "" || err == nil && u.Scheme == "https" || loopback(hostOf(n.from)) {
 		return nil
 	}
 	return fmt.Errorf("the card of %s comes in clear text, and credentials were given for the agent: use https", Printable(n.from))
 }
 
-// OneHost keeps what is sent at one host: that of the URL that [New] was given, for [FromCard] that of the first
-// interface. Interfaces that the card has elsewhere are not called, nor is one in clear text of a card at https, and no
+// OneHost sends requests to one host alone: that of the URL that [New] was given, for [FromCard] that of the first
+// interface. Interfaces at other hosts are not called, nor is one in clear text of a card at https, and no
 // redirect is followed. It is for credentials that are meant for that host alone.
 func OneHost() Option { return func(c *Client) { c.network.oneHost = true } }
 
@@ -158,8 +154,8 @@ func (n *network) protect(given bool) {
 	}
 }
 
-// keeps reports why a client with [OneHost] must not use a link: it is to another host, or in clear text though the card came over https or
-// credentials go there.
+// keeps returns an error if a client with [OneHost] must not use a link: it is to another host, or in clear text though the card came over
+// https or credentials go there.
 func (n *network) keeps(l *link) error {
 	if !n.oneHost {
 		return nil

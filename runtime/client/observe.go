@@ -13,15 +13,15 @@ import (
 	"github.com/a2agen/a2agen/runtime/observe"
 )
 
-// observed is an attempt as observers see it. Its methods do nothing for nil, which is what nobody sees.
+// observed is an attempt as observers see it; nil without observers.
 type observed struct {
 	observe.Activity
 	observers *observing.Group
-	ctx       context.Context // which they made
+	ctx       context.Context // that the observers returned
 	sent      observing.Trace
 }
 
-// observed tells the observers of an attempt over a link, and returns the context of the request.
+// observed notifies the observers that an attempt over a link begins, and returns the context of the request.
 func (c *Client) observed(ctx context.Context, a *attempt) (context.Context, *observed) {
 	if len(c.observers.List) == 0 {
 		return ctx, nil
@@ -35,15 +35,7 @@ func (c *Client) observed(ctx context.Context, a *attempt) (context.Context, *ob
 	return o.ctx, o
 }
 
-// marked is the request with the trace context in its message.
-func (o *observed) marked(request any) any {
-	if o == nil {
-		return request
-	}
-	return observing.Mark(request, &o.sent)
-}
-
-// got takes note of what an answer is about.
+// got records the task and the context of an answer.
 func (o *observed) got(result any) {
 	if o == nil {
 		return
@@ -60,7 +52,7 @@ func (o *observed) got(result any) {
 	}
 }
 
-// end tells the observers that the answer is there, or why not.
+// end notifies the observers that the attempt has ended.
 func (o *observed) end(err error) {
 	if o == nil {
 		return
@@ -69,7 +61,7 @@ func (o *observed) end(err error) {
 	o.observers.End(o.ctx, &o.Activity)
 }
 
-// reasonOf is why a request failed; "" if it did not.
+// reasonOf is the reason that observers get for the error of a request; "" without one.
 func reasonOf(ctx context.Context, err error) string {
 	var known *runtime.Error
 	var missing *CredentialError

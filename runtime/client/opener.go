@@ -14,9 +14,8 @@ import (
 // openTime is how long opening a client may take: it makes no request, unless [VerifyCard] has to get keys.
 const openTime = 10 * time.Second
 
-// EnvURL returns the name of the environment variable that says where the agent of a client is, for clients that an
-// [Opener] opens: A2A_AGENT_WEATHER for the client weather. It is no variable of the credentials of any client:
-// these begin with A2A_CLIENT_.
+// EnvURL returns the name of the environment variable with the URL of a client's agent, for clients that an
+// [Opener] opens: A2A_AGENT_WEATHER for the client weather. It differs from all variables with credentials, which begin with A2A_CLIENT_.
 func EnvURL(client string) string { return "A2A_AGENT_" + envWord(client) }
 
 // Opener opens the clients with which the handlers of an agent call other agents, and closes them together.
@@ -34,7 +33,7 @@ func NewOpener(observers []observe.Observer, opts ...Option) *Opener {
 
 // Open sets *to, unless it is set, to the client of that name, which open makes of the card that it was generated
 // from, without a request. card is the URL of that card, by which the client notices that the card changed; "" for
-// none. If the environment says that the agent is elsewhere ([EnvURL]), it is called there and nowhere else.
+// none. If the environment has another URL for the agent ([EnvURL]), the agent is called there and nowhere else.
 func Open[T any, C interface {
 	*T
 	Close()
@@ -43,10 +42,15 @@ func Open[T any, C interface {
 	if o.err != nil || *to != nil {
 		return
 	}
-	where, err := located(name, card)
-	if err != nil {
-		o.err = err
+	var where []Option
+	switch at := strings.TrimSpace(os.Getenv(EnvURL(name))); {
+	case strings.Contains(at, "@"):
+		o.err = fmt.Errorf("%s must be a URL without user and password", EnvURL(name)) // which is not in the error
 		return
+	case at != "":
+		where = []Option{Endpoint(at)}
+	case card != "":
+		where = []Option{CardAt(card)}
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), openTime)
 	defer cancel()
@@ -58,21 +62,7 @@ func Open[T any, C interface {
 	*to, o.opened = c, append(o.opened, c.Close)
 }
 
-// located returns the option that says where the agent of a client is, or its card. The error does not have the URL.
-func located(name, card string) ([]Option, error) {
-	url := strings.TrimSpace(os.Getenv(EnvURL(name)))
-	switch {
-	case strings.Contains(url, "@"):
-		return nil, fmt.Errorf("%s must be a URL without user and password", EnvURL(name))
-	case url != "":
-		return []Option{Endpoint(url)}, nil
-	case card != "":
-		return []Option{CardAt(card)}, nil
-	}
-	return nil, nil
-}
-
-// Opened returns what closes the clients that were opened, or the first error; then nothing is left open.
+// Opened returns the function that closes the clients that were opened, or the first error, after closing them.
 func (o *Opener) Opened() (closeAll func(), err error) {
 	closeAll = func() {
 		for _, c := range o.opened {

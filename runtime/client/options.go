@@ -27,8 +27,8 @@ const (
 // Option configures a [Client].
 type Option func(*Client)
 
-// HTTPClient makes the client use h, for instance for its own transport, proxy or certificates. h.Timeout should be zero: it
-// would end live streams. The client never closes h, and asks it to follow fewer redirects than it might.
+// HTTPClient sends requests by h, for instance for a transport, proxy or certificates. h.Timeout should be zero: it
+// would end live streams. The client never closes h, and follows fewer redirects than h allows.
 func HTTPClient(h *http.Client) Option {
 	return func(c *Client) { c.network.http, c.network.ownHTTP = h, false }
 }
@@ -47,12 +47,12 @@ func DefaultExtensions(uris ...string) Option {
 // a kilobyte a second. The answer to a send may begin as late as its context allows. Zero or less: for ever.
 func IdleTimeout(d time.Duration) Option { return func(c *Client) { c.network.idle = d } }
 
-// QuietTimeout sets how long a stream may bring heartbeats, or events of unknown kinds, but no event that is known, before it counts as broken and is
+// QuietTimeout sets how long a stream may bring heartbeats, or events of unknown kinds, but no known event, before it counts as broken and is
 // taken up again. Zero or less: for ever.
 func QuietTimeout(d time.Duration) Option { return func(c *Client) { c.quiet = d } }
 
-// Reattach sets how many times in a row a broken stream is taken up again by subscribing to its task without anything new coming of it; 0
-// turns it off. A stream that breaks again and again before it lasted ten seconds is given up after twenty times as many, whatever it brings.
+// Reattach sets how many times in a row a broken stream is taken up again by subscribing to its task without a new event; 0
+// turns it off. A stream that breaks each time before it lasted ten seconds is given up after twenty times as many, even with new events.
 func Reattach(attempts int) Option { return func(c *Client) { c.reattach = attempts } }
 
 // MaxResponse limits the size of an answer in bytes, also of one that a call puts together from the events of a stream.
@@ -61,14 +61,14 @@ func MaxResponse(bytes int) Option { return func(c *Client) { c.maxResponse = by
 // MaxEvent limits the size of one event of a stream in bytes, and how many bytes may come without any event that is known.
 func MaxEvent(bytes int) Option { return func(c *Client) { c.maxEvent = bytes } }
 
-// MaxEvents limits the number of events that a call puts together. Streams of a protocol operation hand on their events and have no limit.
+// MaxEvents limits the number of events that a call puts together. [Client.Stream] has no limit.
 func MaxEvents(n int) Option { return func(c *Client) { c.maxEvents = n } }
 
-// Endpoint calls the agent at url instead of the URL of the interface that its card declares, for a card that does not
-// know where it is deployed. Version and tenant stay those of the declared interface.
+// Endpoint calls the agent at url instead of the URL of the interface in its card, for a card without the URL of the
+// deployment. Version and tenant stay those of the interface.
 func Endpoint(url string) Option { return func(c *Client) { c.links.endpoint = url } }
 
-// Use lets the client speak a binding that it does not have in itself: that of package grpcclient, for one.
+// Use adds a binding to the client, such as that of package grpcclient.
 func Use(b Binding) Option {
 	return func(c *Client) {
 		s := &c.links
@@ -77,14 +77,14 @@ func Use(b Binding) Option {
 	}
 }
 
-// Prefer says which bindings to use, the best first, by their names on cards: "GRPC", "JSONRPC", "HTTP+JSON". Without it
+// Prefer sets the bindings to use, the best first, by their names on cards: "GRPC", "JSONRPC", "HTTP+JSON". Without it
 // all that the client speaks are used, in the order of the card. A newer protocol version comes first in any case.
 func Prefer(bindings ...string) Option { return func(c *Client) { c.links.prefer = bindings } }
 
-// Tenant calls the interfaces of a tenant alone, where the card has some of several (R125). "" is those that name none.
+// Tenant calls only the interfaces of a tenant, where the card has some of several (R125). "" is those without one.
 func Tenant(name string) Option { return func(c *Client) { c.links.tenant = &name } }
 
-// WithObserver has observers told of every call. Given more than once they add up.
+// WithObserver adds observers of every call.
 func WithObserver(list ...observe.Observer) Option {
 	return func(c *Client) { c.observers = observing.Together(append(c.observers.List, list...), nil) }
 }
@@ -112,11 +112,11 @@ type call struct {
 	begun       time.Time   // when the last attempt began
 	first       time.Time   // when the message was first sent, where that may have reached the agent
 	ownTask     bool        // the client chose the id of the message's task
-	nested      *nestedCall // of a handler's; nil: nobody's
-	lost        bool        // the agent may have taken the message on without an answer that arrived
-	taken       bool        // it has: to send the message by another client would do the work twice
+	nested      *nestedCall // of a handler's call; else nil
+	lost        bool        // the agent may have accepted the message, but no answer arrived
+	taken       bool        // the agent has accepted it: to send it by another client would do the work twice
 
-	grant     security.Requirement // what a task asked for beside what the card demands
+	grant     security.Requirement // that a task asked for beside what the card demands
 	grants    int                  // how many authorizations were answered
 	presented []presented          // with the last request
 
@@ -124,14 +124,14 @@ type call struct {
 	message     runtime.MessageInfo
 	metadata    []member // of the message
 	reqMetadata []member // of the request
-	result      *Result  // gets all that a skill's call came to; nil: nobody asks
-	lenient     bool     // an output that breaks its schema is taken
+	result      *Result  // is set to the result of a skill's call; nil: none
+	lenient     bool     // an output that breaks its schema is decoded as far as possible
 }
 
 // member is one member of a metadata object.
 type member struct {
 	name  string
-	value any // an error says why there is none
+	value any // or an error
 }
 
 // Header sends a header with this call.
@@ -151,9 +151,9 @@ func ReattachCall(attempts int) CallOption { return func(c *call) { c.reattach =
 // InTask sends the message to a task that waits or works, instead of starting a new one (A2A 1.0 §3.4).
 func InTask(id string) CallOption { return func(c *call) { c.message.TaskID = id } }
 
-// IfGeneration sends the message only to a task that has not changed since it had a generation ([Result].Generation): the error is else
-// runtime.ErrTaskGenerationMismatch, and the message is not taken on. It is for agents that speak a version with generations (the draft
-// of A2A 1.1); a message for another one is not sent.
+// IfGeneration sends the message only to a task that has not changed since it had a generation ([Result].Generation): otherwise the error is
+// runtime.ErrTaskGenerationMismatch, and the message is not accepted. It is for agents that speak a version with generations (the draft
+// of A2A 1.1); for others it is an error before anything is sent.
 func IfGeneration(n int64) CallOption { return func(c *call) { c.data.IfGenerationMatch = &n } }
 
 // InContext sends the message in a conversation.
@@ -162,13 +162,13 @@ func InContext(id string) CallOption { return func(c *call) { c.message.ContextI
 // MessageID sets the id of the message, which is random otherwise. Repeat it to let the agent recognise a repeated message.
 func MessageID(id string) CallOption { return func(c *call) { c.message.ID = id } }
 
-// IdempotencyKey lets the call be made again without the work being done twice: with the same key and content the agent
-// answers with the task of the first call, for as long as it remembers (a day, unless it says otherwise). It is a header,
-// which agents of a2agen know. An agent whose card promises that it knows keys gets one with every call of a skill: see [CallPolicy].
+// IdempotencyKey allows the call to be made again without the work being done twice: to the same key and content the agent
+// answers with the task of the first call, for as long as it keeps keys (a day by default). It is a header of agents of a2agen.
+// An agent whose card promises to recognize keys gets one with every call of a skill: see [CallPolicy].
 func IdempotencyKey(key string) CallOption { return func(c *call) { c.key = key } }
 
-// SentBefore says that the message of a call was sent before, first at t, and it is not known what became of it: see [LostCallError]. An
-// agent that may have forgotten messages of that time does not take it on.
+// SentBefore declares that the message of a call was sent before, first at t, with an unknown outcome: see [LostCallError]. An
+// agent that may have forgotten messages of that time does not accept it.
 func SentBefore(t time.Time) CallOption { return func(c *call) { c.first = t } }
 
 // References names tasks that the message refers to.
@@ -186,17 +186,17 @@ func WithRequestMetadata(name string, value any) CallOption {
 	return func(c *call) { c.reqMetadata = append(c.reqMetadata, member{name, value}) }
 }
 
-// AcceptModes says which media types the result may have.
+// AcceptModes sets the media types that the result may have.
 func AcceptModes(mediaTypes ...string) CallOption {
 	return func(c *call) { c.data.AcceptedOutputModes = append(c.data.AcceptedOutputModes, mediaTypes...) }
 }
 
-// Lenient takes an output that breaks its schema as far as it can be decoded, instead of an [*OutputError]: for agents that may have changed
-// since the client was made. What is missing is zero. An output of which nothing can be decoded is an error all the same.
+// Lenient decodes an output that breaks its schema as far as possible, instead of an [*OutputError]: for agents that may have changed
+// since the client was made. Missing members are zero. An output of which nothing can be decoded is an error all the same.
 func Lenient() CallOption { return func(c *call) { c.lenient = true } }
 
-// ResultTo has the call of a skill set to to all that it came to, beside its output: artifacts with their metadata, the task.
-// It stays as it is when there is no output.
+// ResultTo sets to to the result of a skill's call, beside its output: the task, and artifacts with their metadata.
+// It is not changed when there is no output.
 func ResultTo(to *Result) CallOption { return func(c *call) { c.result = to } }
 
 // HistoryLength asks for at most n messages of history with the task; 0 asks for none (R300).
@@ -206,26 +206,26 @@ func HistoryLength(n int) CallOption { return func(c *call) { c.data.HistoryLeng
 // returns a [*PendingError]; wait for the task with [Client.Await].
 func ReturnImmediately() CallOption { return func(c *call) { c.data.ReturnImmediately = true } }
 
-// WithPush has the agent send the events of the task to a webhook of yours, with the token (A2A 1.0 §4.3). What receives
-// them is a push.Receiver of runtime/push. An agent whose card declares no push notifications is not called.
+// WithPush makes the agent send the events of the task to a webhook of yours, with the token (A2A 1.0 §4.3). A
+// push.Receiver of runtime/push receives them. An agent whose card declares no push notifications is not called.
 func WithPush(url, token string) CallOption {
 	return WithPushConfig(runtime.PushConfig{URL: url, Token: token})
 }
 
-// WithPushConfig is [WithPush] with all that a configuration may have: an id of its own, and the scheme and credentials of
-// the header Authorization that the agent is to send.
+// WithPushConfig is [WithPush] with a whole configuration: with an id, and the scheme and credentials of
+// the header Authorization that the agent sends.
 func WithPushConfig(config runtime.PushConfig) CallOption {
 	return func(c *call) { c.data.Push = &config }
 }
 
-// Notices tells of tasks that ended or wait for their client: a *push.Receiver, for one.
+// Notices notifies of tasks that ended or wait for their client. A *push.Receiver implements it.
 type Notices interface {
-	// Settled returns a channel on which a value comes when the task ended or waits. stop is called in the end.
+	// Settled returns a channel that gets a value when the task ended or waits. stop is called in the end.
 	Settled(taskID string) (news <-chan struct{}, stop func())
 }
 
-// ByPush waits for a task by the notifications that come in, instead of by its stream: no connection is held while the
-// task works. A skill's call returns its output all the same; combine it with [WithPush]. Should a notification get lost,
+// ByPush waits for a task by push notifications instead of by its stream: no connection is open while the
+// task works. A skill's call returns its output all the same; combine it with [WithPush]. In case a notification is lost,
 // the agent is asked twice a minute.
 func ByPush(n Notices) CallOption { return func(c *call) { c.notices = n } }
 

@@ -16,7 +16,7 @@ import (
 // maxRepairs is how many faults of a card are repaired at most.
 const maxRepairs = 100
 
-// decode reads a card. A call needs its interfaces; anything else that is wrong is left out or filled in, with a warning.
+// decode reads a card. Its interfaces must be valid; any other faulty member is left out or filled in, with a warning.
 func (a *agentCard) decode(src []byte) (runtime.Card, error) {
 	src, renamed := readSecurity(src)
 	for _, how := range renamed {
@@ -71,8 +71,8 @@ var fillers = map[string]func() any{
 func noText() any { return "" }
 func noList() any { return []any{} }
 
-// repair changes a card so that the fault at a place is gone: it fills in a required member, or leaves out the smallest thing that can be
-// left out. It says which, and reports false where a call needs what is there.
+// repair removes the fault at a place of a card: it fills in a required member, or removes the smallest member or element that can be
+// removed, and returns which. It reports false where calls need the value.
 func repair(root any, at []string) (how string, ok bool) {
 	if n := len(at); n > 0 && (n == 1 || at[0] == "skills") {
 		last := at[n-1]
@@ -98,7 +98,7 @@ func repair(root any, at []string) (how string, ok bool) {
 	return "", false
 }
 
-// wrapScopes gives the scopes at a place of a requirement the shape that they have, {"list": […]}: a2a-go 2.4.0 writes the list itself.
+// wrapScopes puts the scopes at a place of a requirement into {"list": […]}: a2a-go 2.4.0 writes the list itself.
 func wrapScopes(root any, at []string) bool {
 	n := len(at)
 	if n < 4 || at[n-2] != "schemes" || at[n-4] != "securityRequirements" {
@@ -112,7 +112,7 @@ func wrapScopes(root any, at []string) bool {
 	return false
 }
 
-// requirement shortens a place in a security requirement to the whole of it: one without the odd part would demand less.
+// requirement shortens a place in a security requirement to the whole requirement, which would demand less without the faulty part.
 func requirement(at []string) []string {
 	for i, member := range at {
 		if (member == "securityRequirements" || member == "security") && len(at) > i+2 {
@@ -154,28 +154,22 @@ func remove(root any, at []string) bool {
 		if err != nil || i < 0 || i >= len(in) {
 			return false
 		}
-		replace(root, at[:len(at)-1], slices.Delete(in, i, i+1))
+		in = slices.Delete(in, i, i+1)
+		switch name, holder := at[len(at)-2], find(root, at[:len(at)-2]); holder := holder.(type) { // gets the shorter list
+		case map[string]any:
+			holder[name] = in
+		case []any:
+			i, _ := strconv.Atoi(name) // which find has read
+			holder[i] = in
+		}
 		return true
 	}
 	return false
 }
 
-// replace puts v at a place.
-func replace(root any, at []string, v any) {
-	last := at[len(at)-1]
-	switch in := find(root, at[:len(at)-1]).(type) {
-	case map[string]any:
-		in[last] = v
-	case []any:
-		if i, err := strconv.Atoi(last); err == nil && i >= 0 && i < len(in) {
-			in[i] = v
-		}
-	}
-}
-
-// readSecurity reads the member "security" of a 1.0 card, or of its skills, as their "securityRequirements", unless that is there.
-// 1.0 renamed the member, but the sample card of its specification (§8.5) keeps the old name: a client that skips it would
-// call without the credentials that the agent demands. how says where that was done; it is empty when nothing was.
+// readSecurity reads the member "security" of a 1.0 card, or of its skills, as their "securityRequirements", unless they have both.
+// 1.0 renamed the member, but the sample card of its specification (§8.5) keeps the old name: a client that ignores it would
+// call without the credentials that the agent demands. how describes each change.
 func readSecurity(src []byte) (read []byte, how []string) {
 	if !bytes.Contains(src, []byte(`"security"`)) {
 		return src, nil
@@ -205,8 +199,8 @@ func readSecurity(src []byte) (read []byte, how []string) {
 	return read, how
 }
 
-// renameSecurity turns [{"scheme": ["scope"]}] into [{"schemes": {"scheme": {"list": ["scope"]}}}]. What has another shape is
-// carried over as it is, for the reader of cards to judge.
+// renameSecurity turns [{"scheme": ["scope"]}] into [{"schemes": {"scheme": {"list": ["scope"]}}}]. An element of another type is
+// kept: decoding the card reports it.
 func renameSecurity(holder map[string]any) bool {
 	old, isList := holder["security"].([]any)
 	if _, has := holder["securityRequirements"]; has || !isList {

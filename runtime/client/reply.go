@@ -19,12 +19,11 @@ import (
 // linger is how long a stream may stay open after its last event, so that the connection can be used again.
 const linger = time.Second
 
-// PerByte is the time that a byte of an answer is worth: what comes slower than a kilobyte a second is a trickle, which
-// ends like silence.
+// PerByte is how much a byte of an answer extends the time to wait: an answer slower than a kilobyte a second ends as if nothing arrived.
 const PerByte = time.Millisecond
 
-// reply is the answer to one HTTP request, and reads its body. The request is canceled when nothing arrives for the idle time. That is
-// counted only while a read waits, so that a slow consumer is no idle agent.
+// reply reads the answer to one HTTP request. The request is canceled when nothing arrives for the idle time, which is counted only while a
+// read waits: a slow consumer does not cancel it.
 type reply struct {
 	resp   *http.Response
 	ctx    context.Context // of the request, which cancel ends
@@ -33,11 +32,11 @@ type reply struct {
 	idle  time.Duration // ≤ 0: for ever
 	left  time.Duration // of the time to wait
 	since time.Time     // when the wait began
-	lines bool          // a line, also a heartbeat, gives the whole time again; else only bytes count
+	lines bool          // a line, also a heartbeat, restarts the idle time; else only bytes extend it
 	timer *time.Timer
 }
 
-// fetch sends a request. The wait for the head of the answer is watched too if the answer should come at once.
+// fetch sends a request. The idle time also limits the wait for the head of an answer that should come at once.
 func fetch(h *http.Client, idle time.Duration, req *http.Request, atOnce bool) (*reply, error) {
 	r := &reply{idle: idle, left: idle}
 	r.ctx, r.cancel = context.WithCancelCause(req.Context())
@@ -60,16 +59,15 @@ func fetch(h *http.Client, idle time.Duration, req *http.Request, atOnce bool) (
 	return r, nil
 }
 
-// unreached reports whether err says that no connection could be made for a request. One to where it was redirected is
-// another matter, and what net/http sends again it may send again.
+// unreached reports whether no connection could be made for a request. A failed connection to where it was redirected does not count: the
+// request had been sent.
 func unreached(err error, req *http.Request) bool {
 	var at *url.Error
 	var op *net.OpError
 	return errors.As(err, &op) && op.Op == "dial" && errors.As(err, &at) && at.URL == req.URL.String()
 }
 
-// result reads what a whole answer holds. It names the type of a body that is no JSON at all, such as the login page
-// of a proxy.
+// result reads the result in a whole answer. The error of a body that is not JSON, such as the login page of a proxy, names its type.
 func (r *reply) result(f frame, limit int) ([]byte, error) {
 	body, err := r.read(limit)
 	if err != nil {
@@ -108,7 +106,7 @@ func (r *reply) read(limit int) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// failed is the error of an answer whose status is not 2xx. What can be read of its body explains it.
+// failed is the error of an answer whose status is not 2xx, with the start of its body.
 func (r *reply) failed(fault func(body []byte) *runtime.Error) *HTTPError {
 	body, _ := io.ReadAll(io.LimitReader(r, 64<<10))
 	e := &HTTPError{
@@ -128,12 +126,6 @@ func (r *reply) close() {
 	r.stop()
 	r.cancel(nil)
 	_ = r.resp.Body.Close() // nothing more is wanted of it
-}
-
-// drain reads the end of a body for a moment.
-func (r *reply) drain() {
-	r.arm(linger)
-	_, _ = io.Copy(io.Discard, io.LimitReader(r.resp.Body, 64<<10))
 }
 
 // Read reads from the body. The error of a read that was cancelled is the cause.

@@ -25,11 +25,17 @@ func (httpJSON) Connect(t Target) (Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newWebConn(t, &restFraming{newAddresses(base)}), nil
+	return &webConn{t, newRESTFraming(base)}, nil
 }
 
-// restFraming puts requests into URLs and bodies.
-type restFraming struct{ addresses }
+// restFraming puts requests into bodies, and into URLs below that of an interface.
+type restFraming struct{ base, query string }
+
+func newRESTFraming(base *url.URL) *restFraming {
+	at := *base
+	at.RawQuery, at.ForceQuery, at.Fragment, at.RawFragment = "", false, "", ""
+	return &restFraming{strings.TrimRight(at.String(), "/"), base.RawQuery}
+}
 
 // restTypes are the content types of an answer.
 const restTypes = "application/json, application/a2a+json"
@@ -81,25 +87,16 @@ func firstMember(src []byte) string {
 	return string(key)
 }
 
-// addresses makes URLs below that of an interface.
-type addresses struct{ base, query string }
-
-func newAddresses(base *url.URL) addresses {
-	at := *base
-	at.RawQuery, at.ForceQuery, at.Fragment, at.RawFragment = "", false, "", ""
-	return addresses{strings.TrimRight(at.String(), "/"), base.RawQuery}
-}
-
-// address makes the HTTP request for a request given as JSON: a route says which of its fields the path and the body
-// have; the others are the query.
-func (a addresses) address(op *runtime.Operation, request []byte) (*try, error) {
+// address makes the HTTP request for a request given as JSON: its route names the fields in the path and in the body; the others are in the
+// query.
+func (f *restFraming) address(op *runtime.Operation, request []byte) (*try, error) {
 	fields := wire.Object(request)
 	route, path, err := bestRoute(op.HTTP, fields)
 	if err != nil {
 		return nil, err
 	}
-	t := &try{verb: route.Verb, url: a.base + path}
-	query := []string{a.query}
+	t := &try{verb: route.Verb, url: f.base + path}
+	query := []string{f.query}
 	switch route.Body {
 	case "*":
 		t.body = request
@@ -119,7 +116,7 @@ func (a addresses) address(op *runtime.Operation, request []byte) (*try, error) 
 	return t, nil
 }
 
-// bestRoute finds the route whose path says the most of a request, and its path.
+// bestRoute finds the route whose path has the most fields of a request, and its path.
 func bestRoute(routes []runtime.Route, fields wire.Object) (best *runtime.Route, path string, err error) {
 	most := -1
 	for i := range routes {
@@ -141,8 +138,8 @@ func bestRoute(routes []runtime.Route, fields wire.Object) (best *runtime.Route,
 	return nil, "", err
 }
 
-// hidden reports whether a tenant stands where the first route has a literal: "tasks" cannot be told from one (T57),
-// and goes into the query or the body.
+// hidden reports whether a tenant in the path equals the literal that the first route has there, such as "tasks": it could not be recognized
+// as a tenant (T57), and goes into the query or the body.
 func hidden(template, path, first string) bool {
 	if !strings.HasPrefix(template, "/{") {
 		return false
@@ -165,7 +162,7 @@ func expand(template string, fields wire.Object) (path string, n int, err error)
 		name, pattern, _ := strings.Cut(inside, "=")
 		value := fieldText(fields, name)
 		if follows, _, _ := strings.Cut(after, "{"); pattern != "" && follows != "" {
-			value = strings.TrimSuffix(value, follows) // a name may have in it what the path goes on with
+			value = strings.TrimSuffix(value, follows) // a name may include the literal that follows in the path
 		}
 		part, ok := segments(cmp.Or(pattern, "*"), value)
 		if !ok {
@@ -177,8 +174,8 @@ func expand(template string, fields wire.Object) (path string, n int, err error)
 	}
 }
 
-// segments encodes a value that is a part of a path. It is false if the value is empty or not as the pattern has it:
-// "*" is one segment, "tasks/*" two, whatever is in the last one, and "**" all that are left.
+// segments encodes a value as part of a path. It reports false if the value is empty or does not match the pattern:
+// "*" is one segment, "tasks/*" two, of which the last has all that is left, and "**" any number.
 func segments(pattern, value string) (string, bool) {
 	var path []string
 	for part, rest, more := strings.Cut(pattern, "/"); ; part, rest, more = strings.Cut(rest, "/") {
@@ -230,7 +227,7 @@ func fieldText(fields wire.Object, name string) string {
 	return ""
 }
 
-// bound reports whether the path of a route says a field.
+// bound reports whether the path of a route has a field.
 func bound(route *runtime.Route, name string) bool {
 	for rest := route.Path; ; {
 		_, after, found := strings.Cut(rest, "{")
@@ -246,8 +243,8 @@ func bound(route *runtime.Route, name string) bool {
 	}
 }
 
-// appendQuery appends the pairs of a query that say a field: its text; JSON where the operation has it so; each
-// element of a list; each member of a message, under a dotted name.
+// appendQuery appends the pairs of a query for a field: its text; JSON where the operation declares that; each element of a list; each member
+// of a message, under a dotted name.
 func appendQuery(query []string, op *runtime.Operation, name string, value wire.Value) []string {
 	switch value.Kind() {
 	case wire.KindNull, wire.KindNone:
@@ -272,7 +269,7 @@ func appendQuery(query []string, op *runtime.Operation, name string, value wire.
 	return append(query, escape(name)+"="+escape(plainText(value)))
 }
 
-// plainText is a value as a query or a path has it: what a string says, and anything else as it stands in JSON.
+// plainText is a value as a query or a path has it: a string without quotes, anything else in JSON.
 func plainText(v wire.Value) string {
 	var s string
 	if v.Kind() == wire.KindString && v.Decode(&s) == nil {
@@ -281,7 +278,7 @@ func plainText(v wire.Value) string {
 	return string(v)
 }
 
-// sameName reports whether two names of a field are one, in snake_case or camelCase.
+// sameName reports whether two names, in snake_case or camelCase, are of the same field.
 func sameName(a, b string) bool {
 	return strings.EqualFold(strings.ReplaceAll(a, "_", ""), strings.ReplaceAll(b, "_", ""))
 }

@@ -72,7 +72,7 @@ func TestRequestsBecomeURLsAndBodies(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			try, err := newAddresses(base).address(tt.op, []byte(tt.request))
+			try, err := newRESTFraming(base).address(tt.op, []byte(tt.request))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -97,7 +97,7 @@ func TestRequestsBecomeURLsAndBodies(t *testing.T) {
 		"a name without its end":  {configs, `{"name":"tasks/t/configs/"}`, runtime.ErrInvalidParams},
 		"no path":                 {&runtime.Operation{}, `{}`, runtime.ErrUnsupportedOperation},
 	} {
-		if _, err := (addresses{base: "https://a.example"}).address(tt.op, []byte(tt.request)); !errors.Is(err, tt.want) {
+		if _, err := (&restFraming{base: "https://a.example"}).address(tt.op, []byte(tt.request)); !errors.Is(err, tt.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -115,7 +115,7 @@ func TestAnInterfaceMayHaveAnyURL(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if try, err := newAddresses(u).address(get, []byte(`{"id":"t1","historyLength":1}`)); err != nil || try.url != want {
+		if try, err := newRESTFraming(u).address(get, []byte(`{"id":"t1","historyLength":1}`)); err != nil || try.url != want {
 			t.Errorf("%s gives %v, %v", base, try, err)
 		}
 	}
@@ -134,7 +134,7 @@ func FuzzAddress(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		try, err := (addresses{base: "https://a.example/x"}).address(push, request)
+		try, err := (&restFraming{base: "https://a.example/x"}).address(push, request)
 		if (err != nil) != (id == "") {
 			t.Fatalf("id %q: %v", id, err)
 		}

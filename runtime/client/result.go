@@ -5,13 +5,12 @@ import (
 	"errors"
 	"net/url"
 	"strings"
-	"time"
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
-// Result is what a call of a skill came to: a task with its artifacts, or a plain message.
+// Result is the outcome of a call of a skill: a task with its artifacts, or a plain message.
 type Result struct {
 	TaskID, ContextID string
 	State             runtime.State
@@ -21,7 +20,7 @@ type Result struct {
 	Artifacts         []runtime.ArtifactData
 	message           runtime.Message // Message, as the runtime sees it
 	skill             string          // that was called, by its id
-	lenient           bool            // what can be decoded of the output counts, although it breaks its schema
+	lenient           bool            // an output that breaks its schema is decoded as far as possible
 }
 
 // File is a file of a result: its content, or the URL where it is.
@@ -132,8 +131,8 @@ func fenced(text string) wire.Value {
 	return nil
 }
 
-// Decode gives a skill's result the type T, by its JSON: the first data part, else the text if that is JSON, or a block of JSON in
-// it. It takes both results of a call, for skills whose card says nothing of their output:
+// Decode decodes a skill's result into the type T from its JSON: the first data part, else the text if that is JSON, or a block of JSON in
+// it. It takes both results of a call, for skills without an output schema:
 //
 //	trip, err := client.Decode[Trip](c.PlanTrip(ctx, "two days in Rome"))
 //
@@ -182,7 +181,7 @@ func (r *Result) marked() *runtime.ArtifactData {
 	return nil
 }
 
-// err returns the error that the state of the task is, if it is one.
+// err returns the error of a task that waits, goes on, or ended otherwise than completed.
 func (r *Result) err() error {
 	switch {
 	case r.State == runtime.StateInputRequired || r.State == runtime.StateAuthRequired:
@@ -207,7 +206,7 @@ func (r *Result) question() *InputRequiredError {
 	if e, ok := extensionData(r.message.MessageInfo().Metadata); ok && e.Authorization != nil {
 		q.Auth = e.Authorization // 0.1 has no state for it
 		if u, err := url.Parse(q.Auth.URL); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-			q.Auth.URL = "" // a browser should not be sent there
+			q.Auth.URL = "" // no page for a browser
 		}
 	}
 	var texts []string
@@ -274,8 +273,6 @@ func text(parts []runtime.Part, sep string) string {
 	}
 	return strings.Join(all, sep)
 }
-
-func now() time.Time { return time.Now().UTC() }
 
 // Metadata returns the metadata of the answer: of the message, or of the message of the task's status; nil without one.
 func (r *Result) Metadata() wire.Object {

@@ -22,22 +22,22 @@ const (
 
 // retries decides whether a broken stream is taken up again, and after which pause.
 //
-// Progress is an event that is known and new, or a connection that lasted and brought a known event at all: a task that works for hours says
-// the same each time it is subscribed to, or nothing, and is asked for. Attempts end after as many in a row without progress as the caller grants. Pauses grow until a
+// Progress is an event that is known and new, or a connection that lasted and brought a known event at all: a task that works for hours is the
+// same each time it is subscribed to. Attempts end after as many in a row without progress as the caller grants. Pauses grow until a
 // connection lasts, so that an agent that closes after each event is not asked again at once.
 type retries struct {
-	limit    int // attempts in a row without progress
-	attempts int // in a row without progress
-	brief    int // connections in a row that did not last, and attempts that made none
-	wish     time.Duration
+	limit    int                               // attempts in a row without progress
+	attempts int                               // in a row without progress
+	brief    int                               // connections in a row that did not last, and attempts that made none
+	delay    time.Duration                     // that the agent asks for
 	last     [runtime.EventArtifact + 1]uint64 // digest of the last event of each kind
 }
 
 // digests are compared within one process only.
 var digests = maphash.MakeSeed()
 
-// news reports whether an event is an update that differs from the last of its kind. A task may be the repeated answer to subscribing, so
-// that one says nothing by itself.
+// news reports whether an event is an update that differs from the last of its kind. A task is no progress: it may be the repeated answer to
+// subscribing.
 func (r *retries) news(kind runtime.EventKind, data []byte) bool {
 	if kind != runtime.EventStatus && kind != runtime.EventArtifact {
 		return false
@@ -52,7 +52,7 @@ func (r *retries) news(kind runtime.EventKind, data []byte) bool {
 
 // ended accounts for a connection that ended.
 func (r *retries) ended(c *conn) {
-	r.wish = c.Retry()
+	r.delay = c.Retry()
 	lasted := c.items > 0 && c.lasted()
 	if lasted {
 		r.brief = 0
@@ -71,10 +71,10 @@ func (r *retries) next(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	r.attempts, r.brief = r.attempts+1, r.brief+1
-	return true, pause(ctx, min(max(r.wish, backoff(r.brief)), time.Minute))
+	return true, pause(ctx, min(max(r.delay, backoff(r.brief)), time.Minute))
 }
 
-// why explains the end of the attempts after cause.
+// why adds the end of the attempts to cause.
 func (r *retries) why(cause error) error {
 	switch {
 	case r.limit > 0 && r.attempts >= r.limit:
@@ -102,12 +102,12 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// CallPolicy says how often a request is made and how long a call may take. A zero field has its default, so that
-// CallPolicy{} is what a client does unasked: six attempts, and no other time limit than the context's.
+// CallPolicy sets how often a request is made and how long a call may take. A zero field has its default: CallPolicy{} is six attempts, and no
+// other time limit than the context's.
 //
-// Only what cannot be done twice is tried again: a request of which nothing was sent, an operation that only reads, and
-// a message to an agent whose card says that it recognizes one that it got before. Streams that broke are taken up
-// again as [Reattach] says.
+// A request is made again only if that cannot do anything twice: one of which nothing was sent, an operation that only reads, and
+// a message to an agent whose card promises to recognize one that it got before. Streams that broke are taken up
+// again by the rules of [Reattach].
 type CallPolicy struct {
 	// Attempts is how many times in a row a request is made; 1 is once. 0: 6
 	Attempts int
@@ -123,7 +123,7 @@ type CallPolicy struct {
 }
 
 // defaultAttempts is [CallPolicy.Attempts] when it is zero. The pauses between them come to two or three seconds,
-// unless the agent wishes longer ones.
+// unless the agent asks for longer ones.
 const defaultAttempts = 1 + defaultReattach
 
 // Policy sets how calls are tried again and how long they may take.
@@ -151,16 +151,16 @@ type overtime struct {
 	limit time.Duration
 }
 
-// Error says what took longer than its policy allows.
+// Error renders the limit.
 func (e *overtime) Error() string { return fmt.Sprintf("%s took longer than %v", e.what, e.limit) }
 
 // Unwrap returns context.DeadlineExceeded.
 func (e *overtime) Unwrap() error { return context.DeadlineExceeded }
 
-// Timeout is true: it is a net.Error's word for it.
+// Timeout is true, as of a net.Error.
 func (e *overtime) Timeout() bool { return true }
 
-// longestPause is the longest pause before another attempt: an agent that wishes a longer one gets no other attempt.
+// longestPause is the longest pause before another attempt: an agent that asks for a longer one gets no other attempt.
 const longestPause = time.Minute
 
 // again pauses before the next attempt after so many in a row that failed, the last one with err. It reports false when there is none: none
@@ -170,11 +170,11 @@ func (p *CallPolicy) again(ctx context.Context, failed int, err error) bool {
 	if most <= 0 {
 		most = defaultAttempts
 	}
-	wish := pauseWished(err)
-	if failed >= most || wish > longestPause || ctx.Err() != nil || p.Retry != nil && !p.Retry(err) {
+	delay := retryDelay(err)
+	if failed >= most || delay > longestPause || ctx.Err() != nil || p.Retry != nil && !p.Retry(err) {
 		return false
 	}
-	d := max(wish, backoff(failed))
+	d := max(delay, backoff(failed))
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= d {
 		return false
 	}

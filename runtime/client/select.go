@@ -35,12 +35,13 @@ type linkSet struct {
 	tenant   *string   // of the interfaces that may be called; nil: of the first one
 }
 
-// useCard takes a card, with what it demands and the interfaces to call.
+// useCard takes a card: its credentials, and the interfaces to call.
 func (c *Client) useCard(card runtime.Card) error {
 	if !c.protocol.IsComplete() {
 		return errors.New("the protocol is one for servers: give the client a2a.ClientProtocol()")
 	}
-	c.agent.use(card)
+	c.agent.card, c.agent.info = card, card.CardInfo()
+	c.agent.keys = knowsKeys(c.agent.info.Extensions)
 	if c.fault != nil {
 		return c.fault
 	}
@@ -54,10 +55,23 @@ func (c *Client) useCard(card runtime.Card) error {
 // them (R125), is called, and others of its version stand in for it where it cannot be reached. They have its tenant,
 // because requests name that, and its protection: what is encrypted is never sent in clear text instead.
 func (s *linkSet) choose(agent *agentCard, n *network, target func(url string) Target) error {
+	list := slices.Clone(agent.info.Interfaces)
+	if len(s.prefer) > 0 {
+		list = slices.DeleteFunc(list, func(i runtime.Interface) bool { return s.rank(i.Binding) < 0 })
+		slices.SortStableFunc(list, func(a, b runtime.Interface) int {
+			return cmp.Compare(s.rank(a.Binding), s.rank(b.Binding))
+		})
+	}
 	var failed error
-	for _, i := range s.ordered(agent.info.Interfaces) {
-		v := versionOf(agent.protocol, i)
-		if v == nil || s.version != nil && v != s.version || s.tenant != nil && i.Tenant != *s.tenant {
+	for _, i := range list {
+		at := slices.IndexFunc(agent.protocol.Versions, func(v *runtime.Version) bool {
+			return majorMinor(v.Name) == majorMinor(i.Version) // nothing else counts (A2A 1.0 §3.6)
+		})
+		if at < 0 || s.tenant != nil && i.Tenant != *s.tenant {
+			continue
+		}
+		v := agent.protocol.Versions[at]
+		if s.version != nil && v != s.version {
 			continue
 		}
 		l, err := s.link(i, v, target)
@@ -73,7 +87,7 @@ func (s *linkSet) choose(agent *agentCard, n *network, target func(url string) T
 	if len(s.all) > 0 {
 		return nil
 	}
-	return cmp.Or(failed, s.nothingSpoken(agent))
+	return cmp.Or(failed, s.noInterface(agent))
 }
 
 // close closes the connections.
@@ -91,17 +105,6 @@ func (s *linkSet) interfaces() (all []runtime.Interface) {
 	return all
 }
 
-// versionOf is the version of an interface, nil if the protocol does not have that. Only Major.Minor counts
-// (A2A 1.0 §3.6).
-func versionOf(p *runtime.Protocol, i runtime.Interface) *runtime.Version {
-	for _, v := range p.Versions {
-		if majorMinor(v.Name) == majorMinor(i.Version) {
-			return v
-		}
-	}
-	return nil
-}
-
 // fits reports whether a link can stand in for those before it.
 func (s *linkSet) fits(l *link) bool {
 	if len(s.all) == 0 {
@@ -112,20 +115,7 @@ func (s *linkSet) fits(l *link) bool {
 	return s.endpoint == "" && l.iface.Tenant == first.iface.Tenant && (l.conn.Secure() || !secure)
 }
 
-// ordered are the interfaces of a card whose bindings are wanted, the most wanted first.
-func (s *linkSet) ordered(list []runtime.Interface) []runtime.Interface {
-	list = slices.Clone(list)
-	if len(s.prefer) == 0 {
-		return list
-	}
-	list = slices.DeleteFunc(list, func(i runtime.Interface) bool { return s.rank(i.Binding) < 0 })
-	slices.SortStableFunc(list, func(a, b runtime.Interface) int {
-		return cmp.Compare(s.rank(a.Binding), s.rank(b.Binding))
-	})
-	return list
-}
-
-// rank is the place of a binding among the wanted ones, -1 if it is none of them.
+// rank is the place of a binding among the preferred ones, -1 if it is none of them.
 func (s *linkSet) rank(binding string) int {
 	return slices.IndexFunc(s.prefer, func(name string) bool { return strings.EqualFold(name, binding) })
 }
@@ -150,7 +140,7 @@ func (s *linkSet) link(i runtime.Interface, v *runtime.Version, target func(url 
 	return &link{iface: i, table: table, conn: conn}, nil
 }
 
-// target is what a binding has to know of the client.
+// target is what a binding connects to, with the client's limits.
 func (c *Client) target(url string) Target {
 	return Target{
 		URL: url, Secure: c.network.atHTTPS || c.agent.hasHTTPS(url), HTTP: c.network.guarded(false),
@@ -170,35 +160,29 @@ func (a *agentCard) hasHTTPS(address string) bool {
 	})
 }
 
-// nothingSpoken is the error of a card without an interface for this client.
-func (s *linkSet) nothingSpoken(agent *agentCard) error {
+// noInterface is the error of a card without an interface that this client speaks.
+func (s *linkSet) noInterface(agent *agentCard) error {
 	name := Printable(agent.info.Name)
 	if len(agent.info.Interfaces) == 0 {
 		return fmt.Errorf("the card of agent %q declares no supportedInterfaces: "+
 			"it was made for another protocol version than %s", name, spoken(agent.protocol))
 	}
-	var offers []string
-	for _, i := range agent.info.Interfaces {
-		offers = append(offers, i.Binding+" "+i.Version+" at "+i.URL)
-	}
-	return fmt.Errorf("agent %q has no interface that this client speaks (%s); it offers %s",
-		name, s.speaks(agent.protocol), Printable(strings.Join(offers, ", ")))
-}
-
-// speaks lists bindings and versions: "JSONRPC 1.0, 0.3, HTTP+JSON 1.0".
-func (s *linkSet) speaks(p *runtime.Protocol) string {
-	var all []string
+	var speaks, offers []string // "JSONRPC 1.0", "JSONRPC 0.3", …
 	for _, b := range s.bindings {
 		if len(s.prefer) > 0 && s.rank(b.Name()) < 0 {
 			continue
 		}
-		for _, v := range p.Versions {
+		for _, v := range agent.protocol.Versions {
 			if v.Over(b.Name()) != nil {
-				all = append(all, b.Name()+" "+v.Name)
+				speaks = append(speaks, b.Name()+" "+v.Name)
 			}
 		}
 	}
-	return cmp.Or(strings.Join(all, ", "), "none of "+strings.Join(s.prefer, ", "))
+	for _, i := range agent.info.Interfaces {
+		offers = append(offers, i.Binding+" "+i.Version+" at "+i.URL)
+	}
+	return fmt.Errorf("agent %q has no interface that this client speaks (%s); it offers %s",
+		name, cmp.Or(strings.Join(speaks, ", "), "none of "+strings.Join(s.prefer, ", ")), Printable(strings.Join(offers, ", ")))
 }
 
 // spoken lists versions.
@@ -216,7 +200,7 @@ func majorMinor(v string) string {
 	return strings.Join(parts[:min(2, len(parts))], ".")
 }
 
-// webURL reads what can be called over HTTP.
+// webURL parses a URL that can be called over HTTP.
 func webURL(s string) (*url.URL, error) {
 	u, err := url.Parse(s)
 	if err != nil {
@@ -228,17 +212,16 @@ func webURL(s string) (*url.URL, error) {
 	return u, nil
 }
 
-// Method names an operation: by its role, whatever a version calls it, or by its JSON-RPC name when the runtime knows
-// no role for it.
+// Method names an operation: by its role, which is the same in all versions, or by its JSON-RPC name if the runtime has no role for it.
 type Method struct {
 	Role runtime.Role
 	RPC  string
 }
 
-// avoid has a link tried after the others for a while.
+// avoid moves a link behind the others for a while.
 func (l *link) avoid() { l.until.Store(time.Now().Add(avoidFor).UnixNano()) }
 
-// inOrder are the links, those that could not be reached of late last.
+// inOrder returns the links, last those that could not be reached recently.
 func (s *linkSet) inOrder() []*link {
 	now := time.Now().UnixNano()
 	if s.all[0].until.Load() <= now {
@@ -261,7 +244,7 @@ func (l *link) operation(m Method) *runtime.Operation {
 	return nil
 }
 
-// name is what the version calls a method.
+// name is the name of a method in the version in use.
 func (s *linkSet) name(m Method) string {
 	for _, l := range s.all {
 		if op := l.operation(m); op != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
-// Skill describes one skill of an agent to call: what an emitted client holds for it. In and Out are the Go types of its
+// Skill describes a skill of an agent, for calls of it. Generated clients have one for each skill. In and Out are the Go types of its
 // input and output.
 type Skill[In, Out any] struct {
 	ID string // "" leaves the choice of the skill to the agent
@@ -23,7 +23,7 @@ type Skill[In, Out any] struct {
 	In func(In) ([]runtime.Part, error)
 	// Out takes the output from the result: [DataOutput], or [PlainOutput] for a skill without schema.
 	Out func(*Result) (Out, error)
-	// By is how a message calls the skill; nil: as the agent's card has it. An answer to a question needs no convention.
+	// By names the skill in a message; nil: as the agent's card declares. An answer to a question needs no convention.
 	By Convention
 }
 
@@ -88,7 +88,7 @@ func Say(text string, more ...runtime.Part) []runtime.Part {
 
 // Call calls the skill and waits for its output. Errors: *check.Error (wrapped) when the input breaks its schema, before
 // anything is sent; *[OutputError] when the output breaks its own, unless the call is [Lenient]; *[TaskError],
-// *[InputRequiredError], *[PendingError] by the state of the task; *[LostCallError] when it is not known what became of it; otherwise those
+// *[InputRequiredError], *[PendingError] by the state of the task; *[LostCallError] when its outcome is unknown; otherwise those
 // of [Client.Call].
 func (s *Skill[In, Out]) Call(ctx context.Context, c *Client, in In, opts ...CallOption) (Out, error) {
 	var none Out
@@ -109,28 +109,23 @@ func (s *Skill[In, Out]) run(ctx context.Context, c *Client, parts []runtime.Par
 	if err := cl.nest(ctx, c, s.ID, parts); err != nil {
 		return out, s.failed(err)
 	}
-	defer cl.left(ctx)
+	defer cl.reportEnd(ctx)
 	return byNewest(ctx, c, s.ID, cl, func(c *Client) (Out, error) {
-		r, err := s.result(ctx, c, parts, cl)
+		var r *Result
+		var err error
+		if cl.nested != nil { // a handler's call follows the task's stream from its beginning
+			r, _, err = s.steps(ctx, c, parts, cl, func(Event[Out], error) bool { return true })
+		} else {
+			r, err = c.send(ctx, s.ID, parts, cl)
+			for next := c.credentials.answerAuth(r, err, cl); next != nil; next = c.credentials.answerAuth(r, err, next) {
+				r, err = c.send(ctx, s.ID, authorizedParts(), next)
+			}
+		}
 		if err != nil {
 			return out, s.failed(err)
 		}
 		return s.output(c, r, cl)
 	})
-}
-
-// result is what the call of a skill comes to. A call of a handler's follows the stream of the task, of which nobody sees the steps.
-func (s *Skill[In, Out]) result(ctx context.Context, c *Client, parts []runtime.Part, cl *call) (*Result, error) {
-	if cl.nested != nil {
-		r, _, err := s.steps(ctx, c, parts, cl, func(Event[Out], error) bool { return true })
-		return r, err
-	}
-	r, err := c.send(ctx, s.ID, parts, cl)
-	for next := c.credentials.goOn(r, err, cl); next != nil; next = c.credentials.goOn(r, err, cl) {
-		cl = next
-		r, err = c.send(ctx, s.ID, authorizedParts(), cl)
-	}
-	return r, err
 }
 
 // failed names the skill in the error of a call.
@@ -141,10 +136,10 @@ func (s *Skill[In, Out]) failed(err error) error {
 	return fmt.Errorf("skill %q: %w", s.ID, err)
 }
 
-// Answer sends parts to the task that asked and waits for the output of the skill: text, or data that is merged over the input given so
-// far. Options of the call go with the question: [InputRequiredError.With].
+// Answer sends the answer to a task's question and waits for the output of the skill. The parts are text, or data that is merged over the
+// input given so far. Options of the call are set on the question: [InputRequiredError.With].
 func (s *Skill[In, Out]) Answer(ctx context.Context, c *Client, ask *InputRequiredError, parts ...runtime.Part) (Out, error) {
-	if err := ask.ofSkill(s.ID); err != nil {
+	if err := ask.checkSkill(s.ID); err != nil {
 		return *new(Out), err
 	}
 	return s.run(ctx, c, parts, c.newCall(ask.options()))
@@ -153,7 +148,7 @@ func (s *Skill[In, Out]) Answer(ctx context.Context, c *Client, ask *InputRequir
 // AnswerStream is [Skill.Answer] as a stream: it yields the steps that follow, as [Skill.Stream] does.
 func (s *Skill[In, Out]) AnswerStream(ctx context.Context, c *Client, ask *InputRequiredError, parts ...runtime.Part) iter.Seq2[Event[Out], error] {
 	return func(yield func(Event[Out], error) bool) {
-		if err := ask.ofSkill(s.ID); err != nil {
+		if err := ask.checkSkill(s.ID); err != nil {
 			yield(Event[Out]{}, err)
 			return
 		}
@@ -166,7 +161,7 @@ func (s *Skill[In, Out]) output(c *Client, r *Result, cl *call) (Out, error) {
 	var none Out
 	r.skill = s.ID
 	if err := r.err(); err != nil {
-		return none, c.asks(err, r)
+		return none, c.withOrigin(err, r)
 	}
 	if r.lenient = cl.lenient; cl.result != nil {
 		*cl.result = *r
@@ -186,17 +181,17 @@ func (c *Client) send(ctx context.Context, skill string, parts []runtime.Part, c
 	}
 	r, err := c.deliver(ctx, request, cl)
 	if err == nil {
-		err = cl.noted(c, r)
+		err = cl.reportResult(c, r)
 	}
 	if err != nil || settled(r.State) || cl.data.ReturnImmediately {
 		return r, err
 	}
-	task, err := c.await(ctx, r.TaskID, cl) // an agent may answer before the task settles, although it was not asked to
+	task, err := c.await(ctx, r.TaskID, cl) // an agent may answer before the task settles, without being asked to
 	if err != nil {
 		return nil, cl.awaited(ctx, r.TaskID, err)
 	}
 	r = taskResult(task)
-	return r, cl.noted(c, r)
+	return r, cl.reportResult(c, r)
 }
 
 // sendRequest makes the generated request that calls a skill, by the convention of the call.
@@ -226,7 +221,7 @@ func (c *Client) sendRequest(skill string, parts []runtime.Part, cl *call) (any,
 	message := cl.message
 	message.User = true
 	if message.ID == "" {
-		message.ID = cl.key // what is sent again by its key must have the same content
+		message.ID = cl.key // a message with the same key must have the same content
 	}
 	if message.ID == "" {
 		message.ID = rand.Text()

@@ -12,23 +12,23 @@ import (
 
 // Event is one step of a streamed call of a skill.
 type Event[Out any] struct {
-	// Raw is the generated event (*a2a.Task, *a2a.TaskStatusUpdateEvent, …); nil in the last step, and in a step that was made of
-	// what a repeated task has more than the events before it.
+	// Raw is the generated event (*a2a.Task, *a2a.TaskStatusUpdateEvent, …); nil in the last step, and in a step for an artifact that
+	// came with a repeated task instead of an event.
 	Raw               any
 	TaskID, ContextID string
-	State             runtime.State // of the task, as far as known
+	State             runtime.State // of the task, if known
 	Progress          string        // text of a new status's message
 	// Artifact is an artifact, or the next chunk of one; nil in other steps.
 	Artifact *runtime.ArtifactData
-	// Done marks the last step: Output is the decoded output and Result all there is.
+	// Done marks the last step, with the decoded output and the result.
 	Done   bool
 	Output Out
 	Result *Result
 
-	said runtime.Message // the message whose text is Progress; nil without
+	status runtime.Message // whose text is Progress; nil without
 }
 
-// Text returns the step's words: progress, or the text of the artifact's chunk.
+// Text returns the progress, or the text of the artifact's chunk.
 func (e Event[Out]) Text() string {
 	if e.Artifact != nil {
 		return text(e.Artifact.Parts, "")
@@ -39,8 +39,8 @@ func (e Event[Out]) Text() string {
 // Stream calls the skill and yields its steps: progress and chunks of artifacts as they come, and finally the output (Done). An error, as
 // of Call, is the last element. Ending the loop early leaves the task running. An agent without streams is called in one go.
 //
-// An agent may send the task as a whole again instead of events, above all after a broken connection. What is new in it becomes steps of
-// its own, so that progress and chunks come once each.
+// An agent may send the whole task again instead of events, above all after a broken connection. Steps are made of its new parts, so that
+// each progress and each chunk comes once.
 func (s *Skill[In, Out]) Stream(ctx context.Context, c *Client, in In, opts ...CallOption) iter.Seq2[Event[Out], error] {
 	return func(yield func(Event[Out], error) bool) {
 		parts, err := s.In(in)
@@ -63,7 +63,7 @@ func (s *Skill[In, Out]) stream(ctx context.Context, c *Client, parts []runtime.
 		yield(Event[Out]{}, s.failed(err))
 		return
 	}
-	defer cl.left(ctx)
+	defer cl.reportEnd(ctx)
 	var out Out
 	r, err := byNewest(ctx, c, s.ID, cl, func(c *Client) (*Result, error) {
 		r, passed, err := s.steps(ctx, c, parts, cl, yield)
@@ -87,14 +87,14 @@ func (s *Skill[In, Out]) stream(ctx context.Context, c *Client, parts []runtime.
 	}
 }
 
-// steps yields the steps of a call by the card that the client has, and returns the result they come to and how many events there were.
+// steps yields the steps of a call by the client's card, and returns the result and the number of events.
 func (s *Skill[In, Out]) steps(
 	ctx context.Context, c *Client, parts []runtime.Part, cl *call, yield func(Event[Out], error) bool,
 ) (*Result, int, error) {
 	run := streaming[In, Out]{skill: s, client: c, call: cl, yield: yield, tracker: tracker{protocol: c.protocol}}
 	r, err := run.steps(ctx, parts)
 	passed := run.passed
-	for next := c.credentials.goOn(r, err, cl); next != nil; next = c.credentials.goOn(r, err, cl) {
+	for next := c.credentials.answerAuth(r, err, cl); next != nil; next = c.credentials.answerAuth(r, err, cl) {
 		cl, run.call, run.tracker, run.passed = next, next, tracker{protocol: c.protocol}, 0
 		r, err = run.steps(ctx, authorizedParts())
 		passed += run.passed
@@ -110,16 +110,16 @@ type streaming[In, Out any] struct {
 	yield   func(Event[Out], error) bool
 	tracker tracker
 	passed  int    // events
-	said    string // id of the last status message
-	resumes bool   // the message continues a task: what it has at first is not new
+	status  string // id of the last status message
+	resumes bool   // the message continues a task, whose artifacts so far are not new
 }
 
-// steps yields the steps and returns the result they come to.
+// steps yields the steps and returns the result.
 func (r *streaming[In, Out]) steps(ctx context.Context, parts []runtime.Part) (*Result, error) {
 	cl := r.call
 	if cl.nested != nil {
-		result, known, send, err := r.again(ctx, parts, cl)
-		if known {
+		result, done, send, err := r.resume(ctx, parts, cl)
+		if done {
 			return result, err
 		}
 		parts = send
@@ -135,7 +135,7 @@ func (r *streaming[In, Out]) steps(ctx context.Context, parts []runtime.Part) (*
 	return r.collect(ctx, Method{Role: runtime.RoleStream}, request, cl)
 }
 
-// collect yields the steps of a stream and returns the result they come to.
+// collect yields the steps of a stream and returns the result.
 func (r *streaming[In, Out]) collect(ctx context.Context, m Method, request any, cl *call) (*Result, error) {
 	for e, err := range r.client.stream(ctx, m, request, cl) {
 		if err == nil {
@@ -154,8 +154,8 @@ func (r *streaming[In, Out]) collect(ctx context.Context, m Method, request any,
 			}
 			return nil, cl.awaited(ctx, id, err)
 		}
-		if r.asks(cl) {
-			break // an agent may keep the stream open, but nothing comes before the answer
+		if r.waits(cl) {
+			break // the agent may keep the stream open, but sends nothing before the answer
 		}
 	}
 	if r.tracker.message != nil {
@@ -167,25 +167,28 @@ func (r *streaming[In, Out]) collect(ctx context.Context, m Method, request any,
 	return taskResult(r.tracker.task), nil
 }
 
-// asks reports whether the event just passed on left the task waiting for input, for an authorization that the client answers by itself or,
-// in a call of a handler's, for any: the handler may pass that on. A task that this message continues may begin the stream as it was before
-// the message.
-func (r *streaming[In, Out]) asks(cl *call) bool {
+// waits reports whether the task now waits for input, for an authorization that the client answers by itself or, in a handler's call, for
+// any: the handler may forward that. A task that this message continues may begin the stream as it was before the message.
+func (r *streaming[In, Out]) waits(cl *call) bool {
 	task, g := r.tracker.task, &r.client.credentials
 	if task == nil || r.resumes && r.passed == 1 {
 		return false
 	}
 	state := task.TaskInfo().State
 	return state == runtime.StateInputRequired || r.call.nested != nil && state.Interrupted() ||
-		len(g.grants) > 0 && g.goOn(taskResult(task), nil, cl) != nil
+		len(g.grants) > 0 && g.answerAuth(taskResult(task), nil, cl) != nil
 }
 
 // pass turns an event into steps.
 func (r *streaming[In, Out]) pass(e runtime.Event) error {
 	info := e.EventInfo()
-	var more []runtime.ArtifactData
-	if info.Kind == runtime.EventTask {
-		more = r.news(e)
+	var more []runtime.ArtifactData // of a whole task, beyond those of the events before it
+	if task, ok := e.(runtime.Task); ok && info.Kind == runtime.EventTask && (r.tracker.task != nil || !r.resumes) {
+		var known []runtime.ArtifactData
+		if r.tracker.task != nil {
+			known = r.tracker.task.ArtifactList()
+		}
+		more = news.Artifacts(known, task.ArtifactList())
 	}
 	artifact := r.artifact(e)
 	if err := r.tracker.add(e); err != nil {
@@ -198,18 +201,18 @@ func (r *streaming[In, Out]) pass(e runtime.Event) error {
 		id, state = t.TaskInfo().ID, t.TaskInfo().State
 		step.State = state
 	}
-	said := r.tracker.message
+	answer := r.tracker.message
 	if r.tracker.task != nil {
-		said = nil
+		answer = nil
 	}
-	if err := r.call.learned(r.client, id, state, said); err != nil {
+	if err := r.call.report(r.client, id, state, answer); err != nil {
 		return err
 	}
 	switch e := e.(type) {
 	case runtime.Message:
 	case runtime.StatusUpdate: // a task too
-		if m := e.StatusMessage(); m != nil && (m.MessageInfo().ID == "" || m.MessageInfo().ID != r.said) {
-			step.said, step.Progress, r.said = m, messageText(m), m.MessageInfo().ID
+		if m := e.StatusMessage(); m != nil && (m.MessageInfo().ID == "" || m.MessageInfo().ID != r.status) {
+			step.status, step.Progress, r.status = m, messageText(m), m.MessageInfo().ID
 		}
 	case runtime.ArtifactUpdate:
 		step.Artifact = artifact
@@ -217,7 +220,7 @@ func (r *streaming[In, Out]) pass(e runtime.Event) error {
 	if !r.yield(step, nil) {
 		return errStopped
 	}
-	step.Raw, step.Progress, step.said = nil, "", nil
+	step.Raw, step.Progress, step.status = nil, "", nil
 	for i := range more {
 		step.Artifact = &more[i]
 		if !r.yield(step, nil) {
@@ -227,8 +230,8 @@ func (r *streaming[In, Out]) pass(e runtime.Event) error {
 	return nil
 }
 
-// artifact returns the artifact of an update; nil if there is none, or nothing new in it. Where streams have updates only, a task that is
-// subscribed to again begins with its artifacts as they stand.
+// artifact returns the artifact of an update, or its new parts; nil if there are none. Where streams have updates only, a subscription begins
+// with the task's artifacts so far.
 func (r *streaming[In, Out]) artifact(e runtime.Event) *runtime.ArtifactData {
 	u, ok := e.(runtime.ArtifactUpdate)
 	if !ok {
@@ -243,17 +246,4 @@ func (r *streaming[In, Out]) artifact(e runtime.Event) *runtime.ArtifactData {
 		return nil
 	}
 	return &fresh[0]
-}
-
-// news returns what the artifacts of a task have more than those of the events before it.
-func (r *streaming[In, Out]) news(e runtime.Event) []runtime.ArtifactData {
-	task, ok := e.(runtime.Task)
-	if !ok || r.tracker.task == nil && r.resumes {
-		return nil
-	}
-	var known []runtime.ArtifactData
-	if r.tracker.task != nil {
-		known = r.tracker.task.ArtifactList()
-	}
-	return news.Artifacts(known, task.ArtifactList())
 }

@@ -11,13 +11,13 @@ import (
 )
 
 // Stream runs an operation whose result is a stream, when the sequence is iterated. The items are generated values. An error is the sequence's last element. The
-// sequence ends when the agent ends the stream; ending the loop early, or the context, closes the connection and leaves
-// the task alone.
+// sequence ends when the agent ends the stream; ending the loop early, or the context, closes the connection and does not cancel
+// the task.
 //
 // When the connection breaks, or the agent ends it, before the task came to a terminal or interrupted state, the client
 // subscribes to the task with Last-Event-ID (see [Reattach]). The sequence then goes on with the missed events or, with agents that
-// keep none, with the task as it stands now. The task also comes in the place of events that are missing in a stream whose events say
-// their generations. Errors: *runtime.Error, *HTTPError, *StreamError.
+// keep none, with the task as it is now. The task also comes in the place of events that are missing in a stream whose events have
+// generations. Errors: *runtime.Error, *HTTPError, *StreamError.
 func (c *Client) Stream(ctx context.Context, m Method, request any, opts ...CallOption) iter.Seq2[any, error] {
 	return func(yield func(any, error) bool) {
 		cl := c.newCall(opts)
@@ -57,7 +57,7 @@ type stream struct {
 	lastLink       *link // that lastID is from
 	bytes, events  int   // of what a whole answer consists of
 	state          runtime.State
-	generation     int64 // of the task, as the events so far say; 0: they do not
+	generation     int64 // of the task, by the events so far; 0: they have none
 	ended          bool  // nothing may follow: a Message, or a terminal state
 	retries        retries
 }
@@ -100,7 +100,7 @@ func (s *stream) run(ctx context.Context, request any) error {
 	}
 }
 
-// pump passes on the events of one connection. It returns nil at the end of the stream and a *LinkError when it broke.
+// pump yields the events of one connection. It returns nil at the end of the stream and a *LinkError when it broke.
 func (s *stream) pump(ctx context.Context, conn *conn) (err error) {
 	defer func() {
 		conn.Close()
@@ -157,7 +157,7 @@ func (s *stream) whole(ctx context.Context, e item) (item, error) {
 	return item{}, err
 }
 
-// note remembers what is needed to take up the stream after e. A stream is of one task.
+// note records e, so that the stream can be taken up after it. A stream is of one task.
 func (s *stream) note(e item) error {
 	s.lastID = e.id
 	info := e.EventInfo()
@@ -174,7 +174,7 @@ func (s *stream) note(e item) error {
 		s.state = info.State
 		s.ended = info.State.Terminal()
 	}
-	if info.Kind == runtime.EventTask { // it replaces all that was before
+	if info.Kind == runtime.EventTask { // it replaces all events before it
 		s.bytes, s.events = 0, 0
 	}
 	s.bytes, s.events = s.bytes+len(e.data), s.events+1
@@ -187,13 +187,13 @@ func (s *stream) note(e item) error {
 	return nil
 }
 
-// resume takes up the stream after cause. It returns neither connection nor error when the task turned out to be over.
+// resume takes up the stream after cause. It returns neither connection nor error if the task has settled.
 func (s *stream) resume(ctx context.Context, cause error) (*conn, error) {
 	s.call.note(faultLost)
 	if s.taskID == "" && !s.call.safe || s.method.Role == runtime.RoleOther {
 		return nil, s.broken(cause)
 	}
-	method, request := s.method, s.request // by its key the agent knows a message of which nothing came back
+	method, request := s.method, s.request // the agent recognizes a message without an answer by its key
 	if s.taskID != "" {
 		method, request = s.client.ofTask(runtime.RoleSubscribe, s.taskID)
 	}
@@ -217,11 +217,11 @@ func (s *stream) resume(ctx context.Context, cause error) (*conn, error) {
 		case !temporary(err):
 			return nil, err
 		}
-		s.retries.wish = max(s.retries.wish, pauseWished(err))
+		s.retries.delay = max(s.retries.delay, retryDelay(err))
 	}
 }
 
-// finish ends a stream whose task cannot be subscribed to: it is over or waits, which the task itself tells.
+// finish ends a stream whose task cannot be subscribed to: it ended or waits, as its state shows.
 func (s *stream) finish(ctx context.Context, cause error) error {
 	over, err := s.settle(ctx, patient)
 	if err == nil && !over {
@@ -230,7 +230,7 @@ func (s *stream) finish(ctx context.Context, cause error) error {
 	return err
 }
 
-// look asks for the task where a connection brought nothing, which is as good as an event of it.
+// look asks for the task where a connection brought no event. An answer counts as one.
 func (s *stream) look(ctx context.Context, conn *conn) (over bool, err error) {
 	over, err = s.settle(ctx, once)
 	switch {
@@ -242,7 +242,7 @@ func (s *stream) look(ctx context.Context, conn *conn) (over bool, err error) {
 	return over, err
 }
 
-// settle gets the task and, if it ended or waits, passes it on.
+// settle gets the task and yields it if it ended or waits.
 func (s *stream) settle(ctx context.Context, steps []step) (over bool, err error) {
 	task, err := s.client.task(ctx, steps, s.taskID, s.call)
 	if err != nil || !settled(task.TaskInfo().State) {

@@ -15,19 +15,18 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 )
 
-// framing is what the bindings over HTTP differ in: what stands around a request and an answer.
+// framing encloses requests and answers, which is where the bindings over HTTP differ.
 type framing interface {
-	// frame makes what carries a request.
 	frame(r *Request) (frame, error)
 }
 
-// frame is a request with its frame, and reads what answers it.
+// frame is one request with its framing, which reads the answer.
 type frame interface {
 	// tries are the requests to make: the next one if the one before found no such method.
 	tries() []*try
-	// result is what an answer holds, nil for nothing, or its error.
+	// result is the result in an answer, nil for none, or its error.
 	result(body []byte) ([]byte, error)
-	// event is what an event of a stream holds, nil for nothing, or its error.
+	// event is the result in an event of a stream, nil for none, or its error.
 	event(e sse.Event) ([]byte, error)
 	// fault is the error in the body of an answer whose status is not 2xx; nil without.
 	fault(body []byte) *runtime.Error
@@ -43,10 +42,6 @@ type try struct {
 type webConn struct {
 	target  Target
 	framing framing
-}
-
-func newWebConn(t Target, f framing) *webConn {
-	return &webConn{t, f}
 }
 
 // Call posts a request and reads the whole answer.
@@ -67,8 +62,8 @@ func (c *webConn) Call(ctx context.Context, r *Request) ([]byte, error) {
 	return result, err
 }
 
-// nothing is what no result, or null, stands for: that of an operation without one (T61), or an empty list, which is
-// an array in 0.3 and null from a2a-go 2.4.0.
+// nothing is the result of an answer without one, or with null: an empty object (T61), or an empty list, which is an array in 0.3 and null
+// from a2a-go 2.4.0.
 func nothing(op *runtime.Operation) []byte {
 	if list := []byte("[]"); op.Role == runtime.RolePushList {
 		if _, err := op.Read(list); err == nil {
@@ -107,7 +102,7 @@ func (c *webConn) Open(ctx context.Context, r *Request) (Stream, error) {
 	return s, nil
 }
 
-// Secure reports whether what is sent is encrypted.
+// Secure reports whether the connection is encrypted.
 func (c *webConn) Secure() bool { return strings.HasPrefix(c.target.URL, "https:") }
 
 // Close has nothing to do: the connections are the HTTP client's.
@@ -177,7 +172,7 @@ type events struct {
 	ctx    context.Context // the caller's
 	frame  frame
 	reader *sse.Reader // nil when a JSON body came instead
-	single []byte      // what that held, until it is read
+	single []byte      // the result in it, until it is read
 	limit  int         // bytes in a row without an event
 	// numbered: the ids of the events are consecutive numbers.
 	numbered bool
@@ -215,19 +210,15 @@ func (s *events) Next() (Item, error) {
 		case err != nil && e.Unfinished && errors.Is(err, runtime.ErrInvalidAgentResponse):
 			err = &LinkError{Err: io.ErrUnexpectedEOF} // cut in the middle of it
 		}
-		return Item{Data: data, ID: string(e.ID), Number: s.number(e.ID), Read: read, Cut: e.Unfinished}, err
+		item := Item{Data: data, ID: string(e.ID), Read: read, Cut: e.Unfinished}
+		if s.numbered {
+			item.Number = eventNumber(item.ID)
+		}
+		return item, err
 	}
 }
 
-// number is that of an event with an id; 0 without one.
-func (s *events) number(id []byte) int64 {
-	if !s.numbered {
-		return 0
-	}
-	return eventNumber(string(id))
-}
-
-// Retry is what the field of that name says.
+// Retry is the last value of the field retry.
 func (s *events) Retry() time.Duration {
 	if s.reader == nil {
 		return 0
@@ -238,7 +229,8 @@ func (s *events) Retry() time.Duration {
 // Drain reads on for a moment.
 func (s *events) Drain() {
 	if s.reader != nil {
-		s.drain()
+		s.arm(linger)
+		_, _ = io.Copy(io.Discard, io.LimitReader(s.resp.Body, 64<<10))
 	}
 }
 
@@ -254,7 +246,7 @@ func mediaType(resp *http.Response) string {
 	return t
 }
 
-// OwnCredentials reports what the HTTP client that the user gave may add to requests: a certificate, or anything.
+// OwnCredentials reports whether the user's HTTP client may add a certificate, or anything else, to requests.
 func (c *webConn) OwnCredentials() (certificate, others bool) {
 	h := c.target.HTTP
 	transport, known := h.Transport.(*http.Transport)

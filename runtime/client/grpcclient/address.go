@@ -10,7 +10,7 @@ import (
 	"github.com/a2agen/a2agen/runtime/client"
 )
 
-// address is where an agent is: a target as grpc-go has it, and whether connections are encrypted.
+// address is the address of an agent: a target of grpc-go, and whether connections are encrypted.
 type address struct {
 	target string
 	secure bool
@@ -18,7 +18,7 @@ type address struct {
 
 // address reads the URL of an interface. Cards have "host:port" (A2A 1.0 §10), a name as grpc-go resolves it
 // ("dns:///host:port"), or a URL: encrypted with https and grpcs, in clear text with http and grpc. gRPC has no
-// paths, and that of a URL does not count.
+// paths: that of a URL is ignored.
 func (b *binding) address(t client.Target) (address, error) {
 	open := !b.clear && (b.tls != nil || t.Secure)
 	scheme, rest, found := strings.Cut(t.URL, ":")
@@ -48,7 +48,7 @@ func usualPort(secure bool) string {
 	return "80"
 }
 
-// fromURL reads an address that says whether it is encrypted.
+// fromURL reads an address whose scheme shows whether it is encrypted.
 func fromURL(s string) (address, error) {
 	u, err := url.Parse(s)
 	if err != nil {
@@ -69,7 +69,7 @@ func fromURL(s string) (address, error) {
 	return address{"dns:///" + host, secure}, check(s, host)
 }
 
-// check refuses an address whose host or port is none.
+// check returns an error for an address with an invalid host or port.
 func check(s, hostport string) error {
 	host, port, err := net.SplitHostPort(hostport)
 	if err != nil {

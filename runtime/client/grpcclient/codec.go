@@ -6,13 +6,13 @@ import (
 	"google.golang.org/grpc/mem"
 )
 
-// codec hands messages on as bytes: who decodes and encodes them is the protocol package.
+// codec passes messages as bytes, which the protocol package encodes and decodes.
 type codec struct{}
 
 // Name is the codec's name in content types.
 func (codec) Name() string { return "proto" }
 
-// Marshal takes the bytes of a *[]byte, which must stay as they are.
+// Marshal returns the bytes of a *[]byte, which must not be changed.
 func (codec) Marshal(v any) (mem.BufferSlice, error) {
 	b, ok := v.(*[]byte)
 	if !ok {
@@ -21,7 +21,7 @@ func (codec) Marshal(v any) (mem.BufferSlice, error) {
 	return mem.BufferSlice{mem.SliceBuffer(*b)}, nil
 }
 
-// Unmarshal gives a *[]byte the bytes.
+// Unmarshal sets a *[]byte to the bytes.
 func (codec) Unmarshal(data mem.BufferSlice, v any) error {
 	b, ok := v.(*[]byte)
 	if !ok {

@@ -31,16 +31,16 @@ type conn struct {
 // Secure reports whether connections are encrypted.
 func (c *conn) Secure() bool { return c.secure }
 
-// OwnCredentials reports what [TLS] and [DialOptions] may add to calls: a certificate, or anything.
+// OwnCredentials reports whether [TLS] and [DialOptions] may add a certificate, or anything else, to calls.
 func (c *conn) OwnCredentials() (certificate, others bool) {
 	config := c.binding.tls
 	return config != nil && (len(config.Certificates) > 0 || config.GetClientCertificate != nil), len(c.binding.dial) > 0
 }
 
-// CanSend reports why a header cannot be sent as metadata.
+// CanSend returns an error if a header that may hold an API key cannot be sent as metadata.
 func (c *conn) CanSend(header string) error {
 	switch key := strings.ToLower(header); {
-	case notOverHTTP2[key], strings.HasPrefix(key, "grpc-"), strings.Trim(key, "abcdefghijklmnopqrstuvwxyz0123456789-_.") != "":
+	case strings.Trim(key, "abcdefghijklmnopqrstuvwxyz0123456789-_.") != "":
 		return fmt.Errorf("gRPC has no metadata %s", client.Printable(key))
 	case strings.HasSuffix(key, "-bin"):
 		return fmt.Errorf("gRPC takes metadata whose names end in -bin for binary, and sends %s otherwise than HTTP does", client.Printable(key))
@@ -51,7 +51,7 @@ func (c *conn) CanSend(header string) error {
 // Close ends the connections, after the last call that is under way.
 func (c *conn) Close() { c.count(0, true) }
 
-// count takes note of a call that begins or ends, or of the wish to close.
+// count counts the calls under way, and closes the connections after the last one if they should be closed.
 func (c *conn) count(more int, closed bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -128,7 +128,7 @@ func (c *call) end() {
 	})
 }
 
-// notOverHTTP2 are headers that HTTP/2 has no place for.
+// notOverHTTP2 are headers that HTTP/2 does not have.
 var notOverHTTP2 = map[string]bool{
 	"connection": true, "content-length": true, "host": true, "keep-alive": true, "transfer-encoding": true,
 	"upgrade": true,
@@ -154,7 +154,7 @@ type stream struct {
 	stream grpc.ClientStream
 }
 
-// Next receives a message. While it waits, something must arrive on the connection.
+// Next receives a message. The idle time limits how long nothing arrives on the connection meanwhile.
 func (s *stream) Next() (client.Item, error) {
 	var data []byte
 	s.watch.start()
@@ -169,10 +169,10 @@ func (s *stream) Next() (client.Item, error) {
 	return client.Item{Data: data}, nil
 }
 
-// Retry is nothing that gRPC has.
+// Retry is 0: gRPC has no such field.
 func (s *stream) Retry() time.Duration { return 0 }
 
-// Drain has nothing to do: other calls share the connection.
+// Drain does nothing: other calls share the connection.
 func (s *stream) Drain() {}
 
 // Close ends the call. The agent's task goes on.

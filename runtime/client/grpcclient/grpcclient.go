@@ -2,9 +2,9 @@
 //
 //	client.New(ctx, url, rpc.Use(grpcclient.Binding()))
 //
-// It uses grpc-go's own transport with the codecs of the protocol package. What calls mean, which interface is called
-// and what is done about a broken stream is package client's to say, as over any binding; here are the frames, the
-// metadata and the statuses. gRPC has no ids of events: a broken stream goes on with the task as it stands.
+// It uses grpc-go's own transport with the codecs of the protocol package: frames, metadata and statuses. The meaning of calls, the choice of the
+// interface and the resumption of streams are package client's, as over any binding. gRPC has no ids of events: a broken stream is taken up again
+// with the task as it is now.
 package grpcclient
 
 import (
@@ -26,14 +26,14 @@ import (
 )
 
 const (
-	// defaultKeepAlive is how often a silent connection is asked whether it lives. Servers of grpc-go cut connections that
-	// ask more often than every five minutes, unless they are told otherwise.
+	// defaultKeepAlive is the interval of pings on a silent connection. Servers of grpc-go close connections with more pings than one in five
+	// minutes, unless they are configured otherwise.
 	defaultKeepAlive = 6 * time.Minute
 	answersWithin    = 20 * time.Second
 	maxHeader        = 1 << 20 // bytes
 )
 
-// reconnect has a connection that could not be made tried again about as often as package client tries a call again.
+// reconnect tries a connection that could not be made about as often as package client tries a call.
 var reconnect = grpc.ConnectParams{
 	Backoff:           backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 10 * time.Second},
 	MinConnectTimeout: 20 * time.Second,
@@ -42,10 +42,10 @@ var reconnect = grpc.ConnectParams{
 // Option changes how agents are called.
 type Option func(*binding)
 
-// TLS sets the certificates and the like for encrypted connections, and encrypts what an address leaves open.
+// TLS sets the configuration of encrypted connections, and encrypts those of an address without a scheme.
 func TLS(config *tls.Config) Option { return func(b *binding) { b.tls = config } }
 
-// ClearText does not encrypt what an address leaves open: "host:port". Without it that is encrypted when the card, or
+// ClearText does not encrypt connections of an address without a scheme: "host:port". Without it they are encrypted when the card, or
 // another interface of the host, is at https.
 func ClearText() Option { return func(b *binding) { b.clear = true } }
 
@@ -54,7 +54,7 @@ func Gzip() Option {
 	return func(b *binding) { b.calls = append(b.calls, grpc.UseCompressor(gzip.Name)) }
 }
 
-// KeepAlive sets how often a silent connection with calls is asked whether it lives; at least ten seconds, 0 for never.
+// KeepAlive sets the interval of pings on a silent connection with calls: at least ten seconds, 0 for no pings.
 func KeepAlive(interval time.Duration) Option { return func(b *binding) { b.keepAlive = interval } }
 
 // DialOptions are options of grpc-go for every connection, after those of this package.
@@ -63,7 +63,7 @@ func DialOptions(opts ...grpc.DialOption) Option {
 }
 
 // Dialer makes connections by dial, which gets "tcp" and the host and port of an address, instead of over the network.
-// Nothing is encrypted on them: that is for dial to do where an address asks for it. Package a2atest has one.
+// They are not encrypted, unless dial does that. Package a2atest has one.
 func Dialer(dial func(ctx context.Context, network, address string) (net.Conn, error)) Option {
 	return func(b *binding) { b.dialer = dial }
 }
@@ -89,7 +89,7 @@ type binding struct {
 // Name is GRPC.
 func (*binding) Name() string { return runtime.BindingGRPC }
 
-// Connect reads the address of an interface. The connection is made with the first call.
+// Connect reads the address of an interface. The first call makes the connection.
 func (b *binding) Connect(t client.Target) (client.Conn, error) {
 	at, err := b.address(t)
 	if err != nil {
@@ -102,7 +102,7 @@ func (b *binding) Connect(t client.Target) (client.Conn, error) {
 		grpc.WithStatsHandler(notes{}),
 		grpc.WithMaxHeaderListSize(maxHeader),
 		grpc.WithConnectParams(reconnect),
-		// Nothing is sent twice but by package client, which knows what may be.
+		// Package client alone sends a request again.
 		grpc.WithDisableRetry(), grpc.WithDisableServiceConfig(),
 	}
 	if b.keepAlive > 0 {
@@ -121,7 +121,7 @@ func (b *binding) Connect(t client.Target) (client.Conn, error) {
 	return &conn{cc: cc, target: t, binding: b, secure: at.secure, received: received}, nil
 }
 
-// credentials are those of connections. A certificate of the client's goes before those of [TLS].
+// credentials are those of connections. The client's certificate replaces those of [TLS].
 func (b *binding) credentials(at address, t client.Target) credentials.TransportCredentials {
 	if !at.secure || b.dialer != nil {
 		return insecure.NewCredentials()

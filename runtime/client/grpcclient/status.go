@@ -26,13 +26,13 @@ type StatusError struct {
 	Err       error  // *runtime.Error or nil
 }
 
-// keyChallenge is the metadata with what an agent wants of a caller whom it does not know.
+// keyChallenge is the metadata with the challenge of an agent that does not accept a call's credentials.
 const keyChallenge = "www-authenticate"
 
 // AuthenticateChallenge returns the challenge.
 func (e *StatusError) AuthenticateChallenge() string { return e.Challenge }
 
-// Error renders the code and what explains it.
+// Error renders the code, and the A2A error or the message.
 func (e *StatusError) Error() string {
 	if e.Err != nil {
 		return fmt.Sprintf("gRPC %s: %v", e.Status.Code(), e.Err)
@@ -43,7 +43,7 @@ func (e *StatusError) Error() string {
 // Unwrap returns the A2A error, if there was one.
 func (e *StatusError) Unwrap() error { return e.Err }
 
-// Is matches the codes that say who may do what with the errors that they stand for, also without details.
+// Is matches the codes Unauthenticated and PermissionDenied with their A2A errors, also without details.
 func (e *StatusError) Is(target error) bool {
 	switch e.Status.Code() {
 	case codes.Unauthenticated:
@@ -57,8 +57,7 @@ func (e *StatusError) Is(target error) bool {
 // GRPCStatus returns the status, for status.FromError.
 func (e *StatusError) GRPCStatus() *status.Status { return e.Status }
 
-// TryLater reports whether the same request may succeed later. An error that the agent names is final, unless its code
-// says otherwise.
+// TryLater reports whether the same request may succeed later. An A2A error is final, unless its code is a temporary one.
 func (e *StatusError) TryLater() bool {
 	switch e.Status.Code() {
 	case codes.Unavailable, codes.ResourceExhausted, codes.DeadlineExceeded:
@@ -69,7 +68,7 @@ func (e *StatusError) TryLater() bool {
 	return false
 }
 
-// TryAfter is when the agent is to be asked again, if its answer has a google.rpc.RetryInfo; 0: it does not say.
+// TryAfter is the pause before the next request that the agent asks for by google.rpc.RetryInfo; 0 for none.
 func (e *StatusError) TryAfter() time.Duration {
 	for _, any := range e.Status.Proto().GetDetails() {
 		info := new(errdetails.RetryInfo)
@@ -109,13 +108,13 @@ func (c *call) failed(err error) error {
 	return broken(err)
 }
 
-// past reports whether the deadline of a context is over. grpc-go looks at the clock, and may see that before the context does.
+// past reports whether the deadline of a context is over, which grpc-go may notice before the context does.
 func past(ctx context.Context) bool {
 	deadline, ok := ctx.Deadline()
 	return ok && !time.Now().Before(deadline)
 }
 
-// tooLarge begins what grpc-go says of a message over the limit.
+// tooLarge begins grpc-go's error for a message over the limit.
 const tooLarge = "grpc: received message"
 
 // broken is the error of a call that ended before its answer did.
@@ -123,7 +122,7 @@ func broken(err error) error {
 	return &client.LinkError{Err: fmt.Errorf("%w: %w", io.ErrUnexpectedEOF, err)}
 }
 
-// status is the error that an agent answered. A stream that it cannot go on with for now can be taken up again.
+// status is the error of an answer with a status. A stream that ends with Unavailable can be taken up again.
 func (c *call) status(s *status.Status) error {
 	e := &StatusError{Status: s}
 	if s.Code() == codes.Unauthenticated {
@@ -145,7 +144,7 @@ func errorOf(s *status.Status, role runtime.Role) *runtime.Error {
 	for _, any := range s.Proto().GetDetails() {
 		detail, err := any.UnmarshalNew()
 		if err != nil {
-			continue // of a type that nobody here knows
+			continue // of an unknown type
 		}
 		switch detail := detail.(type) {
 		case *errdetails.ErrorInfo:

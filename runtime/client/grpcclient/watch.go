@@ -17,8 +17,8 @@ import (
 // traffic counts what is received over the connections to an agent.
 type traffic struct {
 	data atomic.Int64 // bytes of messages
-	// pings are those of the agent: the heartbeats of gRPC. Answers to ours say nothing, because grpc-go asks whenever
-	// data come.
+	// pings are those of the agent: the heartbeats of gRPC. Answers to ours do not count, because grpc-go sends pings whenever
+	// data arrive.
 	pings atomic.Int64
 }
 
@@ -74,7 +74,11 @@ func (c *countingConn) count(p []byte) {
 			n := copy(c.head[c.have:], p)
 			p, c.have = p[n:], c.have+n
 			if c.have == len(c.head) {
-				c.begin()
+				c.have, c.left = 0, int(c.head[0])<<16|int(c.head[1])<<8|int(c.head[2])
+				c.data = c.head[3] == frameData
+				if c.head[3] == framePing && c.head[4]&flagAck == 0 {
+					c.received.pings.Add(1)
+				}
 			}
 			continue
 		}
@@ -86,19 +90,11 @@ func (c *countingConn) count(p []byte) {
 	}
 }
 
-func (c *countingConn) begin() {
-	c.have, c.left = 0, int(c.head[0])<<16|int(c.head[1])<<8|int(c.head[2])
-	c.data = c.head[3] == frameData
-	if c.head[3] == framePing && c.head[4]&flagAck == 0 {
-		c.received.pings.Add(1)
-	}
-}
-
-// progress is what happens to one call on its way.
+// progress is the progress of one call.
 type progress struct {
-	sent     atomic.Bool // its headers, so that the agent may have got it
-	answered atomic.Bool // its status came, so that it is the agent's and not the transport's
-	wanted   string      // the challenges with the status, to be read after answered
+	sent     atomic.Bool // its headers: the agent may have got it
+	answered atomic.Bool // its status came: it is the agent's and not the transport's
+	wanted   string      // the challenges with the status, valid after answered
 	watch    *watchdog
 }
 
@@ -131,7 +127,7 @@ func (notes) HandleRPC(ctx context.Context, step stats.RPCStats) {
 // watchdog cancels a call when nothing arrives on its connection for the idle time, while the call waits.
 type watchdog struct {
 	idle     time.Duration // ≤ 0: never
-	lives    bool          // a ping gives the whole time again; else only data count
+	lives    bool          // a ping restarts the idle time; else only data extend it
 	received *traffic
 	cancel   context.CancelCauseFunc
 
@@ -166,7 +162,7 @@ func (w *watchdog) stop() {
 	}
 }
 
-// look extends the time by what the received bytes are worth, or cancels the call.
+// look extends the time by the bytes that were received, or cancels the call.
 func (w *watchdog) look() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -84,12 +84,7 @@ func (s *source) discover(ctx context.Context) (*endpoints, error) {
 		return nil, s.untrusted("its metadata are of another issuer, %q: if that is right, write the issuer so", clean(e.issuer, nil))
 	}
 	e.read = time.Now()
-	return e, s.checkEndpoints(e)
-}
-
-// checkEndpoints refuses endpoints to which secrets would go in clear text.
-func (s *source) checkEndpoints(e *endpoints) error {
-	for _, u := range []string{e.token, e.auth, e.device} {
+	for _, u := range []string{e.token, e.auth, e.device} { // secrets must not go in clear text
 		if u == "" {
 			continue
 		}
@@ -98,13 +93,13 @@ func (s *source) checkEndpoints(e *endpoints) error {
 			err = errors.New("an endpoint has no https URL")
 		}
 		if err != nil {
-			return s.untrusted("%s", clean(err.Error(), nil))
+			return nil, s.untrusted("%s", clean(err.Error(), nil))
 		}
 	}
 	if e.token == "" {
-		return s.untrusted("its metadata have no token_endpoint")
+		return nil, s.untrusted("its metadata have no token_endpoint")
 	}
-	return nil
+	return e, nil
 }
 
 // readEndpoints reads metadata strictly: no member twice.

@@ -29,7 +29,20 @@ func (f *flights) do(
 	f.mu.Lock()
 	one := f.all[t]
 	if one == nil {
-		one = f.start(ctx, t, get)
+		going, cancel := context.WithCancel(context.WithoutCancel(ctx))
+		one = &flight{cancel: cancel, done: make(chan struct{})}
+		if f.all == nil {
+			f.all = map[target]*flight{}
+		}
+		f.all[t] = one
+		go func() {
+			defer cancel()
+			one.entry, one.err = get(going, t)
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			f.forget(t, one)
+			close(one.done)
+		}()
 	}
 	one.waiting++
 	f.mu.Unlock()
@@ -45,27 +58,6 @@ func (f *flights) do(
 		f.forget(t, one)
 	}
 	return entry{}, context.Cause(ctx)
-}
-
-// start begins a flight. Callers must hold mu.
-func (f *flights) start(
-	ctx context.Context, t target, get func(context.Context, target) (entry, error),
-) *flight {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	one := &flight{cancel: cancel, done: make(chan struct{})}
-	if f.all == nil {
-		f.all = map[target]*flight{}
-	}
-	f.all[t] = one
-	go func() {
-		defer cancel()
-		one.entry, one.err = get(ctx, t)
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		f.forget(t, one)
-		close(one.done)
-	}()
-	return one
 }
 
 // forget lets the next caller start another flight. Callers must hold mu.

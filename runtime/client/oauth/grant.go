@@ -43,7 +43,20 @@ func (s *source) grant(ctx context.Context, e *endpoints, params url.Values) (en
 	if err != nil {
 		return entry{}, s.failed(err, s.secrets(params)...)
 	}
-	return s.accept(token, now)
+	switch {
+	case !strings.EqualFold(token.TokenType, "Bearer"):
+		return entry{}, s.untrusted("its token is of type %q, where only Bearer can be used", clean(token.TokenType, nil))
+	case !fit(token.AccessToken):
+		return entry{}, s.untrusted("its token is none: it has characters that a header cannot have, or is too long")
+	}
+	got := entry{Access: token.AccessToken, Refresh: token.RefreshToken, Obtained: now}
+	if !token.Expiry.IsZero() {
+		got.Expires = now.Add(token.Expiry.Sub(now).Round(0))
+		if !got.Expires.After(now) {
+			return entry{}, s.untrusted("its token has expired already")
+		}
+	}
+	return got, nil
 }
 
 // authStyle is how the client authenticates itself. A public one names itself in the body.
@@ -63,24 +76,6 @@ func (s *source) secrets(params url.Values) []string {
 	}
 	slices.SortFunc(all, func(a, b string) int { return len(b) - len(a) })
 	return all
-}
-
-// accept checks an answer of the token endpoint.
-func (s *source) accept(t *oauth2.Token, asked time.Time) (entry, error) {
-	switch {
-	case !strings.EqualFold(t.TokenType, "Bearer"):
-		return entry{}, s.untrusted("its token is of type %q, where only Bearer can be used", clean(t.TokenType, nil))
-	case !fit(t.AccessToken):
-		return entry{}, s.untrusted("its token is none: it has characters that a header cannot have, or is too long")
-	}
-	e := entry{Access: t.AccessToken, Refresh: t.RefreshToken, Obtained: asked}
-	if !t.Expiry.IsZero() {
-		e.Expires = asked.Add(t.Expiry.Sub(asked).Round(0))
-		if !e.Expires.After(asked) {
-			return entry{}, s.untrusted("its token has expired already")
-		}
-	}
-	return e, nil
 }
 
 // mostToken is the longest token that is used, in bytes.
