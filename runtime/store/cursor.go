@@ -37,7 +37,7 @@ func ReadCursor(owner Owner, q Query) (Cursor, error) {
 	return Cursor{time.Unix(0, int64(binary.BigEndian.Uint64(b[8:]))), string(b[tokenHead:])}, nil
 }
 
-// filterHash binds a token to the query it belongs to: the page size may change between pages, the filters may not.
+// filterHash binds a token to its query: the page size may change between pages, the filters must not.
 func filterHash(owner Owner, q Query) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(strings.Join([]string{

@@ -12,22 +12,22 @@ type Record struct {
 	event   runtime.Event // nil: to be decoded
 	decode  func([]byte) (runtime.Event, error)
 	encoded atomic.Pointer[encodings]
-	sum     *atomic.Int64 // of the bytes encoded in the log; nil: nobody counts them
+	sum     *atomic.Int64 // of the bytes encoded in the log; nil: they are not counted
 	Kind    runtime.EventKind
 	State   runtime.State // that the event made the task's; of a status update
-	// Messages are those that came with the event, if the store has them at hand.
+	// Messages are those that came with the event, if the store has them in memory.
 	Messages []runtime.Message
 }
 
-// Hold makes r, which is new, the record of an event that a store has at hand. What Encode keeps of it is added to sum.
+// Hold makes r, which is new, the record of an event in memory. The bytes that Encode keeps are added to sum.
 func (r *Record) Hold(seq int64, e runtime.Event, messages []runtime.Message, sum *atomic.Int64) {
 	info := e.EventInfo()
 	r.Seq, r.Kind, r.State, r.Messages, r.sum = seq, info.Kind, info.State, messages, sum
 	r.event = runtime.WithGeneration(e, seq)
 }
 
-// NewRecord makes a record of an event that a store keeps as newest, its bytes in the protocol version of index 0: a
-// reader of that version costs no encoding. decode is called by who asks for the event, with newest, which is nil when
+// NewRecord makes a record of an event that a store keeps as bytes in the protocol version of index 0: a
+// reader of that version needs no encoding. decode is called by Event, with newest, which is nil when
 // the store has no such bytes.
 func NewRecord(
 	seq int64, kind runtime.EventKind, state runtime.State, newest []byte, decode func([]byte) (runtime.Event, error),
@@ -52,12 +52,12 @@ func (r *Record) Event() (runtime.Event, error) {
 // encodings are an event's bytes by coding.
 type encodings [cachedCodings]atomic.Pointer[[]byte]
 
-// cachedCodings is for how many codings a record keeps its bytes: as many as the versions of A2A have in all encodings,
+// cachedCodings is the number of codings whose bytes a record keeps: those of all versions of A2A,
 // and one more.
 const cachedCodings = 8
 
-// Encode returns the bytes of the event in the coding of the given index, made by f and kept for all further readers. The caller must not change them. Two readers that come at once may both call f; one result is
-// kept.
+// Encode returns the bytes of the event in the coding of the given index, made by f and kept for all further readers. The caller must not change
+// them. Two readers at once may both call f; one result is kept.
 func (r *Record) Encode(coding int, f func(dst []byte, e runtime.Event) ([]byte, error)) ([]byte, error) {
 	if b := r.Encoded(coding); b != nil {
 		return b, nil
@@ -99,10 +99,10 @@ func (r *Record) Encoded(coding int) []byte {
 	return nil
 }
 
-// unkept is what a record has that keeps no bytes any more: only slow readers still know it.
+// unkept marks a record that keeps no bytes any more, because only slow readers still have it.
 var unkept encodings
 
-// Forget drops what Encode kept. For good: nothing is kept any more, for readers who are slow.
+// Forget drops the bytes that Encode kept. With forGood no bytes are kept any more.
 func (r *Record) Forget(forGood bool) {
 	var after *encodings
 	if forGood {

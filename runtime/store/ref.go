@@ -8,12 +8,12 @@ type Ref interface {
 	Events(ctx context.Context, after int64, max int) ([]*Record, error)
 }
 
-// Finder is a store that looks a task up once for many calls on it, which for the events of a stream is a good part of
-// the work of a [Memory]. Find returns nil for a task that is not there.
+// Finder is a store that looks a task up once for many calls on it, which saves the store in memory a good part of its work for the events of a
+// stream. Find returns nil if there is no such task.
 type Finder interface{ Find(key Key) Ref }
 
-// Find returns a task of s, for many calls on it. A store that is no [Finder] gets the key with every call. A task that
-// is not there gives a Ref whose methods say so.
+// Find returns a task of s, for many calls on it. A store that is no [Finder] gets the key with every call. Without such a task the methods of the
+// Ref fail with ErrNotFound.
 func Find(s Store, key Key) Ref {
 	if f, ok := s.(Finder); ok {
 		if r := f.Find(key); r != nil {

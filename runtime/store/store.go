@@ -2,13 +2,13 @@
 // rules that all of them keep to are those of internal/taskstate.
 //
 // A store has tasks with their event logs. An [Update] changes a task and appends its events to the log, as one
-// transaction. A client's update names the version that it expects: when another was faster, it is refused and changes
-// nothing. Every [Key] names its owner, so that nobody reads a task without one.
+// transaction. A client's update names the version that it expects: after another update it fails and changes
+// nothing. Every [Key] names its owner, so that no task is read without one.
 //
 // Several instances of an agent may share a store. A message for a handler is kept as a [Call] until it is done. A task
-// with calls is run by one instance, under an epoch that grows whenever another runs it, or nobody any more: an update of a
-// handler is refused when its epoch is over. An instance keeps what it runs for as long as its [Lease] is renewed; then
-// another may claim it.
+// with calls is run by one instance, under an epoch that grows whenever another instance takes the task over, or when none runs it any more: an
+// update of a handler with an earlier epoch fails. An instance keeps its tasks for as long as its [Lease] is renewed; then
+// another may claim them.
 package store
 
 import (
@@ -23,7 +23,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 )
 
-// Errors of a store. Those that the rules find are declared with them.
+// Errors of a store. Those of the rules are declared in internal/taskstate.
 var (
 	ErrNotFound = errors.New("no such task")
 	ErrExists   = errors.New("the task exists already")
@@ -34,27 +34,27 @@ var (
 	ErrCursor   = errors.New("the page token does not fit the request")
 	ErrTrimmed  = errors.New("the events are no longer kept")
 	ErrUnfit    = taskstate.ErrUnfit                        // it has no form in the protocol, or does not fit the task
-	ErrLost     = taskstate.ErrLost                         // another epoch: the handler is to stop
+	ErrLost     = taskstate.ErrLost                         // another epoch: the handler must stop
 	ErrNoSpace  = errors.New("the store cannot be written") // full disk, read-only file: nothing happened
-	ErrTicket   = taskstate.ErrTicket                       // used, too old, or never given
+	ErrTicket   = taskstate.ErrTicket                       // used, expired, or unknown
 	// ErrPushes: the configuration would be one more than [Push.Max].
 	ErrPushes = taskstate.ErrPushes
-	// ErrForgotten: the message may have come before, see [Repeat.Since].
+	// ErrForgotten: the message may be a repeated one, see [Repeat.Since].
 	ErrForgotten = errors.New("it is no longer known whether the message came before")
-	// ErrUnavailable: nothing happened, the call can be tried again.
+	// ErrUnavailable: nothing was changed, and the call can be repeated.
 	ErrUnavailable = errors.New("the store cannot be reached")
-	// ErrUnknown: it may have happened. The call is to be made again with the same stamp until there is an answer.
+	// ErrUnknown: the outcome is unknown. The call must be repeated with the same stamp until there is an answer.
 	ErrUnknown = errors.New("it is not known whether it was stored")
 )
 
-// decided are the errors by which a store refuses a call: it has decided, and nothing changed.
+// decided are the errors of calls that changed nothing.
 var decided = []error{
 	ErrNotFound, ErrExists, ErrConflict, ErrEnded, ErrFull, ErrTooLarge, ErrCursor, ErrTrimmed, ErrUnfit, ErrLost, ErrNoSpace,
 	ErrTicket, ErrPushes, ErrForgotten,
 }
 
-// Unsure reports whether a call failed without an answer: it can be made again, with the same stamp, since it may have
-// happened. That is so for [ErrUnavailable], [ErrUnknown] and every error that is none of this package's.
+// Unsure reports whether the outcome of a call is unknown, so that it must be repeated with the same stamp: after [ErrUnavailable],
+// [ErrUnknown] and every error that is not of this package.
 func Unsure(err error) bool {
 	if _, again := errors.AsType[*Repeated](err); err == nil || again {
 		return false
@@ -69,8 +69,8 @@ func Unsure(err error) bool {
 
 // Repeated is the error of a message whose [Repeat] was used before, in its window.
 type Repeated struct {
-	Task string // what the first one made or continued
-	Call int64  // the call of the first one; 0: it had none
+	Task string // that the first one made or continued
+	Call int64  // of the first one; 0: none
 	Same bool   // the request was the same
 }
 
@@ -80,26 +80,25 @@ func (r *Repeated) Error() string { return "the message was sent before, for tas
 type Repeat struct {
 	Key    string        // unique by owner
 	Digest [32]byte      // of the request
-	For    time.Duration // how long it counts, among the last [MaxRepeats] of the principal
-	// Since is when the message was first sent, where it may have been sent before; zero: it was not. A store that does not know the key,
-	// and may have forgotten one of that time, answers [ErrForgotten].
+	For    time.Duration // how long it is kept, among the last [MaxRepeats] of the principal
+	// Since is when the message was first sent, if it may have been sent before; else zero. A store without the key fails with
+	// [ErrForgotten] if it may have dropped one of that time.
 	Since time.Time
 }
 
-// MayForget reports whether a store may have forgotten a key that came at the time since: it has the number of keys of the principal, the oldest
-// of which came at the time oldest.
+// MayForget reports whether a store with a number of keys of the principal, of which the oldest came at the time oldest, may have dropped one
+// that came at the time since.
 func MayForget(since time.Time, keys int, oldest time.Time) bool {
 	return keys >= MaxRepeats-MaxRepeats/10 && since.Before(oldest)
 }
 
-// MaxRepeats is how many messages of one principal a store knows at most by their [Repeat], and nine tenths of it at
-// least: of more, it forgets the oldest. A client may choose as many keys as it likes.
+// MaxRepeats limits the [Repeat]s of one principal that a store keeps. Beyond it the oldest are dropped; nine tenths of it are kept in any case.
 const MaxRepeats = 10_000
 
-// Owner is whose tasks are meant: a tenant (A2A 1.0 §3.2, R306) and the authenticated principal in it.
+// Owner is the owner of tasks: a tenant (A2A 1.0 §3.2, R306) and the authenticated principal in it.
 type Owner struct{ Tenant, Principal string }
 
-// Caller returns the owner as a caller of whom only the name and the tenant are known; nil for nobody in particular.
+// Caller returns the owner as a caller with a name and a tenant; nil without a principal.
 func (o Owner) Caller() *runtime.Caller {
 	if o.Principal == "" {
 		return nil
@@ -115,9 +114,8 @@ type Key struct {
 	Task  string
 }
 
-// Private is what the agent keeps with a task and never shows: the skill it belongs to, the input so far as JSON and
-// what the handler saved. Nobody changes the slices any more. An ended task needs neither its input nor what was saved:
-// the store drops both.
+// Private is the part of a task that clients do not see: its skill, the input so far as JSON and
+// the data that the handler saved. The slices must not be changed. When the task ends the store drops the input and the saved data.
 type Private struct {
 	Skill string
 	Input []byte
@@ -126,46 +124,46 @@ type Private struct {
 	Asked bool
 	// ClientID: the client chose the task's id, as those of A2A 0.1 do.
 	ClientID bool
-	// Trace is the trace context in which the task was made; "": none. It stays.
+	// Trace is the trace context in which the task was made; "": none. It never changes.
 	Trace string
 }
 
-// Size is how large a piece of content is.
+// Size is the size of content.
 type Size struct {
-	Bytes int // about how long it is as JSON
-	Parts int // of which it consists: each needs memory of its own
+	Bytes int // about its length as JSON
+	Parts int // each of which needs memory of its own
 }
 
 // Call is a message for a handler: work, kept until it is done. The store sets N, Attempt and Made, in the caller's or in a
 // copy, and may keep the caller's.
 type Call struct {
 	N       int64 // number in the task, from 1
-	Attempt int   // how often a handler has begun it, this time included: from 1
-	Made    int   // artifacts that the task had when its first handler began; those after them are of this call
+	Attempt int   // number of this attempt, from 1
+	Made    int   // artifacts of the task at its first attempt; those after them are of this call
 	Input   []byte
-	Request *runtime.SendRequest // what the handler may ask for of its request; not changed any more
-	Value   []byte               // what came with a ticket; nil without
+	Request *runtime.SendRequest // for the handler; must not be changed
+	Value   []byte               // that came with a ticket; nil without
 }
 
-// Ticket lets somebody add a call to a task who is not its owner: whoever knows what the hash was made of. It is good once,
-// for a while, and as long as the task goes on. Of two with one hash the later one counts.
+// Ticket allows a caller who is not the owner, and has the code with that hash, to add a call to a task: once, for a limited time, and only
+// until the task ends. Of two with one hash the later one counts.
 type Ticket struct {
 	Hash    [32]byte
-	For     time.Duration        // how long it is good
+	For     time.Duration        // how long it is valid
 	Request *runtime.SendRequest // of the call
 }
 
-// MaxTickets is how many a task has: of more, the one that ends first is dropped, of equal ones the one made first.
+// MaxTickets limits the tickets of a task: beyond it the one that ends first is dropped, of equal ones the one made first.
 const MaxTickets = 4
 
-// Change is an event of a task, with the messages that it brings: they are appended to the history, after it.
+// Change is an event of a task, with the messages that are appended to the history after it.
 type Change struct {
 	Event    runtime.Event // a status or artifact update
 	Messages []runtime.Message
-	Size     Size // of the event and the messages: what they add to the task. Zero: the store finds it out ([SizeOf])
+	Size     Size // of the event and the messages. Zero: the store computes it ([SizeOf])
 }
 
-// New is a new task. Size is that of its messages. What follows at once may be stored in the same transaction: a task
+// New is a new task. Size is that of its messages. The events that follow at once may be stored in the same transaction: a task
 // that is answered at once is one write, with Then as its end.
 type New struct {
 	Task    runtime.Task
@@ -173,50 +171,48 @@ type New struct {
 	Private Private
 	Size    Size
 	Stamp   uint64  // the writer's: Create twice with one stamp is Create once, and returns the same; 0: none
-	Call    *Call   // work on it, which the caller begins now; nil: there is none
-	Done    bool    // the call is over with the last event: nobody begins it
-	Unread  bool    // nobody has asked for the events, as [Update.Unread]
+	Call    *Call   // which the caller begins now; nil: none
+	Done    bool    // the call is over with the last event, and must not be begun
+	Unread  bool    // as [Update.Unread]
 	Push    *Push   // a configuration that came with the message
 	Repeat  *Repeat // the message may be sent again
 }
 
-// LastWords is how many bytes of an update that ends a task have room in any case, in a full task and in a full store.
+// LastWords is the size in bytes up to which an update that ends a task is stored also in a full task and in a full store.
 const LastWords = taskstate.LastWords
 
 // Update is one transaction on a task. Each of its events makes the next version of it; all of them are stored, or none.
 //
-// It may also add a Call, or end one, and [Snapshot.Run] is the call that the caller must begin now. One call of a task is
-// at work; the others wait, and the end of one begins the next. What ends the task ends all its calls.
+// It may also add a Call, or end one, and [Snapshot.Run] is the call that the caller must begin now. One call of a task
+// runs; the others wait, and the end of one begins the next. The end of the task ends all its calls.
 type Update struct {
 	Event    runtime.Event     // status or artifact update: applied to the task and appended to its log
 	Messages []runtime.Message // then appended to the history
 	Then     []Change          // events that follow. Nothing follows the end of the task
-	// Input, Saved and Asked replace what [Private] has of that name unless they are nil. A message and a handler at
-	// work write at the same time, so that nobody replaces all of it.
+	// Input, Saved and Asked replace the members of [Private] unless they are nil. A message and a running handler
+	// write at the same time, so that neither replaces all of it.
 	Input, Saved *[]byte
 	Asked        *bool
-	// Stamp is the writer's. The same stamp twice is one update, for the last eight updates and the one that began the call
-	// at work: the second time nothing changes, and what is returned is the task as it is by then, or as it was after the
-	// first, with the Run that the first had.
+	// Stamp identifies the update, among the last eight and the one that began the running call: a second one with the same stamp
+	// changes nothing, and returns the task as it is by then, or as it was after the first, with the Run of the first.
 	Stamp  uint64
-	Epoch  int64   // of the handler that says this, and need not know the version; 0: not a handler
+	Epoch  int64   // of the handler that writes this, without an expected version; 0: not a handler
 	Call   *Call   // a message for a handler; not with Done, nor in an update that ends the task
 	Done   int64   // the update ends the call of that number
 	Push   *Push   // a configuration that came with the message; this update's event is not sent to it
 	Repeat *Repeat // the message may be sent again
 	Ticket *Ticket // for the task
-	// Redeem is the hash of a ticket that the update uses up, and all others of the task with it. One that is not good is
+	// Redeem is the hash of a ticket that the update uses up, and all others of the task with it. An invalid one is
 	// ErrTicket.
 	Redeem *[32]byte
-	// Unread: nobody has read the task's events so far, so nobody will ask for this one or those before it. The store
+	// Unread: the task's events so far were not read, and neither this one nor those before it will be. The store
 	// may leave them out of the log.
 	Unread bool
-	// Size is that of the event and the messages: what they add to the task. What is private is not in it. Zero: the
-	// store finds it out ([SizeOf]).
+	// Size is that of the event and the messages, without the private part. Zero: the store computes it ([SizeOf]).
 	Size Size
 }
 
-// Len is how many events the update has.
+// Len is the number of events of the update.
 func (u *Update) Len() int { return 1 + len(u.Then) }
 
 // At returns the i-th event of the update and the messages after it.
@@ -238,7 +234,7 @@ func (u *Update) SizeAt(i int) Size {
 	return u.Size
 }
 
-// SizeOf is the size of the change, found out if it does not say.
+// SizeOf is the size of the change, computed if it is not set.
 func (c *Change) SizeOf() Size {
 	if c.Size == (Size{}) {
 		c.Size = SizeOf(c.Event, c.Messages)
@@ -257,7 +253,7 @@ func (c *Change) Apply(t runtime.Task) error {
 	return nil
 }
 
-// Artifacts is how many artifacts a task has after the update, which fits it.
+// Artifacts is the number of artifacts of a task after the update, which fits it.
 func (u *Update) Artifacts(t runtime.Task) int {
 	n := t.TaskInfo().Artifacts
 	var known map[string]bool
@@ -281,18 +277,18 @@ func (u *Update) Artifacts(t runtime.Task) int {
 	return n
 }
 
-// Snapshot is a task at a version. The task does not change any more.
+// Snapshot is a task at a version. The task must not be changed.
 type Snapshot struct {
 	Task    runtime.Task
 	Version int64 // number of the task's last event; 1 after creation
 	Private Private
-	Bytes   int   // about how long Task is as JSON, rather more; 0 when nobody asked for a view
-	Epoch   int64 // grows whenever another instance runs the task, or none any more: claim, cancel, end
-	Run     *Call // to begin now, by the caller, under Epoch; nil: none
-	Pushed  bool  // there are push configurations: whoever delivers is to look at Due
+	Bytes   int   // about the length of Task as JSON, rather more; 0 without a view
+	Epoch   int64 // grows when another instance takes the task over, or none runs it any more: claim, cancel, end
+	Run     *Call // that the caller must begin now, under Epoch; nil: none
+	Pushed  bool  // there are push configurations, so that Due may have deliveries
 }
 
-// Head is what is known of a task without reading it.
+// Head is the state of a task without its content.
 type Head struct {
 	Context     string
 	State       runtime.State
@@ -304,35 +300,35 @@ type Head struct {
 	Trace       string
 }
 
-// Run is work that was taken over: a snapshot of its task, without history and artifacts, and the call to begin.
+// Run is a call that was taken over, with a snapshot of its task without history and artifacts.
 type Run struct {
 	Key Key
 	Snapshot
-	Call *Call // its Attempt counts this time
+	Call *Call // Attempt includes this one
 }
 
-// Lease says how long an instance may go on without renewing.
+// Lease is the time that an instance may go on without renewing.
 type Lease struct {
-	For  time.Duration // 0: for ever, nobody else is there
-	Lost []Key         // tasks that this instance ran and no longer does, as far as the store knows
-	// Over reports whether this instance must no longer run a task, whoever runs it now: its part of the store was not
+	For  time.Duration // 0: for ever, because there is no other instance
+	Lost []Key         // tasks that this instance no longer runs
+	// Over reports whether the lease of a task is over, because its part of the store was not
 	// reached for too long. nil: there are no such tasks.
 	Over    func(Key) bool
-	Durable bool // what this instance gives back is there for another, or for a process to come
-	// Wakes: after every change made elsewhere, Watch wakes within a second or two, whatever is lost on the way. Without
-	// it, whoever waits for a change must look now and then.
+	Durable bool // calls that this instance gives back are kept for another instance, or a later process
+	// Wakes: after every change made elsewhere, Watch wakes within a second or two, even if a notification is lost. Without
+	// it, a reader that waits for a change must also poll.
 	Wakes bool
 }
 
-// View says which copy of a task to make: at most *History most recent messages (nil: all), whether with artifacts, and
-// of which version (0: as it is). A store that no longer can fails with ErrTrimmed.
+// View selects the parts of a copy of a task: the *History most recent messages (nil: all), with or without artifacts, at
+// a version (0: the present one). A store that no longer has the version fails with ErrTrimmed.
 type View struct {
 	History   *int
 	Artifacts bool
 	At        int64
 }
 
-// Of returns the view of a task that is at a version. An ended task never changes again: the whole of it needs no copy.
+// Of returns the view of a task that is at a version. A full view of an ended task, which never changes again, is no copy.
 func (v *View) Of(task runtime.Task, version int64, ended bool) runtime.Task {
 	if !ended || v.History != nil || !v.Artifacts {
 		task = task.View(v.History, v.Artifacts)
@@ -349,13 +345,13 @@ type Query struct {
 	State   runtime.State // StateUnspecified: any
 	After   time.Time     // zero: any; inclusive (T30)
 	Size    int           // 1..100
-	Bytes   int           // the page ends before the task with which it would be larger, as JSON, but has at least one; 0: any size
+	Bytes   int           // limit of the page as JSON, which has at least one task; 0: none
 	Token   string        // from the page before, with the same filters
 	View    View
 	Without []string // skills whose tasks are left out
 }
 
-// Since is After in nanoseconds since 1970, as far as they reach: from 1678 to 2262.
+// Since is After in nanoseconds since 1970, within their range: from 1678 to 2262.
 func (q *Query) Since() int64 {
 	switch {
 	case q.After.Before(time.Unix(0, math.MinInt64)):
@@ -371,26 +367,26 @@ type Page struct {
 	Tasks []runtime.Task
 	Next  string // token of the next page, "" on the last
 	Total int    // tasks that match, on all pages
-	Bytes int    // about how long the tasks are as JSON, rather more
+	Bytes int    // about the length of the tasks as JSON, rather more
 }
 
 // Push is a push notification configuration of a task.
 type Push struct {
 	ID      string             // unique in the task
-	Version string             // of the protocol in which it was registered: its payloads are written in it
+	Version string             // of the protocol in which it was registered, and in which its payloads are
 	Config  runtime.PushConfig // in neutral form
-	// Tasks: its notifications show the task as it was at their event. The store keeps what [View.At] needs for those
+	// Tasks: its notifications have the task as it was at their event. The store keeps the versions ([View.At]) of those
 	// that were not sent.
 	Tasks bool
-	// Max is how many configurations the task may have, this one included; 0: any number. It is not kept.
+	// Max limits the configurations of the task, this one included; 0: no limit. It is not kept.
 	Max int
 }
 
-// maxPush is how many bytes of text a configuration may have.
+// maxPush limits the text of a configuration, in bytes.
 const maxPush = 16 << 10
 
-// Check says why a configuration cannot be kept, wherever: with ErrTooLarge above 16 kB of text, or with ErrUnfit for text
-// that is not UTF-8, which its receiver would not get as it is.
+// Check returns the error of a configuration that no store keeps: ErrTooLarge above 16 kB of text, or ErrUnfit for text
+// that is not UTF-8, which would not reach its receiver unchanged.
 func (p *Push) Check() error {
 	c, n := &p.Config, 0
 	for _, text := range []string{p.ID, p.Version, c.ID, c.URL, c.Token, c.Scheme, c.Credentials} {
@@ -404,96 +400,96 @@ func (p *Push) Check() error {
 	return nil
 }
 
-// Delivery is what is due to a configuration: the events from Next on.
+// Delivery is a delivery that is due to a configuration: the events from Next on.
 type Delivery struct {
 	Key     Key
 	Push    Push
 	Next    int64     // first event to send
-	Until   int64     // last one of those that travel with it, decided before it is sent; 0: it travels alone
-	Attempt int       // failed ones for Next so far
+	Until   int64     // last event that is sent together with it, decided before that; 0: it is sent alone
+	Attempt int       // failed attempts for Next so far
 	Since   time.Time // of the first failure; zero: none
 	Holder  int64     // the claim
 }
 
-// Outcome is what a delivery came to. Then it is tried again after a while, or is dead, or neither: it is due if there
-// is an event that was not sent, and else sleeps until there is one.
+// Outcome is the outcome of a delivery. After it the configuration is retried, or dead, or neither: then it is due if there
+// is an event that was not sent, and else when there is one.
 type Outcome struct {
-	Sent  int64         // the last event that arrived; 0: none did
+	Sent  int64         // the last event that arrived; 0: none
 	Until int64         // the next [Delivery.Until], if Sent is set
-	Again time.Duration // after a failure; 0: there was none
-	Later time.Duration // it was not tried, and is due after so long; 0: at once
-	Dead  string        // why it was given up; "": it was not
+	Again time.Duration // until the retry after a failure; 0: it did not fail
+	Later time.Duration // until it is due again without an attempt; 0: at once
+	Dead  string        // the reason why it was given up; "": it was not
 }
 
-// Store keeps tasks, for one of the instances of an agent. Implementations are safe for concurrent use. What a call
-// has done is as durable as the store is when it returns. Any call may fail with ErrUnavailable, ErrUnknown, ErrNoSpace
-// or an error that is none of this package's, also because its context has ended; see [Unsure].
+// Store keeps tasks, for one of the instances of an agent. Implementations are safe for concurrent use. When a call returns its
+// changes are as durable as the store. Any call may fail with ErrUnavailable, ErrUnknown, ErrNoSpace
+// or an error that is not of this package, also because its context has ended; see [Unsure].
 type Store interface {
-	// Create takes a new task over at version 1, with a view of it for the caller unless view is nil. It fails with
+	// Create stores a new task at version 1, and returns a view of it unless view is nil. It fails with
 	// ErrExists, a *Repeated, ErrUnfit, ErrTooLarge or ErrFull.
 	Create(ctx context.Context, key Key, n New, view *View) (Snapshot, error)
 	// Apply applies an update to the task and returns it at the next version, with a view unless view is nil. A client's
-	// names the version that it expects, a handler's its epoch and 0. It fails for the first of these reasons, and then has
-	// changed nothing: ErrNotFound, a *Repeated, ErrEnded, ErrLost, ErrConflict, ErrUnfit, ErrTicket, those of SetPush,
-	// ErrTooLarge, ErrFull. An update that ends the task and brings at most [LastWords] bytes always has room.
+	// names the version that it expects, a handler's its epoch and 0. It fails with the first of these errors that applies, and then
+	// changes nothing: ErrNotFound, a *Repeated, ErrEnded, ErrLost, ErrConflict, ErrUnfit, ErrTicket, those of SetPush,
+	// ErrTooLarge, ErrFull. An update of at most [LastWords] bytes that ends the task is never too large.
 	Apply(ctx context.Context, key Key, expect int64, u Update, view *View) (Snapshot, error)
 	// Get returns the task, or ErrNotFound.
 	Get(ctx context.Context, key Key, view View) (Snapshot, error)
-	// Head returns what is known of the task without reading it, or ErrNotFound.
+	// Head returns the state of the task without its content, or ErrNotFound.
 	Head(ctx context.Context, key Key) (Head, error)
 	// Events returns at most max records after a version (0: all), oldest first, none when there are no newer ones. The
-	// slice must not be changed. It fails with ErrNotFound, or with ErrTrimmed when some of them are gone.
+	// slice must not be changed. It fails with ErrNotFound, or with ErrTrimmed if some of them are no longer kept.
 	Events(ctx context.Context, key Key, after int64, max int) ([]*Record, error)
-	// Ticket returns the task of a ticket, and what was kept with it, or ErrTicket.
+	// Ticket returns the task of a ticket, and the ticket, or ErrTicket.
 	Ticket(ctx context.Context, hash [32]byte) (Key, Ticket, error)
 	// List returns a page, or ErrCursor for a token that is not of this query.
 	List(ctx context.Context, owner Owner, q Query) (Page, error)
 
-	// Watch has wake called after changes made elsewhere: soon, maybe more often, maybe not at all. It holds no lock
-	// meanwhile.
+	// Watch calls wake after changes made elsewhere: soon, maybe more than once, maybe not at all. The call holds no
+	// lock.
 	Watch(key Key, wake func()) (stop func())
-	// Claim takes over at most max tasks of the given skills that have work and nobody who does it. An attempt is
-	// counted unless the instance before gave the work back (Close). What a call took over that failed without an answer
-	// is returned by a later one of the same instance, as it was taken over last.
+	// Claim takes over at most max tasks of the given skills that have calls and are run by no instance. An attempt is
+	// counted unless the last instance gave the task back (Close). The tasks of a claim whose outcome is unknown
+	// are returned by a later one of the same instance, as they were taken over last.
 	Claim(ctx context.Context, skills []string, max int) ([]Run, error)
-	// Renew says that the instance is there. One that comes too late has lost what it ran.
+	// Renew renews the lease of the instance. Renewed too late, the instance has lost its tasks.
 	Renew(ctx context.Context) (Lease, error)
 
-	// SetPush adds a configuration to a task, to which only later events are sent, or puts it in the place of the one
-	// with its id, whose events it goes on with. It fails with ErrNotFound, ErrUnfit, ErrTooLarge, ErrPushes or ErrFull.
+	// SetPush adds a configuration to a task, to which only later events are sent, or replaces the one
+	// with its id and goes on with its events. It fails with ErrNotFound, ErrUnfit, ErrTooLarge, ErrPushes or ErrFull.
 	SetPush(ctx context.Context, key Key, p Push) error
 	// Pushes returns the configurations of a task, ordered by id, or ErrNotFound.
 	Pushes(ctx context.Context, key Key) ([]Push, error)
-	// DeletePush removes a configuration. One that is not there is no error, a task that is not there is ErrNotFound.
+	// DeletePush removes a configuration, if the task has it. It fails with ErrNotFound without the task.
 	DeletePush(ctx context.Context, key Key, id string) error
-	// Due claims at most max deliveries whose time has come, each for hold, and returns how long until another falls
-	// due (-1: none is known).
+	// Due claims at most max deliveries that are due, each for hold, and returns the time until the next one
+	// is (-1: unknown).
 	Due(ctx context.Context, max int, hold time.Duration) (due []Delivery, next time.Duration, err error)
 	// Settle ends the claim of a delivery. It fails with ErrLost when the claim is over.
 	Settle(ctx context.Context, d Delivery, o Outcome) error
 
-	// Note returns what is kept for a context of the owner, the zero Note if that is nothing.
+	// Note returns the note for a context of the owner, the zero Note if there is none.
 	Note(ctx context.Context, owner Owner, context string) (Note, error)
-	// SetNote replaces it, if it is of the version that is expected (0: there is none; AnyVersion: whatever it is), and
-	// returns the new version. A value that is nil leaves nothing, which is version 0. It fails with ErrConflict,
-	// ErrTooLarge or ErrFull, and then has changed nothing.
+	// SetNote replaces it, if it has the expected version (0: there is none; AnyVersion: any), and
+	// returns the new version. A nil value removes it; the version is then 0. It fails with ErrConflict,
+	// ErrTooLarge or ErrFull, and then changes nothing.
 	SetNote(ctx context.Context, owner Owner, context string, value []byte, expect int64) (version int64, err error)
 
-	// Sweep drops some of what the retention rules no longer keep, by the store's own clock, and reports whether there
-	// is more of it.
+	// Sweep drops tasks, notes and repeats that the retention rules no longer keep, by the store's clock, and reports whether there
+	// are more of them.
 	Sweep(ctx context.Context) (dropped int, more bool, err error)
-	// Close gives back what this instance runs, but for some tasks: whoever takes those over counts an attempt.
+	// Close gives back the tasks of this instance, except those that are left: the next claim of these counts an attempt.
 	Close(left ...Key) error
 }
 
-// About how long the parts of JSON are that have no content of their own: names, ids and punctuation.
+// About the length of names, ids and punctuation in JSON.
 const (
 	messageFrame  = 256
 	artifactFrame = 128
 	partFrame     = 32
 )
 
-// SizeOfParts is the size of parts on their own, as a chunk brings them.
+// SizeOfParts is the size of parts, as in a chunk.
 func SizeOfParts(parts []runtime.Part) Size {
 	s := Size{Parts: len(parts)}
 	for i := range parts {
@@ -519,8 +515,8 @@ func SizeOfMessage(m runtime.Message, parts []runtime.Part) Size {
 	return s
 }
 
-// SizeOf is the size of what an update adds to its task. It copies the heads of the parts: who has them at hand is
-// faster with the functions above.
+// SizeOf is the size of an event and messages that an update adds to its task. It copies the heads of the parts; the functions above are faster
+// for a caller that has them.
 func SizeOf(e runtime.Event, messages []runtime.Message) (s Size) {
 	switch e := e.(type) {
 	case runtime.ArtifactUpdate:

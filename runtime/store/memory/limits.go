@@ -7,12 +7,12 @@ import (
 	"github.com/a2agen/a2agen/internal/taskstate"
 )
 
-// Limits say what a [Store] keeps. A zero field means the default in brackets. Bytes are those of the content,
-// as JSON, and of what a task, a message, an event and a part need beside it. Owners are counted by their principals: a
-// tenant is a name that any client may choose.
+// Limits limit the content of a [Store]. A zero field means the default in brackets. Bytes are those of the content,
+// as JSON, and of the overhead of a task, a message, an event and a part. Owners are counted by their principals: any
+// client may choose the name of a tenant.
 //
-// What is full makes room for something new: an owner who is over a limit of his own loses his own tasks, and when the
-// store is full, the owner who holds most loses some. It is the longest ended task that goes, else the one that has
+// Tasks are evicted to make room: those of an owner over a limit of its own, and when the
+// store is full those of the owner with the most. The task that ended longest ago is evicted first, then the one that has
 // waited longest for its client, never one that is being worked on.
 type Limits struct {
 	Tasks      int           // tasks [20,000]

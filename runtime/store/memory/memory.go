@@ -15,7 +15,7 @@ import (
 //
 // The lock of a row guards its task; the lock of the index guards everything else and may be taken while a row is locked,
 // never the other way round (eviction, which needs both, only tries the row). Methods of Store take the locks, those of the
-// index do not unless they say so.
+// index do not unless their comments say otherwise.
 type Store struct {
 	*index
 	lease time.Duration // of one of several instances
@@ -25,15 +25,15 @@ type Store struct {
 // New makes an empty store.
 func New(l Limits) *Store { return NewAt(l, time.Now) }
 
-// NewFirst is New for an agent that was never there before, as in a test: it knows each message that ever came. One that New
-// makes takes no message that may have come before it was made (docs/decisions/17).
+// NewFirst is New for an agent that runs for the first time, as in a test: it accepts messages with any [store.Repeat]. A store of New
+// does not accept a message that may have come before the store was made (docs/decisions/17).
 func NewFirst(l Limits) *Store {
 	m := New(l)
 	m.since = time.Time{}
 	return m
 }
 
-// NewAt is New with a clock: the time that rules what is due and what is dropped.
+// NewAt is New with a clock, for deliveries that are due and for retention.
 func NewAt(l Limits, clock func() time.Time) *Store {
 	l = l.withDefaults()
 	m := &Store{index: &index{

@@ -10,20 +10,20 @@ import (
 	"github.com/a2agen/a2agen/internal/filelock"
 )
 
-// Three things keep a second process from writing, since each of them alone can be got round.
+// Three guards keep a second process from writing, since each of them alone can be evaded.
 //
-//   - A lock on a byte of the database file itself, which counts whatever name the file was opened by.
-//   - A lock on a file beside it, which counts also when the database was replaced by a copy, and for programs made with
-//     an older a2agen, which know no other.
-//   - The row of the instance that came last. Whoever finds another's there when he is about to write stops for good:
+//   - A lock on a byte of the database file itself, which holds under all names of the file.
+//   - A lock on a file beside it, which also holds when the database was replaced by a copy, and for programs made with
+//     an older a2agen, which take no other.
+//   - The row of the last instance. An instance that finds the row of another when it is about to write stops for good:
 //     that also holds where locks do not, as on some network file systems.
 
-// lockSuffix names the file beside the store's whose lock says that somebody works on it. It is a lock of the operating
-// system's, by way of a second, empty database: a process that was killed holds none. The file stays when nobody holds
-// it: one that is removed could still be locked by somebody who had just opened it, beside another who makes it anew.
+// lockSuffix names the file beside the store's whose lock a process holds while it works on the store. It is a lock of the operating
+// system, on a second, empty database: a killed process holds none. The file is never removed: a process that had just opened
+// it could lock the removed file while another one locks a new one.
 const lockSuffix = "-lock"
 
-// InUse says that another process works on the file.
+// InUse reports that another process works on the file.
 type InUse struct {
 	Path  string
 	PID   int64
@@ -45,7 +45,7 @@ type lock struct {
 	file   *os.File // nil: there are no locks of that kind here
 }
 
-// release lets go of the file beside, which stays: somebody may be about to lock it.
+// release releases the locks. The file beside stays.
 func (l *lock) release() {
 	if l.beside != nil {
 		_ = l.beside.close()
@@ -96,7 +96,7 @@ func lockFile(path string) (*os.File, error) {
 	return f, nil
 }
 
-// holder is the error about the process that holds the lock, as far as the file tells who that is.
+// holder is the error about the process that holds the lock, with its id if the file has it.
 func holder(path string) error {
 	e := &InUse{Path: path}
 	if _, err := os.Stat(path + "-wal"); err != nil {

@@ -8,12 +8,12 @@ import (
 	"github.com/a2agen/a2agen/runtime/store/internal/relational"
 )
 
-// Options say what a [Store] keeps and how. A zero field means the default in brackets. Bytes are those of the
-// content, as JSON, and of what a task, a message, an event and a part need beside it, or those of the file where these are
-// more. Owners are counted by their principals: a tenant is a name that any client may choose.
+// Options configure a [Store] and limit its content. A zero field means the default in brackets. Bytes are those of the
+// content, as JSON, and of the overhead of a task, a message, an event and a part, or those of the file where these are
+// more. Owners are counted by their principals: any client may choose the name of a tenant.
 //
-// When something new has no room, tasks are evicted for it, as in memory: those of its owner if he is over a limit of his
-// own, and when the store is full those of the owner who holds most. The task that ended longest ago goes first, then the
+// Tasks are evicted to make room, as in memory: those of an owner over a limit of its own, and when the store is full
+// those of the owner with the most. The task that ended longest ago is evicted first, then the
 // one that has waited longest for its client, never one that is worked on.
 type Options struct {
 	Tasks      int           // tasks [10,000,000]
@@ -26,15 +26,14 @@ type Options struct {
 	Ended      time.Duration // how long an ended task is kept [7 days]
 	Parked     time.Duration // how long a task waits for its client before it is dropped [90 days]
 
-	// Full has every transaction wait for the disk, so that a power cut loses nothing that was acknowledged. Without, it
-	// loses the last moments, and never more than that or the order of things; the end of the process, however it comes,
-	// loses nothing either way.
+	// Full makes every transaction wait for the disk, so that a power cut loses nothing that was acknowledged. Without it a power cut
+	// loses the last transactions, in their order; the end of the process, also by a kill, loses nothing either way.
 	Full bool
-	// Cache is how many bytes of tasks that were just written are kept decoded [64 MiB].
+	// Cache limits the tasks that were written last and are kept decoded, in bytes [64 MiB].
 	Cache int64
-	// Clock is the time that rules what is due and what is dropped [time.Now].
+	// Clock is the clock for deliveries that are due and for retention [time.Now].
 	Clock func() time.Time
-	// Logger gets errors that no caller is told of [slog.Default].
+	// Logger gets errors that no call returns [slog.Default].
 	Logger *slog.Logger
 }
 

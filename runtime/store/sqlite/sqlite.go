@@ -61,7 +61,7 @@ var (
 // readers is the number of connections for readers.
 const readers = 4
 
-// Open opens the file of a store, which it makes if it is not there; what a task says is kept as the protocol has it.
+// Open opens the file of a store, and makes it if there is none. The content of tasks is stored in the encoding of the protocol.
 // The path may end in "?synchronous=full" or "?synchronous=normal" in place of [Options.Full].
 func Open(path string, p *runtime.Protocol, o Options) (*Store, error) {
 	path, o, err := parsePath(path, o.withDefaults())
@@ -90,7 +90,7 @@ func OpenStore(path, _ string, p *runtime.Protocol) (store.Store, error) {
 	return s, nil
 }
 
-// Location says where the tasks are: see [store.Located].
+// Location returns the path: see [store.Located].
 func (s *Store) Location() (kind, address string) { return "a file", s.path }
 
 // isServer matches addresses of database servers: what begins with a scheme, which has more letters than a drive of
