@@ -294,9 +294,9 @@ func TestArrows(t *testing.T) {
 	}
 }
 
-// TestThePageListsEveryPackage: docs/architecture.md has one line for each package, and for nothing else.
+// TestThePageListsEveryPackage: docs/internals/architecture.md has one line for each package, and for nothing else.
 func TestThePageListsEveryPackage(t *testing.T) {
-	page, err := os.ReadFile("../../docs/architecture.md")
+	page, err := os.ReadFile("../../docs/internals/architecture.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -325,7 +325,7 @@ var (
 
 // TestPagesNameFilesThatAreThere: what a page calls a file is one, of this repository or of a generated project.
 func TestPagesNameFilesThatAreThere(t *testing.T) {
-	for _, page := range []string{"CONTRIBUTING.md", "docs/architecture.md"} {
+	for _, page := range []string{"CONTRIBUTING.md", "docs/internals/architecture.md"} {
 		text, err := os.ReadFile("../../" + page)
 		if err != nil {
 			t.Fatal(err)

@@ -11,8 +11,8 @@ import (
 
 // lists are those of attacks and cases, by the page that has them.
 var lists = map[string][]string{
-	"security.md":     {"| attack | test |\n|---|---|\n", "| document | case | test |\n|---|---|---|\n"},
-	"signed-cards.md": {"| attack | test |\n|---|---|\n"},
+	"security.md": {"| attack | test |\n|---|---|\n", "| document | case | test |\n|---|---|---|\n"},
+	"cards.md":    {"| attack | test |\n|---|---|\n"},
 }
 
 // TestAttacksAreHeldByTestsThatAreThere: each line of the lists names some.
