@@ -65,7 +65,7 @@ func (a *Answer[In, Out]) Rejects(reason string) *Answer[In, Out] {
 
 // On has a function handle the call, as the handler of an agent does. It is called again for what answers a question
 // that it asked: see Task.Resumed. It may report by Error and Log of its test. An output that breaks its schema fails
-// the test; nil without an error says that the function answered through t.
+// the test; nil without an error means that the function answered through t.
 func (a *Answer[In, Out]) On(f func(ctx context.Context, in In, t *Task) (Out, error)) *Answer[In, Out] {
 	a.skill.fake.t.Helper()
 	if f == nil {
@@ -103,7 +103,7 @@ func (a *Answer[In, Out]) Asks(prompt string, more ...any) *Answer[In, Out] {
 }
 
 // RequiresAuth has the task wait for an authorization: what follows happens with the client's next message. The texts
-// are the name of a security scheme and scopes of it, if they are to be said.
+// are the name of a security scheme and scopes of it, if the client is to get them.
 func (a *Answer[In, Out]) RequiresAuth(schemeAndScopes ...string) *Answer[In, Out] {
 	a.skill.fake.t.Helper()
 	request := task.AuthRequest{Prompt: "Authorization is required."}
@@ -149,13 +149,13 @@ func (a *Answer[In, Out]) After(d time.Duration) *Answer[In, Out] {
 	}})
 }
 
-// Once says that the answer is for one call, which must come before the test ends.
+// Once limits the answer to one call, which must come before the test ends.
 func (a *Answer[In, Out]) Once() *Answer[In, Out] {
 	a.skill.fake.t.Helper()
 	return a.Times(1)
 }
 
-// Times says that the answer is for n calls, which must come before the test ends.
+// Times limits the answer to n calls, which must come before the test ends.
 func (a *Answer[In, Out]) Times(n int) *Answer[In, Out] {
 	a.skill.fake.t.Helper()
 	if n < 1 {

@@ -49,5 +49,5 @@
 // # Faults, recordings, the specification
 //
 // [Agent.Fault] breaks connections, loses answers and more, on the way to an agent or a fake: see package fault. Package
-// record plays what a real agent said before. Package conform holds an agent to the specification of A2A.
+// record plays recorded answers of a real agent. Package conform holds an agent to the specification of A2A.
 package a2atest

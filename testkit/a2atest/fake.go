@@ -35,13 +35,13 @@ type Binding struct {
 	Client func(*Agent) rpc.Option // calls it by [Agent.Dial]
 }
 
-// Fake is an agent whose skills answer what a test says, by the real server and the real codecs of the protocol. A
-// generated Fake embeds it.
+// Fake is an agent whose skills answer as a test scripts them, through the real server and the real codecs of the protocol.
+// A generated Fake embeds it.
 type Fake struct {
 	*Agent
 	config FakeConfig
 	at     string       // the line of the test that made it
-	log    *slog.Logger // to which the server says, for example, which error a function of the test returned
+	log    *slog.Logger // of the server: it has, for example, the error that a function of the test returned
 
 	versions []string // that it speaks; nil: those of the card
 	bindings []string // nil: those of the card

@@ -68,7 +68,7 @@ func (p *pipe) Close() error {
 	return nil
 }
 
-// CloseWrite says to the other side that nothing more comes.
+// CloseWrite ends the direction to the other side.
 func (p *pipe) CloseWrite() error {
 	p.out.close(io.EOF, net.ErrClosed)
 	return nil
@@ -102,7 +102,7 @@ type flow struct {
 	reading, writing deadline
 }
 
-// deadline says whether a time has passed.
+// deadline is whether a time has passed.
 type deadline struct {
 	timer  *time.Timer
 	passed bool

@@ -221,8 +221,8 @@ func offering(p *runtime.Protocol, members map[string]json.RawMessage, offers []
 	return card, nil
 }
 
-// readable is a card without what it demands of callers if a server cannot read that: nobody checks it in a fake, and a
-// stranger's card is as it is.
+// readable is a card without its security schemes and requirements if the server cannot read them: a fake does not check
+// credentials, and a card from elsewhere may be wrong.
 func readable(members map[string]json.RawMessage) ([]byte, error) {
 	text, err := json.Marshal(members)
 	if err != nil {
@@ -247,7 +247,7 @@ func readable(members map[string]json.RawMessage) ([]byte, error) {
 }
 
 // route finds the skill of a message that does not name one as the server knows it: by an extension in whose metadata
-// it is named. What it does not find either is a call that nobody expected.
+// it is named. A message without such a skill fails the test.
 func (f *Fake) route(_ context.Context, m runtime.Message) (string, error) {
 	info := m.MessageInfo()
 	var metadata map[string]struct{ SkillID string }

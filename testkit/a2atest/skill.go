@@ -21,7 +21,7 @@ import (
 type Task = task.Task
 
 // Skill is a skill of a [Fake]: what it answers, and how it was called. In and Out are the generated types of its input
-// and output; text is a string. Answers that are not said to be for a number of calls ([Answer.Once], [Answer.Times])
+// and output; text is a string. Answers without a number of calls ([Answer.Once], [Answer.Times])
 // are for all that come; of several the last one counts. Those for a number of calls are used before it, in order.
 type Skill[In, Out any] struct {
 	id, field string

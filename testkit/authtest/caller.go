@@ -87,7 +87,7 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.Transport.RoundTrip(r)
 }
 
-// caller calls an interface with the credentials of somebody.
+// caller calls an interface with the credentials of a person.
 type caller struct {
 	*client.Client
 	wire     *wire

@@ -80,7 +80,7 @@ func (i *Issuer) Token(typ, algorithm string, claims map[string]any) string {
 	return text + "." + base64.RawURLEncoding.EncodeToString(sign(i.key(algorithm), algorithm, text))
 }
 
-// Opaque returns an opaque token, whose claims the issuer tells when it is asked.
+// Opaque returns an opaque token, whose claims the issuer returns by introspection.
 func (i *Issuer) Opaque(claims map[string]any) string {
 	token, all := rand.Text(), i.complete(claims)
 	all["active"] = true
@@ -125,7 +125,7 @@ func (i *Issuer) key(algorithm string) crypto.Signer {
 
 func answer(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(v) // who asks notices
+	_ = json.NewEncoder(w).Encode(v) // the caller notices
 }
 
 func segment(v any) string {

@@ -37,8 +37,8 @@ type people struct {
 	tokens    map[string]string
 	authority *Authority // nil: there are no certificates
 
-	right  person // who has it all
-	other  person // as much, but somebody else
+	right  person // has all scopes
+	other  person // another principal with all scopes
 	member person // the same as right, with the scopes that the agent demands, but not those of skills
 	bare   person // the same as right, without any scope
 	bound  person // the same as right, for another tenant

@@ -59,7 +59,7 @@ var agentChecks = []*Check{
 			compared := 0
 			for _, p := range t.probes {
 				switch {
-				case p.done == nil || p.dead != "":
+				case p.done == nil || p.givenUp != "":
 				case from == nil || from.Tenant != p.Tenant:
 					from = p
 				default:

@@ -25,12 +25,12 @@ var pushChecks = []*Check{
 		}},
 	{ID: "push.get", Requirements: []string{"R19"}, Section: "1.0 §3.1.8; 0.3 §7.6", Level: Must, Scope: OnInterface, Versions: since02, Needs: "push notifications",
 		Sentence: "A webhook is read as it was made.", reach: stages{taskPushed}, run: func(t *trial) {
-			x := t.call(opPushGet, t.dialect.pushOf(t.at.task(), t.hooked.id))
+			x := t.call(opPushGet, t.dialect.pushOf(t.at.task(), t.webhookConfig.id))
 			t.noError(x, "it cannot be read")
 			read, _ := t.dialect.readPush(x.result)
-			t.want(read.url == t.hooked.url, x, "its URL is %q", clean(read.url, 120))
+			t.want(read.url == t.webhookConfig.url, x, "its URL is %q", clean(read.url, 120))
 			if t.version() == "1.0" {
-				t.want(read.id == t.hooked.id, x, "its id is %q, not %q", clean(read.id, 80), clean(t.hooked.id, 80))
+				t.want(read.id == t.webhookConfig.id, x, "its id is %q, not %q", clean(read.id, 80), clean(t.webhookConfig.id, 80))
 			}
 		}},
 	{ID: "push.get-missing", Requirements: []string{"R19"}, Section: "1.0 §3.1.8", Level: Must, Scope: OnInterface, Versions: only10, Needs: "push notifications",
@@ -48,7 +48,7 @@ var pushChecks = []*Check{
 			x := t.call(opPushList, t.dialect.pushesOf(t.at.task()))
 			t.noError(x, "they cannot be listed")
 			all := t.dialect.readPushes(x.result)
-			for _, want := range []string{t.hooked.url, second.url} {
+			for _, want := range []string{t.webhookConfig.url, second.url} {
 				t.want(slices.ContainsFunc(all, func(one pushConfig) bool { return one.url == want }), x, "%s is not in the list", want)
 			}
 		}},
@@ -57,31 +57,31 @@ var pushChecks = []*Check{
 		Differ:   "the SDK for Python has no path for it over HTTP+JSON of 0.3.", reach: stages{taskPushed}, run: func(t *trial) {
 			stays := newPush(t.webhook)
 			kept := t.createPush(t.at.task(), stays)
-			x := t.call(opPushDelete, t.dialect.pushOf(t.at.task(), t.hooked.id))
+			x := t.call(opPushDelete, t.dialect.pushOf(t.at.task(), t.webhookConfig.id))
 			t.noError(x, "it cannot be deleted")
 			listed := t.call(opPushList, t.dialect.pushesOf(t.at.task()))
 			for _, one := range t.dialect.readPushes(listed.result) {
-				t.want(one.url != t.hooked.url, listed, "the webhook that was deleted is in the list")
+				t.want(one.url != t.webhookConfig.url, listed, "the webhook that was deleted is in the list")
 			}
 			if kept.error() != nil || ended(t.at.state()) {
 				return
 			}
-			before := len(t.deliveries(t.hooked, func([]delivery) bool { return true }))
+			before := len(t.deliveries(t.webhookConfig, func([]delivery) bool { return true }))
 			t.cleanup(t.at.task())
 			t.deliveries(stays, t.dialect.someEnd)
-			after := t.deliveries(t.hooked, func([]delivery) bool { return true })
+			after := t.deliveries(t.webhookConfig, func([]delivery) bool { return true })
 			t.want(len(after) == before, x, "the webhook that was deleted is told that the task is canceled")
 		}},
 	{ID: "push.delete-again", Requirements: []string{"R21"}, Section: "1.0 §3.1.10", Level: Must, Scope: OnInterface, Versions: only10, Needs: "push notifications",
 		Sentence: "Deleting a webhook can be repeated.", reach: stages{taskPushed}, run: func(t *trial) {
 			for range 2 {
-				x := t.call(opPushDelete, t.dialect.pushOf(t.at.task(), t.hooked.id))
+				x := t.call(opPushDelete, t.dialect.pushOf(t.at.task(), t.webhookConfig.id))
 				t.want(x.error() == nil, x, "it is refused: %s", x.error())
 			}
 		}},
 	{ID: "push.delivered", Requirements: []string{"R18", "R84"}, Section: "1.0 §3.1.7, §4.3.3; 0.3 §9.5", Level: Must, Scope: OnInterface, Needs: "push notifications",
 		Sentence: "A webhook is told of the updates of its task, its end among them.", reach: stages{textPushed}, run: func(t *trial) {
-			all := t.told
+			all := t.notifications
 			if len(all) == 0 && t.config.Webhook == "" {
 				t.skip("nothing is sent to the webhook within %s, which is on a loopback address: agents guard themselves against such, unless they are told not to", t.config.Timeout)
 			}
@@ -93,7 +93,7 @@ var pushChecks = []*Check{
 	{ID: "push.shape", Requirements: []string{"R18"}, Section: "1.0 §4.3.3", Level: Must, Scope: OnInterface, Versions: only10, Needs: "push notifications",
 		Sentence: "A notification is a StreamResponse in JSON.",
 		Differ:   "0.3 does not say what is sent: official releases send the task.", reach: stages{somethingPushed}, run: func(t *trial) {
-			for _, d := range t.told {
+			for _, d := range t.notifications {
 				v, err := decode(d.body)
 				if err != nil {
 					t.fail(nil, "a notification is not JSON: %v: %s", err, clean(string(d.body), 300))
@@ -111,7 +111,7 @@ var pushChecks = []*Check{
 	{ID: "push.token", Requirements: []string{"R79", "R190"}, Section: "1.0 §4.3.3, §13.2; 0.3 §9.5", Level: Should, Scope: OnInterface, Needs: "push notifications",
 		Sentence: "A notification carries the token of its configuration, as X-A2A-Notification-Token.",
 		Differ:   "1.0.1 names no header: a2a-go 2 sends A2A-Notification-Token, the others X-A2A-Notification-Token.", reach: stages{somethingPushed}, run: func(t *trial) {
-			for _, d := range t.told {
+			for _, d := range t.notifications {
 				token := d.header.Get("X-A2A-Notification-Token")
 				if token == "" {
 					token = d.header.Get("A2A-Notification-Token")
@@ -122,7 +122,7 @@ var pushChecks = []*Check{
 	{ID: "push.credentials", Requirements: []string{"R79", "R190"}, Section: "1.0 §4.3.3, §13.2", Level: Must, Scope: OnInterface, Versions: only10, Needs: "push notifications",
 		Sentence: "A notification has the Authorization that its configuration says.",
 		Differ:   "the SDK for Python sends none.", reach: stages{somethingPushed}, run: func(t *trial) {
-			for _, d := range t.told {
+			for _, d := range t.notifications {
 				got := d.header.Get("Authorization")
 				scheme, secret, _ := strings.Cut(got, " ")
 				t.want(strings.EqualFold(scheme, "Bearer") && secret == pushSecretValue, nil,
@@ -132,8 +132,8 @@ var pushChecks = []*Check{
 	{ID: "push.order", Requirements: []string{"R66"}, Section: "1.0 §3.5.2", Level: Must, Scope: OnInterface, Versions: only10, Needs: "push notifications",
 		Sentence: "Notifications come in the order of the updates: none goes back in time, and nothing follows the end of the task.", reach: stages{somethingPushed}, run: func(t *trial) {
 			before, over, seen := "", false, map[string]bool{}
-			for _, d := range t.told {
-				e, ok := t.dialect.notified(d)
+			for _, d := range t.notifications {
+				e, ok := t.dialect.readNotification(d)
 				if seen[string(d.body)] || !ok { // a notification may come twice
 					continue
 				}
@@ -149,7 +149,7 @@ var pushChecks = []*Check{
 		}},
 }
 
-// What the suite's webhook is told by its configuration.
+// What the configurations of the suite's webhook have.
 const (
 	pushTokenValue  = "conform-token"
 	pushSecretValue = "conform-credentials"
@@ -161,7 +161,7 @@ func newPush(w *webhook) pushConfig {
 	return pushConfig{id: id, url: w.open(id), token: pushTokenValue, scheme: "Bearer", secret: pushSecretValue}
 }
 
-// reachable ends a check if an answer says that the agent does not send to addresses such as the webhook's.
+// reachable ends a check if the agent refuses the address of the webhook.
 func (t *trial) reachable(x *exchange, c pushConfig) {
 	if f := x.error(); f.is(errParams, t.version()) || f.refused() {
 		t.skip("the agent does not take the address of the suite's webhook, %s: %s", c.url, f)
@@ -175,8 +175,8 @@ func (t *trial) createPush(task string, c pushConfig) *exchange {
 	return x
 }
 
-// notified is what a notification says.
-func (d *dialect) notified(came delivery) (e event, ok bool) {
+// readNotification reads the task, message or update of a notification.
+func (d *dialect) readNotification(came delivery) (e event, ok bool) {
 	v, err := decode(came.body)
 	if err != nil {
 		return event{}, false
@@ -191,10 +191,10 @@ func (d *dialect) notified(came delivery) (e event, ok bool) {
 	return words.event(opGet, v) // a task, which may not say so
 }
 
-// someEnd reports whether one of several notifications says that a task has ended.
+// someEnd reports whether one of several notifications is of the end of a task.
 func (d *dialect) someEnd(all []delivery) bool {
 	return slices.ContainsFunc(all, func(came delivery) bool {
-		e, ok := d.notified(came)
+		e, ok := d.readNotification(came)
 		return ok && ended(e.state())
 	})
 }

@@ -13,16 +13,16 @@ var sendChecks = []*Check{
 			f := x.error()
 			switch {
 			case x.err != nil:
-				t.dead = "nothing answers there: " + clean(x.err.Error(), 200)
+				t.givenUp = "nothing answers there: " + clean(x.err.Error(), 200)
 				t.fatal(x, "no answer: %v", x.err)
 			case x.status >= 300 && x.status < 400:
-				t.dead = "it is redirected"
+				t.givenUp = "it is redirected"
 				t.fatal(x, "it is redirected to %s", clean(redacted(x.header.Get("Location")), 200))
 			case f.refused():
-				t.dead = "the agent refuses the caller: give it credentials, as --header 'Authorization: Bearer …'"
-				t.skip("%s", t.dead)
+				t.givenUp = "the agent refuses the caller: give it credentials, as --header 'Authorization: Bearer …'"
+				t.skip("%s", t.givenUp)
 			case f.is(errMethod, t.version()) || f.is(errVersion, t.version()):
-				t.dead = "it does not speak the version of the card"
+				t.givenUp = "it does not speak the version of the card"
 				t.fatal(x, "it does not speak A2A %s: %s", t.Version, f)
 			}
 			t.first = x
@@ -122,7 +122,7 @@ var sendChecks = []*Check{
 			if e.kind != isTask {
 				return
 			}
-			t.want(e.said() != nil, x, "the status has no message that says which authorization is needed")
+			t.want(e.statusMessage() != nil, x, "the status has no message that says which authorization is needed")
 			t.cleanup(e.task())
 		}},
 	{ID: "send.auth-takes-messages", Requirements: []string{"R115"}, Section: "1.0 §7.6.1", Level: Should, Scope: OnInterface, Versions: only10, Needs: "auth",

@@ -102,7 +102,7 @@ var streamChecks = []*Check{
 			seen := map[string]bool{}
 			for _, s := range t.x.events {
 				// Of updates without a time and a message it cannot be known whether they are one or two.
-				if s.kind != isStatus || text(s.value, "status", "timestamp") == "" || text(s.said(), "messageId") == "" {
+				if s.kind != isStatus || text(s.value, "status", "timestamp") == "" || text(s.statusMessage(), "messageId") == "" {
 					continue
 				}
 				update := string(encode(s.value))

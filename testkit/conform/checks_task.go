@@ -15,7 +15,7 @@ var taskChecks = []*Check{
 			t.want(got.context() == t.at.context(), x, "the context is %q, and was %q", clean(got.context(), 80), t.at.context())
 			t.want(holds(got.artifacts()) == holds(t.at.artifacts()), x, "the artifacts are %s, and were %s",
 				clean(holds(got.artifacts()), 300), clean(holds(t.at.artifacts()), 300))
-			t.want(text(got.said(), "messageId") == text(t.at.said(), "messageId"), x, "the message of the status is another than that of the answer")
+			t.want(text(got.statusMessage(), "messageId") == text(t.at.statusMessage(), "messageId"), x, "the message of the status is another than that of the answer")
 		}},
 	{ID: "task.get-unknown", Requirements: []string{"R38", "R60"}, Section: "1.0 §3.3.2; 0.3 §8.2", Level: Must, Scope: OnInterface,
 		Sentence: "Reading a task that does not exist is answered TaskNotFound.", run: func(t *trial) { t.wantError(t.onTask(opGet, freshID()), errTaskNotFound) }},
@@ -111,8 +111,8 @@ var listChecks = []*Check{
 		Sentence: "Pages follow one another by their tokens, without a task lost or doubled; the last has an empty token.", reach: stages{tasksInContext}, run: func(t *trial) {
 			var got []string
 			token := ""
-			for range len(t.talk.ids) + 1 {
-				params := object{"contextId": t.talk.context, "pageSize": 1}
+			for range len(t.conversation.ids) + 1 {
+				params := object{"contextId": t.conversation.context, "pageSize": 1}
 				put(params, "pageToken", token)
 				x, page := t.list(params)
 				tasks := objects(page["tasks"])
@@ -120,21 +120,21 @@ var listChecks = []*Check{
 				total, _ := number(page["totalSize"])
 				size, _ := number(page["pageSize"])
 				t.want(size == 1, x, "pageSize is %d, and 1 was asked for", size)
-				t.want(total == int64(len(t.talk.ids)), x, "totalSize is %d, and there are %d tasks", total, len(t.talk.ids))
+				t.want(total == int64(len(t.conversation.ids)), x, "totalSize is %d, and there are %d tasks", total, len(t.conversation.ids))
 				for _, task := range tasks {
 					t.want(!slices.Contains(got, text(task, "id")), x, "the task %q is on two pages", clean(text(task, "id"), 80))
 					got = append(got, text(task, "id"))
 				}
 				if token = text(page, "nextPageToken"); token == "" {
-					t.want(len(got) == len(t.talk.ids), x, "the pages have %d tasks, and there are %d", len(got), len(t.talk.ids))
+					t.want(len(got) == len(t.conversation.ids), x, "the pages have %d tasks, and there are %d", len(got), len(t.conversation.ids))
 					return
 				}
 			}
-			t.fail(nil, "after %d pages of one task there is still a nextPageToken, and there are %d tasks", len(t.talk.ids)+1, len(t.talk.ids))
+			t.fail(nil, "after %d pages of one task there is still a nextPageToken, and there are %d tasks", len(t.conversation.ids)+1, len(t.conversation.ids))
 		}},
 	{ID: "list.order", Requirements: []string{"R14", "R15"}, Section: "1.0 §3.1.4", Level: Must, Scope: OnInterface, Versions: only10,
 		Sentence: "A list is sorted by the time of the status, the latest first.", reach: stages{tasksInContext}, run: func(t *trial) {
-			for _, params := range []object{{"contextId": t.talk.context}, {}} {
+			for _, params := range []object{{"contextId": t.conversation.context}, {}} {
 				x, page := t.list(params)
 				before := ""
 				for _, task := range objects(page["tasks"]) {

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// Config says which agent is tried, and how.
+// Config is the agent to check, and how.
 type Config struct {
 	// URL is where the agent is: its root, the URL of its card, or a URL below which /.well-known/agent-card.json is.
 	URL string
@@ -24,7 +24,7 @@ type Config struct {
 	Header http.Header
 	// Other has the credentials of a second caller, who may not see the tasks of the first. nil: that is not tried.
 	Other http.Header
-	// Contract says what makes the agent do more than answer a text; nil: what its card says.
+	// Contract has the messages that make the agent do more than answer a text; nil: those of its card.
 	Contract *Contract
 	// Only are checks to run: identifiers or their beginnings ("send", "list.order") or requirements ("R24"). Empty: all.
 	Only []string
@@ -42,7 +42,7 @@ type Config struct {
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// TLS is used for https; nil: the defaults.
 	TLS *tls.Config
-	// Progress is told of each result as it is there.
+	// Progress is called with each result.
 	Progress func(Result)
 }
 
@@ -67,13 +67,13 @@ func with(h http.Header, name, value string) http.Header {
 	return h
 }
 
-// WithContract says what makes the agent do more than answer a text.
+// WithContract sets the messages that make the agent do more than answer a text.
 func WithContract(contract Contract) Option { return func(c *Config) { c.Contract = &contract } }
 
 // WithOnly runs some checks alone: see [Config.Only].
 func WithOnly(checks ...string) Option { return func(c *Config) { c.Only = checks } }
 
-// WithTimeout says how long a call may take: see [Config.Timeout].
+// WithTimeout sets how long a call may take: see [Config.Timeout].
 func WithTimeout(d time.Duration) Option { return func(c *Config) { c.Timeout = d } }
 
 // WithDial connects to the agent by a function.
@@ -81,12 +81,12 @@ func WithDial(dial func(ctx context.Context, network, address string) (net.Conn,
 	return func(c *Config) { c.Dial = dial }
 }
 
-// DefaultRequests is how many requests are made at most if nobody says.
+// DefaultRequests is how many requests are made at most unless [Config.Requests] is set.
 const DefaultRequests = 3000
 
 const defaultTimeout = 10 * time.Second
 
-// Run tries an agent. The error says why nothing could be tried: no agent answers at the URL, or what is there is none. What an
+// Run checks an agent. It returns an error if there is nothing to check: nothing answers at the URL, or no agent does. What an
 // agent does wrong is in the report.
 func Run(ctx context.Context, c Config) (*Report, error) {
 	for _, word := range c.Only {

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Contract says which messages make an agent do what not every agent does. What is nil is not tried, or taken from the card: a skill
+// Contract has the messages that make an agent do what not every agent does. A nil step is taken from the card, or not tried: a skill
 // with the tag "conform:ask" does it for its first example, and is answered by its second.
 type Contract struct {
 	Text   *Step `json:"text,omitempty"`   // answers and is done. Without it: the first example of a skill, else "hello"
@@ -80,7 +80,7 @@ func ParseContract(src []byte) (*Contract, error) {
 	return c, nil
 }
 
-// stepError says in the words of a contract why a step could not be read.
+// stepError is why a step could not be read, in the words of a contract.
 func stepError(name string, err error) *ContractError {
 	says := name + " is a text or an object with text, data, metadata and answer"
 	var wrong *json.UnmarshalTypeError
@@ -107,7 +107,7 @@ func (c *Contract) steps() map[string]**Step {
 // contractTag begins the tags by which a skill says what it can be used for.
 const contractTag = "conform:"
 
-// withCard returns the contract completed by what the card says.
+// withCard returns the contract completed by the card.
 func (c *Contract) withCard(card object) *Contract {
 	full := Contract{}
 	if c != nil {

@@ -241,7 +241,7 @@ func ended(state string) bool {
 
 func waits(state string) bool { return state == "input-required" || state == "auth-required" }
 
-// describe says what an event is.
+// describe names an event and its state.
 func (e event) describe() string {
 	if s := e.state(); s != "" {
 		return fmt.Sprintf("a %s in the state %s", e.kind, s)
@@ -253,8 +253,8 @@ func (e event) describe() string {
 func (e event) history() []object   { return objects(e.value["history"]) }
 func (e event) artifacts() []object { return objects(e.value["artifacts"]) }
 
-// said returns the message of a status; nil if there is none. The proto of 0.3 calls it update.
-func (e event) said() object {
+// statusMessage returns the message of a status; nil if there is none. The proto of 0.3 calls it update.
+func (e event) statusMessage() object {
 	if m, ok := member(e.value, "status", "message").(object); ok {
 		return m
 	}

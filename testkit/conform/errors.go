@@ -50,7 +50,7 @@ func (f *failure) is(k errorKind, version string) bool {
 	return slices.Contains(k.status, f.status)
 }
 
-// refused reports whether a failure says that the caller's credentials will not do.
+// refused reports whether a failure is one of the caller's credentials.
 func (f *failure) refused() bool {
 	return f != nil && (f.http == 401 || f.http == 403 || f.status == "UNAUTHENTICATED" || f.status == "PERMISSION_DENIED" ||
 		f.code == -31401 || f.code == -31403)

@@ -113,7 +113,7 @@ func (p *probe) inspectValue(x *exchange, of *operation, v any) {
 		got := strings.ToLower(strings.TrimPrefix(text(m, "role"), "ROLE_"))
 		x.check("answer.agent-message", got == want, "a message of the %s has the role %q", want, clean(text(m, "role"), 60))
 	}
-	if said := e.said(); said != nil {
+	if said := e.statusMessage(); said != nil {
 		role(said, "agent")
 	}
 	switch e.kind {

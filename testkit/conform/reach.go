@@ -20,15 +20,15 @@ const (
 	credentialsKnown              // the card demands credentials, and they are given
 	textAnswered                  // t.x is the answer to the text, and t.at its task or message
 	textStreamed                  // t.x is the stream of the text
-	textPushed                    // t.told is what a webhook was told of the text's task
+	textPushed                    // t.notifications are those of the text's task
 	somethingPushed               // the same, and that is not nothing
 	taskEnded                     // t.at is a task that has ended
-	tasksInContext                // t.talk is a context with at least two tasks
+	tasksInContext                // t.conversation is a context with at least two tasks
 	taskWorks                     // t.at is a task that works until it is canceled, and t.x what it came with
 	taskAsks                      // t.at is a task that waits for an answer
 	taskNeedsAuth                 // t.at is a task that waits for an authorization
 	taskToPush                    // t.at is a task to which webhooks can be added; it is canceled when the check is over
-	taskPushed                    // the same, and t.hooked is a webhook of it
+	taskPushed                    // the same, and t.webhookConfig is a webhook of it
 )
 
 // reach brings the agent to a stage, and ends the check if it cannot. What all checks of an interface can share is made once.
@@ -72,14 +72,14 @@ func (t *trial) reach(s stage) {
 		t.x, t.at = t.first, t.taken(t.first)
 	case textStreamed:
 		t.reach(streamOffered)
-		if t.flow == nil {
-			t.flow = t.send(message{stream: true})
+		if t.textStream == nil {
+			t.textStream = t.send(message{stream: true})
 		}
-		t.x = t.flow
+		t.x = t.textStream
 		t.noError(t.x, anError)
 	case textPushed:
 		t.reach(pushOffered)
-		if t.told != nil {
+		if t.notifications != nil {
 			return
 		}
 		c := newPush(t.webhook)
@@ -88,11 +88,11 @@ func (t *trial) reach(s stage) {
 		if t.taken(x).kind == isMessage {
 			t.skip(noTask)
 		}
-		if t.told = t.deliveries(c, t.dialect.someEnd); t.told == nil {
-			t.told = []delivery{}
+		if t.notifications = t.deliveries(c, t.dialect.someEnd); t.notifications == nil {
+			t.notifications = []delivery{}
 		}
 	case somethingPushed:
-		if t.reach(textPushed); len(t.told) == 0 {
+		if t.reach(textPushed); len(t.notifications) == 0 {
 			t.skip("nothing is sent to the webhook")
 		}
 	case taskEnded:
@@ -108,7 +108,7 @@ func (t *trial) reach(s stage) {
 		}
 		t.at = *t.done
 	case tasksInContext:
-		if t.talk != nil {
+		if t.conversation != nil {
 			return
 		}
 		t.reach(taskEnded)
@@ -122,7 +122,7 @@ func (t *trial) reach(s stage) {
 		}
 		// Other checks may have made more tasks in the context: the list is asked for once.
 		_, page := t.list(object{"contextId": first.context(), "pageSize": 100})
-		made := &talk{context: first.context()}
+		made := &conversation{context: first.context()}
 		for _, task := range objects(page["tasks"]) {
 			made.ids = append(made.ids, text(task, "id"))
 		}
@@ -131,7 +131,7 @@ func (t *trial) reach(s stage) {
 				t.skip("a list of the context does not have its task %q: see list.filter", e.task())
 			}
 		}
-		t.talk = made
+		t.conversation = made
 	case taskWorks:
 		if t.version() == "0.1" { // which cannot ask for an answer at once: a stream is left when it has begun
 			t.reach(streamOffered)
@@ -159,20 +159,20 @@ func (t *trial) reach(s stage) {
 		switch {
 		case t.contract.Long != nil:
 			t.reach(taskWorks)
-			t.leaves = t.at.task()
+			t.cancels = t.at.task()
 		case t.contract.Ask != nil:
 			t.reach(taskAsks)
-			t.leaves = t.at.task()
+			t.cancels = t.at.task()
 		default:
 			t.reach(taskEnded)
 		}
 	case taskPushed:
 		t.reach(taskToPush)
-		t.hooked = newPush(t.webhook)
-		x := t.createPush(t.at.task(), t.hooked)
+		t.webhookConfig = newPush(t.webhook)
+		x := t.createPush(t.at.task(), t.webhookConfig)
 		t.noError(x, "a webhook is refused")
 		if made, _ := t.dialect.readPush(x.result); made.id != "" {
-			t.hooked.id = made.id
+			t.webhookConfig.id = made.id
 		}
 	}
 }
@@ -187,13 +187,13 @@ const (
 // atOnce ends the reading of a stream with its first event.
 func atOnce(*exchange) bool { return true }
 
-// talk is a context and its tasks.
-type talk struct {
+// conversation is a context and its tasks.
+type conversation struct {
 	context string
 	ids     []string
 }
 
-// step returns what a contract says of one thing, and ends the check if there is nothing.
+// step returns a step of the contract, and ends the check if there is none.
 func (t *trial) step(name string) *Step {
 	if s := t.contract.steps()[name]; *s != nil {
 		return *s
@@ -225,7 +225,7 @@ func (t *trial) mustSend(m message) (*exchange, event) {
 	return x, t.taken(x)
 }
 
-// noError ends the check if an answer is an error: what says what that means.
+// noError ends the check if an answer is an error, with what that means.
 func (t *trial) noError(x *exchange, what string) {
 	f := x.error()
 	optional := t.version() != "1.0" && (x.op == opPushList || x.op == opPushDelete) // 0.3 §11.1.2
@@ -273,7 +273,7 @@ func (t *trial) onTask(o op, id string, opts ...options) *exchange {
 	return t.call(o, params, opts...)
 }
 
-// cleanup cancels a task whose check is over, whatever comes.
+// cleanup cancels a task whose check is over. The answer does not matter.
 func (t *trial) cleanup(id string) { t.attempt(opCancel, t.dialect.ofTask(id)) }
 
 func ptr[T any](v T) *T { return &v }

@@ -66,16 +66,16 @@ type probe struct {
 	dialect *dialect
 	wire    wire
 	ids     int
-	silent  int // calls in a row that got no answer
-	dead    string
+	silent  int    // calls in a row that got no answer
+	givenUp string // why the interface is not tried any more; "": it is
 	// answers are the results of the checks that every answer is held to.
 	answers map[string]*Result
 	// What several checks look at: the answer to the text, the task that came of it, the text's stream, and a context with its tasks.
-	first, flow *exchange
-	done        *event
-	talk        *talk
-	// told is what a webhook was told of a task; nil: it was not tried yet.
-	told []delivery
+	first, textStream *exchange
+	done              *event
+	conversation      *conversation
+	// notifications are those of the text's task; nil: it was not tried yet.
+	notifications []delivery
 }
 
 func (p *probe) version() string { return p.dialect.version() }
@@ -104,15 +104,15 @@ func (p *probe) try() {
 		if !tried {
 			result = c.result(p.on())
 			result.Outcome, result.Reason = NotTried, "no answer came that it is about"
-			if p.dead != "" {
-				result.Reason = p.dead
+			if p.givenUp != "" {
+				result.Reason = p.givenUp
 			}
 		}
 		p.add(c, *result)
 	}
 	if p.first == nil {
 		i := slices.Index(p.report.Interfaces, p.Interface)
-		p.report.Interfaces[i].NotTried = p.dead
+		p.report.Interfaces[i].NotTried = p.givenUp
 	}
 }
 
@@ -145,10 +145,10 @@ type trial struct {
 	*probe
 	result *Result
 	// What the stages before it have reached: an answer or a stream, the task in it, and the webhook of that.
-	x      *exchange
-	at     event
-	hooked pushConfig
-	leaves string // a task that is canceled when the check is over
+	x             *exchange
+	at            event
+	webhookConfig pushConfig
+	cancels       string // the task that is canceled when the check is over
 }
 
 func (c *Check) result(on string) *Result {
@@ -159,13 +159,13 @@ func (c *Check) result(on string) *Result {
 // runCheck runs a check on an interface, or on the card or the agent.
 func (r *runner) runCheck(c *Check, on string, p *probe) {
 	t := &trial{probe: p, result: c.result(on)}
-	if p.dead != "" {
-		t.result.Outcome, t.result.Reason = NotTried, p.dead
+	if p.givenUp != "" {
+		t.result.Outcome, t.result.Reason = NotTried, p.givenUp
 	} else {
 		untilStopped(func() {
 			defer func() {
-				if t.leaves != "" {
-					t.cleanup(t.leaves)
+				if t.cancels != "" {
+					t.cleanup(t.cancels)
 				}
 			}()
 			for _, s := range c.reach {
@@ -307,11 +307,11 @@ func (t *trial) answered(x *exchange) {
 		return
 	}
 	if errors.Is(x.err, errBudget) || t.ctx.Err() != nil {
-		t.dead = x.err.Error()
+		t.givenUp = x.err.Error()
 		t.skip("%v", x.err)
 	}
 	if t.silent++; t.silent >= 2 {
-		t.dead = fmt.Sprintf("the agent no longer answers: %v", x.err)
+		t.givenUp = fmt.Sprintf("the agent no longer answers: %v", x.err)
 	}
 	t.fatal(x, "no answer: %v", x.err)
 }

@@ -2,7 +2,7 @@ package conform
 
 import "testing"
 
-// Test holds the agent at a URL to the specification of A2A, whatever it is written in, over every binding and version that its card lists.
+// Test holds the agent at a URL to the specification of A2A, in whatever language it is written, over every binding and version that its card lists.
 // What the specification demands and the agent does not do fails the test, with what was sent and what came; what it recommends is logged.
 // It needs nothing of the agent but a skill that answers a text: see [Contract] for more. An agent of a2atest.Serve is reached by [WithDial]:
 //

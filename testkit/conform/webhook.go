@@ -14,7 +14,7 @@ import (
 )
 
 // webhook takes push notifications of the agent that is tried. It answers every post with 200 and keeps those to its own paths,
-// which are told to nobody else.
+// which only the agent gets.
 type webhook struct {
 	base   string // the URL that the agent is given, without the path
 	server *http.Server

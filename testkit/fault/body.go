@@ -33,7 +33,7 @@ func (x *exchange) answer(from *http.Response) *http.Response {
 	x.in.mu.Lock()
 	hits := x.plan(func(f Fault) bool { return f.answer != nil && (b.stream || !f.events) })
 	x.in.mu.Unlock()
-	x.in.tellHits(x.request, hits)
+	x.in.reportHits(x.request, hits)
 	for _, h := range hits {
 		h.fault.answer(x, b)
 	}

@@ -92,7 +92,7 @@ func Drop(p Part) Fault {
 }
 
 // Double sends a request twice. The second one goes out when the agent has begun to answer the first, as by a proxy
-// that believes the first one lost; its answer is thrown away. A body over 4 MiB is not sent twice, which
+// that believes the first one lost; its answer is discarded. A body over 4 MiB is not sent twice, which
 // [Injector.Err] reports.
 func Double() Fault { return Fault{name: "Double()", request: doubleRequest} }
 
@@ -120,8 +120,8 @@ func editing(name string, n int, what edit) Fault {
 	return f.positive(n > 0, "the number of the event")
 }
 
-// CutAfter breaks the connection after n events of a stream, in the middle of the answer. The agent is told: the
-// context of its request ends. 0 is before the first event. [Fault.Skip] breaks connections after n requests.
+// CutAfter breaks the connection after n events of a stream, in the middle of the answer. The context of the
+// agent's request ends. 0 is before the first event. [Fault.Skip] breaks connections after n requests.
 func CutAfter(n int) Fault {
 	f := Fault{name: fmt.Sprintf("CutAfter(%d)", n), events: true}
 	f.answer = func(_ *exchange, b *body) { b.upTo(n, false, func() error { return b.cut(f.name) }) }
@@ -136,7 +136,7 @@ func Truncate(n int) Fault {
 }
 
 // HalfClose ends the direction from the agent to the caller alone, after n events of a stream: the caller sees the
-// answer end as if it were complete, and the agent goes on writing, and is not told. HalfClose(0) hits plain answers,
+// answer end as if it were complete, and the agent goes on writing: its request is not canceled. HalfClose(0) hits plain answers,
 // too, before they begin and as soon as the agent has the whole request: there the caller sees the connection end.
 func HalfClose(n int) Fault {
 	f := Fault{name: fmt.Sprintf("HalfClose(%d)", n)}

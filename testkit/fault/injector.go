@@ -19,7 +19,7 @@ type Injector struct {
 	faults []Fault
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
-	drains sync.WaitGroup // answers that nobody gets, and requests that are sent a second time
+	drains sync.WaitGroup // of answers without a reader, and of requests that are sent a second time
 
 	watching sync.Mutex
 	watch    func(Exchange)
@@ -32,7 +32,7 @@ type Injector struct {
 	problems []error // the first ones
 }
 
-// count says how often a fault could have hit, and did.
+// count is how often a fault could have hit, and did.
 type count struct {
 	seen, hits int
 	waiting    chan struct{} // of a request that waits to be overtaken; nil: none does
@@ -42,7 +42,7 @@ type count struct {
 const maxProblems = 20
 
 // New returns an injector that applies the faults to each request in their order. A status or a dropped request keeps
-// it from the faults behind. seed decides what is random. An error says which fault cannot be, and why.
+// it from the faults behind. seed decides what is random. The error names each invalid fault, and why.
 func New(seed int64, faults ...Fault) (*Injector, error) {
 	in := &Injector{seed: uint64(seed), faults: slices.Clone(faults), counts: make([]count, len(faults))}
 	var wrong []error
@@ -56,8 +56,8 @@ func New(seed int64, faults ...Fault) (*Injector, error) {
 	return in, nil
 }
 
-// Close ends what faults still hold: stalled answers and requests that wait break, and the answers that nobody gets
-// are not read any more. It returns when all that is over.
+// Close breaks stalled answers and waiting requests, and stops reading answers that have no reader. It returns when all of
+// them have ended.
 func (in *Injector) Close() {
 	in.mu.Lock()
 	in.closed = true
@@ -66,8 +66,7 @@ func (in *Injector) Close() {
 	in.drains.Wait()
 }
 
-// background does what nobody waits for, in a goroutine of its own. It reports whether it does: not when the injector
-// is closed.
+// background runs work in a goroutine that Close waits for. When the injector is closed it reports false and runs nothing.
 func (in *Injector) background(work func()) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -77,17 +76,16 @@ func (in *Injector) background(work func()) bool {
 	return !in.closed
 }
 
-// Watch has f called with each request when its answer ended, one at a time. It must be called before the first
-// request.
+// Watch calls f with each request when its answer has ended, one at a time. It must be called before the first request.
 func (in *Injector) Watch(f func(Exchange)) { in.watch = f }
 
-// WatchHits has f called when a fault, by its name without its limits, hits a request, before it does its harm: of one
-// that never gets an answer [Injector.Watch] is told nothing. The request is the one that came, whose body may be read
+// WatchHits has f called when a fault, by its name without its limits, hits a request, before it takes effect:
+// [Injector.Watch] does not report a request that never gets an answer. The request is the one that came, whose body may be read
 // meanwhile. Calls of f are one at a time. It must be called before the first request.
 func (in *Injector) WatchHits(f func(r *http.Request, fault string)) { in.hit = f }
 
-// tellHits tells which faults hit a request.
-func (in *Injector) tellHits(r *http.Request, hits []*hit) {
+// reportHits reports which faults hit a request.
+func (in *Injector) reportHits(r *http.Request, hits []*hit) {
 	if in.hit == nil {
 		return
 	}
@@ -168,7 +166,7 @@ func (in *Injector) begin(r *http.Request) *exchange {
 	x.seen.Number = in.requests
 	x.hits = x.plan(func(f Fault) bool { return f.request != nil })
 	in.mu.Unlock()
-	in.tellHits(r, x.hits)
+	in.reportHits(r, x.hits)
 	return x
 }
 
@@ -248,7 +246,7 @@ type exchange struct {
 	unhook  func() bool   // from the caller's context
 	unclose func() bool   // from the injector's
 	closed  chan struct{} // when the caller closed the answer
-	// detached: the agent is not told when the caller leaves.
+	// detached: the agent's request is not canceled when the caller leaves.
 	detached atomic.Bool
 	once     sync.Once
 	ended    sync.Once
@@ -296,7 +294,7 @@ func (x *exchange) finish() {
 	x.cancel(nil)
 }
 
-// end tells the watcher.
+// end reports the exchange to the watcher, once.
 func (x *exchange) end(err error) {
 	x.ended.Do(func() {
 		x.mu.Lock()

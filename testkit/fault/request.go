@@ -108,7 +108,7 @@ func waitToBeOvertaken(x *exchange, h *hit, r *http.Request, next send) (*http.R
 	return next(r)
 }
 
-// halfCloseRequest leaves the request to the agent, which is not told that its caller is gone.
+// halfCloseRequest breaks the connection for the caller when the agent has the request, and has the agent go on with it.
 func halfCloseRequest(x *exchange, h *hit, r *http.Request, next send) (*http.Response, error) {
 	x.detach()
 	sent := make(chan time.Time)
@@ -138,7 +138,7 @@ func halfCloseRequest(x *exchange, h *hit, r *http.Request, next send) (*http.Re
 	return nil, &Error{h.fault.name}
 }
 
-// sentBody tells when a body was read to its end.
+// sentBody calls done when a body was read to its end.
 type sentBody struct {
 	io.ReadCloser
 	left int64 // negative: not known

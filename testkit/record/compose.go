@@ -61,7 +61,7 @@ func (r *Recorder) Save(file string) error {
 var errNothing = errors.New("nothing was recorded: no request was made with the recorder " +
 	`(gRPC cannot be recorded: rpc.Prefer("JSONRPC", "HTTP+JSON"))`)
 
-// Lines returns the recording: what was said so far. It is an error if nothing was, or more than [MaxBytes].
+// Lines returns the recording so far. It is an error if there is no exchange, or more than [MaxBytes].
 func (r *Recorder) Lines() ([]byte, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -1,5 +1,4 @@
-// Package record writes down what a client and an agent say to each other over HTTP, and plays it back without a
-// network.
+// Package record records the exchanges of a client and an agent over HTTP, and plays them back without a network.
 //
 // A [Recorder] and a [Player] are HTTP transports. In tests both are behind [Replay]; a program uses them so:
 //

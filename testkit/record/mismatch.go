@@ -22,7 +22,7 @@ type MismatchError struct {
 	again   string
 }
 
-// Error says in one line which request it is, and which one is nearest.
+// Error names the request and the nearest recorded one, in one line.
 func (e *MismatchError) Error() string {
 	s := fmt.Sprintf("%s has no request like this %s", e.File, e.Request)
 	switch {
@@ -78,7 +78,7 @@ func (p *Player) mismatch(a *asked) *MismatchError {
 	return e
 }
 
-// reason says what a request has that none of the recording can have.
+// reason is what a request has that none of the recording can have.
 func (p *Player) reason(a *asked) string {
 	calls := slices.DeleteFunc(slices.Clone(p.rec.exchanges), (*recorded).ofCard)
 	if len(calls) == 0 || isCard(a.Method, a.Path) {

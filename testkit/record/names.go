@@ -111,7 +111,7 @@ type names struct {
 	long  *strings.Replacer // ids that are also replaced within texts
 }
 
-// see takes note of an id.
+// see records an id.
 func (n *names) see(kind, id string) {
 	switch {
 	case n.of[id] != "":
@@ -123,7 +123,7 @@ func (n *names) see(kind, id string) {
 	}
 }
 
-// seeText takes note of the string at a place.
+// seeText records the id or the first time at a place.
 func (n *names) seeText(at place, s string) string {
 	if kind := idKind(at); kind != "" {
 		n.see(kind, s)

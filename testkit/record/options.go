@@ -57,7 +57,7 @@ func Mask(names ...string) Option { return func(c *config) { add(c.masked, names
 // are none, and query parameters that the protocol does not have.
 func Keep(names ...string) Option { return func(c *config) { add(c.kept, names) } }
 
-// Ignore matches requests whatever they have in JSON members with these names: values that differ each time.
+// Ignore leaves JSON members with these names out of the comparison of requests: their values differ each time.
 func Ignore(names ...string) Option { return func(c *config) { add(c.ignored, names) } }
 
 // Command is the command that records again, for errors.

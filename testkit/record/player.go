@@ -267,7 +267,7 @@ func (p *Player) Unused() error {
 		len(left), p.again(), text)
 }
 
-// again says how to record again.
+// again is the advice to record again.
 func (p *Player) again() string {
 	if p.config.command != "" {
 		return "record again: " + p.config.command

@@ -12,8 +12,8 @@ import (
 	"sync"
 )
 
-// Recorder is an HTTP transport that writes down what passes. Requests for tokens pass, too, and are not written
-// down. It is safe for concurrent use.
+// Recorder is an HTTP transport that records exchanges. It passes requests for tokens on and does not record them. It is
+// safe for concurrent use.
 type Recorder struct {
 	config *config
 	base   http.RoundTripper
@@ -41,10 +41,10 @@ type exchange struct {
 	how   string
 }
 
-// chunk says when the body had come up to an offset.
+// chunk is when the body had come up to an offset.
 type chunk struct{ at, end int }
 
-// NewRecorder returns a recorder. Save it when all is said.
+// NewRecorder returns a recorder. Call [Recorder.Save] at the end.
 func NewRecorder(opts ...Option) *Recorder {
 	r := &Recorder{config: configure(opts)}
 	if r.base = r.config.base; r.base == nil {
@@ -54,7 +54,7 @@ func NewRecorder(opts ...Option) *Recorder {
 	return r
 }
 
-// RoundTrip sends a request and writes it down, with what comes.
+// RoundTrip sends a request, and records it and its answer.
 func (r *Recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	if isForTokens(req) {
 		return r.base.RoundTrip(req)
@@ -113,7 +113,7 @@ func bodyOf(req *http.Request) ([]byte, error) {
 	return io.ReadAll(req.Body)
 }
 
-// howEnded says how an exchange ended whose answer did not come, or not to its end.
+// howEnded is how an exchange ended whose answer did not come, or not to its end.
 func howEnded(ctx context.Context, err error) string {
 	var op *net.OpError
 	switch {
@@ -142,7 +142,7 @@ func (r *Recorder) take(n int) bool {
 	return r.fault == nil
 }
 
-// end takes note of the end of an exchange; "" is a good one. Only the first counts.
+// end records the end of an exchange; "" is a good one. Only the first counts.
 func (r *Recorder) end(x *exchange, how string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -34,7 +34,7 @@ func init() {
 //	c, err := weather.New(t.Context(), "https://weather.example", record.Replay(t, "testdata/quote.jsonl"))
 //
 // The recording is made by running the test once with the flag -record, or with A2A_RECORD=1 in the environment: the
-// client then calls the agent, and what is said is written to the file at the end of the test, with secrets masked,
+// client then calls the agent, and the exchanges are written to the file at the end of the test, with secrets masked,
 // if the test passes. Without the flag no network is used, and credentials are not needed.
 //
 // A call that the recording does not have fails the test, and the difference to the nearest one is shown. So do

@@ -42,7 +42,7 @@ var plainParameters = map[string]bool{
 	"metadata": true, "limit": true, "offset": true,
 }
 
-// masker masks secrets: by the names of what carries them, and wherever they are said again.
+// masker masks secrets: by the names of what carries them, and wherever they occur again.
 type masker struct {
 	*config
 	origin   string            // of the agent, which is written as agentOrigin; "": none
@@ -63,7 +63,7 @@ func newMasker(c *config) *masker {
 	return m
 }
 
-// find takes note of a secret, in the forms in which it may be said again.
+// find adds a secret, in the forms in which it may occur again.
 func (m *masker) find(secret string) {
 	if len(secret) < shortest || len(secret) > longest || secret == masked {
 		return
@@ -74,7 +74,7 @@ func (m *masker) find(secret string) {
 	}
 }
 
-// findIn takes note of the secrets of a request's head.
+// findIn adds the secrets of a request's head.
 func (m *masker) findIn(u *url.URL, header http.Header) {
 	for name, values := range header {
 		for _, v := range values {
@@ -95,7 +95,7 @@ func (m *masker) findIn(u *url.URL, header http.Header) {
 	}
 }
 
-// findHeader takes note of the secrets of a header.
+// findHeader adds the secrets of a header.
 func (m *masker) findHeader(name, value string) {
 	switch plain := plainName(name); {
 	case plain == "cookie" || plain == "setcookie":
@@ -133,9 +133,9 @@ func (m *masker) secretName(plain string) bool {
 	if m.kept[plain] {
 		return false
 	}
-	said := func(word string) bool { return strings.Contains(plain, word) }
+	has := func(word string) bool { return strings.Contains(plain, word) }
 	return m.masked[plain] || m.keyNames[plain] || strings.HasSuffix(plain, "key") ||
-		slices.ContainsFunc(secretWords, said)
+		slices.ContainsFunc(secretWords, has)
 }
 
 // secretParameter reports whether the query parameter of this name is a secret.
@@ -150,7 +150,7 @@ func (m *masker) secretMember(at place) bool {
 	return (secretMembers[plain] || m.masked[plain]) && !m.kept[plain]
 }
 
-// findText takes note of the secret at a place.
+// findText adds the secret at a place.
 func (m *masker) findText(at place, s string) string {
 	if m.secretMember(at) {
 		m.find(s)
@@ -161,7 +161,7 @@ func (m *masker) findText(at place, s string) string {
 	return s
 }
 
-// findInURLs takes note of the secrets in the URLs of a text.
+// findInURLs adds the secrets in the URLs of a text.
 func (m *masker) findInURLs(s string) {
 	for _, u := range userInfo.FindAllString(s, -1) {
 		if _, password, ok := strings.Cut(u[len("://"):len(u)-1], ":"); ok {
@@ -207,7 +207,7 @@ func (m *masker) plain(s string) string {
 	return s
 }
 
-// query is a query without secrets, sorted. Parameters that nobody knows may be secrets.
+// query is a query without secrets, sorted. Unknown parameters may be secrets.
 func (m *masker) query(q url.Values) url.Values {
 	clean := url.Values{}
 	for name, values := range q {
