@@ -102,7 +102,11 @@ func serverOptions(log *slog.Logger) []server.Option {
 // newLogger logs to a test, until that ends.
 func newLogger(t testing.TB, level slog.Level) *slog.Logger {
 	out := &output{t: t}
-	t.Cleanup(out.end)
+	t.Cleanup(func() {
+		out.mu.Lock()
+		defer out.mu.Unlock()
+		out.over = true
+	})
 	return slog.New(stacks{slog.NewTextHandler(out, &slog.HandlerOptions{Level: level}), out})
 }
 
@@ -150,12 +154,6 @@ func (o *output) Write(line []byte) (int, error) {
 		return len(line), nil
 	}
 	return o.t.Output().Write(line)
-}
-
-func (o *output) end() {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.over = true
 }
 
 // Tester is the principal of all calls to an agent that has [ServerOptions].

@@ -95,9 +95,10 @@ func (s *Skill[In, Out]) join(f *Fake) error {
 		return fmt.Errorf("skill %q: its input, %v, is neither a string nor a pointer to a generated type",
 			s.id, reflect.TypeFor[In]())
 	}
-	if !isText[Out]() && !canEncode[Out]() {
+	out := reflect.TypeFor[Out]()
+	if !isText[Out]() && (out.Kind() != reflect.Pointer || !out.Implements(reflect.TypeFor[encoder]())) {
 		return fmt.Errorf("skill %q: its output, %v, is neither a string nor a pointer to a generated type",
-			s.id, reflect.TypeFor[Out]())
+			s.id, out)
 	}
 	return nil
 }
@@ -235,11 +236,6 @@ type (
 func canDecode[T any]() bool {
 	t := reflect.TypeFor[T]()
 	return t.Kind() == reflect.Pointer && t.Implements(reflect.TypeFor[decoder]())
-}
-
-func canEncode[T any]() bool {
-	t := reflect.TypeFor[T]()
-	return t.Kind() == reflect.Pointer && t.Implements(reflect.TypeFor[encoder]())
 }
 
 // decode reads and validates a generated type.

@@ -129,22 +129,19 @@ func (x *trial) read(op *runtime.Operation, fits func(any) bool, spellings ...ma
 		if s != nil {
 			text, _ = json.Marshal(s)
 		}
-		if v, err := decode(text); err == nil && fits(v) {
-			return source(v)
+		v, err := decode(text)
+		if err != nil || !fits(v) {
+			continue
 		}
+		switch r := v.(type) { // the generated request of a neutral one
+		case *runtime.ListRequest:
+			return r.Source
+		case *runtime.PushRequest:
+			return r.Source
+		case *runtime.TaskRequest:
+			return r.Source
+		}
+		return v
 	}
 	return nil
-}
-
-// source returns the generated request of a neutral one.
-func source(v any) any {
-	switch r := v.(type) {
-	case *runtime.ListRequest:
-		return r.Source
-	case *runtime.PushRequest:
-		return r.Source
-	case *runtime.TaskRequest:
-		return r.Source
-	}
-	return v
 }

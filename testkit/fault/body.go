@@ -5,7 +5,6 @@ import (
 	"io"
 	"maps"
 	"net/http"
-	"time"
 
 	"github.com/a2agen/a2agen/internal/frames"
 	"github.com/a2agen/a2agen/runtime"
@@ -131,37 +130,6 @@ func (b *body) upTo(n int, bytes bool, then func() error) {
 		}
 		if piece, ends, err = next(most); ends {
 			n--
-		}
-		return piece, ends, err
-	}
-}
-
-// eachEvent has the end of each event wait.
-func (b *body) eachEvent(wait func() error) {
-	next := b.next
-	b.next = func(most int) (piece []byte, ends bool, err error) {
-		if piece, ends, err = next(most); ends {
-			if late := wait(); late != nil {
-				return nil, false, late
-			}
-		}
-		return piece, ends, err
-	}
-}
-
-// slowPieces is into how many pieces the bytes of a second are divided at least.
-const slowPieces = 20
-
-// slow passes on so many bytes in a second.
-func (b *body) slow(rate int) {
-	next := b.next
-	b.next = func(most int) (piece []byte, ends bool, err error) {
-		piece, ends, err = next(min(most, max(1, rate/slowPieces)))
-		if len(piece) == 0 {
-			return nil, ends, err
-		}
-		if late := b.x.wait(time.Duration(float64(len(piece)) / float64(rate) * float64(time.Second))); late != nil {
-			return nil, false, late
 		}
 		return piece, ends, err
 	}

@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/a2agen/a2agen/runtime"
 )
 
 // Fault is something that goes wrong: made by a function such as [CutAfter], and limited by methods, each of which
@@ -62,7 +60,17 @@ func Delay(d time.Duration) Fault {
 // DelayEvents has each event of a stream wait before it is passed on.
 func DelayEvents(d time.Duration) Fault {
 	f := Fault{name: fmt.Sprintf("DelayEvents(%v)", d), events: true}
-	f.answer = func(x *exchange, b *body) { b.eachEvent(func() error { return x.wait(d) }) }
+	f.answer = func(x *exchange, b *body) {
+		next := b.next
+		b.next = func(most int) (piece []byte, ends bool, err error) {
+			if piece, ends, err = next(most); ends {
+				if late := x.wait(d); late != nil {
+					return nil, false, late
+				}
+			}
+			return piece, ends, err
+		}
+	}
 	return f.positive(d > 0, "the time")
 }
 
@@ -172,9 +180,25 @@ func StallAfter(n int) Fault {
 // Slow has the bodies of answers come at a number of bytes in a second.
 func Slow(bytesPerSecond int) Fault {
 	f := Fault{name: fmt.Sprintf("Slow(%d)", bytesPerSecond)}
-	f.answer = func(_ *exchange, b *body) { b.slow(bytesPerSecond) }
+	f.answer = func(x *exchange, b *body) {
+		next := b.next
+		b.next = func(most int) (piece []byte, ends bool, err error) {
+			piece, ends, err = next(min(most, max(1, bytesPerSecond/slowPieces)))
+			if len(piece) == 0 {
+				return nil, ends, err
+			}
+			took := float64(len(piece)) / float64(bytesPerSecond)
+			if late := x.wait(time.Duration(took * float64(time.Second))); late != nil {
+				return nil, false, late
+			}
+			return piece, ends, err
+		}
+	}
 	return f.positive(bytesPerSecond > 0, "the number of bytes in a second")
 }
+
+// slowPieces is into how many pieces the bytes of a second are divided at least.
+const slowPieces = 20
 
 // Status answers with an HTTP status from 400 to 599, as a proxy does that passes nothing on: 503, 429. The agent does
 // not see the request.
@@ -300,20 +324,4 @@ func (f Fault) wrong(format string, args ...any) Fault {
 		f.err = fmt.Errorf("fault.%s: %s", f, fmt.Sprintf(format, args...))
 	}
 	return f
-}
-
-// check finds what cannot be seen while the fault is made.
-func (f Fault) check() error {
-	switch {
-	case f.err != nil:
-		return f.err
-	case f.name == "":
-		return fmt.Errorf("fault.Fault{} is no fault: make one, such as fault.CutAfter(3)")
-	}
-	for _, name := range f.where.operations {
-		if role := runtime.RoleOf(name); f.events && role != runtime.RoleStream && role != runtime.RoleSubscribe {
-			return fmt.Errorf("fault.%s: %s has no stream of events; SendStreamingMessage and SubscribeToTask have", f, name)
-		}
-	}
-	return nil
 }

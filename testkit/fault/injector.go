@@ -11,6 +11,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/a2agen/a2agen/runtime"
 )
 
 // Injector applies faults to requests and their answers. Its methods may be called concurrently.
@@ -47,7 +49,16 @@ func New(seed int64, faults ...Fault) (*Injector, error) {
 	in := &Injector{seed: uint64(seed), faults: slices.Clone(faults), counts: make([]count, len(faults))}
 	var wrong []error
 	for _, f := range faults {
-		wrong = append(wrong, f.check())
+		if f.name == "" {
+			wrong = append(wrong, errors.New("fault.Fault{} is no fault: make one, such as fault.CutAfter(3)"))
+			continue
+		}
+		for _, name := range f.where.operations {
+			if role := runtime.RoleOf(name); f.events && role != runtime.RoleStream && role != runtime.RoleSubscribe {
+				f = f.wrong("%s has no stream of events; SendStreamingMessage and SubscribeToTask have", name)
+			}
+		}
+		wrong = append(wrong, f.err)
 	}
 	if err := errors.Join(wrong...); err != nil {
 		return nil, err

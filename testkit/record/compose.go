@@ -105,7 +105,7 @@ func (r *Recorder) Lines() ([]byte, error) {
 	}
 	m.ready()
 	for _, f := range frames {
-		m.clean(f)
+		m.clean(&f.frame, f.card)
 	}
 	rename(frames)
 	head := frame{Type: typeRecording, Format: Format, Tool: "a2agen"}
@@ -262,8 +262,8 @@ func dropID(body any, id string) {
 	}
 }
 
-// clean masks the secrets of a frame.
-func (m *masker) clean(f *timed) {
+// clean masks the secrets of a frame. Of a card only known secrets are masked, and what is secret in its URLs.
+func (m *masker) clean(f *frame, card bool) {
 	if f.Type == typeRequest {
 		f.Path, f.Query = m.text.Replace(f.Path), m.query(parseQuery(f.Query)).Encode()
 	}
@@ -274,11 +274,12 @@ func (m *masker) clean(f *timed) {
 	if m.text.Replace(string(f.Bytes)) != string(f.Bytes) {
 		f.Bytes = []byte(m.text.Replace(string(f.Bytes)))
 	}
-	visit := m.member
-	if f.card {
-		visit = func(_ place, s string) string { return m.plain(s) }
-	}
-	f.Body = m.keys(walk(f.Body, place{}, visit))
+	f.Body = m.keys(walk(f.Body, place{}, func(at place, s string) string {
+		if s != "" && !card && m.secretMember(at) {
+			return masked
+		}
+		return m.plain(s)
+	}))
 }
 
 // rename gives names to the ids of a recording, when all are known, and its own time to the times.

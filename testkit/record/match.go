@@ -30,15 +30,8 @@ func (p *Player) ask(req *http.Request, sent []byte) *asked {
 		delete(object(a.Body), "id")
 		a.Operation, _ = object(a.Body)["method"].(string)
 	}
-	a.clean(m)
+	m.clean(&a.frame, false)
 	return a
-}
-
-// clean masks the secrets that are known by now.
-func (a *asked) clean(m *masker) {
-	t := timed{frame: a.frame}
-	m.clean(&t)
-	a.frame = t.frame
 }
 
 // match finds the recorded exchange for a request, and marks it as used.

@@ -60,7 +60,7 @@ const candidates = 200
 // mismatch is the error of a request. Callers must hold p.mu.
 func (p *Player) mismatch(a *asked) *MismatchError {
 	p.masker.ready()
-	a.clean(p.masker)
+	p.masker.clean(&a.frame, false) // of what is known to be secret by now
 	e := &MismatchError{File: p.file, Request: title(&a.frame), Caller: caller(), again: p.again(), Reason: p.reason(a)}
 	if x := p.nearest(a); x != nil {
 		m := p.matcher()
@@ -183,6 +183,7 @@ func shown(f *frame, name func(string) string) []string {
 const maxDiff = 400
 
 // diff is the lines in which two texts differ, with two that are equal around them: "-" are those of a, "+" those of b.
+// Long lines are cut.
 func diff(a, b []string) string {
 	var out []string
 	a, b = a[:min(len(a), maxDiff)], b[:min(len(b), maxDiff)]
@@ -212,28 +213,23 @@ func diff(a, b []string) string {
 			j++
 		}
 	}
-	return around(out)
-}
-
-// around keeps the lines of a difference that are not farther than two lines from one that differs. Long lines are cut.
-func around(lines []string) string {
-	var b strings.Builder
+	var shown strings.Builder
 	last := -1
-	for i, l := range lines {
-		near := slices.ContainsFunc(lines[max(0, i-2):min(len(lines), i+3)], func(s string) bool { return s[0] != ' ' })
+	for i, l := range out {
+		near := slices.ContainsFunc(out[max(0, i-2):min(len(out), i+3)], func(s string) bool { return s[0] != ' ' })
 		if !near {
 			continue
 		}
 		if last >= 0 && last < i-1 {
-			b.WriteString("\t  …\n")
+			shown.WriteString("\t  …\n")
 		}
 		last = i
 		if len(l) > 400 {
 			l = l[:400] + "…"
 		}
-		b.WriteString("\t" + l + "\n")
+		shown.WriteString("\t" + l + "\n")
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return strings.TrimSuffix(shown.String(), "\n")
 }
 
 // caller is the line of a test on the stack.

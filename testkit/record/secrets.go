@@ -128,20 +128,15 @@ var plainHeaders = map[string]bool{
 	"A2a-Extensions": true, "X-A2a-Extensions": true,
 }
 
-// secretName reports whether what has this name, as plainName has it, is a secret.
-func (m *masker) secretName(plain string) bool {
-	if m.kept[plain] {
-		return false
-	}
-	has := func(word string) bool { return strings.Contains(plain, word) }
-	return m.masked[plain] || m.keyNames[plain] || strings.HasSuffix(plain, "key") ||
-		slices.ContainsFunc(secretWords, has)
-}
-
 // secretParameter reports whether the query parameter of this name is a secret.
 func (m *masker) secretParameter(name string) bool {
 	plain := plainName(name)
-	return !plainParameters[plain] && (m.secretName(plain) || secretParameters[plain] && !m.kept[plain])
+	if plainParameters[plain] || m.kept[plain] {
+		return false
+	}
+	has := func(word string) bool { return strings.Contains(plain, word) }
+	return m.masked[plain] || m.keyNames[plain] || strings.HasSuffix(plain, "key") || secretParameters[plain] ||
+		slices.ContainsFunc(secretWords, has)
 }
 
 // secretMember reports whether the string at a place is a secret.
@@ -150,19 +145,14 @@ func (m *masker) secretMember(at place) bool {
 	return (secretMembers[plain] || m.masked[plain]) && !m.kept[plain]
 }
 
-// findText adds the secret at a place.
+// findText adds the secret at a place, and the secrets in the URLs of the text.
 func (m *masker) findText(at place, s string) string {
 	if m.secretMember(at) {
 		m.find(s)
 	}
-	if strings.Contains(s, "://") {
-		m.findInURLs(s)
+	if !strings.Contains(s, "://") {
+		return s
 	}
-	return s
-}
-
-// findInURLs adds the secrets in the URLs of a text.
-func (m *masker) findInURLs(s string) {
 	for _, u := range userInfo.FindAllString(s, -1) {
 		if _, password, ok := strings.Cut(u[len("://"):len(u)-1], ":"); ok {
 			m.find(unescaped(password))
@@ -174,6 +164,7 @@ func (m *masker) findInURLs(s string) {
 			m.find(unescaped(value))
 		}
 	}
+	return s
 }
 
 // ready makes the masker mask all that was found.
@@ -188,14 +179,6 @@ func (m *masker) ready() {
 		pairs = append(pairs, s, masked)
 	}
 	m.text = strings.NewReplacer(pairs...)
-}
-
-// member is the string at a place without secrets.
-func (m *masker) member(at place, s string) string {
-	if m.secretMember(at) && s != "" {
-		return masked
-	}
-	return m.plain(s)
 }
 
 // plain is a text without secrets, with agentOrigin in the place of the agent's.
@@ -278,3 +261,22 @@ func replaceOrigin(s, origin string) string {
 		s = rest
 	}
 }
+
+// Masked stands in the place of a secret.
+const Masked = masked
+
+// PlainHeader reports whether headers of requests with this name carry no secret. Any other one may.
+func PlainHeader(name string) bool { return plainHeaders[http.CanonicalHeaderKey(name)] }
+
+// PlainParameter reports whether query parameters with this name carry no secret: those of the protocol, in all
+// versions. Any other one may.
+func PlainParameter(name string) bool { return plainParameters[plainName(name)] }
+
+// SecretMember reports whether members of JSON with this name have secrets as their strings: "token", "credentials",
+// "password", …
+func SecretMember(name string) bool { return secretMembers[plainName(name)] }
+
+// MaskURLs masks in the URLs of a text what is secret by its name or place: user and password, and parameters.
+func MaskURLs(text string) string { return urlMasker.urls(text) }
+
+var urlMasker = newMasker(configure(nil))
