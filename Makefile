@@ -8,20 +8,21 @@ export CGO_ENABLED := 0
 EXAMPLES := $(wildcard examples/*)
 
 PACKAGES ?= ./...
-# On a slow or busy machine a package that compiles programs takes longer than the ten minutes that go test waits.
-PATIENCE := -timeout 30m
+# How long one package may take before it counts as hanging: three times the longest one on two cores. A busy machine needs more: make test PATIENCE=30m
+PATIENCE = 15m
+race: PATIENCE = 8m
 # Tests wait for processes and answers: twice as many packages at a time as there are cores keep the cores busy.
 TWICE := -p $(shell expr 2 \* $$(getconf _NPROCESSORS_ONLN))
-PLATFORMS := windows/amd64 darwin/arm64 linux/386 linux/arm js/wasm
+PLATFORMS := windows/amd64 darwin/arm64 linux/arm js/wasm
 
-.PHONY: demo test build generate lint race cross windows peers interop bench figures release release-check seeds kill replicas postgresql page browser fuzz
+.PHONY: demo test build generate lint race cross windows peers interop bench figures release release-check seeds seeds-and-kills kill replicas postgresql page browser fuzz
 
 demo: ## scaffold an agent from a real card, build it, talk to it, kill it and go on
 	@$(GO) run ./internal/demo
 
 test: ## the tests that need only Go: this module, then each example as its user would run it (A2A_LONG=1: those that compile dozens of programs, need PostgreSQL or try more, too)
-	$(GO) test -vet=off $(TWICE) $(PATIENCE) $(TESTFLAGS) $(PACKAGES)
-	@for d in $(EXAMPLES); do echo "== $$d"; (cd $$d && $(GO) test -vet=off $(TESTFLAGS) ./...) || exit 1; done
+	$(GO) test -vet=off $(TWICE) -timeout $(PATIENCE) $(TESTFLAGS) $(PACKAGES)
+	@printf '%s\n' $(EXAMPLES) | xargs -P 2 -I{} sh -c 'out=$$(cd {} && $(GO) test -vet=off $(TESTFLAGS) ./... 2>&1); failed=$$?; printf "== %s\n%s\n" {} "$$out"; exit $$failed'
 	@test -n "$$A2A_LONG" || echo "$$(git grep -Ew 'gotool[.]Long[(]t[)]|^\[!long\] skip' -- '*_test.go' '*.txtar' | wc -l) groups of tests that compile dozens of programs, and those on PostgreSQL, were not run: set A2A_LONG=1, as .ci/run does"
 	@test -n "$$A2A_SPEC" || echo "$$(git grep -E 'official[.]Folder[(]|[^ ] published[(]t|[(]published[(]t' -- '*_test.go' | wc -l) checks against the official documents were not run: set A2A_SPEC to their folder (internal/test/official says what is in it)"
 
@@ -43,13 +44,17 @@ lint: ## formatting and static analysis
 # looking there made its tests take nine times as long. Hashing a password shares nothing, and takes twice as long.
 RACE := CGO_ENABLED=1 $(GO) test -race -gcflags=modernc.org/...=-race=false -gcflags=crypto/internal/fips140/...=-race=false -vet=off
 
-race: ## the runtime, but for the store on PostgreSQL (make replicas), and the test kit under the race detector, and without it what it would miscount or make too slow
-	$(RACE) $(TWICE) $(PATIENCE) $(TESTFLAGS) $$($(GO) list ./runtime/... ./testkit/... ./internal/sse ./internal/frames ./internal/taskstate | grep -v '/store/postgres$$')
-	$(GO) test -vet=off $(TESTFLAGS) -run 'Allocations|LosesNothing|TheirMemory|Survived|IsLimited|WhatItWeighs|KnownEventsEnds' ./runtime/client ./runtime/server ./runtime/server/grpcserver ./testkit/fault
+race: ## the runtime and the test kit under the race detector (A2A_LONG=1: the store on PostgreSQL too), and without it what it would miscount or make too slow
+	$(RACE) $(TWICE) -timeout $(PATIENCE) $(TESTFLAGS) ./runtime/... ./testkit/... ./internal/sse ./internal/frames ./internal/taskstate
+	$(GO) test -vet=off -timeout $(PATIENCE) $(TESTFLAGS) -run 'Allocations|LosesNothing|TheirMemory|Survived|IsLimited|WhatItWeighs|KnownEventsEnds' ./runtime/client ./runtime/server ./runtime/server/grpcserver ./testkit/fault
 
-# What is compiled here is vetted and not run. Without inlining it takes a quarter of the time.
-cross: ## vet for other systems and for small machines, and test the codecs on 32 bits
-	@for p in $(PLATFORMS); do echo "== $$p"; GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) vet -gcflags=-l ./... || exit 1; done
+# Nothing that is compiled here runs, but for the codecs. Without inlining it takes a quarter of the time. On 32 bits all is vetted. A package can be another one
+# on another system only if it has files for one, or calls the system: these packages are vetted there, and all that users link is compiled.
+ITS_OWN = $(GO) list -f '{{.ImportPath}} {{if .IgnoredGoFiles}}syscall{{end}} {{join .Imports " "}} {{join .TestImports " "}} {{join .XTestImports " "}} ' ./... | grep ' syscall ' | cut -d' ' -f1
+cross: ## vet for 32 bits, vet and compile for other systems what can differ there, and test the codecs on 32 bits
+	GOOS=linux GOARCH=386 $(GO) vet -gcflags=-l ./...
+	@for p in $(PLATFORMS); do echo "== $$p"; export GOOS=$${p%/*} GOARCH=$${p#*/}; \
+	$(GO) build -gcflags=-l ./a2a/... ./runtime/... ./testkit/... ./cmd/... && $(GO) vet -gcflags=-l $$($(ITS_OWN)) || exit 1; done
 	GOARCH=386 $(GO) test -vet=off $(TESTFLAGS) ./runtime/wire/... ./runtime/gen/...
 
 windows: ## the command and an agent, built for Windows, under wine, which Debian's packages bring
@@ -83,23 +88,31 @@ release-check: ## do with dist/ what its users will do, as if nothing else were 
 	A2A_RELEASE=$(RELEASE) A2A_PLATFORMS=$(PLATFORMS_OF_RELEASE) $(GO) test -count=1 -vet=off $(PATIENCE) -v -run '^TestRelease$$' ./internal/release
 
 SEEDS ?= 60s
-seeds: ## SEEDS of random runs of instances that share a store, and beside them of the two stores, which do the same steps
-	@$(MAKE) --no-print-directory -j2 --output-sync=target seeds-of-runs seeds-of-stores
+EACH ?= 8s
+seeds: ## SEEDS (60s) of random runs of instances that share a store, and beside them the stores, which do the same steps, EACH (8s) of five kinds (A2A_LONG=1: PostgreSQL too)
+	@$(MAKE) --no-print-directory -j3 --output-sync=target $(ALL_SEEDS)
 
-seeds-of-runs:
-	A2A_SEEDS=$(SEEDS) $(GO) test -count=1 -vet=off -run '^TestNothingIsLostOrDoubled$$' -v ./runtime/internal/engine
+ALL_SEEDS := seeds-of-runs seeds-of-sqlite seeds-of-postgresql
+seeds-of-runs: # on one core
+	A2A_SEEDS=$(SEEDS) $(GO) test -count=1 -vet=off -timeout 8m$(SEEDS) -run '^TestNothingIsLostOrDoubled$$' -v ./runtime/internal/engine
 
-seeds-of-stores:
-	A2A_SEEDS=15s $(GO) test -count=1 -vet=off -run '^TestSQLiteIsAStore$$/^Differential$$' -v ./runtime/store/sqlite
+seeds-of-sqlite:
+	A2A_SEEDS=$(EACH) $(GO) test -count=1 -vet=off -run '^TestSQLiteIsAStore$$/^Differential$$' -v ./runtime/store/sqlite
+
+seeds-of-postgresql:
+	A2A_SEEDS=$(EACH) $(GO) test -count=1 -vet=off -run '^TestPostgreSQLIsAStore$$/^Differential$$' -v ./runtime/store/postgres
+
+# Random runs take one core, and kills wait most of the time.
+seeds-and-kills: ## make seeds and make kill side by side
+	@$(MAKE) --no-print-directory -j4 --output-sync=target $(ALL_SEEDS) kill
 
 kill: KILLS ?= 1000
 kill: ## kill an agent under load KILLS times, and see what its clients and webhooks were told; then agents that call agents, a quarter as often (SEED repeats the choices)
-	KILLS=$(KILLS) $(GO) test -count=1 -vet=off -v -timeout 2h -run 'Kills$$' ./internal/test/killtest
+	KILLS=$(KILLS) $(GO) test -count=1 -vet=off -v -timeout $$(expr 6 + $(KILLS) / 25)m -run 'Kills$$' ./internal/test/killtest
 
 replicas: FOR ?= 40s
-replicas: postgresql ## what needs a PostgreSQL server: three replicas that share one lose nothing FOR so long (FOR=1h; SEED repeats the choices), whatever is done to them, their connections and the server; then all tests of the store under the race detector, with random steps that must do what they do in memory
-	A2A_LONG=1 FOR=$(FOR) $(GO) test -count=1 -vet=off -v -timeout 3h ./internal/test/ringtest
-	A2A_LONG=1 A2A_SEEDS=2s $(RACE) -count=1 $(PATIENCE) ./runtime/store/postgres
+replicas: postgresql ## three replicas that share a PostgreSQL server lose nothing FOR so long (FOR=1h; SEED repeats the choices), whatever is done to them, their connections and the server
+	A2A_LONG=1 FOR=$(FOR) $(GO) test -count=1 -vet=off -v -timeout 8m$(FOR) ./internal/test/ringtest
 
 postgresql: # A2A_POSTGRES names another server; Debian's is installed without a cluster of its own, and its pgbouncer is not started
 	@test -n "$$A2A_POSTGRES$$A2A_POSTGRES_BIN" || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null || \

@@ -43,7 +43,7 @@ var Binaries = sync.OnceValue(func() string {
 func needBinaries(t testing.TB) {
 	t.Helper()
 	if _, ok := t.(*testing.B); !ok && !gotool.IsLong() && os.Getenv(Variable) == "" {
-		t.Skip("needs a PostgreSQL server: make replicas runs it, and so does A2A_LONG=1")
+		t.Skip("needs a PostgreSQL server: set A2A_LONG=1, as .ci/run does")
 	}
 	if Binaries() == "" {
 		t.Skip(none)
