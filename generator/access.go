@@ -52,7 +52,11 @@ func verify(c *config.Config, schemes []card.Scheme) (verifiers []*ir.Verifier, 
 		} else if kinds := s.Verifiers(); s.Kind != card.HTTPAuth || len(kinds) == 1 {
 			v.Kind = kinds[0]
 		} else {
-			list.Add(unverified(s))
+			list.Add(diag.Diagnostic{
+				Code: "not-verified", Severity: diag.Warning, Pos: s.Pos,
+				Message: fmt.Sprintf("generated code cannot check the scheme %q, and the server does not start until something does", s.Name),
+				Hint:    fmt.Sprintf("say under auth in a2agen.yaml whose tokens are good, or \"%s: own\" for a verifier of yours in main.go: server.WithAuth(auth.Verifiers{%q: …})", s.Name, s.Name),
+			})
 			continue
 		}
 		verifiers = append(verifiers, v)
@@ -96,15 +100,6 @@ func schemeNames(schemes []card.Scheme) []string {
 		names[i] = s.Name
 	}
 	return names
-}
-
-// unverified says that nothing in generated code checks a scheme.
-func unverified(s card.Scheme) diag.Diagnostic {
-	return diag.Diagnostic{
-		Code: "not-verified", Severity: diag.Warning, Pos: s.Pos,
-		Message: fmt.Sprintf("generated code cannot check the scheme %q, and the server does not start until something does", s.Name),
-		Hint:    fmt.Sprintf("say under auth in a2agen.yaml whose tokens are good, or \"%s: own\" for a verifier of yours in main.go: server.WithAuth(auth.Verifiers{%q: …})", s.Name, s.Name),
-	}
 }
 
 // knownSchemes is the remedy for an entry of a scheme that is not there.

@@ -5,18 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 	"slices"
 	"strings"
 
 	"github.com/a2agen/a2agen/generator/card"
 	"github.com/a2agen/a2agen/generator/config"
 	"github.com/a2agen/a2agen/generator/diag"
-	"github.com/a2agen/a2agen/generator/emit"
 	"github.com/a2agen/a2agen/generator/ir"
 	"github.com/a2agen/a2agen/generator/lower"
 	"github.com/a2agen/a2agen/generator/names"
-	"github.com/a2agen/a2agen/generator/output"
 	"github.com/a2agen/a2agen/generator/suggest"
 )
 
@@ -162,10 +159,4 @@ func checkMethods(all []*card.Extension, p *ir.Protocol) (list diag.List) {
 		}
 	}
 	return list
-}
-
-// emitExtension emits the package of an extension.
-func (g *generation) emitExtension(x *ir.Extension, cfg *config.Config) emitter {
-	folder := path.Join(cfg.Packages.Extensions, x.Package)
-	return into(folder, func() ([]output.File, error) { return emit.Extension(x, path.Join(g.Module, folder)) })
 }

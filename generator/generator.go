@@ -379,7 +379,12 @@ func (g *generation) emit(out *Output, clients []remoteClient, p loaded) ([]outp
 
 func (g *generation) emitters(out *Output, clients []remoteClient, carried string) []emitter {
 	pkgs, model, paths := out.Config.Packages, out.Model, g.paths(out.Config)
-	es := []emitter{func() ([]output.File, error) { return editorSchemas(), nil }}
+	es := []emitter{func() ([]output.File, error) {
+		return []output.File{
+			{Path: card.SchemaPath, Data: card.JSONSchema()},
+			{Path: config.SchemaPath, Data: config.JSONSchema()},
+		}, nil
+	}}
 	switch {
 	case out.Config.ProtocolImport != "":
 	case carried != "":
@@ -399,7 +404,8 @@ func (g *generation) emitters(out *Output, clients []remoteClient, carried strin
 		)
 	}
 	for _, x := range model.Extensions {
-		es = append(es, g.emitExtension(x, out.Config))
+		folder := path.Join(out.Config.Packages.Extensions, x.Package)
+		es = append(es, into(folder, func() ([]output.File, error) { return emit.Extension(x, path.Join(g.Module, folder)) }))
 	}
 	for _, c := range clients {
 		es = append(es, func() ([]output.File, error) { return g.emitRemote(model.Protocol, c, paths) })
@@ -434,12 +440,4 @@ func (g *generation) paths(c *config.Config) emit.Paths {
 		p.Protocol = c.ProtocolImport
 	}
 	return p
-}
-
-// editorSchemas are the JSON Schemas that the first lines of the two YAML files name.
-func editorSchemas() []output.File {
-	return []output.File{
-		{Path: card.SchemaPath, Data: card.JSONSchema()},
-		{Path: config.SchemaPath, Data: config.JSONSchema()},
-	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/a2agen/a2agen/spec"
 )
 
-// A client of another agent speaks what that agent's card offers, whatever the project's own agent speaks: the protocol package
+// A client of another agent speaks what that agent's card offers, independent of the project's own agent: the protocol package
 // gets the versions and encodings, and the client the bindings, that it takes.
 
 // Reach is how a client of another agent calls it.

@@ -49,7 +49,11 @@ func (m *importer) contracts() {
 	m.members()
 	for _, ext := range kept {
 		if uri := yamlx.Text(yamlx.Get(ext, "uri")); strings.Contains(uri, directInvoke) {
-			m.invoked(uri)
+			m.eachSkill(func(id string, s *yaml.Node) {
+				if yamlx.Get(s, "input") != nil && m.calls[id].Func == "" && !m.extended {
+					m.calls[id] = ir.Convention{Func: "ByInvocation", Args: []string{uri}}
+				}
+			})
 		}
 	}
 }
@@ -135,15 +139,6 @@ func mapping(n *yaml.Node) *yaml.Node {
 		return nil
 	}
 	return n
-}
-
-// invoked notes that skills with an input are called by skill-direct-invoke.
-func (m *importer) invoked(uri string) {
-	m.eachSkill(func(id string, s *yaml.Node) {
-		if yamlx.Get(s, "input") != nil && m.calls[id].Func == "" && !m.extended {
-			m.calls[id] = ir.Convention{Func: "ByInvocation", Args: []string{uri}}
-		}
-	})
 }
 
 // catalog takes the contracts of the schema contract extension: of each skill that exactly one contract names.

@@ -36,7 +36,9 @@ func (m *importer) skills() {
 			yamlx.Set(s, "description", yamlx.NewText(s, title))
 			m.note(s, "skill %s has no description: its name stands for it", quote(yamlx.Text(yamlx.Get(s, "id"))))
 		}
-		dropEmpty(s, "name")
+		if v := yamlx.Get(s, "name"); yamlx.IsText(v) && v.Value == "" {
+			yamlx.Take(s, "name")
+		}
 	}
 }
 
@@ -74,13 +76,6 @@ func newID(name string, taken map[string]bool) string {
 	}
 	taken[id] = true
 	return id
-}
-
-// dropEmpty removes a key whose text is empty.
-func dropEmpty(n *yaml.Node, key string) {
-	if v := yamlx.Get(n, key); yamlx.IsText(v) && v.Value == "" {
-		yamlx.Take(n, key)
-	}
 }
 
 // prune removes repeated skill ids, defaults, interfaces and extensions, and requirements of unknown schemes.

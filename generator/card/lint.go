@@ -46,7 +46,11 @@ func (c *Card) Lint(served Served) (list diag.List) {
 		switch {
 		case name == "":
 		case len(own.Alternatives) > 0 && len(brought) == 0:
-			l.cannot(own.Pos, name, l.reasons(client, own))
+			why := make([]string, len(own.Alternatives))
+			for i, names := range own.Alternatives {
+				why[i] = l.reason(client, names)
+			}
+			l.cannot(own.Pos, name, strings.Join(slices.Compact(why), "; "))
 		case client.ownAlone:
 			l.skills(name, demands, brought)
 		}
@@ -108,15 +112,6 @@ func (l *linter) brought(client sdk, d Demand) (met [][]string) {
 		}
 	}
 	return met
-}
-
-// reasons says why a client satisfies none of the alternatives.
-func (l *linter) reasons(client sdk, d Demand) string {
-	why := make([]string, len(d.Alternatives))
-	for i, names := range d.Alternatives {
-		why[i] = l.reason(client, names)
-	}
-	return strings.Join(slices.Compact(why), "; ")
 }
 
 // reason says why a client cannot satisfy an alternative; "" if it can.

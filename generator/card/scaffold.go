@@ -193,7 +193,10 @@ func Fresh(agentName, description string, skillIDs, textIDs []string, auth strin
 		skills.Content = append(skills.Content, freshSkill(root, id, freshContracts[i%len(freshContracts)]))
 	}
 	for _, id := range textIDs {
-		skills.Content = append(skills.Content, textSkill(root, id))
+		s := bareSkill(root, id)
+		yamlx.Set(s, "inputModes", yamlx.NewTexts(root, []string{"text/plain"}))
+		yamlx.Set(s, "outputModes", yamlx.NewTexts(root, []string{"text/plain"}))
+		skills.Content = append(skills.Content, s)
 	}
 	yamlx.Set(root, "skills", skills)
 	if scheme := FreshSchemeOf(auth).Card; scheme != "" {
@@ -256,14 +259,6 @@ func freshSkill(at *yaml.Node, id, contract string) *yaml.Node {
 	s := bareSkill(at, id)
 	made, _ := yamlx.Parse("", []byte(contract))
 	move(made, s, "input", "output")
-	return s
-}
-
-// textSkill returns a skill that takes and returns plain text, without schemas.
-func textSkill(at *yaml.Node, id string) *yaml.Node {
-	s := bareSkill(at, id)
-	yamlx.Set(s, "inputModes", yamlx.NewTexts(at, []string{"text/plain"}))
-	yamlx.Set(s, "outputModes", yamlx.NewTexts(at, []string{"text/plain"}))
 	return s
 }
 

@@ -6,7 +6,7 @@ import "strings"
 type sdk struct {
 	name     string
 	releases map[string]string // those that were tried, by the version of the protocol that they call by
-	// instead is what it sends for a scheme in the place of what the scheme wants; "" when it sends that. A client
+	// instead is what it sends for a scheme in the place of what the scheme demands; "" when it sends that. A client
 	// certificate is up to the HTTP client that its caller gives it.
 	instead func(Scheme) string
 	// ownAlone: what skills demand it does not look at.

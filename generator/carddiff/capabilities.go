@@ -86,7 +86,7 @@ func (d *differ) extensions(was, is []*yaml.Node) {
 	}
 }
 
-// sameParams reports whether two extensions have the same parameters, in whatever order.
+// sameParams reports whether two extensions have the same parameters, in any order.
 func sameParams(a, b *yaml.Node) bool {
 	value := func(e *yaml.Node) (v any) {
 		if p := yamlx.Get(e, "params"); p != nil {

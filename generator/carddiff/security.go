@@ -59,7 +59,7 @@ func alternatives(n *yaml.Node) (list []alternative) {
 	return list
 }
 
-// within reports whether whoever brings b brings a, too.
+// within reports whether the credentials of b include those of a.
 func (a alternative) within(b alternative) bool {
 	for name, scopes := range a {
 		have, ok := b[name]

@@ -71,11 +71,6 @@ func ConventionOf(word string) Convention {
 	return Convention{}
 }
 
-// contract declares [ContractFile]; the keys stand in a client's entry of a2agen.yaml, too.
-func contract() *shape.Object {
-	return &shape.Object{Name: "contract", Doc: "What a client's user knows of the agent's skills.", Fields: contractFields()}
-}
-
 func contractFields() []*shape.Field {
 	call := &shape.Type{Kind: shape.Text, Choices: conventionWords()}
 	skill := &shape.Object{
@@ -117,7 +112,7 @@ func ReadContract(file string, src []byte) (Contract, diag.List) {
 		return Contract{}, list
 	}
 	c := &shape.Checker{File: file, List: list}
-	c.Check(root, contract())
+	c.Check(root, &shape.Object{Name: "contract", Doc: "What a client's user knows of the agent's skills.", Fields: contractFields()})
 	c.List.Sort()
 	return contractOf(c, root), c.List
 }

@@ -36,7 +36,7 @@ func project() *shape.Object {
 	return &shape.Object{
 		Name: "configuration", Doc: "What a2agen generates.",
 		Fields: []*shape.Field{
-			{Key: "protocol", Type: &shape.Type{Kind: shape.List, Min: 1, Max: 20, Elem: &shape.Type{Kind: shape.Text, Choices: Supported(), NotScalar: "write " + quoted(Supported()) + ", the versions this tool has, or {version: \"1.1-preview\", file: protocol/a2a.proto}", Or: &shape.Type{Kind: shape.Struct, Object: definition}}}, Doc: "Versions of the A2A protocol that the agent speaks, in quotes, or definitions of your own. The generated types are those of " + anyOf(releasedHubs()) + " or of a definition of your own, whether the agent speaks it or not. Versions that only clients of other agents need are not listed: their cards say it.", Default: defaultAlone + "; a2agen init writes [" + quoted(spec.Fresh()) + "]"},
+			{Key: "protocol", Type: &shape.Type{Kind: shape.List, Min: 1, Max: 20, Elem: &shape.Type{Kind: shape.Text, Choices: Supported(), NotScalar: "write " + quoted(Supported()) + ", the versions this tool has, or {version: \"1.1-preview\", file: protocol/a2a.proto}", Or: &shape.Type{Kind: shape.Struct, Object: definition}}}, Doc: "Versions of the A2A protocol that the agent speaks, in quotes, or definitions of your own. The generated types are those of " + joined(releasedHubs(), " or ") + " or of a definition of your own, whether the agent speaks it or not. Versions that only clients of other agents need are not listed: their cards say it.", Default: defaultAlone + "; a2agen init writes [" + quoted(spec.Fresh()) + "]"},
 			{Key: "protocol_import", Type: &shape.Type{Kind: shape.Text, Min: 1, Max: 500, Check: checkImport}, Doc: "The import path of a protocol package already generated, to share it between agents and clients of one code base.", Default: "one is generated"},
 			{Key: "bindings", Type: bindingList(), Doc: "Bindings over which the agent is served, the preferred one first. Each version of the protocol is served over those that it has: GRPC needs a proto, HTTP+JSON a definition with routes.", Default: "[" + strings.Join(defaultBindings(), ", ") + "]"},
 			{Key: "encodings", Type: &shape.Type{Kind: shape.List, Max: 2, Elem: &shape.Type{Kind: shape.Text, Choices: []string{"proto", "protojson"}}}, Doc: "Codecs of the protocol package beside those that the bindings need: proto is protobuf, of the versions that have it; protojson is the JSON of 0.3's proto, which its HTTP+JSON peers speak.", Default: "none"},
@@ -163,7 +163,7 @@ var verifyCard = &shape.Object{
 	},
 }
 
-// checkKeysURL rejects http, except to this machine: whoever can change what travels there chooses the keys.
+// checkKeysURL rejects http, except to this machine: an attacker on the way could replace the keys.
 func checkKeysURL(c *shape.Checker, n *yaml.Node) { checkFetched(c, n, "keys are") }
 
 var folder = &shape.Type{Kind: shape.Text, Min: 1, Max: 200, Pattern: folderPattern, PatternSays: "a folder inside the project that ends in a Go package name", Check: checkKeyword}
@@ -284,7 +284,10 @@ func checkFolders(c *shape.Checker, root *yaml.Node, cfg *Config) {
 		if n := yamlx.Get(pkgs, key); n != nil {
 			return n
 		}
-		return orNode(pkgs, root)
+		if pkgs == nil {
+			return root
+		}
+		return pkgs
 	}
 	const folderTwice = "two packages share the folder %q"
 	if cfg.ProtocolImport == "" {
@@ -320,9 +323,6 @@ func versionOf(n *yaml.Node) string {
 
 func quoted(ss []string) string { return joined(ss, ", ") }
 
-// anyOf lists alternatives.
-func anyOf(ss []string) string { return joined(ss, " or ") }
-
 func joined(ss []string, by string) string {
 	out := make([]string, len(ss))
 	for i, s := range ss {
@@ -338,10 +338,3 @@ func releasedHubs() []string {
 
 // defaultAlone is the default list of versions.
 const defaultAlone = `["` + spec.Default + `"]`
-
-func orNode(n, otherwise *yaml.Node) *yaml.Node {
-	if n == nil {
-		return otherwise
-	}
-	return n
-}

@@ -113,7 +113,9 @@ func (a *agentPackage) skills() (output.File, error) {
 		).Params(a.output(s), jen.Error()))
 	}
 	f.Add(doc("Skills are the handlers of the agent, one method a skill.")).Type().Id("Skills").Interface(methods...).Line()
-	f.Add(a.task(), caller())
+	f.Add(a.task())
+	f.Add(doc("Caller returns who sent the request that a handler works on; the zero value is nobody who is known.")).
+		Func().Id("Caller").Params(ctxParam()).Add(rt("Caller")).Block(jen.Return(jen.Qual(serverPath, "CallerFrom").Call(jen.Id("ctx")))).Line()
 	return render(f, pkgFile(a.paths.Agent, SkillsFile))
 }
 
@@ -161,12 +163,6 @@ func (a *agentPackage) task() jen.Code {
 		).Line().Line()
 	}
 	return s
-}
-
-// caller is the function that returns the caller of a handler.
-func caller() jen.Code {
-	return jen.Add(doc("Caller returns who sent the request that a handler works on; the zero value is nobody who is known.")).
-		Func().Id("Caller").Params(ctxParam()).Add(rt("Caller")).Block(jen.Return(jen.Qual(serverPath, "CallerFrom").Call(jen.Id("ctx")))).Line()
 }
 
 // CardFile is the file with the card that is published.
@@ -300,7 +296,14 @@ func (a *agentPackage) server() (output.File, error) {
 		config.set("Extensions", extensionContracts(a.agent.Extensions, a.paths))
 	}
 	if r := a.agent.Repeats; r != nil {
-		config.set("Repeats", jen.Qual(serverPath, "Repeats").Values(repeats(r)...))
+		var fields []jen.Code
+		if r.ByMessage {
+			fields = append(fields, jen.Id("ByMessage").Op(":").True())
+		}
+		if r.Window > 0 {
+			fields = append(fields, jen.Id("Window").Op(":").Add(duration(r.Window)))
+		}
+		config.set("Repeats", jen.Qual(serverPath, "Repeats").Values(fields...))
 	}
 	if a.agent.Store != "" {
 		config.set("StorePath", jen.Lit(a.agent.Store))
@@ -382,18 +385,6 @@ func decodeCard(name, constant string) []jen.Code {
 		jen.List(jen.Id(name), jen.Err()).Op(":=").Id("protocol").Dot("DecodeCard").Call(jen.Index().Byte().Parens(jen.Id(constant))),
 		jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Nil(), jen.Err())),
 	}
-}
-
-// repeats are the fields of the options by which repeated messages are recognized.
-func repeats(r *ir.Repeats) []jen.Code {
-	var fields []jen.Code
-	if r.ByMessage {
-		fields = append(fields, jen.Id("ByMessage").Op(":").True())
-	}
-	if r.Window > 0 {
-		fields = append(fields, jen.Id("Window").Op(":").Add(duration(r.Window)))
-	}
-	return fields
 }
 
 // duration is a duration in its largest whole unit.

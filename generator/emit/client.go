@@ -141,7 +141,13 @@ func (c *skillClient) options() (list []jen.Code) {
 		}
 	}
 	if len(c.agent.Calls.Credentials) > 0 {
-		list = append(list, c.fromEnvironment())
+		tokens := jen.Nil()
+		for _, given := range c.agent.Calls.Credentials {
+			if o := optionOf(given); o != nil && o.oauth() {
+				tokens = jen.Qual(oauthPath, "FromEnv")
+			}
+		}
+		list = append(list, jen.Qual(clientPath, "FromEnvironment").Call(jen.Lit(c.agent.Calls.Environment), tokens))
 	}
 	if p := c.agent.Calls.Prefer; len(p) > 0 {
 		list = append(list, jen.Qual(clientPath, "Prefer").Call(lits(p)...))
@@ -207,7 +213,15 @@ func (c *skillClient) skills() jen.Code {
 	all := jen.Null()
 	for _, s := range c.agent.Skills {
 		k := skillCode{skillClient: c, skill: s, SkillMethods: s.Client}
-		all.Add(k.variable())
+		list := []any{
+			"ID", jen.Lit(k.skill.ID),
+			"In", k.codec("DataInput", "TextInput", k.skill.Input),
+			"Out", k.codec("DataOutput", "PlainOutput", k.skill.Output),
+		}
+		if k.skill.Convention.Func != "" {
+			list = append(list, "By", k.convention())
+		}
+		all.Add(jen.Var().Id(k.name()).Op("=").Qual(clientPath, "Skill").Types(k.in(), k.out()).Values(members(list...).lines()...).Line().Line())
 		for _, m := range k.methods() {
 			all.Add(k.code(m))
 		}
@@ -220,19 +234,6 @@ type skillCode struct {
 	*skillClient
 	ir.SkillMethods
 	skill *ir.Skill
-}
-
-// variable describes the skill to the runtime.
-func (k *skillCode) variable() jen.Code {
-	list := []any{
-		"ID", jen.Lit(k.skill.ID),
-		"In", k.codec("DataInput", "TextInput", k.skill.Input),
-		"Out", k.codec("DataOutput", "PlainOutput", k.skill.Output),
-	}
-	if k.skill.Convention.Func != "" {
-		list = append(list, "By", k.convention())
-	}
-	return jen.Var().Id(k.name()).Op("=").Qual(clientPath, "Skill").Types(k.in(), k.out()).Values(members(list...).lines()...).Line().Line()
 }
 
 // convention is how the skill is called: a function of the runtime, or a call of one.
@@ -313,7 +314,7 @@ func (k *skillCode) methods() []skillMethod {
 func (k *skillCode) code(m skillMethod) jen.Code {
 	s := jen.Add(doc(m.doc))
 	return s.Func().Params(receiver()).Id(m.name).Params(m.params...).Add(m.results()).Block(
-		jen.Return(jen.Id(k.name()).Dot(m.through).Call(append([]jen.Code{jen.Id("ctx"), untyped()}, m.args...)...)),
+		jen.Return(jen.Id(k.name()).Dot(m.through).Call(append([]jen.Code{jen.Id("ctx"), jen.Id("c").Dot("Client").Dot("RPC").Call()}, m.args...)...)),
 	).Line().Line()
 }
 
@@ -347,6 +348,3 @@ func answerParams() []jen.Code {
 }
 
 func callOptionsParam() jen.Code { return jen.Id("opts").Op("...").Qual(clientPath, "CallOption") }
-
-// untyped is the runtime client below the protocol client.
-func untyped() jen.Code { return jen.Id("c").Dot("Client").Dot("RPC").Call() }

@@ -125,14 +125,3 @@ func cardSays(given *ir.Credential) string {
 	}
 	return strings.Join(all, " ")
 }
-
-// fromEnvironment is the option that reads credentials from the environment.
-func (c *skillClient) fromEnvironment() jen.Code {
-	tokens := jen.Nil()
-	for _, given := range c.agent.Calls.Credentials {
-		if o := optionOf(given); o != nil && o.oauth() {
-			tokens = jen.Qual(oauthPath, "FromEnv")
-		}
-	}
-	return jen.Qual(clientPath, "FromEnvironment").Call(jen.Lit(c.agent.Calls.Environment), tokens)
-}

@@ -98,7 +98,7 @@ func (c *codec) readHooked(l *ir.Layout) jen.Code {
 	content := c.hub.Fields["Part.content"]
 	reader, take := jsonReader(), hook("Read"+l.Hook)
 	if c.proto() {
-		reader, take = protoReader(), protoHook("Take"+l.Hook)
+		reader, take = jen.Id("r").Op("*").Qual(protoPath, "Reader"), protoHook("Take"+l.Hook)
 	}
 	var body []jen.Code
 	if len(l.Fields) > 0 && !c.proto() {

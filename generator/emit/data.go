@@ -25,13 +25,23 @@ func data(types []*ir.DataType, path, filePath, comment string) (output.File, er
 // dataOf is [data] for the types of what owner says.
 func dataOf(types []*ir.DataType, path, filePath, comment, owner string) (output.File, error) {
 	p := &dataPackage{types: types, owner: owner, markers: map[*ir.DataType][]string{}, patterns: map[string]string{}}
-	p.prepare()
+	for _, t := range p.types {
+		for _, c := range t.Cases {
+			if !slices.Contains(p.markers[c.Type], t.Marker) {
+				p.markers[c.Type] = append(p.markers[c.Type], t.Marker)
+			}
+		}
+	}
 	f := newFile(path, pkgName(path))
 	if comment != "" {
 		f.PackageComment(comment)
 	}
 	for _, t := range types {
-		addAll(f, p.declaration(t), p.marks(t))
+		s := jen.Null()
+		for _, marker := range p.markers[t] {
+			s.Func().Params(dataCase(t)).Id(marker).Params().Block().Line()
+		}
+		addAll(f, p.declaration(t), s)
 		if t.Kind == ir.DataUnion {
 			addAll(f, readUnion(t), checkUnion(t), writeUnion(t))
 			continue
@@ -51,16 +61,6 @@ type dataPackage struct {
 	// patterns are the variables of regular expressions by source; sources keeps their order.
 	patterns map[string]string
 	sources  []string
-}
-
-func (p *dataPackage) prepare() {
-	for _, t := range p.types {
-		for _, c := range t.Cases {
-			if !slices.Contains(p.markers[c.Type], t.Marker) {
-				p.markers[c.Type] = append(p.markers[c.Type], t.Marker)
-			}
-		}
-	}
 }
 
 // local is a new name of a variable in the function being printed: "start0", then "start1".
@@ -137,7 +137,11 @@ func (p *dataPackage) declaration(t *ir.DataType) jen.Code {
 	case ir.DataStruct:
 		return s.Struct(structFields(t)...).Line()
 	case ir.DataEnum:
-		return s.Add(dataScalars[t.Base].goType()).Line().Line().Add(enumConstants(t)).Line()
+		var constants []jen.Code
+		for _, v := range t.Values {
+			constants = append(constants, jen.Add(doc(v.Doc)).Id(v.Go).Id(t.Go).Op("=").Add(dataLiteral(v.Value)))
+		}
+		return s.Add(dataScalars[t.Base].goType()).Line().Line().Add(jen.Const().Defs(constants...)).Line()
 	case ir.DataUnion:
 		return s.Interface(jen.Id(t.Marker).Params()).Line()
 	case ir.DataWrapper:
@@ -146,7 +150,7 @@ func (p *dataPackage) declaration(t *ir.DataType) jen.Code {
 	return s.Add(dataType(t.Of)).Line()
 }
 
-// dataDoc says what a type is: the schema's description, set off so that it reads whatever it says.
+// dataDoc says what a type is: the schema's description, set off as a paragraph of its own.
 func dataDoc(t *ir.DataType, owner string) string {
 	text := map[ir.DataTypeKind]string{
 		ir.DataStruct: "is an object of " + owner + ".", ir.DataEnum: "is one of a fixed set of values.",
@@ -215,14 +219,6 @@ func paragraph(text, more string) string {
 	return text + "\n\n" + more
 }
 
-func enumConstants(t *ir.DataType) jen.Code {
-	var constants []jen.Code
-	for _, v := range t.Values {
-		constants = append(constants, jen.Add(doc(v.Doc)).Id(v.Go).Id(t.Go).Op("=").Add(dataLiteral(v.Value)))
-	}
-	return jen.Const().Defs(constants...)
-}
-
 // dataLiteral is a JSON scalar as a Go literal.
 func dataLiteral(text []byte) jen.Code {
 	if s, ok := jsonString(text); ok {
@@ -262,15 +258,6 @@ func goCases(t *ir.DataType) []*ir.DataCase {
 		}
 	}
 	return list
-}
-
-// marks prints the marker methods that make t a case of unions.
-func (p *dataPackage) marks(t *ir.DataType) jen.Code {
-	s := jen.Null()
-	for _, marker := range p.markers[t] {
-		s.Func().Params(dataCase(t)).Id(marker).Params().Block().Line()
-	}
-	return s
 }
 
 // caseIsPtr reports whether a pointer to t, not t itself, is a union's case.

@@ -91,15 +91,6 @@ func fieldCall(f *ir.DataField) *jen.Statement {
 	return readCall(&f.Type)
 }
 
-// defaultCall reads the default of a property.
-func defaultCall(f *ir.DataField) jen.Code {
-	read := readFunction(&f.Type)
-	if f.Pointer {
-		read = readerFunc(jen.Op("*").Add(dataType(&f.Type)), fieldCall(f))
-	}
-	return chk("Default").Call(jen.Lit(string(f.Default)), read)
-}
-
 func readStruct(t *ir.DataType) []jen.Code {
 	seen := func(i int) *jen.Statement { return jen.Id("seen").Index(jen.Lit(i)) }
 	body := []jen.Code{
@@ -116,7 +107,11 @@ func readStruct(t *ir.DataType) []jen.Code {
 		))
 		if f.Default != nil {
 			absent := jen.Op("!").Add(seen(i))
-			defaults = append(defaults, jen.If(absent).Block(jen.Id("v").Dot(f.Go).Op("=").Add(defaultCall(f))))
+			read := readFunction(&f.Type)
+			if f.Pointer {
+				read = readerFunc(jen.Op("*").Add(dataType(&f.Type)), fieldCall(f))
+			}
+			defaults = append(defaults, jen.If(absent).Block(jen.Id("v").Dot(f.Go).Op("=").Add(chk("Default").Call(jen.Lit(string(f.Default)), read))))
 		}
 	}
 	others, has := otherKeys(t, jen.Id("others"))

@@ -94,7 +94,7 @@ func setB(value jen.Code) jen.Code { return jen.Id("b").Op("=").Add(value) }
 
 // appendText appends constant text to b.
 func appendText(text string) jen.Code {
-	return setB(keyed(raw(text)))
+	return setB(jen.Append(jen.Id("b"), jen.Add(raw(text)).Op("...")))
 }
 
 // writeOrNull writes the value of x, which is nil for null if the reference has null.
@@ -113,7 +113,11 @@ func (p *dataPackage) writeOrNull(r *ir.DataRef, x *jen.Statement, depth int) []
 func (p *dataPackage) writeValue(r *ir.DataRef, x place, depth int) []jen.Code {
 	switch r.Kind {
 	case ir.DataList:
-		return p.writeList(r, x.val, depth)
+		i := jen.Id("i" + strconv.Itoa(depth))
+		char := func(c rune) jen.Code { return setB(jen.Append(jen.Id("b"), jen.LitRune(c))) }
+		body := []jen.Code{jen.If(jen.Add(i).Op(">").Lit(0)).Block(char(','))}
+		body = append(body, p.writeOrNull(r.Elem, jen.Add(x.val).Index(i), depth+1)...)
+		return []jen.Code{char('['), jen.For(jen.Add(i).Op(":=").Range().Add(x.val)).Block(body...), char(']')}
 	case ir.DataMap:
 		start := p.local("start")
 		return []jen.Code{startObject(start), p.writeEntries(r.Elem, x.val, depth), setB(endObject(start))}
@@ -126,14 +130,6 @@ func (p *dataPackage) writeValue(r *ir.DataRef, x place, depth int) []jen.Code {
 	}
 	s := dataScalars[r.Kind]
 	return []jen.Code{setB(jen.Qual(s.path, s.append).Call(jen.Id("b"), x.val))}
-}
-
-func (p *dataPackage) writeList(r *ir.DataRef, x *jen.Statement, depth int) []jen.Code {
-	i := jen.Id("i" + strconv.Itoa(depth))
-	char := func(c rune) jen.Code { return setB(jen.Append(jen.Id("b"), jen.LitRune(c))) }
-	body := []jen.Code{jen.If(jen.Add(i).Op(">").Lit(0)).Block(char(','))}
-	body = append(body, p.writeOrNull(r.Elem, jen.Add(x).Index(i), depth+1)...)
-	return []jen.Code{char('['), jen.For(jen.Add(i).Op(":=").Range().Add(x)).Block(body...), char(']')}
 }
 
 // writeEntries writes the members of a map.

@@ -85,7 +85,7 @@ func (k *fakePackage) value(ref *ir.DataRef) jen.Code {
 func (k *fakePackage) constructor() jen.Code {
 	var made, skills []jen.Code
 	for _, s := range k.agent.Skills {
-		made = append(made, jen.Id(s.Fake.Field).Op(":").Add(k.newSkill(s)))
+		made = append(made, jen.Id(s.Fake.Field).Op(":").Add(jen.Qual(a2atestPath, "NewSkill").Types(k.value(s.Input), k.value(s.Output)).Call(jen.Lit(s.ID), jen.Lit(s.Fake.Field))))
 		skills = append(skills, jen.Id("f").Dot(s.Fake.Field))
 	}
 	config := members("Name", jen.Lit(k.agent.Name), "Protocol", jen.Qual(k.paths.Protocol, clientProtocol).Call(), "Card", jen.Id("card"))
@@ -108,11 +108,6 @@ func (k *fakePackage) constructor() jen.Code {
 	)
 	s := jen.Add(doc("NewFake makes a fake, which is there until the test ends."))
 	return s.Func().Id("NewFake").Params(testParam(), jen.Id("opts").Op("...").Qual(a2atestPath, "Option")).Op("*").Id("Fake").Block(body...).Line().Line()
-}
-
-// newSkill makes the fake of a skill.
-func (k *fakePackage) newSkill(s *ir.Skill) jen.Code {
-	return jen.Qual(a2atestPath, "NewSkill").Types(k.value(s.Input), k.value(s.Output)).Call(jen.Lit(s.ID), jen.Lit(s.Fake.Field))
 }
 
 // card reads the agent's card: the one of the own agent that has all skills, or that from which the client was made.

@@ -110,7 +110,11 @@ func newFile(path, name string) *jen.File {
 func render(f *jen.File, file string) (output.File, error) {
 	var b bytes.Buffer
 	if err := f.Render(&b); err != nil {
-		return output.File{}, fmt.Errorf("emit %s: %w", file, numbered(err))
+		lines := strings.Split(err.Error(), "\n")
+		for i := 1; i < len(lines); i++ {
+			lines[i] = fmt.Sprintf("%5d  %s", i, lines[i])
+		}
+		return output.File{}, fmt.Errorf("emit %s: %w", file, fmt.Errorf("%s", strings.Join(lines, "\n")))
 	}
 	data, err := grouped(b.Bytes())
 	if err != nil {
@@ -167,16 +171,7 @@ func renderAll(sources ...source) ([]output.File, error) {
 	return files, errors.Join(errs...)
 }
 
-// numbered gives the source that jennifer prints with a format error its line numbers.
-func numbered(err error) error {
-	lines := strings.Split(err.Error(), "\n")
-	for i := 1; i < len(lines); i++ {
-		lines[i] = fmt.Sprintf("%5d  %s", i, lines[i])
-	}
-	return fmt.Errorf("%s", strings.Join(lines, "\n"))
-}
-
-// doc renders text as a line comment that can never become code or a directive, whatever the text holds: every line
+// doc renders text as a line comment that can never become code or a directive, for any text: every line
 // is prefixed by us, and a line that begins like a compiler directive or build constraint is quoted. Empty text gives no comment.
 func doc(text string) jen.Code {
 	text = cleanText(text)

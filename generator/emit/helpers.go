@@ -56,7 +56,7 @@ func (b *bound) dataHelper() jen.Code {
 	s := jen.Add(doc("Data makes a data part of a value, encoded as encoding/json does. Raw JSON is checked and taken as it is."))
 	return s.Func().Id("Data").Params(jen.Id("v").Any()).Params(ptr(b.Part), jen.Error()).Block(
 		jen.List(jen.Id("value"), jen.Err()).Op(":=").Qual(wirePath, "ValueOf").Call(jen.Id("v")),
-		failed(),
+		jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Nil(), jen.Err())),
 		jen.Return(newOf(b.Part, part), jen.Nil()),
 	).Line()
 }
@@ -81,9 +81,4 @@ func (b *bound) partsText() jen.Code {
 		),
 		jen.Return(jen.Qual("strings", "Join").Call(jen.Id("texts"), jen.Lit("\n"))),
 	).Line()
-}
-
-// failed returns nil and the error, if there is one.
-func failed() jen.Code {
-	return jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Nil(), jen.Err()))
 }

@@ -159,5 +159,3 @@ func (c *codec) writeHooked(l *ir.Layout) jen.Code {
 
 // protoWriter and protoReader are parameters of functions for protobuf.
 func protoWriter() jen.Code { return jen.Id("w").Op("*").Qual(protoPath, "Writer") }
-
-func protoReader() jen.Code { return jen.Id("r").Op("*").Qual(protoPath, "Reader") }

@@ -26,7 +26,12 @@ func Protocol(p *ir.Protocol, paths Paths) ([]output.File, error) {
 		}
 	}
 	addAll(protocol, b.shapes(p)...)
-	addAll(protocol, b.constructors(p)...)
+	list := []jen.Code{b.newTask(), b.newMessage(), b.newStatus(), b.newArtifact()}
+	if op := operation(p, ir.RoleList); op != nil {
+		list = append(list, b.newTaskPage(op.Response.Type))
+	}
+	list = append(list, b.newSend(operation(p, ir.RoleSend).Request.Type), b.newTaskRequest(p))
+	addAll(protocol, append(list, b.pushFuncs(p)...)...)
 	addAll(protocol, b.cardInfo(), b.cardAt(), b.interfaces(p), b.as(asMessage, view{"Message", b.Message}), b.as(asCard, view{"Card", b.AgentCard}))
 	if usesAny(p) {
 		protocol.Add(anyFuncs(p))
@@ -118,7 +123,7 @@ func unexported(name string) string { return strings.ToLower(name[:1]) + name[1:
 
 // readCard is the function that reads a card as w has it.
 func (b *bound) readCard(w *ir.Wire) *jen.Statement {
-	return inGen("ReadCard").Call(readFunc(w, b.AgentCard), jen.Id(asCard))
+	return inGen("ReadCard").Call(jen.Id("codec"+b.AgentCard.Go+w.Suffix).Dot("Unmarshal"), jen.Id(asCard))
 }
 
 // Functions that show a message to the runtime.
@@ -133,18 +138,8 @@ func (b *bound) as(name string, v view) jen.Code {
 }
 
 // versionFunc is the function that makes a version: complete, or as most servers need it.
-func versionFunc(v *ir.Version) string { return "newVersion" + versionSuffix(v) }
-
-func versionSuffix(v *ir.Version) string { return strings.TrimSuffix(jsonWire(v).Suffix, "JSON") }
-
-// appendFunc is the function that writes a message on a wire.
-func appendFunc(w *ir.Wire, t *ir.Type) *jen.Statement {
-	return jen.Id("codec" + t.Go + w.Suffix).Dot("Append")
-}
-
-// readFunc is the function that reads a message on a wire.
-func readFunc(w *ir.Wire, t *ir.Type) *jen.Statement {
-	return jen.Id("codec" + t.Go + w.Suffix).Dot("Unmarshal")
+func versionFunc(v *ir.Version) string {
+	return "newVersion" + strings.TrimSuffix(jsonWire(v).Suffix, "JSON")
 }
 
 // codecOf refers to the codec of a message on a wire.
@@ -168,13 +163,21 @@ func (t *versionTable) versionFunc() jen.Code {
 	version := members(
 		"Name", jen.Lit(t.v.Name),
 		"Table", t.table(),
-		"AppendCard", inGen("AppendCard").Call(appendFunc(t.wire, t.AgentCard)),
+		"AppendCard", inGen("AppendCard").Call(jen.Id("codec"+t.AgentCard.Go+t.wire.Suffix).Dot("Append")),
 	)
 	if t.several {
 		version.set("ReadCard", t.readCard(t.wire))
 	}
 	if len(t.v.Rules) > 0 {
-		version.set("Rules", rt("Rules").Values(t.rules().code()...))
+		rules := members()
+		for _, r := range t.v.Rules {
+			if r.Text != "" {
+				rules.set(r.Name, jen.Lit(r.Text))
+			} else {
+				rules.set(r.Name, jen.True())
+			}
+		}
+		version.set("Rules", rt("Rules").Values(rules.code()...))
 	}
 	if others := otherWires(t.v); len(others) > 0 {
 		version.set("Wires", jen.Index().Op("*").Add(rt("Wire")).ValuesFunc(func(g *jen.Group) {
@@ -203,19 +206,6 @@ func (t *versionTable) boxed() jen.Code {
 		return jen.Qual(protoPath, "Boxed").Values()
 	}
 	return jen.Qual(wirePath, "Boxed").Values()
-}
-
-// rules are the members of the version's rules.
-func (t *versionTable) rules() *literal {
-	rules := members()
-	for _, r := range t.v.Rules {
-		if r.Text != "" {
-			rules.set(r.Name, jen.Lit(r.Text))
-		} else {
-			rules.set(r.Name, jen.True())
-		}
-	}
-	return rules
 }
 
 // row is one operation: what it is called, its routes, and its codecs.

@@ -7,16 +7,6 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 )
 
-// constructors prints the functions by which the runtime makes protocol values.
-func (b *bound) constructors(p *ir.Protocol) []jen.Code {
-	list := []jen.Code{b.newTask(), b.newMessage(), b.newStatus(), b.newArtifact()}
-	if op := operation(p, ir.RoleList); op != nil {
-		list = append(list, b.newTaskPage(op.Response.Type))
-	}
-	list = append(list, b.newSend(operation(p, ir.RoleSend).Request.Type), b.newTaskRequest(p))
-	return append(list, b.pushFuncs(p)...)
-}
-
 // operation returns the newest version's operation of a role, or nil.
 func operation(p *ir.Protocol, role ir.Role) *ir.Operation {
 	for _, op := range p.Versions[0].Operations {

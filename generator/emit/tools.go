@@ -19,16 +19,6 @@ const ToolsFile = "tools.gen.go"
 // no model is as it was: nothing else in the package refers to it.
 func (c *skillClient) tools(dir string) (output.File, error) {
 	f := newFile(c.paths.Client, pkgName(c.paths.Client))
-	f.Add(doc("Tools returns the skills of the agent as tools for a language model, in the order of its card. They call the skills by c, with the options opts: "+
-		"with the context of a handler, each call is one of the handler's task.")).
-		Func().Id("Tools").Params(jen.Id("c").Op("*").Id("Client"), callOptionsParam()).Index().Qual(toolPath, "Tool").Block(
-		jen.Return(jen.Index().Qual(toolPath, "Tool").Values(multiline(c.toolList())...)),
-	)
-	return render(f, dir+"/"+ToolsFile)
-}
-
-// toolList makes the tools of all skills.
-func (c *skillClient) toolList() []jen.Code {
 	ids := make([]string, len(c.agent.Skills))
 	for i, s := range c.agent.Skills {
 		ids[i] = s.ID
@@ -38,7 +28,12 @@ func (c *skillClient) toolList() []jen.Code {
 		k := skillCode{skillClient: c, skill: c.agent.Skills[i], SkillMethods: c.agent.Skills[i].Client}
 		list = append(list, k.tool(name))
 	}
-	return list
+	f.Add(doc("Tools returns the skills of the agent as tools for a language model, in the order of its card. They call the skills by c, with the options opts: "+
+		"with the context of a handler, each call is one of the handler's task.")).
+		Func().Id("Tools").Params(jen.Id("c").Op("*").Id("Client"), callOptionsParam()).Index().Qual(toolPath, "Tool").Block(
+		jen.Return(jen.Index().Qual(toolPath, "Tool").Values(multiline(list)...)),
+	)
+	return render(f, dir+"/"+ToolsFile)
 }
 
 // tool makes the tool of the skill.

@@ -22,32 +22,22 @@ func Types(p *ir.Protocol, paths Paths) ([]output.File, error) {
 // messageTypes is the file of the structs.
 func messageTypes(p *ir.Protocol, paths Paths) *jen.File {
 	f := newFile(paths.Protocol, pkgName(paths.Protocol))
-	f.PackageComment(packageComment(p, pkgName(paths.Protocol)))
-	for _, t := range p.Types {
-		if t.Kind == ir.Message {
-			f.Add(structType(t))
-		}
-	}
-	return f
-}
-
-// packageComment says what the protocol package is for.
-func packageComment(p *ir.Protocol, pkg string) string {
 	var versions []string
 	for _, v := range p.Versions {
 		versions = append(versions, v.Name)
 	}
-	return packageDoc("Package " + pkg + " has the types of the Agent2Agent protocol, version " + cleanText(strings.Join(versions, ", ")) +
-		", with their codecs.\nPackage " + clientFolder + " in its folder has a client of its operations.")
-}
-
-// structType is one message. Its fields are grouped with their comments by blank lines only where jennifer puts them.
-func structType(t *ir.Type) jen.Code {
-	return jen.Add(doc(t.Doc)).Type().Id(t.Go).StructFunc(func(g *jen.Group) {
-		for _, f := range t.Fields {
-			g.Add(doc(f.Doc)).Id(f.Go).Add(fieldType(f))
+	f.PackageComment(packageDoc("Package " + pkgName(paths.Protocol) + " has the types of the Agent2Agent protocol, version " + cleanText(strings.Join(versions, ", ")) +
+		", with their codecs.\nPackage " + clientFolder + " in its folder has a client of its operations."))
+	for _, t := range p.Types {
+		if t.Kind == ir.Message {
+			f.Add(jen.Add(doc(t.Doc)).Type().Id(t.Go).StructFunc(func(g *jen.Group) {
+				for _, f := range t.Fields {
+					g.Add(doc(f.Doc)).Id(f.Go).Add(fieldType(f))
+				}
+			}).Line())
 		}
-	}).Line()
+	}
+	return f
 }
 
 // fieldType is the Go type of a struct field: explicit presence makes a pointer.
@@ -130,7 +120,15 @@ func unionTypes(p *ir.Protocol, paths Paths) *jen.File {
 
 // unionType is one union: the sealed interface, the cases that are types of their own, and the markers of all.
 func unionType(u *ir.Union) jen.Code {
-	s := jen.Add(doc(unionDoc(u))).Type().Id(u.Go).Interface(jen.Id(u.Marker).Params()).Line().Line()
+	var cases []string
+	for _, c := range u.Cases {
+		name := c.Go
+		if c.Direct {
+			name = "*" + name
+		}
+		cases = append(cases, name)
+	}
+	s := jen.Add(doc(u.Go + " is one of " + strings.Join(cases, ", ") + " or *" + u.Unknown + "; nil is none. " + u.Doc)).Type().Id(u.Go).Interface(jen.Id(u.Marker).Params()).Line().Line()
 	for _, c := range u.Cases {
 		if !c.Direct {
 			s.Add(doc(c.Go + " is the member " + c.Name + " of a [" + u.Go + "]. " + c.Doc)).Type().Id(c.Go).Add(caseType(c)).Line().Line()
@@ -213,19 +211,6 @@ func caseMember(one *ir.Case) (text bool, value, made jen.Code) {
 		return false, jen.Id("x"), typ.Call(jen.Id("raw")) // not v, which would be put into memory of its own
 	}
 	return false, jen.New(scalars[kind]().Call(v)), typ.Call(jen.Op("*").Add(pointed(scalars[kind]())))
-}
-
-// unionDoc says which types the union takes.
-func unionDoc(u *ir.Union) string {
-	var cases []string
-	for _, c := range u.Cases {
-		name := c.Go
-		if c.Direct {
-			name = "*" + name
-		}
-		cases = append(cases, name)
-	}
-	return u.Go + " is one of " + strings.Join(cases, ", ") + " or *" + u.Unknown + "; nil is none. " + u.Doc
 }
 
 // boxed reports whether a case is a struct around its value: a pointer type cannot have methods.

@@ -78,7 +78,7 @@ type Verifier struct {
 	ClientID string `json:"clientId,omitempty"`
 }
 
-// Holder is who has a credential, and what the holder may do.
+// Holder is the owner of a credential, and what the owner may do.
 type Holder struct {
 	Name    string   `json:"name"`
 	Hash    string   `json:"-"` // what it is known by; for nobody to read

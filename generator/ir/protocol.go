@@ -333,7 +333,7 @@ type ValueLayout struct {
 	WriteOnly bool `json:"writeOnly,omitempty"`
 }
 
-// Role is what an operation means to the runtime, whatever a version calls it.
+// Role is what an operation means to the runtime, in all versions.
 type Role string
 
 // The roles. An operation of a role the runtime does not know has RoleOther and answers UnsupportedOperation by

@@ -26,17 +26,6 @@ type aligner struct {
 	errs    diag.List
 }
 
-// alignedVersion lowers an older definition by its table.
-func (l *protocolLowering) alignedVersion(table *alignment, base, old *spec.Document, hub *ir.Version) *ir.Version {
-	a := &aligner{alignment: table, l: l, base: base, old: old, layouts: map[[2]string]*ir.Layout{}}
-	a.wire = newWire(table.version, ir.JSON)
-	a.layOut()
-	v := &ir.Version{Name: table.version, Package: old.Package, Wires: []*ir.Wire{a.wire}, Rules: a.rules}
-	v.Operations = a.alignedOperations(hub)
-	l.problems.Add(a.errs...)
-	return v
-}
-
 // layOut makes the layouts of all types.
 func (a *aligner) layOut() {
 	a.wire.Loose = true
@@ -249,7 +238,14 @@ func (a *aligner) memberLine(t *alignedType, line *alignedLine, src *spec.Messag
 		m.MinItems = minItems[msg+"."+path]
 	}
 	if line.as != "" {
-		m.As = a.layouts[[2]string{line.as, memberTypeName(m)}]
+		ref := m.Field.Type
+		if m.Case != nil {
+			ref = m.Case.Type
+		}
+		if ref.Elem != nil {
+			ref = *ref.Elem
+		}
+		m.As = a.layouts[[2]string{line.as, ref.Name}]
 	}
 	if line.initial != "" {
 		m.Default = valueOf(m.Field.Type.Type, line.initial)
@@ -267,18 +263,6 @@ func (a *aligner) samePresence(msg, name string, f *ir.Field) {
 		words := map[bool]string{true: "tells not set from zero", false: "does not tell not set from zero"}
 		a.errorf(msg, a.l.fields[f], "field %s of message %s %s, otherwise than in version %s", f.Name, msg, words[f.Presence == ir.Explicit], hubVersion)
 	}
-}
-
-// memberTypeName is the hub message of a member, or of its elements.
-func memberTypeName(m *ir.FieldLayout) string {
-	ref := m.Field.Type
-	if m.Case != nil {
-		ref = m.Case.Type
-	}
-	if ref.Elem != nil {
-		ref = *ref.Elem
-	}
-	return ref.Name
 }
 
 // choice lays out a case of a union.

@@ -14,10 +14,6 @@ type extras struct {
 	members map[[2]string]bool
 }
 
-func newExtras() extras {
-	return extras{types: map[string]bool{}, members: map[[2]string]bool{}}
-}
-
 // whole is a version with all that the types have, of which hide takes the extras; nil when there are none.
 func (x extras) whole(v *ir.Version) *ir.Version {
 	if len(x.types)+len(x.members) == 0 {

@@ -105,7 +105,16 @@ func (l *protocolLowering) numberedVersion(old *spec.Document) *ir.Version {
 	w := newWire(old.Version, ir.JSON)
 	for _, e := range old.Enums {
 		if t := l.types[e.Name]; t != nil && t.Kind == ir.Enum {
-			w.Layouts = append(w.Layouts, numberedEnum(t, e))
+			layout := &ir.Layout{Type: t, Name: t.Name}
+			values := slices.Clone(e.Values)
+			slices.SortStableFunc(values, func(a, b *spec.EnumValue) int { return cmp.Compare(a.Number, b.Number) })
+			for _, v := range values {
+				if hub := counterpartValue(t, v, e); hub != nil {
+					addValue(layout, &ir.ValueLayout{Value: hub, Name: v.Name, Aliases: valueAliases[v.Name], Number: v.Number})
+				}
+			}
+			distinctValues(layout)
+			w.Layouts = append(w.Layouts, layout)
 		}
 	}
 	for _, m := range old.Messages {
@@ -117,19 +126,6 @@ func (l *protocolLowering) numberedVersion(old *spec.Document) *ir.Version {
 	return &ir.Version{
 		Name: old.Version, Package: old.Package, Wires: []*ir.Wire{w}, Operations: l.numberedOperations(old), Descriptor: old.Descriptor,
 	}
-}
-
-func numberedEnum(t *ir.Type, e *spec.Enum) *ir.Layout {
-	layout := &ir.Layout{Type: t, Name: t.Name}
-	values := slices.Clone(e.Values)
-	slices.SortStableFunc(values, func(a, b *spec.EnumValue) int { return cmp.Compare(a.Number, b.Number) })
-	for _, v := range values {
-		if hub := counterpartValue(t, v, e); hub != nil {
-			addValue(layout, &ir.ValueLayout{Value: hub, Name: v.Name, Aliases: valueAliases[v.Name], Number: v.Number})
-		}
-	}
-	distinctValues(layout)
-	return layout
 }
 
 // numberedMessage lays out the fields of m that the hub still has, in m's order, with the cases of a union together.

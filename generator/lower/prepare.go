@@ -27,7 +27,7 @@ func prepare(docs []*spec.Document) (*prepared, diag.List) {
 		problems.Errorf(diag.Pos{File: docs[0].Path}, "no-hub", "", "%v", err)
 		return nil, problems
 	}
-	in := &prepared{extra: newExtras()}
+	in := &prepared{extra: extras{types: map[string]bool{}, members: map[[2]string]bool{}}}
 	var spoken []*spec.Document
 	for _, doc := range docs {
 		var list diag.List

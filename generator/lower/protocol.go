@@ -67,7 +67,13 @@ func (l *protocolLowering) older(p *ir.Protocol, docs []*spec.Document) {
 		case err != nil:
 			l.problems.Errorf(diag.Pos{File: doc.Path}, "unaligned-version", "", "%v", err)
 		case ok:
-			p.Versions = append(p.Versions, l.alignedVersion(table, cmp.Or(l.base, l.doc), doc, p.Versions[0]))
+			a := &aligner{alignment: table, l: l, base: cmp.Or(l.base, l.doc), old: doc, layouts: map[[2]string]*ir.Layout{}}
+			a.wire = newWire(table.version, ir.JSON)
+			a.layOut()
+			v := &ir.Version{Name: table.version, Package: doc.Package, Wires: []*ir.Wire{a.wire}, Rules: a.rules}
+			v.Operations = a.alignedOperations(p.Versions[0])
+			l.problems.Add(a.errs...)
+			p.Versions = append(p.Versions, v)
 		case doc.Syntax == spec.Proto && l.doc.Syntax == spec.Proto:
 			p.Versions = append(p.Versions, l.numberedVersion(doc))
 		default:
@@ -100,7 +106,15 @@ func (l *protocolLowering) protocol() *ir.Protocol {
 	for _, e := range l.doc.Enums {
 		l.enum(e)
 	}
-	p := &ir.Protocol{Types: l.sorted()}
+	types := make([]*ir.Type, 0, len(l.types))
+	for _, t := range l.types {
+		types = append(types, t)
+	}
+	slices.SortFunc(types, func(a, b *ir.Type) int { return cmp.Compare(a.Name, b.Name) })
+	for _, t := range types {
+		slices.SortFunc(t.CaseOf, func(a, b *ir.Union) int { return cmp.Compare(a.Go, b.Go) })
+	}
+	p := &ir.Protocol{Types: types}
 	version := &ir.Version{Name: l.doc.Version, Package: l.doc.Package, Operations: l.operations(), Descriptor: l.doc.Descriptor}
 	p.Bindings = l.bind(version.Operations)
 	version.Wires = []*ir.Wire{l.jsonWire(p.Types)}
@@ -130,18 +144,6 @@ func (l *protocolLowering) declare() {
 	for _, e := range l.doc.Enums {
 		declare(e.Name, e.Comment, e.Pos, ir.Enum, e.Deprecated)
 	}
-}
-
-func (l *protocolLowering) sorted() []*ir.Type {
-	types := make([]*ir.Type, 0, len(l.types))
-	for _, t := range l.types {
-		types = append(types, t)
-	}
-	slices.SortFunc(types, func(a, b *ir.Type) int { return cmp.Compare(a.Name, b.Name) })
-	for _, t := range types {
-		slices.SortFunc(t.CaseOf, func(a, b *ir.Union) int { return cmp.Compare(a.Go, b.Go) })
-	}
-	return types
 }
 
 // message lowers the fields of m. A union is one field, in the place of its first member.

@@ -62,7 +62,15 @@ func (l *protocolLowering) layout(t *ir.Type) *ir.Layout {
 			layout.Fields = append(layout.Fields, memberLayout(f, c, memberOf(m, c.Name)))
 		}
 	}
-	l.distinctMembers(m)
+	owner := map[string]*spec.Field{}
+	for _, f := range m.Fields {
+		for _, name := range []string{f.JSON, f.Name} {
+			if first := owner[name]; first != nil && first != f {
+				l.problems.Errorf(f.Pos, "repeated-member", "rename one of them", "fields %s and %s of %s are both read as %q", first.Name, f.Name, m.Name, name)
+			}
+			owner[name] = f
+		}
+	}
 	layout.OrBare = orBare(layout)
 	return layout
 }
@@ -130,17 +138,4 @@ func memberOf(m *spec.Message, name string) *spec.Field {
 		}
 	}
 	return nil
-}
-
-// distinctMembers reports fields of m that have the same name or other spelling on the wire.
-func (l *protocolLowering) distinctMembers(m *spec.Message) {
-	owner := map[string]*spec.Field{}
-	for _, f := range m.Fields {
-		for _, name := range []string{f.JSON, f.Name} {
-			if first := owner[name]; first != nil && first != f {
-				l.problems.Errorf(f.Pos, "repeated-member", "rename one of them", "fields %s and %s of %s are both read as %q", first.Name, f.Name, m.Name, name)
-			}
-			owner[name] = f
-		}
-	}
 }

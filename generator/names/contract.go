@@ -19,7 +19,7 @@ type Contract struct {
 }
 
 // Contracts names the types of contracts that share a package, their fields and their constants, and returns the types
-// by name. A type that wants the name of one with the same structure is that type. Names that the scope has are not
+// by name. Two types of one name and one structure are one type. Names that the scope has are not
 // taken.
 func Contracts(scope *Scope, contracts []Contract) []*ir.DataType {
 	n := &namer{scope: scope, held: map[string]*ir.DataType{}, local: map[*ir.DataType]string{}}

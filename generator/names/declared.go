@@ -2,7 +2,7 @@ package names
 
 import "slices"
 
-// What the emitted packages declare whatever a card or a definition says. Nothing else gets these names,
+// What the emitted packages always declare. Nothing else gets these names,
 // and a test of package emit holds the lists to what is printed.
 var (
 	// ProtocolDeclares are of the protocol package, beside [Sentinels].

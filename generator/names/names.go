@@ -3,7 +3,7 @@
 // what was read has no Go names before, and emitters take the names as they are. The unexported helpers that they print
 // are called by a word of their own in front of such a name ("readForecastInput"), so that no two can meet.
 //
-// Text comes from protocol definitions and from agent cards, so it may be hostile: whatever goes in, what comes out
+// Text comes from protocol definitions and from agent cards, so it may be hostile: for any input, the output
 // is a valid identifier or a plain file name of bounded length, and equal text always gives equal names.
 package names
 

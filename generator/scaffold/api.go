@@ -141,7 +141,14 @@ func operationLiteral(op openapi.Operation) string {
 	if len(op.Params) > 0 {
 		b.WriteString("Params: []openapi.Param{\n")
 		for _, p := range op.Params {
-			b.WriteString(paramLiteral(p) + ",\n")
+			s := fmt.Sprintf("{Name: %s, In: openapi.%s", strconv.QuoteToASCII(p.Name), placeNames[p.In])
+			if p.Style != openapi.Repeated && (p.Style != openapi.Commas || p.In == openapi.Query) {
+				s += ", Style: openapi." + styleNames[p.Style]
+			}
+			if p.Member != "" {
+				s += ", Member: " + strconv.QuoteToASCII(p.Member)
+			}
+			b.WriteString((s + "}") + ",\n")
 		}
 		b.WriteString("},\n")
 	}
@@ -177,17 +184,6 @@ var (
 	kindNames = map[openapi.Kind]string{openapi.KeyInHeader: "KeyInHeader", openapi.KeyInQuery: "KeyInQuery", openapi.KeyInCookie: "KeyInCookie",
 		openapi.Bearer: "Bearer", openapi.Basic: "Basic", openapi.ClientCredentials: "ClientCredentials"}
 )
-
-func paramLiteral(p openapi.Param) string {
-	s := fmt.Sprintf("{Name: %s, In: openapi.%s", strconv.QuoteToASCII(p.Name), placeNames[p.In])
-	if p.Style != openapi.Repeated && (p.Style != openapi.Commas || p.In == openapi.Query) {
-		s += ", Style: openapi." + styleNames[p.Style]
-	}
-	if p.Member != "" {
-		s += ", Member: " + strconv.QuoteToASCII(p.Member)
-	}
-	return s + "}"
-}
 
 func credentialLiteral(c openapi.Credential) string {
 	s := "{Kind: openapi." + kindNames[c.Kind]

@@ -66,13 +66,11 @@ func (m ClientModule) Commands() ([]output.File, error) {
 	var r renderer
 	for _, c := range m.Clients {
 		if v := newClientView(c); v.First != nil {
-			r.add(commandFile(c.Name), "client_main.go.tmpl", v)
+			r.add("cmd/"+c.Name+"/main.go", "client_main.go.tmpl", v)
 		}
 	}
 	return r.files, r.err
 }
-
-func commandFile(name string) string { return "cmd/" + name + "/main.go" }
 
 // moduleView is the input of the templates of a module of clients.
 type moduleView struct {

@@ -137,7 +137,7 @@ func receiver(d *ast.FuncDecl) string {
 	return ""
 }
 
-// takesTask reports whether a parameter is a *agent.Task, under whatever name the package is imported.
+// takesTask reports whether a parameter is a *agent.Task, under any import name.
 func takesTask(f *ast.FuncType) bool {
 	for _, p := range f.Params.List {
 		star, ok := p.Type.(*ast.StarExpr)
@@ -214,7 +214,7 @@ type FindingCode string
 
 // What is found about handlers.
 const (
-	Signature FindingCode = "signature" // the skill's contract wants another one: it does not compile
+	Signature FindingCode = "signature" // it does not fit the skill's contract, and does not compile
 	Syntax    FindingCode = "syntax"    // the file does not parse
 	Orphaned  FindingCode = "orphan"    // its skill is gone
 	Unwritten FindingCode = "stub"      // still as the tool wrote it

@@ -19,7 +19,15 @@ func goFile(src []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	used := packagesUsed(f)
+	used := map[string]bool{}
+	ast.Inspect(f, func(n ast.Node) bool {
+		if sel, ok := n.(*ast.SelectorExpr); ok {
+			if x, ok := sel.X.(*ast.Ident); ok {
+				used[x.Name] = true
+			}
+		}
+		return true
+	})
 	for _, i := range slices.Backward(f.Imports) {
 		if used[importedAs(i)] {
 			continue
@@ -32,20 +40,6 @@ func goFile(src []byte) ([]byte, error) {
 		src = slices.Concat(src[:start], src[end:])
 	}
 	return format.Source(src)
-}
-
-// packagesUsed returns the names before a dot. No file of the scaffold has a variable with the name of a package.
-func packagesUsed(f *ast.File) map[string]bool {
-	used := map[string]bool{}
-	ast.Inspect(f, func(n ast.Node) bool {
-		if sel, ok := n.(*ast.SelectorExpr); ok {
-			if x, ok := sel.X.(*ast.Ident); ok {
-				used[x.Name] = true
-			}
-		}
-		return true
-	})
-	return used
 }
 
 // importedAs returns the name of an imported package in a file.

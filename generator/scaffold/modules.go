@@ -97,7 +97,7 @@ func required(goMod []byte) (list Modules) {
 	return list
 }
 
-// Lacking returns those that a go.mod does not name, in whatever version.
+// Lacking returns those that a go.mod does not name, in any version.
 func (ms Modules) Lacking(goMod []byte) Modules {
 	have := required(goMod)
 	return slices.DeleteFunc(slices.Clone(ms), func(m module.Version) bool {

@@ -174,6 +174,12 @@ type view struct {
 }
 
 func newView(p Project) *view {
+	var list []string
+	for _, i := range interfaces(p.Agent) {
+		if !slices.Contains(list, i.Version) {
+			list = append(list, i.Version)
+		}
+	}
 	v := &view{
 		packages:  newPackages(p),
 		Command:   Command(p.Agent.Name),
@@ -187,7 +193,7 @@ func newView(p Project) *view {
 		Store:     p.Agent.Store,
 		Server:    config.StoreAt(p.Agent.OpenStore).Server,
 		Secured:   p.Agent.Secured,
-		Versions:  versions(p.Agent),
+		Versions:  enumeration(list),
 		Over:      over(p.Agent.Bindings),
 		Tagged:    served(p.Agent, func(b *runtime.Binding) bool { return b.BuildTag != "" }),
 	}
@@ -204,7 +210,15 @@ func newView(p Project) *view {
 			break
 		}
 	}
-	request := first.request()
+	m := message{
+		Parts:      []part{{Text: first.text}},
+		Extensions: []string{runtime.SkillsExtension},
+		Metadata:   map[string]any{runtime.SkillsExtension: map[string]any{"skill": first.ID}},
+	}
+	if first.Input {
+		m.Parts = []part{{Data: json.RawMessage(first.input.json), MediaType: runtime.MediaJSON}}
+	}
+	request := send(m)
 	if v.Plain = first.chat && len(v.Skills) == 1; v.Plain {
 		request = send(message{Parts: []part{{Text: "hello"}}})
 	}
@@ -220,17 +234,6 @@ func over(bindings []string) string {
 			name = b.Title
 		}
 		list = append(list, name)
-	}
-	return enumeration(list)
-}
-
-// versions are those of the interfaces of an agent's card, in its order.
-func versions(a *ir.Agent) string {
-	var list []string
-	for _, i := range interfaces(a) {
-		if !slices.Contains(list, i.Version) {
-			list = append(list, i.Version)
-		}
 	}
 	return enumeration(list)
 }

@@ -119,7 +119,7 @@ func (s *scope) spell(t ast.Expr, depth int) string {
 	case *ast.Ident:
 		return s.name(t.Name, depth)
 	case *ast.ArrayType:
-		return "[]" // whatever is in it, no handler takes or gives one
+		return "[]" // no handler takes or gives one
 	}
 	return unknown
 }

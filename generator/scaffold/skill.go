@@ -8,7 +8,6 @@ import (
 
 	"github.com/a2agen/a2agen/generator/ir"
 	"github.com/a2agen/a2agen/generator/schema"
-	"github.com/a2agen/a2agen/runtime"
 )
 
 // skillView is the input of the templates of a handler and its test.
@@ -183,19 +182,6 @@ type part struct {
 	Text      string          `json:"text,omitempty"`
 	Data      json.RawMessage `json:"data,omitempty"`
 	MediaType string          `json:"mediaType,omitempty"`
-}
-
-// request returns a call of the skill by name with its input, as compact JSON.
-func (v *skillView) request() string {
-	m := message{
-		Parts:      []part{{Text: v.text}},
-		Extensions: []string{runtime.SkillsExtension},
-		Metadata:   map[string]any{runtime.SkillsExtension: map[string]any{"skill": v.ID}},
-	}
-	if v.Input {
-		m.Parts = []part{{Data: json.RawMessage(v.input.json), MediaType: runtime.MediaJSON}}
-	}
-	return send(m)
 }
 
 // send returns a request that sends a message, as JSON.

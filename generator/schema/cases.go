@@ -119,7 +119,19 @@ func (l *lowerer) branches(f *flat, open []*schema) (list *branchList, ok bool) 
 		return nil, false
 	}
 	open = append(open, f.union)
-	base := baseOf(f)
+	var base []*schema
+	for _, a := range f.atoms {
+		if a == f.union {
+			if a.forms.withoutUnion == nil {
+				a.forms.withoutUnion = a.derive("r")
+				a.forms.withoutUnion.choices = choices{allOf: a.allOf}
+			}
+			a = a.forms.withoutUnion
+		}
+		if a.types != 0 || a.asserts() {
+			base = append(base, a)
+		}
+	}
 	list = &branchList{exact: len(f.union.oneOf) > 0 && !open[0].places}
 	for _, s := range slices.Concat(f.union.anyOf, f.union.oneOf) {
 		if s.isFalse() {
@@ -206,20 +218,6 @@ func absorb(branches []*branch) []*branch {
 		}
 		return false
 	})
-}
-
-// baseOf returns what holds beside the alternatives.
-func baseOf(f *flat) []*schema {
-	var base []*schema
-	for _, a := range f.atoms {
-		if a == f.union {
-			a = a.withoutUnion()
-		}
-		if a.types != 0 || a.asserts() {
-			base = append(base, a)
-		}
-	}
-	return base
 }
 
 // dropType leaves the base out of a conjunction when it says nothing but a type that the alternative has anyway, so

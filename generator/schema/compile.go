@@ -1,7 +1,7 @@
 // Package schema compiles the JSON Schemas of a skill's input and output into Go types.
 //
 // The stages follow one another: read (every schema that can be reached, with positions), lower (to the types of
-// package ir, which say what they want to be called) and bundle (each schema as one self-contained document).
+// package ir, which have hints for their names) and bundle (each schema as one self-contained document).
 package schema
 
 import (
@@ -58,7 +58,11 @@ func Compile(reqs []Request, open Opener) ([]Root, diag.List) {
 	var lowered []*lowerer
 	for _, req := range reqs {
 		if root := c.readRequest(req); root != nil && !c.full {
-			l := newLowerer(c, root)
+			l := &lowerer{
+				compiler: c, root: root, byKey: map[string]*named{},
+				busy: map[string]*busy{}, defs: map[string]string{}, defTaken: map[string]bool{},
+				looked: map[string]bool{}, exampled: map[string]bool{},
+			}
 			l.run()
 			lowered = append(lowered, l)
 		}
@@ -74,7 +78,15 @@ func Compile(reqs []Request, open Opener) ([]Root, diag.List) {
 		return roots, c.list
 	}
 	for i, l := range lowered {
-		roots[i] = Root{Ref: l.rootRef, Types: l.unnamed(), Bundle: l.bundle, TextField: textField(l.rootRef.Type)}
+		types := make([]*ir.DataType, len(l.types))
+		for i, n := range l.types {
+			n.t.Wants = ir.Wants{Base: n.hint.base, Suffix: n.hint.suffix}
+			if n.hint.owner != nil {
+				n.t.Wants.Owner = n.hint.owner.t
+			}
+			types[i] = n.t
+		}
+		roots[i] = Root{Ref: l.rootRef, Types: types, Bundle: l.bundle, TextField: textField(l.rootRef.Type)}
 	}
 	c.list.Sort()
 	return roots, c.list

@@ -383,15 +383,6 @@ func (f *flat) propertyNames() map[string]bool {
 	return names
 }
 
-// requiredNames are the properties that some schema requires.
-func (f *flat) requiredNames() map[string]bool {
-	names := map[string]bool{}
-	for _, n := range f.required {
-		names[n.Value] = true
-	}
-	return names
-}
-
 func (f *flat) checkName(a *schema, n *yaml.Node, name string, known map[string]bool) {
 	if known[name] {
 		return

@@ -129,25 +129,3 @@ func (l *lowerer) askExamples(parts []*schema) {
 		})
 	}
 }
-
-// askValues warns of enumerated values that other keywords exclude.
-func (l *lowerer) askValues(values []enumValue, parts []*schema) {
-	l.later(parts, func(problem verdict) {
-		for _, v := range values {
-			if text := problem(json.RawMessage(v.json)); text != "" {
-				l.list.Warnf(v.from.doc.pos(v.node), "bad-value", "correct it, or remove it",
-					"value %s is never valid: %s", short(v.json), text)
-			}
-		}
-	})
-}
-
-// askName reports a property whose name propertyNames excludes.
-func (l *lowerer) askName(f *flat, p *flatProperty) {
-	l.later(f.names, func(problem verdict) {
-		if text := problem(quote(p.name)); text != "" {
-			l.list.Errorf(p.doc.pos(p.key), "conflict", "rename the property or loosen propertyNames",
-				"property name %q is not valid by propertyNames: %s", short(p.name), text)
-		}
-	})
-}

@@ -33,7 +33,13 @@ func (c *compiler) readKeywords(s *schema) {
 		if strings.HasPrefix(name, "x-") || slices.Contains(notes, name) {
 			continue
 		}
-		near := suggest.Nearest(name, knownKeywords())
+		var names []string
+		for _, row := range inOrder() {
+			if row.Remedy == "" {
+				names = append(names, row.Name)
+			}
+		}
+		near := suggest.Nearest(name, names)
 		if near != "" && s.doc.foreign {
 			c.list.Warnf(s.doc.pos(k), "unknown-keyword", "did its author mean \""+near+"\"?",
 				"unknown keyword %q has no effect", short(name))
@@ -67,7 +73,7 @@ func (c *compiler) readKeyword(s *schema, row *Keyword, k, v *yaml.Node) {
 }
 
 // warnIdle warns of the keyword k, whose types s.uses holds, where the type beside it makes that it says nothing: legal
-// in JSON Schema, but nobody means "type: string, minimum: 3". A format beside another type is an error elsewhere.
+// in JSON Schema, but "type: string, minimum: 3" is a mistake. A format beside another type is an error elsewhere.
 func (c *compiler) warnIdle(s *schema, k *yaml.Node) {
 	typ := yamlx.Get(s.node, "type")
 	if s.uses == 0 || s.bad || typ == nil || k.Value == "format" {

@@ -129,20 +129,16 @@ func numberText(text string) string {
 		return r.Num().String()
 	}
 	if f, _ := r.Float64(); new(big.Rat).SetFloat64(f) != nil {
-		return jsonFloat(f)
+		abs, format := f, byte('f')
+		if abs < 0 {
+			abs = -abs
+		}
+		if abs != 0 && (abs < 1e-6 || abs >= 1e21) {
+			format = 'e'
+		}
+		return strconv.FormatFloat(f, format, -1, 64)
 	}
 	return text
-}
-
-func jsonFloat(f float64) string {
-	abs, format := f, byte('f')
-	if abs < 0 {
-		abs = -abs
-	}
-	if abs != 0 && (abs < 1e-6 || abs >= 1e21) {
-		format = 'e'
-	}
-	return strconv.FormatFloat(f, format, -1, 64)
 }
 
 func readEncoding(c *compiler, s *schema, _, v *yaml.Node) {

@@ -49,30 +49,9 @@ type hint struct {
 	suffix string
 }
 
-// unnamed are the types, each with what it is to be called.
-func (l *lowerer) unnamed() []*ir.DataType {
-	types := make([]*ir.DataType, len(l.types))
-	for i, n := range l.types {
-		n.t.Wants = ir.Wants{Base: n.hint.base, Suffix: n.hint.suffix}
-		if n.hint.owner != nil {
-			n.t.Wants.Owner = n.hint.owner.t
-		}
-		types[i] = n.t
-	}
-	return types
-}
-
 func (h hint) plus(suffix string) hint {
 	h.suffix += suffix
 	return h
-}
-
-func newLowerer(c *compiler, root *schema) *lowerer {
-	return &lowerer{
-		compiler: c, root: root, byKey: map[string]*named{},
-		busy: map[string]*busy{}, defs: map[string]string{}, defTaken: map[string]bool{},
-		looked: map[string]bool{}, exampled: map[string]bool{},
-	}
 }
 
 // run lowers the root and everything it uses.

@@ -21,8 +21,22 @@ func (l *lowerer) object(f *flat, parts []*schema, h hint, self *named) ir.DataR
 		return l.use(n)
 	}
 	l.fields(n, f)
-	n.t.Checks = checksOrNil(l.structChecks(f))
-	l.extra(n, f)
+	checks := l.keyChecks(f)
+	checks.PropertyNames = l.nameChecks(f)
+	known := f.propertyNames()
+	for _, n := range f.required {
+		if !known[n.Value] {
+			checks.Required = append(checks.Required, n.Value)
+		}
+	}
+	n.t.Checks = checksOrNil(checks)
+	switch {
+	case f.closed:
+	case len(f.extra) > 0:
+		n.t.Extra = keep(l.lower(f.extra, hint{owner: n, suffix: "Value"}))
+	case f.open:
+		n.t.Extra = keep(ir.DataRef{Kind: ir.DataAny})
+	}
 	return l.use(n)
 }
 
@@ -46,19 +60,6 @@ func (l *lowerer) mapOf(f *flat, h hint) ir.DataRef {
 	}
 	ref.Elem = keep(elem)
 	return ref
-}
-
-// structChecks are the constraints on which keys a struct has, beside those that its fields require.
-func (l *lowerer) structChecks(f *flat) ir.Checks {
-	checks := l.keyChecks(f)
-	checks.PropertyNames = l.nameChecks(f)
-	known := f.propertyNames()
-	for _, n := range f.required {
-		if !known[n.Value] {
-			checks.Required = append(checks.Required, n.Value)
-		}
-	}
-	return checks
 }
 
 // nameChecks lowers propertyNames to checks of the keys as strings.
@@ -88,25 +89,22 @@ func (l *lowerer) nameChecks(f *flat) *ir.Checks {
 
 // fields lowers the properties of a struct.
 func (l *lowerer) fields(n *named, f *flat) {
-	required := f.requiredNames()
+	required := map[string]bool{}
+	for _, n := range f.required {
+		required[n.Value] = true
+	}
 	for _, p := range f.props {
-		l.askName(f, p)
+		l.later(f.names, func(problem verdict) {
+			if text := problem(quote(p.name)); text != "" {
+				l.list.Errorf(p.doc.pos(p.key), "conflict", "rename the property or loosen propertyNames",
+					"property name %q is not valid by propertyNames: %s", short(p.name), text)
+			}
+		})
 		field := l.field(n, p, required[p.name])
 		n.t.Fields = append(n.t.Fields, field)
 	}
 	l.checkTriggers(f, n)
 	n.t.Closed = f.closed
-}
-
-// extra lowers the additional properties that a struct keeps.
-func (l *lowerer) extra(n *named, f *flat) {
-	switch {
-	case f.closed:
-	case len(f.extra) > 0:
-		n.t.Extra = keep(l.lower(f.extra, hint{owner: n, suffix: "Value"}))
-	case f.open:
-		n.t.Extra = keep(ir.DataRef{Kind: ir.DataAny})
-	}
 }
 
 // field lowers one property.

@@ -47,7 +47,13 @@ func (c *compiler) lookup(doc *document, n *yaml.Node, ref string, from *schema)
 	c.indexDocument(doc)
 	target, in := doc, doc.resources[0]
 	if from != nil {
-		in = doc.resourceOf(from.ptr)
+		best := doc.resources[0]
+		for _, r := range doc.resources[1:] {
+			if len(r.ptr) > len(best.ptr) && (from.ptr == r.ptr || strings.HasPrefix(from.ptr, r.ptr+"/")) {
+				best = r
+			}
+		}
+		in = best
 	}
 	if file != "" {
 		named, ok := doc.resourceNamed(in, file)

@@ -69,17 +69,6 @@ func resolve(base *url.URL, ref string) (*url.URL, error) {
 	return base.Parse(ref)
 }
 
-// resourceOf returns the resource that the schema at ptr belongs to.
-func (d *document) resourceOf(ptr string) resource {
-	best := d.resources[0]
-	for _, r := range d.resources[1:] {
-		if len(r.ptr) > len(best.ptr) && (ptr == r.ptr || strings.HasPrefix(ptr, r.ptr+"/")) {
-			best = r
-		}
-	}
-	return best
-}
-
 // resourceNamed returns the resource of d that ref, written in the resource from, names by its $id.
 func (d *document) resourceNamed(from resource, ref string) (resource, bool) {
 	u, err := resolve(from.uri, ref)

@@ -70,7 +70,14 @@ func (l *lowerer) enum(f *flat, base ir.DataKind, checks *ir.Checks, parts []*sc
 	}
 	n.t.Kind, n.t.Base, n.t.Open = ir.DataEnum, base, f.suggested
 	if checks != nil {
-		l.askValues(f.enum, parts)
+		l.later(parts, func(problem verdict) {
+			for _, v := range f.enum {
+				if text := problem(json.RawMessage(v.json)); text != "" {
+					l.list.Warnf(v.from.doc.pos(v.node), "bad-value", "correct it, or remove it",
+						"value %s is never valid: %s", short(v.json), text)
+				}
+			}
+		})
 	}
 	for _, v := range f.enum {
 		if base != ir.DataString && base != ir.DataNumber {

@@ -118,7 +118,7 @@ type elements struct {
 type choices struct {
 	allOf, anyOf, oneOf []*schema
 	discriminator       *discriminator
-	// places: the alternatives are those of the places of a tuple. A value may fit several of them, whatever they say:
+	// places: the alternatives are those of the places of a tuple. A value may fit several of them:
 	// which of them it must fit its place says.
 	places bool
 }
@@ -210,15 +210,6 @@ func (s *schema) alone() *schema {
 		s.forms.alone.ref, s.forms.alone.allOf = nil, nil
 	}
 	return s.forms.alone
-}
-
-// withoutUnion is an atom without its anyOf and oneOf.
-func (s *schema) withoutUnion() *schema {
-	if s.forms.withoutUnion == nil {
-		s.forms.withoutUnion = s.derive("r")
-		s.forms.withoutUnion.choices = choices{allOf: s.allOf}
-	}
-	return s.forms.withoutUnion
 }
 
 // notNull is s without nullable. It keeps the key: the Go type is the same.

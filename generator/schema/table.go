@@ -94,17 +94,6 @@ func inOrder() []*Keyword {
 	return rows
 }
 
-// knownKeywords are offered as corrections of misspelt ones.
-func knownKeywords() []string {
-	var names []string
-	for _, row := range inOrder() {
-		if row.Remedy == "" {
-			names = append(names, row.Name)
-		}
-	}
-	return names
-}
-
 // The keywords about values of any type, in drafts 6 to 2020-12 and OpenAPI 3.
 var generalKeywords = []Keyword{
 	{Name: "$ref", read: readRef, publish: publishRef, Compared: LeadsAway},

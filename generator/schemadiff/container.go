@@ -111,7 +111,7 @@ func (c *comparer) member(v values, n *node, name string, depth int) (rs []Reaso
 	switch {
 	case m.none:
 		return nil
-	case !declared && named && len(m.atoms) == 0 && !v.requires(name): // anything may be there, and nobody means that
+	case !declared && named && len(m.atoms) == 0 && !v.requires(name): // the schema does not forbid it, but no sender uses it
 		if n.required[name] {
 			return nil // which is said
 		}

@@ -1,7 +1,7 @@
 // Package schemadiff says why values that fit one JSON Schema may not fit another one.
 //
-// [Narrowed] finds reasons in one direction. Whoever sends values is concerned by those from the old schema to the
-// new one, whoever receives values by those from the new schema to the old one. No reason means that every value of
+// [Narrowed] finds reasons in one direction. A sender of values is concerned by those from the old schema to the
+// new one, a receiver by those from the new schema to the old one. No reason means that every value of
 // the first schema is one of the second, which is proven, not guessed: what cannot be decided is a reason that is not
 // [Reason.Sure].
 //

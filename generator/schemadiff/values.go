@@ -201,7 +201,7 @@ func (v values) bound(lower bool) (b *bound) {
 	if b == nil || v.types()&jsontype.Fraction != 0 {
 		return b
 	}
-	whole := new(big.Rat).SetInt(floor(b.at))
+	whole := new(big.Rat).SetInt(new(big.Int).Div(b.at.Num(), b.at.Denom()))
 	one := big.NewRat(1, 1)
 	switch {
 	case lower && (b.open || !b.at.IsInt()):
@@ -211,9 +211,6 @@ func (v values) bound(lower bool) (b *bound) {
 	}
 	return &bound{at: whole, keyword: b.keyword, size: b.size}
 }
-
-// floor is the largest whole number that is at most r.
-func floor(r *big.Rat) *big.Int { return new(big.Int).Div(r.Num(), r.Denom()) }
 
 // stricter reports whether a leaves out more values than b.
 func stricter(a, b *bound, lower bool) bool {

@@ -99,7 +99,11 @@ func (c *Checker) value(n *yaml.Node, t *Type, label string) {
 	case Int:
 		c.integer(n, t, label)
 	case Schema:
-		c.schema(n, label)
+		switch {
+		case n.Kind == yaml.MappingNode, yamlx.IsText(n) && n.Value != "", n.Tag == "!!bool":
+		default:
+			c.is(n, yaml.MappingNode, "!!map", label, "a JSON Schema or the name of a file that holds one", "")
+		}
 	default:
 		c.text(n, t, label)
 	}
@@ -294,14 +298,6 @@ func (c *Checker) integer(n *yaml.Node, t *Type, label string) {
 	v, err := strconv.ParseInt(n.Value, 10, 64)
 	if err != nil || v < int64(t.Min) || v > int64(t.max()) {
 		c.Errorf(n, "out-of-range", "", "%s must be between %d and %d, not %s", label, t.Min, t.max(), Short(n.Value))
-	}
-}
-
-func (c *Checker) schema(n *yaml.Node, label string) {
-	switch {
-	case n.Kind == yaml.MappingNode, yamlx.IsText(n) && n.Value != "", n.Tag == "!!bool":
-	default:
-		c.is(n, yaml.MappingNode, "!!map", label, "a JSON Schema or the name of a file that holds one", "")
 	}
 }
 

@@ -64,7 +64,7 @@ func Key(word string, known []string) string {
 	return OneOf(known)
 }
 
-// OneOf lists what may be written, sorted, or returns "" when that is more than a reader wants to see.
+// OneOf lists what may be written, sorted, or returns "" when the list is too long for a message.
 func OneOf(known []string) string {
 	if len(known) == 0 || len(known) > 16 {
 		return ""

@@ -44,7 +44,7 @@ func endsAt(lines []string, end place, line int) bool {
 type place struct{ line, col int }
 
 // nextQuote goes on to the next quote in the present line that begins a text, or to the next line. What is indented below
-// a line that ends in | or > is text, whatever is in it.
+// a line that ends in | or > is text, not YAML.
 func nextQuote(lines []string, at *place) (open place, ok bool) {
 	line := lines[at.line]
 	for i := at.col; i < len(line); i++ {
