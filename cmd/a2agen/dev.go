@@ -43,7 +43,7 @@ in place of it.
 
 --faults has calls fail on their way, for you to see what callers make of it: KIND VALUE[:TIMES][+SKIP][%PERCENT][@OPERATION,...], several with
 semicolons between them, or in a file with one on each line. The page switches them on and off. Each request that meets one is printed.
-docs/faults.md has the kinds: delay, delay-events, slow, drop, double, reorder, status, cut, truncate, half-close, stall, drop-event, double-event.
+docs/testing.md has the kinds: delay, delay-events, slow, drop, double, reorder, status, cut, truncate, half-close, stall, drop-event, double-event.
 
 Several folders are several agents, the first at --addr, each further one at the next port. Arguments after "--" are the
 agents'. On a terminal r makes the agent again, p stops watching and goes on, c deletes all tasks, q ends.`,

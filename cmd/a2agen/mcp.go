@@ -22,7 +22,7 @@ that the card has for it, or else with one text. The agent may be of any version
 project, which must be running, as for "a2agen call".
 
 What the agent says meanwhile is progress. Its questions are asked of the person at the host, if the host can do that; a call that the
-host cancels is canceled at the agent; what fails is a result that tells the model why. docs/mcp.md says what MCP cannot carry.
+host cancels is canceled at the agent; what fails is a result that tells the model why. docs/models-and-tools.md says what MCP cannot carry.
 
 Credentials are those of "a2agen call": --token, A2A_TOKEN or --header; else A2A_CLIENT_<SCHEME> for the schemes of the card; else
 "a2agen login". A host passes variables on if its settings name them. Who starts the command is the caller of every tool.

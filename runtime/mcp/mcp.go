@@ -14,7 +14,7 @@
 //
 // A server keeps nothing of a call between two requests: an open question is a task of the agent, and the state that
 // clients of MCP 2026-07-28 send back names it ([rpc.InputRequiredError.Token]). It is not secret and not sealed: the
-// agent checks who may answer, as it does over A2A. docs/mcp.md says what is lost on the way.
+// agent checks who may answer, as it does over A2A. docs/models-and-tools.md says what is lost on the way.
 package mcp
 
 import (

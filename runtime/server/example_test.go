@@ -505,13 +505,19 @@ func TestHandlersInTheDocsAreExamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	calls, err := os.ReadFile("../../docs/agent-calls.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, ofCalls, _ := strings.Cut(string(calls), "\n### Questions\n")
+	ofCalls, _, _ = strings.Cut(ofCalls, "\n### After a crash\n")
 	examples, err := os.ReadFile("example_test.go")
 	if err != nil {
 		t.Fatal(err)
 	}
 	flat := func(s string) string { return strings.Join(strings.Fields(s), " ") }
-	blocks := strings.Split(string(docs), "```go\n")[1:]
-	if len(blocks) < 8 {
+	blocks := strings.Split(string(docs)+ofCalls, "```go\n")[1:]
+	if len(blocks) < 16 {
 		t.Errorf("there are %d handlers in the docs", len(blocks))
 	}
 	for _, block := range blocks {

@@ -31,7 +31,7 @@ import (
 	"github.com/a2agen/a2agen/testkit/fault"
 )
 
-var update = flag.Bool("update", false, "write the table of docs/faults.md; with A2A_LONG=1")
+var update = flag.Bool("update", false, "write the table of docs/testing.md; with A2A_LONG=1")
 
 // row is a line of the table: the faults that every call of an agent meets.
 type row struct {
@@ -241,7 +241,7 @@ func integers(text string) (list []int) {
 var long = gotool.IsLong() && !underRace
 
 // Under every fault, over each binding, in two versions, the client brings each event once and in its order, or says
-// by an error that it cannot. The table in docs/faults.md is what came of it.
+// by an error that it cannot. The table in docs/testing.md is what came of it.
 func TestTheClientLosesNothing(t *testing.T) {
 	each := 1 // streams of a cell
 	table := rows()
@@ -291,7 +291,7 @@ func named(faults []fault.Fault) string {
 
 // inDocs compares the table with that of the docs, or writes it. The head is that of the long run.
 func inDocs(t *testing.T, head, lines string) {
-	const page, begin, end = "../../docs/faults.md", "<!-- proof -->\n", "<!-- /proof -->\n"
+	const page, begin, end = "../../docs/testing.md", "<!-- proof -->\n", "<!-- /proof -->\n"
 	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)

@@ -9,5 +9,5 @@
 //
 // A recording is a file of JSON Lines, one frame a line in the order of time: a header, and of each exchange its
 // request, the head of the answer, the events of a stream, and its end. Ids and times are replaced by names and a
-// fixed time, so that the next recording differs little; secrets are masked. docs/recordings.md describes the format.
+// fixed time, so that the next recording differs little; secrets are masked. docs/testing.md describes the format.
 package record

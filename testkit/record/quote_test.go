@@ -44,7 +44,7 @@ func (c weatherClient) Chat(ctx context.Context, text string) (*rpc.Result, erro
 
 // TestTheDocsHaveATestThatRuns: the first one above.
 func TestTheDocsHaveATestThatRuns(t *testing.T) {
-	page, err := os.ReadFile("../../docs/recordings.md")
+	page, err := os.ReadFile("../../docs/testing.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,6 +55,6 @@ func TestTheDocsHaveATestThatRuns(t *testing.T) {
 	_, text, _ := strings.Cut(string(source), "\nfunc TestQuote")
 	text, _, _ = strings.Cut(text, "\n}\n")
 	if !strings.Contains(string(page), "```go\nfunc TestQuote"+text+"\n}\n```") {
-		t.Error("docs/recordings.md does not show TestQuote as it is here")
+		t.Error("docs/testing.md does not show TestQuote as it is here")
 	}
 }

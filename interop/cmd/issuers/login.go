@@ -18,7 +18,7 @@ import (
 )
 
 // loginPage has the commands of a person who logs in: in its first block for a shell.
-const loginPage = "../docs/login.md"
+const loginPage = "../docs/clients.md"
 
 // tryLogin runs them, with the issuer and an agent in the place of those on the page. Whoever is asked to log in does so.
 func tryLogin(ctx context.Context, issuer string) error {
