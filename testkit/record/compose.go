@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"math"
 	"net/http"
 	"net/url"
@@ -287,25 +286,10 @@ func rename(frames []*timed) {
 	n := &names{of: map[string]string{}, taken: map[string]bool{}}
 	frames = slices.DeleteFunc(slices.Clone(frames), func(f *timed) bool { return f.card })
 	for _, f := range frames {
-		if f.Type == typeRequest {
-			segments := strings.Split(f.Path, "/")
-			for i, s := range segments[1:] {
-				if kind := collections[segments[i]]; kind != "" {
-					id, _, _ := strings.Cut(unescaped(s), ":")
-					n.see(kind, id)
-				}
-			}
-			query := parseQuery(f.Query)
-			for _, name := range slices.Sorted(maps.Keys(query)) {
-				for _, v := range query[name] {
-					n.seeText(place{member: name}, v)
-				}
-			}
-		}
 		if f.ID != "" {
 			n.see(kindEvent, f.ID)
 		}
-		walk(f.Body, place{}, n.seeText)
+		f.each(n.seeText)
 	}
 	last, pairs := map[string]int{}, []string(nil)
 	for _, id := range n.order {
@@ -321,30 +305,12 @@ func rename(frames []*timed) {
 	}
 	n.long = strings.NewReplacer(pairs...)
 	for _, f := range frames {
-		if f.Type == typeRequest {
-			segments := strings.Split(f.Path, "/")
-			for i, s := range segments[1:] {
-				id, verb, found := strings.Cut(s, ":")
-				if name := n.of[unescaped(id)]; name != "" && found {
-					segments[i+1] = name + ":" + verb
-				} else if name != "" {
-					segments[i+1] = name
-				}
-			}
-			f.Path = n.long.Replace(strings.Join(segments, "/"))
-			query := parseQuery(f.Query)
-			for name, values := range query {
-				for i, v := range values {
-					values[i] = n.rewrite(place{member: name}, v)
-				}
-			}
-			f.Query = query.Encode()
-		}
+		f.each(n.rewrite)
+		f.Path = n.long.Replace(f.Path)
 		for name, v := range f.Header {
 			f.Header[name] = n.text(v)
 		}
 		f.ID, f.Text = n.text(f.ID), n.text(f.Text)
-		f.Body = walk(f.Body, place{}, n.rewrite)
 	}
 }
 

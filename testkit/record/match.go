@@ -118,7 +118,7 @@ func (m *matcher) path(rec, got string) bool {
 		gotID, gotVerb, _ := strings.Cut(b[i], ":")
 		at := place{}
 		if i > 0 {
-			at.member = memberBehind(a[i-1])
+			at.member = collections[a[i-1]]
 		}
 		if !m.text(unescaped(id), unescaped(gotID), at) || verb != gotVerb && !m.differ() {
 			return false

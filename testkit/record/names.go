@@ -34,19 +34,8 @@ var timeMembers = map[string]bool{
 // traceMembers are those of a trace context, which is another each time.
 var traceMembers = map[string]bool{"traceparent": true, "tracestate": true}
 
-// collections are the segments of paths behind which an id is.
-var collections = map[string]string{"tasks": kindTask, "pushNotificationConfigs": kindConfig}
-
-// memberBehind is a member that would have the id behind a segment of a path; "" for none.
-func memberBehind(segment string) string {
-	switch collections[segment] {
-	case kindTask:
-		return "taskId"
-	case kindConfig:
-		return "configId"
-	}
-	return ""
-}
+// collections are the segments of paths with an id behind them, and a member that would have the id.
+var collections = map[string]string{"tasks": "taskId", "pushNotificationConfigs": "configId"}
 
 // named are the names that ids get.
 var named = regexp.MustCompile(`\b(?:message|task|context|artifact|config|page|event)-[0-9]+\b`)

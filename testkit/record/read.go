@@ -112,25 +112,12 @@ func (rec *recording) add(f *frame, line int) error {
 		return fmt.Errorf("the path %q, which does not begin with a slash", f.Path)
 	}
 	asked := f.Type == typeRequest
-	note := func(at place, s string) string {
+	f.each(func(at place, s string) string {
 		if _, known := rec.seen[s]; !known && idKind(at) != "" && isName(s) {
 			rec.seen[s] = asked
 		}
 		return s
-	}
-	walk(f.Body, place{}, note)
-	if asked {
-		for name, values := range parseQuery(f.Query) {
-			for _, v := range values {
-				note(place{member: name}, v)
-			}
-		}
-		segments := strings.Split(f.Path, "/")
-		for i, s := range segments[1:] {
-			id, _, _ := strings.Cut(s, ":")
-			note(place{member: memberBehind(segments[i])}, id)
-		}
-	}
+	})
 	if (rec.head.Type == "") != (f.Type == typeRecording) {
 		if rec.head.Type == "" {
 			return fmt.Errorf(`it is no recording: the first line is not {"type":"recording",…}`)

@@ -3,6 +3,7 @@ package record
 import (
 	"maps"
 	"slices"
+	"strings"
 )
 
 // place is where a string is in a JSON value.
@@ -31,6 +32,32 @@ func walk(v any, at place, visit func(place, string) string) any {
 		}
 	}
 	return v
+}
+
+// each replaces the ids in the path of a request, the strings of its query and those of a body by what visit returns.
+func (f *frame) each(visit func(place, string) string) {
+	if f.Type == typeRequest {
+		segments := strings.Split(f.Path, "/")
+		for i, s := range segments[1:] {
+			id, verb, found := strings.Cut(s, ":")
+			name := visit(place{member: collections[segments[i]]}, unescaped(id))
+			if !isName(name) { // it stays as it is escaped
+				continue
+			}
+			if segments[i+1] = name; found {
+				segments[i+1] += ":" + verb
+			}
+		}
+		f.Path = strings.Join(segments, "/")
+		query := parseQuery(f.Query)
+		for _, name := range slices.Sorted(maps.Keys(query)) {
+			for i, v := range query[name] {
+				query[name][i] = visit(place{member: name}, v)
+			}
+		}
+		f.Query = query.Encode()
+	}
+	f.Body = walk(f.Body, place{}, visit)
 }
 
 // in is the place of a member of an object that is at p.
