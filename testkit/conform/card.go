@@ -1,6 +1,7 @@
 package conform
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -66,7 +67,17 @@ func (r *runner) readCard() error {
 	r.value, _ = r.card.result.(object)
 	r.report.Agent = clean(text(r.value, "name"), 100)
 	r.contract = r.config.Contract.withCard(r.value)
-	r.list()
+	// The interfaces of 1.0, and those of older versions that the same card has.
+	for _, i := range objects(r.value["supportedInterfaces"]) {
+		r.listOne(Interface{URL: text(i, "url"), Binding: text(i, "protocolBinding"), Version: minor(text(i, "protocolVersion")), Tenant: text(i, "tenant")})
+	}
+	if main := text(r.value, "url"); main != "" {
+		version := oldVersion(r.value)
+		r.listOne(Interface{URL: main, Binding: cmp.Or(text(r.value, "preferredTransport"), bindingJSONRPC), Version: version})
+		for _, i := range objects(r.value["additionalInterfaces"]) {
+			r.listOne(Interface{URL: text(i, "url"), Binding: text(i, "transport"), Version: version})
+		}
+	}
 	if len(r.report.Interfaces) == 0 {
 		return fmt.Errorf("the card of %s lists no interface: it has neither supportedInterfaces nor url", r.base)
 	}
@@ -102,24 +113,6 @@ func (r *runner) noCard(x *exchange) error {
 	}
 	x.result = card
 	return nil
-}
-
-// list makes a probe of each interface of the card: those of 1.0, and those of older versions that the same card has.
-func (r *runner) list() {
-	for _, i := range objects(r.value["supportedInterfaces"]) {
-		r.listOne(Interface{URL: text(i, "url"), Binding: text(i, "protocolBinding"), Version: minor(text(i, "protocolVersion")), Tenant: text(i, "tenant")})
-	}
-	if text(r.value, "url") == "" {
-		return
-	}
-	version, transport := oldVersion(r.value), text(r.value, "preferredTransport")
-	if transport == "" {
-		transport = bindingJSONRPC
-	}
-	r.listOne(Interface{URL: text(r.value, "url"), Binding: transport, Version: version})
-	for _, i := range objects(r.value["additionalInterfaces"]) {
-		r.listOne(Interface{URL: text(i, "url"), Binding: text(i, "transport"), Version: version})
-	}
 }
 
 // minor takes the patch number off a version.

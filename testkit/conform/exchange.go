@@ -35,7 +35,7 @@ type exchange struct {
 	problems map[string][]string
 	// dialect is that of the result.
 	dialect *dialect
-	// read takes an element of a stream out of its envelope, as it comes; nil: it stays as it is.
+	// read takes an element of a stream out of its envelope, as it comes; nil: it has none.
 	read func(*streamed)
 }
 
@@ -234,15 +234,22 @@ func (x *exchange) readEvents(body io.Reader, until func(*exchange) bool) error 
 		if err != nil {
 			x.misframed(fmt.Sprintf("the data of an event: %v", err))
 		}
-		s := streamed{raw: v}
-		if x.read != nil {
-			x.read(&s)
-		}
-		x.events = append(x.events, s)
-		if until != nil && until(x) {
+		if x.took(v, until) {
 			return nil
 		}
 	}
+}
+
+// took adds an element to a stream, and reports whether that is enough.
+func (x *exchange) took(v any, until func(*exchange) bool) bool {
+	s := streamed{raw: v}
+	if x.read != nil {
+		x.read(&s)
+	} else if x.dialect != nil {
+		s.event, _ = x.dialect.event(x.op, v)
+	}
+	x.events = append(x.events, s)
+	return until != nil && until(x)
 }
 
 // misframed notes what is wrong with a stream.

@@ -198,10 +198,7 @@ func (x *exchange) readGRPC(resp *http.Response, of *operation, until func(*exch
 			x.result = v
 			continue
 		}
-		s := streamed{raw: v}
-		s.event, _ = x.dialect.event(x.op, v)
-		x.events = append(x.events, s)
-		if until != nil && until(x) {
+		if x.took(v, until) {
 			return nil
 		}
 	}

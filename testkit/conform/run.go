@@ -162,31 +162,24 @@ func (r *runner) runCheck(c *Check, on string, p *probe) {
 	if p.givenUp != "" {
 		t.result.Outcome, t.result.Reason = NotTried, p.givenUp
 	} else {
-		untilStopped(func() {
+		func() {
+			defer func() {
+				if e := recover(); e != nil && e != (stop{}) {
+					panic(e)
+				}
+			}()
 			defer func() {
 				if t.cancels != "" {
-					t.cleanup(t.cancels)
+					t.cleanup(t.cancels) // it may stop, too
 				}
 			}()
 			for _, s := range c.reach {
 				t.reach(s)
 			}
 			c.run(t)
-		})
+		}()
 	}
 	r.add(c, *t.result)
-}
-
-// untilStopped runs a check until it ends, or stops from within.
-func untilStopped(run func()) {
-	defer func() {
-		if e := recover(); e != nil {
-			if _, ok := e.(stop); !ok {
-				panic(e)
-			}
-		}
-	}()
-	run()
 }
 
 // skip ends a check that cannot be tried.

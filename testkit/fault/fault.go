@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/a2agen/a2agen/runtime"
 )
 
 // Fault is something that goes wrong: made by a function such as [CutAfter], and limited by methods, each of which
@@ -261,7 +263,13 @@ func (f Fault) On(operations ...string) Fault {
 	for _, name := range operations {
 		known := operationNamed(name)
 		if known == "" {
-			return f.wrong("there is no operation %q: there are %s and %s", name, strings.Join(operationNames(), ", "), Card)
+			var all []string
+			for _, role := range runtime.Roles {
+				if role.RPC != "" {
+					all = append(all, role.RPC)
+				}
+			}
+			return f.wrong("there is no operation %q: there are %s and %s", name, strings.Join(all, ", "), Card)
 		}
 		f.where.operations = append(f.where.operations, known)
 	}

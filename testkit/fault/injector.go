@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -184,12 +185,15 @@ func (in *Injector) begin(r *http.Request) *exchange {
 // plan decides which of some faults hit. Callers must hold in.mu.
 func (x *exchange) plan(some func(Fault) bool) (hits []*hit) {
 	for i, f := range x.in.faults {
-		if some(f) && f.where.matches(x.seen.Operation, x.seen.Path) {
-			if h := x.in.decide(i, f); h != nil {
-				hits = append(hits, h)
-				if h.overtakes == nil {
-					x.seen.Faults = append(x.seen.Faults, f.name)
-				}
+		named := slices.Contains(f.where.operations, x.seen.Operation)
+		here := named || len(f.where.operations) == 0 && x.seen.Operation != Card
+		if !some(f) || !here || !strings.HasPrefix(x.seen.Path, f.where.prefix) {
+			continue
+		}
+		if h := x.in.decide(i, f); h != nil {
+			hits = append(hits, h)
+			if h.overtakes == nil {
+				x.seen.Faults = append(x.seen.Faults, f.name)
 			}
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/a2agen/a2agen/internal/frames"
@@ -42,16 +41,6 @@ var otherNames = map[string]string{
 	"GetAgentCard":                        "GetExtendedAgentCard",
 }
 
-// operationNames are the operations of 1.0.
-func operationNames() (names []string) {
-	for _, role := range runtime.Roles {
-		if role.RPC != "" {
-			names = append(names, role.RPC)
-		}
-	}
-	return names
-}
-
 // operationNamed is what 1.0 calls an operation of any version; Card; "" for a name that is neither.
 func operationNamed(name string) string {
 	if other := otherNames[name]; other != "" {
@@ -67,16 +56,6 @@ func operationNamed(name string) string {
 type where struct {
 	operations []string // as 1.0 calls them, or Card; none: all
 	prefix     string   // of the path
-}
-
-func (w where) matches(operation, path string) bool {
-	switch {
-	case !strings.HasPrefix(path, w.prefix):
-		return false
-	case len(w.operations) > 0:
-		return slices.Contains(w.operations, operation)
-	}
-	return operation != Card
 }
 
 // Called returns what a request calls: the operation as A2A 1.0 names it, or [Card], and its binding as cards name it.
