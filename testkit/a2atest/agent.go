@@ -1,6 +1,7 @@
 package a2atest
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -86,8 +87,8 @@ func Serve(t testing.TB, h http.Handler, opts ...Option) *Agent {
 	return a
 }
 
-// ServerOptions are for the server of an agent in a test: it keeps its tasks in memory, each call is the tester's,
-// whatever credentials the card demands, and its log is the test's. Further options go behind them.
+// ServerOptions are for the server of an agent in a test: it keeps its tasks in memory, each call is by [Tester], without the
+// credentials that the card demands, and its log is the test's. Further options go behind them.
 func ServerOptions(t testing.TB, more ...server.Option) []server.Option {
 	return append(serverOptions(newLogger(t, slog.LevelInfo)), more...)
 }
@@ -162,26 +163,18 @@ const Tester = "tester"
 // newAgent makes an agent without a handler.
 func newAgent(t testing.TB, s *settings) *Agent {
 	t.Helper()
-	a := &Agent{t: t, name: s.name, host: hostOf(s.name), seed: s.seed, made: time.Now()}
+	letters := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '-'
+	}, strings.ToLower(s.name))
+	host := cmp.Or(strings.Trim(letters, "-"), "agent")
+	a := &Agent{t: t, name: s.name, host: host[:min(len(host), 63)] + ".test", seed: s.seed, made: time.Now()}
 	a.ln = &listener{addr: address(a.host), next: make(chan net.Conn), done: make(chan struct{})}
 	a.client = &http.Client{Transport: &http.Transport{DialContext: a.Dial, DialTLSContext: a.Dial}}
 	t.Cleanup(a.close)
 	return a
-}
-
-// hostOf makes a host name of an agent's name: letters, digits and hyphens of it, in lower case.
-func hostOf(name string) string {
-	host := strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
-			return r
-		}
-		return '-'
-	}, strings.ToLower(name))
-	if host = strings.Trim(host, "-"); host == "" {
-		host = "agent"
-	}
-	return host[:min(len(host), 63)] + ".test"
 }
 
 // URL returns the agent's URL, such as "https://weather.test". Only [Agent.HTTPClient] and [Agent.Dial] reach it.

@@ -113,8 +113,8 @@ func (a *Answer[In, Out]) RequiresAuth(schemeAndScopes ...string) *Answer[In, Ou
 	return a.do(waits, func(t *Task) error { return t.RequireAuth(request) })
 }
 
-// Streams sends an artifact in chunks of text. Chunks of one answer are of one artifact, whatever comes between them. A
-// skill that answers text may end with them.
+// Streams sends an artifact in chunks of text. All chunks of an answer are of one artifact, also with
+// other steps between them. A skill that answers text may end with them.
 func (a *Answer[In, Out]) Streams(chunks ...string) *Answer[In, Out] {
 	a.skill.fake.t.Helper()
 	return a.add(step[In]{chunks: chunks, says: true})

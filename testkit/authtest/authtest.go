@@ -54,8 +54,8 @@ func Run(t *testing.T, a Agent) {
 			for _, w := range ways {
 				t.Run(w.String(), func(t *testing.T) { (&trial{host: h, face: f, way: w, t: t}).run() })
 			}
-			if len(ways) == 0 { // what would have to be shown has no place: nobody comes in
-				(&trial{host: h, face: f, way: h.ways[0], t: t}).tryNobody(unknown)
+			if len(ways) == 0 { // the binding has no place for the credentials: no caller is let in
+				(&trial{host: h, face: f, way: h.ways[0], t: t}).tryAnonymous(unknown)
 			}
 		})
 	}

@@ -49,24 +49,21 @@ func (h *host) dial(f face, shown proof, more ...client.Option) (*client.Client,
 			opts = append(opts, client.DefaultExtensions(e.URI))
 		}
 	}
-	c, err := client.FromCard(&only, h.card.At(h.place), opts...)
+	place := func(i runtime.Interface) string { // where the agent serves an interface of its card in the test
+		if b := runtime.BindingNamed(i.Binding); b != nil && b.HostPort {
+			return h.addr
+		}
+		at := url.URL{Scheme: "http", Host: h.addr, Path: "/"}
+		if u, err := url.Parse(i.URL); err == nil {
+			at.Path = u.Path
+		}
+		if h.people.authority != nil {
+			at.Scheme = "https"
+		}
+		return at.String()
+	}
+	c, err := client.FromCard(&only, h.card.At(place), opts...)
 	return c, w, err
-}
-
-// place returns the URL at which the agent serves an interface of its card in the test.
-func (h *host) place(i runtime.Interface) string {
-	if b := runtime.BindingNamed(i.Binding); b != nil && b.HostPort {
-		return h.addr
-	}
-	path := "/"
-	if u, err := url.Parse(i.URL); err == nil {
-		path = u.Path
-	}
-	scheme := "http"
-	if h.people.authority != nil {
-		scheme = "https"
-	}
-	return (&url.URL{Scheme: scheme, Host: h.addr, Path: path}).String()
 }
 
 // wire sends requests over HTTP, with API keys in their query, and counts them.

@@ -25,7 +25,7 @@ const unknown = "no-such-task"
 func (x *trial) run() {
 	ann := x.named("the right one", x.people.right)
 	task := x.begin(ann)
-	x.tryNobody(task)
+	x.tryAnonymous(task)
 	x.tryWrong(task)
 	x.tryIncomplete()
 	x.tryScopes(task)
@@ -78,18 +78,18 @@ func (x *trial) hello(c caller, opts ...client.CallOption) (asks *client.InputRe
 	return asks, err
 }
 
-// tryNobody tries requests without credentials.
-func (x *trial) tryNobody(task string) {
-	nobody := x.showing("nobody", proof{}, x.tenant)
+// tryAnonymous tries requests without credentials.
+func (x *trial) tryAnonymous(task string) {
+	anonymous := x.showing("nobody", proof{}, x.tenant)
 	want := judge(x.agent, nil, nil)
 	switch {
 	case want != letIn:
-		x.all(nobody, task, want)
+		x.all(anonymous, task, want)
 	case x.hidden:
-		x.conceal(nobody, task)
+		x.conceal(anonymous, task)
 	default: // the agent is open, but for some skills
-		x.expect(nobody, x.message(""), judge(x.onTop, nil, nil))
-		x.keepApart(nobody, task)
+		x.expect(anonymous, x.message(""), judge(x.onTop, nil, nil))
+		x.keepApart(anonymous, task)
 	}
 }
 
@@ -110,10 +110,10 @@ func (x *trial) tryWrong(task string) {
 			bad = with
 		}
 	}
-	if nobody := x.showing("wrong credentials", bad, x.tenant); x.skill == x.ways[0].skill {
-		x.all(nobody, task, unauthenticated)
+	if anonymous := x.showing("wrong credentials", bad, x.tenant); x.skill == x.ways[0].skill {
+		x.all(anonymous, task, unauthenticated)
 	} else { // of another skill that is no other question
-		x.expect(nobody, x.message(""), unauthenticated)
+		x.expect(anonymous, x.message(""), unauthenticated)
 	}
 }
 

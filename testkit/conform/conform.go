@@ -32,7 +32,7 @@ type Config struct {
 	Timeout time.Duration
 	// Requests is how many requests are made at most, 3000 if 0.
 	Requests int
-	// Hosts are others than that of URL on which interfaces may be. Interfaces on hosts that nobody named are not tried: a card could
+	// Hosts are others than that of URL on which interfaces may be. Interfaces on other hosts are not tried: a card could
 	// lead requests and their credentials anywhere.
 	Hosts []string
 	// Webhook is the URL, http://HOST:PORT, under which an agent on another machine reaches this one: push notifications are
