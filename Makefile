@@ -15,7 +15,7 @@ race: PATIENCE = 8m
 TWICE := -p $(shell expr 2 \* $$(getconf _NPROCESSORS_ONLN))
 PLATFORMS := windows/amd64 darwin/arm64 linux/arm js/wasm
 
-.PHONY: demo test build generate lint race cross windows peers interop bench figures release release-check seeds seeds-and-kills kill replicas postgresql page browser fuzz
+.PHONY: demo test build generate lint race cross windows peers interop bench figures release release-check rename vulnerabilities seeds seeds-and-kills kill replicas postgresql page browser fuzz
 
 demo: ## scaffold an agent from a real card, build it, talk to it, kill it and go on
 	@$(GO) run ./internal/demo
@@ -86,6 +86,15 @@ release-check: RELEASE ?= $(or $(wildcard $(CURDIR)/dist),new)
 release-check: PLATFORMS_OF_RELEASE ?= linux/amd64
 release-check: ## do with dist/ what its users will do, as if nothing else were published; without dist/, with one that is made twice from the last commit
 	A2A_RELEASE=$(RELEASE) A2A_PLATFORMS=$(PLATFORMS_OF_RELEASE) $(GO) test -count=1 -vet=off $(PATIENCE) -v -run '^TestRelease$$' ./internal/release
+
+rename: ## give the module the path MODULE, everywhere, in one commit
+	@$(GO) run ./internal/rename "$(MODULE)"
+	@$(MAKE) generate
+	@git commit -qam "The module is $(MODULE)" && echo "the module is $(MODULE): the last commit says where"
+
+GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
+vulnerabilities: ## known weaknesses in what is linked, by the Go project's database, which it asks over the network (VULNDB names another one); a release checks the licences
+	$(GO) run $(GOVULNCHECK) $(if $(VULNDB),-db $(VULNDB)) ./cmd/... ./runtime/... ./testkit/...
 
 SEEDS ?= 60s
 EACH ?= 8s

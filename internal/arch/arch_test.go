@@ -15,7 +15,7 @@ import (
 	"github.com/a2agen/a2agen"
 )
 
-const module = "github.com/a2agen/a2agen"
+const module = a2agen.Module
 
 // rows say of every package of ours what of ours it imports. Read them from the bottom of the building to its top. A
 // row that grows longer deserves a second thought: who learns about whom by it?
@@ -190,6 +190,7 @@ var rows = map[string]string{
 	"internal/arch":              "",
 	"internal/demo":              "a2a a2a/a2aclient runtime runtime/client runtime/push runtime/server",
 	"internal/measure":           "a2a runtime/gen/check runtime/gen/handler runtime/server runtime/wire",
+	"internal/rename":            ".",
 	"internal/release":           ".",
 	"internal/regen":             ". generator generator/emit generator/ir generator/lower generator/output spec",
 	"internal/requirements":      "",

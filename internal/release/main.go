@@ -37,15 +37,27 @@ func main() {
 	check := flag.Bool("check", false, "only see whether the release can be made")
 	dist := flag.String("dist", "dist", "the `folder` to make; one that is there is replaced")
 	list := flag.String("platforms", platforms, "systems and architectures to build for")
+	names := flag.Bool("names", false, "write "+namesFile+", after a release")
 	flag.Parse()
+	if *names {
+		exit(writeNames("."))
+	}
 	r, err := plan(".", flag.Arg(0))
+	if err == nil {
+		err = checkNames(".", r.notes)
+	}
 	if err == nil && !*check {
 		err = r.write(*dist, strings.Split(*list, ","))
 	}
+	exit(err)
+}
+
+func exit(err error) {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
 		os.Exit(1)
 	}
+	os.Exit(0)
 }
 
 // plan finds out whether the commit in a checkout can be released as a version.

@@ -48,6 +48,50 @@ func TestWhatIsNoRelease(t *testing.T) {
 	}
 }
 
+// TestNamesThatAreGone must be in the notes.
+func TestNamesThatAreGone(t *testing.T) {
+	dir := t.TempDir()
+	write := func(file, text string) {
+		t.Helper()
+		file = filepath.Join(dir, file)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("runtime/server/server.go", `package server
+
+type Server[T any] struct{}
+
+func (s *Server[T]) Handle() {}
+
+type own int
+
+func (*own) Seen() {}
+
+const A, b = 1, 2
+
+func New() {}
+`)
+	write("runtime/gen/x.go", "package gen\n\nfunc Unseen() {}\n")
+	write(namesFile, "")
+	if err := writeNames(dir); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(filepath.Join(dir, namesFile)); string(text) != "runtime/server: A New Server Server.Handle\n" {
+		t.Fatalf("%q, %v", text, err)
+	}
+	write("runtime/server/server.go", "package server\n\ntype Server struct{}\n")
+	if err := checkNames(dir, []byte("* `New` is gone.\n")); err == nil || err.Error() != "CHANGELOG.md does not say what became of runtime/server.A, runtime/server.Server.Handle" {
+		t.Error(err)
+	}
+	if err := checkNames(dir, []byte("* `New`, `A` and `Server.Handle` are gone.\n")); err != nil {
+		t.Error(err)
+	}
+}
+
 // commit commits everything in a folder, with the text as CHANGELOG.md.
 func commit(t *testing.T, dir, changelog string) {
 	t.Helper()
