@@ -90,7 +90,7 @@ release-check: ## do with dist/ what its users will do, as if nothing else were 
 rename: ## give the module the path MODULE, everywhere, in one commit
 	@$(GO) run ./internal/rename "$(MODULE)"
 	@$(MAKE) generate
-	@$(GO) test -vet=off -short ./golden -run "^TestGolden$$$$" -update >/dev/null
+	@$(GO) test -vet=off -short ./golden -run '^TestGolden$$' -update >/dev/null
 	@git commit -qam "The module is $(MODULE)" && echo "the module is $(MODULE): the last commit says where"
 
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
