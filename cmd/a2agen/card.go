@@ -42,7 +42,7 @@ a URL. It exits with 1 when the card itself is not valid; what lint finds are wa
 		},
 	}
 	dirFlag(cmd, &o.Dir)
-	cmd.Flags().BoolVar(&o.AllowPrivate, "allow-private-network", false, "fetch the card from private and loopback addresses too")
+	cmd.Flags().BoolVar(&o.AllowPrivate, "allow-private-network", false, "also use private and loopback addresses")
 	format := formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := format.check(); err != nil {

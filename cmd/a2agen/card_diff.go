@@ -34,7 +34,7 @@ compared and nothing else breaks callers.`,
 	}
 	dirFlag(cmd, &o.Dir)
 	cmd.Flags().BoolVar(&o.AllowPrivate, "allow-private-network", false,
-		"fetch cards from private and loopback addresses too")
+		"also use private and loopback addresses")
 	format := formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := format.check(); err != nil {

@@ -21,7 +21,7 @@ served: with "cards: {sign: true}" in a2agen.yaml it signs its card itself, when
 
 Signatures of other keys stay. A signature does not say when it was made: old cards of yours verify for as long as their key is trusted.`,
 		Example: `  a2agen card sign --key card-key.json agent-card.json > signed.json
-  a2agen card sign --key card-key.json agent-card.json --out agent-card.json`,
+  a2agen card sign --key card-key.json agent-card.json --save agent-card.json`,
 		Args: exactly(1, "the file with the card"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if key == "" {
@@ -39,6 +39,7 @@ Signatures of other keys stay. A signature does not say when it was made: old ca
 		},
 	}
 	cmd.Flags().StringVar(&key, "key", "", "`file` of the private key: a JSON Web Key, or PKCS #8 in PEM")
-	cmd.Flags().StringVarP(&out, "out", "o", "", "write the signed card to this `file`; default: print it")
+	cmd.Flags().StringVarP(&out, "save", "o", "", "save the result here, in a `file`; default: print it")
+	renamed(cmd, "out", "save")
 	return cmd
 }

@@ -22,20 +22,21 @@ only the card names.
 
 It says by which key, and which form was signed: presence, the specification's, which covers the whole card; clean, without empty values,
 which the SDKs sign; or raw, the card as it was written. With --strict only presence counts. What a signature does not cover, do not
-use: --out writes the card that it does cover.
+use: --save writes the card that it does cover.
 
 It exits with 0 when the card is verified, 1 when it is not, and 2 when that could not be tried.`,
 		Example: `  a2agen card verify --jwks jwks.json agent-card.json
   a2agen card verify --jwks jwks.json --strict https://agent.example.com
-  a2agen card verify --jwks-url https://example.com/jwks.json https://agent.example.com --out card.json`,
+  a2agen card verify --jwks-url https://example.com/jwks.json https://agent.example.com --save card.json`,
 		Args: exactly(1, "a file with a card, or an agent's URL"),
 	}
-	cmd.Flags().StringVar(&o.Keys, "jwks", "", "`file` with the public keys, a JSON Web Key Set")
-	cmd.Flags().StringArrayVar(&o.URLs, "jwks-url", nil, "`URL` of a key set, https unless on this machine; can be given several times. Only these are fetched, whatever a signature names")
+	cmd.Flags().StringVar(&o.Keys, "jwks", "", "`file` of public keys, a JSON Web Key Set: verify the card")
+	cmd.Flags().StringArrayVar(&o.URLs, "jwks-url", nil, "`URL` of such keys; may be given several times. Only these are fetched, whatever a signature names")
 	anyWord(cmd, "jwks-url")
 	cmd.Flags().BoolVar(&o.Strict, "strict", false, "take signatures over the form of the specification alone")
-	cmd.Flags().BoolVar(&o.AllowPrivate, "allow-private-network", false, "fetch card and keys from private and loopback addresses too")
-	cmd.Flags().StringVarP(&out, "out", "o", "", "write the card that is covered to this `file`")
+	cmd.Flags().BoolVar(&o.AllowPrivate, "allow-private-network", false, "also use private and loopback addresses")
+	cmd.Flags().StringVarP(&out, "save", "o", "", "save the result here, in a `file`: the card that the signature covers")
+	renamed(cmd, "out", "save")
 	format := formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := format.check(); err != nil {

@@ -66,7 +66,7 @@ func catalogListCommand() *cobra.Command {
   a2agen card catalog list --catalog https://cards.example.com --output json`,
 		Args: none,
 	}
-	format := catalogFlags(cmd, &o, "read the catalog from private and loopback addresses too, and over http")
+	format := catalogFlags(cmd, &o, "also use private and loopback addresses, and http")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := format.check(); err != nil {
 			return err

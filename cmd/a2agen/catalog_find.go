@@ -29,12 +29,12 @@ It exits with 0 when there is one, with 1 when there is none, and with 2 when a 
   a2agen card catalog find --gives forecast.json
   a2agen card catalog find --skill forecast --takes question.yaml --output json`,
 	}
-	format := catalogFlags(cmd, &o.CatalogOptions, "read the catalog from private and loopback addresses too, and over http")
+	format := catalogFlags(cmd, &o.CatalogOptions, "also use private and loopback addresses, and http")
 	cmd.Flags().StringVar(&o.Query.Skill, "skill", "", "the `id` of a skill")
 	cmd.Flags().StringVar(&o.Query.Tag, "tag", "", "a `tag` of the skill")
 	cmd.Flags().StringVar(&o.Gives, "gives", "", "`file` with a JSON Schema that all results of the skill fit")
 	cmd.Flags().StringVar(&o.Takes, "takes", "", "`file` with a JSON Schema whose values the skill takes")
-	cmd.Flags().BoolVar(&o.Query.All, "all", false, "look at all versions, not only at the newest")
+	cmd.Flags().BoolVar(&o.Query.All, "all", false, "all of them: every version, not only the newest")
 	anyWord(cmd, "skill", "tag")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := format.check(); err != nil {

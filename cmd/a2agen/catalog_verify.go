@@ -19,14 +19,14 @@ func catalogVerifyCommand() *cobra.Command {
 added, or that the index describes otherwise than they do. With --jwks or --jwks-url it also reports those that none of the keys
 signed.
 
-With --live it fetches what the agent publishes now, and says what is different from the newest card of each name, or from the one that is
+With --remote it fetches what the agent publishes now, and says what is different from the newest card of each name, or from the one that is
 named: breaking, unknown, compatible or cosmetic for callers, and what to do.
 
 It exits with 1 when a card is damaged or not signed, or an agent changed in a way that breaks callers, and with 2 when there is none of that but
 something could not be read or compared.`,
 		Example: `  a2agen card catalog verify
   a2agen card catalog verify weather --jwks weather-jwks.json
-  a2agen card catalog verify --live`,
+  a2agen card catalog verify --remote`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return fmt.Errorf("%d arguments, want at most the name of a card (see %s --help)", len(args), cmd.CommandPath())
@@ -34,11 +34,12 @@ something could not be read or compared.`,
 			return nil
 		},
 	}
-	format := catalogFlags(cmd, &o.CatalogOptions, "fetch catalog and cards from private and loopback addresses too, and the catalog over http")
-	cmd.Flags().StringVar(&o.Keys, "jwks", "", "verify signatures with the public keys in this `file`, a JSON Web Key Set")
-	cmd.Flags().StringArrayVar(&o.URLs, "jwks-url", nil, "the same with the keys at this `URL`; can be given several times")
+	format := catalogFlags(cmd, &o.CatalogOptions, "also use private and loopback addresses, and http for the catalog")
+	cmd.Flags().StringVar(&o.Keys, "jwks", "", "`file` of public keys, a JSON Web Key Set: verify signatures")
+	cmd.Flags().StringArrayVar(&o.URLs, "jwks-url", nil, "`URL` of such keys; may be given several times")
 	cmd.Flags().BoolVar(&o.Strict, "strict", false, "take signatures over the form of the specification alone")
-	cmd.Flags().BoolVar(&o.Live, "live", false, "compare with the cards that agents publish now")
+	cmd.Flags().BoolVar(&o.Live, "remote", false, "also compare with what agents publish now")
+	renamed(cmd, "live", "remote")
 	anyWord(cmd, "jwks-url")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := format.check(); err != nil {

@@ -36,9 +36,9 @@ the card's version and by which key it was verified: client says when they chang
 Private addresses, loopback included, are refused unless --allow-private-network is given.`,
 		Example: `  a2agen client https://agent.example.com --name travel
   a2agen client https://agent.example.com -C travelclient --module example.com/travelclient
-  a2agen client card.json --name travel --out internal/travel
+  a2agen client card.json --name travel --package internal/travel
   a2agen client travel@1.2.0            # of the catalog
-  a2agen client https://agent.example.com --bindings GRPC,JSONRPC
+  a2agen client https://agent.example.com --binding GRPC,JSONRPC
   a2agen client https://agent.example.com --jwks travel-jwks.json --strict
   a2agen client http://127.0.0.1:8080 --allow-private-network`,
 		Args: exactly(1, "the agent's URL, a file with its card, or its name in the catalog"),
@@ -65,19 +65,22 @@ Private addresses, loopback included, are refused unless --allow-private-network
 		},
 	}
 	dirFlag(cmd, &o.Dir)
-	cmd.Flags().StringVar(&o.Module, "module", "", "make a Go module for the client, with this `path`: example.com/travelclient")
-	cmd.Flags().StringVar(&o.Name, "name", "", "the client's package `name`; default: made from the card's name")
-	cmd.Flags().StringVar(&o.Out, "out", "", "the package's `folder` in the project; default: client/NAME")
-	cmd.Flags().StringSliceVar(&o.Bindings, "bindings", nil, "what the client speaks, the preferred binding first: `"+strings.Join(config.Bindings(), ",")+"` or some of them; default: those of the project")
+	cmd.Flags().StringVar(&o.Module, "module", "", "the Go module `path`: make a module for the client, such as example.com/travelclient")
+	cmd.Flags().StringVar(&o.Name, "name", "", "its `name`; default: made from the card's name")
+	cmd.Flags().StringVar(&o.Out, "package", "", "the package's `folder` in the project; default: client/NAME")
+	cmd.Flags().StringSliceVar(&o.Bindings, "binding", nil, "the `binding` to speak: "+strings.Join(config.Bindings(), ", ")+", or several with commas, the preferred one first; default: those of the project")
 	cmd.Flags().StringArrayVar(&o.Extensions, "extension", nil, "a `file` of the project with the contract of an extension that the card declares, for its types; may be given several times")
 	catalogFlag(cmd, &where)
 	trustFlags(cmd, &o.Trust)
-	cmd.Flags().BoolVar(&o.AllowPrivate, "allow-private-network", false, "fetch the card from private and loopback addresses too")
+	cmd.Flags().BoolVar(&o.AllowPrivate, "allow-private-network", false, "also use private and loopback addresses")
 	cmd.Flags().BoolVar(&o.InferExamples, "infer-examples", false, "write what the card's examples in JSON say of inputs to contract.yaml beside the client, for you to correct")
 	cmd.Flags().BoolVar(&o.Force, "force", false, "overwrite generated files that were edited by hand")
-	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "say what would be written, and write nothing")
-	someOf(cmd, "bindings", config.Bindings()...)
-	takesFolder(cmd, "out")
+	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "say what would be done, and change nothing")
+	someOf(cmd, "binding", config.Bindings()...)
+	takesFolder(cmd, "package")
 	anyWord(cmd, "name", "module")
+	renamed(cmd, "bindings", "binding")
+	renamed(cmd, "out", "package")
+	renamed(cmd, "older", "allow-older")
 	return cmd
 }

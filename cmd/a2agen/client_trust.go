@@ -8,9 +8,9 @@ import (
 
 // trustFlags adds the flags by which the card of a client is verified.
 func trustFlags(cmd *cobra.Command, o *project.TrustOptions) {
-	cmd.Flags().StringVar(&o.Keys, "jwks", "", "verify the card, and have the client verify it, with the public keys in this `file` of the project, a JSON Web Key Set")
-	cmd.Flags().StringArrayVar(&o.URLs, "jwks-url", nil, "the same with the keys at this `URL`; can be given several times")
+	cmd.Flags().StringVar(&o.Keys, "jwks", "", "`file` of public keys, a JSON Web Key Set: verify the card, and have the client verify it")
+	cmd.Flags().StringArrayVar(&o.URLs, "jwks-url", nil, "`URL` of such keys; may be given several times")
 	anyWord(cmd, "jwks-url")
 	cmd.Flags().BoolVar(&o.Strict, "strict", false, "take signatures over the form of the specification alone")
-	cmd.Flags().BoolVar(&o.Older, "older", false, "take over a card of an older version than the pinned one")
+	cmd.Flags().BoolVar(&o.Older, "allow-older", false, "also take over a card of an older version than the pinned one")
 }

@@ -34,10 +34,10 @@ var states = []string{"submitted", "working", "completed", "failed", "canceled",
 
 // enumerated are the flags that take one or some of a few words, and the words.
 var enumerated = map[string][]string{
-	"init --auth": {"apikey", "bearer", "mtls", "oidc", "none"}, "init --store": {"memory", "sqlite", "postgres"}, "init --example": {"assistant", "weather"}, "init --bindings": {"JSONRPC", "HTTP+JSON", "GRPC"}, "init --protocol": {"1.0", "0.3", "0.2", "0.1"},
-	"client --bindings": {"JSONRPC", "HTTP+JSON", "GRPC"}, "call --binding": {"JSONRPC", "HTTP+JSON", "GRPC"}, "call --protocol": talk.Versions(),
-	"tasks list --state": states, "tasks prune --state": states, "spec diff --fail-on": {"breaking", "none"}, "--output": {"text", "json"}, "--format": {"text", "json"},
-	"card keygen --algorithm": signedcard.Algorithms(), "call --output": {"text", "json"}, "conform --output": {"text", "json", "junit"}, "conform --format": {"text", "json", "junit"}, "check --explain": {"model", "bindings"}, "conform --only": checkIDs(),
+	"init --auth": {"apikey", "bearer", "mtls", "oidc", "none"}, "init --store": {"memory", "sqlite", "postgres"}, "init --example": {"assistant", "weather"}, "init --binding": {"JSONRPC", "HTTP+JSON", "GRPC"}, "init --protocol": {"1.0", "0.3", "0.2", "0.1"},
+	"client --binding": {"JSONRPC", "HTTP+JSON", "GRPC"}, "call --binding": {"JSONRPC", "HTTP+JSON", "GRPC"}, "call --protocol": talk.Versions(),
+	"tasks list --state": states, "tasks prune --state": states, "spec diff --fail-on": {"breaking", "none"}, "--output": {"text", "json"},
+	"card keygen --algorithm": signedcard.Algorithms(), "call --output": {"text", "json"}, "conform --output": {"text", "json", "junit"}, "check --explain": {"model", "bindings"}, "conform --only": checkIDs(),
 }
 
 func checkIDs() (ids []string) {
@@ -52,7 +52,7 @@ var (
 	free = []string{"import openapi --operation", "import openapi --tag", "import openapi --name", "import mcp --tool", "import mcp --env", "import mcp --header", "import mcp --name", "card catalog add --name", "card catalog find --skill", "card catalog find --tag", "init --name", "init --module", "init --skill", "init --text", "client --module", "client --name", "call --context", "call --task", "call --header", "call --token", "mcp --header", "mcp --token", "conform --header", "conform --other-header", "conform --host", "conform --webhook", "dev --addr", "dev --page", "dev --to", "dev --exec", "tasks timeline --agent", "tasks timeline --header", "tasks timeline --token",
 		"--context", "--principal", "--tenant", "--jwks-url", "login --issuer", "login --client-id", "login --scope", "login --scheme",
 		"login --resource", "login --audience", "login --token-url", "login --auth-url", "login --device-url", "login --redirect"}
-	files = []string{"client --extension", "card catalog find --gives", "card catalog find --takes", "init --card", "conform --contract", "call --data", "call --file", "--store", "--jwks", "dev --faults", "card sign --key", "card sign --out", "card verify --out"}
+	files = []string{"client --extension", "card catalog find --gives", "card catalog find --takes", "init --card", "conform --contract", "call --data", "call --file", "--store", "--jwks", "dev --faults", "card sign --key", "card sign --save", "card verify --save"}
 )
 
 // TestEveryFlagIsCompleted: by its words, by folders, by files, or by nothing. A new flag has to say by what.
@@ -92,7 +92,7 @@ func TestEveryFlagIsCompleted(t *testing.T) {
 // eachFlag calls do with every flag that takes a value which is no number and no time.
 func eachFlag(cmd *cobra.Command, do func(*cobra.Command, *pflag.Flag)) {
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		if strings.HasPrefix(f.Value.Type(), "string") {
+		if strings.HasPrefix(f.Value.Type(), "string") && !f.Hidden {
 			do(cmd, f)
 		}
 	})
@@ -113,7 +113,7 @@ func withoutComments(offers []string) []string {
 
 // TestListsAreCompletedAfterACommaToo, with what is not in them yet.
 func TestListsAreCompletedAfterACommaToo(t *testing.T) {
-	if got := complete(t, "init", "x", "--bindings", "GRPC,"); !slices.Equal(got, []string{"GRPC,JSONRPC", "GRPC,HTTP+JSON"}) {
+	if got := complete(t, "init", "x", "--binding", "GRPC,"); !slices.Equal(got, []string{"GRPC,JSONRPC", "GRPC,HTTP+JSON"}) {
 		t.Errorf("got %q", got)
 	}
 	if got := complete(t, "tasks", "list", "--state", "working,f"); !slices.Contains(got, "working,failed") {

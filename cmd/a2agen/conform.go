@@ -52,7 +52,7 @@ Exit codes: 0 every MUST that was tried is kept; 1 one is not; 2 nothing could b
 	}
 	f := cmd.Flags()
 	f.StringVar((*string)(&format), "output", string(formatText), "how the result is printed: `text`, json or junit")
-	f.StringArrayVarP(&headers, "header", "H", nil, "send this `'Name: value'` with every request, as credentials, which reports do not have; may be given several times")
+	f.StringArrayVarP(&headers, "header", "H", nil, "send this `'Name: value'` with every request, as credentials, which reports leave out; may be given several times")
 	f.StringArrayVar(&others, "other-header", nil, "credentials of a second caller, who may not see the first one's tasks: `'Name: value'`")
 	f.StringVar(&contract, "contract", "", "a `file`, YAML or JSON, that says which texts make the agent ask, work long, stream …")
 	f.StringSliceVar(&c.Only, "only", nil, "run these `checks` alone: ids or their beginnings (send), or requirements (R24)")

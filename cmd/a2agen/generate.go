@@ -38,7 +38,7 @@ is given. a2agen.lock says which files are generated. When nothing has changed, 
 	}
 	dirFlag(cmd, &o.Dir)
 	cmd.Flags().BoolVar(&o.Force, "force", false, "overwrite generated files that were edited by hand")
-	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "say what would be written, and write nothing")
+	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "say what would be done, and change nothing")
 	cmd.Flags().BoolVar(&o.Diff, "diff", false, "print what would change as a unified diff, and write nothing")
 	cmd.Flags().BoolVar(&watch, "watch", false, "generate again whenever an input changes")
 	format := formatFlag(cmd)

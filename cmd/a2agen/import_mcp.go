@@ -33,13 +33,13 @@ A command is a program of somebody else on this machine. It is started by this c
 		},
 	}
 	dirFlag(cmd, &o.Dir)
-	cmd.Flags().StringArrayVar(&o.Tools, "tool", nil, "`name` of a tool; can be given several times")
-	cmd.Flags().StringArrayVar(&o.Env, "env", nil, "`variable` of the environment that the command gets; can be given several times")
-	cmd.Flags().StringArrayVarP(&o.Headers, "header", "H", nil, "send this `'Name: ${VARIABLE}'` with every request; can be given several times")
-	cmd.Flags().StringVar(&o.Name, "name", "", "`name` of the server in the project; default: made of what it calls itself")
-	cmd.Flags().BoolVar(&o.AllowPrivate, "allow-private-network", false, "connect to private and loopback addresses too, and over http")
+	cmd.Flags().StringArrayVar(&o.Tools, "tool", nil, "the `name` of a tool; may be given several times")
+	cmd.Flags().StringArrayVar(&o.Env, "env", nil, "`variable` of the environment that the command gets; may be given several times")
+	cmd.Flags().StringArrayVarP(&o.Headers, "header", "H", nil, "send this `'Name: value'` with every request, as 'Name: ${VARIABLE}'; may be given several times")
+	cmd.Flags().StringVar(&o.Name, "name", "", "its `name`; default: made of what the server calls itself")
+	cmd.Flags().BoolVar(&o.AllowPrivate, "allow-private-network", false, "also use private and loopback addresses, and http")
 	cmd.Flags().BoolVar(&o.Force, "force", false, "overwrite generated files that were edited by hand")
-	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "say what would be written, and write nothing")
+	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "say what would be done, and change nothing")
 	anyWord(cmd, "tool", "env", "header", "name")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		o.Tool = project.ThisTool()

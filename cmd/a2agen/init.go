@@ -38,7 +38,7 @@ each thing that was changed or left out.`,
 		Example: `  a2agen init weather
   a2agen init weather --skill forecast --skill alerts --module example.com/weather
   a2agen init chat --text talk          # a skill from text to text
-  a2agen init weather --bindings JSONRPC,HTTP+JSON,GRPC
+  a2agen init weather --binding JSONRPC,HTTP+JSON,GRPC
   a2agen init weather --protocol 1.0    # it speaks 0.3 too unless told otherwise
   a2agen init weather --store sqlite    # tasks are kept in a file and outlive the process
   a2agen init weather --store postgres  # … in a database, which many replicas share
@@ -74,30 +74,32 @@ each thing that was changed or left out.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.Name, "name", "", "the agent's `name`; default: the folder's")
+	f.StringVar(&o.Name, "name", "", "its `name`; default: the folder's")
 	f.StringVar(&o.Module, "module", "", "the Go module `path`; default: example.com/NAME")
 	f.StringVar(&o.CardFile, "card", "", "start from the agent card in `file`, or at the URL of an agent or a card")
-	f.BoolVar(&o.AllowPrivate, "allow-private-network", false, "fetch the card from private and loopback addresses too")
-	f.StringArrayVar(&o.Skills, "skill", nil, "`id` of a skill with input and output schemas; may be given several times")
-	f.StringArrayVar(&o.Texts, "text", nil, "`id` of a skill that takes and returns text; may be given several times")
+	f.BoolVar(&o.AllowPrivate, "allow-private-network", false, "also use private and loopback addresses")
+	f.StringArrayVar(&o.Skills, "skill", nil, "the `id` of a skill, with input and output schemas; may be given several times")
+	f.StringArrayVar(&o.Texts, "text", nil, "the `id` of a skill that takes and returns text; may be given several times")
 	f.BoolVarP(&yes, "yes", "y", false, "do not ask for anything")
-	f.StringVar(&o.Runtime, "runtime", "", "build against the a2agen checkout in `folder`")
-	f.StringVar(&o.Store, "store", "", "where the agent keeps its tasks: "+config.StoresInWords("")+"; default: "+config.Stores[0].Word)
-	f.StringVar(&o.Auth, "auth", "", "what callers need: "+card.FreshSchemesInWords())
-	f.StringSliceVar(&o.Bindings, "bindings", nil, "bindings that the agent is served over, the preferred one first: `"+strings.Join(config.Bindings(), ",")+"` or some of them; default: "+
+	f.StringVar(&o.Runtime, "runtime", "", "for work on a2agen itself: build against its checkout in this `folder`")
+	f.StringVar(&o.Store, "store", "", "where the agent keeps its `tasks`: "+config.StoresInWords("")+"; default: "+config.Stores[0].Word)
+	f.StringVar(&o.Auth, "auth", "", "what callers `need`: "+card.FreshSchemesInWords())
+	f.StringSliceVar(&o.Bindings, "binding", nil, "the `binding` to speak: "+strings.Join(config.Bindings(), ", ")+", or several with commas, the preferred one first; default: "+
 		strings.Join(config.Default().BindingNames(), ","))
-	f.StringSliceVar(&o.Protocol, "protocol", nil, "versions of the protocol that the agent speaks: `1.0,0.3` or some of "+strings.Join(spec.Versions(), ",")+"; default: "+strings.Join(spec.Fresh(), ","))
+	f.StringSliceVar(&o.Protocol, "protocol", nil, "the `version` of the protocol to speak: "+strings.Join(spec.Versions(), ", ")+", or several with commas; default: "+strings.Join(spec.Fresh(), ","))
 	f.StringVar(&o.Example, "example", "", "begin with an example, its handlers and tests included: `"+strings.Join(a2agen.Examples(), "|")+"`")
-	f.BoolVar(&o.Vendor, "vendor", false, "put the runtime's source into the project")
-	f.BoolVar(&o.Force, "force", false, "work in a folder that is not empty: add what is missing, overwrite nothing")
-	f.BoolVar(&o.DryRun, "dry-run", false, "say what would be written, and write nothing")
+	f.BoolVar(&o.Vendor, "vendor", false, "put the runtime's source into the project, to build without a network")
+	f.BoolVar(&o.Force, "add", false, "add what is missing to a folder that is not empty, and overwrite nothing")
+	f.BoolVar(&o.DryRun, "dry-run", false, "say what would be done, and change nothing")
 	takesFolder(cmd, "runtime")
 	oneOf(cmd, "store", config.StoreWords()...)
 	oneOf(cmd, "example", a2agen.Examples()...)
 	oneOf(cmd, "auth", card.FreshSchemeNames()...)
-	someOf(cmd, "bindings", config.Bindings()...)
+	someOf(cmd, "binding", config.Bindings()...)
 	someOf(cmd, "protocol", spec.Versions()...)
 	anyWord(cmd, "name", "module", "skill", "text")
+	renamed(cmd, "bindings", "binding")
+	renamed(cmd, "force", "add")
 	return cmd
 }
 

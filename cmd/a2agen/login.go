@@ -68,9 +68,10 @@ asked for the issuer and the client id; in a pipe both must be given. A client w
 	f.StringVar(&o.AuthURL, "auth-url", "", "the authorization endpoint's `URL`, with --token-url")
 	f.StringVar(&o.DeviceURL, "device-url", "", "the device authorization endpoint's `URL`, with --token-url")
 	f.StringVar(&o.Redirect, "redirect", "", "the redirect `URI` that is registered, if its port is fixed; default: http://127.0.0.1:<free port>/callback")
-	f.BoolVar(&browser, "browser", true, "open the page in the browser; --browser=false only prints it")
+	f.BoolVar(&browser, "open", true, "show the page in a browser; --open=false only prints it")
+	renamed(cmd, "browser", "open")
 	f.BoolVar(&out, "out", false, "forget the login for the agent")
-	f.BoolVar(&all, "all", false, "with --out, forget all logins")
+	f.BoolVar(&all, "all", false, "all of them; with --out")
 	anyWord(cmd, "issuer", "client-id", "scope", "scheme", "resource", "audience", "token-url", "auth-url", "device-url", "redirect")
 	return cmd
 }

@@ -14,6 +14,7 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/a2agen/a2agen/internal/project"
 	"github.com/a2agen/a2agen/internal/project/disk"
@@ -95,7 +96,16 @@ A2A protocol, and somebody else's card into a typed Go client.`,
 		if cmd.HasSubCommands() && cmd.Flags().NArg() > 0 {
 			return none(cmd, cmd.Flags().Args()) // a command that there is not, with flags which it might have
 		}
-		return fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())
+		err = fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())
+		var unknown *pflag.NotExistError
+		if errors.As(err, &unknown) {
+			flags := &cobra.Command{}
+			cmd.Flags().VisitAll(func(f *pflag.Flag) {
+				flags.AddCommand(&cobra.Command{Use: f.Name, Hidden: f.Hidden, Run: func(*cobra.Command, []string) {}})
+			})
+			err = fmt.Errorf("%w%s", err, suggestion(flags, "--", unknown.GetSpecifiedName()))
+		}
+		return err
 	})
 	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) { sayWhatItIsNow(cmd) }
 	root.SetUsageTemplate(usage)
@@ -109,7 +119,7 @@ A2A protocol, and somebody else's card into a typed Go client.`,
 	} {
 		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
 		for _, cmd := range g.commands {
-			cmd.GroupID = g.title
+			cmd.GroupID, cmd.SuggestFor = g.title, alsoCalled[cmd.Name()]
 		}
 		root.AddCommand(g.commands...)
 	}
@@ -138,6 +148,14 @@ Flags:
 
 {{if .HasParent}}"{{.CommandPath}} COMMAND --help" says more about a command.{{else}}Also: version; help COMMAND, or COMMAND --help; completion SHELL.{{end}}{{end}}
 `
+
+// alsoCalled is what people type who know other tools, or think of what a command does.
+var alsoCalled = map[string][]string{
+	"init": {"new", "create", "scaffold"}, "generate": {"build", "compile"}, "check": {"lint", "verify", "diff", "test"}, "client": {"consume"},
+	"import": {"openapi", "add"}, "update": {"upgrade"}, "dev": {"run", "serve", "start", "watch", "proxy", "faults"}, "call": {"send", "chat", "ask", "message"},
+	"tasks": {"store", "timeline"}, "login": {"auth"}, "card": {"sign", "keygen", "agents"}, "conform": {"conformance", "tck"}, "spec": {"protocol", "wires"},
+	"mcp": {"bridge", "tools"},
+}
 
 // group is a command that has others, and does nothing by itself.
 func group(name, short string) *cobra.Command {
@@ -179,9 +197,18 @@ func exactly(n int, usage string) cobra.PositionalArgs {
 // none takes no arguments.
 func none(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return fmt.Errorf("unexpected argument %q (see %s --help)", args[0], cmd.CommandPath())
+		return fmt.Errorf("unexpected argument %q (see %s --help)%s", args[0], cmd.CommandPath(), suggestion(cmd, cmd.CommandPath()+" ", args[0]))
 	}
 	return nil
+}
+
+// suggestion says which of the commands below one a person may have meant.
+func suggestion(of *cobra.Command, before, typed string) string {
+	of.SuggestionsMinimumDistance = 2
+	if list := of.SuggestionsFor(typed); len(list) > 0 {
+		return "; did you mean " + before + list[0] + "?"
+	}
+	return ""
 }
 
 // dirFlag adds -C.

@@ -58,7 +58,7 @@ By hand, with the Inspector:
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&o.AllowPrivate, "allow-private-network", false, "call an agent at a private or loopback address, too")
+	f.BoolVar(&o.AllowPrivate, "allow-private-network", false, "also use private and loopback addresses")
 	f.StringArrayVarP(&o.Headers, "header", "H", nil, "send this `'Name: value'` with every request; may be given several times")
 	f.StringVar(&o.Token, "token", "", "send this bearer `token`, to the agent's host only; prefer "+envToken+", which other users of this machine cannot see")
 	anyWord(cmd, "header", "token")

@@ -46,7 +46,7 @@ type whichFlags struct {
 func (w *whichFlags) add(cmd *cobra.Command) {
 	w.addOwner(cmd)
 	f := cmd.Flags()
-	f.StringVar(&w.context, "context", "", "only tasks of the conversation `id`")
+	f.StringVar(&w.context, "context", "", "the `id` of a conversation: only tasks of that")
 	f.StringSliceVar(&w.states, "state", nil,
 		"only tasks in the `state`, such as working or input-required; may be given several times")
 	someOf(cmd, "state", stateNames()...)
@@ -185,7 +185,7 @@ run "VACUUM" in the sqlite3 program while no agent runs.`,
 	}
 	flags.add(cmd)
 	cmd.Flags().DurationVar(&older, "older", 0, "the shortest time without a change, such as 24h")
-	cmd.Flags().BoolVar(&dry, "dry-run", false, "say how many there are, and delete none")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "say what would be done, and change nothing")
 	return onStore(cmd, func(cmd *cobra.Command, s admin.Store, _ []string, asJSON bool) error {
 		switch {
 		case !cmd.Flags().Changed("older"):
@@ -284,7 +284,7 @@ the event that failed. A running agent begins within seconds, otherwise the agen
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "those of all tasks")
+	cmd.Flags().BoolVar(&all, "all", false, "all of them")
 	return onStore(cmd, func(cmd *cobra.Command, s admin.Store, args []string, asJSON bool) error {
 		args = append(args, "", "")
 		n, err := s.Replay(cmd.Context(), args[0], args[1])

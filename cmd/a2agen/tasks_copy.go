@@ -36,7 +36,7 @@ and compared, by counts and a digest. A copy that has finished is only compared 
   a2agen tasks copy postgres://agent@db/agents postgres://agent@other/agents`,
 		Args: exactly(2, "the store to copy from, and the one to copy to"),
 	}
-	cmd.Flags().BoolVar(&dry, "dry-run", false, "say how much there is to copy, and copy nothing")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "say what would be done, and change nothing")
 	format := formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := format.check(); err != nil {

@@ -15,12 +15,13 @@ func tasksMigrateCommand() *cobra.Command {
 agent does so itself when it starts, if its role may: use migrate where agents run with a role that has no such rights. It waits for others who do the
 same, and agents may run: each step says which formats go on beside it.
 
---plan changes nothing, and prints the SQL that is left to do.`,
-		Example: `  a2agen tasks migrate --plan --store postgres://owner@db/agents
+--dry-run changes nothing, and prints the SQL that is left to do.`,
+		Example: `  a2agen tasks migrate --dry-run --store postgres://owner@db/agents
   a2agen tasks migrate --store "postgres://owner@db/agents?a2a_schema=weather"`,
 		Args: none,
 	}
-	cmd.Flags().BoolVar(&plan, "plan", false, "print the SQL that is left to do, and change nothing")
+	cmd.Flags().BoolVar(&plan, "dry-run", false, "say what would be done, and change nothing: print the SQL")
+	renamed(cmd, "plan", "dry-run")
 	return onAddress(cmd, func(cmd *cobra.Command, kind storeKind, address string, _ []string, asJSON bool) error {
 		if kind.migrate == nil {
 			return fmt.Errorf("%s is a file: its agent brings it up to date when it starts", address)

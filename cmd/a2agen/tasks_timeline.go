@@ -72,7 +72,7 @@ func inspectTaskCommand() *cobra.Command {
 func timelineFlags(cmd *cobra.Command, o *talk.Options) {
 	f := cmd.Flags()
 	f.StringArrayVarP(&o.Headers, "header", "H", nil, "send this `'Name: value'` with every request; may be given several times")
-	f.StringVar(&o.Token, "token", "", "send this bearer `token`; prefer "+envToken)
+	f.StringVar(&o.Token, "token", "", "send this bearer `token`, to the agent's host only; prefer "+envToken+", which other users of this machine cannot see")
 	anyWord(cmd, "header", "token")
 }
 

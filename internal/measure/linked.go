@@ -16,11 +16,11 @@ var agents = []struct {
 	name, capabilities string
 	flags              []string
 }{
-	{"1.0, JSON-RPC alone", "", []string{"--protocol=1.0", "--bindings=JSONRPC"}},
+	{"1.0, JSON-RPC alone", "", []string{"--protocol=1.0", "--binding=JSONRPC"}},
 	{"1.0", "", []string{"--protocol=1.0"}},
 	{"as init makes it", "", nil},
 	{"with push, keys, gRPC and SQLite", "\n  pushNotifications: true", []string{
-		"--bindings=JSONRPC,HTTP+JSON,GRPC", "--auth=apikey", "--store=sqlite",
+		"--binding=JSONRPC,HTTP+JSON,GRPC", "--auth=apikey", "--store=sqlite",
 	}},
 }
 

@@ -85,10 +85,10 @@ func (o *ClientOptions) check() error {
 	}
 	out := filepath.ToSlash(o.Out)
 	if err := output.CheckPath(out); err != nil {
-		return badArgument("--out: %w", err)
+		return badArgument("--package: %w", err)
 	}
 	if base := path.Base(out); names.Package(base) != base {
-		return badArgument("--out %.80q: the last element cannot be a package name (write %s)", o.Out,
+		return badArgument("--package %.80q: the last element cannot be a package name (write %s)", o.Out,
 			path.Join(path.Dir(out), names.Package(base)))
 	}
 	o.Out = out
@@ -279,7 +279,7 @@ func (p *project) besideClient(out generator.Output, o ClientOptions, c config.C
 		return p.addRuntime()
 	case out.Model.Agent != nil:
 		return nil, "", badArgument("--module makes a module of clients alone, and there is %s: "+
-			"use a2agen init --force to make the module of that agent", out.Config.Card)
+			"use a2agen init --add to make the module of that agent", out.Config.Card)
 	}
 	if !p.created {
 		if files, note, err = p.addRuntime(); err != nil {

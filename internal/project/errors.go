@@ -28,7 +28,7 @@ type NotEmptyError struct{ Dir string }
 
 // Error names the folder and the way out.
 func (e *NotEmptyError) Error() string {
-	return fmt.Sprintf("%s is not empty (give another folder, or --force to add the missing files; existing ones stay as they are)", e.Dir)
+	return fmt.Sprintf("%s is not empty (give another folder, or --add to add the missing files; existing ones stay as they are)", e.Dir)
 }
 
 // ArgumentError is an invalid argument of a command.

@@ -135,11 +135,11 @@ func (o *InitOptions) checkAuth() error {
 	return nil
 }
 
-// checkBindings rejects invalid values of --bindings.
+// checkBindings rejects invalid values of --binding.
 func checkBindings(list []string) error {
 	for i, b := range list {
 		if !slices.Contains(config.Bindings(), b) || slices.Contains(list[:i], b) {
-			return badArgument("--bindings %.40q: give some of %s, each once", strings.Join(list, ","), strings.Join(config.Bindings(), ","))
+			return badArgument("--binding %.40q: give some of %s, each once", strings.Join(list, ","), strings.Join(config.Bindings(), ","))
 		}
 	}
 	return nil
@@ -221,7 +221,7 @@ func (o *InitOptions) card(ctx context.Context) ([]byte, diag.List, error) {
 	return text, append(list, notes...), nil
 }
 
-// bindings returns those of the new agent. Without --bindings they are the usual ones that its versions have.
+// bindings returns those of the new agent. Without --binding they are the usual ones that its versions have.
 func (o *InitOptions) bindings() []string {
 	if len(o.Bindings) > 0 {
 		return o.Bindings
@@ -309,7 +309,7 @@ func (o *InitOptions) write(ctx context.Context, rt scaffold.Runtime, agentYAML 
 		}
 		files = append(files, f)
 	}
-	// In a folder that is not empty, --force adds what is missing. It overwrites nothing.
+	// In a folder that is not empty, --add adds what is missing. It overwrites nothing.
 	opts := o.Options
 	opts.Force = false
 	r.Diagnostics = list

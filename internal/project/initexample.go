@@ -24,7 +24,7 @@ func (o *InitOptions) checkExample() error {
 	}
 	for flag, given := range map[string]bool{
 		"--card": o.CardFile != "", "--name": o.Name != "", "--skill": len(o.Skills) > 0, "--text": len(o.Texts) > 0, "--store": o.Store != "",
-		"--auth": o.Auth != "" && o.Auth != "none", "--bindings": len(o.Bindings) > 0, "--protocol": len(o.Protocol) > 0,
+		"--auth": o.Auth != "" && o.Auth != "none", "--binding": len(o.Bindings) > 0, "--protocol": len(o.Protocol) > 0,
 	} {
 		if given {
 			return badArgument("--example brings its own card, configuration and handlers: leave out %s, and edit agent.yaml and %s afterwards", flag, config.File)

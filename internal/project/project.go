@@ -203,7 +203,7 @@ func (p *project) write(ctx context.Context, o Options, out generator.Output, fu
 	}
 	r.Handlers = append(r.Handlers, old...)
 	if adopted := len(r.Notes) > 0; adopted && out.Model.Agent != nil && h.Empty() {
-		r.Notes = append(r.Notes, out.Config.Packages.Skills+" holds no handlers yet: a2agen init --force adds them, with main.go and tests, and overwrites nothing")
+		r.Notes = append(r.Notes, out.Config.Packages.Skills+" holds no handlers yet: a2agen init --add adds them, with main.go and tests, and overwrites nothing")
 	}
 	if r, err = p.apply(o, out, files, r); err != nil || !o.Build || !p.mayNotFit(r, h, out.Config.Packages.Skills) {
 		return r, err

@@ -152,7 +152,7 @@ func (s *seenCard) compare(c config.Client, old output.ClientPin, version string
 		if s.verified != nil && isOlder(version, old.Version) && !older {
 			return &UntrustedError{fmt.Errorf("client %q: the card is of version %.40q, and the pinned one of "+
 				"version %.40q: it went back. Somebody may serve an old card again; if its publisher took the "+
-				"newer one back, add --older", c.Name, version, old.Version)}
+				"newer one back, add --allow-older", c.Name, version, old.Version)}
 		}
 		note("card-version", "", "client %q: the card's version was %.40q and is %.40q "+
 			"now", c.Name, old.Version, version)

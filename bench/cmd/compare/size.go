@@ -19,7 +19,7 @@ var hellos = []struct {
 	{"hello", "a scaffolded agent, stripped, MB", nil, 8},
 	{"hello-key", "the same, which demands an API key, MB", []string{"--auth", "apikey"}, 0},
 	{"hello-oidc", "the same, which demands a token of an issuer, MB", []string{"--auth", "oidc"}, 0},
-	{"hello-grpc", "the same with gRPC, MB", []string{"--bindings", "JSONRPC,HTTP+JSON,GRPC"}, 15},
+	{"hello-grpc", "the same with gRPC, MB", []string{"--binding", "JSONRPC,HTTP+JSON,GRPC"}, 15},
 }
 
 // sizeRows measures how large agents are.
