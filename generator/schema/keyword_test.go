@@ -3,6 +3,7 @@ package schema_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -140,5 +141,26 @@ func TestDocsListTheKeywords(t *testing.T) {
 		if line := row(formats, name); !strings.Contains(line, "not checked") || !format.Valid(name, "\x00 ~") {
 			t.Errorf("format %s is not checked; the docs say %q", name, line)
 		}
+	}
+}
+
+// TestRefusedKeywordsAreCompared holds the rows of keywords that Go types cannot express: schemas of others have them, and
+// one without a word on how it is compared would say nothing about values.
+func TestRefusedKeywordsAreCompared(t *testing.T) {
+	silent := map[string]bool{"$dynamicAnchor": true, "$recursiveAnchor": true, "$vocabulary": true}
+	_, refused := schema.Keywords()
+	for _, name := range refused {
+		row := schema.Lookup(name)
+		if compared := row.Compared != schema.ByMeaning || name == "patternProperties"; compared == silent[name] {
+			t.Errorf("%s is compared: %v", name, compared)
+		}
+		for _, other := range row.With {
+			if !slices.Equal(schema.Lookup(other).With, row.With) {
+				t.Errorf("%s speaks together with %s, which does not say so", name, other)
+			}
+		}
+	}
+	if row := schema.Lookup("frobnicate"); row.Name != "" || row.Remedy != "" || row.Holds != schema.HoldsNone {
+		t.Errorf("a keyword nobody knows has a row: %+v", row)
 	}
 }
