@@ -125,7 +125,15 @@ func limit(ctx context.Context, a *attempt, rest []step) error {
 
 // watch notifies observers when the attempt begins and when it has its answer or fails. The end of a stream is reported by its reader.
 func watch(ctx context.Context, a *attempt, rest []step) error {
-	ctx, a.seen = a.client.observed(ctx, a)
+	if c := a.client; len(c.observers.List) > 0 {
+		o := &observed{observers: &c.observers}
+		o.Kind, o.Begun, o.Carrier = observe.Call, time.Now(), &o.sent
+		o.Operation, o.Stream = c.protocol.NameOf(a.op), a.op.Stream
+		o.Binding, o.Version, o.Peer = a.link.iface.Binding, c.links.version.Name, peerOf(a.link.iface.URL)
+		o.Skill, o.Task, o.Context, o.Tenant = a.call.skill, a.call.message.TaskID, a.call.message.ContextID, c.Tenant()
+		o.ctx = c.observers.Begin(ctx, &o.Activity)
+		ctx, a.seen = o.ctx, o
+	}
 	err := a.pass(ctx, rest)
 	if err != nil || a.conn == nil {
 		a.seen.got(a.result)

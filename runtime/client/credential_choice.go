@@ -48,7 +48,19 @@ type need struct {
 
 // secure finds the credentials for the schemes of a card. From then on requests have what the card demands.
 func (g *credentials) secure(agent *agentCard, n *network) error {
-	demands := agent.demands()
+	text, err := agent.protocol.Versions[0].AppendCard(nil, agent.card)
+	if err != nil {
+		agent.warn("the card's security cannot be read: %v", err)
+		return nil
+	}
+	demands, faults, err := security.Read(text)
+	if err != nil {
+		agent.warn("%v", err)
+		return nil
+	}
+	for _, fault := range faults {
+		agent.warn("%v", fault)
+	}
 	if demands == nil {
 		return nil
 	}
@@ -100,24 +112,6 @@ func (g *credentials) give(s *scheme) {
 	if s.given = &given; given.form != s.kind.form && s.fault == nil {
 		s.fault = fmt.Errorf("what was given is for another kind of scheme; the card has %s now", s.title())
 	}
-}
-
-// demands reads what the card demands; nil for nothing, or if it cannot be read.
-func (a *agentCard) demands() *security.Demands {
-	text, err := a.protocol.Versions[0].AppendCard(nil, a.card)
-	if err != nil {
-		a.warn("the card's security cannot be read: %v", err)
-		return nil
-	}
-	demands, faults, err := security.Read(text)
-	if err != nil {
-		a.warn("%v", err)
-		return nil
-	}
-	for _, fault := range faults {
-		a.warn("%v", fault)
-	}
-	return demands
 }
 
 func (a *agentCard) warn(format string, args ...any) {

@@ -104,9 +104,20 @@ func (e *environment) read(s *scheme) (*credential, error) {
 	if err := e.ambiguous(s.Name); err != nil {
 		return nil, err
 	}
+	cert, key := get(EnvCert), get(EnvKey)
 	switch issuer := cmp.Or(get(EnvIssuer), get(EnvTokenURL)); {
+	case s.kind.form == formCertificate && cert == "" && key == "":
+		return nil, nil
+	case s.kind.form == formCertificate && (cert == "" || key == ""):
+		return nil, fmt.Errorf("set both %s and %s", e.name(s.Name, EnvCert), e.name(s.Name, EnvKey))
 	case s.kind.form == formCertificate:
-		return e.certificate(s.Name, get(EnvCert), get(EnvKey))
+		return &credential{form: formCertificate, certificate: func() (*tls.Certificate, error) {
+			pair, err := tls.LoadX509KeyPair(cert, key) // for each connection: the files may be replaced
+			if err != nil {
+				return nil, fmt.Errorf("%s, %s: %w", e.name(s.Name, EnvCert), e.name(s.Name, EnvKey), err)
+			}
+			return &pair, nil
+		}}, nil
 	case get("") != "":
 		return &credential{form: s.kind.form, secret: StaticToken(get(""))}, nil
 	case get(EnvFile) != "":
@@ -122,23 +133,6 @@ func (e *environment) read(s *scheme) (*credential, error) {
 		return nil, fmt.Errorf("%s…: %w", e.name(s.Name, ""), err)
 	}
 	return &credential{form: formToken, secret: source}, nil
-}
-
-// certificate reads the files for each connection, so that they may be replaced while the client runs.
-func (e *environment) certificate(scheme, cert, key string) (*credential, error) {
-	switch {
-	case cert == "" && key == "":
-		return nil, nil
-	case cert == "" || key == "":
-		return nil, fmt.Errorf("set both %s and %s", e.name(scheme, EnvCert), e.name(scheme, EnvKey))
-	}
-	return &credential{form: formCertificate, certificate: func() (*tls.Certificate, error) {
-		pair, err := tls.LoadX509KeyPair(cert, key)
-		if err != nil {
-			return nil, fmt.Errorf("%s, %s: %w", e.name(scheme, EnvCert), e.name(scheme, EnvKey), err)
-		}
-		return &pair, nil
-	}}, nil
 }
 
 // ambiguous returns an error if a scheme's variable may be one of another scheme with a suffix: a card that names a scheme corp_secret must not

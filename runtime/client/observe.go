@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/url"
 	"strings"
-	"time"
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/observing"
@@ -19,20 +18,6 @@ type observed struct {
 	observers *observing.Group
 	ctx       context.Context // that the observers returned
 	sent      observing.Trace
-}
-
-// observed notifies the observers that an attempt over a link begins, and returns the context of the request.
-func (c *Client) observed(ctx context.Context, a *attempt) (context.Context, *observed) {
-	if len(c.observers.List) == 0 {
-		return ctx, nil
-	}
-	o := &observed{observers: &c.observers}
-	o.Kind, o.Begun, o.Carrier = observe.Call, time.Now(), &o.sent
-	o.Operation, o.Stream = c.protocol.NameOf(a.op), a.op.Stream
-	o.Binding, o.Version, o.Peer = a.link.iface.Binding, c.links.version.Name, peerOf(a.link.iface.URL)
-	o.Skill, o.Task, o.Context, o.Tenant = a.call.skill, a.call.message.TaskID, a.call.message.ContextID, c.Tenant()
-	o.ctx = c.observers.Begin(ctx, &o.Activity)
-	return o.ctx, o
 }
 
 // got records the task and the context of an answer.

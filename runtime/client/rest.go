@@ -25,7 +25,7 @@ func (httpJSON) Connect(t Target) (Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &webConn{t, newRESTFraming(base)}, nil
+	return &webConn{t, newRESTFraming(base).frame}, nil
 }
 
 // restFraming puts requests into bodies, and into URLs below that of an interface.

@@ -23,7 +23,7 @@ func (jsonRPC) Connect(t Target) (Conn, error) {
 	if _, err := webURL(t.URL); err != nil {
 		return nil, err
 	}
-	return &webConn{t, &rpcFraming{url: t.URL}}, nil
+	return &webConn{t, (&rpcFraming{url: t.URL}).frame}, nil
 }
 
 // rpcFraming numbers the requests to a URL.

@@ -15,11 +15,6 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 )
 
-// framing encloses requests and answers, which is where the bindings over HTTP differ.
-type framing interface {
-	frame(r *Request) (frame, error)
-}
-
 // frame is one request with its framing, which reads the answer.
 type frame interface {
 	// tries are the requests to make: the next one if the one before found no such method.
@@ -40,13 +35,13 @@ type try struct {
 
 // webConn calls an interface over HTTP.
 type webConn struct {
-	target  Target
-	framing framing
+	target Target
+	frame  func(*Request) (frame, error) // encloses a request, as the binding does
 }
 
 // Call posts a request and reads the whole answer.
 func (c *webConn) Call(ctx context.Context, r *Request) ([]byte, error) {
-	f, err := c.framing.frame(r)
+	f, err := c.frame(r)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +70,7 @@ func nothing(op *runtime.Operation) []byte {
 
 // Open posts a request and returns the stream of its answer. A JSON body instead of events is one event, or the error.
 func (c *webConn) Open(ctx context.Context, r *Request) (Stream, error) {
-	f, err := c.framing.frame(r)
+	f, err := c.frame(r)
 	if err != nil {
 		return nil, err
 	}
