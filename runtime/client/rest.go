@@ -91,7 +91,7 @@ func firstMember(src []byte) string {
 // query.
 func (f *restFraming) address(op *runtime.Operation, request []byte) (*try, error) {
 	fields := wire.Object(request)
-	route, path, err := bestRoute(op.HTTP, fields)
+	route, path, named, err := bestRoute(op.HTTP, fields)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +105,7 @@ func (f *restFraming) address(op *runtime.Operation, request []byte) (*try, erro
 			switch {
 			case route.Body != "" && sameName(name, route.Body):
 				t.body = value
-			case !bound(route, name):
+			case !slices.ContainsFunc(named, func(n string) bool { return sameName(n, name) }):
 				query = appendQuery(query, op, name, value)
 			}
 		}
@@ -116,26 +116,26 @@ func (f *restFraming) address(op *runtime.Operation, request []byte) (*try, erro
 	return t, nil
 }
 
-// bestRoute finds the route whose path has the most fields of a request, and its path.
-func bestRoute(routes []runtime.Route, fields wire.Object) (best *runtime.Route, path string, err error) {
+// bestRoute finds the route whose path has the most fields of a request. It returns the path and the names of these fields.
+func bestRoute(routes []runtime.Route, fields wire.Object) (best *runtime.Route, path string, named []string, err error) {
 	most := -1
 	for i := range routes {
-		p, n, failed := expand(routes[i].Path, fields)
+		p, names, failed := expand(routes[i].Path, fields)
 		if failed != nil {
 			err = cmp.Or(err, failed)
 			continue
 		}
-		if n > most && !hidden(routes[i].Path, p, routes[0].Path) {
-			best, path, most = &routes[i], p, n
+		if len(names) > most && !hidden(routes[i].Path, p, routes[0].Path) {
+			best, path, named, most = &routes[i], p, names, len(names)
 		}
 	}
 	switch {
 	case best != nil:
-		return best, path, nil
+		return best, path, named, nil
 	case err == nil:
 		err = runtime.ErrUnsupportedOperation.AsReceived().With("it has no path over HTTP")
 	}
-	return nil, "", err
+	return nil, "", nil, err
 }
 
 // hidden reports whether a tenant in the path equals the literal that the first route has there, such as "tasks": it could not be recognized
@@ -149,14 +149,14 @@ func hidden(template, path, first string) bool {
 	return segment == literal
 }
 
-// expand fills in a path template of google.api.http, "/{tenant}/tasks/{id=*}:cancel", and counts its variables. All of
+// expand fills in a path template of google.api.http, "/{tenant}/tasks/{id=*}:cancel", and returns the names of its variables. All of
 // them must be set.
-func expand(template string, fields wire.Object) (path string, n int, err error) {
+func expand(template string, fields wire.Object) (path string, names []string, err error) {
 	for {
 		before, rest, found := strings.Cut(template, "{")
 		path += before
 		if !found {
-			return path, n, nil
+			return path, names, nil
 		}
 		inside, after, _ := strings.Cut(rest, "}")
 		name, pattern, _ := strings.Cut(inside, "=")
@@ -167,10 +167,10 @@ func expand(template string, fields wire.Object) (path string, n int, err error)
 		part, ok := segments(cmp.Or(pattern, "*"), value)
 		if !ok {
 			field := runtime.Violation{Field: name, Description: "is not as the path has it: " + cmp.Or(pattern, "*")}
-			return "", 0, runtime.ErrInvalidParams.AsReceived().With("%s %s", field.Field, field.Description).
+			return "", nil, runtime.ErrInvalidParams.AsReceived().With("%s %s", field.Field, field.Description).
 				WithViolations(field)
 		}
-		path, template, n = path+part, after, n+1
+		path, template, names = path+part, after, append(names, name)
 	}
 }
 
@@ -225,22 +225,6 @@ func fieldText(fields wire.Object, name string) string {
 		}
 	}
 	return ""
-}
-
-// bound reports whether the path of a route has a field.
-func bound(route *runtime.Route, name string) bool {
-	for rest := route.Path; ; {
-		_, after, found := strings.Cut(rest, "{")
-		if !found {
-			return false
-		}
-		inside, after, _ := strings.Cut(after, "}")
-		variable, _, _ := strings.Cut(inside, "=")
-		if sameName(variable, name) {
-			return true
-		}
-		rest = after
-	}
 }
 
 // appendQuery appends the pairs of a query for a field: its text; JSON where the operation declares that; each element of a list; each member

@@ -16,7 +16,7 @@ const (
 	maxPause   = 10 * time.Second
 	// lasting is how long a stream that brought events must have been open for its break not to count with those before it.
 	lasting = maxPause
-	// perAttempt is how many connections in a row may break before they lasted, for each attempt that a caller grants, whatever they bring.
+	// perAttempt limits the connections in a row that break before they lasted, also with new events, for each attempt that a caller grants.
 	perAttempt = 20
 )
 
