@@ -59,6 +59,11 @@ func storyEnv(t *testing.T) []string {
 	t.Helper()
 	gotool.Fetch()
 	home := t.TempDir()
+	// The go command's counters are written by a process that outlives it, and the test.
+	counters := filepath.Join(home, ".config/go/telemetry")
+	if err := errors.Join(os.MkdirAll(counters, 0o755), os.WriteFile(filepath.Join(counters, "mode"), []byte("off"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
 	env := append(slices.Clone(gotool.Places()), "HOME="+home, "XDG_CACHE_HOME="+filepath.Join(home, "cache"), "PATH="+storyTool(t)+":"+os.Getenv("PATH"),
 		"GOPROXY=off", "GOFLAGS="+gotool.Flags, "GOWORK=off", "GOTOOLCHAIN=local", "GOSUMDB=off", "GIT_CONFIG_NOSYSTEM=1")
 	for _, who := range []string{"AUTHOR", "COMMITTER"} {
