@@ -13,7 +13,7 @@ var update = flag.Bool("update", false, "rewrite the reference tables of the doc
 
 // TestTheDocumentationHasTheDeclarationsTables holds the reference tables to the declaration that the reader follows.
 func TestTheDocumentationHasTheDeclarationsTables(t *testing.T) {
-	const path = "../../docs/agent-yaml.md"
+	const path = "../../docs/a2agen-yaml.md"
 	doc, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
