@@ -85,7 +85,7 @@ release: ## dist/: archives, checksums, bill of materials, notes and the module 
 release-check: RELEASE ?= $(or $(wildcard $(CURDIR)/dist),new)
 release-check: PLATFORMS_OF_RELEASE ?= linux/amd64
 release-check: ## do with dist/ what its users will do, as if nothing else were published; without dist/, with one that is made twice from the last commit
-	A2A_RELEASE=$(RELEASE) A2A_PLATFORMS=$(PLATFORMS_OF_RELEASE) $(GO) test -count=1 -vet=off $(PATIENCE) -v -run '^TestRelease$$' ./internal/release
+	A2A_RELEASE=$(RELEASE) A2A_PLATFORMS=$(PLATFORMS_OF_RELEASE) $(GO) test -count=1 -vet=off -timeout 30m -v -run '^TestRelease$$' ./internal/release
 
 rename: ## give the module the path MODULE, everywhere, in one commit
 	@$(GO) run ./internal/rename "$(MODULE)"
