@@ -42,22 +42,22 @@ func object(o *shape.Object) *shape.Type { return &shape.Type{Kind: shape.Struct
 
 // agentCard declares agent.yaml: an A2A 1.0 agent card (A2A 1.0 §4.4.1) whose skills may carry their contract.
 var agentCard = &shape.Object{
-	Name: "card", Doc: "An A2A 1.0 agent card whose skills may carry their contract: the JSON Schema of what goes in and what comes out.",
+	Name: "card", Doc: "An A2A 1.0 agent card whose skills may carry their contract: the JSON Schemas of input and output.",
 	Fields: []*shape.Field{
-		{Key: "name", Type: name, Required: true, Doc: "What people call the agent."},
-		{Key: "description", Type: description, Required: true, Doc: "What the agent does, for people and for models that choose an agent."},
+		{Key: "name", Type: name, Required: true, Doc: "The agent's name for people."},
+		{Key: "description", Type: description, Required: true, Doc: "A description of the agent's work, for people and for models that choose an agent."},
 		{Key: "version", Type: &shape.Type{Kind: shape.Text, Min: 1, Max: 100, Check: oneLine}, Doc: "The version of the agent, in quotes.", Default: `"0.1.0"`},
 		{Key: "supportedInterfaces", Type: &shape.Type{Kind: shape.List, Min: 1, Max: 20, Elem: object(agentInterface)}, Doc: "Where and how the agent is served, the preferred interface first.", Default: "JSON-RPC of every protocol version in a2agen.yaml, at the address where the server runs"},
-		{Key: "provider", Type: object(provider), Doc: "Who runs the agent."},
+		{Key: "provider", Type: object(provider), Doc: "The organization that runs the agent."},
 		{Key: "documentationUrl", Type: link, Doc: "Where the agent is documented."},
 		{Key: "iconUrl", Type: link, Doc: "A picture of the agent."},
-		{Key: "capabilities", Type: object(capabilities), Doc: "What the agent can do beyond answering.", Default: "streaming"},
+		{Key: "capabilities", Type: object(capabilities), Doc: "Optional features of the protocol that the agent offers.", Default: "streaming"},
 		{Key: "securitySchemes", Type: &shape.Type{Kind: shape.Map, Max: 50, Elem: object(securityScheme)}, Doc: "How callers may authenticate, by a name of your choice."},
 		{Key: "securityRequirements", Type: list(securityRequirement, 50), Doc: "Alternatives of schemes: a caller must satisfy one of the list."},
 		{Key: "defaultInputModes", Type: modes, Doc: "Media types that every skill takes unless it says otherwise.", Default: "text/plain, application/json"},
 		{Key: "defaultOutputModes", Type: modes, Doc: "Media types that every skill answers with unless it says otherwise.", Default: "text/plain, application/json"},
-		{Key: "skills", Type: &shape.Type{Kind: shape.List, Min: 1, Max: maxSkills, Elem: object(skill)}, Required: true, Doc: "What the agent can be asked to do; each becomes one handler."},
-		{Key: "extended", Type: object(extended), Doc: "What the card for authenticated callers says in addition. Not published itself: it sets capabilities.extendedAgentCard.", Default: "there is one card"},
+		{Key: "skills", Type: &shape.Type{Kind: shape.List, Min: 1, Max: maxSkills, Elem: object(skill)}, Required: true, Doc: "The agent's abilities that callers can use; each becomes one handler."},
+		{Key: "extended", Type: object(extended), Doc: "Additions of the card for authenticated callers. Not published itself: it sets capabilities.extendedAgentCard.", Default: "there is one card"},
 	},
 	Foreign: map[string]string{
 		"url":                               "write supportedInterfaces: [{url: …, protocolBinding: JSONRPC, protocolVersion: \"1.0\"}], or leave it out",
@@ -77,18 +77,18 @@ var skill = &shape.Object{
 	Name: "skill", Doc: "One thing the agent can be asked to do.",
 	Fields: []*shape.Field{
 		{Key: "id", Type: &shape.Type{Kind: shape.Text, Min: 1, Max: maxID, Check: usableID}, Required: true, Doc: "Names the skill for callers; the handler's Go name is made from it."},
-		{Key: "name", Type: name, Doc: "What people call the skill.", Default: "the id in words"},
-		{Key: "description", Type: description, Required: true, Doc: "What the skill does, for people and for models that choose a skill."},
+		{Key: "name", Type: name, Doc: "The skill's name for people.", Default: "the id in words"},
+		{Key: "description", Type: description, Required: true, Doc: "A description of the skill's work, for people and for models that choose a skill."},
 		{Key: "tags", Type: &shape.Type{Kind: shape.List, Max: 50, Elem: &shape.Type{Kind: shape.Text, Min: 1, Max: 100}}, Doc: "Keywords. Plain text is routed to a skill by its tags, examples and name.", Default: "none"},
 		{Key: "examples", Type: &shape.Type{Kind: shape.List, Max: 50, Elem: needed}, Doc: "Messages that the skill answers.", Default: "none"},
 		{Key: "inputModes", Type: modes, Doc: "Media types that the skill takes.", Default: "those of the card; application/json is added where there is an input schema"},
 		{Key: "outputModes", Type: modes, Doc: "Media types that the skill answers with.", Default: "those of the card; application/json is added where there is an output schema"},
-		{Key: "securityRequirements", Type: list(securityRequirement, 50), Doc: "What the skill requires of a caller in addition to the card: one of each must be satisfied."},
-		{Key: "input", Type: jsonSchema, Doc: "What goes in: a JSON Schema, or the name of a file that holds one. Not part of A2A; published under the a2agen extension.", Default: "any message"},
-		{Key: "output", Type: jsonSchema, Doc: "What comes out: a JSON Schema, or the name of a file that holds one. Not part of A2A; published under the a2agen extension.", Default: "text"},
+		{Key: "securityRequirements", Type: list(securityRequirement, 50), Doc: "Requirements of the skill in addition to those of the card: one of each must be satisfied."},
+		{Key: "input", Type: jsonSchema, Doc: "The input: a JSON Schema, or the name of a file that holds one. Not part of A2A; published under the a2agen extension.", Default: "any message"},
+		{Key: "output", Type: jsonSchema, Doc: "The output: a JSON Schema, or the name of a file that holds one. Not part of A2A; published under the a2agen extension.", Default: "text"},
 		{Key: "timeout", Type: &shape.Type{Kind: shape.Duration, Max: 50}, Doc: "How long one call may run. Not published.", Default: "the server's"},
 		{Key: "maxConcurrent", Type: &shape.Type{Kind: shape.Int, Min: 1, Max: 1_000_000}, Doc: "How many calls of the skill run at a time. Not published.", Default: "no limit"},
-		{Key: "onCrash", Type: &shape.Type{Kind: shape.Text, Choices: []string{"fail", "retry"}}, Doc: "What happens to a call that a crash or a shutdown interrupts: the task fails, or the handler is called again. Not published.", Default: "fail"},
+		{Key: "onCrash", Type: &shape.Type{Kind: shape.Text, Choices: []string{"fail", "retry"}}, Doc: "The end of a call that a crash or a shutdown interrupts: the task fails, or the handler is called again. Not published.", Default: "fail"},
 		{Key: "default", Type: boolean, Doc: "The skill takes plain text that fits none. At most one skill does. Not published.", Default: "false: such a text is answered with a list of the skills"},
 	},
 	Foreign: map[string]string{
@@ -113,12 +113,12 @@ var agentInterface = &shape.Object{
 
 // extended declares what only identified callers see (A2A 1.0 §3.1.11).
 var extended = &shape.Object{
-	Name: "extended", Doc: "What the card for authenticated callers says in addition to, or instead of, the public one.",
+	Name: "extended", Doc: "Additions and changes of the card for authenticated callers.",
 	Fields: []*shape.Field{
 		{Key: "skills", Type: &shape.Type{Kind: shape.List, Min: 1, Max: maxSkills, Elem: needed}, Doc: "Ids of hidden skills: they and their tasks are reported to other callers as not found."},
 		{Key: "scopes", Type: &shape.Type{Kind: shape.List, Min: 1, Max: 50, Elem: needed}, Doc: "Scopes that a caller needs to see it: all of these.", Default: "none: every authenticated caller may see it"},
-		{Key: "description", Type: description, Doc: "What the agent does, instead of the public description."},
-		{Key: "provider", Type: object(provider), Doc: "Who runs the agent."},
+		{Key: "description", Type: description, Doc: "A description in place of the public one."},
+		{Key: "provider", Type: object(provider), Doc: "The organization that runs the agent."},
 		{Key: "documentationUrl", Type: link, Doc: "Where the agent is documented."},
 		{Key: "iconUrl", Type: link, Doc: "A picture of the agent."},
 	},

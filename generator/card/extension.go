@@ -36,12 +36,12 @@ type Carried struct {
 // Places are where an extension carries values, with the Go name of the type: the keys of "carries" and of its "parts".
 var Places = []struct{ Key, Go, Doc string }{
 	{"params", "Params", "The value of params in the card."},
-	{"request", "Request", "What callers send in the metadata of a request."},
-	{"message", "Message", "What stands in the metadata of messages: those of callers, and those with which the agent answers."},
-	{"artifact", "Artifact", "What the agent sends in the metadata of artifacts."},
-	{"status", "Status", "What the agent sends in the metadata of the message of a status: progress, a question, the end."},
-	{callerPart, "CallerPart", "What callers send in parts."},
-	{agentPart, "AgentPart", "What the agent sends in parts."},
+	{"request", "Request", "Sent by callers in the metadata of a request."},
+	{"message", "Message", "Sent in the metadata of messages: those of callers, and those with which the agent answers."},
+	{"artifact", "Artifact", "Sent by the agent in the metadata of artifacts."},
+	{"status", "Status", "Sent by the agent in the metadata of the message of a status: progress, a question, the end."},
+	{callerPart, "CallerPart", "Sent by callers in parts."},
+	{agentPart, "AgentPart", "Sent by the agent in parts."},
 }
 
 // The keys of "parts".
@@ -62,7 +62,7 @@ func contractFields(required bool) []*shape.Field {
 }
 
 var carries = &shape.Object{
-	Name: "carries", Doc: "What an extension carries: JSON Schemas by place.",
+	Name: "carries", Doc: "The content of an extension: JSON Schemas by place.",
 	Fields: append(placeFields(Places[:5]...),
 		&shape.Field{Key: "parts", Type: object(carriedParts), Doc: "Data parts that belong to the extension."}),
 }
@@ -86,7 +86,7 @@ var extensionDefinition = &shape.Object{
 	Name: "extension", Doc: "The contract of an extension of the protocol.",
 	Fields: append([]*shape.Field{
 		{Key: "uri", Type: &shape.Type{Kind: shape.Text, Min: 1, Check: usableURI}, Required: true, Doc: "Names the extension and its version, as cards declare it."},
-		{Key: "description", Type: &shape.Type{Kind: shape.Text, Max: maxDescription}, Doc: "What the extension is for."},
+		{Key: "description", Type: &shape.Type{Kind: shape.Text, Max: maxDescription}, Doc: "The purpose of the extension."},
 	}, contractFields(true)...),
 	Foreign: map[string]string{
 		"required": "write it in agent.yaml: it is up to each agent", "params": "write its schema under carries, and its value in agent.yaml",

@@ -21,7 +21,7 @@ var httpAuth = &shape.Object{
 	Name: "HTTP authentication scheme",
 	Fields: []*shape.Field{
 		{Key: "scheme", Type: &shape.Type{Kind: shape.Text, Max: 100, Pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$", PatternSays: "the name of an HTTP authentication scheme such as bearer"}, Required: true, Doc: "The name in the IANA registry: bearer, basic, …"},
-		{Key: "bearerFormat", Type: text, Doc: "What a bearer token looks like: JWT."},
+		{Key: "bearerFormat", Type: text, Doc: "The format of bearer tokens, such as JWT."},
 		about,
 	},
 }
@@ -64,7 +64,7 @@ var (
 	deviceURL        = &shape.Field{Key: "deviceAuthorizationUrl", Type: link, Required: true, Doc: "Where a device code is asked for."}
 	tokenURL         = &shape.Field{Key: "tokenUrl", Type: link, Required: true, Doc: "Where tokens are issued."}
 	refreshURL       = &shape.Field{Key: "refreshUrl", Type: link, Doc: "Where tokens are renewed."}
-	flowScopes       = &shape.Field{Key: "scopes", Type: scopes, Required: true, Doc: "Each scope and what it allows."}
+	flowScopes       = &shape.Field{Key: "scopes", Type: scopes, Required: true, Doc: "Each scope with its meaning."}
 	pkce             = &shape.Field{Key: "pkceRequired", Type: boolean, Doc: "PKCE is required (RFC 7636).", Default: "false"}
 )
 

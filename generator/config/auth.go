@@ -33,7 +33,7 @@ var verifier = &shape.Object{
 		{Key: "passwords", Type: listOf(password), Doc: "Passwords of HTTP Basic."},
 		{Key: "ca", Type: &shape.Type{Kind: shape.Text, Min: 1, Max: 1000}, Doc: "The PEM file, on the machine of the agent, with the authorities of client certificates.", Default: "A2A_TLS_CLIENT_CA"},
 		{Key: "proxies", Type: &shape.Type{Kind: shape.List, Max: 100, Elem: &shape.Type{Kind: shape.Text, Min: 1, Check: checkNetwork}}, Doc: "Networks of proxies that end TLS and pass on the client's certificate.", Default: "none"},
-		{Key: "callers", Type: listOf(certificate), Doc: "Who may call with a certificate.", Default: "everyone with one"},
+		{Key: "callers", Type: listOf(certificate), Doc: "The callers who may use a certificate.", Default: "everyone with one"},
 		{Key: "issuer", Type: &shape.Type{Kind: shape.URL}, Doc: "The issuer of the tokens, exactly as they name it.", Default: "that of the card's scheme"},
 		{Key: "audience", Type: texts, Doc: "The audience that tokens must have: one of these.", Default: "the agent's public URL"},
 		{Key: "types", Type: texts, Doc: "The types that the header of a token may have.", Default: "[at+jwt]"},
@@ -62,7 +62,7 @@ const (
 
 var key = &shape.Object{
 	Name: "key entry", Fields: append([]*shape.Field{
-		{Key: "caller", Type: callerName, Required: true, Doc: "Who holds it."},
+		{Key: "caller", Type: callerName, Required: true, Doc: "The caller who holds it."},
 		{Key: "sha256", Type: &shape.Type{Kind: shape.Text, Min: 1, NotScalar: hashKey, Check: checkHash(`^[0-9A-Fa-f]{64}$`, "64 hexadecimal digits", hashKey)}, Required: true, Doc: "The SHA-256 of the key."},
 	}, rights...),
 	Foreign: map[string]string{"key": hashKey, "value": hashKey, "secret": hashKey, "hash": "write sha256", "name": "write caller", "user": "write caller"},
@@ -70,7 +70,7 @@ var key = &shape.Object{
 
 var password = &shape.Object{
 	Name: "password entry", Fields: append([]*shape.Field{
-		{Key: "user", Type: callerName, Required: true, Doc: "Who holds it."},
+		{Key: "user", Type: callerName, Required: true, Doc: "The caller who holds it."},
 		{Key: "hash", Type: &shape.Type{Kind: shape.Text, Min: 1, NotScalar: hashPassword, Check: checkHash(`^pbkdf2-sha256\$[0-9]+\$[A-Za-z0-9+/]+\$[A-Za-z0-9+/]{43}$`, "of the form pbkdf2-sha256$iterations$salt$hash", hashPassword)}, Required: true, Doc: "The PBKDF2 hash of the password."},
 	}, rights...),
 	Foreign: map[string]string{"password": hashPassword, "secret": hashPassword, "caller": "write user", "name": "write user"},
@@ -78,7 +78,7 @@ var password = &shape.Object{
 
 var certificate = &shape.Object{
 	Name: "certificate entry", Fields: append([]*shape.Field{
-		{Key: "id", Type: &shape.Type{Kind: shape.Text, Min: 1, Max: 1000, Pattern: "^(uri|dns|cn):.", PatternSays: `"uri:", "dns:" or "cn:" and a name`}, Required: true, Doc: "What the certificate names first: a URI, a DNS name, the common name."},
+		{Key: "id", Type: &shape.Type{Kind: shape.Text, Min: 1, Max: 1000, Pattern: "^(uri|dns|cn):.", PatternSays: `"uri:", "dns:" or "cn:" and a name`}, Required: true, Doc: "The name that the certificate has first: a URI, a DNS name, the common name."},
 	}, rights...),
 }
 

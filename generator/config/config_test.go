@@ -144,7 +144,7 @@ func TestMistakes(t *testing.T) {
 		{"a client without a card", "clients: [{name: a}]\n", `a2agen.yaml:1:11: client needs the key "url", "catalog" or "file"`, true},
 		{"a client with two cards", "clients: [{name: a, url: \"https://a.example.com\", file: a.json}]\n", `a2agen.yaml:1:57: "url" and "file" exclude each other`, true},
 		{"a client with a card of a catalog and a URL", "clients: [{name: a, url: \"https://a.example.com\", catalog: b}]\n", `a2agen.yaml:1:60: "url" and "catalog" exclude each other`, true},
-		{"a name that no catalog has", "clients: [{name: a, catalog: My Agent}]\n", `a2agen.yaml:1:30: "catalog" must be NAME or NAME@VERSION as a2agen catalog list shows them, not "My Agent"`, false},
+		{"a name that no catalog has", "clients: [{name: a, catalog: My Agent}]\n", `a2agen.yaml:1:30: "catalog" must be NAME or NAME@VERSION as a2agen card catalog list shows them, not "My Agent"`, false},
 		{"a catalog that is nowhere", "catalog: /srv/cards\n", `a2agen.yaml:1:10: "/srv/cards" is not a folder relative to the project`, true},
 		{"a client named like nothing in Go", "clients: [{name: My Client, file: a.json}]\n", `a2agen.yaml:1:18: "name" must be a Go package name, not "My Client"`, false},
 		{"an import path that is none", "protocol_import: a b\n", `a2agen.yaml:1:18: "a b" is not a Go import path`, true},

@@ -74,12 +74,12 @@ func ConventionOf(word string) Convention {
 func contractFields() []*shape.Field {
 	call := &shape.Type{Kind: shape.Text, Choices: conventionWords()}
 	skill := &shape.Object{
-		Name: "skill contract", Doc: "What the user of another agent knows of one of its skills.",
+		Name: "skill contract", Doc: "A skill of another agent, as its user knows it.",
 		Fields: []*shape.Field{
 			{Key: "input", Type: &shape.Type{Kind: shape.Schema}, Default: "that of the card; else text",
-				Doc: "What goes in: a JSON Schema, or the name of a file that holds one."},
+				Doc: "The input: a JSON Schema, or the name of a file that holds one."},
 			{Key: "output", Type: &shape.Type{Kind: shape.Schema}, Default: "that of the card; else whatever comes",
-				Doc: "What comes out: a JSON Schema, or the name of a file that holds one."},
+				Doc: "The output: a JSON Schema, or the name of a file that holds one."},
 			{Key: "call", Type: call, Doc: "How a message calls the skill.", Default: "that of the client"},
 		},
 		Foreign: map[string]string{"inputSchema": "write input", "outputSchema": "write output", "parameters": "write input"},
@@ -87,7 +87,7 @@ func contractFields() []*shape.Field {
 	return []*shape.Field{
 		{Key: "call", Type: call, Doc: "How a message calls a skill. " + conventionsInWords() + ".",
 			Default: "what the card says: the extension if it declares it, else skillId; json-text for an agent that takes no JSON"},
-		{Key: "skills", Default: "the card says all", Doc: "What the card does not say of its skills, by their ids.",
+		{Key: "skills", Default: "the card says all", Doc: "Contracts of skills, as far as the card does not have them, by the ids of the skills.",
 			Type: &shape.Type{Kind: shape.Map, Max: 500, Elem: &shape.Type{Kind: shape.Struct, Object: skill}}},
 	}
 }
@@ -112,7 +112,7 @@ func ReadContract(file string, src []byte) (Contract, diag.List) {
 		return Contract{}, list
 	}
 	c := &shape.Checker{File: file, List: list}
-	c.Check(root, &shape.Object{Name: "contract", Doc: "What a client's user knows of the agent's skills.", Fields: contractFields()})
+	c.Check(root, &shape.Object{Name: "contract", Doc: "Contracts of the agent's skills, written by the user of a client.", Fields: contractFields()})
 	c.List.Sort()
 	return contractOf(c, root), c.List
 }

@@ -34,7 +34,7 @@ const (
 // project declares a2agen.yaml. Its choices are the rows of tables.
 func project() *shape.Object {
 	return &shape.Object{
-		Name: "configuration", Doc: "What a2agen generates.",
+		Name: "configuration", Doc: "Settings for the code that a2agen generates.",
 		Fields: []*shape.Field{
 			{Key: "protocol", Type: &shape.Type{Kind: shape.List, Min: 1, Max: 20, Elem: &shape.Type{Kind: shape.Text, Choices: Supported(), NotScalar: "write " + quoted(Supported()) + ", the versions this tool has, or {version: \"1.1-preview\", file: protocol/a2a.proto}", Or: &shape.Type{Kind: shape.Struct, Object: definition}}}, Doc: "Versions of the A2A protocol that the agent speaks, in quotes, or definitions of your own. The generated types are those of " + joined(releasedHubs(), " or ") + " or of a definition of your own, whether the agent speaks it or not. Versions that only clients of other agents need are not listed: their cards say it.", Default: defaultAlone + "; a2agen init writes [" + quoted(spec.Fresh()) + "]"},
 			{Key: "protocol_import", Type: &shape.Type{Kind: shape.Text, Min: 1, Max: 500, Check: checkImport}, Doc: "The import path of a protocol package already generated, to share it between agents and clients of one code base.", Default: "one is generated"},
@@ -48,7 +48,7 @@ func project() *shape.Object {
 			{Key: "telemetry", Type: &shape.Type{Kind: shape.Text, Choices: []string{TelemetryOTel}}, Doc: "otel: agent and clients report every call, run and delivery to OpenTelemetry, as traces and metrics, and propagate the trace. The program sets up the SDK that exports them.", Default: "logs only"},
 			{Key: "auth", Type: &shape.Type{Kind: shape.Text, Choices: []string{"none"}, Or: &shape.Type{Kind: shape.Map, Min: 1, Max: 50, Elem: &shape.Type{Kind: shape.Text, Choices: []string{ownVerifier}, NotScalar: "write " + ownVerifier + ", or which credentials are good", Or: &shape.Type{Kind: shape.Struct, Object: verifier}}}}, Doc: "Which credentials are valid: an entry for each security scheme of the card, by its name; own: a verifier in main.go checks them. Or none: anybody who reaches the agent may use it. Otherwise an agent that requires nothing listens on its own machine only.", Default: "read from the environment"},
 			{Key: "packages", Type: &shape.Type{Kind: shape.Struct, Object: packages}, Doc: "Folders of the packages. The last element is the package name."},
-			{Key: "catalog", Type: &shape.Type{Kind: shape.Text, Min: 1, Max: 500, Check: checkCatalog}, Doc: "Where a2agen client NAME, a2agen update clients and a2agen catalog find cards by their names: a folder, relative to the project, or a URL.", Default: ".a2agen/catalog"},
+			{Key: "catalog", Type: &shape.Type{Kind: shape.Text, Min: 1, Max: 500, Check: checkCatalog}, Doc: "Where a2agen client NAME, a2agen update clients and a2agen card catalog find cards by their names: a folder, relative to the project, or a URL.", Default: ".a2agen/catalog"},
 			{Key: "extensions", Type: &shape.Type{Kind: shape.List, Max: 100, Elem: file("the path of a file inside the project")}, Doc: "Files with the contracts of extensions of the protocol. The agent and clients whose cards declare one have its types.", Default: "those that agent.yaml has itself"},
 			{Key: "clients", Type: &shape.Type{Kind: shape.List, Max: 200, Elem: &shape.Type{Kind: shape.Struct, Object: client()}}, Doc: "Typed clients for other agents; a2agen client adds them.", Default: "none"},
 		},
@@ -82,7 +82,7 @@ var cards = &shape.Object{
 var idempotency = &shape.Object{
 	Name: "idempotency", Doc: "How repeated messages are recognized.",
 	Fields: []*shape.Field{
-		{Key: "by", Type: &shape.Type{Kind: shape.Text, Choices: []string{"messageId"}}, Doc: "What two messages of a caller have in common if one repeats the other; by default only an Idempotency-Key.", Default: "Idempotency-Key"},
+		{Key: "by", Type: &shape.Type{Kind: shape.Text, Choices: []string{"messageId"}}, Doc: "The value by which a message is recognized as a repetition of another one of its caller; by default only an Idempotency-Key.", Default: "Idempotency-Key"},
 		{Key: "window", Type: &shape.Type{Kind: shape.Duration, Max: 50}, Doc: "For how long messages are recognized.", Default: "24h"},
 	},
 }
@@ -90,7 +90,7 @@ var idempotency = &shape.Object{
 var definition = &shape.Object{
 	Name: "definition", Doc: "A definition of the protocol that does not ship with a2agen, from either a file or a url. The generated types are those of the first one.",
 	Fields: []*shape.Field{
-		{Key: "version", Type: &shape.Type{Kind: shape.Text, Min: 1, Max: 20, Pattern: versionPattern, PatternSays: `MAJOR.MINOR with a word if you like, such as "1.1-preview"`, Check: checkOwnVersion}, Required: true, Doc: "What clients name the version by, in quotes. It is not one that ships."},
+		{Key: "version", Type: &shape.Type{Kind: shape.Text, Min: 1, Max: 20, Pattern: versionPattern, PatternSays: `MAJOR.MINOR with a word if you like, such as "1.1-preview"`, Check: checkOwnVersion}, Required: true, Doc: "The version as clients name it, in quotes. It is not one that ships."},
 		{Key: "file", Type: definitionFile, Doc: "The .proto file, or the JSON Schema in a .json file. What a .proto file imports lies in its folder or below."},
 		{Key: "url", Type: &shape.Type{Kind: shape.URL, Check: checkDefinitionURL}, Doc: "The https URL of such a file, which imports nothing but google/api and google/protobuf. a2agen update protocol fetches it into protocol/VERSION.proto or .json."},
 	},
@@ -122,7 +122,7 @@ func client() *shape.Object {
 		Fields: append([]*shape.Field{
 			{Key: "name", Type: &shape.Type{Kind: shape.Text, Min: 1, Max: 64, Pattern: namePattern, PatternSays: "a Go package name", Check: checkKeyword}, Required: true, Doc: "The name of the client's package."},
 			{Key: "url", Type: &shape.Type{Kind: shape.URL}, Doc: "Where the card was fetched."},
-			{Key: "catalog", Type: &shape.Type{Kind: shape.Text, Min: 1, Max: 130, Pattern: catalogPattern, PatternSays: "NAME or NAME@VERSION as a2agen catalog list shows them"}, Doc: "What the card is called in the catalog: NAME@VERSION, or NAME for the newest at every a2agen update clients."},
+			{Key: "catalog", Type: &shape.Type{Kind: shape.Text, Min: 1, Max: 130, Pattern: catalogPattern, PatternSays: "NAME or NAME@VERSION as a2agen card catalog list shows them"}, Doc: "The card's name in the catalog: NAME@VERSION, or NAME for the newest at every a2agen update clients."},
 			{Key: "file", Type: file("the path of a file inside the project"), Doc: "The file that holds the card."},
 			{Key: "out", Type: folder, Doc: "The folder of the client's package.", Default: "client/NAME"},
 			{Key: "verify", Type: &shape.Type{Kind: shape.Struct, Object: verifyCard}, Doc: "The client verifies the signatures of the agent's card before it calls anything, and so does a2agen client. It has keys, urls, or both.", Default: "cards are not verified"},
