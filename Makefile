@@ -66,7 +66,7 @@ peers: ## a2agen and the SDKs for Go call each other; a fleet behind nginx on Po
 	cd interop && A2A_LONG=1 $(GO) test -vet=off $(TESTFLAGS) ./...
 	cd bench && $(GO) test -vet=off $(TESTFLAGS) ./...
 
-interop: peers ## those, and implementations in other languages and of other versions, over every binding and version they have (downloads them, into PEERS if that is a folder; WRITE=1 writes docs/interop.md)
+interop: peers ## those, and implementations in other languages and of other versions, over every binding and version they have (downloads them, into PEERS if that is a folder; WRITE=1 writes interop/README.md)
 	cd interop && $(GO) run ./cmd/matrix $(if $(WRITE),-write) $(if $(PEERS),-keep $(PEERS))
 	cd interop && $(GO) run ./cmd/issuers
 	cd interop && $(GO) run ./cmd/mcp

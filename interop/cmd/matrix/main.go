@@ -72,7 +72,7 @@ type row struct {
 }
 
 func main() {
-	write := flag.Bool("write", false, "write the tables to docs/interop.md and docs/conformance.md")
+	write := flag.Bool("write", false, "write the tables to README.md of this module and docs/conformance.md")
 	keep := flag.String("keep", "", "folder in which peers stay installed for the next run")
 	which := flag.String("only", "", "regular expression: which peers")
 	conformOnly := flag.Bool("conform", false, "hold the agents of peers to the specification, print what is found, and do nothing else")
@@ -120,7 +120,7 @@ func run(ctx context.Context, keep, which string, write, conformOnly bool) error
 	all.Wait()
 	fmt.Printf("\n%s\n%s\n%s\n", r.matrix(), r.admissions(), r.conformance())
 	if write && !conformOnly {
-		r.errs = append(r.errs, r.write("../docs/interop.md", map[string]string{matrixPlace: r.matrix(), admissionsPlace: r.admissions()}))
+		r.errs = append(r.errs, r.write("README.md", map[string]string{matrixPlace: r.matrix(), admissionsPlace: r.admissions()}))
 	}
 	if write {
 		r.errs = append(r.errs, r.write("../docs/conformance.md", map[string]string{conformancePlace: r.conformance()}))
