@@ -55,7 +55,7 @@ func (r *report) conform(ctx context.Context, peer, url string) {
 	r.conformed = append(r.conformed, conformed{peer, got})
 }
 
-// conformance is the table of what the agents of official SDKs keep, with a sentence on each MUST that they do not.
+// conformance is the table of what the agents of official SDKs keep, with a row for each MUST that they do not.
 func (r *report) conformance() string {
 	var b strings.Builder
 	b.WriteString("| agent made with | MUST passed | MUST failed | SHOULD passed | SHOULD failed | not tried |\n|---|---|---|---|---|---|\n")
@@ -65,16 +65,43 @@ func (r *report) conformance() string {
 		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d |\n", c.peer, n(conform.Passed, conform.Must), n(conform.Failed, conform.Must),
 			n(conform.Passed, conform.Should), n(conform.Failed, conform.Should), n(conform.NotTried, conform.Must)+n(conform.NotTried, conform.Should))
 	}
-	b.WriteString("\n| agent made with | check | over | what is not kept |\n|---|---|---|---|\n")
+	b.WriteString("\n| check | what is not kept | by |\n|---|---|---|\n")
+	checks, by, order := map[string][]string{}, map[string][]string{}, []string{} // by what is not kept
 	for _, c := range list {
 		for i := range findings {
 			f := &findings[i]
-			if checks, on := c.failing(f); len(on) > 0 {
-				fmt.Fprintf(&b, "| %s | `%s` | %s | %s |\n", c.peer, strings.Join(checks, "`, `"), strings.Join(on, ", "), f.why)
+			failed, on := c.failing(f)
+			if len(on) == 0 {
+				continue
 			}
+			if by[f.why] == nil {
+				order = append(order, f.why)
+			}
+			for _, check := range failed {
+				if !slices.Contains(checks[f.why], check) {
+					checks[f.why] = append(checks[f.why], check)
+				}
+			}
+			by[f.why] = append(by[f.why], c.peer+": "+interfaces(on))
 		}
 	}
+	for _, why := range order {
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", strings.Join(checks[why], "`, `"), why, strings.Join(by[why], "; "))
+	}
 	return b.String()
+}
+
+// interfaces names a version once for all its bindings: "1.0 JSONRPC, HTTP+JSON, 0.3 GRPC".
+func interfaces(on []string) string {
+	version, list := "", []string{}
+	for _, x := range on {
+		v, binding, _ := strings.Cut(x, " ")
+		if v == version {
+			x = binding
+		}
+		version, list = v, append(list, x)
+	}
+	return strings.Join(list, ", ")
 }
 
 // place is that of a peer in the list.

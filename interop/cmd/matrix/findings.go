@@ -32,7 +32,7 @@ var findings = []finding{
 	{"@a2a-js/sdk 0.3.14", "0.3", "input.no-message", "a request without a message is an internal error: \"Cannot read properties of undefined\" (0.3 §8.1)"},
 	{"@a2a-js/sdk 0.3.14", "0.3 JSONRPC", "jsonrpc.params", "an object in the place of a task's id is looked up as \"[object Object]\", and is no invalid parameter (0.3 §8.1)"},
 	{"@a2a-js/sdk 0.3.14", "0.3 HTTP+JSON", "stream.unknown-task", "a stream about an unknown task is an internal error: \"Bug: toJson serializer and body must be provided\" (0.3 §8.2)"},
-	{"@a2a-js/sdk 0.3.14", "0.3 HTTP+JSON", "subscribe.unknown", "so is a subscription to one"},
+	{"@a2a-js/sdk 0.3.14", "0.3 HTTP+JSON", "subscribe.unknown", "a subscription to an unknown task is an internal error (0.3 §8.2)"},
 	{"@a2a-js/sdk 0.3.14", "", "extended.card", openCard},
 
 	{"a2a-sdk 1.3.0 (Python)", "1.0 HTTP+JSON", "answer.", "a path whose id has an escaped slash is answered by its web framework, as text and without an error of A2A (§11.5, §11.6)"},
