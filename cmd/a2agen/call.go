@@ -74,7 +74,7 @@ the agent cannot be reached or understood; 3 the task waits for an answer or an 
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.Skill, "skill", "", "the `id` of a skill to call; default: the agent chooses by the message")
-	f.StringVar(&o.Data, "data", "", "send data: `JSON`, @FILE, or - for stdin")
+	f.StringVar(&o.Data, "data", "", "send data, with or without a text: `JSON`, @FILE, or - for stdin")
 	f.StringArrayVar(&o.Files, "file", nil, "send a file from this `path`; may be given several times")
 	f.StringVar(&output, "output", "text", "how the result is printed: `text`, or json: the task or message on one line, with --stream every event")
 	f.StringVarP(&o.Output, "save", "o", "", "save the result here, in a `folder` for its files; one that exists is not overwritten")

@@ -38,7 +38,7 @@ To change keys, make a new one into the same set, sign with both for a while, th
 		},
 	}
 	cmd.Flags().StringVar(&o.Algorithm, "algorithm", signedcard.Algorithms()[0], "`one` of "+strings.Join(signedcard.Algorithms(), ", "))
-	cmd.Flags().StringVar(&o.KeySet, "jwks", "", "`file` of public keys, a JSON Web Key Set: add the new one to it")
+	cmd.Flags().StringVar(&o.KeySet, "jwks", "", "`file` of public keys, a JSON Web Key Set, to which the new one is added")
 	oneOf(cmd, "algorithm", signedcard.Algorithms()...)
 	return cmd
 }

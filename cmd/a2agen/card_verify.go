@@ -30,8 +30,8 @@ It exits with 0 when the card is verified, 1 when it is not, and 2 when that cou
   a2agen card verify --jwks-url https://example.com/jwks.json https://agent.example.com --save card.json`,
 		Args: exactly(1, "a file with a card, or an agent's URL"),
 	}
-	cmd.Flags().StringVar(&o.Keys, "jwks", "", "`file` of public keys, a JSON Web Key Set: verify the card")
-	cmd.Flags().StringArrayVar(&o.URLs, "jwks-url", nil, "`URL` of such keys; may be given several times. Only these are fetched, whatever a signature names")
+	cmd.Flags().StringVar(&o.Keys, "jwks", "", "`file` of public keys, a JSON Web Key Set, by which signatures are verified")
+	cmd.Flags().StringArrayVar(&o.URLs, "jwks-url", nil, "`URL` of such keys; may be given several times")
 	anyWord(cmd, "jwks-url")
 	cmd.Flags().BoolVar(&o.Strict, "strict", false, "take signatures over the form of the specification alone")
 	cmd.Flags().BoolVar(&o.AllowPrivate, "allow-private-network", false, "also use private and loopback addresses")

@@ -36,7 +36,7 @@ It exits with 0 when all cards are in the catalog, with 1 when one is not signed
 	format := catalogFlags(cmd, &o.CatalogOptions, "also use private and loopback addresses")
 	cmd.Flags().StringVar(&o.Name, "name", "", "its `name`; default: made of the name that the card has")
 	cmd.Flags().BoolVar(&o.Replace, "replace", false, "take a card in the place of another one of its name and version")
-	cmd.Flags().StringVar(&o.Keys, "jwks", "", "`file` of public keys, a JSON Web Key Set: add only cards that one of them signed")
+	cmd.Flags().StringVar(&o.Keys, "jwks", "", "`file` of public keys, a JSON Web Key Set, by which signatures are verified")
 	cmd.Flags().StringArrayVar(&o.URLs, "jwks-url", nil, "`URL` of such keys; may be given several times")
 	cmd.Flags().BoolVar(&o.Strict, "strict", false, "take signatures over the form of the specification alone")
 	anyWord(cmd, "name", "jwks-url")

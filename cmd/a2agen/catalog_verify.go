@@ -35,7 +35,7 @@ something could not be read or compared.`,
 		},
 	}
 	format := catalogFlags(cmd, &o.CatalogOptions, "also use private and loopback addresses, and http for the catalog")
-	cmd.Flags().StringVar(&o.Keys, "jwks", "", "`file` of public keys, a JSON Web Key Set: verify signatures")
+	cmd.Flags().StringVar(&o.Keys, "jwks", "", "`file` of public keys, a JSON Web Key Set, by which signatures are verified")
 	cmd.Flags().StringArrayVar(&o.URLs, "jwks-url", nil, "`URL` of such keys; may be given several times")
 	cmd.Flags().BoolVar(&o.Strict, "strict", false, "take signatures over the form of the specification alone")
 	cmd.Flags().BoolVar(&o.Live, "remote", false, "also compare with what agents publish now")

@@ -67,7 +67,7 @@ asked for the issuer and the client id; in a pipe both must be given. A client w
 	f.StringVar(&o.TokenURL, "token-url", "", "the token endpoint's `URL`, for issuers without metadata; with --auth-url or --device-url")
 	f.StringVar(&o.AuthURL, "auth-url", "", "the authorization endpoint's `URL`, with --token-url")
 	f.StringVar(&o.DeviceURL, "device-url", "", "the device authorization endpoint's `URL`, with --token-url")
-	f.StringVar(&o.Redirect, "redirect", "", "the redirect `URI` that is registered, if its port is fixed; default: http://127.0.0.1:<free port>/callback")
+	f.StringVar(&o.Redirect, "redirect", "", "the redirect `URI` that is registered, if its port is fixed; default: http://127.0.0.1:PORT/callback with a free port")
 	f.BoolVar(&browser, "open", true, "show the page in a browser; --open=false only prints it")
 	renamed(cmd, "browser", "open")
 	f.BoolVar(&out, "out", false, "forget the login for the agent")

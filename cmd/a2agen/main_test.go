@@ -93,22 +93,6 @@ func TestDocsSayHowToGetTheToolFromACheckout(t *testing.T) {
 	}
 }
 
-// TestEveryCommandIsInTheDocs, and every command has an example.
-func TestEveryCommandIsInTheDocs(t *testing.T) {
-	docs, err := os.ReadFile("../../docs/cli.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, cmd := range rootCommand().Commands() {
-		if name := cmd.Name(); name != "help" && cmd.Annotations[nowIs] == "" && !strings.Contains(string(docs), "`a2agen "+name) {
-			t.Errorf("docs/cli.md lacks a2agen %s", name)
-		}
-		if cmd.Example == "" && cmd.Name() != "help" && cmd.Name() != "completion" && !cmd.HasSubCommands() {
-			t.Errorf("a2agen %s --help has no example", cmd.Name())
-		}
-	}
-}
-
 // exits CODE COMMAND... runs a command and wants its exit code.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {

@@ -15,7 +15,7 @@ func specSchemaCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema [agent.yaml|a2agen.yaml]",
 		Short: "Print the JSON Schema of agent.yaml or a2agen.yaml",
-		Long: `schema prints the JSON Schema of agent.yaml, or or that of a2agen.yaml. A project has both in .a2agen/, where the
+		Long: `schema prints the JSON Schema of agent.yaml, or that of a2agen.yaml. A project has both in .a2agen/, where the
 first lines of the YAML files point editors to.`,
 		Example: `  a2agen spec schema > agent.schema.json
   a2agen spec schema a2agen.yaml`,
