@@ -107,9 +107,9 @@ func TestHelpIsAScreen(t *testing.T) {
 	}
 }
 
-// TestWhatWasTypedBeforeIsTakenStill: testdata/before.txt has the lines of scripts and docs as they were with 22 commands.
+// TestWhatWasTypedBeforeIsTakenStill: testdata/before.lines has the lines of scripts and docs as they were with 22 commands.
 func TestWhatWasTypedBeforeIsTakenStill(t *testing.T) {
-	lines, err := os.ReadFile("testdata/before.txt")
+	lines, err := os.ReadFile("testdata/before.lines")
 	if err != nil {
 		t.Fatal(err)
 	}
