@@ -83,7 +83,7 @@ each thing that was changed or left out.`,
 	f.BoolVarP(&yes, "yes", "y", false, "do not ask for anything")
 	f.StringVar(&o.Runtime, "runtime", "", "for work on a2agen itself: build against its checkout in this `folder`")
 	f.StringVar(&o.Store, "store", "", "where the agent keeps its `tasks`: "+config.StoresInWords("")+"; default: "+config.Stores[0].Word)
-	f.StringVar(&o.Auth, "auth", "", "what callers `need`: "+card.FreshSchemesInWords()+"; default: nothing yet, and the agent listens on its own machine only")
+	f.StringVar(&o.Auth, "auth", "", "the `credential` that callers need: "+card.FreshSchemesInWords()+"; default: nothing yet, and the agent listens on its own machine only")
 	f.StringSliceVar(&o.Bindings, "binding", nil, "the `binding` to speak: "+strings.Join(config.Bindings(), ", ")+", or several with commas, the preferred one first; default: "+
 		strings.Join(config.Default().BindingNames(), ","))
 	f.StringSliceVar(&o.Protocol, "protocol", nil, "the `version` of the protocol to speak: "+strings.Join(spec.Versions(), ", ")+", or several with commas; default: "+strings.Join(spec.Fresh(), ","))
