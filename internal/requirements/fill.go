@@ -48,7 +48,7 @@ func heldBy(p *places, said string) string {
 	tests := sorted(p.tests)
 	more := ""
 	if len(tests) > shown {
-		more = fmt.Sprintf(" and %d more", len(tests)-shown)
+		more = fmt.Sprintf(" +%d", len(tests)-shown)
 		tests = tests[:shown]
 	}
 	return "`" + strings.Join(tests, "`, `") + "`" + more
