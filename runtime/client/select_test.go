@@ -104,7 +104,7 @@ func (n *network) dial(t *testing.T, interfaces ...string) *a2aclient.Client {
 	return c
 }
 
-// TestAnotherInterfaceStandsInForOneThatIsDown, and only where nothing was sent.
+// TestAnotherInterfaceStandsInForOneThatIsDown, and only where nothing was sent (R90).
 func TestAnotherInterfaceStandsInForOneThatIsDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{down: map[string]bool{"a": true}}

@@ -331,7 +331,7 @@ func TestKeysThatCannotBeHadAreAnErrorOfTheirOwn(t *testing.T) {
 	if _, err := verifier(t, signedcard.Config{URLs: []string{p.URL + "/jwks.json"}}).Verify(ctx, card); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	for _, url := range []string{"http://keys.example/", "file:///etc/passwd", "https://user:secret@keys.example/", "https:///x"} {
+	for _, url := range []string{"http://keys.example/", "file:///etc/passwd", "https://user:secret@keys.example/", "https:///x"} { // R143
 		if _, err := signedcard.NewVerifier(signedcard.Config{URLs: []string{url}}); !errors.Is(err, signedcard.ErrNoKeys) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v", url, err)
 		}
