@@ -16,7 +16,7 @@ import (
 	"github.com/a2agen/a2agen/testkit/conform"
 )
 
-var update = flag.Bool("update", false, "try every agent, and rewrite testdata/found.md and the numbers in docs/conformance.md")
+var update = flag.Bool("update", false, "try every agent, and rewrite testdata/found.md")
 
 // contract is what makes the good agent do things: see desk.
 var contract = &conform.Contract{

@@ -43,12 +43,11 @@ func readCells(t *testing.T) map[cell]string {
 	return cells
 }
 
-// holdPages compares found.md, and the numbers in docs/conformance.md, with what is found now.
+// holdPages compares found.md, and the totals in docs/conformance.md, with what is found now.
 func holdPages(t *testing.T, cells map[cell]string) {
 	t.Helper()
 	var list, numbers strings.Builder
-	list.WriteString(foundHead)
-	numbers.WriteString("\n| what is broken | agents | found | without a contract | such as |\n|---|---|---|---|---|\n")
+	numbers.WriteString(foundHead + "\n| what is broken | agents | found | without a contract | such as |\n|---|---|---|---|---|\n")
 	total := [3]int{}
 	for _, table := range tables {
 		fmt.Fprintf(&list, "\n## %s\n\n", strings.ToUpper(table.breaks[:1])+table.breaks[1:])
@@ -86,20 +85,17 @@ func holdPages(t *testing.T, cells map[cell]string) {
 			total[i] += counts[i]
 		}
 	}
-	fmt.Fprintf(&numbers, "| **all** | %d | %d | %d |  |\n\n", total[0], total[1], total[2])
-	holdFile(t, foundPath, list.String())
+	fmt.Fprintf(&numbers, "| **all** | %d | %d | %d |  |\n", total[0], total[1], total[2])
+	holdFile(t, foundPath, numbers.String()+list.String())
 
-	const path, begin, end = "../../../docs/conformance.md", "<!-- broken -->\n", "<!-- end of broken -->"
+	const path = "../../../docs/conformance.md"
 	page, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, rest, ok := strings.Cut(string(page), begin)
-	_, after, ok2 := strings.Cut(rest, end)
-	if !ok || !ok2 {
-		t.Fatalf("%s has no place for the broken agents", path)
+	if said := fmt.Sprintf("%d agents are broken like this: %d are found with a contract, %d without.", total[0], total[1], total[2]); !strings.Contains(string(page), said) {
+		t.Errorf("%s lacks the sentence %q", path, said)
 	}
-	holdFile(t, path, before+begin+numbers.String()+end+after)
 }
 
 // dash stands for nothing.

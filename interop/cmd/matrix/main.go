@@ -3,7 +3,7 @@
 // agent and the checks). It also calls a typed skill of examples/weather through the official SDKs, and has webhooks made with
 // them and ours told about tasks. Peers are installed into a folder. One that cannot be is left out with a line that says so.
 //
-// The agents of peers are held to the specification by package conform, too: docs/conformance.md has the tables.
+// The agents of peers are held to the specification by package conform, too.
 //
 // What a peer does not do, or does wrong, stands in faults.go with the reason, and what its agents do not keep in findings.go.
 // Anything else that fails ends the run with an error, and so does a fault or a finding that is gone.
@@ -72,7 +72,7 @@ type row struct {
 }
 
 func main() {
-	write := flag.Bool("write", false, "write the tables to README.md of this module and docs/conformance.md")
+	write := flag.Bool("write", false, "write the tables to README.md of this module")
 	keep := flag.String("keep", "", "folder in which peers stay installed for the next run")
 	which := flag.String("only", "", "regular expression: which peers")
 	conformOnly := flag.Bool("conform", false, "hold the agents of peers to the specification, print what is found, and do nothing else")
@@ -123,7 +123,7 @@ func run(ctx context.Context, keep, which string, write, conformOnly bool) error
 		r.errs = append(r.errs, r.write("README.md", map[string]string{matrixPlace: r.matrix(), admissionsPlace: r.admissions()}))
 	}
 	if write {
-		r.errs = append(r.errs, r.write("../docs/conformance.md", map[string]string{conformancePlace: r.conformance()}))
+		r.errs = append(r.errs, r.write("README.md", map[string]string{conformancePlace: r.conformance()}))
 	}
 	return errors.Join(append(r.errs, r.judge(), r.judgeConformance())...)
 }
