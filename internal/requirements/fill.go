@@ -2,40 +2,26 @@ package main
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 )
 
-// shown is how many tests a row names.
+// shown is how many tests a line names.
 const shown = 3
 
-// fill returns the page with its last column made anew. A row without tests keeps what a person wrote there, which begins
-// with "none".
+// line is a requirement: its number, its section and sentence, and behind a dash what holds it.
+var line = regexp.MustCompile(`^(\* ([RQT][1-9][0-9]{0,2}) \(.*) — (.*)$`)
+
+// fill returns the page with what is behind the dashes made anew. A line without tests keeps what a person wrote there, which
+// begins with "none".
 func fill(page []byte, cited citations) []byte {
 	lines := strings.Split(string(page), "\n")
-	for i, line := range lines {
-		cells := row(line)
-		if cells == nil {
-			continue
+	for i := range lines {
+		if m := line.FindStringSubmatch(lines[i]); m != nil {
+			lines[i] = m[1] + " — " + heldBy(cited[m[2]], m[3])
 		}
-		cells[len(cells)-1] = heldBy(cited[cells[0]], cells[len(cells)-1])
-		lines[i] = "| " + strings.Join(cells, " | ") + " |"
 	}
 	return []byte(strings.Join(lines, "\n"))
-}
-
-// row returns the cells of a requirement's row, nil for any other line.
-func row(line string) []string {
-	if !strings.HasPrefix(line, "| ") {
-		return nil
-	}
-	cells := strings.Split(strings.Trim(line, "|"), "|")
-	for i := range cells {
-		cells[i] = strings.TrimSpace(cells[i])
-	}
-	if len(cells) != 4 || number.FindString(cells[0]) != cells[0] || cells[0] == "" {
-		return nil
-	}
-	return cells
 }
 
 func heldBy(p *places, said string) string {

@@ -1,5 +1,5 @@
-// Command requirements fills the last column of docs/requirements.md with the tests that cite each number. Run it by
-// "go generate ./internal/requirements"; the package's test fails when the column is stale or a number is cited that the
+// Command requirements writes the tests that cite each number into docs/requirements.md. Run it by
+// "go generate ./internal/requirements"; the package's test fails when the page is stale or a number is cited that the
 // page does not list.
 package main
 

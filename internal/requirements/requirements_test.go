@@ -11,15 +11,15 @@ import (
 func TestCitedNumbersAreListed(t *testing.T) {
 	cited, old := read(t)
 	listed := map[string]bool{}
-	for line := range strings.Lines(string(old)) {
-		cells := row(strings.TrimSuffix(line, "\n"))
-		if cells == nil {
+	for l := range strings.Lines(string(old)) {
+		m := line.FindStringSubmatch(strings.TrimSuffix(l, "\n"))
+		if m == nil {
 			continue
 		}
-		if listed[cells[0]] {
-			t.Errorf("%s is listed twice", cells[0])
+		if listed[m[2]] {
+			t.Errorf("%s is listed twice", m[2])
 		}
-		listed[cells[0]] = true
+		listed[m[2]] = true
 	}
 	for n, p := range cited {
 		if !listed[n] {
@@ -35,11 +35,11 @@ func TestThePageIsFresh(t *testing.T) {
 	}
 }
 
-func TestARowKeepsItsReason(t *testing.T) {
+func TestALineKeepsItsReason(t *testing.T) {
 	cited := citations{}
 	cited.add("R2", "a_test.go", "a.TestB")
-	page := "| R1 | §1 | One. | none: not served |\n| R2 | §2 | Two. | none: not served |\n| R3 | §3 | Three. | `a.TestGone` |\n| other | row |\n"
-	want := "| R1 | §1 | One. | none: not served |\n| R2 | §2 | Two. | `a.TestB` |\n| R3 | §3 | Three. | none |\n| other | row |\n"
+	page := "* R1 (§1): One. — none: not served\n* R2 (§2): Two. — none: not served\n* R3 (§3): Three. — `a.TestGone`\n* other — line\n"
+	want := "* R1 (§1): One. — none: not served\n* R2 (§2): Two. — `a.TestB`\n* R3 (§3): Three. — none\n* other — line\n"
 	if got := string(fill([]byte(page), cited)); got != want {
 		t.Errorf("got:\n%s", got)
 	}

@@ -22,7 +22,7 @@ func TestEveryRequirementHasACheckOrAReason(t *testing.T) {
 		t.Fatal(err)
 	}
 	listed := map[string]bool{}
-	for _, m := range regexp.MustCompile(`(?m)^\| ([RQT][0-9]+) \|`).FindAllSubmatch(page, -1) {
+	for _, m := range regexp.MustCompile(`(?m)^\* ([RQT][0-9]+) \(`).FindAllSubmatch(page, -1) {
 		listed[string(m[1])] = true
 	}
 	for _, r := range conform.Coverage() {
