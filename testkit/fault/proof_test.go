@@ -31,7 +31,7 @@ import (
 	"github.com/a2agen/a2agen/testkit/fault"
 )
 
-var update = flag.Bool("update", false, "write the table of docs/testing.md; with A2A_LONG=1")
+var update = flag.Bool("update", false, "write the table of testdata/proof.md; with A2A_LONG=1")
 
 // row is a line of the table: the faults that every call of an agent meets.
 type row struct {
@@ -237,11 +237,11 @@ func integers(text string) (list []int) {
 	return list
 }
 
-// long: the proof has the hundred thousand events that the docs tell of.
+// long: the proof has the hundred thousand events of testdata/proof.md.
 var long = gotool.IsLong() && !underRace
 
 // Under every fault, over each binding, in two versions, the client brings each event once and in its order, or says
-// by an error that it cannot. The table in docs/testing.md is what came of it.
+// by an error that it cannot. testdata/proof.md has the outcomes.
 func TestTheClientLosesNothing(t *testing.T) {
 	each := 1 // streams of a cell
 	table := rows()
@@ -285,7 +285,7 @@ func TestTheClientLosesNothing(t *testing.T) {
 		lines = append(lines, line+" | "+strings.Join(outcomes, "; ")+" |\n")
 	}
 	head := fmt.Sprintf("%d events in %d streams, and %d calls without one: 0 lost, 0 doubled, 0 reordered.\n", total, streams, calls)
-	inDocs(t, head, strings.Join(lines, ""))
+	holdTable(t, head, strings.Join(lines, ""))
 }
 
 var versions = []string{"1.0", "0.3"}
@@ -299,9 +299,9 @@ func named(faults []fault.Fault) string {
 	return strings.Join(names, ", ")
 }
 
-// inDocs compares the table with that of the docs, or writes it. The head is that of the long run.
-func inDocs(t *testing.T, head, lines string) {
-	const page, begin, end = "../../docs/testing.md", "<!-- proof -->\n", "<!-- /proof -->\n"
+// holdTable compares the table with testdata/proof.md, or writes it. The head is that of the long run.
+func holdTable(t *testing.T, head, lines string) {
+	const page, begin, end = "testdata/proof.md", "<!-- proof -->\n", "<!-- /proof -->\n"
 	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)

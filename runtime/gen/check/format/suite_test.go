@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Cases of the official suite of JSON Schema that came after the state which docs/skills.md counts.
+// Cases of the official suite of JSON Schema that came after the state which docs/decisions/06-schemas-and-contracts.md counts.
 func TestFormatsOfTheNewestSuite(t *testing.T) {
 	for format, cases := range map[string]map[string]bool{
 		"time": {
