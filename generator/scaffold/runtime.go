@@ -88,7 +88,7 @@ func (rt Runtime) EditFlags() []string {
 	return flags
 }
 
-// InGoMod returns a go.mod that builds against the runtime, whatever it built against before.
+// InGoMod returns a go.mod that builds against the runtime; an earlier requirement or replacement of it goes.
 func (rt Runtime) InGoMod(goMod []byte) ([]byte, error) {
 	f, err := modfile.Parse("go.mod", goMod, nil)
 	if err != nil {

@@ -63,7 +63,7 @@ func Run(ctx context.Context, o Options) error {
 	err = s.open(ctx)
 	for _, way := range s.faults {
 		if err == nil && len(asked) > 0 {
-			way.Seed, way.Told = seed, s.say
+			way.Seed, way.Report = seed, s.say
 			err = way.Set(asked)
 		}
 	}

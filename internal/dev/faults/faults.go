@@ -72,9 +72,9 @@ type State struct {
 
 // Switch passes calls on to an agent, with the faults that are on. See [New].
 type Switch struct {
-	// Seed is what random faults follow. Told is told each request that met a fault; nil: nobody is.
-	Seed int64
-	Told func(line string)
+	// Seed seeds random faults. Report, if it is set, gets a line for each request that met a fault.
+	Seed   int64
+	Report func(line string)
 
 	agent   int
 	next    http.Handler
@@ -142,8 +142,8 @@ func (s *Switch) Set(asked []Asked) error {
 		})
 		in.Watch(func(x fault.Exchange) {
 			s.tell(next, x.Problems)
-			if s.Told != nil && len(x.Faults) > 0 {
-				s.Told(faultproxy.Line(x))
+			if s.Report != nil && len(x.Faults) > 0 {
+				s.Report(faultproxy.Line(x))
 			}
 		})
 	}
