@@ -10,7 +10,7 @@ import { ended } from "./wait.js";
 
 /** @typedef {import("./api.js").Summary} Summary */
 
-/** @type {import("./views.js").Panel<import("./api.js").Exchange>} */
+/** @type {import("./places.js").Panel<import("./api.js").Exchange>} */
 export const againPanel = {
   id: "again", title: "Again",
   show(root, x, signal) {

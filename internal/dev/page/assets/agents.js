@@ -47,11 +47,11 @@ export function pairsOf(calls, others) {
 const nameOf = (who) => (typeof who === "number" ? state.agents.get(who)?.name ?? "agent " + who : who);
 
 /** @param {number | string} who */
-const named = (who) => el("span", { class: typeof who === "number" ? "agent c" + (who % colours) : "" }, nameOf(who));
+const named = (who) => el("span", { class: typeof who === "number" ? "agent-name c" + (who % colours) : "" }, nameOf(who));
 
-/** @type {import("./views.js").View} */
+/** @type {import("./places.js").View} */
 export const agentsView = {
-  id: "agents", title: "Agents", key: "g",
+  id: "agents", title: "Agents",
   badge: () => (state.agents.size > 1 ? String(state.agents.size) : ""),
   show(root, _parts, signal) {
     /** @type {Summary[]} */

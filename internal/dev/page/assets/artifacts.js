@@ -70,7 +70,7 @@ export function joinTexts(parts) {
   return list;
 }
 
-/** @type {import("./views.js").Panel<import("./task.js").Task>} */
+/** @type {import("./places.js").Panel<import("./task.js").Task>} */
 export const artifactsPanel = {
   id: "artifacts", title: "Artifacts",
   show(root, task, signal) {

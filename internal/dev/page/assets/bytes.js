@@ -4,7 +4,7 @@ import { textOf } from "./api.js";
 import { button, el, fill } from "./dom.js";
 import { bytes, ms } from "./format.js";
 
-/** @type {import("./views.js").Panel<import("./api.js").Exchange>} */
+/** @type {import("./places.js").Panel<import("./api.js").Exchange>} */
 export const bytesPanel = {
   id: "bytes", title: "Bytes",
   show(root, x) {

@@ -20,14 +20,14 @@ const parts = [{ id: "published", title: "As published" }, { id: "lint", title: 
 /** @type {Record<string, (root: HTMLElement, signal: AbortSignal) => Promise<void>>} */
 const shows = { published, lint, diff };
 
-/** @type {import("./views.js").View} */
+/** @type {import("./places.js").View} */
 export const cardView = {
-  id: "card", title: "Card", key: "c",
+  id: "card", title: "Card",
   badge: () => String(found.get(state.chosen) || ""),
   show(root, first, signal) {
     let chosen = "";
     const body = el("div", { class: "detail plain" });
-    const newTabs = () => tabs("Of the card", parts, chosen, (id) => go("card", id));
+    const newTabs = () => tabs("Of the card", parts, chosen, (id) => go("agent", ...(id === "published" ? [] : [id])));
     let bar = newTabs();
     root.append(bar, body);
     let inner = new AbortController();

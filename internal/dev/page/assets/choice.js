@@ -25,7 +25,7 @@ export function choiceOf(s) {
   return state.choices.findLast((c) => c.agent === s.agent && (s.message ? c.choice.message === s.message : Boolean(s.task) && c.choice.task === s.task));
 }
 
-/** @type {import("./views.js").Panel<import("./api.js").Exchange>} */
+/** @type {import("./places.js").Panel<import("./api.js").Exchange>} */
 export const choicePanel = {
   id: "choice", title: "Why this skill",
   show(root, x, signal) {
@@ -35,7 +35,7 @@ export const choicePanel = {
   },
 };
 
-/** @type {import("./views.js").Panel<import("./task.js").Task>} */
+/** @type {import("./places.js").Panel<import("./task.js").Task>} */
 export const choiceOfTask = {
   id: "choice", title: "Why this skill",
   show(root, t, signal) {

@@ -10,7 +10,7 @@ import { state } from "./state.js";
 import { ended } from "./wait.js";
 
 /** @typedef {import("./agent.js").Interface} Interface */
-/** @typedef {import("./try.js").Trying} Trying */
+/** @typedef {import("./callview.js").Trying} Trying */
 
 /**
  * A call in one version and binding, as far as it has come.
@@ -29,7 +29,7 @@ let streaming = true;
 /** Draws what is compared, where somebody looks. @type {() => void} */
 let draw = () => {};
 
-/** Has the message of a form called in every way. @type {import("./views.js").Panel<Trying>} */
+/** Has the message of a form called in every way. @type {import("./places.js").Panel<Trying>} */
 export const comparePanel = {
   id: "compare", title: "Compare",
   show(root, trying) {
@@ -39,7 +39,7 @@ export const comparePanel = {
       bad.textContent = "";
       try {
         const begun = await begin(trying, streaming);
-        go("compare");
+        go("traffic", "compare");
         await begun.done;
       } catch (err) {
         bad.textContent = /** @type {Error} */ (err).message;
@@ -50,13 +50,13 @@ export const comparePanel = {
   },
 };
 
-/** What came of it. @type {import("./views.js").View} */
+/** What came of it. @type {import("./places.js").View} */
 export const compareView = {
-  id: "compare", title: "Compare", key: "v",
+  id: "compare", title: "Compare",
   show(root, _parts, signal) {
     const title = el("h2", {}, "The same call in every version and binding");
     const result = el("div", { class: "compare", tabindex: "0", role: "region", "aria-label": "The same call in every version and binding" });
-    const empty = el("p", { class: "dim" }, "Nothing was compared yet: write a message in ", el("a", { href: link("try") }, "Try"), ", and have it called in every version and binding.");
+    const empty = el("p", { class: "dim" }, "Nothing was compared yet: write a message in ", el("a", { href: link("call") }, "Try"), ", and have it called in every version and binding.");
     root.append(title, empty, result);
     draw = () => {
       empty.hidden = last !== undefined;

@@ -12,7 +12,7 @@ const ways = [
 
 let way = "curl";
 
-/** @type {import("./views.js").Panel<import("./api.js").Exchange>} */
+/** @type {import("./places.js").Panel<import("./api.js").Exchange>} */
 export const copyPanel = {
   id: "copy", title: "Copy",
   show(root, x, signal) {

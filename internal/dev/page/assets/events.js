@@ -14,7 +14,7 @@ import { on, state } from "./state.js";
 let shownAs = "bytes";
 const shownBytes = 64 << 10;
 
-/** @type {import("./views.js").Panel<import("./task.js").Task>} */
+/** @type {import("./places.js").Panel<import("./task.js").Task>} */
 export const eventsPanel = {
   id: "events", title: "Events",
   show(root, task, signal) {

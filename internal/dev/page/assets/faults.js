@@ -7,9 +7,9 @@ import { agent, on, state } from "./state.js";
 /** @typedef {{name: string, takes: string, usage: string}} Kind */
 /** @typedef {{kind: string, with: string}} Asked */
 
-/** @type {import("./views.js").View} */
+/** @type {import("./places.js").View} */
 export const faultsView = {
-  id: "faults", title: "Faults", key: "f",
+  id: "faults", title: "Faults",
   badge: () => String(state.faults.get(state.chosen)?.faults.length || ""),
   show(root, _parts, signal) {
     const list = el("div");

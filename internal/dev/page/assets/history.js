@@ -27,9 +27,9 @@ export function matching(calls, agent, by) {
     (!text || [c.skill, c.task, c.context, c.outcome, c.called, c.path, c.caller].some((s) => s?.toLowerCase().includes(text)))).reverse();
 }
 
-/** @type {import("./views.js").View} */
+/** @type {import("./places.js").View} */
 export const historyView = {
-  id: "history", title: "History", key: "h",
+  id: "history", title: "History",
   show(root, parts, signal) {
     /** @type {Summary[]} */
     let calls = [];
@@ -37,7 +37,7 @@ export const historyView = {
     const who = el("div");
     const detail = el("section", { class: "detail", "aria-label": "What was said" });
     const list = virtualList({
-      label: "What was sent, the newest first", rowHeight: 44, count: () => calls.length, row: (i) => historyRow(calls[i]), open: (i) => go("history", calls[i].id),
+      label: "What was sent, the newest first", rowHeight: 44, count: () => calls.length, row: (i) => historyRow(calls[i]), open: (i) => go("traffic", "history", calls[i].id),
     }, signal);
     const all = button("", () => void save(calls.filter((c) => c.state !== "running").map((c) => c.id), told));
     const changed = () => {
@@ -91,7 +91,7 @@ async function showSaid(root, id, signal) {
     const f = await ask(`/api/calls/${id}/forms?after=0&limit=1`, "GET", undefined, signal);
     const said = f.request.form ?? f.request.problem ?? null;
     fill(root, el("h2", {}, "#" + id + (c?.skill ? " " + c.skill : "")),
-      el("div", { class: "bar" }, f.request.form?.message ? el("a", { href: link("try", c?.skill || "any", id) }, "Edit, and send again") : null,
+      el("div", { class: "bar" }, f.request.form?.message ? el("a", { href: link("call", c?.skill || "any", id) }, "Edit, and send again") : null,
         el("a", { href: link("traffic", id) }, "In Traffic"), c?.task ? el("a", { href: link("tasks", c.agent, c.task) }, "Its task") : null),
       el("pre", { tabindex: 0 }, typeof said === "string" ? said : JSON.stringify(said, null, 2)));
   } catch (err) {

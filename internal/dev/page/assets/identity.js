@@ -2,6 +2,7 @@
 // As whom the page calls: identities with credentials, which the command keeps.
 import { ask } from "./api.js";
 import { announce, button, el, fill, form, labelled, select } from "./dom.js";
+import { state } from "./state.js";
 
 /** @typedef {{name: string, credential: string, place: string, user?: boolean, description?: string, problem?: string}} Scheme */
 /** @typedef {{name: string, schemes: string[]}} Identity */
@@ -37,10 +38,11 @@ export function selectIdentity(k, name, change) {
   return select([["", nobody], ...k.identities.map((i) => /** @type {[string, string]} */ ([i.name, `${i.name} (${i.schemes.join(", ")})`]))], name, change);
 }
 
-/** @type {import("./views.js").Panel<import("./try.js").Trying>} */
-export const identityPanel = {
-  id: "as", title: "As whom",
-  show(root, { agent }, signal) {
+/** @type {import("./places.js").View} */
+export const identitiesView = {
+  id: "callers", title: "Callers",
+  show(root, _parts, signal) {
+    const agent = state.chosen;
     const draw = async () => {
       try {
         const k = await identities(agent);

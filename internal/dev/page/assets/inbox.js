@@ -9,9 +9,9 @@ import { on, state } from "./state.js";
 
 /** @typedef {import("./state.js").Delivery} Delivery */
 
-/** @type {import("./views.js").View} */
+/** @type {import("./places.js").View} */
 export const inboxView = {
-  id: "inbox", title: "Inbox", key: "i",
+  id: "webhooks", title: "Webhooks",
   badge: () => String(state.deliveries.length || ""),
   show(root, parts, signal) {
     const address = el("div");
@@ -21,7 +21,7 @@ export const inboxView = {
     const empty = el("p", { class: "dim" }, "Nothing came yet. Send a message with this address as its webhook; the agent must have capabilities.pushNotifications.");
     const list = virtualList({
       label: "Deliveries, the newest first", rowHeight: 44, count: () => newest.length,
-      row: (i) => deliveryRow(newest[i]), open: (i) => go("inbox", newest[i].id),
+      row: (i) => deliveryRow(newest[i]), open: (i) => go("traffic", "webhooks", newest[i].id),
     }, signal);
     const changed = () => {
       newest = [...state.deliveries].reverse();

@@ -4,9 +4,9 @@ import { button, el } from "./dom.js";
 import { on, state } from "./state.js";
 import { virtualList } from "./list.js";
 
-/** @type {import("./views.js").View} */
+/** @type {import("./places.js").View} */
 export const logView = {
-  id: "log", title: "Log", key: "l",
+  id: "log", title: "Log",
   show(root, _, signal) {
     const list = virtualList({
       label: "Log lines", rowHeight: 20, count: () => state.lines.length, class: "mono",

@@ -1,58 +1,86 @@
 // @ts-check
-// The frame: agents, navigation, what is wrong, and one view at a time.
+// The frame: the agent, the places and their views, what is wrong, and one view at a time.
+import { known } from "./agent.js";
 import { ask } from "./api.js";
 import { announce, button, byId, el, fill, select } from "./dom.js";
 import { listenToKeys } from "./keys.js";
+import { placeOf, places } from "./places.js";
 import { go, here, link } from "./route.js";
+import { openSearch } from "./search.js";
 import { agent, begin, choose, on, state } from "./state.js";
-import { views } from "./views.js";
+import { words } from "./words.js";
 
-/** @type {{view: import("./views.js").View, end: AbortController, moved: void | ((parts: string[]) => void)} | undefined} */
+const w = words.frame;
+
+/** @type {{place: import("./places.js").Place, view: import("./places.js").View, end: AbortController, moved: void | ((parts: string[]) => void)} | undefined} */
 let shown;
 let lost = "";
 
 function showView() {
-  const [id, ...parts] = here();
-  const view = views.find((v) => v.id === id) ?? views[0];
-  if (shown?.view === view && shown.moved) {
-    shown.moved(parts);
+  const at = placeOf(here());
+  if (!at) {
+    void showFirst();
+    return;
+  }
+  if (shown?.view === at.view && shown.moved) {
+    shown.moved(at.parts);
     return;
   }
   const root = byId("view");
   shown?.end.abort();
   fill(root);
   const end = new AbortController();
-  shown = { view, end, moved: undefined };
-  root.setAttribute("aria-label", view.title);
-  document.title = view.title + " · a2agen dev";
-  shown.moved = view.show(root, parts, end.signal);
+  shown = { ...at, end, moved: undefined };
+  root.setAttribute("aria-label", at.view.title);
+  root.className = "in-" + at.place.id;
+  document.title = at.view.title + " · " + w.name;
+  shown.moved = at.view.show(root, at.parts, end.signal);
   showNavigation();
 }
 
-/** @type {Map<string, {link: HTMLElement, badge: HTMLElement}>} */
-const links = new Map();
+/** The first place is Chat for an agent that can be talked to, and Call for others. */
+async function showFirst() {
+  if (!agent()) return; // it comes with "loaded"
+  const k = await known(state.chosen).catch(() => undefined);
+  if (placeOf(here())) return; // somebody was faster
+  history.replaceState(null, "", link(k ? "call" : "agent"));
+  showView();
+}
 
-/** Builds the navigation once, and then only changes it: what has the focus keeps it. */
+/**
+ * Links of which one is where the reader is. They are made once, and then only changed: what has the focus keeps it.
+ * @param {HTMLElement} root
+ * @param {{id: string, title: string, href: string, badge: string, here: boolean, key?: string}[]} list
+ */
+function showLinks(root, list) {
+  if (root.dataset.links !== list.map((l) => l.href).join()) {
+    root.dataset.links = list.map((l) => l.href).join();
+    fill(root, ...list.map((l) => el("a", { href: l.href, "aria-keyshortcuts": l.key }, el("span", {}, l.title), el("span", { class: "badge" }))));
+  }
+  list.forEach((l, i) => {
+    const a = root.children[i];
+    if (l.here) a.setAttribute("aria-current", "page");
+    else a.removeAttribute("aria-current");
+    /** @type {HTMLElement} */ (a.lastElementChild).textContent = l.badge;
+  });
+}
+
 function showNavigation() {
-  for (const v of views) {
-    let l = links.get(v.id);
-    if (!l) {
-      const badge = el("span", { class: "badge" });
-      l = { badge, link: el("a", { href: link(v.id), "aria-keyshortcuts": v.key }, v.title, " ", badge) };
-      links.set(v.id, l);
-      byId("nav").append(l.link);
-    }
-    l.badge.textContent = v.badge?.() ?? "";
-    if (shown?.view === v) l.link.setAttribute("aria-current", "page");
-    else l.link.removeAttribute("aria-current");
+  showLinks(byId("nav"), places.map((p, i) => ({ id: p.id, title: p.title, href: link(p.id), badge: p.views[0].badge?.() ?? "", here: shown?.place === p, key: String(i + 1) })));
+  const views = shown?.place.views ?? [];
+  byId("views").hidden = views.length < 2;
+  if (shown && views.length > 1) {
+    const { place } = shown;
+    showLinks(byId("views"), views.map((v, i) => ({ id: v.id, title: v.title, href: i ? link(place.id, v.id) : link(place.id), badge: i ? v.badge?.() ?? "" : "", here: shown?.view === v })));
   }
 }
 
-/** @param {string} what */
-async function command(what) {
+/** @param {string} what @param {string} says */
+async function command(what, says) {
+  /** @type {any} */ (byId("commands")).hidePopover();
   try {
     await ask(`/api/agents/${state.chosen}/${what}`, "POST");
-    announce(what + " was asked for");
+    announce(w.asked(says));
   } catch (err) {
     lost = String(err);
     showNotice();
@@ -60,9 +88,9 @@ async function command(what) {
 }
 
 const phase = el("span", { id: "phase" });
-const where = el("span", { class: "dim" });
-const pause = button("Pause", () => void command("pause"));
-const commands = el("span", {}, button("Rebuild", () => void command("rebuild")), pause, button("Clear tasks", () => void command("clear")));
+const where = el("span", { class: "where dim small" });
+const pause = button(w.pause, () => void command("pause", w.pause));
+const commands = [button(w.rebuild, () => void command("rebuild", w.rebuild)), pause, button(w.clear, () => void command("clear", w.clear))];
 let names = "";
 
 function showAgent() {
@@ -72,13 +100,13 @@ function showAgent() {
   const list = [...state.agents.values()].map((a) => /** @type {[string, string]} */ ([String(a.number), a.name]));
   if (names !== JSON.stringify([list, a.number])) {
     names = JSON.stringify([list, a.number]);
-    fill(byId("agents"), list.length > 1 ? select(list, String(a.number), (n) => choose(Number(n)), { "aria-label": "Agent" }) : el("strong", {}, a.name),
-      phase, where, a.to ? null : commands);
+    fill(byId("agents"), list.length > 1 ? select(list, String(a.number), (n) => choose(Number(n)), { "aria-label": w.agent }) : el("h1", {}, a.name), phase, where);
+    for (const c of commands) c.hidden = Boolean(a.to);
   }
   phase.className = bad ? "bad" : "good";
-  phase.textContent = (bad ? "▲ " : "● ") + a.phase + (a.paused ? ", paused" : "");
+  phase.textContent = (bad ? "▲ " : "● ") + a.phase + (a.paused ? ", " + w.paused : "");
   where.textContent = a.url + (a.tookMs ? ` · ${(a.tookMs / 1000).toFixed(1)} s` : "");
-  pause.textContent = a.paused ? "Go on" : "Pause";
+  pause.textContent = a.paused ? w.resume : w.pause;
 }
 
 function showNotice() {
@@ -87,8 +115,8 @@ function showNotice() {
     for (const p of a.problems ?? []) {
       lines.push([p.file, p.line, p.col].filter(Boolean).join(":") + (p.file ? ": " : "") + p.text);
     }
-    if (a.phase === "stale") lines.push(`${a.step} failed; the agent of ${new Date(a.since ?? "").toLocaleTimeString()} still answers`);
-    if (a.phase === "down") lines.push(`${a.name}: no agent answers`);
+    if (a.phase === "stale") lines.push(w.stale(a.step ?? "", new Date(a.since ?? "").toLocaleTimeString()));
+    if (a.phase === "down") lines.push(w.down(a.name));
   }
   const notice = byId("notice");
   if (notice.textContent !== lines.join("\n")) notice.textContent = lines.join("\n");
@@ -111,7 +139,7 @@ function changed() {
 }
 
 on("agent", changed);
-on("loaded", () => { lost = ""; changed(); });
+on("loaded", () => { lost = ""; if (!shown) showView(); changed(); });
 on("chosen", () => { shown?.end.abort(); shown = undefined; showView(); changed(); });
 on("call", changed);
 on("delivery", changed);
@@ -123,7 +151,16 @@ window.addEventListener("hashchange", () => {
   showView();
   if (shown?.view !== before) byId("view").focus({ preventScroll: true });
 });
+byId("skip").textContent = w.skip;
 byId("skip").addEventListener("click", () => byId("view").focus());
-listenToKeys(views.map((v) => ({ key: v.key, says: v.title, does: () => go(v.id) })));
+byId("nav").setAttribute("aria-label", w.places);
+byId("views").setAttribute("aria-label", w.views);
+byId("search").setAttribute("aria-label", words.search.title);
+fill(byId("find"), el("span", {}, w.search), el("kbd", {}, "Ctrl K"));
+byId("find").addEventListener("click", () => void openSearch());
+byId("menu").textContent = "⋯";
+byId("menu").setAttribute("aria-label", w.menu);
+fill(byId("commands"), ...commands, button(w.keys, () => /** @type {any} */ (byId("commands")).hidePopover(), { id: "keys", "aria-keyshortcuts": "?" }));
+listenToKeys(places.map((p, i) => ({ key: String(i + 1), says: p.title, does: () => go(p.id) })), () => void openSearch());
 showView();
 begin().catch((err) => { lost = String(err.message ?? err); changed(); });

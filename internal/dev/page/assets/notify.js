@@ -20,7 +20,7 @@ function offer(root, card, says, does) {
     try {
       const { url, token } = await ask("/api/inbox");
       await does({ url, token });
-      go("inbox");
+      go("traffic", "webhooks");
     } catch (err) {
       bad.textContent = /** @type {Error} */ (err).message;
     }
@@ -30,7 +30,7 @@ function offer(root, card, says, does) {
     : el("p", { class: "dim" }, "The card says that this agent sends no push notifications. An agent of yours does with ", el("code", {}, "pushNotifications: true"), " under capabilities in agent.yaml."), bad);
 }
 
-/** @type {import("./views.js").Panel<import("./try.js").Trying>} */
+/** @type {import("./places.js").Panel<import("./callview.js").Trying>} */
 export const notifyOfMessage = {
   id: "notify", title: "Webhook",
   show: (root, trying) => offer(root, trying.known.card, "Send, with the inbox as webhook", async (config) => {
@@ -40,7 +40,7 @@ export const notifyOfMessage = {
   }),
 };
 
-/** @type {import("./views.js").Panel<import("./task.js").Task>} */
+/** @type {import("./places.js").Panel<import("./task.js").Task>} */
 export const notifyOfTask = {
   id: "notify", title: "Webhook",
   show: (root, t) => offer(root, undefined, "Have what comes sent to the inbox", async (config) => {

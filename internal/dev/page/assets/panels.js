@@ -7,20 +7,20 @@ import { choiceOfTask, choicePanel } from "./choice.js";
 import { comparePanel } from "./compare.js";
 import { copyPanel } from "./copy.js";
 import { eventsPanel } from "./events.js";
-import { headersFor, identityPanel } from "./identity.js";
+import { headersFor } from "./identity.js";
 import { notifyOfMessage, notifyOfTask } from "./notify.js";
 import { logOfCall, logOfTask } from "./tasklog.js";
 import { timelineOfCall, timelineOfTask } from "./timeline.js";
 import { twoPanel } from "./two.js";
 
-/** @type {import("./views.js").Panel<import("./api.js").Exchange>[]} */
+/** @type {import("./places.js").Panel<import("./api.js").Exchange>[]} */
 export const callPanels = [bytesPanel, timelineOfCall, logOfCall, choicePanel, againPanel, copyPanel];
 
-/** @type {import("./views.js").Panel<import("./task.js").Task>[]} */
+/** @type {import("./places.js").Panel<import("./task.js").Task>[]} */
 export const taskPanels = [eventsPanel, artifactsPanel, timelineOfTask, logOfTask, choiceOfTask, notifyOfTask];
 
-/** @type {import("./views.js").Panel<import("./try.js").Trying>[]} */
-export const tryPanels = [comparePanel, notifyOfMessage, identityPanel, twoPanel];
+/** @type {import("./places.js").Panel<import("./callview.js").Trying>[]} */
+export const tryPanels = [comparePanel, notifyOfMessage, twoPanel];
 
 /** Who adds headers to the calls of an agent. @type {((agent: number) => Record<string, string[]>)[]} */
 export const callHeaders = [headersFor];

@@ -96,13 +96,13 @@ function entryRow(e, begin) {
   return [el("span", { class: "entry" }, at, el("span", { class: e.named ? "mono" : "mono dim" }, e.line ?? ""))];
 }
 
-/** @type {import("./views.js").Panel<import("./api.js").Exchange>} */
+/** @type {import("./places.js").Panel<import("./api.js").Exchange>} */
 export const logOfCall = {
   id: "lines", title: "Log lines",
   show: (root, x, signal) => (x.task ? showTaskLog(root, x.agent, x.task, signal) : fill(root, el("p", { class: "dim" }, "This call is of no task."))),
 };
 
-/** @type {import("./views.js").Panel<{agent: number, id: string}>} */
+/** @type {import("./places.js").Panel<{agent: number, id: string}>} */
 export const logOfTask = {
   id: "lines", title: "Log lines",
   show: (root, t, signal) => showTaskLog(root, t.agent, t.id, signal),

@@ -7,9 +7,9 @@ import { on, state } from "./state.js";
 import { tasksOf } from "./task.js";
 import { showTask } from "./taskview.js";
 
-/** @type {import("./views.js").View} */
+/** @type {import("./places.js").View} */
 export const tasksView = {
-  id: "tasks", title: "Tasks", key: "a",
+  id: "tasks", title: "Tasks",
   badge: () => String(tasksOf(state.chosen).length || ""),
   show(root, parts, signal) {
     /** @type {import("./task.js").Task[]} */

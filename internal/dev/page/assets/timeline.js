@@ -124,7 +124,7 @@ function callRow(c, known, depth) {
 function deliveriesRow(config, list, depth) {
   const refused = list.filter((d) => d.status >= 400).length;
   return {
-    depth, label: "push " + config.slice(0, 8), href: link("inbox", list[list.length - 1].id), says: (list.length === 1 ? "1 delivery" : `${list.length} deliveries`) + (refused ? `, ${refused} refused` : ""),
+    depth, label: "push " + config.slice(0, 8), href: link("traffic", "webhooks", list[list.length - 1].id), says: (list.length === 1 ? "1 delivery" : `${list.length} deliveries`) + (refused ? `, ${refused} refused` : ""),
     pieces: list.map((d) => ({ from: Date.parse(d.at), to: Date.parse(d.at), kind: "delivery", says: `#${d.id} answered with ${d.status}`, bad: d.status >= 400 })),
   };
 }
@@ -291,13 +291,13 @@ function noTask(root) {
   fill(root, el("p", { class: "dim" }, "This call is of no task."));
 }
 
-/** @type {import("./views.js").Panel<import("./api.js").Exchange>} */
+/** @type {import("./places.js").Panel<import("./api.js").Exchange>} */
 export const timelineOfCall = {
   id: "timeline", title: "Timeline",
   show: (root, x, signal) => (x.task ? showTimeline(root, x.agent, x.task, signal) : noTask(root)),
 };
 
-/** @type {import("./views.js").Panel<{agent: number, id: string}>} */
+/** @type {import("./places.js").Panel<{agent: number, id: string}>} */
 export const timelineOfTask = {
   id: "timeline", title: "Timeline",
   show: (root, t, signal) => showTimeline(root, t.agent, t.id, signal),

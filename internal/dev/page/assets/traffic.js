@@ -10,9 +10,9 @@ import { callPanels } from "./panels.js";
 
 /** @typedef {import("./api.js").Summary} Summary */
 
-/** @type {import("./views.js").View} */
+/** @type {import("./places.js").View} */
 export const trafficView = {
-  id: "traffic", title: "Traffic", key: "t",
+  id: "calls", title: "Calls",
   badge: () => String(state.calls.size || ""),
   show(root, parts, signal) {
     /** @type {Summary[]} */

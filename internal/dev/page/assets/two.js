@@ -8,7 +8,7 @@ import { errorBox } from "./rejection.js";
 import { link } from "./route.js";
 import { ended } from "./wait.js";
 
-/** @type {import("./views.js").Panel<import("./try.js").Trying>} */
+/** @type {import("./places.js").Panel<import("./callview.js").Trying>} */
 export const twoPanel = {
   id: "two", title: "Two callers",
   show(root, subject, signal) {
@@ -18,7 +18,7 @@ export const twoPanel = {
 
 /**
  * @param {HTMLElement} root
- * @param {import("./try.js").Trying} subject
+ * @param {import("./callview.js").Trying} subject
  * @param {AbortSignal} signal
  */
 async function begin(root, subject, signal) {
@@ -42,7 +42,7 @@ async function begin(root, subject, signal) {
     }
   };
   fill(root, el("p", { class: "dim" }, k.identities.length ? "What the form above says is sent by both, and then each asks for the task of the other." :
-    "Make identities in “As whom” first: until then both are nobody."),
+    "Make callers in Agent, Callers first: until then both are anonymous."),
   el("div", { class: "bar" }, labelled("One", selectIdentity(k, names[0], (n) => { names[0] = n; })), labelled("Other", selectIdentity(k, names[1], (n) => { names[1] = n; })),
     button("Send as both", () => void send(), { class: "main" })), bad, el("div", { class: "pair" }, ...sides), verdict);
 }
@@ -53,7 +53,7 @@ const called = (name) => name || "nobody";
 /**
  * Sends as somebody, and shows what came.
  * @param {HTMLElement} root
- * @param {import("./try.js").Draft} d
+ * @param {import("./callview.js").Draft} d
  * @param {string} name
  * @param {AbortSignal} signal
  */
@@ -71,7 +71,7 @@ async function one(root, d, name, signal) {
 /**
  * Asks for a task as somebody who did not make it.
  * @param {number} agent
- * @param {import("./try.js").Draft} d
+ * @param {import("./callview.js").Draft} d
  * @param {string} task
  * @param {string} owner
  * @param {string} other

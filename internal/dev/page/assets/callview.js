@@ -5,7 +5,7 @@ import { composer } from "./composer.js";
 import { button, el, fill, form, labelled, select, tabs } from "./dom.js";
 import { headersOf, tryPanels } from "./panels.js";
 import { complain, errorBox, refuse, violationsOf } from "./rejection.js";
-import { go, link } from "./route.js";
+import { link } from "./route.js";
 import { agent, on, state } from "./state.js";
 import { task } from "./task.js";
 import { showTask } from "./taskview.js";
@@ -23,9 +23,9 @@ import { showTask } from "./taskview.js";
 /** What was chosen last, for all skills. */
 const last = { way: "", operation: "SendStreamingMessage" };
 
-/** @type {import("./views.js").View} */
-export const tryView = {
-  id: "try", title: "Try", key: "s",
+/** @type {import("./places.js").View} */
+export const callView = {
+  id: "call", title: "Call",
   show(root, parts, signal) {
     const skills = el("nav", { class: "skills", "aria-label": "Skills" });
     const middle = el("section", { "aria-label": "Message" });
@@ -87,7 +87,7 @@ function fillWith(write, parts) {
 
 /** @param {import("./agent.js").Skill} s @param {boolean} chosen */
 function skillLink(s, chosen) {
-  return el("a", { href: link("try", s.id), "aria-current": chosen ? "true" : null }, el("strong", {}, s.name || s.id), el("span", { class: "dim about" }, s.description ?? ""));
+  return el("a", { href: link("call", s.id), "aria-current": chosen ? "true" : null }, el("strong", {}, s.name || s.id), el("span", { class: "dim about" }, s.description ?? ""));
 }
 
 /**
@@ -224,9 +224,4 @@ async function showAnswer(root, id, reject, signal) {
   const text = (said.form?.message?.parts ?? []).map((/** @type {any} */ p) => p.text ?? "").filter(Boolean).join("\n");
   fill(root, el("h2", {}, "It answered"), text ? el("p", { class: "said" }, text) : null,
     el("pre", { tabindex: 0 }, JSON.stringify(said.form ?? null, null, 2)), el("p", {}, el("a", { href: link("traffic", id) }, `Call #${id} in Traffic`)));
-}
-
-/** Opens the form with what a call said. @param {string} skill @param {number} id */
-export function tryAgain(skill, id) {
-  go("try", skill || "any", id);
 }
