@@ -37,14 +37,14 @@ func main() {
 	check := flag.Bool("check", false, "only see whether the release can be made")
 	dist := flag.String("dist", "dist", "the `folder` to make; one that is there is replaced")
 	list := flag.String("platforms", platforms, "systems and architectures to build for")
-	names := flag.Bool("names", false, "write "+namesFile+", after a release")
+	api := flag.Bool("api", false, "write "+apiFile+", after a release")
 	flag.Parse()
-	if *names {
-		exit(writeNames("."))
+	if *api {
+		exit(writeAPI("."))
 	}
 	r, err := plan(".", flag.Arg(0))
 	if err == nil {
-		err = checkNames(".", r.notes)
+		err = checkAPI(".", r.notes)
 	}
 	if err == nil && !*check {
 		err = r.write(*dist, strings.Split(*list, ","))

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/a2agen/a2agen/internal/test/gotool"
 )
 
 // TestWhatIsNoRelease is said in a line, before anything is made.
@@ -48,8 +50,21 @@ func TestWhatIsNoRelease(t *testing.T) {
 	}
 }
 
-// TestNamesThatAreGone must be in the notes.
-func TestNamesThatAreGone(t *testing.T) {
+// TestThePublicAPIOfTheLastReleaseIsKept until the changelog says otherwise.
+func TestThePublicAPIOfTheLastReleaseIsKept(t *testing.T) {
+	gotool.Fetch()
+	changelog, err := os.ReadFile("../../CHANGELOG.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sections := bytes.SplitN(changelog, []byte("\n## "), 4) // what is above them, what is not released, the version that is being released
+	if err := checkAPI("../..", bytes.Join(sections[1:min(3, len(sections))], nil)); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestWhatBreaksUsers are lines that are gone or changed.
+func TestWhatBreaksUsers(t *testing.T) {
 	dir := t.TempDir()
 	write := func(file, text string) {
 		t.Helper()
@@ -61,34 +76,92 @@ func TestNamesThatAreGone(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write("runtime/server/server.go", `package server
-
-type Server[T any] struct{}
-
-func (s *Server[T]) Handle() {}
-
-type own int
-
-func (*own) Seen() {}
-
-const A, b = 1, 2
-
-func New() {}
-`)
+	write("go.mod", "module example.com/m\n\ngo 1.26\n")
+	write(apiFile, "")
+	write("testkit/kit.go", "package testkit\n")
 	write("runtime/gen/x.go", "package gen\n\nfunc Unseen() {}\n")
-	write(namesFile, "")
-	if err := writeNames(dir); err != nil {
+	write("runtime/internal/own/own.go", "package own\n\ntype Hidden struct{ Seen int }\n\nfunc (Hidden) Method() {}\n")
+	const before = `package server
+
+import (
+	"context"
+
+	"example.com/m/runtime/internal/own"
+)
+
+type Server[T any] struct {
+	Addr string
+	own  int
+}
+
+func Inline[T interface{ *int; Close() }](T) {}
+
+func (s *Server[T]) Handle(ctx context.Context, h func(in T) (out T, err error)) (n int, err error) { return }
+
+type Alias = own.Hidden
+
+type Gone struct{ With int }
+
+type Open interface{ Ask(question string) error }
+
+type Closed interface {
+	Ask(question string) error
+	own()
+}
+
+const A, b = "x", 2
+
+var Err error
+
+func New[T any](list ...T) *Server[T] { return nil }
+`
+	write("runtime/server/server.go", before)
+	if err := writeAPI(dir); err != nil {
 		t.Fatal(err)
 	}
-	if text, err := os.ReadFile(filepath.Join(dir, namesFile)); string(text) != "runtime/server: A New Server Server.Handle\n" {
-		t.Fatalf("%q, %v", text, err)
+	const want = `# runtime/server
+const A untyped string = "x"
+type Alias struct
+type Alias field Seen int
+method Alias Method()
+type Closed interface { methods of its own }
+method Closed Ask(string) error
+var Err error
+type Gone struct
+type Gone field With int
+func Inline[T interface { Close(); *int }](T)
+func New[T any](...T) *server.Server[T]
+type Open interface { Ask }
+method Open Ask(string) error
+type Server[T any] struct
+type Server field Addr string
+method *Server Handle(context.Context, func(T) (T, error)) (int, error)
+
+# testkit
+`
+	if text, err := os.ReadFile(filepath.Join(dir, apiFile)); string(text) != want || err != nil {
+		t.Fatalf("%s, %v", text, err)
 	}
-	write("runtime/server/server.go", "package server\n\ntype Server struct{}\n")
-	if err := checkNames(dir, []byte("* `New` is gone.\n")); err == nil || err.Error() != "CHANGELOG.md does not say what became of runtime/server.A, runtime/server.Server.Handle" {
-		t.Error(err)
-	}
-	if err := checkNames(dir, []byte("* `New`, `A` and `Server.Handle` are gone.\n")); err != nil {
-		t.Error(err)
+	for _, test := range []struct{ from, to, lost string }{
+		{"question string", "words string", ""},
+		{"\town()\n", "\town()\n\tMore()\n", ""},
+		{"const A", "func Newer() {}\n\nconst A", ""},
+		{"Addr string", "Addr string\n\tPort int", ""},
+		{"Ask(question string) error }", "Ask(question string) error; More() }", "type Open interface { Ask }"},
+		{`"x", 2`, `"y", 2`, `const A untyped string = "x"`},
+		{"(n int, err error)", "(n int64, err error)", "method *Server Handle(context.Context, func(T) (T, error)) (int, error)"},
+		{"list ...T", "list []T", "func New[T any](...T) *server.Server[T]"},
+		{"Addr string", "Address string", "type Server field Addr string"},
+		{"type Gone struct{ With int }", "", "type Gone struct"},
+	} {
+		write("runtime/server/server.go", strings.Replace(before, test.from, test.to, 1))
+		err := checkAPI(dir, []byte("* `Newer` is new. An Open Server is Gone: New, Addr, A and Handle.\n"))
+		if test.lost == "" && err != nil || test.lost != "" && (err == nil || strings.Split(err.Error(), "\n")[1] != "\truntime/server: "+test.lost || strings.Count(err.Error(), "\n") != 2) {
+			t.Errorf("%s -> %s: %v", test.from, test.to, err)
+		}
+		if err := checkAPI(dir, []byte("* `server.Open`, `New(list)`, `Server.Handle`, `A`, `Addr` and `Gone` are others.\n")); err != nil {
+			t.Errorf("%s -> %s is in the notes: %v", test.from, test.to, err)
+		}
 	}
 }
 
