@@ -77,7 +77,7 @@ bench: ## the comparison table: bare net/http, the peers, a2agen
 figures: ## how much is written by hand and how finely it is cut, what a message enters, the types with the most methods, the names that users see, and what agents link (this alone: go run ./internal/measure -linked)
 	@$(GO) run ./internal/measure
 
-release: ## dist/: archives, checksums, bill of materials, notes and the module of VERSION (docs/internals/releasing.md); it publishes nothing
+release: ## dist/: archives, checksums, bill of materials, notes and the module of VERSION (CONTRIBUTING.md, Releasing); it publishes nothing
 	@$(GO) run ./internal/release -check "$(VERSION)"
 	$(MAKE) test lint
 	$(GO) run ./internal/release "$(VERSION)"

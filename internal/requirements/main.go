@@ -1,4 +1,4 @@
-// Command requirements writes the tests that cite each number into docs/requirements.md. Run it by
+// Command requirements writes the tests that cite each number into docs/internals/requirements.md. Run it by
 // "go generate ./internal/requirements"; the package's test fails when the page is stale or a number is cited that the
 // page does not list.
 package main
@@ -12,7 +12,7 @@ import (
 //go:generate go run .
 
 // page is the list of requirements, below the repository's root.
-const page = "docs/requirements.md"
+const page = "docs/internals/requirements.md"
 
 func main() {
 	if err := update("../.."); err != nil {

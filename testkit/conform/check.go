@@ -28,7 +28,7 @@ const (
 // Check is one thing that an agent is held to.
 type Check struct {
 	ID           string   `json:"id"`
-	Requirements []string `json:"requirements"` // numbers of docs/requirements.md
+	Requirements []string `json:"requirements"` // numbers of docs/internals/requirements.md
 	Section      string   `json:"section"`      // of the specification: "1.0 §3.2.2; 0.3 §6.1"
 	Level        Level    `json:"level"`
 	Sentence     string   `json:"sentence"` // what is asked for

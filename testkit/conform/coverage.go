@@ -20,7 +20,7 @@ var unchecked = []struct{ numbers, why string }{
 	{"R219 R220 R230 R231", "it needs load, or what is larger than an agent should take"},
 }
 
-// Requirement is a requirement of docs/requirements.md with what is done about it.
+// Requirement is a requirement of docs/internals/requirements.md with what is done about it.
 type Requirement struct {
 	Number string   `json:"number"`           // "R24"
 	Checks []string `json:"checks,omitempty"` // those that hold an agent to it

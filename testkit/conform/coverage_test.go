@@ -17,7 +17,7 @@ var update = flag.Bool("update", false, "rewrite the table of docs/conformance.m
 
 // TestEveryRequirementHasACheckOrAReason reads the page of requirements, and wants each number on one side alone.
 func TestEveryRequirementHasACheckOrAReason(t *testing.T) {
-	page, err := os.ReadFile("../../docs/requirements.md")
+	page, err := os.ReadFile("../../docs/internals/requirements.md")
 	if err != nil {
 		t.Fatal(err)
 	}
