@@ -165,7 +165,7 @@ func Markdown(root *Object) []byte {
 	return b.Bytes()
 }
 
-// describe names a type with its choices and bounds.
+// describe names a type with its choices and bounds; a number in brackets is the most characters or entries.
 func (t *Type) describe() string {
 	s := t.String()
 	switch {
@@ -173,10 +173,8 @@ func (t *Type) describe() string {
 		s += ": `" + strings.Join(t.Choices, "`, `") + "`"
 	case t.Kind == Int:
 		s += fmt.Sprintf(", %d to %d", t.Min, t.max())
-	case t.Kind == Text && t.Max > 0:
-		s += fmt.Sprintf(", at most %d characters", t.Max)
-	case (t.Kind == List || t.Kind == Map) && t.Max > 0:
-		s += fmt.Sprintf(", at most %d", t.Max)
+	case (t.Kind == Text || t.Kind == List || t.Kind == Map) && t.Max > 0:
+		s += fmt.Sprintf(" (%d)", t.Max)
 	}
 	return s
 }
