@@ -37,10 +37,10 @@ func main() {
 	check := flag.Bool("check", false, "only see whether the release can be made")
 	dist := flag.String("dist", "dist", "the `folder` to make; one that is there is replaced")
 	list := flag.String("platforms", platforms, "systems and architectures to build for")
-	api := flag.Bool("api", false, "write "+apiFile+", after a release")
+	published := flag.Bool("published", false, "write "+apiFile+" and a project of the version into "+olderDir+": later changes are held to them")
 	flag.Parse()
-	if *api {
-		exit(writeAPI("."))
+	if *published {
+		exit(keep(".", flag.Arg(0)))
 	}
 	r, err := plan(".", flag.Arg(0))
 	if err == nil {
