@@ -111,16 +111,16 @@ func TestNothingHappensToATaskThatHasEnded(t *testing.T) {
 	}
 }
 
-// TestTheTableIsTheOneOfTheDocs holds docs/tasks-and-stores.md to the table.
+// TestTheTableIsTheOneOfTheDocs holds docs/internals/engine.md to the table.
 func TestTheTableIsTheOneOfTheDocs(t *testing.T) {
-	docs, err := os.ReadFile("../../docs/tasks-and-stores.md")
+	docs, err := os.ReadFile("../../docs/internals/engine.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for cause, name := range []string{"handler", "message", "question", "begin", "cancel", "give up"} {
 		row := "| " + name + " | " + moves[cause].from.String() + " | " + moves[cause].to.String() + " |"
 		if !strings.Contains(string(docs), row) {
-			t.Errorf("docs/tasks-and-stores.md has no row\n%s", row)
+			t.Errorf("docs/internals/engine.md has no row\n%s", row)
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/a2agen/a2agen/testkit/conform"
 )
 
-var update = flag.Bool("update", false, "rewrite the table of docs/conformance.md")
+var update = flag.Bool("update", false, "rewrite the table of docs/internals/requirements.md")
 
 // TestEveryRequirementHasACheckOrAReason reads the page of requirements, and wants each number on one side alone.
 func TestEveryRequirementHasACheckOrAReason(t *testing.T) {
@@ -57,7 +57,7 @@ func TestChecksAreWritten(t *testing.T) {
 
 // TestThePageHasWhatIsNotChecked holds the table of the docs to the list of requirements without a check.
 func TestThePageHasWhatIsNotChecked(t *testing.T) {
-	const path = "../../docs/conformance.md"
+	const path = "../../docs/internals/requirements.md"
 	page, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -67,7 +67,7 @@ func TestThePageHasWhatIsNotChecked(t *testing.T) {
 		return
 	}
 	if !*update {
-		t.Fatal("docs/conformance.md is stale: run go test ./testkit/conform -update")
+		t.Fatal("docs/internals/requirements.md is stale: run go test ./testkit/conform -update")
 	}
 	if err := os.WriteFile(path, want, 0o644); err != nil {
 		t.Fatal(err)
