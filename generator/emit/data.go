@@ -1,6 +1,7 @@
 package emit
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -137,11 +138,12 @@ func (p *dataPackage) declaration(t *ir.DataType) jen.Code {
 	case ir.DataStruct:
 		return s.Struct(structFields(t)...).Line()
 	case ir.DataEnum:
-		var constants []jen.Code
+		var constants []described
 		for _, v := range t.Values {
-			constants = append(constants, jen.Add(doc(v.Doc)).Id(v.Go).Id(t.Go).Op("=").Add(dataLiteral(v.Value)))
+			value := dataLiteral(v.Value)
+			constants = append(constants, described{v.Doc, []string{v.Go, t.Go, fmt.Sprintf("= %#v", value)}, jen.Id(v.Go).Id(t.Go).Op("=").Add(value)})
 		}
-		return s.Add(dataScalars[t.Base].goType()).Line().Line().Add(jen.Const().Defs(constants...)).Line()
+		return s.Add(dataScalars[t.Base].goType()).Line().Line().Add(jen.Const().Defs(withComments(constants)...)).Line()
 	case ir.DataUnion:
 		return s.Interface(jen.Id(t.Marker).Params()).Line()
 	case ir.DataWrapper:
@@ -176,26 +178,32 @@ func dataDoc(t *ir.DataType, owner string) string {
 var plainName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
 
 func structFields(t *ir.DataType) []jen.Code {
-	var fields []jen.Code
+	var fields []described
+	add := func(name, comment, property string, typ *jen.Statement) {
+		field := described{comment, []string{name, fmt.Sprintf("%#v", typ)}, jen.Id(name).Add(typ)}
+		if property != "" {
+			field.code.Tag(map[string]string{"json": property})
+			field.cells = append(field.cells, "`json:\""+property+"\"`")
+		}
+		fields = append(fields, field)
+	}
 	for _, f := range t.Fields {
 		if f.Go == "" {
 			continue
 		}
-		typ := dataTypeOrNull(&f.Type)
+		typ, property := dataTypeOrNull(&f.Type), ""
 		if f.Pointer {
 			typ = jen.Op("*").Add(dataType(&f.Type))
 		}
-		field := jen.Add(doc(fieldDoc(f))).Id(f.Go).Add(typ)
 		if plainName.MatchString(f.Name) {
-			field.Tag(map[string]string{"json": f.Name})
+			property = f.Name
 		}
-		fields = append(fields, field)
+		add(f.Go, fieldDoc(f), property, typ)
 	}
 	if t.Extra != nil {
-		fields = append(fields, jen.Add(doc(t.ExtraGo+" are the properties that have no field of their own.")).
-			Id(t.ExtraGo).Map(jen.String()).Add(dataTypeOrNull(t.Extra)).Tag(map[string]string{"json": "-"}))
+		add(t.ExtraGo, t.ExtraGo+" are the properties that have no field of their own.", "-", jen.Map(jen.String()).Add(dataTypeOrNull(t.Extra)))
 	}
-	return fields
+	return withComments(fields)
 }
 
 func fieldDoc(f *ir.DataField) string {

@@ -2,6 +2,8 @@ package emit
 
 import (
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/dave/jennifer/jen"
 
@@ -70,6 +72,48 @@ func multiline(values []jen.Code) []jen.Code {
 		out = append(out, jen.Line().Add(v))
 	}
 	return append(out, jen.Line())
+}
+
+// described is a field of a struct or a constant, with its comment.
+type described struct {
+	comment string
+	cells   []string // what gofmt aligns, in front of the comment
+	code    *jen.Statement
+}
+
+// withComments puts the comments of a declaration behind its lines if every one is a line that has room there, and otherwise in front of
+// them. Tools find out what is deprecated by comments in front.
+func withComments(all []described) (lines []jen.Code) {
+	var widths []int
+	longest := 0
+	for i := range all {
+		all[i].comment = cleanText(all[i].comment)
+		if strings.Contains(all[i].comment, "\n") || strings.HasPrefix(all[i].comment, "Deprecated:") {
+			longest = maxColumns
+		}
+		longest = max(longest, utf8.RuneCountInString(all[i].comment))
+		for at, cell := range all[i].cells {
+			if at == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[at] = max(widths[at], utf8.RuneCountInString(cell)+1)
+		}
+	}
+	width := len("\t// ") + longest
+	for _, w := range widths {
+		width += w
+	}
+	for _, d := range all {
+		switch {
+		case d.comment == "":
+			lines = append(lines, d.code)
+		case width <= maxColumns:
+			lines = append(lines, d.code.Comment("// "+d.comment))
+		default:
+			lines = append(lines, jen.Add(doc(d.comment)).Add(d.code))
+		}
+	}
+	return lines
 }
 
 // unknownCase is the case of u that keeps a member which the definition does not know.

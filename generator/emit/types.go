@@ -1,6 +1,7 @@
 package emit
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -30,18 +31,19 @@ func messageTypes(p *ir.Protocol, paths Paths) *jen.File {
 		", with their codecs.\nPackage " + clientFolder + " in its folder has a client of its operations."))
 	for _, t := range p.Types {
 		if t.Kind == ir.Message {
-			f.Add(jen.Add(doc(t.Doc)).Type().Id(t.Go).StructFunc(func(g *jen.Group) {
-				for _, f := range t.Fields {
-					g.Add(doc(f.Doc)).Id(f.Go).Add(fieldType(f))
-				}
-			}).Line())
+			var fields []described
+			for _, f := range t.Fields {
+				typ := fieldType(f)
+				fields = append(fields, described{f.Doc, []string{f.Go, fmt.Sprintf("%#v", typ)}, jen.Id(f.Go).Add(typ)})
+			}
+			f.Add(doc(t.Doc)).Type().Id(t.Go).Struct(withComments(fields)...).Line()
 		}
 	}
 	return f
 }
 
 // fieldType is the Go type of a struct field: explicit presence makes a pointer.
-func fieldType(f *ir.Field) jen.Code {
+func fieldType(f *ir.Field) *jen.Statement {
 	switch {
 	case f.Union != nil:
 		return jen.Id(f.Union.Go)
@@ -90,18 +92,18 @@ func enumTypes(p *ir.Protocol, paths Paths) *jen.File {
 func enumType(t *ir.Type) jen.Code {
 	s := jen.Add(doc(t.Doc)).Type().Id(t.Go).String().Line().Line()
 	s.Add(doc("The values of " + t.Go + ". A value that is not among them is kept as it came off the wire."))
-	return s.Const().DefsFunc(func(g *jen.Group) {
-		for _, v := range t.Values {
-			value := jen.Lit(v.Name)
-			switch {
-			case v.Alias != nil:
-				value = jen.Id(v.Alias.Go)
-			case v.Unspecified:
-				value = jen.Lit("")
-			}
-			g.Add(doc(v.Doc)).Id(v.Go).Id(t.Go).Op("=").Add(value)
+	var constants []described
+	for _, v := range t.Values {
+		value := jen.Lit(v.Name)
+		switch {
+		case v.Alias != nil:
+			value = jen.Id(v.Alias.Go)
+		case v.Unspecified:
+			value = jen.Lit("")
 		}
-	}).Line()
+		constants = append(constants, described{v.Doc, []string{v.Go, t.Go, fmt.Sprintf("= %#v", value)}, jen.Id(v.Go).Id(t.Go).Op("=").Add(value)})
+	}
+	return s.Const().Defs(withComments(constants)...).Line()
 }
 
 // unionTypes is the file of the unions.

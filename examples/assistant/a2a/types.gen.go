@@ -12,24 +12,17 @@ import (
 
 // APIKeySecurityScheme asks for a key (A2A 1.0 §4.5.2).
 type APIKeySecurityScheme struct {
-	// What the scheme is for.
-	Description string
-	// Where the key goes: "query", "header" or "cookie".
-	Location string
-	// Name of the query parameter, header or cookie.
-	Name string
+	Description string // What the scheme is for.
+	Location    string // Where the key goes: "query", "header" or "cookie".
+	Name        string // Name of the query parameter, header or cookie.
 }
 
 // AgentCapabilities are the optional features of an agent (A2A 1.0 §4.4.3).
 type AgentCapabilities struct {
-	// The agent streams updates.
-	Streaming *bool
-	// The agent calls webhooks.
-	PushNotifications *bool
-	// Extensions of the protocol that the agent supports.
-	Extensions []*AgentExtension
-	// The agent has another card for authenticated callers.
-	ExtendedAgentCard *bool
+	Streaming         *bool             // The agent streams updates.
+	PushNotifications *bool             // The agent calls webhooks.
+	Extensions        []*AgentExtension // Extensions of the protocol that the agent supports.
+	ExtendedAgentCard *bool             // The agent has another card for authenticated callers.
 }
 
 // AgentCard describes an agent: who it is, where and how it is called, what it can do (A2A 1.0 §4.4.1).
@@ -66,210 +59,144 @@ type AgentCard struct {
 
 // AgentCardSignature is a JSON Web Signature over the card, without its payload (A2A 1.0 §4.4.7, RFC 7515).
 type AgentCardSignature struct {
-	// Protected header, base64url.
-	Protected string
-	// Signature, base64url.
-	Signature string
-	// Header that the signature does not cover.
-	Header wire.Object
+	Protected string      // Protected header, base64url.
+	Signature string      // Signature, base64url.
+	Header    wire.Object // Header that the signature does not cover.
 }
 
 // AgentExtension declares that the agent supports an extension of the protocol (A2A 1.0 §4.4.4).
 type AgentExtension struct {
-	// URI that identifies the extension and its version.
-	URI string
-	// How the agent uses the extension.
-	Description string
-	// A client that does not know the extension cannot use the agent.
-	Required bool
-	// Settings that the extension defines.
-	Params wire.Object
+	URI         string      // URI that identifies the extension and its version.
+	Description string      // How the agent uses the extension.
+	Required    bool        // A client that does not know the extension cannot use the agent.
+	Params      wire.Object // Settings that the extension defines.
 }
 
 // AgentInterface is a place where the agent can be called (A2A 1.0 §4.4.6).
 type AgentInterface struct {
-	// Address to call.
-	URL string
-	// How to call it: "JSONRPC", "GRPC", "HTTP+JSON", or the URI of a custom binding.
-	ProtocolBinding string
-	// Tenant to name in every request to this address; empty: name none.
-	Tenant string
-	// Version of the protocol spoken there, such as "1.0".
-	ProtocolVersion string
+	URL             string // Address to call.
+	ProtocolBinding string // How to call it: "JSONRPC", "GRPC", "HTTP+JSON", or the URI of a custom binding.
+	Tenant          string // Tenant to name in every request to this address; empty: name none.
+	ProtocolVersion string // Version of the protocol spoken there, such as "1.0".
 }
 
 // AgentProvider is who offers an agent (A2A 1.0 §4.4.2).
 type AgentProvider struct {
-	// Site of the provider.
-	URL string
-	// Name of the provider.
-	Organization string
+	URL          string // Site of the provider.
+	Organization string // Name of the provider.
 }
 
 // AgentSkill is one thing an agent can do (A2A 1.0 §4.4.5).
 type AgentSkill struct {
-	// Identifier, unique within the agent.
-	ID string
-	// Name of the skill for people.
-	Name string
-	// What the skill does and when to use it.
-	Description string
-	// Keywords.
-	Tags []string
-	// Requests the skill answers, as a user would put them.
-	Examples []string
-	// Media types the skill takes; empty: the agent's defaults.
-	InputModes []string
-	// Media types the skill answers with; empty: the agent's defaults.
-	OutputModes []string
-	// What a caller of this skill must present: any one of the requirements.
-	SecurityRequirements []*SecurityRequirement
+	ID                   string                 // Identifier, unique within the agent.
+	Name                 string                 // Name of the skill for people.
+	Description          string                 // What the skill does and when to use it.
+	Tags                 []string               // Keywords.
+	Examples             []string               // Requests the skill answers, as a user would put them.
+	InputModes           []string               // Media types the skill takes; empty: the agent's defaults.
+	OutputModes          []string               // Media types the skill answers with; empty: the agent's defaults.
+	SecurityRequirements []*SecurityRequirement // What a caller of this skill must present: any one of the requirements.
 }
 
 // Artifact is something a task has produced (A2A 1.0 §4.1.7).
 type Artifact struct {
-	// Identifier, unique within the task.
-	ArtifactID string
-	// Short name for people.
-	Name string
-	// What the artifact is.
-	Description string
-	// Content, at least one part.
-	Parts []*Part
-	// Additional data, keyed by extension URI where an extension defines it.
-	Metadata wire.Object
-	// URIs of the extensions that contributed to the artifact.
-	Extensions []string
+	ArtifactID  string      // Identifier, unique within the task.
+	Name        string      // Short name for people.
+	Description string      // What the artifact is.
+	Parts       []*Part     // Content, at least one part.
+	Metadata    wire.Object // Additional data, keyed by extension URI where an extension defines it.
+	Extensions  []string    // URIs of the extensions that contributed to the artifact.
 }
 
 // AuthenticationInfo says how to authenticate to a webhook (A2A 1.0 §4.3.2).
 type AuthenticationInfo struct {
-	// Scheme of the Authorization header, such as "Bearer".
-	Scheme string
-	// What follows the scheme in the header.
-	Credentials string
+	Scheme      string // Scheme of the Authorization header, such as "Bearer".
+	Credentials string // What follows the scheme in the header.
 }
 
 // AuthorizationCodeOAuthFlow gets a token for a code that a user's consent gives (A2A 1.0 §4.5.8).
 type AuthorizationCodeOAuthFlow struct {
-	// Where the user consents.
-	AuthorizationURL string
-	// Where the code is exchanged for a token.
-	TokenURL string
-	// Where a token is refreshed.
-	RefreshURL string
-	// What the scopes mean, by scope.
-	Scopes map[string]string
-	// The flow works with PKCE only (RFC 7636).
-	PKCERequired bool
+	AuthorizationURL string            // Where the user consents.
+	TokenURL         string            // Where the code is exchanged for a token.
+	RefreshURL       string            // Where a token is refreshed.
+	Scopes           map[string]string // What the scopes mean, by scope.
+	PKCERequired     bool              // The flow works with PKCE only (RFC 7636).
 }
 
 // CancelTaskRequest asks to stop a task (A2A 1.0 §3.1.5).
 type CancelTaskRequest struct {
-	// Tenant, if the agent's interface names one.
-	Tenant string
-	// Task to stop.
-	ID string
-	// Additional data about the request.
-	Metadata wire.Object
+	Tenant   string      // Tenant, if the agent's interface names one.
+	ID       string      // Task to stop.
+	Metadata wire.Object // Additional data about the request.
 }
 
 // ClientCredentialsOAuthFlow gets a token for the client's own credentials (A2A 1.0 §4.5.9).
 type ClientCredentialsOAuthFlow struct {
-	// Where the credentials are exchanged for a token.
-	TokenURL string
-	// Where a token is refreshed.
-	RefreshURL string
-	// What the scopes mean, by scope.
-	Scopes map[string]string
+	TokenURL   string            // Where the credentials are exchanged for a token.
+	RefreshURL string            // Where a token is refreshed.
+	Scopes     map[string]string // What the scopes mean, by scope.
 }
 
 // DeleteTaskPushNotificationConfigRequest asks to remove a webhook of a task (A2A 1.0 §3.1.10).
 type DeleteTaskPushNotificationConfigRequest struct {
-	// Tenant, if the agent's interface names one.
-	Tenant string
-	// Task the webhook belongs to.
-	TaskID string
-	// The webhook.
-	ID string
+	Tenant string // Tenant, if the agent's interface names one.
+	TaskID string // Task the webhook belongs to.
+	ID     string // The webhook.
 }
 
 // DeviceCodeOAuthFlow gets a token after a user's consent on another device (A2A 1.0 §4.5.10, RFC 8628).
 type DeviceCodeOAuthFlow struct {
-	// Where the device asks for codes.
-	DeviceAuthorizationURL string
-	// Where the device code is exchanged for a token.
-	TokenURL string
-	// Where a token is refreshed.
-	RefreshURL string
-	// What the scopes mean, by scope.
-	Scopes map[string]string
+	DeviceAuthorizationURL string            // Where the device asks for codes.
+	TokenURL               string            // Where the device code is exchanged for a token.
+	RefreshURL             string            // Where a token is refreshed.
+	Scopes                 map[string]string // What the scopes mean, by scope.
 }
 
 // GetExtendedAgentCardRequest asks for the card that only authenticated callers may see (A2A 1.0 §3.1.11).
 type GetExtendedAgentCardRequest struct {
-	// Tenant, if the agent's interface names one.
-	Tenant string
+	Tenant string // Tenant, if the agent's interface names one.
 }
 
 // GetTaskPushNotificationConfigRequest asks for a webhook of a task (A2A 1.0 §3.1.8).
 type GetTaskPushNotificationConfigRequest struct {
-	// Tenant, if the agent's interface names one.
-	Tenant string
-	// Task the webhook belongs to.
-	TaskID string
-	// The webhook.
-	ID string
+	Tenant string // Tenant, if the agent's interface names one.
+	TaskID string // Task the webhook belongs to.
+	ID     string // The webhook.
 }
 
 // GetTaskRequest asks for a task (A2A 1.0 §3.1.3).
 type GetTaskRequest struct {
-	// Tenant, if the agent's interface names one.
-	Tenant string
-	// Task to return.
-	ID string
-	// Largest number of history messages to return. Unset: the agent decides; 0: none (§3.2.4).
-	HistoryLength *int32
+	Tenant        string // Tenant, if the agent's interface names one.
+	ID            string // Task to return.
+	HistoryLength *int32 // Largest number of history messages to return. Unset: the agent decides; 0: none (§3.2.4).
 }
 
 // HTTPAuthSecurityScheme asks for an Authorization header (A2A 1.0 §4.5.3).
 type HTTPAuthSecurityScheme struct {
-	// What the scheme is for.
-	Description string
-	// Scheme of the header, such as "Bearer".
-	Scheme string
-	// Hint on the form of a bearer token, such as "JWT".
-	BearerFormat string
+	Description  string // What the scheme is for.
+	Scheme       string // Scheme of the header, such as "Bearer".
+	BearerFormat string // Hint on the form of a bearer token, such as "JWT".
 }
 
 // ImplicitOAuthFlow gets a token directly from a user's consent; it is deprecated.
 type ImplicitOAuthFlow struct {
-	// Where the user consents.
-	AuthorizationURL string
-	// Where a token is refreshed.
-	RefreshURL string
-	// What the scopes mean, by scope.
-	Scopes map[string]string
+	AuthorizationURL string            // Where the user consents.
+	RefreshURL       string            // Where a token is refreshed.
+	Scopes           map[string]string // What the scopes mean, by scope.
 }
 
 // ListTaskPushNotificationConfigsRequest asks for the webhooks of a task (A2A 1.0 §3.1.9).
 type ListTaskPushNotificationConfigsRequest struct {
-	// Tenant, if the agent's interface names one.
-	Tenant string
-	// Task the webhooks belong to.
-	TaskID string
-	// Number of webhooks on a page. 0: the agent decides.
-	PageSize int32
-	// Where to go on: the last page's next page token.
-	PageToken string
+	Tenant    string // Tenant, if the agent's interface names one.
+	TaskID    string // Task the webhooks belong to.
+	PageSize  int32  // Number of webhooks on a page. 0: the agent decides.
+	PageToken string // Where to go on: the last page's next page token.
 }
 
 // ListTaskPushNotificationConfigsResponse is a page of a task's webhooks (A2A 1.0 §3.1.9).
 type ListTaskPushNotificationConfigsResponse struct {
-	// The webhooks.
-	Configs []*TaskPushNotificationConfig
-	// Token of the next page; empty on the last one.
-	NextPageToken string
+	Configs       []*TaskPushNotificationConfig // The webhooks.
+	NextPageToken string                        // Token of the next page; empty on the last one.
 }
 
 // ListTasksRequest asks for a page of tasks. Filters that are set must all hold (A2A 1.0 §3.1.4).
@@ -294,98 +221,70 @@ type ListTasksRequest struct {
 
 // ListTasksResponse is a page of tasks (A2A 1.0 §3.1.4).
 type ListTasksResponse struct {
-	// The tasks, the most recently changed first.
-	Tasks []*Task
-	// Token of the next page; empty on the last one.
-	NextPageToken string
-	// Page size that was used.
-	PageSize int32
-	// Number of tasks on all pages.
-	TotalSize int32
+	Tasks         []*Task // The tasks, the most recently changed first.
+	NextPageToken string  // Token of the next page; empty on the last one.
+	PageSize      int32   // Page size that was used.
+	TotalSize     int32   // Number of tasks on all pages.
 }
 
 // Message is one turn of a conversation (A2A 1.0 §4.1.4).
 type Message struct {
-	// Identifier, made by the sender.
-	MessageID string
-	// Conversation the message belongs to. The agent sets it on all of its messages.
-	ContextID string
-	// Task the message belongs to, if any.
-	TaskID string
-	// Who speaks.
-	Role Role
-	// Content, at least one part.
-	Parts []*Part
-	// Additional data, keyed by extension URI where an extension defines it.
-	Metadata wire.Object
-	// URIs of the extensions that contributed to the message.
-	Extensions []string
-	// Other tasks that the message refers to.
-	ReferenceTaskIDs []string
+	MessageID        string      // Identifier, made by the sender.
+	ContextID        string      // Conversation the message belongs to. The agent sets it on all of its messages.
+	TaskID           string      // Task the message belongs to, if any.
+	Role             Role        // Who speaks.
+	Parts            []*Part     // Content, at least one part.
+	Metadata         wire.Object // Additional data, keyed by extension URI where an extension defines it.
+	Extensions       []string    // URIs of the extensions that contributed to the message.
+	ReferenceTaskIDs []string    // Other tasks that the message refers to.
 }
 
 // MutualTLSSecurityScheme asks for a client certificate (A2A 1.0 §4.5.6).
 type MutualTLSSecurityScheme struct {
-	// What the scheme is for.
-	Description string
+	Description string // What the scheme is for.
 }
 
 // OAuth2SecurityScheme asks for an OAuth 2.0 access token (A2A 1.0 §4.5.4).
 type OAuth2SecurityScheme struct {
-	// What the scheme is for.
-	Description string
-	// How to get a token.
-	Flows *OAuthFlows
-	// Address of the authorization server's metadata (RFC 8414).
-	OAuth2MetadataURL string
+	Description       string      // What the scheme is for.
+	Flows             *OAuthFlows // How to get a token.
+	OAuth2MetadataURL string      // Address of the authorization server's metadata (RFC 8414).
 }
 
 // OAuthFlows says which OAuth 2.0 flow to use (A2A 1.0 §4.5.7).
 type OAuthFlows struct {
-	// The flow: exactly one of the members.
-	Flow OAuthFlow
+	Flow OAuthFlow // The flow: exactly one of the members.
 }
 
 // OpenIDConnectSecurityScheme asks for an OpenID Connect token (A2A 1.0 §4.5.5).
 type OpenIDConnectSecurityScheme struct {
-	// What the scheme is for.
-	Description string
-	// Address of the provider's discovery document.
-	OpenIDConnectURL string
+	Description      string // What the scheme is for.
+	OpenIDConnectURL string // Address of the provider's discovery document.
 }
 
 // Part is a piece of content of a message or an artifact: text, a file, or data (A2A 1.0 §4.1.6).
 type Part struct {
-	// The content itself: exactly one of the members.
-	Content PartContent
-	// Additional data about the part.
-	Metadata wire.Object
-	// Name of the file, without a folder.
-	Filename string
-	// Media type of the content, such as "image/png".
-	MediaType string
+	Content   PartContent // The content itself: exactly one of the members.
+	Metadata  wire.Object // Additional data about the part.
+	Filename  string      // Name of the file, without a folder.
+	MediaType string      // Media type of the content, such as "image/png".
 }
 
 // PasswordOAuthFlow gets a token for a user's name and password; it is deprecated.
 type PasswordOAuthFlow struct {
-	// Where name and password are exchanged for a token.
-	TokenURL string
-	// Where a token is refreshed.
-	RefreshURL string
-	// What the scopes mean, by scope.
-	Scopes map[string]string
+	TokenURL   string            // Where name and password are exchanged for a token.
+	RefreshURL string            // Where a token is refreshed.
+	Scopes     map[string]string // What the scopes mean, by scope.
 }
 
 // SecurityRequirement names what a caller must present: all of the schemes, each with its scopes (A2A 1.0 §4.5).
 type SecurityRequirement struct {
-	// Scopes by the name of the security scheme.
-	Schemes map[string]*StringList
+	Schemes map[string]*StringList // Scopes by the name of the security scheme.
 }
 
 // SecurityScheme is one way to authenticate to an agent (A2A 1.0 §4.5.1).
 type SecurityScheme struct {
-	// The scheme: exactly one of the members.
-	Scheme SecuritySchemeKind
+	Scheme SecuritySchemeKind // The scheme: exactly one of the members.
 }
 
 // SendMessageConfiguration says how a message is to be handled and answered (A2A 1.0 §3.2.2).
@@ -402,108 +301,74 @@ type SendMessageConfiguration struct {
 
 // SendMessageRequest carries a message to the agent (A2A 1.0 §3.2.1).
 type SendMessageRequest struct {
-	// Tenant, if the agent's interface names one.
-	Tenant string
-	// The message.
-	Message *Message
-	// How to handle and answer it.
-	Configuration *SendMessageConfiguration
-	// Additional data about the request.
-	Metadata wire.Object
+	Tenant        string                    // Tenant, if the agent's interface names one.
+	Message       *Message                  // The message.
+	Configuration *SendMessageConfiguration // How to handle and answer it.
+	Metadata      wire.Object               // Additional data about the request.
 }
 
 // SendMessageResponse is the answer to a message (A2A 1.0 §3.2.3).
 type SendMessageResponse struct {
-	// The answer: exactly one of the members.
-	Payload SendMessageResponsePayload
+	Payload SendMessageResponsePayload // The answer: exactly one of the members.
 }
 
 // StreamResponse is one item of a stream of updates (A2A 1.0 §3.2.3).
 type StreamResponse struct {
-	// The item: exactly one of the members.
-	Payload StreamResponsePayload
+	Payload StreamResponsePayload // The item: exactly one of the members.
 }
 
 // StringList is a list of strings, as a map value.
 type StringList struct {
-	// The strings.
-	List []string
+	List []string // The strings.
 }
 
 // SubscribeToTaskRequest asks to follow a task (A2A 1.0 §3.1.6).
 type SubscribeToTaskRequest struct {
-	// Tenant, if the agent's interface names one.
-	Tenant string
-	// Task to follow.
-	ID string
+	Tenant string // Tenant, if the agent's interface names one.
+	ID     string // Task to follow.
 }
 
 // Task is a unit of work with a life cycle (A2A 1.0 §4.1.1).
 type Task struct {
-	// Identifier, made by the agent.
-	ID string
-	// Conversation the task belongs to.
-	ContextID string
-	// Where the task stands.
-	Status *TaskStatus
-	// What the task has produced so far.
-	Artifacts []*Artifact
-	// Messages exchanged so far, oldest first.
-	History []*Message
-	// Additional data, keyed by extension URI where an extension defines it.
-	Metadata wire.Object
+	ID        string      // Identifier, made by the agent.
+	ContextID string      // Conversation the task belongs to.
+	Status    *TaskStatus // Where the task stands.
+	Artifacts []*Artifact // What the task has produced so far.
+	History   []*Message  // Messages exchanged so far, oldest first.
+	Metadata  wire.Object // Additional data, keyed by extension URI where an extension defines it.
 }
 
 // TaskArtifactUpdateEvent carries an artifact of a task, or a piece of one (A2A 1.0 §4.2.2).
 type TaskArtifactUpdateEvent struct {
-	// Task that produced the artifact.
-	TaskID string
-	// Conversation the task belongs to.
-	ContextID string
-	// The artifact, or the piece to append.
-	Artifact *Artifact
-	// Append the parts to the artifact of the same id; otherwise replace it.
-	Append bool
-	// Nothing more comes for this artifact.
-	LastChunk bool
-	// Additional data about the event.
-	Metadata wire.Object
+	TaskID    string      // Task that produced the artifact.
+	ContextID string      // Conversation the task belongs to.
+	Artifact  *Artifact   // The artifact, or the piece to append.
+	Append    bool        // Append the parts to the artifact of the same id; otherwise replace it.
+	LastChunk bool        // Nothing more comes for this artifact.
+	Metadata  wire.Object // Additional data about the event.
 }
 
 // TaskPushNotificationConfig is a webhook that is told about a task's updates (A2A 1.0 §4.3.1).
 type TaskPushNotificationConfig struct {
-	// Tenant the task belongs to.
-	Tenant string
-	// Identifier among the task's webhooks; empty when creating: the agent makes one.
-	ID string
-	// Task to tell about; empty when the configuration comes along with a message.
-	TaskID string
-	// Address to call.
-	URL string
-	// Secret that the receiver checks, sent along with each call.
-	Token string
-	// How to authenticate to the receiver.
-	Authentication *AuthenticationInfo
+	Tenant         string              // Tenant the task belongs to.
+	ID             string              // Identifier among the task's webhooks; empty when creating: the agent makes one.
+	TaskID         string              // Task to tell about; empty when the configuration comes along with a message.
+	URL            string              // Address to call.
+	Token          string              // Secret that the receiver checks, sent along with each call.
+	Authentication *AuthenticationInfo // How to authenticate to the receiver.
 }
 
 // TaskStatus says where a task stands (A2A 1.0 §4.1.2).
 type TaskStatus struct {
-	// State of the task.
-	State TaskState
-	// What the agent has to say about the state.
-	Message *Message
-	// When the status was set, with milliseconds, UTC.
-	Timestamp time.Time
+	State     TaskState // State of the task.
+	Message   *Message  // What the agent has to say about the state.
+	Timestamp time.Time // When the status was set, with milliseconds, UTC.
 }
 
 // TaskStatusUpdateEvent tells that a task's status changed (A2A 1.0 §4.2.1).
 type TaskStatusUpdateEvent struct {
-	// Task that changed.
-	TaskID string
-	// Conversation the task belongs to.
-	ContextID string
-	// The new status.
-	Status *TaskStatus
-	// Additional data about the event.
-	Metadata wire.Object
+	TaskID    string      // Task that changed.
+	ContextID string      // Conversation the task belongs to.
+	Status    *TaskStatus // The new status.
+	Metadata  wire.Object // Additional data about the event.
 }

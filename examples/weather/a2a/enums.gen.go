@@ -7,12 +7,9 @@ type Role string
 
 // The values of Role. A value that is not among them is kept as it came off the wire.
 const (
-	// The role is not known; never valid on the wire.
-	RoleUnspecified Role = ""
-	// The client speaks.
-	RoleUser Role = "ROLE_USER"
-	// The agent speaks.
-	RoleAgent Role = "ROLE_AGENT"
+	RoleUnspecified Role = ""           // The role is not known; never valid on the wire.
+	RoleUser        Role = "ROLE_USER"  // The client speaks.
+	RoleAgent       Role = "ROLE_AGENT" // The agent speaks.
 )
 
 // TaskState is a step in the life cycle of a task (A2A 1.0 §4.1.3). Completed, failed, canceled and rejected are

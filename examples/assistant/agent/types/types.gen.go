@@ -96,8 +96,7 @@ func writeConvertInput(b []byte, v *ConvertInput) []byte {
 
 // ConvertOutput is an object of a skill's contract.
 type ConvertOutput struct {
-	// In the unit that was asked for.
-	Value float64 `json:"value"`
+	Value float64 `json:"value"` // In the unit that was asked for.
 }
 
 // Validate returns nil or a *check.Error that lists how v breaks its schema, with JSON pointers.

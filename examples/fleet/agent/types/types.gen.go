@@ -121,11 +121,9 @@ func writeWriteReportInput(b []byte, v *WriteReportInput) []byte {
 
 // WriteReportOutput is an object of a skill's contract.
 type WriteReportOutput struct {
-	// The replica that wrote the report to its end.
-	Replica string `json:"replica"`
-	// How many replicas have begun it.
-	Attempt  int64 `json:"attempt"`
-	Sections int64 `json:"sections"`
+	Replica  string `json:"replica"` // The replica that wrote the report to its end.
+	Attempt  int64  `json:"attempt"` // How many replicas have begun it.
+	Sections int64  `json:"sections"`
 }
 
 // Validate returns nil or a *check.Error that lists how v breaks its schema, with JSON pointers.

@@ -116,12 +116,10 @@ func writePlanTripInput(b []byte, v *PlanTripInput) []byte {
 
 // PlanTripOutput is an object of a skill's contract.
 type PlanTripOutput struct {
-	// The town whose weather it is.
-	To             string `json:"to"`
-	DistanceMeters int64  `json:"distanceMeters"`
-	// Of the way there.
-	Duration string                   `json:"duration"`
-	Days     []PlanTripOutputDaysItem `json:"days"`
+	To             string                   `json:"to"` // The town whose weather it is.
+	DistanceMeters int64                    `json:"distanceMeters"`
+	Duration       string                   `json:"duration"` // Of the way there.
+	Days           []PlanTripOutputDaysItem `json:"days"`
 }
 
 // Validate returns nil or a *check.Error that lists how v breaks its schema, with JSON pointers.
@@ -224,9 +222,8 @@ func writePlanTripOutput(b []byte, v *PlanTripOutput) []byte {
 type PlanTripOutputDaysItem struct {
 	Date       time.Time `json:"date"`
 	Conditions string    `json:"conditions"`
-	// In degrees Celsius.
-	High float64 `json:"high"`
-	Low  float64 `json:"low"`
+	High       float64   `json:"high"` // In degrees Celsius.
+	Low        float64   `json:"low"`
 }
 
 // Validate returns nil or a *check.Error that lists how v breaks its schema, with JSON pointers.

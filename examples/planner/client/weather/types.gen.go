@@ -39,11 +39,9 @@ func writeConditions(b []byte, v *Conditions) []byte {
 
 // Day is an object of a skill's contract.
 type Day struct {
-	Date time.Time `json:"date"`
-	// Degrees Celsius.
-	High float64 `json:"high"`
-	// Degrees Celsius.
-	Low        float64    `json:"low"`
+	Date       time.Time  `json:"date"`
+	High       float64    `json:"high"` // Degrees Celsius.
+	Low        float64    `json:"low"`  // Degrees Celsius.
 	Conditions Conditions `json:"conditions"`
 }
 
@@ -132,10 +130,8 @@ func writeDay(b []byte, v *Day) []byte {
 
 // GetCurrentWeatherInput is an object of a skill's contract.
 type GetCurrentWeatherInput struct {
-	// A city, or a sentence that names one.
-	Location string `json:"location"`
-	// Default: "celsius"
-	Units Units `json:"units"`
+	Location string `json:"location"` // A city, or a sentence that names one.
+	Units    Units  `json:"units"`    // Default: "celsius"
 }
 
 // Validate returns nil or a *check.Error that lists how v breaks its schema, with JSON pointers.
@@ -217,8 +213,7 @@ type GetCurrentWeatherOutput struct {
 	Temperature float64    `json:"temperature"`
 	Units       Units      `json:"units"`
 	Conditions  Conditions `json:"conditions"`
-	// Relative humidity in percent.
-	Humidity *int64 `json:"humidity"`
+	Humidity    *int64     `json:"humidity"` // Relative humidity in percent.
 }
 
 // Validate returns nil or a *check.Error that lists how v breaks its schema, with JSON pointers.
@@ -320,10 +315,8 @@ func writeGetCurrentWeatherOutput(b []byte, v *GetCurrentWeatherOutput) []byte {
 
 // GetForecastInput is an object of a skill's contract.
 type GetForecastInput struct {
-	// A city, or a sentence that names one.
-	Location string `json:"location"`
-	// Default: 5
-	Days int64 `json:"days"`
+	Location string `json:"location"` // A city, or a sentence that names one.
+	Days     int64  `json:"days"`     // Default: 5
 }
 
 // Validate returns nil or a *check.Error that lists how v breaks its schema, with JSON pointers.

@@ -97,12 +97,9 @@ func writeCoordinates(b []byte, v *Coordinates) []byte {
 
 // CustomMapGeneratorInput is an object of a skill's contract.
 type CustomMapGeneratorInput struct {
-	// What the map shows; printed above it.
-	Title string `json:"title"`
-	// Default: "streets"
-	Style CustomMapGeneratorInputStyle `json:"style"`
-	// Points of interest, in the order in which they are numbered.
-	Stops []Coordinates `json:"stops"`
+	Title string                       `json:"title"` // What the map shows; printed above it.
+	Style CustomMapGeneratorInputStyle `json:"style"` // Default: "streets"
+	Stops []Coordinates                `json:"stops"` // Points of interest, in the order in which they are numbered.
 }
 
 // Validate returns nil or a *check.Error that lists how v breaks its schema, with JSON pointers.
@@ -233,11 +230,9 @@ func writeCustomMapGeneratorInputStyle(b []byte, v *CustomMapGeneratorInputStyle
 
 // CustomMapGeneratorOutput is an object of a skill's contract.
 type CustomMapGeneratorOutput struct {
-	Title string `json:"title"`
-	// Number of stops drawn.
-	Stops int64 `json:"stops"`
-	// Smallest rectangle that holds every stop.
-	Bounds CustomMapGeneratorOutputBounds `json:"bounds"`
+	Title  string                         `json:"title"`
+	Stops  int64                          `json:"stops"`  // Number of stops drawn.
+	Bounds CustomMapGeneratorOutputBounds `json:"bounds"` // Smallest rectangle that holds every stop.
 }
 
 // Validate returns nil or a *check.Error that lists how v breaks its schema, with JSON pointers.
@@ -318,10 +313,8 @@ func writeCustomMapGeneratorOutput(b []byte, v *CustomMapGeneratorOutput) []byte
 //
 // Smallest rectangle that holds every stop.
 type CustomMapGeneratorOutputBounds struct {
-	// A point in WGS 84 degrees.
-	SouthWest Coordinates `json:"southWest"`
-	// A point in WGS 84 degrees.
-	NorthEast Coordinates `json:"northEast"`
+	SouthWest Coordinates `json:"southWest"` // A point in WGS 84 degrees.
+	NorthEast Coordinates `json:"northEast"` // A point in WGS 84 degrees.
 }
 
 // Validate returns nil or a *check.Error that lists how v breaks its schema, with JSON pointers.
@@ -391,10 +384,8 @@ func writeCustomMapGeneratorOutputBounds(b []byte, v *CustomMapGeneratorOutputBo
 
 // Leg is an object of a skill's contract.
 type Leg struct {
-	// A point, or an address in words.
-	From Place `json:"from"`
-	// A point, or an address in words.
-	To             Place       `json:"to"`
+	From           Place       `json:"from"` // A point, or an address in words.
+	To             Place       `json:"to"`   // A point, or an address in words.
 	DistanceMeters int64       `json:"distanceMeters"`
 	Traffic        *LegTraffic `json:"traffic"`
 }
@@ -794,11 +785,10 @@ func writeRouteOptimizerTrafficInputPreferencesItem(b []byte, v *RouteOptimizerT
 
 // RouteOptimizerTrafficOutput is an object of a skill's contract.
 type RouteOptimizerTrafficOutput struct {
-	DistanceMeters int64 `json:"distanceMeters"`
-	// Expected travel time in traffic.
-	Duration string `json:"duration"`
-	Tolls    bool   `json:"tolls"`
-	Legs     []Leg  `json:"legs"`
+	DistanceMeters int64  `json:"distanceMeters"`
+	Duration       string `json:"duration"` // Expected travel time in traffic.
+	Tolls          bool   `json:"tolls"`
+	Legs           []Leg  `json:"legs"`
 }
 
 // Validate returns nil or a *check.Error that lists how v breaks its schema, with JSON pointers.
