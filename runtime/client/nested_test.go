@@ -399,11 +399,18 @@ func TestACrashWhileTheOtherAgentWorksLosesNothing(t *testing.T) {
 func TestACrashBetweenAMessageAndItsAnswer(t *testing.T) {
 	t.Parallel()
 	eachWeather(t, func(t *testing.T, w *weather) {
-		sent, on, again := make(chan struct{}), make(chan struct{}), w.saw
-		var once sync.Once
+		// The message that is sent again comes after the first one was taken on: an agent that is as young as this one does not know whether
+		// it got one that may be older than it is.
+		sent, on, taken, look := make(chan struct{}), make(chan struct{}), make(chan struct{}), w.saw
+		var requests atomic.Int32
 		w.saw = func(r *http.Request) {
-			again(r)
-			once.Do(func() { close(sent); <-on })
+			look(r)
+			if requests.Add(1) > 1 {
+				<-taken
+				return
+			}
+			close(sent)
+			<-on
 		}
 		weather := w.client()
 		lost := make(chan *rpc.LostCallError, 1)
@@ -427,6 +434,7 @@ func TestACrashBetweenAMessageAndItsAnswer(t *testing.T) {
 		p.crash(task)
 		close(on)
 		<-w.began
+		close(taken)
 		r, err := c.Await(t.Context(), task)
 		want := "sunny in Rome"
 		if w.kind != "ours" {
