@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"strings"
@@ -29,7 +30,7 @@ empty line leaves the question open. In a pipe the answer goes to stdout: all te
 data, that alone, and the text to stderr. A question ends the command with exit code 3 and the command that answers it. Ctrl-C stops
 waiting, not the task: it says how to wait for the task again, and how to cancel it.
 
-Who calls is said by --token, A2A_TOKEN or --header; else by the environment, A2A_CLIENT_<SCHEME> for the card's security scheme of that name (a token, an API key
+Who calls is said by A2A_TOKEN, a bearer token, or --header; else by the environment, A2A_CLIENT_<SCHEME> for the card's security scheme of that name (a token, an API key
 or user:password; with _FILE a file that has it, with _CERT and _KEY a client certificate, with _ISSUER, _ID and _SECRET client credentials of OAuth 2); else by
 "a2agen login". A call that the agent would refuse for want of a credential is not sent: the error says how to give it.
 
@@ -45,7 +46,12 @@ the agent cannot be reached or understood; 3 the task waits for an answer or an 
   a2agen call . --task 7d1c                                    # wait for a task; --cancel cancels it
   a2agen call . "Draw a map" --file area.json --save maps      # files in, files out
   jq .order in.json | a2agen call . --skill order --data - | jq .price`,
-		Args:              cobra.RangeArgs(1, 2),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 || len(args) > 2 {
+				return fmt.Errorf("%s, want the agent's URL or the folder of its project, and one text in quotes (see %s --help)", count(len(args), "argument"), cmd.CommandPath())
+			}
+			return nil
+		},
 		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch o.Target = args[0]; output {
@@ -83,20 +89,28 @@ the agent cannot be reached or understood; 3 the task waits for an answer or an 
 	f.StringVar(&o.Task, "task", "", "continue the task with this `id`: answer it, or without a text wait for it")
 	f.BoolVar(&o.Cancel, "cancel", false, "cancel the task of --task")
 	f.StringArrayVarP(&o.Headers, "header", "H", nil, "send this `'Name: value'` with every request; may be given several times")
-	f.StringVar(&o.Token, "token", "", "send this bearer `token`, to the agent's host only; prefer "+envToken+", which other users of this machine cannot see")
-	f.StringVar(&o.Protocol, "protocol", "", "the `version` of the protocol to speak; default: what the agent's card prefers")
-	f.StringVar(&o.Binding, "binding", "", "the `binding` to speak: "+strings.Join(talk.Bindings(), ", ")+"; default: what the agent's card prefers")
+	tokenFlag(cmd, &o.Token)
+	f.StringVar(&o.Protocol, "protocol", "", "for agents of several versions: the `version` of the protocol to speak; default: what the card prefers")
+	f.StringVar(&o.Binding, "binding", "", "for agents with several bindings: the `binding` to speak, "+strings.Join(talk.Bindings(), ", ")+"; default: what the card prefers")
 	f.BoolVar(&o.JSON, "json", false, "")
 	hidden(cmd, "json", "--output json")
 	f.BoolVarP(&o.Verbose, "verbose", "v", false, "say more: on stderr what happens")
-	f.BoolVar(&o.Trace, "trace", false, "print on stderr what goes over the wire, with times; secrets are masked")
+	f.BoolVar(&o.Trace, "trace", false, "for the very bytes: print on stderr what goes over the wire, with times; secrets are masked")
 	oneOf(cmd, "protocol", talk.Versions()...)
 	oneOf(cmd, "binding", talk.Bindings()...)
 	must(cmd.RegisterFlagCompletionFunc("skill", skillsOf))
 	takesFolder(cmd, "save")
 	oneOf(cmd, "output", string(formatText), string(formatJSON))
-	anyWord(cmd, "context", "task", "header", "token")
+	anyWord(cmd, "context", "task", "header")
+	rare(cmd, "binding", "protocol", "trace")
 	return cmd
+}
+
+// tokenFlag adds --token, which other users of this machine can see: help shows the variable alone.
+func tokenFlag(cmd *cobra.Command, token *string) {
+	cmd.Flags().StringVar(token, "token", "", "send this bearer `token`, to the agent's host only")
+	anyWord(cmd, "token")
+	hidden(cmd, "token", envToken+"=…, which other users of this machine cannot see")
 }
 
 // envToken is the environment variable with a bearer token for the agent.

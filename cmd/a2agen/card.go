@@ -9,13 +9,11 @@ import (
 )
 
 func cardCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "card",
-		Short: "Show, check, compare, sign and verify agent cards; keep them in a catalog",
-		Long:  `card works on the card of a project, and on cards that were published.`,
-		Args:  none,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
+	cmd := group("card", "Show, check, compare, sign and verify agent cards; keep them in a catalog")
+	cmd.Long = `card works on the card of a project, and on cards that were published.`
+	cmd.Example = `  a2agen card show                                    # as this project's agent publishes it
+  a2agen card lint https://agent.example.com
+  a2agen card diff https://agent.example.com .        # what would a deployment break?`
 	cmd.AddCommand(inspecting("show", printCard), cardLintCommand(), cardDiffCommand(), cardKeygenCommand(), cardSignCommand(), cardVerifyCommand(), catalogCommand())
 	return cmd
 }
@@ -42,7 +40,7 @@ a URL. It exits with 1 when the card itself is not valid; what lint finds are wa
 		},
 	}
 	dirFlag(cmd, &o.Dir)
-	cmd.Flags().BoolVar(&o.AllowPrivate, "allow-private-network", false, "also use private and loopback addresses")
+	privateFlag(cmd, &o.AllowPrivate, "")
 	format := formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := format.check(); err != nil {

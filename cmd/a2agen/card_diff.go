@@ -33,8 +33,7 @@ compared and nothing else breaks callers.`,
 		Args: exactly(2, "two cards: URLs, files, folders of projects, or names of clients"),
 	}
 	dirFlag(cmd, &o.Dir)
-	cmd.Flags().BoolVar(&o.AllowPrivate, "allow-private-network", false,
-		"also use private and loopback addresses")
+	privateFlag(cmd, &o.AllowPrivate, "")
 	format := formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := format.check(); err != nil {

@@ -27,14 +27,11 @@ use: --save writes the card that it does cover.
 It exits with 0 when the card is verified, 1 when it is not, and 2 when that could not be tried.`,
 		Example: `  a2agen card verify --jwks jwks.json agent-card.json
   a2agen card verify --jwks jwks.json --strict https://agent.example.com
-  a2agen card verify --jwks-url https://example.com/jwks.json https://agent.example.com --save card.json`,
+  a2agen card verify --jwks https://example.com/jwks.json https://agent.example.com --save card.json`,
 		Args: exactly(1, "a file with a card, or an agent's URL"),
 	}
-	cmd.Flags().StringVar(&o.Keys, "jwks", "", "`file` of public keys, a JSON Web Key Set, by which signatures are verified")
-	cmd.Flags().StringArrayVar(&o.URLs, "jwks-url", nil, "`URL` of such keys; may be given several times")
-	anyWord(cmd, "jwks-url")
-	cmd.Flags().BoolVar(&o.Strict, "strict", false, "take signatures over the form of the specification alone")
-	cmd.Flags().BoolVar(&o.AllowPrivate, "allow-private-network", false, "also use private and loopback addresses")
+	keysFlags(cmd, &o.Keys, &o.URLs, &o.Strict)
+	privateFlag(cmd, &o.AllowPrivate, "")
 	cmd.Flags().StringVarP(&out, "save", "o", "", "save the result here, in a `file`: the card that the signature covers")
 	renamed(cmd, "out", "save")
 	format := formatFlag(cmd)
@@ -43,7 +40,7 @@ It exits with 0 when the card is verified, 1 when it is not, and 2 when that cou
 			return err
 		}
 		if o.Keys == "" && len(o.URLs) == 0 {
-			return fmt.Errorf("--jwks names the file with the public keys, or --jwks-url where they are (see %s --help)", cmd.CommandPath())
+			return fmt.Errorf("--jwks names the file with the public keys, or its URL (see %s --help)", cmd.CommandPath())
 		}
 		o.Target = args[0]
 		done := announce(cmd, "fetching the card")

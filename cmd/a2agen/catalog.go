@@ -18,21 +18,16 @@ import (
 const envCatalog = "A2A_CATALOG"
 
 func catalogCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "catalog",
-		Short: "Keep the cards of agents by name and version, and find agents",
-		Long: `catalog keeps agent cards by name, version and digest: in a folder, or behind an HTTP address that any server of files can be.
+	cmd := group("catalog", "Keep the cards of agents by name and version, and find agents")
+	cmd.Long = `catalog keeps agent cards by name, version and digest: in a folder, or behind an HTTP address that any server of files can be.
 a2agen client NAME@VERSION makes a client from it.
 
 The catalog is that of --catalog, else that of the environment variable A2A_CATALOG, else the one that a2agen.yaml names, else the folder
-.a2agen/catalog of the project. Over HTTP it is read only: it is changed in the folder that the server publishes.`,
-		Example: `  a2agen card catalog add https://agent.example.com
+.a2agen/catalog of the project. Over HTTP it is read only: it is changed in the folder that the server publishes.`
+	cmd.Example = `  a2agen card catalog add https://agent.example.com
   a2agen card catalog list
   a2agen card catalog find --gives forecast.json     # whose results fit this schema?
-  a2agen client weather@1.2.0`,
-		Args: none,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
+  a2agen client weather@1.2.0`
 	cmd.AddCommand(catalogAddCommand(), catalogListCommand(), catalogFindCommand(), catalogVerifyCommand(), catalogRemoveCommand())
 	return cmd
 }
@@ -47,12 +42,9 @@ func catalogFlag(cmd *cobra.Command, where *string) {
 func theCatalog(flag string) string { return cmp.Or(flag, os.Getenv(envCatalog)) }
 
 // catalogFlags adds the flags that all commands of a catalog have.
-func catalogFlags(cmd *cobra.Command, o *project.CatalogOptions, allow string) *formatName {
+func catalogFlags(cmd *cobra.Command, o *project.CatalogOptions) *formatName {
 	dirFlag(cmd, &o.Dir)
 	catalogFlag(cmd, &o.Where)
-	if allow != "" {
-		cmd.Flags().BoolVar(&o.AllowPrivate, "allow-private-network", false, allow)
-	}
 	return formatFlag(cmd)
 }
 
@@ -66,7 +58,8 @@ func catalogListCommand() *cobra.Command {
   a2agen card catalog list --catalog https://cards.example.com --output json`,
 		Args: none,
 	}
-	format := catalogFlags(cmd, &o, "also use private and loopback addresses, and http")
+	format := catalogFlags(cmd, &o)
+	privateFlag(cmd, &o.AllowPrivate, ", and http")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := format.check(); err != nil {
 			return err
@@ -102,7 +95,7 @@ it stay as they are: they have the card.`,
   a2agen card catalog remove weather`,
 		Args: exactly(1, "the name of a card in the catalog"),
 	}
-	format := catalogFlags(cmd, &o, "")
+	format := catalogFlags(cmd, &o)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := format.check(); err != nil {
 			return err

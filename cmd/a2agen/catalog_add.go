@@ -19,7 +19,7 @@ card's own URL, or from a file. Its name there is made of the name that the card
 that of the agent. The same card again changes nothing; another one of the same name and version is refused without --replace. A list of agents in the form of
 an AI Catalog (ai-catalog.json) adds all agent cards that it has or names.
 
-With --jwks or --jwks-url only cards are added whose signature one of the keys made.
+With --jwks only cards are added whose signature one of the keys made.
 
 It exits with 0 when all cards are in the catalog, with 1 when one is not signed by a trusted key, and with 2 when one could not be added for another reason.`,
 		Example: `  a2agen card catalog add https://agent.example.com
@@ -33,13 +33,12 @@ It exits with 0 when all cards are in the catalog, with 1 when one is not signed
 			return nil
 		},
 	}
-	format := catalogFlags(cmd, &o.CatalogOptions, "also use private and loopback addresses")
+	format := catalogFlags(cmd, &o.CatalogOptions)
+	privateFlag(cmd, &o.AllowPrivate, "")
 	cmd.Flags().StringVar(&o.Name, "name", "", "its `name`; default: made of the name that the card has")
 	cmd.Flags().BoolVar(&o.Replace, "replace", false, "take a card in the place of another one of its name and version")
-	cmd.Flags().StringVar(&o.Keys, "jwks", "", "`file` of public keys, a JSON Web Key Set, by which signatures are verified")
-	cmd.Flags().StringArrayVar(&o.URLs, "jwks-url", nil, "`URL` of such keys; may be given several times")
-	cmd.Flags().BoolVar(&o.Strict, "strict", false, "take signatures over the form of the specification alone")
-	anyWord(cmd, "name", "jwks-url")
+	keysFlags(cmd, &o.Keys, &o.URLs, &o.Strict)
+	anyWord(cmd, "name")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := format.check(); err != nil {
 			return err

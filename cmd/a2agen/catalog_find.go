@@ -29,7 +29,8 @@ It exits with 0 when there is one, with 1 when there is none, and with 2 when a 
   a2agen card catalog find --gives forecast.json
   a2agen card catalog find --skill forecast --takes question.yaml --output json`,
 	}
-	format := catalogFlags(cmd, &o.CatalogOptions, "also use private and loopback addresses, and http")
+	format := catalogFlags(cmd, &o.CatalogOptions)
+	privateFlag(cmd, &o.AllowPrivate, ", and http")
 	cmd.Flags().StringVar(&o.Query.Skill, "skill", "", "the `id` of a skill")
 	cmd.Flags().StringVar(&o.Query.Tag, "tag", "", "a `tag` of the skill")
 	cmd.Flags().StringVar(&o.Gives, "gives", "", "`file` with a JSON Schema that all results of the skill fit")

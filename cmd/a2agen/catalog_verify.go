@@ -16,7 +16,7 @@ func catalogVerifyCommand() *cobra.Command {
 		Use:   "verify [NAME[@VERSION]]",
 		Short: "Report damaged cards, missing signatures, and agents that changed",
 		Long: `verify reads the cards of a catalog and reports those that are damaged: that are not there, have another digest than when they were
-added, or that the index describes otherwise than they do. With --jwks or --jwks-url it also reports those that none of the keys
+added, or that the index describes otherwise than they do. With --jwks it also reports those that none of the keys
 signed.
 
 With --remote it fetches what the agent publishes now, and says what is different from the newest card of each name, or from the one that is
@@ -34,13 +34,11 @@ something could not be read or compared.`,
 			return nil
 		},
 	}
-	format := catalogFlags(cmd, &o.CatalogOptions, "also use private and loopback addresses, and http for the catalog")
-	cmd.Flags().StringVar(&o.Keys, "jwks", "", "`file` of public keys, a JSON Web Key Set, by which signatures are verified")
-	cmd.Flags().StringArrayVar(&o.URLs, "jwks-url", nil, "`URL` of such keys; may be given several times")
-	cmd.Flags().BoolVar(&o.Strict, "strict", false, "take signatures over the form of the specification alone")
+	format := catalogFlags(cmd, &o.CatalogOptions)
+	privateFlag(cmd, &o.AllowPrivate, ", and http for the catalog")
+	keysFlags(cmd, &o.Keys, &o.URLs, &o.Strict)
 	cmd.Flags().BoolVar(&o.Live, "remote", false, "also compare with what agents publish now")
 	renamed(cmd, "live", "remote")
-	anyWord(cmd, "jwks-url")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := format.check(); err != nil {
 			return err

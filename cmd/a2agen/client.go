@@ -25,20 +25,20 @@ works without the network. Run client again to take over a changed card.
 --module makes a Go module for the client in the folder, which builds, has tests and a program that calls the agent. Other clients
 that are added there later, without --module, share its protocol package. Without --module the folder, or one above, needs a go.mod.
 
+The client's entry in a2agen.yaml says in which folder its package is (out) and over which bindings it calls (bindings): change it there, and run a2agen generate.
 The client speaks what the card offers: versions of the protocol that a2agen.yaml does not list are generated for it alone, so that
 your own agent speaks no more than before, and gRPC is linked where the card has nothing else. Skills whose card publishes schemas get typed methods; the others take text and files. What you
 know of them and the card does not say — input, output, how they are called — is written under skills in the client's entry of a2agen.yaml, or in
 contract.yaml beside the client: then they are typed, too.
-The extensions of the card that a file under extensions in a2agen.yaml describes have options of the client, with types; --extension adds such a file.
+The extensions of the card that a file under extensions in a2agen.yaml describes have options of the client, with types.
 In the project of an agent its handlers have the client as a field of agent.Clients, which the type that has them embeds.
-With --jwks or --jwks-url the card's signature is verified before anything is made of it, and by the client before it calls anything. a2agen.lock remembers
+With --jwks the card's signature is verified before anything is made of it, and by the client before it calls anything. a2agen.lock remembers
 the card's version and by which key it was verified: client says when they change, and refuses a verified card of an older version.
 Private addresses, loopback included, are refused unless --allow-private-network is given.`,
 		Example: `  a2agen client https://agent.example.com --name travel
   a2agen client https://agent.example.com -C travelclient --module example.com/travelclient
-  a2agen client card.json --name travel --package internal/travel
+  a2agen client card.json --name travel
   a2agen client travel@1.2.0            # of the catalog
-  a2agen client https://agent.example.com --binding GRPC,JSONRPC
   a2agen client https://agent.example.com --jwks travel-jwks.json --strict
   a2agen client http://127.0.0.1:8080 --allow-private-network`,
 		Args: exactly(1, "the agent's URL, a file with its card, or its name in the catalog"),
@@ -72,8 +72,8 @@ Private addresses, loopback included, are refused unless --allow-private-network
 	cmd.Flags().StringArrayVar(&o.Extensions, "extension", nil, "a `file` of the project with the contract of an extension that the card declares, for its types; may be given several times")
 	catalogFlag(cmd, &where)
 	trustFlags(cmd, &o.Trust)
-	cmd.Flags().BoolVar(&o.AllowPrivate, "allow-private-network", false, "also use private and loopback addresses")
-	cmd.Flags().BoolVar(&o.InferExamples, "infer-examples", false, "write what the card's examples in JSON say of inputs to contract.yaml beside the client, for you to correct")
+	privateFlag(cmd, &o.AllowPrivate, "")
+	cmd.Flags().BoolVar(&o.InferExamples, "infer-examples", false, "for cards without schemas: write what their examples in JSON say of inputs to contract.yaml beside the client, for you to correct")
 	cmd.Flags().BoolVar(&o.Force, "force", false, "overwrite generated files that were edited by hand")
 	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "say what would be done, and change nothing")
 	someOf(cmd, "binding", config.Bindings()...)
@@ -82,5 +82,11 @@ Private addresses, loopback included, are refused unless --allow-private-network
 	renamed(cmd, "bindings", "binding")
 	renamed(cmd, "out", "package")
 	renamed(cmd, "older", "allow-older")
+	for old, now := range map[string]string{"binding": "bindings", "bindings": "bindings", "package": "out", "out": "out"} {
+		hidden(cmd, old, now+" in the client's entry of a2agen.yaml")
+	}
+	hidden(cmd, "extension", "extensions in a2agen.yaml")
+	hidden(cmd, "catalog", envCatalog+", or catalog in a2agen.yaml")
+	rare(cmd, "allow-older", "dry-run", "force", "infer-examples", "strict")
 	return cmd
 }

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/a2agen/a2agen/internal/project"
@@ -8,9 +11,39 @@ import (
 
 // trustFlags adds the flags by which the card of a client is verified.
 func trustFlags(cmd *cobra.Command, o *project.TrustOptions) {
-	cmd.Flags().StringVar(&o.Keys, "jwks", "", "`file` of public keys, a JSON Web Key Set, by which signatures are verified")
-	cmd.Flags().StringArrayVar(&o.URLs, "jwks-url", nil, "`URL` of such keys; may be given several times")
-	anyWord(cmd, "jwks-url")
-	cmd.Flags().BoolVar(&o.Strict, "strict", false, "take signatures over the form of the specification alone")
-	cmd.Flags().BoolVar(&o.Older, "allow-older", false, "also take over a card of an older version than the pinned one")
+	keysFlags(cmd, &o.Keys, &o.URLs, &o.Strict)
+	cmd.Flags().BoolVar(&o.Older, "allow-older", false, "for agents that went back: also take over a card of an older version than the pinned one")
+}
+
+// keysFlags adds the flags by which signatures are verified.
+func keysFlags(cmd *cobra.Command, file *string, urls *[]string, strict *bool) {
+	f := cmd.Flags()
+	f.Var(keySet{file, urls}, "jwks", "`file` of public keys, a JSON Web Key Set, by which signatures are verified, or its URL; may be given several times")
+	f.StringArrayVar(urls, "jwks-url", nil, "")
+	hidden(cmd, "jwks-url", "--jwks URL")
+	f.BoolVar(strict, "strict", false, "for publishers who sign as the specification says: take no other signatures")
+}
+
+// keySet is the value of --jwks.
+type keySet struct {
+	file *string
+	urls *[]string
+}
+
+func (k keySet) String() string { return "" }
+
+// Type is that of a flag which shells complete by files.
+func (k keySet) Type() string { return "string" }
+
+// Set takes a URL as often as it comes, and one file.
+func (k keySet) Set(at string) error {
+	switch {
+	case strings.Contains(at, "://"):
+		*k.urls = append(*k.urls, at)
+	case *k.file != "" && *k.file != at:
+		return fmt.Errorf("%s is there already: put all keys into one file", *k.file)
+	default:
+		*k.file = at
+	}
+	return nil
 }

@@ -34,8 +34,8 @@ var states = []string{"submitted", "working", "completed", "failed", "canceled",
 
 // enumerated are the flags that take one or some of a few words, and the words.
 var enumerated = map[string][]string{
-	"init --auth": {"apikey", "bearer", "mtls", "oidc", "none"}, "init --store": {"memory", "sqlite", "postgres"}, "init --example": {"assistant", "weather"}, "init --binding": {"JSONRPC", "HTTP+JSON", "GRPC"}, "init --protocol": {"1.0", "0.3", "0.2", "0.1"},
-	"client --binding": {"JSONRPC", "HTTP+JSON", "GRPC"}, "call --binding": {"JSONRPC", "HTTP+JSON", "GRPC"}, "call --protocol": talk.Versions(),
+	"init --auth": {"apikey", "bearer", "mtls", "oidc", "none"}, "init --store": {"memory", "sqlite", "postgres"}, "init --example": {"assistant", "weather"},
+	"call --binding": {"JSONRPC", "HTTP+JSON", "GRPC"}, "call --protocol": talk.Versions(),
 	"tasks list --state": states, "tasks prune --state": states, "spec diff --fail-on": {"breaking", "none"}, "--output": {"text", "json"},
 	"card keygen --algorithm": signedcard.Algorithms(), "call --output": {"text", "json"}, "conform --output": {"text", "json", "junit"}, "check --explain": {"model", "bindings"}, "conform --only": checkIDs(),
 }
@@ -49,10 +49,10 @@ func checkIDs() (ids []string) {
 
 // free are the flags that take a word of the user's own, and files those that take a file. A name without a command is of all commands.
 var (
-	free = []string{"import openapi --operation", "import openapi --tag", "import openapi --name", "import mcp --tool", "import mcp --env", "import mcp --header", "import mcp --name", "card catalog add --name", "card catalog find --skill", "card catalog find --tag", "init --name", "init --module", "init --skill", "init --text", "client --module", "client --name", "call --context", "call --task", "call --header", "call --token", "mcp --header", "mcp --token", "conform --header", "conform --other-header", "conform --host", "conform --webhook", "dev --addr", "dev --page", "dev --to", "dev --exec", "tasks timeline --agent", "tasks timeline --header", "tasks timeline --token",
-		"--context", "--principal", "--tenant", "--jwks-url", "login --issuer", "login --client-id", "login --scope", "login --scheme",
+	free = []string{"import openapi --operation", "import openapi --tag", "import openapi --name", "import mcp --tool", "import mcp --env", "import mcp --header", "import mcp --name", "card catalog add --name", "card catalog find --skill", "card catalog find --tag", "init --name", "init --module", "init --skill", "init --text", "client --module", "client --name", "call --context", "call --task", "call --header", "mcp --header", "conform --header", "conform --other-header", "conform --host", "conform --webhook", "dev --addr", "dev --page", "dev --to", "dev --exec", "tasks timeline --agent", "tasks timeline --header",
+		"--context", "--principal", "--tenant", "login --issuer", "login --client-id", "login --scope", "login --scheme",
 		"login --resource", "login --audience", "login --token-url", "login --auth-url", "login --device-url", "login --redirect"}
-	files = []string{"client --extension", "card catalog find --gives", "card catalog find --takes", "init --card", "conform --contract", "call --data", "call --file", "--store", "--jwks", "dev --faults", "card sign --key", "card sign --save", "card verify --save"}
+	files = []string{"card catalog find --gives", "card catalog find --takes", "init --card", "conform --contract", "call --data", "call --file", "--store", "--jwks", "dev --faults", "card sign --key", "card sign --save", "card verify --save"}
 )
 
 // TestEveryFlagIsCompleted: by its words, by folders, by files, or by nothing. A new flag has to say by what.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -71,7 +72,7 @@ agents'. On a terminal r makes the agent again, p stops watching and goes on, c 
 			if file, ok := strings.CutPrefix(o.Faults, "@"); ok {
 				text, err := os.ReadFile(file)
 				if err != nil {
-					return err
+					return fmt.Errorf("--faults: %w", err)
 				}
 				o.Faults = string(text)
 			}
@@ -100,12 +101,14 @@ agents'. On a terminal r makes the agent again, p stops watching and goes on, c 
 	f.StringVar(&o.Addr, "addr", "127.0.0.1:8080", "the agent's `address`, of this machine; port 0 is a free one")
 	f.StringVar(&o.Page, "page", "127.0.0.1:8090", "the `address` of the page, of this machine; port 0 is a free one, \"off\" is no page")
 	f.BoolVar(&open, "open", false, "show the page in a browser")
-	f.StringVar(&o.To, "to", "", "look at the agent at this `URL`, which somebody else runs, in place of one that is built here")
+	f.StringVar(&o.To, "to", "", "for agents that somebody else runs: look at the one at this `URL`, in place of one that is built here")
 	f.StringVar(&o.Faults, "faults", "", "have calls meet these `faults`, or those in @FILE")
-	f.BoolVar(&poll, "poll", false, "look at the files every second, where there are no file events")
-	f.StringVar(&o.Exec, "exec", "", "build by this `command` of the shell, which writes the program to the file that $A2A_DEV_OUT names")
-	f.BoolVar(&o.Debug, "debug", false, "build without optimizations, and print the process id for a debugger")
+	f.BoolVar(&poll, "poll", false, "for containers and network drives, which report no changes: look at the files every second")
+	f.StringVar(&o.Exec, "exec", "", "for builds of your own: a `command` of the shell, which writes the program to the file that $A2A_DEV_OUT names")
+	f.BoolVar(&o.Debug, "debug", false, "for a debugger: build without optimizations, and print the process id")
 	anyWord(cmd, "addr", "page", "to", "exec")
+	hidden(cmd, "dir", "dev DIR")
+	rare(cmd, "debug", "exec", "poll")
 	return cmd
 }
 

@@ -78,7 +78,7 @@ func TestOneLetterAFlag(t *testing.T) {
 	})
 }
 
-// TestHelpIsAScreen: at most 50 lines, and 14 commands at the top, each in a group. Commands that do something have an example.
+// TestHelpIsAScreen: at most 50 lines, twelve flags before those that few need, and 14 commands at the top, each in a group. Commands that do something have an example.
 func TestHelpIsAScreen(t *testing.T) {
 	eachCommand(rootCommand(), func(cmd *cobra.Command) {
 		var out bytes.Buffer
@@ -88,6 +88,15 @@ func TestHelpIsAScreen(t *testing.T) {
 		}
 		if n := strings.Count(out.String(), "\n"); n > 50 {
 			t.Errorf("%s --help has %d lines", cmd.CommandPath(), n)
+		}
+		often := 0
+		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden && !isRare(f) {
+				often++
+			}
+		})
+		if often > 12 {
+			t.Errorf("%s --help has %d flags before those that few need", cmd.CommandPath(), often)
 		}
 		if cmd.Example == "" && !cmd.HasSubCommands() {
 			t.Errorf("%s --help has no example", cmd.CommandPath())

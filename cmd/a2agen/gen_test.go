@@ -82,9 +82,13 @@ func reference(cmd *cobra.Command, common []docFlag) string {
 			also = append(also, "`"+f.long()+"`")
 		}
 	}
-	b.WriteString(listOfFlags(slices.DeleteFunc(flags, func(f docFlag) bool { return slices.ContainsFunc(common, f.same) }), cmd.HasSubCommands()))
+	own := slices.DeleteFunc(flags, func(f docFlag) bool { return slices.ContainsFunc(common, f.same) })
+	b.WriteString(listOfFlags(slices.DeleteFunc(slices.Clone(own), func(f docFlag) bool { return f.rare }), cmd.HasSubCommands()))
 	if also != nil {
 		fmt.Fprintf(&b, "* [also](#flags-of-many-commands) %s\n", strings.Join(also, ", "))
+	}
+	if rare := slices.DeleteFunc(own, func(f docFlag) bool { return !f.rare }); len(rare) > 0 {
+		b.WriteString("\nLess often:\n\n" + listOfFlags(rare, cmd.HasSubCommands()))
 	}
 	return b.String() + "\n"
 }
@@ -104,6 +108,7 @@ func leaves(cmd *cobra.Command) []*cobra.Command {
 type docFlag struct {
 	name, usage string
 	of          []string
+	rare        bool
 }
 
 func (f docFlag) same(as docFlag) bool { return f.name == as.name && f.usage == as.usage }
@@ -124,7 +129,7 @@ func docFlags(cmd *cobra.Command) []docFlag {
 				return
 			}
 			value, usage := pflag.UnquoteUsage(f)
-			is := docFlag{strings.TrimSpace("--" + f.Name + " " + value), usage, []string{of}}
+			is := docFlag{strings.TrimSpace("--" + f.Name + " " + value), usage, []string{of}, isRare(f)}
 			if f.Shorthand != "" {
 				is.name = "-" + f.Shorthand + ", " + is.name
 			}

@@ -41,6 +41,7 @@ is given. a2agen.lock says which files are generated. When nothing has changed, 
 	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "say what would be done, and change nothing")
 	cmd.Flags().BoolVar(&o.Diff, "diff", false, "print what would change as a unified diff, and write nothing")
 	cmd.Flags().BoolVar(&watch, "watch", false, "generate again whenever an input changes")
+	rare(cmd, "force")
 	format := formatFlag(cmd)
 	cmd.MarkFlagsMutuallyExclusive("watch", "dry-run")
 	cmd.MarkFlagsMutuallyExclusive("watch", "diff")

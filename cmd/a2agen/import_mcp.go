@@ -37,10 +37,11 @@ A command is a program of somebody else on this machine. It is started by this c
 	cmd.Flags().StringArrayVar(&o.Env, "env", nil, "`variable` of the environment that the command gets; may be given several times")
 	cmd.Flags().StringArrayVarP(&o.Headers, "header", "H", nil, "send this `'Name: value'` with every request, as 'Name: ${VARIABLE}'; may be given several times")
 	cmd.Flags().StringVar(&o.Name, "name", "", "its `name`; default: made of what the server calls itself")
-	cmd.Flags().BoolVar(&o.AllowPrivate, "allow-private-network", false, "also use private and loopback addresses, and http")
+	privateFlag(cmd, &o.AllowPrivate, ", and http")
 	cmd.Flags().BoolVar(&o.Force, "force", false, "overwrite generated files that were edited by hand")
 	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "say what would be done, and change nothing")
 	anyWord(cmd, "tool", "env", "header", "name")
+	rare(cmd, "dry-run", "force", "name")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		o.Tool = project.ThisTool()
 		if len(o.Command) > 0 {

@@ -27,10 +27,11 @@ changes; run openapi again, without --operation, to take over a changed one.`,
 	cmd.Flags().StringArrayVar(&o.Operations, "operation", nil, "the `id` of an operation, or its method and path; may be given several times")
 	cmd.Flags().StringArrayVar(&o.Tags, "tag", nil, "a `tag`: import all operations that have it; may be given several times")
 	cmd.Flags().StringVar(&o.Name, "name", "", "its `name`; default: made of the document's title")
-	cmd.Flags().BoolVar(&o.AllowPrivate, "allow-private-network", false, "also use private and loopback addresses, and http")
+	privateFlag(cmd, &o.AllowPrivate, ", and http")
 	cmd.Flags().BoolVar(&o.Force, "force", false, "overwrite generated files that were edited by hand")
 	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "say what would be done, and change nothing")
 	anyWord(cmd, "operation", "tag", "name")
+	rare(cmd, "dry-run", "force", "name")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		o.Tool, o.Target = project.ThisTool(), args[0]
 		done := announce(cmd, "reading the document")

@@ -25,7 +25,8 @@ func initCommand() *cobra.Command {
 		Short: "Make a new agent that builds, answers and has tests",
 		Long: `init makes a project in DIR, the working folder by default: agent.yaml, a2agen.yaml, the packages generated from them, a handler
 for each skill that gives a sample answer, tests, main.go, go.mod, Dockerfile, Makefile, a workflow for CI and README. It needs no network. On a
-terminal it asks for what the flags leave open; elsewhere it uses the defaults.
+terminal it asks for what the flags leave open; elsewhere it uses the defaults. The rest is in the two YAML files, such as the versions of A2A and
+the bindings (JSON-RPC, HTTP+JSON, gRPC): change them there, and run a2agen generate.
 
 A skill given by --skill has an input and an output schema, and a handler with types made from them; one given by --text takes
 and returns plain text.
@@ -38,8 +39,6 @@ each thing that was changed or left out.`,
 		Example: `  a2agen init weather
   a2agen init weather --skill forecast --skill alerts --module example.com/weather
   a2agen init chat --text talk          # a skill from text to text
-  a2agen init weather --binding JSONRPC,HTTP+JSON,GRPC
-  a2agen init weather --protocol 1.0    # it speaks 0.3 too unless told otherwise
   a2agen init weather --store sqlite    # tasks are kept in a file and outlive the process
   a2agen init weather --store postgres  # … in a database, which many replicas share
   a2agen init vault --auth apikey       # callers need a key
@@ -58,6 +57,7 @@ each thing that was changed or left out.`,
 			if len(args) == 1 {
 				o.Dir = args[0]
 			}
+			o.Skills, o.Texts = apart(o.Skills), apart(o.Texts)
 			if !yes && isTerminal(cmd.InOrStdin()) && isTerminal(cmd.ErrOrStderr()) {
 				if err := ask(cmd, &o); err != nil {
 					return err
@@ -74,13 +74,13 @@ each thing that was changed or left out.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.Name, "name", "", "its `name`; default: the folder's")
+	f.StringVar(&o.Name, "name", "", "its `name`, if it is not the folder's")
 	f.StringVar(&o.Module, "module", "", "the Go module `path`; default: example.com/NAME")
 	f.StringVar(&o.CardFile, "card", "", "start from the agent card in `file`, or at the URL of an agent or a card")
-	f.BoolVar(&o.AllowPrivate, "allow-private-network", false, "also use private and loopback addresses")
+	privateFlag(cmd, &o.AllowPrivate, "")
 	f.StringArrayVar(&o.Skills, "skill", nil, "the `id` of a skill, with input and output schemas, samples to replace; may be given several times; default: echo")
 	f.StringArrayVar(&o.Texts, "text", nil, "the `id` of a skill that takes and returns text; may be given several times")
-	f.BoolVarP(&yes, "yes", "y", false, "do not ask for anything")
+	f.BoolVarP(&yes, "yes", "y", false, "for scripts on a terminal: do not ask for anything")
 	f.StringVar(&o.Runtime, "runtime", "", "for work on a2agen itself: build against its checkout in this `folder`")
 	f.StringVar(&o.Store, "store", "", "where the agent keeps its `tasks`: "+config.StoresInWords("")+"; default: "+config.Stores[0].Word)
 	f.StringVar(&o.Auth, "auth", "", "the `credential` that callers need: "+card.FreshSchemesInWords()+"; default: nothing yet, and the agent listens on its own machine only")
@@ -88,8 +88,8 @@ each thing that was changed or left out.`,
 		strings.Join(config.Default().BindingNames(), ","))
 	f.StringSliceVar(&o.Protocol, "protocol", nil, "the `version` of the protocol to speak: "+strings.Join(spec.Versions(), ", ")+", or several with commas; default: "+strings.Join(spec.Fresh(), ","))
 	f.StringVar(&o.Example, "example", "", "begin with the example of this `name`, whose card, configuration, handlers and tests it brings: "+strings.Join(a2agen.Examples(), " or "))
-	f.BoolVar(&o.Vendor, "vendor", false, "put the runtime's source into the project, to build without a network")
-	f.BoolVar(&o.Force, "add", false, "add what is missing to a folder that is not empty, and overwrite nothing")
+	f.BoolVar(&o.Vendor, "vendor", false, "for builds without a network: put the runtime's source into the project")
+	f.BoolVar(&o.Force, "add", false, "for a folder that is not empty: add what is missing, and overwrite nothing")
 	f.BoolVar(&o.DryRun, "dry-run", false, "say what would be done, and change nothing")
 	takesFolder(cmd, "runtime")
 	oneOf(cmd, "store", config.StoreWords()...)
@@ -100,7 +100,20 @@ each thing that was changed or left out.`,
 	anyWord(cmd, "name", "module", "skill", "text")
 	renamed(cmd, "bindings", "binding")
 	renamed(cmd, "force", "add")
+	hidden(cmd, "binding", "bindings in a2agen.yaml")
+	hidden(cmd, "bindings", "bindings in a2agen.yaml")
+	hidden(cmd, "protocol", "protocol in a2agen.yaml")
+	must(f.MarkHidden("runtime"))
+	rare(cmd, "dry-run", "name", "vendor", "yes")
 	return cmd
+}
+
+// apart returns the ids of flags that may have several each, with commas.
+func apart(flags []string) (ids []string) {
+	for _, list := range flags {
+		ids = append(ids, strings.Split(list, ",")...)
+	}
+	return ids
 }
 
 // ask asks for what the flags leave open. An empty answer is the default in brackets.

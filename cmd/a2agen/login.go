@@ -32,15 +32,15 @@ asked for the issuer and the client id; in a pipe both must be given. A client w
   a2agen call https://agent.example.com "hello"                                # uses the login
   a2agen login --out https://agent.example.com`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if all && !out {
+				return errors.New("--all is for --out: it forgets all logins (see a2agen login --help)")
+			}
 			if out {
 				return logout(cmd, args, all)
 			}
 			err := exactly(1, "the agent's URL, or the folder of its project")(cmd, args)
 			if err != nil {
 				return err
-			}
-			if all {
-				return errors.New("--all is for --out: it forgets all logins (see a2agen login --help)")
 			}
 			if o.Target, err = talk.Address(args[0]); err != nil {
 				return err
@@ -61,17 +61,18 @@ asked for the issuer and the client id; in a pipe both must be given. A client w
 	f.StringVar(&o.ClientID, "client-id", "", "the `id` of the client to log in as, as it is registered at the issuer")
 	f.BoolVar(&o.Device, "device", false, "show a code to enter on any device, instead of a page for this one")
 	f.StringArrayVar(&o.Scopes, "scope", nil, "ask for this `scope`; may be given several times; default: those that the card names")
-	f.StringVar(&o.Scheme, "scheme", "", "the `name` of the security scheme in the card; default: the only one that takes tokens of an issuer")
-	f.StringVar(&o.Resource, "resource", "", "ask for tokens for this `URL` (RFC 8707); - for none; default: the agent's interface")
-	f.StringVar(&o.Audience, "audience", "", "ask for tokens for this `audience`, at issuers that have it in place of a resource, such as Auth0")
+	f.StringVar(&o.Scheme, "scheme", "", "for cards with several schemes that take tokens of an issuer: the `name` of one; default: the only one")
+	f.StringVar(&o.Resource, "resource", "", "for issuers that know the agent by another URL: ask for tokens for this `URL` (RFC 8707); - for none; default: the agent's interface")
+	f.StringVar(&o.Audience, "audience", "", "for issuers such as Auth0: ask for tokens for this `audience` in place of a resource")
 	f.StringVar(&o.TokenURL, "token-url", "", "the token endpoint's `URL`, for issuers without metadata; with --auth-url or --device-url")
-	f.StringVar(&o.AuthURL, "auth-url", "", "the authorization endpoint's `URL`, with --token-url")
-	f.StringVar(&o.DeviceURL, "device-url", "", "the device authorization endpoint's `URL`, with --token-url")
-	f.StringVar(&o.Redirect, "redirect", "", "the redirect `URI` that is registered; port 0 is a free one; default: http://127.0.0.1:0/callback")
+	f.StringVar(&o.AuthURL, "auth-url", "", "the authorization endpoint's `URL`, for issuers without metadata; with --token-url")
+	f.StringVar(&o.DeviceURL, "device-url", "", "the device authorization endpoint's `URL`, for issuers without metadata; with --token-url")
+	f.StringVar(&o.Redirect, "redirect", "", "for clients that are registered with another redirect `URI`: that one; port 0 is a free one; default: http://127.0.0.1:0/callback")
 	f.BoolVar(&browser, "open", true, "show the page in a browser; --open=false only prints it")
 	renamed(cmd, "browser", "open")
 	f.BoolVar(&out, "out", false, "forget the login for the agent")
 	f.BoolVar(&all, "all", false, "all of them; with --out")
 	anyWord(cmd, "issuer", "client-id", "scope", "scheme", "resource", "audience", "token-url", "auth-url", "device-url", "redirect")
+	rare(cmd, "all", "audience", "auth-url", "device-url", "open", "redirect", "resource", "scheme", "scope", "token-url")
 	return cmd
 }

@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -76,21 +77,16 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 
 func rootCommand() *cobra.Command {
 	cobra.EnableCommandSorting = false
-	root := &cobra.Command{
-		Use:   "a2agen",
-		Short: "Generate Go agents that speak A2A",
-		Long: `a2agen turns an agent card with the inputs and outputs of its skills (agent.yaml) into a Go agent that speaks the
-A2A protocol, and somebody else's card into a typed Go client.`,
-		Example: `  a2agen init weather --skill forecast     # a new agent that builds, answers and has tests
+	root := group("a2agen", "Generate Go agents that speak A2A")
+	root.Long = `a2agen turns an agent card with the inputs and outputs of its skills (agent.yaml) into a Go agent that speaks the
+A2A protocol, and somebody else's card into a typed Go client.`
+	root.Example = `  a2agen init weather --skill forecast     # a new agent that builds, answers and has tests
   cd weather && go run .                   # it listens on http://127.0.0.1:8080
   a2agen call . "hello"                    # in another terminal: talk to it
   a2agen generate                          # after a change of agent.yaml
   a2agen check                             # in CI: are the generated files up to date, and does it build?
-  a2agen client https://agent.example.com  # a typed client for somebody else's agent`,
-		Version:       project.ThisTool().Version,
-		SilenceUsage:  true,
-		SilenceErrors: true,
-	}
+  a2agen client https://agent.example.com  # a typed client for somebody else's agent`
+	root.Version, root.SilenceUsage, root.SilenceErrors = project.ThisTool().Version, true, true
 	root.SetVersionTemplate("a2agen {{.Version}}\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		if cmd.HasSubCommands() && cmd.Flags().NArg() > 0 {
@@ -108,6 +104,15 @@ A2A protocol, and somebody else's card into a typed Go client.`,
 		return err
 	})
 	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) { sayWhatItIsNow(cmd) }
+	cobra.AddTemplateFunc("flags", func(cmd *cobra.Command, rare bool) string {
+		shown := pflag.NewFlagSet("", pflag.ContinueOnError)
+		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			if isRare(f) == rare {
+				shown.AddFlag(f)
+			}
+		})
+		return strings.TrimRight(shown.FlagUsages(), "\n")
+	})
 	root.SetUsageTemplate(usage)
 	for _, g := range []struct {
 		title    string
@@ -130,9 +135,8 @@ A2A protocol, and somebody else's card into a typed Go client.`,
 }
 
 // usage is how the help of a command ends: that of the program with its commands in groups, in the order in which one meets them.
-const usage = `Usage:{{if .Runnable}}
-  {{.UseLine}}{{end}}{{if .HasAvailableSubCommands}}
-  {{.CommandPath}} [command]{{end}}{{if .HasExample}}
+const usage = `Usage:
+  {{if .HasAvailableSubCommands}}{{.CommandPath}} [command]{{else}}{{.UseLine}}{{end}}{{if .HasExample}}
 
 Examples:
 {{.Example}}{{end}}{{range $group := .Groups}}
@@ -141,10 +145,13 @@ Examples:
   {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}{{if and .HasAvailableSubCommands (not .Groups)}}
 
 Commands:{{range .Commands}}{{if .IsAvailableCommand}}
-  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}{{if .HasAvailableLocalFlags}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}{{with flags . false}}
 
 Flags:
-{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}{{if .HasAvailableSubCommands}}
+{{.}}{{end}}{{with flags . true}}
+
+Less often:
+{{.}}{{end}}{{if .HasAvailableSubCommands}}
 
 {{if .HasParent}}"{{.CommandPath}} COMMAND --help" says more about a command.{{else}}Also: version; help COMMAND, or COMMAND --help; completion SHELL.{{end}}{{end}}
 `
@@ -174,11 +181,11 @@ func refuseStrangers(root *cobra.Command) {
 		case "help":
 			cmd.Hidden = true
 			cmd.Args = func(cmd *cobra.Command, args []string) error {
-				_, rest, err := cmd.Root().Find(args)
+				of, rest, err := cmd.Root().Find(args)
 				if err != nil {
 					return err
 				}
-				return none(cmd, rest)
+				return none(of, rest)
 			}
 		}
 	}
@@ -188,7 +195,7 @@ func refuseStrangers(root *cobra.Command) {
 func exactly(n int, usage string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != n {
-			return fmt.Errorf("%d arguments, want %d: %s (see %s --help)", len(args), n, usage, cmd.CommandPath())
+			return fmt.Errorf("%s, want %d: %s (see %s --help)", count(len(args), "argument"), n, usage, cmd.CommandPath())
 		}
 		return nil
 	}
@@ -197,7 +204,11 @@ func exactly(n int, usage string) cobra.PositionalArgs {
 // none takes no arguments.
 func none(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return fmt.Errorf("unexpected argument %q (see %s --help)%s", args[0], cmd.CommandPath(), suggestion(cmd, cmd.CommandPath()+" ", args[0]))
+		what := "unexpected argument"
+		if cmd.HasSubCommands() {
+			what = "unknown command"
+		}
+		return fmt.Errorf("%s %q (see %s --help)%s", what, args[0], cmd.CommandPath(), suggestion(cmd, cmd.CommandPath()+" ", args[0]))
 	}
 	return nil
 }
@@ -209,6 +220,24 @@ func suggestion(of *cobra.Command, before, typed string) string {
 		return "; did you mean " + before + list[0] + "?"
 	}
 	return ""
+}
+
+// rare has help show flags after the others. Their usage says who needs them.
+func rare(cmd *cobra.Command, flags ...string) {
+	for _, name := range flags {
+		must(cmd.Flags().SetAnnotation(name, "a2agen_rare", nil))
+	}
+}
+
+func isRare(f *pflag.Flag) bool {
+	_, is := f.Annotations["a2agen_rare"]
+	return is
+}
+
+// privateFlag adds --allow-private-network, for which more says what else it allows.
+func privateFlag(cmd *cobra.Command, allow *bool, more string) {
+	cmd.Flags().BoolVar(allow, "allow-private-network", false, "for what runs on this machine or in your own network: also use private and loopback addresses"+more)
+	rare(cmd, "allow-private-network")
 }
 
 // dirFlag adds -C.

@@ -24,7 +24,7 @@ project, which must be running, as for "a2agen call".
 What the agent says meanwhile is progress. Its questions are asked of the person at the host, if the host can do that; a call that the
 host cancels is canceled at the agent; what fails is a result that tells the model why. docs/models-and-tools.md says what MCP cannot carry.
 
-Credentials are those of "a2agen call": --token, A2A_TOKEN or --header; else A2A_CLIENT_<SCHEME> for the schemes of the card; else
+Credentials are those of "a2agen call": A2A_TOKEN or --header; else A2A_CLIENT_<SCHEME> for the schemes of the card; else
 "a2agen login". A host passes variables on if its settings name them. Who starts the command is the caller of every tool.
 
 A URL is called only at a public address, without a proxy and not over gRPC, unless --allow-private-network says that the agent may be anywhere.
@@ -58,9 +58,9 @@ By hand, with the Inspector:
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&o.AllowPrivate, "allow-private-network", false, "also use private and loopback addresses")
+	privateFlag(cmd, &o.AllowPrivate, "")
 	f.StringArrayVarP(&o.Headers, "header", "H", nil, "send this `'Name: value'` with every request; may be given several times")
-	f.StringVar(&o.Token, "token", "", "send this bearer `token`, to the agent's host only; prefer "+envToken+", which other users of this machine cannot see")
-	anyWord(cmd, "header", "token")
+	tokenFlag(cmd, &o.Token)
+	anyWord(cmd, "header")
 	return cmd
 }

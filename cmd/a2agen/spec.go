@@ -12,20 +12,15 @@ import (
 )
 
 func specCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "spec",
-		Short: "Show and compare definitions: of the A2A protocol, and of the files of a project",
-		Long: `spec works on definitions of the protocol: those that ship with a2agen, by version, and any other in a .proto file or as a JSON
-Schema in a .json file.`,
-		Example: `  a2agen spec list
+	cmd := group("spec", "Show and compare definitions: of the A2A protocol, and of the files of a project")
+	cmd.Long = `spec works on definitions of the protocol: those that ship with a2agen, by version, and any other in a .proto file or as a JSON
+Schema in a .json file.`
+	cmd.Example = `  a2agen spec list
   a2agen spec show 1.0
   a2agen spec wires 0.3                        # what an older version cannot carry
   a2agen spec schema a2agen.yaml               # the JSON Schema of the file
   a2agen spec diff 0.3 1.0
-  a2agen spec diff 1.0 protocol/a2a.proto --fail-on breaking`,
-		Args: none,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
+  a2agen spec diff 1.0 protocol/a2a.proto --fail-on breaking`
 	cmd.AddCommand(specListCommand(), specShowCommand(), specDiffCommand(), specWiresCommand(), specSchemaCommand())
 	return cmd
 }

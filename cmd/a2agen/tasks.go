@@ -16,22 +16,17 @@ import (
 )
 
 func tasksCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "tasks",
-		Short: "Inspect the store in which an agent keeps its tasks, and what happened to one",
-		Long: `tasks works on the store of an agent that has "store: sqlite" or "store: postgres" in a2agen.yaml, whether the agent runs or not: list,
+	cmd := group("tasks", "Inspect the store in which an agent keeps its tasks, and what happened to one")
+	cmd.Long = `tasks works on the store of an agent that has "store: sqlite" or "store: postgres" in a2agen.yaml, whether the agent runs or not: list,
 show and timeline read, check verifies it, prune deletes tasks, deliveries and replay work on push notifications. In the folder of a project the store
 of its agent is used. Elsewhere name it with --store or A2A_STORE, a file or postgres://USER@HOST/DATABASE, which the variables and files
-of libpq complete (PGPASSWORD, PGPASSFILE, PGSERVICE, …); the agent logs where its tasks are when it starts.`,
-		Example: `  a2agen tasks list                          # of this project's agent
+of libpq complete (PGPASSWORD, PGPASSFILE, PGSERVICE, …); the agent logs where its tasks are when it starts.`
+	cmd.Example = `  a2agen tasks list                          # of this project's agent
   a2agen tasks list --state working --state input-required
   a2agen tasks show 0f8c1d2e
   a2agen tasks timeline 0f8c1d2e             # its events on an axis of time
   a2agen tasks prune --store weather.db --older 720h --dry-run
-  a2agen tasks deliveries --store postgres://db/agents --dead`,
-		Args: none,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
+  a2agen tasks deliveries --store postgres://db/agents --dead`
 	cmd.AddCommand(tasksListCommand(), tasksShowCommand(), tasksTimelineCommand(), tasksPruneCommand(), tasksDeliveriesCommand(),
 		tasksReplayCommand(), tasksCheckCommand(), tasksCopyCommand(), tasksMigrateCommand())
 	return cmd
@@ -54,9 +49,10 @@ func (w *whichFlags) add(cmd *cobra.Command) {
 }
 
 func (w *whichFlags) addOwner(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&w.principal, "principal", "", "only tasks of the caller `name`")
-	cmd.Flags().StringVar(&w.tenant, "tenant", "", "only tasks of the `tenant`")
+	cmd.Flags().StringVar(&w.principal, "principal", "", "for agents with several callers: only tasks of the one with this `name`")
+	cmd.Flags().StringVar(&w.tenant, "tenant", "", "for agents with tenants: only tasks of this `tenant`")
 	anyWord(cmd, "principal", "tenant")
+	rare(cmd, "principal", "tenant")
 }
 
 func (w *whichFlags) which(cmd *cobra.Command) (which admin.Which, err error) {

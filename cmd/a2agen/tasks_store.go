@@ -110,8 +110,7 @@ func storeFlag(cmd *cobra.Command, address *string) {
 	cmd.Flags().StringVar(address, "store", "", "where the agent keeps its `tasks`: a file, or postgres://…; default: what A2A_STORE names, else that of the project's agent")
 }
 
-var errNoStore = errors.New("--store is missing: the agent says at its start where it keeps its tasks; in the folder of its project, or with -C, " +
-	"it is known")
+var errNoStore = errors.New("--store is missing: name the file or the database, which the agent logs at its start, or the folder of its project with -C")
 
 // findStore returns the store that is named, that of the environment, or that of the agent of the project in a folder.
 func findStore(ctx context.Context, named, dir string) (kind storeKind, address string, err error) {

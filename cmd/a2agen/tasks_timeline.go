@@ -70,10 +70,9 @@ func inspectTaskCommand() *cobra.Command {
 
 // timelineFlags adds the flags by which an agent is asked.
 func timelineFlags(cmd *cobra.Command, o *talk.Options) {
-	f := cmd.Flags()
-	f.StringArrayVarP(&o.Headers, "header", "H", nil, "send this `'Name: value'` with every request; may be given several times")
-	f.StringVar(&o.Token, "token", "", "send this bearer `token`, to the agent's host only; prefer "+envToken+", which other users of this machine cannot see")
-	anyWord(cmd, "header", "token")
+	cmd.Flags().StringArrayVarP(&o.Headers, "header", "H", nil, "send this `'Name: value'` with every request; may be given several times")
+	tokenFlag(cmd, &o.Token)
+	anyWord(cmd, "header")
 }
 
 // inspectIn prints a task of a store.

@@ -56,10 +56,11 @@ scaffold:
 	cmd.Flags().BoolVar(&o.Force, "force", false, "overwrite generated files that were edited by hand")
 	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "say what would be done, and change nothing")
 	cmd.Flags().BoolVar(&o.Diff, "diff", false, "print what would change as a unified diff, and write nothing")
-	cmd.Flags().BoolVar(&o.AllowPrivate, "allow-private-network", false, "also use private and loopback addresses, and fetch definitions over http")
-	cmd.Flags().BoolVar(&o.Vendor, "vendor", false, "put the runtime's source into the project; with runtime")
-	cmd.Flags().BoolVar(&older, "allow-older", false, "also take over a card of an older version than the pinned one; with clients")
+	privateFlag(cmd, &o.AllowPrivate, ", and fetch definitions over http")
+	cmd.Flags().BoolVar(&o.Vendor, "vendor", false, "for builds without a network: put the runtime's source into the project; with runtime")
+	cmd.Flags().BoolVar(&older, "allow-older", false, "for agents that went back: also take over a card of an older version than the pinned one; with clients")
 	renamed(cmd, "older", "allow-older")
+	rare(cmd, "allow-older", "force", "vendor")
 	format := formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := format.check(); err != nil {

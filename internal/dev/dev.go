@@ -3,7 +3,6 @@
 package dev
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -207,11 +206,11 @@ func (s *session) newAgent(number int, dir, url string, front *proxy.Front) (*ag
 	if err == nil {
 		abs, err = filepath.EvalSymlinks(abs)
 	}
+	if info, e := os.Stat(dir); e != nil || !info.IsDir() {
+		return nil, fmt.Errorf("%s is no folder", dir)
+	}
 	if err != nil {
 		return nil, err
-	}
-	if info, err := os.Stat(abs); err != nil || !info.IsDir() {
-		return nil, cmp.Or(err, fmt.Errorf("%s is no folder", dir))
 	}
 	if _, err := os.Stat(filepath.Join(abs, "go.mod")); err != nil && !isProject(abs) && s.Exec == "" {
 		return nil, fmt.Errorf(`%s holds no agent: neither agent.yaml nor go.mod ("a2agen init %s" makes one; --exec builds in another way)`, dir, dir)

@@ -248,7 +248,7 @@ type signature func(ctx context.Context, card []byte) (*catalog.Signer, error)
 func verifierOf(o VerifyOptions) (verify signature, done func(), err error) {
 	if o.Keys == "" && len(o.URLs) == 0 {
 		if o.Strict {
-			return nil, nil, badArgument("--strict says how a card is verified: name keys by --jwks or --jwks-url")
+			return nil, nil, badArgument("--strict says how a card is verified: name keys by --jwks")
 		}
 		return nil, func() {}, nil
 	}

@@ -64,6 +64,9 @@ func lintProject(dir, name string) (list diag.List, is bool, err error) {
 		kept, _ := cfg.Clients[0].Card()
 		return nil, true, badArgument(`there are only clients of other agents here: name one of their cards, "a2agen card lint %s"`, kept)
 	}
+	if errors.Is(err, fs.ErrNotExist) && name == "" {
+		return nil, true, badArgument("there is no %s in %s: name a card by its file or URL, or the folder of a project with -C", cfg.Card, dir)
+	}
 	if err != nil {
 		return nil, true, err
 	}

@@ -81,7 +81,7 @@ func (p *project) see(ctx context.Context, c config.Client, allowPrivate, older 
 func (p *project) addKeys(o TrustOptions, c *config.Client, known bool) error {
 	if o.Keys == "" && len(o.URLs) == 0 {
 		if o.Strict && c.Verify == nil {
-			return badArgument("--strict says how a card is verified: name keys by --jwks or --jwks-url")
+			return badArgument("--strict says how a card is verified: name keys by --jwks")
 		}
 		return nil
 	}

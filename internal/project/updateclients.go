@@ -1,6 +1,7 @@
 package project
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -92,7 +93,7 @@ func (o ClientUpdate) choose(cfg *config.Config) ([]config.Client, error) {
 	for _, name := range o.Names {
 		i := slices.Index(known, name)
 		if i < 0 {
-			hint := suggest.Key(name, known)
+			hint := cmp.Or(suggest.Key(name, known), "a2agen client URL adds one")
 			return nil, badArgument("no client %.40q with a url or a name in the catalog is in %s (%s)", name, config.File, hint)
 		}
 		if !slices.ContainsFunc(list, func(c config.Client) bool { return c.Name == name }) {

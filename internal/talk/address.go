@@ -26,7 +26,7 @@ func Address(target string) (string, error) {
 	if info, err := os.Stat(target); err == nil && info.IsDir() {
 		return "", usage("%s holds no %s: give the agent's URL, or the folder of its project", target, projectFile)
 	}
-	return "", usage("%s is neither a URL nor a project's folder: for an agent on the network write https://%[1]s", target)
+	return "", usage("%s is neither a URL nor a project's folder: for an agent on the network write https://%[1]s, or http://…", target)
 }
 
 // nameIn returns the name of the agent of the project in a folder; "" if there is none.

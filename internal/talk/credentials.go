@@ -70,7 +70,7 @@ func (t *talk) lacks(e *rpc.CredentialError) string {
 	case s.Kind == rpc.SchemeOAuth2 || s.Kind == rpc.SchemeOpenIDConnect:
 		told.Option = "a2agen login " + shell.Word(clean(t.Target))
 	case s.Kind == rpc.SchemeHTTP && s.HTTP == "bearer":
-		told.Option = "--token or A2A_TOKEN"
+		told.Option = "A2A_TOKEN"
 	case s.Kind == rpc.SchemeAPIKey && s.In == "header":
 		told.Option = "--header " + shell.Word(clean(s.Key)+": …")
 	default:

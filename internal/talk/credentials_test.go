@@ -78,12 +78,12 @@ func TestWhoIsRefusedIsToldWhatToDo(t *testing.T) {
 		status, code int
 		token, want  string
 	}{
-		"unknown, by the status":     {http.StatusUnauthorized, -31401, "", "prove who you are with a2agen login, with --token"},
-		"unknown, by an error":       {http.StatusOK, -31401, "", "prove who you are with a2agen login, with --token"},
+		"unknown, by the status":     {http.StatusUnauthorized, -31401, "", "prove who you are with a2agen login, by A2A_TOKEN"},
+		"unknown, by an error":       {http.StatusOK, -31401, "", "prove who you are with a2agen login, by A2A_TOKEN"},
 		"known, by the status":       {http.StatusForbidden, -31403, "s3cr-t", "call with others"},
 		"known, by an error":         {http.StatusOK, -31403, "s3cr-t", "call with others"},
-		"nobody's, by the status":    {http.StatusForbidden, -31403, "", "prove who you are with a2agen login, with --token"},
-		"by the status and no error": {http.StatusForbidden, 0, "", "prove who you are with a2agen login, with --token"},
+		"nobody's, by the status":    {http.StatusForbidden, -31403, "", "prove who you are with a2agen login, by A2A_TOKEN"},
+		"by the status and no error": {http.StatusForbidden, 0, "", "prove who you are with a2agen login, by A2A_TOKEN"},
 	} {
 		var srv *httptest.Server
 		srv = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -22,7 +22,7 @@ const (
 
 // What a caller does whom the agent does not know, or knows and does not let.
 const (
-	proveIt  = "prove who you are with a2agen login, with --token, or by A2A_TOKEN, or with --header 'Name: value', as the agent demands"
+	proveIt  = "prove who you are with a2agen login, by A2A_TOKEN, or with --header 'Name: value', as the agent demands"
 	notToYou = "these credentials do not allow it: call with others"
 )
 

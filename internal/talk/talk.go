@@ -74,6 +74,10 @@ type talk struct {
 func Run(ctx context.Context, o Options) error {
 	t := &talk{Options: o, lines: newLines(o.In), taskID: o.Task}
 	t.print = &printer{Options: &t.Options}
+	_, err := Address(o.Target) // before a text is missed that stands in place of the agent
+	if err != nil {
+		return t.failed(ctx, err)
+	}
 	parts, err := t.message()
 	if err != nil {
 		return t.failed(ctx, err)

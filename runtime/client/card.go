@@ -5,8 +5,10 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/a2agen/a2agen/runtime"
@@ -67,6 +69,9 @@ func (a *agentCard) fetch(ctx context.Context, n *network, base string, known *c
 			return card, nil
 		}
 		if first == nil {
+			if wrapped := (*url.Error)(nil); errors.As(err, &wrapped) {
+				err = wrapped.Err // without the URL once more
+			}
 			first = fmt.Errorf("fetch agent card %s: %w", u, err)
 		}
 		if status != http.StatusNotFound {

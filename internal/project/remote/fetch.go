@@ -132,7 +132,7 @@ func (e *StatusError) Error() string {
 func readFile(path string, limit int64) ([]byte, Info, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) && !strings.ContainsAny(path, `/\`) {
-		return nil, Info{}, fmt.Errorf("%w; for an agent on the network write https://%s", err, path)
+		return nil, Info{}, fmt.Errorf("%w; for one on the network write https://%s", err, path)
 	}
 	if err != nil {
 		return nil, Info{}, err
