@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { after, before, test } from "node:test";
-import { browser, copyAgent, dev, open, picture, remove, violations } from "./harness.js";
+import { browser, copyAgent, dev, goTo, open, picture, remove, violations } from "./harness.js";
 
 /** @type {string[]} */ let dirs = [];
 /** @type {import("./harness.js").Dev} */ let d;
@@ -46,7 +46,7 @@ test("calls between agents are on one page, with who made them", async () => {
   const message = { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ data: { from: "Oslo", to: "London" } }], metadata: { skillId: "plan-trip" } };
   const resp = await fetch(at.origin + "/api/agents/0/call", { method: "POST", headers, body: JSON.stringify({ binding: "JSONRPC", version: "1.0", operation: "SendMessage", request: { message } }) });
   assert.equal(resp.status, 200);
-  await page.keyboard.press("g");
+  await goTo(page, "#/agent/agents");
   const pairs = page.getByRole("row");
   await pairs.filter({ hasText: /^page\s*Trip Planner\s*1/ }).waitFor();
   await pairs.filter({ hasText: /^Trip Planner\s*WeatherBot\s*[1-9]/ }).waitFor();
@@ -54,14 +54,14 @@ test("calls between agents are on one page, with who made them", async () => {
   assert.deepEqual(await violations(page), []);
   await picture(page, "agents");
   await page.locator("[role=option]").filter({ hasText: /Trip Planner → WeatherBot/ }).first().click();
-  await page.getByRole("main", { name: "Traffic" }).waitFor();
-  await page.keyboard.press("g");
-  await page.getByRole("button", { name: "Look at it: WeatherBot" }).click();
-  await page.getByRole("button", { name: "Look at it: WeatherBot", pressed: true }).waitFor();
+  await page.getByRole("main", { name: "Calls" }).waitFor();
+  await goTo(page, "#/agent/agents");
+  await page.getByRole("button", { name: "Show WeatherBot" }).click();
+  await page.getByRole("button", { name: "Show WeatherBot", pressed: true }).waitFor();
   await close();
 });
 
-test("agents, cards and the history fit a phone, and are read by the keyboard", async () => {
+test("agents and cards fit a phone, and are read by the keyboard", async () => {
   const { page, close } = await open(b, d, { viewport: { width: 360, height: 740 } });
   /** @param {string} what */
   const fits = async (what) => {
@@ -75,21 +75,19 @@ test("agents, cards and the history fit a phone, and are read by the keyboard", 
     await page.keyboard.press("ArrowDown");
     await list.locator("[aria-selected=true]").waitFor();
   };
-  await page.keyboard.press("g");
+  await goTo(page, "#/agent/agents");
   await page.getByRole("row").filter({ hasText: /^Trip Planner\s*WeatherBot/ }).waitFor();
   await fits("agents");
   await readList(page.getByRole("listbox", { name: "Calls of all agents" }));
   await page.keyboard.press("Enter");
-  await page.getByRole("main", { name: "Traffic" }).waitFor();
+  await page.getByRole("main", { name: "Calls" }).waitFor();
   await page.locator("section.detail pre").first().waitFor();
   await fits("a call");
-  await page.keyboard.press("h");
-  const sent = page.getByRole("listbox", { name: "What was sent" });
-  await readList(sent);
-  await page.locator("section.detail pre").first().waitFor();
-  await fits("history");
-  await page.keyboard.press("c");
-  await page.getByLabel("The card").filter({ hasText: "supportedInterfaces" }).waitFor();
+  await goTo(page, "#/agent");
+  await page.getByRole("heading", { name: "What it offers" }).waitFor();
+  await fits("overview");
+  await goTo(page, "#/agent/json");
+  await page.getByLabel("JSON", { exact: true }).filter({ hasText: "supportedInterfaces" }).waitFor();
   await fits("card");
   await page.getByRole("tab", { name: "Lint" }).focus();
   for (const name of ["Differences", "Lint"]) {

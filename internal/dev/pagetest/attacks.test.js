@@ -50,23 +50,23 @@ test("there are 200 payloads, and no two are the same", () => {
 test("what a hostile agent says stays text, in every view", async () => {
   const { page, close } = await open(b, d);
   page.on("dialog", (x) => { throw new Error("a dialog: " + x.message()); });
-  await page.keyboard.press("s");
+  await page.keyboard.press("2");
   await page.getByText(payloads[0]).first().waitFor();
   await page.evaluate(async (n) => {
     for (let i = 0; i < n; i++) {
-      location.hash = "#/try/s" + i;
-      while (!document.querySelector(`a[href="#/try/s${i}"][aria-current]`)) await new Promise((f) => setTimeout(f)); // without a picture of each
+      location.hash = "#/call/s" + i;
+      while (!document.querySelector(`a[href="#/call/s${i}"][aria-current]`)) await new Promise((f) => setTimeout(f)); // without a picture of each
     }
   }, payloads.length);
   assert.deepEqual(await harm(page), []);
-  await page.evaluate(() => { location.hash = "#/try/any"; });
+  await page.evaluate(() => { location.hash = "#/call/any"; });
   const message = page.getByRole("region", { name: "Message" });
   await message.getByLabel("Text", { exact: true }).fill("hello");
   await message.getByRole("button", { name: "Send", exact: true }).click();
   const result = page.getByRole("region", { name: "What came of it" });
   await result.getByText("input-required").first().waitFor();
   assert.deepEqual(await harm(page), []);
-  for (const at of ["#/tasks", "#/traffic", "#/history", "#/card", "#/card/lint", "#/card/diff", "#/agents", "#/inbox", "#/faults", "#/log", "#/tasks/0/" + encodeURIComponent("<img src=x onerror=top.pwned=1>"), "#/traffic/" + encodeURIComponent("\"><img src=x onerror=top.pwned=1>"), "#/" + encodeURIComponent(payloads[3])]) {
+  for (const at of ["#/tasks", "#/traffic", "#/traffic/compare", "#/traffic/webhooks", "#/agent", "#/agent/json", "#/agent/lint", "#/agent/diff", "#/agent/agents", "#/agent/callers", "#/agent/faults", "#/agent/log", "#/tasks/0/" + encodeURIComponent("<img src=x onerror=top.pwned=1>"), "#/traffic/" + encodeURIComponent("\"><img src=x onerror=top.pwned=1>"), "#/" + encodeURIComponent(payloads[3])]) {
     await page.evaluate((h) => { location.hash = h; }, at);
     for (const tab of await page.locator("main [role=tab]").all()) {
       if (await tab.isVisible()) await tab.click();
@@ -89,7 +89,7 @@ test("what a hostile agent says stays text, in every view", async () => {
 
 test("an event of 16 MiB does not stop the page", async () => {
   const { page, close } = await open(b, d);
-  await page.evaluate(() => { location.hash = "#/try/any"; });
+  await page.evaluate(() => { location.hash = "#/call/any"; });
   const message = page.getByRole("region", { name: "Message" });
   await message.getByLabel("Text", { exact: true }).fill("large");
   await message.getByRole("button", { name: "Send", exact: true }).click();
@@ -109,7 +109,7 @@ test("pages of other origins reach nothing, with the cookie of the page or witho
   const other = createServer((_, res) => { res.writeHead(200, { "Content-Type": "text/html" }); res.end("<!doctype html><title>other</title>"); });
   await new Promise((f) => other.listen(0, "127.0.0.1", () => f(undefined)));
   const origin = "http://127.0.0.1:" + /** @type {import("node:net").AddressInfo} */ (other.address()).port; // the same site: cookies have no ports
-  await page.keyboard.press("t");
+  await page.keyboard.press("4");
   await fetch(d.agent + "/kept");
   await page.locator("[role=option]").filter({ hasText: /\/kept/ }).first().waitFor();
   const foe = await page.context().newPage();
@@ -183,7 +183,7 @@ test("the token is in no address and in no Referer", async () => {
 
 test("the views of a hostile agent are accessible", async () => {
   const { page, close } = await open(b, d);
-  for (const at of ["#/try/s0", "#/card", "#/history", "#/agents"]) {
+  for (const at of ["#/call/s0", "#/agent", "#/traffic", "#/agent/agents"]) {
     await page.evaluate((h) => { location.hash = h; }, at);
     await page.locator("#view > *").first().waitFor();
     assert.deepEqual(await violations(page), [], at);

@@ -3,7 +3,10 @@ import assert from "node:assert/strict";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { browser, copyAgent, dev, open, picture, remove, violations, worked } from "./harness.js";
+import { browser, copyAgent, dev, fits, goTo, open, picture, remove, violations, widths, worked } from "./harness.js";
+
+/** The addresses of all views. */
+const views = ["#/chat", "#/call", "#/tasks", "#/traffic", "#/traffic/compare", "#/traffic/webhooks", "#/agent", "#/agent/json", "#/agent/lint", "#/agent/diff", "#/agent/faults", "#/agent/callers", "#/agent/agents", "#/agent/log"];
 
 /** @type {string} */
 let dir;
@@ -24,8 +27,8 @@ after(async () => {
 
 test("a call of another program shows up, with its bytes", async () => {
   const { page, close } = await open(b, d);
-  await page.keyboard.press("t");
-  await page.getByRole("main", { name: "Traffic" }).waitFor();
+  await page.keyboard.press("4");
+  await page.getByRole("main", { name: "Calls" }).waitFor();
   await fetch(d.agent + "/.well-known/agent-card.json", { headers: { "User-Agent": "somebody/1" } });
   const row = page.getByRole("option", { name: /agent-card.json/ }).first();
   await row.click();
@@ -35,18 +38,36 @@ test("a call of another program shows up, with its bytes", async () => {
   await close();
 });
 
-test("views are reached by keys, and by the navigation", async () => {
+test("places are reached by keys, by the navigation and by the search, and have addresses", async () => {
   const { page, close } = await open(b, d);
-  for (const [key, title] of [["l", "Log"], ["t", "Traffic"], ["a", "Tasks"], ["s", "Try"]]) {
-    await page.keyboard.press(key);
-    await page.getByRole("main", { name: title }).waitFor();
-    assert.equal(await page.locator("#nav [aria-current=page]").innerText().then((s) => s.split(" ")[0].trim()), title);
+  const current = () => page.locator("#nav [aria-current=page] > span").first().innerText();
+  const titles = await page.locator("#nav a > span:first-child").allInnerTexts();
+  assert.deepEqual(titles, ["Chat", "Call", "Tasks", "Traffic", "Agent"]);
+  for (const [i, title] of titles.entries()) {
+    await page.keyboard.press(String(i + 1));
+    await page.waitForFunction((t) => document.querySelector("#nav [aria-current=page] > span")?.textContent === t, title);
   }
-  await page.keyboard.press("?");
-  await page.getByRole("dialog").waitFor();
-  await page.keyboard.press("Escape");
-  await page.locator("#nav").getByRole("link", { name: "Log" }).click();
+  await page.locator("#views").getByRole("link", { name: "Log" }).click();
   await page.getByRole("main", { name: "Log" }).waitFor();
+  assert.equal(await current(), "Agent");
+  await page.keyboard.press("?");
+  await page.getByRole("dialog", { name: "Keys" }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox").fill("skill forecast");
+  await page.getByRole("option", { name: /Get Forecast/ }).first().waitFor();
+  assert.deepEqual(await violations(page), []);
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Get Forecast", exact: true }).waitFor();
+  assert.equal(await current(), "Call");
+  await page.goBack();
+  await page.getByRole("main", { name: "Log" }).waitFor();
+  await page.goForward();
+  await page.getByRole("main", { name: "Call" }).waitFor();
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox").fill("nothing has these");
+  await page.getByText("Nothing has these words.").waitFor();
+  await page.keyboard.press("Escape");
   await close();
 });
 
@@ -94,7 +115,7 @@ test("a task is called, read and left with the keyboard alone", async () => {
   await tabTo(events);
   await page.keyboard.press("End");
   await page.getByRole("heading", { name: /^Event \d+ of call/ }).waitFor();
-  await page.keyboard.press("a");
+  await page.keyboard.press("3");
   await page.getByRole("main", { name: "Tasks" }).waitFor();
   assert.equal(await page.evaluate(() => document.activeElement?.id), "view");
   await close();
@@ -102,12 +123,11 @@ test("a task is called, read and left with the keyboard alone", async () => {
 
 test("nothing is wider than the window, from a phone to a wide screen", async () => {
   const { page, close } = await open(b, d);
-  for (const link of await page.locator("#nav a").all()) {
-    await link.click();
-    await page.getByRole("main", { name: (await link.innerText()).replace(/[^A-Za-z]+$/, "") }).waitFor();
-    for (const width of [320, 600, 1000, 2560]) {
+  for (const at of views) {
+    await goTo(page, at);
+    for (const width of [320, ...widths, 2560]) {
       await page.setViewportSize({ width, height: 700 });
-      assert.equal(await page.evaluate(() => Math.max(document.documentElement.scrollWidth, (document.querySelector("main")?.scrollWidth ?? 0)) <= innerWidth), true, `${await link.innerText()} at ${width}`);
+      assert.ok(await fits(page), `${at} at ${width}`);
     }
   }
   await close();
@@ -131,8 +151,7 @@ test("what is wrong with a save is on the page, and the old agent answers", asyn
 test("a page that is left open over a restart of the command says what to do", async () => {
   const first = await dev(["--to", d.agent]);
   const { page, close } = await open(b, first);
-  await page.keyboard.press("s");
-  await page.getByRole("link", { name: "Get Forecast" }).click();
+  await goTo(page, "#/call/get_forecast");
   await page.getByLabel("location").fill("Oslo");
   await first.end();
   await page.locator("#notice").filter({ hasText: "a2agen dev does not answer: start it again" }).waitFor();
@@ -172,11 +191,12 @@ test("the first picture comes at once", async () => {
 
 test("nothing is inaccessible, light or dark", async () => {
   const { page, close } = await open(b, d);
-  for (const link of await page.locator("#nav a").all()) {
-    await link.click();
+  for (const at of views) {
+    await goTo(page, at);
+    await page.locator("#view > *").first().waitFor();
     for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
       await page.emulateMedia({ colorScheme });
-      assert.deepEqual(await violations(page), []);
+      assert.deepEqual(await violations(page), [], `${at}, ${colorScheme}`);
     }
   }
   await page.emulateMedia({ colorScheme: null });

@@ -148,6 +148,26 @@ export async function open(b, d, { viewport = { width: 1280, height: 800 } } = {
   };
 }
 
+/** The widths of a wide window, of a tablet and of a telephone, in CSS pixels. */
+export const widths = [1280, 768, 375];
+
+/**
+ * Goes to a place of the page, as by a link.
+ * @param {import("playwright-core").Page} page
+ * @param {string} hash "#/traffic/3"
+ */
+export async function goTo(page, hash) {
+  await page.evaluate((h) => { location.hash = h; }, hash);
+}
+
+/**
+ * Whether nothing of the page is wider than the window.
+ * @param {import("playwright-core").Page} page
+ */
+export async function fits(page) {
+  return page.evaluate(() => Math.max(document.documentElement.scrollWidth, document.getElementById("view")?.scrollWidth ?? 0) <= innerWidth);
+}
+
 /**
  * Finds what is not accessible.
  * @param {import("playwright-core").Page} page

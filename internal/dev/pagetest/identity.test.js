@@ -43,8 +43,8 @@ test("calls are made as somebody, whose secret nobody sees", async () => {
   await result.getByRole("heading", { name: "The agent answered with an error" }).waitFor();
   await page.getByRole("tab", { name: "As whom" }).click();
   for (const [name, key] of Object.entries(keys)) {
-    if (await page.getByText("Somebody else").isVisible() && !(await page.getByLabel("Name, for you").isVisible())) await page.getByText("Somebody else").click();
-    await page.getByLabel("Name, for you").fill(name);
+    if (await page.getByText("Add a caller").isVisible() && !(await page.getByLabel("Name").isVisible())) await page.getByText("Add a caller").click();
+    await page.getByLabel("Name").fill(name);
     await page.getByLabel("Secret").fill(key);
     await page.getByRole("button", { name: "Add, and call so" }).click();
     await page.getByRole("button", { name: "Remove " + name }).waitFor();

@@ -5,7 +5,7 @@ import { createHash, generateKeyPairSync, sign } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { after, before, test } from "node:test";
-import { browser, dev, open, picture } from "./harness.js";
+import { browser, dev, goTo, open, picture } from "./harness.js";
 
 const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
 
@@ -52,7 +52,7 @@ after(async () => {
 
 test("a delivery says who signed it, or why its signature is not good", async () => {
   const { page, close } = await open(b, d);
-  await page.keyboard.press("i");
+  await goTo(page, "#/traffic/webhooks");
   const address = await page.locator("code").first().innerText();
   const body = JSON.stringify({ statusUpdate: { taskId: "t", contextId: "c", status: { state: "TASK_STATE_COMPLETED" } } });
   /** @param {string} sent */

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { fake, skillsExtension } from "./fake.js";
-import { browser, dev, open, picture, violations } from "./harness.js";
+import { browser, dev, fits, goTo, open, violations } from "./harness.js";
 
 /** @type {Awaited<ReturnType<typeof fake>>} */
 let agent;
@@ -34,7 +34,7 @@ test("calls are found by their caller, by what they are about, and by whether th
   await ask("ann/1", "SendMessage", { message: { messageId: "m1", role: "ROLE_USER", parts: [{ text: "hi" }] } });
   await ask("bob/1", "GetTask", { id: "nothing" });
   const { page, close } = await open(b, d);
-  await page.keyboard.press("t");
+  await goTo(page, "#/traffic");
   const rows = page.getByRole("listbox").getByRole("option");
   const shows = async (/** @type {RegExp[]} */ ...all) => {
     for (const re of all) await rows.filter({ hasText: re }).first().waitFor();
@@ -43,14 +43,14 @@ test("calls are found by their caller, by what they are about, and by whether th
   await page.getByLabel("Caller").selectOption("ann/1");
   await shows(/SendMessage/);
   await page.getByLabel("Caller").selectOption("");
-  await page.getByLabel("failed alone").check();
+  await page.getByLabel("failed", { exact: true }).check();
   await shows(/GetTask/);
-  await page.getByLabel("failed alone").uncheck();
-  await page.getByLabel("Has").fill("sendmess");
+  await page.getByLabel("failed", { exact: true }).uncheck();
+  await page.getByLabel("Search calls").fill("sendmess");
   await shows(/SendMessage/);
-  await page.getByLabel("Has").fill("nobody says this");
+  await page.getByLabel("Search calls").fill("nobody says this");
   await page.getByText("No call is like that.").waitFor();
-  await page.getByLabel("Has").fill("");
+  await page.getByLabel("Search calls").fill("");
   assert.deepEqual(await violations(page), []);
   await close();
 });
@@ -58,8 +58,9 @@ test("calls are found by their caller, by what they are about, and by whether th
 test("a stream of ten thousand events is drawn on the timeline in a bounded number of pieces", async () => {
   await ask("ann/1", "SendStreamingMessage", { message: { messageId: "m2", role: "ROLE_USER", parts: [{ text: "many" }], metadata: { [skillsExtension]: { skill: "many" } } } });
   const { page, close } = await open(b, d);
-  await page.keyboard.press("t");
+  await goTo(page, "#/traffic");
   await page.getByRole("option", { name: /SendStreamingMessage/ }).first().click();
+  await page.getByRole("tab", { name: "Bytes" }).click();
   const more = page.getByRole("button", { name: "100 more of the 10000 events" });
   await more.click();
   await page.getByRole("heading", { name: /^101 \+/ }).waitFor();
@@ -74,13 +75,22 @@ test("a stream of ten thousand events is drawn on the timeline in a bounded numb
   await close();
 });
 
-test("the views fit a phone", async () => {
-  const { page, close } = await open(b, d, { viewport: { width: 390, height: 800 } });
-  for (const key of ["t", "v", "i", "f"]) {
-    await page.keyboard.press(key);
-    await page.waitForFunction((k) => document.querySelector("#nav [aria-current]")?.getAttribute("aria-keyshortcuts") === k, key);
-    assert.ok(await page.evaluate(() => Math.max(document.documentElement.scrollWidth, document.getElementById("view")?.scrollWidth ?? 0) <= innerWidth), key);
-    await picture(page, "phone-" + key);
+test("a list gives way to what is opened on a telephone, and the way back leads to it", async () => {
+  const { page, close } = await open(b, d, { viewport: { width: 375, height: 700 } });
+  for (const [at, heading] of [["#/traffic", ""], ["#/traffic/compare", "Compare"], ["#/traffic/webhooks", "Webhooks"], ["#/agent/faults", "Faults"], ["#/agent/callers", "Callers"]]) {
+    await goTo(page, at);
+    await page.getByRole("main", { name: heading || "Calls" }).waitFor();
+    assert.ok(await fits(page), at);
   }
+  await goTo(page, "#/traffic");
+  await page.getByRole("listbox").getByRole("option").first().click();
+  await page.getByRole("heading", { name: /^#\d+ / }).waitFor();
+  assert.ok(await page.getByRole("listbox", { name: "Calls, the newest first" }).isHidden());
+  assert.ok(await fits(page));
+  assert.deepEqual(await violations(page), []);
+  await page.getByRole("link", { name: "‹ Calls" }).click();
+  await page.getByRole("listbox", { name: "Calls, the newest first" }).waitFor();
+  await page.goBack();
+  await page.getByRole("heading", { name: /^#\d+ / }).waitFor();
   await close();
 });

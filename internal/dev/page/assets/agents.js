@@ -1,12 +1,16 @@
 // @ts-check
 // All agents of this command, who calls whom, and the calls in their order.
 import { button, el, fill } from "./dom.js";
-import { ms, stateName } from "./format.js";
+import { ms } from "./format.js";
 import { virtualList } from "./list.js";
 import { go } from "./route.js";
 import { choose, on, state } from "./state.js";
+import { failed, outcomeOf } from "./traffic.js";
+import { words } from "./words.js";
 
 /** @typedef {import("./api.js").Summary} Summary */
+
+const w = words.agent;
 
 /** Agents that are told apart by a colour; further ones begin anew. */
 const colours = 6;
@@ -38,7 +42,7 @@ export function pairsOf(calls, others) {
     pairs.set(key, p);
     p.calls++;
     p.took += c.tookMs;
-    if (c.state === "broken" || (c.status ?? 0) >= 400 || c.outcome === "error") p.bad++;
+    if (failed(c)) p.bad++;
   }
   return [...pairs.values()];
 }
@@ -51,7 +55,7 @@ const named = (who) => el("span", { class: typeof who === "number" ? "agent-name
 
 /** @type {import("./places.js").View} */
 export const agentsView = {
-  id: "agents", title: "Agents",
+  id: "agents", title: w.agents,
   badge: () => (state.agents.size > 1 ? String(state.agents.size) : ""),
   show(root, _parts, signal) {
     /** @type {Summary[]} */
@@ -59,22 +63,22 @@ export const agentsView = {
     const cards = el("ul", { class: "plain cards" });
     const pairs = el("tbody");
     const list = virtualList({
-      label: "Calls of all agents, the newest first", rowHeight: 28, elsewhere: true, count: () => calls.length, row: (i) => laneRow(calls[i]),
+      label: w.callsOfAll, rowHeight: 28, elsewhere: true, count: () => calls.length, row: (i) => laneRow(calls[i]),
       open: (i) => { choose(calls[i].agent); go("traffic", calls[i].id); },
     }, signal);
     const agents = () => fill(cards, ...[...state.agents.values()].map((a) => el("li", { class: "card" }, el("strong", {}, named(a.number)), " ",
-      el("span", { class: ["stale", "down"].includes(a.phase) ? "bad" : "good" }, a.phase), el("div", { class: "mono about" }, a.url),
-      button("Look at it", () => choose(a.number), { "aria-pressed": String(a.number === state.chosen), "aria-label": "Look at it: " + a.name }))));
+      el("span", { class: ["stale", "down"].includes(a.phase) ? "bad" : "good" }, a.phase), el("div", { class: "mono about dim" }, a.url),
+      button(w.choose, () => choose(a.number), { class: "small", "aria-pressed": String(a.number === state.chosen), "aria-label": w.chooseOf(a.name) }))));
     const changed = () => {
       calls = [...state.calls.values()].filter((c) => c.operation !== "card").reverse();
       fill(pairs, ...pairsOf(calls, state.others).map((p) => el("tr", {}, el("td", {}, named(p.from)), el("td", {}, named(p.to)), el("td", { class: "num" }, p.calls),
         el("td", { class: "num " + (p.bad ? "bad" : "") }, p.bad), el("td", { class: "num" }, ms(p.took / p.calls)))));
       list.changed();
     };
-    root.append(el("h2", {}, "Agents"), cards, el("h2", {}, "Who calls whom"),
-      el("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Who calls whom" },
-        el("table", {}, el("thead", {}, el("tr", {}, ...["From", "To", "Calls", "That failed", "Mean time"].map((t) => el("th", { scope: "col" }, t)))), pairs)),
-      el("h2", {}, "Calls"), list.root);
+    root.append(cards, el("h2", {}, w.pairs),
+      el("div", { class: "wide", tabindex: 0, role: "region", "aria-label": w.pairs },
+        el("table", {}, el("thead", {}, el("tr", {}, ...w.pairColumns.map((t, i) => el("th", { scope: "col", class: i > 1 ? "num" : null }, t)))), pairs)),
+      el("h2", {}, w.calls), list.root);
     agents();
     changed();
     for (const kind of /** @type {const} */ (["agent", "chosen", "loaded"])) on(kind, agents, signal);
@@ -85,7 +89,6 @@ export const agentsView = {
 /** @param {Summary} c */
 function laneRow(c) {
   const from = callerOf(c, state.others);
-  const outcome = c.state === "running" ? "…" : stateName(c.outcome) || String(c.status ?? "");
   return [el("span", { class: "lane" }, el("span", { class: "dim" }, new Date(c.begun).toLocaleTimeString()), el("span", { class: "two" }, named(from), " → ", named(c.agent), " ", c.skill || c.called || c.path),
-    el("span", {}, outcome), el("span", { class: "dim" }, c.tookMs ? ms(c.tookMs) : ""))];
+    outcomeOf(c), el("span", { class: "dim num small" }, c.tookMs ? ms(c.tookMs) : ""))];
 }

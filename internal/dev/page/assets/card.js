@@ -1,13 +1,17 @@
 // @ts-check
-// The card of an agent: as it is published, what callers cannot do with it, and what is different from another one.
+// The card of an agent: what it offers, as it is published, what callers cannot do with it, and what is different from
+// another one.
 import { known } from "./agent.js";
 import { ask } from "./api.js";
 import { button, copy, el, fill, form, labelled, select, tabs } from "./dom.js";
-import { go } from "./route.js";
+import { go, link } from "./route.js";
 import { on, state } from "./state.js";
+import { words } from "./words.js";
 
 /** @typedef {{severity: string, pos: {file?: string, line?: number, col?: number}, message: string, hint?: string}} Mistake */
 /** @typedef {{effect: string, path: string, text: string, was?: string, is?: string, do?: string}} Difference */
+
+const w = words.card;
 
 /** By agents: how much lint finds. @type {Map<number, number>} */
 const found = new Map();
@@ -15,19 +19,19 @@ const found = new Map();
 /** What was compared last. */
 const last = { url: "", closed: false };
 
-const parts = [{ id: "published", title: "As published" }, { id: "lint", title: "Lint" }, { id: "diff", title: "Differences" }];
+const parts = [{ id: "overview", title: w.overview }, { id: "json", title: w.json }, { id: "lint", title: w.lint }, { id: "diff", title: w.diff }];
 
 /** @type {Record<string, (root: HTMLElement, signal: AbortSignal) => Promise<void>>} */
-const shows = { published, lint, diff };
+const shows = { overview, json: published, lint, diff };
 
 /** @type {import("./places.js").View} */
 export const cardView = {
-  id: "card", title: "Card",
+  id: "card", title: w.title,
   badge: () => String(found.get(state.chosen) || ""),
   show(root, first, signal) {
     let chosen = "";
-    const body = el("div", { class: "detail plain" });
-    const newTabs = () => tabs("Of the card", parts, chosen, (id) => go("agent", ...(id === "published" ? [] : [id])));
+    const body = el("div");
+    const newTabs = () => tabs(w.ofCard, parts, chosen, (id) => go("agent", ...(id === "overview" ? [] : [id])));
     let bar = newTabs();
     root.append(bar, body);
     let inner = new AbortController();
@@ -35,21 +39,21 @@ export const cardView = {
     const draw = async () => {
       inner.abort();
       const mine = inner = new AbortController();
-      fill(body, el("p", { class: "dim", role: "status" }, "…"));
       try {
         await shows[chosen](body, mine.signal);
       } catch (err) {
-        if (!mine.signal.aborted) fill(body, el("p", { class: "bad", role: "alert" }, /** @type {Error} */ (err).message), button("Try again", () => void draw()));
+        if (!mine.signal.aborted) fill(body, el("p", { class: "bad", role: "alert" }, /** @type {Error} */ (err).message), button(words.frame.tryAgain, () => void draw()));
       }
     };
     /** @param {string[]} parts */
     const moved = ([part]) => {
-      chosen = Object.hasOwn(shows, part ?? "") ? part : "published";
+      chosen = Object.hasOwn(shows, part ?? "") ? part : "overview";
       if (!bar.querySelector(`[data-id=${chosen}][aria-selected=true]`)) { // by its address; a tab that was chosen keeps the focus
         const next = newTabs();
         bar.replaceWith(next);
         bar = next;
       }
+      fill(body, el("p", { class: "dim", role: "status" }, "…"));
       void draw();
     };
     moved(first);
@@ -60,6 +64,38 @@ export const cardView = {
 };
 
 /**
+ * What the agent offers, and what not.
+ * @param {HTMLElement} root
+ * @param {AbortSignal} signal
+ */
+async function overview(root, signal) {
+  const agent = state.chosen;
+  const a = state.agents.get(agent);
+  const k = await known(agent);
+  if (signal.aborted) return;
+  const { card } = k;
+  /** @param {string} label @param {...import("./dom.js").Child} value */
+  const row = (label, ...value) => [el("dt", { class: "dim" }, label), el("dd", {}, ...value)];
+  const capabilities = card.capabilities ?? {};
+  /** @param {boolean} has @param {string} name @param {string} without */
+  const offer = (has, name, without) => el("li", { class: has ? "" : "dim" }, el("span", { class: has ? "good" : "", "aria-hidden": "true" }, has ? "✓ " : "– "), has ? name : without);
+  const skills = Array.isArray(card.skills) ? card.skills : [];
+  fill(root, el("div", { class: "overview" },
+    el("section", {}, el("h2", {}, String(card.name ?? "")), card.description ? el("p", { class: "about" }, String(card.description)) : null,
+      el("dl", {}, ...row(w.version, String(card.version ?? "–")), ...(card.provider?.organization ? row(w.provider, String(card.provider.organization)) : []),
+        ...row(w.address, el("code", {}, a?.url ?? "")), ...(a?.to ? row(w.standsBefore, el("code", {}, a.to)) : []), ...(a?.folder ? row(w.folder, el("code", {}, a.folder)) : [])),
+      el("h3", {}, w.offers), el("ul", { class: "plain" }, offer(Boolean(capabilities.streaming), w.streaming, w.noStreaming), offer(Boolean(capabilities.pushNotifications), w.push, w.noPush),
+        offer(Boolean(k.extension), w.schemas, w.noSchemas), offer(Object.keys(card.securitySchemes ?? {}).length > 0, w.security, w.noSecurity),
+        offer(Boolean(capabilities.extendedAgentCard ?? card.supportsAuthenticatedExtendedCard), w.extended, w.noExtended)),
+      el("h3", {}, w.interfaces), el("div", { class: "wide", tabindex: 0, role: "region", "aria-label": w.interfaces }, el("table", {}, el("thead", {}, el("tr", {}, ...[w.binding, w.version, w.url].map((t) => el("th", { scope: "col" }, t)))),
+        el("tbody", {}, ...k.interfaces.map((i) => el("tr", {}, el("td", {}, i.binding), el("td", {}, i.version), el("td", { class: "mono" }, i.url))))))),
+    el("section", {}, el("h2", {}, w.skills(skills.length)), ...skills.map((/** @type {any} */ s) => el("article", { class: "boxed" },
+      el("h3", {}, el("a", { href: link("call", s.id) }, String(s.name || s.id))), el("p", { class: "about" }, String(s.description ?? "")),
+      Array.isArray(s.examples) && s.examples.length ? el("p", { class: "dim small about" }, w.examples(s.examples.map(String))) : null,
+      el("p", { class: "dim small" }, w.modes((s.inputModes ?? card.defaultInputModes ?? []).join(", "), (s.outputModes ?? card.defaultOutputModes ?? []).join(", "))))))));
+}
+
+/**
  * @param {HTMLElement} root
  * @param {AbortSignal} signal
  */
@@ -67,20 +103,20 @@ async function published(root, signal) {
   const agent = state.chosen;
   const k = await known(agent).catch(() => undefined); // a card that cannot be read is shown all the same
   const versions = [...new Set((k?.interfaces ?? []).map((i) => i.version))];
-  const text = el("pre", { tabindex: 0, "aria-label": "The card" });
+  const text = el("pre", { class: "tall", tabindex: 0, "aria-label": w.json });
   const about = el("p", { class: "dim" });
   /** @param {string} version */
   const show = async (version) => {
     const got = await ask(`/api/agents/${agent}/published?version=${encodeURIComponent(version)}`, "GET", undefined, signal);
-    about.textContent = `status ${got.status}, ${got.type || "no media type"}, ${new Blob([got.text]).size} bytes`;
-    about.className = got.status === 200 ? "dim" : "bad";
+    about.textContent = w.got(got.status, got.type, new Blob([got.text]).size);
+    about.className = got.status === 200 ? "dim small" : "bad";
     text.textContent = pretty(got.text);
   };
   await show(versions[0] ?? "");
   if (signal.aborted) return;
-  const choice = select([...versions.map((v) => /** @type {[string, string]} */ ([v, "version " + v])), ["", "no version"]], versions[0] ?? "",
+  const choice = select([...versions.map((v) => /** @type {[string, string]} */ ([v, w.ofVersion(v)])), ["", w.ofNone]], versions[0] ?? "",
     (v) => void show(v).catch((err) => { if (!signal.aborted) text.textContent = err.message; }));
-  fill(root, el("div", { class: "bar" }, labelled("As callers get it who name", choice), button("Copy", () => void copy(text.textContent ?? ""))), about, text);
+  fill(root, el("div", { class: "bar" }, labelled(w.askedFor, choice), button(w.copy, () => void copy(text.textContent ?? ""))), about, text);
 }
 
 /** @param {string} text */
@@ -108,7 +144,7 @@ async function lint(root, signal) {
   found.set(agent, list.length);
   fill(root, list.length ? el("ul", { class: "findings" }, ...list.map((m) => el("li", {},
     el("strong", { class: m.severity === "error" ? "bad" : "" }, m.severity), " ", el("span", { class: "mono" }, place(m.pos)), el("div", {}, m.message), m.hint ? el("div", { class: "dim" }, m.hint) : null))) :
-    el("p", { class: "good" }, "Callers with the official SDKs can bring what the card demands."));
+    el("p", { class: "good" }, w.lintGood));
 }
 
 /**
@@ -118,13 +154,13 @@ async function lint(root, signal) {
 async function diff(root, signal) {
   const agent = state.chosen;
   const made = Boolean(state.agents.get(agent)?.folder);
-  const url = /** @type {HTMLInputElement} */ (el("input", { type: "url", autocomplete: "off", placeholder: "its URL, or that of its card", size: 40 }));
+  const url = /** @type {HTMLInputElement} */ (el("input", { type: "url", autocomplete: "off", placeholder: w.diffPlaceholder, size: 36 }));
   url.value = last.url;
   const closed = /** @type {HTMLInputElement} */ (el("input", { type: "checkbox", checked: last.closed }));
   const result = el("div", { "aria-live": "polite" });
   /** @param {string} from */
   const compare = async (from) => {
-    fill(result, el("p", { class: "dim" }, "comparing …"));
+    fill(result, el("p", { class: "dim" }, w.comparing));
     last.url = url.value;
     last.closed = closed.checked;
     try {
@@ -133,10 +169,10 @@ async function diff(root, signal) {
       if (!signal.aborted) fill(result, el("p", { class: "bad about", role: "alert" }, /** @type {Error} */ (err).message));
     }
   };
-  fill(root, el("p", { class: "dim" }, "What callers have to do who go by an earlier card, when the card of the files is published."),
+  fill(root, el("p", { class: "dim" }, w.diffAbout),
     form(() => compare(url.value.trim()), { class: "bar", novalidate: false },
-      made ? button("From the last commit", () => void compare("commit")) : null,
-      labelled("From what an agent publishes at", url), el("label", {}, closed, " at an address that is not public"), el("button", { class: "main" }, "Compare")), result);
+      made ? button(w.commit, () => void compare("commit")) : null,
+      labelled(w.publishedAt, url), el("label", { class: "check" }, closed, " " + w.privateAddress), el("button", { class: "main" }, w.compare)), result);
 }
 
 /**
@@ -146,9 +182,9 @@ async function diff(root, signal) {
 function showChanges(root, c) {
   /** @param {string} word @param {any} side */
   const row = (word, side) => [el("dt", {}, word), el("dd", {}, `${side.from}: ${side.name} ${side.version}, A2A ${side.protocol}`)];
-  fill(root, el("dl", {}, ...row("old", c.old), ...row("new", c.new)),
+  fill(root, el("dl", {}, ...row(w.before, c.old), ...row(w.after, c.new)),
     c.findings.length ? el("ul", { class: "findings" }, ...c.findings.map((f) => el("li", {},
       el("strong", { class: f.effect === "breaking" ? "bad" : "" }, f.effect), " ", el("span", { class: "mono" }, f.path), el("div", {}, f.text),
-      f.was || f.is ? el("div", { class: "dim" }, `it was ${f.was || "nothing"}, and is ${f.is || "nothing"}`) : null, f.do ? el("div", {}, f.do) : null))) :
-      el("p", { class: "good" }, "Nothing is different for callers."));
+      f.was || f.is ? el("div", { class: "dim" }, w.was(f.was, f.is)) : null, f.do ? el("div", {}, f.do) : null))) :
+      el("p", { class: "good" }, w.same));
 }

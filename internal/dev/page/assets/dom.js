@@ -1,5 +1,6 @@
 // @ts-check
 // Elements. What agents say becomes text, never HTML: there is no other way in here.
+import { words } from "./words.js";
 
 /** @typedef {string | number | boolean | null | undefined | ((e: any) => void)} Attribute */
 /** @typedef {Node | string | number | null | undefined | false} Child */
@@ -96,6 +97,33 @@ export function select(options, chosen, change, attributes = {}) {
   return s;
 }
 
+/**
+ * A checkbox with its label.
+ * @param {string} label
+ * @param {boolean} is
+ * @param {(is: boolean) => void} change
+ */
+export function check(label, is, change) {
+  const box = /** @type {HTMLInputElement} */ (el("input", { type: "checkbox", checked: is, change: () => change(box.checked) }));
+  return el("label", { class: "check" }, box, " ", label);
+}
+
+/**
+ * A list, and beside it what is chosen of it. Where the window is narrow there is one of them, and a way back.
+ * @param {HTMLElement} list
+ * @param {HTMLElement} detail
+ * @param {HTMLElement} back leads to the list
+ */
+export function sides(list, detail, back) {
+  back.classList.add("back");
+  const root = el("div", { class: "sides" }, list, el("div", {}, back, detail));
+  return {
+    root,
+    /** @param {boolean} is whether something is chosen */
+    open: (is) => void root.classList.toggle("open", is),
+  };
+}
+
 /** @param {string} id */
 export function byId(id) {
   return /** @type {HTMLElement} */ (document.getElementById(id));
@@ -116,9 +144,9 @@ export function announce(text) {
 export async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);
-    announce("copied");
+    announce(words.frame.copied);
   } catch {
-    announce("the browser does not let the page copy: mark the text and copy it");
+    announce(words.frame.notCopied);
   }
 }
 

@@ -1,15 +1,18 @@
 // @ts-check
 // Has calls fail on purpose.
 import { ask } from "./api.js";
-import { announce, button, el, fill, labelled, select } from "./dom.js";
+import { announce, button, el, fill, form, labelled, select } from "./dom.js";
 import { agent, on, state } from "./state.js";
+import { words } from "./words.js";
 
 /** @typedef {{name: string, takes: string, usage: string}} Kind */
 /** @typedef {{kind: string, with: string}} Asked */
 
+const w = words.faults;
+
 /** @type {import("./places.js").View} */
 export const faultsView = {
-  id: "faults", title: "Faults",
+  id: "faults", title: w.title,
   badge: () => String(state.faults.get(state.chosen)?.faults.length || ""),
   show(root, _parts, signal) {
     const list = el("div");
@@ -19,7 +22,7 @@ export const faultsView = {
       try {
         const now = await ask(`/api/agents/${state.chosen}/faults`, "PUT", { faults: faults.map((f) => ({ kind: f.kind, with: f.with })) });
         wrong.hidden = true;
-        announce(now.faults.length ? now.faults.length + " faults are on" : "calls pass as they are");
+        announce(w.now(now.faults.length));
       } catch (err) {
         wrong.textContent = /** @type {Error} */ (err).message;
         wrong.hidden = false;
@@ -27,17 +30,14 @@ export const faultsView = {
     };
     const current = () => state.faults.get(state.chosen)?.faults ?? [];
     const draw = () => drawList(list, state.faults.get(state.chosen), set);
-    const form = el("div");
-    root.append(el("h2", {}, "Calls that fail on purpose"),
-      el("p", { class: "dim" }, "What is on here meets all calls of ", el("strong", {}, agent()?.name ?? "the agent"),
-        ", whoever makes them, over each version and binding. The card is left alone unless it is named."),
-      list, form, wrong);
+    const add = el("div", { class: "boxed" });
+    root.append(el("p", { class: "dim" }, w.about(agent()?.name ?? "")), list, add, wrong);
     draw();
     on("faults", draw, signal);
     on("loaded", draw, signal);
     ask(`/api/agents/${state.chosen}/faults`, "GET", undefined, signal).then((all) =>
-      drawForm(form, all.kinds, all.operations, (f) => void set([...current(), f])))
-      .catch((err) => { if (!signal.aborted) fill(form, el("p", { class: "bad" }, err.message)); });
+      drawForm(add, all.kinds, all.operations, (f) => void set([...current(), f])))
+      .catch((err) => { if (!signal.aborted) fill(add, el("p", { class: "bad" }, err.message)); });
   },
 };
 
@@ -49,14 +49,13 @@ export const faultsView = {
 function drawList(root, now, set) {
   const faults = now?.faults ?? [];
   if (faults.length === 0) {
-    fill(root, el("p", { class: "good" }, "No fault is on: calls pass as they are."));
+    fill(root, el("p", { class: "empty" }, w.none));
     return;
   }
-  fill(root, el("table", {}, el("caption", { class: "unseen" }, "Faults that are on"),
-    el("thead", {}, el("tr", {}, ...["Fault", "Calls it hit", "Do"].map((t) => el("th", { scope: "col" }, t)))),
-    el("tbody", {}, ...faults.map((f, i) => el("tr", {}, el("td", { class: "mono" }, f.is), el("td", {}, f.hits),
-      el("td", {}, button("Remove", () => void set(faults.filter((_, n) => n !== i)), { "aria-label": "Remove " + f.is })))))),
-  el("div", { class: "bar" }, button("All off", () => void set([]))),
+  fill(root, el("table", {}, el("caption", { class: "unseen" }, w.on),
+    el("thead", {}, el("tr", {}, el("th", { scope: "col" }, w.fault), el("th", { scope: "col", class: "num" }, w.hits), el("td", {}, button(w.allOff, () => void set([]), { class: "small plain" })))),
+    el("tbody", {}, ...faults.map((f, i) => el("tr", {}, el("td", { class: "mono" }, f.is), el("td", { class: "num" }, f.hits),
+      el("td", {}, button(w.remove, () => void set(faults.filter((_, n) => n !== i)), { class: "small plain", "aria-label": w.removeOf(f.is) })))))),
   now?.problem ? el("p", { class: "bad" }, now.problem) : null);
 }
 
@@ -73,34 +72,28 @@ const examples = {
  * @param {(fault: Asked) => void} add
  */
 function drawForm(root, kinds, operations, add) {
-  const usage = el("span", { class: "dim" });
+  const usage = el("p", { class: "dim small" });
   /** @param {Record<string, string>} attributes */
-  const input = (attributes) => /** @type {HTMLInputElement} */ (el("input", attributes));
-  const value = input({ type: "text", required: "", size: "12" });
-  const times = input({ type: "number", min: "1", size: "6" });
-  const skip = input({ type: "number", min: "0", size: "6" });
-  const percent = input({ type: "number", min: "1", max: "100", size: "6" });
+  const input = (attributes) => /** @type {HTMLInputElement} */ (el("input", { class: "short", ...attributes }));
+  const value = input({ type: "text", required: "" });
+  const times = input({ type: "number", min: "1", placeholder: w.always });
+  const skip = input({ type: "number", min: "0", placeholder: "0" });
+  const percent = input({ type: "number", min: "1", max: "100", placeholder: "100" });
   const kind = select(kinds.map((k) => [k.name, k.name]), kinds[0].name, () => choose());
-  const operation = select([["", "all operations"], ...operations.map((o) => /** @type {[string, string]} */ ([o, o]))], "", () => {});
+  const operation = select([["", w.allOperations], ...operations.map((o) => /** @type {[string, string]} */ ([o, o]))], "", () => {});
   const valueField = labelled("", value);
   const choose = () => {
     const k = kinds.find((k) => k.name === kind.value) ?? kinds[0];
     usage.textContent = k.usage;
     value.value = examples[k.name] ?? "";
-    /** @type {HTMLElement} */ (valueField.firstElementChild).textContent = k.takes.toLowerCase().replaceAll("|", " or ");
+    const takes = k.takes.toLowerCase().replaceAll("|", w.or);
+    /** @type {HTMLElement} */ (valueField.firstElementChild).textContent = takes.charAt(0).toUpperCase() + takes.slice(1);
   };
   choose();
-  const form = el("form", {
-    submit: (/** @type {Event} */ e) => {
-      e.preventDefault();
-      add({
-        kind: kind.value,
-        with: value.value.trim() + (times.value && ":" + times.value) + (skip.value && "+" + skip.value) +
-          (percent.value && "%" + percent.value) + (operation.value && "@" + operation.value),
-      });
-    },
-  }, el("h3", {}, "One more"), el("div", { class: "bar" }, labelled("Fault", kind), valueField, labelled("Of", operation),
-    labelled("Times (empty: always)", times), labelled("After so many calls", skip), labelled("Per cent of calls", percent)),
-  el("p", {}, usage), el("button", { type: "submit", class: "main" }, "Switch on"));
-  fill(root, form);
+  const send = () => add({
+    kind: kind.value,
+    with: value.value.trim() + (times.value && ":" + times.value) + (skip.value && "+" + skip.value) + (percent.value && "%" + percent.value) + (operation.value && "@" + operation.value),
+  });
+  fill(root, el("h2", {}, w.add), form(send, { novalidate: false }, el("div", { class: "bar" }, labelled(w.fault, kind), valueField, labelled(w.operation, operation)), usage,
+    el("div", { class: "bar" }, labelled(w.times, times), labelled(w.skip, skip), labelled(w.percent, percent)), el("button", { type: "submit", class: "main" }, w.switchOn)));
 }

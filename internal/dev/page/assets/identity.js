@@ -1,46 +1,58 @@
 // @ts-check
-// As whom the page calls: identities with credentials, which the command keeps.
+// The callers as whom the page calls: names with credentials, which the command keeps.
 import { ask } from "./api.js";
 import { announce, button, el, fill, form, labelled, select } from "./dom.js";
 import { state } from "./state.js";
+import { words } from "./words.js";
 
 /** @typedef {{name: string, credential: string, place: string, user?: boolean, description?: string, problem?: string}} Scheme */
 /** @typedef {{name: string, schemes: string[]}} Identity */
 /** @typedef {{schemes: Scheme[], identities: Identity[], problem?: string}} Known */
 
+const w = words.callers;
+
 /** By agents: the name of the identity that calls are made as. @type {Map<number, string>} */
 const chosen = new Map();
-
-const nobody = "Nobody (no credentials)";
 
 /** @param {number} agent @returns {Promise<Known>} */
 export function identities(agent) {
   return ask(`/api/agents/${agent}/identities`);
 }
 
-/** Headers that have a call made as somebody; "" is nobody. @param {string} name @returns {Record<string, string[]>} */
+/** The caller as whom the page calls an agent; "" is anonymous. @param {number} agent */
+export function callerFor(agent) {
+  return chosen.get(agent) ?? "";
+}
+
+/** @param {number} agent @param {string} name */
+export function callAs(agent, name) {
+  chosen.set(agent, name);
+  announce(w.now(name));
+}
+
+/** Headers that have a call made as somebody; "" is anonymous. @param {string} name @returns {Record<string, string[]>} */
 export function headersAs(name) {
   return name ? { "A2agen-Dev-As": [encodeURIComponent(name)] } : {};
 }
 
 /** Headers of the page's calls of an agent. @param {number} agent */
 export function headersFor(agent) {
-  return headersAs(chosen.get(agent) ?? "");
+  return headersAs(callerFor(agent));
 }
 
 /**
- * A select of identities.
+ * A select of callers.
  * @param {Known} k
  * @param {string} name
  * @param {(name: string) => void} change
  */
 export function selectIdentity(k, name, change) {
-  return select([["", nobody], ...k.identities.map((i) => /** @type {[string, string]} */ ([i.name, `${i.name} (${i.schemes.join(", ")})`]))], name, change);
+  return select([["", w.anonymous], ...k.identities.map((i) => /** @type {[string, string]} */ ([i.name, `${i.name} (${i.schemes.join(", ")})`]))], name, change);
 }
 
 /** @type {import("./places.js").View} */
 export const identitiesView = {
-  id: "callers", title: "Callers",
+  id: "callers", title: w.title,
   show(root, _parts, signal) {
     const agent = state.chosen;
     const draw = async () => {
@@ -48,11 +60,12 @@ export const identitiesView = {
         const k = await identities(agent);
         if (signal.aborted) return;
         if (!k.identities.some((i) => i.name === chosen.get(agent))) chosen.delete(agent);
-        fill(root, labelled("Call as", selectIdentity(k, chosen.get(agent) ?? "", (name) => { chosen.set(agent, name); announce(name ? "calls are made as " + name : "calls are made as nobody"); })),
+        fill(root, el("p", { class: "dim" }, w.about),
           k.problem ? el("p", { class: "bad" }, k.problem) : null,
-          k.identities.length ? el("ul", { class: "plain" }, ...k.identities.map((i) => el("li", { class: "bar" }, `${i.name}: ${i.schemes.join(", ")}`,
-            button("Remove", () => void remove(i.name), { "aria-label": "Remove " + i.name })))) : null,
-          k.schemes.length ? makeForm(agent, k, draw) : el("p", { class: "dim" }, "The card has no security schemes: everybody may call."));
+          k.identities.length ? labelled(w.callAs, selectIdentity(k, callerFor(agent), (name) => callAs(agent, name))) : null,
+          k.identities.length ? el("ul", { class: "plain" }, ...k.identities.map((i) => el("li", { class: "bar" }, el("strong", {}, i.name), el("span", { class: "dim" }, i.schemes.join(", ")),
+            button(w.remove, () => void remove(i.name), { class: "small plain", "aria-label": w.removeOf(i.name) })))) : null,
+          k.schemes.length ? makeForm(agent, k, draw) : el("p", { class: "empty" }, w.noSchemes));
       } catch (err) {
         if (!signal.aborted) fill(root, el("p", { class: "bad" }, /** @type {Error} */ (err).message));
       }
@@ -67,13 +80,13 @@ export const identitiesView = {
 };
 
 /**
- * The form of a new identity.
+ * The form of a new caller.
  * @param {number} agent
  * @param {Known} k
  * @param {() => Promise<void>} made
  */
 function makeForm(agent, k, made) {
-  const name = /** @type {HTMLInputElement} */ (el("input", { autocomplete: "off", required: true, maxlength: 60 }));
+  const name = /** @type {HTMLInputElement} */ (el("input", { autocomplete: "off", required: true, maxlength: 60, placeholder: w.namePlaceholder }));
   const bad = el("p", { class: "bad", role: "alert" });
   /** @type {{scheme: string, user?: HTMLInputElement, secret: HTMLInputElement}[]} */
   const given = [];
@@ -82,8 +95,8 @@ function makeForm(agent, k, made) {
     const secret = /** @type {HTMLInputElement} */ (el("input", { type: "password", autocomplete: "off" }));
     const user = s.user ? /** @type {HTMLInputElement} */ (el("input", { autocomplete: "off" })) : undefined;
     given.push({ scheme: s.name, user, secret });
-    const about = el("p", { class: "dim about" }, [`${s.credential}, in: ${s.place}`, s.description].filter(Boolean).join(". "));
-    return el("fieldset", {}, el("legend", {}, s.name), about, user ? labelled("User", user) : null, labelled(s.user ? "Password" : "Secret", secret));
+    const about = el("p", { class: "dim about small" }, [w.goesIn(s.credential, s.place), s.description].filter(Boolean).join(". "));
+    return el("fieldset", {}, el("legend", {}, s.name), about, user ? labelled(w.user, user) : null, labelled(s.user ? w.password : w.secret, secret));
   });
   const make = async () => {
     bad.textContent = "";
@@ -96,6 +109,6 @@ function makeForm(agent, k, made) {
       bad.textContent = /** @type {Error} */ (err).message;
     }
   };
-  return el("details", { open: !k.identities.length }, el("summary", {}, "Somebody else"), form(make, {},
-    labelled("Name, for you", name), ...fields, bad, el("button", { class: "main" }, "Add, and call so")));
+  return el("details", { class: "boxed narrow", open: !k.identities.length }, el("summary", {}, w.add), form(make, {},
+    labelled(w.name, name), ...fields, bad, el("button", { class: "main" }, w.make)));
 }

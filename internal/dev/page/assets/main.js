@@ -100,7 +100,7 @@ function showAgent() {
   const list = [...state.agents.values()].map((a) => /** @type {[string, string]} */ ([String(a.number), a.name]));
   if (names !== JSON.stringify([list, a.number])) {
     names = JSON.stringify([list, a.number]);
-    fill(byId("agents"), list.length > 1 ? select(list, String(a.number), (n) => choose(Number(n)), { "aria-label": w.agent }) : el("h1", {}, a.name), phase, where);
+    fill(byId("agents"), el("h1", { class: list.length > 1 ? "unseen" : null }, a.name), list.length > 1 ? select(list, String(a.number), (n) => choose(Number(n)), { "aria-label": w.agent }) : null, phase, where);
     for (const c of commands) c.hidden = Boolean(a.to);
   }
   phase.className = bad ? "bad" : "good";

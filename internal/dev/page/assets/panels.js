@@ -9,12 +9,13 @@ import { copyPanel } from "./copy.js";
 import { eventsPanel } from "./events.js";
 import { headersFor } from "./identity.js";
 import { notifyOfMessage, notifyOfTask } from "./notify.js";
+import { saidPanel } from "./said.js";
 import { logOfCall, logOfTask } from "./tasklog.js";
 import { timelineOfCall, timelineOfTask } from "./timeline.js";
 import { twoPanel } from "./two.js";
 
 /** @type {import("./places.js").Panel<import("./api.js").Exchange>[]} */
-export const callPanels = [bytesPanel, timelineOfCall, logOfCall, choicePanel, againPanel, copyPanel];
+export const callPanels = [saidPanel, bytesPanel, timelineOfCall, logOfCall, choicePanel, againPanel, copyPanel];
 
 /** @type {import("./places.js").Panel<import("./task.js").Task>[]} */
 export const taskPanels = [eventsPanel, artifactsPanel, timelineOfTask, logOfTask, choiceOfTask, notifyOfTask];

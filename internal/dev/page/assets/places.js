@@ -4,7 +4,6 @@ import { agentsView } from "./agents.js";
 import { cardView } from "./card.js";
 import { compareView } from "./compare.js";
 import { faultsView } from "./faults.js";
-import { historyView } from "./history.js";
 import { identitiesView } from "./identity.js";
 import { inboxView } from "./inbox.js";
 import { logView } from "./log.js";
@@ -43,7 +42,7 @@ const { places: titles } = words;
 export const places = [
   { id: "call", title: titles.call, views: [callView] },
   { id: "tasks", title: titles.tasks, views: [tasksView] },
-  { id: "traffic", title: titles.traffic, views: [trafficView, historyView, compareView, inboxView] },
+  { id: "traffic", title: titles.traffic, views: [trafficView, compareView, inboxView] },
   { id: "agent", title: titles.agent, views: [cardView, faultsView, identitiesView, agentsView, logView] },
 ];
 

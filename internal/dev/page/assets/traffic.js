@@ -1,65 +1,84 @@
 // @ts-check
-// The calls of all callers.
+// The calls of all callers: found by their words, opened, sent again, saved.
 import { ask } from "./api.js";
-import { button, el, fill, labelled, select, tabs } from "./dom.js";
-import { ms } from "./format.js";
+import { save } from "./copy.js";
+import { button, check, el, fill, select, sides, tabs } from "./dom.js";
+import { ms, stateName } from "./format.js";
 import { virtualList } from "./list.js";
-import { go } from "./route.js";
-import { clearCalls, on, state } from "./state.js";
 import { callPanels } from "./panels.js";
+import { go, link } from "./route.js";
+import { clearCalls, on, state } from "./state.js";
+import { words } from "./words.js";
 
 /** @typedef {import("./api.js").Summary} Summary */
 
+const w = words.traffic;
+
+/** Which calls are shown; "" is all. */
+const chosen = { caller: "", agent: "", binding: "", text: "", messages: false, failed: false };
+
 /** @type {import("./places.js").View} */
 export const trafficView = {
-  id: "calls", title: "Calls",
+  id: "calls", title: w.calls,
   badge: () => String(state.calls.size || ""),
   show(root, parts, signal) {
     /** @type {Summary[]} */
     let newest = [];
     const list = virtualList({
-      label: "Calls, the newest first", rowHeight: 44, count: () => newest.length,
-      row: (i) => callRow(newest[i]), open: (i) => go("traffic", newest[i].id),
+      label: w.list, rowHeight: 44, count: () => newest.length, row: (i) => callRow(newest[i]), open: (i) => go("traffic", newest[i].id),
     }, signal);
-    const detail = el("section", { class: "detail", "aria-label": "Call" });
-    const empty = el("p", { class: "dim" });
+    const detail = el("section", { class: "detail", "aria-label": w.call });
+    const empty = el("p", { class: "empty" });
+    const told = el("p", { class: "about small", role: "status" });
     const picks = el("span", { class: "bar" });
-    const text = /** @type {HTMLInputElement} */ (el("input", { type: "search", value: chosen.text, size: 14, input: () => { chosen.text = text.value; changed(); } }));
-    const bad = /** @type {HTMLInputElement} */ (el("input", { type: "checkbox", checked: chosen.failed, change: () => { chosen.failed = bad.checked; changed(); } }));
+    const text = /** @type {HTMLInputElement} */ (el("input", { type: "search", "aria-label": w.search, placeholder: w.search, value: chosen.text, input: () => { chosen.text = text.value; changed(); } }));
+    const recorded = button("", () => void save(newest.filter((c) => c.state !== "running").map((c) => c.id), told), { class: "small plain", title: w.saveAbout });
+    const clear = button(w.clear, () => void clearCalls(), { class: "small plain" });
     const changed = () => {
-      newest = [...state.calls.values()].filter(passes).reverse();
-      empty.textContent = state.calls.size === 0 ? "No call yet. Call an agent at the address above." : "No call is like that.";
+      newest = [...state.calls.values()].filter((s) => matches(s, chosen)).reverse();
+      fill(empty, ...(state.calls.size === 0 ? [w.none, " ", el("a", { href: link("call") }, w.noneDo)] : [w.noneLike]));
       empty.hidden = newest.length > 0;
+      list.root.hidden = newest.length === 0;
+      recorded.textContent = w.save(newest.length);
+      recorded.disabled = newest.length === 0;
+      clear.disabled = state.calls.size === 0;
       drawPicks(picks, changed);
       list.changed();
     };
-    root.append(el("div", { class: "sides" },
-      el("section", { "aria-label": "Calls" }, el("div", { class: "bar" }, el("h2", {}, "Calls"), button("Forget all", () => void clearCalls())), el("div", { class: "bar" }, labelled("Has", text), picks, el("label", {}, bad, " failed alone")), empty, list.root), detail));
+    const pane = sides(el("section", { "aria-label": w.calls }, el("div", { class: "bar filters" }, text, picks,
+      check(w.messages, chosen.messages, (is) => { chosen.messages = is; changed(); }), check(w.failed, chosen.failed, (is) => { chosen.failed = is; changed(); }),
+      el("span", { class: "push" }, recorded, clear)), told, empty, list.root), detail, el("a", { href: link("traffic") }, w.back));
+    root.append(pane.root);
     changed();
     for (const kind of /** @type {const} */ (["call", "cleared", "loaded"])) on(kind, changed, signal);
     let inner = new AbortController();
     signal.addEventListener("abort", () => inner.abort());
-    /** @param {string[]} parts */
-    const moved = ([id]) => {
+    /** @param {string[]} parts a call's number, and a panel */
+    const moved = ([id, panel]) => {
       inner.abort();
       inner = new AbortController();
-      if (id) void showCall(detail, Number(id), inner.signal);
-      else fill(detail, el("p", { class: "dim" }, "Choose a call to see what was said."));
+      pane.open(Boolean(id));
+      if (id) void showCall(detail, Number(id), panel, inner.signal);
+      else fill(detail, el("p", { class: "empty" }, w.choose));
     };
     moved(parts);
     return moved;
   },
 };
 
-/** Which calls are shown; "" is all. */
-const chosen = { caller: "", agent: "", binding: "", text: "", failed: false };
+/**
+ * Whether a call is one that is looked for.
+ * @param {Summary} s
+ * @param {typeof chosen} by
+ */
+export function matches(s, by) {
+  const has = [s.caller, s.called, s.operation, s.path, s.task, s.context, s.skill, s.outcome, s.version, s.faults, "#" + s.id].join(" ").toLowerCase();
+  return (!by.caller || s.caller === by.caller) && (!by.agent || String(s.agent) === by.agent) && (!by.binding || s.binding === by.binding) &&
+    (!by.messages || isMessage(s)) && (!by.failed || failed(s)) && has.includes(by.text.toLowerCase());
+}
 
 /** @param {Summary} s */
-function passes(s) {
-  const has = [s.caller, s.called, s.operation, s.path, s.task, s.context, s.skill, s.outcome, s.version, s.faults, "#" + s.id].join(" ").toLowerCase();
-  return (!chosen.caller || s.caller === chosen.caller) && (!chosen.agent || String(s.agent) === chosen.agent) && (!chosen.binding || s.binding === chosen.binding) &&
-    (!chosen.failed || failed(s)) && has.includes(chosen.text.toLowerCase());
-}
+const isMessage = (s) => s.operation === "SendMessage" || s.operation === "SendStreamingMessage";
 
 /**
  * Draws what can be chosen from, if that is something else than before and nobody is about to choose.
@@ -73,56 +92,77 @@ function drawPicks(root, changed) {
     const values = [...new Set([...calls.map((s) => String(s[key] ?? "")), chosen[key]])].filter(Boolean).sort();
     return { key, label, options: /** @type {[string, string][]} */ ([["", all], ...values.map((v) => [v, text(v)])]) };
   };
-  const picks = [pick("caller", "Caller", "all callers"), pick("binding", "Binding", "all bindings")];
-  if (state.agents.size > 1) picks.push(pick("agent", "Agent", "all agents", (n) => state.agents.get(Number(n))?.name ?? n));
+  const picks = [pick("caller", w.caller, w.allCallers), pick("binding", w.binding, w.allBindings)];
+  if (state.agents.size > 1) picks.push(pick("agent", w.agent, w.allAgents, (n) => state.agents.get(Number(n))?.name ?? n));
   const now = JSON.stringify(picks);
   if (root.dataset.now === now || root.contains(document.activeElement)) return;
   root.dataset.now = now;
-  fill(root, ...picks.map((p) => labelled(p.label, select(p.options, chosen[p.key], (v) => { chosen[p.key] = v; changed(); }))));
+  fill(root, ...picks.map((p) => select(p.options, chosen[p.key], (v) => { chosen[p.key] = v; changed(); }, { "aria-label": p.label })));
 }
 
 /** @param {Summary} s */
-function failed(s) {
+export function failed(s) {
   return s.state === "broken" || (s.status ?? 0) >= 400 || s.outcome === "error";
+}
+
+/**
+ * What came of a call, in a word: the state of its task, or how it ended.
+ * @param {Summary} s
+ */
+export function outcomeOf(s) {
+  const name = stateName(s.outcome);
+  if (s.state === "running") return el("span", { class: "dim" }, w.running);
+  if (s.state === "broken") return el("span", { class: "bad" }, w.broken);
+  if ((s.status ?? 0) >= 400) return el("span", { class: "bad num" }, s.status);
+  if (name === "error") return el("span", { class: "bad" }, w.error);
+  if (name && name !== "message") return el("span", { class: "state " + name }, name);
+  return el("span", { class: "dim" }, name || s.status);
 }
 
 /** @param {Summary} s */
 function callRow(s) {
-  const status = s.state === "running" ? "…" : s.state === "broken" ? "broken" : String(s.status ?? "");
-  const bad = failed(s);
   const what = s.operation && s.operation !== "card" ? s.called || s.operation : s.method + " " + s.path;
-  const detail = [s.caller, s.binding, s.version, s.outcome, s.events ? s.events + " events" : ""].filter(Boolean).join(" · ");
-  const hit = s.faults ? el("span", { class: "bad" }, "fault: " + s.faults + " ") : null;
-  return [el("span", { class: "call" }, el("span", { class: "dim" }, "#" + s.id), el("span", { class: "two" }, what, el("br"), hit, el("span", { class: "dim" }, detail)),
-    el("span", { class: bad ? "bad" : "good" }, status), el("span", { class: "dim" }, s.tookMs ? ms(s.tookMs) : ""))];
+  const detail = [s.caller, s.binding, s.version, s.events ? w.events(s.events) : ""].filter(Boolean).join(" · ");
+  const hit = s.faults ? el("span", { class: "bad" }, w.fault(s.faults) + " ") : null;
+  return [el("span", { class: "call" }, el("span", { class: "dim num" }, "#" + s.id),
+    el("span", { class: "two" }, what, s.skill ? el("span", { class: "dim" }, " " + s.skill) : null, el("br"), hit, el("span", { class: "dim small" }, detail)),
+    outcomeOf(s), el("span", { class: "dim num small" }, s.tookMs ? ms(s.tookMs) : ""))];
 }
 
-let panel = "bytes";
+let panel = callPanels[0].id;
 
 /**
  * @param {HTMLElement} root
  * @param {number} id
+ * @param {string | undefined} asked the panel of the address
  * @param {AbortSignal} signal
  */
-async function showCall(root, id, signal) {
+async function showCall(root, id, asked, signal) {
   const s = state.calls.get(id);
-  const title = el("h2", {}, s ? `#${id} ${s.called || s.method} ${s.path}` : "#" + id);
+  if (callPanels.some((p) => p.id === asked)) panel = String(asked);
   const body = el("div");
   let inner = new AbortController();
   signal.addEventListener("abort", () => inner.abort());
+  /** @returns {Promise<import("./api.js").Exchange>} */
+  const read = () => ask("/api/calls/" + id, "GET", undefined, signal);
+  let exchange = read();
   const draw = async () => {
+    inner.abort();
+    const mine = inner = new AbortController();
     try {
-      /** @type {import("./api.js").Exchange} */
-      const x = await ask("/api/calls/" + id, "GET", undefined, signal);
-      inner.abort();
-      inner = new AbortController();
+      const x = await exchange;
+      if (mine.signal.aborted) return;
       fill(body);
       (callPanels.find((p) => p.id === panel) ?? callPanels[0]).show(body, x, inner.signal);
     } catch (err) {
       if (!signal.aborted) fill(body, el("p", { class: "bad" }, String(/** @type {Error} */ (err).message)));
     }
   };
-  fill(root, title, callPanels.length > 1 ? tabs("Of this call", callPanels, panel, (p) => { panel = p; void draw(); }) : null, body);
-  on("call", (c) => { if (c.id === id && c.state !== "running") void draw(); }, signal);
+  const links = el("span", { class: "bar push" });
+  const drawLinks = () => fill(links, s?.task ? el("a", { href: link("tasks", s.agent, s.task) }, w.task) : null, s && isMessage(s) ? el("a", { href: link("call", s.skill || "any", id) }, w.edit) : null);
+  drawLinks();
+  fill(root, el("div", { class: "bar" }, el("h2", {}, s ? `#${id} ${s.called || s.method + " " + s.path}` : "#" + id), s ? outcomeOf(s) : null, links),
+    tabs(w.ofCall, callPanels, panel, (p) => { panel = p; void draw(); }), body);
+  on("call", (c) => { if (c.id === id) drawLinks(); if (c.id === id && c.state !== "running") { exchange = read(); void draw(); } }, signal);
   await draw();
 }
