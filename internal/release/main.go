@@ -3,7 +3,7 @@
 //
 //	go run ./internal/release [-check] [-dist dist] [-platforms linux/amd64,…] v0.1.0
 //
-// The same commit gives the same bytes. CONTRIBUTING.md, Releasing says what the owner of the module does with them.
+// The same commit gives the same bytes. CONTRIBUTING.md, Releasing, says what the owner of the module does with them.
 package main
 
 import (
