@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"os"
 	"os/signal"
 	"strings"
@@ -46,12 +45,7 @@ the agent cannot be reached or understood; 3 the task waits for an answer or an 
   a2agen call . --task 7d1c                                    # wait for a task; --cancel cancels it
   a2agen call . "Draw a map" --file area.json --save maps      # files in, files out
   jq .order in.json | a2agen call . --skill order --data - | jq .price`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 || len(args) > 2 {
-				return fmt.Errorf("%s, want the agent's URL or the folder of its project, and one text in quotes (see %s --help)", count(len(args), "argument"), cmd.CommandPath())
-			}
-			return nil
-		},
+		Args:              between(1, 2, "the agent's URL or the folder of its project, and one text in quotes"),
 		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch o.Target = args[0]; output {

@@ -32,20 +32,12 @@ a URL. It exits with 1 when the card itself is not valid; what lint finds are wa
 		Example: `  a2agen card lint
   a2agen card lint agent-card.json --output json
   a2agen card lint https://agent.example.com`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return fmt.Errorf("%d arguments, want at most a file or a URL (see %s --help)", len(args), cmd.CommandPath())
-			}
-			return nil
-		},
+		Args: between(0, 1, "at most a file or a URL"),
 	}
 	dirFlag(cmd, &o.Dir)
 	privateFlag(cmd, &o.AllowPrivate, "")
 	format := formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := format.check(); err != nil {
-			return err
-		}
 		if len(args) > 0 {
 			o.Target = args[0]
 		}

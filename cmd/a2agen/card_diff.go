@@ -36,9 +36,6 @@ compared and nothing else breaks callers.`,
 	privateFlag(cmd, &o.AllowPrivate, "")
 	format := formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := format.check(); err != nil {
-			return err
-		}
 		o.Tool, o.Old, o.New = project.ThisTool(), args[0], args[1]
 		done := announce(cmd, "comparing")
 		c, err := project.DiffCards(cmd.Context(), o)

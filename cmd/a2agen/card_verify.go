@@ -36,9 +36,6 @@ It exits with 0 when the card is verified, 1 when it is not, and 2 when that cou
 	renamed(cmd, "out", "save")
 	format := formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := format.check(); err != nil {
-			return err
-		}
 		if o.Keys == "" && len(o.URLs) == 0 {
 			return fmt.Errorf("--jwks names the file with the public keys, or its URL (see %s --help)", cmd.CommandPath())
 		}

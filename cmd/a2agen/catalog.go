@@ -61,9 +61,6 @@ func catalogListCommand() *cobra.Command {
 	format := catalogFlags(cmd, &o)
 	privateFlag(cmd, &o.AllowPrivate, ", and http")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := format.check(); err != nil {
-			return err
-		}
 		o.Where = theCatalog(o.Where)
 		defer announce(cmd, "reading the catalog")()
 		where, list, err := project.ListCatalog(cmd.Context(), o)
@@ -97,9 +94,6 @@ it stay as they are: they have the card.`,
 	}
 	format := catalogFlags(cmd, &o)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := format.check(); err != nil {
-			return err
-		}
 		o.Where = theCatalog(o.Where)
 		gone, err := project.RemoveFromCatalog(o, args[0])
 		if err != nil {

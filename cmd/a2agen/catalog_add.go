@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/spf13/cobra"
 
@@ -26,12 +27,7 @@ It exits with 0 when all cards are in the catalog, with 1 when one is not signed
   a2agen card catalog add card.json --name weather
   a2agen card catalog add https://agent.example.com --jwks example-jwks.json
   a2agen card catalog add https://example.com/.well-known/ai-catalog.json`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return fmt.Errorf("no arguments, want at least one: an agent's URL, or a file with a card (see %s --help)", cmd.CommandPath())
-			}
-			return nil
-		},
+		Args: between(1, math.MaxInt, "at least one: an agent's URL, or a file with a card"),
 	}
 	format := catalogFlags(cmd, &o.CatalogOptions)
 	privateFlag(cmd, &o.AllowPrivate, "")
@@ -40,9 +36,6 @@ It exits with 0 when all cards are in the catalog, with 1 when one is not signed
 	keysFlags(cmd, &o.Keys, &o.URLs, &o.Strict)
 	anyWord(cmd, "name")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := format.check(); err != nil {
-			return err
-		}
 		o.Targets, o.Where = args, theCatalog(o.Where)
 		done := announce(cmd, "fetching cards")
 		list, err := project.AddToCatalog(cmd.Context(), o)

@@ -38,9 +38,6 @@ It exits with 0 when there is one, with 1 when there is none, and with 2 when a 
 	cmd.Flags().BoolVar(&o.Query.All, "all", false, "all of them: every version, not only the newest")
 	anyWord(cmd, "skill", "tag")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := format.check(); err != nil {
-			return err
-		}
 		o.Query.Text, o.Where = args, theCatalog(o.Where)
 		done := announce(cmd, "reading the catalog")
 		list, err := project.FindInCatalog(cmd.Context(), o)

@@ -27,12 +27,7 @@ something could not be read or compared.`,
 		Example: `  a2agen card catalog verify
   a2agen card catalog verify weather --jwks weather-jwks.json
   a2agen card catalog verify --remote`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return fmt.Errorf("%d arguments, want at most the name of a card (see %s --help)", len(args), cmd.CommandPath())
-			}
-			return nil
-		},
+		Args: between(0, 1, "at most the name of a card"),
 	}
 	format := catalogFlags(cmd, &o.CatalogOptions)
 	privateFlag(cmd, &o.AllowPrivate, ", and http for the catalog")
@@ -40,9 +35,6 @@ something could not be read or compared.`,
 	cmd.Flags().BoolVar(&o.Live, "remote", false, "also compare with what agents publish now")
 	renamed(cmd, "live", "remote")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := format.check(); err != nil {
-			return err
-		}
 		if len(args) > 0 {
 			o.Name = args[0]
 		}

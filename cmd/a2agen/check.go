@@ -60,9 +60,6 @@ a warning. Those that are commands are started with --start-commands only: they 
 	cmd.MarkFlagsMutuallyExclusive("inputs", "explain", "handlers")
 	cmd.MarkFlagsMutuallyExclusive("inputs", "explain", "remote")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := format.check(); err != nil {
-			return err
-		}
 		switch {
 		case inputs:
 			return checkInputs(cmd, o, *format)

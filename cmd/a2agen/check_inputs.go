@@ -19,9 +19,6 @@ func validateCommand() *cobra.Command {
 	dirFlag(cmd, &o.Dir)
 	format := formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := format.check(); err != nil {
-			return err
-		}
 		return checkInputs(cmd, o, *format)
 	}
 	return cmd

@@ -18,32 +18,18 @@ func trustFlags(cmd *cobra.Command, o *project.TrustOptions) {
 // keysFlags adds the flags by which signatures are verified.
 func keysFlags(cmd *cobra.Command, file *string, urls *[]string, strict *bool) {
 	f := cmd.Flags()
-	f.Var(keySet{file, urls}, "jwks", "`file` of public keys, a JSON Web Key Set, by which signatures are verified, or its URL; may be given several times")
+	f.Func("jwks", "`file` of public keys, a JSON Web Key Set, by which signatures are verified, or its URL; may be given several times", func(at string) error {
+		switch {
+		case strings.Contains(at, "://"):
+			*urls = append(*urls, at)
+		case *file != "":
+			return fmt.Errorf("%s is there already: put all keys into one file", *file)
+		default:
+			*file = at
+		}
+		return nil
+	})
 	f.StringArrayVar(urls, "jwks-url", nil, "")
 	hidden(cmd, "jwks-url", "--jwks URL")
 	f.BoolVar(strict, "strict", false, "for publishers who sign as the specification says: take no other signatures")
-}
-
-// keySet is the value of --jwks.
-type keySet struct {
-	file *string
-	urls *[]string
-}
-
-func (k keySet) String() string { return "" }
-
-// Type is that of a flag which shells complete by files.
-func (k keySet) Type() string { return "string" }
-
-// Set takes a URL as often as it comes, and one file.
-func (k keySet) Set(at string) error {
-	switch {
-	case strings.Contains(at, "://"):
-		*k.urls = append(*k.urls, at)
-	case *k.file != "" && *k.file != at:
-		return fmt.Errorf("%s is there already: put all keys into one file", *k.file)
-	default:
-		*k.file = at
-	}
-	return nil
 }

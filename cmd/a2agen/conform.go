@@ -71,7 +71,7 @@ Exit codes: 0 every MUST that was tried is kept; 1 one is not; 2 nothing could b
 	someOf(cmd, "only", ids...)
 	anyWord(cmd, "header", "other-header", "host", "timeout", "requests", "webhook")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if format != formatJUnit && format.check() != nil {
+		if format != formatText && format != formatJSON && format != formatJUnit {
 			return fmt.Errorf("--output %q: write text, json or junit", string(format))
 		}
 		if all {

@@ -3,7 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
+	"errors"
 
 	"github.com/spf13/cobra"
 )
@@ -20,15 +20,21 @@ const (
 // formatFlag adds --output.
 func formatFlag(cmd *cobra.Command) *formatName {
 	f := formatText
-	cmd.Flags().StringVar((*string)(&f), "output", string(formatText), "how the result is printed: `text` or json")
+	cmd.Flags().Var(&f, "output", "how the result is printed: `text` or json")
 	oneOf(cmd, "output", string(formatText), string(formatJSON))
 	renamed(cmd, "format", "output")
 	return &f
 }
 
-func (f formatName) check() error {
-	if f != formatText && f != formatJSON {
-		return fmt.Errorf("--output %q: write text or json", string(f))
+func (f *formatName) String() string { return string(*f) }
+
+// Type is that of a flag which shells complete by words.
+func (f *formatName) Type() string { return "string" }
+
+// Set rejects what is no format.
+func (f *formatName) Set(word string) error {
+	if *f = formatName(word); *f != formatText && *f != formatJSON {
+		return errors.New("write text or json")
 	}
 	return nil
 }

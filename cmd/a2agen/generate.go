@@ -46,9 +46,6 @@ is given. a2agen.lock says which files are generated. When nothing has changed, 
 	cmd.MarkFlagsMutuallyExclusive("watch", "dry-run")
 	cmd.MarkFlagsMutuallyExclusive("watch", "diff")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := format.check(); err != nil {
-			return err
-		}
 		o.Tool, o.Build = project.ThisTool(), true
 		if watch {
 			return watchProject(cmd, o, *format)

@@ -46,12 +46,7 @@ each thing that was changed or left out.`,
   a2agen init routes --card https://agent.example.com
   a2agen init helper --example assistant   # a language model with tools, at any OpenAI-compatible endpoint
   a2agen init weather --vendor          # with the runtime's source in the project: no downloads at all`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return fmt.Errorf("%d arguments, want at most the folder (see %s --help)", len(args), cmd.CommandPath())
-			}
-			return nil
-		},
+		Args: between(0, 1, "at most the folder"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Tool, o.Dir = project.ThisTool(), "."
 			if len(args) == 1 {

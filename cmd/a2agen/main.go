@@ -193,9 +193,14 @@ func refuseStrangers(root *cobra.Command) {
 
 // exactly takes a number of arguments, and says what they are if the number is wrong.
 func exactly(n int, usage string) cobra.PositionalArgs {
+	return between(n, n, fmt.Sprintf("%d: %s", n, usage))
+}
+
+// between takes as many arguments as from least to most, and says what they are if there are more or less.
+func between(least, most int, usage string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if len(args) != n {
-			return fmt.Errorf("%s, want %d: %s (see %s --help)", count(len(args), "argument"), n, usage, cmd.CommandPath())
+		if len(args) < least || len(args) > most {
+			return fmt.Errorf("%s, want %s (see %s --help)", count(len(args), "argument"), usage, cmd.CommandPath())
 		}
 		return nil
 	}

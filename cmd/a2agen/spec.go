@@ -45,9 +45,6 @@ the schema of their JSON; the proto of their gRPC and HTTP bindings has a name o
 	}
 	format := formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := format.check(); err != nil {
-			return err
-		}
 		var all []listed
 		for _, ref := range spec.References() {
 			doc, err := openSpec(cmd, ref)
@@ -82,9 +79,6 @@ as JSON also comments and positions.`,
 	}
 	format := formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := format.check(); err != nil {
-			return err
-		}
 		doc, err := openSpec(cmd, args[0])
 		if err != nil {
 			return err
@@ -115,9 +109,6 @@ members and to fail on unknown values. With --fail-on breaking it exits with 1 i
 	oneOf(cmd, "fail-on", "breaking", "none")
 	format := formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := format.check(); err != nil {
-			return err
-		}
 		if failOn != "none" && failOn != "breaking" {
 			return fmt.Errorf("--fail-on %q: write breaking or none", failOn)
 		}

@@ -31,9 +31,6 @@ those that ship.`,
 	var o project.Options
 	dirFlag(cmd, &o.Dir)
 	cmd.RunE = func(cmd *cobra.Command, versions []string) error {
-		if err := format.check(); err != nil {
-			return err
-		}
 		reports, err := relations(cmd, o, versions)
 		if err != nil {
 			return err

@@ -39,9 +39,6 @@ and compared, by counts and a digest. A copy that has finished is only compared 
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "say what would be done, and change nothing")
 	format := formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := format.check(); err != nil {
-			return err
-		}
 		ctx, stop := interruptible(cmd.Context())
 		defer stop()
 		done, err := runCopy(ctx, cmd, args[0], args[1], dry)

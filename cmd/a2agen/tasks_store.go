@@ -93,9 +93,6 @@ func onAddress(cmd *cobra.Command, do func(cmd *cobra.Command, kind storeKind, a
 	dirFlag(cmd, &dir)
 	format := formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := format.check(); err != nil {
-			return err
-		}
 		kind, address, err := findStore(cmd.Context(), address, dir)
 		if err != nil {
 			return err

@@ -63,9 +63,6 @@ scaffold:
 	rare(cmd, "allow-older", "force", "vendor")
 	format := formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := format.check(); err != nil {
-			return err
-		}
 		o.Tool = project.ThisTool()
 		o.Protocol = len(args) == 0 || args[0] == "protocol"
 		o.Runtime = len(args) == 1 && args[0] == "runtime"
