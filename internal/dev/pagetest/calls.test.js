@@ -89,10 +89,10 @@ test("a call is made again with one value changed, and what is different is mark
   const id = await say("get_current_weather", { location: "Paris", units: "celsius" });
   const { page, close } = await open(b, d);
   await visit(page, "#/traffic/" + id);
-  await page.getByRole("tab", { name: "Again" }).click();
+  await page.getByRole("tab", { name: "Run again" }).click();
   await page.getByLabel("message › parts › 0 › data › units").fill("fahrenheit");
   await page.getByRole("button", { name: "Run again" }).click();
-  await page.getByRole("heading", { name: "With other message › parts › 0 › data › units" }).waitFor();
+  await page.getByRole("heading", { name: "Changed: message › parts › 0 › data › units" }).waitFor();
   await page.getByRole("region", { name: "Now" }).locator("mark").filter({ hasText: "fahrenheit" }).first().waitFor();
   await page.getByRole("region", { name: "Before" }).locator("mark").filter({ hasText: "celsius" }).first().waitFor();
   assert.deepEqual(await violations(page), []);
@@ -103,7 +103,7 @@ test("a call is made again with one value changed, and what is different is mark
 test("the history is filtered, sent again and saved", async () => {
   const id = await say("get_forecast", { location: "London", days: 2 });
   const { page, close } = await open(b, d);
-  await page.keyboard.press("h");
+  await visit(page, "#/traffic/history");
   await page.getByLabel("With the words").fill("forecast");
   await page.getByRole("button", { name: "Save these 1 as a recording" }).waitFor();
   await page.locator("[role=option]").filter({ hasText: "#" + id }).click();
@@ -118,7 +118,7 @@ test("the history is filtered, sent again and saved", async () => {
 
 test("the card is shown as published, linted and compared", async () => {
   const { page, close } = await open(b, d);
-  await page.keyboard.press("c");
+  await visit(page, "#/agent/card");
   await page.getByLabel("The card").filter({ hasText: "\"WeatherBot\"" }).waitFor();
   await page.getByLabel("As callers get it who name").selectOption("0.3");
   await page.getByLabel("The card").filter({ hasText: "\"preferredTransport\"" }).waitFor();

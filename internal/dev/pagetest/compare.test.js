@@ -37,11 +37,10 @@ after(async () => {
 
 test("the message of the form goes out in every version and binding, and what is lost is named", async () => {
   const { page, close } = await open(b, d);
-  await page.keyboard.press("s");
-  await page.getByRole("link", { name: /Get Forecast/i }).click();
+  await page.evaluate((h) => { location.hash = h; }, "#/call/get_forecast");
   await page.getByRole("textbox", { name: /location/ }).fill("Oslo");
-  await page.getByRole("tab", { name: "Compare" }).click();
-  await page.getByRole("button", { name: "Call in every version and binding" }).click();
+  await page.getByRole("button", { name: "Compare versions…" }).click();
+  await page.getByRole("button", { name: "Send in every version and binding" }).click();
   await page.locator("#said").filter({ hasText: "have answered" }).waitFor({ state: "attached" });
   const table = page.getByRole("table", { name: /every version and binding/ });
   const heads = await table.getByRole("columnheader").allInnerTexts();

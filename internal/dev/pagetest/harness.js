@@ -114,6 +114,8 @@ const tabOf = /** @type {WeakMap<import("playwright-core").Browser, Promise<{pag
 async function newTab(b) {
   const context = await b.newContext({ permissions: ["clipboard-read", "clipboard-write"] });
   const page = await context.newPage();
+  // What a test wrote is kept for a reload, and not for the next test.
+  await page.addInitScript(() => { if (location.protocol.startsWith("http") && /** @type {any} */ (performance.getEntriesByType("navigation")[0])?.type !== "reload") sessionStorage.clear(); });
   const tab = { page, origin: "", wrong: /** @type {string[]} */ ([]) };
   page.on("pageerror", (e) => tab.wrong.push(String(e)));
   page.on("console", (m) => { if (m.type() === "error" && !/status of [45]\d\d/.test(m.text())) tab.wrong.push(m.text()); });

@@ -34,14 +34,14 @@ after(async () => {
 
 test("calls are made as somebody, whose secret nobody sees", async () => {
   const { page, close } = await open(b, d);
-  await page.keyboard.press("s");
-  await page.getByRole("link", { name: /Get Current Weather/ }).click();
+  await page.evaluate((h) => { location.hash = h; }, "#/call/get_current_weather");
   const form = page.getByRole("region", { name: "Message" });
   await form.getByLabel("location").first().fill("Paris");
   await form.getByRole("button", { name: "Send", exact: true }).click();
-  const result = page.getByRole("region", { name: "What came of it" });
+  const result = page.getByRole("region", { name: "Answer" });
   await result.getByRole("heading", { name: "The agent answered with an error" }).waitFor();
-  await page.getByRole("tab", { name: "As whom" }).click();
+  await page.getByText("Options").first().click();
+  await page.getByRole("link", { name: "Manage callers" }).click();
   for (const [name, key] of Object.entries(keys)) {
     if (await page.getByText("Add a caller").isVisible() && !(await page.getByLabel("Name").isVisible())) await page.getByText("Add a caller").click();
     await page.getByLabel("Name").fill(name);
@@ -50,7 +50,11 @@ test("calls are made as somebody, whose secret nobody sees", async () => {
     await page.getByRole("button", { name: "Remove " + name }).waitFor();
   }
   await page.getByText("ask <b>us</b> for one").waitFor({ state: "attached" });
-  await page.getByLabel("Call as").selectOption("alice");
+  await page.goBack();
+  await page.getByText("Options").first().waitFor();
+  await form.getByLabel("Caller").selectOption("alice");
+  await form.getByText("JSONRPC 1.0 · stream · alice").waitFor();
+  assert.equal(await form.getByLabel("location").inputValue(), "Paris");
   await form.getByRole("button", { name: "Send", exact: true }).click();
   await result.getByText("completed").first().waitFor();
   assert.deepEqual(await violations(page), []);
@@ -65,9 +69,9 @@ test("calls are made as somebody, whose secret nobody sees", async () => {
 
 test("two callers do not see each other's tasks", async () => {
   const { page, close } = await open(b, d);
-  await page.evaluate(() => { location.hash = "#/try/get_forecast"; });
+  await page.evaluate(() => { location.hash = "#/call/get_forecast"; });
   await page.getByRole("region", { name: "Message" }).getByLabel("location").first().fill("London");
-  await page.getByRole("tab", { name: "Two callers" }).click();
+  await page.getByRole("button", { name: "As two callers…" }).click();
   await page.getByRole("button", { name: "Send as both" }).click();
   await page.getByText("bob does not see the task of alice").waitFor();
   await page.getByText("alice does not see the task of bob").waitFor();

@@ -31,6 +31,12 @@ async function agent(script) {
   await chmod(join(dir, "agent"), 0o755);
 }
 
+/** @param {import("playwright-core").Page} page */
+async function rebuild(page) {
+  await page.getByRole("button", { name: "Menu" }).click();
+  await page.getByRole("button", { name: "Rebuild" }).click();
+}
+
 const healthy = 'require("node:http").createServer((_, resp) => resp.end("{}")).listen(Number(port), host);\n';
 
 /** @param {{ready: RegExp}} more */
@@ -66,16 +72,16 @@ test("an agent that ends at once, or soon, is said with its last words, and made
   const notice = page.locator("#notice");
   await notice.filter({ hasText: /the agent ended at once \(exit status 3\); it said:\s+WEATHER_KEY is not set/ }).waitFor();
   await agent("");
-  await page.getByRole("button", { name: "Rebuild" }).click();
+  await rebuild(page);
   await notice.filter({ hasText: /the agent ended at once, without an error: it must listen on 127.0.0.1:\d+, which the environment's A2A_ADDR says/ }).waitFor();
   await agent(healthy + 'require("node:fs").watchFile("end", { interval: 20 }, (now) => { if (!now.mtimeMs) return; console.error("that is enough"); process.exit(4); });\n');
-  await page.getByRole("button", { name: "Rebuild" }).click();
+  await rebuild(page);
   await page.locator("#phase", { hasText: "ready" }).waitFor();
   await notice.waitFor({ state: "hidden" });
   await writeFile(join(dir, "end"), "");
   await notice.filter({ hasText: /the agent ended by itself \(exit status 4\).*when a file is saved; it said:\s+that is enough/ }).waitFor();
   await agent(healthy);
-  await page.getByRole("button", { name: "Rebuild" }).click();
+  await rebuild(page);
   await notice.waitFor({ state: "hidden" });
   await close();
 });
@@ -118,7 +124,7 @@ test("a schema that no form can show is a field of JSON, whatever it is", async 
   const nested = JSON.parse("[".repeat(10) + '"Rome"' + "]".repeat(10));
   const value = { any: 1, ...Object.fromEntries(Object.keys(odd).map((name) => [name, nested])) };
   for (const id of Object.keys(inputs)) {
-    await page.evaluate((h) => { location.hash = h; }, "#/try/" + id);
+    await page.evaluate((h) => { location.hash = h; }, "#/call/" + id);
     await page.getByRole("heading", { name: id, exact: true }).waitFor();
     if (id === "all") {
       for (const name of Object.keys(odd)) assert.ok(await form.getByText(new RegExp(`^(Add )?${name}( |$)`)).count() > 0, name + " has a field");
@@ -135,9 +141,9 @@ test("a schema that no form can show is a field of JSON, whatever it is", async 
     await until(async () => sent() !== undefined, "a message to " + id);
     assert.deepEqual(sent()?.params.message.parts[0].data, value, id);
   }
-  await page.evaluate(() => { location.hash = "#/try/wide"; });
+  await page.evaluate(() => { location.hash = "#/call/wide"; });
   await page.getByRole("heading", { name: "wide", exact: true }).waitFor();
-  await page.evaluate(() => { location.hash = "#/try/all"; });
+  await page.evaluate(() => { location.hash = "#/call/all"; });
   await page.getByText("No field can show what its schema says: write it as JSON.").first().waitFor();
   assert.deepEqual(await violations(page), []);
   await close();

@@ -7,12 +7,15 @@ import { headersFor } from "./identity.js";
 import { changed, compared, leaves, typed } from "./leaves.js";
 import { link } from "./route.js";
 import { ended } from "./wait.js";
+import { words } from "./words.js";
+
+const w = words.call;
 
 /** @typedef {import("./api.js").Summary} Summary */
 
 /** @type {import("./places.js").Panel<import("./api.js").Exchange>} */
 export const againPanel = {
-  id: "again", title: "Again",
+  id: "again", title: w.again,
   show(root, x, signal) {
     void show(root, x, signal).catch((err) => { if (!signal.aborted) fill(root, el("p", { class: "bad" }, err.message)); });
   },
@@ -27,7 +30,7 @@ async function show(root, x, signal) {
   const before = await forms(x.id, 0, signal);
   const operation = x.operation ?? "";
   if (!before.request.form || !x.binding || operation === "card") {
-    fill(root, el("p", { class: "dim" }, before.request.problem ?? "Only calls of the protocol's operations can be made again here. Copy this one as curl."));
+    fill(root, el("p", { class: "dim" }, before.request.problem ?? w.cannotAgain));
     return;
   }
   let request = before.request.form;
@@ -49,7 +52,7 @@ async function show(root, x, signal) {
     if (to.message) to = changed(to, ["message", "messageId"], randomID());
     try {
       const id = await call(x.agent, { binding: x.binding ?? "", version: x.version || before.version, operation, request: to, header: headersFor(x.agent) });
-      fill(result, el("p", { role: "status" }, `Call #${id} is under way.`));
+      fill(result, el("p", { role: "status" }, w.underWay(id)));
       const s = await ended(id, signal);
       await compare(result, x, before, s, await forms(id, 0, signal), other.map((f) => f.leaf.path.join(" › ")));
     } catch (err) {
@@ -57,9 +60,9 @@ async function show(root, x, signal) {
     }
   };
   fill(root, form(send, {},
-    el("p", { class: "dim" }, "Change a value, or none, and the call is made again in the same version and binding."),
+    el("p", { class: "dim" }, w.aboutAgain),
     ...fields.map((f) => f.root), bad,
-    el("div", { class: "bar" }, el("button", { class: "main" }, "Run again"), button("As it was", () => fields.forEach((f) => { f.input.value = f.text; })))), result);
+    el("div", { class: "bar" }, el("button", { class: "main" }, w.again), button(w.undo, () => fields.forEach((f) => { f.input.value = f.text; })))), result);
 }
 
 /** @param {import("./agent.js").Forms} f */
@@ -81,7 +84,7 @@ async function compare(root, was, before, is, now, other) {
   /** @param {Summary} s @param {{text: string, only: boolean}[]} lines @param {string} title */
   const side = (s, lines, title) => el("section", { "aria-label": title },
     el("h3", {}, title + " ", el("a", { href: link("traffic", s.id) }, "#" + s.id)),
-    el("p", {}, [stateName(s.outcome) || String(s.status ?? ""), ms(s.tookMs), s.received + " B", s.events ? s.events + " events" : ""].filter(Boolean).join(" · ")),
+    el("p", {}, [stateName(s.outcome) || String(s.status ?? ""), ms(s.tookMs), s.received + " B", s.events ? w.events(s.events) : ""].filter(Boolean).join(" · ")),
     el("pre", { tabindex: 0, class: "compared" }, ...lines.map((l) => (l.only ? el("mark", {}, l.text + "\n") : l.text + "\n"))));
-  fill(root, el("h3", {}, other.length ? "With other " + other.join(", ") : "With nothing changed"), el("div", { class: "pair" }, side(was, a, "Before"), side(is, b, "Now")));
+  fill(root, el("h3", {}, other.length ? w.changedOf(other.join(", ")) : w.nothingChanged), el("div", { class: "pair" }, side(was, a, w.before), side(is, b, w.after)));
 }

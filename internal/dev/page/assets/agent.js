@@ -29,6 +29,13 @@ export function known(agent) {
   return k;
 }
 
+/** What an agent offers beyond waiting for an answer, as its card says. @param {Known} k */
+export function offers(k) {
+  const capabilities = k.card?.capabilities ?? {};
+  const ways = k.interfaces.filter((i, n) => k.interfaces.findIndex((o) => o.binding === i.binding && o.version === i.version) === n);
+  return { stream: capabilities.streaming === true, push: capabilities.pushNotifications === true, ways };
+}
+
 /**
  * Calls an agent.
  * @param {number} agent

@@ -6,6 +6,9 @@ import { el, fill, form, labelled } from "./dom.js";
 import { headersOf } from "./panels.js";
 import { complain, errorBox, refuse, violationsOf } from "./rejection.js";
 import { ended } from "./wait.js";
+import { words } from "./words.js";
+
+const w = words.call;
 
 /**
  * @typedef {{text: string, schema?: any, authorization?: {scheme?: string, scopes?: string[], url?: string, expires?: string}}} Question
@@ -51,7 +54,7 @@ export async function answerBox(root, t, way, signal) {
   if (signal.aborted || (root.firstChild && root.dataset.asks === asks)) return; // an answer that was not taken stays
   root.dataset.asks = asks;
   const wantsAuth = t.state === "auth-required";
-  const write = composer({ schema: q.schema, name: "Answer", optional: wantsAuth });
+  const write = composer({ schema: q.schema, name: w.answerName, optional: wantsAuth });
   const secret = /** @type {HTMLInputElement} */ (el("input", { type: "password", autocomplete: "off", placeholder: "Bearer …" }));
   const bad = el("div");
   const send = async (anyway = false) => {
@@ -60,7 +63,7 @@ export async function answerBox(root, t, way, signal) {
       const mistakes = write.check();
       if (!anyway) refuse(mistakes);
       const parts = await write.parts();
-      if (parts.length === 0 && wantsAuth) parts.push({ text: "It is granted." });
+      if (parts.length === 0 && wantsAuth) parts.push({ text: w.granted });
       const header = { ...headersOf(t.agent), ...(secret.value ? { Authorization: [secret.value] } : {}) };
       const id = await call(t.agent, {
         ...way, operation: "SendStreamingMessage", header,
@@ -77,9 +80,9 @@ export async function answerBox(root, t, way, signal) {
     }
   };
   const box = form(send, { class: "question" },
-    el("h3", {}, wantsAuth ? "It needs an authorization" : "It asks"), el("p", { class: "said" }, q.text || (wantsAuth ? "Something has to be granted." : "(without words)")),
+    el("h3", {}, wantsAuth ? w.needsAuthorization : w.asks), el("p", { class: "said" }, q.text || (wantsAuth ? w.grant : w.noWords)),
     q.authorization ? authorization(q.authorization) : null,
-    write.root, wantsAuth ? labelled("Header Authorization of the answer", secret) : null, bad, el("button", { class: "main" }, wantsAuth ? "It is granted: go on" : "Answer"));
+    write.root, wantsAuth ? labelled(w.authorizationHeader, secret) : null, bad, el("button", { class: "main" }, wantsAuth ? w.continue : w.answerName));
   fill(root, box);
 }
 
@@ -88,9 +91,9 @@ function authorization(a) {
   const at = typeof a.url === "string" && URL.canParse(a.url) ? new URL(a.url) : undefined;
   const isWeb = at?.protocol === "https:" || at?.protocol === "http:";
   return el("dl", {},
-    ...(a.scheme ? [el("dt", {}, "Scheme"), el("dd", {}, String(a.scheme))] : []),
-    ...(Array.isArray(a.scopes) ? [el("dt", {}, "Scopes"), el("dd", {}, a.scopes.join(" "))] : []),
-    ...(a.expires ? [el("dt", {}, "Until"), el("dd", {}, String(a.expires))] : []),
-    ...(a.url ? [el("dt", {}, "Where"), el("dd", {}, el("span", { class: "mono" }, String(a.url)), " ",
-      isWeb ? el("a", { href: at?.href, target: "_blank", rel: "noopener noreferrer" }, "Open this address, which the agent chose") : null)] : []));
+    ...(a.scheme ? [el("dt", {}, w.scheme), el("dd", {}, String(a.scheme))] : []),
+    ...(Array.isArray(a.scopes) ? [el("dt", {}, w.scopes), el("dd", {}, a.scopes.join(" "))] : []),
+    ...(a.expires ? [el("dt", {}, w.until), el("dd", {}, String(a.expires))] : []),
+    ...(a.url ? [el("dt", {}, w.where), el("dd", {}, el("span", { class: "mono" }, String(a.url)), " ",
+      isWeb ? el("a", { href: at?.href, target: "_blank", rel: "noopener noreferrer" }, w.open) : null)] : []));
 }

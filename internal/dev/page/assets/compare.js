@@ -1,6 +1,6 @@
 // @ts-check
 // The same call in every version and binding of an agent, side by side, with what is lost.
-import { call, forms, randomID } from "./agent.js";
+import { call, forms, offers, randomID } from "./agent.js";
 import { ask } from "./api.js";
 import { announce, button, el, fill } from "./dom.js";
 import { bytes, ms, stateName } from "./format.js";
@@ -8,6 +8,9 @@ import { lost } from "./lost.js";
 import { go, link } from "./route.js";
 import { state } from "./state.js";
 import { ended } from "./wait.js";
+import { words } from "./words.js";
+
+const w = words.call;
 
 /** @typedef {import("./agent.js").Interface} Interface */
 /** @typedef {import("./callview.js").Trying} Trying */
@@ -31,7 +34,7 @@ let draw = () => {};
 
 /** Has the message of a form called in every way. @type {import("./places.js").Panel<Trying>} */
 export const comparePanel = {
-  id: "compare", title: "Compare",
+  id: "compare", title: w.compare,
   show(root, trying) {
     const stream = /** @type {HTMLInputElement} */ (el("input", { type: "checkbox", checked: streaming, change: () => { streaming = stream.checked; } }));
     const bad = el("p", { class: "bad", role: "alert" });
@@ -45,24 +48,24 @@ export const comparePanel = {
         bad.textContent = /** @type {Error} */ (err).message;
       }
     };
-    fill(root, el("p", { class: "dim" }, "The message goes out once in each version and binding of the card, one after the other. Each makes a task of its own."),
-      el("div", { class: "bar" }, button("Call in every version and binding", () => void run()), el("label", {}, stream, " as a stream")), bad);
+    fill(root, el("p", { class: "dim" }, w.aboutCompare),
+      el("div", { class: "bar" }, button(w.compareAll, () => void run()), el("label", {}, stream, " " + w.asStream)), bad);
   },
 };
 
 /** What came of it. @type {import("./places.js").View} */
 export const compareView = {
-  id: "compare", title: "Compare",
+  id: "compare", title: w.compared,
   show(root, _parts, signal) {
-    const title = el("h2", {}, "The same call in every version and binding");
-    const result = el("div", { class: "compare", tabindex: "0", role: "region", "aria-label": "The same call in every version and binding" });
-    const empty = el("p", { class: "dim" }, "Nothing was compared yet: write a message in ", el("a", { href: link("call") }, "Try"), ", and have it called in every version and binding.");
+    const title = el("h2", {}, w.everyWay);
+    const result = el("div", { class: "compare", tabindex: "0", role: "region", "aria-label": w.everyWay });
+    const empty = el("p", { class: "empty" }, w.notCompared, " ", el("a", { href: link("call") }, w.toCall));
     root.append(title, empty, result);
     draw = () => {
       empty.hidden = last !== undefined;
       result.hidden = last === undefined;
       if (!last) return;
-      title.textContent = `${state.agents.get(last.agent)?.name ?? "agent " + last.agent}: ${last.text}`;
+      title.textContent = `${state.agents.get(last.agent)?.name ?? w.agentOf(last.agent)}: ${last.text}`;
       fill(result, table(last.columns));
     };
     draw();
@@ -79,12 +82,11 @@ export const compareView = {
 async function begin(trying, stream) {
   const { request, header } = await trying.draft();
   delete request.configuration?.returnImmediately;
-  const { interfaces } = trying.known;
-  const ways = interfaces.filter((i, n) => interfaces.findIndex((o) => o.binding === i.binding && o.version === i.version) === n);
-  if (ways.length === 0) throw new Error("the card has no interface that this command speaks");
+  const { ways } = offers(trying.known);
+  if (ways.length === 0) throw new Error(w.noInterface);
   last?.end.abort();
   const columns = ways.map((how) => ({ how, sent: copyOf(request) }));
-  last = { agent: trying.agent, text: trying.skill || "a message", columns, end: new AbortController() };
+  last = { agent: trying.agent, text: trying.skill || w.aMessage, columns, end: new AbortController() };
   draw();
   return { done: callAll(trying.agent, columns, stream ? "SendStreamingMessage" : "SendMessage", header, last.end.signal) };
 }
@@ -108,7 +110,7 @@ async function callAll(agent, columns, operation, header, signal) {
     }
     draw();
   }
-  announce("all versions and bindings have answered");
+  announce(w.allAnswered);
 }
 
 /** A request like another one, whose message is none that the agent knows. @param {any} request */
@@ -137,23 +139,23 @@ function table(columns) {
   /** @param {string} title @param {(c: Column) => (Node | string)} cell */
   const row = (title, cell) => el("tr", {}, el("th", { scope: "row" }, title), ...columns.map((c) => el("td", {}, c.problem ? "" : c.exchange ? cell(c) : "…")));
   const events = Math.min(mostEvents, Math.max(0, ...columns.map((c) => c.exchange?.eventList?.length ?? 0)));
-  return el("table", {}, el("caption", { class: "unseen" }, "The same call in every version and binding"),
-    el("thead", {}, el("tr", {}, el("td", {}), ...columns.map((c) => el("th", { scope: "col" }, `${c.how.version} ${c.how.binding}`, c === base ? el("span", { class: "dim" }, " (what is lost is seen from here)") : null)))),
+  return el("table", {}, el("caption", { class: "unseen" }, w.everyWay),
+    el("thead", {}, el("tr", {}, el("td", {}), ...columns.map((c) => el("th", { scope: "col" }, `${c.how.version} ${c.how.binding}`, c === base ? el("span", { class: "dim" }, " " + w.base) : null)))),
     el("tbody", {},
-      columns.some((c) => c.problem) ? el("tr", {}, el("th", { scope: "row" }, "Failed"), ...columns.map((c) => el("td", { class: "bad" }, c.problem ?? ""))) : null,
-      row("Call", (c) => el("a", { href: link("traffic", c.id ?? 0) }, "#" + c.id)),
-      row("Asked as", (c) => c.exchange?.called || `${c.exchange?.method} ${c.exchange?.path}`),
-      row("Outcome", (c) => stateName(c.exchange?.outcome) || c.exchange?.problem || String(c.exchange?.status ?? "")),
-      row("First byte", (c) => ms(c.exchange?.firstMs ?? 0)),
-      row("Whole", (c) => ms(c.exchange?.tookMs ?? 0)),
-      row("Sent", (c) => bytes(c.exchange?.sent ?? 0)),
-      row("Received", (c) => bytes(c.exchange?.received ?? 0)),
-      ...Array.from({ length: events }, (_, i) => row("Event " + (i + 1), (c) => {
+      columns.some((c) => c.problem) ? el("tr", {}, el("th", { scope: "row" }, w.rows.failed), ...columns.map((c) => el("td", { class: "bad" }, c.problem ?? ""))) : null,
+      row(w.rows.call, (c) => el("a", { href: link("traffic", c.id ?? 0) }, "#" + c.id)),
+      row(w.rows.asked, (c) => c.exchange?.called || `${c.exchange?.method} ${c.exchange?.path}`),
+      row(w.rows.outcome, (c) => stateName(c.exchange?.outcome) || c.exchange?.problem || String(c.exchange?.status ?? "")),
+      row(w.rows.first, (c) => ms(c.exchange?.firstMs ?? 0)),
+      row(w.rows.whole, (c) => ms(c.exchange?.tookMs ?? 0)),
+      row(w.rows.sent, (c) => bytes(c.exchange?.sent ?? 0)),
+      row(w.rows.received, (c) => bytes(c.exchange?.received ?? 0)),
+      ...Array.from({ length: events }, (_, i) => row(w.rows.event(i + 1), (c) => {
         const e = c.exchange?.eventList?.[i];
         return e ? [e.kind, stateName(e.state), bytes(e.size)].filter(Boolean).join(" ") : "–";
       })),
-      row("Lost in the request", (c) => lostCell([c.sent], c.forms?.request?.form ? [c.forms.request.form] : undefined, c.forms?.request?.problem)),
-      row("Lost in the answer", (c) => c === base ? "–" : lostCell(answers(base), answers(c).length ? answers(c) : undefined, c.forms?.response?.problem))));
+      row(w.rows.lostSent, (c) => lostCell([c.sent], c.forms?.request?.form ? [c.forms.request.form] : undefined, c.forms?.request?.problem)),
+      row(w.rows.lostBack, (c) => c === base ? "–" : lostCell(answers(base), answers(c).length ? answers(c) : undefined, c.forms?.response?.problem))));
 }
 
 /**
@@ -162,7 +164,7 @@ function table(columns) {
  * @param {string} [problem]
  */
 function lostCell(whole, here, problem) {
-  if (!here) return el("span", { class: "bad" }, problem ?? "there is nothing to compare");
+  if (!here) return el("span", { class: "bad" }, problem ?? w.nothingToCompare);
   const list = lost(whole, here);
-  return list.length === 0 ? el("span", { class: "good" }, "nothing") : el("ul", { class: "mono" }, ...list.map((p) => el("li", {}, p)));
+  return list.length === 0 ? el("span", { class: "good" }, w.nothingLost) : el("ul", { class: "mono" }, ...list.map((p) => el("li", {}, p)));
 }

@@ -1,15 +1,23 @@
 // @ts-check
 // What somebody says to an agent: as a form, as JSON, as a text, with files.
 import { announce, button, el, fill, labelled, tabs } from "./dom.js";
-import { base64, noted, parse, placed, schemaForm } from "./schema.js";
+import { base64, fileInput } from "./files.js";
+import { pathOf } from "./rejection.js";
+import { noted, parse, placed, schemaForm } from "./schema.js";
+import { words } from "./words.js";
+
+const w = words.call;
 
 /** @typedef {{text?: string, data?: unknown, raw?: string, url?: string, filename?: string, mediaType?: string, metadata?: any}} Part as 1.0 has it */
 
 /** @typedef {import("./schema.js").Mistake} Mistake */
 
+/** What is written, without files. @typedef {{mode: "form" | "json" | "text", data?: unknown, json: string, text: string}} Written */
+
 /**
- * check shows the mistakes at their fields, and goes to the first; reject shows those that the agent found.
- * @typedef {{root: HTMLElement, set: (v: unknown) => void, setText: (t: string) => void, parts: () => Promise<Part[]>, check: () => Mistake[], reject: (said: import("./rejection.js").Violation[]) => void}} Composer
+ * check shows the mistakes at their fields, and goes to the first; reject shows those that the agent found; written and
+ * restore are for who keeps what was written.
+ * @typedef {{root: HTMLElement, set: (v: unknown) => void, setText: (t: string) => void, parts: () => Promise<Part[]>, check: () => Mistake[], reject: (said: import("./rejection.js").Violation[]) => void, written: () => Written, restore: (was: Written) => void}} Composer
  */
 
 /**
@@ -17,17 +25,17 @@ import { base64, noted, parse, placed, schemaForm } from "./schema.js";
  * @returns {Composer}
  */
 export function composer(of) {
-  /** @type {"form" | "json" | "text"} */
+  /** @type {Written["mode"]} */
   let mode = of.schema && !of.text ? "form" : "text";
   /** @type {import("./schema.js").Field | undefined} */
   let form;
   const json = /** @type {HTMLTextAreaElement} */ (el("textarea", { class: "mono", rows: 10, spellcheck: "false" }));
   const text = /** @type {HTMLTextAreaElement} */ (el("textarea", { rows: 5 }));
-  const files = /** @type {HTMLInputElement} */ (el("input", { type: "file", multiple: true }));
+  const { root: drop, input: files } = fileInput({ multiple: true, "aria-label": w.files }, () => {});
   const body = el("div");
   const bad = el("p", { class: "bad", role: "alert" });
-  const asJSON = { name: "JSON", ...noted(json) };
-  const asText = { name: "Text", ...noted(text) };
+  const asJSON = { name: w.asJSON, ...noted(json) };
+  const asText = { name: w.asText, ...noted(text) };
   /** @type {Mistake[]} */
   let marked = [];
   /** @param {Mistake[]} mistakes */
@@ -44,14 +52,13 @@ export function composer(of) {
   /** @param {unknown} v */
   const setForm = (v) => { form = schemaForm(of.schema, v, of.name); };
   const draw = () => {
-    fill(bar);
-    const list = [...(of.schema ? [{ id: "form", title: "Form" }] : []), { id: "json", title: "JSON" }, { id: "text", title: "Text" }];
-    fill(bar, tabs("How to write it", list, mode, choose), button("Paste JSON", () => void paste(), { class: "small" }));
+    const list = [...(of.schema ? [{ id: "form", title: w.asForm }] : []), { id: "json", title: w.asJSON }, { id: "text", title: w.asText }];
+    fill(bar, tabs(w.writeAs, list, mode, choose), button(w.paste, () => void paste(), { class: "small plain" }), button(w.clear, clear, { class: "small plain" }));
     drawBody();
   };
   const drawBody = () => {
-    const examples = (of.examples ?? []).slice(0, 20).map((x) => button(x, () => { text.value = x; }, { class: "small" }));
-    fill(body, ...(mode === "form" ? [form?.root] : mode === "json" ? [labelled("Data, as JSON", json), asJSON.bad] : [labelled("Text", text), asText.bad, el("div", { class: "bar" }, ...examples)]));
+    const examples = (of.examples ?? []).slice(0, 20).map((x) => button(x, () => { text.value = x; text.focus(); }, { class: "small plain" }));
+    fill(body, ...(mode === "form" ? [form?.root] : mode === "json" ? [labelled(w.data, json), asJSON.bad] : [labelled(w.text, text), asText.bad, el("div", { class: "offers" }, ...examples)]));
   };
   /** @param {string} to */
   const choose = (to) => {
@@ -62,7 +69,7 @@ export function composer(of) {
       mode = /** @type {typeof mode} */ (to);
       drawBody();
     } catch (err) {
-      bad.textContent = /** @type {Error} */ (err).message;
+      bad.textContent = asJSON.name + " " + /** @type {Error} */ (err).message;
       draw();
     }
   };
@@ -74,19 +81,29 @@ export function composer(of) {
     mode = of.schema ? "form" : "json";
     draw();
   };
+  const clear = () => {
+    const was = mode;
+    show([]);
+    set(undefined);
+    text.value = "";
+    files.value = "";
+    files.dispatchEvent(new Event("change"));
+    mode = was;
+    draw();
+  };
   const paste = async () => {
     try {
       set(JSON.parse(await navigator.clipboard.readText()));
-      announce("pasted");
+      announce(w.pasted);
     } catch (err) {
-      bad.textContent = err instanceof SyntaxError ? "what is on the clipboard is no JSON: " + err.message : "the browser does not let the page read the clipboard: choose JSON and paste there";
+      bad.textContent = err instanceof SyntaxError ? w.clipboardNotJSON(err.message) : w.noClipboard;
     }
   };
   const bar = el("div", { class: "bar" });
   if (of.schema) setForm(undefined);
   draw();
   return {
-    root: el("div", { class: "composer" }, bar, bad, body, el("details", {}, el("summary", {}, "Files"), labelled("Files that go with it", files))),
+    root: el("div", { class: "composer" }, bar, bad, body, el("div", { class: "field" }, el("span", { class: "head" }, el("strong", { "aria-hidden": "true" }, w.files)), drop)),
     set,
     /** @param {string} t */
     setText(t) {
@@ -100,7 +117,7 @@ export function composer(of) {
       const field = mode === "json" ? asJSON : asText;
       try {
         const nothing = !files.files?.length && !of.optional && !(mode === "json" ? value() !== undefined : text.value);
-        return show(nothing ? [{ field, text: "there is nothing to send" }] : []);
+        return show(nothing ? [{ field, text: w.nothing }] : []);
       } catch (err) {
         return show([{ field, text: /** @type {Error} */ (err).message }]);
       }
@@ -118,14 +135,13 @@ export function composer(of) {
       const data = value();
       return [...(data === undefined ? [] : [{ data, mediaType: "application/json" }]), ...list];
     },
+    written: () => ({ mode, data: mode === "form" ? form?.get() : undefined, json: json.value, text: text.value }),
+    restore(was) {
+      if (of.schema && was.data !== undefined) setForm(was.data);
+      [mode, json.value, text.value] = [was.mode === "form" && !of.schema ? "json" : was.mode, was.mode === "form" && !of.schema ? shown(was.data) : was.json, was.text];
+      draw();
+    },
   };
-}
-
-/** The path in the input of "input.stops[0]", "message.parts[0].data.stops[0]" or, a JSON pointer, "/stops/0". @param {string} field */
-function pathOf(field) {
-  const path = field.startsWith("/") ? field.replaceAll("/", ".").replaceAll("~1", "/").replaceAll("~0", "~") : "." + field;
-  const below = path.replace(/^(\.params)?(\.message)?\.parts[.[]\d+\]?(\.data)?|^\.input\b/, "");
-  return /^([.[]|$)/.test(below) ? below : path;
 }
 
 /** @param {unknown} v */

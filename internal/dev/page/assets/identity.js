@@ -12,7 +12,7 @@ import { words } from "./words.js";
 const w = words.callers;
 
 /** By agents: the name of the identity that calls are made as. @type {Map<number, string>} */
-const chosen = new Map();
+export const chosen = new Map();
 
 /** @param {number} agent @returns {Promise<Known>} */
 export function identities(agent) {

@@ -21,7 +21,7 @@ export const callPanels = [saidPanel, bytesPanel, timelineOfCall, logOfCall, cho
 export const taskPanels = [eventsPanel, artifactsPanel, timelineOfTask, logOfTask, choiceOfTask, notifyOfTask];
 
 /** @type {import("./places.js").Panel<import("./callview.js").Trying>[]} */
-export const tryPanels = [comparePanel, notifyOfMessage, twoPanel];
+export const tryPanels = [comparePanel, twoPanel, notifyOfMessage];
 
 /** Who adds headers to the calls of an agent. @type {((agent: number) => Record<string, string[]>)[]} */
 export const callHeaders = [headersFor];

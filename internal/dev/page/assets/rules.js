@@ -1,5 +1,6 @@
 // @ts-check
 // What a JSON Schema (2020-12) says of a value. Schemas are written by anybody; what is not judged here the agent judges.
+import { words } from "./words.js";
 
 /** @typedef {any} Schema */
 
@@ -163,7 +164,7 @@ export function judge(whole, schema, v, path = "", left = { steps: 10_000 }) {
 }
 
 /** What is said of a value that is not there. */
-export const missing = "required, but missing";
+export const missing = words.call.isRequired;
 
 /** @param {unknown} v */
 function kindOf(v) {

@@ -7,10 +7,13 @@ import { headersAs, identities, selectIdentity } from "./identity.js";
 import { errorBox } from "./rejection.js";
 import { link } from "./route.js";
 import { ended } from "./wait.js";
+import { words } from "./words.js";
+
+const w = words.call;
 
 /** @type {import("./places.js").Panel<import("./callview.js").Trying>} */
 export const twoPanel = {
-  id: "two", title: "Two callers",
+  id: "two", title: w.two,
   show(root, subject, signal) {
     void begin(root, subject, signal).catch((err) => { if (!signal.aborted) fill(root, el("p", { class: "bad" }, err.message)); });
   },
@@ -41,14 +44,13 @@ async function begin(root, subject, signal) {
       if (!signal.aborted) bad.textContent = /** @type {Error} */ (err).message;
     }
   };
-  fill(root, el("p", { class: "dim" }, k.identities.length ? "What the form above says is sent by both, and then each asks for the task of the other." :
-    "Make callers in Agent, Callers first: until then both are anonymous."),
-  el("div", { class: "bar" }, labelled("One", selectIdentity(k, names[0], (n) => { names[0] = n; })), labelled("Other", selectIdentity(k, names[1], (n) => { names[1] = n; })),
-    button("Send as both", () => void send(), { class: "main" })), bad, el("div", { class: "pair" }, ...sides), verdict);
+  fill(root, el("p", { class: "dim" }, k.identities.length ? w.aboutTwo : w.noCallers),
+  el("div", { class: "bar" }, labelled(w.first, selectIdentity(k, names[0], (n) => { names[0] = n; })), labelled(w.second, selectIdentity(k, names[1], (n) => { names[1] = n; })),
+    button(w.sendBoth, () => void send())), bad, el("div", { class: "pair" }, ...sides), verdict);
 }
 
 /** @param {string} name */
-const called = (name) => name || "nobody";
+const called = (name) => name || w.anonymous;
 
 /**
  * Sends as somebody, and shows what came.
@@ -58,12 +60,12 @@ const called = (name) => name || "nobody";
  * @param {AbortSignal} signal
  */
 async function one(root, d, name, signal) {
-  fill(root, el("h3", {}, "As " + called(name)), el("p", { role: "status" }, "under way"));
+  fill(root, el("h3", {}, w.as(called(name))), el("p", { role: "status" }, w.running));
   const id = await call(d.agent, { binding: d.binding, version: d.version, operation: d.operation, request: d.request, header: headersAs(name) });
   const s = await ended(id, signal);
   const f = await forms(id, 0, signal);
   const last = f.events.at(-1) ?? f.response;
-  fill(root, el("h3", {}, "As " + called(name)), el("p", {}, stateName(s.outcome) || "status " + s.status, " ", el("a", { href: link("traffic", id) }, "#" + id)),
+  fill(root, el("h3", {}, w.as(called(name))), el("p", {}, stateName(s.outcome) || w.status(s.status), " ", el("a", { href: link("traffic", id) }, "#" + id)),
     last.error !== undefined || last.problem ? errorBox(last, id) : el("pre", { tabindex: 0 }, JSON.stringify(last.form ?? s.problem ?? null, null, 1)));
   return s;
 }
@@ -83,6 +85,6 @@ async function sees(agent, d, task, owner, other, signal) {
   const f = await forms(id, 0, signal);
   const seen = f.response.form !== undefined && !f.response.error;
   const same = owner === other;
-  const text = seen ? `${called(other)} sees the task of ${called(owner)}` : `${called(other)} does not see the task of ${called(owner)}` + (s.status && s.status >= 400 ? ` (status ${s.status})` : "");
-  return el("li", { class: seen && !same ? "bad" : "good" }, text + (same ? ": it is the same caller. " : ". "), el("a", { href: link("traffic", id) }, "#" + id));
+  const text = seen ? w.sees(called(other), called(owner)) : w.seesNot(called(other), called(owner)) + (s.status && s.status >= 400 ? ` (${w.status(s.status)})` : "");
+  return el("li", { class: seen && !same ? "bad" : "good" }, text + (same ? w.sameCaller + ". " : ". "), el("a", { href: link("traffic", id) }, "#" + id));
 }

@@ -27,7 +27,73 @@ export const words = {
   },
 
   chat: {},
-  call: {},
+  call: {
+    // The place.
+    skills: "Skills", automatic: "Automatic", chooses: "The agent chooses the skill.", form: "Message", answer: "Answer",
+    noSkills: "The card has no skills. The agent chooses what to do with a message.",
+    noSchema: "The card has no schema for this skill: write a text, or JSON.",
+    nothingSent: "Fill in the form and send it. The answer comes here.",
+    back: "Back to the form", send: "Send", sendAnyway: "Send anyway", clear: "Clear", tryAgain: "Try again",
+    underWay: (/** @type {number} */ id) => `Call #${id} is under way.`,
+    callInTraffic: (/** @type {number} */ id) => `Call #${id} in Traffic`, callShort: (/** @type {number} */ id) => `Call #${id}`,
+    message: "Message", json: "JSON", noInterface: "The card has no interface that a2agen speaks.",
+    // The options of a call.
+    options: "Options", binding: "Binding and version", mode: "Mode", context: "Context", newContext: "a new one", caller: "Caller", callers: "Manage callers",
+    stream: "Stream", wait: "Wait", now: "Return at once", anonymous: "anonymous", inContext: (/** @type {string} */ id) => "context " + id,
+    not: (/** @type {string} */ what, /** @type {string} */ why) => `${what} (${why})`,
+    noStream: "the card does not offer it", noBinding: "not in the card", noPush: "the card has no push notifications", oneWay: "the card has one interface", noSchemes: "the card has no security schemes",
+    // How to write a message.
+    writeAs: "Write it as", asForm: "Form", asJSON: "JSON", asText: "Text", data: "Data, as JSON", text: "Text", paste: "Paste JSON", pasted: "pasted",
+    notJSON: (/** @type {string} */ why) => "is not JSON: " + why, clipboardNotJSON: (/** @type {string} */ why) => "The clipboard holds no JSON: " + why,
+    noClipboard: "The browser does not let the page read the clipboard: choose JSON and paste there.",
+    nothing: "there is nothing to send", files: "Files", dropFiles: "or drop them here", dropFile: "or drop it here", removeFile: (/** @type {string} */ name) => "Remove " + name, remove: "Remove",
+    base64: (/** @type {number} */ n) => count(n, "character") + " of base64",
+    // Fields. What a type is called, and its rules.
+    types: /** @type {Record<string, string>} */ ({ string: "text", integer: "whole number", number: "number", boolean: "yes or no", array: "list", null: "null" }),
+    formats: /** @type {Record<string, string>} */ ({ date: "date", time: "time", "date-time": "date and time", email: "email address", uri: "address (URI)", uuid: "UUID", byte: "file", binary: "file" }),
+    required: "required", isRequired: "is required", notComplete: "is not complete", file: "file",
+    between: (/** @type {string | number} */ a, /** @type {string | number} */ b) => `${a} to ${b}`, least: (/** @type {string | number} */ n) => "at least " + n, most: (/** @type {string | number} */ n) => "at most " + n,
+    above: (/** @type {number} */ n) => "greater than " + n, below: (/** @type {number} */ n) => "less than " + n, multiple: (/** @type {number} */ n) => "a multiple of " + n,
+    like: (/** @type {string} */ pattern) => "matching " + pattern, unequal: "no two equal",
+    defaultIs: (/** @type {string} */ v) => "default " + v, useDefault: (/** @type {string} */ v) => "Use default: " + v, useExample: (/** @type {string} */ v) => "Example: " + v, example: (/** @type {string} */ v) => "e.g. " + v,
+    leftOut: "(left out)", choose: "Choose…", selectDefault: (/** @type {string} */ v) => `default: ${v}`,
+    option: (/** @type {number} */ n) => "option " + n, value: "value", asJSONField: (/** @type {string} */ name) => name + " (JSON)", json_: "JSON",
+    unshown: "No field can show what its schema says: write it as JSON.", noForm: "no form shows this value", toJSON: "as JSON", toForm: "as a form",
+    add: (/** @type {string} */ name) => "Add " + name, leaveOut: (/** @type {string} */ name) => `Leave ${name} out`, addTo: (/** @type {string} */ name) => "Add to " + name,
+    up: (/** @type {string} */ name) => name + " up", down: (/** @type {string} */ name) => name + " down", moved: (/** @type {string} */ name, /** @type {number} */ to) => `${name} is number ${to} now`,
+    addMember: (/** @type {string} */ name) => "Add a member to " + name, memberName: (/** @type {string} */ name) => "Name in " + name, memberOf: (/** @type {string} */ name) => "a member of " + name, name: "name",
+    noName: "has no name", sameName: "is there already",
+    // Mistakes.
+    notSent: (/** @type {number} */ n, /** @type {string} */ first) => (n === 1 ? `Not sent: 1 mistake, at ${first}.` : `Not sent: ${n} mistakes, the first at ${first}.`),
+    rejected: (/** @type {string} */ what) => "Rejected by the agent: " + what, andMore: (/** @type {number} */ n) => `, and ${n} more`,
+    unreadable: (/** @type {string} */ why) => "The answer cannot be read: " + why, error: (/** @type {string} */ why) => "The agent answered with an error" + (why && ": " + why), theJSON: "The error as JSON",
+    // The question of a task.
+    asks: "The agent asks", needsAuthorization: "The agent needs an authorization", noWords: "(without words)", grant: "Something has to be granted.", granted: "It is granted.",
+    answerName: "Answer", authorizationHeader: "Header Authorization of the answer", continue: "It is granted: continue", scheme: "Scheme", scopes: "Scopes", until: "Until", where: "Address", open: "Open this address, which the agent chose",
+    // A call in other words.
+    copyAs: "Copy as", inOtherWords: "The call in other words", copyTitle: "Copy", copy: "Copy", languages: "Language",
+    curl: "curl", go: "Go", test: "Test", asCurl: "as curl", asGo: "as Go", asTest: "as a test",
+    aboutCurl: "Variables of the shell stand for secrets, which are not kept.", aboutGo: "A program with the typed client of the project. It reads credentials from the environment.",
+    aboutTest: "A test of the project's handlers, which expects what was answered. Save it in their folder as a file that ends with _test.go.",
+    noProject: "needs the project: start a2agen dev in its folder",
+    saveCall: "Save as a recording", saveTask: (/** @type {number} */ n) => `Save the ${n} calls of its task as a recording`, saved: "Saved as recording.jsonl, which record.Replay plays.", leftOutOf: (/** @type {string} */ what) => " Not in it: " + what,
+    // A call once more.
+    again: "Run again", cannotAgain: "Only calls of the protocol's operations can be made again here. Copy this one as curl.", aboutAgain: "Change a value, or none, and make the call again in the same version and binding.",
+    undo: "Undo changes", before: "Before", after: "Now", changedOf: (/** @type {string} */ what) => "Changed: " + what, nothingChanged: "Nothing changed", events: (/** @type {number} */ n) => count(n, "event"),
+    // Versions and bindings.
+    compare: "Compare versions", compared: "Compare", everyWay: "The same call in every version and binding", aboutCompare: "The message is sent once in each version and binding of the card, one after the other. Each makes a task of its own.",
+    compareAll: "Send in every version and binding", asStream: "as a stream", notCompared: "Nothing was compared yet. Write a message in Call, choose Compare versions, and the answers stand side by side here.", toCall: "Write a message",
+    aMessage: "a message", agentOf: (/** @type {number} */ n) => "agent " + n, allAnswered: "all versions and bindings have answered", base: "(others are compared with this)", nothingToCompare: "there is nothing to compare", nothingLost: "nothing",
+    rows: { failed: "Failed", call: "Call", asked: "Method", outcome: "Outcome", first: "First byte", whole: "Total", sent: "Sent", received: "Received", event: (/** @type {number} */ n) => "Event " + n, lostSent: "Lost in the request", lostBack: "Lost in the answer" },
+    // Two callers.
+    two: "As two callers", aboutTwo: "Both callers send the message, and then each asks for the task of the other.", noCallers: "No caller has credentials yet: both are anonymous. Add callers in Agent, Callers.",
+    first: "First caller", second: "Second caller", sendBoth: "Send as both", as: (/** @type {string} */ name) => "As " + name, running: "under way", status: (/** @type {number | undefined} */ n) => "status " + n,
+    sees: (/** @type {string} */ a, /** @type {string} */ b) => `${a} sees the task of ${b}`, seesNot: (/** @type {string} */ a, /** @type {string} */ b) => `${a} does not see the task of ${b}`, sameCaller: ": it is the same caller",
+    // Webhooks.
+    webhook: "Webhook", sendWebhook: "Send, with the inbox as webhook", aboutWebhook: "The agent sends what happens to the task to the inbox of this page, in Traffic, Webhooks.", taskWebhook: "Send what comes to the inbox",
+    howPush: "An agent of yours sends them with this under capabilities in agent.yaml:", refusedHook: (/** @type {number} */ id) => `The agent rejected it: see call #${id} in Traffic.`,
+    nobodyWaits: "nobody waits any more",
+  },
   tasks: {},
   story: {},
   traffic: {

@@ -86,7 +86,6 @@ test("a skill is a form from its schema", async () => {
   await page.getByLabel("side").fill("2.5");
   await page.getByRole("button", { name: "Add stops" }).click();
   await page.getByRole("button", { name: "Add to stops" }).click();
-  await page.getByRole("button", { name: "Add to stops" }).click();
   await page.getByLabel("city").nth(0).fill("Rome");
   await page.getByLabel("city").nth(1).fill("Oslo");
   await page.getByRole("button", { name: "stops 2 up" }).click();
@@ -126,7 +125,7 @@ test("the same value is JSON, is pasted, and what is no JSON is said", async () 
   assert.deepEqual(JSON.parse(await page.getByLabel("Data, as JSON").inputValue()), value);
   await page.getByLabel("Data, as JSON").fill("{");
   await page.getByRole("button", { name: "Send", exact: true }).click();
-  await page.getByRole("alert").filter({ hasText: "Not sent: JSON: this is no JSON" }).waitFor();
+  await page.getByRole("alert").filter({ hasText: "Not sent: 1 mistake, at JSON." }).waitFor();
   assert.equal(sent().length, 0);
   await page.getByLabel("Data, as JSON").fill(JSON.stringify(value));
   await page.getByRole("button", { name: "Send", exact: true }).click();
@@ -135,13 +134,13 @@ test("the same value is JSON, is pasted, and what is no JSON is said", async () 
   await close();
 });
 
-test("a text goes to whatever fits, with files, and without waiting", async () => {
-  const { page, close, sent } = await trying("Whatever fits");
+test("a text is sent for the agent to choose the skill, with files, and without waiting", async () => {
+  const { page, close, sent } = await trying("Automatic");
   await page.getByLabel("Text", { exact: true }).fill("hello");
-  await page.getByText("Files", { exact: true }).click();
-  await page.getByLabel("Files that go with it").setInputFiles({ name: "a.txt", mimeType: "text/plain", buffer: Buffer.from("hi") });
-  await page.getByLabel("How", { exact: true }).selectOption({ label: "Send, and do not wait" });
-  await page.getByLabel("Conversation").fill("context-9");
+  await page.getByLabel("Files").setInputFiles({ name: "a.txt", mimeType: "text/plain", buffer: Buffer.from("hi") });
+  await page.getByText("Options").first().click();
+  await page.getByLabel("Mode").selectOption({ label: "Return at once" });
+  await page.getByLabel("Context").fill("context-9");
   await page.getByRole("button", { name: "Send", exact: true }).click();
   await page.getByRole("heading", { name: /Task/ }).waitFor();
   const [{ method, params }] = sent();
@@ -253,5 +252,69 @@ test("10,000 events are a list that scrolls without a stutter", async () => {
   await events.focus();
   await page.keyboard.press("End");
   await page.locator(".event h3", { hasText: "Event 10" }).waitFor();
+  await close();
+});
+
+test("at each width a skill is called with the keyboard alone, and the answer is seen", async () => {
+  for (const [width, height] of [[1280, 800], [768, 900], [375, 740]]) {
+    const { page, close } = await open(b, d, { viewport: { width, height } });
+    await page.evaluate(() => { location.hash = "#/call/any"; });
+    const text = page.getByLabel("Text", { exact: true });
+    /** @param {import("playwright-core").Locator} what */
+    const tabTo = async (what) => {
+      for (let i = 0; i < 60; i++) {
+        await page.keyboard.press("Tab");
+        if (await what.evaluate((e) => e === document.activeElement)) return;
+        assert.notEqual(await page.evaluate(() => getComputedStyle(document.activeElement ?? document.body).outlineStyle), "none", "the focus is seen");
+      }
+      assert.fail("it is not reached");
+    };
+    await text.waitFor();
+    await tabTo(text);
+    await page.keyboard.type("hello");
+    await tabTo(page.getByRole("button", { name: "Send", exact: true }));
+    await page.keyboard.press("Enter");
+    await page.getByText("completed", { exact: true }).first().waitFor();
+    const title = page.getByRole("heading", { name: "Answer" });
+    const box = await title.boundingBox();
+    assert.ok(box && box.y >= 0 && box.y < height / 2, `the answer is at ${JSON.stringify(box)} of ${width}`);
+    assert.equal(await page.evaluate(() => Math.max(document.documentElement.scrollWidth, document.querySelector("main")?.scrollWidth ?? 0) <= innerWidth), true);
+    for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
+      await page.emulateMedia({ colorScheme });
+      assert.deepEqual(await violations(page), []);
+    }
+    await page.emulateMedia({ colorScheme: null });
+    assert.equal(await text.isVisible(), width >= 1000);
+    if (width < 1000) {
+      assert.equal(await title.evaluate((e) => e === document.activeElement), true);
+      await page.keyboard.press("Shift+Tab");
+      await page.keyboard.press("Enter"); // Back to the form
+      assert.equal(await text.inputValue(), "hello");
+      assert.equal(await page.getByRole("button", { name: "Send", exact: true }).evaluate((e) => e === document.activeElement), true);
+    }
+    await close();
+  }
+});
+
+test("what was sent is at hand as curl; what an agent does not offer is greyed, with why", async (t) => {
+  const poor = await fake({ talk: { run: (t) => t.status("COMPLETED") } }, { capabilities: {} });
+  t.after(poor.end);
+  const d = await dev(["--to", poor.url]);
+  t.after(d.end);
+  const { page, close } = await open(b, d);
+  await page.getByText("The card has no schema for this skill: write a text, or JSON.").waitFor();
+  await page.getByText("Options").first().click();
+  assert.deepEqual(await page.getByLabel("Mode").locator("option").evaluateAll((list) => list.map((o) => [o.textContent, /** @type {HTMLOptionElement} */ (o).disabled])),
+    [["Wait", false], ["Return at once", false], ["Stream (the card does not offer it)", true]]);
+  await page.getByLabel("Binding and version").locator("option:disabled", { hasText: "GRPC (not in the card)" }).waitFor({ state: "attached" });
+  for (const name of ["Compare versions…", "As two callers…", "Webhook…"]) assert.equal(await page.getByRole("button", { name }).isDisabled(), true);
+  await page.getByText("Compare versions: the card has one interface. As two callers: the card has no security schemes. Webhook: the card has no push notifications.").waitFor();
+  await page.getByLabel("Text", { exact: true }).fill("hello");
+  await page.getByRole("button", { name: "Send", exact: true }).click();
+  await page.getByRole("button", { name: "as curl" }).click();
+  await page.getByLabel("The call in other words").filter({ hasText: /^curl -sS http.*"text":"hello"/s }).waitFor();
+  assert.equal(await page.getByRole("button", { name: "as Go" }).isDisabled(), true);
+  assert.equal(await page.getByRole("button", { name: "as a test" }).getAttribute("title"), "needs the project: start a2agen dev in its folder");
+  assert.deepEqual(await violations(page), []);
   await close();
 });
