@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"os"
 	"os/signal"
 	"strings"
@@ -55,6 +56,9 @@ the agent cannot be reached or understood; 3 the task waits for an answer or an 
 			default: // a folder, in earlier versions
 				tellNow(cmd, "--output FOLDER", "--save FOLDER")
 				o.Output = output
+			}
+			if o.Output == "json" {
+				return errors.New("-o is --save FOLDER: for JSON write --output json, for a folder of that name --save ./json")
 			}
 			if len(args) == 2 {
 				o.Text = args[1]

@@ -1,13 +1,11 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/a2agen/a2agen/internal/project"
-	"github.com/a2agen/a2agen/runtime"
 )
 
 func cardVerifyCommand() *cobra.Command {
@@ -41,28 +39,21 @@ It exits with 0 when the card is verified, 1 when it is not, and 2 when that cou
 		}
 		o.Target = args[0]
 		done := announce(cmd, "fetching the card")
-		verified, err := project.VerifyCard(cmd.Context(), o)
+		v, err := project.VerifyCard(cmd.Context(), o)
 		done()
 		if err != nil {
 			return err
 		}
 		if out != "" {
-			if err := project.WriteCard(cmd.OutOrStdout(), out, append(verified.Card, '\n')); err != nil {
+			if err := project.WriteCard(cmd.OutOrStdout(), out, append(v.Card, '\n')); err != nil {
 				return err
 			}
 		}
-		return printVerified(cmd, *format, verified)
+		if *format == formatJSON {
+			return printJSON(cmd, map[string]string{"form": v.Form, "kid": v.KeyID, "thumbprint": v.Thumbprint, "algorithm": v.Algorithm})
+		}
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "verified: %s form, by the key %q (%s, thumbprint %s)\n", v.Form, v.KeyID, v.Algorithm, v.Thumbprint)
+		return err
 	}
 	return cmd
-}
-
-func printVerified(cmd *cobra.Command, format formatName, v *runtime.VerifiedCard) error {
-	w := cmd.OutOrStdout()
-	if format == formatJSON {
-		enc := json.NewEncoder(w)
-		enc.SetIndent("", "  ")
-		return enc.Encode(map[string]string{"form": v.Form, "kid": v.KeyID, "thumbprint": v.Thumbprint, "algorithm": v.Algorithm})
-	}
-	_, err := fmt.Fprintf(w, "verified: %s form, by the key %q (%s, thumbprint %s)\n", v.Form, v.KeyID, v.Algorithm, v.Thumbprint)
-	return err
 }

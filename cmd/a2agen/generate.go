@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -141,7 +140,12 @@ func report(cmd *cobra.Command, dryRun bool, r project.Report, err error) error 
 	}
 	out := cmd.OutOrStdout()
 	if dryRun {
-		listChanges(out, r)
+		for _, c := range slices.DeleteFunc(slices.Clone(r.Written), unpacked) {
+			fmt.Fprintf(out, "write   %s (%s)\n", c.Path, c.State)
+		}
+		for _, c := range r.Deleted {
+			fmt.Fprintf(out, "delete  %s\n", c.Path)
+		}
 	}
 	if n := len(r.Written); n > 0 {
 		lines := 0
@@ -164,15 +168,6 @@ func report(cmd *cobra.Command, dryRun bool, r project.Report, err error) error 
 
 // unpacked reports whether a file is part of the runtime's source, which is reported in one line.
 func unpacked(c disk.Change) bool { return strings.HasPrefix(c.Path, scaffold.Unpacked+"/") }
-
-func listChanges(w io.Writer, r project.Report) {
-	for _, c := range slices.DeleteFunc(slices.Clone(r.Written), unpacked) {
-		fmt.Fprintf(w, "write   %s (%s)\n", c.Path, c.State)
-	}
-	for _, c := range r.Deleted {
-		fmt.Fprintf(w, "delete  %s\n", c.Path)
-	}
-}
 
 // summary is one line: "a2agen: 3 files written, 1 deleted, 12 unchanged".
 func summary(dryRun bool, r project.Report) string {

@@ -6,17 +6,20 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/a2agen/a2agen/generator/suggest"
 	"github.com/a2agen/a2agen/internal/project"
 	"github.com/a2agen/a2agen/internal/project/disk"
 	"github.com/a2agen/a2agen/internal/talk"
@@ -92,16 +95,22 @@ A2A protocol, and somebody else's card into a typed Go client.`
 		if cmd.HasSubCommands() && cmd.Flags().NArg() > 0 {
 			return none(cmd, cmd.Flags().Args()) // a command that there is not, with flags which it might have
 		}
-		err = fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())
+		hint := ""
 		var unknown *pflag.NotExistError
 		if errors.As(err, &unknown) {
-			flags := &cobra.Command{}
+			typed, known := unknown.GetSpecifiedName(), []string(nil)
 			cmd.Flags().VisitAll(func(f *pflag.Flag) {
-				flags.AddCommand(&cobra.Command{Use: f.Name, Hidden: f.Hidden, Run: func(*cobra.Command, []string) {}})
+				if !f.Hidden && (len(typed) > 1 || strings.HasPrefix(f.Name, typed)) {
+					known = append(known, f.Name)
+				}
 			})
-			err = fmt.Errorf("%w%s", err, suggestion(flags, "--", unknown.GetSpecifiedName()))
+			if near := suggest.Nearest(typed, known); near != "" {
+				hint = didYouMean + "--" + near + "?"
+			} else if len(typed) == 1 && len(known) > 0 {
+				hint = didYouMean + "--" + known[0] + "?"
+			}
 		}
-		return err
+		return fmt.Errorf("%w (see %s --help)%s", err, cmd.CommandPath(), hint)
 	})
 	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) { sayWhatItIsNow(cmd) }
 	cobra.AddTemplateFunc("flags", func(cmd *cobra.Command, rare bool) string {
@@ -208,24 +217,28 @@ func between(least, most int, usage string) cobra.PositionalArgs {
 
 // none takes no arguments.
 func none(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		what := "unexpected argument"
-		if cmd.HasSubCommands() {
-			what = "unknown command"
-		}
-		return fmt.Errorf("%s %q (see %s --help)%s", what, args[0], cmd.CommandPath(), suggestion(cmd, cmd.CommandPath()+" ", args[0]))
+	if len(args) == 0 {
+		return nil
 	}
-	return nil
+	what, hint, near := "unexpected argument", "", ""
+	var known []string
+	for _, sub := range cmd.Commands() {
+		what = "unknown command"
+		if slices.Contains(sub.SuggestFor, args[0]) {
+			near = sub.Name()
+		} else if sub.IsAvailableCommand() {
+			known = append(known, sub.Name())
+		}
+	}
+	if near = cmp.Or(near, suggest.Nearest(args[0], known)); near != "" {
+		hint = didYouMean + cmd.CommandPath() + " " + near + "?"
+	} else if info, err := os.Stat(args[0]); err == nil && info.IsDir() && cmd.Flags().Lookup("dir") != nil {
+		hint = didYouMean + "-C " + args[0] + "?"
+	}
+	return fmt.Errorf("%s %q (see %s --help)%s", what, args[0], cmd.CommandPath(), hint)
 }
 
-// suggestion says which of the commands below one a person may have meant.
-func suggestion(of *cobra.Command, before, typed string) string {
-	of.SuggestionsMinimumDistance = 2
-	if list := of.SuggestionsFor(typed); len(list) > 0 {
-		return "; did you mean " + before + list[0] + "?"
-	}
-	return ""
-}
+const didYouMean = "; did you mean "
 
 // rare has help show flags after the others. Their usage says who needs them.
 func rare(cmd *cobra.Command, flags ...string) {

@@ -121,7 +121,12 @@ members and to fail on unknown values. With --fail-on breaking it exits with 1 i
 			return err
 		}
 		changes := spec.Diff(old, now)
-		if err := printChanges(cmd, *format, changes); err != nil {
+		if *format == formatJSON {
+			err = printJSON(cmd, append([]spec.Change{}, changes...)) // never null
+		} else {
+			err = spec.WriteChanges(cmd.OutOrStdout(), changes)
+		}
+		if err != nil {
 			return err
 		}
 		if failOn == "breaking" && slices.ContainsFunc(changes, spec.Change.Breaking) {
@@ -130,13 +135,6 @@ members and to fail on unknown values. With --fail-on breaking it exits with 1 i
 		return nil
 	}
 	return cmd
-}
-
-func printChanges(cmd *cobra.Command, format formatName, changes []spec.Change) error {
-	if format == formatJSON {
-		return printJSON(cmd, append([]spec.Change{}, changes...)) // never null
-	}
-	return spec.WriteChanges(cmd.OutOrStdout(), changes)
 }
 
 // completeSpecs completes the first n arguments: versions, or files.

@@ -56,7 +56,7 @@ func AlignmentOf(version string) (*Alignment, error) {
 		return nil, err
 	}
 	if !ok {
-		return nil, fmt.Errorf("version %s has no alignment", version)
+		return nil, fmt.Errorf("version %s has no alignment: there are %s", version, strings.Join(append(AlignedVersions(), AlignedProtos()...), ", "))
 	}
 	return a.report(version, hubVersion), nil
 }

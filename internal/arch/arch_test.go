@@ -158,7 +158,7 @@ var rows = map[string]string{
 	"internal/login":  "internal/a2awires internal/shell runtime/auth runtime/client runtime/client/grpcclient runtime/client/oauth",
 	"internal/bridge": "generator/card generator/lower internal/a2awires internal/project/remote internal/talk runtime/client runtime/mcp",
 	"internal/talk":   "generator/yamlx internal/a2awires internal/dev/traffic internal/login internal/shell runtime runtime/client runtime/client/grpcclient runtime/client/oauth runtime/gen runtime/server runtime/wire",
-	"cmd/a2agen": ". generator generator/card generator/carddiff generator/config generator/diag generator/lower generator/scaffold generator/yamlx internal/a2awires internal/bridge internal/catalog internal/dev internal/faultproxy internal/project " +
+	"cmd/a2agen": ". generator generator/card generator/carddiff generator/config generator/diag generator/lower generator/scaffold generator/suggest generator/yamlx internal/a2awires internal/bridge internal/catalog internal/dev internal/faultproxy internal/project " +
 		"internal/project/disk internal/login internal/shell internal/talk internal/timeline runtime runtime/client/oauth testkit/conform testkit/fault runtime/server runtime/signedcard runtime/store/admin runtime/store/postgres runtime/store/sqlite spec",
 	"internal/faultproxy": "runtime testkit/fault",
 
