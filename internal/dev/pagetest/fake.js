@@ -122,7 +122,7 @@ export async function fake(skills, more = {}) {
   const begin = (message) => {
     const id = message.taskId ?? "task-" + (tasks.size + 1);
     const name = message.metadata?.[skillsExtension]?.skill ?? Object.keys(skills)[0];
-    const t = tasks.get(id) ?? new FakeTask(id, message.contextId ?? "context-1", skills[name]);
+    const t = tasks.get(id) ?? new FakeTask(id, message.contextId ?? "context-" + (tasks.size + 1), skills[name]);
     tasks.set(id, t);
     t.from = t.events.length;
     t.over = false;

@@ -1,22 +1,32 @@
 // @ts-check
-// What a task made: the pieces of its artifacts joined, and one by one.
+// What an agent made, as what it is: text, Markdown, tables of data, images, files. Pieces are added to what is there.
 import { forms } from "./agent.js";
-import { button, copy, el, fill, tabs } from "./dom.js";
+import { dataView, pretty } from "./data.js";
+import { button, el, fill, tabs } from "./dom.js";
 import { bytes } from "./format.js";
+import { MarkdownStream } from "./markdown.js";
 import { on, state } from "./state.js";
+import { words } from "./words.js";
 
 /** @typedef {import("./composer.js").Part} Part */
-/** @typedef {{id: string, name: string, from: number, parts: Part[], pieces: {where: string, parts: Part[]}[]}} Artifact from: the call that it was put together of */
 
-let shownAs = "joined";
+const w = words.chat;
 
-/** Artifacts, while what is said of them comes in. */
-export class Artifacts {
-  constructor() {
-    /** @type {Map<string, Artifact>} */
-    this.all = new Map();
+/** The characters of a text that are shown. */
+const longest = 256 << 10;
+/** The characters of the base64 of an image. */
+const largest = 12 << 20;
+const images = ["image/png", "image/jpeg", "image/gif", "image/webp", "image/svg+xml"];
+
+/** Tells of each piece of the artifacts of a task once, though it may come by several streams. */
+export class Pieces {
+  /** @param {(artifact: any, append: boolean, where: string) => void} put */
+  constructor(put) {
+    this.put = put;
     /** @type {Set<string>} what came already, on another stream */
     this.seen = new Set();
+    /** @type {Map<string, number>} by artifacts: the call that it was put together of */
+    this.from = new Map();
   }
 
   /**
@@ -31,8 +41,8 @@ export class Artifacts {
       this.seen.add(key);
     }
     const u = form?.artifactUpdate;
-    if (u?.artifact) this.put(u.artifact, call, where, u.append === true, Boolean(key));
-    for (const a of form?.task?.artifacts ?? form?.artifacts ?? []) this.put(a, call, where, false, true);
+    if (u?.artifact) this.one(u.artifact, call, where, u.append === true, Boolean(key));
+    for (const a of form?.task?.artifacts ?? form?.artifacts ?? []) this.one(a, call, where, false, true);
   }
 
   /**
@@ -44,124 +54,215 @@ export class Artifacts {
    * @param {boolean} append
    * @param {boolean} known it has a key, or is whole
    */
-  put(a, call, where, append, known) {
+  one(a, call, where, append, known) {
     const id = String(a.artifactId ?? "");
-    const parts = Array.isArray(a.parts) ? a.parts : [];
-    const one = this.all.get(id) ?? { id, name: "", from: call, parts: [], pieces: [] };
-    this.all.set(id, one);
-    one.name = String(a.name ?? one.name);
-    if (!append) {
-      one.from = call;
-      one.parts = [...parts];
-    } else if (known || one.from === call) one.parts.push(...parts);
-    one.pieces.push({ where, parts });
+    if (!append || !this.from.has(id)) this.from.set(id, call);
+    else if (!known && this.from.get(id) !== call) return;
+    this.put({ ...a, artifactId: id, parts: Array.isArray(a.parts) ? a.parts : [] }, append, where);
   }
 }
 
-/** Texts that follow each other become one. @param {Part[]} parts @returns {Part[]} */
-export function joinTexts(parts) {
-  /** @type {Part[]} */
-  const list = [];
-  for (const p of parts) {
-    const last = list.at(-1);
-    if (last?.text !== undefined && p.text !== undefined) last.text += p.text;
-    else list.push({ ...p });
+/** Parts, to which others are added; a text goes on in the element of the text before. */
+export class PartsView {
+  /** @param {() => void} [drawn] is told when something was added later */
+  constructor(drawn) {
+    this.root = el("div", { class: "parts" });
+    this.drawn = drawn;
+    this.cut = el("p", { class: "dim small" });
+    this.shown = 0; // characters
+    /** @type {{type: string, write: (text: string) => void} | undefined} */
+    this.text = undefined;
   }
-  return list;
+
+  clear() {
+    fill(this.root);
+    this.text = undefined;
+    this.shown = 0;
+  }
+
+  /** @param {Part[]} parts */
+  add(parts) {
+    for (const p of parts) {
+      if (p.text === undefined) {
+        this.text = undefined;
+        this.root.append(partView(p));
+        continue;
+      }
+      const type = String(p.mediaType ?? "").split(";")[0].trim().toLowerCase();
+      if (this.text?.type !== type) this.text = this.textView(type);
+      this.write(String(p.text));
+    }
+  }
+
+  /** @param {string} text */
+  write(text) {
+    const left = longest - this.shown;
+    this.shown += text.length;
+    if (left > 0) this.text?.write(text.slice(0, left));
+    if (this.shown <= longest) return;
+    this.cut.textContent = w.cut(bytes(longest), bytes(this.shown));
+    if (!this.cut.isConnected) this.root.append(this.cut);
+  }
+
+  /** @param {string} type */
+  textView(type) {
+    if (type === "text/markdown") {
+      const root = el("div", { class: "md" });
+      this.root.append(root);
+      const stream = new MarkdownStream(root, this.drawn);
+      return { type, write: (/** @type {string} */ text) => stream.write(text) };
+    }
+    const root = el(type === "" || type === "text/plain" ? "div" : "pre", { class: "said", tabindex: type === "" || type === "text/plain" ? null : 0 });
+    this.root.append(root);
+    return { type, write: (/** @type {string} */ text) => root.append(text) };
+  }
 }
+
+/** A part that is no text. @param {Part} p @returns {HTMLElement} */
+function partView(p) {
+  if (p.data !== undefined) return dataView(p.data);
+  if (typeof p.raw === "string") return rawView(p.raw, p);
+  if (p.url !== undefined) return el("p", { class: "file" }, el("span", { class: "dim small" }, [p.filename, p.mediaType, w.address].filter(Boolean).join(" · ")), el("span", { class: "mono" }, String(p.url)));
+  return el("pre", { tabindex: 0 }, pretty(p));
+}
+
+/** An image as itself, another file as one to save. @param {string} raw @param {Part} p @returns {HTMLElement} */
+function rawView(raw, p) {
+  const name = String(p.filename || w.file);
+  const type = String(p.mediaType ?? "").toLowerCase();
+  const size = Math.floor(raw.length * 3 / 4) - (raw.endsWith("==") ? 2 : raw.endsWith("=") ? 1 : 0);
+  const file = el("p", { class: "file" }, el("strong", {}, name), el("span", { class: "dim small" }, [p.mediaType, bytes(Math.max(0, size))].filter(Boolean).join(" · ")), button(w.save, () => save(raw, name), { class: "small", "aria-label": `${w.save} ${name}` }));
+  if (!images.includes(type) || raw.length > largest || !/^[A-Za-z0-9+/]+=*$/.test(raw.slice(0, 1000))) return file;
+  const image = el("img", { src: `data:${type};base64,${raw}`, alt: String(p.filename || w.image) });
+  const figure = el("figure", { class: "image" }, image, file);
+  image.addEventListener("error", () => image.remove());
+  return figure;
+}
+
+/** @param {string} raw @param {string} name */
+function save(raw, name) {
+  const content = Uint8Array.from(atob(raw.replace(/[^A-Za-z0-9+/]/g, "")), (c) => c.charCodeAt(0));
+  const url = URL.createObjectURL(new Blob([content], { type: "application/octet-stream" }));
+  el("a", { href: url, download: name }).click();
+  URL.revokeObjectURL(url);
+}
+
+/** An artifact: its name, what it is about, and its parts. @param {any} a @param {() => void} [drawn] */
+export function artifactView(a, drawn) {
+  const parts = new PartsView(drawn);
+  const name = el("strong", {});
+  const about = el("span", { class: "dim small" });
+  const head = el("p", { class: "title" }, name, " ", about);
+  const root = el("section", { class: "artifact" }, head, parts.root);
+  return {
+    root,
+    /** @param {any} a @param {boolean} append */
+    put(a, append) {
+      if (!append) parts.clear();
+      if (a.name || !append) name.textContent = String(a.name || a.artifactId);
+      if (a.description) about.textContent = String(a.description);
+      root.setAttribute("aria-label", w.artifact(name.textContent ?? ""));
+      parts.add(a.parts);
+    },
+  };
+}
+
+let shownAs = "joined";
+const mostPieces = 500;
 
 /** @type {import("./places.js").Panel<import("./task.js").Task>} */
 export const artifactsPanel = {
-  id: "artifacts", title: "Artifacts",
+  id: "artifacts", title: w.artifacts,
   show(root, task, signal) {
-    const now = new Artifacts();
-    const body = el("div");
+    const empty = el("p", { class: "dim" }, w.noArtifact);
+    const joined = el("div", {});
+    const single = el("div", {});
+    /** @type {Map<string, ReturnType<typeof artifactView>>} */
+    const views = new Map();
+    let count = 0;
+    const pieces = new Pieces((a, append, where) => {
+      empty.hidden = true;
+      let view = views.get(a.artifactId);
+      if (!view) {
+        view = artifactView(a);
+        views.set(a.artifactId, view);
+        joined.append(view.root);
+      }
+      view.put(a, append);
+      const one = new PartsView();
+      one.add(a.parts);
+      single.append(el("div", { class: "item" }, el("span", { class: "dim small" }, where), one.root));
+      if (++count > mostPieces) single.firstChild?.remove();
+      more.hidden = count <= mostPieces;
+    });
+    const more = el("p", { class: "dim", hidden: true }, w.lastPieces(mostPieces));
     /** @param {string} as */
     const show = (as) => {
       shownAs = as;
-      fill(body, ...[...now.all.values()].map((a) => el("section", { "aria-label": "Artifact " + (a.name || a.id) }, el("h3", {}, a.name || a.id, " ", el("span", { class: "dim" }, a.name ? a.id : "", ` ${a.pieces.length} pieces`)),
-        ...(as === "joined" ? joinTexts(a.parts).map(showPart) : pieces(a)))),
-      now.all.size === 0 ? el("p", { class: "dim" }, "There is no artifact yet.") : null);
+      joined.hidden = as !== "joined";
+      single.hidden = !joined.hidden;
     };
-    root.append(tabs("Pieces", [{ id: "joined", title: "Joined" }, { id: "pieces", title: "One by one" }], shownAs, show), body);
     show(shownAs);
-    const read = reader(task, now, signal);
-    let reading = false;
-    let again = false;
-    const news = async () => {
-      again = true;
-      if (reading) return;
-      reading = true;
-      try {
-        while (again && !signal.aborted) {
-          again = false;
-          await read();
-          show(shownAs);
-        }
-      } catch (err) {
-        if (!signal.aborted) fill(body, el("p", { class: "bad" }, /** @type {Error} */ (err).message));
-      } finally {
-        reading = false;
-      }
-    };
-    void news();
-    on("event", ({ call, event }) => { if (task.calls.includes(call) && (event.artifact || event.kind === "task")) void news(); }, signal);
-    on("call", (c) => { if (c.task === task.id && c.state !== "running") void news(); }, signal);
-    on("loaded", () => void news(), signal);
+    const bad = el("p", { class: "bad", role: "alert" });
+    root.append(tabs(w.pieces, [{ id: "joined", title: w.joined }, { id: "pieces", title: w.single }], shownAs, show), empty, bad, joined, el("div", {}, more, single));
+    const news = reader(() => task.calls, (f, call, n) => {
+      if (n) pieces.add(f.form, call, w.eventOf(n, call), f.id);
+      else if (f.form) pieces.add(f.form, call, w.call(call));
+    }, (err) => { bad.textContent = err?.message ?? ""; }, signal);
+    news();
+    on("event", ({ call, event }) => { if (task.calls.includes(call) && (event.artifact || event.kind === "task")) news(); }, signal);
+    on("call", (c) => { if (c.task === task.id && c.state !== "running") news(); }, signal);
+    on("loaded", news, signal);
   },
 };
 
-const mostPieces = 500;
-
-/** The last pieces of an artifact. @param {Artifact} a */
-function pieces(a) {
-  const last = a.pieces.slice(-mostPieces).map((p) => el("div", { class: "item" }, el("span", { class: "dim" }, p.where), ...p.parts.map(showPart)));
-  return a.pieces.length > mostPieces ? [el("p", { class: "dim" }, `The last ${mostPieces} pieces; all of them are among the events.`), ...last] : last;
-}
+const pause = 40; // milliseconds between two readings: what comes meanwhile is read at once
 
 /**
- * Reads what is new of the artifacts of a task each time that it is called.
- * @param {import("./task.js").Task} task
- * @param {Artifacts} into
+ * Reads what calls say, each thing once, whenever there are news.
+ * @param {() => number[]} calls
+ * @param {(f: import("./agent.js").Form & {id?: string}, call: number, event: number) => void} take event is 0 for an answer
+ * @param {(err?: Error) => void} read everything there is
  * @param {AbortSignal} signal
+ * @param {(call: number, request: import("./agent.js").Form) => void} [asked] takes the request of each call
+ * @returns {() => void} there may be news
  */
-function reader(task, into, signal) {
+export function reader(calls, take, read, signal, asked) {
   /** @type {Map<number, number>} the last event of each call that was read; Infinity when it is over */
-  const read = new Map();
-  return async () => {
-    for (const id of [...task.calls]) {
-      for (let after = read.get(id) ?? 0; after !== Infinity;) {
+  const at = new Map();
+  let reading = false;
+  let again = false;
+  const readAll = async () => {
+    for (const id of [...calls()]) {
+      for (let after = at.get(id) ?? 0; after !== Infinity;) {
         const over = state.calls.get(id)?.state !== "running";
         const said = await forms(id, after, signal);
-        if (said.response?.form) into.add(said.response.form, id, `call #${id}`);
-        for (const e of said.events) into.add(e.form, id, `event ${e.n} of call #${id}`, e.id);
+        if (!at.has(id)) asked?.(id, said.request);
+        const { form, error, problem } = said.response ?? {};
+        const answered = Boolean(form || error !== undefined || problem);
+        if (answered) take(said.response, id, 0);
+        for (const e of said.events) take(e, id, e.n);
         const more = said.events.length === 1000;
         after = said.events.at(-1)?.n ?? after;
-        read.set(id, over && !more ? Infinity : after);
+        at.set(id, (over || answered) && !more ? Infinity : after);
         if (!more) break;
       }
     }
   };
-}
-
-/** @param {Part} p */
-export function showPart(p) {
-  if (p.text !== undefined) return el("pre", { tabindex: 0 }, String(p.text));
-  if (p.data !== undefined) {
-    const text = JSON.stringify(p.data, null, 2);
-    return el("div", {}, el("pre", { tabindex: 0 }, text), button("Copy", () => void copy(text), { class: "small" }));
-  }
-  if (typeof p.raw === "string") {
-    const content = Uint8Array.from(atob(p.raw), (c) => c.charCodeAt(0));
-    const name = String(p.filename ?? "file");
-    return el("p", {}, button(`Save ${name}`, () => save(content, name), { class: "small" }), " ", el("span", { class: "dim" }, `${p.mediaType ?? ""} ${bytes(content.length)}`));
-  }
-  return el("pre", { tabindex: 0 }, p.url !== undefined ? String(p.url) : JSON.stringify(p, null, 2));
-}
-
-/** @param {Uint8Array<ArrayBuffer>} content @param {string} name */
-function save(content, name) {
-  const url = URL.createObjectURL(new Blob([content], { type: "application/octet-stream" }));
-  el("a", { href: url, download: name }).click();
-  URL.revokeObjectURL(url);
+  return async () => {
+    again = true;
+    if (reading) return;
+    reading = true;
+    while (again && !signal.aborted) {
+      again = false;
+      try {
+        await readAll();
+        if (!signal.aborted) read();
+      } catch (err) {
+        if (!signal.aborted) read(/** @type {Error} */ (err));
+      }
+      await new Promise((f) => setTimeout(f, pause));
+    }
+    reading = false;
+  };
 }

@@ -2,6 +2,7 @@
 // The frame: the agent, the places and their views, what is wrong, and one view at a time.
 import { known } from "./agent.js";
 import { ask } from "./api.js";
+import { takesText } from "./chat.js";
 import { announce, button, byId, el, fill, select } from "./dom.js";
 import { listenToKeys } from "./keys.js";
 import { placeOf, places } from "./places.js";
@@ -43,7 +44,7 @@ async function showFirst() {
   if (!agent()) return; // it comes with "loaded"
   const k = await known(state.chosen).catch(() => undefined);
   if (placeOf(here())) return; // somebody was faster
-  history.replaceState(null, "", link(k ? "call" : "agent"));
+  history.replaceState(null, "", link(!k ? "agent" : takesText(k) ? "chat" : "call"));
   showView();
 }
 

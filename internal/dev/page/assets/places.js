@@ -2,6 +2,7 @@
 // The five places of the page and their views. A view is a module and a line here.
 import { agentsView } from "./agents.js";
 import { cardView } from "./card.js";
+import { chatView } from "./chat.js";
 import { compareView } from "./compare.js";
 import { faultsView } from "./faults.js";
 import { identitiesView } from "./identity.js";
@@ -40,6 +41,7 @@ const { places: titles } = words;
 
 /** In the order of the navigation. @type {Place[]} */
 export const places = [
+  { id: "chat", title: titles.chat, views: [chatView] },
   { id: "call", title: titles.call, views: [callView] },
   { id: "tasks", title: titles.tasks, views: [tasksView] },
   { id: "traffic", title: titles.traffic, views: [trafficView, compareView, inboxView] },

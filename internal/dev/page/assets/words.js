@@ -26,7 +26,45 @@ export const words = {
     found: (/** @type {number} */ n) => count(n, "result"),
   },
 
-  chat: {},
+  chat: {
+    conversation: "Conversation", conversations: "Conversations", fresh: "New conversation", untitled: "(no text)",
+    messages: (/** @type {number} */ n) => count(n, "message"),
+    older: (/** @type {number} */ n) => `Show ${n === 1 ? "the message" : n + " messages"} before`,
+    allConversations: (/** @type {number} */ n) => `All ${n} conversations`,
+    noConversation: "What you say here is kept until the command ends.",
+    begin: (/** @type {string} */ name) => "Talk to " + name, starters: "Begin with one of these",
+    noText: "No skill of this agent takes a text. ", toCall: "Call has a form for its input.",
+    noCard: "The card of this agent cannot be read: ",
+
+    message: "Message", placeholder: "Say something", attach: "Attach files", drop: "Drop files to attach them", remove: (/** @type {string} */ name) => "Remove " + name,
+    send: "Send", options: "Options", skill: "Skill", automatic: "automatic", caller: "Caller", binding: "Binding and version", mode: "Mode",
+    modes: { SendStreamingMessage: "stream", SendMessage: "wait", now: "return at once" },
+    noStream: "stream (this agent has none)", nothing: "Write something first.", noInterface: "The card has no interface that a2agen speaks.",
+    answering: "Answering: ", dismiss: "Do not answer, begin a new task",
+
+    waiting: "waiting for the agent", streamEnded: "the stream ended before the task did", took: (/** @type {string} */ ms) => ms, you: "You",
+    steps: (/** @type {number} */ n) => count(n, "step"), lastSteps: (/** @type {number} */ n) => `the last ${n} of them`,
+    cancel: "Cancel", stop: "Stop", follow: "Follow", refresh: "Refresh", task: "Task", call: (/** @type {number} */ id) => "Call #" + id,
+    question: "Question", noQuestion: "The agent waits for an answer.", asked: "asked", edit: "Edit and send again",
+    rejected: "The task was rejected.", failed: "The task failed.", canceled: "The task was canceled.",
+
+    rejectedInput: (/** @type {string} */ what) => "The agent rejected the message: " + what,
+    error: (/** @type {string} */ what) => "The agent answered with an error: " + what, noWords: "an error without words",
+    broken: (/** @type {string} */ why) => "The answer broke off" + (why ? ": " + why : "."), unreadable: (/** @type {string} */ why) => "The answer cannot be read: " + why,
+    notKept: "What was said in this call is no longer kept.",
+    todo: {
+      input: "Change the message and send it again, or use the form in Call.", caller: "Choose a caller with credentials below, or add one in Agent, Callers.",
+      type: "No skill takes this kind of content: choose another skill below, or use the form in Call.", over: "The task takes no more messages. What you say next begins a new one.",
+      broken: "See in Agent, Log whether the agent runs, and send the message again.", other: "The call has all of what was said.",
+    },
+
+    copy: "Copy", code: "code", json: "JSON", allRows: (/** @type {number} */ n) => `All ${n} rows`,
+    cut: (/** @type {string} */ shown, /** @type {string} */ all) => `${shown} of ${all} are shown; the events of the task have all of it.`,
+    file: "file", image: "Image", save: "Save", address: "an address, which is not opened", artifact: (/** @type {string} */ name) => "Artifact " + name,
+    artifacts: "Artifacts", noArtifact: "There is no artifact yet.", pieces: "Pieces", joined: "Joined", single: "One by one",
+    lastPieces: (/** @type {number} */ n) => `The last ${n} pieces; all of them are among the events.`,
+    eventOf: (/** @type {number} */ n, /** @type {number} */ id) => `event ${n} of call #${id}`,
+  },
   call: {
     // The place.
     skills: "Skills", automatic: "Automatic", chooses: "The agent chooses the skill.", form: "Message", answer: "Answer",
