@@ -20,24 +20,17 @@ func checkCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Report what is wrong: the inputs, files that are out of date, what does not compile",
-		Long: `check reports what is wrong with agent.yaml and a2agen.yaml, as file:line:col: message (hint). Then it generates in memory, compares the
-result with the project and writes nothing. It names the causes (inputs changed, tool
-changed, protocol changed, an interrupted run) and then each file: missing, outdated and why, hand-edited, or stale, which is
-no longer generated. Then it compiles the project and its tests, as they would be after a generate, and names each line that does
-not compile, each handler whose signature does not fit its skill, and each handler without a skill. It exits with 1 if
-there is any drift or anything does not compile: put it in CI. The network is not used: where modules are not in the module
-cache it says so and compiles nothing. --no-build leaves the compiler out. With --handlers it also lists the handlers that are still the stubs
-that a2agen wrote, and exits with 1 when there are any.
+		Long: `check reports what is wrong and changes nothing. It exits with 1 if there is anything: put it in CI. It names mistakes in agent.yaml and a2agen.yaml, as
+file:line:col: message (hint); generated files that are missing, outdated, edited by hand or no longer generated, after the cause; and, compiled as after a
+generate, each line that does not compile, each handler that does not fit its skill, and each handler without a skill. The network is not used: where
+modules are not in the module cache it says so and compiles nothing.
 
---inputs looks at agent.yaml and a2agen.yaml alone, and for valid ones prints the bindings in which each version is served. It exits with 1 if
-there is an error; warnings alone exit with 0. --explain model prints what code is generated from, --explain bindings what is served where.
+--inputs looks at agent.yaml and a2agen.yaml alone, and for valid ones prints the bindings in which each version is served; warnings exit with 0.
 
-With --remote it also fetches the card of each agent that the project has a client of, and says what is different from the one that the client
-was made from: breaking, unknown, compatible or cosmetic for callers, and what to do. If it is known where the project's own agent runs, by
-A2A_PUBLIC_URL or the supportedInterfaces of agent.yaml, it says the same of the published card and the one that the project has now: what would
-a deployment break? It exits with 1 for a breaking difference, and with 2 if there is none but something could not be compared.
-It also asks the MCP servers whose tools were imported by URL whether these have changed, and exits with 1 if so; a server that does not answer is
-a warning. Those that are commands are started with --start-commands only: they are programs of others.`,
+--remote also fetches the cards of the agents that the project has clients of, and that of its own agent where it is known to run (A2A_PUBLIC_URL, or
+supportedInterfaces of agent.yaml). It says what is breaking, unknown, compatible or cosmetic for callers, and what to do, and exits with 1 for a
+breaking difference, with 2 if there is none but something could not be compared. MCP servers whose tools were imported are asked whether these have
+changed; those that are commands are started with --start-commands only: they are programs of others.`,
 		Example: `  a2agen check
   a2agen check --inputs                 # only what is wrong with agent.yaml and a2agen.yaml
   a2agen check --explain model | jq '.agent.skills[].go'   # what the handlers are called

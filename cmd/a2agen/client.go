@@ -18,23 +18,18 @@ func clientCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "client URL|FILE|NAME[@VERSION]",
 		Short: "Make a typed client for somebody else's agent",
-		Long: `client reads an agent card — from the agent's URL, from the card's own URL, from a file or from a catalog, where it has a name and
-a version (see a2agen card catalog) — keeps it in the project, pins its digest in a2agen.lock, adds the client to a2agen.yaml and generates a package with one method for each skill. From then on generate
-works without the network. Run client again to take over a changed card.
+		Long: `client makes a package with one method for each skill of somebody else's agent. It reads the agent's card from its URL, the card's own URL, a
+file or a catalog, keeps it in the project, pins its digest in a2agen.lock, adds the client to a2agen.yaml, and generates. From then on generate works
+without the network. Run client again to take over a changed card.
 
---module makes a Go module for the client in the folder, which builds, has tests and a program that calls the agent. Other clients
-that are added there later, without --module, share its protocol package. Without --module the folder, or one above, needs a go.mod.
+The folder, or one above, needs a go.mod; --module makes one for the client, with tests and a program that calls the agent. In the project of an agent,
+handlers have the client as a field of agent.Clients, which the type that has them embeds.
 
-The client's entry in a2agen.yaml says in which folder its package is (out) and over which bindings it calls (bindings): change it there, and run a2agen generate.
-The client speaks what the card offers: versions of the protocol that a2agen.yaml does not list are generated for it alone, so that
-your own agent speaks no more than before, and gRPC is linked where the card has nothing else. Skills whose card publishes schemas get typed methods; the others take text and files. What you
-know of them and the card does not say — input, output, how they are called — is written under skills in the client's entry of a2agen.yaml, or in
-contract.yaml beside the client: then they are typed, too.
-The extensions of the card that a file under extensions in a2agen.yaml describes have options of the client, with types.
-In the project of an agent its handlers have the client as a field of agent.Clients, which the type that has them embeds.
-With --jwks the card's signature is verified before anything is made of it, and by the client before it calls anything. a2agen.lock remembers
-the card's version and by which key it was verified: client says when they change, and refuses a verified card of an older version.
-Private addresses, loopback included, are refused unless --allow-private-network is given.`,
+Skills whose card publishes schemas get typed methods; the others take text and files, unless you write what you know of them under skills in the client's
+entry of a2agen.yaml. That entry also says in which folder the package is (out) and over which bindings it calls (bindings).
+
+With --jwks the card's signature is verified, here and by the client before it calls anything, and a verified card of an older version is rejected.
+docs/clients.md has more.`,
 		Example: `  a2agen client https://agent.example.com --name travel
   a2agen client https://agent.example.com -C travelclient --module example.com/travelclient
   a2agen client card.json --name travel
