@@ -112,7 +112,7 @@ func (l *Load) Failed() bool {
 // End lets the clients finish what they have begun, unless something is wrong already. cancel ends the context of Begin.
 func (l *Load) End(cancel func()) {
 	close(l.stop)
-	patience := time.Minute
+	patience := 3 * time.Minute // a busy machine has needed more than one
 	if l.Failed() {
 		patience = time.Second
 	}

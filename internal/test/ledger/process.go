@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -29,10 +31,15 @@ type Process struct {
 	done chan error // closed log, then the exit
 }
 
-// Address returns an address that is free, for a process that listens there from now on.
+// Address returns an address that is free, for processes that listen there one after the other. Between two of them others must not get its
+// port: on Linux every host below 127 is this machine, and none of theirs is this one.
 func Address(t testing.TB) string {
 	t.Helper()
-	free, err := net.Listen("tcp", "127.0.0.1:0")
+	host := "127.0.0.1"
+	if runtime.GOOS == "linux" {
+		host = fmt.Sprintf("127.%d.%d.%d", 1+rand.IntN(254), rand.IntN(256), 1+rand.IntN(254))
+	}
+	free, err := net.Listen("tcp", host+":0")
 	if err != nil {
 		t.Fatal(err)
 	}
