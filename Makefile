@@ -44,8 +44,9 @@ lint: ## formatting and static analysis
 # looking there made its tests take nine times as long. Hashing a password shares nothing, and takes twice as long.
 RACE := CGO_ENABLED=1 $(GO) test -race -gcflags=modernc.org/...=-race=false -gcflags=crypto/internal/fips140/...=-race=false -vet=off
 
+# The store on PostgreSQL goes first: it takes longest, one test after the other.
 race: ## the runtime and the test kit under the race detector (A2A_LONG=1: the store on PostgreSQL too), and without it what it would miscount or make too slow
-	$(RACE) $(TWICE) -timeout $(PATIENCE) $(TESTFLAGS) ./runtime/... ./testkit/... ./internal/sse ./internal/frames ./internal/taskstate
+	$(RACE) $(TWICE) -timeout $(PATIENCE) $(TESTFLAGS) ./runtime/store/postgres ./runtime/... ./testkit/... ./internal/sse ./internal/frames ./internal/taskstate
 	$(GO) test -vet=off -timeout $(PATIENCE) $(TESTFLAGS) -run 'Allocations|LosesNothing|TheirMemory|Survived|IsLimited|WhatItWeighs|KnownEventsEnds' ./runtime/client ./runtime/server ./runtime/server/grpcserver ./testkit/fault
 
 # Nothing that is compiled here runs, but for the codecs. Without inlining it takes a quarter of the time. On 32 bits all is vetted. A package can be another one
