@@ -9,7 +9,7 @@
 //	fake_test.go                 tests that use the generated fakes
 //
 // Cases in agents are agents as people want them: what is generated, and how it behaves. Cases in clients have clients of
-// other agents. Cases in hostile are cards that mean harm. Programs in users are another test's. Everything that generates is checked for its format, compiled
+// other agents. Cases in hostile are cards that mean harm. Programs in users and projects in older are other tests'. Everything that generates is checked for its format, compiled
 // and vetted too, all cases in one module. Rewrite expectations with "go test ./golden -update", and say in the commit
 // why they changed.
 package golden
@@ -55,7 +55,7 @@ func load(t *testing.T) []*golden {
 	t.Helper()
 	var cases []*golden
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || filepath.Ext(path) != ".txtar" || filepath.Dir(path) == "users" {
+		if err != nil || filepath.Ext(path) != ".txtar" || slices.Contains([]string{"users", "older"}, filepath.Dir(path)) {
 			return err
 		}
 		a, err := txtar.ParseFile(path)

@@ -31,13 +31,10 @@ func Agent(m *ir.Model, paths Paths) ([]output.File, error) {
 	if len(a.agent.Remotes) > 0 {
 		jobs = append(jobs, one(a.clients))
 	}
-	if len(m.Agent.Types) > 0 {
-		jobs = append(jobs, one(a.types))
-	}
 	return parallel(jobs)
 }
 
-// TypesFile is the name of the file with the types of skills, and of the one with their aliases.
+// TypesFile is the name of the file with the types of the protocol, of skills, and of extensions.
 const TypesFile = "types.gen.go"
 
 // SkillTypes prints the package of the types of skill inputs and outputs: the agent's package and its client's have them from there, so
@@ -50,14 +47,6 @@ func SkillTypes(m *ir.Model, paths Paths) ([]output.File, error) {
 		packageDoc("Package "+pkgName(paths.Types)+" has the inputs and outputs of the skills. The agent's package and its client's have them under the same names.",
 			"if err := in.Validate(); err != nil {", "\treturn err // a *check.Error: every violation, with its place", "}"))
 	return []output.File{file}, err
-}
-
-// types is types.gen.go: the types of the skills under their names in the agent's package.
-func (a *agentPackage) types() (output.File, error) {
-	f := a.newFile()
-	f.ImportName(a.paths.Types, pkgName(a.paths.Types))
-	f.Add(typeAliases(a.agent, a.paths.Types))
-	return render(f, pkgFile(a.paths.Agent, TypesFile))
 }
 
 // typeAliases make the types of the skills, and their constants, usable without importing their package.
@@ -113,6 +102,8 @@ func (a *agentPackage) skills() (output.File, error) {
 		).Params(a.output(s), jen.Error()))
 	}
 	f.Add(doc("Skills are the handlers of the agent, one method a skill.")).Type().Id("Skills").Interface(methods...).Line()
+	f.ImportName(a.paths.Types, pkgName(a.paths.Types))
+	f.Add(typeAliases(a.agent, a.paths.Types))
 	f.Add(a.task())
 	f.Add(doc("Caller returns who sent the request that a handler works on; the zero value is nobody who is known.")).
 		Func().Id("Caller").Params(ctxParam()).Add(rt("Caller")).Block(jen.Return(jen.Qual(serverPath, "CallerFrom").Call(jen.Id("ctx")))).Line()

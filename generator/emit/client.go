@@ -29,13 +29,11 @@ func Client(m *ir.Model, paths Paths) ([]output.File, error) {
 	f.Add(c.declaration())
 	f.Add(c.skills())
 	f.Add(typeAliases(m.Agent, paths.Types))
+	f.Add(c.tools())
 	folder := pkgFolder(paths.Client)
 	jobs := []job{
 		one(func() (output.File, error) { return render(f, folder+"/"+ClientFile) }),
 		func() ([]output.File, error) { return clientExtensions(m.Agent, paths, folder) },
-	}
-	if len(m.Agent.Skills) > 0 {
-		jobs = append(jobs, one(func() (output.File, error) { return c.tools(folder) }))
 	}
 	return parallel(jobs)
 }
@@ -53,12 +51,10 @@ func RemoteClient(p *ir.Protocol, a *ir.Agent, paths Paths, dir string) ([]outpu
 	f.Anon("embed")
 	f.Add(c.declaration())
 	f.Add(c.skills())
+	f.Add(c.tools())
 	jobs := []job{
 		one(func() (output.File, error) { return render(f, dir+"/"+ClientFile) }),
 		func() ([]output.File, error) { return clientExtensions(a, paths, dir) },
-	}
-	if len(a.Skills) > 0 {
-		jobs = append(jobs, one(func() (output.File, error) { return c.tools(dir) }))
 	}
 	if len(a.Types) > 0 {
 		jobs = append(jobs, one(func() (output.File, error) { return Data(a.Types, paths.Client, dir+"/types.gen.go") }))

@@ -14,8 +14,8 @@ import (
 
 // Codec prints how the hub types are written on one wire. For a type T and the wire's suffix S:
 //
-//	var codecTS = wire.Codec[T]{…} // a message; in protobuf a proto.Codec
-//	var codecTS = wire.Enum{…}     // an enum
+//	codecTS = wire.Codec[T]{…} // a message; in protobuf a proto.Codec
+//	codecTS = wire.Enum{…}     // an enum
 //
 // with the variant at the end where a type has several layouts. For the newest JSON wire the messages also get AppendJSON,
 // MarshalJSON and UnmarshalJSON, and for the newest one of protobuf AppendProto and UnmarshalProto.
@@ -28,10 +28,18 @@ func Codec(p *ir.Protocol, w *ir.Wire, paths Paths) (output.File, error) {
 		return output.File{}, fmt.Errorf("emit codec %s: %w", w.Name, err)
 	}
 	f := newFile(paths.Protocol, pkgName(paths.Protocol))
+	var tables, methods, others []jen.Code
 	for _, l := range w.Layouts {
-		addAll(f, c.declarations(l)...)
+		table, rest := c.table(l)
+		tables, others = append(tables, table), append(others, rest...)
+		if c.exported && l.Type.Kind == ir.Message && l.Hook == "" {
+			methods = append(methods, c.methods(l))
+		}
 	}
+	f.Var().Defs(tables...).Line()
+	addAll(f, others...)
 	addAll(f, c.hookVars(wiresBefore(p, w))...)
+	f.Add(methods...)
 	return render(f, pkgFile(paths.Protocol, w.File+".gen.go"))
 }
 
@@ -104,23 +112,6 @@ type codec struct {
 
 // proto reports whether the wire is one of protobuf.
 func (c *codec) proto() bool { return c.wire.Encoding == ir.Proto }
-
-// declarations are those of one layout.
-func (c *codec) declarations(l *ir.Layout) []jen.Code {
-	switch {
-	case l.Type.Kind == ir.Enum:
-		return []jen.Code{enumTable(c.fn("codec", l), l, !c.strict() && c.wire.Encoding == ir.JSON)}
-	case l.Hook != "" && c.proto():
-		return []jen.Code{c.table(l), c.writeHooked(l), c.readHooked(l)}
-	case l.Hook != "":
-		return []jen.Code{c.table(l), c.appendHooked(l), c.readHooked(l)}
-	case c.exported && c.proto():
-		return []jen.Code{c.table(l), c.protoMethods(l)}
-	case c.exported:
-		return []jen.Code{c.table(l), c.methods(l)}
-	}
-	return []jen.Code{c.table(l)}
-}
 
 // check reports what no table here can say.
 func (c *codec) check() error {
@@ -217,8 +208,8 @@ func usesAny(p *ir.Protocol) bool {
 	return false
 }
 
-// enumTable prints the table of an enum's values. named: the wire knows no numbers.
-func enumTable(name string, l *ir.Layout, named bool) *jen.Statement {
+// enumTable is the table of an enum's values. named: the wire knows no numbers.
+func enumTable(l *ir.Layout, named bool) *jen.Statement {
 	var rows []jen.Code
 	for _, v := range l.Values {
 		row := members("Value", jen.String().Call(jen.Id(v.Value.Go)), "Name", jen.Lit(v.Name))
@@ -241,18 +232,28 @@ func enumTable(name string, l *ir.Layout, named bool) *jen.Statement {
 		}
 	}
 	table.set("Values", jen.Index().Qual(wirePath, "EnumValue").Values(multiline(rows)...))
-	return jen.Var().Id(name).Op("=").Qual(wirePath, "Enum").Values(*table...).Line()
+	return jen.Qual(wirePath, "Enum").Values(*table...)
 }
 
-// table prints the table of a message.
-func (c *codec) table(l *ir.Layout) jen.Code {
-	name, typ := c.fn("codec", l), jen.Qual(c.path, "Codec").Types(jen.Id(l.Type.Go))
+// table is the table of a layout as a variable, with the functions that it needs.
+func (c *codec) table(l *ir.Layout) (variable jen.Code, functions []jen.Code) {
+	name := c.fn("codec", l)
+	if l.Type.Kind == ir.Enum {
+		return jen.Id(name).Op("=").Add(enumTable(l, !c.strict() && c.wire.Encoding == ir.JSON)), nil
+	}
+	typ := jen.Qual(c.path, "Codec").Types(jen.Id(l.Type.Go))
 	table := typ.Clone().Values(*c.tableOf(l)...)
+	switch {
+	case l.Hook != "" && c.proto():
+		functions = []jen.Code{c.writeHooked(l), c.readHooked(l)}
+	case l.Hook != "":
+		functions = []jen.Code{c.appendHooked(l), c.readHooked(l)}
+	}
 	if !c.recurs(l) {
-		return jen.Var().Id(name).Op("=").Add(table).Line()
+		return jen.Id(name).Op("=").Add(table), functions
 	}
 	// A table cannot refer to itself where it is declared.
-	return jen.Var().Id(name).Add(typ).Line().Line().Func().Id("init").Params().Block(jen.Id(name).Op("=").Add(table)).Line()
+	return jen.Id(name).Add(typ), append(functions, jen.Func().Id("init").Params().Block(jen.Id(name).Op("=").Add(table)).Line())
 }
 
 func (c *codec) tableOf(l *ir.Layout) *literal {

@@ -159,7 +159,7 @@ func runSink(t *testing.T, stdin string) string {
 	t.Helper()
 	p, w := sinkProtocol()
 	paths := Paths{Protocol: "example.com/main"}
-	files, err := Types(p, paths)
+	types, err := Types(p, paths)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,9 +180,8 @@ func runSink(t *testing.T, stdin string) string {
 		}
 		replace[filepath.Join(root, "internal", "sink", name)] = file
 	}
-	for _, f := range append(files, codec) {
-		write(filepath.Base(f.Path), f.Data)
-	}
+	write(filepath.Base(types.Path), types.Data)
+	write(filepath.Base(codec.Path), codec.Data)
 	write("main.go", []byte(sinkMain))
 	overlay, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
@@ -248,7 +247,7 @@ func TestOnlyTheNewestWireHasMethods(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f.Path != "a2a/codec_v9_8_json.gen.go" || strings.Contains(string(f.Data), "MarshalJSON") || !strings.Contains(string(f.Data), "var codecSinkV98JSON") {
+	if f.Path != "a2a/codec_v9_8_json.gen.go" || strings.Contains(string(f.Data), "MarshalJSON") || !strings.Contains(string(f.Data), "\tcodecSinkV98JSON = ") {
 		t.Errorf("%s:\n%s", f.Path, f.Data[:400])
 	}
 }

@@ -242,7 +242,7 @@ func dataMethods(t *ir.DataType) jen.Code {
 	bytes := jen.Index().Byte()
 	receiver := jen.Params(jen.Id("v").Op("*").Id(t.Go))
 	s := jen.Add(doc("Validate returns nil or a *check.Error that lists how v breaks its schema, with JSON pointers."))
-	s.Func().Add(receiver).Id("Validate").Params().Error().Block(jen.Return(chk("Validate").Call(v, check))).Line()
+	s.Func().Add(receiver).Id("Validate").Params().Error().Add(oneLine(jen.Return(chk("Validate").Call(v, check)))).Line()
 	if t.Kind == ir.DataEnum && !t.Root {
 		return s
 	}
@@ -254,7 +254,7 @@ func dataMethods(t *ir.DataType) jen.Code {
 		Block(jen.Return(chk("Append").Call(jen.Id("dst"), v, check, write))).Line()
 	s.Line().Add(doc("MarshalJSON validates v and returns it as JSON. The error is a *check.Error."))
 	return s.Func().Params(jen.Id("v").Id(t.Go)).Id("MarshalJSON").Params().Params(bytes, jen.Error()).
-		Block(jen.Return(chk("Append").Call(jen.Nil(), jen.Op("&").Id("v"), check, write))).Line()
+		Add(oneLine(jen.Return(v.Clone().Dot("AppendJSON").Call(jen.Nil())))).Line()
 }
 
 // goCases are the cases of a union by Go type: alternatives that must not both fit can have the same one.

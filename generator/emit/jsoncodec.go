@@ -9,11 +9,14 @@ import (
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
-// methods prints what makes a message encode itself as this wire.
+// methods prints what makes a message encode itself as this wire. The comment of the package describes it.
 func (c *codec) methods(l *ir.Layout) jen.Code {
+	if c.proto() {
+		return c.protoMethods(l)
+	}
 	t, x, table := l.Type.Go, jen.Id("x"), jen.Id(c.fn("codec", l))
 	bytes := jen.Index().Byte()
-	s := jen.Add(doc("AppendJSON appends x as " + c.wire.Name + " to b. The error, a [*wire.Error], says which member cannot be written."))
+	s := jen.Null()
 	s.Func().Params(x.Clone().Op("*").Id(t)).Id("AppendJSON").Params(jen.Id("b").Add(bytes)).Params(bytes, jen.Error()).
 		Add(oneLine(jen.Return(table.Clone().Dot("Append").Call(jen.Id("b"), x)))).Line()
 	s.Func().Params(x.Clone().Id(t)).Id("MarshalJSON").Params().Params(bytes, jen.Error()).

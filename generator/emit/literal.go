@@ -1,6 +1,7 @@
 package emit
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -40,9 +41,10 @@ func (l *literal) flags(name, path string, flags []string) {
 	l.set(name, all)
 }
 
-// code is what stands in the braces. More than a few members have a line each.
+// code is what stands in the braces. Members that are too much for a line have one each.
 func (l *literal) code() []jen.Code {
-	if len(*l) > 3 {
+	const room = 90
+	if len(*l) > 3 && len(fmt.Sprintf("%#v", jen.Id("T").Values(*l...))) > room {
 		return l.lines()
 	}
 	return *l
@@ -51,18 +53,25 @@ func (l *literal) code() []jen.Code {
 // lines is code with a line for each member, for members that take several lines themselves.
 func (l *literal) lines() []jen.Code { return multiline(*l) }
 
-// together puts what belongs together on a line each: the members of each literal that has some. A single one is on the line
-// of the braces.
+// together puts what belongs together on a line each: the members of each literal that has some.
 func together(parts ...*literal) []jen.Code {
-	parts = slices.DeleteFunc(parts, func(l *literal) bool { return len(*l) == 0 })
-	if len(parts) == 1 {
-		return *parts[0]
-	}
 	var out []jen.Code
-	for _, l := range parts {
-		out = append(append(out, jen.Line().Add((*l)[0])), (*l)[1:]...)
+	for i, l := range slices.DeleteFunc(parts, func(l *literal) bool { return len(*l) == 0 }) {
+		if i > 0 {
+			(*l)[0] = jen.Line().Add((*l)[0])
+		}
+		out = append(out, *l...)
 	}
-	return append(out, jen.Line())
+	return out
+}
+
+// wrappedList is a list of short texts of code, as many on a line as there is room for.
+func wrappedList(texts []string) []jen.Code {
+	var lines []jen.Code
+	for line := range strings.Lines(wrapped(strings.Join(texts, ", "))) {
+		lines = append(lines, jen.Op(strings.TrimRight(line, ",\n")))
+	}
+	return multiline(lines)
 }
 
 // multiline puts every value on a line of its own.

@@ -14,7 +14,7 @@ import (
 // ProtocolPackage prints the whole protocol package, sorted by path: types, codecs, the protocol table, helpers and the typed client.
 func ProtocolPackage(p *ir.Protocol, paths Paths) ([]output.File, error) {
 	jobs := []job{
-		func() ([]output.File, error) { return Types(p, paths) },
+		one(func() (output.File, error) { return Types(p, paths) }),
 		func() ([]output.File, error) { return Protocol(p, paths) },
 		one(func() (output.File, error) { return Helpers(p, paths) }),
 		one(func() (output.File, error) { return ProtocolClient(p, paths) }),

@@ -134,13 +134,10 @@ func (c *codec) namedZero(m *ir.FieldLayout) *ir.Value {
 	return nil
 }
 
-// protoMethods prints what makes a message encode itself as this wire.
 func (c *codec) protoMethods(l *ir.Layout) jen.Code {
 	x, table, bytes := jen.Id("x"), jen.Id(c.fn("codec", l)), jen.Index().Byte()
-	s := jen.Add(doc("AppendProto appends x as " + c.wire.Name + " to b. The error, a [*wire.Error], says which member cannot be written."))
-	s.Func().Params(x.Clone().Add(ptr(l.Type))).Id("AppendProto").Params(jen.Id("b").Add(bytes)).Params(bytes, jen.Error()).
-		Add(oneLine(jen.Return(table.Clone().Dot("Append").Call(jen.Id("b"), x)))).Line().Line()
-	s.Add(doc("UnmarshalProto replaces x by what src holds, read as " + c.wire.Name + ". The error is a [*wire.Error]; x is then incomplete."))
+	s := jen.Func().Params(x.Clone().Add(ptr(l.Type))).Id("AppendProto").Params(jen.Id("b").Add(bytes)).Params(bytes, jen.Error()).
+		Add(oneLine(jen.Return(table.Clone().Dot("Append").Call(jen.Id("b"), x)))).Line()
 	return s.Func().Params(x.Clone().Add(ptr(l.Type))).Id("UnmarshalProto").Params(jen.Id("src").Add(bytes)).Error().
 		Add(oneLine(jen.Return(table.Clone().Dot("Unmarshal").Call(jen.Id("src"), x)))).Line()
 }

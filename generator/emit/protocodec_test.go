@@ -174,7 +174,7 @@ func TestOnlyTheNewestProtoWireHasMethods(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f.Path != "a2a/codec_v0_9_proto.gen.go" || strings.Contains(string(f.Data), "UnmarshalProto") || !strings.Contains(string(f.Data), "var codecTaskV09Proto") {
+	if f.Path != "a2a/codec_v0_9_proto.gen.go" || strings.Contains(string(f.Data), "UnmarshalProto") || !strings.Contains(string(f.Data), "\tcodecTaskV09Proto = ") {
 		t.Errorf("%s:\n%.400s", f.Path, f.Data)
 	}
 }

@@ -15,6 +15,7 @@ import (
 func Protocol(p *ir.Protocol, paths Paths) ([]output.File, error) {
 	b := &bound{Bindings: &p.Bindings}
 	events, protocol := b.eventsFile(paths), newFile(paths.Protocol, pkgName(paths.Protocol))
+	protocol.PackageComment(protocolDoc(p, paths))
 	protocol.Add(doc("A runtime that this code does not fit does not declare the constant.")).Const().Id("_").Op("=").Add(rt("SupportsGen1")).Line()
 	protocol.Add(b.protocolFuncs(p))
 	for _, v := range p.Written() {
@@ -40,6 +41,23 @@ func Protocol(p *ir.Protocol, paths Paths) ([]output.File, error) {
 		source{protocol, pkgFile(paths.Protocol, "protocol.gen.go")},
 		source{events, pkgFile(paths.Protocol, "events.gen.go")},
 	)
+}
+
+// protocolDoc is the comment of the protocol package.
+func protocolDoc(p *ir.Protocol, paths Paths) string {
+	var versions, bytes []string
+	for _, v := range p.Versions {
+		versions = append(versions, v.Name)
+	}
+	if w := newest(p, ir.JSON); w != nil {
+		bytes = append(bytes, "AppendJSON, MarshalJSON and UnmarshalJSON of a message write and read it as "+w.Name)
+	}
+	if w := newest(p, ir.Proto); w != nil {
+		bytes = append(bytes, "AppendProto and UnmarshalProto as "+w.Name)
+	}
+	return packageDoc("Package " + pkgName(paths.Protocol) + " has the types of the Agent2Agent protocol, version " + cleanText(strings.Join(versions, ", ")) +
+		", with their codecs.\nPackage " + clientFolder + " in its folder has a client of its operations.\n\n" +
+		cleanText(strings.Join(bytes, ", ")) + ". An error, which is a [*wire.Error], says which member cannot be written or read; a message that could not be read is incomplete.")
 }
 
 // jsonWire is the wire that a version's JSON-RPC binding speaks.

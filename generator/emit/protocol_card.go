@@ -28,8 +28,7 @@ func (b *bound) cardInfo() jen.Code {
 	capabilities = append(capabilities, jen.For(jen.List(jen.Id("_"), jen.Id("e")).Op(":=").Range().Add(b.sel("has", "Capabilities.extensions"))).Block(
 		jen.Id("info").Dot("Extensions").Op("=").Append(jen.Id("info").Dot("Extensions"), rt("Extension").Values(extension.code()...)),
 	))
-	s := jen.Add(doc("CardInfo implements [runtime.Card]."))
-	return s.Add(method("x", b.AgentCard, "CardInfo")).Params().Add(rt("CardInfo")).Block(
+	return jen.Add(method("x", b.AgentCard, "CardInfo")).Params().Add(rt("CardInfo")).Block(
 		jen.Id("info").Op(":=").Add(rt("CardInfo")).Values(info.code()...),
 		jen.If(jen.Id("has").Op(":=").Add(b.sel("x", "AgentCard.capabilities")), jen.Id("has").Op("!=").Nil()).Block(capabilities...),
 		jen.For(jen.List(jen.Id("_"), jen.Id("i")).Op(":=").Range().Add(b.sel("x", "AgentCard.supported_interfaces"))).Block(
@@ -67,8 +66,7 @@ func hasGroup(w *ir.Wire) bool {
 // cardAt prints AgentCard.At.
 func (b *bound) cardAt() jen.Code {
 	interfaces := b.Fields["AgentCard.supported_interfaces"].Go
-	s := jen.Add(doc("At implements [runtime.Card]."))
-	return s.Add(method("x", b.AgentCard, "At")).Params(jen.Id("place").Func().Params(rt("Interface")).String()).Add(rt("Card")).Block(
+	return jen.Add(method("x", b.AgentCard, "At")).Params(jen.Id("place").Func().Params(rt("Interface")).String()).Add(rt("Card")).Block(
 		jen.Id("at").Op(":=").Op("*").Id("x"),
 		jen.Id("at").Dot(interfaces).Op("=").Add(inGen("Copies")).Call(jen.Id("x").Dot(interfaces)),
 		jen.For(jen.List(jen.Id("_"), jen.Id("i")).Op(":=").Range().Id("at").Dot(interfaces)).Block(

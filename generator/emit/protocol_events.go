@@ -18,7 +18,7 @@ func (b *bound) eventsFile(paths Paths) *jen.File {
 	addAll(f, b.seenTypes(), b.assertions(), b.generated(),
 		b.taskFields(), b.taskInfo(), b.taskApply(), b.taskRest(), b.taskView(), b.numbered(b.Task, "Task"),
 		b.messageInfo(), b.messageContents(), b.statusUpdate(), b.numbered(b.StatusUpdate, "StatusUpdate"),
-		b.artifactUpdate(), b.numbered(b.ArtifactUpdate, "ArtifactUpdate"), b.states(), b.statusState(), b.artifactData(), b.partFrom(), b.partOf())
+		b.artifactUpdate(), b.numbered(b.ArtifactUpdate, "ArtifactUpdate"), b.states(), b.statusState(), b.messageOfStatus(), b.artifactData(), b.partFrom(), b.partOf())
 	return f
 }
 
@@ -75,9 +75,7 @@ func (b *bound) taskInfo() jen.Code {
 	task.set("Artifacts", jen.Len(b.sel("x", "Task.artifacts")))
 	task.set("History", jen.Len(b.sel("x", "Task.history")))
 	status := b.sel("x", "Task.status")
-	s := jen.Add(doc("EventInfo implements [runtime.Event]."))
-	s.Add(method("x", b.Task, "EventInfo")).Params().Add(rt("EventInfo")).Block(jen.Return(rt("EventInfo").Values(info.code()...))).Line().Line()
-	s.Add(doc("TaskInfo implements [runtime.Task]."))
+	s := jen.Add(method("x", b.Task, "EventInfo")).Params().Add(rt("EventInfo")).Block(jen.Return(rt("EventInfo").Values(info.code()...))).Line().Line()
 	s.Add(method("x", b.Task, "TaskInfo")).Params().Add(rt("TaskInfo")).Block(
 		jen.Id("info").Op(":=").Add(rt("TaskInfo")).Values(task.code()...),
 		jen.If(jen.Add(status).Op("!=").Nil()).Block(jen.Id("info").Dot("At").Op("=").Add(status.Clone()).Dot(b.Fields["TaskStatus.timestamp"].Go)),
@@ -92,8 +90,7 @@ func (b *bound) taskApply() jen.Code {
 		own := jen.Add(b.get("u", id)).Op("==").Add(b.get("x", "Task.id"))
 		return jen.If(own.Op("&&").Add(b.sel("u", content)).Op("!=").Nil()).Block(jen.Return(jen.Nil()))
 	}
-	s := jen.Add(doc("Fits implements [runtime.Task]."))
-	s.Add(method("x", b.Task, "Fits")).Params(jen.Id("e").Add(rt("Event"))).Error().Block(
+	s := jen.Add(method("x", b.Task, "Fits")).Params(jen.Id("e").Add(rt("Event"))).Error().Block(
 		jen.Switch(jen.Id("u").Op(":=").Id("e").Assert(jen.Type())).Block(
 			jen.Case(seenPtr(b.StatusUpdate)).Block(fits("StatusUpdate.task_id", "StatusUpdate.status")),
 			jen.Case(seenPtr(b.ArtifactUpdate)).Block(fits("ArtifactUpdate.task_id", "ArtifactUpdate.artifact")),
@@ -144,32 +141,30 @@ func byFields(method string, args ...jen.Code) *jen.Statement {
 
 // taskRest prints Task.AddMessage, Task.StatusMessage, Task.HistoryList and Task.ArtifactList.
 func (b *bound) taskRest() jen.Code {
-	s := jen.Add(doc("AddMessage implements [runtime.Task]."))
-	s.Add(method("x", b.Task, "AddMessage")).Params(jen.Id("m").Add(rt("Message"))).Block(
+	s := jen.Add(method("x", b.Task, "AddMessage")).Params(jen.Id("m").Add(rt("Message"))).Block(
 		jen.If(jen.List(jen.Id("m"), jen.Id("ok")).Op(":=").Id("m").Assert(seenPtr(b.Message)), jen.Id("ok").Op("&&").Id("m").Op("!=").Nil()).Block(
 			b.sel("x", "Task.history").Op("=").Append(b.sel("x", "Task.history"), plain(b.Message, jen.Id("m"))),
 		),
 	).Line().Line()
 	s.Add(b.statusMessage("x", b.Task, b.sel("x", "Task.status")))
-	s.Add(doc("HistoryList implements [runtime.Task]."))
-	s.Add(method("x", b.Task, "HistoryList")).Params().Index().Add(rt("Message")).Block(
-		jen.Return(inGen("Each").Call(b.sel("x", "Task.history"), jen.Id(asMessage))),
-	).Line().Line()
-	s.Add(doc("ArtifactList implements [runtime.Task]."))
-	s.Add(method("x", b.Task, "ArtifactList")).Params().Index().Add(rt("ArtifactData")).Block(
-		jen.Return(inGen("Each").Call(b.sel("x", "Task.artifacts"), jen.Id("artifactData"))),
-	).Line()
-	return s
+	s.Add(method("x", b.Task, "HistoryList")).Params().Index().Add(rt("Message")).
+		Add(oneLine(jen.Return(inGen("Each").Call(b.sel("x", "Task.history"), jen.Id(asMessage))))).Line().Line()
+	return s.Add(method("x", b.Task, "ArtifactList")).Params().Index().Add(rt("ArtifactData")).
+		Add(oneLine(jen.Return(inGen("Each").Call(b.sel("x", "Task.artifacts"), jen.Id("artifactData"))))).Line()
 }
 
 // statusMessage prints the method StatusMessage of a type whose status is given.
 func (b *bound) statusMessage(recv string, t *ir.Type, status *jen.Statement) jen.Code {
-	message := jen.Add(status.Clone()).Dot(b.Fields["TaskStatus.message"].Go)
-	s := jen.Add(doc("StatusMessage returns the message of the status, or nil."))
-	return s.Add(method(recv, t, "StatusMessage")).Params().Add(rt("Message")).Block(
-		jen.If(isNil(status.Clone()).Op("||").Add(isNil(message.Clone()))).Block(jen.Return(jen.Nil())),
+	return jen.Add(method(recv, t, "StatusMessage")).Params().Add(rt("Message")).Add(oneLine(jen.Return(jen.Id("statusMessage").Call(status)))).Line().Line()
+}
+
+// messageOfStatus prints the message of a status that may be nil.
+func (b *bound) messageOfStatus() jen.Code {
+	message := b.sel("s", "TaskStatus.message")
+	return jen.Func().Id("statusMessage").Params(jen.Id("s").Add(ptr(b.TaskStatus))).Add(rt("Message")).Block(
+		jen.If(isNil(jen.Id("s")).Op("||").Add(isNil(message.Clone()))).Block(jen.Return(jen.Nil())),
 		jen.Return(show(b.Message, message)),
-	).Line().Line()
+	).Line()
 }
 
 // taskView prints Task.View.
@@ -189,8 +184,7 @@ func (b *bound) numbered(t *ir.Type, meaning string) jen.Code {
 	if isPointer(b.Fields[meaning]) {
 		n = jen.Op("&").Id("n")
 	}
-	s := jen.Add(doc("WithGeneration implements [runtime.Numbered]."))
-	return s.Add(method("x", t, "WithGeneration")).Params(jen.Id("n").Int64()).Add(rt("Event")).Block(
+	return jen.Add(method("x", t, "WithGeneration")).Params(jen.Id("n").Int64()).Add(rt("Event")).Block(
 		jen.Id("copied").Op(":=").Op("*").Id("x"),
 		jen.Id("copied").Dot(b.Fields[meaning].Go).Op("=").Add(n),
 		jen.Return(jen.Op("&").Id("copied")),

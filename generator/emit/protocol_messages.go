@@ -14,11 +14,8 @@ func (b *bound) messageInfo() jen.Code {
 	info := members()
 	b.copyOut(info, "x", "Message")
 	info.set("User", jen.Add(b.get("x", "Message.role")).Op("==").Id(b.Values["MessageRole.user"].Go))
-	s := jen.Add(doc("EventInfo implements [runtime.Event]."))
-	s.Add(method("x", b.Message, "EventInfo")).Params().Add(rt("EventInfo")).Block(jen.Return(rt("EventInfo").Values(event.code()...))).Line().Line()
-	s.Add(doc("MessageInfo implements [runtime.Message]."))
+	s := jen.Add(method("x", b.Message, "EventInfo")).Params().Add(rt("EventInfo")).Block(jen.Return(rt("EventInfo").Values(event.code()...))).Line().Line()
 	s.Add(method("x", b.Message, "MessageInfo")).Params().Add(rt("MessageInfo")).Block(jen.Return(rt("MessageInfo").Values(info.code()...))).Line().Line()
-	s.Add(doc("Bind implements [runtime.Message]."))
 	s.Add(method("x", b.Message, "Bind")).Params(jen.List(jen.Id("contextID"), jen.Id("taskID")).String()).Block(
 		b.set("x", "Message.context_id", jen.Id("contextID")),
 		b.set("x", "Message.task_id", jen.Id("taskID")),
@@ -36,10 +33,8 @@ func (b *bound) set(x, meaning string, value jen.Code) jen.Code {
 
 // messageContents prints Message.Contents.
 func (b *bound) messageContents() jen.Code {
-	s := jen.Add(doc("Contents implements [runtime.Message]."))
-	return s.Add(method("x", b.Message, "Contents")).Params().Index().Add(rt("Part")).Block(
-		jen.Return(inGen("Each").Call(b.sel("x", "Message.parts"), jen.Id("partOf"))),
-	).Line()
+	return jen.Add(method("x", b.Message, "Contents")).Params().Index().Add(rt("Part")).
+		Add(oneLine(jen.Return(inGen("Each").Call(b.sel("x", "Message.parts"), jen.Id("partOf"))))).Line()
 }
 
 // statusUpdate prints the methods of a status update.
@@ -49,8 +44,7 @@ func (b *bound) statusUpdate() jen.Code {
 	b.from(info, "ContextID", "x", "StatusUpdate.context_id")
 	info.set("State", jen.Id("statusState").Call(b.sel("x", "StatusUpdate.status")))
 	b.from(info, "Generation", "x", "StatusUpdate.generation")
-	s := jen.Add(doc("EventInfo implements [runtime.Event]."))
-	s.Add(method("x", b.StatusUpdate, "EventInfo")).Params().Add(rt("EventInfo")).Block(jen.Return(rt("EventInfo").Values(info.code()...))).Line().Line()
+	s := jen.Add(method("x", b.StatusUpdate, "EventInfo")).Params().Add(rt("EventInfo")).Block(jen.Return(rt("EventInfo").Values(info.code()...))).Line().Line()
 	return s.Add(b.statusMessage("x", b.StatusUpdate, b.sel("x", "StatusUpdate.status")))
 }
 
@@ -60,9 +54,7 @@ func (b *bound) artifactUpdate() jen.Code {
 	b.from(info, "TaskID", "x", "ArtifactUpdate.task_id")
 	b.from(info, "ContextID", "x", "ArtifactUpdate.context_id")
 	b.from(info, "Generation", "x", "ArtifactUpdate.generation")
-	s := jen.Add(doc("EventInfo implements [runtime.Event]."))
-	s.Add(method("x", b.ArtifactUpdate, "EventInfo")).Params().Add(rt("EventInfo")).Block(jen.Return(rt("EventInfo").Values(info.code()...))).Line().Line()
-	s.Add(doc("ArtifactUpdate implements [runtime.ArtifactUpdate]."))
+	s := jen.Add(method("x", b.ArtifactUpdate, "EventInfo")).Params().Add(rt("EventInfo")).Block(jen.Return(rt("EventInfo").Values(info.code()...))).Line().Line()
 	body := []jen.Code{jen.Id("data").Op(":=").Id("artifactData").Call(b.sel("x", "ArtifactUpdate.artifact"))}
 	body = append(append(body, b.assignOut("data", "x", "ArtifactUpdate")...), jen.Return(jen.Id("data")))
 	s.Add(method("x", b.ArtifactUpdate, "ArtifactUpdate")).Params().Add(rt("ArtifactData")).Block(body...).Line()

@@ -79,14 +79,13 @@ func (t *versionTable) wireFunc() jen.Code {
 
 // messages prints the codecs of all messages of the wire.
 func (t *versionTable) messages() jen.Code {
-	return jen.Var().Id("messages" + t.wire.Suffix).Op("=").Index().Any().ValuesFunc(func(g *jen.Group) {
-		for _, l := range t.wire.Layouts {
-			if l.Type.Kind == ir.Message && l.Variant == "" {
-				g.Line().Add(codecOf(t.wire, l.Type))
-			}
+	var codecs []string
+	for _, l := range t.wire.Layouts {
+		if l.Type.Kind == ir.Message && l.Variant == "" {
+			codecs = append(codecs, "&codec"+l.Type.Go+t.wire.Suffix)
 		}
-		g.Line()
-	}).Line()
+	}
+	return jen.Var().Id("messages" + t.wire.Suffix).Op("=").Index().Any().Values(wrappedList(codecs)...).Line()
 }
 
 // encodingNames are the runtime's constants for the encodings beside JSON.

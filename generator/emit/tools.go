@@ -12,13 +12,12 @@ import (
 	"github.com/a2agen/a2agen/runtime/tool"
 )
 
-// ToolsFile is the name of the file with the skills of an agent as tools for language models.
-const ToolsFile = "tools.gen.go"
-
-// tools is the file of that name in the folder of a client. It is one of its own, so that what a program links that has
-// no model is as it was: nothing else in the package refers to it.
-func (c *skillClient) tools(dir string) (output.File, error) {
-	f := newFile(c.paths.Client, pkgName(c.paths.Client))
+// tools prints a client's function with the skills of the agent as tools for language models. Nothing else refers to it, so that a
+// program without a model links none of it.
+func (c *skillClient) tools() jen.Code {
+	if len(c.agent.Skills) == 0 {
+		return jen.Null()
+	}
 	ids := make([]string, len(c.agent.Skills))
 	for i, s := range c.agent.Skills {
 		ids[i] = s.ID
@@ -28,12 +27,11 @@ func (c *skillClient) tools(dir string) (output.File, error) {
 		k := skillCode{skillClient: c, skill: c.agent.Skills[i], SkillMethods: c.agent.Skills[i].Client}
 		list = append(list, k.tool(name))
 	}
-	f.Add(doc("Tools returns the skills of the agent as tools for a language model, in the order of its card. They call the skills by c, with the options opts: "+
-		"with the context of a handler, each call is one of the handler's task.")).
-		Func().Id("Tools").Params(jen.Id("c").Op("*").Id("Client"), callOptionsParam()).Index().Qual(toolPath, "Tool").Block(
+	s := jen.Add(doc("Tools returns the skills of the agent as tools for a language model, in the order of its card. They call the skills by c, with the options opts: " +
+		"with the context of a handler, each call is one of the handler's task."))
+	return s.Func().Id("Tools").Params(jen.Id("c").Op("*").Id("Client"), callOptionsParam()).Index().Qual(toolPath, "Tool").Block(
 		jen.Return(jen.Index().Qual(toolPath, "Tool").Values(multiline(list)...)),
-	)
-	return render(f, dir+"/"+ToolsFile)
+	).Line()
 }
 
 // tool makes the tool of the skill.
@@ -86,7 +84,7 @@ func (a *agentPackage) ownTools() (output.File, error) {
 		jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Nil(), jen.Err())),
 		jen.Return(jen.Qual(a.paths.Client, "Tools").Call(jen.Id("c"), jen.Id("opts").Op("...")), jen.Nil()),
 	)
-	return render(f, pkgFile(a.paths.Tools, ToolsFile))
+	return render(f, pkgFile(a.paths.Tools, "tools.gen.go"))
 }
 
 func rawMessage(text jen.Code) jen.Code {

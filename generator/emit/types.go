@@ -11,24 +11,16 @@ import (
 	"github.com/a2agen/a2agen/generator/output"
 )
 
-// Types prints the Go types of the protocol: types.gen.go, enums.gen.go and unions.gen.go of the protocol package.
-func Types(p *ir.Protocol, paths Paths) ([]output.File, error) {
-	return renderAll(
-		source{messageTypes(p, paths), pkgFile(paths.Protocol, "types.gen.go")},
-		source{enumTypes(p, paths), pkgFile(paths.Protocol, "enums.gen.go")},
-		source{unionTypes(p, paths), pkgFile(paths.Protocol, "unions.gen.go")},
-	)
+// Types prints types.gen.go of the protocol package: its messages, its enums and its unions.
+func Types(p *ir.Protocol, paths Paths) (output.File, error) {
+	f := newFile(paths.Protocol, pkgName(paths.Protocol))
+	messageTypes(f, p)
+	enumTypes(f, p)
+	unionTypes(f, p)
+	return render(f, pkgFile(paths.Protocol, TypesFile))
 }
 
-// messageTypes is the file of the structs.
-func messageTypes(p *ir.Protocol, paths Paths) *jen.File {
-	f := newFile(paths.Protocol, pkgName(paths.Protocol))
-	var versions []string
-	for _, v := range p.Versions {
-		versions = append(versions, v.Name)
-	}
-	f.PackageComment(packageDoc("Package " + pkgName(paths.Protocol) + " has the types of the Agent2Agent protocol, version " + cleanText(strings.Join(versions, ", ")) +
-		", with their codecs.\nPackage " + clientFolder + " in its folder has a client of its operations."))
+func messageTypes(f *jen.File, p *ir.Protocol) {
 	for _, t := range p.Types {
 		if t.Kind == ir.Message {
 			var fields []described
@@ -39,7 +31,6 @@ func messageTypes(p *ir.Protocol, paths Paths) *jen.File {
 			f.Add(doc(t.Doc)).Type().Id(t.Go).Struct(withComments(fields)...).Line()
 		}
 	}
-	return f
 }
 
 // fieldType is the Go type of a struct field: explicit presence makes a pointer.
@@ -77,15 +68,12 @@ func keyType(t ir.TypeRef) *jen.Statement {
 	return goType(*t.Key)
 }
 
-// enumTypes is the file of the enums.
-func enumTypes(p *ir.Protocol, paths Paths) *jen.File {
-	f := newFile(paths.Protocol, pkgName(paths.Protocol))
+func enumTypes(f *jen.File, p *ir.Protocol) {
 	for _, t := range p.Types {
 		if t.Kind == ir.Enum {
 			f.Add(enumType(t))
 		}
 	}
-	return f
 }
 
 // enumType is one enum: a string type that also holds values this definition does not know.
@@ -106,9 +94,7 @@ func enumType(t *ir.Type) jen.Code {
 	return s.Const().Defs(withComments(constants)...).Line()
 }
 
-// unionTypes is the file of the unions.
-func unionTypes(p *ir.Protocol, paths Paths) *jen.File {
-	f := newFile(paths.Protocol, pkgName(paths.Protocol))
+func unionTypes(f *jen.File, p *ir.Protocol) {
 	for _, t := range p.Types {
 		for _, field := range t.Fields {
 			if field.Union != nil {
@@ -117,7 +103,6 @@ func unionTypes(p *ir.Protocol, paths Paths) *jen.File {
 			}
 		}
 	}
-	return f
 }
 
 // unionType is one union: the sealed interface, the cases that are types of their own, and the markers of all.
@@ -155,13 +140,12 @@ func unionVar(u *ir.Union) string { return "union" + u.Go }
 func unionTable(u *ir.Union) jen.Code {
 	union := jen.Var().Id(unionVar(u)).Op("=").Qual(wirePath, "Union").Types(jen.Id(u.Go))
 	if messages(u) {
-		return union.Values(*members("Messages", jen.Index().Id(u.Go).ValuesFunc(func(g *jen.Group) {
-			for _, one := range u.Cases {
-				g.Line().Parens(jen.Op("*").Id(one.Go)).Call(jen.Nil())
-			}
-			g.Line().Parens(jen.Op("*").Id(u.Unknown)).Call(jen.Nil())
-			g.Line()
-		}))...).Line()
+		var none []string
+		for _, one := range u.Cases {
+			none = append(none, "(*"+one.Go+")(nil)")
+		}
+		none = append(none, "(*"+u.Unknown+")(nil)")
+		return union.Values(*members("Messages", jen.Index().Id(u.Go).Values(wrappedList(none)...))...).Line()
 	}
 	number, text, value := jen.Id("number"), jen.Id("text"), jen.Id("value")
 	var apart, again []jen.Code

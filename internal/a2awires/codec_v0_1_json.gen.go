@@ -10,103 +10,179 @@ import (
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
-var codecAPIKeySecuritySchemeV01JSON = wire.Codec[APIKeySecurityScheme]{Consts: `,"type":"apiKey"`}
-
-var codecAgentCapabilitiesV01JSON = wire.Codec[AgentCapabilities]{Fields: []wire.Field{
-	{Name: "streaming", At: unsafe.Offsetof(AgentCapabilities{}.Streaming), Type: wire.TypeBool, Shape: wire.Pointer},
-	{Name: "pushNotifications", At: unsafe.Offsetof(AgentCapabilities{}.PushNotifications), Type: wire.TypeBool, Shape: wire.Pointer},
-}}
-
-var codecAgentCardV01JSON = wire.Codec[AgentCard]{Group: &interfacesV01JSON, Fields: []wire.Field{
-	{Name: "name", At: unsafe.Offsetof(AgentCard{}.Name), Flags: wire.Required},
-	{Name: "description", At: unsafe.Offsetof(AgentCard{}.Description)},
-	{Name: "url", At: unsafe.Offsetof(AgentCard{}.SupportedInterfaces), Type: wire.TypeGroup},
-	{Name: "provider", At: unsafe.Offsetof(AgentCard{}.Provider), Type: wire.TypeMessage, Of: &codecAgentProviderV01JSON},
-	{Name: "version", At: unsafe.Offsetof(AgentCard{}.Version), Flags: wire.MustWrite},
-	{Name: "documentationUrl", At: unsafe.Offsetof(AgentCard{}.DocumentationURL), Shape: wire.Pointer},
-	{Name: "capabilities", At: unsafe.Offsetof(AgentCard{}.Capabilities), Type: wire.TypeMessage, Of: &codecAgentCapabilitiesV01JSON, Flags: wire.MustWrite},
-	{Name: "authentication", At: unsafe.Offsetof(AgentCard{}.SecuritySchemes), Type: wire.TypeMessage, Of: &codecSecuritySchemeV01JSON, Shape: wire.Mapped, Container: wire.Map[*SecurityScheme]{}, Rewrite: &legacy.Authentication},
-	{Name: "defaultInputModes", At: unsafe.Offsetof(AgentCard{}.DefaultInputModes), Type: wire.TypeHook, Hook: &legacy.DefaultModes, Flags: wire.Fallback},
-	{Name: "defaultOutputModes", At: unsafe.Offsetof(AgentCard{}.DefaultOutputModes), Type: wire.TypeHook, Hook: &legacy.DefaultModes, Flags: wire.Fallback},
-	{Name: "skills", At: unsafe.Offsetof(AgentCard{}.Skills), Type: wire.TypeMessage, Of: &codecAgentSkillV01JSON, Shape: wire.Listed, Flags: wire.MustWrite},
-}}
-
-var codecAgentProviderV01JSON = wire.Codec[AgentProvider]{Fields: []wire.Field{
-	{Name: "organization", At: unsafe.Offsetof(AgentProvider{}.Organization), Flags: wire.MustWrite},
-	{Name: "url", At: unsafe.Offsetof(AgentProvider{}.URL)},
-}}
-
-var codecAgentSkillV01JSON = wire.Codec[AgentSkill]{Fields: []wire.Field{
-	{Name: "id", At: unsafe.Offsetof(AgentSkill{}.ID), Flags: wire.MustWrite},
-	{Name: "name", At: unsafe.Offsetof(AgentSkill{}.Name), Flags: wire.MustWrite},
-	{Name: "description", At: unsafe.Offsetof(AgentSkill{}.Description)},
-	{Name: "tags", At: unsafe.Offsetof(AgentSkill{}.Tags), Shape: wire.Listed},
-	{Name: "examples", At: unsafe.Offsetof(AgentSkill{}.Examples), Shape: wire.Listed},
-	{Name: "inputModes", At: unsafe.Offsetof(AgentSkill{}.InputModes), Type: wire.TypeHook, Hook: &legacy.Modes},
-	{Name: "outputModes", At: unsafe.Offsetof(AgentSkill{}.OutputModes), Type: wire.TypeHook, Hook: &legacy.Modes},
-}}
-
-var codecArtifactV01JSON = wire.Codec[Artifact]{Fields: []wire.Field{
-	{Name: "name", At: unsafe.Offsetof(Artifact{}.Name)},
-	{Name: "description", At: unsafe.Offsetof(Artifact{}.Description)},
-	{Name: "parts", At: unsafe.Offsetof(Artifact{}.Parts), Type: wire.TypeMessage, Of: &codecPartV01JSON, Shape: wire.Listed, Least: 1, Flags: wire.Required},
-	{Name: "index", At: unsafe.Offsetof(Artifact{}.ArtifactID), Type: wire.TypeHook, Hook: &legacy.Index, Flags: wire.Fallback},
-	{Name: "metadata", At: unsafe.Offsetof(Artifact{}.Metadata), Type: wire.TypeStruct},
-}}
-
-var codecAuthenticationInfoV01JSON = wire.Codec[AuthenticationInfo]{Fields: []wire.Field{
-	{Name: "schemes", At: unsafe.Offsetof(AuthenticationInfo{}.Scheme), Type: wire.TypeHook, Hook: &legacy.Schemes, Flags: wire.MustWrite},
-	{Name: "credentials", At: unsafe.Offsetof(AuthenticationInfo{}.Credentials)},
-}}
-
-var codecCancelTaskRequestV01JSON = wire.Codec[CancelTaskRequest]{Fields: []wire.Field{
-	{Name: "id", At: unsafe.Offsetof(CancelTaskRequest{}.ID), Flags: wire.Required},
-	{Name: "metadata", At: unsafe.Offsetof(CancelTaskRequest{}.Metadata), Type: wire.TypeStruct},
-}}
-
-var codecGetExtendedAgentCardRequestV01JSON = wire.Codec[GetExtendedAgentCardRequest]{}
-
-var codecGetTaskPushNotificationConfigRequestV01JSON = wire.Codec[GetTaskPushNotificationConfigRequest]{Fields: []wire.Field{
-	{Name: "id", At: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.TaskID), Flags: wire.Required},
-}}
-
-var codecGetTaskRequestV01JSON = wire.Codec[GetTaskRequest]{Fields: []wire.Field{
-	{Name: "id", At: unsafe.Offsetof(GetTaskRequest{}.ID), Flags: wire.Required},
-	{Name: "historyLength", At: unsafe.Offsetof(GetTaskRequest{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer},
-}}
-
-var codecHTTPAuthSecuritySchemeV01JSON = wire.Codec[HTTPAuthSecurityScheme]{Consts: `,"type":"http"`, Fields: []wire.Field{
-	{Name: "scheme", At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.Scheme)},
-}}
-
-var codecMessageV01JSON = wire.Codec[Message]{Fields: []wire.Field{
-	{Name: "role", At: unsafe.Offsetof(Message{}.Role), Type: wire.TypeEnum, Enum: &codecRoleV01JSON, Default: string(RoleUser), Flags: wire.MustWrite},
-	{Name: "parts", At: unsafe.Offsetof(Message{}.Parts), Type: wire.TypeMessage, Of: &codecPartV01JSON, Shape: wire.Listed, Least: 1, Flags: wire.Required},
-	{Name: "metadata", At: unsafe.Offsetof(Message{}.Metadata), Type: wire.TypeStruct},
-}}
-
-var codecMessageV01JSONAnsweredTask = wire.Codec[Message]{Fields: []wire.Field{
-	{Name: "id", At: unsafe.Offsetof(Message{}.TaskID), Flags: wire.Required},
-	{Name: "sessionId", At: unsafe.Offsetof(Message{}.ContextID)},
-	{Name: "status", Shape: wire.Nested, Of: &codecMessageV01JSONAnsweredStatus, Flags: wire.Required},
-}}
-
-var codecMessageV01JSONAnsweredUpdate = wire.Codec[Message]{Consts: `,"final":true`, Fields: []wire.Field{
-	{Name: "id", At: unsafe.Offsetof(Message{}.TaskID), Flags: wire.Required},
-	{Name: "status", Shape: wire.Nested, Of: &codecMessageV01JSONAnsweredStatus, Flags: wire.Required},
-}}
-
-var codecMessageV01JSONAnsweredStatus = wire.Codec[Message]{Consts: `,"state":"completed"`, Fields: []wire.Field{
-	{Name: "message", Shape: wire.Nested, Of: &codecMessageV01JSON, Flags: wire.Required},
-}}
-
-var codecMutualTLSSecuritySchemeV01JSON = wire.Codec[MutualTLSSecurityScheme]{Consts: `,"type":"mutualTLS"`}
-
-var codecOAuth2SecuritySchemeV01JSON = wire.Codec[OAuth2SecurityScheme]{Consts: `,"type":"oauth2"`}
-
-var codecOpenIDConnectSecuritySchemeV01JSON = wire.Codec[OpenIDConnectSecurityScheme]{Consts: `,"type":"openIdConnect"`}
-
-var codecPartV01JSON = wire.Codec[Part]{Custom: &wire.Custom[Part]{Append: appendPartV01JSON, Read: readPartV01JSON}}
+var (
+	codecAPIKeySecuritySchemeV01JSON = wire.Codec[APIKeySecurityScheme]{Consts: `,"type":"apiKey"`}
+	codecAgentCapabilitiesV01JSON    = wire.Codec[AgentCapabilities]{Fields: []wire.Field{
+		{Name: "streaming", At: unsafe.Offsetof(AgentCapabilities{}.Streaming), Type: wire.TypeBool, Shape: wire.Pointer},
+		{Name: "pushNotifications", At: unsafe.Offsetof(AgentCapabilities{}.PushNotifications), Type: wire.TypeBool, Shape: wire.Pointer},
+	}}
+	codecAgentCardV01JSON = wire.Codec[AgentCard]{Group: &interfacesV01JSON, Fields: []wire.Field{
+		{Name: "name", At: unsafe.Offsetof(AgentCard{}.Name), Flags: wire.Required},
+		{Name: "description", At: unsafe.Offsetof(AgentCard{}.Description)},
+		{Name: "url", At: unsafe.Offsetof(AgentCard{}.SupportedInterfaces), Type: wire.TypeGroup},
+		{Name: "provider", At: unsafe.Offsetof(AgentCard{}.Provider), Type: wire.TypeMessage, Of: &codecAgentProviderV01JSON},
+		{Name: "version", At: unsafe.Offsetof(AgentCard{}.Version), Flags: wire.MustWrite},
+		{Name: "documentationUrl", At: unsafe.Offsetof(AgentCard{}.DocumentationURL), Shape: wire.Pointer},
+		{Name: "capabilities", At: unsafe.Offsetof(AgentCard{}.Capabilities), Type: wire.TypeMessage, Of: &codecAgentCapabilitiesV01JSON, Flags: wire.MustWrite},
+		{Name: "authentication", At: unsafe.Offsetof(AgentCard{}.SecuritySchemes), Type: wire.TypeMessage, Of: &codecSecuritySchemeV01JSON, Shape: wire.Mapped, Container: wire.Map[*SecurityScheme]{}, Rewrite: &legacy.Authentication},
+		{Name: "defaultInputModes", At: unsafe.Offsetof(AgentCard{}.DefaultInputModes), Type: wire.TypeHook, Hook: &legacy.DefaultModes, Flags: wire.Fallback},
+		{Name: "defaultOutputModes", At: unsafe.Offsetof(AgentCard{}.DefaultOutputModes), Type: wire.TypeHook, Hook: &legacy.DefaultModes, Flags: wire.Fallback},
+		{Name: "skills", At: unsafe.Offsetof(AgentCard{}.Skills), Type: wire.TypeMessage, Of: &codecAgentSkillV01JSON, Shape: wire.Listed, Flags: wire.MustWrite},
+	}}
+	codecAgentProviderV01JSON = wire.Codec[AgentProvider]{Fields: []wire.Field{
+		{Name: "organization", At: unsafe.Offsetof(AgentProvider{}.Organization), Flags: wire.MustWrite},
+		{Name: "url", At: unsafe.Offsetof(AgentProvider{}.URL)},
+	}}
+	codecAgentSkillV01JSON = wire.Codec[AgentSkill]{Fields: []wire.Field{
+		{Name: "id", At: unsafe.Offsetof(AgentSkill{}.ID), Flags: wire.MustWrite},
+		{Name: "name", At: unsafe.Offsetof(AgentSkill{}.Name), Flags: wire.MustWrite},
+		{Name: "description", At: unsafe.Offsetof(AgentSkill{}.Description)},
+		{Name: "tags", At: unsafe.Offsetof(AgentSkill{}.Tags), Shape: wire.Listed},
+		{Name: "examples", At: unsafe.Offsetof(AgentSkill{}.Examples), Shape: wire.Listed},
+		{Name: "inputModes", At: unsafe.Offsetof(AgentSkill{}.InputModes), Type: wire.TypeHook, Hook: &legacy.Modes},
+		{Name: "outputModes", At: unsafe.Offsetof(AgentSkill{}.OutputModes), Type: wire.TypeHook, Hook: &legacy.Modes},
+	}}
+	codecArtifactV01JSON = wire.Codec[Artifact]{Fields: []wire.Field{
+		{Name: "name", At: unsafe.Offsetof(Artifact{}.Name)},
+		{Name: "description", At: unsafe.Offsetof(Artifact{}.Description)},
+		{Name: "parts", At: unsafe.Offsetof(Artifact{}.Parts), Type: wire.TypeMessage, Of: &codecPartV01JSON, Shape: wire.Listed, Least: 1, Flags: wire.Required},
+		{Name: "index", At: unsafe.Offsetof(Artifact{}.ArtifactID), Type: wire.TypeHook, Hook: &legacy.Index, Flags: wire.Fallback},
+		{Name: "metadata", At: unsafe.Offsetof(Artifact{}.Metadata), Type: wire.TypeStruct},
+	}}
+	codecAuthenticationInfoV01JSON = wire.Codec[AuthenticationInfo]{Fields: []wire.Field{
+		{Name: "schemes", At: unsafe.Offsetof(AuthenticationInfo{}.Scheme), Type: wire.TypeHook, Hook: &legacy.Schemes, Flags: wire.MustWrite},
+		{Name: "credentials", At: unsafe.Offsetof(AuthenticationInfo{}.Credentials)},
+	}}
+	codecCancelTaskRequestV01JSON = wire.Codec[CancelTaskRequest]{Fields: []wire.Field{
+		{Name: "id", At: unsafe.Offsetof(CancelTaskRequest{}.ID), Flags: wire.Required},
+		{Name: "metadata", At: unsafe.Offsetof(CancelTaskRequest{}.Metadata), Type: wire.TypeStruct},
+	}}
+	codecGetExtendedAgentCardRequestV01JSON          = wire.Codec[GetExtendedAgentCardRequest]{}
+	codecGetTaskPushNotificationConfigRequestV01JSON = wire.Codec[GetTaskPushNotificationConfigRequest]{Fields: []wire.Field{
+		{Name: "id", At: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.TaskID), Flags: wire.Required},
+	}}
+	codecGetTaskRequestV01JSON = wire.Codec[GetTaskRequest]{Fields: []wire.Field{
+		{Name: "id", At: unsafe.Offsetof(GetTaskRequest{}.ID), Flags: wire.Required},
+		{Name: "historyLength", At: unsafe.Offsetof(GetTaskRequest{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer},
+	}}
+	codecHTTPAuthSecuritySchemeV01JSON = wire.Codec[HTTPAuthSecurityScheme]{Consts: `,"type":"http"`, Fields: []wire.Field{
+		{Name: "scheme", At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.Scheme)},
+	}}
+	codecMessageV01JSON = wire.Codec[Message]{Fields: []wire.Field{
+		{Name: "role", At: unsafe.Offsetof(Message{}.Role), Type: wire.TypeEnum, Enum: &codecRoleV01JSON, Default: string(RoleUser), Flags: wire.MustWrite},
+		{Name: "parts", At: unsafe.Offsetof(Message{}.Parts), Type: wire.TypeMessage, Of: &codecPartV01JSON, Shape: wire.Listed, Least: 1, Flags: wire.Required},
+		{Name: "metadata", At: unsafe.Offsetof(Message{}.Metadata), Type: wire.TypeStruct},
+	}}
+	codecMessageV01JSONAnsweredTask = wire.Codec[Message]{Fields: []wire.Field{
+		{Name: "id", At: unsafe.Offsetof(Message{}.TaskID), Flags: wire.Required},
+		{Name: "sessionId", At: unsafe.Offsetof(Message{}.ContextID)},
+		{Name: "status", Shape: wire.Nested, Of: &codecMessageV01JSONAnsweredStatus, Flags: wire.Required},
+	}}
+	codecMessageV01JSONAnsweredUpdate = wire.Codec[Message]{Consts: `,"final":true`, Fields: []wire.Field{
+		{Name: "id", At: unsafe.Offsetof(Message{}.TaskID), Flags: wire.Required},
+		{Name: "status", Shape: wire.Nested, Of: &codecMessageV01JSONAnsweredStatus, Flags: wire.Required},
+	}}
+	codecMessageV01JSONAnsweredStatus = wire.Codec[Message]{Consts: `,"state":"completed"`, Fields: []wire.Field{
+		{Name: "message", Shape: wire.Nested, Of: &codecMessageV01JSON, Flags: wire.Required},
+	}}
+	codecMutualTLSSecuritySchemeV01JSON     = wire.Codec[MutualTLSSecurityScheme]{Consts: `,"type":"mutualTLS"`}
+	codecOAuth2SecuritySchemeV01JSON        = wire.Codec[OAuth2SecurityScheme]{Consts: `,"type":"oauth2"`}
+	codecOpenIDConnectSecuritySchemeV01JSON = wire.Codec[OpenIDConnectSecurityScheme]{Consts: `,"type":"openIdConnect"`}
+	codecPartV01JSON                        = wire.Codec[Part]{Custom: &wire.Custom[Part]{Append: appendPartV01JSON, Read: readPartV01JSON}}
+	codecRoleV01JSON                        = wire.Enum{Named: true, Otherwise: "agent", Values: []wire.EnumValue{
+		{Value: string(RoleUser), Name: "user"},
+		{Value: string(RoleAgent), Name: "agent"},
+		{Value: string(RoleUnspecified), Name: "agent", WriteOnly: true},
+	}}
+	codecSecuritySchemeV01JSON = wire.Codec[SecurityScheme]{Tagged: &wire.Tagged{Tag: "type", Aliases: []string{"kind"}, Cases: []wire.Tag{{Tag: "apiKey"}, {Tag: "http"}, {Tag: "oauth2"}, {Tag: "openIdConnect"}, {Tag: "mutualTLS"}}}, Oneofs: []wire.Oneof{{At: unsafe.Offsetof(SecurityScheme{}.Scheme), Of: &unionSecuritySchemeKind}}, Fields: []wire.Field{
+		{Name: "api_key_security_scheme", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecAPIKeySecuritySchemeV01JSON},
+		{Name: "http_auth_security_scheme", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecHTTPAuthSecuritySchemeV01JSON},
+		{Name: "oauth2_security_scheme", Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecOAuth2SecuritySchemeV01JSON},
+		{Name: "open_id_connect_security_scheme", Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecOpenIDConnectSecuritySchemeV01JSON},
+		{Name: "mtls_security_scheme", Oneof: 1, Case: 5, Type: wire.TypeMessage, Of: &codecMutualTLSSecuritySchemeV01JSON},
+	}}
+	codecSendMessageRequestV01JSON = wire.Codec[SendMessageRequest]{Fields: []wire.Field{
+		{Name: "id", At: unsafe.Offsetof(Message{}.TaskID), Into: &wire.Into{At: unsafe.Offsetof(SendMessageRequest{}.Message), Of: &wire.Codec[Message]{}}, Flags: wire.MustWrite},
+		{Name: "sessionId", At: unsafe.Offsetof(Message{}.ContextID), Into: &wire.Into{At: unsafe.Offsetof(SendMessageRequest{}.Message), Of: &wire.Codec[Message]{}}},
+		{Name: "message", At: unsafe.Offsetof(SendMessageRequest{}.Message), Type: wire.TypeMessage, Of: &codecMessageV01JSON, Flags: wire.Required | wire.Shared},
+		{Name: "pushNotification", At: unsafe.Offsetof(SendMessageConfiguration{}.TaskPushNotificationConfig), Into: &wire.Into{At: unsafe.Offsetof(SendMessageRequest{}.Configuration), Of: &wire.Codec[SendMessageConfiguration]{}}, Type: wire.TypeMessage, Of: &codecTaskPushNotificationConfigV01JSONPushNotificationConfig},
+		{Name: "historyLength", At: unsafe.Offsetof(SendMessageConfiguration{}.HistoryLength), Into: &wire.Into{At: unsafe.Offsetof(SendMessageRequest{}.Configuration), Of: &wire.Codec[SendMessageConfiguration]{}}, Type: wire.TypeInt32, Shape: wire.Pointer},
+		{Name: "acceptedOutputModes", At: unsafe.Offsetof(SendMessageConfiguration{}.AcceptedOutputModes), Into: &wire.Into{At: unsafe.Offsetof(SendMessageRequest{}.Configuration), Of: &wire.Codec[SendMessageConfiguration]{}}, Shape: wire.Listed},
+		{Name: "metadata", At: unsafe.Offsetof(SendMessageRequest{}.Metadata), Type: wire.TypeStruct},
+	}}
+	codecSendMessageResponseV01JSON = wire.Codec[SendMessageResponse]{Tagged: &wire.Tagged{Tag: "kind", Aliases: []string{"type"}, Cases: []wire.Tag{{Tag: "task", Shape: []string{"status", "id"}}, {}}}, Oneofs: []wire.Oneof{{At: unsafe.Offsetof(SendMessageResponse{}.Payload), Of: &unionSendMessageResponsePayload}}, Fields: []wire.Field{
+		{Name: "task", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecTaskV01JSON},
+		{Name: "message", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecMessageV01JSONAnsweredTask},
+	}}
+	codecStreamResponseV01JSON = wire.Codec[StreamResponse]{Tagged: &wire.Tagged{Tag: "kind", Aliases: []string{"type"}, Cases: []wire.Tag{{Tag: "status-update", Shape: []string{"status", "id"}}, {Tag: "artifact-update", Shape: []string{"artifact", "id"}}, {}, {}}}, Oneofs: []wire.Oneof{{At: unsafe.Offsetof(StreamResponse{}.Payload), Of: &unionStreamResponsePayload}}, Fields: []wire.Field{
+		{Name: "status_update", Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecTaskStatusUpdateEventV01JSON},
+		{Name: "artifact_update", Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecTaskArtifactUpdateEventV01JSON},
+		{Name: "task", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecTaskV01JSONUpdate},
+		{Name: "message", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecMessageV01JSONAnsweredUpdate},
+	}}
+	codecSubscribeToTaskRequestV01JSON = wire.Codec[SubscribeToTaskRequest]{Fields: []wire.Field{
+		{Name: "id", At: unsafe.Offsetof(SubscribeToTaskRequest{}.ID), Flags: wire.Required},
+	}}
+	codecTaskV01JSON = wire.Codec[Task]{Fields: []wire.Field{
+		{Name: "id", At: unsafe.Offsetof(Task{}.ID), Flags: wire.Required},
+		{Name: "sessionId", At: unsafe.Offsetof(Task{}.ContextID)},
+		{Name: "status", At: unsafe.Offsetof(Task{}.Status), Type: wire.TypeMessage, Of: &codecTaskStatusV01JSON, Flags: wire.Required},
+		{Name: "artifacts", At: unsafe.Offsetof(Task{}.Artifacts), Type: wire.TypeMessage, Of: &codecArtifactV01JSON, Shape: wire.Listed},
+		{Name: "history", At: unsafe.Offsetof(Task{}.History), Type: wire.TypeMessage, Of: &codecMessageV01JSON, Shape: wire.Listed},
+		{Name: "metadata", At: unsafe.Offsetof(Task{}.Metadata), Type: wire.TypeStruct},
+	}}
+	codecTaskV01JSONUpdate = wire.Codec[Task]{Fields: []wire.Field{
+		{Name: "id", At: unsafe.Offsetof(Task{}.ID), Flags: wire.Required},
+		{Name: "status", At: unsafe.Offsetof(Task{}.Status), Type: wire.TypeMessage, Of: &codecTaskStatusV01JSON, Flags: wire.Required},
+		{Name: "final", At: unsafe.Offsetof(Task{}.Status), Type: wire.TypeHook, Hook: &deriveFinal, Flags: wire.MustWrite | wire.WriteOnly},
+		{Name: "metadata", At: unsafe.Offsetof(Task{}.Metadata), Type: wire.TypeStruct},
+	}}
+	codecTaskArtifactUpdateEventV01JSON = wire.Codec[TaskArtifactUpdateEvent]{Fields: []wire.Field{
+		{Name: "id", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.TaskID), Flags: wire.Required},
+		{Name: "artifact", Shape: wire.Nested, Of: &codecTaskArtifactUpdateEventV01JSONArtifactChunk, Flags: wire.Required},
+		{Name: "metadata", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Metadata), Type: wire.TypeStruct},
+	}}
+	codecTaskArtifactUpdateEventV01JSONArtifactChunk = wire.Codec[TaskArtifactUpdateEvent]{Fields: []wire.Field{
+		{Name: "name", At: unsafe.Offsetof(Artifact{}.Name), Into: &wire.Into{At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Artifact), Of: &wire.Codec[Artifact]{}}},
+		{Name: "description", At: unsafe.Offsetof(Artifact{}.Description), Into: &wire.Into{At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Artifact), Of: &wire.Codec[Artifact]{}}},
+		{Name: "parts", At: unsafe.Offsetof(Artifact{}.Parts), Into: &wire.Into{At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Artifact), Of: &wire.Codec[Artifact]{}}, Type: wire.TypeMessage, Of: &codecPartV01JSON, Shape: wire.Listed, Least: 1, Flags: wire.Required},
+		{Name: "index", At: unsafe.Offsetof(Artifact{}.ArtifactID), Into: &wire.Into{At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Artifact), Of: &wire.Codec[Artifact]{}}, Type: wire.TypeHook, Hook: &legacy.Index, Flags: wire.Fallback},
+		{Name: "append", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Append), Type: wire.TypeBool},
+		{Name: "lastChunk", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.LastChunk), Type: wire.TypeBool},
+		{Name: "metadata", At: unsafe.Offsetof(Artifact{}.Metadata), Into: &wire.Into{At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Artifact), Of: &wire.Codec[Artifact]{}}, Type: wire.TypeStruct},
+	}}
+	codecTaskPushNotificationConfigV01JSON = wire.Codec[TaskPushNotificationConfig]{Fields: []wire.Field{
+		{Name: "id", At: unsafe.Offsetof(TaskPushNotificationConfig{}.TaskID), Flags: wire.Required},
+		{Name: "pushNotificationConfig", Shape: wire.Nested, Of: &codecTaskPushNotificationConfigV01JSONPushNotificationConfig, Flags: wire.Required},
+	}}
+	codecTaskPushNotificationConfigV01JSONPushNotificationConfig = wire.Codec[TaskPushNotificationConfig]{Fields: []wire.Field{
+		{Name: "url", At: unsafe.Offsetof(TaskPushNotificationConfig{}.URL), Flags: wire.Required},
+		{Name: "token", At: unsafe.Offsetof(TaskPushNotificationConfig{}.Token)},
+		{Name: "authentication", At: unsafe.Offsetof(TaskPushNotificationConfig{}.Authentication), Type: wire.TypeMessage, Of: &codecAuthenticationInfoV01JSON},
+	}}
+	codecTaskStateV01JSON = wire.Enum{Named: true, Otherwise: "unknown", Values: []wire.EnumValue{
+		{Value: string(TaskStateSubmitted), Name: "submitted", Aliases: []string{"created"}},
+		{Value: string(TaskStateWorking), Name: "working"},
+		{Value: string(TaskStateInputRequired), Name: "input-required"},
+		{Value: string(TaskStateCompleted), Name: "completed"},
+		{Value: string(TaskStateCanceled), Name: "canceled", Aliases: []string{"cancelled"}},
+		{Value: string(TaskStateFailed), Name: "failed"},
+		{Value: string(TaskStateUnspecified), Name: "unknown"},
+		{Value: string(TaskStateRejected), Name: "failed", WriteOnly: true},
+		{Value: string(TaskStateAuthRequired), Name: "input-required", WriteOnly: true},
+	}}
+	codecTaskStatusV01JSON = wire.Codec[TaskStatus]{Fields: []wire.Field{
+		{Name: "state", At: unsafe.Offsetof(TaskStatus{}.State), Type: wire.TypeEnum, Enum: &codecTaskStateV01JSON, Flags: wire.Required},
+		{Name: "message", At: unsafe.Offsetof(TaskStatus{}.Message), Type: wire.TypeMessage, Of: &codecMessageV01JSON},
+		{Name: "timestamp", At: unsafe.Offsetof(TaskStatus{}.Timestamp), Type: wire.TypeHook, Hook: &legacy.Timestamp},
+	}}
+	codecTaskStatusUpdateEventV01JSON = wire.Codec[TaskStatusUpdateEvent]{Fields: []wire.Field{
+		{Name: "id", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.TaskID), Flags: wire.Required},
+		{Name: "status", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Status), Type: wire.TypeMessage, Of: &codecTaskStatusV01JSON, Flags: wire.Required},
+		{Name: "final", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Status), Type: wire.TypeHook, Hook: &deriveFinal, Flags: wire.MustWrite | wire.WriteOnly},
+		{Name: "metadata", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Metadata), Type: wire.TypeStruct},
+	}}
+)
 
 func appendPartV01JSON(b []byte, x *Part) ([]byte, error) {
 	if c, ok := x.Content.(*UnknownPartContent); ok {
@@ -122,114 +198,6 @@ func readPartV01JSON(r *wire.Reader, x *Part) {
 		x.Content = &UnknownPartContent{Name: name, Value: value}
 	}
 }
-
-var codecRoleV01JSON = wire.Enum{Named: true, Otherwise: "agent", Values: []wire.EnumValue{
-	{Value: string(RoleUser), Name: "user"},
-	{Value: string(RoleAgent), Name: "agent"},
-	{Value: string(RoleUnspecified), Name: "agent", WriteOnly: true},
-}}
-
-var codecSecuritySchemeV01JSON = wire.Codec[SecurityScheme]{Tagged: &wire.Tagged{Tag: "type", Aliases: []string{"kind"}, Cases: []wire.Tag{{Tag: "apiKey"}, {Tag: "http"}, {Tag: "oauth2"}, {Tag: "openIdConnect"}, {Tag: "mutualTLS"}}}, Oneofs: []wire.Oneof{{At: unsafe.Offsetof(SecurityScheme{}.Scheme), Of: &unionSecuritySchemeKind}}, Fields: []wire.Field{
-	{Name: "api_key_security_scheme", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecAPIKeySecuritySchemeV01JSON},
-	{Name: "http_auth_security_scheme", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecHTTPAuthSecuritySchemeV01JSON},
-	{Name: "oauth2_security_scheme", Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecOAuth2SecuritySchemeV01JSON},
-	{Name: "open_id_connect_security_scheme", Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecOpenIDConnectSecuritySchemeV01JSON},
-	{Name: "mtls_security_scheme", Oneof: 1, Case: 5, Type: wire.TypeMessage, Of: &codecMutualTLSSecuritySchemeV01JSON},
-}}
-
-var codecSendMessageRequestV01JSON = wire.Codec[SendMessageRequest]{Fields: []wire.Field{
-	{Name: "id", At: unsafe.Offsetof(Message{}.TaskID), Into: &wire.Into{At: unsafe.Offsetof(SendMessageRequest{}.Message), Of: &wire.Codec[Message]{}}, Flags: wire.MustWrite},
-	{Name: "sessionId", At: unsafe.Offsetof(Message{}.ContextID), Into: &wire.Into{At: unsafe.Offsetof(SendMessageRequest{}.Message), Of: &wire.Codec[Message]{}}},
-	{Name: "message", At: unsafe.Offsetof(SendMessageRequest{}.Message), Type: wire.TypeMessage, Of: &codecMessageV01JSON, Flags: wire.Required | wire.Shared},
-	{Name: "pushNotification", At: unsafe.Offsetof(SendMessageConfiguration{}.TaskPushNotificationConfig), Into: &wire.Into{At: unsafe.Offsetof(SendMessageRequest{}.Configuration), Of: &wire.Codec[SendMessageConfiguration]{}}, Type: wire.TypeMessage, Of: &codecTaskPushNotificationConfigV01JSONPushNotificationConfig},
-	{Name: "historyLength", At: unsafe.Offsetof(SendMessageConfiguration{}.HistoryLength), Into: &wire.Into{At: unsafe.Offsetof(SendMessageRequest{}.Configuration), Of: &wire.Codec[SendMessageConfiguration]{}}, Type: wire.TypeInt32, Shape: wire.Pointer},
-	{Name: "acceptedOutputModes", At: unsafe.Offsetof(SendMessageConfiguration{}.AcceptedOutputModes), Into: &wire.Into{At: unsafe.Offsetof(SendMessageRequest{}.Configuration), Of: &wire.Codec[SendMessageConfiguration]{}}, Shape: wire.Listed},
-	{Name: "metadata", At: unsafe.Offsetof(SendMessageRequest{}.Metadata), Type: wire.TypeStruct},
-}}
-
-var codecSendMessageResponseV01JSON = wire.Codec[SendMessageResponse]{Tagged: &wire.Tagged{Tag: "kind", Aliases: []string{"type"}, Cases: []wire.Tag{{Tag: "task", Shape: []string{"status", "id"}}, {}}}, Oneofs: []wire.Oneof{{At: unsafe.Offsetof(SendMessageResponse{}.Payload), Of: &unionSendMessageResponsePayload}}, Fields: []wire.Field{
-	{Name: "task", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecTaskV01JSON},
-	{Name: "message", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecMessageV01JSONAnsweredTask},
-}}
-
-var codecStreamResponseV01JSON = wire.Codec[StreamResponse]{Tagged: &wire.Tagged{Tag: "kind", Aliases: []string{"type"}, Cases: []wire.Tag{{Tag: "status-update", Shape: []string{"status", "id"}}, {Tag: "artifact-update", Shape: []string{"artifact", "id"}}, {}, {}}}, Oneofs: []wire.Oneof{{At: unsafe.Offsetof(StreamResponse{}.Payload), Of: &unionStreamResponsePayload}}, Fields: []wire.Field{
-	{Name: "status_update", Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecTaskStatusUpdateEventV01JSON},
-	{Name: "artifact_update", Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecTaskArtifactUpdateEventV01JSON},
-	{Name: "task", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecTaskV01JSONUpdate},
-	{Name: "message", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecMessageV01JSONAnsweredUpdate},
-}}
-
-var codecSubscribeToTaskRequestV01JSON = wire.Codec[SubscribeToTaskRequest]{Fields: []wire.Field{
-	{Name: "id", At: unsafe.Offsetof(SubscribeToTaskRequest{}.ID), Flags: wire.Required},
-}}
-
-var codecTaskV01JSON = wire.Codec[Task]{Fields: []wire.Field{
-	{Name: "id", At: unsafe.Offsetof(Task{}.ID), Flags: wire.Required},
-	{Name: "sessionId", At: unsafe.Offsetof(Task{}.ContextID)},
-	{Name: "status", At: unsafe.Offsetof(Task{}.Status), Type: wire.TypeMessage, Of: &codecTaskStatusV01JSON, Flags: wire.Required},
-	{Name: "artifacts", At: unsafe.Offsetof(Task{}.Artifacts), Type: wire.TypeMessage, Of: &codecArtifactV01JSON, Shape: wire.Listed},
-	{Name: "history", At: unsafe.Offsetof(Task{}.History), Type: wire.TypeMessage, Of: &codecMessageV01JSON, Shape: wire.Listed},
-	{Name: "metadata", At: unsafe.Offsetof(Task{}.Metadata), Type: wire.TypeStruct},
-}}
-
-var codecTaskV01JSONUpdate = wire.Codec[Task]{Fields: []wire.Field{
-	{Name: "id", At: unsafe.Offsetof(Task{}.ID), Flags: wire.Required},
-	{Name: "status", At: unsafe.Offsetof(Task{}.Status), Type: wire.TypeMessage, Of: &codecTaskStatusV01JSON, Flags: wire.Required},
-	{Name: "final", At: unsafe.Offsetof(Task{}.Status), Type: wire.TypeHook, Hook: &deriveFinal, Flags: wire.MustWrite | wire.WriteOnly},
-	{Name: "metadata", At: unsafe.Offsetof(Task{}.Metadata), Type: wire.TypeStruct},
-}}
-
-var codecTaskArtifactUpdateEventV01JSON = wire.Codec[TaskArtifactUpdateEvent]{Fields: []wire.Field{
-	{Name: "id", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.TaskID), Flags: wire.Required},
-	{Name: "artifact", Shape: wire.Nested, Of: &codecTaskArtifactUpdateEventV01JSONArtifactChunk, Flags: wire.Required},
-	{Name: "metadata", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Metadata), Type: wire.TypeStruct},
-}}
-
-var codecTaskArtifactUpdateEventV01JSONArtifactChunk = wire.Codec[TaskArtifactUpdateEvent]{Fields: []wire.Field{
-	{Name: "name", At: unsafe.Offsetof(Artifact{}.Name), Into: &wire.Into{At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Artifact), Of: &wire.Codec[Artifact]{}}},
-	{Name: "description", At: unsafe.Offsetof(Artifact{}.Description), Into: &wire.Into{At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Artifact), Of: &wire.Codec[Artifact]{}}},
-	{Name: "parts", At: unsafe.Offsetof(Artifact{}.Parts), Into: &wire.Into{At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Artifact), Of: &wire.Codec[Artifact]{}}, Type: wire.TypeMessage, Of: &codecPartV01JSON, Shape: wire.Listed, Least: 1, Flags: wire.Required},
-	{Name: "index", At: unsafe.Offsetof(Artifact{}.ArtifactID), Into: &wire.Into{At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Artifact), Of: &wire.Codec[Artifact]{}}, Type: wire.TypeHook, Hook: &legacy.Index, Flags: wire.Fallback},
-	{Name: "append", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Append), Type: wire.TypeBool},
-	{Name: "lastChunk", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.LastChunk), Type: wire.TypeBool},
-	{Name: "metadata", At: unsafe.Offsetof(Artifact{}.Metadata), Into: &wire.Into{At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Artifact), Of: &wire.Codec[Artifact]{}}, Type: wire.TypeStruct},
-}}
-
-var codecTaskPushNotificationConfigV01JSON = wire.Codec[TaskPushNotificationConfig]{Fields: []wire.Field{
-	{Name: "id", At: unsafe.Offsetof(TaskPushNotificationConfig{}.TaskID), Flags: wire.Required},
-	{Name: "pushNotificationConfig", Shape: wire.Nested, Of: &codecTaskPushNotificationConfigV01JSONPushNotificationConfig, Flags: wire.Required},
-}}
-
-var codecTaskPushNotificationConfigV01JSONPushNotificationConfig = wire.Codec[TaskPushNotificationConfig]{Fields: []wire.Field{
-	{Name: "url", At: unsafe.Offsetof(TaskPushNotificationConfig{}.URL), Flags: wire.Required},
-	{Name: "token", At: unsafe.Offsetof(TaskPushNotificationConfig{}.Token)},
-	{Name: "authentication", At: unsafe.Offsetof(TaskPushNotificationConfig{}.Authentication), Type: wire.TypeMessage, Of: &codecAuthenticationInfoV01JSON},
-}}
-
-var codecTaskStateV01JSON = wire.Enum{Named: true, Otherwise: "unknown", Values: []wire.EnumValue{
-	{Value: string(TaskStateSubmitted), Name: "submitted", Aliases: []string{"created"}},
-	{Value: string(TaskStateWorking), Name: "working"},
-	{Value: string(TaskStateInputRequired), Name: "input-required"},
-	{Value: string(TaskStateCompleted), Name: "completed"},
-	{Value: string(TaskStateCanceled), Name: "canceled", Aliases: []string{"cancelled"}},
-	{Value: string(TaskStateFailed), Name: "failed"},
-	{Value: string(TaskStateUnspecified), Name: "unknown"},
-	{Value: string(TaskStateRejected), Name: "failed", WriteOnly: true},
-	{Value: string(TaskStateAuthRequired), Name: "input-required", WriteOnly: true},
-}}
-
-var codecTaskStatusV01JSON = wire.Codec[TaskStatus]{Fields: []wire.Field{
-	{Name: "state", At: unsafe.Offsetof(TaskStatus{}.State), Type: wire.TypeEnum, Enum: &codecTaskStateV01JSON, Flags: wire.Required},
-	{Name: "message", At: unsafe.Offsetof(TaskStatus{}.Message), Type: wire.TypeMessage, Of: &codecMessageV01JSON},
-	{Name: "timestamp", At: unsafe.Offsetof(TaskStatus{}.Timestamp), Type: wire.TypeHook, Hook: &legacy.Timestamp},
-}}
-
-var codecTaskStatusUpdateEventV01JSON = wire.Codec[TaskStatusUpdateEvent]{Fields: []wire.Field{
-	{Name: "id", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.TaskID), Flags: wire.Required},
-	{Name: "status", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Status), Type: wire.TypeMessage, Of: &codecTaskStatusV01JSON, Flags: wire.Required},
-	{Name: "final", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Status), Type: wire.TypeHook, Hook: &deriveFinal, Flags: wire.MustWrite | wire.WriteOnly},
-	{Name: "metadata", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Metadata), Type: wire.TypeStruct},
-}}
 
 var interfacesV01JSON = wire.Group[[]*AgentInterface, legacy.Interfaces]{
 	Append: func(b []byte, list []*AgentInterface) []byte {

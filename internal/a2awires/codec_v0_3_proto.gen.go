@@ -12,169 +12,247 @@ import (
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
-var codecAPIKeySecuritySchemeV03Proto = proto.Codec[APIKeySecurityScheme]{Fields: []proto.Field{
-	{Number: 1, Name: "description", At: unsafe.Offsetof(APIKeySecurityScheme{}.Description)},
-	{Number: 2, Name: "location", At: unsafe.Offsetof(APIKeySecurityScheme{}.Location)},
-	{Number: 3, Name: "name", At: unsafe.Offsetof(APIKeySecurityScheme{}.Name)},
-}}
-
-var codecAgentCapabilitiesV03Proto = proto.Codec[AgentCapabilities]{Fields: []proto.Field{
-	{Number: 1, Name: "streaming", At: unsafe.Offsetof(AgentCapabilities{}.Streaming), Type: wire.TypeBool, Shape: wire.Pointer, Flags: wire.Implicit},
-	{Number: 2, Name: "pushNotifications", At: unsafe.Offsetof(AgentCapabilities{}.PushNotifications), Type: wire.TypeBool, Shape: wire.Pointer, Flags: wire.Implicit},
-	{Number: 3, Name: "extensions", At: unsafe.Offsetof(AgentCapabilities{}.Extensions), Type: wire.TypeMessage, Of: &codecAgentExtensionV03Proto, Shape: wire.Listed},
-}}
-
-var codecAgentCardV03Proto = proto.Codec[AgentCard]{Group: &interfacesV03Proto, Fields: []proto.Field{
-	{Number: 1, Name: "name", At: unsafe.Offsetof(AgentCard{}.Name)},
-	{Number: 2, Name: "description", At: unsafe.Offsetof(AgentCard{}.Description)},
-	{Number: 3, Name: "url", At: unsafe.Offsetof(AgentCard{}.SupportedInterfaces), Type: wire.TypeGroup},
-	{Number: 4, Name: "provider", At: unsafe.Offsetof(AgentCard{}.Provider), Type: wire.TypeMessage, Of: &codecAgentProviderV03Proto},
-	{Number: 5, Name: "version", At: unsafe.Offsetof(AgentCard{}.Version)},
-	{Number: 6, Name: "documentationUrl", At: unsafe.Offsetof(AgentCard{}.DocumentationURL), Shape: wire.Pointer, Flags: wire.Implicit},
-	{Number: 7, Name: "capabilities", At: unsafe.Offsetof(AgentCard{}.Capabilities), Type: wire.TypeMessage, Of: &codecAgentCapabilitiesV03Proto},
-	{Number: 8, Name: "securitySchemes", At: unsafe.Offsetof(AgentCard{}.SecuritySchemes), Type: wire.TypeMessage, Of: &codecSecuritySchemeV03Proto, Shape: wire.Mapped, Container: proto.Map[*SecurityScheme]{}},
-	{Number: 9, Name: "security", At: unsafe.Offsetof(AgentCard{}.SecurityRequirements), Type: wire.TypeMessage, Of: &codecSecurityRequirementV03Proto, Shape: wire.Listed},
-	{Number: 10, Name: "defaultInputModes", At: unsafe.Offsetof(AgentCard{}.DefaultInputModes), Shape: wire.Listed},
-	{Number: 11, Name: "defaultOutputModes", At: unsafe.Offsetof(AgentCard{}.DefaultOutputModes), Shape: wire.Listed},
-	{Number: 12, Name: "skills", At: unsafe.Offsetof(AgentCard{}.Skills), Type: wire.TypeMessage, Of: &codecAgentSkillV03Proto, Shape: wire.Listed},
-	{Number: 13, Name: "supportsAuthenticatedExtendedCard", At: unsafe.Offsetof(AgentCapabilities{}.ExtendedAgentCard), Into: &proto.Into{At: unsafe.Offsetof(AgentCard{}.Capabilities), Of: &proto.Codec[AgentCapabilities]{}}, Type: wire.TypeBool, Shape: wire.Pointer, Flags: wire.Implicit},
-	{Number: 14, Name: "preferredTransport", At: unsafe.Offsetof(AgentCard{}.SupportedInterfaces), Type: wire.TypeGroup},
-	{Number: 15, Name: "additionalInterfaces", At: unsafe.Offsetof(AgentCard{}.SupportedInterfaces), Type: wire.TypeGroup},
-	{Number: 16, Name: "protocolVersion", At: unsafe.Offsetof(AgentCard{}.SupportedInterfaces), Type: wire.TypeGroup},
-	{Number: 17, Name: "signatures", At: unsafe.Offsetof(AgentCard{}.Signatures), Type: wire.TypeMessage, Of: &codecAgentCardSignatureV03Proto, Shape: wire.Listed},
-}}
-
-var codecAgentCardSignatureV03Proto = proto.Codec[AgentCardSignature]{Fields: []proto.Field{
-	{Number: 1, Name: "protected", At: unsafe.Offsetof(AgentCardSignature{}.Protected)},
-	{Number: 2, Name: "signature", At: unsafe.Offsetof(AgentCardSignature{}.Signature)},
-	{Number: 3, Name: "header", At: unsafe.Offsetof(AgentCardSignature{}.Header), Type: wire.TypeStruct},
-}}
-
-var codecAgentExtensionV03Proto = proto.Codec[AgentExtension]{Fields: []proto.Field{
-	{Number: 1, Name: "uri", At: unsafe.Offsetof(AgentExtension{}.URI)},
-	{Number: 2, Name: "description", At: unsafe.Offsetof(AgentExtension{}.Description)},
-	{Number: 3, Name: "required", At: unsafe.Offsetof(AgentExtension{}.Required), Type: wire.TypeBool},
-	{Number: 4, Name: "params", At: unsafe.Offsetof(AgentExtension{}.Params), Type: wire.TypeStruct},
-}}
-
-var codecAgentProviderV03Proto = proto.Codec[AgentProvider]{Fields: []proto.Field{
-	{Number: 1, Name: "url", At: unsafe.Offsetof(AgentProvider{}.URL)},
-	{Number: 2, Name: "organization", At: unsafe.Offsetof(AgentProvider{}.Organization)},
-}}
-
-var codecAgentSkillV03Proto = proto.Codec[AgentSkill]{Fields: []proto.Field{
-	{Number: 1, Name: "id", At: unsafe.Offsetof(AgentSkill{}.ID)},
-	{Number: 2, Name: "name", At: unsafe.Offsetof(AgentSkill{}.Name)},
-	{Number: 3, Name: "description", At: unsafe.Offsetof(AgentSkill{}.Description)},
-	{Number: 4, Name: "tags", At: unsafe.Offsetof(AgentSkill{}.Tags), Shape: wire.Listed},
-	{Number: 5, Name: "examples", At: unsafe.Offsetof(AgentSkill{}.Examples), Shape: wire.Listed},
-	{Number: 6, Name: "inputModes", At: unsafe.Offsetof(AgentSkill{}.InputModes), Shape: wire.Listed},
-	{Number: 7, Name: "outputModes", At: unsafe.Offsetof(AgentSkill{}.OutputModes), Shape: wire.Listed},
-	{Number: 8, Name: "security", At: unsafe.Offsetof(AgentSkill{}.SecurityRequirements), Type: wire.TypeMessage, Of: &codecSecurityRequirementV03Proto, Shape: wire.Listed},
-}}
-
-var codecArtifactV03Proto = proto.Codec[Artifact]{Fields: []proto.Field{
-	{Number: 1, Name: "artifactId", At: unsafe.Offsetof(Artifact{}.ArtifactID)},
-	{Number: 3, Name: "name", At: unsafe.Offsetof(Artifact{}.Name)},
-	{Number: 4, Name: "description", At: unsafe.Offsetof(Artifact{}.Description)},
-	{Number: 5, Name: "parts", At: unsafe.Offsetof(Artifact{}.Parts), Type: wire.TypeMessage, Of: &codecPartV03Proto, Shape: wire.Listed, Least: 1},
-	{Number: 6, Name: "metadata", At: unsafe.Offsetof(Artifact{}.Metadata), Type: wire.TypeStruct},
-	{Number: 7, Name: "extensions", At: unsafe.Offsetof(Artifact{}.Extensions), Shape: wire.Listed},
-}}
-
-var codecAuthenticationInfoV03Proto = proto.Codec[AuthenticationInfo]{Fields: []proto.Field{
-	{Number: 1, Name: "schemes", At: unsafe.Offsetof(AuthenticationInfo{}.Scheme), Type: wire.TypeHook, Hook: &legacyproto.Schemes},
-	{Number: 2, Name: "credentials", At: unsafe.Offsetof(AuthenticationInfo{}.Credentials)},
-}}
-
-var codecAuthorizationCodeOAuthFlowV03Proto = proto.Codec[AuthorizationCodeOAuthFlow]{Fields: []proto.Field{
-	{Number: 1, Name: "authorizationUrl", At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.AuthorizationURL)},
-	{Number: 2, Name: "tokenUrl", At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.TokenURL)},
-	{Number: 3, Name: "refreshUrl", At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.RefreshURL)},
-	{Number: 4, Name: "scopes", At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: proto.Map[string]{}},
-}}
-
-var codecCancelTaskRequestV03Proto = proto.Codec[CancelTaskRequest]{Fields: []proto.Field{
-	{Number: 1, Name: "name", At: unsafe.Offsetof(CancelTaskRequest{}.ID), Type: wire.TypeHook, Hook: &legacyproto.TaskName},
-}}
-
-var codecClientCredentialsOAuthFlowV03Proto = proto.Codec[ClientCredentialsOAuthFlow]{Fields: []proto.Field{
-	{Number: 1, Name: "tokenUrl", At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.TokenURL)},
-	{Number: 2, Name: "refreshUrl", At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.RefreshURL)},
-	{Number: 3, Name: "scopes", At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: proto.Map[string]{}},
-}}
-
-var codecDeleteTaskPushNotificationConfigRequestV03Proto = proto.Codec[DeleteTaskPushNotificationConfigRequest]{Fields: []proto.Field{
-	{Number: 1, Name: "name", At: unsafe.Offsetof(DeleteTaskPushNotificationConfigRequest{}.TaskID), With: unsafe.Offsetof(DeleteTaskPushNotificationConfigRequest{}.ID), Type: wire.TypeHook, Hook: &legacyproto.ConfigName},
-}}
-
-var codecGetExtendedAgentCardRequestV03Proto = proto.Codec[GetExtendedAgentCardRequest]{}
-
-var codecGetTaskPushNotificationConfigRequestV03Proto = proto.Codec[GetTaskPushNotificationConfigRequest]{Fields: []proto.Field{
-	{Number: 1, Name: "name", At: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.TaskID), With: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.ID), Type: wire.TypeHook, Hook: &legacyproto.ConfigName},
-}}
-
-var codecGetTaskRequestV03Proto = proto.Codec[GetTaskRequest]{Fields: []proto.Field{
-	{Number: 1, Name: "name", At: unsafe.Offsetof(GetTaskRequest{}.ID), Type: wire.TypeHook, Hook: &legacyproto.TaskName},
-	{Number: 2, Name: "historyLength", At: unsafe.Offsetof(GetTaskRequest{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer, Flags: wire.Implicit},
-}}
-
-var codecHTTPAuthSecuritySchemeV03Proto = proto.Codec[HTTPAuthSecurityScheme]{Fields: []proto.Field{
-	{Number: 1, Name: "description", At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.Description)},
-	{Number: 2, Name: "scheme", At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.Scheme)},
-	{Number: 3, Name: "bearerFormat", At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.BearerFormat)},
-}}
-
-var codecImplicitOAuthFlowV03Proto = proto.Codec[ImplicitOAuthFlow]{Fields: []proto.Field{
-	{Number: 1, Name: "authorizationUrl", At: unsafe.Offsetof(ImplicitOAuthFlow{}.AuthorizationURL)},
-	{Number: 2, Name: "refreshUrl", At: unsafe.Offsetof(ImplicitOAuthFlow{}.RefreshURL)},
-	{Number: 3, Name: "scopes", At: unsafe.Offsetof(ImplicitOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: proto.Map[string]{}},
-}}
-
-var codecListTaskPushNotificationConfigsRequestV03Proto = proto.Codec[ListTaskPushNotificationConfigsRequest]{Fields: []proto.Field{
-	{Number: 1, Name: "parent", At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.TaskID), Type: wire.TypeHook, Hook: &legacyproto.TaskName},
-	{Number: 2, Name: "pageSize", At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.PageSize), Type: wire.TypeInt32},
-	{Number: 3, Name: "pageToken", At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.PageToken)},
-}}
-
-var codecListTaskPushNotificationConfigsResponseV03Proto = proto.Codec[ListTaskPushNotificationConfigsResponse]{Fields: []proto.Field{
-	{Number: 1, Name: "configs", At: unsafe.Offsetof(ListTaskPushNotificationConfigsResponse{}.Configs), Type: wire.TypeMessage, Of: &codecTaskPushNotificationConfigV03Proto, Shape: wire.Listed},
-	{Number: 2, Name: "nextPageToken", At: unsafe.Offsetof(ListTaskPushNotificationConfigsResponse{}.NextPageToken)},
-}}
-
-var codecMessageV03Proto = proto.Codec[Message]{Fields: []proto.Field{
-	{Number: 1, Name: "messageId", At: unsafe.Offsetof(Message{}.MessageID)},
-	{Number: 2, Name: "contextId", At: unsafe.Offsetof(Message{}.ContextID)},
-	{Number: 3, Name: "taskId", At: unsafe.Offsetof(Message{}.TaskID)},
-	{Number: 4, Name: "role", At: unsafe.Offsetof(Message{}.Role), Type: wire.TypeEnum, Enum: &codecRoleV03Proto},
-	{Number: 5, Name: "content", At: unsafe.Offsetof(Message{}.Parts), Type: wire.TypeMessage, Of: &codecPartV03Proto, Shape: wire.Listed, Least: 1},
-	{Number: 6, Name: "metadata", At: unsafe.Offsetof(Message{}.Metadata), Type: wire.TypeStruct},
-	{Number: 7, Name: "extensions", At: unsafe.Offsetof(Message{}.Extensions), Shape: wire.Listed},
-}}
-
-var codecMutualTLSSecuritySchemeV03Proto = proto.Codec[MutualTLSSecurityScheme]{Fields: []proto.Field{
-	{Number: 1, Name: "description", At: unsafe.Offsetof(MutualTLSSecurityScheme{}.Description)},
-}}
-
-var codecOAuth2SecuritySchemeV03Proto = proto.Codec[OAuth2SecurityScheme]{Fields: []proto.Field{
-	{Number: 1, Name: "description", At: unsafe.Offsetof(OAuth2SecurityScheme{}.Description)},
-	{Number: 2, Name: "flows", At: unsafe.Offsetof(OAuth2SecurityScheme{}.Flows), Type: wire.TypeMessage, Of: &codecOAuthFlowsV03Proto},
-	{Number: 3, Name: "oauth2MetadataUrl", At: unsafe.Offsetof(OAuth2SecurityScheme{}.OAuth2MetadataURL)},
-}}
-
-var codecOAuthFlowsV03Proto = proto.Codec[OAuthFlows]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(OAuthFlows{}.Flow), Of: &unionOAuthFlow}}, Fields: []proto.Field{
-	{Number: 1, Name: "authorizationCode", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecAuthorizationCodeOAuthFlowV03Proto},
-	{Number: 2, Name: "clientCredentials", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecClientCredentialsOAuthFlowV03Proto},
-	{Number: 3, Name: "implicit", Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecImplicitOAuthFlowV03Proto},
-	{Number: 4, Name: "password", Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecPasswordOAuthFlowV03Proto},
-}}
-
-var codecOpenIDConnectSecuritySchemeV03Proto = proto.Codec[OpenIDConnectSecurityScheme]{Fields: []proto.Field{
-	{Number: 1, Name: "description", At: unsafe.Offsetof(OpenIDConnectSecurityScheme{}.Description)},
-	{Number: 2, Name: "openIdConnectUrl", At: unsafe.Offsetof(OpenIDConnectSecurityScheme{}.OpenIDConnectURL)},
-}}
-
-var codecPartV03Proto = proto.Codec[Part]{Custom: &proto.Custom[Part]{Write: writePartV03Proto, Read: readPartV03Proto}}
+var (
+	codecAPIKeySecuritySchemeV03Proto = proto.Codec[APIKeySecurityScheme]{Fields: []proto.Field{
+		{Number: 1, Name: "description", At: unsafe.Offsetof(APIKeySecurityScheme{}.Description)},
+		{Number: 2, Name: "location", At: unsafe.Offsetof(APIKeySecurityScheme{}.Location)},
+		{Number: 3, Name: "name", At: unsafe.Offsetof(APIKeySecurityScheme{}.Name)},
+	}}
+	codecAgentCapabilitiesV03Proto = proto.Codec[AgentCapabilities]{Fields: []proto.Field{
+		{Number: 1, Name: "streaming", At: unsafe.Offsetof(AgentCapabilities{}.Streaming), Type: wire.TypeBool, Shape: wire.Pointer, Flags: wire.Implicit},
+		{Number: 2, Name: "pushNotifications", At: unsafe.Offsetof(AgentCapabilities{}.PushNotifications), Type: wire.TypeBool, Shape: wire.Pointer, Flags: wire.Implicit},
+		{Number: 3, Name: "extensions", At: unsafe.Offsetof(AgentCapabilities{}.Extensions), Type: wire.TypeMessage, Of: &codecAgentExtensionV03Proto, Shape: wire.Listed},
+	}}
+	codecAgentCardV03Proto = proto.Codec[AgentCard]{Group: &interfacesV03Proto, Fields: []proto.Field{
+		{Number: 1, Name: "name", At: unsafe.Offsetof(AgentCard{}.Name)},
+		{Number: 2, Name: "description", At: unsafe.Offsetof(AgentCard{}.Description)},
+		{Number: 3, Name: "url", At: unsafe.Offsetof(AgentCard{}.SupportedInterfaces), Type: wire.TypeGroup},
+		{Number: 4, Name: "provider", At: unsafe.Offsetof(AgentCard{}.Provider), Type: wire.TypeMessage, Of: &codecAgentProviderV03Proto},
+		{Number: 5, Name: "version", At: unsafe.Offsetof(AgentCard{}.Version)},
+		{Number: 6, Name: "documentationUrl", At: unsafe.Offsetof(AgentCard{}.DocumentationURL), Shape: wire.Pointer, Flags: wire.Implicit},
+		{Number: 7, Name: "capabilities", At: unsafe.Offsetof(AgentCard{}.Capabilities), Type: wire.TypeMessage, Of: &codecAgentCapabilitiesV03Proto},
+		{Number: 8, Name: "securitySchemes", At: unsafe.Offsetof(AgentCard{}.SecuritySchemes), Type: wire.TypeMessage, Of: &codecSecuritySchemeV03Proto, Shape: wire.Mapped, Container: proto.Map[*SecurityScheme]{}},
+		{Number: 9, Name: "security", At: unsafe.Offsetof(AgentCard{}.SecurityRequirements), Type: wire.TypeMessage, Of: &codecSecurityRequirementV03Proto, Shape: wire.Listed},
+		{Number: 10, Name: "defaultInputModes", At: unsafe.Offsetof(AgentCard{}.DefaultInputModes), Shape: wire.Listed},
+		{Number: 11, Name: "defaultOutputModes", At: unsafe.Offsetof(AgentCard{}.DefaultOutputModes), Shape: wire.Listed},
+		{Number: 12, Name: "skills", At: unsafe.Offsetof(AgentCard{}.Skills), Type: wire.TypeMessage, Of: &codecAgentSkillV03Proto, Shape: wire.Listed},
+		{Number: 13, Name: "supportsAuthenticatedExtendedCard", At: unsafe.Offsetof(AgentCapabilities{}.ExtendedAgentCard), Into: &proto.Into{At: unsafe.Offsetof(AgentCard{}.Capabilities), Of: &proto.Codec[AgentCapabilities]{}}, Type: wire.TypeBool, Shape: wire.Pointer, Flags: wire.Implicit},
+		{Number: 14, Name: "preferredTransport", At: unsafe.Offsetof(AgentCard{}.SupportedInterfaces), Type: wire.TypeGroup},
+		{Number: 15, Name: "additionalInterfaces", At: unsafe.Offsetof(AgentCard{}.SupportedInterfaces), Type: wire.TypeGroup},
+		{Number: 16, Name: "protocolVersion", At: unsafe.Offsetof(AgentCard{}.SupportedInterfaces), Type: wire.TypeGroup},
+		{Number: 17, Name: "signatures", At: unsafe.Offsetof(AgentCard{}.Signatures), Type: wire.TypeMessage, Of: &codecAgentCardSignatureV03Proto, Shape: wire.Listed},
+	}}
+	codecAgentCardSignatureV03Proto = proto.Codec[AgentCardSignature]{Fields: []proto.Field{
+		{Number: 1, Name: "protected", At: unsafe.Offsetof(AgentCardSignature{}.Protected)},
+		{Number: 2, Name: "signature", At: unsafe.Offsetof(AgentCardSignature{}.Signature)},
+		{Number: 3, Name: "header", At: unsafe.Offsetof(AgentCardSignature{}.Header), Type: wire.TypeStruct},
+	}}
+	codecAgentExtensionV03Proto = proto.Codec[AgentExtension]{Fields: []proto.Field{
+		{Number: 1, Name: "uri", At: unsafe.Offsetof(AgentExtension{}.URI)},
+		{Number: 2, Name: "description", At: unsafe.Offsetof(AgentExtension{}.Description)},
+		{Number: 3, Name: "required", At: unsafe.Offsetof(AgentExtension{}.Required), Type: wire.TypeBool},
+		{Number: 4, Name: "params", At: unsafe.Offsetof(AgentExtension{}.Params), Type: wire.TypeStruct},
+	}}
+	codecAgentProviderV03Proto = proto.Codec[AgentProvider]{Fields: []proto.Field{
+		{Number: 1, Name: "url", At: unsafe.Offsetof(AgentProvider{}.URL)},
+		{Number: 2, Name: "organization", At: unsafe.Offsetof(AgentProvider{}.Organization)},
+	}}
+	codecAgentSkillV03Proto = proto.Codec[AgentSkill]{Fields: []proto.Field{
+		{Number: 1, Name: "id", At: unsafe.Offsetof(AgentSkill{}.ID)},
+		{Number: 2, Name: "name", At: unsafe.Offsetof(AgentSkill{}.Name)},
+		{Number: 3, Name: "description", At: unsafe.Offsetof(AgentSkill{}.Description)},
+		{Number: 4, Name: "tags", At: unsafe.Offsetof(AgentSkill{}.Tags), Shape: wire.Listed},
+		{Number: 5, Name: "examples", At: unsafe.Offsetof(AgentSkill{}.Examples), Shape: wire.Listed},
+		{Number: 6, Name: "inputModes", At: unsafe.Offsetof(AgentSkill{}.InputModes), Shape: wire.Listed},
+		{Number: 7, Name: "outputModes", At: unsafe.Offsetof(AgentSkill{}.OutputModes), Shape: wire.Listed},
+		{Number: 8, Name: "security", At: unsafe.Offsetof(AgentSkill{}.SecurityRequirements), Type: wire.TypeMessage, Of: &codecSecurityRequirementV03Proto, Shape: wire.Listed},
+	}}
+	codecArtifactV03Proto = proto.Codec[Artifact]{Fields: []proto.Field{
+		{Number: 1, Name: "artifactId", At: unsafe.Offsetof(Artifact{}.ArtifactID)},
+		{Number: 3, Name: "name", At: unsafe.Offsetof(Artifact{}.Name)},
+		{Number: 4, Name: "description", At: unsafe.Offsetof(Artifact{}.Description)},
+		{Number: 5, Name: "parts", At: unsafe.Offsetof(Artifact{}.Parts), Type: wire.TypeMessage, Of: &codecPartV03Proto, Shape: wire.Listed, Least: 1},
+		{Number: 6, Name: "metadata", At: unsafe.Offsetof(Artifact{}.Metadata), Type: wire.TypeStruct},
+		{Number: 7, Name: "extensions", At: unsafe.Offsetof(Artifact{}.Extensions), Shape: wire.Listed},
+	}}
+	codecAuthenticationInfoV03Proto = proto.Codec[AuthenticationInfo]{Fields: []proto.Field{
+		{Number: 1, Name: "schemes", At: unsafe.Offsetof(AuthenticationInfo{}.Scheme), Type: wire.TypeHook, Hook: &legacyproto.Schemes},
+		{Number: 2, Name: "credentials", At: unsafe.Offsetof(AuthenticationInfo{}.Credentials)},
+	}}
+	codecAuthorizationCodeOAuthFlowV03Proto = proto.Codec[AuthorizationCodeOAuthFlow]{Fields: []proto.Field{
+		{Number: 1, Name: "authorizationUrl", At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.AuthorizationURL)},
+		{Number: 2, Name: "tokenUrl", At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.TokenURL)},
+		{Number: 3, Name: "refreshUrl", At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.RefreshURL)},
+		{Number: 4, Name: "scopes", At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: proto.Map[string]{}},
+	}}
+	codecCancelTaskRequestV03Proto = proto.Codec[CancelTaskRequest]{Fields: []proto.Field{
+		{Number: 1, Name: "name", At: unsafe.Offsetof(CancelTaskRequest{}.ID), Type: wire.TypeHook, Hook: &legacyproto.TaskName},
+	}}
+	codecClientCredentialsOAuthFlowV03Proto = proto.Codec[ClientCredentialsOAuthFlow]{Fields: []proto.Field{
+		{Number: 1, Name: "tokenUrl", At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.TokenURL)},
+		{Number: 2, Name: "refreshUrl", At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.RefreshURL)},
+		{Number: 3, Name: "scopes", At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: proto.Map[string]{}},
+	}}
+	codecDeleteTaskPushNotificationConfigRequestV03Proto = proto.Codec[DeleteTaskPushNotificationConfigRequest]{Fields: []proto.Field{
+		{Number: 1, Name: "name", At: unsafe.Offsetof(DeleteTaskPushNotificationConfigRequest{}.TaskID), With: unsafe.Offsetof(DeleteTaskPushNotificationConfigRequest{}.ID), Type: wire.TypeHook, Hook: &legacyproto.ConfigName},
+	}}
+	codecGetExtendedAgentCardRequestV03Proto          = proto.Codec[GetExtendedAgentCardRequest]{}
+	codecGetTaskPushNotificationConfigRequestV03Proto = proto.Codec[GetTaskPushNotificationConfigRequest]{Fields: []proto.Field{
+		{Number: 1, Name: "name", At: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.TaskID), With: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.ID), Type: wire.TypeHook, Hook: &legacyproto.ConfigName},
+	}}
+	codecGetTaskRequestV03Proto = proto.Codec[GetTaskRequest]{Fields: []proto.Field{
+		{Number: 1, Name: "name", At: unsafe.Offsetof(GetTaskRequest{}.ID), Type: wire.TypeHook, Hook: &legacyproto.TaskName},
+		{Number: 2, Name: "historyLength", At: unsafe.Offsetof(GetTaskRequest{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer, Flags: wire.Implicit},
+	}}
+	codecHTTPAuthSecuritySchemeV03Proto = proto.Codec[HTTPAuthSecurityScheme]{Fields: []proto.Field{
+		{Number: 1, Name: "description", At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.Description)},
+		{Number: 2, Name: "scheme", At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.Scheme)},
+		{Number: 3, Name: "bearerFormat", At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.BearerFormat)},
+	}}
+	codecImplicitOAuthFlowV03Proto = proto.Codec[ImplicitOAuthFlow]{Fields: []proto.Field{
+		{Number: 1, Name: "authorizationUrl", At: unsafe.Offsetof(ImplicitOAuthFlow{}.AuthorizationURL)},
+		{Number: 2, Name: "refreshUrl", At: unsafe.Offsetof(ImplicitOAuthFlow{}.RefreshURL)},
+		{Number: 3, Name: "scopes", At: unsafe.Offsetof(ImplicitOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: proto.Map[string]{}},
+	}}
+	codecListTaskPushNotificationConfigsRequestV03Proto = proto.Codec[ListTaskPushNotificationConfigsRequest]{Fields: []proto.Field{
+		{Number: 1, Name: "parent", At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.TaskID), Type: wire.TypeHook, Hook: &legacyproto.TaskName},
+		{Number: 2, Name: "pageSize", At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.PageSize), Type: wire.TypeInt32},
+		{Number: 3, Name: "pageToken", At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.PageToken)},
+	}}
+	codecListTaskPushNotificationConfigsResponseV03Proto = proto.Codec[ListTaskPushNotificationConfigsResponse]{Fields: []proto.Field{
+		{Number: 1, Name: "configs", At: unsafe.Offsetof(ListTaskPushNotificationConfigsResponse{}.Configs), Type: wire.TypeMessage, Of: &codecTaskPushNotificationConfigV03Proto, Shape: wire.Listed},
+		{Number: 2, Name: "nextPageToken", At: unsafe.Offsetof(ListTaskPushNotificationConfigsResponse{}.NextPageToken)},
+	}}
+	codecMessageV03Proto = proto.Codec[Message]{Fields: []proto.Field{
+		{Number: 1, Name: "messageId", At: unsafe.Offsetof(Message{}.MessageID)},
+		{Number: 2, Name: "contextId", At: unsafe.Offsetof(Message{}.ContextID)},
+		{Number: 3, Name: "taskId", At: unsafe.Offsetof(Message{}.TaskID)},
+		{Number: 4, Name: "role", At: unsafe.Offsetof(Message{}.Role), Type: wire.TypeEnum, Enum: &codecRoleV03Proto},
+		{Number: 5, Name: "content", At: unsafe.Offsetof(Message{}.Parts), Type: wire.TypeMessage, Of: &codecPartV03Proto, Shape: wire.Listed, Least: 1},
+		{Number: 6, Name: "metadata", At: unsafe.Offsetof(Message{}.Metadata), Type: wire.TypeStruct},
+		{Number: 7, Name: "extensions", At: unsafe.Offsetof(Message{}.Extensions), Shape: wire.Listed},
+	}}
+	codecMutualTLSSecuritySchemeV03Proto = proto.Codec[MutualTLSSecurityScheme]{Fields: []proto.Field{
+		{Number: 1, Name: "description", At: unsafe.Offsetof(MutualTLSSecurityScheme{}.Description)},
+	}}
+	codecOAuth2SecuritySchemeV03Proto = proto.Codec[OAuth2SecurityScheme]{Fields: []proto.Field{
+		{Number: 1, Name: "description", At: unsafe.Offsetof(OAuth2SecurityScheme{}.Description)},
+		{Number: 2, Name: "flows", At: unsafe.Offsetof(OAuth2SecurityScheme{}.Flows), Type: wire.TypeMessage, Of: &codecOAuthFlowsV03Proto},
+		{Number: 3, Name: "oauth2MetadataUrl", At: unsafe.Offsetof(OAuth2SecurityScheme{}.OAuth2MetadataURL)},
+	}}
+	codecOAuthFlowsV03Proto = proto.Codec[OAuthFlows]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(OAuthFlows{}.Flow), Of: &unionOAuthFlow}}, Fields: []proto.Field{
+		{Number: 1, Name: "authorizationCode", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecAuthorizationCodeOAuthFlowV03Proto},
+		{Number: 2, Name: "clientCredentials", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecClientCredentialsOAuthFlowV03Proto},
+		{Number: 3, Name: "implicit", Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecImplicitOAuthFlowV03Proto},
+		{Number: 4, Name: "password", Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecPasswordOAuthFlowV03Proto},
+	}}
+	codecOpenIDConnectSecuritySchemeV03Proto = proto.Codec[OpenIDConnectSecurityScheme]{Fields: []proto.Field{
+		{Number: 1, Name: "description", At: unsafe.Offsetof(OpenIDConnectSecurityScheme{}.Description)},
+		{Number: 2, Name: "openIdConnectUrl", At: unsafe.Offsetof(OpenIDConnectSecurityScheme{}.OpenIDConnectURL)},
+	}}
+	codecPartV03Proto              = proto.Codec[Part]{Custom: &proto.Custom[Part]{Write: writePartV03Proto, Read: readPartV03Proto}}
+	codecPasswordOAuthFlowV03Proto = proto.Codec[PasswordOAuthFlow]{Fields: []proto.Field{
+		{Number: 1, Name: "tokenUrl", At: unsafe.Offsetof(PasswordOAuthFlow{}.TokenURL)},
+		{Number: 2, Name: "refreshUrl", At: unsafe.Offsetof(PasswordOAuthFlow{}.RefreshURL)},
+		{Number: 3, Name: "scopes", At: unsafe.Offsetof(PasswordOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: proto.Map[string]{}},
+	}}
+	codecRoleV03Proto = wire.Enum{Values: []wire.EnumValue{
+		{Value: string(RoleUnspecified), Name: "ROLE_UNSPECIFIED"},
+		{Value: string(RoleUser), Name: "ROLE_USER", Aliases: []string{"user"}, Number: 1},
+		{Value: string(RoleAgent), Name: "ROLE_AGENT", Aliases: []string{"agent"}, Number: 2},
+	}}
+	codecSecurityRequirementV03Proto = proto.Codec[SecurityRequirement]{Fields: []proto.Field{
+		{Number: 1, Name: "schemes", At: unsafe.Offsetof(SecurityRequirement{}.Schemes), Type: wire.TypeMessage, Of: &codecStringListV03Proto, Shape: wire.Mapped, Container: proto.Map[*StringList]{}},
+	}}
+	codecSecuritySchemeV03Proto = proto.Codec[SecurityScheme]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(SecurityScheme{}.Scheme), Of: &unionSecuritySchemeKind}}, Fields: []proto.Field{
+		{Number: 1, Name: "apiKeySecurityScheme", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecAPIKeySecuritySchemeV03Proto},
+		{Number: 2, Name: "httpAuthSecurityScheme", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecHTTPAuthSecuritySchemeV03Proto},
+		{Number: 3, Name: "oauth2SecurityScheme", Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecOAuth2SecuritySchemeV03Proto},
+		{Number: 4, Name: "openIdConnectSecurityScheme", Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecOpenIDConnectSecuritySchemeV03Proto},
+		{Number: 5, Name: "mtlsSecurityScheme", Oneof: 1, Case: 5, Type: wire.TypeMessage, Of: &codecMutualTLSSecuritySchemeV03Proto},
+	}}
+	codecSendMessageConfigurationV03Proto = proto.Codec[SendMessageConfiguration]{Fields: []proto.Field{
+		{Number: 1, Name: "acceptedOutputModes", At: unsafe.Offsetof(SendMessageConfiguration{}.AcceptedOutputModes), Shape: wire.Listed},
+		{Number: 2, Name: "pushNotification", At: unsafe.Offsetof(SendMessageConfiguration{}.TaskPushNotificationConfig), Type: wire.TypeMessage, Of: &codecTaskPushNotificationConfigV03ProtoPushNotificationConfig},
+		{Number: 3, Name: "historyLength", At: unsafe.Offsetof(SendMessageConfiguration{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer, Flags: wire.Implicit},
+		{Number: 4, Name: "blocking", At: unsafe.Offsetof(SendMessageConfiguration{}.ReturnImmediately), Type: wire.TypeHook, Hook: &legacyproto.BlockingFlag, Form: proto.Varint, Flags: wire.Fallback},
+	}}
+	codecSendMessageRequestV03Proto = proto.Codec[SendMessageRequest]{Fields: []proto.Field{
+		{Number: 1, Name: "message", At: unsafe.Offsetof(SendMessageRequest{}.Message), Type: wire.TypeMessage, Of: &codecMessageV03Proto, Flags: wire.MustRead | wire.MustSet},
+		{Number: 2, Name: "configuration", At: unsafe.Offsetof(SendMessageRequest{}.Configuration), Type: wire.TypeMessage, Of: &codecSendMessageConfigurationV03Proto, Flags: wire.Created},
+		{Number: 3, Name: "metadata", At: unsafe.Offsetof(SendMessageRequest{}.Metadata), Type: wire.TypeStruct},
+	}}
+	codecSendMessageResponseV03Proto = proto.Codec[SendMessageResponse]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(SendMessageResponse{}.Payload), Of: &unionSendMessageResponsePayload}}, Fields: []proto.Field{
+		{Number: 1, Name: "task", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecTaskV03Proto},
+		{Number: 2, Name: "message", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecMessageV03Proto},
+	}}
+	codecStreamResponseV03Proto = proto.Codec[StreamResponse]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(StreamResponse{}.Payload), Of: &unionStreamResponsePayload}}, Fields: []proto.Field{
+		{Number: 1, Name: "task", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecTaskV03Proto},
+		{Number: 2, Name: "message", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecMessageV03Proto},
+		{Number: 3, Name: "statusUpdate", Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecTaskStatusUpdateEventV03Proto},
+		{Number: 4, Name: "artifactUpdate", Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecTaskArtifactUpdateEventV03Proto},
+	}}
+	codecStringListV03Proto = proto.Codec[StringList]{Fields: []proto.Field{
+		{Number: 1, Name: "list", At: unsafe.Offsetof(StringList{}.List), Shape: wire.Listed},
+	}}
+	codecSubscribeToTaskRequestV03Proto = proto.Codec[SubscribeToTaskRequest]{Fields: []proto.Field{
+		{Number: 1, Name: "name", At: unsafe.Offsetof(SubscribeToTaskRequest{}.ID), Type: wire.TypeHook, Hook: &legacyproto.TaskName},
+	}}
+	codecTaskV03Proto = proto.Codec[Task]{Fields: []proto.Field{
+		{Number: 1, Name: "id", At: unsafe.Offsetof(Task{}.ID)},
+		{Number: 2, Name: "contextId", At: unsafe.Offsetof(Task{}.ContextID)},
+		{Number: 3, Name: "status", At: unsafe.Offsetof(Task{}.Status), Type: wire.TypeMessage, Of: &codecTaskStatusV03Proto, Flags: wire.MustRead | wire.MustSet},
+		{Number: 4, Name: "artifacts", At: unsafe.Offsetof(Task{}.Artifacts), Type: wire.TypeMessage, Of: &codecArtifactV03Proto, Shape: wire.Listed},
+		{Number: 5, Name: "history", At: unsafe.Offsetof(Task{}.History), Type: wire.TypeMessage, Of: &codecMessageV03Proto, Shape: wire.Listed},
+		{Number: 6, Name: "metadata", At: unsafe.Offsetof(Task{}.Metadata), Type: wire.TypeStruct},
+	}}
+	codecTaskArtifactUpdateEventV03Proto = proto.Codec[TaskArtifactUpdateEvent]{Fields: []proto.Field{
+		{Number: 1, Name: "taskId", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.TaskID)},
+		{Number: 2, Name: "contextId", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.ContextID)},
+		{Number: 3, Name: "artifact", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Artifact), Type: wire.TypeMessage, Of: &codecArtifactV03Proto, Flags: wire.MustRead | wire.MustSet},
+		{Number: 4, Name: "append", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Append), Type: wire.TypeBool},
+		{Number: 5, Name: "lastChunk", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.LastChunk), Type: wire.TypeBool},
+		{Number: 6, Name: "metadata", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Metadata), Type: wire.TypeStruct},
+	}}
+	codecTaskPushNotificationConfigV03Proto = proto.Codec[TaskPushNotificationConfig]{Fields: []proto.Field{
+		{Number: 1, Name: "name", At: unsafe.Offsetof(TaskPushNotificationConfig{}.TaskID), With: unsafe.Offsetof(TaskPushNotificationConfig{}.ID), Type: wire.TypeHook, Hook: &legacyproto.ConfigName},
+		{Number: 2, Name: "pushNotificationConfig", Shape: wire.Nested, Of: &codecTaskPushNotificationConfigV03ProtoPushNotificationConfig},
+	}}
+	codecTaskPushNotificationConfigV03ProtoPushNotificationConfig = proto.Codec[TaskPushNotificationConfig]{Fields: []proto.Field{
+		{Number: 1, Name: "id", At: unsafe.Offsetof(TaskPushNotificationConfig{}.ID)},
+		{Number: 2, Name: "url", At: unsafe.Offsetof(TaskPushNotificationConfig{}.URL)},
+		{Number: 3, Name: "token", At: unsafe.Offsetof(TaskPushNotificationConfig{}.Token)},
+		{Number: 4, Name: "authentication", At: unsafe.Offsetof(TaskPushNotificationConfig{}.Authentication), Type: wire.TypeMessage, Of: &codecAuthenticationInfoV03Proto},
+	}}
+	codecTaskPushNotificationConfigV03ProtoCreateRequest = proto.Codec[TaskPushNotificationConfig]{Fields: []proto.Field{
+		{Number: 1, Name: "parent", At: unsafe.Offsetof(TaskPushNotificationConfig{}.TaskID), Type: wire.TypeHook, Hook: &legacyproto.ConfigParent},
+		{Number: 2, Name: "configId", At: unsafe.Offsetof(TaskPushNotificationConfig{}.ID)},
+		{Number: 3, Name: "config", Shape: wire.Nested, Of: &codecTaskPushNotificationConfigV03Proto},
+	}}
+	codecTaskStateV03Proto = wire.Enum{Values: []wire.EnumValue{
+		{Value: string(TaskStateUnspecified), Name: "TASK_STATE_UNSPECIFIED"},
+		{Value: string(TaskStateSubmitted), Name: "TASK_STATE_SUBMITTED", Aliases: []string{"submitted"}, Number: 1},
+		{Value: string(TaskStateWorking), Name: "TASK_STATE_WORKING", Aliases: []string{"working"}, Number: 2},
+		{Value: string(TaskStateCompleted), Name: "TASK_STATE_COMPLETED", Aliases: []string{"completed"}, Number: 3},
+		{Value: string(TaskStateFailed), Name: "TASK_STATE_FAILED", Aliases: []string{"failed"}, Number: 4},
+		{Value: string(TaskStateCanceled), Name: "TASK_STATE_CANCELLED", Aliases: []string{"TASK_STATE_CANCELED", "canceled"}, Number: 5},
+		{Value: string(TaskStateInputRequired), Name: "TASK_STATE_INPUT_REQUIRED", Aliases: []string{"input-required"}, Number: 6},
+		{Value: string(TaskStateRejected), Name: "TASK_STATE_REJECTED", Aliases: []string{"rejected"}, Number: 7},
+		{Value: string(TaskStateAuthRequired), Name: "TASK_STATE_AUTH_REQUIRED", Aliases: []string{"auth-required"}, Number: 8},
+	}}
+	codecTaskStatusV03Proto = proto.Codec[TaskStatus]{Fields: []proto.Field{
+		{Number: 1, Name: "state", At: unsafe.Offsetof(TaskStatus{}.State), Type: wire.TypeEnum, Enum: &codecTaskStateV03Proto},
+		{Number: 2, Name: "message", At: unsafe.Offsetof(TaskStatus{}.Message), Type: wire.TypeMessage, Of: &codecMessageV03Proto},
+		{Number: 3, Name: "timestamp", At: unsafe.Offsetof(TaskStatus{}.Timestamp), Type: wire.TypeTimestamp},
+	}}
+	codecTaskStatusUpdateEventV03Proto = proto.Codec[TaskStatusUpdateEvent]{Fields: []proto.Field{
+		{Number: 1, Name: "taskId", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.TaskID)},
+		{Number: 2, Name: "contextId", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.ContextID)},
+		{Number: 3, Name: "status", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Status), Type: wire.TypeMessage, Of: &codecTaskStatusV03Proto, Flags: wire.MustRead | wire.MustSet},
+		{Number: 4, Name: "final", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Status), Type: wire.TypeHook, Hook: &deriveFinalProto, Form: proto.Varint, Flags: wire.WriteOnly},
+		{Number: 5, Name: "metadata", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Metadata), Type: wire.TypeStruct},
+	}}
+)
 
 func writePartV03Proto(w *proto.Writer, x *Part) error {
 	if c, ok := x.Content.(*UnknownPartContent); ok {
@@ -190,125 +268,6 @@ func readPartV03Proto(r *proto.Reader, x *Part) {
 		x.Content = &UnknownPartContent{Name: name, Value: value}
 	}
 }
-
-var codecPasswordOAuthFlowV03Proto = proto.Codec[PasswordOAuthFlow]{Fields: []proto.Field{
-	{Number: 1, Name: "tokenUrl", At: unsafe.Offsetof(PasswordOAuthFlow{}.TokenURL)},
-	{Number: 2, Name: "refreshUrl", At: unsafe.Offsetof(PasswordOAuthFlow{}.RefreshURL)},
-	{Number: 3, Name: "scopes", At: unsafe.Offsetof(PasswordOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: proto.Map[string]{}},
-}}
-
-var codecRoleV03Proto = wire.Enum{Values: []wire.EnumValue{
-	{Value: string(RoleUnspecified), Name: "ROLE_UNSPECIFIED"},
-	{Value: string(RoleUser), Name: "ROLE_USER", Aliases: []string{"user"}, Number: 1},
-	{Value: string(RoleAgent), Name: "ROLE_AGENT", Aliases: []string{"agent"}, Number: 2},
-}}
-
-var codecSecurityRequirementV03Proto = proto.Codec[SecurityRequirement]{Fields: []proto.Field{
-	{Number: 1, Name: "schemes", At: unsafe.Offsetof(SecurityRequirement{}.Schemes), Type: wire.TypeMessage, Of: &codecStringListV03Proto, Shape: wire.Mapped, Container: proto.Map[*StringList]{}},
-}}
-
-var codecSecuritySchemeV03Proto = proto.Codec[SecurityScheme]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(SecurityScheme{}.Scheme), Of: &unionSecuritySchemeKind}}, Fields: []proto.Field{
-	{Number: 1, Name: "apiKeySecurityScheme", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecAPIKeySecuritySchemeV03Proto},
-	{Number: 2, Name: "httpAuthSecurityScheme", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecHTTPAuthSecuritySchemeV03Proto},
-	{Number: 3, Name: "oauth2SecurityScheme", Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecOAuth2SecuritySchemeV03Proto},
-	{Number: 4, Name: "openIdConnectSecurityScheme", Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecOpenIDConnectSecuritySchemeV03Proto},
-	{Number: 5, Name: "mtlsSecurityScheme", Oneof: 1, Case: 5, Type: wire.TypeMessage, Of: &codecMutualTLSSecuritySchemeV03Proto},
-}}
-
-var codecSendMessageConfigurationV03Proto = proto.Codec[SendMessageConfiguration]{Fields: []proto.Field{
-	{Number: 1, Name: "acceptedOutputModes", At: unsafe.Offsetof(SendMessageConfiguration{}.AcceptedOutputModes), Shape: wire.Listed},
-	{Number: 2, Name: "pushNotification", At: unsafe.Offsetof(SendMessageConfiguration{}.TaskPushNotificationConfig), Type: wire.TypeMessage, Of: &codecTaskPushNotificationConfigV03ProtoPushNotificationConfig},
-	{Number: 3, Name: "historyLength", At: unsafe.Offsetof(SendMessageConfiguration{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer, Flags: wire.Implicit},
-	{Number: 4, Name: "blocking", At: unsafe.Offsetof(SendMessageConfiguration{}.ReturnImmediately), Type: wire.TypeHook, Hook: &legacyproto.BlockingFlag, Form: proto.Varint, Flags: wire.Fallback},
-}}
-
-var codecSendMessageRequestV03Proto = proto.Codec[SendMessageRequest]{Fields: []proto.Field{
-	{Number: 1, Name: "message", At: unsafe.Offsetof(SendMessageRequest{}.Message), Type: wire.TypeMessage, Of: &codecMessageV03Proto, Flags: wire.MustRead | wire.MustSet},
-	{Number: 2, Name: "configuration", At: unsafe.Offsetof(SendMessageRequest{}.Configuration), Type: wire.TypeMessage, Of: &codecSendMessageConfigurationV03Proto, Flags: wire.Created},
-	{Number: 3, Name: "metadata", At: unsafe.Offsetof(SendMessageRequest{}.Metadata), Type: wire.TypeStruct},
-}}
-
-var codecSendMessageResponseV03Proto = proto.Codec[SendMessageResponse]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(SendMessageResponse{}.Payload), Of: &unionSendMessageResponsePayload}}, Fields: []proto.Field{
-	{Number: 1, Name: "task", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecTaskV03Proto},
-	{Number: 2, Name: "message", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecMessageV03Proto},
-}}
-
-var codecStreamResponseV03Proto = proto.Codec[StreamResponse]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(StreamResponse{}.Payload), Of: &unionStreamResponsePayload}}, Fields: []proto.Field{
-	{Number: 1, Name: "task", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecTaskV03Proto},
-	{Number: 2, Name: "message", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecMessageV03Proto},
-	{Number: 3, Name: "statusUpdate", Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecTaskStatusUpdateEventV03Proto},
-	{Number: 4, Name: "artifactUpdate", Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecTaskArtifactUpdateEventV03Proto},
-}}
-
-var codecStringListV03Proto = proto.Codec[StringList]{Fields: []proto.Field{
-	{Number: 1, Name: "list", At: unsafe.Offsetof(StringList{}.List), Shape: wire.Listed},
-}}
-
-var codecSubscribeToTaskRequestV03Proto = proto.Codec[SubscribeToTaskRequest]{Fields: []proto.Field{
-	{Number: 1, Name: "name", At: unsafe.Offsetof(SubscribeToTaskRequest{}.ID), Type: wire.TypeHook, Hook: &legacyproto.TaskName},
-}}
-
-var codecTaskV03Proto = proto.Codec[Task]{Fields: []proto.Field{
-	{Number: 1, Name: "id", At: unsafe.Offsetof(Task{}.ID)},
-	{Number: 2, Name: "contextId", At: unsafe.Offsetof(Task{}.ContextID)},
-	{Number: 3, Name: "status", At: unsafe.Offsetof(Task{}.Status), Type: wire.TypeMessage, Of: &codecTaskStatusV03Proto, Flags: wire.MustRead | wire.MustSet},
-	{Number: 4, Name: "artifacts", At: unsafe.Offsetof(Task{}.Artifacts), Type: wire.TypeMessage, Of: &codecArtifactV03Proto, Shape: wire.Listed},
-	{Number: 5, Name: "history", At: unsafe.Offsetof(Task{}.History), Type: wire.TypeMessage, Of: &codecMessageV03Proto, Shape: wire.Listed},
-	{Number: 6, Name: "metadata", At: unsafe.Offsetof(Task{}.Metadata), Type: wire.TypeStruct},
-}}
-
-var codecTaskArtifactUpdateEventV03Proto = proto.Codec[TaskArtifactUpdateEvent]{Fields: []proto.Field{
-	{Number: 1, Name: "taskId", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.TaskID)},
-	{Number: 2, Name: "contextId", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.ContextID)},
-	{Number: 3, Name: "artifact", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Artifact), Type: wire.TypeMessage, Of: &codecArtifactV03Proto, Flags: wire.MustRead | wire.MustSet},
-	{Number: 4, Name: "append", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Append), Type: wire.TypeBool},
-	{Number: 5, Name: "lastChunk", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.LastChunk), Type: wire.TypeBool},
-	{Number: 6, Name: "metadata", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Metadata), Type: wire.TypeStruct},
-}}
-
-var codecTaskPushNotificationConfigV03Proto = proto.Codec[TaskPushNotificationConfig]{Fields: []proto.Field{
-	{Number: 1, Name: "name", At: unsafe.Offsetof(TaskPushNotificationConfig{}.TaskID), With: unsafe.Offsetof(TaskPushNotificationConfig{}.ID), Type: wire.TypeHook, Hook: &legacyproto.ConfigName},
-	{Number: 2, Name: "pushNotificationConfig", Shape: wire.Nested, Of: &codecTaskPushNotificationConfigV03ProtoPushNotificationConfig},
-}}
-
-var codecTaskPushNotificationConfigV03ProtoPushNotificationConfig = proto.Codec[TaskPushNotificationConfig]{Fields: []proto.Field{
-	{Number: 1, Name: "id", At: unsafe.Offsetof(TaskPushNotificationConfig{}.ID)},
-	{Number: 2, Name: "url", At: unsafe.Offsetof(TaskPushNotificationConfig{}.URL)},
-	{Number: 3, Name: "token", At: unsafe.Offsetof(TaskPushNotificationConfig{}.Token)},
-	{Number: 4, Name: "authentication", At: unsafe.Offsetof(TaskPushNotificationConfig{}.Authentication), Type: wire.TypeMessage, Of: &codecAuthenticationInfoV03Proto},
-}}
-
-var codecTaskPushNotificationConfigV03ProtoCreateRequest = proto.Codec[TaskPushNotificationConfig]{Fields: []proto.Field{
-	{Number: 1, Name: "parent", At: unsafe.Offsetof(TaskPushNotificationConfig{}.TaskID), Type: wire.TypeHook, Hook: &legacyproto.ConfigParent},
-	{Number: 2, Name: "configId", At: unsafe.Offsetof(TaskPushNotificationConfig{}.ID)},
-	{Number: 3, Name: "config", Shape: wire.Nested, Of: &codecTaskPushNotificationConfigV03Proto},
-}}
-
-var codecTaskStateV03Proto = wire.Enum{Values: []wire.EnumValue{
-	{Value: string(TaskStateUnspecified), Name: "TASK_STATE_UNSPECIFIED"},
-	{Value: string(TaskStateSubmitted), Name: "TASK_STATE_SUBMITTED", Aliases: []string{"submitted"}, Number: 1},
-	{Value: string(TaskStateWorking), Name: "TASK_STATE_WORKING", Aliases: []string{"working"}, Number: 2},
-	{Value: string(TaskStateCompleted), Name: "TASK_STATE_COMPLETED", Aliases: []string{"completed"}, Number: 3},
-	{Value: string(TaskStateFailed), Name: "TASK_STATE_FAILED", Aliases: []string{"failed"}, Number: 4},
-	{Value: string(TaskStateCanceled), Name: "TASK_STATE_CANCELLED", Aliases: []string{"TASK_STATE_CANCELED", "canceled"}, Number: 5},
-	{Value: string(TaskStateInputRequired), Name: "TASK_STATE_INPUT_REQUIRED", Aliases: []string{"input-required"}, Number: 6},
-	{Value: string(TaskStateRejected), Name: "TASK_STATE_REJECTED", Aliases: []string{"rejected"}, Number: 7},
-	{Value: string(TaskStateAuthRequired), Name: "TASK_STATE_AUTH_REQUIRED", Aliases: []string{"auth-required"}, Number: 8},
-}}
-
-var codecTaskStatusV03Proto = proto.Codec[TaskStatus]{Fields: []proto.Field{
-	{Number: 1, Name: "state", At: unsafe.Offsetof(TaskStatus{}.State), Type: wire.TypeEnum, Enum: &codecTaskStateV03Proto},
-	{Number: 2, Name: "message", At: unsafe.Offsetof(TaskStatus{}.Message), Type: wire.TypeMessage, Of: &codecMessageV03Proto},
-	{Number: 3, Name: "timestamp", At: unsafe.Offsetof(TaskStatus{}.Timestamp), Type: wire.TypeTimestamp},
-}}
-
-var codecTaskStatusUpdateEventV03Proto = proto.Codec[TaskStatusUpdateEvent]{Fields: []proto.Field{
-	{Number: 1, Name: "taskId", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.TaskID)},
-	{Number: 2, Name: "contextId", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.ContextID)},
-	{Number: 3, Name: "status", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Status), Type: wire.TypeMessage, Of: &codecTaskStatusV03Proto, Flags: wire.MustRead | wire.MustSet},
-	{Number: 4, Name: "final", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Status), Type: wire.TypeHook, Hook: &deriveFinalProto, Form: proto.Varint, Flags: wire.WriteOnly},
-	{Number: 5, Name: "metadata", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Metadata), Type: wire.TypeStruct},
-}}
 
 var interfacesV03Proto = proto.Group[[]*AgentInterface, legacy.Interfaces]{
 	Write: func(w *proto.Writer, tag uint32, list []*AgentInterface, field string) {

@@ -14,6 +14,7 @@ import (
 	"context"
 
 	"example.com/assistant/a2a"
+	"example.com/assistant/agent/types"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/server"
 )
@@ -29,6 +30,21 @@ type Skills interface {
 	// Converts a value between degrees Celsius and Fahrenheit, or between kilometers and miles.
 	Convert(ctx context.Context, in *ConvertInput, t *Task) (*ConvertOutput, error)
 }
+
+// The types of the skills.
+type (
+	ConvertInput  = types.ConvertInput
+	ConvertOutput = types.ConvertOutput
+	Unit          = types.Unit
+)
+
+// The constants of the skills' types.
+const (
+	UnitCelsius    = types.UnitCelsius
+	UnitFahrenheit = types.UnitFahrenheit
+	UnitKilometers = types.UnitKilometers
+	UnitMiles      = types.UnitMiles
+)
 
 // Task is one call of a handler: progress, artifacts, questions and answers go through it. A handler that only answers
 // can ignore it.

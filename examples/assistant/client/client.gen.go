@@ -12,6 +12,7 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"iter"
 
 	"example.com/assistant/a2a"
@@ -19,6 +20,8 @@ import (
 	"example.com/assistant/agent/types"
 	"github.com/a2agen/a2agen/runtime"
 	rpc "github.com/a2agen/a2agen/runtime/client"
+	"github.com/a2agen/a2agen/runtime/gen/skilltool"
+	"github.com/a2agen/a2agen/runtime/tool"
 )
 
 // Client calls the skills of the agent "Assistant"; the embedded client calls the protocol's operations. It is safe
@@ -133,3 +136,26 @@ const (
 	UnitKilometers = types.UnitKilometers
 	UnitMiles      = types.UnitMiles
 )
+
+// Tools returns the skills of the agent as tools for a language model, in the order of its card. They call the skills
+// by c, with the options opts: with the context of a handler, each call is one of the handler's task.
+func Tools(c *Client, opts ...rpc.CallOption) []tool.Tool {
+	return []tool.Tool{
+		skilltool.Of(tool.Tool{
+			Name:        "ask",
+			Description: "Answers in words, as they come. Earlier questions of the same context are known.",
+			Input:       json.RawMessage(skilltool.TextInput),
+			Output:      json.RawMessage(skilltool.TextOutput),
+		}, skilltool.Words, skilltool.Result, c.Ask, opts),
+		skilltool.Of(tool.Tool{
+			Name:        "convert",
+			Description: "Converts a value between degrees Celsius and Fahrenheit, or between kilometers and miles.",
+			Input: json.RawMessage(`{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","required":["value",` +
+				`"from","to"],"additionalProperties":false,"properties":{"value":{"type":"number"},` +
+				`"from":{"$ref":"#/$defs/Unit"},"to":{"$ref":"#/$defs/Unit"}},"$defs":{"Unit":{"type":"string",` +
+				`"enum":["celsius","fahrenheit","kilometers","miles"]}}}`),
+			Output: json.RawMessage(`{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","required":["value"],` +
+				`"properties":{"value":{"type":"number","description":"In the unit that was asked for."}}}`),
+		}, skilltool.Data[ConvertInput], skilltool.JSON[ConvertOutput], c.Convert, opts),
+	}
+}

@@ -14,6 +14,7 @@ import (
 	"context"
 
 	"example.com/fleet/a2a"
+	"example.com/fleet/agent/types"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/server"
 )
@@ -25,6 +26,12 @@ type Skills interface {
 	// Writes a report about a subject, a section at a time, and says which replica wrote it.
 	WriteReport(ctx context.Context, in *WriteReportInput, t *Task) (*WriteReportOutput, error)
 }
+
+// The types of the skills.
+type (
+	WriteReportInput  = types.WriteReportInput
+	WriteReportOutput = types.WriteReportOutput
+)
 
 // Task is one call of a handler: progress, artifacts, questions and answers go through it. A handler that only answers
 // can ignore it.

@@ -12,6 +12,7 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"iter"
 
 	"example.com/fleet/a2a"
@@ -19,7 +20,9 @@ import (
 	"example.com/fleet/agent/types"
 	"github.com/a2agen/a2agen/runtime"
 	rpc "github.com/a2agen/a2agen/runtime/client"
+	"github.com/a2agen/a2agen/runtime/gen/skilltool"
 	otel "github.com/a2agen/a2agen/runtime/otel"
+	"github.com/a2agen/a2agen/runtime/tool"
 )
 
 // Client calls the skills of the agent "Reports"; the embedded client calls the protocol's operations. It is safe for
@@ -97,3 +100,23 @@ type (
 	WriteReportInput  = types.WriteReportInput
 	WriteReportOutput = types.WriteReportOutput
 )
+
+// Tools returns the skills of the agent as tools for a language model, in the order of its card. They call the skills
+// by c, with the options opts: with the context of a handler, each call is one of the handler's task.
+func Tools(c *Client, opts ...rpc.CallOption) []tool.Tool {
+	return []tool.Tool{
+		skilltool.Of(tool.Tool{
+			Name:        "write-report",
+			Description: "Writes a report about a subject, a section at a time, and says which replica wrote it.",
+			Input: json.RawMessage(`{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","required":["subject"],` +
+				`"additionalProperties":false,"properties":{"subject":{"type":"string","minLength":1,"maxLength":200,` +
+				`"description":"What the report is about."},"sections":{"type":"integer","minimum":1,"maximum":1000,` +
+				`"default":10,"description":"How many sections it has."},"pauseMillis":{"type":"integer","minimum":1,` +
+				`"maximum":10000,"default":10,"description":"How long a section takes."}}}`),
+			Output: json.RawMessage(`{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","required":["replica",` +
+				`"attempt","sections"],"properties":{"replica":{"type":"string","description":"The replica that ` +
+				`wrote the report to its end."},"attempt":{"type":"integer","minimum":1,"description":"How many ` +
+				`replicas have begun it."},"sections":{"type":"integer","minimum":1}}}`),
+		}, skilltool.Data[WriteReportInput], skilltool.JSON[WriteReportOutput], c.WriteReport, opts),
+	}
+}

@@ -10,171 +10,244 @@ import (
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
-var codecAPIKeySecuritySchemeV03JSON = wire.Codec[APIKeySecurityScheme]{Consts: `,"type":"apiKey"`, Fields: []wire.Field{
-	{Name: "in", At: unsafe.Offsetof(APIKeySecurityScheme{}.Location), Flags: wire.MustWrite},
-	{Name: "name", At: unsafe.Offsetof(APIKeySecurityScheme{}.Name), Flags: wire.MustWrite},
-	{Name: "description", At: unsafe.Offsetof(APIKeySecurityScheme{}.Description)},
-}}
-
-var codecAgentCapabilitiesV03JSON = wire.Codec[AgentCapabilities]{Fields: []wire.Field{
-	{Name: "streaming", At: unsafe.Offsetof(AgentCapabilities{}.Streaming), Type: wire.TypeBool, Shape: wire.Pointer},
-	{Name: "pushNotifications", At: unsafe.Offsetof(AgentCapabilities{}.PushNotifications), Type: wire.TypeBool, Shape: wire.Pointer},
-	{Name: "extensions", At: unsafe.Offsetof(AgentCapabilities{}.Extensions), Type: wire.TypeMessage, Of: &codecAgentExtensionV03JSON, Shape: wire.Listed},
-}}
-
-var codecAgentCardV03JSON = wire.Codec[AgentCard]{Group: &interfacesV03JSON, Fields: []wire.Field{
-	{Name: "name", At: unsafe.Offsetof(AgentCard{}.Name), Flags: wire.Required},
-	{Name: "description", At: unsafe.Offsetof(AgentCard{}.Description), Flags: wire.MustWrite},
-	{Name: "url", At: unsafe.Offsetof(AgentCard{}.SupportedInterfaces), Type: wire.TypeGroup},
-	{Name: "preferredTransport", At: unsafe.Offsetof(AgentCard{}.SupportedInterfaces), Type: wire.TypeGroup, Flags: wire.ReadOnly},
-	{Name: "additionalInterfaces", At: unsafe.Offsetof(AgentCard{}.SupportedInterfaces), Type: wire.TypeGroup, Flags: wire.ReadOnly},
-	{Name: "protocolVersion", At: unsafe.Offsetof(AgentCard{}.SupportedInterfaces), Type: wire.TypeGroup, Flags: wire.ReadOnly},
-	{Name: "provider", At: unsafe.Offsetof(AgentCard{}.Provider), Type: wire.TypeMessage, Of: &codecAgentProviderV03JSON},
-	{Name: "iconUrl", At: unsafe.Offsetof(AgentCard{}.IconURL), Shape: wire.Pointer},
-	{Name: "version", At: unsafe.Offsetof(AgentCard{}.Version), Flags: wire.MustWrite},
-	{Name: "documentationUrl", At: unsafe.Offsetof(AgentCard{}.DocumentationURL), Shape: wire.Pointer},
-	{Name: "capabilities", At: unsafe.Offsetof(AgentCard{}.Capabilities), Type: wire.TypeMessage, Of: &codecAgentCapabilitiesV03JSON, Flags: wire.MustWrite | wire.Shared},
-	{Name: "securitySchemes", At: unsafe.Offsetof(AgentCard{}.SecuritySchemes), Type: wire.TypeMessage, Of: &codecSecuritySchemeV03JSON, Shape: wire.Mapped, Container: wire.Map[*SecurityScheme]{}, Rewrite: &legacy.SplitFlows},
-	{Name: "security", At: unsafe.Offsetof(AgentCard{}.SecurityRequirements), Type: wire.TypeMessage, Of: &codecSecurityRequirementV03JSON, Shape: wire.Listed},
-	{Name: "defaultInputModes", At: unsafe.Offsetof(AgentCard{}.DefaultInputModes), Shape: wire.Listed, Flags: wire.MustWrite},
-	{Name: "defaultOutputModes", At: unsafe.Offsetof(AgentCard{}.DefaultOutputModes), Shape: wire.Listed, Flags: wire.MustWrite},
-	{Name: "skills", At: unsafe.Offsetof(AgentCard{}.Skills), Type: wire.TypeMessage, Of: &codecAgentSkillV03JSON, Shape: wire.Listed, Flags: wire.MustWrite},
-	{Name: "supportsAuthenticatedExtendedCard", At: unsafe.Offsetof(AgentCapabilities{}.ExtendedAgentCard), Into: &wire.Into{At: unsafe.Offsetof(AgentCard{}.Capabilities), Of: &wire.Codec[AgentCapabilities]{}}, Type: wire.TypeBool, Shape: wire.Pointer},
-	{Name: "signatures", At: unsafe.Offsetof(AgentCard{}.Signatures), Type: wire.TypeMessage, Of: &codecAgentCardSignatureV03JSON, Shape: wire.Listed},
-}}
-
-var codecAgentCardSignatureV03JSON = wire.Codec[AgentCardSignature]{Fields: []wire.Field{
-	{Name: "protected", At: unsafe.Offsetof(AgentCardSignature{}.Protected), Flags: wire.MustWrite},
-	{Name: "signature", At: unsafe.Offsetof(AgentCardSignature{}.Signature), Flags: wire.MustWrite},
-	{Name: "header", At: unsafe.Offsetof(AgentCardSignature{}.Header), Type: wire.TypeStruct},
-}}
-
-var codecAgentExtensionV03JSON = wire.Codec[AgentExtension]{Fields: []wire.Field{
-	{Name: "uri", At: unsafe.Offsetof(AgentExtension{}.URI), Flags: wire.MustWrite},
-	{Name: "description", At: unsafe.Offsetof(AgentExtension{}.Description)},
-	{Name: "required", At: unsafe.Offsetof(AgentExtension{}.Required), Type: wire.TypeBool},
-	{Name: "params", At: unsafe.Offsetof(AgentExtension{}.Params), Type: wire.TypeStruct},
-}}
-
-var codecAgentProviderV03JSON = wire.Codec[AgentProvider]{Fields: []wire.Field{
-	{Name: "organization", At: unsafe.Offsetof(AgentProvider{}.Organization), Flags: wire.MustWrite},
-	{Name: "url", At: unsafe.Offsetof(AgentProvider{}.URL), Flags: wire.MustWrite},
-}}
-
-var codecAgentSkillV03JSON = wire.Codec[AgentSkill]{Fields: []wire.Field{
-	{Name: "id", At: unsafe.Offsetof(AgentSkill{}.ID), Flags: wire.MustWrite},
-	{Name: "name", At: unsafe.Offsetof(AgentSkill{}.Name), Flags: wire.MustWrite},
-	{Name: "description", At: unsafe.Offsetof(AgentSkill{}.Description), Flags: wire.MustWrite},
-	{Name: "tags", At: unsafe.Offsetof(AgentSkill{}.Tags), Shape: wire.Listed, Flags: wire.MustWrite},
-	{Name: "examples", At: unsafe.Offsetof(AgentSkill{}.Examples), Shape: wire.Listed},
-	{Name: "inputModes", At: unsafe.Offsetof(AgentSkill{}.InputModes), Shape: wire.Listed},
-	{Name: "outputModes", At: unsafe.Offsetof(AgentSkill{}.OutputModes), Shape: wire.Listed},
-	{Name: "security", At: unsafe.Offsetof(AgentSkill{}.SecurityRequirements), Type: wire.TypeMessage, Of: &codecSecurityRequirementV03JSON, Shape: wire.Listed},
-}}
-
-var codecArtifactV03JSON = wire.Codec[Artifact]{Fields: []wire.Field{
-	{Name: "artifactId", At: unsafe.Offsetof(Artifact{}.ArtifactID), Flags: wire.Required},
-	{Name: "name", At: unsafe.Offsetof(Artifact{}.Name)},
-	{Name: "description", At: unsafe.Offsetof(Artifact{}.Description)},
-	{Name: "parts", At: unsafe.Offsetof(Artifact{}.Parts), Type: wire.TypeMessage, Of: &codecPartV03JSON, Shape: wire.Listed, Least: 1, Flags: wire.Required},
-	{Name: "metadata", At: unsafe.Offsetof(Artifact{}.Metadata), Type: wire.TypeStruct},
-	{Name: "extensions", At: unsafe.Offsetof(Artifact{}.Extensions), Shape: wire.Listed},
-}}
-
-var codecAuthenticationInfoV03JSON = wire.Codec[AuthenticationInfo]{Fields: []wire.Field{
-	{Name: "schemes", At: unsafe.Offsetof(AuthenticationInfo{}.Scheme), Type: wire.TypeHook, Hook: &legacy.Schemes, Flags: wire.MustWrite},
-	{Name: "credentials", At: unsafe.Offsetof(AuthenticationInfo{}.Credentials)},
-}}
-
-var codecAuthorizationCodeOAuthFlowV03JSON = wire.Codec[AuthorizationCodeOAuthFlow]{Fields: []wire.Field{
-	{Name: "authorizationUrl", At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.AuthorizationURL), Flags: wire.MustWrite},
-	{Name: "tokenUrl", At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.TokenURL), Flags: wire.MustWrite},
-	{Name: "refreshUrl", At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.RefreshURL)},
-	{Name: "scopes", At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}, Flags: wire.MustWrite},
-}}
-
-var codecCancelTaskRequestV03JSON = wire.Codec[CancelTaskRequest]{Fields: []wire.Field{
-	{Name: "id", At: unsafe.Offsetof(CancelTaskRequest{}.ID), Flags: wire.Required},
-	{Name: "metadata", At: unsafe.Offsetof(CancelTaskRequest{}.Metadata), Type: wire.TypeStruct},
-}}
-
-var codecClientCredentialsOAuthFlowV03JSON = wire.Codec[ClientCredentialsOAuthFlow]{Fields: []wire.Field{
-	{Name: "tokenUrl", At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.TokenURL), Flags: wire.MustWrite},
-	{Name: "refreshUrl", At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.RefreshURL)},
-	{Name: "scopes", At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}, Flags: wire.MustWrite},
-}}
-
-var codecDeleteTaskPushNotificationConfigRequestV03JSON = wire.Codec[DeleteTaskPushNotificationConfigRequest]{Fields: []wire.Field{
-	{Name: "id", At: unsafe.Offsetof(DeleteTaskPushNotificationConfigRequest{}.TaskID), Flags: wire.Required},
-	{Name: "pushNotificationConfigId", At: unsafe.Offsetof(DeleteTaskPushNotificationConfigRequest{}.ID), Flags: wire.Required},
-}}
-
-var codecGetExtendedAgentCardRequestV03JSON = wire.Codec[GetExtendedAgentCardRequest]{}
-
-var codecGetTaskPushNotificationConfigRequestV03JSON = wire.Codec[GetTaskPushNotificationConfigRequest]{Fields: []wire.Field{
-	{Name: "id", At: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.TaskID), Flags: wire.Required},
-	{Name: "pushNotificationConfigId", At: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.ID)},
-}}
-
-var codecGetTaskRequestV03JSON = wire.Codec[GetTaskRequest]{Fields: []wire.Field{
-	{Name: "id", At: unsafe.Offsetof(GetTaskRequest{}.ID), Flags: wire.Required},
-	{Name: "historyLength", At: unsafe.Offsetof(GetTaskRequest{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer},
-}}
-
-var codecHTTPAuthSecuritySchemeV03JSON = wire.Codec[HTTPAuthSecurityScheme]{Consts: `,"type":"http"`, Fields: []wire.Field{
-	{Name: "scheme", At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.Scheme), Flags: wire.MustWrite},
-	{Name: "bearerFormat", At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.BearerFormat)},
-	{Name: "description", At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.Description)},
-}}
-
-var codecImplicitOAuthFlowV03JSON = wire.Codec[ImplicitOAuthFlow]{Fields: []wire.Field{
-	{Name: "authorizationUrl", At: unsafe.Offsetof(ImplicitOAuthFlow{}.AuthorizationURL), Flags: wire.MustWrite},
-	{Name: "refreshUrl", At: unsafe.Offsetof(ImplicitOAuthFlow{}.RefreshURL)},
-	{Name: "scopes", At: unsafe.Offsetof(ImplicitOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}, Flags: wire.MustWrite},
-}}
-
-var codecListTaskPushNotificationConfigsRequestV03JSON = wire.Codec[ListTaskPushNotificationConfigsRequest]{Fields: []wire.Field{
-	{Name: "id", At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.TaskID), Flags: wire.Required},
-}}
-
-var codecListTaskPushNotificationConfigsResponseV03JSON = wire.Codec[ListTaskPushNotificationConfigsResponse]{Bare: true, Fields: []wire.Field{
-	{Name: "configs", At: unsafe.Offsetof(ListTaskPushNotificationConfigsResponse{}.Configs), Type: wire.TypeMessage, Of: &codecTaskPushNotificationConfigV03JSON, Shape: wire.Listed},
-}}
-
-var codecMessageV03JSON = wire.Codec[Message]{Consts: `,"kind":"message"`, Fields: []wire.Field{
-	{Name: "messageId", At: unsafe.Offsetof(Message{}.MessageID), Flags: wire.MustWrite},
-	{Name: "contextId", At: unsafe.Offsetof(Message{}.ContextID)},
-	{Name: "taskId", At: unsafe.Offsetof(Message{}.TaskID)},
-	{Name: "role", At: unsafe.Offsetof(Message{}.Role), Type: wire.TypeEnum, Enum: &codecRoleV03JSON, Default: string(RoleUser), Flags: wire.MustWrite},
-	{Name: "parts", At: unsafe.Offsetof(Message{}.Parts), Type: wire.TypeMessage, Of: &codecPartV03JSON, Shape: wire.Listed, Least: 1, Flags: wire.Required},
-	{Name: "metadata", At: unsafe.Offsetof(Message{}.Metadata), Type: wire.TypeStruct},
-	{Name: "extensions", At: unsafe.Offsetof(Message{}.Extensions), Shape: wire.Listed},
-	{Name: "referenceTaskIds", At: unsafe.Offsetof(Message{}.ReferenceTaskIDs), Shape: wire.Listed},
-}}
-
-var codecMutualTLSSecuritySchemeV03JSON = wire.Codec[MutualTLSSecurityScheme]{Consts: `,"type":"mutualTLS"`, Fields: []wire.Field{
-	{Name: "description", At: unsafe.Offsetof(MutualTLSSecurityScheme{}.Description)},
-}}
-
-var codecOAuth2SecuritySchemeV03JSON = wire.Codec[OAuth2SecurityScheme]{Consts: `,"type":"oauth2"`, Fields: []wire.Field{
-	{Name: "flows", At: unsafe.Offsetof(OAuth2SecurityScheme{}.Flows), Type: wire.TypeMessage, Of: &codecOAuthFlowsV03JSON, Flags: wire.MustWrite},
-	{Name: "oauth2MetadataUrl", At: unsafe.Offsetof(OAuth2SecurityScheme{}.OAuth2MetadataURL)},
-	{Name: "description", At: unsafe.Offsetof(OAuth2SecurityScheme{}.Description)},
-}}
-
-var codecOAuthFlowsV03JSON = wire.Codec[OAuthFlows]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(OAuthFlows{}.Flow), Of: &unionOAuthFlow, Open: true}}, Fields: []wire.Field{
-	{Name: "authorizationCode", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecAuthorizationCodeOAuthFlowV03JSON},
-	{Name: "clientCredentials", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecClientCredentialsOAuthFlowV03JSON},
-	{Name: "implicit", Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecImplicitOAuthFlowV03JSON},
-	{Name: "password", Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecPasswordOAuthFlowV03JSON},
-}}
-
-var codecOpenIDConnectSecuritySchemeV03JSON = wire.Codec[OpenIDConnectSecurityScheme]{Consts: `,"type":"openIdConnect"`, Fields: []wire.Field{
-	{Name: "openIdConnectUrl", At: unsafe.Offsetof(OpenIDConnectSecurityScheme{}.OpenIDConnectURL), Flags: wire.MustWrite},
-	{Name: "description", At: unsafe.Offsetof(OpenIDConnectSecurityScheme{}.Description)},
-}}
-
-var codecPartV03JSON = wire.Codec[Part]{Custom: &wire.Custom[Part]{Append: appendPartV03JSON, Read: readPartV03JSON}}
+var (
+	codecAPIKeySecuritySchemeV03JSON = wire.Codec[APIKeySecurityScheme]{Consts: `,"type":"apiKey"`, Fields: []wire.Field{
+		{Name: "in", At: unsafe.Offsetof(APIKeySecurityScheme{}.Location), Flags: wire.MustWrite},
+		{Name: "name", At: unsafe.Offsetof(APIKeySecurityScheme{}.Name), Flags: wire.MustWrite},
+		{Name: "description", At: unsafe.Offsetof(APIKeySecurityScheme{}.Description)},
+	}}
+	codecAgentCapabilitiesV03JSON = wire.Codec[AgentCapabilities]{Fields: []wire.Field{
+		{Name: "streaming", At: unsafe.Offsetof(AgentCapabilities{}.Streaming), Type: wire.TypeBool, Shape: wire.Pointer},
+		{Name: "pushNotifications", At: unsafe.Offsetof(AgentCapabilities{}.PushNotifications), Type: wire.TypeBool, Shape: wire.Pointer},
+		{Name: "extensions", At: unsafe.Offsetof(AgentCapabilities{}.Extensions), Type: wire.TypeMessage, Of: &codecAgentExtensionV03JSON, Shape: wire.Listed},
+	}}
+	codecAgentCardV03JSON = wire.Codec[AgentCard]{Group: &interfacesV03JSON, Fields: []wire.Field{
+		{Name: "name", At: unsafe.Offsetof(AgentCard{}.Name), Flags: wire.Required},
+		{Name: "description", At: unsafe.Offsetof(AgentCard{}.Description), Flags: wire.MustWrite},
+		{Name: "url", At: unsafe.Offsetof(AgentCard{}.SupportedInterfaces), Type: wire.TypeGroup},
+		{Name: "preferredTransport", At: unsafe.Offsetof(AgentCard{}.SupportedInterfaces), Type: wire.TypeGroup, Flags: wire.ReadOnly},
+		{Name: "additionalInterfaces", At: unsafe.Offsetof(AgentCard{}.SupportedInterfaces), Type: wire.TypeGroup, Flags: wire.ReadOnly},
+		{Name: "protocolVersion", At: unsafe.Offsetof(AgentCard{}.SupportedInterfaces), Type: wire.TypeGroup, Flags: wire.ReadOnly},
+		{Name: "provider", At: unsafe.Offsetof(AgentCard{}.Provider), Type: wire.TypeMessage, Of: &codecAgentProviderV03JSON},
+		{Name: "iconUrl", At: unsafe.Offsetof(AgentCard{}.IconURL), Shape: wire.Pointer},
+		{Name: "version", At: unsafe.Offsetof(AgentCard{}.Version), Flags: wire.MustWrite},
+		{Name: "documentationUrl", At: unsafe.Offsetof(AgentCard{}.DocumentationURL), Shape: wire.Pointer},
+		{Name: "capabilities", At: unsafe.Offsetof(AgentCard{}.Capabilities), Type: wire.TypeMessage, Of: &codecAgentCapabilitiesV03JSON, Flags: wire.MustWrite | wire.Shared},
+		{Name: "securitySchemes", At: unsafe.Offsetof(AgentCard{}.SecuritySchemes), Type: wire.TypeMessage, Of: &codecSecuritySchemeV03JSON, Shape: wire.Mapped, Container: wire.Map[*SecurityScheme]{}, Rewrite: &legacy.SplitFlows},
+		{Name: "security", At: unsafe.Offsetof(AgentCard{}.SecurityRequirements), Type: wire.TypeMessage, Of: &codecSecurityRequirementV03JSON, Shape: wire.Listed},
+		{Name: "defaultInputModes", At: unsafe.Offsetof(AgentCard{}.DefaultInputModes), Shape: wire.Listed, Flags: wire.MustWrite},
+		{Name: "defaultOutputModes", At: unsafe.Offsetof(AgentCard{}.DefaultOutputModes), Shape: wire.Listed, Flags: wire.MustWrite},
+		{Name: "skills", At: unsafe.Offsetof(AgentCard{}.Skills), Type: wire.TypeMessage, Of: &codecAgentSkillV03JSON, Shape: wire.Listed, Flags: wire.MustWrite},
+		{Name: "supportsAuthenticatedExtendedCard", At: unsafe.Offsetof(AgentCapabilities{}.ExtendedAgentCard), Into: &wire.Into{At: unsafe.Offsetof(AgentCard{}.Capabilities), Of: &wire.Codec[AgentCapabilities]{}}, Type: wire.TypeBool, Shape: wire.Pointer},
+		{Name: "signatures", At: unsafe.Offsetof(AgentCard{}.Signatures), Type: wire.TypeMessage, Of: &codecAgentCardSignatureV03JSON, Shape: wire.Listed},
+	}}
+	codecAgentCardSignatureV03JSON = wire.Codec[AgentCardSignature]{Fields: []wire.Field{
+		{Name: "protected", At: unsafe.Offsetof(AgentCardSignature{}.Protected), Flags: wire.MustWrite},
+		{Name: "signature", At: unsafe.Offsetof(AgentCardSignature{}.Signature), Flags: wire.MustWrite},
+		{Name: "header", At: unsafe.Offsetof(AgentCardSignature{}.Header), Type: wire.TypeStruct},
+	}}
+	codecAgentExtensionV03JSON = wire.Codec[AgentExtension]{Fields: []wire.Field{
+		{Name: "uri", At: unsafe.Offsetof(AgentExtension{}.URI), Flags: wire.MustWrite},
+		{Name: "description", At: unsafe.Offsetof(AgentExtension{}.Description)},
+		{Name: "required", At: unsafe.Offsetof(AgentExtension{}.Required), Type: wire.TypeBool},
+		{Name: "params", At: unsafe.Offsetof(AgentExtension{}.Params), Type: wire.TypeStruct},
+	}}
+	codecAgentProviderV03JSON = wire.Codec[AgentProvider]{Fields: []wire.Field{
+		{Name: "organization", At: unsafe.Offsetof(AgentProvider{}.Organization), Flags: wire.MustWrite},
+		{Name: "url", At: unsafe.Offsetof(AgentProvider{}.URL), Flags: wire.MustWrite},
+	}}
+	codecAgentSkillV03JSON = wire.Codec[AgentSkill]{Fields: []wire.Field{
+		{Name: "id", At: unsafe.Offsetof(AgentSkill{}.ID), Flags: wire.MustWrite},
+		{Name: "name", At: unsafe.Offsetof(AgentSkill{}.Name), Flags: wire.MustWrite},
+		{Name: "description", At: unsafe.Offsetof(AgentSkill{}.Description), Flags: wire.MustWrite},
+		{Name: "tags", At: unsafe.Offsetof(AgentSkill{}.Tags), Shape: wire.Listed, Flags: wire.MustWrite},
+		{Name: "examples", At: unsafe.Offsetof(AgentSkill{}.Examples), Shape: wire.Listed},
+		{Name: "inputModes", At: unsafe.Offsetof(AgentSkill{}.InputModes), Shape: wire.Listed},
+		{Name: "outputModes", At: unsafe.Offsetof(AgentSkill{}.OutputModes), Shape: wire.Listed},
+		{Name: "security", At: unsafe.Offsetof(AgentSkill{}.SecurityRequirements), Type: wire.TypeMessage, Of: &codecSecurityRequirementV03JSON, Shape: wire.Listed},
+	}}
+	codecArtifactV03JSON = wire.Codec[Artifact]{Fields: []wire.Field{
+		{Name: "artifactId", At: unsafe.Offsetof(Artifact{}.ArtifactID), Flags: wire.Required},
+		{Name: "name", At: unsafe.Offsetof(Artifact{}.Name)},
+		{Name: "description", At: unsafe.Offsetof(Artifact{}.Description)},
+		{Name: "parts", At: unsafe.Offsetof(Artifact{}.Parts), Type: wire.TypeMessage, Of: &codecPartV03JSON, Shape: wire.Listed, Least: 1, Flags: wire.Required},
+		{Name: "metadata", At: unsafe.Offsetof(Artifact{}.Metadata), Type: wire.TypeStruct},
+		{Name: "extensions", At: unsafe.Offsetof(Artifact{}.Extensions), Shape: wire.Listed},
+	}}
+	codecAuthenticationInfoV03JSON = wire.Codec[AuthenticationInfo]{Fields: []wire.Field{
+		{Name: "schemes", At: unsafe.Offsetof(AuthenticationInfo{}.Scheme), Type: wire.TypeHook, Hook: &legacy.Schemes, Flags: wire.MustWrite},
+		{Name: "credentials", At: unsafe.Offsetof(AuthenticationInfo{}.Credentials)},
+	}}
+	codecAuthorizationCodeOAuthFlowV03JSON = wire.Codec[AuthorizationCodeOAuthFlow]{Fields: []wire.Field{
+		{Name: "authorizationUrl", At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.AuthorizationURL), Flags: wire.MustWrite},
+		{Name: "tokenUrl", At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.TokenURL), Flags: wire.MustWrite},
+		{Name: "refreshUrl", At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.RefreshURL)},
+		{Name: "scopes", At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}, Flags: wire.MustWrite},
+	}}
+	codecCancelTaskRequestV03JSON = wire.Codec[CancelTaskRequest]{Fields: []wire.Field{
+		{Name: "id", At: unsafe.Offsetof(CancelTaskRequest{}.ID), Flags: wire.Required},
+		{Name: "metadata", At: unsafe.Offsetof(CancelTaskRequest{}.Metadata), Type: wire.TypeStruct},
+	}}
+	codecClientCredentialsOAuthFlowV03JSON = wire.Codec[ClientCredentialsOAuthFlow]{Fields: []wire.Field{
+		{Name: "tokenUrl", At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.TokenURL), Flags: wire.MustWrite},
+		{Name: "refreshUrl", At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.RefreshURL)},
+		{Name: "scopes", At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}, Flags: wire.MustWrite},
+	}}
+	codecDeleteTaskPushNotificationConfigRequestV03JSON = wire.Codec[DeleteTaskPushNotificationConfigRequest]{Fields: []wire.Field{
+		{Name: "id", At: unsafe.Offsetof(DeleteTaskPushNotificationConfigRequest{}.TaskID), Flags: wire.Required},
+		{Name: "pushNotificationConfigId", At: unsafe.Offsetof(DeleteTaskPushNotificationConfigRequest{}.ID), Flags: wire.Required},
+	}}
+	codecGetExtendedAgentCardRequestV03JSON          = wire.Codec[GetExtendedAgentCardRequest]{}
+	codecGetTaskPushNotificationConfigRequestV03JSON = wire.Codec[GetTaskPushNotificationConfigRequest]{Fields: []wire.Field{
+		{Name: "id", At: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.TaskID), Flags: wire.Required},
+		{Name: "pushNotificationConfigId", At: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.ID)},
+	}}
+	codecGetTaskRequestV03JSON = wire.Codec[GetTaskRequest]{Fields: []wire.Field{
+		{Name: "id", At: unsafe.Offsetof(GetTaskRequest{}.ID), Flags: wire.Required},
+		{Name: "historyLength", At: unsafe.Offsetof(GetTaskRequest{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer},
+	}}
+	codecHTTPAuthSecuritySchemeV03JSON = wire.Codec[HTTPAuthSecurityScheme]{Consts: `,"type":"http"`, Fields: []wire.Field{
+		{Name: "scheme", At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.Scheme), Flags: wire.MustWrite},
+		{Name: "bearerFormat", At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.BearerFormat)},
+		{Name: "description", At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.Description)},
+	}}
+	codecImplicitOAuthFlowV03JSON = wire.Codec[ImplicitOAuthFlow]{Fields: []wire.Field{
+		{Name: "authorizationUrl", At: unsafe.Offsetof(ImplicitOAuthFlow{}.AuthorizationURL), Flags: wire.MustWrite},
+		{Name: "refreshUrl", At: unsafe.Offsetof(ImplicitOAuthFlow{}.RefreshURL)},
+		{Name: "scopes", At: unsafe.Offsetof(ImplicitOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}, Flags: wire.MustWrite},
+	}}
+	codecListTaskPushNotificationConfigsRequestV03JSON = wire.Codec[ListTaskPushNotificationConfigsRequest]{Fields: []wire.Field{
+		{Name: "id", At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.TaskID), Flags: wire.Required},
+	}}
+	codecListTaskPushNotificationConfigsResponseV03JSON = wire.Codec[ListTaskPushNotificationConfigsResponse]{Bare: true, Fields: []wire.Field{
+		{Name: "configs", At: unsafe.Offsetof(ListTaskPushNotificationConfigsResponse{}.Configs), Type: wire.TypeMessage, Of: &codecTaskPushNotificationConfigV03JSON, Shape: wire.Listed},
+	}}
+	codecMessageV03JSON = wire.Codec[Message]{Consts: `,"kind":"message"`, Fields: []wire.Field{
+		{Name: "messageId", At: unsafe.Offsetof(Message{}.MessageID), Flags: wire.MustWrite},
+		{Name: "contextId", At: unsafe.Offsetof(Message{}.ContextID)},
+		{Name: "taskId", At: unsafe.Offsetof(Message{}.TaskID)},
+		{Name: "role", At: unsafe.Offsetof(Message{}.Role), Type: wire.TypeEnum, Enum: &codecRoleV03JSON, Default: string(RoleUser), Flags: wire.MustWrite},
+		{Name: "parts", At: unsafe.Offsetof(Message{}.Parts), Type: wire.TypeMessage, Of: &codecPartV03JSON, Shape: wire.Listed, Least: 1, Flags: wire.Required},
+		{Name: "metadata", At: unsafe.Offsetof(Message{}.Metadata), Type: wire.TypeStruct},
+		{Name: "extensions", At: unsafe.Offsetof(Message{}.Extensions), Shape: wire.Listed},
+		{Name: "referenceTaskIds", At: unsafe.Offsetof(Message{}.ReferenceTaskIDs), Shape: wire.Listed},
+	}}
+	codecMutualTLSSecuritySchemeV03JSON = wire.Codec[MutualTLSSecurityScheme]{Consts: `,"type":"mutualTLS"`, Fields: []wire.Field{
+		{Name: "description", At: unsafe.Offsetof(MutualTLSSecurityScheme{}.Description)},
+	}}
+	codecOAuth2SecuritySchemeV03JSON = wire.Codec[OAuth2SecurityScheme]{Consts: `,"type":"oauth2"`, Fields: []wire.Field{
+		{Name: "flows", At: unsafe.Offsetof(OAuth2SecurityScheme{}.Flows), Type: wire.TypeMessage, Of: &codecOAuthFlowsV03JSON, Flags: wire.MustWrite},
+		{Name: "oauth2MetadataUrl", At: unsafe.Offsetof(OAuth2SecurityScheme{}.OAuth2MetadataURL)},
+		{Name: "description", At: unsafe.Offsetof(OAuth2SecurityScheme{}.Description)},
+	}}
+	codecOAuthFlowsV03JSON = wire.Codec[OAuthFlows]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(OAuthFlows{}.Flow), Of: &unionOAuthFlow, Open: true}}, Fields: []wire.Field{
+		{Name: "authorizationCode", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecAuthorizationCodeOAuthFlowV03JSON},
+		{Name: "clientCredentials", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecClientCredentialsOAuthFlowV03JSON},
+		{Name: "implicit", Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecImplicitOAuthFlowV03JSON},
+		{Name: "password", Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecPasswordOAuthFlowV03JSON},
+	}}
+	codecOpenIDConnectSecuritySchemeV03JSON = wire.Codec[OpenIDConnectSecurityScheme]{Consts: `,"type":"openIdConnect"`, Fields: []wire.Field{
+		{Name: "openIdConnectUrl", At: unsafe.Offsetof(OpenIDConnectSecurityScheme{}.OpenIDConnectURL), Flags: wire.MustWrite},
+		{Name: "description", At: unsafe.Offsetof(OpenIDConnectSecurityScheme{}.Description)},
+	}}
+	codecPartV03JSON              = wire.Codec[Part]{Custom: &wire.Custom[Part]{Append: appendPartV03JSON, Read: readPartV03JSON}}
+	codecPasswordOAuthFlowV03JSON = wire.Codec[PasswordOAuthFlow]{Fields: []wire.Field{
+		{Name: "tokenUrl", At: unsafe.Offsetof(PasswordOAuthFlow{}.TokenURL), Flags: wire.MustWrite},
+		{Name: "refreshUrl", At: unsafe.Offsetof(PasswordOAuthFlow{}.RefreshURL)},
+		{Name: "scopes", At: unsafe.Offsetof(PasswordOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}, Flags: wire.MustWrite},
+	}}
+	codecRoleV03JSON = wire.Enum{Named: true, Otherwise: "agent", Values: []wire.EnumValue{
+		{Value: string(RoleUser), Name: "user"},
+		{Value: string(RoleAgent), Name: "agent"},
+		{Value: string(RoleUnspecified), Name: "agent", WriteOnly: true},
+	}}
+	codecSecurityRequirementV03JSON = wire.Codec[SecurityRequirement]{Bare: true, Fields: []wire.Field{
+		{Name: "schemes", At: unsafe.Offsetof(SecurityRequirement{}.Schemes), Type: wire.TypeMessage, Of: &codecStringListV03JSON, Shape: wire.Mapped, Container: wire.Map[*StringList]{}},
+	}}
+	codecSecuritySchemeV03JSON = wire.Codec[SecurityScheme]{Tagged: &wire.Tagged{Tag: "type", Aliases: []string{"kind"}, Cases: []wire.Tag{{Tag: "apiKey"}, {Tag: "http"}, {Tag: "oauth2"}, {Tag: "openIdConnect"}, {Tag: "mutualTLS"}}}, Oneofs: []wire.Oneof{{At: unsafe.Offsetof(SecurityScheme{}.Scheme), Of: &unionSecuritySchemeKind}}, Fields: []wire.Field{
+		{Name: "api_key_security_scheme", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecAPIKeySecuritySchemeV03JSON},
+		{Name: "http_auth_security_scheme", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecHTTPAuthSecuritySchemeV03JSON},
+		{Name: "oauth2_security_scheme", Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecOAuth2SecuritySchemeV03JSON},
+		{Name: "open_id_connect_security_scheme", Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecOpenIDConnectSecuritySchemeV03JSON},
+		{Name: "mtls_security_scheme", Oneof: 1, Case: 5, Type: wire.TypeMessage, Of: &codecMutualTLSSecuritySchemeV03JSON},
+	}}
+	codecSendMessageConfigurationV03JSON = wire.Codec[SendMessageConfiguration]{Fields: []wire.Field{
+		{Name: "acceptedOutputModes", At: unsafe.Offsetof(SendMessageConfiguration{}.AcceptedOutputModes), Shape: wire.Listed},
+		{Name: "historyLength", At: unsafe.Offsetof(SendMessageConfiguration{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer},
+		{Name: "pushNotificationConfig", At: unsafe.Offsetof(SendMessageConfiguration{}.TaskPushNotificationConfig), Type: wire.TypeMessage, Of: &codecTaskPushNotificationConfigV03JSONPushNotificationConfig},
+		{Name: "blocking", At: unsafe.Offsetof(SendMessageConfiguration{}.ReturnImmediately), Type: wire.TypeHook, Hook: &legacy.Blocking, Flags: wire.Fallback},
+	}}
+	codecSendMessageRequestV03JSON = wire.Codec[SendMessageRequest]{Fields: []wire.Field{
+		{Name: "message", At: unsafe.Offsetof(SendMessageRequest{}.Message), Type: wire.TypeMessage, Of: &codecMessageV03JSON, Flags: wire.Required},
+		{Name: "configuration", At: unsafe.Offsetof(SendMessageRequest{}.Configuration), Type: wire.TypeMessage, Of: &codecSendMessageConfigurationV03JSON, Flags: wire.Filled},
+		{Name: "metadata", At: unsafe.Offsetof(SendMessageRequest{}.Metadata), Type: wire.TypeStruct},
+	}}
+	codecSendMessageResponseV03JSON = wire.Codec[SendMessageResponse]{Tagged: &wire.Tagged{Tag: "kind", Aliases: []string{"type"}, Cases: []wire.Tag{{Tag: "task", Shape: []string{"status", "id"}}, {Tag: "message", Shape: []string{"parts"}}}}, Oneofs: []wire.Oneof{{At: unsafe.Offsetof(SendMessageResponse{}.Payload), Of: &unionSendMessageResponsePayload}}, Fields: []wire.Field{
+		{Name: "task", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecTaskV03JSON},
+		{Name: "message", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecMessageV03JSON},
+	}}
+	codecStreamResponseV03JSON = wire.Codec[StreamResponse]{Tagged: &wire.Tagged{Tag: "kind", Aliases: []string{"type"}, Cases: []wire.Tag{{Tag: "task", Shape: []string{"status", "id"}}, {Tag: "message", Shape: []string{"parts"}}, {Tag: "status-update", Shape: []string{"status", "taskId"}}, {Tag: "artifact-update", Shape: []string{"artifact", "taskId"}}}}, Oneofs: []wire.Oneof{{At: unsafe.Offsetof(StreamResponse{}.Payload), Of: &unionStreamResponsePayload}}, Fields: []wire.Field{
+		{Name: "task", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecTaskV03JSON},
+		{Name: "message", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecMessageV03JSON},
+		{Name: "status_update", Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecTaskStatusUpdateEventV03JSON},
+		{Name: "artifact_update", Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecTaskArtifactUpdateEventV03JSON},
+	}}
+	codecStringListV03JSON = wire.Codec[StringList]{Bare: true, Fields: []wire.Field{
+		{Name: "list", At: unsafe.Offsetof(StringList{}.List), Shape: wire.Listed},
+	}}
+	codecSubscribeToTaskRequestV03JSON = wire.Codec[SubscribeToTaskRequest]{Fields: []wire.Field{
+		{Name: "id", At: unsafe.Offsetof(SubscribeToTaskRequest{}.ID), Flags: wire.Required},
+	}}
+	codecTaskV03JSON = wire.Codec[Task]{Consts: `,"kind":"task"`, Fields: []wire.Field{
+		{Name: "id", At: unsafe.Offsetof(Task{}.ID), Flags: wire.Required},
+		{Name: "contextId", At: unsafe.Offsetof(Task{}.ContextID), Flags: wire.MustWrite},
+		{Name: "status", At: unsafe.Offsetof(Task{}.Status), Type: wire.TypeMessage, Of: &codecTaskStatusV03JSON, Flags: wire.Required},
+		{Name: "artifacts", At: unsafe.Offsetof(Task{}.Artifacts), Type: wire.TypeMessage, Of: &codecArtifactV03JSON, Shape: wire.Listed},
+		{Name: "history", At: unsafe.Offsetof(Task{}.History), Type: wire.TypeMessage, Of: &codecMessageV03JSON, Shape: wire.Listed},
+		{Name: "metadata", At: unsafe.Offsetof(Task{}.Metadata), Type: wire.TypeStruct},
+	}}
+	codecTaskArtifactUpdateEventV03JSON = wire.Codec[TaskArtifactUpdateEvent]{Consts: `,"kind":"artifact-update"`, Fields: []wire.Field{
+		{Name: "taskId", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.TaskID), Flags: wire.Required},
+		{Name: "contextId", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.ContextID), Flags: wire.MustWrite},
+		{Name: "artifact", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Artifact), Type: wire.TypeMessage, Of: &codecArtifactV03JSON, Flags: wire.Required},
+		{Name: "append", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Append), Type: wire.TypeBool},
+		{Name: "lastChunk", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.LastChunk), Type: wire.TypeBool},
+		{Name: "metadata", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Metadata), Type: wire.TypeStruct},
+	}}
+	codecTaskPushNotificationConfigV03JSON = wire.Codec[TaskPushNotificationConfig]{Fields: []wire.Field{
+		{Name: "taskId", At: unsafe.Offsetof(TaskPushNotificationConfig{}.TaskID), Flags: wire.Required},
+		{Name: "pushNotificationConfig", Shape: wire.Nested, Of: &codecTaskPushNotificationConfigV03JSONPushNotificationConfig, Flags: wire.Required},
+	}}
+	codecTaskPushNotificationConfigV03JSONPushNotificationConfig = wire.Codec[TaskPushNotificationConfig]{Fields: []wire.Field{
+		{Name: "id", At: unsafe.Offsetof(TaskPushNotificationConfig{}.ID)},
+		{Name: "url", At: unsafe.Offsetof(TaskPushNotificationConfig{}.URL), Flags: wire.Required},
+		{Name: "token", At: unsafe.Offsetof(TaskPushNotificationConfig{}.Token)},
+		{Name: "authentication", At: unsafe.Offsetof(TaskPushNotificationConfig{}.Authentication), Type: wire.TypeMessage, Of: &codecAuthenticationInfoV03JSON},
+	}}
+	codecTaskStateV03JSON = wire.Enum{Named: true, Otherwise: "unknown", Values: []wire.EnumValue{
+		{Value: string(TaskStateSubmitted), Name: "submitted"},
+		{Value: string(TaskStateWorking), Name: "working"},
+		{Value: string(TaskStateInputRequired), Name: "input-required"},
+		{Value: string(TaskStateCompleted), Name: "completed"},
+		{Value: string(TaskStateCanceled), Name: "canceled", Aliases: []string{"cancelled"}},
+		{Value: string(TaskStateFailed), Name: "failed"},
+		{Value: string(TaskStateRejected), Name: "rejected"},
+		{Value: string(TaskStateAuthRequired), Name: "auth-required"},
+		{Value: string(TaskStateUnspecified), Name: "unknown"},
+	}}
+	codecTaskStatusV03JSON = wire.Codec[TaskStatus]{Fields: []wire.Field{
+		{Name: "state", At: unsafe.Offsetof(TaskStatus{}.State), Type: wire.TypeEnum, Enum: &codecTaskStateV03JSON, Flags: wire.Required},
+		{Name: "message", At: unsafe.Offsetof(TaskStatus{}.Message), Type: wire.TypeMessage, Of: &codecMessageV03JSON},
+		{Name: "timestamp", At: unsafe.Offsetof(TaskStatus{}.Timestamp), Type: wire.TypeHook, Hook: &legacy.Timestamp},
+	}}
+	codecTaskStatusUpdateEventV03JSON = wire.Codec[TaskStatusUpdateEvent]{Consts: `,"kind":"status-update"`, Fields: []wire.Field{
+		{Name: "taskId", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.TaskID), Flags: wire.Required},
+		{Name: "contextId", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.ContextID), Flags: wire.MustWrite},
+		{Name: "status", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Status), Type: wire.TypeMessage, Of: &codecTaskStatusV03JSON, Flags: wire.Required},
+		{Name: "final", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Status), Type: wire.TypeHook, Hook: &deriveFinal, Flags: wire.MustWrite | wire.WriteOnly},
+		{Name: "metadata", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Metadata), Type: wire.TypeStruct},
+	}}
+)
 
 func appendPartV03JSON(b []byte, x *Part) ([]byte, error) {
 	if c, ok := x.Content.(*UnknownPartContent); ok {
@@ -190,119 +263,6 @@ func readPartV03JSON(r *wire.Reader, x *Part) {
 		x.Content = &UnknownPartContent{Name: name, Value: value}
 	}
 }
-
-var codecPasswordOAuthFlowV03JSON = wire.Codec[PasswordOAuthFlow]{Fields: []wire.Field{
-	{Name: "tokenUrl", At: unsafe.Offsetof(PasswordOAuthFlow{}.TokenURL), Flags: wire.MustWrite},
-	{Name: "refreshUrl", At: unsafe.Offsetof(PasswordOAuthFlow{}.RefreshURL)},
-	{Name: "scopes", At: unsafe.Offsetof(PasswordOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}, Flags: wire.MustWrite},
-}}
-
-var codecRoleV03JSON = wire.Enum{Named: true, Otherwise: "agent", Values: []wire.EnumValue{
-	{Value: string(RoleUser), Name: "user"},
-	{Value: string(RoleAgent), Name: "agent"},
-	{Value: string(RoleUnspecified), Name: "agent", WriteOnly: true},
-}}
-
-var codecSecurityRequirementV03JSON = wire.Codec[SecurityRequirement]{Bare: true, Fields: []wire.Field{
-	{Name: "schemes", At: unsafe.Offsetof(SecurityRequirement{}.Schemes), Type: wire.TypeMessage, Of: &codecStringListV03JSON, Shape: wire.Mapped, Container: wire.Map[*StringList]{}},
-}}
-
-var codecSecuritySchemeV03JSON = wire.Codec[SecurityScheme]{Tagged: &wire.Tagged{Tag: "type", Aliases: []string{"kind"}, Cases: []wire.Tag{{Tag: "apiKey"}, {Tag: "http"}, {Tag: "oauth2"}, {Tag: "openIdConnect"}, {Tag: "mutualTLS"}}}, Oneofs: []wire.Oneof{{At: unsafe.Offsetof(SecurityScheme{}.Scheme), Of: &unionSecuritySchemeKind}}, Fields: []wire.Field{
-	{Name: "api_key_security_scheme", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecAPIKeySecuritySchemeV03JSON},
-	{Name: "http_auth_security_scheme", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecHTTPAuthSecuritySchemeV03JSON},
-	{Name: "oauth2_security_scheme", Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecOAuth2SecuritySchemeV03JSON},
-	{Name: "open_id_connect_security_scheme", Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecOpenIDConnectSecuritySchemeV03JSON},
-	{Name: "mtls_security_scheme", Oneof: 1, Case: 5, Type: wire.TypeMessage, Of: &codecMutualTLSSecuritySchemeV03JSON},
-}}
-
-var codecSendMessageConfigurationV03JSON = wire.Codec[SendMessageConfiguration]{Fields: []wire.Field{
-	{Name: "acceptedOutputModes", At: unsafe.Offsetof(SendMessageConfiguration{}.AcceptedOutputModes), Shape: wire.Listed},
-	{Name: "historyLength", At: unsafe.Offsetof(SendMessageConfiguration{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer},
-	{Name: "pushNotificationConfig", At: unsafe.Offsetof(SendMessageConfiguration{}.TaskPushNotificationConfig), Type: wire.TypeMessage, Of: &codecTaskPushNotificationConfigV03JSONPushNotificationConfig},
-	{Name: "blocking", At: unsafe.Offsetof(SendMessageConfiguration{}.ReturnImmediately), Type: wire.TypeHook, Hook: &legacy.Blocking, Flags: wire.Fallback},
-}}
-
-var codecSendMessageRequestV03JSON = wire.Codec[SendMessageRequest]{Fields: []wire.Field{
-	{Name: "message", At: unsafe.Offsetof(SendMessageRequest{}.Message), Type: wire.TypeMessage, Of: &codecMessageV03JSON, Flags: wire.Required},
-	{Name: "configuration", At: unsafe.Offsetof(SendMessageRequest{}.Configuration), Type: wire.TypeMessage, Of: &codecSendMessageConfigurationV03JSON, Flags: wire.Filled},
-	{Name: "metadata", At: unsafe.Offsetof(SendMessageRequest{}.Metadata), Type: wire.TypeStruct},
-}}
-
-var codecSendMessageResponseV03JSON = wire.Codec[SendMessageResponse]{Tagged: &wire.Tagged{Tag: "kind", Aliases: []string{"type"}, Cases: []wire.Tag{{Tag: "task", Shape: []string{"status", "id"}}, {Tag: "message", Shape: []string{"parts"}}}}, Oneofs: []wire.Oneof{{At: unsafe.Offsetof(SendMessageResponse{}.Payload), Of: &unionSendMessageResponsePayload}}, Fields: []wire.Field{
-	{Name: "task", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecTaskV03JSON},
-	{Name: "message", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecMessageV03JSON},
-}}
-
-var codecStreamResponseV03JSON = wire.Codec[StreamResponse]{Tagged: &wire.Tagged{Tag: "kind", Aliases: []string{"type"}, Cases: []wire.Tag{{Tag: "task", Shape: []string{"status", "id"}}, {Tag: "message", Shape: []string{"parts"}}, {Tag: "status-update", Shape: []string{"status", "taskId"}}, {Tag: "artifact-update", Shape: []string{"artifact", "taskId"}}}}, Oneofs: []wire.Oneof{{At: unsafe.Offsetof(StreamResponse{}.Payload), Of: &unionStreamResponsePayload}}, Fields: []wire.Field{
-	{Name: "task", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecTaskV03JSON},
-	{Name: "message", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecMessageV03JSON},
-	{Name: "status_update", Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecTaskStatusUpdateEventV03JSON},
-	{Name: "artifact_update", Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecTaskArtifactUpdateEventV03JSON},
-}}
-
-var codecStringListV03JSON = wire.Codec[StringList]{Bare: true, Fields: []wire.Field{
-	{Name: "list", At: unsafe.Offsetof(StringList{}.List), Shape: wire.Listed},
-}}
-
-var codecSubscribeToTaskRequestV03JSON = wire.Codec[SubscribeToTaskRequest]{Fields: []wire.Field{
-	{Name: "id", At: unsafe.Offsetof(SubscribeToTaskRequest{}.ID), Flags: wire.Required},
-}}
-
-var codecTaskV03JSON = wire.Codec[Task]{Consts: `,"kind":"task"`, Fields: []wire.Field{
-	{Name: "id", At: unsafe.Offsetof(Task{}.ID), Flags: wire.Required},
-	{Name: "contextId", At: unsafe.Offsetof(Task{}.ContextID), Flags: wire.MustWrite},
-	{Name: "status", At: unsafe.Offsetof(Task{}.Status), Type: wire.TypeMessage, Of: &codecTaskStatusV03JSON, Flags: wire.Required},
-	{Name: "artifacts", At: unsafe.Offsetof(Task{}.Artifacts), Type: wire.TypeMessage, Of: &codecArtifactV03JSON, Shape: wire.Listed},
-	{Name: "history", At: unsafe.Offsetof(Task{}.History), Type: wire.TypeMessage, Of: &codecMessageV03JSON, Shape: wire.Listed},
-	{Name: "metadata", At: unsafe.Offsetof(Task{}.Metadata), Type: wire.TypeStruct},
-}}
-
-var codecTaskArtifactUpdateEventV03JSON = wire.Codec[TaskArtifactUpdateEvent]{Consts: `,"kind":"artifact-update"`, Fields: []wire.Field{
-	{Name: "taskId", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.TaskID), Flags: wire.Required},
-	{Name: "contextId", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.ContextID), Flags: wire.MustWrite},
-	{Name: "artifact", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Artifact), Type: wire.TypeMessage, Of: &codecArtifactV03JSON, Flags: wire.Required},
-	{Name: "append", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Append), Type: wire.TypeBool},
-	{Name: "lastChunk", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.LastChunk), Type: wire.TypeBool},
-	{Name: "metadata", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Metadata), Type: wire.TypeStruct},
-}}
-
-var codecTaskPushNotificationConfigV03JSON = wire.Codec[TaskPushNotificationConfig]{Fields: []wire.Field{
-	{Name: "taskId", At: unsafe.Offsetof(TaskPushNotificationConfig{}.TaskID), Flags: wire.Required},
-	{Name: "pushNotificationConfig", Shape: wire.Nested, Of: &codecTaskPushNotificationConfigV03JSONPushNotificationConfig, Flags: wire.Required},
-}}
-
-var codecTaskPushNotificationConfigV03JSONPushNotificationConfig = wire.Codec[TaskPushNotificationConfig]{Fields: []wire.Field{
-	{Name: "id", At: unsafe.Offsetof(TaskPushNotificationConfig{}.ID)},
-	{Name: "url", At: unsafe.Offsetof(TaskPushNotificationConfig{}.URL), Flags: wire.Required},
-	{Name: "token", At: unsafe.Offsetof(TaskPushNotificationConfig{}.Token)},
-	{Name: "authentication", At: unsafe.Offsetof(TaskPushNotificationConfig{}.Authentication), Type: wire.TypeMessage, Of: &codecAuthenticationInfoV03JSON},
-}}
-
-var codecTaskStateV03JSON = wire.Enum{Named: true, Otherwise: "unknown", Values: []wire.EnumValue{
-	{Value: string(TaskStateSubmitted), Name: "submitted"},
-	{Value: string(TaskStateWorking), Name: "working"},
-	{Value: string(TaskStateInputRequired), Name: "input-required"},
-	{Value: string(TaskStateCompleted), Name: "completed"},
-	{Value: string(TaskStateCanceled), Name: "canceled", Aliases: []string{"cancelled"}},
-	{Value: string(TaskStateFailed), Name: "failed"},
-	{Value: string(TaskStateRejected), Name: "rejected"},
-	{Value: string(TaskStateAuthRequired), Name: "auth-required"},
-	{Value: string(TaskStateUnspecified), Name: "unknown"},
-}}
-
-var codecTaskStatusV03JSON = wire.Codec[TaskStatus]{Fields: []wire.Field{
-	{Name: "state", At: unsafe.Offsetof(TaskStatus{}.State), Type: wire.TypeEnum, Enum: &codecTaskStateV03JSON, Flags: wire.Required},
-	{Name: "message", At: unsafe.Offsetof(TaskStatus{}.Message), Type: wire.TypeMessage, Of: &codecMessageV03JSON},
-	{Name: "timestamp", At: unsafe.Offsetof(TaskStatus{}.Timestamp), Type: wire.TypeHook, Hook: &legacy.Timestamp},
-}}
-
-var codecTaskStatusUpdateEventV03JSON = wire.Codec[TaskStatusUpdateEvent]{Consts: `,"kind":"status-update"`, Fields: []wire.Field{
-	{Name: "taskId", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.TaskID), Flags: wire.Required},
-	{Name: "contextId", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.ContextID), Flags: wire.MustWrite},
-	{Name: "status", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Status), Type: wire.TypeMessage, Of: &codecTaskStatusV03JSON, Flags: wire.Required},
-	{Name: "final", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Status), Type: wire.TypeHook, Hook: &deriveFinal, Flags: wire.MustWrite | wire.WriteOnly},
-	{Name: "metadata", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Metadata), Type: wire.TypeStruct},
-}}
 
 var interfacesV03JSON = wire.Group[[]*AgentInterface, legacy.Interfaces]{
 	Append: func(b []byte, list []*AgentInterface) []byte {

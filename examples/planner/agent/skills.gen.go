@@ -14,6 +14,7 @@ import (
 	"context"
 
 	"example.com/planner/a2a"
+	"example.com/planner/agent/types"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/server"
 )
@@ -26,6 +27,13 @@ type Skills interface {
 	// have the name.
 	PlanTrip(ctx context.Context, in *PlanTripInput, t *Task) (*PlanTripOutput, error)
 }
+
+// The types of the skills.
+type (
+	PlanTripInput          = types.PlanTripInput
+	PlanTripOutput         = types.PlanTripOutput
+	PlanTripOutputDaysItem = types.PlanTripOutputDaysItem
+)
 
 // Task is one call of a handler: progress, artifacts, questions and answers go through it. A handler that only answers
 // can ignore it.

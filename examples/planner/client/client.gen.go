@@ -12,6 +12,7 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"iter"
 
 	"example.com/planner/a2a"
@@ -19,6 +20,8 @@ import (
 	"example.com/planner/agent/types"
 	"github.com/a2agen/a2agen/runtime"
 	rpc "github.com/a2agen/a2agen/runtime/client"
+	"github.com/a2agen/a2agen/runtime/gen/skilltool"
+	"github.com/a2agen/a2agen/runtime/tool"
 )
 
 // Client calls the skills of the agent "Trip Planner"; the embedded client calls the protocol's operations. It is safe
@@ -93,3 +96,26 @@ type (
 	PlanTripOutput         = types.PlanTripOutput
 	PlanTripOutputDaysItem = types.PlanTripOutputDaysItem
 )
+
+// Tools returns the skills of the agent as tools for a language model, in the order of its card. They call the skills
+// by c, with the options opts: with the context of a handler, each call is one of the handler's task.
+func Tools(c *Client, opts ...rpc.CallOption) []tool.Tool {
+	return []tool.Tool{
+		skilltool.Of(tool.Tool{
+			Name:        "plan-trip",
+			Description: "Says how far a trip is and what the weather will be there, day by day. Asks back which town is meant where several have the name.",
+			Input: json.RawMessage(`{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","required":["from","to"],` +
+				`"additionalProperties":false,"properties":{"from":{"type":"string","minLength":2,"maxLength":200,` +
+				`"description":"Where the trip begins."},"to":{"type":"string","minLength":2,"maxLength":200,` +
+				`"description":"Where it leads."},"days":{"type":"integer","minimum":1,"maximum":5,"default":3,` +
+				`"description":"How many days the weather is told for."}}}`),
+			Output: json.RawMessage(`{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","required":["to",` +
+				`"distanceMeters","duration","days"],"properties":{"to":{"type":"string","description":"The town ` +
+				`whose weather it is."},"distanceMeters":{"type":"integer","minimum":0},"duration":{"type":"string",` +
+				`"format":"duration","description":"Of the way there."},"days":{"type":"array","minItems":1,` +
+				`"items":{"type":"object","required":["date","conditions","high","low"],` +
+				`"properties":{"date":{"type":"string","format":"date"},"conditions":{"type":"string"},` +
+				`"high":{"type":"number","description":"In degrees Celsius."},"low":{"type":"number"}}}}}}`),
+		}, skilltool.Data[PlanTripInput], skilltool.JSON[PlanTripOutput], c.PlanTrip, opts),
+	}
+}

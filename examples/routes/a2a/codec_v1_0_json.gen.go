@@ -8,13 +8,289 @@ import (
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
-var codecAPIKeySecuritySchemeV10JSON = wire.Codec[APIKeySecurityScheme]{Fields: []wire.Field{
-	{Name: "description", At: unsafe.Offsetof(APIKeySecurityScheme{}.Description)},
-	{Name: "location", At: unsafe.Offsetof(APIKeySecurityScheme{}.Location), Flags: wire.Required},
-	{Name: "name", At: unsafe.Offsetof(APIKeySecurityScheme{}.Name), Flags: wire.Required},
-}}
+var (
+	codecAPIKeySecuritySchemeV10JSON = wire.Codec[APIKeySecurityScheme]{Fields: []wire.Field{
+		{Name: "description", At: unsafe.Offsetof(APIKeySecurityScheme{}.Description)},
+		{Name: "location", At: unsafe.Offsetof(APIKeySecurityScheme{}.Location), Flags: wire.Required},
+		{Name: "name", At: unsafe.Offsetof(APIKeySecurityScheme{}.Name), Flags: wire.Required},
+	}}
+	codecAgentCapabilitiesV10JSON = wire.Codec[AgentCapabilities]{Fields: []wire.Field{
+		{Name: "streaming", At: unsafe.Offsetof(AgentCapabilities{}.Streaming), Type: wire.TypeBool, Shape: wire.Pointer},
+		{Name: "pushNotifications", Aliases: []string{"push_notifications"}, At: unsafe.Offsetof(AgentCapabilities{}.PushNotifications), Type: wire.TypeBool, Shape: wire.Pointer},
+		{Name: "extensions", At: unsafe.Offsetof(AgentCapabilities{}.Extensions), Type: wire.TypeMessage, Of: &codecAgentExtensionV10JSON, Shape: wire.Listed},
+		{Name: "extendedAgentCard", Aliases: []string{"extended_agent_card"}, At: unsafe.Offsetof(AgentCapabilities{}.ExtendedAgentCard), Type: wire.TypeBool, Shape: wire.Pointer},
+	}}
+	codecAgentCardV10JSON = wire.Codec[AgentCard]{Fields: []wire.Field{
+		{Name: "name", At: unsafe.Offsetof(AgentCard{}.Name), Flags: wire.Required},
+		{Name: "description", At: unsafe.Offsetof(AgentCard{}.Description), Flags: wire.Required},
+		{Name: "supportedInterfaces", Aliases: []string{"supported_interfaces"}, At: unsafe.Offsetof(AgentCard{}.SupportedInterfaces), Type: wire.TypeMessage, Of: &codecAgentInterfaceV10JSON, Shape: wire.Listed, Least: 1, Flags: wire.Required},
+		{Name: "provider", At: unsafe.Offsetof(AgentCard{}.Provider), Type: wire.TypeMessage, Of: &codecAgentProviderV10JSON},
+		{Name: "version", At: unsafe.Offsetof(AgentCard{}.Version), Flags: wire.Required},
+		{Name: "documentationUrl", Aliases: []string{"documentation_url"}, At: unsafe.Offsetof(AgentCard{}.DocumentationURL), Shape: wire.Pointer},
+		{Name: "capabilities", At: unsafe.Offsetof(AgentCard{}.Capabilities), Type: wire.TypeMessage, Of: &codecAgentCapabilitiesV10JSON, Flags: wire.Required},
+		{Name: "securitySchemes", Aliases: []string{"security_schemes"}, At: unsafe.Offsetof(AgentCard{}.SecuritySchemes), Type: wire.TypeMessage, Of: &codecSecuritySchemeV10JSON, Shape: wire.Mapped, Container: wire.Map[*SecurityScheme]{}},
+		{Name: "securityRequirements", Aliases: []string{"security_requirements"}, At: unsafe.Offsetof(AgentCard{}.SecurityRequirements), Type: wire.TypeMessage, Of: &codecSecurityRequirementV10JSON, Shape: wire.Listed},
+		{Name: "defaultInputModes", Aliases: []string{"default_input_modes"}, At: unsafe.Offsetof(AgentCard{}.DefaultInputModes), Shape: wire.Listed, Flags: wire.Required | wire.NullEmpty},
+		{Name: "defaultOutputModes", Aliases: []string{"default_output_modes"}, At: unsafe.Offsetof(AgentCard{}.DefaultOutputModes), Shape: wire.Listed, Flags: wire.Required | wire.NullEmpty},
+		{Name: "skills", At: unsafe.Offsetof(AgentCard{}.Skills), Type: wire.TypeMessage, Of: &codecAgentSkillV10JSON, Shape: wire.Listed, Flags: wire.Required | wire.NullEmpty},
+		{Name: "signatures", At: unsafe.Offsetof(AgentCard{}.Signatures), Type: wire.TypeMessage, Of: &codecAgentCardSignatureV10JSON, Shape: wire.Listed},
+		{Name: "iconUrl", Aliases: []string{"icon_url"}, At: unsafe.Offsetof(AgentCard{}.IconURL), Shape: wire.Pointer},
+	}}
+	codecAgentCardSignatureV10JSON = wire.Codec[AgentCardSignature]{Fields: []wire.Field{
+		{Name: "protected", At: unsafe.Offsetof(AgentCardSignature{}.Protected), Flags: wire.Required},
+		{Name: "signature", At: unsafe.Offsetof(AgentCardSignature{}.Signature), Flags: wire.Required},
+		{Name: "header", At: unsafe.Offsetof(AgentCardSignature{}.Header), Type: wire.TypeStruct},
+	}}
+	codecAgentExtensionV10JSON = wire.Codec[AgentExtension]{Fields: []wire.Field{
+		{Name: "uri", At: unsafe.Offsetof(AgentExtension{}.URI)},
+		{Name: "description", At: unsafe.Offsetof(AgentExtension{}.Description)},
+		{Name: "required", At: unsafe.Offsetof(AgentExtension{}.Required), Type: wire.TypeBool},
+		{Name: "params", At: unsafe.Offsetof(AgentExtension{}.Params), Type: wire.TypeStruct},
+	}}
+	codecAgentInterfaceV10JSON = wire.Codec[AgentInterface]{Fields: []wire.Field{
+		{Name: "url", At: unsafe.Offsetof(AgentInterface{}.URL), Flags: wire.Required},
+		{Name: "protocolBinding", Aliases: []string{"protocol_binding"}, At: unsafe.Offsetof(AgentInterface{}.ProtocolBinding), Flags: wire.Required},
+		{Name: "tenant", At: unsafe.Offsetof(AgentInterface{}.Tenant)},
+		{Name: "protocolVersion", Aliases: []string{"protocol_version"}, At: unsafe.Offsetof(AgentInterface{}.ProtocolVersion), Flags: wire.Required},
+	}}
+	codecAgentProviderV10JSON = wire.Codec[AgentProvider]{Fields: []wire.Field{
+		{Name: "url", At: unsafe.Offsetof(AgentProvider{}.URL), Flags: wire.Required},
+		{Name: "organization", At: unsafe.Offsetof(AgentProvider{}.Organization), Flags: wire.Required},
+	}}
+	codecAgentSkillV10JSON = wire.Codec[AgentSkill]{Fields: []wire.Field{
+		{Name: "id", At: unsafe.Offsetof(AgentSkill{}.ID), Flags: wire.Required},
+		{Name: "name", At: unsafe.Offsetof(AgentSkill{}.Name), Flags: wire.Required},
+		{Name: "description", At: unsafe.Offsetof(AgentSkill{}.Description), Flags: wire.Required},
+		{Name: "tags", At: unsafe.Offsetof(AgentSkill{}.Tags), Shape: wire.Listed, Flags: wire.Required | wire.NullEmpty},
+		{Name: "examples", At: unsafe.Offsetof(AgentSkill{}.Examples), Shape: wire.Listed},
+		{Name: "inputModes", Aliases: []string{"input_modes"}, At: unsafe.Offsetof(AgentSkill{}.InputModes), Shape: wire.Listed},
+		{Name: "outputModes", Aliases: []string{"output_modes"}, At: unsafe.Offsetof(AgentSkill{}.OutputModes), Shape: wire.Listed},
+		{Name: "securityRequirements", Aliases: []string{"security_requirements"}, At: unsafe.Offsetof(AgentSkill{}.SecurityRequirements), Type: wire.TypeMessage, Of: &codecSecurityRequirementV10JSON, Shape: wire.Listed},
+	}}
+	codecArtifactV10JSON = wire.Codec[Artifact]{Fields: []wire.Field{
+		{Name: "artifactId", Aliases: []string{"artifact_id"}, At: unsafe.Offsetof(Artifact{}.ArtifactID), Flags: wire.Required},
+		{Name: "name", At: unsafe.Offsetof(Artifact{}.Name)},
+		{Name: "description", At: unsafe.Offsetof(Artifact{}.Description)},
+		{Name: "parts", At: unsafe.Offsetof(Artifact{}.Parts), Type: wire.TypeMessage, Of: &codecPartV10JSON, Shape: wire.Listed, Least: 1, Flags: wire.Required},
+		{Name: "metadata", At: unsafe.Offsetof(Artifact{}.Metadata), Type: wire.TypeStruct},
+		{Name: "extensions", At: unsafe.Offsetof(Artifact{}.Extensions), Shape: wire.Listed},
+	}}
+	codecAuthenticationInfoV10JSON = wire.Codec[AuthenticationInfo]{Fields: []wire.Field{
+		{Name: "scheme", At: unsafe.Offsetof(AuthenticationInfo{}.Scheme), Flags: wire.Required},
+		{Name: "credentials", At: unsafe.Offsetof(AuthenticationInfo{}.Credentials)},
+	}}
+	codecAuthorizationCodeOAuthFlowV10JSON = wire.Codec[AuthorizationCodeOAuthFlow]{Fields: []wire.Field{
+		{Name: "authorizationUrl", Aliases: []string{"authorization_url"}, At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.AuthorizationURL), Flags: wire.Required},
+		{Name: "tokenUrl", Aliases: []string{"token_url"}, At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.TokenURL), Flags: wire.Required},
+		{Name: "refreshUrl", Aliases: []string{"refresh_url"}, At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.RefreshURL)},
+		{Name: "scopes", At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}, Flags: wire.Required | wire.NullEmpty},
+		{Name: "pkceRequired", Aliases: []string{"pkce_required"}, At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.PKCERequired), Type: wire.TypeBool},
+	}}
+	codecCancelTaskRequestV10JSON = wire.Codec[CancelTaskRequest]{Fields: []wire.Field{
+		{Name: "tenant", At: unsafe.Offsetof(CancelTaskRequest{}.Tenant)},
+		{Name: "id", At: unsafe.Offsetof(CancelTaskRequest{}.ID), Flags: wire.Required},
+		{Name: "metadata", At: unsafe.Offsetof(CancelTaskRequest{}.Metadata), Type: wire.TypeStruct},
+	}}
+	codecClientCredentialsOAuthFlowV10JSON = wire.Codec[ClientCredentialsOAuthFlow]{Fields: []wire.Field{
+		{Name: "tokenUrl", Aliases: []string{"token_url"}, At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.TokenURL), Flags: wire.Required},
+		{Name: "refreshUrl", Aliases: []string{"refresh_url"}, At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.RefreshURL)},
+		{Name: "scopes", At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}, Flags: wire.Required | wire.NullEmpty},
+	}}
+	codecDeleteTaskPushNotificationConfigRequestV10JSON = wire.Codec[DeleteTaskPushNotificationConfigRequest]{Fields: []wire.Field{
+		{Name: "tenant", At: unsafe.Offsetof(DeleteTaskPushNotificationConfigRequest{}.Tenant)},
+		{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(DeleteTaskPushNotificationConfigRequest{}.TaskID), Flags: wire.Required},
+		{Name: "id", At: unsafe.Offsetof(DeleteTaskPushNotificationConfigRequest{}.ID), Flags: wire.Required},
+	}}
+	codecDeviceCodeOAuthFlowV10JSON = wire.Codec[DeviceCodeOAuthFlow]{Fields: []wire.Field{
+		{Name: "deviceAuthorizationUrl", Aliases: []string{"device_authorization_url"}, At: unsafe.Offsetof(DeviceCodeOAuthFlow{}.DeviceAuthorizationURL), Flags: wire.Required},
+		{Name: "tokenUrl", Aliases: []string{"token_url"}, At: unsafe.Offsetof(DeviceCodeOAuthFlow{}.TokenURL), Flags: wire.Required},
+		{Name: "refreshUrl", Aliases: []string{"refresh_url"}, At: unsafe.Offsetof(DeviceCodeOAuthFlow{}.RefreshURL)},
+		{Name: "scopes", At: unsafe.Offsetof(DeviceCodeOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}, Flags: wire.Required | wire.NullEmpty},
+	}}
+	codecGetExtendedAgentCardRequestV10JSON = wire.Codec[GetExtendedAgentCardRequest]{Fields: []wire.Field{
+		{Name: "tenant", At: unsafe.Offsetof(GetExtendedAgentCardRequest{}.Tenant)},
+	}}
+	codecGetTaskPushNotificationConfigRequestV10JSON = wire.Codec[GetTaskPushNotificationConfigRequest]{Fields: []wire.Field{
+		{Name: "tenant", At: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.Tenant)},
+		{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.TaskID), Flags: wire.Required},
+		{Name: "id", At: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.ID), Flags: wire.Required},
+	}}
+	codecGetTaskRequestV10JSON = wire.Codec[GetTaskRequest]{Fields: []wire.Field{
+		{Name: "tenant", At: unsafe.Offsetof(GetTaskRequest{}.Tenant)},
+		{Name: "id", At: unsafe.Offsetof(GetTaskRequest{}.ID), Flags: wire.Required},
+		{Name: "historyLength", Aliases: []string{"history_length"}, At: unsafe.Offsetof(GetTaskRequest{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer},
+	}}
+	codecHTTPAuthSecuritySchemeV10JSON = wire.Codec[HTTPAuthSecurityScheme]{Fields: []wire.Field{
+		{Name: "description", At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.Description)},
+		{Name: "scheme", At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.Scheme), Flags: wire.Required},
+		{Name: "bearerFormat", Aliases: []string{"bearer_format"}, At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.BearerFormat)},
+	}}
+	codecImplicitOAuthFlowV10JSON = wire.Codec[ImplicitOAuthFlow]{Fields: []wire.Field{
+		{Name: "authorizationUrl", Aliases: []string{"authorization_url"}, At: unsafe.Offsetof(ImplicitOAuthFlow{}.AuthorizationURL)},
+		{Name: "refreshUrl", Aliases: []string{"refresh_url"}, At: unsafe.Offsetof(ImplicitOAuthFlow{}.RefreshURL)},
+		{Name: "scopes", At: unsafe.Offsetof(ImplicitOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}},
+	}}
+	codecListTaskPushNotificationConfigsRequestV10JSON = wire.Codec[ListTaskPushNotificationConfigsRequest]{Fields: []wire.Field{
+		{Name: "tenant", At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.Tenant)},
+		{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.TaskID), Flags: wire.Required},
+		{Name: "pageSize", Aliases: []string{"page_size"}, At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.PageSize), Type: wire.TypeInt32},
+		{Name: "pageToken", Aliases: []string{"page_token"}, At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.PageToken)},
+	}}
+	codecListTaskPushNotificationConfigsResponseV10JSON = wire.Codec[ListTaskPushNotificationConfigsResponse]{Fields: []wire.Field{
+		{Name: "configs", At: unsafe.Offsetof(ListTaskPushNotificationConfigsResponse{}.Configs), Type: wire.TypeMessage, Of: &codecTaskPushNotificationConfigV10JSON, Shape: wire.Listed},
+		{Name: "nextPageToken", Aliases: []string{"next_page_token"}, At: unsafe.Offsetof(ListTaskPushNotificationConfigsResponse{}.NextPageToken)},
+	}}
+	codecListTasksRequestV10JSON = wire.Codec[ListTasksRequest]{Fields: []wire.Field{
+		{Name: "tenant", At: unsafe.Offsetof(ListTasksRequest{}.Tenant)},
+		{Name: "contextId", Aliases: []string{"context_id"}, At: unsafe.Offsetof(ListTasksRequest{}.ContextID)},
+		{Name: "status", At: unsafe.Offsetof(ListTasksRequest{}.Status), Type: wire.TypeEnum, Enum: &codecTaskStateV10JSON},
+		{Name: "pageSize", Aliases: []string{"page_size"}, At: unsafe.Offsetof(ListTasksRequest{}.PageSize), Type: wire.TypeInt32, Shape: wire.Pointer},
+		{Name: "pageToken", Aliases: []string{"page_token"}, At: unsafe.Offsetof(ListTasksRequest{}.PageToken)},
+		{Name: "historyLength", Aliases: []string{"history_length"}, At: unsafe.Offsetof(ListTasksRequest{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer},
+		{Name: "statusTimestampAfter", Aliases: []string{"status_timestamp_after"}, At: unsafe.Offsetof(ListTasksRequest{}.StatusTimestampAfter), Type: wire.TypeTimestamp},
+		{Name: "includeArtifacts", Aliases: []string{"include_artifacts"}, At: unsafe.Offsetof(ListTasksRequest{}.IncludeArtifacts), Type: wire.TypeBool, Shape: wire.Pointer},
+	}}
+	codecListTasksResponseV10JSON = wire.Codec[ListTasksResponse]{Fields: []wire.Field{
+		{Name: "tasks", At: unsafe.Offsetof(ListTasksResponse{}.Tasks), Type: wire.TypeMessage, Of: &codecTaskV10JSON, Shape: wire.Listed, Flags: wire.Required | wire.NullEmpty},
+		{Name: "nextPageToken", Aliases: []string{"next_page_token"}, At: unsafe.Offsetof(ListTasksResponse{}.NextPageToken), Flags: wire.Required},
+		{Name: "pageSize", Aliases: []string{"page_size"}, At: unsafe.Offsetof(ListTasksResponse{}.PageSize), Type: wire.TypeInt32, Flags: wire.Required},
+		{Name: "totalSize", Aliases: []string{"total_size"}, At: unsafe.Offsetof(ListTasksResponse{}.TotalSize), Type: wire.TypeInt32, Flags: wire.Required},
+	}}
+	codecMessageV10JSON = wire.Codec[Message]{Fields: []wire.Field{
+		{Name: "messageId", Aliases: []string{"message_id"}, At: unsafe.Offsetof(Message{}.MessageID), Flags: wire.Required},
+		{Name: "contextId", Aliases: []string{"context_id"}, At: unsafe.Offsetof(Message{}.ContextID)},
+		{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(Message{}.TaskID)},
+		{Name: "role", At: unsafe.Offsetof(Message{}.Role), Type: wire.TypeEnum, Enum: &codecRoleV10JSON, Flags: wire.Required | wire.MustSet},
+		{Name: "parts", At: unsafe.Offsetof(Message{}.Parts), Type: wire.TypeMessage, Of: &codecPartV10JSON, Shape: wire.Listed, Least: 1, Flags: wire.Required},
+		{Name: "metadata", At: unsafe.Offsetof(Message{}.Metadata), Type: wire.TypeStruct},
+		{Name: "extensions", At: unsafe.Offsetof(Message{}.Extensions), Shape: wire.Listed},
+		{Name: "referenceTaskIds", Aliases: []string{"reference_task_ids"}, At: unsafe.Offsetof(Message{}.ReferenceTaskIDs), Shape: wire.Listed},
+	}}
+	codecMutualTLSSecuritySchemeV10JSON = wire.Codec[MutualTLSSecurityScheme]{Fields: []wire.Field{
+		{Name: "description", At: unsafe.Offsetof(MutualTLSSecurityScheme{}.Description)},
+	}}
+	codecOAuth2SecuritySchemeV10JSON = wire.Codec[OAuth2SecurityScheme]{Fields: []wire.Field{
+		{Name: "description", At: unsafe.Offsetof(OAuth2SecurityScheme{}.Description)},
+		{Name: "flows", At: unsafe.Offsetof(OAuth2SecurityScheme{}.Flows), Type: wire.TypeMessage, Of: &codecOAuthFlowsV10JSON, Flags: wire.Required},
+		{Name: "oauth2MetadataUrl", Aliases: []string{"oauth2_metadata_url"}, At: unsafe.Offsetof(OAuth2SecurityScheme{}.OAuth2MetadataURL)},
+	}}
+	codecOAuthFlowsV10JSON = wire.Codec[OAuthFlows]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(OAuthFlows{}.Flow), Of: &unionOAuthFlow, Open: true, Strict: true, Needed: true}}, Fields: []wire.Field{
+		{Name: "authorizationCode", Aliases: []string{"authorization_code"}, Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecAuthorizationCodeOAuthFlowV10JSON},
+		{Name: "clientCredentials", Aliases: []string{"client_credentials"}, Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecClientCredentialsOAuthFlowV10JSON},
+		{Name: "implicit", Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecImplicitOAuthFlowV10JSON},
+		{Name: "password", Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecPasswordOAuthFlowV10JSON},
+		{Name: "deviceCode", Aliases: []string{"device_code"}, Oneof: 1, Case: 5, Type: wire.TypeMessage, Of: &codecDeviceCodeOAuthFlowV10JSON},
+	}}
+	codecOpenIDConnectSecuritySchemeV10JSON = wire.Codec[OpenIDConnectSecurityScheme]{Fields: []wire.Field{
+		{Name: "description", At: unsafe.Offsetof(OpenIDConnectSecurityScheme{}.Description)},
+		{Name: "openIdConnectUrl", Aliases: []string{"open_id_connect_url"}, At: unsafe.Offsetof(OpenIDConnectSecurityScheme{}.OpenIDConnectURL), Flags: wire.Required},
+	}}
+	codecPartV10JSON = wire.Codec[Part]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(Part{}.Content), Of: &unionPartContent, Open: true, Strict: true, Needed: true}}, Fields: []wire.Field{
+		{Name: "text", Oneof: 1, Case: 1},
+		{Name: "raw", Oneof: 1, Case: 2, Type: wire.TypeBytes},
+		{Name: "url", Oneof: 1, Case: 3},
+		{Name: "data", Oneof: 1, Case: 4, Type: wire.TypeValue, Flags: wire.NullValue},
+		{Name: "metadata", At: unsafe.Offsetof(Part{}.Metadata), Type: wire.TypeStruct},
+		{Name: "filename", At: unsafe.Offsetof(Part{}.Filename)},
+		{Name: "mediaType", Aliases: []string{"media_type"}, At: unsafe.Offsetof(Part{}.MediaType)},
+	}}
+	codecPasswordOAuthFlowV10JSON = wire.Codec[PasswordOAuthFlow]{Fields: []wire.Field{
+		{Name: "tokenUrl", Aliases: []string{"token_url"}, At: unsafe.Offsetof(PasswordOAuthFlow{}.TokenURL)},
+		{Name: "refreshUrl", Aliases: []string{"refresh_url"}, At: unsafe.Offsetof(PasswordOAuthFlow{}.RefreshURL)},
+		{Name: "scopes", At: unsafe.Offsetof(PasswordOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}},
+	}}
+	codecRoleV10JSON = wire.Enum{Values: []wire.EnumValue{
+		{Value: string(RoleUnspecified), Name: "ROLE_UNSPECIFIED"},
+		{Value: string(RoleUser), Name: "ROLE_USER", Number: 1},
+		{Value: string(RoleAgent), Name: "ROLE_AGENT", Number: 2},
+	}}
+	codecSecurityRequirementV10JSON = wire.Codec[SecurityRequirement]{Fields: []wire.Field{
+		{Name: "schemes", At: unsafe.Offsetof(SecurityRequirement{}.Schemes), Type: wire.TypeMessage, Of: &codecStringListV10JSON, Shape: wire.Mapped, Container: wire.Map[*StringList]{}},
+	}}
+	codecSecuritySchemeV10JSON = wire.Codec[SecurityScheme]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(SecurityScheme{}.Scheme), Of: &unionSecuritySchemeKind, Open: true, Strict: true, Needed: true}}, Fields: []wire.Field{
+		{Name: "apiKeySecurityScheme", Aliases: []string{"api_key_security_scheme"}, Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecAPIKeySecuritySchemeV10JSON},
+		{Name: "httpAuthSecurityScheme", Aliases: []string{"http_auth_security_scheme"}, Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecHTTPAuthSecuritySchemeV10JSON},
+		{Name: "oauth2SecurityScheme", Aliases: []string{"oauth2_security_scheme"}, Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecOAuth2SecuritySchemeV10JSON},
+		{Name: "openIdConnectSecurityScheme", Aliases: []string{"open_id_connect_security_scheme"}, Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecOpenIDConnectSecuritySchemeV10JSON},
+		{Name: "mtlsSecurityScheme", Aliases: []string{"mtls_security_scheme"}, Oneof: 1, Case: 5, Type: wire.TypeMessage, Of: &codecMutualTLSSecuritySchemeV10JSON},
+	}}
+	codecSendMessageConfigurationV10JSON = wire.Codec[SendMessageConfiguration]{Fields: []wire.Field{
+		{Name: "acceptedOutputModes", Aliases: []string{"accepted_output_modes"}, At: unsafe.Offsetof(SendMessageConfiguration{}.AcceptedOutputModes), Shape: wire.Listed},
+		{Name: "taskPushNotificationConfig", Aliases: []string{"task_push_notification_config"}, At: unsafe.Offsetof(SendMessageConfiguration{}.TaskPushNotificationConfig), Type: wire.TypeMessage, Of: &codecTaskPushNotificationConfigV10JSON},
+		{Name: "historyLength", Aliases: []string{"history_length"}, At: unsafe.Offsetof(SendMessageConfiguration{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer},
+		{Name: "returnImmediately", Aliases: []string{"return_immediately"}, At: unsafe.Offsetof(SendMessageConfiguration{}.ReturnImmediately), Type: wire.TypeBool},
+	}}
+	codecSendMessageRequestV10JSON = wire.Codec[SendMessageRequest]{Fields: []wire.Field{
+		{Name: "tenant", At: unsafe.Offsetof(SendMessageRequest{}.Tenant)},
+		{Name: "message", At: unsafe.Offsetof(SendMessageRequest{}.Message), Type: wire.TypeMessage, Of: &codecMessageV10JSON, Flags: wire.Required},
+		{Name: "configuration", At: unsafe.Offsetof(SendMessageRequest{}.Configuration), Type: wire.TypeMessage, Of: &codecSendMessageConfigurationV10JSON},
+		{Name: "metadata", At: unsafe.Offsetof(SendMessageRequest{}.Metadata), Type: wire.TypeStruct},
+	}}
+	codecSendMessageResponseV10JSON = wire.Codec[SendMessageResponse]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(SendMessageResponse{}.Payload), Of: &unionSendMessageResponsePayload, Open: true, Strict: true, Needed: true}}, Fields: []wire.Field{
+		{Name: "task", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecTaskV10JSON},
+		{Name: "message", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecMessageV10JSON},
+	}}
+	codecStreamResponseV10JSON = wire.Codec[StreamResponse]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(StreamResponse{}.Payload), Of: &unionStreamResponsePayload, Open: true, Strict: true, Needed: true}}, Fields: []wire.Field{
+		{Name: "task", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecTaskV10JSON},
+		{Name: "message", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecMessageV10JSON},
+		{Name: "statusUpdate", Aliases: []string{"status_update"}, Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecTaskStatusUpdateEventV10JSON},
+		{Name: "artifactUpdate", Aliases: []string{"artifact_update"}, Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecTaskArtifactUpdateEventV10JSON},
+	}}
+	codecStringListV10JSON = wire.Codec[StringList]{OrBare: true, Fields: []wire.Field{
+		{Name: "list", At: unsafe.Offsetof(StringList{}.List), Shape: wire.Listed},
+	}}
+	codecSubscribeToTaskRequestV10JSON = wire.Codec[SubscribeToTaskRequest]{Fields: []wire.Field{
+		{Name: "tenant", At: unsafe.Offsetof(SubscribeToTaskRequest{}.Tenant)},
+		{Name: "id", At: unsafe.Offsetof(SubscribeToTaskRequest{}.ID), Flags: wire.Required},
+	}}
+	codecTaskV10JSON = wire.Codec[Task]{Fields: []wire.Field{
+		{Name: "id", At: unsafe.Offsetof(Task{}.ID), Flags: wire.Required},
+		{Name: "contextId", Aliases: []string{"context_id"}, At: unsafe.Offsetof(Task{}.ContextID)},
+		{Name: "status", At: unsafe.Offsetof(Task{}.Status), Type: wire.TypeMessage, Of: &codecTaskStatusV10JSON, Flags: wire.Required},
+		{Name: "artifacts", At: unsafe.Offsetof(Task{}.Artifacts), Type: wire.TypeMessage, Of: &codecArtifactV10JSON, Shape: wire.Listed},
+		{Name: "history", At: unsafe.Offsetof(Task{}.History), Type: wire.TypeMessage, Of: &codecMessageV10JSON, Shape: wire.Listed},
+		{Name: "metadata", At: unsafe.Offsetof(Task{}.Metadata), Type: wire.TypeStruct},
+	}}
+	codecTaskArtifactUpdateEventV10JSON = wire.Codec[TaskArtifactUpdateEvent]{Fields: []wire.Field{
+		{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.TaskID), Flags: wire.Required},
+		{Name: "contextId", Aliases: []string{"context_id"}, At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.ContextID), Flags: wire.Required},
+		{Name: "artifact", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Artifact), Type: wire.TypeMessage, Of: &codecArtifactV10JSON, Flags: wire.Required},
+		{Name: "append", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Append), Type: wire.TypeBool},
+		{Name: "lastChunk", Aliases: []string{"last_chunk"}, At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.LastChunk), Type: wire.TypeBool},
+		{Name: "metadata", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Metadata), Type: wire.TypeStruct},
+	}}
+	codecTaskPushNotificationConfigV10JSON = wire.Codec[TaskPushNotificationConfig]{Fields: []wire.Field{
+		{Name: "tenant", At: unsafe.Offsetof(TaskPushNotificationConfig{}.Tenant)},
+		{Name: "id", At: unsafe.Offsetof(TaskPushNotificationConfig{}.ID)},
+		{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(TaskPushNotificationConfig{}.TaskID)},
+		{Name: "url", At: unsafe.Offsetof(TaskPushNotificationConfig{}.URL), Flags: wire.Required},
+		{Name: "token", At: unsafe.Offsetof(TaskPushNotificationConfig{}.Token)},
+		{Name: "authentication", At: unsafe.Offsetof(TaskPushNotificationConfig{}.Authentication), Type: wire.TypeMessage, Of: &codecAuthenticationInfoV10JSON},
+	}}
+	codecTaskStateV10JSON = wire.Enum{Values: []wire.EnumValue{
+		{Value: string(TaskStateUnspecified), Name: "TASK_STATE_UNSPECIFIED"},
+		{Value: string(TaskStateSubmitted), Name: "TASK_STATE_SUBMITTED", Number: 1},
+		{Value: string(TaskStateWorking), Name: "TASK_STATE_WORKING", Number: 2},
+		{Value: string(TaskStateCompleted), Name: "TASK_STATE_COMPLETED", Number: 3},
+		{Value: string(TaskStateFailed), Name: "TASK_STATE_FAILED", Number: 4},
+		{Value: string(TaskStateCanceled), Name: "TASK_STATE_CANCELED", Aliases: []string{"TASK_STATE_CANCELLED"}, Number: 5},
+		{Value: string(TaskStateInputRequired), Name: "TASK_STATE_INPUT_REQUIRED", Number: 6},
+		{Value: string(TaskStateRejected), Name: "TASK_STATE_REJECTED", Number: 7},
+		{Value: string(TaskStateAuthRequired), Name: "TASK_STATE_AUTH_REQUIRED", Number: 8},
+	}}
+	codecTaskStatusV10JSON = wire.Codec[TaskStatus]{Fields: []wire.Field{
+		{Name: "state", At: unsafe.Offsetof(TaskStatus{}.State), Type: wire.TypeEnum, Enum: &codecTaskStateV10JSON, Flags: wire.Required | wire.MustSet},
+		{Name: "message", At: unsafe.Offsetof(TaskStatus{}.Message), Type: wire.TypeMessage, Of: &codecMessageV10JSON},
+		{Name: "timestamp", At: unsafe.Offsetof(TaskStatus{}.Timestamp), Type: wire.TypeTimestamp},
+	}}
+	codecTaskStatusUpdateEventV10JSON = wire.Codec[TaskStatusUpdateEvent]{Fields: []wire.Field{
+		{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(TaskStatusUpdateEvent{}.TaskID), Flags: wire.Required},
+		{Name: "contextId", Aliases: []string{"context_id"}, At: unsafe.Offsetof(TaskStatusUpdateEvent{}.ContextID), Flags: wire.Required},
+		{Name: "status", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Status), Type: wire.TypeMessage, Of: &codecTaskStatusV10JSON, Flags: wire.Required},
+		{Name: "metadata", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Metadata), Type: wire.TypeStruct},
+	}}
+)
 
-// AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *APIKeySecurityScheme) AppendJSON(b []byte) ([]byte, error) {
 	return codecAPIKeySecuritySchemeV10JSON.Append(b, x)
 }
@@ -22,15 +298,6 @@ func (x APIKeySecurityScheme) MarshalJSON() ([]byte, error) { return x.AppendJSO
 func (x *APIKeySecurityScheme) UnmarshalJSON(src []byte) error {
 	return codecAPIKeySecuritySchemeV10JSON.Unmarshal(src, x)
 }
-
-var codecAgentCapabilitiesV10JSON = wire.Codec[AgentCapabilities]{Fields: []wire.Field{
-	{Name: "streaming", At: unsafe.Offsetof(AgentCapabilities{}.Streaming), Type: wire.TypeBool, Shape: wire.Pointer},
-	{Name: "pushNotifications", Aliases: []string{"push_notifications"}, At: unsafe.Offsetof(AgentCapabilities{}.PushNotifications), Type: wire.TypeBool, Shape: wire.Pointer},
-	{Name: "extensions", At: unsafe.Offsetof(AgentCapabilities{}.Extensions), Type: wire.TypeMessage, Of: &codecAgentExtensionV10JSON, Shape: wire.Listed},
-	{Name: "extendedAgentCard", Aliases: []string{"extended_agent_card"}, At: unsafe.Offsetof(AgentCapabilities{}.ExtendedAgentCard), Type: wire.TypeBool, Shape: wire.Pointer},
-}}
-
-// AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentCapabilities) AppendJSON(b []byte) ([]byte, error) {
 	return codecAgentCapabilitiesV10JSON.Append(b, x)
 }
@@ -38,36 +305,9 @@ func (x AgentCapabilities) MarshalJSON() ([]byte, error) { return x.AppendJSON(n
 func (x *AgentCapabilities) UnmarshalJSON(src []byte) error {
 	return codecAgentCapabilitiesV10JSON.Unmarshal(src, x)
 }
-
-var codecAgentCardV10JSON = wire.Codec[AgentCard]{Fields: []wire.Field{
-	{Name: "name", At: unsafe.Offsetof(AgentCard{}.Name), Flags: wire.Required},
-	{Name: "description", At: unsafe.Offsetof(AgentCard{}.Description), Flags: wire.Required},
-	{Name: "supportedInterfaces", Aliases: []string{"supported_interfaces"}, At: unsafe.Offsetof(AgentCard{}.SupportedInterfaces), Type: wire.TypeMessage, Of: &codecAgentInterfaceV10JSON, Shape: wire.Listed, Least: 1, Flags: wire.Required},
-	{Name: "provider", At: unsafe.Offsetof(AgentCard{}.Provider), Type: wire.TypeMessage, Of: &codecAgentProviderV10JSON},
-	{Name: "version", At: unsafe.Offsetof(AgentCard{}.Version), Flags: wire.Required},
-	{Name: "documentationUrl", Aliases: []string{"documentation_url"}, At: unsafe.Offsetof(AgentCard{}.DocumentationURL), Shape: wire.Pointer},
-	{Name: "capabilities", At: unsafe.Offsetof(AgentCard{}.Capabilities), Type: wire.TypeMessage, Of: &codecAgentCapabilitiesV10JSON, Flags: wire.Required},
-	{Name: "securitySchemes", Aliases: []string{"security_schemes"}, At: unsafe.Offsetof(AgentCard{}.SecuritySchemes), Type: wire.TypeMessage, Of: &codecSecuritySchemeV10JSON, Shape: wire.Mapped, Container: wire.Map[*SecurityScheme]{}},
-	{Name: "securityRequirements", Aliases: []string{"security_requirements"}, At: unsafe.Offsetof(AgentCard{}.SecurityRequirements), Type: wire.TypeMessage, Of: &codecSecurityRequirementV10JSON, Shape: wire.Listed},
-	{Name: "defaultInputModes", Aliases: []string{"default_input_modes"}, At: unsafe.Offsetof(AgentCard{}.DefaultInputModes), Shape: wire.Listed, Flags: wire.Required | wire.NullEmpty},
-	{Name: "defaultOutputModes", Aliases: []string{"default_output_modes"}, At: unsafe.Offsetof(AgentCard{}.DefaultOutputModes), Shape: wire.Listed, Flags: wire.Required | wire.NullEmpty},
-	{Name: "skills", At: unsafe.Offsetof(AgentCard{}.Skills), Type: wire.TypeMessage, Of: &codecAgentSkillV10JSON, Shape: wire.Listed, Flags: wire.Required | wire.NullEmpty},
-	{Name: "signatures", At: unsafe.Offsetof(AgentCard{}.Signatures), Type: wire.TypeMessage, Of: &codecAgentCardSignatureV10JSON, Shape: wire.Listed},
-	{Name: "iconUrl", Aliases: []string{"icon_url"}, At: unsafe.Offsetof(AgentCard{}.IconURL), Shape: wire.Pointer},
-}}
-
-// AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentCard) AppendJSON(b []byte) ([]byte, error) { return codecAgentCardV10JSON.Append(b, x) }
 func (x AgentCard) MarshalJSON() ([]byte, error)         { return x.AppendJSON(nil) }
 func (x *AgentCard) UnmarshalJSON(src []byte) error      { return codecAgentCardV10JSON.Unmarshal(src, x) }
-
-var codecAgentCardSignatureV10JSON = wire.Codec[AgentCardSignature]{Fields: []wire.Field{
-	{Name: "protected", At: unsafe.Offsetof(AgentCardSignature{}.Protected), Flags: wire.Required},
-	{Name: "signature", At: unsafe.Offsetof(AgentCardSignature{}.Signature), Flags: wire.Required},
-	{Name: "header", At: unsafe.Offsetof(AgentCardSignature{}.Header), Type: wire.TypeStruct},
-}}
-
-// AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentCardSignature) AppendJSON(b []byte) ([]byte, error) {
 	return codecAgentCardSignatureV10JSON.Append(b, x)
 }
@@ -75,15 +315,6 @@ func (x AgentCardSignature) MarshalJSON() ([]byte, error) { return x.AppendJSON(
 func (x *AgentCardSignature) UnmarshalJSON(src []byte) error {
 	return codecAgentCardSignatureV10JSON.Unmarshal(src, x)
 }
-
-var codecAgentExtensionV10JSON = wire.Codec[AgentExtension]{Fields: []wire.Field{
-	{Name: "uri", At: unsafe.Offsetof(AgentExtension{}.URI)},
-	{Name: "description", At: unsafe.Offsetof(AgentExtension{}.Description)},
-	{Name: "required", At: unsafe.Offsetof(AgentExtension{}.Required), Type: wire.TypeBool},
-	{Name: "params", At: unsafe.Offsetof(AgentExtension{}.Params), Type: wire.TypeStruct},
-}}
-
-// AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentExtension) AppendJSON(b []byte) ([]byte, error) {
 	return codecAgentExtensionV10JSON.Append(b, x)
 }
@@ -91,15 +322,6 @@ func (x AgentExtension) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil)
 func (x *AgentExtension) UnmarshalJSON(src []byte) error {
 	return codecAgentExtensionV10JSON.Unmarshal(src, x)
 }
-
-var codecAgentInterfaceV10JSON = wire.Codec[AgentInterface]{Fields: []wire.Field{
-	{Name: "url", At: unsafe.Offsetof(AgentInterface{}.URL), Flags: wire.Required},
-	{Name: "protocolBinding", Aliases: []string{"protocol_binding"}, At: unsafe.Offsetof(AgentInterface{}.ProtocolBinding), Flags: wire.Required},
-	{Name: "tenant", At: unsafe.Offsetof(AgentInterface{}.Tenant)},
-	{Name: "protocolVersion", Aliases: []string{"protocol_version"}, At: unsafe.Offsetof(AgentInterface{}.ProtocolVersion), Flags: wire.Required},
-}}
-
-// AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentInterface) AppendJSON(b []byte) ([]byte, error) {
 	return codecAgentInterfaceV10JSON.Append(b, x)
 }
@@ -107,13 +329,6 @@ func (x AgentInterface) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil)
 func (x *AgentInterface) UnmarshalJSON(src []byte) error {
 	return codecAgentInterfaceV10JSON.Unmarshal(src, x)
 }
-
-var codecAgentProviderV10JSON = wire.Codec[AgentProvider]{Fields: []wire.Field{
-	{Name: "url", At: unsafe.Offsetof(AgentProvider{}.URL), Flags: wire.Required},
-	{Name: "organization", At: unsafe.Offsetof(AgentProvider{}.Organization), Flags: wire.Required},
-}}
-
-// AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentProvider) AppendJSON(b []byte) ([]byte, error) {
 	return codecAgentProviderV10JSON.Append(b, x)
 }
@@ -121,43 +336,12 @@ func (x AgentProvider) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) 
 func (x *AgentProvider) UnmarshalJSON(src []byte) error {
 	return codecAgentProviderV10JSON.Unmarshal(src, x)
 }
-
-var codecAgentSkillV10JSON = wire.Codec[AgentSkill]{Fields: []wire.Field{
-	{Name: "id", At: unsafe.Offsetof(AgentSkill{}.ID), Flags: wire.Required},
-	{Name: "name", At: unsafe.Offsetof(AgentSkill{}.Name), Flags: wire.Required},
-	{Name: "description", At: unsafe.Offsetof(AgentSkill{}.Description), Flags: wire.Required},
-	{Name: "tags", At: unsafe.Offsetof(AgentSkill{}.Tags), Shape: wire.Listed, Flags: wire.Required | wire.NullEmpty},
-	{Name: "examples", At: unsafe.Offsetof(AgentSkill{}.Examples), Shape: wire.Listed},
-	{Name: "inputModes", Aliases: []string{"input_modes"}, At: unsafe.Offsetof(AgentSkill{}.InputModes), Shape: wire.Listed},
-	{Name: "outputModes", Aliases: []string{"output_modes"}, At: unsafe.Offsetof(AgentSkill{}.OutputModes), Shape: wire.Listed},
-	{Name: "securityRequirements", Aliases: []string{"security_requirements"}, At: unsafe.Offsetof(AgentSkill{}.SecurityRequirements), Type: wire.TypeMessage, Of: &codecSecurityRequirementV10JSON, Shape: wire.Listed},
-}}
-
-// AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentSkill) AppendJSON(b []byte) ([]byte, error) { return codecAgentSkillV10JSON.Append(b, x) }
 func (x AgentSkill) MarshalJSON() ([]byte, error)         { return x.AppendJSON(nil) }
 func (x *AgentSkill) UnmarshalJSON(src []byte) error      { return codecAgentSkillV10JSON.Unmarshal(src, x) }
-
-var codecArtifactV10JSON = wire.Codec[Artifact]{Fields: []wire.Field{
-	{Name: "artifactId", Aliases: []string{"artifact_id"}, At: unsafe.Offsetof(Artifact{}.ArtifactID), Flags: wire.Required},
-	{Name: "name", At: unsafe.Offsetof(Artifact{}.Name)},
-	{Name: "description", At: unsafe.Offsetof(Artifact{}.Description)},
-	{Name: "parts", At: unsafe.Offsetof(Artifact{}.Parts), Type: wire.TypeMessage, Of: &codecPartV10JSON, Shape: wire.Listed, Least: 1, Flags: wire.Required},
-	{Name: "metadata", At: unsafe.Offsetof(Artifact{}.Metadata), Type: wire.TypeStruct},
-	{Name: "extensions", At: unsafe.Offsetof(Artifact{}.Extensions), Shape: wire.Listed},
-}}
-
-// AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *Artifact) AppendJSON(b []byte) ([]byte, error) { return codecArtifactV10JSON.Append(b, x) }
-func (x Artifact) MarshalJSON() ([]byte, error)         { return x.AppendJSON(nil) }
-func (x *Artifact) UnmarshalJSON(src []byte) error      { return codecArtifactV10JSON.Unmarshal(src, x) }
-
-var codecAuthenticationInfoV10JSON = wire.Codec[AuthenticationInfo]{Fields: []wire.Field{
-	{Name: "scheme", At: unsafe.Offsetof(AuthenticationInfo{}.Scheme), Flags: wire.Required},
-	{Name: "credentials", At: unsafe.Offsetof(AuthenticationInfo{}.Credentials)},
-}}
-
-// AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
+func (x *Artifact) AppendJSON(b []byte) ([]byte, error)   { return codecArtifactV10JSON.Append(b, x) }
+func (x Artifact) MarshalJSON() ([]byte, error)           { return x.AppendJSON(nil) }
+func (x *Artifact) UnmarshalJSON(src []byte) error        { return codecArtifactV10JSON.Unmarshal(src, x) }
 func (x *AuthenticationInfo) AppendJSON(b []byte) ([]byte, error) {
 	return codecAuthenticationInfoV10JSON.Append(b, x)
 }
@@ -165,16 +349,6 @@ func (x AuthenticationInfo) MarshalJSON() ([]byte, error) { return x.AppendJSON(
 func (x *AuthenticationInfo) UnmarshalJSON(src []byte) error {
 	return codecAuthenticationInfoV10JSON.Unmarshal(src, x)
 }
-
-var codecAuthorizationCodeOAuthFlowV10JSON = wire.Codec[AuthorizationCodeOAuthFlow]{Fields: []wire.Field{
-	{Name: "authorizationUrl", Aliases: []string{"authorization_url"}, At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.AuthorizationURL), Flags: wire.Required},
-	{Name: "tokenUrl", Aliases: []string{"token_url"}, At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.TokenURL), Flags: wire.Required},
-	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.RefreshURL)},
-	{Name: "scopes", At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}, Flags: wire.Required | wire.NullEmpty},
-	{Name: "pkceRequired", Aliases: []string{"pkce_required"}, At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.PKCERequired), Type: wire.TypeBool},
-}}
-
-// AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AuthorizationCodeOAuthFlow) AppendJSON(b []byte) ([]byte, error) {
 	return codecAuthorizationCodeOAuthFlowV10JSON.Append(b, x)
 }
@@ -182,14 +356,6 @@ func (x AuthorizationCodeOAuthFlow) MarshalJSON() ([]byte, error) { return x.App
 func (x *AuthorizationCodeOAuthFlow) UnmarshalJSON(src []byte) error {
 	return codecAuthorizationCodeOAuthFlowV10JSON.Unmarshal(src, x)
 }
-
-var codecCancelTaskRequestV10JSON = wire.Codec[CancelTaskRequest]{Fields: []wire.Field{
-	{Name: "tenant", At: unsafe.Offsetof(CancelTaskRequest{}.Tenant)},
-	{Name: "id", At: unsafe.Offsetof(CancelTaskRequest{}.ID), Flags: wire.Required},
-	{Name: "metadata", At: unsafe.Offsetof(CancelTaskRequest{}.Metadata), Type: wire.TypeStruct},
-}}
-
-// AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *CancelTaskRequest) AppendJSON(b []byte) ([]byte, error) {
 	return codecCancelTaskRequestV10JSON.Append(b, x)
 }
@@ -197,14 +363,6 @@ func (x CancelTaskRequest) MarshalJSON() ([]byte, error) { return x.AppendJSON(n
 func (x *CancelTaskRequest) UnmarshalJSON(src []byte) error {
 	return codecCancelTaskRequestV10JSON.Unmarshal(src, x)
 }
-
-var codecClientCredentialsOAuthFlowV10JSON = wire.Codec[ClientCredentialsOAuthFlow]{Fields: []wire.Field{
-	{Name: "tokenUrl", Aliases: []string{"token_url"}, At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.TokenURL), Flags: wire.Required},
-	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.RefreshURL)},
-	{Name: "scopes", At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}, Flags: wire.Required | wire.NullEmpty},
-}}
-
-// AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *ClientCredentialsOAuthFlow) AppendJSON(b []byte) ([]byte, error) {
 	return codecClientCredentialsOAuthFlowV10JSON.Append(b, x)
 }
@@ -212,14 +370,6 @@ func (x ClientCredentialsOAuthFlow) MarshalJSON() ([]byte, error) { return x.App
 func (x *ClientCredentialsOAuthFlow) UnmarshalJSON(src []byte) error {
 	return codecClientCredentialsOAuthFlowV10JSON.Unmarshal(src, x)
 }
-
-var codecDeleteTaskPushNotificationConfigRequestV10JSON = wire.Codec[DeleteTaskPushNotificationConfigRequest]{Fields: []wire.Field{
-	{Name: "tenant", At: unsafe.Offsetof(DeleteTaskPushNotificationConfigRequest{}.Tenant)},
-	{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(DeleteTaskPushNotificationConfigRequest{}.TaskID), Flags: wire.Required},
-	{Name: "id", At: unsafe.Offsetof(DeleteTaskPushNotificationConfigRequest{}.ID), Flags: wire.Required},
-}}
-
-// AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *DeleteTaskPushNotificationConfigRequest) AppendJSON(b []byte) ([]byte, error) {
 	return codecDeleteTaskPushNotificationConfigRequestV10JSON.Append(b, x)
 }
@@ -229,15 +379,6 @@ func (x DeleteTaskPushNotificationConfigRequest) MarshalJSON() ([]byte, error) {
 func (x *DeleteTaskPushNotificationConfigRequest) UnmarshalJSON(src []byte) error {
 	return codecDeleteTaskPushNotificationConfigRequestV10JSON.Unmarshal(src, x)
 }
-
-var codecDeviceCodeOAuthFlowV10JSON = wire.Codec[DeviceCodeOAuthFlow]{Fields: []wire.Field{
-	{Name: "deviceAuthorizationUrl", Aliases: []string{"device_authorization_url"}, At: unsafe.Offsetof(DeviceCodeOAuthFlow{}.DeviceAuthorizationURL), Flags: wire.Required},
-	{Name: "tokenUrl", Aliases: []string{"token_url"}, At: unsafe.Offsetof(DeviceCodeOAuthFlow{}.TokenURL), Flags: wire.Required},
-	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, At: unsafe.Offsetof(DeviceCodeOAuthFlow{}.RefreshURL)},
-	{Name: "scopes", At: unsafe.Offsetof(DeviceCodeOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}, Flags: wire.Required | wire.NullEmpty},
-}}
-
-// AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *DeviceCodeOAuthFlow) AppendJSON(b []byte) ([]byte, error) {
 	return codecDeviceCodeOAuthFlowV10JSON.Append(b, x)
 }
@@ -245,12 +386,6 @@ func (x DeviceCodeOAuthFlow) MarshalJSON() ([]byte, error) { return x.AppendJSON
 func (x *DeviceCodeOAuthFlow) UnmarshalJSON(src []byte) error {
 	return codecDeviceCodeOAuthFlowV10JSON.Unmarshal(src, x)
 }
-
-var codecGetExtendedAgentCardRequestV10JSON = wire.Codec[GetExtendedAgentCardRequest]{Fields: []wire.Field{
-	{Name: "tenant", At: unsafe.Offsetof(GetExtendedAgentCardRequest{}.Tenant)},
-}}
-
-// AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *GetExtendedAgentCardRequest) AppendJSON(b []byte) ([]byte, error) {
 	return codecGetExtendedAgentCardRequestV10JSON.Append(b, x)
 }
@@ -258,14 +393,6 @@ func (x GetExtendedAgentCardRequest) MarshalJSON() ([]byte, error) { return x.Ap
 func (x *GetExtendedAgentCardRequest) UnmarshalJSON(src []byte) error {
 	return codecGetExtendedAgentCardRequestV10JSON.Unmarshal(src, x)
 }
-
-var codecGetTaskPushNotificationConfigRequestV10JSON = wire.Codec[GetTaskPushNotificationConfigRequest]{Fields: []wire.Field{
-	{Name: "tenant", At: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.Tenant)},
-	{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.TaskID), Flags: wire.Required},
-	{Name: "id", At: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.ID), Flags: wire.Required},
-}}
-
-// AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *GetTaskPushNotificationConfigRequest) AppendJSON(b []byte) ([]byte, error) {
 	return codecGetTaskPushNotificationConfigRequestV10JSON.Append(b, x)
 }
@@ -273,14 +400,6 @@ func (x GetTaskPushNotificationConfigRequest) MarshalJSON() ([]byte, error) { re
 func (x *GetTaskPushNotificationConfigRequest) UnmarshalJSON(src []byte) error {
 	return codecGetTaskPushNotificationConfigRequestV10JSON.Unmarshal(src, x)
 }
-
-var codecGetTaskRequestV10JSON = wire.Codec[GetTaskRequest]{Fields: []wire.Field{
-	{Name: "tenant", At: unsafe.Offsetof(GetTaskRequest{}.Tenant)},
-	{Name: "id", At: unsafe.Offsetof(GetTaskRequest{}.ID), Flags: wire.Required},
-	{Name: "historyLength", Aliases: []string{"history_length"}, At: unsafe.Offsetof(GetTaskRequest{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer},
-}}
-
-// AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *GetTaskRequest) AppendJSON(b []byte) ([]byte, error) {
 	return codecGetTaskRequestV10JSON.Append(b, x)
 }
@@ -288,14 +407,6 @@ func (x GetTaskRequest) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil)
 func (x *GetTaskRequest) UnmarshalJSON(src []byte) error {
 	return codecGetTaskRequestV10JSON.Unmarshal(src, x)
 }
-
-var codecHTTPAuthSecuritySchemeV10JSON = wire.Codec[HTTPAuthSecurityScheme]{Fields: []wire.Field{
-	{Name: "description", At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.Description)},
-	{Name: "scheme", At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.Scheme), Flags: wire.Required},
-	{Name: "bearerFormat", Aliases: []string{"bearer_format"}, At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.BearerFormat)},
-}}
-
-// AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *HTTPAuthSecurityScheme) AppendJSON(b []byte) ([]byte, error) {
 	return codecHTTPAuthSecuritySchemeV10JSON.Append(b, x)
 }
@@ -303,14 +414,6 @@ func (x HTTPAuthSecurityScheme) MarshalJSON() ([]byte, error) { return x.AppendJ
 func (x *HTTPAuthSecurityScheme) UnmarshalJSON(src []byte) error {
 	return codecHTTPAuthSecuritySchemeV10JSON.Unmarshal(src, x)
 }
-
-var codecImplicitOAuthFlowV10JSON = wire.Codec[ImplicitOAuthFlow]{Fields: []wire.Field{
-	{Name: "authorizationUrl", Aliases: []string{"authorization_url"}, At: unsafe.Offsetof(ImplicitOAuthFlow{}.AuthorizationURL)},
-	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, At: unsafe.Offsetof(ImplicitOAuthFlow{}.RefreshURL)},
-	{Name: "scopes", At: unsafe.Offsetof(ImplicitOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}},
-}}
-
-// AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *ImplicitOAuthFlow) AppendJSON(b []byte) ([]byte, error) {
 	return codecImplicitOAuthFlowV10JSON.Append(b, x)
 }
@@ -318,15 +421,6 @@ func (x ImplicitOAuthFlow) MarshalJSON() ([]byte, error) { return x.AppendJSON(n
 func (x *ImplicitOAuthFlow) UnmarshalJSON(src []byte) error {
 	return codecImplicitOAuthFlowV10JSON.Unmarshal(src, x)
 }
-
-var codecListTaskPushNotificationConfigsRequestV10JSON = wire.Codec[ListTaskPushNotificationConfigsRequest]{Fields: []wire.Field{
-	{Name: "tenant", At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.Tenant)},
-	{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.TaskID), Flags: wire.Required},
-	{Name: "pageSize", Aliases: []string{"page_size"}, At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.PageSize), Type: wire.TypeInt32},
-	{Name: "pageToken", Aliases: []string{"page_token"}, At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.PageToken)},
-}}
-
-// AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *ListTaskPushNotificationConfigsRequest) AppendJSON(b []byte) ([]byte, error) {
 	return codecListTaskPushNotificationConfigsRequestV10JSON.Append(b, x)
 }
@@ -336,13 +430,6 @@ func (x ListTaskPushNotificationConfigsRequest) MarshalJSON() ([]byte, error) {
 func (x *ListTaskPushNotificationConfigsRequest) UnmarshalJSON(src []byte) error {
 	return codecListTaskPushNotificationConfigsRequestV10JSON.Unmarshal(src, x)
 }
-
-var codecListTaskPushNotificationConfigsResponseV10JSON = wire.Codec[ListTaskPushNotificationConfigsResponse]{Fields: []wire.Field{
-	{Name: "configs", At: unsafe.Offsetof(ListTaskPushNotificationConfigsResponse{}.Configs), Type: wire.TypeMessage, Of: &codecTaskPushNotificationConfigV10JSON, Shape: wire.Listed},
-	{Name: "nextPageToken", Aliases: []string{"next_page_token"}, At: unsafe.Offsetof(ListTaskPushNotificationConfigsResponse{}.NextPageToken)},
-}}
-
-// AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *ListTaskPushNotificationConfigsResponse) AppendJSON(b []byte) ([]byte, error) {
 	return codecListTaskPushNotificationConfigsResponseV10JSON.Append(b, x)
 }
@@ -352,19 +439,6 @@ func (x ListTaskPushNotificationConfigsResponse) MarshalJSON() ([]byte, error) {
 func (x *ListTaskPushNotificationConfigsResponse) UnmarshalJSON(src []byte) error {
 	return codecListTaskPushNotificationConfigsResponseV10JSON.Unmarshal(src, x)
 }
-
-var codecListTasksRequestV10JSON = wire.Codec[ListTasksRequest]{Fields: []wire.Field{
-	{Name: "tenant", At: unsafe.Offsetof(ListTasksRequest{}.Tenant)},
-	{Name: "contextId", Aliases: []string{"context_id"}, At: unsafe.Offsetof(ListTasksRequest{}.ContextID)},
-	{Name: "status", At: unsafe.Offsetof(ListTasksRequest{}.Status), Type: wire.TypeEnum, Enum: &codecTaskStateV10JSON},
-	{Name: "pageSize", Aliases: []string{"page_size"}, At: unsafe.Offsetof(ListTasksRequest{}.PageSize), Type: wire.TypeInt32, Shape: wire.Pointer},
-	{Name: "pageToken", Aliases: []string{"page_token"}, At: unsafe.Offsetof(ListTasksRequest{}.PageToken)},
-	{Name: "historyLength", Aliases: []string{"history_length"}, At: unsafe.Offsetof(ListTasksRequest{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer},
-	{Name: "statusTimestampAfter", Aliases: []string{"status_timestamp_after"}, At: unsafe.Offsetof(ListTasksRequest{}.StatusTimestampAfter), Type: wire.TypeTimestamp},
-	{Name: "includeArtifacts", Aliases: []string{"include_artifacts"}, At: unsafe.Offsetof(ListTasksRequest{}.IncludeArtifacts), Type: wire.TypeBool, Shape: wire.Pointer},
-}}
-
-// AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *ListTasksRequest) AppendJSON(b []byte) ([]byte, error) {
 	return codecListTasksRequestV10JSON.Append(b, x)
 }
@@ -372,15 +446,6 @@ func (x ListTasksRequest) MarshalJSON() ([]byte, error) { return x.AppendJSON(ni
 func (x *ListTasksRequest) UnmarshalJSON(src []byte) error {
 	return codecListTasksRequestV10JSON.Unmarshal(src, x)
 }
-
-var codecListTasksResponseV10JSON = wire.Codec[ListTasksResponse]{Fields: []wire.Field{
-	{Name: "tasks", At: unsafe.Offsetof(ListTasksResponse{}.Tasks), Type: wire.TypeMessage, Of: &codecTaskV10JSON, Shape: wire.Listed, Flags: wire.Required | wire.NullEmpty},
-	{Name: "nextPageToken", Aliases: []string{"next_page_token"}, At: unsafe.Offsetof(ListTasksResponse{}.NextPageToken), Flags: wire.Required},
-	{Name: "pageSize", Aliases: []string{"page_size"}, At: unsafe.Offsetof(ListTasksResponse{}.PageSize), Type: wire.TypeInt32, Flags: wire.Required},
-	{Name: "totalSize", Aliases: []string{"total_size"}, At: unsafe.Offsetof(ListTasksResponse{}.TotalSize), Type: wire.TypeInt32, Flags: wire.Required},
-}}
-
-// AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *ListTasksResponse) AppendJSON(b []byte) ([]byte, error) {
 	return codecListTasksResponseV10JSON.Append(b, x)
 }
@@ -388,28 +453,9 @@ func (x ListTasksResponse) MarshalJSON() ([]byte, error) { return x.AppendJSON(n
 func (x *ListTasksResponse) UnmarshalJSON(src []byte) error {
 	return codecListTasksResponseV10JSON.Unmarshal(src, x)
 }
-
-var codecMessageV10JSON = wire.Codec[Message]{Fields: []wire.Field{
-	{Name: "messageId", Aliases: []string{"message_id"}, At: unsafe.Offsetof(Message{}.MessageID), Flags: wire.Required},
-	{Name: "contextId", Aliases: []string{"context_id"}, At: unsafe.Offsetof(Message{}.ContextID)},
-	{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(Message{}.TaskID)},
-	{Name: "role", At: unsafe.Offsetof(Message{}.Role), Type: wire.TypeEnum, Enum: &codecRoleV10JSON, Flags: wire.Required | wire.MustSet},
-	{Name: "parts", At: unsafe.Offsetof(Message{}.Parts), Type: wire.TypeMessage, Of: &codecPartV10JSON, Shape: wire.Listed, Least: 1, Flags: wire.Required},
-	{Name: "metadata", At: unsafe.Offsetof(Message{}.Metadata), Type: wire.TypeStruct},
-	{Name: "extensions", At: unsafe.Offsetof(Message{}.Extensions), Shape: wire.Listed},
-	{Name: "referenceTaskIds", Aliases: []string{"reference_task_ids"}, At: unsafe.Offsetof(Message{}.ReferenceTaskIDs), Shape: wire.Listed},
-}}
-
-// AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *Message) AppendJSON(b []byte) ([]byte, error) { return codecMessageV10JSON.Append(b, x) }
 func (x Message) MarshalJSON() ([]byte, error)         { return x.AppendJSON(nil) }
 func (x *Message) UnmarshalJSON(src []byte) error      { return codecMessageV10JSON.Unmarshal(src, x) }
-
-var codecMutualTLSSecuritySchemeV10JSON = wire.Codec[MutualTLSSecurityScheme]{Fields: []wire.Field{
-	{Name: "description", At: unsafe.Offsetof(MutualTLSSecurityScheme{}.Description)},
-}}
-
-// AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *MutualTLSSecurityScheme) AppendJSON(b []byte) ([]byte, error) {
 	return codecMutualTLSSecuritySchemeV10JSON.Append(b, x)
 }
@@ -417,14 +463,6 @@ func (x MutualTLSSecurityScheme) MarshalJSON() ([]byte, error) { return x.Append
 func (x *MutualTLSSecurityScheme) UnmarshalJSON(src []byte) error {
 	return codecMutualTLSSecuritySchemeV10JSON.Unmarshal(src, x)
 }
-
-var codecOAuth2SecuritySchemeV10JSON = wire.Codec[OAuth2SecurityScheme]{Fields: []wire.Field{
-	{Name: "description", At: unsafe.Offsetof(OAuth2SecurityScheme{}.Description)},
-	{Name: "flows", At: unsafe.Offsetof(OAuth2SecurityScheme{}.Flows), Type: wire.TypeMessage, Of: &codecOAuthFlowsV10JSON, Flags: wire.Required},
-	{Name: "oauth2MetadataUrl", Aliases: []string{"oauth2_metadata_url"}, At: unsafe.Offsetof(OAuth2SecurityScheme{}.OAuth2MetadataURL)},
-}}
-
-// AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *OAuth2SecurityScheme) AppendJSON(b []byte) ([]byte, error) {
 	return codecOAuth2SecuritySchemeV10JSON.Append(b, x)
 }
@@ -432,26 +470,9 @@ func (x OAuth2SecurityScheme) MarshalJSON() ([]byte, error) { return x.AppendJSO
 func (x *OAuth2SecurityScheme) UnmarshalJSON(src []byte) error {
 	return codecOAuth2SecuritySchemeV10JSON.Unmarshal(src, x)
 }
-
-var codecOAuthFlowsV10JSON = wire.Codec[OAuthFlows]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(OAuthFlows{}.Flow), Of: &unionOAuthFlow, Open: true, Strict: true, Needed: true}}, Fields: []wire.Field{
-	{Name: "authorizationCode", Aliases: []string{"authorization_code"}, Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecAuthorizationCodeOAuthFlowV10JSON},
-	{Name: "clientCredentials", Aliases: []string{"client_credentials"}, Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecClientCredentialsOAuthFlowV10JSON},
-	{Name: "implicit", Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecImplicitOAuthFlowV10JSON},
-	{Name: "password", Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecPasswordOAuthFlowV10JSON},
-	{Name: "deviceCode", Aliases: []string{"device_code"}, Oneof: 1, Case: 5, Type: wire.TypeMessage, Of: &codecDeviceCodeOAuthFlowV10JSON},
-}}
-
-// AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *OAuthFlows) AppendJSON(b []byte) ([]byte, error) { return codecOAuthFlowsV10JSON.Append(b, x) }
 func (x OAuthFlows) MarshalJSON() ([]byte, error)         { return x.AppendJSON(nil) }
 func (x *OAuthFlows) UnmarshalJSON(src []byte) error      { return codecOAuthFlowsV10JSON.Unmarshal(src, x) }
-
-var codecOpenIDConnectSecuritySchemeV10JSON = wire.Codec[OpenIDConnectSecurityScheme]{Fields: []wire.Field{
-	{Name: "description", At: unsafe.Offsetof(OpenIDConnectSecurityScheme{}.Description)},
-	{Name: "openIdConnectUrl", Aliases: []string{"open_id_connect_url"}, At: unsafe.Offsetof(OpenIDConnectSecurityScheme{}.OpenIDConnectURL), Flags: wire.Required},
-}}
-
-// AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *OpenIDConnectSecurityScheme) AppendJSON(b []byte) ([]byte, error) {
 	return codecOpenIDConnectSecuritySchemeV10JSON.Append(b, x)
 }
@@ -459,29 +480,9 @@ func (x OpenIDConnectSecurityScheme) MarshalJSON() ([]byte, error) { return x.Ap
 func (x *OpenIDConnectSecurityScheme) UnmarshalJSON(src []byte) error {
 	return codecOpenIDConnectSecuritySchemeV10JSON.Unmarshal(src, x)
 }
-
-var codecPartV10JSON = wire.Codec[Part]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(Part{}.Content), Of: &unionPartContent, Open: true, Strict: true, Needed: true}}, Fields: []wire.Field{
-	{Name: "text", Oneof: 1, Case: 1},
-	{Name: "raw", Oneof: 1, Case: 2, Type: wire.TypeBytes},
-	{Name: "url", Oneof: 1, Case: 3},
-	{Name: "data", Oneof: 1, Case: 4, Type: wire.TypeValue, Flags: wire.NullValue},
-	{Name: "metadata", At: unsafe.Offsetof(Part{}.Metadata), Type: wire.TypeStruct},
-	{Name: "filename", At: unsafe.Offsetof(Part{}.Filename)},
-	{Name: "mediaType", Aliases: []string{"media_type"}, At: unsafe.Offsetof(Part{}.MediaType)},
-}}
-
-// AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *Part) AppendJSON(b []byte) ([]byte, error) { return codecPartV10JSON.Append(b, x) }
 func (x Part) MarshalJSON() ([]byte, error)         { return x.AppendJSON(nil) }
 func (x *Part) UnmarshalJSON(src []byte) error      { return codecPartV10JSON.Unmarshal(src, x) }
-
-var codecPasswordOAuthFlowV10JSON = wire.Codec[PasswordOAuthFlow]{Fields: []wire.Field{
-	{Name: "tokenUrl", Aliases: []string{"token_url"}, At: unsafe.Offsetof(PasswordOAuthFlow{}.TokenURL)},
-	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, At: unsafe.Offsetof(PasswordOAuthFlow{}.RefreshURL)},
-	{Name: "scopes", At: unsafe.Offsetof(PasswordOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}},
-}}
-
-// AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *PasswordOAuthFlow) AppendJSON(b []byte) ([]byte, error) {
 	return codecPasswordOAuthFlowV10JSON.Append(b, x)
 }
@@ -489,18 +490,6 @@ func (x PasswordOAuthFlow) MarshalJSON() ([]byte, error) { return x.AppendJSON(n
 func (x *PasswordOAuthFlow) UnmarshalJSON(src []byte) error {
 	return codecPasswordOAuthFlowV10JSON.Unmarshal(src, x)
 }
-
-var codecRoleV10JSON = wire.Enum{Values: []wire.EnumValue{
-	{Value: string(RoleUnspecified), Name: "ROLE_UNSPECIFIED"},
-	{Value: string(RoleUser), Name: "ROLE_USER", Number: 1},
-	{Value: string(RoleAgent), Name: "ROLE_AGENT", Number: 2},
-}}
-
-var codecSecurityRequirementV10JSON = wire.Codec[SecurityRequirement]{Fields: []wire.Field{
-	{Name: "schemes", At: unsafe.Offsetof(SecurityRequirement{}.Schemes), Type: wire.TypeMessage, Of: &codecStringListV10JSON, Shape: wire.Mapped, Container: wire.Map[*StringList]{}},
-}}
-
-// AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *SecurityRequirement) AppendJSON(b []byte) ([]byte, error) {
 	return codecSecurityRequirementV10JSON.Append(b, x)
 }
@@ -508,16 +497,6 @@ func (x SecurityRequirement) MarshalJSON() ([]byte, error) { return x.AppendJSON
 func (x *SecurityRequirement) UnmarshalJSON(src []byte) error {
 	return codecSecurityRequirementV10JSON.Unmarshal(src, x)
 }
-
-var codecSecuritySchemeV10JSON = wire.Codec[SecurityScheme]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(SecurityScheme{}.Scheme), Of: &unionSecuritySchemeKind, Open: true, Strict: true, Needed: true}}, Fields: []wire.Field{
-	{Name: "apiKeySecurityScheme", Aliases: []string{"api_key_security_scheme"}, Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecAPIKeySecuritySchemeV10JSON},
-	{Name: "httpAuthSecurityScheme", Aliases: []string{"http_auth_security_scheme"}, Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecHTTPAuthSecuritySchemeV10JSON},
-	{Name: "oauth2SecurityScheme", Aliases: []string{"oauth2_security_scheme"}, Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecOAuth2SecuritySchemeV10JSON},
-	{Name: "openIdConnectSecurityScheme", Aliases: []string{"open_id_connect_security_scheme"}, Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecOpenIDConnectSecuritySchemeV10JSON},
-	{Name: "mtlsSecurityScheme", Aliases: []string{"mtls_security_scheme"}, Oneof: 1, Case: 5, Type: wire.TypeMessage, Of: &codecMutualTLSSecuritySchemeV10JSON},
-}}
-
-// AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *SecurityScheme) AppendJSON(b []byte) ([]byte, error) {
 	return codecSecuritySchemeV10JSON.Append(b, x)
 }
@@ -525,15 +504,6 @@ func (x SecurityScheme) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil)
 func (x *SecurityScheme) UnmarshalJSON(src []byte) error {
 	return codecSecuritySchemeV10JSON.Unmarshal(src, x)
 }
-
-var codecSendMessageConfigurationV10JSON = wire.Codec[SendMessageConfiguration]{Fields: []wire.Field{
-	{Name: "acceptedOutputModes", Aliases: []string{"accepted_output_modes"}, At: unsafe.Offsetof(SendMessageConfiguration{}.AcceptedOutputModes), Shape: wire.Listed},
-	{Name: "taskPushNotificationConfig", Aliases: []string{"task_push_notification_config"}, At: unsafe.Offsetof(SendMessageConfiguration{}.TaskPushNotificationConfig), Type: wire.TypeMessage, Of: &codecTaskPushNotificationConfigV10JSON},
-	{Name: "historyLength", Aliases: []string{"history_length"}, At: unsafe.Offsetof(SendMessageConfiguration{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer},
-	{Name: "returnImmediately", Aliases: []string{"return_immediately"}, At: unsafe.Offsetof(SendMessageConfiguration{}.ReturnImmediately), Type: wire.TypeBool},
-}}
-
-// AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *SendMessageConfiguration) AppendJSON(b []byte) ([]byte, error) {
 	return codecSendMessageConfigurationV10JSON.Append(b, x)
 }
@@ -541,15 +511,6 @@ func (x SendMessageConfiguration) MarshalJSON() ([]byte, error) { return x.Appen
 func (x *SendMessageConfiguration) UnmarshalJSON(src []byte) error {
 	return codecSendMessageConfigurationV10JSON.Unmarshal(src, x)
 }
-
-var codecSendMessageRequestV10JSON = wire.Codec[SendMessageRequest]{Fields: []wire.Field{
-	{Name: "tenant", At: unsafe.Offsetof(SendMessageRequest{}.Tenant)},
-	{Name: "message", At: unsafe.Offsetof(SendMessageRequest{}.Message), Type: wire.TypeMessage, Of: &codecMessageV10JSON, Flags: wire.Required},
-	{Name: "configuration", At: unsafe.Offsetof(SendMessageRequest{}.Configuration), Type: wire.TypeMessage, Of: &codecSendMessageConfigurationV10JSON},
-	{Name: "metadata", At: unsafe.Offsetof(SendMessageRequest{}.Metadata), Type: wire.TypeStruct},
-}}
-
-// AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *SendMessageRequest) AppendJSON(b []byte) ([]byte, error) {
 	return codecSendMessageRequestV10JSON.Append(b, x)
 }
@@ -557,13 +518,6 @@ func (x SendMessageRequest) MarshalJSON() ([]byte, error) { return x.AppendJSON(
 func (x *SendMessageRequest) UnmarshalJSON(src []byte) error {
 	return codecSendMessageRequestV10JSON.Unmarshal(src, x)
 }
-
-var codecSendMessageResponseV10JSON = wire.Codec[SendMessageResponse]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(SendMessageResponse{}.Payload), Of: &unionSendMessageResponsePayload, Open: true, Strict: true, Needed: true}}, Fields: []wire.Field{
-	{Name: "task", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecTaskV10JSON},
-	{Name: "message", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecMessageV10JSON},
-}}
-
-// AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *SendMessageResponse) AppendJSON(b []byte) ([]byte, error) {
 	return codecSendMessageResponseV10JSON.Append(b, x)
 }
@@ -571,15 +525,6 @@ func (x SendMessageResponse) MarshalJSON() ([]byte, error) { return x.AppendJSON
 func (x *SendMessageResponse) UnmarshalJSON(src []byte) error {
 	return codecSendMessageResponseV10JSON.Unmarshal(src, x)
 }
-
-var codecStreamResponseV10JSON = wire.Codec[StreamResponse]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(StreamResponse{}.Payload), Of: &unionStreamResponsePayload, Open: true, Strict: true, Needed: true}}, Fields: []wire.Field{
-	{Name: "task", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecTaskV10JSON},
-	{Name: "message", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecMessageV10JSON},
-	{Name: "statusUpdate", Aliases: []string{"status_update"}, Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecTaskStatusUpdateEventV10JSON},
-	{Name: "artifactUpdate", Aliases: []string{"artifact_update"}, Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecTaskArtifactUpdateEventV10JSON},
-}}
-
-// AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *StreamResponse) AppendJSON(b []byte) ([]byte, error) {
 	return codecStreamResponseV10JSON.Append(b, x)
 }
@@ -587,22 +532,9 @@ func (x StreamResponse) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil)
 func (x *StreamResponse) UnmarshalJSON(src []byte) error {
 	return codecStreamResponseV10JSON.Unmarshal(src, x)
 }
-
-var codecStringListV10JSON = wire.Codec[StringList]{OrBare: true, Fields: []wire.Field{
-	{Name: "list", At: unsafe.Offsetof(StringList{}.List), Shape: wire.Listed},
-}}
-
-// AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *StringList) AppendJSON(b []byte) ([]byte, error) { return codecStringListV10JSON.Append(b, x) }
 func (x StringList) MarshalJSON() ([]byte, error)         { return x.AppendJSON(nil) }
 func (x *StringList) UnmarshalJSON(src []byte) error      { return codecStringListV10JSON.Unmarshal(src, x) }
-
-var codecSubscribeToTaskRequestV10JSON = wire.Codec[SubscribeToTaskRequest]{Fields: []wire.Field{
-	{Name: "tenant", At: unsafe.Offsetof(SubscribeToTaskRequest{}.Tenant)},
-	{Name: "id", At: unsafe.Offsetof(SubscribeToTaskRequest{}.ID), Flags: wire.Required},
-}}
-
-// AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *SubscribeToTaskRequest) AppendJSON(b []byte) ([]byte, error) {
 	return codecSubscribeToTaskRequestV10JSON.Append(b, x)
 }
@@ -610,31 +542,9 @@ func (x SubscribeToTaskRequest) MarshalJSON() ([]byte, error) { return x.AppendJ
 func (x *SubscribeToTaskRequest) UnmarshalJSON(src []byte) error {
 	return codecSubscribeToTaskRequestV10JSON.Unmarshal(src, x)
 }
-
-var codecTaskV10JSON = wire.Codec[Task]{Fields: []wire.Field{
-	{Name: "id", At: unsafe.Offsetof(Task{}.ID), Flags: wire.Required},
-	{Name: "contextId", Aliases: []string{"context_id"}, At: unsafe.Offsetof(Task{}.ContextID)},
-	{Name: "status", At: unsafe.Offsetof(Task{}.Status), Type: wire.TypeMessage, Of: &codecTaskStatusV10JSON, Flags: wire.Required},
-	{Name: "artifacts", At: unsafe.Offsetof(Task{}.Artifacts), Type: wire.TypeMessage, Of: &codecArtifactV10JSON, Shape: wire.Listed},
-	{Name: "history", At: unsafe.Offsetof(Task{}.History), Type: wire.TypeMessage, Of: &codecMessageV10JSON, Shape: wire.Listed},
-	{Name: "metadata", At: unsafe.Offsetof(Task{}.Metadata), Type: wire.TypeStruct},
-}}
-
-// AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *Task) AppendJSON(b []byte) ([]byte, error) { return codecTaskV10JSON.Append(b, x) }
 func (x Task) MarshalJSON() ([]byte, error)         { return x.AppendJSON(nil) }
 func (x *Task) UnmarshalJSON(src []byte) error      { return codecTaskV10JSON.Unmarshal(src, x) }
-
-var codecTaskArtifactUpdateEventV10JSON = wire.Codec[TaskArtifactUpdateEvent]{Fields: []wire.Field{
-	{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.TaskID), Flags: wire.Required},
-	{Name: "contextId", Aliases: []string{"context_id"}, At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.ContextID), Flags: wire.Required},
-	{Name: "artifact", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Artifact), Type: wire.TypeMessage, Of: &codecArtifactV10JSON, Flags: wire.Required},
-	{Name: "append", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Append), Type: wire.TypeBool},
-	{Name: "lastChunk", Aliases: []string{"last_chunk"}, At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.LastChunk), Type: wire.TypeBool},
-	{Name: "metadata", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Metadata), Type: wire.TypeStruct},
-}}
-
-// AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *TaskArtifactUpdateEvent) AppendJSON(b []byte) ([]byte, error) {
 	return codecTaskArtifactUpdateEventV10JSON.Append(b, x)
 }
@@ -642,17 +552,6 @@ func (x TaskArtifactUpdateEvent) MarshalJSON() ([]byte, error) { return x.Append
 func (x *TaskArtifactUpdateEvent) UnmarshalJSON(src []byte) error {
 	return codecTaskArtifactUpdateEventV10JSON.Unmarshal(src, x)
 }
-
-var codecTaskPushNotificationConfigV10JSON = wire.Codec[TaskPushNotificationConfig]{Fields: []wire.Field{
-	{Name: "tenant", At: unsafe.Offsetof(TaskPushNotificationConfig{}.Tenant)},
-	{Name: "id", At: unsafe.Offsetof(TaskPushNotificationConfig{}.ID)},
-	{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(TaskPushNotificationConfig{}.TaskID)},
-	{Name: "url", At: unsafe.Offsetof(TaskPushNotificationConfig{}.URL), Flags: wire.Required},
-	{Name: "token", At: unsafe.Offsetof(TaskPushNotificationConfig{}.Token)},
-	{Name: "authentication", At: unsafe.Offsetof(TaskPushNotificationConfig{}.Authentication), Type: wire.TypeMessage, Of: &codecAuthenticationInfoV10JSON},
-}}
-
-// AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *TaskPushNotificationConfig) AppendJSON(b []byte) ([]byte, error) {
 	return codecTaskPushNotificationConfigV10JSON.Append(b, x)
 }
@@ -660,38 +559,9 @@ func (x TaskPushNotificationConfig) MarshalJSON() ([]byte, error) { return x.App
 func (x *TaskPushNotificationConfig) UnmarshalJSON(src []byte) error {
 	return codecTaskPushNotificationConfigV10JSON.Unmarshal(src, x)
 }
-
-var codecTaskStateV10JSON = wire.Enum{Values: []wire.EnumValue{
-	{Value: string(TaskStateUnspecified), Name: "TASK_STATE_UNSPECIFIED"},
-	{Value: string(TaskStateSubmitted), Name: "TASK_STATE_SUBMITTED", Number: 1},
-	{Value: string(TaskStateWorking), Name: "TASK_STATE_WORKING", Number: 2},
-	{Value: string(TaskStateCompleted), Name: "TASK_STATE_COMPLETED", Number: 3},
-	{Value: string(TaskStateFailed), Name: "TASK_STATE_FAILED", Number: 4},
-	{Value: string(TaskStateCanceled), Name: "TASK_STATE_CANCELED", Aliases: []string{"TASK_STATE_CANCELLED"}, Number: 5},
-	{Value: string(TaskStateInputRequired), Name: "TASK_STATE_INPUT_REQUIRED", Number: 6},
-	{Value: string(TaskStateRejected), Name: "TASK_STATE_REJECTED", Number: 7},
-	{Value: string(TaskStateAuthRequired), Name: "TASK_STATE_AUTH_REQUIRED", Number: 8},
-}}
-
-var codecTaskStatusV10JSON = wire.Codec[TaskStatus]{Fields: []wire.Field{
-	{Name: "state", At: unsafe.Offsetof(TaskStatus{}.State), Type: wire.TypeEnum, Enum: &codecTaskStateV10JSON, Flags: wire.Required | wire.MustSet},
-	{Name: "message", At: unsafe.Offsetof(TaskStatus{}.Message), Type: wire.TypeMessage, Of: &codecMessageV10JSON},
-	{Name: "timestamp", At: unsafe.Offsetof(TaskStatus{}.Timestamp), Type: wire.TypeTimestamp},
-}}
-
-// AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *TaskStatus) AppendJSON(b []byte) ([]byte, error) { return codecTaskStatusV10JSON.Append(b, x) }
 func (x TaskStatus) MarshalJSON() ([]byte, error)         { return x.AppendJSON(nil) }
 func (x *TaskStatus) UnmarshalJSON(src []byte) error      { return codecTaskStatusV10JSON.Unmarshal(src, x) }
-
-var codecTaskStatusUpdateEventV10JSON = wire.Codec[TaskStatusUpdateEvent]{Fields: []wire.Field{
-	{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(TaskStatusUpdateEvent{}.TaskID), Flags: wire.Required},
-	{Name: "contextId", Aliases: []string{"context_id"}, At: unsafe.Offsetof(TaskStatusUpdateEvent{}.ContextID), Flags: wire.Required},
-	{Name: "status", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Status), Type: wire.TypeMessage, Of: &codecTaskStatusV10JSON, Flags: wire.Required},
-	{Name: "metadata", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Metadata), Type: wire.TypeStruct},
-}}
-
-// AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *TaskStatusUpdateEvent) AppendJSON(b []byte) ([]byte, error) {
 	return codecTaskStatusUpdateEventV10JSON.Append(b, x)
 }

@@ -14,6 +14,7 @@ import (
 	"context"
 
 	"example.com/routes/a2a"
+	"example.com/routes/agent/types"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/server"
 )
@@ -31,6 +32,36 @@ type Skills interface {
 	// preferences. Can overlay data layers.
 	CustomMapGenerator(ctx context.Context, in *CustomMapGeneratorInput, t *Task) (*CustomMapGeneratorOutput, error)
 }
+
+// The types of the skills.
+type (
+	Coordinates                               = types.Coordinates
+	CustomMapGeneratorInput                   = types.CustomMapGeneratorInput
+	CustomMapGeneratorInputStyle              = types.CustomMapGeneratorInputStyle
+	CustomMapGeneratorOutput                  = types.CustomMapGeneratorOutput
+	CustomMapGeneratorOutputBounds            = types.CustomMapGeneratorOutputBounds
+	Leg                                       = types.Leg
+	LegTraffic                                = types.LegTraffic
+	Place                                     = types.Place
+	PlaceString                               = types.PlaceString
+	RouteOptimizerTrafficInput                = types.RouteOptimizerTrafficInput
+	RouteOptimizerTrafficInputPreferencesItem = types.RouteOptimizerTrafficInputPreferencesItem
+	RouteOptimizerTrafficOutput               = types.RouteOptimizerTrafficOutput
+)
+
+// The constants of the skills' types.
+const (
+	CustomMapGeneratorInputStyleStreets                     = types.CustomMapGeneratorInputStyleStreets
+	CustomMapGeneratorInputStyleTerrain                     = types.CustomMapGeneratorInputStyleTerrain
+	CustomMapGeneratorInputStyleNight                       = types.CustomMapGeneratorInputStyleNight
+	LegTrafficFree                                          = types.LegTrafficFree
+	LegTrafficSlow                                          = types.LegTrafficSlow
+	LegTrafficJam                                           = types.LegTrafficJam
+	RouteOptimizerTrafficInputPreferencesItemAvoidTolls     = types.RouteOptimizerTrafficInputPreferencesItemAvoidTolls
+	RouteOptimizerTrafficInputPreferencesItemAvoidFerries   = types.RouteOptimizerTrafficInputPreferencesItemAvoidFerries
+	RouteOptimizerTrafficInputPreferencesItemAvoidHighways  = types.RouteOptimizerTrafficInputPreferencesItemAvoidHighways
+	RouteOptimizerTrafficInputPreferencesItemPreferHighways = types.RouteOptimizerTrafficInputPreferencesItemPreferHighways
+)
 
 // Task is one call of a handler: progress, artifacts, questions and answers go through it. A handler that only answers
 // can ignore it.

@@ -10,183 +10,259 @@ import (
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
-var codecAPIKeySecuritySchemeV03ProtoJSON = wire.Codec[APIKeySecurityScheme]{Fields: []wire.Field{
-	{Name: "description", At: unsafe.Offsetof(APIKeySecurityScheme{}.Description)},
-	{Name: "location", At: unsafe.Offsetof(APIKeySecurityScheme{}.Location)},
-	{Name: "name", At: unsafe.Offsetof(APIKeySecurityScheme{}.Name)},
-}}
-
-var codecAgentCapabilitiesV03ProtoJSON = wire.Codec[AgentCapabilities]{Fields: []wire.Field{
-	{Name: "streaming", At: unsafe.Offsetof(AgentCapabilities{}.Streaming), Type: wire.TypeBool, Shape: wire.Pointer, Flags: wire.Implicit},
-	{Name: "pushNotifications", Aliases: []string{"push_notifications"}, At: unsafe.Offsetof(AgentCapabilities{}.PushNotifications), Type: wire.TypeBool, Shape: wire.Pointer, Flags: wire.Implicit},
-	{Name: "extensions", At: unsafe.Offsetof(AgentCapabilities{}.Extensions), Type: wire.TypeMessage, Of: &codecAgentExtensionV03ProtoJSON, Shape: wire.Listed},
-}}
-
-var codecAgentCardV03ProtoJSON = wire.Codec[AgentCard]{Group: &interfacesV03ProtoJSON, Fields: []wire.Field{
-	{Name: "name", At: unsafe.Offsetof(AgentCard{}.Name)},
-	{Name: "description", At: unsafe.Offsetof(AgentCard{}.Description)},
-	{Name: "url", At: unsafe.Offsetof(AgentCard{}.SupportedInterfaces), Type: wire.TypeGroup},
-	{Name: "preferredTransport", Aliases: []string{"preferred_transport"}, At: unsafe.Offsetof(AgentCard{}.SupportedInterfaces), Type: wire.TypeGroup, Flags: wire.ReadOnly},
-	{Name: "additionalInterfaces", Aliases: []string{"additional_interfaces"}, At: unsafe.Offsetof(AgentCard{}.SupportedInterfaces), Type: wire.TypeGroup, Flags: wire.ReadOnly},
-	{Name: "protocolVersion", Aliases: []string{"protocol_version"}, At: unsafe.Offsetof(AgentCard{}.SupportedInterfaces), Type: wire.TypeGroup, Flags: wire.ReadOnly},
-	{Name: "provider", At: unsafe.Offsetof(AgentCard{}.Provider), Type: wire.TypeMessage, Of: &codecAgentProviderV03ProtoJSON},
-	{Name: "version", At: unsafe.Offsetof(AgentCard{}.Version)},
-	{Name: "documentationUrl", Aliases: []string{"documentation_url"}, At: unsafe.Offsetof(AgentCard{}.DocumentationURL), Shape: wire.Pointer, Flags: wire.Implicit},
-	{Name: "capabilities", At: unsafe.Offsetof(AgentCard{}.Capabilities), Type: wire.TypeMessage, Of: &codecAgentCapabilitiesV03ProtoJSON, Flags: wire.Shared},
-	{Name: "securitySchemes", Aliases: []string{"security_schemes"}, At: unsafe.Offsetof(AgentCard{}.SecuritySchemes), Type: wire.TypeMessage, Of: &codecSecuritySchemeV03ProtoJSON, Shape: wire.Mapped, Container: wire.Map[*SecurityScheme]{}},
-	{Name: "security", At: unsafe.Offsetof(AgentCard{}.SecurityRequirements), Type: wire.TypeMessage, Of: &codecSecurityRequirementV03ProtoJSON, Shape: wire.Listed},
-	{Name: "defaultInputModes", Aliases: []string{"default_input_modes"}, At: unsafe.Offsetof(AgentCard{}.DefaultInputModes), Shape: wire.Listed},
-	{Name: "defaultOutputModes", Aliases: []string{"default_output_modes"}, At: unsafe.Offsetof(AgentCard{}.DefaultOutputModes), Shape: wire.Listed},
-	{Name: "skills", At: unsafe.Offsetof(AgentCard{}.Skills), Type: wire.TypeMessage, Of: &codecAgentSkillV03ProtoJSON, Shape: wire.Listed},
-	{Name: "supportsAuthenticatedExtendedCard", Aliases: []string{"supports_authenticated_extended_card"}, At: unsafe.Offsetof(AgentCapabilities{}.ExtendedAgentCard), Into: &wire.Into{At: unsafe.Offsetof(AgentCard{}.Capabilities), Of: &wire.Codec[AgentCapabilities]{}}, Type: wire.TypeBool, Shape: wire.Pointer, Flags: wire.Implicit},
-	{Name: "signatures", At: unsafe.Offsetof(AgentCard{}.Signatures), Type: wire.TypeMessage, Of: &codecAgentCardSignatureV03ProtoJSON, Shape: wire.Listed},
-}}
-
-var codecAgentCardSignatureV03ProtoJSON = wire.Codec[AgentCardSignature]{Fields: []wire.Field{
-	{Name: "protected", At: unsafe.Offsetof(AgentCardSignature{}.Protected)},
-	{Name: "signature", At: unsafe.Offsetof(AgentCardSignature{}.Signature)},
-	{Name: "header", At: unsafe.Offsetof(AgentCardSignature{}.Header), Type: wire.TypeStruct},
-}}
-
-var codecAgentExtensionV03ProtoJSON = wire.Codec[AgentExtension]{Fields: []wire.Field{
-	{Name: "uri", At: unsafe.Offsetof(AgentExtension{}.URI)},
-	{Name: "description", At: unsafe.Offsetof(AgentExtension{}.Description)},
-	{Name: "required", At: unsafe.Offsetof(AgentExtension{}.Required), Type: wire.TypeBool},
-	{Name: "params", At: unsafe.Offsetof(AgentExtension{}.Params), Type: wire.TypeStruct},
-}}
-
-var codecAgentProviderV03ProtoJSON = wire.Codec[AgentProvider]{Fields: []wire.Field{
-	{Name: "url", At: unsafe.Offsetof(AgentProvider{}.URL)},
-	{Name: "organization", At: unsafe.Offsetof(AgentProvider{}.Organization)},
-}}
-
-var codecAgentSkillV03ProtoJSON = wire.Codec[AgentSkill]{Fields: []wire.Field{
-	{Name: "id", At: unsafe.Offsetof(AgentSkill{}.ID)},
-	{Name: "name", At: unsafe.Offsetof(AgentSkill{}.Name)},
-	{Name: "description", At: unsafe.Offsetof(AgentSkill{}.Description)},
-	{Name: "tags", At: unsafe.Offsetof(AgentSkill{}.Tags), Shape: wire.Listed},
-	{Name: "examples", At: unsafe.Offsetof(AgentSkill{}.Examples), Shape: wire.Listed},
-	{Name: "inputModes", Aliases: []string{"input_modes"}, At: unsafe.Offsetof(AgentSkill{}.InputModes), Shape: wire.Listed},
-	{Name: "outputModes", Aliases: []string{"output_modes"}, At: unsafe.Offsetof(AgentSkill{}.OutputModes), Shape: wire.Listed},
-	{Name: "security", At: unsafe.Offsetof(AgentSkill{}.SecurityRequirements), Type: wire.TypeMessage, Of: &codecSecurityRequirementV03ProtoJSON, Shape: wire.Listed},
-}}
-
-var codecArtifactV03ProtoJSON = wire.Codec[Artifact]{Fields: []wire.Field{
-	{Name: "artifactId", Aliases: []string{"artifact_id"}, At: unsafe.Offsetof(Artifact{}.ArtifactID)},
-	{Name: "name", At: unsafe.Offsetof(Artifact{}.Name)},
-	{Name: "description", At: unsafe.Offsetof(Artifact{}.Description)},
-	{Name: "parts", At: unsafe.Offsetof(Artifact{}.Parts), Type: wire.TypeMessage, Of: &codecPartV03ProtoJSON, Shape: wire.Listed, Least: 1, Flags: wire.Required},
-	{Name: "metadata", At: unsafe.Offsetof(Artifact{}.Metadata), Type: wire.TypeStruct},
-	{Name: "extensions", At: unsafe.Offsetof(Artifact{}.Extensions), Shape: wire.Listed},
-}}
-
-var codecAuthenticationInfoV03ProtoJSON = wire.Codec[AuthenticationInfo]{Fields: []wire.Field{
-	{Name: "schemes", At: unsafe.Offsetof(AuthenticationInfo{}.Scheme), Type: wire.TypeHook, Hook: &legacy.Schemes},
-	{Name: "credentials", At: unsafe.Offsetof(AuthenticationInfo{}.Credentials)},
-}}
-
-var codecAuthorizationCodeOAuthFlowV03ProtoJSON = wire.Codec[AuthorizationCodeOAuthFlow]{Fields: []wire.Field{
-	{Name: "authorizationUrl", Aliases: []string{"authorization_url"}, At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.AuthorizationURL)},
-	{Name: "tokenUrl", Aliases: []string{"token_url"}, At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.TokenURL)},
-	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.RefreshURL)},
-	{Name: "scopes", At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}},
-}}
-
-var codecCancelTaskRequestV03ProtoJSON = wire.Codec[CancelTaskRequest]{Fields: []wire.Field{
-	{Name: "name", At: unsafe.Offsetof(CancelTaskRequest{}.ID), Type: wire.TypeHook, Hook: &legacy.TaskName},
-}}
-
-var codecClientCredentialsOAuthFlowV03ProtoJSON = wire.Codec[ClientCredentialsOAuthFlow]{Fields: []wire.Field{
-	{Name: "tokenUrl", Aliases: []string{"token_url"}, At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.TokenURL)},
-	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.RefreshURL)},
-	{Name: "scopes", At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}},
-}}
-
-var codecDeleteTaskPushNotificationConfigRequestV03ProtoJSON = wire.Codec[DeleteTaskPushNotificationConfigRequest]{Fields: []wire.Field{
-	{Name: "name", At: unsafe.Offsetof(DeleteTaskPushNotificationConfigRequest{}.TaskID), With: unsafe.Offsetof(DeleteTaskPushNotificationConfigRequest{}.ID), Type: wire.TypeHook, Hook: &legacy.ConfigName},
-}}
-
-var codecGetExtendedAgentCardRequestV03ProtoJSON = wire.Codec[GetExtendedAgentCardRequest]{}
-
-var codecGetTaskPushNotificationConfigRequestV03ProtoJSON = wire.Codec[GetTaskPushNotificationConfigRequest]{Fields: []wire.Field{
-	{Name: "name", At: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.TaskID), With: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.ID), Type: wire.TypeHook, Hook: &legacy.ConfigName},
-}}
-
-var codecGetTaskRequestV03ProtoJSON = wire.Codec[GetTaskRequest]{Fields: []wire.Field{
-	{Name: "name", At: unsafe.Offsetof(GetTaskRequest{}.ID), Type: wire.TypeHook, Hook: &legacy.TaskName},
-	{Name: "historyLength", Aliases: []string{"history_length"}, At: unsafe.Offsetof(GetTaskRequest{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer, Flags: wire.Implicit},
-}}
-
-var codecHTTPAuthSecuritySchemeV03ProtoJSON = wire.Codec[HTTPAuthSecurityScheme]{Fields: []wire.Field{
-	{Name: "description", At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.Description)},
-	{Name: "scheme", At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.Scheme)},
-	{Name: "bearerFormat", Aliases: []string{"bearer_format"}, At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.BearerFormat)},
-}}
-
-var codecImplicitOAuthFlowV03ProtoJSON = wire.Codec[ImplicitOAuthFlow]{Fields: []wire.Field{
-	{Name: "authorizationUrl", Aliases: []string{"authorization_url"}, At: unsafe.Offsetof(ImplicitOAuthFlow{}.AuthorizationURL)},
-	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, At: unsafe.Offsetof(ImplicitOAuthFlow{}.RefreshURL)},
-	{Name: "scopes", At: unsafe.Offsetof(ImplicitOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}},
-}}
-
-var codecListTaskPushNotificationConfigsRequestV03ProtoJSON = wire.Codec[ListTaskPushNotificationConfigsRequest]{Fields: []wire.Field{
-	{Name: "parent", At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.TaskID), Type: wire.TypeHook, Hook: &legacy.TaskName},
-	{Name: "pageSize", Aliases: []string{"page_size"}, At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.PageSize), Type: wire.TypeInt32},
-	{Name: "pageToken", Aliases: []string{"page_token"}, At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.PageToken)},
-}}
-
-var codecListTaskPushNotificationConfigsResponseV03ProtoJSON = wire.Codec[ListTaskPushNotificationConfigsResponse]{Fields: []wire.Field{
-	{Name: "configs", At: unsafe.Offsetof(ListTaskPushNotificationConfigsResponse{}.Configs), Type: wire.TypeMessage, Of: &codecTaskPushNotificationConfigV03ProtoJSON, Shape: wire.Listed},
-	{Name: "nextPageToken", Aliases: []string{"next_page_token"}, At: unsafe.Offsetof(ListTaskPushNotificationConfigsResponse{}.NextPageToken)},
-}}
-
-var codecListTasksRequestV03ProtoJSON = wire.Codec[ListTasksRequest]{Fields: []wire.Field{
-	{Name: "contextId", At: unsafe.Offsetof(ListTasksRequest{}.ContextID)},
-	{Name: "status", At: unsafe.Offsetof(ListTasksRequest{}.Status), Type: wire.TypeEnum, Enum: &codecTaskStateV03ProtoJSON},
-	{Name: "pageSize", At: unsafe.Offsetof(ListTasksRequest{}.PageSize), Type: wire.TypeInt32, Shape: wire.Pointer},
-	{Name: "pageToken", At: unsafe.Offsetof(ListTasksRequest{}.PageToken)},
-	{Name: "historyLength", At: unsafe.Offsetof(ListTasksRequest{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer},
-	{Name: "statusTimestampAfter", At: unsafe.Offsetof(ListTasksRequest{}.StatusTimestampAfter), Type: wire.TypeTimestamp},
-	{Name: "includeArtifacts", At: unsafe.Offsetof(ListTasksRequest{}.IncludeArtifacts), Type: wire.TypeBool, Shape: wire.Pointer},
-}}
-
-var codecListTasksResponseV03ProtoJSON = wire.Codec[ListTasksResponse]{Bare: true, Fields: []wire.Field{
-	{Name: "tasks", At: unsafe.Offsetof(ListTasksResponse{}.Tasks), Type: wire.TypeMessage, Of: &codecTaskV03ProtoJSON, Shape: wire.Listed},
-}}
-
-var codecMessageV03ProtoJSON = wire.Codec[Message]{Fields: []wire.Field{
-	{Name: "messageId", Aliases: []string{"message_id"}, At: unsafe.Offsetof(Message{}.MessageID)},
-	{Name: "contextId", Aliases: []string{"context_id"}, At: unsafe.Offsetof(Message{}.ContextID)},
-	{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(Message{}.TaskID)},
-	{Name: "role", At: unsafe.Offsetof(Message{}.Role), Type: wire.TypeEnum, Enum: &codecRoleV03ProtoJSON},
-	{Name: "content", Aliases: []string{"parts"}, At: unsafe.Offsetof(Message{}.Parts), Type: wire.TypeMessage, Of: &codecPartV03ProtoJSON, Shape: wire.Listed, Least: 1, Flags: wire.Required},
-	{Name: "metadata", At: unsafe.Offsetof(Message{}.Metadata), Type: wire.TypeStruct},
-	{Name: "extensions", At: unsafe.Offsetof(Message{}.Extensions), Shape: wire.Listed},
-}}
-
-var codecMutualTLSSecuritySchemeV03ProtoJSON = wire.Codec[MutualTLSSecurityScheme]{Fields: []wire.Field{
-	{Name: "description", At: unsafe.Offsetof(MutualTLSSecurityScheme{}.Description)},
-}}
-
-var codecOAuth2SecuritySchemeV03ProtoJSON = wire.Codec[OAuth2SecurityScheme]{Fields: []wire.Field{
-	{Name: "description", At: unsafe.Offsetof(OAuth2SecurityScheme{}.Description)},
-	{Name: "flows", At: unsafe.Offsetof(OAuth2SecurityScheme{}.Flows), Type: wire.TypeMessage, Of: &codecOAuthFlowsV03ProtoJSON},
-	{Name: "oauth2MetadataUrl", Aliases: []string{"oauth2_metadata_url"}, At: unsafe.Offsetof(OAuth2SecurityScheme{}.OAuth2MetadataURL)},
-}}
-
-var codecOAuthFlowsV03ProtoJSON = wire.Codec[OAuthFlows]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(OAuthFlows{}.Flow), Of: &unionOAuthFlow, Open: true}}, Fields: []wire.Field{
-	{Name: "authorizationCode", Aliases: []string{"authorization_code"}, Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecAuthorizationCodeOAuthFlowV03ProtoJSON},
-	{Name: "clientCredentials", Aliases: []string{"client_credentials"}, Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecClientCredentialsOAuthFlowV03ProtoJSON},
-	{Name: "implicit", Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecImplicitOAuthFlowV03ProtoJSON},
-	{Name: "password", Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecPasswordOAuthFlowV03ProtoJSON},
-}}
-
-var codecOpenIDConnectSecuritySchemeV03ProtoJSON = wire.Codec[OpenIDConnectSecurityScheme]{Fields: []wire.Field{
-	{Name: "description", At: unsafe.Offsetof(OpenIDConnectSecurityScheme{}.Description)},
-	{Name: "openIdConnectUrl", Aliases: []string{"open_id_connect_url"}, At: unsafe.Offsetof(OpenIDConnectSecurityScheme{}.OpenIDConnectURL)},
-}}
-
-var codecPartV03ProtoJSON = wire.Codec[Part]{Custom: &wire.Custom[Part]{Append: appendPartV03ProtoJSON, Read: readPartV03ProtoJSON}}
+var (
+	codecAPIKeySecuritySchemeV03ProtoJSON = wire.Codec[APIKeySecurityScheme]{Fields: []wire.Field{
+		{Name: "description", At: unsafe.Offsetof(APIKeySecurityScheme{}.Description)},
+		{Name: "location", At: unsafe.Offsetof(APIKeySecurityScheme{}.Location)},
+		{Name: "name", At: unsafe.Offsetof(APIKeySecurityScheme{}.Name)},
+	}}
+	codecAgentCapabilitiesV03ProtoJSON = wire.Codec[AgentCapabilities]{Fields: []wire.Field{
+		{Name: "streaming", At: unsafe.Offsetof(AgentCapabilities{}.Streaming), Type: wire.TypeBool, Shape: wire.Pointer, Flags: wire.Implicit},
+		{Name: "pushNotifications", Aliases: []string{"push_notifications"}, At: unsafe.Offsetof(AgentCapabilities{}.PushNotifications), Type: wire.TypeBool, Shape: wire.Pointer, Flags: wire.Implicit},
+		{Name: "extensions", At: unsafe.Offsetof(AgentCapabilities{}.Extensions), Type: wire.TypeMessage, Of: &codecAgentExtensionV03ProtoJSON, Shape: wire.Listed},
+	}}
+	codecAgentCardV03ProtoJSON = wire.Codec[AgentCard]{Group: &interfacesV03ProtoJSON, Fields: []wire.Field{
+		{Name: "name", At: unsafe.Offsetof(AgentCard{}.Name)},
+		{Name: "description", At: unsafe.Offsetof(AgentCard{}.Description)},
+		{Name: "url", At: unsafe.Offsetof(AgentCard{}.SupportedInterfaces), Type: wire.TypeGroup},
+		{Name: "preferredTransport", Aliases: []string{"preferred_transport"}, At: unsafe.Offsetof(AgentCard{}.SupportedInterfaces), Type: wire.TypeGroup, Flags: wire.ReadOnly},
+		{Name: "additionalInterfaces", Aliases: []string{"additional_interfaces"}, At: unsafe.Offsetof(AgentCard{}.SupportedInterfaces), Type: wire.TypeGroup, Flags: wire.ReadOnly},
+		{Name: "protocolVersion", Aliases: []string{"protocol_version"}, At: unsafe.Offsetof(AgentCard{}.SupportedInterfaces), Type: wire.TypeGroup, Flags: wire.ReadOnly},
+		{Name: "provider", At: unsafe.Offsetof(AgentCard{}.Provider), Type: wire.TypeMessage, Of: &codecAgentProviderV03ProtoJSON},
+		{Name: "version", At: unsafe.Offsetof(AgentCard{}.Version)},
+		{Name: "documentationUrl", Aliases: []string{"documentation_url"}, At: unsafe.Offsetof(AgentCard{}.DocumentationURL), Shape: wire.Pointer, Flags: wire.Implicit},
+		{Name: "capabilities", At: unsafe.Offsetof(AgentCard{}.Capabilities), Type: wire.TypeMessage, Of: &codecAgentCapabilitiesV03ProtoJSON, Flags: wire.Shared},
+		{Name: "securitySchemes", Aliases: []string{"security_schemes"}, At: unsafe.Offsetof(AgentCard{}.SecuritySchemes), Type: wire.TypeMessage, Of: &codecSecuritySchemeV03ProtoJSON, Shape: wire.Mapped, Container: wire.Map[*SecurityScheme]{}},
+		{Name: "security", At: unsafe.Offsetof(AgentCard{}.SecurityRequirements), Type: wire.TypeMessage, Of: &codecSecurityRequirementV03ProtoJSON, Shape: wire.Listed},
+		{Name: "defaultInputModes", Aliases: []string{"default_input_modes"}, At: unsafe.Offsetof(AgentCard{}.DefaultInputModes), Shape: wire.Listed},
+		{Name: "defaultOutputModes", Aliases: []string{"default_output_modes"}, At: unsafe.Offsetof(AgentCard{}.DefaultOutputModes), Shape: wire.Listed},
+		{Name: "skills", At: unsafe.Offsetof(AgentCard{}.Skills), Type: wire.TypeMessage, Of: &codecAgentSkillV03ProtoJSON, Shape: wire.Listed},
+		{Name: "supportsAuthenticatedExtendedCard", Aliases: []string{"supports_authenticated_extended_card"}, At: unsafe.Offsetof(AgentCapabilities{}.ExtendedAgentCard), Into: &wire.Into{At: unsafe.Offsetof(AgentCard{}.Capabilities), Of: &wire.Codec[AgentCapabilities]{}}, Type: wire.TypeBool, Shape: wire.Pointer, Flags: wire.Implicit},
+		{Name: "signatures", At: unsafe.Offsetof(AgentCard{}.Signatures), Type: wire.TypeMessage, Of: &codecAgentCardSignatureV03ProtoJSON, Shape: wire.Listed},
+	}}
+	codecAgentCardSignatureV03ProtoJSON = wire.Codec[AgentCardSignature]{Fields: []wire.Field{
+		{Name: "protected", At: unsafe.Offsetof(AgentCardSignature{}.Protected)},
+		{Name: "signature", At: unsafe.Offsetof(AgentCardSignature{}.Signature)},
+		{Name: "header", At: unsafe.Offsetof(AgentCardSignature{}.Header), Type: wire.TypeStruct},
+	}}
+	codecAgentExtensionV03ProtoJSON = wire.Codec[AgentExtension]{Fields: []wire.Field{
+		{Name: "uri", At: unsafe.Offsetof(AgentExtension{}.URI)},
+		{Name: "description", At: unsafe.Offsetof(AgentExtension{}.Description)},
+		{Name: "required", At: unsafe.Offsetof(AgentExtension{}.Required), Type: wire.TypeBool},
+		{Name: "params", At: unsafe.Offsetof(AgentExtension{}.Params), Type: wire.TypeStruct},
+	}}
+	codecAgentProviderV03ProtoJSON = wire.Codec[AgentProvider]{Fields: []wire.Field{
+		{Name: "url", At: unsafe.Offsetof(AgentProvider{}.URL)},
+		{Name: "organization", At: unsafe.Offsetof(AgentProvider{}.Organization)},
+	}}
+	codecAgentSkillV03ProtoJSON = wire.Codec[AgentSkill]{Fields: []wire.Field{
+		{Name: "id", At: unsafe.Offsetof(AgentSkill{}.ID)},
+		{Name: "name", At: unsafe.Offsetof(AgentSkill{}.Name)},
+		{Name: "description", At: unsafe.Offsetof(AgentSkill{}.Description)},
+		{Name: "tags", At: unsafe.Offsetof(AgentSkill{}.Tags), Shape: wire.Listed},
+		{Name: "examples", At: unsafe.Offsetof(AgentSkill{}.Examples), Shape: wire.Listed},
+		{Name: "inputModes", Aliases: []string{"input_modes"}, At: unsafe.Offsetof(AgentSkill{}.InputModes), Shape: wire.Listed},
+		{Name: "outputModes", Aliases: []string{"output_modes"}, At: unsafe.Offsetof(AgentSkill{}.OutputModes), Shape: wire.Listed},
+		{Name: "security", At: unsafe.Offsetof(AgentSkill{}.SecurityRequirements), Type: wire.TypeMessage, Of: &codecSecurityRequirementV03ProtoJSON, Shape: wire.Listed},
+	}}
+	codecArtifactV03ProtoJSON = wire.Codec[Artifact]{Fields: []wire.Field{
+		{Name: "artifactId", Aliases: []string{"artifact_id"}, At: unsafe.Offsetof(Artifact{}.ArtifactID)},
+		{Name: "name", At: unsafe.Offsetof(Artifact{}.Name)},
+		{Name: "description", At: unsafe.Offsetof(Artifact{}.Description)},
+		{Name: "parts", At: unsafe.Offsetof(Artifact{}.Parts), Type: wire.TypeMessage, Of: &codecPartV03ProtoJSON, Shape: wire.Listed, Least: 1, Flags: wire.Required},
+		{Name: "metadata", At: unsafe.Offsetof(Artifact{}.Metadata), Type: wire.TypeStruct},
+		{Name: "extensions", At: unsafe.Offsetof(Artifact{}.Extensions), Shape: wire.Listed},
+	}}
+	codecAuthenticationInfoV03ProtoJSON = wire.Codec[AuthenticationInfo]{Fields: []wire.Field{
+		{Name: "schemes", At: unsafe.Offsetof(AuthenticationInfo{}.Scheme), Type: wire.TypeHook, Hook: &legacy.Schemes},
+		{Name: "credentials", At: unsafe.Offsetof(AuthenticationInfo{}.Credentials)},
+	}}
+	codecAuthorizationCodeOAuthFlowV03ProtoJSON = wire.Codec[AuthorizationCodeOAuthFlow]{Fields: []wire.Field{
+		{Name: "authorizationUrl", Aliases: []string{"authorization_url"}, At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.AuthorizationURL)},
+		{Name: "tokenUrl", Aliases: []string{"token_url"}, At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.TokenURL)},
+		{Name: "refreshUrl", Aliases: []string{"refresh_url"}, At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.RefreshURL)},
+		{Name: "scopes", At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}},
+	}}
+	codecCancelTaskRequestV03ProtoJSON = wire.Codec[CancelTaskRequest]{Fields: []wire.Field{
+		{Name: "name", At: unsafe.Offsetof(CancelTaskRequest{}.ID), Type: wire.TypeHook, Hook: &legacy.TaskName},
+	}}
+	codecClientCredentialsOAuthFlowV03ProtoJSON = wire.Codec[ClientCredentialsOAuthFlow]{Fields: []wire.Field{
+		{Name: "tokenUrl", Aliases: []string{"token_url"}, At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.TokenURL)},
+		{Name: "refreshUrl", Aliases: []string{"refresh_url"}, At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.RefreshURL)},
+		{Name: "scopes", At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}},
+	}}
+	codecDeleteTaskPushNotificationConfigRequestV03ProtoJSON = wire.Codec[DeleteTaskPushNotificationConfigRequest]{Fields: []wire.Field{
+		{Name: "name", At: unsafe.Offsetof(DeleteTaskPushNotificationConfigRequest{}.TaskID), With: unsafe.Offsetof(DeleteTaskPushNotificationConfigRequest{}.ID), Type: wire.TypeHook, Hook: &legacy.ConfigName},
+	}}
+	codecGetExtendedAgentCardRequestV03ProtoJSON          = wire.Codec[GetExtendedAgentCardRequest]{}
+	codecGetTaskPushNotificationConfigRequestV03ProtoJSON = wire.Codec[GetTaskPushNotificationConfigRequest]{Fields: []wire.Field{
+		{Name: "name", At: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.TaskID), With: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.ID), Type: wire.TypeHook, Hook: &legacy.ConfigName},
+	}}
+	codecGetTaskRequestV03ProtoJSON = wire.Codec[GetTaskRequest]{Fields: []wire.Field{
+		{Name: "name", At: unsafe.Offsetof(GetTaskRequest{}.ID), Type: wire.TypeHook, Hook: &legacy.TaskName},
+		{Name: "historyLength", Aliases: []string{"history_length"}, At: unsafe.Offsetof(GetTaskRequest{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer, Flags: wire.Implicit},
+	}}
+	codecHTTPAuthSecuritySchemeV03ProtoJSON = wire.Codec[HTTPAuthSecurityScheme]{Fields: []wire.Field{
+		{Name: "description", At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.Description)},
+		{Name: "scheme", At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.Scheme)},
+		{Name: "bearerFormat", Aliases: []string{"bearer_format"}, At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.BearerFormat)},
+	}}
+	codecImplicitOAuthFlowV03ProtoJSON = wire.Codec[ImplicitOAuthFlow]{Fields: []wire.Field{
+		{Name: "authorizationUrl", Aliases: []string{"authorization_url"}, At: unsafe.Offsetof(ImplicitOAuthFlow{}.AuthorizationURL)},
+		{Name: "refreshUrl", Aliases: []string{"refresh_url"}, At: unsafe.Offsetof(ImplicitOAuthFlow{}.RefreshURL)},
+		{Name: "scopes", At: unsafe.Offsetof(ImplicitOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}},
+	}}
+	codecListTaskPushNotificationConfigsRequestV03ProtoJSON = wire.Codec[ListTaskPushNotificationConfigsRequest]{Fields: []wire.Field{
+		{Name: "parent", At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.TaskID), Type: wire.TypeHook, Hook: &legacy.TaskName},
+		{Name: "pageSize", Aliases: []string{"page_size"}, At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.PageSize), Type: wire.TypeInt32},
+		{Name: "pageToken", Aliases: []string{"page_token"}, At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.PageToken)},
+	}}
+	codecListTaskPushNotificationConfigsResponseV03ProtoJSON = wire.Codec[ListTaskPushNotificationConfigsResponse]{Fields: []wire.Field{
+		{Name: "configs", At: unsafe.Offsetof(ListTaskPushNotificationConfigsResponse{}.Configs), Type: wire.TypeMessage, Of: &codecTaskPushNotificationConfigV03ProtoJSON, Shape: wire.Listed},
+		{Name: "nextPageToken", Aliases: []string{"next_page_token"}, At: unsafe.Offsetof(ListTaskPushNotificationConfigsResponse{}.NextPageToken)},
+	}}
+	codecListTasksRequestV03ProtoJSON = wire.Codec[ListTasksRequest]{Fields: []wire.Field{
+		{Name: "contextId", At: unsafe.Offsetof(ListTasksRequest{}.ContextID)},
+		{Name: "status", At: unsafe.Offsetof(ListTasksRequest{}.Status), Type: wire.TypeEnum, Enum: &codecTaskStateV03ProtoJSON},
+		{Name: "pageSize", At: unsafe.Offsetof(ListTasksRequest{}.PageSize), Type: wire.TypeInt32, Shape: wire.Pointer},
+		{Name: "pageToken", At: unsafe.Offsetof(ListTasksRequest{}.PageToken)},
+		{Name: "historyLength", At: unsafe.Offsetof(ListTasksRequest{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer},
+		{Name: "statusTimestampAfter", At: unsafe.Offsetof(ListTasksRequest{}.StatusTimestampAfter), Type: wire.TypeTimestamp},
+		{Name: "includeArtifacts", At: unsafe.Offsetof(ListTasksRequest{}.IncludeArtifacts), Type: wire.TypeBool, Shape: wire.Pointer},
+	}}
+	codecListTasksResponseV03ProtoJSON = wire.Codec[ListTasksResponse]{Bare: true, Fields: []wire.Field{
+		{Name: "tasks", At: unsafe.Offsetof(ListTasksResponse{}.Tasks), Type: wire.TypeMessage, Of: &codecTaskV03ProtoJSON, Shape: wire.Listed},
+	}}
+	codecMessageV03ProtoJSON = wire.Codec[Message]{Fields: []wire.Field{
+		{Name: "messageId", Aliases: []string{"message_id"}, At: unsafe.Offsetof(Message{}.MessageID)},
+		{Name: "contextId", Aliases: []string{"context_id"}, At: unsafe.Offsetof(Message{}.ContextID)},
+		{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(Message{}.TaskID)},
+		{Name: "role", At: unsafe.Offsetof(Message{}.Role), Type: wire.TypeEnum, Enum: &codecRoleV03ProtoJSON},
+		{Name: "content", Aliases: []string{"parts"}, At: unsafe.Offsetof(Message{}.Parts), Type: wire.TypeMessage, Of: &codecPartV03ProtoJSON, Shape: wire.Listed, Least: 1, Flags: wire.Required},
+		{Name: "metadata", At: unsafe.Offsetof(Message{}.Metadata), Type: wire.TypeStruct},
+		{Name: "extensions", At: unsafe.Offsetof(Message{}.Extensions), Shape: wire.Listed},
+	}}
+	codecMutualTLSSecuritySchemeV03ProtoJSON = wire.Codec[MutualTLSSecurityScheme]{Fields: []wire.Field{
+		{Name: "description", At: unsafe.Offsetof(MutualTLSSecurityScheme{}.Description)},
+	}}
+	codecOAuth2SecuritySchemeV03ProtoJSON = wire.Codec[OAuth2SecurityScheme]{Fields: []wire.Field{
+		{Name: "description", At: unsafe.Offsetof(OAuth2SecurityScheme{}.Description)},
+		{Name: "flows", At: unsafe.Offsetof(OAuth2SecurityScheme{}.Flows), Type: wire.TypeMessage, Of: &codecOAuthFlowsV03ProtoJSON},
+		{Name: "oauth2MetadataUrl", Aliases: []string{"oauth2_metadata_url"}, At: unsafe.Offsetof(OAuth2SecurityScheme{}.OAuth2MetadataURL)},
+	}}
+	codecOAuthFlowsV03ProtoJSON = wire.Codec[OAuthFlows]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(OAuthFlows{}.Flow), Of: &unionOAuthFlow, Open: true}}, Fields: []wire.Field{
+		{Name: "authorizationCode", Aliases: []string{"authorization_code"}, Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecAuthorizationCodeOAuthFlowV03ProtoJSON},
+		{Name: "clientCredentials", Aliases: []string{"client_credentials"}, Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecClientCredentialsOAuthFlowV03ProtoJSON},
+		{Name: "implicit", Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecImplicitOAuthFlowV03ProtoJSON},
+		{Name: "password", Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecPasswordOAuthFlowV03ProtoJSON},
+	}}
+	codecOpenIDConnectSecuritySchemeV03ProtoJSON = wire.Codec[OpenIDConnectSecurityScheme]{Fields: []wire.Field{
+		{Name: "description", At: unsafe.Offsetof(OpenIDConnectSecurityScheme{}.Description)},
+		{Name: "openIdConnectUrl", Aliases: []string{"open_id_connect_url"}, At: unsafe.Offsetof(OpenIDConnectSecurityScheme{}.OpenIDConnectURL)},
+	}}
+	codecPartV03ProtoJSON              = wire.Codec[Part]{Custom: &wire.Custom[Part]{Append: appendPartV03ProtoJSON, Read: readPartV03ProtoJSON}}
+	codecPasswordOAuthFlowV03ProtoJSON = wire.Codec[PasswordOAuthFlow]{Fields: []wire.Field{
+		{Name: "tokenUrl", Aliases: []string{"token_url"}, At: unsafe.Offsetof(PasswordOAuthFlow{}.TokenURL)},
+		{Name: "refreshUrl", Aliases: []string{"refresh_url"}, At: unsafe.Offsetof(PasswordOAuthFlow{}.RefreshURL)},
+		{Name: "scopes", At: unsafe.Offsetof(PasswordOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}},
+	}}
+	codecRoleV03ProtoJSON = wire.Enum{Values: []wire.EnumValue{
+		{Value: string(RoleUnspecified), Name: "ROLE_UNSPECIFIED"},
+		{Value: string(RoleUser), Name: "ROLE_USER", Aliases: []string{"user"}, Number: 1},
+		{Value: string(RoleAgent), Name: "ROLE_AGENT", Aliases: []string{"agent"}, Number: 2},
+	}}
+	codecSecurityRequirementV03ProtoJSON = wire.Codec[SecurityRequirement]{Fields: []wire.Field{
+		{Name: "schemes", At: unsafe.Offsetof(SecurityRequirement{}.Schemes), Type: wire.TypeMessage, Of: &codecStringListV03ProtoJSON, Shape: wire.Mapped, Container: wire.Map[*StringList]{}},
+	}}
+	codecSecuritySchemeV03ProtoJSON = wire.Codec[SecurityScheme]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(SecurityScheme{}.Scheme), Of: &unionSecuritySchemeKind, Open: true}}, Fields: []wire.Field{
+		{Name: "apiKeySecurityScheme", Aliases: []string{"api_key_security_scheme"}, Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecAPIKeySecuritySchemeV03ProtoJSON},
+		{Name: "httpAuthSecurityScheme", Aliases: []string{"http_auth_security_scheme"}, Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecHTTPAuthSecuritySchemeV03ProtoJSON},
+		{Name: "oauth2SecurityScheme", Aliases: []string{"oauth2_security_scheme"}, Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecOAuth2SecuritySchemeV03ProtoJSON},
+		{Name: "openIdConnectSecurityScheme", Aliases: []string{"open_id_connect_security_scheme"}, Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecOpenIDConnectSecuritySchemeV03ProtoJSON},
+		{Name: "mtlsSecurityScheme", Aliases: []string{"mtls_security_scheme"}, Oneof: 1, Case: 5, Type: wire.TypeMessage, Of: &codecMutualTLSSecuritySchemeV03ProtoJSON},
+	}}
+	codecSendMessageConfigurationV03ProtoJSON = wire.Codec[SendMessageConfiguration]{Fields: []wire.Field{
+		{Name: "acceptedOutputModes", Aliases: []string{"accepted_output_modes"}, At: unsafe.Offsetof(SendMessageConfiguration{}.AcceptedOutputModes), Shape: wire.Listed},
+		{Name: "pushNotification", Aliases: []string{"push_notification", "pushNotificationConfig", "push_notification_config"}, At: unsafe.Offsetof(SendMessageConfiguration{}.TaskPushNotificationConfig), Type: wire.TypeMessage, Of: &codecTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig},
+		{Name: "historyLength", Aliases: []string{"history_length"}, At: unsafe.Offsetof(SendMessageConfiguration{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer, Flags: wire.Implicit},
+		{Name: "blocking", At: unsafe.Offsetof(SendMessageConfiguration{}.ReturnImmediately), Type: wire.TypeHook, Hook: &legacy.BlockingFlag, Flags: wire.Fallback},
+	}}
+	codecSendMessageRequestV03ProtoJSON = wire.Codec[SendMessageRequest]{Fields: []wire.Field{
+		{Name: "message", Aliases: []string{"request"}, At: unsafe.Offsetof(SendMessageRequest{}.Message), Type: wire.TypeMessage, Of: &codecMessageV03ProtoJSON, Flags: wire.Required},
+		{Name: "configuration", At: unsafe.Offsetof(SendMessageRequest{}.Configuration), Type: wire.TypeMessage, Of: &codecSendMessageConfigurationV03ProtoJSON, Flags: wire.MustWrite | wire.Created},
+		{Name: "metadata", At: unsafe.Offsetof(SendMessageRequest{}.Metadata), Type: wire.TypeStruct},
+	}}
+	codecSendMessageResponseV03ProtoJSON = wire.Codec[SendMessageResponse]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(SendMessageResponse{}.Payload), Of: &unionSendMessageResponsePayload, Open: true}}, Fields: []wire.Field{
+		{Name: "task", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecTaskV03ProtoJSON},
+		{Name: "message", Aliases: []string{"msg"}, Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecMessageV03ProtoJSON},
+	}}
+	codecStreamResponseV03ProtoJSON = wire.Codec[StreamResponse]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(StreamResponse{}.Payload), Of: &unionStreamResponsePayload, Open: true}}, Fields: []wire.Field{
+		{Name: "task", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecTaskV03ProtoJSON},
+		{Name: "message", Aliases: []string{"msg"}, Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecMessageV03ProtoJSON},
+		{Name: "statusUpdate", Aliases: []string{"status_update"}, Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecTaskStatusUpdateEventV03ProtoJSON},
+		{Name: "artifactUpdate", Aliases: []string{"artifact_update"}, Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecTaskArtifactUpdateEventV03ProtoJSON},
+	}}
+	codecStringListV03ProtoJSON = wire.Codec[StringList]{Fields: []wire.Field{
+		{Name: "list", At: unsafe.Offsetof(StringList{}.List), Shape: wire.Listed},
+	}}
+	codecSubscribeToTaskRequestV03ProtoJSON = wire.Codec[SubscribeToTaskRequest]{Fields: []wire.Field{
+		{Name: "name", At: unsafe.Offsetof(SubscribeToTaskRequest{}.ID), Type: wire.TypeHook, Hook: &legacy.TaskName},
+	}}
+	codecTaskV03ProtoJSON = wire.Codec[Task]{Fields: []wire.Field{
+		{Name: "id", At: unsafe.Offsetof(Task{}.ID)},
+		{Name: "contextId", Aliases: []string{"context_id"}, At: unsafe.Offsetof(Task{}.ContextID)},
+		{Name: "status", At: unsafe.Offsetof(Task{}.Status), Type: wire.TypeMessage, Of: &codecTaskStatusV03ProtoJSON, Flags: wire.Required},
+		{Name: "artifacts", At: unsafe.Offsetof(Task{}.Artifacts), Type: wire.TypeMessage, Of: &codecArtifactV03ProtoJSON, Shape: wire.Listed},
+		{Name: "history", At: unsafe.Offsetof(Task{}.History), Type: wire.TypeMessage, Of: &codecMessageV03ProtoJSON, Shape: wire.Listed},
+		{Name: "metadata", At: unsafe.Offsetof(Task{}.Metadata), Type: wire.TypeStruct},
+	}}
+	codecTaskArtifactUpdateEventV03ProtoJSON = wire.Codec[TaskArtifactUpdateEvent]{Fields: []wire.Field{
+		{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.TaskID)},
+		{Name: "contextId", Aliases: []string{"context_id"}, At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.ContextID)},
+		{Name: "artifact", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Artifact), Type: wire.TypeMessage, Of: &codecArtifactV03ProtoJSON, Flags: wire.Required},
+		{Name: "append", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Append), Type: wire.TypeBool},
+		{Name: "lastChunk", Aliases: []string{"last_chunk"}, At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.LastChunk), Type: wire.TypeBool},
+		{Name: "metadata", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Metadata), Type: wire.TypeStruct},
+	}}
+	codecTaskPushNotificationConfigV03ProtoJSON = wire.Codec[TaskPushNotificationConfig]{Fields: []wire.Field{
+		{Name: "name", At: unsafe.Offsetof(TaskPushNotificationConfig{}.TaskID), With: unsafe.Offsetof(TaskPushNotificationConfig{}.ID), Type: wire.TypeHook, Hook: &legacy.ConfigName},
+		{Name: "pushNotificationConfig", Aliases: []string{"push_notification_config"}, Shape: wire.Nested, Of: &codecTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig, Flags: wire.Required},
+	}}
+	codecTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig = wire.Codec[TaskPushNotificationConfig]{Fields: []wire.Field{
+		{Name: "id", At: unsafe.Offsetof(TaskPushNotificationConfig{}.ID)},
+		{Name: "url", At: unsafe.Offsetof(TaskPushNotificationConfig{}.URL)},
+		{Name: "token", At: unsafe.Offsetof(TaskPushNotificationConfig{}.Token)},
+		{Name: "authentication", At: unsafe.Offsetof(TaskPushNotificationConfig{}.Authentication), Type: wire.TypeMessage, Of: &codecAuthenticationInfoV03ProtoJSON},
+	}}
+	codecTaskPushNotificationConfigV03ProtoJSONCreateRequest = wire.Codec[TaskPushNotificationConfig]{Fields: []wire.Field{
+		{Name: "parent", At: unsafe.Offsetof(TaskPushNotificationConfig{}.TaskID), Type: wire.TypeHook, Hook: &legacy.ConfigParent},
+		{Name: "configId", Aliases: []string{"config_id"}, At: unsafe.Offsetof(TaskPushNotificationConfig{}.ID)},
+		{Name: "config", Shape: wire.Nested, Of: &codecTaskPushNotificationConfigV03ProtoJSON, Flags: wire.Required},
+	}}
+	codecTaskStateV03ProtoJSON = wire.Enum{Values: []wire.EnumValue{
+		{Value: string(TaskStateUnspecified), Name: "TASK_STATE_UNSPECIFIED"},
+		{Value: string(TaskStateSubmitted), Name: "TASK_STATE_SUBMITTED", Aliases: []string{"submitted"}, Number: 1},
+		{Value: string(TaskStateWorking), Name: "TASK_STATE_WORKING", Aliases: []string{"working"}, Number: 2},
+		{Value: string(TaskStateCompleted), Name: "TASK_STATE_COMPLETED", Aliases: []string{"completed"}, Number: 3},
+		{Value: string(TaskStateFailed), Name: "TASK_STATE_FAILED", Aliases: []string{"failed"}, Number: 4},
+		{Value: string(TaskStateCanceled), Name: "TASK_STATE_CANCELLED", Aliases: []string{"TASK_STATE_CANCELED", "canceled"}, Number: 5},
+		{Value: string(TaskStateInputRequired), Name: "TASK_STATE_INPUT_REQUIRED", Aliases: []string{"input-required"}, Number: 6},
+		{Value: string(TaskStateRejected), Name: "TASK_STATE_REJECTED", Aliases: []string{"rejected"}, Number: 7},
+		{Value: string(TaskStateAuthRequired), Name: "TASK_STATE_AUTH_REQUIRED", Aliases: []string{"auth-required"}, Number: 8},
+	}}
+	codecTaskStatusV03ProtoJSON = wire.Codec[TaskStatus]{Fields: []wire.Field{
+		{Name: "state", At: unsafe.Offsetof(TaskStatus{}.State), Type: wire.TypeEnum, Enum: &codecTaskStateV03ProtoJSON},
+		{Name: "message", Aliases: []string{"update"}, At: unsafe.Offsetof(TaskStatus{}.Message), Type: wire.TypeMessage, Of: &codecMessageV03ProtoJSON},
+		{Name: "timestamp", At: unsafe.Offsetof(TaskStatus{}.Timestamp), Type: wire.TypeTimestamp},
+	}}
+	codecTaskStatusUpdateEventV03ProtoJSON = wire.Codec[TaskStatusUpdateEvent]{Fields: []wire.Field{
+		{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(TaskStatusUpdateEvent{}.TaskID)},
+		{Name: "contextId", Aliases: []string{"context_id"}, At: unsafe.Offsetof(TaskStatusUpdateEvent{}.ContextID)},
+		{Name: "status", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Status), Type: wire.TypeMessage, Of: &codecTaskStatusV03ProtoJSON, Flags: wire.Required},
+		{Name: "final", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Status), Type: wire.TypeHook, Hook: &deriveFinal, Flags: wire.WriteOnly},
+		{Name: "metadata", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Metadata), Type: wire.TypeStruct},
+	}}
+)
 
 func appendPartV03ProtoJSON(b []byte, x *Part) ([]byte, error) {
 	if c, ok := x.Content.(*UnknownPartContent); ok {
@@ -202,125 +278,6 @@ func readPartV03ProtoJSON(r *wire.Reader, x *Part) {
 		x.Content = &UnknownPartContent{Name: name, Value: value}
 	}
 }
-
-var codecPasswordOAuthFlowV03ProtoJSON = wire.Codec[PasswordOAuthFlow]{Fields: []wire.Field{
-	{Name: "tokenUrl", Aliases: []string{"token_url"}, At: unsafe.Offsetof(PasswordOAuthFlow{}.TokenURL)},
-	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, At: unsafe.Offsetof(PasswordOAuthFlow{}.RefreshURL)},
-	{Name: "scopes", At: unsafe.Offsetof(PasswordOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}},
-}}
-
-var codecRoleV03ProtoJSON = wire.Enum{Values: []wire.EnumValue{
-	{Value: string(RoleUnspecified), Name: "ROLE_UNSPECIFIED"},
-	{Value: string(RoleUser), Name: "ROLE_USER", Aliases: []string{"user"}, Number: 1},
-	{Value: string(RoleAgent), Name: "ROLE_AGENT", Aliases: []string{"agent"}, Number: 2},
-}}
-
-var codecSecurityRequirementV03ProtoJSON = wire.Codec[SecurityRequirement]{Fields: []wire.Field{
-	{Name: "schemes", At: unsafe.Offsetof(SecurityRequirement{}.Schemes), Type: wire.TypeMessage, Of: &codecStringListV03ProtoJSON, Shape: wire.Mapped, Container: wire.Map[*StringList]{}},
-}}
-
-var codecSecuritySchemeV03ProtoJSON = wire.Codec[SecurityScheme]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(SecurityScheme{}.Scheme), Of: &unionSecuritySchemeKind, Open: true}}, Fields: []wire.Field{
-	{Name: "apiKeySecurityScheme", Aliases: []string{"api_key_security_scheme"}, Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecAPIKeySecuritySchemeV03ProtoJSON},
-	{Name: "httpAuthSecurityScheme", Aliases: []string{"http_auth_security_scheme"}, Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecHTTPAuthSecuritySchemeV03ProtoJSON},
-	{Name: "oauth2SecurityScheme", Aliases: []string{"oauth2_security_scheme"}, Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecOAuth2SecuritySchemeV03ProtoJSON},
-	{Name: "openIdConnectSecurityScheme", Aliases: []string{"open_id_connect_security_scheme"}, Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecOpenIDConnectSecuritySchemeV03ProtoJSON},
-	{Name: "mtlsSecurityScheme", Aliases: []string{"mtls_security_scheme"}, Oneof: 1, Case: 5, Type: wire.TypeMessage, Of: &codecMutualTLSSecuritySchemeV03ProtoJSON},
-}}
-
-var codecSendMessageConfigurationV03ProtoJSON = wire.Codec[SendMessageConfiguration]{Fields: []wire.Field{
-	{Name: "acceptedOutputModes", Aliases: []string{"accepted_output_modes"}, At: unsafe.Offsetof(SendMessageConfiguration{}.AcceptedOutputModes), Shape: wire.Listed},
-	{Name: "pushNotification", Aliases: []string{"push_notification", "pushNotificationConfig", "push_notification_config"}, At: unsafe.Offsetof(SendMessageConfiguration{}.TaskPushNotificationConfig), Type: wire.TypeMessage, Of: &codecTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig},
-	{Name: "historyLength", Aliases: []string{"history_length"}, At: unsafe.Offsetof(SendMessageConfiguration{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer, Flags: wire.Implicit},
-	{Name: "blocking", At: unsafe.Offsetof(SendMessageConfiguration{}.ReturnImmediately), Type: wire.TypeHook, Hook: &legacy.BlockingFlag, Flags: wire.Fallback},
-}}
-
-var codecSendMessageRequestV03ProtoJSON = wire.Codec[SendMessageRequest]{Fields: []wire.Field{
-	{Name: "message", Aliases: []string{"request"}, At: unsafe.Offsetof(SendMessageRequest{}.Message), Type: wire.TypeMessage, Of: &codecMessageV03ProtoJSON, Flags: wire.Required},
-	{Name: "configuration", At: unsafe.Offsetof(SendMessageRequest{}.Configuration), Type: wire.TypeMessage, Of: &codecSendMessageConfigurationV03ProtoJSON, Flags: wire.MustWrite | wire.Created},
-	{Name: "metadata", At: unsafe.Offsetof(SendMessageRequest{}.Metadata), Type: wire.TypeStruct},
-}}
-
-var codecSendMessageResponseV03ProtoJSON = wire.Codec[SendMessageResponse]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(SendMessageResponse{}.Payload), Of: &unionSendMessageResponsePayload, Open: true}}, Fields: []wire.Field{
-	{Name: "task", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecTaskV03ProtoJSON},
-	{Name: "message", Aliases: []string{"msg"}, Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecMessageV03ProtoJSON},
-}}
-
-var codecStreamResponseV03ProtoJSON = wire.Codec[StreamResponse]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(StreamResponse{}.Payload), Of: &unionStreamResponsePayload, Open: true}}, Fields: []wire.Field{
-	{Name: "task", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecTaskV03ProtoJSON},
-	{Name: "message", Aliases: []string{"msg"}, Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecMessageV03ProtoJSON},
-	{Name: "statusUpdate", Aliases: []string{"status_update"}, Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecTaskStatusUpdateEventV03ProtoJSON},
-	{Name: "artifactUpdate", Aliases: []string{"artifact_update"}, Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecTaskArtifactUpdateEventV03ProtoJSON},
-}}
-
-var codecStringListV03ProtoJSON = wire.Codec[StringList]{Fields: []wire.Field{
-	{Name: "list", At: unsafe.Offsetof(StringList{}.List), Shape: wire.Listed},
-}}
-
-var codecSubscribeToTaskRequestV03ProtoJSON = wire.Codec[SubscribeToTaskRequest]{Fields: []wire.Field{
-	{Name: "name", At: unsafe.Offsetof(SubscribeToTaskRequest{}.ID), Type: wire.TypeHook, Hook: &legacy.TaskName},
-}}
-
-var codecTaskV03ProtoJSON = wire.Codec[Task]{Fields: []wire.Field{
-	{Name: "id", At: unsafe.Offsetof(Task{}.ID)},
-	{Name: "contextId", Aliases: []string{"context_id"}, At: unsafe.Offsetof(Task{}.ContextID)},
-	{Name: "status", At: unsafe.Offsetof(Task{}.Status), Type: wire.TypeMessage, Of: &codecTaskStatusV03ProtoJSON, Flags: wire.Required},
-	{Name: "artifacts", At: unsafe.Offsetof(Task{}.Artifacts), Type: wire.TypeMessage, Of: &codecArtifactV03ProtoJSON, Shape: wire.Listed},
-	{Name: "history", At: unsafe.Offsetof(Task{}.History), Type: wire.TypeMessage, Of: &codecMessageV03ProtoJSON, Shape: wire.Listed},
-	{Name: "metadata", At: unsafe.Offsetof(Task{}.Metadata), Type: wire.TypeStruct},
-}}
-
-var codecTaskArtifactUpdateEventV03ProtoJSON = wire.Codec[TaskArtifactUpdateEvent]{Fields: []wire.Field{
-	{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.TaskID)},
-	{Name: "contextId", Aliases: []string{"context_id"}, At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.ContextID)},
-	{Name: "artifact", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Artifact), Type: wire.TypeMessage, Of: &codecArtifactV03ProtoJSON, Flags: wire.Required},
-	{Name: "append", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Append), Type: wire.TypeBool},
-	{Name: "lastChunk", Aliases: []string{"last_chunk"}, At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.LastChunk), Type: wire.TypeBool},
-	{Name: "metadata", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Metadata), Type: wire.TypeStruct},
-}}
-
-var codecTaskPushNotificationConfigV03ProtoJSON = wire.Codec[TaskPushNotificationConfig]{Fields: []wire.Field{
-	{Name: "name", At: unsafe.Offsetof(TaskPushNotificationConfig{}.TaskID), With: unsafe.Offsetof(TaskPushNotificationConfig{}.ID), Type: wire.TypeHook, Hook: &legacy.ConfigName},
-	{Name: "pushNotificationConfig", Aliases: []string{"push_notification_config"}, Shape: wire.Nested, Of: &codecTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig, Flags: wire.Required},
-}}
-
-var codecTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig = wire.Codec[TaskPushNotificationConfig]{Fields: []wire.Field{
-	{Name: "id", At: unsafe.Offsetof(TaskPushNotificationConfig{}.ID)},
-	{Name: "url", At: unsafe.Offsetof(TaskPushNotificationConfig{}.URL)},
-	{Name: "token", At: unsafe.Offsetof(TaskPushNotificationConfig{}.Token)},
-	{Name: "authentication", At: unsafe.Offsetof(TaskPushNotificationConfig{}.Authentication), Type: wire.TypeMessage, Of: &codecAuthenticationInfoV03ProtoJSON},
-}}
-
-var codecTaskPushNotificationConfigV03ProtoJSONCreateRequest = wire.Codec[TaskPushNotificationConfig]{Fields: []wire.Field{
-	{Name: "parent", At: unsafe.Offsetof(TaskPushNotificationConfig{}.TaskID), Type: wire.TypeHook, Hook: &legacy.ConfigParent},
-	{Name: "configId", Aliases: []string{"config_id"}, At: unsafe.Offsetof(TaskPushNotificationConfig{}.ID)},
-	{Name: "config", Shape: wire.Nested, Of: &codecTaskPushNotificationConfigV03ProtoJSON, Flags: wire.Required},
-}}
-
-var codecTaskStateV03ProtoJSON = wire.Enum{Values: []wire.EnumValue{
-	{Value: string(TaskStateUnspecified), Name: "TASK_STATE_UNSPECIFIED"},
-	{Value: string(TaskStateSubmitted), Name: "TASK_STATE_SUBMITTED", Aliases: []string{"submitted"}, Number: 1},
-	{Value: string(TaskStateWorking), Name: "TASK_STATE_WORKING", Aliases: []string{"working"}, Number: 2},
-	{Value: string(TaskStateCompleted), Name: "TASK_STATE_COMPLETED", Aliases: []string{"completed"}, Number: 3},
-	{Value: string(TaskStateFailed), Name: "TASK_STATE_FAILED", Aliases: []string{"failed"}, Number: 4},
-	{Value: string(TaskStateCanceled), Name: "TASK_STATE_CANCELLED", Aliases: []string{"TASK_STATE_CANCELED", "canceled"}, Number: 5},
-	{Value: string(TaskStateInputRequired), Name: "TASK_STATE_INPUT_REQUIRED", Aliases: []string{"input-required"}, Number: 6},
-	{Value: string(TaskStateRejected), Name: "TASK_STATE_REJECTED", Aliases: []string{"rejected"}, Number: 7},
-	{Value: string(TaskStateAuthRequired), Name: "TASK_STATE_AUTH_REQUIRED", Aliases: []string{"auth-required"}, Number: 8},
-}}
-
-var codecTaskStatusV03ProtoJSON = wire.Codec[TaskStatus]{Fields: []wire.Field{
-	{Name: "state", At: unsafe.Offsetof(TaskStatus{}.State), Type: wire.TypeEnum, Enum: &codecTaskStateV03ProtoJSON},
-	{Name: "message", Aliases: []string{"update"}, At: unsafe.Offsetof(TaskStatus{}.Message), Type: wire.TypeMessage, Of: &codecMessageV03ProtoJSON},
-	{Name: "timestamp", At: unsafe.Offsetof(TaskStatus{}.Timestamp), Type: wire.TypeTimestamp},
-}}
-
-var codecTaskStatusUpdateEventV03ProtoJSON = wire.Codec[TaskStatusUpdateEvent]{Fields: []wire.Field{
-	{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(TaskStatusUpdateEvent{}.TaskID)},
-	{Name: "contextId", Aliases: []string{"context_id"}, At: unsafe.Offsetof(TaskStatusUpdateEvent{}.ContextID)},
-	{Name: "status", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Status), Type: wire.TypeMessage, Of: &codecTaskStatusV03ProtoJSON, Flags: wire.Required},
-	{Name: "final", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Status), Type: wire.TypeHook, Hook: &deriveFinal, Flags: wire.WriteOnly},
-	{Name: "metadata", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Metadata), Type: wire.TypeStruct},
-}}
 
 var interfacesV03ProtoJSON = wire.Group[[]*AgentInterface, legacy.Interfaces]{
 	Append: func(b []byte, list []*AgentInterface) []byte {

@@ -42,7 +42,6 @@ var taskFields = gen.TaskFields[Task, TaskStatus, Message, Artifact, Part]{
 	Parts:      func(x *Artifact) *[]*Part { return &x.Parts },
 }
 
-// EventInfo implements [runtime.Event].
 func (x *engineTask) EventInfo() runtime.EventInfo {
 	return runtime.EventInfo{
 		Kind:      runtime.EventTask,
@@ -52,7 +51,6 @@ func (x *engineTask) EventInfo() runtime.EventInfo {
 	}
 }
 
-// TaskInfo implements [runtime.Task].
 func (x *engineTask) TaskInfo() runtime.TaskInfo {
 	info := runtime.TaskInfo{
 		ID:        x.ID,
@@ -67,7 +65,6 @@ func (x *engineTask) TaskInfo() runtime.TaskInfo {
 	return info
 }
 
-// Fits implements [runtime.Task].
 func (x *engineTask) Fits(e runtime.Event) error {
 	switch u := e.(type) {
 	case *engineTaskStatusUpdateEvent:
@@ -96,27 +93,16 @@ func (x *engineTask) Apply(e runtime.Event) error {
 	return nil
 }
 
-// AddMessage implements [runtime.Task].
 func (x *engineTask) AddMessage(m runtime.Message) {
 	if m, ok := m.(*engineMessage); ok && m != nil {
 		x.History = append(x.History, (*Message)(m))
 	}
 }
 
-// StatusMessage returns the message of the status, or nil.
-func (x *engineTask) StatusMessage() runtime.Message {
-	if x.Status == nil || x.Status.Message == nil {
-		return nil
-	}
-	return (*engineMessage)(x.Status.Message)
-}
+func (x *engineTask) StatusMessage() runtime.Message { return statusMessage(x.Status) }
 
-// HistoryList implements [runtime.Task].
-func (x *engineTask) HistoryList() []runtime.Message {
-	return gen.Each(x.History, asMessage)
-}
+func (x *engineTask) HistoryList() []runtime.Message { return gen.Each(x.History, asMessage) }
 
-// ArtifactList implements [runtime.Task].
 func (x *engineTask) ArtifactList() []runtime.ArtifactData {
 	return gen.Each(x.Artifacts, artifactData)
 }
@@ -126,12 +112,10 @@ func (x *engineTask) View(history *int, artifacts bool) runtime.Task {
 	return (*engineTask)(taskFields.Copy((*Task)(x), history, artifacts))
 }
 
-// EventInfo implements [runtime.Event].
 func (x *engineMessage) EventInfo() runtime.EventInfo {
 	return runtime.EventInfo{Kind: runtime.EventMessage, TaskID: x.TaskID, ContextID: x.ContextID}
 }
 
-// MessageInfo implements [runtime.Message].
 func (x *engineMessage) MessageInfo() runtime.MessageInfo {
 	return runtime.MessageInfo{
 		ID:         x.MessageID,
@@ -144,18 +128,13 @@ func (x *engineMessage) MessageInfo() runtime.MessageInfo {
 	}
 }
 
-// Bind implements [runtime.Message].
 func (x *engineMessage) Bind(contextID, taskID string) {
 	x.ContextID = contextID
 	x.TaskID = taskID
 }
 
-// Contents implements [runtime.Message].
-func (x *engineMessage) Contents() []runtime.Part {
-	return gen.Each(x.Parts, partOf)
-}
+func (x *engineMessage) Contents() []runtime.Part { return gen.Each(x.Parts, partOf) }
 
-// EventInfo implements [runtime.Event].
 func (x *engineTaskStatusUpdateEvent) EventInfo() runtime.EventInfo {
 	return runtime.EventInfo{
 		Kind:      runtime.EventStatus,
@@ -165,20 +144,12 @@ func (x *engineTaskStatusUpdateEvent) EventInfo() runtime.EventInfo {
 	}
 }
 
-// StatusMessage returns the message of the status, or nil.
-func (x *engineTaskStatusUpdateEvent) StatusMessage() runtime.Message {
-	if x.Status == nil || x.Status.Message == nil {
-		return nil
-	}
-	return (*engineMessage)(x.Status.Message)
-}
+func (x *engineTaskStatusUpdateEvent) StatusMessage() runtime.Message { return statusMessage(x.Status) }
 
-// EventInfo implements [runtime.Event].
 func (x *engineTaskArtifactUpdateEvent) EventInfo() runtime.EventInfo {
 	return runtime.EventInfo{Kind: runtime.EventArtifact, TaskID: x.TaskID, ContextID: x.ContextID}
 }
 
-// ArtifactUpdate implements [runtime.ArtifactUpdate].
 func (x *engineTaskArtifactUpdateEvent) ArtifactUpdate() runtime.ArtifactData {
 	data := artifactData(x.Artifact)
 	data.Append = x.Append
@@ -202,6 +173,13 @@ func statusState(s *TaskStatus) runtime.State {
 		return runtime.StateUnspecified
 	}
 	return states.State(s.State)
+}
+
+func statusMessage(s *TaskStatus) runtime.Message {
+	if s == nil || s.Message == nil {
+		return nil
+	}
+	return (*engineMessage)(s.Message)
 }
 
 func artifactData(a *Artifact) runtime.ArtifactData {

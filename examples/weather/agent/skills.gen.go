@@ -14,6 +14,7 @@ import (
 	"context"
 
 	"example.com/weather/a2a"
+	"example.com/weather/agent/types"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/server"
 )
@@ -29,6 +30,27 @@ type Skills interface {
 	// Get 5-day weather predictions.
 	GetForecast(ctx context.Context, in *GetForecastInput, t *Task) (*GetForecastOutput, error)
 }
+
+// The types of the skills.
+type (
+	Conditions              = types.Conditions
+	Day                     = types.Day
+	GetCurrentWeatherInput  = types.GetCurrentWeatherInput
+	GetCurrentWeatherOutput = types.GetCurrentWeatherOutput
+	GetForecastInput        = types.GetForecastInput
+	GetForecastOutput       = types.GetForecastOutput
+	Units                   = types.Units
+)
+
+// The constants of the skills' types.
+const (
+	ConditionsSunny  = types.ConditionsSunny
+	ConditionsCloudy = types.ConditionsCloudy
+	ConditionsRain   = types.ConditionsRain
+	ConditionsSnow   = types.ConditionsSnow
+	UnitsCelsius     = types.UnitsCelsius
+	UnitsFahrenheit  = types.UnitsFahrenheit
+)
 
 // Task is one call of a handler: progress, artifacts, questions and answers go through it. A handler that only answers
 // can ignore it.

@@ -8,260 +8,319 @@ import (
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
-var codecAPIKeySecuritySchemeV10JSON = wire.Codec[APIKeySecurityScheme]{Fields: []wire.Field{
-	{Name: "description", At: unsafe.Offsetof(APIKeySecurityScheme{}.Description)},
-	{Name: "location", At: unsafe.Offsetof(APIKeySecurityScheme{}.Location), Flags: wire.Required},
-	{Name: "name", At: unsafe.Offsetof(APIKeySecurityScheme{}.Name), Flags: wire.Required},
-}}
-
-var codecAgentCapabilitiesV10JSON = wire.Codec[AgentCapabilities]{Fields: []wire.Field{
-	{Name: "streaming", At: unsafe.Offsetof(AgentCapabilities{}.Streaming), Type: wire.TypeBool, Shape: wire.Pointer},
-	{Name: "pushNotifications", Aliases: []string{"push_notifications"}, At: unsafe.Offsetof(AgentCapabilities{}.PushNotifications), Type: wire.TypeBool, Shape: wire.Pointer},
-	{Name: "extensions", At: unsafe.Offsetof(AgentCapabilities{}.Extensions), Type: wire.TypeMessage, Of: &codecAgentExtensionV10JSON, Shape: wire.Listed},
-	{Name: "extendedAgentCard", Aliases: []string{"extended_agent_card"}, At: unsafe.Offsetof(AgentCapabilities{}.ExtendedAgentCard), Type: wire.TypeBool, Shape: wire.Pointer},
-}}
-
-var codecAgentCardV10JSON = wire.Codec[AgentCard]{Fields: []wire.Field{
-	{Name: "name", At: unsafe.Offsetof(AgentCard{}.Name), Flags: wire.Required},
-	{Name: "description", At: unsafe.Offsetof(AgentCard{}.Description), Flags: wire.Required},
-	{Name: "supportedInterfaces", Aliases: []string{"supported_interfaces"}, At: unsafe.Offsetof(AgentCard{}.SupportedInterfaces), Type: wire.TypeMessage, Of: &codecAgentInterfaceV10JSON, Shape: wire.Listed, Least: 1, Flags: wire.Required},
-	{Name: "provider", At: unsafe.Offsetof(AgentCard{}.Provider), Type: wire.TypeMessage, Of: &codecAgentProviderV10JSON},
-	{Name: "version", At: unsafe.Offsetof(AgentCard{}.Version), Flags: wire.Required},
-	{Name: "documentationUrl", Aliases: []string{"documentation_url"}, At: unsafe.Offsetof(AgentCard{}.DocumentationURL), Shape: wire.Pointer},
-	{Name: "capabilities", At: unsafe.Offsetof(AgentCard{}.Capabilities), Type: wire.TypeMessage, Of: &codecAgentCapabilitiesV10JSON, Flags: wire.Required},
-	{Name: "securitySchemes", Aliases: []string{"security_schemes"}, At: unsafe.Offsetof(AgentCard{}.SecuritySchemes), Type: wire.TypeMessage, Of: &codecSecuritySchemeV10JSON, Shape: wire.Mapped, Container: wire.Map[*SecurityScheme]{}},
-	{Name: "securityRequirements", Aliases: []string{"security_requirements"}, At: unsafe.Offsetof(AgentCard{}.SecurityRequirements), Type: wire.TypeMessage, Of: &codecSecurityRequirementV10JSON, Shape: wire.Listed},
-	{Name: "defaultInputModes", Aliases: []string{"default_input_modes"}, At: unsafe.Offsetof(AgentCard{}.DefaultInputModes), Shape: wire.Listed, Flags: wire.Required | wire.NullEmpty},
-	{Name: "defaultOutputModes", Aliases: []string{"default_output_modes"}, At: unsafe.Offsetof(AgentCard{}.DefaultOutputModes), Shape: wire.Listed, Flags: wire.Required | wire.NullEmpty},
-	{Name: "skills", At: unsafe.Offsetof(AgentCard{}.Skills), Type: wire.TypeMessage, Of: &codecAgentSkillV10JSON, Shape: wire.Listed, Flags: wire.Required | wire.NullEmpty},
-	{Name: "signatures", At: unsafe.Offsetof(AgentCard{}.Signatures), Type: wire.TypeMessage, Of: &codecAgentCardSignatureV10JSON, Shape: wire.Listed},
-	{Name: "iconUrl", Aliases: []string{"icon_url"}, At: unsafe.Offsetof(AgentCard{}.IconURL), Shape: wire.Pointer},
-}}
-
-var codecAgentCardSignatureV10JSON = wire.Codec[AgentCardSignature]{Fields: []wire.Field{
-	{Name: "protected", At: unsafe.Offsetof(AgentCardSignature{}.Protected), Flags: wire.Required},
-	{Name: "signature", At: unsafe.Offsetof(AgentCardSignature{}.Signature), Flags: wire.Required},
-	{Name: "header", At: unsafe.Offsetof(AgentCardSignature{}.Header), Type: wire.TypeStruct},
-}}
-
-var codecAgentExtensionV10JSON = wire.Codec[AgentExtension]{Fields: []wire.Field{
-	{Name: "uri", At: unsafe.Offsetof(AgentExtension{}.URI)},
-	{Name: "description", At: unsafe.Offsetof(AgentExtension{}.Description)},
-	{Name: "required", At: unsafe.Offsetof(AgentExtension{}.Required), Type: wire.TypeBool},
-	{Name: "params", At: unsafe.Offsetof(AgentExtension{}.Params), Type: wire.TypeStruct},
-}}
-
-var codecAgentInterfaceV10JSON = wire.Codec[AgentInterface]{Fields: []wire.Field{
-	{Name: "url", At: unsafe.Offsetof(AgentInterface{}.URL), Flags: wire.Required},
-	{Name: "protocolBinding", Aliases: []string{"protocol_binding"}, At: unsafe.Offsetof(AgentInterface{}.ProtocolBinding), Flags: wire.Required},
-	{Name: "tenant", At: unsafe.Offsetof(AgentInterface{}.Tenant)},
-	{Name: "protocolVersion", Aliases: []string{"protocol_version"}, At: unsafe.Offsetof(AgentInterface{}.ProtocolVersion), Flags: wire.Required},
-}}
-
-var codecAgentProviderV10JSON = wire.Codec[AgentProvider]{Fields: []wire.Field{
-	{Name: "url", At: unsafe.Offsetof(AgentProvider{}.URL), Flags: wire.Required},
-	{Name: "organization", At: unsafe.Offsetof(AgentProvider{}.Organization), Flags: wire.Required},
-}}
-
-var codecAgentSkillV10JSON = wire.Codec[AgentSkill]{Fields: []wire.Field{
-	{Name: "id", At: unsafe.Offsetof(AgentSkill{}.ID), Flags: wire.Required},
-	{Name: "name", At: unsafe.Offsetof(AgentSkill{}.Name), Flags: wire.Required},
-	{Name: "description", At: unsafe.Offsetof(AgentSkill{}.Description), Flags: wire.Required},
-	{Name: "tags", At: unsafe.Offsetof(AgentSkill{}.Tags), Shape: wire.Listed, Flags: wire.Required | wire.NullEmpty},
-	{Name: "examples", At: unsafe.Offsetof(AgentSkill{}.Examples), Shape: wire.Listed},
-	{Name: "inputModes", Aliases: []string{"input_modes"}, At: unsafe.Offsetof(AgentSkill{}.InputModes), Shape: wire.Listed},
-	{Name: "outputModes", Aliases: []string{"output_modes"}, At: unsafe.Offsetof(AgentSkill{}.OutputModes), Shape: wire.Listed},
-	{Name: "securityRequirements", Aliases: []string{"security_requirements"}, At: unsafe.Offsetof(AgentSkill{}.SecurityRequirements), Type: wire.TypeMessage, Of: &codecSecurityRequirementV10JSON, Shape: wire.Listed},
-}}
-
-var codecArtifactV10JSON = wire.Codec[Artifact]{Fields: []wire.Field{
-	{Name: "artifactId", Aliases: []string{"artifact_id"}, At: unsafe.Offsetof(Artifact{}.ArtifactID), Flags: wire.Required},
-	{Name: "name", At: unsafe.Offsetof(Artifact{}.Name)},
-	{Name: "description", At: unsafe.Offsetof(Artifact{}.Description)},
-	{Name: "parts", At: unsafe.Offsetof(Artifact{}.Parts), Type: wire.TypeMessage, Of: &codecPartV10JSON, Shape: wire.Listed, Least: 1, Flags: wire.Required},
-	{Name: "metadata", At: unsafe.Offsetof(Artifact{}.Metadata), Type: wire.TypeStruct},
-	{Name: "extensions", At: unsafe.Offsetof(Artifact{}.Extensions), Shape: wire.Listed},
-}}
-
-var codecAuthenticationInfoV10JSON = wire.Codec[AuthenticationInfo]{Fields: []wire.Field{
-	{Name: "scheme", At: unsafe.Offsetof(AuthenticationInfo{}.Scheme), Flags: wire.Required},
-	{Name: "credentials", At: unsafe.Offsetof(AuthenticationInfo{}.Credentials)},
-}}
-
-var codecAuthorizationCodeOAuthFlowV10JSON = wire.Codec[AuthorizationCodeOAuthFlow]{Fields: []wire.Field{
-	{Name: "authorizationUrl", Aliases: []string{"authorization_url"}, At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.AuthorizationURL), Flags: wire.Required},
-	{Name: "tokenUrl", Aliases: []string{"token_url"}, At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.TokenURL), Flags: wire.Required},
-	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.RefreshURL)},
-	{Name: "scopes", At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}, Flags: wire.Required | wire.NullEmpty},
-	{Name: "pkceRequired", Aliases: []string{"pkce_required"}, At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.PKCERequired), Type: wire.TypeBool},
-}}
-
-var codecCancelTaskRequestV10JSON = wire.Codec[CancelTaskRequest]{Fields: []wire.Field{
-	{Name: "tenant", At: unsafe.Offsetof(CancelTaskRequest{}.Tenant)},
-	{Name: "id", At: unsafe.Offsetof(CancelTaskRequest{}.ID), Flags: wire.Required},
-	{Name: "metadata", At: unsafe.Offsetof(CancelTaskRequest{}.Metadata), Type: wire.TypeStruct},
-}}
-
-var codecClientCredentialsOAuthFlowV10JSON = wire.Codec[ClientCredentialsOAuthFlow]{Fields: []wire.Field{
-	{Name: "tokenUrl", Aliases: []string{"token_url"}, At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.TokenURL), Flags: wire.Required},
-	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.RefreshURL)},
-	{Name: "scopes", At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}, Flags: wire.Required | wire.NullEmpty},
-}}
-
-var codecDeleteTaskPushNotificationConfigRequestV10JSON = wire.Codec[DeleteTaskPushNotificationConfigRequest]{Fields: []wire.Field{
-	{Name: "tenant", At: unsafe.Offsetof(DeleteTaskPushNotificationConfigRequest{}.Tenant)},
-	{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(DeleteTaskPushNotificationConfigRequest{}.TaskID), Flags: wire.Required},
-	{Name: "id", At: unsafe.Offsetof(DeleteTaskPushNotificationConfigRequest{}.ID), Flags: wire.Required},
-}}
-
-var codecDeviceCodeOAuthFlowV10JSON = wire.Codec[DeviceCodeOAuthFlow]{Fields: []wire.Field{
-	{Name: "deviceAuthorizationUrl", Aliases: []string{"device_authorization_url"}, At: unsafe.Offsetof(DeviceCodeOAuthFlow{}.DeviceAuthorizationURL), Flags: wire.Required},
-	{Name: "tokenUrl", Aliases: []string{"token_url"}, At: unsafe.Offsetof(DeviceCodeOAuthFlow{}.TokenURL), Flags: wire.Required},
-	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, At: unsafe.Offsetof(DeviceCodeOAuthFlow{}.RefreshURL)},
-	{Name: "scopes", At: unsafe.Offsetof(DeviceCodeOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}, Flags: wire.Required | wire.NullEmpty},
-}}
-
-var codecGetExtendedAgentCardRequestV10JSON = wire.Codec[GetExtendedAgentCardRequest]{Fields: []wire.Field{
-	{Name: "tenant", At: unsafe.Offsetof(GetExtendedAgentCardRequest{}.Tenant)},
-}}
-
-var codecGetTaskPushNotificationConfigRequestV10JSON = wire.Codec[GetTaskPushNotificationConfigRequest]{Fields: []wire.Field{
-	{Name: "tenant", At: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.Tenant)},
-	{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.TaskID), Flags: wire.Required},
-	{Name: "id", At: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.ID), Flags: wire.Required},
-}}
-
-var codecGetTaskRequestV10JSON = wire.Codec[GetTaskRequest]{Fields: []wire.Field{
-	{Name: "tenant", At: unsafe.Offsetof(GetTaskRequest{}.Tenant)},
-	{Name: "id", At: unsafe.Offsetof(GetTaskRequest{}.ID), Flags: wire.Required},
-	{Name: "historyLength", Aliases: []string{"history_length"}, At: unsafe.Offsetof(GetTaskRequest{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer},
-}}
-
-var codecHTTPAuthSecuritySchemeV10JSON = wire.Codec[HTTPAuthSecurityScheme]{Fields: []wire.Field{
-	{Name: "description", At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.Description)},
-	{Name: "scheme", At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.Scheme), Flags: wire.Required},
-	{Name: "bearerFormat", Aliases: []string{"bearer_format"}, At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.BearerFormat)},
-}}
-
-var codecImplicitOAuthFlowV10JSON = wire.Codec[ImplicitOAuthFlow]{Fields: []wire.Field{
-	{Name: "authorizationUrl", Aliases: []string{"authorization_url"}, At: unsafe.Offsetof(ImplicitOAuthFlow{}.AuthorizationURL)},
-	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, At: unsafe.Offsetof(ImplicitOAuthFlow{}.RefreshURL)},
-	{Name: "scopes", At: unsafe.Offsetof(ImplicitOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}},
-}}
-
-var codecListTaskPushNotificationConfigsRequestV10JSON = wire.Codec[ListTaskPushNotificationConfigsRequest]{Fields: []wire.Field{
-	{Name: "tenant", At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.Tenant)},
-	{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.TaskID), Flags: wire.Required},
-	{Name: "pageSize", Aliases: []string{"page_size"}, At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.PageSize), Type: wire.TypeInt32},
-	{Name: "pageToken", Aliases: []string{"page_token"}, At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.PageToken)},
-}}
-
-var codecListTaskPushNotificationConfigsResponseV10JSON = wire.Codec[ListTaskPushNotificationConfigsResponse]{Fields: []wire.Field{
-	{Name: "configs", At: unsafe.Offsetof(ListTaskPushNotificationConfigsResponse{}.Configs), Type: wire.TypeMessage, Of: &codecTaskPushNotificationConfigV10JSON, Shape: wire.Listed},
-	{Name: "nextPageToken", Aliases: []string{"next_page_token"}, At: unsafe.Offsetof(ListTaskPushNotificationConfigsResponse{}.NextPageToken)},
-}}
-
-var codecListTasksRequestV10JSON = wire.Codec[ListTasksRequest]{Fields: []wire.Field{
-	{Name: "tenant", At: unsafe.Offsetof(ListTasksRequest{}.Tenant)},
-	{Name: "contextId", Aliases: []string{"context_id"}, At: unsafe.Offsetof(ListTasksRequest{}.ContextID)},
-	{Name: "status", At: unsafe.Offsetof(ListTasksRequest{}.Status), Type: wire.TypeEnum, Enum: &codecTaskStateV10JSON},
-	{Name: "pageSize", Aliases: []string{"page_size"}, At: unsafe.Offsetof(ListTasksRequest{}.PageSize), Type: wire.TypeInt32, Shape: wire.Pointer},
-	{Name: "pageToken", Aliases: []string{"page_token"}, At: unsafe.Offsetof(ListTasksRequest{}.PageToken)},
-	{Name: "historyLength", Aliases: []string{"history_length"}, At: unsafe.Offsetof(ListTasksRequest{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer},
-	{Name: "statusTimestampAfter", Aliases: []string{"status_timestamp_after"}, At: unsafe.Offsetof(ListTasksRequest{}.StatusTimestampAfter), Type: wire.TypeTimestamp},
-	{Name: "includeArtifacts", Aliases: []string{"include_artifacts"}, At: unsafe.Offsetof(ListTasksRequest{}.IncludeArtifacts), Type: wire.TypeBool, Shape: wire.Pointer},
-}}
-
-var codecListTasksResponseV10JSON = wire.Codec[ListTasksResponse]{Fields: []wire.Field{
-	{Name: "tasks", At: unsafe.Offsetof(ListTasksResponse{}.Tasks), Type: wire.TypeMessage, Of: &codecTaskV10JSON, Shape: wire.Listed, Flags: wire.Required | wire.NullEmpty},
-	{Name: "nextPageToken", Aliases: []string{"next_page_token"}, At: unsafe.Offsetof(ListTasksResponse{}.NextPageToken), Flags: wire.Required},
-	{Name: "pageSize", Aliases: []string{"page_size"}, At: unsafe.Offsetof(ListTasksResponse{}.PageSize), Type: wire.TypeInt32, Flags: wire.Required},
-	{Name: "totalSize", Aliases: []string{"total_size"}, At: unsafe.Offsetof(ListTasksResponse{}.TotalSize), Type: wire.TypeInt32, Flags: wire.Required},
-}}
-
-var codecMessageV10JSON = wire.Codec[Message]{Fields: []wire.Field{
-	{Name: "messageId", Aliases: []string{"message_id"}, At: unsafe.Offsetof(Message{}.MessageID), Flags: wire.Required},
-	{Name: "contextId", Aliases: []string{"context_id"}, At: unsafe.Offsetof(Message{}.ContextID)},
-	{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(Message{}.TaskID)},
-	{Name: "role", At: unsafe.Offsetof(Message{}.Role), Type: wire.TypeEnum, Enum: &codecRoleV10JSON, Flags: wire.Required | wire.MustSet},
-	{Name: "parts", At: unsafe.Offsetof(Message{}.Parts), Type: wire.TypeMessage, Of: &codecPartV10JSON, Shape: wire.Listed, Least: 1, Flags: wire.Required},
-	{Name: "metadata", At: unsafe.Offsetof(Message{}.Metadata), Type: wire.TypeStruct},
-	{Name: "extensions", At: unsafe.Offsetof(Message{}.Extensions), Shape: wire.Listed},
-	{Name: "referenceTaskIds", Aliases: []string{"reference_task_ids"}, At: unsafe.Offsetof(Message{}.ReferenceTaskIDs), Shape: wire.Listed},
-}}
-
-var codecMutualTLSSecuritySchemeV10JSON = wire.Codec[MutualTLSSecurityScheme]{Fields: []wire.Field{
-	{Name: "description", At: unsafe.Offsetof(MutualTLSSecurityScheme{}.Description)},
-}}
-
-var codecOAuth2SecuritySchemeV10JSON = wire.Codec[OAuth2SecurityScheme]{Fields: []wire.Field{
-	{Name: "description", At: unsafe.Offsetof(OAuth2SecurityScheme{}.Description)},
-	{Name: "flows", At: unsafe.Offsetof(OAuth2SecurityScheme{}.Flows), Type: wire.TypeMessage, Of: &codecOAuthFlowsV10JSON, Flags: wire.Required},
-	{Name: "oauth2MetadataUrl", Aliases: []string{"oauth2_metadata_url"}, At: unsafe.Offsetof(OAuth2SecurityScheme{}.OAuth2MetadataURL)},
-}}
-
-var codecOAuthFlowsV10JSON = wire.Codec[OAuthFlows]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(OAuthFlows{}.Flow), Of: &unionOAuthFlow, Open: true, Strict: true, Needed: true}}, Fields: []wire.Field{
-	{Name: "authorizationCode", Aliases: []string{"authorization_code"}, Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecAuthorizationCodeOAuthFlowV10JSON},
-	{Name: "clientCredentials", Aliases: []string{"client_credentials"}, Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecClientCredentialsOAuthFlowV10JSON},
-	{Name: "implicit", Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecImplicitOAuthFlowV10JSON},
-	{Name: "password", Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecPasswordOAuthFlowV10JSON},
-	{Name: "deviceCode", Aliases: []string{"device_code"}, Oneof: 1, Case: 5, Type: wire.TypeMessage, Of: &codecDeviceCodeOAuthFlowV10JSON},
-}}
-
-var codecOpenIDConnectSecuritySchemeV10JSON = wire.Codec[OpenIDConnectSecurityScheme]{Fields: []wire.Field{
-	{Name: "description", At: unsafe.Offsetof(OpenIDConnectSecurityScheme{}.Description)},
-	{Name: "openIdConnectUrl", Aliases: []string{"open_id_connect_url"}, At: unsafe.Offsetof(OpenIDConnectSecurityScheme{}.OpenIDConnectURL), Flags: wire.Required},
-}}
-
-var codecPartV10JSON = wire.Codec[Part]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(Part{}.Content), Of: &unionPartContent, Open: true, Strict: true, Needed: true}}, Fields: []wire.Field{
-	{Name: "text", Oneof: 1, Case: 1},
-	{Name: "raw", Oneof: 1, Case: 2, Type: wire.TypeBytes},
-	{Name: "url", Oneof: 1, Case: 3},
-	{Name: "data", Oneof: 1, Case: 4, Type: wire.TypeValue, Flags: wire.NullValue},
-	{Name: "metadata", At: unsafe.Offsetof(Part{}.Metadata), Type: wire.TypeStruct},
-	{Name: "filename", At: unsafe.Offsetof(Part{}.Filename)},
-	{Name: "mediaType", Aliases: []string{"media_type"}, At: unsafe.Offsetof(Part{}.MediaType)},
-}}
-
-var codecPasswordOAuthFlowV10JSON = wire.Codec[PasswordOAuthFlow]{Fields: []wire.Field{
-	{Name: "tokenUrl", Aliases: []string{"token_url"}, At: unsafe.Offsetof(PasswordOAuthFlow{}.TokenURL)},
-	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, At: unsafe.Offsetof(PasswordOAuthFlow{}.RefreshURL)},
-	{Name: "scopes", At: unsafe.Offsetof(PasswordOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}},
-}}
-
-var codecRoleV10JSON = wire.Enum{Values: []wire.EnumValue{
-	{Value: string(RoleUnspecified), Name: "ROLE_UNSPECIFIED"},
-	{Value: string(RoleUser), Name: "ROLE_USER", Number: 1},
-	{Value: string(RoleAgent), Name: "ROLE_AGENT", Number: 2},
-}}
-
-var codecSampleV10JSON = wire.Codec[Sample]{Fields: []wire.Field{
-	{Name: "tenant", At: unsafe.Offsetof(Sample{}.Tenant)},
-	{Name: "id", At: unsafe.Offsetof(Sample{}.ID)},
-	{Name: "flag", At: unsafe.Offsetof(Sample{}.Flag), Type: wire.TypeBool},
-	{Name: "small", At: unsafe.Offsetof(Sample{}.Small), Type: wire.TypeInt32},
-	{Name: "large", At: unsafe.Offsetof(Sample{}.Large), Type: wire.TypeInt64},
-	{Name: "bare", At: unsafe.Offsetof(Sample{}.Bare), Type: wire.TypeUint32},
-	{Name: "huge", At: unsafe.Offsetof(Sample{}.Huge), Type: wire.TypeUint64},
-	{Name: "zigzag", At: unsafe.Offsetof(Sample{}.Zigzag), Type: wire.TypeInt32},
-	{Name: "fixed", At: unsafe.Offsetof(Sample{}.Fixed), Type: wire.TypeUint64},
-	{Name: "single", At: unsafe.Offsetof(Sample{}.Single), Type: wire.TypeFloat},
-	{Name: "ratio", At: unsafe.Offsetof(Sample{}.Ratio), Type: wire.TypeDouble},
-	{Name: "raw", At: unsafe.Offsetof(Sample{}.Raw), Type: wire.TypeBytes},
-	{Name: "taste", At: unsafe.Offsetof(Sample{}.Taste), Type: wire.TypeEnum, Enum: &codecSampleTasteV10JSON},
-	{Name: "at", At: unsafe.Offsetof(Sample{}.At), Type: wire.TypeTimestamp},
-	{Name: "within", At: unsafe.Offsetof(Sample{}.Within), Type: wire.TypeDuration, Shape: wire.Pointer},
-	{Name: "nested", At: unsafe.Offsetof(Sample{}.Nested), Type: wire.TypeMessage, Of: &codecSampleNestedV10JSON},
-	{Name: "maybeZero", Aliases: []string{"maybe_zero"}, At: unsafe.Offsetof(Sample{}.MaybeZero), Type: wire.TypeInt32, Shape: wire.Pointer},
-	{Name: "labels", At: unsafe.Offsetof(Sample{}.Labels), Shape: wire.Listed},
-	{Name: "counts", At: unsafe.Offsetof(Sample{}.Counts), Type: wire.TypeInt64, Shape: wire.Listed, Container: wire.List[int64]{}},
-	{Name: "flags", At: unsafe.Offsetof(Sample{}.Flags), Type: wire.TypeBool, Shape: wire.Listed, Container: wire.List[bool]{}},
-	{Name: "tastes", At: unsafe.Offsetof(Sample{}.Tastes), Type: wire.TypeEnum, Enum: &codecSampleTasteV10JSON, Shape: wire.Listed},
-	{Name: "times", At: unsafe.Offsetof(Sample{}.Times), Type: wire.TypeInt32},
-	{Name: "failure", At: unsafe.Offsetof(Sample{}.Failure), Type: wire.TypeInt32},
-}}
-
-var codecSampleNestedV10JSON wire.Codec[SampleNested]
+var (
+	codecAPIKeySecuritySchemeV10JSON = wire.Codec[APIKeySecurityScheme]{Fields: []wire.Field{
+		{Name: "description", At: unsafe.Offsetof(APIKeySecurityScheme{}.Description)},
+		{Name: "location", At: unsafe.Offsetof(APIKeySecurityScheme{}.Location), Flags: wire.Required},
+		{Name: "name", At: unsafe.Offsetof(APIKeySecurityScheme{}.Name), Flags: wire.Required},
+	}}
+	codecAgentCapabilitiesV10JSON = wire.Codec[AgentCapabilities]{Fields: []wire.Field{
+		{Name: "streaming", At: unsafe.Offsetof(AgentCapabilities{}.Streaming), Type: wire.TypeBool, Shape: wire.Pointer},
+		{Name: "pushNotifications", Aliases: []string{"push_notifications"}, At: unsafe.Offsetof(AgentCapabilities{}.PushNotifications), Type: wire.TypeBool, Shape: wire.Pointer},
+		{Name: "extensions", At: unsafe.Offsetof(AgentCapabilities{}.Extensions), Type: wire.TypeMessage, Of: &codecAgentExtensionV10JSON, Shape: wire.Listed},
+		{Name: "extendedAgentCard", Aliases: []string{"extended_agent_card"}, At: unsafe.Offsetof(AgentCapabilities{}.ExtendedAgentCard), Type: wire.TypeBool, Shape: wire.Pointer},
+	}}
+	codecAgentCardV10JSON = wire.Codec[AgentCard]{Fields: []wire.Field{
+		{Name: "name", At: unsafe.Offsetof(AgentCard{}.Name), Flags: wire.Required},
+		{Name: "description", At: unsafe.Offsetof(AgentCard{}.Description), Flags: wire.Required},
+		{Name: "supportedInterfaces", Aliases: []string{"supported_interfaces"}, At: unsafe.Offsetof(AgentCard{}.SupportedInterfaces), Type: wire.TypeMessage, Of: &codecAgentInterfaceV10JSON, Shape: wire.Listed, Least: 1, Flags: wire.Required},
+		{Name: "provider", At: unsafe.Offsetof(AgentCard{}.Provider), Type: wire.TypeMessage, Of: &codecAgentProviderV10JSON},
+		{Name: "version", At: unsafe.Offsetof(AgentCard{}.Version), Flags: wire.Required},
+		{Name: "documentationUrl", Aliases: []string{"documentation_url"}, At: unsafe.Offsetof(AgentCard{}.DocumentationURL), Shape: wire.Pointer},
+		{Name: "capabilities", At: unsafe.Offsetof(AgentCard{}.Capabilities), Type: wire.TypeMessage, Of: &codecAgentCapabilitiesV10JSON, Flags: wire.Required},
+		{Name: "securitySchemes", Aliases: []string{"security_schemes"}, At: unsafe.Offsetof(AgentCard{}.SecuritySchemes), Type: wire.TypeMessage, Of: &codecSecuritySchemeV10JSON, Shape: wire.Mapped, Container: wire.Map[*SecurityScheme]{}},
+		{Name: "securityRequirements", Aliases: []string{"security_requirements"}, At: unsafe.Offsetof(AgentCard{}.SecurityRequirements), Type: wire.TypeMessage, Of: &codecSecurityRequirementV10JSON, Shape: wire.Listed},
+		{Name: "defaultInputModes", Aliases: []string{"default_input_modes"}, At: unsafe.Offsetof(AgentCard{}.DefaultInputModes), Shape: wire.Listed, Flags: wire.Required | wire.NullEmpty},
+		{Name: "defaultOutputModes", Aliases: []string{"default_output_modes"}, At: unsafe.Offsetof(AgentCard{}.DefaultOutputModes), Shape: wire.Listed, Flags: wire.Required | wire.NullEmpty},
+		{Name: "skills", At: unsafe.Offsetof(AgentCard{}.Skills), Type: wire.TypeMessage, Of: &codecAgentSkillV10JSON, Shape: wire.Listed, Flags: wire.Required | wire.NullEmpty},
+		{Name: "signatures", At: unsafe.Offsetof(AgentCard{}.Signatures), Type: wire.TypeMessage, Of: &codecAgentCardSignatureV10JSON, Shape: wire.Listed},
+		{Name: "iconUrl", Aliases: []string{"icon_url"}, At: unsafe.Offsetof(AgentCard{}.IconURL), Shape: wire.Pointer},
+	}}
+	codecAgentCardSignatureV10JSON = wire.Codec[AgentCardSignature]{Fields: []wire.Field{
+		{Name: "protected", At: unsafe.Offsetof(AgentCardSignature{}.Protected), Flags: wire.Required},
+		{Name: "signature", At: unsafe.Offsetof(AgentCardSignature{}.Signature), Flags: wire.Required},
+		{Name: "header", At: unsafe.Offsetof(AgentCardSignature{}.Header), Type: wire.TypeStruct},
+	}}
+	codecAgentExtensionV10JSON = wire.Codec[AgentExtension]{Fields: []wire.Field{
+		{Name: "uri", At: unsafe.Offsetof(AgentExtension{}.URI)},
+		{Name: "description", At: unsafe.Offsetof(AgentExtension{}.Description)},
+		{Name: "required", At: unsafe.Offsetof(AgentExtension{}.Required), Type: wire.TypeBool},
+		{Name: "params", At: unsafe.Offsetof(AgentExtension{}.Params), Type: wire.TypeStruct},
+	}}
+	codecAgentInterfaceV10JSON = wire.Codec[AgentInterface]{Fields: []wire.Field{
+		{Name: "url", At: unsafe.Offsetof(AgentInterface{}.URL), Flags: wire.Required},
+		{Name: "protocolBinding", Aliases: []string{"protocol_binding"}, At: unsafe.Offsetof(AgentInterface{}.ProtocolBinding), Flags: wire.Required},
+		{Name: "tenant", At: unsafe.Offsetof(AgentInterface{}.Tenant)},
+		{Name: "protocolVersion", Aliases: []string{"protocol_version"}, At: unsafe.Offsetof(AgentInterface{}.ProtocolVersion), Flags: wire.Required},
+	}}
+	codecAgentProviderV10JSON = wire.Codec[AgentProvider]{Fields: []wire.Field{
+		{Name: "url", At: unsafe.Offsetof(AgentProvider{}.URL), Flags: wire.Required},
+		{Name: "organization", At: unsafe.Offsetof(AgentProvider{}.Organization), Flags: wire.Required},
+	}}
+	codecAgentSkillV10JSON = wire.Codec[AgentSkill]{Fields: []wire.Field{
+		{Name: "id", At: unsafe.Offsetof(AgentSkill{}.ID), Flags: wire.Required},
+		{Name: "name", At: unsafe.Offsetof(AgentSkill{}.Name), Flags: wire.Required},
+		{Name: "description", At: unsafe.Offsetof(AgentSkill{}.Description), Flags: wire.Required},
+		{Name: "tags", At: unsafe.Offsetof(AgentSkill{}.Tags), Shape: wire.Listed, Flags: wire.Required | wire.NullEmpty},
+		{Name: "examples", At: unsafe.Offsetof(AgentSkill{}.Examples), Shape: wire.Listed},
+		{Name: "inputModes", Aliases: []string{"input_modes"}, At: unsafe.Offsetof(AgentSkill{}.InputModes), Shape: wire.Listed},
+		{Name: "outputModes", Aliases: []string{"output_modes"}, At: unsafe.Offsetof(AgentSkill{}.OutputModes), Shape: wire.Listed},
+		{Name: "securityRequirements", Aliases: []string{"security_requirements"}, At: unsafe.Offsetof(AgentSkill{}.SecurityRequirements), Type: wire.TypeMessage, Of: &codecSecurityRequirementV10JSON, Shape: wire.Listed},
+	}}
+	codecArtifactV10JSON = wire.Codec[Artifact]{Fields: []wire.Field{
+		{Name: "artifactId", Aliases: []string{"artifact_id"}, At: unsafe.Offsetof(Artifact{}.ArtifactID), Flags: wire.Required},
+		{Name: "name", At: unsafe.Offsetof(Artifact{}.Name)},
+		{Name: "description", At: unsafe.Offsetof(Artifact{}.Description)},
+		{Name: "parts", At: unsafe.Offsetof(Artifact{}.Parts), Type: wire.TypeMessage, Of: &codecPartV10JSON, Shape: wire.Listed, Least: 1, Flags: wire.Required},
+		{Name: "metadata", At: unsafe.Offsetof(Artifact{}.Metadata), Type: wire.TypeStruct},
+		{Name: "extensions", At: unsafe.Offsetof(Artifact{}.Extensions), Shape: wire.Listed},
+	}}
+	codecAuthenticationInfoV10JSON = wire.Codec[AuthenticationInfo]{Fields: []wire.Field{
+		{Name: "scheme", At: unsafe.Offsetof(AuthenticationInfo{}.Scheme), Flags: wire.Required},
+		{Name: "credentials", At: unsafe.Offsetof(AuthenticationInfo{}.Credentials)},
+	}}
+	codecAuthorizationCodeOAuthFlowV10JSON = wire.Codec[AuthorizationCodeOAuthFlow]{Fields: []wire.Field{
+		{Name: "authorizationUrl", Aliases: []string{"authorization_url"}, At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.AuthorizationURL), Flags: wire.Required},
+		{Name: "tokenUrl", Aliases: []string{"token_url"}, At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.TokenURL), Flags: wire.Required},
+		{Name: "refreshUrl", Aliases: []string{"refresh_url"}, At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.RefreshURL)},
+		{Name: "scopes", At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}, Flags: wire.Required | wire.NullEmpty},
+		{Name: "pkceRequired", Aliases: []string{"pkce_required"}, At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.PKCERequired), Type: wire.TypeBool},
+	}}
+	codecCancelTaskRequestV10JSON = wire.Codec[CancelTaskRequest]{Fields: []wire.Field{
+		{Name: "tenant", At: unsafe.Offsetof(CancelTaskRequest{}.Tenant)},
+		{Name: "id", At: unsafe.Offsetof(CancelTaskRequest{}.ID), Flags: wire.Required},
+		{Name: "metadata", At: unsafe.Offsetof(CancelTaskRequest{}.Metadata), Type: wire.TypeStruct},
+	}}
+	codecClientCredentialsOAuthFlowV10JSON = wire.Codec[ClientCredentialsOAuthFlow]{Fields: []wire.Field{
+		{Name: "tokenUrl", Aliases: []string{"token_url"}, At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.TokenURL), Flags: wire.Required},
+		{Name: "refreshUrl", Aliases: []string{"refresh_url"}, At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.RefreshURL)},
+		{Name: "scopes", At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}, Flags: wire.Required | wire.NullEmpty},
+	}}
+	codecDeleteTaskPushNotificationConfigRequestV10JSON = wire.Codec[DeleteTaskPushNotificationConfigRequest]{Fields: []wire.Field{
+		{Name: "tenant", At: unsafe.Offsetof(DeleteTaskPushNotificationConfigRequest{}.Tenant)},
+		{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(DeleteTaskPushNotificationConfigRequest{}.TaskID), Flags: wire.Required},
+		{Name: "id", At: unsafe.Offsetof(DeleteTaskPushNotificationConfigRequest{}.ID), Flags: wire.Required},
+	}}
+	codecDeviceCodeOAuthFlowV10JSON = wire.Codec[DeviceCodeOAuthFlow]{Fields: []wire.Field{
+		{Name: "deviceAuthorizationUrl", Aliases: []string{"device_authorization_url"}, At: unsafe.Offsetof(DeviceCodeOAuthFlow{}.DeviceAuthorizationURL), Flags: wire.Required},
+		{Name: "tokenUrl", Aliases: []string{"token_url"}, At: unsafe.Offsetof(DeviceCodeOAuthFlow{}.TokenURL), Flags: wire.Required},
+		{Name: "refreshUrl", Aliases: []string{"refresh_url"}, At: unsafe.Offsetof(DeviceCodeOAuthFlow{}.RefreshURL)},
+		{Name: "scopes", At: unsafe.Offsetof(DeviceCodeOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}, Flags: wire.Required | wire.NullEmpty},
+	}}
+	codecGetExtendedAgentCardRequestV10JSON = wire.Codec[GetExtendedAgentCardRequest]{Fields: []wire.Field{
+		{Name: "tenant", At: unsafe.Offsetof(GetExtendedAgentCardRequest{}.Tenant)},
+	}}
+	codecGetTaskPushNotificationConfigRequestV10JSON = wire.Codec[GetTaskPushNotificationConfigRequest]{Fields: []wire.Field{
+		{Name: "tenant", At: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.Tenant)},
+		{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.TaskID), Flags: wire.Required},
+		{Name: "id", At: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.ID), Flags: wire.Required},
+	}}
+	codecGetTaskRequestV10JSON = wire.Codec[GetTaskRequest]{Fields: []wire.Field{
+		{Name: "tenant", At: unsafe.Offsetof(GetTaskRequest{}.Tenant)},
+		{Name: "id", At: unsafe.Offsetof(GetTaskRequest{}.ID), Flags: wire.Required},
+		{Name: "historyLength", Aliases: []string{"history_length"}, At: unsafe.Offsetof(GetTaskRequest{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer},
+	}}
+	codecHTTPAuthSecuritySchemeV10JSON = wire.Codec[HTTPAuthSecurityScheme]{Fields: []wire.Field{
+		{Name: "description", At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.Description)},
+		{Name: "scheme", At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.Scheme), Flags: wire.Required},
+		{Name: "bearerFormat", Aliases: []string{"bearer_format"}, At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.BearerFormat)},
+	}}
+	codecImplicitOAuthFlowV10JSON = wire.Codec[ImplicitOAuthFlow]{Fields: []wire.Field{
+		{Name: "authorizationUrl", Aliases: []string{"authorization_url"}, At: unsafe.Offsetof(ImplicitOAuthFlow{}.AuthorizationURL)},
+		{Name: "refreshUrl", Aliases: []string{"refresh_url"}, At: unsafe.Offsetof(ImplicitOAuthFlow{}.RefreshURL)},
+		{Name: "scopes", At: unsafe.Offsetof(ImplicitOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}},
+	}}
+	codecListTaskPushNotificationConfigsRequestV10JSON = wire.Codec[ListTaskPushNotificationConfigsRequest]{Fields: []wire.Field{
+		{Name: "tenant", At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.Tenant)},
+		{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.TaskID), Flags: wire.Required},
+		{Name: "pageSize", Aliases: []string{"page_size"}, At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.PageSize), Type: wire.TypeInt32},
+		{Name: "pageToken", Aliases: []string{"page_token"}, At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.PageToken)},
+	}}
+	codecListTaskPushNotificationConfigsResponseV10JSON = wire.Codec[ListTaskPushNotificationConfigsResponse]{Fields: []wire.Field{
+		{Name: "configs", At: unsafe.Offsetof(ListTaskPushNotificationConfigsResponse{}.Configs), Type: wire.TypeMessage, Of: &codecTaskPushNotificationConfigV10JSON, Shape: wire.Listed},
+		{Name: "nextPageToken", Aliases: []string{"next_page_token"}, At: unsafe.Offsetof(ListTaskPushNotificationConfigsResponse{}.NextPageToken)},
+	}}
+	codecListTasksRequestV10JSON = wire.Codec[ListTasksRequest]{Fields: []wire.Field{
+		{Name: "tenant", At: unsafe.Offsetof(ListTasksRequest{}.Tenant)},
+		{Name: "contextId", Aliases: []string{"context_id"}, At: unsafe.Offsetof(ListTasksRequest{}.ContextID)},
+		{Name: "status", At: unsafe.Offsetof(ListTasksRequest{}.Status), Type: wire.TypeEnum, Enum: &codecTaskStateV10JSON},
+		{Name: "pageSize", Aliases: []string{"page_size"}, At: unsafe.Offsetof(ListTasksRequest{}.PageSize), Type: wire.TypeInt32, Shape: wire.Pointer},
+		{Name: "pageToken", Aliases: []string{"page_token"}, At: unsafe.Offsetof(ListTasksRequest{}.PageToken)},
+		{Name: "historyLength", Aliases: []string{"history_length"}, At: unsafe.Offsetof(ListTasksRequest{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer},
+		{Name: "statusTimestampAfter", Aliases: []string{"status_timestamp_after"}, At: unsafe.Offsetof(ListTasksRequest{}.StatusTimestampAfter), Type: wire.TypeTimestamp},
+		{Name: "includeArtifacts", Aliases: []string{"include_artifacts"}, At: unsafe.Offsetof(ListTasksRequest{}.IncludeArtifacts), Type: wire.TypeBool, Shape: wire.Pointer},
+	}}
+	codecListTasksResponseV10JSON = wire.Codec[ListTasksResponse]{Fields: []wire.Field{
+		{Name: "tasks", At: unsafe.Offsetof(ListTasksResponse{}.Tasks), Type: wire.TypeMessage, Of: &codecTaskV10JSON, Shape: wire.Listed, Flags: wire.Required | wire.NullEmpty},
+		{Name: "nextPageToken", Aliases: []string{"next_page_token"}, At: unsafe.Offsetof(ListTasksResponse{}.NextPageToken), Flags: wire.Required},
+		{Name: "pageSize", Aliases: []string{"page_size"}, At: unsafe.Offsetof(ListTasksResponse{}.PageSize), Type: wire.TypeInt32, Flags: wire.Required},
+		{Name: "totalSize", Aliases: []string{"total_size"}, At: unsafe.Offsetof(ListTasksResponse{}.TotalSize), Type: wire.TypeInt32, Flags: wire.Required},
+	}}
+	codecMessageV10JSON = wire.Codec[Message]{Fields: []wire.Field{
+		{Name: "messageId", Aliases: []string{"message_id"}, At: unsafe.Offsetof(Message{}.MessageID), Flags: wire.Required},
+		{Name: "contextId", Aliases: []string{"context_id"}, At: unsafe.Offsetof(Message{}.ContextID)},
+		{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(Message{}.TaskID)},
+		{Name: "role", At: unsafe.Offsetof(Message{}.Role), Type: wire.TypeEnum, Enum: &codecRoleV10JSON, Flags: wire.Required | wire.MustSet},
+		{Name: "parts", At: unsafe.Offsetof(Message{}.Parts), Type: wire.TypeMessage, Of: &codecPartV10JSON, Shape: wire.Listed, Least: 1, Flags: wire.Required},
+		{Name: "metadata", At: unsafe.Offsetof(Message{}.Metadata), Type: wire.TypeStruct},
+		{Name: "extensions", At: unsafe.Offsetof(Message{}.Extensions), Shape: wire.Listed},
+		{Name: "referenceTaskIds", Aliases: []string{"reference_task_ids"}, At: unsafe.Offsetof(Message{}.ReferenceTaskIDs), Shape: wire.Listed},
+	}}
+	codecMutualTLSSecuritySchemeV10JSON = wire.Codec[MutualTLSSecurityScheme]{Fields: []wire.Field{
+		{Name: "description", At: unsafe.Offsetof(MutualTLSSecurityScheme{}.Description)},
+	}}
+	codecOAuth2SecuritySchemeV10JSON = wire.Codec[OAuth2SecurityScheme]{Fields: []wire.Field{
+		{Name: "description", At: unsafe.Offsetof(OAuth2SecurityScheme{}.Description)},
+		{Name: "flows", At: unsafe.Offsetof(OAuth2SecurityScheme{}.Flows), Type: wire.TypeMessage, Of: &codecOAuthFlowsV10JSON, Flags: wire.Required},
+		{Name: "oauth2MetadataUrl", Aliases: []string{"oauth2_metadata_url"}, At: unsafe.Offsetof(OAuth2SecurityScheme{}.OAuth2MetadataURL)},
+	}}
+	codecOAuthFlowsV10JSON = wire.Codec[OAuthFlows]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(OAuthFlows{}.Flow), Of: &unionOAuthFlow, Open: true, Strict: true, Needed: true}}, Fields: []wire.Field{
+		{Name: "authorizationCode", Aliases: []string{"authorization_code"}, Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecAuthorizationCodeOAuthFlowV10JSON},
+		{Name: "clientCredentials", Aliases: []string{"client_credentials"}, Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecClientCredentialsOAuthFlowV10JSON},
+		{Name: "implicit", Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecImplicitOAuthFlowV10JSON},
+		{Name: "password", Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecPasswordOAuthFlowV10JSON},
+		{Name: "deviceCode", Aliases: []string{"device_code"}, Oneof: 1, Case: 5, Type: wire.TypeMessage, Of: &codecDeviceCodeOAuthFlowV10JSON},
+	}}
+	codecOpenIDConnectSecuritySchemeV10JSON = wire.Codec[OpenIDConnectSecurityScheme]{Fields: []wire.Field{
+		{Name: "description", At: unsafe.Offsetof(OpenIDConnectSecurityScheme{}.Description)},
+		{Name: "openIdConnectUrl", Aliases: []string{"open_id_connect_url"}, At: unsafe.Offsetof(OpenIDConnectSecurityScheme{}.OpenIDConnectURL), Flags: wire.Required},
+	}}
+	codecPartV10JSON = wire.Codec[Part]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(Part{}.Content), Of: &unionPartContent, Open: true, Strict: true, Needed: true}}, Fields: []wire.Field{
+		{Name: "text", Oneof: 1, Case: 1},
+		{Name: "raw", Oneof: 1, Case: 2, Type: wire.TypeBytes},
+		{Name: "url", Oneof: 1, Case: 3},
+		{Name: "data", Oneof: 1, Case: 4, Type: wire.TypeValue, Flags: wire.NullValue},
+		{Name: "metadata", At: unsafe.Offsetof(Part{}.Metadata), Type: wire.TypeStruct},
+		{Name: "filename", At: unsafe.Offsetof(Part{}.Filename)},
+		{Name: "mediaType", Aliases: []string{"media_type"}, At: unsafe.Offsetof(Part{}.MediaType)},
+	}}
+	codecPasswordOAuthFlowV10JSON = wire.Codec[PasswordOAuthFlow]{Fields: []wire.Field{
+		{Name: "tokenUrl", Aliases: []string{"token_url"}, At: unsafe.Offsetof(PasswordOAuthFlow{}.TokenURL)},
+		{Name: "refreshUrl", Aliases: []string{"refresh_url"}, At: unsafe.Offsetof(PasswordOAuthFlow{}.RefreshURL)},
+		{Name: "scopes", At: unsafe.Offsetof(PasswordOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}},
+	}}
+	codecRoleV10JSON = wire.Enum{Values: []wire.EnumValue{
+		{Value: string(RoleUnspecified), Name: "ROLE_UNSPECIFIED"},
+		{Value: string(RoleUser), Name: "ROLE_USER", Number: 1},
+		{Value: string(RoleAgent), Name: "ROLE_AGENT", Number: 2},
+	}}
+	codecSampleV10JSON = wire.Codec[Sample]{Fields: []wire.Field{
+		{Name: "tenant", At: unsafe.Offsetof(Sample{}.Tenant)},
+		{Name: "id", At: unsafe.Offsetof(Sample{}.ID)},
+		{Name: "flag", At: unsafe.Offsetof(Sample{}.Flag), Type: wire.TypeBool},
+		{Name: "small", At: unsafe.Offsetof(Sample{}.Small), Type: wire.TypeInt32},
+		{Name: "large", At: unsafe.Offsetof(Sample{}.Large), Type: wire.TypeInt64},
+		{Name: "bare", At: unsafe.Offsetof(Sample{}.Bare), Type: wire.TypeUint32},
+		{Name: "huge", At: unsafe.Offsetof(Sample{}.Huge), Type: wire.TypeUint64},
+		{Name: "zigzag", At: unsafe.Offsetof(Sample{}.Zigzag), Type: wire.TypeInt32},
+		{Name: "fixed", At: unsafe.Offsetof(Sample{}.Fixed), Type: wire.TypeUint64},
+		{Name: "single", At: unsafe.Offsetof(Sample{}.Single), Type: wire.TypeFloat},
+		{Name: "ratio", At: unsafe.Offsetof(Sample{}.Ratio), Type: wire.TypeDouble},
+		{Name: "raw", At: unsafe.Offsetof(Sample{}.Raw), Type: wire.TypeBytes},
+		{Name: "taste", At: unsafe.Offsetof(Sample{}.Taste), Type: wire.TypeEnum, Enum: &codecSampleTasteV10JSON},
+		{Name: "at", At: unsafe.Offsetof(Sample{}.At), Type: wire.TypeTimestamp},
+		{Name: "within", At: unsafe.Offsetof(Sample{}.Within), Type: wire.TypeDuration, Shape: wire.Pointer},
+		{Name: "nested", At: unsafe.Offsetof(Sample{}.Nested), Type: wire.TypeMessage, Of: &codecSampleNestedV10JSON},
+		{Name: "maybeZero", Aliases: []string{"maybe_zero"}, At: unsafe.Offsetof(Sample{}.MaybeZero), Type: wire.TypeInt32, Shape: wire.Pointer},
+		{Name: "labels", At: unsafe.Offsetof(Sample{}.Labels), Shape: wire.Listed},
+		{Name: "counts", At: unsafe.Offsetof(Sample{}.Counts), Type: wire.TypeInt64, Shape: wire.Listed, Container: wire.List[int64]{}},
+		{Name: "flags", At: unsafe.Offsetof(Sample{}.Flags), Type: wire.TypeBool, Shape: wire.Listed, Container: wire.List[bool]{}},
+		{Name: "tastes", At: unsafe.Offsetof(Sample{}.Tastes), Type: wire.TypeEnum, Enum: &codecSampleTasteV10JSON, Shape: wire.Listed},
+		{Name: "times", At: unsafe.Offsetof(Sample{}.Times), Type: wire.TypeInt32},
+		{Name: "failure", At: unsafe.Offsetof(Sample{}.Failure), Type: wire.TypeInt32},
+	}}
+	codecSampleNestedV10JSON wire.Codec[SampleNested]
+	codecSampleTasteV10JSON  = wire.Enum{Values: []wire.EnumValue{
+		{Value: string(SampleTasteUnspecified), Name: "TASTE_UNSPECIFIED"},
+		{Value: string(SampleTasteSweet), Name: "TASTE_SWEET", Number: 1},
+		{Value: string(SampleTasteSour), Name: "TASTE_SOUR", Number: 2},
+	}}
+	codecSecurityRequirementV10JSON = wire.Codec[SecurityRequirement]{Fields: []wire.Field{
+		{Name: "schemes", At: unsafe.Offsetof(SecurityRequirement{}.Schemes), Type: wire.TypeMessage, Of: &codecStringListV10JSON, Shape: wire.Mapped, Container: wire.Map[*StringList]{}},
+	}}
+	codecSecuritySchemeV10JSON = wire.Codec[SecurityScheme]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(SecurityScheme{}.Scheme), Of: &unionSecuritySchemeKind, Open: true, Strict: true, Needed: true}}, Fields: []wire.Field{
+		{Name: "apiKeySecurityScheme", Aliases: []string{"api_key_security_scheme"}, Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecAPIKeySecuritySchemeV10JSON},
+		{Name: "httpAuthSecurityScheme", Aliases: []string{"http_auth_security_scheme"}, Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecHTTPAuthSecuritySchemeV10JSON},
+		{Name: "oauth2SecurityScheme", Aliases: []string{"oauth2_security_scheme"}, Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecOAuth2SecuritySchemeV10JSON},
+		{Name: "openIdConnectSecurityScheme", Aliases: []string{"open_id_connect_security_scheme"}, Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecOpenIDConnectSecuritySchemeV10JSON},
+		{Name: "mtlsSecurityScheme", Aliases: []string{"mtls_security_scheme"}, Oneof: 1, Case: 5, Type: wire.TypeMessage, Of: &codecMutualTLSSecuritySchemeV10JSON},
+	}}
+	codecSendMessageConfigurationV10JSON = wire.Codec[SendMessageConfiguration]{Fields: []wire.Field{
+		{Name: "acceptedOutputModes", Aliases: []string{"accepted_output_modes"}, At: unsafe.Offsetof(SendMessageConfiguration{}.AcceptedOutputModes), Shape: wire.Listed},
+		{Name: "taskPushNotificationConfig", Aliases: []string{"task_push_notification_config"}, At: unsafe.Offsetof(SendMessageConfiguration{}.TaskPushNotificationConfig), Type: wire.TypeMessage, Of: &codecTaskPushNotificationConfigV10JSON},
+		{Name: "historyLength", Aliases: []string{"history_length"}, At: unsafe.Offsetof(SendMessageConfiguration{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer},
+		{Name: "returnImmediately", Aliases: []string{"return_immediately"}, At: unsafe.Offsetof(SendMessageConfiguration{}.ReturnImmediately), Type: wire.TypeBool},
+	}}
+	codecSendMessageRequestV10JSON = wire.Codec[SendMessageRequest]{Fields: []wire.Field{
+		{Name: "tenant", At: unsafe.Offsetof(SendMessageRequest{}.Tenant)},
+		{Name: "message", At: unsafe.Offsetof(SendMessageRequest{}.Message), Type: wire.TypeMessage, Of: &codecMessageV10JSON, Flags: wire.Required},
+		{Name: "configuration", At: unsafe.Offsetof(SendMessageRequest{}.Configuration), Type: wire.TypeMessage, Of: &codecSendMessageConfigurationV10JSON},
+		{Name: "metadata", At: unsafe.Offsetof(SendMessageRequest{}.Metadata), Type: wire.TypeStruct},
+	}}
+	codecSendMessageResponseV10JSON = wire.Codec[SendMessageResponse]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(SendMessageResponse{}.Payload), Of: &unionSendMessageResponsePayload, Open: true, Strict: true, Needed: true}}, Fields: []wire.Field{
+		{Name: "task", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecTaskV10JSON},
+		{Name: "message", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecMessageV10JSON},
+	}}
+	codecStreamResponseV10JSON = wire.Codec[StreamResponse]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(StreamResponse{}.Payload), Of: &unionStreamResponsePayload, Open: true, Strict: true, Needed: true}}, Fields: []wire.Field{
+		{Name: "task", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecTaskV10JSON},
+		{Name: "message", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecMessageV10JSON},
+		{Name: "statusUpdate", Aliases: []string{"status_update"}, Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecTaskStatusUpdateEventV10JSON},
+		{Name: "artifactUpdate", Aliases: []string{"artifact_update"}, Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecTaskArtifactUpdateEventV10JSON},
+	}}
+	codecStringListV10JSON = wire.Codec[StringList]{OrBare: true, Fields: []wire.Field{
+		{Name: "list", At: unsafe.Offsetof(StringList{}.List), Shape: wire.Listed},
+	}}
+	codecSubscribeToTaskRequestV10JSON = wire.Codec[SubscribeToTaskRequest]{Fields: []wire.Field{
+		{Name: "tenant", At: unsafe.Offsetof(SubscribeToTaskRequest{}.Tenant)},
+		{Name: "id", At: unsafe.Offsetof(SubscribeToTaskRequest{}.ID), Flags: wire.Required},
+	}}
+	codecTaskV10JSON = wire.Codec[Task]{Fields: []wire.Field{
+		{Name: "id", At: unsafe.Offsetof(Task{}.ID), Flags: wire.Required},
+		{Name: "contextId", Aliases: []string{"context_id"}, At: unsafe.Offsetof(Task{}.ContextID)},
+		{Name: "status", At: unsafe.Offsetof(Task{}.Status), Type: wire.TypeMessage, Of: &codecTaskStatusV10JSON, Flags: wire.Required},
+		{Name: "artifacts", At: unsafe.Offsetof(Task{}.Artifacts), Type: wire.TypeMessage, Of: &codecArtifactV10JSON, Shape: wire.Listed},
+		{Name: "history", At: unsafe.Offsetof(Task{}.History), Type: wire.TypeMessage, Of: &codecMessageV10JSON, Shape: wire.Listed},
+		{Name: "metadata", At: unsafe.Offsetof(Task{}.Metadata), Type: wire.TypeStruct},
+	}}
+	codecTaskArtifactUpdateEventV10JSON = wire.Codec[TaskArtifactUpdateEvent]{Fields: []wire.Field{
+		{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.TaskID), Flags: wire.Required},
+		{Name: "contextId", Aliases: []string{"context_id"}, At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.ContextID), Flags: wire.Required},
+		{Name: "artifact", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Artifact), Type: wire.TypeMessage, Of: &codecArtifactV10JSON, Flags: wire.Required},
+		{Name: "append", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Append), Type: wire.TypeBool},
+		{Name: "lastChunk", Aliases: []string{"last_chunk"}, At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.LastChunk), Type: wire.TypeBool},
+		{Name: "metadata", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Metadata), Type: wire.TypeStruct},
+	}}
+	codecTaskPushNotificationConfigV10JSON = wire.Codec[TaskPushNotificationConfig]{Fields: []wire.Field{
+		{Name: "tenant", At: unsafe.Offsetof(TaskPushNotificationConfig{}.Tenant)},
+		{Name: "id", At: unsafe.Offsetof(TaskPushNotificationConfig{}.ID)},
+		{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(TaskPushNotificationConfig{}.TaskID)},
+		{Name: "url", At: unsafe.Offsetof(TaskPushNotificationConfig{}.URL), Flags: wire.Required},
+		{Name: "token", At: unsafe.Offsetof(TaskPushNotificationConfig{}.Token)},
+		{Name: "authentication", At: unsafe.Offsetof(TaskPushNotificationConfig{}.Authentication), Type: wire.TypeMessage, Of: &codecAuthenticationInfoV10JSON},
+	}}
+	codecTaskStateV10JSON = wire.Enum{Values: []wire.EnumValue{
+		{Value: string(TaskStateUnspecified), Name: "TASK_STATE_UNSPECIFIED"},
+		{Value: string(TaskStateSubmitted), Name: "TASK_STATE_SUBMITTED", Number: 1},
+		{Value: string(TaskStateWorking), Name: "TASK_STATE_WORKING", Number: 2},
+		{Value: string(TaskStateCompleted), Name: "TASK_STATE_COMPLETED", Number: 3},
+		{Value: string(TaskStateFailed), Name: "TASK_STATE_FAILED", Number: 4},
+		{Value: string(TaskStateCanceled), Name: "TASK_STATE_CANCELED", Aliases: []string{"TASK_STATE_CANCELLED"}, Number: 5},
+		{Value: string(TaskStateInputRequired), Name: "TASK_STATE_INPUT_REQUIRED", Number: 6},
+		{Value: string(TaskStateRejected), Name: "TASK_STATE_REJECTED", Number: 7},
+		{Value: string(TaskStateAuthRequired), Name: "TASK_STATE_AUTH_REQUIRED", Number: 8},
+	}}
+	codecTaskStatusV10JSON = wire.Codec[TaskStatus]{Fields: []wire.Field{
+		{Name: "state", At: unsafe.Offsetof(TaskStatus{}.State), Type: wire.TypeEnum, Enum: &codecTaskStateV10JSON, Flags: wire.Required | wire.MustSet},
+		{Name: "message", At: unsafe.Offsetof(TaskStatus{}.Message), Type: wire.TypeMessage, Of: &codecMessageV10JSON},
+		{Name: "timestamp", At: unsafe.Offsetof(TaskStatus{}.Timestamp), Type: wire.TypeTimestamp},
+	}}
+	codecTaskStatusUpdateEventV10JSON = wire.Codec[TaskStatusUpdateEvent]{Fields: []wire.Field{
+		{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(TaskStatusUpdateEvent{}.TaskID), Flags: wire.Required},
+		{Name: "contextId", Aliases: []string{"context_id"}, At: unsafe.Offsetof(TaskStatusUpdateEvent{}.ContextID), Flags: wire.Required},
+		{Name: "status", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Status), Type: wire.TypeMessage, Of: &codecTaskStatusV10JSON, Flags: wire.Required},
+		{Name: "metadata", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Metadata), Type: wire.TypeStruct},
+	}}
+)
 
 func init() {
 	codecSampleNestedV10JSON = wire.Codec[SampleNested]{Fields: []wire.Field{
@@ -272,108 +331,3 @@ func init() {
 		{Name: "more", At: unsafe.Offsetof(SampleNested{}.More), Type: wire.TypeMessage, Of: &codecSampleNestedV10JSON},
 	}}
 }
-
-var codecSampleTasteV10JSON = wire.Enum{Values: []wire.EnumValue{
-	{Value: string(SampleTasteUnspecified), Name: "TASTE_UNSPECIFIED"},
-	{Value: string(SampleTasteSweet), Name: "TASTE_SWEET", Number: 1},
-	{Value: string(SampleTasteSour), Name: "TASTE_SOUR", Number: 2},
-}}
-
-var codecSecurityRequirementV10JSON = wire.Codec[SecurityRequirement]{Fields: []wire.Field{
-	{Name: "schemes", At: unsafe.Offsetof(SecurityRequirement{}.Schemes), Type: wire.TypeMessage, Of: &codecStringListV10JSON, Shape: wire.Mapped, Container: wire.Map[*StringList]{}},
-}}
-
-var codecSecuritySchemeV10JSON = wire.Codec[SecurityScheme]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(SecurityScheme{}.Scheme), Of: &unionSecuritySchemeKind, Open: true, Strict: true, Needed: true}}, Fields: []wire.Field{
-	{Name: "apiKeySecurityScheme", Aliases: []string{"api_key_security_scheme"}, Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecAPIKeySecuritySchemeV10JSON},
-	{Name: "httpAuthSecurityScheme", Aliases: []string{"http_auth_security_scheme"}, Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecHTTPAuthSecuritySchemeV10JSON},
-	{Name: "oauth2SecurityScheme", Aliases: []string{"oauth2_security_scheme"}, Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecOAuth2SecuritySchemeV10JSON},
-	{Name: "openIdConnectSecurityScheme", Aliases: []string{"open_id_connect_security_scheme"}, Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecOpenIDConnectSecuritySchemeV10JSON},
-	{Name: "mtlsSecurityScheme", Aliases: []string{"mtls_security_scheme"}, Oneof: 1, Case: 5, Type: wire.TypeMessage, Of: &codecMutualTLSSecuritySchemeV10JSON},
-}}
-
-var codecSendMessageConfigurationV10JSON = wire.Codec[SendMessageConfiguration]{Fields: []wire.Field{
-	{Name: "acceptedOutputModes", Aliases: []string{"accepted_output_modes"}, At: unsafe.Offsetof(SendMessageConfiguration{}.AcceptedOutputModes), Shape: wire.Listed},
-	{Name: "taskPushNotificationConfig", Aliases: []string{"task_push_notification_config"}, At: unsafe.Offsetof(SendMessageConfiguration{}.TaskPushNotificationConfig), Type: wire.TypeMessage, Of: &codecTaskPushNotificationConfigV10JSON},
-	{Name: "historyLength", Aliases: []string{"history_length"}, At: unsafe.Offsetof(SendMessageConfiguration{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer},
-	{Name: "returnImmediately", Aliases: []string{"return_immediately"}, At: unsafe.Offsetof(SendMessageConfiguration{}.ReturnImmediately), Type: wire.TypeBool},
-}}
-
-var codecSendMessageRequestV10JSON = wire.Codec[SendMessageRequest]{Fields: []wire.Field{
-	{Name: "tenant", At: unsafe.Offsetof(SendMessageRequest{}.Tenant)},
-	{Name: "message", At: unsafe.Offsetof(SendMessageRequest{}.Message), Type: wire.TypeMessage, Of: &codecMessageV10JSON, Flags: wire.Required},
-	{Name: "configuration", At: unsafe.Offsetof(SendMessageRequest{}.Configuration), Type: wire.TypeMessage, Of: &codecSendMessageConfigurationV10JSON},
-	{Name: "metadata", At: unsafe.Offsetof(SendMessageRequest{}.Metadata), Type: wire.TypeStruct},
-}}
-
-var codecSendMessageResponseV10JSON = wire.Codec[SendMessageResponse]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(SendMessageResponse{}.Payload), Of: &unionSendMessageResponsePayload, Open: true, Strict: true, Needed: true}}, Fields: []wire.Field{
-	{Name: "task", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecTaskV10JSON},
-	{Name: "message", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecMessageV10JSON},
-}}
-
-var codecStreamResponseV10JSON = wire.Codec[StreamResponse]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(StreamResponse{}.Payload), Of: &unionStreamResponsePayload, Open: true, Strict: true, Needed: true}}, Fields: []wire.Field{
-	{Name: "task", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecTaskV10JSON},
-	{Name: "message", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecMessageV10JSON},
-	{Name: "statusUpdate", Aliases: []string{"status_update"}, Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecTaskStatusUpdateEventV10JSON},
-	{Name: "artifactUpdate", Aliases: []string{"artifact_update"}, Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecTaskArtifactUpdateEventV10JSON},
-}}
-
-var codecStringListV10JSON = wire.Codec[StringList]{OrBare: true, Fields: []wire.Field{
-	{Name: "list", At: unsafe.Offsetof(StringList{}.List), Shape: wire.Listed},
-}}
-
-var codecSubscribeToTaskRequestV10JSON = wire.Codec[SubscribeToTaskRequest]{Fields: []wire.Field{
-	{Name: "tenant", At: unsafe.Offsetof(SubscribeToTaskRequest{}.Tenant)},
-	{Name: "id", At: unsafe.Offsetof(SubscribeToTaskRequest{}.ID), Flags: wire.Required},
-}}
-
-var codecTaskV10JSON = wire.Codec[Task]{Fields: []wire.Field{
-	{Name: "id", At: unsafe.Offsetof(Task{}.ID), Flags: wire.Required},
-	{Name: "contextId", Aliases: []string{"context_id"}, At: unsafe.Offsetof(Task{}.ContextID)},
-	{Name: "status", At: unsafe.Offsetof(Task{}.Status), Type: wire.TypeMessage, Of: &codecTaskStatusV10JSON, Flags: wire.Required},
-	{Name: "artifacts", At: unsafe.Offsetof(Task{}.Artifacts), Type: wire.TypeMessage, Of: &codecArtifactV10JSON, Shape: wire.Listed},
-	{Name: "history", At: unsafe.Offsetof(Task{}.History), Type: wire.TypeMessage, Of: &codecMessageV10JSON, Shape: wire.Listed},
-	{Name: "metadata", At: unsafe.Offsetof(Task{}.Metadata), Type: wire.TypeStruct},
-}}
-
-var codecTaskArtifactUpdateEventV10JSON = wire.Codec[TaskArtifactUpdateEvent]{Fields: []wire.Field{
-	{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.TaskID), Flags: wire.Required},
-	{Name: "contextId", Aliases: []string{"context_id"}, At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.ContextID), Flags: wire.Required},
-	{Name: "artifact", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Artifact), Type: wire.TypeMessage, Of: &codecArtifactV10JSON, Flags: wire.Required},
-	{Name: "append", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Append), Type: wire.TypeBool},
-	{Name: "lastChunk", Aliases: []string{"last_chunk"}, At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.LastChunk), Type: wire.TypeBool},
-	{Name: "metadata", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Metadata), Type: wire.TypeStruct},
-}}
-
-var codecTaskPushNotificationConfigV10JSON = wire.Codec[TaskPushNotificationConfig]{Fields: []wire.Field{
-	{Name: "tenant", At: unsafe.Offsetof(TaskPushNotificationConfig{}.Tenant)},
-	{Name: "id", At: unsafe.Offsetof(TaskPushNotificationConfig{}.ID)},
-	{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(TaskPushNotificationConfig{}.TaskID)},
-	{Name: "url", At: unsafe.Offsetof(TaskPushNotificationConfig{}.URL), Flags: wire.Required},
-	{Name: "token", At: unsafe.Offsetof(TaskPushNotificationConfig{}.Token)},
-	{Name: "authentication", At: unsafe.Offsetof(TaskPushNotificationConfig{}.Authentication), Type: wire.TypeMessage, Of: &codecAuthenticationInfoV10JSON},
-}}
-
-var codecTaskStateV10JSON = wire.Enum{Values: []wire.EnumValue{
-	{Value: string(TaskStateUnspecified), Name: "TASK_STATE_UNSPECIFIED"},
-	{Value: string(TaskStateSubmitted), Name: "TASK_STATE_SUBMITTED", Number: 1},
-	{Value: string(TaskStateWorking), Name: "TASK_STATE_WORKING", Number: 2},
-	{Value: string(TaskStateCompleted), Name: "TASK_STATE_COMPLETED", Number: 3},
-	{Value: string(TaskStateFailed), Name: "TASK_STATE_FAILED", Number: 4},
-	{Value: string(TaskStateCanceled), Name: "TASK_STATE_CANCELED", Aliases: []string{"TASK_STATE_CANCELLED"}, Number: 5},
-	{Value: string(TaskStateInputRequired), Name: "TASK_STATE_INPUT_REQUIRED", Number: 6},
-	{Value: string(TaskStateRejected), Name: "TASK_STATE_REJECTED", Number: 7},
-	{Value: string(TaskStateAuthRequired), Name: "TASK_STATE_AUTH_REQUIRED", Number: 8},
-}}
-
-var codecTaskStatusV10JSON = wire.Codec[TaskStatus]{Fields: []wire.Field{
-	{Name: "state", At: unsafe.Offsetof(TaskStatus{}.State), Type: wire.TypeEnum, Enum: &codecTaskStateV10JSON, Flags: wire.Required | wire.MustSet},
-	{Name: "message", At: unsafe.Offsetof(TaskStatus{}.Message), Type: wire.TypeMessage, Of: &codecMessageV10JSON},
-	{Name: "timestamp", At: unsafe.Offsetof(TaskStatus{}.Timestamp), Type: wire.TypeTimestamp},
-}}
-
-var codecTaskStatusUpdateEventV10JSON = wire.Codec[TaskStatusUpdateEvent]{Fields: []wire.Field{
-	{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(TaskStatusUpdateEvent{}.TaskID), Flags: wire.Required},
-	{Name: "contextId", Aliases: []string{"context_id"}, At: unsafe.Offsetof(TaskStatusUpdateEvent{}.ContextID), Flags: wire.Required},
-	{Name: "status", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Status), Type: wire.TypeMessage, Of: &codecTaskStatusV10JSON, Flags: wire.Required},
-	{Name: "metadata", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Metadata), Type: wire.TypeStruct},
-}}

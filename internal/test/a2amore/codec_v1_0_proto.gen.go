@@ -9,260 +9,319 @@ import (
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
-var codecAPIKeySecuritySchemeV10Proto = proto.Codec[APIKeySecurityScheme]{Fields: []proto.Field{
-	{Number: 1, Name: "description", At: unsafe.Offsetof(APIKeySecurityScheme{}.Description)},
-	{Number: 2, Name: "location", At: unsafe.Offsetof(APIKeySecurityScheme{}.Location)},
-	{Number: 3, Name: "name", At: unsafe.Offsetof(APIKeySecurityScheme{}.Name)},
-}}
-
-var codecAgentCapabilitiesV10Proto = proto.Codec[AgentCapabilities]{Fields: []proto.Field{
-	{Number: 1, Name: "streaming", At: unsafe.Offsetof(AgentCapabilities{}.Streaming), Type: wire.TypeBool, Shape: wire.Pointer},
-	{Number: 2, Name: "pushNotifications", At: unsafe.Offsetof(AgentCapabilities{}.PushNotifications), Type: wire.TypeBool, Shape: wire.Pointer},
-	{Number: 3, Name: "extensions", At: unsafe.Offsetof(AgentCapabilities{}.Extensions), Type: wire.TypeMessage, Of: &codecAgentExtensionV10Proto, Shape: wire.Listed},
-	{Number: 4, Name: "extendedAgentCard", At: unsafe.Offsetof(AgentCapabilities{}.ExtendedAgentCard), Type: wire.TypeBool, Shape: wire.Pointer},
-}}
-
-var codecAgentCardV10Proto = proto.Codec[AgentCard]{Fields: []proto.Field{
-	{Number: 1, Name: "name", At: unsafe.Offsetof(AgentCard{}.Name)},
-	{Number: 2, Name: "description", At: unsafe.Offsetof(AgentCard{}.Description)},
-	{Number: 3, Name: "supportedInterfaces", At: unsafe.Offsetof(AgentCard{}.SupportedInterfaces), Type: wire.TypeMessage, Of: &codecAgentInterfaceV10Proto, Shape: wire.Listed, Least: 1},
-	{Number: 4, Name: "provider", At: unsafe.Offsetof(AgentCard{}.Provider), Type: wire.TypeMessage, Of: &codecAgentProviderV10Proto},
-	{Number: 5, Name: "version", At: unsafe.Offsetof(AgentCard{}.Version)},
-	{Number: 6, Name: "documentationUrl", At: unsafe.Offsetof(AgentCard{}.DocumentationURL), Shape: wire.Pointer},
-	{Number: 7, Name: "capabilities", At: unsafe.Offsetof(AgentCard{}.Capabilities), Type: wire.TypeMessage, Of: &codecAgentCapabilitiesV10Proto, Flags: wire.MustRead | wire.MustSet},
-	{Number: 8, Name: "securitySchemes", At: unsafe.Offsetof(AgentCard{}.SecuritySchemes), Type: wire.TypeMessage, Of: &codecSecuritySchemeV10Proto, Shape: wire.Mapped, Container: proto.Map[*SecurityScheme]{}},
-	{Number: 9, Name: "securityRequirements", At: unsafe.Offsetof(AgentCard{}.SecurityRequirements), Type: wire.TypeMessage, Of: &codecSecurityRequirementV10Proto, Shape: wire.Listed},
-	{Number: 10, Name: "defaultInputModes", At: unsafe.Offsetof(AgentCard{}.DefaultInputModes), Shape: wire.Listed},
-	{Number: 11, Name: "defaultOutputModes", At: unsafe.Offsetof(AgentCard{}.DefaultOutputModes), Shape: wire.Listed},
-	{Number: 12, Name: "skills", At: unsafe.Offsetof(AgentCard{}.Skills), Type: wire.TypeMessage, Of: &codecAgentSkillV10Proto, Shape: wire.Listed},
-	{Number: 13, Name: "signatures", At: unsafe.Offsetof(AgentCard{}.Signatures), Type: wire.TypeMessage, Of: &codecAgentCardSignatureV10Proto, Shape: wire.Listed},
-	{Number: 14, Name: "iconUrl", At: unsafe.Offsetof(AgentCard{}.IconURL), Shape: wire.Pointer},
-}}
-
-var codecAgentCardSignatureV10Proto = proto.Codec[AgentCardSignature]{Fields: []proto.Field{
-	{Number: 1, Name: "protected", At: unsafe.Offsetof(AgentCardSignature{}.Protected)},
-	{Number: 2, Name: "signature", At: unsafe.Offsetof(AgentCardSignature{}.Signature)},
-	{Number: 3, Name: "header", At: unsafe.Offsetof(AgentCardSignature{}.Header), Type: wire.TypeStruct},
-}}
-
-var codecAgentExtensionV10Proto = proto.Codec[AgentExtension]{Fields: []proto.Field{
-	{Number: 1, Name: "uri", At: unsafe.Offsetof(AgentExtension{}.URI)},
-	{Number: 2, Name: "description", At: unsafe.Offsetof(AgentExtension{}.Description)},
-	{Number: 3, Name: "required", At: unsafe.Offsetof(AgentExtension{}.Required), Type: wire.TypeBool},
-	{Number: 4, Name: "params", At: unsafe.Offsetof(AgentExtension{}.Params), Type: wire.TypeStruct},
-}}
-
-var codecAgentInterfaceV10Proto = proto.Codec[AgentInterface]{Fields: []proto.Field{
-	{Number: 1, Name: "url", At: unsafe.Offsetof(AgentInterface{}.URL)},
-	{Number: 2, Name: "protocolBinding", At: unsafe.Offsetof(AgentInterface{}.ProtocolBinding)},
-	{Number: 3, Name: "tenant", At: unsafe.Offsetof(AgentInterface{}.Tenant)},
-	{Number: 4, Name: "protocolVersion", At: unsafe.Offsetof(AgentInterface{}.ProtocolVersion)},
-}}
-
-var codecAgentProviderV10Proto = proto.Codec[AgentProvider]{Fields: []proto.Field{
-	{Number: 1, Name: "url", At: unsafe.Offsetof(AgentProvider{}.URL)},
-	{Number: 2, Name: "organization", At: unsafe.Offsetof(AgentProvider{}.Organization)},
-}}
-
-var codecAgentSkillV10Proto = proto.Codec[AgentSkill]{Fields: []proto.Field{
-	{Number: 1, Name: "id", At: unsafe.Offsetof(AgentSkill{}.ID)},
-	{Number: 2, Name: "name", At: unsafe.Offsetof(AgentSkill{}.Name)},
-	{Number: 3, Name: "description", At: unsafe.Offsetof(AgentSkill{}.Description)},
-	{Number: 4, Name: "tags", At: unsafe.Offsetof(AgentSkill{}.Tags), Shape: wire.Listed},
-	{Number: 5, Name: "examples", At: unsafe.Offsetof(AgentSkill{}.Examples), Shape: wire.Listed},
-	{Number: 6, Name: "inputModes", At: unsafe.Offsetof(AgentSkill{}.InputModes), Shape: wire.Listed},
-	{Number: 7, Name: "outputModes", At: unsafe.Offsetof(AgentSkill{}.OutputModes), Shape: wire.Listed},
-	{Number: 8, Name: "securityRequirements", At: unsafe.Offsetof(AgentSkill{}.SecurityRequirements), Type: wire.TypeMessage, Of: &codecSecurityRequirementV10Proto, Shape: wire.Listed},
-}}
-
-var codecArtifactV10Proto = proto.Codec[Artifact]{Fields: []proto.Field{
-	{Number: 1, Name: "artifactId", At: unsafe.Offsetof(Artifact{}.ArtifactID)},
-	{Number: 2, Name: "name", At: unsafe.Offsetof(Artifact{}.Name)},
-	{Number: 3, Name: "description", At: unsafe.Offsetof(Artifact{}.Description)},
-	{Number: 4, Name: "parts", At: unsafe.Offsetof(Artifact{}.Parts), Type: wire.TypeMessage, Of: &codecPartV10Proto, Shape: wire.Listed, Least: 1},
-	{Number: 5, Name: "metadata", At: unsafe.Offsetof(Artifact{}.Metadata), Type: wire.TypeStruct},
-	{Number: 6, Name: "extensions", At: unsafe.Offsetof(Artifact{}.Extensions), Shape: wire.Listed},
-}}
-
-var codecAuthenticationInfoV10Proto = proto.Codec[AuthenticationInfo]{Fields: []proto.Field{
-	{Number: 1, Name: "scheme", At: unsafe.Offsetof(AuthenticationInfo{}.Scheme)},
-	{Number: 2, Name: "credentials", At: unsafe.Offsetof(AuthenticationInfo{}.Credentials)},
-}}
-
-var codecAuthorizationCodeOAuthFlowV10Proto = proto.Codec[AuthorizationCodeOAuthFlow]{Fields: []proto.Field{
-	{Number: 1, Name: "authorizationUrl", At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.AuthorizationURL)},
-	{Number: 2, Name: "tokenUrl", At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.TokenURL)},
-	{Number: 3, Name: "refreshUrl", At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.RefreshURL)},
-	{Number: 4, Name: "scopes", At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: proto.Map[string]{}},
-	{Number: 5, Name: "pkceRequired", At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.PKCERequired), Type: wire.TypeBool},
-}}
-
-var codecCancelTaskRequestV10Proto = proto.Codec[CancelTaskRequest]{Fields: []proto.Field{
-	{Number: 1, Name: "tenant", At: unsafe.Offsetof(CancelTaskRequest{}.Tenant)},
-	{Number: 2, Name: "id", At: unsafe.Offsetof(CancelTaskRequest{}.ID)},
-	{Number: 3, Name: "metadata", At: unsafe.Offsetof(CancelTaskRequest{}.Metadata), Type: wire.TypeStruct},
-}}
-
-var codecClientCredentialsOAuthFlowV10Proto = proto.Codec[ClientCredentialsOAuthFlow]{Fields: []proto.Field{
-	{Number: 1, Name: "tokenUrl", At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.TokenURL)},
-	{Number: 2, Name: "refreshUrl", At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.RefreshURL)},
-	{Number: 3, Name: "scopes", At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: proto.Map[string]{}},
-}}
-
-var codecDeleteTaskPushNotificationConfigRequestV10Proto = proto.Codec[DeleteTaskPushNotificationConfigRequest]{Fields: []proto.Field{
-	{Number: 1, Name: "tenant", At: unsafe.Offsetof(DeleteTaskPushNotificationConfigRequest{}.Tenant)},
-	{Number: 2, Name: "taskId", At: unsafe.Offsetof(DeleteTaskPushNotificationConfigRequest{}.TaskID)},
-	{Number: 3, Name: "id", At: unsafe.Offsetof(DeleteTaskPushNotificationConfigRequest{}.ID)},
-}}
-
-var codecDeviceCodeOAuthFlowV10Proto = proto.Codec[DeviceCodeOAuthFlow]{Fields: []proto.Field{
-	{Number: 1, Name: "deviceAuthorizationUrl", At: unsafe.Offsetof(DeviceCodeOAuthFlow{}.DeviceAuthorizationURL)},
-	{Number: 2, Name: "tokenUrl", At: unsafe.Offsetof(DeviceCodeOAuthFlow{}.TokenURL)},
-	{Number: 3, Name: "refreshUrl", At: unsafe.Offsetof(DeviceCodeOAuthFlow{}.RefreshURL)},
-	{Number: 4, Name: "scopes", At: unsafe.Offsetof(DeviceCodeOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: proto.Map[string]{}},
-}}
-
-var codecGetExtendedAgentCardRequestV10Proto = proto.Codec[GetExtendedAgentCardRequest]{Fields: []proto.Field{
-	{Number: 1, Name: "tenant", At: unsafe.Offsetof(GetExtendedAgentCardRequest{}.Tenant)},
-}}
-
-var codecGetTaskPushNotificationConfigRequestV10Proto = proto.Codec[GetTaskPushNotificationConfigRequest]{Fields: []proto.Field{
-	{Number: 1, Name: "tenant", At: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.Tenant)},
-	{Number: 2, Name: "taskId", At: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.TaskID)},
-	{Number: 3, Name: "id", At: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.ID)},
-}}
-
-var codecGetTaskRequestV10Proto = proto.Codec[GetTaskRequest]{Fields: []proto.Field{
-	{Number: 1, Name: "tenant", At: unsafe.Offsetof(GetTaskRequest{}.Tenant)},
-	{Number: 2, Name: "id", At: unsafe.Offsetof(GetTaskRequest{}.ID)},
-	{Number: 3, Name: "historyLength", At: unsafe.Offsetof(GetTaskRequest{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer},
-}}
-
-var codecHTTPAuthSecuritySchemeV10Proto = proto.Codec[HTTPAuthSecurityScheme]{Fields: []proto.Field{
-	{Number: 1, Name: "description", At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.Description)},
-	{Number: 2, Name: "scheme", At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.Scheme)},
-	{Number: 3, Name: "bearerFormat", At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.BearerFormat)},
-}}
-
-var codecImplicitOAuthFlowV10Proto = proto.Codec[ImplicitOAuthFlow]{Fields: []proto.Field{
-	{Number: 1, Name: "authorizationUrl", At: unsafe.Offsetof(ImplicitOAuthFlow{}.AuthorizationURL)},
-	{Number: 2, Name: "refreshUrl", At: unsafe.Offsetof(ImplicitOAuthFlow{}.RefreshURL)},
-	{Number: 3, Name: "scopes", At: unsafe.Offsetof(ImplicitOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: proto.Map[string]{}},
-}}
-
-var codecListTaskPushNotificationConfigsRequestV10Proto = proto.Codec[ListTaskPushNotificationConfigsRequest]{Fields: []proto.Field{
-	{Number: 1, Name: "taskId", At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.TaskID)},
-	{Number: 2, Name: "pageSize", At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.PageSize), Type: wire.TypeInt32},
-	{Number: 3, Name: "pageToken", At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.PageToken)},
-	{Number: 4, Name: "tenant", At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.Tenant)},
-}}
-
-var codecListTaskPushNotificationConfigsResponseV10Proto = proto.Codec[ListTaskPushNotificationConfigsResponse]{Fields: []proto.Field{
-	{Number: 1, Name: "configs", At: unsafe.Offsetof(ListTaskPushNotificationConfigsResponse{}.Configs), Type: wire.TypeMessage, Of: &codecTaskPushNotificationConfigV10Proto, Shape: wire.Listed},
-	{Number: 2, Name: "nextPageToken", At: unsafe.Offsetof(ListTaskPushNotificationConfigsResponse{}.NextPageToken)},
-}}
-
-var codecListTasksRequestV10Proto = proto.Codec[ListTasksRequest]{Fields: []proto.Field{
-	{Number: 1, Name: "tenant", At: unsafe.Offsetof(ListTasksRequest{}.Tenant)},
-	{Number: 2, Name: "contextId", At: unsafe.Offsetof(ListTasksRequest{}.ContextID)},
-	{Number: 3, Name: "status", At: unsafe.Offsetof(ListTasksRequest{}.Status), Type: wire.TypeEnum, Enum: &codecTaskStateV10Proto},
-	{Number: 4, Name: "pageSize", At: unsafe.Offsetof(ListTasksRequest{}.PageSize), Type: wire.TypeInt32, Shape: wire.Pointer},
-	{Number: 5, Name: "pageToken", At: unsafe.Offsetof(ListTasksRequest{}.PageToken)},
-	{Number: 6, Name: "historyLength", At: unsafe.Offsetof(ListTasksRequest{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer},
-	{Number: 7, Name: "statusTimestampAfter", At: unsafe.Offsetof(ListTasksRequest{}.StatusTimestampAfter), Type: wire.TypeTimestamp},
-	{Number: 8, Name: "includeArtifacts", At: unsafe.Offsetof(ListTasksRequest{}.IncludeArtifacts), Type: wire.TypeBool, Shape: wire.Pointer},
-}}
-
-var codecListTasksResponseV10Proto = proto.Codec[ListTasksResponse]{Fields: []proto.Field{
-	{Number: 1, Name: "tasks", At: unsafe.Offsetof(ListTasksResponse{}.Tasks), Type: wire.TypeMessage, Of: &codecTaskV10Proto, Shape: wire.Listed},
-	{Number: 2, Name: "nextPageToken", At: unsafe.Offsetof(ListTasksResponse{}.NextPageToken)},
-	{Number: 3, Name: "pageSize", At: unsafe.Offsetof(ListTasksResponse{}.PageSize), Type: wire.TypeInt32},
-	{Number: 4, Name: "totalSize", At: unsafe.Offsetof(ListTasksResponse{}.TotalSize), Type: wire.TypeInt32},
-}}
-
-var codecMessageV10Proto = proto.Codec[Message]{Fields: []proto.Field{
-	{Number: 1, Name: "messageId", At: unsafe.Offsetof(Message{}.MessageID)},
-	{Number: 2, Name: "contextId", At: unsafe.Offsetof(Message{}.ContextID)},
-	{Number: 3, Name: "taskId", At: unsafe.Offsetof(Message{}.TaskID)},
-	{Number: 4, Name: "role", At: unsafe.Offsetof(Message{}.Role), Type: wire.TypeEnum, Enum: &codecRoleV10Proto, Flags: wire.MustRead | wire.MustSet},
-	{Number: 5, Name: "parts", At: unsafe.Offsetof(Message{}.Parts), Type: wire.TypeMessage, Of: &codecPartV10Proto, Shape: wire.Listed, Least: 1},
-	{Number: 6, Name: "metadata", At: unsafe.Offsetof(Message{}.Metadata), Type: wire.TypeStruct},
-	{Number: 7, Name: "extensions", At: unsafe.Offsetof(Message{}.Extensions), Shape: wire.Listed},
-	{Number: 8, Name: "referenceTaskIds", At: unsafe.Offsetof(Message{}.ReferenceTaskIDs), Shape: wire.Listed},
-}}
-
-var codecMutualTLSSecuritySchemeV10Proto = proto.Codec[MutualTLSSecurityScheme]{Fields: []proto.Field{
-	{Number: 1, Name: "description", At: unsafe.Offsetof(MutualTLSSecurityScheme{}.Description)},
-}}
-
-var codecOAuth2SecuritySchemeV10Proto = proto.Codec[OAuth2SecurityScheme]{Fields: []proto.Field{
-	{Number: 1, Name: "description", At: unsafe.Offsetof(OAuth2SecurityScheme{}.Description)},
-	{Number: 2, Name: "flows", At: unsafe.Offsetof(OAuth2SecurityScheme{}.Flows), Type: wire.TypeMessage, Of: &codecOAuthFlowsV10Proto, Flags: wire.MustRead | wire.MustSet},
-	{Number: 3, Name: "oauth2MetadataUrl", At: unsafe.Offsetof(OAuth2SecurityScheme{}.OAuth2MetadataURL)},
-}}
-
-var codecOAuthFlowsV10Proto = proto.Codec[OAuthFlows]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(OAuthFlows{}.Flow), Of: &unionOAuthFlow, Open: true, Strict: true, Needed: true}}, Fields: []proto.Field{
-	{Number: 1, Name: "authorizationCode", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecAuthorizationCodeOAuthFlowV10Proto},
-	{Number: 2, Name: "clientCredentials", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecClientCredentialsOAuthFlowV10Proto},
-	{Number: 3, Name: "implicit", Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecImplicitOAuthFlowV10Proto},
-	{Number: 4, Name: "password", Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecPasswordOAuthFlowV10Proto},
-	{Number: 5, Name: "deviceCode", Oneof: 1, Case: 5, Type: wire.TypeMessage, Of: &codecDeviceCodeOAuthFlowV10Proto},
-}}
-
-var codecOpenIDConnectSecuritySchemeV10Proto = proto.Codec[OpenIDConnectSecurityScheme]{Fields: []proto.Field{
-	{Number: 1, Name: "description", At: unsafe.Offsetof(OpenIDConnectSecurityScheme{}.Description)},
-	{Number: 2, Name: "openIdConnectUrl", At: unsafe.Offsetof(OpenIDConnectSecurityScheme{}.OpenIDConnectURL)},
-}}
-
-var codecPartV10Proto = proto.Codec[Part]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(Part{}.Content), Of: &unionPartContent, Open: true, Strict: true, Needed: true}}, Fields: []proto.Field{
-	{Number: 5, Name: "metadata", At: unsafe.Offsetof(Part{}.Metadata), Type: wire.TypeStruct},
-	{Number: 6, Name: "filename", At: unsafe.Offsetof(Part{}.Filename)},
-	{Number: 7, Name: "mediaType", At: unsafe.Offsetof(Part{}.MediaType)},
-	{Number: 1, Name: "text", Oneof: 1, Case: 1},
-	{Number: 2, Name: "raw", Oneof: 1, Case: 2, Type: wire.TypeBytes},
-	{Number: 3, Name: "url", Oneof: 1, Case: 3},
-	{Number: 4, Name: "data", Oneof: 1, Case: 4, Type: wire.TypeValue},
-}}
-
-var codecPasswordOAuthFlowV10Proto = proto.Codec[PasswordOAuthFlow]{Fields: []proto.Field{
-	{Number: 1, Name: "tokenUrl", At: unsafe.Offsetof(PasswordOAuthFlow{}.TokenURL)},
-	{Number: 2, Name: "refreshUrl", At: unsafe.Offsetof(PasswordOAuthFlow{}.RefreshURL)},
-	{Number: 3, Name: "scopes", At: unsafe.Offsetof(PasswordOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: proto.Map[string]{}},
-}}
-
-var codecRoleV10Proto = wire.Enum{Values: []wire.EnumValue{
-	{Value: string(RoleUnspecified), Name: "ROLE_UNSPECIFIED"},
-	{Value: string(RoleUser), Name: "ROLE_USER", Number: 1},
-	{Value: string(RoleAgent), Name: "ROLE_AGENT", Number: 2},
-}}
-
-var codecSampleV10Proto = proto.Codec[Sample]{Fields: []proto.Field{
-	{Number: 1, Name: "tenant", At: unsafe.Offsetof(Sample{}.Tenant)},
-	{Number: 2, Name: "id", At: unsafe.Offsetof(Sample{}.ID)},
-	{Number: 3, Name: "flag", At: unsafe.Offsetof(Sample{}.Flag), Type: wire.TypeBool},
-	{Number: 4, Name: "small", At: unsafe.Offsetof(Sample{}.Small), Type: wire.TypeInt32},
-	{Number: 5, Name: "large", At: unsafe.Offsetof(Sample{}.Large), Type: wire.TypeInt64},
-	{Number: 6, Name: "bare", At: unsafe.Offsetof(Sample{}.Bare), Type: wire.TypeUint32},
-	{Number: 7, Name: "huge", At: unsafe.Offsetof(Sample{}.Huge), Type: wire.TypeUint64},
-	{Number: 8, Name: "zigzag", At: unsafe.Offsetof(Sample{}.Zigzag), Type: wire.TypeInt32, Form: proto.ZigZag},
-	{Number: 9, Name: "fixed", At: unsafe.Offsetof(Sample{}.Fixed), Type: wire.TypeUint64, Form: proto.Fixed},
-	{Number: 10, Name: "single", At: unsafe.Offsetof(Sample{}.Single), Type: wire.TypeFloat},
-	{Number: 11, Name: "ratio", At: unsafe.Offsetof(Sample{}.Ratio), Type: wire.TypeDouble},
-	{Number: 12, Name: "raw", At: unsafe.Offsetof(Sample{}.Raw), Type: wire.TypeBytes},
-	{Number: 13, Name: "taste", At: unsafe.Offsetof(Sample{}.Taste), Type: wire.TypeEnum, Enum: &codecSampleTasteV10Proto},
-	{Number: 14, Name: "at", At: unsafe.Offsetof(Sample{}.At), Type: wire.TypeTimestamp},
-	{Number: 15, Name: "within", At: unsafe.Offsetof(Sample{}.Within), Type: wire.TypeDuration, Shape: wire.Pointer},
-	{Number: 16, Name: "nested", At: unsafe.Offsetof(Sample{}.Nested), Type: wire.TypeMessage, Of: &codecSampleNestedV10Proto},
-	{Number: 17, Name: "maybeZero", At: unsafe.Offsetof(Sample{}.MaybeZero), Type: wire.TypeInt32, Shape: wire.Pointer},
-	{Number: 18, Name: "labels", At: unsafe.Offsetof(Sample{}.Labels), Shape: wire.Listed},
-	{Number: 19, Name: "counts", At: unsafe.Offsetof(Sample{}.Counts), Type: wire.TypeInt64, Shape: wire.Listed, Container: proto.List[int64]{}},
-	{Number: 20, Name: "flags", At: unsafe.Offsetof(Sample{}.Flags), Type: wire.TypeBool, Shape: wire.Listed, Container: proto.List[bool]{}},
-	{Number: 21, Name: "tastes", At: unsafe.Offsetof(Sample{}.Tastes), Type: wire.TypeEnum, Enum: &codecSampleTasteV10Proto, Shape: wire.Listed},
-	{Number: 22, Name: "times", At: unsafe.Offsetof(Sample{}.Times), Type: wire.TypeInt32},
-	{Number: 23, Name: "failure", At: unsafe.Offsetof(Sample{}.Failure), Type: wire.TypeInt32},
-}}
-
-var codecSampleNestedV10Proto proto.Codec[SampleNested]
+var (
+	codecAPIKeySecuritySchemeV10Proto = proto.Codec[APIKeySecurityScheme]{Fields: []proto.Field{
+		{Number: 1, Name: "description", At: unsafe.Offsetof(APIKeySecurityScheme{}.Description)},
+		{Number: 2, Name: "location", At: unsafe.Offsetof(APIKeySecurityScheme{}.Location)},
+		{Number: 3, Name: "name", At: unsafe.Offsetof(APIKeySecurityScheme{}.Name)},
+	}}
+	codecAgentCapabilitiesV10Proto = proto.Codec[AgentCapabilities]{Fields: []proto.Field{
+		{Number: 1, Name: "streaming", At: unsafe.Offsetof(AgentCapabilities{}.Streaming), Type: wire.TypeBool, Shape: wire.Pointer},
+		{Number: 2, Name: "pushNotifications", At: unsafe.Offsetof(AgentCapabilities{}.PushNotifications), Type: wire.TypeBool, Shape: wire.Pointer},
+		{Number: 3, Name: "extensions", At: unsafe.Offsetof(AgentCapabilities{}.Extensions), Type: wire.TypeMessage, Of: &codecAgentExtensionV10Proto, Shape: wire.Listed},
+		{Number: 4, Name: "extendedAgentCard", At: unsafe.Offsetof(AgentCapabilities{}.ExtendedAgentCard), Type: wire.TypeBool, Shape: wire.Pointer},
+	}}
+	codecAgentCardV10Proto = proto.Codec[AgentCard]{Fields: []proto.Field{
+		{Number: 1, Name: "name", At: unsafe.Offsetof(AgentCard{}.Name)},
+		{Number: 2, Name: "description", At: unsafe.Offsetof(AgentCard{}.Description)},
+		{Number: 3, Name: "supportedInterfaces", At: unsafe.Offsetof(AgentCard{}.SupportedInterfaces), Type: wire.TypeMessage, Of: &codecAgentInterfaceV10Proto, Shape: wire.Listed, Least: 1},
+		{Number: 4, Name: "provider", At: unsafe.Offsetof(AgentCard{}.Provider), Type: wire.TypeMessage, Of: &codecAgentProviderV10Proto},
+		{Number: 5, Name: "version", At: unsafe.Offsetof(AgentCard{}.Version)},
+		{Number: 6, Name: "documentationUrl", At: unsafe.Offsetof(AgentCard{}.DocumentationURL), Shape: wire.Pointer},
+		{Number: 7, Name: "capabilities", At: unsafe.Offsetof(AgentCard{}.Capabilities), Type: wire.TypeMessage, Of: &codecAgentCapabilitiesV10Proto, Flags: wire.MustRead | wire.MustSet},
+		{Number: 8, Name: "securitySchemes", At: unsafe.Offsetof(AgentCard{}.SecuritySchemes), Type: wire.TypeMessage, Of: &codecSecuritySchemeV10Proto, Shape: wire.Mapped, Container: proto.Map[*SecurityScheme]{}},
+		{Number: 9, Name: "securityRequirements", At: unsafe.Offsetof(AgentCard{}.SecurityRequirements), Type: wire.TypeMessage, Of: &codecSecurityRequirementV10Proto, Shape: wire.Listed},
+		{Number: 10, Name: "defaultInputModes", At: unsafe.Offsetof(AgentCard{}.DefaultInputModes), Shape: wire.Listed},
+		{Number: 11, Name: "defaultOutputModes", At: unsafe.Offsetof(AgentCard{}.DefaultOutputModes), Shape: wire.Listed},
+		{Number: 12, Name: "skills", At: unsafe.Offsetof(AgentCard{}.Skills), Type: wire.TypeMessage, Of: &codecAgentSkillV10Proto, Shape: wire.Listed},
+		{Number: 13, Name: "signatures", At: unsafe.Offsetof(AgentCard{}.Signatures), Type: wire.TypeMessage, Of: &codecAgentCardSignatureV10Proto, Shape: wire.Listed},
+		{Number: 14, Name: "iconUrl", At: unsafe.Offsetof(AgentCard{}.IconURL), Shape: wire.Pointer},
+	}}
+	codecAgentCardSignatureV10Proto = proto.Codec[AgentCardSignature]{Fields: []proto.Field{
+		{Number: 1, Name: "protected", At: unsafe.Offsetof(AgentCardSignature{}.Protected)},
+		{Number: 2, Name: "signature", At: unsafe.Offsetof(AgentCardSignature{}.Signature)},
+		{Number: 3, Name: "header", At: unsafe.Offsetof(AgentCardSignature{}.Header), Type: wire.TypeStruct},
+	}}
+	codecAgentExtensionV10Proto = proto.Codec[AgentExtension]{Fields: []proto.Field{
+		{Number: 1, Name: "uri", At: unsafe.Offsetof(AgentExtension{}.URI)},
+		{Number: 2, Name: "description", At: unsafe.Offsetof(AgentExtension{}.Description)},
+		{Number: 3, Name: "required", At: unsafe.Offsetof(AgentExtension{}.Required), Type: wire.TypeBool},
+		{Number: 4, Name: "params", At: unsafe.Offsetof(AgentExtension{}.Params), Type: wire.TypeStruct},
+	}}
+	codecAgentInterfaceV10Proto = proto.Codec[AgentInterface]{Fields: []proto.Field{
+		{Number: 1, Name: "url", At: unsafe.Offsetof(AgentInterface{}.URL)},
+		{Number: 2, Name: "protocolBinding", At: unsafe.Offsetof(AgentInterface{}.ProtocolBinding)},
+		{Number: 3, Name: "tenant", At: unsafe.Offsetof(AgentInterface{}.Tenant)},
+		{Number: 4, Name: "protocolVersion", At: unsafe.Offsetof(AgentInterface{}.ProtocolVersion)},
+	}}
+	codecAgentProviderV10Proto = proto.Codec[AgentProvider]{Fields: []proto.Field{
+		{Number: 1, Name: "url", At: unsafe.Offsetof(AgentProvider{}.URL)},
+		{Number: 2, Name: "organization", At: unsafe.Offsetof(AgentProvider{}.Organization)},
+	}}
+	codecAgentSkillV10Proto = proto.Codec[AgentSkill]{Fields: []proto.Field{
+		{Number: 1, Name: "id", At: unsafe.Offsetof(AgentSkill{}.ID)},
+		{Number: 2, Name: "name", At: unsafe.Offsetof(AgentSkill{}.Name)},
+		{Number: 3, Name: "description", At: unsafe.Offsetof(AgentSkill{}.Description)},
+		{Number: 4, Name: "tags", At: unsafe.Offsetof(AgentSkill{}.Tags), Shape: wire.Listed},
+		{Number: 5, Name: "examples", At: unsafe.Offsetof(AgentSkill{}.Examples), Shape: wire.Listed},
+		{Number: 6, Name: "inputModes", At: unsafe.Offsetof(AgentSkill{}.InputModes), Shape: wire.Listed},
+		{Number: 7, Name: "outputModes", At: unsafe.Offsetof(AgentSkill{}.OutputModes), Shape: wire.Listed},
+		{Number: 8, Name: "securityRequirements", At: unsafe.Offsetof(AgentSkill{}.SecurityRequirements), Type: wire.TypeMessage, Of: &codecSecurityRequirementV10Proto, Shape: wire.Listed},
+	}}
+	codecArtifactV10Proto = proto.Codec[Artifact]{Fields: []proto.Field{
+		{Number: 1, Name: "artifactId", At: unsafe.Offsetof(Artifact{}.ArtifactID)},
+		{Number: 2, Name: "name", At: unsafe.Offsetof(Artifact{}.Name)},
+		{Number: 3, Name: "description", At: unsafe.Offsetof(Artifact{}.Description)},
+		{Number: 4, Name: "parts", At: unsafe.Offsetof(Artifact{}.Parts), Type: wire.TypeMessage, Of: &codecPartV10Proto, Shape: wire.Listed, Least: 1},
+		{Number: 5, Name: "metadata", At: unsafe.Offsetof(Artifact{}.Metadata), Type: wire.TypeStruct},
+		{Number: 6, Name: "extensions", At: unsafe.Offsetof(Artifact{}.Extensions), Shape: wire.Listed},
+	}}
+	codecAuthenticationInfoV10Proto = proto.Codec[AuthenticationInfo]{Fields: []proto.Field{
+		{Number: 1, Name: "scheme", At: unsafe.Offsetof(AuthenticationInfo{}.Scheme)},
+		{Number: 2, Name: "credentials", At: unsafe.Offsetof(AuthenticationInfo{}.Credentials)},
+	}}
+	codecAuthorizationCodeOAuthFlowV10Proto = proto.Codec[AuthorizationCodeOAuthFlow]{Fields: []proto.Field{
+		{Number: 1, Name: "authorizationUrl", At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.AuthorizationURL)},
+		{Number: 2, Name: "tokenUrl", At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.TokenURL)},
+		{Number: 3, Name: "refreshUrl", At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.RefreshURL)},
+		{Number: 4, Name: "scopes", At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: proto.Map[string]{}},
+		{Number: 5, Name: "pkceRequired", At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.PKCERequired), Type: wire.TypeBool},
+	}}
+	codecCancelTaskRequestV10Proto = proto.Codec[CancelTaskRequest]{Fields: []proto.Field{
+		{Number: 1, Name: "tenant", At: unsafe.Offsetof(CancelTaskRequest{}.Tenant)},
+		{Number: 2, Name: "id", At: unsafe.Offsetof(CancelTaskRequest{}.ID)},
+		{Number: 3, Name: "metadata", At: unsafe.Offsetof(CancelTaskRequest{}.Metadata), Type: wire.TypeStruct},
+	}}
+	codecClientCredentialsOAuthFlowV10Proto = proto.Codec[ClientCredentialsOAuthFlow]{Fields: []proto.Field{
+		{Number: 1, Name: "tokenUrl", At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.TokenURL)},
+		{Number: 2, Name: "refreshUrl", At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.RefreshURL)},
+		{Number: 3, Name: "scopes", At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: proto.Map[string]{}},
+	}}
+	codecDeleteTaskPushNotificationConfigRequestV10Proto = proto.Codec[DeleteTaskPushNotificationConfigRequest]{Fields: []proto.Field{
+		{Number: 1, Name: "tenant", At: unsafe.Offsetof(DeleteTaskPushNotificationConfigRequest{}.Tenant)},
+		{Number: 2, Name: "taskId", At: unsafe.Offsetof(DeleteTaskPushNotificationConfigRequest{}.TaskID)},
+		{Number: 3, Name: "id", At: unsafe.Offsetof(DeleteTaskPushNotificationConfigRequest{}.ID)},
+	}}
+	codecDeviceCodeOAuthFlowV10Proto = proto.Codec[DeviceCodeOAuthFlow]{Fields: []proto.Field{
+		{Number: 1, Name: "deviceAuthorizationUrl", At: unsafe.Offsetof(DeviceCodeOAuthFlow{}.DeviceAuthorizationURL)},
+		{Number: 2, Name: "tokenUrl", At: unsafe.Offsetof(DeviceCodeOAuthFlow{}.TokenURL)},
+		{Number: 3, Name: "refreshUrl", At: unsafe.Offsetof(DeviceCodeOAuthFlow{}.RefreshURL)},
+		{Number: 4, Name: "scopes", At: unsafe.Offsetof(DeviceCodeOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: proto.Map[string]{}},
+	}}
+	codecGetExtendedAgentCardRequestV10Proto = proto.Codec[GetExtendedAgentCardRequest]{Fields: []proto.Field{
+		{Number: 1, Name: "tenant", At: unsafe.Offsetof(GetExtendedAgentCardRequest{}.Tenant)},
+	}}
+	codecGetTaskPushNotificationConfigRequestV10Proto = proto.Codec[GetTaskPushNotificationConfigRequest]{Fields: []proto.Field{
+		{Number: 1, Name: "tenant", At: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.Tenant)},
+		{Number: 2, Name: "taskId", At: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.TaskID)},
+		{Number: 3, Name: "id", At: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.ID)},
+	}}
+	codecGetTaskRequestV10Proto = proto.Codec[GetTaskRequest]{Fields: []proto.Field{
+		{Number: 1, Name: "tenant", At: unsafe.Offsetof(GetTaskRequest{}.Tenant)},
+		{Number: 2, Name: "id", At: unsafe.Offsetof(GetTaskRequest{}.ID)},
+		{Number: 3, Name: "historyLength", At: unsafe.Offsetof(GetTaskRequest{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer},
+	}}
+	codecHTTPAuthSecuritySchemeV10Proto = proto.Codec[HTTPAuthSecurityScheme]{Fields: []proto.Field{
+		{Number: 1, Name: "description", At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.Description)},
+		{Number: 2, Name: "scheme", At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.Scheme)},
+		{Number: 3, Name: "bearerFormat", At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.BearerFormat)},
+	}}
+	codecImplicitOAuthFlowV10Proto = proto.Codec[ImplicitOAuthFlow]{Fields: []proto.Field{
+		{Number: 1, Name: "authorizationUrl", At: unsafe.Offsetof(ImplicitOAuthFlow{}.AuthorizationURL)},
+		{Number: 2, Name: "refreshUrl", At: unsafe.Offsetof(ImplicitOAuthFlow{}.RefreshURL)},
+		{Number: 3, Name: "scopes", At: unsafe.Offsetof(ImplicitOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: proto.Map[string]{}},
+	}}
+	codecListTaskPushNotificationConfigsRequestV10Proto = proto.Codec[ListTaskPushNotificationConfigsRequest]{Fields: []proto.Field{
+		{Number: 1, Name: "taskId", At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.TaskID)},
+		{Number: 2, Name: "pageSize", At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.PageSize), Type: wire.TypeInt32},
+		{Number: 3, Name: "pageToken", At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.PageToken)},
+		{Number: 4, Name: "tenant", At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.Tenant)},
+	}}
+	codecListTaskPushNotificationConfigsResponseV10Proto = proto.Codec[ListTaskPushNotificationConfigsResponse]{Fields: []proto.Field{
+		{Number: 1, Name: "configs", At: unsafe.Offsetof(ListTaskPushNotificationConfigsResponse{}.Configs), Type: wire.TypeMessage, Of: &codecTaskPushNotificationConfigV10Proto, Shape: wire.Listed},
+		{Number: 2, Name: "nextPageToken", At: unsafe.Offsetof(ListTaskPushNotificationConfigsResponse{}.NextPageToken)},
+	}}
+	codecListTasksRequestV10Proto = proto.Codec[ListTasksRequest]{Fields: []proto.Field{
+		{Number: 1, Name: "tenant", At: unsafe.Offsetof(ListTasksRequest{}.Tenant)},
+		{Number: 2, Name: "contextId", At: unsafe.Offsetof(ListTasksRequest{}.ContextID)},
+		{Number: 3, Name: "status", At: unsafe.Offsetof(ListTasksRequest{}.Status), Type: wire.TypeEnum, Enum: &codecTaskStateV10Proto},
+		{Number: 4, Name: "pageSize", At: unsafe.Offsetof(ListTasksRequest{}.PageSize), Type: wire.TypeInt32, Shape: wire.Pointer},
+		{Number: 5, Name: "pageToken", At: unsafe.Offsetof(ListTasksRequest{}.PageToken)},
+		{Number: 6, Name: "historyLength", At: unsafe.Offsetof(ListTasksRequest{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer},
+		{Number: 7, Name: "statusTimestampAfter", At: unsafe.Offsetof(ListTasksRequest{}.StatusTimestampAfter), Type: wire.TypeTimestamp},
+		{Number: 8, Name: "includeArtifacts", At: unsafe.Offsetof(ListTasksRequest{}.IncludeArtifacts), Type: wire.TypeBool, Shape: wire.Pointer},
+	}}
+	codecListTasksResponseV10Proto = proto.Codec[ListTasksResponse]{Fields: []proto.Field{
+		{Number: 1, Name: "tasks", At: unsafe.Offsetof(ListTasksResponse{}.Tasks), Type: wire.TypeMessage, Of: &codecTaskV10Proto, Shape: wire.Listed},
+		{Number: 2, Name: "nextPageToken", At: unsafe.Offsetof(ListTasksResponse{}.NextPageToken)},
+		{Number: 3, Name: "pageSize", At: unsafe.Offsetof(ListTasksResponse{}.PageSize), Type: wire.TypeInt32},
+		{Number: 4, Name: "totalSize", At: unsafe.Offsetof(ListTasksResponse{}.TotalSize), Type: wire.TypeInt32},
+	}}
+	codecMessageV10Proto = proto.Codec[Message]{Fields: []proto.Field{
+		{Number: 1, Name: "messageId", At: unsafe.Offsetof(Message{}.MessageID)},
+		{Number: 2, Name: "contextId", At: unsafe.Offsetof(Message{}.ContextID)},
+		{Number: 3, Name: "taskId", At: unsafe.Offsetof(Message{}.TaskID)},
+		{Number: 4, Name: "role", At: unsafe.Offsetof(Message{}.Role), Type: wire.TypeEnum, Enum: &codecRoleV10Proto, Flags: wire.MustRead | wire.MustSet},
+		{Number: 5, Name: "parts", At: unsafe.Offsetof(Message{}.Parts), Type: wire.TypeMessage, Of: &codecPartV10Proto, Shape: wire.Listed, Least: 1},
+		{Number: 6, Name: "metadata", At: unsafe.Offsetof(Message{}.Metadata), Type: wire.TypeStruct},
+		{Number: 7, Name: "extensions", At: unsafe.Offsetof(Message{}.Extensions), Shape: wire.Listed},
+		{Number: 8, Name: "referenceTaskIds", At: unsafe.Offsetof(Message{}.ReferenceTaskIDs), Shape: wire.Listed},
+	}}
+	codecMutualTLSSecuritySchemeV10Proto = proto.Codec[MutualTLSSecurityScheme]{Fields: []proto.Field{
+		{Number: 1, Name: "description", At: unsafe.Offsetof(MutualTLSSecurityScheme{}.Description)},
+	}}
+	codecOAuth2SecuritySchemeV10Proto = proto.Codec[OAuth2SecurityScheme]{Fields: []proto.Field{
+		{Number: 1, Name: "description", At: unsafe.Offsetof(OAuth2SecurityScheme{}.Description)},
+		{Number: 2, Name: "flows", At: unsafe.Offsetof(OAuth2SecurityScheme{}.Flows), Type: wire.TypeMessage, Of: &codecOAuthFlowsV10Proto, Flags: wire.MustRead | wire.MustSet},
+		{Number: 3, Name: "oauth2MetadataUrl", At: unsafe.Offsetof(OAuth2SecurityScheme{}.OAuth2MetadataURL)},
+	}}
+	codecOAuthFlowsV10Proto = proto.Codec[OAuthFlows]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(OAuthFlows{}.Flow), Of: &unionOAuthFlow, Open: true, Strict: true, Needed: true}}, Fields: []proto.Field{
+		{Number: 1, Name: "authorizationCode", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecAuthorizationCodeOAuthFlowV10Proto},
+		{Number: 2, Name: "clientCredentials", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecClientCredentialsOAuthFlowV10Proto},
+		{Number: 3, Name: "implicit", Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecImplicitOAuthFlowV10Proto},
+		{Number: 4, Name: "password", Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecPasswordOAuthFlowV10Proto},
+		{Number: 5, Name: "deviceCode", Oneof: 1, Case: 5, Type: wire.TypeMessage, Of: &codecDeviceCodeOAuthFlowV10Proto},
+	}}
+	codecOpenIDConnectSecuritySchemeV10Proto = proto.Codec[OpenIDConnectSecurityScheme]{Fields: []proto.Field{
+		{Number: 1, Name: "description", At: unsafe.Offsetof(OpenIDConnectSecurityScheme{}.Description)},
+		{Number: 2, Name: "openIdConnectUrl", At: unsafe.Offsetof(OpenIDConnectSecurityScheme{}.OpenIDConnectURL)},
+	}}
+	codecPartV10Proto = proto.Codec[Part]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(Part{}.Content), Of: &unionPartContent, Open: true, Strict: true, Needed: true}}, Fields: []proto.Field{
+		{Number: 5, Name: "metadata", At: unsafe.Offsetof(Part{}.Metadata), Type: wire.TypeStruct},
+		{Number: 6, Name: "filename", At: unsafe.Offsetof(Part{}.Filename)},
+		{Number: 7, Name: "mediaType", At: unsafe.Offsetof(Part{}.MediaType)},
+		{Number: 1, Name: "text", Oneof: 1, Case: 1},
+		{Number: 2, Name: "raw", Oneof: 1, Case: 2, Type: wire.TypeBytes},
+		{Number: 3, Name: "url", Oneof: 1, Case: 3},
+		{Number: 4, Name: "data", Oneof: 1, Case: 4, Type: wire.TypeValue},
+	}}
+	codecPasswordOAuthFlowV10Proto = proto.Codec[PasswordOAuthFlow]{Fields: []proto.Field{
+		{Number: 1, Name: "tokenUrl", At: unsafe.Offsetof(PasswordOAuthFlow{}.TokenURL)},
+		{Number: 2, Name: "refreshUrl", At: unsafe.Offsetof(PasswordOAuthFlow{}.RefreshURL)},
+		{Number: 3, Name: "scopes", At: unsafe.Offsetof(PasswordOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: proto.Map[string]{}},
+	}}
+	codecRoleV10Proto = wire.Enum{Values: []wire.EnumValue{
+		{Value: string(RoleUnspecified), Name: "ROLE_UNSPECIFIED"},
+		{Value: string(RoleUser), Name: "ROLE_USER", Number: 1},
+		{Value: string(RoleAgent), Name: "ROLE_AGENT", Number: 2},
+	}}
+	codecSampleV10Proto = proto.Codec[Sample]{Fields: []proto.Field{
+		{Number: 1, Name: "tenant", At: unsafe.Offsetof(Sample{}.Tenant)},
+		{Number: 2, Name: "id", At: unsafe.Offsetof(Sample{}.ID)},
+		{Number: 3, Name: "flag", At: unsafe.Offsetof(Sample{}.Flag), Type: wire.TypeBool},
+		{Number: 4, Name: "small", At: unsafe.Offsetof(Sample{}.Small), Type: wire.TypeInt32},
+		{Number: 5, Name: "large", At: unsafe.Offsetof(Sample{}.Large), Type: wire.TypeInt64},
+		{Number: 6, Name: "bare", At: unsafe.Offsetof(Sample{}.Bare), Type: wire.TypeUint32},
+		{Number: 7, Name: "huge", At: unsafe.Offsetof(Sample{}.Huge), Type: wire.TypeUint64},
+		{Number: 8, Name: "zigzag", At: unsafe.Offsetof(Sample{}.Zigzag), Type: wire.TypeInt32, Form: proto.ZigZag},
+		{Number: 9, Name: "fixed", At: unsafe.Offsetof(Sample{}.Fixed), Type: wire.TypeUint64, Form: proto.Fixed},
+		{Number: 10, Name: "single", At: unsafe.Offsetof(Sample{}.Single), Type: wire.TypeFloat},
+		{Number: 11, Name: "ratio", At: unsafe.Offsetof(Sample{}.Ratio), Type: wire.TypeDouble},
+		{Number: 12, Name: "raw", At: unsafe.Offsetof(Sample{}.Raw), Type: wire.TypeBytes},
+		{Number: 13, Name: "taste", At: unsafe.Offsetof(Sample{}.Taste), Type: wire.TypeEnum, Enum: &codecSampleTasteV10Proto},
+		{Number: 14, Name: "at", At: unsafe.Offsetof(Sample{}.At), Type: wire.TypeTimestamp},
+		{Number: 15, Name: "within", At: unsafe.Offsetof(Sample{}.Within), Type: wire.TypeDuration, Shape: wire.Pointer},
+		{Number: 16, Name: "nested", At: unsafe.Offsetof(Sample{}.Nested), Type: wire.TypeMessage, Of: &codecSampleNestedV10Proto},
+		{Number: 17, Name: "maybeZero", At: unsafe.Offsetof(Sample{}.MaybeZero), Type: wire.TypeInt32, Shape: wire.Pointer},
+		{Number: 18, Name: "labels", At: unsafe.Offsetof(Sample{}.Labels), Shape: wire.Listed},
+		{Number: 19, Name: "counts", At: unsafe.Offsetof(Sample{}.Counts), Type: wire.TypeInt64, Shape: wire.Listed, Container: proto.List[int64]{}},
+		{Number: 20, Name: "flags", At: unsafe.Offsetof(Sample{}.Flags), Type: wire.TypeBool, Shape: wire.Listed, Container: proto.List[bool]{}},
+		{Number: 21, Name: "tastes", At: unsafe.Offsetof(Sample{}.Tastes), Type: wire.TypeEnum, Enum: &codecSampleTasteV10Proto, Shape: wire.Listed},
+		{Number: 22, Name: "times", At: unsafe.Offsetof(Sample{}.Times), Type: wire.TypeInt32},
+		{Number: 23, Name: "failure", At: unsafe.Offsetof(Sample{}.Failure), Type: wire.TypeInt32},
+	}}
+	codecSampleNestedV10Proto proto.Codec[SampleNested]
+	codecSampleTasteV10Proto  = wire.Enum{Values: []wire.EnumValue{
+		{Value: string(SampleTasteUnspecified), Name: "TASTE_UNSPECIFIED"},
+		{Value: string(SampleTasteSweet), Name: "TASTE_SWEET", Number: 1},
+		{Value: string(SampleTasteSour), Name: "TASTE_SOUR", Number: 2},
+	}}
+	codecSecurityRequirementV10Proto = proto.Codec[SecurityRequirement]{Fields: []proto.Field{
+		{Number: 1, Name: "schemes", At: unsafe.Offsetof(SecurityRequirement{}.Schemes), Type: wire.TypeMessage, Of: &codecStringListV10Proto, Shape: wire.Mapped, Container: proto.Map[*StringList]{}},
+	}}
+	codecSecuritySchemeV10Proto = proto.Codec[SecurityScheme]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(SecurityScheme{}.Scheme), Of: &unionSecuritySchemeKind, Open: true, Strict: true, Needed: true}}, Fields: []proto.Field{
+		{Number: 1, Name: "apiKeySecurityScheme", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecAPIKeySecuritySchemeV10Proto},
+		{Number: 2, Name: "httpAuthSecurityScheme", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecHTTPAuthSecuritySchemeV10Proto},
+		{Number: 3, Name: "oauth2SecurityScheme", Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecOAuth2SecuritySchemeV10Proto},
+		{Number: 4, Name: "openIdConnectSecurityScheme", Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecOpenIDConnectSecuritySchemeV10Proto},
+		{Number: 5, Name: "mtlsSecurityScheme", Oneof: 1, Case: 5, Type: wire.TypeMessage, Of: &codecMutualTLSSecuritySchemeV10Proto},
+	}}
+	codecSendMessageConfigurationV10Proto = proto.Codec[SendMessageConfiguration]{Fields: []proto.Field{
+		{Number: 1, Name: "acceptedOutputModes", At: unsafe.Offsetof(SendMessageConfiguration{}.AcceptedOutputModes), Shape: wire.Listed},
+		{Number: 2, Name: "taskPushNotificationConfig", At: unsafe.Offsetof(SendMessageConfiguration{}.TaskPushNotificationConfig), Type: wire.TypeMessage, Of: &codecTaskPushNotificationConfigV10Proto},
+		{Number: 3, Name: "historyLength", At: unsafe.Offsetof(SendMessageConfiguration{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer},
+		{Number: 4, Name: "returnImmediately", At: unsafe.Offsetof(SendMessageConfiguration{}.ReturnImmediately), Type: wire.TypeBool},
+	}}
+	codecSendMessageRequestV10Proto = proto.Codec[SendMessageRequest]{Fields: []proto.Field{
+		{Number: 1, Name: "tenant", At: unsafe.Offsetof(SendMessageRequest{}.Tenant)},
+		{Number: 2, Name: "message", At: unsafe.Offsetof(SendMessageRequest{}.Message), Type: wire.TypeMessage, Of: &codecMessageV10Proto, Flags: wire.MustRead | wire.MustSet},
+		{Number: 3, Name: "configuration", At: unsafe.Offsetof(SendMessageRequest{}.Configuration), Type: wire.TypeMessage, Of: &codecSendMessageConfigurationV10Proto},
+		{Number: 4, Name: "metadata", At: unsafe.Offsetof(SendMessageRequest{}.Metadata), Type: wire.TypeStruct},
+	}}
+	codecSendMessageResponseV10Proto = proto.Codec[SendMessageResponse]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(SendMessageResponse{}.Payload), Of: &unionSendMessageResponsePayload, Open: true, Strict: true, Needed: true}}, Fields: []proto.Field{
+		{Number: 1, Name: "task", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecTaskV10Proto},
+		{Number: 2, Name: "message", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecMessageV10Proto},
+	}}
+	codecStreamResponseV10Proto = proto.Codec[StreamResponse]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(StreamResponse{}.Payload), Of: &unionStreamResponsePayload, Open: true, Strict: true, Needed: true}}, Fields: []proto.Field{
+		{Number: 1, Name: "task", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecTaskV10Proto},
+		{Number: 2, Name: "message", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecMessageV10Proto},
+		{Number: 3, Name: "statusUpdate", Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecTaskStatusUpdateEventV10Proto},
+		{Number: 4, Name: "artifactUpdate", Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecTaskArtifactUpdateEventV10Proto},
+	}}
+	codecStringListV10Proto = proto.Codec[StringList]{Fields: []proto.Field{
+		{Number: 1, Name: "list", At: unsafe.Offsetof(StringList{}.List), Shape: wire.Listed},
+	}}
+	codecSubscribeToTaskRequestV10Proto = proto.Codec[SubscribeToTaskRequest]{Fields: []proto.Field{
+		{Number: 1, Name: "tenant", At: unsafe.Offsetof(SubscribeToTaskRequest{}.Tenant)},
+		{Number: 2, Name: "id", At: unsafe.Offsetof(SubscribeToTaskRequest{}.ID)},
+	}}
+	codecTaskV10Proto = proto.Codec[Task]{Fields: []proto.Field{
+		{Number: 1, Name: "id", At: unsafe.Offsetof(Task{}.ID)},
+		{Number: 2, Name: "contextId", At: unsafe.Offsetof(Task{}.ContextID)},
+		{Number: 3, Name: "status", At: unsafe.Offsetof(Task{}.Status), Type: wire.TypeMessage, Of: &codecTaskStatusV10Proto, Flags: wire.MustRead | wire.MustSet},
+		{Number: 4, Name: "artifacts", At: unsafe.Offsetof(Task{}.Artifacts), Type: wire.TypeMessage, Of: &codecArtifactV10Proto, Shape: wire.Listed},
+		{Number: 5, Name: "history", At: unsafe.Offsetof(Task{}.History), Type: wire.TypeMessage, Of: &codecMessageV10Proto, Shape: wire.Listed},
+		{Number: 6, Name: "metadata", At: unsafe.Offsetof(Task{}.Metadata), Type: wire.TypeStruct},
+	}}
+	codecTaskArtifactUpdateEventV10Proto = proto.Codec[TaskArtifactUpdateEvent]{Fields: []proto.Field{
+		{Number: 1, Name: "taskId", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.TaskID)},
+		{Number: 2, Name: "contextId", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.ContextID)},
+		{Number: 3, Name: "artifact", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Artifact), Type: wire.TypeMessage, Of: &codecArtifactV10Proto, Flags: wire.MustRead | wire.MustSet},
+		{Number: 4, Name: "append", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Append), Type: wire.TypeBool},
+		{Number: 5, Name: "lastChunk", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.LastChunk), Type: wire.TypeBool},
+		{Number: 6, Name: "metadata", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Metadata), Type: wire.TypeStruct},
+	}}
+	codecTaskPushNotificationConfigV10Proto = proto.Codec[TaskPushNotificationConfig]{Fields: []proto.Field{
+		{Number: 1, Name: "tenant", At: unsafe.Offsetof(TaskPushNotificationConfig{}.Tenant)},
+		{Number: 2, Name: "id", At: unsafe.Offsetof(TaskPushNotificationConfig{}.ID)},
+		{Number: 3, Name: "taskId", At: unsafe.Offsetof(TaskPushNotificationConfig{}.TaskID)},
+		{Number: 4, Name: "url", At: unsafe.Offsetof(TaskPushNotificationConfig{}.URL)},
+		{Number: 5, Name: "token", At: unsafe.Offsetof(TaskPushNotificationConfig{}.Token)},
+		{Number: 6, Name: "authentication", At: unsafe.Offsetof(TaskPushNotificationConfig{}.Authentication), Type: wire.TypeMessage, Of: &codecAuthenticationInfoV10Proto},
+	}}
+	codecTaskStateV10Proto = wire.Enum{Values: []wire.EnumValue{
+		{Value: string(TaskStateUnspecified), Name: "TASK_STATE_UNSPECIFIED"},
+		{Value: string(TaskStateSubmitted), Name: "TASK_STATE_SUBMITTED", Number: 1},
+		{Value: string(TaskStateWorking), Name: "TASK_STATE_WORKING", Number: 2},
+		{Value: string(TaskStateCompleted), Name: "TASK_STATE_COMPLETED", Number: 3},
+		{Value: string(TaskStateFailed), Name: "TASK_STATE_FAILED", Number: 4},
+		{Value: string(TaskStateCanceled), Name: "TASK_STATE_CANCELED", Aliases: []string{"TASK_STATE_CANCELLED"}, Number: 5},
+		{Value: string(TaskStateInputRequired), Name: "TASK_STATE_INPUT_REQUIRED", Number: 6},
+		{Value: string(TaskStateRejected), Name: "TASK_STATE_REJECTED", Number: 7},
+		{Value: string(TaskStateAuthRequired), Name: "TASK_STATE_AUTH_REQUIRED", Number: 8},
+	}}
+	codecTaskStatusV10Proto = proto.Codec[TaskStatus]{Fields: []proto.Field{
+		{Number: 1, Name: "state", At: unsafe.Offsetof(TaskStatus{}.State), Type: wire.TypeEnum, Enum: &codecTaskStateV10Proto, Flags: wire.MustRead | wire.MustSet},
+		{Number: 2, Name: "message", At: unsafe.Offsetof(TaskStatus{}.Message), Type: wire.TypeMessage, Of: &codecMessageV10Proto},
+		{Number: 3, Name: "timestamp", At: unsafe.Offsetof(TaskStatus{}.Timestamp), Type: wire.TypeTimestamp},
+	}}
+	codecTaskStatusUpdateEventV10Proto = proto.Codec[TaskStatusUpdateEvent]{Fields: []proto.Field{
+		{Number: 1, Name: "taskId", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.TaskID)},
+		{Number: 2, Name: "contextId", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.ContextID)},
+		{Number: 3, Name: "status", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Status), Type: wire.TypeMessage, Of: &codecTaskStatusV10Proto, Flags: wire.MustRead | wire.MustSet},
+		{Number: 4, Name: "metadata", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Metadata), Type: wire.TypeStruct},
+	}}
+)
 
 func init() {
 	codecSampleNestedV10Proto = proto.Codec[SampleNested]{Fields: []proto.Field{
@@ -273,108 +332,3 @@ func init() {
 		{Number: 5, Name: "more", At: unsafe.Offsetof(SampleNested{}.More), Type: wire.TypeMessage, Of: &codecSampleNestedV10Proto},
 	}}
 }
-
-var codecSampleTasteV10Proto = wire.Enum{Values: []wire.EnumValue{
-	{Value: string(SampleTasteUnspecified), Name: "TASTE_UNSPECIFIED"},
-	{Value: string(SampleTasteSweet), Name: "TASTE_SWEET", Number: 1},
-	{Value: string(SampleTasteSour), Name: "TASTE_SOUR", Number: 2},
-}}
-
-var codecSecurityRequirementV10Proto = proto.Codec[SecurityRequirement]{Fields: []proto.Field{
-	{Number: 1, Name: "schemes", At: unsafe.Offsetof(SecurityRequirement{}.Schemes), Type: wire.TypeMessage, Of: &codecStringListV10Proto, Shape: wire.Mapped, Container: proto.Map[*StringList]{}},
-}}
-
-var codecSecuritySchemeV10Proto = proto.Codec[SecurityScheme]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(SecurityScheme{}.Scheme), Of: &unionSecuritySchemeKind, Open: true, Strict: true, Needed: true}}, Fields: []proto.Field{
-	{Number: 1, Name: "apiKeySecurityScheme", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecAPIKeySecuritySchemeV10Proto},
-	{Number: 2, Name: "httpAuthSecurityScheme", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecHTTPAuthSecuritySchemeV10Proto},
-	{Number: 3, Name: "oauth2SecurityScheme", Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecOAuth2SecuritySchemeV10Proto},
-	{Number: 4, Name: "openIdConnectSecurityScheme", Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecOpenIDConnectSecuritySchemeV10Proto},
-	{Number: 5, Name: "mtlsSecurityScheme", Oneof: 1, Case: 5, Type: wire.TypeMessage, Of: &codecMutualTLSSecuritySchemeV10Proto},
-}}
-
-var codecSendMessageConfigurationV10Proto = proto.Codec[SendMessageConfiguration]{Fields: []proto.Field{
-	{Number: 1, Name: "acceptedOutputModes", At: unsafe.Offsetof(SendMessageConfiguration{}.AcceptedOutputModes), Shape: wire.Listed},
-	{Number: 2, Name: "taskPushNotificationConfig", At: unsafe.Offsetof(SendMessageConfiguration{}.TaskPushNotificationConfig), Type: wire.TypeMessage, Of: &codecTaskPushNotificationConfigV10Proto},
-	{Number: 3, Name: "historyLength", At: unsafe.Offsetof(SendMessageConfiguration{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer},
-	{Number: 4, Name: "returnImmediately", At: unsafe.Offsetof(SendMessageConfiguration{}.ReturnImmediately), Type: wire.TypeBool},
-}}
-
-var codecSendMessageRequestV10Proto = proto.Codec[SendMessageRequest]{Fields: []proto.Field{
-	{Number: 1, Name: "tenant", At: unsafe.Offsetof(SendMessageRequest{}.Tenant)},
-	{Number: 2, Name: "message", At: unsafe.Offsetof(SendMessageRequest{}.Message), Type: wire.TypeMessage, Of: &codecMessageV10Proto, Flags: wire.MustRead | wire.MustSet},
-	{Number: 3, Name: "configuration", At: unsafe.Offsetof(SendMessageRequest{}.Configuration), Type: wire.TypeMessage, Of: &codecSendMessageConfigurationV10Proto},
-	{Number: 4, Name: "metadata", At: unsafe.Offsetof(SendMessageRequest{}.Metadata), Type: wire.TypeStruct},
-}}
-
-var codecSendMessageResponseV10Proto = proto.Codec[SendMessageResponse]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(SendMessageResponse{}.Payload), Of: &unionSendMessageResponsePayload, Open: true, Strict: true, Needed: true}}, Fields: []proto.Field{
-	{Number: 1, Name: "task", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecTaskV10Proto},
-	{Number: 2, Name: "message", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecMessageV10Proto},
-}}
-
-var codecStreamResponseV10Proto = proto.Codec[StreamResponse]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(StreamResponse{}.Payload), Of: &unionStreamResponsePayload, Open: true, Strict: true, Needed: true}}, Fields: []proto.Field{
-	{Number: 1, Name: "task", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecTaskV10Proto},
-	{Number: 2, Name: "message", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecMessageV10Proto},
-	{Number: 3, Name: "statusUpdate", Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecTaskStatusUpdateEventV10Proto},
-	{Number: 4, Name: "artifactUpdate", Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecTaskArtifactUpdateEventV10Proto},
-}}
-
-var codecStringListV10Proto = proto.Codec[StringList]{Fields: []proto.Field{
-	{Number: 1, Name: "list", At: unsafe.Offsetof(StringList{}.List), Shape: wire.Listed},
-}}
-
-var codecSubscribeToTaskRequestV10Proto = proto.Codec[SubscribeToTaskRequest]{Fields: []proto.Field{
-	{Number: 1, Name: "tenant", At: unsafe.Offsetof(SubscribeToTaskRequest{}.Tenant)},
-	{Number: 2, Name: "id", At: unsafe.Offsetof(SubscribeToTaskRequest{}.ID)},
-}}
-
-var codecTaskV10Proto = proto.Codec[Task]{Fields: []proto.Field{
-	{Number: 1, Name: "id", At: unsafe.Offsetof(Task{}.ID)},
-	{Number: 2, Name: "contextId", At: unsafe.Offsetof(Task{}.ContextID)},
-	{Number: 3, Name: "status", At: unsafe.Offsetof(Task{}.Status), Type: wire.TypeMessage, Of: &codecTaskStatusV10Proto, Flags: wire.MustRead | wire.MustSet},
-	{Number: 4, Name: "artifacts", At: unsafe.Offsetof(Task{}.Artifacts), Type: wire.TypeMessage, Of: &codecArtifactV10Proto, Shape: wire.Listed},
-	{Number: 5, Name: "history", At: unsafe.Offsetof(Task{}.History), Type: wire.TypeMessage, Of: &codecMessageV10Proto, Shape: wire.Listed},
-	{Number: 6, Name: "metadata", At: unsafe.Offsetof(Task{}.Metadata), Type: wire.TypeStruct},
-}}
-
-var codecTaskArtifactUpdateEventV10Proto = proto.Codec[TaskArtifactUpdateEvent]{Fields: []proto.Field{
-	{Number: 1, Name: "taskId", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.TaskID)},
-	{Number: 2, Name: "contextId", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.ContextID)},
-	{Number: 3, Name: "artifact", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Artifact), Type: wire.TypeMessage, Of: &codecArtifactV10Proto, Flags: wire.MustRead | wire.MustSet},
-	{Number: 4, Name: "append", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Append), Type: wire.TypeBool},
-	{Number: 5, Name: "lastChunk", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.LastChunk), Type: wire.TypeBool},
-	{Number: 6, Name: "metadata", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Metadata), Type: wire.TypeStruct},
-}}
-
-var codecTaskPushNotificationConfigV10Proto = proto.Codec[TaskPushNotificationConfig]{Fields: []proto.Field{
-	{Number: 1, Name: "tenant", At: unsafe.Offsetof(TaskPushNotificationConfig{}.Tenant)},
-	{Number: 2, Name: "id", At: unsafe.Offsetof(TaskPushNotificationConfig{}.ID)},
-	{Number: 3, Name: "taskId", At: unsafe.Offsetof(TaskPushNotificationConfig{}.TaskID)},
-	{Number: 4, Name: "url", At: unsafe.Offsetof(TaskPushNotificationConfig{}.URL)},
-	{Number: 5, Name: "token", At: unsafe.Offsetof(TaskPushNotificationConfig{}.Token)},
-	{Number: 6, Name: "authentication", At: unsafe.Offsetof(TaskPushNotificationConfig{}.Authentication), Type: wire.TypeMessage, Of: &codecAuthenticationInfoV10Proto},
-}}
-
-var codecTaskStateV10Proto = wire.Enum{Values: []wire.EnumValue{
-	{Value: string(TaskStateUnspecified), Name: "TASK_STATE_UNSPECIFIED"},
-	{Value: string(TaskStateSubmitted), Name: "TASK_STATE_SUBMITTED", Number: 1},
-	{Value: string(TaskStateWorking), Name: "TASK_STATE_WORKING", Number: 2},
-	{Value: string(TaskStateCompleted), Name: "TASK_STATE_COMPLETED", Number: 3},
-	{Value: string(TaskStateFailed), Name: "TASK_STATE_FAILED", Number: 4},
-	{Value: string(TaskStateCanceled), Name: "TASK_STATE_CANCELED", Aliases: []string{"TASK_STATE_CANCELLED"}, Number: 5},
-	{Value: string(TaskStateInputRequired), Name: "TASK_STATE_INPUT_REQUIRED", Number: 6},
-	{Value: string(TaskStateRejected), Name: "TASK_STATE_REJECTED", Number: 7},
-	{Value: string(TaskStateAuthRequired), Name: "TASK_STATE_AUTH_REQUIRED", Number: 8},
-}}
-
-var codecTaskStatusV10Proto = proto.Codec[TaskStatus]{Fields: []proto.Field{
-	{Number: 1, Name: "state", At: unsafe.Offsetof(TaskStatus{}.State), Type: wire.TypeEnum, Enum: &codecTaskStateV10Proto, Flags: wire.MustRead | wire.MustSet},
-	{Number: 2, Name: "message", At: unsafe.Offsetof(TaskStatus{}.Message), Type: wire.TypeMessage, Of: &codecMessageV10Proto},
-	{Number: 3, Name: "timestamp", At: unsafe.Offsetof(TaskStatus{}.Timestamp), Type: wire.TypeTimestamp},
-}}
-
-var codecTaskStatusUpdateEventV10Proto = proto.Codec[TaskStatusUpdateEvent]{Fields: []proto.Field{
-	{Number: 1, Name: "taskId", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.TaskID)},
-	{Number: 2, Name: "contextId", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.ContextID)},
-	{Number: 3, Name: "status", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Status), Type: wire.TypeMessage, Of: &codecTaskStatusV10Proto, Flags: wire.MustRead | wire.MustSet},
-	{Number: 4, Name: "metadata", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Metadata), Type: wire.TypeStruct},
-}}

@@ -8,543 +8,324 @@ import (
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
-var codecAPIKeySecuritySchemeV11DraftJSON = wire.Codec[APIKeySecurityScheme]{Fields: []wire.Field{
-	{Name: "description", At: unsafe.Offsetof(APIKeySecurityScheme{}.Description)},
-	{Name: "location", At: unsafe.Offsetof(APIKeySecurityScheme{}.Location), Flags: wire.Required},
-	{Name: "name", At: unsafe.Offsetof(APIKeySecurityScheme{}.Name), Flags: wire.Required},
-}}
-
-// AppendJSON appends x as 1.1-draft/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *APIKeySecurityScheme) AppendJSON(b []byte) ([]byte, error) {
-	return codecAPIKeySecuritySchemeV11DraftJSON.Append(b, x)
-}
-func (x APIKeySecurityScheme) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-func (x *APIKeySecurityScheme) UnmarshalJSON(src []byte) error {
-	return codecAPIKeySecuritySchemeV11DraftJSON.Unmarshal(src, x)
-}
-
-var codecAgentCapabilitiesV11DraftJSON = wire.Codec[AgentCapabilities]{Fields: []wire.Field{
-	{Name: "streaming", At: unsafe.Offsetof(AgentCapabilities{}.Streaming), Type: wire.TypeBool, Shape: wire.Pointer},
-	{Name: "pushNotifications", Aliases: []string{"push_notifications"}, At: unsafe.Offsetof(AgentCapabilities{}.PushNotifications), Type: wire.TypeBool, Shape: wire.Pointer},
-	{Name: "extensions", At: unsafe.Offsetof(AgentCapabilities{}.Extensions), Type: wire.TypeMessage, Of: &codecAgentExtensionV11DraftJSON, Shape: wire.Listed},
-	{Name: "extendedAgentCard", Aliases: []string{"extended_agent_card"}, At: unsafe.Offsetof(AgentCapabilities{}.ExtendedAgentCard), Type: wire.TypeBool, Shape: wire.Pointer},
-}}
-
-// AppendJSON appends x as 1.1-draft/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *AgentCapabilities) AppendJSON(b []byte) ([]byte, error) {
-	return codecAgentCapabilitiesV11DraftJSON.Append(b, x)
-}
-func (x AgentCapabilities) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-func (x *AgentCapabilities) UnmarshalJSON(src []byte) error {
-	return codecAgentCapabilitiesV11DraftJSON.Unmarshal(src, x)
-}
-
-var codecAgentCardV11DraftJSON = wire.Codec[AgentCard]{Fields: []wire.Field{
-	{Name: "name", At: unsafe.Offsetof(AgentCard{}.Name), Flags: wire.Required},
-	{Name: "description", At: unsafe.Offsetof(AgentCard{}.Description), Flags: wire.Required},
-	{Name: "supportedInterfaces", Aliases: []string{"supported_interfaces"}, At: unsafe.Offsetof(AgentCard{}.SupportedInterfaces), Type: wire.TypeMessage, Of: &codecAgentInterfaceV11DraftJSON, Shape: wire.Listed, Least: 1, Flags: wire.Required},
-	{Name: "provider", At: unsafe.Offsetof(AgentCard{}.Provider), Type: wire.TypeMessage, Of: &codecAgentProviderV11DraftJSON},
-	{Name: "version", At: unsafe.Offsetof(AgentCard{}.Version), Flags: wire.Required},
-	{Name: "documentationUrl", Aliases: []string{"documentation_url"}, At: unsafe.Offsetof(AgentCard{}.DocumentationURL), Shape: wire.Pointer},
-	{Name: "capabilities", At: unsafe.Offsetof(AgentCard{}.Capabilities), Type: wire.TypeMessage, Of: &codecAgentCapabilitiesV11DraftJSON, Flags: wire.Required},
-	{Name: "securitySchemes", Aliases: []string{"security_schemes"}, At: unsafe.Offsetof(AgentCard{}.SecuritySchemes), Type: wire.TypeMessage, Of: &codecSecuritySchemeV11DraftJSON, Shape: wire.Mapped, Container: wire.Map[*SecurityScheme]{}},
-	{Name: "securityRequirements", Aliases: []string{"security_requirements"}, At: unsafe.Offsetof(AgentCard{}.SecurityRequirements), Type: wire.TypeMessage, Of: &codecSecurityRequirementV11DraftJSON, Shape: wire.Listed},
-	{Name: "defaultInputModes", Aliases: []string{"default_input_modes"}, At: unsafe.Offsetof(AgentCard{}.DefaultInputModes), Shape: wire.Listed, Flags: wire.Required | wire.NullEmpty},
-	{Name: "defaultOutputModes", Aliases: []string{"default_output_modes"}, At: unsafe.Offsetof(AgentCard{}.DefaultOutputModes), Shape: wire.Listed, Flags: wire.Required | wire.NullEmpty},
-	{Name: "skills", At: unsafe.Offsetof(AgentCard{}.Skills), Type: wire.TypeMessage, Of: &codecAgentSkillV11DraftJSON, Shape: wire.Listed, Flags: wire.Required | wire.NullEmpty},
-	{Name: "signatures", At: unsafe.Offsetof(AgentCard{}.Signatures), Type: wire.TypeMessage, Of: &codecAgentCardSignatureV11DraftJSON, Shape: wire.Listed},
-	{Name: "iconUrl", Aliases: []string{"icon_url"}, At: unsafe.Offsetof(AgentCard{}.IconURL), Shape: wire.Pointer},
-}}
-
-// AppendJSON appends x as 1.1-draft/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *AgentCard) AppendJSON(b []byte) ([]byte, error) {
-	return codecAgentCardV11DraftJSON.Append(b, x)
-}
-func (x AgentCard) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-func (x *AgentCard) UnmarshalJSON(src []byte) error {
-	return codecAgentCardV11DraftJSON.Unmarshal(src, x)
-}
-
-var codecAgentCardSignatureV11DraftJSON = wire.Codec[AgentCardSignature]{Fields: []wire.Field{
-	{Name: "protected", At: unsafe.Offsetof(AgentCardSignature{}.Protected), Flags: wire.Required},
-	{Name: "signature", At: unsafe.Offsetof(AgentCardSignature{}.Signature), Flags: wire.Required},
-	{Name: "header", At: unsafe.Offsetof(AgentCardSignature{}.Header), Type: wire.TypeStruct},
-}}
-
-// AppendJSON appends x as 1.1-draft/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *AgentCardSignature) AppendJSON(b []byte) ([]byte, error) {
-	return codecAgentCardSignatureV11DraftJSON.Append(b, x)
-}
-func (x AgentCardSignature) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-func (x *AgentCardSignature) UnmarshalJSON(src []byte) error {
-	return codecAgentCardSignatureV11DraftJSON.Unmarshal(src, x)
-}
-
-var codecAgentExtensionV11DraftJSON = wire.Codec[AgentExtension]{Fields: []wire.Field{
-	{Name: "uri", At: unsafe.Offsetof(AgentExtension{}.URI)},
-	{Name: "description", At: unsafe.Offsetof(AgentExtension{}.Description)},
-	{Name: "required", At: unsafe.Offsetof(AgentExtension{}.Required), Type: wire.TypeBool},
-	{Name: "params", At: unsafe.Offsetof(AgentExtension{}.Params), Type: wire.TypeStruct},
-}}
-
-// AppendJSON appends x as 1.1-draft/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *AgentExtension) AppendJSON(b []byte) ([]byte, error) {
-	return codecAgentExtensionV11DraftJSON.Append(b, x)
-}
-func (x AgentExtension) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-func (x *AgentExtension) UnmarshalJSON(src []byte) error {
-	return codecAgentExtensionV11DraftJSON.Unmarshal(src, x)
-}
-
-var codecAgentInterfaceV11DraftJSON = wire.Codec[AgentInterface]{Fields: []wire.Field{
-	{Name: "url", At: unsafe.Offsetof(AgentInterface{}.URL), Flags: wire.Required},
-	{Name: "protocolBinding", Aliases: []string{"protocol_binding"}, At: unsafe.Offsetof(AgentInterface{}.ProtocolBinding), Flags: wire.Required},
-	{Name: "tenant", At: unsafe.Offsetof(AgentInterface{}.Tenant)},
-	{Name: "protocolVersion", Aliases: []string{"protocol_version"}, At: unsafe.Offsetof(AgentInterface{}.ProtocolVersion), Flags: wire.Required},
-}}
-
-// AppendJSON appends x as 1.1-draft/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *AgentInterface) AppendJSON(b []byte) ([]byte, error) {
-	return codecAgentInterfaceV11DraftJSON.Append(b, x)
-}
-func (x AgentInterface) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-func (x *AgentInterface) UnmarshalJSON(src []byte) error {
-	return codecAgentInterfaceV11DraftJSON.Unmarshal(src, x)
-}
-
-var codecAgentProviderV11DraftJSON = wire.Codec[AgentProvider]{Fields: []wire.Field{
-	{Name: "url", At: unsafe.Offsetof(AgentProvider{}.URL), Flags: wire.Required},
-	{Name: "organization", At: unsafe.Offsetof(AgentProvider{}.Organization), Flags: wire.Required},
-}}
-
-// AppendJSON appends x as 1.1-draft/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *AgentProvider) AppendJSON(b []byte) ([]byte, error) {
-	return codecAgentProviderV11DraftJSON.Append(b, x)
-}
-func (x AgentProvider) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-func (x *AgentProvider) UnmarshalJSON(src []byte) error {
-	return codecAgentProviderV11DraftJSON.Unmarshal(src, x)
-}
-
-var codecAgentSkillV11DraftJSON = wire.Codec[AgentSkill]{Fields: []wire.Field{
-	{Name: "id", At: unsafe.Offsetof(AgentSkill{}.ID), Flags: wire.Required},
-	{Name: "name", At: unsafe.Offsetof(AgentSkill{}.Name), Flags: wire.Required},
-	{Name: "description", At: unsafe.Offsetof(AgentSkill{}.Description), Flags: wire.Required},
-	{Name: "tags", At: unsafe.Offsetof(AgentSkill{}.Tags), Shape: wire.Listed, Flags: wire.Required | wire.NullEmpty},
-	{Name: "examples", At: unsafe.Offsetof(AgentSkill{}.Examples), Shape: wire.Listed},
-	{Name: "inputModes", Aliases: []string{"input_modes"}, At: unsafe.Offsetof(AgentSkill{}.InputModes), Shape: wire.Listed},
-	{Name: "outputModes", Aliases: []string{"output_modes"}, At: unsafe.Offsetof(AgentSkill{}.OutputModes), Shape: wire.Listed},
-	{Name: "securityRequirements", Aliases: []string{"security_requirements"}, At: unsafe.Offsetof(AgentSkill{}.SecurityRequirements), Type: wire.TypeMessage, Of: &codecSecurityRequirementV11DraftJSON, Shape: wire.Listed},
-}}
-
-// AppendJSON appends x as 1.1-draft/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *AgentSkill) AppendJSON(b []byte) ([]byte, error) {
-	return codecAgentSkillV11DraftJSON.Append(b, x)
-}
-func (x AgentSkill) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-func (x *AgentSkill) UnmarshalJSON(src []byte) error {
-	return codecAgentSkillV11DraftJSON.Unmarshal(src, x)
-}
-
-var codecArtifactV11DraftJSON = wire.Codec[Artifact]{Fields: []wire.Field{
-	{Name: "artifactId", Aliases: []string{"artifact_id"}, At: unsafe.Offsetof(Artifact{}.ArtifactID), Flags: wire.Required},
-	{Name: "name", At: unsafe.Offsetof(Artifact{}.Name)},
-	{Name: "description", At: unsafe.Offsetof(Artifact{}.Description)},
-	{Name: "parts", At: unsafe.Offsetof(Artifact{}.Parts), Type: wire.TypeMessage, Of: &codecPartV11DraftJSON, Shape: wire.Listed, Least: 1, Flags: wire.Required},
-	{Name: "metadata", At: unsafe.Offsetof(Artifact{}.Metadata), Type: wire.TypeStruct},
-	{Name: "extensions", At: unsafe.Offsetof(Artifact{}.Extensions), Shape: wire.Listed},
-}}
-
-// AppendJSON appends x as 1.1-draft/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *Artifact) AppendJSON(b []byte) ([]byte, error) {
-	return codecArtifactV11DraftJSON.Append(b, x)
-}
-func (x Artifact) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-func (x *Artifact) UnmarshalJSON(src []byte) error {
-	return codecArtifactV11DraftJSON.Unmarshal(src, x)
-}
-
-var codecAuthenticationInfoV11DraftJSON = wire.Codec[AuthenticationInfo]{Fields: []wire.Field{
-	{Name: "scheme", At: unsafe.Offsetof(AuthenticationInfo{}.Scheme), Flags: wire.Required},
-	{Name: "credentials", At: unsafe.Offsetof(AuthenticationInfo{}.Credentials)},
-}}
-
-// AppendJSON appends x as 1.1-draft/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *AuthenticationInfo) AppendJSON(b []byte) ([]byte, error) {
-	return codecAuthenticationInfoV11DraftJSON.Append(b, x)
-}
-func (x AuthenticationInfo) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-func (x *AuthenticationInfo) UnmarshalJSON(src []byte) error {
-	return codecAuthenticationInfoV11DraftJSON.Unmarshal(src, x)
-}
-
-var codecAuthorizationCodeOAuthFlowV11DraftJSON = wire.Codec[AuthorizationCodeOAuthFlow]{Fields: []wire.Field{
-	{Name: "authorizationUrl", Aliases: []string{"authorization_url"}, At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.AuthorizationURL), Flags: wire.Required},
-	{Name: "tokenUrl", Aliases: []string{"token_url"}, At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.TokenURL), Flags: wire.Required},
-	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.RefreshURL)},
-	{Name: "scopes", At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}, Flags: wire.Required | wire.NullEmpty},
-	{Name: "pkceRequired", Aliases: []string{"pkce_required"}, At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.PKCERequired), Type: wire.TypeBool},
-}}
-
-// AppendJSON appends x as 1.1-draft/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *AuthorizationCodeOAuthFlow) AppendJSON(b []byte) ([]byte, error) {
-	return codecAuthorizationCodeOAuthFlowV11DraftJSON.Append(b, x)
-}
-func (x AuthorizationCodeOAuthFlow) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-func (x *AuthorizationCodeOAuthFlow) UnmarshalJSON(src []byte) error {
-	return codecAuthorizationCodeOAuthFlowV11DraftJSON.Unmarshal(src, x)
-}
-
-var codecCancelTaskRequestV11DraftJSON = wire.Codec[CancelTaskRequest]{Fields: []wire.Field{
-	{Name: "tenant", At: unsafe.Offsetof(CancelTaskRequest{}.Tenant)},
-	{Name: "id", At: unsafe.Offsetof(CancelTaskRequest{}.ID), Flags: wire.Required},
-	{Name: "metadata", At: unsafe.Offsetof(CancelTaskRequest{}.Metadata), Type: wire.TypeStruct},
-}}
-
-// AppendJSON appends x as 1.1-draft/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *CancelTaskRequest) AppendJSON(b []byte) ([]byte, error) {
-	return codecCancelTaskRequestV11DraftJSON.Append(b, x)
-}
-func (x CancelTaskRequest) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-func (x *CancelTaskRequest) UnmarshalJSON(src []byte) error {
-	return codecCancelTaskRequestV11DraftJSON.Unmarshal(src, x)
-}
-
-var codecClientCredentialsOAuthFlowV11DraftJSON = wire.Codec[ClientCredentialsOAuthFlow]{Fields: []wire.Field{
-	{Name: "tokenUrl", Aliases: []string{"token_url"}, At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.TokenURL), Flags: wire.Required},
-	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.RefreshURL)},
-	{Name: "scopes", At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}, Flags: wire.Required | wire.NullEmpty},
-}}
-
-// AppendJSON appends x as 1.1-draft/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *ClientCredentialsOAuthFlow) AppendJSON(b []byte) ([]byte, error) {
-	return codecClientCredentialsOAuthFlowV11DraftJSON.Append(b, x)
-}
-func (x ClientCredentialsOAuthFlow) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-func (x *ClientCredentialsOAuthFlow) UnmarshalJSON(src []byte) error {
-	return codecClientCredentialsOAuthFlowV11DraftJSON.Unmarshal(src, x)
-}
-
-var codecDeleteTaskPushNotificationConfigRequestV11DraftJSON = wire.Codec[DeleteTaskPushNotificationConfigRequest]{Fields: []wire.Field{
-	{Name: "tenant", At: unsafe.Offsetof(DeleteTaskPushNotificationConfigRequest{}.Tenant)},
-	{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(DeleteTaskPushNotificationConfigRequest{}.TaskID), Flags: wire.Required},
-	{Name: "id", At: unsafe.Offsetof(DeleteTaskPushNotificationConfigRequest{}.ID), Flags: wire.Required},
-}}
-
-// AppendJSON appends x as 1.1-draft/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *DeleteTaskPushNotificationConfigRequest) AppendJSON(b []byte) ([]byte, error) {
-	return codecDeleteTaskPushNotificationConfigRequestV11DraftJSON.Append(b, x)
-}
-func (x DeleteTaskPushNotificationConfigRequest) MarshalJSON() ([]byte, error) {
-	return x.AppendJSON(nil)
-}
-func (x *DeleteTaskPushNotificationConfigRequest) UnmarshalJSON(src []byte) error {
-	return codecDeleteTaskPushNotificationConfigRequestV11DraftJSON.Unmarshal(src, x)
-}
-
-var codecDeviceCodeOAuthFlowV11DraftJSON = wire.Codec[DeviceCodeOAuthFlow]{Fields: []wire.Field{
-	{Name: "deviceAuthorizationUrl", Aliases: []string{"device_authorization_url"}, At: unsafe.Offsetof(DeviceCodeOAuthFlow{}.DeviceAuthorizationURL), Flags: wire.Required},
-	{Name: "tokenUrl", Aliases: []string{"token_url"}, At: unsafe.Offsetof(DeviceCodeOAuthFlow{}.TokenURL), Flags: wire.Required},
-	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, At: unsafe.Offsetof(DeviceCodeOAuthFlow{}.RefreshURL)},
-	{Name: "scopes", At: unsafe.Offsetof(DeviceCodeOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}, Flags: wire.Required | wire.NullEmpty},
-}}
-
-// AppendJSON appends x as 1.1-draft/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *DeviceCodeOAuthFlow) AppendJSON(b []byte) ([]byte, error) {
-	return codecDeviceCodeOAuthFlowV11DraftJSON.Append(b, x)
-}
-func (x DeviceCodeOAuthFlow) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-func (x *DeviceCodeOAuthFlow) UnmarshalJSON(src []byte) error {
-	return codecDeviceCodeOAuthFlowV11DraftJSON.Unmarshal(src, x)
-}
-
-var codecGetExtendedAgentCardRequestV11DraftJSON = wire.Codec[GetExtendedAgentCardRequest]{Fields: []wire.Field{
-	{Name: "tenant", At: unsafe.Offsetof(GetExtendedAgentCardRequest{}.Tenant)},
-}}
-
-// AppendJSON appends x as 1.1-draft/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *GetExtendedAgentCardRequest) AppendJSON(b []byte) ([]byte, error) {
-	return codecGetExtendedAgentCardRequestV11DraftJSON.Append(b, x)
-}
-func (x GetExtendedAgentCardRequest) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-func (x *GetExtendedAgentCardRequest) UnmarshalJSON(src []byte) error {
-	return codecGetExtendedAgentCardRequestV11DraftJSON.Unmarshal(src, x)
-}
-
-var codecGetTaskPushNotificationConfigRequestV11DraftJSON = wire.Codec[GetTaskPushNotificationConfigRequest]{Fields: []wire.Field{
-	{Name: "tenant", At: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.Tenant)},
-	{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.TaskID), Flags: wire.Required},
-	{Name: "id", At: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.ID), Flags: wire.Required},
-}}
-
-// AppendJSON appends x as 1.1-draft/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *GetTaskPushNotificationConfigRequest) AppendJSON(b []byte) ([]byte, error) {
-	return codecGetTaskPushNotificationConfigRequestV11DraftJSON.Append(b, x)
-}
-func (x GetTaskPushNotificationConfigRequest) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-func (x *GetTaskPushNotificationConfigRequest) UnmarshalJSON(src []byte) error {
-	return codecGetTaskPushNotificationConfigRequestV11DraftJSON.Unmarshal(src, x)
-}
-
-var codecGetTaskRequestV11DraftJSON = wire.Codec[GetTaskRequest]{Fields: []wire.Field{
-	{Name: "tenant", At: unsafe.Offsetof(GetTaskRequest{}.Tenant)},
-	{Name: "id", At: unsafe.Offsetof(GetTaskRequest{}.ID), Flags: wire.Required},
-	{Name: "historyLength", Aliases: []string{"history_length"}, At: unsafe.Offsetof(GetTaskRequest{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer},
-	{Name: "currentGeneration", Aliases: []string{"current_generation"}, At: unsafe.Offsetof(GetTaskRequest{}.CurrentGeneration), Type: wire.TypeInt64, Shape: wire.Pointer},
-}}
-
-// AppendJSON appends x as 1.1-draft/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *GetTaskRequest) AppendJSON(b []byte) ([]byte, error) {
-	return codecGetTaskRequestV11DraftJSON.Append(b, x)
-}
-func (x GetTaskRequest) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-func (x *GetTaskRequest) UnmarshalJSON(src []byte) error {
-	return codecGetTaskRequestV11DraftJSON.Unmarshal(src, x)
-}
-
-var codecHTTPAuthSecuritySchemeV11DraftJSON = wire.Codec[HTTPAuthSecurityScheme]{Fields: []wire.Field{
-	{Name: "description", At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.Description)},
-	{Name: "scheme", At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.Scheme), Flags: wire.Required},
-	{Name: "bearerFormat", Aliases: []string{"bearer_format"}, At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.BearerFormat)},
-}}
-
-// AppendJSON appends x as 1.1-draft/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *HTTPAuthSecurityScheme) AppendJSON(b []byte) ([]byte, error) {
-	return codecHTTPAuthSecuritySchemeV11DraftJSON.Append(b, x)
-}
-func (x HTTPAuthSecurityScheme) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-func (x *HTTPAuthSecurityScheme) UnmarshalJSON(src []byte) error {
-	return codecHTTPAuthSecuritySchemeV11DraftJSON.Unmarshal(src, x)
-}
-
-var codecImplicitOAuthFlowV11DraftJSON = wire.Codec[ImplicitOAuthFlow]{Fields: []wire.Field{
-	{Name: "authorizationUrl", Aliases: []string{"authorization_url"}, At: unsafe.Offsetof(ImplicitOAuthFlow{}.AuthorizationURL)},
-	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, At: unsafe.Offsetof(ImplicitOAuthFlow{}.RefreshURL)},
-	{Name: "scopes", At: unsafe.Offsetof(ImplicitOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}},
-}}
-
-// AppendJSON appends x as 1.1-draft/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *ImplicitOAuthFlow) AppendJSON(b []byte) ([]byte, error) {
-	return codecImplicitOAuthFlowV11DraftJSON.Append(b, x)
-}
-func (x ImplicitOAuthFlow) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-func (x *ImplicitOAuthFlow) UnmarshalJSON(src []byte) error {
-	return codecImplicitOAuthFlowV11DraftJSON.Unmarshal(src, x)
-}
-
-var codecListTaskPushNotificationConfigsRequestV11DraftJSON = wire.Codec[ListTaskPushNotificationConfigsRequest]{Fields: []wire.Field{
-	{Name: "tenant", At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.Tenant)},
-	{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.TaskID), Flags: wire.Required},
-	{Name: "pageSize", Aliases: []string{"page_size"}, At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.PageSize), Type: wire.TypeInt32},
-	{Name: "pageToken", Aliases: []string{"page_token"}, At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.PageToken)},
-}}
-
-// AppendJSON appends x as 1.1-draft/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *ListTaskPushNotificationConfigsRequest) AppendJSON(b []byte) ([]byte, error) {
-	return codecListTaskPushNotificationConfigsRequestV11DraftJSON.Append(b, x)
-}
-func (x ListTaskPushNotificationConfigsRequest) MarshalJSON() ([]byte, error) {
-	return x.AppendJSON(nil)
-}
-func (x *ListTaskPushNotificationConfigsRequest) UnmarshalJSON(src []byte) error {
-	return codecListTaskPushNotificationConfigsRequestV11DraftJSON.Unmarshal(src, x)
-}
-
-var codecListTaskPushNotificationConfigsResponseV11DraftJSON = wire.Codec[ListTaskPushNotificationConfigsResponse]{Fields: []wire.Field{
-	{Name: "configs", At: unsafe.Offsetof(ListTaskPushNotificationConfigsResponse{}.Configs), Type: wire.TypeMessage, Of: &codecTaskPushNotificationConfigV11DraftJSON, Shape: wire.Listed},
-	{Name: "nextPageToken", Aliases: []string{"next_page_token"}, At: unsafe.Offsetof(ListTaskPushNotificationConfigsResponse{}.NextPageToken)},
-}}
-
-// AppendJSON appends x as 1.1-draft/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *ListTaskPushNotificationConfigsResponse) AppendJSON(b []byte) ([]byte, error) {
-	return codecListTaskPushNotificationConfigsResponseV11DraftJSON.Append(b, x)
-}
-func (x ListTaskPushNotificationConfigsResponse) MarshalJSON() ([]byte, error) {
-	return x.AppendJSON(nil)
-}
-func (x *ListTaskPushNotificationConfigsResponse) UnmarshalJSON(src []byte) error {
-	return codecListTaskPushNotificationConfigsResponseV11DraftJSON.Unmarshal(src, x)
-}
-
-var codecListTasksRequestV11DraftJSON = wire.Codec[ListTasksRequest]{Fields: []wire.Field{
-	{Name: "tenant", At: unsafe.Offsetof(ListTasksRequest{}.Tenant)},
-	{Name: "contextId", Aliases: []string{"context_id"}, At: unsafe.Offsetof(ListTasksRequest{}.ContextID)},
-	{Name: "status", At: unsafe.Offsetof(ListTasksRequest{}.Status), Type: wire.TypeEnum, Enum: &codecTaskStateV11DraftJSON},
-	{Name: "pageSize", Aliases: []string{"page_size"}, At: unsafe.Offsetof(ListTasksRequest{}.PageSize), Type: wire.TypeInt32, Shape: wire.Pointer},
-	{Name: "pageToken", Aliases: []string{"page_token"}, At: unsafe.Offsetof(ListTasksRequest{}.PageToken)},
-	{Name: "historyLength", Aliases: []string{"history_length"}, At: unsafe.Offsetof(ListTasksRequest{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer},
-	{Name: "statusTimestampAfter", Aliases: []string{"status_timestamp_after"}, At: unsafe.Offsetof(ListTasksRequest{}.StatusTimestampAfter), Type: wire.TypeTimestamp},
-	{Name: "includeArtifacts", Aliases: []string{"include_artifacts"}, At: unsafe.Offsetof(ListTasksRequest{}.IncludeArtifacts), Type: wire.TypeBool, Shape: wire.Pointer},
-}}
-
-// AppendJSON appends x as 1.1-draft/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *ListTasksRequest) AppendJSON(b []byte) ([]byte, error) {
-	return codecListTasksRequestV11DraftJSON.Append(b, x)
-}
-func (x ListTasksRequest) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-func (x *ListTasksRequest) UnmarshalJSON(src []byte) error {
-	return codecListTasksRequestV11DraftJSON.Unmarshal(src, x)
-}
-
-var codecListTasksResponseV11DraftJSON = wire.Codec[ListTasksResponse]{Fields: []wire.Field{
-	{Name: "tasks", At: unsafe.Offsetof(ListTasksResponse{}.Tasks), Type: wire.TypeMessage, Of: &codecTaskV11DraftJSON, Shape: wire.Listed, Flags: wire.Required | wire.NullEmpty},
-	{Name: "nextPageToken", Aliases: []string{"next_page_token"}, At: unsafe.Offsetof(ListTasksResponse{}.NextPageToken), Flags: wire.Required},
-	{Name: "pageSize", Aliases: []string{"page_size"}, At: unsafe.Offsetof(ListTasksResponse{}.PageSize), Type: wire.TypeInt32, Flags: wire.Required},
-	{Name: "totalSize", Aliases: []string{"total_size"}, At: unsafe.Offsetof(ListTasksResponse{}.TotalSize), Type: wire.TypeInt32, Flags: wire.Required},
-}}
-
-// AppendJSON appends x as 1.1-draft/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *ListTasksResponse) AppendJSON(b []byte) ([]byte, error) {
-	return codecListTasksResponseV11DraftJSON.Append(b, x)
-}
-func (x ListTasksResponse) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-func (x *ListTasksResponse) UnmarshalJSON(src []byte) error {
-	return codecListTasksResponseV11DraftJSON.Unmarshal(src, x)
-}
-
-var codecMessageV11DraftJSON = wire.Codec[Message]{Fields: []wire.Field{
-	{Name: "messageId", Aliases: []string{"message_id"}, At: unsafe.Offsetof(Message{}.MessageID), Flags: wire.Required},
-	{Name: "contextId", Aliases: []string{"context_id"}, At: unsafe.Offsetof(Message{}.ContextID)},
-	{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(Message{}.TaskID)},
-	{Name: "role", At: unsafe.Offsetof(Message{}.Role), Type: wire.TypeEnum, Enum: &codecRoleV11DraftJSON, Flags: wire.Required | wire.MustSet},
-	{Name: "parts", At: unsafe.Offsetof(Message{}.Parts), Type: wire.TypeMessage, Of: &codecPartV11DraftJSON, Shape: wire.Listed, Least: 1, Flags: wire.Required},
-	{Name: "metadata", At: unsafe.Offsetof(Message{}.Metadata), Type: wire.TypeStruct},
-	{Name: "extensions", At: unsafe.Offsetof(Message{}.Extensions), Shape: wire.Listed},
-	{Name: "referenceTaskIds", Aliases: []string{"reference_task_ids"}, At: unsafe.Offsetof(Message{}.ReferenceTaskIDs), Shape: wire.Listed},
-}}
-
-// AppendJSON appends x as 1.1-draft/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *Message) AppendJSON(b []byte) ([]byte, error) { return codecMessageV11DraftJSON.Append(b, x) }
-func (x Message) MarshalJSON() ([]byte, error)         { return x.AppendJSON(nil) }
-func (x *Message) UnmarshalJSON(src []byte) error      { return codecMessageV11DraftJSON.Unmarshal(src, x) }
-
-var codecMutualTLSSecuritySchemeV11DraftJSON = wire.Codec[MutualTLSSecurityScheme]{Fields: []wire.Field{
-	{Name: "description", At: unsafe.Offsetof(MutualTLSSecurityScheme{}.Description)},
-}}
-
-// AppendJSON appends x as 1.1-draft/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *MutualTLSSecurityScheme) AppendJSON(b []byte) ([]byte, error) {
-	return codecMutualTLSSecuritySchemeV11DraftJSON.Append(b, x)
-}
-func (x MutualTLSSecurityScheme) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-func (x *MutualTLSSecurityScheme) UnmarshalJSON(src []byte) error {
-	return codecMutualTLSSecuritySchemeV11DraftJSON.Unmarshal(src, x)
-}
-
-var codecOAuth2SecuritySchemeV11DraftJSON = wire.Codec[OAuth2SecurityScheme]{Fields: []wire.Field{
-	{Name: "description", At: unsafe.Offsetof(OAuth2SecurityScheme{}.Description)},
-	{Name: "flows", At: unsafe.Offsetof(OAuth2SecurityScheme{}.Flows), Type: wire.TypeMessage, Of: &codecOAuthFlowsV11DraftJSON, Flags: wire.Required},
-	{Name: "oauth2MetadataUrl", Aliases: []string{"oauth2_metadata_url"}, At: unsafe.Offsetof(OAuth2SecurityScheme{}.OAuth2MetadataURL)},
-}}
-
-// AppendJSON appends x as 1.1-draft/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *OAuth2SecurityScheme) AppendJSON(b []byte) ([]byte, error) {
-	return codecOAuth2SecuritySchemeV11DraftJSON.Append(b, x)
-}
-func (x OAuth2SecurityScheme) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-func (x *OAuth2SecurityScheme) UnmarshalJSON(src []byte) error {
-	return codecOAuth2SecuritySchemeV11DraftJSON.Unmarshal(src, x)
-}
-
-var codecOAuthFlowsV11DraftJSON = wire.Codec[OAuthFlows]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(OAuthFlows{}.Flow), Of: &unionOAuthFlow, Open: true, Strict: true, Needed: true}}, Fields: []wire.Field{
-	{Name: "authorizationCode", Aliases: []string{"authorization_code"}, Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecAuthorizationCodeOAuthFlowV11DraftJSON},
-	{Name: "clientCredentials", Aliases: []string{"client_credentials"}, Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecClientCredentialsOAuthFlowV11DraftJSON},
-	{Name: "implicit", Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecImplicitOAuthFlowV11DraftJSON},
-	{Name: "password", Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecPasswordOAuthFlowV11DraftJSON},
-	{Name: "deviceCode", Aliases: []string{"device_code"}, Oneof: 1, Case: 5, Type: wire.TypeMessage, Of: &codecDeviceCodeOAuthFlowV11DraftJSON},
-}}
-
-// AppendJSON appends x as 1.1-draft/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *OAuthFlows) AppendJSON(b []byte) ([]byte, error) {
-	return codecOAuthFlowsV11DraftJSON.Append(b, x)
-}
-func (x OAuthFlows) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-func (x *OAuthFlows) UnmarshalJSON(src []byte) error {
-	return codecOAuthFlowsV11DraftJSON.Unmarshal(src, x)
-}
-
-var codecOpenIDConnectSecuritySchemeV11DraftJSON = wire.Codec[OpenIDConnectSecurityScheme]{Fields: []wire.Field{
-	{Name: "description", At: unsafe.Offsetof(OpenIDConnectSecurityScheme{}.Description)},
-	{Name: "openIdConnectUrl", Aliases: []string{"open_id_connect_url"}, At: unsafe.Offsetof(OpenIDConnectSecurityScheme{}.OpenIDConnectURL), Flags: wire.Required},
-}}
-
-// AppendJSON appends x as 1.1-draft/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *OpenIDConnectSecurityScheme) AppendJSON(b []byte) ([]byte, error) {
-	return codecOpenIDConnectSecuritySchemeV11DraftJSON.Append(b, x)
-}
-func (x OpenIDConnectSecurityScheme) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-func (x *OpenIDConnectSecurityScheme) UnmarshalJSON(src []byte) error {
-	return codecOpenIDConnectSecuritySchemeV11DraftJSON.Unmarshal(src, x)
-}
-
-var codecPartV11DraftJSON = wire.Codec[Part]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(Part{}.Content), Of: &unionPartContent, Open: true, Strict: true, Needed: true}}, Fields: []wire.Field{
-	{Name: "text", Oneof: 1, Case: 1},
-	{Name: "raw", Oneof: 1, Case: 2, Type: wire.TypeBytes},
-	{Name: "url", Oneof: 1, Case: 3},
-	{Name: "data", Oneof: 1, Case: 4, Type: wire.TypeValue, Flags: wire.NullValue},
-	{Name: "metadata", At: unsafe.Offsetof(Part{}.Metadata), Type: wire.TypeStruct},
-	{Name: "filename", At: unsafe.Offsetof(Part{}.Filename)},
-	{Name: "mediaType", Aliases: []string{"media_type"}, At: unsafe.Offsetof(Part{}.MediaType)},
-}}
-
-// AppendJSON appends x as 1.1-draft/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *Part) AppendJSON(b []byte) ([]byte, error) { return codecPartV11DraftJSON.Append(b, x) }
-func (x Part) MarshalJSON() ([]byte, error)         { return x.AppendJSON(nil) }
-func (x *Part) UnmarshalJSON(src []byte) error      { return codecPartV11DraftJSON.Unmarshal(src, x) }
-
-var codecPasswordOAuthFlowV11DraftJSON = wire.Codec[PasswordOAuthFlow]{Fields: []wire.Field{
-	{Name: "tokenUrl", Aliases: []string{"token_url"}, At: unsafe.Offsetof(PasswordOAuthFlow{}.TokenURL)},
-	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, At: unsafe.Offsetof(PasswordOAuthFlow{}.RefreshURL)},
-	{Name: "scopes", At: unsafe.Offsetof(PasswordOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}},
-}}
-
-// AppendJSON appends x as 1.1-draft/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *PasswordOAuthFlow) AppendJSON(b []byte) ([]byte, error) {
-	return codecPasswordOAuthFlowV11DraftJSON.Append(b, x)
-}
-func (x PasswordOAuthFlow) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
-func (x *PasswordOAuthFlow) UnmarshalJSON(src []byte) error {
-	return codecPasswordOAuthFlowV11DraftJSON.Unmarshal(src, x)
-}
-
-var codecRoleV11DraftJSON = wire.Enum{Values: []wire.EnumValue{
-	{Value: string(RoleUnspecified), Name: "ROLE_UNSPECIFIED"},
-	{Value: string(RoleUser), Name: "ROLE_USER", Number: 1},
-	{Value: string(RoleAgent), Name: "ROLE_AGENT", Number: 2},
-}}
-
-var codecSampleV11DraftJSON = wire.Codec[Sample]{Fields: []wire.Field{
-	{Name: "tenant", At: unsafe.Offsetof(Sample{}.Tenant)},
-	{Name: "id", At: unsafe.Offsetof(Sample{}.ID)},
-	{Name: "flag", At: unsafe.Offsetof(Sample{}.Flag), Type: wire.TypeBool},
-	{Name: "small", At: unsafe.Offsetof(Sample{}.Small), Type: wire.TypeInt32},
-	{Name: "large", At: unsafe.Offsetof(Sample{}.Large), Type: wire.TypeInt64},
-	{Name: "bare", At: unsafe.Offsetof(Sample{}.Bare), Type: wire.TypeUint32},
-	{Name: "huge", At: unsafe.Offsetof(Sample{}.Huge), Type: wire.TypeUint64},
-	{Name: "zigzag", At: unsafe.Offsetof(Sample{}.Zigzag), Type: wire.TypeInt32},
-	{Name: "fixed", At: unsafe.Offsetof(Sample{}.Fixed), Type: wire.TypeUint64},
-	{Name: "single", At: unsafe.Offsetof(Sample{}.Single), Type: wire.TypeFloat},
-	{Name: "ratio", At: unsafe.Offsetof(Sample{}.Ratio), Type: wire.TypeDouble},
-	{Name: "raw", At: unsafe.Offsetof(Sample{}.Raw), Type: wire.TypeBytes},
-	{Name: "taste", At: unsafe.Offsetof(Sample{}.Taste), Type: wire.TypeEnum, Enum: &codecSampleTasteV11DraftJSON},
-	{Name: "at", At: unsafe.Offsetof(Sample{}.At), Type: wire.TypeTimestamp},
-	{Name: "within", At: unsafe.Offsetof(Sample{}.Within), Type: wire.TypeDuration, Shape: wire.Pointer},
-	{Name: "nested", At: unsafe.Offsetof(Sample{}.Nested), Type: wire.TypeMessage, Of: &codecSampleNestedV11DraftJSON},
-	{Name: "maybeZero", Aliases: []string{"maybe_zero"}, At: unsafe.Offsetof(Sample{}.MaybeZero), Type: wire.TypeInt32, Shape: wire.Pointer},
-	{Name: "labels", At: unsafe.Offsetof(Sample{}.Labels), Shape: wire.Listed},
-	{Name: "counts", At: unsafe.Offsetof(Sample{}.Counts), Type: wire.TypeInt64, Shape: wire.Listed, Container: wire.List[int64]{}},
-	{Name: "flags", At: unsafe.Offsetof(Sample{}.Flags), Type: wire.TypeBool, Shape: wire.Listed, Container: wire.List[bool]{}},
-	{Name: "tastes", At: unsafe.Offsetof(Sample{}.Tastes), Type: wire.TypeEnum, Enum: &codecSampleTasteV11DraftJSON, Shape: wire.Listed},
-	{Name: "times", At: unsafe.Offsetof(Sample{}.Times), Type: wire.TypeInt32},
-	{Name: "failure", At: unsafe.Offsetof(Sample{}.Failure), Type: wire.TypeInt32},
-}}
-
-// AppendJSON appends x as 1.1-draft/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *Sample) AppendJSON(b []byte) ([]byte, error) { return codecSampleV11DraftJSON.Append(b, x) }
-func (x Sample) MarshalJSON() ([]byte, error)         { return x.AppendJSON(nil) }
-func (x *Sample) UnmarshalJSON(src []byte) error      { return codecSampleV11DraftJSON.Unmarshal(src, x) }
-
-var codecSampleNestedV11DraftJSON wire.Codec[SampleNested]
+var (
+	codecAPIKeySecuritySchemeV11DraftJSON = wire.Codec[APIKeySecurityScheme]{Fields: []wire.Field{
+		{Name: "description", At: unsafe.Offsetof(APIKeySecurityScheme{}.Description)},
+		{Name: "location", At: unsafe.Offsetof(APIKeySecurityScheme{}.Location), Flags: wire.Required},
+		{Name: "name", At: unsafe.Offsetof(APIKeySecurityScheme{}.Name), Flags: wire.Required},
+	}}
+	codecAgentCapabilitiesV11DraftJSON = wire.Codec[AgentCapabilities]{Fields: []wire.Field{
+		{Name: "streaming", At: unsafe.Offsetof(AgentCapabilities{}.Streaming), Type: wire.TypeBool, Shape: wire.Pointer},
+		{Name: "pushNotifications", Aliases: []string{"push_notifications"}, At: unsafe.Offsetof(AgentCapabilities{}.PushNotifications), Type: wire.TypeBool, Shape: wire.Pointer},
+		{Name: "extensions", At: unsafe.Offsetof(AgentCapabilities{}.Extensions), Type: wire.TypeMessage, Of: &codecAgentExtensionV11DraftJSON, Shape: wire.Listed},
+		{Name: "extendedAgentCard", Aliases: []string{"extended_agent_card"}, At: unsafe.Offsetof(AgentCapabilities{}.ExtendedAgentCard), Type: wire.TypeBool, Shape: wire.Pointer},
+	}}
+	codecAgentCardV11DraftJSON = wire.Codec[AgentCard]{Fields: []wire.Field{
+		{Name: "name", At: unsafe.Offsetof(AgentCard{}.Name), Flags: wire.Required},
+		{Name: "description", At: unsafe.Offsetof(AgentCard{}.Description), Flags: wire.Required},
+		{Name: "supportedInterfaces", Aliases: []string{"supported_interfaces"}, At: unsafe.Offsetof(AgentCard{}.SupportedInterfaces), Type: wire.TypeMessage, Of: &codecAgentInterfaceV11DraftJSON, Shape: wire.Listed, Least: 1, Flags: wire.Required},
+		{Name: "provider", At: unsafe.Offsetof(AgentCard{}.Provider), Type: wire.TypeMessage, Of: &codecAgentProviderV11DraftJSON},
+		{Name: "version", At: unsafe.Offsetof(AgentCard{}.Version), Flags: wire.Required},
+		{Name: "documentationUrl", Aliases: []string{"documentation_url"}, At: unsafe.Offsetof(AgentCard{}.DocumentationURL), Shape: wire.Pointer},
+		{Name: "capabilities", At: unsafe.Offsetof(AgentCard{}.Capabilities), Type: wire.TypeMessage, Of: &codecAgentCapabilitiesV11DraftJSON, Flags: wire.Required},
+		{Name: "securitySchemes", Aliases: []string{"security_schemes"}, At: unsafe.Offsetof(AgentCard{}.SecuritySchemes), Type: wire.TypeMessage, Of: &codecSecuritySchemeV11DraftJSON, Shape: wire.Mapped, Container: wire.Map[*SecurityScheme]{}},
+		{Name: "securityRequirements", Aliases: []string{"security_requirements"}, At: unsafe.Offsetof(AgentCard{}.SecurityRequirements), Type: wire.TypeMessage, Of: &codecSecurityRequirementV11DraftJSON, Shape: wire.Listed},
+		{Name: "defaultInputModes", Aliases: []string{"default_input_modes"}, At: unsafe.Offsetof(AgentCard{}.DefaultInputModes), Shape: wire.Listed, Flags: wire.Required | wire.NullEmpty},
+		{Name: "defaultOutputModes", Aliases: []string{"default_output_modes"}, At: unsafe.Offsetof(AgentCard{}.DefaultOutputModes), Shape: wire.Listed, Flags: wire.Required | wire.NullEmpty},
+		{Name: "skills", At: unsafe.Offsetof(AgentCard{}.Skills), Type: wire.TypeMessage, Of: &codecAgentSkillV11DraftJSON, Shape: wire.Listed, Flags: wire.Required | wire.NullEmpty},
+		{Name: "signatures", At: unsafe.Offsetof(AgentCard{}.Signatures), Type: wire.TypeMessage, Of: &codecAgentCardSignatureV11DraftJSON, Shape: wire.Listed},
+		{Name: "iconUrl", Aliases: []string{"icon_url"}, At: unsafe.Offsetof(AgentCard{}.IconURL), Shape: wire.Pointer},
+	}}
+	codecAgentCardSignatureV11DraftJSON = wire.Codec[AgentCardSignature]{Fields: []wire.Field{
+		{Name: "protected", At: unsafe.Offsetof(AgentCardSignature{}.Protected), Flags: wire.Required},
+		{Name: "signature", At: unsafe.Offsetof(AgentCardSignature{}.Signature), Flags: wire.Required},
+		{Name: "header", At: unsafe.Offsetof(AgentCardSignature{}.Header), Type: wire.TypeStruct},
+	}}
+	codecAgentExtensionV11DraftJSON = wire.Codec[AgentExtension]{Fields: []wire.Field{
+		{Name: "uri", At: unsafe.Offsetof(AgentExtension{}.URI)},
+		{Name: "description", At: unsafe.Offsetof(AgentExtension{}.Description)},
+		{Name: "required", At: unsafe.Offsetof(AgentExtension{}.Required), Type: wire.TypeBool},
+		{Name: "params", At: unsafe.Offsetof(AgentExtension{}.Params), Type: wire.TypeStruct},
+	}}
+	codecAgentInterfaceV11DraftJSON = wire.Codec[AgentInterface]{Fields: []wire.Field{
+		{Name: "url", At: unsafe.Offsetof(AgentInterface{}.URL), Flags: wire.Required},
+		{Name: "protocolBinding", Aliases: []string{"protocol_binding"}, At: unsafe.Offsetof(AgentInterface{}.ProtocolBinding), Flags: wire.Required},
+		{Name: "tenant", At: unsafe.Offsetof(AgentInterface{}.Tenant)},
+		{Name: "protocolVersion", Aliases: []string{"protocol_version"}, At: unsafe.Offsetof(AgentInterface{}.ProtocolVersion), Flags: wire.Required},
+	}}
+	codecAgentProviderV11DraftJSON = wire.Codec[AgentProvider]{Fields: []wire.Field{
+		{Name: "url", At: unsafe.Offsetof(AgentProvider{}.URL), Flags: wire.Required},
+		{Name: "organization", At: unsafe.Offsetof(AgentProvider{}.Organization), Flags: wire.Required},
+	}}
+	codecAgentSkillV11DraftJSON = wire.Codec[AgentSkill]{Fields: []wire.Field{
+		{Name: "id", At: unsafe.Offsetof(AgentSkill{}.ID), Flags: wire.Required},
+		{Name: "name", At: unsafe.Offsetof(AgentSkill{}.Name), Flags: wire.Required},
+		{Name: "description", At: unsafe.Offsetof(AgentSkill{}.Description), Flags: wire.Required},
+		{Name: "tags", At: unsafe.Offsetof(AgentSkill{}.Tags), Shape: wire.Listed, Flags: wire.Required | wire.NullEmpty},
+		{Name: "examples", At: unsafe.Offsetof(AgentSkill{}.Examples), Shape: wire.Listed},
+		{Name: "inputModes", Aliases: []string{"input_modes"}, At: unsafe.Offsetof(AgentSkill{}.InputModes), Shape: wire.Listed},
+		{Name: "outputModes", Aliases: []string{"output_modes"}, At: unsafe.Offsetof(AgentSkill{}.OutputModes), Shape: wire.Listed},
+		{Name: "securityRequirements", Aliases: []string{"security_requirements"}, At: unsafe.Offsetof(AgentSkill{}.SecurityRequirements), Type: wire.TypeMessage, Of: &codecSecurityRequirementV11DraftJSON, Shape: wire.Listed},
+	}}
+	codecArtifactV11DraftJSON = wire.Codec[Artifact]{Fields: []wire.Field{
+		{Name: "artifactId", Aliases: []string{"artifact_id"}, At: unsafe.Offsetof(Artifact{}.ArtifactID), Flags: wire.Required},
+		{Name: "name", At: unsafe.Offsetof(Artifact{}.Name)},
+		{Name: "description", At: unsafe.Offsetof(Artifact{}.Description)},
+		{Name: "parts", At: unsafe.Offsetof(Artifact{}.Parts), Type: wire.TypeMessage, Of: &codecPartV11DraftJSON, Shape: wire.Listed, Least: 1, Flags: wire.Required},
+		{Name: "metadata", At: unsafe.Offsetof(Artifact{}.Metadata), Type: wire.TypeStruct},
+		{Name: "extensions", At: unsafe.Offsetof(Artifact{}.Extensions), Shape: wire.Listed},
+	}}
+	codecAuthenticationInfoV11DraftJSON = wire.Codec[AuthenticationInfo]{Fields: []wire.Field{
+		{Name: "scheme", At: unsafe.Offsetof(AuthenticationInfo{}.Scheme), Flags: wire.Required},
+		{Name: "credentials", At: unsafe.Offsetof(AuthenticationInfo{}.Credentials)},
+	}}
+	codecAuthorizationCodeOAuthFlowV11DraftJSON = wire.Codec[AuthorizationCodeOAuthFlow]{Fields: []wire.Field{
+		{Name: "authorizationUrl", Aliases: []string{"authorization_url"}, At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.AuthorizationURL), Flags: wire.Required},
+		{Name: "tokenUrl", Aliases: []string{"token_url"}, At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.TokenURL), Flags: wire.Required},
+		{Name: "refreshUrl", Aliases: []string{"refresh_url"}, At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.RefreshURL)},
+		{Name: "scopes", At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}, Flags: wire.Required | wire.NullEmpty},
+		{Name: "pkceRequired", Aliases: []string{"pkce_required"}, At: unsafe.Offsetof(AuthorizationCodeOAuthFlow{}.PKCERequired), Type: wire.TypeBool},
+	}}
+	codecCancelTaskRequestV11DraftJSON = wire.Codec[CancelTaskRequest]{Fields: []wire.Field{
+		{Name: "tenant", At: unsafe.Offsetof(CancelTaskRequest{}.Tenant)},
+		{Name: "id", At: unsafe.Offsetof(CancelTaskRequest{}.ID), Flags: wire.Required},
+		{Name: "metadata", At: unsafe.Offsetof(CancelTaskRequest{}.Metadata), Type: wire.TypeStruct},
+	}}
+	codecClientCredentialsOAuthFlowV11DraftJSON = wire.Codec[ClientCredentialsOAuthFlow]{Fields: []wire.Field{
+		{Name: "tokenUrl", Aliases: []string{"token_url"}, At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.TokenURL), Flags: wire.Required},
+		{Name: "refreshUrl", Aliases: []string{"refresh_url"}, At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.RefreshURL)},
+		{Name: "scopes", At: unsafe.Offsetof(ClientCredentialsOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}, Flags: wire.Required | wire.NullEmpty},
+	}}
+	codecDeleteTaskPushNotificationConfigRequestV11DraftJSON = wire.Codec[DeleteTaskPushNotificationConfigRequest]{Fields: []wire.Field{
+		{Name: "tenant", At: unsafe.Offsetof(DeleteTaskPushNotificationConfigRequest{}.Tenant)},
+		{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(DeleteTaskPushNotificationConfigRequest{}.TaskID), Flags: wire.Required},
+		{Name: "id", At: unsafe.Offsetof(DeleteTaskPushNotificationConfigRequest{}.ID), Flags: wire.Required},
+	}}
+	codecDeviceCodeOAuthFlowV11DraftJSON = wire.Codec[DeviceCodeOAuthFlow]{Fields: []wire.Field{
+		{Name: "deviceAuthorizationUrl", Aliases: []string{"device_authorization_url"}, At: unsafe.Offsetof(DeviceCodeOAuthFlow{}.DeviceAuthorizationURL), Flags: wire.Required},
+		{Name: "tokenUrl", Aliases: []string{"token_url"}, At: unsafe.Offsetof(DeviceCodeOAuthFlow{}.TokenURL), Flags: wire.Required},
+		{Name: "refreshUrl", Aliases: []string{"refresh_url"}, At: unsafe.Offsetof(DeviceCodeOAuthFlow{}.RefreshURL)},
+		{Name: "scopes", At: unsafe.Offsetof(DeviceCodeOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}, Flags: wire.Required | wire.NullEmpty},
+	}}
+	codecGetExtendedAgentCardRequestV11DraftJSON = wire.Codec[GetExtendedAgentCardRequest]{Fields: []wire.Field{
+		{Name: "tenant", At: unsafe.Offsetof(GetExtendedAgentCardRequest{}.Tenant)},
+	}}
+	codecGetTaskPushNotificationConfigRequestV11DraftJSON = wire.Codec[GetTaskPushNotificationConfigRequest]{Fields: []wire.Field{
+		{Name: "tenant", At: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.Tenant)},
+		{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.TaskID), Flags: wire.Required},
+		{Name: "id", At: unsafe.Offsetof(GetTaskPushNotificationConfigRequest{}.ID), Flags: wire.Required},
+	}}
+	codecGetTaskRequestV11DraftJSON = wire.Codec[GetTaskRequest]{Fields: []wire.Field{
+		{Name: "tenant", At: unsafe.Offsetof(GetTaskRequest{}.Tenant)},
+		{Name: "id", At: unsafe.Offsetof(GetTaskRequest{}.ID), Flags: wire.Required},
+		{Name: "historyLength", Aliases: []string{"history_length"}, At: unsafe.Offsetof(GetTaskRequest{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer},
+		{Name: "currentGeneration", Aliases: []string{"current_generation"}, At: unsafe.Offsetof(GetTaskRequest{}.CurrentGeneration), Type: wire.TypeInt64, Shape: wire.Pointer},
+	}}
+	codecHTTPAuthSecuritySchemeV11DraftJSON = wire.Codec[HTTPAuthSecurityScheme]{Fields: []wire.Field{
+		{Name: "description", At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.Description)},
+		{Name: "scheme", At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.Scheme), Flags: wire.Required},
+		{Name: "bearerFormat", Aliases: []string{"bearer_format"}, At: unsafe.Offsetof(HTTPAuthSecurityScheme{}.BearerFormat)},
+	}}
+	codecImplicitOAuthFlowV11DraftJSON = wire.Codec[ImplicitOAuthFlow]{Fields: []wire.Field{
+		{Name: "authorizationUrl", Aliases: []string{"authorization_url"}, At: unsafe.Offsetof(ImplicitOAuthFlow{}.AuthorizationURL)},
+		{Name: "refreshUrl", Aliases: []string{"refresh_url"}, At: unsafe.Offsetof(ImplicitOAuthFlow{}.RefreshURL)},
+		{Name: "scopes", At: unsafe.Offsetof(ImplicitOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}},
+	}}
+	codecListTaskPushNotificationConfigsRequestV11DraftJSON = wire.Codec[ListTaskPushNotificationConfigsRequest]{Fields: []wire.Field{
+		{Name: "tenant", At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.Tenant)},
+		{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.TaskID), Flags: wire.Required},
+		{Name: "pageSize", Aliases: []string{"page_size"}, At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.PageSize), Type: wire.TypeInt32},
+		{Name: "pageToken", Aliases: []string{"page_token"}, At: unsafe.Offsetof(ListTaskPushNotificationConfigsRequest{}.PageToken)},
+	}}
+	codecListTaskPushNotificationConfigsResponseV11DraftJSON = wire.Codec[ListTaskPushNotificationConfigsResponse]{Fields: []wire.Field{
+		{Name: "configs", At: unsafe.Offsetof(ListTaskPushNotificationConfigsResponse{}.Configs), Type: wire.TypeMessage, Of: &codecTaskPushNotificationConfigV11DraftJSON, Shape: wire.Listed},
+		{Name: "nextPageToken", Aliases: []string{"next_page_token"}, At: unsafe.Offsetof(ListTaskPushNotificationConfigsResponse{}.NextPageToken)},
+	}}
+	codecListTasksRequestV11DraftJSON = wire.Codec[ListTasksRequest]{Fields: []wire.Field{
+		{Name: "tenant", At: unsafe.Offsetof(ListTasksRequest{}.Tenant)},
+		{Name: "contextId", Aliases: []string{"context_id"}, At: unsafe.Offsetof(ListTasksRequest{}.ContextID)},
+		{Name: "status", At: unsafe.Offsetof(ListTasksRequest{}.Status), Type: wire.TypeEnum, Enum: &codecTaskStateV11DraftJSON},
+		{Name: "pageSize", Aliases: []string{"page_size"}, At: unsafe.Offsetof(ListTasksRequest{}.PageSize), Type: wire.TypeInt32, Shape: wire.Pointer},
+		{Name: "pageToken", Aliases: []string{"page_token"}, At: unsafe.Offsetof(ListTasksRequest{}.PageToken)},
+		{Name: "historyLength", Aliases: []string{"history_length"}, At: unsafe.Offsetof(ListTasksRequest{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer},
+		{Name: "statusTimestampAfter", Aliases: []string{"status_timestamp_after"}, At: unsafe.Offsetof(ListTasksRequest{}.StatusTimestampAfter), Type: wire.TypeTimestamp},
+		{Name: "includeArtifacts", Aliases: []string{"include_artifacts"}, At: unsafe.Offsetof(ListTasksRequest{}.IncludeArtifacts), Type: wire.TypeBool, Shape: wire.Pointer},
+	}}
+	codecListTasksResponseV11DraftJSON = wire.Codec[ListTasksResponse]{Fields: []wire.Field{
+		{Name: "tasks", At: unsafe.Offsetof(ListTasksResponse{}.Tasks), Type: wire.TypeMessage, Of: &codecTaskV11DraftJSON, Shape: wire.Listed, Flags: wire.Required | wire.NullEmpty},
+		{Name: "nextPageToken", Aliases: []string{"next_page_token"}, At: unsafe.Offsetof(ListTasksResponse{}.NextPageToken), Flags: wire.Required},
+		{Name: "pageSize", Aliases: []string{"page_size"}, At: unsafe.Offsetof(ListTasksResponse{}.PageSize), Type: wire.TypeInt32, Flags: wire.Required},
+		{Name: "totalSize", Aliases: []string{"total_size"}, At: unsafe.Offsetof(ListTasksResponse{}.TotalSize), Type: wire.TypeInt32, Flags: wire.Required},
+	}}
+	codecMessageV11DraftJSON = wire.Codec[Message]{Fields: []wire.Field{
+		{Name: "messageId", Aliases: []string{"message_id"}, At: unsafe.Offsetof(Message{}.MessageID), Flags: wire.Required},
+		{Name: "contextId", Aliases: []string{"context_id"}, At: unsafe.Offsetof(Message{}.ContextID)},
+		{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(Message{}.TaskID)},
+		{Name: "role", At: unsafe.Offsetof(Message{}.Role), Type: wire.TypeEnum, Enum: &codecRoleV11DraftJSON, Flags: wire.Required | wire.MustSet},
+		{Name: "parts", At: unsafe.Offsetof(Message{}.Parts), Type: wire.TypeMessage, Of: &codecPartV11DraftJSON, Shape: wire.Listed, Least: 1, Flags: wire.Required},
+		{Name: "metadata", At: unsafe.Offsetof(Message{}.Metadata), Type: wire.TypeStruct},
+		{Name: "extensions", At: unsafe.Offsetof(Message{}.Extensions), Shape: wire.Listed},
+		{Name: "referenceTaskIds", Aliases: []string{"reference_task_ids"}, At: unsafe.Offsetof(Message{}.ReferenceTaskIDs), Shape: wire.Listed},
+	}}
+	codecMutualTLSSecuritySchemeV11DraftJSON = wire.Codec[MutualTLSSecurityScheme]{Fields: []wire.Field{
+		{Name: "description", At: unsafe.Offsetof(MutualTLSSecurityScheme{}.Description)},
+	}}
+	codecOAuth2SecuritySchemeV11DraftJSON = wire.Codec[OAuth2SecurityScheme]{Fields: []wire.Field{
+		{Name: "description", At: unsafe.Offsetof(OAuth2SecurityScheme{}.Description)},
+		{Name: "flows", At: unsafe.Offsetof(OAuth2SecurityScheme{}.Flows), Type: wire.TypeMessage, Of: &codecOAuthFlowsV11DraftJSON, Flags: wire.Required},
+		{Name: "oauth2MetadataUrl", Aliases: []string{"oauth2_metadata_url"}, At: unsafe.Offsetof(OAuth2SecurityScheme{}.OAuth2MetadataURL)},
+	}}
+	codecOAuthFlowsV11DraftJSON = wire.Codec[OAuthFlows]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(OAuthFlows{}.Flow), Of: &unionOAuthFlow, Open: true, Strict: true, Needed: true}}, Fields: []wire.Field{
+		{Name: "authorizationCode", Aliases: []string{"authorization_code"}, Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecAuthorizationCodeOAuthFlowV11DraftJSON},
+		{Name: "clientCredentials", Aliases: []string{"client_credentials"}, Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecClientCredentialsOAuthFlowV11DraftJSON},
+		{Name: "implicit", Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecImplicitOAuthFlowV11DraftJSON},
+		{Name: "password", Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecPasswordOAuthFlowV11DraftJSON},
+		{Name: "deviceCode", Aliases: []string{"device_code"}, Oneof: 1, Case: 5, Type: wire.TypeMessage, Of: &codecDeviceCodeOAuthFlowV11DraftJSON},
+	}}
+	codecOpenIDConnectSecuritySchemeV11DraftJSON = wire.Codec[OpenIDConnectSecurityScheme]{Fields: []wire.Field{
+		{Name: "description", At: unsafe.Offsetof(OpenIDConnectSecurityScheme{}.Description)},
+		{Name: "openIdConnectUrl", Aliases: []string{"open_id_connect_url"}, At: unsafe.Offsetof(OpenIDConnectSecurityScheme{}.OpenIDConnectURL), Flags: wire.Required},
+	}}
+	codecPartV11DraftJSON = wire.Codec[Part]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(Part{}.Content), Of: &unionPartContent, Open: true, Strict: true, Needed: true}}, Fields: []wire.Field{
+		{Name: "text", Oneof: 1, Case: 1},
+		{Name: "raw", Oneof: 1, Case: 2, Type: wire.TypeBytes},
+		{Name: "url", Oneof: 1, Case: 3},
+		{Name: "data", Oneof: 1, Case: 4, Type: wire.TypeValue, Flags: wire.NullValue},
+		{Name: "metadata", At: unsafe.Offsetof(Part{}.Metadata), Type: wire.TypeStruct},
+		{Name: "filename", At: unsafe.Offsetof(Part{}.Filename)},
+		{Name: "mediaType", Aliases: []string{"media_type"}, At: unsafe.Offsetof(Part{}.MediaType)},
+	}}
+	codecPasswordOAuthFlowV11DraftJSON = wire.Codec[PasswordOAuthFlow]{Fields: []wire.Field{
+		{Name: "tokenUrl", Aliases: []string{"token_url"}, At: unsafe.Offsetof(PasswordOAuthFlow{}.TokenURL)},
+		{Name: "refreshUrl", Aliases: []string{"refresh_url"}, At: unsafe.Offsetof(PasswordOAuthFlow{}.RefreshURL)},
+		{Name: "scopes", At: unsafe.Offsetof(PasswordOAuthFlow{}.Scopes), Shape: wire.Mapped, Container: wire.Map[string]{}},
+	}}
+	codecRoleV11DraftJSON = wire.Enum{Values: []wire.EnumValue{
+		{Value: string(RoleUnspecified), Name: "ROLE_UNSPECIFIED"},
+		{Value: string(RoleUser), Name: "ROLE_USER", Number: 1},
+		{Value: string(RoleAgent), Name: "ROLE_AGENT", Number: 2},
+	}}
+	codecSampleV11DraftJSON = wire.Codec[Sample]{Fields: []wire.Field{
+		{Name: "tenant", At: unsafe.Offsetof(Sample{}.Tenant)},
+		{Name: "id", At: unsafe.Offsetof(Sample{}.ID)},
+		{Name: "flag", At: unsafe.Offsetof(Sample{}.Flag), Type: wire.TypeBool},
+		{Name: "small", At: unsafe.Offsetof(Sample{}.Small), Type: wire.TypeInt32},
+		{Name: "large", At: unsafe.Offsetof(Sample{}.Large), Type: wire.TypeInt64},
+		{Name: "bare", At: unsafe.Offsetof(Sample{}.Bare), Type: wire.TypeUint32},
+		{Name: "huge", At: unsafe.Offsetof(Sample{}.Huge), Type: wire.TypeUint64},
+		{Name: "zigzag", At: unsafe.Offsetof(Sample{}.Zigzag), Type: wire.TypeInt32},
+		{Name: "fixed", At: unsafe.Offsetof(Sample{}.Fixed), Type: wire.TypeUint64},
+		{Name: "single", At: unsafe.Offsetof(Sample{}.Single), Type: wire.TypeFloat},
+		{Name: "ratio", At: unsafe.Offsetof(Sample{}.Ratio), Type: wire.TypeDouble},
+		{Name: "raw", At: unsafe.Offsetof(Sample{}.Raw), Type: wire.TypeBytes},
+		{Name: "taste", At: unsafe.Offsetof(Sample{}.Taste), Type: wire.TypeEnum, Enum: &codecSampleTasteV11DraftJSON},
+		{Name: "at", At: unsafe.Offsetof(Sample{}.At), Type: wire.TypeTimestamp},
+		{Name: "within", At: unsafe.Offsetof(Sample{}.Within), Type: wire.TypeDuration, Shape: wire.Pointer},
+		{Name: "nested", At: unsafe.Offsetof(Sample{}.Nested), Type: wire.TypeMessage, Of: &codecSampleNestedV11DraftJSON},
+		{Name: "maybeZero", Aliases: []string{"maybe_zero"}, At: unsafe.Offsetof(Sample{}.MaybeZero), Type: wire.TypeInt32, Shape: wire.Pointer},
+		{Name: "labels", At: unsafe.Offsetof(Sample{}.Labels), Shape: wire.Listed},
+		{Name: "counts", At: unsafe.Offsetof(Sample{}.Counts), Type: wire.TypeInt64, Shape: wire.Listed, Container: wire.List[int64]{}},
+		{Name: "flags", At: unsafe.Offsetof(Sample{}.Flags), Type: wire.TypeBool, Shape: wire.Listed, Container: wire.List[bool]{}},
+		{Name: "tastes", At: unsafe.Offsetof(Sample{}.Tastes), Type: wire.TypeEnum, Enum: &codecSampleTasteV11DraftJSON, Shape: wire.Listed},
+		{Name: "times", At: unsafe.Offsetof(Sample{}.Times), Type: wire.TypeInt32},
+		{Name: "failure", At: unsafe.Offsetof(Sample{}.Failure), Type: wire.TypeInt32},
+	}}
+	codecSampleNestedV11DraftJSON wire.Codec[SampleNested]
+	codecSampleTasteV11DraftJSON  = wire.Enum{Values: []wire.EnumValue{
+		{Value: string(SampleTasteUnspecified), Name: "TASTE_UNSPECIFIED"},
+		{Value: string(SampleTasteSweet), Name: "TASTE_SWEET", Number: 1},
+		{Value: string(SampleTasteSour), Name: "TASTE_SOUR", Number: 2},
+	}}
+	codecSecurityRequirementV11DraftJSON = wire.Codec[SecurityRequirement]{Fields: []wire.Field{
+		{Name: "schemes", At: unsafe.Offsetof(SecurityRequirement{}.Schemes), Type: wire.TypeMessage, Of: &codecStringListV11DraftJSON, Shape: wire.Mapped, Container: wire.Map[*StringList]{}},
+	}}
+	codecSecuritySchemeV11DraftJSON = wire.Codec[SecurityScheme]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(SecurityScheme{}.Scheme), Of: &unionSecuritySchemeKind, Open: true, Strict: true, Needed: true}}, Fields: []wire.Field{
+		{Name: "apiKeySecurityScheme", Aliases: []string{"api_key_security_scheme"}, Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecAPIKeySecuritySchemeV11DraftJSON},
+		{Name: "httpAuthSecurityScheme", Aliases: []string{"http_auth_security_scheme"}, Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecHTTPAuthSecuritySchemeV11DraftJSON},
+		{Name: "oauth2SecurityScheme", Aliases: []string{"oauth2_security_scheme"}, Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecOAuth2SecuritySchemeV11DraftJSON},
+		{Name: "openIdConnectSecurityScheme", Aliases: []string{"open_id_connect_security_scheme"}, Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecOpenIDConnectSecuritySchemeV11DraftJSON},
+		{Name: "mtlsSecurityScheme", Aliases: []string{"mtls_security_scheme"}, Oneof: 1, Case: 5, Type: wire.TypeMessage, Of: &codecMutualTLSSecuritySchemeV11DraftJSON},
+	}}
+	codecSendMessageConfigurationV11DraftJSON = wire.Codec[SendMessageConfiguration]{Fields: []wire.Field{
+		{Name: "acceptedOutputModes", Aliases: []string{"accepted_output_modes"}, At: unsafe.Offsetof(SendMessageConfiguration{}.AcceptedOutputModes), Shape: wire.Listed},
+		{Name: "taskPushNotificationConfig", Aliases: []string{"task_push_notification_config"}, At: unsafe.Offsetof(SendMessageConfiguration{}.TaskPushNotificationConfig), Type: wire.TypeMessage, Of: &codecTaskPushNotificationConfigV11DraftJSON},
+		{Name: "historyLength", Aliases: []string{"history_length"}, At: unsafe.Offsetof(SendMessageConfiguration{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer},
+		{Name: "returnImmediately", Aliases: []string{"return_immediately"}, At: unsafe.Offsetof(SendMessageConfiguration{}.ReturnImmediately), Type: wire.TypeBool},
+		{Name: "ifGenerationMatch", Aliases: []string{"if_generation_match"}, At: unsafe.Offsetof(SendMessageConfiguration{}.IfGenerationMatch), Type: wire.TypeInt64, Shape: wire.Pointer},
+	}}
+	codecSendMessageRequestV11DraftJSON = wire.Codec[SendMessageRequest]{Fields: []wire.Field{
+		{Name: "tenant", At: unsafe.Offsetof(SendMessageRequest{}.Tenant)},
+		{Name: "message", At: unsafe.Offsetof(SendMessageRequest{}.Message), Type: wire.TypeMessage, Of: &codecMessageV11DraftJSON, Flags: wire.Required},
+		{Name: "configuration", At: unsafe.Offsetof(SendMessageRequest{}.Configuration), Type: wire.TypeMessage, Of: &codecSendMessageConfigurationV11DraftJSON},
+		{Name: "metadata", At: unsafe.Offsetof(SendMessageRequest{}.Metadata), Type: wire.TypeStruct},
+	}}
+	codecSendMessageResponseV11DraftJSON = wire.Codec[SendMessageResponse]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(SendMessageResponse{}.Payload), Of: &unionSendMessageResponsePayload, Open: true, Strict: true, Needed: true}}, Fields: []wire.Field{
+		{Name: "task", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecTaskV11DraftJSON},
+		{Name: "message", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecMessageV11DraftJSON},
+	}}
+	codecStreamResponseV11DraftJSON = wire.Codec[StreamResponse]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(StreamResponse{}.Payload), Of: &unionStreamResponsePayload, Open: true, Strict: true, Needed: true}}, Fields: []wire.Field{
+		{Name: "task", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecTaskV11DraftJSON},
+		{Name: "message", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecMessageV11DraftJSON},
+		{Name: "statusUpdate", Aliases: []string{"status_update"}, Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecTaskStatusUpdateEventV11DraftJSON},
+		{Name: "artifactUpdate", Aliases: []string{"artifact_update"}, Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecTaskArtifactUpdateEventV11DraftJSON},
+	}}
+	codecStringListV11DraftJSON = wire.Codec[StringList]{OrBare: true, Fields: []wire.Field{
+		{Name: "list", At: unsafe.Offsetof(StringList{}.List), Shape: wire.Listed},
+	}}
+	codecSubscribeToTaskRequestV11DraftJSON = wire.Codec[SubscribeToTaskRequest]{Fields: []wire.Field{
+		{Name: "tenant", At: unsafe.Offsetof(SubscribeToTaskRequest{}.Tenant)},
+		{Name: "id", At: unsafe.Offsetof(SubscribeToTaskRequest{}.ID), Flags: wire.Required},
+	}}
+	codecTaskV11DraftJSON = wire.Codec[Task]{Fields: []wire.Field{
+		{Name: "id", At: unsafe.Offsetof(Task{}.ID), Flags: wire.Required},
+		{Name: "contextId", Aliases: []string{"context_id"}, At: unsafe.Offsetof(Task{}.ContextID)},
+		{Name: "status", At: unsafe.Offsetof(Task{}.Status), Type: wire.TypeMessage, Of: &codecTaskStatusV11DraftJSON, Flags: wire.Required},
+		{Name: "artifacts", At: unsafe.Offsetof(Task{}.Artifacts), Type: wire.TypeMessage, Of: &codecArtifactV11DraftJSON, Shape: wire.Listed},
+		{Name: "history", At: unsafe.Offsetof(Task{}.History), Type: wire.TypeMessage, Of: &codecMessageV11DraftJSON, Shape: wire.Listed},
+		{Name: "metadata", At: unsafe.Offsetof(Task{}.Metadata), Type: wire.TypeStruct},
+		{Name: "generation", At: unsafe.Offsetof(Task{}.Generation), Type: wire.TypeInt64},
+	}}
+	codecTaskArtifactUpdateEventV11DraftJSON = wire.Codec[TaskArtifactUpdateEvent]{Fields: []wire.Field{
+		{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.TaskID), Flags: wire.Required},
+		{Name: "contextId", Aliases: []string{"context_id"}, At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.ContextID), Flags: wire.Required},
+		{Name: "artifact", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Artifact), Type: wire.TypeMessage, Of: &codecArtifactV11DraftJSON, Flags: wire.Required},
+		{Name: "append", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Append), Type: wire.TypeBool},
+		{Name: "lastChunk", Aliases: []string{"last_chunk"}, At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.LastChunk), Type: wire.TypeBool},
+		{Name: "metadata", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Metadata), Type: wire.TypeStruct},
+		{Name: "generation", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Generation), Type: wire.TypeInt64},
+	}}
+	codecTaskPushNotificationConfigV11DraftJSON = wire.Codec[TaskPushNotificationConfig]{Fields: []wire.Field{
+		{Name: "tenant", At: unsafe.Offsetof(TaskPushNotificationConfig{}.Tenant)},
+		{Name: "id", At: unsafe.Offsetof(TaskPushNotificationConfig{}.ID)},
+		{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(TaskPushNotificationConfig{}.TaskID)},
+		{Name: "url", At: unsafe.Offsetof(TaskPushNotificationConfig{}.URL), Flags: wire.Required},
+		{Name: "token", At: unsafe.Offsetof(TaskPushNotificationConfig{}.Token)},
+		{Name: "authentication", At: unsafe.Offsetof(TaskPushNotificationConfig{}.Authentication), Type: wire.TypeMessage, Of: &codecAuthenticationInfoV11DraftJSON},
+	}}
+	codecTaskStateV11DraftJSON = wire.Enum{Values: []wire.EnumValue{
+		{Value: string(TaskStateUnspecified), Name: "TASK_STATE_UNSPECIFIED"},
+		{Value: string(TaskStateSubmitted), Name: "TASK_STATE_SUBMITTED", Number: 1},
+		{Value: string(TaskStateWorking), Name: "TASK_STATE_WORKING", Number: 2},
+		{Value: string(TaskStateCompleted), Name: "TASK_STATE_COMPLETED", Number: 3},
+		{Value: string(TaskStateFailed), Name: "TASK_STATE_FAILED", Number: 4},
+		{Value: string(TaskStateCanceled), Name: "TASK_STATE_CANCELED", Aliases: []string{"TASK_STATE_CANCELLED"}, Number: 5},
+		{Value: string(TaskStateInputRequired), Name: "TASK_STATE_INPUT_REQUIRED", Number: 6},
+		{Value: string(TaskStateRejected), Name: "TASK_STATE_REJECTED", Number: 7},
+		{Value: string(TaskStateAuthRequired), Name: "TASK_STATE_AUTH_REQUIRED", Number: 8},
+	}}
+	codecTaskStatusV11DraftJSON = wire.Codec[TaskStatus]{Fields: []wire.Field{
+		{Name: "state", At: unsafe.Offsetof(TaskStatus{}.State), Type: wire.TypeEnum, Enum: &codecTaskStateV11DraftJSON, Flags: wire.Required | wire.MustSet},
+		{Name: "message", At: unsafe.Offsetof(TaskStatus{}.Message), Type: wire.TypeMessage, Of: &codecMessageV11DraftJSON},
+		{Name: "timestamp", At: unsafe.Offsetof(TaskStatus{}.Timestamp), Type: wire.TypeTimestamp},
+	}}
+	codecTaskStatusUpdateEventV11DraftJSON = wire.Codec[TaskStatusUpdateEvent]{Fields: []wire.Field{
+		{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(TaskStatusUpdateEvent{}.TaskID), Flags: wire.Required},
+		{Name: "contextId", Aliases: []string{"context_id"}, At: unsafe.Offsetof(TaskStatusUpdateEvent{}.ContextID), Flags: wire.Required},
+		{Name: "status", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Status), Type: wire.TypeMessage, Of: &codecTaskStatusV11DraftJSON, Flags: wire.Required},
+		{Name: "metadata", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Metadata), Type: wire.TypeStruct},
+		{Name: "generation", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Generation), Type: wire.TypeInt64},
+	}}
+)
 
 func init() {
 	codecSampleNestedV11DraftJSON = wire.Codec[SampleNested]{Fields: []wire.Field{
@@ -556,7 +337,224 @@ func init() {
 	}}
 }
 
-// AppendJSON appends x as 1.1-draft/json to b. The error, a [*wire.Error], says which member cannot be written.
+func (x *APIKeySecurityScheme) AppendJSON(b []byte) ([]byte, error) {
+	return codecAPIKeySecuritySchemeV11DraftJSON.Append(b, x)
+}
+func (x APIKeySecurityScheme) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+func (x *APIKeySecurityScheme) UnmarshalJSON(src []byte) error {
+	return codecAPIKeySecuritySchemeV11DraftJSON.Unmarshal(src, x)
+}
+func (x *AgentCapabilities) AppendJSON(b []byte) ([]byte, error) {
+	return codecAgentCapabilitiesV11DraftJSON.Append(b, x)
+}
+func (x AgentCapabilities) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+func (x *AgentCapabilities) UnmarshalJSON(src []byte) error {
+	return codecAgentCapabilitiesV11DraftJSON.Unmarshal(src, x)
+}
+func (x *AgentCard) AppendJSON(b []byte) ([]byte, error) {
+	return codecAgentCardV11DraftJSON.Append(b, x)
+}
+func (x AgentCard) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+func (x *AgentCard) UnmarshalJSON(src []byte) error {
+	return codecAgentCardV11DraftJSON.Unmarshal(src, x)
+}
+func (x *AgentCardSignature) AppendJSON(b []byte) ([]byte, error) {
+	return codecAgentCardSignatureV11DraftJSON.Append(b, x)
+}
+func (x AgentCardSignature) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+func (x *AgentCardSignature) UnmarshalJSON(src []byte) error {
+	return codecAgentCardSignatureV11DraftJSON.Unmarshal(src, x)
+}
+func (x *AgentExtension) AppendJSON(b []byte) ([]byte, error) {
+	return codecAgentExtensionV11DraftJSON.Append(b, x)
+}
+func (x AgentExtension) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+func (x *AgentExtension) UnmarshalJSON(src []byte) error {
+	return codecAgentExtensionV11DraftJSON.Unmarshal(src, x)
+}
+func (x *AgentInterface) AppendJSON(b []byte) ([]byte, error) {
+	return codecAgentInterfaceV11DraftJSON.Append(b, x)
+}
+func (x AgentInterface) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+func (x *AgentInterface) UnmarshalJSON(src []byte) error {
+	return codecAgentInterfaceV11DraftJSON.Unmarshal(src, x)
+}
+func (x *AgentProvider) AppendJSON(b []byte) ([]byte, error) {
+	return codecAgentProviderV11DraftJSON.Append(b, x)
+}
+func (x AgentProvider) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+func (x *AgentProvider) UnmarshalJSON(src []byte) error {
+	return codecAgentProviderV11DraftJSON.Unmarshal(src, x)
+}
+func (x *AgentSkill) AppendJSON(b []byte) ([]byte, error) {
+	return codecAgentSkillV11DraftJSON.Append(b, x)
+}
+func (x AgentSkill) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+func (x *AgentSkill) UnmarshalJSON(src []byte) error {
+	return codecAgentSkillV11DraftJSON.Unmarshal(src, x)
+}
+func (x *Artifact) AppendJSON(b []byte) ([]byte, error) {
+	return codecArtifactV11DraftJSON.Append(b, x)
+}
+func (x Artifact) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+func (x *Artifact) UnmarshalJSON(src []byte) error {
+	return codecArtifactV11DraftJSON.Unmarshal(src, x)
+}
+func (x *AuthenticationInfo) AppendJSON(b []byte) ([]byte, error) {
+	return codecAuthenticationInfoV11DraftJSON.Append(b, x)
+}
+func (x AuthenticationInfo) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+func (x *AuthenticationInfo) UnmarshalJSON(src []byte) error {
+	return codecAuthenticationInfoV11DraftJSON.Unmarshal(src, x)
+}
+func (x *AuthorizationCodeOAuthFlow) AppendJSON(b []byte) ([]byte, error) {
+	return codecAuthorizationCodeOAuthFlowV11DraftJSON.Append(b, x)
+}
+func (x AuthorizationCodeOAuthFlow) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+func (x *AuthorizationCodeOAuthFlow) UnmarshalJSON(src []byte) error {
+	return codecAuthorizationCodeOAuthFlowV11DraftJSON.Unmarshal(src, x)
+}
+func (x *CancelTaskRequest) AppendJSON(b []byte) ([]byte, error) {
+	return codecCancelTaskRequestV11DraftJSON.Append(b, x)
+}
+func (x CancelTaskRequest) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+func (x *CancelTaskRequest) UnmarshalJSON(src []byte) error {
+	return codecCancelTaskRequestV11DraftJSON.Unmarshal(src, x)
+}
+func (x *ClientCredentialsOAuthFlow) AppendJSON(b []byte) ([]byte, error) {
+	return codecClientCredentialsOAuthFlowV11DraftJSON.Append(b, x)
+}
+func (x ClientCredentialsOAuthFlow) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+func (x *ClientCredentialsOAuthFlow) UnmarshalJSON(src []byte) error {
+	return codecClientCredentialsOAuthFlowV11DraftJSON.Unmarshal(src, x)
+}
+func (x *DeleteTaskPushNotificationConfigRequest) AppendJSON(b []byte) ([]byte, error) {
+	return codecDeleteTaskPushNotificationConfigRequestV11DraftJSON.Append(b, x)
+}
+func (x DeleteTaskPushNotificationConfigRequest) MarshalJSON() ([]byte, error) {
+	return x.AppendJSON(nil)
+}
+func (x *DeleteTaskPushNotificationConfigRequest) UnmarshalJSON(src []byte) error {
+	return codecDeleteTaskPushNotificationConfigRequestV11DraftJSON.Unmarshal(src, x)
+}
+func (x *DeviceCodeOAuthFlow) AppendJSON(b []byte) ([]byte, error) {
+	return codecDeviceCodeOAuthFlowV11DraftJSON.Append(b, x)
+}
+func (x DeviceCodeOAuthFlow) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+func (x *DeviceCodeOAuthFlow) UnmarshalJSON(src []byte) error {
+	return codecDeviceCodeOAuthFlowV11DraftJSON.Unmarshal(src, x)
+}
+func (x *GetExtendedAgentCardRequest) AppendJSON(b []byte) ([]byte, error) {
+	return codecGetExtendedAgentCardRequestV11DraftJSON.Append(b, x)
+}
+func (x GetExtendedAgentCardRequest) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+func (x *GetExtendedAgentCardRequest) UnmarshalJSON(src []byte) error {
+	return codecGetExtendedAgentCardRequestV11DraftJSON.Unmarshal(src, x)
+}
+func (x *GetTaskPushNotificationConfigRequest) AppendJSON(b []byte) ([]byte, error) {
+	return codecGetTaskPushNotificationConfigRequestV11DraftJSON.Append(b, x)
+}
+func (x GetTaskPushNotificationConfigRequest) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+func (x *GetTaskPushNotificationConfigRequest) UnmarshalJSON(src []byte) error {
+	return codecGetTaskPushNotificationConfigRequestV11DraftJSON.Unmarshal(src, x)
+}
+func (x *GetTaskRequest) AppendJSON(b []byte) ([]byte, error) {
+	return codecGetTaskRequestV11DraftJSON.Append(b, x)
+}
+func (x GetTaskRequest) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+func (x *GetTaskRequest) UnmarshalJSON(src []byte) error {
+	return codecGetTaskRequestV11DraftJSON.Unmarshal(src, x)
+}
+func (x *HTTPAuthSecurityScheme) AppendJSON(b []byte) ([]byte, error) {
+	return codecHTTPAuthSecuritySchemeV11DraftJSON.Append(b, x)
+}
+func (x HTTPAuthSecurityScheme) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+func (x *HTTPAuthSecurityScheme) UnmarshalJSON(src []byte) error {
+	return codecHTTPAuthSecuritySchemeV11DraftJSON.Unmarshal(src, x)
+}
+func (x *ImplicitOAuthFlow) AppendJSON(b []byte) ([]byte, error) {
+	return codecImplicitOAuthFlowV11DraftJSON.Append(b, x)
+}
+func (x ImplicitOAuthFlow) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+func (x *ImplicitOAuthFlow) UnmarshalJSON(src []byte) error {
+	return codecImplicitOAuthFlowV11DraftJSON.Unmarshal(src, x)
+}
+func (x *ListTaskPushNotificationConfigsRequest) AppendJSON(b []byte) ([]byte, error) {
+	return codecListTaskPushNotificationConfigsRequestV11DraftJSON.Append(b, x)
+}
+func (x ListTaskPushNotificationConfigsRequest) MarshalJSON() ([]byte, error) {
+	return x.AppendJSON(nil)
+}
+func (x *ListTaskPushNotificationConfigsRequest) UnmarshalJSON(src []byte) error {
+	return codecListTaskPushNotificationConfigsRequestV11DraftJSON.Unmarshal(src, x)
+}
+func (x *ListTaskPushNotificationConfigsResponse) AppendJSON(b []byte) ([]byte, error) {
+	return codecListTaskPushNotificationConfigsResponseV11DraftJSON.Append(b, x)
+}
+func (x ListTaskPushNotificationConfigsResponse) MarshalJSON() ([]byte, error) {
+	return x.AppendJSON(nil)
+}
+func (x *ListTaskPushNotificationConfigsResponse) UnmarshalJSON(src []byte) error {
+	return codecListTaskPushNotificationConfigsResponseV11DraftJSON.Unmarshal(src, x)
+}
+func (x *ListTasksRequest) AppendJSON(b []byte) ([]byte, error) {
+	return codecListTasksRequestV11DraftJSON.Append(b, x)
+}
+func (x ListTasksRequest) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+func (x *ListTasksRequest) UnmarshalJSON(src []byte) error {
+	return codecListTasksRequestV11DraftJSON.Unmarshal(src, x)
+}
+func (x *ListTasksResponse) AppendJSON(b []byte) ([]byte, error) {
+	return codecListTasksResponseV11DraftJSON.Append(b, x)
+}
+func (x ListTasksResponse) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+func (x *ListTasksResponse) UnmarshalJSON(src []byte) error {
+	return codecListTasksResponseV11DraftJSON.Unmarshal(src, x)
+}
+func (x *Message) AppendJSON(b []byte) ([]byte, error) { return codecMessageV11DraftJSON.Append(b, x) }
+func (x Message) MarshalJSON() ([]byte, error)         { return x.AppendJSON(nil) }
+func (x *Message) UnmarshalJSON(src []byte) error      { return codecMessageV11DraftJSON.Unmarshal(src, x) }
+func (x *MutualTLSSecurityScheme) AppendJSON(b []byte) ([]byte, error) {
+	return codecMutualTLSSecuritySchemeV11DraftJSON.Append(b, x)
+}
+func (x MutualTLSSecurityScheme) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+func (x *MutualTLSSecurityScheme) UnmarshalJSON(src []byte) error {
+	return codecMutualTLSSecuritySchemeV11DraftJSON.Unmarshal(src, x)
+}
+func (x *OAuth2SecurityScheme) AppendJSON(b []byte) ([]byte, error) {
+	return codecOAuth2SecuritySchemeV11DraftJSON.Append(b, x)
+}
+func (x OAuth2SecurityScheme) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+func (x *OAuth2SecurityScheme) UnmarshalJSON(src []byte) error {
+	return codecOAuth2SecuritySchemeV11DraftJSON.Unmarshal(src, x)
+}
+func (x *OAuthFlows) AppendJSON(b []byte) ([]byte, error) {
+	return codecOAuthFlowsV11DraftJSON.Append(b, x)
+}
+func (x OAuthFlows) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+func (x *OAuthFlows) UnmarshalJSON(src []byte) error {
+	return codecOAuthFlowsV11DraftJSON.Unmarshal(src, x)
+}
+func (x *OpenIDConnectSecurityScheme) AppendJSON(b []byte) ([]byte, error) {
+	return codecOpenIDConnectSecuritySchemeV11DraftJSON.Append(b, x)
+}
+func (x OpenIDConnectSecurityScheme) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+func (x *OpenIDConnectSecurityScheme) UnmarshalJSON(src []byte) error {
+	return codecOpenIDConnectSecuritySchemeV11DraftJSON.Unmarshal(src, x)
+}
+func (x *Part) AppendJSON(b []byte) ([]byte, error) { return codecPartV11DraftJSON.Append(b, x) }
+func (x Part) MarshalJSON() ([]byte, error)         { return x.AppendJSON(nil) }
+func (x *Part) UnmarshalJSON(src []byte) error      { return codecPartV11DraftJSON.Unmarshal(src, x) }
+func (x *PasswordOAuthFlow) AppendJSON(b []byte) ([]byte, error) {
+	return codecPasswordOAuthFlowV11DraftJSON.Append(b, x)
+}
+func (x PasswordOAuthFlow) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+func (x *PasswordOAuthFlow) UnmarshalJSON(src []byte) error {
+	return codecPasswordOAuthFlowV11DraftJSON.Unmarshal(src, x)
+}
+func (x *Sample) AppendJSON(b []byte) ([]byte, error) { return codecSampleV11DraftJSON.Append(b, x) }
+func (x Sample) MarshalJSON() ([]byte, error)         { return x.AppendJSON(nil) }
+func (x *Sample) UnmarshalJSON(src []byte) error      { return codecSampleV11DraftJSON.Unmarshal(src, x) }
 func (x *SampleNested) AppendJSON(b []byte) ([]byte, error) {
 	return codecSampleNestedV11DraftJSON.Append(b, x)
 }
@@ -564,18 +562,6 @@ func (x SampleNested) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 func (x *SampleNested) UnmarshalJSON(src []byte) error {
 	return codecSampleNestedV11DraftJSON.Unmarshal(src, x)
 }
-
-var codecSampleTasteV11DraftJSON = wire.Enum{Values: []wire.EnumValue{
-	{Value: string(SampleTasteUnspecified), Name: "TASTE_UNSPECIFIED"},
-	{Value: string(SampleTasteSweet), Name: "TASTE_SWEET", Number: 1},
-	{Value: string(SampleTasteSour), Name: "TASTE_SOUR", Number: 2},
-}}
-
-var codecSecurityRequirementV11DraftJSON = wire.Codec[SecurityRequirement]{Fields: []wire.Field{
-	{Name: "schemes", At: unsafe.Offsetof(SecurityRequirement{}.Schemes), Type: wire.TypeMessage, Of: &codecStringListV11DraftJSON, Shape: wire.Mapped, Container: wire.Map[*StringList]{}},
-}}
-
-// AppendJSON appends x as 1.1-draft/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *SecurityRequirement) AppendJSON(b []byte) ([]byte, error) {
 	return codecSecurityRequirementV11DraftJSON.Append(b, x)
 }
@@ -583,16 +569,6 @@ func (x SecurityRequirement) MarshalJSON() ([]byte, error) { return x.AppendJSON
 func (x *SecurityRequirement) UnmarshalJSON(src []byte) error {
 	return codecSecurityRequirementV11DraftJSON.Unmarshal(src, x)
 }
-
-var codecSecuritySchemeV11DraftJSON = wire.Codec[SecurityScheme]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(SecurityScheme{}.Scheme), Of: &unionSecuritySchemeKind, Open: true, Strict: true, Needed: true}}, Fields: []wire.Field{
-	{Name: "apiKeySecurityScheme", Aliases: []string{"api_key_security_scheme"}, Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecAPIKeySecuritySchemeV11DraftJSON},
-	{Name: "httpAuthSecurityScheme", Aliases: []string{"http_auth_security_scheme"}, Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecHTTPAuthSecuritySchemeV11DraftJSON},
-	{Name: "oauth2SecurityScheme", Aliases: []string{"oauth2_security_scheme"}, Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecOAuth2SecuritySchemeV11DraftJSON},
-	{Name: "openIdConnectSecurityScheme", Aliases: []string{"open_id_connect_security_scheme"}, Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecOpenIDConnectSecuritySchemeV11DraftJSON},
-	{Name: "mtlsSecurityScheme", Aliases: []string{"mtls_security_scheme"}, Oneof: 1, Case: 5, Type: wire.TypeMessage, Of: &codecMutualTLSSecuritySchemeV11DraftJSON},
-}}
-
-// AppendJSON appends x as 1.1-draft/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *SecurityScheme) AppendJSON(b []byte) ([]byte, error) {
 	return codecSecuritySchemeV11DraftJSON.Append(b, x)
 }
@@ -600,16 +576,6 @@ func (x SecurityScheme) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil)
 func (x *SecurityScheme) UnmarshalJSON(src []byte) error {
 	return codecSecuritySchemeV11DraftJSON.Unmarshal(src, x)
 }
-
-var codecSendMessageConfigurationV11DraftJSON = wire.Codec[SendMessageConfiguration]{Fields: []wire.Field{
-	{Name: "acceptedOutputModes", Aliases: []string{"accepted_output_modes"}, At: unsafe.Offsetof(SendMessageConfiguration{}.AcceptedOutputModes), Shape: wire.Listed},
-	{Name: "taskPushNotificationConfig", Aliases: []string{"task_push_notification_config"}, At: unsafe.Offsetof(SendMessageConfiguration{}.TaskPushNotificationConfig), Type: wire.TypeMessage, Of: &codecTaskPushNotificationConfigV11DraftJSON},
-	{Name: "historyLength", Aliases: []string{"history_length"}, At: unsafe.Offsetof(SendMessageConfiguration{}.HistoryLength), Type: wire.TypeInt32, Shape: wire.Pointer},
-	{Name: "returnImmediately", Aliases: []string{"return_immediately"}, At: unsafe.Offsetof(SendMessageConfiguration{}.ReturnImmediately), Type: wire.TypeBool},
-	{Name: "ifGenerationMatch", Aliases: []string{"if_generation_match"}, At: unsafe.Offsetof(SendMessageConfiguration{}.IfGenerationMatch), Type: wire.TypeInt64, Shape: wire.Pointer},
-}}
-
-// AppendJSON appends x as 1.1-draft/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *SendMessageConfiguration) AppendJSON(b []byte) ([]byte, error) {
 	return codecSendMessageConfigurationV11DraftJSON.Append(b, x)
 }
@@ -617,15 +583,6 @@ func (x SendMessageConfiguration) MarshalJSON() ([]byte, error) { return x.Appen
 func (x *SendMessageConfiguration) UnmarshalJSON(src []byte) error {
 	return codecSendMessageConfigurationV11DraftJSON.Unmarshal(src, x)
 }
-
-var codecSendMessageRequestV11DraftJSON = wire.Codec[SendMessageRequest]{Fields: []wire.Field{
-	{Name: "tenant", At: unsafe.Offsetof(SendMessageRequest{}.Tenant)},
-	{Name: "message", At: unsafe.Offsetof(SendMessageRequest{}.Message), Type: wire.TypeMessage, Of: &codecMessageV11DraftJSON, Flags: wire.Required},
-	{Name: "configuration", At: unsafe.Offsetof(SendMessageRequest{}.Configuration), Type: wire.TypeMessage, Of: &codecSendMessageConfigurationV11DraftJSON},
-	{Name: "metadata", At: unsafe.Offsetof(SendMessageRequest{}.Metadata), Type: wire.TypeStruct},
-}}
-
-// AppendJSON appends x as 1.1-draft/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *SendMessageRequest) AppendJSON(b []byte) ([]byte, error) {
 	return codecSendMessageRequestV11DraftJSON.Append(b, x)
 }
@@ -633,13 +590,6 @@ func (x SendMessageRequest) MarshalJSON() ([]byte, error) { return x.AppendJSON(
 func (x *SendMessageRequest) UnmarshalJSON(src []byte) error {
 	return codecSendMessageRequestV11DraftJSON.Unmarshal(src, x)
 }
-
-var codecSendMessageResponseV11DraftJSON = wire.Codec[SendMessageResponse]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(SendMessageResponse{}.Payload), Of: &unionSendMessageResponsePayload, Open: true, Strict: true, Needed: true}}, Fields: []wire.Field{
-	{Name: "task", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecTaskV11DraftJSON},
-	{Name: "message", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecMessageV11DraftJSON},
-}}
-
-// AppendJSON appends x as 1.1-draft/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *SendMessageResponse) AppendJSON(b []byte) ([]byte, error) {
 	return codecSendMessageResponseV11DraftJSON.Append(b, x)
 }
@@ -647,15 +597,6 @@ func (x SendMessageResponse) MarshalJSON() ([]byte, error) { return x.AppendJSON
 func (x *SendMessageResponse) UnmarshalJSON(src []byte) error {
 	return codecSendMessageResponseV11DraftJSON.Unmarshal(src, x)
 }
-
-var codecStreamResponseV11DraftJSON = wire.Codec[StreamResponse]{Oneofs: []wire.Oneof{{At: unsafe.Offsetof(StreamResponse{}.Payload), Of: &unionStreamResponsePayload, Open: true, Strict: true, Needed: true}}, Fields: []wire.Field{
-	{Name: "task", Oneof: 1, Case: 1, Type: wire.TypeMessage, Of: &codecTaskV11DraftJSON},
-	{Name: "message", Oneof: 1, Case: 2, Type: wire.TypeMessage, Of: &codecMessageV11DraftJSON},
-	{Name: "statusUpdate", Aliases: []string{"status_update"}, Oneof: 1, Case: 3, Type: wire.TypeMessage, Of: &codecTaskStatusUpdateEventV11DraftJSON},
-	{Name: "artifactUpdate", Aliases: []string{"artifact_update"}, Oneof: 1, Case: 4, Type: wire.TypeMessage, Of: &codecTaskArtifactUpdateEventV11DraftJSON},
-}}
-
-// AppendJSON appends x as 1.1-draft/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *StreamResponse) AppendJSON(b []byte) ([]byte, error) {
 	return codecStreamResponseV11DraftJSON.Append(b, x)
 }
@@ -663,12 +604,6 @@ func (x StreamResponse) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil)
 func (x *StreamResponse) UnmarshalJSON(src []byte) error {
 	return codecStreamResponseV11DraftJSON.Unmarshal(src, x)
 }
-
-var codecStringListV11DraftJSON = wire.Codec[StringList]{OrBare: true, Fields: []wire.Field{
-	{Name: "list", At: unsafe.Offsetof(StringList{}.List), Shape: wire.Listed},
-}}
-
-// AppendJSON appends x as 1.1-draft/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *StringList) AppendJSON(b []byte) ([]byte, error) {
 	return codecStringListV11DraftJSON.Append(b, x)
 }
@@ -676,13 +611,6 @@ func (x StringList) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 func (x *StringList) UnmarshalJSON(src []byte) error {
 	return codecStringListV11DraftJSON.Unmarshal(src, x)
 }
-
-var codecSubscribeToTaskRequestV11DraftJSON = wire.Codec[SubscribeToTaskRequest]{Fields: []wire.Field{
-	{Name: "tenant", At: unsafe.Offsetof(SubscribeToTaskRequest{}.Tenant)},
-	{Name: "id", At: unsafe.Offsetof(SubscribeToTaskRequest{}.ID), Flags: wire.Required},
-}}
-
-// AppendJSON appends x as 1.1-draft/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *SubscribeToTaskRequest) AppendJSON(b []byte) ([]byte, error) {
 	return codecSubscribeToTaskRequestV11DraftJSON.Append(b, x)
 }
@@ -690,33 +618,9 @@ func (x SubscribeToTaskRequest) MarshalJSON() ([]byte, error) { return x.AppendJ
 func (x *SubscribeToTaskRequest) UnmarshalJSON(src []byte) error {
 	return codecSubscribeToTaskRequestV11DraftJSON.Unmarshal(src, x)
 }
-
-var codecTaskV11DraftJSON = wire.Codec[Task]{Fields: []wire.Field{
-	{Name: "id", At: unsafe.Offsetof(Task{}.ID), Flags: wire.Required},
-	{Name: "contextId", Aliases: []string{"context_id"}, At: unsafe.Offsetof(Task{}.ContextID)},
-	{Name: "status", At: unsafe.Offsetof(Task{}.Status), Type: wire.TypeMessage, Of: &codecTaskStatusV11DraftJSON, Flags: wire.Required},
-	{Name: "artifacts", At: unsafe.Offsetof(Task{}.Artifacts), Type: wire.TypeMessage, Of: &codecArtifactV11DraftJSON, Shape: wire.Listed},
-	{Name: "history", At: unsafe.Offsetof(Task{}.History), Type: wire.TypeMessage, Of: &codecMessageV11DraftJSON, Shape: wire.Listed},
-	{Name: "metadata", At: unsafe.Offsetof(Task{}.Metadata), Type: wire.TypeStruct},
-	{Name: "generation", At: unsafe.Offsetof(Task{}.Generation), Type: wire.TypeInt64},
-}}
-
-// AppendJSON appends x as 1.1-draft/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *Task) AppendJSON(b []byte) ([]byte, error) { return codecTaskV11DraftJSON.Append(b, x) }
 func (x Task) MarshalJSON() ([]byte, error)         { return x.AppendJSON(nil) }
 func (x *Task) UnmarshalJSON(src []byte) error      { return codecTaskV11DraftJSON.Unmarshal(src, x) }
-
-var codecTaskArtifactUpdateEventV11DraftJSON = wire.Codec[TaskArtifactUpdateEvent]{Fields: []wire.Field{
-	{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.TaskID), Flags: wire.Required},
-	{Name: "contextId", Aliases: []string{"context_id"}, At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.ContextID), Flags: wire.Required},
-	{Name: "artifact", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Artifact), Type: wire.TypeMessage, Of: &codecArtifactV11DraftJSON, Flags: wire.Required},
-	{Name: "append", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Append), Type: wire.TypeBool},
-	{Name: "lastChunk", Aliases: []string{"last_chunk"}, At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.LastChunk), Type: wire.TypeBool},
-	{Name: "metadata", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Metadata), Type: wire.TypeStruct},
-	{Name: "generation", At: unsafe.Offsetof(TaskArtifactUpdateEvent{}.Generation), Type: wire.TypeInt64},
-}}
-
-// AppendJSON appends x as 1.1-draft/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *TaskArtifactUpdateEvent) AppendJSON(b []byte) ([]byte, error) {
 	return codecTaskArtifactUpdateEventV11DraftJSON.Append(b, x)
 }
@@ -724,17 +628,6 @@ func (x TaskArtifactUpdateEvent) MarshalJSON() ([]byte, error) { return x.Append
 func (x *TaskArtifactUpdateEvent) UnmarshalJSON(src []byte) error {
 	return codecTaskArtifactUpdateEventV11DraftJSON.Unmarshal(src, x)
 }
-
-var codecTaskPushNotificationConfigV11DraftJSON = wire.Codec[TaskPushNotificationConfig]{Fields: []wire.Field{
-	{Name: "tenant", At: unsafe.Offsetof(TaskPushNotificationConfig{}.Tenant)},
-	{Name: "id", At: unsafe.Offsetof(TaskPushNotificationConfig{}.ID)},
-	{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(TaskPushNotificationConfig{}.TaskID)},
-	{Name: "url", At: unsafe.Offsetof(TaskPushNotificationConfig{}.URL), Flags: wire.Required},
-	{Name: "token", At: unsafe.Offsetof(TaskPushNotificationConfig{}.Token)},
-	{Name: "authentication", At: unsafe.Offsetof(TaskPushNotificationConfig{}.Authentication), Type: wire.TypeMessage, Of: &codecAuthenticationInfoV11DraftJSON},
-}}
-
-// AppendJSON appends x as 1.1-draft/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *TaskPushNotificationConfig) AppendJSON(b []byte) ([]byte, error) {
 	return codecTaskPushNotificationConfigV11DraftJSON.Append(b, x)
 }
@@ -742,26 +635,6 @@ func (x TaskPushNotificationConfig) MarshalJSON() ([]byte, error) { return x.App
 func (x *TaskPushNotificationConfig) UnmarshalJSON(src []byte) error {
 	return codecTaskPushNotificationConfigV11DraftJSON.Unmarshal(src, x)
 }
-
-var codecTaskStateV11DraftJSON = wire.Enum{Values: []wire.EnumValue{
-	{Value: string(TaskStateUnspecified), Name: "TASK_STATE_UNSPECIFIED"},
-	{Value: string(TaskStateSubmitted), Name: "TASK_STATE_SUBMITTED", Number: 1},
-	{Value: string(TaskStateWorking), Name: "TASK_STATE_WORKING", Number: 2},
-	{Value: string(TaskStateCompleted), Name: "TASK_STATE_COMPLETED", Number: 3},
-	{Value: string(TaskStateFailed), Name: "TASK_STATE_FAILED", Number: 4},
-	{Value: string(TaskStateCanceled), Name: "TASK_STATE_CANCELED", Aliases: []string{"TASK_STATE_CANCELLED"}, Number: 5},
-	{Value: string(TaskStateInputRequired), Name: "TASK_STATE_INPUT_REQUIRED", Number: 6},
-	{Value: string(TaskStateRejected), Name: "TASK_STATE_REJECTED", Number: 7},
-	{Value: string(TaskStateAuthRequired), Name: "TASK_STATE_AUTH_REQUIRED", Number: 8},
-}}
-
-var codecTaskStatusV11DraftJSON = wire.Codec[TaskStatus]{Fields: []wire.Field{
-	{Name: "state", At: unsafe.Offsetof(TaskStatus{}.State), Type: wire.TypeEnum, Enum: &codecTaskStateV11DraftJSON, Flags: wire.Required | wire.MustSet},
-	{Name: "message", At: unsafe.Offsetof(TaskStatus{}.Message), Type: wire.TypeMessage, Of: &codecMessageV11DraftJSON},
-	{Name: "timestamp", At: unsafe.Offsetof(TaskStatus{}.Timestamp), Type: wire.TypeTimestamp},
-}}
-
-// AppendJSON appends x as 1.1-draft/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *TaskStatus) AppendJSON(b []byte) ([]byte, error) {
 	return codecTaskStatusV11DraftJSON.Append(b, x)
 }
@@ -769,16 +642,6 @@ func (x TaskStatus) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 func (x *TaskStatus) UnmarshalJSON(src []byte) error {
 	return codecTaskStatusV11DraftJSON.Unmarshal(src, x)
 }
-
-var codecTaskStatusUpdateEventV11DraftJSON = wire.Codec[TaskStatusUpdateEvent]{Fields: []wire.Field{
-	{Name: "taskId", Aliases: []string{"task_id"}, At: unsafe.Offsetof(TaskStatusUpdateEvent{}.TaskID), Flags: wire.Required},
-	{Name: "contextId", Aliases: []string{"context_id"}, At: unsafe.Offsetof(TaskStatusUpdateEvent{}.ContextID), Flags: wire.Required},
-	{Name: "status", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Status), Type: wire.TypeMessage, Of: &codecTaskStatusV11DraftJSON, Flags: wire.Required},
-	{Name: "metadata", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Metadata), Type: wire.TypeStruct},
-	{Name: "generation", At: unsafe.Offsetof(TaskStatusUpdateEvent{}.Generation), Type: wire.TypeInt64},
-}}
-
-// AppendJSON appends x as 1.1-draft/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *TaskStatusUpdateEvent) AppendJSON(b []byte) ([]byte, error) {
 	return codecTaskStatusUpdateEventV11DraftJSON.Append(b, x)
 }

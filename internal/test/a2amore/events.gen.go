@@ -42,7 +42,6 @@ var taskFields = gen.TaskFields[Task, TaskStatus, Message, Artifact, Part]{
 	Parts:      func(x *Artifact) *[]*Part { return &x.Parts },
 }
 
-// EventInfo implements [runtime.Event].
 func (x *engineTask) EventInfo() runtime.EventInfo {
 	return runtime.EventInfo{
 		Kind:       runtime.EventTask,
@@ -53,7 +52,6 @@ func (x *engineTask) EventInfo() runtime.EventInfo {
 	}
 }
 
-// TaskInfo implements [runtime.Task].
 func (x *engineTask) TaskInfo() runtime.TaskInfo {
 	info := runtime.TaskInfo{
 		ID:        x.ID,
@@ -68,7 +66,6 @@ func (x *engineTask) TaskInfo() runtime.TaskInfo {
 	return info
 }
 
-// Fits implements [runtime.Task].
 func (x *engineTask) Fits(e runtime.Event) error {
 	switch u := e.(type) {
 	case *engineTaskStatusUpdateEvent:
@@ -97,27 +94,16 @@ func (x *engineTask) Apply(e runtime.Event) error {
 	return nil
 }
 
-// AddMessage implements [runtime.Task].
 func (x *engineTask) AddMessage(m runtime.Message) {
 	if m, ok := m.(*engineMessage); ok && m != nil {
 		x.History = append(x.History, (*Message)(m))
 	}
 }
 
-// StatusMessage returns the message of the status, or nil.
-func (x *engineTask) StatusMessage() runtime.Message {
-	if x.Status == nil || x.Status.Message == nil {
-		return nil
-	}
-	return (*engineMessage)(x.Status.Message)
-}
+func (x *engineTask) StatusMessage() runtime.Message { return statusMessage(x.Status) }
 
-// HistoryList implements [runtime.Task].
-func (x *engineTask) HistoryList() []runtime.Message {
-	return gen.Each(x.History, asMessage)
-}
+func (x *engineTask) HistoryList() []runtime.Message { return gen.Each(x.History, asMessage) }
 
-// ArtifactList implements [runtime.Task].
 func (x *engineTask) ArtifactList() []runtime.ArtifactData {
 	return gen.Each(x.Artifacts, artifactData)
 }
@@ -127,19 +113,16 @@ func (x *engineTask) View(history *int, artifacts bool) runtime.Task {
 	return (*engineTask)(taskFields.Copy((*Task)(x), history, artifacts))
 }
 
-// WithGeneration implements [runtime.Numbered].
 func (x *engineTask) WithGeneration(n int64) runtime.Event {
 	copied := *x
 	copied.Generation = n
 	return &copied
 }
 
-// EventInfo implements [runtime.Event].
 func (x *engineMessage) EventInfo() runtime.EventInfo {
 	return runtime.EventInfo{Kind: runtime.EventMessage, TaskID: x.TaskID, ContextID: x.ContextID}
 }
 
-// MessageInfo implements [runtime.Message].
 func (x *engineMessage) MessageInfo() runtime.MessageInfo {
 	return runtime.MessageInfo{
 		ID:         x.MessageID,
@@ -152,18 +135,13 @@ func (x *engineMessage) MessageInfo() runtime.MessageInfo {
 	}
 }
 
-// Bind implements [runtime.Message].
 func (x *engineMessage) Bind(contextID, taskID string) {
 	x.ContextID = contextID
 	x.TaskID = taskID
 }
 
-// Contents implements [runtime.Message].
-func (x *engineMessage) Contents() []runtime.Part {
-	return gen.Each(x.Parts, partOf)
-}
+func (x *engineMessage) Contents() []runtime.Part { return gen.Each(x.Parts, partOf) }
 
-// EventInfo implements [runtime.Event].
 func (x *engineTaskStatusUpdateEvent) EventInfo() runtime.EventInfo {
 	return runtime.EventInfo{
 		Kind:       runtime.EventStatus,
@@ -174,22 +152,14 @@ func (x *engineTaskStatusUpdateEvent) EventInfo() runtime.EventInfo {
 	}
 }
 
-// StatusMessage returns the message of the status, or nil.
-func (x *engineTaskStatusUpdateEvent) StatusMessage() runtime.Message {
-	if x.Status == nil || x.Status.Message == nil {
-		return nil
-	}
-	return (*engineMessage)(x.Status.Message)
-}
+func (x *engineTaskStatusUpdateEvent) StatusMessage() runtime.Message { return statusMessage(x.Status) }
 
-// WithGeneration implements [runtime.Numbered].
 func (x *engineTaskStatusUpdateEvent) WithGeneration(n int64) runtime.Event {
 	copied := *x
 	copied.Generation = n
 	return &copied
 }
 
-// EventInfo implements [runtime.Event].
 func (x *engineTaskArtifactUpdateEvent) EventInfo() runtime.EventInfo {
 	return runtime.EventInfo{
 		Kind:       runtime.EventArtifact,
@@ -199,7 +169,6 @@ func (x *engineTaskArtifactUpdateEvent) EventInfo() runtime.EventInfo {
 	}
 }
 
-// ArtifactUpdate implements [runtime.ArtifactUpdate].
 func (x *engineTaskArtifactUpdateEvent) ArtifactUpdate() runtime.ArtifactData {
 	data := artifactData(x.Artifact)
 	data.Append = x.Append
@@ -207,7 +176,6 @@ func (x *engineTaskArtifactUpdateEvent) ArtifactUpdate() runtime.ArtifactData {
 	return data
 }
 
-// WithGeneration implements [runtime.Numbered].
 func (x *engineTaskArtifactUpdateEvent) WithGeneration(n int64) runtime.Event {
 	copied := *x
 	copied.Generation = n
@@ -230,6 +198,13 @@ func statusState(s *TaskStatus) runtime.State {
 		return runtime.StateUnspecified
 	}
 	return states.State(s.State)
+}
+
+func statusMessage(s *TaskStatus) runtime.Message {
+	if s == nil || s.Message == nil {
+		return nil
+	}
+	return (*engineMessage)(s.Message)
 }
 
 func artifactData(a *Artifact) runtime.ArtifactData {

@@ -21,9 +21,7 @@ type ConvertInput struct {
 }
 
 // Validate returns nil or a *check.Error that lists how v breaks its schema, with JSON pointers.
-func (v *ConvertInput) Validate() error {
-	return check.Validate(v, checkConvertInput)
-}
+func (v *ConvertInput) Validate() error { return check.Validate(v, checkConvertInput) }
 
 // UnmarshalJSON reads v from JSON, sets defaults and validates. The error is a *check.Error.
 func (v *ConvertInput) UnmarshalJSON(src []byte) error {
@@ -36,9 +34,7 @@ func (v *ConvertInput) AppendJSON(dst []byte) ([]byte, error) {
 }
 
 // MarshalJSON validates v and returns it as JSON. The error is a *check.Error.
-func (v ConvertInput) MarshalJSON() ([]byte, error) {
-	return check.Append(nil, &v, checkConvertInput, writeConvertInput)
-}
+func (v ConvertInput) MarshalJSON() ([]byte, error) { return v.AppendJSON(nil) }
 
 var keysConvertInput = check.Keys{Names: []string{"value", "from", "to"}, Required: []bool{true, true, true}, Closed: true}
 
@@ -100,9 +96,7 @@ type ConvertOutput struct {
 }
 
 // Validate returns nil or a *check.Error that lists how v breaks its schema, with JSON pointers.
-func (v *ConvertOutput) Validate() error {
-	return check.Validate(v, checkConvertOutput)
-}
+func (v *ConvertOutput) Validate() error { return check.Validate(v, checkConvertOutput) }
 
 // UnmarshalJSON reads v from JSON, sets defaults and validates. The error is a *check.Error.
 func (v *ConvertOutput) UnmarshalJSON(src []byte) error {
@@ -115,9 +109,7 @@ func (v *ConvertOutput) AppendJSON(dst []byte) ([]byte, error) {
 }
 
 // MarshalJSON validates v and returns it as JSON. The error is a *check.Error.
-func (v ConvertOutput) MarshalJSON() ([]byte, error) {
-	return check.Append(nil, &v, checkConvertOutput, writeConvertOutput)
-}
+func (v ConvertOutput) MarshalJSON() ([]byte, error) { return v.AppendJSON(nil) }
 
 var keysConvertOutput = check.Keys{Names: []string{"value"}, Required: []bool{true}}
 
@@ -166,9 +158,7 @@ const (
 )
 
 // Validate returns nil or a *check.Error that lists how v breaks its schema, with JSON pointers.
-func (v *Unit) Validate() error {
-	return check.Validate(v, checkUnit)
-}
+func (v *Unit) Validate() error { return check.Validate(v, checkUnit) }
 
 func readUnit(r *check.Reader) Unit {
 	return Unit(r.String())

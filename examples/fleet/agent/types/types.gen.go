@@ -28,9 +28,7 @@ type WriteReportInput struct {
 }
 
 // Validate returns nil or a *check.Error that lists how v breaks its schema, with JSON pointers.
-func (v *WriteReportInput) Validate() error {
-	return check.Validate(v, checkWriteReportInput)
-}
+func (v *WriteReportInput) Validate() error { return check.Validate(v, checkWriteReportInput) }
 
 // UnmarshalJSON reads v from JSON, sets defaults and validates. The error is a *check.Error.
 func (v *WriteReportInput) UnmarshalJSON(src []byte) error {
@@ -43,9 +41,7 @@ func (v *WriteReportInput) AppendJSON(dst []byte) ([]byte, error) {
 }
 
 // MarshalJSON validates v and returns it as JSON. The error is a *check.Error.
-func (v WriteReportInput) MarshalJSON() ([]byte, error) {
-	return check.Append(nil, &v, checkWriteReportInput, writeWriteReportInput)
-}
+func (v WriteReportInput) MarshalJSON() ([]byte, error) { return v.AppendJSON(nil) }
 
 var keysWriteReportInput = check.Keys{Names: []string{"subject", "sections", "pauseMillis"}, Required: []bool{true, false, false}, Closed: true}
 
@@ -127,9 +123,7 @@ type WriteReportOutput struct {
 }
 
 // Validate returns nil or a *check.Error that lists how v breaks its schema, with JSON pointers.
-func (v *WriteReportOutput) Validate() error {
-	return check.Validate(v, checkWriteReportOutput)
-}
+func (v *WriteReportOutput) Validate() error { return check.Validate(v, checkWriteReportOutput) }
 
 // UnmarshalJSON reads v from JSON, sets defaults and validates. The error is a *check.Error.
 func (v *WriteReportOutput) UnmarshalJSON(src []byte) error {
@@ -142,9 +136,7 @@ func (v *WriteReportOutput) AppendJSON(dst []byte) ([]byte, error) {
 }
 
 // MarshalJSON validates v and returns it as JSON. The error is a *check.Error.
-func (v WriteReportOutput) MarshalJSON() ([]byte, error) {
-	return check.Append(nil, &v, checkWriteReportOutput, writeWriteReportOutput)
-}
+func (v WriteReportOutput) MarshalJSON() ([]byte, error) { return v.AppendJSON(nil) }
 
 var keysWriteReportOutput = check.Keys{Names: []string{"replica", "attempt", "sections"}, Required: []bool{true, true, true}}
 

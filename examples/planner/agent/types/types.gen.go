@@ -29,9 +29,7 @@ type PlanTripInput struct {
 }
 
 // Validate returns nil or a *check.Error that lists how v breaks its schema, with JSON pointers.
-func (v *PlanTripInput) Validate() error {
-	return check.Validate(v, checkPlanTripInput)
-}
+func (v *PlanTripInput) Validate() error { return check.Validate(v, checkPlanTripInput) }
 
 // UnmarshalJSON reads v from JSON, sets defaults and validates. The error is a *check.Error.
 func (v *PlanTripInput) UnmarshalJSON(src []byte) error {
@@ -44,9 +42,7 @@ func (v *PlanTripInput) AppendJSON(dst []byte) ([]byte, error) {
 }
 
 // MarshalJSON validates v and returns it as JSON. The error is a *check.Error.
-func (v PlanTripInput) MarshalJSON() ([]byte, error) {
-	return check.Append(nil, &v, checkPlanTripInput, writePlanTripInput)
-}
+func (v PlanTripInput) MarshalJSON() ([]byte, error) { return v.AppendJSON(nil) }
 
 var keysPlanTripInput = check.Keys{Names: []string{"from", "to", "days"}, Required: []bool{true, true, false}, Closed: true}
 
@@ -123,9 +119,7 @@ type PlanTripOutput struct {
 }
 
 // Validate returns nil or a *check.Error that lists how v breaks its schema, with JSON pointers.
-func (v *PlanTripOutput) Validate() error {
-	return check.Validate(v, checkPlanTripOutput)
-}
+func (v *PlanTripOutput) Validate() error { return check.Validate(v, checkPlanTripOutput) }
 
 // UnmarshalJSON reads v from JSON, sets defaults and validates. The error is a *check.Error.
 func (v *PlanTripOutput) UnmarshalJSON(src []byte) error {
@@ -138,9 +132,7 @@ func (v *PlanTripOutput) AppendJSON(dst []byte) ([]byte, error) {
 }
 
 // MarshalJSON validates v and returns it as JSON. The error is a *check.Error.
-func (v PlanTripOutput) MarshalJSON() ([]byte, error) {
-	return check.Append(nil, &v, checkPlanTripOutput, writePlanTripOutput)
-}
+func (v PlanTripOutput) MarshalJSON() ([]byte, error) { return v.AppendJSON(nil) }
 
 var keysPlanTripOutput = check.Keys{Names: []string{"to", "distanceMeters", "duration", "days"}, Required: []bool{true, true, true, true}}
 
@@ -242,9 +234,7 @@ func (v *PlanTripOutputDaysItem) AppendJSON(dst []byte) ([]byte, error) {
 }
 
 // MarshalJSON validates v and returns it as JSON. The error is a *check.Error.
-func (v PlanTripOutputDaysItem) MarshalJSON() ([]byte, error) {
-	return check.Append(nil, &v, checkPlanTripOutputDaysItem, writePlanTripOutputDaysItem)
-}
+func (v PlanTripOutputDaysItem) MarshalJSON() ([]byte, error) { return v.AppendJSON(nil) }
 
 var keysPlanTripOutputDaysItem = check.Keys{Names: []string{"date", "conditions", "high", "low"}, Required: []bool{true, true, true, true}}
 

@@ -14,12 +14,15 @@ package routes
 import (
 	"context"
 	_ "embed"
+	"encoding/json"
 	"iter"
 
 	"example.com/planner/a2a"
 	"example.com/planner/a2a/a2aclient"
 	"github.com/a2agen/a2agen/runtime"
 	rpc "github.com/a2agen/a2agen/runtime/client"
+	"github.com/a2agen/a2agen/runtime/gen/skilltool"
+	"github.com/a2agen/a2agen/runtime/tool"
 )
 
 // Client calls the skills of the agent "GeoSpatial Route Planner Agent"; the embedded client calls the protocol's
@@ -144,3 +147,60 @@ type Skills interface {
 }
 
 var _ Skills = (*Client)(nil)
+
+// Tools returns the skills of the agent as tools for a language model, in the order of its card. They call the skills
+// by c, with the options opts: with the context of a handler, each call is one of the handler's task.
+func Tools(c *Client, opts ...rpc.CallOption) []tool.Tool {
+	return []tool.Tool{
+		skilltool.Of(tool.Tool{
+			Name:        "route-optimizer-traffic",
+			Description: "Calculates the optimal driving route between two or more locations, taking into account real-time traffic conditions, road closures, and user preferences (e.g., avoid tolls, prefer highways).",
+			Input: json.RawMessage(`{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","required":["origin",` +
+				`"destination"],"additionalProperties":false,"properties":{"origin":{"$ref":"#/$defs/Place"},` +
+				`"destination":{"$ref":"#/$defs/Place"},"via":{"type":"array","maxItems":8,` +
+				`"items":{"$ref":"#/$defs/Place"}},"preferences":{"type":"array","uniqueItems":true,` +
+				`"items":{"enum":["avoid_tolls","avoid_ferries","avoid_highways","prefer_highways"]}},` +
+				`"departure":{"type":"string","format":"date-time","description":"When to leave; now when absent."},` +
+				`"alternatives":{"type":"integer","minimum":1,"maximum":1000,"default":3,"description":"How many ` +
+				`candidate routes to compare."}},"$defs":{"Place":{"description":"A point, or an address in words.",` +
+				`"oneOf":[{"$ref":"#/$defs/Coordinates"},{"type":"string","minLength":2}]},` +
+				`"Coordinates":{"type":"object","description":"A point in WGS 84 degrees.","required":["lat","lng"],` +
+				`"additionalProperties":false,"properties":{"lat":{"type":"number","minimum":-90,"maximum":90},` +
+				`"lng":{"type":"number","minimum":-180,"maximum":180}}}}}`),
+			Output: json.RawMessage(`{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object",` +
+				`"required":["distanceMeters","duration","tolls","legs"],` +
+				`"properties":{"distanceMeters":{"type":"integer","minimum":0},"duration":{"type":"string",` +
+				`"format":"duration","description":"Expected travel time in traffic."},"tolls":{"type":"boolean"},` +
+				`"legs":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/Leg"}}},` +
+				`"$defs":{"Leg":{"type":"object","required":["from","to","distanceMeters"],` +
+				`"properties":{"from":{"$ref":"#/$defs/Place"},"to":{"$ref":"#/$defs/Place"},` +
+				`"distanceMeters":{"type":"integer","minimum":0},"traffic":{"enum":["free","slow","jam"]}}},` +
+				`"Place":{"description":"A point, or an address in words.","oneOf":[{"$ref":"#/$defs/Coordinates"},` +
+				`{"type":"string","minLength":2}]},"Coordinates":{"type":"object","description":"A point in WGS 84 ` +
+				`degrees.","required":["lat","lng"],"additionalProperties":false,` +
+				`"properties":{"lat":{"type":"number","minimum":-90,"maximum":90},"lng":{"type":"number",` +
+				`"minimum":-180,"maximum":180}}}}}`),
+		}, skilltool.Data[RouteOptimizerTrafficInput], skilltool.JSON[RouteOptimizerTrafficOutput], c.RouteOptimizerTraffic, opts),
+		skilltool.Of(tool.Tool{
+			Name:        "custom-map-generator",
+			Description: "Creates custom map images or interactive map views based on user-defined points of interest, routes, and style preferences. Can overlay data layers.",
+			Input: json.RawMessage(`{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","required":["title"],` +
+				`"additionalProperties":false,"properties":{"title":{"type":"string","minLength":1,"maxLength":80,` +
+				`"description":"What the map shows; printed above it."},"style":{"enum":["streets","terrain",` +
+				`"night"],"default":"streets"},"stops":{"type":"array","maxItems":50,"description":"Points of ` +
+				`interest, in the order in which they are numbered.","items":{"$ref":"#/$defs/Coordinates"}}},` +
+				`"$defs":{"Coordinates":{"type":"object","description":"A point in WGS 84 degrees.",` +
+				`"required":["lat","lng"],"additionalProperties":false,"properties":{"lat":{"type":"number",` +
+				`"minimum":-90,"maximum":90},"lng":{"type":"number","minimum":-180,"maximum":180}}}}}`),
+			Output: json.RawMessage(`{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","required":["title",` +
+				`"stops","bounds"],"properties":{"title":{"type":"string"},"stops":{"type":"integer","minimum":1,` +
+				`"description":"Number of stops drawn."},"bounds":{"type":"object","description":"Smallest rectangle ` +
+				`that holds every stop.","required":["southWest","northEast"],` +
+				`"properties":{"southWest":{"$ref":"#/$defs/Coordinates"},` +
+				`"northEast":{"$ref":"#/$defs/Coordinates"}}}},"$defs":{"Coordinates":{"type":"object",` +
+				`"description":"A point in WGS 84 degrees.","required":["lat","lng"],"additionalProperties":false,` +
+				`"properties":{"lat":{"type":"number","minimum":-90,"maximum":90},"lng":{"type":"number",` +
+				`"minimum":-180,"maximum":180}}}}}`),
+		}, skilltool.Data[CustomMapGeneratorInput], skilltool.JSON[CustomMapGeneratorOutput], c.CustomMapGenerator, opts),
+	}
+}

@@ -21,9 +21,7 @@ type Coordinates struct {
 func (*Coordinates) isPlace() {}
 
 // Validate returns nil or a *check.Error that lists how v breaks its schema, with JSON pointers.
-func (v *Coordinates) Validate() error {
-	return check.Validate(v, checkCoordinates)
-}
+func (v *Coordinates) Validate() error { return check.Validate(v, checkCoordinates) }
 
 // UnmarshalJSON reads v from JSON, sets defaults and validates. The error is a *check.Error.
 func (v *Coordinates) UnmarshalJSON(src []byte) error {
@@ -36,9 +34,7 @@ func (v *Coordinates) AppendJSON(dst []byte) ([]byte, error) {
 }
 
 // MarshalJSON validates v and returns it as JSON. The error is a *check.Error.
-func (v Coordinates) MarshalJSON() ([]byte, error) {
-	return check.Append(nil, &v, checkCoordinates, writeCoordinates)
-}
+func (v Coordinates) MarshalJSON() ([]byte, error) { return v.AppendJSON(nil) }
 
 var keysCoordinates = check.Keys{Names: []string{"lat", "lng"}, Required: []bool{true, true}, Closed: true}
 
@@ -112,9 +108,7 @@ func (v *CustomMapGeneratorInput) AppendJSON(dst []byte) ([]byte, error) {
 }
 
 // MarshalJSON validates v and returns it as JSON. The error is a *check.Error.
-func (v CustomMapGeneratorInput) MarshalJSON() ([]byte, error) {
-	return check.Append(nil, &v, checkCustomMapGeneratorInput, writeCustomMapGeneratorInput)
-}
+func (v CustomMapGeneratorInput) MarshalJSON() ([]byte, error) { return v.AppendJSON(nil) }
 
 var keysCustomMapGeneratorInput = check.Keys{Names: []string{"title", "style", "stops"}, Required: []bool{true, false, false}, Closed: true}
 
@@ -245,9 +239,7 @@ func (v *CustomMapGeneratorOutput) AppendJSON(dst []byte) ([]byte, error) {
 }
 
 // MarshalJSON validates v and returns it as JSON. The error is a *check.Error.
-func (v CustomMapGeneratorOutput) MarshalJSON() ([]byte, error) {
-	return check.Append(nil, &v, checkCustomMapGeneratorOutput, writeCustomMapGeneratorOutput)
-}
+func (v CustomMapGeneratorOutput) MarshalJSON() ([]byte, error) { return v.AppendJSON(nil) }
 
 var keysCustomMapGeneratorOutput = check.Keys{Names: []string{"title", "stops", "bounds"}, Required: []bool{true, true, true}}
 
@@ -327,9 +319,7 @@ func (v *CustomMapGeneratorOutputBounds) AppendJSON(dst []byte) ([]byte, error) 
 }
 
 // MarshalJSON validates v and returns it as JSON. The error is a *check.Error.
-func (v CustomMapGeneratorOutputBounds) MarshalJSON() ([]byte, error) {
-	return check.Append(nil, &v, checkCustomMapGeneratorOutputBounds, writeCustomMapGeneratorOutputBounds)
-}
+func (v CustomMapGeneratorOutputBounds) MarshalJSON() ([]byte, error) { return v.AppendJSON(nil) }
 
 var keysCustomMapGeneratorOutputBounds = check.Keys{Names: []string{"southWest", "northEast"}, Required: []bool{true, true}}
 
@@ -385,9 +375,7 @@ type Leg struct {
 }
 
 // Validate returns nil or a *check.Error that lists how v breaks its schema, with JSON pointers.
-func (v *Leg) Validate() error {
-	return check.Validate(v, checkLeg)
-}
+func (v *Leg) Validate() error { return check.Validate(v, checkLeg) }
 
 // UnmarshalJSON reads v from JSON, sets defaults and validates. The error is a *check.Error.
 func (v *Leg) UnmarshalJSON(src []byte) error {
@@ -400,9 +388,7 @@ func (v *Leg) AppendJSON(dst []byte) ([]byte, error) {
 }
 
 // MarshalJSON validates v and returns it as JSON. The error is a *check.Error.
-func (v Leg) MarshalJSON() ([]byte, error) {
-	return check.Append(nil, &v, checkLeg, writeLeg)
-}
+func (v Leg) MarshalJSON() ([]byte, error) { return v.AppendJSON(nil) }
 
 var keysLeg = check.Keys{Names: []string{"from", "to", "distanceMeters", "traffic"}, Required: []bool{true, true, true, false}}
 
@@ -481,9 +467,7 @@ const (
 )
 
 // Validate returns nil or a *check.Error that lists how v breaks its schema, with JSON pointers.
-func (v *LegTraffic) Validate() error {
-	return check.Validate(v, checkLegTraffic)
-}
+func (v *LegTraffic) Validate() error { return check.Validate(v, checkLegTraffic) }
 
 func readLegTraffic(r *check.Reader) LegTraffic {
 	return LegTraffic(r.String())
@@ -550,9 +534,7 @@ type PlaceString string
 func (PlaceString) isPlace() {}
 
 // Validate returns nil or a *check.Error that lists how v breaks its schema, with JSON pointers.
-func (v *PlaceString) Validate() error {
-	return check.Validate(v, checkPlaceString)
-}
+func (v *PlaceString) Validate() error { return check.Validate(v, checkPlaceString) }
 
 // UnmarshalJSON reads v from JSON, sets defaults and validates. The error is a *check.Error.
 func (v *PlaceString) UnmarshalJSON(src []byte) error {
@@ -565,9 +547,7 @@ func (v *PlaceString) AppendJSON(dst []byte) ([]byte, error) {
 }
 
 // MarshalJSON validates v and returns it as JSON. The error is a *check.Error.
-func (v PlaceString) MarshalJSON() ([]byte, error) {
-	return check.Append(nil, &v, checkPlaceString, writePlaceString)
-}
+func (v PlaceString) MarshalJSON() ([]byte, error) { return v.AppendJSON(nil) }
 
 func readPlaceString(r *check.Reader) PlaceString {
 	return PlaceString(r.String())
@@ -617,9 +597,7 @@ func (v *RouteOptimizerTrafficInput) AppendJSON(dst []byte) ([]byte, error) {
 }
 
 // MarshalJSON validates v and returns it as JSON. The error is a *check.Error.
-func (v RouteOptimizerTrafficInput) MarshalJSON() ([]byte, error) {
-	return check.Append(nil, &v, checkRouteOptimizerTrafficInput, writeRouteOptimizerTrafficInput)
-}
+func (v RouteOptimizerTrafficInput) MarshalJSON() ([]byte, error) { return v.AppendJSON(nil) }
 
 var keysRouteOptimizerTrafficInput = check.Keys{Names: []string{"origin", "destination", "via", "preferences", "departure", "alternatives"}, Required: []bool{true, true, false, false, false, false}, Closed: true}
 
@@ -801,9 +779,7 @@ func (v *RouteOptimizerTrafficOutput) AppendJSON(dst []byte) ([]byte, error) {
 }
 
 // MarshalJSON validates v and returns it as JSON. The error is a *check.Error.
-func (v RouteOptimizerTrafficOutput) MarshalJSON() ([]byte, error) {
-	return check.Append(nil, &v, checkRouteOptimizerTrafficOutput, writeRouteOptimizerTrafficOutput)
-}
+func (v RouteOptimizerTrafficOutput) MarshalJSON() ([]byte, error) { return v.AppendJSON(nil) }
 
 var keysRouteOptimizerTrafficOutput = check.Keys{Names: []string{"distanceMeters", "duration", "tolls", "legs"}, Required: []bool{true, true, true, true}}
 

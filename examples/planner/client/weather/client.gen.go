@@ -14,12 +14,15 @@ package weather
 import (
 	"context"
 	_ "embed"
+	"encoding/json"
 	"iter"
 
 	"example.com/planner/a2a"
 	"example.com/planner/a2a/a2aclient"
 	"github.com/a2agen/a2agen/runtime"
 	rpc "github.com/a2agen/a2agen/runtime/client"
+	"github.com/a2agen/a2agen/runtime/gen/skilltool"
+	"github.com/a2agen/a2agen/runtime/tool"
 )
 
 // Client calls the skills of the agent "WeatherBot"; the embedded client calls the protocol's operations. It is safe
@@ -141,3 +144,38 @@ type Skills interface {
 }
 
 var _ Skills = (*Client)(nil)
+
+// Tools returns the skills of the agent as tools for a language model, in the order of its card. They call the skills
+// by c, with the options opts: with the context of a handler, each call is one of the handler's task.
+func Tools(c *Client, opts ...rpc.CallOption) []tool.Tool {
+	return []tool.Tool{
+		skilltool.Of(tool.Tool{
+			Name:        "get_current_weather",
+			Description: "Retrieve real-time weather for any location.",
+			Input: json.RawMessage(`{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","required":["location"],` +
+				`"properties":{"location":{"type":"string","minLength":1,"description":"A city, or a sentence that ` +
+				`names one."},"units":{"$ref":"#/$defs/Units","default":"celsius"}},` +
+				`"$defs":{"Units":{"enum":["celsius","fahrenheit"]}}}`),
+			Output: json.RawMessage(`{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","required":["location",` +
+				`"temperature","units","conditions"],"properties":{"location":{"type":"string"},` +
+				`"temperature":{"type":"number"},"units":{"$ref":"#/$defs/Units"},` +
+				`"conditions":{"$ref":"#/$defs/Conditions"},"humidity":{"type":"integer","minimum":0,"maximum":100,` +
+				`"description":"Relative humidity in percent."}},"$defs":{"Units":{"enum":["celsius","fahrenheit"]},` +
+				`"Conditions":{"enum":["sunny","cloudy","rain","snow"]}}}`),
+		}, skilltool.Data[GetCurrentWeatherInput], skilltool.JSON[GetCurrentWeatherOutput], c.GetCurrentWeather, opts),
+		skilltool.Of(tool.Tool{
+			Name:        "get_forecast",
+			Description: "Get 5-day weather predictions.",
+			Input: json.RawMessage(`{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","required":["location"],` +
+				`"properties":{"location":{"type":"string","minLength":1,"description":"A city, or a sentence that ` +
+				`names one."},"days":{"type":"integer","minimum":1,"maximum":5,"default":5}}}`),
+			Output: json.RawMessage(`{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","required":["location",` +
+				`"days"],"properties":{"location":{"type":"string"},"days":{"type":"array","minItems":1,"maxItems":5,` +
+				`"items":{"$ref":"#/$defs/Day"}}},"$defs":{"Day":{"type":"object","required":["date","high","low",` +
+				`"conditions"],"properties":{"date":{"type":"string","format":"date"},"high":{"type":"number",` +
+				`"description":"Degrees Celsius."},"low":{"type":"number","description":"Degrees Celsius."},` +
+				`"conditions":{"$ref":"#/$defs/Conditions"}}},"Conditions":{"enum":["sunny","cloudy","rain",` +
+				`"snow"]}}}`),
+		}, skilltool.Data[GetForecastInput], skilltool.JSON[GetForecastOutput], c.GetForecast, opts),
+	}
+}

@@ -26,9 +26,7 @@ const (
 )
 
 // Validate returns nil or a *check.Error that lists how v breaks its schema, with JSON pointers.
-func (v *Conditions) Validate() error {
-	return check.Validate(v, checkConditions)
-}
+func (v *Conditions) Validate() error { return check.Validate(v, checkConditions) }
 
 func readConditions(r *check.Reader) Conditions {
 	return Conditions(r.String())
@@ -52,9 +50,7 @@ type Day struct {
 }
 
 // Validate returns nil or a *check.Error that lists how v breaks its schema, with JSON pointers.
-func (v *Day) Validate() error {
-	return check.Validate(v, checkDay)
-}
+func (v *Day) Validate() error { return check.Validate(v, checkDay) }
 
 // UnmarshalJSON reads v from JSON, sets defaults and validates. The error is a *check.Error.
 func (v *Day) UnmarshalJSON(src []byte) error {
@@ -67,9 +63,7 @@ func (v *Day) AppendJSON(dst []byte) ([]byte, error) {
 }
 
 // MarshalJSON validates v and returns it as JSON. The error is a *check.Error.
-func (v Day) MarshalJSON() ([]byte, error) {
-	return check.Append(nil, &v, checkDay, writeDay)
-}
+func (v Day) MarshalJSON() ([]byte, error) { return v.AppendJSON(nil) }
 
 var keysDay = check.Keys{Names: []string{"date", "high", "low", "conditions"}, Required: []bool{true, true, true, true}}
 
@@ -156,9 +150,7 @@ func (v *GetCurrentWeatherInput) AppendJSON(dst []byte) ([]byte, error) {
 }
 
 // MarshalJSON validates v and returns it as JSON. The error is a *check.Error.
-func (v GetCurrentWeatherInput) MarshalJSON() ([]byte, error) {
-	return check.Append(nil, &v, checkGetCurrentWeatherInput, writeGetCurrentWeatherInput)
-}
+func (v GetCurrentWeatherInput) MarshalJSON() ([]byte, error) { return v.AppendJSON(nil) }
 
 var keysGetCurrentWeatherInput = check.Keys{Names: []string{"location", "units"}, Required: []bool{true, false}}
 
@@ -238,9 +230,7 @@ func (v *GetCurrentWeatherOutput) AppendJSON(dst []byte) ([]byte, error) {
 }
 
 // MarshalJSON validates v and returns it as JSON. The error is a *check.Error.
-func (v GetCurrentWeatherOutput) MarshalJSON() ([]byte, error) {
-	return check.Append(nil, &v, checkGetCurrentWeatherOutput, writeGetCurrentWeatherOutput)
-}
+func (v GetCurrentWeatherOutput) MarshalJSON() ([]byte, error) { return v.AppendJSON(nil) }
 
 var keysGetCurrentWeatherOutput = check.Keys{Names: []string{"location", "temperature", "units", "conditions", "humidity"}, Required: []bool{true, true, true, true, false}}
 
@@ -326,9 +316,7 @@ type GetForecastInput struct {
 }
 
 // Validate returns nil or a *check.Error that lists how v breaks its schema, with JSON pointers.
-func (v *GetForecastInput) Validate() error {
-	return check.Validate(v, checkGetForecastInput)
-}
+func (v *GetForecastInput) Validate() error { return check.Validate(v, checkGetForecastInput) }
 
 // UnmarshalJSON reads v from JSON, sets defaults and validates. The error is a *check.Error.
 func (v *GetForecastInput) UnmarshalJSON(src []byte) error {
@@ -341,9 +329,7 @@ func (v *GetForecastInput) AppendJSON(dst []byte) ([]byte, error) {
 }
 
 // MarshalJSON validates v and returns it as JSON. The error is a *check.Error.
-func (v GetForecastInput) MarshalJSON() ([]byte, error) {
-	return check.Append(nil, &v, checkGetForecastInput, writeGetForecastInput)
-}
+func (v GetForecastInput) MarshalJSON() ([]byte, error) { return v.AppendJSON(nil) }
 
 var keysGetForecastInput = check.Keys{Names: []string{"location", "days"}, Required: []bool{true, false}}
 
@@ -406,9 +392,7 @@ type GetForecastOutput struct {
 }
 
 // Validate returns nil or a *check.Error that lists how v breaks its schema, with JSON pointers.
-func (v *GetForecastOutput) Validate() error {
-	return check.Validate(v, checkGetForecastOutput)
-}
+func (v *GetForecastOutput) Validate() error { return check.Validate(v, checkGetForecastOutput) }
 
 // UnmarshalJSON reads v from JSON, sets defaults and validates. The error is a *check.Error.
 func (v *GetForecastOutput) UnmarshalJSON(src []byte) error {
@@ -421,9 +405,7 @@ func (v *GetForecastOutput) AppendJSON(dst []byte) ([]byte, error) {
 }
 
 // MarshalJSON validates v and returns it as JSON. The error is a *check.Error.
-func (v GetForecastOutput) MarshalJSON() ([]byte, error) {
-	return check.Append(nil, &v, checkGetForecastOutput, writeGetForecastOutput)
-}
+func (v GetForecastOutput) MarshalJSON() ([]byte, error) { return v.AppendJSON(nil) }
 
 var keysGetForecastOutput = check.Keys{Names: []string{"location", "days"}, Required: []bool{true, true}}
 
@@ -492,9 +474,7 @@ const (
 )
 
 // Validate returns nil or a *check.Error that lists how v breaks its schema, with JSON pointers.
-func (v *Units) Validate() error {
-	return check.Validate(v, checkUnits)
-}
+func (v *Units) Validate() error { return check.Validate(v, checkUnits) }
 
 func readUnits(r *check.Reader) Units {
 	return Units(r.String())
