@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"os"
 	goruntime "runtime"
 	"slices"
 	"strings"
@@ -17,7 +18,6 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/internal/test/faultstore"
-	"github.com/a2agen/a2agen/internal/test/gotool"
 	"github.com/a2agen/a2agen/internal/test/seeds"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
@@ -33,8 +33,9 @@ import (
 // A seed that fails is printed, with what the engines have logged. A2A_SEED=n runs it alone; the order of goroutines is
 // not drawn from it, so that it may take -count=100 to see the failure again. Package seeds says how to run others.
 
+// defaultSeeds are enough for the race detector, a fifth of a second each. .ci/run tries thousands of new ones without it.
 func defaultSeeds() uint64 {
-	if gotool.IsLong() {
+	if os.Getenv("A2A_NIGHTLY") != "" {
 		return 300
 	}
 	return 60
