@@ -141,8 +141,10 @@ func (p *project) moveRuntime(vendor bool) (note string, err error) {
 	}
 	if sums = append(sums, rt.Sums()...); !bytes.Equal(old, sums) {
 		f := output.File{Path: "go.sum", Kind: output.Merged, Data: sums, NoBase: true}
-		if old == nil {
+		if base, ok := p.Base("go.sum"); old == nil {
 			f.Kind = output.Scaffold
+		} else if len(sums) == 0 && ok && bytes.Equal(old, base) {
+			f.Kind, f.Data = output.Dropped, nil
 		}
 		p.requires = append(p.requires, f)
 	}
@@ -185,9 +187,10 @@ func (p *project) mergeScaffold(out generator.Output) ([]output.File, []Scaffold
 	if err != nil {
 		return nil, nil, err
 	}
-	for i, f := range p.requires { // they are written as they are; what an update renders is their base from now on
+	made := slices.ContainsFunc(once, func(f output.File) bool { return p.Recorded(f.Path) }) // by init
+	for i, f := range p.requires {                                                            // they are written as they are; what an update renders is their base from now on
 		if at := slices.IndexFunc(once, func(o output.File) bool { return o.Path == f.Path }); at >= 0 {
-			if p.Recorded(f.Path) {
+			if p.Recorded(f.Path) || made && f.Kind == output.Scaffold {
 				p.requires[i].Base, p.requires[i].NoBase = once[at].Data, false
 			}
 			once = slices.Delete(once, at, at+1)
@@ -209,7 +212,6 @@ func (p *project) mergeScaffold(out generator.Output) ([]output.File, []Scaffold
 		}
 		return nil
 	}
-	made := slices.ContainsFunc(once, func(f output.File) bool { return p.Recorded(f.Path) }) // by init
 	for _, f := range once {
 		if err := add(f, false, made && f.Path != "go.mod" && f.Path != "go.sum"); err != nil {
 			return nil, nil, err

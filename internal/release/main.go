@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -99,6 +100,9 @@ func plan(dir, version string) (release, error) {
 	at, err := git(dir, "log", "-1", "--format=%cI")
 	if err != nil {
 		return r, err
+	}
+	if strings.HasPrefix(a2agen.Module, "github.com/") { // where a release is shown, its links lead to files of the tag
+		r.notes = regexp.MustCompile(`\]\(([\w./-]+)([#)])`).ReplaceAll(r.notes, []byte("](https://"+a2agen.Module+"/blob/"+version+"/$1$2"))
 	}
 	r.time, err = time.Parse(time.RFC3339, at)
 	r.time = r.time.UTC()

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -19,7 +20,7 @@ import (
 // TestWhatIsNoRelease is said in a line, before anything is made.
 func TestWhatIsNoRelease(t *testing.T) {
 	dir := t.TempDir()
-	commit(t, dir, "# Changelog\n\n## Unreleased\n\n* new\n\n## v0.3.0 (2026-12-01)\n\n* three\n\n## v0.2.0-rc.1\n\n* two\n\n## v0.2.0\n\n## v0.1.0\n\n* one\n")
+	commit(t, dir, "# Changelog\n\n## Unreleased\n\n* new\n\n## v0.3.0 (2026-12-01)\n\n* [three](docs/three.md#a), [more](docs/more.md), https://x.example\n* [x](https://x.example)\n\n## v0.2.0-rc.1\n\n* two\n\n## v0.2.0\n\n## v0.1.0\n\n* one\n")
 	if _, err := git(dir, "tag", "v0.1.0"); err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +40,8 @@ func TestWhatIsNoRelease(t *testing.T) {
 			t.Errorf("%s: %v, want %s", version, err, want)
 		}
 	}
-	if r, err := plan(dir, "v0.3.0"); err != nil || string(r.notes) != "* three\n" {
+	if r, err := plan(dir, "v0.3.0"); err != nil || string(r.notes) != "* [three](https://github.com/a2agen/a2agen/blob/v0.3.0/docs/three.md#a), "+
+		"[more](https://github.com/a2agen/a2agen/blob/v0.3.0/docs/more.md), https://x.example\n* [x](https://x.example)\n" {
 		t.Errorf("v0.3.0: %q, %v", r.notes, err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "new"), nil, 0o644); err != nil {
@@ -47,6 +49,68 @@ func TestWhatIsNoRelease(t *testing.T) {
 	}
 	if _, err := plan(dir, "v0.3.0"); err == nil || err.Error() != "the tree is not clean: commit or remove new" {
 		t.Error(err)
+	}
+}
+
+// TestTheBillOfMaterials is valid by the JSON schema of CycloneDX 1.6: that was tried with cyclonedx-python-lib 11.12, also with a whole release.
+func TestTheBillOfMaterials(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "bill.json")
+	r := release{version: "v0.1.0", time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	if err := r.writeBill(file, []component{{path: "example.com/x", version: "v1.2.3", sum: "h1:x=", licences: []string{"BSD-3-Clause", "MIT"}}}); err != nil {
+		t.Fatal(err)
+	}
+	const want = `{
+  "bomFormat": "CycloneDX",
+  "components": [
+    {
+      "type": "library",
+      "bom-ref": "pkg:golang/example.com/x@v1.2.3",
+      "name": "example.com/x",
+      "version": "v1.2.3",
+      "purl": "pkg:golang/example.com/x@v1.2.3",
+      "licenses": [
+        {
+          "license": {
+            "id": "BSD-3-Clause"
+          }
+        },
+        {
+          "license": {
+            "id": "MIT"
+          }
+        }
+      ],
+      "properties": [
+        {
+          "name": "go.sum",
+          "value": "h1:x="
+        }
+      ]
+    }
+  ],
+  "metadata": {
+    "component": {
+      "type": "application",
+      "bom-ref": "pkg:golang/github.com/a2agen/a2agen@v0.1.0",
+      "name": "github.com/a2agen/a2agen",
+      "version": "v0.1.0",
+      "purl": "pkg:golang/github.com/a2agen/a2agen@v0.1.0",
+      "licenses": [
+        {
+          "license": {
+            "id": "Apache-2.0"
+          }
+        }
+      ]
+    },
+    "timestamp": "2026-01-02T03:04:05Z"
+  },
+  "specVersion": "1.6",
+  "version": 1
+}
+`
+	if got, err := os.ReadFile(file); string(got) != want {
+		t.Errorf("%s, %v", got, err)
 	}
 }
 
