@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { fake, skillsExtension } from "./fake.js";
-import { browser, dev, open, picture, until, violations, worked } from "./harness.js";
+import { browser, dev, open, picture, until, violations } from "./harness.js";
 
 /** A schema with everything that a form has to show. */
 const everything = {
@@ -53,8 +53,6 @@ before(async () => {
       run: (t, m) => (m.taskId ? t.status("COMPLETED") : t.status("AUTH_REQUIRED", [{ text: "Please let me read it" }],
         { [skillsExtension]: { authorization: { scheme: "calendar", scopes: ["read"], url: "https://calendar.example/authorize" } } })),
     },
-    long: { name: "Long", run: (t) => { if (t.events.length === 1) t.status("WORKING", [{ text: "at it" }]); } },
-    many: { name: "Many", run: (t) => { for (let i = 1; i < 10_000; i++) t.artifact("rows", [{ text: i + " " }], i > 1); t.status("COMPLETED"); } },
   });
   [d, b] = await Promise.all([dev(["--to", agent.url]), browser()]);
 });
@@ -201,57 +199,6 @@ test("an authorization is granted, with a header that is masked in the record", 
     return JSON.stringify(await Promise.all(calls.map(async (/** @type {any} */ c) => (await fetch("/api/calls/" + c.id)).json())));
   });
   assert.ok(!kept.includes("secret-123"));
-  await close();
-});
-
-test("a task is listened to again after an event, is asked how it stands, and is canceled", async () => {
-  const { page, close } = await trying("Long");
-  await page.getByLabel("Text", { exact: true }).fill("go");
-  await page.getByRole("button", { name: "Send", exact: true }).click();
-  const events = page.getByRole("listbox", { name: "Events of the task" });
-  await events.getByRole("option", { name: /at it/ }).waitFor();
-  await page.getByRole("button", { name: "Stop listening" }).click();
-  await events.getByRole("option", { name: /SendStreamingMessage.*broken/ }).waitFor();
-  await page.getByLabel("after event").fill("1");
-  await page.getByRole("button", { name: "Subscribe" }).click();
-  await events.getByRole("option", { name: /SubscribeToTask/ }).waitFor();
-  await events.getByRole("option", { name: /at it/ }).nth(1).waitFor();
-  assert.equal(agent.asked.find((a) => a.method === "SubscribeToTask")?.headers["last-event-id"], "1");
-  await page.getByRole("button", { name: "Ask how it stands" }).click();
-  await events.getByRole("option", { name: /GetTask/ }).waitFor();
-  await page.getByRole("button", { name: "Cancel", exact: true }).click();
-  await page.locator(".state.canceled").first().waitFor();
-  await close();
-});
-
-test("10,000 events are a list that scrolls without a stutter", async () => {
-  const { page, close } = await trying("Many");
-  await page.getByLabel("Text", { exact: true }).fill("go");
-  await page.getByRole("button", { name: "Send", exact: true }).click();
-  const events = page.getByRole("listbox", { name: "Events of the task" });
-  await page.locator(".state.completed").first().waitFor();
-  await page.waitForFunction(() => Number(document.querySelector(".events [role=option]")?.getAttribute("aria-setsize")) >= 10_001);
-  assert.ok(await events.getByRole("option").count() < 100);
-  /** @type {number[]} */
-  let pictures = [];
-  const work = await worked(page, async () => {
-    pictures = await events.evaluate(async (list) => {
-      const all = [];
-      for (let i = 0, last = performance.now(); i < 60; i++) {
-        list.scrollTop += 4000;
-        await new Promise(requestAnimationFrame);
-        all.push(performance.now() - last);
-        last = performance.now();
-      }
-      return all.sort((a, b) => a - b);
-    });
-  });
-  const each = work / pictures.length;
-  console.log(`scrolling through 10,000 events: ${each.toFixed(1)} ms of work a picture; of 60 pictures the middle one came after ${pictures[30]?.toFixed(1)} ms, the last of all after ${pictures.at(-1)?.toFixed(1)} ms`);
-  assert.ok(each < 40, each + " ms of work a picture"); // some 4 where nothing else runs
-  await events.focus();
-  await page.keyboard.press("End");
-  await page.locator(".event h3", { hasText: "Event 10" }).waitFor();
   await close();
 });
 

@@ -1,11 +1,11 @@
 // @ts-check
-// A task whose handler asks another agent: both are on one timeline.
+// A task whose handler asks another agent: both are in one picture.
 import assert from "node:assert/strict";
 import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { browser, dev, open } from "./harness.js";
+import { browser, dev, goTo, open } from "./harness.js";
 
 /**
  * An agent in a few lines, which is "built" by a copy: it answers a message by a task that has completed. If the message
@@ -62,14 +62,18 @@ test("the task of another agent is below the task that asked for it", async () =
     method: "POST", headers: { "Content-Type": "application/json", "A2A-Version": "1.0" },
     body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SendMessage", params: { message: { messageId: "m1", role: "ROLE_USER", parts: [{ url }] } } }),
   });
-  await page.keyboard.press("a");
+  await goTo(page, "#/tasks");
   await page.getByRole("option", { name: /task-of-/ }).first().click();
-  await page.getByRole("tab", { name: "Timeline" }).click();
-  const rows = page.locator(".timeline tbody tr");
-  await rows.nth(3).waitFor();
-  assert.deepEqual((await rows.allInnerTexts()).map((t) => t.split(" ")[0]), ["parent", "SendMessage", "child", "SendMessage"]);
-  await page.getByRole("tab", { name: "Log lines" }).click();
+  const lanes = page.locator(".party");
+  await lanes.nth(2).waitFor();
+  assert.deepEqual((await lanes.allInnerTexts()).map((t) => t.split("\n")[0]), ["node", "parent", "child"]);
+  await page.getByRole("tab", { name: "Log" }).click();
   await page.getByRole("option", { name: /working on task=task-of-parent/ }).waitFor();
+  await page.getByRole("tab", { name: "Events" }).click();
+  await page.getByRole("option", { name: /calls an agent child: talk/ }).click();
+  await page.getByRole("link", { name: "Its task" }).waitFor();
+  await page.locator(".piece.is-over").last().click();
+  await page.getByText("task-of-child").first().waitFor();
   assert.ok(!d.said.some((l) => l.includes("a2agen: calls")), "a line for the page alone is printed");
   await close();
 });

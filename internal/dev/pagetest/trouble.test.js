@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { browser, copyAgent, dev, open, picture, remove, violations } from "./harness.js";
+import { browser, copyAgent, dev, goTo, open, picture, remove, violations } from "./harness.js";
 
 /** @type {string} */
 let dir;
@@ -40,7 +40,7 @@ async function say(text) {
 
 test("a fault is switched on, hits a call, and is switched off", async () => {
   const { page, close } = await open(b, d);
-  await page.keyboard.press("f");
+  await goTo(page, "#/agent/faults");
   await page.getByText("calls pass as they are").first().waitFor();
   await page.getByLabel("Fault", { exact: true }).selectOption("status");
   await page.getByLabel("Times").fill("1");
@@ -48,18 +48,19 @@ test("a fault is switched on, hits a call, and is switched off", async () => {
   await page.getByRole("cell", { name: "Status(503).Times(1)", exact: true }).waitFor();
   assert.equal((await say("hello")).status, 503);
   await page.getByRole("cell", { name: "1", exact: true }).waitFor();
-  await page.keyboard.press("t");
+  await goTo(page, "#/traffic");
   const calls = page.getByRole("listbox", { name: "Calls" }).getByRole("option");
   const hit = calls.filter({ hasText: "fault: Status(503)" });
   await hit.click();
-  await page.getByText("A fault that is switched on in Faults hit this call: Status(503)").waitFor();
+  await page.getByRole("tab", { name: "Bytes" }).click();
+  await page.getByText("A fault that is switched on in Agent, Faults hit this call: Status(503)").waitFor();
   assert.equal((await say("hello")).status, 200);
   await calls.nth(2).waitFor(); // the card was read before
   assert.equal(await hit.count(), 1);
-  await page.keyboard.press("f");
+  await goTo(page, "#/agent/faults");
   assert.deepEqual(await violations(page), []);
   await picture(page, "faults");
-  await page.getByRole("button", { name: "All off" }).click();
+  await page.getByRole("button", { name: "Remove all" }).click();
   await page.getByText("No fault is on").waitFor();
   assert.equal((await say("hello")).status, 200);
   await close();
@@ -67,9 +68,9 @@ test("a fault is switched on, hits a call, and is switched off", async () => {
 
 test("a fault that cannot be says why", async () => {
   const { page, close } = await open(b, d);
-  await page.keyboard.press("f");
+  await goTo(page, "#/agent/faults");
   await page.getByLabel("Fault", { exact: true }).selectOption("cut");
-  await page.getByLabel("Of", { exact: true }).selectOption("GetTask");
+  await page.getByLabel("Operation", { exact: true }).selectOption("GetTask");
   await page.getByRole("button", { name: "Switch on" }).click();
   await page.getByRole("alert").filter({ hasText: "GetTask has no stream of events" }).waitFor();
   await close();
@@ -77,11 +78,12 @@ test("a fault that cannot be says why", async () => {
 
 test("the webhook takes deliveries, refuses them on purpose, and shows them", async () => {
   const { page, close } = await open(b, d);
-  await page.keyboard.press("i");
+  await goTo(page, "#/traffic/webhooks");
   const address = await page.locator("code").first().innerText();
   const token = await page.locator("code").nth(1).innerText();
-  await page.getByLabel("so many").fill("1");
-  await page.getByLabel("Refuse with").selectOption("500");
+  await page.getByText("Refuse deliveries").click();
+  await page.getByLabel("Deliveries", { exact: true }).and(page.locator("input")).fill("1");
+  await page.getByLabel("Status", { exact: true }).selectOption("500");
   await page.getByRole("button", { name: "Refuse", exact: true }).click();
   await page.getByText("the next 1 are refused with 500").waitFor();
   const deliver = () => fetch(address, {
@@ -90,25 +92,25 @@ test("the webhook takes deliveries, refuses them on purpose, and shows them", as
   });
   assert.equal((await deliver()).status, 500);
   assert.equal((await deliver()).status, 200);
-  await page.getByRole("option", { name: /#2.*again/ }).click();
-  await page.getByText("answered with 200").waitFor();
-  await page.getByText("all are taken").waitFor();
+  await page.getByRole("option", { name: /#2.*sent again/ }).click();
+  await page.getByText("HTTP 200").waitFor();
+  await page.getByText("all are accepted").waitFor();
   await page.getByText("the token is right").waitFor();
   await page.getByLabel("Body").filter({ hasText: "TASK_STATE_WORKING" }).waitFor();
   assert.doesNotMatch(await page.getByLabel("Headers").innerText(), new RegExp(token));
   assert.deepEqual(await violations(page), []);
   await picture(page, "inbox");
-  await page.getByRole("button", { name: "Forget all" }).click();
-  await page.getByText("Nothing came yet").waitFor();
+  await page.getByRole("button", { name: "Clear" }).click();
+  await page.getByText("No delivery yet").waitFor();
   await close();
 });
 
 test("a call says why the agent chose the skill, with the scores of all", async () => {
   const { page, close } = await open(b, d);
   await say("Will it rain in Rome this week, what is the forecast?");
-  await page.keyboard.press("t");
+  await goTo(page, "#/traffic");
   await page.getByRole("option", { name: /SendMessage/ }).first().click();
-  await page.getByRole("tab", { name: "Why this skill" }).click();
+  await page.getByRole("tab", { name: "Routing" }).click();
   await page.getByText("this skill shares most words with the text").waitFor();
   assert.match(await page.getByRole("row", { name: /▸/ }).innerText(), /forecast/i);
   assert.deepEqual(await violations(page), []);
@@ -116,25 +118,31 @@ test("a call says why the agent chose the skill, with the scores of all", async 
   await close();
 });
 
-test("a message is sent with the inbox as its webhook, and its events are in the timeline", async () => {
+test("a message is sent with the inbox as its webhook, and its deliveries are in the picture of its task, those that were refused marked", async () => {
   const { page, close } = await open(b, d);
-  await page.keyboard.press("s");
+  await goTo(page, "#/call");
   await page.getByRole("link", { name: /Get Forecast/i }).click();
   await page.getByRole("textbox", { name: /location/ }).fill("Oslo");
+  await page.evaluate(() => fetch("/api/inbox", { method: "PUT", body: JSON.stringify({ status: 500, left: 1 }) }));
   await page.getByRole("tab", { name: "Webhook" }).click();
   await page.getByRole("button", { name: "Send, with the inbox as webhook" }).click();
   const last = page.getByRole("option", { name: /status completed.*token/ }).first();
   await last.click();
   await page.getByText("the token is right").waitFor();
-  await page.keyboard.press("a");
-  await page.getByRole("option").first().click();
-  await page.getByRole("tab", { name: "Timeline" }).click();
-  await page.getByRole("row", { name: /push .*deliveries/ }).waitFor();
-  assert.ok(await page.locator(".piece.is-delivery").count() > 0);
-  assert.equal(await page.locator(".piece.is-delivery.wrong").count(), 0);
+  await goTo(page, "#/tasks");
+  await page.getByRole("option", { name: /get_forecast/ }).first().click();
+  await page.locator(".party").filter({ hasText: /webhook .*deliver/s }).waitFor();
+  const deliveries = page.locator(".piece.is-delivery");
+  await deliveries.first().waitFor();
+  assert.equal(await page.locator(".piece.is-delivery.wrong").count(), 1);
+  await page.getByRole("option", { name: /delivery answered with 500/ }).waitFor();
+  await page.getByRole("option", { name: /delivery answered with 200/ }).last().click();
+  await page.getByRole("heading", { name: /^Delivery #/ }).waitFor();
+  await page.locator(".event pre").filter({ hasText: "completed" }).or(page.locator(".event pre").filter({ hasText: "COMPLETED" })).waitFor();
+  assert.deepEqual(await violations(page), []);
   await picture(page, "timeline");
   await page.getByRole("tab", { name: "Webhook" }).click();
   await page.getByRole("button", { name: "Have what comes sent to the inbox" }).click();
-  await page.getByRole("main", { name: "Inbox" }).waitFor();
+  await page.getByRole("main", { name: "Webhooks" }).waitFor();
   await close();
 });

@@ -1,113 +1,143 @@
 // @ts-check
-// The event log of a task: every event of every call about it, with its very bytes.
+// The events of a task as a list, with the calls that they came by, and the one that is chosen: its bytes, and as 1.0 has it.
 import { forms } from "./agent.js";
-import { ask } from "./api.js";
+import { ask, textOf } from "./api.js";
 import { button, copy, el, fill, tabs } from "./dom.js";
-import { bytes, ms, stateName } from "./format.js";
+import { bytes } from "./format.js";
 import { virtualList } from "./list.js";
+import { childOf } from "./picture.js";
 import { link } from "./route.js";
-import { on, state } from "./state.js";
+import { describe, span } from "./story.js";
+import { state } from "./state.js";
+import { words } from "./words.js";
 
-/** @typedef {import("./api.js").Event} Event */
-/** @typedef {{call: number, at: number, event?: Event}} Row a call, or an event of one */
+/** @typedef {import("./story.js").Entry} Entry */
 
-let shownAs = "bytes";
+const w = words.story;
 const shownBytes = 64 << 10;
+let shownAs = "bytes";
 
-/** @type {import("./places.js").Panel<import("./task.js").Task>} */
-export const eventsPanel = {
-  id: "events", title: "Events",
-  show(root, task, signal) {
-    /** @type {Row[]} */
-    let rows = [];
-    const begun = () => rows[0]?.at ?? 0;
-    const detail = el("section", { class: "event", "aria-label": "Event" }, el("p", { class: "dim" }, "Choose an event to see its bytes."));
-    let inner = new AbortController();
-    signal.addEventListener("abort", () => inner.abort());
-    const list = virtualList({
-      label: "Events of the task", rowHeight: 24, class: "mono events", most: 0.45, count: () => rows.length,
-      row: (i) => cells(rows[i], begun()),
-      open: (i) => { inner.abort(); inner = new AbortController(); showRow(detail, rows[i], inner.signal); },
-    }, signal);
-    root.append(list.root, detail);
-    /** @type {Map<number, number>} the events of each call that are in rows */
-    const have = new Map();
-    /** @param {number} id */
-    const add = (id) => {
-      const s = state.calls.get(id);
-      if (have.has(id) || !s) return;
-      have.set(id, 0);
-      rows.push({ call: id, at: Date.parse(s.begun) });
-      void fillIn(id);
-    };
-    /** Reads the events that came before the feed told of any. @param {number} id */
-    const fillIn = async (id) => {
-      const x = await ask(`/api/calls/${id}?brief=1`, "GET", undefined, signal).catch(() => undefined);
-      if (!x || signal.aborted) return;
-      for (const e of x.eventList ?? []) push(id, e);
-      rows.sort((a, b) => a.at - b.at || a.call - b.call || (a.event?.n ?? 0) - (b.event?.n ?? 0));
+/**
+ * Shows the list, and what is chosen of it, until the signal ends that.
+ * @param {HTMLElement} root
+ * @param {{select: (key: string, how: "click" | "key") => void}} o
+ * @param {AbortSignal} signal
+ */
+export function eventsList(root, o, signal) {
+  /** @type {Entry[]} */
+  let entries = [];
+  let selected = "";
+  let shown = ""; // in detail
+  const detail = el("section", { class: "event", "aria-label": w.event });
+  let inner = new AbortController();
+  signal.addEventListener("abort", () => inner.abort());
+  const list = virtualList({
+    label: w.eventsOfTask, rowHeight: 28, class: "events", count: () => entries.length,
+    row: (i) => cells(entries[i], entries[0].at), open: (i, how) => o.select(entries[i].key, how),
+  }, signal);
+  root.append(el("div", { class: "log-sides" }, list.root, detail));
+  /** @param {boolean} scrolls */
+  const show = (scrolls) => {
+    const i = entries.findIndex((e) => e.key === selected);
+    list.choose(i, scrolls);
+    if (i >= 0 ? shown === selected : shown === "none") return;
+    inner.abort();
+    inner = new AbortController();
+    shown = i >= 0 ? selected : "none";
+    if (i >= 0) showEntry(detail, entries[i], inner.signal);
+    else fill(detail, el("p", { class: "empty" }, w.choose));
+  };
+  show(false);
+  return {
+    /** @param {Entry[]} now */
+    show(now) {
+      entries = now;
       list.changed();
-    };
-    /** @param {number} id @param {Event} e */
-    const push = (id, e) => {
-      if (e.n <= (have.get(id) ?? 0)) return;
-      have.set(id, e.n);
-      rows.push({ call: id, at: Date.parse(state.calls.get(id)?.begun ?? "") + e.atMs, event: e });
-    };
-    const all = () => { task.calls.forEach(add); list.changed(); };
-    all();
-    on("event", ({ call, event }) => {
-      if (!have.has(call)) return;
-      if (event.n === (have.get(call) ?? 0) + 1) push(call, event); // others come with all of their call
-      list.changed();
-    }, signal);
-    on("loaded", () => { all(); [...have.keys()].forEach((id) => void fillIn(id)); }, signal);
-    on("task", (t) => { if (t.id === task.id) all(); }, signal);
-    on("call", (c) => { if (have.has(c.id) && c.state !== "running") { void fillIn(c.id); list.changed(); } }, signal);
-  },
-};
+      show(false);
+    },
+    /** @param {string} key */
+    select(key) {
+      selected = key;
+      show(true);
+    },
+  };
+}
 
-/** @param {Row} r @param {number} begun */
-function cells(r, begun) {
-  const e = r.event;
-  const at = el("span", { class: "num dim" }, "+" + ms(Math.max(0, r.at - begun)));
-  if (!e) {
-    const s = state.calls.get(r.call);
-    return [el("span", { class: "log call-row" }, el("span", { class: "num" }, "#" + r.call), at, el("span", {}, s?.operation ?? ""), el("span", { class: "num dim" }, bytes(s?.sent ?? 0)),
-      el("span", { class: "words" }, [s?.caller, s?.binding, s?.version, s?.state === "running" ? "running" : s?.state === "broken" ? "broken: " + (s.problem ?? "") : String(s?.status ?? ""), s?.faults ? "fault: " + s.faults : ""].filter(Boolean).join(" · ")))];
-  }
-  const words = [stateName(e.state), e.artifact ? "artifact " + e.artifact + (e.append ? " +" : "") + (e.last ? " ." : "") : "", e.text ?? ""].filter(Boolean).join("  ");
-  return [el("span", { class: "log" }, el("span", { class: "num" }, e.id || String(e.n)), at, el("span", { class: e.kind === "error" ? "bad" : "" }, e.kind ?? "event"), el("span", { class: "num dim" }, bytes(e.size)),
-    el("span", { class: "words" }, words))];
+/** @param {Entry} e @param {number} begun */
+function cells(e, begun) {
+  const d = describe(e);
+  const at = el("span", { class: "num dim" }, "+" + span(Math.max(0, e.at - begun)));
+  const what = d.state && !e.event?.artifact ? el("span", { class: "words" }, el("span", { class: "unseen" }, (e.event?.kind ?? "") + " "), el("span", { class: "state " + d.state }, d.state)) : el("span", { class: "words" + (d.bad ? " bad" : "") }, mark(e), d.what);
+  return [el("span", { class: "log" + (e.call && !e.event ? " call-row" : "") }, at, what, el("span", { class: "words dim", title: d.text }, d.text), el("span", { class: "num dim" }, d.size))];
+}
+
+/** @param {Entry} e */
+function mark(e) {
+  return e.event ? "" : e.delivery ? "◉ " : e.other ? "⇢ " : e.restart ? "↯ " : "→ ";
 }
 
 /**
  * @param {HTMLElement} root
- * @param {Row} r
+ * @param {Entry} e
  * @param {AbortSignal} signal
  */
-function showRow(root, r, signal) {
-  const e = r.event;
-  if (!e) {
-    fill(root, el("p", {}, el("a", { href: link("traffic", r.call) }, `Call #${r.call} in Traffic`)));
-    return;
+function showEntry(root, e, signal) {
+  if (e.event && e.call) {
+    const { call, event } = e;
+    const at = `/api/calls/${call}/events/${event.n}`;
+    showBytes(root, [el("h3", {}, w.nthEvent(event.n, call)), el("a", { href: link("traffic", call) }, w.inTraffic)], [{
+      size: event.size, at, name: `call-${call}-event-${event.n}`, raw: () => rawText(at, signal), form: async () => {
+        const f = (await forms(call, event.n - 1, signal)).events.find((f) => f.n === event.n);
+        return f ? formText(f) : w.nothing;
+      },
+    }], signal);
+  } else if (e.delivery) {
+    const { id, size } = e.delivery;
+    const body = async () => textOf((await ask("/api/inbox/" + id, "GET", undefined, signal)).body);
+    showBytes(root, [el("h3", {}, w.nthDelivery(id)), el("a", { href: link("traffic", "webhooks", id) }, w.inWebhooks), el("p", { class: "dim" }, describe(e).text)], [{ size, raw: body, form: async () => JSON.stringify(JSON.parse(await body()), null, 2) }], signal);
+  } else if (e.other || e.restart) {
+    const d = describe(e);
+    const child = e.other ? childOf(e) : undefined;
+    fill(root, el("h3", {}, d.what), el("p", {}, d.text), e.other ? el("p", {}, child ? el("a", { href: child }, w.itsTask) : w.elsewhere) : null);
+  } else if (e.call) {
+    const { call } = e;
+    const s = state.calls.get(call);
+    const said = forms(call, 0, signal);
+    said.catch(() => {}); // it is said where it is shown
+    showBytes(root, [el("h3", {}, w.nthCall(call, describe(e).what)), el("a", { href: link("traffic", call) }, w.inTraffic), el("p", { class: "dim" }, describe(e).text)], [
+      { title: w.request, size: s?.sent ?? 0, at: `/api/calls/${call}/request`, name: `call-${call}-request`, raw: () => rawText(`/api/calls/${call}/request`, signal), form: async () => formText((await said).request) },
+      ...(s?.events || s?.state === "running" ? [] : [{ title: w.answer, size: s?.received ?? 0, at: `/api/calls/${call}/response`, name: `call-${call}-response`, raw: () => rawText(`/api/calls/${call}/response`, signal), form: async () => formText((await said).response) }]),
+    ], signal);
   }
-  const body = el("div");
-  const at = `/api/calls/${r.call}/events/${e.n}`;
+}
+
+/** @typedef {{title?: string, size: number, at?: string, name?: string, raw: () => Promise<string>, form: () => Promise<string>}} Said */
+
+/**
+ * Shows what was said as its bytes, or in the form of 1.0.
+ * @param {HTMLElement} root
+ * @param {import("./dom.js").Child[]} head
+ * @param {Said[]} list
+ * @param {AbortSignal} signal
+ */
+function showBytes(root, head, list, signal) {
+  const boxes = list.map(() => el("div"));
   /** @param {string} as */
-  const show = async (as) => {
+  const show = (as) => {
     shownAs = as;
-    try {
-      const text = as === "bytes" ? await rawText(at, signal) : await formText(r.call, e.n, signal);
-      if (signal.aborted) return;
-      fill(body, el("pre", { tabindex: 0 }, text.slice(0, shownBytes)),
-        el("div", { class: "bar" }, button("Copy", () => void copy(text), { class: "small" }), el("a", { href: at, download: `call-${r.call}-event-${e.n}` }, `all ${bytes(e.size)}, as they came`)));
-    } catch (err) {
-      if (!signal.aborted) fill(body, el("p", { class: "bad" }, /** @type {Error} */ (err).message));
-    }
+    list.forEach(async (s, i) => {
+      try {
+        const text = await (as === "bytes" ? s.raw() : s.form());
+        if (signal.aborted || shownAs !== as) return;
+        fill(boxes[i], s.title ? el("h4", { class: "small" }, s.title) : null, el("pre", { tabindex: 0 }, text.slice(0, shownBytes)),
+          el("div", { class: "bar small" }, button(w.copy, () => void copy(text), { class: "small" }), s.at ? el("a", { href: s.at, download: s.name }, w.allBytes(bytes(s.size))) : null));
+      } catch (err) {
+        if (!signal.aborted) fill(boxes[i], el("p", { class: "bad" }, /** @type {Error} */ (err).message));
+      }
+    });
   };
-  fill(root, el("h3", {}, `Event ${e.n} of call #${r.call}`), tabs("Event as", [{ id: "bytes", title: "Bytes" }, { id: "form", title: "As 1.0 has it" }], shownAs, (as) => void show(as)), body);
-  void show(shownAs);
+  fill(root, el("div", { class: "bar" }, ...head), tabs(w.shownAs, [{ id: "bytes", title: w.bytes }, { id: "form", title: w.form }], shownAs, show), ...boxes);
+  show(shownAs);
 }
 
 /** The bytes of something as a text; of large ones the beginning. @param {string} at @param {AbortSignal} signal */
@@ -129,8 +159,7 @@ async function rawText(at, signal) {
   return text;
 }
 
-/** @param {number} call @param {number} n @param {AbortSignal} signal */
-async function formText(call, n, signal) {
-  const f = (await forms(call, n - 1, signal)).events.find((f) => f.n === n);
-  return f?.form || f?.error ? JSON.stringify(f.form ?? f.error, null, 2) : f?.problem ?? "There is nothing in it.";
+/** @param {import("./agent.js").Form} f */
+function formText(f) {
+  return f.form || f.error ? JSON.stringify(f.form ?? f.error, null, 2) : f.problem ?? w.nothing;
 }

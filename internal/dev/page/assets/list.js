@@ -7,10 +7,9 @@
  * @property {number} rowHeight in CSS pixels, of each row
  * @property {() => number} count of the rows
  * @property {(i: number) => (Node | string)[]} row what is in row i
- * @property {(i: number) => void} [open] a row was chosen, by a click or by a key
+ * @property {(i: number, how: "click" | "key") => void} [open] a row was chosen
  * @property {boolean} [elsewhere] open leads to another view: Enter does it, and arrows go through the rows
  * @property {string} [class]
- * @property {number} [most] the list is as high as its rows, and this part of the window at most
  */
 
 const beyond = 8; // rows above and below those that are seen
@@ -41,7 +40,6 @@ export function virtualList(o, signal) {
     const n = o.count();
     current = Math.min(current, n - 1);
     inner.style.height = n * o.rowHeight + "px";
-    if (o.most) root.style.height = Math.min(n * o.rowHeight + 2, o.most * innerHeight) + "px";
     if (following) root.scrollTop = root.scrollHeight;
     const from = Math.max(0, Math.floor(root.scrollTop / o.rowHeight) - beyond);
     const to = Math.min(n, Math.ceil((root.scrollTop + root.clientHeight) / o.rowHeight) + beyond);
@@ -84,11 +82,13 @@ export function virtualList(o, signal) {
     asked ||= requestAnimationFrame(draw);
   };
   /**
-   * Makes a row the current one, and shows it.
+   * Makes a row the current one, and shows it unless the list is to stay where it is.
    * @param {number} i
+   * @param {boolean} [shows]
    */
-  const choose = (i) => {
+  const choose = (i, shows = true) => {
     current = Math.max(-1, Math.min(i, o.count() - 1));
+    if (!shows) return soon();
     const top = current * o.rowHeight;
     if (current >= 0 && top < root.scrollTop) root.scrollTop = top;
     if (current >= 0 && top + o.rowHeight > root.scrollTop + root.clientHeight) root.scrollTop = top + o.rowHeight - root.clientHeight;
@@ -102,7 +102,7 @@ export function virtualList(o, signal) {
     const row = /** @type {HTMLElement | null} */ (/** @type {Element} */ (e.target).closest("[data-i]"));
     if (!row) return;
     choose(Number(row.dataset.i));
-    o.open?.(current);
+    o.open?.(current, "click");
   });
   root.addEventListener("keydown", (e) => {
     const page = Math.max(1, Math.floor(root.clientHeight / o.rowHeight) - 1);
@@ -113,7 +113,7 @@ export function virtualList(o, signal) {
     }
     if (((to !== undefined && !o.elsewhere) || e.key === "Enter" || e.key === " ") && current >= 0) {
       e.preventDefault();
-      o.open?.(current);
+      o.open?.(current, "key");
     }
   });
   const size = new ResizeObserver(soon);

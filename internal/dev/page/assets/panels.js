@@ -6,19 +6,18 @@ import { bytesPanel } from "./bytes.js";
 import { choiceOfTask, choicePanel } from "./choice.js";
 import { comparePanel } from "./compare.js";
 import { copyPanel } from "./copy.js";
-import { eventsPanel } from "./events.js";
 import { headersFor } from "./identity.js";
 import { notifyOfMessage, notifyOfTask } from "./notify.js";
+import { timelineOfCall } from "./picture.js";
 import { saidPanel } from "./said.js";
 import { logOfCall, logOfTask } from "./tasklog.js";
-import { timelineOfCall, timelineOfTask } from "./timeline.js";
 import { twoPanel } from "./two.js";
 
 /** @type {import("./places.js").Panel<import("./api.js").Exchange>[]} */
 export const callPanels = [saidPanel, bytesPanel, timelineOfCall, logOfCall, choicePanel, againPanel, copyPanel];
 
-/** @type {import("./places.js").Panel<import("./task.js").Task>[]} */
-export const taskPanels = [eventsPanel, artifactsPanel, timelineOfTask, logOfTask, choiceOfTask, notifyOfTask];
+/** Beside the events of a task. @type {import("./places.js").Panel<import("./task.js").Task>[]} */
+export const taskPanels = [artifactsPanel, logOfTask, choiceOfTask, notifyOfTask];
 
 /** @type {import("./places.js").Panel<import("./callview.js").Trying>[]} */
 export const tryPanels = [comparePanel, twoPanel, notifyOfMessage];

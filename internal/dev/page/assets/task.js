@@ -4,8 +4,9 @@ import { on, state, tell } from "./state.js";
 import { stateName } from "./format.js";
 
 /**
- * A task; calls are those that are about it, the oldest first.
- * @typedef {{id: string, agent: number, state: string, skill: string, context: string, begun: string, text: string, calls: number[]}} Task
+ * A task; calls are those that are about it, the oldest first, and ended is when a state that is its last was first told,
+ * in milliseconds since 1970 (0: it was not).
+ * @typedef {{id: string, agent: number, state: string, skill: string, context: string, begun: string, ended: number, text: string, calls: number[]}} Task
  */
 
 /** Agents may have given the same id to tasks of theirs. @type {Map<string, Task>} */
@@ -29,15 +30,21 @@ export function isOver(s) {
   return ["completed", "failed", "canceled", "rejected"].includes(s);
 }
 
+/** How long a task took, or takes so far, in milliseconds. @param {Task} t */
+export function lasts(t) {
+  return Math.max(0, (t.ended || Date.now()) - Date.parse(t.begun));
+}
+
 /** @param {import("./api.js").Summary} s */
 function learn(s) {
   if (!s.task || s.operation === "card") return;
-  const t = task(s.agent, s.task) ?? { id: s.task, agent: s.agent, state: "", skill: "", context: "", begun: s.begun, text: "", calls: [] };
+  const t = task(s.agent, s.task) ?? { id: s.task, agent: s.agent, state: "", skill: "", context: "", begun: s.begun, ended: 0, text: "", calls: [] };
   all.set(key(t.agent, t.id), t);
   if (!t.calls.includes(s.id)) t.calls.push(s.id);
   t.skill ||= s.skill ?? "";
   t.context ||= s.context ?? "";
   if (s.outcome && s.outcome !== "error" && s.outcome !== "message") t.state = stateName(s.outcome);
+  if (isOver(t.state) && s.state !== "running") t.ended ||= Date.parse(s.begun) + s.tookMs;
   news(t);
 }
 
@@ -76,6 +83,7 @@ on("event", ({ call, event }) => {
   const t = task(s.agent, event.task);
   if (!t) return;
   if (event.state) t.state = stateName(event.state);
+  if (isOver(t.state)) t.ended ||= Date.parse(s.begun) + event.atMs;
   if (event.text) t.text = event.text;
   news(t);
 });
