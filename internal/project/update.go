@@ -188,7 +188,8 @@ func (p *project) mergeScaffold(out generator.Output) ([]output.File, []Scaffold
 		return nil, nil, err
 	}
 	made := slices.ContainsFunc(once, func(f output.File) bool { return p.Recorded(f.Path) }) // by init
-	for i, f := range p.requires {                                                            // they are written as they are; what an update renders is their base from now on
+
+	for i, f := range p.requires { // they are written as they are; what an update renders is their base from now on
 		if at := slices.IndexFunc(once, func(o output.File) bool { return o.Path == f.Path }); at >= 0 {
 			if p.Recorded(f.Path) || made && f.Kind == output.Scaffold {
 				p.requires[i].Base, p.requires[i].NoBase = once[at].Data, false
