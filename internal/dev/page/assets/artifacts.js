@@ -224,12 +224,13 @@ const pause = 40; // milliseconds between two readings: what comes meanwhile is 
  * @param {(f: import("./agent.js").Form & {id?: string}, call: number, event: number) => void} take event is 0 for an answer
  * @param {(err?: Error) => void} read everything there is
  * @param {AbortSignal} signal
- * @param {(call: number, request: import("./agent.js").Form) => void} [asked] takes the request of each call
+ * @param {(call: number, request: import("./agent.js").Form) => void} [asked] takes the request of each call, which may be recorded later than the call
  * @returns {() => void} there may be news
  */
 export function reader(calls, take, read, signal, asked) {
   /** @type {Map<number, number>} the last event of each call that was read; Infinity when it is over */
   const at = new Map();
+  const requested = new Set();
   let reading = false;
   let again = false;
   const readAll = async () => {
@@ -237,7 +238,10 @@ export function reader(calls, take, read, signal, asked) {
       for (let after = at.get(id) ?? 0; after !== Infinity;) {
         const over = state.calls.get(id)?.state !== "running";
         const said = await forms(id, after, signal);
-        if (!at.has(id)) asked?.(id, said.request);
+        if (asked && !requested.has(id) && (said.request?.form || over)) {
+          requested.add(id);
+          asked(id, said.request);
+        }
         const { form, error, problem } = said.response ?? {};
         const answered = Boolean(form || error !== undefined || problem);
         if (answered) take(said.response, id, 0);

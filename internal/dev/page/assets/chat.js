@@ -100,19 +100,19 @@ export const chatView = {
     signal.addEventListener("abort", () => inner.abort());
 
     const list = el("div", { class: "list-of" });
-    const aside = el("nav", { class: "talks", "aria-label": w.conversations }, el("a", { class: "fresh", href: link("chat"), click: (/** @type {Event} */ e) => { e.preventDefault(); begin(); } }, w.fresh), list);
+    const aside = el("nav", { class: "talks", "aria-label": w.conversations, click: () => view.classList.remove("open") }, el("a", { class: "fresh", href: link("chat"), click: (/** @type {Event} */ e) => { e.preventDefault(); begin(); } }, w.fresh), list);
     const older = button("", () => { most += mostTurns; sync(); }, { class: "small older" });
     const empty = el("div", { class: "begin" });
     const column = el("div", { class: "column" });
     const messages = el("div", { class: "messages", tabindex: 0, role: "region", "aria-label": w.messages(2).slice(2) }, column);
     const say = sayBox(number, () => ({ context: typeof key === "string" ? key : undefined, task: asking()?.task() }), (id, mode) => sent(id, mode), () => { dismissed = asking()?.id ?? 0; drawAnswering(); });
-    const narrow = el("div", { class: "narrow bar" }, button(w.conversations, () => { view.classList.toggle("open"); }, { class: "small" }), button(w.fresh, () => begin(), { class: "small" }));
+    const head = el("div", { class: "talk-head bar" }, button(w.conversations, () => { view.classList.toggle("open"); }, { class: "small" }), button(w.fresh, () => begin(), { class: "small" }));
     const talkBox = el("section", {
       class: "talk", "aria-label": w.conversation,
       dragover: (/** @type {DragEvent} */ e) => { if (e.dataTransfer?.types.includes("Files")) { e.preventDefault(); talkBox.classList.add("dropping"); } },
       dragleave: (/** @type {DragEvent} */ e) => { if (!talkBox.contains(/** @type {Node | null} */ (e.relatedTarget))) talkBox.classList.remove("dropping"); },
       drop: (/** @type {DragEvent} */ e) => { e.preventDefault(); talkBox.classList.remove("dropping"); say.attach(e.dataTransfer?.files ?? []); },
-    }, el("h2", { class: "unseen" }, w.conversation), narrow, messages, say.root);
+    }, el("h2", { class: "unseen" }, w.conversation), head, messages, say.root);
     const view = el("div", { class: "chat", "data-drop": w.drop }, aside, talkBox);
     root.append(view);
 
@@ -228,8 +228,8 @@ export const chatView = {
     const learnWords = async (id) => {
       firstWords.set(id, "");
       const f = await ask(`/api/calls/${id}/forms?limit=1`, "GET", undefined, signal).catch(() => undefined);
-      if (!f) return void firstWords.delete(id);
-      const text = (f.request?.form?.message?.parts ?? []).map((/** @type {any} */ p) => p.text ?? p.filename ?? (p.data === undefined ? "" : JSON.stringify(p.data))).join(" ").trim();
+      if (!f?.request.form && state.calls.get(id)?.state === "running") return void firstWords.delete(id); // it is not recorded yet
+      const text = (f?.request.form?.message?.parts ?? []).map((/** @type {any} */ p) => p.text ?? p.filename ?? (p.data === undefined ? "" : JSON.stringify(p.data))).join(" ").trim();
       firstWords.set(id, text.slice(0, 100));
       drawList();
     };

@@ -10,7 +10,7 @@ const mostColumns = 50;
 
 /**
  * A block of lines. from is its first line.
- * @typedef {{kind: "heading" | "rule" | "code" | "quote" | "list" | "table" | "words", from: number, level?: number, text?: string, lines?: string[], ordered?: number, loose?: boolean, items?: string[][], rows?: string[][]}} Block
+ * @typedef {{kind: "heading" | "rule" | "code" | "quote" | "list" | "table" | "words", from: number, level?: number, text?: string, lines?: string[], ordered?: number, loose?: boolean, items?: string[][], rows?: string[][], right?: boolean[]}} Block
  */
 
 const fence = /^ {0,3}(`{3,}|~{3,})(.*)$/;
@@ -103,8 +103,9 @@ function blocksOf(lines) {
     } else if (isTable(line, lines[i + 1])) {
       const head = cells(line);
       const rows = [head];
+      const right = cells(lines[i + 1]).map((c) => c.endsWith(":") && !c.startsWith(":"));
       for (i += 2; i < lines.length && lines[i].includes("|") && !begins(lines[i]); i++) rows.push(cells(lines[i]).slice(0, head.length));
-      list.push({ kind: "table", from, rows });
+      list.push({ kind: "table", from, rows, right });
     } else {
       const words = [line.trimStart()];
       let level = 0;
@@ -181,8 +182,9 @@ class Maker {
         return [el(b.ordered === undefined ? "ul" : "ol", { start: b.ordered !== 1 && b.ordered }, ...(b.items ?? []).map((item) => el("li", {}, ...this.inner(item, depth, !b.loose))))];
       case "table": {
         const [head, ...rows] = b.rows ?? [];
-        return [el("div", { class: "wide", tabindex: 0 }, el("table", {}, el("thead", {}, el("tr", {}, ...head.map((c) => el("th", { scope: "col" }, inline(c))))),
-          el("tbody", {}, ...rows.map((r) => el("tr", {}, ...r.map((c) => el("td", {}, inline(c))))))))];
+        /** @param {string} name @param {string[]} row */
+        const row = (name, row) => el("tr", {}, ...row.map((c, i) => el(name, { class: b.right?.[i] ? "num" : null, scope: name === "th" ? "col" : null }, inline(c))));
+        return [el("div", { class: "wide", tabindex: 0 }, el("table", {}, el("thead", {}, row("th", head)), el("tbody", {}, ...rows.map((r) => row("td", r)))))];
       }
       default:
         return [tight ? inline(b.text ?? "") : el("p", {}, inline(b.text ?? ""))];

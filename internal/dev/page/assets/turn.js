@@ -4,7 +4,7 @@ import { call } from "./agent.js";
 import { answerBox } from "./answer.js";
 import { ask } from "./api.js";
 import { artifactView, PartsView, Pieces, reader } from "./artifacts.js";
-import { button, el, fill } from "./dom.js";
+import { button, el, fill, newID } from "./dom.js";
 import { ms, stateName } from "./format.js";
 import { headersOf } from "./panels.js";
 import { violationsOf } from "./rejection.js";
@@ -50,15 +50,14 @@ export function makeTurn(talk, id, follow) {
   const status = el("p", { class: "status", role: "status" }, chip, now);
   const act = el("span", { class: "acts" });
   const links = el("span", { class: "links small" });
-  const steps = el("ol", { class: "dim small" });
-  const stepCount = el("summary", { class: "dim small" });
-  const fold = el("details", { class: "steps", hidden: true }, stepCount, steps);
+  const steps = el("ol", { class: "steps dim small", hidden: true, id: newID() });
+  const fold = button("", () => { steps.hidden = !steps.hidden; drawFold(); }, { class: "plain small fold", "aria-controls": steps.id, hidden: true });
   const made = el("div", { class: "made" });
   const asks = el("div");
   const trouble = el("div", { class: "trouble" });
   const root = el("article", { class: "turn", "aria-label": w.call(id) },
     el("div", { class: "mine", role: "group", "aria-label": w.you }, mine.root),
-    el("div", { class: "theirs" }, el("div", { class: "head" }, status, act, links), fold, made, answer.root, asks, trouble));
+    el("div", { class: "theirs" }, el("div", { class: "head" }, status, fold, act, links), steps, made, answer.root, asks, trouble));
 
   let taskID = summary()?.task ?? "";
   let taskState = "";
@@ -96,6 +95,17 @@ export function makeTurn(talk, id, follow) {
     return [id, ...of("SubscribeToTask"), ...of("CancelTask"), ...of("GetTask").slice(-1)];
   };
 
+  const addStep = () => {
+    steps.append(el("li", {}, step));
+    if (++count > mostSteps) steps.firstChild?.remove();
+    step = "";
+  };
+  const drawFold = () => {
+    fold.hidden = count === 0;
+    fold.setAttribute("aria-expanded", String(!steps.hidden));
+    fold.textContent = w.steps(count) + (count > mostSteps && !steps.hidden ? ", " + w.lastSteps(mostSteps) : "") + (steps.hidden ? " ▸" : " ▾");
+  };
+
   /** @param {any} s a status of 1.0 */
   const takeStatus = (s) => {
     taskState = stateName(String(s.state ?? ""));
@@ -107,10 +117,7 @@ export function makeTurn(talk, id, follow) {
     else if (isOver(taskState)) answer.add(parts);
     else {
       const text = textOf(parts) || JSON.stringify(parts.map((/** @type {Part} */ p) => p.data ?? p.filename ?? p.url));
-      if (step) {
-        steps.append(el("li", {}, step));
-        if (++count > mostSteps) steps.firstChild?.remove();
-      }
+      if (step) addStep();
       step = text.length > 2000 ? text.slice(0, 2000) + "…" : text;
     }
   };
@@ -138,6 +145,7 @@ export function makeTurn(talk, id, follow) {
   };
 
   const waits = () => (taskState === "input-required" || taskState === "auth-required") && !talk.turns().some((t) => t.id > id && t.task() === taskID);
+  const hasSchema = () => question.some((p) => typeof p.data === "object" && p.data !== null && ("input" in p.data || "schema" in p.data));
   const running = () => calls().filter((c) => state.calls.get(c)?.state === "running" && state.calls.get(c)?.operation !== "CancelTask");
   const way = () => ({ binding: summary()?.binding ?? "JSONRPC", version: summary()?.version || "1.0" });
 
@@ -175,14 +183,8 @@ export function makeTurn(talk, id, follow) {
     chip.hidden = taskState === "";
     const lost = !busy && taskState !== "" && !over && !/required/.test(taskState);
     now.textContent = lost ? w.streamEnded : ended ? (s?.state !== "running" && s?.tookMs ? w.took(ms(s.tookMs)) : "") : step || (busy ? w.waiting : "");
-    const n = count + (step && ended ? 1 : 0);
-    if (step && ended) {
-      steps.append(el("li", {}, step));
-      step = "";
-      count++;
-    }
-    fold.hidden = n === 0;
-    stepCount.textContent = w.steps(n) + (n > mostSteps ? ", " + w.lastSteps(mostSteps) : "");
+    if (step && ended) addStep();
+    drawFold();
     const key = JSON.stringify([taskID, busy, lost, over, waiting, taskState, s?.state, wrong, err?.message]);
     if (key === drawn) return;
     drawn = key;
@@ -201,9 +203,8 @@ export function makeTurn(talk, id, follow) {
   /** @param {boolean} waiting */
   const drawQuestion = (waiting) => {
     const t = task(agent, taskID);
-    const schema = question.some((p) => typeof p.data === "object" && p.data !== null && ("input" in p.data || "schema" in p.data));
     delete asks.dataset.asks;
-    if (waiting && t && (schema || taskState === "auth-required")) void answerBox(asks, t, way(), talk.signal);
+    if (waiting && t && (hasSchema() || taskState === "auth-required")) void answerBox(asks, t, way(), talk.signal);
     else if (question.length || waiting) fill(asks, el("div", { class: waiting ? "question" : "question done" }, el("p", { class: "small dim" }, w.question), el("p", { class: "said" }, textOf(question) || w.noQuestion)));
     else fill(asks);
   };
@@ -223,7 +224,7 @@ export function makeTurn(talk, id, follow) {
   };
 
   const news = reader(calls, take, (err) => { draw(err); talk.changed(); }, talk.signal, (from, request) => {
-    if (from !== id) return;
+    if (from !== id || !request) return;
     said = request.form?.message?.parts ?? [];
     mine.clear();
     mine.add(request.problem ? [{ text: request.problem }] : said);
@@ -236,7 +237,7 @@ export function makeTurn(talk, id, follow) {
     draw: () => draw(),
     task: () => taskID,
     /** The question that a plain text answers; "" if there is none. */
-    asks: () => (waits() && taskState === "input-required" && !asks.querySelector("form") ? textOf(question) || w.noQuestion : ""),
+    asks: () => (waits() && taskState === "input-required" && !hasSchema() ? textOf(question) || w.noQuestion : ""),
   };
 }
 
