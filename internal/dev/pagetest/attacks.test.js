@@ -31,10 +31,12 @@ async function harm(page) {
   return page.evaluate(() => {
     const found = /** @type {any} */ (window).pwned ? ["code ran"] : [];
     if (/** @type {any} */ ({}).pwned !== undefined || Object.keys(Object.prototype).length) found.push("prototypes were changed");
-    for (const e of document.querySelectorAll("img, image, iframe, object, embed, video, audio, base, script:not([src='main.js']), style, svg animate, svg set, math, template, marquee, frameset, meta[http-equiv]")) found.push(e.outerHTML);
+    /** What Markdown and images may have: a link that tells nobody where it was followed, and bytes that are an image. @param {Element} e @param {string} to */
+    const allowed = (e, to) => (e.matches(".md a[target=_blank][rel='noopener noreferrer']") && /^(https?|mailto):/.test(to)) || (e.matches("figure.image > img") && /^data:image\/(png|jpeg|gif|webp|svg\+xml);base64,/.test(to));
+    for (const e of document.querySelectorAll("img:not(figure.image > img), image, iframe, object, embed, video, audio, base, script:not([src='main.js']), style, svg animate, svg set, math, template, marquee, frameset, meta[http-equiv]")) found.push(e.outerHTML);
     for (const e of document.querySelectorAll("*")) {
       for (const a of e.attributes) {
-        if (a.name.startsWith("on") || (["href", "src", "action", "formaction", "xlink:href"].includes(a.name) && !/^(#|\/|[a-z]+\.(js|css)$|data:,$|blob:)/.test(a.value))) found.push(e.tagName + " " + a.name + "=" + a.value);
+        if (a.name.startsWith("on") || (["href", "src", "action", "formaction", "xlink:href"].includes(a.name) && !/^(#|\/|[a-z]+\.(js|css)$|data:,$|blob:)/.test(a.value) && !allowed(e, a.value))) found.push(e.tagName + " " + a.name + "=" + a.value);
         if (["href", "src"].includes(a.name) && a.value.startsWith("//")) found.push(a.value);
       }
     }
@@ -84,6 +86,24 @@ test("what a hostile agent says stays text, in every view", async () => {
   await page.evaluate(() => { location.hash = "#/traffic"; });
   await page.locator("[role=option]").filter({ hasText: "GET /" }).first().click();
   assert.deepEqual(await harm(page), []);
+  await close();
+});
+
+test("what a hostile agent says in a conversation stays text, be it Markdown, data, a file or an image", async () => {
+  const { page, close } = await open(b, d);
+  page.on("dialog", (x) => { throw new Error("a dialog: " + x.message()); });
+  await page.keyboard.press("1");
+  await page.getByRole("group", { name: "Begin with one of these" }).waitFor();
+  assert.deepEqual(await harm(page), []);
+  await page.getByLabel("Message", { exact: true }).fill("hello");
+  await page.keyboard.press("Enter");
+  const turn = page.getByRole("article");
+  await turn.getByText("input-required").waitFor();
+  await page.waitForFunction((n) => document.querySelectorAll(".artifact").length === n && document.querySelectorAll(".md blockquote").length >= n, payloads.length);
+  await page.waitForFunction(() => [...document.querySelectorAll("figure.image > img")].every((e) => /** @type {HTMLImageElement} */ (e).complete));
+  assert.ok(await page.locator(".md a").count() > 0, "there are links that may be followed");
+  assert.deepEqual(await harm(page), []);
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
   await close();
 });
 

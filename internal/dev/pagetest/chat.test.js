@@ -48,6 +48,7 @@ const skills = {
       else t.status("INPUT_REQUIRED", [{ text: "Tea or coffee?" }]);
     },
   },
+  many: { name: "Many", run: (t) => { for (let i = 0; i < 9998; i++) t.artifact("rows", [{ text: `- row *${i}*\n${i % 100 === 99 ? "\n## next\n\n" : ""}`, mediaType: "text/markdown" }], i > 0); t.status("COMPLETED"); } },
   no: { name: "No", run(t) { t.status("REJECTED", [{ text: "I sell no tickets." }]); } },
 };
 
@@ -285,5 +286,30 @@ test("files are attached by the button, and by a drop", async () => {
   const { parts } = agent.asked.findLast((a) => a.method === "SendStreamingMessage").params.message;
   assert.deepEqual(parts.slice(1), [{ raw: "YWJj", filename: "plan.txt", mediaType: "text/plain" }]);
   assert.equal(await page.getByRole("button", { name: "Remove plan.txt" }).count(), 0);
+  await close();
+});
+
+test("10,000 events in a conversation are drawn with little work, and are let go with it", async () => {
+  const { page, close } = await open(b, d);
+  await chooseSkill(page, "Many");
+  const session = await page.context().newCDPSession(page);
+  const used = async () => {
+    await session.send("HeapProfiler.collectGarbage");
+    return (await session.send("Runtime.getHeapUsage")).usedSize;
+  };
+  const before = await used();
+  const work = await worked(page, async () => {
+    await say(page, "go");
+    await turns(page).last().getByText("completed").waitFor();
+    await turns(page).last().getByText("row 9997").waitFor();
+  });
+  const typed = await worked(page, () => page.getByLabel("Message", { exact: true }).pressSequentially("some words that are typed"));
+  const held = await used() - before;
+  console.log(`10,000 events: ${work.toFixed(0)} ms of work, ${(held / 1e6).toFixed(1)} MB; 25 letters beside them: ${typed.toFixed(0)} ms`);
+  assert.ok(work < 6000, work + " ms of work");
+  assert.ok(typed < 1000, typed + " ms of work");
+  assert.ok(held < 40e6, held + " bytes");
+  await page.getByRole("link", { name: "New conversation" }).click();
+  await until(async () => (await used()) - before < 12e6, "the memory given back");
   await close();
 });

@@ -41,7 +41,8 @@ export async function hostile(payloads, large = 16 << 20) {
         payloads.forEach((p, i) => event({
           artifactUpdate: {
             taskId: task, contextId: context, lastChunk: true,
-            artifact: { artifactId: "a" + i + p, name: p, description: p, parts: [{ text: p, filename: p, mediaType: p }, { url: p, filename: p }, { data: { [p]: p } }, { raw: "PHNjcmlwdD4=", filename: p, mediaType: "text/html" }] },
+            artifact: { artifactId: "a" + i + p, name: p, description: p, parts: [{ text: p, filename: p, mediaType: p }, { url: p, filename: p }, { data: { [p]: p } }, { raw: "PHNjcmlwdD4=", filename: p, mediaType: "text/html" }, { raw: svg(p), filename: p, mediaType: "image/svg+xml" },
+              { text: p, mediaType: "text/markdown" }, { text: `# ${p}\n\n[${p}](${p}) [x](<${p}>) ![${p}](${p}) <${p}> \`${p}\` **${p}**\n\n- ${p}\n\n> ${p}\n\n|${p}|b|\n|-|-|\n|${p}|c|\n\n\`\`\`${p}\n${p}\n`, mediaType: "text/markdown" }] },
           },
         }));
       }
@@ -54,6 +55,9 @@ export async function hostile(payloads, large = 16 << 20) {
   origin = "http://127.0.0.1:" + /** @type {import("node:net").AddressInfo} */ (server.address()).port;
   return { origin, referers, end: () => new Promise((f) => { server.closeAllConnections(); server.close(f); }) };
 }
+
+/** An image that is a document. @param {string} p */
+const svg = (p) => Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="9" height="9"><script>top.pwned=1</script><image href="https://evil.test/i"/><foreignObject>${p}</foreignObject></svg>`).toString("base64");
 
 /** A schema with a payload wherever it has a text. @param {string} p */
 function schema(p) {

@@ -148,7 +148,7 @@ function listAt(lines, i) {
     const m = marker.exec(line);
     const deeper = items.length > 0 && at >= base + 2;
     if (deeper || (items.length > 0 && blank === 0 && !m && !begins(line))) {
-      if (blank && deeper) block.loose = true;
+      if (blank && deeper && at < inset + 2) block.loose = true; // not that of a list in it
       items.at(-1)?.push(...Array(blank).fill(""), deeper ? line.slice(Math.min(at, inset)) : line);
     } else if (m && !rule.test(line) && /\d/.test(m[2]) === ordered) {
       if (blank && items.length) block.loose = true;
@@ -262,10 +262,8 @@ export class MarkdownStream {
   }
 }
 
-/** @typedef {{text?: string, code?: string, br?: boolean, href?: string, close?: boolean, ch?: string, n: number, size: number, canOpen: boolean, canClose: boolean, opens: string[], closes: string[]}} Token */
-
-/** @param {Partial<Token>} t @returns {Token} */
-const token = (t) => ({ n: 0, size: 0, canOpen: false, canClose: false, opens: [], closes: [], ...t });
+/** A run of *, _ or ~: n of its size are not matched. @typedef {{ch: string, n: number, size: number, canOpen: boolean, canClose: boolean, opens?: string[], closes?: string[]}} Run */
+/** @typedef {{text?: string, code?: string, br?: boolean, href?: string, close?: boolean, run?: Run}} Token */
 
 /** An address that a link may have; "" for others. @param {string} to */
 export function webAddress(to) {
@@ -280,30 +278,40 @@ export function webAddress(to) {
 const destination = /\([ \n]{0,4}(?:<([^<>\n]*)>|((?:[^\s()<>\\]|\\.|\([^\s()]*\))*))(?:[ \n]{1,4}(?:"[^"\n]*"|'[^'\n]*'))?[ \n]{0,4}\)/y;
 const auto = /<([a-z][a-z0-9+.-]{1,31}:[^\s<>]*)>/iy;
 const bare = /https?:\/\/[^\s<>`|[\]"]+/y;
-const space = /^\s?$/u;
-const mark = /[\p{P}\p{S}]/u;
+/** What a character is beside a run: 0 a space or nothing, 1 a mark, 2 of a word. @param {string | undefined} c */
+function kindOf(c) {
+  if (c === undefined || c === " " || c === "\n") return 0;
+  if (c < "\x7f") return /[A-Za-z0-9]/.test(c) ? 2 : 1;
+  return /\s/u.test(c) ? 0 : /[\p{P}\p{S}]/u.test(c) ? 1 : 2;
+}
 
 /** The words of a paragraph. @param {string} text @returns {DocumentFragment} */
 export function inline(text) {
   /** @type {Token[]} */
   const list = [];
-  /** @type {Token[]} runs of marks that nobody has matched */
-  let runs = [];
+  /** @type {Run[]} those that nobody has matched */
+  const runs = [];
   /** @type {{at: number, runs: number, image: boolean}[]} */
   const brackets = [];
   const ticks = ticksOf(text);
   let from = 0;
   let i = 0;
-  const flush = () => { if (i > from) list.push(token({ text: text.slice(from, i) })); };
   /** @param {number} to @param {...Token} t */
-  const put = (to, ...t) => { flush(); list.push(...t); from = i = to; };
+  const put = (to, ...t) => {
+    if (i > from) list.push({ text: text.slice(from, i) });
+    list.push(...t);
+    from = i = to;
+  };
   while (i < text.length) {
     const c = text[i];
     const next = text[i + 1] ?? "";
-    if (c === "\\" && next === "\n") put(i + 2, token({ br: true }));
-    else if (c === "\\" && /[!-/:-@[-`{-~]/.test(next)) put(i + 2, token({ text: next }));
-    else if (c === "\n" && text.slice(i - 2, i) === "  ") put(i + 1, token({ br: true }));
-    else if (c === "`") {
+    if (c === "\\" && next === "\n") put(i + 2, { br: true });
+    else if (c === "\\" && /[!-/:-@[-`{-~]/.test(next)) put(i + 2, { text: next });
+    else if (c === "\n" && text.slice(i - 2, i) === "  ") {
+      const end = i + 1;
+      while (text[i - 1] === " " && i > from) i--;
+      put(end, { br: true });
+    } else if (c === "`") {
       let n = 1;
       while (text[i + n] === "`") n++;
       const end = after(ticks.get(n), i);
@@ -311,22 +319,22 @@ export function inline(text) {
       else {
         let code = text.slice(i + n, end).replaceAll("\n", " ");
         if (code.length > 2 && code[0] === " " && code.at(-1) === " " && code.trim()) code = code.slice(1, -1);
-        put(end + n, token({ code }));
+        put(end + n, { code });
       }
     } else if (c === "*" || c === "_" || c === "~") {
       let n = 1;
       while (text[i + n] === c) n++;
-      const before = text[i - 1] ?? "";
-      const behind = text[i + n] ?? "";
-      const left = !space.test(behind) && (!mark.test(behind) || space.test(before) || mark.test(before));
-      const right = !space.test(before) && (!mark.test(before) || space.test(behind) || mark.test(behind));
-      const t = token({ ch: c, n, size: n, canOpen: left && (c !== "_" || !right || mark.test(before)), canClose: right && (c !== "_" || !left || mark.test(behind)) });
-      if (c === "~" && n !== 2) t.canOpen = t.canClose = false;
-      put(i + n, t);
-      runs.push(t);
+      const before = kindOf(text[i - 1]);
+      const behind = kindOf(text[i + n]);
+      const left = behind === 2 || (behind === 1 && before < 2);
+      const right = before === 2 || (before === 1 && behind < 2);
+      const fits = c !== "~" || n === 2;
+      const run = { ch: c, n, size: n, canOpen: fits && left && (c !== "_" || !right || before === 1), canClose: fits && right && (c !== "_" || !left || behind === 1) };
+      put(i + n, { run });
+      runs.push(run);
     } else if (c === "[" || (c === "!" && next === "[")) {
       const image = c === "!";
-      put(i + (image ? 2 : 1), token({ text: image ? "![" : "[" }));
+      put(i + (image ? 2 : 1), { text: image ? "![" : "[" });
       brackets.push({ at: list.length - 1, runs: runs.length, image });
     } else if (c === "]" && brackets.length) {
       const open = /** @type {{at: number, runs: number, image: boolean}} */ (brackets.pop());
@@ -339,9 +347,9 @@ export function inline(text) {
       const to = (m[1] ?? m[2]).replace(/\\([!-/:-@[-`{-~])/g, "$1");
       const href = webAddress(to);
       match(runs.splice(open.runs));
-      put(destination.lastIndex, href ? token({ close: true }) : token({ text: ` (${to})` }));
-      list[open.at] = href ? token({ href }) : token({ text: "" });
-      if (open.image && list.length === open.at + 2) list.splice(open.at + 1, 0, token({ text: to })); // without a text of its own
+      put(destination.lastIndex, href ? { close: true } : { text: ` (${to})` });
+      list[open.at] = href ? { href } : { text: "" };
+      if (open.image && list.length === open.at + 2) list.splice(open.at + 1, 0, { text: to }); // without a text of its own
       if (!open.image) brackets.length = 0; // no link is in another one
     } else if (c === "<" || (c === "h" && !/[\p{L}\p{N}_]/u.test(text[i - 1] ?? ""))) {
       const r = c === "<" ? auto : bare;
@@ -349,11 +357,11 @@ export function inline(text) {
       const m = r.exec(text);
       const to = m ? (c === "<" ? m[1] : ended(m[0])) : "";
       const href = to && webAddress(to);
-      if (href) put(c === "<" ? r.lastIndex : i + to.length, token({ href }), token({ text: to }), token({ close: true }));
+      if (href) put(c === "<" ? r.lastIndex : i + to.length, { href }, { text: to }, { close: true });
       else i++;
     } else i++;
   }
-  flush();
+  put(i);
   match(runs);
   return built(list);
 }
@@ -395,10 +403,10 @@ function after(places, i) {
 /**
  * Matches runs of *, _ and ~ with each other, as CommonMark has it. Where nothing was found below a height for a kind of
  * run, it is not looked for there again.
- * @param {Token[]} runs
+ * @param {Run[]} runs
  */
 function match(runs) {
-  /** @type {Token[]} */
+  /** @type {Run[]} */
   const openers = [];
   /** @type {Map<string, number>} */
   const bottoms = new Map();
@@ -421,8 +429,8 @@ function match(runs) {
       const name = run.ch === "~" ? "del" : n === 2 ? "strong" : "em";
       o.n -= n;
       run.n -= n;
-      o.opens.push(name);
-      run.closes.push(name);
+      (o.opens ??= []).push(name);
+      (run.closes ??= []).push(name);
       openers.length = k + (o.n > 0 ? 1 : 0);
       for (const [key, height] of bottoms) if (height > openers.length) bottoms.set(key, openers.length);
     }
@@ -442,12 +450,24 @@ function built(list) {
   const open = (e) => {
     stack.push(e);
     if (!e) return;
-    parents[parents.length - 1].appendChild(e);
+    put(e);
     parents.push(e);
   };
-  const close = () => { if (stack.pop()) parents.pop(); };
-  /** @param {string | Node} what */
-  const put = (what) => { parents[parents.length - 1].appendChild(typeof what === "string" ? document.createTextNode(what) : what); };
+  const close = () => {
+    if (!stack.pop()) return;
+    flush();
+    parents.pop();
+  };
+  let words = "";
+  const flush = () => {
+    if (words) parents[parents.length - 1].appendChild(document.createTextNode(words));
+    words = "";
+  };
+  /** @param {Node} what */
+  const put = (what) => {
+    flush();
+    parents[parents.length - 1].appendChild(what);
+  };
   for (const t of list) {
     if (t.code !== undefined) put(el("code", {}, t.code));
     else if (t.br) put(el("br"));
@@ -456,11 +476,13 @@ function built(list) {
     } else if (t.close) {
       linked--;
       close();
-    } else if (t.ch) {
-      for (const _ of t.closes) close();
-      if (t.n) put(t.ch.repeat(t.n));
-      for (let k = t.opens.length - 1; k >= 0; k--) open(parents.length > deepestWords ? null : el(t.opens[k]));
-    } else if (t.text) put(t.text);
+    } else if (t.run) {
+      const { ch, n, opens = [], closes = [] } = t.run;
+      closes.forEach(close);
+      words += ch.repeat(n);
+      for (let k = opens.length - 1; k >= 0; k--) open(parents.length > deepestWords ? null : el(opens[k]));
+    } else words += t.text ?? "";
   }
+  flush();
   return root;
 }

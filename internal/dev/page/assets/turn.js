@@ -70,6 +70,8 @@ export function makeTurn(talk, id, follow) {
   let wrong = "";
   let spoken = false;
   let followed = false;
+  let cut = false; // not all events of the call are kept
+  let last = 0; // event of the call that was read
   let drawn = "";
   /** @type {Set<string>} messages that came already */
   const seen = new Set();
@@ -124,6 +126,7 @@ export function makeTurn(talk, id, follow) {
 
   /** @param {import("./agent.js").Form & {id?: string}} f @param {number} from @param {number} n */
   const take = (f, from, n) => {
+    if (from === id) last = Math.max(last, n);
     if (f.error !== undefined || f.problem) {
       if (from === id) wrong = JSON.stringify(f);
       return;
@@ -174,6 +177,8 @@ export function makeTurn(talk, id, follow) {
   /** @param {Error} [err] */
   const draw = (err) => {
     const s = summary();
+    cut = s !== undefined && s.state !== "running" && s.events > last && last > 0;
+    if (cut && isOver(stateName(s?.outcome))) taskState = stateName(s?.outcome); // the end came after what is kept
     const over = isOver(taskState);
     const busy = running().length > 0;
     const waiting = waits();
@@ -185,7 +190,7 @@ export function makeTurn(talk, id, follow) {
     now.textContent = lost ? w.streamEnded : ended ? (s?.state !== "running" && s?.tookMs ? w.took(ms(s.tookMs)) : "") : step || (busy ? w.waiting : "");
     if (step && ended) addStep();
     drawFold();
-    const key = JSON.stringify([taskID, busy, lost, over, waiting, taskState, s?.state, wrong, err?.message]);
+    const key = JSON.stringify([taskID, busy, lost, over, waiting, taskState, s?.state, wrong, cut, err?.message]);
     if (key === drawn) return;
     drawn = key;
     root.setAttribute("aria-busy", String(!ended));
@@ -220,7 +225,10 @@ export function makeTurn(talk, id, follow) {
     } else if (s?.state === "broken" && !isOver(taskState) && !waits() && running().length === 0 && taskState === "") showTrouble(w.broken(s.problem ?? ""), w.todo.broken, true);
     else if (taskState === "rejected") showTrouble(w.rejected, w.todo.input, true);
     else if (taskState === "failed") showTrouble(w.failed, "", true);
-    else fill(trouble);
+    else if (cut) {
+      fill(trouble, el("p", {}, w.notAll(last, s?.events ?? 0)), button(w.refresh, () => void about("GetTask"), { class: "small" }));
+    } else fill(trouble);
+    trouble.classList.toggle("calm", cut && !wrong);
   };
 
   const news = reader(calls, take, (err) => { draw(err); talk.changed(); }, talk.signal, (from, request) => {

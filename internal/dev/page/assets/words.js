@@ -51,6 +51,7 @@ export const words = {
     rejectedInput: (/** @type {string} */ what) => "The agent rejected the message: " + what,
     error: (/** @type {string} */ what) => "The agent answered with an error: " + what, noWords: "an error without words",
     broken: (/** @type {string} */ why) => "The answer broke off" + (why ? ": " + why : "."), unreadable: (/** @type {string} */ why) => "The answer cannot be read: " + why,
+    notAll: (/** @type {number} */ n, /** @type {number} */ all) => `${n} of the ${all} events of this call are kept. Refresh reads the whole task.`,
     notKept: "What was said in this call is no longer kept.",
     todo: {
       input: "Change the message and send it again, or use the form in Call.", caller: "Choose a caller with credentials below, or add one in Agent, Callers.",
