@@ -101,9 +101,7 @@ func plan(dir, version string) (release, error) {
 	if err != nil {
 		return r, err
 	}
-	if strings.HasPrefix(a2agen.Module, "github.com/") { // where a release is shown, its links lead to files of the tag
-		r.notes = regexp.MustCompile(`\]\(([\w./-]+)([#)])`).ReplaceAll(r.notes, []byte("](https://"+a2agen.Module+"/blob/"+version+"/$1$2"))
-	}
+	r.notes = linked(r.notes, a2agen.Module, version)
 	r.time, err = time.Parse(time.RFC3339, at)
 	r.time = r.time.UTC()
 	return r, err
@@ -121,6 +119,14 @@ func notes(changelog []byte, version string) []byte {
 		return nil
 	}
 	return append(text, '\n')
+}
+
+// linked makes links to files of the repository lead to those of the version: where GitHub shows the notes of a release, there are no files beside them.
+func linked(notes []byte, module, version string) []byte {
+	if !strings.HasPrefix(module, "github.com/") {
+		return notes
+	}
+	return regexp.MustCompile(`\]\(([\w./-]+)([#)])`).ReplaceAll(notes, []byte("](https://"+module+"/blob/"+version+"/$1$2"))
 }
 
 // write makes everything in a folder beside dist, and puts it in the place of dist when it is complete.
