@@ -302,11 +302,7 @@ func (a *agentPackage) server() (output.File, error) {
 	if pkg := a.agent.OpenStore; pkg != "" {
 		config.set("OpenStore", jen.Qual(modulePath+pkg, "OpenStore"))
 	}
-	protocol := serverProtocol
-	if a.agent.Pushes {
-		protocol = "Protocol"
-	}
-	body := []jen.Code{jen.Id("protocol").Op(":=").Qual(a.paths.Protocol, protocol).Call()}
+	body := []jen.Code{jen.Id("protocol").Op(":=").Qual(a.paths.Protocol, "Protocol").Call()}
 	body = append(body, decodeCard("card", "CardJSON")...)
 	if a.agent.Extended != nil {
 		body = append(body, decodeCard("extended", "ExtendedCardJSON")...)
