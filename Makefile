@@ -15,7 +15,7 @@ race: PATIENCE = 8m
 TWICE := -p $(shell expr 2 \* $$(getconf _NPROCESSORS_ONLN))
 PLATFORMS := windows/amd64 darwin/arm64 linux/arm js/wasm
 
-.PHONY: demo test build generate lint race cross windows peers interop bench figures release release-check rename vulnerabilities seeds seeds-and-kills kill replicas postgresql page browser fuzz
+.PHONY: demo test build generate lint race cross windows peers interop bench figures release release-check rename vulnerabilities seeds seeds-and-kills kill replicas postgresql page pictures browser fuzz
 
 demo: ## scaffold an agent from a real card, build it, talk to it, kill it and go on
 	@$(GO) run ./internal/demo
@@ -136,9 +136,12 @@ postgresql: # A2A_POSTGRES names another server; Debian's is installed without a
 	  RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends pgbouncer; } </dev/null || \
 	echo "there is no pgbouncer, and it cannot be installed here: nothing is tried through it"
 
-page: browser build ## the page of "a2agen dev" in a real browser (PICTURES=docs/pictures makes the screenshots of the documents)
+page: browser build ## the page of "a2agen dev" in a real browser
 	cd internal/dev/pagetest && npm ci --no-audit --no-fund --loglevel=error && node_modules/.bin/tsc -p . && \
-	A2A_PICTURES="$(if $(PICTURES),$(abspath $(PICTURES)))" node --test --test-concurrency=2 --test-timeout=600000 --test-reporter=spec
+	node --test --test-concurrency=2 --test-timeout=600000 --test-reporter=spec
+
+pictures: browser ## renews docs/pictures, which "make page" compares with the page: look at each one before you commit it
+	cd internal/dev/pagetest && npm ci --no-audit --no-fund --loglevel=error && A2A_PICTURES=1 node --test --test-timeout=600000 pictures.test.js
 
 browser: # CHROMIUM names another one than /usr/bin/chromium
 	@test -x "$${CHROMIUM:-/usr/bin/chromium}" && { command -v node && command -v npm; } >/dev/null || \

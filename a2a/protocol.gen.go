@@ -22,7 +22,7 @@ const _ = runtime.SupportsGen1
 // makes a new table; the caller may change it.
 func Protocol() *runtime.Protocol {
 	return &runtime.Protocol{
-		Versions:       []*runtime.Version{newVersion()},
+		Versions:       []*runtime.Version{newVersion(true)},
 		NewTask:        newTask,
 		NewMessage:     newMessage,
 		NewStatus:      newStatus,
@@ -37,15 +37,31 @@ func Protocol() *runtime.Protocol {
 	}
 }
 
+// ServerProtocol is [Protocol] for a server that sends no push notifications: it lacks their codecs, and all that is
+// for clients.
+func ServerProtocol() *runtime.Protocol {
+	return &runtime.Protocol{
+		Versions:    []*runtime.Version{newVersion(false)},
+		NewTask:     newTask,
+		NewMessage:  newMessage,
+		NewStatus:   newStatus,
+		NewArtifact: newArtifact,
+		NewTaskPage: newTaskPage,
+		DecodeCard:  gen.ReadCard(codecAgentCardJSON.Unmarshal, asCard),
+		Card:        gen.CardOf(asCard),
+		NewSend:     newSend,
+	}
+}
+
 // ClientProtocol is [Protocol] for what calls other agents: it has the versions that their cards demand, too.
 func ClientProtocol() *runtime.Protocol {
 	return Protocol()
 }
 
-func newVersion() *runtime.Version {
+func newVersion(all bool) *runtime.Version {
 	return &runtime.Version{
 		Name: "1.0",
-		Table: gen.TableOf(wire.Boxed{}, views, &codecStreamResponseJSON, []gen.Row{
+		Table: gen.Table(wire.Boxed{}, views, &codecStreamResponseJSON, all, []gen.Row{
 			{Role: runtime.RoleSend, RPC: "SendMessage", GRPC: "/lf.a2a.v1.A2AService/SendMessage",
 				HTTP:    []runtime.Route{{Verb: "POST", Path: "/message:send", Body: "*"}, {Verb: "POST", Path: "/{tenant}/message:send", Body: "*"}},
 				Request: &codecSendMessageRequestJSON, Result: &codecSendMessageResponseJSON},

@@ -33,6 +33,8 @@ var parts = map[string]string{
 	"SQLite":     "modernc.org/sqlite.",
 	"PostgreSQL": "github.com/jackc/pgx",
 	"0.3":        "github.com/a2agen/a2agen/runtime/gen/legacy.",
+	"clients":    "example.com/hello/a2a.newTaskRequest",
+	"configs":    "example.com/hello/a2a.newPushPage",
 	"test kit":   "github.com/a2agen/a2agen/testkit/a2atest.",
 	"MCP":        "github.com/modelcontextprotocol/go-sdk/",
 	"conform":    "github.com/a2agen/a2agen/testkit/conform.",
@@ -58,10 +60,10 @@ func TestAnAgentLinksWhatItUses(t *testing.T) {
 		"JSON-RPC alone":    {long: true, options: project.InitOptions{Protocol: []string{"1.0"}, Bindings: both[:1]}, maximum: maxOldAgent - 50_000},
 		"gRPC":              {options: project.InitOptions{Bindings: append(both, "GRPC")}, parts: []string{"HTTP+JSON", "gRPC", "0.3"}, maximum: maxGRPCAgent},
 		"callers need keys": {long: true, options: project.InitOptions{Auth: "apikey"}, parts: []string{"HTTP+JSON", "0.3", "auth"}, maximum: maxAgent + 120_000},
-		"MCP":               {long: true, mcp: true, parts: []string{"HTTP+JSON", "0.3", "MCP"}, maximum: maxMCPAgent},
+		"MCP":               {long: true, mcp: true, parts: []string{"HTTP+JSON", "0.3", "MCP", "clients", "configs"}, maximum: maxMCPAgent},
 		"push notifications in a file": {
 			options: project.InitOptions{Store: "sqlite"}, push: true,
-			parts: []string{"HTTP+JSON", "0.3", "push", "webhooks", "SQLite"}, maximum: 14_600_000,
+			parts: []string{"HTTP+JSON", "0.3", "push", "webhooks", "SQLite", "clients", "configs"}, maximum: 14_600_000,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

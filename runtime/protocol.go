@@ -431,9 +431,13 @@ type PushRequest struct {
 	Source         any
 }
 
-// IsComplete reports whether clients and push notifications can use the protocol. In code of older versions of a2agen, func
-// ServerProtocol gives one that is not.
-func (p *Protocol) IsComplete() bool { return p.NewTaskRequest != nil }
+// IsComplete reports whether all operations have their codecs. A generated ServerProtocol has what servers without push
+// notifications need, and no more.
+func (p *Protocol) IsComplete() bool {
+	return !slices.ContainsFunc(p.Versions, func(v *Version) bool {
+		return slices.ContainsFunc(v.Operations, func(op *Operation) bool { return op.Decode == nil || op.Read == nil })
+	})
+}
 
 // ErrUnknownEvent says that a stream item is of a kind that came with a later version of the protocol. Readers skip it.
 var ErrUnknownEvent = errors.New("an event of a kind that is not known")

@@ -302,7 +302,11 @@ func (a *agentPackage) server() (output.File, error) {
 	if pkg := a.agent.OpenStore; pkg != "" {
 		config.set("OpenStore", jen.Qual(modulePath+pkg, "OpenStore"))
 	}
-	body := []jen.Code{jen.Id("protocol").Op(":=").Qual(a.paths.Protocol, "Protocol").Call()}
+	protocol := serverProtocol
+	if a.agent.Pushes {
+		protocol = "Protocol"
+	}
+	body := []jen.Code{jen.Id("protocol").Op(":=").Qual(a.paths.Protocol, protocol).Call()}
 	body = append(body, decodeCard("card", "CardJSON")...)
 	if a.agent.Extended != nil {
 		body = append(body, decodeCard("extended", "ExtendedCardJSON")...)

@@ -89,8 +89,8 @@ func TestAServerNamesWhatItsCardOffers(t *testing.T) {
 		pushes   bool
 		want     []string
 	}{
-		"JSON-RPC alone":     {[]string{"JSONRPC"}, false, []string{"a2a.Protocol()", "server.NewWithoutREST("}},
-		"HTTP+JSON":          {[]string{"JSONRPC", "HTTP+JSON"}, false, []string{"a2a.Protocol()", "server.New("}},
+		"JSON-RPC alone":     {[]string{"JSONRPC"}, false, []string{"a2a.ServerProtocol()", "server.NewWithoutREST("}},
+		"HTTP+JSON":          {[]string{"JSONRPC", "HTTP+JSON"}, false, []string{"a2a.ServerProtocol()", "server.New("}},
 		"push notifications": {[]string{"JSONRPC"}, true, []string{"a2a.Protocol()", "server.NewWithoutREST(", "webhooks.Send()"}},
 	} {
 		m := agentModel()

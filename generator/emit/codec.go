@@ -20,7 +20,7 @@ import (
 // with the variant at the end where a type has several layouts. For the newest JSON wire the messages also get AppendJSON,
 // MarshalJSON and UnmarshalJSON, and for the newest one of protobuf AppendProto and UnmarshalProto.
 func Codec(p *ir.Protocol, w *ir.Wire, paths Paths) (output.File, error) {
-	c := &codec{layouts: layoutsOf(w), hub: &bound{Bindings: &p.Bindings}, exported: w == newest(p, w.Encoding), path: wirePath, earlier: wiresBefore(p, w)}
+	c := &codec{layouts: layoutsOf(w), hub: &bound{Bindings: &p.Bindings}, exported: w == newest(p, w.Encoding), path: wirePath}
 	if w.Encoding == ir.Proto {
 		c.path = protoPath
 	}
@@ -38,7 +38,7 @@ func Codec(p *ir.Protocol, w *ir.Wire, paths Paths) (output.File, error) {
 	}
 	f.Var().Defs(tables...).Line()
 	addAll(f, others...)
-	addAll(f, c.hookVars()...)
+	addAll(f, c.hookVars(wiresBefore(p, w))...)
 	f.Add(methods...)
 	return render(f, pkgFile(paths.Protocol, w.File+".gen.go"))
 }
@@ -108,7 +108,6 @@ type codec struct {
 	hub      *bound
 	exported bool
 	path     string // of the package with the types of its tables
-	earlier  []*ir.Wire
 }
 
 // proto reports whether the wire is one of protobuf.
@@ -267,8 +266,8 @@ func (c *codec) tableOf(l *ir.Layout) *literal {
 	if !c.proto() {
 		c.shape(table, l)
 	}
-	if m := groupOf(l); m != nil {
-		table.set("Group", jen.Op("&").Id("interfaces"+c.sharedBy(m).Suffix))
+	if groupOf(l) != nil {
+		table.set("Group", jen.Op("&").Id(c.groupVar()))
 	}
 	if oneofs := unions(l); len(oneofs) > 0 {
 		table.set("Oneofs", jen.Index().Qual(wirePath, "Oneof").Values(c.oneofs(l, oneofs)...))

@@ -128,20 +128,9 @@ func setPart(hub *bound) []jen.Code {
 	}
 }
 
-// sharedBy is the first wire that prints what a member of a group, or a derived one, is read and written by: it is the same for all of JSON, and
-// for all of protobuf.
-func (c *codec) sharedBy(like *ir.FieldLayout) *ir.Wire {
-	for _, w := range c.earlier {
-		if (w.Encoding == ir.Proto) == c.proto() && slices.ContainsFunc(w.Layouts, func(l *ir.Layout) bool {
-			return slices.ContainsFunc(l.Fields, func(m *ir.FieldLayout) bool { return m.Hook == like.Hook && m.Arg == like.Arg })
-		}) {
-			return w
-		}
-	}
-	return c.wire
-}
+// groupVar and derivedVar name what members of groups, and derived ones, are read and written by.
+func (c *codec) groupVar() string { return "interfaces" + c.wire.Suffix }
 
-// derivedVar names what a derived member is written by.
 func (c *codec) derivedVar(m *ir.FieldLayout) string {
 	if c.proto() {
 		return "derive" + m.Hook + "Proto"
@@ -149,20 +138,31 @@ func (c *codec) derivedVar(m *ir.FieldLayout) string {
 	return "derive" + m.Hook
 }
 
-// hookVars prints what members of groups, and derived ones, are read and written by.
-func (c *codec) hookVars() (code []jen.Code) {
-	var group, derived jen.Code
+// derives reports whether an earlier wire prints what a derived member is written by: it is the same for all of JSON, and for all of
+// protobuf.
+func (c *codec) derives(earlier []*ir.Wire, hook string) bool {
+	return slices.ContainsFunc(earlier, func(w *ir.Wire) bool {
+		return (w.Encoding == ir.Proto) == c.proto() && slices.ContainsFunc(w.Layouts, func(l *ir.Layout) bool {
+			return slices.ContainsFunc(l.Fields, func(m *ir.FieldLayout) bool { return m.Hook == hook })
+		})
+	})
+}
+
+// hookVars prints them. earlier are the wires that are printed before.
+func (c *codec) hookVars(earlier []*ir.Wire) (code []jen.Code) {
+	derived := map[string]bool{}
 	for _, l := range c.wire.Layouts {
 		for _, m := range l.Fields {
 			switch form := hooks[m.Hook].form; {
-			case form == hookGroup && group == nil && c.sharedBy(m) == c.wire:
-				group = c.groupOf(m)
-			case form == hookDerived && derived == nil && c.sharedBy(m) == c.wire:
-				derived = c.derive(m)
+			case form == hookGroup && len(code) == 0:
+				code = append(code, c.groupOf(m))
+			case form == hookDerived && !derived[m.Hook] && !c.derives(earlier, m.Hook):
+				derived[m.Hook] = true
+				defer func() { code = append(code, c.derive(m)) }()
 			}
 		}
 	}
-	return slices.DeleteFunc([]jen.Code{group, derived}, func(c jen.Code) bool { return c == nil })
+	return code
 }
 
 // groupOf prints how the members of a card that say where it is called are one field.
@@ -180,7 +180,7 @@ func (c *codec) groupOf(m *ir.FieldLayout) jen.Code {
 		write = jen.Func().Params(jen.Id("b").Index().Byte(), jen.Id("list").Add(list)).Index().Byte().Block(jen.Return(put))
 		take = jen.Parens(jen.Op("*").Add(group)).Dot("Read")
 	}
-	return jen.Var().Id("interfaces"+c.wire.Suffix).Op("=").Qual(c.path, "Group").Types(list, group).Values(members(
+	return jen.Var().Id(c.groupVar()).Op("=").Qual(c.path, "Group").Types(list, group).Values(members(
 		c.writes(), write, "Read", take,
 		"Make", jen.Func().Params(jen.Id("g").Op("*").Add(group)).Add(list).Add(oneLine(jen.Return(read))),
 	).lines()...).Line()

@@ -70,12 +70,15 @@ func jsonWire(v *ir.Version) *ir.Wire {
 	return nil
 }
 
-// protocolFuncs print func Protocol and func ClientProtocol: the versions of the agent, and those of clients.
+// protocolFuncs print func Protocol, func ServerProtocol and func ClientProtocol: the versions of the agent, as much of them as most
+// agents need, and those of clients. A program links the codecs of what it calls.
 func (b *bound) protocolFuncs(p *ir.Protocol) jen.Code {
 	served := p.Served()
 	s := jen.Add(doc("Protocol is what the runtime needs to know of this package, with the versions that the agent speaks. Every call makes a new table; the caller may change it."))
-	s.Func().Id("Protocol").Params().Op("*").Add(rt("Protocol")).Block(b.protocolTable(p, served)...).Line().Line()
-	all := b.protocolTable(p, p.Versions)
+	s.Func().Id("Protocol").Params().Op("*").Add(rt("Protocol")).Block(b.protocolTable(p, served, true)...).Line().Line()
+	s.Add(doc(serverProtocol + " is [Protocol] for a server that sends no push notifications: it lacks their codecs, and all that is for clients."))
+	s.Func().Id(serverProtocol).Params().Op("*").Add(rt("Protocol")).Block(b.protocolTable(p, served, false)...).Line().Line()
+	all := b.protocolTable(p, p.Versions, true)
 	if len(served) == len(p.Versions) {
 		all = []jen.Code{jen.Return(jen.Id("Protocol").Call())}
 	}
@@ -83,16 +86,19 @@ func (b *bound) protocolFuncs(p *ir.Protocol) jen.Code {
 	return s.Func().Id(clientProtocol).Params().Op("*").Add(rt("Protocol")).Block(all...).Line()
 }
 
-// clientProtocol is the function with the versions of clients.
-const clientProtocol = "ClientProtocol"
+// The functions with the versions of clients, and with what an agent's server needs.
+const (
+	clientProtocol = "ClientProtocol"
+	serverProtocol = "ServerProtocol"
+)
 
-// protocolTable returns the runtime's table with some of the versions. Tasks are kept as the first version of the package has them,
-// whether that is spoken or not, and cards are read as it has them.
-func (b *bound) protocolTable(p *ir.Protocol, spoken []*ir.Version) []jen.Code {
+// protocolTable returns the runtime's table with some of the versions, complete or as most servers need them. Tasks are kept as the first
+// version of the package has them, whether that is spoken or not, and cards are read as it has them.
+func (b *bound) protocolTable(p *ir.Protocol, spoken []*ir.Version, complete bool) []jen.Code {
 	list := func(versions []*ir.Version) jen.Code {
 		return jen.Index().Op("*").Add(rt("Version")).ValuesFunc(func(g *jen.Group) {
 			for _, v := range versions {
-				g.Id(versionFunc(v)).Call()
+				g.Id(versionFunc(v)).Call(jen.Lit(complete))
 			}
 		})
 	}
@@ -120,10 +126,12 @@ func (b *bound) protocolTable(p *ir.Protocol, spoken []*ir.Version) []jen.Code {
 	table.set("Card", inGen("CardOf").Call(jen.Id(asCard)))
 	table.set("NewSend", jen.Id("newSend"))
 	if whole != nil {
-		table.set("Whole", jen.Id(versionFunc(whole)).Call())
+		table.set("Whole", jen.Id(versionFunc(whole)).Call(jen.Lit(complete)))
 	}
-	for _, name := range append([]string{"NewTaskRequest"}, b.pushConstructors(p)...) {
-		table.set(name, jen.Id(unexported(name)))
+	if complete {
+		for _, name := range append([]string{"NewTaskRequest"}, b.pushConstructors(p)...) {
+			table.set(name, jen.Id(unexported(name)))
+		}
 	}
 	return append(body, jen.Return(jen.Op("&").Add(rt("Protocol")).Values(table.code()...)))
 }
@@ -147,7 +155,7 @@ func (b *bound) as(name string, v view) jen.Code {
 	return jen.Func().Id(name).Params(jen.Id("x").Add(ptr(v.t))).Add(rt(v.iface)).Add(oneLine(jen.Return(show(v.t, jen.Id("x"))))).Line()
 }
 
-// versionFunc is the function that makes a version.
+// versionFunc is the function that makes a version: complete, or as most servers need it.
 func versionFunc(v *ir.Version) string {
 	return "newVersion" + strings.TrimSuffix(jsonWire(v).Suffix, "JSON")
 }
@@ -164,6 +172,9 @@ type versionTable struct {
 	// several: it is one of several versions, in its JSON encoding.
 	several bool
 }
+
+// allOrServed is the parameter of functions that make versions and wires.
+func allOrServed() jen.Code { return jen.Id("all").Bool() }
 
 // versionFunc prints the function that makes the version.
 func (t *versionTable) versionFunc() jen.Code {
@@ -189,11 +200,11 @@ func (t *versionTable) versionFunc() jen.Code {
 	if others := otherWires(t.v); len(others) > 0 {
 		version.set("Wires", jen.Index().Op("*").Add(rt("Wire")).ValuesFunc(func(g *jen.Group) {
 			for _, w := range others {
-				g.Id(wireFunc(w)).Call()
+				g.Id(wireFunc(w)).Call(jen.Id("all"))
 			}
 		}))
 	}
-	return jen.Func().Id(versionFunc(t.v)).Params().Op("*").Add(rt("Version")).Block(
+	return jen.Func().Id(versionFunc(t.v)).Params(allOrServed()).Op("*").Add(rt("Version")).Block(
 		jen.Return(jen.Op("&").Add(rt("Version")).Values(version.lines()...))).Line()
 }
 
@@ -203,7 +214,7 @@ func (t *versionTable) table() jen.Code {
 	for i, op := range t.ops {
 		rows[i] = jen.Values(t.row(op)...)
 	}
-	return inGen("TableOf").Call(t.boxed(), jen.Id("views"), codecOf(t.wire, t.StreamItem),
+	return inGen("Table").Call(t.boxed(), jen.Id("views"), codecOf(t.wire, t.StreamItem), jen.Id("all"),
 		jen.Index().Add(inGen("Row")).Values(multiline(rows)...))
 }
 

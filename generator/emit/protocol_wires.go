@@ -54,7 +54,7 @@ func fullName(pkg, name string) string {
 	return pkg + "." + name
 }
 
-// wireFunc is the function that makes a wire.
+// wireFunc is the function that makes a wire: complete, or as most servers need it.
 func wireFunc(w *ir.Wire) string { return "newWire" + w.Suffix }
 
 // wireFunc prints the function that makes a wire: its table, and its codecs behind two functions that take any message.
@@ -69,7 +69,11 @@ func (t *versionTable) wireFunc() jen.Code {
 	if len(t.wire.Descriptor) > 0 {
 		wire.set("Descriptor", jen.Id(descriptorConst(t.wire)))
 	}
-	return jen.Func().Id(wireFunc(t.wire)).Params().Op("*").Add(rt("Wire")).Block(
+	params := jen.Params(allOrServed())
+	if len(t.ops) == 0 {
+		params = jen.Params(jen.Bool())
+	}
+	return jen.Func().Id(wireFunc(t.wire)).Add(params).Op("*").Add(rt("Wire")).Block(
 		jen.Return(jen.Op("&").Add(rt("Wire")).Values(wire.lines()...))).Line().Line().Add(t.messages())
 }
 

@@ -6,7 +6,7 @@ import "slices"
 // and a test of package emit holds the lists to what is printed.
 var (
 	// ProtocolDeclares are of the protocol package, beside [Sentinels].
-	ProtocolDeclares = []string{"Protocol", "ClientProtocol", "NewMessage", "Text", "Data"}
+	ProtocolDeclares = []string{"Protocol", "ServerProtocol", "ClientProtocol", "NewMessage", "Text", "Data"}
 	// ClientOwn are the methods of the protocol's client that are no operations.
 	ClientOwn = []string{"Card", "Close", "RPC"}
 	// FakeOwn are the fields and methods of every agent's fake.

@@ -24,7 +24,7 @@ const _ = runtime.SupportsGen1
 // Protocol is what the runtime needs to know of this package, with the versions that the agent speaks. Every call
 // makes a new table; the caller may change it.
 func Protocol() *runtime.Protocol {
-	versions := []*runtime.Version{newVersionV10(), newVersionV03(), newVersionV02(), newVersionV01()}
+	versions := []*runtime.Version{newVersionV10(true), newVersionV03(true), newVersionV02(true), newVersionV01(true)}
 	return &runtime.Protocol{
 		Versions:    versions,
 		NewTask:     newTask,
@@ -43,15 +43,34 @@ func Protocol() *runtime.Protocol {
 	}
 }
 
+// ServerProtocol is [Protocol] for a server that sends no push notifications: it lacks their codecs, and all that is
+// for clients.
+func ServerProtocol() *runtime.Protocol {
+	versions := []*runtime.Version{newVersionV10(false), newVersionV03(false), newVersionV02(false), newVersionV01(false)}
+	return &runtime.Protocol{
+		Versions:    versions,
+		NewTask:     newTask,
+		NewMessage:  newMessage,
+		NewStatus:   newStatus,
+		NewArtifact: newArtifact,
+		NewTaskPage: newTaskPage,
+		DecodeCard: func(src []byte) (runtime.Card, error) {
+			return legacy.DecodeCard(src, versions)
+		},
+		Card:    gen.CardOf(asCard),
+		NewSend: newSend,
+	}
+}
+
 // ClientProtocol is [Protocol] for what calls other agents: it has the versions that their cards demand, too.
 func ClientProtocol() *runtime.Protocol {
 	return Protocol()
 }
 
-func newVersionV10() *runtime.Version {
+func newVersionV10(all bool) *runtime.Version {
 	return &runtime.Version{
 		Name: "1.0",
-		Table: gen.TableOf(wire.Boxed{}, views, &codecStreamResponseV10JSON, []gen.Row{
+		Table: gen.Table(wire.Boxed{}, views, &codecStreamResponseV10JSON, all, []gen.Row{
 			{Role: runtime.RoleSend, RPC: "SendMessage", GRPC: "/lf.a2a.v1.A2AService/SendMessage",
 				HTTP:    []runtime.Route{{Verb: "POST", Path: "/message:send", Body: "*"}, {Verb: "POST", Path: "/{tenant}/message:send", Body: "*"}},
 				Request: &codecSendMessageRequestV10JSON, Result: &codecSendMessageResponseV10JSON},
@@ -93,14 +112,14 @@ func newVersionV10() *runtime.Version {
 		}),
 		AppendCard: gen.AppendCard(codecAgentCardV10JSON.Append),
 		ReadCard:   gen.ReadCard(codecAgentCardV10JSON.Unmarshal, asCard),
-		Wires:      []*runtime.Wire{newWireV10Proto()},
+		Wires:      []*runtime.Wire{newWireV10Proto(all)},
 	}
 }
 
-func newWireV10Proto() *runtime.Wire {
+func newWireV10Proto(all bool) *runtime.Wire {
 	return &runtime.Wire{
 		Encoding: runtime.EncodingProto,
-		Table: gen.TableOf(proto.Boxed{}, views, &codecStreamResponseV10Proto, []gen.Row{
+		Table: gen.Table(proto.Boxed{}, views, &codecStreamResponseV10Proto, all, []gen.Row{
 			{Role: runtime.RoleSend, RPC: "SendMessage", GRPC: "/lf.a2a.v1.A2AService/SendMessage", Request: &codecSendMessageRequestV10Proto, Result: &codecSendMessageResponseV10Proto},
 			{Role: runtime.RoleStream, RPC: "SendStreamingMessage", GRPC: "/lf.a2a.v1.A2AService/SendStreamingMessage", Stream: true, Request: &codecSendMessageRequestV10Proto, Result: &codecStreamResponseV10Proto},
 			{Role: runtime.RoleGet, RPC: "GetTask", GRPC: "/lf.a2a.v1.A2AService/GetTask", Request: &codecGetTaskRequestV10Proto, Result: &codecTaskV10Proto},
@@ -143,10 +162,10 @@ var messagesV10Proto = []any{
 	&codecTaskStatusUpdateEventV10Proto,
 }
 
-func newVersionV03() *runtime.Version {
+func newVersionV03(all bool) *runtime.Version {
 	return &runtime.Version{
 		Name: "0.3",
-		Table: gen.TableOf(wire.Boxed{}, views, &codecStreamResponseV03JSON, []gen.Row{
+		Table: gen.Table(wire.Boxed{}, views, &codecStreamResponseV03JSON, all, []gen.Row{
 			{Role: runtime.RoleSend, RPC: "message/send", Request: &codecSendMessageRequestV03JSON, Result: &codecSendMessageResponseV03JSON},
 			{Role: runtime.RoleStream, RPC: "message/stream", Stream: true, Request: &codecSendMessageRequestV03JSON, Result: &codecStreamResponseV03JSON},
 			{Role: runtime.RoleGet, RPC: "tasks/get", Request: &codecGetTaskRequestV03JSON, Result: &codecTaskV03JSON},
@@ -161,14 +180,14 @@ func newVersionV03() *runtime.Version {
 		AppendCard: gen.AppendCard(codecAgentCardV03JSON.Append),
 		ReadCard:   gen.ReadCard(codecAgentCardV03JSON.Unmarshal, asCard),
 		Rules:      runtime.Rules{Final: true, PushTask: true, PlainErrors: true},
-		Wires:      []*runtime.Wire{newWireV03ProtoJSON(), newWireV03Proto()},
+		Wires:      []*runtime.Wire{newWireV03ProtoJSON(all), newWireV03Proto(all)},
 	}
 }
 
-func newWireV03ProtoJSON() *runtime.Wire {
+func newWireV03ProtoJSON(all bool) *runtime.Wire {
 	return &runtime.Wire{
 		Encoding: runtime.EncodingProtoJSON,
-		Table: gen.TableOf(wire.Boxed{}, views, &codecStreamResponseV03ProtoJSON, []gen.Row{
+		Table: gen.Table(wire.Boxed{}, views, &codecStreamResponseV03ProtoJSON, all, []gen.Row{
 			{Role: runtime.RoleSend, RPC: "message/send",
 				HTTP:    []runtime.Route{{Verb: "POST", Path: "/v1/message:send", Body: "*"}},
 				Request: &codecSendMessageRequestV03ProtoJSON, Result: &codecSendMessageResponseV03ProtoJSON},
@@ -232,10 +251,10 @@ var messagesV03ProtoJSON = []any{
 	&codecTaskStatusV03ProtoJSON, &codecTaskStatusUpdateEventV03ProtoJSON,
 }
 
-func newWireV03Proto() *runtime.Wire {
+func newWireV03Proto(all bool) *runtime.Wire {
 	return &runtime.Wire{
 		Encoding: runtime.EncodingProto,
-		Table: gen.TableOf(proto.Boxed{}, views, &codecStreamResponseV03Proto, []gen.Row{
+		Table: gen.Table(proto.Boxed{}, views, &codecStreamResponseV03Proto, all, []gen.Row{
 			{Role: runtime.RoleSend, RPC: "message/send", GRPC: "/a2a.v1.A2AService/SendMessage", Request: &codecSendMessageRequestV03Proto, Result: &codecSendMessageResponseV03Proto},
 			{Role: runtime.RoleStream, RPC: "message/stream", GRPC: "/a2a.v1.A2AService/SendStreamingMessage", Stream: true, Request: &codecSendMessageRequestV03Proto, Result: &codecStreamResponseV03Proto},
 			{Role: runtime.RoleGet, RPC: "tasks/get", GRPC: "/a2a.v1.A2AService/GetTask", Request: &codecGetTaskRequestV03Proto, Result: &codecTaskV03Proto},
@@ -271,10 +290,10 @@ var messagesV03Proto = []any{
 	&codecTaskStatusUpdateEventV03Proto,
 }
 
-func newVersionV02() *runtime.Version {
+func newVersionV02(all bool) *runtime.Version {
 	return &runtime.Version{
 		Name: "0.2",
-		Table: gen.TableOf(wire.Boxed{}, views, &codecStreamResponseV02JSON, []gen.Row{
+		Table: gen.Table(wire.Boxed{}, views, &codecStreamResponseV02JSON, all, []gen.Row{
 			{Role: runtime.RoleSend, RPC: "message/send", Request: &codecSendMessageRequestV02JSON, Result: &codecSendMessageResponseV02JSON},
 			{Role: runtime.RoleStream, RPC: "message/stream", Stream: true, Request: &codecSendMessageRequestV02JSON, Result: &codecStreamResponseV02JSON},
 			{Role: runtime.RoleGet, RPC: "tasks/get", Request: &codecGetTaskRequestV02JSON, Result: &codecTaskV02JSON},
@@ -298,10 +317,10 @@ func newVersionV02() *runtime.Version {
 	}
 }
 
-func newVersionV01() *runtime.Version {
+func newVersionV01(all bool) *runtime.Version {
 	return &runtime.Version{
 		Name: "0.1",
-		Table: gen.TableOf(wire.Boxed{}, views, &codecStreamResponseV01JSON, []gen.Row{
+		Table: gen.Table(wire.Boxed{}, views, &codecStreamResponseV01JSON, all, []gen.Row{
 			{Role: runtime.RoleSend, RPC: "tasks/send", Aliases: []string{"sendTask"}, Request: &codecSendMessageRequestV01JSON, Result: &codecSendMessageResponseV01JSON},
 			{Role: runtime.RoleStream, RPC: "tasks/sendSubscribe", Stream: true, Aliases: []string{"sendTaskSubscribe"}, Request: &codecSendMessageRequestV01JSON, Result: &codecStreamResponseV01JSON},
 			{Role: runtime.RoleGet, RPC: "tasks/get", Request: &codecGetTaskRequestV01JSON, Result: &codecTaskV01JSON},

@@ -9,8 +9,7 @@ import (
 )
 
 func TestAClientIsNotMadeOfAServersProtocol(t *testing.T) {
-	p := a2a.Protocol()
-	p.NewTaskRequest = nil
+	p := a2a.ServerProtocol()
 	card, err := p.DecodeCard([]byte(`{"name":"n","description":"d","version":"1","capabilities":{},"defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"],"skills":[{"id":"s","name":"s","description":"d","tags":["t"]}],"supportedInterfaces":[{"url":"https://x.example","protocolBinding":"JSONRPC","protocolVersion":"1.0"}]}`))
 	if err != nil {
 		t.Fatal(err)

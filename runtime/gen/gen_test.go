@@ -67,7 +67,7 @@ func (texts) Empty() string                       { return "{}" }
 func TestRowsAreOperations(t *testing.T) {
 	views := Views{Neutral: func(request any) any { return "neutral " + request.(string) }, Seen: func(result any) (any, error) { return result, nil }}
 	rows := []Row{{Role: runtime.RoleGet, RPC: "get", Aliases: []string{"fetch"}, Request: "r", Result: "t"}, {Role: runtime.RolePushGet, RPC: "push"}}
-	table := TableOf(texts{}, views, "item", rows)
+	table := Table(texts{}, views, "item", true, rows)
 	if names := []string{table.Operations[0].RPC, table.Operations[1].RPC, table.Operations[2].RPC}; !slices.Equal(names, []string{"get", "push", "fetch"}) {
 		t.Errorf("operations %v: other names come last", names)
 	}
@@ -80,10 +80,12 @@ func TestRowsAreOperations(t *testing.T) {
 	if _, err := get.Append(nil, 7); err == nil || err.Error() != "encode a result of get: got a int" {
 		t.Errorf("a result of another type: %v", err)
 	}
-	for _, op := range Table(texts{}, views, "item", false, rows).Operations { // in code of older versions
-		if op.Decode == nil || op.Append == nil || op.AppendRequest == nil || op.Read == nil {
-			t.Errorf("%s is not complete", op.RPC)
-		}
+	served := Table(texts{}, views, "item", false, rows)
+	if op := served.Operations[0]; op.Decode == nil || op.Append == nil || op.AppendRequest != nil || op.Read != nil {
+		t.Error("a server has another part of an operation than its own")
+	}
+	if op := served.Operations[1]; op.Decode != nil || op.Append != nil {
+		t.Error("a server without push notifications has their codecs")
 	}
 }
 

@@ -42,14 +42,10 @@ type Views struct {
 	Seen func(result any) (any, error)
 }
 
-// Table is [TableOf] for code of older versions of a2agen, which said how much of it a server needs.
-func Table(by Boxed, views Views, item any, _ bool, rows []Row) runtime.Table {
-	return TableOf(by, views, item, rows)
-}
-
-// TableOf makes the table of a version on one wire. item is the codec of stream items.
-func TableOf(by Boxed, views Views, item any, rows []Row) runtime.Table {
-	t := table{by, views}
+// Table makes the table of a version on one wire. item is the codec of stream items. Without all it lacks what only agents that send
+// push notifications need, and what is for clients.
+func Table(by Boxed, views Views, item any, all bool, rows []Row) runtime.Table {
+	t := table{by, views, all}
 	made := runtime.Table{
 		AppendEvent: func(dst []byte, e runtime.Event) ([]byte, error) {
 			dst, ok, err := by.AppendCase(item, dst, runtime.Generated(e))
@@ -81,14 +77,21 @@ func TableOf(by Boxed, views Views, item any, rows []Row) runtime.Table {
 type table struct {
 	by    Boxed
 	views Views
+	all   bool
 }
 
 func (t *table) operation(r *Row) *runtime.Operation {
-	return &runtime.Operation{
-		Role: r.Role, RPC: r.RPC, GRPC: r.GRPC, HTTP: r.HTTP, Query: r.Query, Stream: r.Stream,
-		Decode: t.decode(r), Append: t.appendResult(r),
-		AppendRequest: t.append(r.Request, t.by.Empty(), "the request of "+r.RPC), Read: t.readResult(r),
+	op := &runtime.Operation{Role: r.Role, RPC: r.RPC, GRPC: r.GRPC, HTTP: r.HTTP, Query: r.Query, Stream: r.Stream}
+	if t.all || !r.Role.OfPush() {
+		op.Decode, op.Append = t.decode(r), t.appendResult(r)
 	}
+	if t.all || r.Role.Sends() {
+		op.AppendRequest = t.append(r.Request, t.by.Empty(), "the request of "+r.RPC)
+	}
+	if t.all {
+		op.Read = t.readResult(r)
+	}
+	return op
 }
 
 func (t *table) decode(r *Row) func(src []byte) (any, error) {

@@ -527,9 +527,7 @@ func TestWhatTheCardPromisesHasToBeSent(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "webhooks.Send()") {
 		t.Errorf("nothing sends push notifications, and nobody says so: %v", err)
 	}
-	short := a2a.Protocol()
-	short.NewTaskRequest = nil
-	_, err = server.New(server.Config{Protocol: short, Card: readCard(t, pushCard)}, webhooks.Send())
+	_, err = server.New(server.Config{Protocol: a2a.ServerProtocol(), Card: readCard(t, pushCard)}, webhooks.Send())
 	if err == nil || !strings.Contains(err.Error(), "a2a.Protocol()") {
 		t.Errorf("the protocol has no codecs for push notifications, and nobody says so: %v", err)
 	}

@@ -24,7 +24,7 @@ const guarded = `{"name":"Guarded","description":"x","version":"1","supportedInt
 
 // newServer is as the NewServer of a generated agent.
 func newServer(run func(context.Context, *server.Task) (string, error), opts ...server.Option) (*server.Server, error) {
-	protocol := a2a.Protocol()
+	protocol := a2a.ServerProtocol()
 	card, err := protocol.DecodeCard([]byte(guarded))
 	if err != nil {
 		return nil, err

@@ -18,7 +18,7 @@ const _ = runtime.SupportsGen1
 
 // NewServer makes the agent's server. Host it with server.Main, or mount it: it is an http.Handler.
 func NewServer(s Skills, opts ...server.Option) (*server.Server, error) {
-	protocol := a2a.Protocol()
+	protocol := a2a.ServerProtocol()
 	card, err := protocol.DecodeCard([]byte(CardJSON))
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ package a2a
 import (
 	"unsafe"
 
+	"github.com/a2agen/a2agen/runtime/gen"
 	"github.com/a2agen/a2agen/runtime/gen/legacy"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
@@ -20,7 +21,7 @@ var (
 		{Name: "pushNotifications", Aliases: []string{"push_notifications"}, At: unsafe.Offsetof(AgentCapabilities{}.PushNotifications), Type: wire.TypeBool, Shape: wire.Pointer, Flags: wire.Implicit},
 		{Name: "extensions", At: unsafe.Offsetof(AgentCapabilities{}.Extensions), Type: wire.TypeMessage, Of: &codecAgentExtensionV03ProtoJSON, Shape: wire.Listed},
 	}}
-	codecAgentCardV03ProtoJSON = wire.Codec[AgentCard]{Group: &interfacesV03JSON, Fields: []wire.Field{
+	codecAgentCardV03ProtoJSON = wire.Codec[AgentCard]{Group: &interfacesV03ProtoJSON, Fields: []wire.Field{
 		{Name: "name", At: unsafe.Offsetof(AgentCard{}.Name)},
 		{Name: "description", At: unsafe.Offsetof(AgentCard{}.Description)},
 		{Name: "url", At: unsafe.Offsetof(AgentCard{}.SupportedInterfaces), Type: wire.TypeGroup},
@@ -276,4 +277,12 @@ func readPartV03ProtoJSON(r *wire.Reader, x *Part) {
 	if len(value) > 0 {
 		x.Content = &UnknownPartContent{Name: name, Value: value}
 	}
+}
+
+var interfacesV03ProtoJSON = wire.Group[[]*AgentInterface, legacy.Interfaces]{
+	Append: func(b []byte, list []*AgentInterface) []byte {
+		return legacy.AppendInterfaces(b, gen.Each(list, interfaceOf), "0.3")
+	},
+	Read: (*legacy.Interfaces).Read,
+	Make: func(g *legacy.Interfaces) []*AgentInterface { return gen.Each(g.List("0.3"), interfaceFrom) },
 }

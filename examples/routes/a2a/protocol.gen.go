@@ -22,7 +22,7 @@ const _ = runtime.SupportsGen1
 // Protocol is what the runtime needs to know of this package, with the versions that the agent speaks. Every call
 // makes a new table; the caller may change it.
 func Protocol() *runtime.Protocol {
-	versions := []*runtime.Version{newVersionV10(), newVersionV03()}
+	versions := []*runtime.Version{newVersionV10(true), newVersionV03(true)}
 	return &runtime.Protocol{
 		Versions:    versions,
 		NewTask:     newTask,
@@ -41,15 +41,34 @@ func Protocol() *runtime.Protocol {
 	}
 }
 
+// ServerProtocol is [Protocol] for a server that sends no push notifications: it lacks their codecs, and all that is
+// for clients.
+func ServerProtocol() *runtime.Protocol {
+	versions := []*runtime.Version{newVersionV10(false), newVersionV03(false)}
+	return &runtime.Protocol{
+		Versions:    versions,
+		NewTask:     newTask,
+		NewMessage:  newMessage,
+		NewStatus:   newStatus,
+		NewArtifact: newArtifact,
+		NewTaskPage: newTaskPage,
+		DecodeCard: func(src []byte) (runtime.Card, error) {
+			return legacy.DecodeCard(src, versions)
+		},
+		Card:    gen.CardOf(asCard),
+		NewSend: newSend,
+	}
+}
+
 // ClientProtocol is [Protocol] for what calls other agents: it has the versions that their cards demand, too.
 func ClientProtocol() *runtime.Protocol {
 	return Protocol()
 }
 
-func newVersionV10() *runtime.Version {
+func newVersionV10(all bool) *runtime.Version {
 	return &runtime.Version{
 		Name: "1.0",
-		Table: gen.TableOf(wire.Boxed{}, views, &codecStreamResponseV10JSON, []gen.Row{
+		Table: gen.Table(wire.Boxed{}, views, &codecStreamResponseV10JSON, all, []gen.Row{
 			{Role: runtime.RoleSend, RPC: "SendMessage", GRPC: "/lf.a2a.v1.A2AService/SendMessage",
 				HTTP:    []runtime.Route{{Verb: "POST", Path: "/message:send", Body: "*"}, {Verb: "POST", Path: "/{tenant}/message:send", Body: "*"}},
 				Request: &codecSendMessageRequestV10JSON, Result: &codecSendMessageResponseV10JSON},
@@ -94,10 +113,10 @@ func newVersionV10() *runtime.Version {
 	}
 }
 
-func newVersionV03() *runtime.Version {
+func newVersionV03(all bool) *runtime.Version {
 	return &runtime.Version{
 		Name: "0.3",
-		Table: gen.TableOf(wire.Boxed{}, views, &codecStreamResponseV03JSON, []gen.Row{
+		Table: gen.Table(wire.Boxed{}, views, &codecStreamResponseV03JSON, all, []gen.Row{
 			{Role: runtime.RoleSend, RPC: "message/send", Request: &codecSendMessageRequestV03JSON, Result: &codecSendMessageResponseV03JSON},
 			{Role: runtime.RoleStream, RPC: "message/stream", Stream: true, Request: &codecSendMessageRequestV03JSON, Result: &codecStreamResponseV03JSON},
 			{Role: runtime.RoleGet, RPC: "tasks/get", Request: &codecGetTaskRequestV03JSON, Result: &codecTaskV03JSON},
@@ -112,14 +131,14 @@ func newVersionV03() *runtime.Version {
 		AppendCard: gen.AppendCard(codecAgentCardV03JSON.Append),
 		ReadCard:   gen.ReadCard(codecAgentCardV03JSON.Unmarshal, asCard),
 		Rules:      runtime.Rules{Final: true, PushTask: true, PlainErrors: true},
-		Wires:      []*runtime.Wire{newWireV03ProtoJSON()},
+		Wires:      []*runtime.Wire{newWireV03ProtoJSON(all)},
 	}
 }
 
-func newWireV03ProtoJSON() *runtime.Wire {
+func newWireV03ProtoJSON(all bool) *runtime.Wire {
 	return &runtime.Wire{
 		Encoding: runtime.EncodingProtoJSON,
-		Table: gen.TableOf(wire.Boxed{}, views, &codecStreamResponseV03ProtoJSON, []gen.Row{
+		Table: gen.Table(wire.Boxed{}, views, &codecStreamResponseV03ProtoJSON, all, []gen.Row{
 			{Role: runtime.RoleSend, RPC: "message/send",
 				HTTP:    []runtime.Route{{Verb: "POST", Path: "/v1/message:send", Body: "*"}},
 				Request: &codecSendMessageRequestV03ProtoJSON, Result: &codecSendMessageResponseV03ProtoJSON},

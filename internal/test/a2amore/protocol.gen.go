@@ -24,7 +24,7 @@ const _ = runtime.SupportsGen1
 // Protocol is what the runtime needs to know of this package, with the versions that the agent speaks. Every call
 // makes a new table; the caller may change it.
 func Protocol() *runtime.Protocol {
-	versions := []*runtime.Version{newVersionV11Draft(), newVersionV10()}
+	versions := []*runtime.Version{newVersionV11Draft(true), newVersionV10(true)}
 	return &runtime.Protocol{
 		Versions:    versions,
 		NewTask:     newTask,
@@ -43,15 +43,34 @@ func Protocol() *runtime.Protocol {
 	}
 }
 
+// ServerProtocol is [Protocol] for a server that sends no push notifications: it lacks their codecs, and all that is
+// for clients.
+func ServerProtocol() *runtime.Protocol {
+	versions := []*runtime.Version{newVersionV11Draft(false), newVersionV10(false)}
+	return &runtime.Protocol{
+		Versions:    versions,
+		NewTask:     newTask,
+		NewMessage:  newMessage,
+		NewStatus:   newStatus,
+		NewArtifact: newArtifact,
+		NewTaskPage: newTaskPage,
+		DecodeCard: func(src []byte) (runtime.Card, error) {
+			return legacy.DecodeCard(src, versions)
+		},
+		Card:    gen.CardOf(asCard),
+		NewSend: newSend,
+	}
+}
+
 // ClientProtocol is [Protocol] for what calls other agents: it has the versions that their cards demand, too.
 func ClientProtocol() *runtime.Protocol {
 	return Protocol()
 }
 
-func newVersionV11Draft() *runtime.Version {
+func newVersionV11Draft(all bool) *runtime.Version {
 	return &runtime.Version{
 		Name: "1.1-draft",
-		Table: gen.TableOf(wire.Boxed{}, views, &codecStreamResponseV11DraftJSON, []gen.Row{
+		Table: gen.Table(wire.Boxed{}, views, &codecStreamResponseV11DraftJSON, all, []gen.Row{
 			{Role: runtime.RoleSend, RPC: "SendMessage", GRPC: "/lf.a2a.v1.A2AService/SendMessage",
 				HTTP:    []runtime.Route{{Verb: "POST", Path: "/message:send", Body: "*"}, {Verb: "POST", Path: "/{tenant}/message:send", Body: "*"}},
 				Request: &codecSendMessageRequestV11DraftJSON, Result: &codecSendMessageResponseV11DraftJSON},
@@ -103,14 +122,14 @@ func newVersionV11Draft() *runtime.Version {
 		AppendCard: gen.AppendCard(codecAgentCardV11DraftJSON.Append),
 		ReadCard:   gen.ReadCard(codecAgentCardV11DraftJSON.Unmarshal, asCard),
 		Rules:      runtime.Rules{Generations: true},
-		Wires:      []*runtime.Wire{newWireV11DraftProto()},
+		Wires:      []*runtime.Wire{newWireV11DraftProto(all)},
 	}
 }
 
-func newWireV11DraftProto() *runtime.Wire {
+func newWireV11DraftProto(all bool) *runtime.Wire {
 	return &runtime.Wire{
 		Encoding: runtime.EncodingProto,
-		Table: gen.TableOf(proto.Boxed{}, views, &codecStreamResponseV11DraftProto, []gen.Row{
+		Table: gen.Table(proto.Boxed{}, views, &codecStreamResponseV11DraftProto, all, []gen.Row{
 			{Role: runtime.RoleSend, RPC: "SendMessage", GRPC: "/lf.a2a.v1.A2AService/SendMessage", Request: &codecSendMessageRequestV11DraftProto, Result: &codecSendMessageResponseV11DraftProto},
 			{Role: runtime.RoleStream, RPC: "SendStreamingMessage", GRPC: "/lf.a2a.v1.A2AService/SendStreamingMessage", Stream: true, Request: &codecSendMessageRequestV11DraftProto, Result: &codecStreamResponseV11DraftProto},
 			{Role: runtime.RoleGet, RPC: "GetTask", GRPC: "/lf.a2a.v1.A2AService/GetTask", Request: &codecGetTaskRequestV11DraftProto, Result: &codecTaskV11DraftProto},
@@ -159,10 +178,10 @@ var messagesV11DraftProto = []any{
 	&codecTaskStatusV11DraftProto, &codecTaskStatusUpdateEventV11DraftProto,
 }
 
-func newVersionV10() *runtime.Version {
+func newVersionV10(all bool) *runtime.Version {
 	return &runtime.Version{
 		Name: "1.0",
-		Table: gen.TableOf(wire.Boxed{}, views, &codecStreamResponseV10JSON, []gen.Row{
+		Table: gen.Table(wire.Boxed{}, views, &codecStreamResponseV10JSON, all, []gen.Row{
 			{Role: runtime.RoleSend, RPC: "SendMessage", GRPC: "/lf.a2a.v1.A2AService/SendMessage",
 				HTTP:    []runtime.Route{{Verb: "POST", Path: "/message:send", Body: "*"}, {Verb: "POST", Path: "/{tenant}/message:send", Body: "*"}},
 				Request: &codecSendMessageRequestV10JSON, Result: &codecSendMessageResponseV10JSON},
@@ -213,14 +232,14 @@ func newVersionV10() *runtime.Version {
 		}),
 		AppendCard: gen.AppendCard(codecAgentCardV10JSON.Append),
 		ReadCard:   gen.ReadCard(codecAgentCardV10JSON.Unmarshal, asCard),
-		Wires:      []*runtime.Wire{newWireV10Proto()},
+		Wires:      []*runtime.Wire{newWireV10Proto(all)},
 	}
 }
 
-func newWireV10Proto() *runtime.Wire {
+func newWireV10Proto(all bool) *runtime.Wire {
 	return &runtime.Wire{
 		Encoding: runtime.EncodingProto,
-		Table: gen.TableOf(proto.Boxed{}, views, &codecStreamResponseV10Proto, []gen.Row{
+		Table: gen.Table(proto.Boxed{}, views, &codecStreamResponseV10Proto, all, []gen.Row{
 			{Role: runtime.RoleSend, RPC: "SendMessage", GRPC: "/lf.a2a.v1.A2AService/SendMessage", Request: &codecSendMessageRequestV10Proto, Result: &codecSendMessageResponseV10Proto},
 			{Role: runtime.RoleStream, RPC: "SendStreamingMessage", GRPC: "/lf.a2a.v1.A2AService/SendStreamingMessage", Stream: true, Request: &codecSendMessageRequestV10Proto, Result: &codecStreamResponseV10Proto},
 			{Role: runtime.RoleGet, RPC: "GetTask", GRPC: "/lf.a2a.v1.A2AService/GetTask", Request: &codecGetTaskRequestV10Proto, Result: &codecTaskV10Proto},

@@ -17,7 +17,9 @@ const w = words.frame;
 let shown;
 let lost = "";
 
+/** Shows what the address names, as soon as anything is known. */
 function showView() {
+  if (state.agents.size === 0) return; // it comes with "loaded"
   const at = placeOf(here());
   if (!at) {
     void showFirst();
@@ -41,7 +43,6 @@ function showView() {
 
 /** The first place is Chat for an agent that can be talked to, and Call for others. */
 async function showFirst() {
-  if (!agent()) return; // it comes with "loaded"
   const k = await known(state.chosen).catch(() => undefined);
   if (placeOf(here())) return; // somebody was faster
   history.replaceState(null, "", link(!k ? "agent" : takesText(k) ? "chat" : "call"));
@@ -163,5 +164,5 @@ byId("menu").textContent = "⋯";
 byId("menu").setAttribute("aria-label", w.menu);
 fill(byId("commands"), ...commands, button(w.keys, () => /** @type {any} */ (byId("commands")).hidePopover(), { id: "keys", "aria-keyshortcuts": "?" }));
 listenToKeys(places.map((p, i) => ({ key: String(i + 1), says: p.title, does: () => go(p.id) })), () => void openSearch());
-showView();
+showNavigation();
 begin().catch((err) => { lost = String(err.message ?? err); changed(); });

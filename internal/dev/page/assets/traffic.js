@@ -5,8 +5,10 @@ import { save } from "./copy.js";
 import { button, check, el, fill, select, sides, tabs } from "./dom.js";
 import { ms, stateName } from "./format.js";
 import { virtualList } from "./list.js";
+import { bytesPanel } from "./bytes.js";
 import { callPanels } from "./panels.js";
 import { go, link } from "./route.js";
+import { saidPanel } from "./said.js";
 import { clearCalls, on, state } from "./state.js";
 import { words } from "./words.js";
 
@@ -140,6 +142,7 @@ let panel = callPanels[0].id;
 async function showCall(root, id, asked, signal) {
   const s = state.calls.get(id);
   if (callPanels.some((p) => p.id === asked)) panel = String(asked);
+  if (panel === saidPanel.id && s && !s.binding) panel = bytesPanel.id; // what is no operation of A2A has no form
   const body = el("div");
   let inner = new AbortController();
   signal.addEventListener("abort", () => inner.abort());
@@ -153,7 +156,7 @@ async function showCall(root, id, asked, signal) {
       const x = await exchange;
       if (mine.signal.aborted) return;
       fill(body);
-      (callPanels.find((p) => p.id === panel) ?? callPanels[0]).show(body, x, inner.signal);
+      (callPanels.find((p) => p.id === panel) ?? callPanels[0]).show(body, x, mine.signal);
     } catch (err) {
       if (!signal.aborted) fill(body, el("p", { class: "bad" }, String(/** @type {Error} */ (err).message)));
     }
