@@ -124,7 +124,7 @@ test("a message is sent with the inbox as its webhook, and its deliveries are in
   await page.getByRole("link", { name: /Get Forecast/i }).click();
   await page.getByRole("textbox", { name: /location/ }).fill("Oslo");
   await page.evaluate(() => fetch("/api/inbox", { method: "PUT", body: JSON.stringify({ status: 500, left: 1 }) }));
-  await page.getByRole("tab", { name: "Webhook" }).click();
+  await page.getByRole("button", { name: "Webhook…" }).click();
   await page.getByRole("button", { name: "Send, with the inbox as webhook" }).click();
   const last = page.getByRole("option", { name: /status completed.*token/ }).first();
   await last.click();
@@ -142,7 +142,7 @@ test("a message is sent with the inbox as its webhook, and its deliveries are in
   assert.deepEqual(await violations(page), []);
   await picture(page, "timeline");
   await page.getByRole("tab", { name: "Webhook" }).click();
-  await page.getByRole("button", { name: "Have what comes sent to the inbox" }).click();
+  await page.getByRole("button", { name: "Send what comes to the inbox" }).click();
   await page.getByRole("main", { name: "Webhooks" }).waitFor();
   await close();
 });

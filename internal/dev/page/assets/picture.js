@@ -99,14 +99,14 @@ export function picture(root, o, signal) {
   /** The times of the axis, and its pauses. @param {number} left @param {number} W */
   const scaleParts = (left, W) => [
     ...axis.pauses.map((p) => {
-      const e = el("div", { class: "pause" }, p.width * full() > 40 ? span(p.lasts) : "…");
+      const e = el("div", { class: "pause" }, p.width * full() > 7 * span(p.lasts).length ? span(p.lasts) : "…");
       e.style.left = pad + p.share * full() - left + "px";
       e.style.width = p.width * full() + "px";
       return e;
     }),
     ...(axis.end > axis.begin ? ticksOf(axis, 76 / full(), Math.max(0, shareAt(-pad)), Math.min(1, shareAt(W))) : []).map((at) => {
       const share = axis.share(at);
-      const e = el("div", { class: "at" }, axis.pauses.some((p) => p.share >= share && p.share - share < 56 / full()) ? "" : span(at - axis.begin));
+      const e = el("div", { class: "at" }, x(at, left) > W - 48 || axis.pauses.some((p) => p.share >= share && p.share - share < 56 / full()) ? "" : span(at - axis.begin));
       e.style.left = x(at, left) + "px";
       return e;
     }),
@@ -172,14 +172,15 @@ export function picture(root, o, signal) {
       const to = Math.min(W + 9, p.from === p.to ? from : x(p.to, left));
       if (to < -8 || from > W + 8) continue;
       const wide = p.kind === "call" || p.kind === "state";
+      const thin = p.kind === "call" && lane.row.party === "inner" && Boolean(p.href);
       const where = p.kind + (p.bad ? "!" : "") + Math.round(from / 2);
       if (to - from < 4) {
         if (drawn.has(where)) continue;
         drawn.add(where);
       }
       const e = el("div", {
-        class: `piece is-${p.kind}` + (p.state && states.includes(p.state) ? " " + p.state : "") + (p.bad ? " wrong" : "") + (p.open ? " open" : ""), "data-i": shown.push(p) - 1,
-      }, p.marks?.length ? el("b", {}, markOf(p)) : null, wide && to - from > 30 ? p.says : null);
+        class: `piece is-${p.kind}` + (p.state && states.includes(p.state) ? " " + p.state : "") + (p.bad ? " wrong" : "") + (p.open ? " open" : "") + (thin ? " thin" : ""), "data-i": shown.push(p) - 1,
+      }, p.marks?.length && !thin ? el("b", {}, markOf(p)) : null, wide && !thin && to - from > (p.kind === "call" ? 40 : 12 + 7 * p.says.length) ? p.says : null);
       if (p.from !== p.to && x(p.from, left) < -8) e.style.paddingLeft = "14px"; // what it says begins where it is seen
       e.style.left = from + "px";
       e.style.top = lane.top + topOf(lane.row, p) + "px";
@@ -232,7 +233,7 @@ export function picture(root, o, signal) {
   /** @param {Piece} p @param {number} px @param {Lane | undefined} lane @returns {Spot} */
   const spotOfPiece = (p, px, lane) => ({
     title: p.says, key: p.href ? undefined : p.key, href: p.href, x: px, top: lane?.top ?? 0,
-    lines: [`+${span(p.from - axis.begin)}` + (p.to > p.from ? ` · ${p.open ? w.soFar(span(p.to - p.from)) : w.lasts(span(p.to - p.from))}` : ""), ...(p.kind === "call" ? [detail(p.key)] : []), ...(p.marks ?? [])],
+    lines: [`+${span(p.from - axis.begin)}` + (p.to > p.from ? ` · ${p.open ? w.soFar(span(p.to - p.from)) : w.lasts(span(p.to - p.from))}` : ""), p.href ? "" : detail(p.key), ...(p.href ? p.marks ?? [] : [])],
   });
   /** @param {string} [key] */
   const detail = (key) => entries.filter((e) => e.key === key).map((e) => describe(e).text)[0] ?? "";

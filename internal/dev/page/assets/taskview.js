@@ -121,11 +121,9 @@ export function showTask(root, agent, id, signal, o = {}) {
   };
   const bar = tabs(w.panels, [{ id: "events", title: w.events }, ...taskPanels], taskPanels.some((p) => p.id === panel) ? panel : "events", show);
   fill(root, el("div", { class: "task" },
-    el("div", { class: "bar head" }, el("h2", {}, t.skill || `${w.task} ${id.slice(0, 8)}`), status, long),
-    el("p", { class: "bar small" }, el("a", { class: "mono words", href: link("tasks", agent, id) }, id), button(w.copyId, () => void copy(id), { class: "small" }), about),
-    el("div", { class: "bar", role: "group", "aria-label": w.actions }, cancel, button(w.get, () => void act("GetTask")), button(w.subscribe, () => void act("SubscribeToTask", after.value.trim())),
-      el("details", { class: "fold" }, el("summary", { "aria-label": w.after }, "▾"), form(() => act("SubscribeToTask", after.value.trim()), {}, labelled(w.afterEvent, after), el("button", {}, w.listen))), stop),
-    bad, box, question, bar, body));
+    el("div", { class: "bar head" }, el("h2", {}, t.skill || `${w.task} ${id.slice(0, 8)}`), status, long, el("div", { class: "bar push", role: "group", "aria-label": w.actions }, cancel, button(w.get, () => void act("GetTask")), button(w.subscribe, () => void act("SubscribeToTask", after.value.trim())),
+      el("details", { class: "fold" }, el("summary", { "aria-label": w.after }, "▾"), form(() => act("SubscribeToTask", after.value.trim()), {}, labelled(w.afterEvent, after), el("button", {}, w.listen))), stop)),
+    el("p", { class: "bar small" }, el("a", { class: "mono words", href: link("tasks", agent, id) }, id), button(w.copyId, () => void copy(id), { class: "small plain" }), about), bad, box, question, bar, body));
   changed();
   show(panel);
   draw();
