@@ -62,6 +62,10 @@ export class Pieces {
   }
 }
 
+/** How texts are shown that are no Markdown by their type, and look like it. */
+let plainAs = "text";
+const looksLikeMarkdown = /^(#{1,6} |[-*] |\d+\. |```|\|.*\|$)|\*\*[^*\n]{1,200}\*\*|\]\(https?:/m;
+
 /** Parts, to which others are added; a text goes on in the element of the text before. */
 export class PartsView {
   /** @param {() => void} [drawn] is told when something was added later */
@@ -112,9 +116,38 @@ export class PartsView {
       const stream = new MarkdownStream(root, this.drawn);
       return { type, write: (/** @type {string} */ text) => stream.write(text) };
     }
-    const root = el(type === "" || type === "text/plain" ? "div" : "pre", { class: "said", tabindex: type === "" || type === "text/plain" ? null : 0 });
-    this.root.append(root);
-    return { type, write: (/** @type {string} */ text) => root.append(text) };
+    if (type !== "" && type !== "text/plain") {
+      const root = el("pre", { tabindex: 0 });
+      this.root.append(root);
+      return { type, write: (/** @type {string} */ text) => root.append(text) };
+    }
+    return { type, write: this.plainText() };
+  }
+
+  /** A text, which can be read as Markdown if it looks like that. */
+  plainText() {
+    const root = el("div", { class: "said" });
+    const as = button(w.asMarkdown, () => { plainAs = plainAs === "text" ? "markdown" : "text"; draw(); }, { class: "plain small as", "aria-pressed": "false", hidden: true });
+    this.root.append(root, as);
+    let all = "";
+    /** @type {MarkdownStream | undefined} */
+    let stream;
+    const draw = () => {
+      stream = plainAs === "markdown" ? new MarkdownStream(root, this.drawn) : undefined;
+      root.className = stream ? "md" : "said";
+      as.setAttribute("aria-pressed", String(Boolean(stream)));
+      fill(root, stream ? null : all);
+      stream?.write(all);
+    };
+    return (/** @type {string} */ text) => {
+      const before = all.length;
+      all += text;
+      if (stream) stream.write(text);
+      else root.append(text);
+      if (!as.hidden || before > 4000 || !looksLikeMarkdown.test(all.slice(0, 4000))) return;
+      as.hidden = false;
+      if (plainAs === "markdown") draw();
+    };
   }
 }
 

@@ -103,7 +103,7 @@ export const chatView = {
     const aside = el("nav", { class: "talks", "aria-label": w.conversations, click: () => view.classList.remove("open") }, el("a", { class: "fresh", href: link("chat"), click: (/** @type {Event} */ e) => { e.preventDefault(); begin(); } }, w.fresh), list);
     const older = button("", () => { most += mostTurns; sync(); }, { class: "small older" });
     const empty = el("div", { class: "begin" });
-    const column = el("div", { class: "column" });
+    const column = el("div", { class: "thread" });
     const messages = el("div", { class: "messages", tabindex: 0, role: "region", "aria-label": w.messages(2).slice(2) }, column);
     const say = sayBox(number, () => ({ context: typeof key === "string" ? key : undefined, task: asking()?.task() }), (id, mode) => sent(id, mode), () => { dismissed = asking()?.id ?? 0; drawAnswering(); });
     const head = el("div", { class: "talk-head bar" }, button(w.conversations, () => { view.classList.toggle("open"); }, { class: "small" }), button(w.fresh, () => begin(), { class: "small" }));

@@ -41,7 +41,7 @@ export function sayBox(agent, to, sent, dismiss) {
   const chosen = /** @type {HTMLInputElement} */ (el("input", { type: "file", multiple: true, hidden: true, "aria-label": w.attach, change: () => { attach(chosen.files ?? []); chosen.value = ""; } }));
   const list = el("ul", { class: "files plain", hidden: true });
   const answering = el("p", { class: "answering small", hidden: true });
-  const options = el("div", { class: "options", id: newID(), hidden: !last.open });
+  const options = el("div", { class: "how-row", id: newID(), hidden: !last.open });
   const how = button("", () => {
     last.open = !last.open;
     options.hidden = !last.open;

@@ -51,13 +51,13 @@ export function makeTurn(talk, id, follow) {
   const act = el("span", { class: "acts" });
   const links = el("span", { class: "links small" });
   const steps = el("ol", { class: "steps dim small", hidden: true, id: newID() });
-  const fold = button("", () => { steps.hidden = !steps.hidden; drawFold(); }, { class: "plain small fold", "aria-controls": steps.id, hidden: true });
+  const fold = button("", () => { steps.hidden = !steps.hidden; drawFold(); }, { class: "plain small past", "aria-controls": steps.id, hidden: true });
   const made = el("div", { class: "made" });
   const asks = el("div");
   const trouble = el("div", { class: "trouble" });
   const root = el("article", { class: "turn", "aria-label": w.call(id) },
     el("div", { class: "mine", role: "group", "aria-label": w.you }, mine.root),
-    el("div", { class: "theirs" }, el("div", { class: "head" }, status, fold, act, links), steps, made, answer.root, asks, trouble));
+    el("div", { class: "theirs" }, el("div", { class: "turn-head" }, status, fold, act, links), steps, made, answer.root, asks, trouble));
 
   let taskID = summary()?.task ?? "";
   let taskState = "";

@@ -59,7 +59,7 @@ export const words = {
       broken: "See in Agent, Log whether the agent runs, and send the message again.", other: "The call has all of what was said.",
     },
 
-    copy: "Copy", code: "code", json: "JSON", allRows: (/** @type {number} */ n) => `All ${n} rows`,
+    copy: "Copy", code: "code", json: "JSON", asMarkdown: "Read as Markdown", allRows: (/** @type {number} */ n) => `All ${n} rows`,
     cut: (/** @type {string} */ shown, /** @type {string} */ all) => `${shown} of ${all} are shown; the events of the task have all of it.`,
     file: "file", image: "Image", save: "Save", address: "an address, which is not opened", artifact: (/** @type {string} */ name) => "Artifact " + name,
     artifacts: "Artifacts", noArtifact: "There is no artifact yet.", pieces: "Pieces", joined: "Joined", single: "One by one",
