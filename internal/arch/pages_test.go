@@ -82,3 +82,27 @@ func TestEveryPageIsListed(t *testing.T) {
 		}
 	}
 }
+
+// TestTheBookStaysSmall: 24 pages and 45,000 words beside what maintainers read, of which 6 pages, and 40 decisions.
+func TestTheBookStaysSmall(t *testing.T) {
+	for _, most := range []struct {
+		what         string
+		pages, words int
+	}{{"docs/*.md", 24, 45_000}, {"docs/internals/*.md", 6, 0}, {"docs/decisions/*.md", 40, 0}} {
+		found, err := filepath.Glob("../../" + most.what)
+		if err != nil {
+			t.Fatal(err)
+		}
+		words := 0
+		for _, f := range found {
+			text, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			words += len(strings.Fields(string(text)))
+		}
+		if len(found) > most.pages || most.words > 0 && words > most.words {
+			t.Errorf("%s: %d pages of %d words; at most %d and %d: say it once, or leave it to a diagnostic", most.what, len(found), words, most.pages, most.words)
+		}
+	}
+}

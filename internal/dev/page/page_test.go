@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -241,5 +242,29 @@ func TestNothingOfThePageComesFromElsewhere(t *testing.T) {
 	}
 	if _ = zip.Close(); packed.Len() > 90_000 {
 		t.Errorf("the page has %d bytes, compressed", packed.Len())
+	}
+}
+
+// TestTextsStandInOneTable finds sentences outside words.js: a text of three words or more that is no list of classes.
+// What breaks a schema is said in rules.js, in the words of the generated code.
+func TestTextsStandInOneTable(t *testing.T) {
+	files, err := fs.Glob(assets, "assets/*.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	notes := regexp.MustCompile(`(?s)/\*.*?\*/|(?m)(^|\s)//.*$`)
+	classes := regexp.MustCompile(`class: [^,}]*`)
+	sentence := regexp.MustCompile(`"[A-Za-z]+,? [a-z]+,? [a-z]+[^"\n]*"`)
+	for _, f := range files {
+		if f == "assets/words.js" || f == "assets/rules.js" {
+			continue
+		}
+		text, err := assets.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range sentence.FindAll(classes.ReplaceAll(notes.ReplaceAll(text, nil), nil), -1) {
+			t.Errorf("%s says %s: move it to words.js", f, found)
+		}
 	}
 }

@@ -1,5 +1,6 @@
 // @ts-check
 // The API of the page: see the documentation of package page.
+import { words } from "./words.js";
 
 /** @typedef {{number: number, name: string, url: string, to?: string, folder?: string, phase: string, since?: string, tookMs: number, paused: boolean, step?: string, problems: {file?: string, line?: number, col?: number, text: string}[] | null, notes: string[] | null}} Agent */
 /** @typedef {{id: number, agent: number, caller: string, begun: string, method: string, path: string, operation?: string, called?: string, binding?: string, version?: string, task?: string, context?: string, message?: string, skill?: string, firstMs: number, state: string, status?: number, outcome?: string, tookMs: number, sent: number, received: number, events: number, resumed?: number, faults?: string, problem?: string}} Summary */
@@ -7,8 +8,8 @@
 /** @typedef {{n: number, atMs: number, id?: string, size: number, bytes?: string, cut?: boolean, more?: boolean, json?: unknown, kind?: string, task?: string, context?: string, state?: string, artifact?: string, append?: boolean, last?: boolean, text?: string}} Event */
 /** @typedef {Summary & {requestHeader: Record<string, string[]>, request: Body, header?: Record<string, string[]>, response: Body, eventList?: Event[]}} Exchange */
 
-/** What is said when the command does not answer. */
-export const away = "a2agen dev does not answer: start it again, and open the address that it prints";
+/** What is told when the command does not answer. */
+export const { away } = words.frame;
 
 /**
  * Asks the command something. An error is thrown with the sentence that the command says, or one that says that it does

@@ -1,6 +1,7 @@
 // @ts-check
 // What the page knows: loaded once, and then as the server's feed tells.
 import { ask, away, follow } from "./api.js";
+import { words } from "./words.js";
 
 /** @typedef {import("./api.js").Agent} Agent */
 /** @typedef {import("./api.js").Summary} Summary */
@@ -149,8 +150,6 @@ async function load() {
   return s.seq;
 }
 
-const older = "a2agen dev was started again: open the address that it printed last";
-
 /** Begins to know things, and never ends. */
 export async function begin() {
   const seq = await load();
@@ -163,7 +162,7 @@ export async function begin() {
     delivery: (d) => { if (d.id > (state.deliveries.at(-1)?.id ?? 0)) addLast(state.deliveries, d); tell("delivery", d); },
     report: (r) => { addReport(r); tell(r.choice ? "choice" : "other", r); },
     reset: () => void load(),
-    lost: (over) => tell("link", over ? older : away),
+    lost: (over) => tell("link", over ? words.frame.older : away),
     found: () => tell("link", ""),
   });
 }

@@ -18,6 +18,8 @@ export const words = {
     keyOf: { search: "search", keys: "these keys", list: "move and open, in a list", send: "send, in a form", zoom: "nearer and farther, on a timeline" },
     copied: "copied", notCopied: "the browser does not let the page copy: mark the text and copy it",
     tryAgain: "Try again",
+    away: "a2agen dev does not answer: start it again, and open the address that it prints",
+    older: "a2agen dev was started again: open the address that it printed last",
   },
 
   search: {
