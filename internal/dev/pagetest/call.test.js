@@ -254,8 +254,8 @@ test("what was sent is at hand as curl; what an agent does not offer is greyed, 
   assert.deepEqual(await page.getByLabel("Mode").locator("option").evaluateAll((list) => list.map((o) => [o.textContent, /** @type {HTMLOptionElement} */ (o).disabled])),
     [["Wait", false], ["Return at once", false], ["Stream (the card does not offer it)", true]]);
   await page.getByLabel("Binding and version").locator("option:disabled", { hasText: "GRPC (not in the card)" }).waitFor({ state: "attached" });
-  for (const name of ["Compare versions…", "As two callers…", "Webhook…"]) assert.equal(await page.getByRole("button", { name }).isDisabled(), true);
-  await page.getByText("Compare versions: the card has one interface. As two callers: the card has no security schemes. Webhook: the card has no push notifications.").waitFor();
+  for (const name of ["Compare…", "Two callers…", "Webhook…"]) assert.equal(await page.getByRole("button", { name }).isDisabled(), true);
+  await page.getByText("Compare: the card has one interface. Two callers: the card has no security schemes. Webhook: the card has no push notifications.").waitFor();
   await page.getByLabel("Text", { exact: true }).fill("hello");
   await page.getByRole("button", { name: "Send", exact: true }).click();
   await page.getByRole("button", { name: "as curl" }).click();

@@ -39,7 +39,7 @@ test("the message of the form goes out in every version and binding, and what is
   const { page, close } = await open(b, d);
   await page.evaluate((h) => { location.hash = h; }, "#/call/get_forecast");
   await page.getByRole("textbox", { name: /location/ }).fill("Oslo");
-  await page.getByRole("button", { name: "Compare versions…" }).click();
+  await page.getByRole("button", { name: "Compare…" }).click();
   await page.getByRole("button", { name: "Send in every version and binding" }).click();
   await page.locator("#said").filter({ hasText: "have answered" }).waitFor({ state: "attached" });
   const table = page.getByRole("table", { name: /every version and binding/ });

@@ -173,7 +173,7 @@ test("what panels send is judged, too", async () => {
   const { page, close } = await trying(weather, "Get Forecast");
   const calls = () => page.evaluate(async () => (await (await fetch("/api/calls")).json()).calls.length);
   const before = await calls();
-  await page.getByRole("button", { name: "Compare versions…" }).click();
+  await page.getByRole("button", { name: "Compare…" }).click();
   await page.getByRole("button", { name: "Send in every version and binding" }).click();
   await page.getByRole("alert").filter({ hasText: "Not sent: 1 mistake, at location." }).waitFor();
   assert.equal((await focused(page)).label, "location");

@@ -71,7 +71,7 @@ test("two callers do not see each other's tasks", async () => {
   const { page, close } = await open(b, d);
   await page.evaluate(() => { location.hash = "#/call/get_forecast"; });
   await page.getByRole("region", { name: "Message" }).getByLabel("location").first().fill("London");
-  await page.getByRole("button", { name: "As two callers…" }).click();
+  await page.getByRole("button", { name: "Two callers…" }).click();
   await page.getByRole("button", { name: "Send as both" }).click();
   await page.getByText("bob does not see the task of alice").waitFor();
   await page.getByText("alice does not see the task of bob").waitFor();

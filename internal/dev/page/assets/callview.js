@@ -119,13 +119,13 @@ function showForm(root, answer, k, skill, again, signal) {
     fill(bad);
     try {
       const { agent, binding, version, operation, request, header } = await draft(anyway);
-      const within = root.contains(document.activeElement);
       answer.follow(await call(agent, { binding, version, operation, request, header }), (said) => {
         const violations = violationsOf(said.error);
         if (violations.length === 0) return;
+        const here = root.contains(document.activeElement) || answer.root.contains(document.activeElement);
         answer.open(false);
         fill(bad, el("p", { class: "bad" }, inWords(said)));
-        if (within && (document.activeElement === document.body || root.contains(document.activeElement))) write.reject(violations);
+        if (here) write.reject(violations);
       });
     } catch (err) {
       complain(bad, /** @type {Error} */ (err), () => void send(true));
@@ -364,7 +364,7 @@ async function showAnswer(root, id, reject, signal) {
   }
   const said = f.response.form || f.response.error || f.response.problem ? f.response : f.events.at(-1) ?? f.response;
   if (said.error !== undefined || said.problem) {
-    fill(root, errorBox(said, id));
+    fill(root, errorBox(said));
     reject(said);
     return;
   }

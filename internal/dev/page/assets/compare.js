@@ -55,7 +55,7 @@ export const comparePanel = {
 
 /** What came of it. @type {import("./places.js").View} */
 export const compareView = {
-  id: "compare", title: w.compared,
+  id: "compare", title: w.compare,
   show(root, _parts, signal) {
     const title = el("h2", {}, w.everyWay);
     const result = el("div", { class: "compare", tabindex: "0", role: "region", "aria-label": w.everyWay });

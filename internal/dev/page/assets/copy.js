@@ -50,7 +50,7 @@ export const copyPanel = {
 export function copyAs(root, x, as, signal) {
   const text = el("pre", { tabindex: 0, "aria-label": w.inOtherWords }, "…");
   const act = button(w.copy, () => void copy(text.textContent ?? ""), { class: "small", disabled: true });
-  fill(root, el("p", { class: "dim small about" }, ways.find((l) => l.id === as)?.about ?? ""), text, el("div", { class: "bar" }, act));
+  fill(root, el("div", { class: "bar copied" }, el("p", { class: "dim small" }, ways.find((l) => l.id === as)?.about ?? ""), act), text);
   ask(`/api/calls/${x.id}/copy?as=${as}`, "GET", undefined, signal).then((said) => {
     text.textContent = said.text;
     act.disabled = false;

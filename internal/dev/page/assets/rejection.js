@@ -56,10 +56,10 @@ export function inWords(said) {
 /**
  * An error, or what cannot be read: in words, and the whole of it behind details.
  * @param {import("./agent.js").Form} said
- * @param {number} id of the call
+ * @param {number} [id] of the call, for a link to it
  */
 export function errorBox(said, id) {
   return el("div", { class: "error" }, el("h3", { class: "bad" }, inWords(said)),
     said.error === undefined ? null : el("details", {}, el("summary", {}, w.theJSON), el("pre", { tabindex: 0 }, JSON.stringify(said.error, null, 2))),
-    el("p", {}, el("a", { href: link("traffic", id) }, w.callInTraffic(id))));
+    id === undefined ? null : el("p", {}, el("a", { href: link("traffic", id) }, w.callInTraffic(id))));
 }

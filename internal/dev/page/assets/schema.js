@@ -427,7 +427,7 @@ function optional(at, s, value, make, first) {
       inner = inner ? undefined : make(first);
       show();
       enter(root);
-    }, { class: "small" });
+    }, { class: inner ? "small plain" : "small" });
     const note = noted(add);
     mark = inner?.mark ?? note.mark;
     fill(root, inner ? inner.root : null, el("span", { class: "head" }, add, inner ? null : about(at, s)), note.bad, inner ? null : description(s));

@@ -122,12 +122,12 @@ export const words = {
     again: "Run again", cannotAgain: "Only calls of the protocol's operations can be made again here. Copy this one as curl.", aboutAgain: "Change a value, or none, and make the call again in the same version and binding.",
     undo: "Undo changes", before: "Before", after: "Now", changedOf: (/** @type {string} */ what) => "Changed: " + what, nothingChanged: "Nothing changed", events: (/** @type {number} */ n) => count(n, "event"),
     // Versions and bindings.
-    compare: "Compare versions", compared: "Compare", everyWay: "The same call in every version and binding", aboutCompare: "The message is sent once in each version and binding of the card, one after the other. Each makes a task of its own.",
-    compareAll: "Send in every version and binding", asStream: "as a stream", notCompared: "Nothing was compared yet. Write a message in Call, choose Compare versions, and the answers stand side by side here.", toCall: "Write a message",
+    compare: "Compare", everyWay: "The same call in every version and binding", aboutCompare: "The message is sent once in each version and binding of the card, one after the other. Each makes a task of its own.",
+    compareAll: "Send in every version and binding", asStream: "as a stream", notCompared: "Nothing was compared yet. Write a message in Call, choose Compare, and the answers stand side by side here.", toCall: "Write a message",
     aMessage: "a message", agentOf: (/** @type {number} */ n) => "agent " + n, allAnswered: "all versions and bindings have answered", base: "(others are compared with this)", nothingToCompare: "there is nothing to compare", nothingLost: "nothing",
     rows: { failed: "Failed", call: "Call", asked: "Method", outcome: "Outcome", first: "First byte", whole: "Total", sent: "Sent", received: "Received", event: (/** @type {number} */ n) => "Event " + n, lostSent: "Lost in the request", lostBack: "Lost in the answer" },
     // Two callers.
-    two: "As two callers", aboutTwo: "Both callers send the message, and then each asks for the task of the other.", noCallers: "No caller has credentials yet: both are anonymous. Add callers in Agent, Callers.",
+    two: "Two callers", aboutTwo: "Both callers send the message, and then each asks for the task of the other.", noCallers: "No caller has credentials yet: both are anonymous. Add callers in Agent, Callers.",
     first: "First caller", second: "Second caller", sendBoth: "Send as both", as: (/** @type {string} */ name) => "As " + name, running: "under way", status: (/** @type {number | undefined} */ n) => "status " + n,
     sees: (/** @type {string} */ a, /** @type {string} */ b) => `${a} sees the task of ${b}`, seesNot: (/** @type {string} */ a, /** @type {string} */ b) => `${a} does not see the task of ${b}`, sameCaller: ": it is the same caller",
     // Webhooks.
