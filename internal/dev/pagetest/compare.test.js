@@ -56,6 +56,7 @@ test("the message of the form goes out in every version and binding, and what is
   assert.deepEqual(await violations(page), []);
   await picture(page, "compare");
   await table.getByRole("row", { name: "Call" }).getByRole("cell").nth(heads.findIndex((h) => h.startsWith("1.0 GRPC"))).getByRole("link").click();
+  await page.getByRole("tab", { name: "Bytes" }).click();
   await page.getByText("/lf.a2a.v1.A2AService/SendStreamingMessage").first().waitFor();
   await page.getByText(/"location":\s*"Oslo"/).first().waitFor();
   await close();

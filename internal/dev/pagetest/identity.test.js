@@ -43,10 +43,11 @@ test("calls are made as somebody, whose secret nobody sees", async () => {
   await page.getByText("Options").first().click();
   await page.getByRole("link", { name: "Manage callers" }).click();
   for (const [name, key] of Object.entries(keys)) {
-    if (await page.getByText("Add a caller").isVisible() && !(await page.getByLabel("Name").isVisible())) await page.getByText("Add a caller").click();
-    await page.getByLabel("Name").fill(name);
+    await page.getByText("Add a caller").waitFor();
+    if (!(await page.getByLabel("Name", { exact: true }).isVisible())) await page.getByText("Add a caller").click();
+    await page.getByLabel("Name", { exact: true }).fill(name);
     await page.getByLabel("Secret").fill(key);
-    await page.getByRole("button", { name: "Add, and call so" }).click();
+    await page.getByRole("button", { name: "Add, and call as it" }).click();
     await page.getByRole("button", { name: "Remove " + name }).waitFor();
   }
   await page.getByText("ask <b>us</b> for one").waitFor({ state: "attached" });
@@ -62,6 +63,7 @@ test("calls are made as somebody, whose secret nobody sees", async () => {
   await page.evaluate(() => { location.hash = "#/traffic"; });
   const row = page.locator("[role=option]").filter({ hasText: /page as alice/ }).first();
   await row.click();
+  await page.getByRole("tab", { name: "Bytes" }).click();
   await page.locator("pre").filter({ hasText: "X-Api-Key: [masked]" }).waitFor();
   assert.ok(!(await page.content()).includes(keys.alice));
   await close();

@@ -4,7 +4,7 @@ import { call, forms, known, offers, randomID } from "./agent.js";
 import { composer } from "./composer.js";
 import { copyAs, languages } from "./copy.js";
 import { button, el, fill, form, labelled, select } from "./dom.js";
-import { chosen as callers, identities, selectIdentity } from "./identity.js";
+import { callAs, callerFor, identities, selectIdentity } from "./identity.js";
 import { headersOf, tryPanels } from "./panels.js";
 import { complain, errorBox, inWords, refuse, violationsOf } from "./rejection.js";
 import { link } from "./route.js";
@@ -153,7 +153,7 @@ function callOptions(number, k, signal) {
   const titles = ways.map((i) => `${i.binding} ${i.version}`);
   const summary = el("span", { class: "dim" });
   const say = () => {
-    summary.textContent = [way.selectedOptions[0]?.text, operation.selectedOptions[0]?.text.toLowerCase(), callers.get(number) || w.anonymous, context.value.trim() && w.inContext(context.value.trim())].filter(Boolean).join(" · ");
+    summary.textContent = [way.selectedOptions[0]?.text, operation.selectedOptions[0]?.text.toLowerCase(), callerFor(number) || w.anonymous, context.value.trim() && w.inContext(context.value.trim())].filter(Boolean).join(" · ");
   };
   /** @param {HTMLSelectElement} list @param {string} text */
   const without = (list, text) => list.append(el("option", { disabled: true }, text));
@@ -166,7 +166,7 @@ function callOptions(number, k, signal) {
   const context = /** @type {HTMLInputElement} */ (el("input", { autocomplete: "off", placeholder: w.newContext, list: "contexts", input: () => say() }));
   const caller = el("div", {});
   /** @param {import("./identity.js").Known} known */
-  const showCaller = (known) => fill(caller, labelled(w.caller, selectIdentity(known, callers.get(number) ?? "", (name) => { callers.set(number, name); say(); })), el("a", { class: "small", href: link("agent", "callers") }, w.callers));
+  const showCaller = (known) => fill(caller, labelled(w.caller, selectIdentity(known, callerFor(number), (name) => { callAs(number, name); say(); })), el("a", { class: "small", href: link("agent", "callers") }, w.callers));
   showCaller({ schemes: [], identities: [] });
   void identities(number).then((known) => { if (!signal.aborted) showCaller(known); }, () => {});
   say();
