@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { fake, skillsExtension } from "./fake.js";
-import { browser, dev, open, picture, until, violations } from "./harness.js";
+import { browser, dev, goTo, open, picture, until, violations } from "./harness.js";
 
 /** A schema with everything that a form has to show. */
 const everything = {
@@ -65,6 +65,7 @@ after(async () => {
 /** @param {string} skill */
 async function trying(skill) {
   const { page, close } = await open(b, d);
+  await goTo(page, "#/call");
   await page.getByRole("navigation", { name: "Skills" }).getByRole("link", { name: skill }).click();
   await page.getByRole("heading", { name: skill, exact: true }).waitFor();
   const said = agent.asked.length;
@@ -162,9 +163,9 @@ test("the log of a task has its events with their bytes, and its artifacts joine
   assert.deepEqual(await violations(page), []);
   await picture(page, "events");
   await page.getByRole("tab", { name: "Artifacts" }).click();
-  await page.locator("pre", { hasText: /^one two$/ }).waitFor();
+  await page.getByText(/^one two$/).waitFor();
   await page.getByRole("tab", { name: "One by one" }).click();
-  await page.locator("pre", { hasText: /^two$/ }).waitFor();
+  await page.getByText(/^two$/).waitFor();
   await close();
 });
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { fake } from "./fake.js";
-import { browser, copyAgent, dev, open, picture, remove, until, violations } from "./harness.js";
+import { browser, copyAgent, dev, goTo, open, picture, remove, until, violations } from "./harness.js";
 
 /** A schema with every rule that the page judges. */
 const rules = {
@@ -66,6 +66,7 @@ after(async () => {
 /** @param {import("./harness.js").Dev} d @param {string} skill @param {{width: number, height: number}} [viewport] */
 async function trying(d, skill, viewport) {
   const { page, close } = await open(b, d, { viewport });
+  await goTo(page, "#/call");
   await page.getByRole("navigation", { name: "Skills" }).getByRole("link", { name: skill }).click();
   await page.getByRole("heading", { name: skill, exact: true }).waitFor();
   const said = agent.asked.length;

@@ -64,6 +64,7 @@ test("calls are made as somebody, whose secret nobody sees", async () => {
   const row = page.locator("[role=option]").filter({ hasText: /page as alice/ }).first();
   await row.click();
   await page.getByRole("tab", { name: "Bytes" }).click();
+  await page.getByText(/^\d+ headers$/).first().click();
   await page.locator("pre").filter({ hasText: "X-Api-Key: [masked]" }).waitFor();
   assert.ok(!(await page.content()).includes(keys.alice));
   await close();
