@@ -32,7 +32,7 @@ func BenchmarkRun(b *testing.B) {
 				"skills/agent.go": "package skills\n\ntype Agent struct{}\n",
 			}
 			b.Run("cold", func(b *testing.B) { benchRun(b, files, nil) })
-			b.Run("changed", func(b *testing.B) { benchRun(b, files, []string{"agent/types.gen.go"}) })
+			b.Run("changed", func(b *testing.B) { benchRun(b, files, []string{"agent/types/types.gen.go"}) })
 			b.Run("unchanged", func(b *testing.B) { benchRun(b, files, []string{}) })
 		})
 	}

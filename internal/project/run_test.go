@@ -117,7 +117,7 @@ func TestFilesOfRemovedTypesDisappear(t *testing.T) {
 		return r
 	}
 	run()
-	for _, name := range []string{"agent/types.gen.go", "client/one/client.gen.go", "third_party/a2agen/go.mod", "a2a/types.gen.go"} {
+	for _, name := range []string{"agent/types/types.gen.go", "client/one/client.gen.go", "third_party/a2agen/go.mod", "a2a/types.gen.go"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
 			t.Fatalf("before: %v", err)
 		}
