@@ -2,7 +2,7 @@
 // Chat: what is said and what comes of it, as it comes, on every width, by the keyboard alone.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { fake } from "./fake.js";
+import { fake, skillsExtension } from "./fake.js";
 import { browser, dev, open, picture, until, violations, worked } from "./harness.js";
 
 /** @typedef {import("./fake.js").FakeTask} FakeTask */
@@ -90,6 +90,24 @@ async function accessible(page) {
   }
   await page.emulateMedia({ colorScheme: null });
 }
+
+test("an agent is talked to that takes text: in a skill without a schema, or with one that a text fills", async () => {
+  const { page, close } = await open(b, d);
+  const modes = ["text/plain", "application/json"];
+  const city = { type: "object", required: ["city"], properties: { city: { type: "string" }, days: { type: "integer" } } };
+  /** @type {[any, any, string[], boolean][]} the schema, more of the skill, the modes of the card */
+  const cases = [
+    [undefined, {}, modes, true], [undefined, {}, ["application/json"], false], [undefined, { inputModes: ["text/markdown"] }, ["application/json"], true], [undefined, { inputModes: ["image/png"] }, modes, false],
+    [city, {}, modes, true], [{ ...city, required: ["city", "days"] }, {}, modes, false], [{ ...city, required: ["days"] }, {}, modes, false],
+    [{ ...city, properties: { city: { $ref: "#/$defs/city" } }, $defs: { city: { type: "string" } } }, {}, modes, true], ["none", null, modes, true],
+  ];
+  const got = await page.evaluate(async (cases) => {
+    const { takesText } = await import(/** @type {any} */ ("/chat.js"));
+    return cases.map(([input, skill, defaultInputModes]) => takesText({ card: { defaultInputModes, skills: skill ? [{ id: "s", name: "S", ...skill }] : undefined }, interfaces: [], schemas: { s: { input: input ?? undefined } } }));
+  }, cases);
+  assert.deepEqual(got, cases.map((c) => c[3]));
+  await close();
+});
 
 for (const width of [1280, 768, 375]) {
   test(`a message is sent and read by the keyboard alone, at ${width} pixels`, async () => {
@@ -286,6 +304,42 @@ test("files are attached by the button, and by a drop", async () => {
   const { parts } = agent.asked.findLast((a) => a.method === "SendStreamingMessage").params.message;
   assert.deepEqual(parts.slice(1), [{ raw: "YWJj", filename: "plan.txt", mediaType: "text/plain" }]);
   assert.equal(await page.getByRole("button", { name: "Remove plan.txt" }).count(), 0);
+  await close();
+});
+
+test("a text that looks like Markdown can be read as that", async () => {
+  const { page, close } = await open(b, d);
+  await chooseSkill(page, "Echo");
+  await say(page, "plain words");
+  await turns(page).last().getByText("completed").waitFor();
+  assert.equal(await page.getByRole("button", { name: "Read as Markdown" }).count(), 0);
+  await say(page, "## Head\n- one");
+  const answer = turns(page).last().getByRole("region", { name: "Artifact said" });
+  await answer.getByText("## Head").waitFor();
+  await answer.getByRole("button", { name: "Read as Markdown" }).click();
+  await answer.getByRole("heading", { name: "Head" }).waitFor();
+  await answer.getByRole("button", { name: "Read as Markdown" }).click();
+  await answer.getByText("## Head").waitFor();
+  await close();
+});
+
+test("a long conversation is drawn from its end, what is before on demand, with another program's part in it", async () => {
+  const says = (/** @type {number} */ i) => fetch(d.agent, {
+    method: "POST", headers: { "Content-Type": "application/json", "A2A-Version": "1.0", "User-Agent": "other/1" },
+    body: JSON.stringify({ jsonrpc: "2.0", id: i, method: "SendMessage", params: { message: { messageId: "long-" + i, contextId: "long", role: "ROLE_USER", parts: [{ text: "message " + i }], metadata: { [skillsExtension]: { skill: "echo" } } } } }),
+  });
+  for (let i = 1; i <= 40; i++) await says(i);
+  const { page, close } = await open(b, d);
+  await page.getByRole("navigation", { name: "Conversations" }).getByRole("link", { name: "message 1" }).click();
+  await turns(page).nth(29).waitFor();
+  assert.equal(await turns(page).count(), 30);
+  await turns(page).last().getByRole("group", { name: "You" }).getByText("message 40", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Show 10 messages before" }).click();
+  await turns(page).nth(39).waitFor();
+  await turns(page).first().getByRole("group", { name: "You" }).getByText("message 1", { exact: true }).waitFor();
+  await say(page, "and mine");
+  await turns(page).nth(40).getByText("and mine").first().waitFor();
+  assert.equal(agent.asked.at(-1)?.params.message.contextId, "long");
   await close();
 });
 

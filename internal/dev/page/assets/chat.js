@@ -19,6 +19,8 @@ const mostListed = 40;
 const begun = new Map();
 /** The contexts of conversations that began without one. @type {Map<number, string>} */
 const contexts = new Map();
+/** Contexts whose names are longer than what the list of calls has of them. @type {Map<Key, string>} */
+const long = new Map();
 /** The first words of conversations, by their first call. @type {Map<number, string>} */
 const firstWords = new Map();
 /** The conversation that was looked at last, of each agent. @type {Map<number, Key>} */
@@ -105,7 +107,7 @@ export const chatView = {
     const empty = el("div", { class: "begin" });
     const column = el("div", { class: "thread" });
     const messages = el("div", { class: "messages", tabindex: 0, role: "region", "aria-label": w.messages(2).slice(2) }, column);
-    const say = sayBox(number, () => ({ context: typeof key === "string" ? key : undefined, task: asking()?.task() }), (id, mode) => sent(id, mode), () => { dismissed = asking()?.id ?? 0; drawAnswering(); });
+    const say = sayBox(number, () => ({ context: typeof key === "string" ? long.get(key) ?? key : undefined, task: asking()?.task() }), (id, mode) => sent(id, mode), () => { dismissed = asking()?.id ?? 0; drawAnswering(); });
     const head = el("div", { class: "talk-head bar" }, button(w.conversations, () => { view.classList.toggle("open"); }, { class: "small" }), button(w.fresh, () => begin(), { class: "small" }));
     const talkBox = el("section", {
       class: "talk", "aria-label": w.conversation,
@@ -156,6 +158,7 @@ export const chatView = {
     };
     /** The agent has a context for what was said. @param {string} context */
     const named = (context) => {
+      if (typeof key === "string" && key.endsWith("…") && context.startsWith(key.slice(0, -1))) long.set(key, context);
       if (typeof key !== "number") return;
       contexts.set(key, context);
       moveTo(context);
