@@ -97,8 +97,7 @@ test("what a hostile agent says in a conversation stays text, be it Markdown, da
   assert.deepEqual(await harm(page), []);
   await page.getByLabel("Message", { exact: true }).fill("hello");
   await page.keyboard.press("Enter");
-  const turn = page.getByRole("article");
-  await turn.getByText("input-required").waitFor();
+  await page.getByRole("article").last().getByText("input-required").waitFor();
   await page.waitForFunction((n) => document.querySelectorAll(".artifact").length === n && document.querySelectorAll(".md blockquote").length >= n, payloads.length);
   await page.waitForFunction(() => [...document.querySelectorAll("figure.image > img")].every((e) => /** @type {HTMLImageElement} */ (e).complete));
   assert.ok(await page.locator(".md a").count() > 0, "there are links that may be followed");

@@ -222,9 +222,8 @@ export const artifactsPanel = {
         joined.append(view.root);
       }
       view.put(a, append);
-      const one = new PartsView();
-      one.add(a.parts);
-      single.append(el("div", { class: "item" }, el("span", { class: "dim small" }, where), one.root));
+      single.append(el("div", { class: "single" }, el("span", { class: "dim small" }, where), el("div", {},
+        ...a.parts.map((/** @type {Part} */ p) => (p.text === undefined ? partView(p) : el("pre", {}, String(p.text).slice(0, longest)))))));
       if (++count > mostPieces) single.firstChild?.remove();
       more.hidden = count <= mostPieces;
     });

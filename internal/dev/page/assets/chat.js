@@ -227,11 +227,12 @@ export const chatView = {
         found.length ? null : el("p", { class: "dim small" }, w.noConversation));
       });
     };
-    /** @param {number} id */
-    const learnWords = async (id) => {
+    /** @param {number} id @param {number} [tries] the request may be recorded later than the call */
+    const learnWords = async (id, tries = 5) => {
       firstWords.set(id, "");
       const f = await ask(`/api/calls/${id}/forms?limit=1`, "GET", undefined, signal).catch(() => undefined);
-      if (!f?.request.form && state.calls.get(id)?.state === "running") return void firstWords.delete(id); // it is not recorded yet
+      if (signal.aborted) return void firstWords.delete(id);
+      if (!f?.request.form && tries) return void setTimeout(() => void learnWords(id, tries - 1), 200);
       const text = (f?.request.form?.message?.parts ?? []).map((/** @type {any} */ p) => p.text ?? p.filename ?? (p.data === undefined ? "" : JSON.stringify(p.data))).join(" ").trim();
       firstWords.set(id, text.slice(0, 100));
       drawList();

@@ -49,7 +49,7 @@ function tableView(rows) {
   const row = (r) => el("tr", {}, ...names.map((n) => {
     const v = Object.hasOwn(r, n) ? r[n] : undefined;
     const text = v === undefined ? "" : isPlain(v) ? String(v) : JSON.stringify(v);
-    return el("td", { class: typeof v === "number" ? "num" : text.length <= 20 ? "short" : "" }, text.length > longest ? text.slice(0, longest) + "…" : text);
+    return el("td", { class: typeof v === "number" ? "num" : text.length <= 28 ? "short" : "" }, text.length > longest ? text.slice(0, longest) + "…" : text);
   }));
   const body = el("tbody", {}, ...rows.slice(0, fewRows).map(row));
   const rest = rows.length > fewRows && button(words.chat.allRows(rows.length), () => {
