@@ -339,7 +339,7 @@ var misspeltCards = []string{"agent.yml", "agent.json", "agent-card.yaml", "agen
 
 // noCard says that the card is not there, unless the project is one of clients only.
 func (g *generation) noCard(c *config.Config) (list diag.List) {
-	pos, hint := diag.Pos{File: c.Card}, `"a2agen init" makes a new agent; "a2agen -C DIR" works on another folder`
+	pos, hint := diag.Pos{File: c.Card}, `"a2agen init" makes a new agent; "-C DIR" works in another folder`
 	if c.CardPos.Line > 0 {
 		list.Errorf(c.CardPos, "no-card", "", "there is no file %s", c.Card)
 		return list

@@ -21,26 +21,26 @@ func callCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "call URL|DIR [TEXT]",
 		Short: "Talk to an agent: send a message, see the answer, answer its questions",
-		Long: `call sends a message to an agent of any protocol version and prints what comes back. The agent is a URL, or the folder of a project
+		Long: `call sends a message to an agent of any protocol version and prints the answer. The agent is a URL, or the folder of a project
 ("." is this one), whose agent must be running: its address is read from A2A_PUBLIC_URL, A2A_ADDR or PORT, else it is
 http://127.0.0.1:8080.
 
 On a terminal the answer and the progress appear as they come, and you answer the agent's questions at a prompt; an
-empty line leaves the question open. In a pipe the answer goes to stdout: all text that the agent made; where the skill's result is
-data, that alone, and the text to stderr. A question ends the command with exit code 3 and the command that answers it. Ctrl-C stops
-waiting, not the task: it says how to wait for the task again, and how to cancel it.
+empty line leaves the question open. In a pipe stdout has all text of the agent, or, if the skill's result is data, the data alone,
+with the text on stderr. A question ends the command with exit code 3, and the command that answers it is printed. Ctrl-C stops
+waiting, not the task: the commands that wait for it again and cancel it are printed.
 
-Who calls is said by A2A_TOKEN, a bearer token, or --header; else by the environment, A2A_CLIENT_<SCHEME> for the card's security scheme of that name (a token, an API key
-or user:password; with _FILE a file that has it, with _CERT and _KEY a client certificate, with _ISSUER, _ID and _SECRET client credentials of OAuth 2); else by
-"a2agen login". A call that the agent would refuse for want of a credential is not sent: the error says how to give it.
+Credentials are A2A_TOKEN, a bearer token, or --header; else A2A_CLIENT_<SCHEME> for the card's security scheme of that name (a token, an API key
+or user:password; with _FILE a file that has it, with _CERT and _KEY a client certificate, with _ISSUER, _ID and _SECRET client credentials of OAuth 2); else
+"a2agen login". If a credential is missing, nothing is sent, and the error says how to give it.
 
-Exit codes: 0 answered; 1 the task failed, was rejected or canceled, or the agent refused the call (401 and 403, too); 2 wrong arguments, or
+Exit codes: 0 answered; 1 the task failed, was rejected or canceled, or the agent answered with an error (401 and 403, too); 2 wrong arguments, or
 the agent cannot be reached or understood; 3 the task waits for an answer or an authorization; 130 interrupted.`,
 		Example: `  a2agen call . "How will the weather be in Rome?"             # the agent of this project, started by go run .
-  a2agen call . --skill forecast --data '{"city": "Rome"}'     # what goes in is checked by the skill's schema
-  A2A_TOKEN=… a2agen call https://agent.example.com "Plan a trip"      # who calls; after a2agen login nothing is needed
+  a2agen call . --skill forecast --data '{"city": "Rome"}'     # the data is checked by the skill's schema
+  A2A_TOKEN=… a2agen call https://agent.example.com "Plan a trip"      # not needed after a2agen login
   A2A_CLIENT_KEY=… a2agen call https://agent.example.com "Plan a trip" # for the scheme "key" of the card
-  a2agen call . "hello" --trace                                # with the very bytes of requests, answers and events
+  a2agen call . "hello" --trace                                # requests, answers and events byte for byte
   a2agen call . "hello" --binding GRPC                         # over gRPC, which the card offers beside others
   a2agen call . --task 7d1c "Friday"                           # answer the question of a task
   a2agen call . --task 7d1c                                    # wait for a task; --cancel cancels it
@@ -80,8 +80,8 @@ the agent cannot be reached or understood; 3 the task waits for an answer or an 
 	f.StringVar(&o.Skill, "skill", "", "the `id` of a skill to call; default: the agent chooses by the message")
 	f.StringVar(&o.Data, "data", "", "send data, with or without a text: `JSON`, @FILE, or - for stdin")
 	f.StringArrayVar(&o.Files, "file", nil, "send a file from this `path`; may be given several times")
-	f.StringVar(&output, "output", "text", "how the result is printed: `text`, or json: the task or message on one line, with --stream every event")
-	f.StringVarP(&o.Output, "save", "o", "", "save the result here, in a `folder` for its files; one that exists is not overwritten")
+	f.StringVar(&output, "output", "text", "the `format` of the result: text; json, the task or message on one line, with --stream every event")
+	f.StringVarP(&o.Output, "save", "o", "", "save the result in a `folder` for its files; none is overwritten")
 	f.BoolVar(&stream, "stream", false, "print the answer as it comes, the default on a terminal; --stream=false waits for all of it")
 	f.StringVar(&o.Context, "context", "", "the `id` of a conversation to continue")
 	f.StringVar(&o.Task, "task", "", "continue the task with this `id`: answer it, or without a text wait for it")
@@ -92,8 +92,8 @@ the agent cannot be reached or understood; 3 the task waits for an answer or an 
 	f.StringVar(&o.Binding, "binding", "", "for agents with several bindings: the `binding` to speak, "+strings.Join(talk.Bindings(), ", ")+"; default: what the card prefers")
 	f.BoolVar(&o.JSON, "json", false, "")
 	hidden(cmd, "json", "--output json")
-	f.BoolVarP(&o.Verbose, "verbose", "v", false, "say more: on stderr what happens")
-	f.BoolVar(&o.Trace, "trace", false, "for the very bytes: print on stderr what goes over the wire, with times; secrets are masked")
+	f.BoolVarP(&o.Verbose, "verbose", "v", false, "print more: each step, on stderr")
+	f.BoolVar(&o.Trace, "trace", false, "for debugging: print requests, answers and events byte for byte on stderr, with times; secrets are masked")
 	oneOf(cmd, "protocol", talk.Versions()...)
 	oneOf(cmd, "binding", talk.Bindings()...)
 	must(cmd.RegisterFlagCompletionFunc("skill", skillsOf))

@@ -37,7 +37,7 @@ To change keys, make a new one into the same set, sign with both for a while, th
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&o.Algorithm, "algorithm", signedcard.Algorithms()[0], "`one` of "+strings.Join(signedcard.Algorithms(), ", "))
+	cmd.Flags().StringVar(&o.Algorithm, "algorithm", signedcard.Algorithms()[0], "the `algorithm` of the key: "+strings.Join(signedcard.Algorithms(), ", "))
 	cmd.Flags().StringVar(&o.KeySet, "jwks", "", "`file` of public keys, a JSON Web Key Set, to which the new one is added")
 	oneOf(cmd, "algorithm", signedcard.Algorithms()...)
 	return cmd

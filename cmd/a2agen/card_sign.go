@@ -39,7 +39,7 @@ Signatures of other keys stay. A signature does not say when it was made: old ca
 		},
 	}
 	cmd.Flags().StringVar(&key, "key", "", "`file` of the private key: a JSON Web Key, or PKCS #8 in PEM")
-	cmd.Flags().StringVarP(&out, "save", "o", "", "save the result here, in a `file`; default: print it")
+	cmd.Flags().StringVarP(&out, "save", "o", "", "save the result in a `file`; default: print it")
 	renamed(cmd, "out", "save")
 	return cmd
 }

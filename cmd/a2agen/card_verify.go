@@ -18,9 +18,9 @@ func cardVerifyCommand() *cobra.Command {
 you name. CARD is a file, an agent's URL, or its card's URL. It never uses a key that the card brings, or fetches one from an address that
 only the card names.
 
-It says by which key, and which form was signed: presence, the specification's, which covers the whole card; clean, without empty values,
-which the SDKs sign; or raw, the card as it was written. With --strict only presence counts. What a signature does not cover, do not
-use: --save writes the card that it does cover.
+It prints the key and the form that was signed: presence, the specification's, which covers the whole card; clean, without empty values,
+which the SDKs sign; or raw, the card as it was written. With --strict only presence counts. Use only the part of the card that the signature
+covers: --save writes it.
 
 It exits with 0 when the card is verified, 1 when it is not, and 2 when that could not be tried.`,
 		Example: `  a2agen card verify --jwks jwks.json agent-card.json
@@ -30,7 +30,7 @@ It exits with 0 when the card is verified, 1 when it is not, and 2 when that cou
 	}
 	keysFlags(cmd, &o.Keys, &o.URLs, &o.Strict)
 	privateFlag(cmd, &o.AllowPrivate, "")
-	cmd.Flags().StringVarP(&out, "save", "o", "", "save the result here, in a `file`: the card that the signature covers")
+	cmd.Flags().StringVarP(&out, "save", "o", "", "save the result in a `file`: the card as far as the signature covers it")
 	renamed(cmd, "out", "save")
 	format := formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

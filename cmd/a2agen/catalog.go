@@ -19,11 +19,11 @@ const envCatalog = "A2A_CATALOG"
 
 func catalogCommand() *cobra.Command {
 	cmd := group("catalog", "Keep the cards of agents by name and version, and find agents")
-	cmd.Long = `catalog keeps agent cards by name, version and digest: in a folder, or behind an HTTP address that any server of files can be.
+	cmd.Long = `catalog keeps agent cards by name, version and digest: in a folder, or at an HTTP address of any file server.
 a2agen client NAME@VERSION makes a client from it.
 
 The catalog is that of --catalog, else that of the environment variable A2A_CATALOG, else the one that a2agen.yaml names, else the folder
-.a2agen/catalog of the project. Over HTTP it is read only: it is changed in the folder that the server publishes.`
+.a2agen/catalog of the project. Over HTTP it is read only: change the folder that the server publishes.`
 	cmd.Example = `  a2agen card catalog add https://agent.example.com
   a2agen card catalog list
   a2agen card catalog find --gives forecast.json     # whose results fit this schema?
@@ -53,7 +53,7 @@ func catalogListCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the cards of a catalog",
-		Long:  `list prints all cards of a catalog by their names, of each the newest version first.`,
+		Long:  `list prints all cards of a catalog, sorted by name, the newest version of each first.`,
 		Example: `  a2agen card catalog list
   a2agen card catalog list --catalog https://cards.example.com --output json`,
 		Args: none,

@@ -16,11 +16,11 @@ func catalogAddCommand() *cobra.Command {
 		Use:   "add URL|FILE...",
 		Short: "Add cards to a catalog",
 		Long: `add puts cards as they are published into the catalog in a folder, which it makes if there is none: each from an agent's URL, from the
-card's own URL, or from a file. Its name there is made of the name that the card has ("Weather Agent" is weather-agent), its version is
-that of the agent. The same card again changes nothing; another one of the same name and version is refused without --replace. A list of agents in the form of
+card's own URL, or from a file. Its name there is made from the card's ("Weather Agent" is weather-agent), its version is
+that of the agent. The same card again changes nothing; another one of the same name and version is rejected without --replace. A list of agents in the form of
 an AI Catalog (ai-catalog.json) adds all agent cards that it has or names.
 
-With --jwks only cards are added whose signature one of the keys made.
+With --jwks only cards that one of the keys signed are added.
 
 It exits with 0 when all cards are in the catalog, with 1 when one is not signed by a trusted key, and with 2 when one could not be added for another reason.`,
 		Example: `  a2agen card catalog add https://agent.example.com
@@ -31,8 +31,8 @@ It exits with 0 when all cards are in the catalog, with 1 when one is not signed
 	}
 	format := catalogFlags(cmd, &o.CatalogOptions)
 	privateFlag(cmd, &o.AllowPrivate, "")
-	cmd.Flags().StringVar(&o.Name, "name", "", "its `name`; default: made of the name that the card has")
-	cmd.Flags().BoolVar(&o.Replace, "replace", false, "take a card in the place of another one of its name and version")
+	cmd.Flags().StringVar(&o.Name, "name", "", "the `name` of the card in the catalog; default: made from its own")
+	cmd.Flags().BoolVar(&o.Replace, "replace", false, "replace another card of the same name and version")
 	keysFlags(cmd, &o.Keys, &o.URLs, &o.Strict)
 	anyWord(cmd, "name")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

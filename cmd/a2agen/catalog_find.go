@@ -16,14 +16,14 @@ func catalogFindCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "find [WORD...]",
 		Short: "Find agents in a catalog, by words, skills, tags and schemas",
-		Long: `find lists the cards that have all the words, in whatever case, in their names and descriptions or those of their skills, and one skill
-that is all of what the flags ask for. Of each name it looks at the newest card, unless --all is given.
+		Long: `find lists the cards with all the words, in any case, in their names and descriptions or those of their skills, and with one skill
+that matches all flags. It looks at the newest card of each name, or with --all at every one.
 
---gives is a file with a JSON Schema, in JSON or YAML, that every result of the skill fits; --takes one whose every value the skill takes
-as its input. Schemas are compared, not guessed at: where it cannot be decided, the skill is listed with what is unsure. A
+--gives is a file with a JSON Schema, in JSON or YAML, that every result of the skill fits; --takes is one whose every value the skill takes
+as its input. Schemas are compared, not guessed at: where it cannot be decided, the skill is listed with the open point. A
 skill whose card publishes no schema fits none.
 
-It exits with 0 when there is one, with 1 when there is none, and with 2 when a card could not be read.`,
+It exits with 0 when a card is found, with 1 when none is, and with 2 when a card could not be read.`,
 		Example: `  a2agen card catalog find weather
   a2agen card catalog find --tag travel
   a2agen card catalog find --gives forecast.json
@@ -35,7 +35,7 @@ It exits with 0 when there is one, with 1 when there is none, and with 2 when a 
 	cmd.Flags().StringVar(&o.Query.Tag, "tag", "", "a `tag` of the skill")
 	cmd.Flags().StringVar(&o.Gives, "gives", "", "`file` with a JSON Schema that all results of the skill fit")
 	cmd.Flags().StringVar(&o.Takes, "takes", "", "`file` with a JSON Schema whose values the skill takes")
-	cmd.Flags().BoolVar(&o.Query.All, "all", false, "all of them: every version, not only the newest")
+	cmd.Flags().BoolVar(&o.Query.All, "all", false, "all versions, not only the newest")
 	anyWord(cmd, "skill", "tag")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		o.Query.Text, o.Where = args, theCatalog(o.Where)

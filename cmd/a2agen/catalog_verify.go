@@ -15,14 +15,13 @@ func catalogVerifyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify [NAME[@VERSION]]",
 		Short: "Report damaged cards, missing signatures, and agents that changed",
-		Long: `verify reads the cards of a catalog and reports those that are damaged: that are not there, have another digest than when they were
-added, or that the index describes otherwise than they do. With --jwks it also reports those that none of the keys
-signed.
+		Long: `verify reads the cards of a catalog and reports damaged ones: missing, with another digest than when they were added, or different from
+their entry in the index. With --jwks it also reports cards that none of the keys signed.
 
-With --remote it fetches what the agent publishes now, and says what is different from the newest card of each name, or from the one that is
-named: breaking, unknown, compatible or cosmetic for callers, and what to do.
+With --remote it fetches the cards that agents publish now, and says what is different from the newest card of each name, or from the one that you
+name: breaking, unknown, compatible or cosmetic for callers, and what to do.
 
-It exits with 1 when a card is damaged or not signed, or an agent changed in a way that breaks callers, and with 2 when there is none of that but
+It exits with 1 when a card is damaged or not signed, or an agent changed in a way that breaks callers, and otherwise with 2 when
 something could not be read or compared.`,
 		Example: `  a2agen card catalog verify
   a2agen card catalog verify weather --jwks weather-jwks.json
@@ -32,7 +31,7 @@ something could not be read or compared.`,
 	format := catalogFlags(cmd, &o.CatalogOptions)
 	privateFlag(cmd, &o.AllowPrivate, ", and http for the catalog")
 	keysFlags(cmd, &o.Keys, &o.URLs, &o.Strict)
-	cmd.Flags().BoolVar(&o.Live, "remote", false, "also compare with what agents publish now")
+	cmd.Flags().BoolVar(&o.Live, "remote", false, "also compare with the cards that agents publish now")
 	renamed(cmd, "live", "remote")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) > 0 {

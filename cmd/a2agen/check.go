@@ -19,20 +19,20 @@ func checkCommand() *cobra.Command {
 	var part string
 	cmd := &cobra.Command{
 		Use:   "check",
-		Short: "Report what is wrong: the inputs, files that are out of date, what does not compile",
-		Long: `check reports what is wrong and changes nothing. It exits with 1 if there is anything: put it in CI. It names mistakes in agent.yaml and a2agen.yaml, as
-file:line:col: message (hint); generated files that are missing, outdated, edited by hand or no longer generated, after the cause; and, compiled as after a
-generate, each line that does not compile, each handler that does not fit its skill, and each handler without a skill. The network is not used: where
-modules are not in the module cache it says so and compiles nothing.
+		Short: "Check a project: its inputs, outdated files, code that does not compile",
+		Long: `check reports mistakes and changes nothing. It exits with 1 if there are any: put it in CI. It names mistakes in agent.yaml and a2agen.yaml, as
+file:line:col: message (hint), and generated files that are missing, outdated, edited by hand or no longer generated, after the cause. It also compiles
+the project as it would be after generate, and names each line that does not compile, each handler that does not fit its skill, and each handler
+without a skill. It does not use the network: without the modules in the module cache it says so and compiles nothing.
 
---inputs looks at agent.yaml and a2agen.yaml alone, and for valid ones prints the bindings in which each version is served; warnings exit with 0.
+--inputs checks agent.yaml and a2agen.yaml alone, and prints the bindings in which each version is served; warnings exit with 0.
 
---remote also fetches the cards of the agents that the project has clients of, and that of its own agent where it is known to run (A2A_PUBLIC_URL, or
-supportedInterfaces of agent.yaml). It says what is breaking, unknown, compatible or cosmetic for callers, and what to do, and exits with 1 for a
-breaking difference, with 2 if there is none but something could not be compared. MCP servers whose tools were imported are asked whether these have
-changed; those that are commands are started with --start-commands only: they are programs of others.`,
+--remote also fetches the cards of the agents that the project has clients for, and that of its own agent if its address is known (A2A_PUBLIC_URL, or
+supportedInterfaces of agent.yaml). It says which changes are breaking, unknown, compatible or cosmetic for callers, and what to do. It exits with 1
+for a breaking change, else with 2 if something could not be compared. It asks MCP servers whether imported tools have changed, but starts those that
+are commands only with --start-commands: they run other people's code.`,
 		Example: `  a2agen check
-  a2agen check --inputs                 # only what is wrong with agent.yaml and a2agen.yaml
+  a2agen check --inputs                 # agent.yaml and a2agen.yaml alone
   a2agen check --explain model | jq '.agent.skills[].go'   # what the handlers are called
   a2agen check --handlers               # is every handler written?
   a2agen check -C agents/weather --output json
@@ -40,12 +40,12 @@ changed; those that are commands are started with --start-commands only: they ar
 		Args: none,
 	}
 	dirFlag(cmd, &o.Dir)
-	cmd.Flags().BoolVar(&inputs, "inputs", false, "only report what is wrong with agent.yaml and a2agen.yaml")
-	cmd.Flags().StringVar(&part, "explain", "", "for programs that read it: only print what code is generated from, the `model` as JSON, or bindings")
+	cmd.Flags().BoolVar(&inputs, "inputs", false, "check agent.yaml and a2agen.yaml alone")
+	cmd.Flags().StringVar(&part, "explain", "", "for other programs: only print a `part` of what code is generated from, model (JSON) or bindings")
 	oneOf(cmd, "explain", "model", "bindings")
 	cmd.Flags().BoolVar(&stubs, "handlers", false, "also fail on handlers that are still stubs")
 	cmd.Flags().BoolVar(&unbuilt, "no-build", false, "for machines that cannot compile: compare files and read handlers only")
-	cmd.Flags().BoolVar(&remote, "remote", false, "also compare with what agents publish now")
+	cmd.Flags().BoolVar(&remote, "remote", false, "also compare with the cards that agents publish now")
 	privateFlag(cmd, &private, "; with --remote")
 	cmd.Flags().BoolVar(&start, "start-commands", false, "for MCP servers that are commands: start them, to ask for their tools; with --remote")
 	rare(cmd, "explain", "no-build", "start-commands")

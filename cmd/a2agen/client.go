@@ -18,17 +18,17 @@ func clientCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "client URL|FILE|NAME[@VERSION]",
 		Short: "Make a typed client for somebody else's agent",
-		Long: `client makes a package with one method for each skill of somebody else's agent. It reads the agent's card from its URL, the card's own URL, a
-file or a catalog, keeps it in the project, pins its digest in a2agen.lock, adds the client to a2agen.yaml, and generates. From then on generate works
-without the network. Run client again to take over a changed card.
+		Long: `client makes a package with one method for each skill of somebody else's agent. It reads the agent's card from the agent's URL, the card's own URL, a
+file or a catalog, keeps it in the project, pins its digest in a2agen.lock, adds the client to a2agen.yaml, and generates. From then on generate needs
+no network. Run client again to take over a changed card.
 
-The folder, or one above, needs a go.mod; --module makes one for the client, with tests and a program that calls the agent. In the project of an agent,
-handlers have the client as a field of agent.Clients, which the type that has them embeds.
+The folder, or one above, needs a go.mod; --module makes one for the client, with tests and a program that calls the agent. In the project of an agent
+the client is a field of agent.Clients. The struct Agent in skills/agent.go embeds that, so a handler calls the client as a.Travel.
 
-Skills whose card publishes schemas get typed methods; the others take text and files, unless you write what you know of them under skills in the client's
-entry of a2agen.yaml. That entry also says in which folder the package is (out) and over which bindings it calls (bindings).
+Skills whose card publishes schemas get typed methods; the others take text and files, unless you describe them under skills in the client's
+entry of a2agen.yaml. That entry also sets the package's folder (out) and the bindings to call over (bindings).
 
-With --jwks the card's signature is verified, here and by the client before it calls anything, and a verified card of an older version is rejected.
+With --jwks the card's signature is verified, here and by the client before its first call, and a verified card of an older version is rejected.
 docs/clients.md has more.`,
 		Example: `  a2agen client https://agent.example.com --name travel
   a2agen client https://agent.example.com -C travelclient --module example.com/travelclient
@@ -52,7 +52,7 @@ docs/clients.md has more.`,
 				if reach.Client == c.Name && reach.Version != "" {
 					fmt.Fprintf(cmd.OutOrStdout(), "it calls the agent %s\n", reach)
 					if reach.Field != "" {
-						fmt.Fprintf(cmd.OutOrStdout(), "handlers have it as a.%s\n", reach.Field)
+						fmt.Fprintf(cmd.OutOrStdout(), "handlers call it as a.%s\n", reach.Field)
 					}
 				}
 			}
@@ -61,14 +61,14 @@ docs/clients.md has more.`,
 	}
 	dirFlag(cmd, &o.Dir)
 	cmd.Flags().StringVar(&o.Module, "module", "", "the Go module `path`: make a module for the client, such as example.com/travelclient")
-	cmd.Flags().StringVar(&o.Name, "name", "", "its `name`; default: made from the card's name")
+	cmd.Flags().StringVar(&o.Name, "name", "", "the `name` of the client; default: made from the card's")
 	cmd.Flags().StringVar(&o.Out, "package", "", "the package's `folder` in the project; default: client/NAME")
 	cmd.Flags().StringSliceVar(&o.Bindings, "binding", nil, "the `binding` to speak: "+strings.Join(config.Bindings(), ", ")+", or several with commas, the preferred one first; default: those of the project")
 	cmd.Flags().StringArrayVar(&o.Extensions, "extension", nil, "a `file` of the project with the contract of an extension that the card declares, for its types; may be given several times")
 	catalogFlag(cmd, &where)
 	trustFlags(cmd, &o.Trust)
 	privateFlag(cmd, &o.AllowPrivate, "")
-	cmd.Flags().BoolVar(&o.InferExamples, "infer-examples", false, "for cards without schemas: write what their examples in JSON say of inputs to contract.yaml beside the client, for you to correct")
+	cmd.Flags().BoolVar(&o.InferExamples, "infer-examples", false, "for cards without schemas: draft contract.yaml beside the client from their JSON examples, for you to correct")
 	cmd.Flags().BoolVar(&o.Force, "force", false, "overwrite generated files that were edited by hand")
 	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "say what would be done, and change nothing")
 	someOf(cmd, "binding", config.Bindings()...)

@@ -12,7 +12,7 @@ import (
 // trustFlags adds the flags by which the card of a client is verified.
 func trustFlags(cmd *cobra.Command, o *project.TrustOptions) {
 	keysFlags(cmd, &o.Keys, &o.URLs, &o.Strict)
-	cmd.Flags().BoolVar(&o.Older, "allow-older", false, "for agents that went back: also take over a card of an older version than the pinned one")
+	cmd.Flags().BoolVar(&o.Older, "allow-older", false, "for agents that went back to an older version: accept a card older than the pinned one")
 }
 
 // keysFlags adds the flags by which signatures are verified.
@@ -31,5 +31,5 @@ func keysFlags(cmd *cobra.Command, file *string, urls *[]string, strict *bool) {
 	})
 	f.StringArrayVar(urls, "jwks-url", nil, "")
 	hidden(cmd, "jwks-url", "--jwks URL")
-	f.BoolVar(strict, "strict", false, "for publishers who sign as the specification says: take no other signatures")
+	f.BoolVar(strict, "strict", false, "for publishers who sign as the specification says: accept no other signatures")
 }

@@ -28,16 +28,16 @@ func conformCommand() *cobra.Command {
 	format := formatText
 	cmd := &cobra.Command{
 		Use:   "conform URL",
-		Short: "Hold an agent in any language to the specification, over every binding and version of its card",
-		Long: `conform reads the card of an agent and tries every interface that it lists: a finding says what was sent, what came, which sentence of
+		Short: "Check an agent in any language against the specification, over every binding and version of its card",
+		Long: `conform reads the card of an agent and tests every interface that it lists. A finding says what was sent and received, which sentence of
 the specification that breaks, whether it is a MUST or a SHOULD, and whether official releases differ among themselves.
 
-It needs nothing of the agent but a skill that answers a text, by default the first example of a skill. What wants more, such as a question or a task
-that works long, is tried when a skill says that it does (the tag conform:ask) or when a contract says so. What could not be tried is said, and never
-counts as passed. The agent gets calls one after another, and no webhook but one
-of this command, if it is on this machine itself or --webhook names it.
+The agent needs one skill that answers a text, by default the first example of a skill. Checks that need more, such as a question or a task
+that works long, run if a skill has their tag (conform:ask) or --contract has a text for them. Checks that could not run are listed, and never
+count as passed. Calls are made one after another. The only webhook that the agent gets is this command's own, if both are on one machine or
+--webhook is given.
 
-Exit codes: 0 every MUST that was tried is kept; 1 one is not; 2 nothing could be tried: no agent, wrong arguments, no credentials.`,
+Exit codes: 0 every tested MUST is kept; 1 one is broken; 2 nothing could be tested: no agent, wrong arguments, no credentials.`,
 		Example: `  a2agen conform http://127.0.0.1:8080
   a2agen conform https://agent.example.com --header "Authorization: Bearer $TOKEN"
   a2agen conform https://agent.example.com --contract conform.yaml --output junit > report.xml
@@ -51,16 +51,16 @@ Exit codes: 0 every MUST that was tried is kept; 1 one is not; 2 nothing could b
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar((*string)(&format), "output", string(formatText), "how the result is printed: `text`, json or junit")
+	f.StringVar((*string)(&format), "output", string(formatText), "the `format` of the result: text, json or junit")
 	f.StringArrayVarP(&headers, "header", "H", nil, "send this `'Name: value'` with every request, as credentials, which reports leave out; may be given several times")
-	f.StringArrayVar(&others, "other-header", nil, "credentials of a second caller, who may not see the first one's tasks: `'Name: value'`; may be given several times")
-	f.StringVar(&contract, "contract", "", "a `file`, YAML or JSON, that says which texts make the agent ask, work long, stream …")
+	f.StringArrayVar(&others, "other-header", nil, "credentials of a second caller, who must not see the first one's tasks: `'Name: value'`; may be given several times")
+	f.StringVar(&contract, "contract", "", "a YAML or JSON `file` with texts that make the agent ask, work long, stream …")
 	f.StringSliceVar(&c.Only, "only", nil, "run these `checks` alone: ids or their beginnings (send), or requirements (R24)")
-	f.StringSliceVar(&c.Hosts, "host", nil, "for cards with interfaces on another `host`: try those, too, and send it the headers")
-	f.DurationVar(&c.Timeout, "timeout", 10*time.Second, "for slow agents: how long one call may take")
-	f.IntVar(&c.Requests, "requests", conform.DefaultRequests, "for cards with many interfaces: how many requests are made at most")
-	f.StringVar(&c.Webhook, "webhook", "", "for agents on another machine: the `URL`, http://HOST:PORT, by which they reach this one, to try push notifications; it listens at the port")
-	f.BoolVar(&all, "list", false, "list the checks, and try nothing")
+	f.StringSliceVar(&c.Hosts, "host", nil, "for cards with interfaces on another `host`: test those, too, and send it the headers")
+	f.DurationVar(&c.Timeout, "timeout", 10*time.Second, "for slow agents: the longest time of one call")
+	f.IntVar(&c.Requests, "requests", conform.DefaultRequests, "for cards with many interfaces: the largest `number` of requests")
+	f.StringVar(&c.Webhook, "webhook", "", "for agents on another machine: the `URL`, http://HOST:PORT, by which they send push notifications to this one")
+	f.BoolVar(&all, "list", false, "list the checks, and run none")
 	rare(cmd, "host", "requests", "timeout", "webhook")
 	oneOf(cmd, "output", string(formatText), string(formatJSON), string(formatJUnit))
 	renamed(cmd, "format", "output")

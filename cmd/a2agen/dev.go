@@ -25,35 +25,35 @@ func devCommand() *cobra.Command {
 	var poll, open bool
 	cmd := &cobra.Command{
 		Use:   "dev [DIR…] [-- ARGUMENT…]",
-		Short: "Run an agent while you write it: save a file, and it goes on",
-		Long: `dev holds the address of an agent, and makes the agent again whenever a file changes: it generates, builds, starts the
-new program, waits until it is healthy, and has its callers go to it. No call fails meanwhile: requests wait, and streams
-are taken up on the new program after the event that their reader has. When a step fails, the agent that answered goes
-on, and the errors are printed with file and line.
+		Short: "Run an agent while you write it, and restart it whenever a file changes",
+		Long: `dev serves an agent at one address while you write it. Whenever a file changes, it generates, builds, starts the new
+program, waits until that is healthy, and sends its callers there. No call fails meanwhile: requests wait, and streams
+continue on the new program after the last event that their reader has. When a step fails, the old program stays,
+and the errors are printed with file and line.
 
-Tasks stay: during development they are in .a2agen/dev, which is never in git, also those of an agent that keeps them in
-memory elsewhere. Handlers have one second to finish when their program is replaced.
+Tasks are kept in .a2agen/dev, which git ignores, even those of an agent whose store is memory. Handlers have one second
+to finish when their program is replaced.
 
-Watched are agent.yaml, a2agen.yaml and the schemas they name, the Go files of the module's packages, embedded files and
+dev watches agent.yaml, a2agen.yaml and the schemas they name, the Go files of the module's packages, embedded files and
 go.mod; --poll looks at them every second where there are no file events (containers, network drives).
 
-Another address, which is printed, has a page that shows every call of every caller with its very bytes, for as long as
-there is room (1,000 calls, 64 MiB). Secrets are masked before they are kept. It is for this machine alone, and for who
-knows its token. --to shows the calls of an agent that somebody else runs, in any language: call the address of --addr
-in place of it.
+The page, whose address is printed, has the places Chat, Call, Tasks, Traffic and Agent. It shows the last 1,000 calls of
+all callers byte for byte, at most 64 MiB. Secrets are masked before they are kept. Only this machine can open it, with
+the token in its address. --to shows the calls of an agent that already runs, in any language: callers use the address
+of --addr in place of its own.
 
---faults has calls fail on their way, for you to see what callers make of it: KIND VALUE[:TIMES][+SKIP][%PERCENT][@OPERATION,...], several with
-semicolons between them, or in a file with one on each line. The page switches them on and off. Each request that meets one is printed.
+--faults makes calls fail, so that you see how callers cope: KIND VALUE[:TIMES][+SKIP][%PERCENT][@OPERATION,...], several with
+semicolons between them, or in a file with one on each line. The page switches them on and off. Each request with a fault is printed.
 docs/testing.md has the kinds: delay, delay-events, slow, drop, double, reorder, status, cut, truncate, half-close, stall, drop-event, double-event.
 
-Several folders are several agents, the first at --addr, each further one at the next port. Arguments after "--" are the
-agents'. On a terminal r makes the agent again, p stops watching and goes on, c deletes all tasks, q ends.`,
+Several folders are several agents, the first at --addr, each further one at the next port. Arguments after "--" go to the
+agents. On a terminal r rebuilds the agent, p pauses and resumes watching, c deletes all tasks, q quits.`,
 		Example: `  a2agen dev                                  # the agent of this folder, at http://127.0.0.1:8080
   a2agen dev weather routes                   # two agents, at ports 8080 and 8081
   a2agen dev --to https://agent.example.com   # somebody else's agent
   a2agen dev --to http://localhost:9000 --faults 'cut 3:2; drop reply%20@SendMessage'   # streams end after three events, twice
   a2agen dev --faults @faults.txt --page off
-  a2agen dev --exec 'make build OUT=$A2A_DEV_OUT'  # a build of your own, to the file that it is told
+  a2agen dev --exec 'make build OUT=$A2A_DEV_OUT'  # your own build of the program
   a2agen dev --debug                          # for a debugger: dlv attach PID
   a2agen dev -- -model small                  # arguments for the agent`,
 		Args: cobra.ArbitraryArgs,
@@ -98,13 +98,13 @@ agents'. On a terminal r makes the agent again, p stops watching and goes on, c 
 	}
 	dirFlag(cmd, &dir)
 	f := cmd.Flags()
-	f.StringVar(&o.Addr, "addr", "127.0.0.1:8080", "the agent's `address`, of this machine; port 0 is a free one")
-	f.StringVar(&o.Page, "page", "127.0.0.1:8090", "the `address` of the page, of this machine; port 0 is a free one, \"off\" is no page")
+	f.StringVar(&o.Addr, "addr", "127.0.0.1:8080", "the agent's `address` on this machine; port 0: any free port")
+	f.StringVar(&o.Page, "page", "127.0.0.1:8090", "the page's `address` on this machine; port 0: any free port, \"off\": no page")
 	f.BoolVar(&open, "open", false, "show the page in a browser")
-	f.StringVar(&o.To, "to", "", "for agents that somebody else runs: look at the one at this `URL`, in place of one that is built here")
-	f.StringVar(&o.Faults, "faults", "", "have calls meet these `faults`, or those in @FILE")
+	f.StringVar(&o.To, "to", "", "for agents that already run: show the one at this `URL`, and build none")
+	f.StringVar(&o.Faults, "faults", "", "inject these `faults` into calls, or those in @FILE")
 	f.BoolVar(&poll, "poll", false, "for containers and network drives, which report no changes: look at the files every second")
-	f.StringVar(&o.Exec, "exec", "", "for builds of your own: a `command` of the shell, which writes the program to the file that $A2A_DEV_OUT names")
+	f.StringVar(&o.Exec, "exec", "", "for your own builds: a shell `command` that writes the program to the file $A2A_DEV_OUT")
 	f.BoolVar(&o.Debug, "debug", false, "for a debugger: build without optimizations, and print the process id")
 	anyWord(cmd, "addr", "page", "to", "exec")
 	hidden(cmd, "dir", "dev DIR")

@@ -33,7 +33,7 @@ func meaning(f *pflag.Flag) string {
 
 // several are names that mean one thing, of which each command has its own kind.
 var several = map[string]string{
-	"skill": "the id of a skill", "tag": "a tag", "save": "save the result here", "store": "where the agent keeps its tasks",
+	"skill": "the id of a skill", "tag": "a tag", "save": "save the result in a ", "store": "where the agent keeps its tasks", "name": "the name of the ", "all": "all ",
 }
 
 // TestOneNameAThing over all commands: flags of one name mean the same, and what means the same has one name.

@@ -20,7 +20,7 @@ const (
 // formatFlag adds --output.
 func formatFlag(cmd *cobra.Command) *formatName {
 	f := formatText
-	cmd.Flags().Var(&f, "output", "how the result is printed: `text` or json")
+	cmd.Flags().Var(&f, "output", "the `format` of the result: text or json")
 	oneOf(cmd, "output", string(formatText), string(formatJSON))
 	renamed(cmd, "format", "output")
 	return &f

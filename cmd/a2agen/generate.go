@@ -21,12 +21,12 @@ func generateCommand() *cobra.Command {
 		Use:     "generate",
 		Aliases: []string{"gen"},
 		Short:   "Write the generated files of a project",
-		Long: `generate reads agent.yaml and a2agen.yaml and writes the packages made from them, and a stub for every skill that has no
-handler yet. Your own files are never overwritten; generated files that were edited by hand are not either, unless --force
-is given. a2agen.lock says which files are generated. When nothing has changed, nothing is written.
+		Long: `generate reads agent.yaml and a2agen.yaml, and writes the packages made from them and a stub for every skill without a
+handler. It never overwrites your own files, and generated files that were edited by hand only with --force. a2agen.lock
+lists the generated files. When nothing has changed, nothing is written.
 
---diff prints what would change as a unified diff, for "git apply" or a reviewer, and exits with 1 when there is any.
---watch goes on until it is interrupted: a round whenever an input changes, and a line a round.`,
+--diff prints what would change as a unified diff, for "git apply" or a reviewer, and exits with 1 if there is a change.
+--watch generates again whenever an input changes, and prints one line each time, until it is interrupted.`,
 		Example: `  a2agen generate
   a2agen generate -C agents/weather
   a2agen generate --dry-run             # what would be written

@@ -13,17 +13,17 @@ func importMCPCommand() *cobra.Command {
 	var o project.MCPOptions
 	cmd := &cobra.Command{
 		Use:   "mcp URL|FILE|-- COMMAND ARGUMENT...",
-		Short: "Make skills of tools of an MCP server",
-		Long: `mcp asks a server of the Model Context Protocol (MCP) for its tools and makes a skill of each that is named: its schemas are the contract,
-and a handler calls it. The server is at a URL, or a command that is started, without a shell, and spoken to over its standard input and output;
-or its answer to tools/list is in a file. Without --tool all tools are taken. At most 30 are.
+		Short: "Make skills from tools of an MCP server",
+		Long: `mcp asks a server of the Model Context Protocol (MCP) for its tools and makes a skill of each that --tool names, or of all, at most 30. A tool's
+schemas are the skill's contract, and the skill's handler calls the tool. The server is a URL; a command, which is started without a shell and
+answers over stdin and stdout; or a file with an answer to tools/list.
 
 The listing and the contracts are kept in mcp/, the skills are added to agent.yaml, and handlers and tests to the folder of skills: they are
-yours. Credentials come from the environment: --env has a variable passed to the command, which gets no other one but PATH, HOME and the like,
+yours. Credentials come from the environment: --env passes a variable to the command, which otherwise gets only PATH, HOME and the like,
 and --header 'Authorization: Bearer ${TOKEN}' sends one. check --remote notices when the server's tools change; run mcp again, without
 --tool, to take over changed ones.
 
-A command is a program of somebody else on this machine. It is started by this command, by check --remote --start-commands, and by the agent.`,
+A command runs other people's code on this machine. This command starts it, check --remote --start-commands does, and so does the agent.`,
 		Example: `  a2agen import mcp https://mcp.example.com/mcp
   a2agen import mcp --header 'Authorization: Bearer ${GITHUB_TOKEN}' --tool get_issue https://mcp.example.com/mcp
   a2agen import mcp --tool read_file -- npx -y @modelcontextprotocol/server-filesystem /data
@@ -34,9 +34,9 @@ A command is a program of somebody else on this machine. It is started by this c
 	}
 	dirFlag(cmd, &o.Dir)
 	cmd.Flags().StringArrayVar(&o.Tools, "tool", nil, "the `name` of a tool; may be given several times")
-	cmd.Flags().StringArrayVar(&o.Env, "env", nil, "`variable` of the environment that the command gets; may be given several times")
+	cmd.Flags().StringArrayVar(&o.Env, "env", nil, "a `variable` of the environment to pass to the command; may be given several times")
 	cmd.Flags().StringArrayVarP(&o.Headers, "header", "H", nil, "send this `'Name: value'` with every request, as 'Name: ${VARIABLE}'; may be given several times")
-	cmd.Flags().StringVar(&o.Name, "name", "", "its `name`; default: made of what the server calls itself")
+	cmd.Flags().StringVar(&o.Name, "name", "", "the `name` of the server in this project; default: made from its own")
 	privateFlag(cmd, &o.AllowPrivate, ", and http")
 	cmd.Flags().BoolVar(&o.Force, "force", false, "overwrite generated files that were edited by hand")
 	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "say what would be done, and change nothing")

@@ -24,17 +24,18 @@ func initCommand() *cobra.Command {
 		Use:   "init [DIR]",
 		Short: "Make a new agent that builds, answers and has tests",
 		Long: `init makes a project in DIR, the working folder by default: agent.yaml, a2agen.yaml, the packages generated from them, a handler
-for each skill that gives a sample answer, tests, main.go, go.mod, Dockerfile, Makefile, a workflow for CI and README. It needs no network. On a
-terminal it asks for what the flags leave open; elsewhere it uses the defaults. The rest is in the two YAML files, such as the versions of A2A and
-the bindings (JSON-RPC, HTTP+JSON, gRPC): change them there, and run a2agen generate.
+with a sample answer for each skill, tests, main.go, go.mod, Dockerfile, Makefile, a workflow for CI and README. It needs no network. On a
+terminal it asks for the name, the skills and the module unless flags give them; elsewhere it uses the defaults. The versions of A2A, the
+bindings (JSON-RPC, HTTP+JSON, gRPC) and other settings are in the two YAML files: change them there, and run a2agen generate.
 
 A skill given by --skill has an input and an output schema, and a handler with types made from them; one given by --text takes
 and returns plain text.
 
---example begins with an agent that does something, with its handlers and tests: "assistant" has a language model behind it, whose tools
-are its own skills and those of "weather".
+--auth says what callers must send: an API key, a bearer token, a client certificate (mtls), a token of an OpenID provider (oidc), or nothing.
 
---card starts from an existing agent card, JSON or YAML, of A2A 0.1, 0.2, 0.3 or 1.0, in a file or at a URL. A line is printed for
+--example starts from a finished agent with handlers and tests: "weather", or "assistant", a language model with tools.
+
+--card starts from an agent card, JSON or YAML, of A2A 0.1, 0.2, 0.3 or 1.0, in a file or at a URL. A line is printed for
 each thing that was changed or left out.`,
 		Example: `  a2agen init weather
   a2agen init weather --skill forecast --skill alerts --module example.com/weather
@@ -69,21 +70,21 @@ each thing that was changed or left out.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.Name, "name", "", "its `name`, if it is not the folder's")
+	f.StringVar(&o.Name, "name", "", "the `name` of the agent; default: that of the folder")
 	f.StringVar(&o.Module, "module", "", "the Go module `path`; default: example.com/NAME")
-	f.StringVar(&o.CardFile, "card", "", "start from the agent card in `file`, or at the URL of an agent or a card")
+	f.StringVar(&o.CardFile, "card", "", "start from an agent card: its `file`, or the URL of an agent or a card")
 	privateFlag(cmd, &o.AllowPrivate, "")
-	f.StringArrayVar(&o.Skills, "skill", nil, "the `id` of a skill, with input and output schemas, samples to replace; may be given several times; default: echo")
+	f.StringArrayVar(&o.Skills, "skill", nil, "the `id` of a skill, with sample schemas for you to replace; may be given several times; default: echo")
 	f.StringArrayVar(&o.Texts, "text", nil, "the `id` of a skill that takes and returns text; may be given several times")
-	f.BoolVarP(&yes, "yes", "y", false, "for scripts on a terminal: do not ask for anything")
+	f.BoolVarP(&yes, "yes", "y", false, "for scripts on a terminal: ask nothing")
 	f.StringVar(&o.Runtime, "runtime", "", "for work on a2agen itself: build against its checkout in this `folder`")
-	f.StringVar(&o.Store, "store", "", "where the agent keeps its `tasks`: "+config.StoresInWords("")+"; default: "+config.Stores[0].Word)
-	f.StringVar(&o.Auth, "auth", "", "the `credential` that callers need: "+card.FreshSchemesInWords()+"; default: nothing yet, and the agent listens on its own machine only")
+	f.StringVar(&o.Store, "store", "", "where the agent keeps its tasks, a `kind` of store: "+strings.Join(config.StoreWords(), ", ")+"; default: "+config.Stores[0].Word)
+	f.StringVar(&o.Auth, "auth", "", "the `credential` that callers must send: "+strings.Join(card.FreshSchemeNames(), ", ")+"; default: undecided, only this machine can call")
 	f.StringSliceVar(&o.Bindings, "binding", nil, "the `binding` to speak: "+strings.Join(config.Bindings(), ", ")+", or several with commas, the preferred one first; default: "+
 		strings.Join(config.Default().BindingNames(), ","))
 	f.StringSliceVar(&o.Protocol, "protocol", nil, "the `version` of the protocol to speak: "+strings.Join(spec.Versions(), ", ")+", or several with commas; default: "+strings.Join(spec.Fresh(), ","))
-	f.StringVar(&o.Example, "example", "", "begin with the example of this `name`, whose card, configuration, handlers and tests it brings: "+strings.Join(a2agen.Examples(), " or "))
-	f.BoolVar(&o.Vendor, "vendor", false, "for builds without a network: put the runtime's source into the project")
+	f.StringVar(&o.Example, "example", "", "start from the example of this `name`: "+strings.Join(a2agen.Examples(), " or "))
+	f.BoolVar(&o.Vendor, "vendor", false, "for builds without a network: copy the runtime's source into the project")
 	f.BoolVar(&o.Force, "add", false, "for a folder that is not empty: add what is missing, and overwrite nothing")
 	f.BoolVar(&o.DryRun, "dry-run", false, "say what would be done, and change nothing")
 	takesFolder(cmd, "runtime")

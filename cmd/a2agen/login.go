@@ -18,13 +18,13 @@ func loginCommand() *cobra.Command {
 	var browser, out, all bool
 	cmd := &cobra.Command{
 		Use:   "login URL|DIR",
-		Short: "Log in for calls of an agent, in the browser or by a device code; --out logs out",
+		Short: "Log in to an agent, in the browser or by a device code; --out logs out",
 		Long: `login reads the agent's card, shows which security scheme takes tokens, and logs you in at the issuer that you name: in the browser of
 this machine, or with --device on any other one. The token is kept for you alone, in a2agen/tokens of your cache folder, and renewed by
 "a2agen call" of the same URL until the issuer ends the login.
 
-The issuer that the card names is shown, but never used by itself: whoever wrote the card could have your login sent anywhere. On a terminal you are
-asked for the issuer and the client id; in a pipe both must be given. A client with a secret has it in A2A_CLIENT_<SCHEME>_SECRET.
+The issuer that the card names is shown, but never used by itself: the card's author could send your login anywhere. On a terminal you are
+asked for the issuer and the client id; in a pipe both must be given. A client's secret is read from A2A_CLIENT_<SCHEME>_SECRET.
 
 --out removes the tokens of the agent from this machine. The issuer is not told: to end the login there, too, use its own page.`,
 		Example: `  a2agen login https://agent.example.com --issuer https://id.example.com --client-id cli
@@ -67,11 +67,11 @@ asked for the issuer and the client id; in a pipe both must be given. A client w
 	f.StringVar(&o.TokenURL, "token-url", "", "the token endpoint's `URL`, for issuers without metadata; with --auth-url or --device-url")
 	f.StringVar(&o.AuthURL, "auth-url", "", "the authorization endpoint's `URL`, for issuers without metadata; with --token-url")
 	f.StringVar(&o.DeviceURL, "device-url", "", "the device authorization endpoint's `URL`, for issuers without metadata; with --token-url")
-	f.StringVar(&o.Redirect, "redirect", "", "for clients that are registered with another redirect `URI`: that one; port 0 is a free one; default: http://127.0.0.1:0/callback")
+	f.StringVar(&o.Redirect, "redirect", "", "for clients registered with another redirect `URI`; port 0: any free port; default: http://127.0.0.1:0/callback")
 	f.BoolVar(&browser, "open", true, "show the page in a browser; --open=false only prints it")
 	renamed(cmd, "browser", "open")
 	f.BoolVar(&out, "out", false, "forget the login for the agent")
-	f.BoolVar(&all, "all", false, "all of them; with --out")
+	f.BoolVar(&all, "all", false, "all logins; with --out")
 	anyWord(cmd, "issuer", "client-id", "scope", "scheme", "resource", "audience", "token-url", "auth-url", "device-url", "redirect")
 	rare(cmd, "all", "audience", "auth-url", "device-url", "open", "redirect", "resource", "scheme", "scope", "token-url")
 	return cmd

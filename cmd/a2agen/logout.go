@@ -14,7 +14,7 @@ func logoutCommand() *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{Use: "logout URL|DIR"}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return logout(cmd, args, all) }
-	cmd.Flags().BoolVar(&all, "all", false, "all of them")
+	cmd.Flags().BoolVar(&all, "all", false, "all logins")
 	return cmd
 }
 

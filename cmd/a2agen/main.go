@@ -56,9 +56,13 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root := rootCommand()
 	root.SetArgs(args)
 	root.SetIn(stdin)
-	root.SetOut(stdout)
+	out := &results{Writer: stdout}
+	root.SetOut(out)
 	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
+	if err == nil {
+		err = out.failed()
+	}
 	if err == nil {
 		return exitClean
 	}
@@ -81,8 +85,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 func rootCommand() *cobra.Command {
 	cobra.EnableCommandSorting = false
 	root := group("a2agen", "Generate Go agents that speak A2A")
-	root.Long = `a2agen turns an agent card with the inputs and outputs of its skills (agent.yaml) into a Go agent that speaks the
-A2A protocol, and somebody else's card into a typed Go client.`
+	root.Long = `a2agen makes Go agents that speak A2A, the protocol between agents. You describe an agent and its skills in agent.yaml, from which its
+public agent card is made; a2agen writes the code. From somebody else's card it makes a typed Go client.`
 	root.Example = `  a2agen init weather --skill forecast     # a new agent that builds, answers and has tests
   cd weather && go run .                   # it listens on http://127.0.0.1:8080
   a2agen call . "hello"                    # in another terminal: talk to it
@@ -129,7 +133,7 @@ A2A protocol, and somebody else's card into a typed Go client.`
 	}{
 		{"Make an agent, or a client:", []*cobra.Command{initCommand(), generateCommand(), checkCommand(), clientCommand(), importCommand(), updateCommand()}},
 		{"Use agents:", []*cobra.Command{devCommand(), callCommand(), tasksCommand(), loginCommand()}},
-		{"Hold it together:", []*cobra.Command{cardCommand(), conformCommand(), specCommand(), mcpCommand()}},
+		{"Check and publish:", []*cobra.Command{cardCommand(), conformCommand(), specCommand(), mcpCommand()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
 		for _, cmd := range g.commands {
@@ -254,7 +258,7 @@ func isRare(f *pflag.Flag) bool {
 
 // privateFlag adds --allow-private-network, for which more says what else it allows.
 func privateFlag(cmd *cobra.Command, allow *bool, more string) {
-	cmd.Flags().BoolVar(allow, "allow-private-network", false, "for what runs on this machine or in your own network: also use private and loopback addresses"+more)
+	cmd.Flags().BoolVar(allow, "allow-private-network", false, "for hosts on this machine or in your own network: also allow private and loopback addresses"+more)
 	rare(cmd, "allow-private-network")
 }
 

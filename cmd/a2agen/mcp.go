@@ -21,16 +21,16 @@ func mcpCommand() *cobra.Command {
 that the card has for it, or else with one text. The agent may be of any version of A2A, and written in any language; "." is the agent of this
 project, which must be running, as for "a2agen call".
 
-What the agent says meanwhile is progress. Its questions are asked of the person at the host, if the host can do that; a call that the
-host cancels is canceled at the agent; what fails is a result that tells the model why. docs/models-and-tools.md says what MCP cannot carry.
+The agent's messages before its result are progress. The host asks its user the agent's questions, if it can; a call that the
+host cancels is canceled at the agent; an error is a result, so that the model reads the reason. docs/models-and-tools.md lists the limits of MCP.
 
 Credentials are those of "a2agen call": A2A_TOKEN or --header; else A2A_CLIENT_<SCHEME> for the schemes of the card; else
-"a2agen login". A host passes variables on if its settings name them. Who starts the command is the caller of every tool.
+"a2agen login". All tools are called with them. A host passes variables on if its settings name them.
 
-A URL is called only at a public address, without a proxy and not over gRPC, unless --allow-private-network says that the agent may be anywhere.
+A URL is called only at a public address, without a proxy and not over gRPC, unless --allow-private-network is given.
 
-Nothing but MCP goes to stdout; notes go to stderr. The command ends when the host closes stdin; tasks that are under way go on.
-Exit codes: 0 the host has left; 1 the agent refuses the caller; 2 the agent cannot be reached or understood, or what the host sends is no MCP.`,
+Nothing but MCP goes to stdout; notes go to stderr. The command ends when the host closes stdin; running tasks go on.
+Exit codes: 0 the host closed stdin; 1 the agent rejects the credentials; 2 the agent cannot be reached or understood, or the host does not speak MCP.`,
 		Example: `  a2agen mcp https://agent.example.com     # what a host starts
   a2agen mcp .                             # the agent of this project
   a2agen mcp http://127.0.0.1:9000 --allow-private-network

@@ -12,7 +12,7 @@ import (
 )
 
 func specCommand() *cobra.Command {
-	cmd := group("spec", "Show and compare definitions: of the A2A protocol, and of the files of a project")
+	cmd := group("spec", "Show and compare definitions of the A2A protocol, and print the schemas of a project's files")
 	cmd.Long = `spec works on definitions of the protocol: those that ship with a2agen, by version, and any other in a .proto file or as a JSON
 Schema in a .json file.`
 	cmd.Example = `  a2agen spec list
@@ -68,7 +68,7 @@ the schema of their JSON; the proto of their gRPC and HTTP bindings has a name o
 func specShowCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show VERSION|FILE",
-		Short: "Print what a definition says",
+		Short: "Print a definition",
 		Long: `show prints a definition as a2agen reads it: operations with their methods and routes, messages, choices, enums and error codes;
 as JSON also comments and positions.`,
 		Example: `  a2agen spec show 0.3
@@ -95,7 +95,7 @@ func specDiffCommand() *cobra.Command {
 	var failOn string
 	cmd := &cobra.Command{
 		Use:   "diff OLD NEW",
-		Short: "Compare two definitions, and say what breaks whom",
+		Short: "Compare two definitions, and say which changes break servers or clients",
 		Long: `diff compares two definitions, each a version or a file, by the messages that peers exchange. For each difference it says whether
 servers or clients of the old definition break when they talk to peers of the new one. Readers are assumed to ignore unknown
 members and to fail on unknown values. With --fail-on breaking it exits with 1 if there is a breaking difference.`,
@@ -105,7 +105,7 @@ members and to fail on unknown values. With --fail-on breaking it exits with 1 i
 		Args:              exactly(2, "two versions or files"),
 		ValidArgsFunction: completeSpecs(2),
 	}
-	cmd.Flags().StringVar(&failOn, "fail-on", "none", "exit with 1 on `breaking` differences; or none")
+	cmd.Flags().StringVar(&failOn, "fail-on", "none", "exit with 1 on these `differences`: breaking or none")
 	oneOf(cmd, "fail-on", "breaking", "none")
 	format := formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

@@ -26,7 +26,7 @@ those that ship.`,
   a2agen spec wires 0.3 -v   # line by line`,
 		ValidArgs: append(lower.AlignedVersions(), lower.AlignedProtos()...),
 	}
-	cmd.Flags().BoolVarP(&all, "verbose", "v", false, "say more: print every field, value and operation")
+	cmd.Flags().BoolVarP(&all, "verbose", "v", false, "print more: every field, value and operation")
 	format := formatFlag(cmd)
 	var o project.Options
 	dirFlag(cmd, &o.Dir)

@@ -16,11 +16,11 @@ import (
 )
 
 func tasksCommand() *cobra.Command {
-	cmd := group("tasks", "Inspect the store in which an agent keeps its tasks, and what happened to one")
+	cmd := group("tasks", "Show the tasks in an agent's store and their events; check, prune and copy the store")
 	cmd.Long = `tasks works on the store of an agent that has "store: sqlite" or "store: postgres" in a2agen.yaml, whether the agent runs or not: list,
 show and timeline read, check verifies it, prune deletes tasks, deliveries and replay work on push notifications. In the folder of a project the store
-of its agent is used. Elsewhere name it with --store or A2A_STORE, a file or postgres://USER@HOST/DATABASE, which the variables and files
-of libpq complete (PGPASSWORD, PGPASSFILE, PGSERVICE, …); the agent logs where its tasks are when it starts.`
+of its agent is used. Elsewhere name it with --store or A2A_STORE, a file or postgres://USER@HOST/DATABASE; variables and files of libpq
+(PGPASSWORD, PGPASSFILE, PGSERVICE, …) count, too. The agent logs the address of its store when it starts.`
 	cmd.Example = `  a2agen tasks list                          # of this project's agent
   a2agen tasks list --state working --state input-required
   a2agen tasks show 0f8c1d2e
@@ -93,14 +93,14 @@ func tasksListCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List tasks, the most recent status first",
-		Long: `list prints a line for each task: its id, state and skill, since when it has the state, how many events it has, and its owner. A number
-in brackets is that of its messages without an answer yet.`,
+		Long: `list prints a line for each task: its id, state and skill, the time of that state, the number of its events, and its owner. A number
+in brackets counts its messages without an answer.`,
 		Example: `  a2agen tasks list --store weather.db
   a2agen tasks list --store weather.db --state failed --limit 0 --output json`,
 		Args: none,
 	}
 	flags.add(cmd)
-	cmd.Flags().IntVar(&limit, "limit", limit, "the largest number of tasks to list; 0: all")
+	cmd.Flags().IntVar(&limit, "limit", limit, "the largest `number` of tasks to list; 0: all")
 	return onStore(cmd, func(cmd *cobra.Command, s admin.Store, _ []string, asJSON bool) error {
 		if limit < 0 {
 			return fmt.Errorf("--limit %d: write 0 for all, or how many at most", limit)
@@ -265,7 +265,7 @@ func tasksReplayCommand() *cobra.Command {
 		Use:   "replay [TASK [CONFIGURATION]]",
 		Short: "Send push notifications again that were given up",
 		Long: `replay sends notifications that were given up: those of a task, of one of its configurations, or --all. Delivery continues in order with
-the event that failed. A running agent begins within seconds, otherwise the agent does when it starts.`,
+the event that failed. A running agent begins within seconds, a stopped one when it starts.`,
 		Example: `  a2agen tasks replay 0f8c1d2e --store weather.db
   a2agen tasks replay --all --store weather.db`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -280,7 +280,7 @@ the event that failed. A running agent begins within seconds, otherwise the agen
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "all of them")
+	cmd.Flags().BoolVar(&all, "all", false, "all notifications that were given up")
 	return onStore(cmd, func(cmd *cobra.Command, s admin.Store, args []string, asJSON bool) error {
 		args = append(args, "", "")
 		n, err := s.Replay(cmd.Context(), args[0], args[1])

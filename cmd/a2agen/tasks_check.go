@@ -15,8 +15,8 @@ func tasksCheckCommand() *cobra.Command {
 		Short: "Verify the store of tasks",
 		Long: `check reads the whole store, prints a line for each mistake, and exits with 1 if there is one: damaged pages of a file, events
 that are missing in a task's log or belong to no task, missing messages of running tasks, and totals of callers that differ from their
-tasks. It changes nothing, and the agent may run. It cannot see what was lost with the end of a -wal file; damaged pages of PostgreSQL
-are for its extension amcheck to find.`,
+tasks. It changes nothing, and the agent may run. It cannot see losses at the end of a -wal file. For damaged pages of PostgreSQL
+use its extension amcheck.`,
 		Example: `  a2agen tasks check
   a2agen tasks check weather.db
   a2agen tasks check backup/weather.db --output json

@@ -26,8 +26,8 @@ func tasksCopyCommand() *cobra.Command {
 		Use:   "copy FROM TO",
 		Short: "Copy all tasks of an agent to another store",
 		Long: `copy copies everything that an agent keeps, between files and PostgreSQL: tasks with every event, messages without an answer yet, push
-notification configurations and how far each has got, notes, and keys of messages that may be sent again. Stop the agent first: a file that is in use is
-refused, and so is a target with tasks of its own. FROM is not changed. Tables of PostgreSQL are made if they are not there.
+notification configurations and how far each has got, notes, and idempotency keys. Stop the agent first: a file in use is
+rejected, and so is a target with tasks of its own. FROM is not changed. Tables of PostgreSQL are made if they are not there.
 
 A copy that was interrupted continues when it is run again; until it has finished, no agent opens the target. In the end both sides are read
 and compared, by counts and a digest. A copy that has finished is only compared when it is run again.`,

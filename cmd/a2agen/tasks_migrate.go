@@ -12,8 +12,8 @@ func tasksMigrateCommand() *cobra.Command {
 		Use:   "migrate",
 		Short: "Bring the tables of a PostgreSQL store up to date",
 		Long: `migrate makes the schema of an agent with "store: postgres", or brings it to the format of this program, each step in a transaction. An
-agent does so itself when it starts, if its role may: use migrate where agents run with a role that has no such rights. It waits for others who do the
-same, and agents may run: each step says which formats go on beside it.
+agent does so itself when it starts, if its role has the rights: use migrate where it has not. It waits for other migrations. Agents may run
+meanwhile: each step names the formats that can.
 
 --dry-run changes nothing, and prints the SQL that is left to do.`,
 		Example: `  a2agen tasks migrate --dry-run --store postgres://owner@db/agents

@@ -104,7 +104,7 @@ func onAddress(cmd *cobra.Command, do func(cmd *cobra.Command, kind storeKind, a
 
 // storeFlag adds --store.
 func storeFlag(cmd *cobra.Command, address *string) {
-	cmd.Flags().StringVar(address, "store", "", "where the agent keeps its `tasks`: a file, or postgres://…; default: what A2A_STORE names, else that of the project's agent")
+	cmd.Flags().StringVar(address, "store", "", "where the agent keeps its tasks: a `file`, or postgres://…; default: what A2A_STORE names, else that of the project's agent")
 }
 
 var errNoStore = errors.New("--store is missing: name the file or the database, which the agent logs at its start, or the folder of its project with -C")

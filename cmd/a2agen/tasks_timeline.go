@@ -28,9 +28,9 @@ func tasksTimelineCommand() *cobra.Command {
 		Long: `timeline prints the events of a task as bars on one axis: when each came, how long its state lasted, its size and what it says.
 
 The store in which an agent keeps its tasks has every event, the messages that wait, and the push notifications that are behind, whether
-the agent runs or not; that of "a2agen dev" is .a2agen/dev/tasks.db. With --agent the agent is asked, which tells what it tells its
-callers: the task as it stands and, if it is one made with a2agen, the events since; those of a task that is worked on until it rests,
-or Ctrl-C. What has no time of its own is shown with the event before it.`,
+the agent runs or not; that of "a2agen dev" is .a2agen/dev/tasks.db. With --agent the agent is asked instead. It returns what
+callers may see: the task as it stands and, if the agent was made with a2agen, the events; those of a running task until it stops,
+or Ctrl-C. Entries without a time are shown with the event before them.`,
 		Example: `  a2agen tasks timeline 0f8c1d2e --store .a2agen/dev/tasks.db      # an agent that a2agen dev runs
   a2agen tasks timeline 0f8c1d2e
   a2agen tasks timeline 0f8c1d2e --agent http://127.0.0.1:8080

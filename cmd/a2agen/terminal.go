@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,8 +16,32 @@ import (
 
 // isTerminal reports whether a stream of the command is a person's terminal.
 func isTerminal(stream any) bool {
+	if o, ok := stream.(*results); ok {
+		stream = o.Writer
+	}
 	f, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// results is a command's stdout. It keeps the first error of writing, such as that of a full disk, with which the command then fails.
+type results struct {
+	io.Writer
+	mu  sync.Mutex
+	err error
+}
+
+func (o *results) Write(b []byte) (int, error) {
+	n, err := o.Writer.Write(b)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.err = cmp.Or(o.err, err)
+	return n, err
+}
+
+func (o *results) failed() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.err
 }
 
 // patience is how long a command may take before it says what it is doing.

@@ -15,28 +15,27 @@ func updateCommand() *cobra.Command {
 	var older bool
 	cmd := &cobra.Command{
 		Use:   "update [protocol|scaffold|runtime|clients [NAME...]]",
-		Short: "Update what generate does not touch: protocol pins, your files, and the cards of clients",
-		Long: `update applies what a newer a2agen does differently, prints what changed, and generates; without an argument, it updates protocol and
-scaffold:
+		Short: "Update what generate leaves alone: protocol pins, your files, the runtime, clients' cards",
+		Long: `update applies the changes of a newer a2agen, prints them, and generates. Without an argument it updates protocol and scaffold:
 
-  protocol   pins the protocol definitions as this a2agen has them, and fetches those that a2agen.yaml names by url; what
-             changed in them is printed. generate never moves a pin and never uses the network. Private addresses
+  protocol   pins the protocol definitions of this a2agen, fetches those that a2agen.yaml names by url, and prints what
+             changed in them. generate never moves a pin and never uses the network. Private addresses
              are rejected unless --allow-private-network is given.
-  scaffold   merges into main.go, Makefile, tests and the other files that were written once what this a2agen would write
-             there now: three ways, from the text as it was first written. Where you changed the same lines, both stand
+  scaffold   updates main.go, Makefile, tests and the other files that were written once: what this a2agen would write
+             there now is merged into your text. Where you changed the same lines, both stand
              in the file between conflict markers. Imports of packages of a2agen that have moved are rewritten.
-  runtime    makes the project build against the runtime of this a2agen: go.mod requires its version, and what was copied or
-             replaced is gone. With --vendor the runtime's source is put into the project instead, as init --vendor does. What
-             else follows in Dockerfile and other files is merged as by scaffold.
-  clients    fetches the cards of the agents that the project has clients of, of all that have a url in a2agen.yaml, or a name
-             in the catalog, or of those that are named, prints what is different and what callers have to do, and pins them. Only with this word does
-             update change a client.`,
+  runtime    builds the project against the runtime of this a2agen: go.mod requires its version, and a copy or replacement
+             is removed. With --vendor the runtime's source is copied into the project instead, as by init --vendor.
+             Dockerfile and other files that depend on this are merged, as by scaffold.
+  clients    fetches the cards of clients: of those that you name, or of all with a url in a2agen.yaml or a name in the
+             catalog. It prints what changed and what callers have to do, and pins the cards. Nothing else changes a
+             client.`,
 		Example: `  a2agen update scaffold --diff         # what would change
   a2agen update scaffold
   a2agen update protocol
   a2agen update runtime                 # build against the version that this a2agen has
   a2agen update runtime --vendor        # build without network, from the source in this a2agen
-  a2agen update clients --dry-run       # have the cards of others changed, and what does it mean?
+  a2agen update clients --dry-run       # have the cards changed, and what breaks?
   a2agen update clients travel`,
 		ValidArgs: []string{"protocol", "scaffold", "runtime", "clients"},
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -57,8 +56,8 @@ scaffold:
 	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "say what would be done, and change nothing")
 	cmd.Flags().BoolVar(&o.Diff, "diff", false, "print what would change as a unified diff, and write nothing")
 	privateFlag(cmd, &o.AllowPrivate, ", and fetch definitions over http")
-	cmd.Flags().BoolVar(&o.Vendor, "vendor", false, "for builds without a network: put the runtime's source into the project; with runtime")
-	cmd.Flags().BoolVar(&older, "allow-older", false, "for agents that went back: also take over a card of an older version than the pinned one; with clients")
+	cmd.Flags().BoolVar(&o.Vendor, "vendor", false, "for builds without a network: copy the runtime's source into the project; with runtime")
+	cmd.Flags().BoolVar(&older, "allow-older", false, "for agents that went back to an older version: accept a card older than the pinned one; with clients")
 	renamed(cmd, "older", "allow-older")
 	rare(cmd, "allow-older", "force", "vendor")
 	format := formatFlag(cmd)

@@ -3,7 +3,6 @@ package card
 import (
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // What the files of a new agent say until their owner has put in his own.
@@ -15,7 +14,6 @@ const (
 // FreshScheme is what a new agent may demand of its callers. It is a row of [FreshSchemes].
 type FreshScheme struct {
 	Name   string // after "init --auth", and of the scheme in agent.yaml
-	Says   string // what callers need, with its article: "an API key"
 	Since  string // the oldest version of the protocol whose cards can say it; "": all can
 	Card   string // the scheme in agent.yaml; "" demands nothing
 	Config string // what a2agen.yaml says of it, with comments
@@ -25,7 +23,7 @@ type FreshScheme struct {
 // FreshSchemes are all of them, by name. Only tests change it.
 var FreshSchemes = []FreshScheme{
 	{
-		Name: "apikey", Says: "an API key", Since: "0.2", Card: `{apiKeySecurityScheme: {location: header, name: X-API-Key}}`,
+		Name: "apikey", Since: "0.2", Card: `{apiKeySecurityScheme: {location: header, name: X-API-Key}}`,
 		Config: `# Which keys are good, by their SHA-256: printf %s "$KEY" | sha256sum. Without an entry A2A_AUTH_APIKEY says it: "ci=HASH,bob=HASH".
 # auth:
 #   apikey:
@@ -36,7 +34,7 @@ var FreshSchemes = []FreshScheme{
 `,
 	},
 	{
-		Name: "bearer", Says: "a bearer token", Card: `{httpAuthSecurityScheme: {scheme: bearer}}`,
+		Name: "bearer", Card: `{httpAuthSecurityScheme: {scheme: bearer}}`,
 		Config: `# Whose tokens are good, and for whom they have to be: put yours here. "bearer: own" is for a verifier of yours in main.go.
 auth:
   bearer:
@@ -46,7 +44,7 @@ auth:
 		Next: fmt.Sprintf("  put your issuer and the agent's address into a2agen.yaml, in place of %s and %s\n", PlaceholderIssuer, PlaceholderAudience),
 	},
 	{
-		Name: "mtls", Says: "a client certificate", Since: "0.3", Card: `{mtlsSecurityScheme: {}}`,
+		Name: "mtls", Since: "0.3", Card: `{mtlsSecurityScheme: {}}`,
 		Config: `# Whose certificates are good. Without an entry A2A_TLS_CLIENT_CA names the file.
 # auth:
 #   mtls:
@@ -55,7 +53,7 @@ auth:
 		Next: "  say in a2agen.yaml and agent.yaml whose credentials are good: see docs/security.md of a2agen\n",
 	},
 	{
-		Name: "oidc", Says: "a token of an OpenID provider", Since: "0.2",
+		Name: "oidc", Since: "0.2",
 		Card: `{openIdConnectSecurityScheme: {openIdConnectUrl: "` + PlaceholderIssuer + `/.well-known/openid-configuration"}}`,
 		Config: `# For whom tokens have to be: put yours here. agent.yaml says who makes them. "types: [JWT]" is for issuers that do not write at+jwt.
 auth:
@@ -64,7 +62,7 @@ auth:
 `,
 		Next: fmt.Sprintf("  put your provider's address into agent.yaml (openIdConnectUrl), and the agent's into a2agen.yaml, in place of %s\n", PlaceholderAudience),
 	},
-	{Name: "none", Says: "nothing: anybody may use the agent", Config: "# Anybody who reaches the agent may use it.\nauth: none\n"},
+	{Name: "none", Config: "# Anybody who reaches the agent may use it.\nauth: none\n"},
 }
 
 // FreshSchemeNames returns the names of all.
@@ -74,15 +72,6 @@ func FreshSchemeNames() []string {
 		names[i] = s.Name
 	}
 	return names
-}
-
-// FreshSchemesInWords lists what a new agent may demand: "apikey (an API key), … or none (…)".
-func FreshSchemesInWords() string {
-	list := make([]string, len(FreshSchemes))
-	for i, s := range FreshSchemes {
-		list[i] = s.Name + " (" + s.Says + ")"
-	}
-	return strings.Join(list[:len(list)-1], ", ") + " or " + list[len(list)-1]
 }
 
 // FreshSchemeOf returns that of a name; the zero value for "" and for a name that is none.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -103,9 +104,29 @@ func (p *project) generate(ctx context.Context, over map[string][]byte, pins map
 	var kept diag.List
 	in.Bindings, kept = p.keptBindings(open)
 	out, list := generator.Generate(ctx, in)
+	p.nameFolderAbove(list)
 	list.Add(append(kept, p.startsNowhere(out)...)...)
 	list.Sort()
 	return out, list
+}
+
+// nameFolderAbove says in the hint of a missing agent card which folder above the project, up to that of go.mod, has one.
+func (p *project) nameFolderAbove(list diag.List) {
+	for i, d := range list {
+		if d.Code != "no-card" || d.Pos.File != "agent.yaml" || p.goMod.rel == "" {
+			continue
+		}
+		for above := path.Dir(p.goMod.rel); ; above = path.Dir(above) {
+			dir := filepath.Join(p.goMod.dir, filepath.FromSlash(above))
+			if _, err := os.Stat(filepath.Join(dir, d.Pos.File)); err == nil {
+				list[i].Hint += "; there is one in " + dir
+				return
+			}
+			if above == "." {
+				break
+			}
+		}
+	}
 }
 
 // Options are those that the commands have in common.

@@ -143,7 +143,7 @@ func (cl *call) reportEnd(ctx context.Context) {
 
 // errInterrupted is the cause of an unknown outcome of a handler's call.
 var errInterrupted = errors.New("the handler was interrupted when it may have sent the message, and the other agent " +
-	"does not promise to know it again")
+	"does not promise idempotency")
 
 // resume goes on with a call that was made before: by an earlier attempt of the handler, or for an earlier message. It
 // reports done = false if a message is to be sent, with its parts.
