@@ -176,6 +176,11 @@ test("progress is one line that changes, an artifact grows in its place, and the
   assert.equal(await element?.evaluate((e) => e.isConnected), true);
   assert.equal((await log.boundingBox())?.y, top);
   await accessible(page);
+  await page.reload();
+  await log.getByText("one two three").waitFor();
+  await turn.getByRole("status").getByText("Packing").waitFor();
+  slow.artifact("log", [{ text: " four" }], true);
+  await log.getByText("one two three four").waitFor();
   await turn.getByRole("button", { name: "Cancel" }).click();
   await turn.getByText("canceled").waitFor();
   await turn.getByText("3 steps").click();
@@ -264,8 +269,7 @@ test("what is rejected or fails is said in a sentence, with what to do", async (
   await chooseSkill(page, "No");
   await say(page, "a ticket");
   const turn = turns(page).last();
-  await turn.getByText("I sell no tickets.").waitFor();
-  await turn.getByText("The task was rejected.").waitFor();
+  await turn.getByText("The task was rejected: I sell no tickets.").waitFor();
   await turn.getByRole("button", { name: "Edit and send again" }).click();
   assert.equal(await page.getByLabel("Message", { exact: true }).inputValue(), "a ticket");
   agent.refuses({ code: -32602, message: "bad", data: [{ "@type": "type.googleapis.com/google.rpc.BadRequest", fieldViolations: [{ field: "message.parts", description: "is too short" }] }] });

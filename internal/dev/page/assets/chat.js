@@ -114,8 +114,8 @@ export const chatView = {
       dragover: (/** @type {DragEvent} */ e) => { if (e.dataTransfer?.types.includes("Files")) { e.preventDefault(); talkBox.classList.add("dropping"); } },
       dragleave: (/** @type {DragEvent} */ e) => { if (!talkBox.contains(/** @type {Node | null} */ (e.relatedTarget))) talkBox.classList.remove("dropping"); },
       drop: (/** @type {DragEvent} */ e) => { e.preventDefault(); talkBox.classList.remove("dropping"); say.attach(e.dataTransfer?.files ?? []); },
-    }, el("h2", { class: "unseen" }, w.conversation), head, messages, say.root);
-    const view = el("div", { class: "chat", "data-drop": w.drop }, aside, talkBox);
+    }, el("h2", { class: "unseen" }, w.conversation), el("p", { class: "drop-here" }, w.drop), head, messages, say.root);
+    const view = el("div", { class: "chat" }, aside, talkBox);
     root.append(view);
 
     messages.addEventListener("scroll", () => { atEnd = messages.scrollTop + messages.clientHeight >= messages.scrollHeight - 40; }, { passive: true });

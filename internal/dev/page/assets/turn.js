@@ -15,6 +15,7 @@ import { words } from "./words.js";
 
 const w = words.chat;
 const mostSteps = 200;
+const longest = 2000; // characters of a step, and of why a task failed
 
 /** @typedef {import("./composer.js").Part} Part */
 
@@ -68,6 +69,7 @@ export function makeTurn(talk, id, follow) {
   let count = 0;
   let step = "";
   let wrong = "";
+  let verdict = ""; // why the task failed or was rejected
   let spoken = false;
   let followed = false;
   let cut = false; // not all events of the call are kept
@@ -116,11 +118,14 @@ export function makeTurn(talk, id, follow) {
     if (!m || seen.has(String(m.messageId))) return;
     seen.add(String(m.messageId));
     if (taskState === "input-required" || taskState === "auth-required") question = parts;
-    else if (isOver(taskState)) answer.add(parts);
+    else if (taskState === "failed" || taskState === "rejected") {
+      verdict = textOf(parts).slice(0, longest);
+      answer.add(parts.filter((/** @type {Part} */ p) => p.text === undefined));
+    } else if (isOver(taskState)) answer.add(parts);
     else {
       const text = textOf(parts) || JSON.stringify(parts.map((/** @type {Part} */ p) => p.data ?? p.filename ?? p.url));
       if (step) addStep();
-      step = text.length > 2000 ? text.slice(0, 2000) + "…" : text;
+      step = text.length > longest ? text.slice(0, longest) + "…" : text;
     }
   };
 
@@ -171,7 +176,7 @@ export function makeTurn(talk, id, follow) {
 
   /** @param {string} says @param {string} todo @param {boolean} [again] */
   const showTrouble = (says, todo, again) => {
-    fill(trouble, el("p", { class: "bad" }, says), todo ? el("p", { class: "dim small" }, todo) : null, again ? button(w.edit, () => talk.again(said), { class: "small" }) : null);
+    fill(trouble, el("p", { class: "bad said" }, says), todo ? el("p", { class: "dim small" }, todo) : null, again ? button(w.edit, () => talk.again(said), { class: "small" }) : null);
   };
 
   /** @param {Error} [err] */
@@ -190,7 +195,7 @@ export function makeTurn(talk, id, follow) {
     now.textContent = lost ? w.streamEnded : ended ? (s?.state !== "running" && s?.tookMs ? w.took(ms(s.tookMs)) : "") : step || (busy ? w.waiting : "");
     if (step && ended) addStep();
     drawFold();
-    const key = JSON.stringify([taskID, busy, lost, over, waiting, taskState, s?.state, wrong, cut, err?.message]);
+    const key = JSON.stringify([taskID, busy, lost, over, waiting, taskState, s?.state, wrong, verdict, cut, err?.message]);
     if (key === drawn) return;
     drawn = key;
     root.setAttribute("aria-busy", String(!ended));
@@ -223,8 +228,8 @@ export function makeTurn(talk, id, follow) {
       const { says, todo } = f.problem ? { says: w.unreadable(f.problem), todo: w.todo.other } : whatIsWrong(f.error, s?.status ?? 0);
       showTrouble(says, todo, true);
     } else if (s?.state === "broken" && !isOver(taskState) && !waits() && running().length === 0 && taskState === "") showTrouble(w.broken(s.problem ?? ""), w.todo.broken, true);
-    else if (taskState === "rejected") showTrouble(w.rejected, w.todo.input, true);
-    else if (taskState === "failed") showTrouble(w.failed, "", true);
+    else if (taskState === "rejected") showTrouble(w.rejected(verdict), w.todo.input, true);
+    else if (taskState === "failed") showTrouble(w.failed(verdict), "", true);
     else if (cut) {
       fill(trouble, el("p", {}, w.notAll(last, s?.events ?? 0)), button(w.refresh, () => void about("GetTask"), { class: "small" }));
     } else fill(trouble);

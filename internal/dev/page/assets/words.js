@@ -47,8 +47,8 @@ export const words = {
     waiting: "waiting for the agent", streamEnded: "the stream ended before the task did", took: (/** @type {string} */ ms) => ms, you: "You",
     steps: (/** @type {number} */ n) => count(n, "step"), lastSteps: (/** @type {number} */ n) => `the last ${n} of them`,
     cancel: "Cancel", stop: "Stop", follow: "Follow", refresh: "Refresh", task: "Task", call: (/** @type {number} */ id) => "Call #" + id,
-    question: "Question", noQuestion: "The agent waits for an answer.", asked: "asked", edit: "Edit and send again",
-    rejected: "The task was rejected.", failed: "The task failed.", canceled: "The task was canceled.",
+    question: "Question", noQuestion: "The agent waits for an answer.", edit: "Edit and send again",
+    rejected: (/** @type {string} */ why) => "The task was rejected" + (why ? ": " + why : "."), failed: (/** @type {string} */ why) => "The task failed" + (why ? ": " + why : "."),
 
     rejectedInput: (/** @type {string} */ what) => "The agent rejected the message: " + what,
     error: (/** @type {string} */ what) => "The agent answered with an error: " + what, noWords: "an error without words",
