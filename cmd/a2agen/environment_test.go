@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/a2agen/a2agen/internal/test/gotool"
@@ -26,10 +27,14 @@ func newToolStory(t *testing.T) *story {
 	gotool.Long(t) // each compiles the tool as a module of somebody else's
 	s := newStory(t)
 	s.must("go", "get", "-tool", "github.com/a2agen/a2agen/cmd/a2agen")
+	compileTool.Do(func() { s.must("go", "tool", "a2agen", "version") })
 	s.write("agent.yaml", storyCard+alertsSkill)
 	s.commit()
 	return s
 }
+
+// compileTool has the first of these stories compile the tool, and the others, which run beside it, wait for that.
+var compileTool sync.Once
 
 // set sets variables of the environment.
 func (s *story) set(vars ...string) { s.env = append(s.env, vars...) }

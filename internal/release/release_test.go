@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"io/fs"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/a2agen/a2agen/internal/test/gotool"
+	"github.com/a2agen/a2agen/internal/test/ledger"
 )
 
 // TestWhatIsNoRelease is said in a line, before anything is made.
@@ -307,17 +307,12 @@ func TestRelease(t *testing.T) {
 	}
 	modules := t.TempDir()
 	t.Cleanup(func() { removeAll(modules) })
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	free.Close()
 	testscript.Run(t, testscript.Params{
 		Dir:       "testdata",
 		Condition: func(string) (bool, error) { return os.Getuid() == 0, nil }, // root
 		Cmds:      map[string]func(*testscript.TestScript, bool, []string){"atmost": atMost, "unpack": unpack},
 		Setup: func(e *testscript.Env) error {
-			e.Vars = append(e.Vars, "V1="+version, "V2=v0.999.0", "DIST="+dist, "ADDR="+free.Addr().String(), "HOME="+e.WorkDir,
+			e.Vars = append(e.Vars, "V1="+version, "V2=v0.999.0", "DIST="+dist, "ADDR="+ledger.Address(t), "HOME="+e.WorkDir,
 				"GOMODCACHE="+modules, "GOCACHE="+usual[2], "GOFLAGS=-mod=mod -trimpath", "CGO_ENABLED=0", "GOWORK=off", "GOTOOLCHAIN=local",
 				"GONOSUMDB=*", "GOPROXY="+fileURL(filepath.Join(dist, "proxy"))+","+fileURL(filepath.Join(after, "proxy"))+","+
 					fileURL(filepath.Join(usual[1], "cache", "download"))+","+usual[0])
