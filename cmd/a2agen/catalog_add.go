@@ -16,7 +16,7 @@ func catalogAddCommand() *cobra.Command {
 		Use:   "add URL|FILE...",
 		Short: "Add cards to a catalog",
 		Long: `add puts cards as they are published into the catalog in a folder, which it makes if there is none: each from an agent's URL, from the
-card's own URL, or from a file. Its name there is made from the card's ("Weather Agent" is weather-agent), its version is
+card's own URL, or from a file. Its name there is made from its own ("Weather Agent" is weather-agent), its version is
 that of the agent. The same card again changes nothing; another one of the same name and version is rejected without --replace. A list of agents in the form of
 an AI Catalog (ai-catalog.json) adds all agent cards that it has or names.
 

@@ -173,14 +173,14 @@ func tasksPruneCommand() *cobra.Command {
 		Use:   "prune",
 		Short: "Delete tasks that have not changed for some time",
 		Long: `prune deletes tasks that ended, or began to wait for their client, longer ago than --older, with their logs. It keeps running tasks and
-those with unsent notifications. A running agent does the same after 7 and 90 days. The space is used again; to make a file smaller,
+those with unsent notifications. A running agent does so 7 days after the end, or after 90 days of waiting. To make a file smaller,
 run "VACUUM" in the sqlite3 program while no agent runs.`,
 		Example: `  a2agen tasks prune --store weather.db --older 720h --dry-run
   a2agen tasks prune --store weather.db --older 24h --state failed --state canceled`,
 		Args: none,
 	}
 	flags.add(cmd)
-	cmd.Flags().DurationVar(&older, "older", 0, "the shortest time without a change, such as 24h")
+	cmd.Flags().DurationVar(&older, "older", 0, "the shortest `time` without a change, such as 24h")
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "say what would be done, and change nothing")
 	return onStore(cmd, func(cmd *cobra.Command, s admin.Store, _ []string, asJSON bool) error {
 		switch {
@@ -222,8 +222,8 @@ func tasksDeliveriesCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "deliveries",
 		Short: "List push notifications that are not sent yet, or were given up",
-		Long: `deliveries prints a line for each push notification configuration with unsent events: how many, since when delivery fails and how
-often, and why it was given up. "a2agen tasks replay" sends those again.`,
+		Long: `deliveries prints a line for each push notification configuration with unsent events: their number, the failed attempts and their
+first time, and the error if they were given up. "a2agen tasks replay" sends those again.`,
 		Example: `  a2agen tasks deliveries --store weather.db
   a2agen tasks deliveries --store weather.db --dead --output json`,
 		Args: none,

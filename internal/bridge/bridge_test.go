@@ -216,7 +216,7 @@ func TestACardForCallersWithCredentialsIsRead(t *testing.T) {
 		t.Errorf("got %v, %v", list, err)
 	}
 	err = Serve(t.Context(), Options{Target: locked.URL, AllowPrivate: true, In: strings.NewReader(""), Out: io.Discard, Err: io.Discard})
-	if err == nil || !strings.Contains(err.Error(), "the agent refused") {
+	if err == nil || !strings.Contains(err.Error(), "the agent's error") {
 		t.Errorf("without the key: %v", err)
 	}
 }

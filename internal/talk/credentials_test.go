@@ -104,7 +104,7 @@ func TestWhoIsRefusedIsToldWhatToDo(t *testing.T) {
 		o, _, _ := person(srv.URL, "hello", "")
 		o.Skill, o.Token = "", tt.token
 		var e *Error
-		if err := Run(t.Context(), o); !errors.As(err, &e) || e.Code != ExitFailed || !strings.Contains(e.Error(), tt.want) || !strings.HasPrefix(e.Error(), "the agent refused: ") {
+		if err := Run(t.Context(), o); !errors.As(err, &e) || e.Code != ExitFailed || !strings.Contains(e.Error(), tt.want) || !strings.HasPrefix(e.Error(), "the agent's error: ") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

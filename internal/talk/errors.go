@@ -14,7 +14,7 @@ import (
 
 // The exit codes of a conversation, by whose word it ended: the agent's (1), nobody's (2), or one that it waits for (3).
 const (
-	ExitFailed      = 1   // the task failed, was rejected or canceled, or the agent refused the call, for want of credentials, too
+	ExitFailed      = 1   // the task failed, was rejected or canceled, or the agent answered with an error, as where credentials are missing
 	ExitUnreached   = 2   // wrong arguments, or no answer that is one
 	ExitAsks        = 3   // the task waits for an answer or an authorization
 	ExitInterrupted = 130 // by Ctrl-C
@@ -88,13 +88,13 @@ func (t *talk) failed(ctx context.Context, err error) error {
 	case errors.As(err, &none):
 		return say(ExitFailed, "%s", t.lacks(none))
 	case errors.Is(err, runtime.ErrUnauthenticated):
-		return say(ExitFailed, "the agent refused: %v\n%s", answered(err), proveIt)
+		return say(ExitFailed, "the agent's error: %v\n%s", answered(err), proveIt)
 	case errors.Is(err, runtime.ErrPermissionDenied) && t.known():
-		return say(ExitFailed, "the agent refused: %v\n%s", answered(err), notToYou)
+		return say(ExitFailed, "the agent's error: %v\n%s", answered(err), notToYou)
 	case errors.Is(err, runtime.ErrPermissionDenied):
-		return say(ExitFailed, "the agent refused: %v\n%s", answered(err), proveIt)
+		return say(ExitFailed, "the agent's error: %v\n%s", answered(err), proveIt)
 	case errors.As(err, &agent) && !errors.Is(err, runtime.ErrInvalidAgentResponse):
-		return say(ExitFailed, "the agent refused: %v", agent)
+		return say(ExitFailed, "the agent's error: %v", agent)
 	}
 	return say(ExitUnreached, "%v", err)
 }

@@ -39,7 +39,7 @@ var authChecks = []*Check{
 			t.want(!x.error().refused(), x, "the credentials are refused when their scheme is written otherwise")
 		}},
 	{ID: "auth.challenge", Requirements: []string{"R30", "R31", "R108", "R109"}, Section: "1.0 §3.3.2, §7.4; 0.3 §4.4", Level: Should, Scope: OnInterface, Bindings: overHTTP,
-		Sentence: "A refusal for want of credentials is a 401 with a challenge that names the scheme.", Needs: "credentials", reach: stages{credentialsKnown}, run: func(t *trial) {
+		Sentence: "A request without credentials is answered by a 401 with a challenge that names the scheme.", Needs: "credentials", reach: stages{credentialsKnown}, run: func(t *trial) {
 			x := t.onTask(opGet, freshID(), options{bare: true})
 			t.want(x.status == http.StatusUnauthorized, x, "the status is %d", x.status)
 			t.want(x.header.Get("WWW-Authenticate") != "", x, "there is no WWW-Authenticate")

@@ -21,7 +21,7 @@ var cardChecks = []*Check{
 			t.want(x.err == nil && x.status == http.StatusOK, x, "the card is not there")
 			if x.err == nil && x.status == http.StatusOK {
 				v, err := decode(x.body)
-				t.want(err == nil && asObject(v)["skills"] != nil, x, "what is there is no card")
+				t.want(err == nil && asObject(v)["skills"] != nil, x, "the document there is no card")
 			}
 		}},
 	{ID: "card.shape", Requirements: []string{"R100", "R122", "R313", "Q10"}, Section: "1.0 §4.4, §5.7; 0.3 §5.5", Level: Must, Scope: OnCard,

@@ -196,9 +196,9 @@ var jsonrpcChecks = []*Check{
 			}
 		}},
 	{ID: "jsonrpc.parse-error", Requirements: []string{"R153", "Q35", "Q32"}, Section: "1.0 §9.5; 0.3 §8.1", Level: Must, Scope: OnInterface, Bindings: overRPC,
-		Sentence: "What is no JSON is answered -32700, with the id null.", run: func(t *trial) { t.wantError(t.rawRPC(`{"jsonrpc":"2.0","id":"x","method":`, nil), errParse) }},
+		Sentence: "A body that is not JSON is answered -32700, with the id null.", run: func(t *trial) { t.wantError(t.rawRPC(`{"jsonrpc":"2.0","id":"x","method":`, nil), errParse) }},
 	{ID: "jsonrpc.invalid-request", Requirements: []string{"R153", "Q35"}, Section: "1.0 §9.5; 0.3 §8.1", Level: Must, Scope: OnInterface, Bindings: overRPC,
-		Sentence: "What is JSON and no request is answered -32600.", run: func(t *trial) {
+		Sentence: "JSON that is not a request is answered -32600.", run: func(t *trial) {
 			t.wantError(t.rawRPC(`{"jsonrpc":"2.0","id":"conform-r"}`, "conform-r"), errRequest)
 		}},
 	{ID: "jsonrpc.version", Requirements: []string{"R153", "Q35"}, Section: "1.0 §9.3; 0.3 §6.11.1", Level: Should, Scope: OnInterface, Versions: since02, Bindings: overRPC,
