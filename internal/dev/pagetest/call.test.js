@@ -163,7 +163,7 @@ test("the log of a task has its events with their bytes, and its artifacts joine
   assert.deepEqual(await violations(page), []);
   await picture(page, "events");
   await page.getByRole("tab", { name: "Artifacts" }).click();
-  await page.getByText(/^one two$/).waitFor();
+  await page.getByText(/^one two$/).nth(1).waitFor();
   await page.getByRole("tab", { name: "One by one" }).click();
   await page.getByText(/^two$/).waitFor();
   await close();

@@ -1,6 +1,7 @@
 // @ts-check
 // Calls of skills: what they take as a form, and the answer beside it, or on a telephone in its place.
 import { call, forms, known, offers, randomID } from "./agent.js";
+import { artifactView, Pieces, reader } from "./artifacts.js";
 import { composer } from "./composer.js";
 import { copyAs, languages } from "./copy.js";
 import { button, el, fill, form, labelled, select } from "./dom.js";
@@ -306,7 +307,11 @@ function answerBeside(signal) {
       if (!s || signal.aborted) return;
       if (s.task && task(s.agent, s.task) && shown !== s.task) {
         shown = s.task;
-        showTask(body, s.agent, s.task, signal);
+        const made = el("div", { class: "made answered", tabindex: 0, role: "region", "aria-label": w.artifacts });
+        const story = el("div", { class: "detail" });
+        fill(body, made, story);
+        showTask(story, s.agent, s.task, signal);
+        showMade(made, s.agent, s.task, signal);
       } else if (!shown && s.state !== "running") {
         shown = "answer";
         void showAnswer(body, id, reject, signal);
@@ -322,6 +327,30 @@ function answerBeside(signal) {
     for (const kind of /** @type {const} */ (["call", "task"])) on(kind, look, signal);
   };
   return { root, open, follow };
+}
+
+/**
+ * Shows the artifacts of a task, as they come.
+ * @param {HTMLElement} root
+ * @param {number} agent
+ * @param {string} id
+ * @param {AbortSignal} signal
+ */
+function showMade(root, agent, id, signal) {
+  const t = task(agent, id);
+  if (!t) return;
+  /** @type {Map<string, ReturnType<typeof artifactView>>} */
+  const views = new Map();
+  const pieces = new Pieces((a, append) => {
+    const view = views.get(a.artifactId) ?? artifactView(a);
+    views.set(a.artifactId, view);
+    if (!view.root.isConnected) root.append(view.root);
+    view.put(a, append);
+  });
+  const news = reader(() => t.calls, (f, call, n) => pieces.add(f.form, call, "", n ? f.id : undefined), () => {}, signal);
+  news();
+  on("event", ({ call, event }) => { if (t.calls.includes(call) && (event.artifact || event.kind === "task")) news(); }, signal);
+  on("call", (c) => { if (c.task === t.id && c.state !== "running") news(); }, signal);
 }
 
 /**

@@ -77,7 +77,7 @@ export const words = {
     back: "Back to the form", send: "Send", sendAnyway: "Send anyway", clear: "Clear", tryAgain: "Try again",
     underWay: (/** @type {number} */ id) => `Call #${id} is under way.`,
     callInTraffic: (/** @type {number} */ id) => `Call #${id} in Traffic`, callShort: (/** @type {number} */ id) => `Call #${id}`,
-    message: "Message", json: "JSON", noInterface: "The card has no interface that a2agen speaks.",
+    message: "Message", json: "JSON", artifacts: "Artifacts of the task", noInterface: "The card has no interface that a2agen speaks.",
     // The options of a call.
     options: "Options", binding: "Binding and version", mode: "Mode", context: "Context", newContext: "a new one", caller: "Caller", callers: "Manage callers",
     stream: "Stream", wait: "Wait", now: "Return at once", anonymous: "anonymous", inContext: (/** @type {string} */ id) => "context " + id,
