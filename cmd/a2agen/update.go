@@ -29,7 +29,7 @@ func updateCommand() *cobra.Command {
              Dockerfile and other files that depend on this are merged, as by scaffold.
   clients    fetches the cards of clients: of those that you name, or of all with a url in a2agen.yaml or a name in the
              catalog. It prints what changed and what callers have to do, and pins the cards. The other
-             words change no client.`,
+             arguments change no client.`,
 		Example: `  a2agen update scaffold --diff         # what would change
   a2agen update scaffold
   a2agen update protocol
