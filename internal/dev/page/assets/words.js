@@ -96,7 +96,7 @@ export const words = {
     between: (/** @type {string | number} */ a, /** @type {string | number} */ b) => `${a} to ${b}`, least: (/** @type {string | number} */ n) => "at least " + n, most: (/** @type {string | number} */ n) => "at most " + n,
     above: (/** @type {number} */ n) => "greater than " + n, below: (/** @type {number} */ n) => "less than " + n, multiple: (/** @type {number} */ n) => "a multiple of " + n,
     like: (/** @type {string} */ pattern) => "matching " + pattern, unequal: "no two equal",
-    defaultIs: (/** @type {string} */ v) => "default " + v, useDefault: (/** @type {string} */ v) => "Use default: " + v, useExample: (/** @type {string} */ v) => "Example: " + v, example: (/** @type {string} */ v) => "e.g. " + v,
+    defaultIs: (/** @type {string} */ v) => "default " + v, useDefault: (/** @type {string} */ v) => "Use default: " + v, useExample: (/** @type {string} */ v) => "Example: " + v,
     leftOut: "(left out)", choose: "Choose…", selectDefault: (/** @type {string} */ v) => `default: ${v}`,
     option: (/** @type {number} */ n) => "option " + n, value: "value", asJSONField: (/** @type {string} */ name) => name + " (JSON)", json_: "JSON",
     unshown: "No field can show what its schema says: write it as JSON.", noForm: "no form shows this value", toJSON: "as JSON", toForm: "as a form",
@@ -112,7 +112,7 @@ export const words = {
     asks: "The agent asks", needsAuthorization: "The agent needs an authorization", noWords: "(without words)", grant: "Something has to be granted.", granted: "It is granted.",
     answerName: "Answer", authorizationHeader: "Header Authorization of the answer", continue: "It is granted: continue", scheme: "Scheme", scopes: "Scopes", until: "Until", where: "Address", open: "Open this address, which the agent chose",
     // A call in other words.
-    copyAs: "Copy as", inOtherWords: "The call in other words", copyTitle: "Copy", copy: "Copy", languages: "Language",
+    inOtherWords: "The call in other words", copyTitle: "Copy", copy: "Copy", languages: "Language",
     curl: "curl", go: "Go", test: "Test", asCurl: "as curl", asGo: "as Go", asTest: "as a test",
     aboutCurl: "Variables of the shell stand for secrets, which are not kept.", aboutGo: "A program with the typed client of the project. It reads credentials from the environment.",
     aboutTest: "A test of the project's handlers, which expects what was answered. Save it in their folder as a file that ends with _test.go.",
@@ -133,7 +133,6 @@ export const words = {
     // Webhooks.
     webhook: "Webhook", sendWebhook: "Send, with the inbox as webhook", aboutWebhook: "The agent sends what happens to the task to the inbox of this page, in Traffic, Webhooks.", taskWebhook: "Send what comes to the inbox",
     howPush: "An agent of yours sends them with this under capabilities in agent.yaml:", refusedHook: (/** @type {number} */ id) => `The agent rejected it: see call #${id} in Traffic.`,
-    nobodyWaits: "nobody waits any more",
   },
   tasks: {
     title: "Tasks", list: "Tasks, the newest first", task: "Task",
