@@ -92,7 +92,7 @@ export function picture(root, o, signal) {
       parts.push(line, ...wires(lane, left, W), ...ticks(lane, left, W), ...pieces(lane, left, W));
     }
     fill(plot, ...parts);
-    showCursor();
+    showCursor(left);
   };
   const soon = () => { drawing ||= requestAnimationFrame(draw); };
 
@@ -192,10 +192,10 @@ export function picture(root, o, signal) {
     return parts;
   };
 
-  const showCursor = () => {
+  const showCursor = (left = scroll.scrollLeft) => {
     const e = entries.find((e) => e.key === selected);
-    const px = e ? x(e.at, scroll.scrollLeft) : -1;
-    cursor.hidden = px < -1 || px > width() + 1;
+    const px = e ? x(e.at, left) : -1;
+    cursor.hidden = px < -1 || px > seenWidth + 1;
     cursor.style.left = px + "px";
   };
 

@@ -125,7 +125,7 @@ function agentRow(agent, task, calls, known, depth) {
       events.push(e);
       if (state && (!e.event?.task || e.event.task === task)) told.push({ at: e.at, state: stateName(state), key: e.key });
       if (kind === "error") marks.push({ from: e.at, to: e.at, kind: "error", says: text ?? "", bad: true, key: e.key });
-      if (kind === "comment" && text?.includes("the agent was restarted")) marks.push({ from: e.at, to: e.at, kind: "resumed", says: words.story.resumed, key: e.key });
+      if (kind === "comment" && /agent was restarted/.test(text ?? "")) marks.push({ from: e.at, to: e.at, kind: "resumed", says: words.story.resumed, key: e.key });
     }
     if (c.outcome && c.outcome !== "error" && c.outcome !== "message" && c.state !== "running") told.push({ at: to, state: stateName(c.outcome), key: String(c.id) });
   }
