@@ -167,13 +167,15 @@ export function tabs(label, list, chosen, choose) {
       t.tabIndex = on ? 0 : -1;
     }
   };
-  list.forEach((t, i) => {
+  list.forEach((t) => {
     const b = button(t.title, () => { show(t.id); choose(t.id); }, { role: "tab", "data-id": t.id });
     b.addEventListener("keydown", (e) => {
-      const to = { ArrowRight: i + 1, ArrowLeft: i - 1, Home: 0, End: list.length - 1 }[e.key];
+      const all = /** @type {HTMLElement[]} */ ([...bar.querySelectorAll("[role=tab]:enabled")]);
+      const at = all.indexOf(b);
+      const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: all.length - 1 }[e.key];
       if (to === undefined) return;
       e.preventDefault();
-      const next = /** @type {HTMLElement} */ (bar.children[(to + list.length) % list.length]);
+      const next = all[(to + all.length) % all.length];
       next.focus();
       next.click();
     });
