@@ -138,7 +138,7 @@ postgresql: # A2A_POSTGRES names another server; Debian's is installed without a
 
 page: browser build ## the page of "a2agen dev" in a real browser
 	cd internal/dev/pagetest && npm ci --no-audit --no-fund --loglevel=error && node_modules/.bin/tsc -p . && \
-	node --test --test-concurrency=2 --test-timeout=600000 --test-reporter=spec
+	node --test --test-concurrency=3 --test-timeout=600000 --test-reporter=spec
 
 pictures: browser ## renews docs/pictures, which "make page" compares with the page: look at each one before you commit it
 	cd internal/dev/pagetest && npm ci --no-audit --no-fund --loglevel=error && A2A_PICTURES=1 node --test --test-timeout=600000 pictures.test.js

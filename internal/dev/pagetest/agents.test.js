@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { after, before, test } from "node:test";
-import { browser, copyAgent, dev, goTo, open, picture, remove, violations } from "./harness.js";
+import { browser, copyAgent, dev, goTo, open, remove, violations } from "./harness.js";
 
 /** @type {string[]} */ let dirs = [];
 /** @type {import("./harness.js").Dev} */ let d;
@@ -52,7 +52,6 @@ test("calls between agents are on one page, with who made them", async () => {
   await pairs.filter({ hasText: /^Trip Planner\s*WeatherBot\s*[1-9]/ }).waitFor();
   await pairs.filter({ hasText: /^Trip Planner\s*GeoSpatial Route Planner Agent\s*[1-9]/ }).first().waitFor();
   assert.deepEqual(await violations(page), []);
-  await picture(page, "agents");
   await page.locator("[role=option]").filter({ hasText: /Trip Planner → WeatherBot/ }).first().click();
   await page.getByRole("main", { name: "Calls" }).waitFor();
   await goTo(page, "#/agent/agents");
@@ -95,6 +94,5 @@ test("agents and cards fit a phone, and are read by the keyboard", async () => {
     await page.getByRole("tab", { name, selected: true }).waitFor();
     await fits(name);
   }
-  await picture(page, "phone-card");
   await close();
 });

@@ -70,16 +70,20 @@ test("what a hostile agent says stays text, in every view", async () => {
   assert.deepEqual(await harm(page), []);
   for (const at of ["#/tasks", "#/traffic", "#/traffic/compare", "#/traffic/webhooks", "#/agent", "#/agent/json", "#/agent/lint", "#/agent/diff", "#/agent/agents", "#/agent/callers", "#/agent/faults", "#/agent/log", "#/tasks/0/" + encodeURIComponent("<img src=x onerror=top.pwned=1>"), "#/traffic/" + encodeURIComponent("\"><img src=x onerror=top.pwned=1>"), "#/" + encodeURIComponent(payloads[3])]) {
     await page.evaluate((h) => { location.hash = h; }, at);
-    for (const tab of await page.locator("main [role=tab]").all()) {
-      if (await tab.isVisible() && await tab.isEnabled()) await tab.click();
-    }
-    for (const row of (await page.locator("main [role=option]").all()).slice(0, 5)) {
-      if (!(await row.isVisible())) continue;
-      await row.click();
-      for (const tab of await page.locator("main [role=tab]").all()) {
-        if (await tab.isVisible() && await tab.isEnabled()) await tab.click();
+    await page.evaluate(async () => {
+      /** @param {string} what @returns {HTMLElement[]} */
+      const all = (what) => [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("main " + what))].filter((e) => e.checkVisibility());
+      /** @param {HTMLElement} e */
+      const choose = async (e) => {
+        e.click();
+        await new Promise((f) => setTimeout(f, 30));
+      };
+      for (const tab of all("[role=tab]:enabled")) await choose(tab);
+      for (const row of all("[role=option]").slice(0, 5)) {
+        await choose(row);
+        for (const tab of all("[role=tab]:enabled")) await choose(tab);
       }
-    }
+    });
     assert.deepEqual(await harm(page), [], at);
   }
   await fetch(d.agent + "/?" + encodeURIComponent(payloads[1]), { headers: { "User-Agent": payloads[0] } });

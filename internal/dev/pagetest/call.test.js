@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { fake, skillsExtension } from "./fake.js";
-import { browser, dev, goTo, open, picture, until, violations } from "./harness.js";
+import { browser, dev, goTo, open, until, violations } from "./harness.js";
 
 /** A schema with everything that a form has to show. */
 const everything = {
@@ -99,7 +99,6 @@ test("a skill is a form from its schema", async () => {
   await page.getByLabel("label").nth(1).fill("leaf");
   await page.getByLabel("whatever (JSON)").fill("[1, 2]");
   await page.getByLabel("nowhere (JSON)").or(page.getByLabel("lost (JSON)")).fill('"found"');
-  await picture(page, "try");
   await page.keyboard.press("Control+Enter");
   await page.getByText("completed", { exact: true }).first().waitFor();
   const [{ params }] = sent();
@@ -161,7 +160,6 @@ test("the log of a task has its events with their bytes, and its artifacts joine
   await page.getByRole("tab", { name: "As 1.0 has it" }).click();
   await page.locator(".event pre").filter({ hasText: '"artifactId": "poem"' }).waitFor();
   assert.deepEqual(await violations(page), []);
-  await picture(page, "events");
   await page.getByRole("tab", { name: "Artifacts" }).click();
   await page.getByText(/^one two$/).nth(1).waitFor();
   await page.getByRole("tab", { name: "One by one" }).click();
@@ -174,7 +172,6 @@ test("a question is a form, and its answer goes on with the task", async () => {
   await page.getByLabel("Text", { exact: true }).fill("go");
   await page.getByRole("button", { name: "Send", exact: true }).click();
   await page.getByText("Which city?").first().waitFor();
-  await picture(page, "question");
   assert.deepEqual(await violations(page), []);
   await page.getByLabel("city").selectOption("Oslo");
   await page.getByRole("button", { name: "Answer" }).click();

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
 import { changed, compared, leaves, typed } from "../page/assets/leaves.js";
-import { browser, copyAgent, dev, open, picture, remove, until, violations } from "./harness.js";
+import { browser, copyAgent, dev, open, remove, until, violations } from "./harness.js";
 
 /** @type {string} */ let dir;
 /** @type {import("./harness.js").Dev} */ let d;
@@ -81,7 +81,6 @@ test("a call is copied as curl, as Go and as a test, and saved as a recording", 
   assert.equal(saved[0].type, "recording");
   assert.deepEqual(saved.filter((l) => l.type === "request").map((l) => l.operation ?? l.path), ["/.well-known/agent-card.json", "SendMessage"]);
   assert.deepEqual(await violations(page), []);
-  await picture(page, "copy");
   await close();
 });
 
@@ -96,7 +95,6 @@ test("a call is made again with one value changed, and what is different is mark
   await page.getByRole("region", { name: "Now" }).locator("mark").filter({ hasText: "fahrenheit" }).first().waitFor();
   await page.getByRole("region", { name: "Before" }).locator("mark").filter({ hasText: "celsius" }).first().waitFor();
   assert.deepEqual(await violations(page), []);
-  await picture(page, "again");
   await close();
 });
 
@@ -122,7 +120,6 @@ test("the card is shown as published, linted and compared", async () => {
   await page.getByLabel("JSON").filter({ hasText: "\"WeatherBot\"" }).waitFor();
   await page.getByLabel("Asked for in").selectOption("0.3");
   await page.getByLabel("JSON").filter({ hasText: "\"preferredTransport\"" }).waitFor();
-  await picture(page, "card");
   await page.getByRole("tab", { name: "Lint" }).click();
   await page.getByText("Callers with the official SDKs can do what the card demands.").waitFor();
   await page.getByRole("tab", { name: "Differences" }).click();

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { fake, skillsExtension } from "./fake.js";
-import { browser, dev, open, picture, until, violations, worked } from "./harness.js";
+import { browser, dev, open, until, violations, worked } from "./harness.js";
 
 /** @typedef {import("./fake.js").FakeTask} FakeTask */
 
@@ -229,7 +229,6 @@ test("what is made is shown as what it is: Markdown, data as tables, images, fil
   const [saved] = await Promise.all([page.waitForEvent("download"), files.getByRole("button", { name: "Save a.txt" }).click()]);
   assert.equal(saved.suggestedFilename(), "a.txt");
   await accessible(page);
-  await picture(page, "chat");
   await close();
 });
 

@@ -5,7 +5,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { lost } from "../page/assets/lost.js";
-import { browser, copyAgent, dev, open, picture, remove, violations } from "./harness.js";
+import { browser, copyAgent, dev, open, remove, violations } from "./harness.js";
 
 test("what is lost is named by its largest part", () => {
   const whole = { task: { id: "1", status: { state: "x" } }, message: { parts: [{ text: "a" }, { data: { b: 1 }, mediaType: "m" }], messageId: "2" } };
@@ -54,7 +54,6 @@ test("the message of the form goes out in every version and binding, and what is
   const outcome = await table.getByRole("row", { name: "Outcome" }).getByRole("cell").allInnerTexts();
   assert.deepEqual([...new Set(outcome)], ["completed"]);
   assert.deepEqual(await violations(page), []);
-  await picture(page, "compare");
   await table.getByRole("row", { name: "Call" }).getByRole("cell").nth(heads.findIndex((h) => h.startsWith("1.0 GRPC"))).getByRole("link").click();
   await page.getByRole("tab", { name: "Bytes" }).click();
   await page.getByText("/lf.a2a.v1.A2AService/SendStreamingMessage").first().waitFor();

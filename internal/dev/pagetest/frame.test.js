@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { browser, copyAgent, dev, fits, goTo, open, picture, remove, violations, widths, worked } from "./harness.js";
+import { browser, copyAgent, dev, fits, goTo, open, remove, violations, widths, worked } from "./harness.js";
 
 /** The addresses of all views. */
 const views = ["#/chat", "#/call", "#/tasks", "#/traffic", "#/traffic/compare", "#/traffic/webhooks", "#/agent", "#/agent/json", "#/agent/lint", "#/agent/diff", "#/agent/faults", "#/agent/callers", "#/agent/agents", "#/agent/log"];
@@ -34,7 +34,6 @@ test("a call of another program shows up, with its bytes", async () => {
   await row.click();
   await page.getByText('"WeatherBot"').waitFor();
   assert.match(await row.innerText(), /somebody/);
-  await picture(page, "traffic");
   await close();
 });
 
@@ -142,7 +141,6 @@ test("what is wrong with a save is on the page, and the old agent answers", asyn
   await page.getByRole("alert").filter({ hasText: "skills/extra.go:3:9: undefined: nothing" }).waitFor();
   assert.match(await page.locator("#phase").innerText(), /stale/);
   assert.deepEqual(await violations(page), []);
-  await picture(page, "stale");
   assert.equal((await fetch(d.agent + "/.well-known/agent-card.json")).status, 200);
   await rm(file);
   await page.locator("#phase", { hasText: "ready" }).waitFor();

@@ -2,7 +2,7 @@
 // What the tests of the page stand on: "a2agen dev" as a user starts it, and a real browser before it.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
@@ -13,9 +13,6 @@ const patience = 120_000;
 
 const repository = resolve(import.meta.dirname, "../../..");
 const command = process.env.A2AGEN ?? join(repository, "bin/a2agen");
-
-/** Screenshots for the documents go there; "" leaves them out. */
-const pictures = process.env.A2A_PICTURES ?? "";
 
 /**
  * Copies an agent of examples/, or a folder beside this file, to one of its own.
@@ -202,21 +199,6 @@ export async function worked(page, what) {
   const after = await busy();
   await session.detach();
   return after < before ? after : after - before; // it begins anew with a document
-}
-
-/**
- * Makes a screenshot for the documents, dark and light.
- * @param {import("playwright-core").Page} page
- * @param {string} name
- */
-export async function picture(page, name) {
-  if (!pictures) return;
-  await mkdir(pictures, { recursive: true });
-  for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
-    await page.emulateMedia({ colorScheme });
-    await page.screenshot({ path: join(pictures, `${name}-${colorScheme}.png`) });
-  }
-  await page.emulateMedia({ colorScheme: null });
 }
 
 /** @param {string} dir of {@link copyAgent} */

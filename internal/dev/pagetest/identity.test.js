@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { browser, copyAgent, dev, open, picture, remove, violations } from "./harness.js";
+import { browser, copyAgent, dev, open, remove, violations } from "./harness.js";
 
 /** @type {string} */ let dir;
 /** @type {import("./harness.js").Dev} */ let d;
@@ -79,6 +79,5 @@ test("two callers do not see each other's tasks", async () => {
   await page.getByText("bob does not see the task of alice").waitFor();
   await page.getByText("alice does not see the task of bob").waitFor();
   assert.deepEqual(await violations(page), []);
-  await picture(page, "two-callers");
   await close();
 });

@@ -5,7 +5,7 @@ import { createHash, generateKeyPairSync, sign } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { after, before, test } from "node:test";
-import { browser, dev, goTo, open, picture } from "./harness.js";
+import { browser, dev, goTo, open } from "./harness.js";
 
 const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
 
@@ -61,7 +61,6 @@ test("a delivery says who signed it, or why its signature is not good", async ()
   await deliver(body.replace("COMPLETED", "FAILED"));
   await page.getByRole("option", { name: /#1.*signed/ }).click();
   await page.getByText(/signed by https:\/\/signer\.example\.com, with a key of the agent at http:\/\/127/).waitFor();
-  await picture(page, "inbox");
   await page.getByRole("option", { name: /#2.*bad signature/ }).click();
   await page.getByText(/the signature is not good \(it names https:\/\/signer\.example\.com\)/).waitFor();
   assert.doesNotMatch(await page.getByLabel("Headers").innerText(), /eyJ/);

@@ -5,7 +5,7 @@ import { after, before, test } from "node:test";
 import { linesOf } from "../page/assets/tasklog.js";
 import { axisOf, rowsOf, ticksOf } from "../page/assets/timeline.js";
 import { fake } from "./fake.js";
-import { browser, dev, fits, goTo, open, picture, until, violations, widths, worked } from "./harness.js";
+import { browser, dev, fits, goTo, open, until, violations, widths, worked } from "./harness.js";
 
 const noon = Date.parse("2026-01-01T12:00:00Z");
 /** @param {number} ms */
@@ -142,7 +142,6 @@ test("the picture says in a sentence what happened, and a click on it shows an e
     assert.deepEqual(await violations(page), []);
   }
   await page.emulateMedia({ colorScheme: null });
-  await picture(page, "timeline");
   await close();
 });
 

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { browser, copyAgent, dev, goTo, open, picture, remove, violations } from "./harness.js";
+import { browser, copyAgent, dev, goTo, open, remove, violations } from "./harness.js";
 
 /** @type {string} */
 let dir;
@@ -59,7 +59,6 @@ test("a fault is switched on, hits a call, and is switched off", async () => {
   assert.equal(await hit.count(), 1);
   await goTo(page, "#/agent/faults");
   assert.deepEqual(await violations(page), []);
-  await picture(page, "faults");
   await page.getByRole("button", { name: "Remove all" }).click();
   await page.getByText("No fault is on").waitFor();
   assert.equal((await say("hello")).status, 200);
@@ -99,7 +98,6 @@ test("the webhook takes deliveries, refuses them on purpose, and shows them", as
   await page.getByLabel("Body").filter({ hasText: "TASK_STATE_WORKING" }).waitFor();
   assert.doesNotMatch(await page.getByLabel("Headers").innerText(), new RegExp(token));
   assert.deepEqual(await violations(page), []);
-  await picture(page, "inbox");
   await page.getByRole("button", { name: "Clear" }).click();
   await page.getByText("No delivery yet").waitFor();
   await close();
@@ -114,7 +112,6 @@ test("a call says why the agent chose the skill, with the scores of all", async 
   await page.getByText("this skill shares most words with the text").waitFor();
   assert.match(await page.getByRole("row", { name: /▸/ }).innerText(), /forecast/i);
   assert.deepEqual(await violations(page), []);
-  await picture(page, "choice");
   await close();
 });
 
@@ -140,7 +137,6 @@ test("a message is sent with the inbox as its webhook, and its deliveries are in
   await page.getByRole("heading", { name: /^Delivery #/ }).waitFor();
   await page.locator(".event pre").filter({ hasText: "completed" }).or(page.locator(".event pre").filter({ hasText: "COMPLETED" })).waitFor();
   assert.deepEqual(await violations(page), []);
-  await picture(page, "timeline");
   await page.getByRole("tab", { name: "Webhook" }).click();
   await page.getByRole("button", { name: "Send what comes to the inbox" }).click();
   await page.getByRole("main", { name: "Webhooks" }).waitFor();

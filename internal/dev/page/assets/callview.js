@@ -56,10 +56,14 @@ export const callView = {
         if (!agent()) return;
         const k = await known(state.chosen);
         if (signal.aborted) return;
-        card = JSON.stringify(k);
         const list = Array.isArray(k.card.skills) ? k.card.skills : [];
         const chosen = list.find((/** @type {any} */ s) => s.id === skill) ?? (skill === "any" ? undefined : list[0]);
-        fill(skills, ...[...list, { id: "any", name: w.automatic, description: list.length ? w.chooses : w.noSkills }].map((s) => skillLink(s, (chosen?.id ?? "any") === s.id)));
+        if (card !== JSON.stringify(k)) { // else what has the focus keeps it
+          card = JSON.stringify(k);
+          fill(skills, ...[...list, { id: "any", name: w.automatic, description: list.length ? w.chooses : w.noSkills }].map(skillLink));
+        }
+        skills.querySelector("[aria-current]")?.removeAttribute("aria-current");
+        skills.children[chosen ? list.indexOf(chosen) : list.length].setAttribute("aria-current", "true");
         skills.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
         showForm(middle, answer, k, chosen, again, signal);
       } catch (err) {
@@ -81,9 +85,9 @@ export const callView = {
   },
 };
 
-/** @param {import("./agent.js").Skill} s @param {boolean} chosen */
-function skillLink(s, chosen) {
-  return el("a", { href: link("call", s.id), "aria-current": chosen ? "true" : null }, el("strong", {}, s.name || s.id), el("span", { class: "dim about small" }, s.description ?? ""));
+/** @param {import("./agent.js").Skill} s */
+function skillLink(s) {
+  return el("a", { href: link("call", s.id) }, el("strong", {}, s.name || s.id), el("span", { class: "dim about small" }, s.description ?? ""));
 }
 
 /**

@@ -118,7 +118,12 @@ export const chatView = {
     const view = el("div", { class: "chat" }, aside, talkBox);
     root.append(view);
 
-    messages.addEventListener("scroll", () => { atEnd = messages.scrollTop + messages.clientHeight >= messages.scrollHeight - 40; }, { passive: true });
+    let top = 0;
+    messages.addEventListener("scroll", () => {
+      const near = messages.scrollTop + messages.clientHeight >= messages.scrollHeight - 40;
+      if (near || messages.scrollTop < top) atEnd = near; // what grew below the end is no way up
+      top = messages.scrollTop;
+    }, { passive: true });
     const toEnd = () => { if (atEnd) messages.scrollTop = messages.scrollHeight; };
     const sizes = new ResizeObserver(toEnd);
     sizes.observe(column);

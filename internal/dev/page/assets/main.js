@@ -123,7 +123,8 @@ function showNotice() {
   const notice = byId("notice");
   if (notice.textContent !== lines.join("\n")) notice.textContent = lines.join("\n");
   notice.hidden = lines.length === 0;
-  const notes = [...state.agents.values()].flatMap((a) => a.notes ?? []).join("\n");
+  const several = state.agents.size > 1;
+  const notes = [...state.agents.values()].flatMap((a) => (a.notes ?? []).map((n) => (several ? a.name + ": " : "") + n)).join(" · ");
   byId("notes").textContent = notes;
   byId("notes").hidden = notes === "";
 }

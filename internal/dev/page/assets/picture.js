@@ -130,7 +130,7 @@ export function picture(root, o, signal) {
       e.style.height = (party === "caller" ? other.top + 6 : lane.top + 6) - from + "px";
       return e;
     };
-    return pieces.filter((p) => p.kind === "call").flatMap((p) => [wire(p.from, party === "inner" && false, p.track ?? 0), p.open || p.bad || p.from === p.to ? null : wire(p.to, true, p.track ?? 0)]).filter((e) => e !== null);
+    return pieces.filter((p) => p.kind === "call").flatMap((p) => [wire(p.from, false, p.track ?? 0), p.open || p.bad || p.from === p.to ? null : wire(p.to, true, p.track ?? 0)]).filter((e) => e !== null);
   };
 
   /** The events of a lane, as one element whose shape is theirs. @param {Lane} lane @param {number} left @param {number} W */
