@@ -173,13 +173,13 @@ export async function fits(page) {
  * @returns {Promise<string[]>} the violations, with the elements
  */
 export async function violations(page) {
-  const axe = await readFile(join(import.meta.dirname, "node_modules/axe-core/axe.min.js"), "utf8");
   // The policy of the page allows no script to be added: it is given to the browser from outside.
   const session = await page.context().newCDPSession(page);
-  await session.send("Runtime.evaluate", { expression: axe });
+  const { result: has } = await session.send("Runtime.evaluate", { expression: "typeof axe" });
+  if (has.value === "undefined") await session.send("Runtime.evaluate", { expression: await readFile(join(import.meta.dirname, "node_modules/axe-core/axe.min.js"), "utf8") });
   const { result } = await session.send("Runtime.evaluate", {
     awaitPromise: true, returnByValue: true,
-    expression: `axe.run().then((r) => r.violations.map((v) => v.id + ": " + v.help + "\\n" + v.nodes.map((n) => n.html).join("\\n")))`,
+    expression: `axe.run({ resultTypes: ["violations"] }).then((r) => r.violations.map((v) => v.id + ": " + v.help + "\\n" + v.nodes.map((n) => n.html).join("\\n")))`,
   });
   return result.value;
 }

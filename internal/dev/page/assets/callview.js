@@ -42,6 +42,8 @@ export const callView = {
     signal.addEventListener("abort", () => inner.abort());
     let here = parts;
     let card = "";
+    /** @type {import("./agent.js").Known | undefined} whose skills are listed */
+    let listed;
     /** @param {string[]} parts a skill, and a call to send again */
     const moved = (parts) => {
       here = parts;
@@ -58,7 +60,8 @@ export const callView = {
         if (signal.aborted) return;
         const list = Array.isArray(k.card.skills) ? k.card.skills : [];
         const chosen = list.find((/** @type {any} */ s) => s.id === skill) ?? (skill === "any" ? undefined : list[0]);
-        if (card !== JSON.stringify(k)) { // else what has the focus keeps it
+        if (k !== listed) { // else what has the focus keeps it
+          listed = k;
           card = JSON.stringify(k);
           fill(skills, ...[...list, { id: "any", name: w.automatic, description: list.length ? w.chooses : w.noSkills }].map(skillLink));
         }
