@@ -18,8 +18,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/rogpeppe/go-internal/txtar"
 )
 
 // apiFile has the public API of the last release: a heading for each package, and a line for each name with its signature.
@@ -188,30 +186,6 @@ func unnamed(decl, prefix string) string {
 	}
 	line := strings.Join(strings.FieldsFunc(strings.TrimPrefix(b.String(), head+prefix), func(r rune) bool { return r == '\n' || r == '\t' }), "; ")
 	return strings.NewReplacer("{; ", "{ ", "; }", " }").Replace(line)
-}
-
-// olderDir has projects that older versions generated. Package golden runs them with today's runtime.
-const olderDir = "golden/older"
-
-// keep writes what later changes are held to once a version is published: apiFile, and the code of an example, which is as the version generates it.
-func keep(dir, version string) error {
-	const example = "examples/weather"
-	files, err := git(filepath.Join(dir, filepath.FromSlash(example)), "ls-files", "*.go")
-	if err != nil {
-		return err
-	}
-	project := &txtar.Archive{Comment: []byte(example + " of " + version + ": its Go files.\n")}
-	for name := range strings.FieldsSeq(files) {
-		text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(example), filepath.FromSlash(name)))
-		if err != nil {
-			return err
-		}
-		project.Files = append(project.Files, txtar.File{Name: name, Data: text})
-	}
-	if err := os.WriteFile(filepath.Join(dir, filepath.FromSlash(olderDir), version+".txtar"), txtar.Format(project), 0o644); err != nil {
-		return err
-	}
-	return writeAPI(dir)
 }
 
 // writeAPI writes apiFile.
